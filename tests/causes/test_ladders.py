@@ -59,6 +59,24 @@ CASES = {  # text: words that the first two fixes hold, and words that none of t
     "the step as a whole": (
         "ImportError: libcublas.so.9.0: cannot open shared object file: No such file or directory\n",
         ["export LD_LIBRARY_PATH=$(dirname"], []),
+    "a full card, whoever filled it": (
+        "jcuda.CudaException: CUDA_ERROR_OUT_OF_MEMORY\n",
+        ["--query-compute-apps", "less work at once"], []),
+    "a user namespace": (
+        "$ podman run --rm acme/a:1 nvidia-smi    # rootless\nFailed to initialize NVML: Insufficient Permissions\n",
+        ["--group-add keep-groups"], ["usermod"]),
+    "a node's engine": (
+        "kubelet Error: nvidia-container-cli: initialization error: nvml error: insufficient permissions: unknown\n",
+        ["On the node"], ["usermod"]),
+    "an image for another processor": (
+        'user@xavier: standard_init_linux.go:211: exec user process caused "exec format error"\n',
+        ["l4t-base", "linux/arm64"], []),
+    "weights are no batch": (
+        "Limit:                        37363712\nResource exhausted: OOM when allocating tensor with "
+        "shape[3,3,512,1024] and type float\n", ["only 35 MiB"], ["instead of 3"]),
+    "the variable of a flag": (
+        "Couldn't interpret value =x for flag tf_xla_cpu_global_jit.\n",
+        ["export TF_XLA_FLAGS=--tf_xla_cpu_global_jit"], ["VARIABLE"]),
     "a build for the CPU that nobody wanted": (
         "ValueError: CUDAExecutionProvider is not available in onnxruntime\n",
         ["uninstall -y onnxruntime onnxruntime-gpu"], []),

@@ -16,23 +16,29 @@ _OPEN = (" PACKAGE", " EXTENSION", " FILE.cpp", " FILE.cu")
 """How a command ends that leaves open what it is about."""
 
 
+_TWINS = {"memory.oom", "memory.other_process"}
+"""A full card tells neither whose memory it is nor how much the program would need: both are told what to do."""
+
+
 def hedged(shown: Sequence[Shown]) -> tuple[Shown, ...]:
     """The causes; the first one's second remedy, where it says little, gives way to the first of the next cause."""
     if len(shown) < 2 or shown[0].confidence >= LIKELY or not shown[0].fixes:
         return tuple(shown)
     first, *others = shown
     near = [one for one in others if one.confidence >= CLOSE * first.confidence]
-    other = next((fix for one in near for fix in _best(one, first.fixes)), None)
-    if other is None or not _says_little(first.fixes[1:2]):
+    twins = [one for one in near if {first.id, one.id} == _TWINS]
+    other = next((fix for one in twins or near for fix in _best(one, first.fixes, bool(twins))), None)
+    if other is None or not (twins or _says_little(first.fixes[1:2])):
         return tuple(shown)
     fixes = (first.fixes[0], other, *first.fixes[1:])
     return (structs.replace(first, fixes=fixes), *others)
 
 
-def _best(cause: Shown, known: Sequence[Fix]) -> list[Fix]:
-    """Its first remedy with a command that is not among those already told, under its condition."""
-    told = {fix.command for fix in known}
-    found = next((fix for fix in cause.fixes[:2] if not _vague(fix) and fix.command not in told), None)
+def _best(cause: Shown, known: Sequence[Fix], twin: bool) -> list[Fix]:
+    """Its first remedy with a command (a twin's: any) that is not among those already told, under its condition."""
+    told = {fix.command for fix in known if fix.command}
+    fits = (fix for fix in cause.fixes[:2] if fix.command not in told and fix.role != "look")
+    found = next((fix for fix in fits if twin or not _vague(fix)), None)
     if found is None:
         return []
     return [structs.replace(found, text=f"Or, if {cause.title}: {found.text.removeprefix('Or ')}")]

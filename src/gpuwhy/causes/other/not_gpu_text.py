@@ -117,6 +117,7 @@ _CALM = -0.15
 TEXT = Text(
     "other.not_gpu",
     signatures=(
+        error("container.other_processor", r"(?:exec user process caused|exec /\S{1,120})\W{1,4}exec format error|requested image's platform \([^)\n]{1,40}\) does not match the detected host platform", "exec format error", "requested image's platform", covers=("packages.tool_damaged", "container.generic")),
         error("ort.no_model", r"no_?suchfile|load model from [^\n]{1,300}? failed: ?(?:load model|protobuf parsing|this is an invalid model)|invalid_protobuf",
               "no_suchfile", "nosuchfile", "load model from", "invalid_protobuf"),
         error("packages.conflict", r"resolutionimpossible|the conflict is caused by|unsatisfiableerror|conflicting dependencies|packagesnotfounderror"
@@ -164,6 +165,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("container.other_processor", 5.2, "the image is for another processor than this machine has"),
         ("windows.load_library", 2.8, "a DLL's start failed; this happens with an old Visual C++ runtime ({number})", field("number", r"(?:1114|14001)$")),
         ("ntstatus.dll_not_found", 1.6, "a DLL that the program is linked with is not found (0xC0000135): often the Visual C++ runtime"),
         ("ntstatus.control_c_exit", 4.0, "somebody ended it: Ctrl-C, or the window was closed (0xC000013A)"),

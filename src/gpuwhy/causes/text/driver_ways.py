@@ -114,10 +114,30 @@ def _right_branch(case: Asked) -> Iterator[Fix]:
 _SELINUX = Later(r"selinux|avc: +denied|fedora|\brhel\b|rocky ?linux", re.IGNORECASE)
 
 
+_ROOTLESS = Later(r"rootless|user namespace|keep-groups|no-cgroups|disable cgroups", re.IGNORECASE)
+_OTHER_USER = Later(r"non-root|not root|useradd|\bsu - \w|--user\b|-u 1\d{3}\b|^USER \w", re.IGNORECASE | re.MULTILINE)
+
+
+def _not_by_login(case: Asked) -> Iterator[Fix]:
+    """Where joining a group and logging in changes nothing: a node's engine, a user namespace, a user of the image."""
+    if "kubernetes" in case.tools:
+        yield tried("On the node: the container tool runs as root, so the device files or SELinux refuse it: create the files and give them NVIDIA's own modes, then start the pod again", on.host("sudo nvidia-modprobe -u -c=0 && sudo chmod a+rw /dev/nvidia*"), root=True)  # fmt: skip
+        yield tried("Where SELinux denies it (ausearch -m avc -ts recent shows): allow containers the devices", on.host("sudo setsebool -P container_use_devices=true"), root=True)  # fmt: skip
+    elif _ROOTLESS.search(case.text) and "podman" in case.tools:
+        yield tried("Rootless podman: your groups are not in its user namespace: keep them (needs crun, not runc), and pass the GPU by CDI", on.linux("podman run --runtime crun --group-add keep-groups --security-opt=label=disable --device nvidia.com/gpu=all IMAGE nvidia-smi    # before: sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml"))  # fmt: skip
+        yield tried("Or open the device files to all, as NVIDIA's own installer does", on.host("echo 'options nvidia NVreg_DeviceFileMode=0666' | sudo tee /etc/modprobe.d/nvidia-mode.conf && sudo chmod a+rw /dev/nvidia*"), root=True)  # fmt: skip
+    elif _ROOTLESS.search(case.text):
+        yield tried("Rootless docker cannot create device files: on the host, load the module for unified memory and create its file, which CUDA needs and nvidia-smi does not; then start the container again", on.host("sudo modprobe nvidia-uvm && sudo nvidia-modprobe -u -c=0 && ls -l /dev/nvidia-uvm"), root=True)  # fmt: skip
+        yield tried("And pass the files by name", on.linux("docker run --gpus all --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools --device=/dev/nvidiactl --device=/dev/nvidia0 IMAGE"))  # fmt: skip
+
+
 def may_open(case: Asked) -> Iterator[Fix]:
     """Device files that may not be opened: the group that owns them, a container's user, the mode."""
     group = _GROUP.search(case.text)
     name = group["group"] if group and group["group"] != "root" else "video"
+    if special := tuple(_not_by_login(case)):
+        yield from special
+        return
     if _SELINUX.search(case.text) and "podman" in case.tools:
         yield tried("SELinux keeps the container from the device files: allow it, for this container or for all", on.linux("podman run --security-opt=label=disable --device nvidia.com/gpu=all IMAGE nvidia-smi    # for all: sudo setsebool -P container_use_devices=true"))  # fmt: skip
     if _INSIDE.search(case.text):

@@ -39,6 +39,7 @@ def _for_tf1(case: Asked) -> bool:
 
 def smaller(case: Asked) -> Iterator[Fix]:
     """Less memory: the program's own options, the tensor that did not fit, the framework's way, the place."""
+    yield from _hardly_any(case)
     yield from _tensor(case)
     yield from own_ways(case, "less", vram="--lowvram" if 0 < _total(case) <= 4.5 * 2**30 else "--medvram")
     yield from _FRAMEWORKS.get(case.framework, _plain)(case)
@@ -56,7 +57,7 @@ def _tensor(case: Asked) -> Iterator[Fix]:
         return
     shape = [int(one) for one in found["shape"].split(",")]
     size = prod(shape) * _BYTES.get(found["type"] or "float", 4) / 2**30
-    if size < 0.01:
+    if size < 0.05 or _is_kernel(shape):
         return
     takes = f"One tensor of shape [{found['shape']}] takes {size:.1f} GiB"
     if len(shape) > 2 and 1 < shape[0] <= 4096:
@@ -68,6 +69,26 @@ def _tensor(case: Asked) -> Iterator[Fix]:
         yield tried(
             f"{takes}, and in training its gradient and the optimiser's copies as much again: make that layer smaller (fewer units, pooling before a dense layer), or the batch where the size comes from it"
         )
+
+
+def _is_kernel(shape: list[int]) -> bool:
+    """Whether a shape is that of a convolution's weights: 3 x 3 x channels x channels."""
+    return len(shape) == 4 and shape[0] == shape[1] <= 11
+
+
+_LIMIT = Later(r"^Limit: +(\d+)\s*$", re.MULTILINE)
+
+
+def _hardly_any(case: Asked) -> Iterator[Fix]:
+    """TensorFlow's pool was a small part of any card from its start: others, or a board's own programs, hold the rest."""
+    found = _LIMIT.search(case.text)
+    if not found or int(found[1]) > 2**29:
+        return
+    held = f"TensorFlow found only {int(found[1]) >> 20} MiB of the GPU's memory free when it started"
+    if "jetson" in case.tools:
+        yield tried(f"{held}: a board's GPU shares the computer's memory. End the desktop and other programs, and add swap for what need not be on the GPU", on.linux("sudo systemctl isolate multi-user.target; sudo fallocate -l 8G /swapfile && sudo chmod 600 /swapfile && sudo mkswap /swapfile && sudo swapon /swapfile"), root=True)  # fmt: skip
+    else:
+        yield tried(f"{held}: end what else holds it (an earlier run, a notebook, a second TensorFlow)", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv")  # fmt: skip
 
 
 def _torch(case: Asked) -> Iterator[Fix]:

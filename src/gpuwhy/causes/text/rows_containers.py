@@ -28,6 +28,9 @@ _RENTED_ROWS: tuple[Situation, ...] = (
 )  # fmt: skip
 
 _JETSON_ROWS: tuple[Situation, ...] = (
+    situation("container.no_gpu driver.permission", (r"--runtime[= ]nvidia", r"non-root|not root|useradd|\bsu - \w|--user\b|-u 1\d{3}\b|^USER \w"),
+              ("Jetson: the device files belong to the group video: add the user in the container to it (in the image: RUN usermod -aG video NAME)", on.dockerfile("RUN usermod -aG video user")),
+              ("Or give the container that group when it starts", on.linux("docker run --runtime nvidia --group-add video IMAGE")), place="jetson"),
     situation(UNSEEN + " driver.too_old install.corrupted cuda.missing_library cudnn.missing env.path framework.gpu_unsupported", r"\bdocker\b|\bcompose\b|\bcontainer\b|^\w[\w.-]* +\| ",
               ("Jetson: the driver's libraries come into a container by NVIDIA's runtime only; without it the image has empty placeholders. Start it with that runtime, from an image for the installed L4T (dustynv/…:r36.4.0, r35.4.1, r32.7.1; /etc/nv_tegra_release tells which)", "docker run --runtime nvidia -e NVIDIA_VISIBLE_DEVICES=all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE"),
               ("Compose: the same in the service's part, in place of deploy's devices", _RUNTIME_NVIDIA), place="jetson"),

@@ -47,9 +47,22 @@ def holds(one: Situation, cause: str, case: Asked) -> bool:
     return spoken and not (one.unless and one.unless.search(case.text))
 
 
+_TOLD = Later(r"compute capability:? (\d\.\d)", re.IGNORECASE)
+
+
+def _capability(case: Asked) -> str:
+    found = _TOLD.search(case.text)
+    return case.gpu or (found[1] if found else "5.2")
+
+
 def fixes_of(one: Situation, case: Asked) -> Iterator[Fix]:
     """The ways of a row as fixes, with what the text tells filled in."""
-    given = {"python": case.python or "3.10", "cuda": case.cuda or "12.4", "major": str(case.cuda_major or 12)}
+    given = {
+        "python": case.python or "3.10",
+        "cuda": case.cuda or "12.4",
+        "major": str(case.cuda_major or 12),
+        "capability": _capability(case),
+    }
     for text, command in one.ways:
         for name, value in given.items():
             text = on.as_said(text.replace(f"{{{name}}}", value), text)
