@@ -71,6 +71,12 @@ CASES = {  # text: words that the first two fixes hold, and words that none of t
     "an image for another processor": (
         'user@xavier: standard_init_linux.go:211: exec user process caused "exec format error"\n',
         ["l4t-base", "linux/arm64"], []),
+    "an engine from snap": (
+        'docker: could not select device driver "" with capabilities: [[gpu]].\n$ snap list docker\n',
+        ["snap remove docker"], []),
+    "paths are no packages": (
+        "pip list\ntensorflow-gpu 2.0.0\nUnknown: CUDNN_STATUS_BAD_PARAM in tensorflow/stream_executor/cuda/cuda_dnn.cc"
+        "(1424): 'cudnnSetRNNDataDescriptor( data_desc.get() )'\n", ["padding='post'"], ["uninstall"]),
     "weights are no batch": (
         "Limit:                        37363712\nResource exhausted: OOM when allocating tensor with "
         "shape[3,3,512,1024] and type float\n", ["only 35 MiB"], ["instead of 3"]),

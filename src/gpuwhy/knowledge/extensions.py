@@ -12,7 +12,7 @@ _GIT = "pip install --no-build-isolation --force-reinstall --no-deps git+https:/
 _APEX = 'pip install -v --no-build-isolation --no-cache-dir --no-deps --config-settings "--build-option=--cpp_ext" --config-settings "--build-option=--cuda_ext" git+https://github.com/NVIDIA/apex.git'
 
 BUILT_BY: dict[str, str] = {
-    "flash_attn": _AGAIN + "flash-attn",
+    "flash_attn": "FLASH_ATTENTION_FORCE_BUILD=TRUE MAX_JOBS=4 " + _AGAIN + "flash-attn",
     "mmcv": "pip install -U openmim && mim install mmcv",
     "detectron2": _GIT + "facebookresearch/detectron2.git",
     "pytorch3d": _GIT + "facebookresearch/pytorch3d.git",

@@ -113,7 +113,7 @@ _FAMILY = (
 )
 _VARIANT = r"(?:-(?:gpu|cpu|cu\d+\w*|cuda\w*|nightly|directml|rocm|contrib|python|headless|mkl)){0,3}"
 _DISTRIBUTION = re.compile(
-    rf"(?<![\w./@-])(?P<base>{_FAMILY})(?P<variant>{_VARIANT})(?![\w-])(?P<release>(?:==|\s{{1,40}})v?\d+\.\d)?(?!\.[a-z])",
+    rf"(?<![\w./@-])(?P<base>{_FAMILY})(?P<variant>{_VARIANT})(?![\w-]|/[\w.]+/)(?P<release>(?:==|\s{{1,40}})v?\d+\.\d)?(?!\.[a-z])",
     re.IGNORECASE,
 )
 _SAME = {"tf-nightly": "tensorflow", "intel-tensorflow": "tensorflow", "paddle": "paddlepaddle"}

@@ -83,7 +83,7 @@ def _again(module: str, case: Asked) -> Iterator[Fix]:
         yield Fix("Or, where conda installed it", f"conda install --force-reinstall {_CONDA.get(module, module)}")
         return
     name = module.replace("_", "-")
-    if module in BUILT_BY and module != "flash_attn":
+    if module in BUILT_BY and not (case.windows and module == "flash_attn"):
         text = f"Build {name} again for the installed PyTorch, or install its build for that"
         yield Fix(text, on.linux(BUILT_BY[module]), safe=True)
         return
