@@ -42,7 +42,7 @@ def _within(case: Case) -> Finding | None:
     return weak(text, saw("the GPU answers", found), saw("not set outside the program", case.facts.devices.visibility))
 
 
-NONE = ("cuda.no_device", "torch.no_gpus", "jax.no_visible")
+NONE = ("cuda.no_device", "torch.no_gpus", "torch.deserialize_cpu", "jax.no_visible")
 """By which CUDA or a framework says that there is none."""
 
 

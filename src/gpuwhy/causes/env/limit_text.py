@@ -110,6 +110,7 @@ TEXT = Text(
         ("limit.half_written", 4.2, "a file was written only in part: the disk is probably full"),
         ("limit.read_only", 4.8, "the program writes to a file system that is read-only"),
         ("limit.temporary", 4.4, "the folder for temporary files cannot be used"),
+        ("cuda.device_unavailable", 0.8, "a GPU that cannot be opened because too few files may be open gives the same error (46)"),
         ("limit.preprocess", 2.6, "nvcc could not run its host compiler; this happens when the folder for temporary files cannot be used", no(_no_compiler)),
         ("limit.cache", 4.4, "a cache folder cannot be written"),
         ("limit.closed", 4.0, "a file or folder cannot be written by this user", any_of(stacks_own, field("path", _CACHE))),
