@@ -54,7 +54,7 @@ def write_log(path: Path, megabytes: int) -> None:
 
 def pieces(path: Path) -> Iterator[bytes]:
     """The file, in pieces as the command reads them."""
-    from gpuwhy.cli.explain import PIECE as SIZE
+    from gpuwhy.border.reading import PIECE as SIZE
 
     with path.open("rb") as file:
         while piece := file.read(SIZE):

@@ -67,7 +67,7 @@ rules for kinds carry over, unlike rules for cases; the aim of 0.6 is missed.
 
 The closed half was opened then, which makes all 168 training: its misses were sorted by what had not been read, not
 by package (files together, scripts that a Dockerfile runs, indexes and channels that ended, archives of
-distributions, entry points of images), and it gives 40 of 71 by place, the other half 66 of 97; **43 and 74 (0.70)**
+distributions, entry points of images), and it gives 41 of 71 by place, the other half 66 of 97; **44 and 74 (0.70)**
 where a finding in an included file counts at the line that takes it in and an unreadable file counts. No unseen file
 says yet what that is worth. 43 small files of these kinds, written before lint saw them, 18 of them sound: 40 right
 at first contact, none of the sound ones accused.

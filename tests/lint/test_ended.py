@@ -104,6 +104,10 @@ SOUND = [
     ("requirements.txt", "torch>=2.5\nscikit-learn==1.2.2\nnumpy<2\n"),
     ("requirements.txt", "flask\nnumpy==1.21.2\n"),
     ("environment.yml", "dependencies:\n- python=3.9\n- pip:\n  - torch==1.13.1\n  - numpy==1.24.4\n"),
+    (
+        "task.yaml",
+        "resources:\n  accelerators: tpu-v3-8\nsetup: |\n  pip install torch==2.6.0+cpu --index-url https://download.pytorch.org/whl/cpu\n",
+    ),
     ("requirements-cpu.txt", "# py39\n-f https://download.pytorch.org/whl/cpu\ntorch==1.12.1+cpu\nnumpy==1.24.4\n"),
     ("install.sh", "sudo apt-get install -y cuda-toolkit-12-4\n"),
     ("Dockerfile", "FROM ubuntu:20.04\nRUN apt-get update && apt-get install -y git\n"),

@@ -251,6 +251,7 @@ BAD = [
     ("python-no-wheel", ".github/workflows/ci.yml", "on: push\njobs:\n  t:\n    runs-on: ubuntu-latest\n    steps:\n    - uses: actions/setup-python@v5\n      with: {python-version: '3.13'}\n    - run: |\n        echo\n        pip install torch==2.3.1\n", 10),
     ("image-tag", ".gitlab-ci.yml", "test:\n  image: nvidia/cuda:10.2-base\n  script:\n    - nvidia-smi\n", 2),
     ("index-replaced", "task.yaml", f"resources:\n  accelerators: A100:1\nsetup: |\n  pip install torch transformers --index-url {TORCH}/cu121\nrun: python train.py\n", 4),
+    ("cpu-wheel", "task.yaml", f"resources:\n  accelerators: A100:1\nsetup: |\n  pip install torch==2.1.0+cpu -f {TORCH}/torch_stable.html\nrun: python train.py\n", 4),
     ("unstated-limit", "modal_app.py", "import modal\nimage = modal.Image.debian_slim(python_version='3.12').pip_install(\n  'vllm==0.8.5',\n  'transformers>=4.48',\n)\n", 4),
     ("local-version", "requirements.txt", "numpy\ntorch==2.5.1+cu121\n", 2),
     ("local-version", "pyproject.toml", '[project]\nname = "x"\n[project.optional-dependencies]\ngpu = ["torch==2.5.1+cu121"]\n', 4),

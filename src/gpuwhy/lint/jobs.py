@@ -83,12 +83,15 @@ def read_gitlab(path: str, text: str) -> Sheet:
     return sheet
 
 
+_NO_GPU = re.compile(r"\b(?:tpu|inferentia|trainium|gaudi|habana)", re.IGNORECASE)
+
+
 def read_skypilot(path: str, text: str) -> Sheet:
     """A task of SkyPilot: setup and run on one machine."""
     sheet, top = _top(path, text, "skypilot")
     stage = Environment(path, system="linux")
     resources = top.map("resources")
-    if "accelerators" in resources:
+    if "accelerators" in resources and not _NO_GPU.search(str(resources.at("accelerators"))):
         stage.gpu = f"the task asks for accelerators (line {resources.line_of('accelerators')})"
     image = resources.at("image_id")
     if isinstance(image, Text) and image.startswith("docker:"):
