@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 
 from lab.random.draw import Draw, Machine, operator
-from lab.random.eighth import ANY, LIM, OT, PART, PEER, SET, Case, enter, filled
+from lab.random.eighth import ANY, LIM, OT, PART, PEER, SET, Case, enter
 from lab.random.eighth_dress import DRESSES, SHELLS, dressed, shelled
+from lab.random.marks import filled
 
 WORK = {
     "torch": "import torch\nnet = torch.nn.Sequential(torch.nn.Linear(32, 64), torch.nn.GELU(), torch.nn.Linear(64, 8)).to('@D@')\nopt = torch.optim.AdamW(net.parameters(), 3e-4)\nfor step in range(4):\n    loss = torch.nn.functional.mse_loss(net(torch.randn(16, 32, device='@D@')), torch.zeros(16, 8, device='@D@'))\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\nprint(f'step 4 loss {loss.item():.4f} device @D@', flush=True)\n",

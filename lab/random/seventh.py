@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lab.random.draw import Draw, Machine, operator
+from lab.random.marks import filled, usable
 from lab.random.programs import source
 
 PART = "seventh"
@@ -49,23 +50,12 @@ class Case:
     refine: tuple[tuple[str, str], ...] = ()
 
 
-def usable(machine: Machine, one: Case) -> list[str]:
-    """The healthy programs with which a case can be run here."""
-    names = [n for n in machine.programs(*one.needs.split()) if n not in ("onnx-cpu", "numba-cpu", "torch-large")]
-    wants = "'cuda" in one.code + one.before + one.after or "nvcc" in one.command
-    return names if machine.device == "cuda" or not wants else []
-
-
-def filled(rng: random.Random, machine: Machine) -> Mapping[str, str]:
-    """What the marks stand for in this draw."""
-    marks = {"@D@": machine.device, "@J@": "gpu" if machine.device == "cuda" else "cpu"}
-    marks |= {"@S@": str(rng.randrange(2, 9)), "@O@": str(rng.randrange(33000, 60000))}
-    return marks | {"@P@": machine.python, "@T@": machine.toolkit, "@SITE@": machine.site}
-
-
 def made(rng: random.Random, machine: Machine, name: str, one: Case) -> Draw:
     """A case as a draw."""
-    program, marks = rng.choice(usable(machine, one)), filled(rng, machine)
+    program, marks = (
+        rng.choice(usable(machine, one.needs, one.code + one.before + one.after, one.command)),
+        filled(rng, machine),
+    )
 
     def fill(text: str) -> str:
         for mark, value in marks.items():
@@ -87,7 +77,7 @@ def enter(name: str, *cases: Case) -> None:
     """Enter a table as an operator of the seventh part."""
 
     def drawn(rng: random.Random, machine: Machine) -> Draw | None:
-        here = [one for one in cases if usable(machine, one)]
+        here = [one for one in cases if usable(machine, one.needs, one.code + one.before + one.after, one.command)]
         return made(rng, machine, name, rng.choice(here)) if here else None
 
     operator(name, PART)(drawn)
