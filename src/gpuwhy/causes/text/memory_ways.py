@@ -18,6 +18,7 @@ from gpuwhy.model.cause import Fix
 _SHAPE = Later(r"tensor (?:with|of) shape ?\[(?P<shape>\d+(?:, ?\d+)*)\](?: and type (?P<type>\w+))?")
 _BYTES = {"double": 8, "float": 4, "half": 2, "bfloat16": 2, "int64": 8, "int32": 4, "int8": 1, "uint8": 1, "bool": 1, "complex64": 8}  # fmt: skip
 _TRAINS = Later(r"backward\(|optimi[sz]er|\.fit\(|train|gradients?/|loss\b|epoch", re.IGNORECASE)
+_INFERS = Later(r"predict|infer|generat|\beval|detect|encode|decode|sampl|upscale|pipeline|transcri", re.IGNORECASE)
 _OLD_TF = Later(r"cuda_blas\.cc:(?:3|4[5-9]|5|6)\d+\]|stream\.cc:1\d{3}\]|tensorflow_core|tensorflow[^\n]{0,12}[ =]1\.\d|cuda_dnn\.cc:\d+\] could not|direct_session|tf\.Session|ConfigProto|client/session\.py|tensorflow[-_]gpu[= ]*1\.|tf\.contrib|TensorFlow (?:version:? )?1\.\d|local_client|_recv|Caused by op")  # fmt: skip
 _NO_TIME = Later(r"(?m)^[EWIF] tensorflow/")
 """The lines of TensorFlow before 1.4 have no time in front."""
@@ -101,6 +102,11 @@ def _torch(case: Asked) -> Iterator[Fix]:
                     on.code("with torch.autocast('cuda', dtype=torch.float16): loss = criterion(model(batch), target) / 2"))  # fmt: skip
         yield tried(
             "Evaluation and inference: keep no gradients", on.code("with torch.no_grad(): output = model(batch)")
+        )
+    elif not _INFERS.search(case.text):
+        yield tried(f"Make the batch a half or a quarter{here}, or the pictures or sequences smaller, with half precision", on.code("with torch.autocast('cuda', dtype=torch.float16): output = model(batch)"))  # fmt: skip
+        yield tried(
+            "Where nothing is trained, keep no gradients", on.code("with torch.no_grad(): output = model(batch)")
         )
     else:
         yield tried(f"Keep no gradients where nothing is trained{here}, and take a smaller batch or picture", on.code("with torch.no_grad(): output = model(batch)"))  # fmt: skip
