@@ -38,6 +38,7 @@ def test_a_series_on_the_command_line():
         ("pytorch", "PyTorch is called 'torch'"),
         ("torch>>2", "is not a requirement"),
         ("torch==", "is not a requirement"),
+        ("torch on an RTX 3090", "name packages as pip does"),
     ],
 )
 def test_bad_words(word, said):

@@ -38,6 +38,13 @@ class WishError(ValueError):
     """What was asked for cannot be understood or cannot exist; the text begins with file and line."""
 
 
+SPOKEN = (
+    "name packages as pip does and the machine by options, as in: "
+    'gpuwhy plan torch "tensorflow>=2.15" --gpu "RTX 3090" --driver 535'
+)
+"""What somebody is told who asks in a sentence."""
+
+
 def from_words(words: Iterable[str]) -> list[Wish]:
     """The requirements of a command line, where `==1.15` means any 1.15; raises WishError."""
     wishes = [_wish(word.strip(), "", False) for word in words if word.strip()]
@@ -120,7 +127,8 @@ def _wish(text: str, where: str, constraint: bool) -> Wish:
     except InvalidRequirement as error:
         if _URL.match(text):
             return _reference(text, where)
-        raise WishError(f"{_at(where)}{text!r} is not a requirement: {_reason(error)}") from error
+        spoken = SPOKEN if not where and len(text.split()) > 2 else _reason(error)
+        raise WishError(f"{_at(where)}{text!r} is not a requirement: {spoken}") from error
     if parsed.url and not _URL.match(parsed.url):
         raise WishError(f"{_at(where)}{text!r} is not a requirement: {parsed.url!r} is not a URL")
     if any(not clause.version for clause in parsed.specifier):
