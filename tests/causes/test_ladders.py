@@ -58,7 +58,7 @@ CASES = {  # text: words that the first two fixes hold, and words that none of t
         ["531.61", "for Windows"], ["ubuntu-drivers"]),
     "the step as a whole": (
         "ImportError: libcublas.so.9.0: cannot open shared object file: No such file or directory\n",
-        ["export LD_LIBRARY_PATH=$(dirname"], []),
+        ["folder=$(find / -name", "export LD_LIBRARY_PATH=\"${folder:?"], ["dirname"]),
     "a full card, whoever filled it": (
         "jcuda.CudaException: CUDA_ERROR_OUT_OF_MEMORY\n",
         ["--query-compute-apps", "less work at once"], []),

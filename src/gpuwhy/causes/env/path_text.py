@@ -77,14 +77,16 @@ def _made(case: Asked) -> Iterator[Fix]:
         yield Fix("Add its folder to PATH in this window; permanently: in Windows' environment variables",
                   on.cmd("set PATH=FOLDER;%PATH%"), safe=True)  # fmt: skip
         return
-    folder = (
-        case.folder or f"$(dirname \"$(find / -name '{case.library}*' -not -path '*/stubs/*' 2>/dev/null | head -1)\")"
-    )
+    folder, find = case.folder, ""
+    if not folder:  # the shell stops where nothing is found: "." on the search path would be worse than none
+        folder = '"${folder:?not found}"'
+        find = f"folder=$(find / -name '{case.library}*' -not -path '*/stubs/*' -printf %h -quit 2>/dev/null)\n"
     found = "Add the library's folder" if case.folder else f"Find {case.library}, and add its folder"
-    yield Fix(f"{found} to LD_LIBRARY_PATH", on.linux(f"export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH"), safe=True)
+    path = f"{folder}:$LD_LIBRARY_PATH"
+    yield Fix(f"{found} to LD_LIBRARY_PATH", on.linux(f"{find}export LD_LIBRARY_PATH={path}"), safe=True)
     yield Fix(
         "Or add the folder to the loader's configuration permanently",
-        on.linux(f"echo {folder} | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig"),
+        on.linux(f"{find}sudo tee /etc/ld.so.conf.d/cuda.conf <<< {folder} && sudo ldconfig"),
         root=True,
     )
 
