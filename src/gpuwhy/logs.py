@@ -17,6 +17,7 @@ from gpuwhy.causes.text.rooms import admitted, clues
 from gpuwhy.causes.text.words import likenesses, strangers
 from gpuwhy.knowledge.claims import refuted
 from gpuwhy.knowledge.codes import signature
+from gpuwhy.knowledge.precedents import alike
 from gpuwhy.knowledge.releases import newest
 from gpuwhy.model.code import Code
 from gpuwhy.model.facts import Facts
@@ -74,7 +75,7 @@ def rules() -> Rules:
     by_id = {cause.id: cause for cause in CAUSES}
     asked = {q.id: q for q in QUESTIONS}
     return Rules(
-        _index(), by_id, remedies, question_for, asked, admitted, _likeness, _origin, _bounded, refuted, _strange
+        _index(), by_id, remedies, question_for, asked, admitted, _likeness, _origin, _bounded, refuted, _strange, alike
     )
 
 

@@ -24,3 +24,9 @@ def shipped(*names: str) -> bytes:
     import gzip
 
     return gzip.decompress(folder.joinpath(names[-1] + ".gz").read_bytes())
+
+
+def names(folder: str) -> list[str]:
+    """The files of a folder of data/, in order."""
+    found = resources.files("gpuwhy.knowledge").joinpath("data").joinpath(folder).iterdir()
+    return sorted({one.name.removesuffix(".gz") for one in found})

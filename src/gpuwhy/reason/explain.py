@@ -19,6 +19,7 @@ from gpuwhy.reason.judge import judge
 from gpuwhy.reason.link import concerned, noticed
 from gpuwhy.reason.origins import by_origin, foremost, releases, traces, vague
 from gpuwhy.reason.picture import picture, unseen
+from gpuwhy.reason.precedents import with_precedents
 from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed
 from gpuwhy.reason.rules import Rules
@@ -67,7 +68,7 @@ def explain(
     rules: Rules, reading: Reading, facts: Facts | None, answers: Mapping[str, str], took: float, where: str
 ) -> Report:
     """The report on a text; `facts` are this machine's, `answers` those to earlier questions."""
-    text = weigh(rules.clues, reading)
+    text = with_precedents(weigh(rules.clues, reading), rules.alike, reading)
     link = linked(rules, reading, facts, text)
     failed = link.facts is not None and link.facts.run.failed  # then something ended it: a guess is better than silence
     odds = text.plus(from_facts(text, link.near, link.spoken, failed)).plus(without_driver(text, link.facts))
@@ -77,7 +78,9 @@ def explain(
 
 def likely(rules: Rules, reading: Reading) -> tuple[Score, ...]:
     """The causes of a text by the text alone, a guess included where nothing in it complains."""
-    return ranked(rules, reading, weigh(rules.clues, reading), Link(), guess=True).scores
+    return ranked(
+        rules, reading, with_precedents(weigh(rules.clues, reading), rules.alike, reading), Link(), guess=True
+    ).scores
 
 
 def linked(rules: Rules, reading: Reading, facts: Facts | None, odds: Odds) -> Link:

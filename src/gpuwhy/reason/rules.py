@@ -9,6 +9,7 @@ import msgspec
 from gpuwhy.model.cause import Cause, Fix
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
+from gpuwhy.model.precedent import Alike
 from gpuwhy.model.symptom import Question, Reading, Symptom
 from gpuwhy.reason.origins import Tracer
 from gpuwhy.reason.stranger import Strange
@@ -30,3 +31,4 @@ class Rules(msgspec.Struct, frozen=True):
     bounded: Callable[[Sequence[Origin]], Mapping[str, tuple[str, ...]]] = lambda _: {}
     claims: Callable[[str], tuple[str, ...]] = lambda _: ()
     strange: Callable[[str], Strange] = lambda _: Strange()
+    alike: Callable[[str], Sequence[Alike]] = lambda _: ()  # the precedents of a text

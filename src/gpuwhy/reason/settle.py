@@ -36,6 +36,8 @@ HINTED = re.compile(
     r"|__\w|pybind|eigen|glibc|\bc\+\+|<<<|cxx11|\bpip\b|wheel|\.whl|packages",
     re.IGNORECASE,
 )
+PRECEDENT = "precedent"
+"""The signature of a line that others had with the same cause."""
 JOBS = ("order.", "peer.")
 """What processes of a job tell of one another, with or without a GPU."""
 PLAIN = ("other.not_gpu", "env.limit", "memory.host")
@@ -66,7 +68,7 @@ def settled(
             return 0.0
         if outlived or QUESTION in reading.notes or _passed(score, reading):
             return SURVIVED
-        if (_anybodys(score, reading) or _quoted(score)) and not answered:
+        if (_anybodys(score, reading) or _quoted(score) or _of_others(score)) and not answered:
             return SURVIVED
         if strange and score.cause not in UNTOUCHED and not answered:
             return SURVIVED
@@ -111,6 +113,12 @@ def _quoted(score: Score) -> bool:
     """Whether the text only quotes what speaks for a cause of the stack: it tells of a failure, not of its own."""
     said = [point.symptom for point in score.points if point.counted > 0 and point.symptom.role in ("error", "echo")]
     return score.cause != PLAIN[0] and bool(said) and all(one.borrowed for one in said)
+
+
+def _of_others(score: Score) -> bool:
+    """Whether nothing but what others had speaks for a cause."""
+    said = [point.symptom.signature for point in score.points if point.counted > 0]
+    return bool(said) and all(one == PRECEDENT for one in said)
 
 
 def _by_lines(score: Score, answered: bool) -> float:

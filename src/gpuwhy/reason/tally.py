@@ -78,6 +78,12 @@ class Odds(msgspec.Struct, frozen=True):
         added = {cause: self.whole.get(cause, 0.0) + value for cause, value in more.items()}
         return Odds(self.points, {**self.whole, **added})
 
+    def heard(self, more: Mapping[str, Point]) -> Odds:
+        """The same with a further clue for some causes: in full where a cause has none, else as a further message."""
+        points = {cause: (*self.points.get(cause, ()), point) for cause, point in more.items()}
+        added = {c: point.counted * (AGAIN if c in self.points else 1.0) for c, point in more.items()}
+        return Odds({**self.points, **points}, self.whole).plus(added)
+
     def speaks_for(self) -> frozenset[str]:
         """The causes that more speaks for than against; beside an error, what only a harmless note says is no word."""
         told = frozenset(cause for cause, value in self.whole.items() if value > 0)

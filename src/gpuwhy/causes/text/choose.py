@@ -13,6 +13,7 @@ from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service, in_a
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.meant import common, exact
 from gpuwhy.causes.text.numba_ways import for_numba
+from gpuwhy.causes.text.precedented import precedented
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.rooms import rooms
 from gpuwhy.causes.text.rows_clusters import CLUSTERS
@@ -33,16 +34,17 @@ from gpuwhy.model.symptom import Reading, Symptom
 def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = None) -> tuple[Fix, ...]:
     """The fixes for a cause where only a text is known.
 
-    What the text names itself comes first; then those for the very messages, those by who speaks and where; else those
+    What cured others who saw the same words comes first, then what the text names itself; then those for the very messages, those by who speaks and where; else those
     made for what was asked; else the common ones. What only looks comes after two that mend.
     """
     room, case = rooms()[cause], asked(symptoms, reading, facts)
+    known = precedented(cause, case)
     hosted, alone = _of_the_place(cause, case)
     if alone:
-        return _looks_later(tuple(with_told_names(_once(hosted), case)))
+        return _looks_later(tuple(with_told_names(_once((*known, *hosted)), case)))
     exactly = (*hosted, *_by_place(cause, case))
     here = (_for_here(fix, case) for fix in exactly)
-    named = (*told_to_clash(cause, case), *here, *room.first(case), *room.named(symptoms, reading))
+    named = (*known, *told_to_clash(cause, case), *here, *room.first(case), *room.named(symptoms, reading))
     rest = (fix for fix in _of_the_room(room, case, reading) if not named or not fix.command.endswith(" PACKAGE"))
     once = _once(tuple(reaching((*named, *rest), case)))
     kept = _for_users(cause, case, in_its_tongue(cause, case, once))

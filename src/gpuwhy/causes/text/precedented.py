@@ -1,0 +1,75 @@
+"""Precedented: what cured others whose program said the same, as fixes for the place that a text is from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.ways import tried
+from gpuwhy.knowledge.precedents import alike
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.precedent import Alike, Kind
+
+MOST = 2
+"""Precedents that are told of."""
+_TYPED = {
+    "linux": on.linux, "host": on.host, "engine": on.engine, "driver": on.driver, "wsl": on.wsl, "across": on.across,
+    "cmd": on.cmd, "powershell": on.powershell, "code": on.code, "dockerfile": on.dockerfile,
+}  # fmt: skip
+_PROMPTS: frozenset[Kind] = frozenset({"cmd", "powershell"})
+_SHELLS: frozenset[Kind] = frozenset({"linux", "host", "engine", "driver", "wsl"})
+_THEN: Mapping[Kind, str] = {
+    "code": "Then, in the program", "dockerfile": "Then, in the Dockerfile", "across": "Then, in Windows",
+    "host": "Then, on the machine itself", "engine": "Then, on the machine that starts containers",
+}  # fmt: skip
+
+
+def precedented(cause: str, case: Asked) -> tuple[Fix, ...]:
+    """The cures of the precedents that a text is like and that had this cause, the closest first."""
+    found = [one for one in alike(case.text) if one.row.cause == cause and _is_for(one, case)][:MOST]
+    return tuple(fix for one in found for fix in _fixes(one, case))
+
+
+_LINUX = Later(
+    r"\.so\b|and-cuda|jax\[cuda|\bsudo\b|\bapt\b|\bldconfig\b|LD_LIBRARY_PATH|/(?:usr|etc|dev|proc|sys|var|opt)/|ulimit"
+)
+_WINDOWS = Later(r"(?i)\.dll\b|\b[a-z]:\\|%\w+%|\bMSVC\b|paging file")
+
+
+def _is_for(one: Alike, case: Asked) -> bool:
+    """Whether a cure is in the words of the system that the text is from."""
+    return not (_LINUX if case.windows else _WINDOWS).search(one.row.do)
+
+
+def _fixes(one: Alike, case: Asked) -> Iterator[Fix]:
+    """The sentence with its first commands; those for another place follow as its second step."""
+    text = one.filled(one.row.do).rstrip(".")
+    steps = [(kind, _joined(kind, one, list(runs))) for kind, runs in groupby(_here(one.row.run, case), _kind)]
+    yield _fix(text, steps[0][1] if steps else "")
+    for kind, command in steps[1:]:
+        yield _fix(_THEN.get(kind, "Then"), command)
+
+
+def _fix(text: str, command: str) -> Fix:
+    return tried(text, command, safe="sudo" not in command, root="sudo" in command)
+
+
+def _kind(run: tuple[Kind, str]) -> Kind:
+    return run[0]
+
+
+def _joined(kind: Kind, one: Alike, runs: Sequence[tuple[Kind, str]]) -> str:
+    """Commands of one kind, a line each, typed."""
+    lines = "\n".join(one.filled(command) for _, command in runs)
+    return _TYPED[kind](lines) if kind in _TYPED else lines
+
+
+def _here(runs: Sequence[tuple[Kind, str]], case: Asked) -> list[tuple[Kind, str]]:
+    """The commands that the system of the text has; beside those of a Unix shell the portable ones are so too."""
+    others = _SHELLS if case.windows else _PROMPTS
+    kept = [run for run in runs if run[0] not in others]
+    unix = any(kind == "linux" for kind, _ in kept)
+    return [("linux", command) if unix and kind == "any" else (kind, command) for kind, command in kept]

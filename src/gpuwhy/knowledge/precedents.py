@@ -1,0 +1,87 @@
+"""Precedents: rows of data/precedents, and which of them a text is like.
+
+A row's phrases are compared without regard to case and line breaks; `<name>` stands for one word, which the cure may
+name, `*` for up to 80 characters. CONTRIBUTING tells how to write one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+import msgspec
+
+from gpuwhy.knowledge.shipped import names, shipped
+from gpuwhy.model.precedent import Alike, Precedent
+
+MOST = 1 << 16
+"""Characters of a text that are compared."""
+_HOLE = re.compile(r"<([a-z_]+)>| ?\* ?")
+_WORD = r"[A-Za-z0-9_](?:[A-Za-z0-9_.+-]*[A-Za-z0-9_+])?"
+
+
+class _Phrase(msgspec.Struct, frozen=True):
+    """A phrase: its longest fixed piece, by which most texts are passed over, and the whole."""
+
+    piece: str
+    whole: str
+    fixed: int
+
+
+def phrase(words: str) -> _Phrase:
+    """A phrase as it is searched for."""
+    plain = " ".join(words.split())
+    pieces = [one for one in re.split(r"<[a-z_]+>|\*", plain) if one]
+    longest = max((one.strip().lower() for one in pieces), key=len, default="")
+    return _Phrase(longest, plain, sum(map(len, pieces)))
+
+
+@cache
+def rows() -> tuple[tuple[Precedent, tuple[_Phrase, ...], tuple[_Phrase, ...]], ...]:
+    """Every precedent with its phrases."""
+    read = msgspec.json.Decoder(Precedent).decode_lines
+    found = (one for name in names("precedents") for one in read(shipped("precedents", name)))
+    return tuple((one, tuple(map(phrase, one.says)), tuple(map(phrase, one.unless))) for one in found)
+
+
+def alike(text: str) -> tuple[Alike, ...]:
+    """The precedents that a text is like, those that know most of it first."""
+    said = " ".join(text[:MOST].split())
+    low = said.lower()
+    found = [
+        Alike(row, words, sum(one.fixed for one in says))
+        for row, says, unless in rows()
+        if all(one.piece in low for one in says)
+        and (words := _words(says, said)) is not None
+        and not any(one.piece in low and _search(one, said) for one in unless)
+    ]
+    return tuple(sorted(found, key=lambda one: -one.known))
+
+
+def _words(says: Sequence[_Phrase], said: str) -> dict[str, str] | None:
+    """The words that the places of all phrases stand for; None where a phrase is not said."""
+    out: dict[str, str] = {}
+    for one in says:
+        match = _search(one, said)
+        if match is None:
+            return None
+        out |= {name: word for name, word in match.groupdict().items() if name not in out}
+    return out
+
+
+def _search(one: _Phrase, said: str) -> re.Match[str] | None:
+    return _compiled(one.whole).search(said)
+
+
+@cache
+def _compiled(words: str) -> re.Pattern[str]:
+    """A phrase as a pattern; a name that comes again is the same word."""
+    out, last, named = "", 0, set[str]()
+    for hole in _HOLE.finditer(words):
+        name = hole[1]
+        place = ".{0,80}?" if name is None else f"(?P={name})" if name in named else f"(?P<{name}>{_WORD})"
+        out += re.escape(words[last : hole.start()]) + place
+        last = hole.end()
+        named |= {name} if name else set()
+    return re.compile(out + re.escape(words[last:]), re.IGNORECASE)

@@ -1,0 +1,114 @@
+"""Precedents: every row is well made, and a text is like a row only where it says all of its phrases."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from gpuwhy.causes import CAUSES
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.precedented import _fixes, _is_for, precedented
+from gpuwhy.knowledge import precedents
+from gpuwhy.knowledge.precedents import alike, phrase, rows
+from gpuwhy.model import on
+from gpuwhy.model.precedent import Alike, Precedent
+from gpuwhy.model.symptom import Reading
+from gpuwhy.shell.place import Place
+from tests.shell.test_gate import complaints
+
+ROWS = tuple(row for row, _, _ in rows())
+NAMES = re.compile(r"<([a-z_]+)>")
+
+
+def said(row: Precedent) -> str:
+    """A text that says all of a row's phrases."""
+    return "\n".join(NAMES.sub("word", one).replace("*", " and ") for one in row.says)
+
+
+def case(text: str, windows: bool = False) -> Asked:
+    return Asked(windows=windows, reading=Reading(excerpt=text))
+
+
+def given(monkeypatch: pytest.MonkeyPatch, *made: Precedent) -> None:
+    """Let these be all precedents there are."""
+    kept = tuple((one, tuple(map(phrase, one.says)), tuple(map(phrase, one.unless))) for one in made)
+    monkeypatch.setattr(precedents, "rows", lambda: kept)
+
+
+def test_rows_name_causes_that_there_are():
+    assert {row.cause for row in ROWS} <= {cause.id for cause in CAUSES}
+
+
+def test_no_two_rows_say_the_same():
+    said = Counter((tuple(sorted(one.lower() for one in row.says)), tuple(sorted(row.unless))) for row in ROWS)
+    assert [one for one, times in said.items() if times > 1] == []
+
+
+def test_every_row_knows_its_own_words_and_enough_of_them():
+    wrong = [row.says for row in ROWS if not row.unless and row not in [one.row for one in alike(said(row))]]
+    vague = [row.says for row in ROWS if sum(phrase(one).fixed for one in row.says) < 14]
+    assert (wrong, vague) == ([], [])
+
+
+def test_places_of_a_cure_are_filled_by_its_phrases():
+    wrong = []
+    for row in ROWS:
+        caught = {name for one in row.says for name in NAMES.findall(one)}
+        told = {name for one in (row.do, *(c for kind, c in row.run if kind == "any")) for name in NAMES.findall(one)}
+        wrong += [(row.says, name) for name in told - caught]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("system", ["windows", "wsl", "linux"])
+def test_commands_are_typed_and_of_the_place(system):
+    wrong = []
+    for row in ROWS:
+        one = Alike(row, {name: "word" for part in row.says for name in NAMES.findall(part)}, 0)
+        there = case("", system == "windows")
+        fixes = tuple(_fixes(one, there)) if _is_for(one, there) else ()
+        wrong += [(row.says, said) for said in complaints(fixes, Place(system))]
+    assert wrong == []
+
+
+ROW = Precedent(says=("No kernel for <op> on", "widget * broken"), cause="framework.bug", do="Install <op> anew.",
+                run=(("any", "pip install <op>"), ("linux", "ldconfig -p"), ("cmd", "where <op>")))  # fmt: skip
+
+
+def test_a_text_is_like_a_row_that_it_says_all_of(monkeypatch):
+    given(monkeypatch, ROW)
+    text = "note: NO kernel\n  for Conv2d on it\nthe widget was\nfound broken"
+    (fix,) = precedented("framework.bug", case(text))
+    assert (fix.text, fix.command) == ("Install Conv2d anew", "pip install Conv2d\nldconfig -p")
+    assert isinstance(fix.command, on.Command)
+    assert precedented("framework.bug", case("no kernel for x on")) == ()
+    assert precedented("memory.oom", case(text)) == ()
+
+
+def test_windows_gets_its_own_commands(monkeypatch):
+    given(monkeypatch, ROW)
+    first, second = precedented("framework.bug", case("no kernel for x on, widget broken", windows=True))
+    assert (first.command, second.command) == ("pip install x", "where x")
+
+
+def test_what_a_text_puts_into_a_command_is_one_plain_word(monkeypatch):
+    given(monkeypatch, ROW)
+    for hostile in ("x;reboot", "$(reboot)", "--index-url=h", "`id`", "a b"):
+        fixes = precedented("framework.bug", case(f"no kernel for {hostile} on, widget broken"))
+        assert all(re.fullmatch(r"pip install \w[\w.+-]*\nldconfig -p", fix.command) for fix in fixes)
+
+
+def test_a_row_keeps_away_where_a_neighbour_speaks(monkeypatch):
+    row = Precedent(says=("widget broken",), cause="framework.bug", do="Install it anew.", unless=("not really",))
+    given(monkeypatch, row)
+    assert precedented("framework.bug", case("widget broken")) != ()
+    assert precedented("framework.bug", case("widget broken, NOT\nreally")) == ()
+
+
+def test_the_row_that_knows_more_comes_first(monkeypatch):
+    short = Precedent(says=("widget broken",), cause="framework.bug", do="Do the general thing now.")
+    long = Precedent(says=("widget broken", "in release 7"), cause="framework.bug", do="Take release 8 instead.")
+    given(monkeypatch, short, long)
+    told = [fix.text for fix in precedented("framework.bug", case("widget broken in release 7"))]
+    assert told == ["Take release 8 instead", "Do the general thing now"]
