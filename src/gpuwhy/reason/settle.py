@@ -68,7 +68,7 @@ def settled(
             return 0.0
         if outlived or QUESTION in reading.notes or _passed(score, reading):
             return SURVIVED
-        if (_anybodys(score, reading) or _quoted(score) or _of_others(score)) and not answered:
+        if _second_hand(score, reading) and not answered:
             return SURVIVED
         if strange and score.cause not in UNTOUCHED and not answered:
             return SURVIVED
@@ -113,6 +113,11 @@ def _quoted(score: Score) -> bool:
     """Whether the text only quotes what speaks for a cause of the stack: it tells of a failure, not of its own."""
     said = [point.symptom for point in score.points if point.counted > 0 and point.symptom.role in ("error", "echo")]
     return score.cause != PLAIN[0] and bool(said) and all(one.borrowed for one in said)
+
+
+def _second_hand(score: Score, reading: Reading) -> bool:
+    """Whether what speaks for a cause is anybody's word, is only quoted, or is what others had."""
+    return _anybodys(score, reading) or _quoted(score) or _of_others(score)
 
 
 def _of_others(score: Score) -> bool:
