@@ -18,7 +18,7 @@ from gpuwhy.model.symptom import Reading
 from gpuwhy.shell.place import Place
 from tests.shell.test_gate import complaints
 
-ROWS = tuple(row for row, _, _ in rows())
+ROWS = rows()
 NAMES = re.compile(r"<([a-z_]+)>")
 
 
@@ -33,8 +33,7 @@ def case(text: str, windows: bool = False) -> Asked:
 
 def given(monkeypatch: pytest.MonkeyPatch, *made: Precedent) -> None:
     """Let these be all precedents there are."""
-    kept = tuple((one, tuple(map(phrase, one.says)), tuple(map(phrase, one.unless))) for one in made)
-    monkeypatch.setattr(precedents, "rows", lambda: kept)
+    monkeypatch.setattr(precedents, "_by_word", lambda: {"": made})
 
 
 def test_rows_name_causes_that_there_are():

@@ -7,7 +7,7 @@ name, `*` for up to 80 characters. CONTRIBUTING tells how to write one.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import msgspec
@@ -18,10 +18,13 @@ from gpuwhy.model.precedent import Alike, Precedent
 MOST = 1 << 16
 """Characters of a text that are compared."""
 _HOLE = re.compile(r"<([a-z_]+)>| ?\* ?")
+_TOKEN = re.compile(r"[a-z0-9_]+")
+_INNER = re.compile(r"(?<=[^\0\w])[a-z0-9_]+(?=[^\0\w])")
+"""Words of phrases that a text has as whole words: neither at an end nor beside a place."""
 _WORD = r"[A-Za-z0-9_](?:[A-Za-z0-9_.+-]*[A-Za-z0-9_+])?"
 
 
-class _Phrase(msgspec.Struct, frozen=True):
+class Phrase(msgspec.Struct, frozen=True):
     """A phrase: its longest fixed piece, by which most texts are passed over, and the whole."""
 
     piece: str
@@ -29,37 +32,50 @@ class _Phrase(msgspec.Struct, frozen=True):
     fixed: int
 
 
-def phrase(words: str) -> _Phrase:
+def phrase(words: str) -> Phrase:
     """A phrase as it is searched for."""
     plain = " ".join(words.split())
     pieces = [one for one in re.split(r"<[a-z_]+>|\*", plain) if one]
     longest = max((one.strip().lower() for one in pieces), key=len, default="")
-    return _Phrase(longest, plain, sum(map(len, pieces)))
+    return Phrase(longest, plain, sum(map(len, pieces)))
 
 
 @cache
-def rows() -> tuple[tuple[Precedent, tuple[_Phrase, ...], tuple[_Phrase, ...]], ...]:
-    """Every precedent with its phrases."""
+def rows() -> tuple[Precedent, ...]:
+    """Every precedent."""
     read = msgspec.json.Decoder(Precedent).decode_lines
-    found = (one for name in names("precedents") for one in read(shipped("precedents", name)))
-    return tuple((one, tuple(map(phrase, one.says)), tuple(map(phrase, one.unless))) for one in found)
+    return tuple(one for name in names("precedents") for one in read(shipped("precedents", name)))
+
+
+@cache
+def _by_word() -> Mapping[str, Sequence[Precedent]]:
+    """The rows by a whole word that a text must have for each; under "" those that have no such word."""
+    out: dict[str, list[Precedent]] = {}
+    for row in rows():
+        inner = _INNER.findall("\0".join(_HOLE.sub("\0", one) for one in row.says).lower())
+        out.setdefault(max(inner, key=len, default=""), []).append(row)
+    return out
 
 
 def alike(text: str) -> tuple[Alike, ...]:
     """The precedents that a text is like, those that know most of it first."""
     said = " ".join(text[:MOST].split())
     low = said.lower()
-    found = [
-        Alike(row, words, sum(one.fixed for one in says))
-        for row, says, unless in rows()
-        if all(one.piece in low for one in says)
-        and (words := _words(says, said)) is not None
-        and not any(one.piece in low and _search(one, said) for one in unless)
-    ]
+    words = {"", *_TOKEN.findall(low)}
+    near = (row for word, rows in _by_word().items() if word in words for row in rows)
+    found = [one for row in near if (one := _alike(row, said, low))]
     return tuple(sorted(found, key=lambda one: -one.known))
 
 
-def _words(says: Sequence[_Phrase], said: str) -> dict[str, str] | None:
+def _alike(row: Precedent, said: str, low: str) -> Alike | None:
+    says = tuple(map(phrase, row.says))
+    words = _words(says, said) if all(one.piece in low for one in says) else None
+    if words is None or any(one.piece in low and _search(one, said) for one in map(phrase, row.unless)):
+        return None
+    return Alike(row, words, sum(one.fixed for one in says))
+
+
+def _words(says: Sequence[Phrase], said: str) -> dict[str, str] | None:
     """The words that the places of all phrases stand for; None where a phrase is not said."""
     out: dict[str, str] = {}
     for one in says:
@@ -70,7 +86,7 @@ def _words(says: Sequence[_Phrase], said: str) -> dict[str, str] | None:
     return out
 
 
-def _search(one: _Phrase, said: str) -> re.Match[str] | None:
+def _search(one: Phrase, said: str) -> re.Match[str] | None:
     return _compiled(one.whole).search(said)
 
 

@@ -34,7 +34,7 @@ def precedented(cause: str, case: Asked) -> tuple[Fix, ...]:
 
 
 _LINUX = Later(
-    r"\.so\b|and-cuda|jax\[cuda|\bsudo\b|\bapt\b|\bldconfig\b|LD_LIBRARY_PATH|/(?:usr|etc|dev|proc|sys|var|opt)/|ulimit"
+    r"\.so\b|and-cuda|jax\[cuda|\bsudo\b|\bapt\b|\bldconfig\b|LD_LIBRARY_PATH|/(?:usr|etc|dev|proc|sys|var|opt)/|ulimit|\$[A-Z_]+|which nv"
 )
 _WINDOWS = Later(r"(?i)\.dll\b|\b[a-z]:\\|%\w+%|\bMSVC\b|paging file")
 
