@@ -12,9 +12,11 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.precedented import _fixes, _is_for, precedented
 from gpuwhy.knowledge import precedents
 from gpuwhy.knowledge.precedents import alike, phrase, rows
+from gpuwhy.logs import explain_text
 from gpuwhy.model import on
 from gpuwhy.model.precedent import Alike, Precedent
 from gpuwhy.model.symptom import Reading
+from gpuwhy.model.threshold import FOUND
 from gpuwhy.shell.place import Place
 from tests.shell.test_gate import complaints
 
@@ -111,3 +113,24 @@ def test_the_row_that_knows_more_comes_first(monkeypatch):
     given(monkeypatch, short, long)
     told = [fix.text for fix in precedented("framework.bug", case("widget broken in release 7"))]
     assert told == ["Take release 8 instead", "Do the general thing now"]
+
+
+def test_another_cause_of_the_closest_precedent_is_the_second_thing_to_try(monkeypatch):
+    row = Precedent(says=("cublasCreate(handle)",), cause="install.conflict", do="Take the wrong cuBLAS off the path.")
+    given(monkeypatch, row)
+    told = explain_text("RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`")
+    texts = [fix.text for fix in told.causes[0].fixes]
+    assert told.causes[0].id != "install.conflict"
+    assert texts[1].startswith("Or, as for others")
+    assert texts[1].endswith("Take the wrong cuBLAS off the path")
+
+
+def test_a_precedent_alone_is_never_found(monkeypatch):
+    row = Precedent(
+        says=("the frobnicator of torch.cuda is unwell",), cause="framework.bug", do="Take release 9 of it."
+    )
+    given(monkeypatch, row)
+    told = explain_text("epoch 3\n[worker] the frobnicator of torch.cuda is unwell; the process was aborted\n")
+    assert told.causes[0].id == "framework.bug"
+    assert told.causes[0].confidence < FOUND
+    assert told.causes[0].fixes[0].text == "Take release 9 of it"

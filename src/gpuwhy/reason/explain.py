@@ -19,7 +19,7 @@ from gpuwhy.reason.judge import judge
 from gpuwhy.reason.link import concerned, noticed
 from gpuwhy.reason.origins import by_origin, foremost, releases, traces, vague
 from gpuwhy.reason.picture import picture, unseen
-from gpuwhy.reason.precedents import with_precedents
+from gpuwhy.reason.precedents import with_precedents, with_their_cure
 from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed
 from gpuwhy.reason.rules import Rules
@@ -191,7 +191,7 @@ def _report(rules: Rules, reading: Reading, link: Link, rank: Ranked, took: floa
     facts, scores = link.facts, rank.scores
     status = status_of(scores, reading)
     shown = tuple(shown_as(rules, s, reading, link.near, where, facts) for s in worth_telling(scores, status))
-    shown = hedged(shown)
+    shown = with_their_cure(rules, hedged(shown), reading, facts)
     return Report(
         status=status,
         headline=headline(status, shown, scores, reading),

@@ -4,28 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgspec import structs
+
+from gpuwhy.model.facts import Facts
 from gpuwhy.model.precedent import Alike
+from gpuwhy.model.report import Shown
 from gpuwhy.model.symptom import Clue, Reading, Symptom
-from gpuwhy.model.threshold import FOUND
+from gpuwhy.model.threshold import FOUND, SURE
+from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.settle import PRECEDENT
 from gpuwhy.reason.tally import Odds, Point
 
+NOT_OURS = "other.not_gpu"
 WEIGHT = 1.5
-"""Log-odds of the cause that the closest precedents had."""
+"""Log-odds of the cause that the closest precedents had, beside messages that say something."""
+FIRM = 3.0
+"""The same beside messages that say hardly anything."""
+VAGUE = 0.25
+"""A share of the best cause below which messages, though known, say hardly anything."""
 ENOUGH = 40
 """Characters of a phrase by which its line is found."""
 
 
 def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading: Reading) -> Odds:
     """The odds, and what precedents add to them where the messages themselves find no cause."""
-    if any(score.confidence >= FOUND for score in odds.scores()):
+    surest = max((score.confidence for score in odds.scores()), default=0.0)
+    if surest >= FOUND:
         return odds
-    known = [" ".join(one.text.lower().split()) for one in reading.symptoms]
+    vague = surest < VAGUE
+    known = [] if vague else [" ".join(one.text.lower().split()) for one in reading.symptoms]
     points: dict[str, Point] = {}
     for one in alike(reading.excerpt):
         if not any(_start(one) in line for line in known):
-            points.setdefault(one.row.cause, _point(one, reading))
+            points.setdefault(one.row.cause, _point(one, reading, FIRM if vague else WEIGHT))
     return odds.heard(points) if points else odds
+
+
+def with_their_cure(rules: Rules, shown: Sequence[Shown], reading: Reading, facts: Facts | None) -> tuple[Shown, ...]:
+    """The causes; where the closest precedent had another one, its cure is the second thing to try."""
+    if not shown or shown[0].confidence >= SURE or not shown[0].fixes or not shown[0].stops:
+        return tuple(shown)
+    closest = next(iter(rules.alike(reading.excerpt)), None)
+    if closest is None or closest.row.cause in (shown[0].id, NOT_OURS) or shown[0].id == NOT_OURS:
+        return tuple(shown)
+    first, *others = shown
+    cures = rules.remedies(closest.row.cause, (), reading, facts)[:1]
+    title = rules.causes[closest.row.cause].title
+    told = tuple(structs.replace(fix, text=f"Or, as for others who saw this ({title}): {fix.text}") for fix in cures)
+    return (structs.replace(first, fixes=(first.fixes[0], *told, *first.fixes[1:])), *others)
 
 
 def _start(one: Alike) -> str:
@@ -34,10 +60,10 @@ def _start(one: Alike) -> str:
     return " ".join(plain.lower().split())[:ENOUGH]
 
 
-def _point(one: Alike, reading: Reading) -> Point:
+def _point(one: Alike, reading: Reading, weight: float) -> Point:
     source = f" ({one.row.source})" if one.row.source else ""
-    clue = Clue(one.row.cause, PRECEDENT, WEIGHT, f"others whose program said this had it{source}")
-    return Point(clue, _said(one, reading), WEIGHT)
+    clue = Clue(one.row.cause, PRECEDENT, weight, f"others whose program said this had it{source}")
+    return Point(clue, _said(one, reading), weight)
 
 
 def _said(one: Alike, reading: Reading) -> Symptom:

@@ -117,13 +117,13 @@ def _quoted(score: Score) -> bool:
 
 def _second_hand(score: Score, reading: Reading) -> bool:
     """Whether what speaks for a cause is anybody's word, is only quoted, or is what others had."""
-    return _anybodys(score, reading) or _quoted(score) or _of_others(score)
+    return _anybodys(score, reading) or _quoted(score) or of_others(score)
 
 
-def _of_others(score: Score) -> bool:
-    """Whether nothing but what others had speaks for a cause."""
+def of_others(score: Score) -> bool:
+    """Whether nothing but what others had speaks for a cause, and words that name none."""
     said = [point.symptom.signature for point in score.points if point.counted > 0]
-    return bool(said) and all(one == PRECEDENT for one in said)
+    return PRECEDENT in said and all(one == PRECEDENT or one.startswith("title.") for one in said)
 
 
 def _by_lines(score: Score, answered: bool) -> float:

@@ -16,7 +16,9 @@ from gpuwhy.model.threshold import FOUND, GUESS, MOST, SURE, TOLD
 from gpuwhy.model.version import cudnn_dotted, dotted
 from gpuwhy.reason.rank import ruled_out
 from gpuwhy.reason.rules import Rules
+from gpuwhy.reason.settle import of_others
 from gpuwhy.reason.tally import WITHOUT, Point, Score
+from gpuwhy.reason.words import complains
 
 INNOCENT = "other.not_gpu"
 SHORT = 64
@@ -33,9 +35,15 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
         return "healthy"
     if scores and scores[0].confidence >= FOUND:
         return "healthy" if scores[0].cause == INNOCENT else "broken"
-    if any(s.role in ("error", "echo") for s in reading.symptoms) or (scores and scores[0].words):
+    failed = any(s.role in ("error", "echo") for s in reading.symptoms)
+    if failed or (scores and (scores[0].words or _as_others(scores[0], reading))):
         return "unknown"
     return "healthy"
+
+
+def _as_others(score: Score, reading: Reading) -> bool:
+    """Whether a text that complains says what others said who had this cause."""
+    return score.cause != INNOCENT and of_others(score) and complains(reading.excerpt)
 
 
 def worth_telling(scores: Sequence[Score], status: Status) -> list[Score]:
