@@ -31,6 +31,7 @@ from gpuwhy.observe.looks import EARLY, LOOKS
 from gpuwhy.observe.scene import Client, Look, Options, Scene
 from gpuwhy.observe.started import as_started, is_image, moved
 from gpuwhy.reason.report import report
+from gpuwhy.reason.tried import left_to_read, worth
 from gpuwhy.shell.gate import placed, typed, with_names
 from gpuwhy.shell.place import place_of
 
@@ -95,7 +96,7 @@ class Run:
         note: Callable[[str], None] = lambda _: None,
         elsewhere: Elsewhere | Facts | None = None,
     ) -> None:
-        start = time.monotonic()
+        start, self.took = time.monotonic(), 0.0
         options = msgspec.structs.replace(options, python=host.hide(options.python))
         scene = Scene(host, options, note)
         self.options = options
@@ -106,7 +107,18 @@ class Run:
         self.facts: Facts = moved(_with_run(scene.facts, host), elsewhere)
         self.elsewhere = elsewhere
         self.as_if = "" if elsewhere is None else named_machine(elsewhere)
+        if options.imports and self.live:
+            self._try_imports(scene)
         self.took = time.monotonic() - start
+
+    def _try_imports(self, scene: Scene) -> None:
+        """The last test: each framework imported for real, where nothing else is wrong."""
+        from gpuwhy.observe import imports
+
+        looks = imports.LOOKS if self.options.imports == "yes" else imports.LEFT_OUT
+        if worth(self._by_facts().causes):
+            self.hung = observe(scene, looks) or self.hung
+            self.facts = moved(_with_run(scene.facts, self.host), self.elsewhere)
 
     @property
     def found_python(self) -> bool:
@@ -130,15 +142,23 @@ class Run:
             from gpuwhy.logs import report_on_probe
 
             return report_on_probe(self.facts, self.took, self.options.python)
+        made = self._by_facts()
+        unread = left_to_read(made, self.facts)
+        if unread:
+            from gpuwhy.logs import read_imports
+
+            made = read_imports(made, unread, self.took, self.options.python)
+        causes = placed(made.causes, place_of(self.facts))
+        return msgspec.structs.replace(made, causes=causes, knows_until=newest())
+
+    def _by_facts(self) -> Report:
+        """What the facts show by themselves."""
         asked = [c for c in CAUSES if c.asked(self.facts)]
         if self.elsewhere is None and is_image(self.facts):
             begun = as_started(self.facts)
-            made = report(asked, begun, self.took, self.options.python, seen=self.facts)
-        else:
-            with_gpu = somewhere(self.facts) if lacks_gpu(self.facts) else None
-            made = report(asked, self.facts, self.took, self.options.python, with_gpu, self.as_if)
-        causes = placed(made.causes, place_of(self.facts))
-        return msgspec.structs.replace(made, causes=causes, knows_until=newest())
+            return report(asked, begun, self.took, self.options.python, seen=self.facts)
+        with_gpu = somewhere(self.facts) if lacks_gpu(self.facts) else None
+        return report(asked, self.facts, self.took, self.options.python, with_gpu, self.as_if)
 
     def typed(self, report: Report) -> Report:
         """The report for this machine's own terminal: commands name other people's folders, which no kept form does."""

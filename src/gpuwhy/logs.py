@@ -29,10 +29,11 @@ from gpuwhy.reason.explain import explain as explain_reading
 from gpuwhy.reason.explain import likely
 from gpuwhy.reason.probed import after_failure, failures
 from gpuwhy.reason.rank import environment, named
-from gpuwhy.reason.report import report
+from gpuwhy.reason.report import condition_of, report
 from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.stranger import Strange, Weights, stranger, unpacked
 from gpuwhy.reason.tally import Index, index, tally
+from gpuwhy.reason.tried import Failed, with_words
 from gpuwhy.reason.words import Likeness, opened
 from gpuwhy.shell.gate import asked_at, guided_at, placed, still_open
 from gpuwhy.shell.place import Place, place_of
@@ -53,6 +54,7 @@ __all__ = [
     "explain_text",
     "is_text",
     "read",
+    "read_imports",
     "read_text",
     "report_on",
     "report_on_probe",
@@ -173,6 +175,13 @@ def report_on_probe(facts: Facts, took: float, again: str = "") -> Report:
         return _at(by_facts, place_of(facts), "")
     read = [(one, explain_reading(rules(), read_text(one.text), facts, {}, took, "probe")) for one in failed]
     return _at(after_failure(by_facts, read, again), place_of(facts), "")
+
+
+def read_imports(by_facts: Report, failed: Sequence[Failed], took: float, again: str) -> Report:
+    """The report after imports that failed: their words are read as a log; the facts have had their say before."""
+    read = [(one, explain_reading(rules(), read_text(one.one.text), None, {}, took, "import")) for one in failed]
+    told = with_words(by_facts, read, condition_of(by_facts.as_if))
+    return msgspec.structs.replace(told, causes=named(told.causes, again))
 
 
 def behind(code: Code) -> Code:

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms
-from gpuwhy.cli.target import add_elsewhere, add_target, diagnose
+from gpuwhy.cli.target import add_elsewhere, add_imports, add_target, diagnose
 from gpuwhy.cli.terminal import paper, write
 from gpuwhy.cli.update import stale
 
@@ -22,6 +22,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser("check", help="is this machine able to run GPU work, and if not, why? (the default)")
     add_target(parser)
+    add_imports(parser)
     parser.add_argument("--from", dest="recording", metavar="FILE", help="diagnose a recording made by `gpuwhy record`")
     parser.add_argument(
         "--root", metavar="PATH", help="diagnose another machine's files: a folder, an OCI layout or an archive"

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, USAGE, UsageError, refused, say
-from gpuwhy.cli.target import add_elsewhere, add_target, diagnose
+from gpuwhy.cli.target import add_elsewhere, add_imports, add_target, diagnose
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("fix", help="how to fix what check finds, step by step; --apply does it")
     parser.add_argument("causes", nargs="*", metavar="CAUSE", help="only for these causes (gpuwhy check names them)")
     add_target(parser)
+    add_imports(parser)
     parser.add_argument("--from", dest="recording", metavar="FILE", help="the steps for a recorded machine")
     parser.add_argument(
         "--root", metavar="PATH", help="the steps for another machine's files: a folder, an OCI layout or an archive"

@@ -29,6 +29,16 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_imports(parser: argparse.ArgumentParser) -> None:
+    """The option that leaves real imports out."""
+    parser.add_argument(
+        "--no-import",
+        dest="imports",
+        action="store_false",
+        help="do not import the frameworks in a child process before nothing is said to be wrong (faster)",
+    )
+
+
 def add_elsewhere(parser: argparse.ArgumentParser) -> None:
     """The options that describe another machine to judge by."""
     parser.add_argument("--gpu", action="append", default=[], metavar="G", help="judge as on a machine with this GPU")
@@ -78,7 +88,9 @@ def diagnose(options: argparse.Namespace) -> Run:
     if not below:
         options.python = os.path.expanduser(options.python)
     probe: Literal["", "gentle", "full"] = "gentle" if options.gentle else "full" if options.probe else ""
-    asked = app.Options(python=options.python, verify=options.verify, folder=".", probe=probe)
+    asked = app.Options(
+        python=options.python, verify=options.verify, folder=".", probe=probe, imports=_imports(options)
+    )
     with Progress() as progress:
         if below:
             if probe:
@@ -89,6 +101,16 @@ def diagnose(options: argparse.Namespace) -> Run:
         if options.python and not os.path.exists(options.python):
             raise UsageError(f"--python {options.python}: no such file or folder")
         return app.Run(app.live_host(), asked, progress.note, elsewhere(options))
+
+
+def _imports(options: argparse.Namespace) -> Literal["", "no", "yes"]:
+    """Real imports: for who asks whether all is well, not for a node's line or a scheduler; the probe has its own."""
+    wanted: bool | None = getattr(options, "imports", None)
+    if wanted is None or options.probe or options.gentle or getattr(options, "root", None):
+        return ""
+    if getattr(options, "jsonl", False) or getattr(options, "health", None):
+        return ""
+    return "yes" if wanted else "no"
 
 
 def _replayed(options: argparse.Namespace) -> Run:

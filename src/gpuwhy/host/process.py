@@ -11,6 +11,7 @@ CALL_SECONDS = 8.0
 _OF_CHILD = {
     "probe": Limits(40.0, 6 << 30, keeps_errors=True),
     "starts": Limits(30.0),
+    "imports": Limits(400.0),
     "framework": Limits(120.0, 16 << 30, keeps_errors=True),
 }
 """Children that load libraries of hundreds of megabytes and talk to a GPU; the others answer in milliseconds."""

@@ -15,6 +15,7 @@ Why = Literal[
     "loop",  # symbolic links that lead in a circle
     "long",  # a name longer than the system takes
     "foreign",  # not of the format that was asked for
+    "left out",  # the user asked not to look
     "ended",  # a child was started, and ended before it said anything
     "cut",  # of that format, and shorter than its headers say
     "offline",  # files alone: nothing there can be run or asked

@@ -21,6 +21,7 @@ class Options(msgspec.Struct, frozen=True, omit_defaults=True):
     verify: bool = False  # hash installed files
     crashed: bool = False  # a watched program crashed: hash the smaller libraries, as far as a second goes
     doubted: tuple[str, ...] = ()  # libraries that a failing program's last words name: hashed
+    imports: Literal["", "no", "yes"] = ""  # real imports where nothing else is wrong: not asked, left out, tried
     probe: Literal["", "gentle", "full"] = ""  # live stages: none, those that only read, all
 
 

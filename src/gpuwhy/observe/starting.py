@@ -39,7 +39,7 @@ def start(scene: Scene) -> Fact[Start]:
     aside = _aside(scene, python, sites)
     if aside is not None:
         return aside
-    files = tuple(_files(scene, sites))[:_MOST]
+    files = starting_files(scene, sites)
     variables = [name for name in STEERING if value_or(scene.host.environ(), {}).get(name)]
     if not (files or variables or _another(scene, python) or _without_itself(scene, python)):
         return Known(Start(), Source("file", python.path, "nothing steers its start"))
@@ -91,8 +91,17 @@ def _modules(scene: Scene) -> list[str]:
     return sorted(name for name in names if name.isidentifier())
 
 
+def starting_files(scene: Scene, sites: tuple[str, ...], known: bool = False) -> tuple[str, ...]:
+    """The first files that Python runs before any program; with `known` those of well-known packages too."""
+    return tuple(path for path in _files(scene, sites) if known or not _is_known(path))[:_MOST]
+
+
+def _is_known(path: str) -> bool:
+    return bool(_HARMLESS.fullmatch(path.rpartition("/")[2]))
+
+
 def _files(scene: Scene, sites: tuple[str, ...]) -> Iterator[str]:
-    """Files of site-packages that Python runs before any program, those of well-known packages aside."""
+    """Files of site-packages that Python runs before any program."""
     for site in sites:
         for entry in value_or(scene.host.list(site, _NAMES), ()):
             path = f"{site}/{entry.name}"
@@ -102,8 +111,6 @@ def _files(scene: Scene, sites: tuple[str, ...]) -> Iterator[str]:
 
 def _has_code(scene: Scene, path: str) -> bool:
     """Whether a .pth file runs something, a line that begins with `import`, or is no text, at which Python may end."""
-    if _HARMLESS.fullmatch(path.rpartition("/")[2]):
-        return False
     if _NO_TEXT.search(value_or(scene.host.read(path), "")):
         return True
     return any(_CODE.match(line) for line in value_or(scene.host.lines(path, "import"), ()))

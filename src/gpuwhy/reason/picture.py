@@ -14,6 +14,7 @@ from gpuwhy.model.facts import Device, Facts, Framework, LibraryCopy, NeededLibr
 from gpuwhy.model.report import Layer, Mark, Shown
 from gpuwhy.model.version import numbers
 from gpuwhy.model.words import and_more
+from gpuwhy.reason.tried import imported
 
 GIB = 1 << 30
 
@@ -256,7 +257,7 @@ def _framework(one: Framework, shown: Sequence[Shown], facts: Facts) -> Layer:
         _not_seen(one, facts),
     )
     mark = next((mark for mark in marks if mark.cause or mark.note), Marked())
-    return mark.row(one.title, " · ".join(_built(one)))
+    return mark.row(one.title, " · ".join(filter(None, (*_built(one), imported(facts, one.name)))))
 
 
 def _built(one: Framework) -> Iterator[str]:

@@ -17,6 +17,7 @@ from gpuwhy.reason.judge import judge
 from gpuwhy.reason.picture import picture, unseen
 from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed, named, rank, ruled_out, still_open
+from gpuwhy.reason.tried import not_tried, unfinished
 
 
 def report(
@@ -84,6 +85,11 @@ def _condition(as_if: str, started: Sequence[Shown]) -> str:
     return "Started with --gpus all: " if any(c.found for c in started) else ""
 
 
+def condition_of(as_if: str) -> str:
+    """The beginning of a headline about a machine that was told."""
+    return _condition(as_if, ())
+
+
 def _wanted_so(cause: Shown, image: Facts) -> bool:
     """Whether it is a build for the CPU in an image that nowhere says that it is meant for a GPU."""
     builds = [f for f in value_or(image.target.frameworks, ()) if f"{f.title} {f.version}" in cause.subject.split(", ")]
@@ -123,6 +129,8 @@ def _status(shown: Sequence[Shown], facts: Facts) -> Status:
         return "degraded"
     if shown or _no_framework(facts):
         return "unknown"
+    if unfinished(facts):
+        return "unknown"
     answers = bool(value_or(facts.devices.devices, ()))
     return "healthy" if answers or isinstance(gpu_present(facts), Absent) else "unknown"
 
@@ -134,12 +142,17 @@ def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict
     if shown:
         return f"Perhaps: {shown[0].said}"
     if status == "unknown":
-        return _as_files_tell(facts) or _nothing_to_judge(facts) or "Cannot tell whether the GPU stack works here"
+        return (
+            unfinished(facts)
+            or _as_files_tell(facts)
+            or _nothing_to_judge(facts)
+            or "Cannot tell whether the GPU stack works here"
+        )
     if value_or(facts.devices.devices, ()):
-        return "Nothing wrong found: the GPU stack looks able to work"
+        return f"Nothing wrong found: the GPU stack looks able to work{not_tried(facts)}"
     claim = gpu_claimed(facts)
     note = f" ({claim.value}, but there is no NVIDIA GPU)" if isinstance(claim, Known) else ""
-    return f"Healthy, CPU only: this machine has no NVIDIA GPU{note}"
+    return f"Healthy, CPU only: this machine has no NVIDIA GPU{note}{not_tried(facts)}"
 
 
 def _no_framework(facts: Facts) -> bool:

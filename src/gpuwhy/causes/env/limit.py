@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from gpuwhy.causes.shared import imported
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.full_places import full, linked, size
 from gpuwhy.causes.shared.watched import said
@@ -224,11 +225,21 @@ def unlimited(case: Case) -> Finding | None:
     limit = case.facts.surroundings.address_space_limit
     if case.facts.run.failed or case.symptoms or limit.need() is None or not isinstance(limit, Known):
         return None
-    if _noexec(case) is not None or closed_site(case) is not None:
+    if _noexec(case) is not None or closed_site(case) is not None or imported.blamed(case, "limit"):
         return None
     if 0 <= limit.value < ADDRESSES:
         return None
     return against("no limit keeps CUDA from starting", saw(f"RLIMIT_AS {limit.value}", limit))
+
+
+def ends_the_import(case: Case) -> Finding | None:
+    """The import of a framework was tried and fails; with limits as high as this user may set them it does not."""
+    one = imported.blamed(case, "limit")
+    if one is None:
+        return None
+    names = " or ".join(f"ulimit {FLAGS[name]}" for name in one.culprit.split() if name in FLAGS)
+    text = f"{one.deed} fails under the limits of this shell ({names}), and goes well without them ({one.why})"
+    return proof(text, imported.seen(case, one))
 
 
 def _scarce(case: Case) -> str:
@@ -241,6 +252,10 @@ def _scarce(case: Case) -> str:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Where only facts speak, the limit on addresses; what a program printed is answered by its message."""
+    one = imported.blamed(case, "limit")
+    if one is not None:
+        flags = [f"ulimit -S {FLAGS[name]} $(ulimit -H {FLAGS[name]})" for name in one.culprit.split() if name in FLAGS]
+        return (Fix("Raise the limits of this shell as far as it may", on.linux("; ".join(flags)), safe=True),)
     scarce = _scarce(case)
     if scarce:
         return (
@@ -287,6 +302,7 @@ CAUSE = Cause(
         closed,
         no_programs,
         closed_site,
+        ends_the_import,
         unlimited,
     ),
     fixes=fixes,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.causes.shared import before
+from gpuwhy.causes.shared import before, imported
 from gpuwhy.causes.shared.commands import word
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, linked, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Source, value_or
-from gpuwhy.model.facts import Fault, LoadedLibrary, Variable
+from gpuwhy.model.facts import Fault, Imported, LoadedLibrary, Variable
 
 MOST = 12
 """How many allowed values a sentence names."""
@@ -131,6 +132,44 @@ def keeps_from_starting(case: Case) -> Finding | None:
     return before.told_by_start(case, start, text, saw(f"{start.variable}={value}", Source("env", start.variable)))
 
 
+def ends_the_import(case: Case) -> Finding | None:
+    """The import of this framework was tried and fails; without a variable, or the home folder's files, it does not."""
+    one = _steered(case)
+    if one is None:
+        return None
+    if one.blame == "home":
+        text = f"{one.deed} fails, and goes well with an empty home folder: a file there steers it ({one.why})"
+    elif not one.culprit:
+        text = f"{one.deed} fails, and goes well without this shell's variables ({one.why})"
+    else:
+        value = value_or(case.facts.environment.value(one.culprit), "")
+        what = f"{one.culprit}={value}" if value else one.culprit
+        text = f"{what}: {one.deed} fails with it, and goes well without it ({one.why})"
+    source = Source("env", one.culprit or "environment") if one.blame != "home" else Source("folder", one.culprit)
+    return proof(text, saw("tried with it and without it", source), imported.seen(case, one))
+
+
+def _steered(case: Case) -> Imported | None:
+    one = imported.blamed(case, "variable", "variables", "home")
+    return None if one is None or one.culprit in imported.SEARCH else one
+
+
+def _unsteered(case: Case, one: Imported) -> tuple[Fix, ...]:
+    """Take away what the import fails by, or the one folder of it."""
+    if one.blame == "home":
+        text = "Look for the file below your home folder that this framework reads, and move it aside"
+        return (Fix(text, on.linux("ls -a ~ ~/.config ~/.cache"), safe=True),)
+    if not one.culprit:
+        text = "Start it with few variables, and give it the others one by one"
+        return (Fix(text, on.linux('env -i HOME="$HOME" PATH="$PATH" python …'), safe=True),)
+    if not one.part:
+        return (_unset(one.culprit),)
+    value = value_or(case.facts.environment.value(one.culprit), "")
+    left = ":".join(part for part in value.split(":") if part and part != one.part)
+    take = Fix(f"Take {one.part} out of it", f"export {one.culprit}={word(left)}", safe=True)
+    return (take, _unset(one.culprit)) if left else (_unset(one.culprit),)
+
+
 def older_first(case: Case) -> Finding | None:
     """A variable puts a C or C++ library first that is too old for the framework."""
     found = next((one for one in before.old_runtimes(case) if before.put_first(one)), None)
@@ -177,7 +216,7 @@ def without_effect(case: Case) -> Finding | None:
 def nothing_wrong(case: Case) -> Finding | None:
     """What rules it out."""
     name = case.framework.title if case.framework else "this program"
-    if keeps_from_starting(case) or older_first(case) or another_first(case):
+    if keeps_from_starting(case) or older_first(case) or another_first(case) or ends_the_import(case):
         return None
     if any(concerns(case, "rejected", "ignored", "misspelt")) or asked_in_vain(case) or _unread_here(case):
         return None
@@ -241,6 +280,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     start = before.start_of(case)
     if start is not None and start.variable and _speaks_for_all(case):
         return (_unset(start.variable),)
+    steered = _steered(case)
+    if steered is not None:
+        return _unsteered(case, steered)
     old = next((one for one in before.old_runtimes(case) if before.put_first(one)), None)
     if old is not None:
         return before.without(case, before.put_first(old), old.path)
@@ -286,6 +328,7 @@ CAUSE = Cause(
     title="an environment variable has a wrong value, or turns the GPU off",
     signs=(
         keeps_from_starting,
+        ends_the_import,
         older_first,
         another_first,
         rejected,

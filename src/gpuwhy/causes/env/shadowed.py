@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from gpuwhy.causes.shared.borrowed import that_matter
 from gpuwhy.causes.shared.commands import word
+from gpuwhy.causes.shared.imported import SEARCH, failing, seen
 from gpuwhy.causes.shared.linked import named
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, linked, mild, proof, saw, strong, weak
 from gpuwhy.model.fact import Known, Source, value_or
-from gpuwhy.model.facts import SCRIPT_FOLDER, USER_SITE, WORKING_FOLDER, Shadow
+from gpuwhy.model.facts import SCRIPT_FOLDER, USER_SITE, WORKING_FOLDER, Imported, Shadow
 
 OWN_FOLDERS = (SCRIPT_FOLDER, WORKING_FOLDER)
 JOIN = "__path__ = __import__('pkgutil').extend_path(__path__, __name__)"
@@ -56,11 +57,53 @@ def _linked(case: Case, one: Shadow) -> bool:
     return named(case, (one.module, one.path))
 
 
+def taken_from_elsewhere(case: Case) -> Finding | None:
+    """A framework was imported, or its import tried: it came from another place than where it is installed."""
+    for one in value_or(case.facts.target.imports, ()):
+        meant = _meant(case, one)
+        taken = _taken(one) if meant else ""
+        if taken and not taken.startswith(f"{meant}/"):
+            how = f", and fails: {one.why}" if one.failed else ""
+            text = f"{one.deed} takes {taken}, and not what is installed in {meant}{how}"
+            evidence = (
+                saw("what Python imports", Source("file", taken)),
+                saw("what is installed", Source("folder", meant)),
+            )
+            return proof(text, *evidence)
+    return None
+
+
+def _meant(case: Case, one: Imported) -> str:
+    """The folder that a framework's own module is installed in."""
+    folders = (f.path for f in value_or(case.facts.target.frameworks, ()) if f.name == one.framework)
+    return next((path for path in folders if path.rpartition("/")[2] == one.module), "")
+
+
+def _taken(one: Imported) -> str:
+    first = f"/{one.module}/__init__.py"
+    return one.file if one.file.endswith(first) else next((path for path in one.files if path.endswith(first)), "")
+
+
+def borrowed(case: Case) -> Finding | None:
+    """The import of a framework fails with packages of PYTHONPATH or of the user's own, and goes well without them."""
+    one = _borrowing(case)
+    if one is None:
+        return None
+    what = USER_SITE if one.blame == "user site" else one.culprit
+    text = f"{one.deed} fails with the packages that {what} brings, and goes well without them ({one.why})"
+    return proof(text, seen(case, one))
+
+
+def _borrowing(case: Case) -> Imported | None:
+    found = (one for one in failing(case) if one.blame == "user site" or one.culprit in SEARCH)
+    return next(found, None)
+
+
 def nothing_stands_in(case: Case) -> Finding | None:
     """What rules it out."""
     fact = case.facts.target.shadows
     fact.need()
-    if _that_matter(case):
+    if _that_matter(case) or taken_from_elsewhere(case) or borrowed(case):
         return None
     return against("Python finds the installed modules first", saw("the folders before the environment", fact))
 
@@ -138,7 +181,20 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     for one in _that_matter(case)[:3]:
         for fix in (*_join(one), *_off_pythonpath(case, one), _fix(one), *_own(one)):
             out.setdefault(fix.command or fix.text, fix)
+    tried = _borrowing(case)
+    if tried is not None and not out:
+        return (_left_out(tried),)
+    if not out and taken_from_elsewhere(case):
+        return (Fix("Take the finder, the .pth file or the folder away that leads there, or finish what is in it"),)
     return tuple(out.values())
+
+
+def _left_out(one: Imported) -> Fix:
+    if one.blame == "user site":
+        return Fix("Keep Python from the user's site-packages", "export PYTHONNOUSERSITE=1", safe=True)
+    return Fix(
+        f"Start without {one.culprit} (and take it out of the shell's start file)", f"unset {one.culprit}", safe=True
+    )
 
 
 def _join(one: Shadow) -> tuple[Fix, ...]:
@@ -192,7 +248,7 @@ def _fix(one: Shadow) -> Fix:
 CAUSE = Cause(
     id="env.shadowed",
     title="Python imports another file of the same name instead of the module",
-    signs=(stands_in, nothing_stands_in),
+    signs=(stands_in, taken_from_elsewhere, borrowed, nothing_stands_in),
     fixes=fixes,
     effect="{because}",
     hides=(),

@@ -7,7 +7,7 @@ from itertools import chain
 
 from msgspec.structs import replace
 
-from gpuwhy.causes.shared import before, damages
+from gpuwhy.causes.shared import before, damages, imported, spoilt
 from gpuwhy.causes.shared.commands import change, word
 from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.causes.shared.windows import on_windows, path_first, shown, toolkit
@@ -247,6 +247,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return (*room, *_anew(case))
     if ends_at_start(case) or another_python(case):
         return (*room, *_starting(case))
+    tried = imported.blamed(case, "file", "files", "compiled")
+    if tried is not None:
+        return (*room, *spoilt.without(case, tried))
     owners = list(dict.fromkeys(filter(None, _owners(case))))
     room += _quarantined(case)
     again = [_again(case, owner) for owner in owners[:3]]
@@ -371,6 +374,8 @@ CAUSE = Cause(
     signs=(
         no_interpreter,
         ends_at_start,
+        spoilt.spoils_the_import,
+        spoilt.spoilt_copies,
         another_python,
         source_gone,
         not_as_installed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from gpuwhy.causes.shared import imported
 from gpuwhy.causes.shared.borrowed import borrowed_packages
 from gpuwhy.causes.shared.commands import change, python_of, uninstall
 from gpuwhy.causes.shared.linked import named, names_of
@@ -30,7 +31,7 @@ from gpuwhy.model.cause import (
 )
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Source, value_or
-from gpuwhy.model.facts import Contradiction
+from gpuwhy.model.facts import Contradiction, Imported
 from gpuwhy.model.version import numbers
 
 FRAMEWORKS = ("torch", "tensorflow", "jax", "jaxlib")
@@ -52,6 +53,16 @@ def contradicted(case: Case) -> Finding | None:
     finding = (proof if _certain(case, first) else strong)(text, *dict.fromkeys(evidence))
     finding = linked(finding) if case.symptoms else finding
     return finding if first.stops else mild(finding)
+
+
+def lacks_at_import(case: Case) -> Finding | None:
+    """The import of a framework was tried and ends: a package is not there, or lacks what another takes of it."""
+    one = imported.of_another_release(case)
+    if one is None:
+        return None
+    names = list(imported.distributions_of(case, imported.packages_of(case, one)))
+    between = f"; on the way: {' and '.join(names[:3])}" if names else ""
+    return strong(f"{imported.told(one)}{between}", imported.seen(case, one))
 
 
 def _linked(case: Case, one: Contradiction) -> bool:
@@ -98,7 +109,7 @@ def _of_jax(one: Contradiction) -> bool:
 def consistent(case: Case) -> Finding | None:
     """What rules it out."""
     fact = case.facts.target.contradictions
-    if fact.need() and _unexplained(case):
+    if (fact.need() and _unexplained(case)) or imported.of_another_release(case):
         return None
     if any(one.how not in ("wheel", "late") for one in fact.need() or ()):
         return against(
@@ -210,6 +221,17 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """Keep the framework, move what does not fit it; a package of nobody's own moves into everybody's range."""
     found = _unexplained(case)
     wrong, lacking = [one for one in found if one.installed], [one for one in found if not one.installed]
+    out = _unfit(case, wrong)
+    if lacking:
+        wanted = tuple(dict.fromkeys(f"{one.name}{one.wants}" for one in lacking))
+        text = f"Install what {lacking[0].by} {lacking[0].by_version} asks for"
+        out["lacking"] = change(case.facts, text, *wanted, because_of=lacking[0].by, role="part")
+    tried = imported.of_another_release(case) if not out else None
+    return _for_the_import(case, tried) if tried is not None else tuple(out.values())
+
+
+def _unfit(case: Case, wrong: list[Contradiction]) -> dict[object, Fix]:
+    """A fix for each of the first packages that do not fit."""
     moving = {one.name for one in wrong if one.how == "stated"}
     wrong = [one for one in wrong if one.how != "compiled" or one.by not in moving]  # that one is replaced anyhow
     out: dict[object, Fix] = {}
@@ -217,11 +239,20 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         fix = _fix(case, one)
         if len(out) < _SHOWN:
             out.setdefault(fix.install or fix.text, fix)
-    if lacking:
-        wanted = tuple(dict.fromkeys(f"{one.name}{one.wants}" for one in lacking))
-        text = f"Install what {lacking[0].by} {lacking[0].by_version} asks for"
-        out["lacking"] = change(case.facts, text, *wanted, because_of=lacking[0].by, role="part")
-    return tuple(out.values())
+    return out
+
+
+def _for_the_import(case: Case, one: Imported) -> tuple[Fix, ...]:
+    """Install what is not there; else bring what lacks something up to date."""
+    missing = imported.misses(case, one)
+    if missing:
+        return (change(case.facts, f"Install {missing}, which {one.deed} asks for", missing, because_of=one.framework),)
+    names = [text.partition(" ")[0] for text in imported.distributions_of(case, imported.packages_of(case, one))]
+    lacking = next((name for name in names if name not in FRAMEWORKS), "")
+    if not lacking:
+        return (Fix("See which releases contradict each other", "pip check", safe=True, role="look"),)
+    text = f"Bring {lacking} to a release that {one.deed} works with"
+    return (change(case.facts, text, lacking, because_of=one.framework, upgrade=True),)
 
 
 def _fix(case: Case, one: Contradiction) -> Fix:
@@ -282,7 +313,7 @@ def _neighbour(case: Case, one: Contradiction) -> Fix:
 CAUSE = Cause(
     id="install.inconsistent",
     title="installed package versions do not fit together",
-    signs=(contradicted, consistent),
+    signs=(contradicted, lacks_at_import, consistent),
     fixes=fixes,
     effect="{because}",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gpuwhy.causes.shared import imported
 from gpuwhy.causes.shared.before import (
     explains_it,
     made_again,
@@ -20,7 +21,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.ending import Frame
 from gpuwhy.model.fact import Known, Source, value_or
-from gpuwhy.model.facts import Damage, MissingLibrary, OldRuntime
+from gpuwhy.model.facts import Damage, Imported, Interpreter, MissingLibrary, OldRuntime
 
 SEEN = 5.0
 """Seconds after which the sampler has surely looked into a program's processes."""
@@ -39,8 +40,33 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     python = case.facts.target.interpreter
     if not case.symptoms and isinstance(python, Known) and python.value.gone:
         return (made_again(python.value),)
+    bare = imported.without_its_own(case)
+    if bare is not None and isinstance(python, Known):
+        return _whole_python(bare, python.value)
     old = _too_old(case)
     return _newer(case, old) if old is not None else ()
+
+
+def _whole_python(one: Imported, python: Interpreter) -> tuple[Fix, ...]:
+    """The library that the module is built on, or the package that a distribution keeps it in."""
+    brings = BRINGS.get(one.lost.partition(".")[0].lstrip("_"), "")
+    with_it = f" ({brings})" if brings else ""
+    short = ".".join(python.version.split(".")[:2])
+    text = f"Take a Python {short} that has {one.lost}{with_it}, and make the environment again"
+    return (
+        Fix(text, f"{word(python.path)} -c 'import {one.lost}'", check="gpuwhy check", safe=True),
+        made_again(python),
+    )
+
+
+BRINGS = {
+    "ctypes": "built where libffi's headers are: apt install libffi-dev", "distutils": "apt install python3-distutils",
+    "bz2": "built where bzip2's headers are: apt install libbz2-dev",
+    "lzma": "apt install liblzma-dev before it is built",
+    "ssl": "apt install libssl-dev before it is built", "sqlite3": "apt install libsqlite3-dev before it is built",
+    "tkinter": "apt install python3-tk",
+}  # fmt: skip
+"""What brings modules of Python's own that builds lack."""
 
 
 def nothing_of_it(case: Case) -> Finding | None:
@@ -154,6 +180,8 @@ def without_python(case: Case) -> Finding | None:
     if not told_as_python(case):
         return None
     if python is None or not python.gone:
+        if imported.unexplained(case):
+            return None
         return against("the Python of the environment is there", saw("Python", found))
     return proof(
         f"{python.path} is {python.gone}: the Python that the environment was made from is gone, so nothing in it runs",
@@ -169,6 +197,23 @@ def older_runtime(case: Case) -> Finding | None:
     asker = old.needed_by.rpartition("-packages/")[2]
     text = f"{old.path} is older than {asker} needs: it lacks {old.version}, so the import fails, GPU or not"
     return told_old(case, old, text)
+
+
+def python_without_its_own(case: Case) -> Finding | None:
+    """The import of a framework ends because this Python was built, or is installed, without a module of its own."""
+    one = imported.without_its_own(case)
+    if one is None:
+        return None
+    python = value_or(case.facts.target.interpreter, None)
+    which = f"Python {python.version}" if python else "this Python"
+    text = f"{which} has no module {one.lost}, which belongs to Python itself: {one.deed} fails, GPU or not"
+    return proof(text, imported.seen(case, one))
+
+
+def cannot_be_imported(case: Case) -> Finding | None:
+    """The import of a framework was tried and fails, whatever was changed around it; nothing else explains that."""
+    found = [one for one in imported.unexplained(case) if one is not imported.of_another_release(case)]
+    return strong(imported.told(found[0]), imported.seen(case, found[0])) if found else None
 
 
 def _too_old(case: Case) -> OldRuntime | None:
@@ -224,6 +269,8 @@ CAUSE = Cause(
         without_python_dll,
         without_python,
         older_runtime,
+        python_without_its_own,
+        cannot_be_imported,
     ),
     fixes=fixes,
     effect="The GPU stack is not at fault",

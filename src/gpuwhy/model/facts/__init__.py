@@ -44,6 +44,7 @@ from gpuwhy.model.facts.target import (
     Damage,
     Distribution,
     Framework,
+    Imported,
     Interpreter,
     Opened,
     Shadow,

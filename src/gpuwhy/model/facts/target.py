@@ -146,6 +146,39 @@ class Start(Record, frozen=True, omit_defaults=True):
         return bool(self.ends or self.lost)
 
 
+class Imported(Record, frozen=True, omit_defaults=True):
+    """How the import of one module went, in a child of the environment's own Python, as its user starts it."""
+
+    module: str  # torch; a part "tensorflow:keras.layers"; what it uses "open:LIBRARY|LIBRARY", "run:PROGRAM"
+    framework: str  # the framework that it is, or is built on: Framework.name
+    ended: Literal["well", "raised", "crashed", "late", "without driver"]
+    seconds: float = 0.0
+    file: str = ""  # what was imported
+    version: str = ""
+    kind: str = ""  # raised: the exception's type
+    why: str = ""  # its words, or the signal
+    lost: str = ""  # the module that was not found
+    source: str = ""  # the file that lacks a name, or that could not be loaded
+    text: str = ""  # the traceback and the end of what was printed
+    files: tuple[str, ...] = ()  # on the way to it, the innermost first
+    blame: str = ""  # "variable", "file", "compiled", "user site", "home", "limit": without it, it goes well
+    culprit: str = ""  # which of them
+    part: str = ""  # of a list of folders, the one
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is known that a program cannot import it."""
+        return self.ended in ("raised", "crashed")
+
+    @property
+    def deed(self) -> str:
+        """What was tried, as one would type it."""
+        kind, _, what = self.module.partition(":")
+        if kind == "open":
+            return "opening the CUDA libraries"
+        return f"{what} --version" if kind == "run" else f"import {self.module.replace(':', '.')}"
+
+
 class Target(Record, frozen=True):
     """The Python environment under diagnosis."""
 
@@ -159,6 +192,7 @@ class Target(Record, frozen=True):
     contradictions: Fact[tuple[Contradiction, ...]] = NOT_OBSERVED  # among the GPU packages and their neighbours
     shadows: Fact[tuple[Shadow, ...]] = NOT_OBSERVED  # what stands in for modules of the stack
     start: Fact[Start] = NOT_OBSERVED
+    imports: Fact[tuple[Imported, ...]] = NOT_OBSERVED  # tried by `check` and `fix` where nothing else is wrong
     kernels: Fact[tuple[str, ...]] = NOT_OBSERVED  # Jupyter kernels: "name: interpreter"
 
     @property

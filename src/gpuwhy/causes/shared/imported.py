@@ -1,0 +1,97 @@
+"""Imported: what a failed import of a framework says for which cause, by the experiment that made it go well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.modules import IMPORTED_AS
+from gpuwhy.model.cause import Case, Evidence, saw
+from gpuwhy.model.fact import Source, value_or
+from gpuwhy.model.facts import Damage, Imported
+from gpuwhy.model.words import normal
+
+SEARCH = ("PYTHONPATH", "PYTHONUSERBASE", "PYTHONNOUSERSITE")
+"""Variables that say where Python looks for packages."""
+
+
+def failing(case: Case) -> list[Imported]:
+    """The imports that failed, of one framework where the case is about one."""
+    found = value_or(case.facts.target.imports, ())
+    name = case.framework.name if case.framework else ""
+    return [one for one in found if one.failed and (not name or one.framework == name)]
+
+
+def blamed(case: Case, *kinds: str) -> Imported | None:
+    """The first import that goes well without something of these kinds."""
+    return next((one for one in failing(case) if one.blame in kinds), None)
+
+
+def unexplained(case: Case) -> list[Imported]:
+    """The imports that failed whatever was changed around them, and with files that are as installed."""
+    bad = {one.path for one in value_or(case.facts.target.damage, ())}
+    return [one for one in failing(case) if not one.blame and bad.isdisjoint((one.source, *one.files))]
+
+
+def told(one: Imported) -> str:
+    """What happened, in a sentence."""
+    return f"{one.deed} fails: {one.why}"
+
+
+def seen(case: Case, one: Imported) -> Evidence:
+    """The import as evidence."""
+    return saw(one.why, Source("call", f"{one.deed}", "in the environment's own Python"))
+
+
+def misses(case: Case, one: Imported) -> str:
+    """The distribution that would bring the module which was not found; "" where that is Python's own, or installed."""
+    name = one.lost.partition(".")[0]
+    if not name or own_of_python(case, name) or one.lost != name:
+        return ""
+    meant = next((dist for dist, module in IMPORTED_AS.items() if module == name), normal(name))
+    there = {d.name for d in value_or(case.facts.target.distributions, ())}
+    return "" if {meant, normal(name)} & there else meant
+
+
+def own_of_python(case: Case, name: str) -> bool:
+    """Whether a module belongs to Python itself."""
+    import sys
+
+    return name in sys.stdlib_module_names or name in ("distutils", "imp", "asyncore", "asynchat")
+
+
+def without_its_own(case: Case) -> Imported | None:
+    """An import that ends because Python lacks a module of its own."""
+    return next(
+        (one for one in unexplained(case) if one.lost and own_of_python(case, one.lost.partition(".")[0])), None
+    )
+
+
+def packages_of(case: Case, one: Imported) -> list[str]:
+    """The packages on the way to a failure, the innermost first, by the folders of their files."""
+    inside = (path.rpartition("-packages/") for path in (one.source, *one.files))
+    return list(dict.fromkeys(rest.partition("/")[0].removesuffix(".py") for _, found, rest in inside if found))
+
+
+def of_another_release(case: Case) -> Imported | None:
+    """An import that ends because a package lacks what another takes from it, or is not there at all."""
+    return next((one for one in unexplained(case) if misses(case, one) or _lacks_a_name(one)), None)
+
+
+def _lacks_a_name(one: Imported) -> bool:
+    """Code that was written for another release of the package that it uses: a name or a part is not there."""
+    if one.lost and "." in one.lost:
+        return True
+    return one.kind in ("AttributeError", "TypeError") or (one.kind == "ImportError" and one.source.endswith(".py"))
+
+
+def distributions_of(case: Case, packages: list[str]) -> Iterator[str]:
+    """The distributions, with their releases, that packages are installed by."""
+    known = {
+        IMPORTED_AS.get(d.name) or d.name.replace("-", "_"): d for d in value_or(case.facts.target.distributions, ())
+    }
+    yield from (f"{known[name].name} {known[name].version}" for name in packages if name in known)
+
+
+def on_the_way(case: Case, one: Damage) -> bool:
+    """Whether a damaged file is one that an import failed at."""
+    return any(one.path in (bad.source, *bad.files) for bad in failing(case))

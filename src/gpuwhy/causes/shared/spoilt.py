@@ -1,0 +1,44 @@
+"""Spoilt: what lies in an environment beside its packages and ends the import of a framework: start-up files, .pyc."""
+
+from __future__ import annotations
+
+from gpuwhy.causes.shared import before, imported
+from gpuwhy.causes.shared.commands import word
+from gpuwhy.causes.shared.needs import base_name
+from gpuwhy.model import on
+from gpuwhy.model.cause import Case, Finding, Fix, proof, saw
+from gpuwhy.model.fact import Source, value_or
+from gpuwhy.model.facts import Imported
+
+
+def spoils_the_import(case: Case) -> Finding | None:
+    """The import of a framework was tried and fails; without a file that Python runs at its start it does not."""
+    one = imported.blamed(case, "file", "files")
+    if one is None:
+        return None
+    what = one.culprit or "what the environment's .pth files start"
+    text = f"{what} is run before every program of this environment, and {one.deed} fails with it ({one.why})"
+    return proof(text, saw("tried with it and without it", Source("file", what)), imported.seen(case, one))
+
+
+def spoilt_copies(case: Case) -> Finding | None:
+    """The import of a framework was tried and fails; where Python compiles its modules anew it does not."""
+    one = imported.blamed(case, "compiled")
+    if one is None:
+        return None
+    text = f"{one.deed} fails with the compiled copies (.pyc) beside its modules, and goes well without them"
+    return proof(f"{text} ({one.why})", imported.seen(case, one))
+
+
+def without(case: Case, one: Imported) -> tuple[Fix, ...]:
+    """Put the file aside, or delete the compiled copies; or the same packages in a new environment."""
+    sites, python = value_or(case.facts.target.site_packages, ()), value_or(case.facts.target.interpreter, None)
+    again = (before.made_again(python),) if python is not None and python.kind == "venv" else ()
+    if one.blame == "compiled" and sites:
+        text = "Delete the compiled copies: Python makes them again"
+        return (*again, Fix(text, on.linux(f"find {word(sites[0])} -name '*.pyc' -delete"), safe=True))
+    if not one.culprit:
+        return again
+    text = f"Put {base_name(one.culprit)} aside; the package that brought it may be installed again later"
+    undo = on.linux(f"mv {word(one.culprit + '.off')} {word(one.culprit)}")
+    return (Fix(text, on.linux(f"mv {word(one.culprit)} {word(one.culprit + '.off')}"), undo=undo), *again)

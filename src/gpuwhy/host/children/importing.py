@@ -1,0 +1,273 @@
+"""Imports modules as a program of this Python would: `importing.py MODULES SECONDS [--site FOLDER]... [--run FILE]`.
+
+Run by the Python under diagnosis. The first module is imported here, each further one in a fork, so that what was
+loaded once is there for all and none falls with another; "tensorflow:keras.layers" is a part that its package loads
+when it is first asked for. One JSON object a line: {"module", "ok", "ms"} with "version" and "file", or with "kind",
+"why", "lost", "text", "files" of what was raised; {"stand_ins": {name: path}} for files of the working folder that have
+the names of modules which were asked for: that folder is left out of the search, for nothing of the user's own may run.
+With --site (Python started with -S) only those folders are searched, and nothing of theirs is run but FILE.
+Standard library only, Python 3.5 and newer.
+"""
+
+import sys
+
+
+class Asked:
+    """Sees the name of every module that is looked for, and finds none itself."""
+
+    def __init__(self):
+        self.names = []
+        self.last = []  # names with dots too
+
+    def find_spec(self, name, path=None, target=None):
+        """Keep a name without a dot."""
+        if "." not in name and name not in self.names:
+            self.names.append(name)
+        self.last = [*self.last[-3:], (name, path)]
+
+
+ASKED = Asked()
+sys.meta_path.insert(0, ASKED)
+
+import importlib.machinery  # noqa: E402 - what is asked for from here on is seen
+import json  # noqa: E402
+import os  # noqa: E402
+import time  # noqa: E402
+import traceback  # noqa: E402
+
+MOST_TEXT = 6000
+MOST_FILES = 24
+HERE = os.path.dirname(os.path.realpath(__file__))
+ENDINGS = (".py", os.sep + "__init__.py", ".so", ".abi3.so")
+OURS = ("importlib", "json", "os", "time", "traceback", "faulthandler", "resource", "signal")
+
+
+class Talk:
+    """One JSON object a line on a stream that nobody else writes to."""
+
+    def __init__(self):
+        self.number = os.dup(1)
+        os.dup2(2, 1)
+
+    def say(self, value):
+        """In one write: forks share the stream."""
+        os.write(self.number, (json.dumps(value) + "\n").encode())
+
+
+def search(argv):
+    """What is searched: without our own folder and the working folder; with --site those folders alone come after."""
+    here = os.path.realpath(os.getcwd())
+    inside = [os.path.realpath(sys.prefix) + os.sep, os.path.realpath(sys.base_prefix) + os.sep]
+    away = [HERE] if here.startswith(tuple(inside)) else [HERE, here]
+    sys.path[:] = [one for one in sys.path if os.path.realpath(one or ".") not in away]
+    sites = [argv[at + 1] for at, word in enumerate(argv) if word == "--site"]
+    for site in sites:
+        sys.path.append(site)
+        sys.path.extend(listed(site))
+    for path in [argv[at + 1] for at, word in enumerate(argv) if word == "--run"]:
+        run(path, sites[0] if sites else "")
+
+
+def listed(site):
+    """The folders that plain lines of .pth files name."""
+    out = []
+    for name in sorted(os.listdir(site)):
+        if name.endswith(".pth"):
+            try:
+                with open(os.path.join(site, name)) as file:
+                    lines = file.read().splitlines()
+            except (OSError, ValueError):
+                continue
+            paths = [os.path.join(site, line.strip()) for line in lines if line.strip()]
+            out += [path for path in paths if os.path.isdir(path)]
+    return out
+
+
+def run(path, site):
+    """One file as Python runs it when it starts."""
+    with open(path) as file:
+        text = file.read()
+    if path.endswith(".pth"):
+        for line in text.splitlines():
+            if line.startswith(("import ", "import\t")):
+                exec(line, {"sitedir": site})
+    else:
+        exec(compile(text, path, "exec"), {"__name__": "sitecustomize", "__file__": path})
+
+
+def opened(paths):
+    """Libraries that the framework opens where there is a GPU; one that needs another of them comes after it."""
+    import ctypes
+
+    left = []
+    for path in paths:
+        sys.stderr.write('File "%s", line 0, opened\n' % path)  # the last of them is where a crash happened
+        sys.stderr.flush()
+        try:
+            ctypes.CDLL(path)
+        except OSError:
+            left.append(path)
+    for path in left:
+        with_path(path, ctypes.CDLL, path)
+    return sys
+
+
+def with_path(path, function, *args):
+    """Call; what is raised names the file."""
+    try:
+        return function(*args)
+    except OSError as error:
+        error.path = path
+        raise
+
+
+def started(path):
+    """A program that the framework starts where there is a GPU."""
+    import subprocess
+
+    sys.stderr.write('File "%s", line 0, started\n' % path)
+    done = subprocess.Popen(
+        [path, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    said = done.communicate()[1].decode("utf-8", "replace").strip().splitlines()
+    if done.returncode:
+        raise OSError("%s --version ends with code %d%s" % (path, done.returncode, ": " + said[-1] if said else ""))
+    return sys
+
+
+def imported(name):
+    """The module, and the part of it that was asked for."""
+    if name.startswith("open:"):
+        return opened(name[5:].split("|"))
+    if name.startswith("run:"):
+        return with_path(name[4:], started, name[4:])
+    module, _, part = name.partition(":")
+    found = importlib.import_module(module)
+    if not getattr(found, "__file__", None) and getattr(found, "__path__", None) is not None:
+        raise ImportError("%s is an empty folder: it has no __init__.py that can be read" % module)
+    if module == "torch" and getattr(found.version, "cuda", None):
+        found.backends.cudnn.version()  # raises where cuDNN is not the one that it was built for
+    one = found
+    for word in filter(None, part.split(".")):
+        one = getattr(one, word)
+    return found
+
+
+def attempt(talk, name):
+    """Import, and tell how that went."""
+    start = time.time()
+    told = {"module": name, "ok": True}
+    try:
+        module = imported(name)
+        told["prefix"], told["python"] = sys.prefix, "%d.%d.%d" % sys.version_info[:3]
+        told["version"] = str(getattr(module, "__version__", ""))[:80]
+        told["file"] = str(getattr(module, "__file__", ""))
+    except BaseException as error:
+        told.update(raised(error), ok=False)
+    told["ms"] = round((time.time() - start) * 1000, 1)
+    talk.say(told)
+    return told["ok"]
+
+
+def raised(error):
+    """An exception and those behind it: its words, the module that was not found, the files that led to it."""
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    why = type(error).__name__ + (": " + lines[0][:300] if lines else "")
+    lost = (getattr(error, "name", "") or "") if isinstance(error, ImportError) else ""
+    return {
+        "kind": type(error).__name__,
+        "prefix": sys.prefix,
+        "python": "%d.%d.%d" % sys.version_info[:3],
+        "why": why,
+        "lost": lost,
+        "missing": type(error).__name__ == "ModuleNotFoundError" or str(error).startswith("No module named"),
+        "source": getattr(error, "path", "") or getattr(error, "filename", "") or "",
+        "text": text if len(text) <= MOST_TEXT else text[: MOST_TEXT // 3] + "\n[...]\n" + text[-MOST_TEXT * 2 // 3 :],
+        "files": files(error),
+    }
+
+
+def files(error):
+    """The files on the way to it, the innermost first: modules that were being loaded, libraries that were not."""
+    out = [path for path in map(origin, reversed(ASKED.last)) if path]
+    while error is not None and len(out) < MOST_FILES:
+        own = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
+        own.append(getattr(error, "path", None) or getattr(error, "filename", None) or "<")
+        out += [one for one in reversed(own) if one not in out and not str(one).startswith("<")]
+        error = error.__cause__ or error.__context__
+    return [one for one in out if os.path.dirname(os.path.realpath(one)) != HERE][:MOST_FILES]
+
+
+def origin(asked):
+    """The file of a module that was asked for and is not there now: its own code failed."""
+    name, path = asked
+    if name in sys.modules:
+        return ""
+    try:
+        found = importlib.machinery.PathFinder.find_spec(name, path)
+    except Exception:
+        return ""
+    return getattr(found, "origin", "") or ""
+
+
+def stand_ins():
+    """Files of the working folder with the names of modules that were asked for; those in use from there are meant."""
+    here, out = os.getcwd(), {}
+    if getattr(sys.flags, "safe_path", False):
+        return out
+    for name in [one for one in ASKED.names if one not in OURS and one not in sys.builtin_module_names]:
+        path = next((here + os.sep + name + end for end in ENDINGS if os.path.isfile(here + os.sep + name + end)), "")
+        used = getattr(sys.modules.get(name), "__file__", None)
+        if path and used and os.path.realpath(used) != os.path.realpath(path):
+            out[name] = path
+    return out
+
+
+def quiet():
+    """A crash leaves no file and tells the stack."""
+    import faulthandler
+
+    faulthandler.enable()
+    if os.name != "nt":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+def forked(talk, name, seconds):
+    """The same in a fork, which ends itself in time; a crash there is told here."""
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        import signal
+
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(seconds)
+        attempt(talk, name)
+        sys.stderr.flush()
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    if status:
+        how = "late" if status & 127 == 14 else "crashed"
+        talk.say({"module": name, "ok": False, "signal": status & 127, "code": status >> 8, "how": how})
+
+
+def main(argv):
+    """The first module here, the others after it."""
+    talk, names, seconds = Talk(), argv[0].split("\n"), int(argv[1])
+    quiet()
+    search(argv)
+    ASKED.names, ASKED.last = [], []
+    if attempt(talk, names[0]) and hasattr(os, "fork"):
+        for name in names[1:]:
+            forked(talk, name, seconds)
+    found = stand_ins()
+    if found:
+        talk.say({"stand_ins": found})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
+    sys.stderr.flush()
+    os._exit(0)  # what a framework does while Python ends is not asked for

@@ -1,0 +1,249 @@
+"""Whether modules can be imported by another Python as its user starts it; if one cannot, what is behind that.
+
+Run by our own Python: `imports.py PYTHON MODULES SECONDS COUNT SITE… FILE…`, modules by lines, COUNT sites. Each line
+of importing.py is passed on. The first module that fails is tried again with one thing changed at a time (without
+variables, compiled files, what Python runs when it starts, the user's own packages or home folder; with limits as high
+as they may be); {"blame": KIND, "what": NAME, "module": …} names the change with which it goes well.
+Standard library only.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "importing.py")
+KEPT = 8000  # characters of what was printed
+MOST_PARTS = 6
+LATE = 14  # SIGALRM
+BASE = frozenset(
+    "PATH HOME USER LOGNAME SHELL TERM LANG PWD OLDPWD SHLVL _ HOSTNAME MAIL LS_COLORS SYSTEMROOT TEMP TMP".split()  # noqa: SIM905
+)
+"""Variables that stay: no framework fails by them, or nothing starts without them."""
+SUSPECTS = (
+    "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "PYTHONPATH", "PYTHONWARNINGS", "PYTHONOPTIMIZE", "GLIBC_TUNABLES",
+)  # fmt: skip
+"""Those that are tried one by one before the others are halved."""
+FOLDERS = ("LD_LIBRARY_PATH", "PYTHONPATH", "LD_PRELOAD")
+LIMITS = ("AS", "DATA", "NOFILE", "NPROC", "STACK", "FSIZE", "MEMLOCK")
+FILE = re.compile(r'^\s*File "([^"]+)", line \d+', re.MULTILINE)
+
+
+class Tries:
+    """Imports of one Python, until their time is up."""
+
+    def __init__(self, python, seconds):
+        self.python, self.seconds = python, seconds
+        self.until = time.monotonic() + 3 * seconds
+        self.compiled = ""  # a folder of our own that modules are compiled into, once it is known that theirs are good
+
+    def lines(self, modules, environ, flags=(), more=(), limits=False):
+        """What one process said, and how it ended where it did not end well."""
+        if self.compiled:
+            environ = dict(environ, PYTHONPYCACHEPREFIX=self.compiled)
+        argv = [
+            self.python,
+            *([] if self.compiled else ["-B"]),
+            *flags,
+            SCRIPT,
+            "\n".join(modules),
+            str(int(self.seconds)),
+            *more,
+        ]
+        try:
+            done = subprocess.run(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environ,
+                timeout=self.seconds,
+                preexec_fn=raise_limits if limits else None,
+            )
+        except subprocess.TimeoutExpired as late:
+            out, err = text(late.stdout), text(late.stderr)
+            return [*told(out), {"module": unsaid(modules, out), "ok": False, "how": "late", "text": err[-KEPT:]}]
+        except OSError as error:
+            words = "Python cannot be started: %s" % error.strerror
+            return [{"module": modules[0], "ok": False, "how": "unstarted", "why": words}]
+        return finished(modules, done.returncode, text(done.stdout), text(done.stderr))
+
+    def goes_well(self, module, environ, flags=(), more=(), limits=False):
+        """Whether a module is imported so, in the time that is left."""
+        if time.monotonic() > self.until:
+            return False
+        said = self.lines([module], environ, flags, more, limits)
+        return any(line.get("module") == module and line.get("ok") for line in said)
+
+
+def text(data):
+    """Bytes as text, whatever they are."""
+    return (data or b"").decode("utf-8", "replace")
+
+
+def told(out):
+    """The lines of JSON."""
+    found = []
+    for line in out.splitlines():
+        if line.startswith("{"):
+            try:
+                found.append(json.loads(line))
+            except ValueError:
+                continue
+    return found
+
+
+def unsaid(modules, out):
+    """The first module of which nothing was told."""
+    known = {line.get("module") for line in told(out)}
+    return next((one for one in modules if one not in known), modules[0])
+
+
+def finished(modules, code, out, err):
+    """The lines of a process that ended, with what it printed where a module failed."""
+    said = told(out)
+    for line in said:
+        if line.get("ok") is False:
+            line["said"] = err[-KEPT:]
+            line.setdefault("files", list(reversed(FILE.findall(err)))[:24])
+    if code == 0:
+        return said
+    lines = [line.strip() for line in err.splitlines() if line.strip()]
+    raised = [line for line in lines if re.match(r"[\w.]*(Error|Exit|Exception|Interrupt)\b", line)]
+    how = {
+        "module": unsaid(modules, out),
+        "ok": False,
+        "said": err[-KEPT:],
+        "files": list(reversed(FILE.findall(err)))[:24],
+    }
+    if code < 0:
+        return [*said, dict(how, how="crashed", signal=-code)]
+    return [*said, dict(how, how="unstarted", code=code, why=(raised or lines or ["no word"])[-1][:300])]
+
+
+def raise_limits():
+    """Every limit as high as it may be."""
+    import resource
+
+    for name in LIMITS:
+        which = getattr(resource, "RLIMIT_" + name, None)
+        if which is not None:
+            hard = resource.getrlimit(which)[1]
+            resource.setrlimit(which, (hard, hard))
+
+
+def limited():
+    """The limits that are below what they may be."""
+    try:
+        import resource
+    except ImportError:
+        return []
+    pairs = [(name, getattr(resource, "RLIMIT_" + name, None)) for name in LIMITS]
+    return [name for name, which in pairs if which is not None and len(set(resource.getrlimit(which))) > 1]
+
+
+def without(environ, names):
+    """The variables but some."""
+    return {name: value for name, value in environ.items() if name not in names}
+
+
+def variable(tries, module, environ):
+    """The variable without which the import goes well, and which of its parts; {} where none is."""
+    names = [name for name in environ if name not in BASE]
+    if not names or not tries.goes_well(module, without(environ, names)):
+        names = [name for name in names if name not in FOLDERS]  # what is installed may be found by them alone
+        if not names or not tries.goes_well(module, without(environ, names)):
+            return {}
+    for name in [one for one in SUSPECTS if one in names]:
+        if tries.goes_well(module, without(environ, [name])):
+            return {"blame": "variable", "what": name, "part": part(tries, module, environ, name)}
+    names = [one for one in names if one not in SUSPECTS]
+    while len(names) > 1:
+        half = names[: len(names) // 2]
+        names = half if tries.goes_well(module, without(environ, half)) else names[len(half) :]
+    found = names and tries.goes_well(module, without(environ, names))
+    return {"blame": "variable", "what": names[0]} if found else {"blame": "variables", "what": ""}
+
+
+def part(tries, module, environ, name):
+    """The one folder or library of a list without which the import goes well; "" where the whole has to go."""
+    parts = [one for one in re.split("[: ]" if name == "LD_PRELOAD" else ":", environ[name]) if one]
+    if name not in FOLDERS or not 1 < len(parts) <= MOST_PARTS:
+        return ""
+    for one in parts:
+        left = ":".join(other for other in parts if other != one)
+        if tries.goes_well(module, dict(environ, **{name: left})):
+            return one
+    return ""
+
+
+def started(tries, module, environ, sites, files):
+    """The file that Python runs when it starts, and with which alone the import fails."""
+    plain = [word for site in sites for word in ("--site", site)]
+    if not files or not sites or not tries.goes_well(module, environ, ["-S"], plain):
+        return {}
+    for path in files:
+        if not tries.goes_well(module, environ, ["-S"], [*plain, "--run", path]):
+            return {"blame": "file", "what": path}
+    return {"blame": "files", "what": ""}
+
+
+def compiled(tries, module, environ, empty):
+    """Whether it goes well where Python compiles every module anew; what is compiled then serves the other tries."""
+    tries.compiled = empty
+    environ = without(environ, ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"))
+    return {"blame": "compiled", "what": ""} if tries.goes_well(module, environ) else {}
+
+
+def borrowed(tries, module, environ):
+    """Whether it goes well without the user's own packages."""
+    well = tries.goes_well(module, environ, ["-s"])
+    return {"blame": "user site", "what": ""} if well else {}
+
+
+def home(tries, module, environ, empty):
+    """Whether it goes well with an empty home folder."""
+    well = tries.goes_well(module, dict(environ, HOME=empty, PYTHONNOUSERSITE="1"))
+    return {"blame": "home", "what": environ.get("HOME", "")} if well else {}
+
+
+def limit(tries, module, environ):
+    """The limits under which it fails."""
+    low = limited()
+    well = low and tries.goes_well(module, environ, limits=True)
+    return {"blame": "limit", "what": " ".join(low)} if well else {}
+
+
+def blame(tries, module, environ, sites, files):
+    """The first change with which the import goes well."""
+    with tempfile.TemporaryDirectory(prefix="gpuwhy-") as folder:
+        empty, clean = os.path.join(folder, "compiled"), os.path.join(folder, "home")
+        os.mkdir(clean)
+        return (
+            limit(tries, module, environ)
+            or compiled(tries, module, environ, empty)
+            or variable(tries, module, environ)
+            or started(tries, module, environ, sites, files)
+            or borrowed(tries, module, environ)
+            or home(tries, module, environ, clean)
+        )
+
+
+def main(python, modules, seconds, count, *paths):
+    """Import, and if that fails, look for what is behind it."""
+    tries, environ = Tries(python, float(seconds)), dict(os.environ)
+    failed = ""
+    for line in tries.lines(modules.split("\n"), environ):
+        print(json.dumps(line), flush=True)
+        if line.get("ok") is False and line.get("how") != "late":
+            failed = failed or line.get("module", "")
+    if failed:
+        found = blame(tries, failed, environ, paths[: int(count)], paths[int(count) :])
+        print(json.dumps(dict(found, module=failed, tried=True)), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

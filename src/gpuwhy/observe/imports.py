@@ -1,0 +1,268 @@
+"""Imports: each framework imported for real, in a child of the environment's own Python, as its user starts it.
+
+The last test before anything is called healthy: whatever ends an import is seen, also what no file tells. Nothing of
+the working folder is run, nothing is written, and no GPU is used beyond what an import does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from msgspec import structs
+
+from gpuwhy.knowledge.modules import IMPORTED_AS, STANDARD_MODULES
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
+from gpuwhy.model.facts import WORKING_FOLDER, Damage, Distribution, Framework, Imported, Shadow
+from gpuwhy.observe.installed import damage
+from gpuwhy.observe.scene import Look, Scene
+from gpuwhy.observe.shadows import STANDARD
+from gpuwhy.observe.starting import starting_files
+
+SECONDS = 100
+"""For one import; a framework takes two to ten on a quiet machine."""
+SIDE_BY_SIDE = 2
+BESIDE = ("torchvision", "torchaudio", "keras", "tf_keras")
+"""Packages that are imported with the framework that they are built on, where they are installed."""
+NOT_TRIED = frozenset({"vllm", "deepspeed", "sglang", "tensorrt_llm", "mpi4py", "horovod", "apex"})
+"""Their imports start compilers or servers, or take long."""
+PARTS = {"tensorflow": ("tensorflow:keras.layers",)}
+COMPILERS = {
+    "torch": ("triton/backends/nvidia/bin/ptxas",),
+    "jax": ("nvidia/cuda_nvcc/bin/ptxas", "nvidia/cu13/bin/ptxas"),
+    "tensorflow": ("nvidia/cuda_nvcc/bin/ptxas",),
+}
+"""Programs in wheels that make code for the GPU."""
+NOT_OPENED = ("onnxruntime", "numba", "tensorrt")
+"""Their libraries are found by ways of their own, or open each other."""
+_OPENED = re.compile(r"lib(cudart|cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nvrtc|nvJitLink|nccl)\.so\.\d+$")
+"""Libraries that need no driver to be opened."""
+_BASES = {"keras": "tensorflow", "tf_keras": "tensorflow"}
+_DRIVER = re.compile(
+    r"libcuda\.so|libnvidia-|libnvcuda|nvidia driver|cuda driver|no cuda|cuda (is )?(not available|unavailable)"
+    r"|cudaErrorInsufficientDriver|no (nvidia |cuda[- ])?(gpu|device)|nvml|0 active drivers|cuInit|requires? a gpu",
+    re.IGNORECASE,
+)
+"""What a package says whose import wants the driver, or a GPU."""
+_SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV"}
+_DELAYED = ("setuptools",)
+"""What Triton imports, does not state, and misses only when it compiles."""
+
+
+def imports(scene: Scene) -> Fact[tuple[Imported, ...]]:
+    """Every framework, and what is built on it, side by side."""
+    python = scene.facts.target.interpreter.need()
+    groups = list(_groups(scene))
+    if python is None or python.gone or not groups:
+        return absent("env", "PATH", "nothing that could be imported")
+    if not isinstance(scene.host.offline(), Absent):
+        return Unknown("another machine's files: nothing can be imported", kind="offline")
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        found = list(pool.map(lambda group: _tried(scene, python.path, *group), groups))
+    return Known(tuple(one for some in found for one in some), Source("call", python.path, "imported for real"))
+
+
+def _groups(scene: Scene) -> Iterator[tuple[Framework, tuple[str, ...]]]:
+    """A framework, its import name first, and the modules that are built on it."""
+    found = value_or(scene.facts.target.frameworks, ())
+    names = {one.name for one in found}
+    beside = list(_beside(scene))
+    for one in found:
+        module = one.path.rpartition("/")[2]
+        if not module.isidentifier() or module in NOT_TRIED or _base(module, names) != module:
+            continue
+        more = [other for other in beside if other != module and _base(other, names) == module]
+        yield one, (module, *PARTS.get(module, ()), *_plugins(scene, one), *more, *_later(scene, one))
+
+
+def _base(module: str, names: set[str]) -> str:
+    """The framework in whose process a module is imported: its own where none of those it is built on is there."""
+    if module in ("tensorflow", "jax", "onnxruntime", "cupy", "torch", "jaxlib", "paddle", "mxnet", "numba"):
+        return module
+    wanted = _BASES.get(module, "torch")
+    return wanted if wanted in names else module
+
+
+def _beside(scene: Scene) -> Iterator[str]:
+    """The import names of what is built on a framework: compiled against it, of its kind, or well known."""
+    target, seen = scene.facts.target, set[str]()
+    sites = [site.rstrip("/") for site in value_or(target.site_packages, ())]
+    followers = [one.path.rpartition("/")[2] for one in value_or(target.frameworks, ())]
+    built = [_top(one.path, sites) for one in value_or(scene.facts.loads.extensions, ())]
+    there = [name for name in BESIDE for site in sites if isinstance(scene.host.stat(f"{site}/{name}"), Known)]
+    for name in (*followers, *built, *there):
+        if name.isidentifier() and name not in NOT_TRIED and name not in seen and not name.startswith("_"):
+            seen.add(name)
+            yield name
+
+
+def _top(path: str, sites: Sequence[str]) -> str:
+    """The first folder of a library below site-packages; "" for one that lies in no package."""
+    inside = next((path.removeprefix(f"{site}/") for site in sites if path.startswith(f"{site}/")), "")
+    first, below, _ = inside.partition("/")
+    return first if below else ""
+
+
+def _plugins(scene: Scene, one: Framework) -> list[str]:
+    """JAX's plug-ins, which it imports itself and leaves aside without a word where that fails."""
+    if one.name != "jax":
+        return []
+    folder = f"{one.path.rpartition('/')[0]}/jax_plugins"
+    found = value_or(scene.host.list(folder, r"xla_cuda\d+$"), ())
+    return [f"jax_plugins.{entry.name}" for entry in found]
+
+
+def _later(scene: Scene, one: Framework) -> Iterator[str]:
+    """What a framework opens and starts only where there is a GPU: libraries of the environment, and ptxas."""
+    needs = [need for need in value_or(scene.facts.loads.needs, ()) if need.framework == one.name]
+    found = [need.found.value for need in needs if isinstance(need.found, Known) and _OPENED.match(need.name)]
+    if found and one.name not in NOT_OPENED:
+        yield "open:" + "|".join(dict.fromkeys(found))
+    site = one.path.rpartition("/")[0]
+    for path in COMPILERS.get(one.name, ()):
+        if isinstance(scene.host.stat(f"{site}/{path}"), Known):
+            yield f"run:{site}/{path}"
+
+
+def _tried(scene: Scene, python: str, framework: Framework, modules: tuple[str, ...]) -> tuple[Imported, ...]:
+    scene.note(f"importing {framework.title} {framework.version}")
+    sites = value_or(scene.facts.target.site_packages, ())
+    files = starting_files(scene, sites, known=True)
+    said = scene.host.call("imports", python, "\n".join(modules), str(SECONDS), str(len(sites)), *sites, *files)
+    lines = said.value if isinstance(said, Known) else ()
+    blames = {str(line.get("module")): line for line in lines if line.get("tried")}
+    no_driver = not value_or(scene.facts.loads.libcuda, ())
+    told = [_read(line, framework, blames, no_driver) for line in lines if "ok" in line]
+    return tuple(_with_stand_ins(told, lines))
+
+
+def _read(line: Mapping[str, Any], framework: Framework, blames: Mapping[str, Any], no_driver: bool) -> Imported:
+    module = str(line.get("module"))
+    if line.get("ok") is True:
+        seconds = round(float(line.get("ms", 0.0)) / 1000, 2)
+        return Imported(
+            module, framework.name, "well", seconds, str(line.get("file", "")), str(line.get("version", ""))
+        )
+    blame = blames.get(module, {})
+    why = str(line.get("why") or _signal(line))
+    text = "\n".join(filter(None, (str(line.get("said", "")), str(line.get("text", "")), why)))
+    return Imported(
+        module=module,
+        framework=framework.name,
+        ended=_ended(line, why, text, no_driver, module),
+        kind=str(line.get("kind", "")),
+        why=why,
+        lost=str(line.get("lost", "")) if line.get("missing") else "",
+        source=str(line.get("source", "")),
+        text=text,
+        files=tuple(str(one) for one in line.get("files") or ()),
+        blame=str(blame.get("blame", "")),
+        culprit=str(blame.get("what", "")),
+        part=str(blame.get("part", "")),
+    )
+
+
+def _signal(line: Mapping[str, Any]) -> str:
+    number = line.get("signal") or 0
+    if line.get("how") == "late":
+        return f"no end within {SECONDS} s"
+    return f"killed by signal {number} ({_SIGNALS.get(int(number), 'signal')})" if number else "it ended without a word"
+
+
+def _ended(line: Mapping[str, Any], why: str, text: str, no_driver: bool, module: str) -> Any:
+    if line.get("how") == "late":
+        return "late"
+    if module == "triton" and line.get("lost") in _DELAYED:
+        return "without driver"
+    if no_driver and _DRIVER.search(why if line.get("how") != "crashed" else text):
+        return "without driver"
+    return "crashed" if line.get("how") == "crashed" else "raised"
+
+
+def _with_stand_ins(told: list[Imported], lines: Iterable[Mapping[str, Any]]) -> list[Imported]:
+    """A file of the working folder that has the name of a module which the import asked for: told with the first."""
+    found = [one for line in lines for one in dict(line.get("stand_ins") or {}).items()]
+    if not told or not found:
+        return told
+    made = [
+        Imported(str(name), told[0].framework, "well", file=str(path), blame="working folder", culprit=str(path))
+        for name, path in found
+    ]
+    return [*told, *made]
+
+
+# ---------------------------------------------------------------- what follows for other facts
+
+
+def shadows_seen(scene: Scene) -> Fact[tuple[Shadow, ...]]:
+    """The shadows, with files of the working folder that an import would have met."""
+    fact, tried = scene.facts.target.shadows, value_or(scene.facts.target.imports, ())
+    known = {one.module for one in value_or(fact, ())}
+    met = [one for one in tried if one.blame == "working folder" and one.module not in known]
+    if not met or not isinstance(fact, Known):
+        return fact
+    sites = value_or(scene.facts.target.site_packages, ())
+    more = [Shadow(one.module, one.culprit, _instead(scene, one.module, sites), WORKING_FOLDER) for one in met]
+    return Known((*fact.value, *more), fact.source)
+
+
+def _instead(scene: Scene, module: str, sites: Sequence[str]) -> str:
+    if module in STANDARD_MODULES:
+        return STANDARD
+    there = (s for s in sites for end in ("", ".py") if isinstance(scene.host.stat(f"{s}/{module}{end}"), Known))
+    return next(there, STANDARD)
+
+
+def damage_seen(scene: Scene) -> Fact[tuple[Damage, ...]]:
+    """The damage, with files on the way to a failed import that are not as installed; after a crash, libraries too."""
+    fact, failed = scene.facts.target.damage, [one for one in value_or(scene.facts.target.imports, ()) if one.failed]
+    if not failed or not isinstance(fact, Known):
+        return fact
+    files = dict.fromkeys(path for one in failed for path in (one.source, *one.files) if path)
+    known = {one.path for one in fact.value}
+    found = [one for path in files if path not in known for one in _altered(scene, path)]
+    if not found and any(one.ended == "crashed" for one in failed):
+        return _all_hashed(scene)
+    return Known((*fact.value, *found), fact.source)
+
+
+def _all_hashed(scene: Scene) -> Fact[tuple[Damage, ...]]:
+    """The damage by every hash: what crashes without a word is mostly code that is not what was installed."""
+    whole = Scene(scene.host, structs.replace(scene.options, verify=True), scene.note)
+    whole.facts = scene.facts
+    return damage(whole)
+
+
+def _altered(scene: Scene, path: str) -> Iterator[Damage]:
+    """A file of site-packages whose hash is not the one that its package's list has."""
+    site, found, inside = path.rpartition("-packages/")
+    if not found:
+        return
+    for one in _may_own(scene, f"{site}-packages", inside):
+        for line in value_or(scene.host.lines(f"{one.location}/RECORD", f"{inside},"), ()):
+            name, digest, _ = [*line.rstrip("\r").rsplit(",", 2), "", ""][:3]
+            right, now = digest.removeprefix("sha256="), scene.host.sha256(path)
+            if name.strip('"') == inside and right and isinstance(now, Known) and now.value != right:
+                owner = f"{one.name} {one.version}"
+                yield Damage(path, owner, "other hash", f"sha256 {right}", f"sha256 {now.value}")
+                return
+
+
+def _may_own(scene: Scene, site: str, inside: str) -> list[Distribution]:
+    """The distributions of a folder, those of the file's own name first."""
+    top = inside.partition("/")[0].removesuffix(".py")
+    found = [d for d in value_or(scene.facts.target.distributions, ()) if d.location.startswith(f"{site}/")]
+    return sorted(found, key=lambda d: (IMPORTED_AS.get(d.name) or d.name.replace("-", "_")) != top)
+
+
+LOOKS: tuple[Look, ...] = (
+    Look("target", "imports", imports, 420.0),
+    Look("target", "damage", damage_seen, 600.0),
+    Look("target", "shadows", shadows_seen),
+)
+"""Tried last, and only where nothing else is wrong."""
+
+LEFT_OUT = (Look("target", "imports", lambda _: Unknown("left out by --no-import", "gpuwhy check", kind="left out")),)
+"""Where the user asked for that."""

@@ -1,0 +1,102 @@
+"""Tried: what real imports of the frameworks mean for a report that is otherwise without a cause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from gpuwhy.model.fact import Known, Unknown, value_or
+from gpuwhy.model.facts import Facts, Imported
+from gpuwhy.model.report import Layer, Report, Shown
+from gpuwhy.model.threshold import FOUND
+
+ANYHOW = "other.not_gpu"
+"""What is told of an import that fails where nothing says why; a text that speaks for more takes its place."""
+
+
+class Failed(NamedTuple):
+    """A framework, or what is built on it, that cannot be imported, and all that was said about it."""
+
+    who: str  # "PyTorch 2.6.0"
+    title: str  # PyTorch
+    one: Imported
+
+
+def worth(causes: Sequence[Shown]) -> bool:
+    """Whether imports are worth their time: nothing was found that stops GPU work here."""
+    return not any(one.found and one.stops and not one.with_gpu for one in causes)
+
+
+def failed(facts: Facts) -> list[Failed]:
+    """The imports that failed."""
+    known = {one.name: one for one in value_or(facts.target.frameworks, ())}
+    out = []
+    for one in value_or(facts.target.imports, ()):
+        if one.failed and one.framework in known:
+            about = known[one.framework]
+            out.append(Failed(f"{about.title} {about.version}", about.title, one))
+    return out
+
+
+def left_to_read(report: Report, facts: Facts) -> list[Failed]:
+    """The failures whose words have to be read: no fact shows what is behind them."""
+    if any(one.found and one.stops and not one.with_gpu and one.id != ANYHOW for one in report.causes):
+        return []
+    return failed(facts)
+
+
+def with_words(report: Report, read: Sequence[tuple[Failed, Report]], condition: str) -> Report:
+    """The report with what the words of failed imports tell; that an import fails is told whatever they say."""
+    told = _told(read)
+    about = next(iter(told), read[0][0])
+    causes = {cause.id: cause for cause in reversed(told.values())}
+    kept = [one for one in report.causes if one.id not in causes and not (told and one.id == ANYHOW)]
+    first = told.get(about)
+    why, cause = (first.title, first.id) if first else (about.one.why, ANYHOW)
+    return msgspec.structs.replace(
+        report,
+        status="broken",
+        headline=f"{condition}{about.who} cannot be used: {about.one.deed} fails ({why})",
+        causes=(*reversed(causes.values()), *kept),
+        layers=tuple(_marked(row, about, cause) for row in report.layers),
+    )
+
+
+def _told(read: Sequence[tuple[Failed, Report]]) -> dict[Failed, Shown]:
+    """The cause that the words of each failure speak for, where they speak for one."""
+    out = {}
+    for one, report in read:
+        first = report.causes[0] if report.causes else None
+        if first is not None and first.confidence >= FOUND and first.id != ANYHOW:
+            out[one] = msgspec.structs.replace(first, subject=first.subject or one.who, stops=True)
+    return out
+
+
+def _marked(row: Layer, about: Failed, cause: str) -> Layer:
+    return Layer(row.name, row.text, "bad", cause, cause) if row.name == about.title else row
+
+
+def unfinished(facts: Facts) -> str:
+    """An import that had not ended in its time, as a headline; "" where all did."""
+    late = [one for one in value_or(facts.target.imports, ()) if one.ended == "late"]
+    return f"Cannot tell whether the GPU stack works here: {late[0].deed} had {late[0].why}" if late else ""
+
+
+def not_tried(facts: Facts) -> str:
+    """What a healthy answer has to add where imports were left out."""
+    fact, found = facts.target.imports, value_or(facts.target.frameworks, ())
+    left_out = isinstance(fact, Unknown) and fact.kind == "left out"
+    return "; nothing was imported (--no-import)" if left_out and found else ""
+
+
+def imported(facts: Facts, name: str) -> str:
+    """How the import of a framework went, for its row; "" where it was not tried."""
+    fact = facts.target.imports
+    if not isinstance(fact, Known):
+        return ""
+    tried = [one for one in fact.value if one.framework == name and not one.blame]
+    if any(one.ended == "without driver" for one in tried):
+        return "import wants the driver"
+    return "imported" if tried and tried[0].ended == "well" else ""

@@ -1,0 +1,66 @@
+"""The child that imports modules for real, and finds what a failed import goes well without."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpuwhy.host import children
+
+CHILD = Path(children.__file__).with_name("imports.py")
+
+
+def tried(folder: Path, *modules: str, **environ: str) -> list[dict[str, Any]]:
+    """What the child says of modules in a folder of packages, started in a working folder beside it."""
+    work, site = folder / "work", folder / "site"
+    work.mkdir(exist_ok=True)
+    clean = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    argv = [sys.executable, str(CHILD), sys.executable, "\n".join(modules), "20", "1", str(site)]
+    done = subprocess.run(
+        argv, env={**clean, "PYTHONPATH": str(site), **environ}, cwd=work, capture_output=True, check=True
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def package(folder: Path, **modules: str) -> Path:
+    (folder / "site").mkdir()
+    for name, text in modules.items():
+        (folder / "site" / f"{name}.py").write_text(text)
+    return folder
+
+
+def test_what_goes_well_is_told_with_its_file_and_what_is_built_on_it_too(tmp_path: Path) -> None:
+    base, other = tried(package(tmp_path, frame="__version__ = '1'", onit="import frame"), "frame", "onit")
+    assert (base["ok"], base["version"], base["file"]) == (True, "1", str(tmp_path / "site/frame.py"))
+    assert (other["module"], other["ok"]) == ("onit", True)
+
+
+def test_the_variable_behind_a_failure_is_named(tmp_path: Path) -> None:
+    text = "import os\nif os.environ.get('FRAME_MODE') == 'odd': raise ValueError('odd')"
+    first, blame = tried(package(tmp_path, frame=text), "frame", FRAME_MODE="odd", OTHER="1", MORE="2")
+    assert (first["kind"], first["why"]) == ("ValueError", "ValueError: odd")
+    assert (blame["blame"], blame["what"]) == ("variable", "FRAME_MODE")
+
+
+def test_nothing_of_the_working_folder_is_run_and_what_stands_in_is_told(tmp_path: Path) -> None:
+    package(tmp_path, frame="import colorsys")
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "colorsys.py").write_text("open('RAN', 'w')")
+    first, stand_in = tried(tmp_path, "frame")
+    assert first["ok"] is True
+    assert stand_in == {"stand_ins": {"colorsys": str(tmp_path / "work" / "colorsys.py")}}
+    assert not (tmp_path / "work" / "RAN").exists()
+    assert not (tmp_path / "site" / "__pycache__").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_crash_in_one_that_is_built_on_it_leaves_the_others(tmp_path: Path) -> None:
+    package(tmp_path, frame="", bad="import os; os.kill(os.getpid(), 11)", good="")
+    first, bad, good, _ = tried(tmp_path, "frame", "bad", "good")
+    assert (first["ok"], bad["how"], bad["signal"], good["ok"]) == (True, "crashed", 11, True)
