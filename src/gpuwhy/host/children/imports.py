@@ -152,20 +152,31 @@ def without(environ, names):
 
 def variable(tries, module, environ):
     """The variable without which the import goes well, and which of its parts; {} where none is."""
-    names = [name for name in environ if name not in BASE]
-    if not names or not tries.goes_well(module, without(environ, names)):
-        names = [name for name in names if name not in FOLDERS]  # what is installed may be found by them alone
-        if not names or not tries.goes_well(module, without(environ, names)):
-            return {}
+    names = suspected(tries, module, environ)
+    if not names:
+        return {}
     for name in [one for one in SUSPECTS if one in names]:
         if tries.goes_well(module, without(environ, [name])):
             return {"blame": "variable", "what": name, "part": part(tries, module, environ, name)}
-    names = [one for one in names if one not in SUSPECTS]
+    found = halved(tries, module, environ, [one for one in names if one not in SUSPECTS])
+    return {"blame": "variable", "what": found} if found else {"blame": "variables", "what": ""}
+
+
+def suspected(tries, module, environ):
+    """Variables without all of which it goes well; those by which alone packages may be found stay where they must."""
+    names = [name for name in environ if name not in BASE]
+    for some in (names, [name for name in names if name not in FOLDERS]):
+        if some and tries.goes_well(module, without(environ, some)):
+            return some
+    return []
+
+
+def halved(tries, module, environ, names):
+    """The one of some variables without which it goes well; "" where it takes several."""
     while len(names) > 1:
         half = names[: len(names) // 2]
         names = half if tries.goes_well(module, without(environ, half)) else names[len(half) :]
-    found = names and tries.goes_well(module, without(environ, names))
-    return {"blame": "variable", "what": names[0]} if found else {"blame": "variables", "what": ""}
+    return names[0] if names and tries.goes_well(module, without(environ, names)) else ""
 
 
 def part(tries, module, environ, name):
