@@ -18,6 +18,17 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("no-program", "Dockerfile", CUDA12 + 'RUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install torch==2.6.0\nENTRYPOINT ["python", "a.py"]\n', 4),
+    ("no-program", "Dockerfile", "FROM python:3.11-slim\nRUN pip install torch==2.6.0\nRUN pip install git+https://code.example/x/y\n", 3),
+    ("other-python", "Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN apt-get install -y python3.11 python3-pip\nRUN pip3 install torch==2.6.0\nCMD python3.11 a.py\n", 3),
+    ("unquoted-bound", "install.sh", "pip install 'numpy<2' torch==2.6.0\npip install transformers>=4.50\n", 2),
+    ("git-address", "setup.sh", "pip install torch==2.6.0\n# git://github.com/a/b\ngit clone git://github.com/a/b\n", 3),
+    ("slurm-job", "a.slurm", "#!/bin/bash\n#SBATCH -N 1\nmodule load cuda\n#SBATCH --gres=gpu:1\npython a.py\n", 4),
+    ("slurm-job", "a.slurm", "#!/bin/bash\n#SBATCH --gres=gpu:a100:2\ntorchrun --nproc_per_node=4 a.py\n", 3),
+    ("conda-activate", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN source /opt/conda/bin/activate && pip install torch==2.6.0\n", 2),
+    ("wrong-name", "requirements.txt", "torch==2.6.0\nnnumpy\n", 2),
+    ("no-such-release", "requirements.txt", "torch==2.6.0\nlibrosa==0.9.5\n", 2),
+    ("old-apt-key", "a.sh", "wget https://x.example/cuda-repo-ubuntu1804_10.0.130-1_amd64.deb\n", 1),
     ("entrypoint-arguments", "Dockerfile", 'FROM vllm/vllm-openai:v0.11.0\nRUN pip install boto3\nCMD ["sh", "-c", "vllm serve x"]\n', 3),
     ("entrypoint-arguments", "run.sh", "docker run --gpus all vllm/vllm-openai:v0.9.0 python3 -m vllm.entrypoints.openai.api_server\n", 1),
     ("python-no-wheel", "Dockerfile", "FROM python:3.12-slim\nRUN pip install torch==2.9.1 numpy==1.23.5\n", 2),
@@ -396,7 +407,6 @@ SILENT = [
     ("compose.yml", SERVICE + "    build: {context: ., dockerfile: Dockerfile.gpu}\n    devices: [/dev/kfd, /dev/dri]\n"),
     ("a.ipynb", '{"cells": [{"cell_type": "code", "source": ["!pip install torch==2.1.2 torchvision==0.16.2"]}]}'),
     ("Dockerfile", "FROM some/ros\nRUN pip install torch==1.13.1 torchvision==0.14.1\n"),  # nobody knows its Python
-    ("requirements.txt", "tensorflow==2.4.1\npaddlepaddle==2.4.2\n"),  # Paddle holds protobuf back
     ("requirements.txt", "tensorflow==1.3.0\ntensorflow-tensorboard==0.1.8\n"),  # right at its time
     ("requirements.txt", "# conda create --file\n_libgcc_mutex=0.1=main\ncudatoolkit=10.2.89=hfd86e86_1\npytorch=1.7.1=py3.6_cuda\nscipy=1.5.2=pypi_0\n"),
     ("environment.yml", "dependencies:\n- torchvision=0.4.2\n- pytorch=1.3\n"),

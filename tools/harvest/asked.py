@@ -66,6 +66,16 @@ composer mosaicml-streaming llm-foundry flash-linear-attention mamba-ssm causal-
 transformer-engine megatron-core apex nvidia-modelopt autogluon gluonts darts neuralforecast tsai prophet pytorch-tabnet
 tensorflow-decision-forests keras-tuner autokeras tflearn tf-slim tf-models-official lingvo trax sonnet dm-sonnet
 stable-audio-tools so-vits-svc-fork rvc-python fish-speech xtts-api-server whisper-timestamped stable-ts
+pyyaml requests urllib3 idna certifi six jinja2 packaging charset-normalizer markupsafe attrs regex filelock fsspec
+python-multipart werkzeug sympy httpx httpcore sqlalchemy flask importlib-metadata markdown aiohttp anyio wrapt h11
+omegaconf hydra-core antlr4-python3-runtime pydantic-core pydantic-settings pyarrow nltk absl-py gitpython websockets
+jsonschema google-auth google-auth-oauthlib gast flatbuffers cloudpickle dill multiprocess tenacity xxhash rich
+kiwisolver contourpy pyparsing cycler python-dateutil joblib threadpoolctl lazy-loader tifffile pywavelets soundfile
+audioread pooch keras-preprocessing keras-applications astunparse opt-einsum uvicorn langchain-openai langsmith
+langchain-text-splitters langchain-huggingface llama-index-core hf-xet chardet ipython traitlets jupyter-client
+ipykernel
+pyzmq tornado notebook cffi cryptography lxml beautifulsoup4 gdown inflect typeguard mpmath preshed cymem murmurhash
+blis catalogue srsly wasabi weasel gunicorn boto3 botocore s3transfer markdown-it-py yarl multidict frozenlist aiosignal
 """
 PROJECTS = NAMES.split()
 

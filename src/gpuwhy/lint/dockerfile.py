@@ -245,14 +245,24 @@ class _Stages:
         words = _json_list(one.text) if one.text.lstrip().startswith("[") else ["sh"]  # without brackets: sh -c
         self.stage.handed = Handed(" ".join(words), Place(self.sheet.path, one.line)) if words else None
         self.stage.handed = None if id(self.stage) in self.entered else self.stage.handed
+        self._starts(one)
+
+    def _starts(self, one: Instruction) -> None:
+        text = " ".join(_json_words(one.text)) if one.text.lstrip().startswith("[") else one.text
+        self.stage.starts += [c for c in shell.commands(text, one.line, self.known) if c.words]
 
     def _entrypoint(self, one: Instruction) -> None:
         self.stage.handed = None
+        self._starts(one)
         self.entered.add(id(self.stage))
+
+    def _shell(self, one: Instruction) -> None:
+        self.stage.shell = one.text
 
     def _copy(self, one: Instruction) -> None:
         found = re.search(r"--from=(\S+)", one.text)
         origin = self.names.get(found[1].lower()) if found else None
+        self.stage.copies = self.stage.copies or bool(found)
         if origin is not None:
             self.used.add(id(origin))
         if found and origin is None:
@@ -303,6 +313,9 @@ def _child(parent: Environment) -> Environment:
         runs=False,
         other_index=parent.other_index,
         copied=dict(parent.copied),
+        starts=list(parent.starts),
+        shell=parent.shell,
+        copies=parent.copies,
     )
 
 

@@ -34,7 +34,7 @@ def read(path: str, text: str) -> Sheet:
         scripts.fill(sheet, line.lstrip("!% \t"), text.count("\n", 0, position) + 1, {})
     for found in _SET.finditer(text):
         place = Place(path, text.count("\n", 0, found.start()) + 1)
-        name, value = found[1] or found[3], found[2] or found[4]
+        name, value = found[1] or found[3], found[2] or found[4] or ""
         sheet.environments[0].variables[name] = Variable(name, value, place)
     return sheet
 

@@ -12,6 +12,7 @@ from packaging.specifiers import SpecifierSet
 
 from gpuwhy.knowledge import containers, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
+from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.lint.sheet import Command, Environment, Pin, Read, Workload
 from gpuwhy.lint.versions import LINUX, allowed, allows, on_linux, parsed, releases_of, specifier
 from gpuwhy.model.lint import Place
@@ -191,6 +192,11 @@ class Scope:
         if pin.origin == "conda" and pin.name in CONDA_GPU:
             return f"conda's {pin.name} is for GPUs (line {pin.place.line})"
         return ""
+
+    @cached_property
+    def for_gpus(self) -> bool:
+        """Whether anything here speaks of the GPU stack: an image, a framework, a package that runs on one."""
+        return bool(self.gpu_meant) or any(is_guest(p.name) or releases.family(p.name) for p in self.names.values())
 
     def gpu_framework(self, *but: str) -> str:
         """A framework with a CUDA build other than those named; '' where there is none."""

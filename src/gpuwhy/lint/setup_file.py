@@ -24,14 +24,30 @@ def read(path: str, text: str) -> Sheet:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         sheet.problems.append(Problem(Place(path, getattr(error, "lineno", 0) or 0), f"no Python: {error}"))
         return sheet
-    named = {
-        n.targets[0].id: n.value for n in tree.body if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)
-    }
+    named = _assigned(tree.body)
     for call in ast.walk(tree):
         if isinstance(call, ast.Call) and _name(call.func) == "setup":
             _setup(sheet, {k.arg: _resolved(k.value, named) for k in call.keywords if k.arg}, named)
     _put_together(sheet, named)
     return sheet
+
+
+def _assigned(body: list[ast.stmt]) -> dict[str, ast.expr]:
+    """What names are set to, in branches too; of two lists the longer one."""
+    out: dict[str, ast.expr] = {}
+    for node in body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name, before = node.targets[0].id, out.get(node.targets[0].id)
+            if not (isinstance(before, ast.List) and isinstance(node.value, ast.List)) or _longer(node.value, before):
+                out[name] = node.value
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            inner = _assigned([*node.body, *getattr(node, "orelse", [])])
+            out = {**inner, **{k: v for k, v in out.items() if not _longer(inner.get(k), v)}}
+    return out
+
+
+def _longer(one: ast.expr | None, other: ast.expr) -> bool:
+    return isinstance(one, ast.List) and (not isinstance(other, ast.List) or len(one.elts) > len(other.elts))
 
 
 def _put_together(sheet: Sheet, named: dict[str, ast.expr]) -> None:
@@ -72,7 +88,9 @@ def _pins(sheet: Sheet, node: ast.expr | None, named: dict[str, ast.expr]) -> It
             try:
                 yield requirements.requirement(item.value, Place(sheet.path, item.lineno))
             except requirements.BadRequirementError:
-                continue
+                if re.search(r"[\w.]+[<>=~!]=?[\w.]+[A-Za-z][\w.-]*[<>=~!]=?\d", item.value):
+                    said = f"no requirement: {item.value[:60]!r} (a comma is missing between two texts)"
+                    sheet.problems.append(Problem(Place(sheet.path, item.lineno), said))
 
 
 def read_config(path: str, text: str) -> Sheet:

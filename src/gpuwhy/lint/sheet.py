@@ -104,6 +104,7 @@ class Command(msgspec.Struct, frozen=True):
     then: str = ""  # && || ; |
     arms: tuple[tuple[int, int], ...] = ()  # the branches that it stands in: (which if, which arm)
     set_on: int = 0  # the line of the first thing that is set
+    redirected: tuple[tuple[str, int], ...] = ()  # name>=1.2 without quotes, with its line
 
     @property
     def text(self) -> str:
@@ -164,6 +165,9 @@ class Environment(msgspec.Struct):
     misplaced: list[Problem] = []  # options on a requirement's line, which pip does not read there
     includes_unknown: bool = False  # a file that it takes in cannot be read
     handed: Handed | None = None  # CMD, where no ENTRYPOINT is written
+    starts: list[Command] = []  # ENTRYPOINT and CMD, as commands
+    shell: str = ""  # of a Dockerfile: what SHELL says
+    copies: bool = False  # takes files of another stage or image, which may be programs
     through: dict[str, Place] = {}  # file that it takes in → the line that does so
     told_elsewhere: bool = False  # a file beside this one names PyTorch's index
 

@@ -17,6 +17,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_ASIDE = re.compile(r"`#[^`]{0,500}`")
+"""A comment amid the words of a command, as a substitution that gives nothing."""
 _WORDS, _BODY = 20_000, -1
 _WRAPPERS = frozenset({"sudo", "then", "do", "else", "time", "env", "exec", "command", "nice", "!", "if"})
 
@@ -26,24 +28,39 @@ def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command
     out: list[Command] = []
     words: list[str] = []
     lines: list[int] = []
-    seen, position = line, 0
+    bare: list[tuple[str, int]] = []
+    seen, position, silent = line, 0, 0
     arms = _Arms(line)
     known = dict(variables)
+    text = _ASIDE.sub(lambda found: "\n" * found[0].count("\n"), text) if "`#" in text else text
     for count, token in enumerate(_TOKEN.finditer(text)):
         if count > _WORDS:
             break
         seen += text.count("\n", position, token.start())
         position = token.start()
-        if token.lastgroup == "word":
+        if seen == silent and token.lastgroup != "join":
+            continue
+        if token.lastgroup == "word" and token[0][0] == "#":
+            silent = seen  # a comment: nothing more on this line
+        elif token.lastgroup == "word":
             found = (_split(token[0], known) if token[0][0] == "$" else []) or [expand(_unquoted(token[0]), known)]
             words += found
             lines += [seen] * len(found)
+            bare += [(token[0], seen)] if _BOUND.match(token[0]) else []
         elif token.lastgroup == "join":
             made = _command(words, lines, token[0])
             known |= {name: value for one in made if not one.words for name, value in one.assigned}
-            out += arms.placed(words, made, token[0])
-            words, lines = [], []
-    return out + arms.placed(words, _command(words, lines, ""), "")
+            out += _with(arms.placed(words, made, token[0]), bare)
+            words, lines, bare = [], [], []
+    return out + _with(arms.placed(words, _command(words, lines, ""), ""), bare)
+
+
+_BOUND = re.compile(r"[A-Za-z][\w.-]*(\[[\w,-]+\])?[<>]=?\d[\w.*]*(,[<>!=~]+[\w.*]+)*$")
+"""A requirement with a bound and no quotes: torch>=2.6."""
+
+
+def _with(made: list[Command], bare: list[tuple[str, int]]) -> list[Command]:
+    return [msgspec.structs.replace(c, redirected=tuple(bare)) for c in made] if bare else made
 
 
 def _split(word: str, variables: Mapping[str, str]) -> list[str]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from packaging.version import Version
+
+from gpuwhy.knowledge import published
 from gpuwhy.knowledge.releases import family
 from gpuwhy.knowledge.tables import source
-from gpuwhy.lint.index import JUDGED, from_index, next_release
+from gpuwhy.lint.index import JUDGED, from_elsewhere, from_index, next_release
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allows, parsed, rows
@@ -17,6 +21,7 @@ RULE = Rule("no-such-release", "error", "a release that the package index does n
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """A number between the oldest and the newest release that nobody published."""
+    yield from _beside(scope)
     for pin in scope.environment.pins:
         name = pin.name
         judged = name in JUDGED and name != "jax" and pin.version and from_index(scope, pin)
@@ -25,6 +30,26 @@ def check(scope: Scope) -> Iterator[Mistake]:
             know = source("files of the package index", f"read up to {known.header.newest if known else ''}")
             text = f"{name} {pin.version} is not on the package index"
             yield RULE.mistake(pin.place, text, know, f"write {name}=={next_release(name, pin.version)}")
+
+
+def _beside(scope: Scope) -> Iterator[Mistake]:
+    """Packages beside the frameworks: a number that was never published, or one past the newest."""
+    for pin in scope.pins if scope.for_gpus and not scope.environment.locked else ():
+        if pin.name in (*JUDGED, "pytorch") or not pin.installed or pin.variant or from_elsewhere(scope, pin):
+            continue
+        newest = max((v for v in published.releases(pin.name) if not v.is_prerelease), default=None)
+        if pin.version and published.is_missing(pin.name, pin.version):
+            text = f"{pin.name} {pin.version} is not on the package index"
+            yield RULE.mistake(pin.place, text, published.SOURCE, f"write a release that there is, as {newest}")
+        elif newest and (floor := _floor(pin)) and floor.release[:2] > newest.release[:2]:
+            text = f"{pin.name}{pin.specifier}: the package index had nothing newer than {newest}"
+            yield RULE.mistake(pin.place, text, published.SOURCE, f"write {pin.name}>={newest}", "warning")
+
+
+def _floor(pin: Pin) -> Version | None:
+    """The release that a pin asks for at least."""
+    found = re.match(r"(?:>=|==|~=)\s*(\d[\w.]*)", pin.specifier)
+    return parsed(found[1]) if found else None
 
 
 def _is_gap(pin: Pin) -> bool:

@@ -48,6 +48,7 @@ def _fetched(scope: Scope) -> Iterator[Mistake]:
     commands = scope.environment.commands
     if any(re.search(r"3bf863cc|cuda-keyring", command.text, re.I) for command in commands):
         return
+    yield from _packed(scope)
     told: set[tuple[tuple[int, int], ...]] = set()
     for command in commands:
         if re.search(r"compute/cuda/repos/\S+/7fa2af80\.pub", command.text) and command.arms not in told:
@@ -56,6 +57,22 @@ def _fetched(scope: Scope) -> Iterator[Mistake]:
             text = "7fa2af80 no longer signs NVIDIA's CUDA repositories (since 27 April 2022): apt-get update fails"
             fix = "install cuda-keyring of the same repository, or fetch 3bf863cc.pub"
             yield RULE.mistake(Place(scope.environment.path, command.lines[at]), text, _KNOW, fix)
+
+
+def _packed(scope: Scope) -> Iterator[Mistake]:
+    """A package that sets the repository up, with the key of that time in it."""
+    for command in scope.environment.commands:
+        at = next((n for n, word in enumerate(command.words) if _PACKAGE.search(word)), -1)
+        if at >= 0 and command.words[0] in ("wget", "curl", "dpkg", "apt", "apt-get", "aria2c"):
+            text = (
+                f"{command.words[at].rsplit('/', 1)[-1]} brings the key of before 27 April 2022: apt-get update fails"
+            )
+            fix = "install cuda-keyring of the same repository instead"
+            yield RULE.mistake(Place(scope.environment.path, command.lines[at]), text, _KNOW, fix)
+            return
+
+
+_PACKAGE = re.compile(r"cuda-repo-(?:ubuntu|debian)\d+_\d[\w.-]*\.deb|nvidia-machine-learning-repo-\w+_[\w.-]+\.deb")
 
 
 def _is_old(scope: Scope) -> bool:

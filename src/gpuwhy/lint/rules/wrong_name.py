@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.knowledge import published
 from gpuwhy.knowledge.absent import ABSENT, FAILING, KNOW, OTHERS, WHOLE
 from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.index import from_elsewhere
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Pin, holds_only
+from gpuwhy.lint.sheet import Pin
 from gpuwhy.model.lint import Edit, Mistake, Rule
 from gpuwhy.model.version import at_least
 
@@ -50,14 +52,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
             name, why, severity = _NAMES[pin.name]
             edit = Edit(pin.name, name) if pin.name == "pytorch" and not pin.specifier else None
             yield RULE.mistake(pin.place, f"{pin.name}: {why}", _KNOW, f"write {name}", severity, edit)  # type: ignore[arg-type]
-        elif not _from_elsewhere(scope, pin):
+        elif not from_elsewhere(scope, pin):
             yield from _absent(scope, pin)
-
-
-def _from_elsewhere(scope: Scope, pin: Pin) -> bool:
-    """Whether another index or page of files may have it, or the image holds it already."""
-    other = any(holds_only(index.url) not in ("torch", "mirror") for index in pin.indexes)
-    return other or scope.environment.other_index or scope.environment.locked or scope.base.family == "ngc"
 
 
 def _absent(scope: Scope, pin: Pin) -> Iterator[Mistake]:
@@ -73,6 +69,14 @@ def _absent(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     elif pin.name in OTHERS and _speaks_of_torch(scope):
         text = f"{pin.name}: on the package index that is another project, not the one that runs on a GPU"
         yield RULE.mistake(pin.place, text, KNOW, f"take {OTHERS[pin.name]}", "warning")
+    elif scope.kind not in _OF_PROJECTS and scope.for_gpus and not published.is_project(pin.name):
+        text = f"{pin.name}: the package index has no such package, so the installation fails"
+        fix = "look for a slip in the name; of a package of your own, write its address or its folder"
+        yield RULE.mistake(pin.place, text, published.NAMES, fix)
+
+
+_OF_PROJECTS = ("pyproject", "setup", "setup-config", "lock")
+"""Files of projects, whose neighbours in the same repository need no index."""
 
 
 def _is_first(scope: Scope, pin: Pin) -> bool:

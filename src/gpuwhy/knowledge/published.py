@@ -1,0 +1,71 @@
+"""Published: which names the package index has, and which releases of common packages; tools/harvest/published.py."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+
+import msgspec
+from packaging.version import InvalidVersion, Version
+
+from gpuwhy.knowledge import tables
+from gpuwhy.knowledge.shipped import shipped
+
+NAMES = tables.source("the list of names of the package index", "927,088 projects, 16 November 2026")
+SOURCE = tables.source("the files of the package index", "knowledge/data/published.json, November 2026")
+_HASHES = 4
+
+
+class Published(msgspec.Struct, frozen=True):
+    """One release: what it demands of Python, and the newest Python that it has a wheel for ('' = sources alone)."""
+
+    python: str
+    newest: str
+
+
+class _Table(msgspec.Struct, frozen=True):
+    schema: str
+    asked: str
+    packages: dict[str, list[tuple[str, str, str]]]
+
+
+def bits(name: str, size: int) -> list[int]:
+    """The places of a name in a filter of that many bits."""
+    digest = hashlib.blake2b(name.encode(), digest_size=16).digest()
+    return [int.from_bytes(digest[n * 4 : n * 4 + 4], "little") % size for n in range(_HASHES)]
+
+
+def is_project(name: str) -> bool:
+    """Whether the index may have a project of that (normal) name; False is certain as of the day of the list."""
+    held = _filter()
+    return all(held[bit >> 3] >> (bit & 7) & 1 for bit in bits(name, len(held) * 8))
+
+
+@cache
+def _filter() -> bytes:
+    return shipped("names.bin")
+
+
+@cache
+def _table() -> dict[str, list[tuple[str, str, str]]]:
+    return tables.load("published.json", _Table).packages
+
+
+@cache
+def releases(name: str) -> dict[Version, Published]:
+    """Every release of a package that was asked for; {} for others."""
+    return {
+        Version(version): Published(python, newest)
+        for python, newest, versions in _table().get(name, [])
+        for version in versions.split()
+    }
+
+
+def is_missing(name: str, version: str) -> bool:
+    """Whether a release lies between those that were published and is none of them."""
+    known = releases(name)
+    try:
+        asked = Version(version)
+    except InvalidVersion:
+        return False
+    return bool(known) and not asked.local and min(known) < asked < max(known) and asked not in known

@@ -1,0 +1,70 @@
+"""conda activate, or source, in a shell that does not know it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Command
+from gpuwhy.model.fact import Source
+from gpuwhy.model.lint import Mistake, Place, Rule
+
+RULE = Rule("conda-activate", "error", "conda activate, or source, in a shell that does not know it")
+
+_CONDA = source("conda: managing environments", "activate is a function of the shell, which conda.sh or a hook defines")
+_SH = source("Dockerfile reference, SHELL; dash", "RUN goes to /bin/sh, which is dash in Debian and Ubuntu")
+_DEFINED = re.compile(
+    r"conda\.sh|shell\.\w+ hook|conda shell|bashrc|\.profile|bash_profile|/activate\b|setup-miniconda|bash -i|bash -l"
+)
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """In an image, and in a script that nobody's login has prepared."""
+    if scope.kind == "dockerfile" and scope.for_gpus:
+        yield from _in_image(scope)
+
+
+def _in_image(scope: Scope) -> Iterator[Mistake]:
+    stage = scope.environment
+    own = stage.shell
+    for command in stage.commands:
+        words = command.words
+        if words[:1] == ("source",) and "bash" not in own and not _by_bash(scope, command) and _is_dash(scope):
+            text = f"`{command.text[:50]}`: RUN goes to /bin/sh, which has no `source` in Debian and Ubuntu"
+            yield _at(scope, command, text, _SH, 'write SHELL ["/bin/bash", "-c"] before it, or use a dot for source')
+            return
+        if words[:2] == ("conda", "activate") and not _knows(scope, command):
+            text = f"`{command.text[:50]}`: the shell of a RUN has no such function, and the next RUN would not keep it"
+            name = words[2] if len(words) > 2 else "NAME"
+            fix = f"write conda run -n {name} …, or ENV PATH=/opt/conda/envs/{name}/bin:$PATH"
+            yield _at(scope, command, text, _CONDA, fix)
+            return
+
+
+def _at(scope: Scope, command: Command, text: str, know: Source, fix: str) -> Mistake:
+    return RULE.mistake(Place(scope.environment.path, command.lines[0]), text, know, fix)
+
+
+def _knows(scope: Scope, command: Command) -> bool:
+    """Whether the same RUN, the SHELL or a variable of bash defines the function."""
+    stage = scope.environment
+    login = re.search(r"-\w*[li]|--login", stage.shell)
+    line = command.lines[0]
+    near = [c.text for c in stage.commands if c.lines and line - 30 <= c.lines[0] <= line]
+    return bool(login) or "BASH_ENV" in stage.variables or any(map(_DEFINED.search, near)) or _by_bash(scope, command)
+
+
+def _by_bash(scope: Scope, command: Command) -> bool:
+    """Whether the command is a text that the line itself hands to bash."""
+    text = scope.read(scope.environment.path) or ""
+    lines = text.split("\n")
+    around = "\n".join(lines[max(0, command.lines[0] - 12) : command.lines[0]])
+    return bool(re.search(r"bash\W+(-\w+\W+)*-\w*c|<<|/bin/bash", around))
+
+
+def _is_dash(scope: Scope) -> bool:
+    base = scope.base
+    own = base.family in ("cuda", "python", "pytorch", "tensorflow", "distro")
+    return own and not re.search(r"centos|ubi|rocky|fedora|alpine", base.name)
