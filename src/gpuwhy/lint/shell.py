@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
 import msgspec
 
@@ -29,30 +30,33 @@ def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command
     words: list[str] = []
     lines: list[int] = []
     bare: list[tuple[str, int]] = []
-    seen, position, silent = line, 0, 0
     arms = _Arms(line)
     known = dict(variables)
-    text = _ASIDE.sub(lambda found: "\n" * found[0].count("\n"), text) if "`#" in text else text
-    for count, token in enumerate(_TOKEN.finditer(text)):
-        if count > _WORDS:
-            break
-        seen += text.count("\n", position, token.start())
-        position = token.start()
-        if seen == silent and token.lastgroup != "join":
-            continue
-        if token.lastgroup == "word" and token[0][0] == "#":
-            silent = seen  # a comment: nothing more on this line
-        elif token.lastgroup == "word":
-            found = (_split(token[0], known) if token[0][0] == "$" else []) or [expand(_unquoted(token[0]), known)]
+    for token, seen, joins in _tokens(text, line):
+        if not joins:
+            found = (_split(token, known) if token[0] == "$" else []) or [expand(_unquoted(token), known)]
             words += found
             lines += [seen] * len(found)
-            bare += [(token[0], seen)] if _BOUND.match(token[0]) else []
-        elif token.lastgroup == "join":
-            made = _command(words, lines, token[0])
-            known |= {name: value for one in made if not one.words for name, value in one.assigned}
-            out += _with(arms.placed(words, made, token[0]), bare)
-            words, lines, bare = [], [], []
+            bare += [(token, seen)] if _BOUND.match(token) else []
+            continue
+        made = _command(words, lines, token)
+        known |= {name: value for one in made if not one.words for name, value in one.assigned}
+        out += _with(arms.placed(words, made, token), bare)
+        words, lines, bare = [], [], []
     return out + _with(arms.placed(words, _command(words, lines, ""), ""), bare)
+
+
+def _tokens(text: str, line: int) -> Iterator[tuple[str, int, bool]]:
+    """Words and what joins commands (True), each with its line; comments left out."""
+    text = _ASIDE.sub(lambda found: "\n" * found[0].count("\n"), text) if "`#" in text else text
+    seen, position, silent = line, 0, 0
+    for token in islice(_TOKEN.finditer(text), _WORDS):
+        seen += text.count("\n", position, token.start())
+        position = token.start()
+        if token.lastgroup == "word" and token[0][0] == "#":
+            silent = seen  # nothing more on this line
+        if token.lastgroup == "join" or (token.lastgroup == "word" and seen != silent):
+            yield token[0], seen, token.lastgroup == "join"
 
 
 _BOUND = re.compile(r"[A-Za-z][\w.-]*(\[[\w,-]+\])?[<>]=?\d[\w.*]*(,[<>!=~]+[\w.*]+)*$")

@@ -16,7 +16,7 @@ RULE = Rule("other-python", "error", "packages for one Python of the image, whil
 _KNOW = source(
     "Ubuntu's python3-pip", "/usr/bin/pip starts with #!/usr/bin/python3, whichever other Python is installed"
 )
-_PIP = re.compile(r"^(pip3?|pip(3\.\d+)|python3?(\.\d+)? -m pip) (-\S+ )*install\b")
+_PIP = re.compile(r"^(pip3?|pip(?P<own>3\.\d+)|python3?(\.\d+)? -m pip) (-\S+ )*install\b")
 _OTHER = re.compile(
     r"conda|mamba|pyenv|venv|\buv\b|pixi|Python-3|poetry|virtualenv|--target|PYTHONPATH|pipx", re.IGNORECASE
 )
@@ -64,30 +64,34 @@ def check(scope: Scope) -> Iterator[Mistake]:
     stage, own = scope.environment, scope.base.distro_python
     if "pip" not in programs.lacking(scope) or not own or not stage.runs or _has_others(scope):
         return
-    names, filled = _Names(own), {}
-    for step, command in enumerate(stage.commands, 1):
-        names.after(command)
-        if found := _PIP.match(command.text):
-            python = (
-                found[2][3:]
-                if found[2]
-                else names.of_pip
-                if command.words[0].startswith("pip")
-                else names.of(command.words[0])
-            )
-            for_gpus = any(pin.step == step for pin in scope.pins) or " -r" in command.text
-            filled.setdefault(python, (command, for_gpus))
-    if any(name == "python-is-python3" for name in stage.apt):
+    names = _Names(own)
+    filled = _filled(scope, names)
+    if "python-is-python3" in stage.apt:
         names.python = names.python3
     runs = next((p for c in reversed(stage.starts) if (p := names.of(c.words[0] if c.words else ""))), "")
     main = next((c for c, for_gpus in filled.values() if for_gpus), None)
-    if runs and main and "?" not in (runs, *filled) and "" not in filled and runs not in filled:
-        installed = " and ".join(filled)
-        text = (
-            f"{main.words[0]} installs for Python {installed}; the container starts Python {runs}, which has none of it"
-        )
-        fix = f"write python{runs} -m pip install …, or start python{next(iter(filled))}"
-        yield RULE.mistake(Place(stage.path, main.lines[0]), text, _KNOW, fix)
+    known = not {"", "?"} & {runs, *filled}
+    if main and known and runs not in filled:
+        yield _mistake(scope, main, list(filled), runs)
+
+
+def _filled(scope: Scope, names: _Names) -> dict[str, tuple[Command, bool]]:
+    """Python → the first command that installs for it, and whether that is of the GPU stack."""
+    out: dict[str, tuple[Command, bool]] = {}
+    for step, command in enumerate(scope.environment.commands, 1):
+        names.after(command)
+        if found := _PIP.match(command.text):
+            by_pip = names.of_pip if command.words[0].startswith("pip") else names.of(command.words[0])
+            for_gpus = any(pin.step == step for pin in scope.pins) or " -r" in command.text
+            out.setdefault(found["own"] or by_pip, (command, for_gpus))
+    return out
+
+
+def _mistake(scope: Scope, main: Command, filled: list[str], runs: str) -> Mistake:
+    for_ = " and ".join(filled)
+    text = f"{main.words[0]} installs for Python {for_}; the container starts Python {runs}, which has none of it"
+    fix = f"write python{runs} -m pip install …, or start python{filled[0]}"
+    return RULE.mistake(Place(scope.environment.path, main.lines[0]), text, _KNOW, fix)
 
 
 def _has_others(scope: Scope) -> bool:
