@@ -120,6 +120,7 @@ def test_nothing_steers_the_terminal():
     (Look("healthy", "fine", ()), True),
     (Look("unknown", "cannot tell", ()), True),
     (Look("unknown", "perhaps", ("driver.too_old (PyTorch 2.11.0)",)), False),
+    (Look("unknown", "perhaps", (OLD := "driver.too_old (PyTorch 2.11.0)",), frozenset({OLD})), True),
     (Look("broken", "another", ("driver.missing",)), False),
     (None, False),
 ])  # fmt: skip

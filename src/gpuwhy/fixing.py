@@ -74,6 +74,13 @@ def apply_steps(run: app.Run, repair: Repair, call: Call, say: Say) -> Outcome:
     return replace(outcome, took=round(time.monotonic() - start, 1))
 
 
+def _joined(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+    """Lists of folders that several repairs want, the newest first, each folder once."""
+    names = dict.fromkeys((*old, *new))
+    parts = {name: f"{new.get(name, '')}:{old.get(name, '')}".split(":") for name in names}
+    return {name: ":".join(dict.fromkeys(filter(None, some))) for name, some in parts.items()}
+
+
 _INTERRUPTED = "interrupted before it was verified; a copy was removed again, a change in place is there"
 _CHANGED = (
     "{} was changed by somebody else while it was copied: nothing can be said of such a copy, and it was removed; "
@@ -176,7 +183,7 @@ class _Work:
                 break
             self.actions += actions
             self.about |= {cause for step in steps for cause in step.causes}
-            made = replace(made, path={**made.path, **more.path}, use=(*made.use, *more.use))
+            made = replace(made, path=_joined(made.path, more.path), use=(*made.use, *more.use))
             told = (*self.outcome.then, *(step.text for step in steps))
             self.outcome = replace(self.outcome, then=told, use=made.use)
             again = self._second_look(made)

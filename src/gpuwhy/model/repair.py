@@ -70,6 +70,7 @@ class Look(msgspec.Struct, frozen=True):
     status: Status
     headline: str
     causes: tuple[str, ...]  # "install.corrupted", with its subject where it has one
+    perhaps: frozenset[str] = frozenset()  # those of them that are only possible
 
 
 class Contradiction(msgspec.Struct, frozen=True):
@@ -135,5 +136,5 @@ class Outcome(msgspec.Struct, frozen=True):
         """Whether the second look finds nothing wrong, nothing of what was to be fixed, and nothing worse."""
         if self.after is None or self.failed or any(one.verdict in ("worse", "left") for one in self.compared):
             return False
-        left = set(self.before.causes) & set(self.after.causes)
+        left = set(self.before.causes) & set(self.after.causes) - self.after.perhaps
         return self.after.status in ("healthy", "unknown") and not left

@@ -16,11 +16,15 @@ from msgspec import structs
 from gpuwhy.knowledge.modules import IMPORTED_AS, STANDARD_MODULES
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.model.facts import WORKING_FOLDER, Damage, Distribution, Framework, Imported, Shadow
+from gpuwhy.model.version import at_least
 from gpuwhy.observe.installed import damage
+from gpuwhy.observe.modules import DISPENSABLE
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.shadows import STANDARD
 from gpuwhy.observe.starting import starting_files
 
+OLDEST = "3.5"
+"""The oldest Python that the child runs in."""
 SECONDS = 100
 """For one import; a framework takes two to ten on a quiet machine."""
 SIDE_BY_SIDE = 2
@@ -55,7 +59,7 @@ def imports(scene: Scene) -> Fact[tuple[Imported, ...]]:
     """Every framework, and what is built on it, side by side."""
     python = scene.facts.target.interpreter.need()
     groups = list(_groups(scene))
-    if python is None or python.gone or not groups:
+    if python is None or python.gone or not groups or not at_least(python.version, OLDEST):
         return absent("env", "PATH", "nothing that could be imported")
     if not isinstance(scene.host.offline(), Absent):
         return Unknown("another machine's files: nothing can be imported", kind="offline")
@@ -74,7 +78,12 @@ def _groups(scene: Scene) -> Iterator[tuple[Framework, tuple[str, ...]]]:
         if not module.isidentifier() or module in NOT_TRIED or _base(module, names) != module:
             continue
         more = [other for other in beside if other != module and _base(other, names) == module]
-        yield one, (module, *PARTS.get(module, ()), *_plugins(scene, one), *more, *_later(scene, one))
+        yield one, (module, *_parts(one, module), *_plugins(scene, one), *more, *_later(scene, one))
+
+
+def _parts(one: Framework, module: str) -> tuple[str, ...]:
+    """Parts that are loaded when they are first asked for; TensorFlow 1 has its Keras in another place."""
+    return PARTS.get(module, ()) if at_least(one.version, "2") else ()
 
 
 def _base(module: str, names: set[str]) -> str:
@@ -131,11 +140,22 @@ def _tried(scene: Scene, python: str, framework: Framework, modules: tuple[str, 
     sites = value_or(scene.facts.target.site_packages, ())
     files = starting_files(scene, sites, known=True)
     said = scene.host.call("imports", python, "\n".join(modules), str(SECONDS), str(len(sites)), *sites, *files)
-    lines = said.value if isinstance(said, Known) else ()
+    if not isinstance(said, Known):
+        why = said.reason if isinstance(said, Unknown) else "not tried"
+        return (Imported(modules[0], framework.name, "late", why=why),)
+    lines = said.value
     blames = {str(line.get("module")): line for line in lines if line.get("tried")}
     no_driver = not value_or(scene.facts.loads.libcuda, ())
     told = [_read(line, framework, blames, no_driver) for line in lines if "ok" in line]
-    return tuple(_with_stand_ins(told, lines))
+    return tuple(_with_stand_ins([_placed(scene, one) for one in told], lines))
+
+
+def _placed(scene: Scene, one: Imported) -> Imported:
+    """Without the folder of the Python that imported it, where that is the environment's own, as it should be."""
+    python = value_or(scene.facts.target.interpreter, None)
+    own = python is None or python.kind != "venv" or not one.prefix
+    own = own or value_or(scene.host.real(one.prefix), "") == value_or(scene.host.real(python.prefix), "")  # type: ignore[union-attr]
+    return structs.replace(one, prefix="") if own else one
 
 
 def _read(line: Mapping[str, Any], framework: Framework, blames: Mapping[str, Any], no_driver: bool) -> Imported:
@@ -161,6 +181,7 @@ def _read(line: Mapping[str, Any], framework: Framework, blames: Mapping[str, An
         blame=str(blame.get("blame", "")),
         culprit=str(blame.get("what", "")),
         part=str(blame.get("part", "")),
+        prefix=str(line.get("prefix", "")),
     )
 
 
@@ -223,9 +244,32 @@ def damage_seen(scene: Scene) -> Fact[tuple[Damage, ...]]:
     files = dict.fromkeys(path for one in failed for path in (one.source, *one.files) if path)
     known = {one.path for one in fact.value}
     found = [one for path in files if path not in known for one in _altered(scene, path)]
+    found = found or list(_in_packages(scene, failed, known))
     if not found and any(one.ended == "crashed" for one in failed):
         return _all_hashed(scene)
     return Known((*fact.value, *found), fact.source)
+
+
+def _in_packages(scene: Scene, failed: Sequence[Imported], known: set[str]) -> Iterator[Damage]:
+    """Files of the smaller packages on the way to a failure that are not as installed."""
+    names = {rest.partition("/")[0].removesuffix(".py") for one in failed for rest in _inside(one)} - _LARGE
+    for one in value_or(scene.facts.target.distributions, ()):
+        if (IMPORTED_AS.get(one.name) or one.name.replace("-", "_")) not in names:
+            continue
+        site = one.location.rpartition("/")[0]
+        for line in value_or(scene.host.altered(f"{one.location}/RECORD", "all"), ()):
+            path = f"{site}/{line.partition(' ')[2]}"
+            if path not in known and not DISPENSABLE.search(path):
+                yield Damage(path, f"{one.name} {one.version}", "other hash", "", "")
+
+
+def _inside(one: Imported) -> Iterator[str]:
+    parts = (path.rpartition("-packages/") for path in (one.source, *one.files))
+    yield from (rest for _, found, rest in parts if found)
+
+
+_LARGE = {"torch", "tensorflow", "jaxlib", "nvidia", "onnxruntime", "cupy", "paddle", "triton"}
+"""Packages of which every file is hashed by --verify only."""
 
 
 def _all_hashed(scene: Scene) -> Fact[tuple[Damage, ...]]:

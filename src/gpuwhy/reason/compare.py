@@ -153,9 +153,14 @@ def _told(one: Layer) -> str:
 def look(report: Report, about: Collection[str]) -> Look:
     """A diagnosis in short; what only a GPU would bring to light counts where the steps are about it."""
     seen = [c for c in report.causes if not c.with_gpu or c.id in about]
-    names = (f"{c.id} ({c.subject})" if c.subject else c.id for c in seen)
+    names = {f"{c.id} ({c.subject})" if c.subject else c.id: c.found for c in seen}
     later = bool(report.causes) and all(c.with_gpu for c in report.causes)  # nothing is wrong here, without a GPU
-    return Look("unknown" if later else report.status, report.headline, tuple(names))
+    return Look(
+        "unknown" if later else report.status,
+        report.headline,
+        tuple(names),
+        frozenset(n for n in names if not names[n]),
+    )
 
 
 def changed(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[str, ...]:

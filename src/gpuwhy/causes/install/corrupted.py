@@ -31,7 +31,7 @@ def not_as_installed(case: Case) -> Finding | None:
     shown_first = told or found
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
     say = weak if all(damages.smaller(one) and not _another_release(case, one) for one in found) else strong
-    say = proof if any(one.what in damages.CERTAIN for one in found) else say
+    say = proof if any(one.what in damages.CERTAIN or imported.on_the_way(case, one) for one in found) else say
     evidence = [saw(f"{one.what}, of {one.owner}", Source("file", one.path)) for one in shown_first[:3]]
     finding = say(f"{damages.told(shown_first[0])}{more}", *evidence)
     return linked(finding) if told or _crashed(case) else finding
@@ -247,7 +247,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return (*room, *_anew(case))
     if ends_at_start(case) or another_python(case):
         return (*room, *_starting(case))
-    tried = imported.blamed(case, "file", "files", "compiled")
+    tried = imported.blamed(case, "file", "files", "compiled") or imported.elsewhere(case)
     if tried is not None:
         return (*room, *spoilt.without(case, tried))
     owners = list(dict.fromkeys(filter(None, _owners(case))))
@@ -376,6 +376,7 @@ CAUSE = Cause(
         ends_at_start,
         spoilt.spoils_the_import,
         spoilt.spoilt_copies,
+        spoilt.leads_elsewhere,
         another_python,
         source_gone,
         not_as_installed,

@@ -28,8 +28,9 @@ def blamed(case: Case, *kinds: str) -> Imported | None:
 
 def unexplained(case: Case) -> list[Imported]:
     """The imports that failed whatever was changed around them, and with files that are as installed."""
-    bad = {one.path for one in value_or(case.facts.target.damage, ())}
-    return [one for one in failing(case) if not one.blame and bad.isdisjoint((one.source, *one.files))]
+    bad = list(value_or(case.facts.target.damage, ()))
+    found = [one for one in failing(case) if not one.blame and not one.prefix]
+    return [one for one in found if not any(_near(one, damage) for damage in bad)]
 
 
 def told(one: Imported) -> str:
@@ -92,6 +93,17 @@ def distributions_of(case: Case, packages: list[str]) -> Iterator[str]:
     yield from (f"{known[name].name} {known[name].version}" for name in packages if name in known)
 
 
-def on_the_way(case: Case, one: Damage) -> bool:
-    """Whether a damaged file is one that an import failed at."""
-    return any(one.path in (bad.source, *bad.files) for bad in failing(case))
+def on_the_way(case: Case, damage: Damage) -> bool:
+    """Whether a damaged file is one that an import failed at, or of the same package."""
+    return any(_near(one, damage) for one in failing(case))
+
+
+def _near(one: Imported, damage: Damage) -> bool:
+    files = (one.source, *one.files)
+    package = damage.path.rpartition("-packages/")[2].partition("/")[0]
+    return damage.path in files or any(f"-packages/{package}/" in path for path in files if package)
+
+
+def elsewhere(case: Case) -> Imported | None:
+    """An import that another Python tried than the environment's own, although that was started."""
+    return next((one for one in failing(case) if one.prefix), None)

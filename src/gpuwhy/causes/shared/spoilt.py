@@ -30,6 +30,15 @@ def spoilt_copies(case: Case) -> Finding | None:
     return proof(f"{text} ({one.why})", imported.seen(case, one))
 
 
+def leads_elsewhere(case: Case) -> Finding | None:
+    """The environment's Python was started, and what ran belongs to another one."""
+    one, python = imported.elsewhere(case), value_or(case.facts.target.interpreter, None)
+    if one is None or python is None:
+        return None
+    text = f"{python.path} starts a Python of {one.prefix}, not one of {python.prefix}: {one.deed} fails ({one.why})"
+    return proof(text, saw(f"sys.prefix is {one.prefix}", Source("file", python.path)), imported.seen(case, one))
+
+
 def without(case: Case, one: Imported) -> tuple[Fix, ...]:
     """Put the file aside, or delete the compiled copies; or the same packages in a new environment."""
     sites, python = value_or(case.facts.target.site_packages, ()), value_or(case.facts.target.interpreter, None)
@@ -38,7 +47,7 @@ def without(case: Case, one: Imported) -> tuple[Fix, ...]:
         text = "Delete the compiled copies: Python makes them again"
         return (*again, Fix(text, on.linux(f"find {word(sites[0])} -name '*.pyc' -delete"), safe=True))
     if not one.culprit:
-        return again
+        return again  # as for a Python that is another
     text = f"Put {base_name(one.culprit)} aside; the package that brought it may be installed again later"
     undo = on.linux(f"mv {word(one.culprit + '.off')} {word(one.culprit)}")
     return (Fix(text, on.linux(f"mv {word(one.culprit)} {word(one.culprit + '.off')}"), undo=undo), *again)

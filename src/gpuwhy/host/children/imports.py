@@ -110,7 +110,7 @@ def finished(modules, code, out, err):
             line["said"] = err[-KEPT:]
             line.setdefault("files", list(reversed(FILE.findall(err)))[:24])
     if code == 0:
-        return said
+        return [*said, *silent(modules, said)]
     lines = [line.strip() for line in err.splitlines() if line.strip()]
     raised = [line for line in lines if re.match(r"[\w.]*(Error|Exit|Exception|Interrupt)\b", line)]
     how = {
@@ -122,6 +122,15 @@ def finished(modules, code, out, err):
     if code < 0:
         return [*said, dict(how, how="crashed", signal=-code)]
     return [*said, dict(how, how="unstarted", code=code, why=(raised or lines or ["no word"])[-1][:300])]
+
+
+def silent(modules, said):
+    """Modules of which nothing was told although the process ended well: they ended it themselves."""
+    known = {line.get("module") for line in said}
+    failed = any(line.get("ok") is False for line in said if line.get("module") == modules[0])
+    lost = [] if failed else [one for one in modules if one not in known]
+    first = lost[:1] if modules[0] in lost else lost
+    return [{"module": one, "ok": False, "why": "it ends the process without a word", "files": []} for one in first]
 
 
 def raise_limits():

@@ -164,6 +164,7 @@ class Imported(Record, frozen=True, omit_defaults=True):
     blame: str = ""  # "variable", "file", "compiled", "user site", "home", "limit": without it, it goes well
     culprit: str = ""  # which of them
     part: str = ""  # of a list of folders, the one
+    prefix: str = ""  # the environment of the Python that was started, where that is another than was meant
 
     @property
     def failed(self) -> bool:
