@@ -28,7 +28,7 @@ def blamed(case: Case, *kinds: str) -> Imported | None:
 
 def unexplained(case: Case) -> list[Imported]:
     """The imports that failed whatever was changed around them, and with files that are as installed."""
-    bad = list(value_or(case.facts.target.damage, ()))
+    bad: tuple[Damage, ...] = value_or(case.facts.target.damage, ())
     found = [one for one in failing(case) if not one.blame and not one.prefix]
     return [one for one in found if not any(_near(one, damage) for damage in bad)]
 
