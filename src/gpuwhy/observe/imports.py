@@ -241,13 +241,18 @@ def damage_seen(scene: Scene) -> Fact[tuple[Damage, ...]]:
     fact, failed = scene.facts.target.damage, [one for one in value_or(scene.facts.target.imports, ()) if one.failed]
     if not failed or not isinstance(fact, Known):
         return fact
-    files = dict.fromkeys(path for one in failed for path in (one.source, *one.files) if path)
     known = {one.path for one in fact.value}
-    found = [one for path in files if path not in known for one in _altered(scene, path)]
-    found = found or list(_in_packages(scene, failed, known))
+    found = list(_on_the_way(scene, failed, known)) or list(_in_packages(scene, failed, known))
     if not found and any(one.ended == "crashed" for one in failed):
         return _all_hashed(scene)
     return Known((*fact.value, *found), fact.source)
+
+
+def _on_the_way(scene: Scene, failed: Sequence[Imported], known: set[str]) -> Iterator[Damage]:
+    """Files that the failures name and that are not as installed."""
+    for path in dict.fromkeys(path for one in failed for path in (one.source, *one.files) if path):
+        if path not in known:
+            yield from _altered(scene, path)
 
 
 def _in_packages(scene: Scene, failed: Sequence[Imported], known: set[str]) -> Iterator[Damage]:
