@@ -69,7 +69,7 @@ HOLD = (
 BASE = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
 AS_NOBODY = "setpriv --reuid=nobody --regid=nogroup --clear-groups"
 HEAD, TAIL = 6000, 8000
-PARTS = ("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth")
+PARTS = ("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth")
 
 
 def cut(text: str) -> str:
@@ -364,7 +364,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=6.5)
     parser.add_argument("--jobs", type=int, default=14)
     parser.add_argument(
-        "--part", choices=("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth"), default="all"
+        "--part", choices=("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth"), default="all"
     )
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--list", action="store_true", help="print the draws, run only the healthy programs")
