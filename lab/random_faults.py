@@ -43,6 +43,17 @@ import lab.random.eighth_places
 import lab.random.eighth_programs
 import lab.random.fifth_env
 import lab.random.fifth_programs
+import lab.random.ninth_builds
+import lab.random.ninth_cpp
+import lab.random.ninth_cupy
+import lab.random.ninth_env
+import lab.random.ninth_files
+import lab.random.ninth_innocents
+import lab.random.ninth_jax
+import lab.random.ninth_limits
+import lab.random.ninth_peers
+import lab.random.ninth_torch
+import lab.random.ninth_torch_more
 import lab.random.others
 import lab.random.settings
 import lab.random.seventh

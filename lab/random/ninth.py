@@ -10,7 +10,8 @@ import random
 from dataclasses import replace
 
 from lab.random.draw import Draw, Machine, operator
-from lab.random.eighth import Case, made
+from lab.random.eighth import Case as Case
+from lab.random.eighth import made
 from lab.random.marks import usable
 from lab.random.ninth_dress import DRESSES, SHELLS, dressed, shelled
 from lab.random.programs import source

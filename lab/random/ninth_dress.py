@@ -1,6 +1,6 @@
 """What stands around a failing program of the ninth part: other launchers, reporters and terminals than before.
 
-A dress runs `job.py`, which lies beside it; a shell dress stands around the whole command. None changes why the job fails.
+A dress runs `job.py`, which lies beside it; a shell dress stands around the whole command. None changes why the job fails, and the line RESULT stays as it is.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ except Exception as e:
 """,
 }
 SHELLS: dict[str, str] = {
-    "journal": "set -o pipefail; { @JOB@; } 2>&1 | sed -u 's/^/Nov 16 04:12:07 gpu-node-7 trainer[2207]: /'",
-    "dos": "set -o pipefail; { @JOB@; } 2>&1 | sed -u 's/$/\\r/'",
-    "compose": "set -o pipefail; { @JOB@; } 2>&1 | sed -u 's/^/\\x1b[33mtrainer-1  |\\x1b[0m /' || { c=$?; echo \"trainer-1 exited with code $c\"; exit $c; }",
-    "cron": "{ @JOB@; } > $W/cron.txt 2>&1; c=$?; echo 'Subject: cron <root@node> nightly'; sed 's/^/    /' $W/cron.txt; exit $c",
+    "journal": "set -o pipefail; { @JOB@; } 2>&1 | sed -u '/^RESULT/!s/^/Nov 16 04:12:07 gpu-node-7 trainer[2207]: /'",
+    "dos": "set -o pipefail; { @JOB@; } 2>&1 | sed -u '/^RESULT/!s/$/\\r/'",
+    "compose": "set -o pipefail; { @JOB@; } 2>&1 | sed -u '/^RESULT/!s/^/\\x1b[33mtrainer-1  |\\x1b[0m /' || { c=$?; echo \"trainer-1 exited with code $c\"; exit $c; }",
+    "cron": "{ @JOB@; } > $W/cron.txt 2>&1; c=$?; echo 'Subject: cron <root@node> nightly'; sed '/^RESULT/!s/^/    /' $W/cron.txt; exit $c",
 }
 
 

@@ -51,7 +51,9 @@ def two(target: str, cause: str, also: tuple[str, ...], body: str, expect: str, 
     """Two ranks that the program starts itself."""
     code = SPAWN.replace("@B@", "nccl" if nccl else "gloo").replace("@C@", "" if nccl else ".cpu()")
     code = code.replace("'@D@'", "'cuda'") if nccl else code
-    return Case("torch-nccl", target, cause, also, code=code.replace("@BODY@", body), expect=expect, seconds=40)
+    return Case(
+        "torch-nccl", target, cause, also, code=code.replace("@BODY@", body), expect=expect, seconds=40, dress="shell"
+    )
 
 
 enter(
