@@ -216,6 +216,14 @@ NARROW: dict[str, tuple[str, ...]] = {
     "path-file": ("env.shadowed",),
     "marked-source": (BAD,),
     "wrong-tag": (BAD, "install.inconsistent", "framework.platform_dropped"),
+    "preloaded-agent": ("env.setting", PATH, "env.shadowed", LIM),
+    "headers-spoilt": (BAD, "cuda.compiler_missing", "program.build"),
+    "bitcode-spoilt": (BAD, "cuda.compiler_missing"),
+    "assembler-spoilt": (BAD, "cuda.compiler_missing"),
+    "dependencies-spoilt": (BAD,),
+    "folders-unwound": (*GONE_WHOLE, LIM, PATH, "framework.cpu_only"),
+    "markers-spoilt": (BAD, PATH, "install.inconsistent", "framework.cpu_only"),
+    "out-of-sight": ("container.no_gpu", "driver.permission", "driver.not_ready", LIM, "memory.host", PATH),
 }
 """What a reader with the machine before him would call right: narrower than what the text alone can tell."""
 

@@ -83,7 +83,7 @@ enter(
     "dependencies-spoilt",
     *each("torch-matmul torch-train", ("typing_extensions.py", "torch/utils/_pytree.py", "torch/_meta_registrations.py", "torch/optim/adam.py"), SRC, OLD),
     *each("torch-compile", ("sympy/core/__init__.py", "mpmath/__init__.py", "torch/_inductor/scheduler.py", "filelock/__init__.py"), SRC, (*OLD, COMPILER)),
-    *each("jax-matmul jax-grad", ("ml_dtypes/_finfo.py", "opt_einsum/contract.py", "numpy/_core/numeric.py", "jaxlib/_jax.pyi"), SRC, OLD),
+    *each("jax-matmul jax-grad", ("ml_dtypes/_finfo.py", "opt_einsum/contract.py", "numpy/_core/numeric.py", "jax/_src/config.py"), SRC, OLD),
     *each("cupy-matmul cupy-raw", ("numpy/_core/fromnumeric.py", "cupy/_creation/basic.py", "cupy/cuda/compiler.py", "cupyx/_runtime.py"), SRC, OLD),
     *each("triton-add", ("triton/runtime/driver.py", "triton/backends/nvidia/compiler.py", "triton/backends/__init__.py"), SRC, (*OLD, COMPILER, NONE)),
 )  # fmt: skip

@@ -82,7 +82,7 @@ enter(
     inside(LIGHT, "no system files", NO_GPU, HIDDEN, "mount -t tmpfs none /sys"),
     inside(LIGHT, "memory's state hidden", NO_GPU, (*HIDDEN, HOST), "mount --bind /dev/null /proc/meminfo"),
     inside("torch-compile triton-add", "nobody has a name", LIM, (OT, SET, PATH, BUILD, COMPILER), "mount --bind /dev/null /etc/passwd; unset USER LOGNAME HOME"),
-    inside("torch-loader torch-nccl", "no shared memory at all", HOST, (LIM, NCCL, OT, PEER), "mount --bind /dev/null /dev/shm || { umount -l /dev/shm; mount -t tmpfs -o ro none /dev; }"),
+    inside("torch-loader torch-nccl", "shared memory for one name", HOST, (LIM, NCCL, OT, PEER), "mount -t tmpfs -o size=4k,nr_inodes=2 none /dev/shm"),
     inside(ANY, "libraries' cache is empty", PATH, (NONE, NO_GPU, "cuda.missing_library", "install.corrupted", LIM, OT), ": > /dev/null; mount --bind /dev/null /etc/ld.so.cache"),
 )  # fmt: skip
 

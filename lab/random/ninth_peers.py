@@ -44,7 +44,7 @@ enter(
     group("model put on the fourth card", SEL, (SHA, OT, ORD), ONE + "m = torch.nn.Linear(2, 2).to('@D@')\nif '@D@' == 'cuda':\n    torch.nn.parallel.DistributedDataParallel(m, device_ids=[3])\nelse:\n    raise RuntimeError('invalid device ordinal')", "(?i)device|ordinal"),
     group("model of cards, ids for the host", SEL, (SHA, OT, ORD), ONE + "m = torch.nn.Linear(2, 2)\ntorch.nn.parallel.DistributedDataParallel(m, device_ids=[0])", "(?i)device"),
 )  # fmt: skip
-SPAWN = "import datetime, os, sys, time\nimport torch, torch.distributed as dist, torch.multiprocessing as mp\ndef work(rank):\n    os.environ.update(MASTER_ADDR='127.0.0.1', MASTER_PORT='@O@', RANK=str(rank), WORLD_SIZE='2')\n    dist.init_process_group('@B@', timeout=datetime.timedelta(seconds=10))\n    x = torch.ones(4, device='@D@')@C@\n@BODY@    print(rank, 'done', flush=True)\nif __name__ == '__main__':\n    mp.spawn(work, nprocs=2)\n"
+SPAWN = "import datetime, os, sys, time\nimport torch, torch.distributed as dist, torch.multiprocessing as mp\ndef work(rank):\n    os.environ.update(MASTER_ADDR='127.0.0.1', MASTER_PORT='@O@', RANK=str(rank), WORLD_SIZE='2')\n    dist.init_process_group('@B@', timeout=datetime.timedelta(seconds=6))\n    x = torch.ones(4, device='@D@')@C@\n@BODY@    print(rank, 'done', flush=True)\nif __name__ == '__main__':\n    mp.spawn(work, nprocs=2)\n"
 
 
 def two(target: str, cause: str, also: tuple[str, ...], body: str, expect: str, nccl: bool = False) -> Case:
