@@ -18,6 +18,12 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("no-answer", "Dockerfile", "FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel\nRUN conda install -c conda-forge h5py\n", 2),
+    ("build-alone", "setup.py", 'import torch\nfrom setuptools import setup\nsetup(name="a", install_requires=["torch"])\n', 1),
+    ("gpu-no-code", "m.py", 'import modal\ni = modal.Image.debian_slim(python_version="3.10").pip_install(\n "torch==1.12.1+cu113", "numpy<2", index_url="https://download.pytorch.org/whl/cu113")\n@app.function(gpu="H100", image=i)\ndef f(): pass\n', 3),
+    ("same-files", "requirements.txt", "torch==2.6.0\nopencv-python\nopencv-contrib-python\n", 3),
+    ("missing-neighbour", "requirements.txt", "tensorflow==2.17.1\ndeepface==0.0.93\n", 2),
+    ("wrong-name", "environment.yml", "dependencies:\n- python=3.11\n- sklearn\n- pytorch=2.1\n", 3),
     ("no-program", "Dockerfile", CUDA12 + 'RUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install torch==2.6.0\nENTRYPOINT ["python", "a.py"]\n', 4),
     ("no-program", "Dockerfile", "FROM python:3.11-slim\nRUN pip install torch==2.6.0\nRUN pip install git+https://code.example/x/y\n", 3),
     ("other-python", "Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN apt-get install -y python3.11 python3-pip\nRUN pip3 install torch==2.6.0\nCMD python3.11 a.py\n", 3),
@@ -349,7 +355,7 @@ SILENT = [
     ("run.slurm", "#!/bin/bash\n#SBATCH --partition=gpu\n#SBATCH --gres=gpu:1\nexport CUDA_VISIBLE_DEVICES=0\nexport NCCL_DEBUG=INFO\n"),
     ("Dockerfile", "FROM pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime\nRUN pip install 'transformers<4.50' einops 'numpy<2'\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN export CUDA_HOME=/usr/local/cuda && make\n"),
-    ("Dockerfile", "FROM continuumio/miniconda3\nRUN conda create -n a python=3.10\nRUN conda run -n a pip install torch==2.1.2 'numpy<2'\n"),
+    ("Dockerfile", "FROM continuumio/miniconda3\nRUN conda create -y -n a python=3.10\nRUN conda run -n a pip install torch==2.1.2 'numpy<2'\n"),
     ("requirements.txt", "-f https://download.pytorch.org/whl/torch_stable.html\ntorch==2.5.1+cu121\nnvidia-cudnn-cu12==8.9.2.26\n"),  # another build: its demands are not known
     ("requirements.txt", "onnxruntime; python_version < '3.10'\nonnxruntime-gpu; python_version >= '3.10'\n"),
     ("requirements.txt", "tensorflow==2.21.0\n"),  # nobody says GPU

@@ -51,6 +51,11 @@ def _table() -> dict[str, list[tuple[str, str, str]]]:
     return tables.load("published.json", _Table).packages
 
 
+def names() -> tuple[str, ...]:
+    """The packages whose releases were asked for."""
+    return tuple(_table())
+
+
 @cache
 def releases(name: str) -> dict[Version, Published]:
     """Every release of a package that was asked for; {} for others."""

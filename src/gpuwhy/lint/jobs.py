@@ -93,6 +93,8 @@ def read_skypilot(path: str, text: str) -> Sheet:
     resources = top.map("resources")
     if "accelerators" in resources and not _NO_GPU.search(str(resources.at("accelerators"))):
         stage.gpu = f"the task asks for accelerators (line {resources.line_of('accelerators')})"
+        asked = re.findall(r"[A-Z][A-Z0-9]*\d+\w*", str(resources.at("accelerators")))
+        stage.on = tuple(asked) if len(asked) == 1 else ()
     image = resources.at("image_id")
     if isinstance(image, Text) and image.startswith("docker:"):
         stage.image = Image(str(image).removeprefix("docker:"), Place(path, image.line))

@@ -33,6 +33,7 @@ def read(path: str, text: str) -> Sheet:
         sheet.problems.append(Problem(Place(path, getattr(error, "lineno", 0) or 0), f"no Python: {error}"))
         return sheet
     gpu = re.search(r"\bgpu\s*=\s*[^N\s]", text)
+    named = tuple(set(re.findall(r"\bgpu\s*=\s*(?:modal\.gpu\.)?[\"']?([A-Z][A-Z]?\d+\w*?)(?:-\d+GB)?\b", text)))
     known = _constants(tree)
     inner: set[int] = set()
     for node in ast.walk(tree):
@@ -40,6 +41,7 @@ def read(path: str, text: str) -> Sheet:
         inner |= {id(call) for call in chain}
         if chain and _method(chain[0]) in _STARTS:
             _image(sheet, chain, "the file asks Modal for a GPU" if gpu else "", known)
+            sheet.environments[-1].on = named if len(named) == 1 else ()
     return sheet
 
 

@@ -158,6 +158,7 @@ class Environment(msgspec.Struct):
     locked: bool = False  # every version was chosen by a resolver
     forked: bool = False  # a lock for several installations: no two packages need to meet
     gpu: str = ""  # what says that a GPU is meant, where the file says it outright
+    on: tuple[str, ...] = ()  # the GPUs that the file asks for by name: H100
     copied: dict[str, str] = {}  # file in the image → file in the build's folder
     channels: list[str] = []  # of conda, the first one first
     conda_files: list[Include] = []  # environments of conda that it makes
@@ -236,4 +237,8 @@ PYTORCH = frozenset(["torch", "torchvision", "torchaudio", "xformers", "triton",
 def holds_only(url: str) -> str:
     """The family of packages that a known index holds: torch, jax …; 'mirror' of the default one; '' = not known."""
     found = next((family for pattern, family in _FAMILIES if re.search(pattern, url)), "")
-    return found or ("mirror" if re.search(r"/pypi/(web/)?simple/?$|/repository/pypi/simple/?$", url) else "")
+    return found or (
+        "mirror"
+        if re.search(r"/pypi/(web/)?simple/?$|/repository/pypi/simple/?$|//pypi\.[\w.]+/simple/?$", url)
+        else ""
+    )

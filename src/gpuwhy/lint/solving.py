@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from gpuwhy.knowledge import asked
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Pin, holds_only
+from gpuwhy.lint.sheet import PYTORCH, Pin, holds_only
 from gpuwhy.lint.taking import Network
 from gpuwhy.lint.versions import PYTHONS, holds
 
@@ -64,7 +64,7 @@ def _network(wanted: tuple[tuple[str, str], ...], python: str) -> Network:
 
 def _public(pin: Pin) -> str:
     """A specifier without a local label; nothing for a torch whose newest release another index decides."""
-    free = not pin.version and any(holds_only(index.url) == "torch" for index in pin.indexes)
+    free = pin.name in PYTORCH and not pin.version and any(holds_only(index.url) == "torch" for index in pin.indexes)
     return "" if free else pin.specifier.partition("+")[0] if pin.version else pin.specifier
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.containers import Base
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint import ending
@@ -33,14 +34,30 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 
 def _unasked(scope: Scope) -> Iterator[Mistake]:
-    """A package that brings another TensorFlow than the image's, on every Python that may be."""
+    """A package that brings another framework than the image's, on every Python that may be."""
     name, found = scope.base.framework, ending.ends(scope)
     changes = [next((c for c in end.changes if c.name == name and c.before.pin is None), None) for end in found]
-    last = changes[-1] if changes and all(changes) and name == "tensorflow" else None
-    if last and last.after.pin and last.after.pin.name != name:
+    last = changes[-1] if changes and all(changes) and name in ("tensorflow", "torch") else None
+    pin = _culprit(scope, last.after.pin, name) if last and last.after.pin else None
+    if last and pin:
         said = f"{name} {last.after.version} in the place of {last.before.version} of image {scope.base.name}"
-        fix = f"pin {last.after.pin.name} to the release for {name} {last.before.version}"
-        yield RULE.mistake(last.after.pin.place, f"{last.after.pin.name} brings {said}", _OVER, fix)
+        fix = f"pin {pin.name} to the release for {name} {last.before.version}"
+        yield RULE.mistake(pin.place, f"{pin.name} brings {said}", _OVER, fix)
+
+
+def _culprit(scope: Scope, pin: Pin, name: str) -> Pin | None:
+    """The pin that wants another release; where the framework is named without one, a neighbour that asks for more."""
+    if pin.name != name:
+        return pin
+    beside = (
+        p for p in scope.pins if p.step == pin.step and p.name in _ASKING and name in asked.asks(p.name, p.version)
+    )
+    return next(beside, None) if not pin.specifier else None
+
+
+_ASKING = frozenset(
+    ["kornia", "accelerate", "diffusers", "torchmetrics", "lightning", "pytorch-lightning", "peft", "timm"]
+)
 
 
 def _replaces(pin: Pin, base: Base) -> bool:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.imported import KNOW, NEEDED, Needed
-from gpuwhy.lint.scope import Scope
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.version import at_least
 
 RULE = Rule("missing-neighbour", "error", "a package that imports another one, which nothing installs")
 
@@ -20,6 +22,7 @@ _CLOSED = ("cog", "modal", "dockerfile", "pyproject")
 def check(scope: Scope) -> Iterator[Mistake]:
     """Each such package of an environment that is told as a whole."""
     stage = scope.environment
+    yield from _keras(scope)
     if scope.kind not in _CLOSED or stage.locked or stage.includes_unknown or not _is_whole(scope):
         return
     for pin in scope.pins:
@@ -28,6 +31,26 @@ def check(scope: Scope) -> Iterator[Mistake]:
             needs = " or ".join(row.any_of[:2])
             text = f"{pin.name} imports {row.module} and does not ask for it; nothing here installs {needs}"
             yield RULE.mistake(pin.place, text, KNOW, f"add {row.any_of[0]}")
+
+
+def _keras(scope: Scope) -> Iterator[Mistake]:
+    """What was written for Keras 2 beside a TensorFlow that brings Keras 3, and no tf-keras."""
+    needy = next((pin for pin in scope.pins if pin.name in _KERAS_2 and pin.installed), None)
+    tensorflow = next((p for p in scope.pins if p.name in ("tensorflow", "tensorflow-cpu") and p.installed), None)
+    row = scope.taken(tensorflow) if tensorflow and is_pinned(tensorflow) else None
+    if (
+        needy
+        and row
+        and at_least(row.version, "2.16")
+        and "tf-keras" not in scope.names
+        and not scope.environment.locked
+    ):
+        text = f"{needy.name} needs tf-keras beside TensorFlow 2.16 and newer ({row.version}), and nothing installs it"
+        yield RULE.mistake(needy.place, text, _KERAS_KNOW, f'add "tf-keras~={".".join(row.version.split(".")[:2])}"')
+
+
+_KERAS_2 = ("deepface", "retina-face")
+_KERAS_KNOW = source("retina-face: its check of the installed TensorFlow", "2.16 and newer: tf-keras is asked for")
 
 
 def _is_whole(scope: Scope) -> bool:

@@ -32,6 +32,19 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _implied(scope)
     yield from _beside_framework(scope)
     yield from _brought(scope)
+    yield from _opencv(scope)
+
+
+def _opencv(scope: Scope) -> Iterator[Mistake]:
+    """Two wheels of OpenCV: each is the whole module cv2."""
+    named = [pin for pin in scope.pins if pin.name in _OPENCV and pin.installed and not pin.arms]
+    other = next((pin for pin in named[1:] if pin.name != named[0].name and together(named[0], pin)), None)
+    if other and scope.for_gpus and not scope.environment.locked and not scope.environment.forked:
+        text = f"{other.name} and {named[0].name} (line {named[0].place.line}) both install cv2: the last one wins"
+        yield RULE.mistake(other.place, text, _FILES, "keep one; contrib holds all of the plain one", "warning")
+
+
+_OPENCV = ("opencv-python", "opencv-python-headless", "opencv-contrib-python", "opencv-contrib-python-headless")
 
 
 def _brought(scope: Scope) -> Iterator[Mistake]:

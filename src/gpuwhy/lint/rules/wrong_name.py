@@ -24,7 +24,17 @@ _NAMES = {
         "warning",
     ),
 }
-_CONDA = source("conda's channels defaults, conda-forge and pytorch", "the package is pytorch")
+_CONDA = source("conda's channels defaults, conda-forge and pytorch", "the names of their packages")
+_OF_CONDA = {
+    "torch": "pytorch", "sklearn": "scikit-learn", "skimage": "scikit-image", "opencv-python": "opencv",
+    "cv2": "opencv", "opencv-python-headless": "opencv", "opencv-contrib-python": "opencv", "pil": "pillow",
+    "tensorflow2": "tensorflow",
+    "onnxruntime-gpu": "onnxruntime", "cupy-cuda11x": "cupy", "cupy-cuda12x": "cupy",
+    "torch-scatter": "pytorch-scatter",
+    "torch-sparse": "pytorch-sparse", "torch-geometric": "pyg or pytorch_geometric",
+}  # fmt: skip
+"""Names of the package index, and what conda's channels call the same."""
+
 _KNOW = source("the package index", "the project of that name")
 
 
@@ -43,9 +53,10 @@ def check(scope: Scope) -> Iterator[Mistake]:
             first = told.setdefault(ABSENT[pin.name], pin)
             if first is not pin:
                 continue
-        if pin.origin == "conda" and pin.name == "torch" and not pin.channel and not scope.environment.locked:
-            text = "torch: conda's channels call it pytorch, so there is no such package"
-            yield RULE.mistake(pin.place, text, _CONDA, "write pytorch, or list torch under pip:")
+        if pin.origin == "conda" and pin.name in _OF_CONDA and not pin.channel and not scope.environment.locked:
+            text = f"{pin.name}: conda's channels call it {_OF_CONDA[pin.name]}, so there is no such package"
+            fix = f"write {_OF_CONDA[pin.name]}, or list {pin.name} under pip:"
+            yield RULE.mistake(pin.place, text, _CONDA, fix)
         if not pin.by_name:
             continue
         if pin.name in _NAMES and not _was_right(scope, pin.name):

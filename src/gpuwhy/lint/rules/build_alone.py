@@ -1,0 +1,99 @@
+"""Sources that import, while they are built, what their build does not have."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import published, sources
+from gpuwhy.knowledge.source_builds import NEED_TORCH
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.index import from_elsewhere
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.trees import parsed
+from gpuwhy.lint.versions import allows
+from gpuwhy.model.lint import Mistake, Place, Rule
+from gpuwhy.model.version import at_least
+
+RULE = Rule("build-alone", "warning", "sources that import, while they are built, what their build does not have")
+
+_APART = source("pip 25.3 and PEP 517", "every build gets an environment of its own, with what [build-system] names")
+_TOLD = re.compile(r"no[-_]build[-_]isolation|setup\.py\s+(install|develop|build|bdist)")
+_BESIDE = ("README.md", "readme.md", "README.rst", "INSTALL.md", "install.sh", "setup.sh", "Makefile", "Dockerfile")
+_MODULES = ("torch", "numpy", "Cython", "tensorflow", "pkg_resources")
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """Releases of the index without a wheel, and a setup.py itself."""
+    if not scope.for_gpus or scope.environment.locked:
+        return
+    if scope.kind == "setup":
+        yield from _itself(scope)
+        return
+    for pin in scope.pins:
+        if pin.installed and pin.name not in NEED_TORCH and not from_elsewhere(scope, pin) and not _is_told(scope):
+            yield from _released(scope, pin)
+
+
+def _released(scope: Scope, pin: Pin) -> Iterator[Mistake]:
+    version = _taken(pin)
+    row = sources.failing(pin.name, version) if version else None
+    if row is None or not (row.apart or _is_new(scope)):
+        return
+    modules = " and ".join(row.modules)
+    gone = ", which setuptools has no more since release 82" if "pkg_resources" in row.modules else ""
+    text = f"{pin.name} {version} has no wheel, and its setup.py imports {modules}{gone}: a build of its own has none"
+    needs = " ".join(f'"{sources.PACKAGE.get(module, module)}"' for module in row.modules)
+    fix = f"first pip install {needs} wheel, then {pin.name} with --no-build-isolation; or take a newer release"
+    yield RULE.mistake(pin.place, text, sources.KNOW, fix)
+
+
+def _taken(pin: Pin) -> str:
+    """The release that pip takes, where that is plain."""
+    if pin.version:
+        return pin.version
+    known = [v for v in published.releases(pin.name) if not v.is_prerelease and allows(pin.specifier, str(v))]
+    return str(max(known)) if known else ""
+
+
+def _is_new(scope: Scope) -> bool:
+    """Whether pip is surely one that builds everything apart: a Python without setuptools, uv, or pip made new."""
+    pythons = scope.environment.pythons
+    texts = [command.text for command in scope.environment.commands]
+    made = any(re.search(r"install .*(-U|--upgrade)\b.*\bpip\b|^uv ", text) for text in texts)
+    return made or (bool(pythons) and all(at_least(python, "3.12") for python in pythons))
+
+
+def _itself(scope: Scope) -> Iterator[Mistake]:
+    """Imports at the top of a project's own setup.py that no pyproject.toml asks for."""
+    folder = posixpath.dirname(scope.environment.path)
+    text = scope.read(scope.environment.path) or ""
+    if _TOLD.search(text) or _is_told(scope):
+        return
+    asked = scope.read(posixpath.join(folder, "pyproject.toml")) or ""
+    for module, line in _imports(text):
+        if module in _MODULES and not re.search(rf"requires\s*=[^\]]*\b{module}", asked, re.IGNORECASE):
+            said = f"setup.py imports {module} before anything is installed: pip builds it apart, where there is none"
+            fix = f"name {module.lower()} in [build-system] requires, or say --no-build-isolation where it is installed"
+            yield RULE.mistake(Place(scope.environment.path, line), said, _APART, fix)
+            return
+
+
+def _imports(text: str) -> list[tuple[str, int]]:
+    """Modules that the lines of the file itself import, not within a try."""
+    try:
+        body = parsed(text[:500_000]).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    plain = [(alias.name.split(".")[0], n.lineno) for n in body if isinstance(n, ast.Import) for alias in n.names]
+    return plain + [(n.module.split(".")[0], n.lineno) for n in body if isinstance(n, ast.ImportFrom) and n.module]
+
+
+def _is_told(scope: Scope) -> bool:
+    """Whether a file beside this one tells a way that works."""
+    folder = posixpath.dirname(scope.environment.path)
+    paths = [posixpath.join(f, name) for f in {folder, posixpath.dirname(folder)} for name in _BESIDE]
+    return any(_TOLD.search(scope.read(path) or "") for path in (scope.environment.path, *paths))
