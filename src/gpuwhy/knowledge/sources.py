@@ -32,6 +32,11 @@ def _table() -> dict[str, list[Row]]:
     return tables.load("sources.json", _Table).packages
 
 
+def knows(name: str) -> bool:
+    """Whether some release of a package is such."""
+    return name in _table()
+
+
 def failing(name: str, version: str) -> Row | None:
     """What a release imports while it is built and does not ask for; None where that is nothing, or not known."""
     return next((row for row in _table().get(name, ()) if version in row.versions.split()), None)

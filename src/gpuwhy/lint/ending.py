@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gpuwhy.knowledge import asked, held
 from gpuwhy.lint import solving
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.sheet import PYTORCH, Pin, holds_only
 from gpuwhy.lint.taking import Network
 from gpuwhy.lint.versions import allows
 
@@ -110,7 +110,19 @@ def _forgotten(there: dict[str, Put], unsure: list[Pin]) -> dict[str, Put]:
 
 def _is_unsure(pin: Pin) -> bool:
     """Whether nobody here can tell which release a pin brings, or whether it does."""
-    return pin.reference or bool(pin.arms) or (bool(pin.indexes) and not pin.version)
+    return pin.reference or bool(pin.arms) or (not pin.version and _from_others(pin))
+
+
+def _from_others(pin: Pin) -> bool:
+    """Whether one of the indexes that are named may decide the release."""
+    held = {holds_only(index.url) for index in pin.indexes} - {"mirror"}
+    return (
+        "" in held or ("torch" in held and pin.name in PYTORCH) or bool(held - {"torch"} and _OF_OTHERS.match(pin.name))
+    )
+
+
+_OF_OTHERS = re.compile(r"torch-|jax|dgl|mmcv|flashinfer|auto-gptq|llama-cpp|paddle|nvidia|pyg|tensorrt")
+"""Packages of the small indexes that are known."""
 
 
 def _gone(scope: Scope, step: int) -> set[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.lint.versions import parsed, rows
@@ -55,11 +53,4 @@ def from_elsewhere(scope: Scope, pin: Pin) -> bool:
     """Whether another index or page of files may have a package, or the image holds it already."""
     other = any(holds_only(index.url) not in ("torch", "mirror") for index in pin.indexes)
     stage = scope.environment
-    return other or stage.other_index or stage.locked or scope.base.family == "ngc" or _told(scope)
-
-
-def _told(scope: Scope) -> bool:
-    """Whether a comment of a requirements file names an index that it is installed with."""
-    text = scope.read(scope.environment.path) if scope.kind == "requirements" else None
-    named = re.findall(r"^\s*#.*(?:index-url|find-links|pip.* -[if])[ =]+(http\S+)", text, re.MULTILINE) if text else []
-    return any(holds_only(url) not in ("torch", "mirror") for url in named)
+    return other or stage.other_index or stage.locked or scope.base.family == "ngc" or scope.told_index

@@ -13,7 +13,7 @@ from packaging.specifiers import SpecifierSet
 from gpuwhy.knowledge import containers, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.guests import is_guest
-from gpuwhy.lint.sheet import Command, Environment, Pin, Read, Workload
+from gpuwhy.lint.sheet import Command, Environment, Pin, Read, Workload, holds_only
 from gpuwhy.lint.versions import LINUX, allowed, allows, on_linux, parsed, releases_of, specifier
 from gpuwhy.model.lint import Place
 from gpuwhy.model.plan import Machine
@@ -50,6 +50,9 @@ _INTO_IMAGE = re.compile(
 _INSTALLS_PROJECT = re.compile(
     r"pip[\d.]* install( \S+)*? (-e )?\.(\[[^\]]*\])?( |$)|poetry install|uv sync|pdm install"
 )
+
+
+_INDEX_IN_COMMENT = re.compile(r"^\s*#.*(?:index-url|find-links|pip.* -[if])[ =]+(http\S+)", re.MULTILINE)
 
 
 def _none(_: str) -> None:
@@ -131,6 +134,13 @@ class Scope:
                 break
             folder = posixpath.dirname(folder)
         return []
+
+    @cached_property
+    def told_index(self) -> bool:
+        """Whether a comment of a requirements file names an index of other packages that it is installed with."""
+        text = self.read(self.environment.path) if self.kind == "requirements" else None
+        named = _INDEX_IN_COMMENT.findall(text) if text else []
+        return any(holds_only(url) not in ("torch", "mirror") for url in named)
 
     @cached_property
     def without_dependencies(self) -> bool:

@@ -34,14 +34,14 @@ def check(scope: Scope) -> Iterator[Mistake]:
         yield from _itself(scope)
         return
     for pin in scope.pins:
-        if pin.installed and pin.name not in NEED_TORCH and not from_elsewhere(scope, pin) and not _is_told(scope):
+        if pin.installed and sources.knows(pin.name) and pin.name not in NEED_TORCH:
             yield from _released(scope, pin)
 
 
 def _released(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     version = _taken(pin)
     row = sources.failing(pin.name, version) if version else None
-    if row is None or not (row.apart or _is_new(scope)):
+    if row is None or not (row.apart or _is_new(scope)) or from_elsewhere(scope, pin) or _is_told(scope):
         return
     modules = " and ".join(row.modules)
     gone = ", which setuptools has no more since release 82" if "pkg_resources" in row.modules else ""

@@ -48,7 +48,7 @@ def _unasked(scope: Scope) -> Iterator[Mistake]:
 def _culprit(scope: Scope, pin: Pin, name: str) -> Pin | None:
     """The pin that wants another release; where the framework is named without one, a neighbour that asks for more."""
     if pin.name != name:
-        return pin
+        return pin if name == "tensorflow" or not pin.specifier else None  # torch-replaced tells of the others
     beside = (
         p for p in scope.pins if p.step == pin.step and p.name in _ASKING and name in asked.asks(p.name, p.version)
     )

@@ -37,7 +37,7 @@ def _keras(scope: Scope) -> Iterator[Mistake]:
     """What was written for Keras 2 beside a TensorFlow that brings Keras 3, and no tf-keras."""
     needy = next((pin for pin in scope.pins if pin.name in _KERAS_2 and pin.installed), None)
     tensorflow = next((p for p in scope.pins if p.name in ("tensorflow", "tensorflow-cpu") and p.installed), None)
-    row = scope.taken(tensorflow) if tensorflow and is_pinned(tensorflow) else None
+    row = scope.taken(tensorflow) if needy and tensorflow and is_pinned(tensorflow) else None
     if (
         needy
         and row

@@ -20,6 +20,10 @@ _ASKING = re.compile(
 _ANSWERED = re.compile(
     r"(^| )(-\w*y\w*|--yes|--assume-yes|-qq|--assumeyes|-\w*q=\d|-f \S+\.txt --yes|--dry-run|--download-only)( |$)"
 )
+_BRINGS = re.compile(
+    r" (git|python|build-essential|cmake|ffmpeg|lib\S|vim|wget|curl|openssh|nvidia|cuda|software|g\+\+|gcc|upgrade)"
+)
+"""Packages that bring others along: apt asks only then."""
 _ALWAYS = re.compile(r"always_yes|CONDA_ALWAYS_YES|APT::Get::Assume-Yes|assumeyes", re.IGNORECASE)
 
 
@@ -34,6 +38,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
         found = _ASKING.match(command.text)
         program = found.lastgroup or "" if found else ""
         if not found or program in told or _ANSWERED.search(command.text) or _is_fed(before):
+            continue
+        if program == "apt" and not _BRINGS.search(command.text):
             continue
         told.add(program)
         yield _mistake(scope, command)
