@@ -32,7 +32,7 @@ BESIDE = ("torchvision", "torchaudio", "keras", "tf_keras")
 """Packages that are imported with the framework that they are built on, where they are installed."""
 NOT_TRIED = frozenset({"vllm", "deepspeed", "sglang", "tensorrt_llm", "mpi4py", "horovod", "apex"})
 """Their imports start compilers or servers, or take long."""
-PARTS = {"tensorflow": ("tensorflow:keras.layers",)}
+PARTS = {"tensorflow": ("sum:tensorflow", "tensorflow:keras.layers"), "torch": ("sum:torch",), "jax": ("sum:jax",)}
 COMPILERS = {
     "torch": ("triton/backends/nvidia/bin/ptxas",),
     "jax": ("nvidia/cuda_nvcc/bin/ptxas", "nvidia/cu13/bin/ptxas"),
@@ -82,8 +82,8 @@ def _groups(scene: Scene) -> Iterator[tuple[Framework, tuple[str, ...]]]:
 
 
 def _parts(one: Framework, module: str) -> tuple[str, ...]:
-    """Parts that are loaded when they are first asked for; TensorFlow 1 has its Keras in another place."""
-    return PARTS.get(module, ()) if at_least(one.version, "2") else ()
+    """A small sum, and parts that are loaded when they are first asked for; TensorFlow 1 has neither."""
+    return PARTS.get(module, ()) if module != "tensorflow" or at_least(one.version, "2") else ()
 
 
 def _base(module: str, names: set[str]) -> str:

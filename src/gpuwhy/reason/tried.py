@@ -80,7 +80,7 @@ def _marked(row: Layer, about: Failed, cause: str) -> Layer:
 
 def unfinished(facts: Facts) -> str:
     """An import that had not ended in its time, as a headline; "" where all did."""
-    late = [one for one in value_or(facts.target.imports, ()) if one.ended == "late"]
+    late = [one for one in value_or(facts.target.imports, ()) if one.ended == "late" and one.module.isidentifier()]
     return f"Cannot tell whether the GPU stack works here: {late[0].deed} had {late[0].why}" if late else ""
 
 

@@ -135,8 +135,38 @@ def started(path):
     return sys
 
 
+def torch_sum():
+    """A sum on the CPU, and PyTorch's bridge to the NumPy that is installed."""
+    torch = importlib.import_module("torch")
+    made = torch.ones(2) + 1
+    if importlib.machinery.PathFinder.find_spec("numpy") is not None:
+        made.numpy()
+
+
+def jax_sum():
+    """A sum on the CPU; a GPU would be taken whole."""
+    jax = importlib.import_module("jax")
+    try:
+        jax.config.update("jax_platforms", "cpu")
+    except AttributeError:
+        return  # before 0.3.15
+    importlib.import_module("jax.numpy").ones(2) + 1
+
+
+def tensorflow_sum():
+    """A sum on the CPU; the GPUs are hidden from this process, which nothing has shown them to yet."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    importlib.import_module("tensorflow").constant([1.0]) + 1
+
+
+SUMS = {"torch": torch_sum, "jax": jax_sum, "tensorflow": tensorflow_sum}
+
+
 def imported(name):
     """The module, and the part of it that was asked for."""
+    if name.startswith("sum:"):
+        SUMS[name[4:]]()
+        return sys
     if name.startswith("open:"):
         return opened(name[5:].split("|"))
     if name.startswith("run:"):

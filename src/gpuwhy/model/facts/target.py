@@ -149,7 +149,7 @@ class Start(Record, frozen=True, omit_defaults=True):
 class Imported(Record, frozen=True, omit_defaults=True):
     """How the import of one module went, in a child of the environment's own Python, as its user starts it."""
 
-    module: str  # torch; a part "tensorflow:keras.layers"; what it uses "open:LIBRARY|LIBRARY", "run:PROGRAM"
+    module: str  # torch; "tensorflow:keras.layers"; what it does: "sum:torch", "open:LIBRARY|LIBRARY", "run:PROGRAM"
     framework: str  # the framework that it is, or is built on: Framework.name
     ended: Literal["well", "raised", "crashed", "late", "without driver"]
     seconds: float = 0.0
@@ -175,8 +175,8 @@ class Imported(Record, frozen=True, omit_defaults=True):
     def deed(self) -> str:
         """What was tried, as one would type it."""
         kind, _, what = self.module.partition(":")
-        if kind == "open":
-            return "opening the CUDA libraries"
+        if kind in ("open", "sum"):
+            return "opening the CUDA libraries" if kind == "open" else f"a sum with {what} on the CPU"
         return f"{what} --version" if kind == "run" else f"import {self.module.replace(':', '.')}"
 
 
