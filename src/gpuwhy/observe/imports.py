@@ -171,7 +171,7 @@ def _read(line: Mapping[str, Any], framework: Framework, blames: Mapping[str, An
     return Imported(
         module=module,
         framework=framework.name,
-        ended=_ended(line, why, text, no_driver, module),
+        ended=_ended(line, why, no_driver, module),
         kind=str(line.get("kind", "")),
         why=why,
         lost=str(line.get("lost", "")) if line.get("missing") else "",
@@ -192,12 +192,12 @@ def _signal(line: Mapping[str, Any]) -> str:
     return f"killed by signal {number} ({_SIGNALS.get(int(number), 'signal')})" if number else "it ended without a word"
 
 
-def _ended(line: Mapping[str, Any], why: str, text: str, no_driver: bool, module: str) -> Any:
+def _ended(line: Mapping[str, Any], why: str, no_driver: bool, module: str) -> Any:
     if line.get("how") == "late":
         return "late"
     if module == "triton" and line.get("lost") in _DELAYED:
         return "without driver"
-    if no_driver and _DRIVER.search(why if line.get("how") != "crashed" else text):
+    if no_driver and _DRIVER.search(f"{why}\n{line.get('message', '')}"):
         return "without driver"
     return "crashed" if line.get("how") == "crashed" else "raised"
 

@@ -36,6 +36,7 @@ import time  # noqa: E402
 import traceback  # noqa: E402
 
 MOST_TEXT = 6000
+MOST_MESSAGE = 1500
 MOST_FILES = 24
 HERE = os.path.dirname(os.path.realpath(__file__))
 ENDINGS = (".py", os.sep + "__init__.py", ".so", ".abi3.so")
@@ -202,7 +203,7 @@ def attempt(talk, name):
 def raised(error):
     """An exception and those behind it: its words, the module that was not found, the files that led to it."""
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    lines = [line.strip() for line in str(error).splitlines() if any(map(str.isalnum, line))]
     why = type(error).__name__ + (": " + lines[0][:300] if lines else "")
     lost = (getattr(error, "name", "") or "") if isinstance(error, ImportError) else ""
     return {
@@ -210,6 +211,7 @@ def raised(error):
         "prefix": sys.prefix,
         "python": "%d.%d.%d" % sys.version_info[:3],
         "why": why,
+        "message": str(error)[-MOST_MESSAGE:],
         "lost": lost,
         "missing": type(error).__name__ == "ModuleNotFoundError" or str(error).startswith("No module named"),
         "source": getattr(error, "path", "") or getattr(error, "filename", "") or "",
