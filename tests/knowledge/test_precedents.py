@@ -11,7 +11,7 @@ from gpuwhy.causes import CAUSES
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.precedented import _fixes, _is_for, precedented
 from gpuwhy.knowledge import precedents
-from gpuwhy.knowledge.precedents import alike, phrase, rows
+from gpuwhy.knowledge.precedents import phrase, rows
 from gpuwhy.logs import explain_text
 from gpuwhy.model import on
 from gpuwhy.model.precedent import Alike, Precedent
@@ -27,6 +27,12 @@ NAMES = re.compile(r"<([a-z_]+)>")
 def said(row: Precedent) -> str:
     """A text that says all of a row's phrases."""
     return "\n".join(NAMES.sub("word", one).replace("*", " and ") for one in row.says)
+
+
+def plain(text: str) -> tuple[str, str]:
+    """A text as it is searched."""
+    one = " ".join(text.split())
+    return one, one.lower()
 
 
 def case(text: str, windows: bool = False) -> Asked:
@@ -48,9 +54,15 @@ def test_no_two_rows_say_the_same():
 
 
 def test_every_row_knows_its_own_words_and_enough_of_them():
-    wrong = [row.says for row in ROWS if not row.unless and row not in [one.row for one in alike(said(row))]]
+    wrong = [row.says for row in ROWS if not row.unless and not precedents._alike(row, *plain(said(row)))]
     vague = [row.says for row in ROWS if sum(phrase(one).fixed for one in row.says) < 14]
     assert (wrong, vague) == ([], [])
+
+
+def test_every_row_is_found_by_a_word_of_its_own():
+    found = [(row, word) for word, rows in precedents._by_word().items() for row in rows]
+    assert len(found) == len(ROWS)
+    assert [row.says for row, word in found if word and word not in re.findall(r"[a-z0-9_]+", said(row).lower())] == []
 
 
 def test_places_of_a_cure_are_filled_by_its_phrases():
