@@ -290,18 +290,23 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if copy is not None:
         return before.without(case, before.BY_VARIABLE[copy.rule], copy.path)
     for variable, fault in concerns(case, "rejected", "off", "ignored", "misspelt"):
-        out += (_unset(variable.name), *_instead(variable, fault)) if not variable.set_in else (_out_of(variable),)
+        out += (
+            (_unset(variable.name), *_instead(variable, fault)) if not variable.set_in else (_out_of(case, variable),)
+        )
         break
     return tuple(out)
 
 
-def _out_of(variable: Variable) -> Fix:
+def _out_of(case: Case, variable: Variable) -> Fix:
     """The shell has no part in what a file sets when Python starts, or a framework reads."""
     if variable.name.startswith(OF_A_FILE):
         name, allowed = variable.name.removeprefix(OF_A_FILE), [one for f in variable.faults for one in f.allowed]
         takes = f", which takes {', '.join(allowed)}" if allowed else ""
         return Fix(f"Write another {name} into {variable.set_in}{takes}; without that file Keras makes it anew")
-    return Fix(f"Take the line that sets {variable.name} out of {variable.set_in}, which Python runs when it starts")
+    python = value_or(case.facts.target.interpreter, None)
+    own = python is not None and python.kind == "venv" and variable.set_in.startswith(f"{python.prefix}/")
+    text = f"Take the line that sets {variable.name} out of {variable.set_in}, which Python runs when it starts"
+    return Fix(text, safe=own, anew=own)  # a copy of the environment has no such file
 
 
 def _unset(name: str) -> Fix:

@@ -278,9 +278,7 @@ def _starting(case: Case) -> tuple[Fix, ...]:
     """Put the file aside, or make the environment again with the Python that its packages are for."""
     start = before.start_of(case)
     if start is not None and start.file:
-        text = f"Put {base_name(start.file)} aside; the package that brought it may be installed again later"
-        undo = on.linux(f"mv {word(start.file + '.off')} {word(start.file)}")
-        return (Fix(text, on.linux(f"mv {word(start.file)} {word(start.file + '.off')}"), undo=undo),)
+        return (spoilt.aside(start.file, value_or(case.facts.target.interpreter, None)),)
     python = value_or(case.facts.target.interpreter, None)
     if start is not None and start.aside and python is not None:
         prefix = start.aside.partition("/lib/python")[0]

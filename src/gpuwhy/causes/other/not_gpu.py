@@ -14,7 +14,7 @@ from gpuwhy.causes.shared.before import (
     told_by_name,
     told_old,
 )
-from gpuwhy.causes.shared.commands import python_of, word
+from gpuwhy.causes.shared.commands import change, python_of, word
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE, is_runtime
 from gpuwhy.model import on
@@ -44,7 +44,18 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if bare is not None and isinstance(python, Known):
         return _whole_python(bare, python.value)
     old = _too_old(case)
-    return _newer(case, old) if old is not None else ()
+    return _newer(case, old) if old is not None else _written_again(case)
+
+
+def _written_again(case: Case) -> tuple[Fix, ...]:
+    """The packages in whose code an import ends, the same releases anew: no list may tell what their files were."""
+    found = imported.unexplained(case)
+    names = list(imported.distributions_of(case, imported.packages_of(case, found[0]))) if found else []
+    wanted = [text.replace(" ", "==") for text in names if text.partition(" ")[0] not in imported.LARGE][:2]
+    if not wanted:
+        return ()
+    text = f"Write the files of {' and '.join(names[:2])} anew, in whose code the import ends"
+    return (change(case.facts, text, *wanted, because_of=wanted[0].partition("==")[0], again=True),)
 
 
 def _whole_python(one: Imported, python: Interpreter) -> tuple[Fix, ...]:
@@ -54,7 +65,7 @@ def _whole_python(one: Imported, python: Interpreter) -> tuple[Fix, ...]:
     short = ".".join(python.version.split(".")[:2])
     text = f"Take a Python {short} that has {one.lost}{with_it}, and make the environment again"
     return (
-        Fix(text, f"{word(python.path)} -c 'import {one.lost}'", check="gpuwhy check", safe=True),
+        Fix(text, f"{word(python.path)} -c 'import {one.lost}'", check="gpuwhy check", safe=True, role="look"),
         made_again(python),
     )
 

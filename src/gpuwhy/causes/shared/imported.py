@@ -14,6 +14,10 @@ SEARCH = ("PYTHONPATH", "PYTHONUSERBASE", "PYTHONNOUSERSITE")
 """Variables that say where Python looks for packages."""
 
 
+LARGE = ("torch", "tensorflow", "jax", "jaxlib", "triton")
+"""Packages that are not written anew on a guess."""
+
+
 def failing(case: Case) -> list[Imported]:
     """The imports that failed, of one framework where the case is about one."""
     found = value_or(case.facts.target.imports, ())

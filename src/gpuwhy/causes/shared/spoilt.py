@@ -8,7 +8,7 @@ from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Finding, Fix, proof, saw
 from gpuwhy.model.fact import Source, value_or
-from gpuwhy.model.facts import Imported
+from gpuwhy.model.facts import Imported, Interpreter
 
 
 def spoils_the_import(case: Case) -> Finding | None:
@@ -40,14 +40,20 @@ def leads_elsewhere(case: Case) -> Finding | None:
 
 
 def without(case: Case, one: Imported) -> tuple[Fix, ...]:
-    """Put the file aside, or delete the compiled copies; or the same packages in a new environment."""
+    """Put the file aside, or delete the compiled copies: a copy of the environment has neither."""
     sites, python = value_or(case.facts.target.site_packages, ()), value_or(case.facts.target.interpreter, None)
-    again = (before.made_again(python),) if python is not None and python.kind == "venv" else ()
+    own = python is not None and python.kind == "venv"
     if one.blame == "compiled" and sites:
         text = "Delete the compiled copies: Python makes them again"
-        return (*again, Fix(text, on.linux(f"find {word(sites[0])} -name '*.pyc' -delete"), safe=True))
+        return (Fix(text, on.linux(f"find {word(sites[0])} -name '*.pyc' -delete"), safe=True, anew=own),)
     if not one.culprit:
-        return again  # as for a Python that is another
-    text = f"Put {base_name(one.culprit)} aside; the package that brought it may be installed again later"
-    undo = on.linux(f"mv {word(one.culprit + '.off')} {word(one.culprit)}")
-    return (Fix(text, on.linux(f"mv {word(one.culprit)} {word(one.culprit + '.off')}"), undo=undo), *again)
+        return (before.made_again(python),) if python is not None and own else ()
+    return (aside(one.culprit, python),)
+
+
+def aside(file: str, python: Interpreter | None) -> Fix:
+    """Put a file of the environment aside that Python runs when it starts; a copy of the environment has it no more."""
+    text = f"Put {base_name(file)} aside; the package that brought it may be installed again later"
+    undo = on.linux(f"mv {word(file + '.off')} {word(file)}")
+    own = python is not None and python.kind == "venv" and file.startswith(f"{python.prefix}/")
+    return Fix(text, on.linux(f"mv {word(file)} {word(file + '.off')}"), undo=undo, safe=own, anew=own)
