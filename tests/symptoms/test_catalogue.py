@@ -16,6 +16,7 @@ from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.link import ENDINGS
 from gpuwhy.symptoms.raised import IDS as RAISED
 from gpuwhy.symptoms.reader import read_text
+from gpuwhy.symptoms.refusal import IDS as REFUSED
 from gpuwhy.symptoms.remarks import IDS as REMARKS
 
 if sys.version_info >= (3, 11):
@@ -60,7 +61,7 @@ def test_no_repeat_inside_a_repeat(one):
 def test_clues_speak_of_signatures_that_exist():
     words = {f"cuda.{r.slug}" for r in table().cuda}
     words |= {f"{library}.{slug}" for library, rows in table().libraries.items() for slug in rows}
-    known = {*IDS, *words, *ENDINGS, *RAISED, *REMARKS}
+    known = {*IDS, *words, *ENDINGS, *RAISED, *REFUSED, *REMARKS}
     unknown = [
         c.signature
         for c in clues()

@@ -41,7 +41,7 @@ def test_an_end_of_its_own_leaves_nothing_to_what_was_noted(tongue):
     ("text", "cause"),
     [
         ("thread 'main' panicked at src/main.rs:20:55:\ncalled `Result::unwrap()` on an `Err` value: "
-         'Cuda(Cuda(DriverError(CUDA_ERROR_OUT_OF_MEMORY, "out of memory")))', "memory.other_process"),
+         'Cuda(Cuda(DriverError(CUDA_ERROR_OUT_OF_MEMORY, "out of memory")))', "memory.oom"),
         ("ERROR: LoadError: CUDA error: an illegal memory access was encountered (code 700, ERROR_ILLEGAL_ADDRESS)\n"
          "Stacktrace:\n [1] throw_api_error", "program.illegal_access"),
         ("panic: Unable to initialize NVML: Driver/library version mismatch\n\ngoroutine 1 [running]:\nmain.main()",

@@ -30,13 +30,13 @@ def hedged(shown: Sequence[Shown]) -> tuple[Shown, ...]:
     other = next((fix for one in twins or near for fix in _best(one, first.fixes, bool(twins))), None)
     if other is None or not (twins or _says_little(first.fixes[1:2])):
         return tuple(shown)
-    fixes = (first.fixes[0], other, *first.fixes[1:])
+    fixes = (first.fixes[0], other, *(fix for fix in first.fixes[1:] if fix.command != other.command))
     return (structs.replace(first, fixes=fixes), *others)
 
 
 def _best(cause: Shown, known: Sequence[Fix], twin: bool) -> list[Fix]:
     """Its first remedy with a command (a twin's: any) that is not among those already told, under its condition."""
-    told = {fix.command for fix in known if fix.command}
+    told = {fix.command for fix in (known[:2] if twin else known) if fix.command}
     fits = (fix for fix in cause.fixes[:2] if fix.command not in told and fix.role != "look")
     found = next((fix for fix in fits if twin or not _vague(fix)), None)
     if found is None:

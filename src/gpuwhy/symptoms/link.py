@@ -9,7 +9,7 @@ import msgspec
 
 from gpuwhy.model.ending import PYTHON, USER, Ending
 from gpuwhy.model.symptom import Symptom
-from gpuwhy.symptoms.own import PLAIN, asked_wrongly, by_hand, by_users_call, compared, elsewhere, foreign, opaque
+from gpuwhy.symptoms.own import PLAIN, asked_wrongly, by_hand, by_users_call, compared, elsewhere, foreign, in_gpu_code, opaque
 from gpuwhy.symptoms.wording import FRAMEWORKS, STACK, words_of
 
 ENDINGS = ("ending.own", "ending.usage", "ending.inside", "ending.left")
@@ -80,7 +80,7 @@ def _says(one: Symptom) -> bool:
 def _called(kept: tuple[Symptom, ...], ending: Ending) -> tuple[Symptom, ...]:
     """The symptoms; that another runtime ended says nothing where its last word tells what failed below it."""
     said = words_of(ending.message)
-    below = _TENSORS.search(said) or STACK.search(said)
+    below = _TENSORS.search(said) or STACK.search(said) or in_gpu_code(ending)
     deeper = next((s.order for s in kept if below and s.role == "error" and s.within(ending) and _deeper(s)), -1)
     if deeper < 0:
         return kept
@@ -100,7 +100,7 @@ def _freed(one: Symptom, kept: Sequence[Symptom]) -> Symptom:
     return msgspec.structs.replace(one, follows=-1) if before.role == "aside" and one.role != "aside" else one
 
 
-FRAMES = ("shadow", "waits", "remark")
+FRAMES = ("shadow", "waits", "remark", "refused")
 """Speakers that no ending silences: the frames themselves (which file was imported, what was waited for), a person."""
 _KNOWN = ("python.protobuf", "python.numpy_abi", "python.numba_numpy", "python.glibc", "python.avx", "python.openmp")
 """Python's own words for a reason that is known: they say more than that the program raised something."""

@@ -127,6 +127,17 @@ def foreign(ending: Ending) -> bool:
     return ending.kind == "fatal" and (ending.type == "panic" or ending.type in ENDS)
 
 
+def in_gpu_code(ending: Ending) -> bool:
+    """Whether another language's runtime names a place in code for the GPU, or for arrays, as that of its end."""
+    return foreign(ending) and bool(_GPU_PLACE.search(ending.message))
+
+
+_GPU_PLACE = re.compile(
+    r"[\w/\\.-]*(?:cuda|gpu|tensor|candle|burn|cudarc|\bcust\b|wgpu)[\w/\\.-]*\.(?:rs|go|jl|java|kt|swift|cs):\d",
+    re.IGNORECASE,
+)
+
+
 def opaque(said: str) -> bool:
     """Whether words tell that something went wrong, and nothing of what."""
     return bool(_OPAQUE.search(said) or BARELY.match(said))
@@ -136,6 +147,8 @@ def _fatal_alone(ending: Ending) -> bool:
     """Whether the last word of a program that gave up has nothing to do with the GPU stack."""
     if ending.type == "usage":
         return True  # an option may well be named after the GPU
+    if in_gpu_code(ending):
+        return False
     if "not found" in ending.message and ending.type not in ENDS:
         return not HARD.search(ending.message)
     if ending.type in ("panic", "assert", *ENDS) or ending.type.startswith("std::"):

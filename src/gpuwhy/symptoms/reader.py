@@ -24,6 +24,7 @@ from gpuwhy.symptoms.genre import genre
 from gpuwhy.symptoms.link import aside, noted
 from gpuwhy.symptoms.own import judged
 from gpuwhy.symptoms.raised import with_raised
+from gpuwhy.symptoms.refusal import with_refusals
 from gpuwhy.symptoms.remarks import explained, with_remarks
 from gpuwhy.symptoms.scan import Hits, Scanner
 from gpuwhy.symptoms.text import Block, Cutter, denies, plain, reminds, respelled, unprefixed, warns
@@ -207,7 +208,8 @@ class LogReader:
         ending = judged(ending)
         kept = marked(tuple(self._kept.all()), self._form(), ending)
         excerpt = (self._first + self._last[-EDGE:]).decode("utf-8", "replace")
-        said = noted(with_remarks(with_raised(kept, (ending, *outlived)), excerpt), ending)
+        raised = with_refusals(with_raised(kept, (ending, *outlived)), ending, text)
+        said = noted(with_remarks(raised, excerpt), ending)
         found = aside(explained(attached(said, ending, outlived)), ending)
         notes = (
             *self._cutter.decoder.notes,

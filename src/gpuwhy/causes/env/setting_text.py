@@ -157,6 +157,7 @@ TEXT = Text(
               "has to be", "is not a", "is not valid", "is not supported", "can only be", "must have", "must match", "isn't of", ": expected", "unable to read", "unable to use", "cannot be", "could not be", "expects", covers=("peer.", "python.exception", "python.runtime")),
     ),
     clues=(
+        ("refused.setting", 4.0, "{name} holds a value that its reader does not take"),
         ("setting.launcher", 4.4, "{name} is not set, which a launcher (torchrun, srun) sets for every process", whole(r"environ\b|environment variable|torchrun|torch\.distributed")),
         ("setting.value", 4.6, "a setting has a value that the program does not take", whole(r"theano|ptxas fatal|configuration variable")),
         ("said.flag", 4.4, "{flag} has a value that its reader does not understand"),

@@ -90,7 +90,7 @@ _QUOTED_PATH = re.compile(r"'[^'\n]{0,200}[/.][^'\n]{0,200}'")
 
 
 _CPU = re.compile(
-    r"(?:using|running on) (?:the )?(?:device\W{1,3})?cpu\b|no gpu\b|gpu(?::\d)? not requested|cpu[- ]only",
+    r"(?:using|running on) (?:the )?(?:device\W{1,3})?cpu\b|no gpu\b|gpu(?::\d)? not requested|cpu[- ]only|\[CpuDevice",
     re.IGNORECASE,
 )
 _GPU = re.compile(
@@ -223,6 +223,9 @@ TEXT = Text(
         ("packages.node_binding", 2.2, "the package for Node was not built or downloaded"),
         ("python.tf_frames", 0.8, "the traceback ends in TensorFlow's Python code", no_errors),
         ("program.shape_words", 1.4, "a mistake in the program itself"),
+        ("refused.", 5.4, "a framework refuses what it was handed, and the program says that it runs on the CPU", _on_cpu),
+        ("refused.place", 3.6, "an array of the GPU is handed to code for the host, or the other way round: a mistake in the program", line("^TypeError")),
+        ("refused.moment", 2.0, "a mistake in the program itself"),
         ("program.shape", 5.4, "the tensors do not fit, and the program says that it runs on the CPU", _on_cpu),
         ("packages.wrong_platform", 1.8, "a wheel is not for this platform"),
         ("generic.cpu_used", 1.6, "a note that the CPU is used"),

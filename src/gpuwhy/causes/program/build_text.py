@@ -147,6 +147,8 @@ TEXT = Text(
         error("tf.no_factory", r"no session factory registered", "no session factory registered"),
     ),
     clues=(
+        ("said.kernel_compile", 4.2, "the kernel's own source does not compile for the GPU (the message names what)"),
+        ("said.build_script", 3.4, "the build itself failed, in its own script"),
         ("said.platform", 1.6, "it was built without that part"),
         ("cuda.invalid_symbol", 3.4, "a variable of the GPU code is not in the program as it was linked, or has another name (error 13)"),
         ("cuda.duplicate_", 3.4, "two parts of the program define the same name"),

@@ -52,7 +52,7 @@ TEXT = Text(
         ("program.fork_here", 1.2, "the process forks"),
         ("cuda.not_initialized", 3.4, "CUDA does not initialise (error 3); this happens in a forked child", with_("torch.", "python.", "numba.", "tf.", "cupy.")),
         ("cuda.not_initialized", 2.4, "CUDA does not initialise (error 3); this happens in a forked child"),
-        ("cuda.deinitialized", 2.4, "CUDA is shutting down (error 4); this happens in a forked child"),
+        ("cuda.deinitialized", 1.4, "CUDA is shutting down (error 4); this happens in a forked child"),
         ("cuda.invalid_context", 3.0, "the CUDA context belongs to another thread or process (error 201)"),
         ("cuda.context_is_destroyed", 3.0, "the context is gone (error 709)"),
         ("program.context", 3.4, "a CUDA context is used where it is not current"),

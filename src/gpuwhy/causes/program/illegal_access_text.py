@@ -20,6 +20,7 @@ TEXT = Text(
               "invalid __", "out-of-bounds shared", "is out of bounds", "is misaligned"),
     ),
     clues=(
+        ("said.debugger", 4.2, "the debugger stopped a kernel that touched what it must not"),
         ("cuda.illegal_address", 3.2, "a kernel touched memory that is not its own (error 700)"),
         ("cuda.misaligned_address", 3.2, "a kernel touched memory at a wrong boundary (error 716)"),
         ("cuda.invalid_address_space", 3.0, "a kernel used an address of another space (error 717)"),

@@ -40,6 +40,8 @@ TEXT = Text(
         ("said.scalar", 4.0, "elements of a GPU array are read one by one, which is not allowed"),
         ("cublas.invalid_value", 3.0, "cuBLAS refuses the sizes of a product in single precision: two shapes do not fit", all_of(field("call", r"cublas[sd]ge(?:mm|mv)\b"), lambda s, r: r.lines > 2)),
         ("program.shape_runtime", 4.2, "the input's shape or type is not what the model or the layer takes"),
+        ("refused.operands", 3.6, "a framework refuses what it was handed: shape, type or layout (the message names it)"),
+        ("refused.place", 3.4, "an array is not where the operation needs it: on the GPU, or in the host's memory"),
         ("program.shape_words", 2.4, "shapes are said not to fit"),
         ("torch.probability", 1.4, "the numbers went astray; this happens in half precision"),
         ("torch.no_kernel_found", 1.4, "no kernel for these shapes or types"),

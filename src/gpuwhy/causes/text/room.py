@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.calls import by_call
 from gpuwhy.causes.text.meant import Meant
 from gpuwhy.knowledge.codes import meaning
 from gpuwhy.model.cause import Fix
@@ -38,8 +39,8 @@ class Text(msgspec.Struct, frozen=True):
     named: Callable[[Sequence[Symptom], Reading], Iterator[Fix]] = _nothing  # with what the text names, put first
 
     def weighed(self) -> tuple[Clue, ...]:
-        """The clues."""
-        return tuple(_clue(self.cause, *row) for row in self.clues)
+        """The clues: its own, and those by a status and the call that returned it."""
+        return (*(_clue(self.cause, *row) for row in self.clues), *by_call(self.cause))
 
 
 def _clue(cause: str, signature: str, weight: float, text: str = "", when: Condition = always) -> Clue:

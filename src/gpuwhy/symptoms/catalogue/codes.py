@@ -27,8 +27,8 @@ _CONTEXT = (
     r"|triton error \[cuda\]|\(\d+ vs\. 0\))"
 )
 _CALLS = (
-    r"cu(?:init|ctx|device|mem|module|link|launch|stream|event|func|graph|driver|get)\w*"
-    r"|cuda(?:get|set|malloc|free|mem|device|stream|event|launch|host|peek|func|graph|ipc|driver|runtime|init)\w*"
+    r"cu(?:init|ctx|device|mem|module|link|launch|stream|event|func|graph|driver|get|array|tex|surf|ipc|library|kernel|occupancy|import)\w*"
+    r"|cuda(?:get|set|malloc|free|mem|device|stream|event|launch|host|peek|func|graph|ipc|driver|runtime|init|occupancy|create|destroy|choose|bind)\w*"
 )
 """Calls of the driver and of the runtime, by how their names begin."""
 
@@ -54,7 +54,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("cuda.says", rf"(?P<says>{_either(_LONG)})", *_LONG, table="cuda", covers=("cuda.number", "cuda.says_short", "memory.oom_words")),
     error("cuda.says_short", rf"{_CONTEXT}[^\n]{{0,60}}?[\s:'\"(>-](?P<says>{_either(_SHORT)})\b(?! ?\(-?\d)", *_SHORT, table="cuda",
           covers=("cuda.number", "memory.oom_words")),
-    error("cuda.call_says", rf"\b(?P<call>{_CALLS})\([^\n]{{0,160}}?\)[^\w\n]{{1,6}}(?:failed|error|returned)?[^\w\n]{{0,4}}(?P<says>{_either(_SHORT)})\b", *_SHORT, table="cuda",
+    error("cuda.call_says", rf"\b(?P<call>{_CALLS}|cuda(?!error|success)\w{{4,60}})(?:\([^\n]{{0,160}}?\))?[^\w\n]{{1,6}}(?:failed|error|returned)?[^\w\n]{{0,4}}(?P<says>{_either(_SHORT)})\b(?! ?\(-?\d)", *_SHORT, table="cuda",
           covers=("cuda.number", "cuda.says_short", "memory.oom_words")),
     error(
         "cuda.number",
@@ -73,6 +73,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"[^\w\n-]{0,4}(?P<number>[1-9]\d{0,2})\b(?![.\d])",
         "cuinit", "cuctx", "cudevice", "cumem", "cumodule", "culink", "culaunch", "custream", "cuevent", "cufunc", "cugraph", "cudriver", "cuget", "cudaget", "cudaset", "cudamalloc", "cudafree", "cudamem", "cudadevice", "cudastream",
         "cudaevent", "cudalaunch", "cudahost", "cudapeek", "cudafunc", "cudagraph", "cudaipc", "cudadriver", "cudaruntime", "cudainit", "cudart",
+        "cuarray", "cutex", "cusurf", "cuipc", "culibrary", "cukernel", "cuoccupancy", "cuimport", "cudaoccupancy", "cudacreate", "cudadestroy", "cudachoose", "cudabind",
         table="cuda", covers=("cuda.number",),
     ),
     *(
@@ -86,6 +87,7 @@ SIGNATURES: tuple[Signature, ...] = (
             f"{library}.number",
             rf"\b{library}(?!getversion)\w*(?:\([^()\n]{{0,60}}\))?(?: call)?(?:\W{{0,3}}(?:{_FAILED})\W{{0,4}}(?:(?:code|number|with|status|error)\W{{0,4}}){{0,2}}| ?(?:->|=>|=) ?)"
             rf"(?P<number>\d{{1,4}})\b(?!\.\d)"
+            rf"|\b{library}\b[^\n]{{0,40}}\b(?:error|failed)\b[^\n()]{{1,60}}\((?P<number3>\d{{1,4}})\)"
             rf"|\b{library}_(?:status_)?success\W{{1,3}}(?P<number2>\d{{1,4}}) vs",
             library, table=library)
         for library in (*_LIBRARIES, "nccl")

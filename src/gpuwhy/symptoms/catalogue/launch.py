@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.text.fragments import LAUNCH_COVERS
 from gpuwhy.model.signature import Signature, context, error
 
-_CALL = r"(?P<call>cu(?:da)?launch\w*|cugraphlaunch|cufuncsetattribute|cudafuncsetattribute)"
+_CALL = r"(?P<call>cu(?:da)?launch\w*|cufuncsetattribute|cudafuncsetattribute)"
 
 SIGNATURES: tuple[Signature, ...] = (
     error(
@@ -27,7 +27,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "launch.refused",
         rf"{_CALL}(?:\([^\n]{{0,120}}?\))?(?:[^\n]{{0,60}}(?:failed|returned|results? in|error)[^\n]{{0,60}}|\W{{1,4}})(?:invalid (?:argument|value|configuration)|cuda_error_invalid_value|cudaerrorinvalid(?:value|configuration)|too many (?:resources|blocks))"
         r"|failed to launch (?:cuda |rocm |gpu )?kernel[^\n]{0,200}|gpu_launch_config\.h:\d+\] check failed",
-        "launchkernel", "cudalaunch", "culaunch", "cugraphlaunch", "funcsetattribute", "failed to launch", "gpu_launch_config",
+        "launchkernel", "cudalaunch", "culaunch", "funcsetattribute", "failed to launch", "gpu_launch_config",
         covers=("cuda.invalid_value", "cuda.says_short", "cuda.name", "cuda.number", "python."),
     ),
     context(

@@ -59,5 +59,11 @@ SIGNATURES: tuple[Signature, ...] = (
           "interpret value", "unknown flag", "environment variable", "env var", covers=("python.exception",)),
     error("said.no_cache", r"memory reserved for kv cache is -\d|# ?(?:cuda|gpu) blocks: 0\b|kv cache[^\n]{0,40}(?:negative|less than (?:0|zero)|no room)", "kv cache", "cuda blocks: 0", "gpu blocks: 0"),
     vague("said.busy", r"cuda-capable devices?(?:\(s\))? (?:is|are|is/are)[ /a-z]{0,8}busy|device(?:s|\(s\))? (?:is |are |is/are )?busy or unavailable", "busy or unavailable", "busy"),
+    error("said.kernel_compile", r"gpu compilation of [^\n]{1,200} failed|resulted in invalid llvm ir|passing non-bitstype argument|taichi(?:compilation|type|syntax|name)error|unimplemented primitive in pallas|failed to (?:legalize|translate) [^\n]{0,80}(?:nvvm|llvm|ptx|gpu)",
+          "gpu compilation of", "invalid llvm ir", "non-bitstype", "taichi", "in pallas", "failed to legalize", "failed to translate", covers=("python.", "title.", "else.", "build.")),
+    error("said.debugger", r"cuda_exception_\d+|\bcuda exception: (?:warp|lane|device|cluster)\b|\b(?:warp|lane) (?:illegal|out-of-range|misaligned|invalid) (?:address|instruction|pc|memory)", "cuda_exception_", "cuda exception: ", "warp ", "lane ", covers=("title.", "program.illegal_words")),
+    error("said.collectives", r"mismatch between collectives|collectives?\b[^\n]{0,80}\b(?:mismatch|different (?:order|shapes?|sizes?|types?)|inconsistent)", "collective", covers=("python.", "program.shape")),
+    error("said.build_script", r"failed to run custom build command for|build script [^\n]{0,60}failed", "custom build command", "build script", covers=("title.",)),
+    error("said.not_present", r"data in (?:\w+ )?clause was not found on device|partially present on the device|not present on (?:the )?device\b", "was not found on device", "partially present", "not present on", covers=("title.",)),
     error("said.transport", r"\bucx\b[^\n]{0,20}error[^\n]{0,20}|no active messages transport|cuda memory passed to non cuda-aware|not cuda-aware|cuda-aware support is not|without cuda-aware|no preset parameters were found for the device that open ?mpi", "ucx", "messages transport", "cuda-aware", "preset parameters", covers=("title.",)),
 )  # fmt: skip

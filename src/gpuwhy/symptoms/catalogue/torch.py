@@ -46,7 +46,7 @@ SIGNATURES: tuple[Signature, ...] = (
     context("torch.asks_cuda", r"cuda\.is_available\(\)\W{0,3}$", "is_available()"),
     error("torch.probability", r"probability tensor contains either", "probability tensor contains"),
     error("torch.namespace", r"'_opnamespace' '(?P<name>\w+)' object has no attribute", "_opnamespace", covers=("python.attribute",)),
-    error("torch.dynamo", r"internaltorchdynamoerror|backendcompilerfailed|inductorerror|loweringexception|in inductor|torch\._(?:inductor|dynamo)\.exc\.(?!unsupported)", "torchdynamoerror", "backendcompilerfailed", "inductorerror", "loweringexception", "in inductor",
+    error("torch.dynamo", r"internaltorchdynamoerror|backendcompilerfailed|inductorerror|loweringexception|in inductor|torch\._(?:inductor|dynamo)\.exc\.(?!unsupported|torchruntimeerror)", "torchdynamoerror", "backendcompilerfailed", "inductorerror", "loweringexception", "in inductor",
           "torch._inductor.exc", "torch._dynamo.exc", covers=("python.runtime",)),
     error(
         "torch.cudnn_mismatch",

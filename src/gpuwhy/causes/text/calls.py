@@ -1,0 +1,64 @@
+"""Calls: the clues by a status and the call that returned it, for every room, out of `knowledge/calls.py`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.calls import MEANINGS, Meaning, call_in, family_of
+from gpuwhy.model.symptom import Clue, Condition, Reading, Symptom
+
+OWN = 4.4
+"""What the table says of a call that the program or a thin binding makes; inside a framework the rooms' rows decide."""
+_WITHIN = re.compile(
+    r"\b(?:torch|pytorch|tensorflow|jax|jaxlib|onnxruntime|paddle|mxnet|tensorrt|vllm|ggml|llama|xgboost|lightgbm|catboost|cudf|cuml"
+    r"|gromacs|lammps|namd|openmm|blender|ffmpeg|keras|caffe|darknet)\w*|\b(?:aten|c10|at::)|when calling `",
+    re.IGNORECASE,
+)
+"""Frameworks and programs that make such calls on their own account."""
+_COMPILES = re.compile(r"\b(?:cupy|numba)", re.IGNORECASE)
+"""Bindings that hand code of their own to the compiler."""
+_FRAME = re.compile(
+    r"cupy_backends\.cuda\.(?:api\.(?P<api>runtime|driver)|libs\.(?P<library>\w+))\.(?P<name>[a-zA-Z]\w+)$"
+)
+
+_PASTED = re.compile(r", in (cupy_backends\.[\w.]+)")
+
+
+def called(s: Symptom, r: Reading) -> str:
+    """The call that returned a status: by its line, by what the program says of its end, or by the frame that raised it."""
+    return call_in(s.get("call")) or call_in(s.text) or (_in_frames(r) if s.within(r.ending) else "")
+
+
+def _in_frames(r: Reading) -> str:
+    for frame in reversed(r.ending.stack[-3:]):
+        if found := _FRAME.search(frame.function):
+            return _spelt(found)
+    pasted = _PASTED.findall(r.ending.message)
+    found = _FRAME.search(pasted[-1]) if pasted else None
+    return _spelt(found) if found else ""
+
+
+def _spelt(found: re.Match[str]) -> str:
+    """The call that a function of CuPy's bindings stands for."""
+    prefix = found["library"] or {"runtime": "cuda", "driver": "cu"}[found["api"]]
+    return f"{prefix}{found['name'][0].upper()}{found['name'][1:]}"
+
+
+def _answers(meaning: Meaning) -> Condition:
+    def fits(s: Symptom, r: Reading) -> bool:
+        if _WITHIN.search(r.excerpt) or (meaning.api == "nvrtc" and _COMPILES.search(r.excerpt)):
+            return False
+        call = called(s, r)
+        if not call:
+            return not meaning.families
+        return not meaning.families or family_of(call) in meaning.families
+
+    return fits
+
+
+def by_call(cause: str) -> Iterator[Clue]:
+    """The clues of the table for one cause."""
+    for one in MEANINGS:
+        if one.cause == cause:
+            yield Clue(cause, f"{one.api}.{one.status}", OWN, one.text.replace("{call} ", "the call "), _answers(one))

@@ -1,0 +1,53 @@
+"""A status means something by the call that returned it."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.knowledge.calls import MEANINGS, call_in, family_of
+from gpuwhy.knowledge.codes import table
+from gpuwhy.logs import explain_text
+
+
+def test_every_row_names_a_status_that_exists():
+    known = {("cuda", row.slug) for row in table().cuda}
+    known |= {(api, slug) for api, rows in table().libraries.items() for slug in rows}
+    assert {(one.api, one.status) for one in MEANINGS} <= known
+
+
+def test_families():
+    calls = {
+        "cudaMemcpy2DAsync": "copy",
+        "cuLaunchKernelEx": "launch",
+        "cudaEventElapsedTime": "event",
+        "cuMemHostAlloc": "pinned",
+    }
+    calls |= {
+        "cudaGraphLaunch": "graph",
+        "cudaPeekAtLastError": "last",
+        "cufftPlan1d": "create",
+        "cusparseSpMV": "work",
+    }
+    assert {call: family_of(call) for call in calls} == calls
+    assert call_in("x.cu:3 cudaErrorInvalidValue in cudaMemset(p, 0, n)") == "cudaMemset"
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("cudaMemcpy2D returned 1", "program.shape"),
+        ("cudaEventElapsedTime returned 1", "program.order"),
+        ("cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE", "program.launch"),
+        ("cuMemHostAlloc failed: CUDA_ERROR_OUT_OF_MEMORY", "memory.host"),
+        ("cusolverDnDpotrf failed: CUSOLVER_STATUS_NOT_INITIALIZED", "program.order"),
+        ("curandSetGeneratorOffset failed: CURAND_STATUS_TYPE_ERROR", "program.shape"),
+        ("cufftExecC2R: CUFFT_INVALID_PLAN", "program.order"),
+    ],
+)
+def test_code_by_call(text, cause):
+    assert explain_text(text).causes[0].id == cause
+
+
+def test_inside_a_framework_the_rooms_decide():
+    text = "RuntimeError: CUDA error: CUBLAS_STATUS_INVALID_VALUE when calling `cublasGemmEx(handle)`"
+    assert explain_text(text).causes[0].id == "cuda.mixed_libraries"
