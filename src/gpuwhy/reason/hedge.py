@@ -28,20 +28,26 @@ def hedged(shown: Sequence[Shown]) -> tuple[Shown, ...]:
     near = [one for one in others if one.confidence >= CLOSE * first.confidence]
     twins = [one for one in near if {first.id, one.id} == _TWINS]
     other = next((fix for one in twins or near for fix in _best(one, first.fixes, bool(twins))), None)
-    if other is None or not (twins or _says_little(first.fixes[1:2])):
+    if other is None or _said(first.fixes[1:2], twins) or not (twins or _says_little(first.fixes[1:2])):
         return tuple(shown)
-    fixes = (first.fixes[0], other, *(fix for fix in first.fixes[1:] if fix.command != other.command))
+    fixes = (first.fixes[0], other, *first.fixes[1:])
     return (structs.replace(first, fixes=fixes), *others)
 
 
 def _best(cause: Shown, known: Sequence[Fix], twin: bool) -> list[Fix]:
     """Its first remedy with a command (a twin's: any) that is not among those already told, under its condition."""
-    told = {fix.command for fix in (known[:2] if twin else known) if fix.command}
+    told = {fix.command for fix in known if fix.command}
     fits = (fix for fix in cause.fixes[:2] if fix.command not in told and fix.role != "look")
     found = next((fix for fix in fits if twin or not _vague(fix)), None)
     if found is None:
         return []
     return [structs.replace(found, text=f"Or, if {cause.title}: {found.text.removeprefix('Or ')}")]
+
+
+def _said(second: Sequence[Fix], twins: Sequence[Shown]) -> bool:
+    """Whether the second remedy already is the first one of a twin."""
+    told = {fix.command for fix in second} - {""}
+    return any(fix.command in told for one in twins for fix in one.fixes[:1])
 
 
 def _says_little(second: Sequence[Fix]) -> bool:

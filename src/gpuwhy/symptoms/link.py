@@ -9,7 +9,17 @@ import msgspec
 
 from gpuwhy.model.ending import PYTHON, USER, Ending
 from gpuwhy.model.symptom import Symptom
-from gpuwhy.symptoms.own import PLAIN, asked_wrongly, by_hand, by_users_call, compared, elsewhere, foreign, in_gpu_code, opaque
+from gpuwhy.symptoms.own import (
+    PLAIN,
+    asked_wrongly,
+    by_hand,
+    by_users_call,
+    compared,
+    elsewhere,
+    foreign,
+    in_gpu_code,
+    opaque,
+)
 from gpuwhy.symptoms.wording import FRAMEWORKS, STACK, words_of
 
 ENDINGS = ("ending.own", "ending.usage", "ending.inside", "ending.left")

@@ -106,11 +106,11 @@ def with_refusals(symptoms: Sequence[Symptom], ending: Ending, text: str) -> tup
     found, fields = _refused(ending)
     if not found or any(map(_tells, (s for s in symptoms if s.within(ending)))):
         return tuple(symptoms)
-    said = next((line for line in ending.message.splitlines() if line.strip()), "")
+    said = ending.message.strip().split("\n", 1)[0]
     quote = f"{ending.type}: {said}" if ending.kind == "exception" else said
     one = Symptom(found, ending.line, quote[:400], fields=fields)
     kept = [
-        s for s in symptoms if s.line != ending.line or s.speaker not in ("python", "title") and s.signature != WORDS
+        s for s in symptoms if s.line != ending.line or (s.speaker not in ("python", "title") and s.signature != WORDS)
     ]
     merged = sorted([*kept, one], key=lambda s: (s.line, s.order))
     return tuple(msgspec.structs.replace(s, order=at) for at, s in enumerate(merged))
@@ -141,22 +141,29 @@ PRINTED = 60
 _COMPLAINT = re.compile(r"\berror\b|\bfail|assert|\[E[\]:]|exception|non-zero status|\bfatal\b", re.IGNORECASE)
 
 
-def _refused(ending: Ending) -> tuple[str, dict[str, str]]:
+Found = tuple[str, dict[str, str]]
+NOTHING: Found = ("", {})
+
+
+def _refused(ending: Ending) -> Found:
     """What the ending refuses: a setting, what it was handed, the place that lies in, or the moment; "" where nothing."""
     said = ending.message[:FIRST]
     if ending.kind not in ("exception", "fatal") or not ending.line or not said or _TRACED.search(said):
-        return "", {}
+        return NOTHING
     variable = _VARIABLE.search(said)
     if variable and _BAD.search(said) and ending.name not in ("KeyError", "NameError"):
         return "refused.setting", {"name": variable["name"]}
-    if not _framework(ending, said):
-        return "", {}
-    frame = ending.frame
-    if _DATA.search(said.split("\n", 1)[0]) or (frame is not None and _DATA.search(frame.file)):
-        return "", {}
-    if frame is not None and frame.owner in OPERATING and _SETTINGS.search(frame.file):
-        return "refused.setting", {"name": f"a setting of {frame.owner}"}
-    if frame is not None and frame.owner in OPERATING and "distributed" in frame.file and not _strictly(said):
+    return _by_framework(ending, said) if _framework(ending, said) else NOTHING
+
+
+def _by_framework(ending: Ending, said: str) -> Found:
+    """The same by the file of the framework that raised it, else by the words."""
+    file = ending.frame.file if ending.frame is not None else ""
+    if _DATA.search(said.split("\n", 1)[0]) or _DATA.search(file):
+        return NOTHING
+    if ending.owner in OPERATING and _SETTINGS.search(file):
+        return "refused.setting", {"name": f"a setting of {ending.owner}"}
+    if ending.owner in OPERATING and "distributed" in file and not _strictly(said):
         return "refused.group", {}
     return _kind(ending, said), {}
 
@@ -190,22 +197,21 @@ def _strictly(said: str) -> bool:
 
 def _framework(ending: Ending, said: str) -> bool:
     """Whether a framework speaks: by the file that raised it, by the exception's own module, or in words of its own."""
-    if (
-        ending.name in PLAIN - {"_LinAlgError", "LinAlgError", "FloatingPointError"}
-        or by_hand(ending)
-        or asserted_by_user(ending)
-    ):
+    if ending.name in _OTHERS or by_hand(ending) or asserted_by_user(ending):
         return False
-    module = ending.type.partition(".")[0]
     below = _BELOW.search(ending.message)  # frames that were pasted below the message
-    if ending.owner in OPERATING or module in OPERATING or (below is not None and below["owner"] in OPERATING):
-        return True
-    frame = ending.frame
-    if frame is not None and frame.owner == USER:
-        return not frame.code.startswith(("raise", "assert")) and bool(
-            _CALLED.search(frame.code) or _DIALECT.search(said)
-        )
-    alone = (
-        ending.type == "RuntimeError" and not ending.stack
-    )  # pasted without its place: few others raise so of arrays
-    return ending.owner in ("", USER) and bool(_DIALECT.search(said) or (alone and _ARRAYS.search(said)))
+    speakers = {ending.owner, ending.type.partition(".")[0], below["owner"] if below else ""}
+    return bool(speakers & OPERATING) or (ending.owner in ("", USER) and _in_its_words(ending, said))
+
+
+_OTHERS = PLAIN - {"_LinAlgError", "LinAlgError", "FloatingPointError"}
+"""Exceptions that Python or others raise of their own matters."""
+
+
+def _in_its_words(ending: Ending, said: str) -> bool:
+    """Whether only a framework would say it so, or say it of the code that called it."""
+    if _DIALECT.search(said):
+        return ending.frame is None or not ending.frame.code.startswith(("raise", "assert"))
+    if ending.frame is not None:
+        return bool(_CALLED.search(ending.frame.code)) and not ending.frame.code.startswith(("raise", "assert"))
+    return ending.type == "RuntimeError" and bool(_ARRAYS.search(said))  # pasted alone: few others raise it of arrays
