@@ -18,6 +18,7 @@ def test_every_row_names_a_status_that_exists():
 def test_families():
     calls = {
         "cudaMemcpy2DAsync": "copy",
+        "cuMemcpyDtoH_v2": "move",
         "cuLaunchKernelEx": "launch",
         "cudaEventElapsedTime": "event",
         "cuMemHostAlloc": "pinned",
@@ -36,6 +37,7 @@ def test_families():
     ("text", "cause"),
     [
         ("cudaMemcpy2D returned 1", "program.shape"),
+        ("cudaMemcpy returned 1", "program.illegal_access"),
         ("cudaEventElapsedTime returned 1", "program.order"),
         ("cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE", "program.launch"),
         ("cuMemHostAlloc failed: CUDA_ERROR_OUT_OF_MEMORY", "memory.host"),

@@ -27,6 +27,7 @@ _FAMILIES = tuple(
         ("symbol", r"memcpy(?:to|from)symbol|getsymbol"),
         ("module", r"module|library(?!getversion)|link|kernel|getfuncbysymbol"),
         ("peer", r".*peer|ipc"),
+        ("move", r"memcpy(?!2d|3d|toarray|fromarray|arrayto|peer)"),
         ("copy", r"memcpy|memset|memprefetch|memadvise|copy"),
         ("array", r".*array|.*tex(?:ture|obj|ref)|.*surf|.*mipmap|.*channeldesc"),
         ("alloc", r"malloc|memalloc|mempool|memcreate|memmap|memaddress"),
@@ -84,8 +85,9 @@ _LACKS = "{call} has no code for this GPU"
 _WILD = "{call} met an error of the GPU: a kernel, this one or one before it, touched what it must not"
 
 MEANINGS: tuple[Meaning, ...] = (
-    *_rows("cuda", "program.shape", _GIVEN, "invalid_value", "alloc copy array pinned symbol"),
-    *_rows("cuda", "program.shape", _GIVEN, "invalid_host_pointer invalid_device_pointer", "copy"),
+    *_rows("cuda", "program.shape", _GIVEN, "invalid_value", "alloc copy move array pinned symbol"),
+    *_rows("cuda", "program.illegal_access", "{call} was given an address that is not, or no longer, memory of the GPU", "invalid_value", "move"),
+    *_rows("cuda", "program.shape", _GIVEN, "invalid_host_pointer invalid_device_pointer", "copy move"),
     *_rows("cuda", "program.launch", "{call} was given a grid, a block, shared memory or arguments that the kernel or the card does not take", "invalid_value", "launch last limit"),
     *_rows("cuda", "program.order", _STATE, "invalid_value", "event stream graph free peer wait"),
     *_rows("cuda", "program.order", _STATE, "invalid_handle"),
@@ -95,10 +97,10 @@ MEANINGS: tuple[Meaning, ...] = (
     *_rows("cuda", "program.launch", _GIVEN, "unsupported_limit", "limit"),
     *_rows("cuda", "memory.host", "{call} asks for pinned memory of the host, and gets none", "out_of_memory", "pinned"),
     *_rows("cuda", "program.order", "{call} came when the driver was already shutting down: at the program's end, as from a destructor", "deinitialized"),
-    *_rows("cuda", "program.order", _MADE, "context_is_destroyed invalid_context", "alloc copy module launch wait event stream graph free pinned"),
+    *_rows("cuda", "program.order", _MADE, "context_is_destroyed invalid_context", "alloc copy move module launch wait event stream graph free pinned"),
     *_rows("cuda", "program.order", _STATE, "peer_access_already_enabled peer_access_not_enabled host_memory_already_registered host_memory_not_registered graph_exec_update_failure"),
-    *_rows("cuda", "program.order", "{call} is not allowed at that moment (inside a callback, during capture, or for this graph)", "not_permitted", "graph launch stream event alloc copy"),
-    *_rows("cuda", "framework.gpu_unsupported", "{call} is not supported by this card or driver", "not_supported", "alloc peer launch copy device limit"),
+    *_rows("cuda", "program.order", "{call} is not allowed at that moment (inside a callback, during capture, or for this graph)", "not_permitted", "graph launch stream event alloc copy move"),
+    *_rows("cuda", "framework.gpu_unsupported", "{call} is not supported by this card or driver", "not_supported", "alloc peer launch copy move device limit"),
     *_rows("cuda", "program.launch", "{call} asks for a cluster of blocks that the card does not take", "invalid_cluster_size"),
     *_rows("cuda", "program.illegal_access", _WILD, "hardware_stack_error illegal_instruction invalid_pc invalid_address_space misaligned_address"),
     *_rows("cublas", "program.shape", _REFUSED, "invalid_value", "work"),

@@ -16,7 +16,7 @@ TEXT = Text(
         error("nccl.unhandled_cuda", r"unhandled cuda error", "unhandled cuda error"),
     ),
     clues=(
-        ("refused.group", 3.2, "the group of processes is used wrongly: a rank, a group or an option that it does not take"),
+        ("refused.group", 2.4, "the group of processes is used wrongly: a rank, a group or an option that it does not take"),
         ("said.collectives", 3.8, "the ranks call different collective operations, or with different tensors"),
         ("said.backend_of_tensor", 2.6, "the process group has no backend for that device"),
         ("said.transport", 3.4, "the transport between the processes does not work"),

@@ -47,6 +47,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("refused.group", 2.8, "the group of processes does not take what it is given: a rank, a count, an address (the message names it)"),
         ("peer.no_master", 4.4, "the process that the others meet at, or one of them, cannot be reached or is gone", of_a_job),
         ("peer.no_node", 4.6, "a node of the job cannot be reached", LAUNCHED),
         ("said.transport", 1.6, "another process cannot be reached"),

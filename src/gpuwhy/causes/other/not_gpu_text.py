@@ -225,6 +225,7 @@ TEXT = Text(
         ("program.shape_words", 1.4, "a mistake in the program itself"),
         ("refused.", 5.4, "a framework refuses what it was handed, and the program says that it runs on the CPU", _on_cpu),
         ("refused.place", 3.6, "an array of the GPU is handed to code for the host, or the other way round: a mistake in the program", line("^TypeError")),
+        ("refused.group", 3.2, "the launcher or the group of processes is called with a value that it does not take"),
         ("refused.moment", 2.0, "a mistake in the program itself"),
         ("program.shape", 5.4, "the tensors do not fit, and the program says that it runs on the CPU", _on_cpu),
         ("packages.wrong_platform", 1.8, "a wheel is not for this platform"),

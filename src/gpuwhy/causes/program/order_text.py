@@ -59,7 +59,7 @@ TEXT = Text(
         ("cuda.captured_event", 4.2, "an event of a stream that is being captured was used outside"),
         ("cuda.graph_recapture_failure", 3.6, "the graph could not be captured again"),
         ("order.capturing", 4.4, "a call that is not allowed while a CUDA graph is captured"),
-        ("refused.group", 2.4, "the group of processes is used at the wrong moment, or in a way that it does not take"),
+        ("refused.group", 1.6, "the group of processes is used at the wrong moment, or in a way that it does not take"),
         ("refused.moment", 3.4, "a framework refuses it at this moment: too early, too late or twice (the message names it)"),
         ("order.in_place", 2.6, "autograd needs a value that was changed, freed or never recorded (the message names it)"),
         ("cuda.invalid_value", 2.8, "{call} was given a stream, event or graph that is not in the state for it (error 1)", field("call", "cu(?:da)?(?:stream|event|graph)")),
