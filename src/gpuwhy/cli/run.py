@@ -53,7 +53,7 @@ def go(options: argparse.Namespace) -> int:
         say(f"gpuwhy: cannot run {error}")
         return error.code
     try:
-        _tell(options, argv, ended)
+        _tell_within(options, argv, ended)
     except KeyboardInterrupt:
         pass
     except Exception as error:
@@ -93,6 +93,23 @@ def _plottable(path: str) -> None:
         raise UsageError(f"--plot {path}: SVG is written (and PNG where cairosvg is installed)")
     if path.endswith(".png") and find_spec("cairosvg") is None:
         raise UsageError(f"--plot {path}: a PNG needs cairosvg, which is not installed; FILE.svg needs nothing")
+
+
+def _tell_within(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
+    """Explain, in a process of its own where the program's limit of processor time ends us too."""
+    from gpuwhy.cli.apart import apart
+    from gpuwhy.run.spare import bound, by_time
+
+    seconds = bound()
+    if not seconds:
+        _tell(options, argv, ended)
+        return
+    if by_time(apart(lambda: _tell(options, argv, ended))):
+        more = "the program was ended in the same way" if by_time(ended.signal) else "nothing more is told"
+        say(
+            f"gpuwhy: no process may use more than {seconds} s of processor time here (ulimit -t {seconds}), "
+            f"so the report was cut off; {more} (cause env.limit: gpuwhy cause env.limit)"
+        )
 
 
 def _tell(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:

@@ -79,6 +79,7 @@ def _pids(ended: Ended, host: Host) -> Fact[tuple[int, ...]]:
 def _limits(ended: Ended) -> Fact[tuple[Limit, ...]]:
     """Ours, which it inherited, unless one of its processes was seen with tighter ones."""
     rows = {name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}")) for name in NAMES}
+    rows["CPU"] = ended.processor or rows["CPU"]
     ours = {name: [_plain(soft), _plain(hard)] for name, (soft, hard) in rows.items()}
     found = {name: min((ours[name], ended.samples.limits.get(name, ours[name])), key=_tight) for name in NAMES}
     return Known(tuple(Limit(name, *found[name][:2]) for name in NAMES), Source("call", "getrlimit"))

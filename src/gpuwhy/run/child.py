@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from gpuwhy.run.ring import Ring
 from gpuwhy.run.sampler import ENDING, Sampler, Samples
+from gpuwhy.run.spare import lifted
 from gpuwhy.run.streams import Stream, holes, streams
 
 ENDS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
@@ -40,6 +41,7 @@ class Ended(NamedTuple):
     peak: int  # resident bytes of its largest process
     sent: tuple[int, ...]  # signals that somebody sent while it ran
     trouble: tuple[str, ...]  # what our own output refused
+    processor: tuple[int, int] | None = None  # its limit of processor time, where ours was lifted
 
     @property
     def failed(self) -> bool:
@@ -75,6 +77,7 @@ def _watch(argv: Sequence[str], mask: set[signal.Signals | int], sampled: bool) 
     outputs = streams(closed)
     started, began = time.clock_gettime(time.CLOCK_BOOTTIME), time.monotonic()
     pid = _spawn(argv, outputs, closed, mask)
+    processor = lifted()
     for stream in outputs:
         os.close(stream.theirs)
         stream.start()
@@ -92,7 +95,7 @@ def _watch(argv: Sequence[str], mask: set[signal.Signals | int], sampled: bool) 
         stream.join()
     trouble = tuple(f"cannot write {_NAMES[s.numbers]}: {s.trouble}" for s in outputs if s.trouble)
     rings = tuple(s.ring for s in outputs)
-    return Ended(code, number, seconds, started, began, rings, samples, peak, tuple(waiting.sent), trouble)
+    return Ended(code, number, seconds, started, began, rings, samples, peak, tuple(waiting.sent), trouble, processor)
 
 
 def _sampler(pid: int) -> Sampler | None:

@@ -211,13 +211,8 @@ class LogReader:
         raised = with_refusals(with_raised(kept, (ending, *outlived)), ending, text)
         said = noted(with_remarks(raised, excerpt), ending)
         found = aside(explained(attached(said, ending, outlived)), ending)
-        notes = (
-            *self._cutter.decoder.notes,
-            *((LATE,) if self._late else ()),
-            *((SAMPLED,) if self._thin.sampled else ()),
-        )
-        kind = genre(excerpt)
-        notes = (*notes, kind) if kind else notes
+        own = [(LATE, self._late), (SAMPLED, self._thin.sampled), (kind := genre(excerpt), kind)]
+        notes = (*self._cutter.decoder.notes, *(note for note, holds in own if holds))
         whole = len(self._first) + len(self._last) < EDGE and not any(one.seen for one in found)
         foreign, mute = _without_stack(excerpt) if whole else (False, False)
         foreign = foreign and self._cutter.lines > 1  # a line alone may be a question
