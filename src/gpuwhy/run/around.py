@@ -13,6 +13,7 @@ from gpuwhy.host.base import Host
 from gpuwhy.host.live import permitted
 from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.model.facts import Limit, Place, Run
+from gpuwhy.run.ahead import ahead_of_all
 from gpuwhy.run.child import Ended
 from gpuwhy.run.scripts import settings
 
@@ -62,6 +63,7 @@ def with_surroundings(run: Run, ended: Ended, host: Host, output: str, ours: Hos
         limits=_limits(ended),
         folder=folder,
         variables=_otherwise(variables, ours or host),
+        ahead=ahead_of_all(variables or _ours(host), host, output),
         places=_places(host, variables or _ours(host), value_or(folder, ""), output),
     )
 

@@ -115,7 +115,8 @@ def starved(case: Case) -> Finding | None:
         if one is not None and one.soft < least:
             seen = saw(f"RLIMIT_{name} {one.soft}", case.facts.run.limits)
             how = f"a limit of {one.soft} (ulimit {FLAGS[name]})"
-            return tied(strong(f"the program ran under {how}, with which nothing of this kind starts", seen))
+            weighed = proof if 2 * one.soft <= least else strong
+            return tied(weighed(f"the program ran under {how}, with which nothing of this kind starts", seen))
     return None
 
 

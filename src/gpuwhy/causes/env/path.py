@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuwhy.causes.shared import needs
+from gpuwhy.causes.shared import ahead, before, needs
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.windows import activate, in_store_python, instead_of_store, on_windows, path_for_good, shown
 from gpuwhy.model import on
@@ -41,6 +41,12 @@ def leads_nowhere(case: Case) -> Finding | None:
     return mild(strong(f"{text}, but compilers, CuPy and ONNX Runtime look there", *needs.saw_problems(gone[0])))
 
 
+def another_first(case: Case) -> Finding | None:
+    """LD_LIBRARY_PATH puts a library first with which another one, that needs its name, cannot be loaded."""
+    found = ahead.put_first(case, "LD_LIBRARY_PATH")
+    return ahead.told(case, found) if found is not None else None
+
+
 def _another_runtime(case: Case) -> bool:
     """Whether a symbol of the C or C++ runtime is missing: of that library's copies the GPU stack's say nothing."""
     found = (one for one in case.symptoms if one.signature == "loader.undefined_symbol")
@@ -49,13 +55,16 @@ def _another_runtime(case: Case) -> bool:
 
 def nothing_outside(case: Case) -> Finding | None:
     """What rules it out."""
-    if leads_nowhere(case) or _another_runtime(case):
+    if leads_nowhere(case) or _another_runtime(case) or another_first(case):
         return None
     return needs.nothing_lost(case, needs.anything, "elsewhere")
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """This shell first; then for good, where the folder belongs to the system or to conda."""
+    first = ahead.put_first(case, "LD_LIBRARY_PATH")
+    if first is not None:
+        return before.without(case, first.variable, first.path)
     folders = needs.folders_of(case, needs.lost(case, needs.anything, "elsewhere"))
     interpreter = case.facts.target.interpreter
     if on_windows(case.facts):
@@ -116,7 +125,7 @@ def _right_root(case: Case) -> Fix:
 CAUSE = Cause(
     id="env.path",
     title="a CUDA library is installed, but in a folder that is not searched",
-    signs=(outside_the_search, leads_nowhere, nothing_outside),
+    signs=(outside_the_search, another_first, leads_nowhere, nothing_outside),
     fixes=fixes,
     scope="framework",
     effect="{subject} will not see the GPU",

@@ -31,7 +31,7 @@ from gpuwhy.model.facts.loads import (
 )
 from gpuwhy.model.facts.probe import Call, FrameworkRun, Probe, Rate, Stage
 from gpuwhy.model.facts.record import Record
-from gpuwhy.model.facts.run import GpuUse, HostMoment, HostUse, Limit, Moment, Place, Run
+from gpuwhy.model.facts.run import Ahead, GpuUse, HostMoment, HostUse, Limit, Moment, Place, Run
 from gpuwhy.model.facts.surroundings import Injected, KernelEvent, KernelLine, Memory, Space, Surroundings, Tasks
 from gpuwhy.model.facts.target import (
     MISFITS,

@@ -70,6 +70,14 @@ class Place(Record, frozen=True):
     inodes: int  # how many files can still be made; -1 where the file system has no such count
 
 
+class Ahead(Record, frozen=True):
+    """A library that a variable of the loader puts before all others of its name."""
+
+    path: str
+    variable: str  # "LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH"
+    needed_by: str = ""  # the object that the output says cannot be loaded, where it needs a library of this name
+
+
 class Run(Record, frozen=True):
     """A program that `gpuwhy run` watched; NOT_OBSERVED everywhere else."""
 
@@ -92,6 +100,7 @@ class Run(Record, frozen=True):
     folder: Fact[str] = NOT_OBSERVED  # its working folder
     variables: Fact[dict[str, str]] = NOT_OBSERVED  # those that steer the stack and that it had otherwise than we
     places: Fact[tuple[Place, ...]] = NOT_OBSERVED
+    ahead: Fact[tuple[Ahead, ...]] = NOT_OBSERVED  # what the loader's variables put first
 
     @property
     def failed(self) -> bool:
