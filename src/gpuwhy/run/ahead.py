@@ -1,4 +1,4 @@
-"""Ahead: libraries that the loader's variables put before all others, and which of them a failed import needs by name."""
+"""Ahead: libraries that the loader's variables put before all others, and which of them a failed import needs."""
 
 from __future__ import annotations
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-<<<<<<< HEAD
-from gpuwhy.causes.shared import before, imported
-=======
-from gpuwhy.causes.shared import ahead, before
->>>>>>> 9fc228ee (What the loader's variables put first, linked to the object that cannot be loaded with it)
+from gpuwhy.causes.shared import ahead, before, imported
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, linked, mild, proof, saw, strong
@@ -136,7 +132,6 @@ def keeps_from_starting(case: Case) -> Finding | None:
     return before.told_by_start(case, start, text, saw(f"{start.variable}={value}", Source("env", start.variable)))
 
 
-<<<<<<< HEAD
 def ends_the_import(case: Case) -> Finding | None:
     """The import of this framework was tried and fails; without a variable, or the home folder's files, it does not."""
     one = _steered(case)
@@ -173,12 +168,12 @@ def _unsteered(case: Case, one: Imported) -> tuple[Fix, ...]:
     left = ":".join(part for part in value.split(":") if part and part != one.part)
     take = Fix(f"Take {one.part} out of it", f"export {one.culprit}={word(left)}", safe=True)
     return (take, _unset(one.culprit)) if left else (_unset(one.culprit),)
-=======
+
+
 def preloaded(case: Case) -> Finding | None:
     """A library that is loaded into every program stands in the way of those that this one loads."""
     found = ahead.put_first(case, "LD_PRELOAD", "LD_AUDIT")
     return ahead.told(case, found) if found is not None else None
->>>>>>> 9fc228ee (What the loader's variables put first, linked to the object that cannot be loaded with it)
 
 
 def older_first(case: Case) -> Finding | None:
@@ -227,11 +222,8 @@ def without_effect(case: Case) -> Finding | None:
 def nothing_wrong(case: Case) -> Finding | None:
     """What rules it out."""
     name = case.framework.title if case.framework else "this program"
-<<<<<<< HEAD
-    if keeps_from_starting(case) or older_first(case) or another_first(case) or ends_the_import(case):
-=======
-    if keeps_from_starting(case) or preloaded(case) or older_first(case) or another_first(case):
->>>>>>> 9fc228ee (What the loader's variables put first, linked to the object that cannot be loaded with it)
+    ahead_of_it = preloaded(case) or older_first(case) or another_first(case)
+    if keeps_from_starting(case) or ahead_of_it or ends_the_import(case):
         return None
     if any(concerns(case, "rejected", "ignored", "misspelt")) or asked_in_vain(case) or _unread_here(case):
         return None
@@ -295,15 +287,12 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     start = before.start_of(case)
     if start is not None and start.variable and _speaks_for_all(case):
         return (_unset(start.variable),)
-<<<<<<< HEAD
     steered = _steered(case)
     if steered is not None:
         return _unsteered(case, steered)
-=======
     first = ahead.put_first(case, "LD_PRELOAD", "LD_AUDIT")
     if first is not None:
         return (_unset(first.variable),)
->>>>>>> 9fc228ee (What the loader's variables put first, linked to the object that cannot be loaded with it)
     old = next((one for one in before.old_runtimes(case) if before.put_first(one)), None)
     if old is not None:
         return before.without(case, before.put_first(old), old.path)
@@ -354,11 +343,8 @@ CAUSE = Cause(
     title="an environment variable has a wrong value, or turns the GPU off",
     signs=(
         keeps_from_starting,
-<<<<<<< HEAD
         ends_the_import,
-=======
         preloaded,
->>>>>>> 9fc228ee (What the loader's variables put first, linked to the object that cannot be loaded with it)
         older_first,
         another_first,
         rejected,

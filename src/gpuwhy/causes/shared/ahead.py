@@ -45,7 +45,8 @@ def told(case: Case, one: Ahead) -> Finding:
     name = one.path.rpartition("/")[2]
     if one.needed_by:
         by = saw(f"needs {name}", Source("file", one.needed_by))
-        text = f"{one.variable} puts {one.path} first, and {one.needed_by.rpartition('/')[2]}, which needs {name}, cannot be loaded with it"
+        broken = one.needed_by.rpartition("/")[2]
+        text = f"{one.variable} puts {one.path} first, and {broken}, which needs {name}, cannot be loaded with it"
         return linked(proof(text, seen, by))
     return linked(
         strong(f"{one.variable} puts {one.path} into the program, which ended while it loaded its libraries", seen)
