@@ -91,7 +91,8 @@ def _called(kept: tuple[Symptom, ...], ending: Ending) -> tuple[Symptom, ...]:
     """The symptoms; that another runtime ended says nothing where its last word tells what failed below it."""
     said = words_of(ending.message)
     below = _TENSORS.search(said) or STACK.search(said) or in_gpu_code(ending)
-    deeper = next((s.order for s in kept if below and s.role == "error" and s.within(ending) and _deeper(s)), -1)
+    said_here = [s for s in kept if s.role == "error" and s.within(ending)]
+    deeper = next((s.order for s in said_here if s.speaker == "refused" or (below and _deeper(s))), -1)
     if deeper < 0:
         return kept
     return tuple(msgspec.structs.replace(s, follows=deeper) if s.signature == FOREIGN else s for s in kept)

@@ -15,7 +15,7 @@ from gpuwhy.model.ending import USER, Ending
 from gpuwhy.model.symptom import Symptom
 from gpuwhy.symptoms.own import PLAIN, asserted_by_user, by_hand
 
-IDS = ("refused.operands", "refused.moment", "refused.place", "refused.setting", "refused.group")
+IDS = ("refused.operands", "refused.moment", "refused.place", "refused.setting", "refused.group", "refused.device")
 """Symptoms that no signature finds."""
 WORDS = "program.shape_words"
 """The same in general words, of one line."""
@@ -44,13 +44,13 @@ _NO = (
 )
 _OPERANDS = re.compile(rf"{_NOUN}[^\n]{{0,200}}?{_NO}|{_NO}[^\n]{{0,200}}?{_NOUN}", re.IGNORECASE)
 _WANTED = re.compile(
-    r"\bexpect(?:s|ed)\b[^\n]{0,160}\b(?:tensors?|arrays?|types?|inputs?|arguments?|values?|operands?|but|got|found|to be)\b|\b(?:tensors?|arrays?|types?|inputs?|arguments?|operands?)\b[^\n]{0,120}\b(?:must|should|expected|not supported|unsupported|cannot|only)\b"
-    r"|\bunsupported (?:\w+ ){0,2}types?\b|not implemented for '|cannot compute \w+ as|no method matching|is ambiguous|\bonly supports?\b|attempting to broadcast|can_mul_mat|same_shape|are_same|\b(?:shape|size|dim|ndim|ne|axis|rank|stride|numel|width|height|channels?|n_\w+)\w*(?:\(\w*\)|\[\w*\])? ?(?:==|!=|<=?|>=?|%) ?\w",
+    r"\bexpect(?:s|ed)\b[^\n]{0,160}\b(?:\w*tensors?|arrays?|types?|inputs?|arguments?|values?|operands?|but|got|found|to be)\b|\b(?:tensors?|arrays?|types?|inputs?|arguments?|operands?)\b[^\n]{0,120}\b(?:must|should|expected|not supported|unsupported|cannot|only)\b"
+    r"|\bunsupported (?:\w+ ){0,2}types?\b|not implemented for '|could not run '[\w:]+' with arguments|cannot compute \w+ as|no method matching|is ambiguous|\bonly supports?\b|attempting to broadcast|can_mul_mat|same_shape|are_same|\b(?:shape|size|dim|ndim|ne|axis|rank|stride|numel|width|height|channels?|n_\w+)\w*(?:\(\w*\)|\[\w*\])? ?(?:==|!=|<=?|>=?|%) ?\w",
     re.IGNORECASE,
 )
 """What is wanted, or a condition on the arrays that did not hold, in the words of something that works on nothing else."""
 _VARIABLE = re.compile(
-    r"\b(?!CUDA_ERROR|CUDA_R_|CUDA_C_|CUDA_SUCCESS|CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDA_VISIBLE|CUDA_EXCEPTION|\w+_STATUS_|NVRTC_ERROR|NCCL_(?:WARN|INFO)|ORT_(?:FAIL|INV)|TF_(?:GPU|CPU)_|TORCH_CHECK|TORCH_INTERNAL)"
+    r"(?<!with )(?<!set )(?<!setting )(?<!using )(?<!export )(?<!try )\b(?!CUDA_ERROR|CUDA_R_|CUDA_C_|CUDA_SUCCESS|CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDA_VISIBLE|CUDA_EXCEPTION|\w+_STATUS_|NVRTC_ERROR|NCCL_(?:WARN|INFO)|ORT_(?:FAIL|INV)|TF_(?:GPU|CPU)_|TORCH_CHECK|TORCH_INTERNAL)"
     r"(?P<name>(?:CUDA|PYTORCH|TORCH|TORCHINDUCTOR|TORCHDYNAMO|XLA|JAX|TF|NCCL|CUPY|NUMBA|TRITON|CUBLAS|CUBLASLT|CUDNN|ORT|GGML|KOKKOS|OMP|ACC|NV_ACC|NVCOMPILER|MXNET|FLAGS|VLLM|RMM|UCX|HOROVOD|NVSHMEM)_[A-Z0-9_]{3,60})\b"
 )
 _SETTINGS = re.compile(r"(?:config|flags|settings|options|environ|env_?vars?)\w{0,10}\.pyx?$")
@@ -70,7 +70,7 @@ _MOMENT = re.compile(
     r"|shut ?down|finali[sz]ed|donated|invalidated|consumed|moved|unloaded|terminated)|\b(?:is|was) (?:already )?(?:closed|destroyed|released|finali[sz]ed|frozen|deleted|freed)\b|no longer (?:valid|available|exists?|alive)"
     r"|\b(?:must|can only|cannot|can't|should|may only|may not|not allowed|not permitted|illegal|invalid)\b[^\n]{0,80}\b(?:before|after|during|while|outside|inside|within|until|once|when)\b"
     r"|\b(?:before|after|during|while|outside of|inside)\b[^\n]{0,60}\b(?:is not allowed|not permitted|is forbidden|is not supported|cannot|is illegal|is invalid)\b"
-    r"|already (?:been )?(?:initiali[sz]ed|started|running|registered|active|entered|in progress|captur\w+|enabled|destroyed|set)|\bcall \S{1,60} (?:first|before)\b|first call\b|unsafe_free|freed (?:gpu |device )?(?:buffer|array|memory)|forgot to call|(?:was|were) (?:not|never) (?:called|initiali[sz]ed|created|recorded|set)|\b(?:must|should) (?:be|have been) \w+ before",
+    r"|already (?:been )?(?:initiali[sz]ed|started|running|registered|active|entered|in progress|captur\w+|enabled|destroyed|set)|\bcall \S{1,60} (?:first|before)\b|first call\b|\bbefore (?:calling|using|running|starting|the first)\b|\bwas created (?:inside|outside|within)\b|without a preceding|unsafe_free|freed (?:gpu |device )?(?:buffer|array|memory)|forgot to call|(?:was|were) (?:not|never) (?:called|initiali[sz]ed|created|recorded|set)|\b(?:must|should) (?:be|have been) \w+ before",
     re.IGNORECASE,
 )
 _PLACE = re.compile(
@@ -79,9 +79,13 @@ _PLACE = re.compile(
     r"|\b(?:expected|must|should|requires?|cannot|only)\b[^\n]{0,60}\b(?:cpu|host|numpy|gpu|cuda|device) (?:arrays?|tensors?|pointers?|buffers?)\b",
     re.IGNORECASE,
 )
+_DEVICE = re.compile(
+    r"\bdevice (?:id|index|ordinal|number)\b|torch\.device\b|\blocal devices?\b|\b\d+ (?:logical |visible |xla |cuda )?(?:devices?|gpus?)\b[^\n]{0,60}\b(?:only|available|but|visible)\b|\bonly \d+ [^\n]{0,20}(?:devices?|gpus?)\b",
+    re.IGNORECASE,
+)
 _DIALECT = re.compile(
     r"\btensors?\b|\btorch[.:]|\b(?:linalg|fft|special|nn|F|lax|jnp|tl|tf|cp)\.\w|^\W?\w{3,40}\(\): |\b(?:float|int|uint|bfloat|bool|complex|f|s|u|bf|c)\d{1,3}\[[\d,]*\]|\[Op:|function_node|\bmat[12]\b|\b[lr]hs[ ._]"
-    r"|\w_(?:cuda|impl)\b|^\"?\w{2,30}_\w{2,40}\"?: |flash ?attention|kokkos|\bggml|onnxruntime|\[trt\]|autograd|process ?group|collectives|elapsed_time|(?:cuda|gpu) (?:graph|stream|event|context|allocator)|execution space|class 'numpy|_ndarray_base"
+    r"|\w_(?:cuda|impl)\b|^\"?\w{2,30}_\w{2,40}\"?: |flash ?attention|kokkos|\bggml|onnxruntime|\[trt\]|autograd|aten::|\byour module\b|session graph|device_put|kernel launch|\bcuda: |nd4j|jcublas|jcuda|process ?group|collectives|elapsed_time|(?:cuda|gpu) (?:graph|stream|event|context|allocator)|execution space|class 'numpy|_ndarray_base"
     r"|`\.get\(\)`|device arrays?|device_array|\bndarray|\bbody function|\bjit\b|\bvmap|\bp(?:map|jit)\b|shard_map|\bsharding|\bN[CH]HW|NHWC|hlo\b|\bCu(?:Array|Device\w+)|\bXLA|gpu kernel|kernel function|device function|cu(?:blas|dnn|fft|sparse|solver)",
     re.IGNORECASE,
 )
@@ -171,6 +175,8 @@ def _by_framework(ending: Ending, said: str) -> Found:
 def _kind(ending: Ending, said: str) -> str:
     if ending.name == "FailedPreconditionError" or (_MOMENT.search(said) and not _strictly(said)):
         return "refused.moment"
+    if _DEVICE.search(said):
+        return "refused.device"
     if _PLACE.search(said) and not _strictly(said):
         return "refused.place"
     if _OPERANDS.search(said) or _WANTED.search(said):

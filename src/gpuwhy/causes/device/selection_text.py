@@ -55,6 +55,7 @@ TEXT = Text(
               "device ordinal", "not available", "gpu id", "gpu index", "device index", "available gpus", "requested gpu", "only has", "required gpus", covers=("python.exception",)),
     ),
     clues=(
+        ("refused.device", 3.8, "a framework is asked for a device that it does not have, or that is no name of one"),
         ("nvml.invalid_argument", 3.4, "NVML was asked for a device that is not there"),
         ("nvml.not_found", 2.6, "NVML was asked for a device that is not there"),
         ("device.no_such_id", 4.4, "the device that was asked for by its number is not there"),

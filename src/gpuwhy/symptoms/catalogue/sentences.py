@@ -25,8 +25,8 @@ SIGNATURES: tuple[Signature, ...] = (
     error("said.gpu_older", rf"(?:gpus?|devices?|cards?|architectures?)\b[^\n]{{0,50}}\b{_GENERATIONS}(?:\(?[^\n()]{{0,20}}\)? ?)?(?:or (?:newer|later|higher|above|greater)|and (?:newer|later|above|up)|\+)"
           rf"|\b{_GENERATIONS}(?:\(?[^\n()]{{0,20}}\)? ?)?(?:or (?:newer|later|higher|above)|and (?:newer|later|above)|\+)[^\n]{{0,40}}\b(?:gpus?|devices?|cards?|architecture)"
           rf"|(?:device|gpu|card|hardware|backend)\b[^\n]{{0,40}}(?:do(?:es)?(?: not|n't)|cannot) support[^\n]{{0,30}}\b{_TYPES}|\b{_TYPES}\b[^\n]{{0,60}}(?:not supported|unsupported|only supported)[^\n]{{0,40}}(?:device|gpu|card|hardware|capability|cc\b)"
-          r"|(?:compute|cuda) capability\b[^\n]{0,40}(?:>=|at least|or higher|or greater|or newer|minimum)[^\n]{0,30}\d\.\d|requires? (?:a )?(?:gpu|device)[^\n]{0,40}(?:sm_?\d{2}|compute capability)",
-          "pascal", "volta", "turing", "ampere", "hopper", "blackwell", "maxwell", " ada", "efficient", "not support", "n't support", "unsupported", "only supported", "capability", "sm_",
+          r"|\brequires? (?:at least |an? )?sm_?\d{2,3}\b|(?:compute|cuda) capability\b[^\n]{0,40}(?:>=|at least|or higher|or greater|or newer|minimum)[^\n]{0,30}\d\.\d|requires? (?:a )?(?:gpu|device)[^\n]{0,40}(?:sm_?\d{2}|compute capability)",
+          "pascal", "volta", "turing", "ampere", "hopper", "blackwell", "maxwell", " ada", "efficient", "not support", "n't support", "unsupported", "only supported", "capability", "sm_", "requires sm", "require sm", "least sm",
           covers=("python.exception", "torch.webui")),
     vague("said.no_memory", r"(?:not enough|insufficient|no)(?: (?:free|available|remaining|device|gpu|video|global|cuda))* (?:memory|vram)\b"
           r"|(?:failed to|could not|cannot|can't|unable to) (?:allocate|alloc|reserve|get)(?: (?:a|the|enough|any|more))?(?: [\w-]{1,20}){0,3}? ?(?:memory|vram|buffer|block|region|pool|arena)\b"
