@@ -100,7 +100,7 @@ MEANINGS: tuple[Meaning, ...] = (
     *_rows("cuda", "program.order", _MADE, "context_is_destroyed invalid_context", "alloc copy move module launch wait event stream graph free pinned"),
     *_rows("cuda", "program.order", _STATE, "peer_access_already_enabled peer_access_not_enabled host_memory_already_registered host_memory_not_registered graph_exec_update_failure"),
     *_rows("cuda", "program.order", "{call} is not allowed at that moment (inside a callback, during capture, or for this graph)", "not_permitted", "graph launch stream event alloc copy move"),
-    *_rows("cuda", "framework.gpu_unsupported", "{call} is not supported by this card or driver", "not_supported", "alloc peer launch copy move device limit"),
+    *_rows("cuda", "framework.gpu_unsupported", "{call} is not supported by this card or driver", "not_supported"),
     *_rows("cuda", "program.launch", "{call} asks for a cluster of blocks that the card does not take", "invalid_cluster_size"),
     *_rows("cuda", "program.illegal_access", _WILD, "hardware_stack_error illegal_instruction invalid_pc invalid_address_space misaligned_address"),
     *_rows("cublas", "program.shape", _REFUSED, "invalid_value", "work"),

@@ -32,20 +32,20 @@ _NOUN = (
     r"\b(?:shapes?|sizes?|dims?|dimension(?:s|al|ality)?|ndim|rank|ax[ei]s|dtypes?|(?:data|scalar|element|input|weight|index|tensor) ?types?|types? of|strides?"
     r"|strided|contiguous|layouts?|memory format|(?:data|tensor) format|channels?|batch(?:es)?|batch size|paddings?|broadcast\w*|numel"
     r"|elements?|square|matri(?:x|ces)|operands?|(?:in|out)?_?features?|head_?dims?|num_heads|lengths?|sequence length|[0-9n]-?d\b|carry|vectors?"
-    r"|scalars?|indices|positive[- ]definite|singular|quantile|bfloat16|float\d+|half|int\d+|complex\d+|object arrays?|positional arguments|keyword arguments"
-    r"|leading minor|power of 2|block ?size|kernel size|bits?type|groups?)\b"
+    r"|scalars?|indices|same type|type as|quantile|bfloat16|float\d+|half|int\d+|complex\d+|object arrays?|positional arguments|keyword arguments"
+    r"|power of 2|block ?size|kernel size|bits?type|groups?)\b"
 )
 _NO = (
     r"\b(?:must|should|shall|has to|have to|needs? to|expect(?:s|ed|ing)?|requires?|required|cannot|can't|could not|couldn't|unable"
     r"|(?:do|does|did|is|are|was|were|has|have)(?: not|n't)|not (?:allowed|supported|equal|compatible|divisible|implemented|match\w*|a multiple|defined|valid)"
     r"|incompatib\w+|inconsisten\w+|mismatch\w*|unsupported|invalid|unexpected|wrong|illegal|differ(?:s|ent)?|but (?:got|found|received|is|are|was|were|has|they|given)"
     r"|got|found|received|at least|at most|exceeds?|greater than|less than|larger than|smaller than|too (?:large|small|few|many|short|long|big)|only supports?"
-    r"|only accepts?|only implemented|no implementation|not positive)\b"
+    r"|only accepts?|only implemented|no implementation)\b"
 )
 _OPERANDS = re.compile(rf"{_NOUN}[^\n]{{0,200}}?{_NO}|{_NO}[^\n]{{0,200}}?{_NOUN}", re.IGNORECASE)
 _WANTED = re.compile(
     r"\bexpect(?:s|ed)\b[^\n]{0,160}\b(?:\w*tensors?|arrays?|types?|inputs?|arguments?|values?|operands?|but|got|found|to be)\b|\b(?:tensors?|arrays?|types?|inputs?|arguments?|operands?)\b[^\n]{0,120}\b(?:must|should|expected|not supported|unsupported|cannot|only)\b"
-    r"|\bunsupported (?:\w+ ){0,2}types?\b|not implemented for '|could not run '[\w:]+' with arguments|cannot compute \w+ as|no method matching|is ambiguous|\bonly supports?\b|attempting to broadcast|can_mul_mat|same_shape|are_same|\b(?:shape|size|dim|ndim|ne|axis|rank|stride|numel|width|height|channels?|n_\w+)\w*(?:\(\w*\)|\[\w*\])? ?(?:==|!=|<=?|>=?|%) ?\w",
+    r"|\bunsupported (?:\w+ ){0,2}types?\b|not implemented for '|could not run '[\w:]+' with arguments|cannot compute \w+ as|no method matching|values to unpack|is ambiguous|\bonly supports?\b|attempting to broadcast|can_mul_mat|same_shape|are_same|\b(?:shape|size|dim|ndim|ne|axis|rank|stride|numel|width|height|channels?|n_\w+)\w*(?:\(\w*\)|\[\w*\])? ?(?:==|!=|<=?|>=?|%) ?\w",
     re.IGNORECASE,
 )
 """What is wanted, or a condition on the arrays that did not hold, in the words of something that works on nothing else."""
@@ -85,13 +85,14 @@ _DEVICE = re.compile(
 )
 _DIALECT = re.compile(
     r"\btensors?\b|\btorch[.:]|\b(?:linalg|fft|special|nn|F|lax|jnp|tl|tf|cp)\.\w|^\W?\w{3,40}\(\): |\b(?:float|int|uint|bfloat|bool|complex|f|s|u|bf|c)\d{1,3}\[[\d,]*\]|\[Op:|function_node|\bmat[12]\b|\b[lr]hs[ ._]"
-    r"|\w_(?:cuda|impl)\b|^\"?\w{2,30}_\w{2,40}\"?: |flash ?attention|kokkos|\bggml|onnxruntime|\[trt\]|autograd|aten::|\byour module\b|session graph|device_put|kernel launch|\bcuda: |nd4j|jcublas|jcuda|process ?group|collectives|elapsed_time|(?:cuda|gpu) (?:graph|stream|event|context|allocator)|execution space|class 'numpy|_ndarray_base"
+    r"|\w_(?:cuda|impl)\b|^\"?\w{2,30}_\w{2,40}\"?: |flash ?attention|cotangent|\bvjp\b|\bjvp\b|\w' op\b|kokkos|\bggml|onnxruntime|\[trt\]|autograd|aten::|\byour module\b|session graph|device_put|kernel launch|\bcuda: |nd4j|jcublas|jcuda|process ?group|collectives|elapsed_time|(?:cuda|gpu) (?:graph|stream|event|context|allocator)|execution space|class 'numpy|_ndarray_base"
     r"|`\.get\(\)`|device arrays?|device_array|\bndarray|\bbody function|\bjit\b|\bvmap|\bp(?:map|jit)\b|shard_map|\bsharding|\bN[CH]HW|NHWC|hlo\b|\bCu(?:Array|Device\w+)|\bXLA|gpu kernel|kernel function|device function|cu(?:blas|dnn|fft|sparse|solver)",
     re.IGNORECASE,
 )
 """How only frameworks speak, whoever shows it."""
 _ARRAYS = re.compile(
-    r"\b[0-9n]-?d\b|\btensors?\b|\bmatri(?:x|ces)\b|\bdtypes?\b|\bdimensions?\b|\binputs?\b[^\n]{0,40}\b(?:must|only|should|expected)\b|\bonly supports?\b[^\n]{0,60}\binputs?\b",
+    r"\b[0-9n]-?d\b|\d-dimensional|tensors?\b|\bmatri(?:x|ces)\b|\bdtypes?\b|\bdimensions?\b|\bcolumns\b|\bbatch|\bchannels?\b|\bstorage\b|\bgrad\b|\bembedding\b|\bweights?\b|\blengths?\b|\bscalar\b"
+    r"|\binputs?\b[^\n]{0,40}\b(?:must|only|should|expected)\b|\bonly supports?\b[^\n]{0,60}\binputs?\b",
     re.IGNORECASE,
 )
 _CALLED = re.compile(
@@ -126,8 +127,11 @@ def _tells(one: Symptom) -> bool:
     return one.role in ("error", "harmless") and not vague
 
 
-_TRACED = re.compile(r"tracer|traced array|concrete value|key data|static_arg", re.IGNORECASE)
-"""How JAX tells that Python asked a value of an array that has none yet: a mistake in the program, with or without a GPU."""
+_TRACED = re.compile(
+    r"tracer|traced array|concrete value|key data|static_arg|singular|positive[- ]definite|not converge|failed to converge|non-finite|contains? (?:nan|inf)|probability tensor|must feed a value",
+    re.IGNORECASE,
+)
+"""What is no matter of the GPU: a value asked of an array that has none yet (JAX), numbers that have no solution."""
 
 
 def _printed(text: str) -> Ending | None:
@@ -167,7 +171,7 @@ def _by_framework(ending: Ending, said: str) -> Found:
         return NOTHING
     if ending.owner in OPERATING and _SETTINGS.search(file):
         return "refused.setting", {"name": f"a setting of {ending.owner}"}
-    if ending.owner in OPERATING and "distributed" in file and not _strictly(said):
+    if ending.owner in OPERATING and "distributed" in file and not _of_tensors(said):
         return "refused.group", {}
     return _kind(ending, said), {}
 
@@ -196,6 +200,11 @@ _STATUSES = {
 """What a class of TensorFlow's and XLA's statuses stands for, where the words tell nothing."""
 
 
+def _of_tensors(said: str) -> bool:
+    """Whether what is refused are tensors, by their figures or by name."""
+    return _strictly(said) or bool(re.search(r"\btensors?\b|\bd(?:ata )?types?\b", said))
+
+
 def _strictly(said: str) -> bool:
     """Whether figures or types of arrays are told, which decide before words of time do."""
     return bool(re.search(r"[\[(]\d+(?:, ?\d+)*,?[\])]|\b(?:float|int|bfloat|uint)\d+\b|\bsize \d", said))
@@ -207,10 +216,13 @@ def _framework(ending: Ending, said: str) -> bool:
         return False
     below = _BELOW.search(ending.message)  # frames that were pasted below the message
     speakers = {ending.owner, ending.type.partition(".")[0], below["owner"] if below else ""}
+    if "values to unpack" in said:
+        return bool(_UNPACKED.search(f"{ending.frame.code if ending.frame else ''} {ending.message}"))
     return bool(speakers & OPERATING) or (ending.owner in ("", USER) and _in_its_words(ending, said))
 
 
-_OTHERS = PLAIN - {"_LinAlgError", "LinAlgError", "FloatingPointError"}
+_UNPACKED = re.compile(r"= ?[\w.]+\.(?:shape|size\(\))")
+_OTHERS = PLAIN - {"_LinAlgError", "LinAlgError", "FloatingPointError", "ArgumentError"}
 """Exceptions that Python or others raise of their own matters."""
 
 

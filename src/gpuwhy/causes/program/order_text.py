@@ -51,12 +51,11 @@ TEXT = Text(
     ),
     clues=(
         ("said.not_present", 4.0, "data is used on the device before it was brought there, or after it was taken away"),
-        ("said.dead_context", 3.8, "the CUDA context is used before it was made, or after it was ended"),
+        ("said.dead_context", 3.0, "the CUDA context is used before it was made, or after it was ended"),
         ("cuda.not_initialized", 4.4, "a call of the driver came before cuInit (error 3)", driver_call),
         ("cuda.invalid_context", 4.0, "a call of the driver came before a context was made, or in a thread without one (error 201)", driver_call),
         ("cuda.invalid_context", 3.4, "there is no CUDA context where the call is made: not yet, no longer, or not in this thread (error 201)"),
         ("cuda.context_is_destroyed", 3.4, "the context is used after it was ended (error 709)"),
-        ("program.context", 3.6, "a CUDA context is used where it is not current"),
         ("cuda.illegal_state", 4.2, "the call is not allowed in the state that the stream or the graph is in (error 401)"),
         ("cuda.stream_capture_", 4.4, "the stream is being captured into a graph, where this call is not allowed"),
         ("cuda.captured_event", 4.2, "an event of a stream that is being captured was used outside"),

@@ -12,7 +12,17 @@ SHORT = 4
 
 
 _SAID = sorted(cuda_messages(), key=len, reverse=True)
-_LONG = [text for text in _SAID if len(text.split()) >= SHORT or "-" in text or "cuda" in text]
+_PLAIN = (
+    "misaligned address",
+    "hardware stack error",
+    "invalid program counter",
+    "invalid device ordinal",
+    "invalid device function",
+    "invalid resource handle",
+    "invalid configuration argument",
+)
+"""Short ones that nobody else says."""
+_LONG = [text for text in _SAID if len(text.split()) >= SHORT or "-" in text or "cuda" in text or text in _PLAIN]
 _SHORT = [text for text in _SAID if text not in _LONG]
 
 

@@ -17,7 +17,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"(?:include/socket|misc/(?:socket|ibvwrap)|transport/net\w*|bootstrap)\.\w{1,3}:\d+ warn [^\n]*(?:connect|socket|interface|timed out|peer)",
         "socket.h:", "socket.cc:", "ibvwrap", "transport/net", "bootstrap.c",
     ),
-    error("nccl.gloo", r"gloo/transport/\w+/\w+\.cc:\d+\][^\n]*(?:connection|timed out|refused|reset|closed)", "gloo/transport"),
+    error("nccl.gloo", r"gloo/transport/\w+/\w+\.cc:\d+\][^\n]*(?:connection|timed out|refused|reset|closed)|enforce fail at [^\n]{0,60}gloo/", "gloo/transport", "enforce fail at"),
     error("nccl.shm", r"error while creating shared memory segment|nccl[^\n]*/dev/shm|\bshm\w*\.(?:h|cc):\d+ nccl warn", "shared memory segment", "/dev/shm/nccl", "nccl warn",
           covers=("memory.shm", "limit.space", "nccl.warn")),
     error("nccl.duplicate_gpu", r"duplicate gpu detected", "duplicate gpu detected"),
