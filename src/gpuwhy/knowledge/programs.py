@@ -171,7 +171,7 @@ PROGRAMS: tuple[Program, ...] = (
     Program("kohya", "the training scripts", r"sd[-_]scripts|kohya|train_network\.py|LoRA_Easy", NONE,
             (("Train with batch size 1, gradient checkpointing, half precision and cached latents", "accelerate launch train_network.py --train_batch_size=1 --gradient_checkpointing --mixed_precision=fp16 --cache_latents --optimizer_type=AdamW8bit"),
              ("And smaller pictures: --resolution=512 instead of 768 or 1024", ""))),
-    Program("diffusers", "diffusers", r"\bdiffusers\b", ("Install the newest diffusers", "pip install --upgrade diffusers accelerate transformers"),
+    Program("diffusers", "diffusers", r"\bdiffusers\b|Loading pipeline components|\b(?:StableDiffusion\w*|Flux|Diffusion|Wan|Hunyuan\w+|CogVideoX|PixArt\w*|SD3|Sana|LTX)Pipeline\b", ("Install the newest diffusers", "pip install --upgrade diffusers accelerate transformers"),
             (("diffusers: keep on the GPU only the part that works, and decode in slices", on.code("pipe.enable_model_cpu_offload(); pipe.enable_attention_slicing(); pipe.vae.enable_tiling()")),)),
     Program("ultralytics", "Ultralytics YOLO", r"ultralytics|Invalid CUDA 'device=|\byolov?\d", ("Install the newest Ultralytics", "pip install --upgrade ultralytics"),
             (("YOLO: a smaller batch and smaller pictures", "yolo train model=MODEL.pt data=DATA.yaml batch=4 imgsz=640"),),

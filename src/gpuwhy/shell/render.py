@@ -38,7 +38,9 @@ DOS = re.compile(
     r"(?i)\b[a-z]:\\|%\w+%|\.dll\b|\b(?-i:setx?)\b \"?\w+=|\$env:|winget|taskkill|\bregedit\b|\bwinerror\b"
 )
 """Words of Windows that have no place in an answer for Linux."""
-_LINUX_WHEELS = re.compile(r"and-cuda|jax\[cuda|nvidia-nccl|jax-cuda|\btriton(?!-windows)\b")
+_LINUX_WHEELS = re.compile(
+    r"and-cuda|jax\[cuda|nvidia-nccl|jax-cuda|pip install [^\n]*\b(?:vllm|sglang)\b|\btriton(?!-windows)\b"
+)
 _NOT_THERE = ("--gpu-reset", "mig", "-pm", "-mig")  # options of nvidia-smi that Windows does not have
 _BUILDING = re.compile(r"(.*/)?(python[\d.]*|pip|conda|uv)")
 _OUTSIDE = ("docker", "podman", "kubectl")  # typed where containers of an image are started

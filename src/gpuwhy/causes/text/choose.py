@@ -7,8 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
+from gpuwhy.causes.text.advised import advised
 from gpuwhy.causes.text.asked import Asked, asked
 from gpuwhy.causes.text.contradictions import told_to_clash
+from gpuwhy.causes.text.evident import evident
+from gpuwhy.causes.text.fitted import fitted
 from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service, in_an_image
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.meant import common, exact
@@ -21,6 +24,7 @@ from gpuwhy.causes.text.rows_containers import CONTAINERS
 from gpuwhy.causes.text.rows_windows import WINDOWS
 from gpuwhy.causes.text.set_where import reaching
 from gpuwhy.causes.text.situations import situated
+from gpuwhy.causes.text.spent import without_spent
 from gpuwhy.causes.text.told_names import with_told_names
 from gpuwhy.causes.text.tongues import in_its_tongue
 from gpuwhy.causes.text.windows_ways import at_a_prompt, under_wsl
@@ -34,21 +38,40 @@ from gpuwhy.model.symptom import Reading, Symptom
 def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = None) -> tuple[Fix, ...]:
     """The fixes for a cause where only a text is known.
 
-    What cured others who saw the same words comes first, then what the text names itself; then those for the very messages, those by who speaks and where; else those
-    made for what was asked; else the common ones. What only looks comes after two that mend.
+    What the text itself gives away comes first, then what cured others who saw the same words, and what the text names; then those for the very messages, those by who
+    speaks and where; else those made for what was asked; else the common ones. What cannot be done there is left out, what the text shows to be done goes; what only
+    looks comes after two that mend.
     """
     room, case = rooms()[cause], asked(symptoms, reading, facts)
-    known = precedented(cause, case)
     hosted, alone = _of_the_place(cause, case)
+    known = (*evident(cause, case), *_found_before(cause, case, hosted))
     if alone:
-        return _looks_later(tuple(with_told_names(_once((*known, *hosted)), case)))
+        return _looks_later(_at_hand(_once((*known, *hosted)), case, len(known)))
     exactly = (*hosted, *_by_place(cause, case))
     here = (_for_here(fix, case) for fix in exactly)
     named = (*known, *told_to_clash(cause, case), *here, *room.first(case), *room.named(symptoms, reading))
     rest = (fix for fix in _of_the_room(room, case, reading) if not named or not fix.command.endswith(" PACKAGE"))
     once = _once(tuple(reaching((*named, *rest), case)))
     kept = _for_users(cause, case, in_its_tongue(cause, case, once))
-    return _looks_later(tuple(with_told_names(kept, case)), _here(case))
+    return _looks_later(_at_hand(kept, case, len(known)), _here(case))
+
+
+def _found_before(cause: str, case: Asked, hosted: Sequence[Fix]) -> tuple[Fix, ...]:
+    """What cured others; a job's own ways to start go before cures in which no batch system is spoken of."""
+    cures = precedented(cause, case)
+    by_job = "slurm" in case.tools and not any(_BATCH.search(f"{fix.text} {fix.command}") for fix in cures)
+    return (*hosted, *cures) if by_job else cures
+
+
+_BATCH = Later(r"slurm|\bsrun\b|\bsbatch\b|--gres|\bjob\b", re.IGNORECASE)
+
+
+def _at_hand(fixes: Sequence[Fix], case: Asked, known: int) -> list[Fix]:
+    """The fixes with what is told filled in, that can be done there and were not done yet; the message's own advice comes behind what others found, where there is such."""
+    kept = without_spent(fitted(list(with_told_names(fixes, case)), case), case)
+    own = list(advised(case, kept))
+    first = int(known > 0)
+    return [*kept[:first], *own, *kept[first:]]
 
 
 def _of_the_room(room: Text, case: Asked, reading: Reading) -> tuple[Fix, ...]:

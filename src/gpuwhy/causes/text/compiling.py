@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gpuwhy.knowledge.archs import first_toolkit
 from gpuwhy.knowledge.removed import removed
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -112,6 +113,18 @@ def _for_host(flag: str, where: str) -> Iterator[Fix]:
     yield _fix(f"If {flag} is meant for nvcc itself, check whether this release has it", "nvcc --help", look=True)
 
 
+def _architecture(value: str) -> Iterator[Fix]:
+    """An architecture that nvcc does not know: the toolkit that does, where it is of a card; or another architecture."""
+    number = re.sub(r"\D", "", value)
+    least = first_toolkit(f"{number[:-1]}.{number[-1]}") if len(number) > 1 else None
+    if least:
+        yield _fix(f"Install CUDA {least} or newer, the first that knows {value}, and have its nvcc found first: the one that is called is older (or, for a card that CUDA has dropped, newer)", on.linux(f"export PATH=/usr/local/cuda-{least}/bin:$PATH CUDA_HOME=/usr/local/cuda-{least}\nnvcc --version"))  # fmt: skip
+    yield _fix(
+        f"{'Or compile' if least else 'Compile'} for an architecture that this CUDA knows: {value} is newer, or is no longer there",
+        "nvcc --list-gpu-arch\nnvcc -arch=sm_86 FILE.cu",
+    )
+
+
 def _value(symptom: Symptom, where: str) -> Iterator[Fix]:
     option, value = symptom.get("option"), symptom.get("value")
     if option == "std":
@@ -119,11 +132,7 @@ def _value(symptom: Symptom, where: str) -> Iterator[Fix]:
         yield _fix(f"Ask for an older C++ than {value}, which this nvcc does not know: -std=c++17 or c++20", given)
         yield _fix("Or install a newer CUDA toolkit")
     elif option in ("gpu-name", "gpu-architecture", "arch", "gpu-code"):
-        yield _fix(
-            f"Compile for an architecture that this CUDA knows: {value} is newer, or is no longer there",
-            "nvcc --list-gpu-arch\nnvcc -arch=sm_86 FILE.cu",
-        )
-        yield _fix(f"Or, where the GPU itself is {value}, install a newer CUDA toolkit")
+        yield from _architecture(value)
     else:
         yield _fix(
             f"Give --{option} one of the values that it accepts", on.linux(f"nvcc --help | grep -A12 -e --{option}")

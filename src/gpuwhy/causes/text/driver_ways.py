@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.shown import typed_inside
 from gpuwhy.causes.text.ways import elsewhere, tried
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.model import on
@@ -140,8 +141,9 @@ def may_open(case: Asked) -> Iterator[Fix]:
         return
     if _SELINUX.search(case.text) and "podman" in case.tools:
         yield tried("SELinux keeps the container from the device files: allow it, for this container or for all", on.linux("podman run --security-opt=label=disable --device nvidia.com/gpu=all IMAGE nvidia-smi    # for all: sudo setsebool -P container_use_devices=true"))  # fmt: skip
-    if _INSIDE.search(case.text):
-        yield tried("Let the container's user open the device files: by the group that owns them on the host", on.linux(f"docker run --gpus all --group-add $(getent group {name} | cut -d: -f3) IMAGE    # rootless podman: --group-add keep-groups"))  # fmt: skip
+    if _INSIDE.search(case.text) or typed_inside(case.text):
+        number = name if name.isdigit() else f"$(getent group {name} | cut -d: -f3)"
+        yield tried("On the host: let the container's user open the device files, by the number of the group that owns them (a pod: securityContext: {supplementalGroups: [NUMBER]})", on.linux(f"docker run --gpus all --group-add {number} IMAGE    # rootless podman: --group-add keep-groups"))  # fmt: skip
     yield tried(f"Join the group {name}, which owns the device files, then log in anew (a service: usermod for its own user, then start it again)", on.linux(f"sudo usermod -aG {name} $USER"), root=True)  # fmt: skip
     yield tried("Or open them to all, as NVIDIA's own installer does", on.host("sudo chmod a+rw /dev/nvidia* && sudo nvidia-modprobe -u -c=0    # for good: options nvidia NVreg_DeviceFileMode=0666 in /etc/modprobe.d/nvidia.conf"), root=True)  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -45,11 +46,18 @@ def compilers(case: Asked) -> Iterator[Fix]:
 
 
 _DENIED = Later(r"(?:Permission denied|Read-only file system|Errno 13\]|Errno 30\]|Errno 16\]|Errno 122\]|Disk quota exceeded|Errno 28\]|No space left on device)[^'\"\n]*['\"]([/~][^'\"\n]+)['\"]")  # fmt: skip
-_CACHES = (("triton", "TRITON_CACHE_DIR"), ("inductor", "TORCHINDUCTOR_CACHE_DIR"), ("torch_extensions", "TORCH_EXTENSIONS_DIR"), ("huggingface", "HF_HOME"), ("numba", "NUMBA_CACHE_DIR"), ("matplotlib", "MPLCONFIGDIR"), ("cupy", "CUPY_CACHE_DIR"), (".nv", "CUDA_CACHE_PATH"), ("vllm", "VLLM_CACHE_ROOT"), ("cache", "XDG_CACHE_HOME"), ("tmp", "TMPDIR"))  # fmt: skip
+_CACHES = (("triton", "TRITON_CACHE_DIR"), ("inductor", "TORCHINDUCTOR_CACHE_DIR"), ("torch_extensions", "TORCH_EXTENSIONS_DIR"), ("huggingface", "HF_HOME"), ("numba", "NUMBA_CACHE_DIR"), ("matplotlib", "MPLCONFIGDIR"), ("cupy", "CUPY_CACHE_DIR"), (".nv", "CUDA_CACHE_PATH"), ("vllm", "VLLM_CACHE_ROOT"), ("torch/hub", "TORCH_HOME"), (".keras", "KERAS_HOME"), ("flashinfer", "FLASHINFER_WORKSPACE_BASE"), ("pip", "PIP_CACHE_DIR"), ("/uv/", "UV_CACHE_DIR"), (".conda/pkgs", "CONDA_PKGS_DIRS"), ("conda3/pkgs", "CONDA_PKGS_DIRS"), (".ollama", "OLLAMA_MODELS"), ("/ray/", "RAY_TMPDIR"), ("wandb", "WANDB_DIR"), ("cache", "XDG_CACHE_HOME"), ("tmp", "TMPDIR"))  # fmt: skip
 
 
 _OWN_FOLDER = Later(r"/(?:home|data|mnt|scratch|workspace|tmp)/\w[\w.-]*")
 """Folders that may be somebody's: never the system's own."""
+
+
+def of_its_owner(case: Asked) -> Iterator[Fix]:
+    """The folder of a program that has a variable of its own for it: that variable, before any other."""
+    found = _DENIED.search(case.text)
+    if found and any(part in found[1] for part, _ in _CACHES[:-2]):
+        yield from itertools.islice(writable(case), 1)
 
 
 def writable(case: Asked) -> Iterator[Fix]:

@@ -161,8 +161,15 @@ _LOADER = Later(r"dataloader|worker_init|__getitem__|collate|num_workers", re.IG
 _MAPPED = Later(r"\bdatasets[/\\.]|num_proc|\.map\(", re.IGNORECASE)
 
 
+_SHUT_DOWN = Later(r"\berror (?:#|code )?4\b|DEINITIALIZED|CudartUnloading|driver shutting down", re.IGNORECASE)
+
+
 def not_forked(case: Asked) -> Iterator[Fix]:
     """CUDA in a child that was forked: by who forks."""
+    if _SHUT_DOWN.search(case.lines) and not case.framework and not case.reading.ending.stack:
+        yield tried("The driver was being shut down when the program, at its end, gave its GPU memory back: what was computed before is complete. Install the program's newest release, or the one before, where the end is in order")  # fmt: skip
+        yield tried("In a program of your own: free GPU memory and end MPI before main returns, not in destructors of global objects", on.code("cudaDeviceSynchronize(); cudaFree(p); MPI_Finalize(); return 0;"))  # fmt: skip
+        return
     if any(one.name in ("ollama", "ggml", "blender", "ffmpeg") for one in case.programs):
         yield from uvm_again(case)
         yield tried("The driver did not start for this program: start its service, or the machine, anew; a driver older than its CUDA needs an update", on.linux("nvidia-smi && sudo systemctl restart ollama    # or the service that runs it"))  # fmt: skip

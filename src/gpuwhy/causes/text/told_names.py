@@ -104,6 +104,8 @@ def _exact(command: str, case: Asked) -> str:
     """Folders and releases that are guessed, by those that are told."""
     if not case.windows and _GUESSED.search(command) and (folder := _folder(case.text)):
         command = _GUESSED.sub(folder, command)
+    if _GUESSED_KIT.search(command) and (kit := windows_toolkit(case)):
+        command = _GUESSED_KIT.sub(lambda found: f"{found[1]}{kit}", command)
     if built := _BUILT.search(case.text):
         command = _CONDA.sub(rf"conda install -c nvidia/label/cuda-{built[1]}.{built[2]}.0 \1", command)
     if (
@@ -117,6 +119,31 @@ def _exact(command: str, case: Asked) -> str:
     if failed := _FAILED.search(case.text):
         command = re.sub(r"(pip install (?:--\S+ )*-v) \.(?=$|\n)", rf"\1 {failed[1]}", command)
     return command
+
+
+def toolkits(text: str) -> tuple[str, ...]:
+    """The releases of CUDA whose folders below /usr/local a text names."""
+    return tuple(dict.fromkeys(re.findall(r"/usr/local/cuda-(\d+\.\d+)", text)))
+
+
+_WINDOWS_KIT = Later(r"\\CUDA\\(v\d+\.\d)\b", re.IGNORECASE)
+_LISTED_KIT = Later(r"^\s*(?:\S+ +\S+ +(?:AM|PM)? *<DIR> +)?(v(?:8|9|1[0-3])\.\d)\s*$", re.MULTILINE | re.IGNORECASE)
+_GUESSED_KIT = re.compile(r"(\\CUDA\\)v1[0-3]\.\d")
+_OF_DLL = Later(r"\b(?:nvrtc-builtins|cudart|nvrtc|cublas|cufft|curand|cusolver|cusparse)64_(8|9|10|11|12)(\d)(?:_0)?\.dll", re.IGNORECASE)  # fmt: skip
+
+
+def listed_kit(case: Asked) -> str:
+    """The one toolkit's folder under Windows that a text names or lists: v11.1."""
+    named = {one[1].lower() for words in (_WINDOWS_KIT, _LISTED_KIT) for one in words.finditer(case.text)}
+    return named.pop() if len(named) == 1 else ""
+
+
+def windows_toolkit(case: Asked) -> str:
+    """The same, else that of the DLL that is asked for."""
+    if named := listed_kit(case):
+        return named
+    found = _OF_DLL.search(case.lines) or _OF_DLL.search(case.text)
+    return f"v{found[1]}.{found[2]}" if found else ""
 
 
 def _folder(text: str) -> str:

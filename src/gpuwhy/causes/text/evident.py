@@ -1,0 +1,278 @@
+"""Evident: remedies made of what a text shows beside its message: a line that sets a variable, a second copy, conda's build, modules that are there."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.env_ways import of_its_owner
+from gpuwhy.causes.text.jetson_ways import of_its_jetpack, one_onnxruntime
+from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.shown import OwnSetting, commands, set_by_program, variables
+from gpuwhy.causes.text.told_names import listed_kit
+from gpuwhy.causes.text.ways import tried
+from gpuwhy.knowledge.drivers import cuda_of_driver
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.version import at_least, numbers
+
+_UNSEEN = ("device.", "driver.missing", "container.no_gpu", "framework.cpu_only", "driver.not_ready", "env.setting")
+_GPUS = Later(r"^\s*GPU (\d+): ", re.MULTILINE)
+
+
+def _set_inside(case: Asked) -> Iterator[Fix]:
+    """A program that chooses its GPUs itself, and wrongly."""
+    found = [one for one in set_by_program(case.text) if one.name == "CUDA_VISIBLE_DEVICES"]
+    own = max(found, key=lambda one: (bool(one.file), bool(one.line)), default=None)
+    if own is None or not (why := _wrongly(own, case)):
+        return
+    line = f", line {own.line}," if own.line else ""
+    place = f"The program ({own.file}{line.rstrip(',')})" if own.file else "The program"
+    value = f"to {own.value}" if own.value else "to nothing"
+    yield tried(f"{place} sets CUDA_VISIBLE_DEVICES {value} itself ({why}): take that line out, and let the shell or the batch system choose; in the program the GPUs that are visible count from 0 (cuda:0)")  # fmt: skip
+    yield tried("Or have the program keep what it is given", on.code("os.environ.setdefault('CUDA_VISIBLE_DEVICES', '0')"))  # fmt: skip
+
+
+def _wrongly(own: OwnSetting, case: Asked) -> str:
+    """Why the program's own choice is wrong; "" where nothing shows it."""
+    held = variables(case.text).get("CUDA_VISIBLE_DEVICES", "")
+    chosen = {one for one in own.value.split(",") if one}
+    if not chosen or chosen & {"-1", "none", "NoDevFiles"}:
+        return "which hides every GPU"
+    there = _GPUS.findall(case.text)
+    if there and all(one.isdigit() for one in chosen) and max(map(int, chosen)) > max(map(int, there)):
+        return f"of which the machine has only {', '.join(dict.fromkeys(there))}"
+    given = {one for one in held.split(",") if one.isdigit()}
+    return f"over the {held} that it was given" if given and not chosen <= given else ""
+
+
+_KITS = "C:\\Program Files\\NVIDIA GPU Computing Toolkit\\CUDA"
+_SAYS_HOME = Later(r"CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDAToolkit_ROOT|CUDA_TOOLKIT_ROOT")
+
+
+def _into_its_folder(case: Asked) -> Iterator[Fix]:
+    """Windows: cuDNN goes into the toolkit's folder that a listing shows."""
+    kit = listed_kit(case)
+    if kit and case.windows:
+        folder = f"{_KITS}\\{kit}"
+        yield tried(on.in_windows(f"CUDA {kit[1:]} is installed: copy the DLLs of cuDNN's bin folder, of the cuDNN for that CUDA, into {folder}\\bin, have that folder on PATH, then open a new window"), on.cmd(f'set "PATH={folder}\\bin;%PATH%"'))  # fmt: skip
+
+
+def _to_be_built_with(case: Asked) -> Iterator[Fix]:
+    """Windows: a build that asks for the toolkit gets the folder that a listing shows."""
+    if _SAYS_HOME.search(case.lines):
+        yield from itertools.islice(_from_its_folder(case), 1)
+
+
+def _from_its_folder(case: Asked) -> Iterator[Fix]:
+    """Windows: the toolkit that a listing shows, by its folder."""
+    kit = listed_kit(case)
+    if not kit or not case.windows:
+        return
+    folder = f"{_KITS}\\{kit}"
+    yield tried(on.in_windows(f"CUDA {kit[1:]} is installed, and is not found: name its folder in the window that starts the program (for good: under Windows' environment variables)"), on.cmd(f'set "CUDA_PATH={folder}" && set "CUDA_HOME={folder}" && set "PATH={folder}\\bin;%PATH%"'))  # fmt: skip
+    yield tried(on.in_windows("Python 3.8 and newer does not search PATH for a library's DLLs: name the folder in the program, before the import"), on.code(f'import os; os.add_dll_directory(r"{folder}\\bin")'))  # fmt: skip
+
+
+_NODES = re.compile(r"/dev/nvidia(\d+)\b")
+
+
+def _counted_anew(case: Asked) -> Iterator[Fix]:
+    """A job's container has a part of the node's GPUs, counted from 0, and the batch system's variable counts the node's."""
+    held = [one for one in variables(case.text).get("CUDA_VISIBLE_DEVICES", "").split(",") if one]
+    if not case.tools & {"slurm", "container", "singularity"} or not held or not all(map(str.isdigit, held)):
+        return
+    nodes = {int(one) for one in _NODES.findall(case.text)}
+    if max(map(int, held)) < len(held) or (nodes and not nodes & set(map(int, held))):
+        return
+    count = ",".join(map(str, range(len(held))))
+    yield tried(f"CUDA_VISIBLE_DEVICES is {','.join(held)}, numbers of the whole node, and in the container or the job's control group only these GPUs are there, counted from 0: set it anew inside", on.linux(f"export CUDA_VISIBLE_DEVICES={count}    # or: unset CUDA_VISIBLE_DEVICES"))  # fmt: skip
+    yield tried("For good, the administrators: have Slurm confine each job to its devices, so that it counts them from 0 itself (ConstrainDevices=yes in cgroup.conf, TaskPlugin=task/cgroup), then restart slurmd", on.host("scontrol show config | grep -i -e TaskPlugin -e ConstrainDevices"))  # fmt: skip
+
+
+_STATS = Later(r"Limit:\s+(?P<limit>\d+)\s+(?:\S+ )?InUse:\s+(?P<used>\d+)")
+_ROUNDED = Later(r"trying to allocate [^\n(]*\(rounded to (\d+)\)")
+_LARGEST = Later(r"LargestFreeBlock:\s+(\d+)")
+
+
+def _in_pieces(case: Asked) -> Iterator[Fix]:
+    """TensorFlow's allocator had enough, in pieces."""
+    stats, asked = _STATS.search(case.text), _ROUNDED.search(case.text)
+    if not stats or not asked or int(stats["limit"]) - int(stats["used"]) < int(asked[1]):
+        return
+    free, wanted = (int(one) / 2**30 for one in (int(stats["limit"]) - int(stats["used"]), asked[1]))
+    largest = _LARGEST.search(case.text)
+    piece = f", the largest piece of {int(largest[1]) / 2**30:.1f} GiB" if largest and int(largest[1]) else ""
+    yield tried(f"{wanted:.1f} GiB were asked for and {free:.1f} GiB were free, in pieces{piece}: take memory from CUDA's own pool, which does not leave such pieces (TensorFlow 2.5 and newer)", "export TF_GPU_ALLOCATOR=cuda_malloc_async")  # fmt: skip
+
+
+_THERE = Later(r"Requirement already satisfied: (nvidia-[\w-]+)[^\n]* in (\S+)|^(nvidia-(?:cudnn|cublas|cuda-runtime|cufft|cusolver|cusparse|nccl|curand|cuda-nvrtc)(?:-cu1[123])?) +\d[\d.]+ *$", re.MULTILINE)  # fmt: skip
+_PART = re.compile(r"nvidia-(?:cuda-)?(\w+?)(?:-cu1[123])?$")
+_OF_PART = {"runtime": "cuda_runtime", "nvrtc": "cuda_nvrtc"}
+
+
+def _unsearched(case: Asked) -> Iterator[Fix]:
+    """The wheel with the library is installed, as the text shows: then its folder is not searched."""
+    parts = {}
+    for one in _THERE.finditer(case.text):
+        part = _PART.match(one[1] or one[3])
+        if part and (part[1] in case.library or (part[1] == "runtime" and "cudart" in case.library)):
+            parts[one[1] or one[3]] = _OF_PART.get(part[1], part[1])
+    if not parts or case.windows or not case.library:
+        return
+    name, folder = next(iter(parts.items()))
+    if case.framework == "onnxruntime":
+        yield tried(f"{case.library} is in {name}, which is installed: have ONNX Runtime (1.21 and newer) open the wheels' libraries before the first session; or import torch first", on.code("import onnxruntime; onnxruntime.preload_dlls()"))  # fmt: skip
+    at = f"$(python -c 'import nvidia.{folder} as m; print(list(m.__path__)[0])')/lib"
+    yield tried(f"{name} is installed, so its folder is not searched: have it searched by the process that fails", on.linux(f"export LD_LIBRARY_PATH={at}:$LD_LIBRARY_PATH"))  # fmt: skip
+
+
+_HELD = Later(r"held broken packages|unmet dependencies|but it is not (?:going to be installed|installable)|trying to overwrite '|dpkg was interrupted")  # fmt: skip
+_WANTED = Later(r"apt(?:-get)? install[^\n]*?\b(nvidia-driver-\d+(?:-\w+)*)")
+
+
+def _unmet(case: Asked) -> Iterator[Fix]:
+    """apt refuses the driver: packages of another branch or source are in its way."""
+    if case.windows or not _HELD.search(case.text):
+        return
+    wanted = next(iter(_WANTED.findall(case.text)), "nvidia-driver-550")
+    yield tried("Packages of another branch, or of another source (NVIDIA's repository, a PPA), are in the way: remove all of the driver's packages, then install one branch from one source, and restart", on.host(f"sudo apt-get remove --purge '^nvidia-.*' '^libnvidia-.*' && sudo apt-get autoremove && sudo apt-get update && sudo apt-get install {wanted}"), root=True)  # fmt: skip
+    yield tried("Or let apt mend what is half installed, and free what is held", on.host("apt-mark showhold\nsudo dpkg --configure -a && sudo apt-get --fix-broken install"), root=True)  # fmt: skip
+
+
+_INVALID = Later(r"Invalid __(?P<space>\w+?)__ (?P<what>read|write|atomic)[^\n]*\n[=\s]*at (?:0x\w+ in )?(?P<function>[\w:<>~]+)[^\n]*?(?:in |/)(?P<file>[\w.-]+\.cuh?):(?P<line>\d+)", re.IGNORECASE)  # fmt: skip
+_BESIDE = Later(r"is (?P<bytes>[\d,]+) bytes (?P<side>before|after) the nearest allocation[^\n]* of size (?P<size>[\d,]+)")  # fmt: skip
+
+
+def sanitized(case: Asked) -> Iterator[Fix]:
+    """What compute-sanitizer names, where the text shows its words."""
+    found = _INVALID.search(case.text)
+    if not found:
+        return
+    beside = _BESIDE.search(case.text)
+    below = beside is not None and beside["side"] == "before"
+    where = f", {beside['bytes']} bytes {beside['side']} an array of {beside['size']} bytes" if beside else ""
+    guard = "if (i < 0 || i >= n) return;" if below else "if (i >= n) return;"
+    why = "the index is below 0 there (a neighbour of the first element, a value left of the grid): clamp it, or give the array guard cells" if below else "the index is beyond the array there: stop such threads, or make the array larger"  # fmt: skip
+    yield tried(f"The sanitizer names it: {found['function']}, {found['file']}, line {found['line']}, {found['what']}s foreign memory{where}: {why}", on.code(guard))  # fmt: skip
+
+
+_IN_USER_SITE = Later(
+    r"(/\.local/lib/python3\.\d+/site-packages|AppData\\Roaming\\Python\\Python3\d+\\site-packages)[\\/](torch|torchvision|tensorflow|jax|jaxlib|onnxruntime|numpy|cupy|keras|nvidia|triton|xformers|bitsandbytes)\b"
+)
+_ENVIRONMENT = Later(r"^\((?!base\))[\w.+-]+\) |[\\/]envs[\\/][\w.-]+|conda list|[\\/]\.?v?env[\\/](?:lib|Lib|bin|Scripts)\b", re.MULTILINE)  # fmt: skip
+_WHOLE = {"torch": "torch torchvision torchaudio", "torchvision": "torch torchvision torchaudio", "jaxlib": "jax jaxlib", "jax": "jax jaxlib", "tensorflow": "tensorflow keras", "nvidia": "torch torchvision torchaudio"}  # fmt: skip
+
+
+def _second_copy(case: Asked) -> Iterator[Fix]:
+    """A copy in the user's own folder, which every Python of that release finds before an environment's."""
+    found = _IN_USER_SITE.search(case.text)
+    if not found or not _ENVIRONMENT.search(case.text):
+        return
+    folder = "~/.local" if found[1].startswith("/") else r"AppData\Roaming\Python"
+    yield tried(f"An environment is active, and {found[2]} comes from {folder}: that copy is found before the environment's own. Have Python leave it out, then start the program again", "export PYTHONNOUSERSITE=1")  # fmt: skip
+    yield tried(f"For good: remove the copy in {folder} (the first that pip finds); the environment's own stays", f"python -m pip uninstall -y {_WHOLE.get(found[2], found[2])}")  # fmt: skip
+
+
+_LISTED = Later(r"^\s*(?P<name>pytorch|tensorflow|jaxlib|py-xgboost|xgboost|lightgbm)\s+(?P<version>\d[\w.]*)\s+(?P<build>\S*(?:cpu|mkl|eigen)\S*)(?:\s+(?P<channel>\S+))?\s*$", re.MULTILINE)  # fmt: skip
+_CREATED = Later(r"\b(?P<tool>conda|mamba|micromamba) (?:create|install)[^\n]*?\s(?P<name>pytorch|tensorflow|jaxlib|jax)(?P<version>=+\d[\d.]*)?(?=\s|$)")  # fmt: skip
+_OF = {"pytorch": "torch", "tensorflow": "tensorflow", "jaxlib": "jax", "jax": "jax"}
+
+
+def _of_conda(case: Asked) -> Iterator[Fix]:
+    """conda's build for the CPU, which pip would take for the release that is asked for: conda's own with CUDA."""
+    found = _LISTED.search(case.text) or _CREATED.search(case.text)
+    if not found or (case.framework and _OF.get(found["name"], case.framework) != case.framework):
+        return
+    groups = found.groupdict()
+    name, version = "jaxlib" if found["name"] == "jax" else found["name"], (groups["version"] or "").lstrip("=")
+    old = (groups.get("build") or "").startswith(("mkl", "eigen"))
+    if case.windows and (name != "pytorch" or old):
+        return
+    yield tried(f"conda chose its build of {name} for the CPU, as it does where it sees no driver (a login node, a machine without GPU): take conda's build with CUDA, and tell conda the CUDA of the machine that will run it", _by_conda(name, version, old, case))  # fmt: skip
+    yield tried("Or make the environment on a machine with the GPU, where conda sees the driver")
+
+
+def _by_conda(name: str, version: str, old: bool, case: Asked) -> str:
+    pinned = f"{name}={version}" if version and "." in version else name
+    if old:  # of Anaconda's own channel
+        return f'conda install "{name}={version or "*"}=gpu*"'
+    speaks = case.speaks or cuda_of_driver(case.driver) or "12.4"
+    cuda = speaks if at_least(speaks, "11.2") else "11.8"
+    also = " jax" if name == "jaxlib" else " torchvision" if "torchvision" in case.text and name == "pytorch" else ""
+    wanted = f'"{pinned}=*cuda*"' if pinned != name else f'"{name}=*=*cuda*"'
+    return on.linux(f"CONDA_OVERRIDE_CUDA={cuda} conda install -c conda-forge {wanted}{also}") if not case.windows else f"conda install -c conda-forge {wanted}{also}"  # fmt: skip
+
+
+_MODULE = re.compile(r"\bcuda(?:toolkit|-toolkit)?[/-](\d+\.\d+)", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w./-])(?:cuda-?|v)?(\d{1,2}\.\d)(?:\.\d+)?/?(?=\s|$)")
+_LOADS = Later(r"\bmodule load +((?!cuda|cudnn|gcc|python|anaconda|miniconda)[\w.+-]+(?:/[\w.+-]+)?)")
+
+
+def offered(case: Asked) -> tuple[str, ...]:
+    """The CUDA releases that a listing of modules or of a cluster's folder shows; () where none does."""
+    out: list[str] = []
+    for ran in commands(case.text):
+        if re.match(r"module (?:avail|spider|av)\b", ran.command):
+            out += _MODULE.findall(ran.outcome)
+        elif re.match(r"ls\b.*[/ ](?:cuda|CUDA)\S*$", ran.command):
+            out += _MODULE.findall(ran.outcome) or _NUMBER.findall(ran.outcome)
+    return tuple(dict.fromkeys(out))
+
+
+def gone(case: Asked) -> bool:
+    """Whether the CUDA that a library is of is none of those that a listing shows."""
+    there = offered(case)
+    first, last = (numbers(one) for one in (case.cuda, case.newest or case.cuda))
+    fits = (first <= numbers(one)[: len(first)] and numbers(one)[: len(last)] <= last for one in there)
+    return bool(there and first and case.library) and not any(fits)
+
+
+def _of_modules(case: Asked) -> Iterator[Fix]:
+    """A program of a cluster, built for a CUDA that is no longer there."""
+    if not gone(case) or case.framework:
+        return
+    there = offered(case)
+    name = next(iter(_LOADS.findall(case.text)), "")
+    program = f"module {name}" if name else "program"
+    yield tried(f"The {program} was built for CUDA {case.cuda}, and {', '.join(there)} are what is there: ask for a build of it with one of these (module avail), or build it again with the newest that it allows, CUDA {max(there, key=numbers)} perhaps", on.linux(f"module avail {name.partition('/')[0]}"))  # fmt: skip
+    yield tried(f"Or ask the administrators to bring the libraries of CUDA {case.cuda} back, or bring them yourself and have them searched", on.linux(f"conda create -y -p $HOME/cuda{case.cuda} -c conda-forge cudatoolkit={case.cuda}\nexport LD_LIBRARY_PATH=$HOME/cuda{case.cuda}/lib:$LD_LIBRARY_PATH"))  # fmt: skip
+
+
+def _on_a_board(case: Asked) -> Iterator[Fix]:
+    if "jetson" in case.tools:
+        yield from of_its_jetpack(case)
+
+
+def _one_on_a_board(case: Asked) -> Iterator[Fix]:
+    if "jetson" in case.tools and case.framework == "onnxruntime":
+        yield from one_onnxruntime(case)
+
+
+_SHOWN: tuple[tuple[tuple[str, ...], Callable[[Asked], Iterator[Fix]]], ...] = (
+    (_UNSEEN, _set_inside),
+    (_UNSEEN, _counted_anew),
+    (("framework.", "install.", "env.", "cuda.", "cudnn."), _second_copy),
+    (("memory.",), _in_pieces),
+    (("cuda.", "cudnn.", "env.path"), _unsearched),
+    (("env.limit",), of_its_owner),
+    (("cuda.compiler_missing", "cuda.missing_library", "env.path"), _from_its_folder),
+    (("program.build",), _to_be_built_with),
+    (("cudnn.missing",), _into_its_folder),
+    (("driver.missing",), _unmet),
+    (("program.illegal_access",), sanitized),
+    (("framework.cpu_only",), _of_conda),
+    (("cuda.missing_library", "cuda.version_mismatch", "env.path"), _of_modules),
+    (("cuda.", "cudnn.", "framework.", "env.path"), _on_a_board),
+    (("install.conflict",), _one_on_a_board),
+)
+"""How the ids of causes begin, and what of the text is looked at for them."""
+
+
+def evident(cause: str, case: Asked) -> Iterator[Fix]:
+    """The remedies that the text itself gives away, for this cause."""
+    for causes, ways in _SHOWN:
+        if cause.startswith(causes):
+            yield from ways(case)

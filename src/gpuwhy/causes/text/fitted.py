@@ -1,0 +1,108 @@
+"""Fitted: every remedy as it can be carried out where a text is from: what a place does not have is left out, or said in its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+from msgspec import structs
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.evident import gone
+from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.shown import typed_inside, variables
+from gpuwhy.causes.text.told_names import toolkits
+from gpuwhy.knowledge.drivers import cuda_of_driver
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.version import numbers
+
+
+class Bar(msgspec.Struct, frozen=True):
+    """What cannot be done at a place: how its commands read, where that is so, and why."""
+
+    command: Later
+    there: Callable[[Asked], bool]
+
+
+_LOGIN = Later(r"\blogin\d*\b|\bsbatch\b|\bsrun\b|\bsalloc\b|\bqsub\b|#SBATCH", re.IGNORECASE)
+
+
+def inside(case: Asked) -> bool:
+    """Whether the text was typed in a container."""
+    return bool(case.tools & {"container", "kubernetes"}) or typed_inside(case.text)
+
+
+def _managed(case: Asked) -> bool:
+    return "externally-managed-environment" in case.text
+
+
+_BARS = (
+    Bar(Later(r"\busermod\b"), inside),
+    Bar(Later(r"^module load cuda"), gone),
+    Bar(Later(r"^sudo (?:apt|ubuntu-drivers|modprobe|dkms|systemctl|mokutil)\b"), lambda case: "kubernetes" in case.tools),
+    Bar(Later(r"^(?:sudo )?(?:systemctl|reboot|modprobe|update-initramfs)\b"), lambda case: bool(re.search(r"google\.colab|/kaggle/|/content/", case.text))),
+)  # fmt: skip
+
+
+def barred(fix: Fix, case: Asked) -> bool:
+    """Whether a remedy cannot be carried out where the text is from."""
+    return any(bar.command.search(fix.command) and bar.there(case) for bar in _BARS)
+
+
+def fitted(fixes: Sequence[Fix], case: Asked) -> list[Fix]:
+    """The remedies that can be carried out, in the words of the place; all of them where none can."""
+    kept = [fix for fix in fixes if not barred(fix, case)] or list(fixes)
+    return list(_adapted(kept, case))
+
+
+def _adapted(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
+    for fix in fixes:
+        fix = _other_toolkit(fix, case)
+        command: str = fix.command
+        for change in (_told_cuda, _in_an_environment):
+            command = change(command, case)
+        typed = command if isinstance(command, on.Command) else on.like(command, fix.command)
+        yield structs.replace(fix, command=typed) if command != fix.command else fix
+
+
+_GPU_BUILD = re.compile(r"^(?:conda|mamba|micromamba) install (?=[^\n]*(?:pytorch-gpu|tensorflow-gpu|\*cuda|=cuda))", re.MULTILINE)  # fmt: skip
+
+
+def _told_cuda(command: str, case: Asked) -> str:
+    """conda chooses a GPU build only where it sees a driver: on a login node it has to be told."""
+    if case.windows or not _LOGIN.search(case.text):
+        return command
+    cuda = case.speaks or cuda_of_driver(case.driver) or "12.4"
+    return _GPU_BUILD.sub(lambda found: f"CONDA_OVERRIDE_CUDA={cuda} {found[0]}", command)
+
+
+_PIP_INSTALL = re.compile(r"^(?:python3? -m )?pip3? install ", re.MULTILINE)
+
+
+def _in_an_environment(command: str, case: Asked) -> str:
+    """A distribution's own Python takes no packages from pip: they go into a virtual environment."""
+    if case.windows or not _managed(case) or not _PIP_INSTALL.match(command) or "venv" in command:
+        return command
+    return on.linux(f"python3 -m venv ~/venv && . ~/venv/bin/activate\n{command}")
+
+
+_SEARCHED = re.compile(r"/usr/local/cuda-(\d+\.\d+)(?=/(?:lib64|nvvm|bin)|\b)")
+
+
+def _other_toolkit(fix: Fix, case: Asked) -> Fix:
+    """Where the toolkit that a command names is searched already, and there is one other that fits, that one."""
+    named = set(_SEARCHED.findall(fix.command))
+    if case.windows or "LD_LIBRARY_PATH=" not in fix.command or len(named) != 1:
+        return fix
+    mine = named.pop()
+    searched = variables(case.text).get("LD_LIBRARY_PATH", "")
+    others = [one for one in toolkits(case.text) if one != mine]
+    numbered = bool(case.major and case.library)
+    fits = len(others) == 1 and (not numbered or numbers(others[0])[0] == case.cuda_major)
+    if f"/usr/local/cuda-{mine}/" not in searched or not fits:
+        return fix
+    command = on.like(fix.command.replace(f"/usr/local/cuda-{mine}", f"/usr/local/cuda-{others[0]}"), fix.command)
+    text = f"CUDA {mine} is searched already, and CUDA {others[0]} is there too: have its folders searched instead, so that all parts are of one toolkit"
+    return structs.replace(fix, text=text, command=command)

@@ -1,0 +1,82 @@
+"""Jetson ways: a board's CUDA is its JetPack's: which JetPack a text tells of, and NVIDIA's own build for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.shown import commands
+from gpuwhy.causes.text.ways import tried
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.version import major_minor
+
+
+class JetPack(msgspec.Struct, frozen=True):
+    """A range of releases: their names, L4T and CUDA, NVIDIA's folder of wheels, an image with PyTorch."""
+
+    name: str
+    l4t: str  # how the releases of L4T begin
+    cuda: str
+    folder: str
+    image: str = ""
+
+
+_PACKS = (
+    JetPack("3.2 to 3.3", r"28\.[2-9]", "9.0", "v33"),
+    JetPack("3.0 to 3.1", r"2[78]\.[01]", "8.0", ""),
+    JetPack("4.2 to 4.3", r"32\.[1-3]\b", "10.0", "v43", "nvcr.io/nvidia/l4t-pytorch:r32.4.2-pth1.5-py3"),
+    JetPack("4.4 to 4.6", r"32\.[4-9]", "10.2", "v461", "nvcr.io/nvidia/l4t-pytorch:r32.7.1-pth1.10-py3"),
+    JetPack("5", r"3[45]\.", "11.4", "v512", "nvcr.io/nvidia/l4t-pytorch:r35.2.1-pth2.0-py3"),
+    JetPack("6.0", r"36\.[0-3]", "12.2", "v60", "dustynv/l4t-pytorch:r36.2.0"),
+    JetPack("6.1 and 6.2", r"36\.[4-9]", "12.6", "v61", "dustynv/l4t-pytorch:r36.4.0"),
+)
+"""NVIDIA, JetPack archive and Installing TensorFlow for Jetson."""
+_RELEASE = Later(
+    r"# R(\d\d) \(release\), REVISION: (\d+)|\bL4T[ :]*R?(\d\d)\.(\d+)|\br(\d\d)\.(\d+)\.\d", re.IGNORECASE
+)
+_TOOLKIT = Later(r"/usr/local/cuda(?: -> (?:/usr/local/)?cuda)?-(\d+\.\d)\b|release (\d+\.\d), V")
+_WHEELS = "https://developer.download.nvidia.com/compute/redist/jp"
+_THREAD = "forums.developer.nvidia.com/t/pytorch-for-jetson/72048"
+
+
+def installed(case: Asked) -> JetPack | None:
+    """The JetPack of the board, by its L4T, else by the toolkit that is there."""
+    if found := _RELEASE.search(case.text):
+        release = ".".join(one for one in found.groups() if one)
+        return next((one for one in _PACKS if re.match(one.l4t, release)), None)
+    toolkit = next((one[1] or one[2] for one in _TOOLKIT.finditer(case.text)), "")
+    told = toolkit or major_minor(case.reading.told.version("nvcc"))
+    return next((one for one in _PACKS if one.cuda == told), None)
+
+
+def of_its_jetpack(case: Asked) -> Iterator[Fix]:
+    """The framework's build for the JetPack that is there, in place of one for another, or for servers."""
+    pack = installed(case)
+    if pack is None or case.framework not in ("torch", "tensorflow"):
+        return
+    asked = next((one for one in _PACKS if one.cuda == case.cuda), None) if case.library else None
+    if asked is pack:
+        return
+    was = f", and this build of {case.title} asks for CUDA {case.cuda}" + (f" (JetPack {asked.name})" if asked else "") if case.library else ""  # fmt: skip
+    text = f"The board has JetPack {pack.name} with CUDA {pack.cuda}{was}: remove it, and install NVIDIA's own build for that JetPack"
+    if case.framework == "tensorflow" and pack.folder:
+        yield tried(text, on.linux(f"pip3 uninstall -y tensorflow tensorflow-gpu\npip3 install --pre --extra-index-url {_WHEELS}/{pack.folder} tensorflow{'-gpu' if pack.folder < 'v42' else ''}"))  # fmt: skip
+    else:
+        yield tried(f"{text} (its wheels: {_THREAD}, below JetPack {pack.name})", on.linux("pip3 uninstall -y torch torchvision\npip3 install torch-*-linux_aarch64.whl"))  # fmt: skip
+    if case.framework == "torch" and pack.image:
+        yield tried("Or run in NVIDIA's image, which has it", on.engine(f"sudo docker run --runtime nvidia -it --rm {pack.image}"), root=True)  # fmt: skip
+
+
+_WHEEL = re.compile(r"pip3? install (?:-\S+ )*(\S*onnxruntime_gpu\S*\.whl)")
+
+
+def one_onnxruntime(case: Asked) -> Iterator[Fix]:
+    """Both packages of ONNX Runtime on a board: out with both, in with the wheel that it came from."""
+    wheel = next((one[1] for ran in commands(case.text) if (one := _WHEEL.match(ran.command))), "")
+    again = wheel or "onnxruntime_gpu-*-linux_aarch64.whl"
+    yield tried("Remove both packages, which share one folder, then install the Jetson's GPU wheel again; what pulled the CPU one in comes back with --no-deps", on.linux(f"pip uninstall -y onnxruntime onnxruntime-gpu\npip install --force-reinstall --no-deps {again}"))  # fmt: skip
