@@ -46,7 +46,7 @@ def condition(
     facts: Facts, report: Report, patient: Patient, modules: Sequence[str], environ: Mapping[str, str]
 ) -> Condition:
     """What there is to compare; runs the environment's own Python, once for each module."""
-    tried = imports.tried(patient.python, modules, environ)
+    tried = _imported(facts, patient, modules, environ)
     return Condition(
         tried,
         tuple(_lacking(one) for one in metadata.contradictions(patient)),
@@ -56,6 +56,13 @@ def condition(
         unjudged(facts, tried),
         frozenset(_named(c) for c in report.causes if not c.found),
     )
+
+
+def _imported(facts: Facts, patient: Patient, modules: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]:
+    """How each import ended; what the look at the environment has imported already is not imported again."""
+    well = {one.module for one in value_or(facts.target.imports, ()) if one.ended == "well" and not one.blame}
+    ended = imports.tried(patient.python, [name for name in modules if name not in well], environ)
+    return {name: ended.get(name, "") for name in modules}
 
 
 def _named(cause: Shown) -> str:
