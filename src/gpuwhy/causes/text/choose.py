@@ -24,7 +24,7 @@ from gpuwhy.causes.text.rows_containers import CONTAINERS
 from gpuwhy.causes.text.rows_windows import WINDOWS
 from gpuwhy.causes.text.set_where import reaching
 from gpuwhy.causes.text.situations import situated
-from gpuwhy.causes.text.spent import without_spent
+from gpuwhy.causes.text.spent import only_looks, without_spent
 from gpuwhy.causes.text.told_names import with_told_names
 from gpuwhy.causes.text.tongues import in_its_tongue
 from gpuwhy.causes.text.windows_ways import at_a_prompt, under_wsl
@@ -44,26 +44,38 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     """
     room, case = rooms()[cause], asked(symptoms, reading, facts)
     hosted, alone = _of_the_place(cause, case)
-    known = (*evident(cause, case), *_found_before(cause, case, hosted))
+    shown, cures = tuple(evident(cause, case)), precedented(cause, case)
     if alone:
-        return _looks_later(_at_hand(_once((*known, *hosted)), case, len(known)))
-    exactly = (*hosted, *_by_place(cause, case))
-    here = (_for_here(fix, case) for fix in exactly)
-    named = (*known, *told_to_clash(cause, case), *here, *room.first(case), *room.named(symptoms, reading))
-    rest = (fix for fix in _of_the_room(room, case, reading) if not named or not fix.command.endswith(" PACKAGE"))
-    once = _once(tuple(reaching((*named, *rest), case)))
+        return _looks_later(_at_hand(_once((*shown, *_among(cures, hosted))), case, len(shown) + len(cures)))
+    here = (_for_here(fix, case) for fix in (*hosted, *_by_place(cause, case)))
+    told = (*shown, *told_to_clash(cause, case), *room.first(case), *room.named(symptoms, reading))
+    rest = (
+        fix for fix in _of_the_room(room, case, reading) if not (told or cures) or not fix.command.endswith(" PACKAGE")
+    )
+    once = _once(tuple(reaching((*told, *_among(cures, (*here, *rest))), case)))
     kept = _for_users(cause, case, in_its_tongue(cause, case, once))
-    return _looks_later(_at_hand(kept, case, len(known)), _here(case))
+    return _looks_later(_at_hand(kept, case, len(told) + len(cures)), _here(case))
 
 
-def _found_before(cause: str, case: Asked, hosted: Sequence[Fix]) -> tuple[Fix, ...]:
-    """What cured others; a job's own ways to start go before cures in which no batch system is spoken of."""
-    cures = precedented(cause, case)
-    by_job = "slurm" in case.tools and not any(_BATCH.search(f"{fix.text} {fix.command}") for fix in cures)
-    return (*hosted, *cures) if by_job else cures
+def _among(cures: Sequence[Sequence[Fix]], ways: Sequence[Fix]) -> tuple[Fix, ...]:
+    """The closest cure and the first of our own ways where it mends, so that two sources speak; then what is left of both.
+
+    A cure that changes nothing by its commands stands behind a way that does.
+    """
+    first, others = tuple(cures[0][:1]) if cures else (), tuple(fix for one in cures[1:] for fix in one)
+    steps = tuple(cures[0][1:]) if cures else ()
+    if not steps and ways and _mends(ways[0]):
+        two = (ways[0], *first) if first and only_looks(first[0]) else (*first, ways[0])
+        return (*two, *others, *ways[1:])
+    return (*first, *steps, *others, *ways)
 
 
-_BATCH = Later(r"slurm|\bsrun\b|\bsbatch\b|--gres|\bjob\b", re.IGNORECASE)
+def _mends(way: Fix) -> bool:
+    """Whether a way changes something by its commands, or names what to install by its number."""
+    return way.role != "look" and bool((way.command and not only_looks(way)) or _NUMBERED.search(way.text))
+
+
+_NUMBERED = Later(r"\b\d+\.\d+")
 
 
 def _at_hand(fixes: Sequence[Fix], case: Asked, known: int) -> list[Fix]:

@@ -27,10 +27,10 @@ _THEN: Mapping[Kind, str] = {
 }  # fmt: skip
 
 
-def precedented(cause: str, case: Asked) -> tuple[Fix, ...]:
-    """The cures of the precedents that a text is like and that had this cause, the closest first."""
+def precedented(cause: str, case: Asked) -> tuple[tuple[Fix, ...], ...]:
+    """The cures of the precedents that a text is like and that had this cause, the closest first, each with its steps."""
     found = [one for one in alike(case.text) if one.row.cause == cause and _is_for(one, case)][:MOST]
-    return tuple(fix for one in found for fix in _fixes(one, case))
+    return tuple(tuple(_fixes(one, case)) for one in found)
 
 
 _LINUX = Later(

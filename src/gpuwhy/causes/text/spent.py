@@ -68,6 +68,14 @@ def _lines(fix: Fix) -> list[str]:
     return [line for line in fix.command.splitlines() if line.strip()]
 
 
+def only_looks(fix: Fix) -> bool:
+    """Whether none of its lines changes anything."""
+    return all(_LOOKS.match(_plain(line)) or _PRINTS.search(line) for line in _lines(fix))
+
+
+_PRINTS = re.compile(r"^(?:nc -vz|getent|python3? -c [\"'](?:import|from)[^\n]*print\(|where )")
+
+
 def _with_fresh_lines(fix: Fix, ran: Sequence[Ran]) -> Fix:
     """A fix without those of its lines that only look and that the text has."""
     lines = _lines(fix)
