@@ -176,7 +176,7 @@ def _second_copy(case: Asked) -> Iterator[Fix]:
     yield tried(f"For good: remove the copy in {folder} (the first that pip finds); the environment's own stays", f"python -m pip uninstall -y {_WHOLE.get(found[2], found[2])}")  # fmt: skip
 
 
-_LISTED = Later(r"^\s*(?P<name>pytorch|tensorflow|jaxlib|py-xgboost|xgboost|lightgbm)\s+(?P<version>\d[\w.]*)\s+(?P<build>\S*(?:cpu|mkl|eigen)\S*)(?:\s+(?P<channel>\S+))?\s*$", re.MULTILINE)  # fmt: skip
+_LISTED = Later(r"(?<![\w-])(?P<name>pytorch|tensorflow|jaxlib)\s+(?P<version>\d[\w.]*)\s+(?P<build>(?:\S*_)?(?:cpu|mkl|eigen)_\S+)(?=\s|$)")  # fmt: skip
 _CREATED = Later(r"\b(?P<tool>conda|mamba|micromamba) (?:create|install)[^\n]*?\s(?P<name>pytorch|tensorflow|jaxlib|jax)(?P<version>=+\d[\d.]*)?(?=\s|$)")  # fmt: skip
 _OF = {"pytorch": "torch", "tensorflow": "tensorflow", "jaxlib": "jax", "jax": "jax"}
 

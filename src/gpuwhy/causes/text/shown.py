@@ -11,7 +11,7 @@ import msgspec
 from gpuwhy.causes.text.later import Later
 
 _PROMPT = Later(
-    r"^[ \t]*(?:\([\w.+-]+\) ?)*(?:\[?[\w.-]+@[\w.-]+[^\n$#%>]{0,80}[$#%](?=\s)|\[[\w.-]+\][$#%](?=\s)|[$%](?=\s)|PS(?: [^>\n]{0,80})?>|[A-Z]:\\[^>\n]{0,80}>|sh-[\d.]+[$#]|bash-[\d.]+[$#]|!(?=pip|apt|nvidia|conda|python))[ \t]*(?P<command>\S[^\n]*)$",
+    r"(?:^[ \t]*|(?<=\s)(?=(?:\([\w.+-]+\) )?[\w.-]+@[\w.-]+:[^\s$#]{0,60}[$#] ))(?:\([\w.+-]+\) ?)*(?:\[?[\w.-]+@[\w.-]+[^\n$#%>]{0,80}[$#%](?=\s)|\[[\w.-]+\][$#%](?=\s)|[$%](?=\s)|PS(?: [^>\n]{0,80})?>|[A-Z]:\\[^>\n]{0,80}>|sh-[\d.]+[$#]|bash-[\d.]+[$#]|!(?=pip|apt|nvidia|conda|python))[ \t]*(?P<command>\S[^\n]*)$",
     re.MULTILINE,
 )
 """A line that somebody typed: at a Unix prompt with or without user and environment, in Windows' shells, in a notebook."""
@@ -85,7 +85,7 @@ def _of_command(ran: Ran) -> Iterator[tuple[str, str]]:
     for before in (*_PREFIX.finditer(ran.command), *_EXPORTED.finditer(ran.command)):
         yield from _ONE.findall(before[1])
     yield from _PASSED.findall(ran.command)
-    asked = _ECHOED.match(ran.command)
+    asked = _ECHOED.search(ran.command)
     if asked and ran.outcome.strip():
         yield asked[1], ran.outcome.strip().splitlines()[0].strip()
 

@@ -16,6 +16,7 @@ _LOOKS = re.compile(
     r"(?:nvidia-smi(?: -[qLlB]\b.*| topo.*| --query.*| nvlink.*)?|nvcc (?:--version|-V)|ls|cat|free|df|grep|lsmod|dmesg|find|which|where|id|uname|echo|env|printenv|ldconfig -p|pip (?:list|show|check|freeze)|conda (?:list|info)|(?:journalctl|systemctl status)|mokutil --sb|kubectl (?:describe|get|logs)|docker (?:info|ps|logs)|lspci|python --version|ulimit -[a-z]|findmnt|squeue|scontrol show|dkms status|module (?:avail|list)|nvidia-ctk --version|ps|quota|ldd)(?:\s|$)"
 )
 """Commands that only look."""
+_QUICK = re.compile(rf"{_LOOKS.pattern}|(?:export|unset|set) ")
 _STEPS = re.compile(r" *(?:&&|;|\|\|) *")
 _NOTE = re.compile(r"\s{2,}(?:#|& rem\b).*$")
 _PIP = re.compile(r"^(?:\S*python[\d.]*(?:\.exe)? -m )?(?:uv )?pip[\d.]*(?= )")
@@ -77,9 +78,9 @@ _PRINTS = re.compile(r"^(?:nc -vz|getent|python3? -c [\"'](?:import|from)[^\n]*p
 
 
 def _with_fresh_lines(fix: Fix, ran: Sequence[Ran]) -> Fix:
-    """A fix without those of its lines that only look and that the text has."""
+    """A fix without those of its lines that only look, or set, and that the text has."""
     lines = _lines(fix)
-    kept = [line for line in lines if not (_LOOKS.match(_plain(line)) and _done(line, ran))]
+    kept = [line for line in lines if not (_QUICK.match(_plain(line)) and _done(line, ran))]
     if len(kept) == len(lines) or not kept:
         return fix
     return structs.replace(fix, command=on.like("\n".join(kept), fix.command))
