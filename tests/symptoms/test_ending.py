@@ -252,3 +252,19 @@ def test_an_exception_that_carries_another_with_its_frames_is_opened():
 
 
 FRAME = '  File "/home/mara/train.py", line 3, in <module>\n    main()\n'
+
+
+def test_an_exception_below_a_loggers_note_ended_the_program():
+    text = "WARNING:accel:off\nTraceback (most recent call last):\n  File \"a.py\", line 2, in f\nKeyError: 'x'\n"
+    assert ending_of(text).type == "KeyError"
+    assert ending_of(text + "epoch 2 done\nepoch 3 done\n").kind != "exception"
+
+
+def test_an_exception_within_a_group_is_opened():
+    text = (
+        "  + Exception Group Traceback (most recent call last):\n  | ExceptionGroup: work (1 sub-exception)\n"
+        "  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n"
+        '    |   File "a.py", line 3, in job\n    |     x = 1 / 0\n    | ZeroDivisionError: division by zero\n'
+        "    +------------------------------------\n"
+    )
+    assert ending_of(text).type == "ZeroDivisionError"

@@ -154,6 +154,15 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
         at, tie = max(after, at + 1), ""
 
 
+_NOTED = re.compile(r"^(?:debug|info|warn(?:ing)?):[\w.]{1,60}:|^[a-z_][\w.]{1,60}:(?:debug|info|warn)", re.IGNORECASE)
+"""A logger's note: seldom is an exception written down so, and often something else ends the program after it."""
+
+
+def after_a_note(lines: Sequence[str], at: int) -> bool:
+    """Whether a traceback stands below a logger's note or warning, not below an error."""
+    return _below(_NOTED, lines, at)
+
+
 def _below(words: re.Pattern[str], lines: Sequence[str], at: int) -> bool:
     """Whether a traceback stands below a line with such words."""
     before = next((line for line in reversed(lines[max(0, at - 2) : at]) if line.strip()), "")

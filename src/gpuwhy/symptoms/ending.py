@@ -8,7 +8,18 @@ from collections.abc import Sequence
 import msgspec
 
 from gpuwhy.model.ending import Ending, Kind
-from gpuwhy.symptoms.blocks import FATAL, LAUNCHED, LEVELLED, LOGGED, WIDE, Block, at_work, blocks, owner_of
+from gpuwhy.symptoms.blocks import (
+    FATAL,
+    LAUNCHED,
+    LEVELLED,
+    LOGGED,
+    WIDE,
+    Block,
+    after_a_note,
+    at_work,
+    blocks,
+    owner_of,
+)
 from gpuwhy.symptoms.text import unprefixed, warns
 from gpuwhy.symptoms.tongues import ENDS
 
@@ -18,6 +29,11 @@ LATEST = 6
 BRIEF = 40
 """Characters of a line that ends a program in a word."""
 _PYTEST = re.compile(r"E   +(?=[A-Za-z_])")
+_GROUPED = re.compile(
+    r"\s{2,40}\| (?=\s*(?:File \"|Traceback|raise |[A-Za-z_][\w.]{1,80}(?:Error|Exception|Interrupt|Iteration|Group)\b"
+    r"|\S.*\(|\^|~))"
+)
+"""The margin of what is raised within a group of exceptions."""
 _CALL = re.compile(
     r"(?=.*(?:[Ee]rror|ERROR|[Ff]ail|status))(?:.{0,200}?\b(?P<call>(?:cu(?:da|dnn|blas|fft|rand|solver|sparse)?|nccl|nvml|nvrtc)"
     r"[A-Z][a-z]\w{1,60})|.{0,200}?(?<![\w/.-])(?i:cuda|cudnn|cublas|nccl|nvml|gpu)\b(?![-/.]\w))"
@@ -135,6 +151,9 @@ def _lines(text: str, first: int) -> tuple[list[int], list[str]]:
 
 def _bare(line: str) -> str:
     """A line without rank, time and process, its indentation kept."""
+    grouped = _GROUPED.match(line)
+    if grouped:
+        return line[grouped.end() :].rstrip()
     marked = _PYTEST.sub("", line) if line.startswith("E  ") else line
     if marked.startswith((" ", "\t")) or not marked:
         return marked.rstrip()
@@ -159,6 +178,17 @@ def _outlived(blocks: Sequence[Block], lines: Sequence[str], busy: int) -> None:
         raised = block.ending.kind == "exception" and not block.ending.stack and not block.tie
         said = block.perhaps and any(line.strip() for line in lines[block.ending.last :])
         block.logged = block.logged or said or (raised and block.ending.line < busy)
+    _end_after_a_note(blocks, lines)
+
+
+def _end_after_a_note(blocks: Sequence[Block], lines: Sequence[str]) -> None:
+    """An exception below a logger's note that is the last thing in the text was not written down by it: it ended."""
+    first = next((at for at in range(len(blocks) - 1, -1, -1) if not blocks[at].tie), -1)
+    if first < 0 or not after_a_note(lines, blocks[first].ending.first - 1):
+        return
+    if all(not line.strip() or _passing(line) for line in lines[blocks[-1].ending.last :]):
+        for block in blocks[first:]:
+            block.logged = False
 
 
 def _busy(lines: Sequence[str]) -> int:

@@ -144,12 +144,18 @@ SHOWN = 8
 """Lines around the one that raised, as notebooks show them."""
 
 
+_SENT = ("SIGTERM", "SIGINT", "SIGHUP", "SIGALRM", "SIGXCPU")
+"""Signals that somebody sends, or a clock: no warning before them led there."""
+
+
 def _unlinked(one: Symptom, ending: Ending) -> bool:
     """Whether a line is source text in a traceback, or came before an ending that it does not lead to."""
     if one.speaker in FRAMES:
         return False
     if one.speaker in ("python", "title") and any(first <= one.line <= last for first, last in ending.ignored):
         return True
+    if one.warned and ending.kind == "signal" and ending.type in _SENT and not one.within(ending):
+        return one.role in ("error", "echo")
     if one.role in ("error", "echo") and one.quoted(ending):
         return not _wordless(ending, one.line)
     if _outlived(one, ending) and (ending.kind == "exception" or one.speaker == "title"):

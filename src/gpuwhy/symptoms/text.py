@@ -278,6 +278,9 @@ _GOES_ON = re.compile(
     r"failed call to cuinit|could not load dynamic library|cannot dlopen some|skipping registering gpu|"
     r"gpu will not be used|\b(?:metrics|monitor\w*|support|acceleration|features?) disabled\b"
     r"|\bskip(?:ping)? logging\b|fall(?:ing|s) back|no gpu/tpu found|unable to initialize backend|will not be used|"
+    r"\b(?:going|goes|carrying|carries) on (?:with|without)\b|\bcontinu(?:ing|es) (?:with|without|on)\b|"
+    r"\bretry(?:ing)? (?:with|at) (?:batch|size|\d)|\breduc(?:ed|ing) (?:the )?batch(?: size)? to \d|"
+    r"\b0 (?:oom|out[- ]of[- ]memory)\b|"
     r"(?<!compiled )using (?:numpy|(?:the )?cpu)|gpu disabled|^\W*\[?'(?:Azure|CPU)ExecutionProvider'",
     re.IGNORECASE,
 )

@@ -16,7 +16,6 @@ _PLAIN = (
     "misaligned address",
     "hardware stack error",
     "invalid program counter",
-    "invalid device ordinal",
     "invalid device function",
     "invalid resource handle",
     "invalid configuration argument",
