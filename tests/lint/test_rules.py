@@ -18,6 +18,16 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("pair-mismatch", "Pipfile", '[packages]\ntorch = "==2.5.1"\ntorchvision = {version = "==0.19.0"}\n[requires]\npython_version = "3.11"\n', 3),
+    ("pair-mismatch", "pixi.toml", '[dependencies]\npython = "3.11.*"\n[pypi-dependencies]\ntorch = "==2.5.1"\ntorchvision = "==0.19.0"\n', 5),
+    ("no-libgl", "Dockerfile", "FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime\nRUN apt-get update && apt-get install -y git\nRUN pip install ultralytics\n", 3),
+    ("local-image", "docker/Dockerfile", "FROM ai02:5000/tf:1.0.0-gpu\nRUN pip install tensorflow\n", 1),
+    ("bad-gpu-request", "pod.yaml", POD + '    image: vllm/vllm-openai:v0.9.0\n    args: ["--tensor-parallel-size", "4"]\n    resources: {limits: {nvidia.com/gpu: 2}}\n', 9),
+    ("gpu-at-build", "setup.py", 'from setuptools import setup\nimport torch\nif torch.cuda.is_available() and HOME:\n    a = 1\nelse:\n    raise NotImplementedError("no")\nsetup(name="a")\n', 3),
+    ("slurm-job", "a.slurm", "#!/bin/bash\n#SBATCH --ntasks-per-node=1# one\n#SBATCH --gres=gpu:1\npython a.py\n", 2),
+    ("conda-activate", "a.slurm", "#!/bin/bash\n#SBATCH --gres=gpu:1\nmamba activate x\npython a.py\n", 3),
+    ("index-ended", "environment.yml", "channels: [pytorch, nvidia]\ndependencies:\n- python=3.11\n- pytorch=2.6\n- pytorch-cuda=12.4\n", 4),
+    ("pair-mismatch", "requirements.txt", "# Python 3.6\nkeras==2.2.4\ntensorflow\n", 3),
     ("no-answer", "Dockerfile", "FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel\nRUN conda install -c conda-forge h5py\n", 2),
     ("build-alone", "setup.py", 'import torch\nfrom setuptools import setup\nsetup(name="a", install_requires=["torch"])\n', 1),
     ("gpu-no-code", "m.py", 'import modal\ni = modal.Image.debian_slim(python_version="3.10").pip_install(\n "torch==1.12.1+cu113", "numpy<2", index_url="https://download.pytorch.org/whl/cu113")\n@app.function(gpu="H100", image=i)\ndef f(): pass\n', 3),

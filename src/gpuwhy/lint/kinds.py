@@ -12,6 +12,8 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (r"pyproject\.toml", "pyproject"),
     (r"(uv|poetry|pdm)\.lock|pylock(\.[\w-]+)?\.toml", "lock"),
     (r"Pipfile\.lock", "pipfile-lock"),
+    (r"Pipfile", "pipfile"),
+    (r"pixi\.toml", "pixi"),
     (r"(.*[.-])?conda-lock\.ya?ml", "conda-lock"),
     (r"(.*[._-])?(environment|conda[_-]?env(ironment)?)([._-].*)?\.ya?ml|conda\.ya?ml", "conda"),
     (r"(.*[._-])?(Docker|Container)file([._-].*)?", "dockerfile"),

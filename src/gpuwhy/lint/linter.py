@@ -138,6 +138,10 @@ def _other_reader(kind: str) -> Callable[[str, str], Sheet] | None:
         from gpuwhy.lint import pyproject
 
         return pyproject.read
+    if kind in ("pipfile", "pixi"):
+        from gpuwhy.lint import pixi
+
+        return pixi.read_pipfile if kind == "pipfile" else pixi.read_pixi
     if kind == "dockerfile":
         from gpuwhy.lint import dockerfile
 

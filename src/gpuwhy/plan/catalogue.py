@@ -194,7 +194,7 @@ class _Builds:
         if one.root == "jax" and self.jax and not any(f"[{extra}]" in one.requirement for extra in self.jax):
             return f"jax[{','.join(self.jax)}] is asked for"
         if one.root == "torch" and self.torch and _label(one) not in self.torch:
-            return f"the build +{' or +'.join(self.torch)} is asked for"
+            return f"is there, but not as the build +{' or +'.join(self.torch)} that is asked for"
         return ""
 
 

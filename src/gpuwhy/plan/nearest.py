@@ -74,6 +74,9 @@ def _steps(core: Sequence[Wish], wishes: Sequence[Wish], machine: Machine) -> It
     if named != tuple(wishes):
         yield Step(("name",), named, machine)
         yield from (Step(("name", *parts), named, changed) for parts, changed in machines)
+    labelled = tuple(wish for wish in wishes if wish.build and wish.specifier)
+    if labelled:  # the same release in the build that there is
+        yield Step(("version",), tuple(map(_unlabelled, wishes)), machine, labelled)
     for freed in _freed(core):
         loose = tuple(_loosened(wish, freed) for wish in wishes)
         for parts, changed in [((), machine), *machines]:
@@ -95,6 +98,11 @@ def _freed(core: Sequence[Wish]) -> Iterator[tuple[Wish, ...]]:
 
 def _loosened(wish: Wish, freed: Sequence[Wish]) -> Wish:
     return msgspec.structs.replace(wish, specifier="") if any(wish is one for one in freed) else wish
+
+
+def _unlabelled(wish: Wish) -> Wish:
+    public = wish.specifier.partition("+")[0] if wish.specifier.startswith("==") else wish.specifier
+    return msgspec.structs.replace(wish, specifier=public, build="") if wish.build else wish
 
 
 def _machines(machine: Machine) -> Iterator[tuple[tuple[str, ...], Machine]]:
@@ -148,7 +156,7 @@ def _told(step: Step, machine: Machine, found: Proposal) -> str:
     said = {
         "python": f"Python {found.python} instead of {machine.python}",
         "name": ", ".join(_exchanged(machine, found)),
-        "version": "another release: " + ", ".join(names),
+        "version": f"another {'build' if _same(step, found) else 'release'}: " + ", ".join(names),
         "driver": f"driver {_driver(machine, found)} instead of {machine.driver}",
         "system": "WSL 2 instead of native Windows",
         "libc": f"a distribution or container with {_glibc(found, machine)} or newer instead of {machine.libc}",
@@ -157,6 +165,12 @@ def _told(step: Step, machine: Machine, found: Proposal) -> str:
     kept = [part for part in step.parts if part in machine.keep]
     tail = f" (this gives up --keep {','.join(kept)})" if kept else ""
     return " and ".join(said[part] for part in step.parts) + tail
+
+
+def _same(step: Step, found: Proposal) -> bool:
+    """Whether the releases are those that were asked for, in other builds."""
+    pins = {planned_as(wish.name): _pin(wish).partition("+")[0] for wish in step.freed if wish.build}
+    return bool(pins) and all(pins.get(planned_as(c.package), c.version) == c.version for c in found.choices)
 
 
 def _exchanged(machine: Machine, found: Proposal) -> list[str]:

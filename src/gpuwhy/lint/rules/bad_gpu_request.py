@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge import containers
 from gpuwhy.lint.requests import ASK, KNOW
+from gpuwhy.lint.rules.shared_memory import parallel
 from gpuwhy.lint.sheet import Workload
 from gpuwhy.model.lint import Mistake, Place, Rule
 from gpuwhy.model.plan import Machine
@@ -21,6 +22,10 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
         fix = "write {driver: nvidia, count: 1, capabilities: [gpu]}" if compose else ASK[work.kind]
         know = containers.COMPOSE if compose else KNOW[work.kind]
         yield RULE.mistake(wrong.place, f"{work.name}: {wrong.text}", know, fix)
+    count = work.limit[0].strip() if work.limit else ""
+    if work.limit and count.isdigit() and 0 < int(count) < parallel(work):
+        text = f"{work.name} splits a model over {parallel(work)} GPUs and asks for {count}: the server does not start"
+        yield RULE.mistake(work.limit[1], text, containers.KUBERNETES, f"write nvidia.com/gpu: {parallel(work)}")
     if work.asked:
         yield from _requested(work, *work.asked)
     if work.limit and "$" not in work.limit[0] and not re.fullmatch(r"\d+", work.limit[0].strip()):

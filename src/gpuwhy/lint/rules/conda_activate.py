@@ -24,6 +24,24 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """In an image, and in a script that nobody's login has prepared."""
     if scope.kind == "dockerfile" and scope.for_gpus:
         yield from _in_image(scope)
+    if scope.kind == "script":
+        yield from _in_job(scope)
+
+
+def _in_job(scope: Scope) -> Iterator[Mistake]:
+    """A job of Slurm, whose shell reads no start-up file, and nothing that defines the function."""
+    text = scope.read(scope.environment.path) or ""
+    prepared = re.search(
+        r"^#!.*-\w*[li]|\bsource\b|^\s*\. |\beval\b|\bmodule\b|\bml \b|conda\.sh|\bspack\b", text, re.MULTILINE
+    )
+    if "#SBATCH" not in text or prepared:
+        return
+    for command in scope.environment.commands:
+        if command.words[:2] in (("conda", "activate"), ("mamba", "activate"), ("micromamba", "activate")):
+            said = f"`{command.text[:50]}`: the shell of a job reads no start-up file, so it has no such function"
+            fix = 'write eval "$(conda shell.bash hook)" before it, or #!/bin/bash -l as the first line'
+            yield RULE.mistake(Place(scope.environment.path, command.lines[0]), said, _CONDA, fix, "warning")
+            return
 
 
 def _in_image(scope: Scope) -> Iterator[Mistake]:

@@ -15,6 +15,8 @@ RULE = Rule("gpu-at-build", "error", "a build step that needs a GPU, which build
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """Commands that fail without a GPU."""
+    if scope.kind == "setup":
+        yield from _setup(scope)
     if scope.kind not in ("dockerfile", "modal", "cog"):
         return
     for command in scope.environment.commands:
@@ -23,6 +25,22 @@ def check(scope: Scope) -> Iterator[Mistake]:
             name = command.words[0].rsplit("/", 1)[-1]
             text = f"{name} runs while the image is built, where there is no GPU and no driver"
             yield RULE.mistake(place, text, containers.BUILDS, "run it when the container starts (CMD, ENTRYPOINT)")
+
+
+def _setup(scope: Scope) -> Iterator[Mistake]:
+    """A setup.py that refuses to build where no GPU is seen, though nvcc needs none."""
+    text = scope.read(scope.environment.path) or ""
+    found = _REFUSES.search(text) if "FORCE_CUDA" not in text and "TORCH_CUDA_ARCH_LIST" not in text else None
+    if found:
+        place = Place(scope.environment.path, text.count("\n", 0, found.start()) + 1)
+        said = "setup.py builds only where it sees a GPU: in a docker build, on a login node or in CI it stops"
+        fix = "ask for CUDA_HOME alone, or let a variable such as FORCE_CUDA=1 decide"
+        yield RULE.mistake(place, said, containers.BUILDS, fix, "warning")
+
+
+_REFUSES = re.compile(
+    r"if torch\.cuda\.is_available\(\)[^\n]*:\n(?:[ \t]+[^\n]*\n|[ \t]*\n){1,40}?[ \t]*else:\s*raise "
+)
 
 
 def _needs_gpu(command: Command) -> bool:

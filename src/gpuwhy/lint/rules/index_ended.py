@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import indexes
+from gpuwhy.knowledge.tables import source
 from gpuwhy.lint import holding
 from gpuwhy.lint.scope import Scope
 from gpuwhy.model.lint import Mistake, Rule
@@ -18,6 +20,7 @@ _OLD = "2.6"
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """Each such torch, once in an environment."""
+    yield from _channel(scope)
     for pin in scope.pins:
         held = holding.by_index(pin)
         if held and not at_least(held.version, _OLD) and not scope.environment.locked:
@@ -27,3 +30,19 @@ def check(scope: Scope) -> Iterator[Mistake]:
             fix = f"take an index that goes on (cu126, cu130, rocm7.0), or write torch=={held.version} if it is meant"
             yield RULE.mistake(pin.place, text + lacks, indexes.ENDED, fix)
             return
+
+
+def _channel(scope: Scope) -> Iterator[Mistake]:
+    """A pytorch past 2.5 beside pytorch-cuda, which is of PyTorch's channel, where 2.5.1 is the last."""
+    cuda = next((pin for pin in scope.pins if pin.name == "pytorch-cuda" and pin.origin == "conda"), None)
+    for pin in scope.pins if cuda else ():
+        found = re.match(r"[=>~]{1,2}\s*(\d+\.\d+)", pin.specifier)
+        if pin.name == "pytorch" and pin.origin == "conda" and found and at_least(found[1], _OLD):
+            text = f"pytorch{pin.specifier} beside pytorch-cuda: PyTorch's channel ended with 2.5.1, so nothing fits"
+            fix = "take pytorch-gpu from conda-forge with cuda-version, or torch from pip"
+            yield RULE.mistake(pin.place, text, _CHANNEL, fix, "error")
+
+
+_CHANNEL = source(
+    "PyTorch: deprecation of the conda channel (pytorch/pytorch issue 138506)", "2.5.1 is its last release"
+)

@@ -13,7 +13,7 @@ from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint import floors, solving
 from gpuwhy.lint.demands import MANY
-from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import LINUX, allowed, allows, releases_of, rows, together
 from gpuwhy.model.lint import Mistake, Place, Rule
@@ -34,6 +34,24 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _old_jaxlib(scope)
     yield from _floored(scope)
     yield from _without_keras_2(scope)
+    yield from _old_keras(scope)
+
+
+def _old_keras(scope: Scope) -> Iterator[Mistake]:
+    """Keras of before 2.4, which runs on TensorFlow 1, beside a TensorFlow that is left open."""
+    keras = scope.names.get("keras")
+    found = re.match(r"={1,2}\s*(\d+\.\d+)", keras.specifier) if keras else None
+    if keras is None or found is None or at_least(found[1], "2.3"):
+        return
+    for pin in scope.pins:
+        if pin.name in ("tensorflow", "tensorflow-gpu") and not is_pinned(pin) and together(keras, pin):
+            text = f"keras {found[1]} runs on TensorFlow 1; {pin.name}{pin.specifier} takes TensorFlow 2"
+            fix = "write tensorflow<2 (Python 3.7 or older), or keras>=2.4"
+            yield RULE.mistake(pin.place, text, _KERAS_1, fix, "warning")
+            return
+
+
+_KERAS_1 = tables.source("Keras 2.3.0 release notes", "the first release that supports TensorFlow 2")
 
 
 def _without_keras_2(scope: Scope) -> Iterator[Mistake]:
@@ -106,7 +124,8 @@ def _beside(scope: Scope, pin: Pin, other: Pin) -> bool:
     """Whether another pin names a release, for the same installer and the same environment."""
     named = bool(other.specifier) and not other.reference and scope.is_single(other)
     alone = pin.origin == "conda" and other.origin == "pip" and "pytorch" not in scope.names
-    same = other.origin == pin.origin and not (pin.origin == "conda" and pin.build)
+    forge = "pytorch-gpu" in scope.names or "pytorch-cpu" in scope.names  # conda-forge's: any patch of a minor release
+    same = other.origin == pin.origin and not (pin.origin == "conda" and (pin.build or forge))
     return named and (same or alone) and together(pin, other)
 
 

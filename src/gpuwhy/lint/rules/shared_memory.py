@@ -26,8 +26,8 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     trains = base.framework == "torch" and (
         work.kind != "kubernetes" or _TRAINS.search(work.command) or "train" in work.command
     )
-    parallel = _parallel(work)
-    if not parallel and not trains and not _TRAINS.search(work.command):
+    several = parallel(work)
+    if not several and not trains and not _TRAINS.search(work.command):
         return
     if work.partial or work.shared_memory or not work.request or work.kind == "sagemaker":
         return
@@ -39,13 +39,13 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
     }[work.kind]
     place = work.image.place if work.image else work.place
     text = f"{work.name} runs PyTorch with 64 MB of /dev/shm: DataLoader workers die with a bus error"
-    if parallel:
+    if several:
         place = work.request
-        text = f"{work.name} splits a model over {parallel} GPUs with 64 MB of /dev/shm, which NCCL needs more of"
+        text = f"{work.name} splits a model over {several} GPUs with 64 MB of /dev/shm, which NCCL needs more of"
     yield RULE.mistake(place, text, containers.SHARED_MEMORY, how)
 
 
-def _parallel(work: Workload) -> int:
+def parallel(work: Workload) -> int:
     """Over how many GPUs a server splits its model, as its command or a variable says; 0 for one."""
     found = _PARALLEL.search(work.command)
     named = (work.variables[name].value for name in _SIZES if name in work.variables)

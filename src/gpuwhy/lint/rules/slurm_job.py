@@ -31,6 +31,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     )
     asked = "\n".join(line for line in lines[: first - 1] if line.startswith("#SBATCH"))
     yield from _late(scope, lines, first)
+    yield from _numbers(scope, lines[: first - 1])
     yield from _unset(scope, lines, asked)
     yield from _fixed(scope, lines, asked)
     yield from _counts(scope, lines, asked)
@@ -47,6 +48,18 @@ def _late(scope: Scope, lines: list[str], first: int) -> Iterator[Mistake]:
             text = f"{line.strip()[:60]} stands below the first command (line {first}), where sbatch does not read it"
             yield _at(scope, number, text, "move it above the first command")
             return
+
+
+def _numbers(scope: Scope, lines: list[str]) -> Iterator[Mistake]:
+    """A value that is no number, where sbatch wants one."""
+    for number, line in enumerate(lines, 1):
+        found = re.match(
+            r"#SBATCH\s+--(ntasks(?:-per-node)?|nodes|cpus-per-task|gpus(?:-per-(?:node|task))?)[= ](\S+)", line
+        )
+        value = found[2].strip("\"'") if found else ""
+        if found and re.match(r"\d", value) and not re.fullmatch(r"\d+([-,]\d+)*[kKmM]?", value):
+            text = f"--{found[1]}={value} is no number: sbatch refuses the job"
+            yield _at(scope, number, text, "write the number alone, and a space before a comment")
 
 
 def _unset(scope: Scope, lines: list[str], asked: str) -> Iterator[Mistake]:

@@ -1,0 +1,54 @@
+"""A base image that lies on its author's machine alone."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.scope import Scope
+from gpuwhy.model.lint import Mistake, Rule
+
+RULE = Rule("local-image", "warning", "a base image that lies on its author's machine alone")
+
+_KNOW = source("Docker's official images, November 2026", "names without a slash are theirs")
+_NAMES = """
+    adminer aerospike almalinux alpine alt amazoncorretto amazonlinux api-firewall arangodb archlinux backdrop bash
+    bonita buildpack-deps busybox caddy cassandra centos chronograf cirros clearlinux clefos clickhouse clojure
+    composer convertigo couchbase couchdb crate dart debian docker drupal eclipse-mosquitto eclipse-temurin eggdrop
+    elasticsearch elixir emqx erlang express-gateway fedora flink fluentd friendica gazebo gcc geonetwork ghost golang
+    gradle groovy haproxy haskell haxe hello-world hitch httpd hylang ibm-semeru-runtimes ibmjava influxdb irssi
+    jenkins jetty jobber joomla jruby julia kapacitor kibana known kong krakend lightstreamer liquibase logstash mageia
+    mariadb matomo maven mediawiki memcached mongo mongo-express monica mono mysql nats nats-streaming neo4j neurodebian
+    nextcloud nginx node notary odoo open-liberty opensuse openjdk oraclelinux orientdb percona perl photon php
+    phpmyadmin plone postfixadmin postgres pypy python r-base rabbitmq rakudo-star rapidoid redis redmine registry
+    rethinkdb rocket.chat rockylinux ros ruby rust sapmachine satosa scratch silverpeas solr sonarqube spark
+    spiped storm swift swipl telegraf thrift tomcat tomee traefik ubuntu unit varnish vault websphere-liberty
+    wordpress xwiki yourls znc zookeeper
+"""
+_OFFICIAL = frozenset(_NAMES.split())
+_BESIDE = ("README.md", "readme.md", "README.rst", "Makefile", "build.sh", "docker-compose.yml", "compose.yaml",
+           "docker-compose.yaml", "docker_build.sh", "build_docker.sh", "build-docker.sh")  # fmt: skip
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """A name without a slash that is no official image, or a registry without a domain, which nothing here builds."""
+    image = scope.environment.image
+    if scope.kind != "dockerfile" or image is None or "$" in image.text or not scope.environment.runs:
+        return
+    path = re.sub(r"[:@][^/]*$", "", image.text)
+    alone = "/" not in path and path.lower() not in _OFFICIAL
+    unnamed = re.match(r"([\w-]+:\d+|localhost)/", image.text)
+    if (alone or unnamed) and not _is_built(scope, path.rsplit("/", 1)[-1]):
+        where = "Docker's registry has no image of that name" if alone else "that registry is a machine of its author's"
+        text = f"image {image.text}: {where}, and nothing beside builds it"
+        yield RULE.mistake(image.place, text, _KNOW, "name a public image, or say how this one is built")
+
+
+def _is_built(scope: Scope, name: str) -> bool:
+    """Whether a file beside the Dockerfile, or above it, makes an image of that name."""
+    folder = posixpath.dirname(scope.environment.path)
+    folders = {folder, posixpath.dirname(folder), ""}
+    wanted = re.compile(rf"(-t|--tag|image:|docker (build|pull|load).*)[ =]*[\"']?(\S*/)?{re.escape(name)}\b")
+    return any(wanted.search(scope.read(posixpath.join(f, one)) or "") for f in folders for one in _BESIDE)

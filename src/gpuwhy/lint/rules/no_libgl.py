@@ -1,0 +1,54 @@
+"""OpenCV with windows in an image without the libraries for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import asked
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint import programs
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.model.lint import Mistake, Rule
+
+RULE = Rule("no-libgl", "error", "OpenCV with windows in an image without libGL")
+
+_KNOW = source("opencv_python-5.0.0.93, its libQt5Gui and libQt5Core", "need libGL.so.1 and libgthread-2.0.so.0")
+_WITH = ("opencv-python", "opencv-contrib-python")
+_BRINGS = re.compile(
+    r"libgl(1|x|-|vnd|ew|fw|u)|libopengl|mesa|ffmpeg|libav|libopencv|python3-opencv|libgtk|qt|libqt|xvfb|xorg|x11|freeglut"
+    r"|ros-|vlc|gstreamer|libgstreamer|libegl|ubuntu-desktop|xfce|blender|chromium|firefox|tigervnc|libvtk|openjdk|default-j"
+)
+"""Packages that are libGL, or bring it."""
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """The first package that brings such an OpenCV, in a stage that runs."""
+    stage = scope.environment
+    if "git" not in programs.lacking(scope) or not stage.runs or stage.includes_unknown or not scope.for_gpus:
+        return
+    if any(map(_BRINGS.match, stage.apt)) or any("$" in name for name in stage.apt) or _is_left(scope):
+        return
+    pin = next(filter(_has_windows, scope.pins), None)
+    if pin:
+        brings = "needs" if pin.name in _WITH else "brings opencv-python, which needs"
+        text = f"{pin.name} {brings} libGL.so.1, and image {scope.base.name} has none: import cv2 fails"
+        fix = "apt-get install libgl1 libglib2.0-0" + (f", or write {pin.name}-headless" if pin.name in _WITH else "")
+        yield RULE.mistake(pin.place, text, _KNOW, fix)
+
+
+def _has_windows(pin: Pin) -> bool:
+    """Whether a package is such an OpenCV, or asks for one."""
+    if not pin.installed or pin.arms:
+        return False
+    return pin.name in _WITH or bool({*_WITH} & asked.asks(pin.name, pin.version).keys())
+
+
+def _is_left(scope: Scope) -> bool:
+    """Whether another build of cv2 is there, or commands make one, or a script that nobody has read runs."""
+    texts = [command.text for command in scope.environment.commands]
+    named = any("headless" in name or name == "opencv" for name in scope.names)
+    return named or any(
+        re.search(r"headless|conda|mamba|(^|/)\S+\.sh\b|dpkg|yum|dnf|opencv", t.split(" install ")[0]) for t in texts
+    )
