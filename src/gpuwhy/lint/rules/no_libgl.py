@@ -26,12 +26,12 @@ _BRINGS = re.compile(
 def check(scope: Scope) -> Iterator[Mistake]:
     """The first package that brings such an OpenCV, in a stage that runs."""
     stage = scope.environment
-    if "git" not in programs.lacking(scope) or not stage.runs or stage.includes_unknown or not scope.for_gpus:
+    if "git" not in programs.lacking(scope) or not stage.runs or stage.includes_unknown or stage.conda_files:
         return
     if any(map(_BRINGS.match, stage.apt)) or any("$" in name for name in stage.apt) or _is_left(scope):
         return
     pin = next(filter(_has_windows, scope.pins), None)
-    if pin:
+    if pin and scope.for_gpus:
         brings = "needs" if pin.name in _WITH else "brings opencv-python, which needs"
         text = f"{pin.name} {brings} libGL.so.1, and image {scope.base.name} has none: import cv2 fails"
         fix = "apt-get install libgl1 libglib2.0-0" + (f", or write {pin.name}-headless" if pin.name in _WITH else "")
