@@ -18,6 +18,9 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("build-alone", "Dockerfile", "FROM python:3.10\nRUN pip install torch==2.6.0 pyyaml==5.4.1\n", 2),
+    ("python-unnamed", "pyproject.toml", '[tool.poetry.dependencies]\npython = "^3.10"\nnumpy = "^1.23"\ntorch = "1.13.1"\n', 4),
+    ("conda-activate", "install_gpu.sh", "conda create -n a python=3.10\nconda activate a\npip install torch==2.6.0\n", 2),
     ("pair-mismatch", "Pipfile", '[packages]\ntorch = "==2.5.1"\ntorchvision = {version = "==0.19.0"}\n[requires]\npython_version = "3.11"\n', 3),
     ("pair-mismatch", "pixi.toml", '[dependencies]\npython = "3.11.*"\n[pypi-dependencies]\ntorch = "==2.5.1"\ntorchvision = "==0.19.0"\n', 5),
     ("no-libgl", "Dockerfile", "FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime\nRUN apt-get update && apt-get install -y git\nRUN pip install ultralytics\n", 3),

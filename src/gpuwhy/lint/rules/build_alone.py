@@ -16,7 +16,7 @@ from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.trees import parsed
 from gpuwhy.lint.versions import allows
 from gpuwhy.model.lint import Mistake, Place, Rule
-from gpuwhy.model.version import at_least
+from gpuwhy.model.version import at_least, numbers
 
 RULE = Rule("build-alone", "warning", "sources that import, while they are built, what their build does not have")
 
@@ -28,14 +28,37 @@ _MODULES = ("torch", "numpy", "Cython", "tensorflow", "pkg_resources")
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """Releases of the index without a wheel, and a setup.py itself."""
-    if not scope.for_gpus or scope.environment.locked:
+    if scope.environment.locked:
         return
     if scope.kind == "setup":
         yield from _itself(scope)
+    if scope.kind == "setup" or not scope.for_gpus:
         return
     for pin in scope.pins:
         if pin.installed and sources.knows(pin.name) and pin.name not in NEED_TORCH:
             yield from _released(scope, pin)
+        elif pin.installed and pin.version in _BEFORE_CYTHON_3.get(pin.name, ()):
+            yield from _by_cython(scope, pin)
+
+
+_BEFORE_CYTHON_3 = {"pyyaml": ("5.4", "5.4.1", "6.0")}
+"""Releases whose own setup.py fails with Cython 3, which their build takes."""
+
+
+def _by_cython(scope: Scope, pin: Pin) -> Iterator[Mistake]:
+    """A release that is compiled where the Python is newer than its wheels, and fails at that."""
+    known = {str(version): row.newest for version, row in published.releases(pin.name).items()}
+    newest = known.get(pin.version, "")
+    used = scope.environment.pythons
+    older = any(numbers(python)[:2] <= numbers(newest)[:2] for python in used) if newest else True
+    if older or (not used and newest and at_least(newest, "3.11")) or from_elsewhere(scope, pin):
+        return
+    has = f"{pin.name} {pin.version} has wheels up to Python {newest}"
+    text = f"{has}; with a newer one it is built, and fails with Cython 3"
+    yield RULE.mistake(pin.place, text, _CYTHON, f"write {pin.name}>=6.0.1, or use Python {newest}")
+
+
+_CYTHON = source("yaml/pyyaml issue 724", "AttributeError: cython_sources, since Cython 3.0 (July 2023)")
 
 
 def _released(scope: Scope, pin: Pin) -> Iterator[Mistake]:
@@ -71,7 +94,7 @@ def _itself(scope: Scope) -> Iterator[Mistake]:
     """Imports at the top of a project's own setup.py that no pyproject.toml asks for."""
     folder = posixpath.dirname(scope.environment.path)
     text = scope.read(scope.environment.path) or ""
-    if _TOLD.search(text) or _is_told(scope):
+    if not (scope.for_gpus or "cpp_extension" in text) or _TOLD.search(text) or _is_told(scope):
         return
     asked = scope.read(posixpath.join(folder, "pyproject.toml")) or ""
     for module, line in _imports(text):

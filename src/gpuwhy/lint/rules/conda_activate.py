@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -34,14 +35,22 @@ def _in_job(scope: Scope) -> Iterator[Mistake]:
     prepared = re.search(
         r"^#!.*-\w*[li]|\bsource\b|^\s*\. |\beval\b|\bmodule\b|\bml \b|conda\.sh|\bspack\b", text, re.MULTILINE
     )
-    if "#SBATCH" not in text or prepared:
+    if prepared or not ("#SBATCH" in text or "conda create" in text) or _is_sourced(scope):
         return
     for command in scope.environment.commands:
         if command.words[:2] in (("conda", "activate"), ("mamba", "activate"), ("micromamba", "activate")):
-            said = f"`{command.text[:50]}`: the shell of a job reads no start-up file, so it has no such function"
+            said = f"`{command.text[:50]}`: the shell of a script reads no start-up file, so it has no such function"
             fix = 'write eval "$(conda shell.bash hook)" before it, or #!/bin/bash -l as the first line'
             yield RULE.mistake(Place(scope.environment.path, command.lines[0]), said, _CONDA, fix, "warning")
             return
+
+
+def _is_sourced(scope: Scope) -> bool:
+    """Whether a README beside the script has it read by the shell that types: source install.sh."""
+    folder, name = posixpath.split(scope.environment.path)
+    wanted = re.compile(rf"(source|bash -i|\. )\s*(\./)?(\S*/)?{re.escape(name)}")
+    texts = (scope.read(posixpath.join(f, "README.md")) or "" for f in {folder, posixpath.dirname(folder)})
+    return any(map(wanted.search, texts)) or name.endswith((".bat", ".ps1", ".cmd"))
 
 
 def _in_image(scope: Scope) -> Iterator[Mistake]:

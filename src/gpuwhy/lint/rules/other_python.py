@@ -69,6 +69,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     if "python-is-python3" in stage.apt:
         names.python = names.python3
     runs = next((p for c in reversed(stage.starts) if (p := names.of(c.words[0] if c.words else ""))), "")
+    runs = runs if stage.starts else names.python  # what `python` was made to mean is what is meant
     main = next((c for c, for_gpus in filled.values() if for_gpus), None)
     known = not {"", "?"} & {runs, *filled}
     if main and known and runs not in filled:
@@ -89,7 +90,8 @@ def _filled(scope: Scope, names: _Names) -> dict[str, tuple[Command, bool]]:
 
 def _mistake(scope: Scope, main: Command, filled: list[str], runs: str) -> Mistake:
     for_ = " and ".join(filled)
-    text = f"{main.words[0]} installs for Python {for_}; the container starts Python {runs}, which has none of it"
+    starts = "the container starts" if scope.environment.starts else "`python` is"
+    text = f"{main.words[0]} installs for Python {for_}; {starts} Python {runs}, which has none of it"
     fix = f"write python{runs} -m pip install …, or start python{filled[0]}"
     return RULE.mistake(Place(scope.environment.path, main.lines[0]), text, _KNOW, fix)
 

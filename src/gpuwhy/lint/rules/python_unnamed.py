@@ -26,7 +26,7 @@ TODAY = ("3.12", "3.13", "3.14")
 _FIRST_OF_TODAY, _FIRST_ALIVE = 12, 10  # a wheel of a Python that is still kept up says enough by its name
 _TAGS = tables.source("binary distribution format", "cp310 in a wheel's name: for CPython 3.10 alone")
 
-_KINDS = ("requirements", "conda", "script", "setup", "setup-config", "makefile")
+_KINDS = ("requirements", "conda", "script", "setup", "setup-config", "makefile", "pyproject")
 _NAMING = (
     "README.md", "readme.md", "README.rst", "README.txt", "INSTALL.md", ".python-version", "runtime.txt", "Pipfile",
     "pyproject.toml", "setup.py", "setup.cfg", ".tool-versions", "mise.toml",
@@ -78,14 +78,20 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 def _all(scope: Scope) -> list[Ended]:
     stage = scope.environment
-    if scope.kind not in _KINDS or (stage.pythons and not _is_open(scope)) or stage.locked or stage.image:
+    if (
+        scope.kind not in _KINDS
+        or (scope.kind == "pyproject" and not _is_open(scope))
+        or (stage.pythons and not _is_open(scope))
+        or stage.locked
+        or stage.image
+    ):
         return []
     return [one for pin in scope.pins if (one := _ended(scope, pin))]
 
 
 def _is_open(scope: Scope) -> bool:
     """Whether the Pythons of a setup.py are those of a lower bound alone."""
-    return scope.kind in ("setup", "setup-config") and TODAY[-1] in scope.environment.pythons
+    return scope.kind in ("setup", "setup-config", "pyproject") and TODAY[-1] in scope.environment.pythons
 
 
 def _ended(scope: Scope, pin: Pin) -> Ended | None:
@@ -136,6 +142,7 @@ def _own(scope: Scope) -> str:
     text = scope.read(scope.environment.path) or ""
     if not _is_open(scope):
         return text
+    text = re.sub(r"^(requires-python|python)\s*=\s*[\"'](>=?|\^)\s*3(\.\d+)*[\"']", "", text, flags=re.MULTILINE)
     text = re.sub(r"python_requires\s*=\s*[\"']?\s*>=?\s*3(\.\d+)*[\"']?(?![\s,]*<)", "", text)
     classified = re.findall(r"Python\s*::\s*3\.(\d+)", text)
     late = any(int(minor) >= _FIRST_OF_TODAY - 1 for minor in classified)

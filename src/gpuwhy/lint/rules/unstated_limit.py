@@ -179,9 +179,16 @@ def _framework(name: str) -> str:
 def _can_meet(scope: Scope, need: Need) -> bool:
     """Whether some Python has both the release and a neighbour past the limit."""
     floor = _NEEDS.get(need.name)
-    pythons = scope.environment.pythons or need.pythons
+    pythons = scope.environment.pythons or need.pythons or _of_frameworks(scope)
     both = [p for p in pythons if not need.pythons or p in need.pythons]
     return floor is None or not pythons or any(numbers(p)[:2] >= floor for p in both)
+
+
+def _of_frameworks(scope: Scope) -> tuple[str, ...]:
+    """The Pythons that every pinned framework of the environment has a wheel for."""
+    rows_ = [row for pin in scope.pins if pin.version and family(pin.name) and (row := scope.taken(pin))]
+    sets = [set(row.pythons) for row in rows_ if row.platform == LINUX and row.pythons]
+    return tuple(sorted(set.intersection(*sets))) if sets else ()
 
 
 def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:
