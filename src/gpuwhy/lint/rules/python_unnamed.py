@@ -71,7 +71,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
     others = [one.pin.name for one in found if one.pin.name != first.pin.name]
     more = f" (and so have {', '.join(others[:3])}{' …' if len(others) > 3 else ''})" if others else ""
     has = f"{first.pin.name} {first.version} has wheels up to Python {first.newest}{more}"
-    text = f"{has}, and nothing here names a Python: with one of today ({TODAY[0]} and newer) it cannot be installed"
+    why = "the project admits newer ones" if _is_open(scope) else "nothing here names a Python"
+    text = f"{has}, and {why}: with one of today ({TODAY[0]} and newer) it cannot be installed"
     fix = f"say that Python {first.newest} is needed, or take a newer {first.pin.name}"
     yield RULE.mistake(first.pin.place, text, first.source, fix)
 
