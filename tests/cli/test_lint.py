@@ -108,11 +108,17 @@ def test_encodings_binaries_and_things_that_are_no_files(tmp_path):
     assert files["requirements-bin.txt"]["problems"][0]["text"] == "cannot be read: it is binary"
 
 
+NAMES = (
+    "tqdm rich click attrs six idna certifi urllib3 requests pytz wcwidth toml pluggy iniconfig pytest black isort mypy"
+    " flake8 jinja2 markupsafe werkzeug flask itsdangerous blinker colorama tabulate termcolor psutil joblib"
+)
+
+
 def test_a_hundred_files_within_a_second(tmp_path):
     for number in range(25):
         folder = tmp_path / f"p{number}"
         folder.mkdir()
-        (folder / "requirements.txt").write_text("".join(f"package{n}==1.{n}\n" for n in range(40)) + "torch==2.5.1\n")
+        (folder / "requirements.txt").write_text("".join(f"{name}\n" for name in NAMES.split()) + "torch==2.5.1\n")
         (folder / "Dockerfile").write_text(
             "FROM nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04\nRUN pip install torch==2.5.1\n"
         )

@@ -32,13 +32,16 @@ _BESIDE = ("README.md", "readme.md", "README.rst", "Makefile", "build.sh", "dock
            "docker-compose.yaml", "docker_build.sh", "build_docker.sh", "build-docker.sh")  # fmt: skip
 
 
+_PLACEHOLDER = 2  # FROM x: a sketch
+
+
 def check(scope: Scope) -> Iterator[Mistake]:
     """A name without a slash that is no official image, or a registry without a domain, which nothing here builds."""
     image = scope.environment.image
     if scope.kind != "dockerfile" or image is None or "$" in image.text or not scope.environment.runs:
         return
     path = re.sub(r"[:@][^/]*$", "", image.text)
-    alone = "/" not in path and path.lower() not in _OFFICIAL
+    alone = "/" not in path and len(path) > _PLACEHOLDER and path.lower() not in _OFFICIAL
     unnamed = re.match(r"([\w-]+:\d+|localhost)/", image.text)
     if (alone or unnamed) and not _is_built(scope, path.rsplit("/", 1)[-1]):
         where = "Docker's registry has no image of that name" if alone else "that registry is a machine of its author's"
