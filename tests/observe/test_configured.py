@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.model.fact import Known, Source
+from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import Facts
-from gpuwhy.observe.configured import keras_backend, keras_file, protobuf_code
+from gpuwhy.observe.configured import keras_backend, keras_file, numba_file, protobuf_code
+from gpuwhy.observe.environment import variables
+from gpuwhy.observe.presets import activated
 from gpuwhy.observe.scene import Options, Scene
-from tests.observe.envs import Machine, World
+from tests.observe.envs import Machine, World, shared_object
 
 KERAS = {f"keras/src/backend/{name}/__init__.py": "" for name in ("common", "jax", "numpy", "tensorflow", "torch")}
 HERE = Source("call", "test")
@@ -81,3 +83,51 @@ def test_nobody_imports_protobuf(world: World) -> None:
     world.install("protobuf", "4.25.9", {"google/protobuf/pyext/__init__.py": ""})
     assert isinstance(scene_of(world).facts.target.frameworks, Known)
     assert protobuf_code(scene_of(world), "cpp") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "environ", "told"),
+    [
+        ("disable_cuda: 1\n", {}, [("NUMBA_DISABLE_CUDA", "1")]),
+        ("# note\nDISABLE_CUDA: true  # for now\n", {}, [("NUMBA_DISABLE_CUDA", "1")]),
+        ("disable_cuda: 1\n", {"NUMBA_DISABLE_CUDA": "0"}, []),  # the variable has its way
+        ("# disable_cuda: 1\n", {}, []),
+    ],
+)
+def test_numbas_file_in_the_working_folder(
+    world: World, text: str, environ: dict[str, str], told: list[tuple[str, str]]
+) -> None:
+    for name in ("numba", "pyyaml"):
+        world.install(name, "1.0", {f"{name}/__init__.py": ""})
+    world.file("/project/.numba_config.yaml", text)
+    scene = scene_of(world)
+    scene.options = Options(folder="/project")
+    assert [one[:2] for one in numba_file(scene, environ)] == told
+
+
+@pytest.mark.parametrize(
+    ("line", "environ", "told"),
+    [
+        ("export CUDA_VISIBLE_DEVICES=-1   # debugging", {}, [("CUDA_VISIBLE_DEVICES", "-1")]),
+        ("export JAX_PLATFORMS='cpu'", {}, [("JAX_PLATFORMS", "cpu")]),
+        ("export CUDA_VISIBLE_DEVICES=-1", {"CUDA_VISIBLE_DEVICES": "0"}, []),
+        ("export CUDA_VISIBLE_DEVICES=-1", {"VIRTUAL_ENV": "/venv"}, []),  # activated: the shell's own values tell
+        ("export CUDA_HOME=$HOME/cuda", {}, []),
+    ],
+)
+def test_what_the_activation_exports(
+    world: World, line: str, environ: dict[str, str], told: list[tuple[str, str]]
+) -> None:
+    scene = scene_of(world)
+    prefix = scene.facts.target.interpreter.need().prefix  # type: ignore[union-attr]
+    world.file(f"{prefix}/bin/activate", f"VIRTUAL_ENV={prefix}\n{line}\n")
+    assert [one[:2] for one in activated(scene, environ)] == told
+
+
+@pytest.mark.parametrize(("value", "wrong"), [("/gone/libcuda.so", 1), ("/there/libcuda.so", 0), ("0", 1), ("", 0)])
+def test_a_driver_that_numba_is_told_of(world: World, value: str, wrong: int) -> None:
+    world.file("/there/libcuda.so", shared_object())
+    world.install("numba", "0.60.0", {"numba/__init__.py": ""})
+    world.environ = {**(world.environ or {}), "NUMBA_CUDA_DRIVER": value}
+    found = value_or(variables(scene_of(world)), ())
+    assert [len(one.faults) for one in found if one.name == "NUMBA_CUDA_DRIVER"] == [wrong]

@@ -252,6 +252,8 @@ def test_two_metadata_folders_and_whose_files_are_there(world: World, stale: str
     (one,) = found.damage.need() or ()
     assert (one.what, one.owner, one.actual) == ("second metadata", f"nvidia-cudnn-cu12 {real}", stale)
     assert conflicts(world) == []
+    (world.root / f"{SITE}/nvidia_cudnn_cu12-{stale}.dist-info/RECORD".lstrip("/")).unlink()
+    assert world.look().damage.need() == ()  # a folder without a list claims no file
 
 
 def test_a_python_file_that_the_import_reads_first(world: World) -> None:

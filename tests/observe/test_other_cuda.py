@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.model.facts import Contradiction
-from tests.observe.envs import World, shared_object
+from gpuwhy.model.facts import Contradiction, Facts
+from gpuwhy.observe.other_cuda import no_such_build
+from gpuwhy.observe.scene import Options, Scene
+from tests.observe.envs import Machine, World, shared_object
 
 TORCH = {"torch/version.py": "cuda = '12.4'\n", "torch/lib/libtorch_cuda.so": shared_object("libcudart.so.12")}
 
@@ -32,7 +34,7 @@ def found(world: World) -> list[Contradiction]:
         (("118", "123"), "def _find_cuda_libs(): ...", {}, ""),
         (("118",), "def _find_cuda_libs(): ...", {}, "CUDA 11.8, and none for 12.4"),
         (("118", "123"), "", {"BNB_CUDA_VERSION": "123"}, ""),
-        (("118", "124"), "", {"BNB_CUDA_VERSION": "117"}, "BNB_CUDA_VERSION=117"),
+        (("118", "124"), "", {"BNB_CUDA_VERSION": "117"}, ""),  # of the variable, see below
         ((), "", {}, ""),
     ],
 )
@@ -63,3 +65,13 @@ def test_who_imports_triton_needs_its_setuptools(world: World) -> None:
     world.install("bitsandbytes", "0.43.3", {"bitsandbytes/__init__.py": ""})
     then = [one.how for one in world.look().contradictions.need() or () if one.name == "setuptools"]
     assert (late, then) == (["late"], ["unstated"])
+
+
+@pytest.mark.parametrize(("value", "told"), [("117", "none of that name"), ("124", ""), ("", ""), ("12.4", "none")])
+def test_a_library_of_bitsandbytes_that_a_variable_names(world: World, value: str, told: str) -> None:
+    files = {f"bitsandbytes/libbitsandbytes_cuda{one}.so": shared_object() for one in ("118", "124")}
+    world.install("bitsandbytes", "0.46.0", files)
+    scene = Scene(Machine(world.root, world.environ, world.pythons), Options())
+    scene.facts = Facts(target=world.look())
+    texts = [fault.text for fault in no_such_build(scene, value)]
+    assert told in texts[0] if told else not texts, texts

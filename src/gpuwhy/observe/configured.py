@@ -19,6 +19,9 @@ _CODE = ("python", "cpp", "upb")
 _IMPORTS_PROTOBUF = ("tensorflow", "vllm")
 _ON_KERAS = ("tensorflow", "jax", "torch")
 _PRIVATE = "backend"
+NUMBA_FILE = ".numba_config.yaml"
+_YAML = re.compile(r"(?P<key>\w+)\s*:\s*['\"]?(?P<value>[^\s'\"#]+)['\"]?\s*(?:#|$)")
+_YES_NO = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
 
 
 class Keras(NamedTuple):
@@ -70,6 +73,18 @@ def keras_file(scene: Scene, environ: Mapping[str, str]) -> Iterator[Variable]:
         return
     for fault in _backend(scene, keras, backend):
         yield _setting(_PRIVATE, backend, file, fault)
+
+
+def numba_file(scene: Scene, environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """What Numba's file in the working folder sets, as the variables that it stands for; those have their way."""
+    file = f"{scene.options.folder.rstrip('/')}/{NUMBA_FILE}"
+    if not scene.options.folder or _of(scene, "pyyaml") is None or _of(scene, "numba") is None:
+        return
+    for line in value_or(scene.host.lines(file, ":"), ()):
+        said = _YAML.match(line)
+        name = f"NUMBA_{said['key'].upper()}" if said else ""
+        if said and name not in environ:
+            yield name, _YES_NO.get(said["value"].lower(), said["value"]), file
 
 
 def _setting(name: str, value: object, file: str, fault: Fault) -> Variable:

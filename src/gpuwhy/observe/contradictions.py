@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+from msgspec import structs
+
 from gpuwhy.knowledge import neighbours, pairs
 from gpuwhy.knowledge.caps import CAPS, PAIRS, CapRow
-from gpuwhy.knowledge.flavours import flavour
+from gpuwhy.knowledge.flavours import MAIN, flavour
 from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Contradiction, Distribution
 from gpuwhy.model.version import at_least, major_minor, numbers
@@ -34,11 +36,11 @@ def contradictions(scene: Scene) -> Fact[tuple[Contradiction, ...]]:
     first = {d.name: d for d in reversed(installed)}  # the first on the path is the one that is imported
     roots = [d for d in first.values() if gpu_related(d.name) and not d.name.startswith("nvidia-")]
     source = ", ".join(scene.facts.target.site_packages.need() or ())
-    if not roots:
-        return known((), "folder", source, "no GPU package")
     asked, unseen = _asked(scene, first)
     if unseen is not None:
         return unseen
+    if not roots:
+        return known(tuple(_without_framework(scene, first, asked)), "folder", source, "no GPU package")
     found = [
         *_stated(scene, first, asked),
         *_unstated(first),
@@ -72,6 +74,13 @@ def _half_a_plugin(installed: dict[str, Distribution]) -> Iterator[Contradiction
         if _PLUGIN.fullmatch(name) and name.endswith("-pjrt") and plugin not in installed:
             effect = "so JAX lacks its kernels for the GPU"
             yield _say(one, plugin, f"=={one.version}", "", "unstated", effect, False, "knowledge/pairs.py")
+
+
+def _without_framework(scene: Scene, installed: dict[str, Distribution], asked: Lines) -> Iterator[Contradiction]:
+    """What is built on a framework where there is none at all."""
+    for one in _stated(scene, installed, asked):
+        if one.name in MAIN and not one.installed:
+            yield structs.replace(one, effect="so its import fails", stops=True)
 
 
 def _has_runtime(plugin: str, installed: dict[str, Distribution]) -> bool:

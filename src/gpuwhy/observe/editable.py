@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.model.fact import Absent, value_or
+from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Damage, Distribution
 from gpuwhy.model.words import normal
 from gpuwhy.observe.built import gpu_related
@@ -48,5 +48,11 @@ def _leads(scene: Scene, site: str, file: str, versions: dict[str, str]) -> Iter
             continue
         if file == "easy-install.pth":
             yield normal(folder.rpartition("/")[2]), folder.rpartition("/")[2], folder
-        elif named or file.endswith(".egg-link") or name in versions:
+        elif named or file.endswith(".egg-link") or name in versions or _nothing_found(scene):
             yield name, name.replace("-", "_"), folder
+
+
+def _nothing_found(scene: Scene) -> bool:
+    """Whether there is no framework: then a folder that somebody added to Python's search may have held it."""
+    found = scene.facts.target.frameworks
+    return isinstance(found, Known) and not found.value

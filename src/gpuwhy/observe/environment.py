@@ -13,8 +13,9 @@ from gpuwhy.knowledge.variables import FOREIGN, NOT_READ_BY_TENSORFLOW, Variable
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import Fault, Variable
 from gpuwhy.model.version import at_least
-from gpuwhy.observe.configured import keras_backend, keras_file, protobuf_code
-from gpuwhy.observe.presets import presets
+from gpuwhy.observe.configured import keras_backend, keras_file, numba_file, protobuf_code
+from gpuwhy.observe.other_cuda import no_such_build
+from gpuwhy.observe.presets import activated, presets
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.search_paths import command_path, library_path, literal, not_a_folder
 from gpuwhy.observe.toolkits import ROOT_VARIABLES, nvcc_of, nvcc_on_path, toolkit_version
@@ -48,11 +49,13 @@ def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
 
 def _preset(scene: Scene, environ: dict[str, str], installed: Mapping[str, str] | None) -> Iterator[Variable]:
     """What files set when Python starts, where its readers do not take it as it was meant."""
-    for one in presets(scene, environ).values():
-        found = variable(scene, one.name, one.value, installed, CHECKS)
-        wrong = found.faults or _hides_every_gpu(one.name, one.value)
+    by_python = presets(scene, environ)
+    by_shell = [one for one in activated(scene, environ) if one.name not in by_python]
+    for name, value, file in (*by_python.values(), *by_shell, *numba_file(scene, environ)):
+        found = variable(scene, name, value, installed, CHECKS)
+        wrong = found.faults or _hides_every_gpu(name, value)
         if wrong:
-            yield structs.replace(found, faults=wrong, set_in=one.file)
+            yield structs.replace(found, faults=wrong, set_in=file)
 
 
 def _hides_every_gpu(name: str, value: str) -> tuple[Fault, ...]:
@@ -160,6 +163,23 @@ def _other_compiler(scene: Scene, root: str) -> Problems:
     return (f"it names CUDA {ours.value}, while nvcc on PATH ({value_or(on_path, '')}) is CUDA {theirs.value}",)
 
 
+def _no_driver_there(scene: Scene, value: str) -> tuple[Fault, ...]:
+    """Numba takes this file for the driver and no other; 0 means none at all."""
+    why = "is not the name of a file" if "/" not in value else _unfit_to_load(scene, value)
+    if not value or not why:
+        return ()
+    text = f"{value} {why}, and Numba looks for the driver nowhere else"
+    return (Fault("rejected", ("numba",), text, source="numba/cuda/cudadrv/driver.py, locate_driver_and_loader"),)
+
+
+def _no_libdevice_there(scene: Scene, value: str) -> tuple[Fault, ...]:
+    """Triton takes NVIDIA's library of functions from this file and no other."""
+    if not value or not isinstance(scene.host.stat(value), Absent):
+        return ()
+    text = f"{value} does not exist, and Triton takes NVIDIA's functions (exp, sin …) for its kernels from nowhere else"
+    return (Fault("rejected", ("triton",), text, source="triton/backends/nvidia/compiler.py"),)
+
+
 def _not_preloaded(scene: Scene, value: str) -> tuple[Fault, ...]:
     """Files that the loader is told to load first and cannot; names without a folder are searched, so left alone."""
     named = [file for file in re.split(r"[\s:]+", value) if file]
@@ -252,6 +272,9 @@ SEEN_HERE: dict[str, Callable[[Scene, str], tuple[Fault, ...]]] = {
     "TORCH_LOGS": _no_such_log,
     "TF_USE_LEGACY_KERAS": _no_legacy_keras,
     "KERAS_BACKEND": keras_backend,
+    "NUMBA_CUDA_DRIVER": _no_driver_there,
+    "TRITON_LIBDEVICE_PATH": _no_libdevice_there,
+    "BNB_CUDA_VERSION": no_such_build,
     "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": protobuf_code,
 }
 """Faults that only the machine's or the environment's own files show."""

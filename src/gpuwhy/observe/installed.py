@@ -187,7 +187,7 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
         *sources_gone(scene, tuple(everything)),
         *_no_programs(scene, among),
         *(unrecorded(scene, among) if not _on_windows(scene) else ()),
-        *damage_of(everything, [dist for dist in everything if gpu_related(dist.name)]),
+        *damage_of(scene, everything, [dist for dist in everything if gpu_related(dist.name)]),
     ]
     wanted = _to_hash(scene, files, {one.path for one in found})
     found += _verified(scene, files, wanted) if wanted else ()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuwhy.knowledge.sonames import cuda_of
 from gpuwhy.model.fact import Known, value_or
-from gpuwhy.model.facts import Contradiction, Distribution, Framework
+from gpuwhy.model.facts import Contradiction, Distribution, Fault, Framework
 from gpuwhy.model.version import numbers
 from gpuwhy.observe.built import dotted
 from gpuwhy.observe.scene import Scene
@@ -39,18 +39,38 @@ def for_another_cuda(scene: Scene, installed: Sequence[Distribution]) -> Iterato
 
 
 def _without_build(scene: Scene, one: Distribution, torch: Framework, cuda: str) -> Iterator[Contradiction]:
-    """bitsandbytes opens the library that is named after PyTorch's CUDA, or after a variable."""
+    """bitsandbytes opens the library that is named after PyTorch's CUDA, unless a variable names another."""
+    folder, builds, last = _builds(scene, one)
+    asked = value_or(scene.host.environ(), {}).get("BNB_CUDA_VERSION", "")
+    if asked or not builds or cuda in builds or _nearest(scene, folder, builds, cuda):
+        return
+    effect = (
+        f"has libraries for CUDA {_span(builds)}, and none for {cuda}, which torch {torch.version} asks for, by its "
+        "CUDA: it does not work on a GPU"
+    )
+    yield _say(one, torch, cuda, effect, f"{folder}/{last}")
+
+
+def no_such_build(scene: Scene, value: str) -> tuple[Fault, ...]:
+    """BNB_CUDA_VERSION names a library that the installed bitsandbytes does not have."""
+    one = next((d for d in value_or(scene.facts.target.distributions, ()) if d.name == "bitsandbytes"), None)
+    _, builds, _ = _builds(scene, one) if one else ("", [], "")
+    if one is None or not builds or not value or (value.isdigit() and dotted(value) in builds):
+        return ()
+    text = f"bitsandbytes {one.version} has libraries for CUDA {_span(builds)}, and none of that name: no GPU work"
+    return (Fault("off", ("bitsandbytes",), text, source="bitsandbytes/cextension.py, get_cuda_bnb_library_path"),)
+
+
+def _builds(scene: Scene, one: Distribution) -> tuple[str, list[str], str]:
+    """The folder of bitsandbytes, the releases of CUDA that it has libraries for, and the last of these."""
     folder = f"{one.location.rpartition('/')[0]}/bitsandbytes"
     listed = value_or(scene.host.list(folder, r"libbitsandbytes_cuda\d+\.so$"), ())
     builds = sorted({dotted(match[1]) for entry in listed if (match := _BUILD.match(entry.name))}, key=numbers)
-    asked = value_or(scene.host.environ(), {}).get("BNB_CUDA_VERSION", "")
-    wanted = dotted(asked) if asked.isdigit() else cuda
-    if not builds or wanted in builds or (not asked and _nearest(scene, folder, builds, wanted)):
-        return
-    has = f"{builds[0]} to {builds[-1]}" if len(builds) > 1 else builds[0]
-    by = f"BNB_CUDA_VERSION={asked} asks for" if asked else f"torch {torch.version} asks for, by its CUDA"
-    effect = f"has libraries for CUDA {has}, and none for {wanted}, which {by}: it does not work on a GPU"
-    yield _say(one, torch, wanted, effect, f"{folder}/{listed[-1].name}")
+    return folder, builds, listed[-1].name if listed else ""
+
+
+def _span(builds: Sequence[str]) -> str:
+    return f"{builds[0]} to {builds[-1]}" if len(builds) > 1 else builds[0]
 
 
 def _nearest(scene: Scene, folder: str, builds: Sequence[str], wanted: str) -> bool:

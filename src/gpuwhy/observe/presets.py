@@ -1,4 +1,4 @@
-"""Presets: variables that sitecustomize.py, usercustomize.py or a .pth file sets before a program's first line."""
+"""Presets: variables that files set before a program's first line: Python's start-up files, and the activation's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuwhy.model.fact import value_or
-from gpuwhy.model.facts import Start
+from gpuwhy.model.facts import Interpreter, Start
 from gpuwhy.observe.scene import Scene
 
 _BEGINS = r"(?:import\s[^#]*;\s*)?"
@@ -17,6 +17,9 @@ _VALUE = r"\s*['\"](?P<value>[^'\"\\]*)['\"]"
 _ASSIGNED = re.compile(rf"{_BEGINS}(?:os\.)?environ\[{_NAME}\]\s*={_VALUE}\s*(?:;|#|$)")
 _DEFAULT = re.compile(rf"{_BEGINS}(?:os\.)?environ\.setdefault\({_NAME},{_VALUE}\s*\)")
 """Statements that no condition guards: they begin their line."""
+_PLAIN = r"(?P<q>['\"]?)(?P<value>[^'\"$`\s#;]*)(?P=q)\s*(?:[#;]|$)"
+_EXPORT = re.compile(rf"(?:export\s+)?(?P<name>(?:{_READERS})_[A-Z0-9_]+)={_PLAIN}")
+"""A line of a shell script that sets a variable to a plain value, whatever came before."""
 _SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH")
 
 
@@ -68,3 +71,29 @@ def _files(scene: Scene, environ: dict[str, str]) -> Iterator[str]:
         folders = dict.fromkeys((*ahead, *sites))
         there = (folder for folder in folders if value_or(scene.host.list(folder, rf"{re.escape(name)}$"), ()))
         yield from (f"{folder}/{name}" for folder in list(there)[:1])
+
+
+def activated(scene: Scene, environ: dict[str, str]) -> Iterator[Preset]:
+    """The variables that the environment's activation exports; where it is activated, the shell's own values tell."""
+    python = value_or(scene.facts.target.interpreter, None)
+    if python is None or python.kind not in ("venv", "conda") or _is_activated(scene, python, environ):
+        return
+    for file in _activation(scene, python):
+        for line in value_or(scene.host.lines(file, "="), ()):
+            said = _EXPORT.match(line)
+            if said and not _SECRET.search(said["name"]) and said["name"] not in environ:
+                yield Preset(said["name"], said["value"], file)
+
+
+def _is_activated(scene: Scene, python: Interpreter, environ: dict[str, str]) -> bool:
+    named = (environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
+    own = value_or(scene.host.real(python.prefix), python.prefix)
+    return any(value_or(scene.host.real(one), one) == own for one in named if one)
+
+
+def _activation(scene: Scene, python: Interpreter) -> Iterator[str]:
+    if python.kind == "venv":
+        yield f"{python.prefix}/bin/activate"
+        return
+    folder = f"{python.prefix}/etc/conda/activate.d"
+    yield from (f"{folder}/{entry.name}" for entry in value_or(scene.host.list(folder, r".*\.sh$"), ()))

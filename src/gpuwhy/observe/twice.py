@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Damage, Distribution
 from gpuwhy.observe.scene import Scene
 
@@ -47,11 +47,15 @@ def left_over(found: Sequence[Distribution]) -> list[Distribution]:
     return out
 
 
-def damage_of(found: Sequence[Distribution], ours: Sequence[Distribution]) -> list[Damage]:
-    """Each left-over folder, as damage of the release whose files are there."""
+def damage_of(scene: Scene, found: Sequence[Distribution], ours: Sequence[Distribution]) -> list[Damage]:
+    """Each left-over folder, as damage of the release whose files are there; one without a list claims no file."""
     first = {d.name: d for d in reversed(found)}
     return [
         Damage(d.location, f"{d.name} {first[d.name].version}", "second metadata", first[d.name].version, d.version)
         for d in left_over(found)
-        if d in ours and d.version != first[d.name].version
+        if d in ours and d.version != first[d.name].version and _lists(scene, d)
     ]
+
+
+def _lists(scene: Scene, one: Distribution) -> bool:
+    return not isinstance(scene.host.stat(f"{one.location}/RECORD"), Absent)

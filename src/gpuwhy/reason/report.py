@@ -17,7 +17,7 @@ from gpuwhy.reason.judge import judge
 from gpuwhy.reason.picture import picture, unseen
 from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed, named, rank, ruled_out, still_open
-from gpuwhy.reason.tried import not_tried, unfinished
+from gpuwhy.reason.tried import but_for, not_tried, unfinished
 
 
 def report(
@@ -149,7 +149,7 @@ def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict
             or "Cannot tell whether the GPU stack works here"
         )
     if value_or(facts.devices.devices, ()):
-        return f"Nothing wrong found: the GPU stack looks able to work{not_tried(facts)}"
+        return f"Nothing wrong found: the GPU stack looks able to work{but_for(facts)}{not_tried(facts)}"
     claim = gpu_claimed(facts)
     note = f" ({claim.value}, but there is no NVIDIA GPU)" if isinstance(claim, Known) else ""
     return f"Healthy, CPU only: this machine has no NVIDIA GPU{note}{not_tried(facts)}"

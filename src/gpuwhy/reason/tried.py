@@ -91,6 +91,17 @@ def not_tried(facts: Facts) -> str:
     return "; nothing was imported (--no-import)" if left_out and found else ""
 
 
+def but_for(facts: Facts) -> str:
+    """What a healthy answer has to add where one part of the stack misses what it does not state."""
+    late = [one for one in value_or(facts.target.contradictions, ()) if one.how == "late"]
+    return (
+        f", but not {late[0].by} ({_USES.get(late[0].by, late[0].by)}): {late[0].name} is not installed" if late else ""
+    )
+
+
+_USES = {"triton": "torch.compile and kernels of its own"}
+
+
 def imported(facts: Facts, name: str) -> str:
     """How the import of a framework went, for its row; "" where it was not tried."""
     fact = facts.target.imports

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuwhy.causes.shared import ahead, before, needs
+from gpuwhy.causes.shared import ahead, before, imported, needs
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.windows import activate, in_store_python, instead_of_store, on_windows, path_for_good, shown
 from gpuwhy.model import on
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, proof, strong
-from gpuwhy.model.fact import Known, Unknown, value_or
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, proof, saw, strong
+from gpuwhy.model.fact import Known, Source, Unknown, value_or
+from gpuwhy.model.facts import Imported
 
 
 def outside_the_search(case: Case) -> Finding | None:
@@ -27,6 +28,31 @@ def outside_the_search(case: Case) -> Finding | None:
         needs.saw_search(found[0]),
         *needs.saw_variables(case, outside=True),
     )
+
+
+def older_first(case: Case) -> Finding | None:
+    """LD_LIBRARY_PATH leads to a C or C++ library that is too old for the framework."""
+    return before.older_first(case, *before.SEARCHED)
+
+
+def own_second(case: Case) -> Finding | None:
+    """LD_LIBRARY_PATH leads to a library of the framework's own name before its own."""
+    return before.another_first(case, *before.SEARCHED)
+
+
+def ends_the_import(case: Case) -> Finding | None:
+    """The import of this framework was tried and fails; without LD_LIBRARY_PATH, or a folder of it, it does not."""
+    one = _searched(case)
+    if one is None:
+        return None
+    what = one.part or value_or(case.facts.environment.value(one.culprit), "")
+    text = f"{one.culprit} names {what}: {one.deed} fails with it, and goes well without it ({one.why})"
+    return proof(text, saw("tried with it and without it", Source("env", one.culprit)), imported.seen(case, one))
+
+
+def _searched(case: Case) -> Imported | None:
+    one = imported.blamed(case, "variable")
+    return one if one is not None and one.culprit in before.SEARCHED else None
 
 
 def leads_nowhere(case: Case) -> Finding | None:
@@ -57,11 +83,16 @@ def nothing_outside(case: Case) -> Finding | None:
     """What rules it out."""
     if leads_nowhere(case) or _another_runtime(case) or another_first(case):
         return None
+    if older_first(case) or own_second(case) or _searched(case):
+        return None
     return needs.nothing_lost(case, needs.anything, "elsewhere")
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """This shell first; then for good, where the folder belongs to the system or to conda."""
+    put, tried = before.without_first(case, *before.SEARCHED), _searched(case)
+    if put or tried:
+        return put or before.without_part(case, *((tried.culprit, tried.part) if tried else ("", "")))
     first = ahead.put_first(case, "LD_LIBRARY_PATH")
     if first is not None:
         return before.without(case, first.variable, first.path)
@@ -124,8 +155,16 @@ def _right_root(case: Case) -> Fix:
 
 CAUSE = Cause(
     id="env.path",
-    title="a CUDA library is installed, but in a folder that is not searched",
-    signs=(outside_the_search, another_first, leads_nowhere, nothing_outside),
+    title="a library is looked for in the wrong folders",
+    signs=(
+        older_first,
+        own_second,
+        ends_the_import,
+        outside_the_search,
+        another_first,
+        leads_nowhere,
+        nothing_outside,
+    ),
     fixes=fixes,
     scope="framework",
     effect="{subject} will not see the GPU",

@@ -11,7 +11,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, linked, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Source, value_or
-from gpuwhy.model.facts import Fault, Imported, LoadedLibrary, Variable
+from gpuwhy.model.facts import Fault, Imported, Variable
 
 MOST = 12
 """How many allowed values a sentence names."""
@@ -27,11 +27,6 @@ ONLY_BUILDS = frozenset({"TORCH_CUDA_ARCH_LIST"})
 """Read when something is compiled: a program that only runs does not mind."""
 
 
-OWN_LIBRARIES = {
-    "tensorflow": ("libtensorflow",), "torch": ("libtorch", "libc10"), "onnxruntime": ("libonnxruntime",),
-    "paddle": ("libpaddle",), "mxnet": ("libmxnet",),
-}  # fmt: skip
-"""How the names of libraries begin that a framework brings for itself."""
 _UNSEEN = re.compile(r"\b(?:gpus?|cuda|cpu|accelerator)\b", re.IGNORECASE)
 """What a program speaks of that ends because it was not given the GPU."""
 
@@ -151,7 +146,7 @@ def ends_the_import(case: Case) -> Finding | None:
 
 def _steered(case: Case) -> Imported | None:
     one = imported.blamed(case, "variable", "variables", "home")
-    return None if one is None or one.culprit in imported.SEARCH else one
+    return None if one is None or one.culprit in (*imported.SEARCH, "LD_LIBRARY_PATH") else one
 
 
 def _unsteered(case: Case, one: Imported) -> tuple[Fix, ...]:
@@ -162,12 +157,7 @@ def _unsteered(case: Case, one: Imported) -> tuple[Fix, ...]:
     if not one.culprit:
         text = "Start it with few variables, and give it the others one by one"
         return (Fix(text, on.linux('env -i HOME="$HOME" PATH="$PATH" python …'), safe=True),)
-    if not one.part:
-        return (_unset(one.culprit),)
-    value = value_or(case.facts.environment.value(one.culprit), "")
-    left = ":".join(part for part in value.split(":") if part and part != one.part)
-    take = Fix(f"Take {one.part} out of it", f"export {one.culprit}={word(left)}", safe=True)
-    return (take, _unset(one.culprit)) if left else (_unset(one.culprit),)
+    return before.without_part(case, one.culprit, one.part)
 
 
 def preloaded(case: Case) -> Finding | None:
@@ -177,37 +167,13 @@ def preloaded(case: Case) -> Finding | None:
 
 
 def older_first(case: Case) -> Finding | None:
-    """A variable puts a C or C++ library first that is too old for the framework."""
-    found = next((one for one in before.old_runtimes(case) if before.put_first(one)), None)
-    if found is None or case.framework is None:
-        return None
-    asker = found.needed_by.rpartition("/")[2]
-    text = (
-        f"{before.put_first(found)} puts {found.path} before the system's {found.name}, and it lacks {found.version}, "
-        f"which {asker} needs: the import of {case.framework.title} {case.framework.version} fails"
-    )
-    return before.told_old(case, found, text)
+    """A library that is preloaded is too old for the framework."""
+    return before.older_first(case, *before.PRELOADS)
 
 
 def another_first(case: Case) -> Finding | None:
-    """A variable puts a library of the framework's own name before the framework's own."""
-    found = _another_copy(case)
-    if found is None or case.framework is None:
-        return None
-    variable, version = before.BY_VARIABLE[found.rule], f"{case.framework.title} {case.framework.version}"
-    text = f"{variable} puts {found.path} before the {found.name} that {version} came with: its import fails"
-    return proof(text, saw(f"found by {variable}", Source("file", found.path, found.via)))
-
-
-def _another_copy(case: Case) -> LoadedLibrary | None:
-    one = case.framework
-    names = OWN_LIBRARIES.get(one.name, ()) if one else ()
-    trees = (tree for tree in value_or(case.facts.loads.trees, ()) if one and tree.framework == one.name)
-    for library in (lib for tree in trees for lib in tree.libraries):
-        own = one is not None and library.path.startswith(one.path.rpartition("/")[0])
-        if library.rule in before.BY_VARIABLE and library.name.startswith(names or "/") and not own:
-            return library
-    return None
+    """A library of the framework's own name is preloaded."""
+    return before.another_first(case, *before.PRELOADS)
 
 
 def without_effect(case: Case) -> Finding | None:
@@ -293,12 +259,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     first = ahead.put_first(case, "LD_PRELOAD", "LD_AUDIT")
     if first is not None:
         return (_unset(first.variable),)
-    old = next((one for one in before.old_runtimes(case) if before.put_first(one)), None)
-    if old is not None:
-        return before.without(case, before.put_first(old), old.path)
-    copy = _another_copy(case)
-    if copy is not None:
-        return before.without(case, before.BY_VARIABLE[copy.rule], copy.path)
+    without = before.without_first(case, *before.PRELOADS)
+    if without:
+        return without
     for variable, fault in concerns(case, "rejected", "off", "ignored", "misspelt"):
         out += (
             (_unset(variable.name), *_instead(variable, fault)) if not variable.set_in else (_out_of(case, variable),)
@@ -313,9 +276,13 @@ def _out_of(case: Case, variable: Variable) -> Fix:
         name, allowed = variable.name.removeprefix(OF_A_FILE), [one for f in variable.faults for one in f.allowed]
         takes = f", which takes {', '.join(allowed)}" if allowed else ""
         return Fix(f"Write another {name} into {variable.set_in}{takes}; without that file Keras makes it anew")
+    if variable.set_in.endswith(".yaml"):
+        name = variable.name.removeprefix("NUMBA_").lower()
+        return Fix(f"Take the line with {name} out of {variable.set_in}, which Numba reads in this folder")
     python = value_or(case.facts.target.interpreter, None)
     own = python is not None and python.kind == "venv" and variable.set_in.startswith(f"{python.prefix}/")
-    text = f"Take the line that sets {variable.name} out of {variable.set_in}, which Python runs when it starts"
+    who = "its activation" if variable.set_in.endswith(("/activate", ".sh")) else "Python"
+    text = f"Take the line that sets {variable.name} out of {variable.set_in}, which {who} runs when it starts"
     return Fix(text, safe=own, anew=own)  # a copy of the environment has no such file
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from gpuwhy.causes.shared import imported
@@ -13,7 +14,7 @@ from gpuwhy.knowledge.companions import with_build
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement, wheel_of
 from gpuwhy.knowledge.neighbours import working
-from gpuwhy.knowledge.pairs import fitting, plugin_left_aside, refusal
+from gpuwhy.knowledge.pairs import allows, fitting, plugin_left_aside, refusal
 from gpuwhy.model.cause import (
     Case,
     Cause,
@@ -31,13 +32,17 @@ from gpuwhy.model.cause import (
 )
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Source, value_or
-from gpuwhy.model.facts import Contradiction, Imported
+from gpuwhy.model.facts import Contradiction, Damage, Imported
 from gpuwhy.model.version import numbers
 
 FRAMEWORKS = ("torch", "tensorflow", "jax", "jaxlib")
 """Packages that stay as they are where another one does not fit them."""
 
 _SHOWN = 4
+_STACK = re.compile(
+    r"triton|torch|jax|cupy|numba|llvmlite|tensorrt|onnx|keras|nvidia-|cuda-|xformers|flash-attn|numpy$"
+)
+"""How packages are called whose releases belong together by more than a statement."""
 
 
 def contradicted(case: Case) -> Finding | None:
@@ -48,6 +53,10 @@ def contradicted(case: Case) -> Finding | None:
     first = found[0]
     evidence = [e for one in _distinct(found)[:_SHOWN] for e in _evidence(case, one)]
     text = told(first) + _likewise(first, found[1:]) + _besides(first, found[1:])
+    astray = _astray(case, found)
+    if astray is not None:
+        text += f"; {astray.path} leads to {astray.expected}, which is not there any more"
+        evidence.insert(0, saw(f"leads to {astray.expected}", Source("file", astray.path)))
     if not _linked(case, first):
         return weak(text, *dict.fromkeys(evidence))
     finding = (proof if _certain(case, first) else strong)(text, *dict.fromkeys(evidence))
@@ -63,6 +72,13 @@ def lacks_at_import(case: Case) -> Finding | None:
     names = list(imported.distributions_of(case, imported.packages_of(case, one)))
     between = f"; on the way: {' and '.join(names[:3])}" if names else ""
     return strong(f"{imported.told(one)}{between}", imported.seen(case, one))
+
+
+def _astray(case: Case, found: list[Contradiction]) -> Damage | None:
+    """A file that adds a folder to Python's search, which is gone, where a framework is not found."""
+    if not any(one.stops and not one.installed for one in found) or value_or(case.facts.target.frameworks, ()):
+        return None
+    return next((one for one in value_or(case.facts.target.damage, ()) if one.what == "project gone"), None)
 
 
 def _linked(case: Case, one: Contradiction) -> bool:
@@ -134,7 +150,27 @@ def _counts(case: Case, one: Contradiction, missed: Collection[str]) -> bool:
         return one.name in missed
     if one.how == "build" and one.by == "bitsandbytes":  # without a GPU it takes its library for the CPU
         return not isinstance(gpu_present(case.facts), Absent)
+    if beyond_a_pin(one) and imported.all_well(case):
+        return False
     return one.how != "late" or (case.facts.run.failed and _linked(case, one))
+
+
+def beyond_a_pin(one: Contradiction) -> bool:
+    """Whether it is a mere statement that a somewhat newer release of a package without GPU code is not allowed."""
+    gpu = flavour(one.name) is not None or one.name in FRAMEWORKS or _STACK.match(one.name)
+    if one.how != "stated" or not one.installed or one.effect or one.stops or gpu:
+        return False
+    return all(_little_newer(clause.strip(), one.installed) for clause in one.wants.split(","))
+
+
+def _little_newer(clause: str, version: str) -> bool:
+    """Whether a clause lets a version in, or names an older one of the same series: 1.13 of 1.14, 0.3.1 of 0.3.2."""
+    named = clause.lstrip("<>=~! ").removesuffix(".*")
+    there, limit = numbers(version), numbers(named)
+    deep = 1 if there[:1] != (0,) else 2
+    new_series = clause.startswith("<") and not any(limit[deep:])  # <2.0 and <0.5.0 name where one begins
+    same = there[:deep] == limit[:deep] and there >= limit and not new_series
+    return allows(clause, version) or (same and not clause.startswith(("!", ">")))
 
 
 def _missed_later(case: Case) -> frozenset[str]:
@@ -220,12 +256,16 @@ def _version(case: Case, name: str) -> str:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Keep the framework, move what does not fit it; a package of nobody's own moves into everybody's range."""
     found = _unexplained(case)
+    astray = _astray(case, found)
     wrong, lacking = [one for one in found if one.installed], [one for one in found if not one.installed]
     out = _unfit(case, wrong)
     if lacking:
         wanted = tuple(dict.fromkeys(f"{one.name}{one.wants}" for one in lacking))
         text = f"Install what {lacking[0].by} {lacking[0].by_version} asks for"
         out["lacking"] = change(case.facts, text, *wanted, because_of=lacking[0].by, role="part")
+    if astray is not None:
+        right = Fix(f"Write into {astray.path} where {astray.expected} is now; or install it into this environment")
+        return (right, *out.values())
     tried = imported.of_another_release(case) if not out else None
     return _for_the_import(case, tried) if tried is not None else tuple(out.values())
 

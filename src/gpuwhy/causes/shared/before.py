@@ -7,10 +7,17 @@ from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Evidence, Finding, Fix, linked, proof, saw
 from gpuwhy.model.fact import Known, Source, value_or
-from gpuwhy.model.facts import Interpreter, OldRuntime, Rule, Start
+from gpuwhy.model.facts import Interpreter, LoadedLibrary, OldRuntime, Rule, Start
 
 PRELOAD_FILE = "/etc/ld.so.preload"
 BY_VARIABLE = {Rule.LD_PRELOAD: "LD_PRELOAD", Rule.LD_LIBRARY_PATH: "LD_LIBRARY_PATH"}
+PRELOADS, SEARCHED = ("LD_PRELOAD", PRELOAD_FILE), ("LD_LIBRARY_PATH",)
+"""What names a library itself (env.setting), and what names folders to search (env.path)."""
+OWN_LIBRARIES = {
+    "tensorflow": ("libtensorflow",), "torch": ("libtorch", "libc10"), "onnxruntime": ("libonnxruntime",),
+    "paddle": ("libpaddle",), "mxnet": ("libmxnet",),
+}  # fmt: skip
+"""How the names of libraries begin that a framework brings for itself."""
 
 
 def start_of(case: Case) -> Start | None:
@@ -50,6 +57,59 @@ def old_runtimes(case: Case) -> list[OldRuntime]:
 def put_first(one: OldRuntime) -> str:
     """The variable or the file that puts a library before the system's; "" where it is the usual one."""
     return PRELOAD_FILE if one.via == PRELOAD_FILE else BY_VARIABLE.get(one.rule, "")
+
+
+def older_first(case: Case, *by: str) -> Finding | None:
+    """One of these puts a C or C++ library first that is too old for the framework."""
+    found = next((one for one in old_runtimes(case) if put_first(one) in by), None)
+    if found is None or case.framework is None:
+        return None
+    asker = found.needed_by.rpartition("/")[2]
+    text = (
+        f"{put_first(found)} puts {found.path} before the system's {found.name}, and it lacks {found.version}, "
+        f"which {asker} needs: the import of {case.framework.title} {case.framework.version} fails"
+    )
+    return told_old(case, found, text)
+
+
+def another_first(case: Case, *by: str) -> Finding | None:
+    """One of these puts a library of the framework's own name before the framework's own."""
+    found = _another_copy(case, by)
+    if found is None or case.framework is None:
+        return None
+    variable, version = BY_VARIABLE[found.rule], f"{case.framework.title} {case.framework.version}"
+    text = f"{variable} puts {found.path} before the {found.name} that {version} came with: its import fails"
+    return proof(text, saw(f"found by {variable}", Source("file", found.path, found.via)))
+
+
+def without_first(case: Case, *by: str) -> tuple[Fix, ...]:
+    """Take such a library out of what puts it first; () where there is none."""
+    old = next((one for one in old_runtimes(case) if put_first(one) in by), None)
+    if old is not None:
+        return without(case, put_first(old), old.path)
+    copy = _another_copy(case, by)
+    return without(case, BY_VARIABLE[copy.rule], copy.path) if copy is not None else ()
+
+
+def _another_copy(case: Case, by: tuple[str, ...]) -> LoadedLibrary | None:
+    one = case.framework
+    names = OWN_LIBRARIES.get(one.name, ()) if one else ()
+    trees = (tree for tree in value_or(case.facts.loads.trees, ()) if one and tree.framework == one.name)
+    for library in (lib for tree in trees for lib in tree.libraries):
+        own = one is not None and library.path.startswith(one.path.rpartition("/")[0])
+        if BY_VARIABLE.get(library.rule, "") in by and library.name.startswith(names or "/") and not own:
+            return library
+    return None
+
+
+def without_part(case: Case, variable: str, part: str) -> tuple[Fix, ...]:
+    """Take one part out of a variable, or all of it away."""
+    away = Fix("Unset the variable in this shell", f"unset {variable}", safe=True)
+    value = value_or(case.facts.environment.value(variable), "") if part else ""
+    left = ":".join(one for one in value.split(":") if one and one != part)
+    if not left:
+        return (away,)
+    return (Fix(f"Take {part} out of it", f"export {variable}={word(left)}", safe=True), away)
 
 
 def told_old(case: Case, one: OldRuntime, text: str) -> Finding:

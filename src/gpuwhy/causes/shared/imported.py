@@ -25,6 +25,12 @@ def failing(case: Case) -> list[Imported]:
     return [one for one in found if one.failed and (not name or one.framework == name)]
 
 
+def all_well(case: Case) -> bool:
+    """Whether everything that was imported was imported well, and something was."""
+    found = [one for one in value_or(case.facts.target.imports, ()) if not one.blame]
+    return any(one.ended == "well" for one in found) and not any(one.failed or one.ended == "late" for one in found)
+
+
 def blamed(case: Case, *kinds: str) -> Imported | None:
     """The first import that goes well without something of these kinds."""
     return next((one for one in failing(case) if one.blame in kinds), None)
