@@ -57,9 +57,9 @@ def in_its_tongue(cause: str, case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix
     program = tongue_of(case)
     if program is None:
         return fixes
-    rest = [fix for fix in fixes if not _OF_PYTHON.search(fix.command)]
-    fields, said = _FIELDS.get(cause, ()), {fix.text for fix in rest}
-    made = {one: [fix for fix in _ways((one,), cause, program, case) if fix.text not in said] for one in fields}
+    made = {one: list(_ways((one,), cause, program, case)) for one in _FIELDS.get(cause, ())}
+    said = {fix.text for fix in chain.from_iterable(made.values())}
+    rest = [fix for fix in fixes if not _OF_PYTHON.search(fix.command) and fix.text not in said]
     last = made.pop("newest", [])
     place = 1 if cause in _DRIVER_FIRST and rest else 0
     kept = [*rest[:place], *chain.from_iterable(made.values()), *rest[place:]]
