@@ -133,7 +133,8 @@ def in_gpu_code(ending: Ending) -> bool:
 
 
 _GPU_PLACE = re.compile(
-    r"[\w/\\.-]*(?:cuda|gpu|tensor|candle|burn|cudarc|\bcust\b|wgpu)[\w/\\.-]*\.(?:rs|go|jl|java|kt|swift|cs):\d",
+    r"(?:cuda|tensor|candle|cudarc)\w*[\\/\w.-]*\.(?:rs|go|jl|java|kt|swift|cs):\d"
+    r"|[\\/](?:gpu|cuda|kernels?)\w*\.(?:rs|go|jl|java|kt|swift|cs):\d",
     re.IGNORECASE,
 )
 

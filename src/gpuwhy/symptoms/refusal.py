@@ -85,7 +85,7 @@ _DEVICE = re.compile(
 )
 _DIALECT = re.compile(
     r"\btensors?\b|\btorch[.:]|\b(?:linalg|fft|special|nn|F|lax|jnp|tl|tf|cp)\.\w|^\W?\w{3,40}\(\): |\b(?:float|int|uint|bfloat|bool|complex|f|s|u|bf|c)\d{1,3}\[[\d,]*\]|\[Op:|function_node|\bmat[12]\b|\b[lr]hs[ ._]"
-    r"|\w_(?:cuda|impl)\b|^\"?\w{2,30}_\w{2,40}\"?: |flash ?attention|cotangent|\bvjp\b|\bjvp\b|\w' op\b|kokkos|\bggml|onnxruntime|\[trt\]|autograd|aten::|\byour module\b|session graph|device_put|kernel launch|\bcuda: |nd4j|jcublas|jcuda|process ?group|collectives|elapsed_time|(?:cuda|gpu) (?:graph|stream|event|context|allocator)|execution space|class 'numpy|_ndarray_base"
+    r"|\w_(?:cuda|impl)\b|^\"?\w{2,30}_\w{2,40}\"?: |flash ?attention|cotangent|\bvjp\b|\bjvp\b|\w' op\b|kokkos|\bggml|onnxruntime|\[trt\]|autograd|aten::|\byour module\b|device_put|kernel launch|\bcuda: |nd4j|jcublas|jcuda|process ?group|collectives|elapsed_time|(?:cuda|gpu) (?:graph|stream|event|context|allocator)|execution space|class 'numpy|_ndarray_base"
     r"|`\.get\(\)`|device arrays?|device_array|\bndarray|\bbody function|\bjit\b|\bvmap|\bp(?:map|jit)\b|shard_map|\bsharding|\bN[CH]HW|NHWC|hlo\b|\bCu(?:Array|Device\w+)|\bXLA|gpu kernel|kernel function|device function|cu(?:blas|dnn|fft|sparse|solver)",
     re.IGNORECASE,
 )
@@ -109,7 +109,7 @@ def with_refusals(symptoms: Sequence[Symptom], ending: Ending, text: str) -> tup
     if ending.kind in ("none", "status", "signal", "exit") and not any(map(_tells, symptoms)):
         ending = _printed(text) or ending
     found, fields = _refused(ending)
-    if not found or any(map(_tells, (s for s in symptoms if s.within(ending)))):
+    if not found or any(map(_tells, (s for s in symptoms if s.within(ending) or s.line > ending.line))):
         return tuple(symptoms)
     said = ending.message.strip().split("\n", 1)[0]
     quote = f"{ending.type}: {said}" if ending.kind == "exception" else said
@@ -128,7 +128,7 @@ def _tells(one: Symptom) -> bool:
 
 
 _TRACED = re.compile(
-    r"tracer|traced array|concrete value|key data|static_arg|singular|positive[- ]definite|not converge|failed to converge|non-finite|contains? (?:nan|inf)|probability tensor|must feed a value",
+    r"tracer|traced array|concrete value|key data|static_arg|singular|positive[- ]definite|not converge|failed to converge|non-finite|contains? (?:nan|inf)|probability tensor|must feed a value|fetch argument|exist in the graph|\bnan\b",
     re.IGNORECASE,
 )
 """What is no matter of the GPU: a value asked of an array that has none yet (JAX), numbers that have no solution."""
@@ -189,7 +189,6 @@ def _kind(ending: Ending, said: str) -> str:
 
 
 _STATUSES = {
-    "InvalidArgumentError": "refused.operands",
     "UnimplementedError": "refused.operands",
     "INVALID_ARGUMENT": "refused.operands",
     "UNIMPLEMENTED": "refused.operands",
