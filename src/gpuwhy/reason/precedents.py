@@ -13,7 +13,7 @@ from gpuwhy.model.symptom import Clue, Reading, Symptom
 from gpuwhy.model.threshold import FOUND, SURE
 from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.settle import PRECEDENT
-from gpuwhy.reason.tally import Odds, Point
+from gpuwhy.reason.tally import Odds, Point, Score
 
 NOT_OURS = "other.not_gpu"
 WEIGHT = 1.5
@@ -28,7 +28,7 @@ ENOUGH = 40
 
 def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading: Reading) -> Odds:
     """The odds, and what precedents add to them where the messages themselves find no cause."""
-    surest = max((score.confidence for score in odds.scores()), default=0.0)
+    surest = max((score.confidence for score in odds.scores() if not _says_nothing(score)), default=0.0)
     if surest >= FOUND:
         return odds
     vague = surest < VAGUE
@@ -38,6 +38,11 @@ def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading
         if not any(_start(one) in line for line in known):
             points.setdefault(one.row.cause, _point(one, reading, FIRM if vague else WEIGHT))
     return odds.heard(points) if points else odds
+
+
+def _says_nothing(score: Score) -> bool:
+    """Whether a cause has nothing for it but that an error of Python says nothing of the GPU."""
+    return score.cause == NOT_OURS and all(p.symptom.signature == "python.runtime" for p in score.points)
 
 
 def with_their_cure(rules: Rules, shown: Sequence[Shown], reading: Reading, facts: Facts | None) -> tuple[Shown, ...]:

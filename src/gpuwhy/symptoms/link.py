@@ -55,7 +55,7 @@ def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
     kept = _called(tuple(_freed(one, kept) for one in kept), ending)
     if not ending.own:
         return kept
-    told = any(s.role == "error" and _speaks(s) and (s.within(ending) or s.speaker in FRAMES) for s in kept)
+    told = any(s.role == "error" and _speaks(s) and (s.within(ending) or _unsilenced(s)) for s in kept)
     if ending.kind == "exit" and not ending.relayed:
         return (*kept, _itself(ending, len(kept))) if _left(kept, ending) else kept
     return kept if told else (*kept, _itself(ending, len(kept)))
@@ -148,9 +148,18 @@ _SENT = ("SIGTERM", "SIGINT", "SIGHUP", "SIGALRM", "SIGXCPU")
 """Signals that somebody sends, or a clock: no warning before them led there."""
 
 
+_FATAL = re.compile(r"F \S{1,200}\.(?:cc|cpp|h|cu):\d+\] ")
+"""A line with which TensorFlow's or XLA's own process ends: what is raised after it is of another process."""
+
+
+def _unsilenced(one: Symptom) -> bool:
+    """Whether no ending after it makes it another matter."""
+    return one.speaker in FRAMES or bool(_FATAL.match(one.text))
+
+
 def _unlinked(one: Symptom, ending: Ending) -> bool:
     """Whether a line is source text in a traceback, or came before an ending that it does not lead to."""
-    if one.speaker in FRAMES:
+    if _unsilenced(one):
         return False
     if one.speaker in ("python", "title") and any(first <= one.line <= last for first, last in ending.ignored):
         return True

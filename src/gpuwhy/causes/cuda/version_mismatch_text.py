@@ -13,6 +13,7 @@ from gpuwhy.causes.text.common import (
     LACKS_ENTRY,
     SAID_TO_FAIL,
     SKIPPED,
+    in_a_package,
     nothing_else,
     said_of,
 )
@@ -100,6 +101,7 @@ TEXT = Text(
               "mismatch", "incompatib", "wrong cuda", "different cuda", "cuda version"),
     ),
     clues=(
+        ("build.cu_error", 4.4, "a header of an installed package does not fit the CUDA that compiles it: {what}", in_a_package),
         ("said.other_release", 4.8, "{library} is asked for, and only that of release {found} is there", all_of(no(line("cudnn")), differ("wanted", "found"))),
         *((one, 5.2, "the text says that another CUDA is there than the one that is asked for", other_cuda_there) for one in ("loader.", "windows.", "title.library", "ort.")),
         ("bnb.no_version", 4.4, "this bitsandbytes has no library for the CUDA that it finds", line("required library version not found")),

@@ -90,6 +90,7 @@ TEXT = Text(
         ("cuda.no_device", 3.0, "a scheduler hands out the GPUs, and none was asked for", with_("told.scheduler")),
         ("torch.no_gpus", 3.0, "a scheduler hands out the GPUs, and none was asked for", with_("told.scheduler")),
         ("told.visible_devices", 3.6, "CUDA_VISIBLE_DEVICES is {value}", field("value", r"\W*-1$|\W*none|\W*$")),
+        ("told.visible_devices", 4.8, "CUDA_VISIBLE_DEVICES is NoDevFiles: the scheduler gave the job no GPU", field("value", r"\W*NoDevFiles")),
         ("told.visible_devices", 2.6, "CUDA_VISIBLE_DEVICES is {value}, which the shell fills in", field("value", r"\$")),
         ("told.visible_devices", 1.2, "CUDA_VISIBLE_DEVICES is {value}"),
         ("torch.unknown_init", 1.8, "CUDA_VISIBLE_DEVICES may have been changed after the start"),

@@ -6,10 +6,12 @@ from gpuwhy.causes.text.common import BY_NCCL, LAUNCHED, of_a_job, of_network
 from gpuwhy.causes.text.conditions import all_of, any_of, line, no, with_
 from gpuwhy.causes.text.fragments import PEER_COVERS
 from gpuwhy.causes.text.job_ways import reachable
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model import on
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
 
 _GPU_STATUS = (
     "cuda.",
@@ -29,6 +31,17 @@ _JOB = any_of(
 )
 
 _TRIES_NEXT = line(r"\b10049\b")  # Windows: the name has a second address, which c10d tries next
+
+_OF_THE_JOB = Later(
+    r"^Dist|^RuntimeError$|^ChildFailed|^SystemError$|Timeout|Rendezvous|Connection|BrokenPipe|^OSError$"
+)
+
+
+def _another_raised(s: Symptom, r: Reading) -> bool:
+    """Whether some rank raised an error of its own: one that waits for others ends by a signal, or by a word of the job."""
+    name = r.ending.type.rsplit(".", 1)[-1]
+    return r.ending.kind == "exception" and bool(name) and not _OF_THE_JOB.search(name)
+
 
 TEXT = Text(
     "distributed.peer",
@@ -64,8 +77,10 @@ TEXT = Text(
         ("peer.died", 4.2, "a process of the job died", of_a_job),
         ("peer.died", 2.9, "a process died that this one had started"),
         ("nccl.remote_error", 4.2, "another rank failed or vanished"),
+        ("nccl.timeout", 5.6, "a rank ended by an error of its own, and the others waited for it in vain", _another_raised),
         ("nccl.timeout", 2.2, "a collective operation did not end; this happens when a rank is missing"),
         ("nccl.unhandled_system", 2.0, "a system call of NCCL failed; this happens when a rank has gone"),
+        ("nccl.down", 5.6, "a rank ended by an error of its own, and the others waited for it in vain", _another_raised),
         ("nccl.down", 2.4, "NCCL gave up; this happens when a rank has gone"),
         ("torch.elastic", 1.6, "a rank failed"),
         ("peer.elastic", 0.6, "a launcher lost a rank", no(with_(*_GPU_STATUS))),

@@ -16,6 +16,7 @@ TEXT = Text(
     signatures=(
         told("remark.reload", r"\bsystemctl daemon-reload\b", "daemon-reload"),
         error("nvidia.denied", r"/dev/nvidia[\w-]{0,12}\W{0,3}(?: \w{1,12}){0,3} denied\b|\bavc: +denied\b[^\n]{0,300}(?:/dev/nvidia|xserver_misc_device|comm=\S{0,40}nvidia)|\bdenied\b[^\n]{0,60}/dev/nvidia|\bdevices?\b[^\n]{0,30}/dev/nvidia\S{0,8} (?:is )?(?:not allowed|blocked|forbidden)", "denied", "not allowed", "blocked", "forbidden", covers=("title.", "limit.closed", "python.")),
+        error("nvidia.nvmap", r"nvrm\w{2,30} (?:failed )?(?:with )?permission denied|/dev/(?:nvmap|nvhost-[\w-]{2,20})\W{0,3}(?: \w{1,12}){0,3} denied\b", "nvrm", "/dev/nv", covers=("title.", "julia.", "limit.closed", "cuda.")),
         error("nvidia.uvm", r"could not insert '?nvidia[\w-]*'?: (?:operation not permitted|permission denied)|nvidia-uvm\b(?: (?:device )?(?:node|file))?[^\n]{0,12}(?:missing|does not exist|doesn't exist|not (?:there|present))|(?:works?|fixe[sd]|helps?)\b[^\n]{0,30}nvidia-modprobe|nvidia-modprobe[^\n]{0,30}\b(?:works?|fixe[sd]|helps?)\b", "could not insert", "nvidia-uvm", "nvidia-modprobe", covers=("kernel.module_missing", "nvidia.node_missing", "title.")),
         error("nvidia.node_closed", r"/dev/nvidia[\w-]*[^\n]{0,30}(?:crw-(?:rw|--)----|\bmode 0?6[06]0\b|\b0?6[06]0 root)", "/dev/nvidia", covers=("title.",)),
         error("nvidia.counters", r"cupti_error_insufficient_privileges|err_nvgpuctrperm|cupti_error_virtualized_device_insufficient\w*"
@@ -29,6 +30,7 @@ TEXT = Text(
     clues=(
         ("remark.reload", 4.6, "systemctl daemon-reload takes the device files from a running container", with_("nvidia.", "nvml.")),
         ("nvidia.denied", 4.6, "opening the device file is denied: by a cgroup, SELinux or the file's rights"),
+        ("nvidia.nvmap", 5.4, "the board's memory device may be opened by the group video only"),
         ("nvidia.uvm", 5.2, "/dev/nvidia-uvm is not there, or its module may not be loaded by this user"),
         ("nvidia.node_closed", 5.0, "the device files are open to root only"),
         ("remark.root", 4.6, "root can, and others cannot", with_("nvidia.", "nvml.", "cuda.", "torch.", "title.", "container.", "tf.")),

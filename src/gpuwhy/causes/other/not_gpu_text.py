@@ -53,13 +53,15 @@ def _only_plain(s: Symptom, r: Reading) -> bool:
 
 
 _GPU_WORDS = re.compile(
-    r"cuda|gpu|nvidia|cudnn|nccl|device|tensor|memory|shape|dtype|capability|libcu|triton|kernel", re.IGNORECASE
+    r"cuda|gpu|nvidia|cudnn|nccl|device|tensor|memory|shape|dtype|capability|libcu|triton|kernel|ptxas|nvrtc|\bptx\b"
+    r"|nvvm|xla(?:_extension\.|Runtime)|\bXLA\b|stream_executor",
+    re.IGNORECASE,
 )
 
 
 def _no_gpu_words(s: Symptom, r: Reading) -> bool:
     """A plain Python error whose words are not of the GPU."""
-    return _only_plain(s, r) and not _GPU_WORDS.search(s.text)
+    return _only_plain(s, r) and not _GPU_WORDS.search(s.text) and not r.has("torch.lazy_init")
 
 
 def _past_warning(s: Symptom, r: Reading) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.build_parts import by_symbol
 from gpuwhy.causes.text.builds import fixes, system
-from gpuwhy.causes.text.common import nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, field, line, no, own_module, whole, with_
+from gpuwhy.causes.text.common import in_a_package, nothing_else, said_of
+from gpuwhy.causes.text.conditions import all_of, any_of, field, line, no, own_module, whole, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text
@@ -178,8 +178,9 @@ TEXT = Text(
         ("build.undefined_reference", 4.6, "undefined reference: the linker does not find {symbol}"),
         ("build.header", 3.4, "{header} is not found at compile time"),
         ("build.python_header", 4.6, "Python's headers are not installed"),
-        ("build.packs", 2.9, "the compiler and the CUDA headers do not fit"),
-        ("build.cu_error", 3.6, "the compiler stops: {what}", no(line(r"nvrtc_builtin"))),
+        ("build.packs", 2.9, "the compiler and the CUDA headers do not fit", no(in_a_package)),
+        ("build.cu_error", 3.6, "the compiler stops: {what}", no(any_of(line(r"nvrtc_builtin"), in_a_package))),
+        ("build.cu_error", 1.6, "the compiler stops in a header of an installed package: {what}", in_a_package),
         ("build.nvcc_error", 3.4, "nvcc stops: {what}"),
         ("nvrtc.arch", 3.4, "nvcc does not know {arch}", line("nvcc")),
         ("build.standard", 4.2, "the compiler is told an older C++ than the headers need"),
@@ -215,7 +216,7 @@ TEXT = Text(
         ("loader.undefined_symbol", 1.4, "the own build lacks {symbol}", field("symbol", "_Z")),
         ("torch.cuda_mismatch", 1.6, "an extension is being built"),
         ("triton.source", 4.0, "Triton's compiler refuses the source of a kernel, at the line that it quotes"),
-        ("nvrtc.compilation", 2.6, "NVRTC could not compile the program"),
+        ("nvrtc.compilation", 2.6, "NVRTC could not compile the program", no(in_a_package)),
         ("launch.shared", 1.8, "the compiler refuses the kernel", line("ptxas|error")),
         ("launch.parameters", 2.6, "the compiler refuses the kernel"),
         ("cuda.invalid_ptx", 3.6, "the program's own PTX does not compile (error 218)", own_module),

@@ -39,6 +39,17 @@ GRABS = any_of(
 
 OF_SHM = any_of(line(r"/dev/shm|semlock|shared memory|torch_\d|psm_"), with_("memory.shm", "limit.shm_here"))
 
+_PACKAGED = re.compile(
+    r"site-packages[\\/](?:cupy|numba|pycuda|warp)[\\/][^\s(]{0,120}\.(?:cuh|hp?p?)\(", re.IGNORECASE
+)
+"""A header of a package that is compiled at run time: the user wrote no line of it."""
+
+
+def in_a_package(s: Symptom, r: Reading) -> bool:
+    """Whether a run-time compiler stops in a header that an installed package brings."""
+    return any(_PACKAGED.search(one.text) for one in r.symptoms if one.signature == "build.cu_error")
+
+
 BY_NCCL = line(r"nccl|socketstartconnect|socketpollconnect|net/socket|misc/socket|ibv_")
 
 
