@@ -14,6 +14,7 @@ from gpuwhy.knowledge import precedents
 from gpuwhy.knowledge.precedents import phrase, rows
 from gpuwhy.logs import explain_text
 from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
 from gpuwhy.model.precedent import Alike, Precedent
 from gpuwhy.model.symptom import Reading
 from gpuwhy.model.threshold import FOUND
@@ -37,6 +38,11 @@ def plain(text: str) -> tuple[str, str]:
 
 def case(text: str, windows: bool = False) -> Asked:
     return Asked(windows=windows, reading=Reading(excerpt=text))
+
+
+def cures(cause: str, asked: Asked) -> tuple[Fix, ...]:
+    """What the precedents of a text say, one after the other."""
+    return tuple(fix for one in precedented(cause, asked) for fix in one)
 
 
 def given(monkeypatch: pytest.MonkeyPatch, *made: Precedent) -> None:
@@ -92,38 +98,38 @@ ROW = Precedent(says=("No kernel for <op> on", "widget * broken"), cause="framew
 def test_a_text_is_like_a_row_that_it_says_all_of(monkeypatch):
     given(monkeypatch, ROW)
     text = "note: NO kernel\n  for Conv2d on it\nthe widget was\nfound broken"
-    (fix,) = precedented("framework.bug", case(text))
+    (fix,) = cures("framework.bug", case(text))
     assert (fix.text, fix.command) == ("Install Conv2d anew", "pip install Conv2d\nldconfig -p")
     assert isinstance(fix.command, on.Command)
-    assert precedented("framework.bug", case("no kernel for x on")) == ()
-    assert precedented("memory.oom", case(text)) == ()
+    assert cures("framework.bug", case("no kernel for x on")) == ()
+    assert cures("memory.oom", case(text)) == ()
 
 
 def test_windows_gets_its_own_commands(monkeypatch):
     given(monkeypatch, ROW)
-    first, second = precedented("framework.bug", case("no kernel for x on, widget broken", windows=True))
+    first, second = cures("framework.bug", case("no kernel for x on, widget broken", windows=True))
     assert (first.command, second.command) == ("pip install x", "where x")
 
 
 def test_what_a_text_puts_into_a_command_is_one_plain_word(monkeypatch):
     given(monkeypatch, ROW)
     for hostile in ("x;reboot", "$(reboot)", "--index-url=h", "`id`", "a b"):
-        fixes = precedented("framework.bug", case(f"no kernel for {hostile} on, widget broken"))
+        fixes = cures("framework.bug", case(f"no kernel for {hostile} on, widget broken"))
         assert all(re.fullmatch(r"pip install \w[\w.+-]*\nldconfig -p", fix.command) for fix in fixes)
 
 
 def test_a_row_keeps_away_where_a_neighbour_speaks(monkeypatch):
     row = Precedent(says=("widget broken",), cause="framework.bug", do="Install it anew.", unless=("not really",))
     given(monkeypatch, row)
-    assert precedented("framework.bug", case("widget broken")) != ()
-    assert precedented("framework.bug", case("widget broken, NOT\nreally")) == ()
+    assert cures("framework.bug", case("widget broken")) != ()
+    assert cures("framework.bug", case("widget broken, NOT\nreally")) == ()
 
 
 def test_the_row_that_knows_more_comes_first(monkeypatch):
     short = Precedent(says=("widget broken",), cause="framework.bug", do="Do the general thing now.")
     long = Precedent(says=("widget broken", "in release 7"), cause="framework.bug", do="Take release 8 instead.")
     given(monkeypatch, short, long)
-    told = [fix.text for fix in precedented("framework.bug", case("widget broken in release 7"))]
+    told = [fix.text for fix in cures("framework.bug", case("widget broken in release 7"))]
     assert told == ["Take release 8 instead", "Do the general thing now"]
 
 
@@ -145,4 +151,4 @@ def test_a_precedent_alone_is_never_found(monkeypatch):
     told = explain_text("epoch 3\n[worker] the frobnicator of torch.cuda is unwell; the process was aborted\n")
     assert told.causes[0].id == "framework.bug"
     assert told.causes[0].confidence < FOUND
-    assert told.causes[0].fixes[0].text == "Take release 9 of it"
+    assert "Take release 9 of it" in [fix.text for fix in told.causes[0].fixes[:2]]
