@@ -311,3 +311,17 @@ def test_a_module_that_names_nothing_and_was_stripped_is_left_alone(world: World
     for name in "abc":
         world.file(f"{SITE}/cupy/_core/{name}.so", shared_object(padding=60))
     assert {what for what, _ in damaged(world)} <= {"other size"}
+
+
+@pytest.mark.parametrize(
+    ("compiler", "toolkit", "gone"), [("cupy-cuda12x", "", 1), ("cupy-cuda12x", "/usr/local/cuda", 0), ("torch", "", 0)]
+)
+def test_headers_that_cupy_compiles_with(world: World, compiler: str, toolkit: str, gone: int) -> None:
+    header = "nvidia/cuda_runtime/include/cuda_fp16.h"
+    world.install(compiler, "14.0.0", {f"{compiler[:4]}/__init__.py": ""})
+    world.install("nvidia-cuda-runtime-cu12", "12.9.79", {header: "// "})
+    assert damaged(world) == []
+    (world.root / f"{SITE}/{header}".lstrip("/")).unlink()
+    if toolkit:
+        world.file(f"{toolkit}/include/cuda_fp16.h", "")
+    assert damaged(world) == [("missing", header)] * gone

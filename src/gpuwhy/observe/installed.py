@@ -20,6 +20,7 @@ from gpuwhy.observe.altered import changed
 from gpuwhy.observe.built import TENSORFLOW, gpu_related
 from gpuwhy.observe.contradictions import asked_by_the_stack
 from gpuwhy.observe.editable import sources_gone
+from gpuwhy.observe.headers import headers_gone
 from gpuwhy.observe.misfits import misfits, strays
 from gpuwhy.observe.modules import python_files
 from gpuwhy.observe.scene import Scene
@@ -185,6 +186,7 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
         *_strays(scene, [dist for dist in everything if dist not in among]),
         *(wrong for dist in (*among, *asked) for wrong in python_files(scene, dist)),
         *sources_gone(scene, tuple(everything)),
+        *headers_gone(scene, everything),
         *_no_programs(scene, among),
         *(unrecorded(scene, among) if not _on_windows(scene) else ()),
         *damage_of(scene, everything, [dist for dist in everything if gpu_related(dist.name)]),
