@@ -82,7 +82,7 @@ _TORCH_LAZY = ("libtorch_cuda_linalg.so", "libcaffe2_nvrtc.so")  # opened at the
 
 # ---------------------------------------------------------------- JAX
 
-_JAX_PLUGIN = re.compile(r"jax-cuda(\d+)-plugin")
+_JAX_PLUGIN = re.compile(r"jax-cuda(\d+)-(?:plugin|pjrt)")  # by the client alone it sees the GPU, without kernels
 _JAX_OPENS = {
     "11": "cudart.so.11.0 cublas.so.11 cublasLt.so.11 cufft.so.10 cusolver.so.11 cusparse.so.11 cudnn.so.8",
     "12": "cudart.so.12 cublas.so.12 cublasLt.so.12 cufft.so.11 cusolver.so.11 cusparse.so.12 cudnn.so.9",
@@ -93,7 +93,7 @@ _JAX_MAY_OPEN = "cupti.so.{0} nvJitLink.so.{0} nvrtc.so.{0} nccl.so.2"
 
 def _jax(package: Installed) -> Built:
     """JAX itself is CPU only; a CUDA plugin, or a jaxlib built with CUDA (older ones, conda's) brings the GPU."""
-    for dist in package.others:
+    for dist in sorted(package.others, key=lambda one: one.name.endswith("-pjrt")):
         plugin = _JAX_PLUGIN.fullmatch(dist.name)
         if plugin:
             return _jax_plugin(package, dist, plugin.group(1))
