@@ -5,9 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from gpuwhy.causes.install import inconsistent
 from gpuwhy.logs import read_imports
 from gpuwhy.model.fact import Known, Source, Unknown
-from gpuwhy.model.facts import Facts, Imported
+from gpuwhy.model.facts import Contradiction, Facts, Imported
 from gpuwhy.reason.report import report
 from gpuwhy.reason.tried import left_to_read
 from tests.causes.facts import base
@@ -52,3 +53,13 @@ def test_what_was_left_out_is_said(kind: str) -> None:
     fact = Unknown("left out", kind=kind)  # type: ignore[arg-type]
     facts = msgspec.structs.replace(facts, target=msgspec.structs.replace(facts.target, imports=fact))
     assert ("nothing was imported" in report([], facts, 0.0).headline) == (kind == "left out")
+
+
+def test_what_facts_show_keeps_its_reasons_and_fixes_where_words_speak_for_the_same_cause() -> None:
+    unfit = Contradiction("torch", "2.6.0", "numpy", "<2.1,>=1.22", "2.5.4", "stated", "/METADATA")
+    facts = with_imports(failed("ImportError: Numba needs NumPy 2.0 or less. Got NumPy 2.5."))
+    target = msgspec.structs.replace(facts.target, contradictions=Known((unfit,), Source("folder", "/site")))
+    facts = msgspec.structs.replace(facts, target=target)
+    made = report([inconsistent.CAUSE], facts, 0.0)
+    first = read_imports(made, left_to_read(made, facts), 0.0, "").causes[0]
+    assert (first.id, first.stops, "asks for numpy<2.1" in first.said) == ("install.inconsistent", True, True)

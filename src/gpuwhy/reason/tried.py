@@ -49,7 +49,7 @@ def left_to_read(report: Report, facts: Facts) -> list[Failed]:
 
 def with_words(report: Report, read: Sequence[tuple[Failed, Report]], condition: str) -> Report:
     """The report with what the words of failed imports tell; that an import fails is told whatever they say."""
-    told = _told(read)
+    told = {one: _by_facts(report, cause) for one, cause in _told(read).items()}
     about = next(iter(told), read[0][0])
     causes = {cause.id: cause for cause in reversed(told.values())}
     kept = [one for one in report.causes if one.id not in causes and not (told and one.id == ANYHOW)]
@@ -62,6 +62,12 @@ def with_words(report: Report, read: Sequence[tuple[Failed, Report]], condition:
         causes=(*reversed(causes.values()), *kept),
         layers=tuple(_marked(row, about, cause) for row in report.layers),
     )
+
+
+def _by_facts(report: Report, cause: Shown) -> Shown:
+    """The cause as facts show it, where they do: with its own reasons and fixes, and now seen to stop an import."""
+    known = next((one for one in report.causes if one.id == cause.id and one.found), None)
+    return cause if known is None else msgspec.structs.replace(known, stops=True)
 
 
 def _told(read: Sequence[tuple[Failed, Report]]) -> dict[Failed, Shown]:
