@@ -181,7 +181,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if isinstance(case.facts.surroundings.offline, Known) and image_asks_for_more(case):
         return _for_the_image(case)
     too_new = older_than_the_card(case) is not None  # the card: no build of the framework helps
-    out = list(older_builds(one, speaks)) if speaks and not too_new else []
+    out = list(older_builds(one, speaks, case.facts)) if speaks and not too_new else []
     return (*out, *_newer_driver(case, cuda, too_new))
 
 

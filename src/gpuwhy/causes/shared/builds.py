@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuwhy.model.cause import Fix
-from gpuwhy.model.facts import Framework
+from gpuwhy.model.fact import value_or
+from gpuwhy.model.facts import Facts, Framework
 from gpuwhy.model.version import at_least
 
 
@@ -51,20 +52,31 @@ BUILDS: dict[str, tuple[Build, ...]] = {
 }
 
 
-def older_builds(one: Framework, driver_cuda: str) -> Iterator[Fix]:
+def older_builds(one: Framework, driver_cuda: str, facts: Facts) -> Iterator[Fix]:
     """The newest build of this framework that a driver speaking `driver_cuda` runs, if one is known."""
     for build in BUILDS.get(one.name, ()):
         if at_least(driver_cuda, build.oldest):
             removing = tuple(name.format(distribution=one.distribution) for name in build.removing)
+            wheels = _wheels_of(one, facts)
+            wanted = f"{build.wanted}[ctk]" if wheels else build.wanted
             yield Fix(
                 f"Install a build for {build.what}, which this driver runs",
-                build._replace(removing=removing).command,
+                build._replace(wanted=wanted, removing=(*removing, *wheels)).command,
                 safe=True,
-                install=(build.wanted,),
-                uninstall=removing,
+                install=(wanted,),
+                uninstall=(*removing, *wheels),
                 wishes=(one.distribution,),
             )
             break
     if one.name == "torch" and at_least(driver_cuda, "11.0"):
         family = "cu126" if at_least(driver_cuda, "12.0") else "cu118"
         yield Fix(f"Or keep a newer PyTorch: its {family} build from PyTorch's own package index", safe=True)
+
+
+def _wheels_of(one: Framework, facts: Facts) -> tuple[str, ...]:
+    """The wheels of CUDA that go with CuPy, where nothing else uses them: it takes whichever NVRTC it finds."""
+    found = value_or(facts.target.frameworks, ())
+    if one.name != "cupy" or any(other.name != "cupy" for other in found):
+        return ()
+    installed = [dist.name for dist in value_or(facts.target.distributions, ())]
+    return tuple(sorted(name for name in installed if name == "cuda-toolkit" or name.startswith("nvidia-")))
