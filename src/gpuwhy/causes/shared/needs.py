@@ -321,10 +321,18 @@ def say_nowhere(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     note = f", except {base_name(dated[0].other_versions[0])} for {dated[0].name}" if dated else ""
     sure = proof if isinstance(case.facts.environment.variables, Known) else strong
     return sure(
-        f"{named(case)} {verb} {listed(needs)}; {are} nowhere {place(case)}{note}",
+        f"{named(case)} {verb} {listed(needs)}; {are} {_in_a_wheel(case, needs) or f'nowhere {place(case)}'}{note}",
         *(saw_search(n) for n in needs[:3]),
         *(saw_copy(case, n.other_versions[0]) for n in dated[:1]),
     )
+
+
+def _in_a_wheel(case: Case, needs: Sequence[NeededLibrary]) -> str:
+    """NVVM lies in a wheel of NVIDIA's, into which Numba looks only with numba-cuda; "" for all else."""
+    names = [one.name for one in value_or(case.facts.target.distributions, ())]
+    wheel = next((name for name in names if name.startswith("nvidia-cuda-nvcc")), "")
+    only = wheel and {one.name for one in needs} == {"libnvvm.so"}
+    return f"in {wheel}, where Numba without numba-cuda does not look" if only else ""
 
 
 def say_other(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
