@@ -352,6 +352,8 @@ def test_no_alias_stands_in_a_command(written, kept, said):
     assert (fix.command, fix.undo) == (kept, kept)
     real = with_names(fix, lambda path: path.replace("user-ad8b", "Jo Do"))
     assert (real.command, real.undo) == (said, said)
+    named = with_names(Fix("Take it out of /data/user-ad8b/x.pth now"), lambda path: path.replace("user-ad8b", "jo"))
+    assert named.text == "Take it out of /data/jo/x.pth now"
 
 
 def test_a_sentence_keeps_its_systems_when_it_is_filled_in():

@@ -84,7 +84,8 @@ def to_fill_in(fix: Fix) -> Fix:
 def with_names(fix: Fix, real: Callable[[str], str]) -> Fix:
     """The same for the machine's own terminal: the folders as they are."""
     command, check, undo = (typed(text, real) for text in (fix.command, fix.check, fix.undo))
-    return msgspec.structs.replace(fix, command=command, check=check, undo=undo)
+    said = on.as_said(typed(_ALIAS.sub(lambda found: found[0].upper(), fix.text), real), fix.text)
+    return msgspec.structs.replace(fix, text=said, command=command, check=check, undo=undo)
 
 
 def typed(text: str, real: Callable[[str], str]) -> str:
