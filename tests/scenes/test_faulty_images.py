@@ -10,7 +10,7 @@ from gpuwhy.lint.linter import lint
 from tests.host.images import oci, saved
 from tests.observe.envs import World
 
-from .faulty_images import BASE, ENV, FAULTY, FOUND, Faulty, good, made, with_compat, with_driver
+from .faulty_images import BASE, ENV, FAULTY, FOUND, Faulty, good, made, with_compat, with_copied_stub, with_driver
 from .test_images import packed
 
 
@@ -39,6 +39,14 @@ def test_a_good_image_stays_good(tmp_path):
     report = judged(saved(tmp_path / "i", packed(world.root), env=[*ENV, FOUND, "NVIDIA_VISIBLE_DEVICES=all"]))
     assert ([c.id for c in report.causes], exit_code(report)) == ([], 0)
     assert report.headline.startswith("As far as files tell, TensorFlow 2.3.4 can work on a GPU")
+
+
+def test_a_stub_that_was_copied_among_the_libraries_stays_before_the_driver(tmp_path):
+    world = World(tmp_path / "root")
+    with_copied_stub(world)
+    first = judged(saved(tmp_path / "i", packed(world.root), env=[*ENV, FOUND])).causes[0]
+    assert first.id == "driver.stub"
+    assert "RUN rm /" in first.fixes[0].command
 
 
 def test_an_image_judged_on_a_machine_that_was_told(tmp_path):

@@ -8,8 +8,9 @@ import pytest
 
 from gpuwhy.app import Run
 from gpuwhy.binary.dllversion import read_dll_version
+from gpuwhy.loader.windows_frameworks import CUDNN_PARTS
 from gpuwhy.observe.scene import Options
-from tests.binary.made_pe import pe
+from tests.binary.made_pe import I386, pe
 from tests.windows import trees
 
 CUDA_12 = {"cudart64_12.dll": "12.4.127", "cublas64_12.dll": "12.4.5", "nvrtc64_120_0.dll": "12.4.127"}
@@ -83,6 +84,84 @@ def test_numba_that_another_package_asks_for_needs_no_nvvm(tmp_path):
         disk.put(f"{site}/librosa-0.10.dist-info/METADATA", "Name: librosa\nVersion: 0.10\nRequires-Dist: numba\n")
 
     assert causes(tmp_path, librosa, CUDA_12) == []
+
+
+BIN = f"{trees.TOOLKITS}/v12.4/bin"
+BUILTINS = f"{BIN}/nvrtc-builtins64_124.dll"
+
+
+def cupy_by_name(disk: trees.Disk, site: str) -> None:
+    """As CuPy 13: NVRTC is opened by a name that stands in its module."""
+    cupy(disk, site)
+    module = pe(trees.KERNEL) + b"\0nvrtc64_112_0.dll\0nvrtc64_120_0.dll\0"
+    disk.put(f"{site}/cupy_backends/cuda/libs/nvrtc.cp311-win_amd64.pyd", module)
+
+
+@pytest.mark.parametrize(
+    "more, cause",
+    [
+        (((BUILTINS, pe()),), []), ((), ["cuda.missing_library"]),
+        (((BUILTINS, b""),), ["install.corrupted"]), (((BUILTINS, pe(machine=I386)),), ["install.corrupted"]),
+    ],
+    ids=["there", "gone", "empty", "32-bit"],
+)  # fmt: skip
+def test_what_nvrtc_opens_at_its_first_compilation(tmp_path, more, cause):
+    assert causes(tmp_path, cupy_by_name, CUDA_12, *more)[:1] == cause
+
+
+def test_nvrtc_itself_is_opened_by_name(tmp_path):
+    without = {name: version for name, version in CUDA_12.items() if "nvrtc" not in name}
+    assert causes(tmp_path, cupy_by_name, without)[:1] == ["cuda.missing_library"]
+
+
+def ctranslate2_with(parts: dict[str, bytes]):
+    def package(disk: trees.Disk, site: str) -> None:
+        ctranslate2(disk, site)
+        for part in CUDNN_PARTS["9"]:
+            disk.put(f"{BIN}/cudnn_{part}64_9.dll", trees.made("NVIDIA cuDNN", (9, 1, 0, 70)))
+        for name, data in parts.items():
+            disk.put(f"{BIN}/{name}", data)
+
+    return package
+
+
+def made_for(cuda: int) -> dict[str, bytes]:
+    return {"cudnn_adv64_9.dll": pe(trees.KERNEL) + f"\0cublasLt64_{cuda}.dll\0".encode()}
+
+
+@pytest.mark.parametrize(
+    "parts, cause",
+    [
+        (made_for(12), []), (made_for(13), ["cudnn.dependency_missing"]),
+        ({"cudnn_cnn64_9.dll": b""}, ["install.corrupted"]),
+        ({"cudnn_ops64_9.dll": pe(machine=I386)}, ["install.corrupted"]),
+    ],
+    ids=["right", "another CUDA", "empty", "32-bit"],
+)  # fmt: skip
+def test_parts_of_cudnn_that_are_opened_later(tmp_path, parts, cause):
+    libraries = {**CUDA_12, "cublasLt64_12.dll": "12.4.5"}
+    disk = trees.windows(tmp_path, "552.22")
+    site = trees.python(disk, "3.11.0", "C:/Python311")
+    trees.toolkit(disk, "12.4", libraries)
+    ctranslate2_with(parts)(disk, site)
+    host = disk.host(PATH=BIN.replace("/", "\\"))
+    found = Run(host, Options(python="C:/Python311/python.exe")).report().causes
+    assert [one.id for one in found][:1] == cause
+
+
+def test_the_user_s_own_packages_come_first_on_a_disk_that_tells_its_variables(tmp_path):
+    disk = trees.windows(tmp_path, "552.22")
+    home = "C:/Users/anna/AppData"
+    site = trees.python(disk, "3.11.0", f"{home}/Local/Programs/Python/Python311")
+    install(disk, site, "cupy-cuda12x", "12.3.0", {"cupy/__init__.py": b""})
+    mine = f"{home}/Roaming/Python/Python311/site-packages"
+    install(disk, mine, "torch", "2.3.0+cpu", {"torch/__init__.py": b""})
+    install(disk, mine.replace("anna", "ben"), "jax", "0.4.30", {"jax/__init__.py": b""})
+    run = Run(disk.host(PATH="C:\\Windows"), Options(python=f"{home}/Local/Programs/Python/Python311/python.exe"))
+    assert [one.rpartition("/AppData/")[2][:7] for one in run.facts.target.site_packages.need()] == [
+        "Roaming",
+        "Local/P",
+    ]
 
 
 @pytest.mark.parametrize(

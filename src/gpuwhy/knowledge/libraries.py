@@ -178,6 +178,11 @@ def stem(name: str) -> str:
     return found.stem if found else ""
 
 
+def opened_later(name: str) -> bool:
+    """Whether a file is opened by another library when first used: a part of cuDNN, what NVRTC compiles with."""
+    return re.match(r"(?i)(lib)?(cudnn_|nvrtc-builtins)", name) is not None
+
+
 def is_cudnn(name: str) -> bool:
     """Whether a file name is that of cuDNN or of a part of it."""
     return name.startswith("libcudnn") or name[:5].lower() == "cudnn"

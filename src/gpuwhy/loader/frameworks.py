@@ -44,6 +44,8 @@ def run(world: World, facts: Facts, framework: Framework) -> Process:
     _WAYS.get(framework.name, _plain)(process, facts, framework)
     _open_listed(process, framework)
     _cudnn_parts(process)
+    if framework.name == "cupy":  # which compiles every kernel with it
+        _nvrtc_builtins(process)
     return process
 
 
@@ -258,3 +260,14 @@ def _cudnn_parts(process: Process) -> None:
         shim = process.get(f"libcudnn.so.{major}") or _bundled(process, major)
         for part in parts if shim else ():
             process.dlopen(f"libcudnn_{part}.so.{major}", shim)
+
+
+def _nvrtc_builtins(process: Process) -> None:
+    """What NVRTC opens at its first compilation, by a name with its CUDA's release; beside it, it is found anyway."""
+    for nvrtc in [one for one in process.loaded if re.match(r"libnvrtc\.so\.\d", one.name)]:
+        version = re.match(r"(\d+\.\d+)\.", value_or(process.host.cuda_version(nvrtc.path), ""))
+        if version:
+            name = f"libnvrtc-builtins.so.{version[1]}"
+            beside = f"{nvrtc.path.rpartition('/')[0]}/{name}"
+            there = isinstance(process.host.stat(beside), Known)
+            process.dlopen(beside if there else name, nvrtc)

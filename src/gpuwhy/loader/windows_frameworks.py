@@ -24,6 +24,9 @@ CUDNN_PARTS = {
 }
 """The sub-libraries that the cuDNN shim opens by name, by cuDNN major."""
 
+_OPENS_CUBLAS = ("cudnn_ops_infer64_8.dll", "cudnn_adv64_9.dll")
+_CUBLAS = tuple(f"cublasLt64_{major}.dll" for major in (10, 11, 12, 13))
+_NVRTC = ("nvrtc64_112_0.dll", "nvrtc64_120_0.dll", "nvrtc64_130_0.dll")  # from CUDA 11.2 on, one name a major
 _TOOLKITS = "NVIDIA GPU Computing Toolkit/CUDA"
 _NAMED_DLLS = re.compile(r"""(\w+_dll_names?)["']?\s*[=:,]\s*["']([^"']+)["']""")
 _CHECKED = ("msvcp_dll_name", "msvcp_dll_names", "nvcuda_dll_name", "cudart_dll_name", "cudnn_dll_name")
@@ -68,6 +71,9 @@ def run(world: WindowsWorld, facts: Facts, framework: Framework) -> WindowsProce
     _WAYS.get(framework.name, _plain)(start, framework)
     _open_listed(start, framework)
     _cudnn_parts(start.process)
+    _cublas_of_cudnn(start.process)
+    if framework.name == "cupy":  # which compiles every kernel with it
+        _nvrtc_builtins(start.process)
     return start.process
 
 
@@ -103,6 +109,17 @@ def _cupy(start: Start, framework: Framework) -> None:
     needed = [one.by for one in value_or(framework.opens, ()) if not one.optional]
     for path in dict.fromkeys(needed):
         start.process.load(path, start.extension, via="Python's import")
+    _nvrtc_of_cupy(start, framework)
+
+
+def _nvrtc_of_cupy(start: Start, framework: Framework) -> None:
+    """Releases whose module names NVRTC's DLLs open the one of their CUDA by name."""
+    cuda = value_or(framework.built_for_cuda, "").split(".")[0]
+    wanted = next((name for name in _NVRTC if name.startswith(f"nvrtc64_{cuda}")), "") if cuda else ""
+    site = framework.path.rpartition("/")[0]
+    for path in _names(start.host, f"{site}/cupy_backends/cuda/libs", r"nvrtc\..*pyd$") if wanted else ():
+        if wanted in value_or(start.host.holds(path, wanted), ()):
+            start.process.load(wanted, start.ctypes, path)
 
 
 def _numba(start: Start, framework: Framework) -> None:
@@ -246,3 +263,22 @@ def _zlib(process: WindowsProcess) -> None:
     version = told.value if isinstance(told, Known) else shim.pe.version if shim else ""
     if shim and re.match(r"8\.[3-9]", version):
         process.load("zlibwapi.dll", PLAIN, shim.path)
+
+
+def _cublas_of_cudnn(process: WindowsProcess) -> None:
+    """A part of cuDNN names the cuBLAS of the CUDA that it was made for, and opens it by that name."""
+    for part in filter(None, map(process.get, _OPENS_CUBLAS)):
+        named = value_or(process.host.holds(part.path, *_CUBLAS), ())
+        if named and not any(map(process.get, named)):
+            process.load(named[-1], PLAIN, part.path)
+
+
+def _nvrtc_builtins(process: WindowsProcess) -> None:
+    """What NVRTC opens at its first compilation, by a name with its CUDA's release; beside it, it is found anyway."""
+    for nvrtc in [one for one in process.loaded if re.match(r"(?i)nvrtc64_\d+_0\.dll$", one.name)]:
+        version = re.match(r"(\d+)\.(\d+)\.", value_or(process.host.cuda_version(nvrtc.path), ""))
+        if version:
+            name = f"nvrtc-builtins64_{version[1]}{version[2]}.dll"
+            beside = f"{nvrtc.path.rpartition('/')[0]}/{name}"
+            there = isinstance(process.host.stat(beside), Known)
+            process.load(beside if there else name, PLAIN, nvrtc.path)

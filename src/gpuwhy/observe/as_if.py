@@ -21,6 +21,7 @@ GIB = 1 << 30
 TOLD = Source("none", "as if", "told on the command line")
 NOT_TOLD = Unknown("as if on another machine: this was not told")
 _BY_VARIABLE = (Rule.LD_PRELOAD, Rule.LD_LIBRARY_PATH)
+_BY_FOLDER = (Rule.CACHE, Rule.DEFAULT)
 ANY = "a GPU"
 """The name of a GPU of which nothing is told."""
 
@@ -41,8 +42,15 @@ class Elsewhere(msgspec.Struct, frozen=True):
 def as_if(facts: Facts, machine: Elsewhere) -> Facts:
     """The facts of this environment on a machine that was told."""
     cards = machine.gpus or ((ANY, ""),)
-    stubs = [one for one in value_or(facts.loads.libcuda, ()) if one.kind == "stub" and one.rule in _BY_VARIABLE]
+    stays = (*_BY_VARIABLE, *_BY_FOLDER) if _is_image(facts) else _BY_VARIABLE
+    stubs = [one for one in value_or(facts.loads.libcuda, ()) if one.kind == "stub" and one.rule in stays]
     return _moved(facts, _devices(cards, machine), _driver(machine), _libraries(machine, "libcuda.so.1", stubs))
+
+
+def _is_image(facts: Facts) -> bool:
+    """Whether an image is judged: a libcuda.so.1 among its files stays where the driver's would be linked."""
+    around = facts.surroundings
+    return isinstance(around.offline, Known) and isinstance(around.container, Known)
 
 
 def like(facts: Facts, other: Facts) -> Facts:

@@ -31,7 +31,7 @@ def stub_wins(case: Case) -> Finding | None:
         return proof(
             f"programs get the stub {one.path} instead of the driver's libcuda (error 34)",
             saw(f"{one.path}, found by {one.found_via}", cuda),
-            *(saw(f"the real one: {real.path}", cuda) for real in _real(cuda)[:1]),
+            *(saw(f"the real one: {real.path}", cuda) for real in _real(cuda)[:1] if real.path != one.path),
         )
     if theirs := in_trees(case.facts, "stub"):
         who, loaded = theirs
@@ -63,12 +63,20 @@ def _stubs(case: Case) -> list[DriverLibrary]:
     return [one for first in firsts for one in first if one.kind == "stub"]
 
 
+_COPIED = (Rule.CACHE, Rule.DEFAULT, Rule.BROUGHT)
+
+
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Take the stubs folder off the search path, or put the real library first."""
     theirs = in_trees(case.facts, "stub")
     stub = next(iter(_stubs(case)), None) or (as_driver_library(theirs[1], "stub") if theirs else None)
     folder = folder_of(stub.path) if stub else "/usr/local/cuda/lib64/stubs"
     out = []
+    if stub and stub.rule in _COPIED and not folder.endswith("/stubs"):
+        text = f"Delete {stub.path}, a copy of the stub, and link against the toolkit's stubs folder (-L) instead"
+        if in_image(case.facts):
+            return (Fix(text, on.dockerfile(f"RUN rm {stub.path} && ldconfig")),)
+        return (Fix(text, on.linux(f"sudo rm {stub.path} && sudo ldconfig"), root=True),)
     if stub and stub.rule is Rule.LD_LIBRARY_PATH and in_image(case.facts):
         return (off_the_path_of_an_image(case.facts, folder),)
     if stub and stub.rule is Rule.LD_LIBRARY_PATH:

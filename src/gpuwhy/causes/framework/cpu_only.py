@@ -41,10 +41,9 @@ def built_without_cuda(case: Case) -> Finding | None:
         return against(text, saw(f"{blamed.title} {blamed.version}", blamed.gpu_build))
     present = _present(case)
     gpu = present.need()
-    if gpu is None:
-        return against("this machine has no NVIDIA GPU, so a CPU build is right", saw("no NVIDIA GPU", present))
-    if why := _none_to_install(case):
-        return against(f"there is no CUDA build to install here: {why}", saw("CPU build", framework.gpu_build))
+    right = _rightly(case, present)
+    if right or gpu is None:
+        return right
     if rival := _overwritten(case):
         return against(f"{rival} wrote over it: install.conflict", saw("files shared", case.facts.target.conflicts))
     evidence = (
@@ -59,6 +58,27 @@ def built_without_cuda(case: Case) -> Finding | None:
             f"{other} uses the GPU here, and {framework.distribution} is installed as its CPU build", *evidence
         )
     return weak(f"{named(case)} is a build without CUDA, while {other} here is one with it", *evidence)
+
+
+def _rightly(case: Case, present: Fact[str]) -> Finding | None:
+    """Where a build without CUDA is the right one: no GPU, another way to it, or no other build."""
+    if isinstance(present, Absent):
+        return against("this machine has no NVIDIA GPU, so a CPU build is right", saw("no NVIDIA GPU", present))
+    if plugin := _by_plugin(case):
+        return against(f"{plugin} brings the GPU to it, without CUDA", saw(plugin, case.facts.target.distributions))
+    if why := _none_to_install(case):
+        return against(f"there is no CUDA build to install here: {why}", saw("CPU build", the(case).gpu_build))
+    return None
+
+
+def _by_plugin(case: Case) -> str:
+    """What has a CPU build compute on the GPU by DirectML; that is how it is installed."""
+    wanted = _DIRECTML.get(the(case).name, "")
+    there = (one for one in value_or(case.facts.target.distributions, ()) if one.name == wanted)
+    return next((f"{one.name} {one.version}" for one in there), "")
+
+
+_DIRECTML = {"tensorflow": "tensorflow-directml-plugin", "torch": "torch-directml"}
 
 
 def _none_to_install(case: Case) -> str:

@@ -25,12 +25,29 @@ def no_code_for_it(case: Case) -> Finding | None:
     if isinstance(framework.gpu_build, Absent) or value_or(framework.gpu_build, True) is False:
         return against(f"{named(case)} is a build without CUDA", saw("CPU build", framework.gpu_build))
     if compiles_at_run_time(framework.name):
-        return against(f"{framework.title} compiles for the GPU that it finds", saw(named(case), framework.sass))
+        text = f"{framework.title} compiles for the GPU that it finds"
+        return _too_old(case, _gpus(case.facts)) or against(text, saw(named(case), framework.sass))
     gpus = _gpus(case.facts)
     if not gpus:
         return against("this machine has no NVIDIA GPU", saw("no NVIDIA GPU", case.facts.devices.pci))
     unread = not isinstance(framework.sass, Known) or not isinstance(framework.ptx, Known)
-    return (_too_new(case, gpus) if unread else None) or _by_code(case, gpus)
+    return ((_too_new(case, gpus) or _too_old(case, gpus)) if unread else None) or _by_code(case, gpus)
+
+
+def _too_old(case: Case, gpus: list[tuple[str, Fact[str]]]) -> Finding | None:
+    """Whatever its files carry: its CUDA no longer compiles for the card, nor do that CUDA's own libraries know it."""
+    built = value_or(the(case).built_for_cuda, "")
+    lasts = [(gpu, last_toolkit(value_or(gpu[1], "")) or "") for gpu in gpus]
+    if not numbers(built) or not lasts or not all(last and numbers(built) > numbers(last) for _, last in lasts):
+        return None
+    (card, capability), last = lasts[0]
+    return strong(
+        f"{named(case)} is built for CUDA {built}, which has no code for {card} ({_sm(capability)}) any more; "
+        f"CUDA {last} was the last that does",
+        saw(f"built for CUDA {built}", the(case).built_for_cuda),
+        saw(f"{card}, {_sm(capability)}", capability),
+        know(f"CUDA {last} is the last that compiles for compute capability {value_or(capability, '')}", MATRIX),
+    )
 
 
 def _by_code(case: Case, gpus: list[tuple[str, Fact[str]]]) -> Finding | None:

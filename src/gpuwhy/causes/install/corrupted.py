@@ -7,7 +7,7 @@ from itertools import chain
 
 from msgspec.structs import replace
 
-from gpuwhy.causes.shared import before, damages, imported, spoilt
+from gpuwhy.causes.shared import before, damages, imported, later, spoilt
 from gpuwhy.causes.shared.commands import change, word
 from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.causes.shared.windows import on_windows, path_first, shown, toolkit
@@ -100,7 +100,7 @@ def stops_the_search(case: Case) -> Finding | None:
 
 def _stopping(case: Case) -> list[NeededLibrary]:
     needs = case.facts.loads.needs.need() or ()
-    return [need for need in needs if isinstance(need.found, Unknown) and need.found.kind == "refused"]
+    return [n for n in needs if isinstance(n.found, Unknown) and n.found.kind == "refused"] + later.refused(case.facts)
 
 
 def _reason(need: NeededLibrary) -> str:
@@ -121,6 +121,7 @@ def loads_a_broken_copy(case: Case) -> Finding | None:
 
 def _loaded(case: Case) -> list[LibraryCopy]:
     taken = {need.found.value for need in case.facts.loads.needs.need() or () if isinstance(need.found, Known)}
+    taken |= later.loaded(case.facts)
     copies = case.facts.libraries.copies.need() or ()
     return [one for one in copies if {one.path, one.real} & taken and one.fault]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.host.base import Host
-from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, or_unknown, value_or
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, known, or_unknown, value_or
 from gpuwhy.model.facts import Interpreter
 from gpuwhy.model.version import major_minor
 from gpuwhy.observe.kernels import kernels_in
@@ -135,7 +135,9 @@ def _of_everybody(host: Host, path: str) -> Iterator[str]:
     if package:
         below = f"AppData/Local/Packages/PythonSoftwareFoundation.Python.{package[1]}_{package[2]}"
         below += "/LocalCache/local-packages"
-    yield from (f"{user}/{below}/{name}" for user in folders(host, "C:/Users", r"(?!Public$|Default|All Users)"))
+    owner = re.match(r"(?i)C:/Users/[^/]+", path)  # a Python in a user's folder is that user's
+    users = [owner[0]] if owner else folders(host, "C:/Users", r"(?!Public$|Default|All Users)")
+    yield from (f"{user}/{below}/{name}" for user in users)
 
 
 def _pythons(host: Host, parent: str, match: str) -> Iterator[str]:
@@ -243,11 +245,16 @@ def _of_user(host: Host, python: Interpreter, no_user: bool) -> list[str]:
         package = _PACKAGE.search(python.path)
         name = f"PythonSoftwareFoundation.Python.{package[1]}_{package[2]}" if package else ""
         own = [f"~/AppData/Local/Packages/{name}/LocalCache/local-packages/{short}/site-packages"] if name else []
-        return own if environ(host) else [*own, *_of_everybody(host, python.prefix)]
+        return own if _is_running(host) else [*own, *_of_everybody(host, python.prefix)]
     if no_user:
         return []
     own = [f"~/AppData/Roaming/Python/{short}/site-packages"]
-    return own if environ(host) else [*own, *_of_everybody(host, python.prefix)]
+    return own if _is_running(host) else [*own, *_of_everybody(host, python.prefix)]
+
+
+def _is_running(host: Host) -> bool:
+    """Whether one user asks; a disk has the folders of all."""
+    return isinstance(host.offline(), Absent)
 
 
 def kernels(scene: Scene) -> Fact[tuple[str, ...]]:
