@@ -113,7 +113,7 @@ def _cupy(start: Start, framework: Framework) -> None:
 
 
 def _nvrtc_of_cupy(start: Start, framework: Framework) -> None:
-    """Releases whose module names NVRTC's DLLs open the one of their CUDA by name; cuBLAS, which is linked, tells it."""
+    """Releases whose module names NVRTC's DLLs open the one of their CUDA by name, as the linked cuBLAS tells it."""
     linked = (re.match(r"(?i)cublas64_(\d+)\.dll", one.name) for one in start.process.loaded)
     cuda = next((one[1] for one in linked if one), "")
     wanted = next((name for name in _NVRTC if name.startswith(f"nvrtc64_{cuda}")), "") if cuda else ""
