@@ -40,7 +40,9 @@ _WINDOWS = Later(r"(?i)\.dll\b|\b[a-z]:\\|%\w+%|\bMSVC\b|paging file")
 
 
 def _is_for(one: Alike, case: Asked) -> bool:
-    """Whether a cure is in the words of the system that the text is from."""
+    """Whether a cure is in the words of the system that the text is from, and of Compose where that speaks."""
+    if "compose" in case.tools and any(command.startswith("docker run") for _, command in one.row.run):
+        return False
     return not (_LINUX if case.windows else _WINDOWS).search(one.row.do)
 
 
