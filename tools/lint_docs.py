@@ -74,10 +74,17 @@ at first contact, none of the sound ones accused.
 
 On 16 November four small sets of fresh repositories were read by the author, strictly, each before lint was run on
 it, and mended before the next one. First contact by place: **11 of 35** mistakes in 62 files (by cause 8; 11 of the 21
-that were certain), then **12 of 33** in 50 files (two of them seen before; 10 of 21 certain), **1 of 9** in 15 files,
+that were certain), then **12 of 33** in 50 files (two of them seen before; 10 of 21 certain), **0 of 9** in 15
+files (1 by cause),
 **10 of 26** in 33 files (7 of 12 certain). Of the 60 findings in them six were false: limits that another package or an
 old Python already sets. What each set showed was mended by its kind (what the package index has, what an image holds,
 which Python pip fills, Slurm, sources that are built alone), and the kinds of the next set were others again.
+
+A stranger's set of the same day (132 files of 92 repositories, 109 mistakes, 76 of them certain, labelled blind; no
+mender has read it): first contact, with the rules of the night before, **44 of 109 by place (0.40), 40 of the 76
+certain ones (0.53)**, 80 findings, 54 at a label; of the other 26 one was doubtful by a reading of them all (precision
+about 0.98). After the four small sets were mended, still unread: **51 of 109 (0.47), 43 of 76 (0.57)**, 97 findings,
+62 at a label. The aim of 0.6 is missed, on what the reader was certain of by little.
 
 Ten and more files of each kind were then written by the author, other in package, syntax and file from those of G and
 H, before lint saw them (those on variables after). Found at first contact, and after one round of mending: packages
