@@ -221,3 +221,9 @@ def test_a_remedy_speaks_with_the_fields_of_the_message():
     row = meant("Rename {path}", "mv {path} {path}.old", said="shadow.")
     (fix,), _ = exact([row], case)
     assert (fix.text, fix.command) == ("Rename /a b/torch.py", "mv '/a b/torch.py' '/a b/torch.py'.old")
+
+
+def test_a_package_that_is_too_new_is_not_made_newer():
+    said = fixes_of(explain_text("ImportError: Numba needs NumPy 2.0 or less. Got NumPy 2.5."), "install.inconsistent")
+    assert 'pip install "numpy<2.1"' in said[0]
+    assert not [one for one in said if ">=2.0" in one]

@@ -41,9 +41,23 @@ _TENSORFLOWS = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tf-nightly", 
 _LEAST = re.compile(r"(?:required version|minimum version|at least|>=?) ?(\d[\w.]*\w)")
 
 
+_AT_MOST = r"\d (?:or|and) (?:less|older|lower|earlier|below)\b|\bat most\b|<="
+
+
+def _newest_taken(one: Symptom) -> Fix:
+    """A package that is newer than another takes: its last release that is taken."""
+    name, wants = one.get("name"), one.get("wants")
+    *whole, last = wants.split(".")
+    below = ".".join((*whole, str(int(last) + 1))) if last.isdigit() else wants
+    return Fix(f"Install {name} {wants}, the newest that is taken", f'pip install "{name.lower()}<{below}"', safe=True)
+
+
 def _older(reading: Reading) -> Iterator[Fix]:
     """A package that another calls too old, and the release that it names."""
     for one in reading.all("said.package_older"):
+        if one.get("wants") and re.search(_AT_MOST, one.text):
+            yield _newest_taken(one)
+            continue
         name, least = one.get("name").replace("_", "-"), one.get("wants") or next(iter(_LEAST.findall(one.text)), "")
         text = f"Install {name} {least} or newer, which is asked for" if least else f"Install the newest {name}"
         yield Fix(text, f'pip install --upgrade "{name}{f">={least}" if least else ""}"', safe=True)
@@ -104,7 +118,8 @@ TEXT = Text(
         ("packages.syntax", 2.2, "a file of the installed package is written for another Python than this one", by_package),
         ("said.release_file", 4.2, "it looks for its part for PyTorch {wants}, which this release of it does not have"),
         ("said.engine_elsewhere", 2.0, "the engine was built elsewhere"),
-        ("said.package_older", 4.0, "{name} is of an older release than is asked for"),
+        ("said.package_older", 4.0, "{name} is of an older release than is asked for", no(line(_AT_MOST))),
+        ("said.package_older", 4.0, "{name} is of a newer release than is taken", line(_AT_MOST)),
         ("remark.needs", 4.8, "{by} {by_version} asks for {name}{wants}, and another release of it is installed"),
         ("remark.pair", 4.4, "{by} {by_version} and {name} {found} are releases that do not fit", no(with_("remark.release"))),
         ("pairs.conflict", 5.0, "{wants} is asked for, and {name} {found} is installed"),
