@@ -47,6 +47,7 @@ def cures(cause: str, asked: Asked) -> tuple[Fix, ...]:
 
 def given(monkeypatch: pytest.MonkeyPatch, *made: Precedent) -> None:
     """Let these be all precedents there are."""
+    precedents.alike.cache_clear()
     monkeypatch.setattr(precedents, "_by_word", lambda: {"": made})
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import msgspec
 
@@ -32,6 +32,7 @@ class Phrase(msgspec.Struct, frozen=True):
     fixed: int
 
 
+@cache
 def phrase(words: str) -> Phrase:
     """A phrase as it is searched for."""
     plain = " ".join(words.split())
@@ -57,6 +58,7 @@ def _by_word() -> Mapping[str, Sequence[Precedent]]:
     return out
 
 
+@lru_cache(maxsize=8)
 def alike(text: str) -> tuple[Alike, ...]:
     """The precedents that a text is like, those that know most of it first."""
     said = " ".join(text[:MOST].split())

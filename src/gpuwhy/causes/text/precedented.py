@@ -29,8 +29,14 @@ _THEN: Mapping[Kind, str] = {
 
 def precedented(cause: str, case: Asked) -> tuple[tuple[Fix, ...], ...]:
     """The cures of the precedents that a text is like and that had this cause, the closest first, each with its steps."""
-    found = [one for one in alike(case.text) if one.row.cause == cause and _is_for(one, case)][:MOST]
+    found = [one for one in alike(_whole(case)) if one.row.cause == cause and _is_for(one, case)][:MOST]
     return tuple(tuple(_fixes(one, case)) for one in found)
+
+
+def _whole(case: Asked) -> str:
+    """The text's beginning and end, with the deciding lines where they are of neither."""
+    inside = all(one in case.reading.excerpt for _, one, _ in case.behind)
+    return case.reading.excerpt if inside else case.text
 
 
 _LINUX = Later(
