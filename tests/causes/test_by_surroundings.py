@@ -30,5 +30,6 @@ _SCRIPT = '  File "select.py", line 1, in <module>\n    import torch\nAttributeE
     ],
 )  # fmt: skip
 def test_the_first_fixes_are_for_this_user(text: str, words: str) -> None:
-    fixes = explain_text(text).causes[0].fixes[:4]
+    most = 4 if words == "SLURM_LOCALID" else 2  # behind the cure that others found, and its steps
+    fixes = explain_text(text).causes[0].fixes[:most]
     assert words in " ".join(f"{fix.text} {fix.command}" for fix in fixes)

@@ -30,7 +30,7 @@ CASES = {  # text: words that the first two fixes hold, and words that none of t
     "the driver's CUDA and the Python": (
         'File "/opt/conda/lib/python3.7/site-packages/torch/cuda/__init__.py", line 1, in f\nRuntimeError: '
         "The NVIDIA driver on your system is too old (found version 10020).\n",
-        ['torch==1.1', "cu102"], []),
+        ['torch==1.12.1+cu102', "cu102"], []),
     "an own kernel": (
         "CUDA error at solver.cu:226 code=700(cudaErrorIllegalAddress) \"cudaDeviceSynchronize()\"\n",
         ["solver.cu, line 226", "if (i >= n) return;"], ["python PROGRAM"]),

@@ -43,8 +43,9 @@ CASES = {  # text: words that the first two fixes hold, and words that none of t
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_first_three_are_for_that_very_place(name):
+def test_the_first_are_for_that_very_place(name):
     text, has, has_not = CASES[name]
-    said = "\n".join(f"{fix.text}\n{fix.command}" for fix in explain_text(text).causes[0].fixes[:3])
+    most = 3 if name == "Store Python" else 2  # behind the cure that others found
+    said = "\n".join(f"{fix.text}\n{fix.command}" for fix in explain_text(text).causes[0].fixes[:most])
     assert [word for word in has if word not in said] == [], said
     assert [word for word in has_not if word in said] == [], said
