@@ -305,12 +305,19 @@ def test_what_the_stack_asks_for_is_looked_at_too(world: World) -> None:
     assert damaged(world) == [("module missing", "sympy/__init__.py")]
 
 
-def test_a_module_that_names_nothing_and_was_stripped_is_left_alone(world: World) -> None:
+@pytest.mark.parametrize("now", [60, 140], ids=["stripped", "another build's, over it"])
+def test_a_module_that_needs_nothing_and_has_no_name_is_left_alone(world: World, now: int) -> None:
     nameless = shared_object(padding=100)
     world.install("cupy-cuda12x", "13.3.0", {f"cupy/_core/{n}.so": nameless for n in "abc"})
     for name in "abc":
-        world.file(f"{SITE}/cupy/_core/{name}.so", shared_object(padding=60))
+        world.file(f"{SITE}/cupy/_core/{name}.so", shared_object(padding=now))
     assert {what for what, _ in damaged(world)} <= {"other size"}
+
+
+def test_a_library_whose_table_for_the_loader_is_gone(world: World) -> None:
+    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: GOOD})
+    world.file(f"{SITE}/{CUDNN}", GOOD[:120] + (6).to_bytes(4, "little") + GOOD[124:] + bytes(4096))
+    assert damaged(world) == [("not loadable", CUDNN)]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,9 @@ TORCH = "import torch, torchvision, torchaudio; torchvision.ops.nms; torch.zeros
 TF = "import tensorflow as tf; assert float(tf.reduce_sum(tf.ones((2, 2)))) == 4"
 JAX = "import jax; assert float(jax.numpy.ones(3).sum()) == 3"
 ORT = "import onnxruntime as o; assert 'CUDAExecutionProvider' in o.get_available_providers()"
+NUMBA = (
+    "import numba; assert numba.njit(lambda x: x + 1)(1) == 2; from numba import cuda; from cuda.bindings import nvrtc"
+)
 CUPY = "import cupy._environment; import cupy; cupy.__version__"
 
 
@@ -49,6 +52,7 @@ BASES: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "tf": ("3.11", ("tensorflow[and-cuda]==2.15.1",)),
+    "numba": ("3.12", ("numba-cuda[cu12]==0.22.1 numba==0.62.1 numpy==2.3.4",)),
     "tf1": ("3.7", ("tensorflow-gpu==1.15.0 protobuf<3.21",)),
 }
 """Healthy environments: their Python, and what is installed in one go each."""
@@ -65,7 +69,9 @@ class Break(NamedTuple):
 
     id: str
     base: str
-    steps: tuple[str, ...]  # install …, uninstall …, cut FILE, empty, text, remove, marked, holed, gone GLOB, unlist …
+    steps: tuple[
+        str, ...
+    ]  # install …, uninstall …, cut FILE, empty, text, remove, marked, holed, gone GLOB, unlist …, foreign 3.X …, pth …
     causes: tuple[str, ...]
     works: str = ""  # Python code that ends well in what the fix made
     has: tuple[str, ...] = ()  # requirements that what was made meets
@@ -82,6 +88,7 @@ DAMAGE = ("install.corrupted",)
 VERSION = ("cudnn.version_mismatch", "install.inconsistent")
 PYTHONS = ("other.not_gpu", "install.inconsistent")
 SAME_TORCH = ("torch==2.6.0", "torchvision==0.21.0", "torchaudio==2.6.0", "numpy==2.2.6")
+SAME_NUMBA = ("numba-cuda==0.22.1", "numba==0.62.1", "numpy==2.3.4")
 SAME_TF = ("tensorflow==2.15.1", "nvidia-cudnn-cu12==8.9.4.25")
 
 BREAKS: tuple[Break, ...] = (
@@ -166,6 +173,23 @@ BREAKS: tuple[Break, ...] = (
     Break("unlisted-and-a-module-gone", "torch", ("unlist torch", "remove torch/_tensor.py"), DAMAGE, TORCH, SAME_TORCH),
     Break("tensorflow-module-gone", "tf", ("gone six.py",), DAMAGE, TF, SAME_TF),
     Break("tensorflow-part-gone", "tf", ("gone absl/logging",), DAMAGE, TF, SAME_TF),
+    # ------------------------------------------------ numba-cuda and NVIDIA's Python bindings
+    Break("cuda-bindings-of-cuda-13", "numba", ("install --no-deps cuda-bindings==13.0.3 cuda-python==13.0.3",), COMPANION, NUMBA, (*SAME_NUMBA, "cuda-bindings==12.9.*", "cuda-python==12.9.*")),
+    Break("cuda-python-of-cuda-11-over-it", "numba", ("install --no-deps cuda-python==11.8.3",), (*COMPANION, "install.conflict", *DAMAGE), NUMBA + "; from cuda import cuda", (*SAME_NUMBA, "cuda-python==12.9.*", "cuda-bindings==12.9.*")),
+    Break("cuda-bindings-gone", "numba", ("uninstall cuda-bindings",), (*COMPANION, *DAMAGE), NUMBA, (*SAME_NUMBA, "cuda-bindings==12.9.*")),
+    Break("numba-llvmlite-behind", "numba", ("install --no-deps llvmlite==0.44.0",), PYTHONS, NUMBA, (*SAME_NUMBA, "llvmlite==0.45.*")),
+    Break("numba-numpy-ahead", "numba", ("install --no-deps numpy==2.4.1",), PYTHONS, NUMBA, ("numba==0.62.1", "numpy<2.4")),
+    # ------------------------------------------------ flavours and companions, further
+    Break("onnxruntime-beside-gpu", "ort", ("install --no-deps onnxruntime==1.19.2", "install --reinstall --no-deps onnxruntime-gpu==1.20.2"), ("install.conflict",), ORT, ("onnxruntime-gpu==1.20.2",), without=("onnxruntime",)),
+    Break("onnxruntime-openvino-over-gpu", "ort", ("install --no-deps onnxruntime-openvino==1.20.0",), ("install.conflict",), ORT, ("onnxruntime-gpu==1.20.2",), without=("onnxruntime-openvino",)),
+    Break("tensorflow-keras-gone", "tf", ("uninstall keras",), (*PYTHONS, *DAMAGE), TF + "; tf.keras.layers.Dense(1)", (*SAME_TF, "keras==2.15.*")),
+    Break("tf-keras-of-another-imported", "tf", ("install --no-deps tf-keras==2.17.0",), PYTHONS, TF + "; import tf_keras; tf_keras.layers.Dense(1)", (*SAME_TF, "tf-keras==2.15.*")),
+    Break("tensorflow-io-behind", "tf", ("install --no-deps tensorflow-io==0.32.0 tensorflow-io-gcs-filesystem==0.32.0",), PYTHONS + COMPANION, TF + "; import tensorflow_io as t; t.version", SAME_TF),
+    Break("flax-behind-jax", "jax", ("install flax==0.10.2 numpy==2.0.2", "install --no-deps flax==0.6.1"), PYTHONS + COMPANION, JAX + "; import flax.linen", ("jax==0.4.38",)),
+    # ------------------------------------------------ from elsewhere
+    Break("numpy-of-another-python", "ort", ("foreign 3.11 numpy==2.2.6",), (*DAMAGE, *COMPANION, "other.not_gpu"), ORT, ("onnxruntime-gpu==1.20.2", "numpy==2.2.6")),
+    Break("jaxlib-of-another-python", "jax", ("foreign 3.12 jaxlib==0.4.38",), (*DAMAGE, *COMPANION, "other.not_gpu"), JAX, ("jax==0.4.38", "jaxlib==0.4.38")),
+    Break("pth-from-elsewhere", "ort", ("pth numpy==1.26.4",), ("env.shadowed", *PYTHONS), told="elsewhere.pth"),
     # ------------------------------------------------ what nobody can carry out here
     Break("base-python-gone", "ort", ("dead",), ("other.not_gpu", "env.path", "install.corrupted"), ORT, ("onnxruntime-gpu==1.20.2", "numpy==2.2.6")),
     Break("conda-prefix", "torch", ("conda", "cut nvidia/cublas/lib/libcublasLt.so.12"), DAMAGE, told="--clone"),

@@ -82,6 +82,8 @@ def do(env: Path, step: str) -> None:
         _own_python(env)
     elif word == "meta":
         _second_metadata(env, *rest.split())
+    elif word in ("foreign", "pth"):
+        _elsewhere(env, word, *rest.split())
     elif word in ("gone", "unlist"):
         names = wheels.site(env).glob(rest if word == "gone" else f"{rest}-*.dist-info/RECORD")
         for path in list(names):
@@ -113,6 +115,21 @@ def _second_metadata(env: Path, name: str, version: str) -> None:
     folder.mkdir()
     (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
     (folder / "INSTALLER").write_text("pip\n")
+
+
+def _elsewhere(env: Path, word: str, *words: str) -> None:
+    """What came from another environment: its files copied over ours, or its folder put first by a .pth file."""
+    python = interpreter(words[0]) if word == "foreign" else f"{env}/bin/python"
+    folder = env.parent / f"{env.name}-elsewhere"
+    wanted = words[1:] if word == "foreign" else words
+    _good(call(wheels.UV, "pip", "install", "-q", "--no-deps", "--python", python, "--target", str(folder), *wanted))
+    if word == "pth":
+        (wheels.site(env) / "elsewhere.pth").write_text(f"import sys; sys.path.insert(0, {str(folder)!r})\n")
+        return
+    for name in {path.name for path in folder.iterdir()} & {path.name for path in wheels.site(env).iterdir()}:
+        shutil.rmtree(wheels.site(env) / name)
+    shutil.copytree(folder, wheels.site(env), dirs_exist_ok=True)
+    shutil.rmtree(folder)
 
 
 def _damage(path: Path, how: str) -> None:

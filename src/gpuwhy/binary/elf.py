@@ -24,6 +24,7 @@ _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _DT_NEEDED, _DT_STRTAB, _DT_SONAME, _DT_RPATH, _DT_RUNPATH, _DT_FLAGS, _DT_FLAGS_1 = 1, 5, 14, 15, 29, 30, 0x6FFFFFFB
 _SHT_NOBITS = 8
 _SYSV, _LINUX = 0, 3
+_SHARED = 3
 _PAGE = 4096  # bytes: the smallest page of the machines that GPU libraries are built for
 
 
@@ -209,8 +210,11 @@ def _crooked(image: Image, loads: list[tuple[int, int, int]]) -> str:
 
 def _emptied(image: Image, headers: list[tuple[int, int, int, int]], tags: dict[int, list[int]]) -> str:
     """Zeros where a table must be: the file was made as long as it should be, and never written to its end."""
-    if any(kind == _PT_DYNAMIC for kind, *_ in headers) and _DT_STRTAB not in tags:
-        return "its table for the loader is empty"
+    if any(kind == _PT_DYNAMIC for kind, *_ in headers):
+        if _DT_STRTAB not in tags:
+            return "its table for the loader is empty"
+    elif headers and image.kind == _SHARED:
+        return "it has no table for the loader (object file has no dynamic section)"
     size = image.shnum * image.shentsize
     whole = image.shoff and 0 < size <= min(_MAX_TABLE, image.size - image.shoff)
     if whole and not any(image.take(image.shoff, size, "section headers")):

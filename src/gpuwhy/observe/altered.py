@@ -128,19 +128,16 @@ def _unloadable(scene: Scene, one: Changed) -> Damage | None:
         what = {"foreign": "not ELF", "cut": "truncated"}.get(read.kind, UNLOADABLE)
         return None if one.how == "size" else Damage(one.path, one.owner, what, "", told)
     elf = read.value
-    named = bool(elf.soname or elf.rpath or elf.runpath) or _smaller(scene, one)
-    scrambled = _scrambled(elf.needed, named)
-    wrong = scrambled or elf.refused or _for_others(scene, elf.machine, elf.bits)
+    wrong = _scrambled(elf.needed) or elf.refused or _for_others(scene, elf.machine, elf.bits)
     if not wrong and one.how == "hole":
         return Damage(one.path, one.owner, HOLE, "", "whole pages of it hold nothing but zeros")
     wrong = wrong or _lost(scene, one, elf.needed, elf.rpath or elf.runpath)
     return Damage(one.path, one.owner, UNLOADABLE, "", wrong) if wrong else None
 
 
-def _scrambled(needed: Sequence[str], named: bool) -> str:
-    """Most libraries name themselves, what they need or where it lies; some do not, which may have been stripped."""
-    whole = (named or bool(needed)) and all(map(_LIBRARY.fullmatch, needed))
-    return "" if whole else "its table of names is gone or scrambled"
+def _scrambled(needed: Sequence[str]) -> str:
+    """The names of what it needs are names; a library may need nothing and have no name itself, as some of CuPy's."""
+    return "" if all(map(_LIBRARY.fullmatch, needed)) else "its table of names is gone or scrambled"
 
 
 def _for_others(scene: Scene, machine: str, bits: int) -> str:
