@@ -19,7 +19,19 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.threshold import GUESS
 from gpuwhy.reason.stranger import marked
 from gpuwhy.reason.tally import Score
-from gpuwhy.reason.words import BITS, CERTAINTY, NOTHING, ZERO, Likeness, blended, complains, likened, opened, words_of
+from gpuwhy.reason.words import (
+    BITS,
+    CERTAINTY,
+    NOTHING,
+    ZERO,
+    Likeness,
+    blended,
+    complains,
+    likened,
+    opened,
+    unspoken,
+    words_of,
+)
 from gpuwhy.symptoms.reader import EDGE, read
 
 UNKNOWN = "docker image: inside the container the library of the host is missing, singularity without nv flag fails"
@@ -120,3 +132,9 @@ def test_of_a_large_text_the_words_of_both_ends_are_kept():
 @pytest.mark.parametrize("piece", ["a", "/", "a_", "\\", "(", "_"])
 def test_no_text_takes_long(piece):
     assert stall.least(lambda: likened(_likeness(), piece * (2 * EDGE)), 500) < 500
+
+
+def test_what_facts_only_speak_against_is_not_spoken_for() -> None:
+    against = Score("env.shadowed", -4.0, 0.013, ())
+    assert unspoken([against])
+    assert not unspoken([against, Score("memory.oom", 1.0, 0.3, ())])

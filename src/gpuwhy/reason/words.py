@@ -83,8 +83,8 @@ def words_of(text: str) -> Iterator[str]:
 
 
 def unspoken(scores: Sequence[Score]) -> bool:
-    """Whether no clue gives any cause a share worth telling."""
-    return all(score.confidence < LEAST for score in scores)
+    """Whether no clue gives any cause a share worth telling; one that facts only speak against keeps a little, too."""
+    return all(score.confidence < LEAST or (score.odds < 0 and not score.points) for score in scores)
 
 
 def complains(text: str) -> bool:
