@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from gpuwhy.knowledge import framework_tags
 from gpuwhy.knowledge.tables import source
 from gpuwhy.model.fact import Source
 from gpuwhy.model.version import numbers
@@ -63,7 +64,16 @@ def missing(text: str) -> Tag | None:
         return _cuda(tag)
     if short == "tensorflow/tensorflow" and re.fullmatch(r"latest(-gpu)?-py3(-jupyter)?|(latest-)?devel-gpu-py3", tag):
         return Tag(f"tag {tag} stands still at TensorFlow 2.1.0", "latest-gpu, or a version", _FROZEN, stale=True)
-    return None
+    return _of_framework(path, short, tag)
+
+
+def _of_framework(path: str, short: str, tag: str) -> Tag | None:
+    """A tag of a framework's own image, or of NVIDIA's monthly ones, that was never published."""
+    monthly = path.startswith("nvcr.io/nvidia/") and path.count("/") == 2
+    hub = path.split("/")[0] in (short.split("/")[0], "docker.io")
+    name = short.split("/")[-1]
+    found = framework_tags.never_of_ngc(name, tag) if monthly else framework_tags.never(short, tag) if hub else None
+    return Tag(found.text, found.instead, found.source) if found else None
 
 
 def _cuda(tag: str) -> Tag | None:

@@ -12,9 +12,18 @@ NEED_TORCH = frozenset(
 )  # fmt: skip
 
 REPOSITORIES = frozenset(
-    ["detectron2", "nvdiffrast", "diffoctreerast", "diff-gaussian-rasterization", "simple-knn", "tiny-cuda-nn"]
-)
+    [
+        "detectron2", "nvdiffrast", "diffoctreerast", "diff-gaussian-rasterization", "simple-knn", "tiny-cuda-nn",
+        "pytorch3d", "apex", "torchsparse", "minkowskiengine", "pointnet2-pytorch", "flash-attention",
+        "pytorch-scatter", "pytorch-sparse", "pytorch-cluster", "chamferdist", "lietorch",
+    ]
+)  # fmt: skip
 """Projects that are built from their repositories, in the same way."""
+
+OPERATORS = {"mmcv": ">=2.0.0rc1", "mmcv-full": ""}
+"""Packages that leave their operators for the GPU out, without a word, where they are built before torch is there."""
+
+WITHOUT = source("open-mmlab/mmcv, setup.py", "Skip building ext ops due to the absence of torch")
 
 KNOW = source(
     "the sources of the newest release of each on the package index",

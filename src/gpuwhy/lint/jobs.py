@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from gpuwhy.lint import requirements, scripts
-from gpuwhy.lint.sheet import Environment, Image, Include, Index, Sheet, Workload
+from gpuwhy.lint.sheet import Environment, Image, Include, Index, Sheet, Variable, Workload
 from gpuwhy.lint.yamls import BadYamlError, Map, Node, Seq, Text, documents
 from gpuwhy.model.lint import Place, Problem
 
@@ -24,7 +26,31 @@ def read_workflow(path: str, text: str) -> Sheet:
                 if isinstance(step, Map):
                     _step(sheet, stage, step)
             _without_gpu(sheet, job, str(name), sheet.workloads[before:])
+            sheet.environments += _each(stage, job)
     return sheet
+
+
+_MATRIX = re.compile(r"\$\{\{\s*matrix\.([\w-]+)\s*\}\}")
+
+
+def _each(stage: Environment, job: Map) -> list[Environment]:
+    """A job that is run with several Pythons: one environment more for each, where the matrix is a plain list."""
+    told = [s.text("with", "python-version") for s in job.seq("steps") if isinstance(s, Map)]
+    named = next((found[1] for text in told if (found := _MATRIX.fullmatch(text.strip()))), "")
+    matrix = job.map("strategy").map("matrix")
+    values = matrix.seq(named) if named and not {"include", "exclude"} & set(matrix) else Seq()
+    listed = [value for value in values if isinstance(value, Text)]
+    return [_with_python(stage, str(v), v.line) for v in listed if re.fullmatch(r"3\.\d+", v)][:_PYTHONS]
+
+
+_PYTHONS = 8
+
+
+def _with_python(stage: Environment, version: str, line: int) -> Environment:
+    made = msgspec.structs.replace(stage, pins=list(stage.pins), includes=list(stage.includes), through={})
+    made.pythons, made.python_from = (version,), f"the job's matrix has Python {version}"
+    made.python_line = line
+    return made
 
 
 def _without_gpu(sheet: Sheet, job: Map, name: str, started: list[Workload]) -> None:
@@ -45,6 +71,9 @@ def _job(path: str, name: str, job: Map) -> Environment:
     system = job.text("runs-on").lower()
     known = {"windows": "windows", "ubuntu": "linux", "macos": "darwin"}
     stage = Environment(path, system=next((known[k] for k in known if system.startswith(k)), ""))
+    runner = job.at("runs-on")
+    if isinstance(runner, Text) and not job.at("container"):
+        stage.runner = Variable("runs-on", str(runner), Place(path, runner.line))
     image = job.at("container", "image") or job.at("container")
     if isinstance(image, Text) and "$" not in image:
         stage.image = Image(str(image), Place(path, image.line))
@@ -55,6 +84,7 @@ def _step(sheet: Sheet, stage: Environment, step: Map) -> None:
     version = step.text("with", "python-version")
     if "setup-python" in step.text("uses") and re.fullmatch(r"3\.\d+", version):
         stage.pythons, stage.python_from = (version,), f"the job sets up Python {version}"
+        stage.python_line = step.map("with").line_of("python-version")
     _script(sheet, step.at("run"))
 
 

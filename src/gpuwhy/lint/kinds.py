@@ -27,6 +27,7 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (r".+\.(sh|bash|zsh|bat|cmd|ps1|slurm|sbatch|pbs|qsub|lsf|sge)", "script"),
     (r".+\.ipynb", "notebook"),
     (r"(GNU)?Makefile([._-].*)?|.+\.mk", "makefile"),
+    (r"CMakeLists\.txt|.+\.cmake", "cmake"),
 )
 _COMPILED = tuple((re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in _NAMES)
 _HELM_NAME = re.compile(r"(?:Chart|values(?:[._-].*)?|.*[._-]values)\.ya?ml", re.IGNORECASE)
@@ -76,8 +77,10 @@ def _of_chart(path: str) -> bool:
 
 def speaks_of_packages(kind: str, text: str) -> bool:
     """Whether a file that was found, not named, is worth checking: most scripts and notebooks install nothing."""
+    if kind == "cmake":
+        return bool(re.search(r"cuda|torch|nvcc", text, re.IGNORECASE))
     return kind not in ("script", "notebook", "workflow", "setup", "makefile") or bool(
-        re.search(r"install|docker run|nvidia-docker", text)
+        re.search(r"install|docker run|nvidia-docker|\b(sm|compute)_\d\d", text)
     )
 
 

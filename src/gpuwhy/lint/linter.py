@@ -170,10 +170,10 @@ def _program_reader(kind: str) -> Callable[[str, str], Sheet] | None:
         from gpuwhy.lint import scripts
 
         return scripts.read
-    if kind == "makefile":
-        from gpuwhy.lint import makefile
+    if kind in ("makefile", "cmake"):
+        from gpuwhy.lint import cmake, makefile
 
-        return makefile.read
+        return makefile.read if kind == "makefile" else cmake.read
     if kind == "notebook":
         from gpuwhy.lint import notebook
 

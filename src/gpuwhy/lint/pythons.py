@@ -30,5 +30,15 @@ def of_project(environment: Environment, read: Read) -> None:
         pythons = pythons_in(found[1]) if found else ()
         if found and pythons:
             environment.pythons, environment.python_from = pythons, f"requires-python {found[1]} in pyproject.toml"
-        if text:
+        if text or _of_file(environment, beside, read):
             return
+
+
+def _of_file(environment: Environment, folder: str, read: Read) -> bool:
+    """The Python that .python-version (pyenv, uv) or runtime.txt (Heroku, Streamlit) names."""
+    for name in (".python-version", "runtime.txt"):
+        found = re.match(r"\s*(?:python-)?(3\.\d+)(\.\d+)?\s*$", read(posixpath.join(folder, name)) or "")
+        if found:
+            environment.pythons, environment.python_from = (found[1],), f"{name} names Python {found[1]}"
+            return True
+    return False

@@ -112,6 +112,15 @@ class Command(msgspec.Struct, frozen=True):
         return " ".join(self.words)
 
 
+class Call(msgspec.Struct, frozen=True):
+    """One call of a CMake file, and the conditions that it stands under."""
+
+    name: str  # lower case
+    words: tuple[str, ...]
+    line: int
+    under: tuple[str, ...] = ()
+
+
 class Handed(msgspec.Struct, frozen=True):
     """What an image's entry point is given: the words behind it."""
 
@@ -148,6 +157,8 @@ class Environment(msgspec.Struct):
     image: Image | None = None
     variables: dict[str, Variable] = {}
     arguments: dict[str, Variable] = {}  # of a build, with their defaults
+    calls: list[Call] = []  # of a CMake file
+    runner: Variable | None = None  # of a workflow's job: the machine that runs it
     commands: list[Command] = []
     apt: dict[str, int] = {}  # package → line
     apt_pinned: dict[str, str] = {}  # those of them that name a version → that version

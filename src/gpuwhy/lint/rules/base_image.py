@@ -57,7 +57,7 @@ def _cuda_in_name(pin: Pin) -> str:
     """The CUDA major that a package's name or release says."""
     if "ctk" in pin.extras or not pin.installed:
         return ""
-    found = re.match(r"(?:cupy-cuda|mxnet-cu|dgl-cu)(\d\d)", pin.name)
+    found = re.match(r"(?:cupy-cuda|mxnet-cu|dgl-cu)(1\d|[7-9](?=\d))", pin.name)
     built = re.search(r"\.post(\d\d)\d$", pin.version) if pin.name == "paddlepaddle-gpu" else None
     return (found or built)[1] if found or built else ""  # type: ignore[index]
 

@@ -35,12 +35,20 @@ def check(scope: Scope) -> Iterator[Mistake]:
 def _channel(scope: Scope) -> Iterator[Mistake]:
     """A pytorch past 2.5 beside pytorch-cuda, which is of PyTorch's channel, where 2.5.1 is the last."""
     cuda = next((pin for pin in scope.pins if pin.name == "pytorch-cuda" and pin.origin == "conda"), None)
+    channels = scope.environment.channels
+    other = "conda-forge" in channels[: channels.index("pytorch")] if "pytorch" in channels else True
     for pin in scope.pins if cuda else ():
+        if pin.name != "pytorch" or pin.origin != "conda":
+            continue
         found = re.match(r"[=>~]{1,2}\s*(\d+\.\d+)", pin.specifier)
-        if pin.name == "pytorch" and pin.origin == "conda" and found and at_least(found[1], _OLD):
+        if found and at_least(found[1], _OLD):
             text = f"pytorch{pin.specifier} beside pytorch-cuda: PyTorch's channel ended with 2.5.1, so nothing fits"
             fix = "take pytorch-gpu from conda-forge with cuda-version, or torch from pip"
             yield RULE.mistake(pin.place, text, _CHANNEL, fix, "error")
+        elif not pin.specifier and not other:
+            text = "PyTorch's channel ended with 2.5.1 (2024): that is what comes, whatever is out since"
+            fix = "take torch from pip, or pytorch-gpu from conda-forge; or write pytorch=2.5.1 if it is meant"
+            yield RULE.mistake(pin.place, text, _CHANNEL, fix)
 
 
 _CHANNEL = source(

@@ -14,7 +14,7 @@ RULE = Rule("no-answer", "error", "an installer that asks in a build, where nobo
 
 _KNOW = source("apt-get(8), conda install", "without -y they ask, and stop where no terminal answers")
 _ASKING = re.compile(
-    r"^(?:(?P<apt>apt|apt-get)(?: -[\w=:/-]+)* (?:install|upgrade|dist-upgrade)"
+    r"^(?:sudo )?(?:/\S+/)?(?:(?P<apt>apt|apt-get)(?: -[\w=:/-]+)* (?:install|upgrade|dist-upgrade)"
     r"|(?P<conda>conda|mamba) (?:install|create|update|remove)|(?P<yum>yum|dnf) (?:-\S+ )*(?:install|update))\b"
 )
 _ANSWERED = re.compile(

@@ -10,7 +10,7 @@ from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import PYTORCH, Index, Pin, holds_only
 from gpuwhy.model.lint import Mistake, Rule
-from gpuwhy.model.version import at_least, major_minor
+from gpuwhy.model.version import at_least, major_minor, numbers
 
 RULE = Rule("no-such-build", "error", "a CUDA build of torch that was never made")
 _KEPT = "202512"  # a year before these rows
@@ -46,19 +46,52 @@ _BUILT = source("PyTorch, previous versions; deprecation of the channel, pytorch
 
 
 def _of_conda(scope: Scope) -> Iterator[Mistake]:
-    """pytorch=2.2 with pytorch-cuda=11.7; pytorch=2.6, which the channel does not have."""
+    """pytorch=2.2 with pytorch-cuda=11.7; pytorch=2.6, which the channel does not have; no pytorch-cuda at all."""
     pin, chosen = (next((p for p in scope.pins if p.name == n and p.origin == "conda"), None) for n in _BOTH)
-    found = re.match(r"={1,2}\s*(\d+\.\d+)", pin.specifier) if pin else None
-    wanted = re.match(r"={1,2}\s*(\d+\.\d+)", chosen.specifier) if chosen else None
-    if not pin or not chosen or not found or "conda-forge" in scope.environment.channels:
+    if chosen is None:
         return
-    built = _CONDA.get(found[1], ())
-    if at_least(found[1], "2.6"):
-        text = f"the channel pytorch ended with 2.5: it has no pytorch {found[1]}"
+    never = list(_never(scope, chosen, _number(chosen)))
+    yield from never
+    if pin and _number(pin) and not never and "conda-forge" not in scope.environment.channels:
+        yield from _unfit(pin, chosen)
+
+
+def _number(pin: Pin) -> str:
+    """The first two numbers of a conda pin; '' for a range."""
+    found = re.match(r"={1,2}\s*(\d+\.\d+)", pin.specifier)
+    return found[1] if found else ""
+
+
+def _unfit(pin: Pin, chosen: Pin) -> Iterator[Mistake]:
+    """A pytorch of the channel, and a pytorch-cuda that it was not built with."""
+    version, wanted = _number(pin), _number(chosen)
+    built = _CONDA.get(version, ())
+    if at_least(version, "2.6"):
+        text = f"the channel pytorch ended with 2.5: it has no pytorch {version}"
         yield RULE.mistake(pin.place, text, _BUILT, "take it from conda-forge, or with pip")
-    elif built and wanted and wanted[1] not in built:
-        text = f"the channel pytorch has pytorch {found[1]} for pytorch-cuda {' and '.join(built)}, not for {wanted[1]}"
+    elif not at_least(version, _SURE):
+        text = (
+            f"pytorch {version} was built with cudatoolkit: pytorch-cuda goes with {_SURE} and newer, so nothing fits"
+        )
+        yield RULE.mistake(chosen.place, text, _BUILT, "write cudatoolkit=11.3 (1.10 to 1.12), or take a newer pytorch")
+    elif built and wanted and wanted not in built:
+        text = f"the channel pytorch has pytorch {version} for pytorch-cuda {' and '.join(built)}, not for {wanted}"
         yield RULE.mistake(chosen.place, text, _BUILT, f"write pytorch-cuda={built[-1]}")
+
+
+def _never(scope: Scope, chosen: Pin, wanted: str) -> Iterator[Mistake]:
+    """A pytorch-cuda that was never made, or that no channel of the file has."""
+    made = sorted({cuda for row in _CONDA.values() for cuda in row}, key=numbers)
+    channels = {channel.rsplit("/", 1)[-1] for channel in scope.environment.channels}
+    if wanted and wanted not in made:
+        text = (
+            f"there is no pytorch-cuda {wanted}: the channel pytorch has {', '.join(made)}, so conda finds no solution"
+        )
+        near = max((one for one in made if numbers(one) <= numbers(wanted)), key=numbers, default=made[0])
+        yield RULE.mistake(chosen.place, text, _BUILT, f"write pytorch-cuda={near}")
+    elif scope.kind == "conda" and channels and "pytorch" not in channels and not chosen.channel:
+        text = f"pytorch-cuda is of the channel pytorch alone, and the file names {', '.join(sorted(channels))}"
+        yield RULE.mistake(chosen.place, text, _BUILT, "add the channels pytorch and nvidia")
 
 
 _BOTH = ("pytorch", "pytorch-cuda")

@@ -142,15 +142,22 @@ _BY_CONDA = {"tensorflow": "tensorflow", "tensorflow-gpu": "tensorflow", "pytorc
 
 
 def _too_old(scope: Scope, pin: Pin, python: str) -> Iterator[Mistake]:
-    """A Python that a release had left: conda's builds follow the wheels at that end."""
+    """A Python that a release had left, or that came after it: conda's builds follow the wheels at both ends."""
     found = re.match(r"={1,2}\s*(\d+\.\d+(?:\.\d+)?)", pin.specifier)
     rows = [row for row in allowed(_BY_CONDA[pin.name], f"=={found[1]}.*") if row.platform == LINUX] if found else []
-    oldest = min((numbers(p.rstrip("t")) for row in rows for p in row.pythons), default=())
-    if found and oldest and numbers(python) < oldest:
-        first = ".".join(map(str, oldest))
-        text = f"{pin.name} {found[1]} needs Python {first} or newer; {scope.environment.python_from or 'python'}"
-        text += "" if python in text else f" is {python}"
+    built = sorted(numbers(p.rstrip("t")) for row in rows for p in row.pythons)
+    if not found or not built:
+        return
+    told = scope.environment.python_from or "python"
+    told += "" if python in told else f" is {python}"
+    first, last = (".".join(map(str, one)) for one in (built[0], built[-1]))
+    more = int("conda-forge" in scope.environment.channels)  # it builds for one Python more
+    if numbers(python) < built[0]:
+        text = f"{pin.name} {found[1]} needs Python {first} or newer; {told}"
         yield RULE.mistake(pin.place, text, _CHANNELS, f"use Python {first}, or an older {pin.name}")
+    elif numbers(python)[1] - built[-1][1] > more:
+        text = f"{pin.name} {found[1]} was built up to Python {last}; {told}"
+        yield RULE.mistake(pin.place, text, _CHANNELS, f"use Python {last}, or a newer {pin.name}")
 
 
 def _is_read(pin: Pin) -> bool:

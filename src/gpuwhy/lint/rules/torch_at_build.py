@@ -6,10 +6,10 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from gpuwhy.knowledge.source_builds import KNOW, NEED_TORCH, REPOSITORIES
+from gpuwhy.knowledge.source_builds import KNOW, NEED_TORCH, OPERATORS, REPOSITORIES, WITHOUT
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Command, Environment, Pin, holds_only
-from gpuwhy.lint.versions import together
+from gpuwhy.lint.versions import allows, together
 from gpuwhy.model.lint import Mistake, Place, Rule, Severity
 from gpuwhy.model.version import at_least, numbers
 
@@ -24,6 +24,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     if scope.kind not in _KINDS or scope.base.framework == "torch" or _settled_elsewhere(scope.environment):
         return
     told: set[int] = set()
+    yield from _without_operators(scope)
     for pin in filter(_is_compiled, scope.pins):
         torch = next((p for p in scope.pins if p.name in ("torch", "pytorch") and together(p, pin)), None)
         why = _why(scope, pin, torch) if torch and torch.origin == "pip" else _apart(scope, pin)
@@ -34,14 +35,57 @@ def check(scope: Scope) -> Iterator[Mistake]:
             yield RULE.mistake(pin.place, text, KNOW, _fix(pin), severity)
 
 
+def _without_operators(scope: Scope) -> Iterator[Mistake]:
+    """OpenMMLab's mmcv in one step with torch: it is built before, without its operators."""
+    for pin in scope.pins:
+        named = pin.installed and pin.name in OPERATORS and bool(pin.version) and not _has_wheels(pin)
+        if not named or not allows(OPERATORS[pin.name], pin.version) or _told(scope) or _is_told_of_mim(scope):
+            continue
+        torch = next((p for p in scope.pins if p.name == "torch" and together(p, pin) and p.step == pin.step), None)
+        if torch:
+            text = (
+                f"{pin.name} {pin.version} has no wheel here and is built before the torch of line {torch.place.line}"
+            )
+            fix = (
+                f"install torch first, then mim install {pin.name}=={pin.version}, or with -f download.openmmlab.com/…"
+            )
+            yield RULE.mistake(
+                pin.place, f"{text} is there: without its operators (mmcv._ext)", WITHOUT, fix, "warning"
+            )
+            return
+
+
+def _is_told_of_mim(scope: Scope) -> bool:
+    folder = posixpath.dirname(scope.environment.path)
+    paths = (posixpath.join(f, name) for f in {folder, posixpath.dirname(folder)} for name in _BESIDE)
+    return any(re.search(r"mim install|openmmlab\.com/mmcv", scope.read(path) or "") for path in paths)
+
+
 def _apart(scope: Scope, pin: Pin) -> str:
     """A build that sees no torch, wherever torch comes from: by a pip that isolates every build."""
+    if _has_no_torch(scope):
+        return "nothing here installs torch"
     commands = scope.environment.commands
     command = commands[pin.step - 1] if 0 < pin.step <= len(commands) else None
     told = command is None or "--no-build-isolation" in command.words
     return (
         "" if told or not _has_new_pip(scope, pin) else "a build of its own sees no torch without --no-build-isolation"
     )
+
+
+def _has_no_torch(scope: Scope) -> bool:
+    """Whether a Dockerfile's stage starts without torch, and nothing that it runs may bring it."""
+    stage = scope.environment
+    plain = scope.kind == "dockerfile" and scope.base.family in ("cuda", "python", "distro") and not stage.copies
+    bare = not stage.includes and not stage.conda_files and not stage.carried and not stage.includes_unknown
+    known = bare and all(pin.reference or pin.name in _NO_BRINGERS for pin in scope.pins)
+    others = any(re.search(r"torch|conda|poetry|uv |install (-e )?\.|\.sh\b|setup\.py", c.text) for c in stage.commands)
+    return plain and known and not others
+
+
+_NO_BRINGERS = frozenset(
+    {"pip", "setuptools", "wheel", "numpy", "ninja", "cython", "packaging", "opencv-python", "tqdm"}
+)
 
 
 def _has_new_pip(scope: Scope, pin: Pin) -> bool:
