@@ -70,9 +70,11 @@ TENSORFLOW = Kind("tensorflow", "{0}", "", "import tensorflow as tf; {1}",
                   "tensorflow/python/_pywrap_tensorflow_internal.so tensorflow/python/_pywrap_tensorflow.so "
                   "tensorflow_core/libtensorflow_framework.so* "
                   "tensorflow_core/python/_pywrap_tensorflow_internal.so")  # fmt: skip
-CUPY = Kind("cupy", "{0}", "numpy<2.3 fastrlock cuda-pathfinder", "import cupy\n{1}",
+CUPY = Kind("cupy", "{0}", "numpy<2.3 fastrlock", "import cupy\n{1}",
             "cupy_backends/cuda/libs/*.so cupy_backends/cuda/api/*.so cupy_backends/cuda/*.so cupy/cuda/*.so "
             "cupy/*.so")  # fmt: skip
+CUPY_NUMPY = (((13, 2), "<2.3"), ((10,), "<1.27"), ((0,), "<1.20"))
+"""The NumPy that each release of CuPy, and all after it, were made beside."""
 JAX = Kind("jax", "jax=={0} jaxlib=={0} jax-cuda{1}-plugin=={0} jax-cuda{1}-pjrt=={0}",
            "numpy scipy ml-dtypes opt-einsum", "import jax; jax.devices()",
            "jax_plugins/*/*.so jax_cuda*_plugin/*.so")  # fmt: skip
@@ -110,7 +112,8 @@ def kind_of(package: str, version: str) -> Kind:
     """How a release is installed and made to open its libraries."""
     release = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
     if package.startswith("cupy"):
-        beside = CUPY.beside if release >= (13, 2) else CUPY.beside.replace("<2.3", "<1.27")
+        newest = next(limit for since, limit in CUPY_NUMPY if release >= since)
+        beside = CUPY.beside.replace("<2.3", newest) + (" cuda-pathfinder" if release >= (14,) else " six")
         return CUPY._replace(wheels=f"{package}=={version}", beside=beside, code=CUPY.code.format("", CUPY_ALL))
     kind = KINDS[package]
     if kind is JAX:

@@ -14,6 +14,7 @@ from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Known
 from gpuwhy.model.repair import Compared, Condition, Outcome, Steps
 from gpuwhy.reason.compare import changed, compare, look, told_worse
+from gpuwhy.reason.picture import picture_here
 from gpuwhy.reason.remedy import doable, steps, why_none
 from gpuwhy.repair import apply, condition
 from gpuwhy.repair.begin import Call, Repair, begun, front, led_along, notes, real, settled, with_size
@@ -21,7 +22,7 @@ from gpuwhy.repair.child import FailedError
 from gpuwhy.repair.claim import held, sweep
 from gpuwhy.repair.installer import Installer
 from gpuwhy.repair.metadata import fingerprint
-from gpuwhy.repair.patient import RefusedError, patient
+from gpuwhy.repair.patient import Patient, RefusedError, patient
 from gpuwhy.settling import is_placed, planned
 
 __all__ = ["Call", "Outcome", "RefusedError", "Repair", "Steps", "apply_steps", "prepare", "steps_of"]
@@ -88,6 +89,11 @@ _CHANGED = (
 )
 
 
+def _condition(run: app.Run, one: Patient, modules: Sequence[str], environ: Mapping[str, str]) -> Condition:
+    report = run.report()
+    return condition.condition(run.facts, report, picture_here(run.facts, report), one, modules, environ)
+
+
 class _Work:
     """One repair from its first look to its last."""
 
@@ -121,7 +127,7 @@ class _Work:
     def _before(self) -> Condition:
         modules = condition.modules_of(condition.gpu_packages(self.run.facts, self.patient))
         self.say(f"importing {', '.join(modules) or 'nothing'} as it is now")
-        return condition.condition(self.run.facts, self.run.report(), self.patient, modules, self.call.environ)
+        return _condition(self.run, self.patient, modules, self.call.environ)
 
     def _made(self) -> apply.Made:
         if self.call.in_place:
@@ -201,7 +207,7 @@ class _Work:
         modules = [name for name in was.imports if name not in gone]
         self.say(f"importing {', '.join(modules) or 'nothing'} after the change")
         environ = {**self.environ, **front(self.environ, made.path)}
-        now = condition.condition(again.facts, again.report(), after, modules, environ)
+        now = _condition(again, after, modules, environ)
         return compare(was, now, gone, condition.meant(self.run.facts, self.patient, self.actions))
 
     def _taken_back(self, made: apply.Made, new: Sequence[str]) -> Outcome:

@@ -8,7 +8,8 @@ import msgspec
 
 from gpuwhy.app import CAUSES
 from gpuwhy.model.facts import Facts
-from gpuwhy.model.report import Layer
+from gpuwhy.model.report import Layer, Shown
+from gpuwhy.reason.picture import picture, picture_here
 from gpuwhy.reason.report import report
 from tests.causes.facts import base, change
 
@@ -59,3 +60,35 @@ def test_a_frameworks_own_file_is_not_cudas():
     found = rows({**NO_GPU, **damage("torch/lib/libtorch_cuda.so")})
     assert (found["PyTorch"].mark, found["PyTorch"].note) == ("bad", "install.corrupted")
     assert found["CUDA"].note == ""
+
+
+def contradiction(by: str, name: str, how: str) -> dict[str, Any]:
+    one = {"by": by, "by_version": "1.0", "name": name, "wants": "", "installed": "", "how": how, "file": ""}
+    return {"target.contradictions": {"known": [one]}}
+
+
+def facts_of(changes: dict[str, Any]) -> Facts:
+    plain = base("healthy")
+    for path, value in changes.items():
+        change(plain, path, value)
+    return msgspec.convert(plain, type=Facts)
+
+
+def test_what_only_a_gpu_brings_to_light_hides_nothing_that_shows_here():
+    """A fix that mends what a GPU would meet must not be said to have broken what was behind it."""
+    facts = facts_of(NO_GPU | contradiction("torch", "setuptools", "late"))
+    later = Shown("cuda.missing_library", "", 0.99, "PyTorch 2.11.0", (), (), (), False, with_gpu=True)
+    told = msgspec.structs.replace(report([], facts, 0.0), causes=(later,), layers=picture(facts, [later]))
+    assert {row.name: row.note for row in told.layers}["PyTorch"] == "cuda.missing_library"
+    assert {row.name: row.note for row in picture_here(facts, told)}["PyTorch"] == (
+        "its import fails: setuptools is not installed"
+    )
+
+
+def test_somebody_elses_contradiction_does_not_mark_what_lacks_something_late():
+    cause = Shown("install.inconsistent", "", 0.99, "", (), (), (), False)
+    marks = {}
+    for how in ("late", "stated"):
+        facts = facts_of(contradiction("torch", "setuptools", how))
+        marks[how] = {row.name: row.cause for row in picture(facts, [cause])}["PyTorch"]
+    assert marks == {"late": "", "stated": "install.inconsistent"}

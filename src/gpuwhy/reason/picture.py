@@ -11,7 +11,7 @@ import msgspec
 from gpuwhy.model.expect import LINKED, gpu_present
 from gpuwhy.model.fact import NOT_OBSERVED, Absent, Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import Device, Facts, Framework, LibraryCopy, NeededLibrary
-from gpuwhy.model.report import Layer, Mark, Shown
+from gpuwhy.model.report import Layer, Mark, Report, Shown
 from gpuwhy.model.version import numbers
 from gpuwhy.model.words import and_more
 from gpuwhy.reason.tried import imported
@@ -26,6 +26,12 @@ def picture(facts: Facts, shown: Sequence[Shown]) -> tuple[Layer, ...]:
     if isinstance(frameworks, Known):
         rows += [_framework(one, shown, facts) for one in frameworks.value]
     return tuple(rows)
+
+
+def picture_here(facts: Facts, report: Report) -> tuple[Layer, ...]:
+    """The rows without what only a GPU would bring to light, which may stand before something that shows here."""
+    here = [one for one in report.causes if not one.with_gpu]
+    return report.layers if len(here) == len(report.causes) else picture(facts, here)
 
 
 class Marked(NamedTuple):
@@ -229,8 +235,8 @@ def _own_files(one: Framework, shown: Sequence[Shown]) -> list[Shown]:
 
 
 def _contradicted(one: Framework, shown: Sequence[Shown], facts: Facts) -> list[Shown]:
-    """That releases do not go together, where its own is one of them."""
-    pairs = [(c.by, c.name) for c in value_or(facts.target.contradictions, ())]
+    """That releases do not go together, where its own is one of them; what is missed late is told by its import."""
+    pairs = [(c.by, c.name) for c in value_or(facts.target.contradictions, ()) if c.how != "late"]
     mine = any(one.distribution in pair for pair in pairs)
     return [c for c in shown if mine and c.id == "install.inconsistent"]
 

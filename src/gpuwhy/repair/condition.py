@@ -43,15 +43,20 @@ def meant(facts: Facts, patient: Patient, actions: Sequence[Action]) -> set[str]
 
 
 def condition(
-    facts: Facts, report: Report, patient: Patient, modules: Sequence[str], environ: Mapping[str, str]
+    facts: Facts,
+    report: Report,
+    layers: Sequence[Layer],
+    patient: Patient,
+    modules: Sequence[str],
+    environ: Mapping[str, str],
 ) -> Condition:
-    """What there is to compare; runs the environment's own Python, once for each module."""
+    """What there is to compare, `layers` without a GPU; runs the environment's own Python, once for each module."""
     tried = _imported(facts, patient, modules, environ)
     return Condition(
         tried,
         tuple(_lacking(one) for one in metadata.contradictions(patient)),
         lost(facts),
-        (*_layers(report), *report.stairs),
+        (*layers, *report.stairs),
         tuple(_named(c) for c in report.causes if not c.with_gpu),
         unjudged(facts, tried),
         frozenset(_named(c) for c in report.causes if not c.found),
@@ -77,12 +82,6 @@ def unjudged(facts: Facts, tried: Mapping[str, str]) -> frozenset[str]:
     stopped = {one.title for one in found if tried.get(one.path.rpartition("/")[2])}
     lost = {TITLES.get(known.module, "") for name in owners if (known := flavour(name))} - {one.title for one in found}
     return frozenset(stopped | lost - {""} | {one.title for one in found if one.distribution in owners})
-
-
-def _layers(report: Report) -> list[Layer]:
-    """The rows of the picture; what only a GPU would bring to light, once nothing else is wrong, marks none of them."""
-    later = {one.id for one in report.causes if one.with_gpu}
-    return [Layer(row.name, row.text, "ok") if row.cause in later else row for row in report.layers]
 
 
 def _lacking(one: Contradiction) -> Contradiction:
