@@ -18,6 +18,14 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("image-tag", "Dockerfile", "FROM bitnami/pytorch:2.1.0\n", 1),
+    ("image-tag", "Dockerfile", "FROM jupyter/tensorflow-notebook\n", 1),
+    ("image-tag", "Dockerfile", "FROM python:3.10-slim-jammy\nRUN pip install torch==2.6.0\n", 1),
+    ("apt-gone", "Dockerfile", "FROM python:3.10-slim-bookworm\nRUN apt-get update && apt-get install -y nvidia-cuda-toolkit\n", 2),
+    ("python-no-wheel", "Dockerfile", "FROM python:3.11\nRUN pip install torch==2.6.0 transformers==4.20.0\n", 2),
+    ("python-no-wheel", "Dockerfile", f"FROM python:3.12\nRUN pip install torch==1.9.0+cu111 -f {TORCH}/torch_stable.html\n", 2),
+    ("python-unnamed", "requirements.txt", "torch>=2.1\ntransformers==4.30.2\n", 2),
+    ("old-gpus", "requirements-gpu.txt", "# Python 3.8\ntensorflow-gpu==2.3.0rc0\n", 2),
     ("cmake-gone", "CMakeLists.txt", "cmake_minimum_required(VERSION 2.8.12)\nproject(a)\nfind_package(Torch REQUIRED)\n", 1),
     ("cmake-gone", "CMakeLists.txt", "cmake_minimum_required(VERSION 3.27)\nproject(a CXX)\n# here\nfind_package(CUDA 11.8\n  REQUIRED)\n", 4),
     ("cmake-gone", "CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(a CXX)\nadd_executable(a main.cpp k.cu)\n", 2),
@@ -382,6 +390,10 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("Dockerfile", "FROM quay.io/jupyter/tensorflow-notebook:2024-05-27\n"),
+    ("Dockerfile", "FROM python:3.10\nRUN pip install torch==2.6.0 transformers==4.20.0 'numpy<2'\n"),
+    ("environment.yml", "channels: [defaults]\ndependencies:\n- python=3.9\n- tensorflow=2.4.1\n"),
+    ("environment.yml", "channels: [nvidia, conda-forge]\ndependencies:\n- python=3.11\n- pytorch::pytorch=2.4\n- pytorch-cuda=12.4\n"),
     ("CMakeLists.txt", "cmake_minimum_required(VERSION 2.8...3.20)\nproject(a CUDA)\nadd_library(a k.cu)\n"),
     ("CMakeLists.txt", "cmake_minimum_required(VERSION 2.8)\nproject(a)\nadd_library(a k.cpp)\n"),
     ("CMakeLists.txt", "cmake_minimum_required(VERSION 3.10)\nproject(a)\nfind_package(CUDA)\ncuda_add_library(a k.cu)\n"),

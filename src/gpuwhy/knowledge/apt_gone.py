@@ -38,6 +38,10 @@ GONE: dict[str, Gone] = {
     "libasound2": Gone("24.04", 0, "libasound2t64"),
     "libpng12-dev": Gone("18.04", 9, "libpng-dev"),
     "libjasper-dev": Gone("18.04", 9, "nothing: OpenCV builds without it"),
+    **{
+        name: Gone("", 9, "an nvidia/cuda image: Debian has it in non-free alone, which its images do not ask")
+        for name in ("nvidia-cuda-toolkit", "nvidia-cuda-dev", "nvidia-driver", "nvidia-smi", "nvidia-cudnn")
+    },
     "software-properties-common": Gone("", 13, "nothing, or an image of Debian 12 (…-bookworm)"),
 }
 _LATEST_UBUNTU, _DEFAULT_DEBIAN, _OLD_DEBIAN = "24.04", 13, 12

@@ -34,6 +34,9 @@ _HUB = source("tags of pytorch/pytorch on Docker Hub; PyTorch's RELEASE.md", "on
 _TF = source("tags of tensorflow/tensorflow on Docker Hub", "a tag for each release; -py3 ended with 2.1.0")
 _NGC = source("NVIDIA's catalogue of containers, release notes of each framework", "year.month-py3, -tf2-py3")
 _SERVERS = source("tags on Docker Hub", "vLLM and SGLang write v before the number, Ollama does not")
+_BITNAMI = source("bitnami/containers issue 83267", "moved to bitnamilegacy, 28 August to 29 September 2025")
+_PYTHON = source("Docker's official image of Python, supported tags", "bookworm, trixie … of Debian, and alpine")
+_UBUNTU = r"-(xenial|bionic|focal|jammy|noble)\b"
 _MONTHS = 12
 
 
@@ -43,6 +46,11 @@ def never(short: str, tag: str) -> Never | None:
         return _pytorch(tag)
     if short == "tensorflow/tensorflow":
         return _tensorflow(tag)
+    if re.match(r"bitnami/(pytorch|tensorflow)", short) and tag[:1].isdigit():
+        text = "Bitnami took its numbered tags away from Docker Hub in September 2025"
+        return Never(text, f"bitnamilegacy/{short.split('/')[-1]}:… (which stands still)", _BITNAMI)
+    if short in ("python", "library/python") and (code := re.search(_UBUNTU, tag)):
+        return Never("Docker's python images are built on Debian, not on Ubuntu", tag.replace(code[0], ""), _PYTHON)
     if short in ("vllm/vllm-openai", "lmsysorg/sglang") and re.match(r"\d+\.\d+\.\d+", tag):
         return Never(f"the tags of {short} begin with v", f"v{tag}", _SERVERS)
     if short == "ollama/ollama" and re.match(r"v\d", tag):

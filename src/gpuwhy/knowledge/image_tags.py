@@ -51,6 +51,8 @@ _WITHOUT_CUDNN = {"12.2.0": "12.2.2", "12.2.1": "12.2.2", "12.3.0": "12.3.2", "1
 _HUB = source("replicate/cog, pkg/config/cuda_compatibility.json", "tags of Docker Hub with cuDNN, May 2026")
 _RELEASES = source("CUDA Toolkit archive", "every release with its updates")
 _CUDNN = source("NVIDIA CUDA images, overview of the tags", "cudnn8 up to 12.2, cudnn9 for 12.3, cudnn from 12.4 on")
+_JUPYTER = re.compile(r"(?:docker\.io/)?jupyter/(\w+-notebook)(?::latest)?")
+_QUAY = source("jupyter/docker-stacks, README", "since 2023-10-20 images are only pushed to quay.io")
 _FROZEN = source("TensorFlow installation guide, Docker", "tags with -py3 ended with 2.1.0, January 2020")
 
 
@@ -58,6 +60,10 @@ def missing(text: str) -> Tag | None:
     """Why an image cannot be pulled by its tag; None where nothing is known against it."""
     path, _, tag = text.partition("@")[0].rpartition(":")
     short = "/".join(path.split("/")[-2:])
+    if found := _JUPYTER.fullmatch(text):
+        never = found[1] == "pytorch-notebook"
+        said = f"Docker Hub has no jupyter/{found[1]}" if never else "Docker Hub's copy stands still since October 2023"
+        return Tag(said, f"quay.io/jupyter/{found[1]} (with a tag)", _QUAY, stale=not never)
     if not path or "$" in text or "{" in text:
         return None
     if short == "nvidia/cuda" and path.split("/")[0] in ("nvidia", "docker.io", "nvcr.io"):

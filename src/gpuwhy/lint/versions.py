@@ -70,7 +70,16 @@ def allowed(name: str, text: str, platform: str = LINUX) -> tuple[Release, ...]:
     exact = "==" in text and "*" not in text
     there = [row for row in rows(name) if row.platform in (platform, "any", "source")]
     meant = [row for row in there if (version := parsed(row.version)) and (exact or not _set_aside(row, version))]
-    return tuple(row for row in meant if allows(public, row.version))
+    found = tuple(row for row in meant if allows(public, row.version))
+    return found or (_of_trial(public, there) if exact else ())
+
+
+def _of_trial(public: str, there: list[Release]) -> tuple[Release, ...]:
+    """Of a trial version (2.3.0rc0) that was not harvested, the release that it became."""
+    trial = parsed(public.replace("==", "").strip())
+    if trial is None or not trial.is_prerelease or trial.is_devrelease:
+        return ()
+    return tuple(row for row in there if row.version == trial.base_version)
 
 
 def _set_aside(row: Release, version: Version) -> bool:

@@ -83,6 +83,7 @@ def _never(scope: Scope, chosen: Pin, wanted: str) -> Iterator[Mistake]:
     """A pytorch-cuda that was never made, or that no channel of the file has."""
     made = sorted({cuda for row in _CONDA.values() for cuda in row}, key=numbers)
     channels = {channel.rsplit("/", 1)[-1] for channel in scope.environment.channels}
+    channels |= {pin.channel for pin in scope.pins if pin.channel and channels}
     if wanted and wanted not in made:
         text = (
             f"there is no pytorch-cuda {wanted}: the channel pytorch has {', '.join(made)}, so conda finds no solution"

@@ -10,6 +10,7 @@ from gpuwhy.knowledge import asked, compiled, held
 from gpuwhy.knowledge.guests import guests, is_guest
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.knowledge.tables import source
+from gpuwhy.lint import through
 from gpuwhy.lint.index import JUDGED, from_index, rows_name
 from gpuwhy.lint.scope import Scope, span
 from gpuwhy.lint.sheet import Pin
@@ -28,6 +29,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _guests(scope)
     yield from _refusing(scope)
     yield from _compiled(scope)
+    yield from _brought(scope)
+    yield from _of_pytorch(scope)
     yield from _project(scope)
     yield from _two(scope)
     yield from _by_conda(scope)
@@ -98,6 +101,41 @@ def _compiled(scope: Scope) -> Iterator[Mistake]:
         yield RULE.mistake(pin.place, f"{text}, and that fails as a rule", compiled.SOURCE, fix, "warning")
 
 
+def _brought(scope: Scope) -> Iterator[Mistake]:
+    """A pinned release whose own demand (transformers: tokenizers<0.13) ended before the Python of the file; once."""
+    used, stage = scope.environment.pythons, scope.environment
+    if not used or stage.locked or stage.other_index:
+        return
+    for pin in scope.pins:
+        found = through.ended(pin, frozenset(scope.names)) if not pin.marker and not pin.arms else None
+        if found and all(numbers(python)[:2] > numbers(found.newest) for python in used):
+            has = f"{pin.name} {pin.version} takes {found.name} {found.version}, which has wheels up to Python"
+            text = f"{has} {found.newest}, none for {span(used)} ({stage.python_from}): pip compiles it"
+            fix = f"use Python {found.newest}, or a newer {pin.name}"
+            yield RULE.mistake(pin.place, f"{text}, and that fails as a rule", compiled.SOURCE, fix, "warning")
+            return
+
+
+def _of_pytorch(scope: Scope) -> Iterator[Mistake]:
+    """A build of PyTorch's own index, which has the Pythons that its release has everywhere."""
+    used, stage = scope.environment.pythons, scope.environment
+    for pin in filter(_is_build, scope.environment.pins if used and not stage.other_index else ()):
+        here = [python for python in used if _applies(pin, python)]
+        rows = allowed(pin.name, f"=={pin.version.partition('+')[0]}")
+        found = [row for row in rows if row.platform == LINUX]
+        if here and found and not any(has_python(row, python) for row, python in product(found, here)):
+            yield _mistake(scope, pin, here, found[-1])
+            return
+
+
+def _is_build(pin: Pin) -> bool:
+    """Whether a pin names a release of PyTorch's, for one CUDA or the CPU."""
+    return pin.name in PYTORCH_BUILDS and bool(pin.version and pin.variant) and pin.installed and not pin.arms
+
+
+PYTORCH_BUILDS = ("torch", "torchvision", "torchaudio")
+
+
 def _last_python(pin: Pin, used: tuple[str, ...]) -> str:
     """The newest Python of a pinned release's wheels, where all of the file's are newer."""
     plain = pin.installed and pin.name not in JUDGED and not pin.marker and not pin.arms and not pin.indexes
@@ -151,7 +189,7 @@ def _too_old(scope: Scope, pin: Pin, python: str) -> Iterator[Mistake]:
     told = scope.environment.python_from or "python"
     told += "" if python in told else f" is {python}"
     first, last = (".".join(map(str, one)) for one in (built[0], built[-1]))
-    more = int("conda-forge" in scope.environment.channels)  # it builds for one Python more
+    more = 1  # conda builds for one Python more than there were wheels for
     if numbers(python) < built[0]:
         text = f"{pin.name} {found[1]} needs Python {first} or newer; {told}"
         yield RULE.mistake(pin.place, text, _CHANNELS, f"use Python {first}, or an older {pin.name}")

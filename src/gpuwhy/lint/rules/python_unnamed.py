@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gpuwhy.knowledge import compiled, tables
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.releases import family, has_python
+from gpuwhy.lint import through
 from gpuwhy.lint.index import JUDGED, from_index, rows_name
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
@@ -104,8 +105,16 @@ def _ended(scope: Scope, pin: Pin) -> Ended | None:
         return None
     if pin.name in JUDGED:
         return _framework(pin)
+    return _beside(scope, pin)
+
+
+def _beside(scope: Scope, pin: Pin) -> Ended | None:
+    """A package beside the frameworks, or what it brings along."""
     version = pin.version
     newest = compiled.newest_python(pin.name, version) if version else compiled.ended(pin.name, pin.specifier)
+    brought = through.ended(pin, frozenset(scope.names)) if not newest else None
+    if brought:
+        return Ended(pin, f"{version} takes {brought.name} {brought.version}, which", brought.newest, compiled.SOURCE)
     return Ended(pin, version or pin.specifier, newest, compiled.SOURCE) if newest else None
 
 
