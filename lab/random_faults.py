@@ -65,6 +65,18 @@ import lab.random.seventh_packages
 import lab.random.seventh_programs
 import lab.random.sixth
 import lab.random.sixth_programs
+import lab.random.tenth_builds
+import lab.random.tenth_cpp
+import lab.random.tenth_env
+import lab.random.tenth_files
+import lab.random.tenth_innocents
+import lab.random.tenth_jax
+import lab.random.tenth_kernels
+import lab.random.tenth_limits
+import lab.random.tenth_loader
+import lab.random.tenth_memory
+import lab.random.tenth_peers
+import lab.random.tenth_torch
 import lab.random.wrong  # noqa: F401  (the operators enter themselves)
 from lab.random.draw import OPERATORS, Draw, Machine, draw
 from lab.random.files import OVER
@@ -80,7 +92,7 @@ HOLD = (
 BASE = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
 AS_NOBODY = "setpriv --reuid=nobody --regid=nogroup --clear-groups"
 HEAD, TAIL = 6000, 8000
-PARTS = ("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth")
+PARTS = ("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
 def cut(text: str) -> str:
@@ -375,7 +387,9 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=6.5)
     parser.add_argument("--jobs", type=int, default=14)
     parser.add_argument(
-        "--part", choices=("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth"), default="all"
+        "--part",
+        choices=("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"),
+        default="all",
     )
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--list", action="store_true", help="print the draws, run only the healthy programs")

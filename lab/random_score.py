@@ -98,7 +98,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m lab.random_score", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("file", type=Path)
     parser.add_argument(
-        "--part", choices=("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth"), default="all"
+        "--part",
+        choices=("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"),
+        default="all",
     )
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--narrow", action="store_true", help="load draws: accept only what facts leave open")
