@@ -29,7 +29,7 @@ NEAR = (PATH, OT, LIB)
 
 def linked(target: str, cause: str, also: tuple[str, ...], shell: str, expect: str) -> Case:
     """A kernel by nvcc, a main by g++, and how they are put together."""
-    whole = (K + MAIN).replace("@C@", 'extern "C"') + f"set -e; cd $W; {shell}; ./a; echo done"
+    whole = (K + MAIN).replace("@C@", 'extern "C"') + f"cd $W && {shell.replace('; ', ' && ')} && ./a && echo done"
     return Case("cpp-add", target, cause, also, code="int main() { return 0; }\n", command=f"nvcc --version > /dev/null && {{ {whole}; }}", expect=expect)  # fmt: skip
 
 

@@ -56,11 +56,9 @@ enter(
     "python-words-by-variable",
     told(ALL, "PYTHONBREAKPOINT", "acme.debug.stop", "(?i)BdbQuit|acme|stopped", (OT,), SET, "", "import sys, warnings\nwarnings.simplefilter('error')\nbreakpoint()\n"),
     told(ALL, "PYTHONWARNDEFAULTENCODING", "1", "(?i)EncodingWarning", (OT,), SET, "", "import warnings\nwarnings.simplefilter('error', EncodingWarning)\nopen('/etc/hostname').read()\n"),
-    told(ALL, "PYTHON_GIL", "0", "(?i)GIL"),
-    told(ALL, "PYTHONHASHSEED", "-7", "(?i)hashseed|seed"),
-    told(ALL, "PYTHONMALLOC", "jemalloc", "(?i)PYTHONMALLOC|allocator"),
-    told(ALL, "PYTHONTRACEMALLOC", "99999999", "(?i)tracemalloc|frames"),
-    told(ALL, "PYTHONIOENCODING", "utf-77", "(?i)utf-77"),
+    Case(ALL, "harmless: PYTHONPERFSUPPORT", SET, (OT,), environ={"PYTHONPERFSUPPORT": "1"}),
+    Case(ALL, "harmless: PYTHON_FROZEN_MODULES", SET, (OT,), environ={"PYTHON_FROZEN_MODULES": "off", "PYTHON_GIL": "1"}),
+    told(ALL, "PYTHONINTMAXSTRDIGITS", "700", "(?i)digits|Exceeds", (OT,), SET, "", "print(int('9' * 2000) > 0)\n"),
 )  # fmt: skip
 ONE = "torch-nccl"
 enter(

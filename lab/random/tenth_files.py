@@ -113,12 +113,12 @@ enter(
     exchanged("triton-add torch-compile", "compiler of Triton is another module", "triton/_C/libtriton.so", "numpy/random/_mt19937.*.so"),
     exchanged("torch-matmul torch-train", "Python's side of torch is another module", "torch/_C.*.so", "numpy/random/bit_generator.*.so"),
 )  # fmt: skip
-DYN = "Y=$(@P@ -c \"import sysconfig; print(sysconfig.get_config_var('DESTSHARED'))\"); ls $Y/@N@.*.so > /dev/null 2>&1 || exit 97; over $Y; rm -f $Y/@N@.*.so"
+DYN = 'unshare --mount --propagation private bash -c \'for f in $2/@N@.*.so; do mount --bind /dev/null $f; done; exec "$0" "$1"\' $PYTHON $SCRIPT $($PYTHON -c \'import sysconfig; print(sysconfig.get_config_var("DESTSHARED"))\')'
 
 
 def python(needs: str, name: str, also: tuple[str, ...] = (OT, ODD)) -> Case:
-    """A compiled part of Python itself is not there, as in a Python built without the library's headers."""
-    return Case(needs, f"Python without {name}", BAD, also, setup=DYN.replace("@N@", name), expect=name.lstrip("_"), void="", dress="shell")  # fmt: skip
+    """A compiled part of Python itself is empty for this program alone, as on a disk that was full."""
+    return Case(needs, f"Python's {name} is empty", BAD, also, command=DYN.replace("@N@", name), expect=name.lstrip("_"), void="")  # fmt: skip
 
 
 enter(
@@ -133,7 +133,7 @@ def machine(needs: str, target: str, cause: str, also: tuple[str, ...], command:
 
 
 INSIDE = 'unshare --mount --propagation private bash -c \'@HOW@; exec "$0" @RUN@ "$1"\' $PYTHON $SCRIPT'
-RUN = "-m torch.distributed.run --nnodes 1 --nproc-per-node 1 --rdzv-backend c10d --rdzv-endpoint localhost:@O@"
+RUN = "-m torch.distributed.run --nnodes 1 --nproc-per-node 1 --rdzv-backend c10d --rdzv-conf read_timeout=8 --rdzv-endpoint localhost:@O@"
 enter(
     "names-of-the-machine",
     machine("torch-nccl torch-matmul", "nobody knows localhost", PEER, (OT, NCCL, PATH), INSIDE.replace("@HOW@", "mount --bind /dev/null /etc/hosts; mount --bind /dev/null /etc/resolv.conf").replace("@RUN@", RUN), "(?i)resol|localhost|name|address"),

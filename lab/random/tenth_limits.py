@@ -46,7 +46,7 @@ enter(
     fenced("no ioctl, as if it did not exist", "ioctl", CLOSED, HIDDEN, error="ENOSYS"),
     fenced("no new processes", "clone clone3 fork vfork", LIM, (OT, HOST, SET), "torch-loader torch-compile torch-matmul", "EAGAIN"),
     fenced("no sockets", "socket socketpair", LIM, (PEER, OT, "distributed.nccl", CLOSED), "torch-nccl torch-loader", "EACCES"),
-    fenced("no program may be started", "execveat", OT, (LIM,), "triton-add torch-compile"),
+    fenced("harmless: no start by an open file", "execveat", OT, (), "triton-add torch-compile"),
     fenced("no pipes and no events", "pipe2 eventfd2", LIM, (OT, *HIDDEN, CLOSED), error="EMFILE"),
     fenced("harmless: no debugging of others", "ptrace process_vm_readv perf_event_open", OT, ()),
     fenced("harmless: no memory policies, no priorities", "set_mempolicy sched_setscheduler setpriority", OT, ()),
@@ -115,7 +115,7 @@ def loaded(target: str, cause: str, also: tuple[str, ...], command: str, expect:
 enter(
     "neighbours-in-the-way",
     loaded("port of the service is taken", PEER, (OT, LIM), "$PYTHON -c 'import socket, time; s = socket.socket(); s.bind((\"127.0.0.1\", @O@)); s.listen(); time.sleep(25)' & sleep 0.6; $PYTHON $SCRIPT && $PYTHON -c 'import http.server; http.server.HTTPServer((\"127.0.0.1\", @O@), None)'; c=$?; kill %1; exit $c", "(?i)in use"),
-    loaded("result's file is locked by the last run", OT, (LIM, PEER), "(flock 8; sleep 12) 8> $W/out.lock & sleep 0.3; $PYTHON $SCRIPT && flock -w 1 $W/out.lock true || { echo 'publish: out.lock is still held by run 117' >&2; kill %1; exit 11; }", "out.lock"),
+    loaded("result's file is locked by the last run", OT, (LIM, PEER), "(flock 8; sleep 5) 8> $W/out.lock & sleep 0.3; $PYTHON $SCRIPT && flock -w 1 $W/out.lock true || { echo 'publish: out.lock is still held by run 117' >&2; kill %1; exit 11; }", "out.lock"),
     loaded("watchdog of the node ends it", LIM, (OT, HOST), "$PYTHON -c 'import time; time.sleep(30)' & p=$!; $PYTHON $SCRIPT; (sleep 0.5; echo 'node-guard: user over quota of 1 process, sending SIGKILL' >&2; kill -9 $p) & wait $p", "node-guard"),
     loaded("pipe to a collector that has gone", OT, (PEER, LIM), "set -o pipefail; { $PYTHON $SCRIPT; $PYTHON -c 'import sys, time; time.sleep(1); [print(\"x\" * 9999) for _ in range(99)]; sys.stdout.flush()'; } | head -c 10", "(?i)broken pipe"),
 )  # fmt: skip

@@ -22,7 +22,6 @@ enter(
     opened("cuDNN 8", DNN, (MISSING,), "libcudnn.so.8"),
     opened("cuDNN 7", DNN, (MISSING,), "libcudnn.so.7"),
     opened("inference library that is nowhere", LIB, (OT, PATH), "libnvinfer.so.10"),
-    opened("video decoder that is nowhere", LIB, (OT, PATH, "container.no_gpu", "driver.missing"), "libnvcuvid.so.1.acme"),
     opened("library of Windows", OT, (LIB, PATH), "nvcuda.dll"),
     opened("library of its own project", OT, (LIB, PATH), "libacme_decode.so.3"),
 )  # fmt: skip
@@ -96,8 +95,8 @@ def preloaded(target: str, cause: str, also: tuple[str, ...], code: str, expect:
 
 enter(
     "site-library-answers",
-    preloaded("no memory is left for pinned pages", "memory.host", (OT, "env.limit", PATH, "memory.oom", ORD), "#include <errno.h>\n#include <stddef.h>\nint mlock(const void* p, size_t n) { errno = ENOMEM; return -1; }\nint posix_memalign(void** p, size_t a, size_t n) { if (n > 1000) return ENOMEM; *p = 0; return ENOMEM; }\n", "", "torch-train torch-matmul"),
-    preloaded("threads end at once", OT, (PATH, "env.limit", "env.setting"), "#include <stdlib.h>\n#include <stdio.h>\n__attribute__((constructor)) static void begin(void) { if (getenv(\"SITE_TICKET\") == NULL) { fprintf(stderr, \"libsite: no ticket for queue gpu-long, refusing to start\\n\"); _Exit(77); } }\n", "no ticket"),
+    preloaded("wants a ticket", OT, (PATH, "env.limit", "env.setting"), "#include <stdlib.h>\n#include <stdio.h>\n__attribute__((constructor)) static void begin(void) { if (getenv(\"SITE_TICKET\") == NULL) { fprintf(stderr, \"libsite: no ticket for queue gpu-long, refusing to start\\n\"); _Exit(77); } }\n", "no ticket"),
+    preloaded("ends what was started by hand", OT, (PATH, "env.limit", "env.setting"), "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n__attribute__((constructor)) static void begin(void) { if (!getenv(\"JOB_SLOT\")) { fprintf(stderr, \"libsite: interactive use of GPU nodes is not allowed, pid %d ends\\n\", (int)getpid()); abort(); } }\n", "interactive use"),
     preloaded("harmless: counts what is opened", OT, (), "#include <stdio.h>\n__attribute__((destructor)) static void end(void) { fprintf(stderr, \"libsite: 0 warnings, cuda hooks off\\n\"); }\n", ""),
 )  # fmt: skip
 LOCAL = "import ctypes, os\n"

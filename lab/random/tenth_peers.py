@@ -78,7 +78,7 @@ def job(target: str, cause: str, also: tuple[str, ...], command: str, expect: st
 
 enter(
     "started-by-others",
-    job("time is over by a signal that nobody hears", LIM, (OT,), "timeout -s KILL 0.7 $PYTHON $SCRIPT; c=$?; [ $c = 0 ] || echo \"job: stopped by the queue after 0.7 s (code $c)\"; exit $c", "stopped by the queue"),
+    job("time is over by a signal that nobody hears", LIM, (OT,), "timeout -s KILL 0.4 $PYTHON $SCRIPT; c=$?; [ $c = 0 ] || echo \"job: stopped by the queue after 0.4 s (code $c)\"; exit $c", "stopped by the queue"),
     job("lock of another job", OT, (LIM, "device.busy"), "exec 9> $W/gpu.lock; flock 9; flock -n -E 75 $W/gpu.lock $PYTHON $SCRIPT || { c=$?; echo 'job: gpu.lock is held by another job, giving up' >&2; exit $c; }", "gpu.lock"),
     job("queue that is not installed", OT, (PATH,), "srun --gres=gpu:1 $PYTHON $SCRIPT", "(?i)srun"),
     job("start under MPI that is not installed", OT, (PATH,), "mpirun.acme -np 2 $PYTHON $SCRIPT", "(?i)mpirun"),
