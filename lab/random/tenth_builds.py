@@ -37,7 +37,7 @@ OBJ = "nvcc -arch=sm_90 -c -o step.o step.cu; "
 enter(
     "linked-by-gxx",
     linked("runtime's library forgotten", BUILD, NEAR, OBJ + f"g++ {TK} -o a m.cpp step.o", "(?i)undefined reference"),
-    linked("headers' folder forgotten", BUILD, NEAR, OBJ + "g++ -o a -x c++ m.cpp -x none step.o -L@T@/lib64 -lcudart -isystem /nonexistent -nostdinc", "(?i)No such file|fatal error"),
+    linked("headers' folder forgotten", BUILD, NEAR, OBJ + "env -u CPATH -u CPLUS_INCLUDE_PATH g++ -o a m.cpp step.o -L@T@/lib64 -lcudart", "(?i)No such file|fatal error"),
     linked("library before what needs it", BUILD, NEAR, OBJ + f"g++ -Wl,--as-needed {TK} -o a -lcudart_static m.cpp step.o", "(?i)undefined reference"),
     linked("static runtime without its helpers", BUILD, NEAR, OBJ + f"g++ {TK} -nodefaultlibs -o a m.cpp step.o -lcudart_static -lstdc++ -lm -lc", "(?i)undefined reference|DSO missing|hidden"),
     linked("names of C++ on one side", BUILD, (OT,), OBJ + f"sed -i 's/extern \"C\" //' m.cpp; g++ {TK} -o a m.cpp step.o -lcudart", "(?i)undefined reference.*step"),
