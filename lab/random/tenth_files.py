@@ -117,13 +117,13 @@ DYN = 'unshare --mount --propagation private bash -c \'for f in $2/@N@.*.so; do 
 
 
 def python(needs: str, name: str, also: tuple[str, ...] = (OT, ODD)) -> Case:
-    """A compiled part of Python itself is empty for this program alone, as on a disk that was full."""
-    return Case(needs, f"Python's {name} is empty", BAD, also, command=DYN.replace("@N@", name), expect=name.lstrip("_"), void="")  # fmt: skip
+    """A compiled part of Python itself cannot be found by this program alone, as in a Python built without a header."""
+    return Case(needs, f"Python without {name}", BAD, also, command=DYN.replace("@N@", name), expect=name.lstrip("_"), void="")  # fmt: skip
 
 
 enter(
     "python-without-parts",
-    *(python("torch-matmul jax-matmul cupy-matmul triton-add", name) for name in ("_ctypes", "_json", "_bz2", "_lzma", "_multiprocessing", "_queue", "_asyncio", "_contextvars")),
+    *(python("torch-matmul jax-matmul cupy-matmul triton-add", name) for name in ("_ctypes", "_bz2", "_lzma", "_multiprocessing", "_contextvars", "_socket", "_hashlib", "_posixsubprocess")),
 )  # fmt: skip
 
 
