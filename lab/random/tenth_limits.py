@@ -114,8 +114,8 @@ def loaded(target: str, cause: str, also: tuple[str, ...], command: str, expect:
 
 enter(
     "neighbours-in-the-way",
-    loaded("port of the service is taken", PEER, (OT, LIM), "$PYTHON -c 'import socket, time; s = socket.socket(); s.bind((\"127.0.0.1\", @O@)); s.listen(); time.sleep(25)' & sleep 0.6; $PYTHON $SCRIPT && $PYTHON -c 'import http.server; http.server.HTTPServer((\"127.0.0.1\", @O@), None)'; c=$?; kill %1; exit $c", "(?i)in use"),
-    loaded("result's file is locked by the last run", OT, (LIM, PEER), "(flock 8; sleep 5) 8> $W/out.lock & sleep 0.3; $PYTHON $SCRIPT && flock -w 1 $W/out.lock true || { echo 'publish: out.lock is still held by run 117' >&2; kill %1; exit 11; }", "out.lock"),
+    loaded("port of the service is taken", PEER, (OT, LIM), "$PYTHON -c 'import socket, time; s = socket.socket(); s.bind((\"127.0.0.1\", @O@)); s.listen(); time.sleep(100)' & p=$!; sleep 1; $PYTHON $SCRIPT && $PYTHON -c 'import http.server; http.server.HTTPServer((\"127.0.0.1\", @O@), None)'; c=$?; kill $p; exit $c", "(?i)in use"),
+    loaded("result's file is locked by the last run", OT, (LIM, PEER), "(flock 8; exec sleep 100) 8> $W/out.lock & p=$!; sleep 0.3; $PYTHON $SCRIPT && flock -w 1 $W/out.lock true || { echo 'publish: out.lock is still held by run 117' >&2; kill $p; exit 11; }", "out.lock"),
     loaded("watchdog of the node ends it", LIM, (OT, HOST), "$PYTHON -c 'import time; time.sleep(30)' & p=$!; $PYTHON $SCRIPT; (sleep 0.5; echo 'node-guard: user over quota of 1 process, sending SIGKILL' >&2; kill -9 $p) & wait $p", "node-guard"),
     loaded("pipe to a collector that has gone", OT, (PEER, LIM), "set -o pipefail; { $PYTHON $SCRIPT; $PYTHON -c 'import sys, time; time.sleep(1); [print(\"x\" * 9999) for _ in range(99)]; sys.stdout.flush()'; } | head -c 10", "(?i)broken pipe"),
 )  # fmt: skip
