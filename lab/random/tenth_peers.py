@@ -14,7 +14,7 @@ def proc(target: str, cause: str, also: tuple[str, ...], code: str, expect: str,
 
 enter(
     "spawned-without-a-guard",
-    proc("pool at the top of the file", OT, (FORK, ORD), MP + T + "x = torch.ones(2, device='@D@')\ndef f(i):\n    return i\nwith mp.get_context('spawn').Pool(2) as p:\n    print(p.map_async(f, range(4)).get(timeout=20))\n", "(?i)bootstrapping|freeze_support", "torch-matmul"),
+    proc("pool at the top of the file", OT, (FORK, ORD), MP + T + "x = torch.ones(2, device='@D@')\ndef f(i):\n    return i\nfrom concurrent.futures import ProcessPoolExecutor\nwith ProcessPoolExecutor(1, mp_context=mp.get_context('spawn')) as p:\n    print(list(p.map(f, range(4))))\n", "(?i)bootstrapping|freeze_support", "torch-matmul"),
     proc("loader's workers at the top of the file", OT, (FORK, ORD), T + "from torch.utils.data import DataLoader\nx = torch.ones(2, device='@D@')\nfor b in DataLoader([1.0, 2.0], num_workers=1, multiprocessing_context='spawn'):\n    print(b)\n", "(?i)bootstrapping|freeze_support", "torch-loader"),
     proc("process at the top of the file", OT, (FORK, ORD), "import torch.multiprocessing as tmp\n" + T + "def f(q):\n    q.put(torch.ones(1).item())\nx = torch.ones(2, device='@D@')\nctx = tmp.get_context('spawn')\nq = ctx.Queue()\np = ctx.Process(target=f, args=(q,))\np.start()\np.join(20)\nprint(q.get(timeout=2))\n", "(?i)bootstrapping|Empty", "torch-matmul"),
 )  # fmt: skip
