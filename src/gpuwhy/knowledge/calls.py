@@ -14,6 +14,8 @@ _FAMILIES = tuple(
     (name, re.compile(pattern))
     for name, pattern in (
         ("launch", r"launch(?!.*graph)|occupancy|funcset|funcget|setsharedmem|kernelset"),
+        ("kernelnode", r"graph\w*kernelnode"),
+        ("node", r"graph\w*mem(?:cpy|set|alloc)node"),
         ("graph", r".*graph(?!ics)|stream(?:begin|end|is|get)?\w*captur|streamupdatecapture"),
         ("event", r"event"),
         ("last", r"getlasterror|peekatlasterror"),
@@ -25,7 +27,8 @@ _FAMILIES = tuple(
         ),
         ("free", r"free|memfree|.*destroy"),
         ("symbol", r"memcpy(?:to|from)symbol|getsymbol"),
-        ("module", r"module|library(?!getversion)|link|kernel|getfuncbysymbol"),
+        ("link", r"link"),
+        ("module", r"module|library(?!getversion)|kernel|getfuncbysymbol"),
         ("peer", r".*peer|ipc"),
         ("move", r"memcpy(?!2d|3d|toarray|fromarray|arrayto|peer)"),
         ("copy", r"memcpy|memset|memprefetch|memadvise|copy"),
@@ -50,7 +53,7 @@ class Meaning(NamedTuple):
 
     api: str
     status: str
-    families: frozenset[str]  # empty: whatever was called
+    families: frozenset[str]  # empty: whatever was called, unless another row names its family
     cause: str
     text: str
 
@@ -72,6 +75,11 @@ def family_of(call: str) -> str:
     return next((name for name, pattern in _FAMILIES if pattern.match(bare)), "")
 
 
+def of_its_own(api: str, status: str) -> frozenset[str]:
+    """The families of calls for which a row of their own tells what a status means."""
+    return _FAMILIES_TOLD.get((api, status), frozenset())
+
+
 def _rows(api: str, cause: str, text: str, statuses: str, families: str = "") -> list[Meaning]:
     return [Meaning(api, status, frozenset(families.split()), cause, text) for status in statuses.split()]
 
@@ -85,19 +93,22 @@ _LACKS = "{call} has no code for this GPU"
 _WILD = "{call} met an error of the GPU: a kernel, this one or one before it, touched what it must not"
 
 MEANINGS: tuple[Meaning, ...] = (
-    *_rows("cuda", "program.shape", _GIVEN, "invalid_value", "alloc copy move array pinned symbol"),
+    *_rows("cuda", "program.shape", _GIVEN, "invalid_value", "alloc copy move array pinned symbol node"),
+    *_rows("cuda", "program.shape", "{call} was given a description with nothing behind it, or one that does not fit", "invalid_handle", "array node"),
+    *_rows("cuda", "program.launch", "{call} was given a kernel, a grid or arguments that cannot be launched", "invalid_value invalid_handle invalid_device_function", "kernelnode"),
     *_rows("cuda", "program.illegal_access", "{call} was given an address that is not, or no longer, memory of the GPU", "invalid_value", "move"),
     *_rows("cuda", "program.shape", _GIVEN, "invalid_host_pointer invalid_device_pointer", "copy move"),
     *_rows("cuda", "program.launch", "{call} was given a grid, a block, shared memory or arguments that the kernel or the card does not take", "invalid_value", "launch last limit"),
     *_rows("cuda", "program.order", _STATE, "invalid_value", "event stream graph free peer wait"),
     *_rows("cuda", "program.order", _STATE, "invalid_handle"),
-    *_rows("cuda", "program.build", "{call} was given code, a name or an option that is not there", "invalid_value not_found", "module"),
+    *_rows("cuda", "program.build", "{call} was given code, a name or an option that is not there", "invalid_value not_found", "module link"),
+    *_rows("cuda", "program.build", "{call} was given a text that is no code of the kind it was told", "invalid_image invalid_source no_binary_for_gpu", "link"),
     *_rows("cuda", "program.build", "{call} asks for a function or a variable that the code does not have", "not_found invalid_symbol"),
     *_rows("cuda", "device.selection", "{call} was asked about a device that does not exist", "invalid_value invalid_device", "device"),
     *_rows("cuda", "program.launch", _GIVEN, "unsupported_limit", "limit"),
     *_rows("cuda", "memory.host", "{call} asks for pinned memory of the host, and gets none", "out_of_memory", "pinned"),
     *_rows("cuda", "program.order", "{call} came when the driver was already shutting down: at the program's end, as from a destructor", "deinitialized"),
-    *_rows("cuda", "program.order", _MADE, "context_is_destroyed invalid_context", "alloc copy move module launch wait event stream graph free pinned"),
+    *_rows("cuda", "program.order", _MADE, "context_is_destroyed invalid_context", "context alloc copy move module launch wait event stream graph free pinned"),
     *_rows("cuda", "program.order", _STATE, "peer_access_already_enabled peer_access_not_enabled host_memory_already_registered host_memory_not_registered graph_exec_update_failure"),
     *_rows("cuda", "program.order", "{call} is not allowed at that moment (inside a callback, during capture, or for this graph)", "not_permitted", "graph launch stream event alloc copy move"),
     *_rows("cuda", "framework.gpu_unsupported", "{call} is not supported by this card or driver", "not_supported"),
@@ -132,4 +143,8 @@ MEANINGS: tuple[Meaning, ...] = (
     *_rows("nvjitlink", "program.build", "{call} was given code or an option that it does not take", "unrecognized_option missing_arch invalid_input ptx_compile nvvm_compile unrecognized_input null_input incompatible_options incorrect_input_type missing_fatbin"),
     *_rows("nvjitlink", "framework.gpu_unsupported", _LACKS, "arch_mismatch"),
 )  # fmt: skip
-"""Complete for the statuses that a call can be told apart by; the first row that fits a status and a family counts."""
+"""Complete for the statuses that a call can be told apart by; a row for a family counts before one for any call."""
+_FAMILIES_TOLD: dict[tuple[str, str], frozenset[str]] = {}
+for _row in MEANINGS:
+    _key = (_row.api, _row.status)
+    _FAMILIES_TOLD[_key] = _FAMILIES_TOLD.get(_key, frozenset()) | _row.families

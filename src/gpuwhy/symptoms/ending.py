@@ -55,8 +55,10 @@ _COMPLAINS = re.compile(
     r"\W{0,3}(?P<word>usage|(?:fatal )?error|fatal|critical|abort(?:ed|ing)?|usage error)\b\W", re.IGNORECASE
 )
 _PERROR = re.compile(
-    r"[^\s:]{1,120}: (?:No such file or directory|Permission denied|Is a directory|Not a directory"
-    r"|No space left on device|Address already in use|Connection refused|Broken pipe|Invalid argument)$"
+    r"(?:\[[\w .:-]{1,30}\] |[\w.-]{1,30}: )?[^\s:]{1,120}: "
+    r"(?:No such file or directory|Permission denied|Is a directory|Not a directory"
+    r"|No space left on device|Address already in use|Connection refused|Broken pipe|Invalid argument"
+    r"|File exists|Directory not empty|Bad file descriptor|Input/output error)$"
 )
 """A program's last word in C: the name of what it wanted, and what the system said."""
 _TOLD = re.compile(

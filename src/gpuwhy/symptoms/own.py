@@ -221,7 +221,7 @@ def _raised_alone(ending: Ending) -> bool:
         return _keyed(ending) or not HARD.search(spoken(ending.message))
     if ending.name == "CalledProcessError" and _BUILDER.search(ending.message):
         return False
-    if _users(ending) or _off_its_end(ending):
+    if _users(ending) or _off_its_end(ending) or _of_plain_values(ending):
         return True
     if module := _MODULE.search(ending.message):
         return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module["name"]
@@ -318,6 +318,23 @@ def _off_its_end(ending: Ending) -> bool:
     return "[" in frame.code and not _DEVICES.search(frame.code)
 
 
+def _of_plain_values(ending: Ending) -> bool:
+    """Whether Python itself refuses what the user's own line does with values of its own kinds."""
+    frame = ending.frame
+    users = frame is None or frame.owner == USER
+    return users and ending.type in ("TypeError", "ValueError") and bool(_PLAIN_VALUES.match(ending.message))
+
+
+_KIND = r"'?(?:dict|list|tuple|str|int|float|bool|bytes|set|frozenset|datetime\.\w+|complex|range|function|method)'?"
+_PLAIN_VALUES = re.compile(
+    rf"'[<>=!]+' not supported between instances of {_KIND} and (?:{_KIND}|'NoneType')"
+    rf"|unsupported operand type\(s\) for [^:\n]{{1,20}}: {_KIND} and (?:{_KIND}|'NoneType')|{_KIND} object is not \w+"
+    rf"|can only concatenate {_KIND}|(?:string|list|tuple) indices must be|could not convert string to float: "
+    rf"|invalid literal for int\(\) with base \d+: |unhashable type: {_KIND}|time data '|unconverted data remains"
+    rf"|sequence item \d+: expected str|object of type {_KIND} has no len|argument of type {_KIND} is not iterable"
+    rf"|not all arguments converted|not enough arguments for format|bad operand type for \S+: {_KIND}"
+)
+"""What Python says of numbers, texts and lists of its own; an array or a framework's object is another matter."""
 _ENDED = re.compile(r"(?:list|tuple|string) index out of range")
 _DEVICES = re.compile(r"(?:gpu|dev(?:ice)?)s?\w*(?:\([^()]*\))?\s*\[", re.IGNORECASE)
 

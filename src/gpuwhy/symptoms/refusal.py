@@ -60,6 +60,10 @@ _DATA = re.compile(
     re.IGNORECASE,
 )
 """What brings the data in: what it refuses are files and samples."""
+_BESIDE = re.compile(
+    r"[\\/](?:profiler|autograd[\\/]profiler\w*|tensorboard|optim[\\/]lr_scheduler|logging|monitor|package|hub|testing)(?:[\\/.]|$)"
+)
+"""Parts of a framework that handle no arrays: what they refuse are a schedule, a name, an address."""
 _BAD = re.compile(
     r"invalid|illegal|unknown|unrecogni[sz]ed|unsupported|expected|must|should|cannot|could not|not (?:a|an|one|valid|allowed|recogni[sz]ed|supported)|failed to parse|parse|malformed|out of range|got\b",
     re.IGNORECASE,
@@ -167,7 +171,7 @@ def _refused(ending: Ending) -> Found:
 def _by_framework(ending: Ending, said: str) -> Found:
     """The same by the file of the framework that raised it, else by the words."""
     file = ending.frame.file if ending.frame is not None else ""
-    if _DATA.search(said.split("\n", 1)[0]) or _DATA.search(file):
+    if _DATA.search(said.split("\n", 1)[0]) or _DATA.search(file) or _BESIDE.search(file):
         return NOTHING
     if ending.owner in OPERATING and _SETTINGS.search(file):
         return "refused.setting", {"name": f"a setting of {ending.owner}"}

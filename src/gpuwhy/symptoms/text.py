@@ -281,6 +281,9 @@ _GOES_ON = re.compile(
     r"\b(?:going|goes|carrying|carries) on (?:with|without)\b|\bcontinu(?:ing|es) (?:with|without|on)\b|"
     r"\bretry(?:ing)? (?:with|at) (?:batch|size|\d)|\breduc(?:ed|ing) (?:the )?batch(?: size)? to \d|"
     r"\b0 (?:oom|out[- ]of[- ]memory)\b|"
+    r"[(\[](?:skipped|skipping|ignored|ignoring|fine|harmless|expected|as expected|not fatal|non-fatal"
+    r"|retried|retrying|pruned|handled|tolerated)"
+    r"(?:[ ,:;][^()\n]{0,40})?[)\]]\s*$|"
     r"(?<!compiled )using (?:numpy|(?:the )?cpu)|gpu disabled|^\W*\[?'(?:Azure|CPU)ExecutionProvider'",
     re.IGNORECASE,
 )

@@ -30,6 +30,7 @@ TEXT = Text(
         ("nccl.internal_error", 3.6, "NCCL failed inside"),
         ("nccl.remote_error", 2.6, "another rank failed or vanished"),
         ("nccl.invalid_usage", 3.4, "NCCL was called wrongly"),
+        ("nccl.call_says", 3.0, "{call} says: {says}"),
         ("nccl.invalid_argument", 3.0, "NCCL was called wrongly"),
         ("nccl.timeout", 3.6, "a collective operation did not end"),
         ("nccl.shm", 3.6, "NCCL could not get shared memory"),

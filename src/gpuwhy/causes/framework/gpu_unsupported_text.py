@@ -108,6 +108,7 @@ TEXT = Text(
         ),
     ),
     clues=(
+        ("kin.lacks", 3.8, "{library} has no code for this GPU or driver ({name})"),
         ("said.built_for", 4.8, "it was built for {built}, and this GPU is {has}", differ("built", "has")),
         ("generic.sm_dropped", 4.8, "this release does not run on a GPU of this generation"),
         ("cuda.invalid_symbol", 3.6, "the build has no code for this GPU: a symbol of the device code is not there (error 13)"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gpuwhy.causes.text.common import of_gpu_package
+from gpuwhy.causes.text.common import cut_short, of_gpu_package
 from gpuwhy.causes.text.conditions import (
     all_of,
     asks,
@@ -109,7 +109,7 @@ TEXT = Text(
         error("remark.broken_off", rf"{_INSTALLING}[^\n]{{0,60}}\b{_BROKEN_OFF}|{_BROKEN_OFF}[^\n]{{0,30}}\b(?:during|while|in the middle of)\b[^\n]{{0,20}}{_INSTALLING}",
               "half way", "halfway", "half-way", "interrupted", "abort", "cancel", "killed", "power ", "ctrl-c", "ctrlc", "disk ", "quota exceeded", "connection "),
         error("remark.torn", r"ignoring invalid distribution [-~](?P<rest>orch\w*|ensorflow\w*|ensorboard|axlib|ax|upy\w*|nnxruntime\w*|riton|vidia[\w-]*|umba|umpy|addlepaddle\w*|formers|itsandbytes|llm|eras|lash[\w-]*)\b", "ignoring invalid distribution", covers=("packages.damaged_words",)),
-        error("packages.tool_damaged", r"\b(?P<name>cicc|ptxas|nvcc|fatbinary|nvlink|cudafe\+\+|cuda-gdb|nvidia-smi)\b[^\n]{0,60}(?:exec format error|truncated|cannot execute(?: binary)?|text file busy)", "exec format error", "truncated", "cannot execute", "text file busy"),
+        error("packages.tool_damaged", r"\b(?P<name>cicc|ptxas|nvcc|fatbinary|nvlink|cudafe\+\+|cuda-gdb|nvidia-smi)\b[^\n]{0,60}(?:exec format error|truncated|cannot execute(?: binary)?|text file busy)|exec format error: '[^'\n]{0,300}?[\\/](?:site|dist)-packages[\\/][^'\n]{1,200}[\\/](?P<name2>[\w.+-]{1,60})'|exec format error: '[^'\n]{0,300}?(?P<name3>cicc|ptxas\S{0,20}|nvcc|fatbinary|nvlink|cudafe\+\+|cuda-gdb|nvidia-smi|nvdisasm|cuobjdump)'", "exec format error", "truncated", "cannot execute", "text file busy"),
         error("loader.garbled", r"(?:importerror|oserror): [^\w/.\s][^\n/]{0,12}: cannot open shared object file", "cannot open shared object", covers=("python.", "loader.cannot_open", "title.")),
         error("packages.damaged", r"bad crc-32|badzipfile|file is not a zip file|zlib\.error|incorrect data check|do not match the hashes|hash mismatch|incompleteread"
               r"|wheel '[^'\n]{1,80}' located at [^\n]{1,300} is invalid|condaverificationerror|safetensor\w*error[^\n]*(?:incomplete|header)",
@@ -172,6 +172,7 @@ TEXT = Text(
         ("tf.cudnn_handle", 0.9, "cuDNN did not start; a stale ~/.nv cache does that too"),
         ("tf.conv_check", 1.9, "cuDNN failed inside a check; a stale ~/.nv cache does that too"),
         ("build.cu_error", 4.6, "NVRTC stops in a header that it brings itself: libnvrtc-builtins is damaged", line(r"nvrtc_builtin")),
+        ("build.cu_error", 5.0, "a header of an installed package stops in the middle: its file is damaged ({what})", cut_short),
         ("cuda.invalid_image", 1.2, "the GPU code is damaged"),
         ("cuda.invalid_image", 2.0, "the file of the program's own module is empty, damaged or something else", own_module),
         ("cuda.software_validity_not_established", 2.4, "an integrity check failed (error 103)"),

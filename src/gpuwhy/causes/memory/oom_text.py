@@ -58,6 +58,7 @@ TEXT = Text(
               covers=("memory.cpu_allocator",)),
     ),
     clues=(
+        ("kin.empty", 3.8, "{library} found no memory left for what it has to make ({name})"),
         ("said.no_memory", 3.2, "the program says that it got too little memory"),
         ("said.no_cache", 4.0, "the model leaves no room for the cache"),
         *((one, 3.8, "a large piece was asked for by the program's own work", asks_much) for one in ("cuda.out_of_memory", "memory.oom_words", "memory.tf_grab")),

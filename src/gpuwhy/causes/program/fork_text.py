@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.causes.text.conditions import line, with_
+from gpuwhy.causes.text.conditions import line, whole, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.program_ways import not_forked
 from gpuwhy.causes.text.room import Text
@@ -60,6 +60,7 @@ TEXT = Text(
         ("torch.ipc", 4.2, "shared CUDA tensors outlived their process"),
         ("cuda.primary_context_active", 1.8, "the context was already active (error 708)"),
         ("cuda.incompatible_driver_context", 2.6, "the context was made by another API (error 49)"),
+        ("cuda.map_failed", 4.2, "memory of another process could not be mapped: the handle is none, or not of a living process (error 205)", whole(r"ipc|share_memory|rebuild_cuda|shared_cuda")),
         ("cuda.map_failed", 1.2, "memory of another process could not be mapped (error 205)"),
         ("order.main_guard", 2.4, "processes are started without a main guard"),
         ("order.twice", 1.4, "the start method is set a second time", line("context has already been set")),

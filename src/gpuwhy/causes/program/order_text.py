@@ -50,6 +50,8 @@ TEXT = Text(
               "memory growth cannot differ"),
     ),
     clues=(
+        ("kin.unready", 3.8, "a call of {library} came before what it works on was made, or after that was gone ({name})"),
+        ("kin.entry", 4.4, "{call} was given a handle or a descriptor that was never made ({name})", field("name", r"handle|desc\w*|plan|info")),
         ("said.not_present", 4.0, "data is used on the device before it was brought there, or after it was taken away"),
         ("said.dead_context", 3.0, "the CUDA context is used before it was made, or after it was ended"),
         ("cuda.not_initialized", 4.4, "a call of the driver came before cuInit (error 3)", driver_call),

@@ -42,6 +42,8 @@ TEXT = Text(
         ("program.shape_runtime", 4.2, "the input's shape or type is not what the model or the layer takes"),
         ("refused.operands", 3.6, "a framework refuses what it was handed: shape, type or layout (the message names it)"),
         ("refused.place", 3.4, "an array is not where the operation needs it: on the GPU, or in the host's memory"),
+        ("kin.refused", 3.8, "{library} refuses the size, the type or the form of what it was given ({name})"),
+        ("kin.entry", 3.8, "{call} refuses its parameter {number}"),
         ("program.shape_words", 2.4, "shapes are said not to fit"),
         ("torch.probability", 1.4, "the numbers went astray; this happens in half precision"),
         ("torch.no_kernel_found", 1.4, "no kernel for these shapes or types"),

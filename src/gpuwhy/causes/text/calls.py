@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
-from gpuwhy.knowledge.calls import MEANINGS, Meaning, call_in, family_of
+from gpuwhy.knowledge.calls import MEANINGS, Meaning, call_in, family_of, of_its_own
 from gpuwhy.model.symptom import Clue, Condition, Reading, Symptom
 
 OWN = 4.4
@@ -16,10 +17,14 @@ _WITHIN = re.compile(
     re.IGNORECASE,
 )
 """Frameworks and programs that make such calls on their own account."""
+_FOLDER = re.compile(
+    r"[^\s\"'()]*[\\/](?:(?:site|dist)-packages[\\/]|bin[\\/]|lib(?:64)?[\\/]python\d)|/home/\S*|~/\S*"
+)
+"""Where an environment or a user's files lie: its folders may be called after a framework that has no part."""
 _COMPILES = re.compile(r"\b(?:cupy|numba)", re.IGNORECASE)
 """Bindings that hand code of their own to the compiler."""
 _FRAME = re.compile(
-    r"cupy_backends\.cuda\.(?:api\.(?P<api>runtime|driver)|libs\.(?P<library>\w+))\.(?P<name>[a-zA-Z]\w+)$"
+    r"cupy_backends\.cuda\.(?:api\.(?P<api>runtime|driver)|libs\.(?P<library>\w+))\.(?P<name>(?!check_status)[a-zA-Z]\w+)$"
 )
 
 _PASTED = re.compile(r", in (cupy_backends\.[\w.]+)")
@@ -47,14 +52,23 @@ def _spelt(found: re.Match[str]) -> str:
 
 def _answers(meaning: Meaning) -> Condition:
     def fits(s: Symptom, r: Reading) -> bool:
-        if _WITHIN.search(r.excerpt) or (meaning.api == "nvrtc" and _COMPILES.search(r.excerpt)):
+        if _within(r.excerpt) or (meaning.api == "nvrtc" and _COMPILES.search(r.excerpt)):
             return False
         call = called(s, r)
         if not call:
             return not meaning.families
-        return not meaning.families or family_of(call) in meaning.families
+        family = family_of(call)
+        if not meaning.families:
+            return family not in of_its_own(meaning.api, meaning.status)
+        return family in meaning.families
 
     return fits
+
+
+@lru_cache(maxsize=8)
+def _within(excerpt: str) -> bool:
+    """Whether a framework or a program that makes such calls on its own account has a part in a text."""
+    return bool(_WITHIN.search(_FOLDER.sub("", excerpt)))
 
 
 def by_call(cause: str) -> Iterator[Clue]:

@@ -50,6 +50,19 @@ def in_a_package(s: Symptom, r: Reading) -> bool:
     return any(_PACKAGED.search(one.text) for one in r.symptoms if one.signature == "build.cu_error")
 
 
+_CUT = re.compile(
+    r"closing brace|missing closing|expected an? (?:declaration|identifier|expression|\"[;})\]]\")|unterminated|unbalanced"
+    r"|end of (?:source|file)|unrecognized token|#endif|stray|null character|unexpected (?:end|eof)",
+    re.IGNORECASE,
+)
+"""What a compiler says of a text that stops in the middle, or is none."""
+
+
+def cut_short(s: Symptom, r: Reading) -> bool:
+    """Whether a header that an installed package brings is no whole text."""
+    return in_a_package(s, r) and bool(_CUT.search(s.text))
+
+
 BY_NCCL = line(r"nccl|socketstartconnect|socketpollconnect|net/socket|misc/socket|ibv_")
 
 

@@ -22,6 +22,7 @@ def signatures() -> tuple[Signature, ...]:
         harmless,
         jax,
         kernel,
+        kin,
         launch,
         limits,
         loader,
@@ -49,7 +50,7 @@ def signatures() -> tuple[Signature, ...]:
     )  # fmt: skip
 
     modules = (
-        loader, windows, settings, tensorflow, torch, jax, onnxruntime, others, codes, memory, launch, limits, order,
+        loader, windows, settings, tensorflow, torch, jax, onnxruntime, others, codes, kin, memory, launch, limits, order,
         peers, programs, nccl, nvidia, kernel, containers, build, packages, pairs, python, signals, titles, reports,
         remarks, sentences, harmless, machine,
     )  # fmt: skip

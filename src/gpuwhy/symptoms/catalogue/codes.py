@@ -94,9 +94,9 @@ SIGNATURES: tuple[Signature, ...] = (
     *(
         error(
             f"{library}.number",
-            rf"\b{library}(?!getversion)\w*(?:\([^()\n]{{0,60}}\))?(?: call)?(?:\W{{0,3}}(?:{_FAILED})\W{{0,4}}(?:(?:code|number|with|status|error)\W{{0,4}}){{0,2}}| ?(?:->|=>|=) ?)"
+            rf"\b{library}(?!getversion)\w*(?:\([^\n]{{0,240}}?\))?(?: call)?(?:\W{{0,5}}(?:{_FAILED}|gave|says?|came back with)\W{{0,4}}(?:(?:code|number|with|status|error)\W{{0,4}}){{0,2}}| ?(?:->|=>|=) ?)"
             rf"(?P<number>\d{{1,4}})\b(?!\.\d)"
-            rf"|\b{library}\b[^\n]{{0,40}}\b(?:error|failed)\b[^\n()]{{1,60}}\((?P<number3>\d{{1,4}})\)"
+            rf"|\b{library}\w*(?:\([^\n]{{0,240}}?\))?[^\n]{{0,40}}\b(?:error|failed)\b[^\n()]{{1,60}}\((?P<number3>\d{{1,4}})\)"
             rf"|\b{library}_(?:status_)?success\W{{1,3}}(?P<number2>\d{{1,4}}) vs",
             library, table=library)
         for library in (*_LIBRARIES, "nccl")
