@@ -18,6 +18,8 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("no-answer", "Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu20.04\nRUN apt-get update && apt-get install -y git \\\n  libopencv-dev\n", 3),
+    ("cpu-wheel", "environment.yml", "channels: [pytorch, conda-forge]\ndependencies:\n- python=3.8\n- pytorch=1.9.0\n- cudatoolkit=11.3\n- mkl<2024\n", 5),
     ("image-tag", "Dockerfile", "FROM bitnami/pytorch:2.1.0\n", 1),
     ("image-tag", "Dockerfile", "FROM jupyter/tensorflow-notebook\n", 1),
     ("image-tag", "Dockerfile", "FROM python:3.10-slim-jammy\nRUN pip install torch==2.6.0\n", 1),
@@ -390,6 +392,11 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu20.04\nARG DEBIAN_FRONTEND=noninteractive\nRUN apt-get update && apt-get install -y libopencv-dev\n"),
+    ("Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu20.04\nRUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y tzdata\n"),
+    ("Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu20.04\nRUN ln -snf /usr/share/zoneinfo/UTC /etc/localtime\nRUN apt-get install -y tzdata\n"),
+    ("environment.yml", "channels: [pytorch, conda-forge]\ndependencies:\n- python=3.8\n- pytorch=1.12.1\n- cudatoolkit=11.6\n- mkl<2024\n"),
+    ("environment.yml", "channels: [conda-forge]\ndependencies:\n- python=3.8\n- pytorch=1.9.0\n- cudatoolkit=11.3\n- mkl<2024\n"),
     ("Dockerfile", "FROM quay.io/jupyter/tensorflow-notebook:2024-05-27\n"),
     ("Dockerfile", "FROM python:3.10\nRUN pip install torch==2.6.0 transformers==4.20.0 'numpy<2'\n"),
     ("environment.yml", "channels: [defaults]\ndependencies:\n- python=3.9\n- tensorflow=2.4.1\n"),

@@ -94,18 +94,38 @@ def _of_pytorch(scope: Scope, pin: Pin) -> Iterator[Mistake]:
         yield RULE.mistake(pin.place, f"{text}build for the CPU, and {meant}", _CHANNELS, fix, severity)
 
 
+_TOOLKITS = {
+    "1.5": ("9.2", "10.1", "10.2"), "1.6": ("9.2", "10.1", "10.2"), "1.7": ("9.2", "10.1", "10.2", "11.0"),
+    "1.8": ("10.1", "10.2", "11.1"), "1.9": ("10.2", "11.1"), "1.10": ("10.2", "11.1", "11.3"),
+    "1.11": ("10.2", "11.3"), "1.12": ("10.2", "11.3", "11.6"),
+}  # fmt: skip
+"""PyTorch of its own channel → the cudatoolkit that it has builds for."""
+
+
 def _by_toolkit(scope: Scope, pin: Pin) -> Iterator[Mistake]:
-    """cudatoolkit beside a PyTorch of its own channel whose CUDA is chosen by pytorch-cuda, from 1.13 on."""
+    """cudatoolkit beside a PyTorch of its own channel that has no build for it, or whose pytorch-cuda chooses."""
     channels, toolkit = scope.environment.channels, scope.names.get("cudatoolkit")
     version = re.match(r"==\s*(\d+\.\d+)", pin.specifier)
     first = next((c for c in channels if c in ("pytorch", "conda-forge")), "") == "pytorch" or pin.channel == "pytorch"
-    late = version and at_least(version[1], "1.13")
-    if toolkit and toolkit.origin == "conda" and first and late and "pytorch-cuda" not in scope.names:
-        text = (
-            f"cudatoolkit does not choose the build of pytorch {version[1] if version else ''} in the channel pytorch"
-        )
+    if not toolkit or toolkit.origin != "conda" or not first or not version or "pytorch-cuda" in scope.names:
+        return
+    wanted = re.match(r"==\s*(\d+\.\d+)", toolkit.specifier)
+    built = _TOOLKITS.get(version[1], ())
+    if at_least(version[1], "1.13"):
+        text = f"cudatoolkit does not choose the build of pytorch {version[1]} in the channel pytorch"
         fix = "write pytorch-cuda=11.8 (or 12.1) with -c nvidia instead of cudatoolkit"
         yield RULE.mistake(toolkit.place, f"{text}: conda may take the one for the CPU", _CHANNELS, fix, "warning")
+    elif built and wanted and wanted[1] not in built:
+        text = (
+            f"the channel pytorch has pytorch {version[1]} for cudatoolkit {' and '.join(built)}, not for {wanted[1]}"
+        )
+        fix = f"write cudatoolkit={built[-1]}"
+        yield RULE.mistake(toolkit.place, f"{text}: conda takes its build for the CPU", _PREVIOUS, fix)
+
+
+_PREVIOUS = source(
+    "pytorch/pytorch issue 69202, pytorch/pytorch.github.io pull request 1813", "the builds of the channel pytorch"
+)
 
 
 def _other_channel(scope: Scope, pin: Pin) -> Iterator[Mistake]:

@@ -33,6 +33,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     said = [*(c.text for c in stage.commands), *(f"{v.name}={v.value}" for v in stage.variables.values())]
     if scope.kind not in ("dockerfile", "singularity") or not scope.for_gpus or any(map(_ALWAYS.search, said)):
         return
+    yield from _zone(scope, said)
     told: set[str] = set()
     for before, command in zip([None, *stage.commands], stage.commands, strict=False):
         found = _ASKING.match(command.text)
@@ -43,6 +44,35 @@ def check(scope: Scope) -> Iterator[Mistake]:
             continue
         told.add(program)
         yield _mistake(scope, command)
+
+
+_ZONE = source(
+    "lgarithm/crystalnet issue 56, jrottenberg/ffmpeg pull request 235, NVIDIA/cudf-spark pull request 8957",
+    "tzdata asks for the geographic area, and the build waits for ever",
+)
+_ASKS_ZONE = re.compile(
+    r"^(?:sudo )?apt(?:-get)? .*\binstall\b.* (tzdata|libopencv-dev|python3-opencv|python3-tk|tk-dev|tcl|tclsh"
+    r"|tesseract-ocr|keyboard-configuration|xorg|ubuntu-desktop|xubuntu-desktop|devscripts)( |$)"
+)
+_ZONE_KNOWN = re.compile(r"DEBIAN_FRONTEND|localtime|zoneinfo|debconf|^TZ=|noninteractive", re.IGNORECASE)
+
+
+def _zone(scope: Scope, said: list[str]) -> Iterator[Mistake]:
+    """tzdata, or what brings it: in an image of Ubuntu it asks where one lives, unless it is told not to."""
+    stage = scope.environment
+    told = [f"{v.name}={v.value}" for v in stage.arguments.values()]
+    told += [name for command in stage.commands for name, _ in command.assigned]
+    ubuntu = re.search(r"ubuntu[:-]?(18|20|22)\.04|ubuntu:(bionic|focal|jammy)", scope.base.name)
+    if not ubuntu or any(map(_ZONE_KNOWN.search, [*said, *told])):
+        return
+    for before, command in zip([None, *stage.commands], stage.commands, strict=False):
+        found = _ASKS_ZONE.match(command.text)
+        if found and not _is_fed(before):
+            why = "" if found[1] == "tzdata" else " brings tzdata, which"
+            text = f"{found[1]}{why} asks for the time zone, whatever -y says, and the build waits for an answer"
+            place = Place(stage.path, command.lines[command.words.index(found[1])])
+            yield RULE.mistake(place, text, _ZONE, "write ARG DEBIAN_FRONTEND=noninteractive before it", "warning")
+            return
 
 
 def _is_fed(before: Command | None) -> bool:
