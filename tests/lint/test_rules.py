@@ -18,6 +18,20 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("env-command", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nENV A=1 \\\n  B=$(which nvcc)\n", 3),
+    ("dead-address", "install_cuda.sh", "#!/bin/bash\n# cuda\nwget https://dl.bintray.com/boostorg/release/1.65.1/source/boost.tar.gz\n", 3),
+    ("uv-path", "install.sh", 'curl -LsSf https://astral.sh/uv/install.sh | sh\nexport PATH="$HOME/.cargo/bin:$PATH"\nuv sync\n', 2),
+    ("conda-terms", "Dockerfile", "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN bash Miniconda3-latest-Linux-x86_64.sh -b -p /opt/conda\nRUN /opt/conda/bin/conda create -y -n a python=3.11\n", 3),
+    ("pin-undone", "Dockerfile", "FROM python:3.11\nRUN pip install torch==2.9.0\nRUN pip install torch==2.9.1\n", 3),
+    ("cloned-head", "Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu22.04\nRUN apt-get install -y git\nRUN git clone --recursive https://github.com/pytorch/pytorch\n", 3),
+    ("python-no-wheel", "Dockerfile", "FROM python:3.10\nRUN pip install torch==2.9.1 networkx==3.5\n", 2),
+    ("cuda-for-cpu", "pyproject.toml", '[project]\nname = "a"\n[project.optional-dependencies]\ncpu = [\n"torch>=2.8",\n]\n', 5),
+    ("no-gpu-request", "compose.yml", "services:\n  train-gpu:\n    image: my/train\n    # deploy:\n    #   resources:\n    #     reservations:\n    #       devices:\n    #         - driver: nvidia\n", 4),
+    ("cuda-path", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nENV LD_LIBRARY_PATH=/usr/local/cuda/lib\n", 2),
+    ("old-get-pip", "Dockerfile", "FROM nvidia/cuda:9.0-base\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install --upgrade pip\nRUN pip3 install torch==1.1.0\n", 3),
+    ("conda-activate", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN . /opt/conda/etc/profile.d/conda.sh && conda activate a\nRUN pip install torch==2.6.0\n", 2),
+    ("apt-cuda", "install_cuda.sh", "sudo apt install -y cuda-10-0\nsudo apt install -y libcudnn7\n", 2),
+    ("foreign-line", "environment.yml", "name: a\nchannels: [defaults]\ndependencies:\n- python=3.8.5=h5fd99cc_1\n- vs2015_runtime=14.27.29016=h5e58377_2\n- pytorch=1.7.1=py3.8_cuda110_cudnn8_0\n", 5),
     ("no-answer", "Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu20.04\nRUN apt-get update && apt-get install -y git \\\n  libopencv-dev\n", 3),
     ("cpu-wheel", "environment.yml", "channels: [pytorch, conda-forge]\ndependencies:\n- python=3.8\n- pytorch=1.9.0\n- cudatoolkit=11.3\n- mkl<2024\n", 5),
     ("image-tag", "Dockerfile", "FROM bitnami/pytorch:2.1.0\n", 1),
@@ -392,6 +406,17 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nENV A=${B} C=$D\nRUN B=$(which nvcc) make\n"),
+    ("Dockerfile", "FROM python:3.11\nRUN pip install torch==2.9.1\nRUN pip install -U torchao==0.14.0 torch==2.9.1\n"),
+    ("Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu22.04\nRUN apt-get install -y git\nRUN git clone https://github.com/pytorch/pytorch && cd pytorch && git checkout v2.1.0\n"),
+    ("Dockerfile", "FROM nvidia/cuda:12.8.1-devel-ubuntu22.04\nRUN apt-get install -y git\nRUN git clone https://github.com/pytorch/pytorch\n"),
+    ("Dockerfile", "FROM condaforge/miniforge3\nRUN conda create -y -n a python=3.11 pytorch-gpu\n"),
+    ("Dockerfile", "FROM continuumio/miniconda3:24.7.1-0\nRUN conda create -y -n a python=3.11 pytorch-gpu\n"),
+    ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nENV LD_LIBRARY_PATH=/usr/local/cuda/lib:/usr/local/cuda/lib64\n"),
+    ("install.sh", 'curl -LsSf https://astral.sh/uv/install.sh | sh\nexport PATH="$HOME/.local/bin:$HOME/.cargo/bin:$PATH"\nuv sync\n'),
+    ("install_cuda.sh", "# cuda\nwget https://github.com/a/b/blob/main/x.zip?raw=true\nwget https://github.com/a/b/raw/main/x.zip\n"),
+    ("pyproject.toml", '[project]\nname = "a"\n[project.optional-dependencies]\ncpu = ["torch>=2.8"]\n[tool.uv.sources]\ntorch = [{index = "pytorch-cpu", extra = "cpu"}]\n[[tool.uv.index]]\nname = "pytorch-cpu"\nurl = "https://download.pytorch.org/whl/cpu"\nexplicit = true\n'),
+    ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN . /opt/conda/etc/profile.d/conda.sh && conda activate a && pip install torch==2.6.0\n"),
     ("Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu20.04\nARG DEBIAN_FRONTEND=noninteractive\nRUN apt-get update && apt-get install -y libopencv-dev\n"),
     ("Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu20.04\nRUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y tzdata\n"),
     ("Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu20.04\nRUN ln -snf /usr/share/zoneinfo/UTC /etc/localtime\nRUN apt-get install -y tzdata\n"),
@@ -623,3 +648,10 @@ def test_what_a_script_installs_counts_for_the_dockerfile_that_runs_it():
     beside = {"scripts/install.sh": script, "scripts/reqs.txt": "torch==2.3.1\n"}
     (mistake,) = check({"Dockerfile": text}, beside=beside).mistakes
     assert (mistake.rule, mistake.place.path, mistake.through.line) == ("python-no-wheel", "scripts/reqs.txt", 3)
+
+
+def test_tensorflow_1_pinned_beside_an_open_one():
+    files = {"setup.py": "from setuptools import setup\nsetup(name='a', install_requires=['tensorflow'])\n"}
+    beside = {"requirements-gpu.txt": "tensorflow-gpu==1.12\n"}
+    assert ("tf1-open", "setup.py", 2) in found(check(files, beside=beside))
+    assert "tf1-open" not in {rule for rule, _, _ in found(check(files))}

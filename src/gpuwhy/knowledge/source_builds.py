@@ -7,7 +7,8 @@ from gpuwhy.knowledge.tables import source
 NEED_TORCH = frozenset(
     [
         "flash-attn", "torch-scatter", "torch-sparse", "torch-cluster", "torch-spline-conv", "minkowskiengine",
-        "inplace-abn", "fast-hadamard-transform", "warp-rnnt", "ctcdecode", "adam-atan2",
+        "inplace-abn", "fast-hadamard-transform", "warp-rnnt", "ctcdecode", "adam-atan2", "mamba-ssm", "causal-conv1d",
+        "neural-renderer-pytorch",
     ]
 )  # fmt: skip
 

@@ -29,7 +29,26 @@ def read(path: str, text: str) -> Sheet:
         if isinstance(service, Map):
             sheet.workloads.append(_service(path, str(name), getattr(name, "line", 0), service, whole))
     _share(sheet.workloads)
+    _left_out(sheet, text)
     return sheet
+
+
+def _left_out(sheet: Sheet, text: str) -> None:
+    """Reservations that are commented out, each with the service that they stand in."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if re.match(r"\s*#\s*(-\s*)?(driver:\s*nvidia|runtime:\s*nvidia|gpus:|capabilities:.*gpu)", line):
+            before = [work for work in sheet.workloads if work.place.line <= number]
+            owner = max(before, key=lambda work: work.place.line, default=None)
+            if owner is not None and owner.left_out is None and owner.request is None:
+                owner.left_out = Place(sheet.path, _block(text.split("\n"), number))
+
+
+def _block(lines: list[str], number: int) -> int:
+    """The first line of the commented block that a line belongs to: `# deploy:`."""
+    start = number
+    while start > 1 and re.match(r"\s*#\s*(deploy|resources|reservations|devices)\s*:", lines[start - 2]):
+        start -= 1
+    return start
 
 
 def _share(works: list[Workload]) -> None:

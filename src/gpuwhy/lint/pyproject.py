@@ -42,6 +42,8 @@ class _Reader:
         self._environment(base, "", pythons)
         for name, pins in extras.items():
             self._environment([*base, *pins], name, pythons)
+            own = {pin.name for pin in pins} - {pin.name for pin in base}
+            self.sheet.environments[-1].extra = name if "torch" in own else ""
 
     def _environment(self, pins: list[Pin], extra: str, pythons: tuple[str, ...]) -> None:
         sources = self._sources(extra)

@@ -158,6 +158,7 @@ class Environment(msgspec.Struct):
     variables: dict[str, Variable] = {}
     arguments: dict[str, Variable] = {}  # of a build, with their defaults
     calls: list[Call] = []  # of a CMake file
+    extra: str = ""  # of a project: the optional part that brings torch here
     runner: Variable | None = None  # of a workflow's job: the machine that runs it
     commands: list[Command] = []
     apt: dict[str, int] = {}  # package → line

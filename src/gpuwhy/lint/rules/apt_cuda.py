@@ -23,6 +23,29 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _newest(scope)
     yield from _named(scope)
     yield from _over(scope)
+    yield from _beside(scope)
+
+
+_ENDED = {"libcudnn7": "10.2", "libcudnn7-dev": "10.2", "libcudnn6": "8.0", "libcudnn6-dev": "8.0"}
+"""Libraries of CUDA 10 and older: the CUDA of the last build that the repositories have."""
+
+
+def _beside(scope: Scope) -> Iterator[Mistake]:
+    """A library without a version beside a CUDA of another number, in a script that installs both."""
+    stage = scope.environment
+    chosen = next(
+        (found for name in stage.apt if (found := re.fullmatch(r"cuda(?:-toolkit)?-(\d+)[-.](\d+)", name))), None
+    )
+    if stage.image or chosen is None:
+        return
+    held = f"{chosen[1]}.{chosen[2]}"
+    for name, line in stage.apt.items():
+        last = _ENDED.get(name, "") or str(_NEWEST.get(name, ""))
+        other = last and (last != held if name in _ENDED else int(last) > int(chosen[1]))
+        if other and name not in stage.apt_pinned:
+            text = f"{name} without a version is the one for CUDA {last}; the script installs CUDA {held}"
+            yield RULE.mistake(Place(stage.path, line), text, _KNOW, f"name the build: {name}=…+cuda{held}")
+            return
 
 
 def _named(scope: Scope) -> Iterator[Mistake]:

@@ -14,7 +14,7 @@ from gpuwhy.lint.index import from_elsewhere
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.trees import parsed
-from gpuwhy.lint.versions import allows
+from gpuwhy.lint.versions import allowed, allows
 from gpuwhy.model.lint import Mistake, Place, Rule
 from gpuwhy.model.version import at_least, numbers
 
@@ -87,7 +87,20 @@ def _is_new(scope: Scope) -> bool:
     pythons = scope.environment.pythons
     texts = [command.text for command in scope.environment.commands]
     made = any(re.search(r"install .*(-U|--upgrade)\b.*\bpip\b|^uv ", text) for text in texts)
-    return made or (bool(pythons) and all(at_least(python, "3.12") for python in pythons))
+    late = bool(pythons) and all(at_least(python, "3.12") for python in pythons)
+    return made or late or (scope.kind == "requirements" and not pythons and not _is_of_old(scope))
+
+
+def _is_of_old(scope: Scope) -> bool:
+    """Whether a pinned framework, or a pip or setuptools beside it, is for a Python whose last pip builds as of old."""
+    if any(pin.name in ("pip", "setuptools") and pin.specifier for pin in scope.pins):
+        return True
+    rows = [row for pin in scope.pins if pin.version for row in allowed(pin.name, pin.specifier) if row.pythons]
+    return any(not any(at_least(python.rstrip("t+"), _ISOLATING) for python in row.pythons) for row in rows)
+
+
+_ISOLATING = "3.9"
+"""The oldest Python that pip 25.3 takes."""
 
 
 def _itself(scope: Scope) -> Iterator[Mistake]:

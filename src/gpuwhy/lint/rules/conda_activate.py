@@ -62,12 +62,32 @@ def _in_image(scope: Scope) -> Iterator[Mistake]:
             text = f"`{command.text[:50]}`: RUN goes to /bin/sh, which has no `source` in Debian and Ubuntu"
             yield _at(scope, command, text, _SH, 'write SHELL ["/bin/bash", "-c"] before it, or use a dot for source')
             return
+        if words[:2] == ("conda", "activate") and _is_forgotten(scope, command):
+            text = f"`{command.text[:50]}` ends its RUN: the next one has a shell of its own, and another Python"
+            fix = "write the commands behind it with &&, or ENV PATH=…/envs/NAME/bin:$PATH"
+            yield _at(scope, command, text, _CONDA, fix)
+            return
         if words[:2] == ("conda", "activate") and not _knows(scope, command):
             text = f"`{command.text[:50]}`: the shell of a RUN has no such function, and the next RUN would not keep it"
             name = words[2] if len(words) > 2 else "NAME"
             fix = f"write conda run -n {name} …, or ENV PATH=/opt/conda/envs/{name}/bin:$PATH"
             yield _at(scope, command, text, _CONDA, fix)
             return
+
+
+def _is_forgotten(scope: Scope, command: Command) -> bool:
+    """Whether an activation that works is the last command of its RUN, and a later RUN installs or starts Python."""
+    stage = scope.environment
+    kept = re.search(r"-\w*[li]|--login|conda", stage.shell) or "BASH_ENV" in stage.variables
+    path = stage.variables.get("PATH")
+    if command.then or kept or (path and "/envs/" in path.value) or not _knows(scope, command):
+        return False
+    for one in stage.commands[stage.commands.index(command) + 1 :]:
+        if re.match(r"(conda|mamba) (run|activate)|source |\. ", one.text):
+            return False
+        if re.match(r"(python|pip)[\d.]* ", one.text):
+            return True
+    return False
 
 
 def _at(scope: Scope, command: Command, text: str, know: Source, fix: str) -> Mistake:

@@ -24,7 +24,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
     pin = next((p for p in scope.pins if p.name == "torch" and p.installed and not p.marker), None)
     if pin is None or pin.indexes or not from_index(scope, pin) or not _is_for_cpu(scope) or _is_there(scope):
         return
-    name = scope.environment.path.rsplit("/", 1)[-1]
+    extra = scope.environment.extra
+    name = f"the extra {extra}" if extra else scope.environment.path.rsplit("/", 1)[-1]
     text = f"{name} is for the CPU by its name; torch from the package index brings CUDA and its libraries on Linux"
     fix = f"write torch==…+cpu, with --extra-index-url {_URL}"
     yield RULE.mistake(_place(scope, pin), text, _KNOW, fix)
@@ -33,7 +34,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
 def _is_for_cpu(scope: Scope) -> bool:
     """Whether the file's name says CPU, on Linux, and nothing says otherwise or tells the index elsewhere."""
     stage = scope.environment
-    named = re.search(r"(^|[^a-z])cpu([^a-z]|$)", stage.path.rsplit("/", 1)[-1].lower()) and not scope.named_gpu
+    title = stage.extra if scope.kind == "pyproject" else stage.path.rsplit("/", 1)[-1]
+    named = re.search(r"(^|[^a-z])cpu([^a-z]|$)", title.lower()) and not scope.named_gpu
     told = stage.told_elsewhere or stage.locked or bool(scope.base.gpu)
     return bool(named) and not told and stage.system not in ("windows", "darwin")
 

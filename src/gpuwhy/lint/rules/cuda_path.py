@@ -20,6 +20,7 @@ _FOLDER = re.compile(r"/usr/local/cuda-(\d+\.\d+)")
 def check(scope: Scope) -> Iterator[Mistake]:
     """/usr/local/cuda-11.7 in an image of CUDA 12.1, where nothing installs the other."""
     base, stage = scope.base, scope.environment
+    yield from _no_folder(scope)
     if base.family not in ("cuda", "pytorch") or not base.cuda or "." not in base.cuda:
         return
     for name in (*_HOMES, *_LISTS):
@@ -30,6 +31,22 @@ def check(scope: Scope) -> Iterator[Mistake]:
                 severity: Severity | None = "warning" if name in _LISTS else None
                 yield RULE.mistake(variable.place, text, containers.TAGS, "write /usr/local/cuda", severity)
                 return
+
+
+def _no_folder(scope: Scope) -> Iterator[Mistake]:
+    """/usr/local/cuda/lib, which no CUDA for Linux has; and /usr/local/cuda in PyTorch's runtime images."""
+    base, variable = scope.base, scope.environment.variables.get("LD_LIBRARY_PATH")
+    folders = re.findall(r"/usr/local/cuda[^:]*", variable.value) if variable else []
+    if not variable or not folders:
+        return
+    bare = next((one for one in folders if re.fullmatch(r"/usr/local/cuda(-[\d.]+)?/lib/?", one)), "")
+    whole = re.search(r"/lib64|targets", " ".join(folders))
+    if bare and not whole and base.family in ("cuda", "distro"):
+        text = f"LD_LIBRARY_PATH leads to {bare}, which CUDA for Linux does not have: its libraries are in lib64"
+        yield RULE.mistake(variable.place, text, containers.TAGS, "write /usr/local/cuda/lib64", "warning")
+    elif base.family == "pytorch" and base.variant == "runtime" and not scope.environment.apt:
+        text = f"LD_LIBRARY_PATH leads to /usr/local/cuda; image {base.name} has none: CUDA is in PyTorch's own folder"
+        yield RULE.mistake(variable.place, text, containers.TAGS, "leave it out, or take the devel image", "warning")
 
 
 def _is_made(scope: Scope, named: str) -> bool:

@@ -30,11 +30,30 @@ def check(scope: Scope) -> Iterator[Mistake]:
         text = f"{paths[0].name} @ {_short(paths[0].path)}: a file of the machine that wrote this{_more(paths)}"
         fix = "write name==version instead (pip list --format=freeze does)"
         yield RULE.mistake(paths[0].place, text, _KNOW, fix)
+    yield from _of_windows(scope)
     versions = [p for p in scope.environment.pins if p.origin == "pip" and _DISTRIBUTION.search(p.specifier)]
     if versions:
         one = versions[0]
         text = f"{one.name}{one.specifier}: a version of a distribution, which no index has{_more(versions)}"
         yield RULE.mistake(one.place, text, _KNOW, "leave out what apt installed: freeze inside a venv")
+
+
+_WINDOWS = frozenset(
+    {"vs2015-runtime", "wincertstore", "vc14-runtime", "pywinpty", "pywin32", "win-inet-pton", "winpty"}
+)
+_EXPORTED = source("conda env export", "without --no-builds or --from-history it writes the builds of one system")
+
+
+def _of_windows(scope: Scope) -> Iterator[Mistake]:
+    """An environment of conda that was exported on Windows, with its builds."""
+    pins = [pin for pin in scope.environment.pins if pin.origin == "conda"]
+    built = [pin for pin in pins if pin.build]
+    own = [pin for pin in built if pin.name in _WINDOWS or pin.name.startswith("m2w64-")]
+    told = re.search(r"win", scope.environment.path.rsplit("/", 1)[-1].lower())
+    if scope.kind == "conda" and own and len(built) > len(pins) / 2 and not told:
+        text = f"{own[0].name}={own[0].build} is a build for Windows, where the file was exported: Linux has none"
+        fix = "write it with conda env export --from-history, and the packages without builds"
+        yield RULE.mistake(own[0].place, text, _EXPORTED, fix, "warning")
 
 
 def _is_shared(scope: Scope) -> bool:

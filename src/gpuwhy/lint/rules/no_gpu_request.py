@@ -27,7 +27,7 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
 def _container(work: Workload) -> Iterator[Mistake]:
     visible = work.variables.get("NVIDIA_VISIBLE_DEVICES")
     hidden = visible is not None and visible.value in HIDDEN
-    if work.built:
+    if work.built and not work.left_out:
         yield from _run_here(work) if work.kind == "script" else _built(work, None if hidden else visible)
     if work.left_out:
         yield from _commented(work, work.left_out)
@@ -39,7 +39,8 @@ def _commented(work: Workload, place: Place) -> Iterator[Mistake]:
     """A limit that is commented out, in a manifest that is for GPUs by its name or its image."""
     named = re.search(r"(^|[^a-z])gpu([^a-z]|$)", f"{work.place.path} {work.name}".lower())
     if named or base_of(work).gpu:
-        text = f"{work.name}: the limit nvidia.com/gpu is commented out, so it is given no GPU"
+        what = "limit nvidia.com/gpu" if work.kind == "kubernetes" else "request for a GPU"
+        text = f"{work.name}: the {what} is commented out, so it is given no GPU"
         yield RULE.mistake(place, text, KNOW[work.kind], "write the limit, or take GPU out of the names", "warning")
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from gpuwhy.knowledge import asked, compiled, held
+from gpuwhy.knowledge import asked, compiled, held, published
 from gpuwhy.knowledge.guests import guests, is_guest
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.knowledge.tables import source
@@ -14,7 +14,7 @@ from gpuwhy.lint import through
 from gpuwhy.lint.index import JUDGED, from_index, rows_name
 from gpuwhy.lint.scope import Scope, span
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import LINUX, ON_LINUX, PYTHONS, allowed, allows, parsed, where
+from gpuwhy.lint.versions import LINUX, ON_LINUX, PYTHONS, allowed, allows, parsed, specifier, where
 from gpuwhy.model.fact import Source
 from gpuwhy.model.lint import Mistake, Place, Rule
 from gpuwhy.model.release import Release
@@ -30,6 +30,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _refusing(scope)
     yield from _compiled(scope)
     yield from _brought(scope)
+    yield from _demanding(scope)
     yield from _of_pytorch(scope)
     yield from _project(scope)
     yield from _two(scope)
@@ -114,6 +115,28 @@ def _brought(scope: Scope) -> Iterator[Mistake]:
             fix = f"use Python {found.newest}, or a newer {pin.name}"
             yield RULE.mistake(pin.place, f"{text}, and that fails as a rule", compiled.SOURCE, fix, "warning")
             return
+
+
+def _demanding(scope: Scope) -> Iterator[Mistake]:
+    """A pinned release of any package of the index whose Requires-Python excludes the Python of the file; once."""
+    used, stage = scope.environment.pythons, scope.environment
+    if not used or stage.locked or stage.other_index or not any(map(_is_for_gpus, scope.pins)):
+        return
+    for pin in scope.pins:
+        demand = _demand(pin)
+        wanted = specifier(demand) if demand else None
+        if wanted and not any(wanted.contains(f"{python}.99") for python in used):
+            text = f"{pin.name}=={pin.version} asks for Python {demand}; {stage.python_from}: pip finds no such release"
+            yield RULE.mistake(pin.place, text, published.SOURCE, f"use another Python, or another {pin.name}")
+            return
+
+
+def _demand(pin: Pin) -> str:
+    """The Requires-Python of a pinned release that no other check here reads."""
+    plain = pin.installed and not pin.marker and not pin.arms and not pin.indexes and pin.name not in JUDGED
+    version = parsed(pin.version) if plain and not _is_read(pin) else None
+    row = published.releases(pin.name).get(version) if version else None
+    return row.python if row else ""
 
 
 def _of_pytorch(scope: Scope) -> Iterator[Mistake]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -31,6 +32,7 @@ _ONE_ALONE = {
 def check(scope: Scope) -> Iterator[Mistake]:
     """A lower bound of 1.x that is all; a package that knows TensorFlow 1 alone."""
     yield from _ended(scope)
+    yield from _told_beside(scope)
     if scope.environment.locked or any(name in scope.names for name in _OF_TWO):
         return
     for pin in scope.pins:
@@ -40,6 +42,33 @@ def check(scope: Scope) -> Iterator[Mistake]:
                 text = f"{pin.name}{pin.specifier} takes {row.version} today; code for TensorFlow 1 does not run there"
                 fix = f"write {pin.name}{pin.specifier},<2 (with Python 3.7 or older), or say from which 2.x on"
                 yield RULE.mistake(pin.place, text, _KNOW, fix)
+
+
+_BESIDE = (
+    "requirements.txt", "requirements-gpu.txt", "requirements_gpu.txt", "requirements-cpu.txt", "environment.yml",
+    "Dockerfile", "Dockerfile.gpu", "README.md", "setup.py",
+)  # fmt: skip
+_PINNED_ONE = re.compile(
+    r"^(?!\s*#).*\btensorflow([-_](gpu|cpu))?\s*={1,2}\s*[\"']?(1\.\d+)", re.MULTILINE | re.IGNORECASE
+)
+
+
+def _told_beside(scope: Scope) -> Iterator[Mistake]:
+    """TensorFlow without a version, where another file of the project pins TensorFlow 1."""
+    open_pins = [
+        p for p in scope.pins if p.name in ("tensorflow", "tensorflow-cpu") and p.installed and not p.specifier
+    ]
+    if scope.kind not in ("setup", "requirements", "conda") or scope.environment.locked or not open_pins:
+        return
+    folder = posixpath.dirname(scope.environment.path)
+    for name in _BESIDE:
+        path = posixpath.join(folder, name)
+        found = _PINNED_ONE.search(scope.read(path) or "") if path != scope.environment.path else None
+        if found:
+            pin = open_pins[0]
+            text = f"{pin.name} without a version takes TensorFlow 2; {name} beside pins {found[3]}"
+            yield RULE.mistake(pin.place, text, _KNOW, f"write {pin.name}<2 here too (with Python 3.7 or older)")
+            return
 
 
 def _ended(scope: Scope) -> Iterator[Mistake]:

@@ -23,13 +23,11 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """Such a package in one step with torch, or built apart from an installed torch."""
     if scope.kind not in _KINDS or scope.base.framework == "torch" or _settled_elsewhere(scope.environment):
         return
-    told: set[int] = set()
     yield from _without_operators(scope)
     for pin in filter(_is_compiled, scope.pins):
         torch = next((p for p in scope.pins if p.name in ("torch", "pytorch") and together(p, pin)), None)
         why = _why(scope, pin, torch) if torch and torch.origin == "pip" else _apart(scope, pin)
-        if why and pin.step not in told and not _told(scope):
-            told.add(pin.step)
+        if why and not _told(scope):
             text = f"{pin.name} has no wheel, and its setup.py imports torch: {why}"
             severity: Severity | None = "warning" if scope.kind == "requirements" else None
             yield RULE.mistake(pin.place, text, KNOW, _fix(pin), severity)

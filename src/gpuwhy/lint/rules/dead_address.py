@@ -1,0 +1,46 @@
+"""An address that gives nothing, or a page in the place of a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.scope import Scope
+from gpuwhy.model.fact import Source
+from gpuwhy.model.lint import Mistake, Place, Rule
+
+RULE = Rule("dead-address", "error", "an address that gives nothing, or a page in the place of a file")
+
+_BINTRAY = source("JFrog: sunsetting Bintray", "switched off on 1 May 2021")
+_PAGE = source("GitHub", "/blob/ is the page that shows a file; /raw/ is the file")
+_KUBERNETES = source("Kubernetes blog, August 2023 and January 2024", "apt.kubernetes.io is frozen, then gone")
+_DEAD: tuple[tuple[re.Pattern[str], str, str, Source], ...] = (
+    (re.compile(r"https?://(?:dl\.)?bintray\.com/\S*|https?://[\w.-]+\.bintray\.com/\S*"),
+     "Bintray was switched off in 2021", "take it from the project's own releases", _BINTRAY),
+    (re.compile(r"https?://github\.com/[\w.-]+/[\w.-]+/blob/[^\s\"']+(?<!raw=true)(?=[\s\"']|$)"),
+     "that is the page about the file, not the file", "write /raw/ for /blob/", _PAGE),
+    (re.compile(r"https?://(?:apt\.kubernetes\.io|packages\.cloud\.google\.com/apt/? kubernetes)\S*"),
+     "that repository is gone since 2024", "use pkgs.k8s.io", _KUBERNETES),
+)  # fmt: skip
+_FETCH = re.compile(r"^(?!\s*#).*?\b(wget|curl|ADD|aria2c|deb|gdown|requests\.get|pip3?)\b", re.IGNORECASE)
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """Each line of a Dockerfile, a script or a notebook that fetches from such an address."""
+    if scope.kind not in ("dockerfile", "script", "singularity", "makefile", "workflow") or not _is_ours(scope):
+        return
+    lines = (scope.read(scope.environment.path) or "").split("\n")
+    for number, line in enumerate(lines, 1):
+        before = lines[number - 2] if number > 1 and lines[number - 2].rstrip().endswith("\\") else ""
+        if line.lstrip().startswith("#") or not (_FETCH.match(line) or _FETCH.match(before)):
+            continue
+        for pattern, why, fix, know in _DEAD:
+            found = pattern.search(line)
+            if found:
+                yield RULE.mistake(Place(scope.environment.path, number), f"{found[0][:70]}: {why}", know, fix)
+
+
+def _is_ours(scope: Scope) -> bool:
+    text = scope.read(scope.environment.path) or ""
+    return scope.for_gpus or bool(re.search(r"cuda|nvidia|torch|tensorflow", text, re.IGNORECASE))
