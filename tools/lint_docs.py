@@ -86,6 +86,14 @@ certain ones (0.53)**, 80 findings, 54 at a label; of the other 26 one was doubt
 about 0.98). After the four small sets were mended, still unread: **51 of 109 (0.47), 43 of 76 (0.57)**, 97 findings,
 62 at a label. The aim of 0.6 is missed, on what the reader was certain of by little.
 
+Then 73 small files of the kinds that no rule knew were written before anything was changed (33 found, 66 after), and
+files of about a hundred repositories were read in part: that led to rules for CMake, tags of frameworks' images,
+conda's builds and what the tools of today refuse. A second stranger's set, its first half (109 mistakes, 66 of them
+certain), gave at that point **53 of 109 by place (0.49), 42 of 66 (0.64)**, 64 findings, 50 at a label; of the other 14
+none was false by a reading of them all. About ten of its repositories had been among those that were read, so that
+is a little generous. Mended with that half in view: 71 of 109 (0.65), 57 of 66 (0.86), which is training. What is
+left there are branches and packages that moved, and what the reader was not sure of himself.
+
 Ten and more files of each kind were then written by the author, other in package, syntax and file from those of G and
 H, before lint saw them (those on variables after). Found at first contact, and after one round of mending: packages
 over an image 5 and 9 of 10, a Python without wheels 12 and 13 of 14, indexes 11 of 11, GPU requests 11 and 14 of 14,

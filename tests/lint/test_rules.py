@@ -18,6 +18,8 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("apt-gone", "Dockerfile", "FROM python:3.12-slim\nRUN pip install torch==2.9.1\nRUN apt-key adv --fetch-keys https://x.example/k.pub\n", 3),
+    ("nvidia-docker", "setup.sh", "distribution=ubuntu20.04\ncurl -s -L https://nvidia.github.io/nvidia-docker/$distribution/nvidia-docker.list | sudo tee /etc/apt/sources.list.d/nvidia-docker.list\n", 2),
     ("env-command", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nENV A=1 \\\n  B=$(which nvcc)\n", 3),
     ("dead-address", "install_cuda.sh", "#!/bin/bash\n# cuda\nwget https://dl.bintray.com/boostorg/release/1.65.1/source/boost.tar.gz\n", 3),
     ("uv-path", "install.sh", 'curl -LsSf https://astral.sh/uv/install.sh | sh\nexport PATH="$HOME/.cargo/bin:$PATH"\nuv sync\n', 2),
@@ -406,6 +408,8 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("Dockerfile", "FROM python:3.12-slim-bookworm\nRUN pip install torch==2.9.1\nRUN apt-key adv --fetch-keys https://x.example/k.pub\n"),
+    ("setup.sh", "curl -s -L https://nvidia.github.io/libnvidia-container/stable/deb/nvidia-container-toolkit.list | sudo tee /etc/apt/sources.list.d/a.list\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nENV A=${B} C=$D\nRUN B=$(which nvcc) make\n"),
     ("Dockerfile", "FROM python:3.11\nRUN pip install torch==2.9.1\nRUN pip install -U torchao==0.14.0 torch==2.9.1\n"),
     ("Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu22.04\nRUN apt-get install -y git\nRUN git clone https://github.com/pytorch/pytorch && cd pytorch && git checkout v2.1.0\n"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import apt_gone
+from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
 from gpuwhy.model.lint import Mistake, Place, Rule
 
@@ -20,6 +21,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """The first such package, where no other archive is added before."""
     stage = scope.environment
     family, release = _system(scope)
+    yield from _key(scope, family, release)
     gone = apt_gone.missing(stage.apt, family, release)
     if not gone or any(_ELSEWHERE.search(command.text) for command in stage.commands):
         return
@@ -28,6 +30,20 @@ def check(scope: Scope) -> Iterator[Mistake]:
     of = f"image {stage.image.text} is {title}" if stage.image else f"{title} and newer"
     said = f"{of}, which has no package {name}: apt stops" if stage.image else f"{of} have no package {name}: apt stops"
     yield RULE.mistake(Place(stage.path, stage.apt[name]), said, apt_gone.KNOW, f"take {row.instead}")
+
+
+_APT_KEY = source("Debian 13 release notes", "apt-key is removed; keys go to /etc/apt/keyrings with signed-by")
+_WITHOUT_KEY = 13
+
+
+def _key(scope: Scope, family: str, release: str) -> Iterator[Mistake]:
+    """apt-key in an image of a Debian that has it no more."""
+    stage = scope.environment
+    command = next((c for c in stage.commands if "apt-key" in c.words[:2]), None)
+    if command and stage.image and family == "debian" and release.isdigit() and int(release) >= _WITHOUT_KEY:
+        text = f"image {stage.image.text} is Debian {release}, which has no apt-key: the command is not found"
+        fix = "put the key into /etc/apt/keyrings, and write [signed-by=…] into the source"
+        yield RULE.mistake(Place(stage.path, command.lines[0]), text, _APT_KEY, fix)
 
 
 def _system(scope: Scope) -> tuple[str, str]:

@@ -29,8 +29,9 @@ _ACCEPTED = re.compile(
 def check(scope: Scope) -> Iterator[Mistake]:
     """The first command of a Dockerfile that lets the newest conda ask the default channels."""
     stage = scope.environment
-    text = scope.read(stage.path) or "" if scope.kind in ("dockerfile", "singularity") and scope.for_gpus else ""
-    if not _NEWEST.search(text) or _ACCEPTED.search(text):
+    text = scope.read(stage.path) or "" if scope.kind in ("dockerfile", "singularity") else ""
+    ours = scope.for_gpus or re.search(r"cuda|nvidia|torch|tensorflow", text, re.IGNORECASE)
+    if not ours or not _NEWEST.search(text) or _ACCEPTED.search(text):
         return
     command = next(filter(_is_asking, stage.commands), None)
     if command:
