@@ -99,9 +99,10 @@ API R cuGetErrorName(int e, const char **s) { int i = known(e); *s = i < 0 ? NUL
 API R cuGetErrorString(int e, const char **s) { int i = known(e); *s = i < 0 ? NULL : errors[i].says; return i < 0 ? 1 : 0; }
 API R cuGetExportTable(const void **t, const void *id) { (void)id; *t = NULL; return 500; }
 API R cuGetProcAddress(const char *n, void **f, int v, unsigned long long fl) {
-  (void)v; (void)fl;
+  (void)fl;
   char name[200];
-  snprintf(name, sizeof name, "%s_v2", n);
+  int asks_itself = !strcmp(n, "cuGetProcAddress") && v < 12000; /* its second form came with CUDA 12 */
+  snprintf(name, sizeof name, asks_itself ? "%s" : "%s_v2", n);
   Dl_info self; dladdr((void *)cuInit, &self);
   void *me = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   *f = me ? dlsym(me, name) : NULL;

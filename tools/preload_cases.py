@@ -387,11 +387,14 @@ def predicted(env: Path, kind: Kind, world: dict[str, str]) -> tuple[Files, set[
     return found, late, tree["missing"]
 
 
+NOT_LOADED = " is predicted, and not loaded"
+
+
 def compared(real: Files, model: Files, late: set[str]) -> list[str]:
     """Where the two differ."""
     out = [f"{name}: {path} is loaded, and was not predicted" for name, path in sorted(real - model)]
     never = [(name, path) for name, path in sorted(model - real) if name not in late and not is_part(name)]
-    return [*out, *(f"{name}: {path} is predicted, and not loaded" for name, path in never)]
+    return [*out, *(f"{name}: {path}{NOT_LOADED}" for name, path in never)]
 
 
 def is_part(name: str) -> bool:
@@ -467,6 +470,10 @@ def score(folder: Path, release: str, python: str) -> Iterator[dict[str, Any]]:
                    "lab": "it stops after the CUDA runtime: the stand-in is no GPU to it"}  # fmt: skip
             continue
         wrong = as_far(real, model, lost) if lost else compared(real, model, late)
+        if ended.startswith("rc -") and wrong and all(text.endswith(NOT_LOADED) for text in wrong):
+            yield {"release": release, "python": python, "world": world,
+                   "lab": f"killed before it had opened all: {ended}"}  # fmt: skip
+            continue
         if not lost and "cannot open shared object" in ended:
             wrong.append(f"not predicted: {ended}")
         yield {"release": release, "python": python, "world": world, "mapped": len(real), "predicted": len(model),

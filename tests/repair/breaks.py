@@ -12,9 +12,7 @@ TORCH = "import torch, torchvision, torchaudio; torchvision.ops.nms; torch.zeros
 TF = "import tensorflow as tf; assert float(tf.reduce_sum(tf.ones((2, 2)))) == 4"
 JAX = "import jax; assert float(jax.numpy.ones(3).sum()) == 3"
 ORT = "import onnxruntime as o; assert 'CUDAExecutionProvider' in o.get_available_providers()"
-NUMBA = (
-    "import numba; assert numba.njit(lambda x: x + 1)(1) == 2; from numba import cuda; from cuda.bindings import nvrtc"
-)
+NUMBA = "import numba; assert numba.njit(lambda x: x + 1)(1) == 2; from numba import cuda; from cuda.bindings import nvrtc; import cuda.core"
 CUPY = "import cupy._environment; import cupy; cupy.__version__"
 
 
@@ -174,8 +172,8 @@ BREAKS: tuple[Break, ...] = (
     Break("tensorflow-module-gone", "tf", ("gone six.py",), DAMAGE, TF, SAME_TF),
     Break("tensorflow-part-gone", "tf", ("gone absl/logging",), DAMAGE, TF, SAME_TF),
     # ------------------------------------------------ numba-cuda and NVIDIA's Python bindings
-    Break("cuda-bindings-of-cuda-13", "numba", ("install --no-deps cuda-bindings==13.0.3 cuda-python==13.0.3",), COMPANION, NUMBA, (*SAME_NUMBA, "cuda-bindings==12.9.*", "cuda-python==12.9.*")),
-    Break("cuda-python-of-cuda-11-over-it", "numba", ("install --no-deps cuda-python==11.8.3",), (*COMPANION, "install.conflict", *DAMAGE), NUMBA + "; from cuda import cuda", (*SAME_NUMBA, "cuda-python==12.9.*", "cuda-bindings==12.9.*")),
+    Break("cuda-bindings-of-cuda-11", "numba", ("install --no-deps cuda-bindings==11.8.7",), COMPANION, NUMBA, (*SAME_NUMBA, "cuda-bindings==12.9.*")),
+    Break("cuda-pathfinder-behind", "numba", ("install --no-deps cuda-pathfinder==1.1.0",), COMPANION, NUMBA, (*SAME_NUMBA, "cuda-pathfinder>=1.4.2")),
     Break("cuda-bindings-gone", "numba", ("uninstall cuda-bindings",), (*COMPANION, *DAMAGE), NUMBA, (*SAME_NUMBA, "cuda-bindings==12.9.*")),
     Break("numba-llvmlite-behind", "numba", ("install --no-deps llvmlite==0.44.0",), PYTHONS, NUMBA, (*SAME_NUMBA, "llvmlite==0.45.*")),
     Break("numba-numpy-ahead", "numba", ("install --no-deps numpy==2.4.1",), PYTHONS, NUMBA, ("numba==0.62.1", "numpy<2.4")),
