@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from packaging.version import Version
@@ -28,7 +29,12 @@ from tools.imports import cases  # noqa: E402
 PYTHONS = ("3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 PRELOADS = ROOT / "tests/loader/preload_cases.jsonl"
 FAMILIES = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX", "onnxruntime": "ONNX Runtime", "cupy": "CuPy"}
-PAGES = ("docs/commands/plan.md", "docs/accuracy.md", "docs/knowledge.md")
+BREAKS = ROOT / "tests/repair/scored.jsonl"
+BASES = {
+    "torch": "PyTorch 2.6", "tf": "TensorFlow 2.15", "tf1": "TensorFlow 1.15", "jax": "JAX 0.4.38",
+    "ort": "ONNX Runtime 1.20", "cupy": "CuPy 13.3", "numba": "Numba 0.62 with numba-cuda 0.22",
+}  # fmt: skip
+PAGES = ("docs/commands/plan.md", "docs/commands/fix.md", "docs/accuracy.md", "docs/knowledge.md")
 MARK = re.compile(r"<!-- evidence: (\w+) -->\n.*?<!-- end -->", re.S)
 
 
@@ -92,6 +98,24 @@ def _release(row: dict[str, Any]) -> str:
     return f"{version} (cuda{build})" if build else str(version)
 
 
+def broken() -> Iterator[str]:
+    """What became of the breaks of each environment, by the last run of each."""
+    found = [json.loads(line) for line in BREAKS.read_text().splitlines()]
+    rows = [_broken(title, [row for row in found if row["base"] == name]) for name, title in BASES.items()]
+    rows.append(_broken("all", found))
+    return table(
+        "environment | breaks | cause named | ends verified | imports and computes afterwards | median, slowest", rows
+    )
+
+
+def _broken(title: str, rows: list[dict[str, Any]]) -> list[object]:
+    tried = [row["works"] for row in rows if row["works"] is not None]  # where nothing can be carried out, none is
+    right, verified = sum(row["right"] for row in rows), sum(row["ends"] == "verified" for row in rows)
+    spent = [row["seconds"] for row in rows]
+    works = f"{sum(tried)} of {len(tried)}"
+    return [title, len(rows), right, verified, works, f"{median(spent):.0f} s, {max(spent):.0f} s"]
+
+
 def limited() -> Iterator[str]:
     """The neighbours that were seen to fail beside a framework that they let in."""
     failing = {(*row.subject, row.host): row for row in neighbours.table() if row.about and not row.forced}
@@ -120,7 +144,7 @@ def _short(row: Seen) -> str:
     return f"`{text[:110]}`" if text else ""
 
 
-TABLES = {"imports": imported, "preloads": preloaded, "neighbours": limited, "forced": forced}
+TABLES = {"imports": imported, "preloads": preloaded, "breaks": broken, "neighbours": limited, "forced": forced}
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

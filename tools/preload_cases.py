@@ -86,7 +86,11 @@ try:
 except Exception as error:
     print(error)
 for package in ("cupy_backends.cuda.libs", "cupy_backends.cuda.api", "cupy.cuda"):
-    for one in pkgutil.iter_modules(importlib.import_module(package).__path__):
+    try:
+        folders = importlib.import_module(package).__path__
+    except ImportError:
+        continue  # CuPy 7 has one of the three
+    for one in pkgutil.iter_modules(folders):
         try:
             if not hasattr(importlib.import_module(package), one.name):
                 importlib.import_module(package + "." + one.name)
@@ -181,7 +185,8 @@ def environment(folder: Path, kind: Kind, python: str) -> Path:
     if call(*install, "--offline").returncode:  # what is in the cache is taken from it, and nothing is added to it
         good(call(*install, "--no-cache"))
     if kind.beside:
-        good(call("uv", "pip", "install", "-q", "-p", str(env / "bin/python"), *kind.beside.split()))
+        built = ("--only-binary", ":all:")  # the newest that has a wheel for this Python
+        good(call("uv", "pip", "install", "-q", "-p", str(env / "bin/python"), *built, *kind.beside.split()))
     return env
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from gpuwhy.causes.cuda import missing_library
 from gpuwhy.causes.framework import cpu_only, gpu_unsupported
-from gpuwhy.causes.install import conflict
+from gpuwhy.causes.install import conflict, corrupted
 from gpuwhy.model.facts import Facts
 from gpuwhy.reason.judge import judge
 
@@ -92,3 +92,13 @@ def test_one_of_two_gpus_is_too_old():
     assert found.state == "possible"
     assert "1 of 2 GPUs" in found.findings[0].text
     assert "CUDA 12.9 or older" in found.fixes[0].text
+
+
+@pytest.mark.parametrize(("what", "state"), [("unlisted metadata", "possible"), ("second metadata", "shown")])
+def test_a_second_metadata_folder_that_lists_no_file_harms_none(what: str, state: str):
+    path = f"{SITE}/nvidia_cudnn_cu12-8.9.7.29.dist-info"
+    owner = "nvidia-cudnn-cu12 9.1.0.70"
+    one = {"path": path, "owner": owner, "what": what, "expected": "9.1.0.70", "actual": "8.9.7.29"}
+    (found,) = verdicts(corrupted.CAUSE, ("target.damage", {"known": [one]}))
+    assert found.state == state
+    assert "nvidia-cudnn-cu12==9.1.0.70" in str(found.fixes[0])

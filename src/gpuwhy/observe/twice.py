@@ -48,14 +48,16 @@ def left_over(found: Sequence[Distribution]) -> list[Distribution]:
 
 
 def damage_of(scene: Scene, found: Sequence[Distribution], ours: Sequence[Distribution]) -> list[Damage]:
-    """Each left-over folder, as damage of the release whose files are there; one without a list claims no file."""
+    """Each left-over folder, as damage of the release whose files are there."""
     first = {d.name: d for d in reversed(found)}
     return [
-        Damage(d.location, f"{d.name} {first[d.name].version}", "second metadata", first[d.name].version, d.version)
+        Damage(d.location, f"{d.name} {first[d.name].version}", _what(scene, d), first[d.name].version, d.version)
         for d in left_over(found)
-        if d in ours and d.version != first[d.name].version and _lists(scene, d)
+        if d in ours and d.version != first[d.name].version
     ]
 
 
-def _lists(scene: Scene, one: Distribution) -> bool:
-    return not isinstance(scene.host.stat(f"{one.location}/RECORD"), Absent)
+def _what(scene: Scene, one: Distribution) -> str:
+    """A folder without a list claims no file: only installers and version checks read it."""
+    listed = not isinstance(scene.host.stat(f"{one.location}/RECORD"), Absent)
+    return "second metadata" if listed else "unlisted metadata"

@@ -18,7 +18,7 @@ from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
 from gpuwhy.model.version import major_minor
 
-SECOND, SOURCE, PROJECT = "second metadata", "source gone", "project gone"
+SECOND, UNLISTED, SOURCE, PROJECT = "second metadata", "unlisted metadata", "source gone", "project gone"
 LITTLE = 2 << 30  # bytes of free disk below which an installation may have been cut short
 
 
@@ -69,11 +69,12 @@ def left_half_way(case: Case) -> Finding | None:
     name = first.owner.partition(" ")[0]
     text = f"{name} has two metadata folders, {first.actual} and {first.expected}; its files are the latter's"
     evidence = (saw(f"{one.actual}, left by an interrupted upgrade", Source("folder", one.path)) for one in found[:3])
-    return mild(strong(f"{text}{more}", *evidence))
+    say = strong if any(one.what == SECOND for one in found) else weak
+    return mild(say(f"{text}{more}", *evidence))
 
 
 def _twice(case: Case) -> list[Damage]:
-    return [one for one in case.facts.target.damage.need() or () if one.what == SECOND]
+    return [one for one in case.facts.target.damage.need() or () if one.what in (SECOND, UNLISTED)]
 
 
 def _damage(case: Case) -> list[Damage]:
