@@ -149,11 +149,33 @@ VALUES = ("title.bare_false", "title.empty_devices", "title.empty_list", "title.
 def _passed(score: Score, reading: Reading) -> bool:
     """Whether only notes speak for a cause, after which the program went on to an end that is no matter of the GPU."""
     said = [point.symptom for point in score.points if point.counted > 0]
+    if _meant(said, reading):
+        return True
     if reading.ending.kind != "none":
         return bool(said) and all(map(_is_note, said)) and not reading.ending.near
     if bool(said) and all(one.speaker == "kernel" or _is_note(one) for one in said) and _ends_elsewhere(said, reading):
         return True
     return bool(said) and (_listed(said, reading) or (all(map(_is_note, said)) and _left(said, reading)))
+
+
+SWITCH = "setting.switch"
+"""A variable by which a person turns the GPU off for one framework."""
+
+
+def _meant(said: Sequence[Symptom], reading: Reading) -> bool:
+    """Whether a person turned the GPU off, the program printed what it does then and more, and nobody complains."""
+    switched = any(one.signature == SWITCH for one in said)
+    values = all(one.signature == SWITCH or one.signature in VALUES for one in (*said, *reading.errors))
+    if not (switched and values) or reading.ending.kind != "none":
+        return False
+    return _goes_on(max(one.line for one in said), reading) and not _WONDERS.search(reading.excerpt)
+
+
+_WONDERS = re.compile(
+    r"\?\s|\?$|\b(?:why|although|though|but|only|slow\w*|instead|still|expected|should|not|no|never|cannot|can't|doesn't|isn't|won't|wrong|problem|issue|help)\b",
+    re.IGNORECASE,
+)
+"""By which a person says that something is not as it was meant."""
 
 
 _TROUBLE = re.compile(

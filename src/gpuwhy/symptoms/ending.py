@@ -20,6 +20,7 @@ from gpuwhy.symptoms.blocks import (
     blocks,
     owner_of,
 )
+from gpuwhy.symptoms.series import settled
 from gpuwhy.symptoms.text import unprefixed, warns
 from gpuwhy.symptoms.tongues import ENDS
 
@@ -84,7 +85,7 @@ _OPENED = (
 )  # fmt: skip
 """Types that carry another exception in their message."""
 LAUNCHERS = ("ChildFailedError", "ProcessExitedException", "RaySystemError", "BrokenProcessPool", "CalledProcessError",
-             "SystemExit", "RayActorError", "ActorDiedError", "WorkerCrashedError")  # fmt: skip
+             "SystemExit", "RayActorError", "TuneError", "ActorDiedError", "WorkerCrashedError")  # fmt: skip
 """Types by which one process tells that another ended: what that one said decides."""
 
 
@@ -100,13 +101,14 @@ def endings_of(
     if exit_code == 0 and not signal:
         return Ending(exit_code=0, well=True), ()
     numbers, lines = _lines(text, first_line)
-    busy = _busy(lines)
+    done = settled(lines)
+    busy = max(_busy(lines), done)
     found = _found(lines, exit_code is not None, busy)
     past = [one.ending for one in found if one.logged]
     logged, ignored = tuple((one.first, one.last) for one in past), _ignored(found)
     outlived = tuple(_numbered(one, numbers) for one in past)
     ending = _last(_linked(found), exit_code, signal)
-    well = _well(ending, lines) if exit_code is None and not signal else None
+    well = _well(ending, lines, done) if exit_code is None and not signal else None
     if well is not None:
         return _numbered(msgspec.structs.replace(well, logged=logged, ignored=ignored), numbers), outlived
     if ending.kind in ("none", "exit") and not ending.relayed:
@@ -126,9 +128,11 @@ def _found(lines: Sequence[str], one_run: bool, busy: int) -> list[Block]:
     return found
 
 
-def _well(found: Ending, lines: Sequence[str]) -> Ending | None:
-    """The end by a last line that says that all went well."""
+def _well(found: Ending, lines: Sequence[str], done: int) -> Ending | None:
+    """The end by a last line that says that all went well, or by a series of tries that outlived one of them."""
     at = _spoken(lines)
+    if done > found.line:
+        return Ending(message=lines[done - 1].strip()[:WIDE], well=True)
     if at < 0 or not _ends_well(found, at, lines[at]):
         return None
     return Ending(message=lines[at].strip()[:WIDE], well=True)

@@ -20,6 +20,7 @@ from gpuwhy.symptoms.own import (
     in_gpu_code,
     opaque,
 )
+from gpuwhy.symptoms.piped import of_samples
 from gpuwhy.symptoms.wording import FRAMEWORKS, STACK, words_of
 
 ENDINGS = ("ending.own", "ending.usage", "ending.inside", "ending.left")
@@ -175,7 +176,7 @@ def _unlinked(one: Symptom, ending: Ending) -> bool:
 def _unlinked_within(one: Symptom, ending: Ending) -> bool:
     if ending.relayed and one.speaker == "title":
         return True
-    if compared(ending):
+    if compared(ending) or (ending.own and of_samples(one.signature, ending)):
         return one.role in ("error", "echo")
     anybodys = one.speaker in _OTHERS or one.signature in _ANYBODYS or (foreign(ending) and one.signature != FOREIGN)
     return ending.own and anybodys and _plainly(ending, one)

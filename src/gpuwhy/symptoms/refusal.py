@@ -14,6 +14,7 @@ import msgspec
 from gpuwhy.model.ending import USER, Ending
 from gpuwhy.model.symptom import Symptom
 from gpuwhy.symptoms.own import PLAIN, asserted_by_user, by_hand
+from gpuwhy.symptoms.piped import from_data
 
 IDS = ("refused.operands", "refused.moment", "refused.place", "refused.setting", "refused.group", "refused.device")
 """Symptoms that no signature finds."""
@@ -171,7 +172,7 @@ def _refused(ending: Ending) -> Found:
 def _by_framework(ending: Ending, said: str) -> Found:
     """The same by the file of the framework that raised it, else by the words."""
     file = ending.frame.file if ending.frame is not None else ""
-    if _DATA.search(said.split("\n", 1)[0]) or _DATA.search(file) or _BESIDE.search(file):
+    if _DATA.search(said.split("\n", 1)[0]) or _DATA.search(file) or _BESIDE.search(file) or from_data(ending):
         return NOTHING
     if ending.owner in OPERATING and _SETTINGS.search(file):
         return "refused.setting", {"name": f"a setting of {ending.owner}"}
