@@ -7,6 +7,7 @@ import re
 from gpuwhy.knowledge.drivers import PACKAGED, cuda_of_driver
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.observe import nvml
+from gpuwhy.observe.migs import mig_parts
 from gpuwhy.observe.nodes import majors, nodes
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.system_packages import compat_packages, packages
@@ -234,6 +235,7 @@ LOOKS: tuple[Look, ...] = (
     Look("driver", "behind_wsl", behind_wsl),
     Look("driver", "nodes", nodes),
     Look("driver", "majors", majors),
+    Look("driver", "mig_parts", mig_parts),
     Look("driver", "modprobe", modprobe),
     Look("driver", "persistenced", persistenced),
     Look("driver", "fabricmanager", fabricmanager),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gpuwhy.causes.shared.probed import answered
 from gpuwhy.model import on
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw
-from gpuwhy.model.fact import value_or
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
+from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import GpuProcess
 
 EXCLUSIVE = ("exclusive_process", "exclusive_thread")
@@ -45,7 +45,11 @@ def mig_without_instances(case: Case) -> Finding | None:
     mig = device.mig.need()
     if mig is None or not mig.current or mig.instances:
         return None
-    return proof("MIG is on, and no instance was made: there is nothing to run on", saw("no instance", device.mig))
+    parts = case.facts.driver.mig_parts
+    if isinstance(parts, Known):  # there are some, and this user may not see them
+        return None
+    shown = proof if isinstance(parts, Absent) else strong
+    return shown("MIG is on, and no instance was made: there is nothing to run on", saw("no instance", device.mig))
 
 
 def open_to_all(case: Case) -> Finding | None:

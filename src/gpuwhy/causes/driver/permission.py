@@ -10,7 +10,7 @@ from gpuwhy.causes.shared.starting import with_nodes
 from gpuwhy.causes.shared.winner import no_driver, no_nodes_in_container
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw, strong
-from gpuwhy.model.fact import Known, Unknown, value_or
+from gpuwhy.model.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.model.facts import DeviceNode
 
 DENIED = ("EACCES", "EPERM")
@@ -36,7 +36,7 @@ def node_denied(case: Case) -> Finding | None:
         if node.opened.need() == NO_DEVICE:
             text = f"{node.path} ({node.mode}) is a plain file in the place of the device node"
             return proof(text, saw(f"{node.path} is not a device", node.opened))
-    if nodes and all(_opens(case, node) for node in nodes):
+    if nodes and all(_opens(case, node) for node in nodes) and not mig_denied(case):
         return against("this user may open every device node that CUDA needs", saw("nodes open", fact))
     return None
 
@@ -73,6 +73,44 @@ def node_astray(case: Case) -> Finding | None:
             text = f"{node.path} has number {node.number}, while the loaded driver answers under {number}{opened}"
             return proof(text, saw(f"{node.path} is {node.number}", fact), saw(f"the driver has {number}", majors))
     return None
+
+
+def mig_denied(case: Case) -> Finding | None:
+    """MIG is on, and of none of its parts this user may open the nodes: NVML and CUDA then see no instance."""
+    if not _divided(case) or no_driver(case.facts) or no_nodes_in_container(case.facts):
+        return None
+    shut = _shut_parts(case)
+    if not shut:
+        return None
+    parts, fact = case.facts.driver.mig_parts, case.facts.driver.nodes
+    part, node = shut[0]
+    error = value_or(node.opened, "")
+    inside = isinstance(case.facts.surroundings.container, Known)
+    missing = "is missing" + (": it was not handed to this container" if inside else "")
+    how = f"cannot be opened: {error}{_why(case, error, node.mode)}" if node.present else missing
+    text = f"MIG is on, and {node.path}, by which the driver lets a program use {part}, {how}"
+    return proof(text, saw(f"{node.path}: {error or 'not there'}", fact), saw(f"{part} needs {node.path}", parts))
+
+
+def _divided(case: Case) -> bool:
+    """Whether MIG is on for a GPU that is seen."""
+    migs = [value_or(gpu.mig, None) for gpu in value_or(case.facts.devices.devices, ())]
+    return any(mig is not None and mig.current for mig in migs)
+
+
+def _shut_parts(case: Case) -> list[tuple[str, DeviceNode]]:
+    """The parts whose nodes do not open; none where one compute instance can be used with the instance around it."""
+    parts: dict[str, str] = case.facts.driver.mig_parts.need() or {}
+    seen = {node.path: node for node in case.facts.driver.nodes.need() or ()}
+    nodes = {part: seen.get(path, _gone(path)) for part, path in parts.items()}
+    shut = [(part, node) for part, node in nodes.items() if not node.present or node.opened.need() != "ok"]
+    bad = {part for part, _ in shut}
+    usable = [part for part in parts if "/ci" in part and part not in bad and part.rpartition("/")[0] not in bad]
+    return [] if usable else shut
+
+
+def _gone(path: str) -> DeviceNode:
+    return DeviceNode(path, True, False, "", Absent(Source("file", path)))
 
 
 def _opens(case: Case, node: DeviceNode) -> bool:
@@ -113,8 +151,10 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     nodes = _needed(case, seen)
     wrong = [node for node in nodes if astray(case, node)]
     bad = [node for node in nodes if node in wrong or _shut(node)]
+    parts = _shut_parts(case) if not bad and mig_denied(case) else []
+    bad += [node for _, node in parts]
     if not isinstance(container, Known):
-        return (*_made(bad, wrong), *_opened(bad))
+        return tuple(_parts_given(parts)) if parts else (*_made(bad, wrong), *_opened(bad))
     if wrong:
         return _anew(container.value)
     denied = next((value_or(node.opened, "") for node in bad if node.present), "")
@@ -133,6 +173,19 @@ def _made(bad: Sequence[DeviceNode], wrong: Sequence[DeviceNode]) -> Iterator[Fi
         yield Fix(text, on.linux(f"sudo rm {' '.join(files)}"), root=True, role="part")
     if files or not all(node.present for node in bad):
         yield Fix("Create the device files", on.host("sudo nvidia-modprobe -u -c0"), root=True, role="part")
+
+
+def _parts_given(parts: Sequence[tuple[str, DeviceNode]]) -> Iterator[Fix]:
+    """Nodes of the parts of a GPU that are not there, or closed to this user."""
+    gone = [part for part, node in parts if not node.present]
+    if gone:
+        places = [f"/proc/driver/nvidia/capabilities/{part.replace('/', '/mig/', 1)}/access" for part in gone]
+        command = "sudo nvidia-modprobe " + " ".join(f"-f {place}" for place in places)
+        yield Fix("Create the device files of MIG's instances", on.host(command), root=True, role="part")
+    shut = [node.path for _, node in parts if node.present]
+    if shut:
+        text = "Let this user read the device files of the instance, until the next reboot"
+        yield Fix(text, on.linux(f"sudo chmod a+r {' '.join(shut)}"), root=True, role="part")
 
 
 def _opened(bad: Sequence[DeviceNode]) -> Iterator[Fix]:
@@ -178,7 +231,7 @@ def _anew(where: str) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="driver.permission",
     title="no permission to open the GPU's device files (/dev/nvidia*)",
-    signs=(node_denied, node_astray, node_missing),
+    signs=(node_denied, node_astray, node_missing, mig_denied),
     fixes=fixes,
     hides=("driver.not_ready",),
 )

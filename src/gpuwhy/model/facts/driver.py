@@ -42,6 +42,7 @@ class Driver(Record, frozen=True):
     behind_wsl: Fact[str] = NOT_OBSERVED  # version of Windows' driver under WSL; Absent elsewhere
     nodes: Fact[tuple[DeviceNode, ...]] = NOT_OBSERVED
     majors: Fact[dict[str, int]] = NOT_OBSERVED  # of /proc/devices: {"nvidia": 195, "nvidia-uvm": 511}
+    mig_parts: Fact[dict[str, str]] = NOT_OBSERVED  # {"gpu0/gi1/ci0": "/dev/nvidia-caps/nvidia-cap12"}: parts of MIG
     modprobe: Fact[str] = (
         NOT_OBSERVED  # nvidia-modprobe, which makes missing nodes on first use: "setuid" | "not setuid"
     )
