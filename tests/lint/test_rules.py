@@ -18,6 +18,9 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("lost-argument", "Dockerfile", "FROM python:3.12 AS a\nARG ARCHS=9.0\nRUN pip install torch==2.9.1\nFROM python:3.12\nRUN pip install torch==2.9.1\nRUN make \\\n  ARCHS=8 X=$ARCHS && echo $Y\nRUN echo ${ARCHS}\n", 8),
+    ("lost-variable", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN apt-get install -y git && git clone https://x.example/a\nRUN cd a\n\nRUN make\n", 3),
+    ("old-pip", "Dockerfile", "FROM nvidia/cuda:11.8.0-cudnn8-devel-ubuntu18.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install tensorflow==2.4.0 'protobuf<3.21'\n", 3),
     ("apt-gone", "Dockerfile", "FROM python:3.12-slim\nRUN pip install torch==2.9.1\nRUN apt-key adv --fetch-keys https://x.example/k.pub\n", 3),
     ("nvidia-docker", "setup.sh", "distribution=ubuntu20.04\ncurl -s -L https://nvidia.github.io/nvidia-docker/$distribution/nvidia-docker.list | sudo tee /etc/apt/sources.list.d/nvidia-docker.list\n", 2),
     ("env-command", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nENV A=1 \\\n  B=$(which nvcc)\n", 3),
@@ -408,6 +411,11 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("Dockerfile", "ARG CUDA_VERSION=12.4.1\nFROM nvidia/cuda:${CUDA_VERSION}-devel-ubuntu22.04\nRUN echo ${CUDA_VERSION} ${UNKNOWN}\n"),
+    ("Dockerfile", "ARG X=1\nFROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nARG X\nRUN echo $X ${Y:-$X}\n"),
+    ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS a\nARG X=1\nFROM a AS b\nRUN echo $X\n"),
+    ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN cd /src && make\nRUN cd /src\nWORKDIR /src\nRUN make\n"),
+    ("Dockerfile", "FROM nvidia/cuda:11.8.0-cudnn8-devel-ubuntu18.04\nRUN apt-get update && apt-get install -y python3-pip libgl1 libglib2.0-0\nRUN pip3 install --upgrade 'pip<22' && pip3 install opencv-python 'numpy<2'\n"),
     ("Dockerfile", "FROM python:3.12-slim-bookworm\nRUN pip install torch==2.9.1\nRUN apt-key adv --fetch-keys https://x.example/k.pub\n"),
     ("setup.sh", "curl -s -L https://nvidia.github.io/libnvidia-container/stable/deb/nvidia-container-toolkit.list | sudo tee /etc/apt/sources.list.d/a.list\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nENV A=${B} C=$D\nRUN B=$(which nvcc) make\n"),
