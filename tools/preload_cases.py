@@ -121,7 +121,8 @@ def kind_of(package: str, version: str) -> Kind:
         return CUPY._replace(wheels=f"{package}=={version}", beside=beside, code=CUPY.code.format("", CUPY_ALL))
     kind = KINDS[package]
     if kind is JAX:
-        return kind._replace(wheels=JAX.wheels.format(version, package.partition("cuda")[2] or "12"))
+        beside = kind.beside.replace("numpy", "numpy<2", 1) if release < (0, 5) else kind.beside
+        return kind._replace(wheels=JAX.wheels.format(version, package.partition("cuda")[2] or "12"), beside=beside)
     if kind is not TENSORFLOW:
         return kind._replace(wheels=kind.wheels.format(version))
     limits = (
