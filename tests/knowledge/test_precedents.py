@@ -112,6 +112,16 @@ def test_windows_gets_its_own_commands(monkeypatch):
     assert (first.command, second.command) == ("pip install x", "where x")
 
 
+def test_a_cure_and_its_steps_go_before_the_general_ways_of_windows(monkeypatch):
+    row = Precedent(says=("'cudafe++' died",), cause="program.build", do="Take release 9 of it.",
+                    run=(("any", "pip install x"), ("cmd", "where x")))  # fmt: skip
+    given(monkeypatch, row)
+    told = explain_text(
+        "C:\\> python setup.py\nnvcc error   : 'cudafe++' died with status 0xC0000005 (ACCESS_VIOLATION)\n"
+    )
+    assert [fix.text for fix in told.causes[0].fixes[:2]] == ["Take release 9 of it", "Then"]
+
+
 def test_what_a_text_puts_into_a_command_is_one_plain_word(monkeypatch):
     given(monkeypatch, ROW)
     for hostile in ("x;reboot", "$(reboot)", "--index-url=h", "`id`", "a b"):

@@ -111,6 +111,13 @@ def _said(label: str, text: str, *systems: System) -> Said:
     return Said(f"{label}: {text}", f"{label}: ", frozenset(systems))
 
 
+def after(words: str, text: str) -> str:
+    """A sentence with words before it, for the systems that it is for."""
+    if not isinstance(text, Said):
+        return words + text
+    return Said(f"{text.label}{words}{text.bare}", text.label, text.systems)
+
+
 def in_windows(text: str, of: str = "") -> Said:
     """A sentence for Windows; `of` narrows its label (Windows, TensorFlow)."""
     return _said(f"Windows, {of}" if of else "Windows", text, "windows")

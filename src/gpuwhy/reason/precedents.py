@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import structs
 
+from gpuwhy.model import on
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.precedent import Alike
 from gpuwhy.model.report import Shown
@@ -55,7 +56,8 @@ def with_their_cure(rules: Rules, shown: Sequence[Shown], reading: Reading, fact
     first, *others = shown
     cures = rules.remedies(closest.row.cause, (), reading, facts)[:1]
     title = rules.causes[closest.row.cause].title
-    told = tuple(structs.replace(fix, text=f"Or, as for others who saw this ({title}): {fix.text}") for fix in cures)
+    words = f"Or, as for others who saw this ({title}): "
+    told = tuple(structs.replace(fix, text=on.after(words, fix.text)) for fix in cures)
     return (structs.replace(first, fixes=(first.fixes[0], *told, *first.fixes[1:])), *others)
 
 

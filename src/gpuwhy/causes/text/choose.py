@@ -48,7 +48,8 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     if alone:
         return _looks_later(_at_hand(_once((*shown, *_among(cures, hosted))), case, len(shown) + len(cures)))
     here = (_for_here(fix, case) for fix in (*hosted, *_by_place(cause, case)))
-    told = (*shown, *told_to_clash(cause, case), *room.first(case), *room.named(symptoms, reading))
+    named = (*shown, *told_to_clash(cause, case), *room.first(case), *room.named(symptoms, reading))
+    told = tuple(_for_here(fix, case) for fix in named) if case.windows else named
     rest = (
         fix for fix in _of_the_room(room, case, reading) if not (told or cures) or not fix.command.endswith(" PACKAGE")
     )

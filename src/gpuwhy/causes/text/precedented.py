@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from msgspec import structs
+
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
@@ -28,9 +30,15 @@ _THEN: Mapping[Kind, str] = {
 
 
 def precedented(cause: str, case: Asked) -> tuple[tuple[Fix, ...], ...]:
-    """The cures of the precedents that a text is like and that had this cause, the closest first, each with its steps."""
+    """The cures of the precedents that a text is like and that had this cause, the closest first, each with its steps.
+
+    The closest for a text from Windows is Windows' own: the gate puts such before what is for everywhere, and leaves its steps together.
+    """
     found = [one for one in alike(_whole(case)) if one.row.cause == cause and _is_for(one, case)][:MOST]
-    return tuple(tuple(_fixes(one, case)) for one in found)
+    cures = [tuple(_fixes(one, case)) for one in found]
+    if case.windows and cures:
+        cures[0] = tuple(structs.replace(fix, text=on.in_windows(fix.text)) for fix in cures[0])
+    return tuple(cures)
 
 
 def _whole(case: Asked) -> str:
