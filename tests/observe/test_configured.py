@@ -113,6 +113,8 @@ def test_numbas_file_in_the_working_folder(
         ("export CUDA_VISIBLE_DEVICES=-1", {"CUDA_VISIBLE_DEVICES": "0"}, []),
         ("export CUDA_VISIBLE_DEVICES=-1", {"VIRTUAL_ENV": "/venv"}, []),  # activated: the shell's own values tell
         ("export CUDA_HOME=$HOME/cuda", {}, []),
+        ('export XLA_FLAGS="--xla_a=1 --xla_b=2"', {}, [("XLA_FLAGS", "--xla_a=1 --xla_b=2")]),
+        ('export XLA_FLAGS="--xla_a=1 $XLA_FLAGS"', {}, []),
     ],
 )
 def test_what_the_activation_exports(
@@ -122,6 +124,14 @@ def test_what_the_activation_exports(
     prefix = scene.facts.target.interpreter.need().prefix  # type: ignore[union-attr]
     world.file(f"{prefix}/bin/activate", f"VIRTUAL_ENV={prefix}\n{line}\n")
     assert [one[:2] for one in activated(scene, environ)] == told
+
+
+def test_without_any_backend_keras_takes_tensorflow(world: World) -> None:
+    (found,) = keras_backend(scene_of(world), "numpy")
+    assert (found.instead, found.needed) == ("jax", True)
+    world.install("tensorflow", "2.18.0", {"tensorflow/__init__.py": ""})
+    (found,) = keras_backend(scene_of(world), "numpy")
+    assert not found.needed
 
 
 @pytest.mark.parametrize(("value", "wrong"), [("/gone/libcuda.so", 1), ("/there/libcuda.so", 0), ("0", 1), ("", 0)])

@@ -53,6 +53,18 @@ def test_lines_that_lead_nowhere(world: World, file: str, text: str, told: list[
     assert gone(world) == told
 
 
+@pytest.mark.parametrize(
+    ("asks", "what"), [("torch>=2", "source of what needs it gone"), ("torch>=2; extra == 'gpu'", "project gone")]
+)
+@pytest.mark.parametrize("file", ["_own_kernels.pth", "_editable_impl_own_kernels.pth", "own-kernels.pth"])
+def test_a_project_that_asks_for_the_stack(world: World, file: str, asks: str, what: str) -> None:
+    world.install("own-kernels", "0.3", {})
+    folder = f"{SITE}/own_kernels-0.3.dist-info"
+    world.file(f"{folder}/METADATA", f"Name: own-kernels\nVersion: 0.3\nRequires-Dist: {asks}\n")
+    world.file(f"{SITE}/{file}", "/src/own\n")
+    assert gone(world) == [("own-kernels 0.3", what, "/src/own", "own_kernels")]
+
+
 def test_nothing_steers_it_so_nothing_is_started(world: World) -> None:
     assert world.look().start.need() == Start()
 

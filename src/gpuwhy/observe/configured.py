@@ -18,6 +18,7 @@ _SETTINGS = {"floatx": ("float16", "float32", "float64"), "image_data_format": (
 _CODE = ("python", "cpp", "upb")
 _IMPORTS_PROTOBUF = ("tensorflow", "vllm")
 _ON_KERAS = ("tensorflow", "jax", "torch")
+_DEFAULT = "tensorflow"  # what Keras imports where nothing says otherwise
 _PRIVATE = "backend"
 NUMBA_FILE = ".numba_config.yaml"
 _YAML = re.compile(r"(?P<key>\w+)\s*:\s*['\"]?(?P<value>[^\s'\"#]+)['\"]?\s*(?:#|$)")
@@ -69,7 +70,7 @@ def keras_file(scene: Scene, environ: Mapping[str, str]) -> Iterator[Variable]:
             text = f"Keras {keras.version} asserts that it is another, so that its import fails"
             yield _setting(name, said[name], file, Fault("rejected", _users(scene), text, allowed, source=file))
     backend = str(said.get(_PRIVATE, ""))
-    if environ.get("KERAS_BACKEND") or backend in ("", "tensorflow"):  # what Keras writes there itself
+    if environ.get("KERAS_BACKEND") or backend in ("", _DEFAULT):  # what Keras writes there itself
         return
     for fault in _backend(scene, keras, backend):
         yield _setting(_PRIVATE, backend, file, fault)
@@ -96,11 +97,17 @@ def _backend(scene: Scene, keras: Keras, value: str) -> Iterator[Fault]:
         text = f"Keras {keras.version} has no such backend, so that its import fails"
         yield Fault("rejected", _users(scene), text, keras.backends, source=f"{keras.site}/keras")
         return
-    sites = value_or(scene.facts.target.site_packages, ())
-    there = (value_or(scene.host.list(site, rf"{re.escape(value)}(\.py)?$"), ("",)) for site in sites)
-    if not any(there):
+    if not _importable(scene, value):
         text = f"Keras {keras.version} then imports {value}, which is not installed, so that its import fails"
-        yield Fault("rejected", _users(scene), text, source=f"{keras.site}/keras")
+        others = [one for one in keras.backends if one in _ON_KERAS and _importable(scene, one)]
+        needed = bool(others) and _DEFAULT not in others
+        instead = others[0] if needed else ""
+        yield Fault("rejected", _users(scene), text, (), instead, f"{keras.site}/keras", needed)
+
+
+def _importable(scene: Scene, name: str) -> bool:
+    sites = value_or(scene.facts.target.site_packages, ())
+    return any(value_or(scene.host.list(site, rf"{re.escape(name)}(\.py)?$"), ("",)) for site in sites)
 
 
 def _users(scene: Scene) -> tuple[str, ...]:

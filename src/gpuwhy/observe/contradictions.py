@@ -22,6 +22,7 @@ from gpuwhy.model.version import at_least, major_minor, numbers
 from gpuwhy.model.words import normal
 from gpuwhy.observe.built import gpu_related
 from gpuwhy.observe.compiled import built_for_numpy, generated_for
+from gpuwhy.observe.distributions import requirements
 from gpuwhy.observe.other_cuda import for_another_cuda
 from gpuwhy.observe.scene import Scene
 
@@ -147,7 +148,7 @@ def _asked(scene: Scene, installed: dict[str, Distribution]) -> tuple[Lines, Unk
         name = waiting.pop(0)
         if name in found:
             continue
-        lines = _requirements(scene, installed[name])
+        lines = requirements(scene, installed[name])
         if isinstance(lines, Unknown):
             return {}, lines
         found[name] = value_or(lines, ())
@@ -158,11 +159,6 @@ def _asked(scene: Scene, installed: dict[str, Distribution]) -> tuple[Lines, Unk
 
 def _of_the_stack(name: str) -> bool:
     return not name.startswith("nvidia-") and (gpu_related(name) or bool(pairs.NEIGHBOURS.fullmatch(name)))
-
-
-def _requirements(scene: Scene, one: Distribution) -> Fact[tuple[str, ...]]:
-    file = "METADATA" if one.location.endswith(".dist-info") else "PKG-INFO"
-    return scene.host.lines(f"{one.location}/{file}", "Requires-Dist: ")
 
 
 def _name(line: str) -> str:

@@ -30,6 +30,12 @@ def distributions(scene: Scene) -> Fact[tuple[Distribution, ...]]:
     return known(tuple(found), "folder", ", ".join(folders))
 
 
+def requirements(scene: Scene, one: Distribution) -> Fact[tuple[str, ...]]:
+    """The lines of a distribution's metadata that say what it asks for."""
+    file = "METADATA" if one.location.endswith(".dist-info") else "PKG-INFO"
+    return scene.host.lines(f"{one.location}/{file}", "Requires-Dist: ")
+
+
 def _distribution(scene: Scene, folder: str, entry: str) -> Distribution | None:
     location = f"{folder}/{entry}"
     stem, _, kind = entry.rpartition(".")

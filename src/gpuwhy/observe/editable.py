@@ -9,18 +9,22 @@ from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Damage, Distribution
 from gpuwhy.model.words import normal
 from gpuwhy.observe.built import gpu_related
+from gpuwhy.observe.distributions import requirements
 from gpuwhy.observe.scene import Scene
 
-GONE, PROJECT = "source gone", "project gone"  # of the GPU stack; of whatever else
+GONE, BUILT_ON, PROJECT = "source gone", "source of what needs it gone", "project gone"
+"""Of the GPU stack; of what asks for a part of it; of whatever else."""
 _FILES = r".*\.(pth|egg-link)$|__editable__.*finder\.py$"
 _NAMED = re.compile(r"__editable__[._](?P<name>.+?)(?:[-_](?P<version>\d[\w.]*?))?(?:_finder\.py|\.pth)$")
 _MAPPED = re.compile(r"['\"](?P<module>[\w.]+)['\"]: *['\"](?P<path>/[^'\"]+)['\"]")
+_ASKED = re.compile(r"Requires-Dist: *([\w.-]+)")
 _MOST = 200  # lines of one file
 
 
 def sources_gone(scene: Scene, installed: tuple[Distribution, ...]) -> Iterator[Damage]:
     """Each project whose source is gone, once; `expected` is the folder, `actual` the module that is lost with it."""
     versions = {normal(one.name): one.version for one in installed}
+    asking = {normal(one.name): one for one in installed}
     seen = set()
     for site in value_or(scene.facts.target.site_packages, ()):
         for entry in value_or(scene.host.list(site, _FILES), ()):
@@ -28,15 +32,22 @@ def sources_gone(scene: Scene, installed: tuple[Distribution, ...]) -> Iterator[
                 if name not in seen and isinstance(scene.host.stat(folder), Absent):
                     seen.add(name)
                     owner = f"{name} {versions.get(name, '')}".strip()
-                    what = GONE if gpu_related(name) else PROJECT
-                    yield Damage(f"{site}/{entry.name}", owner, what, folder, module)
+                    yield Damage(f"{site}/{entry.name}", owner, _what(scene, name, asking.get(name)), folder, module)
+
+
+def _what(scene: Scene, name: str, project: Distribution | None) -> str:
+    if gpu_related(name):
+        return GONE
+    asks = value_or(requirements(scene, project), ()) if project else ()
+    wanted = (_ASKED.match(line) for line in asks if "extra ==" not in line)
+    return BUILT_ON if any(found and gpu_related(normal(found[1])) for found in wanted) else PROJECT
 
 
 def _leads(scene: Scene, site: str, file: str, versions: dict[str, str]) -> Iterator[tuple[str, str, str]]:
     """The project, its module and the folder that each line of such a file leads to."""
     path = f"{site}/{file}"
     named = _NAMED.match(file)
-    name = normal(named["name"]) if named else normal(file.rpartition(".")[0].strip("_"))
+    name = normal(named["name"]) if named else _project(normal(file.rpartition(".")[0].strip("_")), versions)
     if file.endswith("finder.py"):
         for line in value_or(scene.host.lines(path, "MAPPING"), ())[:_MOST]:
             for match in _MAPPED.finditer(line):
@@ -50,6 +61,11 @@ def _leads(scene: Scene, site: str, file: str, versions: dict[str, str]) -> Iter
             yield normal(folder.rpartition("/")[2]), folder.rpartition("/")[2], folder
         elif named or file.endswith(".egg-link") or name in versions or _nothing_found(scene):
             yield name, name.replace("-", "_"), folder
+
+
+def _project(stem: str, versions: dict[str, str]) -> str:
+    """The installed project that a file is named after, whatever its build tool put before the name."""
+    return max((name for name in versions if stem.endswith(f"-{name}")), key=len, default=stem)
 
 
 def _nothing_found(scene: Scene) -> bool:

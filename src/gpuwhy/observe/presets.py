@@ -17,7 +17,7 @@ _VALUE = r"\s*['\"](?P<value>[^'\"\\]*)['\"]"
 _ASSIGNED = re.compile(rf"{_BEGINS}(?:os\.)?environ\[{_NAME}\]\s*={_VALUE}\s*(?:;|#|$)")
 _DEFAULT = re.compile(rf"{_BEGINS}(?:os\.)?environ\.setdefault\({_NAME},{_VALUE}\s*\)")
 """Statements that no condition guards: they begin their line."""
-_PLAIN = r"(?P<q>['\"]?)(?P<value>[^'\"$`\s#;]*)(?P=q)\s*(?:[#;]|$)"
+_PLAIN = r"(?:(?P<q>['\"])(?P<quoted>[^'\"$`\\]*)(?P=q)|(?P<value>[^'\"$`\s#;\\]*))\s*(?:[#;]|$)"
 _EXPORT = re.compile(rf"(?:export\s+)?(?P<name>(?:{_READERS})_[A-Z0-9_]+)={_PLAIN}")
 """A line of a shell script that sets a variable to a plain value, whatever came before."""
 _SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH")
@@ -82,7 +82,7 @@ def activated(scene: Scene, environ: dict[str, str]) -> Iterator[Preset]:
         for line in value_or(scene.host.lines(file, "="), ()):
             said = _EXPORT.match(line)
             if said and not _SECRET.search(said["name"]) and said["name"] not in environ:
-                yield Preset(said["name"], said["value"], file)
+                yield Preset(said["name"], said["quoted"] or said["value"] or "", file)
 
 
 def _is_activated(scene: Scene, python: Interpreter, environ: dict[str, str]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import lru_cache
 
 import msgspec
 
@@ -95,6 +96,7 @@ def read(command: str) -> tuple[Line, ...]:
     return tuple(_line(line, shell) for line in command.split("\n") if line.strip())
 
 
+@lru_cache(maxsize=1024)
 def _line(text: str, shell: on.Shell) -> Line:
     body, _, comment = text.partition("    # ")
     body = body.strip()

@@ -263,11 +263,18 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if without:
         return without
     for variable, fault in concerns(case, "rejected", "off", "ignored", "misspelt"):
-        out += (
-            (_unset(variable.name), *_instead(variable, fault)) if not variable.set_in else (_out_of(case, variable),)
-        )
+        out += _ways(case, variable, fault)
         break
     return tuple(out)
+
+
+def _ways(case: Case, variable: Variable, fault: Fault) -> tuple[Fix, ...]:
+    """Without the value; with another one where its reader fails without any, too."""
+    if fault.needed and not variable.name.startswith(OF_A_FILE):
+        text = f"Take {fault.instead}, which is installed; without any value its reader fails, too"
+        where = f", in {variable.set_in}" if variable.set_in else ""
+        return (Fix(f"{text}{where}", f"export {variable.name}={word(fault.instead)}", safe=not variable.set_in),)
+    return (_out_of(case, variable),) if variable.set_in else (_unset(variable.name), *_instead(variable, fault))
 
 
 def _out_of(case: Case, variable: Variable) -> Fix:

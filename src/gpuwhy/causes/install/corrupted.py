@@ -18,7 +18,8 @@ from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
 from gpuwhy.model.version import major_minor
 
-SECOND, UNLISTED, SOURCE, PROJECT = "second metadata", "unlisted metadata", "source gone", "project gone"
+SECOND, UNLISTED = "second metadata", "unlisted metadata"
+SOURCE, BUILT_ON, PROJECT = "source gone", "source of what needs it gone", "project gone"
 LITTLE = 2 << 30  # bytes of free disk below which an installation may have been cut short
 
 
@@ -170,8 +171,8 @@ def source_gone(case: Case) -> Finding | None:
 
 def _gone(case: Case) -> list[Damage]:
     """Of the GPU stack, or what the program asked for."""
-    found = [one for one in case.facts.target.damage.need() or () if one.what in (SOURCE, PROJECT)]
-    return [one for one in found if one.what == SOURCE or _asked_for(case, one)]
+    found = [one for one in case.facts.target.damage.need() or () if one.what in (SOURCE, BUILT_ON, PROJECT)]
+    return [one for one in found if one.what != PROJECT or _asked_for(case, one)]
 
 
 def _asked_for(case: Case, one: Damage) -> bool:
@@ -292,7 +293,7 @@ def _starting(case: Case) -> tuple[Fix, ...]:
 def _from_source(case: Case, one: Damage) -> Fix:
     """A published release where there is one; else the source has to come back."""
     name, _, version = one.owner.partition(" ")
-    if one.what == PROJECT:
+    if one.what != SOURCE:
         text = f"Bring {one.expected} back, or install {name} again from where its source is now"
         return Fix(text, f"pip install -e {word(one.expected)}", role="part")
     wanted = f"{name}=={version}" if version else name

@@ -17,6 +17,7 @@ class Fault(Record, frozen=True):
     allowed: tuple[str, ...] = ()  # the values its reader takes, where they can be listed
     instead: str = ""  # the nearest value or name that would be read
     source: str = ""  # how that is known
+    needed: bool = False  # without any value its reader fails, too
 
 
 class Variable(Record, frozen=True):
