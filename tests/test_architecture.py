@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -121,12 +122,14 @@ def name_of(file: Path) -> str:
     return file.relative_to(SRC).as_posix()
 
 
-TREES = {file: ast.parse(file.read_text(encoding="utf-8")) for file in modules()}
+@cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def imports_of(file: Path) -> list[Import]:
     out = []
-    for node in ast.walk(TREES[file]):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Import):
             out += [Import(name_of(file), node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -138,7 +141,9 @@ def imports_of(file: Path) -> list[Import]:
     return out
 
 
-IMPORTS = [one for file in modules() for one in imports_of(file)]
+@cache
+def imports() -> tuple[Import, ...]:
+    return tuple(one for file in modules() for one in imports_of(file))
 
 
 def is_child(one: Import) -> bool:
@@ -161,7 +166,7 @@ UPWARD = {("model/rich.py", "showing"), ("fit/__init__.py", "fitting")}
 def test_folders_import_only_what_the_table_allows():
     wrong = [
         one
-        for one in IMPORTS
+        for one in imports()
         if one.within not in ("", "_version", one.folder)
         and one.within not in MAY_IMPORT[one.folder]
         and (one.file, one.within) not in UPWARD
@@ -171,7 +176,7 @@ def test_folders_import_only_what_the_table_allows():
 
 def test_no_function_is_so_dense_that_it_is_read_twice():
     """`python -m tools.density 10` lists those that come next."""
-    found = [one for file in modules() for one in functions(TREES[file], name_of(file)) if one.ways > MOST]
+    found = [one for file in modules() for one in functions(tree_of(file), name_of(file)) if one.ways > MOST]
     assert found == [], "unfold it into steps with names, a table or a small type"
 
 
@@ -191,7 +196,7 @@ def of_text(name: str) -> bool:
 def test_a_room_imports_no_other_room_and_facts_know_nothing_of_texts():
     """causes/<layer>/<name>.py → shared; <name>_text.py → text, shared; shared → shared; text → text, shared."""
     wrong = []
-    for one in (one for one in IMPORTS if one.folder == "causes" and one.module.startswith("gpuwhy.causes.")):
+    for one in (one for one in imports() if one.folder == "causes" and one.module.startswith("gpuwhy.causes.")):
         part, text = one.module.split(".")[2], of_text(one.module.removeprefix("gpuwhy.").replace(".", "/") + "/")
         allowed = part == "shared" or (part == "text" and of_text(one.file))
         if not allowed and (one.file, one.module) not in ASKS_NEIGHBOUR:
@@ -214,7 +219,7 @@ def test_check_loads_nothing_of_what_reads_texts():
 
 def test_no_permission_is_idle():
     """What a folder may import and nobody in it does goes from the table."""
-    used = {(one.folder, one.within) for one in IMPORTS}
+    used = {(one.folder, one.within) for one in imports()}
     idle = [(folder, other) for folder, others in MAY_IMPORT.items() for other in others if (folder, other) not in used]
     assert idle == []
 
@@ -224,7 +229,7 @@ def test_children_know_nothing_of_gpuwhy():
     known = sys.stdlib_module_names | {file.stem for file in (SRC / "host" / "children").glob("*.py")}
     wrong = [
         one
-        for one in IMPORTS
+        for one in imports()
         if is_child(one) and one.top not in known and (one.file, one.top) not in THIRD_PARTY_ALLOWED
     ]
     assert shown(wrong) == []
@@ -233,7 +238,7 @@ def test_children_know_nothing_of_gpuwhy():
 def test_dependencies_are_the_declared_ones():
     wrong = [
         one
-        for one in IMPORTS
+        for one in imports()
         if not is_child(one)
         and one.top not in {"gpuwhy", *sys.stdlib_module_names, *THIRD_PARTY}
         and (one.file, one.top) not in THIRD_PARTY_ALLOWED
@@ -244,7 +249,7 @@ def test_dependencies_are_the_declared_ones():
 def test_only_the_host_reads_the_world():
     wrong = [
         one
-        for one in IMPORTS
+        for one in imports()
         if one.top in WORLD and one.folder not in WORLDLY and (one.folder, one.module) not in WORLD_ALLOWED
     ]
     assert shown(wrong) == []
@@ -261,7 +266,7 @@ NETWORK_ALLOWED = {
 
 
 def test_nothing_leaves_the_machine():
-    wrong = [one for one in IMPORTS if one.top in NETWORK and (one.file, one.top) not in NETWORK_ALLOWED]
+    wrong = [one for one in imports() if one.top in NETWORK and (one.file, one.top) not in NETWORK_ALLOWED]
     assert shown(wrong) == []
 
 
@@ -292,6 +297,6 @@ def test_who_may_print_exit_and_open(forbidden, allowed):
 
 
 def test_the_walker_sees_lazy_and_from_imports():
-    within = {one.within for one in IMPORTS if one.file == "cli/check.py"}
+    within = {one.within for one in imports() if one.file == "cli/check.py"}
     assert within >= {"app", "cli", "render"}
     assert "print" in {call for _, call in calls(SRC / "__main__.py")}

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -74,7 +75,8 @@ def requirements(command: str) -> Iterator[tuple[str, ...]]:
             yield asked
 
 
-WANTED = sorted({asked for command in commands() for asked in requirements(command)})
+def wanted() -> list[tuple[str, ...]]:
+    return sorted({asked for command in commands() for asked in requirements(command)})
 
 
 def solution(asked: tuple[str, ...], python: str) -> str:
@@ -91,15 +93,24 @@ def _name(asked: str) -> str:
 
 
 def test_there_are_commands_to_try():
-    assert len(WANTED) > 40
-    assert not [asked for asked in WANTED if any(re.search(r"[{}$]", word) for word in asked)]
+    asked = wanted()
+    assert len(asked) > 40
+    assert not [one for one in asked if any(re.search(r"[{}$]", word) for word in one)]
+
+
+def wrong_with(asked: tuple[str, ...]) -> str:
+    found = next((text for python in PYTHONS if (text := solution(asked, python))), "")
+    if not found:
+        return "no solution for any Python"
+    extra = any("cuda" in word.partition("[")[2] for word in asked)
+    return "the extra does not exist in that release" if extra and "nvidia-c" not in found else ""
 
 
 @pytest.mark.network
 @pytest.mark.skipif(not shutil.which("uv"), reason="no uv")
-@pytest.mark.parametrize("asked", WANTED, ids=" ".join)
-def test_it_can_be_installed(asked):
-    found = next((text for python in PYTHONS if (text := solution(asked, python))), "")
-    assert found, "no solution for any Python"
-    if any("cuda" in word.partition("[")[2] for word in asked):
-        assert "nvidia-c" in found, "the extra does not exist in that release"
+def test_all_of_it_can_be_installed():
+    """One test: to list the commands takes seconds, which every collection would pay for."""
+    asked = wanted()
+    with ThreadPoolExecutor(4) as pool:
+        found = dict(zip(map(" ".join, asked), pool.map(wrong_with, asked), strict=True))
+    assert {one: why for one, why in found.items() if why} == {}
