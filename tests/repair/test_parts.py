@@ -20,7 +20,7 @@ from gpuwhy.repair import child, hook, imports
 from gpuwhy.repair.apply import free_name
 from gpuwhy.repair.begin import led_along
 from gpuwhy.repair.child import FailedError, interruptible, run
-from gpuwhy.repair.installer import Installer
+from gpuwhy.repair.installer import Installer, _limits
 from gpuwhy.repair.outrun import outrun
 from gpuwhy.repair.patient import Patient, RefusedError, patient
 from gpuwhy.repair.pins import backend, pins, size
@@ -322,3 +322,10 @@ def test_wheels_of_the_cuda_that_is_left_behind_go(tmp_path, exact, asks, gone):
 )
 def test_the_words_of_an_import_are_no_rule_of_signs(said, told):
     assert imports._told(End(1, "", said)) == told
+
+
+def test_what_comes_keeps_to_limits_that_nobody_states() -> None:
+    """JAX 0.4.35 does not import beside an nvcc that its metadata lets in; what is there already is left alone."""
+    there = {"jax": "jax==0.4.35"}
+    assert _limits(there.values(), there) == ["nvidia-cuda-nvcc-cu12<12.9"]
+    assert _limits(there.values(), {**there, "nvidia-cuda-nvcc-cu12": "nvidia-cuda-nvcc-cu12==12.9.86"}) == []

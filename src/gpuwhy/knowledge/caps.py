@@ -124,6 +124,14 @@ CAPS: tuple[CapRow, ...] = (
     ),
     CapRow(
         "jax",
+        "0.4.35",
+        "0.4.36",
+        "nvidia-cuda-nvcc-cu12<12.9",
+        "it asks for the place of nvidia/cuda_nvcc/__init__.py, which the wheels have no longer since 12.9",
+        _tried("0.4.35 fails in its import with 12.9.86; the files of jax 0.4.34, 0.4.36 and nvcc 12.8.93, 12.9.41"),
+    ),
+    CapRow(
+        "jax",
         "0.1",
         "0.4.26",
         "numpy<2",

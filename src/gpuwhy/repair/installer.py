@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from gpuwhy.knowledge.caps import caps
 from gpuwhy.model.repair import Action, name_of
 from gpuwhy.repair.child import FailedError, run
 
@@ -51,8 +52,14 @@ class Installer:
 
         Raises FailedError where not even the question could be asked.
         """
-        with _listed(folder, wanted) as asked, _listed(folder, prefer.values()) as found:
+        limits = _limits([*wanted, *prefer.values()], prefer)
+        with (
+            _listed(folder, wanted) as asked,
+            _listed(folder, prefer.values()) as found,
+            _listed(folder, limits) as within,
+        ):
             more = [f"--torch-backend={backend}"] if backend else []
+            more += ["-c", within] if limits else []
             more += [] if any(map(is_reference, wanted)) else WHEELS
             argv = [self.uv, "pip", "compile", "-q", "--no-header", "--no-annotate", "--no-strip-extras"]
             try:
@@ -142,6 +149,12 @@ def is_reference(text: str) -> bool:
 def _prefix(python: str) -> str:
     """The environment of an interpreter: what is kept there meanwhile goes with it."""
     return os.path.dirname(os.path.dirname(python))
+
+
+def _limits(wanted: Iterable[str], there: Mapping[str, str]) -> list[str]:
+    """What releases need of packages that are not there yet, and do not state."""
+    rows = [row for text in wanted if "==" in text for row in caps(name_of(text), text.partition("==")[2])]
+    return list(dict.fromkeys(row.requirement for row in rows if name_of(row.requirement) not in there))
 
 
 @contextlib.contextmanager
