@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from gpuwhy.logs import explain_text
+from gpuwhy.symptoms.reader import read_text
 
 CUPY = (
     'Traceback (most recent call last):\n  File "/home/mara/run.py", line 7, in <module>\n    {code}\n'
@@ -70,3 +71,25 @@ def test_a_framework_that_makes_the_call_itself_has():
 )  # fmt: skip
 def test_damaged_tools_and_refused_options(text, cause):
     assert first(f"{text}\n") == cause
+
+
+CRASHED = "main.cu(12): warning #177-D: variable was declared but never referenced\n    cudaGraph_t g; cudaGraphCreate(&g, 0);\n[sim] started\nrun.sh: line 2: 2815 Segmentation fault      ./a\n"
+
+
+def test_a_crash_of_a_program_that_was_compiled_there_is_its_own():
+    assert first(CRASHED) == "program.illegal_access"
+    assert first(f"loaded torch 2.6\n{CRASHED}") != "program.illegal_access"
+
+
+def test_a_table_in_which_mig_has_no_instance_explains_that_no_gpu_is_seen():
+    smi = "| NVIDIA-SMI 550.54.15   Driver Version: 550.54.15   CUDA Version: 12.4 |\n| MIG devices:  |\n|  No MIG devices found  |\n"
+    assert first(f"{smi}RuntimeError: No CUDA GPUs are available\n") == "device.busy"
+    assert explain_text(smi).causes == ()
+
+
+PARTS = "jax 0.4.28\njaxlib 0.4.28\njax-cuda12-pjrt 0.4.30\n{other} 0.4.30\nboth installed\nMismatched PJRT plugin PJRT API version (0.54) and framework PJRT API version 0.51).\n"
+
+
+def test_the_two_parts_of_a_plugin_belong_together():
+    assert first(PARTS.format(other="jax-cuda12-plugin")) == "install.inconsistent"
+    assert "remark.both" in [s.signature for s in read_text(PARTS.format(other="jax-cuda13-pjrt")).symptoms]

@@ -157,7 +157,9 @@ def _as_package(text: str, found: re.Match[str]) -> bool:
 
 
 def _family(base: str) -> str:
-    return "jax-plugin" if base.startswith("jax-cuda") else _SAME.get(base, base)
+    if base.startswith("jax-cuda"):  # plugin and pjrt belong together; two of one, for two CUDAs, do not
+        return f"jax-{base.rpartition('-')[2]}"
+    return _SAME.get(base, base)
 
 
 _ASSIGNED = re.compile(rf"(?<![\w/$]){VARIABLE}\s?=\s?['\"]?(?P<value>[^\s'\";,)]{{2,120}})")

@@ -21,6 +21,14 @@ def _two(s: Symptom, r: Reading) -> bool:
     return s.get("one") != s.get("other")
 
 
+_DLL = re.compile(r"(?P<folder>[A-Za-z]:\\[^\n:*?\"<>|]{1,200})\\cudnn\w{0,40}\.dll", re.IGNORECASE)
+
+
+def _in_two_folders(s: Symptom, r: Reading) -> bool:
+    """Whether a text names DLLs of cuDNN in two folders."""
+    return len({found["folder"].lower() for found in _DLL.finditer(r.excerpt)}) > 1
+
+
 _OF_SYSTEM = re.compile(
     r"(?<![\w.])((?:/usr)?/lib(?:64)?(?:/x86_64-linux-gnu)?|/usr/local/cuda[\w.-]*/(?:lib64|targets/x86_64-linux/lib))/libcudnn"
 )
@@ -56,6 +64,7 @@ TEXT = Text(
         ("cudnn.two_releases", 5.4, "parts of cuDNN are of releases {one} and {other}", _two),
         ("loader.cudnn_sub", 5.2, "the parts of cuDNN are of different releases: {dlerror}", line(r"libcudnn\S* ?: ?undefined symbol")),
         ("loader.cudnn_load", 4.6, "{library} meets another part of cuDNN that lacks its symbols: they are of different releases", line("undefined symbol|version")),
+        ("windows.error", 4.8, "cuDNN's DLLs lie in two folders, and one lacks a function that another asks for (127)", all_of(field("number", "127"), _in_two_folders)),
         ("title.second_copy", 2.8, "a second cuDNN is named", line("cudnn")),
         ("cudnn.sublibrary_version_mismatch", 4.8, "parts of cuDNN are of different versions"),
         ("cudnn.version_mismatch", 3.0, "parts of cuDNN are of different versions"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import TITLES
+from gpuwhy.causes.text.calls import own_program
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
 from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, no, own_call, with_, with_framework, xid
 from gpuwhy.causes.text.fragments import NOT_OURS, PACKAGE, RELEASE
@@ -99,7 +100,7 @@ TEXT = Text(
         error("tf.xla_refuses", r"detected unsupported operations when trying to compile graph", "detected unsupported operations", covers=("title.",)),
         error("title.illegal", r"illegal memory|misaligned address", "illegal memory", "misaligned address"),
         error("title.wrong_result", r"\b(?:wrong|incorrect|inconsistent|garbage) (?:numerical )?(?:results?|outputs?|gradients?)\b(?! or )", "wrong ", "incorrect ", "inconsistent ", "garbage "),
-        error("title.regression", r"\b(?:regression|worked (?:in|with|on|fine)|works (?:in|with|fine|on) (?:the )?(?:v(?:ersion)? ?)?\d|after (?:upgrading|updating|upgrade|update)|since (?:v(?:ersion)? ?)?\d|broken in|bug in|does(?: not|n't) have th(?:is|e same) (?:bug|problem|issue|error)|only (?:appear|happen|occur)\w* (?:in|with|on) \w+ ?\d+\.\d|starting (?:on|from|with|in) [^\n]{0,20}(?:nightly|\d+\.\d))\b",
+        error("title.regression", r"\b(?:regression(?!\W{1,3}\d)|worked (?:in|with|on|fine)|works (?:in|with|fine|on) (?:the )?(?:v(?:ersion)? ?)?\d|after (?:upgrading|updating|upgrade|update)|since (?:v(?:ersion)? ?)?\d|broken in|bug in|does(?: not|n't) have th(?:is|e same) (?:bug|problem|issue|error)|only (?:appear|happen|occur)\w* (?:in|with|on) \w+ ?\d+\.\d|starting (?:on|from|with|in) [^\n]{0,20}(?:nightly|\d+\.\d))\b",
               "regression", "have this ", "have the same ", "only appear", "only happen", "only occur", "starting ", "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
     ),
     clues=(
@@ -160,7 +161,7 @@ TEXT = Text(
         ("cusparse.", 1.6, "cuSPARSE failed"),
         ("torch.no_engine", 1.9, "cuDNN has no algorithm for this operation"),
         ("tf.no_algorithm", 1.4, "cuDNN has no algorithm for this convolution"),
-        ("signal.segv", 2.4, "a crash without words"),
+        ("signal.segv", 2.4, "a crash without words", no(own_program)),
         ("signal.windows", 1.2, "a crash without words"),
         ("loader.static_tls", 2.6, "{library} needs more thread storage than the loader has left"),
         ("triton.shared", 2.0, "the kernel wants more {what} than the GPU has"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.text.calls import own_program
 from gpuwhy.causes.text.conditions import field, line, no, xid
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.program_ways import out_of_bounds
@@ -39,6 +40,7 @@ TEXT = Text(
         ("cublas.execution_failed", 1.4, "an earlier kernel may have failed"),
         ("cublas.mapping_error", 2.0, "an earlier kernel touched memory that is not its own"),
         ("signal.heap", 1.8, "the program wrote beyond its own memory on the host"),
+        ("signal.segv", 3.0, "the program, which was compiled there, touched memory that is not its own, or gave a library what it cannot use", own_program),
         ("signal.segv", 1.2, "the program touched memory that is not its own"),
         ("cuda.invalid_value", 3.0, "{call} was given an address that is not, or no longer, the GPU's (error 1)", field("call", "cu(?:da)?mem(?!pool)|cu(?:da)?free|cu(?:da)?host|cu(?:da)?pointer")),
         ("cuda.invalid_value", 3.0, "Thrust copied from or to an address that is not the GPU's (error 1)", line(r"__copy|[dh]->[dh]\b|trivial_device_copy")),

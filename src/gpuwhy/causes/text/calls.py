@@ -65,6 +65,15 @@ def _answers(meaning: Meaning) -> Condition:
     return fits
 
 
+_COMPILED = re.compile(r"\.cu(?:h|pp)?[(:]\d+|\bnvcc\b|\bg\+\+ |\ba\.out\b")
+_PYTHONS = re.compile(r"\bpython|Traceback|\.py\b", re.IGNORECASE)
+
+
+def own_program(s: Symptom, r: Reading) -> bool:
+    """Whether a program that was compiled there crashed, in a text in which no framework and no Python has a part."""
+    return bool(_COMPILED.search(r.excerpt)) and not (_PYTHONS.search(r.excerpt) or _within(r.excerpt))
+
+
 @lru_cache(maxsize=8)
 def _within(excerpt: str) -> bool:
     """Whether a framework or a program that makes such calls on its own account has a part in a text."""
