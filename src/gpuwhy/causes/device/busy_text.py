@@ -39,7 +39,7 @@ TEXT = Text(
         ("nvml.in_use", 3.6, "the GPU is in use"),
         ("generic.gres", 3.2, "the cluster does not hand out the GPUs that are asked for"),
         ("container.k8s", 2.6, "all GPUs of the cluster are taken"),
-        ("nvidia.mig_none", 4.4, "MIG is on, and no instance was made: there is nothing to run on", with_(*NO_GPU)),
+        ("nvidia.no_instance", 4.4, "MIG is on, and no instance was made: there is nothing to run on", with_(*NO_GPU)),
         ("nvidia.mig", 1.8, "MIG instances are not free"),
         ("cuda.mps_max_", 3.0, "MPS has no room for another client"),
         ("nvidia.mps", 1.2, "MPS is in play"),

@@ -29,7 +29,7 @@ TEXT = Text(
     ),
     clues=(
         ("remark.reload", 4.6, "systemctl daemon-reload takes the device files from a running container", with_("nvidia.", "nvml.")),
-        ("nvidia.mig_none", 2.4, "MIG is on, and no instance is shown, as to who lacks its nodes below /dev/nvidia-caps", with_(*NO_GPU)),
+        ("nvidia.no_instance", 2.4, "MIG is on, and no instance is shown, as to who lacks its nodes below /dev/nvidia-caps", with_(*NO_GPU)),
         ("nvidia.denied", 4.6, "opening the device file is denied: by a cgroup, SELinux or the file's rights"),
         ("nvidia.nvmap", 5.4, "the board's memory device may be opened by the group video only"),
         ("nvidia.uvm", 5.2, "/dev/nvidia-uvm is not there, or its module may not be loaded by this user"),

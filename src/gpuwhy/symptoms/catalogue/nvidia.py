@@ -20,7 +20,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("nvidia.reset_required", r"gpu requires reset|reset required", "requires reset", "reset required"),
     error("nvidia.node_missing", r"/dev/nvidia[\w*-]*'?:? *(?:no such file|not found|does not exist|is missing)"
           r"|no such (?:file|device)[^\n]*/dev/nvidia|cannot access '?/dev/nvidia|open(?:at)?\([^\n]*/dev/nvidia[^\n]*enoent", "/dev/nvidia"),
-    told("nvidia.mig_none", r"\bno mig devices found", "no mig devices found"),
+    told("nvidia.no_instance", r"\bno mig devices found", "no mig devices found"),
     error("nvidia.mig", r"\bmig\b[^\n]*(?:pending|not (?:enabled|found|available|supported)|in use|invalid|instance)", "mig mode", "mig device",
           "mig instance", "mig-"),
     error("nvidia.persistence", r"nvidia-persistenced[^\n]*(?:fail|error|not running)", "nvidia-persistenced"),
