@@ -11,7 +11,7 @@ import msgspec
 from msgspec import structs
 
 from gpuwhy.causes import CAUSES
-from gpuwhy.causes.text.choose import remedies
+from gpuwhy.causes.text.choose import cured, remedies
 from gpuwhy.causes.text.questions import QUESTIONS, question_for
 from gpuwhy.causes.text.rooms import admitted, clues
 from gpuwhy.causes.text.words import likenesses, strangers
@@ -77,7 +77,19 @@ def rules() -> Rules:
     by_id = {cause.id: cause for cause in CAUSES}
     asked = {q.id: q for q in QUESTIONS}
     return Rules(
-        _index(), by_id, remedies, question_for, asked, admitted, _likeness, _origin, _bounded, refuted, _strange, alike
+        _index(),
+        by_id,
+        remedies,
+        question_for,
+        asked,
+        admitted,
+        _likeness,
+        _origin,
+        _bounded,
+        refuted,
+        _strange,
+        alike,
+        cured,
     )
 
 

@@ -144,14 +144,22 @@ def test_the_row_that_knows_more_comes_first(monkeypatch):
     assert told == ["Take release 8 instead", "Do the general thing now"]
 
 
-def test_another_cause_of_the_closest_precedent_is_the_second_thing_to_try(monkeypatch):
-    row = Precedent(says=("cublasCreate(handle)",), cause="install.conflict", do="Take the wrong cuBLAS off the path.")
+GUESSED = "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`"
+FOUND_ONE = "RuntimeError: Found no NVIDIA driver on your system."
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "at"), [(GUESSED, "cublasCreate(handle)", 0), (FOUND_ONE, "Found no NVIDIA driver", 1)]
+)
+def test_another_cause_of_the_closest_precedent_is_the_second_thing_to_try(monkeypatch, text, said, at):
+    row = Precedent(says=(said,), cause="install.conflict", do="Take the wrong cuBLAS off the path.")
     given(monkeypatch, row)
-    told = explain_text("RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`")
+    told = explain_text(text)
     texts = [fix.text for fix in told.causes[0].fixes]
     assert told.causes[0].id != "install.conflict"
-    assert texts[1].startswith("Or, as for others")
-    assert texts[1].endswith("Take the wrong cuBLAS off the path")
+    assert (told.causes[0].confidence < FOUND) == (at == 0)  # of what is only guessed it is the first
+    assert texts[at].startswith(("Or, as for others", "As for others")[at == 0])
+    assert texts[at].endswith("Take the wrong cuBLAS off the path")
 
 
 def test_a_precedent_alone_is_never_found(monkeypatch):

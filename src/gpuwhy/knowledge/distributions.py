@@ -148,7 +148,26 @@ _BY_HAND = re.compile(r"\bdkms\b|\bmodprobe\b|\bmokutil\b|/etc/modprobe\.d|\bldc
 """What NixOS has in its configuration, never by hand."""
 
 
+_TOOLKIT_REPO = re.compile(
+    r"curl -fsSL \S*/libnvidia-container/gpgkey .*?apt-get install -y nvidia-container-toolkit\b"
+)
+"""NVIDIA's repository of the container toolkit, as Debian's family adds it."""
+_RPM = "https://nvidia.github.io/libnvidia-container/stable/rpm/nvidia-container-toolkit.repo"
+_BY_DNF = (
+    f"curl -s -L {_RPM} | sudo tee /etc/yum.repos.d/nvidia-container-toolkit.repo"
+    " && sudo dnf install -y nvidia-container-toolkit"
+)
+_TOOLKIT: dict[Family, str] = {
+    "fedora": _BY_DNF,
+    "rhel": _BY_DNF,
+    "suse": f"sudo zypper ar {_RPM} && sudo zypper --gpg-auto-import-keys install -y nvidia-container-toolkit",
+    "arch": "sudo pacman -S nvidia-container-toolkit",
+}
+
+
 def _line(line: str, family: Family) -> str | None:
+    if family in _TOOLKIT:
+        line = _TOOLKIT_REPO.sub(_TOOLKIT[family], line)
     if family == "nixos" and _BY_HAND.search(line):
         return None
     if "ubuntu-drivers" in line:

@@ -19,6 +19,7 @@ _SINCE = {
     "per_process_memory_fraction": "2.9", "throw_on_cudamalloc_oom": "2.11", "roundup_power2_divisions": "1.12",
     "garbage_collection_threshold": "1.12", "max_split_size_mb": "1.8",
 }  # fmt: skip
+ALLOCATOR_OPTIONS = tuple(_SINCE)
 _TRUTHS = frozenset(
     {
         "expandable_segments",

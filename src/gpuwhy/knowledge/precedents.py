@@ -6,6 +6,7 @@ name, `*` for up to 80 characters. CONTRIBUTING tells how to write one.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
@@ -60,13 +61,33 @@ def _by_word() -> Mapping[str, Sequence[Precedent]]:
 
 @lru_cache(maxsize=8)
 def alike(text: str) -> tuple[Alike, ...]:
-    """The precedents that a text is like, those that know most of it first."""
+    """The precedents that a text is like, those that say what few others say first."""
     said = " ".join(text[:MOST].split())
     low = said.lower()
     words = {"", *_TOKEN.findall(low)}
     near = (row for word, rows in _by_word().items() if word in words for row in rows)
     found = [one for row in near if (one := _alike(row, said, low))]
-    return tuple(sorted(found, key=lambda one: -one.known))
+    return tuple(sorted(found, key=_closeness, reverse=True))
+
+
+_AS_RARE = 40
+"""Characters of a phrase that count as much as one step of rarity."""
+
+
+def _closeness(one: Alike) -> float:
+    """How much a text and a precedent have in common that few precedents have, and how many words at all."""
+    return sum(math.log(len(rows()) / _knowing(phrase(words).piece)) for words in one.row.says) + one.known / _AS_RARE
+
+
+@cache
+def _knowing(piece: str) -> int:
+    """How many precedents hold a piece of a phrase."""
+    return max(1, sum(piece in one for one in _said_by_rows()))
+
+
+@cache
+def _said_by_rows() -> tuple[str, ...]:
+    return tuple("\0".join(" ".join(words.split()) for words in row.says).lower() for row in rows())
 
 
 def _alike(row: Precedent, said: str, low: str) -> Alike | None:

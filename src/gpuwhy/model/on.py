@@ -114,8 +114,8 @@ def _said(label: str, text: str, *systems: System) -> Said:
 def after(words: str, text: str) -> str:
     """A sentence with words before it, for the systems that it is for."""
     if not isinstance(text, Said):
-        return words + text
-    return Said(f"{text.label}{words}{text.bare}", text.label, text.systems)
+        return words + text.removeprefix("Or ")
+    return Said(f"{text.label}{words}{text.bare.removeprefix('Or ')}", text.label, text.systems)
 
 
 def in_windows(text: str, of: str = "") -> Said:

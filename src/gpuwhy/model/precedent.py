@@ -20,6 +20,7 @@ class Precedent(msgspec.Struct, frozen=True, rename={"unless": "not"}, forbid_un
     run: tuple[tuple[Kind, str], ...] = ()
     unless: tuple[str, ...] = ()
     source: str = ""
+    only: bool = False  # the general ways of its cause would mislead here
 
 
 class Alike(msgspec.Struct, frozen=True):

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.report import Shown
 from gpuwhy.model.threshold import LIKELY
 
 CLOSE = 0.35
 """The part of the first cause's likelihood from which on a second one is worth a try."""
-_OPEN = (" PACKAGE", " EXTENSION", " FILE.cpp", " FILE.cu")
+_OPEN = (" PACKAGE", " VARIABLE", " EXTENSION", " FILE.cpp", " FILE.cu")
 """How a command ends that leaves open what it is about."""
 
 
@@ -41,7 +42,7 @@ def _best(cause: Shown, known: Sequence[Fix], twin: bool) -> list[Fix]:
     found = next((fix for fix in fits if twin or not _vague(fix)), None)
     if found is None:
         return []
-    return [structs.replace(found, text=f"Or, if {cause.title}: {found.text.removeprefix('Or ')}")]
+    return [structs.replace(found, text=on.after(f"Or, if {cause.title}: ", found.text))]
 
 
 def _said(second: Sequence[Fix], twins: Sequence[Shown]) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from msgspec import structs
 
 from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.precedent import Alike
 from gpuwhy.model.report import Shown
@@ -54,11 +56,27 @@ def with_their_cure(rules: Rules, shown: Sequence[Shown], reading: Reading, fact
     if closest is None or closest.row.cause in (shown[0].id, NOT_OURS) or shown[0].id == NOT_OURS:
         return tuple(shown)
     first, *others = shown
-    cures = rules.remedies(closest.row.cause, (), reading, facts)[:1]
+    cures = rules.cured(closest.row.cause, reading, facts)[:1]
+    if not cures or _told_already(cures[0], first.fixes) or _made_of(first.fixes[0], reading.excerpt):
+        return tuple(shown)
     title = rules.causes[closest.row.cause].title
-    words = f"Or, as for others who saw this ({title}): "
-    told = tuple(structs.replace(fix, text=on.after(words, fix.text)) for fix in cures)
-    return (structs.replace(first, fixes=(first.fixes[0], *told, *first.fixes[1:])), *others)
+    cure = structs.replace(cures[0], text=on.after(f"Or, as for others who saw this ({title}): ", cures[0].text))
+    at = int(first.confidence >= FOUND)  # of a cause that is only guessed their cure goes first
+    return (structs.replace(first, fixes=(*first.fixes[:at], cure, *first.fixes[at:])), *others)
+
+
+_PATH = re.compile(r"(?:[A-Za-z]:\\|/)[\w.\\/ -]{10,}")
+
+
+def _made_of(fix: Fix, text: str) -> bool:
+    """Whether a fix is made of what this very text tells: it names a folder or a file of it."""
+    return any(found[0].strip() in text for found in _PATH.finditer(fix.command))
+
+
+def _told_already(cure: Fix, fixes: Sequence[Fix]) -> bool:
+    """Whether one of the first two says the same, or does."""
+    same = (str(cure.text) in fix.text or (cure.command and cure.command == fix.command) for fix in fixes[:2])
+    return any(same)
 
 
 def _start(one: Alike) -> str:

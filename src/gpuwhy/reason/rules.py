@@ -32,3 +32,4 @@ class Rules(msgspec.Struct, frozen=True):
     claims: Callable[[str], tuple[str, ...]] = lambda _: ()
     strange: Callable[[str], Strange] = lambda _: Strange()
     alike: Callable[[str], Sequence[Alike]] = lambda _: ()  # the precedents of a text
+    cured: Callable[[str, Reading, Facts | None], tuple[Fix, ...]] = lambda *_: ()  # what cured those of a cause

@@ -119,7 +119,7 @@ def fitting(fixes: Sequence[Fix], place: Place) -> tuple[Fix, ...]:
         for fix in fixes
         if _meant_for(fix, place)
     ]
-    return tuple(said[:2])
+    return (*map(_first, said[:1]), *said[1:2])
 
 
 def _allowed(fixes: list[Fix], place: Place) -> list[Fix]:

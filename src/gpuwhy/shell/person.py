@@ -65,12 +65,16 @@ _BARE = re.compile(
 )
 
 
+_MODULE = re.compile(r"(^|&& |; )python3? -m pip (?!install uv\b)", re.MULTILINE)
+
+
 def by_installer(command: str, installer: Installer) -> str:
     """A command of pip or conda in the words of the tool that has this environment; others stay."""
     if installer in ("mamba", "micromamba"):
         return _CONDA.sub(lambda found: f"{found['before']}{installer} {found['verb']}", command)
     if installer not in _PIP_BY:
         return command
+    command = _MODULE.sub(r"\1pip ", command)
     return _PIP.sub(lambda found: f"{found['before']}{_said(found['verb'], found['rest'], installer)}", command)
 
 

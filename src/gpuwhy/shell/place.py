@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from gpuwhy.knowledge.distributions import Family, family_of
+from gpuwhy.knowledge.prompts import WindowsShell, windows_shell
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Facts
@@ -44,6 +45,7 @@ class Place(msgspec.Struct, frozen=True):
     inner: Family | None = None  # of the image's own Linux, where the program ran in a container
     rights: Rights = ""  # what the person may do as root
     installer: Installer = ""  # what installs packages there, where it is neither pip nor conda
+    prompt: WindowsShell = ""  # Windows: the shell, where its prompt tells which
 
     @property
     def unix(self) -> bool:
@@ -92,9 +94,9 @@ def _place_told(told: System, inside: bool, reading: Reading) -> Place:
     rights, installer = _person(reading, inside) if told in ("linux", "") else ("", "")
     system: System = told or ("linux" if family or rights == "none" else "")
     launcher = _launcher(reading)
-    return Place(
-        system, family, False, inside, told == "linux" and rights != "none", launcher, python, inner, rights, installer
-    )
+    prompt = windows_shell(reading.excerpt) if told == "windows" else ""
+    wsl = told == "linux" and rights != "none"
+    return Place(system, family, False, inside, wsl, launcher, python, inner, rights, installer, prompt)
 
 
 def _person(reading: Reading, inside: bool) -> tuple[Rights, Installer]:

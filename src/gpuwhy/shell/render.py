@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 
 from gpuwhy.knowledge.distributions import put
+from gpuwhy.knowledge.prompts import WindowsShell
 from gpuwhy.model import on
 from gpuwhy.shell.notation import Clears, Code, Ends, Line, Prepends, Runs, Script, Sets, Shows, Step, read
 from gpuwhy.shell.person import by_installer, without_sudo
@@ -176,6 +177,13 @@ def for_windows(line: Line) -> list[str] | None:
     return [first + note] if alike else [first, second + _IN_POWERSHELL]
 
 
+def _at_prompt(said: list[str] | None, prompt: WindowsShell) -> list[str] | None:
+    """Of a line for either shell the one for the shell that is told."""
+    if not said or len(said) < 2 or not prompt:
+        return said
+    return said[1:] if prompt == "powershell" else said[:1]
+
+
 def _as_written(line: Line, step: Script) -> list[str] | None:
     """A line that was written for Windows; cmd has no comments."""
     if step.shell not in _OF_WINDOWS:
@@ -211,7 +219,7 @@ def rendered(command: str, place: Place) -> str | None:
     if not _is_of(command, lines, place):
         return None
     if place.system == "windows":
-        return _by(place.python, _with_uv(_together([for_windows(line) for line in lines])))
+        return _by(place.python, _with_uv(_together([_at_prompt(for_windows(line), place.prompt) for line in lines])))
     if place.system == "image":
         return _in_image(lines)
     if isinstance(command, on.Command) and command.shell in _OF_WINDOWS:

@@ -142,7 +142,7 @@ def _both(text: str) -> Iterator[Symptom]:
     named: dict[str, dict[str, int]] = {}
     for found in _DISTRIBUTION.finditer(text):
         if found["variant"] or found["release"] or "-" in found["base"] or _as_package(text, found):
-            name = f"{found['base']}{found['variant']}".lower()
+            name = _PART.sub("", f"{found['base']}{found['variant']}".lower())
             named.setdefault(_family(found["base"].lower()), {}).setdefault(name, found.start())
     for family, names in named.items():
         if len(names) > 1 and any("-" in one for one in names):
@@ -154,6 +154,10 @@ def _both(text: str) -> Iterator[Symptom]:
 
 def _as_package(text: str, found: re.Match[str]) -> bool:
     return bool(_AND.match(text, found.end()) or _NAMED_AS.search(text[max(0, found.start() - 16) : found.start()]))
+
+
+_PART = re.compile(r"(?<=^jax-cuda\d\d)-(?:plugin|pjrt)$")
+"""Parts that belong together: one needs the other."""
 
 
 def _family(base: str) -> str:

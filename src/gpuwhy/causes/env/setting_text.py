@@ -10,6 +10,7 @@ from gpuwhy.causes.text.conditions import all_of, alone_beside, field, no, whole
 from gpuwhy.causes.text.fragments import VARIABLE
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
+from gpuwhy.causes.text.setting_ways import by_its_name
 from gpuwhy.knowledge.messages import NO_GPU
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -224,4 +225,5 @@ TEXT = Text(
     ),
     admitted_by=NO_GPU,
     named=_in_two,
+    first=by_its_name,
 )  # fmt: skip

@@ -16,7 +16,7 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "memory.host",
     signatures=(
-        error("memory.all_ram", r"crashed after using all (?:of the )?available ram", "available ram", covers=("title.", "python.")),
+        error("memory.all_ram", r"crashed after using all (?:of the )?available ram|tried to allocate more memory than is available", "available ram", "more memory than is available", covers=("title.", "python.")),
         error("memory.node", r"due to (?:the )?node running low on memory", "running low on memory"),
         error("memory.killer", r"out of memory: kill(?:ed)? process|oom[-_ ]kill(?:er|ed)?\b|oom_reaper|memory cgroup out of memory|oomkilled"
               r"|cgroup out of memory", "oom-kill", "oom_kill", "oom kill", "out of memory: kill", "oom_reaper", "cgroup out of memory", "oomkilled",

@@ -16,15 +16,17 @@ from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service, in_a
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.meant import common, exact
 from gpuwhy.causes.text.numba_ways import for_numba
-from gpuwhy.causes.text.precedented import precedented
+from gpuwhy.causes.text.precedented import decisive, precedented
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.rooms import rooms
 from gpuwhy.causes.text.rows_clusters import CLUSTERS
 from gpuwhy.causes.text.rows_containers import CONTAINERS
 from gpuwhy.causes.text.rows_windows import WINDOWS
+from gpuwhy.causes.text.same_release import same_release
 from gpuwhy.causes.text.set_where import reaching
+from gpuwhy.causes.text.shown import typed_inside
 from gpuwhy.causes.text.situations import situated
-from gpuwhy.causes.text.spent import only_looks, without_spent
+from gpuwhy.causes.text.spent import only_looks, said_apart, without_spent
 from gpuwhy.causes.text.told_names import with_told_names
 from gpuwhy.causes.text.tongues import in_its_tongue
 from gpuwhy.causes.text.windows_ways import at_a_prompt, under_wsl
@@ -44,18 +46,39 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     """
     room, case = rooms()[cause], asked(symptoms, reading, facts)
     hosted, alone = _of_the_place(cause, case)
-    shown, cures = tuple(evident(cause, case)), precedented(cause, case)
+    shown, cures = tuple(evident(cause, case)), _cures(cause, case)
+    if cures and decisive(cause, case):
+        return _looks_later(_at_hand(_once((*shown, *cures[0])), case, 1), _here(case))
     if alone:
         return _looks_later(_at_hand(_once((*shown, *_among(cures, hosted))), case, len(shown) + len(cures)))
     here = (_for_here(fix, case) for fix in (*hosted, *_by_place(cause, case)))
-    named = (*shown, *told_to_clash(cause, case), *room.first(case), *room.named(symptoms, reading))
-    told = tuple(_for_here(fix, case) for fix in named) if case.windows else named
+    board, named = _of_the_board(cause, case), room.named(symptoms, reading)
+    known = (*shown, *board, *told_to_clash(cause, case), *room.first(case), *named)
+    told = (*(_for_here(fix, case) for fix in known), *_exactly(cause, case))
     rest = (
         fix for fix in _of_the_room(room, case, reading) if not (told or cures) or not fix.command.endswith(" PACKAGE")
     )
-    once = _once(tuple(reaching((*told, *_among(cures, (*here, *rest))), case)))
+    made = (*told, *_among(cures, _first_for_here((*here, *rest), case)))
+    once = _once(tuple(reaching(tuple(same_release(cause, made, case)), case)))
     kept = _for_users(cause, case, in_its_tongue(cause, case, once))
     return _looks_later(_at_hand(kept, case, len(told) + len(cures)), _here(case))
+
+
+def cured(cause: str, reading: Reading, facts: Facts | None = None) -> tuple[Fix, ...]:
+    """What cured others who saw the same words and had this cause, as far as it can be done there and was not."""
+    case = asked((), reading, facts)
+    if cause.startswith("container.") and not case.tools & _CONTAINED and not typed_inside(case.text):
+        return ()
+    cures = [fix for one in _cures(cause, case)[:1] for fix in one]
+    return tuple(_at_hand(list(same_release(cause, cures, case)), case, 1))
+
+
+_CONTAINED = frozenset({"container", "docker", "podman", "compose", "kubernetes", "singularity", "slurm"})
+
+
+def _cures(cause: str, case: Asked) -> tuple[tuple[Fix, ...], ...]:
+    """The cures of precedents, which know this very case: so they are this system's own."""
+    return tuple(tuple(_for_here(fix, case) for fix in one) for one in precedented(cause, case))
 
 
 def _among(cures: Sequence[Sequence[Fix]], ways: Sequence[Fix]) -> tuple[Fix, ...]:
@@ -66,9 +89,15 @@ def _among(cures: Sequence[Sequence[Fix]], ways: Sequence[Fix]) -> tuple[Fix, ..
     first, others = tuple(cures[0][:1]) if cures else (), tuple(fix for one in cures[1:] for fix in one)
     steps = tuple(cures[0][1:]) if cures else ()
     if not steps and ways and _mends(ways[0]):
-        two = (ways[0], *first) if first and only_looks(first[0]) else (*first, ways[0])
+        two = (ways[0], *first) if first and first[0].command and only_looks(first[0]) else (*first, ways[0])
         return (*two, *others, *ways[1:])
     return (*first, *steps, *others, *ways)
+
+
+def _first_for_here(ways: Sequence[Fix], case: Asked) -> tuple[Fix, ...]:
+    """Our own ways; the first one, where it mends, as this system's own, so that it stands beside a cure."""
+    first = tuple(_for_here(fix, case) if _mends(fix) else fix for fix in ways[:1])
+    return (*first, *ways[1:])
 
 
 def _mends(way: Fix) -> bool:
@@ -81,7 +110,7 @@ _NUMBERED = Later(r"\b\d+\.\d+")
 
 def _at_hand(fixes: Sequence[Fix], case: Asked, known: int) -> list[Fix]:
     """The fixes with what is told filled in, that can be done there and were not done yet; the message's own advice comes behind what others found, where there is such."""
-    kept = without_spent(fitted(list(with_told_names(fixes, case)), case), case)
+    kept = said_apart(without_spent(fitted(list(with_told_names(fixes, case)), case), case))
     own = list(advised(case, kept))
     first = int(known > 0)
     return [*kept[:first], *own, *kept[first:]]
@@ -107,6 +136,18 @@ def _of_the_place(cause: str, case: Asked) -> tuple[tuple[Fix, ...], bool]:
     return (*exactly, *hosted), alone or by_service
 
 
+def _of_the_board(cause: str, case: Asked) -> tuple[Fix, ...]:
+    """A board's own ways, which go before what a text names: packages of the index are not for it."""
+    rows = tuple(one for one in (*CLUSTERS, *CONTAINERS) if one.place == "jetson")
+    return situated(rows, cause, case)[0] if "jetson" in case.tools else ()
+
+
+def _exactly(cause: str, case: Asked) -> tuple[Fix, ...]:
+    """The ways of a situation that several things in the text show together."""
+    rows = tuple(one for one in (*CLUSTERS, *CONTAINERS, *WINDOWS) if len(one.spoken) > 1)
+    return tuple(_for_here(fix, case) for fix in situated(rows, cause, case)[0][:2])
+
+
 def _here(case: Asked) -> frozenset[str]:
     """The tools and the system that a text tells of."""
     return frozenset((*case.tools, "windows")) if case.windows else case.tools
@@ -115,6 +156,8 @@ def _here(case: Asked) -> frozenset[str]:
 def _for_here(fix: Fix, case: Asked) -> Fix:
     """A way for exactly this case is this system's own: the gate puts such before those for everywhere."""
     if isinstance(fix.text, on.Said) or not (case.windows or "wsl" in case.tools):
+        return fix
+    if isinstance(fix.command, on.Command) and ("windows" if case.windows else "wsl") not in fix.command.systems:
         return fix
     return structs.replace(fix, text=on.in_windows(fix.text) if case.windows else on.in_wsl(fix.text))
 
@@ -125,11 +168,17 @@ def _by_place(cause: str, case: Asked) -> Iterator[Fix]:
         yield from ways(cause, case)
 
 
+_NO_CODE = frozenset({"ollama", "lmstudio"})
+"""Programs of which nobody changes a line."""
+
+
 def _for_users(cause: str, case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     """Who uses an application writes no Python for it: its options, and none of a program's lines, where there are any."""
     if "jetson" in case.tools:
         fixes = [fix for fix in fixes if not _of_servers(fix)] or fixes
     fixes = _of_its_time(case, _without_conda(case, fixes))
+    if any(one.name in _NO_CODE for one in case.programs):
+        fixes = [fix for fix in fixes if not _is_code(fix)] or fixes
     if not cause.startswith("memory."):
         return fixes
     fixes = _known_to_the_allocator(case, fixes)
@@ -187,7 +236,7 @@ _BEFORE = 2
 
 def _has_a_gap(fix: Fix) -> bool:
     """Whether a command names no package: one that does is better."""
-    return fix.command.endswith((" PACKAGE", " EXTENSION"))
+    return fix.command.endswith((" PACKAGE", " EXTENSION", " VARIABLE"))
 
 
 def _for_others(fix: Fix, here: frozenset[str]) -> bool:

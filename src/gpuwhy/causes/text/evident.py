@@ -14,6 +14,7 @@ from gpuwhy.causes.text.shown import OwnSetting, commands, set_by_program, varia
 from gpuwhy.causes.text.told_names import listed_kit
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.knowledge.drivers import cuda_of_driver
+from gpuwhy.knowledge.releases import find
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.version import at_least, numbers
@@ -52,6 +53,26 @@ _KITS = "C:\\Program Files\\NVIDIA GPU Computing Toolkit\\CUDA"
 _SAYS_HOME = Later(r"CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDAToolkit_ROOT|CUDA_TOOLKIT_ROOT")
 
 
+def _fits(kit: str, case: Asked) -> bool:
+    """Whether a toolkit is of the CUDA that the library, or the framework's release, is of, as far as that is told."""
+    wanted = case.cuda_major or case.era or _of_package(case)
+    return not wanted or numbers(kit[1:])[0] == wanted
+
+
+_REFERENCE = Later(r"OnnxRuntime\.Gpu(?:\.\w+)?\"? +(?:Version=)?\"?(\d+\.\d+\.\d+)", re.IGNORECASE)
+
+
+def _of_package(case: Asked) -> int:
+    """The CUDA major of a package of NuGet, whose releases are those of the wheel; 0 where none is told."""
+    found = _REFERENCE.search(case.text)
+    row = find("onnxruntime-gpu", found[1], "windows-x86_64") if found else None
+    return next(iter(numbers(str(row.cuda))), 0) if row and isinstance(row.cuda, str) else 0
+
+
+def _named_already(folder: str, text: str) -> bool:
+    return bool(re.search(rf"CUDA_(?:HOME|PATH)\s*=\s*\"?{re.escape(folder)}", text, re.IGNORECASE))
+
+
 def _into_its_folder(case: Asked) -> Iterator[Fix]:
     """Windows: cuDNN goes into the toolkit's folder that a listing shows."""
     kit = listed_kit(case)
@@ -69,11 +90,22 @@ def _to_be_built_with(case: Asked) -> Iterator[Fix]:
 def _from_its_folder(case: Asked) -> Iterator[Fix]:
     """Windows: the toolkit that a listing shows, by its folder."""
     kit = listed_kit(case)
-    if not kit or not case.windows:
-        return
     folder = f"{_KITS}\\{kit}"
+    if not kit or not case.windows or not _fits(kit, case) or _named_already(folder, case.text):
+        return
     yield tried(on.in_windows(f"CUDA {kit[1:]} is installed, and is not found: name its folder in the window that starts the program (for good: under Windows' environment variables)"), on.cmd(f'set "CUDA_PATH={folder}" && set "CUDA_HOME={folder}" && set "PATH={folder}\\bin;%PATH%"'))  # fmt: skip
-    yield tried(on.in_windows("Python 3.8 and newer does not search PATH for a library's DLLs: name the folder in the program, before the import"), on.code(f'import os; os.add_dll_directory(r"{folder}\\bin")'))  # fmt: skip
+    if not case.tools & {"dotnet", "native"}:
+        yield tried(on.in_windows("Python 3.8 and newer does not search PATH for a library's DLLs: name the folder in the program, before the import"), on.code(f'import os; os.add_dll_directory(r"{folder}\\bin")'))  # fmt: skip
+
+
+_ORDINAL = Later(r"invalid device ordinal|invalid device (?:id|index)|cudaErrorInvalidDevice", re.IGNORECASE)
+
+
+def _counted_inside(held: list[str]) -> Iterator[Fix]:
+    """A program that takes the node's number of a GPU for its own, where CUDA counts what is visible from 0."""
+    last = len(held) - 1
+    mine = "number 0" if not last else f"numbers 0 to {last}"
+    yield tried(f"The batch system lets this job see GPU {','.join(held)} of the node, and in the program {'it is' if not last else 'they are'} {mine}: pass 0 (--gpu 0, --device cuda:0), not the node's number; leave CUDA_VISIBLE_DEVICES as it was given", on.code("torch.cuda.set_device(0)    # or int(os.environ.get('LOCAL_RANK', 0))"))  # fmt: skip
 
 
 _NODES = re.compile(r"/dev/nvidia(\d+)\b")
@@ -86,6 +118,9 @@ def _counted_anew(case: Asked) -> Iterator[Fix]:
         return
     nodes = {int(one) for one in _NODES.findall(case.text)}
     if max(map(int, held)) < len(held) or (nodes and not nodes & set(map(int, held))):
+        return
+    if _ORDINAL.search(case.lines) and not nodes:
+        yield from _counted_inside(held)
         return
     count = ",".join(map(str, range(len(held))))
     yield tried(f"CUDA_VISIBLE_DEVICES is {','.join(held)}, numbers of the whole node, and in the container or the job's control group only these GPUs are there, counted from 0: set it anew inside", on.linux(f"export CUDA_VISIBLE_DEVICES={count}    # or: unset CUDA_VISIBLE_DEVICES"))  # fmt: skip
@@ -129,6 +164,29 @@ def _unsearched(case: Asked) -> Iterator[Fix]:
     yield tried(f"{name} is installed, so its folder is not searched: have it searched by the process that fails", on.linux(f"export LD_LIBRARY_PATH={at}:$LD_LIBRARY_PATH"))  # fmt: skip
 
 
+def _lies_there(case: Asked) -> Iterator[Fix]:
+    """The library that is not found, in a folder that the text lists and the search does not have."""
+    name = next((one[1] for one in _NOT_FOUND.finditer(case.text)), "")
+    folder = next((one.rpartition("/")[0] for one in case.reading.told.files if name and one.rpartition("/")[2] == name), "")  # fmt: skip
+    searched = variables(case.text).get("LD_LIBRARY_PATH", "").split(":")
+    if case.windows or not folder.startswith("/") or folder in searched:
+        return
+    yield tried(f"{name} lies in {folder}, which is not searched: put that folder first, in the shell or script that starts the program, after whatever else sets the variable (module load, activate)", on.linux(f"export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH"))  # fmt: skip
+
+
+_NOT_FOUND = Later(r"(lib[\w.+-]+\.so[.\d]*): cannot open shared object file|error while loading shared libraries: (lib\S+\.so[.\d]*)")  # fmt: skip
+
+
+_COMPAT = Later(r"(/[\w./-]*/envs/[\w.-]+|/[\w./-]*(?:conda|mamba|miniforge)\w*)/cuda-compat\b")
+
+
+def _compat_of_conda(case: Asked) -> Iterator[Fix]:
+    """conda's own package of cuda-compat, in the environment that is active."""
+    found = _COMPAT.search(case.text)
+    if found and not case.windows:
+        yield tried("cuda-compat of the conda environment brings a libcuda that is found before the driver's own: take the package out, and its folder out of the search, then open a new shell", on.linux("conda remove --force cuda-compat\nunset LD_LIBRARY_PATH"))  # fmt: skip
+
+
 _HELD = Later(r"held broken packages|unmet dependencies|but it is not (?:going to be installed|installable)|trying to overwrite '|dpkg was interrupted")  # fmt: skip
 _WANTED = Later(r"apt(?:-get)? install[^\n]*?\b(nvidia-driver-\d+(?:-\w+)*)")
 
@@ -166,9 +224,18 @@ _ENVIRONMENT = Later(r"^\((?!base\))[\w.+-]+\) |[\\/]envs[\\/][\w.-]+|conda list
 _WHOLE = {"torch": "torch torchvision torchaudio", "torchvision": "torch torchvision torchaudio", "jaxlib": "jax jaxlib", "jax": "jax jaxlib", "tensorflow": "tensorflow keras", "nvidia": "torch torchvision torchaudio"}  # fmt: skip
 
 
+def _from_home(name: str) -> Iterator[Fix]:
+    """The home folder is in the container too, with the packages that pip put there for the user."""
+    yield tried(f"{name} comes from ~/.local of your home folder, which the container sees too, and not from the image: have Python leave that folder out", on.linux("apptainer exec --nv --env PYTHONNOUSERSITE=1 IMAGE.sif COMMAND    # singularity: the same; or --no-home"))  # fmt: skip
+    yield tried("For good: remove the copy in ~/.local, on the host; the image's own stays", on.linux(f"PYTHONNOUSERSITE= python3 -m pip uninstall -y {_WHOLE.get(name, name)}"))  # fmt: skip
+
+
 def _second_copy(case: Asked) -> Iterator[Fix]:
     """A copy in the user's own folder, which every Python of that release finds before an environment's."""
     found = _IN_USER_SITE.search(case.text)
+    if found and "singularity" in case.tools:
+        yield from _from_home(found[2])
+        return
     if not found or not _ENVIRONMENT.search(case.text):
         return
     folder = "~/.local" if found[1].startswith("/") else r"AppData\Roaming\Python"
@@ -241,6 +308,80 @@ def _of_modules(case: Asked) -> Iterator[Fix]:
     yield tried(f"Or ask the administrators to bring the libraries of CUDA {case.cuda} back, or bring them yourself and have them searched", on.linux(f"conda create -y -p $HOME/cuda{case.cuda} -c conda-forge cudatoolkit={case.cuda}\nexport LD_LIBRARY_PATH=$HOME/cuda{case.cuda}/lib:$LD_LIBRARY_PATH"))  # fmt: skip
 
 
+_HELD_DLL = Later(r"(?:WinError (?:5|32)|Access is denied|being used by another process)[^\n]*?'(?P<folder>[^'\n]*site-packages)\\+(?P<left>~?[\w.-]+)", re.IGNORECASE)  # fmt: skip
+_LEAVING = Later(r"(?:Attempting uninstall: |Found existing installation: |Uninstalling )(?P<name>[A-Za-z][\w.-]*?)(?=[ :-]\d|\s|$)", re.MULTILINE)  # fmt: skip
+
+
+def _torn(case: Asked) -> Iterator[Fix]:
+    """Windows: pip was stopped half way by a program that holds a DLL: what is left goes, and the same is installed again."""
+    held, leaving = _HELD_DLL.search(case.text), _LEAVING.search(case.text)
+    if not held or not case.windows:
+        return
+    folder, name = held["folder"].replace("\\\\", "\\"), leaving["name"] if leaving else held["left"]
+    left = held["left"] if held["left"].startswith("~") else f"~{name[1:]}"
+    again = next((ran.command for ran in commands(case.text) if re.match(r"\S*(?:pip|uv)\S* .*install|\S*python\S* -m pip", ran.command)), f"pip install --force-reinstall {name}")  # fmt: skip
+    gone = "\n".join(f'rmdir /s /q "{folder}\\{one}"' for one in (left, name))
+    power = "\n".join(f'Remove-Item -Recurse -Force "{folder}\\{one}" -ErrorAction Ignore' for one in (left, name))
+    yield tried(on.in_windows(f"A program still holds a DLL of {name}, so pip stopped half way: close every Python, Jupyter and web UI of this environment, delete what is left ({left} and {name} in site-packages), then install it again"), on.cmd(f"{gone}\n{again}", f"{power}\n{again}"))  # fmt: skip
+
+
+_FULL = Later(r"^\S+ +\S+ +\S+ +\S+ +100% +(?P<mount>/\S*)", re.MULTILINE)
+
+
+_QUOTA = Later(r"Could not install packages[^\n]*(?:Disk quota exceeded|No space left on device)")
+
+
+def _no_room(case: Asked) -> Iterator[Fix]:
+    """What is damaged was cut off by a full disk: it would be cut off again."""
+    if _QUOTA.search(case.text) and not case.windows:
+        yield tried("The disk or your quota there is full, so pip stopped: put the environment and pip's caches where there is room, then install again", on.linux("mkdir -p /BIG/pip /BIG/tmp && export PIP_CACHE_DIR=/BIG/pip TMPDIR=/BIG/tmp && python3 -m venv /BIG/venv && . /BIG/venv/bin/activate"))  # fmt: skip
+    elif found := _FULL.search(case.text):
+        yield tried(f"The disk of {found['mount']} is full, so files were cut off: make room first (pip's and conda's caches, old environments), then install the package again", on.linux(f"pip cache purge; conda clean --all --yes; df -h {found['mount']}"))  # fmt: skip
+
+
+_AT_PORT = Later(
+    r"\((?P<host>[\w.-]+), (?P<port>\d{4,5})\)|(?P<host2>\d+\.\d+\.\d+\.\d+)[: ](?:port )?(?P<port2>\d{4,5})\b"
+)
+_WALLS = (
+    (Later(r"firewall-cmd|firewalld|No route to host"), "sudo firewall-cmd --permanent --add-port={port}/tcp && sudo firewall-cmd --reload"),
+    (Later(r"\bufw\b"), "sudo ufw allow {port}/tcp"),
+)  # fmt: skip
+
+
+def _walled(case: Asked) -> Iterator[Fix]:
+    """A firewall on the machine that the others meet at."""
+    found = _AT_PORT.search(case.text)
+    opens = next((command for words, command in _WALLS if words.search(case.text)), "")
+    if not found or not opens or case.windows:
+        return
+    host, port = found["host"] or found["host2"], found["port"] or found["port2"]
+    yield tried(f"A firewall stands before {host}: open port {port} there, for the other machines (the processes themselves choose further ports: between trusted machines open all), then start again", on.host(opens.format(port=port)), root=True)  # fmt: skip
+
+
+_STUB_LINK = Later(r"(?P<link>/\S*libcuda\.so(?:\.1)?) -> \S*/stubs/libcuda\.so")
+
+
+def _linked_stub(case: Asked) -> Iterator[Fix]:
+    """A link that somebody made, to the library that is for linking only."""
+    if found := _STUB_LINK.search(case.text):
+        yield tried(f"{found['link']} is a link to the toolkit's stub, which is for linking only: delete the link, renew the loader's list, and install the driver where no other libcuda.so.1 is listed then", on.host(f"sudo rm {found['link']} && sudo ldconfig && ldconfig -p | grep libcuda.so.1"), root=True)  # fmt: skip
+
+
+_SHIPPED = re.compile(r"^ls (?:-\S+ )*(?P<folder>[~/]\S*)")
+_OF_SYSTEM = ((re.compile(r"^pacman -Q\S* cudnn"), "sudo pacman -R cudnn"), (re.compile(r"^(?:dpkg -l|apt list)[^\n]*cudnn"), "sudo apt remove 'libcudnn*'"), (re.compile(r"^(?:rpm -q|dnf list)[^\n]*cudnn"), "sudo dnf remove 'libcudnn*'"))  # fmt: skip
+
+
+def _own_cudnn(case: Asked) -> Iterator[Fix]:
+    """A program that ships its cuDNN, and the system's beside it: the program's own comes first, or the other goes."""
+    ran = commands(case.text)
+    folder = next((one["folder"] for each in ran if "libcudnn" in each.outcome and (one := _SHIPPED.match(each.command))), "")  # fmt: skip
+    other = next((gone for each in ran for words, gone in _OF_SYSTEM if words.match(each.command) and not each.refused), "")  # fmt: skip
+    if not folder or not other or case.framework:
+        return
+    yield tried(f"The program brings its own cuDNN in {folder}, and parts of the system's are loaded beside it: have its folder searched first", on.linux(f"export LD_LIBRARY_PATH={folder}:$LD_LIBRARY_PATH"))  # fmt: skip
+    yield tried("Or take the system's cuDNN out, where nothing else needs it", on.host(other), root=True)
+
+
 def _on_a_board(case: Asked) -> Iterator[Fix]:
     if "jetson" in case.tools:
         yield from of_its_jetpack(case)
@@ -257,12 +398,19 @@ _SHOWN: tuple[tuple[tuple[str, ...], Callable[[Asked], Iterator[Fix]]], ...] = (
     (("framework.", "install.", "env.", "cuda.", "cudnn."), _second_copy),
     (("memory.",), _in_pieces),
     (("cuda.", "cudnn.", "env.path"), _unsearched),
+    (("cuda.", "cudnn.", "env.path"), _lies_there),
+    (("driver.compat_misuse", "driver.library_mismatch"), _compat_of_conda),
     (("env.limit",), of_its_owner),
     (("cuda.compiler_missing", "cuda.missing_library", "env.path"), _from_its_folder),
     (("program.build",), _to_be_built_with),
     (("cudnn.missing",), _into_its_folder),
     (("driver.missing",), _unmet),
     (("program.illegal_access",), sanitized),
+    (("install.corrupted",), _torn),
+    (("install.corrupted", "env.limit"), _no_room),
+    (("distributed.",), _walled),
+    (("driver.stub",), _linked_stub),
+    (("cudnn.mixed_libraries",), _own_cudnn),
     (("framework.cpu_only",), _of_conda),
     (("cuda.missing_library", "cuda.version_mismatch", "env.path"), _of_modules),
     (("cuda.", "cudnn.", "framework.", "env.path"), _on_a_board),

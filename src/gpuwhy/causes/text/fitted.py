@@ -38,7 +38,24 @@ def _managed(case: Asked) -> bool:
     return "externally-managed-environment" in case.text
 
 
+_CHOSEN_BY_HAND = Later(
+    r"(?:\b(?:export|setenv|set)|environ\[|^[^\n$#]*[$#]) *[\"']?CUDA_VISIBLE_DEVICES[\"']?\]? *=?|CUDA_VISIBLE_DEVICES=\S* +(?:srun|python|\./)",
+    re.MULTILINE,
+)
+
+
+def _given_by_batch(case: Asked) -> bool:
+    """Whether a batch system chose the GPUs that are visible: what it hid belongs to others."""
+    return bool(_BATCH.search(case.text)) and not _CHOSEN_BY_HAND.search(case.text)
+
+
+_BATCH = Later(
+    r"\bSLURM_|#SBATCH|\bsbatch\b|\bsrun\b|\bsalloc\b|slurmstepd|NoDevFiles|PBS_JOBID|#PBS\b|\bqsub\b|LSB_JOBID|\bbsub\b"
+)
+
+
 _BARS = (
+    Bar(Later(r"^(?:unset CUDA_VISIBLE_DEVICES|export CUDA_VISIBLE_DEVICES=\d[\d,]*)\s*$", re.MULTILINE), _given_by_batch),
     Bar(Later(r"\busermod\b"), inside),
     Bar(Later(r"^module load cuda"), gone),
     Bar(Later(r"^sudo (?:apt|ubuntu-drivers|modprobe|dkms|systemctl|mokutil)\b"), lambda case: "kubernetes" in case.tools),

@@ -38,6 +38,10 @@ _ON_CPU = ("Without a GPU: let the program ask before it takes one, and skip wha
 _OWN_RUNNER = r"self-hosted|gpu-runner|\bactions-runner\b"
 _GIVEN = r"--gres[ =]|--gpus[-= ]|\s-G ?\d"
 
+_HAS_GPUS = r"--gres[ =]|--gpus|\s-G ?\d|gres/gpu|CUDA_VISIBLE_DEVICES\W{0,4}\d{1,2}(?![\d-])|CUDA_VISIBLE_DEVICES=(?:GPU|MIG|-1)"
+_NEW_JOB = ("Slurm: the job was given no GPU: ask for one, in its script (#SBATCH --gres=gpu:1, and the partition that has GPUs) or at srun", on.linux("sbatch --gres=gpu:1 --partition=gpu JOB.sh    # sinfo -o '%P %G' names partitions and their GPUs"))  # fmt: skip
+_NEW_STEP = ("Slurm gave this shell no GPU (CUDA_VISIBLE_DEVICES is then NoDevFiles or empty; set by hand it would be another job's GPU): leave it, and start one with a GPU", on.linux("srun --gres=gpu:1 --pty bash    # in it: nvidia-smi -L"))  # fmt: skip
+
 HOSTS: tuple[Host, ...] = (
     _row(r"\b(?:singularity|apptainer) (?:exec|run|shell|instance)\b(?![^\n]*--nv)",
          ("Apptainer (Singularity): hand the GPU and the host's driver in by --nv", on.linux("apptainer exec --nv IMAGE.sif nvidia-smi    # then your command in its place; singularity takes the same option")),
@@ -45,8 +49,8 @@ HOSTS: tuple[Host, ...] = (
     _row(r"@(?:login|head|front|submit)[\w-]*[ :\]]|\b(?:login|head|frontend|submit)[- ]?node",
          ("This is a cluster's login node, which has no GPU: run it on a node that has one, through the batch system", on.linux("srun --gres=gpu:1 --time=1:00:00 --pty COMMAND    # PBS: qsub -I -l select=1:ngpus=1; LSF: bsub -Is -gpu num=1 COMMAND")),
          ("Or in a job's script", on.linux("sbatch --gres=gpu:1 --wrap='COMMAND'"))),
-    _row(r"#SBATCH|\bsbatch\b|\bsrun\b|slurmstepd|SLURM_JOB",
-         ("Slurm: the job was given no GPU: ask for one, in its script (#SBATCH --gres=gpu:1, and the partition that has GPUs) or at srun", on.linux("sbatch --gres=gpu:1 --partition=gpu JOB.sh    # sinfo -o '%P %G' names partitions and their GPUs")), unless=r"--gres[ =]|--gpus|\s-G ?\d|gres/gpu|CUDA_VISIBLE_DEVICES"),
+    _row(r"NoDevFiles|\bsrun\b[^\n]*--pty|\bsalloc\b|SLURM_JOB_?ID", _NEW_STEP, _NEW_JOB, unless=rf"#SBATCH|\bsbatch\b|{_HAS_GPUS}"),
+    _row(r"#SBATCH|\bsbatch\b|\bsrun\b|slurmstepd|SLURM_JOB", _NEW_JOB, _NEW_STEP, unless=_HAS_GPUS),
     _row(r"#PBS\b|\bqsub\b|PBS_JOBID", ("PBS: the job was given no GPU: ask for one", on.linux("qsub -l select=1:ncpus=4:ngpus=1 JOB.sh")), unless=r"ngpus=|gpus=\d"),
     _row(r"#BSUB\b|\bbsub\b|LSB_JOBID", ("LSF: the job was given no GPU: ask for one", on.linux("bsub -gpu num=1 -q gpu < JOB.sh")), unless=r"-gpu\b"),
     _row(r"sagemaker",
@@ -88,7 +92,7 @@ HOSTS: tuple[Host, ...] = (
     _row(r"snap list docker|/snap/(?:bin/)?docker\b|snap\.docker|docker[^\n]{0,20}\(?snap\b|/var/snap/docker",
          ("Docker comes from snap here, which cannot use the NVIDIA container toolkit of the host: replace it by the engine of the distribution or of docker itself", on.linux("sudo snap remove docker && sudo apt install docker.io nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker")),
          ("Then try the same again", "docker run --rm --gpus all ubuntu nvidia-smi")),
-    _row(r"nv_tegra_release|\bl4t\b|\bjetson\b[^\0]{0,400}\bdocker\b|\bdocker\b[^\0]{0,400}\bjetson\b",
+    _row(r"(?:nv_tegra_release|\bl4t\b|\bjetson\b)[^\0]{0,400}\b(?:docker|container)\b|\b(?:docker|container)\b[^\0]{0,400}(?:nv_tegra_release|\bl4t\b|\bjetson\b)",
          ("Jetson: start it with NVIDIA's runtime, and take an image of the JetPack that is installed, whose PyTorch has the build for its GPU; the package index has none", "docker run --runtime nvidia -it --rm dustynv/l4t-pytorch:r36.2.0    # the tag of your L4T: R36 of /etc/nv_tegra_release is r36, R35 is r35.2.1"),
          ("Or make that runtime docker's default, and start docker again", on.linux("sudo nvidia-ctk runtime configure --runtime=docker --set-as-default && sudo systemctl restart docker"))),
     _row(r"devcontainer|/workspaces/\w|vscode-server[^\n]{0,40}containers",

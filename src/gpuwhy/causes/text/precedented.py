@@ -11,6 +11,7 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.knowledge.precedents import alike
+from gpuwhy.knowledge.prompts import WindowsShell, windows_shell
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.precedent import Alike, Kind
@@ -41,6 +42,12 @@ def precedented(cause: str, case: Asked) -> tuple[tuple[Fix, ...], ...]:
     return tuple(cures)
 
 
+def decisive(cause: str, case: Asked) -> bool:
+    """Whether the closest precedent of this cause says that nothing else of it helps."""
+    found = next((one for one in alike(_whole(case)) if one.row.cause == cause and _is_for(one, case)), None)
+    return found is not None and found.row.only
+
+
 def _whole(case: Asked) -> str:
     """The text's beginning and end, with the deciding lines where they are of neither."""
     inside = all(one in case.reading.excerpt for _, one, _ in case.behind)
@@ -53,9 +60,16 @@ _LINUX = Later(
 _WINDOWS = Later(r"(?i)\.dll\b|\b[a-z]:\\|%\w+%|\bMSVC\b|paging file")
 
 
+_NO_PYTHON = frozenset({"dotnet", "native"})
+
+
 def _is_for(one: Alike, case: Asked) -> bool:
     """Whether a cure is in the words of the system that the text is from, and of Compose where that speaks."""
     if "compose" in case.tools and any(command.startswith("docker run") for _, command in one.row.run):
+        return False
+    if case.windows and one.row.run and not _here(one.row.run, case):  # all that it says to type is another system's
+        return False
+    if case.tools & _NO_PYTHON and any(kind == "code" or command.startswith("pip ") for kind, command in one.row.run):
         return False
     return not (_LINUX if case.windows else _WINDOWS).search(one.row.do)
 
@@ -83,9 +97,17 @@ def _joined(kind: Kind, one: Alike, runs: Sequence[tuple[Kind, str]]) -> str:
     return _TYPED[kind](lines) if kind in _TYPED else lines
 
 
+def _at_prompt(runs: list[tuple[Kind, str]], prompt: WindowsShell) -> list[tuple[Kind, str]]:
+    """Of commands for both of Windows' shells those of the one that is told, else of cmd."""
+    if not {kind for kind, _ in runs} >= _PROMPTS:
+        return runs
+    other: Kind = "cmd" if prompt == "powershell" else "powershell"
+    return [run for run in runs if run[0] != other]
+
+
 def _here(runs: Sequence[tuple[Kind, str]], case: Asked) -> list[tuple[Kind, str]]:
     """The commands that the system of the text has; beside those of a Unix shell the portable ones are so too."""
     others = _SHELLS if case.windows else _PROMPTS
-    kept = [run for run in runs if run[0] not in others]
+    kept = _at_prompt([run for run in runs if run[0] not in others], windows_shell(case.text))
     unix = any(kind == "linux" for kind, _ in kept)
     return [("linux", command) if unix and kind == "any" else (kind, command) for kind, command in kept]

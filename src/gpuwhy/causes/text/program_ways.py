@@ -68,6 +68,9 @@ def out_of_bounds(case: Asked) -> Iterator[Fix]:
         yield tried(f"Guard the kernel that was launched before{here}: each thread must stop where its index is beyond the array", on.code("i = cuda.grid(1)\nif i >= a.size: return"))  # fmt: skip
         yield tried("Let the sanitizer name the kernel and the thread (compile with @cuda.jit(debug=True, opt=False), which names the line)", "compute-sanitizer python PROGRAM")  # fmt: skip
         return
+    if not (owner_of(case) or case.frame or case.programs):
+        yield tried("See which call really fails: kernels fail later than they are called, and only so the traceback names the line", SYNCHRONOUS)  # fmt: skip
+        yield tried("Let the sanitizer name the kernel that touches foreign memory", on.linux("compute-sanitizer python PROGRAM"))  # fmt: skip
     yield from newest(case, "whose kernel may be at fault")
     if case.framework == "torch":
         yield tried(f"Check the indices and labels{here}: on the CPU the same step names one that is out of range", "CUDA_VISIBLE_DEVICES= python PROGRAM")  # fmt: skip

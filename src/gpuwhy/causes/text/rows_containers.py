@@ -21,7 +21,7 @@ _RENTED_ROWS: tuple[Situation, ...] = (
               ("Until then take an image for an older CUDA, where the driver is too old; a wait of some minutes may do where the machine has just started (error 802)", ""), alone=True),
     situation("driver.not_ready", r"container|docker|root@[0-9a-f]{12}|/workspace|\bpod\b",
               ("The fabric manager runs on the host, not in the container: on the host, it must run and have the driver's very release", on.host("sudo apt install nvidia-fabricmanager-$(cut -d. -f1 /sys/module/nvidia/version)=$(cat /sys/module/nvidia/version)* && sudo systemctl restart nvidia-fabricmanager")),
-              ("On a machine that is rented or a cluster's: take another node, and report this one", ""), unless=r"journalctl -u nvidia-fabricmanager|systemctl (?:status|start) nvidia-fabric"),
+              ("On a machine that is rented or a cluster's: take another node, and report this one", ""), unless=r"journalctl -u nvidia-fabricmanager|systemctl (?:status|start) nvidia-fabric|No MIG devices found|nvidia-driver-daemonset|nvidia-driver-ctr"),
     situation("driver.not_ready", r"fabric ?manager[^\n]*(?:interface version|version)[^\n]*(?:don'?t|not|mis)[^\n]{0,6}match|fabric ?manager[^\n]{0,80}version [\d.]+ don",
               ("The fabric manager is of another release than the driver: install the driver's very release, and start it", on.host("sudo apt install --allow-downgrades nvidia-fabricmanager-$(cut -d. -f1 /sys/module/nvidia/version)=$(cat /sys/module/nvidia/version)* && sudo systemctl restart nvidia-fabricmanager")),
               ("And hold both, so that no update parts them again", on.host("sudo apt-mark hold nvidia-fabricmanager-$(cut -d. -f1 /sys/module/nvidia/version)"))),

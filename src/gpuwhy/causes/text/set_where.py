@@ -9,6 +9,7 @@ from msgspec import structs
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
 _SETS = re.compile(r"(?m)^(?:export|unset) ")
@@ -22,9 +23,42 @@ _PLACES = (
 """Where the process is started, by the words of a text, and where its variables are set there; the first that fits counts."""
 
 
+_UNIT = Later(r"^\w{3} +\d+ [\d:]+ \S+ (?P<name>(?!systemd|kernel|sudo|sshd|bash)[a-z][\w.-]*)\[\d+\]: ", re.MULTILINE)
+_SET = re.compile(r"^export ((?:[A-Z_][A-Z0-9_]*=\S+ ?)+)$")
+_CLEARED = re.compile(r"^unset ([A-Z_][A-Z0-9_ ]*)$")
+
+
+def _in_its_unit(fix: Fix, name: str) -> Fix:
+    """A variable of a service that the journal names, set or taken out where systemd reads it."""
+    given, gone = _SET.match(fix.command), _CLEARED.match(fix.command)
+    if not given and not gone:
+        return fix
+    line = " ".join(f'Environment="{one}"' for one in given[1].split()) if given else f"UnsetEnvironment={gone[1]}" if gone else ""  # fmt: skip
+    command = on.host(f"printf '[Service]\\n{line}\\n' | sudo tee /etc/systemd/system/{name}.service.d/gpu.conf && sudo systemctl daemon-reload && sudo systemctl restart {name}")  # fmt: skip
+    made = on.like(f"sudo mkdir -p /etc/systemd/system/{name}.service.d && {command}", command)
+    return structs.replace(fix, text=f"{fix.text}; for the service {name}", command=made, root=True)
+
+
+_SETS_IT = re.compile(r"^(?:(?P<file>[~/.\w-]+):)?(?P<line>\d+):\s*(?:export|setenv|set) +(?P<name>[A-Z_][A-Z0-9_]*)[= ]", re.MULTILINE)  # fmt: skip
+_SEARCHED = re.compile(r"\bgrep\b[^\n|]*?\s(?P<file>~?[/.\w-]+)\s*$", re.MULTILINE)
+
+
+def _in_its_file(fix: Fix, case: Asked) -> Fix:
+    """A variable that is taken out here is set again by the file that the text shows to set it."""
+    gone, text = _CLEARED.match(fix.command), case.reading.excerpt
+    found = next((one for one in _SETS_IT.finditer(text) if gone and one["name"] in gone[1].split()), None)
+    if found is None:
+        return fix
+    before = _SEARCHED.findall(text[: found.start()])
+    file = found["file"] or (before[-1] if before else "")
+    return structs.replace(fix, text=f"{fix.text}; and delete line {found['line']} of {file}, which sets it") if file else fix  # fmt: skip
+
+
 def reaching(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
     """The fixes; those that set a variable say where, if a plain shell is not the place."""
     hint = "" if case.windows else next((told for words, told in _PLACES if words.search(case.text)), "")
+    unit = None if case.windows else _UNIT.search(case.text)
     for fix in fixes:
+        fix = _in_its_unit(fix, unit["name"]) if unit else _in_its_file(fix, case)
         sets = bool(hint) and _SETS.search(fix.command) and hint not in fix.text
         yield structs.replace(fix, text=f"{fix.text}; {hint}") if sets else fix

@@ -59,6 +59,7 @@ _SETS = (
     Later(rf"^(?:RUN |ENV |rem )?(?:export|setenv|declare -x|set|ENV) +\"?(?P<name>{_NAME})[= ](?P<value>[^\s;&|\"']*)", re.MULTILINE),
     Later(rf"\$env:(?P<name>{_NAME}) *= *[\"']?(?P<value>[^\s\"']*)"),
     Later(r"^(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+) ?[=:] ?(?P<value>[^\s|\"']*) *$", re.MULTILINE),
+    Later(r"^(?P<name>[A-Z][A-Z0-9_]+)=(?P<value>[A-Za-z]:\\[^\n\"]*?)\s*$", re.MULTILINE),
     Later(rf"(?P<name>{_NAME}) set by environment to (?P<value>\S+?)\.?(?=\s|$)"),
     Later(r"^(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+)=(?P<value>\S+)(?= +[a-z./])", re.MULTILINE),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
 _LOOKS = re.compile(
-    r"(?:nvidia-smi(?: -[qLlB]\b.*| topo.*| --query.*| nvlink.*)?|nvcc (?:--version|-V)|ls|cat|free|df|grep|lsmod|dmesg|find|which|where|id|uname|echo|env|printenv|ldconfig -p|pip (?:list|show|check|freeze)|conda (?:list|info)|(?:journalctl|systemctl status)|mokutil --sb|kubectl (?:describe|get|logs)|docker (?:info|ps|logs)|lspci|python --version|ulimit -[a-z]|findmnt|squeue|scontrol show|dkms status|module (?:avail|list)|nvidia-ctk --version|ps|quota|ldd)(?:\s|$)"
+    r"(?:nvidia-smi(?= *$| *[|&;>]| -[qLlB]\b| -i \S+ -q| -d | topo| --query| nvlink| \S*-?-version)|nvcc (?:--version|-V)|ls|cat|free|df|grep|lsmod|dmesg|find|which|where|id|uname|echo|env|printenv|ldconfig -p|pip (?:list|show|check|freeze)|conda (?:list|info)|(?:journalctl|systemctl status)|mokutil --sb|kubectl (?:describe|get|logs)|docker (?:info|ps|logs)|lspci|python --version|python3? -m [\w.]*(?:\.info|collect_env)|gpuwhy|ulimit -[a-z]|findmnt|squeue|scontrol show|dkms status|module (?:avail|list)|nvidia-ctk --version|ps|quota|ldd)(?:\s|$)"
 )
 """Commands that only look."""
 _QUICK = re.compile(rf"{_LOOKS.pattern}|(?:export|unset|set) ")
@@ -77,6 +77,43 @@ def only_looks(fix: Fix) -> bool:
 _PRINTS = re.compile(r"^(?:nc -vz|getent|python3? -c [\"'](?:import|from)[^\n]*print\(|where )")
 
 
+def mending(fix: Fix) -> frozenset[frozenset[str]]:
+    """What its commands change, step by step, whoever types them; nothing of what only looks."""
+    if isinstance(fix.command, on.Command) and fix.command.shell in ("code", "dockerfile"):
+        return frozenset({frozenset({_BEFORE_CODE.sub("", fix.command).strip()})})
+    lines = (line for line in _lines(fix) if not _LOOKS.match(_plain(line)) and not _PRINTS.search(line))
+    return frozenset(words for line in lines for step in _STEPS.split(_plain(line)) if (words := _words(step)))
+
+
+_BEFORE_CODE = re.compile(r"^if __name__ == '__main__': |\s+#[^\n]*$")
+
+
+def said_apart(fixes: Sequence[Fix]) -> list[Fix]:
+    """The fixes, last those that change only what an earlier one changes too: it would be tried twice."""
+    kept: list[Fix] = []
+    again: list[Fix] = []
+    for fix in fixes:
+        mine = mending(fix)
+        twice = (
+            mine and not fix.text.startswith("Then") and any(mine <= mending(one) and _alike(fix, one) for one in kept)
+        )
+        (again if twice else kept).append(fix)
+    return [*kept, *again]
+
+
+def _alike(one: Fix, other: Fix) -> bool:
+    """Whether two sentences have most of the words of the shorter one in common: else the second has a reason of its own."""
+    if set(_FIGURE.findall(one.text)) - set(_FIGURE.findall(other.text)):  # it names a release of its own
+        return False
+    mine, its = (frozenset(_LONGER.findall(fix.text.lower())) for fix in (one, other))
+    return len(mine & its) >= _COMMON * min(len(mine), len(its))
+
+
+_FIGURE = re.compile(r"\d[\w.]*")
+_LONGER = re.compile(r"[a-z][\w-]{3,}")
+_COMMON = 0.4
+
+
 def _with_fresh_lines(fix: Fix, ran: Sequence[Ran]) -> Fix:
     """A fix without those of its lines that only look, or set, and that the text has."""
     lines = _lines(fix)
@@ -118,6 +155,8 @@ def _holds(line: str, held: Mapping[str, str]) -> bool:
 def _same(new: str, old: str) -> bool:
     """The same value, or folders that are all searched already."""
     plain, there = new.strip("\"'").lower(), old.strip("\"'").lower()
+    if re.fullmatch(r"%\w+%|\$\{?\w+\}?", plain):  # what another variable has: it has something already
+        return bool(re.match(r"/|[a-z]:", there))
     folders = {one.rstrip("/") for one in re.split(r"[:;]", plain) if one.startswith("/")}
     if folders:
         return folders <= {one.rstrip("/") for one in re.split(r"[:;]", there)}

@@ -18,6 +18,7 @@ _NAMES: tuple[tuple[str, Later], ...] = (
     ("MODEL.gguf", Later(r"\s-(?:m|-model)[ =](\S+\.gguf)\b")),
     ("MODEL", Later(r"\bvllm serve (?!MODEL)([\w./-]+)|\bollama run ([\w.:/-]+)|--model(?:-path|-id)?[ =]([\w./-]*[A-Za-z][\w./-]*)|\b((?:meta-llama|Qwen|mistralai|google|microsoft|deepseek-ai|tiiuae|bigscience|EleutherAI)/[\w.-]+)")),
     ("PROGRAM", Later(r"\bpython3? (?:-u |-m torch\.distributed\.\S+ )?([\w./-]+\.py)\b|torchrun [^\n]*?([\w./-]+\.py)\b|^  File \"([\w-]+\.py)\", line", re.MULTILINE)),
+    ("IMAGE.sif", Later(r"\b(?:singularity|apptainer) (?:exec|run|shell)\b[^\n]*?\s([\w./-]+\.(?:sif|simg))\b")),
     ("JOB.sh", Later(r"\bsbatch (?:-\S+ )*([\w./-]+\.(?:sh|slurm|sbatch|job))\b")),
     ("CONTAINER", Later(r"\bdocker (?:exec|logs|start|restart)(?: -\S+)* ([\w-]+)")),
 )  # fmt: skip
