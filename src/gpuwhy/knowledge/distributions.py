@@ -140,6 +140,7 @@ def family_of(distribution: str) -> Family | None:
 
 def put(command: str, family: Family) -> str | None:
     """A command written for Ubuntu, in the words of a family; None where that family has no such command."""
+    command = _TOOLKIT_REPO.sub(_TOOLKIT[family], command) if family in _TOOLKIT else command
     lines = [_line(line, family) for line in command.split("\n")]
     return None if any(line is None for line in lines) else "\n".join(line for line in lines if line is not None)
 
@@ -166,8 +167,6 @@ _TOOLKIT: dict[Family, str] = {
 
 
 def _line(line: str, family: Family) -> str | None:
-    if family in _TOOLKIT:
-        line = _TOOLKIT_REPO.sub(_TOOLKIT[family], line)
     if family == "nixos" and _BY_HAND.search(line):
         return None
     if "ubuntu-drivers" in line:

@@ -172,13 +172,17 @@ _NO_CODE = frozenset({"ollama", "lmstudio"})
 """Programs of which nobody changes a line."""
 
 
+def _without_code(case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
+    if not any(one.name in _NO_CODE for one in case.programs):
+        return fixes
+    return [fix for fix in fixes if not _is_code(fix)] or fixes
+
+
 def _for_users(cause: str, case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     """Who uses an application writes no Python for it: its options, and none of a program's lines, where there are any."""
     if "jetson" in case.tools:
         fixes = [fix for fix in fixes if not _of_servers(fix)] or fixes
-    fixes = _of_its_time(case, _without_conda(case, fixes))
-    if any(one.name in _NO_CODE for one in case.programs):
-        fixes = [fix for fix in fixes if not _is_code(fix)] or fixes
+    fixes = _of_its_time(case, _without_conda(case, _without_code(case, fixes)))
     if not cause.startswith("memory."):
         return fixes
     fixes = _known_to_the_allocator(case, fixes)
