@@ -21,6 +21,10 @@ def traced(said: str, owner: str = "torch") -> str:
         (traced("TypeError: lerp needs weights of dtype float32, found int64", "jax"), "program.shape"),
         ('RuntimeError: "roll_cuda" not implemented for \'Byte\'', "program.shape"),
         (traced("RuntimeError: the sampler has already been closed", "cupy"), "program.order"),
+        (traced("RuntimeError: the pool cannot be trimmed when capturing", "cupy"), "program.order"),
+        (traced("BufferError: Can't export tensors with the conjugate bit set"), "program.shape"),
+        (traced("CheckpointError: Recomputed values for the following tensors have different metadata than during the forward pass."), "program.shape"),
+        ("terminate called after throwing an instance of 'c10::Error'\n  what():  Storage size calculation overflowed with sizes=[6] and strides=[-1]\n", "program.shape"),
         (
             "tensorflow.python.framework.errors_impl.FailedPreconditionError: Table not initialized. [Op:LookupTableFind]",
             "program.order",

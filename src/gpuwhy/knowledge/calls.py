@@ -30,6 +30,7 @@ _FAMILIES = tuple(
         ("link", r"link"),
         ("module", r"module|library(?!getversion)|kernel|getfuncbysymbol"),
         ("peer", r".*peer|ipc"),
+        ("share", r"mem(?:import|export)|.*shareable|import(?:external)|.*external(?:mem|sem)"),
         ("move", r"memcpy(?!2d|3d|toarray|fromarray|arrayto|peer)"),
         ("copy", r"memcpy|memset|memprefetch|memadvise|copy"),
         ("array", r".*array|.*tex(?:ture|obj|ref)|.*surf|.*mipmap|.*channeldesc"),
@@ -93,7 +94,8 @@ _LACKS = "{call} has no code for this GPU"
 _WILD = "{call} met an error of the GPU: a kernel, this one or one before it, touched what it must not"
 
 MEANINGS: tuple[Meaning, ...] = (
-    *_rows("cuda", "program.shape", _GIVEN, "invalid_value", "alloc copy move array pinned symbol node"),
+    *_rows("cuda", "program.shape", _GIVEN, "invalid_value", "alloc copy move array pinned symbol node share"),
+    *_rows("cuda", "program.shape", "{call} was given a handle or a file that nobody made for sharing", "invalid_handle unknown", "share"),
     *_rows("cuda", "program.shape", "{call} was given a description with nothing behind it, or one that does not fit", "invalid_handle", "array node"),
     *_rows("cuda", "program.launch", "{call} was given a kernel, a grid or arguments that cannot be launched", "invalid_value invalid_handle invalid_device_function", "kernelnode"),
     *_rows("cuda", "program.illegal_access", "{call} was given an address that is not, or no longer, memory of the GPU", "invalid_value", "move"),
@@ -110,7 +112,8 @@ MEANINGS: tuple[Meaning, ...] = (
     *_rows("cuda", "program.order", "{call} came when the driver was already shutting down: at the program's end, as from a destructor", "deinitialized"),
     *_rows("cuda", "program.order", _MADE, "context_is_destroyed invalid_context", "context alloc copy move module launch wait event stream graph free pinned"),
     *_rows("cuda", "program.order", _STATE, "peer_access_already_enabled peer_access_not_enabled host_memory_already_registered host_memory_not_registered graph_exec_update_failure"),
-    *_rows("cuda", "program.order", "{call} is not allowed at that moment (inside a callback, during capture, or for this graph)", "not_permitted", "graph launch stream event alloc copy move"),
+    *_rows("cuda", "program.order", "{call} is not allowed at that moment (inside a callback, during capture, or for this graph)", "not_permitted"),
+    *_rows("cuda", "driver.permission", "{call} is not allowed to this process", "not_permitted", "peer share context count device"),
     *_rows("cuda", "framework.gpu_unsupported", "{call} is not supported by this card or driver", "not_supported"),
     *_rows("cuda", "program.launch", "{call} asks for a cluster of blocks that the card does not take", "invalid_cluster_size"),
     *_rows("cuda", "program.illegal_access", _WILD, "hardware_stack_error illegal_instruction invalid_pc invalid_address_space misaligned_address"),

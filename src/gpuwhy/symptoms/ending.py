@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gpuwhy.model.ending import Ending, Kind
+from gpuwhy.model.ending import Ending, Frame, Kind
 from gpuwhy.symptoms.blocks import (
     FATAL,
     LAUNCHED,
@@ -281,11 +281,36 @@ def _last(found: Sequence[Ending], exit_code: int | None, signal: str) -> Ending
 
 def _last_spoken(spoken: Sequence[Ending], one_run: bool) -> Ending:
     """The last that said something; where that one only missed a peer, the first other that was stopped in its code."""
-    alone = [one for one in spoken if not _PEER.search(one.message)]
+    alone = [one for one in spoken if not _missed(one)]
     last = spoken[-1]
     if last not in alone:
         last = next((one for one in alone if one.stack), last)
-    return last if one_run else _among(alone, last)
+    return _after_stages(alone, last) if one_run else _among(alone, last)
+
+
+def _missed(one: Ending) -> bool:
+    """Whether it only tells that another process is gone, or that nothing came from it."""
+    return bool(_PEER.search(one.message)) or (one.name == "Empty" and not one.message)
+
+
+def _after_stages(alone: Sequence[Ending], last: Ending) -> Ending:
+    """The last; where it misses a file, after the ends of other programs of the run that may have had to write it."""
+    if last.name != "FileNotFoundError" or not last.stack:
+        return last
+    return _among([one for one in alone if one.line < last.line and _of_another(one, last.stack[0])], last)
+
+
+def _of_another(one: Ending, start: Frame) -> bool:
+    """Whether a traceback begins with another program's first file: no program ends twice."""
+    return bool(one.stack) and _starts(one.stack[0]) and _starts(start) and one.stack[0].file != start.file
+
+
+def _starts(frame: Frame) -> bool:
+    """Whether a process begins there: a program's first line, or what a pool of processes runs."""
+    return frame.function == "<module>" or bool(_POOL.search(frame.file))
+
+
+_POOL = re.compile(r"[\\/](?:multiprocessing|concurrent)[\\/]")
 
 
 def _relayed(last: Ending) -> Ending:

@@ -268,7 +268,7 @@ _LOST = ("peer.gone", "peer.late", "peer.died", "nccl.remote_error", "torch.elas
 """What the others see of a process that ended for a reason of its own, before or after it told that reason."""
 _REASONS = (
     "cuda.", "cudnn.", "cublas.", "cusolver.", "loader.", "memory.", "program.", "limit.", "order.", "launch.",
-    "kernel.", "jax.unable", "torch.", "tf.", "ort.", "packages.partial",
+    "kernel.", "build.", "install.", "jax.unable", "torch.", "tf.", "ort.", "packages.partial",
     "python.module", "python.import_name", "python.attribute", "python.exception",
 )  # fmt: skip
 

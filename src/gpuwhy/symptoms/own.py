@@ -22,6 +22,7 @@ from gpuwhy.symptoms.wording import (
     PANICKED,
     QUOTED,
     STACK,
+    STATUS,
     spoken,
     words_of,
 )
@@ -198,7 +199,7 @@ _STARTED = re.compile(r"Command '\[?'?(?:\S*/)?(?P<name>[\w.-]{1,40})")
 TOOLS = frozenset(
     """git ssh scp rsync curl wget tar gzip unzip zip cp mv rm mkdir ls cat sed awk grep find aws gsutil gcloud az
     kubectl ffmpeg convert npm node yarn java mvn latex pdflatex pandoc sqlite3 psql mysql ping hostname id whoami chmod
-    chown ln false sleep pg_restore pg_dump
+    chown ln chrt taskset ionice renice numactl flock false sleep pg_restore pg_dump
     pg_ctl mysqldump redis-cli helm terraform ansible docker-compose gunzip bzip2 xz dd df du""".split()  # noqa: SIM905
 )
 """Programs that have nothing to do with the GPU stack."""
@@ -243,7 +244,7 @@ _PYTHONS = sys.stdlib_module_names - {"subprocess", "ctypes", "multiprocessing",
 
 def _users(ending: Ending) -> bool:
     """Whether the user's own code made it: a condition or a class of its own, a word by hand, a wrong question."""
-    by_words = by_hand(ending) and not HARD.search(spoken(ending.message))
+    by_words = by_hand(ending) and not (HARD.search(spoken(ending.message)) or STATUS.search(ending.message))
     return by_words or asked_wrongly(ending) or asserted_by_user(ending) or _own_class(ending)
 
 

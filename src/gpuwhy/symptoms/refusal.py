@@ -40,13 +40,13 @@ _NO = (
     r"\b(?:must|should|shall|has to|have to|needs? to|expect(?:s|ed|ing)?|requires?|required|cannot|can't|could not|couldn't|unable"
     r"|(?:do|does|did|is|are|was|were|has|have)(?: not|n't)|not (?:allowed|supported|equal|compatible|divisible|implemented|match\w*|a multiple|defined|valid)"
     r"|incompatib\w+|inconsisten\w+|mismatch\w*|unsupported|invalid|unexpected|wrong|illegal|differ(?:s|ent)?|but (?:got|found|received|is|are|was|were|has|they|given)"
-    r"|got|found|received|at least|at most|exceeds?|greater than|less than|larger than|smaller than|too (?:large|small|few|many|short|long|big)|only supports?"
+    r"|got|found|received|at least|at most|exceeds?|greater than|less than|larger than|smaller than|too (?:large|small|few|many|short|long|big)|overflow(?:s|ed)?|only supports?"
     r"|only accepts?|only implemented|no implementation)\b"
 )
 _OPERANDS = re.compile(rf"{_NOUN}[^\n]{{0,200}}?{_NO}|{_NO}[^\n]{{0,200}}?{_NOUN}", re.IGNORECASE)
 _WANTED = re.compile(
     r"\bexpect(?:s|ed)\b[^\n]{0,160}\b(?:\w*tensors?|arrays?|types?|inputs?|arguments?|values?|operands?|but|got|found|to be)\b|\b(?:tensors?|arrays?|types?|inputs?|arguments?|operands?)\b[^\n]{0,120}\b(?:must|should|expected|not supported|unsupported|cannot|only)\b"
-    r"|\bunsupported (?:\w+ ){0,2}types?\b|not implemented for '|could not run '[\w:]+' with arguments|cannot compute \w+ as|no method matching|values to unpack|is ambiguous|\bonly supports?\b|attempting to broadcast|can_mul_mat|same_shape|are_same|\b(?:shape|size|dim|ndim|ne|axis|rank|stride|numel|width|height|channels?|n_\w+)\w*(?:\(\w*\)|\[\w*\])? ?(?:==|!=|<=?|>=?|%) ?\w",
+    r"|\bunsupported (?:\w+ ){0,2}types?\b|not implemented for '|could not run '[\w:]+' with arguments|cannot compute \w+ as|no method matching|values to unpack|is ambiguous|\bonly supports?\b|attempting to broadcast|can_mul_mat|\b(?:cannot|can't|could not|unable to) \w+ (?:an? |the )?(?:tensors?|arrays?)\b|\btensors?\b[^\n]{0,40}\bhave different\b|same_shape|are_same|\b(?:shape|size|dim|ndim|ne|axis|rank|stride|numel|width|height|channels?|n_\w+)\w*(?:\(\w*\)|\[\w*\])? ?(?:==|!=|<=?|>=?|%) ?\w",
     re.IGNORECASE,
 )
 """What is wanted, or a condition on the arrays that did not hold, in the words of something that works on nothing else."""
@@ -73,7 +73,7 @@ _MOMENT = re.compile(
     r"\btwice\b|second time|more than once|(?:only|at most|exactly) once|\bnot (?:yet )?(?:been )?(?:initiali[sz]ed|started|entered|created|recorded"
     r"|captured|finali[sz]ed|set up|joined|instantiated|attached|running|active)\b|uninitiali[sz]ed|\b(?:has|have|had) (?:already )?been (?:deleted|destroyed|closed|released|freed"
     r"|shut ?down|finali[sz]ed|donated|invalidated|consumed|moved|unloaded|terminated)|\b(?:is|was) (?:already )?(?:closed|destroyed|released|finali[sz]ed|frozen|deleted|freed)\b|no longer (?:valid|available|exists?|alive)"
-    r"|\b(?:must|can only|cannot|can't|should|may only|may not|not allowed|not permitted|illegal|invalid)\b[^\n]{0,80}\b(?:before|after|during|while|outside|inside|within|until|once|when)\b"
+    r"|\b(?:must|can only|cannot|can't|should|may only|may not|not allowed|not permitted|illegal|invalid)\b[^\n]{0,80}\b(?:before|after|during|while|outside|inside|within|until|once|when (?:(?:a|the|its|it is) )?(?:\w+ing|stream|graph|context|process|event))\b"
     r"|\b(?:before|after|during|while|outside of|inside)\b[^\n]{0,60}\b(?:is not allowed|not permitted|is forbidden|is not supported|cannot|is illegal|is invalid)\b"
     r"|already (?:been )?(?:initiali[sz]ed|started|running|registered|active|entered|in progress|captur\w+|enabled|destroyed|set)|\bcall \S{1,60} (?:first|before)\b|first call\b|\bbefore (?:calling|using|running|starting|the first)\b|\bwas created (?:inside|outside|within)\b|without a preceding|unsafe_free|freed (?:gpu |device )?(?:buffer|array|memory)|forgot to call|(?:was|were) (?:not|never) (?:called|initiali[sz]ed|created|recorded|set)|\b(?:must|should) (?:be|have been) \w+ before",
     re.IGNORECASE,
@@ -219,12 +219,14 @@ def _framework(ending: Ending, said: str) -> bool:
     if ending.name in _OTHERS or by_hand(ending) or asserted_by_user(ending):
         return False
     below = _BELOW.search(ending.message)  # frames that were pasted below the message
-    speakers = {ending.owner, ending.type.partition(".")[0], below["owner"] if below else ""}
+    speakers = {ending.owner, _NATIVE.get(ending.type, ending.type.partition(".")[0]), below["owner"] if below else ""}
     if "values to unpack" in said:
         return bool(_UNPACKED.search(f"{ending.frame.code if ending.frame else ''} {ending.message}"))
     return bool(speakers & OPERATING) or (ending.owner in ("", USER) and _in_its_words(ending, said))
 
 
+_NATIVE = {"c10::Error": "torch", "c10::IndexError": "torch", "c10::ValueError": "torch", "c10::TypeError": "torch"}
+"""Exceptions of a framework's C++ that nobody caught."""
 _UNPACKED = re.compile(r"= ?[\w.]+\.(?:shape|size\(\))")
 _OTHERS = PLAIN - {"_LinAlgError", "LinAlgError", "FloatingPointError", "ArgumentError"}
 """Exceptions that Python or others raise of their own matters."""

@@ -16,6 +16,13 @@ _NAMED = (
     r"hip(?:error)?\b|rocm|\bcuinit"
 )
 HARD = re.compile(_NAMED, re.IGNORECASE)
+STATUS = re.compile(
+    r"an illegal (?:memory access|instruction) was encountered|no kernel image is available for execution"
+    r"|device-side assert triggered|unspecified launch failure|misaligned address|invalid device (?:ordinal|function)"
+    r"|too many resources requested for launch|invalid resource handle",
+    re.IGNORECASE,
+)
+"""What the CUDA runtime calls its statuses, in words that nobody else uses."""
 STACK = re.compile(
     rf"{_NAMED}|(?<!left on )(?<!writing to )\bdevices?\b|capability|kernel image|driver version|dnn\b|\bblas\b|"
     r"convolution algorithm|shared object|\.so\b|\.dll\b|dll load|undefined symbol|out of memory|allocat(?!e resources)|compiler|"

@@ -19,7 +19,9 @@ from gpuwhy.knowledge.messages import UNRESOLVED
 from gpuwhy.knowledge.variants import in_old_list, index_of
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.ending import PYTHON, USER
 from gpuwhy.model.signature import error
+from gpuwhy.model.symptom import Reading, Symptom
 
 _OWNER = re.compile(
     r"(?:site|dist)-packages/([a-z][a-z_]*?[a-z])(?:/|(?:_\d)?(?:_cuda|_C|_ext(?:ension)?s?|_ops|_kernels)?\.cpython)|(?<![\w./-])([a-z]\w+)/[\w./-]+\.so\b",
@@ -28,6 +30,13 @@ _OWNER = re.compile(
 _ALONE = re.compile(r"(?:site|dist)-packages/(\w+?)\.cpython")
 _PINNED = ("tensorflow-text",)  # packages whose own metadata names one minor release of TensorFlow
 _CONDA = {"torch": "pytorch", "jaxlib": "jaxlib"}
+
+
+def by_name(s: Symptom, r: Reading) -> bool:
+    """Whether the program's own code asks a library for a function by its name, as ctypes does."""
+    frames = r.ending.stack
+    asked = bool(frames) and "ctypes" in frames[-1].file and r.ending.name == "AttributeError"
+    return asked and s.within(r.ending) and all(one.owner in (USER, PYTHON) for one in frames)
 
 
 def _made(case: Asked) -> Iterator[Fix]:
@@ -114,6 +123,7 @@ TEXT = Text(
         ("windows.dll_load_failed", 3.2, "an extension was built for another PyTorch", all_of(LACKS_ENTRY, line(r"importing \w*(?:cuda|_C|_ext|ops|kernels)\b"))),
         ("loader.undefined_symbol", 4.8, "a compiled package needs {symbol}, which this PyTorch version does not have", field("symbol", r"_ZN?K?(?:2at|3c10|5torch|St\d*.*(?:at|c10))|_ZN?[KTIV]*N(?:2at|3c10|5torch)|THC|TH[A-Z]|PyInit|aoti_|torch")),
         ("loader.undefined_symbol", 4.8, "a compiled package needs {symbol}, which this TensorFlow version does not have", field("symbol", r"_Z\w*(?:10tensorflow|4absl|3tsl|3xla|6tflite|6google8protobuf|4mlir|5Eigen)|TF_|TFE_")),
+        ("loader.undefined_symbol", 5.2, "the program asks {object} by name for {symbol}, which this release does not have", by_name),
         ("loader.undefined_symbol", 3.2, "{symbol} is missing: the extension was built for another release", all_of(field("symbol", r"_Z"), no(line("cudnn|nvrtc|cublas")))),
         ("loader.undefined_symbol", 2.4, "{symbol} is missing in what the extension was built for", field("object", r"(?!.*libtorch).*(?:cpython|_cuda|_C\b|ops).*\.so")),
         ("loader.cannot_open", 3.6, "{library} is of the release that the extension was built for", all_of(asks("framework"), no(with_("torch.own_import")))),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.arch_ways import for_arch, has_code, told_arch
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.calls import by_program
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, any_of, differ, line, no, only_titles, own_module, with_
 from gpuwhy.causes.text.exactly import PROJECTS, for_any_gpu, for_gpu, newer_compiler
@@ -111,10 +112,10 @@ TEXT = Text(
         ("kin.lacks", 3.8, "{library} has no code for this GPU or driver ({name})"),
         ("said.built_for", 4.8, "it was built for {built}, and this GPU is {has}", differ("built", "has")),
         ("generic.sm_dropped", 4.8, "this release does not run on a GPU of this generation"),
-        ("cuda.invalid_symbol", 3.6, "the build has no code for this GPU: a symbol of the device code is not there (error 13)"),
+        ("cuda.invalid_symbol", 3.6, "the build has no code for this GPU: a symbol of the device code is not there (error 13)", no(by_program)),
         ("said.built_lower", 3.6, "it was built for another GPU than this one"),
         ("said.gpu_older", 3.8, "the text says which GPUs are supported, and this one is not among them"),
-        ("said.symbol", 3.8, "the build has no code for this GPU: a symbol of the device code is not there (error 13)"),
+        ("said.symbol", 3.8, "the build has no code for this GPU: a symbol of the device code is not there (error 13)", no(by_program)),
         ("said.engine_elsewhere", 4.2, "the engine was built on a GPU of compute capability {built}, and this one has {has}"),
         ("tf.cudnn_handle", 3.8, "the GPU is newer than this CUDA version supports", told_gpu_newer),
         ("tf.conv_algorithm", 3.6, "the GPU is newer than this CUDA version supports", told_gpu_newer),

@@ -104,6 +104,8 @@ TEXT = Text(
     signatures=(
         error("packages.unreadable", r"^\W{0,4}(?:SyntaxError|IndentationError|TabError): (?:\(unicode error\)|'.' was never closed|unterminated|unexpected (?:eof|indent)|expected an indented block|source code (?:string )?cannot contain null|invalid non-printable|unindent does not match|unmatched|null byte|inconsistent use of tabs)", "syntaxerror: ", "indentationerror: ", "taberror: "),
         error("packages.syntax", r"^\W{0,4}SyntaxError: invalid syntax", "syntaxerror: invalid syntax"),
+        error("packages.no_start", r"(?:site|dist)-packages[\\/][^\s\"']{1,200}[\"']?: exec\w* failed: (?P<what>exec format error|permission denied|no such file)", " failed: ", covers=("limit.", "torch.", "python.", "title.", "driver.")),
+        error("jax.ffi_missing", r"no ffi handler registered for (?P<name>\w{1,80}) on a platform cuda", "no ffi handler", covers=("jax.", "python.", "title.")),
         error("packages.no_init", r"dynamic module does not define (?:module export|init) function \(?(?P<what>\w{1,80})", "dynamic module does not define"),
         error("remark.cut", r"error in md5 checksums|\bmd5(?:sum| checksum)? mismatch|unexpected end of file or stream|\blisted in record\b[^\n]{0,20}\b(?:deleted|gone|missing|removed)|\b(?:copied|copy|transfer|download|scp|rsync)\b[^\n]{0,30}\bbroken? off|\bdisk (?:had |was |is |got )?(?:filled up|full|ran full) (?:during|while)\b|\bsize \d+ instead of [\d.]+", "md5", "end of file or stream", "listed in record", "broke off", "broken off", "filled up", "full during", "full while", "instead of"),
         error("remark.broken_off", rf"{_INSTALLING}[^\n]{{0,60}}\b{_BROKEN_OFF}|{_BROKEN_OFF}[^\n]{{0,30}}\b(?:during|while|in the middle of)\b[^\n]{{0,20}}{_INSTALLING}",
@@ -123,6 +125,8 @@ TEXT = Text(
     clues=(
         ("packages.unreadable", 4.6, "a file of the installed package is not what was installed: Python cannot read it", by_package),
         ("packages.syntax", 4.0, "Python cannot read a file of the installed package: it is damaged, or written for another Python", by_package),
+        ("packages.no_start", 4.4, "a program of the installed package cannot be started ({what}): it is not what was installed"),
+        ("jax.ffi_missing", 4.2, "the part of JAX's plugin that brings {name} was not loaded: its file is gone or damaged"),
         ("packages.no_init", 4.4, "a compiled module of the installed package is not what was installed: it lacks {what}", by_package),
         ("remark.cut", 4.4, "files of the package are missing or incomplete", whole(r"cuda|cudnn|cublas|nvidia|nccl|torch|tensorflow|jax|triton|cupy|gpu|onnxruntime")),
         ("said.hashes", 3.8, "what was downloaded is not what was asked for"),

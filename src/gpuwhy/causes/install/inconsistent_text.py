@@ -115,6 +115,7 @@ TEXT = Text(
         error("triton.part", r"no module named '?triton\. ?(?P<name>[a-z]\w*)", "named 'triton.", "named triton.", covers=("triton.missing", "python.module")),
     ),
     clues=(
+        ("jax.ffi_missing", 3.2, "JAX asks for {name}, which the plugin does not bring: they may be of different releases"),
         ("packages.syntax", 2.2, "a file of the installed package is written for another Python than this one", by_package),
         ("said.release_file", 4.2, "it looks for its part for PyTorch {wants}, which this release of it does not have"),
         ("said.engine_elsewhere", 2.0, "the engine was built elsewhere"),

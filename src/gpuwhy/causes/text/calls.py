@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from gpuwhy.knowledge.calls import MEANINGS, Meaning, call_in, family_of, of_its_own
+from gpuwhy.model.ending import USER
 from gpuwhy.model.symptom import Clue, Condition, Reading, Symptom
 
 OWN = 4.4
@@ -52,7 +53,7 @@ def _spelt(found: re.Match[str]) -> str:
 
 def _answers(meaning: Meaning) -> Condition:
     def fits(s: Symptom, r: Reading) -> bool:
-        if _within(r.excerpt) or (meaning.api == "nvrtc" and _COMPILES.search(r.excerpt)):
+        if _others_call(s, r) or (meaning.api == "nvrtc" and _COMPILES.search(r.excerpt)):
             return False
         call = called(s, r)
         if not call:
@@ -63,6 +64,18 @@ def _answers(meaning: Meaning) -> Condition:
         return family in meaning.families
 
     return fits
+
+
+def _others_call(s: Symptom, r: Reading) -> bool:
+    """Whether a framework may have made the call; what the program's own code raises and names by its call it made."""
+    frame = r.ending.frame
+    own = frame is not None and s.within(r.ending) and frame.owner == USER and frame.code.startswith("raise ")
+    return _within(r.ending.message if own and call_in(r.ending.message) else r.excerpt)
+
+
+def by_program(s: Symptom, r: Reading) -> bool:
+    """Whether the program itself made the call that returned a status."""
+    return bool(called(s, r)) and not _others_call(s, r)
 
 
 _COMPILED = re.compile(r"\.cu(?:h|pp)?[(:]\d+|\bnvcc\b|\bg\+\+ |\ba\.out\b")

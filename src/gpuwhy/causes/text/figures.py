@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from gpuwhy.model.symptom import Reading, Symptom
 
 
 def _figures(s: Symptom) -> dict[str, float]:
-    f = {name: s.size(name) for name in ("wanted", "total", "free", "allocated", "reserved", "unused")}
+    f = {name: s.size(name) for name in ("wanted", "total", "free", "allocated", "reserved", "unused", "allowed")}
     if f["reserved"] < 0 <= min(f["allocated"], f["unused"]):  # in a container the own process goes by a foreign pid
         f["reserved"] = f["allocated"] + f["unused"]
     return f
@@ -31,6 +29,8 @@ def others_hold(s: Symptom, r: Reading) -> bool:
 def splintered(s: Symptom, r: Reading) -> bool:
     """This process holds reserved memory that it does not use, and more of it than was asked for."""
     f = _figures(s)
+    if capped(s, r):
+        return f["unused"] > 0 and 0 <= f["allocated"] + f["wanted"] <= f["allowed"]
     if f["unused"] < 0 and 0 <= f["allocated"] < 0.1 * f["reserved"]:  # none of its pool's: another framework's
         return False
     unused = f["unused"] if f["unused"] >= 0 else f["reserved"] - f["allocated"]
@@ -66,5 +66,5 @@ def own_full(s: Symptom, r: Reading) -> bool:
 
 
 def capped(s: Symptom, r: Reading) -> bool:
-    """The program set a limit of its own on the memory that it may use."""
-    return bool(re.search(r"[\d.]+ [KMG]iB allowed", s.text))
+    """The program set a limit of its own on the memory that it may use: the rest of the card is no matter."""
+    return s.size("allowed") > 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from gpuwhy.model.signature import Signature, context, error
 
 _SIZE = r"[\d.]+ ?[KMGT]?i?B(?:ytes)?"
+_MORE = r"(?:\.? process \d{1,9}(?: \([^)\n]{1,80}\))? has [\d.]{1,9} [KMGT]?i?B(?:ytes)? memory in use){0,16}"
+"""PyTorch names every process that holds some of the card."""
 
 SIGNATURES: tuple[Signature, ...] = (
     error("memory.heap", r"java heap space|gc overhead limit exceeded|\b(?:javascript |java |js )?heap out of memory|reached heap limit|allowed memory size of \d+ bytes exhausted|outofmemoryerror: (?:java|metaspace|unable to create)|command not allowed when used memory",
@@ -15,8 +17,9 @@ SIGNATURES: tuple[Signature, ...] = (
         rf"(?:\.? ?\(?gpu (?P<device>\d+)(?:;| has a total capac[ity]{{2,4}} of) ?(?P<total>{_SIZE}))?"
         rf"(?:[^\n]*?; (?P<allocated>{_SIZE}) already allocated)?"
         rf"(?:[^\n]*?(?:;|of which) (?P<free>{_SIZE}) (?:is )?free)?"
-        rf"(?:[^\n]*?process (?P<pid>\d+)(?: \([^)\n]{{1,80}}\))? has (?P<held>{_SIZE})(?: memory in use|[;,.]))?"
-        rf"(?:[^\n]*?(?:(?:;|this process has) (?P<reserved>{_SIZE}) (?:reserved in total|memory in use|cached)|this process has (?P<reserved2>{_SIZE})))?"
+        rf"(?:[^\n]*?process (?P<pid>\d+)(?: \([^)\n]{{1,80}}\))? has (?P<held>{_SIZE})(?: memory in use|[;,.]))?{_MORE}"
+        rf"(?:[^\n]*?(?:(?:;|this process has) (?P<reserved>{_SIZE}) (?:reserved in total|memory in use|cached)|this process has (?P<reserved2>{_SIZE})))?{_MORE}"
+        rf"(?:[^\n]*?(?<!\.)\b(?P<allowed>{_SIZE}) allowed\b)?"
         rf"(?:[^\n]*?allocated memory (?P<allocated2>{_SIZE}) is allocated)?"
         rf"(?:[^\n]*?and (?P<unused>{_SIZE}) is reserved)?",
         "tried to allocate", "has a total capacity",

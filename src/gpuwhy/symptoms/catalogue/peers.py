@@ -43,12 +43,12 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "peer.died",
         r"worker(?:crashed)?error\W{1,3}the worker died|workercrashederror|actordiederror|actorunavailableerror|nodediederror|raylet[^\n]{0,60}(?:died|dead|killed)|actor (?:has )?died (?:unexpectedly )?(?:before|because)|rayactorerror|brokenprocesspool|process pool was terminated abruptly|terminatedworkererror|killedworker\b|processexitedexception"
-        r"|process (?P<process>\d+) terminated with (?:signal (?P<signal>\w+)|exit code (?P<code>-?\d+))|bad termination of one of your application processes|(?:mpirun|mpiexec|prte\w*|prun) (?:noticed|has exited|detected)[^\n]{0,80}process|primary job +terminated|exited on signal (?P<signal2>\d+)|worker process[^\n]{0,40}(?:died|was killed|terminated unexpectedly)"
+        r"|process (?P<process>\d+) terminated with (?:signal (?P<signal>\w+)|exit code (?P<code>-?\d+))|bad termination of one of your application processes|(?:mpirun|mpiexec|prte\w*|prun) (?:noticed|has exited|detected)[^\n]{0,80}process|primary job +terminated (?!normally)|exited on signal (?P<signal2>\d+)|worker process[^\n]{0,40}(?:died|was killed|terminated unexpectedly)"
         r"|signal (?P<signal3>\d+) \((?P<name>sig\w+)\) received by pid|(?:srun|slurmstepd)\W[^\n]{0,80}(?:killed|cancelled(?![^\n]{0,80}time limit))",
         "workercrashed", "actordied", "actorunavailable", "nodedied", "raylet", "actor died", "actor has died", "rayactorerror", "brokenprocesspool", "terminated abruptly", "terminatedworker", "killedworker", "processexited", "terminated with", "bad termination", "mpirun", "mpiexec", "prte", "primary job", "exited on signal",
         "worker died", "worker process", "received by pid", "srun", "slurmstepd",
         covers=("python.", "torch.elastic", "signal.kill", "memory.worker_gone"),
     ),
-    echo("peer.exited", r"srun: error: [^\n]{0,80}exited with exit code \d+", "exited with exit code"),
+    echo("peer.exited", r"srun: error: [^\n]{0,80}exited with exit code \d+|primary job +terminated normally", "exited with exit code", "primary job"),
     context("peer.elastic", r"root cause \(first observed failure\)|childfailederror|torch\.distributed\.elastic", "root cause (first", "childfailederror", "distributed.elastic"),
 )  # fmt: skip
