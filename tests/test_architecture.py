@@ -13,6 +13,8 @@ import pytest
 
 from tools.density import MOST, functions
 
+pytestmark = pytest.mark.xdist_group("sources")  # one process reads all of them, once
+
 SRC = Path(__file__).parent.parent / "src" / "gpuwhy"
 
 # folder (or top-level module) → the folders of gpuwhy it may import, besides itself and `_version`
@@ -276,12 +278,11 @@ PRINTS = ("cli/", "host/children/", "__main__.py", "inside/hook.py", "inside/not
 """Inside the user's process: the hooks and the magic print a note where Python does not, the script its usage."""
 
 
+@cache
 def calls(file: Path) -> list[tuple[int, str]]:
-    found = []
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call):
-            found.append((node.lineno, ast.unparse(node.func)))
-    return found
+    """Calls by name: of a name, or of an attribute of one."""
+    found = [(node.lineno, node.func) for node in ast.walk(tree_of(file)) if isinstance(node, ast.Call)]
+    return [(line, ast.unparse(func)) for line, func in found if isinstance(func, ast.Name | ast.Attribute)]
 
 
 @pytest.mark.parametrize("forbidden, allowed", [(EXITS, PRINTS), (READS, ("border/", "host/", "run/", "repair/"))])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-SRC = Path(__file__).parent.parent / "src" / "gpuwhy"
+from tests.test_architecture import SRC, tree_of
+
+pytestmark = pytest.mark.xdist_group("sources")
 PROSE = frozenset({"reason", "why", "health", "because", "headline", "says", "note"})
 """Fields that hold sentences."""
 OLD_RECORDINGS = SRC / "host" / "recorded.py"  # the one place that reads what older releases wrote
@@ -107,7 +108,7 @@ def searches(tree: ast.AST) -> Iterator[int]:
 def test_no_decision_is_read_out_of_a_sentence():
     wrong = []
     for file in sorted(SRC.rglob("*.py")):
-        name, tree = file.relative_to(SRC).as_posix(), ast.parse(file.read_text(encoding="utf-8"))
+        name, tree = file.relative_to(SRC).as_posix(), tree_of(file)
         found = list(decisions(tree)) if file != OLD_RECORDINGS else []
         if not any(name.startswith(one) or name.endswith(one) for one in OTHERS_WORDS):
             found += searches(tree)

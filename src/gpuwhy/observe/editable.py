@@ -17,7 +17,7 @@ GONE, BUILT_ON, PROJECT = "source gone", "source of what needs it gone", "projec
 _FILES = r".*\.(pth|egg-link)$|__editable__.*finder\.py$"
 _NAMED = re.compile(r"__editable__[._](?P<name>.+?)(?:[-_](?P<version>\d[\w.]*?))?(?:_finder\.py|\.pth)$")
 _MAPPED = re.compile(r"['\"](?P<module>[\w.]+)['\"]: *['\"](?P<path>/[^'\"]+)['\"]")
-_ASKED = re.compile(r"Requires-Dist: *([\w.-]+)")
+_ASKED = re.compile(r"Requires-Dist: *([\w.-]+)(?!.*\bextra *==)")
 _MOST = 200  # lines of one file
 
 
@@ -39,7 +39,7 @@ def _what(scene: Scene, name: str, project: Distribution | None) -> str:
     if gpu_related(name):
         return GONE
     asks = value_or(requirements(scene, project), ()) if project else ()
-    wanted = (_ASKED.match(line) for line in asks if "extra ==" not in line)
+    wanted = map(_ASKED.match, asks)
     return BUILT_ON if any(found and gpu_related(normal(found[1])) for found in wanted) else PROJECT
 
 

@@ -10,6 +10,7 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.env_ways import of_its_owner
 from gpuwhy.causes.text.jetson_ways import of_its_jetpack, one_onnxruntime
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.module_ways import of_modules
 from gpuwhy.causes.text.shown import OwnSetting, commands, set_by_program, variables
 from gpuwhy.causes.text.told_names import listed_kit
 from gpuwhy.causes.text.ways import tried
@@ -273,41 +274,6 @@ def _by_conda(name: str, version: str, old: bool, case: Asked) -> str:
     return on.linux(f"CONDA_OVERRIDE_CUDA={cuda} conda install -c conda-forge {wanted}{also}") if not case.windows else f"conda install -c conda-forge {wanted}{also}"  # fmt: skip
 
 
-_MODULE = re.compile(r"\bcuda(?:toolkit|-toolkit)?[/-](\d+\.\d+)", re.IGNORECASE)
-_NUMBER = re.compile(r"(?<![\w./-])(?:cuda-?|v)?(\d{1,2}\.\d)(?:\.\d+)?/?(?=\s|$)")
-_LOADS = Later(r"\bmodule load +((?!cuda|cudnn|gcc|python|anaconda|miniconda)[\w.+-]+(?:/[\w.+-]+)?)")
-
-
-def offered(case: Asked) -> tuple[str, ...]:
-    """The CUDA releases that a listing of modules or of a cluster's folder shows; () where none does."""
-    out: list[str] = []
-    for ran in commands(case.text):
-        if re.match(r"module (?:avail|spider|av)\b", ran.command):
-            out += _MODULE.findall(ran.outcome)
-        elif re.match(r"ls\b.*[/ ](?:cuda|CUDA)\S*$", ran.command):
-            out += _MODULE.findall(ran.outcome) or _NUMBER.findall(ran.outcome)
-    return tuple(dict.fromkeys(out))
-
-
-def gone(case: Asked) -> bool:
-    """Whether the CUDA that a library is of is none of those that a listing shows."""
-    there = offered(case)
-    first, last = (numbers(one) for one in (case.cuda, case.newest or case.cuda))
-    fits = (first <= numbers(one)[: len(first)] and numbers(one)[: len(last)] <= last for one in there)
-    return bool(there and first and case.library) and not any(fits)
-
-
-def _of_modules(case: Asked) -> Iterator[Fix]:
-    """A program of a cluster, built for a CUDA that is no longer there."""
-    if not gone(case) or case.framework:
-        return
-    there = offered(case)
-    name = next(iter(_LOADS.findall(case.text)), "")
-    program = f"module {name}" if name else "program"
-    yield tried(f"The {program} was built for CUDA {case.cuda}, and {', '.join(there)} are what is there: ask for a build of it with one of these (module avail), or build it again with the newest that it allows, CUDA {max(there, key=numbers)} perhaps", on.linux(f"module avail {name.partition('/')[0]}"))  # fmt: skip
-    yield tried(f"Or ask the administrators to bring the libraries of CUDA {case.cuda} back, or bring them yourself and have them searched", on.linux(f"conda create -y -p $HOME/cuda{case.cuda} -c conda-forge cudatoolkit={case.cuda}\nexport LD_LIBRARY_PATH=$HOME/cuda{case.cuda}/lib:$LD_LIBRARY_PATH"))  # fmt: skip
-
-
 _HELD_DLL = Later(r"(?:WinError (?:5|32)|Access is denied|being used by another process)[^\n]*?'(?P<folder>[^'\n]*site-packages)\\+(?P<left>~?[\w.-]+)", re.IGNORECASE)  # fmt: skip
 _LEAVING = Later(r"(?:Attempting uninstall: |Found existing installation: |Uninstalling )(?P<name>[A-Za-z][\w.-]*?)(?=[ :-]\d|\s|$)", re.MULTILINE)  # fmt: skip
 
@@ -412,7 +378,7 @@ _SHOWN: tuple[tuple[tuple[str, ...], Callable[[Asked], Iterator[Fix]]], ...] = (
     (("driver.stub",), _linked_stub),
     (("cudnn.mixed_libraries",), _own_cudnn),
     (("framework.cpu_only",), _of_conda),
-    (("cuda.missing_library", "cuda.version_mismatch", "env.path"), _of_modules),
+    (("cuda.missing_library", "cuda.version_mismatch", "env.path"), of_modules),
     (("cuda.", "cudnn.", "framework.", "env.path"), _on_a_board),
     (("install.conflict",), _one_on_a_board),
 )

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import structs
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.evident import gone
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.module_ways import gone
 from gpuwhy.causes.text.shown import typed_inside, variables
 from gpuwhy.causes.text.told_names import toolkits
 from gpuwhy.knowledge.drivers import cuda_of_driver
