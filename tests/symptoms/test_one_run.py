@@ -113,3 +113,9 @@ def test_a_launchers_word_for_an_exit_code_accuses_no_peer():
 )  # fmt: skip
 def test_parts_of_an_environment_that_are_not_as_they_were(text, cause):
     assert first(text) == cause
+
+
+def test_a_bus_error_beside_blocks_of_shared_memory_is_full_shared_memory():
+    told = "run.sh: line 2:  4120 Bus error               python ring.py\n"
+    left = "multiprocessing/resource_tracker.py:254: UserWarning: resource_tracker: There appear to be 1 leaked shared_memory objects to clean up at shutdown\n"
+    assert first(told + left) == "memory.host"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import FIGURES, OF_SHM, nothing_else
-from gpuwhy.causes.text.conditions import any_of, counting, field, in_wsl, line, no, with_
+from gpuwhy.causes.text.conditions import any_of, counting, field, in_wsl, line, no, whole, with_
 from gpuwhy.causes.text.env_ways import of_the_host
 from gpuwhy.causes.text.figures import free_but_refused
 from gpuwhy.causes.text.meant import meant
@@ -51,6 +51,7 @@ TEXT = Text(
         ("memory.node", 5.0, "the machine ran low on memory"),
         ("memory.wsl_resident", 2.4, "Windows ran out of memory that the GPU can use"),
         ("signal.kill", 3.6, "the process was killed; the kernel does this when memory runs out"),
+        ("signal.bus", 4.4, "a bus error in a program that keeps blocks of shared memory: /dev/shm is full", whole(r"leaked shared_memory objects|sharedmemory\(|\bshm_open\b")),
         ("signal.bus", 2.9, "a bus error; this happens when /dev/shm is full"),
         ("windows.page_file", 5.0, "Windows' paging file is too small"),
         ("windows.dll_load_failed", 4.6, "Windows' paging file is too small", field("paging", ".")),
