@@ -12,10 +12,10 @@ from gpuwhy.model.lint import Mistake, Place, Rule
 
 RULE = Rule("no-answer", "error", "an installer that asks in a build, where nobody answers")
 
-_KNOW = source("apt-get(8), conda install", "without -y they ask, and stop where no terminal answers")
+_KNOW = source("apt-get(8), dnf(8)", "without -y they ask, and stop where no terminal answers")
 _ASKING = re.compile(
     r"^(?:sudo )?(?:/\S+/)?(?:(?P<apt>apt|apt-get)(?: -[\w=:/-]+)* (?:install|upgrade|dist-upgrade)"
-    r"|(?P<conda>conda|mamba) (?:install|create|update|remove)|(?P<yum>yum|dnf) (?:-\S+ )*(?:install|update))\b"
+    r"|(?P<yum>yum|dnf) (?:-\S+ )*(?:install|update))\b"
 )
 _ANSWERED = re.compile(
     r"(^| )(-\w*y\w*|--yes|--assume-yes|-qq|--assumeyes|-\w*q=\d|-f \S+\.txt --yes|--dry-run|--download-only)( |$)"
@@ -24,7 +24,7 @@ _BRINGS = re.compile(
     r" (git|python|build-essential|cmake|ffmpeg|lib\S|vim|wget|curl|openssh|nvidia|cuda|software|g\+\+|gcc|upgrade)"
 )
 """Packages that bring others along: apt asks only then."""
-_ALWAYS = re.compile(r"always_yes|CONDA_ALWAYS_YES|APT::Get::Assume-Yes|assumeyes", re.IGNORECASE)
+_ALWAYS = re.compile(r"APT::Get::Assume-Yes|assumeyes", re.IGNORECASE)
 
 
 def check(scope: Scope) -> Iterator[Mistake]:

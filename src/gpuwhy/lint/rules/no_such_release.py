@@ -24,12 +24,17 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _beside(scope)
     for pin in scope.environment.pins:
         name = pin.name
-        judged = name in JUDGED and name != "jax" and pin.version and from_index(scope, pin)
+        judged = name in JUDGED and name != "jax" and pin.version and from_index(scope, pin) and not _for_long(pin)
         if judged and _is_gap(pin):
             known = family(name)
             know = source("files of the package index", f"read up to {known.header.newest if known else ''}")
             text = f"{name} {pin.version} is not on the package index"
             yield RULE.mistake(pin.place, text, know, f"write {name}=={next_release(name, pin.version)}")
+
+
+def _for_long(pin: Pin) -> bool:
+    """Whether PyTorch's page of long-term releases is named, which has some that the index never had (1.8.2)."""
+    return any("/lts/" in index.url for index in pin.indexes)
 
 
 def _beside(scope: Scope) -> Iterator[Mistake]:

@@ -71,7 +71,7 @@ def _absent(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     if pin.name in ABSENT:
         text = f"{pin.name}: the package index has no such package, so the installation fails"
         yield RULE.mistake(pin.place, text, KNOW, f"take {ABSENT[pin.name]}")
-    elif pin.name in FAILING:
+    elif pin.name in FAILING and pin.version != "0.0":  # sklearn 0.0 was a real one, and installs still
         text = f"{pin.name}: the package index has a placeholder of that name, whose installation fails"
         yield RULE.mistake(pin.place, text, KNOW, f"take {FAILING[pin.name]}")
     elif re.fullmatch(r"nvidia-[a-z-]+-cu11[0-7]|nvidia-cudnn|nvidia-tensorflow", pin.name) and _is_first(scope, pin):
