@@ -29,6 +29,9 @@ QUOTED = {
     "a counter": f'failures{{message="{LOST}"}} 0\nfailures{{message="{NO_IMAGE}"}} 0',
     "a table of texts": "no CUDA-capable device is detected\ninvalid device ordinal\n"
     "unspecified launch failure\nan illegal memory access was encountered",
+    "a search without hits": '$ rg -n "CUDA out of memory" src\n$ echo done\ndone',
+    "a note of a manual": f".. note::\n\n   After a fork PyTorch raises {OOM}, which our launcher never does.",
+    "what a chat has solved": f"[09:12] ann: the {OOM} was my other notebook, fixed\n[09:13] bob: good, cards are idle",
     "a condition": f'if "{OOM}" in str(error):\n    retry()',
 }
 SPOKEN = {
@@ -84,6 +87,29 @@ ENDED = {
 @pytest.mark.parametrize(("text", "cause"), ENDED.items())
 def test_who_ended_it(text, cause):
     assert explain_text(f"epoch 1 loss 1.0\nepoch 2 loss 0.5\n{text}").causes[0].id == cause
+
+
+BEGAN = "PyTorch 2.6.0+cu124, CUDA available, 2 GPUs\nTraceback (most recent call last):\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "cause"), [('os.listdir("/data/private")', "other.not_gpu"), ('open("/data/private", "w")', "env.limit")]
+)
+def test_what_the_users_own_code_may_not_read(code, cause):
+    raised = (
+        f'  File "/home/a/train.py", line 3, in <module>\n    {code}\nPermissionError: [Errno 13] Permission denied: '
+    )
+    assert explain_text(f"{BEGAN}{raised}'/data/private'\n").causes[0].id == cause
+
+
+def test_a_hub_that_is_not_reached_is_no_closed_cache():
+    frames = (
+        '  File "/v/site-packages/transformers/utils/hub.py", line 4, in cached_file\n    raise EnvironmentError(\n'
+    )
+    ended = (
+        "OSError: We couldn't connect to 'https://hub.example' to load this file, and it is not in the cached files."
+    )
+    assert "env.limit" not in [one.id for one in explain_text(f"{BEGAN}{frames}{ended}\n").causes[:1]]
 
 
 def test_what_a_wrapper_announces_is_the_ending():

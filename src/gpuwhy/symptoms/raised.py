@@ -182,7 +182,8 @@ def _no_compiler(ending: Ending) -> Found:
 def _closed_cache(ending: Ending) -> Found:
     """A cache folder that a framework cannot make or write to."""
     path = _QUOTED.search(ending.message)
-    if ending.name not in PLACES or path is None:
+    numbered = ending.name not in ("OSError", "EnvironmentError") or ending.message.startswith("[")
+    if ending.name not in PLACES or path is None or not numbered:
         return None
     near = [
         f for f in ending.stack[-NEAR:] if _owner(f) in FRAMEWORKS and _CACHE.search(f"{f.base} {f.function} {f.code}")

@@ -136,10 +136,11 @@ def form_of(text: str) -> Form:
 
 _OVER = re.compile(
     r"\W{0,3}(?:resolved|recovered|closed|cleared)\b(?! to)"
+    r"|\s*\.\. [a-z-]{3,20}::"
     r"|.{0,200}\b(?:post-?mortem|(?:status|state)\W{1,3}(?:resolved|closed|recovered|fixed|done)\b)",
     re.IGNORECASE,
 )
-"""How a notice begins on something that is over."""
+"""How a notice begins on something that is over, or a note of a manual."""
 _TERM = re.compile(r"[*_=\s]{0,8}(?:[\w-]+ ){0,4}[\"“`].{4,200}[\"”`][*_=:\s]{0,8}$")
 """What is explained by the indented lines below it, in a manual."""
 _RUNNER = re.compile(
@@ -175,6 +176,12 @@ _SUBJECT = re.compile(r"\^?[0-9a-f]{7,40} (?=[(\"A-Za-z])|\* [0-9a-f]{7,12} |com
 """What a version control puts before a change."""
 _SAID = re.compile(r"\[?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?[\]:]? ?<?(?P<who>[A-Za-z][\w.-]{0,24})>?: (?P<what>.*)")
 """A line of a chat."""
+_SOLVED = re.compile(r"\b(?:solved|fixed|resolved|works(?: now)?|since then fine|(?:fine|gone) now)\b", re.IGNORECASE)
+_SEARCHES = re.compile(
+    r"\s*(?:\S*[$#%>❯]|PS [^>]{0,200}>) *(?:sudo )?"
+    r"(?:[zefb]?grep|rg|ag|ack|git (?:grep|log)|findstr|Select-String|sls)\b"
+)
+"""A command that looks for words: they are its pattern, nobody's report."""
 _COUNTED = re.compile(r"\s{2,}\d+ \S")
 _ITEM = re.compile(
     r"\s*(?:[-*•+]|\d{1,2}[.)]) |\s*\d{1,3} {2,}\S"
@@ -190,12 +197,13 @@ def _hits(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
     """The lines that a search found, that a version control tells, or that a chat quotes."""
     hits = _mostly(_HIT, lines, there)
     yield from hits
+    yield from (at for at in there if _SEARCHES.match(lines[at - 1]))
     yield from (at for at in there if _TERM.match(lines[at - 1]) and _explained(lines[at - 1 : at + 1]))
     if _mostly(_SUBJECT, lines, there) or any(_SUBJECT.match(lines[at - 1]) for at in there[:1]):
         yield from there
     said = {at: found for at in there if (found := _SAID.match(lines[at - 1]))}
     if len({one["who"] for one in said.values()}) > 1 and len(said) * 2 > len(there):
-        yield from (at for at, one in said.items() if _STRING.search(one["what"]))
+        yield from (at for at, one in said.items() if _STRING.search(one["what"]) or _SOLVED.search(one["what"]))
 
 
 def _explained(pair: Sequence[str]) -> bool:

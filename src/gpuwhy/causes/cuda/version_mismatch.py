@@ -39,7 +39,7 @@ def too_old_for_its_users(case: Case) -> Finding | None:
 def _unfit(case: Case, found: Sequence[UnmetSymbol]) -> list[Unfit]:
     """The wheels of the libraries that do not fit each other, where the framework asks for another version of them."""
     files = {path for one in found for path in (one.provider, one.library)}
-    copies = [c for c in value_or(case.facts.libraries.copies, ()) if files & {c.path, c.real}]
+    copies = [c for c in value_or(case.facts.libraries.copies, ()) if files & c.paths]
     owners = {value_or(c.owner, "").split(" ")[0] for c in copies}
     asked = value_or(case.facts.target.unfit, ())
     return [one for one in asked if one.name in owners and one.by == needs.the(case).distribution]
@@ -126,7 +126,7 @@ def _newer_provider(case: Case, found: Sequence[UnmetSymbol]) -> Iterator[Fix]:
     Within one CUDA major NVIDIA's libraries only gain functions, so that the newest has what all others ask for.
     """
     lacking = {one.provider: one for one in found}
-    copies = [c for c in value_or(case.facts.libraries.copies, ()) if {c.path, c.real} & lacking.keys()]
+    copies = [c for c in value_or(case.facts.libraries.copies, ()) if c.paths & lacking.keys()]
     owned = [value_or(c.owner, "").split(" ")[:2] for c in copies]
     wheels = dict.fromkeys((name, version) for name, version in filter(lambda o: len(o) == 2, owned))
     wanted = [f"{name}>{version}" for name, version in wheels if name.startswith("nvidia-")]

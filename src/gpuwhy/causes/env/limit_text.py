@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.common import OF_SHM
-from gpuwhy.causes.text.conditions import any_of, counting, field, line, no, stacks_own
+from gpuwhy.causes.text.conditions import all_of, any_of, counting, field, line, no, stacks_own, users_reading
 from gpuwhy.causes.text.env_ways import writable
 from gpuwhy.causes.text.fragments import LIMIT_COVERS, PATH, WHERE
 from gpuwhy.causes.text.meant import meant
@@ -113,7 +113,7 @@ TEXT = Text(
         ("cuda.device_unavailable", 0.8, "a GPU that cannot be opened because too few files may be open gives the same error (46)"),
         ("limit.preprocess", 2.6, "nvcc could not run its host compiler; this happens when the folder for temporary files cannot be used", no(_no_compiler)),
         ("limit.cache", 4.4, "a cache folder cannot be written"),
-        ("limit.closed", 4.0, "a file or folder cannot be written by this user", any_of(stacks_own, field("path", _CACHE))),
+        ("limit.closed", 4.0, "a file or folder cannot be written by this user", any_of(all_of(stacks_own, no(users_reading)), field("path", _CACHE))),
         ("limit.closed", 2.2, "a file or folder cannot be read or written by this user"),
         ("limit.in_command", 4.4, "the command that was ended so ran under a limit of its own: ulimit -{flag} {soft}"),
         ("limit.vanished", 4.4, "{path}, which the program or its compiler had just written, is gone: something removes files there while it runs"),

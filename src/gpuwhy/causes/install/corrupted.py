@@ -125,7 +125,7 @@ def _loaded(case: Case) -> list[LibraryCopy]:
     taken = {need.found.value for need in case.facts.loads.needs.need() or () if isinstance(need.found, Known)}
     taken |= later.loaded(case.facts)
     copies = case.facts.libraries.copies.need() or ()
-    return [one for one in copies if {one.path, one.real} & taken and one.fault]
+    return [one for one in copies if one.paths & taken and one.fault]
 
 
 def _from(copy: LibraryCopy) -> str:

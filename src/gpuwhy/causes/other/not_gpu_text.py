@@ -14,6 +14,7 @@ from gpuwhy.causes.text.conditions import (
     no,
     no_errors,
     stacks_own,
+    users_reading,
     with_,
     with_framework,
 )
@@ -194,7 +195,7 @@ TEXT = Text(
         ("packages.damaged", 4.4, "the files of a package have other hashes than the requirements file says", all_of(line("match the hashes"), no(of_gpu_package))),
         ("torch.checkpoint", 4.2, "the checkpoint file is damaged or is none", line("checkpoint file is corrupted|central directory|magic number")),
         ("limit.closed", 1.6, "a matter of file rights"),
-        ("limit.closed", 3.4, "a file of the user's own may not be opened; no part of the GPU stack has to do with it", no(any_of(stacks_own, field("path", r"cache|tmp|temp|\.\w+/")))),
+        ("limit.closed", 3.4, "a file of the user's own may not be opened; no part of the GPU stack has to do with it", all_of(any_of(no(stacks_own), users_reading), no(field("path", r"cache|tmp|temp|\.\w+/")))),
         ("limit.space", 1.4, "a matter of the disk", no(OF_SHM)),
         ("peer.port", 1.6, "the message is about ports or addresses, not about the GPU"),
         ("peer.unreachable", 3.4, "a download or a service, not a process of the job", of_network),

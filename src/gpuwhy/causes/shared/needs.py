@@ -147,7 +147,7 @@ def at_home(case: Case, path: str) -> bool:
 def copy_at(case: Case, path: str) -> LibraryCopy | None:
     """What was observed of the library file at a path."""
     copies = value_or(case.facts.libraries.copies, ())
-    return next((c for c in copies if path in (c.path, c.real)), None)
+    return next((c for c in copies if path in c.paths), None)
 
 
 def irrelevant(case: Case) -> Finding | None:

@@ -87,6 +87,17 @@ def by_package(symptom: Symptom, reading: Reading) -> bool:
     return owner not in ("", "user", "python")
 
 
+_READING = re.compile(r"\b(?:listdir|scandir|iterdir|glob|walk|im?read\w*|load\w*|open\((?![^)]{0,200}['\"][wax]))")
+
+
+def users_reading(symptom: Symptom, reading: Reading) -> bool:
+    """The user's own code could not read something: no package has a frame below it."""
+    ending = reading.ending
+    last = next((f for f in reversed(ending.stack) if f.owner == "user"), None)
+    own = ending.owner in ("user", "python") and last is not None and symptom.within(ending)
+    return own and last is not None and bool(_READING.search(last.code))
+
+
 def beside_missing(*kinds: Kind) -> Condition:
     """A library of one of these families is not found either."""
     return lambda s, r: any(

@@ -25,6 +25,11 @@ class LibraryCopy(Record, frozen=True, omit_defaults=True):
     health: Fact[str]  # "ok", or in words what is wrong with the file
     fault: Flaw = ""  # that, for code to decide by
 
+    @property
+    def paths(self) -> frozenset[str]:
+        """Where it is this file: as it was found, as the file itself, and by its short name beside that."""
+        return frozenset((self.path, self.real, f"{self.real.rpartition('/')[0]}/{self.name}"))
+
 
 class Libraries(Record, frozen=True):
     """Every copy of the CUDA libraries."""
