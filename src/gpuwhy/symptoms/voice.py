@@ -201,6 +201,11 @@ def _hits(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
     yield from (at for at in there if _TERM.match(lines[at - 1]) and _explained(lines[at - 1 : at + 1]))
     if _mostly(_SUBJECT, lines, there) or any(_SUBJECT.match(lines[at - 1]) for at in there[:1]):
         yield from there
+    yield from _chatted(lines, there)
+
+
+def _chatted(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
+    """What is quoted, or told as solved, where several people talk."""
     said = {at: found for at in there if (found := _SAID.match(lines[at - 1]))}
     if len({one["who"] for one in said.values()}) > 1 and len(said) * 2 > len(there):
         yield from (at for at, one in said.items() if _STRING.search(one["what"]) or _SOLVED.search(one["what"]))
