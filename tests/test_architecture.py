@@ -13,8 +13,6 @@ import pytest
 
 from tools.density import MOST, functions
 
-pytestmark = pytest.mark.xdist_group("sources")  # one process reads all of them, once
-
 SRC = Path(__file__).parent.parent / "src" / "gpuwhy"
 
 # folder (or top-level module) → the folders of gpuwhy it may import, besides itself and `_version`

@@ -10,7 +10,6 @@ import pytest
 
 from tests.test_architecture import SRC, tree_of
 
-pytestmark = pytest.mark.xdist_group("sources")
 PROSE = frozenset({"reason", "why", "health", "because", "headline", "says", "note"})
 """Fields that hold sentences."""
 OLD_RECORDINGS = SRC / "host" / "recorded.py"  # the one place that reads what older releases wrote

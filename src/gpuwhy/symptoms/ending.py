@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gpuwhy.model.ending import Ending, Frame, Kind
+from gpuwhy.model.ending import Ending, Kind
 from gpuwhy.symptoms.blocks import (
     FATAL,
     LAUNCHED,
@@ -21,6 +21,7 @@ from gpuwhy.symptoms.blocks import (
     owner_of,
 )
 from gpuwhy.symptoms.series import settled
+from gpuwhy.symptoms.stages import of_another
 from gpuwhy.symptoms.text import unprefixed, warns
 from gpuwhy.symptoms.tongues import ENDS
 
@@ -297,20 +298,7 @@ def _after_stages(alone: Sequence[Ending], last: Ending) -> Ending:
     """The last; where it misses a file, after the ends of other programs of the run that may have had to write it."""
     if last.name != "FileNotFoundError" or not last.stack:
         return last
-    return _among([one for one in alone if one.line < last.line and _of_another(one, last.stack[0])], last)
-
-
-def _of_another(one: Ending, start: Frame) -> bool:
-    """Whether a traceback begins with another program's first file: no program ends twice."""
-    return bool(one.stack) and _starts(one.stack[0]) and _starts(start) and one.stack[0].file != start.file
-
-
-def _starts(frame: Frame) -> bool:
-    """Whether a process begins there: a program's first line, or what a pool of processes runs."""
-    return frame.function == "<module>" or bool(_POOL.search(frame.file))
-
-
-_POOL = re.compile(r"[\\/](?:multiprocessing|concurrent)[\\/]")
+    return _among([one for one in alone if one.line < last.line and of_another(one, last.stack[0])], last)
 
 
 def _relayed(last: Ending) -> Ending:
