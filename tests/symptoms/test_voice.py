@@ -115,3 +115,22 @@ def test_a_hub_that_is_not_reached_is_no_closed_cache():
 def test_what_a_wrapper_announces_is_the_ending():
     ending = read_text(f"torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\n{LIBCUDA}").ending
     assert (ending.name, ending.wrappers) == ("AssertionError", ("torch._dynamo.exc.BackendCompilerFailed",))
+
+
+MODULE = "Your driver CUDA version is 12.2 but the module you want to load requires CUDA 12.4.\n"
+
+
+@pytest.mark.parametrize("heading", ["Lmod has detected the following warning:", "Warnings:", "*** WARNING ***"])
+def test_below_a_heading_that_says_so_stands_a_warning(heading):
+    below = read_text(f"{heading}\n{MODULE}").symptoms
+    assert [one.warned for one in below if one.signature == "said.driver_older"] == [True]
+    apart = read_text(f"{heading}\nnone\n\n{MODULE}").symptoms
+    assert [one.warned for one in apart if one.signature == "said.driver_older"] == [False]
+
+
+def test_a_programs_own_fatal_error_below_its_heading_ends_it():
+    ended = "$ gmx mdrun\nFatal error:\nFile input/output error: md.tpr\n"
+    report = explain_text(f"Lmod has detected the following warning:\n{MODULE}\n{ended}")
+    assert report.causes[0].id == "other.not_gpu"
+    assert "md.tpr" in report.causes[0].fixes[0].text
+    assert explain_text(f"Fatal error:\n{MODULE}").causes[0].id == "driver.too_old"

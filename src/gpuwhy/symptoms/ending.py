@@ -56,6 +56,8 @@ _SUCCEEDED = re.compile(r"\b(?:SUCCEEDED|succeeded|exited with 0|exit code 0)\W*
 _COMPLAINS = re.compile(
     r"\W{0,3}(?P<word>usage|(?:fatal )?error|fatal|critical|abort(?:ed|ing)?|usage error)\b\W", re.IGNORECASE
 )
+_HEADING = re.compile(r"\W{0,3}(?P<word>fatal|error|critical)(?: error)?:\s{0,4}", re.IGNORECASE)
+"""A heading below which a program tells in a line why it ends."""
 _PERROR = re.compile(
     r"(?:\[[\w .:-]{1,30}\] |[\w.-]{1,30}: )?[^\s:]{1,120}: "
     r"(?:No such file or directory|Permission denied|Is a directory|Not a directory"
@@ -360,6 +362,8 @@ def _complained(lines: Sequence[str], printed: Sequence[str]) -> Ending | None:
         return None
     if _PERROR.fullmatch(lines[last].strip()):
         return _said_at("fatal", "perror", lines, last)
+    if last and (headed := _HEADING.fullmatch(printed[last - 1])):
+        return _said_at("fatal", headed["word"].lower(), lines, last)
     last = next((at for at in range(max(0, last - LATEST), last) if _USAGE.match(printed[at])), last)
     word = _COMPLAINS.match(printed[last])
     return _said_at("fatal", word["word"].lower(), lines, last) if word else None

@@ -120,6 +120,7 @@ class Form(NamedTuple):
     tested: bool = False  # a test runner's report, of comparisons that ask no part of the stack
     hits: frozenset[int] = frozenset()  # lines of other files, of a history, of a chat
     rows: frozenset[int] = frozenset()  # lines of a table or a list, each of which tells of another thing
+    warned: frozenset[int] = frozenset()  # lines below a heading that calls them a warning
 
 
 def form_of(text: str) -> Form:
@@ -131,7 +132,25 @@ def form_of(text: str) -> Form:
         tested=_RUNNER.search(text) is not None and _compares(lines),
         hits=frozenset(_hits(lines, there)),
         rows=frozenset(_rows(lines, there)),
+        warned=frozenset(_below_warnings(lines)),
     )
+
+
+_HEADED = re.compile(r"\W{0,4}(?:[\w'-]+ ){0,8}warnings?:?\W{0,4}$", re.IGNORECASE)
+"""A heading that calls what follows, up to an empty line, a warning."""
+_PROMPT = re.compile(r"\S{0,60}[$#>❯] \S")
+
+
+def _below_warnings(lines: Sequence[str]) -> Iterator[int]:
+    """The lines of the paragraphs that such a heading begins."""
+    headed = False
+    for at, line in enumerate(lines, 1):
+        if _HEADED.match(line):
+            headed = True
+        elif not line.strip() or _PROMPT.match(line):
+            headed = False
+        elif headed:
+            yield at
 
 
 _OVER = re.compile(
@@ -242,10 +261,14 @@ def marked(symptoms: Sequence[Symptom], form: Form, ending: Ending) -> tuple[Sym
     def quoted(one: Symptom) -> bool:
         return form.over or collected or one.line in form.hits or (tested and one.speaker != "python")
 
-    return tuple(
-        msgspec.structs.replace(one, borrowed=True) if _fails(one) and one.seen is None and quoted(one) else one
-        for one in symptoms
-    )
+    def judged(one: Symptom) -> Symptom:
+        if not _fails(one) or one.seen is not None:
+            return one
+        return msgspec.structs.replace(
+            one, borrowed=one.borrowed or quoted(one), warned=one.warned or one.line in form.warned
+        )
+
+    return tuple(map(judged, symptoms))
 
 
 def _fails(one: Symptom) -> bool:

@@ -56,7 +56,16 @@ def by_its_words(case: Asked) -> Iterator[Fix]:
         yield tried(f"{found[1]} is not there{here}: give the right path; a relative one starts in the folder that the program was started from", on.linux(f"ls -l {word(found[1].rpartition('/')[0] or '.')}"))  # fmt: skip
     elif found := _KEY.search(text):
         yield tried(f"The key {found[1]} is not in the mapping{here}: print its keys there, and compare the file's or configuration's version with the program's")  # fmt: skip
-    elif own := tuple(own_ways(case, "newest")) if case.frame is None or _BY_OTHERS.search(case.frame.file) else ():
+    elif own := tuple(own_ways(case, "newest")) if _by_others(case) else ():
         yield from own
     elif place := spot(case.frame):
         yield tried(f"Look at {place}: the program itself stops there ({str(case.reading.ending)[:120]})")
+    elif case.reading.ending.own and case.reading.ending.message:
+        yield tried(f"The program tells why it ends, and that is no matter of the GPU: look after what it names ({case.reading.ending.message[:120]})")  # fmt: skip
+
+
+def _by_others(case: Asked) -> bool:
+    """Whether a package raised it, or nothing tells who did: a newer release of the program may know better."""
+    if case.frame is None:
+        return not case.reading.ending.own
+    return bool(_BY_OTHERS.search(case.frame.file))

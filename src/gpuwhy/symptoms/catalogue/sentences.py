@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gpuwhy.model.signature import Signature, error, vague
 
-_NUMBER = r"v?\d[\d.]{0,14}"
+_NUMBER = r"v?\d(?:[\d.]{0,13}\d)?"
 _TYPES = r"(?:fp8|fp16|float16|half precision|bf16|bfloat16|float8\w*|int8|int4|fp4|nvfp4|mxfp4|tf32|float64|fp64)"
 _GENERATIONS = r"(?:kepler|maxwell|pascal|volta|turing|ampere|ada(?: lovelace)?|hopper|blackwell)\b\W{0,2}"
 _LESS = r"(?:is |which is |was )?(?:older than|less than|lower than|smaller than|below|too old|not new enough)"
