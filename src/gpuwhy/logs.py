@@ -27,6 +27,7 @@ from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.threshold import LEAST, MOST, SURE, TOLD
 from gpuwhy.reason.explain import explain as explain_reading
 from gpuwhy.reason.explain import likely
+from gpuwhy.reason.first_two import in_order
 from gpuwhy.reason.probed import after_failure, failures
 from gpuwhy.reason.rank import environment, named
 from gpuwhy.reason.report import condition_of, report
@@ -149,7 +150,7 @@ def _at(told: Report, place: Place, again: str) -> Report:
     place = structs.replace(place, no_gpu=place.no_gpu and told.guide is None)
     return msgspec.structs.replace(
         told,
-        causes=placed(named(told.causes, again), place),
+        causes=in_order(placed(named(told.causes, again), place)),
         question=asked_at(told.question, place),
         guide=guided_at(told.guide, place),
         undetermined=still_open(told.undetermined, place, QUESTIONS),

@@ -42,7 +42,7 @@ def _best(cause: Shown, known: Sequence[Fix], twin: bool) -> list[Fix]:
     found = next((fix for fix in fits if twin or not _vague(fix)), None)
     if found is None:
         return []
-    return [structs.replace(found, text=on.after(f"Or, if {cause.title}: ", found.text))]
+    return [structs.replace(found, text=on.after(f"Or, if {cause.title}: ", found.text), of=cause.id)]
 
 
 def _said(second: Sequence[Fix], twins: Sequence[Shown]) -> bool:

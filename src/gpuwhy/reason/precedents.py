@@ -9,11 +9,13 @@ from msgspec import structs
 
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.deeds import destroys
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.precedent import Alike
 from gpuwhy.model.report import Shown
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 from gpuwhy.model.threshold import FOUND, SURE
+from gpuwhy.reason.hedge import CLOSE
 from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.settle import PRECEDENT
 from gpuwhy.reason.tally import Odds, Point, Score
@@ -49,20 +51,34 @@ def _says_nothing(score: Score) -> bool:
 
 
 def with_their_cure(rules: Rules, shown: Sequence[Shown], reading: Reading, facts: Facts | None) -> tuple[Shown, ...]:
-    """The causes; where the closest precedent had another one, its cure is the second thing to try."""
+    """The causes; where the closest precedent had another one, not far behind, its cure is the second thing to try.
+
+    Never the first: it is the cure of another cause. One that takes something away is told under its condition.
+    """
     if not shown or shown[0].confidence >= SURE or not shown[0].fixes or not shown[0].stops:
         return tuple(shown)
     closest = next(iter(rules.alike(reading.excerpt)), None)
-    if closest is None or closest.row.cause in (shown[0].id, NOT_OURS) or shown[0].id == NOT_OURS:
+    if closest is None or not _in_reach(closest.row.cause, shown):
         return tuple(shown)
     first, *others = shown
     cures = rules.cured(closest.row.cause, reading, facts)[:1]
     if not cures or _told_already(cures[0], first.fixes) or _made_of(first.fixes[0], reading.excerpt):
         return tuple(shown)
-    title = rules.causes[closest.row.cause].title
-    cure = structs.replace(cures[0], text=on.after(f"Or, as for others who saw this ({title}): ", cures[0].text))
-    at = int(first.confidence >= FOUND)  # of a cause that is only guessed their cure goes first
-    return (structs.replace(first, fixes=(*first.fixes[:at], cure, *first.fixes[at:])), *others)
+    cure = _as_theirs(cures[0], closest.row.cause, rules.causes[closest.row.cause].title)
+    return (structs.replace(first, fixes=(first.fixes[0], cure, *first.fixes[1:])), *others)
+
+
+def _in_reach(cause: str, shown: Sequence[Shown]) -> bool:
+    """Whether it is another cause than the first one, and about as likely: else its cure leads away."""
+    if NOT_OURS in (cause, shown[0].id):
+        return False
+    return any(one.id == cause and one.confidence >= CLOSE * shown[0].confidence for one in shown[1:])
+
+
+def _as_theirs(cure: Fix, cause: str, title: str) -> Fix:
+    """The cure of another cause, said as such."""
+    words = f"Only if {title}: " if destroys(cure.text, cure.command) else f"Or, as for others who saw this ({title}): "
+    return structs.replace(cure, text=on.after(words, cure.text), of=cause)
 
 
 _PATH = re.compile(r"(?:[A-Za-z]:\\|/)[\w.\\/ -]{10,}")

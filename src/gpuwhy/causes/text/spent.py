@@ -11,12 +11,9 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.shown import Ran, commands, variables
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.deeds import LOOKS, PRINTS
 
-_LOOKS = re.compile(
-    r"(?:nvidia-smi(?= *$| *[|&;>]| -[qLlB]\b| -i \S+ -q| -d | topo| --query| nvlink| \S*-?-version)|nvcc (?:--version|-V)|ls|cat|free|df|grep|lsmod|dmesg|find|which|where|id|uname|echo|env|printenv|ldconfig -p|pip (?:list|show|check|freeze)|conda (?:list|info)|(?:journalctl|systemctl status)|mokutil --sb|kubectl (?:describe|get|logs)|docker (?:info|ps|logs)|lspci|python --version|python3? -m [\w.]*(?:\.info|collect_env)|gpuwhy|ulimit -[a-z]|findmnt|squeue|scontrol show|dkms status|module (?:avail|list)|nvidia-ctk --version|ps|quota|ldd)(?:\s|$)"
-)
-"""Commands that only look."""
-_QUICK = re.compile(rf"{_LOOKS.pattern}|(?:export|unset|set) ")
+_QUICK = re.compile(rf"{LOOKS.pattern}|(?:export|unset|set) ")
 _STEPS = re.compile(r" *(?:&&|;|\|\|) *")
 _NOTE = re.compile(r"\s{2,}(?:#|& rem\b).*$")
 _PIP = re.compile(r"^(?:\S*python[\d.]*(?:\.exe)? -m )?(?:uv )?pip[\d.]*(?= )")
@@ -52,7 +49,7 @@ def _groups(fixes: Sequence[Fix]) -> Iterator[list[Fix]]:
 def _spent(group: Sequence[Fix], ran: Sequence[Ran], held: Mapping[str, str]) -> bool:
     """Whether all that mends in a group was done: what only looks mends nothing."""
     lines = [line for fix in group for line in _lines(fix)]
-    mending = [line for line in lines if not _LOOKS.match(_plain(line))]
+    mending = [line for line in lines if not LOOKS.match(_plain(line))]
     if not mending:
         only_looks = bool(lines) and (group[0].role == "look" or len(group[0].text) < _SHORT)
         return only_looks and all(_done(line, ran) for line in lines)
@@ -71,17 +68,14 @@ def _lines(fix: Fix) -> list[str]:
 
 def only_looks(fix: Fix) -> bool:
     """Whether none of its lines changes anything."""
-    return all(_LOOKS.match(_plain(line)) or _PRINTS.search(line) for line in _lines(fix))
-
-
-_PRINTS = re.compile(r"^(?:nc -vz|getent|python3? -c [\"'](?:import|from)[^\n]*print\(|where )")
+    return all(LOOKS.match(_plain(line)) or PRINTS.search(line) for line in _lines(fix))
 
 
 def mending(fix: Fix) -> frozenset[frozenset[str]]:
     """What its commands change, step by step, whoever types them; nothing of what only looks."""
     if isinstance(fix.command, on.Command) and fix.command.shell in ("code", "dockerfile"):
         return frozenset({frozenset({_BEFORE_CODE.sub("", fix.command).strip()})})
-    lines = (line for line in _lines(fix) if not _LOOKS.match(_plain(line)) and not _PRINTS.search(line))
+    lines = (line for line in _lines(fix) if not LOOKS.match(_plain(line)) and not PRINTS.search(line))
     return frozenset(words for line in lines for step in _STEPS.split(_plain(line)) if (words := _words(step)))
 
 
