@@ -48,6 +48,7 @@ def questions(folder: str, names: list[str]) -> list[tuple]:
         ("ldcache",),
         ("dpkg", "libc6"),
         ("sha256", f"{folder}/text"),
+        ("activated", f"{folder}/activate"),
         ("environ",),
         ("registry", "HKLM/SOFTWARE/NVIDIA Corporation"),
         ("uname",),
@@ -72,6 +73,7 @@ def questions(folder: str, names: list[str]) -> list[tuple]:
 def folder(tmp_path):
     (tmp_path / "text").write_text("one\ntwo\nthree words\n")
     (tmp_path / "with space").write_text("é✓\n")
+    (tmp_path / "activate").write_text("export XLA_FLAGS=--a; export OTHER=1; echo said")
     (tmp_path / "link").symlink_to("text")
     (tmp_path / "libx.so").write_bytes(b"\x7fELF")
     with zipfile.ZipFile(tmp_path / "x.whl", "w") as wheel:

@@ -120,6 +120,7 @@ _VALUES: Mapping[str, Any] = {
     "ldcache": tuple[CacheEntry, ...],
     "sha256": str,
     "dpkg": tuple[DebPackage, ...],
+    "activated": dict[str, str],
     "environ": dict[str, str],
     "registry": RegistryKey,
     "uname": Uname,
@@ -250,6 +251,10 @@ class Host:
     def environ(self) -> Fact[dict[str, str]]:
         """The environment variables that steer the GPU stack; never the others."""
         return self.ask("environ")
+
+    def activated(self, *files: str) -> Fact[dict[str, str]]:
+        """What an environment's activation exports of them; from then on all is answered as in a shell that ran it."""
+        return self.ask("activated", *files)
 
     def registry(self, key: str) -> Fact[RegistryKey]:
         """One key of the Windows registry: `HKLM/SOFTWARE/NVIDIA Corporation/Global`."""

@@ -15,6 +15,7 @@ from gpuwhy.border.child import OUT_OF_TIME
 from gpuwhy.border.programs import system_program
 from gpuwhy.border.shared import machine_name
 from gpuwhy.host import windows
+from gpuwhy.host.activated import exported
 from gpuwhy.host.alias import Alias, accounts, logins
 from gpuwhy.host.base import Host, Offline, Output, RegistryKey, Standing, Uname
 from gpuwhy.host.ends import ended
@@ -118,6 +119,13 @@ class LiveHost(Host):
     def _environ_answer(self) -> Fact[dict[str, str]]:
         kept = steering(self._environ, self.alias)
         return Known(kept, Source("env", "environment", "the variables that steer the GPU stack"))
+
+    def _activated(self, *files: str) -> Fact[dict[str, str]]:
+        found = None if WINDOWS else exported([self.alias.path(file) for file in files], self._environ)
+        if found is None:
+            return Unknown("the environment's activation could not be run")
+        self._environ = {**self._environ, **found}
+        return Known(steering(found, self.alias), Source("file", files[0], "run in a shell of its own"))
 
     def _offline(self) -> Fact[Offline]:
         return Absent(Source("call", "uname", "a running machine"))

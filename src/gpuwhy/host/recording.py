@@ -53,6 +53,9 @@ class RecordingHost(Host):
             answer = self._inner.ask(op, *args)
             with self._lock:
                 self.answers[key] = answer
+                if op == "activated":  # the variables are others from now on
+                    self.answers.pop("environ", None)
+                    self._under_way.pop("environ", None)
             return answer
         finally:
             mine.set()

@@ -38,12 +38,13 @@ def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
     installed = installed_releases(scene)
     out = [*_preset(scene, environ.value, installed), *keras_file(scene, environ.value)]
     kept = {one.name for one in out}
+    by_activation = {one.name: one.file for one in value_or(scene.facts.target.activation, ())}
     for name, value in environ.value.items():
         if name.startswith(FOREIGN) or name in kept:
             continue
         found = _path(scene, value) if name == "PATH" else variable(scene, name, value, installed, CHECKS)
         if found is not None:
-            out.append(found)
+            out.append(_by_activation(found, by_activation[name]) if name in by_activation else found)
     return Known(tuple(out), environ.source)
 
 
@@ -56,6 +57,11 @@ def _preset(scene: Scene, environ: dict[str, str], installed: Mapping[str, str] 
         wrong = found.faults or _hides_every_gpu(name, value)
         if wrong:
             yield structs.replace(found, faults=wrong, set_in=file)
+
+
+def _by_activation(one: Variable, file: str) -> Variable:
+    """A variable of an activated shell, with the file that sets it there."""
+    return structs.replace(one, faults=one.faults or _hides_every_gpu(one.name, one.value), set_in=file)
 
 
 def _hides_every_gpu(name: str, value: str) -> tuple[Fault, ...]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuwhy.model.fact import value_or
-from gpuwhy.model.facts import Interpreter, Start
+from gpuwhy.model.facts import Start
+from gpuwhy.observe.activation import activation_files, is_activated
 from gpuwhy.observe.scene import Scene
 
 _BEGINS = r"(?:import\s[^#]*;\s*)?"
@@ -76,24 +77,10 @@ def _files(scene: Scene, environ: dict[str, str]) -> Iterator[str]:
 def activated(scene: Scene, environ: dict[str, str]) -> Iterator[Preset]:
     """The variables that the environment's activation exports; where it is activated, the shell's own values tell."""
     python = value_or(scene.facts.target.interpreter, None)
-    if python is None or python.kind not in ("venv", "conda") or _is_activated(scene, python, environ):
+    if python is None or python.kind not in ("venv", "conda") or is_activated(scene, python, environ):
         return
-    for file in _activation(scene, python):
+    for file in activation_files(scene, python):
         for line in value_or(scene.host.lines(file, "="), ()):
             said = _EXPORT.match(line)
             if said and not _SECRET.search(said["name"]) and said["name"] not in environ:
                 yield Preset(said["name"], said["quoted"] or said["value"] or "", file)
-
-
-def _is_activated(scene: Scene, python: Interpreter, environ: dict[str, str]) -> bool:
-    named = (environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
-    own = value_or(scene.host.real(python.prefix), python.prefix)
-    return any(value_or(scene.host.real(one), one) == own for one in named if one)
-
-
-def _activation(scene: Scene, python: Interpreter) -> Iterator[str]:
-    if python.kind == "venv":
-        yield f"{python.prefix}/bin/activate"
-        return
-    folder = f"{python.prefix}/etc/conda/activate.d"
-    yield from (f"{folder}/{entry.name}" for entry in value_or(scene.host.list(folder, r".*\.sh$"), ()))

@@ -12,6 +12,7 @@ from gpuwhy.model.fact import Absent, Undetermined, Unknown, value_or
 from gpuwhy.model.facts import Facts, Framework
 from gpuwhy.model.report import State, Verdict
 from gpuwhy.model.symptom import Reading
+from gpuwhy.reason.exported import at_their_file
 
 NOTHING = Reading()
 CERTAIN, LIKELY, POSSIBLE = 0.99, 0.85, 0.4
@@ -60,7 +61,7 @@ def judge_case(cause: Cause, case: Case, subject: str) -> Verdict:
             frame = traceback.extract_tb(bug.__traceback__)[-1]
             error = f"{type(bug).__name__}: {bug} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})"
     state, confidence = _weigh(findings, missing, error)
-    fixes = cause.fixes(case) if state in ("shown", "possible") else ()
+    fixes = at_their_file(cause.fixes(case), case.facts) if state in ("shown", "possible") else ()
     spoken = tuple(f for f in findings if (f.weight == "against") == (state == "ruled_out"))
     first = missing[0] if missing else Unknown("")
     return Verdict(cause, state, confidence, subject, spoken, fixes, first.reason, first.how, error)

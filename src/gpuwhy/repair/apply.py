@@ -131,6 +131,10 @@ def _frozen(patient: Patient, wanted: Mapping[str, str], installer: Installer, f
         try:
             return installer.freeze(f"{folder}/bin/python", left, folder, label)
         except FailedError as error:
+            if error.kind == "network" and label:  # PyTorch's own index, which alone has the labelled builds
+                label = ""
+                left = _without_labelled(patient, left, installer, folder)
+                continue
             name = name_of(error.which)
             here = [one for one in patient.distributions if one.name == name and name in left]
             if error.kind != "lacks" or not here or left[name] != f"{name}=={here[0].version}":
@@ -139,6 +143,16 @@ def _frozen(patient: Patient, wanted: Mapping[str, str], installer: Installer, f
             carry(here[0], patient.prefix, folder)
             del left[name]
     return None
+
+
+def _without_labelled(patient: Patient, wanted: Mapping[str, str], installer: Installer, folder: str) -> dict[str, str]:
+    """What is left once the builds that only an index out of reach has went over as files."""
+    here = {f"{one.name}=={one.version}": one for one in patient.distributions if "+" in one.version}
+    carried = [one for text in wanted.values() if (one := here.get(text))]
+    for one in carried:
+        installer.say(f"PyTorch's index cannot be reached: the files of {one.name} {one.version} are copied")
+        carry(one, patient.prefix, folder)
+    return {name: text for name, text in wanted.items() if text not in here}
 
 
 def _labels(actions: Sequence[Action]) -> list[str]:

@@ -43,6 +43,7 @@ from gpuwhy.model.facts.target import (
     Contradiction,
     Damage,
     Distribution,
+    Exported,
     Framework,
     Imported,
     Interpreter,

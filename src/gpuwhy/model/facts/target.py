@@ -146,6 +146,14 @@ class Start(Record, frozen=True, omit_defaults=True):
         return bool(self.ends or self.lost)
 
 
+class Exported(Record, frozen=True):
+    """A variable that the environment's activation sets."""
+
+    name: str
+    file: str
+    line: str  # as it stands there
+
+
 class Imported(Record, frozen=True, omit_defaults=True):
     """How the import of one module went, in a child of the environment's own Python, as its user starts it."""
 
@@ -184,6 +192,7 @@ class Target(Record, frozen=True):
     """The Python environment under diagnosis."""
 
     interpreter: Fact[Interpreter] = NOT_OBSERVED
+    activation: Fact[tuple[Exported, ...]] = NOT_OBSERVED  # beyond what every activation sets
     site_packages: Fact[tuple[str, ...]] = NOT_OBSERVED
     distributions: Fact[tuple[Distribution, ...]] = NOT_OBSERVED
     frameworks: Fact[tuple[Framework, ...]] = NOT_OBSERVED

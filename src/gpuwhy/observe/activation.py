@@ -1,0 +1,72 @@
+"""Activation: what an environment's own activation exports, which reaches every program that is started in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.host.base import Entry
+from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, value_or
+from gpuwhy.model.facts import Exported, Interpreter
+from gpuwhy.observe.scene import Scene
+
+_SETS = re.compile(r"\s*(?:(?:export|declare -x)\s+)?(?P<name>[A-Za-z_]\w*)\+?=")
+_KEPT = re.compile(r'"(?P<name>[A-Za-z_]\w*)"\s*:\s*"')
+_STOCK = re.compile(r"_OLD_.*|VIRTUAL_ENV.*|PATH|PS1|PYTHONHOME|CONDA_.*|SCRIPT_PATH|BASH.*|OSTYPE|_")
+"""What every activation sets."""
+
+
+def activation(scene: Scene) -> Fact[tuple[Exported, ...]]:
+    """The variables that it sets, with the files that do so; what is looked at later is as in an activated shell."""
+    python = value_or(scene.facts.target.interpreter, None)
+    files = list(activation_files(scene, python)) if python is not None else []
+    sets = [one for file in files for one in _sets(scene, file)]
+    if python is None or not sets:
+        return absent("file", files[0] if files else "activate", "nothing but what every activation sets")
+    source = Source("file", sets[0].file)
+    if is_activated(scene, python, value_or(scene.host.environ(), {})):
+        return Known(tuple(sets), source)
+    if scene.options.imports != "yes":
+        return Unknown("the environment's activation was not run", kind="left out")
+    given = scene.host.activated(*files)
+    if not isinstance(given, Known):
+        return given if isinstance(given, Unknown) else Unknown("the environment's activation was not run")
+    return Known(tuple(sets), source)
+
+
+def _sets(scene: Scene, file: str) -> Iterator[Exported]:
+    """Each variable once, with the line that sets it last."""
+    pattern = _KEPT.finditer if file.endswith("/state") else _at_the_beginning
+    found = {}
+    for line in value_or(scene.host.lines(file, '": "' if file.endswith("/state") else "="), ()):
+        for match in pattern(line):
+            if not _STOCK.fullmatch(match["name"]):
+                found[match["name"]] = Exported(match["name"], file, line.strip())
+    yield from found.values()
+
+
+def _at_the_beginning(line: str) -> list[re.Match[str]]:
+    found = _SETS.match(line)
+    return [found] if found else []
+
+
+def is_activated(scene: Scene, python: Interpreter, environ: dict[str, str]) -> bool:
+    """Whether the shell is in this environment: then its own values tell."""
+    named = (environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
+    own = value_or(scene.host.real(python.prefix), python.prefix)
+    return any(value_or(scene.host.real(one), one) == own for one in named if one)
+
+
+def activation_files(scene: Scene, python: Interpreter) -> Iterator[str]:
+    """What a shell reads when the environment is activated, in its order."""
+    if python.kind == "venv":
+        yield from (f"{python.prefix}/bin/{one.name}" for one in _listed(scene, python, "bin", r"(post)?activate$"))
+    if python.kind == "conda":
+        yield from (f"{python.prefix}/conda-meta/state" for _ in _listed(scene, python, "conda-meta", r"state$"))
+        folder = "etc/conda/activate.d"
+        yield from (f"{python.prefix}/{folder}/{one.name}" for one in _listed(scene, python, folder, r".*\.sh$"))
+
+
+def _listed(scene: Scene, python: Interpreter, folder: str, pattern: str) -> list[Entry]:
+    found = value_or(scene.host.list(f"{python.prefix}/{folder}", pattern), ())
+    return sorted(found, key=lambda one: one.name)

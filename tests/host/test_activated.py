@@ -1,0 +1,57 @@
+"""What an environment's activation exports, seen in a shell of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from gpuwhy.host.activated import exported
+from gpuwhy.host.live import LiveHost
+from gpuwhy.host.recording import RecordingHost
+
+PLAIN = {"PATH": os.environ["PATH"], "HOME": "/root"}
+
+
+@pytest.mark.parametrize(
+    ("script", "given", "told"),
+    [
+        ("export XLA_FLAGS='--a --b'; LOCAL=1", {}, {"XLA_FLAGS": "--a --b"}),
+        (
+            'export LD_LIBRARY_PATH="$VIRTUAL_ENV/lib:$LD_LIBRARY_PATH"',
+            {"LD_LIBRARY_PATH": "/x"},
+            {"LD_LIBRARY_PATH": "/v/lib:/x"},
+        ),
+        ("if [ -d / ]; then export A=$(printf b); fi", {}, {"A": "b"}),
+        (
+            "export LD_LIBRARY_PATH=/nowhere LD_PRELOAD=/nowhere/x.so",
+            {},
+            {"LD_LIBRARY_PATH": "/nowhere", "LD_PRELOAD": "/nowhere/x.so"},
+        ),
+        ("export SAME=1 PATH=/v/bin:$PATH PS1=x", {"SAME": "1"}, {}),
+        ("echo said; echo more >&2; false", {}, {}),
+        ("exit 3", {}, None),
+    ],
+)
+def test_what_a_script_exports(tmp_path: Path, script: str, given: dict[str, str], told: dict[str, str] | None) -> None:
+    (tmp_path / "activate").write_text(f"VIRTUAL_ENV=/v\nexport VIRTUAL_ENV\n{script}\n")
+    assert exported([str(tmp_path / "activate")], {**PLAIN, **given}) == told
+
+
+def test_what_conda_keeps_comes_before_its_scripts(tmp_path: Path) -> None:
+    state, script = tmp_path / "conda-meta" / "state", tmp_path / "x.sh"
+    state.parent.mkdir()
+    state.write_text(json.dumps({"env_vars": {"JAX_PLATFORMS": "cpu", "A": "1"}}))
+    script.write_text("export A=$A$A\n")
+    assert exported([str(state), str(script)], PLAIN) == {"JAX_PLATFORMS": "cpu", "A": "11"}
+
+
+def test_after_it_all_is_answered_as_in_that_shell(tmp_path: Path) -> None:
+    (tmp_path / "activate").write_text("export JAX_PLATFORMS=cpu HF_TOKEN=secret\n")
+    host = RecordingHost(LiveHost(dict(PLAIN)))
+    assert "JAX_PLATFORMS" not in (host.environ().need() or {})
+    assert host.activated(str(tmp_path / "activate")).need() == {"JAX_PLATFORMS": "cpu"}
+    assert (host.environ().need() or {})["JAX_PLATFORMS"] == "cpu"
+    assert b"secret" not in host.dump({})
