@@ -6,12 +6,15 @@ import pytest
 from msgspec import structs
 
 from gpuwhy.logs import read_text, rules
+from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.deeds import destroys, only_looks
 from gpuwhy.model.precedent import Alike, Precedent
 from gpuwhy.model.report import Shown
 from gpuwhy.reason.first_two import ordered
 from gpuwhy.reason.precedents import with_their_cure
+from gpuwhy.shell.gate import fitting
+from gpuwhy.shell.place import Place
 
 OWN, LATER = Fix("Search the right folder", "export A=1"), Fix("Or the other", "export B=1")
 
@@ -88,6 +91,31 @@ def test_what_does_goes_before_what_looks() -> None:
     assert ordered((look, OWN)) == (OWN, look)
     then = Fix("Then", "export A=1")
     assert ordered((look, then)) == (look, then)
+    short, says = (
+        Fix("Read the table", "nvidia-smi"),
+        Fix("End the program that holds the memory, which the table names by number", "nvidia-smi"),
+    )
+    assert ordered((OWN, short, LATER)) == (OWN, LATER, short)
+    assert ordered((OWN, says, LATER)) == (OWN, says, LATER)
+    assert ordered((says, short, LATER)) == (says, LATER, short)
+
+
+def test_a_step_is_never_without_its_first_and_one_that_looks_waits() -> None:
+    then = Fix("Then", "free -g")
+    assert ordered((OWN, then, LATER)) == (OWN, LATER, then)
+    assert ordered((OWN, then)) == (OWN, then)
+
+
+def test_at_a_place_a_step_goes_with_its_first() -> None:
+    place = Place("linux", rights="none")
+    ask = Fix("Give it more memory", on.linux("sudo swapon /swapfile"), root=True)
+    steps = (ask, Fix("Then start it again", "python train.py"), OWN)
+    assert [fix.command for fix in fitting(steps, place)] == [OWN.command, ask.command, "python train.py"]
+    docker = (
+        Fix("Start it with the GPU", "docker run --gpus all IMAGE"),
+        Fix("Compose: the same there", on.code("runtime: nvidia")),
+    )
+    assert fitting((*docker, OWN), Place("linux", container=True, launcher="kubernetes")) == (OWN,)
 
 
 def _their_cure(cure: Fix, first: float, second: float) -> tuple[Fix, ...]:

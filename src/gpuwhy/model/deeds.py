@@ -8,11 +8,14 @@ from gpuwhy.model import on
 
 LOOKS = re.compile(
     r"(?:nvidia-smi(?= *$| *[|&;>]| -[qLlB]\b| -i \S+ -q| -d | topo| --query| nvlink| \S*-?-version)"
-    r"|nvcc (?:--version|-V)|ls|cat|free|df|grep|lsmod|dmesg|find|which|where|id|uname|echo|env|printenv|ldconfig -p"
-    r"|pip (?:list|show|check|freeze)|conda (?:list|info)|(?:journalctl|systemctl status)|mokutil --sb"
-    r"|kubectl (?:describe|get|logs)|docker (?:info|ps|logs)|lspci|python --version"
-    r"|python3? -m [\w.]*(?:\.info|collect_env)|gpuwhy|ulimit -[a-z]|findmnt|squeue|scontrol show|dkms status"
-    r"|module (?:avail|list)|nvidia-ctk --version|ps|quota|ldd)(?:\s|$)"
+    r"|ls|cat|free|df|grep|lsmod|dmesg|find|which|where|id|uname|echo|env|printenv|ldconfig -p|nproc|ss|netstat|ping"
+    r"|\S*pip3? (?:list|show|check|freeze|index)|\S*python[\d.]*(?:\.exe)? -m pip (?:list|show|check|freeze)"
+    r"|conda (?:list|info)|(?:journalctl|systemctl status)|mokutil --(?:sb|list)|ip (?:-br\w* )?a\w*"
+    r"|kubectl (?:describe|get|logs|top)|docker (?:info|ps|logs|inspect|context)|lspci"
+    r"|\S*python3? -m [\w.]*(?:\.info|collect_env)|gpuwhy|ulimit -[a-zA-Z]+(?= *$)|findmnt|squeue|sinfo|sacct"
+    r"|scontrol show|dkms status|module (?:avail|list|spider)|ps|quota|ldd|strings|readelf|objdump|nm|cuobjdump"
+    r"|dumpbin|dir|type|Get-[A-Z]\w+(?![^\n]*\| *(?:Set|Remove|Stop)-)|wsl (?:-l|--list|--status|--version)|winver"
+    r"|systeminfo|nvcc (?:--list\S*|-V)|[\w./\\-]+(?:\.exe)?\"? (?:--version|-version)(?= *$| *[|&;]))(?:\s|$)"
 )
 """Commands that only look."""
 PRINTS = re.compile(r"^(?:nc -vz|getent|python3? -c [\"'](?:import|from)[^\n]*print\(|where )")

@@ -6,7 +6,7 @@ A remedy for another system is left out. Where no remedy has words there, the se
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -15,6 +15,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.guide import Guide, Way
 from gpuwhy.model.report import Open, Shown
+from gpuwhy.model.steps import in_steps
 from gpuwhy.model.symptom import Question
 from gpuwhy.shell.notation import Clears, read
 from gpuwhy.shell.person import asked_for
@@ -108,11 +109,11 @@ def _fixes(cause: Shown, place: Place) -> tuple[Fix, ...]:
 
 def fitting(fixes: Sequence[Fix], place: Place) -> tuple[Fix, ...]:
     """The fixes that a place has words for, its own first; the plain sentences of the others where none has."""
-    there = [(fix, one) for fix in fixes if (one := at(fix, place))]
+    there = list(_there(fixes, place))
     if there:
-        mends = place.system or any(_is_own(fix, place) and fix.role != "look" for fix, _ in there)
-        there.sort(key=lambda pair: bool(mends) and not _is_own(pair[0], place))
-        kept = _allowed([one for _, one in there], place)
+        mends = place.system or any(_is_own(one[0][0], place) and one[0][0].role != "look" for one in there)
+        there.sort(key=lambda steps: bool(mends) and not _is_own(steps[0][0], place))
+        kept = _allowed([[one for _, one in steps] for steps in there], place)
         return (_first(kept[0]), *kept[1:])
     said = [
         msgspec.structs.replace(fix, command="", check="gpuwhy check", undo="")
@@ -122,14 +123,27 @@ def fitting(fixes: Sequence[Fix], place: Place) -> tuple[Fix, ...]:
     return (*map(_first, said[:1]), *said[1:2])
 
 
-def _allowed(fixes: list[Fix], place: Place) -> list[Fix]:
+def _there(fixes: Sequence[Fix], place: Place) -> Iterator[list[tuple[Fix, Fix]]]:
+    """The fixes that a place has words for, each beside what it was, with its steps; no step without its first."""
+    for steps in in_steps(fixes):
+        head = at(steps[0], place)
+        if head is not None:
+            yield [(steps[0], head), *((fix, one) for fix in steps[1:] if (one := at(fix, place)))]
+
+
+def _allowed(fixes: list[list[Fix]], place: Place) -> list[Fix]:
     """For somebody without root: what needs none first, and the rest as what to ask for."""
+    plain = [fix for steps in fixes for fix in steps]
     if place.rights != "none":
-        return fixes
-    own = [fix for fix in fixes if not fix.root]
-    asked = [msgspec.structs.replace(fix, text=asked_for(_first(fix).text)) for fix in fixes if fix.root]
+        return plain
+    own = [fix for steps in fixes if not any(fix.root for fix in steps) for fix in steps]
+    asked = [_to_ask(fix) for steps in fixes if any(fix.root for fix in steps) for fix in steps]
     mends = sum(fix.role != "look" for fix in own)
     return [*own, *asked] if mends else [*asked, *own]
+
+
+def _to_ask(fix: Fix) -> Fix:
+    return msgspec.structs.replace(fix, text=asked_for(_first(fix).text)) if fix.root else fix
 
 
 def _first(fix: Fix) -> Fix:

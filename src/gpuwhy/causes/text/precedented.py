@@ -14,6 +14,7 @@ from gpuwhy.knowledge.precedents import alike
 from gpuwhy.knowledge.prompts import WindowsShell, windows_shell
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.deeds import only_looks
 from gpuwhy.model.precedent import Alike, Kind
 
 MOST = 2
@@ -84,7 +85,8 @@ def _fixes(one: Alike, case: Asked) -> Iterator[Fix]:
 
 
 def _fix(text: str, command: str) -> Fix:
-    return tried(text, command, safe="sudo" not in command, root="sudo" in command)
+    root = "sudo" in command and not only_looks(command)  # to look, who may not leaves it
+    return tried(text, command, safe=not root, root=root)
 
 
 def _kind(run: tuple[Kind, str]) -> Kind:

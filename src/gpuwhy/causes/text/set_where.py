@@ -9,6 +9,7 @@ from msgspec import structs
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.set_inside import launched_by, set_inside
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
@@ -58,7 +59,11 @@ def reaching(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
     """The fixes; those that set a variable say where, if a plain shell is not the place."""
     hint = "" if case.windows else next((told for words, told in _PLACES if words.search(case.text)), "")
     unit = None if case.windows else _UNIT.search(case.text)
+    inside = bool(launched_by(case))
     for fix in fixes:
+        if inside:
+            yield set_inside(fix, case)
+            continue
         fix = _in_its_unit(fix, unit["name"]) if unit else _in_its_file(fix, case)
         sets = bool(hint) and _SETS.search(fix.command) and hint not in fix.text
         yield structs.replace(fix, text=f"{fix.text}; {hint}") if sets else fix

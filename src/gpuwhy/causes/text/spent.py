@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 
@@ -12,6 +12,7 @@ from gpuwhy.causes.text.shown import Ran, commands, variables
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.deeds import LOOKS, PRINTS
+from gpuwhy.model.steps import in_steps
 
 _QUICK = re.compile(rf"{LOOKS.pattern}|(?:export|unset|set) ")
 _STEPS = re.compile(r" *(?:&&|;|\|\|) *")
@@ -27,23 +28,11 @@ def without_spent(fixes: Sequence[Fix], case: Asked) -> list[Fix]:
     ran, held = commands(case.text), variables(case.text)
     if not ran and not held:
         return list(fixes)
-    groups = list(_groups(fixes))
+    groups = list(in_steps(fixes))
     fresh = [group for group in groups if not _spent(group, ran, held)]
     if not fresh:
         return list(fixes)
     return [_with_fresh_lines(fix, ran) for group in fresh for fix in group]
-
-
-def _groups(fixes: Sequence[Fix]) -> Iterator[list[Fix]]:
-    """A fix with the steps that follow it ("Then …")."""
-    group: list[Fix] = []
-    for fix in fixes:
-        if group and not fix.text.startswith("Then"):
-            yield group
-            group = []
-        group.append(fix)
-    if group:
-        yield group
 
 
 def _spent(group: Sequence[Fix], ran: Sequence[Ran], held: Mapping[str, str]) -> bool:
@@ -143,7 +132,8 @@ def _holds(line: str, held: Mapping[str, str]) -> bool:
     """Whether a line only sets variables, each to what it is set to already."""
     found = _EXPORT.match(_plain(line))
     pairs = _PAIR.findall(found[1]) if found else []
-    return bool(pairs) and all(name in held and _same(value, held[name]) for name, value in pairs)
+    known = [_same(value, held[name]) for name, value in pairs if name in held]
+    return bool(known) and all(known)  # what is set beside it, for another library, changes nothing of it
 
 
 def _same(new: str, old: str) -> bool:

@@ -88,7 +88,7 @@ def _with_own_options(command: str, options: Sequence[str]) -> str:
 def _found(text: str) -> Iterator[tuple[str, str]]:
     for name, words in _NAMES:
         if found := words.search(text):
-            yield name, next(filter(None, found.groups()))
+            yield name, next(filter(None, found.groups())).rstrip(".")  # dots that a sentence ends with
     if image := image_of(text)[1]:
         yield "IMAGE", image
 
