@@ -18,6 +18,10 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("no-answer", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN apt-get update && apt-get install -y git\nRUN apt-get install git ffmpeg\n", 3),
+    ("no-such-build", "requirements.txt", "nvidia-dali-nvtf-plugin==1.11.1+nv22.03\ntensorflow==2.15.1\n", 1),
+    ("build-alone", "Dockerfile", "FROM python:3.10\nRUN pip install torch==1.13.1 'numpy<2'\nRUN pip install --upgrade pip && pip install albumentations==0.4.3\n", 3),
+    ("unstated-limit", "requirements.txt", "torch==2.2.2\ndiffusers==0.4.0\nnumpy<2\n", 2),
     ("lost-argument", "Dockerfile", "FROM python:3.12 AS a\nARG ARCHS=9.0\nRUN pip install torch==2.9.1\nFROM python:3.12\nRUN pip install torch==2.9.1\nRUN make \\\n  ARCHS=8 X=$ARCHS && echo $Y\nRUN echo ${ARCHS}\n", 8),
     ("lost-variable", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN apt-get install -y git && git clone https://x.example/a\nRUN cd a\n\nRUN make\n", 3),
     ("old-pip", "Dockerfile", "FROM nvidia/cuda:11.8.0-cudnn8-devel-ubuntu18.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install tensorflow==2.4.0 'protobuf<3.21'\n", 3),
@@ -409,6 +413,13 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("requirements.txt", "matplotlib==3.6.3\nscipy==1.10.0\ntensorflow==2.10.1\n"),
+    ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN apt-get update && apt-get install -y git openssh-server libssl-dev\nRUN apt-get install openssh-client git libssl-dev\n"),
+    ("Dockerfile", "FROM nvcr.io/nvidia/pytorch:24.05-py3\nRUN apt-get update && apt-get install git\n"),
+    ("Dockerfile", "FROM python:3.10\nRUN pip install torch==2.2.2 torchvision==0.17.2\nRUN pip install -e .[dev]\n"),
+    ("Dockerfile", "FROM python:3.8\nRUN pip install torch==1.13.1 'numpy<2'\nRUN pip install --upgrade pip && pip install albumentations==0.4.3\n"),
+    ("requirements.txt", "torch==1.12.1\ndiffusers==0.3.0\nnumpy<2\n"),
+    ("requirements.txt", "torch==1.7.1\nnumpy<2\nsentence-transformers==1.2.1\n"),
     ("Dockerfile", "ARG CUDA_VERSION=12.4.1\nFROM nvidia/cuda:${CUDA_VERSION}-devel-ubuntu22.04\nRUN echo ${CUDA_VERSION} ${UNKNOWN}\n"),
     ("Dockerfile", "ARG X=1\nFROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nARG X\nRUN echo $X ${Y:-$X}\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS a\nARG X=1\nFROM a AS b\nRUN echo $X\n"),
@@ -658,6 +669,15 @@ def test_what_a_script_installs_counts_for_the_dockerfile_that_runs_it():
     beside = {"scripts/install.sh": script, "scripts/reqs.txt": "torch==2.3.1\n"}
     (mistake,) = check({"Dockerfile": text}, beside=beside).mistakes
     assert (mistake.rule, mistake.place.path, mistake.through.line) == ("python-no-wheel", "scripts/reqs.txt", 3)
+
+
+@pytest.mark.parametrize(
+    "compose, silent", [("build:\n      context: .\n", True), ("image: tensorflow/tensorflow\n", False)]
+)
+def test_an_image_that_is_built_in_the_folder_has_a_python(compose, silent):
+    beside = {"docker-compose.yml": f"services:\n  app:\n    {compose}"}
+    result = check({"requirements.txt": "tensorflow==2.10.1\nnumpy<2\n"}, beside=beside)
+    assert ("python-unnamed" not in [m.rule for m in result.mistakes]) is silent
 
 
 def test_tensorflow_1_pinned_beside_an_open_one():

@@ -27,7 +27,7 @@ class Limit(msgspec.Struct, frozen=True):
 LIMITS: tuple[Limit, ...] = (
     Limit("vllm", "0.8.5", "0.10", "transformers<4.54", "it registers 'aimv2', which transformers 4.54 has itself",
           source("vllm-project/vllm-ascend issue 2046, gpustack/gpustack issue 2665", "July and August 2025")),
-    Limit("basicsr", "", "", "torchvision<0.17", "it imports a module (functional_tensor) that 0.17 removed",
+    Limit("basicsr", "1.3.4", "", "torchvision<0.17", "it imports a module (functional_tensor) that 0.17 removed",
           source("XPixelGroup/BasicSR issue 649 and its kin", "1.4.2 is the last release")),
     Limit("realesrgan", "", "", "torchvision<0.17", "its basicsr imports a module of torchvision that 0.17 removed",
           source("XPixelGroup/BasicSR issue 649 and its kin", "1.4.2 is the last release of basicsr")),
@@ -38,9 +38,12 @@ LIMITS: tuple[Limit, ...] = (
     Limit("tensorboard", "", "2.9", "protobuf<3.21", "its generated code does not load under protobuf 4 and newer",
           source("installed and imported, November 2026", "1.15.0, 2.1.0, 2.4.1 and 2.8.0 fail with protobuf 4 and 5")),
     *(
-        Limit(name, "", until, "huggingface-hub<0.26", "it imports cached_download, which 0.26 removed",
-              source("the files of the wheels; easydiffusion issue 1851", f"{last} is the last that does"))
-        for name, until, last in (("diffusers", "0.29", "0.28.2"), ("sentence-transformers", "2.3", "2.2.2"))
+        Limit(name, since, until, "huggingface-hub<0.26", "it imports cached_download, which 0.26 removed",
+              source("the files of the wheels; easydiffusion issue 1851", f"{first} to {last}"))
+        for name, since, until, first, last in (
+            ("diffusers", "0.4", "0.29", "0.4.0", "0.28.2"),  # before it, in a module that nothing imports
+            ("sentence-transformers", "2.0", "2.3", "2.0.0", "2.2.2"),
+        )
     ),
     Limit("torchtext", "0.18", "0.19", "torch<2.4", "its libraries were compiled for PyTorch 2.3",
           source("installed and imported, November 2026", "0.18.0, the last one, misses symbols in PyTorch 2.6.0")),
@@ -71,7 +74,7 @@ LIMITS: tuple[Limit, ...] = (
           source("the files of the wheels", "gradio 4.9.0 to 5.7.0; huggingface-hub 0.36 and 1.0.0")),
     Limit("ultralytics", "8.0", "8.2.64", "torch<2.6", "it cannot load its own weights there: torch.load became strict",
           source("the files of the wheels", "from 8.2.64 on it says weights_only=False; PyTorch 2.6 release notes")),
-    Limit("tts", "", "", "torch<2.6", "it cannot load XTTS there: torch.load became strict",
+    Limit("tts", "0.17", "", "torch<2.6", "it cannot load XTTS there: torch.load became strict",
           source("coqui-ai/TTS issue 4121, aedocw/epub2tts issue 292", "0.22.0 is the last release")),
     Limit("chumpy", "", "0.71", "numpy<1.24", "it imports numpy.bool and others, which 1.24 removed",
           source("mattloper/chumpy issue 55, zju3dv/EasyMocap issue 301", "0.70 is the last release")),

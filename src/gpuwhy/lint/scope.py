@@ -106,6 +106,23 @@ class Scope:
         return []
 
     @cached_property
+    def project_unread(self) -> bool:
+        """Whether a command installs a project whose demands cannot be read here: what it limits is not known."""
+        installing = any(_INSTALLS_PROJECT.search(c.text) and "--no-deps" not in c.words for c in self._commands)
+        return installing and self.kind in ("dockerfile", "script", "singularity") and not self._project_file
+
+    @cached_property
+    def _project_file(self) -> str:
+        """The text of the file that says what the project asks for; '' where none is found."""
+        folder = posixpath.dirname(self.environment.path)
+        for _ in range(3):
+            for name in ("pyproject.toml", "setup.py", "setup.cfg"):
+                if text := self.read(posixpath.join(folder, name)):
+                    return text
+            folder = posixpath.dirname(folder)
+        return ""
+
+    @cached_property
     def requires_python(self) -> tuple[SpecifierSet, Place] | None:
         """The Pythons that the project takes which a command installs into this environment, and that command."""
         installing = (c for c in self._commands if _INTO_IMAGE.search(c.text) and "$" not in c.text)

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from gpuwhy.knowledge import asked
+from gpuwhy.knowledge.releases import family, has_python
+from gpuwhy.lint.index import JUDGED
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import PYTORCH, Pin, holds_only
 from gpuwhy.lint.taking import Network
-from gpuwhy.lint.versions import PYTHONS, holds
+from gpuwhy.lint.versions import LINUX, PYTHONS, allowed, holds
+from gpuwhy.model.version import numbers
 
 _ANY = tuple(p for p in PYTHONS if p not in ("3.6", "3.15"))
 _TOOLS = frozenset(
@@ -44,6 +47,13 @@ def _without(scope: Scope) -> bool:
 def pythons(scope: Scope) -> tuple[str, ...]:
     """The Pythons that an environment may have."""
     return tuple(p for p in scope.environment.pythons if p in PYTHONS) or _ANY
+
+
+def of_frameworks(scope: Scope) -> tuple[str, ...]:
+    """The Pythons that every pinned framework of an environment has a wheel for; () where none is pinned."""
+    rows = [row for pin in scope.pins if pin.version and family(pin.name) and (row := scope.taken(pin))]
+    sets = [set(row.pythons) for row in rows if row.platform == LINUX and row.pythons]
+    return tuple(sorted(set.intersection(*sets), key=numbers)) if sets else ()
 
 
 def network(pins: Iterable[Pin], python: str) -> Network:
@@ -82,11 +92,26 @@ def taken(scope: Scope, name: str, among: Iterable[str], only: int = -1) -> Iter
         by_step.setdefault(pin.step, []).append(pin)
     by_step = {only: by_step.get(only, [])} if only >= 0 else by_step
     for python in among:
+        if any(is_refused(pins, python) for pins in by_step.values()):
+            continue  # the installation fails there, so nothing comes
         release = _release([pin for pins in by_step.values() for pin in pins], python, name)
         one_by_one = (_release(pins, python, name) for pins in reversed(by_step.values()))
         release = release or next(filter(None, one_by_one), "")
         if release:
             yield release
+
+
+def is_refused(pins: list[Pin], python: str) -> bool:
+    """Whether one of some pins has no release, or as a framework no wheel, for a Python."""
+    return bool(network(pins, python).lacking) or any(is_without_wheel(pin, python) for pin in pins)
+
+
+def is_without_wheel(pin: Pin, python: str) -> bool:
+    """Whether a framework is pinned to a release that has no wheel for a Python."""
+    judged = pin.version and pin.name in JUDGED and not pin.limits and holds(pin.marker, python)
+    rows = allowed(pin.name, pin.specifier.partition("+")[0]) if judged else ()
+    wheels = [row for row in rows if row.platform == LINUX]
+    return bool(wheels) and not any(has_python(row, python) for row in wheels)
 
 
 def _release(pins: list[Pin], python: str, name: str) -> str:

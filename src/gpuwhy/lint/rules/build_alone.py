@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from gpuwhy.knowledge import published, sources
 from gpuwhy.knowledge.source_builds import NEED_TORCH
 from gpuwhy.knowledge.tables import source
+from gpuwhy.lint import solving
 from gpuwhy.lint.index import from_elsewhere
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
@@ -64,14 +65,26 @@ _CYTHON = source("yaml/pyyaml issue 724", "AttributeError: cython_sources, since
 def _released(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     version = _taken(pin)
     row = sources.failing(pin.name, version) if version else None
-    if row is None or not (row.apart or _is_new(scope)) or from_elsewhere(scope, pin) or _is_told(scope):
+    lacking = _lacking(scope, row.modules) if row else ()
+    if row is None or not lacking or not (row.apart or _is_new(scope)) or from_elsewhere(scope, pin) or _is_told(scope):
         return
-    modules = " and ".join(row.modules)
-    gone = ", which setuptools has no more since release 82" if "pkg_resources" in row.modules else ""
+    modules = " and ".join(lacking)
+    gone = ", which setuptools has no more since release 82" if "pkg_resources" in lacking else ""
     text = f"{pin.name} {version} has no wheel, and its setup.py imports {modules}{gone}: a build of its own has none"
-    needs = " ".join(f'"{sources.PACKAGE.get(module, module)}"' for module in row.modules)
+    needs = " ".join(f'"{sources.PACKAGE.get(module, module)}"' for module in lacking)
     fix = f"first pip install {needs} wheel, then {pin.name} with --no-build-isolation; or take a newer release"
     yield RULE.mistake(pin.place, text, sources.KNOW, fix)
+
+
+def _lacking(scope: Scope, modules: tuple[str, ...]) -> tuple[str, ...]:
+    """The modules that a build does not have on the newest Python that may be: an older one's setuptools has more."""
+    pythons = scope.environment.pythons or solving.of_frameworks(scope)
+    old = bool(pythons) and not any(at_least(python.rstrip("t+"), _SETUPTOOLS_82) for python in pythons)
+    return tuple(module for module in modules if not (old and module == "pkg_resources"))
+
+
+_SETUPTOOLS_82 = "3.9"
+"""The oldest Python that setuptools 82 takes: builds for older ones get 75.3, which still has pkg_resources."""
 
 
 def _taken(pin: Pin) -> str:
@@ -111,11 +124,20 @@ def _itself(scope: Scope) -> Iterator[Mistake]:
         return
     asked = scope.read(posixpath.join(folder, "pyproject.toml")) or ""
     for module, line in _imports(text):
-        if module in _MODULES and not re.search(rf"requires\s*=[^\]]*\b{module}", asked, re.IGNORECASE):
+        if module in _lacking(scope, _MODULES) and not _is_asked(asked, module):
             said = f"setup.py imports {module} before anything is installed: pip builds it apart, where there is none"
             fix = f"name {module.lower()} in [build-system] requires, or say --no-build-isolation where it is installed"
             yield RULE.mistake(Place(scope.environment.path, line), said, _APART, fix)
             return
+
+
+def _is_asked(pyproject: str, module: str) -> bool:
+    """Whether [build-system] names what brings a module: pkg_resources is setuptools' own, of before release 82."""
+    requires = "".join(re.findall(r"requires\s*=\s*\[[^\]]*", pyproject))
+    if module == "pkg_resources":
+        found = re.search(r"setuptools\s*([<=~][^\"';]*|>[^\"';]*<[^\"';]*)", requires)
+        return bool(found and not allows(found[1].strip(), "82.0.0"))
+    return bool(re.search(rf"\b{module}", requires, re.IGNORECASE))
 
 
 def _imports(text: str) -> list[tuple[str, int]]:

@@ -21,16 +21,29 @@ _ANSWERED = re.compile(
     r"(^| )(-\w*y\w*|--yes|--assume-yes|-qq|--assumeyes|-\w*q=\d|-f \S+\.txt --yes|--dry-run|--download-only)( |$)"
 )
 _BRINGS = re.compile(
-    r" (git|python|build-essential|cmake|ffmpeg|lib\S|vim|wget|curl|openssh|nvidia|cuda|software|g\+\+|gcc|upgrade)"
+    r"git|python|build-essential|cmake|ffmpeg|vim|wget|curl|openssh|nvidia|cuda|software|g\+\+|gcc|(dist-)?upgrade"
 )
 """Packages that bring others along: apt asks only then."""
-_ALWAYS = re.compile(r"APT::Get::Assume-Yes|assumeyes", re.IGNORECASE)
+_LIBRARY = re.compile(r"lib\S")
+"""They do so too, where no other command has brought what they need."""
+_IMPLIED = {
+    "openssh-client": r"openssh-server|git$",
+    "git": r"git-",
+    "gcc": r"build-essential|g\+\+",
+    "g++": r"build-essential",
+    "python3": r"python3",
+}
+"""Package → packages that bring it along."""
+_PLAIN = ("cuda", "distro", "python", "pytorch")
+"""Images of which it is known what they lack; others may hold anything."""
+_ALWAYS = re.compile(r"APT::Get::Assume-Yes|assumeyes|apt\.conf|90forceyes", re.IGNORECASE)
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """The first such command of a Dockerfile's stage, of each installer."""
     stage = scope.environment
     said = [*(c.text for c in stage.commands), *(f"{v.name}={v.value}" for v in stage.variables.values())]
+    said += stage.copied
     if scope.kind not in ("dockerfile", "singularity") or not scope.for_gpus or any(map(_ALWAYS.search, said)):
         return
     yield from _zone(scope, said)
@@ -40,10 +53,25 @@ def check(scope: Scope) -> Iterator[Mistake]:
         program = found.lastgroup or "" if found else ""
         if not found or program in told or _ANSWERED.search(command.text) or _is_fed(before):
             continue
-        if program == "apt" and not _BRINGS.search(command.text):
+        if program == "apt" and not _brings_others(scope, command):
             continue
         told.add(program)
         yield _mistake(scope, command)
+
+
+def _brings_others(scope: Scope, command: Command) -> bool:
+    """Whether apt has to install more than what is named: nothing of it is there already."""
+    base = scope.base
+    if base.family not in _PLAIN or (base.family == "python" and "slim" not in base.name):
+        return False
+    before = [name for name, line in scope.environment.apt.items() if line < command.lines[0]]
+    new = [word for word in command.words[1:] if word not in before and not _is_implied(word, before)]
+    return any(map(_BRINGS.match, new)) or (not before and any(map(_LIBRARY.match, new)))
+
+
+def _is_implied(name: str, before: list[str]) -> bool:
+    by = _IMPLIED.get(name)
+    return by is not None and any(re.match(by, other) for other in before)
 
 
 _ZONE = source(

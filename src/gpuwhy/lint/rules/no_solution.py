@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.guests import is_guest
-from gpuwhy.knowledge.releases import family, has_python
+from gpuwhy.knowledge.releases import family
 from gpuwhy.lint import solving
-from gpuwhy.lint.index import JUDGED
 from gpuwhy.lint.rules import pair_mismatch
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.taking import Asking, Network
-from gpuwhy.lint.versions import LINUX, allowed
 from gpuwhy.model.lint import Mistake, Rule
 
 RULE = Rule("no-solution", "error", "pins that exclude each other: the installer finds no releases for all of them")
@@ -44,20 +42,10 @@ def _clash(scope: Scope, pins: list[Pin]) -> Clash | None:
     found: Clash | None = None
     for python in solving.pythons(scope):
         network = solving.network(pins, python)
-        if not network.empty and not network.lacking and not _without_wheel(pins, python):
+        if not network.empty and not network.lacking and not any(solving.is_without_wheel(pin, python) for pin in pins):
             return None
         found = found or _told(network, pins)
     return found
-
-
-def _without_wheel(pins: list[Pin], python: str) -> bool:
-    """Whether a framework is pinned to a release that has no wheel for a Python."""
-    for pin in pins:
-        rows = allowed(pin.name, pin.specifier.partition("+")[0]) if pin.version and pin.name in JUDGED else ()
-        wheels = [row for row in rows if row.platform == LINUX]
-        if wheels and not any(has_python(row, python) for row in wheels):
-            return True
-    return False
 
 
 def _told(network: Network, pins: list[Pin]) -> Clash | None:

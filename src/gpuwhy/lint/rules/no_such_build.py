@@ -22,7 +22,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """torch==2.6.0+cu121; torch==1.13.0 with the index cu113; a nightly of years ago."""
     yield from _nightlies(scope)
     yield from _stable_of_nightlies(scope)
-    yield from _of_jetson(scope)
+    yield from _of_nvidia(scope)
     yield from _of_conda(scope)
     if scope.environment.machine == "aarch64" or scope.environment.other_index:
         return
@@ -98,17 +98,21 @@ def _never(scope: Scope, chosen: Pin, wanted: str) -> Iterator[Mistake]:
 _BOTH = ("pytorch", "pytorch-cuda")
 
 
-def _of_jetson(scope: Scope) -> Iterator[Mistake]:
-    """torch==2.0.0+nv23.05, which no index has: it is a file of NVIDIA's."""
+def _of_nvidia(scope: Scope) -> Iterator[Mistake]:
+    """torch==2.0.0+nv23.05, which no index has: a file of NVIDIA's for Jetson, or a build of its containers."""
     for pin in scope.pins:
         told = " ".join(index.url for index in pin.indexes)
-        if pin.by_name and re.match(r"nv\d\d\.\d\d", pin.local) and not re.search(r"redist|jetson", told):
-            text = f"{pin.name}=={pin.version} is a build for Jetson, and no index that is named here has it"
-            fix = "name its file: https://developer.download.nvidia.com/compute/redist/jp/…"
+        if pin.by_name and re.match(r"nv\d\d\.\d", pin.local) and not re.search(r"redist|jetson|nvidia\.com", told):
+            fix = _NGC if pin.name.startswith("nvidia-") else _REDIST
+            text = f"{pin.name}=={pin.version} is a build of NVIDIA's own, and no index that is named here has it"
             yield RULE.mistake(pin.place, text, _JETSON, fix)
             return
 
 
+_NGC = "take it from NVIDIA's index, --extra-index-url https://pypi.ngc.nvidia.com, or a release of the default one"
+_REDIST = (
+    "on Jetson name its file, https://developer.download.nvidia.com/compute/redist/jp/…; else take a plain release"
+)
 _JETSON = source("NVIDIA, Installing PyTorch for Jetson Platform", "wheels by address, one for each JetPack")
 
 

@@ -35,6 +35,7 @@ _NAMING = (
 _INSTALLING = (
     "environment.yml", "environment.yaml", "conda.yaml", "install.sh", "setup.sh", "Dockerfile", "docker/Dockerfile",
     "Dockerfile.gpu", "docker/Dockerfile.gpu", "gpu.Dockerfile", "cog.yaml", "tox.ini", "Makefile",
+    "docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml",
 )  # fmt: skip
 """Files that name a Python for this one where they install it."""
 
@@ -159,10 +160,16 @@ def _own(scope: Scope) -> str:
     return re.sub(r"Python\s*::\s*3\.\d+", "", text) if late else text
 
 
+_BUILDS_HERE = re.compile(r"^\s*(build|context):\s*[\"']?\.(/|\s|[\"']|$)", re.MULTILINE)
+"""A service that is built from the folder: its image has the Python."""
+
+
 def _says(name: str, text: str, file: str) -> bool:
     """Whether a file beside this one names a Python for it; a Dockerfile's image has one, and is judged there."""
     if name in (".python-version", "runtime.txt"):
         return bool(_VERSION.search(text))
+    if "compose" in name:
+        return bool(_BUILDS_HERE.search(text))
     if name not in _NAMING:
         return file in text and ("ockerfile" in name or bool(_NAMED.search(text)))
     return bool(_NAMED.search(text))

@@ -73,7 +73,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 def _at_the_end(scope: Scope, told: set[str]) -> Iterator[Mistake]:
     """What one command, or the image, brings and a later one breaks by a newer neighbour."""
-    found = ending.ends(scope)
+    found = ending.ends(scope) if not scope.project_unread else []
     for name, put in found[-1].packages.items() if found else ():
         if not scope.environment.pythons and not all(_has_wheel(name, put.version, end.python) for end in found):
             continue
@@ -179,16 +179,9 @@ def _framework(name: str) -> str:
 def _can_meet(scope: Scope, need: Need) -> bool:
     """Whether some Python has both the release and a neighbour past the limit."""
     floor = _NEEDS.get(need.name)
-    pythons = scope.environment.pythons or need.pythons or _of_frameworks(scope)
+    pythons = scope.environment.pythons or need.pythons or solving.of_frameworks(scope)
     both = [p for p in pythons if not need.pythons or p in need.pythons]
     return floor is None or not pythons or any(numbers(p)[:2] >= floor for p in both)
-
-
-def _of_frameworks(scope: Scope) -> tuple[str, ...]:
-    """The Pythons that every pinned framework of the environment has a wheel for."""
-    rows_ = [row for pin in scope.pins if pin.version and family(pin.name) and (row := scope.taken(pin))]
-    sets = [set(row.pythons) for row in rows_ if row.platform == LINUX and row.pythons]
-    return tuple(sorted(set.intersection(*sets))) if sets else ()
 
 
 def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:
@@ -268,6 +261,7 @@ def _may_be_there(scope: Scope, need: Need) -> bool:
     """Whether something else may bring the neighbour, or limit it: a project, a notebook's machine, the image."""
     return (
         scope.project_limits(need.name, *_NEWER.get(need.name, ()))
+        or scope.project_unread
         or scope.kind == "notebook"  # its machine has a NumPy already
         or (scope.kind in ("dockerfile", "modal") and not scope.environment.pythons and not need.pin.tag)
         or scope.environment.includes_unknown
