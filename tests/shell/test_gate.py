@@ -55,7 +55,7 @@ def foreign(text: str, place: Place) -> str:
     if text.startswith(("RUN ", "ENV ")):  # of a Dockerfile, whose inside is Linux wherever it is built
         return ""
     if place.system == "windows":
-        found = OF_LINUX.search(text)
+        found = OF_LINUX.search(re.sub(r"(?m)^(wsl (?:-\S+ \S+ )*)-- .*$", r"\1", text))  # what wsl hands on is Linux's
         return found.group() if found else ""
     if place.unix and (hit := OF_WINDOWS.search(text)) and "    # in Windows" not in text:
         return hit.group()

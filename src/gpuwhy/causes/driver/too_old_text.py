@@ -20,7 +20,7 @@ from gpuwhy.causes.text.versions import told_driver_older
 from gpuwhy.causes.text.ways import elsewhere, own_ways
 from gpuwhy.knowledge.containers import read
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
-from gpuwhy.knowledge.drivers import cuda_of_driver, floor
+from gpuwhy.knowledge.drivers import FAMILIES, cuda_of_driver, floor
 from gpuwhy.knowledge.messages import BROKEN_OFF, NO_ANSWER, NO_CUDNN, NO_DRIVER, NO_GPU, NO_START
 from gpuwhy.knowledge.releases import find
 from gpuwhy.knowledge.windows import PLATFORM
@@ -180,7 +180,7 @@ def _newer(case: Asked, there: str) -> Fix:
     row = floor(cuda, "windows" if case.windows else "linux") if "." in cuda else None
     first = (row.native if _PTX.search(case.lines) else row.driver) if row else ""
     enough = first and not (numbers(there) and at_least(there, first))
-    least = f" ({first} or newer, which CUDA {cuda} needs)" if enough else _above(there)
+    least = f" ({first} or newer, which CUDA {cuda} needs)" if enough else _above(there, case.windows)
     if case.windows:
         return Fix(f"Install a newer driver from NVIDIA{least}, then restart", reboot=True)
     return Fix(f"Install a newer driver{least}", NEWEST_DRIVER, root=True, reboot=True)
@@ -226,9 +226,14 @@ def _image_cuda(case: Asked) -> str:
     return ""
 
 
-def _above(driver: str) -> str:
-    """A driver that knows more than the one that is told."""
-    return f" than {driver}, of a later branch" if numbers(driver) else ""
+def _above(driver: str, windows: bool = False) -> str:
+    """A driver that knows more than the one that is told: the first of the next major release of CUDA that is in use."""
+    if not numbers(driver):
+        return ""
+    major = 13 if at_least(cuda_of_driver(driver) or "13", "12") else 12
+    linux, other = FAMILIES[major]
+    least = (other or linux.split(".")[0]) if windows else linux
+    return f" than {driver}: {least} or newer, which runs every build for CUDA {major}"
 
 
 def _listing(case: Asked, driver: str) -> str:

@@ -10,6 +10,7 @@ from gpuwhy.causes.text.bitsandbytes import matching
 from gpuwhy.causes.text.common import NOT_FOUND, SAID_TO_FAIL, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, no, no_errors, on_windows, with_
 from gpuwhy.causes.text.exactly import for_driver
+from gpuwhy.causes.text.inside_wsl import inside_wsl
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.package_ways import with_cuda
 from gpuwhy.causes.text.remedies import BITSANDBYTES
@@ -148,7 +149,7 @@ TEXT = Text(
         meant("Take the package with CUDA in place of the one for the CPU, and delete the folders bin and obj; it wants CUDA 12 and cuDNN 9 on PATH (before 1.19: CUDA 11.8 and cuDNN 8)", on.code("dotnet remove package Microsoft.ML.OnnxRuntime\ndotnet add package Microsoft.ML.OnnxRuntime.Gpu"), said="ort.entry_point"),
         meant("PyTorch: install its build with CUDA over the CPU build (for Windows the default index has only that); uv asks the driver which CUDA fits", torch_with_cuda(), by="torch", safe=True),
         meant("PyTorch from conda: replace the CPU build by the one with CUDA", "conda install -c conda-forge pytorch-gpu", by="torch", safe=True),
-        meant(on.in_windows("JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"), on.across("wsl --install"), by="jax"),
+        meant(on.in_windows("JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"), inside_wsl("jx", "jax[cuda12]"), by="jax"),
         meant(on.in_linux("install it with CUDA", "JAX"), pip_newest("jax"), by="jax", safe=True),
         meant(on.in_windows("there is no GPU build from 2.11 on: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1", "TensorFlow"), 'pip install "tensorflow<2.11" "numpy<2"', by="tensorflow", safe=True),
         meant(on.in_linux("install it with its CUDA libraries", "TensorFlow"), pip_newest("tensorflow"), by="tensorflow", safe=True),

@@ -16,6 +16,7 @@ from gpuwhy.causes.text.conditions import (
     whole,
     with_,
 )
+from gpuwhy.causes.text.inside_wsl import inside_wsl
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.versions import native_windows_tf, told_version
@@ -26,9 +27,18 @@ from gpuwhy.model.signature import error, told
 from gpuwhy.model.symptom import Reading, Symptom
 
 _TF_TEXT = on.in_windows(
-    "use WSL 2 (wsl --install), where the build for Linux works with this driver, or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1 on PATH",
+    "TensorFlow 2.10 is the last one with a GPU on Windows itself: make an environment for it, with Python 3.10, CUDA 11.2 and cuDNN 8.1 (by conda; without it, both by NVIDIA's installers, on PATH)",
     "TensorFlow",
 )
+_TF_ENVIRONMENT = on.cmd(
+    'conda create -n tf210 -c conda-forge python=3.10 cudatoolkit=11.2 cudnn=8.1.0\nconda run -n tf210 pip install "tensorflow<2.11" "numpy<2"'
+)
+_TF_IN_WSL = on.in_windows(
+    "or a TensorFlow of today in WSL 2, which uses this driver: install Ubuntu there (restart, choose a user), then TensorFlow with its CUDA libraries",
+    "TensorFlow",
+)
+
+
 _BEFORE_211 = told_version("tensorflow", r"1\.|2\.(?:\d|10)(?:\.|$)")
 
 
@@ -120,16 +130,18 @@ TEXT = Text(
         meant("This wheel is for Python {major}.{minor} on its own system and processor: make an environment with that Python, and install it there", "uv venv --python {major}.{minor} .venv", said="packages.wrong_platform", line=r"-cp(?P<major>3)(?P<minor>\d{1,2})-", safe=True, more=True),
         meant(on.in_macos("this tensorflow-metal is built for a newer macOS: update macOS, or take the plug-in out and use the CPU"), "pip uninstall -y tensorflow-metal", said="loader. tf. python. title. packages.", line=r"metal_plugin|tensorflow-metal", safe=True),
         meant("Use a base image with glibc: wheels and CUDA's libraries do not run on Alpine's musl", on.dockerfile("FROM debian:bookworm-slim    # or python:3.12-slim, node:22-slim, nvidia/cuda:12.4.1-runtime-ubuntu22.04"), said="loader.musl", safe=True),
-        meant(on.in_windows("JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"), on.across("wsl --install"), said="jax.falls_back"),
+        meant(on.in_windows("JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"), inside_wsl("jx", "jax[cuda12]"), said="jax.falls_back"),
         meant("Switch libuv off for the rendezvous of torch.distributed; on Windows the backend is gloo", "export USE_LIBUV=0", said="torch.libuv", safe=True),
         meant("Lightning: use gloo, which works on Windows; or one GPU (devices=1), which needs no backend", "export PL_TORCH_DISTRIBUTED_BACKEND=gloo", said="torch.no_nccl", by="lightning", safe=True),
         meant("Use the backend gloo, which Windows has: init_process_group('gloo'), or the setting \"backend\" of the program's configuration; one GPU needs none; NCCL only with Linux, so with WSL 2", said="torch.no_nccl", safe=True),
         meant(on.in_windows("install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs"), "pip install -U triton-windows", said="triton.missing torch.compile_windows", safe=True),
         meant(on.in_windows("leave triton out (no torch.compile), or install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs"), "pip install -U triton-windows", said="packages.no_match", line=r"\btriton\b", safe=True),
-        meant(_TF_TEXT, 'pip install "tensorflow<2.11" "numpy<2"', said="packages.no_match packages.gpu_removed", line="tensorflow", safe=True),
+        meant(_TF_TEXT, _TF_ENVIRONMENT, said="packages.no_match packages.gpu_removed", line="tensorflow", safe=True),
+        meant(_TF_IN_WSL, inside_wsl("tf", "tensorflow[and-cuda]"), said="packages.no_match packages.gpu_removed", line="tensorflow"),
         meant("Check which releases there are, for which Pythons and systems", "gpuwhy releases {wanted}", said="packages.no_match", line=r"(?:found for|requirement) (?P<wanted>[\w.-]*\w)", safe=True, look=True),
-        meant(_TF_TEXT, 'pip install "tensorflow<2.11" "numpy<2"', by="tensorflow", safe=True),
-        meant("Use a Python that the release has wheels for", "python --version"),
+        meant(_TF_TEXT, _TF_ENVIRONMENT, by="tensorflow", safe=True),
+        meant(_TF_IN_WSL, inside_wsl("tf", "tensorflow[and-cuda]"), by="tensorflow"),
+        meant("Use a Python that the release has wheels for", "python --version", look=True),
     ),
     admitted_by=(*NO_GPU, *CPU_BUILD),
     rather=for_windows,

@@ -10,6 +10,7 @@ from msgspec import structs
 from gpuwhy.causes.text.advised import advised
 from gpuwhy.causes.text.asked import Asked, asked
 from gpuwhy.causes.text.contradictions import told_to_clash
+from gpuwhy.causes.text.entire import entire
 from gpuwhy.causes.text.evident import evident
 from gpuwhy.causes.text.fitted import fitted
 from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service, in_an_image
@@ -110,7 +111,7 @@ _NUMBERED = Later(r"\b\d+\.\d+")
 
 def _at_hand(fixes: Sequence[Fix], case: Asked, known: int) -> list[Fix]:
     """The fixes with what is told filled in, that can be done there and were not done yet; the message's own advice comes behind what others found, where there is such."""
-    kept = said_apart(without_spent(fitted(list(with_told_names(fixes, case)), case), case))
+    kept = said_apart(without_spent(entire(fitted(list(with_told_names(fixes, case)), case), case), case))
     own = list(advised(case, kept))
     first = int(known > 0)
     return [*kept[:first], *own, *kept[first:]]

@@ -113,9 +113,13 @@ def with_cuda(case: Asked) -> Iterator[Fix]:
 _ASKED_FOR = Later(r"-D ?(?:USE|WITH|GGML|LLAMA|BUILD|ENABLE)_\w*CU(?:DA|BLAS)\w* ?= ?(?:ON|1|on|TRUE|true)")
 
 
+_TOLD_TO = re.compile(r"(?:recompile|rebuild|compile|build|install)[^\n]{0,40}(?:with|using) (?:the )?(?:CMake )?(?:option|flag)s?[^\n]*", re.IGNORECASE)  # fmt: skip
+"""What a message says to build with is not what somebody built with."""
+
+
 def _built_oneself(case: Asked) -> Iterator[Fix]:
     """The text shows a build with CUDA: then another copy than that one is what runs."""
-    found = _ASKED_FOR.search(case.text)
+    found = _ASKED_FOR.search(_TOLD_TO.sub("", case.text))
     name = next((one.name for one in case.programs if one.tongue == "python"), "")
     if found and name:
         yield tried(f"It was built with CUDA ({found[0]}), so Python imports another copy: remove every copy (repeat until none is left), and install from the folder of that build", on.linux(f"pip uninstall -y {name}; pip uninstall -y {name}\ncd python-package && pip install --no-cache-dir .\ncd / && python -c 'import {name}; print({name}.__file__)'"))  # fmt: skip

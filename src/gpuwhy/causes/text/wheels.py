@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.around import around
+from gpuwhy.causes.text.inside_wsl import inside_wsl
 from gpuwhy.causes.text.where import python_of
 from gpuwhy.knowledge.releases import family
 from gpuwhy.model import on
@@ -20,7 +21,6 @@ _OF_NVIDIA = re.compile(r"\bnvidia-\w+(?:-\w+)*-cu1[123]|\btriton==")
 _NOT_HERE = re.compile(
     r"\bmac ?book|\bapple\b|\bm[1-4] (?:pro|max|mac)|\bmacos\b|\bdarwin\b|\bm[1-4]\b,? docker", re.IGNORECASE
 )
-_WSL = on.across("wsl --install")
 
 
 def published(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
@@ -138,7 +138,7 @@ def no_jax_on_windows() -> Fix:
     text = on.in_windows(
         "JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"
     )
-    return Fix(text, _WSL)
+    return Fix(text, inside_wsl("jx", "jax[cuda12]"))
 
 
 def _wanted(said: Sequence[Symptom], reading: Reading) -> tuple[str, str]:

@@ -1,0 +1,144 @@
+"""Entire: a command with every step that it needs, and only for what the text is about: PyTorch with its companions, a build over the one that is there, TensorFlow with the libraries that its wheel does not bring."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from msgspec import structs
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.same_release import listed
+from gpuwhy.knowledge.companions import going_with
+from gpuwhy.knowledge.installs import brings_libraries
+from gpuwhy.knowledge.releases import find
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.steps import in_steps
+from gpuwhy.model.version import at_least, major_minor
+
+
+def entire(fixes: Sequence[Fix], case: Asked) -> list[Fix]:
+    """The fixes with whole commands; those for what the text does not have behind the others."""
+    return _for_what_is_there([_whole(fix, case) for fix in fixes], case)
+
+
+def _whole(fix: Fix, case: Asked) -> Fix:
+    if isinstance(fix.command, on.Command) and fix.command.shell in ("code", "dockerfile"):
+        return fix
+    lines = [_changed(line, case) for line in str(fix.command).splitlines()]
+    lines += _libraries(lines, case)
+    command = "\n".join(lines)
+    if command == fix.command:
+        return fix
+    typed = on.linux(command) if len(lines) > len(fix.command.splitlines()) else on.like(command, fix.command)
+    return structs.replace(fix, command=typed)
+
+
+def _changed(line: str, case: Asked) -> str:
+    for change in _CHANGES:
+        line = change(line, case)
+    return line
+
+
+_INSTALLS = re.compile(r"\b(?:pip3?|uv pip|uv) (?:install|add)\b")
+_TORCH = re.compile(r"(?<![\w./=-])(?P<mark>[\"']?)torch(?P<pin>(?:[=<>!~]=?[^\"'\s]*)?)(?P=mark)(?=\s|$)")
+_COMPANIONS = ("torchvision", "torchaudio")
+
+
+def _with_companions(line: str, case: Asked) -> str:
+    """torchvision and torchaudio are built against one torch: who has them gets those of the new one."""
+    found = _TORCH.search(line)
+    there = [one for one in _COMPANIONS if listed(one, case) or re.search(rf"\b{one}[\\/=]", case.text)]
+    if not found or not there or not _INSTALLS.search(line) or any(one in line for one in _COMPANIONS):
+        return line
+    release, _, local = (
+        found["pin"].removeprefix("==").partition("+") if found["pin"].startswith("==") else ("", "", "")
+    )
+    also = " ".join(_companion(one, release, local) for one in there)
+    return f"{line[: found.end()]} {also}{line[found.end() :]}"
+
+
+def _companion(name: str, release: str, local: str) -> str:
+    mine = (going_with(name, release) or (release if name == "torchaudio" else "")) if release else ""
+    return f'"{name}=={mine}{f"+{local}" if local else ""}"' if mine else name
+
+
+_SOURCE = re.compile(r"\bpip3? install (?=[^\n]*--no-binary)(?![^\n]*--force-reinstall)")
+_OF_SOURCE = re.compile(r"--no-binary[ =](\S+)")
+
+
+def _over_the_other(line: str, case: Asked) -> str:
+    """pip builds nothing of a package that is installed, unless it is told to."""
+    named = _OF_SOURCE.search(line)
+    if not named or named[1].strip(":") not in case.text.lower():
+        return line
+    return _SOURCE.sub("pip install --force-reinstall --no-cache-dir --no-deps ", line)
+
+
+_NEWER_TF = re.compile(r"(?P<mark>[\"'])tensorflow(?P<pin>>=2\.\d+)(?P=mark)")
+
+
+def _with_its_wheels(line: str, case: Asked) -> str:
+    """A TensorFlow of today brings its CUDA libraries only by its extra, on Linux."""
+    if case.windows or (case.python and not at_least(case.python, "3.9")) or not _INSTALLS.search(line):
+        return line
+    return _NEWER_TF.sub(lambda found: f'"tensorflow[and-cuda]{found["pin"]}"', line)
+
+
+_CHANGES: tuple[Callable[[str, Asked], str], ...] = (_with_companions, _over_the_other, _with_its_wheels)
+
+_PINNED_TF = re.compile(r"\bpip3? install [^\n]*?[\"']?tensorflow(?:-gpu)?==(?P<version>[12]\.\d+(?:\.\d+)?)[\"']?\s*$")
+_PARTS = ("cuda-runtime", "cublas", "cufft", "curand", "cusolver", "cusparse")
+_FOUND = """export LD_LIBRARY_PATH=$(python -c "import glob, nvidia; print(':'.join(glob.glob(list(nvidia.__path__)[0] + '/*/lib')))")"""
+_CONDA = Later(r"\b(?:mini|ana)?conda\d?\b|\bmamba|miniforge|[\\/]envs[\\/]|^\(base\)", re.IGNORECASE | re.MULTILINE)
+
+
+def _libraries(lines: Sequence[str], case: Asked) -> list[str]:
+    """The CUDA libraries and the cuDNN that a release of TensorFlow opens and does not bring, where the text has others."""
+    found = _PINNED_TF.search(lines[0]) if len(lines) == 1 else None
+    if not found or case.windows or brings_libraries("tensorflow", found["version"]):
+        return []
+    row = next((one for name in ("tensorflow", "tensorflow-gpu") if (one := find(name, found["version"], "linux-x86_64"))), None)  # fmt: skip
+    if row is None or not isinstance(row.cuda, str) or not isinstance(row.cudnn, str) or _opened(row.cuda, case):
+        return []
+    cudnn = major_minor(row.cudnn)
+    if _CONDA.search(case.text) or not at_least(row.cuda, "11"):
+        path = "export LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+        return [f"conda install -c conda-forge cudatoolkit={row.cuda} cudnn={cudnn}", path]
+    parts = " ".join(f"nvidia-{one}-cu11" for one in _PARTS)
+    return [f'pip install {parts} "nvidia-cudnn-cu11=={cudnn}.*"', _FOUND]
+
+
+def _opened(cuda: str, case: Asked) -> bool:
+    """Whether the text shows the libraries of this CUDA to be found already."""
+    return bool(re.search(rf"opened dynamic library libcudart\.so\.{re.escape(cuda.split('.')[0])}\b", case.text))
+
+
+_FRAMEWORKS = {"torch": r"torch|\bc10\b", "tensorflow": r"tensorflow|keras|\btf\.", "jax": r"\bjax"}
+_NAMED = re.compile(r"(?<![\w./=-])[\"']?(torch|tensorflow|jax)(?:\[[\w,-]+\])?(?:[=<>!~][^\"'\s]*)?[\"']?(?=\s|$)")
+_PLAIN_PYTHON = Later(r"[\\/]\.?venv[\\/]|[\\/]\.virtualenvs[\\/]|/usr/(?:local/)?lib/python3|/dist-packages/|\buv (?:pip|run|sync)\b|\bpoetry\b|/\.local/lib/python3|^\(\.?venv\)", re.MULTILINE)  # fmt: skip
+_ONLY_CONDA = re.compile(r"(?:CONDA_\w+=\S+ )?(?:conda|mamba|micromamba) ")
+
+
+def _for_what_is_there(fixes: Sequence[Fix], case: Asked) -> list[Fix]:
+    """Last what installs a framework that nobody named, and what conda does where there is none."""
+    ways = sorted(in_steps(fixes), key=lambda steps: _of_others(steps[0], case))
+    return [fix for steps in ways for fix in steps]
+
+
+def _of_others(fix: Fix, case: Asked) -> bool:
+    return _for_another(fix, case) or _by_conda(fix, case)
+
+
+def _for_another(fix: Fix, case: Asked) -> bool:
+    """Whether a fix installs a framework that neither speaks nor is named."""
+    named = {one for line in fix.command.splitlines() if _INSTALLS.search(line) for one in _NAMED.findall(line)}
+    known = {one for one in named if one == case.framework or re.search(_FRAMEWORKS[one], case.text, re.IGNORECASE)}
+    return bool(named) and not known and not case.programs
+
+
+def _by_conda(fix: Fix, case: Asked) -> bool:
+    first = str(fix.command).splitlines()[:1]
+    return bool(first and _ONLY_CONDA.match(first[0])) and bool(_PLAIN_PYTHON.search(case.text)) and not _CONDA.search(case.text)  # fmt: skip
