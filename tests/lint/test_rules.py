@@ -18,6 +18,14 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("no-root", "Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04 AS a\nRUN useradd -m me\nUSER me\nFROM a\nRUN pip --version\nRUN apt-get -q update\n", 6),
+    ("ended-runner", ".github/workflows/a.yml", "jobs:\n  a:\n    runs-on: [self-hosted, gpu]\n    steps:\n      - uses: actions/checkout@v2\n      - uses: actions/cache@v2\n", 6),
+    ("ended-runner", ".github/workflows/a.yml", "jobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: pip install torch==2.9.1\n      - uses: actions/upload-artifact@v3.1.2\n", 6),
+    ("pair-mismatch", "requirements.txt", "torch==2.9.1\ntransformers==4.40.2\npeft\n", 3),
+    ("unstated-limit", "requirements.txt", "matplotlib == 3.7.1\nlightning == 2.0.2\n", 1),
+    ("apt-gone", "Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y \\\n  git qt5-default\n", 3),
+    ("old-get-pip", "Dockerfile", "FROM nvidia/cuda:11.3.1-base-ubuntu16.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN python3 -m pip install pip --upgrade\n", 3),
+    ("same-files", "requirements.txt", "onnxruntime-gpu==1.20.1\npipecat-ai\n", 2),
     ("no-answer", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN apt-get update && apt-get install -y git\nRUN apt-get install git ffmpeg\n", 3),
     ("no-such-build", "requirements.txt", "nvidia-dali-nvtf-plugin==1.11.1+nv22.03\ntensorflow==2.15.1\n", 1),
     ("build-alone", "Dockerfile", "FROM python:3.10\nRUN pip install torch==1.13.1 'numpy<2'\nRUN pip install --upgrade pip && pip install albumentations==0.4.3\n", 3),
@@ -413,6 +421,12 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nARG WHO\nUSER me\nRUN sudo apt-get update\nUSER root\nRUN apt-get update\nUSER $WHO\nRUN apt-get update\n"),
+    (".github/workflows/a.yml", "jobs:\n  a:\n    runs-on: [self-hosted, gpu]\n    steps:\n      - uses: actions/cache@v3\n      - uses: actions/upload-artifact@v4\n      - uses: actions/cache@1bd1e32a3bdc45362d1e726936510720a7c30a57\n"),
+    ("requirements.txt", "torch==2.9.1\ntransformers==4.46.2\npeft\n"),
+    ("requirements.txt", "torch==2.9.1\ntransformers==4.40.2\npeft==0.11.1\n"),
+    ("Dockerfile", "FROM nvidia/cuda:11.8.0-runtime-ubuntu20.04\nRUN apt-get update && apt-get install -y qt5-default gcc-7\n"),
+    ("requirements.txt", "matplotlib == 3.7.1\nflask\n"),
     ("requirements.txt", "matplotlib==3.6.3\nscipy==1.10.0\ntensorflow==2.10.1\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN apt-get update && apt-get install -y git openssh-server libssl-dev\nRUN apt-get install openssh-client git libssl-dev\n"),
     ("Dockerfile", "FROM nvcr.io/nvidia/pytorch:24.05-py3\nRUN apt-get update && apt-get install git\n"),

@@ -27,7 +27,28 @@ GONE: dict[str, Gone] = {
     "python-pip": Gone("20.04", 11, "python3-pip"),
     **{
         f"python{part}": Gone("22.04", 12, f"python3{part}")
-        for part in ("", "-dev", "-virtualenv", "-setuptools", "-numpy", "-tk", "-opencv", "-scipy", "-matplotlib")
+        for part in (
+            "",
+            "-dev",
+            "-virtualenv",
+            "-setuptools",
+            "-numpy",
+            "-tk",
+            "-opencv",
+            "-scipy",
+            "-matplotlib",
+            "-yaml",
+            "-six",
+            "-wheel",
+            "-pil",
+            "-h5py",
+            "-skimage",
+            "-sklearn",
+            "-pandas",
+            "-nose",
+            "-protobuf",
+            "-lxml",
+        )
     },
     "libgl1-mesa-glx": Gone("24.04", 13, "libgl1"),
     "libegl1-mesa": Gone("24.04", 13, "libegl1"),
@@ -41,6 +62,27 @@ GONE: dict[str, Gone] = {
     **{
         name: Gone("", 9, "an nvidia/cuda image: Debian has it in non-free alone, which its images do not ask")
         for name in ("nvidia-cuda-toolkit", "nvidia-cuda-dev", "nvidia-driver", "nvidia-smi", "nvidia-cudnn")
+    },
+    "libpng12-0": Gone("18.04", 9, "libpng16-16"),
+    "libav-tools": Gone("18.04", 10, "ffmpeg"),
+    "python-software-properties": Gone("18.04", 9, "software-properties-common"),
+    "libgstreamer0.10-dev": Gone("18.04", 9, "libgstreamer1.0-dev"),
+    "libcurl3": Gone("20.04", 10, "libcurl4"),
+    "libqt4-dev": Gone("20.04", 11, "qtbase5-dev"),
+    "qt5-default": Gone("22.04", 11, "qtbase5-dev"),
+    "libdc1394-22-dev": Gone("22.04", 12, "libdc1394-dev"),
+    "libffi6": Gone("20.04", 11, "libffi8"),
+    "libffi7": Gone("22.04", 12, "libffi8"),
+    "libtiff5": Gone("24.04", 12, "libtiff6"),
+    "netcat": Gone("24.04", 12, "netcat-openbsd"),
+    "libatlas-base-dev": Gone("", 13, "libopenblas-dev"),
+    "libmysqlclient-dev": Gone("", 10, "default-libmysqlclient-dev"),
+    "openjdk-8-jdk": Gone("", 10, "default-jdk"),
+    "openjdk-11-jdk": Gone("", 12, "default-jdk"),
+    **{
+        f"{compiler}-{version}": Gone(ubuntu, 0, f"{compiler}, or one of the PPA ubuntu-toolchain-r/test")
+        for version, ubuntu in (("4.8", "20.04"), ("5", "20.04"), ("6", "20.04"), ("7", "22.04"), ("8", "22.04"))
+        for compiler in ("gcc", "g++")
     },
     "software-properties-common": Gone("", 13, "nothing, or an image of Debian 12 (…-bookworm)"),
 }

@@ -11,7 +11,8 @@ ONNX_BROUGHT = source("uv pip compile of each of them, November 2026", "onnxrunt
 _ALWAYS = frozenset(
     [
         "nudenet", "chromadb", "fastembed", "kokoro-onnx", "magika", "piper-tts", "unstructured-inference",
-        "retina-face", "openwakeword", "rapidocr-onnxruntime", "faster-whisper",
+        "retina-face", "openwakeword", "rapidocr-onnxruntime", "faster-whisper", "pipecat-ai", "livekit-plugins-silero",
+        "inference", "super-gradients", "whisper-live",
     ]
 )  # fmt: skip
 _EXTRAS = {"optimum": "onnxruntime", "sentence-transformers": "onnx"}

@@ -127,6 +127,8 @@ _PROBABILITY = (
     "0.15 2.7", "0.16 2.8", "0.17 2.9", "0.18 2.10", "0.19 2.11", "0.20 2.12", "0.21 2.13", "0.22 2.14", "0.23 2.15",
     "0.24 2.16", "0.25 2.18", "0.26",
 )  # fmt: skip
+_PEFT = ("0.14 4.43", "0.18 4.52", "0.19 4.43", "")
+"""peft → transformers: it imports EncoderDecoderCache (4.43), its release 0.18 GradientCheckpointingLayer (4.52)."""
 _TRANSFORMERS = ("4.52 2.1", "5.0 2.2", "5.1 2.4", "5.15 2.5", "5.20 2.6", "")
 
 
@@ -140,6 +142,7 @@ def _floors(package: str, other: str, steps: tuple[str, ...], effect: str) -> tu
 FLOORS = (
     *_floors("tensorflow-probability", "tensorflow", _PROBABILITY, _STOPS),
     *_floors("transformers", "torch", _TRANSFORMERS, _GOES_ON),
+    *_floors("peft", "transformers", _PEFT, _STOPS),
     Floor("paddleocr", "3.0", "", "paddlepaddle-gpu", "3.0", "its pipelines fail"),
 )
 FLOORED = source("the files of the wheels: the release that they compare with", "November 2026")

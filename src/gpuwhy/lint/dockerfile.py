@@ -256,6 +256,9 @@ class _Stages:
         self._starts(one)
         self.entered.add(id(self.stage))
 
+    def _user(self, one: Instruction) -> None:
+        self.stage.users.append((len(self.stage.commands), shell.expand(one.text.strip(), self.known)))
+
     def _shell(self, one: Instruction) -> None:
         self.stage.shell = one.text
 
@@ -316,6 +319,7 @@ def _child(parent: Environment) -> Environment:
         starts=list(parent.starts),
         shell=parent.shell,
         copies=parent.copies,
+        users=list(parent.users),
     )
 
 

@@ -17,6 +17,7 @@ from gpuwhy.model.version import at_least
 _NAMES = {
     "tensorflow": ("tensorflow", "tensorflow-gpu", "tensorflow-cpu"),
     "torch": ("torch",),
+    "transformers": ("transformers",),
     "paddlepaddle-gpu": ("paddlepaddle-gpu",),
 }
 

@@ -77,10 +77,16 @@ def _job(path: str, name: str, job: Map) -> Environment:
     image = job.at("container", "image") or job.at("container")
     if isinstance(image, Text) and "$" not in image:
         stage.image = Image(str(image), Place(path, image.line))
+    labels = [str(label) for label in job.seq("runs-on") if isinstance(label, Text)]
+    if any(re.search(r"(^|[^a-z])(gpu|cuda)", label.lower()) for label in labels):
+        stage.gpu = f"the job runs on a machine with the labels {', '.join(labels)}"
     return stage
 
 
 def _step(sheet: Sheet, stage: Environment, step: Map) -> None:
+    action, _, version = step.text("uses").partition("@")
+    if version:
+        stage.actions.append(Variable(action, version, Place(sheet.path, step.line_of("uses"))))
     version = step.text("with", "python-version")
     if "setup-python" in step.text("uses") and re.fullmatch(r"3\.\d+", version):
         stage.pythons, stage.python_from = (version,), f"the job sets up Python {version}"

@@ -180,6 +180,8 @@ class Environment(msgspec.Struct):
     handed: Handed | None = None  # CMD, where no ENTRYPOINT is written
     starts: list[Command] = []  # ENTRYPOINT and CMD, as commands
     shell: str = ""  # of a Dockerfile: what SHELL says
+    users: list[tuple[int, str]] = []  # how many commands ran before USER names somebody, and whom
+    actions: list[Variable] = []  # of a workflow's job: actions with their versions
     copies: bool = False  # takes files of another stage or image, which may be programs
     through: dict[str, Place] = {}  # file that it takes in → the line that does so
     told_elsewhere: bool = False  # a file beside this one names PyTorch's index

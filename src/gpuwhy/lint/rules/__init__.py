@@ -74,6 +74,7 @@ NAMES = (
     "no_nv",
     "no_nvcc",
     "no_program",
+    "no_root",
     "no_solution",
     "no_such_build",
     "no_such_extra",

@@ -1,7 +1,8 @@
-"""A runner of GitHub's that is gone, or a Python that it cannot set up."""
+"""A runner or an action of GitHub's that is gone, or a Python that it cannot set up."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge.tables import source
@@ -9,7 +10,9 @@ from gpuwhy.lint.scope import Scope
 from gpuwhy.model.lint import Mistake, Place, Rule
 from gpuwhy.model.version import at_least
 
-RULE = Rule("ended-runner", "error", "a runner of GitHub's that is gone, or a Python that it cannot set up")
+RULE = Rule(
+    "ended-runner", "error", "a runner or an action of GitHub's that is gone, or a Python that it cannot set up"
+)
 
 _IMAGES = source("actions/runner-images, announcements", "20.04 left on 15 April 2025, Windows 2019 on 30 June 2025")
 _PYTHONS = source("actions/python-versions, versions-manifest.json", "the Pythons that were built for each runner")
@@ -24,6 +27,8 @@ _OLDEST = {"ubuntu-latest": "3.8", "ubuntu-24.04": "3.8", "ubuntu-22.04": "3.7"}
 def check(scope: Scope) -> Iterator[Mistake]:
     """A job that speaks of the GPU stack, by its runner and the Python that it sets up."""
     stage = scope.environment
+    if scope.for_gpus:
+        yield from _actions(scope)
     if stage.runner is None or not scope.for_gpus:
         return
     name = stage.runner.value
@@ -37,3 +42,24 @@ def check(scope: Scope) -> Iterator[Mistake]:
         text = f"setup-python has no Python {old[0]} for {name} ({oldest} is its oldest): the step fails"
         fix = f"take Python {oldest} or newer, or a container with {old[0]}"
         yield RULE.mistake(Place(stage.path, stage.python_line), text, _PYTHONS, fix)
+
+
+_SWITCHED_OFF = source(
+    "GitHub changelog, 16 April 2024 and 5 December 2024",
+    "artifact actions v1 to v3 fail since 30 January 2025, actions/cache v1 and v2 since 1 March 2025",
+)
+_OFF = (
+    (re.compile(r"actions/(upload|download)-artifact"), re.compile(r"v[123](\.|$)"), "v4"),
+    (re.compile(r"actions/cache(/\w+)?"), re.compile(r"v[12](\.|$)|v3\.[0-3]\.|v4\.[01]\."), "v4"),
+)
+
+
+def _actions(scope: Scope) -> Iterator[Mistake]:
+    """Releases of GitHub's own actions that fail as soon as a job takes them; each action once."""
+    told: set[str] = set()
+    for used in scope.environment.actions:
+        newest = next((new for name, off, new in _OFF if name.fullmatch(used.name) and off.match(used.value)), "")
+        if newest and used.name not in told:
+            told.add(used.name)
+            text = f"{used.name}@{used.value}: GitHub switched that release off, and the job fails at once"
+            yield RULE.mistake(used.place, text, _SWITCHED_OFF, f"write {used.name}@{newest}")

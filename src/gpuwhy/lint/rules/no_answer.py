@@ -36,14 +36,13 @@ _IMPLIED = {
 """Package → packages that bring it along."""
 _PLAIN = ("cuda", "distro", "python", "pytorch")
 """Images of which it is known what they lack; others may hold anything."""
-_ALWAYS = re.compile(r"APT::Get::Assume-Yes|assumeyes|apt\.conf|90forceyes", re.IGNORECASE)
+_ALWAYS = re.compile(r"APT::Get::Assume-Yes|assumeyes", re.IGNORECASE)
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """The first such command of a Dockerfile's stage, of each installer."""
     stage = scope.environment
     said = [*(c.text for c in stage.commands), *(f"{v.name}={v.value}" for v in stage.variables.values())]
-    said += stage.copied
     if scope.kind not in ("dockerfile", "singularity") or not scope.for_gpus or any(map(_ALWAYS.search, said)):
         return
     yield from _zone(scope, said)

@@ -54,7 +54,8 @@ def _named(scope: Scope, number: str) -> list[str]:
 
 _XENIAL = source("pip 9.0 release notes", "pip minds Requires-Python since 9.0; Ubuntu 16.04 has pip 8.1.1")
 _UPGRADES = re.compile(
-    r"^(sudo )?(-\w+ )?(\S*/)?(pip[\d.]*|python\S* -m pip) install( -\S+)* (-U|--upgrade)( -\S+)* pip( |$)"
+    r"^(sudo )?(-\w+ )?(\S*/)?(pip[\d.]*|python\S* -m pip) install( -\S+)* "
+    r"((-U|--upgrade)( -\S+)* pip( |$)|pip( -\S+)* (-U|--upgrade)( |$))"
 )
 
 

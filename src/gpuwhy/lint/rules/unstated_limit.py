@@ -101,16 +101,19 @@ def _known(name: str, version: str) -> list[caps.CapRow | known_limits.Limit]:
 
 def _is_beside_the_point(scope: Scope, need: Need) -> bool:
     """Whether the package is no matter of GPUs here: a page of gradio's for something else."""
-    return _OTHERS.fullmatch(need.pin.name) is not None and not scope.gpu_meant and not _MODELS & scope.names.keys()
+    if _OTHERS.fullmatch(need.pin.name) is None or scope.gpu_meant:
+        return False
+    return not any(map(_MODELS.fullmatch, scope.names))
 
 
 _OTHERS = re.compile(
     r"gradio|opencv-\S+|scikit-(image|learn)|pandas|pyarrow|faiss-cpu|pycocotools|shapely|pywavelets|numexpr|matplotlib|imgaug|h5py"
 )
-_MODELS = frozenset(
-    ["torch", "tensorflow", "jax", "transformers", "diffusers", "onnxruntime-gpu", "vllm", "torchvision", "ultralytics",
-     "keras", "pytorch-lightning", "tensorflow-gpu"]
-)  # fmt: skip
+_MODELS = re.compile(
+    r"torch\S*|tensorflow\S*|jax|flax|(tf-)?keras\S*|(pytorch-)?lightning|transformers|sentence-transformers|diffusers"
+    r"|accelerate|peft|timm|onnxruntime-gpu|vllm|ultralytics|open-clip-torch|mmcv\S*|mmdet|fairseq|monai|kornia|deepspeed"
+    r"|openai-whisper|whisperx"
+)
 
 
 def _replaced_later(scope: Scope, need: Need) -> bool:
