@@ -31,7 +31,7 @@ from gpuwhy.observe.looks import EARLY, LOOKS
 from gpuwhy.observe.scene import Client, Look, Options, Scene
 from gpuwhy.observe.started import as_started, is_image, moved
 from gpuwhy.reason.report import report
-from gpuwhy.reason.tried import left_to_read, worth
+from gpuwhy.reason.tried import left_to_read, printed, worth
 from gpuwhy.shell.gate import placed, typed, with_names
 from gpuwhy.shell.place import place_of
 
@@ -148,6 +148,10 @@ class Run:
             from gpuwhy.logs import read_imports
 
             made = read_imports(made, unread, self.took, self.options.python)
+        elif said := printed(made, self.facts):
+            from gpuwhy.logs import read_printed
+
+            made = read_printed(made, said, self.took, self.options.python)
         causes = placed(made.causes, place_of(self.facts))
         return msgspec.structs.replace(made, causes=causes, knows_until=newest())
 

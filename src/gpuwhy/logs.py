@@ -34,7 +34,7 @@ from gpuwhy.reason.report import condition_of, report
 from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.stranger import Strange, Weights, stranger, unpacked
 from gpuwhy.reason.tally import Index, index, tally
-from gpuwhy.reason.tried import Failed, with_words
+from gpuwhy.reason.tried import Failed, with_printed, with_words
 from gpuwhy.reason.words import Likeness, opened
 from gpuwhy.shell.gate import asked_at, guided_at, placed, still_open
 from gpuwhy.shell.place import Place, place_of
@@ -56,6 +56,7 @@ __all__ = [
     "is_text",
     "read",
     "read_imports",
+    "read_printed",
     "read_text",
     "report_on",
     "report_on_probe",
@@ -194,6 +195,13 @@ def read_imports(by_facts: Report, failed: Sequence[Failed], took: float, again:
     """The report after imports that failed: their words are read as a log; the facts have had their say before."""
     read = [(one, explain_reading(rules(), read_text(one.one.text), None, {}, took, "import")) for one in failed]
     told = with_words(by_facts, read, condition_of(by_facts.as_if))
+    return msgspec.structs.replace(told, causes=named(told.causes, again))
+
+
+def read_printed(by_facts: Report, imported: Sequence[Failed], took: float, again: str) -> Report:
+    """The report after imports that went well: what they printed is read as a log, for parts that did not load."""
+    read = [(one, explain_reading(rules(), read_text(one.one.text), None, {}, took, "import")) for one in imported]
+    told = with_printed(by_facts, read, condition_of(by_facts.as_if))
     return msgspec.structs.replace(told, causes=named(told.causes, again))
 
 

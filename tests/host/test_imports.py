@@ -64,3 +64,63 @@ def test_a_crash_in_one_that_is_built_on_it_leaves_the_others(tmp_path: Path) ->
     package(tmp_path, frame="", bad="import os; os.kill(os.getpid(), 11)", good="")
     first, bad, good, _ = tried(tmp_path, "frame", "bad", "good")
     assert (first["ok"], bad["how"], bad["signal"], good["ok"]) == (True, "crashed", 11, True)
+
+
+def test_what_a_module_prints_is_told_with_it_and_with_no_other(tmp_path: Path) -> None:
+    package(tmp_path, frame="", loud="import sys; print('a part is lost'); sys.stderr.write('twice\\n')", quiet="")
+    lines = {line["module"]: line for line in tried(tmp_path, "frame", "loud", "?quiet")}
+    assert set(lines["loud"]["said"].split("\n")) == {"a part is lost", "twice"}
+    assert "said" not in {**lines["frame"], **lines["quiet"]}
+
+
+def test_what_fails_beside_others_is_tried_by_itself(tmp_path: Path) -> None:
+    package(
+        tmp_path, frame="", onit="import sys\nif 'frame' in sys.modules: raise ValueError('not beside it')", bad="1/0"
+    )
+    lines = {line["module"]: line for line in tried(tmp_path, "frame", "?onit", "?bad") if "ok" in line}
+    assert lines["onit"]["ok"] is True
+    assert lines["bad"]["why"].startswith("ZeroDivisionError")
+
+
+LAZY = """
+def __getattr__(name):
+    import importlib
+    return importlib.import_module("." + name, __name__)
+"""
+
+
+def lazy(folder: Path, part: str) -> Path:
+    """A package whose parts are loaded when they are asked for, standing on something called jax."""
+    package(folder, jax="Tensor = int")
+    for name, text in {
+        "__init__": LAZY,
+        "core": part,
+        "model": "from .core import thing",
+        "aside": "import jax\nimport no_such_module",
+    }.items():
+        (folder / "site" / "onit").mkdir(exist_ok=True)
+        (folder / "site" / "onit" / f"{name}.py").write_text(text)
+    return folder
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.parametrize(
+    ("part", "well"), [("import jax\nthing = jax.Tensor", True), ("import jax\nthing = jax.Gone", False)]
+)
+def test_a_part_that_a_lazy_package_stands_on_is_tried_too(tmp_path: Path, part: str, well: bool) -> None:
+    lines = {line["module"]: line for line in tried(lazy(tmp_path, part), "jax", "?onit") if "ok" in line}
+    assert lines["onit"]["ok"] is True
+    assert lines["onit.core"]["ok"] is well
+    assert "onit.aside" not in lines, "nothing of the package stands on it"
+
+
+def test_what_there_is_no_time_for_is_said(tmp_path: Path) -> None:
+    from gpuwhy.host.children import importing
+
+    said: list[dict[str, Any]] = []
+
+    class Talk:
+        say = staticmethod(said.append)
+
+    importing.further(Talk(), ["?late"], 10, 0.0)
+    assert said == [{"module": "late", "untried": True}]

@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from gpuwhy.causes.install import inconsistent
-from gpuwhy.logs import read_imports
+from gpuwhy.logs import read_imports, read_printed
 from gpuwhy.model.fact import Known, Source, Unknown
 from gpuwhy.model.facts import Contradiction, Facts, Imported
 from gpuwhy.reason.report import report
-from gpuwhy.reason.tried import left_to_read
+from gpuwhy.reason.tried import left_to_read, printed
 from tests.causes.facts import base
 
 
@@ -63,3 +63,71 @@ def test_what_facts_show_keeps_its_reasons_and_fixes_where_words_speak_for_the_s
     made = report([inconsistent.CAUSE], facts, 0.0)
     first = read_imports(made, left_to_read(made, facts), 0.0, "").causes[0]
     assert (first.id, first.stops, "asks for numpy<2.1" in first.said) == ("install.inconsistent", True, True)
+
+
+def printing(text: str, package: str = "onit 1.0") -> Imported:
+    return Imported("onit", "torch", "well", text=text, package=package)
+
+
+XFORMERS = """WARNING[XFORMERS]: xFormers can't load C++/CUDA extensions. xFormers was built for:
+    PyTorch 2.4.1+cu121 with CUDA 1201 (you have 2.6.0+cu124)
+  Please reinstall xformers (see https://github.com/facebookresearch/xformers#installing-xformers)
+"""
+NUMPY = "A module that was compiled using NumPy 1.x cannot be run in\nNumPy 2.2.6 as it may crash.\n"
+NO_GPU = "I xla/tsl/cuda/cudart_stub.cc:32] Could not find cuda drivers on your machine, GPU will not be used.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (XFORMERS, "framework.extension_abi"),
+        (NUMPY, "install.inconsistent"),
+        (NO_GPU, ""),
+        ("UserWarning: pkg_resources is deprecated as an API.\n", ""),
+        ("loading the model registry\n", ""),
+    ],
+)
+def test_what_an_import_prints_of_a_part_that_is_lost_is_a_finding(text: str, cause: str) -> None:
+    facts = with_imports(Imported("torch", "torch", "well"), printing(text))
+    made = report([], facts, 0.0)
+    told = read_printed(made, printed(made, facts), 0.0, "")
+    assert [one.id for one in told.causes] == ([cause] if cause else [])
+    assert (told.status, told.headline.startswith("onit 1.0")) == (
+        ("degraded", True) if cause else (made.status, False)
+    )
+
+
+def test_what_stops_gpu_work_leaves_no_time_for_warnings() -> None:
+    facts = with_imports(failed("ImportError: libcudnn.so.9: cannot open shared object file"), printing(XFORMERS))
+    made = report([], facts, 0.0)
+    told = read_imports(made, left_to_read(made, facts), 0.0, "")
+    assert printed(told, facts) == []
+
+
+def test_what_stands_on_a_framework_is_told_by_its_own_name() -> None:
+    facts = with_imports(
+        Imported("torch", "torch", "well"),
+        Imported(
+            "onit",
+            "torch",
+            "raised",
+            kind="ValueError",
+            why="ValueError: no",
+            text="ValueError: no",
+            package="onit 1.0",
+        ),
+    )
+    made = report([], facts, 0.0)
+    told = read_imports(made, left_to_read(made, facts), 0.0, "")
+    assert (told.status, told.headline) == ("broken", "onit 1.0 cannot be used: import onit fails (ValueError: no)")
+
+
+def test_what_was_not_tried_is_said_and_what_lacks_an_extra_is_not_failed() -> None:
+    facts = with_imports(
+        Imported("torch", "torch", "well"),
+        Imported("vllm", "torch", "untried", package="vllm 0.8.0"),
+        Imported("onit", "torch", "without extra", package="onit 1.0"),
+    )
+    made = report([], facts, 0.0)
+    assert left_to_read(made, facts) == []
+    assert "not imported, for want of time: vllm 0.8.0" in made.headline

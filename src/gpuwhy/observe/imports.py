@@ -1,4 +1,4 @@
-"""Imports: each framework imported for real, in a child of the environment's own Python, as its user starts it.
+"""Imports: each framework, and what stands on it, imported for real, in a child of the environment's own Python.
 
 The last test before anything is called healthy: whatever ends an import is seen, also what no file tells. Nothing of
 the working folder is run, nothing is written, and no GPU is used beyond what an import does.
@@ -17,6 +17,7 @@ from gpuwhy.knowledge.modules import IMPORTED_AS, STANDARD_MODULES
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.model.facts import WORKING_FOLDER, Damage, Distribution, Framework, Imported, Shadow
 from gpuwhy.model.version import at_least
+from gpuwhy.observe.dependents import Dependent, dependents
 from gpuwhy.observe.installed import damage
 from gpuwhy.observe.modules import DISPENSABLE
 from gpuwhy.observe.scene import Look, Scene
@@ -58,17 +59,50 @@ _DELAYED = ("setuptools",)
 def imports(scene: Scene) -> Fact[tuple[Imported, ...]]:
     """Every framework, and what is built on it, side by side."""
     python = scene.facts.target.interpreter.need()
-    groups = list(_groups(scene))
+    tree = _on_top(scene)
+    groups = list(_groups(scene, tree))
     if python is None or python.gone or not groups or not at_least(python.version, OLDEST):
         return absent("env", "PATH", "nothing that could be imported")
     if not isinstance(scene.host.offline(), Absent):
         return Unknown("another machine's files: nothing can be imported", kind="offline")
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         found = list(pool.map(lambda group: _tried(scene, python.path, *group), groups))
-    return Known(tuple(one for some in found for one in some), Source("call", python.path, "imported for real"))
+    told = [_of_package(one, tree) for some in found for one in some]
+    told.sort(key=lambda one: one.failed and _by_another(one, told, tree))
+    return Known((*told, *_never_tried(tree)), Source("call", python.path, "imported for real"))
 
 
-def _groups(scene: Scene) -> Iterator[tuple[Framework, tuple[str, ...]]]:
+def _by_another(one: Imported, told: Sequence[Imported], tree: Sequence[Dependent]) -> bool:
+    """Whether a package that it asks for fails too: that one is told first."""
+    own = next((dep for dep in tree if dep.told == one.package), None)
+    bad = {dep.dist.name for dep in tree for other in told if other.failed and dep.told == other.package}
+    return own is not None and bool(own.asks.always & bad)
+
+
+def _on_top(scene: Scene) -> list[Dependent]:
+    """What is installed on top of the frameworks that can be imported."""
+    modules = [one.path.rpartition("/")[2] for one in value_or(scene.facts.target.frameworks, ())]
+    return dependents(scene, {module: _base(module, set(modules)) for module in modules})
+
+
+def _of_package(one: Imported, tree: Sequence[Dependent]) -> Imported:
+    """With the package that it belongs to; what only one of its extras brings is not missing."""
+    own = next((dep for dep in tree if one.module.partition(".")[0] in dep.modules), None)
+    if own is None:
+        return one
+    if one.ended == "late":
+        return structs.replace(one, package=own.told, ended="untried")
+    extra = one.failed and own.optional(one.lost.partition(".")[0])
+    return structs.replace(one, package=own.told, ended="without extra" if extra else one.ended)
+
+
+def _never_tried(tree: Sequence[Dependent]) -> Iterator[Imported]:
+    for one in tree:
+        for module in NOT_TRIED.intersection(one.modules):
+            yield Imported(module, one.base, "untried", package=one.told)
+
+
+def _groups(scene: Scene, tree: Sequence[Dependent]) -> Iterator[tuple[Framework, tuple[str, ...]]]:
     """A framework, its import name first, and the modules that are built on it."""
     found = value_or(scene.facts.target.frameworks, ())
     names = {one.name for one in found}
@@ -78,7 +112,9 @@ def _groups(scene: Scene) -> Iterator[tuple[Framework, tuple[str, ...]]]:
         if not module.isidentifier() or module in NOT_TRIED or _base(module, names) != module:
             continue
         more = [other for other in beside if other != module and _base(other, names) == module]
-        yield one, (module, *_parts(one, module), *_plugins(scene, one), *more, *_later(scene, one))
+        known = (module, *_parts(one, module), *_plugins(scene, one), *more, *_later(scene, one))
+        on_top = (m for dep in tree if dep.base == module for m in dep.modules if m not in NOT_TRIED)
+        yield one, (*known, *(f"?{m}" for m in dict.fromkeys(on_top) if m not in known))
 
 
 def _parts(one: Framework, module: str) -> tuple[str, ...]:
@@ -146,7 +182,7 @@ def _tried(scene: Scene, python: str, framework: Framework, modules: tuple[str, 
     lines = said.value
     blames = {str(line.get("module")): line for line in lines if line.get("tried")}
     no_driver = not value_or(scene.facts.loads.libcuda, ())
-    told = [_read(line, framework, blames, no_driver) for line in lines if "ok" in line]
+    told = [_read(line, framework, blames, no_driver) for line in lines if "ok" in line or "untried" in line]
     return tuple(_with_stand_ins([_placed(scene, one) for one in told], lines))
 
 
@@ -160,11 +196,12 @@ def _placed(scene: Scene, one: Imported) -> Imported:
 
 def _read(line: Mapping[str, Any], framework: Framework, blames: Mapping[str, Any], no_driver: bool) -> Imported:
     module = str(line.get("module"))
+    if line.get("untried"):
+        return Imported(module, framework.name, "untried")
     if line.get("ok") is True:
         seconds = round(float(line.get("ms", 0.0)) / 1000, 2)
-        return Imported(
-            module, framework.name, "well", seconds, str(line.get("file", "")), str(line.get("version", ""))
-        )
+        file, version, said = (str(line.get(name, "")) for name in ("file", "version", "said"))
+        return Imported(module, framework.name, "well", seconds, file, version, text=said)
     blame = blames.get(module, {})
     why = str(line.get("why") or _signal(line))
     text = "\n".join(filter(None, (str(line.get("said", "")), str(line.get("text", "")), why)))

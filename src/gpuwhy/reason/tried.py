@@ -11,13 +11,21 @@ from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.facts import Facts, Imported
 from gpuwhy.model.report import Layer, Report, Shown
 from gpuwhy.model.threshold import FOUND
+from gpuwhy.model.words import and_more
 
 ANYHOW = "other.not_gpu"
 """What is told of an import that fails where nothing says why; a text that speaks for more takes its place."""
 
 
+PRINTED = frozenset({"install.inconsistent", "install.conflict", "install.corrupted", "framework.extension_abi"})
+"""What a warning of an import that went well can show: a part that did not load. What a machine without a GPU makes
+packages print is none of it."""
+PERHAPS, SEEN = 0.4, 0.85
+"""From when on such a warning speaks for a cause; how sure that is, since it was printed here."""
+
+
 class Failed(NamedTuple):
-    """A framework, or what is built on it, that cannot be imported, and all that was said about it."""
+    """A framework, or what is built on it, that was imported, and all that was said about it."""
 
     who: str  # "PyTorch 2.6.0"
     title: str  # PyTorch
@@ -31,13 +39,49 @@ def worth(causes: Sequence[Shown]) -> bool:
 
 def failed(facts: Facts) -> list[Failed]:
     """The imports that failed."""
+    return [one for one in _tried(facts) if one.one.failed]
+
+
+def _tried(facts: Facts) -> list[Failed]:
+    """All imports, with those whom they are told of."""
     known = {one.name: one for one in value_or(facts.target.frameworks, ())}
     out = []
     for one in value_or(facts.target.imports, ()):
-        if one.failed and one.framework in known:
+        if one.framework in known:
             about = known[one.framework]
-            out.append(Failed(f"{about.title} {about.version}", about.title, one))
+            who, title = (one.package, "") if one.package else (f"{about.title} {about.version}", about.title)
+            out.append(Failed(who, title, one))
     return out
+
+
+def printed(report: Report, facts: Facts) -> list[Failed]:
+    """The imports that went well and had something to say, where nothing that is known stops GPU work."""
+    if any(one.found and one.stops and not one.with_gpu for one in report.causes):
+        return []
+    return [one for one in _tried(facts) if one.one.ended == "well" and one.one.text]
+
+
+def with_printed(report: Report, read: Sequence[tuple[Failed, Report]], condition: str) -> Report:
+    """The report with what imports that went well printed of parts that did not load."""
+    known = {one.id for one in report.causes if one.found}
+    told = {one: cause for one, cause in _told(read, PERHAPS).items() if cause.id in PRINTED - known}
+    if not told:
+        return report
+    causes = {cause.id: _seen(one, cause) for one, cause in reversed(told.items())}
+    kept = [one for one in report.causes if one.id not in causes]
+    about = next(iter(told))
+    quiet = not any(one.found and not one.with_gpu for one in report.causes)
+    words = f"{condition}{about.who}: {about.one.deed} goes well, but prints that a part is lost ({told[about].title})"
+    return msgspec.structs.replace(
+        report,
+        status="degraded" if quiet else report.status,
+        headline=words if quiet else report.headline,
+        causes=(*reversed(causes.values()), *kept),
+    )
+
+
+def _seen(one: Failed, cause: Shown) -> Shown:
+    return msgspec.structs.replace(cause, stops=False, confidence=max(SEEN, min(cause.confidence, 0.89)))
 
 
 def left_to_read(report: Report, facts: Facts) -> list[Failed]:
@@ -70,12 +114,12 @@ def _by_facts(report: Report, cause: Shown) -> Shown:
     return cause if known is None else msgspec.structs.replace(known, stops=True)
 
 
-def _told(read: Sequence[tuple[Failed, Report]]) -> dict[Failed, Shown]:
+def _told(read: Sequence[tuple[Failed, Report]], least: float = FOUND) -> dict[Failed, Shown]:
     """The cause that the words of each failure speak for, where they speak for one."""
     out = {}
     for one, report in read:
         first = report.causes[0] if report.causes else None
-        if first is not None and first.confidence >= FOUND and first.id != ANYHOW:
+        if first is not None and first.confidence >= least and first.id != ANYHOW:
             out[one] = msgspec.structs.replace(first, subject=first.subject or one.who, stops=True)
     return out
 
@@ -94,7 +138,10 @@ def not_tried(facts: Facts) -> str:
     """What a healthy answer has to add where imports were left out."""
     fact, found = facts.target.imports, value_or(facts.target.frameworks, ())
     left_out = isinstance(fact, Unknown) and fact.kind == "left out"
-    return "; nothing was imported (--no-import)" if left_out and found else ""
+    if left_out and found:
+        return "; nothing was imported (--no-import)"
+    untried = sorted({one.package or one.module for one in value_or(fact, ()) if one.ended == "untried"})
+    return f"; not imported, for want of time: {', '.join(untried[:3])}{and_more(len(untried), 3)}" if untried else ""
 
 
 def but_for(facts: Facts) -> str:

@@ -1,5 +1,8 @@
 """Imports modules as a program of this Python would: `importing.py MODULES SECONDS [--site FOLDER]... [--run FILE]`.
 
+A module with "?" before it is tried while there is time (--budget SECONDS for all; {"untried": true} where there was
+none), with the parts of it that stand on a framework, where the package loads those when they are asked for.
+
 Run by the Python under diagnosis. The first module is imported here, each further one in a fork, so that what was
 loaded once is there for all and none falls with another; "tensorflow:keras.layers" is a part that its package loads
 when it is first asked for. One JSON object a line: {"module", "ok", "ms"} with "version" and "file", or with "kind",
@@ -32,15 +35,23 @@ sys.meta_path.insert(0, ASKED)
 import importlib.machinery  # noqa: E402 - what is asked for from here on is seen
 import json  # noqa: E402
 import os  # noqa: E402
+import re  # noqa: E402
 import time  # noqa: E402
 import traceback  # noqa: E402
 
 MOST_TEXT = 6000
 MOST_MESSAGE = 1500
 MOST_FILES = 24
+MOST_PARTS = 3
+MOST_READ = 600  # files of a package
+LEAST = 10  # seconds for one that is begun
+MARK = "\x1e"
+BASES = ("torch", "tensorflow", "jax")
+LAZY = re.compile(r"_LazyModule|LazyLoader|lazy_loader|def __getattr__")
+USED = re.compile(r"^\s*from\s+[.\w]*?(\w+)\s+import", re.MULTILINE)
 HERE = os.path.dirname(os.path.realpath(__file__))
 ENDINGS = (".py", os.sep + "__init__.py", ".so", ".abi3.so")
-OURS = ("importlib", "json", "os", "time", "traceback", "faulthandler", "resource", "signal")
+OURS = ("importlib", "json", "os", "time", "traceback", "re", "faulthandler", "resource", "signal")
 
 
 class Talk:
@@ -184,15 +195,52 @@ def imported(name):
     return found
 
 
+def facing(name):
+    """Parts of a package that loads them when they are asked for: those that import a framework, most used first."""
+    first = str(getattr(sys.modules.get(name), "__file__", "") or "")
+    there = "|".join(one for one in BASES if one in sys.modules)
+    if not there or os.path.basename(first) != "__init__.py" or not LAZY.search(source(first)):
+        return []
+    folder = os.path.dirname(first)
+    texts = {path: source(path) for path in parts_of(folder)}
+    used = [found for text in texts.values() for found in USED.findall(text)]
+    direct = re.compile(r"^(?:import|from) (?:%s)\b" % there, re.MULTILINE)
+    counts = {path: used.count(os.path.basename(path)[:-3]) for path in texts if direct.search(texts[path])}
+    best = sorted(filter(counts.get, counts), key=lambda path: -counts[path])[:MOST_PARTS]
+    return [name + "." + os.path.relpath(path, folder)[:-3].replace(os.sep, ".") for path in best]
+
+
+def parts_of(folder):
+    """The modules of a package, and of the packages in it, without tests."""
+    out = []
+    for below in [folder, *sorted(os.path.join(folder, name) for name in os.listdir(folder))]:
+        if os.path.isdir(below) and "test" not in os.path.basename(below):
+            names = [name for name in sorted(os.listdir(below)) if name.endswith(".py") and "test" not in name]
+            out += [os.path.join(below, name) for name in names if not name.startswith("__")]
+    return out[:MOST_READ]
+
+
+def source(path):
+    """The text of a module."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(200000).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
 def attempt(talk, name):
     """Import, and tell how that went."""
+    sys.stdout.flush()
+    sys.stderr.write("\n%s%s\n" % (MARK, name))  # what is printed from here on is this one's
+    sys.stderr.flush()
     start = time.time()
     told = {"module": name, "ok": True}
     try:
         module = imported(name)
         told["prefix"], told["python"] = sys.prefix, "%d.%d.%d" % sys.version_info[:3]
-        told["version"] = str(getattr(module, "__version__", ""))[:80]
-        told["file"] = str(getattr(module, "__file__", ""))
+        known = vars(module)  # a package that loads parts by their names is not asked
+        told["version"], told["file"] = str(known.get("__version__", ""))[:80], str(known.get("__file__", ""))
     except BaseException as error:
         told.update(raised(error), ok=False)
     told["ms"] = round((time.time() - start) * 1000, 1)
@@ -267,22 +315,59 @@ def quiet():
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
-def forked(talk, name, seconds):
-    """The same in a fork, which ends itself in time; a crash there is told here."""
+def on_the_way(talk, name, waiting):
+    """What else was imported with it, and the parts of all of them; the names are for who waits to skip them."""
+    found = [one for one in waiting if one == name or one in sys.modules]
+    for one in found:
+        if one != name:
+            talk.say({"module": one, "ok": True, "ms": 0, "with": name})
+    for part in [part for one in found for part in facing(one)]:
+        attempt(talk, part)
+    return found
+
+
+def forked(talk, name, seconds, waiting=()):
+    """The same in a fork, which ends itself in time; a crash there is told here. What needs no try of its own then."""
     sys.stderr.flush()
+    reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
         import signal
 
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(seconds)
-        attempt(talk, name)
+        if attempt(talk, name) and waiting:
+            os.write(writes, ",".join(on_the_way(talk, name, waiting)).encode())
+        sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
+    os.close(writes)
+    with os.fdopen(reads) as file:
+        done = file.read().split(",")
     status = os.waitpid(child, 0)[1]
     if status:
         how = "late" if status & 127 == 14 else "crashed"
         talk.say({"module": name, "ok": False, "signal": status & 127, "code": status >> 8, "how": how})
+    return done
+
+
+def further(talk, names, seconds, budget):
+    """The others, each in a fork; those that may be left out as long as there is time."""
+    start = time.time()
+    for name in [one for one in names if not one.startswith("?")]:
+        forked(talk, name, seconds)
+    waiting = [one[1:] for one in names if one.startswith("?")]
+    while waiting and time.time() - start < budget:
+        left = int(budget - (time.time() - start)) + LEAST
+        done = forked(talk, waiting[0], min(seconds, left), waiting)
+        waiting = [one for one in waiting[1:] if one not in done]
+    for name in waiting:
+        talk.say({"module": name, "untried": True})
+
+
+def given(argv, option):
+    """The word behind an option."""
+    return argv[argv.index(option) + 1] if option in argv else ""
 
 
 def main(argv):
@@ -292,8 +377,7 @@ def main(argv):
     search(argv)
     ASKED.names, ASKED.last = [], []
     if attempt(talk, names[0]) and hasattr(os, "fork"):
-        for name in names[1:]:
-            forked(talk, name, seconds)
+        further(talk, names[1:], seconds, float(given(argv, "--budget") or 0))
     found = stand_ins()
     if found:
         talk.say({"stand_ins": found})

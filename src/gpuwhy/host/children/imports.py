@@ -1,10 +1,10 @@
 """Whether modules can be imported by another Python as its user starts it; if one cannot, what is behind that.
 
 Run by our own Python: `imports.py PYTHON MODULES SECONDS COUNT SITE… FILE…`, modules by lines, COUNT sites. Each line
-of importing.py is passed on. The first module that fails is tried again with one thing changed at a time (without
-variables, compiled files, what Python runs when it starts, the user's own packages or home folder; with limits as high
-as they may be); {"blame": KIND, "what": NAME, "module": …} names the change with which it goes well.
-Standard library only.
+of importing.py is passed on, with what was printed meanwhile; what fails beside others is tried by itself before. The
+first module that fails is tried again with one thing changed at a time (without variables, compiled files, what Python
+runs when it starts, the user's own packages or home folder; with limits as high as they may be); {"blame": KIND,
+"what": NAME, "module": …} names the change with which it goes well. Standard library only.
 """
 
 import json
@@ -17,6 +17,9 @@ import time
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "importing.py")
 KEPT = 8000  # characters of what was printed
+BUDGET = 90  # seconds for all modules that may be left out
+MOST_ALONE = 4  # failures that are tried again by themselves
+MARK = "\x1e"
 MOST_PARTS = 6
 LATE = 14  # SIGALRM
 BASE = frozenset(
@@ -51,8 +54,11 @@ class Tries:
             SCRIPT,
             "\n".join(modules),
             str(int(self.seconds)),
+            "--budget",
+            str(BUDGET),
             *more,
         ]
+        limit = self.seconds + (BUDGET + 20 if any(one.startswith("?") for one in modules) else 0)
         try:
             done = subprocess.run(
                 argv,
@@ -60,12 +66,15 @@ class Tries:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=environ,
-                timeout=self.seconds,
+                timeout=limit,
                 preexec_fn=raise_limits if limits else None,
             )
         except subprocess.TimeoutExpired as late:
             out, err = text(late.stdout), text(late.stderr)
-            return [*told(out), {"module": unsaid(modules, out), "ok": False, "how": "late", "text": err[-KEPT:]}]
+            return [
+                *marked(told(out), err),
+                {"module": unsaid(modules, out), "ok": False, "how": "late", "text": err[-KEPT:]},
+            ]
         except OSError as error:
             words = "Python cannot be started: %s" % error.strerror
             return [{"module": modules[0], "ok": False, "how": "unstarted", "why": words}]
@@ -99,16 +108,29 @@ def told(out):
 def unsaid(modules, out):
     """The first module of which nothing was told."""
     known = {line.get("module") for line in told(out)}
-    return next((one for one in modules if one not in known), modules[0])
+    return next((one.lstrip("?") for one in modules if one.lstrip("?") not in known), modules[0])
+
+
+def marked(lines, err):
+    """The lines, each with what was printed while its module was tried."""
+    said = {}
+    for part in err.split("\n" + MARK)[1:]:
+        name, _, words = part.partition("\n")
+        said[name] = said.get(name, "") + words
+    for line in lines:
+        words = said.get(line.get("module"), "").strip()
+        if words:
+            line["said"] = words[-KEPT:]
+    return lines
 
 
 def finished(modules, code, out, err):
     """The lines of a process that ended, with what it printed where a module failed."""
-    said = told(out)
+    said = marked(told(out), err)
     for line in said:
         if line.get("ok") is False:
-            line["said"] = err[-KEPT:]
-            line.setdefault("files", list(reversed(FILE.findall(err)))[:24])
+            line.setdefault("files", list(reversed(FILE.findall(line.get("said", ""))))[:24])
+    err = err.split(MARK)[-1] if err.count(MARK) else err
     if code == 0:
         return [*said, *silent(modules, said)]
     lines = [line.strip() for line in err.splitlines() if line.strip()]
@@ -128,9 +150,21 @@ def silent(modules, said):
     """Modules of which nothing was told although the process ended well: they ended it themselves."""
     known = {line.get("module") for line in said}
     failed = any(line.get("ok") is False for line in said if line.get("module") == modules[0])
-    lost = [] if failed else [one for one in modules if one not in known]
+    lost = [] if failed else [one for one in map(bare, modules) if one not in known]
     first = lost[:1] if modules[0] in lost else lost
     return [{"module": one, "ok": False, "why": "it ends the process without a word", "files": []} for one in first]
+
+
+def bare(module):
+    """Without the sign of those that may be left out."""
+    return module.lstrip("?")
+
+
+def alone(tries, line, environ):
+    """How a module goes by itself, where it failed in a process that others had used before."""
+    module = line.get("module", "")
+    again = [one for one in tries.lines([module], environ) if one.get("module") == module]
+    return again[0] if again else line
 
 
 def raise_limits():
@@ -213,6 +247,8 @@ def started(tries, module, environ, sites, files):
 
 def compiled(tries, module, environ, empty):
     """Whether it goes well where Python compiles every module anew; what is compiled then serves the other tries."""
+    if tries.compiled:
+        return {}
     tries.compiled = empty
     environ = without(environ, ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"))
     return {"blame": "compiled", "what": ""} if tries.goes_well(module, environ) else {}
@@ -252,16 +288,40 @@ def blame(tries, module, environ, sites, files):
         )
 
 
+def uncompiled(module, sites):
+    """Whether a package lies in a folder without compiled modules: then ours serve all tries, and none is written."""
+    there = [site + os.sep + module for site in sites if os.path.isdir(site + os.sep + module)]
+    return bool(there) and not os.path.isdir(there[0] + os.sep + "__pycache__")
+
+
 def main(python, modules, seconds, count, *paths):
     """Import, and if that fails, look for what is behind it."""
-    tries, environ = Tries(python, float(seconds)), dict(os.environ)
-    failed = ""
-    for line in tries.lines(modules.split("\n"), environ):
+    with tempfile.TemporaryDirectory(prefix="gpuwhy-") as folder:
+        tries = Tries(python, float(seconds))
+        if uncompiled(modules.split("\n")[0], paths[: int(count)]):
+            tries.compiled = folder
+        go(tries, modules, paths[: int(count)], paths[int(count) :])
+
+
+def go(tries, modules, sites, files):
+    """The same, once it is known where compiled modules are."""
+    environ = dict(os.environ)
+    failed, names = [], modules.split("\n")
+    for line in tries.lines(names, environ):
+        if (
+            line.get("ok") is False
+            and "?" + line.get("module", "").partition(".")[0] in names
+            and len(failed) < MOST_ALONE
+        ):
+            line = alone(tries, line, environ)
         print(json.dumps(line), flush=True)
         if line.get("ok") is False and line.get("how") != "late":
-            failed = failed or line.get("module", "")
+            failed.append(line.get("module", ""))
+    failed = failed[0] if failed else ""
     if failed:
-        found = blame(tries, failed, environ, paths[: int(count)], paths[int(count) :])
+        if "?" + failed.partition(".")[0] in names:
+            tries.until = min(tries.until, time.monotonic() + BUDGET)
+        found = blame(tries, failed, environ, sites, files)
         print(json.dumps(dict(found, module=failed, tried=True)), flush=True)
 
 

@@ -159,7 +159,7 @@ class Imported(Record, frozen=True, omit_defaults=True):
 
     module: str  # torch; "tensorflow:keras.layers"; what it does: "sum:torch", "open:LIBRARY|LIBRARY", "run:PROGRAM"
     framework: str  # the framework that it is, or is built on: Framework.name
-    ended: Literal["well", "raised", "crashed", "late", "without driver"]
+    ended: Literal["well", "raised", "crashed", "late", "without driver", "without extra", "untried"]
     seconds: float = 0.0
     file: str = ""  # what was imported
     version: str = ""
@@ -167,12 +167,13 @@ class Imported(Record, frozen=True, omit_defaults=True):
     why: str = ""  # its words, or the signal
     lost: str = ""  # the module that was not found
     source: str = ""  # the file that lacks a name, or that could not be loaded
-    text: str = ""  # the traceback and the end of what was printed
+    text: str = ""  # the traceback, and the end of what was printed
     files: tuple[str, ...] = ()  # on the way to it, the innermost first
     blame: str = ""  # "variable", "file", "compiled", "user site", "home", "limit": without it, it goes well
     culprit: str = ""  # which of them
     part: str = ""  # of a list of folders, the one
     prefix: str = ""  # the environment of the Python that was started, where that is another than was meant
+    package: str = ""  # "transformers 4.40.0": what it belongs to, where that only stands on the framework
 
     @property
     def failed(self) -> bool:

@@ -1,0 +1,138 @@
+"""Dependents: what is installed on top of the frameworks, by what its metadata asks for, and how it is imported."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
+
+from gpuwhy.knowledge.flavours import flavour
+from gpuwhy.knowledge.modules import IMPORTED_AS
+from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.facts import Distribution
+from gpuwhy.model.words import normal
+from gpuwhy.observe.distributions import requirements
+from gpuwhy.observe.scene import Scene
+
+MOST = 40
+"""Packages that are imported."""
+_ASKED = re.compile(r"Requires-Dist:\s*([A-Za-z0-9][\w.-]*)")
+_FOLDER = re.compile(r'"url"\s*:\s*"file://(/[^"]+)"')
+_PRIVATE = ("_", "test", "doc", "example", "benchmark", "script", "tool")
+
+
+class Asks(NamedTuple):
+    """What a distribution's metadata asks for, by normalised names."""
+
+    always: frozenset[str]
+    with_extras: frozenset[str]
+
+
+class Dependent(NamedTuple):
+    """A distribution that stands on a framework."""
+
+    dist: Distribution
+    base: str  # the framework's module
+    modules: tuple[str, ...]
+    asks: Asks
+
+    @property
+    def told(self) -> str:
+        """Its name and release."""
+        return f"{self.dist.name} {self.dist.version}"
+
+    def optional(self, lost: str) -> bool:
+        """Whether a module that was not found is one that only an extra of it brings."""
+        names = {normal(lost), *(dist for dist, module in IMPORTED_AS.items() if module == lost)}
+        return bool(names & self.asks.with_extras) and not names & self.asks.always
+
+
+def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
+    """Those that ask for a framework, themselves or by what they ask for, the nearest first.
+
+    `bases` has the modules of all frameworks that are there, each with the one in whose process it is imported.
+    """
+    every = value_or(scene.facts.target.distributions, ())
+    installed = {one.name: one for one in reversed(every)}
+    frameworks = {one.distribution for one in value_or(scene.facts.target.frameworks, ())}
+    asks = {name: _asks(scene, one) for name, one in installed.items()}
+    for name in _below(frameworks, asks):
+        del asks[name]
+    found: dict[str, str] = {}
+    for names in ("always", "with_extras"):
+        for name, one in asks.items():
+            base = next((bases[m] for m in sorted(map(_module, getattr(one, names))) if m in bases), "")
+            if base:
+                found.setdefault(name, base)
+    _spread(found, asks)
+    made = (Dependent(installed[n], base, tuple(_modules(scene, installed[n])), asks[n]) for n, base in found.items())
+    return _topmost_first([one for one in made if one.modules])[:MOST]
+
+
+def _below(frameworks: Collection[str], asks: Mapping[str, Asks]) -> set[str]:
+    """The frameworks, and what they ask for themselves: that comes with them, and is imported by them."""
+    found, left = set[str](), set(frameworks)
+    while left:
+        name = left.pop()
+        if name in asks and name not in found:
+            found.add(name)
+            left |= asks[name].always
+    return found
+
+
+def _topmost_first(found: list[Dependent]) -> list[Dependent]:
+    """Those first that none of the others asks for, and of them those that ask for most: they import the others."""
+    names = {one.dist.name for one in found}
+    asked = {name for one in found for name in one.asks.always}
+    return sorted(found, key=lambda one: (one.dist.name in asked, -len(names & one.asks.always)))
+
+
+def _spread(found: dict[str, str], asks: Mapping[str, Asks]) -> None:
+    """Those too that ask for one of these."""
+    more = True
+    while more:
+        more = False
+        for name, one in asks.items():
+            base = next((found[other] for other in sorted(one.always) if other in found), "")
+            if base and name not in found:
+                found[name], more = base, True
+
+
+def _module(name: str) -> str:
+    """The module that a requirement's name stands for."""
+    known = flavour(name)
+    return known.module if known else name.replace("-", "_")
+
+
+def _asks(scene: Scene, one: Distribution) -> Asks:
+    lines = value_or(requirements(scene, one), ())
+    named = [(normal(found[1]), "extra" in line.partition(";")[2]) for line in lines if (found := _ASKED.match(line))]
+    return Asks(frozenset(n for n, extra in named if not extra), frozenset(n for n, extra in named if extra))
+
+
+def _modules(scene: Scene, one: Distribution) -> Iterator[str]:
+    """The module of its own name, where there is one; else those that it lists, where they are few."""
+    site, own = one.location.rpartition("/")[0], IMPORTED_AS.get(one.name) or one.name.replace("-", "_")
+    if _is_there(scene, site, own) or _is_in_its_project(scene, one, own):
+        yield own
+        return
+    listed = value_or(scene.host.read(f"{one.location}/top_level.txt"), "").split() or _recorded(scene, one)
+    there = [name for name in listed if not name.startswith(_PRIVATE) and _is_there(scene, site, name)]
+    yield from there if len(there) <= 3 else ()
+
+
+def _recorded(scene: Scene, one: Distribution) -> list[str]:
+    lines = value_or(scene.host.lines(f"{one.location}/RECORD", "/__init__.py,"), ())
+    return [line.partition("/")[0] for line in lines if line.count("/") == 1]
+
+
+def _is_there(scene: Scene, site: str, module: str) -> bool:
+    """Whether a folder of packages has it as a package or a module; names without a file of their own are none."""
+    paths = (f"{site}/{module}/__init__.py", f"{site}/{module}.py")
+    return module.isidentifier() and any(isinstance(scene.host.stat(path), Known) for path in paths)
+
+
+def _is_in_its_project(scene: Scene, one: Distribution, module: str) -> bool:
+    """The same for a project that is used from the folder of its source."""
+    said = _FOLDER.search(value_or(scene.host.read(f"{one.location}/direct_url.json"), ""))
+    return said is not None and any(_is_there(scene, f"{said[1]}{below}", module) for below in ("", "/src"))
