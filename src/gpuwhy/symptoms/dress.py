@@ -172,7 +172,8 @@ def _filled(lines: Sequence[str]) -> Rejoined | None:
     def broken(one: str, after: str) -> bool:
         word = after.split(" ", 1)[0]
         full = len(one) <= width < len(one.rstrip()) + 1 + len(word)
-        return full and bool(word) and not _RECORD.match(after) and not _ALONE.match(after)
+        table = one.rstrip().endswith(("|", "+"))  # its rows are all as wide, and end there
+        return full and bool(word) and not table and not _RECORD.match(after) and not _ALONE.match(after)
 
     made = _joined(lines, broken, " ")
     if made is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gpuwhy.causes.text.amounts import none_own
+from gpuwhy.causes.text.amounts import none_own, others_fill
 from gpuwhy.causes.text.common import FIGURES, GRABS, OF_MEMORY, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, field, line, no, whole, with_
 from gpuwhy.causes.text.figures import free_but_refused, others_hold, own_little
@@ -61,6 +61,7 @@ TEXT = Text(
         ("cuda.out_of_memory", 3.5, "CUDA is out of memory (error 2) without figures: it could not even start", _late),
         ("cuda.out_of_memory", 3.0, "CUDA is out of memory (error 2) without the figures of PyTorch's allocator", all_of(no(GRABS), whole(r"torch|tensorflow|jax|paddle|\bc10\b"))),
         ("cuda.out_of_memory", 2.4, "CUDA is out of memory (error 2) without figures"),
+        ("memory.oom_words", 4.6, "nothing of the card is free, and this process holds only a small part of it", others_fill),
         ("memory.oom_words", 1.9, "other programs may hold the memory"),
         ("memory.tf_grab", 2.6, "{wanted} could not be had when the framework started: others hold it"),
         ("memory.dst_tensor", 2.4, "the GPU is full, perhaps of others"),

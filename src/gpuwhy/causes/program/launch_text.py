@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.conditions import any_of, field, line, with_
+from gpuwhy.causes.text.counted import launched
 from gpuwhy.causes.text.fragments import LAUNCH_COVERS
 from gpuwhy.causes.text.meant import meant
-from gpuwhy.causes.text.program_ways import beyond_block, within_card
+from gpuwhy.causes.text.program_ways import within_card
 from gpuwhy.causes.text.remedies import TDR
 from gpuwhy.causes.text.room import Text
 from gpuwhy.model import on
@@ -57,7 +58,7 @@ TEXT = Text(
         ("cuda.launch_incompatible_texturing", 3.0, "a kernel's textures do not fit its launch (error 703)"),
         ("triton.shared", 4.4, "the kernel wants more {what} than the card has"),
     ),
-    first=beyond_block,
+    first=launched,
     ladder=within_card,
     remedies=(
         *TDR,

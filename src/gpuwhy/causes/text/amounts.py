@@ -21,7 +21,7 @@ _KINDS = {
     "used": r"(?<!max)in[- ]?use\b|(?<![a-z])used(?![a-z])|\buses\b|\bneeds?\b|\busage\b|(?<![a-z_])allocated(?![a-z])|memory_allocated|\blive\b",
     "free": r"(?<![a-z])free(?![a-z])|\bavailable\b",
     "wanted": r"to allocate|allocating|requested|cannot allocate",
-    "total": r"\bcard\b|\bcapacity\b|\btotal\b|\bgpu has\b",
+    "total": r"\bdevice limit|\bcard\b|\bcapacity\b|\btotal\b|\bgpu has\b",
 }
 _LABEL = re.compile("|".join(f"(?P<{kind}>{words})" for kind, words in _KINDS.items()), re.IGNORECASE)
 _TAIL = re.compile(
@@ -79,6 +79,10 @@ LEAST_POOL = 256 << 20
 """Below it a pool is not in pieces: it got what little the card had left."""
 
 
+MOST_POOL = 2.0**41
+"""Above it a figure is no pool, but that there is no limit."""
+
+
 def pool_idle(s: Symptom, r: Reading) -> bool:
     """The text tells that the program's own pool has much more than it uses, or no piece as large as what was asked."""
     told = amounts(r.excerpt)
@@ -86,7 +90,7 @@ def pool_idle(s: Symptom, r: Reading) -> bool:
     free, largest = told.get("free", 0.0), told.get("largest", -1.0)
     if _OWN_WORDS.search(r.excerpt):
         return False
-    if 0 < pool < LEAST_POOL:
+    if 0 < pool < LEAST_POOL or pool > MOST_POOL:
         return False
     idle = pool - used if used >= 0 else 0.0
     if idle > max(1.2 * wanted, 0.3 * pool):
@@ -99,6 +103,16 @@ def none_own(s: Symptom, r: Reading) -> bool:
     told = amounts(r.excerpt)
     empty = _NOTHING.search(r.excerpt)
     return empty is not None and 0 < told.get("free", 0.0) < 0.2 * told.get("total", 0.0)
+
+
+_NONE_FREE = re.compile(r"\bfree\b[^\n]{0,30}[:=] *0(?:\.0+)? ?(?:bytes|[kmg]?i?b)\b", re.IGNORECASE)
+
+
+def others_fill(s: Symptom, r: Reading) -> bool:
+    """The text tells that nothing of the card is free, though what this process uses and wants would fit on it twice."""
+    told = amounts(r.excerpt)
+    own = told.get("used", -1.0) + told.get("wanted", 0.0)
+    return "used" in told and bool(_NONE_FREE.search(r.excerpt)) and 0 < own < 0.5 * told.get("total", 0.0)
 
 
 _NOTHING = re.compile(r"this process(?: has| holds| uses|:)? 0(?:\.0+)? ?[kmg]i?b", re.IGNORECASE)

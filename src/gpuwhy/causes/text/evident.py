@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.counted import COUNTED, Row, at_prompt
 from gpuwhy.causes.text.env_ways import of_its_owner
 from gpuwhy.causes.text.jetson_ways import of_its_jetpack, one_onnxruntime
 from gpuwhy.causes.text.later import Later
@@ -288,7 +289,7 @@ def _torn(case: Asked) -> Iterator[Fix]:
     again = next((ran.command for ran in commands(case.text) if re.match(r"\S*(?:pip|uv)\S* .*install|\S*python\S* -m pip", ran.command)), f"pip install --force-reinstall {name}")  # fmt: skip
     gone = "\n".join(f'rmdir /s /q "{folder}\\{one}"' for one in (left, name))
     power = "\n".join(f'Remove-Item -Recurse -Force "{folder}\\{one}" -ErrorAction Ignore' for one in (left, name))
-    yield tried(on.in_windows(f"A program still holds a DLL of {name}, so pip stopped half way: close every Python, Jupyter and web UI of this environment, delete what is left ({left} and {name} in site-packages), then install it again"), on.cmd(f"{gone}\n{again}", f"{power}\n{again}"))  # fmt: skip
+    yield tried(on.in_windows(f"A program still holds a DLL of {name}, so pip stopped half way: close every Python, Jupyter and web UI of this environment, delete what is left ({left} and {name} in site-packages), then install it again"), at_prompt(f"{gone}\n{again}", f"{power}\n{again}", case))  # fmt: skip
 
 
 _FULL = Later(r"^\S+ +\S+ +\S+ +\S+ +100% +(?P<mount>/\S*)", re.MULTILINE)
@@ -358,7 +359,7 @@ def _one_on_a_board(case: Asked) -> Iterator[Fix]:
         yield from one_onnxruntime(case)
 
 
-_SHOWN: tuple[tuple[tuple[str, ...], Callable[[Asked], Iterator[Fix]]], ...] = (
+_SHOWN: tuple[Row, ...] = (
     (_UNSEEN, _set_inside),
     (_UNSEEN, _counted_anew),
     (("framework.", "install.", "env.", "cuda.", "cudnn."), _second_copy),
@@ -372,6 +373,7 @@ _SHOWN: tuple[tuple[tuple[str, ...], Callable[[Asked], Iterator[Fix]]], ...] = (
     (("cudnn.missing",), _into_its_folder),
     (("driver.missing",), _unmet),
     (("program.illegal_access",), sanitized),
+    *COUNTED,
     (("install.corrupted",), _torn),
     (("install.corrupted", "env.limit"), _no_room),
     (("distributed.",), _walled),

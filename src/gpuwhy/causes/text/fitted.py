@@ -44,7 +44,7 @@ _CHOSEN_BY_HAND = Later(
 )
 
 
-def _given_by_batch(case: Asked) -> bool:
+def given_by_batch(case: Asked) -> bool:
     """Whether a batch system chose the GPUs that are visible: what it hid belongs to others."""
     return bool(_BATCH.search(case.text)) and not _CHOSEN_BY_HAND.search(case.text)
 
@@ -55,7 +55,7 @@ _BATCH = Later(
 
 
 _BARS = (
-    Bar(Later(r"^(?:unset CUDA_VISIBLE_DEVICES|export CUDA_VISIBLE_DEVICES=\d[\d,]*)\s*$", re.MULTILINE), _given_by_batch),
+    Bar(Later(r"^(?:unset CUDA_VISIBLE_DEVICES|export CUDA_VISIBLE_DEVICES=\d[\d,]*)\s*$", re.MULTILINE), given_by_batch),
     Bar(Later(r"\busermod\b"), inside),
     Bar(Later(r"^module load cuda"), gone),
     Bar(Later(r"^sudo (?:apt|ubuntu-drivers|modprobe|dkms|systemctl|mokutil)\b"), lambda case: "kubernetes" in case.tools),

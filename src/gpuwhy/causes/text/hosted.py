@@ -142,7 +142,7 @@ def in_a_pod(cause: str, case: Asked) -> Iterator[Fix]:
         return
     if "other_card" in case.tools:
         yield tried("This node's card is none of NVIDIA's: its plug-in and CUDA images do not run on it. Use the maker's own plug-in (ROCm's k8s-device-plugin) and an image for it", on.code("resources: {limits: {amd.com/gpu: 1}}"))  # fmt: skip
-    elif (count := _ASKS.search(case.text)) and cause == "container.no_gpu":
+    elif (count := _ASKS.search(case.text)) and cause == "container.no_gpu" and "llocatable" not in case.text:
         yield tried(f"The pod asks for {count[1] or count[2]} GPUs, and a pod lies on one node: ask for no more than one node has free (kubectl describe nodes lists them), or split the work over several pods", on.code("resources: {limits: {nvidia.com/gpu: 1}}"))  # fmt: skip
     elif _BARE_NODE.search(case.text):
         yield tried("A node without a GPU must not have NVIDIA's runtime as its default: set containerd's default back to runc there, and start it anew", on.linux("sudo sed -i 's/default_runtime_name = \"nvidia\"/default_runtime_name = \"runc\"/' /etc/containerd/config.toml && sudo systemctl restart containerd"), root=True)  # fmt: skip

@@ -124,9 +124,10 @@ _KILLED = Later(r"srun: error: (?P<node>[\w.-]+): tasks? (?P<task>[\d,-]+): (?P<
 def reachable(case: Asked) -> Iterator[Fix]:
     """Another process: a port that is taken, a node that is not reached, one that died."""
     text = case.text
-    if first := _KILLED.search(text):
+    taken = re.search(r"in use|EADDRINUSE|errno: ?98", text, re.IGNORECASE)
+    if not taken and (first := _KILLED.search(text)):
         yield tried(f"Task {first['task']} of {first['node']} ended first ({first['how']}), and the others lost it: read its output (its own error, or memory: sacct -j JOBID --format=JobID,MaxRSS,ReqMem,State); give the job more memory where it was killed", on.linux("sbatch --mem=128G JOB.sh"))  # fmt: skip
-    if re.search(r"in use|EADDRINUSE|errno: ?98", text, re.IGNORECASE):
+    if taken:
         yield from _other_port(text)
     elif re.search(r"refused|route to host|unreachable|timed out|could not connect|failed to connect|connection (?:closed|reset)", case.lines, re.IGNORECASE) and not _DIED.search(case.lines):  # fmt: skip
         if case.framework == "jax":
@@ -141,11 +142,17 @@ def reachable(case: Asked) -> Iterator[Fix]:
         yield tried("Was it killed for memory? Then fewer data-loader workers, or a smaller batch", on.linux("sudo dmesg | grep -i -e 'killed process' -e xid"))  # fmt: skip
 
 
+_IN_A_JOB = Later(r"\bsrun\b|slurm|#SBATCH", re.IGNORECASE)
+
+
 def _other_port(text: str) -> Iterator[Fix]:
     found = _PORT.search(text)
     port = int(next(filter(None, found.groups()))) if found else 29500
     other = port + 11 if port < 65000 else 29511
     command = next((command for name, command in _LAUNCHERS if name in text), "torchrun --master-port {port} PROGRAM")
+    if _IN_A_JOB.search(text):
+        own = f"export MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000))\n{command.replace('{port}', '$MASTER_PORT')}"
+        yield tried(f"Port {port} is held by another job of the node: give each job one of its own, by its number, in the job's script", on.linux(own))  # fmt: skip
     yield tried(f"Use another port than {port}, which another run holds", command.replace("{port}", str(other)))
     yield tried("Or end the run that holds it", on.linux(f"ss -ltnp | grep {port}\nkill PID"), safe=False)
 

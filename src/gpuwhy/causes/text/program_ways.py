@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 
@@ -19,7 +18,7 @@ from gpuwhy.model.ending import PYTHON, USER
 
 _SOURCE = Later(r"\b([\w./\\-]+\.(?:cu|cuh|cpp|cc|cxx|c|hpp|h))(?:[':\"(]| in line | line | at line |, line |:){1,2} *(\d+)")  # fmt: skip
 _OWN_CUDA = Later(r"\.cuh?\b|cudaMalloc|cudaMemcpy|cudaDeviceSynchronize|cudaGetLastError|gpuassert|<<<|nvcc\b|thrust::|cub::|CMAKE_CUDA_ARCH", re.IGNORECASE)  # fmt: skip
-_FOREIGN = Later(r"ggml|aten/|torch/|THC|caffe2|tensorflow/|stream_executor|onnxruntime|xla/|jaxlib|site-packages|thrust|cub/", re.IGNORECASE)  # fmt: skip
+_FOREIGN = Later(r"ggml|aten/|torch/|THC|caffe2|tensorflow/|stream_executor|onnxruntime|(?:^|/)src/(?:tree|common|c_api|data|predictor|objective)/|updater_gpu|device_helpers|/csrc/|/workspace/|xla/|jaxlib|site-packages|thrust|cub/", re.IGNORECASE)  # fmt: skip
 
 
 def source(case: Asked) -> str:
@@ -110,26 +109,7 @@ def in_range(case: Asked) -> Iterator[Fix]:
     yield tried("Run the step on the CPU: its message names the index; then restart the process", "CUDA_VISIBLE_DEVICES= python PROGRAM")  # fmt: skip
 
 
-_BLOCK = Later(r"\[[^\]\n]*?,\s*\(?((?:\d+\s*,\s*)*\d+)\)?\s*(?:,[^\]\n]*)?\]\(|<<<[^,\n]+,\s*(?:dim3)?\(?((?:\d+\s*,\s*)*\d+)\)?|block(?:[ _=]*(?:dim|size)?)?\s*[=:]\s*\(?((?:\d+\s*,\s*){0,2}\d+)\)?")  # fmt: skip
-
-
-def _too_many(text: str) -> tuple[int, str] | None:
-    """The threads of a block that the text launches, where they are more than any card takes."""
-    for found in _BLOCK.finditer(text):
-        sizes = next(filter(None, found.groups()), "")
-        threads = math.prod(int(one) for one in re.findall(r"\d+", sizes))
-        if 1024 < threads < 10**9:
-            return threads, " x ".join(re.findall(r"\d+", sizes))
-    return None
-
-
 _SHARED = Later(r"(?:shared memory|smem)\D{0,40}?(?P<needed>\d{4,7})\D{1,40}?(?P<limit>\d{4,7})", re.IGNORECASE)
-
-
-def beyond_block(case: Asked) -> Iterator[Fix]:
-    """A block with more threads than any card takes, as the text launches it."""
-    if block := _too_many(case.text):
-        yield tried(f"A block of {block[0]} threads ({block[1]}) is asked for, and a card takes 1024 at most: make it smaller and the grid larger by as much", on.code("block = (16, 16)    # 256 threads; grid = ((w + 15) // 16, (h + 15) // 16)"))  # fmt: skip
 
 
 _IN_PARTS = {

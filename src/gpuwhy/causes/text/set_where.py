@@ -65,5 +65,5 @@ def reaching(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
             yield set_inside(fix, case)
             continue
         fix = _in_its_unit(fix, unit["name"]) if unit else _in_its_file(fix, case)
-        sets = bool(hint) and _SETS.search(fix.command) and hint not in fix.text
+        sets = bool(hint) and _SETS.search(fix.command) and hint.partition(": ")[2].split(",")[0] not in fix.text
         yield structs.replace(fix, text=f"{fix.text}; {hint}") if sets else fix

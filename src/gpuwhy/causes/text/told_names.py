@@ -133,9 +133,16 @@ _GUESSED_KIT = re.compile(r"(\\CUDA\\)v1[0-3]\.\d")
 _OF_DLL = Later(r"\b(?:nvrtc-builtins|cudart|nvrtc|cublas|cufft|curand|cusolver|cusparse)64_(8|9|10|11|12)(\d)(?:_0)?\.dll", re.IGNORECASE)  # fmt: skip
 
 
+_EXAMPLE = re.compile(
+    r"\b(?:for (?:instance|example)|e\.g\.)[^\n]*(?:\n[^\n]*\b(?:unzip|copy|download)\b[^\n]*)?", re.IGNORECASE
+)
+"""What a message shows how it is done by, which is not what is there."""
+
+
 def listed_kit(case: Asked) -> str:
     """The one toolkit's folder under Windows that a text names or lists: v11.1."""
-    named = {one[1].lower() for words in (_WINDOWS_KIT, _LISTED_KIT) for one in words.finditer(case.text)}
+    told = _EXAMPLE.sub("", case.text)
+    named = {one[1].lower() for words in (_WINDOWS_KIT, _LISTED_KIT) for one in words.finditer(told)}
     return named.pop() if len(named) == 1 else ""
 
 
