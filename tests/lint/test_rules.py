@@ -421,6 +421,8 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("requirements.txt", "torch==2.9.1\ninstall==1.3.5\n"),
+    ("compose.yml", "services:\n  made:\n    image: nvidia/cuda:12.4.1-base-ubuntu22.04\n    command: echo done\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nARG WHO\nUSER me\nRUN sudo apt-get update\nUSER root\nRUN apt-get update\nUSER $WHO\nRUN apt-get update\n"),
     (".github/workflows/a.yml", "jobs:\n  a:\n    runs-on: [self-hosted, gpu]\n    steps:\n      - uses: actions/cache@v3\n      - uses: actions/upload-artifact@v4\n      - uses: actions/cache@1bd1e32a3bdc45362d1e726936510720a7c30a57\n"),
     ("requirements.txt", "torch==2.9.1\ntransformers==4.46.2\npeft\n"),

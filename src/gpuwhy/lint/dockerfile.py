@@ -16,27 +16,10 @@ from gpuwhy.model.lint import Place, Problem
 
 _KEYWORDS = frozenset(
     [
-        "FROM",
-        "RUN",
-        "CMD",
-        "LABEL",
-        "MAINTAINER",
-        "EXPOSE",
-        "ENV",
-        "ADD",
-        "COPY",
-        "ENTRYPOINT",
-        "VOLUME",
-        "USER",
-        "WORKDIR",
-        "ARG",
-        "ONBUILD",
-        "STOPSIGNAL",
-        "HEALTHCHECK",
-        "SHELL",
-        "CROSS_BUILD",
+        "FROM", "RUN", "CMD", "LABEL", "MAINTAINER", "EXPOSE", "ENV", "ADD", "COPY", "ENTRYPOINT", "VOLUME", "USER",
+        "WORKDIR", "ARG", "ONBUILD", "STOPSIGNAL", "HEALTHCHECK", "SHELL", "CROSS_BUILD",
     ]
-)
+)  # fmt: skip
 _HEREDOC = re.compile(r"<<(-?)([\"']?)(\w+)\2")
 _LENGTH, _INSTRUCTIONS = 200_000, 5_000
 
@@ -257,7 +240,10 @@ class _Stages:
         self.entered.add(id(self.stage))
 
     def _user(self, one: Instruction) -> None:
-        self.stage.users.append((len(self.stage.commands), shell.expand(one.text.strip(), self.known)))
+        named = self.stage.users if one.keyword.upper() == "USER" else self.stage.folders
+        named.append((len(self.stage.commands), shell.expand(one.text.strip(), self.known)))
+
+    _workdir = _user
 
     def _shell(self, one: Instruction) -> None:
         self.stage.shell = one.text
@@ -320,6 +306,7 @@ def _child(parent: Environment) -> Environment:
         shell=parent.shell,
         copies=parent.copies,
         users=list(parent.users),
+        folders=list(parent.folders),
     )
 
 

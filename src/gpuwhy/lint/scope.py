@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
+from collections.abc import Iterator
 from functools import cached_property
 
 import msgspec
@@ -13,6 +14,7 @@ from packaging.specifiers import SpecifierSet
 from gpuwhy.knowledge import containers, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.guests import is_guest
+from gpuwhy.lint.folders import clones, folder_of, normal
 from gpuwhy.lint.sheet import Command, Environment, Pin, Read, Workload, holds_only
 from gpuwhy.lint.versions import LINUX, allowed, allows, on_linux, parsed, releases_of, specifier
 from gpuwhy.model.lint import Place
@@ -98,17 +100,25 @@ class Scope:
     @cached_property
     def project(self) -> list[Pin]:
         """What the project beside a Dockerfile or a script asks for, as of the command that installs it."""
-        for step, command in enumerate(self._commands, 1):
-            if _INSTALLS_PROJECT.search(command.text) and "--no-deps" not in command.words:
+        for step, command in self._installing(_INSTALLS_PROJECT):
+            if "--no-deps" not in command.words:
                 line = command.lines[0] if command.lines else 0
                 place = Place(self.environment.path, line)
                 return [msgspec.structs.replace(p, step=step, place=place) for p in self._asked_by_project()]
         return []
 
+    def _installing(self, pattern: re.Pattern[str]) -> Iterator[tuple[int, Command]]:
+        """The commands that install the project itself, and no other one that was cloned, with their numbers."""
+        own = re.search(r"^\s*name\s*=\s*[\"']([\w.-]+)", self._project_file, re.MULTILINE)
+        cloned = clones(self._commands) - {normal(own[1]) if own else ""}
+        for step, command in enumerate(self._commands, 1):
+            if pattern.search(command.text) and normal(folder_of(self.environment, step)) not in cloned:
+                yield step, command
+
     @cached_property
     def project_unread(self) -> bool:
         """Whether a command installs a project whose demands cannot be read here: what it limits is not known."""
-        installing = any(_INSTALLS_PROJECT.search(c.text) and "--no-deps" not in c.words for c in self._commands)
+        installing = any("--no-deps" not in c.words for _, c in self._installing(_INSTALLS_PROJECT))
         return installing and self.kind in ("dockerfile", "script", "singularity") and not self._project_file
 
     @cached_property
@@ -125,7 +135,7 @@ class Scope:
     @cached_property
     def requires_python(self) -> tuple[SpecifierSet, Place] | None:
         """The Pythons that the project takes which a command installs into this environment, and that command."""
-        installing = (c for c in self._commands if _INTO_IMAGE.search(c.text) and "$" not in c.text)
+        installing = (c for _, c in self._installing(_INTO_IMAGE) if "$" not in c.text)
         command = next(installing, None) if self.kind == "dockerfile" else None
         folder = posixpath.dirname(self.environment.path)
         for _ in range(3) if command else ():

@@ -180,6 +180,7 @@ class Environment(msgspec.Struct):
     handed: Handed | None = None  # CMD, where no ENTRYPOINT is written
     starts: list[Command] = []  # ENTRYPOINT and CMD, as commands
     shell: str = ""  # of a Dockerfile: what SHELL says
+    folders: list[tuple[int, str]] = []  # how many commands ran before WORKDIR names a folder, and which
     users: list[tuple[int, str]] = []  # how many commands ran before USER names somebody, and whom
     actions: list[Variable] = []  # of a workflow's job: actions with their versions
     copies: bool = False  # takes files of another stage or image, which may be programs

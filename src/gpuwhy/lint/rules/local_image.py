@@ -52,6 +52,13 @@ def check(scope: Scope) -> Iterator[Mistake]:
 def _is_built(scope: Scope, name: str) -> bool:
     """Whether a file beside the Dockerfile, or above it, makes an image of that name."""
     folder = posixpath.dirname(scope.environment.path)
-    folders = {folder, posixpath.dirname(folder), ""}
+    folders = dict.fromkeys((folder, posixpath.dirname(folder), posixpath.dirname(posixpath.dirname(folder)), ""))
     wanted = re.compile(rf"(-t|--tag|image:|docker (build|pull|load).*)[ =]*[\"']?(\S*/)?{re.escape(name)}\b")
-    return any(wanted.search(scope.read(posixpath.join(f, one)) or "") for f in folders for one in _BESIDE)
+    texts = [(one, scope.read(posixpath.join(f, one)) or "") for f in folders for one in _BESIDE]
+    return any(wanted.search(text) or ("compose" in one and _is_service(text, name)) for one, text in texts)
+
+
+def _is_service(compose: str, name: str) -> bool:
+    """Whether an image has the name that Compose gives to what it builds: folder_service, folder-service."""
+    services = re.findall(r"^ {1,4}([\w.-]+):\s*(?:#.*)?$", compose, re.MULTILINE)
+    return any(name.endswith((f"_{service}", f"-{service}")) for service in services)
