@@ -115,12 +115,7 @@ def test_a_part_that_a_lazy_package_stands_on_is_tried_too(tmp_path: Path, part:
 
 
 def test_what_there_is_no_time_for_is_said(tmp_path: Path) -> None:
-    from gpuwhy.host.children import importing
-
-    said: list[dict[str, Any]] = []
-
-    class Talk:
-        say = staticmethod(said.append)
-
-    importing.further(Talk(), ["?late"], 10, 0.0)
-    assert said == [{"module": "late", "untried": True}]
+    site = package(tmp_path, frame="", late="") / "site"
+    argv = [sys.executable, str(CHILD.with_name("importing.py")), "frame\n?late", "10", "--budget", "0"]
+    done = subprocess.run(argv, env={"PYTHONPATH": str(site)}, cwd=tmp_path, capture_output=True, check=True)
+    assert json.loads(done.stdout.splitlines()[-1]) == {"module": "late", "untried": True}

@@ -21,6 +21,11 @@ _FOLDER = re.compile(r'"url"\s*:\s*"file://(/[^"]+)"')
 _PRIVATE = ("_", "test", "doc", "example", "benchmark", "script", "tool")
 
 
+_BASES = {"keras": "tensorflow", "tf_keras": "tensorflow"}
+_FIRST = ("torch", "tensorflow", "jax")
+"""Of several frameworks that a package can stand on, the one in whose process it is imported."""
+
+
 class Asks(NamedTuple):
     """What a distribution's metadata asks for, by normalised names."""
 
@@ -47,6 +52,20 @@ class Dependent(NamedTuple):
         return bool(names & self.asks.with_extras) and not names & self.asks.always
 
 
+def base_of(module: str, names: Collection[str]) -> str:
+    """The framework in whose process a module is imported: its own where none of those it is built on is there."""
+    if module in ("tensorflow", "jax", "onnxruntime", "cupy", "torch", "jaxlib", "paddle", "mxnet", "numba"):
+        return module
+    wanted = _BASES.get(module, "torch")
+    return wanted if wanted in names else module
+
+
+def on_top(scene: Scene) -> list[Dependent]:
+    """What is installed on top of the frameworks that are there."""
+    modules = [one.path.rpartition("/")[2] for one in value_or(scene.facts.target.frameworks, ())]
+    return dependents(scene, {module: base_of(module, modules) for module in modules})
+
+
 def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
     """Those that ask for a framework, themselves or by what they ask for, the nearest first.
 
@@ -61,7 +80,7 @@ def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
     found: dict[str, str] = {}
     for names in ("always", "with_extras"):
         for name, one in asks.items():
-            base = next((bases[m] for m in sorted(map(_module, getattr(one, names))) if m in bases), "")
+            base = next((bases[m] for m in sorted(map(_module, getattr(one, names)), key=_rank) if m in bases), "")
             if base:
                 found.setdefault(name, base)
     _spread(found, asks)
@@ -96,6 +115,10 @@ def _spread(found: dict[str, str], asks: Mapping[str, Asks]) -> None:
             base = next((found[other] for other in sorted(one.always) if other in found), "")
             if base and name not in found:
                 found[name], more = base, True
+
+
+def _rank(module: str) -> tuple[int, str]:
+    return (_FIRST.index(module) if module in _FIRST else len(_FIRST)), module
 
 
 def _module(name: str) -> str:

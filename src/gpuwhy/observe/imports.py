@@ -13,15 +13,12 @@ from typing import Any
 
 from msgspec import structs
 
-from gpuwhy.knowledge.modules import IMPORTED_AS, STANDARD_MODULES
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
-from gpuwhy.model.facts import WORKING_FOLDER, Damage, Distribution, Framework, Imported, Shadow
+from gpuwhy.model.facts import Framework, Imported
 from gpuwhy.model.version import at_least
-from gpuwhy.observe.dependents import Dependent, dependents
-from gpuwhy.observe.installed import damage
-from gpuwhy.observe.modules import DISPENSABLE
+from gpuwhy.observe.dependents import Dependent, base_of, on_top
+from gpuwhy.observe.followed import damage_seen, shadows_seen
 from gpuwhy.observe.scene import Look, Scene
-from gpuwhy.observe.shadows import STANDARD
 from gpuwhy.observe.starting import starting_files
 
 OLDEST = "3.5"
@@ -44,7 +41,6 @@ NOT_OPENED = ("onnxruntime", "numba", "tensorrt")
 """Their libraries are found by ways of their own, or open each other."""
 _OPENED = re.compile(r"lib(cudart|cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nvrtc|nvJitLink|nccl)\.so\.\d+$")
 """Libraries that need no driver to be opened."""
-_BASES = {"keras": "tensorflow", "tf_keras": "tensorflow"}
 _DRIVER = re.compile(
     r"libcuda\.so|libnvidia-|libnvcuda|nvidia driver|cuda driver|no cuda|cuda (is )?(not available|unavailable)"
     r"|cudaErrorInsufficientDriver|no (nvidia |cuda[- ])?(gpu|device)|nvml|0 active drivers|cuInit|requires? a gpu",
@@ -59,7 +55,7 @@ _DELAYED = ("setuptools",)
 def imports(scene: Scene) -> Fact[tuple[Imported, ...]]:
     """Every framework, and what is built on it, side by side."""
     python = scene.facts.target.interpreter.need()
-    tree = _on_top(scene)
+    tree = on_top(scene)
     groups = list(_groups(scene, tree))
     if python is None or python.gone or not groups or not at_least(python.version, OLDEST):
         return absent("env", "PATH", "nothing that could be imported")
@@ -68,8 +64,8 @@ def imports(scene: Scene) -> Fact[tuple[Imported, ...]]:
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         found = list(pool.map(lambda group: _tried(scene, python.path, *group), groups))
     told = [_of_package(one, tree) for some in found for one in some]
-    told.sort(key=lambda one: one.failed and _by_another(one, told, tree))
-    return Known((*told, *_never_tried(tree)), Source("call", python.path, "imported for real"))
+    inmost = sorted(told, key=lambda one: one.failed and _by_another(one, told, tree))
+    return Known((*inmost, *_never_tried(tree)), Source("call", python.path, "imported for real"))
 
 
 def _by_another(one: Imported, told: Sequence[Imported], tree: Sequence[Dependent]) -> bool:
@@ -77,12 +73,6 @@ def _by_another(one: Imported, told: Sequence[Imported], tree: Sequence[Dependen
     own = next((dep for dep in tree if dep.told == one.package), None)
     bad = {dep.dist.name for dep in tree for other in told if other.failed and dep.told == other.package}
     return own is not None and bool(own.asks.always & bad)
-
-
-def _on_top(scene: Scene) -> list[Dependent]:
-    """What is installed on top of the frameworks that can be imported."""
-    modules = [one.path.rpartition("/")[2] for one in value_or(scene.facts.target.frameworks, ())]
-    return dependents(scene, {module: _base(module, set(modules)) for module in modules})
 
 
 def _of_package(one: Imported, tree: Sequence[Dependent]) -> Imported:
@@ -109,9 +99,9 @@ def _groups(scene: Scene, tree: Sequence[Dependent]) -> Iterator[tuple[Framework
     beside = list(_beside(scene))
     for one in found:
         module = one.path.rpartition("/")[2]
-        if not module.isidentifier() or module in NOT_TRIED or _base(module, names) != module:
+        if not module.isidentifier() or module in NOT_TRIED or base_of(module, names) != module:
             continue
-        more = [other for other in beside if other != module and _base(other, names) == module]
+        more = [other for other in beside if other != module and base_of(other, names) == module]
         known = (module, *_parts(one, module), *_plugins(scene, one), *more, *_later(scene, one))
         on_top = (m for dep in tree if dep.base == module for m in dep.modules if m not in NOT_TRIED)
         yield one, (*known, *(f"?{m}" for m in dict.fromkeys(on_top) if m not in known))
@@ -120,14 +110,6 @@ def _groups(scene: Scene, tree: Sequence[Dependent]) -> Iterator[tuple[Framework
 def _parts(one: Framework, module: str) -> tuple[str, ...]:
     """A small sum, and parts that are loaded when they are first asked for; TensorFlow 1 has neither."""
     return PARTS.get(module, ()) if module != "tensorflow" or at_least(one.version, "2") else ()
-
-
-def _base(module: str, names: set[str]) -> str:
-    """The framework in whose process a module is imported: its own where none of those it is built on is there."""
-    if module in ("tensorflow", "jax", "onnxruntime", "cupy", "torch", "jaxlib", "paddle", "mxnet", "numba"):
-        return module
-    wanted = _BASES.get(module, "torch")
-    return wanted if wanted in names else module
 
 
 def _beside(scene: Scene) -> Iterator[str]:
@@ -249,98 +231,6 @@ def _with_stand_ins(told: list[Imported], lines: Iterable[Mapping[str, Any]]) ->
         for name, path in found
     ]
     return [*told, *made]
-
-
-# ---------------------------------------------------------------- what follows for other facts
-
-
-def shadows_seen(scene: Scene) -> Fact[tuple[Shadow, ...]]:
-    """The shadows, with files of the working folder that an import would have met."""
-    fact, tried = scene.facts.target.shadows, value_or(scene.facts.target.imports, ())
-    known = {one.module for one in value_or(fact, ())}
-    met = [one for one in tried if one.blame == "working folder" and one.module not in known]
-    if not met or not isinstance(fact, Known):
-        return fact
-    sites = value_or(scene.facts.target.site_packages, ())
-    more = [Shadow(one.module, one.culprit, _instead(scene, one.module, sites), WORKING_FOLDER) for one in met]
-    return Known((*fact.value, *more), fact.source)
-
-
-def _instead(scene: Scene, module: str, sites: Sequence[str]) -> str:
-    if module in STANDARD_MODULES:
-        return STANDARD
-    there = (s for s in sites for end in ("", ".py") if isinstance(scene.host.stat(f"{s}/{module}{end}"), Known))
-    return next(there, STANDARD)
-
-
-def damage_seen(scene: Scene) -> Fact[tuple[Damage, ...]]:
-    """The damage, with files on the way to a failed import that are not as installed; after a crash, libraries too."""
-    fact, failed = scene.facts.target.damage, [one for one in value_or(scene.facts.target.imports, ()) if one.failed]
-    if not failed or not isinstance(fact, Known):
-        return fact
-    known = {one.path for one in fact.value}
-    found = list(_on_the_way(scene, failed, known)) or list(_in_packages(scene, failed, known))
-    if not found and any(one.ended == "crashed" for one in failed):
-        return _all_hashed(scene)
-    return Known((*fact.value, *found), fact.source)
-
-
-def _on_the_way(scene: Scene, failed: Sequence[Imported], known: set[str]) -> Iterator[Damage]:
-    """Files that the failures name and that are not as installed."""
-    for path in dict.fromkeys(path for one in failed for path in (one.source, *one.files) if path):
-        if path not in known:
-            yield from _altered(scene, path)
-
-
-def _in_packages(scene: Scene, failed: Sequence[Imported], known: set[str]) -> Iterator[Damage]:
-    """Files of the smaller packages on the way to a failure that are not as installed."""
-    names = {rest.partition("/")[0].removesuffix(".py") for one in failed for rest in _inside(one)} - _LARGE
-    for one in value_or(scene.facts.target.distributions, ()):
-        if (IMPORTED_AS.get(one.name) or one.name.replace("-", "_")) not in names:
-            continue
-        site = one.location.rpartition("/")[0]
-        for line in value_or(scene.host.altered(f"{one.location}/RECORD", "all"), ()):
-            path = f"{site}/{line.partition(' ')[2]}"
-            if path not in known and not DISPENSABLE.search(path):
-                yield Damage(path, f"{one.name} {one.version}", "other hash", "", "")
-
-
-def _inside(one: Imported) -> Iterator[str]:
-    parts = (path.rpartition("-packages/") for path in (one.source, *one.files))
-    yield from (rest for _, found, rest in parts if found)
-
-
-_LARGE = {"torch", "tensorflow", "jaxlib", "nvidia", "onnxruntime", "cupy", "paddle", "triton"}
-"""Packages of which every file is hashed by --verify only."""
-
-
-def _all_hashed(scene: Scene) -> Fact[tuple[Damage, ...]]:
-    """The damage by every hash: what crashes without a word is mostly code that is not what was installed."""
-    whole = Scene(scene.host, structs.replace(scene.options, verify=True), scene.note)
-    whole.facts = scene.facts
-    return damage(whole)
-
-
-def _altered(scene: Scene, path: str) -> Iterator[Damage]:
-    """A file of site-packages whose hash is not the one that its package's list has."""
-    site, found, inside = path.rpartition("-packages/")
-    if not found:
-        return
-    for one in _may_own(scene, f"{site}-packages", inside):
-        for line in value_or(scene.host.lines(f"{one.location}/RECORD", f"{inside},"), ()):
-            name, digest, _ = [*line.rstrip("\r").rsplit(",", 2), "", ""][:3]
-            right, now = digest.removeprefix("sha256="), scene.host.sha256(path)
-            if name.strip('"') == inside and right and isinstance(now, Known) and now.value != right:
-                owner = f"{one.name} {one.version}"
-                yield Damage(path, owner, "other hash", f"sha256 {right}", f"sha256 {now.value}")
-                return
-
-
-def _may_own(scene: Scene, site: str, inside: str) -> list[Distribution]:
-    """The distributions of a folder, those of the file's own name first."""
-    top = inside.partition("/")[0].removesuffix(".py")
-    found = [d for d in value_or(scene.facts.target.distributions, ()) if d.location.startswith(f"{site}/")]
-    return sorted(found, key=lambda d: (IMPORTED_AS.get(d.name) or d.name.replace("-", "_")) != top)
 
 
 LOOKS: tuple[Look, ...] = (

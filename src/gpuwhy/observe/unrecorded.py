@@ -22,6 +22,8 @@ _MODULES = ("torch", "tensorflow", "jax", "jaxlib", "onnxruntime", "cupy", "nump
 _ALSO_FIRST = {"jaxlib": ("xla_client",)}
 """Modules that a package's own __init__ does not import, and whoever imports the package does."""
 _COMPILED = re.compile(r"\.(so|pyd)$")
+_ASIDE = re.compile(r"~+(?P<rest>[\w.]+?)-(?P<version>\d[^-]*)\.dist-info")
+"""How pip calls what it has moved aside: with another first letter."""
 _MOST_FILES, _MOST_LIBRARIES = 80, 60
 
 
@@ -43,6 +45,24 @@ def unrecorded(scene: Scene, among: Iterable[Distribution]) -> Iterator[Damage]:
     for package in (*_without_record(scene, known), *_without_metadata(scene)):
         yield from _cut(scene, package)
         yield from _lacking(scene, package)
+    yield from _broken_off(scene)
+
+
+def _broken_off(scene: Scene) -> Iterator[Damage]:
+    """Frameworks that pip had moved aside (~orch) for another release when it was ended: neither is whole."""
+    names = {one.name for one in value_or(scene.facts.target.distributions, ())}
+    for site in value_or(scene.facts.target.site_packages, ()):
+        for entry in value_or(scene.host.list(site, r"~.*\.dist-info$"), ()):
+            aside = _ASIDE.fullmatch(entry.name)
+            module = next((one for one in _MODULES if aside and one[1:] == aside["rest"]), "")
+            if not aside or not module or module in names:
+                continue
+            path = f"{site}/{module}/__init__.py"
+            if isinstance(scene.host.stat(path), Absent):
+                lines = value_or(scene.host.lines(f"{site}/{entry.name}/METADATA", "Version: "), ())
+                said = (line.removeprefix("Version: ").strip() for line in lines if line.startswith("Version: "))
+                version = next(said, aside["version"])
+                yield Damage(path, f"{module} {version}", "missing", "", f"an upgrade was broken off: {entry.name}")
 
 
 def _without_record(scene: Scene, among: Iterable[Distribution]) -> Iterator[Package]:

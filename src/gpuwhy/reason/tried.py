@@ -45,10 +45,11 @@ def failed(facts: Facts) -> list[Failed]:
 def _tried(facts: Facts) -> list[Failed]:
     """All imports, with those whom they are told of."""
     known = {one.name: one for one in value_or(facts.target.frameworks, ())}
+    own = {one.path.rpartition("/")[2]: one for one in known.values()}
     out = []
     for one in value_or(facts.target.imports, ()):
         if one.framework in known:
-            about = known[one.framework]
+            about = own.get(one.module.partition(".")[0]) or known[one.framework]
             who, title = (one.package, "") if one.package else (f"{about.title} {about.version}", about.title)
             out.append(Failed(who, title, one))
     return out

@@ -70,6 +70,9 @@ def left_half_way(case: Case) -> Finding | None:
     name = first.owner.partition(" ")[0]
     text = f"{name} has two metadata folders, {first.actual} and {first.expected}; its files are the latter's"
     evidence = (saw(f"{one.actual}, left by an interrupted upgrade", Source("folder", one.path)) for one in found[:3])
+    stopped = imported.naming(case, name)
+    if stopped is not None:
+        return proof(f"{text}{more}; {imported.told(stopped)}", *evidence, imported.seen(case, stopped))
     say = strong if any(one.what == SECOND for one in found) else weak
     return mild(say(f"{text}{more}", *evidence))
 

@@ -35,23 +35,19 @@ sys.meta_path.insert(0, ASKED)
 import importlib.machinery  # noqa: E402 - what is asked for from here on is seen
 import json  # noqa: E402
 import os  # noqa: E402
-import re  # noqa: E402
 import time  # noqa: E402
 import traceback  # noqa: E402
+
+from importing_parts import facing  # noqa: E402 - beside this file
 
 MOST_TEXT = 6000
 MOST_MESSAGE = 1500
 MOST_FILES = 24
-MOST_PARTS = 3
-MOST_READ = 600  # files of a package
 LEAST = 10  # seconds for one that is begun
 MARK = "\x1e"
-BASES = ("torch", "tensorflow", "jax")
-LAZY = re.compile(r"_LazyModule|LazyLoader|lazy_loader|def __getattr__")
-USED = re.compile(r"^\s*from\s+[.\w]*?(\w+)\s+import", re.MULTILINE)
 HERE = os.path.dirname(os.path.realpath(__file__))
 ENDINGS = (".py", os.sep + "__init__.py", ".so", ".abi3.so")
-OURS = ("importlib", "json", "os", "time", "traceback", "re", "faulthandler", "resource", "signal")
+OURS = ("importlib", "json", "os", "time", "traceback", "re", "importing_parts", "faulthandler", "resource", "signal")
 
 
 class Talk:
@@ -193,40 +189,6 @@ def imported(name):
     for word in filter(None, part.split(".")):
         one = getattr(one, word)
     return found
-
-
-def facing(name):
-    """Parts of a package that loads them when they are asked for: those that import a framework, most used first."""
-    first = str(getattr(sys.modules.get(name), "__file__", "") or "")
-    there = "|".join(one for one in BASES if one in sys.modules)
-    if not there or os.path.basename(first) != "__init__.py" or not LAZY.search(source(first)):
-        return []
-    folder = os.path.dirname(first)
-    texts = {path: source(path) for path in parts_of(folder)}
-    used = [found for text in texts.values() for found in USED.findall(text)]
-    direct = re.compile(r"^(?:import|from) (?:%s)\b" % there, re.MULTILINE)
-    counts = {path: used.count(os.path.basename(path)[:-3]) for path in texts if direct.search(texts[path])}
-    best = sorted(filter(counts.get, counts), key=lambda path: -counts[path])[:MOST_PARTS]
-    return [name + "." + os.path.relpath(path, folder)[:-3].replace(os.sep, ".") for path in best]
-
-
-def parts_of(folder):
-    """The modules of a package, and of the packages in it, without tests."""
-    out = []
-    for below in [folder, *sorted(os.path.join(folder, name) for name in os.listdir(folder))]:
-        if os.path.isdir(below) and "test" not in os.path.basename(below):
-            names = [name for name in sorted(os.listdir(below)) if name.endswith(".py") and "test" not in name]
-            out += [os.path.join(below, name) for name in names if not name.startswith("__")]
-    return out[:MOST_READ]
-
-
-def source(path):
-    """The text of a module."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(200000).decode("utf-8", "replace")
-    except OSError:
-        return ""
 
 
 def attempt(talk, name):

@@ -1,0 +1,93 @@
+"""Real environments in which what stands on a framework is broken: found by importing it, or by what its list says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpuwhy import app
+from gpuwhy.model.report import Report
+
+
+class Made:
+    """An environment with something called onnxruntime, and packages on top of it."""
+
+    def __init__(self, prefix: Path) -> None:
+        self.prefix = prefix
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(prefix)], check=True)
+        self.site = next(prefix.glob("lib/python3*/site-packages"))
+        self.package("onnxruntime", "1.20.0", {"onnxruntime/__init__.py": "__version__ = '1.20.0'\n"})
+
+    def package(self, name: str, version: str, files: dict[str, str], *asks: str) -> None:
+        """Install files with their list."""
+        for path, text in files.items():
+            (self.site / path).parent.mkdir(exist_ok=True)
+            (self.site / path).write_text(text)
+        info = self.site / f"{name}-{version}.dist-info"
+        info.mkdir()
+        metadata = "".join(f"Requires-Dist: {one}\n" for one in asks)
+        (info / "METADATA").write_text(f"Name: {name}\nVersion: {version}\n{metadata}")
+        (info / "RECORD").write_text("".join(f"{path},,{len(text)}\n" for path, text in files.items()))
+
+    def checked(self) -> Report:
+        """What is said of it."""
+        environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        options = app.Options(python=str(self.prefix / "bin/python"), imports="yes")
+        return app.Run(app.live_host(environ), options).report()
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path / "venv")
+
+
+ONIT = {"onit/__init__.py": "import onnxruntime\n", "onit/deep.py": "x = 1\n"}
+
+
+def test_what_stands_on_a_framework_and_works_is_not_accused(made: Made) -> None:
+    made.package("onit", "2.0", ONIT, "onnxruntime")
+    made.package("wants-more", "1.0", {"wants_more.py": "import extra_thing\n"}, "onit", 'extra-thing; extra == "x"')
+    assert made.checked().causes == ()
+
+
+@pytest.mark.parametrize("how", ["by itself", "by another"])
+def test_what_cannot_be_imported_on_top_of_a_framework_is_not_called_healthy(made: Made, how: str) -> None:
+    wrong = {"onit/__init__.py": "import onnxruntime\nonnxruntime.NoSuchName\n"}
+    made.package("onit", "2.0", wrong, "onnxruntime")
+    if how == "by another":
+        made.package("above", "3.0", {"above.py": "import onit\n"}, "onit")
+    report = made.checked()
+    assert report.status == "broken"
+    assert "import onit fails" in report.headline + report.causes[0].said
+
+
+def test_a_module_of_it_that_is_gone_is_damage_though_nothing_imports_it(made: Made) -> None:
+    made.package("onit", "2.0", ONIT, "onnxruntime")
+    (made.site / "onit/deep.py").unlink()
+    report = made.checked()
+    assert (report.causes[0].id, "deep.py" in report.headline) == ("install.corrupted", True)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_second_metadata_folder_matters_where_a_failure_names_its_package(made: Made, named: bool) -> None:
+    check = "import importlib.metadata as m\nif m.version('helper') != '1.5': raise ValueError('helper>=1: found=0')\n"
+    made.package("helper", "1.5", {"helper.py": "y = 2\n"})
+    made.package("onit", "2.0", {"onit/__init__.py": check if named else ""}, "onnxruntime", "helper")
+    (made.site / "helper-0.9.dist-info").mkdir()
+    (made.site / "helper-0.9.dist-info/METADATA").write_text("Name: helper\nVersion: 0.9\n")
+    report = made.checked()
+    assert [one.id for one in report.causes[:1]] == (["install.corrupted"] if named else [])
+
+
+def test_a_framework_that_an_upgrade_left_in_two_halves(made: Made) -> None:
+    aside = made.site / "~umpy-1.24.0.dist-info"
+    aside.mkdir()
+    (made.site / "numpy").mkdir()
+    (aside / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 1.24.0\n")
+    report = made.checked()
+    assert report.causes[0].id == "install.corrupted"
+    assert report.causes[0].fixes[0].install == ("numpy==1.24.0",)
