@@ -40,7 +40,7 @@ def _distribution(scene: Scene, folder: str, entry: str) -> Distribution | None:
     location = f"{folder}/{entry}"
     stem, _, kind = entry.rpartition(".")
     parsed = _METADATA_FOLDER.fullmatch(stem)
-    name, version = (parsed["name"], parsed["version"]) if parsed else _by_metadata(scene, location, kind)
+    name, version = (parsed["name"], parsed["version"]) if parsed else by_metadata(scene, location, kind)
     if not name:
         return None
     name = normal(name)
@@ -51,7 +51,7 @@ def _distribution(scene: Scene, folder: str, entry: str) -> Distribution | None:
     return Distribution(name, version, location, installer)
 
 
-def _by_metadata(scene: Scene, location: str, kind: str) -> tuple[str, str]:
+def by_metadata(scene: Scene, location: str, kind: str) -> tuple[str, str]:
     """Name and version as the metadata says, for a folder whose name does not tell both."""
     file = f"{location}/{'METADATA' if kind == 'dist-info' else 'PKG-INFO'}"
     lines = value_or(scene.host.lines(file, "Name: ", "Version: "), ())

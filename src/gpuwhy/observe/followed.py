@@ -15,7 +15,7 @@ from gpuwhy.observe.installed import damage
 from gpuwhy.observe.modules import DISPENSABLE, python_files
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.shadows import STANDARD
-from gpuwhy.observe.twice import damage_of, left_over
+from gpuwhy.observe.twice import IN_THE_WAY, damage_of, left_over
 
 
 def shadows_seen(scene: Scene) -> Fact[tuple[Shadow, ...]]:
@@ -59,7 +59,7 @@ def _twice_named(scene: Scene, failed: Sequence[Imported]) -> list[Damage]:
     said = "\n".join(one.why for one in failed)
     named = [one for one in left_over(every) if re.search(rf"(?<![\w./-]){re.escape(one.name)}(?![\w/-])", said)]
     known = {one.path for one in value_or(scene.facts.target.damage, ())}
-    return [one for one in damage_of(scene, every, named) if one.path not in known]
+    return [structs.replace(one, what=IN_THE_WAY) for one in damage_of(scene, every, named) if one.path not in known]
 
 
 def _on_the_way(scene: Scene, failed: Sequence[Imported], known: set[str]) -> Iterator[Damage]:

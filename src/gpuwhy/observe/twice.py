@@ -8,6 +8,8 @@ from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Damage, Distribution
 from gpuwhy.observe.scene import Scene
 
+IN_THE_WAY = "metadata in the way"
+"""A second folder of a package that the words of a failed import name."""
 MOST = 200  # lines of a RECORD that are asked for
 
 

@@ -16,6 +16,7 @@ from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Absent, Known, Unknown, value_or
 from gpuwhy.model.facts import Damage, Distribution
 from gpuwhy.observe.altered import VERSION
+from gpuwhy.observe.distributions import by_metadata
 from gpuwhy.observe.scene import Scene
 
 _MODULES = ("torch", "tensorflow", "jax", "jaxlib", "onnxruntime", "cupy", "numpy")
@@ -59,9 +60,7 @@ def _broken_off(scene: Scene) -> Iterator[Damage]:
                 continue
             path = f"{site}/{module}/__init__.py"
             if isinstance(scene.host.stat(path), Absent):
-                lines = value_or(scene.host.lines(f"{site}/{entry.name}/METADATA", "Version: "), ())
-                said = (line.removeprefix("Version: ").strip() for line in lines if line.startswith("Version: "))
-                version = next(said, aside["version"])
+                version = by_metadata(scene, f"{site}/{entry.name}", "dist-info")[1] or aside["version"]
                 yield Damage(path, f"{module} {version}", "missing", "", f"an upgrade was broken off: {entry.name}")
 
 

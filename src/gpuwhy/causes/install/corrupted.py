@@ -18,7 +18,7 @@ from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
 from gpuwhy.model.version import major_minor
 
-SECOND, UNLISTED = "second metadata", "unlisted metadata"
+SECOND, UNLISTED, IN_THE_WAY = "second metadata", "unlisted metadata", "metadata in the way"
 SOURCE, BUILT_ON, PROJECT = "source gone", "source of what needs it gone", "project gone"
 LITTLE = 2 << 30  # bytes of free disk below which an installation may have been cut short
 
@@ -70,15 +70,15 @@ def left_half_way(case: Case) -> Finding | None:
     name = first.owner.partition(" ")[0]
     text = f"{name} has two metadata folders, {first.actual} and {first.expected}; its files are the latter's"
     evidence = (saw(f"{one.actual}, left by an interrupted upgrade", Source("folder", one.path)) for one in found[:3])
-    stopped = imported.naming(case, name)
-    if stopped is not None:
-        return proof(f"{text}{more}; {imported.told(stopped)}", *evidence, imported.seen(case, stopped))
+    stopped = imported.failing(case)
+    if stopped and any(one.what == IN_THE_WAY for one in found):
+        return proof(f"{text}{more}; {imported.told(stopped[0])}", *evidence, imported.seen(case, stopped[0]))
     say = strong if any(one.what == SECOND for one in found) else weak
     return mild(say(f"{text}{more}", *evidence))
 
 
 def _twice(case: Case) -> list[Damage]:
-    return [one for one in case.facts.target.damage.need() or () if one.what in (SECOND, UNLISTED)]
+    return [one for one in case.facts.target.damage.need() or () if one.what in (SECOND, UNLISTED, IN_THE_WAY)]
 
 
 def _damage(case: Case) -> list[Damage]:

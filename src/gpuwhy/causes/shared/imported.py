@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge.modules import IMPORTED_AS
@@ -24,11 +23,6 @@ def failing(case: Case) -> list[Imported]:
     found = value_or(case.facts.target.imports, ())
     name = case.framework.name if case.framework else ""
     return [one for one in found if one.failed and (not name or one.framework == name)]
-
-
-def naming(case: Case, package: str) -> Imported | None:
-    """The first failed import whose words name a package."""
-    return next((one for one in failing(case) if package in re.findall(r"[\w.-]*\w", one.why)), None)
 
 
 def all_well(case: Case) -> bool:
