@@ -21,7 +21,9 @@ _LIBRARIES = ((".dll", "windows"), (".pyd", "windows"), (".so", "linux"), (".dyl
 
 
 _LINUX = re.compile(
-    r"\(core dumped\)|/lib/python\d\.\d+/(?:site|dist)-packages/|(?<![\w.:\\/])/(?:pytorch|opt|root|data|workspace)/\w",
+    r"\(core dumped\)|/lib/python\d\.\d+/(?:site|dist)-packages/"
+    r"|(?<![\w.:\\/])/(?:pytorch|opt|root|data|workspace|home|scratch|srv)/\w"
+    r"|\bNCCL (?:INFO|WARN)\b|slurmstepd|^srun: |kernel reported version is|\bDSO: \d|^(?:➜|❯) ",
     re.MULTILINE,
 )
 _THERE = re.compile(r"/lib/python\d\.\d+/(?:site|dist)-packages/")

@@ -39,13 +39,26 @@ def of_gpus(s: Symptom, r: Reading) -> bool:
     return bool(_GPU_FILE.search(s.text))
 
 
+_OF_CUDA = re.compile(r"-cu(1\d)$")
+
+
+def _newest(name: str) -> int:
+    """The CUDA in the name of a wheel of NVIDIA's."""
+    found = _OF_CUDA.search(name)
+    return int(found[1]) if found else 0
+
+
 def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     """The packages that are named together: all out, and the one for GPUs in."""
     said = next((one for one in symptoms if one.signature == "remark.both"), None)
     if said is None:
         return
     names = said.get("packages").split()
-    keep = next((one for one in names if re.search(r"-(?:gpu|cu\d|cuda)", one)), names[0])
+    keep = max(
+        names, key=lambda one: (bool(re.search(r"-(?:gpu|cu\d|cuda)", one)), _newest(one))
+    )  # of two CUDAs the later
+    release = reading.told.version(keep) if _OF_CUDA.search(keep) else ""
+    keep = f"{keep}=={release}" if release else keep
     text = f"Remove {' and '.join(names)}, which write the same files, then install one"
     yield Fix(text, f"pip uninstall -y {' '.join(names)}\npip install --no-cache-dir {keep}", safe=True)
 

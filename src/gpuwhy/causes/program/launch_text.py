@@ -65,7 +65,7 @@ TEXT = Text(
         meant("Ask for more than 48 KB of shared memory, in the program, before the launch", on.code("cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)"), said="launch.shared"),
         meant("Use dynamic shared memory (extern __shared__), or smaller arrays", said="launch.shared"),
         meant("Pass the arguments by a pointer to GPU memory", said="launch.parameters"),
-        meant("Use fewer threads in a block, or fewer registers", on.code("nvcc -maxrregcount=64 …    # or __launch_bounds__(256) at the kernel; Numba: @cuda.jit(max_registers=64)"), said="cuda.launch_out_of_resources"),
+        meant("Use fewer threads in a block, or fewer registers", on.code("nvcc -maxrregcount=64 …    # or __launch_bounds__(256) at the kernel; Numba: @cuda.jit(max_registers=64)"), said="cuda.launch_out_of_resources", unless="numba"),
         meant("Ask how many blocks fit at once, and launch no more", on.code("cudaOccupancyMaxActiveBlocksPerMultiprocessor"), said="cuda.cooperative_launch_too_large"),
         meant("Look at the sizes: a block has 1 to 1024 threads, a grid at least one block and at most 65535 in y and z; an empty batch gives none", said="cuda.invalid_configuration cuda.invalid_value launch.block launch.refused"),
         meant(_SMALLER),

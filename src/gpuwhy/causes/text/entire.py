@@ -87,7 +87,23 @@ def _with_its_wheels(line: str, case: Asked) -> str:
     return _NEWER_TF.sub(lambda found: f'"tensorflow[and-cuda]{found["pin"]}"', line)
 
 
-_CHANGES: tuple[Callable[[str, Asked], str], ...] = (_with_companions, _over_the_other, _with_its_wheels)
+_HEADERS = Later(r"/usr/include/python3\.(\d+)")
+
+
+def _of_its_python(line: str, case: Asked) -> str:
+    """The headers of the very Python that compiles."""
+    told = _HEADERS.search(case.text)
+    return (
+        re.sub(r"(apt(?:-get)? install (?:[\w-]+ )*)python3-dev\b", rf"\1python3.{told[1]}-dev", line) if told else line
+    )
+
+
+_CHANGES: tuple[Callable[[str, Asked], str], ...] = (
+    _with_companions,
+    _over_the_other,
+    _with_its_wheels,
+    _of_its_python,
+)
 
 _PINNED_TF = re.compile(r"\bpip3? install [^\n]*?[\"']?tensorflow(?:-gpu)?==(?P<version>[12]\.\d+(?:\.\d+)?)[\"']?\s*$")
 _PARTS = ("cuda-runtime", "cublas", "cufft", "curand", "cusolver", "cusparse")

@@ -11,6 +11,7 @@ from gpuwhy.causes.text.counted import COUNTED, Row, at_prompt
 from gpuwhy.causes.text.env_ways import of_its_owner
 from gpuwhy.causes.text.jetson_ways import of_its_jetpack, one_onnxruntime
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.matched import MATCHED
 from gpuwhy.causes.text.module_ways import of_modules
 from gpuwhy.causes.text.shown import OwnSetting, commands, set_by_program, variables
 from gpuwhy.causes.text.told_names import listed_kit
@@ -306,25 +307,6 @@ def _no_room(case: Asked) -> Iterator[Fix]:
         yield tried(f"The disk of {found['mount']} is full, so files were cut off: make room first (pip's and conda's caches, old environments), then install the package again", on.linux(f"pip cache purge; conda clean --all --yes; df -h {found['mount']}"))  # fmt: skip
 
 
-_AT_PORT = Later(
-    r"\((?P<host>[\w.-]+), (?P<port>\d{4,5})\)|(?P<host2>\d+\.\d+\.\d+\.\d+)[: ](?:port )?(?P<port2>\d{4,5})\b"
-)
-_WALLS = (
-    (Later(r"firewall-cmd|firewalld|No route to host"), "sudo firewall-cmd --permanent --add-port={port}/tcp && sudo firewall-cmd --reload"),
-    (Later(r"\bufw\b"), "sudo ufw allow {port}/tcp"),
-)  # fmt: skip
-
-
-def _walled(case: Asked) -> Iterator[Fix]:
-    """A firewall on the machine that the others meet at."""
-    found = _AT_PORT.search(case.text)
-    opens = next((command for words, command in _WALLS if words.search(case.text)), "")
-    if not found or not opens or case.windows:
-        return
-    host, port = found["host"] or found["host2"], found["port"] or found["port2"]
-    yield tried(f"A firewall stands before {host}: open port {port} there, for the other machines (the processes themselves choose further ports: between trusted machines open all), then start again", on.host(opens.format(port=port)), root=True)  # fmt: skip
-
-
 _STUB_LINK = Later(r"(?P<link>/\S*libcuda\.so(?:\.1)?) -> \S*/stubs/libcuda\.so")
 
 
@@ -374,9 +356,9 @@ _SHOWN: tuple[Row, ...] = (
     (("driver.missing",), _unmet),
     (("program.illegal_access",), sanitized),
     *COUNTED,
+    *MATCHED,
     (("install.corrupted",), _torn),
     (("install.corrupted", "env.limit"), _no_room),
-    (("distributed.",), _walled),
     (("driver.stub",), _linked_stub),
     (("cudnn.mixed_libraries",), _own_cudnn),
     (("framework.cpu_only",), _of_conda),

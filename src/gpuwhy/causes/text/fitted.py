@@ -54,7 +54,17 @@ _BATCH = Later(
 )
 
 
+_ALL_OPEN = Later(r"^crw-rw-rw-[^\n]*/dev/nvidia", re.MULTILINE)
+_SOME_CLOSED = Later(r"^crw-(?!rw-rw-)\S+[^\n]*/dev/nvidia|^c-[^\n]*/dev/nvidia", re.MULTILINE)
+
+
+def _open_to_all(case: Asked) -> bool:
+    """Whether a listing shows that everybody may open the device files."""
+    return bool(_ALL_OPEN.search(case.text)) and not _SOME_CLOSED.search(case.text)
+
+
 _BARS = (
+    Bar(Later(r"--group-add|\bchmod (?:a\+rw|0?666)|\busermod\b"), _open_to_all),
     Bar(Later(r"^(?:unset CUDA_VISIBLE_DEVICES|export CUDA_VISIBLE_DEVICES=\d[\d,]*)\s*$", re.MULTILINE), given_by_batch),
     Bar(Later(r"\busermod\b"), inside),
     Bar(Later(r"^module load cuda"), gone),

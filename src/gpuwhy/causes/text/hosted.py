@@ -179,9 +179,12 @@ _UNIT = Later(r"\bsystemd\[1\]|\.service\b|journalctl|supervisord", re.IGNORECAS
 _CLOSED = Later(r"PrivateDevices ?= ?(?:yes|true|1)|DevicePolicy ?= ?(?:closed|strict)", re.IGNORECASE)
 
 
+_IN_DOCKER = Later(r"\b(?:docker|podman|kubectl) (?:exec|logs|run)\b")
+
+
 def as_a_service(cause: str, case: Asked) -> Iterator[Fix]:
     """A unit of systemd sees other devices, groups and variables than its user's own shell."""
-    if cause not in _UNSEEN or case.windows or not _UNIT.search(case.text):
+    if cause not in _UNSEEN or case.windows or not _UNIT.search(case.text) or _IN_DOCKER.search(case.text):
         return
     if _CLOSED.search(case.text):
         yield tried("The unit hides the device files: switch that off for it, and start it again", on.linux("sudo systemctl edit UNIT    # below [Service]: PrivateDevices=no\nsudo systemctl daemon-reload && sudo systemctl restart UNIT"), root=True)  # fmt: skip

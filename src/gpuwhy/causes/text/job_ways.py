@@ -95,6 +95,9 @@ def _out_of_step(case: Asked) -> Iterator[Fix]:
 _INTERFACE = Later(r"(?<![\w-])((?:eno|ens|eth|enp|ib|bond|wlp|hsn)\d\w*)(?![\w-])")
 
 
+_USED = Later(r"Bootstrap : Using (?:\[0\])?([\w.-]+):")
+
+
 def _interfaces(case: Asked) -> str:
     """The network interfaces that the text names, as NCCL takes a list of them; eth0 where it names none."""
     return ",".join(list(dict.fromkeys(_INTERFACE.findall(case.text)))[:3]) or "eth0"
@@ -103,6 +106,10 @@ def _interfaces(case: Asked) -> str:
 def _network(case: Asked) -> Iterator[Fix]:
     found = _ADDRESS.search(case.text)
     target = f" to {found[1]}" if found else ""
+    used = _USED.search(case.text)
+    if used and _interfaces(case) == used[1] and used[1] not in ("lo", "docker0"):
+        yield tried(f"NCCL went over {used[1]} and did not come through{target}: name the interface of the network that both nodes share, where it is another one (ip -brief address lists them), on every node", "export NCCL_SOCKET_IFNAME=bond0 GLOO_SOCKET_IFNAME=bond0")  # fmt: skip
+        return
     yield tried(f"Choose the network interface that connects the nodes (ip -brief address names them), on every node, never lo or docker0; where the nodes' names differ, a list of both: NCCL did not come through{target}", f"export NCCL_SOCKET_IFNAME={_interfaces(case)} GLOO_SOCKET_IFNAME={_interfaces(case).split(',')[0]}")  # fmt: skip
     yield tried("Open the firewall between the nodes for all ports, which NCCL chooses by itself; containers need the host's network", "docker run --gpus all --network=host --ipc=host IMAGE")  # fmt: skip
 

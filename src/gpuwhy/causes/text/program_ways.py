@@ -71,6 +71,8 @@ def out_of_bounds(case: Asked) -> Iterator[Fix]:
         yield tried("See which call really fails: kernels fail later than they are called, and only so the traceback names the line", SYNCHRONOUS)  # fmt: skip
         yield tried("Let the sanitizer name the kernel that touches foreign memory", on.linux("compute-sanitizer python PROGRAM"))  # fmt: skip
     yield from newest(case, "whose kernel may be at fault")
+    if case.programs and not case.frame:
+        yield tried("Where other programs fail so too, it is the card, not the program: the kernel's log then has an Xid (13, 31, 62 …); seat the card anew, look at its power and heat", on.host("sudo dmesg -T | grep -i xid"))  # fmt: skip
     if case.framework == "torch":
         yield tried(f"Check the indices and labels{here}: on the CPU the same step names one that is out of range", "CUDA_VISIBLE_DEVICES= python PROGRAM")  # fmt: skip
         yield tried("Leave cuDNN's and the compiler's fast paths out, to see which is at fault", on.code("torch.backends.cudnn.benchmark = False; torch.backends.cudnn.enabled = False"))  # fmt: skip

@@ -1,0 +1,135 @@
+"""Matched: remedies made of two things that a text shows side by side and that do not go together: a toolkit and PyTorch, an extension and PyTorch, an option and the variable it stands in, device files and the one that is not there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import TITLES, Asked
+from gpuwhy.causes.text.counted import Row
+from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.shown import commands
+from gpuwhy.causes.text.ways import tried
+from gpuwhy.knowledge.extensions import BUILT_BY
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.ending import PYTHON, USER
+
+_DETECTED = Later(r"detected CUDA version \((?P<there>\d+\.\d+)\)[^\0]{0,80}?compile\s+PyTorch \((?P<built>\d+\.\d+)\)")
+_CONDA = Later(r"\bconda|\bmamba|miniforge|[\\/]envs[\\/]|^\(base\)", re.IGNORECASE | re.MULTILINE)
+_FAILED = Later(r"(?:Failed building wheel for|Could not build wheels for|Building wheel for) ([\w.-]+)")
+
+
+def toolkit_of_torch(case: Asked) -> Iterator[Fix]:
+    """An extension is built with the toolkit of the CUDA that PyTorch was built for."""
+    found = _DETECTED.search(case.text)
+    if not found or case.windows:
+        return
+    cuda, name = found["built"], _FAILED.search(case.text)
+    again = f"pip install --no-build-isolation --no-cache-dir {name[1] if name else 'PACKAGE'}"
+    dashed = cuda.replace(".", "-")
+    by_conda = tried(f"Have the toolkit of CUDA {cuda}, which PyTorch was built for, in the environment, and build with it (nvcc {found['there']} is found now)", on.linux(f"conda install -c nvidia/label/cuda-{cuda}.0 cuda-toolkit\nexport CUDA_HOME=$CONDA_PREFIX\n{again}"))  # fmt: skip
+    by_apt = tried(f"Install the toolkit of CUDA {cuda}, which PyTorch was built for, beside {found['there']} (from NVIDIA's repository or its runfile with --toolkit; no driver), and build with it", on.linux(f"sudo apt install cuda-toolkit-{dashed}\nexport CUDA_HOME=/usr/local/cuda-{cuda} PATH=/usr/local/cuda-{cuda}/bin:$PATH\n{again}"), root=True)  # fmt: skip
+    yield from (by_conda, by_apt) if _CONDA.search(case.text) else (by_apt, by_conda)
+
+
+_SONAME = re.compile(r"lib(?:cudart|cublas|cublasLt|cusparse|cufft|curand|cusolver|nvrtc)\.so\.(1[0-9])")
+_LOCAL = Later(r"\+cu(1[0-3])\d\b|torch\.version\.cuda\W{1,12}(1[0-3])\.|'(1[0-3])\.\d'\)")
+
+
+def extension_of_another_cuda(case: Asked) -> Iterator[Fix]:
+    """A package beside PyTorch that was compiled for another CUDA than the PyTorch that is there."""
+    wanted, built = _SONAME.match(case.library), _LOCAL.search(case.text)
+    owner = next((one.owner for one in reversed(case.reading.ending.stack) if one.owner not in ("", USER, PYTHON)), "")
+    mine = next(filter(None, built.groups()), "") if built else ""
+    if not wanted or not mine or wanted[1] == mine or not owner or owner in TITLES or case.windows:
+        return
+    name = owner.replace("_", "-")
+    build = (
+        BUILT_BY.get(owner) or f"FORCE_CUDA=1 pip install --no-build-isolation --no-cache-dir --no-binary {name} {name}"
+    )
+    yield tried(f"{owner} was compiled for CUDA {wanted[1]} (it opens {case.library}), and the PyTorch here is of CUDA {mine}: build it anew against this PyTorch, or take its wheel for this torch and cu{mine} from its own page; a CUDA {wanted[1]} beside it does not help", on.linux(f"pip uninstall -y {name}\n{build}"))  # fmt: skip
+    yield tried(f"Or install the PyTorch of CUDA {wanted[1]} that this {owner} was built for: its release notes name it", "")  # fmt: skip
+
+
+_UNKNOWN = Later(r"[Uu]n(?:known|recognized) (?:flag|option|command[- ]line flag)s? in (?P<name>[A-Z][A-Z_]+):? +(?P<flag>--?[\w.=-]+)")  # fmt: skip
+
+
+def without_the_flag(case: Asked) -> Iterator[Fix]:
+    """A variable with several options, of which the program does not know one: the others stay."""
+    found = _UNKNOWN.search(case.text)
+    held = re.search(rf"{found['name']}=(?P<value>[^'\"\n]+)", case.text) if found else None
+    if not found or not held:
+        return
+    left = " ".join(one for one in held["value"].split() if one.split("=")[0] != found["flag"].split("=")[0])
+    says = f"leave {found['flag']} out of {found['name']}, which this release does not know (any more)"
+    if left:
+        yield tried(
+            f"{says[:1].upper()}{says[1:]}; the other options stay", on.linux(f'export {found["name"]}="{left}"')
+        )
+    else:
+        yield tried(f"{says[:1].upper()}{says[1:]}", f"unset {found['name']}")
+
+
+_NODES = re.compile(r"/dev/(nvidia[\w-]*)")
+_GUEST = Later(r"\bproxmox\b|/etc/pve/|\blxc\b|\bpct \w+", re.IGNORECASE)
+
+
+def without_uvm(case: Asked) -> Iterator[Fix]:
+    """The listing has the card's device files, and not that of the module for unified memory, which CUDA opens."""
+    listed = [ran.outcome for ran in commands(case.text) if re.match(r"ls\b[^\n]*/dev/nvidia", ran.command)]
+    there = {name for text in listed for name in _NODES.findall(text)}
+    if case.windows or "nvidiactl" not in there or "nvidia-uvm" in there or _GUEST.search(case.text):
+        return
+    inside = bool(case.tools & {"container", "docker", "podman", "kubernetes"})
+    makes = "sudo modprobe nvidia-uvm && sudo nvidia-modprobe -u -c=0"
+    spec = " && sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml" if "podman" in case.tools else ""
+    then = "; then start the container anew" if inside else ""
+    yield tried(f"/dev/nvidia-uvm is missing: nvidia-smi does without it, CUDA does not. Load its module and make the file{then}", on.host(makes + spec), root=True)  # fmt: skip
+
+
+_LENGTH = Later(r"estimated maximum model length is (?P<length>\d+)")
+
+
+def longest_context(case: Asked) -> Iterator[Fix]:
+    """vLLM computes the longest context that fits by itself."""
+    if found := _LENGTH.search(case.text):
+        length = int(found["length"]) // 16 * 16
+        yield tried(f"vLLM: the memory that is left holds a context of {found['length']}, as it says: ask for no longer one", f"vllm serve MODEL --max-model-len {length}")  # fmt: skip
+
+
+_AT_PORT = Later(
+    r"\((?P<host>[\w.-]+), (?P<port>\d{4,5})\)|(?P<host2>\d+\.\d+\.\d+\.\d+)[: ](?:port )?(?P<port2>\d{4,5})\b"
+)
+_WALLS = (
+    (Later(r"firewall-cmd|firewalld|No route to host"), "sudo firewall-cmd --permanent {open} && sudo firewall-cmd --reload", "--add-port={port}/tcp", "--zone=trusted --add-source={net}"),
+    (Later(r"\bufw\b"), "sudo ufw allow {open}", "{port}/tcp", "from {net}"),
+)  # fmt: skip
+_ANY_PORT = Later(r"\bNCCL (?:INFO|WARN)|socket(?:Poll|Start)Connect|ProcessGroupNCCL")
+
+
+def walled(case: Asked) -> Iterator[Fix]:
+    """A firewall on the machine that the others meet at; NCCL chooses its ports by itself."""
+    found = _AT_PORT.search(case.text)
+    opens = next((rest for words, *rest in _WALLS if words.search(case.text)), None)
+    if not found or not opens or case.windows:
+        return
+    host, port = found["host"] or found["host2"], found["port"] or found["port2"]
+    net = f"{host.rpartition('.')[0]}.0/24" if re.fullmatch(r"[\d.]+", host) else "NETWORK/24"
+    free = bool(_ANY_PORT.search(case.text))
+    what = "let the other machines' network through, on every node, for all ports, which NCCL chooses by itself" if free else f"open port {port} there, for the other machines (the processes themselves choose further ports: between trusted machines open all)"  # fmt: skip
+    command = opens[0].format(open=opens[1 + free].format(port=port, net=net))
+    yield tried(f"A firewall stands before {host}: {what}, then start again", on.host(command), root=True)
+
+
+MATCHED: tuple[Row, ...] = (
+    (("distributed.",), walled),
+    (("cuda.version_mismatch", "program.build"), toolkit_of_torch),
+    (
+        ("cuda.missing_library", "cuda.version_mismatch", "env.path", "framework.extension_abi"),
+        extension_of_another_cuda,
+    ),
+    (("env.setting",), without_the_flag),
+    (("driver.permission", "driver.not_ready", "driver.missing"), without_uvm),
+    (("memory.oom",), longest_context),
+)

@@ -1,0 +1,93 @@
+"""Remedies made of two things that do not go together, as a text shows them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.causes.text.asked import Asked, asked
+from gpuwhy.causes.text.fitted import barred
+from gpuwhy.causes.text.matched import (
+    extension_of_another_cuda,
+    longest_context,
+    toolkit_of_torch,
+    without_the_flag,
+    without_uvm,
+)
+from gpuwhy.logs import explain_text, read_text
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+
+
+def case(text: str) -> Asked:
+    reading = read_text(text)
+    return asked(reading.symptoms, reading)
+
+
+MISMATCH = (
+    "RuntimeError:\nThe detected CUDA version ({}) mismatches the version that was used to compile\n"
+    "PyTorch (12.1). Please make sure to use the same CUDA versions.\nERROR: Failed building wheel for gsplat\n"
+)
+
+
+def test_the_toolkit_that_pytorch_was_built_for() -> None:
+    first, second = toolkit_of_torch(case(MISMATCH.format("11.5")))
+    assert "cuda-toolkit-12-1" in first.command
+    assert "CUDA_HOME=/usr/local/cuda-12.1" in first.command
+    assert "gsplat" in first.command
+    assert "conda install" in second.command
+    by_conda = next(iter(toolkit_of_torch(case("(base) $ pip install gsplat\n" + MISMATCH.format("11.5")))))
+    assert by_conda.command.startswith("conda install -c nvidia/label/cuda-12.1.0")
+
+
+EXTENSION = (
+    ">>> import torch; torch.__version__\n'2.4.0+cu{}'\n>>> import pytorch3d.ops\nTraceback (most recent call last):\n"
+    '  File "<stdin>", line 1, in <module>\n'
+    '  File "/home/u/e/lib/python3.10/site-packages/pytorch3d/ops/x.py", line 9, in <module>\n'
+    "    from pytorch3d import _C\n"
+    "ImportError: libcudart.so.11.0: cannot open shared object file: No such file or directory\n"
+)
+
+
+def test_an_extension_of_another_cuda_is_built_anew() -> None:
+    first = next(iter(extension_of_another_cuda(case(EXTENSION.format("121")))))
+    assert "facebookresearch/pytorch3d" in first.command
+    assert not list(extension_of_another_cuda(case(EXTENSION.format("118"))))
+    fixes = explain_text(EXTENSION.format("121")).causes[0].fixes
+    assert "nvidia-cuda-runtime" not in fixes[0].command
+
+
+@pytest.mark.parametrize(
+    ("value", "command"),
+    [
+        ("--xla_a=1 --xla_gone", 'export XLA_FLAGS="--xla_a=1"'),
+        ("--xla_gone=true --xla_a=1", 'export XLA_FLAGS="--xla_a=1"'),
+        ("--xla_gone", "unset XLA_FLAGS"),
+    ],
+)
+def test_the_other_flags_stay(value: str, command: str) -> None:
+    said = "F0318 10:14:55 77 parse_flags_from_env.cc:234] Unknown flag in XLA_FLAGS: --xla_gone\n"
+    text = f"+ export 'XLA_FLAGS={value}'\n{said}"
+    assert [fix.command for fix in without_the_flag(case(text))] == [command]
+
+
+LISTED = (
+    "$ ls -l /dev/nvidia*\ncrw-rw-rw- 1 root root 195, 0 Mar 3 08:11 /dev/nvidia0\n"
+    "crw-rw-rw- 1 root root 195, 255 Mar 3 08:11 /dev/nvidiactl\n"
+)
+
+
+def test_the_device_file_that_is_missing() -> None:
+    assert "nvidia-modprobe -u" in next(iter(without_uvm(case(LISTED)))).command
+    assert not list(without_uvm(case(LISTED + "crw-rw-rw- 1 root root 510, 0 Mar 3 08:11 /dev/nvidia-uvm\n")))
+    assert not list(without_uvm(case("CUDA unknown error\n")))
+
+
+def test_who_may_open_the_files_needs_no_group() -> None:
+    group = Fix("Join the group", on.linux("sudo usermod -aG video $USER"))
+    assert barred(group, case(LISTED))
+    assert not barred(group, case(LISTED.replace("crw-rw-rw- 1 root root 195, 0", "crw-rw---- 1 root video 195, 0")))
+
+
+def test_the_context_that_vllm_computes() -> None:
+    said = "ValueError: ... Based on the available memory, the estimated maximum model length is 41127. Try increasing"
+    assert [fix.command for fix in longest_context(case(said))] == ["vllm serve MODEL --max-model-len 41120"]
