@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -73,3 +74,19 @@ def test_an_activated_shell_tells_by_its_own_values(made: Path) -> None:
     run = checked(made, "export FRAME_MODE=bad", VIRTUAL_ENV=str(made), FRAME_MODE="fine")
     assert run.report().causes == ()
     assert isinstance(run.facts.target.activation, Known)
+
+
+def test_an_environment_that_was_copied_activates_the_one_that_it_was_made_as(made: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(made, copy, symlinks=True)
+    first = checked(copy, "").report().causes[0]
+    assert (first.id, first.stops) == ("env.path", False)
+    (copy / "bin" / "tool").write_text(f"#!{made}/bin/python\n")
+    subprocess.run(["bash", "-c", first.fixes[0].command], check=True)
+    assert (copy / "bin" / "tool").read_text() == f"#!{copy}/bin/python\n"
+    assert checked(copy, "").report().causes == ()
+
+
+def test_a_link_to_the_environment_is_the_environment(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(made)
+    assert checked(tmp_path / "link", "").report().causes == ()

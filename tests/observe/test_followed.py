@@ -72,6 +72,14 @@ def test_a_module_of_it_that_is_gone_is_damage_though_nothing_imports_it(made: M
     assert (report.causes[0].id, "deep.py" in report.headline) == ("install.corrupted", True)
 
 
+@pytest.mark.parametrize(("text", "causes"), [("", 0), ("raise ImportError('no kernels')\n", 1)])
+def test_what_stands_on_cuda_without_a_framework_is_imported_by_itself(made: Made, text: str, causes: int) -> None:
+    made.package("onit", "2.0", {"onit/__init__.py": text}, "nvidia-nccl-cu12; platform_system == 'Linux'")
+    report = made.checked()
+    assert len(report.causes) == causes
+    assert ("import onit fails" in report.headline) == bool(causes)
+
+
 @pytest.mark.parametrize("named", [True, False])
 def test_a_second_metadata_folder_matters_where_a_failure_names_its_package(made: Made, named: bool) -> None:
     check = "import importlib.metadata as m\nif m.version('helper') != '1.5': raise ValueError('helper>=1: found=0')\n"

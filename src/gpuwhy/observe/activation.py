@@ -14,13 +14,14 @@ _SETS = re.compile(r"\s*(?:(?:export|declare -x)\s+)?(?P<name>[A-Za-z_]\w*)\+?="
 _KEPT = re.compile(r'"(?P<name>[A-Za-z_]\w*)"\s*:\s*"')
 _STOCK = re.compile(r"_OLD_.*|VIRTUAL_ENV.*|PATH|PS1|PYTHONHOME|CONDA_.*|SCRIPT_PATH|BASH.*|OSTYPE|_")
 """What every activation sets."""
+_OWN = re.compile(r"\s*(?:export\s+)?VIRTUAL_ENV=(?P<q>['\"]?)(?P<path>[/~][^'\"$`]*)(?P=q)\s*$")
 
 
 def activation(scene: Scene) -> Fact[tuple[Exported, ...]]:
     """The variables that it sets, with the files that do so; what is looked at later is as in an activated shell."""
     python = value_or(scene.facts.target.interpreter, None)
     files = list(activation_files(scene, python)) if python is not None else []
-    sets = [one for file in files for one in _sets(scene, file)]
+    sets = [one for file in files for one in (*_sets(scene, file), *_of_another(scene, python, file))]
     if python is None or not sets:
         return absent("file", files[0] if files else "activate", "nothing but what every activation sets")
     source = Source("file", sets[0].file)
@@ -43,6 +44,16 @@ def _sets(scene: Scene, file: str) -> Iterator[Exported]:
             if not _STOCK.fullmatch(match["name"]):
                 found[match["name"]] = Exported(match["name"], file, line.strip())
     yield from found.values()
+
+
+def _of_another(scene: Scene, python: Interpreter | None, file: str) -> Iterator[Exported]:
+    """The environment that the file was written for, where that is another folder than the one it lies in."""
+    here = value_or(scene.host.real(python.prefix), "") if python is not None else ""
+    for line in value_or(scene.host.lines(file, "VIRTUAL_ENV="), ()):
+        said = _OWN.match(line)
+        if said and here and value_or(scene.host.real(said["path"].rstrip("/")), "") != here:
+            yield Exported("VIRTUAL_ENV", file, said["path"].rstrip("/"))
+            return
 
 
 def _at_the_beginning(line: str) -> list[re.Match[str]]:

@@ -18,6 +18,8 @@ MOST = 40
 """Packages that are imported."""
 _ASKED = re.compile(r"Requires-Dist:\s*([A-Za-z0-9][\w.-]*)")
 _FOLDER = re.compile(r'"url"\s*:\s*"file://(/[^"]+)"')
+_CUDA = re.compile(r"nvidia-(?!ml-py).+|cuda-(python|bindings|core)")
+"""What brings CUDA itself: who asks for it, and for no framework, is imported by itself."""
 _PRIVATE = ("_", "test", "doc", "example", "benchmark", "script", "tool")
 
 
@@ -37,7 +39,7 @@ class Dependent(NamedTuple):
     """A distribution that stands on a framework."""
 
     dist: Distribution
-    base: str  # the framework's module
+    base: str  # the framework's module; "" where it stands on CUDA itself
     modules: tuple[str, ...]
     asks: Asks
 
@@ -77,12 +79,7 @@ def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
     asks = {name: _asks(scene, one) for name, one in installed.items()}
     for name in _below(frameworks, asks):
         del asks[name]
-    found: dict[str, str] = {}
-    for names in ("always", "with_extras"):
-        for name, one in asks.items():
-            base = next((bases[m] for m in sorted(map(_module, getattr(one, names)), key=_rank) if m in bases), "")
-            if base:
-                found.setdefault(name, base)
+    found = _directly(asks, bases)
     _spread(found, asks)
     made = (Dependent(installed[n], base, tuple(_modules(scene, installed[n])), asks[n]) for n, base in found.items())
     return _topmost_first([one for one in made if one.modules])[:MOST]
@@ -106,15 +103,30 @@ def _topmost_first(found: list[Dependent]) -> list[Dependent]:
     return sorted(found, key=lambda one: (one.dist.name in asked, -len(names & one.asks.always)))
 
 
+def _directly(asks: Mapping[str, Asks], bases: Mapping[str, str]) -> dict[str, str]:
+    """What asks for a framework, by an extra at least, or for CUDA itself, each with its base."""
+    found: dict[str, str] = {}
+    for names in ("always", "with_extras"):
+        for name, one in asks.items():
+            wanted = sorted(map(_module, getattr(one, names)), key=_rank)
+            base = next((bases[m] for m in wanted if m in bases), "")
+            if base:
+                found.setdefault(name, base)
+    for name, one in asks.items():
+        if not _CUDA.fullmatch(name) and any(map(_CUDA.fullmatch, one.always)):
+            found.setdefault(name, "")
+    return found
+
+
 def _spread(found: dict[str, str], asks: Mapping[str, Asks]) -> None:
     """Those too that ask for one of these."""
     more = True
     while more:
         more = False
         for name, one in asks.items():
-            base = next((found[other] for other in sorted(one.always) if other in found), "")
-            if base and name not in found:
-                found[name], more = base, True
+            below = [found[other] for other in sorted(one.always) if other in found]
+            if below and name not in found:
+                found[name], more = max(below), True
 
 
 def _rank(module: str) -> tuple[int, str]:

@@ -39,6 +39,7 @@ COMPILERS = {
 """Programs in wheels that make code for the GPU."""
 NOT_OPENED = ("onnxruntime", "numba", "tensorrt")
 """Their libraries are found by ways of their own, or open each other."""
+WHEELS = "NVIDIA's wheels"
 _OPENED = re.compile(r"lib(cudart|cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nvrtc|nvJitLink|nccl)\.so\.\d+$")
 """Libraries that need no driver to be opened."""
 _DRIVER = re.compile(
@@ -56,7 +57,7 @@ def imports(scene: Scene) -> Fact[tuple[Imported, ...]]:
     """Every framework, and what is built on it, side by side."""
     python = scene.facts.target.interpreter.need()
     tree = on_top(scene)
-    groups = list(_groups(scene, tree))
+    groups = [*_groups(scene, tree), *_by_themselves(scene, tree)]
     if python is None or python.gone or not groups or not at_least(python.version, OLDEST):
         return absent("env", "PATH", "nothing that could be imported")
     if not isinstance(scene.host.offline(), Absent):
@@ -79,7 +80,7 @@ def _of_package(one: Imported, tree: Sequence[Dependent]) -> Imported:
     """With the package that it belongs to; what only one of its extras brings is not missing."""
     own = next((dep for dep in tree if one.module.partition(".")[0] in dep.modules), None)
     if own is None:
-        return one
+        return structs.replace(one, package=one.framework) if one.framework == WHEELS else one
     if one.ended == "late":
         return structs.replace(one, package=own.told, ended="untried")
     extra = one.failed and own.optional(one.lost.partition(".")[0])
@@ -105,6 +106,30 @@ def _groups(scene: Scene, tree: Sequence[Dependent]) -> Iterator[tuple[Framework
         known = (module, *_parts(one, module), *_plugins(scene, one), *more, *_later(scene, one))
         on_top = (m for dep in tree if dep.base == module for m in dep.modules if m not in NOT_TRIED)
         yield one, (*known, *(f"?{m}" for m in dict.fromkeys(on_top) if m not in known))
+
+
+def _by_themselves(scene: Scene, tree: Sequence[Dependent]) -> Iterator[tuple[Framework, tuple[str, ...]]]:
+    """What stands on CUDA without a framework, and CUDA's own libraries where nothing else is there to open them."""
+    for one in tree:
+        if not one.base and not NOT_TRIED.intersection(one.modules):
+            yield _stub(one.dist.name, one.dist.name, one.dist.version), one.modules
+    if not value_or(scene.facts.target.frameworks, ()):
+        found = list(_libraries(scene))
+        yield from [(_stub(WHEELS, "NVIDIA's wheels"), ("open:" + "|".join(found),))] if found else []
+
+
+def _libraries(scene: Scene) -> Iterator[str]:
+    """Those of wheels that need no driver."""
+    for site in value_or(scene.facts.target.site_packages, ()):
+        for part in value_or(scene.host.list(f"{site}/nvidia", r"\w+$"), ()):
+            folder = f"{site}/nvidia/{part.name}/lib"
+            yield from (f"{folder}/{one.name}" for one in value_or(scene.host.list(folder, _OPENED.pattern), ()))
+
+
+def _stub(name: str, title: str, version: str = "") -> Framework:
+    """What is imported like a framework, and is none."""
+    unread = Unknown("not a framework")
+    return Framework(name, title, name, version, name, *[unread] * 6)
 
 
 def _parts(one: Framework, module: str) -> tuple[str, ...]:

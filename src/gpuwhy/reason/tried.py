@@ -48,10 +48,11 @@ def _tried(facts: Facts) -> list[Failed]:
     own = {one.path.rpartition("/")[2]: one for one in known.values()}
     out = []
     for one in value_or(facts.target.imports, ()):
-        if one.framework in known:
-            about = own.get(one.module.partition(".")[0]) or known[one.framework]
-            who, title = (one.package, "") if one.package else (f"{about.title} {about.version}", about.title)
-            out.append(Failed(who, title, one))
+        about = own.get(one.module.partition(".")[0]) or known.get(one.framework)
+        if one.package:
+            out.append(Failed(one.package, "", one))
+        elif about is not None:
+            out.append(Failed(f"{about.title} {about.version}", about.title, one))
     return out
 
 

@@ -10,7 +10,7 @@ from gpuwhy.causes.shared.windows import activate, in_store_python, instead_of_s
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, proof, saw, strong
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
-from gpuwhy.model.facts import Imported
+from gpuwhy.model.facts import Exported, Imported
 
 
 def outside_the_search(case: Case) -> Finding | None:
@@ -55,6 +55,29 @@ def _searched(case: Case) -> Imported | None:
     return one if one is not None and one.culprit in before.SEARCHED else None
 
 
+def activates_another(case: Case) -> Finding | None:
+    """The environment was moved or copied: its activation, and its scripts, lead to the folder that it was made in."""
+    one = _moved(case)
+    if one is None:
+        return None
+    text = (
+        f"{one.file} was written for {one.line}: in a shell that is activated by it, python is not this environment's"
+    )
+    return mild(strong(text, saw(f"VIRTUAL_ENV={one.line}", Source("file", one.file))))
+
+
+def _moved(case: Case) -> Exported | None:
+    found = value_or(case.facts.target.activation, ())
+    return next((one for one in found if one.name == "VIRTUAL_ENV"), None) if not case.symptoms else None
+
+
+def _renamed(case: Case, one: Exported) -> Fix:
+    prefix = one.file.rpartition("/bin/")[0]
+    command = f"grep -rlIF {word(one.line)} {word(prefix)}/bin | xargs sed -i 's#{one.line}#{prefix}#g'"
+    text = "Write the folder's name of today into the activation and the scripts beside it"
+    return Fix(text, on.linux(command), safe=True, anew=True)
+
+
 def leads_nowhere(case: Case) -> Finding | None:
     """Windows: CUDA_PATH names a folder that is gone, although the libraries are found by PATH."""
     if not on_windows(case.facts) or needs.irrelevant(case) or needs.required_lost(case, needs.anything):
@@ -81,7 +104,7 @@ def _another_runtime(case: Case) -> bool:
 
 def nothing_outside(case: Case) -> Finding | None:
     """What rules it out."""
-    if leads_nowhere(case) or _another_runtime(case) or another_first(case):
+    if leads_nowhere(case) or _another_runtime(case) or another_first(case) or _moved(case):
         return None
     if older_first(case) or own_second(case) or _searched(case):
         return None
@@ -97,7 +120,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if first is not None:
         return before.without(case, first.variable, first.path)
     folders = needs.folders_of(case, needs.lost(case, needs.anything, "elsewhere"))
-    interpreter = case.facts.target.interpreter
+    moved, interpreter = _moved(case), case.facts.target.interpreter
+    if moved is not None and not folders:
+        return (_renamed(case, moved),)
     if on_windows(case.facts):
         return _on_windows(case, folders)
     fix = [needs.export(case, folders)]
@@ -163,6 +188,7 @@ CAUSE = Cause(
         outside_the_search,
         another_first,
         leads_nowhere,
+        activates_another,
         nothing_outside,
     ),
     fixes=fixes,

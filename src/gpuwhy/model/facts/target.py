@@ -151,7 +151,7 @@ class Exported(Record, frozen=True):
 
     name: str
     file: str
-    line: str  # as it stands there
+    line: str  # as it stands there; of VIRTUAL_ENV, which is told where it is another folder, its value
 
 
 class Imported(Record, frozen=True, omit_defaults=True):
