@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from gpuwhy.logs import explain_text, read_text
+from gpuwhy.symptoms.document import is_document
+from gpuwhy.symptoms.reader import read
 
 CPP = """#include <cudnn.h>
 #include <iostream>
@@ -87,3 +91,43 @@ def test_false_claims_are_answered(text, truth):
 
 def test_a_plain_log_is_no_claim():
     assert explain_text("RuntimeError: CUDA error: out of memory").noticed == ()
+
+
+HOME = Path(__file__).parents[2]
+WRITTEN = sorted([*HOME.glob("docs/**/*.md"), *HOME.glob("src/gpuwhy/**/*.py"), *HOME.glob("*.md")])[::12]
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: str(path.relative_to(HOME)))
+def test_what_somebody_wrote_is_accused_of_nothing(path):
+    """Our own pages and sources quote more failures than any log has."""
+    report = explain_text(path.read_text("utf-8"))
+    assert [one.id for one in report.causes if one.confidence >= 0.5 and one.id != "other.not_gpu"] == []
+
+
+FILE = "".join(f"    value_{n} = settings.get('cuda out of memory', {n})\n" for n in range(20))
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("    return value_1\n", False),
+        ("CUDA error: out of memory\n", True),
+        ("RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n", True),
+        ("2024-03-01 10:00:01 CUDA out of memory\n", True),
+    ],
+)
+def test_a_source_with_what_it_printed_is_a_log(end, told):
+    text = f"import torch\n\n\ndef main(settings):\n{FILE}{end}"
+    assert is_document(text) is not told
+    assert bool(explain_text(text).causes) is told
+
+
+def test_what_is_known_to_have_run_is_no_document():
+    text = f"def main(settings):\n{FILE}    return 1\n"
+    assert "source code" in read_text(text).notes
+    assert "source code" not in read((text.encode(),), exit_code=1).notes
+
+
+def test_a_name_before_every_line_is_a_programs():
+    text = "".join(f"ggml_cuda_init: value_{n} = {n};\n" for n in range(12))
+    assert not is_document(text)

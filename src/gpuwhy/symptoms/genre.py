@@ -7,6 +7,7 @@ import re
 import msgspec
 
 from gpuwhy.model.symptom import QUESTION, SOURCE
+from gpuwhy.symptoms.document import is_document, tells_an_end
 
 _CODE = re.compile(
     r"^\s*(?:#\s*include\b|import [\w., ]+$|from [\w.]+ import |def \w+\(|class \w+[(:]|@\w|//|/\*|\*/|[})\]];?\s*$"
@@ -67,7 +68,7 @@ def genre(text: str) -> str:
     """SOURCE or QUESTION where a text is that and nothing that ran; "" for everything else."""
     if _ASKS.match(text) and len(text) < 400:
         return QUESTION
-    if _is_manual(text) or _is_object(text):
+    if any(written(text) for written in (_is_manual, _is_object, is_document)):
         return SOURCE
     if _RAN.search(text):
         return ""
@@ -109,7 +110,7 @@ def _are_settings(lines: list[str]) -> bool:
 
 def _is_code(lines: list[str]) -> bool:
     """Whether it begins as a program does, and most of its lines are code."""
-    if len(lines) < FEWEST or not any(_BEGINS.match(line) for line in lines[:2]):
+    if len(lines) < FEWEST or not any(_BEGINS.match(line) for line in lines[:2]) or tells_an_end(lines):
         return False
     lines = _DOCSTRING.sub("", "\n".join(lines)).splitlines()
     return sum(bool(_CODE.match(line)) for line in lines) >= SHARE * len(lines)

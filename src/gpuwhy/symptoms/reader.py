@@ -151,6 +151,7 @@ class LogReader:
         self._first = self._last = self._typed = b""  # the last as it came
         self._newlines = 0
         self._exit_code, self._signal, self._seen = exit_code, signal, seen
+        self._ran = exit_code is not None or bool(signal)
 
     def feed(self, chunk: bytes) -> None:
         """Take the next piece."""
@@ -211,7 +212,7 @@ class LogReader:
         raised = with_refusals(with_raised(kept, (ending, *outlived)), ending, text)
         said = noted(with_remarks(raised, excerpt), ending)
         found = aside(explained(attached(said, ending, outlived)), ending)
-        own = [(LATE, self._late), (SAMPLED, self._thin.sampled), (kind := genre(excerpt), kind)]
+        own = [(LATE, self._late), (SAMPLED, self._thin.sampled), (kind := "" if self._ran else genre(excerpt), kind)]
         notes = (*self._cutter.decoder.notes, *(note for note, holds in own if holds))
         whole = len(self._first) + len(self._last) < EDGE and not any(one.seen for one in found)
         foreign, mute = _without_stack(excerpt) if whole else (False, False)

@@ -27,6 +27,8 @@ _SET = re.compile(r"(?:^|[(,{]\s*)(?:\w+ ){0,2}\w+(?:\[\])? = $")
 _SLOT = re.compile(r"\t|%-?\d*[sdiufxv]\b|\{\w*\}(?!\})|\{\{ ?[$.]|\$\{?\w+\.\w")
 """Where a value is put into a message: this is the message's source; a tab is between values of a table."""
 _COMMENT = re.compile(r"\s*(?://|/\*|\*\s|<!--|--\s)")
+_ATTRIBUTE = re.compile(r"<[a-zA-Z][\w-]*(?: [^<>]*)? [\w-]+=$")
+"""What stands before the value of an attribute in a web page."""
 _STATEMENT = re.compile(
     r"\s*(?:insert into|update \w+ set|values ?\(|msg(?:id|str)\b|\(r?['\"]|\w+\{.*\} [\d.e+]+$)", re.IGNORECASE
 )
@@ -47,6 +49,8 @@ def literal(line: str, start: int, end: int, speaker: str) -> bool:
     if string is None:
         return speaker in TERSE and _told_of(line[:start])
     before, after = line[: string.start()], line[string.end() :]
+    if _ATTRIBUTE.search(before):
+        return True
     if _SLOT.search(string[0]) or _OPERATOR.search(before) or _OPERATED.match(after):
         return True
     called = _CALLED.search(before)

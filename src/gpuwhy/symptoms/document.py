@@ -1,0 +1,144 @@
+"""Documents: a file that somebody wrote (source, settings, a manual, a list of changes) holds no failure of a run.
+
+It is known by its lines, not by its words: nearly all of them are code, markup or sentences, and none has the form
+in which programs print (a time, a level, a traceback, a prompt, a name before every line). Whoever pastes a source
+together with what it printed has such a line, above all at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+LEAST = 10
+"""Lines below which a text has no form of its own."""
+CODED = 0.6
+"""Which part of the lines is code, where a text is."""
+WRITTEN = 0.8
+"""Which part of the lines is code, markup or sentences, in a document of at least LONG lines."""
+LONG, PROSE = 40, 20
+DENSE = 0.16
+"""Which part of the words of prose are articles, prepositions and the like; messages of programs have few."""
+STRAY = 0.01
+"""Which part of a document may be examples of what a program prints."""
+COMPLAINTS = 0.02
+"""Sentences in the first person, for each line, above which a text is somebody's letter."""
+SHARED, FEW = 0.15, 3
+"""How many lines begin with the same name where a program prints it before each."""
+FIRST, LAST = 2, 4
+"""Lines at the beginning and at the end that tell what failed, if anything did."""
+MOST = 1 << 15
+
+_PRINTED = re.compile(
+    r"\W{0,3}\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\W{0,3}\d\d:\d\d:\d\d"
+    r"|\W{0,2}(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
+    r"|\W{0,2}[EWIF]\d{4} \d\d:|\[ {0,8}\d+\.\d+\]|Traceback \(most recent|\s{0,20}File \"[^\"\n]+\", line \d"
+    r"|(?:[a-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit)(?:: \S|$)"
+    r"|[^\s:(]{1,200}(?::\d+(?::\d+)?|\(\d+\)): (?:(?:fatal )?error|warning)"
+    r"|(?:\(\S{1,40}\) ?)?[\w.-]{1,40}@[\w.-]{1,60}[: ~].{0,80}[$#] |\$ \w|>>> "
+    r"|In \[\d+\]|[A-Z]:\\[^>\n]{0,200}>|PS [A-Z]:"
+    r"|\W{0,2}(?:ERROR|WARNING|WARN|INFO|CRITICAL|FATAL|DEBUG)\b[\]: |]"
+    r"|Segmentation fault|Killed$|Aborted|Epoch \d|Collecting |Requirement already|[EWI] \S{1,200}\.cc:\d+\]"
+    r"|terminate called|CMake (?:Error|Warning)|FAILED:|ninja:|make(?:\[\d+\])?:"
+    r"|\s{0,20}[|+] .{0,40}(?:Traceback|File \")"
+    r"|\s{0,8}\d+ \| |In file included|# ?\d+ +0x|thread '|panic:|\[\w{0,20} ?rank|\[\d+/\d+\]|--- |\+[-=]+\+|\|  "
+)
+"""How a line begins that a program printed."""
+_SAID_WITHIN = re.compile(
+    r"\(core dumped\)|\d%\||\dit/s|: undefined reference|:\d+: \w*Warning: "
+    r"|[\"'](?:level|severity|exception|stack_?trace|traceback|stderr|exit_?code)[\"']\s*:",
+    re.IGNORECASE,
+)
+_MARGIN = " >|\"'"
+"""What a letter or a record puts before the lines that it quotes."""
+_CODE = re.compile(
+    r"\s*(?:#|//|/?\*|@\w|[})\]>]{1,20}[;,]?\s*$|[\"'].{0,400}[\"'][,:)\]}]{0,8}\s*$|- \S|</?[a-zA-Z!?]"
+    r"|print\(|std::|__global__"
+    r"|(?:c?p?def|async def|fn|func|function|static|const|let|var|public|private|struct|enum|union|extern|typedef"
+    r"|inline|template|namespace|using|ctypedef|cimport|import|message|service|option|package|syntax|interface|class"
+    r"|return|raise|yield|pass|break|continue|assert|throw|goto)\b|from [\w.]+ c?import |default:"
+    r"|(?:if|for|while|try|else|elif|except|finally|with|switch|case|catch|do|foreach|endif|endforeach|endfunction"
+    r"|set|list|string|elseif|macro)\b.*[:{(;)]\s*$"
+    r"|[\w\"'][\w.<>:*&,\"' \[\]]{0,200} ?[+|-]?=(?!=) ?\S|[\w.:<>]{1,200}\(.*[),][;{]?\s*$|[\w.:<>]{1,200}\($"
+    r"|[\w\"'.\[\](){}*& -]{1,400},\s*$|[\"']?[\w.$/-]{1,200}[\"']?:(?: \S.*)?$"
+    r"|\w{1,80}: [\w\[\].| ]{1,200}(?: = .*)?$)|.*[;{\\]\s*$"
+)
+_MARKUP = re.compile(r"\s*(?:#{1,6} |[*+-] |\d+[.)] |\.[.A-Z\\]|[=~^*\"-]{4,}$|\||<|:\w+:|!\[|\[|```|>)")
+_SMALL = re.compile(
+    r"\b(?:the|an?|is|are|of|to|in|for|and|or|that|this|be|by|with|as|on|it|if|not|can|will|may|from|which|your?)\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_PERSON = re.compile(
+    r"\b(?:I (?:am|have|get|got|try|tried|can|cannot|can't|want|think|need|use|run|see|did|do|was|just|also)|I'm|I've"
+    r"|[Mm]y \w+)\b"
+)
+_QUOTED = re.compile(r"(\"{3}|'{3})[\s\S]*?(?:\1|\Z)|/\*[\s\S]*?(?:\*/|\Z)|<!--[\s\S]*?(?:-->|\Z)")
+"""What a source says to its reader: examples of output stand there, too."""
+_REMARK = ("#", "//", "*")
+_NAMED = re.compile(r"(?P<name>[\w./#-]{2,60}?)(?:\[\d+\])?: |(?P<step>#)\d+ |(?P<by>\w+) INFO")
+_FAILED = re.compile(
+    r"fail|error|abort|killed|denied|not found|cannot|could not|unable|invalid|out of memory|exit", re.IGNORECASE
+)
+_CLOSES = re.compile(r"\s*(?:#|//|/?\*|[})\]>]+|<|return\b|\.|[*-] )|.*[;{},)>]\s*$")
+
+
+def is_document(text: str) -> bool:
+    """Whether a text is a file that somebody wrote, and nothing in it was printed by a run."""
+    text = text[:MOST]
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    if len(lines) < LEAST or _named_each(lines) or tells_an_end(lines):
+        return False
+    bare = [line.rstrip() for line in _QUOTED.sub(_as_remark, text).splitlines() if line.strip()]
+    if sum(map(_printed, bare)) > STRAY * len(bare):
+        return False
+    coded = sum(bool(_CODE.match(line)) for line in bare)
+    return coded >= CODED * len(bare) or (_is_prose(text, bare) and not _complains(text, len(bare)))
+
+
+def _as_remark(found: re.Match[str]) -> str:
+    return "\n".join("#" for _ in found[0].split("\n"))
+
+
+def _printed(line: str) -> bool:
+    """Whether a line has the form of one that a program prints; a remark in a source has none."""
+    if line.lstrip().startswith(_REMARK) and not line.startswith("#"):
+        return False
+    return bool(_PRINTED.match(line) or _PRINTED.match(line.lstrip(_MARGIN)) or _SAID_WITHIN.search(line))
+
+
+def _named_each(lines: Sequence[str]) -> bool:
+    """Whether one name stands before many lines: that of the program which prints them."""
+    found = Counter(one["name"] or one["step"] or one["by"] for one in map(_NAMED.match, lines) if one)
+    return bool(found) and max(found.values()) >= max(FEW, SHARED * len(lines))
+
+
+def tells_an_end(lines: Sequence[str]) -> bool:
+    """Whether one of the first or last lines tells of a failure."""
+    return any(map(_tells, (*lines[:FIRST], *lines[-LAST:])))
+
+
+def _tells(line: str) -> bool:
+    """Whether a line tells of a failure in other form than that of code, or of a sentence."""
+    return (
+        not line.startswith("    ")
+        and bool(_FAILED.search(line))
+        and not _CLOSES.match(line)
+        and len(_SMALL.findall(line)) < FEW
+    )
+
+
+def _is_prose(text: str, lines: Sequence[str]) -> bool:
+    """Whether nearly all lines are sentences and markup, or the words are those of sentences."""
+    if len(lines) >= LONG and sum(map(_written, lines)) >= WRITTEN * len(lines):
+        return True
+    return len(lines) >= PROSE and len(_SMALL.findall(text)) >= DENSE * len(_WORD.findall(text))
+
+
+def _written(line: str) -> bool:
+    return line.startswith("  ") or bool(_CODE.match(line) or _MARKUP.match(line)) or len(_SMALL.findall(line)) > 1
+
+
+def _complains(text: str, lines: int) -> bool:
+    return len(_PERSON.findall(text)) > COMPLAINTS * lines
