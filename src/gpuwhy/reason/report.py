@@ -107,12 +107,14 @@ def _means_gpu(facts: Facts) -> bool:
 def _with_gpu(causes: Sequence[Cause], facts: Facts, shown: Sequence[Shown], again: str) -> tuple[Shown, ...]:
     """The causes that would show on a machine like this that has a GPU, and do not here."""
     here = {c.id for c in shown if c.found}
-    found = named(rank(judge([c for c in causes if c.layer in _LATER], facts)), again)
+    found = named(rank(judge([c for c in causes if c.layer in _LATER or c.id in _ALSO_LATER], facts)), again)
     later = [c for c in found if c.found and c.id not in here and c.id not in _CHOSEN]
     return tuple(msgspec.structs.replace(c, stops=False, with_gpu=True) for c in later)
 
 
 _LATER = ("cuda", "cudnn", "install", "env", "framework")
+_ALSO_LATER = frozenset({"device.selection"})
+"""A file of the environment may hide whatever GPU there is."""
 _CHOSEN = frozenset({"framework.cpu_only", "framework.platform_dropped"})
 """A build for the CPU on a machine without a GPU is what somebody chose."""
 

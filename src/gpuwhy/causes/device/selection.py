@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.shared.preset import hiding, out_of
 from gpuwhy.causes.shared.probed import answered
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, proof, saw, weak
 from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.fact import Known, Source, value_or
 
 
 def hidden(case: Case) -> Finding | None:
@@ -32,6 +33,17 @@ def hidden(case: Case) -> Finding | None:
     return against(f'{choice.variable}="{choice.value}" selects GPU {shown}, which is there', written)
 
 
+def hidden_by_a_file(case: Case) -> Finding | None:
+    """A file that goes along with the environment hides every GPU, on whatever machine."""
+    one, present = hiding(case), gpu_present(case.facts)
+    if one is None or present.need() is None:
+        return None
+    text = f'{one.name}="{one.value}", which {one.set_in} sets: {one.faults[0].text}'
+    return proof(
+        text, saw(f'{one.name}="{one.value}"', Source("file", one.set_in)), saw(f"a GPU: {present.need()}", present)
+    )
+
+
 def _within(case: Case) -> Finding | None:
     """A program that CUDA shows no device, where a GPU answers: it, or a file that it reads, sets the variable."""
     found = case.facts.devices.devices
@@ -48,6 +60,9 @@ NONE = ("cuda.no_device", "torch.no_gpus", "torch.deserialize_cpu", "jax.no_visi
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Unset it, or name GPUs that exist."""
+    by_file = hiding(case)
+    if by_file is not None:
+        return (out_of(case, by_file),)
     choice = case.facts.devices.visibility.need()
     name = choice.variable if choice else "CUDA_VISIBLE_DEVICES"
     fix = Fix("Show every GPU in this shell", f"unset {name}", safe=True)
@@ -61,7 +76,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="device.selection",
     title="the program asks for a GPU that does not exist, or that CUDA_VISIBLE_DEVICES hides",
-    signs=(hidden, answered("device.selection")),
+    signs=(hidden, hidden_by_a_file, answered("device.selection")),
     fixes=fixes,
     effect="CUDA_VISIBLE_DEVICES hides GPUs from every program",
 )

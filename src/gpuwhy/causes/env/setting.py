@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.shared import ahead, before, imported
 from gpuwhy.causes.shared.commands import word
+from gpuwhy.causes.shared.preset import OF_A_FILE, SHOWN, out_of
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, linked, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
@@ -20,8 +21,6 @@ OF_THE_GPU = (
     "CUBLAS", "CUDA_", "CUDNN_", "NCCL_", "NVIDIA_",
 )  # fmt: skip
 """How the names begin that are read only where a GPU is used."""
-OF_A_FILE = "keras.json:"
-"""How the settings are called that a file of its own gives to Keras."""
 MILD = ("ignored", "misspelt")
 ONLY_BUILDS = frozenset({"TORCH_CUDA_ARCH_LIST"})
 """Read when something is compiled: a program that only runs does not mind."""
@@ -40,6 +39,8 @@ def concerns(case: Case, *kinds: str) -> Iterator[tuple[Variable, Fault]]:
     if _elsewhere(case, name):
         return
     for variable in case.facts.environment.variables.need() or ():
+        if variable.name == SHOWN:  # which GPUs are seen: device.selection
+            continue
         wanted = _counting(case, kinds) if variable.name.startswith(OF_THE_GPU) else kinds
         for fault in variable.faults:
             if fault.kind in wanted and _meets(case, name, fault):
@@ -274,23 +275,7 @@ def _ways(case: Case, variable: Variable, fault: Fault) -> tuple[Fix, ...]:
         text = f"Take {fault.instead}, which is installed; without any value its reader fails, too"
         where = f", in {variable.set_in}" if variable.set_in else ""
         return (Fix(f"{text}{where}", f"export {variable.name}={word(fault.instead)}", safe=not variable.set_in),)
-    return (_out_of(case, variable),) if variable.set_in else (_unset(variable.name), *_instead(variable, fault))
-
-
-def _out_of(case: Case, variable: Variable) -> Fix:
-    """The shell has no part in what a file sets when Python starts, or a framework reads."""
-    if variable.name.startswith(OF_A_FILE):
-        name, allowed = variable.name.removeprefix(OF_A_FILE), [one for f in variable.faults for one in f.allowed]
-        takes = f", which takes {', '.join(allowed)}" if allowed else ""
-        return Fix(f"Write another {name} into {variable.set_in}{takes}; without that file Keras makes it anew")
-    if variable.set_in.endswith(".yaml"):
-        name = variable.name.removeprefix("NUMBA_").lower()
-        return Fix(f"Take the line with {name} out of {variable.set_in}, which Numba reads in this folder")
-    python = value_or(case.facts.target.interpreter, None)
-    own = python is not None and python.kind == "venv" and variable.set_in.startswith(f"{python.prefix}/")
-    who = "its activation" if variable.set_in.endswith(("/activate", ".sh")) else "Python"
-    text = f"Take the line that sets {variable.name} out of {variable.set_in}, which {who} runs when it starts"
-    return Fix(text, safe=own, anew=own)  # a copy of the environment has no such file
+    return (out_of(case, variable),) if variable.set_in else (_unset(variable.name), *_instead(variable, fault))
 
 
 def _unset(name: str) -> Fix:
