@@ -70,3 +70,19 @@ def test_conda_goes_last_where_there_is_none() -> None:
     assert entire(fixes, asked((), read_text("/home/u/.venv/lib/python3.11/x.py")))[0].text == "By pip"
     for text in ("/home/u/.venv/lib/python3.11/x.py\n(base) $ conda list", "nothing told"):
         assert entire(fixes, asked((), read_text(text)))[0].text == "By conda"
+
+
+def test_what_is_installed_is_not_installed_again() -> None:
+    command = "sudo apt install nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker"
+    listed = "ii  nvidia-container-toolkit   1.16.1-1   amd64   NVIDIA Container toolkit\n"
+    assert made(command, listed) == "sudo nvidia-ctk runtime configure --runtime=docker"
+    assert made(command, "nothing") == command
+
+
+def test_headers_and_signed_modules_of_the_very_release() -> None:
+    assert (
+        made("sudo apt install python3-dev", "gcc main.c -I/usr/include/python3.10")
+        == "sudo apt install python3.10-dev"
+    )
+    command = "sudo apt install linux-modules-nvidia-550-generic nvidia-driver-550"
+    assert made(command, "nvidia/535.161.08, 6.5.0, x86_64: installed") == command.replace("550", "535")

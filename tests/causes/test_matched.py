@@ -7,10 +7,13 @@ import pytest
 from gpuwhy.causes.text.asked import Asked, asked
 from gpuwhy.causes.text.fitted import barred
 from gpuwhy.causes.text.matched import (
+    beyond_the_memory,
     extension_of_another_cuda,
     longest_context,
+    secure_boot_of_a_cloud,
     toolkit_of_torch,
     without_the_flag,
+    without_the_runtime,
     without_uvm,
 )
 from gpuwhy.logs import explain_text, read_text
@@ -91,3 +94,38 @@ def test_who_may_open_the_files_needs_no_group() -> None:
 def test_the_context_that_vllm_computes() -> None:
     said = "ValueError: ... Based on the available memory, the estimated maximum model length is 41127. Try increasing"
     assert [fix.command for fix in longest_context(case(said))] == ["vllm serve MODEL --max-model-len 41120"]
+
+
+def test_a_model_beyond_the_memory() -> None:
+    full = (
+        "python chat.py --model Qwen2.5-{}B-Instruct\ntorch.OutOfMemoryError: CUDA out of memory. "
+        "Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 11.00 GiB of which 1.00 GiB is free.\n"
+    )
+    assert "14 GB in half precision, and there are 11 GB" in next(iter(beyond_the_memory(case(full.format("7"))))).text
+    assert not list(beyond_the_memory(case(full.format("3"))))
+    assert not list(beyond_the_memory(case(full.format("7") + "load_in_4bit=True\n")))
+
+
+def test_secure_boot_of_a_cloud_is_a_setting_of_the_machine() -> None:
+    text = "azureuser@vm:~$ sudo modprobe nvidia\nmodprobe: ERROR: 'nvidia': Key was rejected by service\n"
+    assert "--enable-secure-boot false" in next(iter(secure_boot_of_a_cloud(case(text)))).command
+    assert not list(secure_boot_of_a_cloud(case(text.replace("azureuser@vm", "me@box"))))
+
+
+def test_the_runtime_that_a_backend_lacks() -> None:
+    listed = "C:\\llama>dir /b *.dll\nggml-cuda.dll\n"
+    assert "cudart-llama-bin-win" in next(iter(without_the_runtime(case(listed)))).command
+    assert not list(without_the_runtime(case(listed + "cudart64_12.dll\n")))
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "there"),
+    [
+        ("export LD_LIBRARY_PATH=$(x | grep -v stubs)", "$ echo $LD_LIBRARY_PATH\n/usr/local/cuda/lib64\n", True),
+        ("export LD_LIBRARY_PATH=$(x | grep -v stubs)", "$ echo $LD_LIBRARY_PATH\n/usr/local/cuda/stubs\n", False),
+        ("sudo nvidia-ctk runtime configure --runtime=containerd", "$ sudo k3s kubectl get pods\n", True),
+        ("sudo nvidia-ctk runtime configure --runtime=containerd", "$ kubectl get pods\n", False),
+    ],
+)  # fmt: skip
+def test_what_does_nothing_there_is_barred(command: str, text: str, there: bool) -> None:
+    assert barred(Fix("Do it", on.linux(command)), case(text)) is there

@@ -48,6 +48,15 @@ def test_in_its_words(text: str, given: str, gone: str) -> None:
     assert "NAME=VALUE" in mixed.text or "environment:" in mixed.text or "env:" in mixed.text
 
 
+def test_in_a_build_it_is_a_line_of_the_dockerfile() -> None:
+    text = '#14 ERROR: process "/bin/sh -c pip install x" did not complete successfully: exit code: 1\n'
+    case = asked((), read_text(text))
+    assert launched_by(case) == "build"
+    made = set_inside(Fix("Set it", "export A_B=1 PATH=/x/bin:$PATH"), case)
+    assert made.command == "ENV A_B=1\nENV PATH=/x/bin:$PATH"
+    assert "Dockerfile" in made.text
+
+
 @pytest.mark.parametrize("text", [INSIDE, SHELL])
 def test_a_shell_stays_one(text: str) -> None:
     fix = Fix("Set it", "export A_B=/x")

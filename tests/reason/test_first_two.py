@@ -141,3 +141,7 @@ def test_the_cure_of_a_precedent_that_takes_away_says_its_condition() -> None:
     fixes = _their_cure(Fix("Build it", "pip uninstall -y opencv-python"), 0.4, 0.3)
     assert fixes[1].text.startswith("Only if ")
     assert ordered(fixes)[0] == OWN
+
+
+def test_what_reads_alike_is_told_once() -> None:
+    assert ordered((OWN, Fix(OWN.text.lower(), OWN.command), LATER)) == (OWN, LATER)

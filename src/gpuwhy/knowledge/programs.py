@@ -48,8 +48,8 @@ _WHISPER = ("Install the cuBLAS and the cuDNN that CTranslate2 4.5 and newer ope
 
 PROGRAMS: tuple[Program, ...] = (
     Program("vllm", "vLLM", r"\bvllm|gpu_memory_utilization|max_model_len\b|`dtype` flag in CLI|tensor[_ ]parallel[_ ]size|\bcache blocks\b|desired GPU memory utilization|[ \[](?:async_llm_engine|engine|core|gpu_worker|worker_base|multiproc_executor)\.py:\d+\]", ("Install the newest vLLM", "pip install --upgrade vllm"),
-            (("vLLM: a shorter context, fewer requests at once and no CUDA graphs", "vllm serve MODEL --max-model-len 4096 --max-num-seqs 16 --gpu-memory-utilization 0.90 --enforce-eager"),
-             ("vLLM: split the model over the GPUs, or take a quantised one (AWQ, GPTQ, FP8)", "vllm serve MODEL --tensor-parallel-size 2")),
+            (("vLLM: a smaller share of the card (0.9 is its default), a shorter context, fewer requests at once and no CUDA graphs", "vllm serve MODEL --max-model-len 4096 --max-num-seqs 16 --gpu-memory-utilization 0.80 --enforce-eager"),
+             ("vLLM: take a quantised model (AWQ, GPTQ, FP8) and a cache of 8 bits; where there are several GPUs, split it over them (--tensor-parallel-size 2)", "vllm serve MODEL --kv-cache-dtype fp8")),
             device=("vLLM: split the model over no more GPUs than there are", "vllm serve MODEL --tensor-parallel-size 1"),
             graphs=("vLLM: start it without CUDA graphs", "vllm serve MODEL --enforce-eager"),
             processes=("vLLM: start its workers anew instead of forking them", "export VLLM_WORKER_MULTIPROC_METHOD=spawn")),
@@ -227,7 +227,7 @@ PROGRAMS: tuple[Program, ...] = (
             (("XGBoost: fewer bins and a quantised matrix", on.code('xgb.train({"device": "cuda", "max_bin": 128}, xgb.QuantileDMatrix(X, y))')),),
             cuda=("Install XGBoost's wheel with CUDA: on Linux that is the one for glibc 2.28 and newer (Ubuntu 20.04, RHEL 8), which pip takes from 20.3 on; the one for older systems (manylinux2014) and conda's cpu build have none", "pip install --upgrade pip && pip uninstall -y xgboost && pip install --no-cache-dir xgboost")),
     Program("lightgbm", "LightGBM", r"\blightgbm\b", ("Install the newest LightGBM", "pip install --upgrade lightgbm"),
-            cuda=("Build LightGBM with CUDA: its wheel has none", "pip install lightgbm --no-binary lightgbm --config-settings=cmake.define.USE_CUDA=ON")),
+            cuda=("Build LightGBM with CUDA, on Linux: its wheel has none; on Windows there is no such build: take device_type='gpu', which the wheel has (OpenCL)", "pip install lightgbm --no-binary lightgbm --config-settings=cmake.define.USE_CUDA=ON")),
     Program("dlib", "dlib", r"\bdlib\b", ("Build the newest dlib", "pip install --force-reinstall --no-cache-dir --no-binary dlib dlib"),
             cuda=("Build dlib where nvcc and cuDNN are found: its build then uses CUDA", "pip install --force-reinstall --no-cache-dir --no-binary dlib -v dlib")),
     Program("faiss", "Faiss", r"\bfaiss\b", ("Install the newest Faiss", "conda install -c pytorch -c nvidia faiss-gpu"),

@@ -30,7 +30,7 @@ def in_order(causes: Iterable[Shown]) -> tuple[Shown, ...]:
 
 def ordered(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
     """Own remedies before another cause's; of the first two, what changes something before what only looks."""
-    ways = list(in_steps(fixes))
+    ways = list(in_steps(_once(fixes)))
     own = [way for way in ways if not way[0].of]
     if not own:
         return tuple(fixes)
@@ -38,6 +38,11 @@ def ordered(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
     held = [way for way in rest if _held_back(way[0])]
     kept = [own[0], *(way for way in rest if way not in held)]
     return tuple(_told(_doing_first([*kept[:2], *held, *kept[2:]])))
+
+
+def _once(fixes: Sequence[Fix]) -> list[Fix]:
+    """The fixes, those that read alike once: at a place two systems' words may be the same."""
+    return list({(str(fix.text).lower(), str(fix.command)): fix for fix in reversed(fixes)}.values())[::-1]
 
 
 def _held_back(fix: Fix) -> bool:

@@ -292,8 +292,9 @@ def _old_for_image(case: Asked, cuda: str) -> Iterator[Fix]:
     row = floor(cuda, "windows" if case.windows else "linux")
     least = f" to {row.native} or newer, which speaks CUDA {cuda}" if row and row.native else ""
     yield Fix(f"Update the host's driver{least}", NEWEST_DRIVER, root=True, reboot=True)
-    if case.speaks and not at_least(case.speaks, cuda):
-        yield Fix(f"Or use a tag of the image for CUDA {case.speaks} or older, which the host's driver speaks", f"docker run --gpus all nvidia/cuda:{case.speaks}.0-base-ubuntu22.04 nvidia-smi    # this one must work")  # fmt: skip
+    speaks = case.speaks or cuda_of_driver(case.driver) or ""
+    if speaks and not at_least(speaks, cuda):
+        yield Fix(f"Or use a tag of the image for CUDA {speaks} or older, which the host's driver speaks", f"docker run --gpus all nvidia/cuda:{speaks}.0-base-ubuntu{'22.04' if at_least(speaks, '11.7') else '20.04'} nvidia-smi    # this one must work")  # fmt: skip
     else:
         yield Fix(f"Or use a tag of the image for a CUDA older than {cuda}: at most the one that nvidia-smi on the host names", "nvidia-smi")  # fmt: skip
     if row and row.minor_compatible:

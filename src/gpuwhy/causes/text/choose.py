@@ -112,7 +112,7 @@ _NUMBERED = Later(r"\b\d+\.\d+")
 def _at_hand(fixes: Sequence[Fix], case: Asked, known: int) -> list[Fix]:
     """The fixes with what is told filled in, that can be done there and were not done yet; the message's own advice comes behind what others found, where there is such."""
     kept = said_apart(without_spent(entire(fitted(list(with_told_names(fixes, case)), case), case), case))
-    own = list(advised(case, kept))
+    own = list(reaching(tuple(advised(case, kept)), case))
     first = int(known > 0)
     return [*kept[:first], *own, *kept[first:]]
 

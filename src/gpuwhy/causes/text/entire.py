@@ -98,11 +98,40 @@ def _of_its_python(line: str, case: Asked) -> str:
     )
 
 
+_APT = re.compile(r"sudo apt(?:-get)? install (?:-y )?(?P<names>[\w.+-]+(?: [\w.+-]+)*) && ")
+
+
+def _without_installed(line: str, case: Asked) -> str:
+    """Without the step that installs what a listing shows to be installed."""
+    found = _APT.match(line)
+    if not found or not all(_installed(name, case) for name in found["names"].split()):
+        return line
+    return line[found.end() :]
+
+
+def _installed(name: str, case: Asked) -> bool:
+    words = rf"^ii +{re.escape(name)}\b|\b{re.escape(name)} is already the newest"
+    version = name == "nvidia-container-toolkit" and re.search(r"NVIDIA Container Toolkit CLI version", case.text)
+    return bool(version or re.search(words, case.text, re.MULTILINE))
+
+
+_BRANCH = Later(r"\bnvidia/(\d{3})\.\d+")
+_SIGNED = re.compile(r"\b(linux-modules-nvidia|nvidia-driver)-\d{3}\b")
+
+
+def _of_its_branch(line: str, case: Asked) -> str:
+    """The distribution's signed modules, of the branch that DKMS lists."""
+    told = _BRANCH.search(case.text)
+    return _SIGNED.sub(rf"\1-{told[1]}", line) if told and "linux-modules-nvidia" in line else line
+
+
 _CHANGES: tuple[Callable[[str, Asked], str], ...] = (
     _with_companions,
     _over_the_other,
     _with_its_wheels,
     _of_its_python,
+    _without_installed,
+    _of_its_branch,
 )
 
 _PINNED_TF = re.compile(r"\bpip3? install [^\n]*?[\"']?tensorflow(?:-gpu)?==(?P<version>[12]\.\d+(?:\.\d+)?)[\"']?\s*$")

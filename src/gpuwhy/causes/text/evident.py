@@ -312,7 +312,10 @@ _STUB_LINK = Later(r"(?P<link>/\S*libcuda\.so(?:\.1)?) -> \S*/stubs/libcuda\.so"
 
 def _linked_stub(case: Asked) -> Iterator[Fix]:
     """A link that somebody made, to the library that is for linking only."""
-    if found := _STUB_LINK.search(case.text):
+    found = _STUB_LINK.search(case.text)
+    if found and "wsl" in case.tools:
+        yield tried(on.in_wsl(f"{found['link']} is a link to the toolkit's stub, which is for linking only: delete the link, and have WSL's own libcuda found first"), on.wsl(f"sudo rm {found['link']} && sudo ldconfig\nexport LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), root=True)  # fmt: skip
+    elif found:
         yield tried(f"{found['link']} is a link to the toolkit's stub, which is for linking only: delete the link, renew the loader's list, and install the driver where no other libcuda.so.1 is listed then", on.host(f"sudo rm {found['link']} && sudo ldconfig && ldconfig -p | grep libcuda.so.1"), root=True)  # fmt: skip
 
 

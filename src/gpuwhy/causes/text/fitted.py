@@ -63,7 +63,17 @@ def _open_to_all(case: Asked) -> bool:
     return bool(_ALL_OPEN.search(case.text)) and not _SOME_CLOSED.search(case.text)
 
 
+def _no_stubs(case: Asked) -> bool:
+    """Whether the text shows a search that has no folder of stubs."""
+    searched = variables(case.text).get("LD_LIBRARY_PATH", "stubs")
+    return "stubs" not in searched
+
+
+_OWN_ENGINE = Later(r"\bk3s\b|\brke2\b|microk8s", re.IGNORECASE)
+
 _BARS = (
+    Bar(Later(r"grep -v stubs"), _no_stubs),
+    Bar(Later(r"--runtime=(?:containerd|docker)\b"), lambda case: bool(_OWN_ENGINE.search(case.text))),
     Bar(Later(r"--group-add|\bchmod (?:a\+rw|0?666)|\busermod\b"), _open_to_all),
     Bar(Later(r"^(?:unset CUDA_VISIBLE_DEVICES|export CUDA_VISIBLE_DEVICES=\d[\d,]*)\s*$", re.MULTILINE), given_by_batch),
     Bar(Later(r"\busermod\b"), inside),

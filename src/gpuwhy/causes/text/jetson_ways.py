@@ -66,6 +66,8 @@ def of_its_jetpack(case: Asked) -> Iterator[Fix]:
     text = f"The board has JetPack {pack.name} with CUDA {pack.cuda}{was}: remove it, and install NVIDIA's own build for that JetPack"
     if case.framework == "tensorflow" and pack.folder:
         yield tried(text, on.linux(f"pip3 uninstall -y tensorflow tensorflow-gpu\npip3 install --pre --extra-index-url {_WHEELS}/{pack.folder} tensorflow{'-gpu' if pack.folder < 'v42' else ''}"))  # fmt: skip
+    elif pack.name.startswith("6"):
+        yield tried(f"{text}, from the index of NVIDIA's community", on.linux(f"pip3 uninstall -y torch torchvision\npip3 install torch torchvision --index-url https://pypi.jetson-ai-lab.io/jp6/cu{pack.cuda.replace('.', '')}"))  # fmt: skip
     else:
         yield tried(f"{text} (its wheels: {_THREAD}, below JetPack {pack.name})", on.linux("pip3 uninstall -y torch torchvision\npip3 install torch-*-linux_aarch64.whl"))  # fmt: skip
     if case.framework == "torch" and pack.image:

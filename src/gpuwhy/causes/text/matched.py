@@ -122,7 +122,59 @@ def walled(case: Asked) -> Iterator[Fix]:
     yield tried(f"A firewall stands before {host}: {what}, then start again", on.host(command), root=True)
 
 
+_BACKEND = Later(r"^\s*ggml-cuda\.dll\s*$", re.MULTILINE)
+
+
+def without_the_runtime(case: Asked) -> Iterator[Fix]:
+    """llama.cpp for Windows: its part for CUDA is there, and CUDA's own DLLs, which are another archive, are not."""
+    if case.windows and _BACKEND.search(case.text) and not re.search(r"^\s*cudart64_\d+\.dll", case.text, re.MULTILINE):
+        yield tried(on.in_windows("ggml-cuda.dll is there and does not load without CUDA's own DLLs (cudart64_12.dll, cublas64_12.dll, cublasLt64_12.dll): from the same page of releases take cudart-llama-bin-win-cuda-12.4-x64.zip, and unpack it beside llama-server.exe"), on.cmd("tar -xf cudart-llama-bin-win-cuda-12.4-x64.zip"))  # fmt: skip
+        yield tried(on.in_windows("or install the CUDA 12 toolkit, which has them, then open a new window"), on.cmd("winget install --exact --id Nvidia.CUDA --version 12.4"))  # fmt: skip
+
+
+_WEIGHTS = Later(r"(?<![\w.])[A-Za-z][\w.]*[-_](?P<size>\d{1,3}(?:\.\d)?)[bB](?=[-_/.\s\"']|$)")
+_QUANTISED = Later(r"(?:4|8)[-_ ]?bit|\bawq\b|\bgptq\b|gguf|[-_]q[2-8]_|int[48]\b|\bfp8\b|nf4", re.IGNORECASE)
+_RAM = Later(r"^Mem: +(\d+) ", re.MULTILINE)
+
+
+def beyond_the_memory(case: Asked) -> Iterator[Fix]:
+    """A model whose weights alone are more than the memory: fewer bits, by its name and the memory that is told."""
+    found = _WEIGHTS.search(case.text)
+    if not found or _QUANTISED.search(case.text):
+        return
+    board = "jetson" in case.tools
+    ram = _RAM.search(case.text) if board else None
+    total = int(ram[1]) / 1024 if ram else max((one.size("total") for one in case.reading.symptoms), default=0) / 2**30
+    half, four = 2 * float(found["size"]), 0.6 * float(found["size"])
+    if not 0 < total < half:
+        return
+    fits = "" if four < 0.9 * total else "; and a smaller one: even so it does not fit"
+    says = f"{found['size']} billion weights take {half:.0f} GB in half precision, and there are {total:.0f} GB: take the model in 4 bits, about {four:.0f} GB{fits}"
+    if board:
+        yield tried(f"{says} (a GGUF file Q4_K_M by llama.cpp or Ollama, which the board runs), and stop the desktop meanwhile", on.linux("sudo systemctl isolate multi-user.target; ollama run MODEL"))  # fmt: skip
+    else:
+        yield tried(says, on.code('AutoModelForCausalLM.from_pretrained("MODEL", device_map="auto", quantization_config=BitsAndBytesConfig(load_in_4bit=True))'))  # fmt: skip
+
+
+_KEY = Later(r"Key was rejected by service|module with unavailable key", re.IGNORECASE)
+_CLOUDS = (
+    (Later(r"-azure\b|azureuser@"), "Azure", "az vm deallocate -g GROUP -n NAME && az vm update -g GROUP -n NAME --enable-secure-boot false && az vm start -g GROUP -n NAME"),
+    (Later(r"-gcp\b|google-compute|\.internal\b"), "Google Cloud", "gcloud compute instances stop NAME && gcloud compute instances update NAME --no-shielded-secure-boot && gcloud compute instances start NAME"),
+)  # fmt: skip
+
+
+def secure_boot_of_a_cloud(case: Asked) -> Iterator[Fix]:
+    """A virtual machine of a cloud has no firmware that one could enter: Secure Boot is a setting of the machine."""
+    cloud = next(((name, command) for words, name, command in _CLOUDS if words.search(case.text)), None)
+    if cloud and _KEY.search(case.text):
+        yield tried(f"Secure Boot refuses the driver's module, which nobody signed: in {cloud[0]} it is a setting of the machine; switch it off there (the portal has it too), from your own computer", on.linux(cloud[1]))  # fmt: skip
+        yield tried("Or take the distribution's own modules, which are signed, in place of those that DKMS built", on.host("sudo apt install linux-modules-nvidia-550-$(uname -r) nvidia-driver-550 && sudo reboot"), root=True)  # fmt: skip
+
+
 MATCHED: tuple[Row, ...] = (
+    (("framework.cpu_only", "cuda.missing_library"), without_the_runtime),
+    (("memory.oom",), beyond_the_memory),
+    (("driver.missing",), secure_boot_of_a_cloud),
     (("distributed.",), walled),
     (("cuda.version_mismatch", "program.build"), toolkit_of_torch),
     (

@@ -23,6 +23,9 @@ _PREFIXED = Later(r"(?:^(?:[a-z][\w.-]{1,40} +| )\| [^\n]*\n){3}", re.MULTILINE)
 _ENTERED = Later(r"\b(?:docker|podman) (?:run|exec)\b[^\n]*(?:\s-\w*i\w*t|\s-it|--interactive)[^\n]*(?:bash|sh)\s*$|^root@[\w.-]+:", re.MULTILINE)  # fmt: skip
 """A shell inside, where a variable can be set as anywhere."""
 
+_BUILD = Later(r"ERROR: process \"/bin/(?:ba)?sh -c |The command '/bin/(?:ba)?sh -c [^\n]*returned a non-zero|^#\d+ ERROR|^-+> \[[^\n]*RUN ", re.MULTILINE)  # fmt: skip
+"""A step of `docker build` that failed."""
+
 Values = Mapping[str, str]
 
 
@@ -30,6 +33,8 @@ def launched_by(case: Asked) -> str:
     """What starts the container that a program was seen in from outside; "" where there is none, or where somebody typed inside it."""
     if case.windows or typed_inside(case.text) or _ENTERED.search(case.text):
         return ""
+    if _BUILD.search(case.text):
+        return "build"
     if "kubernetes" in case.tools:
         return "kubernetes"
     if "compose" in case.tools or _PREFIXED.search(case.text):
@@ -54,6 +59,10 @@ def _in_a_pod(values: Values, case: Asked) -> str:
     return on.code(f"env: [{pairs}]    # in the manifest, in the container's part; then apply it")
 
 
+def _in_a_build(values: Values, case: Asked) -> str:
+    return on.dockerfile("\n".join(f"ENV {name}={value}" for name, value in values.items()))
+
+
 def _in_a_run(values: Values, case: Asked) -> str:
     options, image = image_of(case.text)
     kept = _without(options, values)
@@ -73,15 +82,17 @@ def _without(options: Sequence[str], values: Values) -> list[str]:
     return out
 
 
-_WAYS: Mapping[str, Callable[[Values, Asked], str]] = {"compose": _in_compose, "kubernetes": _in_a_pod, "docker": _in_a_run}  # fmt: skip
+_WAYS: Mapping[str, Callable[[Values, Asked], str]] = {"compose": _in_compose, "kubernetes": _in_a_pod, "docker": _in_a_run, "build": _in_a_build}  # fmt: skip
 _HINTS = {
     "compose": "for the service: under environment: in compose.yaml, then docker compose up -d --force-recreate",
     "kubernetes": "for a pod: under env: of the container in its manifest",
     "docker": "for a container: docker run -e NAME=VALUE, or ENV in its Dockerfile",
+    "build": "in the Dockerfile: as ENV NAME=VALUE, before the step that fails",
 }
 _GONE = {
     "compose": "take it out of environment: in compose.yaml and of ENV in the image's Dockerfile, or make it empty there",
     "kubernetes": "take it out of env: in the manifest and of ENV in the image's Dockerfile, or make it empty there",
+    "build": "take its ENV out of the Dockerfile",
     "docker": "take it out of docker run and of ENV in the image's Dockerfile, or make it empty there",
 }
 
@@ -100,7 +111,13 @@ def set_inside(fix: Fix, case: Asked) -> Fix:
     if gone:
         return structs.replace(fix, text=_outside(f"{fix.text}; {_GONE[launcher]}", fix.text), command=_WAYS[launcher](dict.fromkeys(gone[1].split(), ""), case))  # fmt: skip
     if given and "$(" not in given[1]:
-        values = {name: _value(value) for name, _, value in (one.partition("=") for one in given[1].split())}
-        return structs.replace(fix, command=_WAYS[launcher](values, case))
+        read = str if launcher == "build" else _value  # a Dockerfile reads variables itself
+        values = {name: read(value) for name, _, value in (one.partition("=") for one in given[1].split())}
+        text = (
+            on.as_said(f"{fix.text}, in the Dockerfile, before the step that fails", fix.text)
+            if launcher == "build"
+            else fix.text
+        )
+        return structs.replace(fix, text=text, command=_WAYS[launcher](values, case))
     hint = _HINTS[launcher]
     return fix if hint in fix.text else structs.replace(fix, text=on.as_said(f"{fix.text}; {hint}", fix.text))

@@ -20,6 +20,8 @@ _NAMES: tuple[tuple[str, Later], ...] = (
     ("PROGRAM", Later(r"\bpython3? (?:-u |-m torch\.distributed\.\S+ )?([\w./-]+\.py)\b|torchrun [^\n]*?([\w./-]+\.py)\b|^  File \"([\w-]+\.py)\", line", re.MULTILINE)),
     ("IMAGE.sif", Later(r"\b(?:singularity|apptainer) (?:exec|run|shell)\b[^\n]*?\s([\w./-]+\.(?:sif|simg))\b")),
     ("JOB.sh", Later(r"\bsbatch (?:-\S+ )*([\w./-]+\.(?:sh|slurm|sbatch|job))\b")),
+    ("DISTRIBUTION", Later(r"^\s*\*?\s*([\w.-]+)\s+(?:Running|Stopped)\s+1\s*$", re.MULTILINE)),
+    ("NODE", Later(r"\broot@([\w.-]*node[\w.-]*):|kubectl describe nodes? ([\w.-]+)")),
     ("CONTAINER", Later(r"\bdocker (?:exec|logs|start|restart)(?: (?:--tail|--since|-n|-u|-w|-e|--user)[ =]\S+| -\S+)* ([A-Za-z][\w-]*)")),
 )  # fmt: skip
 """A word that a command leaves open, and where a text names the thing."""
