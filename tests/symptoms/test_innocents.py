@@ -79,6 +79,9 @@ NOBODYS = [
     "gzip: stdin: unexpected end of file\ntar: Unexpected EOF in archive\ntar: Error is not recoverable: exiting now",
     "[info] gpu metrics disabled: libnvidia-ml.so.1: cannot open shared object file: No such file or directory\n[info] 1 sample; exiting normally",
     "ERROR pool: worker-3: CUDA error: an illegal memory access was encountered (attempt 1/3)\nINFO pool: jobs=120 done=120 retried=1 exit=0",
+    "    GPU Reset Status\n        Reset Required                    : Requested functionality has been deprecated\n    Clocks Event Reasons\n            HW Thermal Slowdown           : Not Active",
+    "device: Cuda(CudaDevice(DeviceId(1)))\nretrieved the files in 40µs\nError: cannot find tensor model.layers.0.self_attn.qkv_proj.weight",
+    '**alloc.cc** line 12\n\n> +    if (st == cudaErrorMemoryAllocation) {\n> +      LOG(ERROR) << "CUDA out of memory. Tried to allocate " << bytes;\n\nnit: say which stream.',
 ]  # fmt: skip
 
 

@@ -28,7 +28,9 @@ _RAN = re.compile(
     re.MULTILINE,
 )
 _ASKS = re.compile(r"^\s*(?:why|how|what|which|when|can|does|is|should|where)\b[^\n]{5,300}\?\s*$", re.IGNORECASE)
-_PATCH = re.compile(r"^diff --git |^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE)
+_PATCH = re.compile(
+    r"^diff --git |^> ?[+-] {2,}\S[^\n]*\n> ?[+-] {2,}\S|^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE
+)
 _SETTLED = re.compile(
     r"\b(?:is|was|are|were|has been|have been|got) (?:now )?(?:solved|fixed|resolved)\b|\bworks? (?:again|now|fine)\b"
     r"|\b(?:solved|fixed) (?:it|this|by)\b|\bno longer (?:happens|occurs|appears)\b",

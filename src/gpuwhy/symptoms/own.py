@@ -169,10 +169,11 @@ _SHAPED = re.compile(
 
 _HOLLOW = re.compile(
     r"(?:creating|starting|start|launch(?:ing)?) (?:the )?(?:\w+ )?(?:server|service|engine|worker)\b"
-    r"|failed to load (?:all )?models?\b",
+    r"|failed to load (?:all )?models?\b|^\W*conversion failed"
+    r"|\b(?:open|initiali[sz])(?:ing|e)? (?:the )?(?:\w+ )?(?:encoder|decoder|filters?|output stream)\b",
     re.IGNORECASE,
 )
-"""The last word of a server that does not start: why was said before."""
+"""The last word of a server that does not start, or of a converter: why was said before."""
 
 
 def _ended_alone(ending: Ending) -> bool:

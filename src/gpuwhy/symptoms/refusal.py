@@ -133,10 +133,10 @@ def _tells(one: Symptom) -> bool:
 
 
 _TRACED = re.compile(
-    r"tracer|traced array|concrete value|key data|static_arg|singular|positive[- ]definite|not converge|failed to converge|non-finite|contains? (?:nan|inf)|probability tensor|must feed a value|fetch argument|exist in the graph|\bnan\b",
+    r"tracer|traced array|concrete value|key data|static_arg|singular|positive[- ]definite|not converge|failed to converge|non-finite|contains? (?:nan|inf)|probability tensor|(?:cannot find|could not find|missing|no such|unknown) tensor\b|tensor [^\n]{1,120} (?:was )?not found|(?:missing|unexpected) key|must feed a value|fetch argument|exist in the graph|\bnan\b",
     re.IGNORECASE,
 )
-"""What is no matter of the GPU: a value asked of an array that has none yet (JAX), numbers that have no solution."""
+"""What is no matter of the GPU: a value asked of an array that has none yet (JAX), numbers that have no solution, a file of weights that lacks one."""
 
 
 def _printed(text: str) -> Ending | None:

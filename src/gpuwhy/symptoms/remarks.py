@@ -135,12 +135,16 @@ _NAMED_AS = re.compile(
 """What stands after or before the bare name of a package that is meant as one."""
 
 
+_SOUGHT = re.compile(r"\b(?:grep|findstr|select-string|rg)\b[^\n]*", re.IGNORECASE)
+"""What somebody looked for is not what is there."""
+
+
 def _both(text: str) -> Iterator[Symptom]:
     """Two packages of one family of which the text says that both are there."""
     if not _TOGETHER.search(text):
         return
     named: dict[str, dict[str, int]] = {}
-    for found in _DISTRIBUTION.finditer(text):
+    for found in _DISTRIBUTION.finditer(_SOUGHT.sub(lambda one: " " * len(one[0]), text)):
         if found["variant"] or found["release"] or "-" in found["base"] or _as_package(text, found):
             name = _PART.sub("", f"{found['base']}{found['variant']}".lower())
             named.setdefault(_family(found["base"].lower()), {}).setdefault(name, found.start())

@@ -299,7 +299,10 @@ def reminds(line: str) -> bool:
     return bool(_INFORMS.search(line) and _OF_ANOTHER_TIME.search(line) and not _OF_NOW.search(line))
 
 
-_DENIES = re.compile(r"\S {2,}: +(?:no|not active|none|n/?a|0|0 \w{1,4}|\[n/a\])\s*$", re.IGNORECASE)
+_DENIES = re.compile(
+    r"\S {2,}: +(?:no|not active|none|n/?a|0|0 \w{1,4}|\[n/a\]|not supported|requested functionality has been \w+)\s*$",
+    re.IGNORECASE,
+)
 
 
 def denies(line: str) -> bool:

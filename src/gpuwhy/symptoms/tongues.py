@@ -92,4 +92,6 @@ def _ending(one: Tongue, found: re.Match[str], lines: Sequence[str], at: int) ->
     after = at + 1
     if (one.next_line or not says.strip()) and after < len(lines):
         says, after = lines[after].strip(), after + 1
+        if one.below is not None and one.below.match(says):
+            says = ""  # only where it ended: what was printed above tells why
     return Ending("fatal", one.name, says[:WIDE].strip(), line=at + 1, first=at + 1, last=after)

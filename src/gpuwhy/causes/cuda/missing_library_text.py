@@ -13,6 +13,7 @@ from gpuwhy.causes.text.bitsandbytes import matching
 from gpuwhy.causes.text.common import CUDA_LIBRARY, CUDA_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else
 from gpuwhy.causes.text.conditions import all_of, alone, any_of, asks, field, line, no, with_
 from gpuwhy.causes.text.installing import missing_library
+from gpuwhy.causes.text.libraries import none_listed
 from gpuwhy.causes.text.library_ways import applications, brought
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES, MSVC, NOT_ALONG_PATH
@@ -101,6 +102,7 @@ TEXT = Text(
         ("loader.find_failed", 2.2, _MISSING, asks("nvrtc")),
         ("loader.cudnn_sub", 1.8, "the loader finds {library}, but not {wanted}, which {library} needs", line(r"Error: lib(?:cublas|cudart|nvrtc)")),
         ("loader.tf_skip", 2.4, "TensorFlow could not open some CUDA library", SKIPPED),
+        ("loader.tf_skip", 4.4, "TensorFlow could not open some CUDA library, and none of NVIDIA's packages is installed", none_listed("nvidia|cuda")),
         ("ct2.not_found", 2.9, _MISSING, CUDA_LIBRARY),
         ("cupy.load_failed", 2.6, _MISSING, asks("cuda", "nvrtc")),
         ("windows.dll_not_found", 3.2, _MISSING, CUDA_LIBRARY),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpuwhy.causes.text.common import LACKS_ENTRY, SAID_TO_FAIL, nothing_else
 from gpuwhy.causes.text.conditions import all_of, asks, field, line, no, own_symbol, whole, with_
 from gpuwhy.causes.text.env_ways import one_copy
+from gpuwhy.causes.text.libraries import beside_another_toolkit
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_START, UNRESOLVED
@@ -22,6 +23,7 @@ TEXT = Text(
         ("remark.two_copies", 4.6, "two copies of the library are in the process, and the wrong one is found first", no(line("cudnn"))),
         ("remark.shadow", 4.8, "the text tells of a second copy that is found first", all_of(no(line("cudnn")), no(whole(r"[/-]compat\b")), with_("cublas.", "cufft.", "cusparse.", "cusolver.", "curand.", "cuda.", "loader.", "signal.", "bitsandbytes.", "title."))),
         ("loader.unloaded_symbol", 4.8, "{library} is another copy than the one that is needed: it lacks {symbol}"),
+        ("nvrtc.builtins", 4.4, "{library} is there, and the folder of another CUDA is searched before its own", beside_another_toolkit),
         ("loader.lacks", 4.8, "{library} is another copy than the one that is needed: it lacks {symbol}"),
         ("ntstatus.heap_corruption", 2.2, "native code writes past its memory (0xC0000374); this happens with two copies of a runtime"),
         ("ntstatus.entrypoint_not_found", 2.2, "a DLL of another version wins (0xC0000139)"),

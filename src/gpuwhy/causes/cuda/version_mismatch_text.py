@@ -37,7 +37,7 @@ from gpuwhy.causes.text.library_ways import matched
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BITSANDBYTES
 from gpuwhy.causes.text.room import Text
-from gpuwhy.causes.text.versions import told_cuda_unfit
+from gpuwhy.causes.text.versions import beyond, told_cuda_unfit
 from gpuwhy.knowledge.messages import NO_CUDNN, NO_GPU, NO_START, UNRESOLVED
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -161,6 +161,10 @@ TEXT = Text(
         ("jax.found_version", 4.4, "{what} {loaded} is there, JAX was built with {built}", field("what", r"(?!cudnn)")),
         ("jax.unable_to_use", 3.0, "the {what} that is there is too old", field("what", r"(?!cudnn)")),
         ("tf.ptxas_version", 4.0, "ptxas {has} is there, {needs} is needed"),
+        ("numba.nvvm_ir", 3.4, "NVVM does not read the code that it is given: it is of another CUDA than the compiler before it is made for"),
+        ("said.too_new", 3.6, "the CUDA that is there is newer than this release knows ({has})", all_of(beyond, no(line("driver")))),
+        ("said.too_new", 2.8, "the CUDA that is there is newer than this release knows ({has})", beyond),
+        ("tensorrt.sm", 2.4, "TensorRT met another CUDA than the one that it is made for", with_("tf.trt_mismatch")),
         ("numba.no_ccs", 4.0, "Numba does not know the CUDA toolkit that it found"),
         ("numba.unsupported_ptx", 2.6, "PTX {ptx} meets a tool that knows {knows}"),
         ("numba.unsupported_ptx", 3.6, "PTX {ptx} meets a ptxas that knows {knows}", line("ptxas")),

@@ -24,7 +24,7 @@ TEXT = Text(
               "fabric", "driver installer", "driver-installer", "driver daemonset", "driver-daemonset", "driver container", "driver-container", "driver pod", "before the", "persistenced", "right after", " with 802", "error 802", "code 802", "init failure", "initialization error", covers=("title.", "cuda.not_initialized", "cuda.initialization")),
         error("kernel.suspend", r"(?:after|from) (?:suspend|sleep|hibernat\w+|resume|waking)|suspend/resume|nvidia[-_]uvm[^\n]*(?:fail|error|unload|reload)",
               "suspend", "sleep", "hibernat", "nvidia_uvm", "nvidia-uvm"),
-        error("nvidia.fabric", r"(?:fabric[ -]?manager|nvswitch|fabric)[^\n]*(?:fail|not |error|inactive|dead|stop|in progress|n't|restart|start)", "fabricmanager", "fabric manager",
+        error("nvidia.fabric", r"(?:fabric[ -]?manager|nvswitch|fabric)[^\n]*(?:fail|not |error|inactive|dead|stop|in progress|n't|restart|start)|^\s*(?:fabric )?state\s*: in progress", "fabricmanager", "in progress", "fabric manager",
               "fabric-manager", "nvswitch", "fabric state"),
         error("nvidia.fabric_version", r"fabric manager[^\n]*(?:don'?t|doesn'?t|not) match", "fabric manager", covers=("nvidia.fabric",)),
     ),

@@ -16,7 +16,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.pins import pin
 from gpuwhy.causes.text.retired import last_driver
 from gpuwhy.causes.text.room import Text
-from gpuwhy.causes.text.versions import told_driver_older
+from gpuwhy.causes.text.versions import short_of, told_driver_older
 from gpuwhy.causes.text.ways import elsewhere, own_ways
 from gpuwhy.knowledge.containers import read
 from gpuwhy.knowledge.distributions import NEWEST_DRIVER
@@ -324,6 +324,7 @@ TEXT = Text(
             "symbol lookup for cu",
             covers=("loader.undefined_symbol",),
         ),
+        error("optix.abi", r"driver does not support abi version|optix[^\n]{0,60}(?:requires?|needs?) (?:a )?newer driver", "abi version", "newer driver", covers=("title.",)),
         error("nvenc.driver", r"minimum required nvidia driver|driver does not support the required nvenc|nv_enc_err_invalid_version|nvencodeapi\w*[^\n]{0,60}invalid[_ ]version", "required nvidia driver", "required nvenc", "invalid_version", covers=("nvenc.session",)),
         error("julia.driver", r"^(?![^\n]*cuda-bindings was built)[^\n]*(?:driver on this system only supports up to cuda (?P<has>[\d.]+)|nvidia driver[^\n]{0,40}only supports[^\n]{0,20}cuda)", "only supports up to cuda", "only supports cuda"),
         error("title.driver_needed", r"requires? (?:at least )?(?:an? )?(?:nvidia )?drivers? (?:version )?(?:>=?|v?\d|or newer)|needs? (?:at least )?(?:nvidia )?driver (?:version )?(?:>=?|\d)|requires? an? (?:\w+ )?driver of|incompatib\w+ between (?:the )?(?:cuda |nvidia )?driver|driver (?:and|is|version)[^\n]{0,30}incompatib",
@@ -362,6 +363,9 @@ TEXT = Text(
         ("container.driver_release", 4.8, "the image needs driver {needs}, and {has} is there"),
         ("packages.virtual_cuda", 2.6, "conda sees a driver that is too old for the package"),
         ("loader.undefined_symbol", 4.2, "the driver's own library lacks {symbol}", field("object", r"(?!.*/stubs/).*libcuda\.so")),
+        ("said.too_new", 4.4, "the driver is for CUDA {has}, and {least} or newer is supported", all_of(short_of, line("driver"))),
+        ("optix.abi", 4.2, "OptiX says that the driver is older than it needs"),
+        ("kin.older", 4.0, "{library} says that the driver is older than it needs ({name})"),
         ("nvenc.driver", 4.6, "the encoder needs a newer driver", no(any_of(line(r"\(unknown\)"), _no_codec))),
         ("nvenc.driver", 1.6, "the encoder may need a newer driver"),
         ("said.video", 2.2, "the driver's video library answers as one of another release"),

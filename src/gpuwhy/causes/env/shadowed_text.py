@@ -25,6 +25,20 @@ def _elsewhere(s: Symptom, r: Reading) -> bool:
     return bool(re.search(r"(?m)^\s*File \"(?![^\"\n]*AppData\\Roaming)[A-Z]:\\", r.excerpt))
 
 
+_HOME_COPY = re.compile(
+    r"/\.local/lib/python3\.\d+/site-packages/(?:torch|tensorflow|jax|jaxlib|numpy|cupy|numba|transformers|onnxruntime)/"
+)
+_WITH_HOME = re.compile(
+    r"\b(?:apptainer|singularity|enroot|pyxis|shifter|charliecloud|udocker)\b|\.(?:sif|simg|sqsh)\b"
+)
+"""Engines that show the home folder inside the container."""
+
+
+def _home_in_image(s: Symptom, r: Reading) -> bool:
+    """In a container that sees the home folder, a framework was imported from the user's own packages there."""
+    return bool(_WITH_HOME.search(r.excerpt) and _HOME_COPY.search(r.excerpt))
+
+
 _TREE = re.compile(r"/(\w{3,40})/\1/[^\s'\"]{0,60}\.so\b")
 
 
@@ -107,6 +121,7 @@ TEXT = Text(
         ("shadow.torch_tree", 4.6, "the source tree in the working folder is imported instead of the installed package"),
         ("shadow.hollow_folder", 4.8, "a folder without code has the module's name, and Python imports it instead"),
         ("remark.user_site", 4.4, "the copy in the user's own folder (~/.local) comes before the environment's", whole(r"conda|venv|\benvs?\b|sys\.path|user[- ]site")),
+        *((one, 4.6, "the container sees the home folder, and Python takes the copy in ~/.local before the image's own", _home_in_image) for one in ("loader.undefined_symbol", "loader.cannot_open", "python.import_name", "python.attribute", "torch.driver_too_old", "cudnn.")),
         ("bnb.no_version", 4.4, "bitsandbytes is imported from a source folder that has no compiled library", _in_checkout),
         ("loader.cannot_open", 4.0, "the library is looked for in a source folder, which has none: it is imported in place of the installed package", _in_checkout),
         ("shadow.script", 4.6, "your script {path} has the name of a module: whatever imports {name} gets the script", _while_importing),

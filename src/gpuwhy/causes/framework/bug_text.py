@@ -14,6 +14,7 @@ from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.package_ways import other_release
 from gpuwhy.causes.text.remedies import CRASH, FAULTS
 from gpuwhy.causes.text.room import Text
+from gpuwhy.causes.text.versions import beyond
 from gpuwhy.knowledge.windows import REDISTRIBUTABLE
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -167,6 +168,9 @@ TEXT = Text(
         ("triton.shared", 2.0, "the kernel wants more {what} than the GPU has"),
         ("tf.conv_check", 1.4, "a check inside TensorFlow failed"),
         ("tf.libdevice", 1.0, "some releases look in the wrong folder"),
+        ("said.too_new", 3.8, "this release is older than the driver, and does not know its CUDA {has}", all_of(beyond, line("driver"))),
+        ("said.too_new", 2.6, "this release does not know a CUDA as new as {has}", beyond),
+        ("numba.nvvm_ir", 2.4, "the release makes code that this NVVM does not read"),
         ("nvrtc.builtins", 1.6, "some wheels lack the file under this name"),
         ("tf.skipping", 0.5, "some releases lack a folder in their search path"),
         ("cuda.not_supported", 1.4, "an operation that is not supported (error 801)"),

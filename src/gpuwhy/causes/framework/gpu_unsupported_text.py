@@ -61,6 +61,9 @@ def _range(case: Asked, capability: str) -> Iterator[Fix]:
 TEXT = Text(
     "framework.gpu_unsupported",
     signatures=(
+        error("nvenc.lacks", r"openencodesession\w*[^\n]{0,40}(?:unsupported device|no encode device|\((?:1|2)\))|\[\w+_nvenc[^\]\n]{0,40}\][^\n]{0,60}not supported\W*$|\[\w+_cuvid[^\]\n]{0,40}\] (?:codec|hardware)[^\n]{0,60}(?:not supported|lacks support)|hardware is lacking required capabilities",
+              "openencodesession", "_nvenc", "_cuvid", "lacking required capabilities", covers=("nvenc.session", "title.", "memory.")),
+        error("tensorrt.sm", r"unsupported sm\b[^\n\w]{0,3}(?:0x)?[0-9a-f]{2,4}\b|\bcask (?:convolution|gemm|pooling|deconvolution) execution|error in checkcaskexecerror", "unsupported sm", "cask ", "checkcaskexecerror", covers=("title.", "tf.trt_mismatch")),
         error("generic.sm_dropped", r"\btarget gpu sm ?\d+ is not supported|\(compute capability \d+\.\d\) or newer architecture is required", "target gpu sm", "architecture is required", covers=("build.", "tensorrt.", "python.", "said.", "title.")),
         error(
             "triton.too_old",
@@ -97,8 +100,8 @@ TEXT = Text(
         error("torch.arch_refused", r"(?:not supported|unsupported) (?:in|on|by|for) (?:this|the current|your|current|sm_?\d+) ?(?:gpu )?(?:architectures?|gpus?|hardware)|unsupported (?:gpu|cuda) device|unsupported compute capability|without support for the current gpu arch",
               "not supported in this", "not supported on this", "not supported for the current", "not supported by your", "not supported by this", "not supported on your", "not supported for this", "unsupported gpu", "unsupported cuda",
               "unsupported compute", "for the current gpu arch", "not supported on sm", "not supported in the current", covers=("python.exception",)),
-        error("torch.arch_words", r"\b(?:gpu|card)\b(?![^\n]{0,60}(?:driver|cudnn|version))[^\n]{0,60}(?:is |are )too old|no longer supports? (?:this|your) gpu|gpu arch[^\n]{0,20}(?:isn'?t|not) supported|or newer (?:gpu )?architecture is required|ptxas does not support|does not support cc \d"
-              r"|compute capability (?:of )?(?P<has>[\d.]+)[^\n]{0,30}(?:is not supported|not supported|too (?:low|old)|isn'?t supported|unsupported)", "too old", "longer support", "gpu arch", "architecture is required", "ptxas does not", "support cc", "compute capability"),
+        error("torch.arch_words", r"\b(?:gpu|card)\b(?![^\n]{0,60}(?:driver|cudnn|version))[^\n]{0,60}(?:is |are )too old|no longer supports? (?:this|your) gpu|gpu arch[^\n]{0,20}(?:isn'?t|not) supported|or newer (?:gpu )?architecture is required"
+              r"|compute capability (?:of )?(?P<has>[\d.]+)[^\n]{0,30}(?:is not supported|not supported|too (?:low|old)|isn'?t supported|unsupported)", "too old", "longer support", "gpu arch", "architecture is required", "compute capability"),
         error("torch.capability_short", r"requires? device with capability [<>=]+ \(?(?P<needs>[\d, .]+)\)?[^\n]*has capability \(?(?P<has>[\d, .]+)", "device with capability"),
         error(
             "torch.arch_needs",
@@ -111,6 +114,9 @@ TEXT = Text(
     clues=(
         ("kin.lacks", 3.8, "{library} has no code for this GPU or driver ({name})"),
         ("said.built_for", 4.8, "it was built for {built}, and this GPU is {has}", differ("built", "has")),
+        ("nvenc.lacks", 3.8, "the card's encoder or decoder has not what is asked of it"),
+        ("tensorrt.sm", 3.8, "this TensorRT has no code for this GPU", line("unsupported sm")),
+        ("tensorrt.sm", 2.8, "TensorRT's own kernels do not run; this happens on a GPU that is newer than it", no(line("unsupported sm"))),
         ("generic.sm_dropped", 4.8, "this release does not run on a GPU of this generation"),
         ("cuda.invalid_symbol", 3.6, "the build has no code for this GPU: a symbol of the device code is not there (error 13)", no(by_program)),
         ("said.built_lower", 3.6, "it was built for another GPU than this one"),

@@ -7,7 +7,7 @@ from typing import Literal
 
 from gpuwhy.causes.text.versions import versions_told
 from gpuwhy.knowledge.sonames import cuda_of
-from gpuwhy.model.symptom import Reading, Symptom
+from gpuwhy.model.symptom import Condition, Reading, Symptom
 from gpuwhy.model.version import numbers
 
 Kind = Literal["driver", "cudnn", "cuda", "nvrtc", "tensorrt", "nccl", "framework", "other"]
@@ -19,7 +19,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ("tensorrt", r"(?:lib)?nv(?:infer|onnxparser|parsers)"),
     ("nvrtc", r"(?:lib)?nvrtc|(?:lib)?nvvm"),
     ("nccl", r"libnccl|nccl"),
-    ("cuda", r"(?:lib)?(?:cudart|cublas|cufft|curand|cusolver|cusparse|cupti|nvjitlink|nvtoolsext|nvtx|npp|cufile|nvjpeg|nvshmem|cudadevrt)"),
+    ("cuda", r"(?:lib)?(?:cudart|cublas|cufft|curand|cusolver|cusparse|cupti|nvjitlink|nvtoolsext|nvtx|npp|cufile|nvjpeg|nvshmem|cudadevrt|nvcomp|cutensor|cudss|nvimgcodec|nvjitlink|nvfatbin|nvtiff|nvgraph|nvblas|cuvs|rmm\b)"),
     ("framework", r"(?:lib)?(?:torch|c10|caffe2|tensorflow|tfcc|_pywrap_tensorflow|onnxruntime|shm\b)"),
 )  # fmt: skip
 
@@ -134,3 +134,28 @@ def other_file_told(s: Symptom, r: Reading) -> bool:
         return bool(found) and wanted_span(s.get("library")) not in found
     same = [n for n in names if n.split(".so")[0] == stem]
     return bool(stem and same) and not any(n.startswith(s.get("library")) for n in same)
+
+
+_LISTING = re.compile(
+    r"^(?P<prompt>[^\n]{0,80}?[$#>%]) ?(?:\S*/)?(?:pip3?|python\S* -m pip|uv pip|conda|mamba|dpkg|apt|rpm|ldconfig|find|locate)\b"
+    r"[^\n]*\b(?P<what>nvidia|cuda|cudnn|cublas|libcu\w{2,12})\b[^\n]*\n(?:(?P=prompt)|\s*\Z)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A command that lists what is installed, by name, and the next prompt right below it."""
+
+
+def none_listed(pattern: str) -> Condition:
+    """Somebody listed what is installed of a name, and there was none."""
+    wanted = re.compile(pattern, re.IGNORECASE)
+    return lambda s, r: any(wanted.match(one["what"]) for one in _LISTING.finditer(r.excerpt))
+
+
+_TOOLKIT = re.compile(r"(?:cuda-|cuda[\\/]v)(\d{1,2}\.\d)\b", re.IGNORECASE)
+_OF_RELEASE = re.compile(r"(?:\.so\.|64_)(\d{2})\.?(\d)")
+
+
+def beside_another_toolkit(s: Symptom, r: Reading) -> bool:
+    """The toolkit that the library belongs to is named in the text by its folder, and another one beside it."""
+    found = _OF_RELEASE.search(s.get("library"))
+    folders = set(_TOOLKIT.findall(r.excerpt))
+    return found is not None and f"{found[1]}.{found[2]}" in folders and len(folders) > 1

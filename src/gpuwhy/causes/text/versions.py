@@ -26,6 +26,18 @@ def versions_told(r: Reading, *names: str) -> list[str]:
     return [v for name in (*names, *more) for v in r.told.versions.get(name, ())]
 
 
+def beyond(s: Symptom, r: Reading) -> bool:
+    """What is there is newer than everything that the message names as supported, or is called too new."""
+    has, most = numbers(s.get("has")), numbers(s.get("most") or s.get("least"))
+    return bool(has) and (not most or has[: len(most)] > most)
+
+
+def short_of(s: Symptom, r: Reading) -> bool:
+    """What is there is older than everything that the message names as supported."""
+    has, least = numbers(s.get("has")), numbers(s.get("least"))
+    return bool(has and least) and has[: len(least)] < least
+
+
 def _builds(s: Symptom, r: Reading) -> list[Release]:
     """What is known of the TensorFlow and ONNX Runtime releases that the text names; 2.3 stands for 2.3.0."""
     platform = "windows-x86_64" if r.told.os == "windows" else "linux-x86_64"

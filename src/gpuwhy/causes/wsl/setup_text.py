@@ -38,6 +38,7 @@ TEXT = Text(
     signatures=(
         error("remark.wsl_one", r"^\s*\*?\s*[\w.-]{2,40}\s+(?:running|stopped)\s+1\s*$|\bwsl\b[^\n]{0,60}\bversion:? 1\b(?!\.)|\b(?:is|in|on|under|with|still) wsl ?1\b(?!\.)", "running", "stopped", "version", "wsl1", "wsl 1", covers=("title.",)),
         error("remark.wsl_driver", r"\bwsl2?\b[^\n]{0,60}\b(?:cuda-drivers|nvidia-driver(?:-\d+)?)\b|\b(?:cuda-drivers|nvidia-driver-\d+)\b[^\n]{0,30}\b(?:in|inside|under) (?:the )?wsl|\bwindows driver\b[^\n]{0,60}\b(?:before|older than|predates?|without)\b[^\n]{0,20}\bwsl|\bdriver\b[^\n]{0,30}\b(?:too old for|does not support|no support for|not support) wsl", "wsl", covers=("title.",)),
+        error("wsl.dxcore", r"\bdxcore\b[^\n]{0,30}(?:fail|error|not found)|(?:fail|error|unable|not)\w*[^\n]{0,40}\b(?:lib)?dxcore\b|/dev/dxg\b[^\n]{0,30}(?:no such|denied|not found|missing)", "dxcore", "/dev/dxg", covers=("nvidia.nvml_not_found", "container.cli", "container.generic", "title.", "loader.")),
         error("container.wsl", r"wsl environment detected but no adapters", "wsl environment detected",
               covers=("container.cli", "container.generic")),
         error("container.baked", r"(?:libnvidia-\w+|libcuda)\.so[\w.]*: file exists", ": file exists", covers=("container.cli", "container.generic", "title.trouble")),
@@ -69,6 +70,7 @@ TEXT = Text(
         ("nvidia.nvml_not_loaded", 4.8, "under WSL a Linux driver inside hides Windows' own", in_wsl),
         ("nvml.driver_not_loaded", 4.8, "under WSL a Linux driver inside hides Windows' own", in_wsl),
         ("title.sleep", 1.0, "it comes after sleep", in_wsl),
+        ("wsl.dxcore", 4.4, "what reaches the GPU through Windows (dxcore, /dev/dxg) does not come up"),
         ("container.wsl", 5.0, "WSL has no GPU adapter for the container"),
         ("nvidia.nvml_blocked", 4.0, "Windows blocks the GPU for WSL"),
         ("nvml.operating_system", 2.6, "the system blocks NVML", in_wsl),

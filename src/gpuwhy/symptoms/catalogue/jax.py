@@ -15,7 +15,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "jax.unable_to_load",
-        r"unable to load (?P<what>cudnn|cuda|cublas|cufft|cusolver|cusparse|cupti|nvjitlink|nccl)\b"
+        r"unable to load (?P<what>cudnn|cuda|cublas|cufft|cusolver|cusparse|cupti|nvjitlink|nccl)\b(?! driver)"
         r"|the (?P<what2>cudnn|cuda|cublas|cufft|cusolver|cusparse|cupti|nvjitlink) library was not found",
         "library was not found", "unable to load cu", "unable to load nv", "unable to load nccl",
     ),

@@ -14,6 +14,7 @@ _KINDS = {
     r"|step_?error|bad_?argument_?error|jpeg_?not_?supported|incomplete_?bitstream|corrupted_?\w{0,20}|null_?pointer\w{0,8}|data_?type_?error|range_?error|noimplementation\w{0,20}|not_?implemented)",
     "unready": r"(?:not_?(?:yet_?)?initiali[sz]ed|invalid_?(?:handle|plan|context|state|operation)|not_?ready|uninitiali[sz]ed|already_?\w{1,30})",
     "empty": r"(?:alloc(?:ation|ator)?_?(?:failed|failure)|out_?of_?memory|insufficient_?(?:workspace|memory|resources?|buffer)|memory_?allocation\w{0,10}|cuda_?malloc\w{0,10})",
+    "older": r"(?:unsupported_?(?:abi|driver|api)_?version|(?:incompatible|invalid|insufficient)_?driver\w{0,10}|driver_?too_?old)",
     "lacks": r"(?:arch_?mismatch|insufficient_?driver|no_?kernel_?image\w{0,20}|unsupported_?(?:device|gpu|arch\w{0,12})|no_?encode_?device)",
 }
 _ANCHORS = (

@@ -73,6 +73,12 @@ SIGNATURES: tuple[Signature, ...] = (
         "desired gpu memory utilization",
         covers=("memory.kv_cache",),
     ),
+    error(
+        "memory.at_start",
+        rf"(?P<free>{_SIZE}) (?:free|available) (?:gpu |device )?memory\b[^\n]{{0,60}}(?:less|smaller|lower) than (?:the )?minimum[^\n]{{0,160}}?(?P<total>{_SIZE}) total (?:gpu |device )?memory",
+        "total memory", "total gpu memory", "total device memory",
+        covers=("title.", "python.", "said.no_memory"),
+    ),
     error("memory.tensorrt", r"(?:\[trt\]|tensorrt)[^\n]*error code \d+: outofmemory|requested amount of gpu memory \((?P<wanted>\d+) bytes\) could not be allocated",
           "outofmemory", "requested amount of gpu memory"),
     error("memory.dispatched", r"dispatched on the cpu or the disk|enough gpu ram to fit", "or the disk", "gpu ram to fit"),

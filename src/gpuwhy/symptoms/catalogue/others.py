@@ -25,13 +25,14 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "nvrtc.builtins",
-        r"(?:failed to open|cannot open|could not (?:find|load)|unable to open)[^\n]*(?P<library>(?:lib)?nvrtc-builtins[\w.-]*)"
+        r"(?:failed to open|cannot open|could not (?:find|load)|unable to open)[^\n]*?(?P<library>(?:lib)?nvrtc-builtins[\w.-]*\w)"
         r"|nvrtc[^\n]{0,20}failed to load (?P<library2>builtins)",
         "nvrtc-builtins", "failed to load builtins",
         covers=("loader.cannot_open", "loader.find_failed"),
     ),
     error("numba.no_driver", r"cuda driver library cannot be found|possible cuda driver libraries are found but",
           "cuda driver library cannot be found", "cuda driver libraries are found but"),
+    error("numba.nvvm_ir", r"nvvm_error_(?:invalid_ir|ir_version_mismatch)|<unnamed> \(\d+, ?\d+\): parse", "nvvm_error_i", "<unnamed> (", covers=("python.", "refused.", "title.", "said.kernel_compile")),
     error("numba.nvvm", r"libnvvm cannot be found|nvvmsupporterror|(?:could not find|no)[^\n]{0,30}nvvm(?:\.dll|\.so)",
           "libnvvm", "nvvmsupporterror", "nvvm.dll", "libnvvm.so"),
     error("numba.unsupported_ptx", r"unsupported \.version (?P<ptx>[\d.]+); current version is '?(?P<knows>[\d.]+)",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from gpuwhy.model.signature import Signature, error, vague
 
 _NUMBER = r"v?\d(?:[\d.]{0,13}\d)?"
+_RELEASE = r"\d{1,3}(?:\.\d{1,2}){0,2}"
 _TYPES = r"(?:fp8|fp16|float16|half precision|bf16|bfloat16|float8\w*|int8|int4|fp4|nvfp4|mxfp4|tf32|float64|fp64)"
 _GENERATIONS = r"(?:kepler|maxwell|pascal|volta|turing|ampere|ada(?: lovelace)?|hopper|blackwell)\b\W{0,2}"
 _LESS = r"(?:is |which is |was )?(?:older than|less than|lower than|smaller than|below|too old|not new enough)"
@@ -35,6 +36,9 @@ SIGNATURES: tuple[Signature, ...] = (
     vague("said.host_memory", r"(?:not enough|insufficient|out of|no more|failed to allocate|cannot allocate|could not allocate)[^\n]{0,30}\b(?:host|system|cpu|pinned|shared|main) (?:memory|ram)\b", "host", "system", "cpu", "pinned", "shared", "main memory"),
     error("said.other_release", r"(?P<library>\blib(?P<stem>cu\w{2,20}|nv\w{2,20}|nccl)\.so\.(?P<wanted>\d+))\b[^\n]{0,120}?\b(?:found|only|but|there is|have|has|got|installed|there)\b[^\n]{0,60}?lib(?P=stem)\.so\.(?P<found>\d+)(?:\.\d+)*|(?P<library2>\b(?P<stem2>cudnn|cudart|cublas|cublaslt|cufft|curand|cusolver|cusparse|nvrtc)64_(?P<wanted2>\d+)(?:_0)?\.dll)\b[^\n]{0,120}?\b(?:found|only|but|there is|have|has|got|installed|there)\b[^\n]{0,60}?(?P=stem2)64_(?P<found2>\d+)",
           ".so.", "64_", covers=("loader.cannot_open", "loader.library", "loader.not_found", "title.", "windows.", "remark.needs", "said.package_older", "python.")),
+    error("said.too_new", rf"only supports?\b[^\n\d]{{0,60}}v?(?P<least>{_RELEASE})(?:\.x)?(?:[^\n\d(]{{1,12}}v?(?P<most>{_RELEASE})(?:\.x)?){{0,3}}[^\n\d]{{0,30}}\b(?:yours is|but|found|got|you have|detected)\b[^\n\d]{{0,40}}(?P<has>{_RELEASE})"
+          rf"|\b(?:cuda|driver|toolkit|nvcc)\b[^\n\d]{{0,24}}\(?(?P<has2>{_RELEASE}|\d{{4,5}})\)? is (?:too new|not (?:yet )?supported by this (?:version|release))|\bunsupported cuda (?:toolkit )?version:? [`'\"]?(?P<has3>{_RELEASE})",
+          "only support", "too new", "supported by this", "unsupported cuda", covers=("title.", "python.", "else.", "said.driver_older", "torch.arch_refused")),
     error("said.symbol", r"invalid device symbol", "invalid device symbol", covers=("build.cu_error", "title.trouble", "python.exception")),
     vague("said.platform", r"no (?:registered )?platform (?:called|named) \W?(?:cuda|opencl|gpu)|(?:cuda|gpu) (?:platform|package|backend|plugin) (?:is )?not (?:available|registered|installed|found|enabled|built)|(?:package|backend|plugin|platform) (?:cuda|gpu) (?:is )?not (?:available|registered|installed|found|enabled|built)"
           r"|(?:built|compiled|installed) without (?:nccl|cuda|gpu|mpi|cudnn|tensorrt|nvenc|nvdec|cublas)\b|unknown (?:encoder|decoder) '\w*(?:nvenc|cuvid)'|(?:not|n't) (?:been )?(?:built|compiled) with (?:nccl|cuda|gpu|nvenc)",
@@ -58,7 +62,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("said.flag", r"couldn'?t interpret value (?P<value>[^\n]{0,400}) for flag (?P<flag>[\w-]+)|unknown flags? in (?P<flag2>[a-z_]+_flags)|(?:unrecogni[sz]ed|unknown|invalid) (?:value|option|setting)[^\n]{0,60}(?:environment variable|env var(?:iable)?) (?P<flag3>[A-Z_]{4,})"
           r"|\b(?:setting|parsing|reading) (?:the )?(?:option|flag|field|setting) ['\"`]?(?P<flag4>[a-z][\w.-]{2,80})['\"`]?[,:]? [^\n]{0,120}?(?:not a valid|invalid|not (?:a|an) |cannot|could not|unknown|expected)|no such (?:compile )?option:? ['\"`]?(?P<flag5>xla_\w{2,80})",
           "interpret value", "ing option", "ing the option", "ing flag", "ing the flag", "ing field", "ing the field", "ing setting", "no such", "unknown flag", "environment variable", "env var", covers=("python.exception",)),
-    error("said.no_cache", r"memory reserved for kv cache is -\d|# ?(?:cuda|gpu) blocks: 0\b|kv cache[^\n]{0,40}(?:negative|less than (?:0|zero)|no room)", "kv cache", "cuda blocks: 0", "gpu blocks: 0"),
+    error("said.no_cache", r"memory reserved for kv cache is -\d|max(?:imum)? (?:seq(?:uence)?|model) len\w*[^\n]{0,60}larger than the (?:maximum |available )[^\n]{0,80}kv cache|# ?(?:cuda|gpu) blocks: 0\b|kv cache[^\n]{0,40}(?:negative|less than (?:0|zero)|no room)", "kv cache", "cuda blocks: 0", "gpu blocks: 0"),
     vague("said.busy", r"cuda-capable devices?(?:\(s\))? (?:is|are|is/are)[ /a-z]{0,8}busy|device(?:s|\(s\))? (?:is |are |is/are )?busy or unavailable", "busy or unavailable", "busy"),
     error("said.kernel_compile", r"gpu compilation of [^\n]{1,200} failed|resulted in invalid llvm ir|passing non-bitstype argument|taichi(?:compilation|type|syntax|name)error|unimplemented primitive in pallas|nvvm_error_compilation|(?:static assertion failed|static_assert)[^\n]{0,80}(?:cutlass|cute|thrust|\bcub\b|cuda)|failed to (?:legalize|translate) [^\n]{0,80}(?:nvvm|llvm|ptx|gpu)",
           "gpu compilation of", "invalid llvm ir", "non-bitstype", "taichi", "in pallas", "nvvm_error_compilation", "static assertion failed", "static_assert", "failed to legalize", "failed to translate", covers=("python.", "title.", "else.", "build.")),
