@@ -18,6 +18,15 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("wrong-variable", "start.sh", "#!/bin/bash\nexport CUDA_VISIBLE_GPUS=0\npython train.py --device cuda\n", 2),
+    ("no-gpu-request", "job.sh", "#!/bin/bash\n#SBATCH --partition=gpu\nhostname\npython train.py\n", 2),
+    ("lost-argument", "Dockerfile", "ARG V=1\nFROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN cat > /start.sh <<END\necho $V\nEND\n", 4),
+    ("foreign-line", "requirements_gpu.txt", "# This file may be used to create an environment using:\n# $ conda create --name <env> --file <this file>\n# platform: linux-64\nblas=1.0=mkl\ntensorflow=2.10.1=pypi_0\n", 5),
+    ("dead-address", "Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu22.04\nRUN apt-get update && \\\n  add-apt-repository -y ppa:webupd8team/java\n", 3),
+    ("dead-address", "setup.sh", "#!/bin/bash\n# torch\nwget https://huggingface.co/runwayml/stable-diffusion-v1-5/resolve/main/v1-5-pruned.ckpt\n", 3),
+    ("no-such-release", "requirements.txt", "torch==2.9.1\npysimplegui==4.60.5\n", 2),
+    ("unstated-limit", "environment.yml", "channels: [pytorch]\ndependencies:\n  - python=3.10\n  - pytorch::pytorch=2.1.2\n  - pip:\n    - diffusers==0.25.0\n    - transformers==4.36.2\n", 6),
+    ("cuda-for-cpu", "pyproject.toml", '[project]\nname = "a"\n[project.optional-dependencies]\ncpu = ["torch>=2.8"]\ngpu = ["torch>=2.8"]\n', 4),
     ("no-root", "Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04 AS a\nRUN useradd -m me\nUSER me\nFROM a\nRUN pip --version\nRUN apt-get -q update\n", 6),
     ("ended-runner", ".github/workflows/a.yml", "jobs:\n  a:\n    runs-on: [self-hosted, gpu]\n    steps:\n      - uses: actions/checkout@v2\n      - uses: actions/cache@v2\n", 6),
     ("ended-runner", ".github/workflows/a.yml", "jobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: pip install torch==2.9.1\n      - uses: actions/upload-artifact@v3.1.2\n", 6),
@@ -421,6 +430,15 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("Dockerfile", "FROM nvidia/cuda:12.1.1-cudnn8-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip libgl1\nRUN pip3 install --no-deps ultralytics==8.3.0\n"),
+    ("install.sh", "bash Miniconda2-latest-Linux-x86_64.sh -b\npip install torchvision==0.3.0 torch==1.1.0\npip install pillow\n"),
+    ("Dockerfile", "ARG V=1\nFROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN <<'EOF'\ncat > /start.sh <<'END'\necho $V\nEND\nEOF\nRUN echo 'export A=$V' >> /etc/profile\n"),
+    ("start.sh", "#!/bin/bash\nCUDA_PATHS=(\"/usr/local/cuda\" /opt/cuda)\nfor one in \"${CUDA_PATHS[@]}\"; do echo $one; done\npython train.py --device cuda\n"),
+    ("job.sh", "#!/bin/bash\n#SBATCH --partition=gpu\n#SBATCH --nodelist=node13\nsleep 30\nhostname\n"),
+    ("pyproject.toml", '[project]\nname = "a"\n[project.optional-dependencies]\ncpu = [\n  "torch>=2.8.0,<2.9.0",\n]\ncu128 = [\n  "torch>=2.8.0,<2.9.0",\n]\n'),
+    ("requirements.txt", "torch==1.9.0\npyyaml==5.4.1\nnumpy<2\n"),
+    ("environment_dml.yml", "dependencies:\n  - python=3.9\n  - vs2015-runtime=14.27=h5e58377_2\n  - pip:\n    - torch-directml\n"),
+    ("environment.yml", "channels: [conda-forge]\ndependencies:\n  - python=3.10\n  - huggingface_hub=0.20\n  - pip:\n    - diffusers==0.25.0\n"),
     ("requirements.txt", "torch==2.9.1\ninstall==1.3.5\n"),
     ("compose.yml", "services:\n  made:\n    image: nvidia/cuda:12.4.1-base-ubuntu22.04\n    command: echo done\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nARG WHO\nUSER me\nRUN sudo apt-get update\nUSER root\nRUN apt-get update\nUSER $WHO\nRUN apt-get update\n"),
@@ -558,7 +576,7 @@ SILENT = [
     ("a.ipynb", '{"cells": [{"cell_type": "code", "source": ["!pip install torch==2.1.2 torchvision==0.16.2"]}]}'),
     ("Dockerfile", "FROM some/ros\nRUN pip install torch==1.13.1 torchvision==0.14.1\n"),  # nobody knows its Python
     ("requirements.txt", "tensorflow==1.3.0\ntensorflow-tensorboard==0.1.8\n"),  # right at its time
-    ("requirements.txt", "# conda create --file\n_libgcc_mutex=0.1=main\ncudatoolkit=10.2.89=hfd86e86_1\npytorch=1.7.1=py3.6_cuda\nscipy=1.5.2=pypi_0\n"),
+    ("requirements.txt", "# conda create --file\n_libgcc_mutex=0.1=main\ncudatoolkit=10.2.89=hfd86e86_1\npytorch=1.7.1=py3.6_cuda\nscipy=1.5.2=py36h0b6359f_0\n"),
     ("environment.yml", "dependencies:\n- torchvision=0.4.2\n- pytorch=1.3\n"),
     ("install.sh", "gpu() {\n  pip install onnxruntime-gpu==1.20.2\n}\n\ncpu() {\n  pip install onnxruntime==1.20.1\n}\n$1\n"),
     ("Dockerfile", "# FROM nvidia/cuda\n\n# RUN pip install torch\n"),

@@ -69,10 +69,10 @@ def releases(name: str) -> dict[Version, Published]:
 
 
 def is_missing(name: str, version: str) -> bool:
-    """Whether a release lies between those that were published and is none of them."""
+    """Whether a release is older than the newest of those that the index has, and is none of them."""
     known = releases(name)
     try:
         asked = Version(version)
     except InvalidVersion:
         return False
-    return bool(known) and not asked.local and min(known) < asked < max(known) and asked not in known
+    return bool(known) and not asked.local and asked < max(known) and asked not in known

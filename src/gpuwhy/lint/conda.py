@@ -51,7 +51,7 @@ def read_list(path: str, text: str) -> Sheet:
         if not name or name.startswith("#") or not version:
             continue
         if build.startswith("pypi"):
-            environment.pins.append(Pin(normal(name), Place(path, number), f"=={version}"))
+            environment.pins.append(Pin(normal(name), Place(path, number), f"=={version}", build=build))
         else:
             add(environment, line.strip(), number)
     sheet.environments.append(environment)

@@ -375,9 +375,15 @@ def _python_of_conda(texts: str) -> str:
 def _named_pythons(stage: Environment, texts: str) -> tuple[str, ...]:
     """The Pythons that a stage installs by their numbers."""
     packages = {found[1] for found in map(_PYTHON_PACKAGE.match, stage.apt) if found}
+    if "python3-pip" in stage.apt and not _ITS_OWN_PIP.search(texts):
+        packages = set()  # the pip of the distribution fills its own Python, whatever lies beside it
     return tuple(sorted(packages.union(_PYTHON_BY_UV.findall(texts))))
 
 
+_ITS_OWN_PIP = re.compile(
+    r"python3\.\d+ |get-pip|ensurepip|update-alternatives|\bln -|\bcp /|\bmv |venv|\buv\b|pyenv|conda|mamba"
+    r"|pip3\.\d+|alias"
+)
 _PYTHON_PACKAGE = re.compile(r"python(3\.\d+)(-|$)")
 _PYTHON_BY_UV = re.compile(
     r"(?:uv (?:venv|python install|sync|run)[^;]*?(?:--python|-p|install)[= ]|python=|pyenv global )(3\.\d+)"

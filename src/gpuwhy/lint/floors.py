@@ -61,7 +61,7 @@ def _own(scope: Scope, package: str, there: _There) -> Pin | None:
 
 def _asking(scope: Scope, package: str) -> Pin | None:
     """The pin of pip's that asks for a package."""
-    return next((p for p in scope.pins if p.installed and package in asked.asks(p.name, p.version)), None)
+    return next((p for p in scope.pins if p.installed and package in scope.asks(p)), None)
 
 
 def _bringing(scope: Scope, package: str) -> Pin | None:

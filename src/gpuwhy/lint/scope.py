@@ -5,13 +5,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import msgspec
 from packaging.specifiers import SpecifierSet
 
-from gpuwhy.knowledge import containers, releases
+from gpuwhy.knowledge import asked, containers, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.lint.folders import clones, folder_of, normal
@@ -114,6 +114,14 @@ class Scope:
         for step, command in enumerate(self._commands, 1):
             if pattern.search(command.text) and normal(folder_of(self.environment, step)) not in cloned:
                 yield step, command
+
+    def is_bare(self, step: int) -> bool:
+        """Whether a command installs what it names and nothing else."""
+        return 0 < step <= len(self._commands) and "--no-deps" in self._commands[step - 1].words
+
+    def asks(self, pin: Pin) -> Mapping[str, tuple[str, ...]]:
+        """What the release of a pin brings along."""
+        return {} if self.is_bare(pin.step) else asked.asks(pin.name, pin.version)
 
     @cached_property
     def project_unread(self) -> bool:

@@ -54,8 +54,18 @@ def _slurm(path: str, text: str) -> Workload:
     work = Workload("slurm", "the job", Place(path, number), request=Place(path, number) if found else None)
     work.exempt = "--exclusive" in asked or "srun --gres" in text or "--array" in path
     named = re.search(r"(--partition[= ]|-p )\S*gpu", asked, re.IGNORECASE) or re.search(r"gpu|cuda", path.lower())
-    work.command = "gpu" if named else ""
+    work.command = "gpu" if named and not _is_idle(text) else ""
     return work
+
+
+def _is_idle(text: str) -> bool:
+    """Whether a job does nothing but wait and tell where it is: an exercise, a test of the queue."""
+    lines = [line.strip() for line in text.splitlines()]
+    told = [line for line in lines if line and not line.startswith("#")]
+    return all(_IDLE.match(line) for line in told)
+
+
+_IDLE = re.compile(r"(srun\s+)?(sleep|echo|hostname|date|pwd|whoami|env|uname|module|printf|exit|sinfo|squeue|ls|cd)\b")
 
 
 def _plain(path: str, text: str) -> str:

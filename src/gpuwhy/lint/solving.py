@@ -34,10 +34,14 @@ def steps(scope: Scope) -> dict[int, list[Pin]]:
 
 def is_compared(scope: Scope, step: int) -> bool:
     """Whether the installer looks at what the packages of a command ask for."""
-    commands = scope.environment.commands
-    bare = 0 < step <= len(commands) and "--no-deps" in commands[step - 1].words
     stage = scope.environment
-    return not bare and not stage.locked and not stage.forked and not stage.other_index and not _without(scope)
+    return (
+        not scope.is_bare(step)
+        and not stage.locked
+        and not stage.forked
+        and not stage.other_index
+        and not _without(scope)
+    )
 
 
 def _without(scope: Scope) -> bool:
@@ -86,19 +90,25 @@ def _taken(wanted: tuple[tuple[str, str], ...], python: str) -> dict[str, str]:
 
 def taken(scope: Scope, name: str, among: Iterable[str], only: int = -1) -> Iterator[str]:
     """The releases of a package that an installer takes on these Pythons, if anything (of one command) brings it."""
-    named = [pin for pin in scope.environment.pins if pin.reference and pin.version and pin.origin == "pip"]
-    by_step = steps(scope)
-    for pin in named:
-        by_step.setdefault(pin.step, []).append(pin)
-    by_step = {only: by_step.get(only, [])} if only >= 0 else by_step
+    by_step = _for(scope, name)
+    groups = list(by_step.values()) if only < 0 else [by_step.get(only, [])]
     for python in among:
-        if any(is_refused(pins, python) for pins in by_step.values()):
+        if any(is_refused(pins, python) for pins in groups):
             continue  # the installation fails there, so nothing comes
-        release = _release([pin for pins in by_step.values() for pin in pins], python, name)
-        one_by_one = (_release(pins, python, name) for pins in reversed(by_step.values()))
+        release = _release([pin for pins in groups for pin in pins], python, name)
+        one_by_one = (_release(pins, python, name) for pins in reversed(groups))
         release = release or next(filter(None, one_by_one), "")
         if release:
             yield release
+
+
+def _for(scope: Scope, name: str) -> dict[int, list[Pin]]:
+    """What each command may bring a package by: wheels that are named too, and nothing else where it brings none."""
+    out = steps(scope)
+    for pin in scope.environment.pins:
+        if pin.reference and pin.version and pin.origin == "pip":
+            out.setdefault(pin.step, []).append(pin)
+    return {step: [p for p in pins if p.name == name or not scope.is_bare(step)] for step, pins in out.items()}
 
 
 def is_refused(pins: list[Pin], python: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from gpuwhy.knowledge import asked, borrowers
+from gpuwhy.knowledge import borrowers
 from gpuwhy.knowledge.flavours import library_wheel
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
@@ -70,7 +70,7 @@ def _may_be_brought(scope: Scope) -> bool:
     by_apt = any(re.match(r"cuda|libcud|libcublas|cudnn", name) for name in stage.apt)
     by_hand = any(re.search(r"cudnn|cublas", command.text) for command in stage.commands)
     every = [*scope.pins, *scope.project]
-    by_torch = any(pin.name == "torch" or "torch" in asked.asks(pin.name, pin.version) for pin in every)
+    by_torch = any(pin.name == "torch" or "torch" in scope.asks(pin) for pin in every)
     by_torch = by_torch or any(library_wheel(pin.name) for pin in every)
     by_conda = any(pin.origin == "conda" for pin in stage.pins)
     return by_apt or by_hand or by_torch or by_conda or stage.includes_unknown

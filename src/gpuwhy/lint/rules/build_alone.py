@@ -50,7 +50,7 @@ def _by_cython(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     """A release that is compiled where the Python is newer than its wheels, and fails at that."""
     known = {str(version): row.newest for version, row in published.releases(pin.name).items()}
     newest = known.get(pin.version, "")
-    used = scope.environment.pythons
+    used = scope.environment.pythons or solving.of_frameworks(scope)
     older = any(numbers(python)[:2] <= numbers(newest)[:2] for python in used) if newest else True
     if older or (not used and newest and at_least(newest, "3.11")) or from_elsewhere(scope, pin):
         return

@@ -24,6 +24,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
     pin = next((p for p in scope.pins if p.name == "torch" and p.installed and not p.marker), None)
     if pin is None or pin.indexes or not from_index(scope, pin) or not _is_for_cpu(scope) or _is_there(scope):
         return
+    if scope.environment.extra and _is_chosen_elsewhere(scope, pin):
+        return
     extra = scope.environment.extra
     name = f"the extra {extra}" if extra else scope.environment.path.rsplit("/", 1)[-1]
     text = f"{name} is for the CPU by its name; torch from the package index brings CUDA and its libraries on Linux"
@@ -38,6 +40,14 @@ def _is_for_cpu(scope: Scope) -> bool:
     named = re.search(r"(^|[^a-z])cpu([^a-z]|$)", title.lower()) and not scope.named_gpu
     told = stage.told_elsewhere or stage.locked or bool(scope.base.gpu)
     return bool(named) and not told and stage.system not in ("windows", "darwin")
+
+
+def _is_chosen_elsewhere(scope: Scope, pin: Pin) -> bool:
+    """Whether an extra for a CUDA asks for the very same torch: which build that is, an index says at installation."""
+    text = scope.read(scope.environment.path) or ""
+    extras = re.findall(r"^\s*[\"']?cu\d{2,3}[\"']?\s*=\s*\[([^\]]*)\]", text, re.MULTILINE)
+    wanted = re.compile(rf"[\"']torch\s*{re.escape(pin.specifier)}\s*[\"']")
+    return any(wanted.search(extra.replace(" ", "")) for extra in extras)
 
 
 def _place(scope: Scope, pin: Pin) -> Place:

@@ -15,6 +15,10 @@ RULE = Rule("dead-address", "error", "an address that gives nothing, or a page i
 _BINTRAY = source("JFrog: sunsetting Bintray", "switched off on 1 May 2021")
 _PAGE = source("GitHub", "/blob/ is the page that shows a file; /raw/ is the file")
 _KUBERNETES = source("Kubernetes blog, August 2023 and January 2024", "apt.kubernetes.io is frozen, then gone")
+_PPA = source("the pages of these PPAs on Launchpad", "discontinued in April 2019; private since 2019")
+_RUNWAY = source(
+    "huggingface/diffusers issue 9307 and its kin, August 2024", "the account runwayml took its models away"
+)
 _DEAD: tuple[tuple[re.Pattern[str], str, str, Source], ...] = (
     (re.compile(r"https?://(?:dl\.)?bintray\.com/\S*|https?://[\w.-]+\.bintray\.com/\S*"),
      "Bintray was switched off in 2021", "take it from the project's own releases", _BINTRAY),
@@ -22,8 +26,14 @@ _DEAD: tuple[tuple[re.Pattern[str], str, str, Source], ...] = (
      "that is the page about the file, not the file", "write /raw/ for /blob/", _PAGE),
     (re.compile(r"https?://(?:apt\.kubernetes\.io|packages\.cloud\.google\.com/apt/? kubernetes)\S*"),
      "that repository is gone since 2024", "use pkgs.k8s.io", _KUBERNETES),
+    (re.compile(r"ppa:(?:webupd8team/java|jonathonf/python-3\.\d+)\b"),
+     "that PPA holds nothing any more", "take openjdk, or Python from deadsnakes or uv", _PPA),
+    (re.compile(r"https?://huggingface\.co/runwayml/stable-diffusion-(?:v1-5|inpainting)\b\S*"),
+     "its makers took that model away in 2024", "take stable-diffusion-v1-5/stable-diffusion-v1-5", _RUNWAY),
 )  # fmt: skip
-_FETCH = re.compile(r"^(?!\s*#).*?\b(wget|curl|ADD|aria2c|deb|gdown|requests\.get|pip3?)\b", re.IGNORECASE)
+_FETCH = re.compile(
+    r"^(?!\s*#).*?\b(wget|curl|ADD|aria2c|deb|gdown|requests\.get|pip3?|add-apt-repository|git)\b", re.IGNORECASE
+)
 
 
 def check(scope: Scope) -> Iterator[Mistake]:

@@ -23,6 +23,7 @@ _DISTRIBUTION = re.compile(r"ubuntu|\+deb|\.el\d|-\dubuntu", re.IGNORECASE)
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """The first path of another machine, and the first version of a distribution."""
+    yield from _of_list(scope)
     if scope.environment.locked:
         return
     paths = [pin for pin in scope.environment.pins if _BUILDERS.match(pin.path)]
@@ -38,6 +39,21 @@ def check(scope: Scope) -> Iterator[Mistake]:
         yield RULE.mistake(one.place, text, _KNOW, "leave out what apt installed: freeze inside a venv")
 
 
+_LISTED = source("conda list --export", "packages of pip are written with the build pypi_0, which no channel has")
+
+
+def _of_list(scope: Scope) -> Iterator[Mistake]:
+    """A list of conda's with packages of pip in it: neither of the two installs it."""
+    pins = [pin for pin in scope.environment.pins if pin.origin == "pip" and pin.build.startswith("pypi")]
+    if scope.kind == "conda" and pins and scope.for_gpus:
+        one = f"{pins[0].name}={pins[0].version}={pins[0].build}"
+        text = (
+            f"{one}: pip installed that{_more(pins)}; no channel of conda's has that build, and pip reads no such line"
+        )
+        fix = "write it with conda env export (an environment.yml), or with pip freeze"
+        yield RULE.mistake(pins[0].place, text, _LISTED, fix)
+
+
 _WINDOWS = frozenset(
     {"vs2015-runtime", "wincertstore", "vc14-runtime", "pywinpty", "pywin32", "win-inet-pton", "winpty"}
 )
@@ -49,7 +65,7 @@ def _of_windows(scope: Scope) -> Iterator[Mistake]:
     pins = [pin for pin in scope.environment.pins if pin.origin == "conda"]
     built = [pin for pin in pins if pin.build]
     own = [pin for pin in built if pin.name in _WINDOWS or pin.name.startswith("m2w64-")]
-    told = re.search(r"win", scope.environment.path.rsplit("/", 1)[-1].lower())
+    told = re.search(r"win|dml|directml", scope.environment.path.rsplit("/", 1)[-1].lower())
     if scope.kind == "conda" and own and len(built) > len(pins) / 2 and not told:
         text = f"{own[0].name}={own[0].build} is a build for Windows, where the file was exported: Linux has none"
         fix = "write it with conda env export --from-history, and the packages without builds"

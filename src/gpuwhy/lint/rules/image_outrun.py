@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.containers import Base
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.releases import evidence_of
@@ -64,8 +63,8 @@ def _is_elsewhere(scope: Scope) -> bool:
 
 def _brought(scope: Scope) -> list[Pin]:
     """The torch that a package of the file brings, on the line of that package."""
-    for pin in scope.pins:
-        if pin.installed and not pin.indexes and "torch" in asked.asks(pin.name, pin.version):
+    for pin in scope.pins if not scope.environment.includes_unknown else ():
+        if pin.installed and not pin.indexes and "torch" in scope.asks(pin):
             taken = {*solving.taken(scope, "torch", solving.pythons(scope)[-3:])}
             return (
                 [msgspec.structs.replace(pin, name="torch", specifier=f"=={max(taken, key=numbers)}")] if taken else []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.containers import Base
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint import ending
@@ -49,9 +48,7 @@ def _culprit(scope: Scope, pin: Pin, name: str) -> Pin | None:
     """The pin that wants another release; where the framework is named without one, a neighbour that asks for more."""
     if pin.name != name:
         return pin if name == "tensorflow" or not pin.specifier else None  # torch-replaced tells of the others
-    beside = (
-        p for p in scope.pins if p.step == pin.step and p.name in _ASKING and name in asked.asks(p.name, p.version)
-    )
+    beside = (p for p in scope.pins if p.step == pin.step and p.name in _ASKING and name in scope.asks(p))
     return next(beside, None) if not pin.specifier else None
 
 

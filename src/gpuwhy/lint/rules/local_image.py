@@ -55,6 +55,8 @@ def _is_built(scope: Scope, name: str) -> bool:
     folders = dict.fromkeys((folder, posixpath.dirname(folder), posixpath.dirname(posixpath.dirname(folder)), ""))
     wanted = re.compile(rf"(-t|--tag|image:|docker (build|pull|load).*)[ =]*[\"']?(\S*/)?{re.escape(name)}\b")
     texts = [(one, scope.read(posixpath.join(f, one)) or "") for f in folders for one in _BESIDE]
+    if any(scope.read(posixpath.join(folder, one)) for one in _siblings(name)):
+        return True
     return any(wanted.search(text) or ("compose" in one and _is_service(text, name)) for one, text in texts)
 
 
@@ -62,3 +64,15 @@ def _is_service(compose: str, name: str) -> bool:
     """Whether an image has the name that Compose gives to what it builds: folder_service, folder-service."""
     services = re.findall(r"^ {1,4}([\w.-]+):\s*(?:#.*)?$", compose, re.MULTILINE)
     return any(name.endswith((f"_{service}", f"-{service}")) for service in services)
+
+
+def _siblings(name: str) -> list[str]:
+    """The Dockerfiles that an image may be built from, by the last part of its name: shop-deps from Dockerfile.deps."""
+    part = re.split(r"[-_]", name)[-1]
+    return [
+        f"Dockerfile.{part}",
+        f"Dockerfile-{part}",
+        f"{part}.Dockerfile",
+        f"{part}/Dockerfile",
+        f"../{part}/Dockerfile",
+    ]

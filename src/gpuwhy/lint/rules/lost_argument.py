@@ -67,7 +67,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
     text = scope.read(scope.environment.path) or "" if scope.kind == "dockerfile" else ""
     ours = scope.for_gpus or re.search(r"cuda|nvidia|torch|tensorflow", text, re.IGNORECASE)
     stages, told = _Stages(), set[str]()
-    for one in _instructions(text) if ours else ():
+    written = _written(text)
+    for one in (_expanded(one, written) for one in (_instructions(text) if ours else ())):
         if one.keyword == "FROM":
             stages.begin(one)
         elif one.keyword in ("ARG", "ENV"):
@@ -78,6 +79,28 @@ def check(scope: Scope) -> Iterator[Mistake]:
             at = one.line + one.text[: one.text.index(name)].count("\n")
             said = f"${name} is empty here: ARG {name} (line {line}) stands outside of this stage"
             yield RULE.mistake(Place(scope.environment.path, at), said, _KNOW, f"write ARG {name} after this FROM, too")
+
+
+_QUOTED = re.compile(r"<<-?\s*([\"'])(\w+)\1")
+_SAID = re.compile(r"\b(?:echo|printf)\s+(?:-\w+\s+)?'[^']*'")
+
+
+def _written(text: str) -> set[int]:
+    """The lines of documents (<<'END') that a command only writes somewhere: nothing in them is expanded."""
+    out, end = set[int](), ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if end and line.strip() != end:
+            out.add(number)
+            continue
+        found = _QUOTED.search(line) if not end and not re.match(r"\s*RUN\s+<<", line) else None
+        end = found[2] if found else ""
+    return out
+
+
+def _expanded(one: Instruction, written: set[int]) -> Instruction:
+    """An instruction without what is only written somewhere, by a document or by echo; its lines stay."""
+    lines = [line if one.line + at not in written else "" for at, line in enumerate(one.text.split("\n"))]
+    return one._replace(text=_SAID.sub("", "\n".join(lines)))
 
 
 def _instructions(text: str) -> list[Instruction]:

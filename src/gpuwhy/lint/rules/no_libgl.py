@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint import programs
 from gpuwhy.lint.scope import Scope
@@ -18,7 +17,7 @@ _KNOW = source("opencv_python-5.0.0.93, its libQt5Gui and libQt5Core", "need lib
 _WITH = ("opencv-python", "opencv-contrib-python")
 _BRINGS = re.compile(
     r"libgl(1|x|-|vnd|ew|fw|u)|libopengl|mesa|ffmpeg|libav|libopencv|python3-opencv|libgtk|qt|libqt|xvfb|xorg|x11|freeglut"
-    r"|ros-|vlc|gstreamer|libgstreamer|libegl|ubuntu-desktop|xfce|blender|chromium|firefox|tigervnc|libvtk|openjdk|default-j"
+    r"|ros-|vlc|gstreamer|libgstreamer|libegl|ubuntu-desktop|xfce|blender|chromium|firefox|tigervnc|libvtk|openjdk|default-j|libvips|imagemagick|libmagick"
 )
 """Packages that are libGL, or bring it."""
 
@@ -30,7 +29,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
         return
     if any(map(_BRINGS.match, stage.apt)) or any("$" in name for name in stage.apt) or _is_left(scope):
         return
-    pin = next(filter(_has_windows, scope.pins), None)
+    pin = next((pin for pin in scope.pins if _has_windows(scope, pin)), None)
     if pin and scope.for_gpus:
         brings = "needs" if pin.name in _WITH else "brings opencv-python, which needs"
         text = f"{pin.name} {brings} libGL.so.1, and image {scope.base.name} has none: import cv2 fails"
@@ -38,11 +37,11 @@ def check(scope: Scope) -> Iterator[Mistake]:
         yield RULE.mistake(pin.place, text, _KNOW, fix)
 
 
-def _has_windows(pin: Pin) -> bool:
+def _has_windows(scope: Scope, pin: Pin) -> bool:
     """Whether a package is such an OpenCV, or asks for one."""
     if not pin.installed or pin.arms:
         return False
-    return pin.name in _WITH or bool({*_WITH} & asked.asks(pin.name, pin.version).keys())
+    return pin.name in _WITH or bool({*_WITH} & scope.asks(pin).keys())
 
 
 def _is_left(scope: Scope) -> bool:

@@ -56,7 +56,12 @@ def _brought(scope: Scope) -> Iterator[Mistake]:
     if "onnxruntime" in scope.names:
         return
     for pin in scope.pins:
-        if pin.origin == "pip" and together(pin, gpu) and brings_onnxruntime(pin.name, pin.version, pin.extras):
+        if (
+            pin.origin == "pip"
+            and together(pin, gpu)
+            and not scope.is_bare(pin.step)
+            and brings_onnxruntime(pin.name, pin.version, pin.extras)
+        ):
             text = (
                 f"{pin.name} asks for onnxruntime, which installs the same files as onnxruntime-gpu "
                 f"(line {gpu.place.line}): the last one wins"

@@ -180,11 +180,21 @@ def _framework(name: str) -> str:
 
 
 def _can_meet(scope: Scope, need: Need) -> bool:
-    """Whether some Python has both the release and a neighbour past the limit."""
+    """Whether some Python has both the release and a neighbour past the limit; none of these takes Python 2."""
+    if _is_of_python_2(scope):
+        return False
     floor = _NEEDS.get(need.name)
     pythons = scope.environment.pythons or need.pythons or solving.of_frameworks(scope)
     both = [p for p in pythons if not need.pythons or p in need.pythons]
     return floor is None or not pythons or any(numbers(p)[:2] >= floor for p in both)
+
+
+def _is_of_python_2(scope: Scope) -> bool:
+    """Whether a script or a Dockerfile makes an environment of Python 2."""
+    return any(_PYTHON_2.search(command.text) for command in scope.environment.commands)
+
+
+_PYTHON_2 = re.compile(r"(Mini|Ana)conda2\b|python[=-]{1,2}2\.7|\bpython2(\.7)?\b|\bpip2(\.7)?\b|py27\b")
 
 
 def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:
@@ -247,7 +257,18 @@ def _comes(scope: Scope, need: Need) -> bool:
         return not unread and _is_passed(scope, need) and not _tensorflow_says(scope, need)
     if need.name in ("torchvision", "pillow") and not list(solving.taken(scope, need.name, _pythons(scope, need))):
         return True  # sources, whose demands nobody here has read
-    return solving.by_pip_alone(scope) and _is_passed(scope, need)
+    return _is_of_pip(scope, need) and _is_passed(scope, need)
+
+
+def _is_of_pip(scope: Scope, need: Need) -> bool:
+    """Whether pip alone decides a neighbour, beside conda's packages too: none of them is of its kin."""
+    kin = any(pin.origin == "conda" and _OF_HUB.fullmatch(pin.name) for pin in scope.environment.pins)
+    return solving.by_pip_alone(scope) or (need.name == "huggingface-hub" and not kin)
+
+
+_OF_HUB = re.compile(
+    r"huggingface[-_]\w+|transformers|diffusers|datasets|tokenizers|accelerate|gradio|timm|peft|evaluate"
+)
 
 
 def _mkl_comes(scope: Scope, need: Need) -> bool:

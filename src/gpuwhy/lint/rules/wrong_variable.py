@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from gpuwhy.knowledge import containers, settings
@@ -41,7 +42,15 @@ def check(scope: Scope) -> Iterator[Mistake]:
         for number, command in enumerate(scope.environment.commands)
         for name, value in command.assigned
     ]
-    yield from _wrong([*scope.environment.variables.values(), *set_by])
+    text = scope.read(path) or ""
+    yield from _wrong([*scope.environment.variables.values(), *(one for one in set_by if not _is_own(text, one))])
+
+
+def _is_own(text: str, one: Variable) -> bool:
+    """Whether a script keeps a variable to itself: it is an array, or is read there and never exported."""
+    name = re.escape(one.name)
+    exported = re.search(rf"(export|declare -x|setx?)\s[^\n]*\b{name}\b", text)
+    return one.value.startswith("(") or bool(re.search(rf"\$\{{?{name}\b", text) and not exported)
 
 
 def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
