@@ -430,6 +430,8 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("Dockerfile", "ARG V=1\nFROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN <<'EOF' cat > /start.sh\nX=\"${V}\"\nEOF\n"),
+    ("install.sh", "export BUILD_PYTHON_VERSION=2.7\npip install torchvision==0.3.0 torch==1.1.0\npip install pillow\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.1.1-cudnn8-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip libgl1\nRUN pip3 install --no-deps ultralytics==8.3.0\n"),
     ("install.sh", "bash Miniconda2-latest-Linux-x86_64.sh -b\npip install torchvision==0.3.0 torch==1.1.0\npip install pillow\n"),
     ("Dockerfile", "ARG V=1\nFROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN <<'EOF'\ncat > /start.sh <<'END'\necho $V\nEND\nEOF\nRUN echo 'export A=$V' >> /etc/profile\n"),

@@ -381,8 +381,8 @@ def _named_pythons(stage: Environment, texts: str) -> tuple[str, ...]:
 
 
 _ITS_OWN_PIP = re.compile(
-    r"python3\.\d+ |get-pip|ensurepip|update-alternatives|\bln -|\bcp /|\bmv |venv|\buv\b|pyenv|conda|mamba"
-    r"|pip3\.\d+|alias"
+    r"(^|; )python3\.\d+ |python3\.\d+ -m|get-pip|ensurepip|update-alternatives|\bln -|\bcp /|\bmv "
+    r"|venv|\buv\b|pyenv|conda|mamba|pip3\.\d+|alias"
 )
 _PYTHON_PACKAGE = re.compile(r"python(3\.\d+)(-|$)")
 _PYTHON_BY_UV = re.compile(

@@ -82,6 +82,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 
 _QUOTED = re.compile(r"<<-?\s*([\"'])(\w+)\1")
+_SCRIPT = re.compile(r"\s*RUN\s+<<-?\s*[\"']?\w+[\"']?\s*$")
 _SAID = re.compile(r"\b(?:echo|printf)\s+(?:-\w+\s+)?'[^']*'")
 
 
@@ -92,7 +93,7 @@ def _written(text: str) -> set[int]:
         if end and line.strip() != end:
             out.add(number)
             continue
-        found = _QUOTED.search(line) if not end and not re.match(r"\s*RUN\s+<<", line) else None
+        found = _QUOTED.search(line) if not end and not _SCRIPT.match(line) else None
         end = found[2] if found else ""
     return out
 

@@ -17,7 +17,7 @@ _KNOW = source("opencv_python-5.0.0.93, its libQt5Gui and libQt5Core", "need lib
 _WITH = ("opencv-python", "opencv-contrib-python")
 _BRINGS = re.compile(
     r"libgl(1|x|-|vnd|ew|fw|u)|libopengl|mesa|ffmpeg|libav|libopencv|python3-opencv|libgtk|qt|libqt|xvfb|xorg|x11|freeglut"
-    r"|ros-|vlc|gstreamer|libgstreamer|libegl|ubuntu-desktop|xfce|blender|chromium|firefox|tigervnc|libvtk|openjdk|default-j|libvips|imagemagick|libmagick"
+    r"|ros-|vlc|gstreamer|libgstreamer|libegl|ubuntu-desktop|xfce|blender|chromium|firefox|tigervnc|libvtk|openjdk|default-j"
 )
 """Packages that are libGL, or bring it."""
 

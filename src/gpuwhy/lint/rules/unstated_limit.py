@@ -191,10 +191,12 @@ def _can_meet(scope: Scope, need: Need) -> bool:
 
 def _is_of_python_2(scope: Scope) -> bool:
     """Whether a script or a Dockerfile makes an environment of Python 2."""
-    return any(_PYTHON_2.search(command.text) for command in scope.environment.commands)
+    assigned = (f"{name}={value}" for command in scope.environment.commands for name, value in command.assigned)
+    texts = (command.text for command in scope.environment.commands)
+    return any(map(_PYTHON_2.search, (*texts, *assigned)))
 
 
-_PYTHON_2 = re.compile(r"(Mini|Ana)conda2\b|python[=-]{1,2}2\.7|\bpython2(\.7)?\b|\bpip2(\.7)?\b|py27\b")
+_PYTHON_2 = re.compile(r"(Mini|Ana)conda2\b|python[=-]{1,2}2\.7|\bpython2(\.7)?\b|\bpip2(\.7)?\b|py27\b|PYTHON\w*=2\.7")
 
 
 def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:

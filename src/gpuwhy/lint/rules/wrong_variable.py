@@ -42,15 +42,15 @@ def check(scope: Scope) -> Iterator[Mistake]:
         for number, command in enumerate(scope.environment.commands)
         for name, value in command.assigned
     ]
-    text = scope.read(path) or ""
-    yield from _wrong([*scope.environment.variables.values(), *(one for one in set_by if not _is_own(text, one))])
+    kept = _kept(scope.read(path) or "")
+    others = [one for one in set_by if one.name not in kept and not one.value.startswith("(")]  # (: an array
+    yield from _wrong([*scope.environment.variables.values(), *others])
 
 
-def _is_own(text: str, one: Variable) -> bool:
-    """Whether a script keeps a variable to itself: it is an array, or is read there and never exported."""
-    name = re.escape(one.name)
-    exported = re.search(rf"(export|declare -x|setx?)\s[^\n]*\b{name}\b", text)
-    return one.value.startswith("(") or bool(re.search(rf"\$\{{?{name}\b", text) and not exported)
+def _kept(text: str) -> set[str]:
+    """The variables that a script keeps to itself: read there, and never exported."""
+    exporting = re.findall(r"^.*\b(?:export|declare -x|setx?)\s.*$", text, re.MULTILINE)
+    return {*re.findall(r"\$\{?([A-Za-z_]\w*)", text)} - {*re.findall(r"\w+", " ".join(exporting))}
 
 
 def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
