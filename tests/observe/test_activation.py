@@ -87,6 +87,38 @@ def test_an_environment_that_was_copied_activates_the_one_that_it_was_made_as(ma
     assert checked(copy, "").report().causes == ()
 
 
+@pytest.mark.parametrize(
+    ("line", "causes"),
+    [
+        ("export PATH=/usr/bin:/bin:$PATH", ["env.path"]),
+        ("export PATH=$PATH:/opt/cuda/bin", []),
+        ("export PATH=/opt/cuda/bin:$PATH", []),
+        ("export PYTHONHOME=/nowhere", ["env.setting"]),
+    ],
+)
+def test_what_python_is_in_the_activated_shell(made: Path, tmp_path: Path, line: str, causes: list[str]) -> None:
+    (tmp_path / "python").symlink_to(sys.executable)
+    report = checked(made, line.replace("/usr/bin:/bin", str(tmp_path))).report()
+    assert [one.id for one in report.causes[:1]] == causes
+
+
+def test_what_condas_scripts_set_is_part_of_it(made: Path) -> None:
+    folder = made / "etc" / "conda" / "activate.d"
+    folder.mkdir(parents=True)
+    (folder / "frame.sh").write_text('[ -n "$CONDA_PREFIX" ] && export FRAME_MODE=bad\n')
+    try:
+        report = checked(made, "").report()
+    finally:
+        shutil.rmtree(made / "etc")
+    assert report.causes[0].id == "env.setting"
+
+
+def test_what_a_file_sets_that_the_activation_reads_is_part_of_it(made: Path, tmp_path: Path) -> None:
+    (tmp_path / "more.sh").write_text("export JAX_PLATFORMS=cpu\n")
+    run = checked(made, f". {tmp_path}/more.sh")
+    assert [one.name for one in run.facts.target.activation.need() or ()] == ["JAX_PLATFORMS"]
+
+
 def test_a_link_to_the_environment_is_the_environment(made: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(made)
     assert checked(tmp_path / "link", "").report().causes == ()

@@ -14,17 +14,19 @@ STATE = "/conda-meta/state"
 """The file in which conda keeps what `conda env config vars set` was told."""
 _SOURCES = r"""
 for gpuwhy_file in "$@"; do . "$gpuwhy_file"; done >/dev/null 2>&1 </dev/null
-printf '\0'
+printf '\0gpuwhy_python=%s\0' "$(command -v python)"
 while read -r gpuwhy_name; do printf '%s=%s\0' "$gpuwhy_name" "${!gpuwhy_name}"; done < <(compgen -e)
 """
 """The shell's own words throughout: no program is started that a bad LD_LIBRARY_PATH would end."""
-_OF_THE_SHELL = re.compile(r"PATH|PS1|PWD|OLDPWD|SHLVL|_|VIRTUAL_ENV.*|_OLD_.*|CONDA_.*|PYTHONHOME|BASH.*|gpuwhy_.*")
+PYTHON = "gpuwhy_python"
+"""Under which name it is told what `python` is in that shell."""
+_OF_THE_SHELL = re.compile(r"PATH|PS1|PWD|OLDPWD|SHLVL|_|VIRTUAL_ENV.*|_OLD_.*|CONDA_.*|BASH.*|gpuwhy_(file|name)")
 
 
 def exported(files: Sequence[str], environ: Mapping[str, str]) -> dict[str, str] | None:
     """The variables that activation adds or changes, but for every activation's own; None: it cannot be run."""
     kept = {name: value for file in files if file.endswith(STATE) for name, value in _kept(file).items()}
-    begin = {**environ, **kept}
+    begin = {**environ, **_conda(files), **kept}
     begin.pop("BASH_ENV", None)
     after = _after([file for file in files if not file.endswith(STATE)], begin)
     if after is None:
@@ -43,6 +45,12 @@ def _after(scripts: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]
         return None
     pairs = (one.partition("=") for one in end.out.split("\0") if "=" in one)
     return {name: value for name, _, value in pairs} if end.code == 0 else None
+
+
+def _conda(files: Sequence[str]) -> dict[str, str]:
+    """What conda sets before it runs an environment's scripts."""
+    folder = next((file.partition("/etc/conda/")[0] for file in files if "/etc/conda/" in file), "")
+    return {"CONDA_PREFIX": folder} if folder else {}
 
 
 def _kept(file: str) -> dict[str, str]:

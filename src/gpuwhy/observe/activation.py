@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.host.activated import PYTHON
 from gpuwhy.host.base import Entry
 from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.model.facts import Exported, Interpreter
 from gpuwhy.observe.scene import Scene
 
-_SETS = re.compile(r"\s*(?:(?:export|declare -x)\s+)?(?P<name>[A-Za-z_]\w*)\+?=")
+_SETS = re.compile(r"(?:^\s*|\b(?:export|declare -x)\s+)(?:(?:export|declare -x)\s+)?(?P<name>[A-Za-z_]\w*)\+?=")
 _KEPT = re.compile(r'"(?P<name>[A-Za-z_]\w*)"\s*:\s*"')
-_STOCK = re.compile(r"_OLD_.*|VIRTUAL_ENV.*|PATH|PS1|PYTHONHOME|CONDA_.*|SCRIPT_PATH|BASH.*|OSTYPE|_")
+_STOCK = re.compile(r"_OLD_.*|VIRTUAL_ENV.*|PATH|PS1|CONDA_.*|SCRIPT_PATH|BASH.*|OSTYPE|_")
 """What every activation sets."""
+_MORE = re.compile(r"\s*(?:(?:export\s+)?PATH=|(?:\.|source)\s+[^\s#])")
 _OWN = re.compile(r"\s*(?:export\s+)?VIRTUAL_ENV=(?P<q>['\"]?)(?P<path>[/~][^'\"$`]*)(?P=q)\s*$")
 
 
@@ -22,22 +24,39 @@ def activation(scene: Scene) -> Fact[tuple[Exported, ...]]:
     python = value_or(scene.facts.target.interpreter, None)
     files = list(activation_files(scene, python)) if python is not None else []
     sets = [one for file in files for one in (*_sets(scene, file), *_of_another(scene, python, file))]
-    if python is None or not sets:
+    if python is None or not (sets or any(_does_more(scene, file) for file in files)):
         return absent("file", files[0] if files else "activate", "nothing but what every activation sets")
-    source = Source("file", sets[0].file)
     if is_activated(scene, python, value_or(scene.host.environ(), {})):
-        return Known(tuple(sets), source)
+        return Known(tuple(sets), Source("file", files[0]))
     if scene.options.imports != "yes":
         return Unknown("the environment's activation was not run", kind="left out")
+    return _run(scene, python, files, sets)
+
+
+def _run(scene: Scene, python: Interpreter, files: list[str], sets: list[Exported]) -> Fact[tuple[Exported, ...]]:
+    """With what only a shell tells that runs it."""
     given = scene.host.activated(*files)
     if not isinstance(given, Known):
         return given if isinstance(given, Unknown) else Unknown("the environment's activation was not run")
-    return Known(tuple(sets), source)
+    known = (PYTHON, *(one.name for one in sets))
+    read = [Exported(name, files[-1], "") for name in given.value if name not in known]
+    return Known((*sets, *read, *_another_python(scene, python, files, given.value, sets)), given.source)
+
+
+def _another_python(
+    scene: Scene, python: Interpreter, files: list[str], given: dict[str, str], sets: list[Exported]
+) -> Iterator[Exported]:
+    """What `python` is in the activated shell, where that is not the environment's."""
+    told = given.get(PYTHON, "")
+    if python.kind == "venv" and told and not any(one.name == "VIRTUAL_ENV" for one in sets):
+        folder = value_or(scene.host.real(told.rpartition("/")[0]), "")
+        if folder != value_or(scene.host.real(f"{python.prefix}/bin"), ""):
+            yield Exported("PATH", files[-1], told)
 
 
 def _sets(scene: Scene, file: str) -> Iterator[Exported]:
     """Each variable once, with the line that sets it last."""
-    pattern = _KEPT.finditer if file.endswith("/state") else _at_the_beginning
+    pattern = _KEPT.finditer if file.endswith("/state") else _assigned
     found = {}
     for line in value_or(scene.host.lines(file, '": "' if file.endswith("/state") else "="), ()):
         for match in pattern(line):
@@ -56,9 +75,14 @@ def _of_another(scene: Scene, python: Interpreter | None, file: str) -> Iterator
             return
 
 
-def _at_the_beginning(line: str) -> list[re.Match[str]]:
-    found = _SETS.match(line)
-    return [found] if found else []
+def _does_more(scene: Scene, file: str) -> bool:
+    """Whether a line changes PATH otherwise than every activation does, or has another file read."""
+    lines = value_or(scene.host.lines(file, "PATH=", ". ", "source "), ())
+    return any(_MORE.match(line) and "VIRTUAL" not in line for line in lines)
+
+
+def _assigned(line: str) -> list[re.Match[str]]:
+    return list(_SETS.finditer(line.partition(" #")[0])) if "_OLD_VIRTUAL" not in line else []
 
 
 def is_activated(scene: Scene, python: Interpreter, environ: dict[str, str]) -> bool:
@@ -72,7 +96,7 @@ def activation_files(scene: Scene, python: Interpreter) -> Iterator[str]:
     """What a shell reads when the environment is activated, in its order."""
     if python.kind == "venv":
         yield from (f"{python.prefix}/bin/{one.name}" for one in _listed(scene, python, "bin", r"(post)?activate$"))
-    if python.kind == "conda":
+    if python.kind in ("venv", "conda"):  # some make the one within the other
         yield from (f"{python.prefix}/conda-meta/state" for _ in _listed(scene, python, "conda-meta", r"state$"))
         folder = "etc/conda/activate.d"
         yield from (f"{python.prefix}/{folder}/{one.name}" for one in _listed(scene, python, folder, r".*\.sh$"))

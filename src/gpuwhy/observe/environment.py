@@ -38,7 +38,7 @@ def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
     installed = installed_releases(scene)
     out = [*_preset(scene, environ.value, installed), *keras_file(scene, environ.value)]
     kept = {one.name for one in out}
-    by_activation = {one.name: one.file for one in value_or(scene.facts.target.activation, ())}
+    by_activation = {one.name: one.file for one in value_or(scene.facts.target.activation, ()) if not one.leads_away}
     for name, value in environ.value.items():
         if name.startswith(FOREIGN) or name in kept:
             continue

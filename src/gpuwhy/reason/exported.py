@@ -15,7 +15,7 @@ _SHELL = re.compile(r"(?:unset|export) (?P<name>[A-Za-z_]\w*)\b")
 
 def at_their_file(fixes: tuple[Fix, ...], facts: Facts) -> tuple[Fix, ...]:
     """The fixes; one that changes a variable in this shell, where the next activation sets it again, at its source."""
-    known = {one.name: one for one in value_or(facts.target.activation, ())}
+    known = {one.name: one for one in value_or(facts.target.activation, ()) if not one.leads_away}
     if not known:
         return fixes
     return tuple(dict.fromkeys(_at_its_file(fix, known, facts) for fix in fixes))

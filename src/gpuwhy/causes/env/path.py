@@ -60,6 +60,9 @@ def activates_another(case: Case) -> Finding | None:
     one = _moved(case)
     if one is None:
         return None
+    if one.name == "PATH":
+        text = f"{one.file} changes PATH: in a shell that is activated by it, python is {one.line}"
+        return mild(strong(text, saw(f"python is {one.line}", Source("file", one.file))))
     text = (
         f"{one.file} was written for {one.line}: in a shell that is activated by it, python is not this environment's"
     )
@@ -68,11 +71,14 @@ def activates_another(case: Case) -> Finding | None:
 
 def _moved(case: Case) -> Exported | None:
     found = value_or(case.facts.target.activation, ())
-    return next((one for one in found if one.name == "VIRTUAL_ENV"), None) if not case.symptoms else None
+    return next((one for one in found if one.leads_away), None) if not case.symptoms else None
 
 
 def _renamed(case: Case, one: Exported) -> Fix:
     prefix = one.file.rpartition("/bin/")[0]
+    if one.name == "PATH":
+        text = f"Take the line that puts another folder before PATH out of {one.file}"
+        return Fix(text, on.linux(f"grep -n 'PATH=' {word(one.file)}"), safe=True, anew=True)
     command = f"grep -rlIF {word(one.line)} {word(prefix)}/bin | xargs sed -i 's#{one.line}#{prefix}#g'"
     text = "Write the folder's name of today into the activation and the scripts beside it"
     return Fix(text, on.linux(command), safe=True, anew=True)

@@ -151,7 +151,14 @@ class Exported(Record, frozen=True):
 
     name: str
     file: str
-    line: str  # as it stands there; of VIRTUAL_ENV, which is told where it is another folder, its value
+    line: (
+        str  # as it stands there; of VIRTUAL_ENV, where that is another folder, its value; of PATH, what python is then
+    )
+
+    @property
+    def leads_away(self) -> bool:
+        """Whether it tells that the shell is then in another environment, not a variable of its own."""
+        return self.name in ("PATH", "VIRTUAL_ENV")
 
 
 class Imported(Record, frozen=True, omit_defaults=True):
