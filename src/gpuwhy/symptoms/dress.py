@@ -71,7 +71,7 @@ def mark_of(data: bytes) -> re.Pattern[bytes] | None:
 
 def _prefix(lines: Sequence[bytes]) -> bytes:
     """What lines begin with, all numbers being alike, up to a sign that ends such a mark."""
-    forms = [_DIGITS.sub(b"0", _PADDED.sub(b" ", line[:LONGEST])) for line in lines]
+    forms = [_form(line) for line in lines]
     common = _common([form for form in forms if not _bare(form, forms)])
     while common and not _ENDS.search(common):
         common = common[:-1]
@@ -106,6 +106,24 @@ def _pattern(form: bytes) -> bytes:
     parts = re.split(rb"(0| +)", body)
     made = b"".join(rb"\d+" if p == b"0" else rb" *" if p.isspace() else re.escape(p) for p in parts)
     return rb"\ *" * form.startswith(b" ") + made.removeprefix(rb" *") + (rb"(?:" + spaces + rb")?" if spaces else b"")
+
+
+_TRACED = re.compile(
+    rb"^([^\n\"']{1,80}[^\w\n\"'])Traceback \(most recent call last\):[ \t]*\r?\n([^\n]{1,81})  File \"", re.MULTILINE
+)
+
+
+def traced_marks(data: bytes) -> Iterator[re.Pattern[bytes]]:
+    """What stands before the lines of a traceback alone, where the rest of the text has nothing before its lines."""
+    if b"Traceback (most" not in data:
+        return
+    told = {_form(one[1]) for one in _TRACED.finditer(data) if _form(one[1]) == _form(one[2])}
+    yield from (re.compile(rb"^" + _pattern(form), re.MULTILINE) for form in sorted(told) if form.strip())
+
+
+def _form(line: bytes) -> bytes:
+    """The beginning of a line, all numbers being alike."""
+    return _DIGITS.sub(b"0", _PADDED.sub(b" ", line[:LONGEST]))
 
 
 def unmarked(data: bytes, mark: re.Pattern[bytes]) -> bytes:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gpuwhy.symptoms.dress import mark_of, unmarked
+from gpuwhy.symptoms.dress import mark_of, traced_marks, unmarked
 
 BLOCK = 1 << 20
 """Larger blocks are slower: the allocator hands their memory back each time, and fetching it again costs more."""
@@ -159,7 +159,10 @@ class Cutter:
         """The block without what stands before each line; the first that has some lines tells whether anything does."""
         if not self._looked and data.count(b"\n", 0, LOOK) > 0:
             self._mark, self._looked = mark_of(data), True
-        return unmarked(data, self._mark) if self._mark else data
+        data = unmarked(data, self._mark) if self._mark else data
+        for mark in traced_marks(data):
+            data = unmarked(data, mark)
+        return data
 
     def _text(self) -> bytes:
         return self._held[0] if len(self._held) == 1 else b"".join(self._held)
@@ -183,7 +186,11 @@ _RECORD = re.compile(
 )
 """A record in JSON: its message is what the program said."""
 _CELL = re.compile(rb'^[ \t]*"((?:[^"\\\n]|\\[^n])*)(?:\\n)?",?[ \t]*$', re.MULTILINE)
-"""A line of output in a notebook's file."""
+"""A line of output in a notebook's file, or of a traceback that a record keeps as a list."""
+_KEPT = re.compile(rb"""(["']?)(Traceback \(most recent call last\):(?:\\n|#012|["'],? ?["'])[^\n]*)$""", re.MULTILINE)
+"""A traceback that is kept in one line: as one text, or as a list of its lines."""
+_LISTED = re.compile(rb"""(?<!\\)["'], ?["']""")
+_CLOSED = re.compile(rb"""(?<!\\)["'](?=\s*(?:$|[\]}),;]|\w+=))""")
 _MARKS = re.compile(b"\xe2\x80[\x98\x99\x9c\x9d]")
 _SPACES = re.compile(b"\xc2\xa0|\xe2\x80\xaf")
 _WEB = re.compile(
@@ -197,6 +204,14 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
     """A line in which a text is quoted, as the lines of it."""
     text = found[1] if found.re is _RECORD else found[0]
     return _ESCAPES.sub(_escape, _ESCAPED.sub(b"\r", text)).rstrip(b"\r")
+
+
+def _unkept(found: re.Match[bytes]) -> bytes:
+    """A traceback in one line as the lines of it, and what stands behind it in a line of its own."""
+    text = _LISTED.sub(b"\r", found[2]).replace(b"#012", b"\r")
+    if found[1] and (end := _CLOSED.search(text)):
+        text = text[: end.start()] + b"\r" + text[end.end() :]
+    return b"\r" + _ESCAPES.sub(_escape, _ESCAPED.sub(b"\r", text)).rstrip(b"\r")
 
 
 def _escape(found: re.Match[bytes]) -> bytes:
@@ -223,8 +238,9 @@ _WIDE_STEPS = (
 """Of texts that are not ASCII alone."""
 _STEPS = (
     _Step((b"{", b'{"'), (b'": "',), _RECORD, _unescaped),
-    _Step((b"\\",), (b'\\n",',), _CELL, lambda found: _ESCAPES.sub(_escape, found[1])),
+    _Step((b"\\",), (b'\\n",', b'"Traceback (most recent call last):",'), _CELL, lambda found: _ESCAPES.sub(_escape, found[1])),
     _Step((b"\\",), (b"\\n",), _QUOTED, _unescaped),
+    _Step((b"T", b"Traceback (most"), (b":\\n", b":#012", b':", "', b":', '", b":', \""), _KEPT, _unkept),
     _Step((b"<",), (b"<br", b"</p", b"</code>"), _WEB, b""),
     _Step((b"&",), (b"&quot;", b"&#", b"&lt;", b"&gt;"), _AMP, lambda found: _CHARACTERS.get(found[1].lower(), b"'")),
 )
