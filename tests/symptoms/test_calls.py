@@ -42,6 +42,17 @@ def first(text: str) -> str:
         ("cudaCreateSurfaceObject(&o, &r): invalid resource handle", "program.shape"),
         ('cuLinkAddData(l, CU_JIT_INPUT_PTX, t, n, "a.ptx", 0, 0, 0) gave CUDA_ERROR_INVALID_IMAGE (200)', "program.build"),
         ("cuModuleLoad(&m, f) gave CUDA_ERROR_NO_BINARY_FOR_GPU (209)", "framework.gpu_unsupported"),
+        ("cudaStreamCreateWithFlags(&s, 0x77) -> cudaErrorInvalidValue: invalid argument", "program.shape"),
+        ("cudaEventCreateWithFlags(&e, 64) -> cudaErrorInvalidValue: invalid argument", "program.shape"),
+        ("cudaEventRecord(e, s) -> cudaErrorInvalidValue: invalid argument", "program.order"),
+        ("cudaDeviceEnablePeerAccess(0, 0) -> cudaErrorPeerAccessUnsupported: peer access is not supported between these two devices", "device.selection"),
+        ("cufftMakePlan3d(p, 9001, 9001, 9001, CUFFT_Z2Z, &w) -> CUFFT status 5", "memory.oom"),
+        ("nvmlDeviceGetClockInfo(d, 77, &u) returned 2", "program.shape"),
+        ("nvmlDeviceGetHandleByIndex_v2(9, &d) returned 2", "device.selection"),
+        ("nvmlDeviceGetName(d, b, 64) returned 1", "program.order"),
+        ("ptxas fatal   : Invalid value 'many' for option 'maxrregcount'", "program.build"),
+        ("ptxas a.ptx, line 2; fatal   : Missing .version directive at start of file 'a.ptx'", "program.build"),
+        ("fatbinary fatal   : Could not open input file 'a.cubin'", "program.build"),
         ("cudaIpcOpenMemHandle(&p, h, 1): mapping of buffer object failed", "program.fork"),
     ],
 )  # fmt: skip
@@ -93,3 +104,53 @@ PARTS = "jax 0.4.28\njaxlib 0.4.28\njax-cuda12-pjrt 0.4.30\n{other} 0.4.30\nboth
 def test_the_two_parts_of_a_plugin_belong_together():
     assert first(PARTS.format(other="jax-cuda12-plugin")) == "install.inconsistent"
     assert "remark.both" in [s.signature for s in read_text(PARTS.format(other="jax-cuda13-pjrt")).symptoms]
+
+
+OWN = 'Traceback (most recent call last):\n  File "/home/mara/a.py", line 19, in do\n    {code}\n{said}\n{late}'
+
+
+def test_what_the_program_printed_of_a_framework_does_not_make_the_call_its():
+    said = "Failed: curandCreateGenerator returned 103"
+    for late in ("torch works\n", ""):
+        text = OWN.format(code="raise Failed(f'{call} returned {e}')", said=said, late=late)
+        assert first(text) == "program.shape"
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "cause"),
+    [
+        ("raise LookupError(f'answered {x}, choices are {c} (device {d})')", "LookupError: answered 'E', choices are ['A'] (device cuda:0)", "other.not_gpu"),
+        ("raise ValueError(f'score {s} is below {m} on GPU 0')", "ValueError: score 0.31 is below 0.5 on GPU 0", "other.not_gpu"),
+        ("raise RuntimeError('no batch size fits') from None", "RuntimeError: no batch size fits", "memory.oom"),
+    ],
+)  # fmt: skip
+def test_words_that_somebody_raised_by_hand(code, said, cause):
+    assert (
+        first("batch 64 too large, halving\n" * (cause == "memory.oom") + OWN.format(code=code, said=said, late=""))
+        == cause
+    )
+
+
+def test_by_hand_of_the_stack_itself_is_no_innocent():
+    said = "RuntimeError: the CUDA driver is too old"
+    assert (
+        first(OWN.format(code="raise RuntimeError('the CUDA driver is too old')", said=said, late=""))
+        != "other.not_gpu"
+    )
+
+
+@pytest.mark.parametrize("library", ["libfastops.so", "/home/mara/l/libfastops.so"])
+def test_a_library_of_the_programs_own_is_not_where_the_loader_looks(library):
+    said = f"OSError: {library}: cannot open shared object file: No such file or directory"
+    assert first(OWN.format(code=f'ctypes.CDLL("{library}")', said=said, late="")) == "env.path"
+    system = "OSError: libsndfile.so.1: cannot open shared object file: No such file or directory"
+    assert first(OWN.format(code="import soundfile", said=system, late="")) == "other.not_gpu"
+
+
+def test_a_list_of_providers_does_not_say_that_one_was_asked_for():
+    listed = "runtime ['AzureExecutionProvider', 'CPUExecutionProvider']\n"
+    fail = "onnxruntime.capi.onnxruntime_pybind11_state.Fail: [ONNXRuntimeError] : 1 : FAIL : Opset 99 is under development"
+    text = OWN.format(code="sess = C.InferenceSession(options, model)", said=fail, late=listed)
+    assert first(text) != "framework.cpu_only"
+    assert not {s.signature for s in read_text(text).symptoms} & {"ort.not_available"}
+    assert first("why only cpu?\n" + listed) == "framework.cpu_only"

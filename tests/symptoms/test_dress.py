@@ -82,3 +82,52 @@ def test_a_listing_is_not_read_as_one_wrapped_line():
     assert even("one line of about this length\nand another that is as long\nend\n")
     assert not even(listing)
     assert not read_text(listing).errors
+
+
+ENDED = """Traceback (most recent call last):
+  File "/home/mara/proj/train.py", line 12, in <module>
+    step(model)
+  File "/home/mara/proj/train.py", line 4, in step
+    raise Refused(f'{call} returned {code}')
+Refused: cufftExecC2C returned 1"""
+KEPT = {
+    "summary": lambda text: "\n".join(f"summary | {line}" for line in text.splitlines()),
+    "step": lambda text: "\n".join(f"job 88 step {at}: {line}" for at, line in enumerate(text.splitlines())),
+    "mail": lambda text: "To: oncall\n\n" + "\n".join(f"> {line}" for line in text.splitlines()),
+    "list": lambda text: json.dumps({"error": {"stack_trace": text.splitlines()}, "service": {"name": "x"}}, indent=1),
+    "list in one line": lambda text: json.dumps({"level": "error", "stack": text.splitlines(), "run": 7}),
+    "one text": lambda text: json.dumps({"level": "error", "error": {"stack": text}}, indent=2),
+    "repr": lambda text: f"worker said: {text + chr(10)!r}",
+    "bytes": lambda text: f"stderr={text.encode()!r}",
+    "pairs": lambda text: f"level=error msg=failed stack={json.dumps(text)} run=7",
+    "syslog": lambda text: "Nov 16 04:12:07 gpu-07 trainer[22]: " + "#012".join(text.splitlines()),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_traceback_is_read_out_of_what_keeps_it(name):
+    ending = read_text(f"torch works\nstage 1 begins\n{KEPT[name](ENDED)}\n").ending
+    assert (ending.type, ending.message) == ("Refused", "cufftExecC2C returned 1")
+    assert [frame.line for frame in ending.stack] == [12, 4]
+
+
+def test_lines_that_only_look_like_a_mark_stay():
+    text = 'note: Traceback (most recent call last):\nother:   File "a.py", line 1, in f\nValueError: x'
+    assert read_text(text).ending.type == "ValueError"
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "whole"),
+    [
+        ("raise Refused(f'{call} returned {code}')", "Refused: cufftExecC2C returned 1", True),
+        ("raise RuntimeError('no answer') from None", "RuntimeError: no answer", True),
+        ("print(max(rows))", "ValueError: max() iterable argument is empty", True),
+        ("table['x']", "KeyError: 'x'", True),
+        ("raise RuntimeError(f'failed: {error}')", "RuntimeError: failed: CUDA error: unknown error", False),
+        ("y = torch.mm(a, b)", "RuntimeError: CUDA error: unknown error", False),
+    ],
+)
+def test_what_was_printed_before_and_written_later_is_no_part_of_a_message(code, said, whole):
+    frame = 'Traceback (most recent call last):\n  File "/home/mara/a.py", line 2, in <module>\n'
+    text = f"{frame}    {code}\n{said}\non cuda:0\n"
+    assert ("cuda:0" in read_text(text).ending.message) is not whole

@@ -16,6 +16,7 @@ _FAMILIES = tuple(
         ("launch", r"launch(?!.*graph)|occupancy|funcset|funcget|setsharedmem|kernelset"),
         ("kernelnode", r"graph\w*kernelnode"),
         ("node", r"graph\w*mem(?:cpy|set|alloc)node"),
+        ("make", r"(?:stream|event|graph|ctx|userobject)create|streamset"),
         ("graph", r".*graph(?!ics)|stream(?:begin|end|is|get)?\w*captur|streamupdatecapture"),
         ("event", r"event"),
         ("last", r"getlasterror|peekatlasterror"),
@@ -41,9 +42,9 @@ _FAMILIES = tuple(
         ("context", r"ctx|deviceprimaryctx|init$"),
     )
 )
-_LIBRARIES = ("cublas", "cusparse", "cusolver", "cufft", "curand", "cudnn", "nvrtc", "nvjitlink", "nccl")
+_LIBRARIES = ("cublas", "cusparse", "cusolver", "cufft", "curand", "cudnn", "nvrtc", "nvjitlink", "nccl", "nvml")
 _CALL = re.compile(
-    r"\b(?P<call>(?:cublas(?:Lt|Xt)?|cusparse|cusolver|cufft|curand|cudnn|nvrtc|nvJitLink|nccl)(?!Status|Result|Error)[A-Z]\w{2,60}"
+    r"\b(?P<call>(?:cublas(?:Lt|Xt)?|cusparse|cusolver|cufft|curand|cudnn|nvrtc|nvJitLink|nccl|nvml)(?!Status|Result|Error)[A-Z]\w{2,60}"
     r"|cuda(?!Error|Success|Runtime|Driver|DevAttr|LimitM|FuncAttr|MemcpyHost|MemcpyDevice|MemcpyDefault)[A-Z][a-z]\w{2,60}|cu(?!da)[A-Z][a-z]\w{2,60})\b"
 )
 _WORKS = re.compile(r"create$|createhandle|handlecreate|init(?:ialize)?$|setup|plan\w*$|makeplan")
@@ -70,6 +71,8 @@ def family_of(call: str) -> str:
     """The family of a call: what it works on; "" where its name does not tell."""
     lower = call.lower()
     library = next((one for one in _LIBRARIES if lower.startswith(one)), "")
+    if library == "nvml":
+        return "handle" if "gethandleby" in lower else "work"
     if library:
         return "create" if _WORKS.search(lower.removesuffix("_v2")) else "work"
     bare = lower.removeprefix("cuda").removeprefix("cu")
@@ -94,7 +97,7 @@ _LACKS = "{call} has no code for this GPU"
 _WILD = "{call} met an error of the GPU: a kernel, this one or one before it, touched what it must not"
 
 MEANINGS: tuple[Meaning, ...] = (
-    *_rows("cuda", "program.shape", _GIVEN, "invalid_value", "alloc copy move array pinned symbol node share"),
+    *_rows("cuda", "program.shape", _GIVEN, "invalid_value", "make alloc copy move array pinned symbol node share"),
     *_rows("cuda", "program.shape", "{call} was given a handle or a file that nobody made for sharing", "invalid_handle unknown", "share"),
     *_rows("cuda", "program.shape", "{call} was given a description with nothing behind it, or one that does not fit", "invalid_handle", "array node"),
     *_rows("cuda", "program.launch", "{call} was given a kernel, a grid or arguments that cannot be launched", "invalid_value invalid_handle invalid_device_function", "kernelnode"),
@@ -117,6 +120,7 @@ MEANINGS: tuple[Meaning, ...] = (
     *_rows("cuda", "framework.gpu_unsupported", "{call} is not supported by this card or driver", "not_supported"),
     *_rows("cuda", "program.launch", "{call} asks for a cluster of blocks that the card does not take", "invalid_cluster_size"),
     *_rows("cuda", "program.illegal_access", _WILD, "hardware_stack_error illegal_instruction invalid_pc invalid_address_space misaligned_address"),
+    *_rows("cuda", "device.selection", "{call} was told to join two devices of which one cannot reach the other, or that are one", "peer_access_unsupported"),
     *_rows("cublas", "program.shape", _REFUSED, "invalid_value", "work"),
     *_rows("cublas", "program.shape", _REFUSED, "not_supported", "work"),
     *_rows("cublas", "program.order", _MADE, "not_initialized", "work"),
@@ -129,11 +133,13 @@ MEANINGS: tuple[Meaning, ...] = (
     *_rows("cusolver", "program.order", _MADE, "not_initialized", "work"),
     *_rows("cusolver", "memory.oom", _EMPTY, "alloc_failed"),
     *_rows("cufft", "program.order", "{call} was given a plan that was never made or is already destroyed", "invalid_plan"),
-    *_rows("cufft", "program.shape", _REFUSED, "invalid_type invalid_value invalid_size unaligned_data incomplete_parameter_list not_implemented"),
+    *_rows("cufft", "program.shape", _REFUSED, "invalid_type invalid_value invalid_size unaligned_data incomplete_parameter_list not_implemented not_supported"),
     *_rows("cufft", "memory.oom", _EMPTY, "alloc_failed no_workspace setup_failed"),
+    *_rows("cufft", "memory.oom", "{call} could not make the plan: most often its sizes leave no memory for it", "internal_error", "create"),
     *_rows("cufft", "device.selection", "{call} was given a device that does not exist", "invalid_device"),
     *_rows("curand", "program.shape", _REFUSED, "type_error out_of_range length_not_multiple double_precision_required"),
     *_rows("curand", "program.order", _MADE, "not_initialized"),
+    *_rows("curand", "cuda.version_mismatch", "{call}: the library is of another release than its header", "version_mismatch"),
     *_rows("curand", "memory.oom", _EMPTY, "allocation_failed initialization_failed"),
     *_rows("curand", "program.illegal_access", _WILD, "preexisting_failure launch_failure"),
     *(row for library in ("cublas", "cusparse", "cusolver", "curand") for row in _rows(library, "framework.gpu_unsupported", _LACKS, "arch_mismatch")),
@@ -141,6 +147,11 @@ MEANINGS: tuple[Meaning, ...] = (
     *_rows("cudnn", "program.launch", "{call} needs more shared memory than the card has", "not_supported_shared_memory_insufficient not_supported_bad_launch_param"),
     *_rows("cudnn", "memory.oom", _EMPTY, "internal_error_device_allocation_failed"),
     *_rows("cudnn", "memory.host", "{call} found no memory of the host", "internal_error_host_allocation_failed"),
+    *_rows("nvml", "program.shape", _GIVEN, "invalid_argument insufficient_size argument_version_mismatch freq_not_supported", "work"),
+    *_rows("nvml", "device.selection", "{call} was asked about a device that does not exist", "invalid_argument", "handle"),
+    *_rows("nvml", "device.selection", "{call} was asked about a device that does not exist", "not_found gpu_not_found", "handle work"),
+    *_rows("nvml", "program.order", _MADE, "uninitialized already_initialized invalid_state", "handle work"),
+    *_rows("nvml", "framework.gpu_unsupported", "{call} is not supported by this card or driver", "not_supported vgpu_ecc_not_supported reset_type_not_supported", "work"),
     *_rows("nvrtc", "program.build", "{call} was given source, a name or an option that it does not take", "invalid_option invalid_input name_expression_not_valid program_creation_failure"),
     *_rows("nvrtc", "program.order", _MADE, "invalid_program no_lowered_names_before_compilation no_name_expressions_after_compilation"),
     *_rows("nvjitlink", "program.build", "{call} was given code or an option that it does not take", "unrecognized_option missing_arch invalid_input ptx_compile nvvm_compile unrecognized_input null_input incompatible_options incorrect_input_type missing_fatbin"),

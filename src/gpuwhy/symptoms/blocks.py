@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from gpuwhy.model.ending import PYTHON, USER, Ending, Frame, Kind
+from gpuwhy.symptoms.single import one_line
 from gpuwhy.symptoms.tongues import told_end
 
 MESSAGE, FRAMES = 30, 200
@@ -260,7 +261,9 @@ def _exception(
         return msgspec.structs.replace(
             inner[0], stack=carried, first=start + 1, wrappers=(found["type"], *inner[0].wrappers)
         ), inner[1]
-    text, after = _message(lines, at, found["message"] or "")
+    said = (found["message"] or "").strip()
+    alone = one_line(frames, found["type"], said)
+    text, after = (said[:WIDE], at + 1) if alone else _message(lines, at, said)
     return Ending("exception", found["type"], text, frames, line=at + 1, first=start + 1, last=after), after
 
 

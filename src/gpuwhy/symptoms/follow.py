@@ -110,6 +110,7 @@ FOLLOWS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
             *UNSEEN,
             "ort.create_failed",
             "ort.not_available",
+            "ort.listed",
             "torch.unavailable",
             "cuda.shared_object_init_failed",
             "tf.no_kernel_driver",

@@ -13,6 +13,7 @@ from gpuwhy.symptoms.tongues import ENDS
 from gpuwhy.symptoms.wording import (
     API,
     BARELY,
+    BROKE,
     EXACT,
     FRAMEWORKS,
     GIVEN,
@@ -22,7 +23,7 @@ from gpuwhy.symptoms.wording import (
     PANICKED,
     QUOTED,
     STACK,
-    STATUS,
+    of_the_stack,
     spoken,
     words_of,
 )
@@ -245,7 +246,7 @@ _PYTHONS = sys.stdlib_module_names - {"subprocess", "ctypes", "multiprocessing",
 
 def _users(ending: Ending) -> bool:
     """Whether the user's own code made it: a condition or a class of its own, a word by hand, a wrong question."""
-    by_words = by_hand(ending) and not (HARD.search(spoken(ending.message)) or STATUS.search(ending.message))
+    by_words = by_hand(ending) and not of_the_stack(ending.message)
     return by_words or asked_wrongly(ending) or asserted_by_user(ending) or _own_class(ending)
 
 
@@ -350,12 +351,7 @@ def _own_class(ending: Ending) -> bool:
     if hasattr(builtins, ending.name) and not warned:
         return False
     made = frame.code.startswith((f"raise {ending.name}(", "warnings.warn("))
-    return made and not (_CALLS.search(ending.message) or _BROKE.search(ending.message))
-
-
-_BROKE = re.compile(
-    r"cuda error|out of memory|cudnn|driver|\.so\b|\bfailed\b|not (?:found|available|supported)", re.IGNORECASE
-)
+    return made and not (_CALLS.search(ending.message) or BROKE.search(ending.message))
 
 
 def asserted_by_user(ending: Ending) -> bool:
@@ -366,7 +362,7 @@ def asserted_by_user(ending: Ending) -> bool:
     code = frame.code if frame is not None and frame.owner == USER else ""
     asserted = _CONDITION.search(code) or (frame is None and ending.message.startswith("assert "))
     said = QUOTED.sub("", ending.message)
-    return bool(asserted) and not (_CALLS.search(f"{code} {said}") or (HARD.search(said) and _BROKE.search(said)))
+    return bool(asserted) and not (_CALLS.search(f"{code} {said}") or (HARD.search(said) and BROKE.search(said)))
 
 
 def compared(ending: Ending) -> bool:

@@ -36,7 +36,7 @@ _IMPORTS = (
 )  # fmt: skip
 _CPU = (
     "torch.cpu_build", "torch.version_none", "generic.cpu_build", "generic.cpu_used", "opencv.no_cuda", "paddle.cpu",
-    "tf.built_cpu", "mxnet.cpu", "ort.not_available", "ct2.cpu", "told.cpu_torch",
+    "tf.built_cpu", "mxnet.cpu", "ort.not_available", "ort.listed", "ct2.cpu", "told.cpu_torch",
 )  # fmt: skip
 _NATIVE = (
     "packages.damaged_words", "cublas.", "cudnn.", "cuda.illegal", "cuda.launch_failed", "cuda.misaligned", "signal.",

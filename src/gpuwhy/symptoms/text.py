@@ -190,7 +190,7 @@ _CELL = re.compile(rb'^[ \t]*"((?:[^"\\\n]|\\[^n])*)(?:\\n)?",?[ \t]*$', re.MULT
 _KEPT = re.compile(rb"""(["']?)(Traceback \(most recent call last\):(?:\\n|#012|["'],? ?["'])[^\n]*)$""", re.MULTILINE)
 """A traceback that is kept in one line: as one text, or as a list of its lines."""
 _LISTED = re.compile(rb"""(?<!\\)["'], ?["']""")
-_CLOSED = re.compile(rb"""(?<!\\)["'](?=\s*(?:$|[\]}),;]|\w+=))""")
+_CLOSED = {mark: re.compile(rb"(?<!\\)" + mark + rb"(?=\s*(?:$|[\]}),;]|\w+=))") for mark in (b'"', b"'")}
 _MARKS = re.compile(b"\xe2\x80[\x98\x99\x9c\x9d]")
 _SPACES = re.compile(b"\xc2\xa0|\xe2\x80\xaf")
 _WEB = re.compile(
@@ -209,7 +209,7 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
 def _unkept(found: re.Match[bytes]) -> bytes:
     """A traceback in one line as the lines of it, and what stands behind it in a line of its own."""
     text = _LISTED.sub(b"\r", found[2]).replace(b"#012", b"\r")
-    if found[1] and (end := _CLOSED.search(text)):
+    if found[1] and (end := _CLOSED[found[1]].search(text)):
         text = text[: end.start()] + b"\r" + text[end.end() :]
     return b"\r" + _ESCAPES.sub(_escape, _ESCAPED.sub(b"\r", text)).rstrip(b"\r")
 
@@ -238,7 +238,12 @@ _WIDE_STEPS = (
 """Of texts that are not ASCII alone."""
 _STEPS = (
     _Step((b"{", b'{"'), (b'": "',), _RECORD, _unescaped),
-    _Step((b"\\",), (b'\\n",', b'"Traceback (most recent call last):",'), _CELL, lambda found: _ESCAPES.sub(_escape, found[1])),
+    _Step(
+        (b"\\",),
+        (b'\\n",', b'"Traceback (most recent call last):",'),
+        _CELL,
+        lambda found: _ESCAPES.sub(_escape, found[1]),
+    ),
     _Step((b"\\",), (b"\\n",), _QUOTED, _unescaped),
     _Step((b"T", b"Traceback (most"), (b":\\n", b":#012", b':", "', b":', '", b":', \""), _KEPT, _unkept),
     _Step((b"<",), (b"<br", b"</p", b"</code>"), _WEB, b""),

@@ -133,3 +133,26 @@ EXACT = re.compile(
 BARELY = re.compile(r"(?:unknown|unexpected|nil|null|none|oops)\W*$|(?:[\w'-]+ ){0,4}(?:failed|error|failure)\b.{0,12}$|.*\b(?:output|logs?|details) (?:is |are )?(?:in|at|to)\b"
                      r"|.*\bsee \S*\.(?:log|txt|out|err)\b|.*\bleft with \d|.*\d?> ?\S+\.(?:log|txt|out|err)\b", re.IGNORECASE)  # fmt: skip
 """Words that tell only that something failed, or where to read about it."""
+
+BROKE = re.compile(
+    r"cuda error|out of memory|cudnn|driver|\.so\b|\bfailed\b|not (?:found|available|supported)", re.IGNORECASE
+)
+_NO_ROOM = re.compile(
+    r"\bbatch\b[^\n]{0,40}\b(?:fits?\b|too (?:large|big))|\bfits? (?:in|on|into)\b|\bno room\b", re.IGNORECASE
+)
+_PLACE = re.compile(
+    r"\b(?:on |at |device |device=|dev )?(?:cuda|gpu):?\d+\b|\bon (?:the )?(?:cuda|gpu)\b(?! ?\w*:)", re.IGNORECASE
+)
+"""A device that is named as the place where something was done."""
+_WRONG = re.compile(
+    r"error|mismatch|\bold\b|incompatible|unsupported|illegal|corrupt|timed? ?out|\bhung\b|crash|denied|refus",
+    re.IGNORECASE,
+)
+
+
+def of_the_stack(said: str) -> bool:
+    """Whether words that somebody wrote himself tell of a failure of the stack, not only where something was done."""
+    if STATUS.search(said) or API.search(said) or _NO_ROOM.search(said):
+        return True
+    words = spoken(_PLACE.sub("", said))
+    return bool(HARD.search(words)) and any(one.search(words) for one in (BROKE, MISSED, _WRONG))

@@ -27,7 +27,7 @@ _PLAIN_RUN = all_of(in_container, no(handed_over))
 TEXT = Text(
     "container.no_gpu",
     signatures=(
-        error("remark.no_accelerator", r"\b(?:runtime type|hardware accelerator|accelerator)\W{1,3}(?:none|cpu)\b|\b(?:docker|image|podman) builds?\b[^\n]{0,30}\b(?:has no|have no|without|sees? no|cannot see|no access to)\b[^\n]{0,12}\bgpus?\b|\bno gpus? (?:is |are )?(?:available )?(?:during|while|in|at) (?:the |a )?(?:docker |image )?build\b", "runtime type", "accelerator", " build", "docker build", covers=("title.",)),
+        error("remark.no_accelerator", r"\b(?:runtime type|hardware accelerator|accelerator)[^\w\n(]{1,3}(?:none|cpu)\b(?! ?[=(.\[])|\b(?:docker|image|podman) builds?\b[^\n]{0,30}\b(?:has no|have no|without|sees? no|cannot see|no access to)\b[^\n]{0,12}\bgpus?\b|\bno gpus? (?:is |are )?(?:available )?(?:during|while|in|at) (?:the |a )?(?:docker |image )?build\b", "runtime type", "accelerator", " build", "docker build", covers=("title.",)),
         error("container.no_driver_select", r"could not select device driver", "could not select device driver"),
         error("container.no_runtime", r"(?:unknown|invalid)[^\n]*runtime(?: name)?[^\n]*nvidia|nvidia-container-runtime[^\n]*(?:not found|no such file"
               r"|executable file not found)|runtime \"?nvidia\"?[^\n]*(?:not found|unknown)|runtimehandler \"?nvidia\"? not supported|no runtime for \"?nvidia|nvidia-docker[^\n]*(?:not found|deprecated)",

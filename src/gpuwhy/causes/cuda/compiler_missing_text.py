@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.builds import of_tool
+from gpuwhy.causes.text.common import at_run_time
 from gpuwhy.causes.text.conditions import all_of, asks, field, line, no, with_
 from gpuwhy.causes.text.env_ways import compilers
 from gpuwhy.causes.text.meant import meant
@@ -59,7 +60,7 @@ TEXT = Text(
         ("windows.no_program", 3.8, "a program that code is compiled with at run time is not found", _compiles),
         ("build.not_executable", 4.0, "{name}, a compiler of the CUDA toolkit, may not be run by this user: its mode, or a folder mounted noexec"),
         ("triton.compiler", 3.8, "Triton does not find a C compiler"),
-        ("triton.ptxas", 1.6, "Triton's ptxas failed"),
+        ("triton.ptxas", 1.6, "Triton's ptxas failed", at_run_time),
         ("triton.libcuda", 2.6, "Triton does not find libcuda.so to link with"),
         ("build.cannot_find_l", 2.0, "the linker does not find libcuda.so for the code made at run time", field("library", r"cuda$")),
         ("build.cannot_find_l", 3.0, "the linker does not find libcuda.so for the code made at run time", all_of(field("library", r"cuda$"), no(with_("build.failed")))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
@@ -16,6 +17,7 @@ from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.messages import NO_GPU
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.ending import PYTHON, USER
 from gpuwhy.model.signature import error, told
 from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.version import at_least
@@ -28,6 +30,18 @@ _OUTSIDE = "{library} may be installed outside the folders the loader searches"
 
 _THERE = "{library} exists, outside the folders the loader searches"
 
+
+_OPENS = re.compile(r"CDLL|LoadLibrary|load_library|dlopen|cffi|\bload\(")
+
+
+def _of_its_own(s: Symptom, r: Reading) -> bool:
+    """The program opens a library of its own: one without a release in its name, which no distribution installs."""
+    last = next((f for f in reversed(r.ending.stack) if f.owner != PYTHON), None)
+    opened = last is not None and last.owner == USER and bool(_OPENS.search(last.code))
+    return opened or "error while loading shared libraries" in s.text
+
+
+_OWN_LIBRARY = all_of(asks("other"), field("library", r"(?:\S*/)?lib[\w+-]+\.so$"), _of_its_own)
 
 _PLACES = r"(?-i:LD_LIBRARY_PATH|CUDA_HOME|CUDA_PATH|CUDNN_PATH|CUDA_ROOT|CUDA_TOOLKIT_ROOT_DIR|CUDNN_HOME|DYLD_LIBRARY_PATH|CONDA_PREFIX|PATH|ld\.so\.conf\S*)"
 
@@ -138,6 +152,7 @@ TEXT = Text(
         ("ort.cuda_path", 2.5, "CUDA_PATH leads to a CUDA that does not fit"),
         ("loader.cannot_open", 4.6, _THERE, all_of(_ANY, same_file_told)),
         ("loader.cannot_open", 2.5, _OUTSIDE, _ANY),
+        ("loader.cannot_open", 4.0, "{library}, a library of the program's own, is not where the loader looks: LD_LIBRARY_PATH counts as it was when the process began, knows neither ~ nor blanks, and sudo drops it", _OWN_LIBRARY),
         ("loader.cannot_open", 2.2, "the folder of {library} may not be searched", field("library", r"libcuda\.so$")),
         ("loader.tf_dso", 4.6, _THERE, all_of(_ANY, same_file_told)),
         ("loader.tf_dso", 2.2, _OUTSIDE, asks("cuda", "cudnn")),

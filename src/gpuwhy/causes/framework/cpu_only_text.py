@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpuwhy.causes.shared.commands import torch_with_cuda
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.bitsandbytes import matching
-from gpuwhy.causes.text.common import NOT_FOUND, SAID_TO_FAIL, nothing_else, said_of
+from gpuwhy.causes.text.common import NOT_FOUND, SAID_TO_FAIL, nothing_else, providers_matter, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, any_of, field, line, no, no_errors, on_windows, with_
 from gpuwhy.causes.text.exactly import for_driver
 from gpuwhy.causes.text.inside_wsl import inside_wsl
@@ -98,6 +98,7 @@ TEXT = Text(
         ("jax.falls_back", 2.8, "JAX sees no GPU; this happens with a jaxlib without CUDA"),
         ("jax.unknown_backend", 2.8, "JAX has no GPU backend"),
         ("ort.not_available", 3.6, "this ONNX Runtime has no CUDA provider", no(with_("windows.load_library", "ort.load_shared"))),
+        ("ort.listed", 3.6, "this ONNX Runtime has no CUDA provider", all_of(providers_matter, no(with_("windows.load_library", "ort.load_shared")))),
         ("bnb.compiled", 3.6, "this bitsandbytes was built without CUDA", no(any_of(with_("torch.no_driver"), all_of(on_windows, with_("bnb.setup"))))),
         ("opencv.no_cuda", 4.0, "this build has no CUDA"),
         ("generic.cpu_build", 3.2, "this build has no CUDA"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.common import providers_matter
 from gpuwhy.causes.text.conditions import all_of, field, no, whole, with_
 from gpuwhy.causes.text.env_ways import one_package
 from gpuwhy.causes.text.installing import jax_together
@@ -91,6 +92,8 @@ TEXT = Text(
         ("ort.partial", 3.8, "onnxruntime is an empty shell; this happens after uninstalling one of two packages"),
         ("ort.not_available", 2.7, "the CPU package may have been installed over the GPU one", no(with_("windows.load_library", "ort.load_shared"))),
         ("ort.not_available", 4.0, "both onnxruntime packages are listed", _both_runtimes),
+        ("ort.listed", 2.7, "the CPU package may have been installed over the GPU one", all_of(providers_matter, no(with_("windows.load_library", "ort.load_shared")))),
+        ("ort.listed", 4.0, "both onnxruntime packages are listed", _both_runtimes),
         ("told.package", 2.9, "several tensorflow packages are listed", _both_tensorflows),
         ("told.package", 2.9, "both onnxruntime packages are listed", _both_runtimes),
         ("loader.undefined_symbol", 2.6, "{symbol} is missing: two wheels write one libnccl", field("symbol", r"p?nccl")),

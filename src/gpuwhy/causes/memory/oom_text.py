@@ -23,6 +23,14 @@ _SET = re.compile(r"\b(CUBLAS_WORKSPACE_CONFIG|TF_CUDNN_USE_AUTOTUNE|TF_CUDNN_DE
 _ACCUMULATE = "(loss / {n}).backward()    # and every {n} steps: optimizer.step(); optimizer.zero_grad()"
 
 
+_TIRED = re.compile(r"fit|batch|small|memory|g[ia]ve?n? up|giving up|too (?:large|big)|no room", re.IGNORECASE)
+
+
+def _gave_up(_: Symptom, r: Reading) -> bool:
+    """The program ended by its own word, of what did not fit."""
+    return r.ending.kind != "exception" or bool(_TIRED.search(r.ending.message.partition("\n")[0]))
+
+
 def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     """A setting that takes memory away; and by how much the work is too large, where the message gives the figures."""
     if (found := _SET.search(reading.excerpt)) and any(
@@ -92,6 +100,7 @@ TEXT = Text(
         ("memory.at_start", 2.4, "{wanted} GiB is wanted, {free} of {total} GiB was free"),
         ("memory.wsl_resident", 3.2, "Windows could not keep the memory on the GPU"),
         ("memory.kv_cache", 3.8, "the model leaves no room for the cache"),
+        ("memory.no_batch", 3.6, "the program tried smaller and smaller batches, and none has room on the GPU", _gave_up),
         ("memory.oom_words", 2.9, "the GPU's memory was used up"),
         ("cuda.out_of_memory", 2.8, "CUDA is out of memory (error 2)", no(counting)),
         ("cuda.out_of_memory", 3.6, "CUDA is out of memory while the model is loaded", with_("llama.here")),

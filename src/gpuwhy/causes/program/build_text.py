@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.build_parts import by_symbol
 from gpuwhy.causes.text.builds import fixes, system
-from gpuwhy.causes.text.common import in_a_package, nothing_else, said_of
+from gpuwhy.causes.text.common import at_run_time, in_a_package, nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, any_of, field, line, no, own_module, whole, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
@@ -128,6 +128,8 @@ TEXT = Text(
         error("build.clang_version", r"cuda version[^\n]{0,30} is newer than the latest[^\n]{0,20} supported version (?P<version>[\d.]+)", "is newer than the latest"),
         error("build.nvcc_error", r"nvcc (?:error|fatal) *:? *(?P<what>[^\n]*)|nvlink (?:error|fatal) *:|cudafe\+\+' died|ptxas error|catastrophic error",
               "nvcc error", "nvcc fatal", "nvlink error", "nvlink fatal", "cudafe", "ptxas error", "catastrophic error"),
+        error("build.tool", r"\b(?P<tool>ptxas|fatbinary|cuobjdump|nvdisasm|nvprune|bin2c|cicc|cudafe\+\+) (?:[^\n:]{1,120}, line \d+; *)?(?:error|fatal) *: *(?P<what>[^\n]*)",
+              "ptxas", "fatbinary", "cuobjdump", "nvdisasm", "nvprune", "bin2c", "cicc", "cudafe++"),
         echo("build.failed", r"ninja: build stopped|error compiling objects|failed building wheel|ld returned \d+ exit status|collect2: error"
              r"|make(?:\[\d+\])?: \*\*\* \[[^\]\n]{0,200}(?:\.(?:o|so|a|cu|c|cc|cpp|ptx|ko)\b|cmakefiles|build|all\b|install|\blib|modules|makefile2|cuda)"
              r"|error: command '?[^\n]*(?:gcc|nvcc|g\+\+|cl|cmake|ninja)[^\n]*failed|configuring incomplete|cmake error at|subprocess-exited-with-error"
@@ -184,6 +186,7 @@ TEXT = Text(
         ("build.cu_error", 3.6, "the compiler stops: {what}", no(any_of(line(r"nvrtc_builtin"), in_a_package))),
         ("build.cu_error", 1.6, "the compiler stops in a header of an installed package: {what}", in_a_package),
         ("build.nvcc_error", 3.4, "nvcc stops: {what}"),
+        ("build.tool", 3.4, "{tool} refuses its input or an option: {what}", no(at_run_time)),
         ("nvrtc.arch", 3.4, "nvcc does not know {arch}", line("nvcc")),
         ("build.standard", 4.2, "the compiler is told an older C++ than the headers need"),
         ("build.ptx_target", 3.8, "the code uses {instruction}, which {arch} does not have"),

@@ -70,7 +70,7 @@ def _others_call(s: Symptom, r: Reading) -> bool:
     """Whether a framework may have made the call; what the program's own code raises and names by its call it made."""
     frame = r.ending.frame
     own = frame is not None and s.within(r.ending) and frame.owner == USER and frame.code.startswith("raise ")
-    return _within(r.ending.message if own and call_in(r.ending.message) else r.excerpt)
+    return _within(s.text if own and call_in(s.text) else r.excerpt)
 
 
 def by_program(s: Symptom, r: Reading) -> bool:

@@ -128,3 +128,25 @@ _GPU_PACKAGE = re.compile(
 def of_gpu_package(s: Symptom, r: Reading) -> bool:
     """A package of the GPU stack is named in the text."""
     return bool(_GPU_PACKAGE.search(r.excerpt))
+
+
+_AT_RUN_TIME = re.compile(
+    r"triton|inductor|\bxla|\bjax|tensorflow|numba|cupy|\btorch|vllm|\bhlo\b|nvrtc", re.IGNORECASE
+)
+_FOLDERS = re.compile(r"/(?:opt|home|usr|root|srv|data|mnt)/[^\s\"':,;()]*/(?=[^/\s]*)")
+
+
+def at_run_time(_: Symptom, r: Reading) -> bool:
+    """Something that compiles while it runs has a part in the text, other than by the name of a folder."""
+    return bool(_AT_RUN_TIME.search(_FOLDERS.sub("", r.excerpt)))
+
+
+_OF_PROVIDERS = re.compile(r"provider|cuda|gpu|device|tensorrt|\.so\b|\.dll\b", re.IGNORECASE)
+
+_LIST = re.compile(r"\['\w+ExecutionProvider'[^\]\n]*\]")
+
+
+def providers_matter(_: Symptom, r: Reading) -> bool:
+    """A list of ONNX Runtime's providers is what the text is about: no exception of another matter ended the program."""
+    said = _LIST.sub("", r.ending.message.partition("\n")[0])
+    return r.ending.kind != "exception" or bool(_OF_PROVIDERS.search(said))

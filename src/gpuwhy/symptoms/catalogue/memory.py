@@ -120,6 +120,8 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|cuda_?(?:error_)?out_?of_?memory|\bcuda oom\b|out of memory|cannot allocate [\d.]+ ?[mg]i?b (?:of )?memory on (?:gpu|device)",
           "out of memory", "memory is full", "out of gpu and shared", "out of gpu memory", "out of device memory", "out of video memory", "enough gpu memory",
           "enough video memory", "cuda oom", "memory on gpu", "memory on device", "insufficient gpu memory"),
+    error("memory.no_batch", r"\bno batch[ _-]?size (?:\w+ )?(?:fits|works|is small enough)|(?:even|smallest) (?:with |at |a )?batch(?:[ _-]?size)?(?: of)? ?1?\b[^\n]{0,30}(?:too (?:large|big)|not fit|n't fit|no fit)"
+          r"|\bbatch(?:[ _-]?size)?(?: of)?[ =:]{1,3}\d+[^\n]{0,16}(?:too (?:large|big)|(?:does|did)(?: not|n't) fit)", "batch", covers=("python.exception", "python.runtime")),
     error("memory.buffer", r"failed to allocate (?P<what>(?:cuda|gpu|vulkan|compute)\w*) buffer|unable to allocate (?P<what2>(?:cuda|gpu|backend)\w*) buffer|allocating (?P<wanted>[\d.]+ [kmg]ib) on device \d", "failed to allocate cuda", "failed to allocate gpu",
           "unable to allocate", "failed to allocate compute", "ib on device"),
     error("memory.system_ram", r"requires more system memory \((?P<wanted>[^)\n]+)\) than is available \((?P<free>[^)\n]+)\)|not enough (?:system|host|cpu) (?:memory|ram)|insufficient (?:system|host|cpu) (?:memory|ram)", "more system memory",

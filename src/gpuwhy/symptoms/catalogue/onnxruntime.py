@@ -16,10 +16,14 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "ort.not_available",
-        r"provider '?cudaexecutionprovider'? is not in available|available providers: '?(?!.*cudaexecution)[\w', ]*"
-        r"cpuexecutionprovider|providers \[(?![^\]]*cuda)[^\]]*'cpuexecutionprovider'\]"
-        r"|\[(?:'azureexecutionprovider', )?'cpuexecutionprovider'\]|\bcudaexecutionprovider\W{0,2} (?:is |was )?(?:not (?:ava\w+|found|supported|enabled|present|in the list)|unavailable|missing)",
-        "cudaexecutionprovider", "is not in available", "available providers", "'cpuexecutionprovider']",
+        r"provider '?cudaexecutionprovider'? is not in available|\bcudaexecutionprovider\W{0,2} (?:is |was )?(?:not (?:ava\w+|found|supported|enabled|present|in the list)|unavailable|missing)",
+        "cudaexecutionprovider", "is not in available", covers=("ort.listed",),
+    ),
+    error(
+        "ort.listed",
+        r"available providers: '?(?!.*cudaexecution)[\w', ]*cpuexecutionprovider"
+        r"|providers \[(?![^\]]*cuda)[^\]]*'cpuexecutionprovider'\]|\[(?:'azureexecutionprovider', )?'cpuexecutionprovider'\]",
+        "available providers", "'cpuexecutionprovider']",
     ),
     error("ort.load_shared", r"appendexecutionprovider\w*: failed to load shared library|failed to load onnxruntime_providers\w*\.(?:dll|so), error code: ?(?P<number>\d+)",
           "failed to load shared library", "failed to load onnxruntime_providers"),
