@@ -63,6 +63,7 @@ def with_surroundings(run: Run, ended: Ended, host: Host, output: str, ours: Hos
         limits=_limits(ended),
         folder=folder,
         variables=_otherwise(variables, ours or host),
+        nodes=_nodes(ended),
         ahead=ahead_of_all(variables or _ours(host), host, output),
         places=_places(host, variables or _ours(host), value_or(folder, ""), output),
     )
@@ -132,6 +133,16 @@ def environ_of(ended: Ended, argv: Sequence[str] = ()) -> dict[str, str] | None:
         return {**mine, **own} if own else None
     steering = permitted(mine)
     return {**{name: value for name, value in mine.items() if name not in steering}, **known, **own}
+
+
+def _nodes(ended: Ended) -> Fact[dict[str, str]]:
+    """The GPU's nodes that one of its processes saw otherwise than we, in a mount namespace of its own."""
+    source = Source("call", "sampler", "/proc/PID/root/dev")
+    seen = [one["nodes"] for one in ended.samples.seen.values() if isinstance(one.get("nodes"), dict)]
+    if not seen:
+        return Unknown("its processes ended before their device files were seen")
+    found = next((one for one in seen if one), {})
+    return Known(found, source) if found else absent("call", "sampler", "as here")
 
 
 def _ours(host: Host) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.shared.nodes import seen_otherwise
 from gpuwhy.causes.shared.preset import hiding, out_of
 from gpuwhy.causes.shared.probed import answered
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, proof, saw, weak
@@ -48,7 +49,7 @@ def _within(case: Case) -> Finding | None:
     """A program that CUDA shows no device, where a GPU answers: it, or a file that it reads, sets the variable."""
     found = case.facts.devices.devices
     none = any(one.signature in NONE and one.role == "error" for one in case.symptoms)
-    if not none or not case.facts.run.failed or not isinstance(found, Known) or not found.value:
+    if not none or seen_otherwise(case) or not case.facts.run.failed or not isinstance(found, Known) or not found.value:
         return None
     text = f"{found.value[0].name} answers here, and the program sees no device: it, or a file it reads, hides the GPU"
     return weak(text, saw("the GPU answers", found), saw("not set outside the program", case.facts.devices.visibility))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gpuwhy.causes.shared.nodes import astray
+from gpuwhy.causes.shared.nodes import astray, seen_otherwise
 from gpuwhy.causes.shared.starting import with_nodes
 from gpuwhy.causes.shared.winner import no_driver, no_nodes_in_container
 from gpuwhy.model import on
@@ -22,7 +22,7 @@ _GPU = re.compile(r".*/nvidia\d+\Z")
 def node_denied(case: Case) -> Finding | None:
     """A node that CUDA must open, and that refuses this user."""
     objection = no_driver(case.facts) or no_nodes_in_container(case.facts)
-    if objection:
+    if objection or seen_otherwise(case):
         return objection
     fact = case.facts.driver.nodes
     nodes = _needed(case, fact.need() or ())
@@ -73,6 +73,17 @@ def node_astray(case: Case) -> Finding | None:
             text = f"{node.path} has number {node.number}, while the loaded driver answers under {number}{opened}"
             return proof(text, saw(f"{node.path} is {node.number}", fact), saw(f"the driver has {number}", majors))
     return None
+
+
+def node_hidden(case: Case) -> Finding | None:
+    """The program ran with a view of its own of /dev, in which something else is in the place of a node."""
+    if not seen_otherwise(case) or not case.facts.run.failed:
+        return None
+    fact = case.facts.run.nodes
+    path, number = seen_otherwise(case)[0]
+    there = "did not see it" if number == "missing" else f"saw device {number} in its place"
+    text = f"{path} is the driver's here, and the program {there}: it ran with a view of its own of /dev"
+    return proof(text, saw(f"{path}: {number}", fact))
 
 
 def mig_denied(case: Case) -> Finding | None:
@@ -146,6 +157,11 @@ def _unknown_error(case: Case) -> tuple[Evidence, ...]:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Containers are started again with the nodes; hosts get the nodes made or their mode opened."""
+    if hidden := seen_otherwise(case):
+        names = " and ".join(path for path, _ in hidden)
+        by = "what starts it (unshare, a sandbox, a prolog) puts something in their place"
+        text = f"Start the program without its own view of /dev, or hand it {names} there: {by}"
+        return (Fix(text, check=on.linux("ls -l /dev/nvidia*")),)
     container = case.facts.surroundings.container
     seen: tuple[DeviceNode, ...] = value_or(case.facts.driver.nodes, ())
     nodes = _needed(case, seen)
@@ -231,7 +247,7 @@ def _anew(where: str) -> tuple[Fix, ...]:
 CAUSE = Cause(
     id="driver.permission",
     title="no permission to open the GPU's device files (/dev/nvidia*)",
-    signs=(node_denied, node_astray, node_missing, mig_denied),
+    signs=(node_denied, node_astray, node_missing, node_hidden, mig_denied),
     fixes=fixes,
     hides=("driver.not_ready",),
 )

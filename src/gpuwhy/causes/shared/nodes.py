@@ -37,3 +37,14 @@ def astray(case: Case, node: DeviceNode) -> str:
     if not number or not node.present or not node.number:
         return ""
     return "" if node.number == number or (number.endswith(":") and node.number.startswith(number)) else number
+
+
+def seen_otherwise(case: Case) -> list[tuple[str, str]]:
+    """Nodes that CUDA must open and that a watched program saw otherwise; none where it saw no node at all."""
+    seen: dict[str, str] = value_or(case.facts.run.nodes, {})
+    cards = [node.path for node in value_or(case.facts.driver.nodes, ()) if node.present and _GPU.match(node.path)]
+    left = any(path not in seen for path in cards)
+    rows = [(path, number) for path, number in sorted(seen.items()) if not (left and _GPU.match(path))]
+    if all(number == "missing" for _, number in rows):
+        return []
+    return sorted(rows, key=lambda row: row[1] == "missing")

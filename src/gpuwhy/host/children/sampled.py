@@ -76,7 +76,34 @@ def surroundings(pid):
     except OSError:
         return {}
     pairs = (pair.partition("=") for pair in read("/proc/%d/environ" % pid, 1 << 20).split("\0"))
-    return {"folder": folder, "environ": {name: value for name, _, value in pairs if name}, "writes": writes(pid)}
+    variables = {name: value for name, _, value in pairs if name}
+    return {"folder": folder, "environ": variables, "writes": writes(pid), "nodes": otherwise(pid)}
+
+
+NODE = re.compile(r"nvidia(?:\d+|ctl|-uvm)$")
+
+
+def otherwise(pid):
+    """GPU nodes that a process in a mount namespace of its own sees otherwise than we: path, and what is there."""
+    try:
+        if os.readlink("/proc/%d/ns/mnt" % pid) == os.readlink("/proc/self/ns/mnt"):
+            return {}
+        names = sorted(name for name in os.listdir("/dev") if NODE.match(name))[:32]
+        pairs = [
+            ("/dev/" + name, number("/dev/" + name), number("/proc/%d/root/dev/%s" % (pid, name))) for name in names
+        ]
+    except OSError:
+        return {}
+    return {path: theirs for path, ours, theirs in pairs if theirs != ours}
+
+
+def number(path):
+    """The device behind a node, "missing" where there is nothing."""
+    try:
+        found = os.stat(path).st_rdev
+    except FileNotFoundError:
+        return "missing"
+    return "%d:%d" % (os.major(found), os.minor(found))
 
 
 WRITTEN = re.compile(r"/(?!dev/|proc/|memfd:).*(?<! \(deleted\))$")

@@ -99,6 +99,7 @@ class Run(Record, frozen=True):
     limits: Fact[tuple[Limit, ...]] = NOT_OBSERVED  # the tightest among its processes
     folder: Fact[str] = NOT_OBSERVED  # its working folder
     variables: Fact[dict[str, str]] = NOT_OBSERVED  # those that steer the stack and that it had otherwise than we
+    nodes: Fact[dict[str, str]] = NOT_OBSERVED  # the GPU's nodes that it saw otherwise than we: a number, or "missing"
     places: Fact[tuple[Place, ...]] = NOT_OBSERVED
     ahead: Fact[tuple[Ahead, ...]] = NOT_OBSERVED  # what the loader's variables put first
 
