@@ -129,5 +129,6 @@ def test_lines_that_only_look_like_a_mark_stay():
 )
 def test_what_was_printed_before_and_written_later_is_no_part_of_a_message(code, said, whole):
     frame = 'Traceback (most recent call last):\n  File "/home/mara/a.py", line 2, in <module>\n'
-    text = f"{frame}    {code}\n{said}\non cuda:0\n"
-    assert ("cuda:0" in read_text(text).ending.message) is not whole
+    text = f"{frame}    {code}\n{said}\nsearched for the GPU timeout\non cuda:0\n"
+    assert "cuda:0" not in read_text(text).ending.message
+    assert ("timeout" in read_text(text).ending.message) is not whole

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from gpuwhy.model.ending import PYTHON, USER, Ending, Frame, Kind
-from gpuwhy.symptoms.single import one_line
+from gpuwhy.symptoms.single import NOTED, one_line
 from gpuwhy.symptoms.tongues import told_end
 
 MESSAGE, FRAMES = 30, 200
@@ -272,9 +272,16 @@ def _message(lines: Sequence[str], at: int, begun: str) -> tuple[str, int]:
     after = at + 1
     while after < len(lines) and after - at < MESSAGE and not (_ends_message(lines[after]) or _at_work(lines, after)):
         after += 1
-    while after > at + 1 and not lines[after - 1].strip():
+    while after > at + 1 and (not lines[after - 1].strip() or NOTED.match(lines[after - 1])):
         after -= 1
     return "\n".join([begun, *lines[at + 1 : after]]).strip()[:WIDE], after
+
+
+def after_message(lines: Sequence[str], ending: Ending) -> int:
+    """The line behind all that the message of an exception could be: what was written late may stand in it."""
+    if ending.kind != "exception" or not ending.line:
+        return ending.last
+    return max(ending.last, _message(lines, ending.line - 1, "")[1])
 
 
 def _at_work(lines: Sequence[str], at: int) -> bool:

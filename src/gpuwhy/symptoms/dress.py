@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from gpuwhy.symptoms.single import NOTED
+
 SAMPLE, MOST = 1 << 15, 200
 """How many bytes and lines of the beginning tell what stands before each line."""
 FEW = 3
@@ -55,6 +57,10 @@ _ALONE = re.compile(
     re.IGNORECASE,
 )
 """How a line begins that tells something of its own: work that goes on, a value that was printed, an error."""
+
+
+def _alone(line: str) -> bool:
+    return bool(_ALONE.match(line) or NOTED.match(line))
 
 
 def mark_of(data: bytes) -> re.Pattern[bytes] | None:
@@ -111,6 +117,8 @@ def _pattern(form: bytes) -> bytes:
 _TRACED = re.compile(
     rb"^([^\n\"']{1,80}[^\w\n\"'])Traceback \(most recent call last\):[ \t]*\r?\n([^\n]{1,81})  File \"", re.MULTILINE
 )
+_RANKED = re.compile(rb"rank|pid=|\[0(?:,0)?\][:<]|^\s*$")
+"""Marks that tell which of several processes speaks: they are needed later."""
 
 
 def traced_marks(data: bytes) -> Iterator[re.Pattern[bytes]]:
@@ -118,7 +126,7 @@ def traced_marks(data: bytes) -> Iterator[re.Pattern[bytes]]:
     if b"Traceback (most" not in data:
         return
     told = {_form(one[1]) for one in _TRACED.finditer(data) if _form(one[1]) == _form(one[2])}
-    yield from (re.compile(rb"^" + _pattern(form), re.MULTILINE) for form in sorted(told) if form.strip())
+    yield from (re.compile(rb"^" + _pattern(form), re.MULTILINE) for form in sorted(told) if not _RANKED.search(form))
 
 
 def _form(line: bytes) -> bytes:
@@ -173,7 +181,7 @@ def _in_words(cuts: Sequence[tuple[str, str]]) -> bool:
 
 
 def _goes_on(rest: str) -> bool:
-    return not _NEW.match(rest) and not _ALONE.match(rest)
+    return not _NEW.match(rest) and not _alone(rest)
 
 
 def _full(lines: Sequence[str], width: int) -> Iterator[str]:
@@ -191,7 +199,7 @@ def _filled(lines: Sequence[str]) -> Rejoined | None:
         word = after.split(" ", 1)[0]
         full = len(one) <= width < len(one.rstrip()) + 1 + len(word)
         table = one.rstrip().endswith(("|", "+"))  # its rows are all as wide, and end there
-        return full and bool(word) and not table and not _RECORD.match(after) and not _ALONE.match(after)
+        return full and bool(word) and not table and not _RECORD.match(after) and not _alone(after)
 
     made = _joined(lines, broken, " ")
     if made is None:

@@ -16,6 +16,7 @@ from gpuwhy.symptoms.blocks import (
     WIDE,
     Block,
     after_a_note,
+    after_message,
     at_work,
     blocks,
     owner_of,
@@ -185,7 +186,7 @@ def _outlived(blocks: Sequence[Block], lines: Sequence[str], busy: int) -> None:
     """
     for block in blocks:
         raised = block.ending.kind == "exception" and not block.ending.stack and not block.tie
-        said = block.perhaps and any(line.strip() for line in lines[block.ending.last :])
+        said = block.perhaps and any(line.strip() for line in lines[after_message(lines, block.ending) :])
         block.logged = block.logged or said or (raised and block.ending.line < busy)
     _end_after_a_note(blocks, lines)
 

@@ -20,6 +20,7 @@ from gpuwhy.symptoms.wording import (
     HARD,
     LIBRARY,
     MISSED,
+    NO_ROOM,
     PANICKED,
     QUOTED,
     STACK,
@@ -218,6 +219,8 @@ OUTSIDERS = frozenset(
 
 def _raised_alone(ending: Ending) -> bool:
     """Whether neither the message nor the place of an exception has to do with the GPU stack."""
+    if NO_ROOM.search(ending.message.partition("\n")[0]):
+        return False
     if _outsiders(ending):
         return _keyed(ending) or not HARD.search(spoken(QUOTED.sub("", ending.message)))
     if ending.name in PLAIN:

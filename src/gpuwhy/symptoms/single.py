@@ -14,6 +14,17 @@ _RAISE = re.compile(
     r"(?:^|: )raise [\w.]+\((?P<prefix>[fFrR]{0,2})(?P<quote>['\"])(?P<text>(?:(?!(?P=quote)).)*)(?P=quote)\)"
     r"(?: from \w+)?$"
 )
+_ASSERT = re.compile(
+    r"(?:^|: )assert .*, (?P<prefix>[fFrR]{0,2})(?P<quote>['\"])(?P<text>(?:(?!(?P=quote)).)*)(?P=quote)$"
+)
+NOTED = re.compile(
+    r"(?:RESULT|DONE|OK)\b[^\n]{0,80}$"
+    r"|(?:\[\w{1,12}\] )?(?:[\w-]{1,20} ){1,3}(?:ready|works|loaded|started|begins|done|up)\W*$"
+    r"|(?:\[\w{1,12}\] )?(?:[\w-]{1,20}[ :=]{1,2}){0,4}"
+    r"\W?(?:cuda|gpu|CudaDevice)(?::?\d+|\(id=\d+\))?[\s\d.,()\]}x-]*$",
+    re.IGNORECASE,
+)
+"""A line that a program prints of itself: that it is ready, or on which device it works."""
 _FIELD = re.compile(r"\{[^{}]*\}")
 _ALWAYS = frozenset(
     """KeyError NameError UnboundLocalError ZeroDivisionError ModuleNotFoundError RecursionError FileNotFoundError
@@ -41,7 +52,7 @@ def one_line(frames: tuple[Frame, ...], kind: str, said: str) -> bool:
 
 def _as_written(code: str, said: str) -> bool:
     """Whether the statement that raised it shows the whole message: its words, and values of one word at its end."""
-    found = _RAISE.search(code)
+    found = _RAISE.search(code) or _ASSERT.search(code)
     if found is None or "\\" in found["text"]:
         return False
     text = found["text"]

@@ -137,7 +137,7 @@ BARELY = re.compile(r"(?:unknown|unexpected|nil|null|none|oops)\W*$|(?:[\w'-]+ )
 BROKE = re.compile(
     r"cuda error|out of memory|cudnn|driver|\.so\b|\bfailed\b|not (?:found|available|supported)", re.IGNORECASE
 )
-_NO_ROOM = re.compile(
+NO_ROOM = re.compile(
     r"\bbatch\b[^\n]{0,40}\b(?:fits?\b|too (?:large|big))|\bfits? (?:in|on|into)\b|\bno room\b", re.IGNORECASE
 )
 _PLACE = re.compile(
@@ -152,7 +152,7 @@ _WRONG = re.compile(
 
 def of_the_stack(said: str) -> bool:
     """Whether words that somebody wrote himself tell of a failure of the stack, not only where something was done."""
-    if STATUS.search(said) or API.search(said) or _NO_ROOM.search(said):
+    if STATUS.search(said) or API.search(said) or NO_ROOM.search(said):
         return True
     words = spoken(_PLACE.sub("", said))
     return bool(HARD.search(words)) and any(one.search(words) for one in (BROKE, MISSED, _WRONG))
