@@ -141,7 +141,7 @@ def _nodes(ended: Ended) -> Fact[dict[str, str]]:
     seen = [one["nodes"] for one in ended.samples.seen.values() if isinstance(one.get("nodes"), dict)]
     if not seen:
         return Unknown("its processes ended before their device files were seen")
-    found = next((one for one in seen if one), {})
+    found: dict[str, str] = next((one for one in seen if one), {})
     return Known(found, source) if found else absent("call", "sampler", "as here")
 
 

@@ -100,6 +100,8 @@ _LOGGER = re.compile(
     r"|exception when calling|exception ignored|configuration error",
     re.IGNORECASE,
 )
+_OF_A_RANK = re.compile(r"taking the entire process down|ProcessGroup\w+|\bwatchdog\b", re.IGNORECASE)
+"""What another process of a job says: that one failed first."""
 _IGNORED = re.compile(r"^exception ignored (?:in|on|while)", re.IGNORECASE)
 _OUTLIVED = re.compile(r"\bcaught\b|retry|continuing|ignor(?:ed|ing)|exception in (?:thread|callback)", re.IGNORECASE)
 """A program's own word that something did not end it: of the traceback below, or of what came before it."""
@@ -262,7 +264,8 @@ def _exception(
             inner[0], stack=carried, first=start + 1, wrappers=(found["type"], *inner[0].wrappers)
         ), inner[1]
     said = (found["message"] or "").strip()
-    alone = one_line(frames, found["type"], said)
+    others = any(map(_OF_A_RANK.search, lines[at + 1 : at + 4]))
+    alone = not others and one_line(frames, found["type"], said)
     text, after = (said[:WIDE], at + 1) if alone else _message(lines, at, said)
     return Ending("exception", found["type"], text, frames, line=at + 1, first=start + 1, last=after), after
 
