@@ -117,6 +117,8 @@ def _own(ending: Ending) -> bool:
     if _BUILT.search(ending.message):
         return False
     if ending.kind == "exception":
+        if NO_ROOM.search(ending.message.partition("\n")[0]):
+            return False
         return all(_raised_alone(one) for one in (ending, *ending.chain) if one.kind == "exception")
     if ending.kind == "fatal":
         return _fatal_alone(ending)
@@ -219,8 +221,6 @@ OUTSIDERS = frozenset(
 
 def _raised_alone(ending: Ending) -> bool:
     """Whether neither the message nor the place of an exception has to do with the GPU stack."""
-    if NO_ROOM.search(ending.message.partition("\n")[0]):
-        return False
     if _outsiders(ending):
         return _keyed(ending) or not HARD.search(spoken(QUOTED.sub("", ending.message)))
     if ending.name in PLAIN:

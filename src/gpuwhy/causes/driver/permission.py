@@ -156,12 +156,13 @@ def _unknown_error(case: Case) -> tuple[Evidence, ...]:
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
+    """A program with a view of its own gets ours; else the nodes are mended."""
+    hidden = seen_otherwise(case)
+    return (_as_here(hidden),) if hidden else _mended(case)
+
+
+def _mended(case: Case) -> tuple[Fix, ...]:
     """Containers are started again with the nodes; hosts get the nodes made or their mode opened."""
-    if hidden := seen_otherwise(case):
-        names = " and ".join(path for path, _ in hidden)
-        by = "what starts it (unshare, a sandbox, a prolog) puts something in their place"
-        text = f"Start the program without its own view of /dev, or hand it {names} there: {by}"
-        return (Fix(text, check=on.linux("ls -l /dev/nvidia*")),)
     container = case.facts.surroundings.container
     seen: tuple[DeviceNode, ...] = value_or(case.facts.driver.nodes, ())
     nodes = _needed(case, seen)
@@ -175,6 +176,13 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return _anew(container.value)
     denied = next((value_or(node.opened, "") for node in bad if node.present), "")
     return with_nodes(container.value, denied, tuple(node.path for node in bad))
+
+
+def _as_here(hidden: Sequence[tuple[str, str]]) -> Fix:
+    names = " and ".join(path for path, _ in hidden)
+    by = "what starts it (unshare, a sandbox, a prolog) puts something in their place"
+    text = f"Start the program without its own view of /dev, or hand it {names} there: {by}"
+    return Fix(text, check=on.linux("ls -l /dev/nvidia*"))
 
 
 def _shut(node: DeviceNode) -> bool:
