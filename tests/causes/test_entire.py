@@ -86,3 +86,15 @@ def test_headers_and_signed_modules_of_the_very_release() -> None:
     )
     command = "sudo apt install linux-modules-nvidia-550-generic nvidia-driver-550"
     assert made(command, "nvidia/535.161.08, 6.5.0, x86_64: installed") == command.replace("550", "535")
+
+
+def test_a_notebook_is_started_anew() -> None:
+    text = "<ipython-input-3-6c7a4dbe8a2d> in <cell line: 1>()\nRuntimeError: operator torchvision::nms does not exist"
+    case = asked((), read_text(text))
+    assert entire([Fix("Install it", "pip install x")], case)[0].text.endswith("then restart the notebook's kernel")
+    for other in (
+        Fix("Set it", "export A=1"),
+        Fix("Make one", "conda create -n x\nconda run -n x pip install y"),
+        Fix("Then", "pip install x"),
+    ):
+        assert entire([other], case)[0].text == other.text

@@ -8,6 +8,7 @@ from gpuwhy.causes.text.asked import Asked, asked
 from gpuwhy.causes.text.fitted import barred
 from gpuwhy.causes.text.matched import (
     beyond_the_memory,
+    driver_inside_wsl,
     extension_of_another_cuda,
     longest_context,
     secure_boot_of_a_cloud,
@@ -129,3 +130,24 @@ def test_the_runtime_that_a_backend_lacks() -> None:
 )  # fmt: skip
 def test_what_does_nothing_there_is_barred(command: str, text: str, there: bool) -> None:
     assert barred(Fix("Do it", on.linux(command)), case(text)) is there
+
+
+def test_a_driver_of_linux_inside_wsl_goes() -> None:
+    listed = (
+        "$ uname -r\n5.15.167.4-microsoft-standard-WSL2\n$ ldconfig -p | grep libcuda.so.1\n"
+        "\tlibcuda.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libcuda.so.1\n"
+        "\tlibcuda.so.1 (libc6,x86-64) => /usr/lib/wsl/lib/libcuda.so.1\n"
+    )
+    assert "apt-get purge" in next(iter(driver_inside_wsl(case(listed)))).command
+    assert not list(driver_inside_wsl(case(listed.replace("/lib/x86_64-linux-gnu", "/usr/lib/wsl/drivers"))))
+    assert not list(driver_inside_wsl(case(listed.replace("microsoft-standard-WSL2", "generic").replace("wsl", "x"))))
+
+
+def test_a_servers_kernel_is_not_the_users_own() -> None:
+    said = (
+        "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 81920, Hardware limit: 65536."
+    )
+    fixes = explain_text(f"(EngineCore_DP0 pid=1) vllm/v1/attention/ops.py\n{said}\n").causes[0].fixes
+    assert "attention-backend" in " ".join(fix.command for fix in fixes[:2]) or "ATTENTION_BACKEND" in fixes[0].command
+    own = explain_text(f'  File "/home/me/k.py", line 3, in <module>\n{said}\n').causes[0].fixes
+    assert "num_stages" in own[0].text

@@ -15,13 +15,13 @@ from gpuwhy.knowledge.installs import brings_libraries
 from gpuwhy.knowledge.releases import find
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
-from gpuwhy.model.steps import in_steps
+from gpuwhy.model.steps import follows, in_steps
 from gpuwhy.model.version import at_least, major_minor
 
 
 def entire(fixes: Sequence[Fix], case: Asked) -> list[Fix]:
     """The fixes with whole commands; those for what the text does not have behind the others."""
-    return _for_what_is_there([_whole(fix, case) for fix in fixes], case)
+    return _for_what_is_there([_anew(_whole(fix, case), case) for fix in fixes], case)
 
 
 def _whole(fix: Fix, case: Asked) -> Fix:
@@ -34,6 +34,18 @@ def _whole(fix: Fix, case: Asked) -> Fix:
         return fix
     typed = on.linux(command) if len(lines) > len(fix.command.splitlines()) else on.like(command, fix.command)
     return structs.replace(fix, command=typed)
+
+
+_NOTEBOOK = Later(r"ipykernel|ipython-input|\bCell In ?\[|google\.colab|\bColab\b|/kaggle/|^In \[\d+\]:", re.MULTILINE)
+_RESTARTS = re.compile(r"restart|start anew", re.IGNORECASE)
+_BY_PIP = re.compile(r"(?:\S*python\S* -m )?(?:uv )?pip3? install")
+
+
+def _anew(fix: Fix, case: Asked) -> Fix:
+    """A notebook keeps what it has imported until its kernel is started again."""
+    if not _NOTEBOOK.search(case.text) or not _BY_PIP.match(fix.command) or _RESTARTS.search(fix.text) or follows(fix):
+        return fix
+    return structs.replace(fix, text=on.as_said(f"{fix.text}; then restart the notebook's kernel", fix.text))
 
 
 def _changed(line: str, case: Asked) -> str:

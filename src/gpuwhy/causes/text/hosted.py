@@ -126,7 +126,7 @@ def in_a_service(cause: str, case: Asked) -> tuple[tuple[Fix, ...], bool]:
     return (), False
 
 
-_POD = Later(r"kubectl|kubelet|kubernetes|\bk[38]s\b|\bpods?\b", re.IGNORECASE)
+_POD = Later(r"kubectl|kubelet|kubernetes|(?<!/)\bk[38]s\b(?!/)|\bpods?\b", re.IGNORECASE)
 _ASKS = Later(
     r"Insufficient nvidia\.com/gpu[^\0]*?nvidia\.com/gpu\W{1,4}([2-9]|\d\d)|nvidia\.com/gpu\W{1,4}([2-9]|\d\d)[^\0]*?Insufficient nvidia\.com/gpu"
 )

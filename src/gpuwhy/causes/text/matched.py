@@ -171,7 +171,22 @@ def secure_boot_of_a_cloud(case: Asked) -> Iterator[Fix]:
         yield tried("Or take the distribution's own modules, which are signed, in place of those that DKMS built", on.host("sudo apt install linux-modules-nvidia-550-$(uname -r) nvidia-driver-550 && sudo reboot"), root=True)  # fmt: skip
 
 
+_FOUND_FIRST = Later(
+    r"libcuda\.so\.1 [^\n]*=> (?!/usr/lib/wsl)(?P<other>/\S+)\n[^\n]*libcuda\.so\.1 [^\n]*=> /usr/lib/wsl/"
+)
+_PACKAGED = Later(r"^ii +(?:nvidia-driver|libnvidia-compute|nvidia-utils|cuda-drivers)|Setting up (?:nvidia-driver|cuda-drivers|nvidia-utils|libnvidia-compute)-", re.MULTILINE)  # fmt: skip
+
+
+def driver_inside_wsl(case: Asked) -> Iterator[Fix]:
+    """WSL: somebody installed Linux' driver, whose library is found before the one that Windows' driver brings."""
+    first = _FOUND_FIRST.search(case.text)
+    if "wsl" in case.tools and (first or _PACKAGED.search(case.text)):
+        which = f" ({first['other']} is found first)" if first else ""
+        yield tried(on.in_wsl(f"packages of Linux' own driver are installed in WSL{which}, and hide the one that Windows brings: take them out, and keep only the toolkit (cuda-toolkit-12-x, never cuda or cuda-drivers); then wsl --shutdown in Windows"), on.wsl("sudo apt-get purge -y 'nvidia-driver-*' 'nvidia-utils-*' 'libnvidia-*' 'cuda-drivers*' && sudo apt-get autoremove -y && sudo ldconfig"), root=True)  # fmt: skip
+
+
 MATCHED: tuple[Row, ...] = (
+    (("wsl.setup", "driver.library_mismatch", "driver.missing"), driver_inside_wsl),
     (("framework.cpu_only", "cuda.missing_library"), without_the_runtime),
     (("memory.oom",), beyond_the_memory),
     (("driver.missing",), secure_boot_of_a_cloud),

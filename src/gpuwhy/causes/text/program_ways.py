@@ -123,10 +123,30 @@ _IN_PARTS = {
 """The work in parts, in each framework's own words."""
 
 
+_SERVED = {
+    "vllm": ("vLLM", "vllm serve MODEL --dtype half --attention-backend FLASHINFER    # before 0.11: VLLM_ATTENTION_BACKEND=XFORMERS"),
+    "sglang": ("SGLang", "python -m sglang.launch_server --model-path MODEL --dtype half --attention-backend torch_native"),
+    "transformers": ("transformers", "AutoModelForCausalLM.from_pretrained(\"MODEL\", attn_implementation=\"sdpa\")"),
+}  # fmt: skip
+
+
+def _served(case: Asked) -> tuple[str, str] | None:
+    """The program whose kernel it is, not the user's own, and how it takes another one."""
+    named = next((one.name for one in case.programs if one.name in _SERVED), "")
+    if not named:
+        return None
+    title, command = _SERVED[named]
+    return title, on.code(command) if named == "transformers" else on.linux(command)
+
+
 def within_card(case: Asked) -> Iterator[Fix]:
     """A launch beyond the card: by figures where the message has them, and for the program that makes the kernel."""
     place = source(case)
-    if (found := _SHARED.search(case.text)) and int(found["needed"]) > int(found["limit"]):
+    found = _SHARED.search(case.text)
+    if found and int(found["needed"]) > int(found["limit"]) and (served := _served(case)):
+        yield tried(f"One block of {served[0]}'s kernel asks for {found['needed']} bytes of shared memory, and the card has {found['limit']} (it is not the card's memory that is full): take another attention backend and half precision; or a GPU with more (Ampere and newer have 100 KB and more)", served[1])  # fmt: skip
+        yield from newest(case, "which may have smaller kernels for this card")
+    elif found and int(found["needed"]) > int(found["limit"]):
         ratio = int(found["needed"]) / int(found["limit"])
         yield tried(f"The kernel asks for {found['needed']} bytes of shared memory, the card has {found['limit']}: num_stages=1 or 2 first, then blocks {ratio:.1f} times smaller, or inputs of 16 bits; of a library's kernel a smaller head dimension or chunk", on.code("triton.Config({'BLOCK': 32}, num_stages=1, num_warps=4)"))  # fmt: skip
         yield from newest(case, "which may have smaller kernels for this card")

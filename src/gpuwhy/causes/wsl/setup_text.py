@@ -112,8 +112,8 @@ TEXT = Text(
     remedies=(
         meant("Update what passes the GPU to containers: drivers from 555 on need Docker Desktop 4.31 or newer, or inside WSL nvidia-container-toolkit 1.14.4 or newer; then start docker again", on.linux("sudo apt update && sudo apt install --only-upgrade nvidia-container-toolkit && sudo service docker restart"), said="cuda.not_found", by="container"),
         meant(on.in_windows("update Docker Desktop to 4.31 or newer (its menu, Check for updates): drivers from 555 on need it; or go back to a driver before 555"), on.across("wsl --update"), said="cuda.not_found", by="container"),
-        meant("Remove the Linux driver's packages from inside WSL: they lie where WSL puts Windows' own; then stop WSL and start docker again", PURGE, said="container.baked", root=True),
-        meant("Where the image itself carries them (it was committed from a running container): take them out of it", BAKED, said="container.baked"),
+        meant("The image itself carries files of a driver, where WSL's own are mounted (it was committed from a running container): take them out of it, or build it anew from a clean base", BAKED, said="container.baked"),
+        meant("Only where every image fails so: remove the Linux driver's packages from inside WSL: they lie where WSL puts Windows' own; then stop WSL and start docker again", PURGE, said="container.baked", root=True),
         meant("This adapter is none of NVIDIA's (its folder below /usr/lib/wsl/drivers is another maker's): without an NVIDIA card leave --gpus out, and run on the CPU, or on DirectML or ROCm", said="loader. title.", line="core nvidia component", by="container"),
         meant("With an NVIDIA card: install its driver on Windows (nvidia.com/drivers), restart, then start WSL anew", on.across("wsl --shutdown"), said="loader. title.", line="core nvidia component"),
         meant("Plain TensorFlow is what was imported: it and DirectML's build cannot live together. Remove both, then install DirectML's alone, in a clean environment (Python 3.5 to 3.7)", "pip uninstall -y tensorflow tensorflow-gpu tensorflow-directml\npip install tensorflow-directml", by="two_tf"),
