@@ -18,7 +18,7 @@ TEXT = Text(
     signatures=(
         error("memory.all_ram", r"crashed after using all (?:of the )?available ram|tried to allocate more memory than is available", "available ram", "more memory than is available", covers=("title.", "python.")),
         error("memory.node", r"due to (?:the )?node running low on memory", "running low on memory"),
-        error("memory.killer", r"out of memory: kill(?:ed)? process|oom[-_ ]kill(?:er|ed)?\b|oom_reaper|memory cgroup out of memory|oomkilled"
+        error("memory.killer", r"out of memory: kill(?:ed)? process|oom[-_ ]kill(?:er|ed)?\b|oom_reaper: reaped|memory cgroup out of memory|oomkilled"
               r"|cgroup out of memory", "oom-kill", "oom_kill", "oom kill", "out of memory: kill", "oom_reaper", "cgroup out of memory", "oomkilled",
               covers=("memory.oom_words",)),
         error("signal.kill", r"^\s*(?:[\w./-]+: line \d+: +\d+ )?killed\b|signal: ?killed|sigkill|signal 9\b|exit(?:ed with)? ?code:? ?-?(?:9|137)\b|\bexitcode ?: ?-9|\bexit(?:s|ed)?(?: with)?(?: return)?(?: code| status)? ?[=:]? ?-9\b",

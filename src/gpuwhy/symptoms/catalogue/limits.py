@@ -8,7 +8,7 @@ from gpuwhy.model.signature import Signature, context, error, harmless
 SIGNATURES: tuple[Signature, ...] = (
     error(
         "limit.locked",
-        r"rlimit_memlock|max locked memory|ulimit -l|memlock[^\n=]{0,40}(?:too (?:low|small)|limit)|ibv_(?:reg_mr|create_)[^\n]{0,80}cannot allocate memory|\bmlock(?:all)?\b[^\n]{0,60}(?:failed|cannot|error)"
+        r"rlimit_memlock|max locked memory(?! {2,}\()|ulimit -l|memlock[^\n=]{0,40}(?:too (?:low|small)|limit)|ibv_(?:reg_mr|create_)[^\n]{0,80}cannot allocate memory|\bmlock(?:all)?\b[^\n]{0,60}(?:failed|cannot|error)"
         r"|failed to (?:lock|pin) [^\n]{0,40}memory[^\n]{0,40}(?:limit|permitted)",
         "memlock", "max locked memory", "ulimit -l", "ibv_reg_mr", "ibv_create", "mlock", "failed to lock", "failed to pin",
         covers=("memory.cpu_allocator", "nccl.network"),
