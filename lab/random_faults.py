@@ -41,6 +41,16 @@ import lab.random.eighth_layers
 import lab.random.eighth_peers
 import lab.random.eighth_places
 import lab.random.eighth_programs
+import lab.random.eleventh_bindings
+import lab.random.eleventh_builds
+import lab.random.eleventh_cpp
+import lab.random.eleventh_env
+import lab.random.eleventh_files
+import lab.random.eleventh_hub
+import lab.random.eleventh_innocents
+import lab.random.eleventh_kernels
+import lab.random.eleventh_more
+import lab.random.eleventh_torch
 import lab.random.fifth_env
 import lab.random.fifth_programs
 import lab.random.ninth_builds
@@ -92,7 +102,7 @@ HOLD = (
 BASE = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
 AS_NOBODY = "setpriv --reuid=nobody --regid=nogroup --clear-groups"
 HEAD, TAIL = 6000, 8000
-PARTS = ("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+PARTS = ("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh")
 
 
 def cut(text: str) -> str:
@@ -388,7 +398,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=14)
     parser.add_argument(
         "--part",
-        choices=("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"),
+        choices=("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
         default="all",
     )
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
