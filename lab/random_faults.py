@@ -50,6 +50,7 @@ import lab.random.eleventh_hub
 import lab.random.eleventh_innocents
 import lab.random.eleventh_kernels
 import lab.random.eleventh_more
+import lab.random.eleventh_stack
 import lab.random.eleventh_torch
 import lab.random.fifth_env
 import lab.random.fifth_programs
