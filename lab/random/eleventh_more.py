@@ -32,7 +32,7 @@ enter(
     "metrics-and-graphs",
     py(ON, "metric on the host, answers on the card", SHA, (SEL,), "assert '@D@' == 'cuda'\n" + MET + "m = torchmetrics.MeanSquaredError()\nm.update(torch.ones(4, device='cuda'), torch.ones(4, device='cuda'))\nprint(m.compute())\n", "(?i)device"),
     py(ON, "classes never told", OT, (SHA, SET), MET + "torchmetrics.Accuracy(task='multiclass')\n", "(?i)num_classes"),
-    py(ON, "chances where labels are", SHA, (OT,), MET + "m = torchmetrics.Accuracy(task='multiclass', num_classes=3).to('@D@')\nm(torch.rand(4, 3, device='@D@'), torch.rand(4, 3, device='@D@'))\n", "(?i)preds|target|shape|dimension|int"),
+    py(ON, "label above the classes, found by a check", IDX, (SHA, OT), MET + "m = torchmetrics.Accuracy(task='multiclass', num_classes=3).to('@D@')\nm(torch.rand(4, 3, device='@D@'), torch.tensor([0, 1, 9, 2], device='@D@'))\n", "(?i)target|unique|assert"),
     py(ON, "edge to a node that is not", IDX, (), "assert '@D@' == 'cuda'\n" + T + "from torch_geometric.nn import GCNConv\n" + HERE + "c = GCNConv(4, 2).to('cuda')\nprint(c(torch.ones(5, 4, device='cuda'), torch.tensor([[0, 1], [1, 9]], device='cuda')).sum().item())\n", "(?i)assert|CUDA error|index|bound"),
     py(ON, "edges of three rows", SHA, (OT,), T + "from torch_geometric.nn import GCNConv\n" + HERE + "c = GCNConv(4, 2).to('@D@')\nprint(c(torch.ones(5, 4, device='@D@'), torch.tensor([[0, 1], [1, 2], [2, 0]], device='@D@')))\n", "(?i)edge_index|shape|size|unpack"),
     py(ON, "edges on the host", SHA, (SEL,), "assert '@D@' == 'cuda'\n" + T + "from torch_geometric.nn import GCNConv\n" + HERE + "c = GCNConv(4, 2).to('cuda')\nprint(c(torch.ones(5, 4, device='cuda'), torch.tensor([[0, 1], [1, 2]])))\n", "(?i)device"),
