@@ -88,6 +88,13 @@ import lab.random.tenth_loader
 import lab.random.tenth_memory
 import lab.random.tenth_peers
 import lab.random.tenth_torch
+import lab.random.twelfth_cpp
+import lab.random.twelfth_env
+import lab.random.twelfth_files
+import lab.random.twelfth_innocents
+import lab.random.twelfth_jax
+import lab.random.twelfth_tells
+import lab.random.twelfth_torch
 import lab.random.wrong  # noqa: F401  (the operators enter themselves)
 from lab.random.draw import OPERATORS, Draw, Machine, draw
 from lab.random.files import OVER
@@ -103,7 +110,7 @@ HOLD = (
 BASE = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
 AS_NOBODY = "setpriv --reuid=nobody --regid=nogroup --clear-groups"
 HEAD, TAIL = 6000, 8000
-PARTS = ("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh")
+PARTS = ("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
 
 
 def cut(text: str) -> str:
@@ -397,11 +404,7 @@ def main() -> int:
     parser.add_argument("--held", type=int, default=8, help="draws with the card's memory held")
     parser.add_argument("--minutes", type=float, default=6.5)
     parser.add_argument("--jobs", type=int, default=14)
-    parser.add_argument(
-        "--part",
-        choices=("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
-        default="all",
-    )
+    parser.add_argument("--part", choices=PARTS, default="all")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--list", action="store_true", help="print the draws, run only the healthy programs")
     parser.add_argument("operators", nargs="*", help="these operators only")

@@ -99,7 +99,19 @@ def main() -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument(
         "--part",
-        choices=("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
+        choices=(
+            "all",
+            "tune",
+            "judge",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+            "eleventh",
+            "twelfth",
+        ),
         default="all",
     )
     parser.add_argument("--again", action="store_true")

@@ -8,12 +8,12 @@ small share of the card, since other draws run beside them.
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from lab.random.draw import Draw, Machine, operator
 from lab.random.eighth import Case as Case
 from lab.random.eighth import made
-from lab.random.eleventh_dress import DRESSES, SHELLS, dressed, shelled
+from lab.random.eleventh_dress import DRESSES, SHELLS, Wardrobe
 from lab.random.marks import usable
 from lab.random.programs import source
 
@@ -43,38 +43,52 @@ TABLES: dict[str, tuple[Case, ...]] = {}
 """Every table of this part by its operator's name."""
 
 
-def enter(name: str, *cases: Case) -> None:
-    """Enter a table as an operator of the eleventh part."""
-    TABLES[name] = cases
+@dataclass(frozen=True)
+class Part:
+    """What a part of this form has of its own: its name, the longest run, the dresses, the tables entered so far."""
+
+    name: str
+    seconds: int
+    wardrobe: Wardrobe
+    tables: dict[str, tuple[Case, ...]]
+
+
+HERE = Part(PART, SECONDS, Wardrobe(DRESSES, SHELLS), TABLES)
+
+
+def enter(name: str, *cases: Case, part: Part = HERE) -> None:
+    """Enter a table as an operator of a part, the eleventh where none is named."""
+    part.tables[name] = cases
 
     def drawn(rng: random.Random, machine: Machine) -> Draw | None:
         here = [one for one in cases if usable(machine, one.needs, one.code + one.before + one.after, one.command)]
-        return drawn_of(rng, machine, name, rng.choice(here)) if here else None
+        return drawn_of(rng, machine, name, rng.choice(here), part) if here else None
 
-    operator(name, PART)(drawn)
+    operator(name, part.name)(drawn)
 
 
-def drawn_of(rng: random.Random, machine: Machine, name: str, one: Case) -> Draw:
-    """A case as a draw, in one of this part's dresses or in none."""
+def drawn_of(rng: random.Random, machine: Machine, name: str, one: Case, part: Part = HERE) -> Draw:
+    """A case as a draw, in one of the part's dresses or in none."""
     plain = made(rng, machine, name, replace(one, dress="none"))
-    plain = replace(plain, seconds=min(plain.seconds, SECONDS))
+    plain = replace(plain, seconds=min(plain.seconds, part.seconds))
     if one.dress == "none" or one.target.startswith("harmless") or rng.random() > DRESSED:
         return plain
-    return worn(rng, machine, one, plain)
+    return worn(rng, machine, one, plain, part.wardrobe)
 
 
-def worn(rng: random.Random, machine: Machine, one: Case, plain: Draw) -> Draw:
+def worn(rng: random.Random, machine: Machine, one: Case, plain: Draw, wardrobe: Wardrobe = HERE.wardrobe) -> Draw:
     """The draw with something around it that does not change why it fails."""
     compiled = plain.program.startswith("cpp")
     if compiled and not one.code:
         return plain
     around = bool(one.command) or one.dress == "shell" or compiled
-    dress = rng.choice(sorted(SHELLS) if around else [*sorted(DRESSES), *sorted(SHELLS)])
+    shells = sorted(wardrobe.shells)
+    dress = rng.choice(shells if around else [*sorted(wardrobe.dresses), *shells])
     target = f"{plain.target} [{dress}]"
-    if dress in SHELLS:
-        return replace(plain, target=target, command=shelled(dress, plain.command))
+    if dress in wardrobe.shells:
+        return replace(plain, target=target, command=wardrobe.shelled(dress, plain.command))
     files = {**plain.files, "job.py": plain.code or source(plain.program, machine.device)}
-    return replace(plain, target=target, code=dressed(dress), files=files)
+    return replace(plain, target=target, code=wardrobe.dressed(dress), files=files)
 
 
 def py(needs: str, target: str, cause: str, also: tuple[str, ...], code: str, expect: str, seconds: int = 60) -> Case:

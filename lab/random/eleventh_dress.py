@@ -6,6 +6,9 @@ and the line RESULT stays as it is.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from lab.random.eighth_dress import GO, RUN
 
 DRESSES: dict[str, str] = {
@@ -78,11 +81,17 @@ SHELLS: dict[str, str] = {
 }
 
 
-def dressed(name: str) -> str:
-    """The program that runs job.py in that dress."""
-    return RUN + DRESSES[name].lstrip("\n").replace("GO", GO)
+@dataclass(frozen=True)
+class Wardrobe:
+    """What a part can put around a program, by name."""
 
+    dresses: Mapping[str, str]
+    shells: Mapping[str, str]
 
-def shelled(name: str, command: str) -> str:
-    """The command inside a script's own way to keep its output."""
-    return SHELLS[name].replace("@JOB@", f"( {command or '$PYTHON $SCRIPT'} )")
+    def dressed(self, name: str) -> str:
+        """The program that runs job.py in that dress."""
+        return RUN + self.dresses[name].lstrip("\n").replace("GO", GO)
+
+    def shelled(self, name: str, command: str) -> str:
+        """The command inside a script's own way to keep its output."""
+        return self.shells[name].replace("@JOB@", f"( {command or '$PYTHON $SCRIPT'} )")
