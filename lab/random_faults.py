@@ -93,6 +93,7 @@ import lab.random.twelfth_env
 import lab.random.twelfth_files
 import lab.random.twelfth_innocents
 import lab.random.twelfth_jax
+import lab.random.twelfth_stack
 import lab.random.twelfth_tells
 import lab.random.twelfth_torch
 import lab.random.wrong  # noqa: F401  (the operators enter themselves)

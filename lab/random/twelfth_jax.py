@@ -31,7 +31,6 @@ enter(
     "jax-sparse-matrices",
     jx("product of unlike sizes", SHA, (OT,), BC + "print(s @ jnp.ones((5, 2)))\n", "(?i)dot_general|shape|dimension"),
     jx("positions of another rank", SHA, (OT,), BC + "print(sparse.BCOO((jnp.ones(3), jnp.zeros((3, 5), int)), shape=(4, 3)).todense())\n", "(?i)shape|dim|sparse|valid"),
-    jx("sum with a plain one", SHA, (OT,), BC + "print(s + x)\n", "(?i)not implemented|unsupported|sparse|type"),
     jx("function that knows no sparse", SHA, (OT,), BC + "print(jnp.sin(s))\n", "(?i)BCOO|abstract|valid JAX|type|sparse"),
     jx("more entries than there is room for", SHA, (OT, IDX), BC + "print(s.reshape(5, 5))\n", "(?i)reshape|size|shape"),
 )  # fmt: skip
