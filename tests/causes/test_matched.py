@@ -10,9 +10,12 @@ from gpuwhy.causes.text.matched import (
     beyond_the_memory,
     driver_inside_wsl,
     extension_of_another_cuda,
+    linked_by_number,
     longest_context,
     secure_boot_of_a_cloud,
+    tensorflow_1_on_new_cards,
     toolkit_of_torch,
+    without_nv,
     without_the_flag,
     without_the_runtime,
     without_uvm,
@@ -151,3 +154,34 @@ def test_a_servers_kernel_is_not_the_users_own() -> None:
     assert "attention-backend" in " ".join(fix.command for fix in fixes[:2]) or "ATTENTION_BACKEND" in fixes[0].command
     own = explain_text(f'  File "/home/me/k.py", line 3, in <module>\n{said}\n').causes[0].fixes
     assert "num_stages" in own[0].text
+
+
+def test_the_same_line_with_the_gpu() -> None:
+    line = "+ srun singularity exec /c/tf.sif python train.py\nfailed call to cuInit: UNKNOWN ERROR (34)\n"
+    assert [fix.command for fix in without_nv(case(line))] == ["singularity exec --nv /c/tf.sif python train.py"]
+    assert not list(without_nv(case(line.replace("exec /c", "exec --nv /c"))))
+
+
+def test_a_link_by_the_plain_name() -> None:
+    text = (
+        "root@5ac01b7d01f2:/app# python x.py\nCould not load library libcudnn_cnn_infer.so.8. "
+        "Error: libnvrtc.so: cannot open shared object file: No such file or directory\n"
+        "root@5ac01b7d01f2:/app# ls /usr/local/cuda/lib64 | grep nvrtc\nlibnvrtc.so.11.2\n"
+    )
+    made = "ln -s /usr/local/cuda/lib64/libnvrtc.so.11.2 /usr/local/cuda/lib64/libnvrtc.so && ldconfig"
+    assert [fix.command for fix in linked_by_number(case(text))] == [made]
+    assert not list(linked_by_number(case(text.replace("libnvrtc.so.11.2", "libcudart.so.11"))))
+
+
+def test_a_program_for_tensorflow_1_gets_tensorflow_1() -> None:
+    text = (
+        "2021-04-02 13:51:20.3301: I tensorflow/core/common_runtime/gpu/gpu_device.cc:1304] Created TensorFlow device "
+        "-> physical GPU (device: 0, name: {}, pci bus id: 0000:26:00.0, compute capability: {})\n"
+        'Traceback (most recent call last):\n  File "run.py", line 9, in <module>\n    tf.app.run()\n'
+        "tensorflow.python.framework.errors_impl.InternalError: Blas GEMM launch failed : a.shape=(4096, 768)\n"
+    )
+    first = next(iter(tensorflow_1_on_new_cards(case(text.format("NVIDIA A100-PCIE-40GB", "8.0")))))
+    assert "tf1-py3 python run.py" in first.command
+    assert not list(tensorflow_1_on_new_cards(case(text.format("Tesla V100-PCIE-16GB", "7.0"))))
+    later = text.format("NVIDIA A100-PCIE-40GB", "8.0").replace("tf.app.run()", "main()")
+    assert not list(tensorflow_1_on_new_cards(case(later)))

@@ -118,11 +118,11 @@ def test_at_a_place_a_step_goes_with_its_first() -> None:
     assert fitting((*docker, OWN), Place("linux", container=True, launcher="kubernetes")) == (OWN,)
 
 
-def _their_cure(cure: Fix, first: float, second: float) -> tuple[Fix, ...]:
+def _their_cure(cure: Fix, first: float, second: float, *steps: Fix) -> tuple[Fix, ...]:
     row = Precedent(says=("something odd",), cause="framework.cpu_only", do="")
     known = structs.replace(rules(), alike=lambda _: (Alike(row, {}, 13),), cured=lambda *_: (cure,))
     shown = (
-        Shown("cuda.mixed_libraries", "t", first, "", (), (), (OWN, LATER), True),
+        Shown("cuda.mixed_libraries", "t", first, "", (), (), (OWN, *steps, LATER), True),
         Shown("framework.cpu_only", "u", second, "", (), (), (), True),
     )
     return with_their_cure(known, shown, read_text("something odd"), None)[0].fixes
@@ -145,3 +145,10 @@ def test_the_cure_of_a_precedent_that_takes_away_says_its_condition() -> None:
 
 def test_what_reads_alike_is_told_once() -> None:
     assert ordered((OWN, Fix(OWN.text.lower(), OWN.command), LATER)) == (OWN, LATER)
+
+
+def test_the_cure_of_a_precedent_parts_no_steps() -> None:
+    then = Fix("Then start it again", "python x.py")
+    fixes = _their_cure(Fix("Build it", "cmake -B build"), 0.4, 0.3, then)
+    assert fixes[:2] == (OWN, then)
+    assert fixes[2].of == "framework.cpu_only"

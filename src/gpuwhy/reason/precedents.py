@@ -13,6 +13,7 @@ from gpuwhy.model.deeds import destroys
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.precedent import Alike
 from gpuwhy.model.report import Shown
+from gpuwhy.model.steps import in_steps
 from gpuwhy.model.symptom import Clue, Reading, Symptom
 from gpuwhy.model.threshold import FOUND, SURE
 from gpuwhy.reason.hedge import CLOSE
@@ -65,7 +66,8 @@ def with_their_cure(rules: Rules, shown: Sequence[Shown], reading: Reading, fact
     if not cures or _told_already(cures[0], first.fixes) or _made_of(first.fixes[0], reading.excerpt):
         return tuple(shown)
     cure = _as_theirs(cures[0], closest.row.cause, rules.causes[closest.row.cause].title)
-    return (structs.replace(first, fixes=(first.fixes[0], cure, *first.fixes[1:])), *others)
+    at = len(next(in_steps(first.fixes)))  # behind the first one with its steps
+    return (structs.replace(first, fixes=(*first.fixes[:at], cure, *first.fixes[at:])), *others)
 
 
 def _in_reach(cause: str, shown: Sequence[Shown]) -> bool:

@@ -184,11 +184,19 @@ def _at_prompt(said: list[str] | None, prompt: WindowsShell) -> list[str] | None
     return said[1:] if prompt == "powershell" else said[:1]
 
 
+_SETS_ONE = re.compile(r'set "(?P<name>\w+)=(?P<value>[^"]*)"')
+"""A line of cmd that sets one variable, which PowerShell says in its own words."""
+
+
 def _as_written(line: Line, step: Script) -> list[str] | None:
     """A line that was written for Windows; cmd has no comments."""
     if step.shell not in _OF_WINDOWS:
         return None
     power = step.shell == "powershell" or line.text.endswith(_IN_POWERSHELL)
+    sets = _SETS_ONE.fullmatch(step.text)
+    if sets and not power:
+        value = re.sub(r"%(\w+)%", r"$env:\1", sets["value"])
+        return [step.text, f'$env:{sets["name"]} = "{value}"{_IN_POWERSHELL}']
     return [step.text + (_IN_POWERSHELL if power else "")]
 
 

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from gpuwhy.causes.text.asked import TITLES, Asked
 from gpuwhy.causes.text.counted import Row
 from gpuwhy.causes.text.later import Later
-from gpuwhy.causes.text.shown import commands
+from gpuwhy.causes.text.shown import commands, typed_inside
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.knowledge.extensions import BUILT_BY
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.ending import PYTHON, USER
+from gpuwhy.model.version import at_least
 
 _DETECTED = Later(r"detected CUDA version \((?P<there>\d+\.\d+)\)[^\0]{0,80}?compile\s+PyTorch \((?P<built>\d+\.\d+)\)")
 _CONDA = Later(r"\bconda|\bmamba|miniforge|[\\/]envs[\\/]|^\(base\)", re.IGNORECASE | re.MULTILINE)
@@ -185,7 +186,65 @@ def driver_inside_wsl(case: Asked) -> Iterator[Fix]:
         yield tried(on.in_wsl(f"packages of Linux' own driver are installed in WSL{which}, and hide the one that Windows brings: take them out, and keep only the toolkit (cuda-toolkit-12-x, never cuda or cuda-drivers); then wsl --shutdown in Windows"), on.wsl("sudo apt-get purge -y 'nvidia-driver-*' 'nvidia-utils-*' 'libnvidia-*' 'cuda-drivers*' && sudo apt-get autoremove -y && sudo ldconfig"), root=True)  # fmt: skip
 
 
+_STARTED = Later(r"(?P<line>\b(?P<tool>singularity|apptainer) (?P<verb>exec|run|shell) [^\n]*\.(?:sif|simg)[^\n]*)")
+
+
+def without_nv(case: Asked) -> Iterator[Fix]:
+    """Singularity or Apptainer was started without the option that hands the GPU in: the same line with it."""
+    found = next((one for one in _STARTED.finditer(case.text) if "--nv" not in one["line"]), None)
+    if found is None or re.search(r"\b(?:singularity|apptainer) \w+ [^\n]*--nv", case.text):
+        return
+    line = re.sub(
+        rf"^{found['tool']} {found['verb']} ", f"{found['tool']} {found['verb']} --nv ", found["line"]
+    ).rstrip("\\ ")
+    yield tried(f"{found['tool'].capitalize()} was started without --nv, so the container has no driver's libraries (a stub of the image at most): the same with it", on.linux(line))  # fmt: skip
+
+
+_PART = Later(r"Error: (?P<name>libnvrtc\.so): cannot open")
+_LISTED = re.compile(r"^ls (?:-\S+ )*(?P<folder>/\S+)")
+
+
+def linked_by_number(case: Asked) -> Iterator[Fix]:
+    """cuDNN opens a library by its plain name, and the listing shows it with a number only: a link beside it."""
+    wanted = _PART.search(case.text)
+    for ran in commands(case.text) if wanted else ():
+        folder = _LISTED.match(ran.command)
+        there = (
+            re.search(rf"(?m)^\s*(?:\S+/)?({re.escape(wanted['name'])}\.\d[\w.]*)\s*$", ran.outcome) if wanted else None
+        )
+        if folder and there and wanted:
+            at = folder["folder"].rstrip("/")
+            root = "" if typed_inside(case.text) or re.search(r"^root@", case.text, re.MULTILINE) else "sudo "
+            yield tried(f"cuDNN opens {wanted['name']} by that plain name, and {at} has it as {there[1]} only: make the link beside it", on.linux(f"{root}ln -s {at}/{there[1]} {at}/{wanted['name']} && {root}ldconfig"), root=bool(root))  # fmt: skip
+            return
+
+
+_OF_TF1 = Later(
+    r"tensorflow_core|tf\.app\.run|tensorflow[-_ ]gpu[= ]+1\.|TensorFlow 1\.|client/session\.py|client\\session\.py"
+)
+
+
+def tensorflow_1_on_new_cards(case: Asked) -> Iterator[Fix]:
+    """A program for TensorFlow 1 on a card that its CUDA does not know: NVIDIA's own TensorFlow 1, not a TensorFlow 2."""
+    new = case.gpu and at_least(case.gpu, "8.0")
+    if case.framework != "tensorflow" or not new or not (case.version.startswith("1.") or _OF_TF1.search(case.text)):
+        return
+    script = case.frame.base if case.frame else "PROGRAM"
+    image = (
+        f"docker run --gpus all -it --rm -v {{here}}:/w -w /w nvcr.io/nvidia/tensorflow:23.03-tf1-py3 python {script}"
+    )
+    says = f"TensorFlow 1 is built for CUDA 10, which has no code for this card (compute capability {case.gpu}), and the program is for TensorFlow 1: run it in NVIDIA's TensorFlow 1.15 for CUDA 12"
+    if case.windows:
+        yield tried(on.in_windows(f"{says}; Docker Desktop (with WSL 2) starts it here"), on.cmd(image.format(here="%cd%"), image.format(here="${PWD}")))  # fmt: skip
+    else:
+        yield tried(says, on.linux(image.format(here="$PWD")))
+        yield tried("Or as a wheel, in an environment with Python 3.8", on.linux('pip install nvidia-pyindex && pip install "nvidia-tensorflow"'))  # fmt: skip
+
+
 MATCHED: tuple[Row, ...] = (
+    (("driver.stub", "driver.missing", "container.no_gpu", "device.selection", "driver.too_old"), without_nv),
+    (("cudnn.dependency_missing", "cuda.missing_library"), linked_by_number),
+    (("framework.gpu_unsupported", "cuda.version_mismatch"), tensorflow_1_on_new_cards),
     (("wsl.setup", "driver.library_mismatch", "driver.missing"), driver_inside_wsl),
     (("framework.cpu_only", "cuda.missing_library"), without_the_runtime),
     (("memory.oom",), beyond_the_memory),
