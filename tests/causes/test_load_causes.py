@@ -13,7 +13,7 @@ from gpuwhy.causes.shared.trees import let_win
 from gpuwhy.model.cause import Case
 from gpuwhy.model.fact import NOT_OBSERVED, known
 from gpuwhy.model.facts import Damage, Environment, Facts, LoadedLibrary, Target, Variable
-from gpuwhy.model.symptom import Symptom
+from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.reason.judge import judge
 
 from .facts import base, change, load
@@ -182,3 +182,20 @@ def test_a_library_that_ld_preload_puts_first_is_taken_out_of_it():
     assert told("/old/libnvJitLink.so.12") == ["unset LD_PRELOAD"]
     assert told("/lib/libjemalloc.so.2 /old/libnvJitLink.so.12")[0] == "export LD_PRELOAD=/lib/libjemalloc.so.2"
     assert told("/link/libnvJitLink.so.12") == ["unset LD_PRELOAD"]
+
+
+def speaks_against(cause: str, *said: str, **fields: str) -> bool:
+    _, facts = load(HERE.joinpath(*cause.split("."), "ruled-out.json"))
+    symptoms = tuple(Symptom(one, 1, "", fields=fields) for one in said)
+    verdicts = [v for v in judge(CAUSES, facts, Reading(symptoms=symptoms)) if v.cause.id == cause]
+    return any(f.weight == "against" for v in verdicts for f in v.findings)
+
+
+def test_what_frameworks_find_says_nothing_of_a_library_of_the_program():
+    assert speaks_against("env.path", "loader.cannot_open", library="libcublas.so.12")
+    assert not speaks_against("env.path", "loader.cannot_open", library="libfastops.so")
+
+
+def test_a_traceback_through_a_file_of_that_name_is_not_overruled():
+    assert speaks_against("env.shadowed")
+    assert not speaks_against("env.shadowed", "shadow.frame", path="/v/cupy.py", name="cupy")

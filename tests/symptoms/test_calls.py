@@ -154,3 +154,11 @@ def test_a_list_of_providers_does_not_say_that_one_was_asked_for():
     assert first(text) != "framework.cpu_only"
     assert not {s.signature for s in read_text(text).symptoms} & {"ort.not_available"}
     assert first("why only cpu?\n" + listed) == "framework.cpu_only"
+
+
+def test_no_allocator_is_a_device_that_is_not_there():
+    said = "RuntimeError: Allocator not initialized for device : did you call init?"
+    assert (
+        first(OWN.format(code="torch.cuda.set_per_process_memory_fraction(0.5, 2)", said=said, late=""))
+        == "device.selection"
+    )

@@ -48,6 +48,7 @@ TEXT = Text(
         error("torch.needs_index", r"expected a cuda device with a specified index|invalid device argument|device should be an? (?:int|integer|string)", "with a specified index", "invalid device argument", "device should be", covers=("python.exception",)),
         error("torch.device_bounds", r"device >= 0 && device < (?:static_cast<\w+>\()?num_gpus", "device < num_gpus", "device < static_cast",
               covers=("torch.internal_assert",)),
+        error("torch.no_allocator", r"allocator not initialized for device", "allocator not initialized", covers=("python.", "torch.internal_assert")),
         error("torch.device_string", r"device type at start of device string|invalid device string|invalid device id|device index out of range|invalid cuda device index|no such (?:cuda )?device", "device string",
               "invalid cuda device index",
               "invalid device id", "device index out of range"),
@@ -55,6 +56,7 @@ TEXT = Text(
               "device ordinal", "not available", "gpu id", "gpu index", "device index", "available gpus", "requested gpu", "only has", "required gpus", covers=("python.exception",)),
     ),
     clues=(
+        ("torch.no_allocator", 4.2, "PyTorch has no allocator for the device that it was told: the number is beyond the GPUs that are seen"),
         ("refused.device", 3.8, "a framework is asked for a device that it does not have, or that is no name of one"),
         ("nvml.invalid_argument", 3.4, "NVML was asked for a device that is not there"),
         ("nvml.not_found", 2.6, "NVML was asked for a device that is not there"),

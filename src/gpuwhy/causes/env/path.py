@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from gpuwhy.causes.shared import ahead, before, imported, needs
@@ -110,11 +111,22 @@ def _another_runtime(case: Case) -> bool:
 
 def nothing_outside(case: Case) -> Finding | None:
     """What rules it out."""
+    if _misses_another(case):
+        return None
     if leads_nowhere(case) or _another_runtime(case) or another_first(case) or _moved(case):
         return None
     if older_first(case) or own_second(case) or _searched(case):
         return None
     return needs.nothing_lost(case, needs.anything, "elsewhere")
+
+
+_STACK = re.compile(r"(?:\S*/)?(?:lib(?:cu|nv|nccl|torch|tensorflow|c10|onnx|xla|jax)|nv|cu)", re.IGNORECASE)
+
+
+def _misses_another(case: Case) -> bool:
+    """The program misses a library that is none of the stack's: what frameworks find says nothing of it."""
+    missed = (s.get("library") for s in case.symptoms if s.signature == "loader.cannot_open")
+    return any(name and not _STACK.match(name) for name in missed)
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:

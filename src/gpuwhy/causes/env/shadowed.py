@@ -103,6 +103,8 @@ def nothing_stands_in(case: Case) -> Finding | None:
     """What rules it out."""
     fact = case.facts.target.shadows
     fact.need()
+    if any(one.signature == "shadow.frame" for one in case.symptoms):
+        return None  # the program's own traceback goes through such a file
     if _that_matter(case) or taken_from_elsewhere(case) or borrowed(case):
         return None
     return against("Python finds the installed modules first", saw("the folders before the environment", fact))
