@@ -80,7 +80,7 @@ def test_an_environment_that_was_copied_activates_the_one_that_it_was_made_as(ma
     copy = tmp_path / "copy"
     shutil.copytree(made, copy, symlinks=True)
     first = checked(copy, "").report().causes[0]
-    assert (first.id, first.stops) == ("env.path", False)
+    assert (first.id, first.found) == ("env.path", False)
     (copy / "bin" / "tool").write_text(f"#!{made}/bin/python\n")
     subprocess.run(["bash", "-c", first.fixes[0].command], check=True)
     assert (copy / "bin" / "tool").read_text() == f"#!{copy}/bin/python\n"

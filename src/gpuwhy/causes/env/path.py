@@ -9,7 +9,7 @@ from gpuwhy.causes.shared import ahead, before, imported, needs
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.windows import activate, in_store_python, instead_of_store, on_windows, path_for_good, shown
 from gpuwhy.model import on
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, proof, saw, strong
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, proof, saw, strong, weak
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Exported, Imported
 
@@ -63,11 +63,11 @@ def activates_another(case: Case) -> Finding | None:
         return None
     if one.name == "PATH":
         text = f"{one.file} changes PATH: in a shell that is activated by it, python is {one.line}"
-        return mild(strong(text, saw(f"python is {one.line}", Source("file", one.file))))
+        return weak(text, saw(f"python is {one.line}", Source("file", one.file)))
     text = (
         f"{one.file} was written for {one.line}: in a shell that is activated by it, python is not this environment's"
     )
-    return mild(strong(text, saw(f"VIRTUAL_ENV={one.line}", Source("file", one.file))))
+    return weak(text, saw(f"VIRTUAL_ENV={one.line}", Source("file", one.file)))  # who starts its Python by name is well
 
 
 def _moved(case: Case) -> Exported | None:
