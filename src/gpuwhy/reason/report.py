@@ -47,6 +47,7 @@ def report(
         headline = _later(causes, shown, later)
         status = "degraded" if headline else status
         shown = _together(shown, later)
+    shown = _without_asides(shown)
     ids = {c.id for c in shown}
     return Report(
         status=status,
@@ -70,6 +71,12 @@ def _later(causes: Sequence[Cause], shown: Sequence[Shown], later: Sequence[Show
     if not later or any(one.found for one in shown):
         return ""
     return f"With a GPU: {_effect(later[0], _by_id(causes, later[0].id))}"
+
+
+def _without_asides(shown: tuple[Shown, ...]) -> tuple[Shown, ...]:
+    """What is merely possible, and would stop nothing, is told where there is nothing else."""
+    weighty = tuple(one for one in shown if one.found or one.stops)
+    return weighty or shown
 
 
 def _together(shown: Sequence[Shown], later: Sequence[Shown]) -> tuple[Shown, ...]:

@@ -63,11 +63,11 @@ def activates_another(case: Case) -> Finding | None:
         return None
     if one.name == "PATH":
         text = f"{one.file} changes PATH: in a shell that is activated by it, python is {one.line}"
-        return weak(text, saw(f"python is {one.line}", Source("file", one.file)))
+        return mild(weak(text, saw(f"python is {one.line}", Source("file", one.file))))
     text = (
         f"{one.file} was written for {one.line}: in a shell that is activated by it, python is not this environment's"
     )
-    return weak(text, saw(f"VIRTUAL_ENV={one.line}", Source("file", one.file)))  # who starts its Python by name is well
+    return mild(weak(text, saw(f"VIRTUAL_ENV={one.line}", Source("file", one.file))))  # its Python works by its path
 
 
 def _moved(case: Case) -> Exported | None:
