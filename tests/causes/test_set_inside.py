@@ -29,6 +29,10 @@ def test_who_starts_it(text: str, launcher: str) -> None:
     assert launched_by(asked((), read_text(text))) == launcher
 
 
+def test_how_compose_says_that_a_service_ended() -> None:
+    assert launched_by(asked((), read_text(f"Loading\n{END}worker exited with code 1\n"))) == "compose"
+
+
 @pytest.mark.parametrize(
     ("text", "given", "gone"),
     [
