@@ -430,6 +430,10 @@ def test_texts_have_numbers_or_names_a_source_and_a_fix(rule, name, text, line):
 
 
 SILENT = [
+    ("run.sh", "#!/bin/bash\necho $1\nsbatch <<END\n#!/bin/bash\n#SBATCH --partition=gpu\n#SBATCH --gres=gpu:1\npython train.py\nEND\n"),
+    ("requirements_ngc.txt", "opencv-python==4.5.5.64\ntransformers\n"),
+    ("requirements.txt", "tensorflow==1.10.0\nsetuptools==39.1.0\nprotobuf<3.21\nkeras<2.4\nh5py<3\n"),
+    ("install.sh", "conda env create -f environment-gpu.yml\npip install tensorflow==1.1.0\n"),
     ("Dockerfile", "ARG V=1\nFROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN <<'EOF' cat > /start.sh\nX=\"${V}\"\nEOF\n"),
     ("install.sh", "export BUILD_PYTHON_VERSION=2.7\npip install torchvision==0.3.0 torch==1.1.0\npip install pillow\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.1.1-cudnn8-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip libgl1\nRUN pip3 install --no-deps ultralytics==8.3.0\n"),

@@ -52,7 +52,7 @@ def _slurm(path: str, text: str) -> Workload:
     number, asked = (lines[0][0] if lines else 1), "\n".join(line for _, line in lines)
     found = re.search(r"--(gres|gpus|tres)\b|--gpus-per|\s-G[ \d]|--constraint|\s-C ", asked)
     work = Workload("slurm", "the job", Place(path, number), request=Place(path, number) if found else None)
-    work.exempt = "--exclusive" in asked or "srun --gres" in text or "--array" in path
+    work.exempt = "--exclusive" in asked or "sbatch <<" in text or "srun --gres" in text or "--array" in path
     named = re.search(r"(--partition[= ]|-p )\S*gpu", asked, re.IGNORECASE) or re.search(r"gpu|cuda", path.lower())
     work.command = "gpu" if named and not _is_idle(text) else ""
     return work

@@ -81,8 +81,9 @@ class Network:
         out = {}
         for other, wishes in group.asks.items():
             here = [spec for spec, where in _parted(wishes) if not where or self.python in where.split(",")]
-            if here and asked.knows(other):
-                out[other] = ",".join(filter(None, here))
+            wish = ",".join(filter(None, here))
+            if here and asked.knows(other) and asked.allowed(other, wish):  # else it is older than what was harvested
+                out[other] = wish
         return out
 
     def _meets(self, other: str, wish: str) -> bool:

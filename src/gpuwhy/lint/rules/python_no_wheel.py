@@ -173,9 +173,12 @@ def _is_for_gpus(pin: Pin) -> bool:
 def _project(scope: Scope) -> Iterator[Mistake]:
     """A project that does not take the Python of the image that it is installed in."""
     used, found = scope.environment.pythons, scope.requires_python
-    if len(used) == 1 and found and not found[0].contains(f"{used[0]}.99"):
+    if len(used) == 1 and found and not any(found[0].contains(f"{used[0]}.{patch}") for patch in _PATCHES):
         text = f"the project asks for Python {found[0]}; {scope.environment.python_from}: its installation fails"
         yield RULE.mistake(found[1], text, _REQUIRES, "take an image with such a Python, or widen requires-python")
+
+
+_PATCHES = range(40)  # which patch it is, a Dockerfile seldom says
 
 
 def _two(scope: Scope) -> Iterator[Mistake]:

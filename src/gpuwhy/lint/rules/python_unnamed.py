@@ -139,6 +139,8 @@ def _is_named(scope: Scope, pin: Pin) -> bool:
     folder = posixpath.dirname(path)
     folders = [folder] if folder in ("", ".", "/") else [folder, posixpath.dirname(folder)]
     own = re.sub(r"-cp3\d+-", "", _own(scope)) if pin.reference else _own(scope)  # a wheel names itself
+    if scope.kind == "script" and re.search(r"conda env (create|update)\b|mamba env (create|update)\b", own):
+        return True  # the file that it makes the environment from does
     if _NAMED.search(re.sub(r";[^\n]*", "", own) if scope.kind == "requirements" else own):
         return True
     for beside in (posixpath.join(one, name) for one in folders for name in (*_NAMING, *_INSTALLING)):

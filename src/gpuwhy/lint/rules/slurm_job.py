@@ -23,7 +23,7 @@ _LAUNCHES = r"torchrun|torch\.distributed\.(?:run|launch)|accelerate launch|deep
 def check(scope: Scope) -> Iterator[Mistake]:
     """What the lines of a batch script say against each other."""
     text = scope.read(scope.environment.path) if scope.kind == "script" else None
-    if not text or "#SBATCH" not in text:
+    if not text or "#SBATCH" not in text or re.search(r"\bsbatch\b[^\n]*<<", text):  # the job is text within a script
         return
     lines = text.split("\n")
     first = next(

@@ -289,10 +289,15 @@ def _may_be_there(scope: Scope, need: Need) -> bool:
         scope.project_limits(need.name, *_NEWER.get(need.name, ()))
         or scope.project_unread
         or scope.kind == "notebook"  # its machine has a NumPy already
+        or bool(_FOR_A_MACHINE.search(scope.environment.path.rsplit("/", 1)[-1].lower()))
         or (scope.kind in ("dockerfile", "modal") and not scope.environment.pythons and not need.pin.tag)
         or scope.environment.includes_unknown
         or scope.base.family in ("ngc", "pytorch", "tensorflow", "aws", "framework")
     )
+
+
+_FOR_A_MACHINE = re.compile(r"(^|[^a-z])(ngc|nvcr|colab|kaggle|sagemaker|databricks|jetson|l4t|jetpack)([^a-z]|$)")
+"""Files for a machine that has a NumPy already, by their names."""
 
 
 def _numpy_comes(scope: Scope, need: Need) -> bool:
