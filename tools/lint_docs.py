@@ -100,6 +100,14 @@ findings, 39 at a label, 4 of the other 15 false (neutral reader); after the men
 What is left in the first half
 are branches and packages that moved, and what the reader was not sure of himself.
 
+A third stranger's set of the same day (150 files of 106 repositories, labelled blind) gave at first contact **47 of
+the 65 mistakes that the reader was certain of (0.72), 0.53 of all** by place; half of it was opened then. Of 28
+findings that he had not written down, a neutral reader called 11 false: an installation with `--no-deps`, a document
+that a RUN only writes, an array of a script, a limit that another pin sets, Python 2, a file for Windows, a lock of
+uv's beside the extra, an image that a Dockerfile beside builds, a job that only waits, the release of another Python.
+These are mended by their kind. The opened half gives 30 of its 35 certain ones now, which is training; of the other
+half the labels stayed closed, its false findings and some of its files were seen.
+
 Ten and more files of each kind were then written by the author, other in package, syntax and file from those of G and
 H, before lint saw them (those on variables after). Found at first contact, and after one round of mending: packages
 over an image 5 and 9 of 10, a Python without wheels 12 and 13 of 14, indexes 11 of 11, GPU requests 11 and 14 of 14,
