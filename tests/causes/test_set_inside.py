@@ -31,6 +31,7 @@ def test_who_starts_it(text: str, launcher: str) -> None:
 
 def test_how_compose_says_that_a_service_ended() -> None:
     assert launched_by(asked((), read_text(f"Loading\n{END}worker exited with code 1\n"))) == "compose"
+    assert launched_by(asked((), read_text(f"Loading\n{END}process exited with code 1\n"))) == ""
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ _SET = re.compile(r"^export ((?:[A-Za-z_][A-Za-z0-9_]*=\S+ ?)+)(?:  +#.*)?$")
 _CLEARED = re.compile(r"^unset ([A-Za-z_][A-Za-z0-9_ ]*)(?:  +#.*)?$")
 _SETS = re.compile(r"(?m)^(?:export|unset) ")
 _BEFORE = re.compile(r":?\$\{?[A-Za-z_]\w*(?::\+[^}]*)?\}?:?")
-_PREFIXED = Later(r"(?:^(?:[a-z][\w.-]{1,40} +| )\| [^\n]*\n){3}|^[a-z][\w.-]{1,40} exited with code \d+\s*$", re.MULTILINE)  # fmt: skip
+_PREFIXED = Later(r"(?:^(?:[a-z][\w.-]{1,40} +| )\| [^\n]*\n){3}|^(?:(?!process|program|command|job|script|task|child)[a-z][\w.-]{1,40} )?exited with code \d+\s*$", re.MULTILINE)  # fmt: skip
 """Lines that Compose prints, each behind the name of its service, which the reader may have taken off; and how it says that one ended."""
 _ENTERED = Later(r"\b(?:docker|podman) (?:run|exec)\b[^\n]*(?:\s-\w*i\w*t|\s-it|--interactive)[^\n]*(?:bash|sh)\s*$|^root@[\w.-]+:", re.MULTILINE)  # fmt: skip
 """A shell inside, where a variable can be set as anywhere."""
