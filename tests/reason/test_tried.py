@@ -7,8 +7,10 @@ import pytest
 
 from gpuwhy.causes.install import inconsistent
 from gpuwhy.logs import read_imports, read_printed
+from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Known, Source, Unknown
 from gpuwhy.model.facts import Contradiction, Facts, Imported
+from gpuwhy.model.report import Shown
 from gpuwhy.reason.report import report
 from gpuwhy.reason.tried import left_to_read, printed
 from tests.causes.facts import base
@@ -95,6 +97,15 @@ def test_what_an_import_prints_of_a_part_that_is_lost_is_a_finding(text: str, ca
     assert (told.status, told.headline.startswith("onit 1.0")) == (
         ("degraded", True) if cause else (made.status, False)
     )
+
+
+def test_what_facts_make_possible_keeps_its_fixes_where_an_import_prints_the_same() -> None:
+    facts = with_imports(Imported("torch", "torch", "well"), printing(XFORMERS))
+    fix = Fix("Install the right one", "pip install onit==2", install=("onit==2",))
+    perhaps = Shown("framework.extension_abi", "built for another", 0.4, "", (), (), (fix,), stops=True)
+    made = msgspec.structs.replace(report([], facts, 0.0), causes=(perhaps,))
+    (told,) = read_printed(made, printed(made, facts), 0.0, "").causes
+    assert (told.found, told.fixes[0].install) == (True, ("onit==2",))
 
 
 def test_what_stops_gpu_work_leaves_no_time_for_warnings() -> None:

@@ -69,7 +69,8 @@ def with_printed(report: Report, read: Sequence[tuple[Failed, Report]], conditio
     told = {one: cause for one, cause in _told(read, PERHAPS).items() if cause.id in PRINTED - known}
     if not told:
         return report
-    causes = {cause.id: _seen(one, cause) for one, cause in reversed(told.items())}
+    by_facts = {one.id: one for one in report.causes if not one.with_gpu}
+    causes = {cause.id: _seen(by_facts.get(cause.id, cause)) for cause in reversed(told.values())}
     kept = [one for one in report.causes if one.id not in causes]
     about = next(iter(told))
     quiet = not any(one.found and not one.with_gpu for one in report.causes)
@@ -82,7 +83,8 @@ def with_printed(report: Report, read: Sequence[tuple[Failed, Report]], conditio
     )
 
 
-def _seen(one: Failed, cause: Shown) -> Shown:
+def _seen(cause: Shown) -> Shown:
+    """Of two that tell the same, the one by facts, whose fixes can be carried out."""
     return msgspec.structs.replace(cause, stops=False, confidence=max(SEEN, min(cause.confidence, 0.89)))
 
 
