@@ -98,4 +98,4 @@ def test_a_framework_that_an_upgrade_left_in_two_halves(made: Made) -> None:
     (aside / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 1.24.0\n")
     report = made.checked()
     assert report.causes[0].id == "install.corrupted"
-    assert report.causes[0].fixes[0].install == ("numpy==1.24.0",)
+    assert ("numpy==1.24.0",) in [fix.install for fix in report.causes[0].fixes]
