@@ -20,7 +20,7 @@ PORTABLE = frozenset(
     {"python", "pip", "conda", "mamba", "uv", "gpuwhy", "nvidia-smi", "nvcc", "docker", "kubectl", "torchrun", "git"}
     | {"cmake", "ninja", "compute-sanitizer", "jupyter", "vllm", "wsl", "podman", "cuobjdump", "pipx", "pyinstaller"}
     | {"accelerate", "ollama", "llama-server", "yolo", "trtexec", "ffmpeg", "hashcat", "gmx", "rscript", "julia", "mim"}
-    | {"text-generation-launcher", "paddle", "celery", "gunicorn", "deepspeed"}
+    | {"text-generation-launcher", "paddle", "celery", "gunicorn", "deepspeed", "dotnet"}
 )
 """Programs that are called alike on Linux and Windows."""
 

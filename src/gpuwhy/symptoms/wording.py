@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 FRAMEWORKS = frozenset(
-    """torch tensorflow tensorflow_core keras jax jaxlib flax cupy cupy_backends numba triton onnxruntime tensorrt
+    """torch tensorflow tensorflow_core keras jax jaxlib flax cupy cupyx cupy_backends numba triton onnxruntime tensorrt
     torchvision torchaudio torchtext xformers flash_attn bitsandbytes vllm deepspeed apex accelerate transformers
     lightning pytorch_lightning mxnet paddle xgboost cudf cuml rmm ray horovod diffusers""".split()  # noqa: SIM905
 )

@@ -11,7 +11,7 @@ from gpuwhy.causes.shared.commands import search_first
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.bitsandbytes import matching
 from gpuwhy.causes.text.common import CUDA_LIBRARY, CUDA_TITLED, SAID_TO_FAIL, SKIPPED, nothing_else
-from gpuwhy.causes.text.conditions import all_of, alone, any_of, asks, field, line, no, with_
+from gpuwhy.causes.text.conditions import all_of, alone, any_of, asks, field, line, no, whole, with_
 from gpuwhy.causes.text.installing import missing_library
 from gpuwhy.causes.text.libraries import none_listed
 from gpuwhy.causes.text.library_ways import applications, brought
@@ -89,6 +89,8 @@ TEXT = Text(
         ("tf.cudart_stub", 3.0, "TensorFlow could not open the CUDA runtime"),
         ("tf.no_cuda_drivers", 1.8, "TensorFlow could not open libcudart, which it takes for a missing driver"),
         ("ort.cuda_path", 2.0, "a library behind the CUDA provider is not found"),
+        ("tensorrt.library", 2.2, "{what} may not be there"),
+        ("loader.native", 3.2, "the program's library for CUDA does not load: what it needs of CUDA is not found", whole(r"cuda")),
         ("loader.pathfinder", 3.2, _MISSING, CUDA_LIBRARY),
         ("loader.pathfinder", 2.8, _MISSING, asks("nvrtc")),
         ("loader.cannot_open", 3.2, _MISSING, CUDA_LIBRARY),

@@ -27,6 +27,17 @@ def _some_seen(s: Symptom, r: Reading) -> bool:
     return bool(re.search(r"is_available\(\)\W{1,6}True|device_count\(\)\W{1,6}[1-9]", r.excerpt))
 
 
+_ECHOED = re.compile(
+    r"echo \"?\$\{?CUDA_VISIBLE_DEVICES\}?\"?[ \t\r]*\n(?:\d{4}-\S{6,30} )?(?:NoDevFiles|-1|none|void)?[ \t\r]*(?:\n|$)",
+    re.IGNORECASE,
+)
+
+
+def _echoed_empty(s: Symptom, r: Reading) -> bool:
+    """The variable was echoed, and its value leaves no GPU."""
+    return bool(_ECHOED.search(r.excerpt))
+
+
 TEXT = Text(
     "device.selection",
     signatures=(
@@ -92,6 +103,7 @@ TEXT = Text(
         ("cuda.no_device", 3.0, "a scheduler hands out the GPUs, and none was asked for", with_("told.scheduler")),
         ("torch.no_gpus", 3.0, "a scheduler hands out the GPUs, and none was asked for", with_("told.scheduler")),
         ("told.visible_devices", 3.6, "CUDA_VISIBLE_DEVICES is {value}", field("value", r"\W*-1$|\W*none|\W*$")),
+        *((one, 4.8, "CUDA_VISIBLE_DEVICES hides all GPUs: that is what it was echoed as", _echoed_empty) for one in ("title.bare_false", "cuda.no_device", "torch.unavailable", "torch.no_gpus", "title.empty_list", "tf.no_gpu_found", "jax.falls_back")),
         ("told.visible_devices", 4.8, "CUDA_VISIBLE_DEVICES is NoDevFiles: the scheduler gave the job no GPU", field("value", r"\W*NoDevFiles")),
         ("told.visible_devices", 2.6, "CUDA_VISIBLE_DEVICES is {value}, which the shell fills in", field("value", r"\$")),
         ("told.visible_devices", 1.2, "CUDA_VISIBLE_DEVICES is {value}"),

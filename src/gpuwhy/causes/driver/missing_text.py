@@ -27,6 +27,8 @@ TEXT = Text(
     signatures=(
         error("nvidia.no_driver", r"\bno nvidia driver (?:is |was )?(?:installed|found|present|loaded)\b|\blspci\b[^\n]{0,40}\b(?:shows?|lists?|sees?|finds?|has)\b[^\n]{0,80}\bnvidia-smi\b[^\n]{0,20}(?:not found|missing|no such)", "no nvidia driver", "lspci", covers=("cuda.", "title.", "nvidia.")),
         error("driver.nvcuda", r"(?:cannot|can't|could not|couldn't|unable to|failed to) (?:load|open|find)(?: the)?(?: dll| library)? ?['\"]?nvcuda(?:\.dll)?\b", "nvcuda", covers=("windows.", "loader.", "title.", "python.")),
+        error("driver.unloaded", r"\b(?:cuda|nvidia|graphics|display) driver (?:library )?(?:could not|cannot|can't|failed to) be (?:loaded|found)|\b(?:failed|unable) to load (?:the )?(?:cuda|nvidia) driver\b(?! library\W{1,3} )", "driver could not be", "driver cannot be", "driver can't be", "driver library could not", "load the cuda driver", "load cuda driver", "load the nvidia driver", "load nvidia driver", covers=("title.", "python.", "windows.", "numba.no_driver")),
+        error("kernel.open_only", r"requires use of the nvidia open kernel modules", "open kernel modules", covers=("kernel.", "title.")),
         error("nvidia.none_found", r"no nvidia (?:devices|gpus|cards) (?:were |was )?(?:detected|found)", "no nvidia ", covers=("generic.no_compatible", "title.")),
         error("build.installer", r"performing the step: \"?building kernel modules|pre-install script failed|installation has failed[^\n]*nvidia-installer|nvidia-installer\.log",
               "building kernel modules", "pre-install script failed", "nvidia-installer.log"),
@@ -50,6 +52,8 @@ TEXT = Text(
     clues=(
         ("nvidia.no_driver", 4.4, "no NVIDIA driver is installed"),
         ("driver.nvcuda", 4.8, "nvcuda.dll is not there; only the NVIDIA driver installs it"),
+        ("driver.unloaded", 4.4, "the program says that the driver's library could not be loaded"),
+        ("kernel.open_only", 5.2, "this card runs with NVIDIA's open kernel modules alone, and the others are installed"),
         ("nvidia.none_found", 3.6, "the driver's library answers, and finds no device"),
         ("remark.basic_display", 3.4, "Windows runs the card with its own basic driver"),
         ("torch.invalid_requested", 2.6, "CUDA is not available to PyTorch", with_("torch.unavailable")),
@@ -114,6 +118,7 @@ TEXT = Text(
         ("kernel.dkms", 4.2, "the module was not built for the running kernel"),
         ("kernel.nouveau", 2.4, "nouveau holds the card"),
         ("kernel.probe", 3.0, "the NVIDIA module found no device that it drives"),
+        ("kernel.unknown_card", 3.0, "no driver for this card is loaded"),
         ("kernel.legacy", 3.0, "this card needs a legacy driver branch"),
         ("kernel.adapter", 1.8, "the NVIDIA module could not start the card"),
         ("cuda.unknown", 1.4, "error 999 while the driver starts"),

@@ -137,6 +137,7 @@ TEXT = Text(
         ("jax.plugin_abi", 3.0, "the plug-in was built for another jaxlib"),
         ("torch.image_extension", 1.2, "torchvision's extension is of another release"),
         ("build.gcc_new", 3.2, "the C++ ABI flag is in play"),
+        ("pairs.cython", 2.6, "a compiled package calls another by a signature that it no longer has"),
         ("tensorrt.mismatch", 1.8, "the engine was made by another release"),
         ("windows.procedure_missing", 1.8, "the extension was built for another release"),
         ("windows.dll_load_failed", 2.0, "the extension was built for another release", LACKS_ENTRY),

@@ -127,6 +127,7 @@ TEXT = Text(
         ("tf.directml", 5.4, "DirectML's plug-in and this TensorFlow do not go together"),
         ("packages.no_match", 4.4, "another package demands a release of {package} that the index does not have", line(r"extra ==")),
         ("packages.in_part", 3.2, "{by} asks for {part}, which this {name} lacks: they may be of different releases", field("by", ".")),
+        ("pairs.cython", 4.2, "two compiled packages are of releases that do not fit: one calls the other by another signature"),
         ("triton.missing", 3.2, "PyTorch for Linux brings a Triton of its own: this one is gone, of another release, or hidden by another", unix_stack),
         ("triton.part", 4.4, "the Triton that is installed lacks a part that this PyTorch wants: they are of different times"),
         ("pairs.jaxlib", 5.4, "jaxlib {installed} is installed, and this jax goes with {wanted}"),

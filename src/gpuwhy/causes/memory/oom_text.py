@@ -68,6 +68,7 @@ TEXT = Text(
               covers=("memory.cpu_allocator",)),
     ),
     clues=(
+        ("tensorrt.library", 2.2, "{what} did not start, as where the memory is full"),
         ("tensorrt.workspace", 3.2, "TensorRT found no way to build a layer in the memory that it may take"),
         ("memory.device_lost_room", 3.8, "the program says that the GPU's memory is used up"),
         ("kin.empty", 3.8, "{library} found no memory left for what it has to make ({name})"),

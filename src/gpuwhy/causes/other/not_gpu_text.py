@@ -121,7 +121,7 @@ TEXT = Text(
     "other.not_gpu",
     signatures=(
         error("container.other_processor", r"(?:exec user process caused|exec /\S{1,120})\W{1,4}exec format error|requested image's platform \([^)\n]{1,40}\) does not match the detected host platform", "exec format error", "requested image's platform", covers=("packages.tool_damaged", "container.generic")),
-        error("ort.no_model", r"no_?suchfile|load model from [^\n]{1,300}? failed: ?(?:load model|protobuf parsing|this is an invalid model)|invalid_protobuf",
+        error("ort.no_model", r"no_?suchfile(?![^\n]{0,120}\.(?:dll|so)\b)|load model from [^\n]{1,300}? failed: ?(?:load model|protobuf parsing|this is an invalid model)|invalid_protobuf",
               "no_suchfile", "nosuchfile", "load model from", "invalid_protobuf"),
         error("packages.conflict", r"resolutionimpossible|the conflict is caused by|unsatisfiableerror|conflicting dependencies|packagesnotfounderror"
               r"|dependency resolver does not|found conflicts|libmambaunsatisfiable|requires \S+==[^\n]*(?:but you have|which is incompatible)"

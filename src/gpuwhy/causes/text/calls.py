@@ -14,7 +14,7 @@ OWN = 4.4
 """What the table says of a call that the program or a thin binding makes; inside a framework the rooms' rows decide."""
 _WITHIN = re.compile(
     r"\b(?:torch|pytorch|tensorflow|jax|jaxlib|onnxruntime|paddle|mxnet|tensorrt|vllm|ggml|llama|xgboost|lightgbm|catboost|cudf|cuml"
-    r"|gromacs|lammps|namd|openmm|blender|ffmpeg|keras|caffe|darknet)\w*|\b(?:aten|c10|at::)|when calling `",
+    r"|gromacs|lammps|namd|openmm|blender|ffmpeg|keras|caffe|darknet)\w*|\b(?:aten|c10|at::)|when calling `|\b(?:candle|cubecl|mistralrs)\w*|\) when loading \w",
     re.IGNORECASE,
 )
 """Frameworks and programs that make such calls on their own account."""

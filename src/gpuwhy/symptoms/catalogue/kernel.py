@@ -7,6 +7,7 @@ from gpuwhy.model.signature import Signature, error
 SIGNATURES: tuple[Signature, ...] = (
     error("kernel.xid", r"\bxid\W+(?:\(?pci:?[\w:.]*\)?:? ?)?(?P<xid>\d{1,3})\b(?![^\n]{0,60}\b(?:not ours|not mine|(?:other|another) (?:tenant|user|job)|neighbou?r))", "xid"),
     error("kernel.off_bus", r"f[ae]ll(?:s|en|ing)? off (?:of )?(?:the )?(?:pci\w* )?bus\b", "off the bus", "off of the bus", "off bus", "off the pci", "off of the pci"),
+    error("kernel.unknown_card", r"installed in this system is not supported|\bis not supported by (?:the|this) (?:nvidia )?[\d.]+ (?:nvidia )?driver|^(?:\[[^\]\n]{0,20}\] )?nvrm:\s+nvidia [\d.]+ driver release", "in this system is not", "driver release", "is not supported by the", "is not supported by this"),
     error("kernel.adapter", r"rminitadapter failed|rm_init_adapter failed|rm_?init\w* failed", "rminitadapter", "rm_init_adapter"),
     error("kernel.probe", r"nvidia probe routine (?:failed|was not called)|nvrm: no nvidia (?:gpu|device)|none of the nvidia|no nvidia graphics adapter",
           "nvidia probe routine", "no nvidia gpu", "no nvidia graphics adapter", "none of the nvidia"),

@@ -186,6 +186,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error("loader.mac_library", r"library not loaded: \S*?(?P<library>lib[\w.+-]+\.dylib)", "library not loaded:"),
     error("loader.mac_symbol", r"symbol not found(?: in flat namespace)?:? \(?'?(?P<symbol>_\w+)", "symbol not found"),
+    error("loader.native", r"fail\w* loading (?:dependency )?'?[^'\n]{0,200}[\\/]cuda\w*[\\/][\w.-]+\.(?:dll|so)|native library cannot be (?:found|correctly loaded|loaded)", "loading", "native library cannot", covers=("title.", "python.")),
     error("loader.tf_skip", r"cannot dlopen some gpu libraries", "cannot dlopen some gpu libraries"),
     context("loader.path_told", r"LD_LIBRARY_PATH[=:] ?(?P<path>[/~][^\s]+|$)", "ld_library_path"),
     context(

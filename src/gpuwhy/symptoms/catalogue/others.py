@@ -98,6 +98,7 @@ SIGNATURES: tuple[Signature, ...] = (
     context("llama.here", r"\b(?:ggml_|llm_load|llama_|llama\.cpp)", "ggml_", "llm_load", "llama_", "llama.cpp"),
     error("llama.init", r"(?:ggml_cuda_init|unable to init gpu|failed to initialize cuda|ggml_init_cublas)[^\n]*"
           r"(?P<what>unknown error|no cuda-capable|failed|insufficient)", "ggml_cuda_init", "unable to init gpu", "ggml_init_cublas"),
+    error("tensorrt.library", r"could not initiali[sz]e (?P<what>cublas\w*|cudnn|cusparse|cusolver)\b[^\n]{0,20}check (?:your |the )?cuda", "could not initialize cu", "could not initialise cu", covers=("title.",)),
     error("tensorrt.mismatch", r"(?:engine plan file|serialized engine|version tag)[^\n]*(?:not compatible|does not match)"
           r"|serialization (?:error|assertion)[^\n]*version", "engine plan file", "version tag", "serialization assertion"),
 )  # fmt: skip

@@ -12,6 +12,7 @@ _OUTSIDE = (
 )
 
 SIGNATURES: tuple[Signature, ...] = (
+    error("pairs.cython", r"\bc (?:function|variable) [\w.]{3,120} has wrong (?:signature|type)|does not export expected c (?:function|variable) (?P<name>\w+)", "has wrong signature", "has wrong type", "not export expected c", covers=("python.", "title.")),
     error("pairs.plugin", r"jax plugin (?P<name>\w+) version (?P<installed>\d[\d.]*\d) is installed, but it is not compatible with the installed jaxlib version (?P<wanted>\d[\d.]*\d)",
           "with the installed jaxlib", covers=PAIR_COVERS),
     error("pairs.pip", r"(?P<by>[\w.-]{1,60}) (?P<by_version>\d[\w.+]{0,30}) (?:requires|has requirement) (?P<name>[\w-][\w.-]{0,60}?)(?P<wants>\(?[<>=!~][^\n;]{0,80}?),? but you(?:'ll)? have "

@@ -122,8 +122,8 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "torch.unavailable",
         r"torch\.cuda\.is_available\(\)[^\n]{0,40}?\bfalse|cuda (?:is )?(?:not )?available\W{0,4}(?:\?|:|=)?\W{0,3}false"
-        r"|is_available\W+false|cuda_available\W+false|\bcuda (?:is |was )?(?:not|un) ?available\b(?! in this)",
-        "is_available", "cuda available", "cuda is available", "available:", "cuda_available", "cuda is not available", "cuda not available", "cuda unavailable", "cuda is unavailable",
+        r"|is_available\W+false|cuda_available\W+false|\bcuda (?:is |was )?(?:not|un|non) ?available\b(?! in this)",
+        "is_available", "cuda available", "cuda is available", "available:", "cuda_available", "cuda is not available", "cuda not available", "cuda non available", "cuda unavailable", "cuda is unavailable",
     ),
     echo("torch.falls_back", r"(?:setting the available devices to be zero|falling back to cpu|using cpu instead|switching to cpu)",
          "available devices to be zero", "falling back to cpu", "using cpu instead", "switching to cpu"),

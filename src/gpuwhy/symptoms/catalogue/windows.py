@@ -83,7 +83,10 @@ SIGNATURES: tuple[Signature, ...] = (
         "windows.dll_not_found",
         r"(?P<library>(?:cudart|cublas|cublaslt|cufft|curand|cusolver|cusparse|cudnn|nvrtc|nvcuda|nvml|nvinfer|nvvm|cupti"
         r"|nvjitlink|zlibwapi)[\w-]*\.dll)\W+(?:was |is |could |cannot |can)?(?:be )?(?:not |n't )?"
-        r"(?:found|be(?:ing)? (?:found|loaded)|missing|was not found|located)",
+        r"(?:found|be(?:ing)? (?:found|loaded)|missing|was not found|located)"
+        r"|(?:找不到|不到|no se (?:ha )?encontr\w+|não encontr\w+|не обнаружила|не найден\w*) ?['\"]?(?P<library2>(?:cu\w{2,12}|nv\w{2,12})64[\w-]*\.dll|(?:nvcuda|nvml)\.dll)"
+        r"|(?P<library3>(?:cu\w{2,12}|nv\w{2,12})64[\w-]*\.dll|(?:nvcuda|nvml)\.dll)['\"]? ?(?:nicht gefunden|est introuvable|fehlt|manquante?|が見つから|을\(를\) 찾을|不存在|no se encontr|não foi encontrad|не найден)",
+        "找不到", "不到", "encontr", "не обнаружила", "не найден", "nicht gefunden", "introuvable", "fehlt", "manquant", "が見つから", "찾을", "不存在",
         ".dll -> not found", ".dll not being", ".dll not found", ".dll is not found", ".dll' not found", ".dll was not found", ".dll is missing",
         ".dll could not be", ".dll' could not be", ".dll cannot be", ".dll\" not found", ".dll missing", ".dll not located",
     ),
