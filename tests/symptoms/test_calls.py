@@ -162,3 +162,22 @@ def test_no_allocator_is_a_device_that_is_not_there():
         first(OWN.format(code="torch.cuda.set_per_process_memory_fraction(0.5, 2)", said=said, late=""))
         == "device.selection"
     )
+
+
+@pytest.mark.parametrize(
+    ("status", "cause"),
+    [
+        ("out of memory", "memory.oom"),
+        ("no kernel image is available for execution on the device", "framework.gpu_unsupported"),
+        ("invalid device ordinal", "device.selection"),
+        ("an illegal memory access was encountered", "program.illegal_access"),
+    ],
+)
+def test_an_error_that_opencv_tells_with_its_line_is_no_compilers(status, cause):
+    text = f"OpenCV(4.8.0) /build/modules/core/src/cuda/gpu_mat.cu:121: error: (-217:Gpu API call) {status} in function 'allocate'"
+    assert (
+        explain_text(f"terminate called after throwing an instance of 'cv::Exception'\n  what():  {text}\n")
+        .causes[0]
+        .id
+        == cause
+    )

@@ -44,7 +44,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("build.python_header", r"fatal error: '?python\.h|python\.h: no such file", "python.h", covers=("build.other_header",)),
     error("build.cannot_find_l", r"(?:cannot find|unable to find library|library not found for) -l(?P<library>\w+)|mold: fatal: library not found: (?P<library4>\w+)|lnk1181[^\n]*'(?P<library2>[\w.]+)'|lnk1104[^\n]*'(?P<library3>[\w.]+)'",
           "cannot find -l", "find library -l", "library not found", "lnk1181", "lnk1104", covers=("else.",)),
-    error("build.cu_error", r"\.(?:cu|cuh|cuh?\.h|cpp|cc|h|hpp)[:(]\d+(?:[:,]\d+)?\)?:? (?:fatal )?error(?: ?[#c]?\w*)?: (?P<what>[^\n]*)",
+    error("build.cu_error", r"\.(?:cu|cuh|cuh?\.h|cpp|cc|h|hpp)[:(]\d+(?:[:,]\d+)?\)?:? (?:fatal )?error(?: ?[#c]?\w*)?: (?!\(-\d+:)(?P<what>[^\n]*)",
           "error: ", "error #", "error c"),
     error("build.packs", r"more than one (?:operator|instance)[^\n]{0,60}matches|parameter packs not expanded|identifier \"?__builtin|std_function\.h|identifier \"?\w+\"? is undefined|has no member"
           r"|no instance of (?:overloaded )?function|was not declared in this scope|no matching function for call",
