@@ -6,11 +6,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from msgspec import structs
 
 from gpuwhy import app
+from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.report import Report
+from gpuwhy.observe import imports
 
 
 class Made:
@@ -99,3 +103,11 @@ def test_a_framework_that_an_upgrade_left_in_two_halves(made: Made) -> None:
     report = made.checked()
     assert report.causes[0].id == "install.corrupted"
     assert ("numpy==1.24.0",) in [fix.install for fix in report.causes[0].fixes]
+
+
+def test_a_folder_of_libraries_is_no_module_to_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    libraries = structs.replace(imports._stub("nvrtc", "NVRTC"), path="/v/site-packages/nvidia/cuda_nvrtc/lib")
+    target = SimpleNamespace(frameworks=Known((libraries,), Source("file", "/v")))
+    scene = SimpleNamespace(facts=SimpleNamespace(target=target))
+    monkeypatch.setattr(imports, "_beside", lambda scene: ())
+    assert list(imports._groups(scene, ())) == []  # type: ignore[arg-type]

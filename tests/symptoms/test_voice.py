@@ -134,3 +134,26 @@ def test_a_programs_own_fatal_error_below_its_heading_ends_it():
     assert report.causes[0].id == "other.not_gpu"
     assert "md.tpr" in report.causes[0].fixes[0].text
     assert explain_text(f"Fatal error:\n{MODULE}").causes[0].id == "driver.too_old"
+
+
+def test_a_chat_without_times_quotes_too():
+    said = '<ann> remember my "no kernel image is available for execution on the device"?\n<bob> yes\n<ann> works now\n'
+    assert all(one.confidence < 0.5 for one in explain_text(said).causes)
+
+
+LOADER = (
+    '  File "/v/site-packages/torch/utils/data/_utils/worker.py", line 2, in _worker_loop\n    data = fetch(index)\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("frame", "ended"),
+    [
+        ('PIL/ImageFile.py", line 9, in load\n    "(%d bytes)" % n', "OSError: image file is truncated (27 bytes)"),
+        ('imageio/a.py", line 4, in f\n    open(n, "rb")', "PermissionError: [Errno 13] Permission denied: '/a.png'"),
+        ('pandas/io/common.py", line 8, in get_handle\n    handle = open(path)', "EOFError: file is damaged"),
+    ],
+)  # fmt: skip
+def test_what_a_package_for_data_raises_is_about_the_data(frame, ended):
+    text = f'{BEGAN}{LOADER}  File "/v/site-packages/{frame}\n{ended}\n'
+    assert explain_text(text).causes[0].id == "other.not_gpu"

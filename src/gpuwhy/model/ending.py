@@ -13,6 +13,14 @@ ends a process, or C++'s last words. exit: a code, and at most a last line that 
 none: nothing ended badly."""
 USER, PYTHON = "user", "python"
 """Owners of a file that no package is: the user's own code, and Python's standard library."""
+OUTSIDERS = frozenset(
+    """omegaconf hydra yaml click typer requests urllib3 httpx sqlalchemy sqlite3 psycopg2 pymysql redis pandas pyarrow
+    h5py botocore boto3 git jinja2 pydantic pydantic_core marshmallow jsonschema json csv configparser argparse zipfile
+    tarfile gzip zlib pickle xml bs4 smtplib ssl socket http email toml tomllib tomli dotenv fire absl gin wandb mlflow
+    optuna openpyxl nltk spacy pyodbc pymongo kafka pika confluent_kafka elasticsearch asyncpg
+    django flask fastapi starlette aiohttp websockets paramiko PIL pil imageio selenium""".split()  # noqa: SIM905
+)
+"""Packages for settings, data and services: what they raise is about those."""
 
 
 class Frame(msgspec.Struct, frozen=True):

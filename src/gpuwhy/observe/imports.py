@@ -99,13 +99,18 @@ def _groups(scene: Scene, tree: Sequence[Dependent]) -> Iterator[tuple[Framework
     names = {one.name for one in found}
     beside = list(_beside(scene))
     for one in found:
-        module = one.path.rpartition("/")[2]
+        module = _import_name(one)
         if not module.isidentifier() or module in NOT_TRIED or base_of(module, names) != module:
             continue
         more = [other for other in beside if other != module and base_of(other, names) == module]
         known = (module, *_parts(one, module), *_plugins(scene, one), *more, *_later(scene, one))
         on_top = (m for dep in tree if dep.base == module for m in dep.modules if m not in NOT_TRIED)
         yield one, (*known, *(f"?{m}" for m in dict.fromkeys(on_top) if m not in known))
+
+
+def _import_name(one: Framework) -> str:
+    """The name that it is imported by, after its folder; a folder of libraries has none."""
+    return "" if "/nvidia/" in one.path else one.path.rpartition("/")[2]
 
 
 def _by_themselves(scene: Scene, tree: Sequence[Dependent]) -> Iterator[tuple[Framework, tuple[str, ...]]]:

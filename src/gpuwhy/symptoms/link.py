@@ -19,6 +19,7 @@ from gpuwhy.symptoms.own import (
     foreign,
     in_gpu_code,
     opaque,
+    raised_by_outsider,
 )
 from gpuwhy.symptoms.piped import of_samples
 from gpuwhy.symptoms.wording import FRAMEWORKS, STACK, words_of
@@ -207,7 +208,7 @@ def _plainly(ending: Ending, one: Symptom) -> bool:
         return foreign(ending) and not _TENSORS.search(ending.message)
     if one.speaker == "peer":
         return ending.frame is not None and ending.frame.code.startswith("raise ") and ending.owner == USER
-    if by_hand(ending) or asked_wrongly(ending) or by_users_call(ending):
+    if any(holds(ending) for holds in (by_hand, asked_wrongly, by_users_call, raised_by_outsider)):
         return True
     native = ending.frame is not None and ending.frame.owner == USER and not _SAID_BY_PYTHON.search(ending.message)
     return elsewhere(ending) and not native and all(frame.owner in (USER, PYTHON) for frame in ending.stack)

@@ -8,7 +8,7 @@ import sys
 
 import msgspec
 
-from gpuwhy.model.ending import PYTHON, USER, Ending, Frame
+from gpuwhy.model.ending import OUTSIDERS, PYTHON, USER, Ending, Frame
 from gpuwhy.symptoms.tongues import ENDS
 from gpuwhy.symptoms.wording import (
     API,
@@ -209,14 +209,6 @@ TOOLS = frozenset(
 )
 """Programs that have nothing to do with the GPU stack."""
 _BY_TOOL = re.compile(rf"(?:{'|'.join(sorted(TOOLS))})(?: \(child\))?: ")
-OUTSIDERS = frozenset(
-    """omegaconf hydra yaml click typer requests urllib3 httpx sqlalchemy sqlite3 psycopg2 pymysql redis pandas pyarrow
-    h5py botocore boto3 git jinja2 pydantic pydantic_core marshmallow jsonschema json csv configparser argparse zipfile
-    tarfile gzip zlib pickle xml bs4 smtplib ssl socket http email toml tomllib tomli dotenv fire absl gin wandb mlflow
-    optuna openpyxl nltk spacy pyodbc pymongo kafka pika confluent_kafka elasticsearch asyncpg
-    django flask fastapi starlette aiohttp websockets paramiko PIL imageio selenium""".split()  # noqa: SIM905
-)
-"""Packages for settings, data and services: what they raise is about those."""
 
 
 def _raised_alone(ending: Ending) -> bool:
@@ -240,7 +232,12 @@ def _raised_alone(ending: Ending) -> bool:
 def _outsiders(ending: Ending) -> bool:
     """Whether a package for settings, data or services raised it: what it quotes are values of theirs."""
     module, dot, _ = ending.type.partition(".")
-    return module in OUTSIDERS or bool(dot and module in _PYTHONS)
+    return module in OUTSIDERS or bool(dot and module in _PYTHONS) or raised_by_outsider(ending)
+
+
+def raised_by_outsider(ending: Ending) -> bool:
+    """Whether the very line that raised it is such a package's: a picture that is cut off, a sheet without a column."""
+    return ending.frame is not None and ending.frame.owner in OUTSIDERS
 
 
 _PYTHONS = sys.stdlib_module_names - {"subprocess", "ctypes", "multiprocessing", "concurrent", "asyncio", "os", "torch"}

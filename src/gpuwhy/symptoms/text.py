@@ -284,7 +284,7 @@ _LEVEL = r"^[^\w\n]{0,3}(?:\d[\d:., TZ-]{7,40}[^\w\n]{0,3})?"
 _WARNING = re.compile(
     r"\b(?:User|Runtime|Import|Future|Deprecation|Resource)Warning: "
     r"|(?:^|[\s:\[])[WI](?:\d{4}(?: [\d:.]+)?(?: +\d+)?)? [\w./-]+\.\w{1,4}:\d+\]"
-    rf"|{_LEVEL}WARN(?:ING)?\b|\blevel=warn|\[W:onnxruntime"
+    rf"|{_LEVEL}WARN(?:ING)?\b|{_LEVEL}(?:warn|warning|fixme):|\blevel=warn|\[W:onnxruntime"
 )
 _INFORMS = re.compile(rf"{_LEVEL}(?:INFO|DEBUG|NOTICE)\b|\blevel=(?:info|debug)")
 _OF_ANOTHER_TIME = re.compile(

@@ -197,7 +197,10 @@ _HIT = re.compile(
 """What a search puts before a line of a file: its name, and its number."""
 _SUBJECT = re.compile(r"\^?[0-9a-f]{7,40} (?=[(\"A-Za-z])|\* [0-9a-f]{7,12} |commit [0-9a-f]{40}$")
 """What a version control puts before a change."""
-_SAID = re.compile(r"\[?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?[\]:]? ?<?(?P<who>[A-Za-z][\w.-]{0,24})>?: (?P<what>.*)")
+_SAID = re.compile(
+    r"(?:\[?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?[\]:]? ?<?(?P<who>[A-Za-z][\w.-]{0,24})>?: "
+    r"|<(?P<nick>[A-Za-z][\w.-]{0,24})> )(?P<what>.*)"
+)
 """A line of a chat."""
 _SOLVED = re.compile(r"\b(?:solved|fixed|resolved|works(?: now)?|since then fine|(?:fine|gone) now)\b", re.IGNORECASE)
 _SEARCHES = re.compile(
@@ -230,7 +233,7 @@ def _hits(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
 def _chatted(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
     """What is quoted, or told as solved, where several people talk."""
     said = {at: found for at in there if (found := _SAID.match(lines[at - 1]))}
-    if len({one["who"] for one in said.values()}) > 1 and len(said) * 2 > len(there):
+    if len({one["who"] or one["nick"] for one in said.values()}) > 1 and len(said) * 2 > len(there):
         yield from (at for at, one in said.items() if _STRING.search(one["what"]) or _SOLVED.search(one["what"]))
 
 

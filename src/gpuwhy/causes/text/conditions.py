@@ -6,6 +6,7 @@ import re
 
 from gpuwhy.causes.text.libraries import Kind, kind_of
 from gpuwhy.knowledge.xid import meaning
+from gpuwhy.model.ending import OUTSIDERS
 from gpuwhy.model.symptom import Condition, Reading, Symptom
 
 
@@ -91,10 +92,11 @@ _READING = re.compile(r"\b(?:listdir|scandir|iterdir|glob|walk|im?read\w*|load\w
 
 
 def users_reading(symptom: Symptom, reading: Reading) -> bool:
-    """The user's own code could not read something: no package has a frame below it."""
+    """The user's own code, or a package for data, could not read something: no other has a frame below it."""
     ending = reading.ending
-    last = next((f for f in reversed(ending.stack) if f.owner == "user"), None)
-    own = ending.owner in ("user", "python") and last is not None and symptom.within(ending)
+    readers = ("user", *OUTSIDERS)
+    last = next((f for f in reversed(ending.stack) if f.owner in readers), None)
+    own = ending.owner in (*readers, "python") and last is not None and symptom.within(ending)
     return own and last is not None and bool(_READING.search(last.code))
 
 
