@@ -105,8 +105,12 @@ the 65 mistakes that the reader was certain of (0.72), 0.53 of all** by place; h
 findings that he had not written down, a neutral reader called 11 false: an installation with `--no-deps`, a document
 that a RUN only writes, an array of a script, a limit that another pin sets, Python 2, a file for Windows, a lock of
 uv's beside the extra, an image that a Dockerfile beside builds, a job that only waits, the release of another Python.
-These are mended by their kind. The opened half gives 30 of its 35 certain ones now, which is training; of the other
-half the labels stayed closed, its false findings and some of its files were seen.
+So of its 103 findings 92 were true (0.89). These kinds were mended. The opened half gives 30 of its 35 certain ones,
+which is training; the other half, its labels closed but its false findings and some of its files seen, **21 of 30**. 86
+more files of 41 repositories, which no mender had opened, gave 38 findings then; a neutral reader called **34 true
+(0.89)**, two of the four false ones borderline: a limit that a package brought by another one sets already (twice),
+conda's own amendments, a CPU build that was meant. The aim of 0.6 for recall is reached on what a reader is certain of,
+the aim of 0.95 for precision is missed.
 
 Ten and more files of each kind were then written by the author, other in package, syntax and file from those of G and
 H, before lint saw them (those on variables after). Found at first contact, and after one round of mending: packages

@@ -222,7 +222,7 @@ def test_follow_reads_a_misspelt_line_as_explain_does(tmp_path):
 def test_follow_speaks_when_the_file_grows(tmp_path, anew):
     """Each later line is written only after the report on the earlier one was read: no sleep decides."""
     log = tmp_path / "grows.log"
-    log.write_text("epoch 1\n" + ERROR + "done\n" * 9)
+    log.write_text("epoch 1\n" + ERROR + "more\n" * 9)
     with following(log, "--json") as line:
         assert "no code for this GPU" in headline(line)
         later = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"

@@ -220,7 +220,7 @@ def _read(line: Mapping[str, Any], framework: Framework, blames: Mapping[str, An
     return Imported(
         module=module,
         framework=framework.name,
-        ended=_ended(line, why, no_driver, module),
+        ended=_ended(line, why, no_driver, "" if framework.name == WHEELS else module),
         kind=str(line.get("kind", "")),
         why=why,
         lost=str(line.get("lost", "")) if line.get("missing") else "",
@@ -247,6 +247,8 @@ def _ended(line: Mapping[str, Any], why: str, no_driver: bool, module: str) -> A
     if module == "triton" and line.get("lost") in _DELAYED:
         return "without driver"
     if no_driver and _DRIVER.search(f"{why}\n{line.get('message', '')}"):
+        return "without driver"
+    if no_driver and not module and line.get("how") == "crashed":  # libraries alone: what ails the file is read in it
         return "without driver"
     return "crashed" if line.get("how") == "crashed" else "raised"
 
