@@ -96,13 +96,14 @@ SURROUNDINGS = {
 }
 
 
-@pytest.mark.parametrize("name", SURROUNDINGS)
-def test_surroundings_change_nothing(name):
+@pytest.mark.parametrize("third", range(3))
+def test_surroundings_change_nothing(third):
     changed = []
-    for row in ROWS:
-        plain, dressed = explain_text(row["log"]), explain_text(SURROUNDINGS[name](row["log"]))
-        if [c.id for c in plain.causes[:1]] != [c.id for c in dressed.causes[:1]]:
-            changed.append(row["log"])
+    for row in ROWS[third::3]:
+        plain = [cause.id for cause in explain_text(row["log"]).causes[:1]]
+        for name, put in SURROUNDINGS.items():
+            if plain != [cause.id for cause in explain_text(put(row["log"])).causes[:1]]:
+                changed.append((name, row["log"]))
     assert changed == []
 
 
