@@ -94,12 +94,12 @@ def test_a_plain_log_is_no_claim():
 
 
 HOME = Path(__file__).parents[2]
-WRITTEN = sorted([*HOME.glob("docs/**/*.md"), *HOME.glob("src/gpuwhy/**/*.py"), *HOME.glob("*.md")])[::20]
+WRITTEN = sorted(HOME.glob("src/gpuwhy/**/*.py"))[::20]
 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: str(path.relative_to(HOME)))
 def test_what_somebody_wrote_is_accused_of_nothing(path):
-    """Our own pages and sources quote more failures than any log has."""
+    """Our own sources quote more failures than any log has; pages that show whole logs are no matter of this."""
     report = explain_text(path.read_text("utf-8"))
     assert [one.id for one in report.causes if one.confidence >= 0.5 and one.id != "other.not_gpu"] == []
 

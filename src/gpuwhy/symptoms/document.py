@@ -81,7 +81,11 @@ _NAMED = re.compile(r"(?P<name>[\w./#-]{2,60}?)(?:\[\d+\])?: |(?P<step>#)\d+ |(?
 _FAILED = re.compile(
     r"fail|error|abort|killed|denied|not found|cannot|could not|unable|invalid|out of memory|exit", re.IGNORECASE
 )
-_CLOSES = re.compile(r"\s*(?:#|//|/?\*|[})\]>]+|<|return\b|\.|[*-] )|.*[;{},)>]\s*$")
+_CLOSES = re.compile(
+    r"\s*(?:#|//|/?\*|\"{3}|'{3}|[})\]>]+|<|\.|[*-] "
+    r"|(?:return|def|class|fn|func|function|struct|enum|template|static|void)\b)"
+    r"|.*[;{},)>]\s*$"
+)
 
 
 def is_document(text: str) -> bool:
