@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.host.activated import PYTHON, exported
+from gpuwhy.host.activated import MOST, PYTHON, exported
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recording import RecordingHost
 
@@ -64,3 +64,20 @@ def test_after_it_all_is_answered_as_in_that_shell(tmp_path: Path) -> None:
     assert (told["JAX_PLATFORMS"], "HF_TOKEN" in told) == ("cpu", False)
     assert (host.environ().need() or {})["JAX_PLATFORMS"] == "cpu"
     assert b"secret" not in host.dump({})
+
+
+def test_a_script_that_leaves_the_shell_tells_nothing(tmp_path):
+    script = tmp_path / "activate"
+    script.write_text("export A=1\nexit 0\n")
+    assert exported([str(script)], PLAIN) is None
+
+
+@pytest.mark.parametrize("kind", ["pipe", "large", "deep", "list"])
+def test_a_hostile_state_of_conda_is_as_good_as_none(tmp_path, kind):
+    state = tmp_path / "conda-meta" / "state"
+    state.parent.mkdir()
+    if kind == "pipe":
+        os.mkfifo(state)
+    else:
+        state.write_text({"large": " " * (MOST + 1), "deep": "[" * 200_000, "list": "[1]"}[kind])
+    assert "A" not in (exported([str(state)], PLAIN) or {})

@@ -141,4 +141,4 @@ def test_what_was_not_tried_is_said_and_what_lacks_an_extra_is_not_failed() -> N
     )
     made = report([], facts, 0.0)
     assert left_to_read(made, facts) == []
-    assert "not imported, for want of time: vllm 0.8.0" in made.headline
+    assert "not imported: vllm 0.8.0" in made.headline

@@ -7,11 +7,14 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 
+from gpuwhy.border import reading
 from gpuwhy.border.child import Limits, collect
 
 SECONDS = 10.0
 STATE = "/conda-meta/state"
 """The file in which conda keeps what `conda env config vars set` was told."""
+MOST = 1 << 20
+"""Bytes of that file; it has a few hundred."""
 _SOURCES = r"""
 for gpuwhy_file in "$@"; do . "$gpuwhy_file"; done >/dev/null 2>&1 </dev/null
 printf '\0gpuwhy_python=%s\0' "$(command -v python)"
@@ -44,7 +47,8 @@ def _after(scripts: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]
     except OSError:
         return None
     pairs = (one.partition("=") for one in end.out.split("\0") if "=" in one)
-    return {name: value for name, _, value in pairs} if end.code == 0 else None
+    after = {name: value for name, _, value in pairs}
+    return after if end.code == 0 and PYTHON in after else None  # a script that leaves the shell tells nothing
 
 
 def _conda(files: Sequence[str]) -> dict[str, str]:
@@ -55,9 +59,8 @@ def _conda(files: Sequence[str]) -> dict[str, str]:
 
 def _kept(file: str) -> dict[str, str]:
     try:
-        with open(file, encoding="utf-8", errors="replace") as state:
-            said = json.load(state)
-    except (OSError, ValueError):
+        said = json.loads(reading.read(file, MOST).decode("utf-8", "replace"))
+    except (OSError, ValueError, RecursionError):
         return {}
     found = said.get("env_vars") if isinstance(said, dict) else None
     return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}

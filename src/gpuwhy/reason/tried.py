@@ -145,7 +145,7 @@ def not_tried(facts: Facts) -> str:
     if left_out and found:
         return "; nothing was imported (--no-import)"
     untried = sorted({one.package or one.module for one in value_or(fact, ()) if one.ended == "untried"})
-    return f"; not imported, for want of time: {', '.join(untried[:3])}{and_more(len(untried), 3)}" if untried else ""
+    return f"; not imported: {', '.join(untried[:3])}{and_more(len(untried), 3)}" if untried else ""
 
 
 def but_for(facts: Facts) -> str:
