@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from gpuwhy.model.facts import Facts
 from gpuwhy.model.repair import Condition, Contradiction
-from gpuwhy.model.report import Layer
+from gpuwhy.model.report import Layer, Report, Shown
 from gpuwhy.reason.compare import compare
+from gpuwhy.repair.condition import condition
+from gpuwhy.repair.patient import Patient
 
 
 def verdicts(before: Condition, after: Condition, *more) -> dict[str, str]:
@@ -86,3 +89,28 @@ def test_a_layer_further_is_no_step_back():
     assert set(verdicts(before, after).values()) == {"left"}
     seen = Condition(layers=before.layers, causes=before.causes)
     assert "worse" in verdicts(seen, after).values()
+
+
+@pytest.mark.parametrize("was, sure, verdict", [
+    ("env.path (PyTorch 2.5.1)", False, ""),
+    ("env.path (PyTorch 2.6.0)", True, "left"),
+])  # fmt: skip
+def test_what_was_possible_before_is_not_of_the_repairs_making(was, sure, verdict):
+    before = Condition(causes=("cudnn.version_mismatch (PyTorch 2.6.0)", was), perhaps=frozenset({was}))
+    now = "env.path (PyTorch 2.6.0)"
+    after = Condition(causes=(now,), perhaps=frozenset() if sure else frozenset({now}))
+    assert verdicts(before, after) == ({"cause": verdict} if verdict else {})
+
+
+def shown(name: str, subject: str, confidence: float) -> Shown:
+    return Shown(name, "", confidence, subject, (), (), (), stops=False)
+
+
+def test_a_condition_has_what_was_not_told_and_names_every_subject():
+    """What is merely possible is told where nothing else is: before a repair it stands behind the cause of that."""
+    report = Report("broken", "", (shown("cudnn.missing", "PyTorch 2.6.0", 0.99),), (), (), (), (), (), {}, "", 0.0,
+                    asides=(shown("env.path", "PyTorch 2.6.0, Triton 3.2.0", 0.3),))  # fmt: skip
+    one = Patient("", "", "venv", "3.11", (), False)
+    found = condition(Facts(), report, (), one, (), {})
+    assert found.causes == ("cudnn.missing (PyTorch 2.6.0)", "env.path (PyTorch 2.6.0)", "env.path (Triton 3.2.0)")
+    assert found.perhaps == set(found.causes[1:])

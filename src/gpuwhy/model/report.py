@@ -112,6 +112,7 @@ class Report(msgspec.Struct, Rich, frozen=True):
     gpuwhy: str  # our version
     took: float  # seconds
     symptoms: tuple[Symptom, ...] = ()  # explain: what was found in the text, in order
+    asides: tuple[Shown, ...] = ()  # merely possible, stopping nothing: told where there is nothing else
     stairs: tuple[Layer, ...] = ()  # --probe: a row per stage, with its time and what broke
     as_if: str = ""  # the machine that was described and judged instead of this one: "A100, driver 550"
     noticed: tuple[Noticed, ...] = ()  # explain, run: what is true, and not why the program ended

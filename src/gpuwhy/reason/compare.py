@@ -91,14 +91,16 @@ def _causes(before: Condition, after: Condition) -> Iterator[Compared]:
 
     One that comes to light behind another of the same framework was there before: it is left. So is one of a framework
     that did not get that far before: the repair took it a layer further. One that is merely possible, and comes to
-    light so, leaves nothing broken that is known.
+    light so, leaves nothing broken that is known. One that was merely possible and is certain now is left.
     """
-    was = {_kind(one) for one in before.causes}
+    was, perhaps = {_kind(one) for one in before.causes}, {_kind(one) for one in before.perhaps}
     for one in after.causes:
+        lesser: Verdict = "same" if one in after.perhaps else "left"
         if _kind(one) not in was:
             behind = _behind(before, one)
-            lesser: Verdict = "same" if one in after.perhaps else "left"
             yield Compared("cause", behind or "–", one, lesser if behind else "worse")
+        elif _kind(one) in perhaps and lesser == "left":
+            yield Compared("cause", f"perhaps {one}", one, lesser)
 
 
 def _behind(before: Condition, cause: str) -> str:

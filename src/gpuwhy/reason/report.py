@@ -47,8 +47,8 @@ def report(
         headline = _later(causes, shown, later)
         status = "degraded" if headline else status
         shown = _together(shown, later)
-    shown = _without_asides(shown)
-    ids = {c.id for c in shown}
+    shown, asides = _told_apart(shown)
+    ids = {c.id for c in (*shown, *asides)}
     return Report(
         status=status,
         headline=condition + (headline or _headline(status, shown, verdicts, facts)),
@@ -63,6 +63,7 @@ def report(
         gpuwhy=__version__,
         took=round(took, 3),
         stairs=staircase(facts),
+        asides=asides,
     )
 
 
@@ -73,10 +74,10 @@ def _later(causes: Sequence[Cause], shown: Sequence[Shown], later: Sequence[Show
     return f"With a GPU: {_effect(later[0], _by_id(causes, later[0].id))}"
 
 
-def _without_asides(shown: tuple[Shown, ...]) -> tuple[Shown, ...]:
-    """What is merely possible, and would stop nothing, is told where there is nothing else."""
+def _told_apart(shown: tuple[Shown, ...]) -> tuple[tuple[Shown, ...], tuple[Shown, ...]]:
+    """What is told, and beside it what is merely possible and would stop nothing: told where there is nothing else."""
     weighty = tuple(one for one in shown if one.found or one.stops)
-    return weighty or shown
+    return (weighty, tuple(one for one in shown if one not in weighty)) if weighty else (shown, ())
 
 
 def _together(shown: Sequence[Shown], later: Sequence[Shown]) -> tuple[Shown, ...]:

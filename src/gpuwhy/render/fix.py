@@ -161,6 +161,7 @@ def render_json(steps: Steps, outcome: Outcome | None) -> str:
 def _with_paths(text: str, outcome: Outcome) -> str:
     """What was made, by its real paths: whoever asked for it has to find it, in a folder of any name."""
     told = json.loads(text)
-    made = {"environment": outcome.environment, "python": outcome.python, "undo": outcome.undo, "use": outcome.use}
+    names = ("environment", "python", "failed", "undo", "use")
+    made = {name: getattr(outcome, name) for name in names}
     told["applied"].update(shareable(msgspec.to_builtins(made), paths=True))
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"

@@ -51,15 +51,15 @@ def condition(
     environ: Mapping[str, str],
 ) -> Condition:
     """What there is to compare, `layers` without a GPU; runs the environment's own Python, once for each module."""
-    tried = _imported(facts, patient, modules, environ)
+    tried, judged = _imported(facts, patient, modules, environ), (*report.causes, *report.asides)
     return Condition(
         tried,
         tuple(_lacking(one) for one in metadata.contradictions(patient)),
         lost(facts),
         (*layers, *report.stairs),
-        tuple(_named(c) for c in report.causes if not c.with_gpu),
+        tuple(name for c in judged if not c.with_gpu for name in _named(c)),
         unjudged(facts, tried),
-        frozenset(_named(c) for c in report.causes if not c.found),
+        frozenset(name for c in judged if not c.found for name in _named(c)),
     )
 
 
@@ -70,8 +70,9 @@ def _imported(facts: Facts, patient: Patient, modules: Sequence[str], environ: M
     return {name: ended.get(name, "") for name in modules}
 
 
-def _named(cause: Shown) -> str:
-    return f"{cause.id} ({cause.subject})" if cause.subject else cause.id
+def _named(cause: Shown) -> list[str]:
+    """By its id and each thing that it is about: which things are told together changes with what else is told."""
+    return [f"{cause.id} ({one})" for one in cause.subject.split(", ")] if cause.subject else [cause.id]
 
 
 def unjudged(facts: Facts, tried: Mapping[str, str]) -> frozenset[str]:
