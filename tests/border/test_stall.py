@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from fuzz import stall
 
 from gpuwhy.inside.diagnosis import annotate
+from gpuwhy.logs import explain_text
 from gpuwhy.observe.built import assigned
 from gpuwhy.symptoms.bounded import WINDOW, bounded, found_in
 from gpuwhy.symptoms.reader import LATE, anchors, read_text
@@ -121,6 +122,15 @@ HOSTILE = (
     lambda: ".so." * 100_000 + "undefined symbol",
     lambda: "unsatisfiedlinkerror a.dll " * 3000,
 )
+NO_LINES = ("\0", "a", "/", "a/", "a.", "'", "1", "-", "a=", "(", "C:\\")
+
+
+@pytest.mark.parametrize("turn", NO_LINES)
+def test_an_answer_does_not_wait_for_a_line_that_nobody_typed(turn):
+    """Thirty thousand zeros behind a status took 8 s: an expression over the whole text began at each of them."""
+    said = "CUDA error: no kernel image is available for execution on the device\nsegmentation fault\n"
+    text = said + turn * (30_000 // len(turn))
+    assert stall.least(lambda: explain_text(text), 300) < 300
 
 
 def test_a_guarded_program_waits_a_moment_for_us_whatever_its_error_says():

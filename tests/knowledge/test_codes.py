@@ -162,19 +162,20 @@ def test_nvml_agrees_with_its_own_module():
         assert [code.names for code in codes.find(f"nvml {number}")] == [(name,)]
 
 
-@pytest.mark.parametrize("api, name, number", PUBLISHED)
-def test_every_number_of_the_headers(api, name, number):
-    assert name in [one for code in codes.find(f"{api} {number}") for one in code.names]
-    assert number in [n.code for code in codes.find(name) for n in code.numbers]
+def test_every_number_of_the_headers():
+    assert len(PUBLISHED) > 400
+    for api, name, number in PUBLISHED:
+        assert name in [one for code in codes.find(f"{api} {number}") for one in code.names], (api, name)
+        assert number in [n.code for code in codes.find(name) for n in code.numbers], (api, name)
 
 
-@pytest.mark.parametrize(
-    "api, name, number", [row for row in PUBLISHED if row[2] and row[0] not in ("runtime", "driver")]
-)
-def test_a_number_has_the_word_of_a_status_with_that_number(api, name, number):
-    rows = codes.table().libraries[api]
-    assert number in rows[codes.library_by_number(api, number)].codes
-    assert number in rows[codes.library_by_name(api, name)].codes
+def test_a_number_has_the_word_of_a_status_with_that_number():
+    rows = [row for row in PUBLISHED if row[2] and row[0] not in ("runtime", "driver")]
+    assert len(rows) > 200
+    for api, name, number in rows:
+        known = codes.table().libraries[api]
+        assert number in known[codes.library_by_number(api, number)].codes, (api, name)
+        assert number in known[codes.library_by_name(api, name)].codes, (api, name)
 
 
 def test_no_status_that_the_headers_do_not_have():

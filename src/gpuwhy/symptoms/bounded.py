@@ -49,6 +49,15 @@ def found_in(expression: re.Pattern[str], line: str) -> re.Match[str] | None:
     return None
 
 
+SHOWN = 2048
+
+
+def for_words(text: str) -> str:
+    """A text without the middle of lines that nobody typed: what goes over all of it is not bounded."""
+    lines = text.split("\n")
+    return "\n".join(one if len(one) <= SHOWN else f"{one[: SHOWN // 2]} … {one[-SHOWN // 2 :]}" for one in lines)
+
+
 def _most(repeated: str) -> int:
     if repeated in _FEW:
         return _FEW[repeated]

@@ -15,7 +15,7 @@ import msgspec
 from gpuwhy.knowledge import codes
 from gpuwhy.model.signature import Signature
 from gpuwhy.model.symptom import MISSPELT, Reading, Symptom
-from gpuwhy.symptoms.bounded import bounded, found_in
+from gpuwhy.symptoms.bounded import bounded, for_words, found_in
 from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.dress import even, rejoined
 from gpuwhy.symptoms.ending import endings_of, works
@@ -208,7 +208,7 @@ class LogReader:
         ending, outlived = endings_of(text, self._exit_code, self._signal, first)
         ending = judged(ending)
         kept = marked(tuple(self._kept.all()), self._form(), ending)
-        excerpt = (self._first + self._last[-EDGE:]).decode("utf-8", "replace")
+        excerpt = for_words((self._first + self._last[-EDGE:]).decode("utf-8", "replace"))
         raised = with_refusals(with_raised(kept, (ending, *outlived)), ending, text)
         said = noted(with_remarks(raised, excerpt), ending)
         found = aside(explained(attached(said, ending, outlived)), ending)

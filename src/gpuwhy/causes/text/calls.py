@@ -19,7 +19,7 @@ _WITHIN = re.compile(
 )
 """Frameworks and programs that make such calls on their own account."""
 _FOLDER = re.compile(
-    r"[^\s\"'()]*[\\/](?:(?:site|dist)-packages[\\/]|bin[\\/]|lib(?:64)?[\\/]python\d)|/home/\S*|~/\S*"
+    r"(?<![^\s\"'()])[^\s\"'()]*[\\/](?:(?:site|dist)-packages[\\/]|bin[\\/]|lib(?:64)?[\\/]python\d)|/home/\S*|~/\S*"
 )
 """Where an environment or a user's files lie: its folders may be called after a framework that has no part."""
 _COMPILES = re.compile(r"\b(?:cupy|numba)", re.IGNORECASE)
