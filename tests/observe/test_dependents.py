@@ -39,7 +39,28 @@ def test_what_asks_for_a_framework_itself_by_an_extra_or_by_another(world: World
     package(world, "farther", "nearest")
     package(world, "apart", "numpy")
     found = {one.dist.name: one.base for one in dependents(scene_of(world), {"torch": "torch"})}
-    assert found == {"nearest": "torch", "optional": "torch", "farther": "torch"}
+    assert found == {"nearest": "torch", "optional": "torch", "farther": "torch", "sympy": "torch"}
+    assert list(found)[-1] == "sympy"  # what the framework asks for comes last
+
+
+def test_without_a_framework_whatever_people_use_with_one(world: World) -> None:
+    package(world, "transformers", "regex")
+    package(world, "booster", "numpy")
+    package(world, "loader", 'torch; extra == "torch"')
+    package(world, "watcher", "nvidia-ml-py")
+    package(world, "regex")
+    package(world, "webserver", "markup", 'pytest; extra == "test"')
+    package(world, "markup")
+    found = {one.dist.name: one.base for one in dependents(scene_of(world), {})}
+    assert found == dict.fromkeys(("transformers", "booster", "loader", "watcher"), "")
+
+
+def test_what_has_lost_its_module_is_among_them(world: World) -> None:
+    package(world, "booster", "numpy")
+    for name in ("__init__.py", "version.py"):
+        (world.root / f"venv/lib/python3.12/site-packages/booster/{name}").unlink()
+    (found,) = dependents(scene_of(world), {})
+    assert (found.dist.name, found.modules) == ("booster", ())
 
 
 def test_those_that_import_the_others_come_first(world: World) -> None:
@@ -60,8 +81,8 @@ def test_the_module_by_its_own_name_or_as_listed(world: World) -> None:
     package(world, "torch")
     package(world, "dm-onit", "torch", module="onit")
     package(world, "nothing-to-import", "torch", module="_private")
-    (found,) = dependents(scene_of(world), {"torch": "torch"})
-    assert found.modules == ("onit",)
+    found = {one.dist.name: one.modules for one in dependents(scene_of(world), {"torch": "torch"})}
+    assert found == {"dm-onit": ("onit",), "nothing-to-import": ()}
 
 
 def test_a_module_that_only_an_extra_brings_is_not_missed(world: World) -> None:

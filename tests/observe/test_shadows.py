@@ -119,6 +119,19 @@ def test_a_package_hides_the_parts_of_a_shared_name(world: World, file: str, tex
     assert seen == ([(("cuda.pathfinder",), "cupy-cuda12x 14.0.1")] if hides else [])
 
 
+@pytest.mark.parametrize(("first", "hides"), [("a.pth", False), ("z.pth", True)])
+def test_a_shared_name_that_is_imported_before_the_folder_comes_is_not_hidden(
+    world: World, first: str, hides: bool
+) -> None:
+    world.install("cuda-pathfinder", "1.3.3", {"cuda/pathfinder/__init__.py": "", "cuda/pathfinder/_find.py": ""})
+    world.install("cupy-cuda12x", "14.0.1", {"cupy/__init__.py": ""}, requires=["cuda-pathfinder>=1.3.3"])
+    world.file("/src/cuda/__init__.py")
+    world.file(f"{SITE}/project.pth", "/src\n")
+    world.file(f"{SITE}/{first}", "import _redirects\n")
+    world.file(f"{SITE}/_redirects.py", "import cuda\n")
+    assert bool(world.look().shadows.need()) == hides
+
+
 def test_what_the_stack_asks_for_is_looked_after_too(world: World) -> None:
     world.install("onnxruntime-gpu", "1.22.0", {"onnxruntime/__init__.py": ""}, requires=["flatbuffers"])
     for name in ("flatbuffers", "mine"):

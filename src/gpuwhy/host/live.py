@@ -251,8 +251,8 @@ def _slashes(path: str) -> str:
 
 
 def _apart(child: str, environ: dict[str, str]) -> dict[str, str]:
-    """For the child that asks the loader: what steers it goes under other names, and our own Python starts as ever."""
-    if child != "loaded":
+    """For children that start another program: what steers the loader goes under other names, and our own starts."""
+    if child not in ("loaded", "starts", "imports"):
         return environ
     return {f"ASKED_{name}" if name.startswith("LD_") else name: value for name, value in environ.items()}
 

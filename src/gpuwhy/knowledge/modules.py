@@ -202,3 +202,9 @@ STANDARD_MODULES = frozenset(
 )
 """Of Python's library, what PyTorch, TensorFlow, JAX or ONNX Runtime had loaded after their import (seen with 2.6.0,
 2.18.1, 0.4.38 and 1.20.2), less what Python itself has loaded before a script's folder counts."""
+
+FOUNDATION = frozenset(
+    """numpy scipy pandas pillow h5py ml-dtypes llvmlite protobuf grpcio onnx safetensors tokenizers sentencepiece
+    pyarrow matplotlib scikit-learn opencv-python opencv-python-headless""".split()  # noqa: SIM905
+)
+"""Distributions with libraries of their own that the frameworks, or most programs on them, import."""

@@ -16,6 +16,10 @@ _KEPT = re.compile(r'"(?P<name>[A-Za-z_]\w*)"\s*:\s*"')
 _STOCK = re.compile(r"_OLD_.*|VIRTUAL_ENV.*|PATH|PS1|CONDA_.*|SCRIPT_PATH|BASH.*|OSTYPE|_")
 """What every activation sets."""
 _MORE = re.compile(r"\s*(?:(?:export\s+)?PATH=|(?:\.|source)\s+[^\s#])")
+_USUAL = re.compile(
+    r"""\s*(export\s+)?PATH=["']?(\$\{?_OLD_VIRTUAL_PATH|\$\{?VIRTUAL_ENV\}?["']?/["']?(bin|Scripts)\b)"""
+)
+"""How every activation changes PATH."""
 _OWN = re.compile(r"\s*(?:export\s+)?VIRTUAL_ENV=(?P<q>['\"]?)(?P<path>[/~][^'\"$`]*)(?P=q)\s*$")
 
 
@@ -78,7 +82,7 @@ def _of_another(scene: Scene, python: Interpreter | None, file: str) -> Iterator
 def _does_more(scene: Scene, file: str) -> bool:
     """Whether a line changes PATH otherwise than every activation does, or has another file read."""
     lines = value_or(scene.host.lines(file, "PATH=", ". ", "source "), ())
-    return any(_MORE.match(line) and "VIRTUAL" not in line for line in lines)
+    return any(_MORE.match(line) and not _USUAL.match(line) for line in lines)
 
 
 def _assigned(line: str) -> list[re.Match[str]]:

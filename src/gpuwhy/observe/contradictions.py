@@ -78,10 +78,10 @@ def _half_a_plugin(installed: dict[str, Distribution]) -> Iterator[Contradiction
 
 
 def _without_framework(scene: Scene, installed: dict[str, Distribution], asked: Lines) -> Iterator[Contradiction]:
-    """What is built on a framework where there is none at all."""
+    """What is built on a framework where there is none at all; what else contradicts the rest."""
     for one in _stated(scene, installed, asked):
-        if one.name in MAIN and not one.installed:
-            yield structs.replace(one, effect="so its import fails", stops=True)
+        lacks = one.name in MAIN and not one.installed
+        yield structs.replace(one, effect="so its import fails", stops=True) if lacks else one
 
 
 def _has_runtime(plugin: str, installed: dict[str, Distribution]) -> bool:

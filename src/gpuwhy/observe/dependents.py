@@ -7,10 +7,12 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from gpuwhy.knowledge.flavours import flavour
-from gpuwhy.knowledge.modules import IMPORTED_AS
+from gpuwhy.knowledge.modules import FOUNDATION, IMPORTED_AS
+from gpuwhy.knowledge.pairs import NEIGHBOURS
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Distribution
 from gpuwhy.model.words import normal
+from gpuwhy.observe.built import gpu_related
 from gpuwhy.observe.distributions import requirements
 from gpuwhy.observe.scene import Scene
 
@@ -39,7 +41,7 @@ class Dependent(NamedTuple):
     """A distribution that stands on a framework."""
 
     dist: Distribution
-    base: str  # the framework's module; "" where it stands on CUDA itself
+    base: str  # the framework's module; "" where it stands on CUDA itself, or no framework is there
     modules: tuple[str, ...]
     asks: Asks
 
@@ -69,30 +71,60 @@ def on_top(scene: Scene) -> list[Dependent]:
 
 
 def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
-    """Those that ask for a framework, themselves or by what they ask for, the nearest first.
+    """Those that ask for a framework, or for one that does, the topmost first; then what frameworks ask for.
 
-    `bases` has the modules of all frameworks that are there, each with the one in whose process it is imported.
+    `bases` has the modules of all frameworks that are there, each with the one in whose process it is imported. Where
+    none is there, whatever people use with one. What has no module any more is among them, without modules.
     """
     every = value_or(scene.facts.target.distributions, ())
     installed = {one.name: one for one in reversed(every)}
     frameworks = {one.distribution for one in value_or(scene.facts.target.frameworks, ())}
     asks = {name: _asks(scene, one) for name, one in installed.items()}
-    for name in _below(frameworks, asks):
-        del asks[name]
-    found = _directly(asks, bases)
-    _spread(found, asks)
-    made = (Dependent(installed[n], base, tuple(_modules(scene, installed[n])), asks[n]) for n, base in found.items())
-    return _topmost_first([one for one in made if one.modules])[:MOST]
+    below = _below(frameworks, asks)
+    above = {name: one for name, one in asks.items() if name not in below}
+    found = _directly(above, bases)
+    if not bases:
+        found |= {name: "" for name, one in above.items() if name not in found and _is_of_the_world(name, one)}
+    _spread(found, above)
+    made = [Dependent(installed[n], base, tuple(_modules(scene, installed[n])), asks[n]) for n, base in found.items()]
+    return [*_topmost_first(made)[:MOST], *_comes_with(scene, below, asks, installed, bases)]
 
 
-def _below(frameworks: Collection[str], asks: Mapping[str, Asks]) -> set[str]:
-    """The frameworks, and what they ask for themselves: that comes with them, and is imported by them."""
-    found, left = set[str](), set(frameworks)
+def _is_of_the_world(name: str, one: Asks) -> bool:
+    """Whether people use it with a framework: by its name, by what it stands on, or by what an extra of it asks for."""
+    on_it = any(_is_known(other) for other in one.always) or any(map(gpu_related, one.with_extras))
+    return _is_known(name) or on_it
+
+
+def _is_known(name: str) -> bool:
+    return gpu_related(name) or name in FOUNDATION or bool(NEIGHBOURS.fullmatch(name))
+
+
+def _comes_with(
+    scene: Scene,
+    below: Mapping[str, str],
+    asks: Mapping[str, Asks],
+    installed: Mapping[str, Distribution],
+    bases: Mapping[str, str],
+) -> list[Dependent]:
+    """What frameworks ask for, and import only when it is needed."""
+    out = []
+    for name, framework in below.items():
+        base = bases.get(_module(framework), "")
+        if base and name != framework and not gpu_related(name):
+            out.append(Dependent(installed[name], base, tuple(_modules(scene, installed[name])), asks[name]))
+    return [one for one in out if one.modules][:MOST]
+
+
+def _below(frameworks: Collection[str], asks: Mapping[str, Asks]) -> dict[str, str]:
+    """The frameworks, and what they ask for themselves, each with the framework that it comes with."""
+    found = dict[str, str]()
+    left = [(name, name) for name in sorted(frameworks)]
     while left:
-        name = left.pop()
+        name, framework = left.pop(0)
         if name in asks and name not in found:
-            found.add(name)
-            left |= asks[name].always
+            found[name] = framework
+            left += [(other, framework) for other in sorted(asks[name].always)]
     return found
 
 

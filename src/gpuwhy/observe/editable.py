@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.knowledge.pairs import NEIGHBOURS
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Damage, Distribution
 from gpuwhy.model.words import normal
@@ -38,6 +39,8 @@ def sources_gone(scene: Scene, installed: tuple[Distribution, ...]) -> Iterator[
 def _what(scene: Scene, name: str, project: Distribution | None) -> str:
     if gpu_related(name):
         return GONE
+    if project is None and NEIGHBOURS.fullmatch(name):
+        return BUILT_ON
     asks = value_or(requirements(scene, project), ()) if project else ()
     wanted = map(_ASKED.match, asks)
     return BUILT_ON if any(found and gpu_related(normal(found[1])) for found in wanted) else PROJECT

@@ -6,6 +6,7 @@ wherever it stands, before the environment or behind it, and the other folders' 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -35,7 +36,7 @@ def hidden(scene: Scene, places: Sequence[tuple[str, str]], sites: Sequence[str]
     listed = {folder: value_or(scene.host.list(folder, _NAMES), ()) for folder, _ in places}
     for name, wanted in NAMESPACES.items():
         winner = _winner(scene, name, places, listed)
-        if winner is None or _joins(scene, winner):
+        if winner is None or _joins(scene, winner) or _comes_late(scene, winner, name):
             continue
         lost = [part for site in sites if site != winner.folder for part in _parts(scene, site, name, wanted, winner)]
         if lost:
@@ -58,6 +59,33 @@ def _winner(
 def _joins(scene: Scene, winner: Winner) -> bool:
     """Whether the package looks for its own parts in the other folders too."""
     return bool(winner.folder and value_or(scene.host.lines(f"{winner.path}/__init__.py", *_JOINS), ()))
+
+
+def _comes_late(scene: Scene, winner: Winner, name: str) -> bool:
+    """Whether a .pth file that is run before the one that brings it imports the name already, without it."""
+    site, _, file = winner.via.rpartition("/")
+    if not file.endswith(".pth"):
+        return False
+    for entry in value_or(scene.host.list(site, r".*\.pth$"), ()):
+        if entry.name < file:
+            own = [
+                word
+                for line in value_or(scene.host.lines(f"{site}/{entry.name}", "import"), ())
+                for word in _words(line)
+            ]
+            if name in own or any(_imports(scene, f"{site}/{word}.py", name) for word in own):
+                return True
+    return False
+
+
+def _words(line: str) -> list[str]:
+    """The modules that a line imports, by their first names."""
+    return re.findall(r"(?:import|from)\s+(\w+)", line) if line.startswith("import") else []
+
+
+def _imports(scene: Scene, file: str, name: str) -> bool:
+    lines = value_or(scene.host.lines(file, name), ())
+    return any(re.match(rf"\s*(import|from)\s+{name}\b|.*import_module\(\W{name}\b", line) for line in lines)
 
 
 def _parts(scene: Scene, site: str, name: str, wanted: tuple[str, ...], winner: Winner) -> Iterator[tuple[str, str]]:

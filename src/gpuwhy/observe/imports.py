@@ -39,7 +39,9 @@ COMPILERS = {
 """Programs in wheels that make code for the GPU."""
 NOT_OPENED = ("onnxruntime", "numba", "tensorrt")
 """Their libraries are found by ways of their own, or open each other."""
-WHEELS = "NVIDIA's wheels"
+WHEELS, PACKAGES = "NVIDIA's wheels", "packages"
+_FIRST = "sys"
+"""Always imported: packages that have no framework in common are each tried in a fork after it."""
 _OPENED = re.compile(r"lib(cudart|cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nvrtc|nvJitLink|nccl)\.so\.\d+$")
 """Libraries that need no driver to be opened."""
 _DRIVER = re.compile(
@@ -64,7 +66,7 @@ def imports(scene: Scene) -> Fact[tuple[Imported, ...]]:
         return Unknown("another machine's files: nothing can be imported", kind="offline")
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         found = list(pool.map(lambda group: _tried(scene, python.path, *group), groups))
-    told = [_of_package(one, tree) for some in found for one in some]
+    told = [_of_package(one, tree) for some in found for one in some if one.module != _FIRST]
     inmost = sorted(told, key=lambda one: one.failed and _by_another(one, told, tree))
     return Known((*inmost, *_never_tried(tree)), Source("call", python.path, "imported for real"))
 
@@ -114,10 +116,10 @@ def _import_name(one: Framework) -> str:
 
 
 def _by_themselves(scene: Scene, tree: Sequence[Dependent]) -> Iterator[tuple[Framework, tuple[str, ...]]]:
-    """What stands on CUDA without a framework, and CUDA's own libraries where nothing else is there to open them."""
-    for one in tree:
-        if not one.base and not NOT_TRIED.intersection(one.modules):
-            yield _stub(one.dist.name, one.dist.name, one.dist.version), one.modules
+    """What stands on no framework that is there, and CUDA's own libraries where nothing else is there to open them."""
+    names = dict.fromkeys(m for one in tree if not one.base for m in one.modules if m not in NOT_TRIED)
+    if names:
+        yield _stub(PACKAGES, "packages"), (_FIRST, *(f"?{name}" for name in names))
     if not value_or(scene.facts.target.frameworks, ()):
         found = list(_libraries(scene))
         yield from [(_stub(WHEELS, "NVIDIA's wheels"), ("open:" + "|".join(found),))] if found else []

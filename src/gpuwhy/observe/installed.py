@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 
 from gpuwhy.host.base import Stat
 from gpuwhy.knowledge.flavours import flavour
+from gpuwhy.knowledge.modules import FOUNDATION
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import NO_EXEC, Conflict, Damage, Distribution
 from gpuwhy.observe.altered import changed
 from gpuwhy.observe.built import TENSORFLOW, gpu_related
+from gpuwhy.observe.commands import dead_commands, no_site
 from gpuwhy.observe.contradictions import asked_by_the_stack
 from gpuwhy.observe.editable import sources_gone
 from gpuwhy.observe.headers import headers_gone
@@ -31,11 +33,6 @@ _LIBRARY = re.compile(r"\.so(\.\d+)*$|\.(dll|pyd)$", re.IGNORECASE)
 _HASH_AT_ONCE = 2 << 20  # bytes: up to this size a hash costs less than a doubt
 _THREADS = 4
 AFTER_A_CRASH = 1 << 30  # bytes
-FOUNDATION = frozenset(
-    """numpy scipy pandas pillow h5py ml-dtypes llvmlite protobuf grpcio onnx safetensors tokenizers sentencepiece
-    pyarrow matplotlib scikit-learn opencv-python opencv-python-headless""".split()  # noqa: SIM905
-)
-"""Distributions with libraries of their own that the frameworks, or most programs on them, import."""
 
 
 class Claim(NamedTuple):
@@ -187,6 +184,8 @@ def damage(scene: Scene) -> Fact[tuple[Damage, ...]]:
         *(wrong for dist in (*among, *asked) for wrong in python_files(scene, dist)),
         *sources_gone(scene, tuple(everything)),
         *headers_gone(scene, everything),
+        *dead_commands(scene, (*among, *asked)),
+        *no_site(scene),
         *_no_programs(scene, among),
         *(unrecorded(scene, among) if not _on_windows(scene) else ()),
         *damage_of(scene, everything, [dist for dist in everything if gpu_related(dist.name)]),

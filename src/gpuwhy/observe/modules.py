@@ -9,12 +9,15 @@ from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.model.fact import Absent, Fact, Known, value_or
 from gpuwhy.model.facts import Damage, Distribution
 from gpuwhy.observe.built import gpu_related
+from gpuwhy.observe.provided import elsewhere
 from gpuwhy.observe.scene import Scene
 
 _FIRST_READ = ("__init__", "version", "_version")
 _TOOL = "bin/ptxas"
 _COMPILING = {"nvidia-cuda-nvcc": (".bc", _TOOL), "triton": (".bc", _TOOL), "cupy": (".h", ".cuh", ".hpp")}
 """Files of some packages, by their ending, without which kernels are not compiled."""
+DATA = "data missing"
+"""A file that is neither a module nor a library: what wants it fails when it does."""
 DISPENSABLE = re.compile(
     r"(^|/)(_?tests?|docs?|examples?|samples?|benchmarks?|tutorials?)/|(^|/)(test_\w*|\w*_test|conftest|setup)\.py$"
 )
@@ -24,18 +27,29 @@ DISPENSABLE = re.compile(
 def python_files(scene: Scene, dist: Distribution) -> list[Damage]:
     """What is missing or empty: certain where an import reads it first, else likely, since nothing may ask for it."""
     if dist.name.startswith("nvidia-"):
-        return compiler_files(scene, dist)
+        return [*compiler_files(scene, dist), *_data_gone(scene, dist)]
     found = scene.host.unwritten(f"{dist.location}/RECORD", ".py")
     if not isinstance(found, Known):
         return _first_read(scene, dist)  # a recording of a release that did not ask
     site, owner, first = dist.location.rpartition("/")[0], f"{dist.name} {dist.version}", _first_module(dist)
-    out = []
+    out, moved = [], elsewhere(scene, site, found.value)
     for name in found.value:
+        if name in moved:
+            continue
         there = _gone_or_empty(scene.host.stat(f"{site}/{name}"))
         if there and not DISPENSABLE.search(name):
             early = bool(first) and name in {f"{first}/{one}.py" for one in _FIRST_READ}
             out.append(Damage(f"{site}/{name}", owner, there[0] if early else f"module {there[0]}", "", there[1]))
-    return out + compiler_files(scene, dist)
+    return [*out, *compiler_files(scene, dist), *_data_gone(scene, dist)]
+
+
+def _data_gone(scene: Scene, dist: Distribution) -> list[Damage]:
+    """Files besides modules and libraries: single ones, which nobody takes away on purpose."""
+    site, owner = dist.location.rpartition("/")[0], f"{dist.name} {dist.version}"
+    found = value_or(scene.host.unwritten(f"{dist.location}/RECORD", ""), ())
+    compiled = tuple(end for name, row in _COMPILING.items() if dist.name.startswith(name) for end in row)
+    wanted = [name for name in found if not DISPENSABLE.search(name) and not (compiled and name.endswith(compiled))]
+    return [Damage(f"{site}/{name}", owner, DATA, "", "no file") for name in wanted]
 
 
 def compiler_files(scene: Scene, dist: Distribution) -> list[Damage]:

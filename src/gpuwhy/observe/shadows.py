@@ -20,6 +20,7 @@ from gpuwhy.model.words import normal
 from gpuwhy.observe.contradictions import asked_by_the_stack, refused_by_the_stack
 from gpuwhy.observe.hidden import hidden
 from gpuwhy.observe.overlaid import overlaid, strangers
+from gpuwhy.observe.provided import added
 from gpuwhy.observe.scene import Scene
 
 NO_FOLDER = "-"
@@ -29,7 +30,6 @@ _MODULE = re.compile(r"([A-Za-z_]\w*)(?:\.py|\.(?:cpython|abi3)[\w.-]*\.so|\.so)
 _INSERTED = re.compile(r"sys\.path\.insert\(\s*0\s*,\s*[rR]?(['\"])(?P<folder>[^'\"]+)\1")
 _SITE_PYTHON = re.compile(r"/python(\d+\.\d+)/(?:site|dist)-packages$")
 _KNOWN_PTH = ("distutils-precedence.pth", "_virtualenv.pth", "matplotlib", "ray", "coverage")
-_NO_FOLDER = re.compile(r"#|import\s")  # a line of a .pth file that names none
 _MOST = 4000  # names of a folder that are looked at
 
 
@@ -41,7 +41,7 @@ def shadows(scene: Scene) -> Fact[tuple[Shadow, ...]]:
     sites = own_sites(scene, python)
     there = _installed(scene, sites)
     places = list(_places(scene, python, sites))
-    behind = [one for site in sites for one in _appended(scene, site)]
+    behind = [one for site in sites for one in added(scene, site)]
     found: dict[str, Shadow] = {}
     for one in (
         *_before(scene, python, places, sites, there),
@@ -115,16 +115,6 @@ def _inserted(scene: Scene, site: str) -> Iterator[tuple[str, str]]:
         for line in value_or(scene.host.lines(f"{site}/{entry.name}", "sys.path.insert"), ()):
             for match in _INSERTED.finditer(line):
                 yield match["folder"].rstrip("/"), f"{site}/{entry.name}"
-
-
-def _appended(scene: Scene, site: str) -> Iterator[tuple[str, str]]:
-    """Folders that a plain line of a .pth file puts behind the environment."""
-    for entry in value_or(scene.host.list(site, r".*\.pth$"), ()):
-        for line in value_or(scene.host.lines(f"{site}/{entry.name}", "/", ".", "_"), ()):
-            path = line.strip().rstrip("/")
-            if path and not _NO_FOLDER.match(path):
-                whole = path if path.startswith(("/", "~")) else posixpath.normpath(f"{site}/{path}")
-                yield whole, f"{site}/{entry.name}"
 
 
 def _beside(scene: Scene) -> Iterator[str]:

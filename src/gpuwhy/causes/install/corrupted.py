@@ -232,7 +232,8 @@ def _skipped(case: Case) -> list[LibraryCopy]:
 
 def all_whole(case: Case) -> Finding | None:
     """What rules it out."""
-    if _damage(case) or _twice(case) or _stopping(case) or _loaded(case) or _skipped(case) or driver_library(case):
+    files = _damage(case) or _twice(case) or spoilt.dead(case)
+    if files or _stopping(case) or _loaded(case) or _skipped(case) or driver_library(case):
         return None
     start = before.start_of(case)
     if _gone(case) or (start is not None and not start.variable):
@@ -263,21 +264,18 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if driver_library(case):
         text = "Install the driver again, with the same installer or package that brought it"
         again.append(Fix(text, root=True, role="part"))
-    if not again and on_windows(case.facts):
-        again = _on_windows(case)
+    again = again or (_on_windows(case) if on_windows(case.facts) else [])
     return (*room, *(again or (Fix("Remove the damaged file and install the package that owns it again"),)))
 
 
 def _anew(case: Case) -> tuple[Fix, ...]:
     """An environment holds a link to its Python, not the Python."""
     made = before.made_again(case.facts.target.interpreter.need())  # type: ignore[arg-type]
-    if not isinstance(case.facts.surroundings.container, Known):
-        return (made,)
     stages = (
         "An image in stages: copy the Python of the first stage too, to the same place, or make the environment "
         "in the last stage with that image's Python"
     )
-    return (Fix(stages, role="part"), made)
+    return (Fix(stages, role="part"), made) if isinstance(case.facts.surroundings.container, Known) else (made,)
 
 
 def _starting(case: Case) -> tuple[Fix, ...]:
@@ -347,7 +345,11 @@ def _quarantined(case: Case) -> list[Fix]:
 def _owners(case: Case) -> list[str]:
     """'name version (how)' of what is damaged, as far as each fact was seen."""
     target, facts = case.facts.target, case.facts
-    owners = [one.owner for one in (*_damage(case), *_twice(case))] if isinstance(target.damage, Known) else []
+    owners = (
+        [one.owner for one in (*_damage(case), *_twice(case), *spoilt.dead(case))]
+        if isinstance(target.damage, Known)
+        else []
+    )
     if isinstance(facts.loads.needs, Known) and isinstance(facts.libraries.copies, Known):
         stopping = {need.refused for need in _stopping(case)}
         broken = [c for c in facts.libraries.copies.value if c.path in stopping]
@@ -385,6 +387,7 @@ CAUSE = Cause(
         source_gone,
         not_as_installed,
         left_half_way,
+        spoilt.commands,
         stops_the_search,
         loads_a_broken_copy,
         driver_library,

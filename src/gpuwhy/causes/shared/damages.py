@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gpuwhy.causes.shared.needs import base_name
-from gpuwhy.model.facts import MISFITS, Damage
+from gpuwhy.model.facts import COMMAND_GONE, COMMAND_LOST, MISFITS, NOT_RUN, OTHER_PYTHON, Damage
 
 CERTAIN = (
     "missing", "empty", "truncated", "not ELF", "not PE", "other hash", "dangling link", "unreadable", "not loadable",
@@ -18,11 +18,19 @@ MODULES = {
     "module missing": "missing",
     "module empty": "empty",
     "not executable": "not executable",
+    "data missing": "missing",
     "module unreadable": "not readable for this user",
     "module broken": "nothing that Python can compile",
 }
 """Python files and what kernels are compiled with; nothing may ask for one of them."""
 ALL = (*CERTAIN, *OVERWRITTEN, *MODULES, RELEASE)
+COMMAND = {
+    COMMAND_GONE: "is missing",
+    COMMAND_LOST: "does not start: its first line names {}, which is not there",
+    NOT_RUN: "may not be run ({})",
+    OTHER_PYTHON: "is started by {}, which does not look at the packages of this environment",
+}
+"""Commands in the environment's bin: imports go well without them."""
 MANY = 3  # libraries of one package that are smaller than they were: a tool went over all of them
 
 
@@ -30,6 +38,8 @@ def told(one: Damage) -> str:
     """What is wrong with a file, or with the distribution that it stands for."""
     if one.what in MISFITS:
         return f"{one.owner} is built for {one.actual}, and this environment is one for {one.expected}"
+    if one.what in COMMAND:
+        return f"bin/{base_name(one.path)} of {one.owner} {COMMAND[one.what].format(one.actual)}"
     if one.what == RELEASE:
         return f"the files of {one.owner} are those of release {one.actual}: they were written over it"
     if one.what in MODULES:

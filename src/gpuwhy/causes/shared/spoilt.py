@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.shared import before, imported
+from gpuwhy.causes.shared import before, damages, imported
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.model import on
-from gpuwhy.model.cause import Case, Finding, Fix, proof, saw
+from gpuwhy.model.cause import Case, Finding, Fix, mild, proof, saw, strong
 from gpuwhy.model.fact import Source, value_or
-from gpuwhy.model.facts import Imported, Interpreter
+from gpuwhy.model.facts import COMMANDS, Damage, Imported, Interpreter
 
 
 def spoils_the_import(case: Case) -> Finding | None:
@@ -37,6 +37,21 @@ def leads_elsewhere(case: Case) -> Finding | None:
         return None
     text = f"{python.path} starts a Python of {one.prefix}, not one of {python.prefix}: {one.deed} fails ({one.why})"
     return proof(text, saw(f"sys.prefix is {one.prefix}", Source("file", python.path)), imported.seen(case, one))
+
+
+def commands(case: Case) -> Finding | None:
+    """Commands beside the packages that do not start, or start another Python: imports do not tell."""
+    found = dead(case)
+    if not found:
+        return None
+    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    evidence = (saw(one.what, Source("file", one.path)) for one in found[:3])
+    return mild(strong(f"{damages.told(found[0])}{more}", *evidence))
+
+
+def dead(case: Case) -> list[Damage]:
+    """Those commands."""
+    return [one for one in case.facts.target.damage.need() or () if one.what in COMMANDS]
 
 
 def without(case: Case, one: Imported) -> tuple[Fix, ...]:

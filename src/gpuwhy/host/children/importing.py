@@ -152,10 +152,12 @@ def torch_sum():
 
 
 def jax_sum():
-    """A sum on the CPU; a GPU would be taken whole."""
+    """A sum on the CPU; a GPU would be taken whole, so where JAX can use one, its own choice is not tried."""
     jax = importlib.import_module("jax")
+    jaxlib = os.path.dirname(str(importlib.import_module("jaxlib").__file__))
     try:
-        jax.config.update("jax_platforms", "cpu")
+        if importlib.machinery.PathFinder.find_spec("jax_plugins") or os.path.isdir(jaxlib + "/cuda"):
+            jax.config.update("jax_platforms", "cpu")
     except AttributeError:
         return  # before 0.3.15
     importlib.import_module("jax.numpy").ones(2) + 1

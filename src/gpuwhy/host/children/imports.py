@@ -303,9 +303,14 @@ def main(python, modules, seconds, count, *paths):
         go(tries, modules, paths[: int(count)], paths[int(count) :])
 
 
+def asked():
+    """The variables of the user's shell; those that steer the loader come under other names (see host/live.py)."""
+    return {name[6:] if name.startswith("ASKED_LD_") else name: value for name, value in os.environ.items()}
+
+
 def go(tries, modules, sites, files):
     """The same, once it is known where compiled modules are."""
-    environ = dict(os.environ)
+    environ = asked()
     failed, names = [], modules.split("\n")
     for line in tries.lines(names, environ):
         if (

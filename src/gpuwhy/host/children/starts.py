@@ -131,9 +131,14 @@ def culprit(python, modules, variables, site, files, environ):
     return {}
 
 
+def asked():
+    """The variables of the user's shell; those that steer the loader come under other names (see host/live.py)."""
+    return {name[6:] if name.startswith("ASKED_LD_") else name: value for name, value in os.environ.items()}
+
+
 def main(python, modules, variables, site, *files):
     """Start, and if that goes badly, look for what is at fault."""
-    environ = dict(os.environ)
+    environ = asked()
     first = start(python, [], LOOK + ASK, [modules], environ)
     found = preset(first, environ)
     print(json.dumps(dict(first, sets=found) if found else first), flush=True)

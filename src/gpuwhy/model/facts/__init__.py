@@ -34,8 +34,13 @@ from gpuwhy.model.facts.record import Record
 from gpuwhy.model.facts.run import Ahead, GpuUse, HostMoment, HostUse, Limit, Moment, Place, Run
 from gpuwhy.model.facts.surroundings import Injected, KernelEvent, KernelLine, Memory, Space, Surroundings, Tasks
 from gpuwhy.model.facts.target import (
+    COMMAND_GONE,
+    COMMAND_LOST,
+    COMMANDS,
     MISFITS,
     NO_EXEC,
+    NOT_RUN,
+    OTHER_PYTHON,
     SCRIPT_FOLDER,
     USER_SITE,
     WORKING_FOLDER,

@@ -101,6 +101,13 @@ NO_EXEC = "no programs"
 """What is said of a folder on a file system from which nothing may be run."""
 
 
+COMMAND_GONE, COMMAND_LOST, NOT_RUN, OTHER_PYTHON = (
+    "command gone", "command without its Python", "command may not be run", "command of another Python",
+)  # fmt: skip
+COMMANDS = (COMMAND_GONE, COMMAND_LOST, NOT_RUN, OTHER_PYTHON)
+"""What is said of a command in an environment's bin that does not start, or starts another Python."""
+
+
 class Damage(Record, frozen=True):
     """An installed file that is not what its RECORD says."""
 
