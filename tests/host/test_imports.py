@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from gpuwhy.host import children
+from gpuwhy.host.children.imports import uncompiled
 
 CHILD = Path(children.__file__).with_name("imports.py")
 
@@ -119,3 +120,15 @@ def test_what_there_is_no_time_for_is_said(tmp_path: Path) -> None:
     argv = [sys.executable, str(CHILD.with_name("importing.py")), "frame\n?late", "10", "--budget", "0"]
     done = subprocess.run(argv, env={"PYTHONPATH": str(site)}, cwd=tmp_path, capture_output=True, check=True)
     assert json.loads(done.stdout.splitlines()[-1]) == {"module": "late", "untried": True}
+
+
+@pytest.mark.parametrize("where", ["frame/__pycache__", "beside/__pycache__", "__pycache__", "shared/part/__pycache__"])
+def test_copies_that_may_be_spoilt_are_never_passed_over(tmp_path: Path, where: str) -> None:
+    """Of any package: what the framework imports is imported with it."""
+    for name in ("frame", "beside"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+    (tmp_path / "shared" / "part").mkdir(parents=True)
+    assert uncompiled([str(tmp_path)])
+    (tmp_path / where).mkdir()
+    assert not uncompiled([str(tmp_path)])

@@ -65,6 +65,16 @@ def test_a_project_that_asks_for_the_stack(world: World, file: str, asks: str, w
     assert gone(world) == [("own-kernels 0.3", what, "/src/own", "own_kernels")]
 
 
+def test_a_project_that_the_stack_asks_for(world: World) -> None:
+    """PyTorch asks for sympy and that for mpmath: both are published, whoever installed a source of his own."""
+    for name, asks in (("torch", "sympy"), ("sympy", "mpmath")):
+        world.install(name, "2.6.0", {})
+        world.file(f"{SITE}/{name}-2.6.0.dist-info/METADATA", f"Name: {name}\nRequires-Dist: {asks}\n")
+    world.install("mpmath", "1.3.0", {})
+    world.file(f"{SITE}/__editable__.mpmath-1.3.0.pth", "/src/mp\n")
+    assert gone(world) == [("mpmath 1.3.0", "source gone", "/src/mp", "mpmath")]
+
+
 def test_nothing_steers_it_so_nothing_is_started(world: World) -> None:
     assert world.look().start.need() == Start()
 

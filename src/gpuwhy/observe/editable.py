@@ -14,7 +14,7 @@ from gpuwhy.observe.distributions import requirements
 from gpuwhy.observe.scene import Scene
 
 GONE, BUILT_ON, PROJECT = "source gone", "source of what needs it gone", "project gone"
-"""Of the GPU stack; of what asks for a part of it; of whatever else."""
+"""Of the GPU stack, or what it asks for; of what asks for a part of it; of whatever else."""
 _FILES = r".*\.(pth|egg-link)$|__editable__.*finder\.py$"
 _NAMED = re.compile(r"__editable__[._](?P<name>.+?)(?:[-_](?P<version>\d[\w.]*?))?(?:_finder\.py|\.pth)$")
 _MAPPED = re.compile(r"['\"](?P<module>[\w.]+)['\"]: *['\"](?P<path>/[^'\"]+)['\"]")
@@ -33,17 +33,31 @@ def sources_gone(scene: Scene, installed: tuple[Distribution, ...]) -> Iterator[
                 if name not in seen and isinstance(scene.host.stat(folder), Absent):
                     seen.add(name)
                     owner = f"{name} {versions.get(name, '')}".strip()
-                    yield Damage(f"{site}/{entry.name}", owner, _what(scene, name, asking.get(name)), folder, module)
+                    yield Damage(f"{site}/{entry.name}", owner, _what(scene, name, asking), folder, module)
 
 
-def _what(scene: Scene, name: str, project: Distribution | None) -> str:
-    if gpu_related(name):
+def _what(scene: Scene, name: str, installed: dict[str, Distribution]) -> str:
+    if gpu_related(name) or name in _asked_by_the_stack(scene, installed):
         return GONE
-    if project is None and NEIGHBOURS.fullmatch(name):
+    if name not in installed and NEIGHBOURS.fullmatch(name):
         return BUILT_ON
+    return BUILT_ON if any(map(gpu_related, _asks_for(scene, installed.get(name)))) else PROJECT
+
+
+def _asked_by_the_stack(scene: Scene, installed: dict[str, Distribution]) -> set[str]:
+    """What the packages of the GPU stack need, and what those need: published as they are."""
+    seen: set[str] = set()
+    ahead = [name for name in installed if gpu_related(name)]
+    while ahead:
+        new = [name for name in _asks_for(scene, installed.get(ahead.pop())) if name not in seen]
+        seen.update(new)
+        ahead += new
+    return seen
+
+
+def _asks_for(scene: Scene, project: Distribution | None) -> list[str]:
     asks = value_or(requirements(scene, project), ()) if project else ()
-    wanted = map(_ASKED.match, asks)
-    return BUILT_ON if any(found and gpu_related(normal(found[1])) for found in wanted) else PROJECT
+    return [normal(found[1]) for found in map(_ASKED.match, asks) if found]
 
 
 def _leads(scene: Scene, site: str, file: str, versions: dict[str, str]) -> Iterator[tuple[str, str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import structs
@@ -32,10 +33,11 @@ def its_need_is_missing(case: Case) -> Finding | None:
     if shim is None:
         found = [needs.saw_search(need) for need in needs.required(case, needs.is_cudnn)[:1]]
         return against(f"{needs.named(case)} loads no cuDNN", *found)
-    if not gone:
-        return against("everything that cuDNN alone needs is found", trees.saw_loaded(shim))
     if refused(case):
         return against(f"{needs.named(case)} refuses this cuDNN as a whole", trees.saw_loaded(shim))
+    if not gone:
+        whole = against("everything that cuDNN alone needs is found", trees.saw_loaded(shim))
+        return _of_another_wheel(case, shim) or whole
     if gone[0].name == ZLIB_DLL:
         return _no_zlib(case, gone[0], shim)
     first, more = gone[0], and_more(len(gone), 1)
@@ -61,6 +63,35 @@ def _no_zlib(case: Case, missing: MissingLibrary, shim: LoadedLibrary) -> Findin
     )
 
 
+def _of_another_wheel(case: Case, shim: LoadedLibrary) -> Finding | None:
+    """The wheel's cuDNN is of another CUDA than the framework, and the cuBLAS that it opens by name is not here."""
+    wheel = _other_wheel(case, shim)
+    if not wheel:
+        return None
+    library = f"libcublasLt.so.{wheel}"
+    return strong(
+        f"{needs.named(case)} is built for CUDA {_own(case)} and loads the cuDNN of nvidia-cudnn-cu{wheel}: it opens "
+        f"{library} at its first use; there is none",
+        trees.saw_loaded(shim),
+        saw(value_or(shim.owner, ""), Source("file", shim.path)),
+    )
+
+
+def _other_wheel(case: Case, shim: LoadedLibrary) -> int | None:
+    """The CUDA of the wheel that cuDNN comes from, where it is not the framework's and nothing of that CUDA is here."""
+    named, own = re.match(r"nvidia-cudnn-cu(\d+) ", value_or(shim.owner, "")), _own(case)
+    wheel = int(named[1]) if named else None
+    if wheel is None or own is None or wheel == own or f"nvidia-cudnn-cu{own}" in case.facts.target.releases:
+        return None
+    copies = case.facts.libraries.copies.need() or ()
+    return None if any(copy.name == f"libcublasLt.so.{wheel}" for copy in copies) else wheel
+
+
+def _own(case: Case) -> int | None:
+    """The CUDA major that the framework is built for."""
+    return next(iter(numbers(value_or(needs.the(case).built_for_cuda, ""))), None)
+
+
 def _gone(case: Case, tree: LoadTree) -> list[MissingLibrary]:
     """Each once; what the framework itself misses too is told there."""
     told = {need.name for need in needs.required(case, needs.anything) if not isinstance(need.found, Known)}
@@ -84,10 +115,12 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     tree = trees.of_gpu(case)
     assert isinstance(tree, LoadTree)
     gone, shim = _gone(case, tree), trees.shim(tree)
+    major = _own(case)
+    if shim and not gone and major is not None:
+        return (_made_for(case, shim, major),)
     if gone[0].name == ZLIB_DLL and shim:
         beside = windows_path(shim.path.rpartition("/")[0])
         return (Fix(f"Put {ZLIB_DLL} (64 bit; the cuDNN guide links zlib123dllx64.zip) into {beside}"),)
-    major = next(iter(numbers(value_or(needs.the(case).built_for_cuda, ""))), None)
     if shim and major is not None and _foreign(case, gone[0]):
         return (*trees.let_win(case, shim, ""), _made_for(case, shim, major))
     return _found_or_brought(case, gone, major) or (Fix(f"Install {gone[0].name}, and have the loader find it"),)
@@ -101,9 +134,9 @@ def _found_or_brought(case: Case, gone: Sequence[MissingLibrary], major: int | N
 
 
 def _made_for(case: Case, shim: LoadedLibrary, major: int) -> Fix:
-    wheel = of_that_name(shim.name, major)
-    text = f"Install the cuDNN made for CUDA {major}"
-    return change(case.facts, text, wheel, because_of=needs.the(case).distribution)
+    wheel, other = of_that_name(shim.name, major), _other_wheel(case, shim)
+    text, gone = f"Install the cuDNN made for CUDA {major}", (f"nvidia-cudnn-cu{other}",) if other else ()
+    return change(case.facts, text, wheel, because_of=needs.the(case).distribution, removing=gone)
 
 
 def _led_to(case: Case, there: list[LibraryCopy]) -> Iterator[Fix]:

@@ -80,7 +80,7 @@ def _renamed(case: Case, one: Exported) -> Fix:
     if one.name == "PATH":
         text = f"Take the line that puts another folder before PATH out of {one.file}"
         return Fix(text, on.linux(f"grep -n 'PATH=' {word(one.file)}"), safe=True, anew=True)
-    command = f"grep -rlIF {word(one.line)} {word(prefix)}/bin | xargs sed -i 's#{one.line}#{prefix}#g'"
+    command = f'old={word(one.line)} new={word(prefix)}; grep -rlIF "$old" "$new/bin" | xargs sed -i "s#$old#$new#g"'
     text = "Write the folder's name of today into the activation and the scripts beside it"
     return Fix(text, on.linux(command), safe=True, anew=True)
 

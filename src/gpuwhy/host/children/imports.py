@@ -288,17 +288,44 @@ def blame(tries, module, environ, sites, files):
         )
 
 
-def uncompiled(module, sites):
-    """Whether a package lies in a folder without compiled modules: then ours serve all tries, and none is written."""
-    there = [site + os.sep + module for site in sites if os.path.isdir(site + os.sep + module)]
-    return bool(there) and not os.path.isdir(there[0] + os.sep + "__pycache__")
+def uncompiled(sites):
+    """Whether no package has compiled modules, which may be spoilt: then ours serve all tries, and none is written."""
+    folders = [folder for site in sites for folder in [site, *packages(site)]]
+    return bool(folders) and not any(map(has_compiled, folders))
+
+
+def has_compiled(folder):
+    """Whether Python has left compiled modules in a folder."""
+    return os.path.isdir(os.path.join(folder, "__pycache__"))
+
+
+def packages(site):
+    """The folders of packages, and those in a folder that several packages share (google, nvidia)."""
+    for folder in children(site):
+        yield folder
+        if not os.path.exists(os.path.join(folder, "__init__.py")):
+            for one in children(folder):
+                yield one
+
+
+def children(folder):
+    """The folders in a folder that can be packages."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    return [
+        os.path.join(folder, name)
+        for name in names
+        if name.isidentifier() and os.path.isdir(os.path.join(folder, name))
+    ]
 
 
 def main(python, modules, seconds, count, *paths):
     """Import, and if that fails, look for what is behind it."""
     with tempfile.TemporaryDirectory(prefix="gpuwhy-") as folder:
         tries = Tries(python, float(seconds))
-        if uncompiled(modules.split("\n")[0], paths[: int(count)]):
+        if uncompiled(paths[: int(count)]):
             tries.compiled = folder
         go(tries, modules, paths[: int(count)], paths[int(count) :])
 
