@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
-from gpuwhy.model.fact import absent, known
+from gpuwhy.model.fact import Unknown, absent, known
 from gpuwhy.model.facts import Facts, KernelLine, Limit, Run, Surroundings
 from gpuwhy.observe.kernel_log import attributed, read_line
 from gpuwhy.reason.watched import kernel_lines, last_symptom
@@ -83,4 +84,20 @@ def test_a_fault_told_in_several_lines_is_the_process_s_that_the_last_one_names(
 def test_an_xid_without_a_process_belongs_to_whom_the_same_happened(xid: int, output: str, count: int) -> None:
     line = read_line(f"[    9.00] NVRM: Xid (PCI:0000:04:00): {xid}, for all", KernelLine(0.0, "", None, ""))
     facts = Facts(run=ended(""), surroundings=Surroundings(kernel_log=known((line,), "command", "dmesg")))
+    assert len(kernel_lines(facts, output)) == count
+
+
+@pytest.mark.parametrize(
+    ("pids", "output", "count"),
+    [
+        (Unknown("processes have other numbers here"), "RuntimeError: the devices must match", 0),
+        (Unknown("processes have other numbers here"), "CUDA error: an illegal memory access was encountered", 1),
+        (known((9901,), "call", "sampler"), "RuntimeError: the devices must match", 1),
+        (known((77,), "call", "sampler"), "CUDA error: an illegal memory access was encountered", 0),
+    ],
+)
+def test_a_process_that_cannot_be_compared_is_a_neighbour_unless_the_same_happened_here(pids, output, count) -> None:
+    line = read_line(STOPPED, KernelLine(0.0, "", None, ""))
+    run = structs.replace(ended(""), pids=pids)
+    facts = Facts(run=run, surroundings=Surroundings(kernel_log=known((line,), "command", "dmesg")))
     assert len(kernel_lines(facts, output)) == count

@@ -76,6 +76,11 @@ class Ending(msgspec.Struct, frozen=True):
         return self.type.rsplit(".", 1)[-1]
 
     @property
+    def fell(self) -> bool:
+        """Whether an exception ended the program: printed as the last that it did, and by nobody caught."""
+        return self.kind == "exception" and not self.well and self.line > self.busy
+
+    @property
     def relayed(self) -> bool:
         """Whether only a launcher's word is known: that what it started ended."""
         return self.kind == "exit" and bool(self.type)

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from gpuwhy.model.cause import Evidence, Finding, Fix, Weight
+from gpuwhy.model.ending import Ending
 from gpuwhy.model.fact import Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.origin import Origin
@@ -35,7 +36,7 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
         return "healthy"
     if scores and scores[0].confidence >= FOUND:
         return "healthy" if scores[0].cause == INNOCENT else "broken"
-    failed = any(s.role in ("error", "echo") for s in reading.symptoms)
+    failed = any(s.role in ("error", "echo") for s in reading.symptoms) or reading.ending.fell
     if failed or (scores and (scores[0].words or _as_others(scores[0], reading))):
         return "unknown"
     return "healthy"
@@ -214,7 +215,17 @@ def headline(status: Status, shown: Sequence[Shown], scores: Sequence[Score], re
     if status == "healthy":
         lines = f"{reading.lines} line{'s' * (reading.lines != 1)}"
         return f"No known failure in {lines}{_calm(reading)}"
+    if reading.ending.fell:
+        return f"{_fall(reading.ending)}; nothing that gpuwhy knows leads there"
     return "There is an error, but none that gpuwhy knows the cause of"
+
+
+def _fall(ending: Ending) -> str:
+    """The exception that ended a program, with the place that raised it."""
+    at = ending.frame
+    place = f", raised at {at.base}:{at.line}" if at is not None else ""
+    said = f"{ending.name}: {ending.message}" if ending.message else ending.name
+    return f"The program ended with {textwrap.shorten(said, SHORT, placeholder=' …')}{place}"
 
 
 def _headline_of(status: Status, shown: Sequence[Shown], scores: Sequence[Score], reading: Reading) -> str:

@@ -125,8 +125,9 @@ def kernel_symptoms(facts: Facts, output: str = "") -> Iterator[Symptom]:
 def kernel_lines(facts: Facts, output: str = "") -> tuple[KernelLine, ...]:
     """What the kernel said of the GPU while the program ran; a neighbour's crash is none of its business.
 
-    A line that names no process is taken for the program's own only where that crashed or says that the GPU failed it:
-    a fault of the GPU, its work at all; a fault of some program, that its own work was stopped.
+    A line that names no process, or one that cannot be compared (a container numbers its own), is taken for the
+    program's own only where that crashed or says that the GPU failed it: a fault of the GPU, its work at all; a fault
+    of some program, that its own work was stopped.
     """
     log, started = facts.surroundings.kernel_log, facts.run.started
     if not isinstance(log, Known) or not isinstance(started, Known):
@@ -136,7 +137,8 @@ def kernel_lines(facts: Facts, output: str = "") -> tuple[KernelLine, ...]:
     fell = value_or(facts.run.signal, "") not in ("", "SIGKILL", *SENT)
     if not fell:
         failed = {True: bool(_WORK_FAILED.search(output)), False: bool(_CUDA_FAILED.search(output))}
-        found = [line for line in found if line.pid or failed[line.event == "stopped"]]
+        told = isinstance(facts.run.pids, Known)
+        found = [line for line in found if (line.pid and told) or failed[line.event == "stopped"]]
     return tuple(line for line in found if facts.run.concerns(line) and not on_other_gpu(facts, line))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import BY_NCCL, LAUNCHED, of_a_job, of_network
-from gpuwhy.causes.text.conditions import all_of, any_of, line, no, with_
+from gpuwhy.causes.text.conditions import all_of, any_of, line, no, own_output, with_
 from gpuwhy.causes.text.fragments import PEER_COVERS
 from gpuwhy.causes.text.job_ways import reachable
 from gpuwhy.causes.text.later import Later
@@ -71,8 +71,8 @@ TEXT = Text(
         ("peer.unreachable", 4.4, "another process of the job cannot be reached", no(any_of(of_network, BY_NCCL, _TRIES_NEXT))),
         ("peer.unreachable", 2.6, "another rank cannot be reached", BY_NCCL),
         ("peer.unreachable", 1.6, "an address cannot be reached", of_network),
-        ("peer.gone", 4.2, "another process of the job went away", all_of(_JOB, no(of_network))),
-        ("peer.gone", 2.4, "a connection was lost", no(of_network)),
+        ("peer.gone", 4.2, "another process of the job went away", all_of(_JOB, no(any_of(of_network, own_output)))),
+        ("peer.gone", 2.4, "a connection was lost", no(any_of(of_network, own_output))),
         ("peer.late", 4.4, "another process of the job did not come to the same point in time"),
         ("peer.died", 4.2, "a process of the job died", of_a_job),
         ("peer.died", 2.9, "a process died that this one had started"),

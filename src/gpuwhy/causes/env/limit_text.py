@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.common import OF_SHM
-from gpuwhy.causes.text.conditions import all_of, any_of, counting, field, line, no, stacks_own, users_reading
+from gpuwhy.causes.text.conditions import (
+    all_of,
+    any_of,
+    counting,
+    field,
+    line,
+    no,
+    stacks_own,
+    users_file,
+    users_reading,
+)
 from gpuwhy.causes.text.env_ways import writable
 from gpuwhy.causes.text.fragments import LIMIT_COVERS, PATH, WHERE
 from gpuwhy.causes.text.meant import meant
@@ -116,7 +126,7 @@ TEXT = Text(
         ("limit.closed", 4.0, "a file or folder cannot be written by this user", any_of(all_of(stacks_own, no(users_reading)), field("path", _CACHE))),
         ("limit.closed", 2.2, "a file or folder cannot be read or written by this user"),
         ("limit.in_command", 4.4, "the command that was ended so ran under a limit of its own: ulimit -{flag} {soft}"),
-        ("limit.vanished", 4.4, "{path}, which the program or its compiler had just written, is gone: something removes files there while it runs"),
+        ("limit.vanished", 4.4, "{path}, which the program or its compiler had just written, is gone: something removes files there while it runs", no(users_file)),
         ("limit.no_exec", 4.6, "a library may not be loaded from its folder, as from one mounted noexec"),
         ("loader.no_map", 3.0, "{library} could not be mapped, as under a limit on virtual memory (ulimit -v)"),
         ("limit.watches", 4.0, "the system's number of watched files is used up"),

@@ -100,6 +100,29 @@ def users_reading(symptom: Symptom, reading: Reading) -> bool:
     return own and last is not None and bool(_READING.search(last.code))
 
 
+_COMPILES = re.compile(r"cpp_extension|inductor|triton|compil|cache|subprocess|nvrtc|numba", re.IGNORECASE)
+
+
+def users_file(symptom: Symptom, reading: Reading) -> bool:
+    """The user's own code asked for the very file that is not there, and nothing below it compiles or keeps a cache."""
+    stack = reading.ending.stack
+    asked = next((n for n in range(len(stack) - 1, -1, -1) if stack[n].owner == "user"), -1)
+    if asked < 0 or not symptom.within(reading.ending):
+        return False
+    return bool(_READING.search(stack[asked].code)) and not any(_COMPILES.search(f.file) for f in stack[asked + 1 :])
+
+
+_LINES = re.compile(r"sock|conn|send|recv|\bdist|store|queue|rpc|mpi|pool|worker", re.IGNORECASE)
+
+
+def own_output(symptom: Symptom, reading: Reading) -> bool:
+    """The user's own code wrote to a pipe whose reader is gone: output that somebody stopped to read, no peer."""
+    ending = reading.ending
+    frame = ending.frame
+    own = frame is not None and frame.owner == "user" and ending.name == "BrokenPipeError" and symptom.within(ending)
+    return own and not any(_LINES.search(f"{one.code} {one.file}") for one in ending.stack)
+
+
 def beside_missing(*kinds: Kind) -> Condition:
     """A library of one of these families is not found either."""
     return lambda s, r: any(
