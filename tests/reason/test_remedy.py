@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from gpuwhy.model.cause import Finding, Fix
 from gpuwhy.model.report import Report, Shown
 from gpuwhy.reason.remedy import Chosen, chosen, doable, steps
@@ -65,6 +67,19 @@ def test_a_second_release_of_the_same_package_waits():
     first, second = told(cause("a.a", INSTALL), cause("a.b", OLDER))
     assert (first.by, second.by) == ("gpuwhy", "you")
     assert second.note == "step 1 changes torch too: check again before this one"
+
+
+def test_libraries_of_a_framework_that_is_to_be_another_release_wait():
+    """An onnxruntime-gpu for CUDA 11 in place of one for CUDA 12 opens other libraries."""
+    other = replace(INSTALL, wishes=("torch",))
+    moved, mine = (
+        replace(cause("a.a", other), subject="PyTorch 2.6"),
+        replace(cause("a.b", PART), subject="PyTorch 2.6"),
+    )
+    first, second, third = told(moved, mine, replace(cause("a.c", EXPORT), subject="JAX 0.4"))
+    assert [one.by for one in (first, second, third)] == ["gpuwhy", "you", "gpuwhy"]
+    assert second.note == "step 1 changes PyTorch 2.6: check again before this one"
+    assert [one.by for one in told(replace(cause("a.a", INSTALL), subject="PyTorch 2.6"), mine)] == ["gpuwhy"] * 2
 
 
 def test_only_the_named_causes_and_how_sure_they_are():

@@ -146,6 +146,16 @@ def test_why_an_installer_failed(said, kind, words):
     assert words in reason(said).text
 
 
+@pytest.mark.parametrize("said, code, words", [
+    ("", -25, "ulimit -f"), ("", -24, "ulimit -t"), ("", -9, "memory is short"), ("", -15, ""),
+    ("error: No space left on device (os error 28)", -25, "the disk is full"),
+])  # fmt: skip
+def test_what_a_signal_means_where_nothing_was_said(said, code, words):
+    text = reason(said, code).text
+    assert words in text
+    assert bool(words) == bool(text)
+
+
 @needs_uv
 def test_kills_at_random_leave_the_original_and_marked_copies_only(world):
     """A kill at any moment: what is left is whole or marked, and the next call clears it away."""

@@ -50,6 +50,7 @@ class Step(msgspec.Struct, frozen=True):
     alternatives: tuple[str, ...] = ()  # of the same cause, in words
     note: str = ""
     apart: bool = False  # no one environment holds it beside what is there: the note names the pair
+    moves: bool = False  # another release of its subject is installed
 
 
 class Steps(msgspec.Struct, frozen=True):

@@ -72,6 +72,7 @@ def _step(number: int, cause: Shown, fix: Fix, planned: Planned) -> Step:
         alternatives=tuple(other.text for other in cause.fixes if other is not fix and other.role == "remedy"),
         note=plan.note,
         apart=plan.apart,
+        moves=bool(fix.wishes and done.install),
     )
 
 
@@ -97,14 +98,20 @@ def _both(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _after(earlier: Sequence[Step], step: Step) -> Step:
-    """A step that asks for another release of what an earlier one installs waits for the next check."""
+    """A step waits for the next check where an earlier one changes what it installs, or the very thing it is about."""
     mine = set(requirements(step))
-    for one in earlier:
+    for one in (one for one in earlier if one.by == step.by == "gpuwhy"):
         clash = {name for name, text in requirements(one) if any(n == name and t != text for n, t in mine)}
-        if clash and one.by == step.by == "gpuwhy":
-            note = f"step {one.number} changes {', '.join(sorted(clash))} too: check again before this one"
+        changed = ", ".join(sorted(clash)) if clash else _moves(one) if one.subject == step.subject else ""
+        if changed:
+            note = f"step {one.number} changes {changed}{' too' if clash else ''}: check again before this one"
             return msgspec.structs.replace(step, by="you", note="; ".join(filter(None, (step.note, note))))
     return step
+
+
+def _moves(step: Step) -> str:
+    """The framework that a step replaces by another release, whose libraries are others; "" where it does not."""
+    return step.subject if step.subject and step.moves else ""
 
 
 def requirements(step: Step) -> Iterator[tuple[str, str]]:

@@ -107,7 +107,7 @@ def _failure(program: str, name: str, code: int, said: str) -> FailedError:
     if code == 127 and cannot:
         return FailedError(cannot[0])
     how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
-    why = reason(said)
+    why = reason(said, code)
     text = f"{name} {how}: {why.text}" if why.text else f"{name} {how}; its own words are above"
     return FailedError(text, why.kind, why.which)
 

@@ -34,8 +34,20 @@ class Reason(NamedTuple):
     which: str = ""  # the distribution that is not to be had
 
 
-def reason(said: str) -> Reason:
-    """What the last words of an installer mean."""
+_ENDED = {
+    25: Reason("", "a file would be larger than this shell lets programs write (ulimit -f)"),
+    24: Reason("", "it took more processor time than this shell lets programs have (ulimit -t)"),
+    9: Reason("", "the system or somebody ended it; where memory is short, the kernel does"),
+}
+"""Signals by their numbers on Linux, where alone repairs are carried out."""
+
+
+def reason(said: str, code: int = 0) -> Reason:
+    """What the last words of an installer mean, and where it has none, the signal that ended it."""
+    return _ENDED.get(-code, Reason()) if code < 0 and not _told(said).text else _told(said)
+
+
+def _told(said: str) -> Reason:
     text = " ".join(_ESCAPES.sub("", said).split())
     low = text.lower()
     if _holds(low, _DISK):
