@@ -165,7 +165,7 @@ def found(include: Include, read: Read) -> str:
     folder = posixpath.dirname(include.place.path)
     first = posixpath.normpath(posixpath.join(folder, include.path))
     path, tries = first, 3 if not include.must else 0
-    while tries and folder not in ("", ".", "/") and not path.startswith("/") and read(path) is None:
+    while tries and folder not in ("", ".", "/") and not include.path.startswith("/") and read(path) is None:
         folder, tries = posixpath.dirname(folder), tries - 1
         path = posixpath.normpath(posixpath.join(folder, include.path))
     beside = posixpath.join(posixpath.dirname(include.place.path), posixpath.basename(include.path))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from gpuwhy.lint import installing, jinja, joining, kinds, overrides, requirements
+from gpuwhy.lint import installing, jinja, joining, kinds, outside, overrides, requirements
 from gpuwhy.lint.labels import labelled
 from gpuwhy.lint.rules import ROOMS
 from gpuwhy.lint.scope import Scope
@@ -32,6 +32,7 @@ def lint(
     """Every text that was asked for, in order; `read` gives files they name, `unread` says why others have none."""
     paths = _told(list(texts), note, "understanding")
     sheets = {path: _sheet(path, texts[path], read) for path in paths}
+    _told_by_others(sheets, texts)
     found: dict[str, list[Mistake]] = {path: [] for path in texts}
     for sheet in _told([*sheets.values(), *_built(sheets, read)], note, "judging"):
         joining.join(sheet, read)
@@ -46,6 +47,21 @@ def lint(
     checked = [_checked(path, sheets.get(path), whole[path], found[path]) for path in found]
     missing = [_missing(path, why) for path, why in (unread or {}).items()]
     return Lint((*checked, *missing))
+
+
+def _told_by_others(sheets: dict[str, Sheet], texts: Mapping[str, str]) -> None:
+    """Dockerfiles whose image others choose, read again so; requirements that a Dockerfile installs, marked so."""
+    built = {path: texts[path] for path, sheet in sheets.items() if sheet.kind == "dockerfile"}
+    handed = outside.arguments(text for path, text in texts.items() if path not in built)
+    for path, text in built.items():
+        chosen = outside.choosing(text, handed)
+        if chosen:
+            from gpuwhy.lint import dockerfile
+
+            sheets[path] = dockerfile.read(path, text, chosen)
+    for path, sheet in sheets.items():
+        for environment in sheet.environments if sheet.kind == "requirements" else ():
+            environment.in_image = outside.is_in_image(path, built.values())
 
 
 def _told(things: Sequence[T], note: Callable[[str], None], doing: str) -> Iterator[T]:

@@ -201,6 +201,14 @@ class Scope:
         return bool(re.search(rf"(^|[^a-z])({words})([^a-z]|$)", _basename(self.environment.path)))
 
     @cached_property
+    def has_gpu_twin(self) -> bool:
+        """Whether a file beside this one has its name and `gpu` or `cuda`: then this one is for what has none."""
+        stem, dot, ending = self.environment.path.rpartition(".")
+        twins = (f"{stem}{joint}{word}{dot}{ending}" for joint in "-_." for word in ("gpu", "cuda"))
+        listed = self.kind in ("requirements", "conda") and not self.named_gpu
+        return listed and any(self.read(path) is not None for path in twins)
+
+    @cached_property
     def base(self) -> containers.Base:
         """What the image brings."""
         image = self.environment.image

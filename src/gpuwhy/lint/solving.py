@@ -83,20 +83,23 @@ def _public(pin: Pin) -> str:
 
 
 @lru_cache(maxsize=256)
-def _taken(wanted: tuple[tuple[str, str], ...], python: str) -> dict[str, str]:
+def _taken(wanted: tuple[tuple[str, str], ...], python: str, late: str) -> dict[str, str]:
     found = _network(wanted, python)
-    return {} if found.empty else found.taken()
+    return {} if found.empty else found.taken(late=late)
 
 
-def taken(scope: Scope, name: str, among: Iterable[str], only: int = -1) -> Iterator[str]:
-    """The releases of a package that an installer takes on these Pythons, if anything (of one command) brings it."""
+def taken(scope: Scope, name: str, among: Iterable[str], only: int = -1, late: bool = False) -> Iterator[str]:
+    """The releases of a package that an installer takes on these Pythons, if anything (of one command) brings it.
+
+    `late`: after the newest of all others was taken, which may hold it back; without, as the first of what is brought.
+    """
     by_step = _for(scope, name)
     groups = list(by_step.values()) if only < 0 else [by_step.get(only, [])]
     for python in among:
         if any(is_refused(pins, python) for pins in groups):
             continue  # the installation fails there, so nothing comes
-        release = _release([pin for pins in groups for pin in pins], python, name)
-        one_by_one = (_release(pins, python, name) for pins in reversed(groups))
+        release = _release([pin for pins in groups for pin in pins], python, name, late)
+        one_by_one = (_release(pins, python, name, late) for pins in reversed(groups))
         release = release or next(filter(None, one_by_one), "")
         if release:
             yield release
@@ -124,9 +127,9 @@ def is_without_wheel(pin: Pin, python: str) -> bool:
     return bool(wheels) and not any(has_python(row, python) for row in wheels)
 
 
-def _release(pins: list[Pin], python: str, name: str) -> str:
+def _release(pins: list[Pin], python: str, name: str, late: bool) -> str:
     found = network(pins, python)
-    return _taken(tuple(found.wanted.items()), python).get(name, "")
+    return _taken(tuple(found.wanted.items()), python, name if late else "").get(name, "")
 
 
 def by_pip_alone(scope: Scope) -> bool:

@@ -106,20 +106,21 @@ class Network:
         self.sure[other] = None
         return new or self.sets[other] != before
 
-    def taken(self, there: Mapping[str, str] | None = None) -> dict[str, str]:
+    def taken(self, there: Mapping[str, str] | None = None, late: str = "") -> dict[str, str]:
         """The release of each package that an installer takes: the newest that goes with the rest, asked ones first.
 
-        What is there already stays, where it may.
+        What is there already stays, where it may. Installers differ in whom they ask first; `late` is asked last, so
+        that the newest of all others limit it.
         """
         now, kept = self, there or {}
         order = [
             *sorted((n for n in self.sure if n in self.wanted), key=lambda n: self.sets[n].bit_count() > 1),
             *self.sure,
         ]
-        for name in dict.fromkeys(order):
+        for name in dict.fromkeys(one for one in order if one != late):
             now = now._with_kept(name, kept)
-        later = [name for name in now.sure if name not in order]
-        for name in later:
+        later = [name for name in now.sure if name not in order or name == late]
+        for name in sorted(later, key=lambda one: one == late):
             now = now._with_kept(name, kept)
         return {name: asked.newest(name, bits) for name, bits in now.sets.items() if bits and name in now.sure}
 

@@ -33,7 +33,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     ours = scope.for_gpus or re.search(r"cuda|nvidia|torch|tensorflow", text, re.IGNORECASE)
     if not ours or not _NEWEST.search(text) or _ACCEPTED.search(text):
         return
-    command = next(filter(_is_asking, stage.commands), None)
+    command = next((one for one in stage.commands if _is_asking(one, text)), None)
     if command:
         said = (
             "the newest conda stops before its default channels until their terms are accepted, which nobody does here"
@@ -42,5 +42,13 @@ def check(scope: Scope) -> Iterator[Mistake]:
         yield RULE.mistake(Place(stage.path, command.lines[0]), said, _KNOW, fix)
 
 
-def _is_asking(command: Command) -> bool:
-    return bool(_ASKS.match(command.text)) and "--offline" not in command.words
+def _is_asking(command: Command, text: str) -> bool:
+    found = _ASKS.match(command.text)
+    return bool(found) and "--offline" not in command.words and _is_newest(command.words[0], text)
+
+
+def _is_newest(program: str, text: str) -> bool:
+    """Whether a conda that is called by its path lies where the installer was told to put the newest one."""
+    folder = re.sub(r"/(bin|condabin)/\w+$", "", program)
+    written = re.search(rf"-p\s+[\"']?{re.escape(folder)}/?[\"']?(\s|$)", text, re.MULTILINE)
+    return folder == program or bool(re.search(r"-p\s+[\"']?\$", text)) or bool(written)

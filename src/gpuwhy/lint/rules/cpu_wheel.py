@@ -34,8 +34,11 @@ _PYTORCH = source(
 
 
 _GPU_USERS = frozenset(
-    ["faster-whisper", "ctranslate2", "llama-cpp-python", "whisperx", "xgboost", "lightgbm", "numba"]
-)
+    [
+        "faster-whisper", "ctranslate2", "llama-cpp-python", "whisperx", "xgboost", "lightgbm", "numba", "cuda-python",
+        "pycuda", "tensorrt", "tensorrt-cu11", "tensorrt-cu12", "tensorrt-cu13", "tensorrt-llm", "polygraphy",
+    ]
+)  # fmt: skip
 """Packages that may be what the GPU is for, where ONNX Runtime is somebody's helper."""
 
 

@@ -54,8 +54,10 @@ _COG = source(
 
 
 def _is_elsewhere(scope: Scope) -> bool:
-    """Whether it does not run, or not so: a stage that builds, Modal, whose drivers are new, a torch for the build."""
+    """Whether it does not run, or not so: for the CPU, a stage that builds, Modal, whose drivers are new."""
     stage = scope.environment
+    if scope.named_otherwise and not scope.named_gpu:
+        return True
     if not stage.runs or stage.other_index or stage.forked or scope.kind == "modal":
         return True
     return any(re.search(r"\buninstall\b.*\btorch\b", command.text) for command in scope.environment.commands)

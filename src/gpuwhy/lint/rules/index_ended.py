@@ -41,7 +41,7 @@ def _channel(scope: Scope) -> Iterator[Mistake]:
         if pin.name != "pytorch" or pin.origin != "conda":
             continue
         found = re.match(r"[=>~]{1,2}\s*(\d+\.\d+)", pin.specifier)
-        if found and at_least(found[1], _OLD):
+        if found and at_least(found[1], _OLD) and "conda-forge" not in channels:  # which has it, without that CUDA
             text = f"pytorch{pin.specifier} beside pytorch-cuda: PyTorch's channel ended with 2.5.1, so nothing fits"
             fix = "take pytorch-gpu from conda-forge with cuda-version, or torch from pip"
             yield RULE.mistake(pin.place, text, _CHANNEL, fix, "error")

@@ -83,7 +83,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 _QUOTED = re.compile(r"<<-?\s*([\"'])(\w+)\1")
 _SCRIPT = re.compile(r"\s*RUN\s+<<-?\s*[\"']?\w+[\"']?\s*$")
-_SAID = re.compile(r"\b(?:echo|printf)\s+(?:-\w+\s+)?'[^']*'")
+_SAID = re.compile(r"\b(?:echo|printf)\s+(?:-\w+\s+)?(?:'[^']*'|\"[^\"]*\"(?=\s*(?:$|;|&&|\|\|)))")
 
 
 def _written(text: str) -> set[int]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.model.lint import Mistake, Rule
+from gpuwhy.model.lint import Mistake, Rule, Severity
 from gpuwhy.model.version import at_least
 
 RULE = Rule("no-such-extra", "error", "an extra that the release does not have: pip goes on without it")
@@ -34,10 +34,12 @@ def check(scope: Scope) -> Iterator[Mistake]:
     for pin in scope.pins:
         wrong = _wrong(scope, pin) if pin.origin == "pip" and pin.extras and not pin.reference else ""
         if wrong:
-            text = f"{pin.name}{pin.specifier} has no extra {wrong}: pip warns and installs without its CUDA libraries"
+            without = "without it" if pin.name == "torch" else "without its CUDA libraries"
+            text = f"{pin.name}{pin.specifier} has no extra {wrong}: pip warns and installs {without}"
             fix = "write tensorflow without it and take CUDA from the system, or tensorflow 2.14 and newer"
             plain = f"write {_INSTEAD.get(pin.name, pin.name)}"
-            yield RULE.mistake(pin.place, text, _KNOW, fix if wrong == "and-cuda" else plain)
+            severity: Severity | None = "warning" if pin.name == "torch" else None
+            yield RULE.mistake(pin.place, text, _KNOW, fix if wrong == "and-cuda" else plain, severity)
 
 
 def _wrong(scope: Scope, pin: Pin) -> str:

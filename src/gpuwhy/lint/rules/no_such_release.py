@@ -57,6 +57,10 @@ def _floor(pin: Pin) -> Version | None:
     return parsed(found[1]) if found else None
 
 
+_ENDED = ("tensorflow-gpu",)
+"""Packages that will have no newer release."""
+
+
 def _is_gap(pin: Pin) -> bool:
     """Whether the release lies between those that are known, and is none of them."""
     asked, known = parsed(pin.version), rows(pin.name)
@@ -65,5 +69,7 @@ def _is_gap(pin: Pin) -> bool:
     oldest, newest = parsed(known[0].version), parsed(known[-1].version)
     if pin.name == "jaxlib" and oldest is not None and asked < oldest:
         return True  # its makers took the older ones from the index
+    if pin.name in _ENDED and newest is not None and asked > newest:
+        return True
     within = oldest is not None and newest is not None and oldest < asked < newest
     return within and not any(allows(pin.specifier, row.version) for row in known)

@@ -44,7 +44,8 @@ def _old_keras(scope: Scope) -> Iterator[Mistake]:
     if keras is None or found is None or at_least(found[1], "2.3"):
         return
     for pin in scope.pins:
-        if pin.name in ("tensorflow", "tensorflow-gpu") and not is_pinned(pin) and together(keras, pin):
+        by_pip = keras.origin == pin.origin == "pip"  # conda's channels say themselves what an old Keras goes with
+        if pin.name in ("tensorflow", "tensorflow-gpu") and by_pip and not is_pinned(pin) and together(keras, pin):
             text = f"keras {found[1]} runs on TensorFlow 1; {pin.name}{pin.specifier} takes TensorFlow 2"
             fix = "write tensorflow<2 (Python 3.7 or older), or keras>=2.4"
             yield RULE.mistake(pin.place, text, _KERAS_1, fix, "warning")

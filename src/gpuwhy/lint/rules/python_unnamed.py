@@ -87,6 +87,8 @@ def _all(scope: Scope) -> list[Ended]:
         or (stage.pythons and not _is_open(scope))
         or stage.locked
         or stage.image
+        or stage.in_image
+        or "/.cog/" in f"/{stage.path}"  # Cog wrote it for the Python of its cog.yaml
     ):
         return []
     return [one for pin in scope.pins if (one := _ended(scope, pin))]
@@ -172,6 +174,8 @@ def _says(name: str, text: str, file: str) -> bool:
         return bool(_VERSION.search(text))
     if "compose" in name:
         return bool(_BUILDS_HERE.search(text))
+    if name == "cog.yaml" and file.endswith(".txt"):
+        return bool(_NAMED.search(text))  # the project's own Python
     if name not in _NAMING:
         return file in text and ("ockerfile" in name or bool(_NAMED.search(text)))
     return bool(_NAMED.search(text))

@@ -60,6 +60,7 @@ def _brought(scope: Scope) -> Iterator[Mistake]:
             pin.origin == "pip"
             and together(pin, gpu)
             and not scope.is_bare(pin.step)
+            and (gpu.step <= pin.step)  # put over it by a later command, the one for GPUs wins
             and brings_onnxruntime(pin.name, pin.version, pin.extras)
         ):
             text = (
@@ -120,9 +121,11 @@ def _twice(module: str, one: Pin, other: Pin) -> Mistake:
 
 
 def _only_fails(pin: Pin) -> bool:
-    """tensorflow-gpu where pip takes its last, empty release: that is tombstone's, and nothing is installed."""
-    found = releases_of(pin) if pin.name == "tensorflow-gpu" else ()
-    return bool(found) and found[-1].platform == "source"
+    """tensorflow-gpu where pip takes its last, empty release, or one that there never was: nothing is installed."""
+    if pin.name != "tensorflow-gpu":
+        return False
+    found = releases_of(pin)
+    return found[-1].platform == "source" if found else bool(pin.version)
 
 
 def _gpu_one(*pins: Pin) -> str:

@@ -277,10 +277,14 @@ def _mkl_comes(scope: Scope, need: Need) -> bool:
     """PyTorch's own channel leaves MKL open, conda-forge has the newer one; an exported environment names it."""
     channels, commands = scope.environment.channels, scope.environment.commands
     own = bool(re.match(r"py3\.\d+_(cuda|cpu)", need.pin.build))
-    first = next((c for c in channels if c in ("pytorch", "conda-forge")), "")
+    first = next((c for c in channels if c in ("pytorch", "conda-forge", *_WITH_OWN_MKL)), "")
     forge = "conda-forge" in channels or any(re.search(r"mini(forge|mamba)|mambaforge", c.text, re.I) for c in commands)
     of_pytorch = own or need.pin.channel == "pytorch" or (not need.pin.build and first == "pytorch")
     return bool(need.version) and of_pytorch and forge and len(scope.pins) < _EXPORTED
+
+
+_WITH_OWN_MKL = ("defaults", "anaconda", "main", "pkgs/main")
+"""Channels that have a PyTorch of their own, which limits MKL."""
 
 
 def _may_be_there(scope: Scope, need: Need) -> bool:
@@ -307,13 +311,14 @@ def _numpy_comes(scope: Scope, need: Need) -> bool:
 
 
 def _is_passed(scope: Scope, need: Need) -> bool:
-    """Whether the installer takes a neighbour past the limit on some Python that has the release."""
-    return any(not allows(need.limit, version) for version in solving.taken(scope, need.name, _pythons(scope, need)))
+    """Whether any installer takes a neighbour past the limit on some Python that has the release."""
+    found = solving.taken(scope, need.name, _pythons(scope, need), late=True)
+    return any(not allows(need.limit, version) for version in found)
 
 
 def _held(scope: Scope, need: Need) -> bool:
     """Whether the other packages keep the neighbour within the limit on every Python."""
-    found = list(solving.taken(scope, need.name, _pythons(scope, need)))
+    found = list(solving.taken(scope, need.name, _pythons(scope, need), late=True))
     return bool(found) and all(allows(need.limit, version) for version in found)
 
 

@@ -53,7 +53,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
             first = told.setdefault(ABSENT[pin.name], pin)
             if first is not pin:
                 continue
-        if pin.origin == "conda" and pin.name in _OF_CONDA and not pin.channel and not scope.environment.locked:
+        named = pin.origin == "conda" and pin.name in _OF_CONDA and not pin.channel and not pin.build
+        if named and not scope.environment.locked:  # with a build it was exported, so there is one
             text = f"{pin.name}: conda's channels call it {_OF_CONDA[pin.name]}, so there is no such package"
             fix = f"write {_OF_CONDA[pin.name]}, or list {pin.name} under pip:"
             yield RULE.mistake(pin.place, text, _CONDA, fix)
