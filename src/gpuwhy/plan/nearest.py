@@ -77,7 +77,7 @@ def _steps(core: Sequence[Wish], wishes: Sequence[Wish], machine: Machine) -> It
     labelled = tuple(wish for wish in wishes if wish.build and wish.specifier)
     if labelled:  # the same release in the build that there is
         yield Step(("version",), tuple(map(_unlabelled, wishes)), machine, labelled)
-    for freed in _freed(core):
+    for freed in _freed(core, wishes):
         loose = tuple(_loosened(wish, freed) for wish in wishes)
         for parts, changed in [((), machine), *machines]:
             yield Step(("version", *parts), loose, changed, freed)
@@ -88,12 +88,15 @@ def _substituted(wish: Wish, machine: Machine) -> Wish:
     return Wish(other, where=wish.where, text=other) if other else wish
 
 
-def _freed(core: Sequence[Wish]) -> Iterator[tuple[Wish, ...]]:
-    """One pin alone, then all of them."""
+def _freed(core: Sequence[Wish], wishes: Sequence[Wish]) -> Iterator[tuple[Wish, ...]]:
+    """One pin alone, then all of them, then the frameworks' pins too, which may fail as these do."""
     pinned = [wish for wish in core if wish.specifier]
     yield from ((wish,) for wish in pinned)
     if len(pinned) > 1:
         yield tuple(pinned)
+    others = [wish for wish in wishes if wish.specifier and root(wish.name) and not any(wish is one for one in pinned)]
+    if pinned and others:
+        yield (*pinned, *others)
 
 
 def _loosened(wish: Wish, freed: Sequence[Wish]) -> Wish:
