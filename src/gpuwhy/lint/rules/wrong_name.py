@@ -53,11 +53,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
             first = told.setdefault(ABSENT[pin.name], pin)
             if first is not pin:
                 continue
-        named = pin.origin == "conda" and pin.name in _OF_CONDA and not pin.channel and not pin.build
-        if named and not scope.environment.locked:  # with a build it was exported, so there is one
-            text = f"{pin.name}: conda's channels call it {_OF_CONDA[pin.name]}, so there is no such package"
-            fix = f"write {_OF_CONDA[pin.name]}, or list {pin.name} under pip:"
-            yield RULE.mistake(pin.place, text, _CONDA, fix)
+        yield from _of_conda(scope, pin)
         if not pin.by_name:
             continue
         if pin.name in _NAMES and not _was_right(scope, pin.name):
@@ -66,6 +62,14 @@ def check(scope: Scope) -> Iterator[Mistake]:
             yield RULE.mistake(pin.place, f"{pin.name}: {why}", _KNOW, f"write {name}", severity, edit)  # type: ignore[arg-type]
         elif not from_elsewhere(scope, pin):
             yield from _absent(scope, pin)
+
+
+def _of_conda(scope: Scope, pin: Pin) -> Iterator[Mistake]:
+    """A name of the package index that conda's channels do not know; with a build it was exported, so there is one."""
+    named = pin.origin == "conda" and pin.name in _OF_CONDA and not pin.channel and not pin.build
+    if named and not scope.environment.locked:
+        text = f"{pin.name}: conda's channels call it {_OF_CONDA[pin.name]}, so there is no such package"
+        yield RULE.mistake(pin.place, text, _CONDA, f"write {_OF_CONDA[pin.name]}, or list {pin.name} under pip:")
 
 
 def _absent(scope: Scope, pin: Pin) -> Iterator[Mistake]:
