@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from gpuwhy.model.cause import Finding, Fix
+from gpuwhy.model.fact import Known, Source
+from gpuwhy.model.facts import Exported, Facts, Target
 from gpuwhy.model.report import Report, Shown
+from gpuwhy.reason.exported import at_their_file
 from gpuwhy.reason.remedy import Chosen, chosen, doable, steps
 
 EXPORT = Fix("Let the loader look there", "export LD_LIBRARY_PATH=/x", safe=True, folders=("/x",))
@@ -44,6 +48,20 @@ def test_another_fix_is_taken_by_its_number():
     (step,) = told(cause("a.b", EXPORT, OLDER), take={"a.b": 2})
     assert step.text == "Install torch 2.5.1"
     assert step.alternatives == (EXPORT.text,)
+    (kept,) = told(cause("a.b", EXPORT, Fix("Or stay with cuDNN 8")), take={"a.b": 2})
+    assert kept.text == "Stay with cuDNN 8"
+
+
+@pytest.mark.parametrize("fix, stays", [
+    (EXPORT, True),  # folders before what the activation sets
+    (Fix("Take it out", "export LD_LIBRARY_PATH=$(without /x)", safe=True), False),
+    (Fix("Take it out", "unset LD_LIBRARY_PATH", safe=True), False),
+    (Fix("Take it out", "unset OTHER", safe=True), True),
+])  # fmt: skip
+def test_what_the_activation_sets_is_taken_away_there_and_added_to_here(fix, stays):
+    line = Exported("LD_LIBRARY_PATH", "/env/bin/activate", "export LD_LIBRARY_PATH=/y")
+    facts = Facts(target=Target(activation=Known((line,), Source("file", "/env/bin/activate"))))
+    assert (at_their_file((fix,), facts) == (fix,)) is stays
 
 
 def test_who_carries_it_out():

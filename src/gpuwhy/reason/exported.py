@@ -28,7 +28,7 @@ def _word(path: str) -> str:
 def _at_its_file(fix: Fix, known: dict[str, Exported], facts: Facts) -> Fix:
     said = _SHELL.match(fix.command)
     one = known.get(said["name"]) if said else None
-    if one is None:
+    if one is None or fix.folders:  # what puts folders before the others takes nothing away, and lasts where it is put
         return fix
     python = value_or(facts.target.interpreter, None)
     own = python is not None and python.kind == "venv" and one.file.startswith(f"{python.prefix}/")

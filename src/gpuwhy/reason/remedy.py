@@ -60,7 +60,7 @@ def _step(number: int, cause: Shown, fix: Fix, planned: Planned) -> Step:
         causes=(cause.id,),
         subject=cause.subject,
         sure=cause.confidence >= FOUND and not cause.with_gpu,
-        text=done.text.removeprefix("Or ").capitalize() if done.text.startswith("Or ") else done.text,
+        text=_alone(done.text),
         why=". ".join(filter(None, (cause.said, plan.why))),
         command=done.command,
         by="gpuwhy" if action and done.safe and not (done.root or done.reboot) else "you",
@@ -74,6 +74,12 @@ def _step(number: int, cause: Shown, fix: Fix, planned: Planned) -> Step:
         apart=plan.apart,
         moves=bool(fix.wishes and done.install),
     )
+
+
+def _alone(text: str) -> str:
+    """The words of a fix that stands by itself: "Or stay with cuDNN 8" is "Stay with cuDNN 8"."""
+    rest = text.removeprefix("Or ")
+    return rest[:1].upper() + rest[1:] if rest != text else text
 
 
 def _action(fix: Fix, backend: str) -> Action | None:
