@@ -227,12 +227,21 @@ def rendered(command: str, place: Place) -> str | None:
     if not _is_of(command, lines, place):
         return None
     if place.system == "windows":
+        lines = _of_prompt(lines, place.prompt)
         return _by(place.python, _with_uv(_together([_at_prompt(for_windows(line), place.prompt) for line in lines])))
     if place.system == "image":
         return _in_image(lines)
     if isinstance(command, on.Command) and command.shell in _OF_WINDOWS:
         return _across(lines) if place.system else str(command)
     return _on_unix(command, lines, place)
+
+
+def _of_prompt(lines: tuple[Line, ...], prompt: WindowsShell) -> tuple[Line, ...]:
+    """Of a command that was written for both of Windows' shells the lines of the one that is told."""
+    power = tuple(line for line in lines if line.text.endswith(_IN_POWERSHELL))
+    if not prompt or not power or len(power) == len(lines):
+        return lines
+    return power if prompt == "powershell" else tuple(line for line in lines if line not in power)
 
 
 def _is_of(command: str, lines: Sequence[Line], place: Place) -> bool:

@@ -31,6 +31,7 @@ def _compiles(_: Symptom, reading: Reading) -> bool:
 TEXT = Text(
     "cuda.compiler_missing",
     signatures=(
+        error("triton.tcc", r"tcc\.exe'[^\n]{0,2000}returned non-zero exit status|include file 'python\.h' not found|failed to find python libs", "tcc.exe", "'python.h' not found", "find python libs", covers=("python.", "title.", "ending.own")),
         error("jax.no_candidates", r"no candidates could be compiled|failed to get configs for:? \d+ out of \d+ instructions",
               "no candidates could be compiled", "failed to get configs for", covers=("python.", "title.")),
         error("triton.ptxas", r"ptxas(?:error| fatal| stderr)|internal triton ptx codegen error", "ptxaserror", "ptxas fatal",
@@ -42,6 +43,7 @@ TEXT = Text(
         error("triton.compiler", r"failed to find c compiler", "failed to find c compiler"),
     ),
     clues=(
+        ("triton.tcc", 4.6, "Triton's small compiler finds none of Python's headers or libraries"),
         ("said.no_jit", 3.8, "a part that compiles at run time is not there"),
         ("loader.cudarc", 4.4, "NVRTC, which compiles at run time, is not found", asks("nvrtc")),
         ("build.cuda_home", 4.4, "neither nvcc nor a toolkit is there", line(r"could not find nvcc[^\n]{0,60}(?:doesn'?t|does not) exist")),

@@ -108,6 +108,7 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "env.path",
     signatures=(
+        error("trt.unopened", r"unable to (?:open|load) library: (?P<library>nv\w{1,40}\.dll)", "unable to open library: nv", "unable to load library: nv", covers=("title.",)),
         error("said.searched", r"(?:unable to|failed to|could not|couldn't|cannot|can't) (?:find|locate|detect|determine)\b[^\n]{0,100}\b(?P<name>cuda_(?:path|home|root(?:_dir)?|toolkit_root_dir|toolkit_path|bin_path))\b", "cuda_path", "cuda_home", "cuda_root", "cuda_toolkit", "cuda_bin_path", covers=("title.", "python.", "build.failed", "else.foreign")),
         told("remark.lies_there", r"^/\S{1,120}/(?:bin/nvcc|bin/ptxas|libdevice\.10\.bc)\s*$|\b(?:exists|is there|are there)\b[^\n]{0,20}\bpath (?:has|holds|contains) only\b|\bi can see the files?\b|\bld_library_path is (?:empty|unset|not set)\b|\bpath order has\b|\b(?:export|setting) ld_library_path\b[^\n]{0,160}\b(?:solve[sd]|fixe[sd]|help(?:s|ed)|works?)\b|\badd_dll_directory\b[^\n]{0,20}\b(?:solve[sd]|fixe[sd]|help(?:s|ed)|works?)\b|\b(?:could not|can't|cannot) find[^\n]{0,40}[;,] (?:but )?(?:it|they)(?:'s| is| lies| are|'re) (?:in|at|under) /",
               "/bin/nvcc", "/bin/ptxas", "libdevice.10.bc", "path has only", "path holds only", "path contains only", "see the file", "ld_library_path", "path order has", "add_dll_directory", " find"),
@@ -122,6 +123,7 @@ TEXT = Text(
         error("env.no_folder", r"cuda (?:path|folder|directory) [^\n]{0,160}(?:does not exist|not found)|paths? (?:are|is) missing from your path", "does not exist", "cuda path", "missing from your path", covers=("title.",)),
     ),
     clues=(
+        ("trt.unopened", 4.4, "{library} is installed outside the folders that are searched"),
         ("said.searched", 3.8, "what is looked for by {name} is not found there"),
         ("remark.lies_there", 4.4, "what is not found is there, in a folder that is not searched", whole(r"not found|can(?:'t|not) (?:find|open|be loaded)|could not (?:find|load)|load failed|unsupported gpu architecture")),
         ("tf.cupti", 4.0, "CUPTI, which the profiler opens, lies in a folder of its own outside the search"),

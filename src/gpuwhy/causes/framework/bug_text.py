@@ -89,6 +89,8 @@ _SHARE = line(r"utili[sz]ation|fraction|\bshare\b|threshold|learning rate|\blr\b
 TEXT = Text(
     "framework.bug",
     signatures=(
+        error("windows.driver_fault", r"faulting module (?:name|path): [^\n]{0,200}\bnv(?:cuda64|cuda|oglv64|wgf2umx|rtum64|lddmkm|ptxJITCompiler64?)\.(?:dll|sys)", "faulting module", covers=("python.runtime", "signal.windows", "title.")),
+        error("ollama.discovery", r"failed to finish discovery before timeout|failure during gpu discovery", "failed to finish discovery", "failure during gpu discovery", covers=("title.", "generic.cpu_used")),
         error("remark.release", rf"(?<!not )(?<!n't )\b(?:fixed|solved|resolved|patched|corrected|repaired|cured|addressed|closed|gone)\b(?: \w+)? (?:in|by|with|since|from|as of) (?:the )?(?:(?:release|version) )?{PACKAGE}(?P<version>{RELEASE})"
               rf"|\bonly (?:\w+ ){{0,3}}(?:in|with|on|under|since|from) {PACKAGE}(?P<version2>{RELEASE})[^\n]{{0,80}}\b{_FINE_THERE}\b"
               rf"|\b{_FINE_THERE}\b (?:\w+ ){{0,2}}?(?:with|in|on|under|using|after (?:up|down)grading to|after upgrading \w+ to) (?:release |version )?{PACKAGE}(?P<version3>{RELEASE})(?![^\n]{{0,20}}\b(?:but|however)\b)"
@@ -105,6 +107,8 @@ TEXT = Text(
               "regression", "have this ", "have the same ", "only appear", "only happen", "only occur", "starting ", "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
     ),
     clues=(
+        ("windows.driver_fault", 4.4, "the program crashes inside the driver's own DLL"),
+        ("ollama.discovery", 4.2, "Ollama gives its search for GPUs up: a fault of that release, or a driver that answers late"),
         ("signal.heap", 2.4, "compiled code of a library wrote beyond its memory", with_framework),
         ("cublas.invalid_value", 2.6, "cuBLAS refuses sizes that fit: a limit or a bug of that release", all_of(field("call", r"cublas[sd]ge(?:mm|mv)"), line("gemv"))),
         ("told.other_release", 2.8, "the text names a release that works beside this one that does not", line(r"(?:breaks?|fails?|crash)\w*")),
@@ -200,6 +204,10 @@ TEXT = Text(
     ),
     ladder=other_release,
     remedies=(
+        meant(on.in_windows("the program crashes inside NVIDIA's driver: remove that driver wholly (Display Driver Uninstaller, in safe mode), install another release of it, newer or the one before (nvidia.com/drivers, Studio), as a clean installation, and restart"), on.cmd("nvidia-smi --query-gpu=driver_version,name --format=csv"), said="windows.driver_fault"),
+        meant(on.in_windows("where a program injects itself (overlays, RivaTuner, a screen recorder) or the card is overclocked: end it, take the clocks back, and start again"), said="windows.driver_fault"),
+        meant(on.in_windows("install the newest Ollama over this one (0.12.6 and newer wait longer), quit it in the tray, and start it again"), on.cmd("winget upgrade --exact --id Ollama.Ollama"), said="ollama.discovery"),
+        meant(on.in_windows("and NVIDIA's newest driver, then restart; see what it finds"), on.cmd("set OLLAMA_DEBUG=1\nollama serve"), said="ollama.discovery"),
         meant("Have the loader take this library first, while its room for thread-local storage is free; or import what needs it before all else", on.linux("export LD_PRELOAD={path}"), said="loader. limit. memory. python.", line=r"(?P<path>/[\w./+-]+\.so[\d.]*): cannot allocate memory in static TLS", safe=True),
         meant(on.in_windows("install torch 2.4.1 or newer, or 2.3.1: the wheel of 2.4.0 lacks libomp140.x86_64.dll, which its fbgemm.dll needs"), "python -m pip install uv\npython -m uv pip install \"torch>=2.4.1\" --torch-backend=auto", said="windows.torch_dll", line="fbgemm", safe=True),
         meant(on.in_windows("install the newest Visual C++ runtime, which this release needs (an older one makes c10.dll fail at its start, 1114); then open a new window"), REDISTRIBUTABLE, said="windows.torch_dll", line=r"c10\.dll", more=True),

@@ -45,6 +45,7 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "framework.cpu_only",
     signatures=(
+        error("torch.refused_by_ui", r"your device does not support the current version of torch/cuda", "current version of torch/cuda", covers=("python.", "ending.own", "title.")),
         error("generic.cpu_program", r"cannot use (?:the )?(?:gpu|cuda) in (?:a )?cpu[- ]only \w+|\b(?:gpu|cuda) (?:support |mode |backend )?(?:is |was )?not (?:enabled|compiled in|built in)(?: in this (?:build|binary|version|release))?\W*$|\b(?:tensorflow|torch|pytorch|mxnet|jaxlib|onnxruntime|paddlepaddle) [\d.]{1,12} \(cpu(?:[ -]only| version| build)?\)|\b(?:tensorflow|onnxruntime|paddlepaddle|mxnet)-gpu (?:is |was )?not installed\b",
               "cpu-only", "cpu only", "not enabled", "not compiled in", "not built in", "(cpu", "-gpu not", "-gpu is not", "-gpu was not", covers=("said.platform", "title.", "python.")),
         error("remark.cpu_listing", r"\b(?:tensorflow|pytorch)\S{0,12}\s+[\d.]{3,12}\s+(?:mkl|eigen|cpu|py[\d.]+_cpu)_(?:py\d|generic|mkl|0)", "tensorflow", "pytorch"),
@@ -69,6 +70,7 @@ TEXT = Text(
         error("torch.autocast_off", r"user provided device_type of 'cuda', but cuda is not available", "device_type of 'cuda'"),
     ),
     clues=(
+        ("torch.refused_by_ui", 4.2, "the program's PyTorch sees no GPU: a build for the CPU, or a driver that is older than it"),
         ("generic.cpu_program", 4.6, "the program says that it was built for the CPU alone"),
         ("remark.cpu_chosen", 4.2, "the text says that the build for the CPU was installed"),
         ("remark.cpu_listing", 3.0, "the listing has a build for the CPU alone"),
@@ -90,7 +92,8 @@ TEXT = Text(
         ("tf.few_devices", 3.0, "TensorFlow has only {devices}", field("devices", r"(?!.*gpu).*cpu")),
         ("torch.namespace", 1.6, "{name} lacks an operator; this happens in a build without CUDA"),
         ("torch.cpu_build", 5.0, "this PyTorch was built without CUDA"),
-        ("told.cpu_torch", 4.2, "the installed PyTorch is a CPU build", no(with_("packages.no_match"))),
+        ("told.cpu_torch", 4.2, "the installed PyTorch is a CPU build", no(with_("packages.no_match", "windows.torch_dll"))),
+        ("else.option", 5.0, "CUDA is not among the choices: the build behind the option is one for the CPU", line(r"invalid choice: '?(?:cuda|gpu|tensorrt)'? \(choose from[^\n]*cpu")),
         ("told.index_cpu", 3.0, "PyTorch was installed from the CPU index"),
         ("tf.built_cpu", 3.8, "the framework says that it was built without CUDA"),
         ("jax.cpu_build", 3.8, "this jaxlib was built without CUDA", no(with_("program."))),
@@ -152,7 +155,7 @@ TEXT = Text(
         meant("PyTorch from conda: replace the CPU build by the one with CUDA", "conda install -c conda-forge pytorch-gpu", by="torch", safe=True),
         meant(on.in_windows("JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"), inside_wsl("jx", "jax[cuda12]"), by="jax"),
         meant(on.in_linux("install it with CUDA", "JAX"), pip_newest("jax"), by="jax", safe=True),
-        meant(on.in_windows("there is no GPU build from 2.11 on: use WSL 2, or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1", "TensorFlow"), 'pip install "tensorflow<2.11" "numpy<2"', by="tensorflow", safe=True),
+        meant(on.in_windows("there is no GPU build from 2.11 on: use WSL 2, where today's TensorFlow works with this driver (install Ubuntu there, restart, choose a user); or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1", "TensorFlow"), inside_wsl("tf", "tensorflow[and-cuda]"), by="tensorflow"),
         meant(on.in_linux("install it with its CUDA libraries", "TensorFlow"), pip_newest("tensorflow"), by="tensorflow", safe=True),
         meant("ONNX Runtime: remove both packages, which share one folder, then install the GPU package alone", f"pip uninstall -y onnxruntime onnxruntime-gpu && {pip_newest('onnxruntime')}", by="onnxruntime", safe=True),
         meant("Install the build with CUDA of what speaks, in place of its build for the CPU: its page of releases names it"),

@@ -111,6 +111,8 @@ TEXT = Text(
         error("loader.symbol_lookup", r"symbol lookup error: (?P<object>[^\s:]+)", "symbol lookup error"),
     ),
     clues=(
+        ("windows.procedure_missing", 4.6, "Lantern and LibTorch are of two releases", line(r"lantern")),
+        ("windows.procedure_missing", 4.6, "a function of PyTorch's own is missing: the module was built for another release", line(r"@c10@|@at@@|@torch@@|site-packages[\\/]torch(?:codec|vision|audio)")),
         *((said, weight, "a compiled extension may be of another release ({number})", field("number", "127$"))
           for said, weight in (("windows.load_library", 1.4), ("windows.error", 0.6))),
         ("ntstatus.heap_corruption", 1.8, "native code writes past its memory (0xC0000374); this happens when built for another release"),

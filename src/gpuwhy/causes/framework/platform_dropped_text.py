@@ -55,6 +55,7 @@ TEXT = Text(
         told("remark.channel", r"conda\.anaconda\.org/[\w.-]{1,40}/(?P<system>win-64|win-32|osx-64|osx-arm64)\b|\b(?P<system2>win-64|osx-64|osx-arm64)/(?:current_)?repodata", "/win-64", "/win-32", "/osx-64", "/osx-arm64", "win-64/", "osx-64/", "osx-arm64/"),
         error("platform.refused", r"\bonly supports?(?: the)? linux|\b(?:windows|win32|macos|darwin|mac os)(?: \w+)? is (?:currently )?not (?:yet )?supported|\b(?:does(?:n't| not)|not) support(?:ed)? (?:natively )?(?:on )?(?:native )?(?:windows|macos|darwin|win32)\b|(?:available|exists?|support\w*|wheels?|runs?)[^\n]{0,20} (?:on|for) linux only|(?:supported|works?|runs?|available) only (?:on|for|under) linux",
               "linux", "not supported", "not yet supported", "support windows", "support macos", "support darwin", "supported on", "supported natively", "support native", covers=("python.", "title.trouble", "python.exception")),
+        error("packages.unresolved", r"resolvepackagenotfound", "resolvepackagenotfound"),
         error("bnb.windows_path", r"argument of type 'windowspath' is not iterable", "type 'windowspath' is not", covers=("python.",)),
         error("packages.other_python", r"package '(?P<name>(?:tensorflow|torch|jax|cupy|onnxruntime|vllm|numba|triton|tensorrt|paddlepaddle|xformers|flash[-_]attn|cudf|cuml|nvidia)[\w-]{0,40})' requires a different python: (?P<has>[\d.]+) not in", "requires a different python", covers=("python.", "title.")),
         error("triton.missing", r"cannot find a working triton installation|no module named '?triton(?!\. ?[a-z])|triton is not (?:available|installed)",
@@ -82,7 +83,8 @@ TEXT = Text(
     clues=(
         ("platform.no_wheel", 4.4, "no such build exists for this system or Python"),
         ("remark.no_build", 4.6, "no build with CUDA exists for this system"),
-        ("remark.channel", 4.4, "the channels of {system} have no such package: it exists for Linux alone", whole(r"(?s)(?:not available from current channels|nothing provides).{0,200}^\s*- (?:cudf|cuml|cugraph|rapids|dask-cudf|cucim|rmm|raft-dask|nccl|faiss-gpu|triton|pytorch-cuda|tensorflow-gpu|jaxlib\S*cuda)")),
+        ("remark.channel", 4.4, "the channels of {system} have no such package: it exists for Linux alone", whole(r"(?s)(?:not available from current channels|nothing provides|ResolvePackageNotFound).{0,200}^\s*- (?:cudf|cuml|cugraph|rapids|dask-cudf|cucim|rmm|raft-dask|nccl|faiss-gpu|triton|pytorch-cuda|tensorflow-gpu|jaxlib\S*cuda)")),
+        ("packages.unresolved", 4.4, "the channels have no such package for this system: it exists for Linux alone", all_of(on_windows, whole(r"(?is)resolvepackagenotfound.{0,200}^\s*- (?:[\w-]+::)?(?:cudf|cuml|cugraph|rapids|dask-cudf|cucim|rmm|raft-dask|nccl|faiss-gpu|triton|tensorflow-gpu|jaxlib\S*cuda)"))),
         ("tf.no_opkernel", 4.4, "TensorFlow for Windows has no NCCL: {op} is not in it", all_of(field("op", "nccl"), on_windows)),
         ("platform.refused", 4.4, "the package does not support this system", of_gpu_package),
         ("bnb.windows_path", 4.4, "bitsandbytes opens a library of Linux, and this is Windows: that release has no build for it", with_("bnb.setup", "bnb.compiled")),
@@ -129,6 +131,7 @@ TEXT = Text(
         ("title.trouble", 0.7, "the text says that the GPU fails on Windows", all_of(nothing_else, on_windows)),
     ),
     remedies=(
+        meant(on.in_windows("take the packages that the message lists out of the environment's file (they exist for Linux alone), or put in their place what Windows has: tensorflow 2.10 from pip with cudatoolkit=11.2 and cudnn=8.1.0, cupy instead of cucim; or make the environment in WSL 2"), on.cmd("conda env create -f environment.yml"), said="packages.unresolved"),
         meant("This wheel is for Python {major}.{minor} on its own system and processor: make an environment with that Python, and install it there", "uv venv --python {major}.{minor} .venv", said="packages.wrong_platform", line=r"-cp(?P<major>3)(?P<minor>\d{1,2})-", safe=True, more=True),
         meant(on.in_macos("this tensorflow-metal is built for a newer macOS: update macOS, or take the plug-in out and use the CPU"), "pip uninstall -y tensorflow-metal", said="loader. tf. python. title. packages.", line=r"metal_plugin|tensorflow-metal", safe=True),
         meant("Use a base image with glibc: wheels and CUDA's libraries do not run on Alpine's musl", on.dockerfile("FROM debian:bookworm-slim    # or python:3.12-slim, node:22-slim, nvidia/cuda:12.4.1-runtime-ubuntu22.04"), said="loader.musl", safe=True),

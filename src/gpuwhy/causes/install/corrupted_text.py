@@ -102,6 +102,9 @@ _BROKEN_OFF = r"(?:half ?-?way|interrupted|abort(?:ed|ing)|cancell?ed|killed|pow
 TEXT = Text(
     "install.corrupted",
     signatures=(
+        error("ggml.other_release", r"failed to find ggml_backend_init|incompatible (?:ggml )?backend (?:api )?version|failed to find ggml_backend_score", "ggml_backend_init", "ggml_backend_score", "backend version", "backend api version", covers=("title.", "llama.no_gpu", "generic.no_compatible")),
+        error("model.header_cut", r"error while deserializing header|metadataincompletebuffer|headertoolarge|invalidheaderdeserialization|tensor '[^'\n]*' data is not within the file bounds|failed to read magic|unexpected end of file while reading|model is corrupted or incomplete", "deserializing header", "incompletebuffer", "headertoolarge", "invalidheader", "file bounds", "read magic", "corrupted or incomplete", covers=("python.runtime", "title.")),
+        error("files.partly_there", r"files are missing or corrupted|(?:archive|file) was only partially (?:extracted|downloaded)|download was interrupted or", "missing or corrupted", "only partially", "download was interrupted", covers=("title.",)),
         error("packages.unreadable", r"^\W{0,4}(?:SyntaxError|IndentationError|TabError): (?:\(unicode error\)|'.' was never closed|unterminated|unexpected (?:eof|indent)|expected an indented block|source code (?:string )?cannot contain null|invalid non-printable|unindent does not match|unmatched|null byte|inconsistent use of tabs)", "syntaxerror: ", "indentationerror: ", "taberror: "),
         error("packages.syntax", r"^\W{0,4}SyntaxError: invalid syntax", "syntaxerror: invalid syntax"),
         error("packages.no_start", r"(?:site|dist)-packages[\\/][^\s\"']{1,200}[\"']?: exec\w* failed: (?P<what>exec format error|permission denied|no such file)", " failed: ", covers=("limit.", "torch.", "python.", "title.", "driver.")),
@@ -123,6 +126,9 @@ TEXT = Text(
               "corrupt", "truncated", "damaged", "checksum", "invalid distribution", "unexpected end of"),
     ),
     clues=(
+        ("model.header_cut", 4.4, "the model's file is not whole"),
+        ("ggml.other_release", 4.0, "files of two releases of llama.cpp lie in one folder"),
+        ("files.partly_there", 4.2, "the program says that files of it are missing or damaged"),
         ("packages.unreadable", 4.6, "a file of the installed package is not what was installed: Python cannot read it", by_package),
         ("packages.syntax", 4.0, "Python cannot read a file of the installed package: it is damaged, or written for another Python", by_package),
         ("packages.no_start", 4.4, "a program of the installed package cannot be started ({what}): it is not what was installed"),
@@ -189,6 +195,10 @@ TEXT = Text(
     ),
     ladder=whole_again,
     remedies=(
+        meant(on.in_windows("the model's file is not whole (an interrupted download, a page saved in its place): delete it from the program's models folder, and download it again; compare its size with the one that the page tells"), on.cmd("certutil -hashfile MODEL.safetensors SHA256"), said="model.header_cut"),
+        meant("Or have Hugging Face's own program fetch it, which goes on where it was cut, and checks it", "pip install -U huggingface_hub\nhf download OWNER/MODEL --force-download", said="model.header_cut"),
+        meant(on.in_windows("unpack one release anew into an empty folder: llama-RELEASE-bin-win-cuda-12.4-x64.zip and, of the same page, cudart-llama-bin-win-cuda-12.4-x64.zip, nothing of the old folder with it"), on.cmd("llama-cli.exe --list-devices"), said="ggml.other_release"),
+        meant(on.in_windows("delete the part that the program says is damaged, in its settings (Jan: Settings, Local Engine or Hardware, remove the backend; LM Studio: Runtime, remove), with an antivirus that does not take its DLLs away, and download it again there"), said="files.partly_there"),
         meant("The model's file is cut or damaged: download it again", on.linux("rm -rf ~/.cache/huggingface/hub/models--*/blobs/*.incomplete\nhuggingface-cli download MODEL --force-download"), line=r"safetensor|PytorchStreamReader|MetadataIncomplete|HeaderTooLarge|central directory", said="packages. torch. python. loader.", more=True),
         meant("conda's copy of the package is damaged: clear its store, and install the package again", "conda clean --packages --tarballs -y && conda install --force-reinstall cudatoolkit", line=r"CondaVerification|pkgs/", said="packages. loader. python.", safe=True),
         meant("Download it again past pip's cache; where the index is a mirror, by the original one", "pip cache purge && pip install --no-cache-dir -r requirements.txt", said="said.hashes", safe=True),

@@ -187,7 +187,7 @@ TEXT = Text(
         ("else.model_file", 4.4, "the model's file cannot be opened"),
         ("else.foreign", 4.4, "another program's own error; the GPU stack has no part in it", _foreign),
         ("else.remote", 4.6, "the way to another machine (ssh), not a process of the job", no(LAUNCHED)),
-        ("else.option", 4.4, "the program was called with options that it does not accept"),
+        ("else.option", 4.4, "the program was called with options that it does not accept", no(line(r"invalid choice: '?(?:cuda|gpu|tensorrt)'? \(choose from[^\n]*cpu"))),
         ("else.shell", 3.6, "a command of the shell or of make around the program failed"),
         ("else.make", 4.4, "a file that the build names is not there"),
         ("else.data", 4.4, "a data file is not what it should be"),

@@ -106,6 +106,9 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
 TEXT = Text(
     "program.build",
     signatures=(
+        error("build.no_visual_c", r"could not locate a supported microsoft visual c\+\+|\bcl\.exe (?:was )?not found\b|(?:unable|failed|not able) to (?:find|locate) (?:a |any )?(?:visual studio|vcvarsall|msvc|visual c\+\+)|no visual studio (?:installation )?(?:was )?found", "microsoft visual c++", "cl.exe", "visual studio", "vcvarsall", "msvc", "visual c++", covers=("python.", "title.")),
+        error("matlab.no_compiler", r"no supported compiler was found|(?:selected|nvidia cuda) c?\+*\s?compiler[^\n]{0,20} is not supported", "no supported compiler was found", "compiler is not supported", "compiler' is not supported", covers=("title.",)),
+        error("libtorch.unlinked", r"torch::cuda::is_available\(\)[^\n]{0,80}(?:prints|returns|is|gives|:|->|=+)\s*(?:0|false)\b", "torch::cuda::is_available", covers=("python.runtime", "title.")),
         error("build.host_compiler", r"unsupported (?:gnu|microsoft visual studio|clang) version|gcc versions? (?:later|greater|newer) than"
               r"|#error -- unsupported|only the versions between|version of (?:g\+\+|gcc|clang) \([\d.]+\) (?:is|required by)[^\n]{0,30}(?:less|greater|lower|newer)|unsupported compiler",
               "unsupported gnu version", "unsupported microsoft", "versions later than", "#error -- unsupported", "only the versions between", "version of g++", "version of gcc", "version of clang",
@@ -151,6 +154,9 @@ TEXT = Text(
         error("tf.no_factory", r"no session factory registered", "no session factory registered"),
     ),
     clues=(
+        ("build.no_visual_c", 4.6, "the build finds no Visual C++"),
+        ("matlab.no_compiler", 4.4, "MATLAB finds no compiler that it and nvcc take"),
+        ("libtorch.unlinked", 4.4, "the program is linked without LibTorch's CUDA part"),
         ("said.kernel_compile", 4.2, "the kernel's own source does not compile for the GPU (the message names what)"),
         ("said.build_script", 3.4, "the build itself failed, in its own script"),
         ("said.platform", 1.6, "it was built without that part"),
@@ -265,6 +271,8 @@ TEXT = Text(
         meant("Install the build tools", on.linux("sudo apt install build-essential ninja-build cmake"), said="build.missing_tool", root=True),
         meant(on.in_windows("install Visual Studio's C++ build tools, where they are not there, and build in their x64 Native Tools prompt: it puts cl.exe on PATH"), BUILD_TOOLS, said="build.msvc", more=True),
         meant(on.in_windows("install Visual Studio's C++ build tools, where they are not there, and build in their x64 Native Tools prompt: it puts cl.exe on PATH"), BUILD_TOOLS, said="build.nvcc_error", line=r"cl\.exe"),
+        meant(on.in_windows("MATLAB takes the Visual Studio of its own time, with its C++ workload (R2020b to R2022a: 2019; R2022b and newer: 2022; never MinGW for mexcuda), and the CUDA toolkit that gpuDevice names as ToolkitVersion: install both, then choose the compiler in MATLAB"), on.code("mex -setup C++; gpuDevice().ToolkitVersion; mexcuda -v FILE.cu"), said="matlab.no_compiler"),
+        meant(on.in_windows("the compiler alone, by its build tools (for MATLAB before R2022b take Microsoft.VisualStudio.2019.BuildTools)"), BUILD_TOOLS, said="matlab.no_compiler"),
         meant("Compile with fewer jobs at once: the compiler was killed for memory", "export MAX_JOBS=2", said="memory.compiler_killed", safe=True),
         meant("Build the extension under the installed PyTorch", "pip install --no-build-isolation --no-cache-dir --force-reinstall EXTENSION", said="build.ext_module ext.not_installed", safe=True),
         meant("Compare the CUDA that the project is written for (its README) with the one that compiles", "nvcc --version", said="build.cu_error build.packs", look=True),

@@ -16,6 +16,7 @@ from gpuwhy.causes.text.module_ways import of_modules
 from gpuwhy.causes.text.shown import OwnSetting, commands, set_by_program, variables
 from gpuwhy.causes.text.told_names import listed_kit
 from gpuwhy.causes.text.ways import tried
+from gpuwhy.causes.text.windows_evident import WINDOWS_SHOWN
 from gpuwhy.knowledge.drivers import cuda_of_driver
 from gpuwhy.knowledge.releases import find
 from gpuwhy.model import on
@@ -358,6 +359,7 @@ _SHOWN: tuple[Row, ...] = (
     (("cudnn.missing",), _into_its_folder),
     (("driver.missing",), _unmet),
     (("program.illegal_access",), sanitized),
+    *WINDOWS_SHOWN,
     *COUNTED,
     *MATCHED,
     (("install.corrupted",), _torn),

@@ -55,6 +55,18 @@ def _capability(case: Asked) -> str:
     return case.gpu or (found[1] if found else "5.2")
 
 
+_TORCH = Later(r"(\d+\.\d+(?:\.\d+)?)\+(cu1\d\d)\b")
+
+
+def _built(case: Asked) -> str:
+    """What a compiled wheel must be for, in the words of its file's name."""
+    torch = _TORCH.search(case.text)
+    tag = f"cp{case.python.replace('.', '')}" if case.python else "the cp number of this Python"
+    if not torch:
+        return f'{tag} and the torch and cu numbers that python -c "import torch; print(torch.__version__)" prints, as they stand in its name'
+    return f"{torch[2]}, torch{torch[1]} and {tag}, as they stand in its name"
+
+
 def fixes_of(one: Situation, case: Asked) -> Iterator[Fix]:
     """The ways of a row as fixes, with what the text tells filled in."""
     given = {
@@ -62,6 +74,7 @@ def fixes_of(one: Situation, case: Asked) -> Iterator[Fix]:
         "cuda": case.cuda or "12.4",
         "major": str(case.cuda_major or 12),
         "capability": _capability(case),
+        "built": _built(case),
     }
     for text, command in one.ways:
         for name, value in given.items():

@@ -153,6 +153,8 @@ def windows_toolkit(case: Asked) -> str:
     if named := listed_kit(case):
         return named
     found = _OF_DLL.search(case.lines) or _OF_DLL.search(case.text)
+    if found and (found[1], found[2]) == ("11", "0") and case.framework == "tensorflow":  # of every CUDA 11
+        return "v11.0" if case.version.startswith("2.4") else "v11.2"
     return f"v{found[1]}.{found[2]}" if found else ""
 
 

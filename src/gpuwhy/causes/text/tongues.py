@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from msgspec import structs
+
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import filled
@@ -33,6 +35,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "framework.gpu_unsupported": ("newest",),
     "framework.bug": ("newest",),
     "framework.extension_abi": ("newest",),
+    "other.not_gpu": ("newest",),
     "install.corrupted": ("newest",),
     "install.inconsistent": ("newest",),
     "device.selection": ("device",),
@@ -79,7 +82,21 @@ def _ways(fields: Sequence[str], cause: str, program: Program, case: Asked) -> I
             continue
         if "{arch}" not in way[1] and "{cap}" not in way[1]:
             made = filled(case, way, **({"cuda": cuda} if "." in cuda else {}))
-            yield from (fix for fix in made if not (case.windows and _of_unix(fix)))
+            said = map(_at_console, made) if case.windows else made
+            yield from (fix for fix in said if not (case.windows and _of_unix(fix)))
+
+
+_LINE = re.compile(r"(?P<who>Rscript|julia)(?: --project=\S+)? -e '(?P<code>[^'\n]+)'")
+_CONSOLES = {"Rscript": "R's console", "julia": "Julia's prompt"}
+
+
+def _at_console(fix: Fix) -> Fix:
+    """A line that a Unix shell hands to R or Julia, as it is typed in that program itself: Windows' shells quote otherwise."""
+    found = _LINE.fullmatch(fix.command)
+    if found is None:
+        return fix
+    text = on.as_said(f"{fix.text} (typed at {_CONSOLES[found['who']]}, in a new session)", fix.text)
+    return structs.replace(fix, text=text, command=on.code(found["code"]))
 
 
 def _cuda(cause: str, case: Asked) -> str:

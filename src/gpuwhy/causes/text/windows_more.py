@@ -171,10 +171,19 @@ _AVX = Later(
 _TENSORFLOW = Later(r"tensorflow", re.IGNORECASE)
 
 
+_NO_AVX = Later(r"Family 6 Model (?:15|22|23|26|28|29|30|31|37|44|46|47)\b|Core\(TM\)2|Core 2|\bPentium|\bCeleron|\bAtom\b|Phenom|Athlon II|Xeon\S* +[XEL]5[56]\d\d|\bi[357](?:-| )[3-9]\d\d\b(?!\d)|no AVX|without AVX|AVX (?:is )?not", re.IGNORECASE)  # fmt: skip
+
+
+def old_processor(case: Asked) -> Iterator[Fix]:
+    """The text names a processor that has no AVX: then that is it."""
+    if _NO_AVX.search(case.text):
+        yield from without_avx(case)
+
+
 def without_avx(case: Asked) -> Iterator[Fix]:
     """TensorFlow's module that is found and does not start: an old processor."""
     if _AVX.search(case.text) and _TENSORFLOW.search(case.text):
-        yield tried("TensorFlow from 1.6 on needs a processor with AVX (no Pentium, Celeron, Core 2 or first Core i): on one without it take 1.5, under Python 3.6, or a build without AVX", "pip install tensorflow==1.5.0")  # fmt: skip
+        yield tried(on.in_windows("TensorFlow from 1.6 on needs a processor with AVX (no Pentium, Celeron, Core 2 or first Core i): on one without it no wheel of the index starts, of whatever release: install a build without AVX, in the Python of its name (the sse2 wheels of fo40225/tensorflow-windows-wheel on GitHub, by their file: pip install FILE.whl), or use another computer, or Colab"))  # fmt: skip
 
 
 _HOST_FULL = Later(r"DefaultCPUAllocator: not enough memory|not enough memory: you tried to allocate|bad allocation|MemoryError", re.IGNORECASE)  # fmt: skip

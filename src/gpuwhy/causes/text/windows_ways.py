@@ -48,6 +48,12 @@ def _for_that_python(case: Asked) -> Iterator[Fix]:
         yield tried("See which Python it is, and whether it has 64 bit", "python -c \"import struct, sys; print(sys.version, struct.calcsize('P') * 8)\"", look=True)  # fmt: skip
 
 
+_ALL_OF_210 = on.cmd(
+    "conda create -y -n tf210 -c conda-forge python=3.10 cudatoolkit=11.2 cudnn=8.1.0\nconda activate tf210\n"
+    'pip install "tensorflow==2.10.1" "numpy<2"\n'
+    "python -c \"import tensorflow as tf; print(tf.config.list_physical_devices('GPU'))\""
+)
+"""The last TensorFlow with CUDA for Windows, with what it opens."""
 _ANY_TF = Later(r"(?:No matching distribution found for|satisfies the requirement) tensorflow(?:-gpu)?(?:\s|$|\()", re.MULTILINE)  # fmt: skip
 
 
@@ -58,7 +64,7 @@ def _tensorflow_for(python: str) -> Iterator[Fix]:
         yield tried(f"For Python {python} (of 64 bit) the newest TensorFlow with CUDA on Windows is {row.version}, built for CUDA {row.cuda}: install that one; a 32-bit Python has none", f"pip install {row.name}=={row.version}")  # fmt: skip
     elif row is None:
         which = f"none for Python {python}" if python else "wheels for Python 3.7 to 3.10 only"
-        yield tried(f"TensorFlow with CUDA for Windows ends with 2.10 and has {which}, of 64 bit: make an environment with Python 3.10, and install it there", on.cmd("py -3.10 -m venv tf\ntf\\Scripts\\python -m pip install tensorflow==2.10.1 \"numpy<2\""))  # fmt: skip
+        yield tried(f"TensorFlow with CUDA for Windows ends with 2.10 and has {which}, of 64 bit: make an environment with Python 3.10, and install it there with CUDA 11.2 and cuDNN 8.1 (conda's, which are found where that environment is active); the last line names the card", _ALL_OF_210)  # fmt: skip
 
 
 def _of_another_python(case: Asked) -> Iterator[Fix]:

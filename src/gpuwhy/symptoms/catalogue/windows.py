@@ -132,7 +132,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "windows.procedure_missing",
-        r"the specified procedure could not be found|找不到指定的程序|the procedure entry point",
-        "the specified procedure could not be found", "找不到指定的程序", "procedure entry point",
+        r"the specified procedure could not be found|找不到指定的程序|the procedure entry point|procedure \S{1,200} not found in dll",
+        "the specified procedure could not be found", "找不到指定的程序", "procedure entry point", "not found in dll",
     ),
 )  # fmt: skip
