@@ -56,3 +56,9 @@ BY_FILE: dict[str, str] = {
     "causal_conv1d": "Dao-AILab/causal-conv1d",
 }
 """Packages whose wheels for Windows are files of a release page on GitHub: whose."""
+
+BY_PACKAGE: dict[str, str] = {
+    "torch_directml": "pip install --force-reinstall torch-directml",
+    "intel_extension_for_pytorch": "pip install --force-reinstall intel-extension-for-pytorch",
+}
+"""Packages that ask for the one PyTorch that they were built with, and bring it."""

@@ -19,6 +19,10 @@ _PORTABLE = re.compile(
     re.IGNORECASE,
 )
 _AT = re.compile(rf"^({_FOLDERS}[^\n\\\"'<>|*?:]*)>(?=\.\\python_embedd?ed\\)", re.MULTILINE | re.IGNORECASE)
+_TYPED = re.compile(
+    rf"^({_FOLDERS}[^\n\\\"'<>|*?:]*)>(?:\.\\)?((?:[\w.-]+\\)+python\.exe)\b", re.MULTILINE | re.IGNORECASE
+)
+"""A Python below the folder of the prompt."""
 _WEBUI = re.compile(r"webui-user\.bat|stable-diffusion-webui|sd-webui|--skip-torch-cuda-test", re.IGNORECASE)
 _OTHERS = re.compile(r"\bconda\b|[\\/]envs[\\/]|installer_files|system\\python", re.IGNORECASE)
 
@@ -36,7 +40,8 @@ def _by_path(text: str) -> str:
         below = "python.exe" if _CONDA.search(venv[1]) else "Scripts\\python.exe"
         return f"{venv[1]}\\{below}"
     named = (found[1] for found in _EXE.finditer(text) if not _STORE.search(found[1]))
-    return next(named, "")
+    at = _TYPED.search(text)
+    return next(named, "") or (f"{at[1].rstrip(chr(92))}\\{at[2]}" if at else "")
 
 
 def _by_words(text: str) -> str:

@@ -306,6 +306,7 @@ def _with_uv(text: str | None) -> str | None:
 
 
 _TOOL = re.compile(r"(^|&& |; )(pip|python) ", re.MULTILINE)
+_INSIDE = re.compile(r"(in \('|= \()python -c ")
 
 
 def _by(python: str, text: str | None) -> str | None:
@@ -323,6 +324,8 @@ def _by_one(python: str, line: str) -> str:
     word = quoted(python)
     call = f"& {word}" if line.endswith(_IN_POWERSHELL) and word != python else word
     named = _TOOL.sub(lambda found: f"{found[1]}{call} {'-m pip ' if found[2] == 'pip' else ''}", line)
+    if word == python:  # within another command no quotes would hold
+        named = _INSIDE.sub(lambda found: f"{found[1]}{word} -c ", named)
     if not _BY_UV.search(named):
         return named
     command, note, _ = named.partition(_IN_POWERSHELL)

@@ -31,6 +31,7 @@ def _compiles(_: Symptom, reading: Reading) -> bool:
 TEXT = Text(
     "cuda.compiler_missing",
     signatures=(
+        error("build.no_toolkit", r"\b(?:gsplat|nerfacc|fused[-_]ssim)\b:? no cuda toolkit found|unable to find `?include[/\\]cuda\.h`? under", "no cuda toolkit found", "cuda.h` under", "cuda.h under", covers=("python.", "title.", "ending.own")),
         error("triton.tcc", r"tcc\.exe'[^\n]{0,2000}returned non-zero exit status|include file 'python\.h' not found|failed to find python libs", "tcc.exe", "'python.h' not found", "find python libs", covers=("python.", "title.", "ending.own")),
         error("jax.no_candidates", r"no candidates could be compiled|failed to get configs for:? \d+ out of \d+ instructions",
               "no candidates could be compiled", "failed to get configs for", covers=("python.", "title.")),
@@ -43,6 +44,7 @@ TEXT = Text(
         error("triton.compiler", r"failed to find c compiler", "failed to find c compiler"),
     ),
     clues=(
+        ("build.no_toolkit", 5.2, "no CUDA toolkit is found, by which a part is compiled"),
         ("triton.tcc", 4.6, "Triton's small compiler finds none of Python's headers or libraries"),
         ("said.no_jit", 3.8, "a part that compiles at run time is not there"),
         ("loader.cudarc", 4.4, "NVRTC, which compiles at run time, is not found", asks("nvrtc")),

@@ -79,7 +79,7 @@ TEXT = Text(
         ("title.empty_devices", 1.0, "TensorFlow lists no GPU"),
         ("loader.cudnn_dso", 3.2, "TensorFlow opened a cuDNN without {symbol}, or none"),
         ("signal.windows", 1.6, "a crash; this happens when cuDNN's DLLs are not found"),
-        ("tf.no_dnn", 2.4, "TensorFlow has no cuDNN"),
+        ("tf.no_dnn", 2.4, "TensorFlow has no cuDNN", no(with_("tf.cudnn_loaded"))),
         ("tf.cudnn_version", 3.0, "TensorFlow cannot ask cuDNN for its version"),
         ("loader.tf_skip", 2.2, "TensorFlow could not open some library, cuDNN's most often", SKIPPED),
         ("title.cudnn_missing", 2.6, "the text says that cuDNN is missing"),

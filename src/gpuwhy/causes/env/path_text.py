@@ -193,7 +193,7 @@ TEXT = Text(
         ("env.no_folder", 4.2, "a CUDA folder that is searched does not exist, or PATH does not have it"),
         ("cupy.no_cuda_path", 3.2, "CUDA_PATH is not set"),
         ("cupy.load_failed", 1.6, _OUTSIDE),
-        ("build.nvcc_missing", 3.1, "PATH does not lead to nvcc"),
+        ("build.nvcc_missing", 3.1, "PATH does not lead to nvcc", no(with_("loader.tf_dso"))),
         ("build.cuda_home_colon", 4.4, "CUDA_HOME begins with a colon: {path}"),
         ("loader.cudnn_windows", 2.4, "PATH may not lead to {library}", field("number", "126")),
         ("loader.cudnn_path", 2.4, "{library} is asked for, and not found"),

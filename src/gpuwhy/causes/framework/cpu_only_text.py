@@ -106,6 +106,7 @@ TEXT = Text(
         ("opencv.no_cuda", 4.0, "this build has no CUDA"),
         ("generic.cpu_build", 3.2, "this build has no CUDA"),
         ("torch.backend_missing", 2.8, "the library has no CUDA code"),
+        ("torch.backend_missing", 4.2, "torchvision is a build for the CPU", line(r"torchvision::\w+' with arguments from the 'CUDA'")),
         ("generic.no_compatible", 1.2, "no GPU is found"),
         ("ext.not_installed", 1.6, "the CUDA part is not installed"),
         ("ct2.cpu", 4.4, "this CTranslate2 was built without CUDA"),

@@ -111,6 +111,7 @@ TEXT = Text(
         error("loader.symbol_lookup", r"symbol lookup error: (?P<object>[^\s:]+)", "symbol lookup error"),
     ),
     clues=(
+        ("windows.procedure_missing", 3.6, "the compiled module was built for another release of the framework", line(r"importing (?!_driver\b|cupy|_C\b|cudart|nvrtc|runtime\b)\w+:")),
         ("windows.procedure_missing", 4.6, "Lantern and LibTorch are of two releases", line(r"lantern")),
         ("windows.procedure_missing", 4.6, "a function of PyTorch's own is missing: the module was built for another release", line(r"@c10@|@at@@|@torch@@|site-packages[\\/]torch(?:codec|vision|audio)")),
         *((said, weight, "a compiled extension may be of another release ({number})", field("number", "127$"))

@@ -106,7 +106,7 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
 TEXT = Text(
     "program.build",
     signatures=(
-        error("build.no_visual_c", r"could not locate a supported microsoft visual c\+\+|\bcl\.exe (?:was )?not found\b|(?:unable|failed|not able) to (?:find|locate) (?:a |any )?(?:visual studio|vcvarsall|msvc|visual c\+\+)|no visual studio (?:installation )?(?:was )?found", "microsoft visual c++", "cl.exe", "visual studio", "vcvarsall", "msvc", "visual c++", covers=("python.", "title.")),
+        error("build.no_visual_c", r"could not locate a supported microsoft visual c\+\+|\bcl\.exe (?:was )?not found\b|\bcompiler: cl is not found|(?:unable|failed|not able) to (?:find|locate) (?:a |any )?(?:visual studio|vcvarsall|msvc|visual c\+\+)|no visual studio (?:installation )?(?:was )?found", "microsoft visual c++", "cl.exe", "cl is not found", "visual studio", "vcvarsall", "msvc", "visual c++", covers=("python.", "title.")),
         error("matlab.no_compiler", r"no supported compiler was found|(?:selected|nvidia cuda) c?\+*\s?compiler[^\n]{0,20} is not supported", "no supported compiler was found", "compiler is not supported", "compiler' is not supported", covers=("title.",)),
         error("libtorch.unlinked", r"torch::cuda::is_available\(\)[^\n]{0,80}(?:prints|returns|is|gives|:|->|=+)\s*(?:0|false)\b", "torch::cuda::is_available", covers=("python.runtime", "title.")),
         error("build.host_compiler", r"unsupported (?:gnu|microsoft visual studio|clang) version|gcc versions? (?:later|greater|newer) than"

@@ -24,7 +24,29 @@ def entire(fixes: Sequence[Fix], case: Asked) -> list[Fix]:
     return _for_what_is_there([_anew(_whole(fix, case), case) for fix in fixes], case)
 
 
+_BY_WINGET: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"^(?:Or |And )?install (?:the )?CUDA toolkit\b(?! of)|^(?:Or )?install CUDA 12 with NVIDIA", re.IGNORECASE), "winget install --exact --id Nvidia.CUDA --version 12.4"),
+    (re.compile(r"^(?:Or )?install CUDA (?P<version>11\.8|12\.[0-9]|13\.0)\b", re.IGNORECASE), "winget install --exact --id Nvidia.CUDA --version {version}"),
+    (re.compile(r"^(?:Or )?(?:install|take) the newest Ollama|^(?:Or )?(?:install|update) Ollama\b", re.IGNORECASE), "winget install --exact --id Ollama.Ollama"),
+    (re.compile(r"^(?:Or )?install the newest Blender", re.IGNORECASE), "winget install --exact --id BlenderFoundation.Blender"),
+    (re.compile(r"^(?:Or |And )?install the (?:newest )?(?:Microsoft )?Visual C\+\+ (?:runtime|redistributable)", re.IGNORECASE), "winget install --exact --id Microsoft.VCRedist.2015+.x64"),
+)  # fmt: skip
+"""What Windows' own installer brings, for a sentence that has no command."""
+
+
+def _by_winget(fix: Fix, case: Asked) -> Fix:
+    """Windows: what a sentence says to install, as a command where there is one."""
+    if fix.command or not case.windows or fix.role == "look":
+        return fix
+    bare = fix.text.bare if isinstance(fix.text, on.Said) else fix.text
+    for words, command in _BY_WINGET:
+        if found := words.match(bare):
+            return structs.replace(fix, command=on.cmd(command.format(**found.groupdict())))
+    return fix
+
+
 def _whole(fix: Fix, case: Asked) -> Fix:
+    fix = _by_winget(fix, case)
     if isinstance(fix.command, on.Command) and fix.command.shell in ("code", "dockerfile"):
         return fix
     lines = [_changed(line, case) for line in str(fix.command).splitlines()]

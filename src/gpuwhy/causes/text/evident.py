@@ -277,7 +277,7 @@ def _by_conda(name: str, version: str, old: bool, case: Asked) -> str:
     return on.linux(f"CONDA_OVERRIDE_CUDA={cuda} conda install -c conda-forge {wanted}{also}") if not case.windows else f"conda install -c conda-forge {wanted}{also}"  # fmt: skip
 
 
-_HELD_DLL = Later(r"(?:WinError (?:5|32)|Access is denied|being used by another process)[^\n]*?'(?P<folder>[^'\n]*site-packages)\\+(?P<left>~?[\w.-]+)", re.IGNORECASE)  # fmt: skip
+_HELD_DLL = Later(r"(?:WinError (?:5|32)|Access is denied|being used by another process|Errno 13\] Permission denied: (?='[A-Za-z]:))[^\n]*?'(?P<folder>[^'\n]*site-packages)\\+(?P<left>~?[\w.-]+)", re.IGNORECASE)  # fmt: skip
 _LEAVING = Later(r"(?:Attempting uninstall: |Found existing installation: |Uninstalling )(?P<name>[A-Za-z][\w.-]*?)(?=[ :-]\d|\s|$)", re.MULTILINE)  # fmt: skip
 
 
@@ -362,7 +362,7 @@ _SHOWN: tuple[Row, ...] = (
     *WINDOWS_SHOWN,
     *COUNTED,
     *MATCHED,
-    (("install.corrupted",), _torn),
+    (("install.corrupted", "env.limit", "other.not_gpu"), _torn),
     (("install.corrupted", "env.limit"), _no_room),
     (("driver.stub",), _linked_stub),
     (("cudnn.mixed_libraries",), _own_cudnn),

@@ -61,6 +61,7 @@ _LINUX = Later(
 _WINDOWS = Later(r"(?i)\.dll\b|\b[a-z]:\\|%\w+%|\bMSVC\b|paging file")
 
 
+_FOR_NVIDIA = Later(r"download\.pytorch\.org/whl/(?:nightly/)?cu1|--torch-backend")
 _NO_PYTHON = frozenset({"dotnet", "native"})
 
 
@@ -69,6 +70,8 @@ def _is_for(one: Alike, case: Asked) -> bool:
     if "compose" in case.tools and any(command.startswith("docker run") for _, command in one.row.run):
         return False
     if case.windows and one.row.run and not _here(one.row.run, case):  # all that it says to type is another system's
+        return False
+    if "other_card" in case.tools and any(_FOR_NVIDIA.search(command) for _, command in one.row.run):
         return False
     if case.tools & _NO_PYTHON and any(kind == "code" or command.startswith("pip ") for kind, command in one.row.run):
         return False

@@ -10,18 +10,35 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.causes.text.windows_builds import older_toolset
-from gpuwhy.causes.text.windows_modules import beside_path, of_its_package, other_release
+from gpuwhy.causes.text.windows_modules import (
+    beside_path,
+    of_gsplat,
+    of_its_package,
+    other_release,
+    torch_again,
+    vision_of_torch,
+)
 from gpuwhy.causes.text.windows_more import old_processor
-from gpuwhy.knowledge.limits import TORCHCODEC
+from gpuwhy.causes.text.windows_programs import (
+    in_the_project,
+    of_ctranslate2,
+    of_forge,
+    of_nuget,
+    of_onnxruntime,
+    of_providers,
+    of_the_webui,
+    of_torchcodec,
+)
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
 _NO_CL = Later(
     r"Cannot find compiler 'cl\.exe'|compiler version for cl: \[WinError 2\]|cl\.exe(?:'| is)? not (?:found|recogni[sz]ed|in PATH)|'cl' is not recogni[sz]ed|where cl[^\n]*\n[^\n]*Could not find"
     r"|Could not locate a supported Microsoft Visual C\+\+|No CMAKE_C(?:XX)?_COMPILER could be found|could not find any instance of Visual Studio|Failed to find MSVC|CreateProcess failed: The system cannot find|Compiler 'cl\.exe' in PATH different"
-    r"|Microsoft Visual C\+\+ 14\.\d (?:or greater )?is required|cl\.exe not found in default Visual Studio",
+    r"|Microsoft Visual C\+\+ 14\.\d (?:or greater )?is required|cl\.exe not found in default Visual Studio|Compiler: cl is not found",
     re.IGNORECASE,
 )
+_OF_CL = Later(r"\bcl(?:\.exe)?\b|Visual C\+\+|Visual Studio|MSVC", re.IGNORECASE)
 _NO_HEADERS = Later(r"Cannot open include file: '(?:crtdefs\.h|cerrno|algorithm|cstd\w+|cstring|stddef\.h|stdint\.h|stdlib\.h|corecrt\.h|io\.h|vector|string|memory|type_traits|basetsd\.h|windows\.h|assert\.h|math\.h)'", re.IGNORECASE)  # fmt: skip
 _OF_TORCH = Later(
     r"cpp_extension|torch[\\/]utils|setup\.py|bdist_wheel|build_ext|PyTorch extension|\bninja\b", re.IGNORECASE
@@ -33,7 +50,8 @@ _TCNN_AGAIN = "pip install --no-build-isolation git+https://github.com/NVlabs/ti
 def with_the_compiler(case: Asked) -> Iterator[Fix]:
     """cl.exe is not found, or not what belongs to it: a window that has it, the environment active there, the build again."""
     headers = _NO_HEADERS.search(case.text)
-    if not case.windows or not (headers or _NO_CL.search(case.text)):
+    none = _NO_CL.search(case.text)
+    if not (case.windows or _OF_CL.search(case.text)) or not (headers or none):
         return
     own = steps.variable("DISTUTILS_USE_SDK", "1") if _OF_TORCH.search(case.text) else None
     again = steps.Step(_TCNN_AGAIN) if _TCNN.search(case.text) else steps.typed_again(case)
@@ -46,11 +64,25 @@ def with_the_compiler(case: Asked) -> Iterator[Fix]:
 _TOOLSET = Later(r"No CUDA toolset found|CUDA \d+\.\d+\.(?:props|targets)[^\n]{0,60}not found", re.IGNORECASE)
 
 
+_PROPS = Later(r"CUDA (\d+\.\d+)\.(?:props|targets)", re.IGNORECASE)
+_OTHER = Later(r"\\CUDA\\v(\d+\.\d)|CUDA(?: Toolkit)? v?(1[0-3]\.\d)\b(?!\.(?:props|targets))|release (1[0-3]\.\d), V", re.IGNORECASE)  # fmt: skip
+
+
+def _of_the_toolkit_there(case: Asked) -> Iterator[Fix]:
+    """A project that was made with another CUDA than the one that is installed: its two lines, changed."""
+    wanted = _PROPS.search(case.text)
+    others = {next(filter(None, one.groups())) for one in _OTHER.finditer(case.text)} - ({wanted[1]} if wanted else set())  # fmt: skip
+    if wanted and len(others) == 1:
+        there = others.pop()
+        yield tried(on.in_windows(f"The project was made with CUDA {wanted[1]}, and CUDA {there} is installed: put {there} in the two lines of its .vcxproj that name it, and load the project again (or, in Visual Studio: Build Dependencies, Build Customizations, tick CUDA {there})"), on.powershell(f"Get-ChildItem -Recurse -Filter *.vcxproj | ForEach-Object {{ (Get-Content $_) -replace 'CUDA {wanted[1]}', 'CUDA {there}' | Set-Content $_ }}"))  # fmt: skip
+
+
 def into_msbuild(case: Asked) -> Iterator[Fix]:
     """CMake's generator for Visual Studio finds CUDA by four files of the toolkit, in the folder of the Visual Studio that is used."""
     if not case.windows or not _TOOLSET.search(case.text):
         return
     found, cuda = steps.studio(case), steps.kit(case)
+    yield from _of_the_toolkit_there(case)
     source = rf"{steps.KITS}\v{cuda}" if cuda else "$env:CUDA_PATH"
     extensions = rf"{source}\extras\visual_studio_integration\MSBuildExtensions\*"
     below = rf"MSBuild\Microsoft\VC\{found.number}\BuildCustomizations"
@@ -86,7 +118,7 @@ def of_tensorrt(case: Asked) -> Iterator[Fix]:
     yield tried(on.in_windows("Or install its wheel in place of the archive's: it brings the DLLs, and Python finds them"), f"pip install --upgrade {wheel}")  # fmt: skip
 
 
-_NO_HOME = Later(r"CUDA_HOME(?: environment variable)?(?: is not set| does not exist|\W+None)|CUDA_HOME is (?:undefined|not set)|nvcc(?:\.exe)? (?:was )?not found|bare_metal_version|No CUDA toolkit|CUDA_HOME environment", re.IGNORECASE)  # fmt: skip
+_NO_HOME = Later(r"CUDA_HOME(?: environment variable)?(?: is not set| does not exist|\W+None)|CUDA_HOME is (?:undefined|not set)|nvcc(?:\.exe)? (?:was )?not found|bare_metal_version|No CUDA toolkit|CUDA_HOME environment|Unable to find `?include/cuda\.h", re.IGNORECASE)  # fmt: skip
 _DEEPSPEED = Later(r"deepspeed", re.IGNORECASE)
 _NO_WHEEL = Later(r"flash[-_]attn", re.IGNORECASE)
 
@@ -97,7 +129,7 @@ def of_torchs_cuda(case: Asked) -> Iterator[Fix]:
         return
     cuda = steps.built_for(case)
     number = cuda or "12.4"
-    of = f"CUDA {cuda}, which this PyTorch was built with" if cuda else "CUDA of the number that python -c \"import torch; print(torch.version.cuda)\" prints (the lines name 12.4)"  # fmt: skip
+    of = f"CUDA {cuda}, which this PyTorch was built with" if cuda else "the CUDA toolkit (the lines name 12.4)" if "torch" not in case.text.lower() else "CUDA of the number that python -c \"import torch; print(torch.version.cuda)\" prints (the lines name 12.4)"  # fmt: skip
     if _DEEPSPEED.search(case.text):
         skips = steps.chain(case, steps.variable("DS_BUILD_OPS", "0"), steps.variable("DS_BUILD_AIO", "0"), steps.Step("pip install deepspeed --no-build-isolation"))  # fmt: skip
         yield tried(on.in_windows("Install DeepSpeed without compiling its operators, which then needs no CUDA toolkit (they are compiled when they are first used)"), skips)  # fmt: skip
@@ -138,7 +170,7 @@ def with_headers(case: Asked) -> Iterator[Fix]:
     yield tried(on.in_windows("Or do without Triton: no SageAttention (leave --use-sage-attention out) and no torch.compile"))  # fmt: skip
 
 
-_CUDNN_BIN = Later(r"([A-Za-z]:\\[^\n\"'<>|*?;]*?\\CUDNN\\v\d+\.\d+\\bin)(?:\\(\d+\.\d+))?", re.IGNORECASE)
+_CUDNN_BIN = Later(r"([A-Za-z]:\\[^\n\"'<>|*?;]*?\\CUDNN\\v(?:9|1\d)\.\d+\\bin)(?:\\(\d+\.\d+))?", re.IGNORECASE)
 _ELEVEN = Later(r"cublas64_11|cudart64_110|cu11\d|CUDA (?:Version: )?11\.", re.IGNORECASE)
 
 
@@ -167,86 +199,29 @@ def of_tensorflow_in_r(case: Asked) -> Iterator[Fix]:
         yield tried(on.in_windows("TensorFlow 2.10 is the last one with a GPU on Windows itself, for R too: make an environment with it, Python 3.10, CUDA 11.2 and cuDNN 8.1, and have R use that one (in a new R session; reticulate::install_miniconda() first, where there is no conda)"), on.code(line))  # fmt: skip
 
 
-_OLD_ARCH = Later(
-    r"Unsupported gpu architecture '(?:compute|sm)_(\d+)'|Value '(?:sm|compute)_(\d+)' is not defined", re.IGNORECASE
-)
-_OF_PROJECT = Later(r"MSB3721|BuildCustomizations|\.vcxproj|CodeGeneration", re.IGNORECASE)
+_PTXAS = Later(r"invoke ptxas\.exe|Running ptxas --version returned", re.IGNORECASE)
 
 
-def in_the_project(case: Asked) -> Iterator[Fix]:
-    """A project of Visual Studio that names architectures which this nvcc no longer knows: its own page for them, with the card's."""
-    found = _OLD_ARCH.search(case.text)
-    if not case.windows or not found or not _OF_PROJECT.search(case.text):
+def with_ptxas(case: Asked) -> Iterator[Fix]:
+    """TensorFlow compiles with the toolkit's ptxas.exe, which conda's cudatoolkit has not."""
+    if not case.windows or not _PTXAS.search(case.text):
         return
-    card = (case.gpu or "").replace(".", "")
-    wanted = f"compute_{card},sm_{card}" if card else "that of your card (nvidia-smi --query-gpu=compute_cap --format=csv prints it: 8.6 is compute_86,sm_86)"  # fmt: skip
-    yield tried(on.in_windows(f"The project names an architecture that this nvcc does not know: Project, Properties, CUDA C/C++, Device, Code Generation: put {wanted} in place of what is there, for every file too (a .cu may have its own), and rebuild; in a .vcxproj it is the line CodeGeneration"), on.code(f"<CodeGeneration>{wanted if card else 'compute_86,sm_86'}</CodeGeneration>"))  # fmt: skip
+    if steps.by_conda(case):
+        yield tried(on.in_windows("ptxas.exe is not found: conda's cudatoolkit has none; install it beside it, in the same environment, and activate that in the window that starts the program (without it TensorFlow lets the driver compile, which only starts slower)"), steps.chain(case, steps.activated(case), steps.Step("conda install -c nvidia cuda-nvcc=11.3")))  # fmt: skip
+    folder = rf"{steps.KITS}\v{steps.kit(case) or '11.2'}\bin"
+    yield tried(on.in_windows(f"Have the toolkit's bin folder, with ptxas.exe, on PATH in the window that starts the program ({folder})"), steps.chain(case, steps.first_on_path(folder)))  # fmt: skip
 
 
-_CODEC = Later(r"libtorchcodec|torchcodec", re.IGNORECASE)
-_FFMPEG = Later(r"FFmpeg is not properly installed|full-shared|Could not load libtorchcodec", re.IGNORECASE)
-_TORCH = Later(r"PyTorch version \((\d+\.\d+)|\btorch[ =:]+(\d+\.\d+)", re.IGNORECASE)
+_R_LIST = Later(r"Currently supported versions are:[^\n]*\"(1[0-3])\.(\d)\"", re.IGNORECASE)
 
 
-def of_torchcodec(case: Asked) -> Iterator[Fix]:
-    """TorchCodec is for one PyTorch, and opens FFmpeg's shared DLLs."""
-    if not case.windows or not _CODEC.search(case.text):
-        return
-    found = _TORCH.search(case.text)
-    torch = (found[1] or found[2]) if found else ""
-    fits = [codec for codec, wanted in TORCHCODEC.items() if wanted == torch]
-    pin = f"torchcodec=={fits[-1]}.*" if fits else "torchcodec"
-    pairs = "" if fits else " (0.7 for PyTorch 2.8, 0.9 for 2.9, 0.10 for 2.10)"
-    yield tried(on.in_windows(f"Install the TorchCodec that was built for this PyTorch{f' {torch}' if torch else ''}{pairs}: another one's DLL lacks functions of it"), f'pip install --force-reinstall --no-deps "{pin}"')  # fmt: skip
-    if _FFMPEG.search(case.text):
-        yield tried(on.in_windows("And install FFmpeg's shared build, whose DLLs it opens (the usual build has none); then open a new window: its bin folder must be on PATH"), on.cmd("winget install --exact --id Gyan.FFmpeg.Shared"))  # fmt: skip
-
-
-_CT2 = Later(r"ctranslate2[ =]+(\d+)\.(\d+)", re.IGNORECASE)
-_EIGHT = Later(r"cudnn\w*64_8\.dll", re.IGNORECASE)
-_WHISPER = Later(r"faster[-_ ]?whisper|ctranslate2|whisperx", re.IGNORECASE)
-
-
-def of_ctranslate2(case: Asked) -> Iterator[Fix]:
-    """CTranslate2 up to 4.4 opens cuDNN 8, and PyTorch from 2.4 on brings cuDNN 9: one of them moves."""
-    if not case.windows or not _EIGHT.search(case.text) or not _WHISPER.search(case.text):
-        return
-    yield tried(on.in_windows("CTranslate2 4.4 and older opens cuDNN 8, and PyTorch from 2.4 on brings cuDNN 9: install CTranslate2 4.5 or newer, which takes that one (whisperx: 3.3.3 or newer with it)"), 'pip install --upgrade "ctranslate2>=4.5" faster-whisper')  # fmt: skip
-    path = "import nvidia.cublas as b, nvidia.cudnn as n; print(list(b.__path__)[0] + chr(92) + 'bin;' + list(n.__path__)[0] + chr(92) + 'bin')"  # fmt: skip
-    both = steps.chain(case, steps.Step('pip install nvidia-cublas-cu12 "nvidia-cudnn-cu12==8.9.7.29"'), steps.Step(f"for /f \"delims=\" %i in ('python -c \"{path}\"') do set PATH=%i;%PATH%", f'$env:PATH = (python -c "{path}") + ";" + $env:PATH'))  # fmt: skip
-    yield tried(on.in_windows("Or keep it, and bring cuDNN 8 as a wheel, with its folder on PATH in the window that then starts the program"), both)  # fmt: skip
-
-
-_WEBUI = Later(r"webui-user\.bat|stable-diffusion-webui|sd-webui|webui-forge", re.IGNORECASE)
-_NONE_FOR = Later(r"No matching distribution found for (?:torch|xformers)", re.IGNORECASE)
-
-
-def of_the_webui(case: Asked) -> Iterator[Fix]:
-    """The web UI wants Python 3.10, whose environment it makes itself."""
-    if not case.windows or not _WEBUI.search(case.text) or not _NONE_FOR.search(case.text):
-        return
-    python = r"%LOCALAPPDATA%\Programs\Python\Python310\python.exe"
-    yield tried(on.in_windows(f"The web UI wants Python 3.10, and {f'Python {case.python}' if case.python else 'another one'} made its environment: install 3.10, delete the folder venv, name that Python in webui-user.bat (set PYTHON={python}), and start it again"), on.cmd("winget install --exact --id Python.Python.3.10\nrmdir /s /q venv\nnotepad webui-user.bat"), safe=False)  # fmt: skip
-
-
-_REFUSES = Later(r"does not support the current version of Torch/CUDA", re.IGNORECASE)
-
-
-def of_forge(case: Asked) -> Iterator[Fix]:
-    """Forge's own words for a PyTorch that sees no GPU."""
-    if case.windows and _REFUSES.search(case.text):
-        yield tried(on.in_windows("Its PyTorch sees no GPU: update NVIDIA's driver first (nvidia.com/drivers, then restart; nvidia-smi must name the card), then put the build with CUDA in its environment"), "pip install --force-reinstall torch torchvision --index-url https://download.pytorch.org/whl/cu128")  # fmt: skip
-
-
-_CHOICES = Later(
-    r"invalid choice: '?(?:cuda|tensorrt)'? \(choose from[^\n]*(?:azure|directml|openvino|coreml)", re.IGNORECASE
-)
-
-
-def of_providers(case: Asked) -> Iterator[Fix]:
-    """The choices of a program are ONNX Runtime's providers: the package for the CPU has no CUDA among them."""
-    if case.windows and _CHOICES.search(case.text):
-        yield tried(on.in_windows("The choices are those of ONNX Runtime, and the package that is installed is the one for the CPU (azure and cpu are its two): remove both of its packages, and install the one for the GPU with the libraries that it opens"), 'pip uninstall -y onnxruntime onnxruntime-gpu onnxruntime-directml\npip install "onnxruntime-gpu[cuda,cudnn]"')  # fmt: skip
+def of_torch_for_r(case: Asked) -> Iterator[Fix]:
+    """torch for R names the CUDA releases that it knows: its own build for the last of them, which brings CUDA itself."""
+    if found := _R_LIST.search(case.text):
+        kind = f"cu{found[1]}{found[2]}"
+        line = f'v <- as.character(packageVersion("torch")); options(timeout = 3600, repos = c(torch = sprintf("https://torch-cdn.mlverse.org/packages/{kind}/%s/", v), CRAN = "https://cloud.r-project.org")); install.packages("torch"); library(torch); cuda_is_available()'  # fmt: skip
+        yield tried(f"This torch for R knows CUDA {found[1]}.{found[2]} as its newest: install its own build of that kind, which brings CUDA and cuDNN itself, whatever toolkit is there (in a new R session)", on.code(line))  # fmt: skip
+        yield tried(f"Or install CUDA {found[1]}.{found[2]} beside the other, name it, and let torch for R install again", on.code(f'Sys.setenv(CUDA = "{found[1]}.{found[2]}"); torch::install_torch(reinstall = TRUE)'))  # fmt: skip
 
 
 _ARTIFACT = Later(r"([A-Za-z]:\\[^\n\"'<>|*?]*?\\\.julia\\artifacts\\[0-9a-f]{12,40})", re.IGNORECASE)
@@ -268,15 +243,22 @@ WINDOWS_SHOWN: tuple[tuple[tuple[str, ...], Callable[[Asked], Iterator[Fix]]], .
     (("program.build", "cuda.version_mismatch"), older_toolset),
     (("env.path", "cuda.", "cudnn.", "other.not_gpu", "install."), of_tensorrt),
     (("cuda.version_mismatch", "program.build"), of_one_cuda),
+    (("cuda.compiler_missing", "env.path", "program.build"), of_gsplat),
     (("env.path", "cuda.compiler_missing", "program.build"), of_torchs_cuda),
     (("cuda.", "framework.extension_abi", "install.", "other.not_gpu"), of_its_package),
     (("cuda.", "env.path", "cudnn.", "other.not_gpu"), beside_path),
     (("cuda.", "framework.", "driver."), other_release),
+    (("install.", "cudnn.", "cuda.", "other.", "framework."), torch_again),
+    (("install.", "framework.", "program.build"), vision_of_torch),
     (("cuda.", "cudnn.", "env.path", "install.", "framework.bug"), of_artifacts),
     (("cudnn.missing", "env.path", "cuda.missing_library"), below_bin),
     (("framework.platform_dropped", "framework.cpu_only", "cuda.missing_library"), of_tensorflow_in_r),
     (("other.not_gpu", "framework."), old_processor),
     (("program.build",), in_the_project),
+    (("cuda.", "framework.", "install."), of_torch_for_r),
+    (("cuda.compiler_missing", "env.path", "other.not_gpu"), with_ptxas),
+    (("cuda.", "cudnn.", "env.path"), of_nuget),
+    (("cuda.", "cudnn.", "env.path"), of_onnxruntime),
     (("framework.cpu_only", "install."), of_providers),
     (("install.", "framework.", "env.path", "cuda.", "other."), of_torchcodec),
     (("cudnn.", "cuda.", "env.path", "install."), of_ctranslate2),

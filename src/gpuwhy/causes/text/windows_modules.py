@@ -10,7 +10,8 @@ from gpuwhy.causes.text import windows_steps as steps
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
-from gpuwhy.knowledge.extension_wheels import BY_FILE, BY_INDEX
+from gpuwhy.knowledge.companions import going_with
+from gpuwhy.knowledge.extension_wheels import BY_FILE, BY_INDEX, BY_PACKAGE
 from gpuwhy.knowledge.extensions import BUILT_BY, package_of
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -51,11 +52,20 @@ def _package(case: Asked) -> str:
     known = package_of(module) if module else ""
     if known in BY_INDEX or known in BY_FILE or known in BUILT_BY:
         return known
-    bare = re.sub(r"_?(?:cuda|ext|C|kernels|cpp)$", "", module)
-    if bare in BY_FILE or bare in BY_INDEX:
+    bare = re.sub(r"_?(?:cuda|ext|C|kernels|cpp|native)$", "", module)
+    if bare in BY_FILE or bare in BY_INDEX or bare in BY_PACKAGE:
         return bare
     folders = [one["package"] for one in _WHERE.finditer(case.text)]
     return next((one for one in reversed(folders) if one not in _PLAIN), "")
+
+
+_WITHOUT_KIT = Later(r"\b(gsplat): no cuda toolkit found", re.IGNORECASE)
+
+
+def of_gsplat(case: Asked) -> Iterator[Fix]:
+    """gsplat compiles itself at its first use: its makers' wheel needs no toolkit."""
+    if case.windows and _WITHOUT_KIT.search(case.text):
+        yield from _by_index("gsplat", _built(case), case)
 
 
 def of_its_package(case: Asked) -> Iterator[Fix]:
@@ -68,6 +78,8 @@ def of_its_package(case: Asked) -> Iterator[Fix]:
         yield from _by_index(package, built, case)
     elif package in BY_FILE:
         yield from _by_file(package, built, case)
+    elif package in BY_PACKAGE:
+        yield tried(on.in_windows(f"{BY_PACKAGE[package].rpartition(' ')[2]} is for one PyTorch alone, and another is installed: install it again with the one that it asks for"), BY_PACKAGE[package])  # fmt: skip
     elif package in BUILT_BY:
         again = steps.chain(case, steps.tools(case), steps.compiler(case), steps.activated(case), steps.variable("DISTUTILS_USE_SDK", "1"), steps.Step(BUILT_BY[package]))  # fmt: skip
         yield tried(on.in_windows(f"{package} was compiled for another PyTorch or CUDA than the one that is there: build it again, in a window that has Visual Studio's compiler and the CUDA toolkit of PyTorch's CUDA"), again)  # fmt: skip
@@ -85,7 +97,7 @@ def _by_index(package: str, built: Built, case: Asked) -> Iterator[Fix]:
     for name, value in given.items():
         command = command.replace(f"{{{name}}}", value)
     which = f"PyTorch {known.torch} with CUDA {known.cu[2:4]}.{known.cu[4:]}" if built.whole else "the PyTorch that is there (the command names 2.4.0 with cu121: put what python -c \"import torch; print(torch.__version__)\" prints)"  # fmt: skip
-    yield tried(on.in_windows(f"{row.title} was compiled for another PyTorch: take it away, and install its wheel for {which}, from its own list"), command)  # fmt: skip
+    yield tried(on.in_windows(f"{row.title} must be for the very PyTorch: take it away, and install its wheel for {which}, from its own list"), command)  # fmt: skip
 
 
 def _by_file(package: str, built: Built, case: Asked) -> Iterator[Fix]:
@@ -96,6 +108,30 @@ def _by_file(package: str, built: Built, case: Asked) -> Iterator[Fix]:
     if "installer_files" in case.text:
         yield tried(on.in_windows(f"{name} was compiled for another PyTorch than the one that an update brought: delete the folder installer_files, and start start_windows.bat, which installs all of it anew, of one release; models and settings stay"), steps.chain(case, steps.Step("rmdir /s /q installer_files", "Remove-Item -Recurse -Force installer_files"), steps.Step("start_windows.bat", ".\\start_windows.bat")), safe=False)  # fmt: skip
     yield tried(on.in_windows(f"{name} was compiled for another PyTorch or CUDA: take it away, then install its wheel for Windows whose name has {which} and {tag}, a file of the release page of {BY_FILE[package]} on GitHub (without it programs take PyTorch's own attention)"), f"pip uninstall -y {name}\npip install --no-deps {file}")  # fmt: skip
+
+
+_OF_TORCH = Later(r"WinError (?:127|193|1114)\][^\n]*site-packages[\\/]+torch[\\/]+lib[\\/]+(?P<dll>[\w.-]+\.dll)", re.IGNORECASE)  # fmt: skip
+_SAME = "python -c \"import importlib.metadata as m, subprocess, sys; v = m.version('torch'); subprocess.run([sys.executable, '-m', 'pip', 'install', '--force-reinstall', '--no-deps', '--no-cache-dir', 'torch==' + v, '--index-url', 'https://download.pytorch.org/whl/' + (v.partition('+')[2] or 'cpu')])\""  # fmt: skip
+"""PyTorch of the very release and index that is installed."""
+
+
+def torch_again(case: Asked) -> Iterator[Fix]:
+    """A DLL of PyTorch's own folder that is of another set than its neighbours: all of it again, of the same release."""
+    found = _OF_TORCH.search(case.text)
+    if not case.windows or not found or "1114" in found[0]:
+        return
+    yield tried(on.in_windows(f"{found['dll']} in torch\\lib is not the one that belongs to its neighbours (copied there, or cut off): close every Python of this environment, and install the very same PyTorch again over it, which brings the whole set; torchvision and the rest stay"), _SAME)  # fmt: skip
+
+
+_VISION = Later(r"torchvision::\w+' (?:with arguments from the 'CUDA'|is only available)", re.IGNORECASE)
+
+
+def vision_of_torch(case: Asked) -> Iterator[Fix]:
+    """torchvision for the CPU beside a PyTorch with CUDA: the one that belongs to that PyTorch, from its index."""
+    built = _built(case)
+    mine = going_with("torchvision", built.torch) if built.whole else ""
+    if mine and _VISION.search(case.text):
+        yield tried(f"torchvision is a build for the CPU, and PyTorch is {built.torch}+{built.cu}: install its own pair from the same index, and leave PyTorch as it is", f"pip install --force-reinstall --no-deps torchvision=={mine} --index-url https://download.pytorch.org/whl/{built.cu}")  # fmt: skip
 
 
 _LINKED = frozenset({"cv2", "_driver", "_dlib_pybind11", "_pyflamegpu", "pyflamegpu", "_swigfaiss", "swigfaiss", "nvjpeg", "pynvcodec", "_PyNvVideoCodec", "PyNvCodec", "_pycuda", "_cudart", "pycolmap", "open3d", "pybind", "_nvimgcodec", "ctranslate2", "_ext"})  # fmt: skip
