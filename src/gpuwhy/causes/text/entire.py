@@ -220,4 +220,4 @@ def _for_another(fix: Fix, case: Asked) -> bool:
 
 def _by_conda(fix: Fix, case: Asked) -> bool:
     first = str(fix.command).splitlines()[:1]
-    return bool(first and _ONLY_CONDA.match(first[0])) and bool(_PLAIN_PYTHON.search(case.text)) and not _CONDA.search(case.text)  # fmt: skip
+    return bool(first and _ONLY_CONDA.match(first[0])) and (case.windows or bool(_PLAIN_PYTHON.search(case.text))) and not _CONDA.search(case.text)  # fmt: skip

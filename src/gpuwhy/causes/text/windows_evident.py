@@ -28,6 +28,7 @@ from gpuwhy.causes.text.windows_programs import (
     of_providers,
     of_the_webui,
     of_torchcodec,
+    whole_cudnn,
 )
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -255,6 +256,7 @@ WINDOWS_SHOWN: tuple[tuple[tuple[str, ...], Callable[[Asked], Iterator[Fix]]], .
     (("framework.platform_dropped", "framework.cpu_only", "cuda.missing_library"), of_tensorflow_in_r),
     (("other.not_gpu", "framework."), old_processor),
     (("program.build",), in_the_project),
+    (("cudnn.",), whole_cudnn),
     (("cuda.", "framework.", "install."), of_torch_for_r),
     (("cuda.compiler_missing", "env.path", "other.not_gpu"), with_ptxas),
     (("cuda.", "cudnn.", "env.path"), of_nuget),

@@ -10,6 +10,7 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.knowledge.limits import TORCHCODEC
+from gpuwhy.knowledge.windows import INSTALLERS
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.version import at_least
@@ -113,6 +114,26 @@ def of_nuget(case: Asked) -> Iterator[Fix]:
     folder = rf"{steps.KITS}\v{'11.8' if wants == 11 else '12.4'}"
     needs = "CUDA 11.8 and cuDNN 8.9 for CUDA 11 (its DLLs in the same bin folder, with zlibwapi.dll)" if wants == 11 else "CUDA 12.4 and cuDNN 9 (its DLLs in the same bin folder)"  # fmt: skip
     yield tried(on.in_windows(f"Or keep the package, and install {needs} beside the other, its bin folder first on PATH; then start Visual Studio anew"), steps.chain(case, steps.Step(f"winget install --exact --id Nvidia.CUDA --version {folder[-4:]}"), steps.first_on_path(rf"{folder}\bin")))  # fmt: skip
+
+
+_LOADED = Later(r"Loaded runtime CuDNN library: (\d+\.\d+(?:\.\d+)?) but source was compiled with: (\d+\.\d+)", re.IGNORECASE)  # fmt: skip
+
+
+_GOES_WITH = {"5.1": "8.0", "6.0": "8.0", "7.0": "9.0", "7.1": "9.0", "7.2": "9.0", "7.3": "9.0", "7.4": "10.0"}
+"""The CUDA of the TensorFlow that was compiled with a cuDNN, where no installer's row tells."""
+
+
+def whole_cudnn(case: Asked) -> Iterator[Fix]:
+    """TensorFlow loads an older cuDNN than it was compiled with: the whole set of the right one, by its archive, over the folder that wins."""
+    found = _LOADED.search(case.text)
+    if not case.windows or not found:
+        return
+    row = next((one for one in INSTALLERS if one.cudnn.startswith(found[2])), None)
+    cuda = steps.kit(case) or (row.cuda if row else _GOES_WITH.get(found[2], "11.2"))
+    archive = f"{row.archive}, from NVIDIA's cuDNN archive" if row else f"cuDNN {found[2]} for CUDA {cuda}, from NVIDIA's cuDNN archive"  # fmt: skip
+    major = found[1].split(".")[0]
+    folder = rf"{steps.KITS}\v{cuda}\bin"
+    yield tried(on.in_windows(f"cuDNN {found[1]} is found first, and TensorFlow wants {found[2]}: the first line names the copies, the topmost is taken; replace all cudnn*64_{major}.dll in that folder together by those of the bin folder of {archive} (unpacked here as C:\\cudnn), then start the program, and its editor, anew"), steps.chain(case, steps.Step(f"where cudnn64_{major}.dll", f"where.exe cudnn64_{major}.dll"), steps.Step(rf'copy /Y C:\cudnn\bin\cudnn*.dll "{folder}"', rf'Copy-Item -Force C:\cudnn\bin\cudnn*.dll "{folder}"')), safe=False)  # fmt: skip
 
 
 _NO_PROVIDER = Later(r"LoadLibrary failed with error (?:126|127)|CUDA_PATH is set but CUDA|Require cuDNN|Failed to create CUDAExecutionProvider|Error loading \"[^\"\n]*onnxruntime_providers_cuda\.dll", re.IGNORECASE)  # fmt: skip
