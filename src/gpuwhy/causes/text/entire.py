@@ -218,6 +218,11 @@ def _for_another(fix: Fix, case: Asked) -> bool:
     return bool(named) and not known and not case.programs
 
 
+def _by_installer(case: Asked) -> bool:
+    """TensorFlow on Windows takes NVIDIA's installers as well, whoever has conda or not."""
+    return case.windows and case.framework == "tensorflow"
+
+
 def _by_conda(fix: Fix, case: Asked) -> bool:
     first = str(fix.command).splitlines()[:1]
-    return bool(first and _ONLY_CONDA.match(first[0])) and (case.windows or bool(_PLAIN_PYTHON.search(case.text))) and not _CONDA.search(case.text)  # fmt: skip
+    return bool(first and _ONLY_CONDA.match(first[0])) and (_by_installer(case) or bool(_PLAIN_PYTHON.search(case.text))) and not _CONDA.search(case.text)  # fmt: skip
