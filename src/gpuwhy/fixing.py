@@ -18,6 +18,7 @@ from gpuwhy.reason.picture import picture_here
 from gpuwhy.reason.remedy import doable, steps, why_none
 from gpuwhy.repair import apply, condition
 from gpuwhy.repair.begin import Call, Repair, begun, front, led_along, notes, real, settled, with_size
+from gpuwhy.repair.belongings import bring
 from gpuwhy.repair.child import FailedError
 from gpuwhy.repair.claim import held, sweep
 from gpuwhy.repair.installer import Installer
@@ -135,6 +136,7 @@ class _Work:
         else:
             named = self.repair.folder_named
             made = apply.into_copy(self.patient, self.actions, self.installer, named, self.repair.gpu)
+            self._belongings(made)
         self.environ = led_along(self.call.environ, self.patient.prefix, made.environment)
         if self.environ.get("LD_LIBRARY_PATH") != self.call.environ.get("LD_LIBRARY_PATH"):
             named = shlex.quote(self.environ["LD_LIBRARY_PATH"])
@@ -144,6 +146,16 @@ class _Work:
             self.outcome, environment=made.environment, done=done, python=made.python, undo=made.undo, use=made.use
         )
         return made
+
+    def _belongings(self, made: apply.Made) -> None:
+        """What the old one has beside its packages; without it a copy is no stand-in for its user."""
+        host, facts = self.run.host, self.run.facts
+        try:
+            told = bring(host, facts, self.patient, made.environment, self.about, self.call.environ)
+        except OSError as error:
+            told = f"not everything: {error}"
+        if told:
+            self.say(f"carried over: {told}")
 
     def _verified(self, made: apply.Made, was: Condition) -> Outcome:
         """The second look, as in a shell where the environment is activated, and what follows from it."""

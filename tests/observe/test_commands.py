@@ -61,6 +61,13 @@ def test_one_that_is_gone_and_all_that_are_gone(world: World) -> None:
     assert wrong(world) == []
 
 
+def test_a_program_within_a_package_that_may_not_be_run(world: World) -> None:
+    world.install("triton", "3.2.0", {"triton/bin/helper": shared_object(), "triton/bin/notes": "data"})
+    for name in ("helper", "notes"):
+        (world.root / SITE.lstrip("/") / f"triton/bin/{name}").chmod(0o644)
+    assert wrong(world) == [("not executable", f"{SITE}/triton/bin/helper")]
+
+
 def test_python3_of_another_release(world: World) -> None:
     world.file("/opt/bin/python3.11", shared_object())
     (world.root / "venv/bin/python3").symlink_to("/opt/bin/python3.11")

@@ -248,7 +248,8 @@ def _metadata(scene: Scene, dist: Distribution) -> Damage | None:
     link = scene.host.link(path) if isinstance(stat, Absent) else stat
     if isinstance(stat, Absent) and isinstance(link, Known):
         return Damage(path, f"{dist.name} {dist.version}", "dangling link", "METADATA", f"points to {link.value}")
-    return Damage(path, f"{dist.name} {dist.version}", "metadata unreadable", "METADATA", actual)
+    what = "metadata unreadable" if isinstance(stat, Unknown) else "metadata gone"
+    return Damage(path, f"{dist.name} {dist.version}", what, "METADATA", actual)
 
 
 def _wrong(scene: Scene, path: str, owners: list[Claim], machines: dict[str, str]) -> Damage | None:

@@ -14,6 +14,7 @@ from gpuwhy.observe.scene import Scene
 
 _FIRST_READ = ("__init__", "version", "_version")
 _TOOL = "bin/ptxas"
+_PROGRAM = re.compile(r"[A-Za-z_][\w.-]*/(?:[\w.-]+/)*bin/[\w+-]+")
 _COMPILING = {"nvidia-cuda-nvcc": (".bc", _TOOL), "triton": (".bc", _TOOL), "cupy": (".h", ".cuh", ".hpp")}
 """Files of some packages, by their ending, without which kernels are not compiled."""
 DATA = "data missing"
@@ -60,11 +61,19 @@ def compiler_files(scene: Scene, dist: Distribution) -> list[Damage]:
     for ending in endings:
         for name in value_or(scene.host.unwritten(record, ending), ()):
             out.append(Damage(f"{site}/{name}", owner, "module missing", "", "no file"))
-    for line in value_or(scene.host.lines(record, f"{_TOOL},"), ()) if _TOOL in endings else ():
-        stat = scene.host.stat(f"{site}/{line.split(',')[0]}")
+    for name in _programs(scene, record):
+        stat = scene.host.stat(f"{site}/{name}")
         if isinstance(stat, Known) and stat.value.kind == "file" and "x" not in stat.value.mode:
+            if not name.endswith(_TOOL) and not isinstance(scene.host.elf(stat.source.where), Known):
+                continue  # no program: data in a folder of that name
             out.append(Damage(stat.source.where, owner, "not executable", "", stat.value.mode))
     return out
+
+
+def _programs(scene: Scene, record: str) -> list[str]:
+    """What a package holds in a folder bin of its own: programs that it starts."""
+    names = (line.split(",")[0] for line in value_or(scene.host.lines(record, "/bin/"), ()))
+    return [name for name in names if _PROGRAM.fullmatch(name)]
 
 
 def _first_read(scene: Scene, dist: Distribution) -> list[Damage]:

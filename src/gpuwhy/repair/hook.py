@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 BEGIN, END = "# >>> gpuwhy fix >>>", "# <<< gpuwhy fix <<<"
 _BLOCK = re.compile(rf"\n?{BEGIN}\n.*?{END}\n", re.DOTALL)
@@ -27,6 +27,16 @@ def _append(path: str, lines: list[str]) -> str:
     text = _BLOCK.sub("", text).rstrip("\n")
     _replace(path, f"{text}\n\n{block}\n")
     return path
+
+
+def export_all(prefix: str, values: Mapping[str, str]) -> None:
+    """What another environment's activation exported, in this one's too, before the lines of a fix."""
+    path = f"{prefix}/bin/activate"
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        text = file.read()
+    lines = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in values.items())
+    own, mark, rest = text.partition(BEGIN)
+    _replace(path, f"{own.rstrip()}\n\n# as in the environment that this is a copy of\n{lines}\n\n{mark}{rest}")
 
 
 def _conda(folder: str, folders: Sequence[str]) -> str:

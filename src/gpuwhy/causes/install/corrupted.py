@@ -83,7 +83,7 @@ def _twice(case: Case) -> list[Damage]:
 
 def _damage(case: Case) -> list[Damage]:
     """Damage, the certain kinds first; a file that another package wrote over is a conflict, not damage."""
-    found = damages.without_stripped(case.facts.target.damage.need() or ())
+    found = imported.heard_of(case, damages.without_stripped(case.facts.target.damage.need() or ()))
     if any(one.what in damages.OVERWRITTEN for one in found):
         conflicts = case.facts.target.conflicts.need() or ()
         shared = set(chain.from_iterable(conflict.owners for conflict in conflicts))

@@ -19,6 +19,7 @@ MODULES = {
     "module empty": "empty",
     "not executable": "not executable",
     "data missing": "missing",
+    "metadata gone": "missing or empty",
     "module unreadable": "not readable for this user",
     "module broken": "nothing that Python can compile",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpuwhy.knowledge.modules import IMPORTED_AS
 from gpuwhy.model.cause import Case, Evidence, saw
@@ -16,6 +16,10 @@ SEARCH = ("PYTHONPATH", "PYTHONUSERBASE", "PYTHONNOUSERSITE")
 
 LARGE = ("torch", "tensorflow", "jax", "jaxlib", "triton")
 """Packages that are not written anew on a guess."""
+
+
+_BY_METADATA = ("PackageNotFoundError", "DistributionNotFound", "VersionConflict", "ContextualVersionConflict")
+"""What is raised where a package looks for another's metadata, and finds none or another release's."""
 
 
 def failing(case: Case) -> list[Imported]:
@@ -92,7 +96,9 @@ def _lacks_a_name(one: Imported) -> bool:
     """Code that was written for another release of the package that it uses: a name or a part is not there."""
     if one.lost and "." in one.lost:
         return True
-    return one.kind in ("AttributeError", "TypeError") or (one.kind == "ImportError" and one.source.endswith(".py"))
+    return one.kind in ("AttributeError", "TypeError", *_BY_METADATA) or (
+        one.kind == "ImportError" and one.source.endswith(".py")
+    )
 
 
 def distributions_of(case: Case, packages: list[str]) -> Iterator[str]:
@@ -106,6 +112,12 @@ def distributions_of(case: Case, packages: list[str]) -> Iterator[str]:
 def on_the_way(case: Case, damage: Damage) -> bool:
     """Whether a damaged file is one that an import failed at, or of the same package."""
     return any(_near(one, damage) for one in failing(case))
+
+
+def heard_of(case: Case, found: Sequence[Damage]) -> list[Damage]:
+    """Damage without metadata that is gone, unless a failed import names the package: else nobody asked for it."""
+    said = " ".join(one.why for one in failing(case))
+    return [one for one in found if one.what != "metadata gone" or one.owner.partition(" ")[0] in said]
 
 
 def _near(one: Imported, damage: Damage) -> bool:
