@@ -99,3 +99,38 @@ def test_a_file_above_is_found_from_an_absolute_path_too():
     files = {"/a/b/docker/Dockerfile": "FROM python:3.13\nCOPY reqs.txt .\nRUN pip install -r reqs.txt\n"}
     result = check(files, beside={"/a/b/reqs.txt": "numpy\ntorch==2.3.1\n"})
     assert found(result) == [("python-no-wheel", "/a/b/reqs.txt", 2)]
+
+
+@pytest.mark.parametrize(
+    "commands, times",
+    [
+        (("torch==2.0.0 torchvision==0.15.1", "torch==2.0.1 torchvision==0.15.2"), 0),
+        (("torch==2.0.0 torchvision==0.15.2",), 1),
+        (("numpy==1.24.3", "tensorflow==2.12.0"), 0),
+        (("tensorflow==2.12.0", "numpy==1.24.3"), 1),
+        (("tensorflow==2.12.0 numpy==1.24.3",), 1),
+    ],
+)
+def test_what_a_later_command_puts_right_is_no_mismatch(commands, times):
+    lines = "".join(f"RUN pip install {one}\n" for one in commands)
+    assert named("pair-mismatch", "Dockerfile", "FROM python:3.10\n" + lines) == times
+
+
+@pytest.mark.parametrize("release, times", [("0.9.2", 1), ("0.10.1.1", 1), ("0.11.0", 1), ("0.11.2", 0)])
+def test_a_wheel_for_every_python_from_one_on_is_limited_too(release, times):
+    assert named("unstated-limit", "requirements.txt", f"vllm=={release}\n") == times
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("environment-gpu.yml", "dependencies:\n  - python=2.7\n"),
+        ("README.md", "Tested with Python 2.7.\n"),
+        ("cog.yaml", 'build:\n  python_version: "3.8"\n'),
+        (".travis.yml", 'python:\n  - "3.6"\n'),
+    ],
+)
+def test_a_python_that_a_file_of_the_project_names_counts(name, text):
+    pins = "tensorflow-gpu==1.12.0\n"
+    assert named("python-unnamed", "requirements.txt", pins) == 1
+    assert named("python-unnamed", "requirements.txt", pins, {name: text}) == 0

@@ -76,6 +76,9 @@ langchain-text-splitters langchain-huggingface llama-index-core hf-xet chardet i
 ipykernel
 pyzmq tornado notebook cffi cryptography lxml beautifulsoup4 gdown inflect typeguard mpmath preshed cymem murmurhash
 blis catalogue srsly wasabi weasel gunicorn boto3 botocore s3transfer markdown-it-py yarl multidict frozenlist aiosignal
+cached-path dctorch descript-audiotools trainer gruut laion-clap matscipy mlflow-skinny mlflow-tracing numpy-minmax
+numpy-rms nuscenes-devkit paddlex proto-plus sktime texify unsloth-zoo kernels docling-core docling-ibm-models
+opencv-contrib-python-headless imbalanced-learn pymatgen-core spglib mosaicml transformer-smaller-training-vocab
 """
 PROJECTS = NAMES.split()
 

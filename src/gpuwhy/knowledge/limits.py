@@ -27,6 +27,8 @@ class Limit(msgspec.Struct, frozen=True):
 LIMITS: tuple[Limit, ...] = (
     Limit("vllm", "0.8.5", "0.10", "transformers<4.54", "it registers 'aimv2', which transformers 4.54 has itself",
           source("vllm-project/vllm-ascend issue 2046, gpustack/gpustack issue 2665", "July and August 2025")),
+    Limit("vllm", "0.10", "0.11.1", "transformers<5", "it reads what transformers 5 removed from its tokenizers",
+          source("vllm-project/vllm pull request 29686, VsonicV/es-at-scale issue 41", "0.11.1 and newer forbid it")),
     Limit("basicsr", "1.3.4", "", "torchvision<0.17", "it imports a module (functional_tensor) that 0.17 removed",
           source("XPixelGroup/BasicSR issue 649 and its kin", "1.4.2 is the last release")),
     Limit("realesrgan", "", "", "torchvision<0.17", "its basicsr imports a module of torchvision that 0.17 removed",

@@ -99,7 +99,8 @@ def taken(scope: Scope, name: str, among: Iterable[str], only: int = -1, late: b
         if any(is_refused(pins, python) for pins in groups):
             continue  # the installation fails there, so nothing comes
         release = _release([pin for pins in groups for pin in pins], python, name, late)
-        one_by_one = (_release(pins, python, name, late) for pins in reversed(groups))
+        ordered = groups if late else reversed(groups)  # what an earlier command brought stays, if it may
+        one_by_one = (_release(pins, python, name, late) for pins in ordered)
         release = release or next(filter(None, one_by_one), "")
         if release:
             yield release

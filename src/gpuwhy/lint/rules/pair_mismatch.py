@@ -86,7 +86,7 @@ def _companions(scope: Scope) -> Iterator[Mistake]:
     if scope.environment.forked:
         return
     for pin in scope.environment.pins:
-        paired = _paired(pin) if not pin.limits and scope.is_single(pin) else []
+        paired = _paired(pin) if not pin.limits and scope.is_single(pin) and not _is_undone(scope, pin) else []
         for name in sorted({name for row in paired for name in _pairs(row)}):
             yield from _pair(scope, pin, paired, name)
 
@@ -123,23 +123,35 @@ def _pair(scope: Scope, pin: Pin, paired: list[Release], name: str) -> Iterator[
 
 def _beside(scope: Scope, pin: Pin, other: Pin) -> bool:
     """Whether another pin names a release, for the same installer and the same environment."""
-    named = bool(other.specifier) and not other.reference and scope.is_single(other)
+    named = bool(other.specifier) and not other.reference and scope.is_single(other) and not _is_undone(scope, other)
     alone = pin.origin == "conda" and other.origin == "pip" and "pytorch" not in scope.names
     forge = "pytorch-gpu" in scope.names or "pytorch-cpu" in scope.names  # conda-forge's: any patch of a minor release
     same = other.origin == pin.origin and not (pin.origin == "conda" and (pin.build or forge))
     return named and (same or alone) and together(pin, other)
 
 
+def _is_undone(scope: Scope, pin: Pin) -> bool:
+    """Whether a later command, whatever happens, asks for the same package in another release."""
+    return any(
+        other.name == pin.name and other.step > pin.step and other.version not in ("", pin.version) and not other.arms
+        for other in scope.environment.pins
+    )
+
+
 def _stated(scope: Scope) -> Iterator[Mistake]:
     """Two exact pins of which one's published metadata excludes the other: jax and its plugin, tensorflow and keras."""
-    if scope.environment.forked:
-        return
-    exact = [p for p in scope.environment.pins if p.version and p.installed and scope.is_single(p)]
-    for pin, other in itertools.permutations(exact, 2):
+    for pin, other in _exact_pairs(scope):
         wishes = [wish.partition(";")[0] for wish in _wishes(pin, other)] if together(pin, other) else []
         excluded = wishes and not any(allows(wish, other.version) for wish in wishes)
         if excluded and not _uncompared(scope, pin, other):
             yield _excluded(pin, other, wishes[-1].strip())
+
+
+def _exact_pairs(scope: Scope) -> Iterator[tuple[Pin, Pin]]:
+    """Two exact pins, in both orders; not what a later command installs over another, which pip then puts right."""
+    kept = [p for p in scope.environment.pins if p.version and p.installed and scope.is_single(p)]
+    exact = [p for p in kept if not _is_undone(scope, p)] if not scope.environment.forked else []
+    return (both for both in itertools.permutations(exact, 2) if both[0].step <= both[1].step)
 
 
 def _excluded(pin: Pin, other: Pin, wanted: str) -> Mistake:

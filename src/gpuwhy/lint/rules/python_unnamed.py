@@ -38,10 +38,16 @@ _INSTALLING = (
     "docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml",
 )  # fmt: skip
 """Files that name a Python for this one where they install it."""
+_OF_PROJECT = (
+    "cog.yaml", "environment.yml", "environment.yaml", "environment-gpu.yml", "environment_gpu.yml",
+    "environment-cpu.yml", "environment_cpu.yml", "conda.yaml", ".travis.yml",
+)  # fmt: skip
+"""Files that name the Python of a whole project, its requirements included."""
 
 _NAMED = re.compile(
-    r"\bpython(?:[_ -]?(?:version|requires))?[\"']?[\s:=<>~(\"',`*v\[-]{0,8}3\.\d+|\bpy(?:thon)?3\d{1,2}\b|\bcp3\d",
-    re.IGNORECASE,
+    r"\bpython(?:[_ -]?(?:version|requires))?[\"']?[\s:=<>~(\"',`*v\[-]{0,8}(?:3\.\d+|2\.7)"
+    r"|\bpy(?:thon)?3\d{1,2}\b|\bcp3\d|^python:\s+-\s+[\"']?(?:3\.\d|2\.7)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _VERSION = re.compile(r"^\s*(python-)?3\.\d+", re.MULTILINE)
 
@@ -145,7 +151,7 @@ def _is_named(scope: Scope, pin: Pin) -> bool:
         return True  # the file that it makes the environment from does
     if _NAMED.search(re.sub(r";[^\n]*", "", own) if scope.kind == "requirements" else own):
         return True
-    for beside in (posixpath.join(one, name) for one in folders for name in (*_NAMING, *_INSTALLING)):
+    for beside in (posixpath.join(one, name) for one in folders for name in (*_NAMING, *_OF_PROJECT, *_INSTALLING)):
         text = scope.read(beside) if beside != path else None
         if text is not None and _says(posixpath.basename(beside), text, posixpath.basename(path)):
             return True
@@ -174,8 +180,8 @@ def _says(name: str, text: str, file: str) -> bool:
         return bool(_VERSION.search(text))
     if "compose" in name:
         return bool(_BUILDS_HERE.search(text))
-    if name == "cog.yaml" and file.endswith(".txt"):
-        return bool(_NAMED.search(text))  # the project's own Python
+    if name in _OF_PROJECT and file.endswith((".txt", ".in")):
+        return bool(_NAMED.search(text))
     if name not in _NAMING:
         return file in text and ("ockerfile" in name or bool(_NAMED.search(text)))
     return bool(_NAMED.search(text))

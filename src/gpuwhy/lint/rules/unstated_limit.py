@@ -13,7 +13,7 @@ from gpuwhy.lint import ending, solving
 from gpuwhy.lint.rules import torch_replaced
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import LINUX, allowed, allows, parsed, together
+from gpuwhy.lint.versions import LINUX, PYTHONS, allowed, allows, parsed, together
 from gpuwhy.model.fact import Source
 from gpuwhy.model.lint import Edit, Mistake, Rule
 from gpuwhy.model.release import Release
@@ -148,7 +148,7 @@ def _needs(scope: Scope) -> Iterator[Need]:
 def _of_pip(scope: Scope, pin: Pin) -> Iterator[Need]:
     row = scope.taken(pin) or _named(pin)
     version = row.version if row else pin.version
-    pythons = row.pythons if row and row.platform == LINUX else ()
+    pythons = tuple(p for p in PYTHONS if has_python(row, p)) if row and row.platform == LINUX else ()
     pythons = (f"3.{pin.tag[3:]}",) if re.fullmatch(r"cp3\d+", pin.tag) else pythons
     known = _known(pin.name, version) if row or not family(pin.name) else [*known_limits.limits(pin.name, version)]
     for cap in known:
