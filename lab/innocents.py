@@ -1,9 +1,12 @@
 """Innocent endings after harmless notes, composed at random: how often is the GPU stack accused?
 
-    python -m lab.innocents NOTES.jsonl ENDINGS.jsonl [--seed 1] [--n 3000] [-v]
+    python -m lab.innocents NOTES.jsonl ENDINGS.jsonl [--seed 1] [--n 3000] [--out ACCUSED.jsonl] [-v]
 
-Both files hold JSON lines with "name" and "log", kept by lab/innocent_harvest.py (notes by hand) from real programs that ended badly
-for a reason of their own, or ended well, on a machine without a GPU. A composition is one or two notes, what a training
+Both files hold JSON lines with "name" and "log"; "-" for the notes takes those of lab/innocent_notes.py,
+"texts" and "ends" what lab/innocent_texts.py has of other programs; "none" and "wholes" draw the texts of
+lab/innocent_wholes.py as people paste them. Endings come from
+lab/innocent_harvest.py (real programs that ended badly for a reason of their own, or ended well, on a machine without a GPU)
+and from lab/innocent_raises.py (what published packages raise). A composition is one or two notes, what a training
 prints, an ending, and perhaps a launcher's words or a prefix before each line (lab/restating.py).
 An accusation is a cause other than other.not_gpu, or a fair neighbour of the ending, at 0.5 or more.
 """
@@ -20,9 +23,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuwhy.logs import batch
-from lab.restating import LAUNCHED, PREFIXES
+from lab.innocent_notes import NOTES
+from lab.innocent_texts import BANNERS, LAST_WORDS, WELL
+from lab.innocent_wholes import WHOLE
+from lab.restating import LAUNCHED, PREFIXES, STYLES
 
 FOUND = 0.5
+FAIR = ("other.not_gpu", "env.limit")
+"""What accuses no part of the stack: a full disk, a limit or a closed folder is a cause by itself, GPU or not."""
 TAILS = ("torchrun", "accelerate", "srun-exit", "conda-run", "wandb", "semaphores", "hydra", "ci", "docker-exit")
 MARKS = ("kubernetes", "journald", "srun", "rank", "ray", "logging", "actions", "airflow", "clock-bracket", "quoted")
 
@@ -35,8 +43,20 @@ class Composed(NamedTuple):
     fair: tuple[str, ...]
 
 
+KEPT = {
+    "-": NOTES,
+    "texts": BANNERS,
+    "none": {},
+    "wholes": WHOLE,
+    "ends": {**LAST_WORDS, **{f"well-{number}": text for number, text in enumerate(WELL)}},
+}
+"""Notes and endings that need no file."""
+
+
 def rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file that hold a text."""
+    """The rows of a file that hold a text; those kept here for "-", "texts" and "ends"."""
+    if str(path) in KEPT:
+        return [{"name": name, "log": log} for name, log in KEPT[str(path)].items()]
     found = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
     return [row for row in found if row["log"].strip()]
 
@@ -72,6 +92,9 @@ def composed(
     order: list[dict[str, Any]] = []
     for _ in range(number):
         order = order or draw.sample(endings, len(endings))
+        if not notes:
+            yield _pasted(order.pop(), draw)
+            continue
         ending, used = order.pop(), draw.sample(notes, draw.choice((0, 1, 1, 1, 2)))
         before = "".join(note["log"].rstrip() + "\n" for note in used)
         text = before + chatter(draw) + ending["log"].rstrip() + "\n"
@@ -86,10 +109,17 @@ def composed(
         yield Composed(name, text, tuple(ending.get("fair", ())))
 
 
+def _pasted(whole: dict[str, Any], draw: random.Random) -> Composed:
+    """A whole text, as it is or as somebody pastes it."""
+    name, change = draw.choice((("", None), *PREFIXES.items(), *STYLES.items()))
+    text = change(whole["log"], draw) if change else whole["log"]
+    return Composed("+".join(filter(None, (whole["name"], name))), text, ())
+
+
 def accused(text: Composed) -> tuple[str, float] | None:
     """The cause that is named wrongly, and how surely."""
     told = next(iter(batch([json.dumps({"id": 1, "log": text.log}).encode()])))["causes"]
-    if not told or told[0]["confidence"] < FOUND or told[0]["id"] in ("other.not_gpu", *text.fair):
+    if not told or told[0]["confidence"] < FOUND or told[0]["id"] in (*FAIR, *text.fair):
         return None
     return told[0]["id"], told[0]["confidence"]
 
@@ -101,16 +131,20 @@ def main() -> int:
     parser.add_argument("endings", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--n", type=int, default=3000)
+    parser.add_argument("--out", type=Path, help="keep the texts that are accused")
     parser.add_argument("-v", "--verbose", action="store_true")
     args = parser.parse_args()
     by: Counter[str] = Counter()
-    number = 0
+    number, kept = 0, []
     for text in composed(rows(args.notes), rows(args.endings), random.Random(args.seed), args.n):
         found, number = accused(text), number + 1
         if found:
             by[found[0]] += 1
+            kept.append({"id": text.name, "said": found, "log": text.log})
             if args.verbose:
                 print(f"  {found[0]} {found[1]:.2f} {text.name}")
+    if args.out:
+        args.out.write_text("".join(json.dumps(one) + "\n" for one in kept), encoding="utf-8")
     print(f"{number} compositions, accused {by.total()}: {dict(by.most_common())}")
     return 0
 

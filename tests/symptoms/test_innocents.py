@@ -10,7 +10,7 @@ import random
 from pathlib import Path
 
 import pytest
-from lab.innocents import accused, composed, rows
+from lab.innocents import Composed, accused, composed, rows
 
 from gpuwhy.logs import explain_text
 from gpuwhy.model.threshold import FOUND
@@ -27,6 +27,52 @@ def test_nobody_is_accused_of_what_only_preceded_the_end():
 def test_nor_where_another_language_or_tool_tells_its_end():
     texts = composed(rows(HERE / "notes.jsonl"), rows(HERE / "tongues.jsonl"), random.Random(7), SAMPLE)
     assert [(one.name, found) for one in texts if (found := accused(one))] == []
+
+
+def test_nor_after_the_banner_of_another_program():
+    texts = composed(rows(Path("texts")), rows(Path("ends")), random.Random(11), SAMPLE)
+    assert [(one.name, found) for one in texts if (found := accused(one))] == []
+
+
+def test_nor_by_a_text_in_which_nothing_failed():
+    texts = (Composed(row["name"], row["log"], ()) for row in rows(Path("wholes")))
+    assert [(one.name, found) for one in texts if (found := accused(one))] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("raise MatReadError('cut')", "scipy.io.matlab.MatReadError: Mat file appears to be truncated"),
+        ("raise ValueError(", "ValueError: Writing 2.0 files requires pyarrow>=21.0, while pyarrow 12 is installed."),
+    ],
+)
+def test_a_package_for_data_speaks_of_data(code, message):
+    log = f"""Using device: cuda:0 NVIDIA A40
+Traceback (most recent call last):
+  File "/home/mara/proj/train.py", line 12, in <module>
+    save(features)
+  File "/home/mara/proj/keep.py", line 8, in save
+    np.save(path, features)
+  File "/opt/venv/lib/python3.11/site-packages/h5py/io.py", line 236, in write
+    {code}
+{message}
+"""
+    first = next(iter(explain_text(log).causes))
+    assert first.id == "other.not_gpu"
+
+
+def test_a_traceback_that_the_program_does_without_is_no_end():
+    log = """A matching Triton is not available, some optimizations will not be enabled
+Traceback (most recent call last):
+  File "/opt/venv/lib/python3.11/site-packages/xformers/__init__.py", line 57, in _is_triton_available
+    import triton  # noqa
+ModuleNotFoundError: No module named 'triton'
+Traceback (most recent call last):
+  File "/home/mara/proj/train.py", line 12, in <module>
+    raise ValueError("fold 7 of 5")
+ValueError: fold 7 of 5
+"""
+    assert next(iter(explain_text(log).causes)).id == "other.not_gpu"
 
 
 def test_a_real_failure_after_the_same_notes_is_named():

@@ -21,6 +21,13 @@ OUTSIDERS = frozenset(
     django flask fastapi starlette aiohttp websockets paramiko PIL pil imageio selenium""".split()  # noqa: SIM905
 )
 """Packages for settings, data and services: what they raise is about those."""
+TOOLS = frozenset(
+    """git ssh scp rsync curl wget tar gzip unzip zip cp mv rm mkdir ls cat sed awk grep find aws gsutil gcloud az
+    kubectl ffmpeg convert npm node yarn java mvn latex pdflatex pandoc sqlite3 psql mysql ping hostname id whoami chmod
+    chown ln chrt taskset ionice renice numactl flock false sleep pg_restore pg_dump
+    pg_ctl mysqldump redis-cli helm terraform ansible docker-compose gunzip bzip2 xz dd df du""".split()  # noqa: SIM905
+)
+"""Programs of the system: they have nothing to do with the GPU stack."""
 
 
 class Frame(msgspec.Struct, frozen=True):

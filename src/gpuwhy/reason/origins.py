@@ -83,9 +83,16 @@ def _by_user(ending: Ending) -> bool:
 
 
 def _there(origin: Origin, reading: Reading) -> bool:
-    """Whether the stack leads through a package that says it, as it must for Python; compiled code has no frames."""
+    """Whether the stack leads through a package that says it, as it must for Python; compiled code has no frames.
+
+    An ending of its own that shows no frames needs at least that package's name in the text.
+    """
     owners = {frame.owner for one in (reading.ending, *reading.ending.chain) for frame in one.stack}
     folders = {place.module.partition("/")[0] for place in origin.places if place.module.endswith(".py")}
+    if not owners and reading.ending.own:
+        return any(
+            place.module.partition("/")[0].partition("_")[0] in reading.excerpt.lower() for place in origin.places
+        )
     return not owners or len(folders) < len(origin.places) or not folders.isdisjoint(owners)
 
 

@@ -68,7 +68,7 @@ def settled(
             return 0.0
         if outlived or QUESTION in reading.notes or _passed(score, reading):
             return SURVIVED
-        if _second_hand(score, reading) and not answered:
+        if (_second_hand(score, reading) or _told_only(score)) and not answered:
             return SURVIVED
         if strange and score.cause not in UNTOUCHED and not answered:
             return SURVIVED
@@ -113,6 +113,12 @@ def _quoted(score: Score) -> bool:
     """Whether the text only quotes what speaks for a cause of the stack: it tells of a failure, not of its own."""
     said = [point.symptom for point in score.points if point.counted > 0 and point.symptom.role in ("error", "echo")]
     return score.cause != PLAIN[0] and bool(said) and all(one.borrowed for one in said)
+
+
+def _told_only(score: Score) -> bool:
+    """Whether nothing that went wrong speaks for a cause of the stack, only who speaks in the text."""
+    said = [point.symptom for point in score.points if point.counted > 0]
+    return score.cause not in PLAIN and bool(said) and all(one.role == "context" for one in said)
 
 
 def _second_hand(score: Score, reading: Reading) -> bool:

@@ -103,7 +103,12 @@ _LOGGER = re.compile(
 _OF_A_RANK = re.compile(r"taking the entire process down|ProcessGroup\w+|\bwatchdog\b", re.IGNORECASE)
 """What another process of a job says: that one failed first."""
 _IGNORED = re.compile(r"^exception ignored (?:in|on|while)", re.IGNORECASE)
-_OUTLIVED = re.compile(r"\bcaught\b|retry|continuing|ignor(?:ed|ing)|exception in (?:thread|callback)", re.IGNORECASE)
+_OUTLIVED = re.compile(
+    r"\bcaught\b|retry|continuing|ignor(?:ed|ing)|exception in (?:thread|callback)"
+    r"|\bfall(?:s|ing)? back\b|\bproceeding\b|\bgoing on\b|\bskipp(?:ed|ing)\b|\boptional\b"
+    r"|\bwill not be (?:enabled|used|available)\b|\bdisabl(?:ed|ing)\b|\bwithout (?:it|them)\b",
+    re.IGNORECASE,
+)
 """A program's own word that something did not end it: of the traceback below, or of what came before it."""
 _STACKED = re.compile(r"\n(?:stack backtrace:|\s*\d+: |goroutine \d+ \[|\[signal |\s+at |   at |note: |Stack trace:)")
 """Where the words of a runtime's last message end and its frames begin."""
@@ -118,6 +123,11 @@ _STDLIB = re.compile(
 def at_work(line: str) -> bool:
     """Whether a line tells of work that goes on."""
     return len(line) < WORDY and bool(_WORKS.search(line))
+
+
+def works(text: str) -> bool:
+    """Whether two lines of a text tell of work going on, so that it is the output of a program, line by line."""
+    return sum(map(at_work, text.splitlines())) > 1
 
 
 def owner_of(file: str) -> str:
@@ -164,6 +174,12 @@ _NOTED = re.compile(r"^(?:debug|info|warn(?:ing)?):[\w.]{1,60}:|^[a-z_][\w.]{1,6
 def after_a_note(lines: Sequence[str], at: int) -> bool:
     """Whether a traceback stands below a logger's note or warning, not below an error."""
     return _below(_NOTED, lines, at)
+
+
+def worked_between(block: Block, later: Sequence[Block], lines: Sequence[str]) -> bool:
+    """Whether lines that tell of work stand between a traceback and a later one that is not raised from it."""
+    after = next((one for one in later if not one.tie and one.ending.kind == "exception"), None)
+    return after is not None and any(map(at_work, lines[block.ending.last : after.ending.first - 1]))
 
 
 def _below(words: re.Pattern[str], lines: Sequence[str], at: int) -> bool:

@@ -81,6 +81,16 @@ _NAMED = re.compile(r"(?P<name>[\w./#-]{2,60}?)(?:\[\d+\])?: |(?P<step>#)\d+ |(?
 _FAILED = re.compile(
     r"fail|error|abort|killed|denied|not found|cannot|could not|unable|invalid|out of memory|exit", re.IGNORECASE
 )
+_HEAD = re.compile(r"#{2,4} \S")
+_LESSON = re.compile(
+    r"\bin this (?:lesson|chapter|section|tutorial|guide|article|post|video|module|exercise)\b"
+    r"|\b(?:exercise|lesson|chapter|step) \d|\bon purpose\b|\bfor example\b|\b(?:learn|three|several) remedies\b"
+    r"|\bwe (?:will |now )?(?:provoke|learn|discuss|explain|look at)\b|\b(?:you|we)(?:'ll| will) (?:learn|see)\b"
+    r"|\bthe reader\b|\bstudents?\b|\bcommon (?:causes|mistakes|errors)\b",
+    re.IGNORECASE,
+)
+ENTRIES = 2
+"""Headings of a guide, or marks of a lesson, at least."""
 _CLOSES = re.compile(
     r"\s*(?:#|//|/?\*|\"{3}|'{3}|[})\]>]+|<|\.|[*-] "
     r"|(?:return|def|class|fn|func|function|struct|enum|template|static|void)\b)"
@@ -99,6 +109,23 @@ def is_document(text: str) -> bool:
         return False
     coded = sum(bool(_CODE.match(line)) for line in bare)
     return coded >= CODED * len(bare) or (_is_prose(text, bare) and not _complains(text, len(bare)))
+
+
+def is_guide(text: str) -> bool:
+    """Whether a text tells under headings what to do in several cases, in nobody's name."""
+    lines = [line for line in text[:MOST].splitlines() if line.strip()]
+    if _teaches(text) and not any(map(_printed, lines)):
+        return True
+    heads = [line for line in lines if _HEAD.match(line)]
+    if len(heads) < ENTRIES or not _FAILED.search("".join(heads)) or _PERSON.search(text) or any(map(_printed, lines)):
+        return False
+    return all(_HEAD.match(line) or "`" in line or len(_SMALL.findall(line)) > 1 for line in lines)
+
+
+def _teaches(text: str) -> bool:
+    """Whether the words are those of sentences, and of a lesson."""
+    marks = {found[0].lower() for found in _LESSON.finditer(text)}
+    return len(marks) >= ENTRIES and len(_SMALL.findall(text)) >= DENSE * len(_WORD.findall(text))
 
 
 def _as_remark(found: re.Match[str]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from gpuwhy.model.ending import TOOLS
 from gpuwhy.symptoms.single import NOTED
 
 SAMPLE, MOST = 1 << 15, 200
@@ -51,12 +52,14 @@ _RECORD = re.compile(
 )
 """How a line begins that is no rest of the one before it."""
 _ALONE = re.compile(
+    rf"(?:info|warn(?:ing)?|err(?:or)?|debug|trace|fixme|fatal|{'|'.join(sorted(TOOLS))}): ?\S|"
+    r"[\w.-]{1,60}:\d+:\d+ \[\d+\] |"
     r"\W{0,2}(?:epoch|step|iter(?:ation)?|batch|trial|round|fold|rank|worker)s?\W{0,2}\d|\W{0,2}\d+ ?/ ?\d+\W"
     r"|(?:False|True|None|cpu|cuda|\[.*\]|[\d.,()]+)\s*$|[\w.]{1,60}(?:Error|Exception)\b"
     r"|\S{1,80}: (?:line \d|(?:fatal )?error:)",
     re.IGNORECASE,
 )
-"""How a line begins that tells something of its own: work that goes on, a value that was printed, an error."""
+"""How a line begins that tells something of its own: its level, a tool's name, work that goes on, a value, an error."""
 
 
 def _alone(line: str) -> bool:

@@ -20,6 +20,7 @@ from gpuwhy.symptoms.blocks import (
     at_work,
     blocks,
     owner_of,
+    worked_between,
 )
 from gpuwhy.symptoms.series import settled
 from gpuwhy.symptoms.stages import of_another
@@ -50,7 +51,7 @@ _WELL = re.compile(
     r"|\bexit(?:ing|ed)? normally\b|\bexit(?:[_ ]?(?:code|status))? ?[=:] ?0\b"
     r"|\b(?:health|status|result) ?[=:] ?(?:ok|pass(?:ed)?|success)\b"
     r"|\b(?:job|run|task|pod|step|worker|build)s? \S{1,40} (?:succeeded|completed|finished)\W*$"
-    r"|\bshutdown complete\W*$",
+    r"|\bshutdown complete\W*$|^&&&& PASSED\b",
     re.IGNORECASE,
 )
 _SUCCEEDED = re.compile(r"\b(?:SUCCEEDED|succeeded|exited with 0|exit code 0)\W*$")
@@ -182,12 +183,13 @@ def _left_behind(ending: Ending, lines: Sequence[str]) -> bool:
 def _outlived(blocks: Sequence[Block], lines: Sequence[str], busy: int) -> None:
     """Mark the exceptions that the program says to have outlived, or only printed, and after which it printed more.
 
-    A traceback alone tells nothing: it may stand before what was printed earlier and written later.
+    A traceback alone tells nothing: what was printed earlier may be written later, behind it and any later one.
     """
-    for block in blocks:
+    for at, block in enumerate(blocks):
         raised = block.ending.kind == "exception" and not block.ending.stack and not block.tie
         said = block.perhaps and any(line.strip() for line in lines[after_message(lines, block.ending) :])
-        block.logged = block.logged or said or (raised and block.ending.line < busy)
+        worked = block.ending.kind == "exception" and worked_between(block, blocks[at + 1 :], lines)
+        block.logged = block.logged or said or worked or (raised and block.ending.line < busy)
     _end_after_a_note(blocks, lines)
 
 
@@ -205,11 +207,6 @@ def _busy(lines: Sequence[str]) -> int:
     """The last place but one at which the text tells of work; 0 where there are not two."""
     found = [at + 1 for at, line in enumerate(lines) if at_work(line)]
     return found[-2] if len(found) > 1 else 0
-
-
-def works(text: str) -> bool:
-    """Whether two lines of a text tell of work going on, so that it is the output of a program, line by line."""
-    return sum(map(at_work, text.splitlines())) > 1
 
 
 def _linked(blocks: Sequence[Block]) -> list[Ending]:

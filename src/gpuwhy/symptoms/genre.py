@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from gpuwhy.model.symptom import QUESTION, SOURCE
-from gpuwhy.symptoms.document import is_document, tells_an_end
+from gpuwhy.symptoms.document import is_document, is_guide, tells_an_end
 
 _CODE = re.compile(
     r"^\s*(?:#\s*include\b|import [\w., ]+$|from [\w.]+ import |def \w+\(|class \w+[(:]|@\w|//|/\*|\*/|[})\]];?\s*$"
@@ -38,15 +38,19 @@ _SETTLED = re.compile(
 )
 """A letter that tells of a failure of the past."""
 _HISTORY = re.compile(
-    r"^#{1,4} (?:added|changed|fixed|removed|deprecated|security|bug fixes|features)\b", re.IGNORECASE | re.MULTILINE
+    r"^#{1,4} (?:added|changed|fixed|removed|deprecated|security|bug fixes|features)\b"
+    r"|[*-] [^\n]{5,200} by @[\w-]{1,40} in (?:#\d|https?:)",
+    re.IGNORECASE | re.MULTILINE,
 )
-"""The headings of a list of changes."""
+"""The headings of a list of changes, or its entries with who made them."""
 _WONDERS = re.compile(
     r"\b(?:would|should|which|will i|do i need|is it worth|can i|does the)\b[^\n]{0,200}\?", re.IGNORECASE
 )
 _LETTER = re.compile(r"^(?:subject|from|to|re|hi|hello|dear|hey)\b[^\n]{0,120}$", re.IGNORECASE | re.MULTILINE)
 _MANUAL = re.compile(
-    r"^(?:NAME|SYNOPSIS|DESCRIPTION|OPTIONS|DIAGNOSTICS|EXIT STATUS|ENVIRONMENT|FILES|BUGS|SEE ALSO)$", re.MULTILINE
+    r"^(?:NAME|SYNOPSIS|DESCRIPTION|OPTIONS|DIAGNOSTICS|EXIT STATUS|RETURN VALUES?|EXAMPLES?|AUTHORS?"
+    r"|NOTES|COPYRIGHT|ENVIRONMENT|FILES|BUGS|SEE ALSO)$",
+    re.MULTILINE,
 )
 """The headings of a manual."""
 _USAGE = re.compile(r"\s*usage: \S", re.IGNORECASE)
@@ -70,7 +74,7 @@ def genre(text: str) -> str:
     """SOURCE or QUESTION where a text is that and nothing that ran; "" for everything else."""
     if _ASKS.match(text) and len(text) < 400:
         return QUESTION
-    if any(written(text) for written in (_is_manual, _is_object, is_document)):
+    if any(written(text) for written in (_is_manual, _is_object, is_document, is_guide)):
         return SOURCE
     if _RAN.search(text):
         return ""

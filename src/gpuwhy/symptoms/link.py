@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gpuwhy.model.ending import PYTHON, USER, Ending
+from gpuwhy.model.ending import PYTHON, USER, Ending, Frame
 from gpuwhy.model.symptom import Symptom
 from gpuwhy.symptoms.own import (
     PLAIN,
@@ -22,7 +22,7 @@ from gpuwhy.symptoms.own import (
     raised_by_outsider,
 )
 from gpuwhy.symptoms.piped import of_samples
-from gpuwhy.symptoms.wording import FRAMEWORKS, STACK, words_of
+from gpuwhy.symptoms.wording import FRAMEWORKS, KIN, STACK, words_of
 
 ENDINGS = ("ending.own", "ending.usage", "ending.inside", "ending.left")
 """Symptoms that no signature finds: an ending that speaks for itself, by wrong arguments, or inside a framework."""
@@ -162,16 +162,21 @@ def _unsilenced(one: Symptom) -> bool:
 def _unlinked(one: Symptom, ending: Ending) -> bool:
     """Whether a line is source text in a traceback, or came before an ending that it does not lead to."""
     if _unsilenced(one):
-        return False
-    if one.speaker in ("python", "title") and any(first <= one.line <= last for first, last in ending.ignored):
+        return one.speaker == "remark" and ending.own and bool(ending.stack)
+    if _ignored(one, ending):
         return True
     if one.warned and ending.kind == "signal" and ending.type in _SENT and not one.within(ending):
         return one.role in ("error", "echo")
     if one.role in ("error", "echo") and one.quoted(ending):
         return not _wordless(ending, one.line)
-    if _outlived(one, ending) and (ending.kind == "exception" or one.speaker == "title"):
+    if _outlived(one, ending) and (ending.kind in ("exception", "fatal") or one.speaker == "title"):
         return True
     return _unlinked_within(one, ending) if one.within(ending) else _unlinked_before(one, ending)
+
+
+def _ignored(one: Symptom, ending: Ending) -> bool:
+    """Whether it stands in an exception that Python says to have ignored."""
+    return one.speaker in ("python", "title") and any(first <= one.line <= last for first, last in ending.ignored)
 
 
 def _unlinked_within(one: Symptom, ending: Ending) -> bool:
@@ -211,7 +216,14 @@ def _plainly(ending: Ending, one: Symptom) -> bool:
     if any(holds(ending) for holds in (by_hand, asked_wrongly, by_users_call, raised_by_outsider)):
         return True
     native = ending.frame is not None and ending.frame.owner == USER and not _SAID_BY_PYTHON.search(ending.message)
-    return elsewhere(ending) and not native and all(frame.owner in (USER, PYTHON) for frame in ending.stack)
+    anybodys = one.signature in (*_ANYBODYS, "packages.damaged_words")
+    near = any(_of_kin(frame, anybodys) for frame in ending.stack)
+    return elsewhere(ending) and not native and not near
+
+
+def _of_kin(frame: Frame, anybodys: bool) -> bool:
+    """Whether a frame is of a package; where the words are anybody's, of one that stands on the GPU stack."""
+    return frame.owner not in (USER, PYTHON) and (not anybodys or bool(KIN.search(frame.owner)))
 
 
 _TENSORS = re.compile(

@@ -8,7 +8,7 @@ import sys
 
 import msgspec
 
-from gpuwhy.model.ending import OUTSIDERS, PYTHON, USER, Ending, Frame
+from gpuwhy.model.ending import OUTSIDERS, PYTHON, TOOLS, USER, Ending, Frame
 from gpuwhy.symptoms.tongues import ENDS
 from gpuwhy.symptoms.wording import (
     API,
@@ -18,6 +18,7 @@ from gpuwhy.symptoms.wording import (
     FRAMEWORKS,
     GIVEN,
     HARD,
+    KIN,
     LIBRARY,
     MISSED,
     NO_ROOM,
@@ -74,8 +75,11 @@ _BUILT = re.compile(
     r"|error compiling objects|error building extension|linker command failed"
 )
 """The word of pip, make, ninja or the linker's driver that a build failed: what was said before it decides."""
-_UNSAID = re.compile(r"\{\{(?![^}\n]*GPU:)[^}\n]*\}\}|\[Op:[^\]\n]*\]|/?(?:job:\S*/)?device:CPU:\d+|\[\[[^\]\n]*\]\]")
-"""What TensorFlow adds to every message: where the node stands."""
+_UNSAID = re.compile(
+    r"\{\{(?![^}\n]*GPU:)[^}\n]*\}\}|\[Op:[^\]\n]*\]|/?(?:job:\S*/)?device:CPU:\d+|\[\[[^\]\n]*\]\]"
+    r"|(?<=\. )(?:this|which|it|that) (?:may|might|could|can) (?:also )?(?:lead|cause|result|end|produce|give)\b[^.\n]*"
+)
+"""What TensorFlow adds to every message, where the node stands; and what might happen otherwise, which did not."""
 
 
 def judged(ending: Ending) -> Ending:
@@ -157,7 +161,7 @@ def _fatal_alone(ending: Ending) -> bool:
         return False
     if "not found" in ending.message and ending.type not in ENDS:
         return not HARD.search(ending.message)
-    if ending.type in ("panic", "assert", *ENDS) or ending.type.startswith("std::"):
+    if ending.type in ("panic", "assert", *ENDS) or ("::" in ending.type and not _NATIVE.search(ending.type)):
         return _ended_alone(ending)
     said = GIVEN.sub("", ending.message) if _BY_TOOL.match(ending.message) else ending.message
     hollow = _HOLLOW.search(ending.message.split("\n", 1)[0])
@@ -165,6 +169,10 @@ def _fatal_alone(ending: Ending) -> bool:
     return plain and not hollow and _said_alone(said)
 
 
+_NATIVE = re.compile(
+    rf"^(?:c10|at|thrust|cub|ort|cv|tsl|sycl|gloo|tensorpipe|dlib|faiss)\b|{KIN.pattern}", re.IGNORECASE
+)
+"""Exceptions of C++ that parts of the stack throw."""
 _SHAPED = re.compile(
     r"\btensor|normalized_shape|\bmat[12]\b|\bdtype\b|expected input with shape|contracting dimensions", re.IGNORECASE
 )
@@ -201,13 +209,6 @@ def _of_a_tool(ending: Ending) -> bool:
 
 
 _STARTED = re.compile(r"Command '\[?'?(?:\S*/)?(?P<name>[\w.-]{1,40})")
-TOOLS = frozenset(
-    """git ssh scp rsync curl wget tar gzip unzip zip cp mv rm mkdir ls cat sed awk grep find aws gsutil gcloud az
-    kubectl ffmpeg convert npm node yarn java mvn latex pdflatex pandoc sqlite3 psql mysql ping hostname id whoami chmod
-    chown ln chrt taskset ionice renice numactl flock false sleep pg_restore pg_dump
-    pg_ctl mysqldump redis-cli helm terraform ansible docker-compose gunzip bzip2 xz dd df du""".split()  # noqa: SIM905
-)
-"""Programs that have nothing to do with the GPU stack."""
 _BY_TOOL = re.compile(rf"(?:{'|'.join(sorted(TOOLS))})(?: \(child\))?: ")
 
 
@@ -362,7 +363,12 @@ def asserted_by_user(ending: Ending) -> bool:
     code = frame.code if frame is not None and frame.owner == USER else ""
     asserted = _CONDITION.search(code) or (frame is None and ending.message.startswith("assert "))
     said = QUOTED.sub("", ending.message)
-    return bool(asserted) and not (_CALLS.search(f"{code} {said}") or (HARD.search(said) and BROKE.search(said)))
+    asks = _CALLS.search(_VARIABLES.sub("", f"{code} {said}"))
+    return bool(asserted) and not (asks or (HARD.search(said) and BROKE.search(said)))
+
+
+_VARIABLES = re.compile(r"\b(?:gpu|cuda|device)s?_(?!count\b)\w+(?!\w*\()|\b\w+_(?:gpu|cuda|device)s?\b(?!\()")
+"""Names that the user gave to things of his own."""
 
 
 def compared(ending: Ending) -> bool:

@@ -15,10 +15,11 @@ import msgspec
 from gpuwhy.knowledge import codes
 from gpuwhy.model.signature import Signature
 from gpuwhy.model.symptom import MISSPELT, Reading, Symptom
+from gpuwhy.symptoms.blocks import works
 from gpuwhy.symptoms.bounded import bounded, for_words, found_in
 from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.dress import even, rejoined
-from gpuwhy.symptoms.ending import endings_of, works
+from gpuwhy.symptoms.ending import endings_of
 from gpuwhy.symptoms.follow import attached
 from gpuwhy.symptoms.genre import genre
 from gpuwhy.symptoms.link import aside, noted

@@ -56,6 +56,8 @@ _VARIABLE = re.compile(
 )
 _SETTINGS = re.compile(r"(?:config|flags|settings|options|environ|env_?vars?)\w{0,10}\.pyx?$")
 """Files in which a framework reads its own settings."""
+_SERVERS = frozenset(("vllm", "sglang"))
+"""Servers: what such a file of theirs refuses is what they were asked to serve, and how."""
 _DATA = re.compile(
     r"data_adapter|utils[\\/]data[\\/]|[\\/]data[\\/]|decode_\w+|parse_example|file format|\bfiles?\b|dataset|tokeniz",
     re.IGNORECASE,
@@ -174,7 +176,7 @@ def _by_framework(ending: Ending, said: str) -> Found:
     file = ending.frame.file if ending.frame is not None else ""
     if _DATA.search(said.split("\n", 1)[0]) or _DATA.search(file) or _BESIDE.search(file) or from_data(ending):
         return NOTHING
-    if ending.owner in OPERATING and _SETTINGS.search(file):
+    if ending.owner in OPERATING - _SERVERS and _SETTINGS.search(file):
         return "refused.setting", {"name": f"a setting of {ending.owner}"}
     if ending.owner in OPERATING and "distributed" in file and not _of_tensors(said):
         return "refused.group", {}

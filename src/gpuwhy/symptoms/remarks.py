@@ -61,6 +61,8 @@ _LACKS = (
 """What two releases that do not fit end in."""
 
 
+_TOLD_TWO = ".two_packages"
+"""By which a program itself says that two packages are there: no remark of a person."""
 _UNFIT = re.compile(
     r"\b(?:not compatible|incompatible|does not fit|mismatch|operator \w{1,30}::\w{1,40} does not exist)", re.IGNORECASE
 )
@@ -70,7 +72,8 @@ _UNFIT = re.compile(
 def with_remarks(symptoms: Sequence[Symptom], text: str) -> tuple[Symptom, ...]:
     """The symptoms with the remarks that need the whole text; without those that speak of nothing of the stack."""
     kept = [one for one in symptoms if not _decides(one)]
-    said = [*filter(_decides, symptoms), *_both(text), *_echoed(text)]
+    both = () if any(one.signature.endswith(_TOLD_TWO) for one in symptoms) else _both(text)
+    said = [*filter(_decides, symptoms), *both, *_echoed(text)]
     meant = _meant(said, kept, text)
     if len(meant) + len(kept) == len(symptoms):
         return tuple(symptoms)
@@ -87,9 +90,23 @@ def _meant(said: Sequence[Symptom], others: Sequence[Symptom], text: str) -> lis
     """The remarks that concern the failure: of the stack, and two releases only where something lacks a name."""
     if not any(one.signature.startswith(_LACKS) for one in others) and not _UNFIT.search(text):
         said = [one for one in said if one.signature != "remark.pair"]
+    said = [one for one in said if one.signature != "remark.needs" or _of_kin(one)]
     if stack_speaks(text) or _NAMES.search(text):
         return list(said)
     return [one for one in said if one.signature in _STACKS_OWN]
+
+
+def _of_kin(one: Symptom) -> bool:
+    """Whether one of the two packages of a remark is of the stack, or stands on it."""
+    return bool(_KIN.search(f"{one.get('by')} {one.get('name')} {one.text}"))
+
+
+_KIN = re.compile(
+    rf"{_NAMES.pattern}|torch|tensor|jax|onnx|cuda|nv|gpu|numpy|protobuf|tokenizers|huggingface|safetensors|peft|accelerate|lightning"
+    r"|timm|trl|einops|optax|orbax|scipy|ml[-_]dtypes|chex|sentence|dataset|evaluate|ray\b|faiss|llama|open_?clip|gradio",
+    re.IGNORECASE,
+)
+"""Packages that stand on a framework, or on which one stands."""
 
 
 def explained(symptoms: Sequence[Symptom]) -> tuple[Symptom, ...]:

@@ -13,7 +13,8 @@ _TRY = r"\b(?:trial|run|config\w*|attempt|candidate|fold|experiment|batch(?:[ _-
 _BROKE = re.compile(
     r"\bfail(?:ed|ure|ures|ing)\b|\berrored\b|\bERROR\b|\bOOM\b|out of (?:memory|resource)|Traceback \("
     r"|\w(?:Error|Exception)\b"
-    r"|gives? up|giving up|did not (?:complete|finish)|no executable batch|\bkilled\b|shutting down|\babort",
+    r"|gives? up|giving up|did not (?:complete|finish)|no executable batch|\bkilled\b|shutting down|\babort"
+    r"|\bFailedScheduling\b",
 )
 _SUMMED = re.compile(
     r"\bbest (?:trial|config\w*|(?:hyper)?param\w*|value|score|val\w*|width|batch\w*|run|is trial|so far)\b.{0,80}\d"
@@ -27,7 +28,7 @@ _SUMMED = re.compile(
 _WENT = re.compile(
     rf"{_TRY}.{{0,60}}\b(?:finished|completed?|succeeded|SUCCEEDED|TERMINATED|ok|passed)\b"
     r"|\b(?:trial|config\w*|candidate|point)s?\b.{0,60}(?:\bval\w*=|\bvalue: |\d (?:ms|us|img/s|tokens/s)\b)"
-    r"|^\W*\S{1,30}=\S{1,20} ok\b",
+    r"|^\W*\S{1,30}=\S{1,20} ok\b|\bScheduled\b.{0,160}\bSuccessfully assigned \S",
     re.IGNORECASE,
 )
 """By which one try tells that it went well."""

@@ -284,7 +284,7 @@ _LEVEL = r"^[^\w\n]{0,3}(?:\d[\d:., TZ-]{7,40}[^\w\n]{0,3})?"
 _WARNING = re.compile(
     r"\b(?:User|Runtime|Import|Future|Deprecation|Resource)Warning: "
     r"|(?:^|[\s:\[])[WI](?:\d{4}(?: [\d:.]+)?(?: +\d+)?)? [\w./-]+\.\w{1,4}:\d+\]"
-    rf"|{_LEVEL}WARN(?:ING)?\b|{_LEVEL}(?:warn|warning|fixme):|\blevel=warn|\[W:onnxruntime"
+    rf"|{_LEVEL}WARN(?:ING)?\b|{_LEVEL}(?:warn|warning|fixme):|\blevel=warn|\[W:onnxruntime|\[W\] \["
 )
 _INFORMS = re.compile(rf"{_LEVEL}(?:INFO|DEBUG|NOTICE)\b|\blevel=(?:info|debug)")
 _OF_ANOTHER_TIME = re.compile(
@@ -321,13 +321,15 @@ def reminds(line: str) -> bool:
 
 
 _DENIES = re.compile(
-    r"\S {2,}: +(?:no|not active|none|n/?a|0|0 \w{1,4}|\[n/a\]|not supported|requested functionality has been \w+)\s*$",
+    r"^# (?:HELP|TYPE) \w"
+    r"|\S {2,}: +(?:no|not active|none|n/?a|0|0 \w{1,4}|\[n/a\]|not supported"
+    r"|requested functionality has been \w+)\s*$",
     re.IGNORECASE,
 )
 
 
 def denies(line: str) -> bool:
-    """Whether a row of a listing says that something is not so: "Reset Required      : No"."""
+    """Whether a row of a listing says that something is not so ("Reset Required   : No"), or only what it counts."""
     return bool(_DENIES.search(line))
 
 

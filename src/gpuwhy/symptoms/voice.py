@@ -195,6 +195,11 @@ _HIT = re.compile(
     r"(?:\./)?[\w@+][\w./@+-]{0,200}\.\w{1,8}[:-](?:\d+[:-](?!\d+:)(?:\s{2,}|(?=\S))|(?=\S)(?![\d\\/:-]))"
 )
 """What a search puts before a line of a file: its name, and its number."""
+_HIT_BELOW, _FILE = (
+    re.compile(r"\d{1,6}[:-](?!\d)(?=\S|\s{2,}\S)"),
+    re.compile(r"(?:\./)?[\w@+][\w./@+-]{0,200}\.\w{1,8}$"),
+)
+"""The same where a file's name stands alone, above what was found in it."""
 _SUBJECT = re.compile(r"\^?[0-9a-f]{7,40} (?=[(\"A-Za-z])|\* [0-9a-f]{7,12} |commit [0-9a-f]{40}$")
 """What a version control puts before a change."""
 _SAID = re.compile(
@@ -203,6 +208,14 @@ _SAID = re.compile(
 )
 """A line of a chat."""
 _SOLVED = re.compile(r"\b(?:solved|fixed|resolved|works(?: now)?|since then fine|(?:fine|gone) now)\b", re.IGNORECASE)
+_CONTENT = re.compile(
+    r"\ball (?:is |are |looks? )?(?:green|good|fine|well)\b"
+    r"|\b(?:solved|fixed|resolved|works|gone|great|healthy|closing)\b"
+    r"|back to normal|looks? good|no (?:more )?(?:errors|xids?|problems)\b",
+    re.IGNORECASE,
+)
+PARTING = 3
+"""By which people say, in the last lines of a talk, that all is well."""
 _SEARCHES = re.compile(
     r"\s*(?:\S*[$#%>❯]|PS [^>]{0,200}>) *(?:sudo )?"
     r"(?:[zefb]?grep|rg|ag|ack|git (?:grep|log)|findstr|Select-String|sls)\b"
@@ -221,8 +234,9 @@ ROWS = 3
 
 def _hits(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
     """The lines that a search found, that a version control tells, or that a chat quotes."""
-    hits = _mostly(_HIT, lines, there)
-    yield from hits
+    yield from _mostly(_HIT, lines, there)
+    if there and any(_FILE.match(lines[at - 1]) for at in (there[0], there[0] - 1) if at):
+        yield from (at for at in there if _HIT_BELOW.match(lines[at - 1]))
     yield from (at for at in there if _SEARCHES.match(lines[at - 1]))
     yield from (at for at in there if _TERM.match(lines[at - 1]) and _explained(lines[at - 1 : at + 1]))
     if _mostly(_SUBJECT, lines, there) or any(_SUBJECT.match(lines[at - 1]) for at in there[:1]):
@@ -234,7 +248,10 @@ def _chatted(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
     """What is quoted, or told as solved, where several people talk."""
     said = {at: found for at in there if (found := _SAID.match(lines[at - 1]))}
     if len({one["who"] or one["nick"] for one in said.values()}) > 1 and len(said) * 2 > len(there):
-        yield from (at for at, one in said.items() if _STRING.search(one["what"]) or _SOLVED.search(one["what"]))
+        content = any(_CONTENT.search(one["what"]) for one in list(said.values())[-PARTING:])
+        yield from (
+            at for at, one in said.items() if content or _STRING.search(one["what"]) or _SOLVED.search(one["what"])
+        )
 
 
 def _explained(pair: Sequence[str]) -> bool:

@@ -10,6 +10,14 @@ FRAMEWORKS = frozenset(
     lightning pytorch_lightning mxnet paddle xgboost cudf cuml rmm ray horovod diffusers""".split()  # noqa: SIM905
 )
 """Packages whose own code raises on behalf of the GPU stack."""
+KIN = re.compile(
+    r"torch|tensor|cuda|gpu|jax|xla|triton|nv|nccl|cu[pdm]|numba|onnx|paddle|keras|tf_|_tf|mx|mm(?:cv|det|engine|seg)|fair|detectron|spconv"
+    r"|faiss|cv2|llama|llm|exllama|ctranslate|whisper|bitsandbytes|flash|attn|apex|megatron|nemo|deepspeed|colossal|bmtrain|awq|gptq"
+    r"|unsloth|sglang|lmdeploy|xformers|dgl|kaolin|nerf|gsplat|pytorch3d|ultralytics|yolo|timm|diffusers|transformers|accelerate|peft|trl"
+    r"|lightning|ray|horovod|dali|rapids|dask_c|warp|taichi|pycuda|comfy|gymnasium|isaac|monai|flax|optax|orbax|open3d|lightgbm|xgboost"
+    r"|catboost|catalyst|ignite|fastai|allennlp|flair|stable_baselines|tvm|openvino|habana|intel|distributed|mpi4py|multiprocess|setuptools|packaging|distutils|wheel|^pip$|conda"
+)
+"""Names of packages that stand on the stack: what they say may come from below."""
 _NAMED = (
     r"\bcu(?:da|dnn|blas|fft|rand|solver|sparse|pti|tensor|pynccl)|lib(?:cu|nv|nccl|torch|tensorflow|c10)|nvidia|nvcc|"
     r"nvrtc|nvvm|nvml|nvjitlink|ptxas|\bptx\b|nccl|\bgpus?\b|\bgpu[_:\d]|\bsm_\d|tensorrt|\bxla|pjrt|triton|"

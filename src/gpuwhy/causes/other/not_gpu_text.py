@@ -118,6 +118,9 @@ def _foreign(s: Symptom, r: Reading) -> bool:
 
 _SAY_LITTLE = ("else", "peer", "title", "python", "signal", "ending", "program")
 _CALM = -0.15
+_STACKS_LIBRARY = r"(?i)cu|nv|nccl|torch|c10|tensor|caffe|onnx|xla|jax|tf|npp|hip|roc|opencl|gomp|stdc|mkl|blas|python|pthread|gcc|kernel|user32|mpi|z\b|[\d.]*lib$"
+_CMAKE_STACK = r"(?:find)?(?:cu(?:da|dnn|blas|tensor|b\b|tlass|graph|df|ml)|nv|nccl|tensor|torch|caffe|onnx|thrust|opencl|hip|roc|vulkan|raft|rmm|rapids|dali|xla|jax|kokkos|magma|python|pybind|openmp|mpi|threads|mkl|dnnl|glog|gflags|protobuf|trt|matx|libcudacxx)"
+"""Packages of the stack, or of what it is built with, in CMake's words."""
 
 TEXT = Text(
     "other.not_gpu",
@@ -150,11 +153,13 @@ TEXT = Text(
               r"|^error\[e\d{4}\]: |^fatal: (?:not a git|pathspec|repository|could not read|cannot change to|'[^'\n]{1,200}' does not appear|unable to access|refusing to|destination path|the remote end|couldn't find remote)|error: pathspec '|psql: error|kex_exchange|permission denied \(publickey|could not resolve host(?:name)?\b",
               " panicked at", "panic: ", "tar: ", "gzip: ", "unzip: ", "bzip2: ", "xz: ", "curl: ", "wget: ", "lpadmin: ", "mount: ", "useradd: ", "systemctl: ", "near line ", "goroutine ", "exception in thread \"", "npm err!", "cannot find module", "code: 'eaddrinuse", "(node:", "error[e", "fatal: ", "pathspec '", "psql: error", "kex_exchange", "denied (publickey", "could not resolve host",
               covers=("program.index", "peer.port", "peer.gone", "memory.oom_words", "title.")),
-        error("else.remote", r"^(?:ssh|scp|sftp): |kex_exchange_identification|\bport 22: |^rsync(?: error)?: |^lost connection$", "ssh: ", "scp: ", "sftp: ", "kex_exchange", "port 22: ", "rsync", "lost connection", covers=("peer.unreachable", "peer.waits", "peer.gone", "peer.died", "peer.port", "python.", "title.", "else.foreign")),
+        error("else.remote", r"^(?:ssh|scp|sftp): |kex_exchange_identification|\bport 22: |^rsync(?: error)?: |^lost connection$|^client_loop: |^packet_write_wait: |^connection to \S{1,80} closed(?: by remote host)?\.?$", "ssh: ", "client_loop: ", "packet_write_wait", "connection to ", "scp: ", "sftp: ", "kex_exchange", "port 22: ", "rsync", "lost connection", covers=("peer.unreachable", "peer.waits", "peer.gone", "peer.died", "peer.port", "python.", "title.", "else.foreign")),
         error("else.option", r"could not open requirements file|^error: (?:no such (?:option|command)|invalid value for|missing (?:option|argument|command)|got unexpected|unrecognized arguments|unknown option)|: error: (?:argument |unrecognized arguments|the following arguments|invalid choice)",
               "could not open requirements", "error: no such", "error: invalid value", "error: missing", "error: got unexpected", "unrecognized arguments", "error: unknown option", "error: argument", "the following arguments", "invalid choice", covers=("title.", "setting.")),
         error("else.shell", r"^(?![^\n]{0,200}(?:nvidia|cuda|nvcc|/dev/|libcu|\.cuh?\b))(?:mv|cp|rm|ls|cat|sed|awk|grep|find|xargs|chmod|mkdir|touch|head|tail|sort|convert|date)(?: \w{1,8})?: (?:[^\n]{0,80}: )?(?:no such file|cannot (?:stat|open|access|remove|create)|unterminated|unknown (?:command|option)|invalid (?:option|argument)|missing (?:operand|argument)|unrecognized option|-e expression)|^makefile:\d+: \*\*\*|^[\w./-]{1,60}\.sh: line \d+: [^\n]{0,80}: (?:no such file|unbound variable|syntax error)", "mv: ", "cp: ", "rm: ", "ls: ", "cat: ", "sed: ", "awk: ", "grep: ", "find: ", "xargs: ", "chmod: ", "mkdir: ", "touch: ", "head: ", "tail: ", "sort: ", "date: ", "akefile:", ".sh: line", covers=("title.", "python.", "build.failed")),
         error("else.make", r"no rule to make target '(?![^'\n]*(?:cuda|cudnn|nccl))|cannot find source file:|no sources given to target", "no rule to make target", "cannot find source file", "no sources given", covers=("build.",)),
+        error("else.cmake", rf"package configuration file provided by \W?(?!{_CMAKE_STACK})\w|could not find (?!{_CMAKE_STACK})\w{{1,40}} \(missing: (?![^)\n]*(?:cu[db]|nccl|nv))",
+              "package configuration file provided by", "(missing: ", covers=("build.failed",)),
         error("else.data", r"not a parquet file|magic bytes not found in footer|arrowinvalid|error tokenizing data", "parquet", "magic bytes", "arrowinvalid", "tokenizing data",
               covers=("packages.", "python.")),
         error("else.model_file", r"gguf_init_from_file: failed to open|failed to open gguf file|error loading model: [^\n]{0,120}failed to (?:open|load model from)", "gguf_init_from_file", "failed to open gguf", "error loading model",
@@ -177,7 +182,7 @@ TEXT = Text(
         ("ntstatus.dll_init_failed", 2.6, "a DLL does not start (0xC0000142): often the Visual C++ runtime"),
         ("order.in_place", 3.8, "autograd needs a value that was changed, freed or never recorded: a mistake in the program, on the CPU too"),
         ("signal.told", 3.4, "it was told to end ({what}): by a person, a batch system, a timer or another program; no failure of the GPU does that"),
-        ("else.scheduler", 4.4, "the scheduler refused or ended the job; that is no matter of the GPU", no(all_of(with_("peer.exited"), no(line("time ?limit|time limit"))))),
+        ("else.scheduler", 4.4, "the scheduler refused or ended the job; that is no matter of the GPU", no(all_of(with_("peer.exited"), no(line("time ?limit|wall ?time|run_?limit"))))),
         ("memory.heap", 3.4, "the heap of another runtime is full: a limit of its own, no memory of a GPU"),
         ("else.image", 4.4, "the image cannot be fetched"),
         ("else.container", 4.4, "the container's name, ports, network or folders are the matter, not the GPU"),
@@ -189,6 +194,8 @@ TEXT = Text(
         ("else.remote", 4.6, "the way to another machine (ssh), not a process of the job", no(LAUNCHED)),
         ("else.option", 4.4, "the program was called with options that it does not accept", no(line(r"invalid choice: '?(?:cuda|gpu|tensorrt)'? \(choose from[^\n]*cpu"))),
         ("else.shell", 3.6, "a command of the shell or of make around the program failed"),
+        ("build.cannot_find_l", 4.2, "the linker does not find {library}, which is no library of the GPU stack", no(field("library", _STACKS_LIBRARY))),
+        ("else.cmake", 4.4, "CMake does not find a package that is none of the GPU stack's"),
         ("else.make", 4.4, "a file that the build names is not there"),
         ("else.data", 4.4, "a data file is not what it should be"),
         ("else.feed", 4.4, "the program names an input that the model does not have"),

@@ -11,7 +11,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error(
         "peer.port",
         r"address already in use|eaddrinuse|errno 98\b|only one usage of each socket address|(?:port|address)\W{1,3}(?P<port>\d{2,5})[^\n]{0,60}(?:(?:already|is) in use|being used|is taken|is occupied|already allocated)(?! by (?:us|this))|could not start grpc server|failed to bind[^\n]{0,80}|"
-        r"(?:server socket has )?failed to listen on any local network address|(?:(?:cannot|could not|can't|unable to) bind|(?:cannot|could not) listen)[^\n]{0,60}(?:port|address)",
+        r"(?:server socket has )?failed to listen on any local network address|(?:(?:cannot|could not|can't|unable to) bind|(?:cannot|could not) listen)[^\n]{0,60}\b(?:port|address)",
         "already in use", "eaddrinuse", "errno 98", "only one usage of", "in use", "being used", "is taken", "is occupied", "already allocated", "start grpc server", "failed to bind", "failed to listen", "cannot bind", "could not bind", "can't bind", "unable to bind", "cannot listen", "could not listen",
         covers=(*PEER_COVERS, "nccl.network", "container."),
     ),

@@ -35,6 +35,6 @@ SIGNATURES: tuple[Signature, ...] = (
     error("title.804", r"\berror\W{0,3}80(?P<digit>[234])(?![\d.])|(?<![\d.])80(?P<digit2>[234])\b error", "error 802", "error 803", "error 804", "error: 802", "error: 803", "error: 804", "802 error", "803 error", "804 error", "error(80",
           "error (80"),
     error("title.hang", r"\b(?:hangs?|hung|stuck|freez(?:es?|ing)|(?<!<)frozen|deadlock)\b", "hang", "hung", "stuck", "freez", "frozen", "deadlock"),
-    told("told.visible_devices", r"cuda_visible_devices[\"'\]]*\s*[=:]\s*(?P<value>(?!none\b)[\"']?-?[\w,-]+|\$\{?\w+\}?|[\"']{2}|$)", "cuda_visible_devices"),
+    told("told.visible_devices", r"cuda_visible_devices[\"'\]]*\s*[=:]\s*(?P<value>(?!none\b|\w{1,60}:)[\"']?-?[\w,-]+|\$\{?\w+\}?|[\"']{2}|$)", "cuda_visible_devices"),
     error("title.batch_one", r"(?:batch[ _]?size|batch)[^\n]{0,30}\b(?:to |of |= ?|is )?1\b", "batch"),
 )  # fmt: skip
