@@ -88,6 +88,14 @@ import lab.random.tenth_loader
 import lab.random.tenth_memory
 import lab.random.tenth_peers
 import lab.random.tenth_torch
+import lab.random.thirteenth_cpp
+import lab.random.thirteenth_env
+import lab.random.thirteenth_files
+import lab.random.thirteenth_innocents
+import lab.random.thirteenth_jax
+import lab.random.thirteenth_stack
+import lab.random.thirteenth_tells
+import lab.random.thirteenth_torch
 import lab.random.twelfth_cpp
 import lab.random.twelfth_env
 import lab.random.twelfth_files
@@ -111,7 +119,8 @@ HOLD = (
 BASE = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
 AS_NOBODY = "setpriv --reuid=nobody --regid=nogroup --clear-groups"
 HEAD, TAIL = 6000, 8000
-PARTS = ("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
+PARTS = ("all", "tune", "judge", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh")
+PARTS += ("twelfth", "thirteenth")
 
 
 def cut(text: str) -> str:

@@ -111,6 +111,7 @@ def main() -> int:
             "tenth",
             "eleventh",
             "twelfth",
+            "thirteenth",
         ),
         default="all",
     )
