@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.causes.text.around import around, handed_over
 from gpuwhy.causes.text.common import nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, line, no, wants, with_
@@ -22,6 +24,22 @@ def _in_pod(s: Symptom, r: Reading) -> bool:
     return "kubernetes" in around((s,), r)
 
 
+_BATCH = re.compile(r"#SBATCH|\bsrun\b|\bsalloc\b|\bsbatch\b|SLURM_JOB|slurmstepd")
+_ASKED_FOR = re.compile(r"--gres[= ]|--gpus|#SBATCH -G|\s-G ?\d|gres/gpu|CUDA_VISIBLE_DEVICES[=:] ?\d")
+
+
+def _ungiven(_: Symptom, r: Reading) -> bool:
+    """A job of Slurm's that asks for no GPU."""
+    return bool(_BATCH.search(r.excerpt)) and not _ASKED_FOR.search(r.excerpt)
+
+
+def _host_has(_: Symptom, r: Reading) -> bool:
+    """nvidia-smi is shown to work where the engine is."""
+    return (
+        re.search(r"driver version: *\d{3}\.|gpu 0: nvidia|\| nvidia-smi \d{3}", r.excerpt, re.IGNORECASE) is not None
+    )
+
+
 _PLAIN_RUN = all_of(in_container, no(handed_over))
 
 TEXT = Text(
@@ -34,6 +52,7 @@ TEXT = Text(
               "runtime name", "nvidia-container-runtime", "runtime: nvidia", "runtime nvidia", "\"nvidia\"", "nvidia-docker", "unknown runtime", "runtimehandler"),
         error("container.cdi", r"unresolvable cdi devices|stat nvidia\.com/gpu=[^\n]*no such file|cdi device injection failed|nvidia\.com/gpu[^\n]*(?:cdi|unresolvable)|cdi[^\n]*nvidia\.com/gpu|failed to stat cdi host device|cdi devices: failed to inject",
               "unresolvable cdi", "cdi device", "nvidia.com/gpu", "cdi host device"),
+        error("container.stale", r"(?:crun|runc|oci|cdi|podman|docker|containerd)[^\n]*\b\w*(?:stat|mount|open|bind)\w*\b[^\n]*\.so\.(?P<version>\d{3}\.\d+(?:\.\d+)?)[^\n]{0,40}no such file", "no such file", covers=("container.", "loader.", "title.")),
         error("container.unhealthy", r"unexpectedadmissionerror|no healthy devices present|cannot allocate unhealthy devices", "unexpectedadmission", "healthy devices"),
         error("container.entitlement", r"rhel entitlement may be improperly", "rhel entitlement"),
         error("container.of_windows", r"no matching manifest for windows|image operating system \"linux\" cannot be used on this platform", "matching manifest for windows", "image operating system", covers=("container.generic",)),
@@ -66,6 +85,7 @@ TEXT = Text(
         ("container.no_runtime", 4.8, "docker does not know the NVIDIA runtime", no(_OF_CONTAINERD)),
         ("container.no_runtime", 4.8, "containerd does not know the NVIDIA runtime", _OF_CONTAINERD),
         ("container.no_hook", 3.4, "the NVIDIA container hook is not there"),
+        ("container.stale", 4.8, "the container is told to mount a file of driver {version}, which the host no longer has"),
         ("container.unhealthy", 3.2, "the node's device plug-in holds its GPUs for unhealthy"),
         ("container.entitlement", 3.2, "the driver's pod may not read the packages that it needs"),
         ("container.of_windows", 4.6, "docker runs Windows containers, which have no CUDA"),
@@ -75,11 +95,13 @@ TEXT = Text(
         ("container.denied", 1.8, "the container toolkit could not pass the GPU to the container"),
         ("torch.nccl_no_gpu", 2.4, "PyTorch sees no GPU"),
         ("container.device_error", 2.4, "the NVIDIA container toolkit cannot pass the GPU to the container"),
+        ("container.load_ml", 4.8, "the driver works on the host, and its libraries do not reach the engine, which runs apart from it", _host_has),
         ("container.load_ml", 2.4, "the driver's libraries do not reach the container tool"),
         ("container.cgroup", 3.2, "the container tool may not set the device's cgroup rules"),
         ("container.ngc_banner", 4.4, "the image's start script sees no driver: it was started without the GPU"),
         ("title.no_known_devices", 4.2, "TensorFlow knows no GPU in the container", in_container),
         ("container.singularity", 2.6, "--nv found nothing to bring into the container"),
+        *((one, 4.2, "the batch system gave the job no GPU", _ungiven) for one in ("nvidia.no_devices", "title.bare_false", "torch.unavailable", "cuda.no_device", "torch.no_gpus")),
         ("container.generic", 1.4, "the container did not start"),
         ("container.run", 2.6, "the container was started without --gpus", all_of(_PLAIN_RUN, no(line("--gpus|nvidia")))),
         ("torch.no_driver", 4.0, "inside a container no driver usually means that it was started without the GPU", in_container),
@@ -114,6 +136,7 @@ TEXT = Text(
         ("nvidia.smi_missing", 3.0, "inside a container nvidia-smi is brought by the NVIDIA runtime", in_container),
         ("nvidia.smi_missing", 1.6, "in a container nvidia-smi is brought by the NVIDIA runtime"),
         ("nvidia.nvml_unknown", 2.6, "in a container NVML's unknown error is a lost device"),
+        ("nvidia.no_communication", 4.6, "the container was started without the GPU", _PLAIN_RUN),
         ("nvidia.no_communication", 1.6, "in a container it would mean that no driver was passed to it"),
         ("nvidia.nvml_not_found", 3.8, "in a container NVML's library is brought by the NVIDIA runtime", in_container),
         ("nvidia.nvml_not_found", 2.6, "in a container NVML's library is brought by the NVIDIA runtime"),

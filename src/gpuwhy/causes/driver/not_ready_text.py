@@ -22,6 +22,7 @@ TEXT = Text(
         error("remark.mig_pending", r"\bmig mode is in pending|\bmig\b[^\n]{0,50}\bpending\b|\bpending ?: ?(?:en|dis)abled\b", "pending", covers=("nvidia.", "title.", "device.", "said.busy")),
         error("remark.not_yet", r"\bfabric[- ]?manager(?:\.service)?\b[^\n]{0,40}\b(?:disabled|inactive|dead|not (?:yet )?(?:running|started|active|installed|enabled|up)|failed|stopped|masked)\b|\bdriver[- ](?:installer|daemonset|container|pod)\b[^\n]{0,60}(?:not (?:yet )?(?:finished|ready|done|completed?)|\bstill\b|init:\d|has(?:n't| not)|\b0/1\b)|\bbefore the (?:nvidia |gpu )?driver\b[^\n]{0,40}\b(?:finished|ready|installed|loaded)\b|\bnvidia-persistenced\b[^\n]{0,20}\bstill starting|\bright after (?:the )?(?:node |machine |host |system |server |vm )?(?:re)?(?:boots?|starts?)\b[^\n]{0,60}(?:later|minutes?)|\bfails? with (?:error |code )?802\b|\b(?:init failure|initialization error): 3\b",
               "fabric", "driver installer", "driver-installer", "driver daemonset", "driver-daemonset", "driver container", "driver-container", "driver pod", "before the", "persistenced", "right after", " with 802", "error 802", "code 802", "init failure", "initialization error", covers=("title.", "cuda.not_initialized", "cuda.initialization")),
+        error("nvidia.no_slices", r"no mig devices associated with|migenabled=true was not configured", "no mig devices associated", "migenabled=true"),
         error("kernel.suspend", r"(?:after|from) (?:suspend|sleep|hibernat\w+|resume|waking)|suspend/resume|nvidia[-_]uvm[^\n]*(?:fail|error|unload|reload)",
               "suspend", "sleep", "hibernat", "nvidia_uvm", "nvidia-uvm"),
         error("nvidia.fabric", r"(?:fabric[ -]?manager|nvswitch|fabric)[^\n]*(?:fail|not |error|inactive|dead|stop|in progress|n't|restart|start)|^\s*(?:fabric )?state\s*: in progress", "fabricmanager", "in progress", "fabric manager",
@@ -30,6 +31,7 @@ TEXT = Text(
     ),
     clues=(
         ("remark.mig_pending", 4.6, "a change of MIG mode is pending until the GPU is reset"),
+        ("nvidia.no_slices", 4.6, "MIG is on, and no slice of the card was made"),
         ("remark.not_yet", 4.4, "a service of the driver had not come up when the program asked"),
         ("cuda.system_not_ready", 4.8, "the system is not yet initialised (error 802): the fabric manager is not up"),
         ("cuda.fabric_not_ready", 4.8, "the GPU fabric is not ready (error 919)"),

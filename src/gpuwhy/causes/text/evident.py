@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.box_ways import in_its_box
 from gpuwhy.causes.text.counted import COUNTED, Row, at_prompt
 from gpuwhy.causes.text.env_ways import of_its_owner
 from gpuwhy.causes.text.jetson_ways import of_its_jetpack, one_onnxruntime
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.matched import MATCHED
 from gpuwhy.causes.text.module_ways import of_modules
+from gpuwhy.causes.text.remedies import PURGE
 from gpuwhy.causes.text.shown import OwnSetting, commands, set_by_program, variables
 from gpuwhy.causes.text.told_names import listed_kit
 from gpuwhy.causes.text.ways import tried
@@ -200,7 +202,7 @@ def _unmet(case: Asked) -> Iterator[Fix]:
     if case.windows or not _HELD.search(case.text):
         return
     wanted = next(iter(_WANTED.findall(case.text)), "nvidia-driver-550")
-    yield tried("Packages of another branch, or of another source (NVIDIA's repository, a PPA), are in the way: remove all of the driver's packages, then install one branch from one source, and restart", on.host(f"sudo apt-get remove --purge '^nvidia-.*' '^libnvidia-.*' && sudo apt-get autoremove && sudo apt-get update && sudo apt-get install {wanted}"), root=True)  # fmt: skip
+    yield tried("Packages of another branch, or of another source (NVIDIA's repository, a PPA), are in the way: remove all of the driver's packages, then install one branch from one source, and restart", on.host(f"{PURGE} && sudo apt-get autoremove && sudo apt-get update && sudo apt-get install {wanted}"), root=True)  # fmt: skip
     yield tried("Or let apt mend what is half installed, and free what is held", on.host("apt-mark showhold\nsudo dpkg --configure -a && sudo apt-get --fix-broken install"), root=True)  # fmt: skip
 
 
@@ -376,6 +378,7 @@ _SHOWN: tuple[Row, ...] = (
 
 def evident(cause: str, case: Asked) -> Iterator[Fix]:
     """The remedies that the text itself gives away, for this cause."""
+    yield from in_its_box(cause, case)
     for causes, ways in _SHOWN:
         if cause.startswith(causes):
             yield from ways(case)

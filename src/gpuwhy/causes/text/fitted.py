@@ -9,6 +9,7 @@ import msgspec
 from msgspec import structs
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.boxes import box_of
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.module_ways import gone
 from gpuwhy.causes.text.shown import typed_inside, variables
@@ -24,6 +25,7 @@ class Bar(msgspec.Struct, frozen=True):
 
     command: Later
     there: Callable[[Asked], bool]
+    of_host: bool = True  # also where the command is for the host, and not for the container
 
 
 _LOGIN = Later(r"\blogin\d*\b|\bsbatch\b|\bsrun\b|\bsalloc\b|\bqsub\b|#SBATCH", re.IGNORECASE)
@@ -69,14 +71,16 @@ def _no_stubs(case: Asked) -> bool:
     return "stubs" not in searched
 
 
-_OWN_ENGINE = Later(r"\bk3s\b|\brke2\b|microk8s", re.IGNORECASE)
+_OWN_ENGINE = Later(r"\bk3s\b|\brke2\b|microk8s|\bk0s\b", re.IGNORECASE)
+_NO_CONTAINERD = frozenset({"crio", "openshift", "dockershim", "desktop", "snap", "desktop_linux"})
 
 _BARS = (
     Bar(Later(r"grep -v stubs"), _no_stubs),
-    Bar(Later(r"--runtime=(?:containerd|docker)\b"), lambda case: bool(_OWN_ENGINE.search(case.text))),
+    Bar(Later(r"--runtime=(?:containerd|docker)\b(?! --config=/etc/k0s)"), lambda case: bool(_OWN_ENGINE.search(case.text))),
+    Bar(Later(r"--runtime=containerd\b"), lambda case: box_of(case) in _NO_CONTAINERD),
     Bar(Later(r"--group-add|\bchmod (?:a\+rw|0?666)|\busermod\b"), _open_to_all),
     Bar(Later(r"^(?:unset CUDA_VISIBLE_DEVICES|export CUDA_VISIBLE_DEVICES=\d[\d,]*)\s*$", re.MULTILINE), given_by_batch),
-    Bar(Later(r"\busermod\b"), inside),
+    Bar(Later(r"\busermod\b"), inside, of_host=False),
     Bar(Later(r"^module load cuda"), gone),
     Bar(Later(r"^sudo (?:apt|ubuntu-drivers|modprobe|dkms|systemctl|mokutil)\b"), lambda case: "kubernetes" in case.tools),
     Bar(Later(r"^(?:sudo )?(?:systemctl|reboot|modprobe|update-initramfs)\b"), lambda case: bool(re.search(r"google\.colab|/kaggle/|/content/", case.text))),
@@ -85,7 +89,8 @@ _BARS = (
 
 def barred(fix: Fix, case: Asked) -> bool:
     """Whether a remedy cannot be carried out where the text is from."""
-    return any(bar.command.search(fix.command) and bar.there(case) for bar in _BARS)
+    host = isinstance(fix.command, on.Command) and fix.command.host
+    return any(bar.command.search(fix.command) and bar.there(case) for bar in _BARS if bar.of_host or not host)
 
 
 def fitted(fixes: Sequence[Fix], case: Asked) -> list[Fix]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gpuwhy.causes.text.asked import TITLES, Asked
 from gpuwhy.causes.text.counted import Row
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.remedies import PURGE
 from gpuwhy.causes.text.shown import commands, typed_inside
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.knowledge.extensions import BUILT_BY
@@ -183,7 +184,7 @@ def driver_inside_wsl(case: Asked) -> Iterator[Fix]:
     first = _FOUND_FIRST.search(case.text)
     if "wsl" in case.tools and (first or _PACKAGED.search(case.text)):
         which = f" ({first['other']} is found first)" if first else ""
-        yield tried(on.in_wsl(f"packages of Linux' own driver are installed in WSL{which}, and hide the one that Windows brings: take them out, and keep only the toolkit (cuda-toolkit-12-x, never cuda or cuda-drivers); then wsl --shutdown in Windows"), on.wsl("sudo apt-get purge -y 'nvidia-driver-*' 'nvidia-utils-*' 'libnvidia-*' 'cuda-drivers*' && sudo apt-get autoremove -y && sudo ldconfig"), root=True)  # fmt: skip
+        yield tried(on.in_wsl(f"packages of Linux' own driver are installed in WSL{which}, and hide the one that Windows brings: take them out, and keep only the toolkit (cuda-toolkit-12-x, never cuda or cuda-drivers); then wsl --shutdown in Windows"), on.wsl(f"{PURGE}\nsudo apt-get autoremove -y && sudo ldconfig"), root=True)  # fmt: skip
 
 
 _STARTED = Later(r"(?P<line>\b(?P<tool>singularity|apptainer) (?P<verb>exec|run|shell) [^\n]*\.(?:sif|simg)[^\n]*)")

@@ -10,6 +10,15 @@ SYNCHRONOUS = "CUDA_LAUNCH_BLOCKING=1 python PROGRAM"
 TOOLKIT = on.engine(
     "sudo apt install nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker"
 )
+_REPO = "https://nvidia.github.io/libnvidia-container"
+TOOLKIT_REPO = (
+    f"curl -fsSL {_REPO}/gpgkey | sudo gpg --dearmor -o /usr/share/keyrings/nvidia-container-toolkit-keyring.gpg"
+    f" && curl -s -L {_REPO}/stable/deb/nvidia-container-toolkit.list"
+    " | sed 's#deb https://#deb [signed-by=/usr/share/keyrings/nvidia-container-toolkit-keyring.gpg] https://#g'"
+    " | sudo tee /etc/apt/sources.list.d/nvidia-container-toolkit.list"
+    " && sudo apt-get update && sudo apt-get install -y nvidia-container-toolkit"
+)
+"""A line of a longer command: NVIDIA's repository and the toolkit from it; `knowledge/distributions.py` says it for other families."""
 CONTAINERD = on.engine("sudo nvidia-ctk runtime configure --runtime=containerd && sudo systemctl restart containerd")
 CONTAINERD_DEFAULT = on.engine(
     "sudo nvidia-ctk runtime configure --runtime=containerd --set-as-default && sudo systemctl restart containerd"

@@ -97,6 +97,14 @@ _GONE = {
 }
 
 
+_SHOWING = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+"""Variables whose empty value hides every GPU: where one must have a value, it is the first GPU's."""
+
+
+def _empty(name: str) -> str:
+    return "0" if name in _SHOWING else ""
+
+
 def _outside(text: str, other: str) -> str:
     """A sentence that speaks of no shell, where none is open."""
     return on.as_said(re.sub(r" in (?:this|the) shell\b", "", text), other)
@@ -109,7 +117,8 @@ def set_inside(fix: Fix, case: Asked) -> Fix:
         return fix
     given, gone = _SET.match(fix.command), _CLEARED.match(fix.command)
     if gone:
-        return structs.replace(fix, text=_outside(f"{fix.text}; {_GONE[launcher]}", fix.text), command=_WAYS[launcher](dict.fromkeys(gone[1].split(), ""), case))  # fmt: skip
+        told = _GONE[launcher].replace("make it empty there", "name the GPU there (empty would hide all)") if set(gone[1].split()) & set(_SHOWING) else _GONE[launcher]  # fmt: skip
+        return structs.replace(fix, text=_outside(f"{fix.text}; {told}", fix.text), command=_WAYS[launcher]({name: _empty(name) for name in gone[1].split()}, case))  # fmt: skip
     if given and "$(" not in given[1]:
         read = str if launcher == "build" else _value  # a Dockerfile reads variables itself
         values = {name: read(value) for name, _, value in (one.partition("=") for one in given[1].split())}

@@ -22,7 +22,7 @@ _NAMES: tuple[tuple[str, Later], ...] = (
     ("JOB.sh", Later(r"\bsbatch (?:-\S+ )*([\w./-]+\.(?:sh|slurm|sbatch|job))\b")),
     ("DISTRIBUTION", Later(r"^\s*\*?\s*([\w.-]+)\s+(?:Running|Stopped)\s+1\s*$", re.MULTILINE)),
     ("NODE", Later(r"\broot@([\w.-]*node[\w.-]*):|kubectl describe nodes? ([\w.-]+)")),
-    ("CONTAINER", Later(r"\bdocker (?:exec|logs|start|restart)(?: (?:--tail|--since|-n|-u|-w|-e|--user)[ =]\S+| -\S+)* ([A-Za-z][\w-]*)")),
+    ("CONTAINER", Later(r"\bdocker (?:exec|logs|start|restart)(?: (?:--tail|--since|-n|-u|-w|-e|--user)[ =]\S+| -\S+)* ((?!(?:helps?|the|it|container|service|fixe[sd]|works?|and|does|is|a|after)\b)[A-Za-z][\w-]*)")),
 )  # fmt: skip
 """A word that a command leaves open, and where a text names the thing."""
 

@@ -69,9 +69,10 @@ def told_driver_older(s: Symptom, r: Reading) -> bool:
 
 
 def _labels(r: Reading) -> list[tuple[int, ...]]:
-    """The CUDA of PyTorch's own builds, by their labels: +cu121."""
+    """The CUDA of PyTorch's own builds, by their labels (+cu121), or by conda's package beside them."""
     tags = [tag[1] for v in versions_told(r, "torch") if (tag := re.search(r"\+cu(\d{2,3})$", v))]
-    return [(int(tag[:-1]), int(tag[-1])) for tag in tags]
+    asked = [numbers(one)[:2] for one in re.findall(r"\bcudatoolkit=+(\d+\.\d+)", r.excerpt)]  # of conda
+    return [*((int(tag[:-1]), int(tag[-1])) for tag in tags), *asked]
 
 
 def _too_old_for(driver: tuple[int, ...], built: tuple[int, ...]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.common import nothing_else
-from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_wsl, line, no, wants, with_
+from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, in_wsl, line, no, wants, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BAKED, PURGE
 from gpuwhy.causes.text.room import Text
@@ -59,6 +59,7 @@ TEXT = Text(
         ("cuda.not_found", 5.4, "driver 555 and newer bring a library into WSL that an older container toolkit does not pass on (error 500)", all_of(_by_wsl, with_("torch.device_count", "container.", "told.container"))),
         ("cuda.not_found", 3.4, "libcuda does not find the Windows driver behind it (error 500)", all_of(in_wsl, line("cuinit"))),
         ("numba.versions", 1.4, "under WSL another libcuda may be found first"),
+        ("container.load_ml", 4.6, "the driver of Windows does not reach WSL, by which docker runs", _by_wsl),
         ("container.cli", 3.8, "the container toolkit fails under WSL: {what}", in_wsl),
         ("container.cli", 1.6, "the container toolkit fails as under WSL", field("what", ".*failed to process request")),
         ("nvidia.nvml_na", 3.4, "NVML does not initialise under WSL", in_wsl),
@@ -79,7 +80,7 @@ TEXT = Text(
         ("loader.cannot_open", 0.9, "under WSL it would lie in /usr/lib/wsl/lib", asks("driver")),
         ("loader.cudnn_sub", 4.8, "cuDNN's part {library} opens {wanted}, which lies in /usr/lib/wsl/lib, outside the search", all_of(wants("driver"), in_wsl)),
         ("loader.cudnn_sub", 3.9, "cuDNN's part {library} opens {wanted} by its plain name: under WSL that lies in /usr/lib/wsl/lib, outside the search",
-         field("wanted", r"(?:\S*/)?libcuda\.so$")),
+         all_of(field("wanted", r"(?:\S*/)?libcuda\.so$"), no(in_container))),
         ("loader.cudnn_sub", 1.6, "under WSL {wanted} would lie in /usr/lib/wsl/lib", wants("driver")),
         ("jax.falls_back", 1.8, "under WSL the driver is Windows' own", in_wsl),
         ("loader.tf_dso", 4.0, "{library} lies in /usr/lib/wsl/lib, outside the search", all_of(asks("driver"), in_wsl)),
