@@ -48,7 +48,7 @@ CASES = {
         r"CUDA\\v11\.0", r"v12\."),
     "of its JetPack": (
         "nvidia@nano:~$ python3 -c 'import torch'\nImportError: libcublas.so.10.0: cannot open shared object file: No such file or directory\nnvidia@nano:~$ cat /etc/nv_tegra_release\n# R32 (release), REVISION: 7.1, BOARD: t210ref\n",
-        r"JetPack 4\.4 to 4\.6", "nothing of it"),
+        r"JetPack 4\.6 with CUDA 10\.2", "nothing of it"),
 }  # fmt: skip
 
 

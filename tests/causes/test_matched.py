@@ -141,7 +141,7 @@ def test_a_driver_of_linux_inside_wsl_goes() -> None:
         "\tlibcuda.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libcuda.so.1\n"
         "\tlibcuda.so.1 (libc6,x86-64) => /usr/lib/wsl/lib/libcuda.so.1\n"
     )
-    assert "apt-get purge" in next(iter(driver_inside_wsl(case(listed)))).command
+    assert "apt purge" in next(iter(driver_inside_wsl(case(listed)))).command
     assert not list(driver_inside_wsl(case(listed.replace("/lib/x86_64-linux-gnu", "/usr/lib/wsl/drivers"))))
     assert not list(driver_inside_wsl(case(listed.replace("microsoft-standard-WSL2", "generic").replace("wsl", "x"))))
 

@@ -74,6 +74,7 @@ TEXT = Text(
         ("tf.no_gpu_found", 1.6, "TensorFlow has no GPU"),
         ("kernel.proc_missing", 3.8, "the kernel module is not loaded", no(in_wsl)),
         ("kernel.gpu_refused", 3.2, "this driver does not support the card"),
+        ("container.entitlement", 4.2, "the driver's pod may not read the packages that it builds the driver with"),
         ("container.plugin", 1.8, "the driver's library does not reach the plug-in"),
         ("container.smi_missing", 2.0, "nvidia-smi, which comes with the driver, is not there"),
         ("torch.no_driver", 3.2, "PyTorch found no NVIDIA driver"),

@@ -22,6 +22,7 @@ TEXT = Text(
         error("nvidia.counters", r"cupti_error_insufficient_privileges|err_nvgpuctrperm|cupti_error_virtualized_device_insufficient\w*"
               r"|permission to access (?:the )?nvidia gpu performance counters|performance counters[^\n]{0,60}(?:permission|restricted|admin)",
               "insufficient_privileges", "nvgpuctrperm", "performance counters", covers=("harmless.cupti", "build.", "title.")),
+        error("nvidia.dcgm_root", r"host engine is running as non-root|sufficient privileges to expose profiling metrics", "running as non-root", "expose profiling metrics", covers=("title.",)),
         error("nvidia.mig_monitor", r"error visiting device[^\n]*insufficient pe\w{3,6}ssions?", "error visiting device", covers=("title.",)),
         error("nvidia.nvml_permission", r"nvml[^\n]*insufficient permissions", "insufficient permissions"),
         error("nvidia.node_mode", r"^c(?P<mode>[rw-]{8,9}[-.+]?)\s+\d+ (?P<owner>\w+) +(?P<group>\w+)[^\n]*/dev/(?P<node>nvidia[\w-]*)", "/dev/nvidia"),
@@ -40,6 +41,7 @@ TEXT = Text(
         ("title.root_only", 3.4, "it works for root only"),
         ("told.sudo", 2.4, "it works for root only", with_("cuda.", "tf.", "torch.", "nvidia.", "nvml.", "title.")),
         ("nvidia.counters", 4.8, "the driver lets only administrators read the GPU's performance counters"),
+        ("nvidia.dcgm_root", 4.6, "DCGM may not read the profiling counters"),
         ("nvidia.mig_monitor", 4.8, "the plug-in may not ask a card with MIG for its slices"),
         ("nvidia.nvml_permission", 4.8, "NVML is denied access to the device files"),
         ("nvml.no_permission", 4.6, "NVML is denied access to the device files"),

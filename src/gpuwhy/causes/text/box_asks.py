@@ -136,7 +136,7 @@ def required(case: Asked) -> Ways:
     else:
         yield tried(f"Update the host's driver to {native} or newer, which speaks CUDA {found[1]}{told}, and restart the host", _newer(case, native), root=True)  # fmt: skip
     if not speaks or runs(speaks, found[1]):
-        yield tried("Or, where the driver is 525 or newer: let the image start all the same: CUDA 12 runs on every driver of that major, but for what is compiled at run time" if found[1].startswith("12") else "Or let the image start all the same, where the driver is of the same CUDA major", _unchecked(case))  # fmt: skip
+        yield tried(f"Or take an image with a CUDA older than {found[1]}; or, where the driver is 525 or newer, let this one start all the same: CUDA 12 runs on every driver of that major, but for what is compiled at run time" if found[1].startswith("12") else f"Or take an image with a CUDA older than {found[1]}; or let this one start all the same, where the driver is of the same CUDA major", _unchecked(case))  # fmt: skip
 
 
 # --- Linux' driver inside WSL -----------------------------------------------------------------------------------------
@@ -190,3 +190,63 @@ def of_its_board(case: Asked) -> Ways:
     if pack is None or tag is None or re.match(pack.l4t, f"{tag[1]}.") or re.match(pack.l4t, tag[0].lstrip(":r")):
         return
     yield tried(f"{image} is made for L4T r{tag[1]}, and this board has JetPack {pack.name} (CUDA {pack.cuda}): its driver's libraries fit images of its own line only", on.engine(f"sudo docker run --runtime nvidia -it --rm {image_for(image, pack)}"))  # fmt: skip
+
+
+# --- Docker Desktop's own release -------------------------------------------------------------------------------------
+
+
+_RELEASE = worded(r"\bDocker Desktop:? ?v?(4\.\d+)(?:\.\d+)?")
+_WORKED = worded(
+    r"\b(?:fine|work\w*|ok)\b[^\n]{0,30}\b(4\.\d+\.\d+)|\b(4\.\d+\.\d+)\b[^\n]{0,20}\b(?:works|worked|was fine|is fine)"
+)
+
+
+def desktop_release(case: Asked) -> Ways:
+    """Docker Desktop passes the GPU by its own toolkit: its release decides, not the distribution's packages."""
+    if box_of(case) != "desktop" and not _RELEASE.search(case.text):
+        return
+    if re.search(r"named symbol not found|error 500", case.text, re.IGNORECASE):
+        told = f" (here {case.driver})" if case.driver else ""
+        yield tried(f"Update Docker Desktop to 4.31 or newer, whose toolkit knows drivers from 555 on{told} (its icon's menu, Check for updates; or winget upgrade --id Docker.DockerDesktop); then wsl --shutdown in Windows, and start Docker Desktop again", on.across("winget upgrade --id Docker.DockerDesktop\nwsl --shutdown") if case.windows else "")  # fmt: skip
+        yield tried("Or go back to a driver of Windows before 555 (552.44: nvidia.com/drivers, all drivers), and restart", "")  # fmt: skip
+        return
+    found = _WORKED.search(case.text)
+    if found:
+        good = found[1] or found[2]
+        yield tried(f"Take the Docker Desktop that worked, {good}, or a newer one than this, which does not hand the GPU on; then stop WSL, and start it again", on.across(f"winget install --id Docker.DockerDesktop --version {good} --force\nwsl --update && wsl --shutdown"))  # fmt: skip
+
+
+# --- monitoring and sharing -------------------------------------------------------------------------------------------
+
+
+def may_profile(case: Asked) -> Ways:
+    """DCGM's profiling counters want a capability, or are left out."""
+    ran = next((one.command for one in commands(case.text) if re.match(r"(?:sudo )?docker run ", one.command)), "")
+    if box_of(case) in CLUSTERS:
+        yield tried("Let the exporter read profiling counters, in its manifest", on.code('securityContext: {capabilities: {add: ["SYS_ADMIN"]}}    # in the container\'s part'))  # fmt: skip
+    else:
+        with_it = re.sub(r"docker run ", "docker run --cap-add SYS_ADMIN ", ran, count=1) or "docker run --gpus all --cap-add SYS_ADMIN IMAGE"  # fmt: skip
+        yield tried("Let the exporter read profiling counters: the same with this capability", on.linux(with_it))
+    yield tried("Or leave the profiling metrics out: a list of your own without the lines DCGM_FI_PROF_…, given by -f", on.linux("dcgm-exporter -f /etc/dcgm-exporter/default-counters.csv    # each DCGM_FI_PROF_ line with a # before it"))  # fmt: skip
+
+
+def mps_down(case: Asked) -> Ways:
+    """MPS of the device plug-in holds the card in exclusive mode, and its daemon does not run."""
+    found = re.search(r"\b((?:nvdp-)?nvidia-device-plugin[\w-]*mps-control-daemon[\w-]*)", case.text)
+    spaces = re.findall(r"-n ([a-z0-9-]+)", case.text)
+    space = spaces[-1] if spaces else "nvidia-device-plugin"
+    yield tried("The plug-in's MPS daemon does not run, and the card is in exclusive mode, so that nobody gets in: share it by time-slicing instead, and set the mode back on the node", on.linux(f"kubectl -n {space} logs {found[1] if found else 'MPS_POD'} --all-containers --previous | tail\nhelm upgrade nvdp nvdp/nvidia-device-plugin -n {space} --reuse-values --set-json 'config.map.default=\"version: v1\\nsharing:\\n  timeSlicing:\\n    resources:\\n    - name: nvidia.com/gpu\\n      replicas: 4\"'"))  # fmt: skip
+    yield rooted("And on the node, the mode that lets several in", on.host("sudo nvidia-smi -c DEFAULT"))
+
+
+_UNIT = worded(
+    r"^\w{3} +\d+ [\d:]+ \S+ (?P<name>(?!systemd|kernel|sudo|sshd|bash|dockerd|podman)[a-z][\w.-]*)\[\d+\]: "
+)
+
+
+def as_its_user(case: Asked) -> Ways:
+    """A service that the journal names, and whose user is not in the group of the device files."""
+    found = _UNIT.search(case.text)
+    if found:
+        name = found["name"]
+        yield rooted(f"Give the user of the service {name} the groups that own the device files, and start it again", on.host(f"sudo usermod -aG video,render $(systemctl show -P User {name})\nsudo systemctl restart {name}"))  # fmt: skip

@@ -11,9 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.box_asks import (
     VIDEO,
+    as_its_user,
     carried_in,
+    desktop_release,
     for_video,
     in_its_step,
+    may_profile,
+    mps_down,
     of_its_board,
     pod_without,
     purged,
@@ -21,6 +25,21 @@ from gpuwhy.causes.text.box_asks import (
     sharing,
     step_without,
     while_built,
+)
+from gpuwhy.causes.text.box_more import (
+    in_a_distrobox,
+    in_a_swarm,
+    on_aks,
+    on_eks,
+    on_minikube,
+    on_unraid,
+    other_driver,
+    other_kernel,
+    other_name,
+    other_partition,
+    plain_docker,
+    podman_runtime,
+    without_capabilities,
 )
 from gpuwhy.causes.text.boxes import CLASS, CLUSTERS, box_of, named_image, node_of, plugin_of, pod_of, rooted, worded
 from gpuwhy.causes.text.later import Later
@@ -109,8 +128,14 @@ def _kubeadm(case: Asked) -> Ways:
     yield tried("Or leave the default, make the class nvidia, and give it to the plug-in and to every pod that wants the GPU (runtimeClassName: nvidia)", on.linux(_with_class(case)))  # fmt: skip
 
 
+_UNKNOWN_RUNTIME = worded(r"(?:unknown|invalid)[^\n]{0,30}runtime|runtime \"?nvidia\"? not found")
+
+
 def _desktop(case: Asked) -> Ways:
     if "kubernetes" not in case.tools:
+        if _UNKNOWN_RUNTIME.search(case.text):
+            yield tried("Take the line runtime: nvidia out of the compose file, and reserve the GPU instead: Docker Desktop needs no runtime for it, only its WSL 2 engine (Settings, General) and NVIDIA's driver on Windows", on.code("deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, capabilities: [gpu]}]}}}"))  # fmt: skip
+            yield tried("Or make the runtime known: Settings, Docker Engine, add this to what stands there, then Apply and restart", on.code('"runtimes": {"nvidia": {"path": "nvidia-container-runtime", "runtimeArgs": []}}'))  # fmt: skip
         return
     yield tried("Docker Desktop's own Kubernetes has no NVIDIA runtime for pods, and takes none: in Ubuntu of WSL 2 install docker's engine and NVIDIA's toolkit, and start minikube with the GPU there", on.across("wsl -d Ubuntu"))  # fmt: skip
     yield tried("Then, in that Ubuntu", on.linux(f"curl -fsSL https://get.docker.com | sh\n{TOOLKIT_REPO}\nsudo nvidia-ctk runtime configure --runtime=docker && sudo service docker restart\nminikube start --driver=docker --container-runtime=docker --gpus all"))  # fmt: skip
@@ -118,7 +143,8 @@ def _desktop(case: Asked) -> Ways:
 
 _RUNTIME: Mapping[str, Way] = {
     "snap": _snap, "desktop_linux": _desktop_linux, "nixos": _nix, "dockershim": _of_docker, "crio": _crio,
-    "openshift": _openshift, "k0s": _k0s, "k3s": _k3s, "rke2": _k3s, "containerd": _kubeadm, "desktop": _desktop,
+    "openshift": _openshift, "docker": plain_docker, "compose": plain_docker, "podman": podman_runtime, "minikube": on_minikube,
+    "eks": on_eks, "aks": on_aks, "k0s": _k0s, "k3s": _k3s, "rke2": _k3s, "containerd": _kubeadm, "desktop": _desktop,
 }  # fmt: skip
 
 
@@ -157,8 +183,10 @@ _LIBRARIES: Mapping[str, Way] = {
 def _cdi(case: Asked) -> Ways:
     tool = "podman" if "podman" in case.tools or "Emulate Docker CLI" in case.text else "docker"
     mode = "--mode=csv " if "jetson" in case.tools else ""
-    made = f"sudo nvidia-ctk cdi generate {mode}--output=/etc/cdi/nvidia.yaml && nvidia-ctk cdi list"
-    known = mode or re.search(r"nvidia-ctk (?:cdi|--version|config)|nvidia-container-toolkit[ -]\d", case.text)
+    made = f"sudo nvidia-ctk cdi generate {mode}--output=/etc/cdi/nvidia.yaml && sudo chmod 644 /etc/cdi/nvidia.yaml && nvidia-ctk cdi list"
+    known = mode or re.search(
+        r"/etc/cdi/|nvidia-ctk (?:cdi|--version|config)|nvidia-container-toolkit[ -]\d", case.text
+    )
     first = "" if known else f"{TOOLKIT_REPO}\n"
     how = ", from the lists that a Jetson has in place of a card's" if mode else ""
     begin = "Describe" if known else "Install NVIDIA's toolkit, then describe"
@@ -173,7 +201,19 @@ def _stale(case: Asked) -> Ways:
     yield rooted("For good: the toolkit's service writes it at each change, from 1.18 on", on.engine("sudo systemctl enable --now nvidia-cdi-refresh.path nvidia-cdi-refresh.service"))  # fmt: skip
 
 
-_CDI: Mapping[str, Way] = {"nixos": _nix, "podman": _cdi, "docker": _cdi, "rootless": _cdi, "": _cdi}
+def _cdi_of_desktop(case: Asked) -> Ways:
+    yield tried("Pass the GPU by --gpus all: Docker Desktop's engine runs in a machine of its own, and reads no description for CDI of this distribution", on.linux(f"docker run --rm --gpus all {named_image(case)} nvidia-smi"))  # fmt: skip
+    yield tried("Or, for CDI: an engine of the distribution's own, such as podman, with the description that is there", on.linux(f"podman run --rm --device nvidia.com/gpu=all {named_image(case)} nvidia-smi"))  # fmt: skip
+
+
+_CDI: Mapping[str, Way] = {
+    "nixos": _nix,
+    "desktop": _cdi_of_desktop,
+    "podman": _cdi,
+    "docker": _cdi,
+    "rootless": _cdi,
+    "": _cdi,
+}
 
 
 # --- a container that has lost the device ---------------------------------------------------------------------------
@@ -242,8 +282,11 @@ def _rights(case: Asked) -> Ways:
     group = _OF_GROUP.search(case.text)
     tool = "podman" if "podman" in case.tools else "docker"
     device = "--device nvidia.com/gpu=all" if tool == "podman" else "--gpus all"
-    if group:
-        inside = "--group-add keep-groups" if tool == "podman" else f"--group-add $(getent group {group[1]} | cut -d: -f3)"  # fmt: skip
+    if group and tool == "docker":
+        number = group[1] if group[1].isdigit() else f"$(getent group {group[1]} | cut -d: -f3)"
+        yield tried(f"The device files belong to the group {group[1]}: give the container's user that group, by its number", on.linux(f"docker run --rm --gpus all --group-add {number} {named_image(case)} nvidia-smi    # compose: group_add"))  # fmt: skip
+    elif group:
+        inside = "--group-add keep-groups"
         yield rooted(f"The device files belong to the group {group[1]}: join it, log in anew, and let the container keep your groups", on.host(f"sudo usermod -aG {group[1]} $USER    # then log out and in\n{tool} run --rm {device} {inside} --security-opt=label=disable {named_image(case)} nvidia-smi"))  # fmt: skip
     elif _ENFORCED.search(case.text) and "label=disable" not in case.text:
         yield tried("SELinux keeps containers from the device files: start it without its label", on.linux(f"{tool} run --rm {device} --security-opt=label=disable {named_image(case)} nvidia-smi    # compose: security_opt: [label=disable]"))  # fmt: skip
@@ -291,13 +334,23 @@ _ANYWHERE: Mapping[str, Way] = {
     "stale": _stale, "lost": _lost, "unknown": _unknown_device, "no_slices": _no_slices, "monitor": _may_not_see_slices,
     "rights": _rights, "taint": _tolerated, "idle": _unoffered, "booked": _booked, "video": for_video, "step": in_its_step,
     "build": while_built, "pod": pod_without, "slurm": step_without, "required": required, "purge": purged, "carried": carried_in,
-    "sharing": sharing, "board": of_its_board,
+    "sharing": sharing, "desktop": desktop_release, "profile": may_profile, "mps": mps_down, "unit": as_its_user,
+    "other_name": other_name, "partition": other_partition, "kernel": other_kernel, "other_driver": other_driver,
+    "distrobox": in_a_distrobox, "unraid": on_unraid, "swarm": in_a_swarm, "capability": without_capabilities, "board": of_its_board,
 }  # fmt: skip
 
 _UNSEEN = ("container.no_gpu", "driver.missing", "wsl.setup", "framework.cpu_only")
 _FAULTS: tuple[tuple[str, tuple[str, ...], Later], ...] = (
     ("step", ("container.no_gpu", "driver.", "framework.bug"), worded(r"98-nvidia\.sh|--container-image[^\n]*\n[^\0]{0,200}libnvidia-ml|nvidia-persistenced/socket: no such device")),
     ("build", (*_UNSEEN, "program.build"), worded(r"^Step \d+/\d+ : RUN[^\0]*(?:cuda is not available|no nvidia driver|no cuda gpus|no kernel image|libcuda)|failed to solve: process \"/bin/sh|^#\d+ +[\d.]+ [^\n]*(?:no nvidia driver|cuda is not available|no cuda gpus)")),
+    ("capability", ("container.no_gpu", "other.", "env."), worded(r"devices\.\d+ capabilities is required")),
+    ("swarm", ("container.no_gpu", "device.", "other."), worded(r"\bdocker service (?:create|update)\b[^\0]{0,600}no suitable node|--generic-resource")),
+    ("distrobox", ("container.no_gpu", "driver.missing", "env.path"), worded(r"\bdistrobox\b")),
+    ("unraid", ("container.no_gpu", "driver.missing", "cuda.missing_library"), worded(r"\bunraid\b|\btruenas\b")),
+    ("other_name", ("container.no_gpu", "device."), worded(r"Insufficient nvidia\.com/gpu|too large: maximum request size")),
+    ("partition", ("container.no_gpu", "device.", "other."), worded(r"Requested node configuration is not available|Invalid generic resource|\(null\)")),
+    ("kernel", ("driver.missing", "driver.library_mismatch"), worded(r"\buname -r\b[^\0]*lib/modules|lib/modules[^\0]*\buname -r\b")),
+    ("other_driver", ("driver.library_mismatch", "install.conflict"), worded(r"version mismatch")),
     ("booked", ("container.no_gpu", "device.", "driver."), worded(r"devices unavailable for nvidia\.com/\S+ Requested: \d+, Available: 0")),
     ("idle", ("container.no_gpu", "device.busy"), worded(r"Insufficient nvidia\.com")),
     ("taint", ("container.no_gpu", "device.busy", "other."), _TAINT),
@@ -307,10 +360,14 @@ _FAULTS: tuple[tuple[str, tuple[str, ...], Later], ...] = (
     ("stale", ("container.no_gpu", "driver.", "install."), worded(r"failed to (?:stat|fulfil)[^\n]*(?:cdi|mount)[^\n]*lib(?:cuda|nvidia)\S*\.so\.\d{3}|(?:statfs|stat|lstat|open) \S*lib[\w-]*\.so\.\d{3}\.[\d.]*\W{1,3}no such file|cannot stat [^\n]*\.so\.\d{3}\.\d+[^\n]*no such file|/etc/cdi/nvidia\.yaml[^\n]*\.so\.\d{3}")),
     ("cdi", ("container.no_gpu",), worded(r"unresolvable CDI devices|CDI device injection failed")),
     ("libraries", ("container.no_gpu", "driver.missing", "wsl.setup"), worded(r"load library failed: libnvidia-ml")),
-    ("runtime", ("container.no_gpu", "driver.missing"), worded(r"could not select device driver|(?:unknown|invalid)[^\n]*runtime[^\n]*nvidia|runtimehandler \\?\"?nvidia|no runtime for \\?\"?nvidia|failed to find runtime handler nvidia|incompatible (?:platform|strategy) detected|invalid device discovery strategy|non-nvml platform")),
+    ("runtime", ("container.no_gpu", "driver.missing"), worded(r"could not select device driver|(?:unknown|invalid)[^\n]*runtime[^\n]*nvidia|runtimehandler \\?\"?nvidia|no runtime for \\?\"?nvidia|failed to find runtime handler nvidia|incompatible (?:platform|strategy) detected|invalid device discovery strategy|non-nvml platform|could not load nvml library")),
     ("lost", ("driver.permission", "container.no_gpu"), worded(r"Failed to initialize NVML: Unknown Error")),
     ("rights", ("driver.permission",), worded(r"Failed to initialize NVML: Insufficient Permissions")),
     ("video", ("container.no_gpu", "driver.missing", "cuda.missing_library"), VIDEO),
+    ("desktop", ("wsl.setup", "container.no_gpu", "framework."), worded(r"named symbol not found|error 500\b|no adapters were found")),
+    ("profile", ("driver.permission", "other."), worded(r"host engine is running as non-root|privileges to expose profiling")),
+    ("mps", ("device.busy", "driver.not_ready", "container.no_gpu"), worded(r"mps-control-daemon\S* +\d/\d +(?:CrashLoop|Error|Init|Pending)")),
+    ("unit", ("driver.permission",), worded(r"nvmap|/dev/(?:nvidia|dri|nvhost)|permission denied")),
     ("required", ("driver.too_old",), worded(r"unsatisfied condition: cuda")),
     ("purge", ("wsl.setup", "driver.missing"), worded(r"apt(?:-get)? (?:-y )?install[^\n]*(?:nvidia-(?:driver|utils|dkms)|cuda-drivers|\bcuda(?: |$))|/usr/bin/nvidia-smi|/usr/lib/x86_64-linux-gnu/lib(?:cuda|nvidia-ml)\.so\.\d{3}|^ii +(?:nvidia-(?:driver|utils|dkms)|libnvidia-compute|cuda-drivers)|(?:Setting up|Unpacking) (?:nvidia-(?:driver|utils|dkms)|cuda-drivers|libnvidia-compute)|nvidia-dkms-\d|installed[^\n]{0,40}(?:nvidia-driver|linux driver)[^\n]{0,40}(?:in|inside) (?:the )?wsl")),
     ("carried", ("cuda.", "cudnn.", "env.", "driver.", "install."), worded(r"\b(?:APPTAINER|SINGULARITY)ENV_")),
@@ -322,9 +379,17 @@ _FAULTS: tuple[tuple[str, tuple[str, ...], Later], ...] = (
 """A fault, the causes that it may be told as, and the words that show it; the first that has a way at this place counts."""
 
 
+def _jetson_runtime(case: Asked) -> Ways:
+    """A board whose docker lost, or never had, NVIDIA's runtime."""
+    if _UNKNOWN_RUNTIME.search(case.text) or "could not select device driver" in case.text:
+        yield rooted("Install JetPack's own container packages on the board, register the runtime, and start docker again (no driver of a server)", on.engine(f"sudo apt-get update && sudo apt-get install -y nvidia-container nvidia-container-toolkit\n{_DOCKER}\ndocker run --rm --runtime nvidia {named_image(case)} true"))  # fmt: skip
+
+
 def in_its_box(cause: str, case: Asked) -> Ways:
     """The whole way out of the fault that a text shows, at the place that it is from."""
     box = box_of(case)
+    if "jetson" in case.tools and cause.startswith("container.no_gpu"):
+        yield from _jetson_runtime(case)
     for fault, causes, words in _FAULTS:
         if cause.startswith(causes) and words.search(case.text):
             way = _PLACED[fault].get(box) if fault in _PLACED else _ANYWHERE[fault]

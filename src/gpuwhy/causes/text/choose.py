@@ -231,8 +231,14 @@ _NOT_ON_BOARDS = ("--torch-backend", "pytorch-gpu", "nvidia-cudnn-cu", "nvidia-c
 """Builds for x86-64 and servers' ARM: none of them knows a Jetson's GPU."""
 
 
+_MANIFEST = Later(r"(?:[A-Za-z_]+: ?[\[{\"\w-]|\"[\w-]+\": |--\w|#SBATCH|runs-on:)")
+"""How lines of a compose file, of a pod's manifest or of settings begin: whoever starts a program writes those."""
+
+
 def _is_code(fix: Fix) -> bool:
-    return isinstance(fix.command, on.Command) and fix.command.shell == "code"
+    """Whether a fix is lines of a program."""
+    code = isinstance(fix.command, on.Command) and fix.command.shell == "code"
+    return code and not _MANIFEST.match(fix.command)
 
 
 _BEFORE = 2

@@ -81,8 +81,9 @@ _BARS = (
     Bar(Later(r"--group-add|\bchmod (?:a\+rw|0?666)|\busermod\b"), _open_to_all),
     Bar(Later(r"^(?:unset CUDA_VISIBLE_DEVICES|export CUDA_VISIBLE_DEVICES=\d[\d,]*)\s*$", re.MULTILINE), given_by_batch),
     Bar(Later(r"\busermod\b"), inside, of_host=False),
+    Bar(Later(r"\busermod\b"), lambda case: "kubernetes" in case.tools),
     Bar(Later(r"^module load cuda"), gone),
-    Bar(Later(r"^sudo (?:apt|ubuntu-drivers|modprobe|dkms|systemctl|mokutil)\b"), lambda case: "kubernetes" in case.tools),
+    Bar(Later(r"^sudo (?!apt install nvidia-fabricmanager)(?:apt|ubuntu-drivers|modprobe|dkms|systemctl|mokutil)\b"), lambda case: "kubernetes" in case.tools),
     Bar(Later(r"^(?:sudo )?(?:systemctl|reboot|modprobe|update-initramfs)\b"), lambda case: bool(re.search(r"google\.colab|/kaggle/|/content/", case.text))),
 )  # fmt: skip
 

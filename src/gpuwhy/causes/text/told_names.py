@@ -62,13 +62,17 @@ _PLAIN = re.compile(r"[\w./:=,@+-]+$")
 _OF_GPUS = re.compile(r"--(?:gpus|runtime|device)\b")
 
 
+_GLUED = re.compile(r"(?<=[\d])[A-Z][a-z]{3,}$")
+"""The first word of the next line, where a paste lost the break between them."""
+
+
 def image_of(text: str) -> tuple[list[str], str]:
     """The options and the image of the first `docker run` that names one by a path or a tag."""
     for run in _RUN.finditer(text):
         words = run[1].replace("\\\n", " ").split()
         at = _first_free(words)
         if at < len(words) and _IS_IMAGE.match(words[at]) and re.search("[/:]", words[at]):
-            return words[:at], words[at]
+            return words[:at], _GLUED.sub("", words[at])
     return [], ""
 
 
