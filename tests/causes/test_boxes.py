@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuwhy.causes.text.asked import Asked, asked
-from gpuwhy.causes.text.box_ways import in_its_box
+from gpuwhy.causes.text.box_faults import in_its_box
 from gpuwhy.causes.text.boxes import box_of, node_of, plugin_of, pod_of
 from gpuwhy.logs import explain_text, read_text
 

@@ -1,6 +1,6 @@
 """Box ways: one fault at one place that starts containers: the whole way out of it there, every step in one command.
 
-A table of faults; each is a row by what speaks for it and, per box (`boxes.py`), what to do.
+Per fault a table of boxes (`boxes.py`), or a function of its own; `box_faults.py` says what speaks for each.
 """
 
 from __future__ import annotations
@@ -9,40 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.box_asks import (
-    VIDEO,
-    as_its_user,
-    carried_in,
-    desktop_release,
-    for_video,
-    in_its_step,
-    may_profile,
-    mps_down,
-    of_its_board,
-    pod_without,
-    purged,
-    required,
-    sharing,
-    step_without,
-    while_built,
-)
-from gpuwhy.causes.text.box_more import (
-    in_a_distrobox,
-    in_a_swarm,
-    on_aks,
-    on_eks,
-    on_minikube,
-    on_unraid,
-    other_driver,
-    other_kernel,
-    other_name,
-    other_partition,
-    plain_docker,
-    podman_runtime,
-    without_capabilities,
-)
+from gpuwhy.causes.text.box_more import on_aks, on_eks, on_minikube, plain_docker, podman_runtime
 from gpuwhy.causes.text.boxes import CLASS, CLUSTERS, box_of, named_image, node_of, plugin_of, pod_of, rooted, worded
-from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.remedies import TOOLKIT_REPO
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.model import on
@@ -141,11 +109,12 @@ def _desktop(case: Asked) -> Ways:
     yield tried("Then, in that Ubuntu", on.linux(f"curl -fsSL https://get.docker.com | sh\n{TOOLKIT_REPO}\nsudo nvidia-ctk runtime configure --runtime=docker && sudo service docker restart\nminikube start --driver=docker --container-runtime=docker --gpus all"))  # fmt: skip
 
 
-_RUNTIME: Mapping[str, Way] = {
+RUNTIME: Mapping[str, Way] = {
     "snap": _snap, "desktop_linux": _desktop_linux, "nixos": _nix, "dockershim": _of_docker, "crio": _crio,
     "openshift": _openshift, "docker": plain_docker, "compose": plain_docker, "podman": podman_runtime, "minikube": on_minikube,
     "eks": on_eks, "aks": on_aks, "k0s": _k0s, "k3s": _k3s, "rke2": _k3s, "containerd": _kubeadm, "desktop": _desktop,
 }  # fmt: skip
+"""The engine has no NVIDIA runtime: by box."""
 
 
 # --- the driver's libraries do not reach the engine -----------------------------------------------------------------
@@ -171,10 +140,11 @@ def _desktop_libraries(case: Asked) -> Ways:
     yield tried(f"{old} install NVIDIA's newest driver on Windows (nvidia.com/drivers), update WSL, stop it, and start Docker Desktop again, with its WSL 2 engine (Settings, General)", on.across("wsl --update && wsl --shutdown"))  # fmt: skip
 
 
-_LIBRARIES: Mapping[str, Way] = {
+LIBRARIES: Mapping[str, Way] = {
     "snap": _snap, "microk8s": _microk8s_libraries, "docker": _docker_libraries, "compose": _docker_libraries,
     "desktop": _desktop_libraries, "desktop_linux": _desktop_linux,
 }  # fmt: skip
+"""The driver's libraries do not reach the engine: by box."""
 
 
 # --- CDI: the device is not described, or by the names of another driver --------------------------------------------
@@ -195,7 +165,8 @@ def _cdi(case: Asked) -> Ways:
     yield rooted(text, on.engine(f"{first}{made}\n{run}"))
 
 
-def _stale(case: Asked) -> Ways:
+def stale(case: Asked) -> Ways:
+    """The description for CDI is of a driver before the update."""
     tool = "podman" if "podman" in case.tools else "docker"
     yield rooted("The description for CDI still names files of the driver before the update: write it anew (a second one in /var/run/cdi would win: delete it), and make the container again, because one that exists keeps its old mounts", on.engine(f"sudo rm -f /var/run/cdi/nvidia.yaml && sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml\n{tool} rm CONTAINER    # what it wrote outside of volumes goes with it: {tool} commit keeps it\n{tool} run --rm --device nvidia.com/gpu=all {named_image(case)} nvidia-smi"))  # fmt: skip
     yield rooted("For good: the toolkit's service writes it at each change, from 1.18 on", on.engine("sudo systemctl enable --now nvidia-cdi-refresh.path nvidia-cdi-refresh.service"))  # fmt: skip
@@ -206,7 +177,7 @@ def _cdi_of_desktop(case: Asked) -> Ways:
     yield tried("Or, for CDI: an engine of the distribution's own, such as podman, with the description that is there", on.linux(f"podman run --rm --device nvidia.com/gpu=all {named_image(case)} nvidia-smi"))  # fmt: skip
 
 
-_CDI: Mapping[str, Way] = {
+CDI: Mapping[str, Way] = {
     "nixos": _nix,
     "desktop": _cdi_of_desktop,
     "podman": _cdi,
@@ -214,6 +185,7 @@ _CDI: Mapping[str, Way] = {
     "rootless": _cdi,
     "": _cdi,
 }
+"""The device is not described for CDI: by box."""
 
 
 # --- a container that has lost the device ---------------------------------------------------------------------------
@@ -222,7 +194,8 @@ _CDI: Mapping[str, Way] = {
 _NO_CGROUPS = worded(r"\bno-cgroups ?= ?true")
 
 
-def _lost(case: Asked) -> Ways:
+def lost(case: Asked) -> Ways:
+    """A container that has lost the device, or was never allowed it."""
     if _NO_CGROUPS.search(case.text) and box_of(case) not in ("rootless", "podman"):
         yield rooted("Set no-cgroups back to false, and start docker again: true is for engines without root, and with docker's own nobody then allows the device to the container", on.engine(f"sudo nvidia-ctk config --set nvidia-container-cli.no-cgroups=false --in-place && sudo systemctl restart docker\n{_TRY}"))  # fmt: skip
     elif box_of(case) in CLUSTERS:
@@ -233,12 +206,13 @@ def _lost(case: Asked) -> Ways:
 # --- names of devices that do not exist -----------------------------------------------------------------------------
 
 
-_UNKNOWN = worded(r"device error: (?P<id>[^\n]*?): unknown device")
+UNKNOWN = worded(r"device error: (?P<id>[^\n]*?): unknown device")
 _MIG = worded(r"MIG \S+ +Device +\d+: \(UUID: (MIG-[0-9a-f-]{36})\)")
 
 
-def _unknown_device(case: Asked) -> Ways:
-    found = _UNKNOWN.search(case.text)
+def unknown_device(case: Asked) -> Ways:
+    """A device by a name or number that is not there."""
+    found = UNKNOWN.search(case.text)
     if not found:
         return
     asked = found["id"].strip()
@@ -257,7 +231,8 @@ def _unknown_device(case: Asked) -> Ways:
 # --- MIG --------------------------------------------------------------------------------------------------------------
 
 
-def _no_slices(case: Asked) -> Ways:
+def no_slices(case: Asked) -> Ways:
+    """MIG is on, and nothing was divided."""
     plugin, found = plugin_of(case.text), re.search(r"/dev/nvidia(\d+)", case.text)
     card = found[1] if found else "0"
     again = f"\n{plugin.anew}" if "kubernetes" in case.tools or "plugin" in case.tools else ""
@@ -265,7 +240,8 @@ def _no_slices(case: Asked) -> Ways:
     yield rooted("Or switch MIG off, where whole cards are wanted", on.host(f"sudo nvidia-smi -i {card} -mig 0 && sudo nvidia-smi --gpu-reset -i {card}{again}"))  # fmt: skip
 
 
-def _may_not_see_slices(case: Asked) -> Ways:
+def may_not_see_slices(case: Asked) -> Ways:
+    """The plug-in may not ask for the slices of MIG."""
     plugin = plugin_of(case.text)
     patch = '{"spec":{"template":{"spec":{"containers":[{"name":"nvidia-device-plugin-ctr","securityContext":{"allowPrivilegeEscalation":true,"capabilities":{"drop":[],"add":["SYS_ADMIN"]}}}]}}}}'
     yield tried("A card with MIG lets only those ask for its slices who may monitor them: give the plug-in that right, by its variable and the capability that goes with it", on.linux(f"kubectl -n {plugin.namespace} set env daemonset/{plugin.daemonset} NVIDIA_MIG_MONITOR_DEVICES=all\nkubectl -n {plugin.namespace} patch daemonset {plugin.daemonset} -p '{patch}'"))  # fmt: skip
@@ -278,7 +254,8 @@ _ENFORCED = worded(r"\bEnforcing\b|\bselinux\b|\bavc: +denied|\bFedora\b|\bRHEL\
 _OF_GROUP = worded(r"\bcrw-rw---- +\d+ root (\w+) [^\n]*?/dev/nvidia")
 
 
-def _rights(case: Asked) -> Ways:
+def rights(case: Asked) -> Ways:
+    """The device files, or SELinux, refuse the container."""
     group = _OF_GROUP.search(case.text)
     tool = "podman" if "podman" in case.tools else "docker"
     device = "--device nvidia.com/gpu=all" if tool == "podman" else "--gpus all"
@@ -296,13 +273,14 @@ def _rights(case: Asked) -> Ways:
 # --- scheduling ------------------------------------------------------------------------------------------------------
 
 
-_TAINT = worded(
+TAINT = worded(
     r"untolerated taint \{(?P<key>[\w./-]+): ?(?P<value>[\w.-]*)\}|had taint \{(?P<key2>[\w./-]+): ?(?P<value2>[\w.-]*)\}"
 )
 
 
-def _tolerated(case: Asked) -> Ways:
-    found = _TAINT.search(case.text)
+def tolerated(case: Asked) -> Ways:
+    """A taint that the pod does not tolerate."""
+    found = TAINT.search(case.text)
     if found:
         key = found["key"] or found["key2"]
         yield tried(f"The node has the taint {key}, which keeps pods away that do not tolerate it: let this one, and ask for the GPU, in its manifest", on.code(f"tolerations: [{{key: {key}, operator: Exists}}]    # in spec\nresources: {{limits: {{nvidia.com/gpu: 1}}}}    # in the container's part"))  # fmt: skip
@@ -312,7 +290,7 @@ _IDLE = worded(r"\bnvidia-device-plugin\S* +0 +0 +0\b|DESIRED\s+0\b|desired=0")
 _TAINTED = worded(r"Taints: +([\w./-]+)=?([\w.-]*):(NoSchedule|NoExecute)")
 
 
-def _unoffered(case: Asked) -> Ways:
+def unoffered(case: Asked) -> Ways:
     """No node offers a GPU: by what keeps the plug-in away, or by the runtime that it starts under."""
     found = _TAINTED.search(case.text)
     if not found or not _IDLE.search(case.text):
@@ -323,77 +301,14 @@ def _unoffered(case: Asked) -> Ways:
     yield tried("For good: let the chart's node feature discovery tolerate it", on.linux(f"helm upgrade nvdp nvdp/nvidia-device-plugin -n {plugin.namespace} --reuse-values --set-json 'nfd.worker.tolerations=[{{\"key\":\"{found[1]}\",\"operator\":\"Exists\"}}]'"))  # fmt: skip
 
 
-def _booked(case: Asked) -> Ways:
+def booked(case: Asked) -> Ways:
+    """GPUs that kubelet holds for booked."""
     plugin, pod = plugin_of(case.text), pod_of(case.text)
     yield tried("The node's kubelet holds its GPUs for booked, or the plug-in had not yet offered them again when the pod came (after a restart of node, kubelet or plug-in): start the plug-in anew, and delete the failed pod, which stays so", on.linux(f"{plugin.anew}\nkubectl delete pod {pod}    # its controller makes another; else apply its manifest again"))  # fmt: skip
     yield rooted("Where the node still offers none: on it, have kubelet forget its bookings", on.host("sudo systemctl stop kubelet && sudo rm /var/lib/kubelet/device-plugins/kubelet_internal_checkpoint && sudo systemctl start kubelet"))  # fmt: skip
 
 
-_PLACED: Mapping[str, Mapping[str, Way]] = {"runtime": _RUNTIME, "libraries": _LIBRARIES, "cdi": _CDI}
-_ANYWHERE: Mapping[str, Way] = {
-    "stale": _stale, "lost": _lost, "unknown": _unknown_device, "no_slices": _no_slices, "monitor": _may_not_see_slices,
-    "rights": _rights, "taint": _tolerated, "idle": _unoffered, "booked": _booked, "video": for_video, "step": in_its_step,
-    "build": while_built, "pod": pod_without, "slurm": step_without, "required": required, "purge": purged, "carried": carried_in,
-    "sharing": sharing, "desktop": desktop_release, "profile": may_profile, "mps": mps_down, "unit": as_its_user,
-    "other_name": other_name, "partition": other_partition, "kernel": other_kernel, "other_driver": other_driver,
-    "distrobox": in_a_distrobox, "unraid": on_unraid, "swarm": in_a_swarm, "capability": without_capabilities, "board": of_its_board,
-}  # fmt: skip
-
-_UNSEEN = ("container.no_gpu", "driver.missing", "wsl.setup", "framework.cpu_only")
-_FAULTS: tuple[tuple[str, tuple[str, ...], Later], ...] = (
-    ("step", ("container.no_gpu", "driver.", "framework.bug"), worded(r"98-nvidia\.sh|--container-image[^\n]*\n[^\0]{0,200}libnvidia-ml|nvidia-persistenced/socket: no such device")),
-    ("build", (*_UNSEEN, "program.build"), worded(r"^Step \d+/\d+ : RUN[^\0]*(?:cuda is not available|no nvidia driver|no cuda gpus|no kernel image|libcuda)|failed to solve: process \"/bin/sh|^#\d+ +[\d.]+ [^\n]*(?:no nvidia driver|cuda is not available|no cuda gpus)")),
-    ("capability", ("container.no_gpu", "other.", "env."), worded(r"devices\.\d+ capabilities is required")),
-    ("swarm", ("container.no_gpu", "device.", "other."), worded(r"\bdocker service (?:create|update)\b[^\0]{0,600}no suitable node|--generic-resource")),
-    ("distrobox", ("container.no_gpu", "driver.missing", "env.path"), worded(r"\bdistrobox\b")),
-    ("unraid", ("container.no_gpu", "driver.missing", "cuda.missing_library"), worded(r"\bunraid\b|\btruenas\b")),
-    ("other_name", ("container.no_gpu", "device."), worded(r"Insufficient nvidia\.com/gpu|too large: maximum request size")),
-    ("partition", ("container.no_gpu", "device.", "other."), worded(r"Requested node configuration is not available|Invalid generic resource|\(null\)")),
-    ("kernel", ("driver.missing", "driver.library_mismatch"), worded(r"\buname -r\b[^\0]*lib/modules|lib/modules[^\0]*\buname -r\b")),
-    ("other_driver", ("driver.library_mismatch", "install.conflict"), worded(r"version mismatch")),
-    ("booked", ("container.no_gpu", "device.", "driver."), worded(r"devices unavailable for nvidia\.com/\S+ Requested: \d+, Available: 0")),
-    ("idle", ("container.no_gpu", "device.busy"), worded(r"Insufficient nvidia\.com")),
-    ("taint", ("container.no_gpu", "device.busy", "other."), _TAINT),
-    ("no_slices", ("driver.not_ready", "device.", "container.no_gpu"), worded(r"No MIG devices (?:associated|found)|migEnabled=true was not configured")),
-    ("monitor", ("driver.permission",), worded(r"error visiting device[^\n]*Insufficient Pe\w*ssions|MIG[^\0]*(?:device[- ]plug-?in)[^\0]*Insufficient Permissions")),
-    ("unknown", ("device.selection", "container.no_gpu"), _UNKNOWN),
-    ("stale", ("container.no_gpu", "driver.", "install."), worded(r"failed to (?:stat|fulfil)[^\n]*(?:cdi|mount)[^\n]*lib(?:cuda|nvidia)\S*\.so\.\d{3}|(?:statfs|stat|lstat|open) \S*lib[\w-]*\.so\.\d{3}\.[\d.]*\W{1,3}no such file|cannot stat [^\n]*\.so\.\d{3}\.\d+[^\n]*no such file|/etc/cdi/nvidia\.yaml[^\n]*\.so\.\d{3}")),
-    ("cdi", ("container.no_gpu",), worded(r"unresolvable CDI devices|CDI device injection failed")),
-    ("libraries", ("container.no_gpu", "driver.missing", "wsl.setup"), worded(r"load library failed: libnvidia-ml")),
-    ("runtime", ("container.no_gpu", "driver.missing"), worded(r"could not select device driver|(?:unknown|invalid)[^\n]*runtime[^\n]*nvidia|runtimehandler \\?\"?nvidia|no runtime for \\?\"?nvidia|failed to find runtime handler nvidia|incompatible (?:platform|strategy) detected|invalid device discovery strategy|non-nvml platform|could not load nvml library")),
-    ("lost", ("driver.permission", "container.no_gpu"), worded(r"Failed to initialize NVML: Unknown Error")),
-    ("rights", ("driver.permission",), worded(r"Failed to initialize NVML: Insufficient Permissions")),
-    ("video", ("container.no_gpu", "driver.missing", "cuda.missing_library"), VIDEO),
-    ("desktop", ("wsl.setup", "container.no_gpu", "framework."), worded(r"named symbol not found|error 500\b|no adapters were found")),
-    ("profile", ("driver.permission", "other."), worded(r"host engine is running as non-root|privileges to expose profiling")),
-    ("mps", ("device.busy", "driver.not_ready", "container.no_gpu"), worded(r"mps-control-daemon\S* +\d/\d +(?:CrashLoop|Error|Init|Pending)")),
-    ("unit", ("driver.permission",), worded(r"nvmap|/dev/(?:nvidia|dri|nvhost)|permission denied")),
-    ("required", ("driver.too_old",), worded(r"unsatisfied condition: cuda")),
-    ("purge", ("wsl.setup", "driver.missing"), worded(r"apt(?:-get)? (?:-y )?install[^\n]*(?:nvidia-(?:driver|utils|dkms)|cuda-drivers|\bcuda(?: |$))|/usr/bin/nvidia-smi|/usr/lib/x86_64-linux-gnu/lib(?:cuda|nvidia-ml)\.so\.\d{3}|^ii +(?:nvidia-(?:driver|utils|dkms)|libnvidia-compute|cuda-drivers)|(?:Setting up|Unpacking) (?:nvidia-(?:driver|utils|dkms)|cuda-drivers|libnvidia-compute)|nvidia-dkms-\d|installed[^\n]{0,40}(?:nvidia-driver|linux driver)[^\n]{0,40}(?:in|inside) (?:the )?wsl")),
-    ("carried", ("cuda.", "cudnn.", "env.", "driver.", "install."), worded(r"\b(?:APPTAINER|SINGULARITY)ENV_")),
-    ("sharing", ("memory.",), worded(r"time-?slic|timeSlicing|nvidia\.com/gpu\.shared")),
-    ("board", (*_UNSEEN, "cuda.", "driver."), worded(r"# R\d\d \(release\)")),
-    ("slurm", (*_UNSEEN, "device.selection"), worded(r"\bsrun (?!--container)")),
-    ("pod", ("container.no_gpu", "driver.missing", "framework.cpu_only"), worded(r"driver version is insufficient|no CUDA-capable device|libcuda\.so\S*: cannot open|is_available|/proc/driver/nvidia/version does not exist|No CUDA GPUs|no nvidia driver|nvidia-smi\W{1,6}(?:not found|executable)|failed call to cuInit|libnvidia-ml\.so")),
-)  # fmt: skip
-"""A fault, the causes that it may be told as, and the words that show it; the first that has a way at this place counts."""
-
-
-def _jetson_runtime(case: Asked) -> Ways:
+def on_a_jetson(case: Asked) -> Ways:
     """A board whose docker lost, or never had, NVIDIA's runtime."""
     if _UNKNOWN_RUNTIME.search(case.text) or "could not select device driver" in case.text:
         yield rooted("Install JetPack's own container packages on the board, register the runtime, and start docker again (no driver of a server)", on.engine(f"sudo apt-get update && sudo apt-get install -y nvidia-container nvidia-container-toolkit\n{_DOCKER}\ndocker run --rm --runtime nvidia {named_image(case)} true"))  # fmt: skip
-
-
-def in_its_box(cause: str, case: Asked) -> Ways:
-    """The whole way out of the fault that a text shows, at the place that it is from."""
-    box = box_of(case)
-    if "jetson" in case.tools and cause.startswith("container.no_gpu"):
-        yield from _jetson_runtime(case)
-    for fault, causes, words in _FAULTS:
-        if cause.startswith(causes) and words.search(case.text):
-            way = _PLACED[fault].get(box) if fault in _PLACED else _ANYWHERE[fault]
-            ways = tuple(way(case)) if way else ()
-            if ways:
-                yield from ways
-                return

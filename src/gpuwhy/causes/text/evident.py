@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.box_ways import in_its_box
+from gpuwhy.causes.text.box_faults import in_its_box
 from gpuwhy.causes.text.counted import COUNTED, Row, at_prompt
 from gpuwhy.causes.text.env_ways import of_its_owner
 from gpuwhy.causes.text.jetson_ways import of_its_jetpack, one_onnxruntime

@@ -80,6 +80,7 @@ _BARS = (
     Bar(Later(r"--runtime=containerd\b"), lambda case: box_of(case) in _NO_CONTAINERD),
     Bar(Later(r"--group-add|\bchmod (?:a\+rw|0?666)|\busermod\b"), _open_to_all),
     Bar(Later(r"^(?:unset CUDA_VISIBLE_DEVICES|export CUDA_VISIBLE_DEVICES=\d[\d,]*)\s*$", re.MULTILINE), given_by_batch),
+    Bar(Later(r"\busermod\b[^\n]*\$USER\s*$"), inside, of_host=True),
     Bar(Later(r"\busermod\b"), inside, of_host=False),
     Bar(Later(r"\busermod\b"), lambda case: "kubernetes" in case.tools),
     Bar(Later(r"^module load cuda"), gone),

@@ -84,6 +84,14 @@ def installed(case: Asked) -> JetPack | None:
     return next((one for one in reversed(_PACKS) if one.cuda == told), None)
 
 
+def _asking(case: Asked, asked: JetPack | None) -> str:
+    """Which CUDA the build asks for, where the text tells it."""
+    if not case.library or not case.cuda:
+        return ""
+    of = f" (JetPack {asked.name})" if asked else ""
+    return f", and this build of {case.title} asks for CUDA {case.cuda}{of}"
+
+
 def of_its_jetpack(case: Asked) -> Iterator[Fix]:
     """The framework's build for the JetPack that is there, in place of one for another, or for servers."""
     pack = installed(case)
@@ -92,7 +100,7 @@ def of_its_jetpack(case: Asked) -> Iterator[Fix]:
     asked = next((one for one in _PACKS if one.cuda == case.cuda), None) if case.library else None
     if asked and asked.cuda == pack.cuda:
         return
-    was = f", and this build of {case.title} asks for CUDA {case.cuda}" + (f" (JetPack {asked.name})" if asked else "") if case.library and case.cuda else ""  # fmt: skip
+    was = _asking(case, asked)
     text = f"The board has JetPack {pack.name} with CUDA {pack.cuda}{was}: remove it, and install NVIDIA's own build for that JetPack"
     if case.framework == "tensorflow" and pack.folder:
         yield tried(text, on.linux(f"pip3 uninstall -y tensorflow tensorflow-gpu\npip3 install --pre --extra-index-url {_WHEELS}/{pack.folder} tensorflow{'-gpu' if pack.folder < 'v42' else ''}"))  # fmt: skip
