@@ -16,7 +16,7 @@ from gpuwhy.model.cause import Fix
 _SETS = re.compile(r"(?m)^(?:export|unset) ")
 _PLACES = (
     (Later(r"library\((?:tensorflow|torch|keras|reticulate)\)|\bRStudio\b|\breticulate\b"), "for R: in the file ~/.Renviron, as NAME=VALUE, then start R anew"),
-    (Later(r"ipykernel|ipython-input|\bjupyter(?!@)|\bnotebook\b|In \[\d+\]", re.IGNORECASE), "for a notebook: in the shell before Jupyter is started, or under \"env\" in the kernel's kernel.json"),
+    (Later(r"ipykernel|ipython-input|(?<!\()\bjupyter(?!@)|\bnotebook\b|In \[\d+\]", re.IGNORECASE), "for a notebook: in the shell before Jupyter is started, or under \"env\" in the kernel's kernel.json"),
     (Later(r"systemd|systemctl|\.service\b|\bollama\b[^\n]{0,30}(?:serve|routes\.go|source=)|source=\w+\.go:\d", re.IGNORECASE), 'for a service: sudo systemctl edit NAME, below [Service] Environment="NAME=VALUE", then restart it'),
     (Later(r"#SBATCH|\bsbatch\b|\bslurm|\bsrun\b", re.IGNORECASE), "on a cluster: in the job's script, before srun or python"),
     (Later(r"\bpycharm\b", re.IGNORECASE), "in PyCharm: in the run configuration, under environment variables"),
