@@ -33,10 +33,21 @@ def _ungiven(_: Symptom, r: Reading) -> bool:
     return bool(_BATCH.search(r.excerpt)) and not _ASKED_FOR.search(r.excerpt)
 
 
+def _by_hand(_: Symptom, r: Reading) -> bool:
+    """Device files are passed to docker run, and the GPU is not."""
+    passed = re.search(r"docker run [^\n]*--device[= ]/dev/nvidia", r.excerpt)
+    return passed is not None and not re.search(r"docker run [^\n]*--(?:gpus|runtime)", r.excerpt)
+
+
 def _host_has(_: Symptom, r: Reading) -> bool:
     """nvidia-smi is shown to work where the engine is."""
     return (
-        re.search(r"driver version: *\d{3}\.|gpu 0: nvidia|\| nvidia-smi \d{3}", r.excerpt, re.IGNORECASE) is not None
+        re.search(
+            r"driver version: *\d{3}\.|gpu 0: nvidia|\| nvidia-smi \d{3}|nvidia-smi (?:itself )?works",
+            r.excerpt,
+            re.IGNORECASE,
+        )
+        is not None
     )
 
 
@@ -68,6 +79,7 @@ TEXT = Text(
         ("remark.not_given", 4.4, "the text says that the container was started without the GPU", with_("cuda.", "torch.", "tf.", "jax.", "nvidia.", "title.", "said.no_device", "generic.", "loader.")),
         ("told.outside", 4.0, "outside the container it works", with_("cuda.", "torch.", "tf.", "jax.", "nvidia.", "title.", "said.no_device", "generic.")),
         ("said.video", 3.0, "the driver's library for video is in a container only with the capability video"),
+        ("torch.webui", 4.4, "vLLM finds no GPU in the container", all_of(line("infer device type"), in_container)),
         ("torch.webui", 2.6, "vLLM finds no GPU, as in a container without one", line("infer device type")),
         ("said.no_device", 2.4, "the program finds no GPU, as in a container without one"),
         ("said.no_device", 3.4, "the program finds no GPU, as in a container without one", in_container),
@@ -126,6 +138,8 @@ TEXT = Text(
         ("jax.falls_back", 1.4, "if this is a container, it was started without the GPU"),
         ("cuda.shared_object_init_failed", 2.0, "error 303: libcuda could not be loaded"),
         ("triton.no_driver", 2.2, "Triton does not find a GPU driver"),
+        *((one, 5.0, "the container was given the device files by hand, and none of the driver's libraries", _by_hand) for one in ("cuda.insufficient_driver", "torch.no_driver", "loader.cannot_open", "cuda.no_device")),
+        ("loader.cannot_open", 4.8, "{library} is in a pod only if it runs under the NVIDIA runtime", all_of(asks("driver"), _in_pod)),
         ("cuda.insufficient_driver", 5.0, "inside a pod error 35 usually means that it was started without NVIDIA's runtime", all_of(in_container, _in_pod)),
         ("cuda.insufficient_driver", 3.4, "inside a container error 35 usually means that it was started without the GPU", in_container),
         ("cuda.insufficient_driver", 1.8, "in a container started without the GPU the error is 35 too"),

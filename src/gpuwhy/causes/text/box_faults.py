@@ -22,6 +22,14 @@ from gpuwhy.causes.text.box_asks import (
     step_without,
     while_built,
 )
+from gpuwhy.causes.text.box_launched import (
+    before_the_driver,
+    by_a_workflow,
+    contained,
+    devices_by_hand,
+    of_a_board,
+    of_the_operator,
+)
 from gpuwhy.causes.text.box_more import (
     in_a_distrobox,
     in_a_swarm,
@@ -63,6 +71,8 @@ _ANYWHERE: Mapping[str, Way] = {
     "sharing": sharing, "desktop": desktop_release, "profile": may_profile, "mps": mps_down, "unit": as_its_user,
     "other_name": other_name, "partition": other_partition, "kernel": other_kernel, "other_driver": other_driver,
     "distrobox": in_a_distrobox, "unraid": on_unraid, "swarm": in_a_swarm, "capability": without_capabilities,
+    "workflow": by_a_workflow, "by_hand": devices_by_hand, "contained": contained, "boot": before_the_driver,
+    "igpu": of_a_board, "operator": of_the_operator,
     "tag": tag_there, "slice": one_slice, "nvcc": stray_nvcc, "insider": insider, "rapids": rapids_card, "board": of_its_board,
 }  # fmt: skip
 
@@ -70,6 +80,12 @@ _UNSEEN = ("container.no_gpu", "driver.missing", "wsl.setup", "framework.cpu_onl
 _FAULTS: tuple[tuple[str, tuple[str, ...], Later], ...] = (
     ("step", ("container.no_gpu", "driver.", "framework.bug"), worded(r"98-nvidia\.sh|--container-image[^\n]*\n[^\0]{0,200}libnvidia-ml|nvidia-persistenced/socket: no such device")),
     ("build", (*_UNSEEN, "program.build"), worded(r"^Step \d+/\d+ : RUN[^\0]*(?:cuda is not available|no nvidia driver|no cuda gpus|no kernel image|libcuda)|failed to solve: process \"/bin/sh|^#\d+ +[\d.]+ [^\n]*(?:no nvidia driver|cuda is not available|no cuda gpus)")),
+    ("igpu", ("driver.", "container.no_gpu", "cuda.", "framework."), worded(r"nvcr\.io/nvidia/[\w-]+:\d\d\.\d\d-\S*py3(?!-igpu)")),
+    ("workflow", ("container.no_gpu", "driver.missing"), worded(r"\bnextflow\b|\bsnakemake\b")),
+    ("by_hand", ("container.no_gpu", "driver.too_old", "driver.missing", "cuda.missing_library"), worded(r"docker run [^\n]*--device[= ]/dev/nvidia")),
+    ("contained", ("container.no_gpu", "driver.", "device."), worded(r"(?:singularity|apptainer) (?:exec|run|shell)[^\n]*\s(?:-c|-C|--contain(?:all)?)\s")),
+    ("boot", ("driver.missing", "driver.not_ready", "container.no_gpu"), worded(r"driver not loaded|could not select device driver|No CUDA")),
+    ("operator", ("container.no_gpu", "driver.missing"), worded(r"load library failed: libnvidia-ml")),
     ("tag", ("other.", "container.no_gpu"), worded(r"nvidia/cuda:\S+ not found")),
     ("slice", ("device.", "distributed."), worded(r"torchrun|torch/distributed|\[rank\d+\]|\bNCCL\b|\bDDP\b|DistributedDataParallel")),
     ("nvcc", ("program.build", "cuda.compiler_missing", "env.path"), worded(r"Compiler: +/usr/bin/nvcc")),
@@ -106,7 +122,7 @@ _FAULTS: tuple[tuple[str, tuple[str, ...], Later], ...] = (
     ("sharing", ("memory.",), worded(r"time-?slic|timeSlicing|nvidia\.com/gpu\.shared")),
     ("board", (*_UNSEEN, "cuda.", "driver."), worded(r"# R\d\d \(release\)")),
     ("slurm", (*_UNSEEN, "device.selection"), worded(r"\bsrun (?!--container)")),
-    ("pod", ("container.no_gpu", "driver.missing", "framework.cpu_only"), worded(r"driver version is insufficient|no CUDA-capable device|libcuda\.so\S*: cannot open|is_available|/proc/driver/nvidia/version does not exist|No CUDA GPUs|no nvidia driver|nvidia-smi\W{1,6}(?:not found|executable)|failed call to cuInit|libnvidia-ml\.so")),
+    ("pod", ("container.no_gpu", "driver.missing", "framework.cpu_only"), worded(r"driver version is insufficient|no CUDA-capable device|libcuda\.so\S*: cannot open|is_available|Failed to infer device type|No platform detected|/proc/driver/nvidia/version does not exist|No CUDA GPUs|no nvidia driver|nvidia-smi\W{1,6}(?:not found|executable)|failed call to cuInit|libnvidia-ml\.so")),
 )  # fmt: skip
 """A fault, the causes that it may be told as, and the words that show it; the first that has a way at this place counts."""
 
