@@ -32,6 +32,8 @@ def a_sentence(done: subprocess.CompletedProcess[bytes]) -> None:
 @pytest.mark.parametrize("how", ['"$@" >&-', '"$@" >/dev/full', 'ulimit -n 4; "$@"'])
 def test_streams_and_descriptors(how):
     done = gpuwhy("code", "700", how=how)
+    if done.returncode == 0 and "ulimit" in how and b"ILLEGAL_ADDRESS" in done.stdout:
+        return  # a Python that needs no more than that
     if b"can't" not in done.stderr and b"Fatal Python error" not in done.stderr and b"cannot open" not in done.stderr:
         a_sentence(done)
 

@@ -18,6 +18,8 @@ def test_a_broken_library_before_our_own(tmp_path):
     told = subprocess.run(broken, env=environ, capture_output=True, text=True, timeout=60)
     if not told.returncode:
         pytest.skip("this Python has zlib inside")
+    if told.returncode == 127:
+        pytest.skip("this Python does not even start without libz: nor does gpuwhy")
     watched = [sys.executable, "-m", "gpuwhy", "run", "--", *broken]
     done = subprocess.run(watched, env=environ, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1, done.stderr

@@ -13,6 +13,8 @@ import pytest
 from gpuwhy import app
 from gpuwhy.model.fact import Known
 
+pytestmark = pytest.mark.no_gpu
+
 FRAME = """import os
 __version__ = "1.20.0"
 if "bad" in os.environ.get("FRAME_MODE", ""): raise ValueError("odd mode")

@@ -16,6 +16,8 @@ from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.report import Report
 from gpuwhy.observe import imports
 
+pytestmark = pytest.mark.no_gpu
+
 
 class Made:
     """An environment with something called onnxruntime, and packages on top of it."""

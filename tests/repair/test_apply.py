@@ -18,7 +18,7 @@ from tests import started
 
 from . import wheels
 
-pytestmark = pytest.mark.skipif(not wheels.UV, reason="no uv")
+pytestmark = [pytest.mark.skipif(not wheels.UV, reason="no uv"), pytest.mark.no_gpu]
 
 
 class World:

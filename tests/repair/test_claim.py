@@ -23,6 +23,8 @@ from gpuwhy.repair.reasons import reason
 from . import wheels
 from .test_apply import World, alive, slow
 
+pytestmark = pytest.mark.no_gpu
+
 needs_uv = pytest.mark.skipif(not wheels.UV, reason="no uv")
 
 
