@@ -14,6 +14,15 @@ JAX = "import jax; assert float(jax.numpy.ones(3).sum()) == 3"
 ORT = "import onnxruntime as o; assert 'CUDAExecutionProvider' in o.get_available_providers()"
 NUMBA = "import numba; assert numba.njit(lambda x: x + 1)(1) == 2; from numba import cuda; from cuda.bindings import nvrtc; import cuda.core"
 CUPY = "import cupy._environment; import cupy; cupy.__version__"
+CT2 = "import ctranslate2; ctranslate2.__version__"
+ACTIVATED = """
+import os, subprocess, sys
+line = '. "$0/bin/activate" && python -c "import sys; print(sys.prefix)" && echo "$VIRTUAL_ENV:$CUDA_VISIBLE_DEVICES"'
+said = subprocess.run(["bash", "-c", line, sys.prefix], capture_output=True, text=True, check=True).stdout.split("\\n")
+told = [said[0], *said[1].split(":")]
+{}
+"""
+"""What an activated shell has: sys.prefix, VIRTUAL_ENV, CUDA_VISIBLE_DEVICES."""
 
 
 def opens(*names: str) -> str:
@@ -51,6 +60,10 @@ BASES: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "tf": ("3.11", ("tensorflow[and-cuda]==2.15.1",)),
     "numba": ("3.12", ("numba-cuda[cu12]==0.22.1 numba==0.62.1 numpy==2.3.4",)),
+    "ctranslate2": (
+        "3.11",
+        ("ctranslate2==4.5.0 numpy==2.2.6 nvidia-cudnn-cu12==9.1.0.70 nvidia-cublas-cu12==12.4.5.8",),
+    ),
     "tf1": ("3.7", ("tensorflow-gpu==1.15.0 protobuf<3.21",)),
 }
 """Healthy environments: their Python, and what is installed in one go each."""
@@ -69,14 +82,17 @@ class Break(NamedTuple):
     base: str
     steps: tuple[
         str, ...
-    ]  # install …, uninstall …, cut FILE, empty, text, remove, marked, holed, gone GLOB, unlist …, foreign 3.X …, pth …
+    ]  # install …, uninstall …, cut FILE, empty, text, remove, marked, holed, gone GLOB, unlist …, foreign 3.X …, pth …, moved …
     causes: tuple[str, ...]
     works: str = ""  # Python code that ends well in what the fix made
     has: tuple[str, ...] = ()  # requirements that what was made meets
     without: tuple[str, ...] = ()  # distributions that it has not
-    as_if: bool = False  # only a GPU makes it bite: judged as on an A100 with driver 550
+    as_if: bool = False  # only a GPU makes it bite: judged as on a machine with `gpu` and `driver`
     in_place: bool = False
     told: str = ""  # nothing can be carried out: these words are in the answer instead
+    gpu: str = "A100"
+    driver: str = "550.54.15"
+    take: str = ""  # CAUSE=N: another remedy than the first
 
 
 COMPANION = ("framework.extension_abi", "install.inconsistent")
@@ -192,4 +208,22 @@ BREAKS: tuple[Break, ...] = (
     Break("base-python-gone", "ort", ("dead",), ("other.not_gpu", "env.path", "install.corrupted"), ORT, ("onnxruntime-gpu==1.20.2", "numpy==2.2.6")),
     Break("conda-prefix", "torch", ("conda", "cut nvidia/cublas/lib/libcublasLt.so.12"), DAMAGE, told="--clone"),
     Break("conda-prefix-in-place", "torch", ("conda", "cut nvidia/cublas/lib/libcublasLt.so.12"), DAMAGE, TORCH, SAME_TORCH, in_place=True),
+    # ------------------------------------------------ remedies that no break above asks for
+    Break("activation-of-another-folder", "jax", ("moved /srv/jax",), ("env.path",), JAX + ACTIVATED.format("assert told[:2] == [sys.prefix] * 2, told"), ("jax==0.4.38",)),
+    Break("activation-hides-the-gpu", "ort", ("exports CUDA_VISIBLE_DEVICES=-1",), ("device.selection", "env.setting"), ORT + ACTIVATED.format("assert told[2] == '', told"), ("onnxruntime-gpu==1.20.2",), as_if=True),
+    Break("compiled-copies-spoilt", "ort", ("compiled numpy",), DAMAGE, ORT, ("numpy==2.2.6",)),
+    Break("start-up-file-in-the-way", "ort", ("starts import sys; sys.modules['numpy'] = None",), (*DAMAGE, "env.shadowed"), ORT, ("numpy==2.2.6",)),
+    Break("jax-two-plugins", "jax", ("install --no-deps jax-cuda13-plugin==0.7.2 jax-cuda13-pjrt==0.7.2",), COMPANION, JAX, ("jax==0.4.38", "jax-cuda12-plugin==0.4.38"), without=("jax-cuda13-plugin", "jax-cuda13-pjrt")),
+    Break("source-folder-gone", "jax", ("editable opt-einsum",), DAMAGE, JAX, ("jax==0.4.38",)),
+    Break("unlisted-module-marked", "jax", ("unlist opt_einsum", "marked opt_einsum/__init__.py"), (*DAMAGE, "other.not_gpu"), JAX, ("jax==0.4.38",)),
+    Break("jax-nvjitlink-too-old", "jax", ("install --no-deps nvidia-nvjitlink-cu12==12.1.105",), LIBRARY, JAX + "\n" + opens("libnvJitLink.so.12", "libcublasLt.so.12", "libcublas.so.12", "libcusparse.so.12", "libcusolver.so.11"), ("jax==0.4.38",), as_if=True),
+    Break("jax-cudnn-of-two-releases", "jax", ("unlist nvidia_cudnn_cu12", "swap nvidia/cudnn/lib/libcudnn_ops.so.9 nvidia-cudnn-cu12==9.8.0.87"), ("cudnn.mixed_libraries", *DAMAGE), JAX + "\n" + cudnn(9), ("nvidia-cudnn-cu12==9.1.0.70",), as_if=True),
+    Break("jax-cudnn-of-cuda-11", "jax", ("uninstall nvidia-cudnn-cu12", "install --no-deps nvidia-cudnn-cu11==9.1.0.70"), ("cudnn.dependency_missing", "install.inconsistent", *VERSION), JAX + "\n" + cudnn(9), ("nvidia-cudnn-cu12>=9.1,<10",), as_if=True),
+    Break("jax-cudnn-without-the-card", "jax", ("install --no-deps nvidia-cudnn-cu12==9.12.0.46",), ("framework.gpu_unsupported",), JAX + "\n" + cudnn(9), ("nvidia-cudnn-cu12<9.11",), as_if=True, gpu="V100"),
+    Break("ctranslate2-cudnn-8", "ctranslate2", ("install --no-deps nvidia-cudnn-cu12==8.9.7.29",), ("cudnn.missing", *VERSION), CT2 + "\n" + cudnn(8), ("ctranslate2<4.5", "nvidia-cudnn-cu12==8.9.7.29"), as_if=True, take="cudnn.missing=3"),
+    Break("ctranslate2-cudnn-8-to-9", "ctranslate2", ("install --no-deps nvidia-cudnn-cu12==8.9.7.29",), ("cudnn.missing", *VERSION), CT2 + "\n" + cudnn(9), ("ctranslate2==4.5.0", "nvidia-cudnn-cu12>=9"), as_if=True),
+    Break("jax-nvjitlink-as-pinned", "jax", ("install --no-deps nvidia-nvjitlink-cu12==12.1.105",), LIBRARY, JAX + "\n" + opens("libnvJitLink.so.12", "libcublasLt.so.12", "libcublas.so.12", "libcusparse.so.12", "libcusolver.so.11"), ("jax==0.4.38",), as_if=True, take="cuda.version_mismatch=2"),
+    Break("vision-behind-torch-goes-back", "torch", ("install --no-deps torchvision==0.20.1",), COMPANION, TORCH, ("torch==2.5.1", "torchvision==0.20.1", "torchaudio==2.5.1"), take="framework.extension_abi=2"),
+    Break("cupy-11x-beside-cuda-12", "cupy", ("uninstall cupy-cuda12x", "install --no-deps cupy-cuda11x==13.3.0", "install nvidia-cuda-nvrtc-cu12==12.4.127 nvidia-cuda-runtime-cu12==12.4.127 nvidia-cublas-cu12==12.4.5.8 nvidia-cufft-cu12==11.2.1.3 nvidia-curand-cu12==10.3.5.147 nvidia-cusolver-cu12==11.6.1.9 nvidia-cusparse-cu12==12.3.1.170"), LIBRARY, CUPY, ("cupy-cuda12x",), without=("cupy-cuda11x",), as_if=True, take="cuda.version_mismatch=2"),
+    Break("onnxruntime-on-an-old-driver", "ort", ("uninstall pip",), ("driver.too_old",), ORT, ("onnxruntime-gpu<1.19",), as_if=True, driver="470.256.02"),
 )  # fmt: skip

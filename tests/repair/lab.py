@@ -21,7 +21,6 @@ from packaging.requirements import Requirement
 from . import wheels
 from .breaks import BASES, BREAKS, Break
 
-AS_IF = ("--gpu", "A100", "--driver", "550.54.15")
 LIMIT = 900.0
 _KEPT = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH", "CONDA_PREFIX")}
 
@@ -60,9 +59,19 @@ def _good(done: subprocess.CompletedProcess[str]) -> None:
 
 
 def linked(source: Path, target: Path) -> Path:
-    """A copy of an environment by hard links: the lab changes files only by replacing them."""
+    """A copy of an environment by hard links: the lab changes files only by replacing them.
+
+    Its activation and its scripts name its own folder, as those of an environment that was made there.
+    """
     shutil.rmtree(target, ignore_errors=True)
     _good(call("cp", "-al", str(source), str(target)))
+    for file in (target / "bin").iterdir():
+        data = b"" if file.is_symlink() else file.read_bytes()
+        if str(source).encode() in data:
+            mode = file.stat().st_mode
+            file.unlink()
+            file.write_bytes(data.replace(str(source).encode(), str(target).encode()))
+            file.chmod(mode)
     return target
 
 
@@ -88,6 +97,8 @@ def do(env: Path, step: str) -> None:
         names = wheels.site(env).glob(rest if word == "gone" else f"{rest}-*.dist-info/RECORD")
         for path in list(names):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+    elif word in ("moved", "exports", "compiled", "editable", "starts", "swap"):
+        _BESIDE[word](env, rest)
     elif word == "strip":
         for path in list(wheels.site(env).glob(rest)):
             shutil.copy2(path, f"{path}.own")
@@ -130,6 +141,85 @@ def _elsewhere(env: Path, word: str, *words: str) -> None:
         shutil.rmtree(wheels.site(env) / name)
     shutil.copytree(folder, wheels.site(env), dirs_exist_ok=True)
     shutil.rmtree(folder)
+
+
+def _moved(env: Path, was: str) -> None:
+    """The activation of an environment that was made in another folder."""
+    file = env / "bin" / "activate"
+    _written(file, file.read_text().replace(str(env), was))
+
+
+def _exports(env: Path, line: str) -> None:
+    """A line at the end of the activation."""
+    file = env / "bin" / "activate"
+    _written(file, f"{file.read_text()}\nexport {line}\n")
+
+
+def _compiled(env: Path, module: str) -> None:
+    """Compiled copies that hold no code: their heads fit the sources, so that Python believes them."""
+    _good(call(f"{env}/bin/python", "-m", "compileall", "-q", "-f", str(wheels.site(env) / module)))
+    for file in (wheels.site(env) / module).glob("__pycache__/*.pyc"):
+        head = file.read_bytes()[:16]
+        file.unlink()
+        file.write_bytes(head + b"no code")
+
+
+def _editable(env: Path, name: str) -> None:
+    """An installation from a source folder that is gone since."""
+    module, folder = name.replace("-", "_"), env.parent / f"{env.name}-source"
+    shutil.copytree(wheels.site(env) / module, folder / module)
+    head = '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+    more = (
+        f'[project]\nname = "{name}"\nversion = "{releases(env)[name]}"\n[tool.setuptools]\npackages = ["{module}"]\n'
+    )
+    (folder / "pyproject.toml").write_text(head + more)
+    do(env, f"uninstall {name}")
+    do(env, f"install --no-deps -e {folder}")
+    shutil.rmtree(folder)
+
+
+def _starts(env: Path, line: str) -> None:
+    """A file that Python runs at its start, and no package brought."""
+    (wheels.site(env) / "zz-helper.pth").write_text(f"{line}\n")
+
+
+def _swap(env: Path, words: str) -> None:
+    """One file of another release in the place of ours."""
+    file, wanted = words.split()
+    folder = env.parent / f"{env.name}-other"
+    _good(
+        call(
+            wheels.UV,
+            "pip",
+            "install",
+            "-q",
+            "--no-deps",
+            "--python",
+            f"{env}/bin/python",
+            "--target",
+            str(folder),
+            wanted,
+        )
+    )
+    (wheels.site(env) / file).unlink()
+    shutil.copy2(folder / file, wheels.site(env) / file)
+    shutil.rmtree(folder)
+
+
+def _written(file: Path, text: str) -> None:
+    """Written anew: what is linked to it elsewhere stays."""
+    file.unlink()
+    file.write_text(text)
+
+
+_BESIDE = {
+    "moved": _moved,
+    "exports": _exports,
+    "compiled": _compiled,
+    "editable": _editable,
+    "starts": _starts,
+    "swap": _swap,
+}
 
 
 def _damage(path: Path, how: str) -> None:
@@ -218,7 +308,8 @@ def score(folder: Path, one: Break) -> dict[str, Any]:
 
 
 def _scored(one: Break, env: Path, healthy: set[str]) -> dict[str, Any]:
-    more = AS_IF if one.as_if else ()
+    more = ["--gpu", one.gpu, "--driver", one.driver] if one.as_if else []
+    more += ["--take", one.take] if one.take else []
     code, found, said = gpuwhy("fix", "--json", "--python", str(env), *more)
     steps = found.get("steps", [])
     named = list(dict.fromkeys(cause for step in steps for cause in step["causes"]))
@@ -233,6 +324,9 @@ def _scored(one: Break, env: Path, healthy: set[str]) -> dict[str, Any]:
     )
     out |= {"rc": code, "said": " ".join(said.split())[-300:]}
     applied = told.get("applied") or {}
+    done = [step for step in told.get("steps", ()) if step["number"] in applied.get("done", ())]
+    out["done"] = [[",".join(step["causes"]), step["text"]] for step in done]
+    out["done"] += [["", text] for text in applied.get("then", ())]
     if applied.get("failed"):
         out["said"] = applied["failed"]
     out["bad"] = [one for one in applied.get("compared", ()) if one["verdict"] in ("worse", "left")]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from . import lab, wheels
+from . import lab, remedies, wheels
 from .breaks import BASES, BREAKS, Break
 
 real = [pytest.mark.real, pytest.mark.skipif(not wheels.UV, reason="no uv")]
@@ -36,6 +36,13 @@ def test_every_break_was_run():
     lines = Path(__file__).with_name("scored.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     assert [(row["id"], row["base"]) for row in rows] == [(one.id, one.base) for one in BREAKS]
+
+
+def test_every_remedy_was_carried_out_or_says_why_not():
+    """What `--apply` can do for a cause was done once in a real environment; `remedies.NOT_YET` has the rest."""
+    done = remedies.carried_out()
+    bare = {one.where for one in remedies.remedies() if not remedies.breaks_of(one, done)}
+    assert bare == set(remedies.NOT_YET)
 
 
 @pytest.fixture(scope="session")
