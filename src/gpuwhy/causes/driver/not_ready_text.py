@@ -62,6 +62,8 @@ TEXT = Text(
     ),
     first=uvm_again,
     remedies=(
+        meant(on.in_windows("install NVIDIA's newest driver for the card (nvidia.com/drivers), as a clean installation, then restart the computer wholly, not by Shut down, which keeps the driver's state (Fast Startup)"), on.cmd("shutdown /r /t 0"), said="cuda.unknown torch.unknown", reboot=True),
+        meant(on.in_windows("in a notebook or an editor: let CUDA be the first that is asked, before anything else opens the card, in a new kernel"), on.code("import torch; torch.cuda.current_device()"), said="cuda.unknown torch.unknown"),
         meant("Load the uvm module anew, with no program on the GPU, and create its device files", on.host("sudo rmmod nvidia_uvm; sudo nvidia-modprobe -c 0 -u"), said="cuda.unknown torch.unknown", root=True),
         meant("A container: pass /dev/nvidia-uvm to it, once it is there on the host", on.linux("docker run --gpus all --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE"), said="cuda.unknown torch.unknown"),
         meant("NVSwitch machines: install and start the fabric manager; its version must be exactly the driver's", on.host("sudo systemctl enable --now nvidia-fabricmanager"), said="cuda. torch. llama. kernel. nvidia. title.", line=r"802|not yet initiali[sz]ed|SystemNotReady|fabric", root=True),

@@ -25,7 +25,7 @@ def entire(fixes: Sequence[Fix], case: Asked) -> list[Fix]:
 
 
 _BY_WINGET: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"^(?:Or |And )?install (?:the )?CUDA toolkit\b(?! of)|^(?:Or )?install CUDA 12 with NVIDIA", re.IGNORECASE), "winget install --exact --id Nvidia.CUDA --version 12.4"),
+    (re.compile(r"^(?:Or |And )?install the CUDA toolkit\b(?!.*(?:whose|built (?:for|with)|of the CUDA|of your|of that|\.dll|\d\.\d))|^(?:Or )?install CUDA 12 with NVIDIA", re.IGNORECASE), "winget install --exact --id Nvidia.CUDA --version 12.4"),
     (re.compile(r"^(?:Or )?install CUDA (?P<version>11\.8|12\.[0-9]|13\.0)\b", re.IGNORECASE), "winget install --exact --id Nvidia.CUDA --version {version}"),
     (re.compile(r"^(?:Or )?(?:install|take) the newest Ollama|^(?:Or )?(?:install|update) Ollama\b", re.IGNORECASE), "winget install --exact --id Ollama.Ollama"),
     (re.compile(r"^(?:Or )?install the newest Blender", re.IGNORECASE), "winget install --exact --id BlenderFoundation.Blender"),
@@ -36,7 +36,7 @@ _BY_WINGET: tuple[tuple[re.Pattern[str], str], ...] = (
 
 def _by_winget(fix: Fix, case: Asked) -> Fix:
     """Windows: what a sentence says to install, as a command where there is one."""
-    if fix.command or not case.windows or fix.role == "look":
+    if fix.command or not case.windows or fix.role == "look" or case.cuda_major not in (0, 12):
         return fix
     bare = fix.text.bare if isinstance(fix.text, on.Said) else fix.text
     for words, command in _BY_WINGET:

@@ -136,6 +136,15 @@ def whole_cudnn(case: Asked) -> Iterator[Fix]:
     yield tried(on.in_windows(f"cuDNN {found[1]} is found first, and TensorFlow wants {found[2]}: the first line names the copies, the topmost is taken; replace all cudnn*64_{major}.dll in that folder together by those of the bin folder of {archive} (unpacked here as C:\\cudnn), then start the program, and its editor, anew"), steps.chain(case, steps.Step(f"where cudnn64_{major}.dll", f"where.exe cudnn64_{major}.dll"), steps.Step(rf'copy /Y C:\cudnn\bin\cudnn*.dll "{folder}"', rf'Copy-Item -Force C:\cudnn\bin\cudnn*.dll "{folder}"')), safe=False)  # fmt: skip
 
 
+_PLUGIN = Later(r"plugins64\\(?P<name>\w*(?:rtc|cuda|trt|gpu)\w*)\.dll\. GetLastError\(\) returned 126", re.IGNORECASE)
+
+
+def of_plugins(case: Asked) -> Iterator[Fix]:
+    """A plug-in of VapourSynth that compiles at run time opens NVRTC, which the driver has not."""
+    if case.windows and (found := _PLUGIN.search(case.text)):
+        yield tried(on.in_windows(f"{found['name']}.dll opens CUDA's own DLLs (NVRTC), which come with the toolkit and not with the driver: install CUDA 12, then open a new window; a plug-in that you do not use (for CUDA, TensorRT or HIP) may as well be taken out of plugins64"), on.cmd("winget install --exact --id Nvidia.CUDA --version 12.4"))  # fmt: skip
+
+
 _NO_PROVIDER = Later(r"LoadLibrary failed with error (?:126|127)|CUDA_PATH is set but CUDA|Require cuDNN|Failed to create CUDAExecutionProvider|Error loading \"[^\"\n]*onnxruntime_providers_cuda\.dll", re.IGNORECASE)  # fmt: skip
 _ONLY_TENSORRT = Later(r"onnxruntime_providers_tensorrt\.dll", re.IGNORECASE)
 _CUDA_PART = Later(

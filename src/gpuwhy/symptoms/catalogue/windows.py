@@ -39,8 +39,8 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "windows.load_library",
-        r"loadlibrary failed with error (?P<number>\d+)[^\n]*?(?:load \"?(?P<path>[^\"\n]*?(?P<library>[\w.-]+\.dll)))?",
-        "loadlibrary failed with error",
+        r"(?:loadlibrary failed with error|getlasterror\(\) returned) (?P<number>\d+)[^\n]*?(?:load \"?(?P<path>[^\"\n]*?(?P<library>[\w.-]+\.dll)))?",
+        "loadlibrary failed with error", "getlasterror() returned",
         covers=("windows.error", "windows.dll_not_found"),
     ),
     error(
