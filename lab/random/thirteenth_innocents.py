@@ -43,7 +43,7 @@ enter(
     struck("HUP"),
     struck("USR1"),
     struck("ALRM"),
-    struck("QUIT"),
+    struck("ABRT"),
     struck("TERM", before="import signal, sys\nsignal.signal(signal.SIGTERM, lambda *a: sys.exit('train: caught SIGTERM, checkpoint kept, cuda:0 released'))\n", how=", caught"),
     struck("INT", before="import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"),
 )  # fmt: skip
@@ -81,7 +81,7 @@ enter(
     full("copy of the data", "import shutil\nopen('big.bin', 'wb').write(bytes(4 << 20))\nshutil.copy('big.bin', os.environ['DATA'])\n"),
     full("its own base of records", "import sqlite3\nc = sqlite3.connect(os.environ['DATA'] + '/runs.db')\nc.execute('create table r (b blob)')\nfor i in range(100):\n    c.execute('insert into r values (?)', (bytes(1 << 16),))\nc.commit()\n", "(?i)disk is full|full"),
     full("weights of the host", "torch.save({'w': torch.ones(1 << 20)}, os.environ['DATA'] + '/last.pt')\n", "(?i)No space left|PytorchStreamWriter|unexpected pos|write", needs=TM),
-    full("many small files", "os.makedirs(os.environ['DATA'] + '/s', exist_ok=True)\nfor i in range(100000):\n    open(os.environ['DATA'] + f'/s/{i}.json', 'w').write('{}' * 300)\n"),
+    full("many small files", "os.makedirs(os.environ['DATA'] + '/s', exist_ok=True)\nfor i in range(100000):\n    with open(os.environ['DATA'] + f'/s/{i}.json', 'w') as f:\n        f.write('{}' * 300)\n"),
     full("file beyond a limit", QUIET + "f = open('out.bin', 'wb', buffering=0)\nfor i in range(64):\n    f.write(bytes(1 << 20))\n    if os.path.getsize('out.bin') != (i + 1) << 20:\n        raise OSError(27, 'File too large', 'out.bin')\n", "(?i)File too large", "ulimit -f 4096"),
 )  # fmt: skip
 enter(
