@@ -91,6 +91,15 @@ def test_a_module_that_a_pth_file_leads_to(world: World, place: str) -> None:
     assert lost == ([f"{SITE}/sympy/__init__.py"] if place == "nowhere" else [])
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_what_is_asked_for_and_lies_on_the_path_is_not_missing(world: World, there: bool) -> None:
+    world.install("torch", "2.6.0", MODULES, ("sympy",))
+    world.file("/src/sympy/__init__.py" if there else "/src/other.py", "x = 1\n")
+    world.file(f"{SITE}/own.pth", "/src\n")
+    asked = [one.name for one in world.look().contradictions.need() or ()]
+    assert asked == ([] if there else ["sympy"])
+
+
 def test_a_folder_of_packages_that_leads_nowhere(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.venv()

@@ -58,6 +58,7 @@ def imported(blame: str, culprit: str) -> Target:
         ("start", {"sitecustomize.py"}),
         ("shadow", {"ours", "src.pth"}),
         ("damage", {"ours"}),
+        ("on the way to a failure", {"ours"}),
     ],
 )
 def test_what_is_blamed_stays_behind(old: Path, kind: str, left: set[str]) -> None:
@@ -68,6 +69,9 @@ def test_what_is_blamed_stays_behind(old: Path, kind: str, left: set[str]) -> No
         "some of them": imported("files", ""),
         "start": Target(start=known(Start(ends="code 1", file=f"{site}/sitecustomize.py"), "call", "x")),
         "shadow": Target(shadows=known((Shadow("numpy", f"{site}/ours", "x", f"{site}/src.pth"),), "folder", "x")),
+        "on the way to a failure": Target(
+            imports=known((Imported("onnx", "onnx", "raised", files=(f"{site}/ours/a.py",)),), "call", "x")
+        ),
         "damage": Target(damage=known((Damage(f"{site}/ours/a.py", "", "missing", "", ""),), "package", "x")),
     }
     assert copied(old, blamed[kind]) == ALL - left

@@ -24,6 +24,7 @@ from gpuwhy.observe.built import gpu_related
 from gpuwhy.observe.compiled import built_for_numpy, generated_for
 from gpuwhy.observe.distributions import requirements
 from gpuwhy.observe.other_cuda import for_another_cuda
+from gpuwhy.observe.provided import on_the_path
 from gpuwhy.observe.scene import Scene
 
 _NAME = re.compile(r"Requires-Dist: ([A-Za-z0-9][\w.-]*)")
@@ -175,7 +176,8 @@ def _stated(scene: Scene, installed: dict[str, Distribution], asked: Lines) -> I
             if said:
                 wishes.setdefault(said[0], []).append((said[1], said[2]))
         for name, ranges in wishes.items():
-            yield from _unmet(installed, installed[by], name, ranges)
+            found = _unmet(installed, installed[by], name, ranges)
+            yield from (one for one in found if one.installed or not on_the_path(scene, one.name))
 
 
 def _markers(scene: Scene) -> dict[str, str]:

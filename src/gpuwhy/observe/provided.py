@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
+from gpuwhy.knowledge.modules import IMPORTED_AS
 from gpuwhy.model.fact import Absent, value_or
 from gpuwhy.observe.scene import Scene
 
@@ -29,11 +30,23 @@ def elsewhere(scene: Scene, site: str, files: Iterable[str]) -> set[str]:
     gone = {top for top in tops.values() if isinstance(scene.host.stat(f"{site}/{top}"), Absent)}
     if not gone:
         return set()
-    path = value_or(scene.host.environ(), {}).get("PYTHONPATH", "").split(":")
-    places = [*(folder for folder, _ in added(scene, site)), *(p for p in path if p.startswith(("/", "~")))]
+    places = _places(scene, site)
     there = {top for top in gone for place in places if _holds(scene, place, top)}
     return {name for name, top in tops.items() if top in there}
 
 
+def on_the_path(scene: Scene, name: str) -> bool:
+    """Whether a distribution that is not installed is there all the same, as a module without metadata."""
+    module = IMPORTED_AS.get(name) or name.replace("-", "_")
+    sites = value_or(scene.facts.target.site_packages, ())
+    return any(_holds(scene, place, module) for site in sites for place in _places(scene, site))
+
+
+def _places(scene: Scene, site: str) -> list[str]:
+    """What is searched besides a folder of packages."""
+    path = value_or(scene.host.environ(), {}).get("PYTHONPATH", "").split(":")
+    return [*(folder for folder, _ in added(scene, site)), *(p for p in path if p.startswith(("/", "~")))]
+
+
 def _holds(scene: Scene, place: str, top: str) -> bool:
-    return bool(value_or(scene.host.list(place, rf"{re.escape(top)}$"), ()))
+    return bool(value_or(scene.host.list(place, rf"{re.escape(top)}(\.py)?$"), ()))

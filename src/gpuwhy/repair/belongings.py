@@ -87,6 +87,7 @@ def _blamed_files(host: Host, facts: Facts) -> tuple[set[str], bool]:
     paths = {path for shadow in value_or(target.shadows, ()) for path in (shadow.path, shadow.via)}
     paths |= {one.path for one in value_or(target.damage, ())}
     paths |= {one.culprit for one in tried if one.blame in ("file", "files")}
+    paths |= {path for one in tried if one.failed for path in (one.source, *one.files)}
     paths |= {start.file} if start is not None else set()
     ended = start is not None and bool(start.ends) and not start.file
     unsure = ended or any(one.blame == "files" for one in tried)
