@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from gpuwhy.host.activated import PYTHON, exported
 from gpuwhy.host.base import Host
 from gpuwhy.model.fact import value_or
-from gpuwhy.model.facts import Distribution, Facts
+from gpuwhy.model.facts import Distribution, Facts, Start
 from gpuwhy.repair import hook
 from gpuwhy.repair.patient import Patient
 
@@ -82,16 +82,22 @@ def _files(host: Host, facts: Facts, one: Patient, new: str) -> Iterator[str]:
 
 def _blamed_files(host: Host, facts: Facts) -> tuple[set[str], bool]:
     """Files that the diagnosis names; and whether one of those that Python runs at its start is at fault, unnamed."""
-    target = facts.target
-    start, tried = value_or(target.start, None), value_or(target.imports, ())
-    paths = {path for shadow in value_or(target.shadows, ()) for path in (shadow.path, shadow.via)}
-    paths |= {one.path for one in value_or(target.damage, ())}
-    paths |= {one.culprit for one in tried if one.blame in ("file", "files")}
-    paths |= {path for one in tried if one.failed for path in (one.source, *one.files)}
-    paths |= {start.file} if start is not None else set()
+    start, tried = value_or(facts.target.start, None), value_or(facts.target.imports, ())
     ended = start is not None and bool(start.ends) and not start.file
     unsure = ended or any(one.blame == "files" for one in tried)
-    return {host.path(path) for path in paths if path.startswith(("/", "~"))}, unsure
+    return {host.path(path) for path in _named(facts) if path.startswith(("/", "~"))}, unsure
+
+
+def _named(facts: Facts) -> Iterator[str]:
+    """What stands in for a module, is damaged, ends Python's start, or was on the way to a failed import."""
+    target = facts.target
+    for shadow in value_or(target.shadows, ()):
+        yield from (shadow.path, shadow.via)
+    yield from (one.path for one in value_or(target.damage, ()))
+    yield value_or(target.start, Start()).file
+    for one in value_or(target.imports, ()):
+        yield from (one.source, *one.files) if one.failed else ()
+        yield one.culprit if one.blame in ("file", "files") else ""
 
 
 def _unlisted(site: str, dists: Sequence[Distribution]) -> list[str]:
