@@ -120,8 +120,9 @@ mistakes that he was certain of (0.64; 10 of 16 of those about GPUs), 23 of all 
 elsewhere names (11), an image that another file chooses by a build argument (6), a release that there never was
 called the same as another (2), limits that another channel, command or order of asking keeps (3), Cog's own choice of
 a build, a twin for the GPU, a channel beside PyTorch's, a build that was exported and so exists, conda of another
-program, what a later command puts right. All but one were mended by their kind. Files that are named by absolute
-paths were joined less than others; that is mended, too.
+program, what a later command puts right. All were mended by their kind; the row *after*, in which the same 16 certain
+ones are found by place, is training. Files that are named by absolute paths were joined less than others; that is
+mended, too.
 
 Ten and more files of each kind were then written by the author, other in package, syntax and file from those of G and
 H, before lint saw them (those on variables after). Found at first contact, and after one round of mending: packages

@@ -134,3 +134,17 @@ def test_a_python_that_a_file_of_the_project_names_counts(name, text):
     pins = "tensorflow-gpu==1.12.0\n"
     assert named("python-unnamed", "requirements.txt", pins) == 1
     assert named("python-unnamed", "requirements.txt", pins, {name: text}) == 0
+
+
+@pytest.mark.parametrize(
+    "workflow, times",
+    [
+        ("        with:\n          build-contexts: |\n            shop-base=docker-image://ghcr.io/shop/base\n", 0),
+        ("        run: docker pull ghcr.io/shop/shop-base:v1\n", 0),
+        ("        run: docker pull ghcr.io/shop/other-shop-base2:v1\n", 1),
+    ],
+)
+def test_an_image_that_a_workflow_names_is_made_somewhere(workflow, times):
+    steps = "jobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: docker/build-push-action@v6\n"
+    files = {"d/Dockerfile": "FROM shop-base\nRUN pip install torch\n", ".github/workflows/a.yml": steps + workflow}
+    assert [rule for rule, _, _ in found(check(files))].count("local-image") == times

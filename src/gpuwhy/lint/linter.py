@@ -52,13 +52,16 @@ def lint(
 def _told_by_others(sheets: dict[str, Sheet], texts: Mapping[str, str]) -> None:
     """Dockerfiles whose image others choose, read again so; requirements that a Dockerfile installs, marked so."""
     built = {path: texts[path] for path, sheet in sheets.items() if sheet.kind == "dockerfile"}
-    handed = outside.arguments(text for path, text in texts.items() if path not in built)
+    others = [text for path, text in texts.items() if path not in built]
+    handed = outside.arguments(others)
     for path, text in built.items():
         chosen = outside.choosing(text, handed)
         if chosen:
             from gpuwhy.lint import dockerfile
 
             sheets[path] = dockerfile.read(path, text, chosen)
+        for stage in sheets[path].environments:
+            stage.made_elsewhere = stage.image is not None and outside.is_named(stage.image.text, others)
     for path, sheet in sheets.items():
         for environment in sheet.environments if sheet.kind == "requirements" else ():
             environment.in_image = outside.is_in_image(path, built.values())

@@ -36,6 +36,13 @@ def choosing(dockerfile: str, handed: frozenset[str]) -> Mapping[str, str]:
     return {name: f"${{{name}}}" for name in re.findall(r"\$\{?([A-Za-z_]\w*)", images) if name in handed}
 
 
+def is_named(image: str, others: Iterable[str]) -> bool:
+    """Whether another file names an image, to build it or to hand it to the build (NAME=docker-image://…)."""
+    plain = re.sub(r"[:@][^/]*$", "", image)
+    wanted = re.compile(rf"(^|[\s/\"'=:]){re.escape(plain)}(?=$|[\s:=@\"'-])", re.MULTILINE)
+    return bool(plain) and any(plain in text and wanted.search(text) for text in others)
+
+
 def is_in_image(path: str, dockerfiles: Iterable[str]) -> bool:
     """Whether one of some Dockerfiles installs a requirements file, by its name and the name of its folder."""
     folder, name = posixpath.split(path)

@@ -40,6 +40,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
     image = scope.environment.image
     if scope.kind != "dockerfile" or image is None or "$" in image.text or not scope.environment.runs:
         return
+    if scope.environment.made_elsewhere:
+        return
     path = re.sub(r"[:@][^/]*$", "", image.text)
     alone = "/" not in path and len(path) > _PLACEHOLDER and path.lower() not in _OFFICIAL
     unnamed = re.match(r"([\w-]+:\d+|localhost)/", image.text)

@@ -296,6 +296,7 @@ def _may_be_there(scope: Scope, need: Need) -> bool:
         or bool(_FOR_A_MACHINE.search(scope.environment.path.rsplit("/", 1)[-1].lower()))
         or (scope.kind in ("dockerfile", "modal") and not scope.environment.pythons and not need.pin.tag)
         or scope.environment.includes_unknown
+        or scope.environment.in_image  # judged there, with what else is installed
         or scope.base.family in ("ngc", "pytorch", "tensorflow", "aws", "framework")
     )
 
