@@ -79,7 +79,7 @@ TEXT = Text(
         ("remark.not_given", 4.4, "the text says that the container was started without the GPU", with_("cuda.", "torch.", "tf.", "jax.", "nvidia.", "title.", "said.no_device", "generic.", "loader.")),
         ("told.outside", 4.0, "outside the container it works", with_("cuda.", "torch.", "tf.", "jax.", "nvidia.", "title.", "said.no_device", "generic.")),
         ("said.video", 3.0, "the driver's library for video is in a container only with the capability video"),
-        ("torch.webui", 4.4, "vLLM finds no GPU in the container", all_of(line("infer device type"), in_container)),
+        ("torch.webui", 4.4, "vLLM finds no GPU in the container", all_of(line("infer device type|no platform detected"), in_container)),
         ("torch.webui", 2.6, "vLLM finds no GPU, as in a container without one", line("infer device type")),
         ("said.no_device", 2.4, "the program finds no GPU, as in a container without one"),
         ("said.no_device", 3.4, "the program finds no GPU, as in a container without one", in_container),

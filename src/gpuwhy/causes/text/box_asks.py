@@ -240,7 +240,7 @@ def mps_down(case: Asked) -> Ways:
 
 
 _UNIT = worded(
-    r"^\w{3} +\d+ [\d:]+ \S+ (?P<name>(?!systemd|kernel|sudo|sshd|bash|dockerd|podman)[a-z][\w.-]*)\[\d+\]: "
+    r"^\w{3} +\d+ [\d:]+ \S+ (?P<name>(?!systemd|kernel|sudo|sshd|bash|dockerd|podman|containerd|kubelet|k3s|rke2|crio|crun)[a-z][\w.-]*)\[\d+\]: "
 )
 
 
