@@ -32,7 +32,7 @@ TEXT = Text(
     "cuda.compiler_missing",
     signatures=(
         error("build.no_toolkit", r"\b(?:gsplat|nerfacc|fused[-_]ssim)\b:? no cuda toolkit found|unable to find `?include[/\\]cuda\.h`? under", "no cuda toolkit found", "cuda.h` under", "cuda.h under", covers=("python.", "title.", "ending.own")),
-        error("triton.tcc", r"tcc\.exe'[^\n]{0,2000}returned non-zero exit status|include file 'python\.h' not found|failed to find python libs", "tcc.exe", "'python.h' not found", "find python libs", covers=("python.", "title.", "ending.own")),
+        error("triton.tcc", r"tcc\.exe'[^\n]{0,400}returned non-zero exit status|include file 'python\.h' not found|failed to find python libs", "tcc.exe", "'python.h' not found", "find python libs", covers=("python.", "title.", "ending.own")),
         error("jax.no_candidates", r"no candidates could be compiled|failed to get configs for:? \d+ out of \d+ instructions",
               "no candidates could be compiled", "failed to get configs for", covers=("python.", "title.")),
         error("triton.ptxas", r"ptxas(?:error| fatal| stderr)|internal triton ptx codegen error", "ptxaserror", "ptxas fatal",
