@@ -84,8 +84,8 @@ _FAILED = re.compile(
 _HEAD = re.compile(r"#{2,4} \S")
 _LESSON = re.compile(
     r"\bin this (?:lesson|chapter|section|tutorial|guide|article|post|video|module|exercise)\b"
-    r"|\b(?:exercise|lesson|chapter|step) \d|\bon purpose\b|\bfor example\b|\b(?:learn|three|several) remedies\b"
-    r"|\bwe (?:will |now )?(?:provoke|learn|discuss|explain|look at)\b|\b(?:you|we)(?:'ll| will) (?:learn|see)\b"
+    r"|\b(?:exercise|lesson|chapter|step) \d|\bon purpose\b|\bfor example\b"
+    r"|\bwe (?:will |now )?(?:learn|discuss|explain|look at)\b|\b(?:you|we)(?:'ll| will) (?:learn|see)\b"
     r"|\bthe reader\b|\bstudents?\b|\bcommon (?:causes|mistakes|errors)\b",
     re.IGNORECASE,
 )
