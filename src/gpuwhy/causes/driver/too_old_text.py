@@ -337,7 +337,7 @@ TEXT = Text(
         ),
     ),
     clues=(
-        ("driver.kernel_ptx", 4.4, "the program says that the driver is older than its code, or asks for a newer one"),
+        ("nvidia.kernel_ptx", 4.4, "the program says that the driver is older than its code, or asks for a newer one"),
         ("cuda.invalid_ptx", 3.2, "the driver does not understand the code of a program that others compiled", line(r"blender|luxcore|cycles|octane|redshift|plotoptix|renderer")),
         ("driver.out_of_date", 4.6, "the program says that the driver is too old for it"),
         ("driver.cuda_below", 5.2, "the driver is for CUDA {has}, and {needs} is the least that the program takes"),

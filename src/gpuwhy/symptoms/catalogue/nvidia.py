@@ -25,7 +25,7 @@ SIGNATURES: tuple[Signature, ...] = (
           "mig instance", "mig-"),
     error("nvidia.persistence", r"nvidia-persistenced[^\n]*(?:fail|error|not running)", "nvidia-persistenced"),
     error("nvidia.query_files", r"please ensure that the nvidia device files", "nvidia device files"),
-    error("driver.kernel_ptx", r"\bunsupported ptx version\b|ptx (?:code )?was compiled with an unsupported toolchain|\bdrivers? does not support any of the supported (?:vulkan|opengl|cuda|directx|optix)\b|(?:please )?try updating your (?:graphics|video|gpu|nvidia|display)(?: card)? drivers?\b",
+    error("nvidia.kernel_ptx", r"\bunsupported ptx version\b|ptx (?:code )?was compiled with an unsupported toolchain|\bdrivers? does not support any of the supported (?:vulkan|opengl|cuda|directx|optix)\b|(?:please )?try updating your (?:graphics|video|gpu|nvidia|display)(?: card)? drivers?\b",
           "unsupported ptx version", "unsupported toolchain", "any of the supported", "try updating your", covers=("title.", "ending.own")),
     error("nvidia.mps", r"\bmps (?:server|client|control|daemon)", "mps server", "mps client", "mps control", "mps daemon"),
 )  # fmt: skip
