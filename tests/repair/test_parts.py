@@ -15,10 +15,10 @@ from gpuwhy.host.base import Host
 from gpuwhy.host.process import End
 from gpuwhy.model.fact import NOT_OBSERVED, known
 from gpuwhy.model.facts import Distribution, Facts, Interpreter, Target
-from gpuwhy.model.repair import Action, name_of
+from gpuwhy.model.repair import Action, Step, name_of
 from gpuwhy.repair import child, hook, imports
 from gpuwhy.repair.apply import free_name
-from gpuwhy.repair.begin import led_along
+from gpuwhy.repair.begin import Call, begun, led_along
 from gpuwhy.repair.child import FailedError, interruptible, run
 from gpuwhy.repair.installer import Installer, _limits
 from gpuwhy.repair.outrun import outrun
@@ -40,6 +40,12 @@ def facts(prefix: Path, kind: str, *names: str) -> Facts:
 def test_only_what_is_inside_belongs_to_it(tmp_path):
     one = patient(Host(), facts(tmp_path, "venv", "torch"), in_place=False)
     assert [d.name for d in one.distributions] == ["torch"]
+
+
+def test_an_environment_of_which_nothing_is_seen_is_not_made_again(tmp_path):
+    step = Step(1, ("install.corrupted",), "", True, "make it again", "", "", "gpuwhy", action=Action(anew=True))
+    with pytest.raises(RefusedError, match="would be empty"):
+        begun(Host(), facts(tmp_path, "venv"), [step], Call({}), lambda _: False)
 
 
 @pytest.mark.parametrize("in_place", [False, True])

@@ -41,6 +41,11 @@ def begun(host: Host, facts: Facts, steps: Sequence[Step], call: Call, is_placed
     """The repair that some steps make; raises RefusedError where something speaks against it."""
     anew = any(step.action and step.action.anew for step in steps)
     target = patient(host, facts, call.in_place, anew)
+    if anew and not target.distributions:
+        raise RefusedError(
+            f"no package of {target.prefix} can be seen, so an environment made again would be empty: bring its folder "
+            "of packages back, or install what your project lists"
+        )
     folder = target.prefix if call.in_place else apply.free_name(target.prefix, call.into)
     if being_changed(target.prefix):
         raise RefusedError(f"another gpuwhy fix is changing {target.prefix} at this moment: wait until it has ended")
