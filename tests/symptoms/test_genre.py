@@ -131,3 +131,37 @@ def test_what_is_known_to_have_run_is_no_document():
 def test_a_name_before_every_line_is_a_programs():
     text = "".join(f"ggml_cuda_init: value_{n} = {n};\n" for n in range(12))
     assert not is_document(text)
+
+
+TABLE = """## Troubleshooting
+
+| You see | Try |
+|---|---|
+| `RuntimeError: CUDA out of memory` | a smaller tile |
+| `Torch not compiled with CUDA enabled` | reinstall torch from the cu121 index |
+"""
+REPORT = (
+    'Wochenbericht: am Dienstag fiel auf gpu-07 eine Karte mit Xid 79 ("GPU has fallen off the bus") aus, jetzt ist '
+    'alles fehlerfrei. Die Meldung "Failed to initialize NVML" auf gpu-11 war nur ein ausstehender Neustart.\n'
+)
+CODES = "RETURN VALUE\n" + "".join(
+    f"       Return code {n} - {what}\n"
+    for n, what in ((0, "Success"), (9, "not loaded"), (14, "corrupted"), (15, "The GPU has fallen off the bus"))
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [TABLE, REPORT, CODES])
+def test_errors_that_somebody_talks_about_accuse_nobody(text):
+    assert [one.id for one in explain_text(text).causes if one.confidence >= 0.5] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'My training ends with "CUDA out of memory", and before it there was "Failed to initialize NVML".\n',
+        'After "Failed to initialize NVML" it says "CUDA error: out of memory". Why?\n',
+        "CUDA error: out of memory\n",
+    ],
+)
+def test_who_has_them_is_answered(text):
+    assert explain_text(text).causes

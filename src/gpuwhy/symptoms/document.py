@@ -105,7 +105,7 @@ def is_document(text: str) -> bool:
     if len(lines) < LEAST or _named_each(lines) or tells_an_end(lines):
         return False
     bare = [line.rstrip() for line in _QUOTED.sub(_as_remark, text).splitlines() if line.strip()]
-    if sum(map(_printed, bare)) > STRAY * len(bare):
+    if sum(map(is_printed, bare)) > STRAY * len(bare):
         return False
     coded = sum(bool(_CODE.match(line)) for line in bare)
     return coded >= CODED * len(bare) or (_is_prose(text, bare) and not _complains(text, len(bare)))
@@ -114,10 +114,15 @@ def is_document(text: str) -> bool:
 def is_guide(text: str) -> bool:
     """Whether a text tells under headings what to do in several cases, in nobody's name."""
     lines = [line for line in text[:MOST].splitlines() if line.strip()]
-    if _teaches(text) and not any(map(_printed, lines)):
+    if _teaches(text) and not any(map(is_printed, lines)):
         return True
     heads = [line for line in lines if _HEAD.match(line)]
-    if len(heads) < ENTRIES or not _FAILED.search("".join(heads)) or _PERSON.search(text) or any(map(_printed, lines)):
+    if (
+        len(heads) < ENTRIES
+        or not _FAILED.search("".join(heads))
+        or _PERSON.search(text)
+        or any(map(is_printed, lines))
+    ):
         return False
     return all(_HEAD.match(line) or "`" in line or len(_SMALL.findall(line)) > 1 for line in lines)
 
@@ -128,11 +133,16 @@ def _teaches(text: str) -> bool:
     return len(marks) >= ENTRIES and len(_SMALL.findall(text)) >= DENSE * len(_WORD.findall(text))
 
 
+def is_asked(text: str) -> bool:
+    """Whether somebody asks, or tells of what befell them."""
+    return "?" in text or "？" in text or bool(_PERSON.search(text))
+
+
 def _as_remark(found: re.Match[str]) -> str:
     return "\n".join("#" for _ in found[0].split("\n"))
 
 
-def _printed(line: str) -> bool:
+def is_printed(line: str) -> bool:
     """Whether a line has the form of one that a program prints; a remark in a source has none."""
     if line.lstrip().startswith(_REMARK) and not line.startswith("#"):
         return False

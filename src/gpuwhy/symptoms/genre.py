@@ -53,6 +53,11 @@ _MANUAL = re.compile(
     re.MULTILINE,
 )
 """The headings of a manual."""
+_CODES = re.compile(
+    r"^\W{0,20}(?:return|exit|error|status|result) (?:code|value) (-?\d+) ?[-–:=]", re.IGNORECASE | re.MULTILINE
+)
+CODES = 4
+"""Numbers that are explained one below the other: nobody prints so many ends of one program."""
 _USAGE = re.compile(r"\s*usage: \S", re.IGNORECASE)
 _OPTION = re.compile(r"^ {1,8}-{1,2}\w[\w-]*", re.MULTILINE)
 _REFUSED = re.compile(r"^\S+: (?:fatal )?error: |^error\b|Traceback \(most recent", re.IGNORECASE | re.MULTILINE)
@@ -104,6 +109,8 @@ def _is_manual(text: str) -> bool:
     """Whether it is a manual, or what a program says when it is asked how to use it."""
     if _REFUSED.search(text):
         return False
+    if len(set(_CODES.findall(text))) >= CODES:
+        return True
     return len(_MANUAL.findall(text)) > 1 or (bool(_USAGE.match(text)) and len(_OPTION.findall(text)) > 1)
 
 

@@ -14,6 +14,7 @@ import msgspec
 
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.symptom import Symptom
+from gpuwhy.symptoms.document import is_asked, is_printed
 
 _STRING = re.compile(
     r"\"(?:[^\"\\\n]|\\.){0,600}\"|(?<!\w)'(?:[^'\\\n]|\\.|'(?=\w)){0,600}'(?!\w)|``?[^`\n]{0,600}``?|“[^”\n]{0,600}”"
@@ -134,7 +135,7 @@ def form_of(text: str) -> Form:
     return Form(
         over=_OVER.match(text) is not None,
         tested=_RUNNER.search(text) is not None and _compares(lines),
-        hits=frozenset(_hits(lines, there)),
+        hits=frozenset((*_hits(lines, there), *_discussed(text, lines, there))),
         rows=frozenset(_rows(lines, there)),
         warned=frozenset(_below_warnings(lines)),
     )
@@ -230,6 +231,16 @@ _CELL = re.compile(r" {2,}|\t| \| |(?<=[^,\s]),(?=[^,\s])")
 _LOGGED = re.compile(r"[\w./-]+\.\w{1,4}:\d+\]|^\S* ?\d\d:\d\d:\d\d")
 ROWS = 3
 """Lines that make a table."""
+QUOTES = 2
+"""Errors in quotation marks that somebody talks about; a person who has one names that one."""
+AROUND = 8
+"""Characters around a quotation that make a sentence or a row of a table of it."""
+_ERRORS = re.compile(
+    r"(?<![=:\w\\])[\"`“„«「](?=[^\n]{0,120}(?:fail|error|out of memory|cannot|can't|could not|not found|not compiled"
+    r"|no kernel|unable|invalid|denied|mismatch|fallen|illegal|no cuda|unsupported|timed out))"
+    r"[^\"`“”„»「」\n]{6,120}[\"`“”»」]",
+    re.IGNORECASE,
+)
 
 
 def _hits(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
@@ -252,6 +263,17 @@ def _chatted(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
         yield from (
             at for at, one in said.items() if content or _STRING.search(one["what"]) or _SOLVED.search(one["what"])
         )
+
+
+def _discussed(text: str, lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
+    """The lines that quote an error, in a text that quotes several, asks nothing, and in which no program speaks."""
+    quoted = {found[0] for found in _ERRORS.finditer(text)}
+    if len(quoted) < QUOTES or is_asked(text) or any(is_printed(lines[at - 1]) for at in there):
+        return
+    for at in there:
+        around, times = _ERRORS.subn("", lines[at - 1])
+        if times and len(around.strip()) >= AROUND:
+            yield at
 
 
 def _explained(pair: Sequence[str]) -> bool:
