@@ -150,7 +150,14 @@ CODES = "RETURN VALUE\n" + "".join(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", [TABLE, REPORT, CODES])
+NOTES = (
+    "Notes on the course, Thursday. There are twelve machines with an RTX 4060 in the room. The driver is "
+    "installed, and PyTorch brings its own libraries. Please tell everybody what “CUDA out of memory” means (a smaller "
+    "batch), and that nobody will see it today. Who likes may train longer in the evening.\n"
+)
+
+
+@pytest.mark.parametrize("text", [TABLE, REPORT, CODES, NOTES])
 def test_errors_that_somebody_talks_about_accuse_nobody(text):
     assert [one.id for one in explain_text(text).causes if one.confidence >= 0.5] == []
 
@@ -165,3 +172,9 @@ def test_errors_that_somebody_talks_about_accuse_nobody(text):
 )
 def test_who_has_them_is_answered(text):
     assert explain_text(text).causes
+
+
+def test_a_warning_by_its_letter_is_one_in_any_month():
+    line = "[rank0]:[W{} 08:37:44.001512020 ProcessGroupNCCL.cpp:1250] Warning: the communicator of NCCL is kept\n"
+    for day in ("212", "1112"):
+        assert [one.id for one in explain_text(line.format(day)).causes if one.confidence >= 0.5] == []

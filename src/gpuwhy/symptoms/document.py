@@ -74,6 +74,11 @@ _PERSON = re.compile(
     r"\b(?:I (?:am|have|get|got|try|tried|can|cannot|can't|want|think|need|use|run|see|did|do|was|just|also)|I'm|I've"
     r"|[Mm]y \w+)\b"
 )
+_OTHER_TONGUES = re.compile(
+    r"\b(?:ich|mein\w{0,2}|mir|je|j'ai|mon|tengo|me (?:sale|da)|meu|minha|mám|můj|mój)\b"
+    r"|我的|我在|我用|у меня|мо[йя]\b",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(r"(\"{3}|'{3})[\s\S]*?(?:\1|\Z)|/\*[\s\S]*?(?:\*/|\Z)|<!--[\s\S]*?(?:-->|\Z)")
 """What a source says to its reader: examples of output stand there, too."""
 _REMARK = ("#", "//", "*")
@@ -135,7 +140,7 @@ def _teaches(text: str) -> bool:
 
 def is_asked(text: str) -> bool:
     """Whether somebody asks, or tells of what befell them."""
-    return "?" in text or "？" in text or bool(_PERSON.search(text))
+    return "?" in text or "？" in text or bool(_PERSON.search(text) or _OTHER_TONGUES.search(text))
 
 
 def _as_remark(found: re.Match[str]) -> str:

@@ -283,7 +283,7 @@ _ENTITIES = {"&quot;": '"', "&gt;": ">", "&lt;": "<", "&amp;": "&", "&nbsp;": " 
 _LEVEL = r"^[^\w\n]{0,3}(?:\d[\d:., TZ-]{7,40}[^\w\n]{0,3})?"
 _WARNING = re.compile(
     r"\b(?:User|Runtime|Import|Future|Deprecation|Resource)Warning: "
-    r"|(?:^|[\s:\[])[WI](?:\d{4}(?: [\d:.]+)?(?: +\d+)?)? [\w./-]+\.\w{1,4}:\d+\]"
+    r"|(?:^|[\s:\[])[WI](?:\d{3,4}(?: [\d:.]+)?(?: +\d+)?)? [\w./-]+\.\w{1,4}:\d+\]"
     rf"|{_LEVEL}WARN(?:ING)?\b|{_LEVEL}(?:warn|warning|fixme):|\blevel=warn|\[W:onnxruntime|\[W\] \["
 )
 _INFORMS = re.compile(rf"{_LEVEL}(?:INFO|DEBUG|NOTICE)\b|\blevel=(?:info|debug)")

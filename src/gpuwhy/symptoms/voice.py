@@ -233,6 +233,8 @@ ROWS = 3
 """Lines that make a table."""
 QUOTES = 2
 """Errors in quotation marks that somebody talks about; a person who has one names that one."""
+PROSE, _SENTENCE = 40, re.compile(r"\w{2}[.!。](?:\s|$)")
+"""Words of a text, and ends of its sentences, that make an essay of it: there even one error is talked about."""
 AROUND = 8
 """Characters around a quotation that make a sentence or a row of a table of it."""
 _ERRORS = re.compile(
@@ -268,7 +270,8 @@ def _chatted(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
 def _discussed(text: str, lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
     """The lines that quote an error, in a text that quotes several, asks nothing, and in which no program speaks."""
     quoted = {found[0] for found in _ERRORS.finditer(text)}
-    if len(quoted) < QUOTES or is_asked(text) or any(is_printed(lines[at - 1]) for at in there):
+    least = 1 if len(text.split()) >= PROSE and len(_SENTENCE.findall(text)) > QUOTES else QUOTES
+    if len(quoted) < least or is_asked(text) or any(is_printed(lines[at - 1]) for at in there):
         return
     for at in there:
         around, times = _ERRORS.subn("", lines[at - 1])

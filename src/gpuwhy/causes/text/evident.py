@@ -242,11 +242,13 @@ def _second_copy(case: Asked) -> Iterator[Fix]:
     if found and "singularity" in case.tools:
         yield from _from_home(found[2])
         return
-    if not found or not _ENVIRONMENT.search(case.text):
+    there = "\n".join(line for line in case.text.splitlines() if "non-existent" not in line)
+    if not found or not _ENVIRONMENT.search(there):
         return
     folder = "~/.local" if found[1].startswith("/") else r"AppData\Roaming\Python"
     yield tried(f"An environment is active, and {found[2]} comes from {folder}: that copy is found before the environment's own. Have Python leave it out, then start the program again", "export PYTHONNOUSERSITE=1")  # fmt: skip
-    yield tried(f"For good: remove the copy in {folder} (the first that pip finds); the environment's own stays", f"python -m pip uninstall -y {_WHOLE.get(found[2], found[2])}")  # fmt: skip
+    names = _WHOLE.get(found[2], found[2])
+    yield tried(f"For good: remove the copy in {folder} (the first that pip finds), where the environment has its own, which the first half asks; else install it there first", on.linux(f"PYTHONNOUSERSITE=1 python -m pip show {names} && PYTHONNOUSERSITE= python -m pip uninstall -y {names}"))  # fmt: skip
 
 
 _LISTED = Later(r"(?<![\w-])(?P<name>pytorch|tensorflow|jaxlib)\s+(?P<version>\d[\w.]*)\s+(?P<build>(?:\S*_)?(?:cpu|mkl|eigen)_\S+)(?=\s|$)")  # fmt: skip

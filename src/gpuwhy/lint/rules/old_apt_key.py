@@ -76,14 +76,17 @@ _PACKAGE = re.compile(r"cuda-repo-(?:ubuntu|debian)\d+_\d[\w.-]*\.deb|nvidia-mac
 
 
 def _is_old(scope: Scope) -> bool:
-    """Images that were built before the change and never again; nvidia/cuda's own were built anew."""
+    """Images that were built before the change and never again; nvidia/cuda's own were built anew.
+
+    PyTorch's images to run on start from plain Ubuntu; apt of 16.04, which those to build on had at first, only warns.
+    """
     base = scope.base
     tag = base.name.rpartition(":")[2]
     if base.family == "tensorflow":
         frozen = "py3" in tag and not base.version
         return bool(base.gpu) and (frozen or (bool(base.version) and not at_least(base.version, "2.9")))
     if base.family == "pytorch" and base.version:
-        return not at_least(base.version, "1.12" if base.variant == "devel" else "1.5")
+        return base.variant == "devel" and at_least(base.version, "1.2") and not at_least(base.version, "1.12")
     if base.family == "cuda" and not base.name.startswith(("nvidia/cuda:", "docker.io/nvidia/cuda:", "nvcr.io")):
         return "ubuntu" in tag and not at_least(base.cuda, "11.3")  # copies of what NVIDIA has removed
     image = scope.environment.image.text if scope.environment.image else ""
