@@ -124,6 +124,16 @@ program, what a later command puts right. All were mended by their kind; the row
 ones are found by place, is training. Files that are named by absolute paths were joined less than others; that is
 mended, too.
 
+After all of that, 177 files of 123 other repositories that nobody had opened were linted once (5a40837): 83 findings,
+each judged by one of two neutral readers with the whole repository and the package index at hand. **66 were called
+true (0.80)**, 17 false, ten of these borderline (so between 0.80 and 0.92; the aim is 0.95). Most of the false ones
+are of `unstated-limit` (7 of its 15): a lock beside, a Python that ends the newer release, conda's own build, an image
+that another one finishes. The rest: apt in images that do not mind the old key (two, mended), an image that the
+repository builds, OpenCV that nobody imports, a pip that is pinned elsewhere, a change that a comment explains, and
+three texts that name another release than would come. With all files of the repository given, as a user would, it is
+61 findings in 163 files: 47 true, 13 false, nine of them borderline. Strict readers with a repository at hand find
+more wrong than the author of set I did with the file.
+
 Ten and more files of each kind were then written by the author, other in package, syntax and file from those of G and
 H, before lint saw them (those on variables after). Found at first contact, and after one round of mending: packages
 over an image 5 and 9 of 10, a Python without wheels 12 and 13 of 14, indexes 11 of 11, GPU requests 11 and 14 of 14,

@@ -55,6 +55,14 @@ def test_without_a_framework_whatever_people_use_with_one(world: World) -> None:
     assert found == dict.fromkeys(("transformers", "booster", "loader", "watcher"), "")
 
 
+def test_without_a_framework_what_speaks_of_the_gpu_itself(world: World) -> None:
+    for name, summary in (("lister", "Lists the GPUs of a machine"), ("pages", "Makes pages")):
+        package(world, name)
+        (file,) = world.root.glob(f"venv/lib/python3.12/site-packages/{name}-*/METADATA")
+        file.write_text(f"{file.read_text().rstrip()}\nSummary: {summary}\n\nText about the GPU.\n")
+    assert [one.dist.name for one in dependents(scene_of(world), {})] == ["lister"]
+
+
 def test_what_has_lost_its_module_is_among_them(world: World) -> None:
     package(world, "booster", "numpy")
     for name in ("__init__.py", "version.py"):

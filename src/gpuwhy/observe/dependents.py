@@ -22,6 +22,7 @@ _ASKED = re.compile(r"Requires-Dist:\s*([A-Za-z0-9][\w.-]*)")
 _FOLDER = re.compile(r'"url"\s*:\s*"file://(/[^"]+)"')
 _CUDA = re.compile(r"nvidia-(?!ml-py).+|cuda-(python|bindings|core)")
 """What brings CUDA itself: who asks for it, and for no framework, is imported by itself."""
+_SUMMARY = re.compile(r"^(?:Summary|Keywords):[^\n]*\b(?:gpus?|cuda|nvidia)\b", re.IGNORECASE | re.MULTILINE)
 _PRIVATE = ("_", "test", "doc", "example", "benchmark", "script", "tool")
 
 
@@ -74,7 +75,8 @@ def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
     """Those that ask for a framework, or for one that does, the topmost first; then what frameworks ask for.
 
     `bases` has the modules of all frameworks that are there, each with the one in whose process it is imported. Where
-    none is there, whatever people use with one. What has no module any more is among them, without modules.
+    none is there, whatever people use with one, or that speaks of the GPU itself. What has no module any more is among
+    them, without modules.
     """
     every = value_or(scene.facts.target.distributions, ())
     installed = {one.name: one for one in reversed(every)}
@@ -84,10 +86,16 @@ def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
     above = {name: one for name, one in asks.items() if name not in below}
     found = _directly(above, bases)
     if not bases:
-        found |= {name: "" for name, one in above.items() if name not in found and _is_of_the_world(name, one)}
+        left = {name: one for name, one in above.items() if name not in found}
+        found |= {n: "" for n, one in left.items() if _is_of_the_world(n, one) or _speaks_of_it(scene, installed[n])}
     _spread(found, above)
     made = [Dependent(installed[n], base, tuple(_modules(scene, installed[n])), asks[n]) for n, base in found.items()]
     return [*_topmost_first(made)[:MOST], *_comes_with(scene, below, asks, installed, bases)]
+
+
+def _speaks_of_it(scene: Scene, one: Distribution) -> bool:
+    """Whether a package's own summary names the GPU."""
+    return bool(_SUMMARY.search(value_or(scene.host.read(f"{one.location}/METADATA"), "")))
 
 
 def _is_of_the_world(name: str, one: Asks) -> bool:
