@@ -83,39 +83,36 @@ def found(text: str) -> set[str]:
     return {s.signature for s in symptoms} | carried
 
 
-@pytest.mark.parametrize("row", CUDA, ids=lambda r: r.slug)
-def test_cuda_by_name(row):
-    for name, line in product(row.names, CUDA_NAMES):
+def test_cuda_by_name():
+    for row, name, line in ((one, *said) for one in CUDA for said in product(one.names, CUDA_NAMES)):
         text = line.format(name=name, lower=name.lower(), upper=name.upper(), number=row.code)
         assert f"cuda.{row.slug}" in found(text), text
 
 
-@pytest.mark.parametrize("row", [r for r in CUDA if r.says], ids=lambda r: r.slug)
-def test_cuda_by_sentence(row):
-    for says, line in product(row.says, CUDA_SENTENCES):
+def test_cuda_by_sentence():
+    for row, says, line in ((one, *said) for one in CUDA for said in product(one.says, CUDA_SENTENCES)):
         word = codes.cuda_messages()[says.lower().rstrip(".")]
         text = line.format(says=says, number=row.code)
         assert f"cuda.{word}" in found(text), text
 
 
-@pytest.mark.parametrize("row", CUDA, ids=lambda r: r.slug)
-def test_cuda_by_number(row):
-    for text in (line.format(row.code) for line in CUDA_NUMBERS):
+def test_cuda_by_number():
+    for row, text in ((one, line.format(one.code)) for one in CUDA for line in CUDA_NUMBERS):
         assert f"cuda.{row.slug}" in found(text), text
 
 
-@pytest.mark.parametrize("library, slug", LIBRARIES)
-def test_a_library_by_name(library, slug):
-    name = codes.table().libraries[library][slug].name
-    for line in NAMES:
+def test_a_library_by_name():
+    for (library, slug), line in product(LIBRARIES, NAMES):
+        name = codes.table().libraries[library][slug].name
         text = line.format(name=name, lower=name.lower(), library=library, written=WRITTEN[library])
         assert f"{library}.{slug}" in found(text), text
 
 
-@pytest.mark.parametrize("library, slug", LIBRARIES)
-def test_a_library_by_number(library, slug):
-    rows = codes.table().libraries[library]
-    for number, line in product(rows[slug].codes, NUMBERS):
+def test_a_library_by_number():
+    known = codes.table().libraries
+    asked = ((*one, number) for one in LIBRARIES for number in known[one[0]][one[1]].codes)
+    for (library, _, number), line in product(asked, NUMBERS):
+        rows = known[library]
         text = line.format(number=number, library=library, written=WRITTEN[library])
         alike = {f"{library}.{other}" for other, row in rows.items() if number in row.codes}  # cuDNN 9 kept old names
         assert found(text) & alike, text
