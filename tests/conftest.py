@@ -25,7 +25,12 @@ _STDERR = pytest.StashKey[int]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep the true standard error: while a test runs, pytest has another one in its place."""
+    """Keep the true standard error: while a test runs, pytest has another one in its place.
+
+    Ctrl-C is heard, too, where a shell started the tests behind itself and has it ignored by all that they start.
+    """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     capture = config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
         config.stash[_STDERR] = os.dup(sys.__stderr__.fileno() if sys.__stderr__ else 2)
