@@ -163,9 +163,17 @@ def at(fix: Fix, place: Place) -> Fix | None:
     if check is None or undo is None:
         check, undo = check or "gpuwhy check", undo or ""
     text = _for_good(_on_host(_unlabelled(fix.text, place), fix.command, place), fix.command, place)
+    text = _for_both(text, fix.command, place)
     if place.python.startswith(".\\") and place.python in command:
         text = f"{text}; typed in the program's own folder, which holds its Python"
     return msgspec.structs.replace(fix, text=text[:1].upper() + text[1:], command=command, check=check, undo=undo)
+
+
+def _for_both(text: str, command: str, place: Place) -> str:
+    """The driver where no system is told: Windows' way beside Linux's."""
+    driver = isinstance(command, on.Command) and command.driver
+    untold = driver and not place.system and not place.container
+    return f"{text}; on Windows NVIDIA's installer (nvidia.com/drivers)" if untold else text
 
 
 _BY_DOCKER = re.compile(r"docker (?:run|restart|start)\b")

@@ -74,7 +74,11 @@ def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
 _LAUNCHERS: tuple[tuple[Literal["kubernetes", "podman", "singularity"], re.Pattern[str]], ...] = (
     (
         "kubernetes",
-        re.compile(r"kubectl|kubelet|kubernetes|(?<!/)\bk[38]s\b(?!/)|\bpods?\b|nvidia\.com/gpu: ?\d", re.IGNORECASE),
+        re.compile(
+            r"kubectl|kubelet|kubernetes|(?<!/)\bk[38]s\b(?!/)|\bpods?\b|nvidia\.com/gpu: ?\d|\bopenshift\b"
+            r"|(?:^|[$#] ?)oc (?:get|exec|describe|logs|adm|project|apply|set|rollout|rsh)\b",
+            re.IGNORECASE | re.MULTILINE,
+        ),
     ),
     ("podman", re.compile(r"\bpodman\b", re.IGNORECASE)),
     ("singularity", re.compile(r"\bsingularity\b|\bapptainer\b|\.sif\b", re.IGNORECASE)),

@@ -33,6 +33,7 @@ _MOST = 2
 def advised(case: Asked, known: Sequence[Fix]) -> Iterator[Fix]:
     """The advice of the deciding messages and of the ending, as far as no remedy says the same."""
     advice = _advice(case)
+    yield from _built_anew(case, known)
     told = " ".join(f"{fix.text} {fix.command}" for fix in known[:_MOST])
     if fresh := _settings(advice, told, variables(case.text)):
         settings = " ".join(f"{name}={value}" for name, value in fresh[:_MOST])
@@ -42,6 +43,17 @@ def advised(case: Asked, known: Sequence[Fix]) -> Iterator[Fix]:
     named = [one for one in _NAMED.findall(advice) if one not in told and not _ONLY_LOOKS.search(one)]
     if named:
         yield tried(f"Set the variable that the message itself names, {named[0]}, to what it asks for, before the program starts")  # fmt: skip
+
+
+_REBUILD = Later(r"\b(?:re-?install|re-?build|re-?compile|build|compile|install) (?P<name>[A-Za-z][\w-]{2,30}) with (?P<flags>[A-Z][A-Z0-9]*_[A-Z0-9_]+=\w+)")  # fmt: skip
+
+
+def _built_anew(case: Asked, known: Sequence[Fix]) -> Iterator[Fix]:
+    """A package that the message says to build again with a variable: past pip's cache, over the one that is there."""
+    found = _REBUILD.search(f"{case.lines}\n{case.reading.ending.message}")
+    if found and not any(found["flags"] in fix.command for fix in known):
+        name = found["name"].lower()
+        yield tried(f"Build {found['name']} again as the message itself says, with what it was built without installed first, and a compiler and cmake there; where that stops, its output names what is missing", f"{found['flags']} pip install --no-cache-dir --force-reinstall --no-deps --verbose {name}")  # fmt: skip
 
 
 def _advice(case: Asked) -> str:

@@ -14,10 +14,14 @@ from gpuwhy.causes.text.entire import entire
 from gpuwhy.causes.text.evident import evident
 from gpuwhy.causes.text.fitted import fitted
 from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service, in_an_image
+from gpuwhy.causes.text.installable import installable
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.meant import common, exact
 from gpuwhy.causes.text.numba_ways import for_numba
+from gpuwhy.causes.text.plain_truths import plainly
 from gpuwhy.causes.text.precedented import decisive, precedented
+from gpuwhy.causes.text.premises import grounded
+from gpuwhy.causes.text.put_where import into_its_place
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.rooms import rooms
 from gpuwhy.causes.text.rows_clusters import CLUSTERS
@@ -47,7 +51,7 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     """
     room, case = rooms()[cause], asked(symptoms, reading, facts)
     hosted, alone = _of_the_place(cause, case)
-    shown, cures = tuple(evident(cause, case)), _cures(cause, case)
+    shown, cures = (*plainly(cause, case), *evident(cause, case)), _cures(cause, case)
     if cures and decisive(cause, case):
         return _looks_later(_at_hand(_once((*shown, *cures[0])), case, 1), _here(case))
     if alone:
@@ -111,10 +115,11 @@ _NUMBERED = Later(r"\b\d+\.\d+")
 
 def _at_hand(fixes: Sequence[Fix], case: Asked, known: int) -> list[Fix]:
     """The fixes with what is told filled in, that can be done there and were not done yet; the message's own advice comes behind what others found, where there is such."""
-    kept = said_apart(without_spent(entire(fitted(list(with_told_names(fixes, case)), case), case), case))
+    sound = grounded(fixes, case)
+    kept = said_apart(without_spent(entire(fitted(list(with_told_names(sound, case)), case), case), case))
     own = list(reaching(tuple(advised(case, kept)), case))
     first = int(known > 0)
-    return [*kept[:first], *own, *kept[first:]]
+    return list(into_its_place(installable([*kept[:first], *own, *kept[first:]], case), case))
 
 
 def _of_the_room(room: Text, case: Asked, reading: Reading) -> tuple[Fix, ...]:

@@ -79,12 +79,17 @@ def _named_already(folder: str, text: str) -> bool:
     return bool(re.search(rf"CUDA_(?:HOME|PATH)\s*=\s*\"?{re.escape(folder)}", text, re.IGNORECASE))
 
 
+def _cudnn_for(case: Asked) -> str:
+    """The cuDNN by the number in the name of the DLL that is missed: another one has another name."""
+    return f"cuDNN {case.major} (it must hold {case.library})" if case.kind == "cudnn" and case.major else "the cuDNN"
+
+
 def _into_its_folder(case: Asked) -> Iterator[Fix]:
     """Windows: cuDNN goes into the toolkit's folder that a listing shows."""
     kit = listed_kit(case)
     if kit and case.windows:
         folder = f"{_KITS}\\{kit}"
-        yield tried(on.in_windows(f"CUDA {kit[1:]} is installed: copy the DLLs of cuDNN's bin folder, of the cuDNN for that CUDA, into {folder}\\bin, have that folder on PATH, then open a new window"), on.cmd(f'set "PATH={folder}\\bin;%PATH%"'))  # fmt: skip
+        yield tried(on.in_windows(f"CUDA {kit[1:]} is installed: copy the DLLs of cuDNN's bin folder, of {_cudnn_for(case)} for that CUDA, into {folder}\\bin, have that folder on PATH, then open a new window"), on.cmd(f'set "PATH={folder}\\bin;%PATH%"'))  # fmt: skip
 
 
 def _to_be_built_with(case: Asked) -> Iterator[Fix]:

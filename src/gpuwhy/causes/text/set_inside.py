@@ -110,11 +110,25 @@ def _outside(text: str, other: str) -> str:
     return on.as_said(re.sub(r" in (?:this|the) shell\b", "", text), other)
 
 
+_PASSES = re.compile(r"docker run (?P<options>(?:--gpus all |--rm |-it |(?:-e|--env) [A-Za-z_]\w*=\S+ )+)IMAGE$")
+_LISTED = re.compile(r"environment: \[(?P<options>[A-Za-z_]\w*=[^\]]*)\]$")
+_PASSED = re.compile(r"([A-Za-z_]\w*)=([^\s,]+)")
+
+
+def _given_by_another(fix: Fix, launcher: str, case: Asked) -> Fix:
+    """Variables that a fix passes by `docker run` or by Compose's file, where something else starts the container."""
+    found = _PASSES.match(fix.command) or _LISTED.match(fix.command)
+    values = dict(_PASSED.findall(found["options"])) if found else {}
+    if not values or launcher not in ("kubernetes", "compose") or "$(" in fix.command:
+        return fix
+    return structs.replace(fix, command=_WAYS[launcher](values, case))
+
+
 def set_inside(fix: Fix, case: Asked) -> Fix:
     """A fix that sets or takes out variables, said for what starts the container."""
     launcher = launched_by(case)
     if not launcher or not _SETS.search(fix.command):
-        return fix
+        return _given_by_another(fix, launcher, case)
     given, gone = _SET.match(fix.command), _CLEARED.match(fix.command)
     if gone:
         told = _GONE[launcher].replace("make it empty there", "name the GPU there (empty would hide all)") if set(gone[1].split()) & set(_SHOWING) else _GONE[launcher]  # fmt: skip

@@ -126,12 +126,14 @@ def _words(step: str) -> frozenset[str]:
 
 _EXPORT = re.compile(r"^(?:export|set) (.+)$")
 _PAIR = re.compile(r"\"?([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|\S*)")
+_WHOLE = re.compile(r"\"([A-Za-z_]\w*)=([^\"]*)\"")
+"""A pair as cmd has it: the quotes are around both."""
 
 
 def _holds(line: str, held: Mapping[str, str]) -> bool:
     """Whether a line only sets variables, each to what it is set to already."""
     found = _EXPORT.match(_plain(line))
-    pairs = _PAIR.findall(found[1]) if found else []
+    pairs = (_WHOLE.findall(found[1]) or _PAIR.findall(found[1])) if found else []
     known = [_same(value, held[name]) for name, value in pairs if name in held]
     return bool(known) and all(known)  # what is set beside it, for another library, changes nothing of it
 

@@ -11,6 +11,7 @@ from gpuwhy.causes.text.where import python_of
 from gpuwhy.knowledge.releases import family
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.release import Release
 from gpuwhy.model.symptom import Reading, Symptom
 from gpuwhy.model.version import numbers
 
@@ -161,6 +162,15 @@ def _renamed(version: str, reading: Reading) -> Iterator[Fix]:
         yield from _other_python("tensorflow", version, reading)
 
 
+def _opens(row: Release) -> str:
+    """What a wheel opens and does not bring."""
+    if not isinstance(row.cuda, str) or not isinstance(row.cudnn, str) or not row.name.startswith("tensorflow"):
+        return ""
+    return (
+        f". It opens CUDA {row.cuda} and cuDNN {row.cudnn}, which it does not bring: their bin folders belong on PATH"
+    )
+
+
 def _other_python(package: str, version: str, reading: Reading) -> Iterator[Fix]:
     """The Pythons that this release has wheels for, and an environment with the newest of them."""
     known = family(package)
@@ -172,5 +182,6 @@ def _other_python(package: str, version: str, reading: Reading) -> Iterator[Fix]
         return
     span = minors[0] if len(minors) == 1 else f"{minors[0]} to {minors[-1]}"
     text = f"{package} {version} has wheels for Python {span} (64 bit) only: make an environment with one of these, and install it there; or take a newer release"
-    install = f'\nuv pip install "{package}=={row.version}"' if row and reading.told.os != "windows" else ""
+    install = f'\nuv pip install --python .venv "{package}=={row.version}"' if row else ""
+    text += _opens(row) if row and reading.told.os == "windows" else ""
     yield Fix(text, f"uv venv --python {minors[-1]} .venv{install}", safe=True)

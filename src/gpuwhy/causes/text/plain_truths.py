@@ -1,0 +1,101 @@
+"""Plain truths: what is so at a place whatever failed there, and the way that follows: a Mac has no NVIDIA GPU, a machine without a toolkit needs one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.network_truths import of_a_build, of_its_own_torch, of_the_network, of_the_queue
+from gpuwhy.causes.text.premises import host_works, no_toolkit, on_a_mac
+from gpuwhy.causes.text.told_names import image_of
+from gpuwhy.causes.text.ways import tried
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+from gpuwhy.model.version import numbers
+
+_UNSEEN = ("container.no_gpu", "driver.", "device.", "cuda.", "framework.cpu_only", "framework.platform_dropped")
+_LIBRARY = ("env.path", "cuda.missing_library", "cuda.compiler_missing", "cuda.version_mismatch")
+
+
+def plainly(cause: str, case: Asked) -> Iterator[Fix]:
+    """The ways that a place alone decides."""
+    for truth in _TRUTHS:
+        yield from truth(cause, case)
+
+
+def _of_a_mac(cause: str, case: Asked) -> Iterator[Fix]:
+    if not on_a_mac(case) or not cause.startswith(_UNSEEN):
+        return
+    if case.tools & {"docker", "compose", "container"}:
+        yield tried("A Mac has no NVIDIA GPU, and Docker passes none in: start it without one. Delete the devices block (deploy, resources, reservations) or the gpus: line of the compose file, or --gpus all; where the project has a compose file for the CPU, take that one (docker compose -f FILE up)")  # fmt: skip
+    yield tried("For Apple's own GPU start the program outside of a container (PyTorch: the device mps); for CUDA, on a machine with Linux and an NVIDIA card", on.code("device = torch.device('mps' if torch.backends.mps.is_available() else 'cpu')"))  # fmt: skip
+
+
+_OF_WHEEL = Later(r"[-_+](?:cu|cuda)(1[1-3])\.?(\d)(?!\d)")
+
+
+def _without_a_kit(cause: str, case: Asked) -> Iterator[Fix]:
+    """Windows: nothing of CUDA is there, and what was installed brings none: the toolkit of its own number."""
+    if cause not in _LIBRARY or not no_toolkit(case) or case.framework == "tensorflow":  # which needs cuDNN as well
+        return
+    built = _OF_WHEEL.search(case.text)
+    cuda = f"{built[1]}.{built[2]}" if built else case.cuda if "." in case.cuda else ""
+    if not cuda:
+        return
+    new = numbers(cuda) >= (11, 8)
+    where = "" if new else " from developer.nvidia.com/cuda-toolkit-archive"
+    command = on.cmd(f"winget install --exact --id Nvidia.CUDA --version {cuda}") if new else ""
+    yield tried(on.in_windows(f"no CUDA toolkit is on this machine, and this build looks for the DLLs of CUDA {cuda}: install that one{where} (it sets CUDA_PATH and PATH), then open a new window; or take the package's build for the CPU"), command)  # fmt: skip
+
+
+_SHUT = Later(r"/dev/(?:kfd|dri|nvidia)\S*[^\n]*(?:Permission denied|not permitted)|\bnogroup\b", re.IGNORECASE)
+
+
+def _rootless(cause: str, case: Asked) -> Iterator[Fix]:
+    """Podman without root drops the groups of its user, and with them the right to open device files."""
+    if cause not in ("container.no_gpu", "driver.permission") or "podman" not in case.tools or not _SHUT.search(case.text):  # fmt: skip
+        return
+    options, image = image_of(case.text)
+    given = [one for one in options if not one.startswith("--group-add")] or ["-it", "--rm"]
+    yield tried("Podman without root drops your groups, which may open the device files: keep them (crun must be the runtime), and see that your user is in video and render on the host", on.engine(f"sudo usermod -aG video,render $USER    # then log in anew\npodman run --group-add keep-groups {' '.join(given)} {image or 'IMAGE'}"))  # fmt: skip
+
+
+_RUNNER = Later(
+    r"docker/build-push-action|actions/|\bGITHUB_|##\[(?:error|group)\]|runs-on:|/home/runner/", re.IGNORECASE
+)
+_FULL = Later(r"No space left on device|disk is full|ENOSPC", re.IGNORECASE)
+
+
+def _of_a_runner(cause: str, case: Asked) -> Iterator[Fix]:
+    """A hosted runner has some 14 GB free, and three times that in tools that the job does not use."""
+    if cause != "env.limit" or not _RUNNER.search(case.text) or not _FULL.search(case.text):
+        return
+    yield tried("The runner's disk is full: remove what it brings and this job does not use, in a step before the build", on.code("- uses: jlumbroso/free-disk-space@main    # removes Android, .NET and Haskell, some 30 GB"))  # fmt: skip
+    yield tried("Or, where the image needs no GPU, install PyTorch's build for the CPU, which is a tenth in size", on.code("pip install torch --index-url https://download.pytorch.org/whl/cpu    # in the Dockerfile: RUN"))  # fmt: skip
+
+
+_INSIDE = Later(r"NVML library version:? (\d{3}\.\d+)")
+
+
+def _files_of_the_image(cause: str, case: Asked) -> Iterator[Fix]:
+    """The host's driver works, and the image brings driver files of its own."""
+    if cause != "driver.library_mismatch" or not host_works(case):
+        return
+    brought = _INSIDE.search(case.text)
+    mine = f" ({brought[1]})" if brought else ""
+    host = f" ({case.driver})" if case.driver else ""
+    yield tried(f"The host's driver{host} works; the image brings driver files of its own{mine}, which do not belong there: take another tag of it, or build it without the packages nvidia-utils, nvidia-driver and libnvidia-* in its Dockerfile")  # fmt: skip
+    image = image_of(case.text)[1] or "IMAGE"
+    yield tried("Or build an image on it that lacks them: the driver is mounted from the host", on.dockerfile(f"FROM {image}\nUSER root\nRUN rm -f /usr/bin/nvidia-smi && find / -xdev \\( -name 'libnvidia-*.so*' -o -name 'libcuda.so*' \\) -not -path '*/stubs/*' -delete; ldconfig"))  # fmt: skip
+    if re.fullmatch(r"\d{3}\.\d+", brought[1] if brought else ""):
+        yield tried(
+            f"Or bring the host's driver to exactly {brought[1] if brought else ''}, which the image was made for; then restart"
+        )
+
+
+_TRUTHS = (
+    _of_a_mac, _without_a_kit, _rootless, _of_a_runner, _files_of_the_image,
+    of_the_network, of_the_queue, of_a_build, of_its_own_torch,
+)  # fmt: skip

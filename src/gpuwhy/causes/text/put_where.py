@@ -1,0 +1,66 @@
+"""Put where: a package belongs into the place that the program is started from: a line of a Dockerfile, a new image; a .sif cannot be written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import structs
+
+from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.set_inside import launched_by
+from gpuwhy.causes.text.told_names import image_of
+from gpuwhy.model import on
+from gpuwhy.model.cause import Fix
+
+_PIP = re.compile(r"(?:python3? -m )?pip3? (?:install|uninstall)\b")
+_SIF = Later(r"(?<![\w./-])([\w./-]+\.sif)\b")
+_BY_SIF = Later(r"\b(?:singularity|apptainer) (?:exec|run|shell)\b")
+_NAMED = Later(r"^\s*(?:#\d+ [\d.]+ )?(?:FROM|image:) +[\"']?([\w.-]+(?:[/:][\w.-]+)+)", re.MULTILINE)
+
+
+def into_its_place(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
+    """The fixes; those that install packages say where, if what starts the program is a container's image."""
+    sealed = bool(_BY_SIF.search(case.text)) and not case.windows
+    launcher = "" if "jetson" in case.tools else launched_by(case)  # a board's images hold its own builds
+    for fix in fixes:
+        lines = str(fix.command).splitlines()
+        if not lines or not all(map(_PIP.match, lines)) or _typed_elsewhere(fix):
+            yield fix
+        elif sealed:
+            yield _into_a_new_sif(fix, lines, case)
+        elif launcher:
+            yield _into_an_image(fix, lines, launcher, case)
+        else:
+            yield fix
+
+
+def _typed_elsewhere(fix: Fix) -> bool:
+    return isinstance(fix.command, on.Command) and fix.command.shell != "sh"
+
+
+def _into_a_new_sif(fix: Fix, lines: Sequence[str], case: Asked) -> Fix:
+    found = _SIF.search(case.text)
+    old = found[1] if found else "OLD.sif"
+    tool = "singularity" if re.search(r"\bsingularity (?:exec|run|shell)\b", case.text) else "apptainer"
+    inside = "\n".join(f"{tool} exec --fakeroot --writable new {line}" for line in lines)
+    command = f"{tool} build --sandbox new {old}\n{inside}"
+    text = f"{fix.text}; a .sif cannot be written: unpack it into a folder, install there, and start that folder with --nv in its place"
+    return structs.replace(fix, text=on.as_said(text, fix.text), command=on.linux(command))
+
+
+_WHERE = {
+    "build": "in the Dockerfile, behind the step that installs it now",
+    "docker": "in an image of your own, because what pip changes in a container is gone with it; then docker build -t mine . and start mine",
+    "compose": "in an image of your own (build: . in place of image: in compose.yaml), because what pip changes in a container is gone with it; then docker compose up -d --build",
+    "kubernetes": "in an image of your own, which is pushed and then named in the manifest, because what pip changes in a pod is gone with it",
+}
+
+
+def _into_an_image(fix: Fix, lines: Sequence[str], launcher: str, case: Asked) -> Fix:
+    named = _NAMED.search(case.text)
+    base = image_of(case.text)[1] or (named[1] if named else "IMAGE")
+    run = "\n".join(f"RUN {re.sub(r'^pip3? ', 'pip ', line)}" for line in lines)
+    command = run if launcher == "build" else f"FROM {base}\n{run}"
+    return structs.replace(fix, text=on.as_said(f"{fix.text}; {_WHERE[launcher]}", fix.text), command=on.dockerfile(command))  # fmt: skip
