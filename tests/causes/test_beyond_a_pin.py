@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.causes.install.inconsistent import beyond_a_pin
+from gpuwhy.causes.install.inconsistent import beyond_a_pin, only_said
 from gpuwhy.model.facts import Contradiction
 
 
@@ -25,3 +25,23 @@ from gpuwhy.model.facts import Contradiction
 )
 def test_which_pins_an_import_that_works_outweighs(name: str, wants: str, there: str, harmless: bool) -> None:
     assert beyond_a_pin(Contradiction("torch", "2.6.0", name, wants, there, "stated", "/METADATA")) is harmless
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "how", "effect", "said"),
+    [
+        ("coloredlogs", "", "stated", "", True),
+        ("protobuf", "4.25.8", "stated", "", True),
+        ("numpy", "2.2.6", "stated", "", True),
+        ("protobuf", "4.25.8", "generated", "so its import fails", False),
+        ("protobuf", "4.25.8", "stated", "so its import fails", False),
+        ("torch", "2.13.0", "stated", "", False),
+        ("triton", "3.1.0", "stated", "", False),
+        ("jaxlib", "0.4.30", "same release", "", False),
+    ],
+)
+def test_a_statement_of_metadata_alone_is_a_note_where_all_goes_well(
+    name: str, there: str, how: str, effect: str, said: bool
+) -> None:
+    one = Contradiction("onnx", "1.12.0", name, "<=3.20.1", there, how, "/METADATA", effect)  # type: ignore[arg-type]
+    assert only_said(one) is said

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.host.activated import MOST, PYTHON, exported
+from gpuwhy.host.activated import MOST, PYTHON, exported, tried
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recording import RecordingHost
 
@@ -81,3 +81,27 @@ def test_a_hostile_state_of_conda_is_as_good_as_none(tmp_path, kind):
     else:
         state.write_text({"large": " " * (MOST + 1), "deep": "[" * 200_000, "list": "[1]"}[kind])
     assert "A" not in (exported([str(state)], PLAIN) or {})
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ("export A=1\n", []),
+        ("echo said; echo more >&2; false\n", []),
+        ("export A=1\r\nif true; then\r\n  :\r\nfi\r\n", ["said"]),
+        ("nothing_of_the_kind --x\n", ["said"]),
+        ('export A="${NEVER_SET_HERE} b"\n', ["unbound"]),
+        ('export A="${NEVER_SET_HERE:-} b"\n', []),
+        ("ulimit -S -n 32\n", ["limit\tNOFILE\t32"]),
+        ("exit 3\n", ["ends"]),
+    ],
+)
+def test_what_goes_wrong_in_a_shell(tmp_path: Path, script: str, told: list[str]) -> None:
+    """Bash's own complaints count, not what programs print; unset variables where the caller has `set -u`."""
+    (tmp_path / "activate").write_bytes(script.encode())
+    found = tried([str(tmp_path / "activate")], PLAIN)
+    assert found is not None
+    left = [one for one in found if not one.startswith("python\t")]
+    assert len(left) >= len(told)
+    assert bool(left) is bool(told)
+    assert all(any(one.startswith(word) for one in left) for word in told)

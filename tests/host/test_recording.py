@@ -48,6 +48,7 @@ def questions(folder: str, names: list[str]) -> list[tuple]:
         ("ldcache",),
         ("dpkg", "libc6"),
         ("sha256", f"{folder}/text"),
+        ("sourced", f"{folder}/activate"),
         ("activated", f"{folder}/activate"),
         ("environ",),
         ("registry", "HKLM/SOFTWARE/NVIDIA Corporation"),

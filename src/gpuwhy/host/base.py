@@ -121,6 +121,7 @@ _VALUES: Mapping[str, Any] = {
     "sha256": str,
     "dpkg": tuple[DebPackage, ...],
     "activated": dict[str, str],
+    "sourced": tuple[str, ...],
     "environ": dict[str, str],
     "registry": RegistryKey,
     "uname": Uname,
@@ -255,6 +256,10 @@ class Host:
     def activated(self, *files: str) -> Fact[dict[str, str]]:
         """What an environment's activation exports of them; from then on all is answered as in a shell that ran it."""
         return self.ask("activated", *files)
+
+    def sourced(self, *files: str) -> Fact[tuple[str, ...]]:
+        """What goes wrong where a shell of its own runs an environment's activation: see host/activated.py."""
+        return self.ask("sourced", *files)
 
     def registry(self, key: str) -> Fact[RegistryKey]:
         """One key of the Windows registry: `HKLM/SOFTWARE/NVIDIA Corporation/Global`."""

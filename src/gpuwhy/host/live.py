@@ -15,7 +15,7 @@ from gpuwhy.border.child import OUT_OF_TIME
 from gpuwhy.border.programs import system_program
 from gpuwhy.border.shared import machine_name
 from gpuwhy.host import windows
-from gpuwhy.host.activated import PYTHON, exported
+from gpuwhy.host.activated import PYTHON, exported, tried
 from gpuwhy.host.alias import Alias, accounts, logins
 from gpuwhy.host.base import Host, Offline, Output, RegistryKey, Standing, Uname
 from gpuwhy.host.ends import ended
@@ -128,6 +128,12 @@ class LiveHost(Host):
         self._environ = {**self._environ, **found}
         said = {**steering(found, self.alias), PYTHON: python}
         return Known(said, Source("file", files[0], "run in a shell of its own"))
+
+    def _sourced(self, *files: str) -> Fact[tuple[str, ...]]:
+        found = None if WINDOWS else tried([self.alias.path(file) for file in files], self._environ)
+        if found is None:
+            return Unknown("the environment's activation could not be run")
+        return Known(tuple(map(self.alias.hide, found)), Source("file", files[0], "run in a shell of its own"))
 
     def _offline(self) -> Fact[Offline]:
         return Absent(Source("call", "uname", "a running machine"))

@@ -47,6 +47,7 @@ class Finding(msgspec.Struct, frozen=True):
     evidence: tuple[Evidence, ...] = ()
     linked: bool = False  # the sign itself ties it to how the program ended: the path, the limit, the variable it names
     stops: bool = True  # False: GPU work goes on, slower or narrower, although the cause as such would stop it
+    noted: bool = False  # true, and nothing that was tried fails by it: told beside the answer, never as one
 
 
 def proof(text: str, *evidence: Evidence) -> Finding:
@@ -67,6 +68,11 @@ def linked(finding: Finding) -> Finding:
 def mild(finding: Finding) -> Finding:
     """The same finding, of something that does not stop GPU work."""
     return msgspec.structs.replace(finding, stops=False)
+
+
+def noted(finding: Finding) -> Finding:
+    """The same finding, of something that nothing which was tried fails by."""
+    return msgspec.structs.replace(finding, noted=True, stops=False)
 
 
 def weak(text: str, *evidence: Evidence) -> Finding:

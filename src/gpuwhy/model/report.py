@@ -60,6 +60,11 @@ class Shown(msgspec.Struct, frozen=True):
         return self.because[0].text if self.because else self.title
 
     @property
+    def noted(self) -> bool:
+        """Whether it is true, and nothing that was tried fails by it."""
+        return bool(self.because) and all(one.noted for one in self.because)
+
+    @property
     def found(self) -> bool:
         """Whether it is the answer: more likely than all else together."""
         return self.confidence >= FOUND
@@ -115,7 +120,9 @@ class Report(msgspec.Struct, Rich, frozen=True):
     asides: tuple[Shown, ...] = ()  # merely possible, stopping nothing: told where there is nothing else
     stairs: tuple[Layer, ...] = ()  # --probe: a row per stage, with its time and what broke
     as_if: str = ""  # the machine that was described and judged instead of this one: "A100, driver 550"
-    noticed: tuple[Noticed, ...] = ()  # explain, run: what is true, and not why the program ended
+    noticed: tuple[
+        Noticed, ...
+    ] = ()  # what is true, and not why the program ended; check: nothing that was tried fails by it
     ending: Ending = Ending()  # explain, run: how the program ended
     question: Question | None = None  # explain: the one test that separates the likeliest causes
     knows_until: str = ""  # the newest published file behind what gpuwhy knows of releases: 2026-11-04

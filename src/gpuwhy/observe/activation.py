@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from gpuwhy.host.activated import PYTHON
 from gpuwhy.host.base import Entry
-from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, value_or
-from gpuwhy.model.facts import Exported, Interpreter
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
+from gpuwhy.model.facts import Exported, Interpreter, Sourced
 from gpuwhy.observe.scene import Scene
 
 _SETS = re.compile(r"(?:^\s*|\b(?:export|declare -x)\s+)(?:(?:export|declare -x)\s+)?(?P<name>[A-Za-z_]\w*)\+?=")
@@ -35,6 +35,39 @@ def activation(scene: Scene) -> Fact[tuple[Exported, ...]]:
     if scene.options.imports != "yes":
         return Unknown("the environment's activation was not run", kind="left out")
     return _run(scene, python, files, sets)
+
+
+def sourced(scene: Scene) -> Fact[tuple[Sourced, ...]]:
+    """What goes wrong where a shell runs it: its complaints, limits that it lowers, another `python`."""
+    python = value_or(scene.facts.target.interpreter, None)
+    files = list(activation_files(scene, python)) if python is not None else []
+    if python is None or not files or python.gone:
+        return absent("file", "activate", "no activation")
+    if is_activated(scene, python, value_or(scene.host.environ(), {})):
+        return absent("file", files[0], "the shell is activated already")
+    if scene.options.imports != "yes" or not isinstance(scene.host.offline(), Absent):
+        return Unknown("the environment's activation was not run", kind="left out")
+    said = scene.host.sourced(*files)
+    if not isinstance(said, Known):
+        return said if isinstance(said, Unknown) else Unknown("the environment's activation was not run")
+    found = [_as_sourced(one.split("\t"), files) for one in said.value]
+    return Known(tuple(one for one in found if one.kind != "python" or _leads(scene, python, one.text)), said.source)
+
+
+def _as_sourced(words: list[str], files: list[str]) -> Sourced:
+    """A line of host/activated.py as a value."""
+    if words[0] == "limit":
+        return Sourced("limit", files[0], words[1], value=int(words[2]))
+    if words[0] in ("said", "unbound"):
+        return Sourced(words[0], words[1], "\t".join(words[3:]), int(words[2]))  # type: ignore[arg-type]
+    return Sourced("ends", words[1], "") if words[0] == "ends" else Sourced("python", files[0], words[-1])
+
+
+def _leads(scene: Scene, python: Interpreter, told: str) -> bool:
+    """Whether `python` is then another than the environment's."""
+    folder = value_or(scene.host.real(told.rpartition("/")[0]), "")
+    own = [value_or(scene.host.real(f"{one}/bin"), "") for one in (python.prefix, python.path.rpartition("/bin/")[0])]
+    return python.kind == "venv" and folder not in own
 
 
 def _run(scene: Scene, python: Interpreter, files: list[str], sets: list[Exported]) -> Fact[tuple[Exported, ...]]:

@@ -46,7 +46,8 @@ _OPENED = re.compile(r"lib(cudart|cublas|cublasLt|cudnn|cufft|curand|cusolver|cu
 """Libraries that need no driver to be opened."""
 _DRIVER = re.compile(
     r"libcuda\.so|libnvidia-|libnvcuda|nvidia driver|cuda driver|no cuda|cuda (is )?(not available|unavailable)"
-    r"|cudaErrorInsufficientDriver|no (nvidia |cuda[- ])?(gpu|device)|nvml|0 active drivers|cuInit|requires? a gpu",
+    r"|cudaErrorInsufficientDriver|no (nvidia |cuda[- ])?(gpu|device)|(?<!py)nvml"
+    r"|0 active drivers|cuInit|requires? a gpu",
     re.IGNORECASE,
 )
 """What a package says whose import wants the driver, or a GPU."""
@@ -80,7 +81,7 @@ def _by_another(one: Imported, told: Sequence[Imported], tree: Sequence[Dependen
 
 def _of_package(one: Imported, tree: Sequence[Dependent]) -> Imported:
     """With the package that it belongs to; what only one of its extras brings is not missing."""
-    own = next((dep for dep in tree if one.module.partition(".")[0] in dep.modules), None)
+    own = next((dep for dep in tree if one.top in dep.modules), None)
     if own is None:
         return structs.replace(one, package=one.framework) if one.framework == WHEELS else one
     if one.ended == "late":

@@ -14,7 +14,7 @@ from gpuwhy.host.base import Host
 from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, or_unknown, value_or
 from gpuwhy.model.facts import Interpreter
 from gpuwhy.model.version import major_minor
-from gpuwhy.observe.activation import activation
+from gpuwhy.observe.activation import activation, sourced
 from gpuwhy.observe.contradictions import contradictions
 from gpuwhy.observe.distributions import distributions
 from gpuwhy.observe.frameworks import frameworks
@@ -356,6 +356,7 @@ def _system(prefix: str, short: str) -> list[str]:
 LOOKS: tuple[Look, ...] = (
     Look("target", "interpreter", interpreter, 15.0, ("plan",)),
     Look("target", "activation", activation, 15.0),
+    Look("target", "sourced", sourced, 25.0),
     Look("target", "site_packages", site_packages, serves=("plan",)),
     Look("target", "distributions", distributions, serves=("plan",)),
     Look("target", "frameworks", frameworks),

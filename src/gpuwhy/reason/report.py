@@ -11,13 +11,13 @@ from gpuwhy.model.cause import Cause
 from gpuwhy.model.expect import gpu_claimed, gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Facts, Framework
-from gpuwhy.model.report import Report, Shown, Status, Verdict
+from gpuwhy.model.report import Noticed, Report, Shown, Status, Verdict
 from gpuwhy.model.version import major_minor
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.picture import picture, unseen
 from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed, named, rank, ruled_out, still_open
-from gpuwhy.reason.tried import but_for, not_tried, unfinished
+from gpuwhy.reason.tried import but_for, not_tried, unfinished, went_well
 
 
 def report(
@@ -36,7 +36,7 @@ def report(
     of it that was started with a GPU.
     """
     verdicts = tempered(judge(causes, facts), facts)
-    shown = named(rank(verdicts), again)
+    shown, beside = _without_notes(named(rank(verdicts), again))
     condition = _condition(as_if, ())
     if seen is not None:
         facts, shown = seen, tuple(c for c in shown if not _wanted_so(c, seen))
@@ -64,7 +64,14 @@ def report(
         took=round(took, 3),
         stairs=staircase(facts),
         asides=asides,
+        noticed=tuple(Noticed(one.id, one.said) for one in beside),
     )
+
+
+def _without_notes(shown: Sequence[Shown]) -> tuple[tuple[Shown, ...], tuple[Shown, ...]]:
+    """What is told as an answer, and what is only true."""
+    told = tuple(one for one in shown if not one.noted)
+    return told, tuple(one for one in shown if one.noted)
 
 
 def _later(causes: Sequence[Cause], shown: Sequence[Shown], later: Sequence[Shown]) -> str:
@@ -115,7 +122,8 @@ def _means_gpu(facts: Facts) -> bool:
 def _with_gpu(causes: Sequence[Cause], facts: Facts, shown: Sequence[Shown], again: str) -> tuple[Shown, ...]:
     """The causes that would show on a machine like this that has a GPU, and do not here."""
     here = {c.id for c in shown if c.found}
-    found = named(rank(judge([c for c in causes if c.layer in _LATER or c.id in _ALSO_LATER], facts)), again)
+    asked = [c for c in causes if c.layer in _LATER or c.id in _ALSO_LATER]
+    found, _ = _without_notes(named(rank(judge(asked, facts)), again))
     later = [c for c in found if c.found and c.id not in here and c.id not in _CHOSEN]
     return tuple(msgspec.structs.replace(c, stops=False, with_gpu=True) for c in later)
 
@@ -180,7 +188,7 @@ def _nothing_to_judge(facts: Facts) -> str:
     where = f"No GPU framework was found in {python.value.prefix} (Python {major_minor(python.value.version)})"
     if value_or(facts.devices.devices, ()):
         return f"{where}: nothing is wrong with GPU and driver, and there was nothing else to judge"
-    return f"{where}, and no GPU answers here: there was nothing to judge"
+    return f"{where}, and no GPU answers here: {went_well(facts) or 'there was nothing to judge'}"
 
 
 def _as_files_tell(facts: Facts) -> str:

@@ -48,7 +48,7 @@ def _tried(facts: Facts) -> list[Failed]:
     own = {one.path.rpartition("/")[2]: one for one in known.values()}
     out = []
     for one in value_or(facts.target.imports, ()):
-        about = own.get(one.module.partition(".")[0]) or known.get(one.framework)
+        about = own.get(one.top) or known.get(one.framework)
         if one.package:
             out.append(Failed(one.package, "", one))
         elif about is not None:
@@ -146,6 +146,15 @@ def not_tried(facts: Facts) -> str:
         return "; nothing was imported (--no-import)"
     untried = sorted({one.package or one.module for one in value_or(fact, ()) if one.ended == "untried"})
     return f"; not imported: {', '.join(untried[:3])}{and_more(len(untried), 3)}" if untried else ""
+
+
+def went_well(facts: Facts) -> str:
+    """That what is there was imported, where that is no framework; "" where nothing was."""
+    well = {one.top for one in value_or(facts.target.imports, ()) if one.ended == "well" and not one.blame}
+    names = sorted(well)
+    return (
+        f"{', '.join(names[:3])}{and_more(len(names), 3)} imported, and nothing that was tried fails" if names else ""
+    )
 
 
 def but_for(facts: Facts) -> str:

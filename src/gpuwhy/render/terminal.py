@@ -47,6 +47,7 @@ def render(report: Report, paper: Paper, verbose: bool = False) -> str:
     for cause in report.causes:
         lines += [*render_cause(cause, report, paper, verbose), ""]
     lines += render_picture(report, paper)
+    lines += _noticed(report, paper)
     if report.stairs:
         lines += ["", "  probe", *_rows(_together(report.stairs), paper)]
     lines += _unseen(report, paper, verbose)
@@ -156,6 +157,12 @@ def _unseen(report: Report, paper: Paper, verbose: bool) -> Iterator[str]:
         yield from paper.wrap(f"{names}: {missing}", "    ", "      ")
     if len(open_by) > 4:
         yield f"    and {len(open_by) - 4} more (--verbose)"
+
+
+def _noticed(report: Report, paper: Paper) -> Iterator[str]:
+    """What is true, and nothing that was tried fails by it."""
+    for one in report.noticed:
+        yield from paper.wrap(f"also noticed: {one.id}: {one.text}", "  ", "    ")
 
 
 def _decided(report: Report, paper: Paper) -> Iterator[str]:

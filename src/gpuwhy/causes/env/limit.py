@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.causes.shared import imported
+from gpuwhy.causes.shared import imported, sourced
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.full_places import full, linked, size
 from gpuwhy.causes.shared.watched import said
@@ -228,6 +228,8 @@ def unlimited(case: Case) -> Finding | None:
         return None
     if _noexec(case) is not None or closed_site(case) is not None or imported.blamed(case, "limit"):
         return None
+    if by_activation(case):
+        return None
     if 0 <= limit.value < ADDRESSES:
         return None
     return against("no limit keeps CUDA from starting", saw(f"RLIMIT_AS {limit.value}", limit))
@@ -251,12 +253,30 @@ def _scarce(case: Case) -> str:
     return next(found, "") if starved(case) else ""
 
 
+def by_activation(case: Case) -> Finding | None:
+    """The environment's activation sets a limit under which nothing of the stack starts, or CUDA does not."""
+    for name, least in {**SCARCE, "AS": ADDRESSES}.items():
+        one = sourced.limited(case, name)
+        if one is not None and one.value < least:
+            text = f"{one.file} sets a limit of {one.value} (ulimit {FLAGS[name]}), which every program then runs under"
+            say = strong if one.value < SCARCE[name] else weak
+            return say(f"{text}: {_under_it(name)}", saw(f"RLIMIT_{name} {one.value}", Source("file", one.file)))
+    return None
+
+
+def _under_it(name: str) -> str:
+    return "CUDA does not start with so few addresses" if name == "AS" else "no framework was seen to start with it"
+
+
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Where only facts speak, the limit on addresses; what a program printed is answered by its message."""
     one = imported.blamed(case, "limit")
     if one is not None:
         flags = [f"ulimit -S {FLAGS[name]} $(ulimit -H {FLAGS[name]})" for name in one.culprit.split() if name in FLAGS]
         return (Fix("Raise the limits of this shell as far as it may", on.linux("; ".join(flags)), safe=True),)
+    if by_activation(case):
+        lowered = sourced.found(case, "limit")[0]
+        return (sourced.mended(case, lowered),)
     scarce = _scarce(case)
     if scarce:
         return (
@@ -304,6 +324,7 @@ CAUSE = Cause(
         no_programs,
         closed_site,
         ends_the_import,
+        by_activation,
         unlimited,
     ),
     fixes=fixes,

@@ -63,7 +63,7 @@ def activates_another(case: Case) -> Finding | None:
         return None
     if one.name == "PATH":
         text = f"{one.file} changes PATH: in a shell that is activated by it, python is {one.line}"
-        return mild(weak(text, saw(f"python is {one.line}", Source("file", one.file))))
+        return mild(strong(text, saw(f"python is {one.line}", Source("file", one.file))))
     text = (
         f"{one.file} was written for {one.line}: in a shell that is activated by it, python is not this environment's"
     )

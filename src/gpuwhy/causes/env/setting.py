@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.causes.shared import ahead, before, imported
+from gpuwhy.causes.shared import ahead, before, imported, sourced
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.preset import OF_A_FILE, SHOWN, out_of
 from gpuwhy.model import on
@@ -194,7 +194,7 @@ def nothing_wrong(case: Case) -> Finding | None:
         return None
     if any(concerns(case, "rejected", "ignored", "misspelt")) or asked_in_vain(case) or _unread_here(case):
         return None
-    if _refused_here(case):
+    if _refused_here(case) or sourced.unbound(case):
         return None
     if any(concerns(case, "off")) and _for_gpu(case) and gpu_present(case.facts).need() is not None:
         return None
@@ -266,6 +266,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     for variable, fault in concerns(case, "rejected", "off", "ignored", "misspelt"):
         out += _ways(case, variable, fault)
         break
+    if not out and sourced.unbound(case):
+        out.append(sourced.mended(case, sourced.found(case, "unbound")[0]))
     return tuple(out)
 
 
@@ -310,6 +312,7 @@ CAUSE = Cause(
         turned_off,
         asked_in_vain,
         without_effect,
+        sourced.unbound,
         nothing_wrong,
     ),
     fixes=fixes,

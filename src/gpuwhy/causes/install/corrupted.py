@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import chain
 
-from msgspec.structs import replace
-
-from gpuwhy.causes.shared import before, damages, imported, later, spoilt
+from gpuwhy.causes.shared import before, broken_dll, damages, imported, later, sourced, spoilt
 from gpuwhy.causes.shared.commands import change, word
 from gpuwhy.causes.shared.needs import base_name
-from gpuwhy.causes.shared.windows import on_windows, path_first, shown, toolkit
-from gpuwhy.knowledge.libraries import is_cudnn
+from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.model import on
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, linked, mild, proof, saw, strong, weak
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, linked, mild, noted, proof, saw, strong, weak
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
 from gpuwhy.model.version import major_minor
@@ -74,7 +70,8 @@ def left_half_way(case: Case) -> Finding | None:
     if stopped and any(one.what == IN_THE_WAY for one in found):
         return proof(f"{text}{more}; {imported.told(stopped[0])}", *evidence, imported.seen(case, stopped[0]))
     say = strong if any(one.what == SECOND for one in found) else weak
-    return mild(say(f"{text}{more}", *evidence))
+    finding = mild(say(f"{text}{more}", *evidence))
+    return noted(finding) if imported.all_well(case) else finding
 
 
 def _twice(case: Case) -> list[Damage]:
@@ -236,7 +233,7 @@ def all_whole(case: Case) -> Finding | None:
     if files or _stopping(case) or _loaded(case) or _skipped(case) or driver_library(case):
         return None
     start = before.start_of(case)
-    if _gone(case) or (start is not None and not start.variable):
+    if _gone(case) or (start is not None and not start.variable) or imported.hollow(case) or sourced.fails(case):
         return None
     return against(
         "every installed GPU library that was looked at is whole", saw("no damage", case.facts.target.damage)
@@ -254,17 +251,17 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return (*room, *_anew(case))
     if ends_at_start(case) or another_python(case):
         return (*room, *_starting(case))
-    tried = imported.blamed(case, "file", "files", "compiled") or imported.elsewhere(case)
-    if tried is not None:
-        return (*room, *spoilt.without(case, tried))
     owners = list(dict.fromkeys(filter(None, _owners(case))))
-    room += _quarantined(case)
+    tried = spoilt.by_trial(case) or sourced.mending(case, owners)
+    if tried:
+        return (*room, *tried)
+    room += broken_dll.quarantined(case)
     again = [_again(case, owner) for owner in owners[:3]]
     again += [_from_source(case, one) for one in _gone(case)[:2]]
     if driver_library(case):
         text = "Install the driver again, with the same installer or package that brought it"
         again.append(Fix(text, root=True, role="part"))
-    again = again or (_on_windows(case) if on_windows(case.facts) else [])
+    again = again or (broken_dll.replaced(case, _stopping(case)) if on_windows(case.facts) else [])
     return (*room, *(again or (Fix("Remove the damaged file and install the package that owns it again"),)))
 
 
@@ -300,46 +297,6 @@ def _from_source(case: Case, one: Damage) -> Fix:
     wanted = f"{name}=={version}" if version else name
     text = f"Install {name} from the index, or again from where its source is now (pip install -e FOLDER)"
     return change(case.facts, text, wanted, because_of=name, again=True, role="part")
-
-
-def _on_windows(case: Case) -> list[Fix]:
-    """A DLL that no package owns: which file to delete, and the archive that brings the right one."""
-    need = next(iter(_stopping(case)), None)
-    if need is None:
-        return []
-    copies = value_or(case.facts.libraries.copies, ())
-    bad = next((copy for copy in reversed(copies) if copy.path == need.refused), None)
-    why = value_or(bad.health, "no library for this Python") if bad else "no library for this Python"
-    away = Fix(f"Delete {shown(need.refused)}, which is {why}", on.cmd(f'del "{shown(need.refused)}"'), role="part")
-    whole = _whole_copy(need, copies)
-    if whole:
-        return [away, path_first("Then put the whole copy's folder on PATH", (whole.path.rpartition("/")[0],))]
-    return [away, *_archive(case, need)]
-
-
-def _whole_copy(need: NeededLibrary, copies: Sequence[LibraryCopy]) -> LibraryCopy | None:
-    """Another copy of the same name in which nothing is wrong."""
-    others = (copy for copy in copies if copy.path != need.refused and not copy.fault)
-    return next((copy for copy in others if copy.name.lower() == need.name.lower()), None)
-
-
-def _archive(case: Case, need: NeededLibrary) -> list[Fix]:
-    framework = next((one for one in value_or(case.facts.target.frameworks, ()) if one.name == need.framework), None)
-    cudnn = is_cudnn(need.name)
-    if framework is None:
-        return []
-    return [replace(fix, role="part") for fix in toolkit(case.facts, framework, not cudnn, cudnn)[:1]]
-
-
-def _quarantined(case: Case) -> list[Fix]:
-    """On Windows, files that were installed and are gone have mostly been taken away by a virus scanner."""
-    gone = [one for one in value_or(case.facts.target.damage, ()) if one.what == "missing"]
-    if not gone or not on_windows(case.facts):
-        return []
-    text = (
-        f"Look whether the virus scanner took {base_name(gone[0].path)} away (Windows Security, Protection history): "
-    )
-    return [Fix(f"{text}restore it and allow it, or it goes again", role="part")]
 
 
 def _owners(case: Case) -> list[str]:
@@ -383,6 +340,8 @@ CAUSE = Cause(
         spoilt.spoils_the_import,
         spoilt.spoilt_copies,
         spoilt.leads_elsewhere,
+        spoilt.hollow_folder,
+        sourced.fails,
         another_python,
         source_gone,
         not_as_installed,

@@ -25,6 +25,7 @@ from gpuwhy.model.cause import (
     know,
     linked,
     mild,
+    noted,
     proof,
     saw,
     strong,
@@ -43,11 +44,13 @@ _STACK = re.compile(
     r"triton|torch|jax|cupy|numba|llvmlite|tensorrt|onnx|keras|nvidia-|cuda-|xformers|flash-attn|numpy$"
 )
 """How packages are called whose releases belong together by more than a statement."""
+_OF_THE_GPU = re.compile(r"triton|torch|jax|cupy|numba|llvmlite|tensorrt|nvidia-|cuda-|xformers|flash-attn")
+"""Those of them of which a trial on the CPU does not tell all."""
 
 
 def contradicted(case: Case) -> Finding | None:
     """The first contradiction is told, and how many others there are."""
-    found = sorted(_unexplained(case), key=lambda one: not _linked(case, one))
+    found = sorted(_unexplained(case), key=lambda one: (not _linked(case, one), only_said(one)))
     if not found:
         return None
     first = found[0]
@@ -59,6 +62,8 @@ def contradicted(case: Case) -> Finding | None:
         evidence.insert(0, saw(f"leads to {astray.expected}", Source("file", astray.path)))
     if not _linked(case, first):
         return weak(text, *dict.fromkeys(evidence))
+    if only_said(first) and imported.all_well(case):
+        return noted(weak(text, *dict.fromkeys(evidence)))
     finding = (proof if _certain(case, first) else strong)(text, *dict.fromkeys(evidence))
     finding = linked(finding) if case.symptoms else finding
     return finding if first.stops else mild(finding)
@@ -161,6 +166,12 @@ def beyond_a_pin(one: Contradiction) -> bool:
     if one.how != "stated" or not one.installed or one.effect or one.stops or gpu:
         return False
     return all(_little_newer(clause.strip(), one.installed) for clause in one.wants.split(","))
+
+
+def only_said(one: Contradiction) -> bool:
+    """Whether it is no more than a statement in metadata, of a package that works the same with a GPU and without."""
+    gpu = one.installed and (flavour(one.name) is not None or one.name in FRAMEWORKS or _OF_THE_GPU.match(one.name))
+    return one.how == "stated" and not one.effect and not one.stops and not gpu
 
 
 def _little_newer(clause: str, version: str) -> bool:
@@ -287,11 +298,15 @@ def _for_the_import(case: Case, one: Imported) -> tuple[Fix, ...]:
     missing = imported.misses(case, one)
     if missing:
         return (change(case.facts, f"Install {missing}, which {one.deed} asks for", missing, because_of=one.framework),)
-    names = [text.partition(" ")[0] for text in imported.distributions_of(case, imported.packages_of(case, one))]
+    used = [one.top] if one.module.startswith("use:") else []
+    ways = [*used, *imported.packages_of(case, one)]
+    names = [text.partition(" ")[0] for text in imported.distributions_of(case, ways)]
     lacking = next((name for name in names if name not in FRAMEWORKS), "")
     if not lacking:
         return (Fix("See which releases contradict each other", "pip check", safe=True, role="look"),)
     text = f"Bring {lacking} to a release that {one.deed} works with"
+    if used:
+        text = f"Bring {lacking} to a release with which this works: {one.deed}"
     return (change(case.facts, text, lacking, because_of=one.framework, upgrade=True),)
 
 

@@ -43,7 +43,7 @@ def blamed(case: Case, *kinds: str) -> Imported | None:
 def unexplained(case: Case) -> list[Imported]:
     """The imports that failed whatever was changed around them, and with files that are as installed."""
     bad: tuple[Damage, ...] = value_or(case.facts.target.damage, ())
-    found = [one for one in failing(case) if not one.blame and not one.prefix]
+    found = [one for one in failing(case) if not one.blame and not one.prefix and one.kind != "EmptyFolder"]
     return [one for one in found if not any(_near(one, damage) for damage in bad)]
 
 
@@ -94,11 +94,16 @@ def of_another_release(case: Case) -> Imported | None:
 
 def _lacks_a_name(one: Imported) -> bool:
     """Code that was written for another release of the package that it uses: a name or a part is not there."""
-    if one.lost and "." in one.lost:
+    if (one.lost and "." in one.lost) or (one.module.startswith("use:") and one.ended == "raised"):
         return True
     return one.kind in ("AttributeError", "TypeError", *_BY_METADATA) or (
         one.kind == "ImportError" and one.source.endswith(".py")
     )
+
+
+def hollow(case: Case) -> Imported | None:
+    """An import that ends in a folder without code, which Python takes for a package of that name."""
+    return next((one for one in failing(case) if one.kind == "EmptyFolder"), None)
 
 
 def distributions_of(case: Case, packages: list[str]) -> Iterator[str]:

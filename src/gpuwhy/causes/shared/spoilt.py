@@ -39,6 +39,17 @@ def leads_elsewhere(case: Case) -> Finding | None:
     return proof(text, saw(f"sys.prefix is {one.prefix}", Source("file", python.path)), imported.seen(case, one))
 
 
+def hollow_folder(case: Case) -> Finding | None:
+    """A folder with the name of a package and no code in it: whoever asks whether that is installed takes it for it."""
+    one = imported.hollow(case)
+    if one is None:
+        return None
+    text = f"{one.source} is a folder without a package in it, which Python takes for {base_name(one.source)}"
+    return proof(
+        f"{text}: {imported.told(one)}", saw("no __init__.py", Source("folder", one.source)), imported.seen(case, one)
+    )
+
+
 def commands(case: Case) -> Finding | None:
     """Commands beside the packages that do not start, or start another Python: imports do not tell."""
     found = dead(case)
@@ -52,6 +63,15 @@ def commands(case: Case) -> Finding | None:
 def dead(case: Case) -> list[Damage]:
     """Those commands."""
     return [one for one in case.facts.target.damage.need() or () if one.what in COMMANDS]
+
+
+def by_trial(case: Case) -> tuple[Fix, ...]:
+    """What the imports that were tried speak for."""
+    empty = imported.hollow(case)
+    if empty is not None:
+        return (aside(empty.source, value_or(case.facts.target.interpreter, None)),)
+    tried = imported.blamed(case, "file", "files", "compiled") or imported.elsewhere(case)
+    return without(case, tried) if tried is not None else ()
 
 
 def without(case: Case, one: Imported) -> tuple[Fix, ...]:

@@ -38,7 +38,8 @@ import os  # noqa: E402
 import time  # noqa: E402
 import traceback  # noqa: E402
 
-from importing_parts import facing  # noqa: E402 - beside this file
+from importing_parts import TELLING, facing, hollow, short  # noqa: E402 - beside this file
+from importing_uses import inner, used, uses_of  # noqa: E402
 
 MOST_TEXT = 6000
 MOST_MESSAGE = 1500
@@ -47,7 +48,11 @@ LEAST = 10  # seconds for one that is begun
 MARK = "\x1e"
 HERE = os.path.dirname(os.path.realpath(__file__))
 ENDINGS = (".py", os.sep + "__init__.py", ".so", ".abi3.so")
-OURS = ("importlib", "json", "os", "time", "traceback", "re", "importing_parts", "faulthandler", "resource", "signal")
+OURS = (
+    "importlib", "json", "os", "time", "traceback", "re", "importing_parts", "importing_uses", "faulthandler",
+    "resource", "signal",
+)  # fmt: skip
+USE_SECONDS, USES_SECONDS = 40, 60  # for one small use; for all
 
 
 class Talk:
@@ -181,6 +186,8 @@ def imported(name):
         return opened(name[5:].split("|"))
     if name.startswith("run:"):
         return with_path(name[4:], started, name[4:])
+    if name.startswith("use:"):
+        return used(name)
     module, _, part = name.partition(":")
     found = importlib.import_module(module)
     if not getattr(found, "__file__", None) and getattr(found, "__path__", None) is not None:
@@ -198,7 +205,8 @@ def attempt(talk, name):
     sys.stdout.flush()
     sys.stderr.write("\n%s%s\n" % (MARK, name))  # what is printed from here on is this one's
     sys.stderr.flush()
-    start = time.time()
+    start, lenient = time.time(), name.startswith("~")
+    name = name.lstrip("~")
     told = {"module": name, "ok": True}
     try:
         module = imported(name)
@@ -206,6 +214,8 @@ def attempt(talk, name):
         known = vars(module)  # a package that loads parts by their names is not asked
         told["version"], told["file"] = str(known.get("__version__", ""))[:80], str(known.get("__file__", ""))
     except BaseException as error:
+        if lenient and not TELLING.search(str(error)):
+            return True  # a part for which something has to be installed
         told.update(raised(error), ok=False)
     told["ms"] = round((time.time() - start) * 1000, 1)
     talk.say(told)
@@ -216,8 +226,12 @@ def raised(error):
     """An exception and those behind it: its words, the module that was not found, the files that led to it."""
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     lines = [line.strip() for line in str(error).splitlines() if any(map(str.isalnum, line))]
-    why = type(error).__name__ + (": " + lines[0][:300] if lines else "")
+    first = lines[0] + (" " + lines[-1] if lines[0].endswith(":") and lines[1:] else "") if lines else ""
+    why = type(error).__name__ + (": " + short(first) if first else "")
     lost = (getattr(error, "name", "") or "") if isinstance(error, ImportError) else ""
+    empty = hollow(error)
+    if empty:
+        return dict(EMPTY, prefix=sys.prefix, why=why, message=str(error), source=empty, text=text, files=files(error))
     return {
         "kind": type(error).__name__,
         "prefix": sys.prefix,
@@ -230,6 +244,9 @@ def raised(error):
         "text": text if len(text) <= MOST_TEXT else text[: MOST_TEXT // 3] + "\n[...]\n" + text[-MOST_TEXT * 2 // 3 :],
         "files": files(error),
     }
+
+
+EMPTY = {"kind": "EmptyFolder", "python": "%d.%d.%d" % sys.version_info[:3], "lost": "", "missing": False}
 
 
 def files(error):
@@ -300,8 +317,11 @@ def forked(talk, name, seconds, waiting=()):
 
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(seconds)
-        if attempt(talk, name) and waiting:
-            os.write(writes, ",".join(on_the_way(talk, name, waiting)).encode())
+        if attempt(talk, name) and not name.startswith(("use:", "~")):
+            signal.alarm(0)
+            found = on_the_way(talk, name, waiting) if waiting else [name]
+            small(talk, found)
+            os.write(writes, ",".join(found if waiting else ()).encode())
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
@@ -311,8 +331,22 @@ def forked(talk, name, seconds, waiting=()):
     status = os.waitpid(child, 0)[1]
     if status:
         how = "late" if status & 127 == 14 else "crashed"
-        talk.say({"module": name, "ok": False, "signal": status & 127, "code": status >> 8, "how": how})
+        talk.say({"module": name.lstrip("~"), "ok": False, "signal": status & 127, "code": status >> 8, "how": how})
     return done
+
+
+def small(talk, modules):
+    """The small uses of modules that are imported, and parts of those that load nothing; each in a fork of its own."""
+    for name in [name for one in modules for name in [*uses_of(one), *("~" + part for part in inner(one))]]:
+        left = int(LATEST[0] - time.time())
+        if left > 0:
+            forked(talk, name, min(USE_SECONDS, left))
+        elif not name.startswith("~"):
+            talk.say({"module": name, "untried": True})
+
+
+LATEST = [0.0]
+"""When the last small use is begun."""
 
 
 def further(talk, names, seconds, budget):
@@ -340,7 +374,9 @@ def main(argv):
     quiet()
     search(argv)
     ASKED.names, ASKED.last = [], []
+    LATEST[0] = time.time() + seconds + USES_SECONDS
     if attempt(talk, names[0]) and hasattr(os, "fork"):
+        small(talk, names[:1])
         further(talk, names[1:], seconds, float(given(argv, "--budget") or 0))
     found = stand_ins()
     if found:

@@ -1,4 +1,4 @@
-"""Parts of a package that loads them when they are asked for: which of them stand on a framework, and matter most.
+"""Parts of a package that stand on a framework and matter most, where it loads them late; what errors tell.
 
 Run by the Python under diagnosis, as a part of importing.py. Standard library only, Python 3.5 and newer.
 """
@@ -12,6 +12,26 @@ MOST_READ = 600  # files of a package
 BASES = ("torch", "tensorflow", "jax")
 LAZY = re.compile(r"_LazyModule|LazyLoader|lazy_loader|def __getattr__")
 USED = re.compile(r"^\s*from\s+[.\w]*?(\w+)\s+import", re.MULTILINE)
+
+TELLING = re.compile(
+    r"undefined symbol|cannot import name|binary incompatib|has no attribute|unexpected keyword|generated code"
+    r"|compiled (using|against|for)|numpy\.core|No module named '\w+\.\w"
+)
+"""What is said where two packages do not fit together, and not where one is only missed."""
+
+
+def short(line):
+    """A line; of a long one its beginning and its end, where the reason stands."""
+    return line if len(line) <= 300 else line[:100] + " ... " + line[-195:]
+
+
+def hollow(error):
+    """The folder without code that Python takes for a package, where an error is that it has nothing in it."""
+    said = re.match(r"module '(\w+)' has no attribute", str(error)) if isinstance(error, AttributeError) else None
+    found = sys.modules.get(said.group(1)) if said else None
+    if found is None or getattr(found, "__file__", None):
+        return ""
+    return next(iter(getattr(found, "__path__", None) or ()), "")
 
 
 def facing(name):

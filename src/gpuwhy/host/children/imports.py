@@ -18,6 +18,7 @@ import time
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "importing.py")
 KEPT = 8000  # characters of what was printed
 BUDGET = 90  # seconds for all modules that may be left out
+USES = 60  # seconds for small uses of what was imported
 MOST_ALONE = 4  # failures that are tried again by themselves
 MARK = "\x1e"
 MOST_PARTS = 6
@@ -58,7 +59,7 @@ class Tries:
             str(BUDGET),
             *more,
         ]
-        limit = self.seconds + (BUDGET + 20 if any(one.startswith("?") for one in modules) else 0)
+        limit = self.seconds + USES + (BUDGET + 20 if any(one.startswith("?") for one in modules) else 0)
         try:
             done = subprocess.run(
                 argv,
@@ -347,11 +348,11 @@ def go(tries, modules, sites, files):
         ):
             line = alone(tries, line, environ)
         print(json.dumps(line), flush=True)
-        if line.get("ok") is False and line.get("how") != "late":
+        if line.get("ok") is False and line.get("how") != "late" and line.get("kind") != "EmptyFolder":
             failed.append(line.get("module", ""))
     failed = failed[0] if failed else ""
     if failed:
-        if "?" + failed.partition(".")[0] in names:
+        if failed not in names:
             tries.until = min(tries.until, time.monotonic() + BUDGET)
         found = blame(tries, failed, environ, sites, files)
         print(json.dumps(dict(found, module=failed, tried=True)), flush=True)

@@ -54,6 +54,7 @@ from gpuwhy.model.facts.target import (
     Interpreter,
     Opened,
     Shadow,
+    Sourced,
     Start,
     Target,
     Unfit,

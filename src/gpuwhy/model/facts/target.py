@@ -168,10 +168,20 @@ class Exported(Record, frozen=True):
         return self.name in ("PATH", "VIRTUAL_ENV")
 
 
+class Sourced(Record, frozen=True):
+    """What goes wrong where a shell runs the environment's activation."""
+
+    kind: Literal["ends", "said", "unbound", "limit", "python"]
+    file: str
+    text: str  # bash's own words; the name of a limit; what `python` is afterwards
+    line: int = 0
+    value: int = 0  # of a limit
+
+
 class Imported(Record, frozen=True, omit_defaults=True):
     """How the import of one module went, in a child of the environment's own Python, as its user starts it."""
 
-    module: str  # torch; "tensorflow:keras.layers"; what it does: "sum:torch", "open:LIBRARY|LIBRARY", "run:PROGRAM"
+    module: str  # torch; "tensorflow:keras.layers"; what it does: "sum:torch", "open:LIBRARY|LIBRARY", "run:PROGRAM" …
     framework: str  # the framework that it is, or is built on: Framework.name
     ended: Literal["well", "raised", "crashed", "late", "without driver", "without extra", "untried"]
     seconds: float = 0.0
@@ -195,9 +205,17 @@ class Imported(Record, frozen=True, omit_defaults=True):
         return self.ended in ("raised", "crashed")
 
     @property
+    def top(self) -> str:
+        """The module itself, without its parts."""
+        kind, _, what = self.module.partition(":")
+        return (what if kind == "use" else self.module).partition(":")[0].partition(".")[0]
+
+    @property
     def deed(self) -> str:
         """What was tried, as one would type it."""
         kind, _, what = self.module.partition(":")
+        if kind == "use":
+            return what.partition(":")[2]
         if kind in ("open", "sum"):
             return "opening the CUDA libraries" if kind == "open" else f"a sum with {what} on the CPU"
         return f"{what} --version" if kind == "run" else f"import {self.module.replace(':', '.')}"
@@ -208,6 +226,7 @@ class Target(Record, frozen=True):
 
     interpreter: Fact[Interpreter] = NOT_OBSERVED
     activation: Fact[tuple[Exported, ...]] = NOT_OBSERVED  # beyond what every activation sets
+    sourced: Fact[tuple[Sourced, ...]] = NOT_OBSERVED  # what goes wrong where a shell runs it
     site_packages: Fact[tuple[str, ...]] = NOT_OBSERVED
     distributions: Fact[tuple[Distribution, ...]] = NOT_OBSERVED
     frameworks: Fact[tuple[Framework, ...]] = NOT_OBSERVED

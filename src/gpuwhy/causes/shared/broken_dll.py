@@ -1,0 +1,55 @@
+"""Broken DLLs: what to do on Windows about a file that is no good, or was taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from gpuwhy.causes.shared.needs import base_name
+from gpuwhy.causes.shared.windows import on_windows, path_first, shown, toolkit
+from gpuwhy.knowledge.libraries import is_cudnn
+from gpuwhy.model import on
+from gpuwhy.model.cause import Case, Fix
+from gpuwhy.model.fact import value_or
+from gpuwhy.model.facts import LibraryCopy, NeededLibrary
+
+
+def replaced(case: Case, stopping: Sequence[NeededLibrary]) -> list[Fix]:
+    """A DLL that no package owns: which file to delete, and the archive that brings the right one."""
+    need = next(iter(stopping), None)
+    if need is None:
+        return []
+    copies = value_or(case.facts.libraries.copies, ())
+    bad = next((copy for copy in reversed(copies) if copy.path == need.refused), None)
+    why = value_or(bad.health, "no library for this Python") if bad else "no library for this Python"
+    away = Fix(f"Delete {shown(need.refused)}, which is {why}", on.cmd(f'del "{shown(need.refused)}"'), role="part")
+    whole = _whole_copy(need, copies)
+    if whole:
+        return [away, path_first("Then put the whole copy's folder on PATH", (whole.path.rpartition("/")[0],))]
+    return [away, *_archive(case, need)]
+
+
+def _whole_copy(need: NeededLibrary, copies: Sequence[LibraryCopy]) -> LibraryCopy | None:
+    """Another copy of the same name in which nothing is wrong."""
+    others = (copy for copy in copies if copy.path != need.refused and not copy.fault)
+    return next((copy for copy in others if copy.name.lower() == need.name.lower()), None)
+
+
+def _archive(case: Case, need: NeededLibrary) -> list[Fix]:
+    framework = next((one for one in value_or(case.facts.target.frameworks, ()) if one.name == need.framework), None)
+    cudnn = is_cudnn(need.name)
+    if framework is None:
+        return []
+    return [replace(fix, role="part") for fix in toolkit(case.facts, framework, not cudnn, cudnn)[:1]]
+
+
+def quarantined(case: Case) -> list[Fix]:
+    """On Windows, files that were installed and are gone have mostly been taken away by a virus scanner."""
+    gone = [one for one in value_or(case.facts.target.damage, ()) if one.what == "missing"]
+    if not gone or not on_windows(case.facts):
+        return []
+    text = (
+        f"Look whether the virus scanner took {base_name(gone[0].path)} away (Windows Security, Protection history): "
+    )
+    return [Fix(f"{text}restore it and allow it, or it goes again", role="part")]
