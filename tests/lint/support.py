@@ -10,7 +10,7 @@ from gpuwhy.model.plan import Machine
 def check(files: dict[str, str], machine: Machine | None = None, beside: dict[str, str] | None = None) -> Lint:
     """Lint files; `beside` are there too, but nobody asked for them."""
     there = {**files, **(beside or {})}
-    return lint(files, there.get, machine)
+    return lint(files, there.get, machine, listed=lambda _: tuple(there))
 
 
 def found(result: Lint) -> list[tuple[str, str, int]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gpuwhy._version import __version__
 from gpuwhy.border import reading, writing
+from gpuwhy.border.listing import Listing
 from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError, forms, refused
 from gpuwhy.cli.progress import Progress
 from gpuwhy.cli.terminal import paper, write
@@ -81,9 +82,9 @@ def go(options: argparse.Namespace) -> int:
         machine = _machine(options)
     with Progress() as progress:
         texts, unread = _collect(options.paths, progress.note)
-        result = lint(texts, _read, machine, unread, progress.note)
+        result = lint(texts, _read, machine, unread, progress.note, Listing(options.paths))
     if options.fix or options.diff:
-        result = _fix(result, texts, machine, unread) if options.fix else _show(result, texts)
+        result = _fix(result, texts, machine, unread, Listing(options.paths)) if options.fix else _show(result, texts)
     _print(result, options)
     if result.problems:
         return USAGE
@@ -133,7 +134,7 @@ def _changes(result: Lint, texts: dict[str, str]) -> dict[str, str]:
     return out
 
 
-def _fix(result: Lint, texts: dict[str, str], machine: Machine | None, unread: dict[str, str]) -> Lint:
+def _fix(result: Lint, texts: dict[str, str], machine: Machine | None, unread: dict[str, str], listed: Listing) -> Lint:
     """Write the corrected files, and judge them again; a file that changed meanwhile is left alone."""
     from gpuwhy.lint.linter import lint
 
@@ -142,7 +143,7 @@ def _fix(result: Lint, texts: dict[str, str], machine: Machine | None, unread: d
             raise UsageError(f"{path} changed meanwhile, or is not UTF-8: nothing was written to it")
         writing.keep(path, after.encode("utf-8"))
         texts[path] = after
-    return lint(texts, _read, machine, unread)
+    return lint(texts, _read, machine, unread, listed=listed)
 
 
 def _explain(rule: str) -> int:

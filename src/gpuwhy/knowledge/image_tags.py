@@ -69,7 +69,12 @@ def missing(text: str) -> Tag | None:
     if short == "nvidia/cuda" and path.split("/")[0] in ("nvidia", "docker.io", "nvcr.io"):
         return _cuda(tag)
     if short == "tensorflow/tensorflow" and re.fullmatch(r"latest(-gpu)?-py3(-jupyter)?|(latest-)?devel-gpu-py3", tag):
-        return Tag(f"tag {tag} stands still at TensorFlow 2.1.0", "latest-gpu, or a version", _FROZEN, stale=True)
+        return Tag(
+            f"tag {tag} stands still since TensorFlow 2.1.0 (January 2020)",
+            "latest-gpu, or a version",
+            _FROZEN,
+            stale=True,
+        )
     return _of_framework(path, short, tag)
 
 

@@ -126,7 +126,7 @@ def _device(path: str, work: Workload, device: Map) -> None:
         return
     parts = [one for one in wanted if one in _PARTS]
     if parts and "compute" not in parts:
-        work.device_parts = (", ".join(parts), place)
+        work.device_parts = (", ".join(parts), Place(path, device.line_of("capabilities")))
     if "count" in device and "device_ids" in device:
         work.wrong_request.append(Problem(place, "both `count` and `device_ids`, which exclude each other"))
     work.request = work.request or place

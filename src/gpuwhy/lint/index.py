@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.lint.versions import parsed, rows
@@ -53,4 +55,12 @@ def from_elsewhere(scope: Scope, pin: Pin) -> bool:
     """Whether another index or page of files may have a package, or the image holds it already."""
     other = any(holds_only(index.url) not in ("torch", "mirror") for index in pin.indexes)
     stage = scope.environment
-    return other or stage.other_index or stage.locked or scope.base.family == "ngc" or scope.told_index
+    told = scope.told_index or bool(scope.repository.other_indexes) or _for_jetson(scope)
+    return other or stage.other_index or stage.locked or scope.base.family in ("ngc", "l4t") or told
+
+
+def _for_jetson(scope: Scope) -> bool:
+    """Whether an extra or a file is for NVIDIA's small machines, whose packages come from an index of their own."""
+    stage = scope.environment
+    words = re.compile(r"(^|[^a-z])(jetson|orin|thor|xavier|l4t|jetpack|spark|tegra)([^a-z]|$)")
+    return bool(words.search(stage.extra.lower()) or words.search(stage.path.lower()))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from gpuwhy.lint import installing, jinja, joining, kinds, outside, overrides, requirements
 from gpuwhy.lint.labels import labelled
+from gpuwhy.lint.repository import Listed, Repository
 from gpuwhy.lint.rules import ROOMS
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Read, Sheet, Workload
@@ -28,18 +29,23 @@ def lint(
     described: Machine | None = None,
     unread: Mapping[str, str] | None = None,
     note: Callable[[str], None] = lambda _: None,
+    listed: Listed | None = None,
 ) -> Lint:
-    """Every text that was asked for, in order; `read` gives files they name, `unread` says why others have none."""
+    """Every text that was asked for, in order; `read` gives files they name, `unread` says why others have none.
+
+    `listed` gives the paths of the repository that a file belongs to; without it that is what was asked for.
+    """
+    around = _Around(read, listed or (lambda _: tuple(texts)))
     paths = _told(list(texts), note, "understanding")
     sheets = {path: _sheet(path, texts[path], read) for path in paths}
     _told_by_others(sheets, texts)
     found: dict[str, list[Mistake]] = {path: [] for path in texts}
     for sheet in _told([*sheets.values(), *_built(sheets, read)], note, "judging"):
         joining.join(sheet, read)
-        for mistake in _apply(sheet, sheets, read, described):
+        for mistake in _apply(sheet, sheets, around, described):
             found.setdefault(mistake.place.path, []).append(mistake)
     for sheet in installing.sheets(sheets, lambda path, text: _sheet(path, text, read), read):
-        for mistake in _apply(sheet, sheets, read, described):
+        for mistake in _apply(sheet, sheets, around, described):
             if mistake.place.path in texts:  # of the installing file nothing was asked
                 found[mistake.place.path].append(mistake)
     others = {path: read(path) or "" for path in found if path not in texts}
@@ -221,15 +227,27 @@ def _job_reader(kind: str) -> Callable[[str, str], Sheet] | None:
     return readers.get(kind, jobs.read_cog)
 
 
-def _apply(sheet: Sheet, sheets: Mapping[str, Sheet], read: Read, described: Machine | None) -> Iterator[Mistake]:
+class _Around(NamedTuple):
+    """How other files are read, and which there are."""
+
+    read: Read
+    listed: Listed
+
+    def of(self, path: str) -> Repository:
+        """The repository around a file."""
+        return Repository(path, self.listed(path), self.read)
+
+
+def _apply(sheet: Sheet, sheets: Mapping[str, Sheet], around: _Around, described: Machine | None) -> Iterator[Mistake]:
+    repository = around.of(sheet.path)
     for environment in sheet.environments:
         if described and described.system == "windows" and not environment.system and environment.image is None:
             environment.system = "windows"  # a file that says nothing of its system is for the machine described
-        scope = Scope(environment, described, sheet.kind, read)
+        scope = Scope(environment, described, sheet.kind, around.read, repository)
         for room in ROOMS.values():
             for mistake in room.check(scope) if room.check else ():
                 yield joining.through(labelled(mistake, scope), environment, sheet.path)
-    asked = overrides.asked_elsewhere(sheet, sheets, read)
+    asked = overrides.asked_elsewhere(sheet, sheets, around.read)
     for work in sheet.workloads:
         if work.name in asked:
             work.partial = True

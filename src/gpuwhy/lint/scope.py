@@ -15,8 +15,9 @@ from gpuwhy.knowledge import asked, containers, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.lint.folders import clones, folder_of, normal
+from gpuwhy.lint.repository import Repository
 from gpuwhy.lint.sheet import Command, Environment, Pin, Read, Workload, holds_only
-from gpuwhy.lint.versions import LINUX, allowed, allows, on_linux, parsed, releases_of, specifier
+from gpuwhy.lint.versions import LINUX, PYTHONS, allowed, allows, on_linux, parsed, releases_of, specifier
 from gpuwhy.model.lint import Place
 from gpuwhy.model.plan import Machine
 from gpuwhy.model.release import Release
@@ -57,6 +58,12 @@ _INSTALLS_PROJECT = re.compile(
 _INDEX_IN_COMMENT = re.compile(r"^\s*#.*(?:index-url|find-links|pip.* -[if])[ =]+(http\S+)", re.MULTILINE)
 
 
+_ABOVE = 14  # lines above a line whose comments may speak of it
+_TAG = re.compile(r"cp([23])(\d+)")
+_LISTS = ("requirements", "setup", "setup-config", "pyproject", "conda", "pipfile")
+"""Kinds of files that others install, and that rarely name their Python themselves."""
+
+
 def _none(_: str) -> None:
     return None
 
@@ -64,11 +71,33 @@ def _none(_: str) -> None:
 class Scope:
     """One environment and the machine that was described."""
 
-    def __init__(self, environment: Environment, machine: Machine | None, kind: str = "", read: Read = _none) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        machine: Machine | None,
+        kind: str = "",
+        read: Read = _none,
+        repository: Repository | None = None,
+    ) -> None:
         self.environment = environment
         self.machine = machine
         self.kind = kind  # of the file
         self.read = read
+        self.repository = repository or Repository(environment.path, (), read)
+
+    @cached_property
+    def hinted(self) -> tuple[str, ...]:
+        """The Pythons that wheels named by their file, or other files of the repository, leave; () = not known."""
+        tags = {f"{tag[1]}.{tag[2]}" for pin in self.environment.pins if (tag := _TAG.fullmatch(pin.tag))}
+        if tags:
+            return tuple(tags)
+        return self.repository.pythons if self.kind in _LISTS else ()
+
+    def is_explained(self, place: Place, said: re.Pattern[str]) -> bool:
+        """Whether a comment above a line, or in the command that it belongs to, says that it is so on purpose."""
+        lines = (self.read(place.path) or "").split("\n")[max(0, place.line - _ABOVE) : place.line]
+        comments = [line.partition("#")[2].strip() for line in lines if "#" in line]
+        return bool(said.search(" ".join(comments)))
 
     def beside(self, name: str) -> bool:
         """Whether a file of packages beside a requirements file, which may be installed with it, names a package."""
@@ -274,11 +303,20 @@ class Scope:
     def taken(self, pin: Pin, name: str = "", platform: str = LINUX) -> Release | None:
         """The release that pip takes: the newest one allowed that has a wheel for the Python; None where not known."""
         found = allowed(name or pin.name, pin.specifier, platform) if not pin.reference else ()
-        pythons = self.environment.pythons
-        fitting = [row for row in found if not pythons or any(releases.has_python(row, p) for p in pythons)]
+        if found and found[-1].name == "tensorflow-gpu" and found[-1].platform == "source":
+            return None  # the package that only fails: nothing else comes in its place
+        fitting = self._fitting(found)
         held = self._held(name or pin.name, pin.step) if len(fitting) > 1 and not pin.variant else ()
         kept = [row for row in fitting if row.version in held]
-        return max(kept or fitting or found, key=lambda row: _key(row.version), default=None)
+        among = kept or fitting or (found if pin.version else ())
+        return max(among, key=lambda row: _key(row.version), default=None)
+
+    def _fitting(self, found: tuple[Release, ...]) -> list[Release]:
+        """Those of some releases that a Python of the environment takes, all where none is known."""
+        pythons = self.environment.pythons or self.hinted
+        if pythons and not set(pythons) & set(PYTHONS):
+            return [row for row in found if set(row.pythons) & set(pythons)]  # too old for wheels of any Python 3
+        return [row for row in found if not pythons or any(releases.has_python(row, p) for p in pythons)]
 
     def _held(self, name: str, step: int) -> tuple[str, ...]:
         """The releases of a package that go with all others of its command, on the newest Pythons with a solution."""

@@ -50,6 +50,8 @@ def _without(scope: Scope) -> bool:
 
 def pythons(scope: Scope) -> tuple[str, ...]:
     """The Pythons that an environment may have."""
+    if not scope.environment.pythons and scope.hinted:
+        return tuple(p for p in PYTHONS if p in scope.hinted)  # none where it is older than all that are known here
     return tuple(p for p in scope.environment.pythons if p in PYTHONS) or _ANY
 
 

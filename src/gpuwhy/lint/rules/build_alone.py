@@ -50,7 +50,7 @@ def _by_cython(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     """A release that is compiled where the Python is newer than its wheels, and fails at that."""
     known = {str(version): row.newest for version, row in published.releases(pin.name).items()}
     newest = known.get(pin.version, "")
-    used = scope.environment.pythons or solving.of_frameworks(scope)
+    used = scope.environment.pythons or scope.hinted or solving.of_frameworks(scope)
     older = any(numbers(python)[:2] <= numbers(newest)[:2] for python in used) if newest else True
     if older or (not used and newest and at_least(newest, "3.11")) or from_elsewhere(scope, pin):
         return
@@ -78,7 +78,7 @@ def _released(scope: Scope, pin: Pin) -> Iterator[Mistake]:
 
 def _lacking(scope: Scope, modules: tuple[str, ...]) -> tuple[str, ...]:
     """The modules that a build does not have on the newest Python that may be: an older one's setuptools has more."""
-    pythons = scope.environment.pythons or solving.of_frameworks(scope)
+    pythons = scope.environment.pythons or scope.hinted or solving.of_frameworks(scope)
     old = bool(pythons) and not any(at_least(python.rstrip("t+"), _SETUPTOOLS_82) for python in pythons)
     return tuple(module for module in modules if not (old and module == "pkg_resources"))
 
@@ -101,7 +101,11 @@ def _is_new(scope: Scope) -> bool:
     texts = [command.text for command in scope.environment.commands]
     made = any(re.search(r"install .*(-U|--upgrade)\b.*\bpip\b|^uv ", text) for text in texts)
     late = bool(pythons) and all(at_least(python, "3.12") for python in pythons)
-    return made or late or (scope.kind == "requirements" and not pythons and not _is_of_old(scope))
+    return (
+        made
+        or late
+        or (scope.kind == "requirements" and not pythons and not _is_of_old(scope) and not scope.repository.old_pip)
+    )
 
 
 def _is_of_old(scope: Scope) -> bool:
@@ -122,6 +126,8 @@ def _itself(scope: Scope) -> Iterator[Mistake]:
     text = scope.read(scope.environment.path) or ""
     if not (scope.for_gpus or "cpp_extension" in text) or _TOLD.search(text) or _is_told(scope):
         return
+    if scope.repository.installed_over(_OLD_PIP) or scope.repository.old_pip:
+        return
     asked = scope.read(posixpath.join(folder, "pyproject.toml")) or ""
     for module, line in _imports(text):
         if module in _lacking(scope, _MODULES) and not _is_asked(asked, module):
@@ -129,6 +135,10 @@ def _itself(scope: Scope) -> Iterator[Mistake]:
             fix = f"name {module.lower()} in [build-system] requires, or say --no-build-isolation where it is installed"
             yield RULE.mistake(Place(scope.environment.path, line), said, _APART, fix)
             return
+
+
+_OLD_PIP = ("ngc", "pytorch", "tensorflow", "aws")
+"""Images whose pip is as old as they are."""
 
 
 def _is_asked(pyproject: str, module: str) -> bool:
@@ -154,4 +164,6 @@ def _is_told(scope: Scope) -> bool:
     """Whether a file beside this one tells a way that works."""
     folder = posixpath.dirname(scope.environment.path)
     paths = [posixpath.join(f, name) for f in {folder, posixpath.dirname(folder)} for name in _BESIDE]
-    return any(_TOLD.search(scope.read(path) or "") for path in (scope.environment.path, *paths))
+    if any(_TOLD.search(scope.read(path) or "") for path in (scope.environment.path, *paths)):
+        return True
+    return scope.repository.says(_TOLD)

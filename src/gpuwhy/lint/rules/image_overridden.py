@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge.containers import Base
@@ -25,11 +26,20 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _unasked(scope)
     keeps = " (pip install --constraint keeps the image's build)" if base.family == "ngc" else ""
     for pin in scope.environment.pins:
-        if pin.name == base.framework and not pin.limits and pin.origin == "pip" and _replaces(pin, base):
+        over = pin.name == base.framework and not pin.limits and pin.origin == "pip" and _replaces(pin, base)
+        if over and not scope.is_explained(pin.place, _ON_PURPOSE):
             own = f"{base.framework} {base.version}" if base.version else f"a {base.framework} of its own"
             text = f"image {base.name} holds {own}, and {pin.name}{pin.specifier} is installed over it"
             fix = f"remove {pin.name} from what is installed, or start from a plain image{keeps}"
             yield RULE.mistake(pin.place, text, _OVER, fix)
+
+
+_ON_PURPOSE = re.compile(
+    r"(replac|overrid|overwrit|re-?install|upgrad|downgrad|uninstall|remov|instead|swap|newer|older|match|pin)\w*\b.{0,120}"
+    r"(torch|tensorflow|image|ngc|container|version|build|wheel)",
+    re.IGNORECASE,
+)
+"""A comment that says that the image's build is replaced."""
 
 
 def _unasked(scope: Scope) -> Iterator[Mistake]:

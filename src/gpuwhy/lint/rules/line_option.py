@@ -18,8 +18,12 @@ _KNOW = source(
 def check(scope: Scope) -> Iterator[Mistake]:
     """Each such line."""
     for problem in scope.environment.misplaced:
-        if problem.text.startswith("-"):
+        listed = problem.text.startswith("-")
+        fails = not listed or any(pin.local and pin.place == problem.place for pin in scope.environment.pins)
+        if listed:
             text = f"pip does not read {problem.text} after a requirement: the package comes from the default index"
         else:
             text = f"pip does not read {problem.text} after an option: it is not installed"
-        yield RULE.mistake(problem.place, text, _KNOW, f"write {problem.text} on a line of its own")
+        yield RULE.mistake(
+            problem.place, text, _KNOW, f"write {problem.text} on a line of its own", None if fails else "warning"
+        )

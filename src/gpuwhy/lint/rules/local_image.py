@@ -45,7 +45,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
     path = re.sub(r"[:@][^/]*$", "", image.text)
     alone = "/" not in path and len(path) > _PLACEHOLDER and path.lower() not in _OFFICIAL
     unnamed = re.match(r"([\w-]+:\d+|localhost)/", image.text)
-    if (alone or unnamed) and not _is_built(scope, path.rsplit("/", 1)[-1]):
+    name = path.rsplit("/", 1)[-1]
+    if (alone or unnamed) and not _is_built(scope, name) and not scope.repository.names_image(name):
         where = "Docker's registry has no image of that name" if alone else "that registry is a machine of its author's"
         text = f"image {image.text}: {where}, and nothing beside builds it"
         yield RULE.mistake(image.place, text, _KNOW, "name a public image, or say how this one is built")

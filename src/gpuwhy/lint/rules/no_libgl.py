@@ -27,9 +27,9 @@ def check(scope: Scope) -> Iterator[Mistake]:
     stage = scope.environment
     if "git" not in programs.lacking(scope) or not stage.runs or stage.includes_unknown or stage.conda_files:
         return
-    if any(map(_BRINGS.match, stage.apt)) or any("$" in name for name in stage.apt) or _is_left(scope):
+    if _is_left(scope):
         return
-    pin = next((pin for pin in scope.pins if _has_windows(scope, pin)), None)
+    pin = next((pin for pin in scope.pins if _has_windows(scope, pin) and _is_imported(scope, pin)), None)
     if pin and scope.for_gpus:
         brings = "needs" if pin.name in _WITH else "brings opencv-python, which needs"
         text = f"{pin.name} {brings} libGL.so.1, and image {scope.base.name} has none: import cv2 fails"
@@ -44,8 +44,29 @@ def _has_windows(scope: Scope, pin: Pin) -> bool:
     return pin.name in _WITH or bool({*_WITH} & scope.asks(pin).keys())
 
 
+def _is_imported(scope: Scope, pin: Pin) -> bool:
+    """Whether a program of the repository imports cv2, or what is known to do so; without programs, who asks for it."""
+    modules = ("cv2", *_IMPORTING.get(pin.name, ()))
+    found = scope.repository.imports(*modules)
+    return found if found is not None else pin.name in (*_WITH, *_IMPORTING)
+
+
+_IMPORTING = {
+    "ultralytics": ("ultralytics",), "albumentations": ("albumentations",), "easyocr": ("easyocr",),
+    "supervision": ("supervision",), "mmcv": ("mmcv", "mmdet", "mmseg"), "mmengine": ("mmengine", "mmdet"),
+    "imgaug": ("imgaug",), "insightface": ("insightface",), "deepface": ("deepface",), "retina-face": ("retinaface",),
+    "mediapipe": ("mediapipe",), "paddleocr": ("paddleocr",), "invisible-watermark": ("imwatermark",),
+    "controlnet-aux": ("controlnet_aux",), "yolov5": ("yolov5",), "gfpgan": ("gfpgan",), "basicsr": ("basicsr",),
+    "facexlib": ("facexlib",), "realesrgan": ("realesrgan",), "segment-geospatial": ("samgeo",), "rembg": ("rembg",),
+}  # fmt: skip
+"""Packages whose modules import cv2 when they are imported."""
+
+
 def _is_left(scope: Scope) -> bool:
-    """Whether another build of cv2 is there, or commands make one, or a script that nobody has read runs."""
+    """Whether libGL or another build of cv2 is there, or commands make one, or a script that nobody has read runs."""
+    apt = scope.environment.apt
+    if any(map(_BRINGS.match, apt)) or any("$" in name for name in apt):
+        return True
     texts = [command.text for command in scope.environment.commands]
     named = any("headless" in name or name == "opencv" for name in scope.names)
     return named or any(

@@ -33,10 +33,14 @@ _RENEWED = re.compile(
 _TOLD_OLD = re.compile(r"pip[\"']?(==|<)|pip3? --version|pip\._internal")
 
 
+_HOSTED = re.compile(r"(^|[^a-z])(colab|kaggle|sagemaker|databricks)([^a-z]|$)")
+"""Machines of others, by a file's path, which keep a pip of their own."""
+
+
 def check(scope: Scope) -> Iterator[Mistake]:
     """The first such command of an environment, where the pip is not known to be older."""
     commands = scope.environment.commands
-    if any(_TOLD_OLD.search(command.text) for command in commands):
+    if any(_TOLD_OLD.search(command.text) for command in commands) or _HOSTED.search(scope.environment.path.lower()):
         return
     for number, command in enumerate(commands):
         option = next((one for one in _GONE if re.search(rf" {one}\b", command.text)), "")

@@ -14,7 +14,7 @@ from gpuwhy.lint import through
 from gpuwhy.lint.index import JUDGED, from_index, rows_name
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import LINUX, allowed
+from gpuwhy.lint.versions import LINUX, allowed, parsed
 from gpuwhy.model.fact import Source
 from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.version import numbers
@@ -128,7 +128,10 @@ def _beside(scope: Scope, pin: Pin) -> Ended | None:
 
 
 def _framework(pin: Pin) -> Ended | None:
-    rows = [row for row in allowed(rows_name(pin), pin.specifier) if row.platform in (LINUX, "any")]
+    asked, found = parsed(pin.version), allowed(rows_name(pin), pin.specifier)
+    if (asked is not None and asked.is_prerelease) or (found and found[-1].platform == "source"):
+        return None  # a trial version that the index may have dropped; the package that fails on every Python
+    rows = [row for row in found if row.platform in (LINUX, "any")]
     if not rows or any(has_python(row, python) for row in rows for python in TODAY):
         return None
     last = rows[-1]
@@ -150,6 +153,8 @@ def _is_named(scope: Scope, pin: Pin) -> bool:
     if scope.kind == "script" and re.search(r"conda env (create|update)\b|mamba env (create|update)\b", own):
         return True  # the file that it makes the environment from does
     if _NAMED.search(re.sub(r";[^\n]*", "", own) if scope.kind == "requirements" else own):
+        return True
+    if scope.repository.pythons and not _is_open(scope):
         return True
     for beside in (posixpath.join(one, name) for one in folders for name in (*_NAMING, *_OF_PROJECT, *_INSTALLING)):
         text = scope.read(beside) if beside != path else None

@@ -31,7 +31,7 @@ _ASKING = {
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """A pin of such a release, or of a package that needs one, where the pip is a new one."""
-    if scope.environment.locked or _is_old_pip(scope):
+    if scope.environment.locked or _is_old_pip(scope) or scope.repository.old_pip:
         return
     for pin in scope.pins:
         said = _said(pin) if pin.installed and not scope.environment.other_index else ""

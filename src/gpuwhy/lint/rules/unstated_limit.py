@@ -57,7 +57,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
         return
     told: set[str] = set()
     for need in _needs(scope):
-        if not _can_meet(scope, need) or _replaced_later(scope, need) or _is_beside_the_point(scope, need):
+        if not _can_meet(scope, need) or _is_settled(scope, need):
             continue
         others = [p for p in scope.environment.pins if p.name == need.name and together(need.pin, p)]
         if others:
@@ -71,9 +71,14 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _at_the_end(scope, told)
 
 
+def _is_settled(scope: Scope, need: Need) -> bool:
+    """Whether something else decides: what is installed later, a lock; or it is no matter of GPUs."""
+    return _replaced_later(scope, need) or _is_beside_the_point(scope, need) or _is_locked(scope, need.name, need.limit)
+
+
 def _at_the_end(scope: Scope, told: set[str]) -> Iterator[Mistake]:
     """What one command, or the image, brings and a later one breaks by a newer neighbour."""
-    found = ending.ends(scope) if not scope.project_unread else []
+    found = [] if _is_open_ended(scope) else ending.ends(scope)
     for name, put in found[-1].packages.items() if found else ():
         if not scope.environment.pythons and not all(_has_wheel(name, put.version, end.python) for end in found):
             continue
@@ -88,6 +93,24 @@ def _at_the_end(scope: Scope, told: set[str]) -> Iterator[Mistake]:
             brings += "" if past.pin.name == other else past.version
             text = f"{brings}; {name} {put.version} {where} needs {cap.requirement}: {cap.because}"
             yield RULE.mistake(past.pin.place, text, cap.source, f'add "{cap.requirement}"', "warning")
+
+
+def _is_locked(scope: Scope, name: str, limit: str) -> bool:
+    """Whether a lock beside the file, or what was compiled from it, holds the neighbour within the limit."""
+    held = scope.repository.locked(name)
+    return bool(held) and all(allows(limit, version) for version in held)
+
+
+def _is_open_ended(scope: Scope) -> bool:
+    return scope.project_unread or _is_intermediate(scope)
+
+
+def _is_intermediate(scope: Scope) -> bool:
+    """Whether an image is made to be built upon, or starts from one of which nobody here knows what it holds."""
+    if scope.kind != "dockerfile":
+        return False
+    unknown = scope.environment.image is None or scope.environment.image.text.startswith("$")
+    return unknown or not scope.environment.runs or scope.repository.is_built_upon
 
 
 def _has_wheel(name: str, version: str, python: str) -> bool:
@@ -184,7 +207,7 @@ def _can_meet(scope: Scope, need: Need) -> bool:
     if _is_of_python_2(scope):
         return False
     floor = _NEEDS.get(need.name)
-    pythons = scope.environment.pythons or need.pythons or solving.of_frameworks(scope)
+    pythons = scope.environment.pythons or scope.hinted or need.pythons or solving.of_frameworks(scope)
     both = [p for p in pythons if not need.pythons or p in need.pythons]
     return floor is None or not pythons or any(numbers(p)[:2] >= floor for p in both)
 
@@ -204,7 +227,7 @@ def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:
     if any(_is_within(pin, need) for pin in others) or _held(scope, need):
         return
     other = next((pin for pin in others if not pin.limits), None)
-    if other is None or other.origin != need.pin.origin or other.reference:
+    if other is None or other.origin != need.pin.origin or _is_kept(scope, other, need):
         return
     asked = f"{need.name}{other.specifier}" if other.specifier else f"{need.name} without a limit"
     if _forces(other, need):
@@ -218,6 +241,12 @@ def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:
     edit = None if other.version else Edit(f"{other.name}{other.specifier}", written)
     fix = f'write "{need.requirement if other.version else both}"'
     yield RULE.mistake(other.place, text, need.source, fix, "warning", edit)
+
+
+def _is_kept(scope: Scope, other: Pin, need: Need) -> bool:
+    """Whether a neighbour may be there already, and stays because its pin lets it."""
+    there = _is_intermediate(scope) or f"python3-{other.name}" in scope.environment.apt
+    return other.reference or (there and not _forces(other, need))
 
 
 def _joined(other: Pin, need: Need) -> str:
@@ -254,12 +283,19 @@ def _comes(scope: Scope, need: Need) -> bool:
     if need.name == "numpy":
         return _numpy_comes(scope, need)
     if need.name == "protobuf":
-        by_conda = any(pin.origin == "conda" and pin.name in known_limits.CAPS_PROTOBUF for pin in scope.pins)
+        by_conda = any(pin.origin == "conda" and _BRINGS_PROTOBUF.match(pin.name) for pin in scope.pins)
         unread = by_conda or solving.unread(scope, known_limits.CAPS_PROTOBUF)
         return not unread and _is_passed(scope, need) and not _tensorflow_says(scope, need)
     if need.name in ("torchvision", "pillow") and not list(solving.taken(scope, need.name, _pythons(scope, need))):
         return True  # sources, whose demands nobody here has read
     return _is_of_pip(scope, need) and _is_passed(scope, need)
+
+
+_BRINGS_PROTOBUF = re.compile(
+    r"(lib)?protobuf|tensor(board|flow)|onnx|caffe|grpc|google|opencv|mlflow|ray|wandb|streamlit|pytorch-lightning|paddle"
+    r"|apache-beam|pyspark|arrow|mxnet"
+)
+"""conda's packages that bring its own protobuf, which then stays."""
 
 
 def _is_of_pip(scope: Scope, need: Need) -> bool:
@@ -278,7 +314,8 @@ def _mkl_comes(scope: Scope, need: Need) -> bool:
     channels, commands = scope.environment.channels, scope.environment.commands
     own = bool(re.match(r"py3\.\d+_(cuda|cpu)", need.pin.build))
     first = next((c for c in channels if c in ("pytorch", "conda-forge", *_WITH_OWN_MKL)), "")
-    forge = "conda-forge" in channels or any(re.search(r"mini(forge|mamba)|mambaforge", c.text, re.I) for c in commands)
+    of_forge = any(re.search(r"mini(forge|mamba)|mambaforge", c.text, re.I) for c in commands)
+    forge = next((c for c in channels if c in ("conda-forge", *_WITH_OWN_MKL)), "") == "conda-forge" or of_forge
     of_pytorch = own or need.pin.channel == "pytorch" or (not need.pin.build and first == "pytorch")
     return bool(need.version) and of_pytorch and forge and len(scope.pins) < _EXPORTED
 
@@ -292,6 +329,7 @@ def _may_be_there(scope: Scope, need: Need) -> bool:
     return (
         scope.project_limits(need.name, *_NEWER.get(need.name, ()))
         or scope.project_unread
+        or _is_intermediate(scope)
         or scope.kind == "notebook"  # its machine has a NumPy already
         or bool(_FOR_A_MACHINE.search(scope.environment.path.rsplit("/", 1)[-1].lower()))
         or (scope.kind in ("dockerfile", "modal") and not scope.environment.pythons and not need.pin.tag)

@@ -1,0 +1,113 @@
+"""What other files of a repository say: a finding that they contradict is none, and without them it is one."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.border.listing import Listing
+from gpuwhy.lint.naming import named_pythons
+from gpuwhy.lint.repository import Repository
+
+from .support import check, found
+
+POETRY = '[tool.poetry]\nname = "a"\n[tool.poetry.dependencies]\npython = ">=3.8,<3.11"\ntorch = "1.13.1"\ntorchvision = "0.14.1"\n'
+LOCK = '[[package]]\nname = "numpy"\nversion = "{}"\n\n[[package]]\nname = "torch"\nversion = "1.13.1"\n'
+HUB = "diffusers==0.9.0\ntorch==1.12.1\n"
+CV2 = "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install torch {}\n"
+OVER = "FROM nvcr.io/nvidia/pytorch:24.05-py3\n{}RUN pip install torch==2.3.0\n"
+MKL = "channels:\n{}dependencies:\n  - python=3.9\n  - pytorch=1.11.0\n"
+PROTOBUF = "channels: [defaults]\ndependencies:\n  - python=3.7\n{}  - pip:\n    - tensorflow==2.1.0\n"
+
+
+def fires(rule, path, text, beside):
+    return any(one[:2] == (rule, path) for one in found(check({path: text}, beside=beside)))
+
+
+@pytest.mark.parametrize(
+    "rule, path, text, beside",
+    [
+        ("unstated-limit", "a/pyproject.toml", POETRY, {"a/poetry.lock": LOCK.format("1.24.0")}),
+        ("unstated-limit", "requirements.txt", HUB, {"README.md": "Use Python 3.7.\n"}),
+        ("unstated-limit", "requirements.txt", HUB, {"environment.yml": "name: a\ndependencies:\n- python=3.7\n"}),
+        ("local-image", "final/Dockerfile", "FROM shop-base:1\nRUN pip install torch\n", {"ci/buildspec.yml": "REPO: shop-base\n"}),
+        ("local-image", "final/Dockerfile", "FROM shop-base:1\nRUN pip install torch\n", {"docker/base/Dockerfile.gpu": "FROM ubuntu\n"}),
+        ("no-libgl", "Dockerfile", CV2.format("opencv-python"), {"train.py": "import torch\n"}),
+        ("no-libgl", "Dockerfile", CV2.format("albumentations==1.3.1 opencv-python"), {"train.py": "import torch\n"}),
+        ("refused-metadata", "requirements/dev.in", "pytorch-lightning==1.6.3\ntorch\n", {"environment.yml": "dependencies:\n- pip=21.1.3\n"}),
+        ("refused-metadata", "requirements.txt", "pytorch-lightning==1.6.3\ntorch\n", {".python-version": "3.7\n"}),
+        ("python-unnamed", "requirements.txt", "torch==1.9.0\n", {"scripts/../README.rst": "", "install.sh": "conda create -n a python=3.8\n"}),
+        ("build-alone", "setup.py", "import torch.utils.cpp_extension\nfrom setuptools import setup\nsetup(name='a')\n",
+         {"docker/Dockerfile": "FROM nvcr.io/nvidia/pytorch:20.03-py3\nCOPY . a/\nRUN pip install --no-cache-dir -e a/\n"}),
+    ],
+)  # fmt: skip
+def test_what_another_file_settles_is_not_said(rule, path, text, beside):
+    assert fires(rule, path, text, {})
+    assert not fires(rule, path, text, beside)
+
+
+@pytest.mark.parametrize(
+    "rule, path, text, beside",
+    [
+        ("unstated-limit", "a/pyproject.toml", POETRY, {"a/poetry.lock": LOCK.format("2.0.2")}),
+        ("unstated-limit", "a/pyproject.toml", POETRY, {"b/poetry.lock": LOCK.format("1.24.0")}),
+        ("unstated-limit", "requirements.txt", HUB, {"README.md": "Use Python 3.8 or newer.\n"}),
+        ("local-image", "final/Dockerfile", "FROM shop-base:1\nRUN pip install torch\n", {"other/Dockerfile": "FROM shop-base:1\n"}),
+        ("no-libgl", "Dockerfile", CV2.format("opencv-python"), {"src/look.py": "import os\nimport cv2\n"}),
+        ("refused-metadata", "requirements.txt", "pytorch-lightning==1.6.3\ntorch\n", {"environment.yml": "dependencies:\n- pip=25.0\n"}),
+    ],
+)  # fmt: skip
+def test_what_another_file_leaves_open_is_said(rule, path, text, beside):
+    assert fires(rule, path, text, beside)
+
+
+@pytest.mark.parametrize(
+    "rule, path, before, after",
+    [
+        ("image-overridden", "Dockerfile", OVER.format(""), OVER.format("# Replace the image's torch: vLLM's wheels want this one\n")),
+        ("unstated-limit", "environment.yml", MKL.format("- pytorch\n- conda-forge\n- defaults\n"), MKL.format("- pytorch\n- defaults\n- conda-forge\n")),
+        ("unstated-limit", "environment.yml", PROTOBUF.format(""), PROTOBUF.format("  - tensorboardx=1.8\n")),
+        ("python-unnamed", "requirements.txt", "tensorflow==2.0.0\n", "tensorflow==2.0.0-alpha0\n"),
+        ("python-unnamed", "requirements.txt", "tensorflow-gpu==2.11.0\n", "tensorflow-gpu>=2.11\n"),
+        ("old-pip-option", "install.sh", "pip install --global-option=--cuda_ext torch\n", ""),
+    ],
+)  # fmt: skip
+def test_what_the_file_itself_settles_is_not_said(rule, path, before, after):
+    assert fires(rule, path, before, {})
+    assert not fires(rule, path if after else f"colab/{path}", after or before, {})
+
+
+def test_a_wheel_that_is_named_tells_the_python():
+    wheel = "https://download.pytorch.org/whl/cu80/torch-0.3.1-cp35-cp35m-linux_x86_64.whl"
+    found = check({"install.sh": f"pip install {wheel}\npip install torchvision\n"}).mistakes
+    (said,) = (mistake.text for mistake in found if mistake.rule == "torch-replaced")
+    assert "takes 0.6.1, which brings torch==1.5.1" in said  # the last ones for Python 3.5
+
+
+@pytest.mark.parametrize(
+    "name, text, pythons",
+    [
+        ("readme.md", "Use Python 3.7", ("3.7",)),
+        ("environment.yml", "- python=3.7.4=h1\n", ("3.7",)),
+        ("pyproject.toml", 'requires-python = ">=3.8,<3.11"\n', ("3.8", "3.9", "3.10")),
+        ("dockerfile", "FROM python:3.9-slim\nRUN pip install -r r.txt\n", ("3.9",)),
+        ("dockerfile", "FROM python:3.9-slim\n", ()),
+        (".travis.yml", 'python:\n  - "3.6"\n', ("3.6",)),
+        ("main.py", "# Python 3.7\n", ()),
+    ],
+)
+def test_pythons_that_files_name(name, text, pythons):
+    assert named_pythons(name, text, "r.txt") == pythons
+
+
+@pytest.mark.parametrize("text", ["numpy==1.24.1\n", 'name = "numpy"\nversion = "1.24.1"\n', '"numpy": {\n"version": "==1.24.1"}',
+                                  "- name: numpy\n  version: 1.24.1\n", "linux-64/numpy-1.24.1-py37_0.conda", "- numpy=1.24.1=py\n"])  # fmt: skip
+def test_locks_of_every_kind(text):
+    assert Repository("r.txt", ["environment.lock"], lambda _: text).locked("numpy") == ("1.24.1",)
+
+
+def test_a_repository_is_what_lies_below_its_git_folder(tmp_path, monkeypatch):
+    for name in (".git/config.txt", "README.md", "a/b/requirements.txt", "venv/x.py", "a/photo.png"):
+        (tmp_path / "r" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "r" / name).write_text("")
+    monkeypatch.chdir(tmp_path / "r" / "a")
+    assert set(Listing(["b/requirements.txt"])("b/requirements.txt")) == {"../README.md", "b/requirements.txt"}
