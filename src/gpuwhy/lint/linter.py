@@ -5,11 +5,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from gpuwhy.lint import installing, jinja, joining, kinds, outside, overrides, requirements
 from gpuwhy.lint.labels import labelled
-from gpuwhy.lint.repository import Listed, Repository
+from gpuwhy.lint.repository import Listed, Repository, Shared
 from gpuwhy.lint.rules import ROOMS
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Read, Sheet, Workload
@@ -35,7 +36,9 @@ def lint(
 
     `listed` gives the paths of the repository that a file belongs to; without it that is what was asked for.
     """
-    around = _Around(read, listed or (lambda _: tuple(texts)))
+    read = _remembering(read)
+    given = tuple(texts)
+    around = _Around(read, listed or (lambda _: given), {})
     paths = _told(list(texts), note, "understanding")
     sheets = {path: _sheet(path, texts[path], read) for path in paths}
     _told_by_others(sheets, texts)
@@ -232,10 +235,16 @@ class _Around(NamedTuple):
 
     read: Read
     listed: Listed
+    shared: Shared
 
     def of(self, path: str) -> Repository:
         """The repository around a file."""
-        return Repository(path, self.listed(path), self.read)
+        return Repository(path, self.listed(path), self.read, self.shared)
+
+
+def _remembering(read: Read) -> Read:
+    """A reader that keeps what it read: every file of a repository is asked what it says of every other."""
+    return lru_cache(maxsize=4096)(read)
 
 
 def _apply(sheet: Sheet, sheets: Mapping[str, Sheet], around: _Around, described: Machine | None) -> Iterator[Mistake]:

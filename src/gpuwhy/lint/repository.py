@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import islice
 
@@ -15,6 +15,8 @@ from gpuwhy.lint.naming import named_pythons
 from gpuwhy.lint.sheet import Read, holds_only
 from gpuwhy.model.words import normal
 
+Shared = dict[tuple[str, ...], tuple[str, ...]]
+"""What was found for one file of a repository and holds for all of them."""
 Listed = Callable[[str], Sequence[str]]
 """The paths of the repository that a path belongs to."""
 
@@ -46,10 +48,11 @@ _MANY, _LONG, _OF_LOCKS = 400, 60_000, 4_000_000
 class Repository:
     """The files around one file."""
 
-    def __init__(self, path: str, paths: Iterable[str], read: Read) -> None:
+    def __init__(self, path: str, paths: Sequence[str], read: Read, shared: Shared | None = None) -> None:
         self.path = path
-        self._paths = tuple(dict.fromkeys(paths))
+        self._paths = paths
         self._read = read
+        self._shared: Shared = {} if shared is None else shared
 
     @cached_property
     def _above(self) -> tuple[str, ...]:
@@ -108,8 +111,12 @@ class Repository:
     @cached_property
     def other_indexes(self) -> tuple[str, ...]:
         """Indexes that some file of the repository names, beside the default one and PyTorch's."""
-        named = (url for _, text in self._texts(_is_told) for url in _ADDRESS.findall(text))
-        return tuple(dict.fromkeys(url for url in named if holds_only(url) not in ("torch", "mirror")))
+        key = ("indexes", *self._paths[:1])
+        if key not in self._shared:
+            named = (url for _, text in self._texts(_is_told) for url in _ADDRESS.findall(text))
+            found = dict.fromkeys(url for url in named if holds_only(url) not in ("torch", "mirror"))
+            self._shared[key] = tuple(found)
+        return self._shared[key]
 
     def says(self, words: re.Pattern[str]) -> bool:
         """Whether a page, a script or a Dockerfile of the folders above a file says something."""

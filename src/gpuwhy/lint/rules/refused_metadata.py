@@ -31,11 +31,11 @@ _ASKING = {
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """A pin of such a release, or of a package that needs one, where the pip is a new one."""
-    if scope.environment.locked or _is_old_pip(scope) or scope.repository.old_pip:
+    if scope.environment.locked or _is_old_pip(scope):
         return
     for pin in scope.pins:
         said = _said(pin) if pin.installed and not scope.environment.other_index else ""
-        if said:
+        if said and not scope.repository.old_pip:
             text = f"{said}, whose metadata pip 24.1 and newer refuse: no release is left to install"
             yield RULE.mistake(pin.place, text, _KNOW, f'install with "pip<24.1" (or uv), or take a newer {pin.name}')
 
