@@ -178,3 +178,49 @@ def test_a_warning_by_its_letter_is_one_in_any_month():
     line = "[rank0]:[W{} 08:37:44.001512020 ProcessGroupNCCL.cpp:1250] Warning: the communicator of NCCL is kept\n"
     for day in ("212", "1112"):
         assert [one.id for one in explain_text(line.format(day)).causes if one.confidence >= 0.5] == []
+
+
+MANUAL = """Run a job on several machines
+=============================
+
+.. note:: Some of the options are of the newest release only.
+
+Before you start
+----------------
+You need a driver on each of the machines, and a network on which the workers reach the first one.
+If a worker takes more memory than its machine has, it is killed by the kernel with exit code 137 (out of memory).
+
+.. code-block:: console
+
+   $ launch --nodes 2 train.yaml
+   E0101 10:00:00 worker.py:12] CUDA error: out of memory
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MANUAL,
+        "[solved] CUDA error: no kernel image is available for execution on the device\n\nThe new wheel has it.\n",
+        "Hinweis: der Fehler „CUDA driver version is insufficient“ auf den Knoten 5 bis 8 ist seit heute behoben.\n",
+        "集群公告：节点上的 CUDA out of memory 问题已经解决，队列恢复正常。\n",
+        "Avis : l'erreur « CUDA driver version is insufficient » a été corrigée cette nuit.\n",
+        "E       AssertionError: Tensor-likes are not close!\nE       Mismatched elements: 3 / 128\n1 failed in 2.1s\n",
+        "INFO:     uvicorn starts\nOSError: [Errno 98] Address already in use\n",
+    ],
+)
+def test_what_is_over_explained_or_the_programs_own_accuses_nobody(text):
+    accused = [one.id for one in explain_text(text).causes if one.confidence >= 0.5]
+    assert accused in ([], ["other.not_gpu"])
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("The driver is fixed, but now I get CUDA error: no kernel image is available.\n", "framework.gpu_unsupported"),
+        ("[solved?] CUDA error: no kernel image is available for execution\n", "framework.gpu_unsupported"),
+        ("[c10d] TCPStore: [Errno 98] Address already in use (master_port 29500)\n", "distributed.peer"),
+    ],
+)
+def test_good_news_that_is_taken_back_is_none(text, cause):
+    assert explain_text(text).causes[0].id == cause

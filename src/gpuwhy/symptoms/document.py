@@ -96,11 +96,28 @@ _LESSON = re.compile(
 )
 ENTRIES = 2
 """Headings of a guide, or marks of a lesson, at least."""
+CHAPTERS = 3
+"""Headings of a manual, at least."""
+_EXAMPLE = re.compile(
+    r"^ *(`{3,}|~{3,})[\s\S]*?(?:^ *\1|\Z)|<(?P<tag>pre|code|table)\b[\s\S]*?(?:</(?P=tag)>|\Z)|^(?: {2,}|\t)[^\n]*\n",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""What a manual sets apart as an example: between fences or tags, or indented."""
+_CHAPTER = re.compile(r"^#{1,5} +\S[^\n]*|^\S[^\n]{2,100}\n(?:={3,}|-{3,}|~{3,}|\^{3,}|\*{3,}|\"{3,})$", re.MULTILINE)
+_REPORTS = re.compile(
+    r"bug|issue|problem|expected|actual|current|happen|behavio|reproduc|environment|version|system|\blogs?\b|output|trace"
+    r"|describe",
+    re.IGNORECASE,
+)
+"""Headings of somebody's report; of a manual's chapters one in five may sound like them."""
 _CLOSES = re.compile(
     r"\s*(?:#|//|/?\*|\"{3}|'{3}|[})\]>]+|<|\.|[*-] "
     r"|(?:return|def|class|fn|func|function|struct|enum|template|static|void)\b)"
     r"|.*[;{},)>]\s*$"
 )
+_DIRECTIVE = re.compile(r"^\s{0,20}\.\. [\w-]{3,40}::", re.MULTILINE)
+"""What only writers of manuals write."""
+_NAME = re.compile(r"\w+(?:(?:\.|::)\w+)+")
 
 
 def is_document(text: str) -> bool:
@@ -119,7 +136,7 @@ def is_document(text: str) -> bool:
 def is_guide(text: str) -> bool:
     """Whether a text tells under headings what to do in several cases, in nobody's name."""
     lines = [line for line in text[:MOST].splitlines() if line.strip()]
-    if _teaches(text) and not any(map(is_printed, lines)):
+    if _is_manual(text) or (_teaches(text) and not any(map(is_printed, lines))):
         return True
     heads = [line for line in lines if _HEAD.match(line)]
     if (
@@ -130,6 +147,22 @@ def is_guide(text: str) -> bool:
     ):
         return False
     return all(_HEAD.match(line) or "`" in line or len(_SMALL.findall(line)) > 1 for line in lines)
+
+
+def _is_manual(text: str) -> bool:
+    """Whether chapters of sentences stand under headings, and what a program printed only in examples."""
+    prose = _EXAMPLE.sub("", text[:MOST])
+    heads, lines = _CHAPTER.findall(prose), [line for line in prose.splitlines() if line.strip()]
+    if len(_DIRECTIVE.findall(text)) < ENTRIES and (len(heads) < CHAPTERS or len(lines) < PROSE):
+        return False
+    reports = sum(bool(_REPORTS.search(head)) for head in heads)
+    if (
+        (reports > 1 and reports * 5 > len(heads))
+        or _complains(text, len(lines))
+        or sum(map(is_printed, lines)) > STRAY * len(lines)
+    ):
+        return False
+    return len(_SMALL.findall(prose)) >= DENSE * len(_WORD.findall(prose))
 
 
 def _teaches(text: str) -> bool:
@@ -171,6 +204,7 @@ def _tells(line: str) -> bool:
         not line.startswith("    ")
         and bool(_FAILED.search(line))
         and not _CLOSES.match(line)
+        and not _NAME.fullmatch(line)
         and len(_SMALL.findall(line)) < FEW
     )
 

@@ -8,6 +8,7 @@ import msgspec
 
 from gpuwhy.model.symptom import QUESTION, SOURCE
 from gpuwhy.symptoms.document import is_document, is_guide, tells_an_end
+from gpuwhy.symptoms.settled import is_settled
 
 _CODE = re.compile(
     r"^\s*(?:#\s*include\b|import [\w., ]+$|from [\w.]+ import |def \w+\(|class \w+[(:]|@\w|//|/\*|\*/|[})\]];?\s*$"
@@ -31,12 +32,6 @@ _ASKS = re.compile(r"^\s*(?:why|how|what|which|when|can|does|is|should|where)\b[
 _PATCH = re.compile(
     r"^diff --git |^> ?[+-] {2,}\S[^\n]*\n> ?[+-] {2,}\S|^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@", re.MULTILINE
 )
-_SETTLED = re.compile(
-    r"\b(?:is|was|are|were|has been|have been|got) (?:now )?(?:solved|fixed|resolved)\b|\bworks? (?:again|now|fine)\b"
-    r"|\b(?:solved|fixed) (?:it|this|by)\b|\bno longer (?:happens|occurs|appears)\b",
-    re.IGNORECASE,
-)
-"""A letter that tells of a failure of the past."""
 _HISTORY = re.compile(
     r"^#{1,4} (?:added|changed|fixed|removed|deprecated|security|bug fixes|features)\b"
     r"|[*-] [^\n]{5,200} by @[\w-]{1,40} in (?:#\d|https?:)",
@@ -81,6 +76,8 @@ def genre(text: str) -> str:
         return QUESTION
     if any(written(text) for written in (_is_manual, _is_object, is_document, is_guide)):
         return SOURCE
+    if is_settled(text):
+        return QUESTION
     if _RAN.search(text):
         return ""
     if _HISTORY.search(text):
@@ -89,8 +86,6 @@ def genre(text: str) -> str:
         return QUESTION
     if _PATCH.search(text):
         return SOURCE
-    if _SETTLED.search(text) and _LETTER.match(text):
-        return QUESTION
     lines = list(filter(str.strip, text.splitlines()[:400]))
     return SOURCE if _is_code(lines) or (_are_settings(lines) and not _REPORTED.search(text)) else ""
 

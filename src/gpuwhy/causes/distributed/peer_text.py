@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.common import BY_NCCL, LAUNCHED, of_a_job, of_network
+from gpuwhy.causes.text.common import BY_NCCL, LAUNCHED, of_a_job, of_a_server, of_network
 from gpuwhy.causes.text.conditions import all_of, any_of, line, no, own_output, with_
 from gpuwhy.causes.text.fragments import PEER_COVERS
 from gpuwhy.causes.text.job_ways import reachable
@@ -67,7 +67,8 @@ TEXT = Text(
         ("peer.waits", 4.4, "another process of the job did not come, or cannot be reached", of_a_job),
         ("peer.waits", 3.0, "another process did not come, or cannot be reached"),
         ("peer.absent", 4.6, "not every process of the job came in time"),
-        ("peer.port", 4.4, "the port is taken by another process"),
+        ("peer.port", 4.4, "the port is taken by another process", no(of_a_server)),
+        ("peer.port", 1.6, "the port is taken by another process", of_a_server),
         ("peer.unreachable", 4.4, "another process of the job cannot be reached", no(any_of(of_network, BY_NCCL, _TRIES_NEXT))),
         ("peer.unreachable", 2.6, "another rank cannot be reached", BY_NCCL),
         ("peer.unreachable", 1.6, "an address cannot be reached", of_network),

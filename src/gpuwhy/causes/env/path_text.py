@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.builds import of_tool
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else
-from gpuwhy.causes.text.conditions import all_of, alone, alone_beside, asks, field, no, wants, whole, with_
+from gpuwhy.causes.text.conditions import all_of, alone, alone_beside, asks, field, line, no, wants, whole, with_
 from gpuwhy.causes.text.libraries import same_file_told
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME, NOT_ALONG_PATH
@@ -149,7 +149,7 @@ TEXT = Text(
         ("torch.preload", 2.0, "{library} may lie outside the folders that are searched"),
         ("loader.prose", 2.4, _OUTSIDE, _ANY),
         ("loader.mac_library", 2.6, _OUTSIDE, _ANY),
-        ("tf.cudart_stub", 2.2, "the folder of libcudart is not searched"),
+        ("tf.cudart_stub", 2.2, "the folder of libcudart is not searched", line("cudageterror")),
         ("tf.no_cuda_drivers", 1.2, "the folder of libcudart may not be searched"),
         ("ort.cuda_path", 2.5, "CUDA_PATH leads to a CUDA that does not fit"),
         ("loader.cannot_open", 4.6, _THERE, all_of(_ANY, same_file_told)),

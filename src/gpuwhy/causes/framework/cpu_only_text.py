@@ -140,7 +140,7 @@ TEXT = Text(
         ("packages.no_suitable", 1.8, "a dependency pulls in the CPU package"),
         ("told.package", 2.6, "the CPU package is listed", field("name", "tensorflow-cpu")),
         ("title.bare_false", 0.8, "the answer is False"),
-        ("program.layout", 2.6, "the layout NCHW is refused: the operation runs on the CPU"),
+        ("program.layout", 2.6, "the layout NCHW is refused: the operation runs on the CPU", no(with_("tf.skipping", "loader.tf_skip"))),
         ("setting.jax_chosen", 2.8, "JAX was told to use a GPU, and no build for one is installed"),
         ("setting.jax_none", 2.4, "JAX may have been told to use a GPU, and no build for one is installed"),
         ("setting.jax_platform", 3.0, "JAX was told to use a GPU, and no build for one is installed", field("value", "^(?:rocm|cuda|gpu)$")),

@@ -172,7 +172,7 @@ TEXT = Text(
         ("tf.ignored_cores", 2.0, "TensorFlow leaves out the smaller GPU"),
         ("opencv.arch", 4.6, "OpenCV was built for other GPUs"),
         ("tf.jit_from_ptx", 3.8, "TensorFlow was not built for compute capability {has}"),
-        ("nvrtc.arch", 4.2, "the compiler does not know this GPU's architecture {arch}", no(line("nvcc"))),
+        ("nvrtc.arch", 4.2, "the compiler does not know this GPU's architecture {arch}", no(any_of(line("nvcc"), with_("tf.ptxas_old")))),
         ("nvrtc.arch", 2.2, "nvcc does not know {arch}", line("nvcc")),
         ("torch.capability_short", 3.8, "the operation needs a GPU of {needs} or newer, this one is {has}"),
         ("triton.too_old", 4.6, "the GPU is older than Triton supports"),

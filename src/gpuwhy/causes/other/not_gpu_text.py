@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.causes.text.common import LAUNCHED, OF_SHM, nothing_else, of_a_job, of_gpu_package, of_network
+from gpuwhy.causes.text.common import LAUNCHED, OF_SHM, nothing_else, of_a_job, of_a_server, of_gpu_package, of_network
 from gpuwhy.causes.text.conditions import (
     all_of,
     any_of,
@@ -170,6 +170,8 @@ TEXT = Text(
               "fetch of repository", "error in download", "hash mismatch in", covers=("build.", "packages.", "title.", "signal.abort", "python.")),
         error("else.feed", r"missing from input feed|invalid feed input name", "missing from input feed", "invalid feed input", covers=("python.",)),
         error("else.served", r"(?:tensorboard|jupyter|streamlit|gradio|uvicorn|flask|werkzeug|visdom|mlflow|http server)[^\n]{0,120}(?:port|address)[^\n]{0,60}in use", "in use", covers=("peer.port",)),
+        error("else.close", r"tensor-likes are not (?:close|equal)|not (?:almost )?equal to (?:tolerance|\d+ decimals|significance)|mismatched elements: \d|arrays are not (?:almost )?equal|scalars are not (?:close|equal)", "are not close", "are not equal", "mismatched elements", "equal to tolerance", "not almost equal", "are not almost",
+              covers=("refused.", "program.shape", "python.", "title.")),
         error("else.cpp", r"\.(?:cpp|cc|cxx|h|hpp)[:(]\d+(?:[:,]\d+)?\)?: error: (?![^\n]*(?:cuda|cudnn|cublas|\bnv|thrust|gpu|at::|torch|tensor|c10|tensorflow|__(?!cxx11)))[^\n]*(?:was not declared|expected [^\n]{1,20} before|expected ';'|does not name a type"
               r"|no matching function|has no member named|cannot convert|redefinition of|undeclared identifier|conversion from|no match for|too (?:few|many) arguments|cannot bind|is private)", ": error: ", covers=("build.cu_error", "build.packs")),
         error(
@@ -206,13 +208,15 @@ TEXT = Text(
         ("else.fetched", 4.4, "a source could not be fetched for the build, or is another than was named: a matter of network or addresses"),
         ("else.feed", 4.4, "the program names an input that the model does not have"),
         ("else.served", 4.4, "the port of a web page is taken"),
+        ("else.close", 4.4, "a test compares numbers that differ by more than it allows"),
+        ("peer.port", 4.4, "the port that a server of the program's own asks for is taken by another process", of_a_server),
         ("else.cpp", 4.2, "a plain mistake in C++"),
         ("packages.damaged", 4.4, "the files of a package have other hashes than the requirements file says", all_of(line("match the hashes"), no(of_gpu_package))),
         ("torch.checkpoint", 4.2, "the checkpoint file is damaged or is none", line("checkpoint file is corrupted|central directory|magic number")),
         ("limit.closed", 1.6, "a matter of file rights"),
         ("limit.closed", 3.4, "a file of the user's own may not be opened; no part of the GPU stack has to do with it", all_of(any_of(no(stacks_own), users_reading), no(field("path", r"cache|tmp|temp|\.\w+/")))),
         ("limit.space", 1.4, "a matter of the disk", no(OF_SHM)),
-        ("peer.port", 1.6, "the message is about ports or addresses, not about the GPU"),
+        ("peer.port", 1.6, "the message is about ports or addresses, not about the GPU", no(of_a_server)),
         ("peer.unreachable", 3.4, "a download or a service, not a process of the job", of_network),
         ("peer.gone", 2.6, "a connection to a service was lost", of_network),
         ("peer.gone", 4.2, "the program wrote to a pipe that nobody reads any more", own_output),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.conditions import all_of, field, line, no, own_call, whole
+from gpuwhy.causes.text.conditions import all_of, field, line, no, own_call, whole, with_
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.causes.text.shapes import agreeing
@@ -52,7 +52,8 @@ TEXT = Text(
         ("program.dtype", 3.8, "the tensors have different data types (dtype), or one that is not supported here"),
         ("program.devices", 2.9, "tensors are not where the operation needs them"),
         ("torch.state_dict", 1.8, "the weights do not fit the model"),
-        ("program.layout", 3.0, "the layout is not one the operation takes"),
+        ("program.layout", 3.0, "the layout is not one the operation takes", no(with_("tf.skipping", "loader.tf_skip"))),
+        ("program.layout", 1.4, "the layout is not one that the CPU takes", with_("tf.skipping", "loader.tf_skip")),
         ("ort.invalid_input", 4.4, "the input is not what the model takes"),
         ("cudnn.bad_param", 2.4, "cuDNN refuses the arguments, as for wrong shapes or types"),
         ("cudnn.not_supported", 2.6, "cuDNN does not support the arguments, as for a layout that is not contiguous"),

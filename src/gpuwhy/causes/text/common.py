@@ -87,6 +87,24 @@ LAUNCHED = whole(r"deepspeed|pdsh|mpirun|mpiexec|orted|prted|horovod|torchrun|ch
 """A launcher that starts the processes of a job on other machines has a part in the text."""
 
 
+_MEETING = whole(
+    r"torchrun|\bc10d\b|torch[./]distributed|\bTCPStore|rendezvous|master[_ -]?(?:port|addr)|\b29[45]\d\d\b|init_process_group"
+    r"|deepspeed|horovod|\bmpi|gloo|nccl|\brank\b|accelerate launch|\bddp\b|grpc server|jax[./]\w*distributed|coordinator"
+    r"|ClusterSpec|TF_CONFIG|dask|\bray\b|ps_hosts"
+)
+"""Processes of one job meet at an address."""
+_SERVING = whole(
+    r"uvicorn|gunicorn|hypercorn|waitress|fastapi|flask|werkzeug|django|aiohttp|tornado|jupyter|streamlit|gradio|tensorboard"
+    r"|visdom|mlflow|http\.server|httpserver|socketserver|api[_-]server|web ?ui|webserver|run_server|ollama|nginx|listen_address"
+    r"|create_server|prometheus|dashboard|debugpy|docker-proxy|\bport is already allocated|0\.0\.0\.0:\d|localhost:\d"
+)
+
+
+def of_a_server(s: Symptom, r: Reading) -> bool:
+    """A server of the program's own waits for visitors, and no job meets there."""
+    return _SERVING(s, r) and not _MEETING(s, r)
+
+
 OTHER_DRIVERS = whole(
     r"jdbc|odbc|node\.js|mongo|chromedriver|geckodriver|webdriver|selenium|\bsql|database|printer|wi-?fi|ethernet|audio|storage driver|csi driver"
 )

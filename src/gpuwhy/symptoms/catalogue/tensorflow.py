@@ -127,7 +127,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error("tf.no_opkernel", r"no opkernel was registered to support op '?(?P<op>\w+)", "no opkernel was registered"),
     context("tf.registered", r"registered devices: \[(?P<devices>[^\]\n]*)\]|(?P<none><no registered kernels>)", "registered devices:", "<no registered kernels>"),
-    error("tf.cudart_stub", r"cudageterror(?:name|string) symbol not found", "symbol not found.", covers=("cuda.name", "cuda.number", "loader.mac_symbol")),
+    error("tf.cudart_stub", r"cudageterror(?:name|string) symbol not found|_stub\.cc:\d+\] \w+ symbol not found", "symbol not found.", covers=("cuda.name", "cuda.number", "loader.mac_symbol", "title.")),
     error("tf.ptxas_old", r"ptxas too old|you are using ptxas [\d.]+, which is older than|ptxas does not support cc \d", "ptxas too old", "you are using ptxas", "ptxas does not", covers=("tf.ptxas_version", "title.", "torch.")),
     error("tf.malloc_async", r"cuda_malloc_async (?:isn't|is not) (?:currently )?supported", "cuda_malloc_async is"),
     error("tf.addons", r"tensorflow addons supports using python ops|versions? of tensorflow you are (?:currently )?using is [\d.]+ and is not supported", "addons supports using", "and is not supported"),
