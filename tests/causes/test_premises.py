@@ -65,6 +65,43 @@ ulimit -v: 8388608
 """
 
 
+OF_COMPOSE = """web-1  | Traceback (most recent call last):
+web-1  |   File "/usr/local/lib/python3.11/site-packages/torch/cuda/__init__.py", line 305, in _lazy_init
+web-1  |     raise AssertionError("Torch not compiled with CUDA enabled")
+web-1  | AssertionError: Torch not compiled with CUDA enabled
+web-1 exited with code 1
+$ docker compose exec web pip list | grep torch
+torch 2.3.1+cpu
+"""
+OF_LXC = """root@pve:~# pct enter 105
+root@ct105:~# nvidia-smi
+Failed to initialize NVML: Driver/library version mismatch
+root@ct105:~# cat /proc/driver/nvidia/version
+NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.90.07  Fri May 31 09:35:42 UTC 2024
+"""
+OF_DESKTOP = r"""C:\proj>docker compose up
+Error response from daemon: could not select device driver "nvidia" with capabilities: [[gpu]]
+C:\proj>docker version --format "{{.Server.Platform.Name}}"
+Docker Desktop 4.30.0 (149282)
+"""
+OF_ONNX = r"""PS D:\ocr> python run.py
+[E:onnxruntime:Default, provider_bridge_ort.cc:1992] [ONNXRuntimeError] : 1 : FAIL : LoadLibrary failed with error 126 "" when trying to load "D:\ocr\.venv\Lib\site-packages\onnxruntime\capi\onnxruntime_providers_cuda.dll"
+PS D:\ocr> pip show onnxruntime-gpu | findstr Version
+Version: 1.19.2
+PS D:\ocr> dir "C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA" /b
+v11.8
+"""
+OF_TRITON = """$ docker run --rm --gpus all pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime python train.py
+  File "/opt/conda/lib/python3.10/site-packages/triton/common/build.py", line 59, in _build
+RuntimeError: Failed to find C compiler. Please specify via CC environment variable.
+"""
+OF_JAX = """mo@box:~$ python3 -c "import jax; print(jax.devices())"
+An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed. Falling back to cpu.
+mo@box:~$ python3 --version
+Python 3.8.10
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "said", "never"),
     [
@@ -76,6 +113,12 @@ ulimit -v: 8388608
         (OF_WSL, "networkingMode=mirrored", r"\bnc\b"),
         (OF_A_BRIDGE, "--network=host", "IFNAME=eth0"),
         (OF_A_QUEUE, "h_vmem=64G", "pids-limit"),
+        (OF_COMPOSE, r"RUN pip install .*torch==2\.3\.1.*whl/cu121", "whl/cu12[68]$"),
+        (OF_LXC, r"550\.90\.07\.run --no-kernel-module", "reboot|rmmod"),
+        (OF_DESKTOP, "WSL 2 based engine", "nvidia-ctk|systemctl"),
+        (OF_ONNX, r"onnxruntime-gpu\[cuda,cudnn\]", r"CUDA\\v11\.8"),
+        (OF_TRITON, "RUN apt-get update && apt-get install -y build-essential", "sudo apt"),
+        (OF_JAX, r"uv venv --python 3\.12", "^$"),
         (OF_WINDOWS, "install that one.*\n.*Nvidia.CUDA --version 12.8", "environ"),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from msgspec import structs
@@ -21,8 +21,10 @@ from gpuwhy.model.steps import follows
 from gpuwhy.model.version import numbers
 
 _PIP = re.compile(r"^(?:python3? -m )?pip3? install(?= )")
-_WANTED = re.compile(r"(?<![\w./=-])[\"']?(?P<name>tensorflow(?:-gpu)?|torch|onnxruntime-gpu)(?:\[[\w,-]+\])?(?P<pin>(?:==[\d.]+)?)(?:\+\w+)?[\"']?(?=\s|$)")  # fmt: skip
+_WANTED = re.compile(r"(?<![\w./=-])[\"']?(?P<name>tensorflow(?:-gpu)?|torch|onnxruntime-gpu|jax)(?:\[[\w,-]+\])?(?P<pin>(?:==[\d.]+)?)(?:\+\w+)?[\"']?(?=\s|$)")  # fmt: skip
 _MINOR = re.compile(r"3\.\d+$")
+_USUAL = "3.12"
+"""The Python that most packages have wheels for."""
 _STALE = (3, 9)
 """Below this Python pip takes a release of years ago where none is named."""
 _PLATFORM = {True: "windows-x86_64", False: "linux-x86_64"}
@@ -46,9 +48,10 @@ def _row(fix: Fix, case: Asked) -> Release | None:
     if found is None:
         return None
     platform, python = _PLATFORM[case.windows], _at_most(case)
+    name = "jaxlib" if found["name"] == "jax" else found["name"]  # its own wheel is for every Python
     if found["pin"]:
-        return find(found["name"], found["pin"][2:], platform)
-    return _newest(found["name"], platform) if python and numbers(python) < _STALE else None
+        return find(name, found["pin"][2:], platform)
+    return _newest(name, platform) if python and numbers(python) < _STALE else None
 
 
 @cache
@@ -82,7 +85,7 @@ def _with_python(fix: Fix, case: Asked) -> Fix:
     if not case.python and newer:
         return fix
     span = minors[0] if len(minors) == 1 else f"{minors[0]} to {minors[-1]}"
-    best = minors[-1] if newer else minors[len(minors) // 2]
+    best = minors[-1] if newer else _USUAL if _USUAL in minors else minors[len(minors) // 2]
     line = _PIP.sub("uv pip install --python .venv", str(fix.command))
     there = f"and not for {python}" if case.python else f"and what is there is for {python} at the newest"
     text = (
@@ -129,4 +132,13 @@ def _the_same(found: re.Match[str], release: str) -> str:
     vision = going_with("torchvision", release)
     also = f' "torchvision=={vision}"' if vision else " torchvision"
     audio = f' "torchaudio=={release}"' if "torchaudio" in found["also"] else ""
-    return f'{found["head"]}"torch=={release}"{also}{audio}{found["rest"]}'
+    return f'{found["head"]}"torch=={release}"{also}{audio}{_INDEX.sub(_of_its_own(release), found["rest"])}'
+
+
+_INDEX = re.compile(r"(?<=/whl/)cu\d+")
+
+
+def _of_its_own(release: str) -> Callable[[re.Match[str]], str]:
+    """The index that is named, where it has this release; else the one of the newest CUDA that has it."""
+    there = [one.backend for one in variants(release)]
+    return lambda found: found[0] if found[0] in there else there[0]

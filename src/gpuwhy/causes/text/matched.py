@@ -154,6 +154,8 @@ def beyond_the_memory(case: Asked) -> Iterator[Fix]:
     says = f"{found['size']} billion weights take {half:.0f} GB in half precision, and there are {total:.0f} GB: take the model in 4 bits, about {four:.0f} GB{fits}"
     if board:
         yield tried(f"{says} (a GGUF file Q4_K_M by llama.cpp or Ollama, which the board runs), and stop the desktop meanwhile", on.linux("sudo systemctl isolate multi-user.target; ollama run MODEL"))  # fmt: skip
+    elif any(one.name == "vllm" for one in case.programs):
+        yield tried(f"{says}: a model that is published so (AWQ or GPTQ in its name), or vLLM makes it so while it loads; in a compose file or a pod these are words of its command", on.linux("vllm serve MODEL --quantization bitsandbytes --max-model-len 8192"))  # fmt: skip
     else:
         yield tried(says, on.code('AutoModelForCausalLM.from_pretrained("MODEL", device_map="auto", quantization_config=BitsAndBytesConfig(load_in_4bit=True))'))  # fmt: skip
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.boxes import box_of
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.network_truths import of_a_build, of_its_own_torch, of_the_network, of_the_queue
 from gpuwhy.causes.text.premises import host_works, no_toolkit, on_a_mac
@@ -50,6 +51,17 @@ def _without_a_kit(cause: str, case: Asked) -> Iterator[Fix]:
     yield tried(on.in_windows(f"no CUDA toolkit is on this machine, and this build looks for the DLLs of CUDA {cuda}: install that one{where} (it sets CUDA_PATH and PATH), then open a new window; or take the package's build for the CPU"), command)  # fmt: skip
 
 
+_NO_DRIVER = Later(r"could not select device driver|no known GPU vendor|unknown or invalid runtime name|nvidia-container-cli: initialization error", re.IGNORECASE)  # fmt: skip
+
+
+def _of_docker_desktop(cause: str, case: Asked) -> Iterator[Fix]:
+    """Docker Desktop brings NVIDIA's toolkit itself, and passes a GPU with its engine of WSL 2 alone."""
+    if cause != "container.no_gpu" or box_of(case) != "desktop" or not _NO_DRIVER.search(case.text):
+        return
+    yield tried("Docker Desktop brings NVIDIA's toolkit itself, and passes a GPU only by its engine of WSL 2: choose that in its Settings, under General (Use the WSL 2 based engine), with Linux containers; install its newest release and NVIDIA's driver in Windows, update WSL, then start Docker Desktop anew", on.across("wsl --update && wsl --shutdown"))  # fmt: skip
+    yield tried("Then see whether a container has the GPU, before the service is started", "docker run --rm --gpus all ubuntu nvidia-smi", look=True)  # fmt: skip
+
+
 _SHUT = Later(r"/dev/(?:kfd|dri|nvidia)\S*[^\n]*(?:Permission denied|not permitted)|\bnogroup\b", re.IGNORECASE)
 
 
@@ -76,12 +88,29 @@ def _of_a_runner(cause: str, case: Asked) -> Iterator[Fix]:
     yield tried("Or, where the image needs no GPU, install PyTorch's build for the CPU, which is a tenth in size", on.code("pip install torch --index-url https://download.pytorch.org/whl/cpu    # in the Dockerfile: RUN"))  # fmt: skip
 
 
+_MODULE = Later(
+    r"Kernel Module(?: for \S+)? +(\d{3}\.[\d.]+)|the kernel module has the version (\d{3}\.[\d.]+)|driver_version[^\n]*\n(\d{3}\.[\d.]+)"
+)
+
+
+def _as_on_the_host(case: Asked) -> Iterator[Fix]:
+    """LXC shares the host's kernel module: the libraries in the container must be of its very number."""
+    found = _MODULE.search(case.text)
+    version = next(filter(None, found.groups()), "") if found else ""
+    if version:
+        file = f"NVIDIA-Linux-x86_64-{version}.run"
+        yield tried(f"The host's module is {version}, and this container's driver libraries are of another release: take the container's driver packages out, and install the very same release in it, without the module", on.linux(f"apt purge 'nvidia-*' 'libnvidia-*'\nwget https://us.download.nvidia.com/XFree86/Linux-x86_64/{version}/{file}\nsh {file} --no-kernel-module"))  # fmt: skip
+
+
 _INSIDE = Later(r"NVML library version:? (\d{3}\.\d+)")
 
 
 def _files_of_the_image(cause: str, case: Asked) -> Iterator[Fix]:
     """The host's driver works, and the image brings driver files of its own."""
     if cause != "driver.library_mismatch" or not host_works(case):
+        return
+    if box_of(case) == "lxc":
+        yield from _as_on_the_host(case)
         return
     brought = _INSIDE.search(case.text)
     mine = f" ({brought[1]})" if brought else ""
@@ -96,6 +125,6 @@ def _files_of_the_image(cause: str, case: Asked) -> Iterator[Fix]:
 
 
 _TRUTHS = (
-    _of_a_mac, _without_a_kit, _rootless, _of_a_runner, _files_of_the_image,
+    _of_a_mac, _without_a_kit, _of_docker_desktop, _rootless, _of_a_runner, _files_of_the_image,
     of_the_network, of_the_queue, of_a_build, of_its_own_torch,
 )  # fmt: skip

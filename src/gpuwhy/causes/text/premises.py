@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.boxes import box_of
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.shown import commands
 from gpuwhy.causes.text.smi import cards
@@ -100,12 +101,15 @@ def _windows_gives_none(case: Asked) -> bool:
 
 
 _STARTS = Later(r"(?:sudo )?(?:docker|podman|nerdctl)\b.*\brun\b|(?:sudo )?docker[ -]compose\b|kubectl |(?:singularity|apptainer) ")  # fmt: skip
+_MODULE = Later(r"Kernel Module(?: for \S+)? +(\d{3}\.[\d.]+)|API mismatch: the client has the version")
 _MISMATCH = re.compile(r"mismatch|NVML library version", re.IGNORECASE)
 
 
 def host_works(case: Asked) -> bool:
     """Whether nvidia-smi works on the host, where only a container fails."""
     ran = commands(case.text)
+    if box_of(case) == "lxc" and _MODULE.search(case.text):
+        return True
     inside = any(_STARTS.match(one.command) and _MISMATCH.search(one.outcome) for one in ran)
     own = (one for one in ran if re.match(r"(?:sudo )?(?:\S*/)?nvidia-smi\b", one.command))
     return inside and any(re.search(r"\d{3}\.\d+", one.outcome) and not _MISMATCH.search(one.outcome) for one in own)
@@ -168,7 +172,17 @@ def _no_batch_system(case: Asked) -> bool:
     return at_home and "slurm" not in case.tools and not _CLUSTER.search(case.text)
 
 
+_SERVERS = frozenset({"vllm", "sglang", "tgi", "ollama", "lmstudio", "llamacpp"})
+
+
+def _of_a_server(case: Asked) -> bool:
+    """Whether a server loads the model, by options of its own, and no line of the user's."""
+    return any(one.name in _SERVERS for one in case.programs) and case.frame is None
+
+
 _PREMISES = (
+    Premise(Later(r"\bfrom_pretrained\(|BitsAndBytesConfig|\bDataLoader\b"), _of_a_server),
+    Premise(Later(r"\A(?![^\0]*Docker Desktop)[^\0]*(?:nvidia-ctk|install[^\n]*nvidia-container-toolkit|restart docker\b|/etc/docker/daemon\.json)"), lambda case: box_of(case) == "desktop"),
     Premise(Later(r"\bapt(?:-get)? |\bdnf |\bsystemctl\b|nvidia-ctk|\bmodprobe\b|ubuntu-drivers|NVIDIA (?:driver|Container)|nvidia-container|docker run [^\n]*--gpus"), on_a_mac),
     Premise(Later(r"\bkubectl\b|\bDaemonSet\b|plug-in's (?:pods|DaemonSet)|starts the device plug-in|\bhelm (?:install|upgrade)\b|runtimeClassName"), _no_pods),
     Premise(Later(r"\bdocker compose\b|compose\.ya?ml|^Compose: |^deploy: \{resources|/etc/docker/daemon\.json|restart docker\b|--runtime=docker\b", re.MULTILINE), _pods_alone),

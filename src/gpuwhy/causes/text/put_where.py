@@ -15,6 +15,15 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
 _PIP = re.compile(r"(?:python3? -m )?pip3? (?:install|uninstall)\b")
+_APT = re.compile(
+    r"(?:sudo )?apt(?:-get)? (?:update && (?:sudo )?apt(?:-get)? )?install (?:-y )?(?P<names>[\w.+-]+(?: [\w.+-]+)*)$"
+)
+_PACKAGES = re.compile(rf"{_PIP.pattern}|(?:sudo )?apt(?:-get)? ")
+_SET = re.compile(r"export ([A-Z_][A-Z0-9_]*=[^\s$]+)$")
+_WRITTEN = re.compile(rf"{_PIP.pattern}|{_APT.pattern}|{_SET.pattern}")
+"""What a Dockerfile can say too."""
+_CHECKS = re.compile(r"python3? -c |pip3? (?:show|list|check)\b")
+"""What only looks whether it went well."""
 _SIF = Later(r"(?<![\w./-])([\w./-]+\.sif)\b")
 _BY_SIF = Later(r"\b(?:singularity|apptainer) (?:exec|run|shell)\b")
 _NAMED = Later(r"^\s*(?:#\d+ [\d.]+ )?(?:FROM|image:) +[\"']?([\w.-]+(?:[/:][\w.-]+)+)", re.MULTILINE)
@@ -25,19 +34,19 @@ def into_its_place(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
     sealed = bool(_BY_SIF.search(case.text)) and not case.windows
     launcher = "" if "jetson" in case.tools else launched_by(case)  # a board's images hold its own builds
     for fix in fixes:
-        lines = str(fix.command).splitlines()
-        if not lines or not all(map(_PIP.match, lines)) or _typed_elsewhere(fix):
+        lines = [line for line in str(fix.command).splitlines() if not _CHECKS.match(line)]
+        if not lines or _typed_elsewhere(fix):
             yield fix
-        elif sealed:
+        elif sealed and all(map(_PIP.match, lines)):
             yield _into_a_new_sif(fix, lines, case)
-        elif launcher:
+        elif launcher and any(map(_PACKAGES.match, lines)) and all(map(_WRITTEN.match, lines)):
             yield _into_an_image(fix, lines, launcher, case)
         else:
             yield fix
 
 
 def _typed_elsewhere(fix: Fix) -> bool:
-    return isinstance(fix.command, on.Command) and fix.command.shell != "sh"
+    return isinstance(fix.command, on.Command) and (fix.command.shell != "sh" or fix.command.host)
 
 
 def _into_a_new_sif(fix: Fix, lines: Sequence[str], case: Asked) -> Fix:
@@ -52,15 +61,31 @@ def _into_a_new_sif(fix: Fix, lines: Sequence[str], case: Asked) -> Fix:
 
 _WHERE = {
     "build": "in the Dockerfile, behind the step that installs it now",
-    "docker": "in an image of your own, because what pip changes in a container is gone with it; then docker build -t mine . and start mine",
-    "compose": "in an image of your own (build: . in place of image: in compose.yaml), because what pip changes in a container is gone with it; then docker compose up -d --build",
-    "kubernetes": "in an image of your own, which is pushed and then named in the manifest, because what pip changes in a pod is gone with it",
+    "docker": "in an image of your own, because what is installed in a container is gone with it; then docker build -t mine . and start mine",
+    "compose": "in an image of your own (build: . in place of image: in compose.yaml), because what is installed in a container is gone with it; then docker compose up -d --build",
+    "kubernetes": "in an image of your own, which is pushed and then named in the manifest, because what is installed in a pod is gone with it",
 }
+
+
+_OF_OTHERS = re.compile(r"ubi\d|rocky|centos|fedora|alpine|rhel|amazonlinux")
+"""Images whose Linux has no apt."""
+
+
+def _as_written(line: str) -> str:
+    """A line of a shell as a Dockerfile has it."""
+    if apt := _APT.match(line):
+        return f"RUN apt-get update && apt-get install -y {apt['names']}"
+    if given := _SET.match(line):
+        return f"ENV {given[1]}"
+    return f"RUN {re.sub(r'^(?:python3? -m )?pip3? ', 'pip ', line)}"
 
 
 def _into_an_image(fix: Fix, lines: Sequence[str], launcher: str, case: Asked) -> Fix:
     named = _NAMED.search(case.text)
     base = image_of(case.text)[1] or (named[1] if named else "IMAGE")
-    run = "\n".join(f"RUN {re.sub(r'^pip3? ', 'pip ', line)}" for line in lines)
+    if _OF_OTHERS.search(base) and any(map(_APT.match, lines)):
+        return fix
+    run = "\n".join(map(_as_written, lines))
     command = run if launcher == "build" else f"FROM {base}\n{run}"
-    return structs.replace(fix, text=on.as_said(f"{fix.text}; {_WHERE[launcher]}", fix.text), command=on.dockerfile(command))  # fmt: skip
+    said = re.sub(r"; for a container: docker run -e NAME=VALUE, or ENV in its Dockerfile$", "", fix.text)
+    return structs.replace(fix, text=on.as_said(f"{said}; {_WHERE[launcher]}", fix.text), command=on.dockerfile(command), root=False)  # fmt: skip

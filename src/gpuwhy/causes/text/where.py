@@ -60,6 +60,9 @@ def told_release(reading: Reading, name: str) -> str:
     shown = re.search(
         rf"^Name: {re.escape(name)}\s+Version: (\d[\w.+]*)", reading.excerpt, re.MULTILINE | re.IGNORECASE
     )
+    shown = shown or re.search(
+        rf"pip[\d.]* show [^\n]*\b{re.escape(name)}\b[^\n]*\n\s*Version: (\d[\w.+]*)", reading.excerpt, re.IGNORECASE
+    )
     asked = re.search(rf"\b{re.escape(name)}\.__version__[^\n]*\n\s*['\"(]?(\d+\.\d+[\w.+]*)", reading.excerpt)
     if found := reading.told.version(name) or (shown[1] if shown else asked[1] if asked else ""):
         return found
