@@ -74,9 +74,9 @@ def on_top(scene: Scene) -> list[Dependent]:
 def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
     """Those that ask for a framework, or for one that does, the topmost first; then what frameworks ask for.
 
-    `bases` has the modules of all frameworks that are there, each with the one in whose process it is imported. Where
-    none is there, whatever people use with one, or that speaks of the GPU itself. What has no module any more is among
-    them, without modules.
+    `bases` has the modules of all frameworks that are there, each with the one in whose process it is imported. With
+    them whatever people use beside one, or that speaks of the GPU itself, by itself. What has no module any more is
+    among them, without modules.
     """
     every = value_or(scene.facts.target.distributions, ())
     installed = {one.name: one for one in reversed(every)}
@@ -85,9 +85,8 @@ def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
     below = _below(frameworks, asks)
     above = {name: one for name, one in asks.items() if name not in below}
     found = _directly(above, bases)
-    if not bases:
-        left = {name: one for name, one in above.items() if name not in found}
-        found |= {n: "" for n, one in left.items() if _is_of_the_world(n, one) or _speaks_of_it(scene, installed[n])}
+    left = {name: one for name, one in above.items() if name not in found and not _CUDA.fullmatch(name)}
+    found |= {n: "" for n, one in left.items() if _is_of_the_world(n, one) or _speaks_of_it(scene, installed[n])}
     _spread(found, above)
     made = [Dependent(installed[n], base, tuple(_modules(scene, installed[n])), asks[n]) for n, base in found.items()]
     return [*_topmost_first(made)[:MOST], *_comes_with(scene, below, asks, installed, bases)]

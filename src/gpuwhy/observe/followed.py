@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from gpuwhy.knowledge.modules import IMPORTED_AS, STANDARD_MODULES
-from gpuwhy.model.fact import Fact, Known, value_or
-from gpuwhy.model.facts import WORKING_FOLDER, Damage, Distribution, Imported, Shadow
+from gpuwhy.model.fact import Fact, Known, Unknown, value_or
+from gpuwhy.model.facts import WORKING_FOLDER, Conflict, Damage, Distribution, Imported, Shadow
 from gpuwhy.observe.dependents import on_top
 from gpuwhy.observe.installed import damage
 from gpuwhy.observe.modules import DISPENSABLE, python_files
@@ -35,6 +35,31 @@ def _instead(scene: Scene, module: str, sites: Sequence[str]) -> str:
         return STANDARD
     there = (s for s in sites for end in ("", ".py") if isinstance(scene.host.stat(f"{s}/{module}{end}"), Known))
     return next(there, STANDARD)
+
+
+def conflicts_seen(scene: Scene) -> Fact[tuple[Conflict, ...]]:
+    """The conflicts, with distributions that both own the package in which something that was tried fails."""
+    fact = scene.facts.target.conflicts
+    failed = {one.top for one in value_or(scene.facts.target.imports, ()) if one.failed}
+    if not failed or not isinstance(fact, Known):
+        return fact
+    known = {one.module for one in fact.value}
+    found = [_owned_twice(scene, module) for module in sorted(failed - known)]
+    return Known((*fact.value, *(one for one in found if one is not None)), fact.source)
+
+
+def _owned_twice(scene: Scene, module: str) -> Conflict | None:
+    """The distributions of one folder that list the file which the import of a module begins with."""
+    first, owners = f"{module}/__init__.py", dict[str, list[Distribution]]()
+    for one in value_or(scene.facts.target.distributions, ()):
+        lines = value_or(scene.host.lines(f"{one.location}/RECORD", f"{first},"), ())
+        if any(line.startswith(f"{first},") for line in lines):
+            owners.setdefault(one.location.rpartition("/")[0], []).append(one)
+    for site, twins in owners.items():
+        names = tuple(f"{one.name} {one.version}" for one in {one.name: one for one in twins}.values())
+        if len(names) > 1:
+            return Conflict(names, 1, f"{site}/{first}", module, Unknown("not compared"))
+    return None
 
 
 def damage_seen(scene: Scene) -> Fact[tuple[Damage, ...]]:

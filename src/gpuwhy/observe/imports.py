@@ -17,7 +17,7 @@ from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, valu
 from gpuwhy.model.facts import Framework, Imported
 from gpuwhy.model.version import at_least
 from gpuwhy.observe.dependents import Dependent, base_of, on_top
-from gpuwhy.observe.followed import damage_seen, shadows_seen
+from gpuwhy.observe.followed import conflicts_seen, damage_seen, shadows_seen
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.starting import starting_files
 
@@ -270,6 +270,7 @@ def _with_stand_ins(told: list[Imported], lines: Iterable[Mapping[str, Any]]) ->
 
 LOOKS: tuple[Look, ...] = (
     Look("target", "imports", imports, 420.0),
+    Look("target", "conflicts", conflicts_seen, 60.0),
     Look("target", "damage", damage_seen, 600.0),
     Look("target", "shadows", shadows_seen),
 )

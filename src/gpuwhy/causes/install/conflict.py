@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.causes.shared import imported
 from gpuwhy.causes.shared.commands import change
 from gpuwhy.causes.shared.keep import kept
 from gpuwhy.causes.shared.linked import stood_in
@@ -11,7 +12,7 @@ from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement, sound
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, saw, strong, weak
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
-from gpuwhy.model.facts import Conflict, Framework
+from gpuwhy.model.facts import Conflict, Framework, Imported
 from gpuwhy.model.version import numbers
 
 CUDA_MAJOR_MATTERS = ("nvidia-cudnn",)
@@ -54,9 +55,33 @@ def wheels_overwrite(case: Case) -> Finding | None:
     return weak(f"{_share(found[0][0])}; removing or updating one of them breaks the other", _on_disk(found[0][0]))
 
 
+def twins(case: Case) -> Finding | None:
+    """What fails when it is tried is a package that two distributions own."""
+    pair = _tried(case)
+    if pair is None:
+        return None
+    one, failed = pair
+    return strong(f"{_share(one)}, and {imported.told(failed)}", _on_disk(one), imported.seen(case, failed))
+
+
+def _tried(case: Case) -> tuple[Conflict, Imported] | None:
+    found = value_or(case.facts.target.conflicts, ())
+    both = ((one, failed) for failed in imported.unexplained(case) for one in found if one.module == failed.top)
+    return next((pair for pair in both if flavour(names(pair[0])[0]) is None), None)
+
+
+def _apart(case: Case, one: Conflict) -> Fix:
+    """Remove all, and install the one that is no nightly."""
+    keep = min(one.owners, key=lambda owner: ("nightly" in owner, len(owner))).replace(" ", "==")
+    text = f"Remove {' and '.join(names(one))}, then install {keep} alone"
+    return _anew(case, one, keep, keep.partition("==")[0], text)
+
+
 def no_rivals(case: Case) -> Finding | None:
     """What rules it out; files that harmless packages share (an empty __init__.py) are none of ours."""
     present = gpu_present(case.facts)
+    if _tried(case):
+        return None
     if flavours(case.facts) or (wheels(case.facts) and not isinstance(present, Absent)):
         return None
     if wheels(case.facts):
@@ -104,6 +129,9 @@ def _wronged(case: Case, one: Conflict) -> Framework | None:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Remove all of them, then install the one that is wanted."""
+    tried = _tried(case)
+    if tried is not None:
+        return (_apart(case, tried[0]),)
     pairs = [_reinstall(case, one) for one in flavours(case.facts)[:2]]
     return tuple(dict.fromkeys((*pairs, *(_separate(case, one) for one in wheels(case.facts)[:2]))))
 
@@ -133,7 +161,7 @@ def _anew(case: Case, one: Conflict, wanted: str, name: str, text: str) -> Fix:
 CAUSE = Cause(
     id="install.conflict",
     title="two installed packages overwrite each other's files",
-    signs=(flavours_overwrite, wheels_overwrite, no_rivals),
+    signs=(flavours_overwrite, wheels_overwrite, twins, no_rivals),
     fixes=fixes,
     effect="Two installed packages overwrite each other's GPU files",
 )
