@@ -31,6 +31,15 @@ def package(world: World, name: str, *asks: str, module: str = "") -> None:
     world.install(name, "2.6.0", {f"{module}/__init__.py": "", f"{module}/version.py": ""}, asks)
 
 
+def test_what_people_use_beside_a_framework_is_tried_by_itself(world: World) -> None:
+    package(world, "torch")
+    for name in ("lightgbm", "pandas", "click"):
+        package(world, name)
+    package(world, "plots", "pandas")
+    found = {one.dist.name: one.base for one in dependents(scene_of(world), {"torch": "torch"})}
+    assert found == {"lightgbm": "", "pandas": ""}
+
+
 def test_what_asks_for_a_framework_itself_by_an_extra_or_by_another(world: World) -> None:
     package(world, "torch", "sympy")
     package(world, "sympy", 'torch; extra == "torch"')

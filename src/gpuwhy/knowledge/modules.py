@@ -208,3 +208,6 @@ FOUNDATION = frozenset(
     pyarrow matplotlib scikit-learn opencv-python opencv-python-headless""".split()  # noqa: SIM905
 )
 """Distributions with libraries of their own that the frameworks, or most programs on them, import."""
+
+USED_BESIDE = frozenset("lightgbm xgboost catboost datasets spacy thinc tensorboard tb-nightly".split())  # noqa: SIM905
+"""Distributions that people use in one environment with a framework, and that do not ask for it."""

@@ -15,7 +15,7 @@ _SETS = re.compile(r"(?:^\s*|\b(?:export|declare -x)\s+)(?:(?:export|declare -x)
 _KEPT = re.compile(r'"(?P<name>[A-Za-z_]\w*)"\s*:\s*"')
 _STOCK = re.compile(r"_OLD_.*|VIRTUAL_ENV.*|PATH|PS1|CONDA_.*|SCRIPT_PATH|BASH.*|OSTYPE|_")
 """What every activation sets."""
-_MORE = re.compile(r"\s*(?:(?:export\s+)?PATH=|(?:\.|source)\s+[^\s#])")
+_MORE = re.compile(r"\s*(?:export\s+)?PATH=|(?!\s*#)(?:.*?(?:[;&|]|\bdo\b|\bthen\b))?\s*(?:\.|source)\s+[^\s#]")
 _USUAL = re.compile(
     r"""\s*(export\s+)?PATH=["']?(\$\{?_OLD_VIRTUAL_PATH|\$\{?VIRTUAL_ENV\}?["']?/["']?(bin|Scripts)\b)"""
 )

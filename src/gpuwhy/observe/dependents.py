@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from gpuwhy.knowledge.flavours import flavour
-from gpuwhy.knowledge.modules import FOUNDATION, IMPORTED_AS
+from gpuwhy.knowledge.modules import FOUNDATION, IMPORTED_AS, USED_BESIDE
 from gpuwhy.knowledge.pairs import NEIGHBOURS
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Distribution
@@ -74,9 +74,8 @@ def on_top(scene: Scene) -> list[Dependent]:
 def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
     """Those that ask for a framework, or for one that does, the topmost first; then what frameworks ask for.
 
-    `bases` has the modules of all frameworks that are there, each with the one in whose process it is imported. With
-    them whatever people use beside one, or that speaks of the GPU itself, by itself. What has no module any more is
-    among them, without modules.
+    `bases` has the modules of all frameworks that are there, each with the one in whose process it is imported. What
+    has no module any more is among them, without modules.
     """
     every = value_or(scene.facts.target.distributions, ())
     installed = {one.name: one for one in reversed(every)}
@@ -85,11 +84,28 @@ def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
     below = _below(frameworks, asks)
     above = {name: one for name, one in asks.items() if name not in below}
     found = _directly(above, bases)
-    left = {name: one for name, one in above.items() if name not in found and not _CUDA.fullmatch(name)}
-    found |= {n: "" for n, one in left.items() if _is_of_the_world(n, one) or _speaks_of_it(scene, installed[n])}
+    if not bases:
+        found |= _of_the_world(scene, above, installed, found)
     _spread(found, above)
+    found |= _beside(scene, above, installed, found)
     made = [Dependent(installed[n], base, tuple(_modules(scene, installed[n])), asks[n]) for n, base in found.items()]
     return [*_topmost_first(made)[:MOST], *_comes_with(scene, below, asks, installed, bases)]
+
+
+def _of_the_world(
+    scene: Scene, asks: Mapping[str, Asks], installed: Mapping[str, Distribution], known: Collection[str]
+) -> dict[str, str]:
+    """Where no framework is, whatever people use with one, or that speaks of the GPU itself."""
+    left = {name: one for name, one in asks.items() if name not in known}
+    return {n: "" for n, one in left.items() if _is_of_the_world(n, one) or _speaks_of_it(scene, installed[n])}
+
+
+def _beside(
+    scene: Scene, asks: Mapping[str, Asks], installed: Mapping[str, Distribution], known: Collection[str]
+) -> dict[str, str]:
+    """What people use beside a framework, or that speaks of the GPU, by itself."""
+    left = [name for name in asks if name not in known and not _CUDA.fullmatch(name)]
+    return {n: "" for n in left if _is_known(n) or n in USED_BESIDE or _speaks_of_it(scene, installed[n])}
 
 
 def _speaks_of_it(scene: Scene, one: Distribution) -> bool:

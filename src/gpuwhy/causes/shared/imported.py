@@ -97,7 +97,7 @@ def _lacks_a_name(one: Imported) -> bool:
     if (one.lost and "." in one.lost) or (one.module.startswith("use:") and one.ended == "raised"):
         return True
     return one.kind in ("AttributeError", "TypeError", *_BY_METADATA) or (
-        one.kind == "ImportError" and one.source.endswith(".py")
+        one.kind == "ImportError" and (not one.source or one.source.endswith(".py"))  # raised by a package's own code
     )
 
 

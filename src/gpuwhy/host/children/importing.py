@@ -191,7 +191,8 @@ def imported(name):
     module, _, part = name.partition(":")
     found = importlib.import_module(module)
     if not getattr(found, "__file__", None) and getattr(found, "__path__", None) is not None:
-        raise ImportError("%s is an empty folder: it has no __init__.py that can be read" % module)
+        folder = next(iter(found.__path__), module)
+        raise ImportError("%s is an empty folder: it has no __init__.py that can be read" % module, path=folder)
     if module == "torch" and getattr(found.version, "cuda", None):
         found.backends.cudnn.version()  # raises where cuDNN is not the one that it was built for
     one = found
