@@ -36,6 +36,8 @@ def fires(rule, path, text, beside):
         ("refused-metadata", "requirements/dev.in", "pytorch-lightning==1.6.3\ntorch\n", {"environment.yml": "dependencies:\n- pip=21.1.3\n"}),
         ("refused-metadata", "requirements.txt", "pytorch-lightning==1.6.3\ntorch\n", {".python-version": "3.7\n"}),
         ("python-unnamed", "requirements.txt", "torch==1.9.0\n", {"scripts/../README.rst": "", "install.sh": "conda create -n a python=3.8\n"}),
+        ("local-version", "requirements/cpu.txt", "torch==2.3.0+cpu\n", {"docker/Dockerfile.cpu": "ENV UV_INDEX=https://download.pytorch.org/whl/cpu\n"}),
+        ("wrong-name", "requirements.txt", "torch\naudit-log==1.0\n", {"README.md": "pip install --index-url https://pypi.shop.example/x -r requirements.txt\n"}),
         ("build-alone", "setup.py", "import torch.utils.cpp_extension\nfrom setuptools import setup\nsetup(name='a')\n",
          {"docker/Dockerfile": "FROM nvcr.io/nvidia/pytorch:20.03-py3\nCOPY . a/\nRUN pip install --no-cache-dir -e a/\n"}),
     ],
@@ -54,6 +56,7 @@ def test_what_another_file_settles_is_not_said(rule, path, text, beside):
         ("local-image", "final/Dockerfile", "FROM shop-base:1\nRUN pip install torch\n", {"other/Dockerfile": "FROM shop-base:1\n"}),
         ("no-libgl", "Dockerfile", CV2.format("opencv-python"), {"src/look.py": "import os\nimport cv2\n"}),
         ("refused-metadata", "requirements.txt", "pytorch-lightning==1.6.3\ntorch\n", {"environment.yml": "dependencies:\n- pip=25.0\n"}),
+        ("wrong-name", "requirements.txt", "torch\nsklearn\n", {"export.py": "--index-url https://pypi.ngc.nvidia.com\n"}),
     ],
 )  # fmt: skip
 def test_what_another_file_leaves_open_is_said(rule, path, text, beside):
@@ -68,6 +71,9 @@ def test_what_another_file_leaves_open_is_said(rule, path, text, beside):
         ("unstated-limit", "environment.yml", PROTOBUF.format(""), PROTOBUF.format("  - tensorboardx=1.8\n")),
         ("python-unnamed", "requirements.txt", "tensorflow==2.0.0\n", "tensorflow==2.0.0-alpha0\n"),
         ("python-unnamed", "requirements.txt", "tensorflow-gpu==2.11.0\n", "tensorflow-gpu>=2.11\n"),
+        ("apt-gone", "Dockerfile", "FROM python:3.11-slim\nRUN apt-get update && apt-get install -y libgl1-mesa-glx\n",
+         "FROM gcr.io/google-appengine/python\nRUN apt-get update && apt-get install -y libgl1-mesa-glx\n"),
+        ("local-image", "Dockerfile", "FROM shop-base:1\nRUN pip install torch\n", "FROM ubuntu-based-image\nRUN pip install torch\n"),
         ("old-pip-option", "install.sh", "pip install --global-option=--cuda_ext torch\n", ""),
     ],
 )  # fmt: skip

@@ -103,7 +103,9 @@ def system(image: str) -> tuple[str, str]:
     if last == "ubuntu":
         word = next((w for w in _WORDS if tag.startswith(w)), "")
         return ("ubuntu", _WORDS.get(word, "") or (_LATEST_UBUNTU if tag in ("", "latest", "rolling") else ""))
-    return _debian(last, tag)
+    own = path.removeprefix("docker.io/").removeprefix("library/")
+    named = any(word in tag for word in _CODES)
+    return _debian(last, tag) if "/" not in own or named else ("", "")  # others' python is not Docker's
 
 
 def _debian(last: str, tag: str) -> tuple[str, str]:

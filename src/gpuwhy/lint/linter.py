@@ -73,7 +73,7 @@ def _told_by_others(sheets: dict[str, Sheet], texts: Mapping[str, str]) -> None:
             stage.made_elsewhere = stage.image is not None and outside.is_named(stage.image.text, others)
     for path, sheet in sheets.items():
         for environment in sheet.environments if sheet.kind == "requirements" else ():
-            environment.in_image = outside.is_in_image(path, built.values())
+            environment.in_image = outside.is_in_image(path, built)
 
 
 def _told(things: Sequence[T], note: Callable[[str], None], doing: str) -> Iterator[T]:

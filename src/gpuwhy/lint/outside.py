@@ -43,9 +43,17 @@ def is_named(image: str, others: Iterable[str]) -> bool:
     return bool(plain) and any(plain in text and wanted.search(text) for text in others)
 
 
-def is_in_image(path: str, dockerfiles: Iterable[str]) -> bool:
+_UNKNOWN = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)?[\w-]+(?:\.[\w-]+)+(?::\d+)?/", re.MULTILINE | re.IGNORECASE)
+"""An image of another registry than Docker's, which holds a Python and packages of its own."""
+
+
+def is_in_image(path: str, dockerfiles: Mapping[str, str]) -> bool:
     """Whether one of some Dockerfiles installs a requirements file, by its name and the name of its folder."""
     folder, name = posixpath.split(path)
+    plain = re.compile(rf"-r[ =]?(\S*/)?{re.escape(name)}\b")
+    beside = (text for one, text in dockerfiles.items() if posixpath.dirname(one) == folder)
+    if any(plain.search(text) and _UNKNOWN.search(text) for text in beside):
+        return True
     folder = posixpath.basename(folder)
     whole = re.compile(rf"(^|[\s/\"'=]){re.escape(f'{folder}/' if folder else '')}{re.escape(name)}\b", re.MULTILINE)
     alone = re.compile(rf"-r[ =]?(\S*/)?{re.escape(name)}\b")
@@ -53,6 +61,6 @@ def is_in_image(path: str, dockerfiles: Iterable[str]) -> bool:
     own = name not in ("requirements.txt", "requirements.in")
     return any(
         whole.search(text) or (own and copied and copied.search(text) and alone.search(text))
-        for text in dockerfiles
+        for text in dockerfiles.values()
         if "install" in text
     )

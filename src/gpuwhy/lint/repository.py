@@ -110,13 +110,23 @@ class Repository:
 
     @cached_property
     def other_indexes(self) -> tuple[str, ...]:
-        """Indexes that some file of the repository names, beside the default one and PyTorch's."""
+        """Indexes that some file of the repository names, and of which nobody here knows what they hold."""
         key = ("indexes", *self._paths[:1])
         if key not in self._shared:
-            named = (url for _, text in self._texts(_is_told) for url in _ADDRESS.findall(text))
-            found = dict.fromkeys(url for url in named if holds_only(url) not in ("torch", "mirror"))
+            texts = self._texts(lambda one: _is_told(one) and not one.endswith(".py"))
+            named = (url for _, text in texts for url in _ADDRESS.findall(text))
+            found = dict.fromkeys(url for url in named if not holds_only(url) and "ngc.nvidia" not in url)
             self._shared[key] = tuple(found)
         return self._shared[key]
+
+    @cached_property
+    def tells_torch_index(self) -> bool:
+        """Whether a page, a script, a Dockerfile or a workflow of the repository installs from PyTorch's index."""
+        key = ("torch", *self._paths[:1])
+        if key not in self._shared:
+            texts = self._texts(lambda one: _is_told(one) and not one.endswith((".py", ".txt")))
+            self._shared[key] = tuple(path for path, text in texts if _OF_TORCH.search(text))
+        return bool(self._shared[key])
 
     def says(self, words: re.Pattern[str]) -> bool:
         """Whether a page, a script or a Dockerfile of the folders above a file says something."""
@@ -187,6 +197,7 @@ class Repository:
         return False
 
 
+_OF_TORCH = re.compile(r"download\.pytorch\.org/whl|torch-backend")
 _INSTALLS = re.compile(
     r"pip[\d.]* install[^\n;&]*\s(-e\s+)?(\.{1,2}|\.?/?[\w-]+/?)\s*($|[;&\n])|setup\.py (install|develop)", re.M
 )

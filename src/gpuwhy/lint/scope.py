@@ -226,7 +226,8 @@ class Scope:
     @cached_property
     def named_otherwise(self) -> bool:
         """Whether the file's name says that it is for something without an NVIDIA GPU: the CPU, a TPU, documents."""
-        words = "cpu|tpu|metal|mps|macos|mac|osx|rocm|amd|intel|docs?|readthedocs|rtd|ci|lint|dev|tests?"
+        words = "cpu|tpu|(?:non?|without)[-_]?(?:cuda|gpu)|metal|mps|macos|mac|osx|rocm|amd|intel|docs?"
+        words += "|readthedocs|rtd|ci|lint|dev|tests?"
         return bool(re.search(rf"(^|[^a-z])({words})([^a-z]|$)", _basename(self.environment.path)))
 
     @cached_property

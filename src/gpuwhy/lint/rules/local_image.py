@@ -32,6 +32,8 @@ _BESIDE = ("README.md", "readme.md", "README.rst", "Makefile", "build.sh", "dock
            "docker-compose.yaml", "docker_build.sh", "build_docker.sh", "build-docker.sh")  # fmt: skip
 
 
+_SKETCH = re.compile(r"__|[<>{}]|template|placeholder|example|based?[-_]image|your[-_]|\bmy[-_]?image", re.IGNORECASE)
+"""Names that somebody fills in."""
 _PLACEHOLDER = 2  # FROM x: a sketch
 
 
@@ -40,7 +42,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     image = scope.environment.image
     if scope.kind != "dockerfile" or image is None or "$" in image.text or not scope.environment.runs:
         return
-    if scope.environment.made_elsewhere:
+    if scope.environment.made_elsewhere or _SKETCH.search(f"{image.text} {posixpath.basename(image.place.path)}"):
         return
     path = re.sub(r"[:@][^/]*$", "", image.text)
     alone = "/" not in path and len(path) > _PLACEHOLDER and path.lower() not in _OFFICIAL

@@ -24,6 +24,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
         text = f"{one.text}: a local version goes with == alone, and pip refuses the whole file"
         yield RULE.mistake(one.place, text, _RANGES, "write the number without its + part, and name the index")
     yield from _jax(scope)
+    if scope.kind == "requirements" and scope.repository.tells_torch_index:
+        return
     if stage.other_index or stage.told_elsewhere or stage.locked or scope.base.family in ("ngc", "pytorch", "aws"):
         return
     pin = next((pin for pin in stage.pins if _of_own_index(pin) and not pin.indexes and not pin.backend), None)

@@ -52,9 +52,10 @@ def _is_old_pip(scope: Scope) -> bool:
     stage = scope.environment
     pinned = any(pin.name == "pip" and pin.specifier for pin in stage.pins)
     old = bool(stage.pythons) and not at_least(stage.pythons[-1], "3.8")  # its last pip is 24.0
+    there = scope.kind == "requirements" and stage.in_image  # the image has its own, and is judged with it
     by_image = scope.kind in ("dockerfile", "singularity") and not any(map(_renews, stage.commands))
     other = any(re.search(r"\buv (pip|sync)\b|pip[\"']?(==|<)", command.text) for command in stage.commands)
-    return pinned or old or by_image or other or scope.kind in ("cog", "conda")
+    return pinned or old or there or by_image or other or scope.kind in ("cog", "conda")
 
 
 def _renews(command: Command) -> bool:
