@@ -11,6 +11,7 @@ from msgspec import structs
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.knowledge.companions import going_with
+from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.installs import brings_libraries
 from gpuwhy.knowledge.releases import family, find, has_python
 from gpuwhy.knowledge.variants import variants
@@ -32,7 +33,26 @@ _PLATFORM = {True: "windows-x86_64", False: "linux-x86_64"}
 
 def installable(fixes: Sequence[Fix], case: Asked) -> list[Fix]:
     """The fixes, with what their install lines need besides."""
-    return [_with_libraries(_with_python(_one_build(fix, case), case), case) for fix in fixes]
+    return [_with_number(_with_libraries(_with_python(_one_build(fix, case), case), case), case) for fix in fixes]
+
+
+_LAST = (5, 0)
+"""Cards below have no driver of today."""
+_DRIVER = re.compile(
+    r"(?:Install|Update to) a newer (?:NVIDIA )?driver\b|Update the (?:NVIDIA )?driver\b", re.IGNORECASE
+)
+
+
+def _with_number(fix: Fix, case: Asked) -> Fix:
+    """A newer driver by a number that suffices, where nothing tells which one is needed."""
+    bare = fix.text.bare if isinstance(fix.text, on.Said) else fix.text
+    enough = floor("13.0", "linux")
+    old = bool(case.gpu) and numbers(case.gpu) < _LAST
+    if enough is None or old or not _DRIVER.match(bare) or re.search(r"\d{3}", bare):
+        return fix
+    said = f" ({enough.driver.partition('.')[0]} or newer runs every build for CUDA 11, 12 and 13.0)"
+    text = _DRIVER.sub(lambda found: found[0] + said, fix.text, count=1)
+    return structs.replace(fix, text=on.as_said(text, fix.text))
 
 
 def _row(fix: Fix, case: Asked) -> Release | None:

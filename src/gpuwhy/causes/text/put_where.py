@@ -14,7 +14,7 @@ from gpuwhy.causes.text.told_names import image_of
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
-_PIP = re.compile(r"(?:python3? -m )?pip3? (?:install|uninstall)\b")
+_PIP = re.compile(r"(?:python3? -m )?(?:uv )?pip3? (?:install|uninstall)\b")
 _APT = re.compile(
     r"(?:sudo )?apt(?:-get)? (?:update && (?:sudo )?apt(?:-get)? )?install (?:-y )?(?P<names>[\w.+-]+(?: [\w.+-]+)*)$"
 )
@@ -26,13 +26,17 @@ _CHECKS = re.compile(r"python3? -c |pip3? (?:show|list|check)\b")
 """What only looks whether it went well."""
 _SIF = Later(r"(?<![\w./-])([\w./-]+\.sif)\b")
 _BY_SIF = Later(r"\b(?:singularity|apptainer) (?:exec|run|shell)\b")
-_NAMED = Later(r"^\s*(?:#\d+ [\d.]+ )?(?:FROM|image:) +[\"']?([\w.-]+(?:[/:][\w.-]+)+)", re.MULTILINE)
+_NAMED = Later(
+    r"(?:^\s*|\}\}['\"]? )(?:#\d+ [\d.]+ )?(?:(?:FROM|image:) +[\"']?)?((?:[\w.-]+/)+[\w.-]+:[\w.-]+|(?<=FROM )[\w.-]+:[\w.-]+|(?<=image: )[\w.-]+:[\w.-]+)\s*$",
+    re.MULTILINE,
+)
+"""An image by its own line: in a Dockerfile, in a service's file, or as `docker inspect` prints it."""
 
 
 def into_its_place(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
     """The fixes; those that install packages say where, if what starts the program is a container's image."""
     sealed = bool(_BY_SIF.search(case.text)) and not case.windows
-    launcher = "" if "jetson" in case.tools else launched_by(case)  # a board's images hold its own builds
+    launcher = "" if "jetson" in case.tools else _seen_by(case)  # a board's images hold its own builds
     for fix in fixes:
         lines = [line for line in str(fix.command).splitlines() if not _CHECKS.match(line)]
         if not lines or _typed_elsewhere(fix):
@@ -43,6 +47,14 @@ def into_its_place(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
             yield _into_an_image(fix, lines, launcher, case)
         else:
             yield fix
+
+
+_LOGS = Later(r"\b(?:docker|podman) (?:container )?logs\b")
+
+
+def _seen_by(case: Asked) -> str:
+    """What starts the container, also where its output alone was looked at."""
+    return launched_by(case) or ("docker" if not case.windows and _LOGS.search(case.text) else "")
 
 
 def _typed_elsewhere(fix: Fix) -> bool:
@@ -77,6 +89,9 @@ def _as_written(line: str) -> str:
         return f"RUN apt-get update && apt-get install -y {apt['names']}"
     if given := _SET.match(line):
         return f"ENV {given[1]}"
+    if by_uv := re.match(r"(python3? -m )?uv pip (install|uninstall) ", line):
+        first = "" if by_uv[1] else "pip install uv && "
+        return f"RUN {first}{by_uv[1] or ''}uv pip {by_uv[2]} --system {line[by_uv.end() :]}"
     return f"RUN {re.sub(r'^(?:python3? -m )?pip3? ', 'pip ', line)}"
 
 
