@@ -28,8 +28,10 @@ SECONDS = 100
 SIDE_BY_SIDE = 2
 BESIDE = ("torchvision", "torchaudio", "keras", "tf_keras")
 """Packages that are imported with the framework that they are built on, where they are installed."""
-NOT_TRIED = frozenset({"vllm", "deepspeed", "sglang", "tensorrt_llm", "mpi4py", "horovod", "apex"})
-"""Their imports start compilers or servers, or take long."""
+NOT_TRIED = frozenset(
+    {"vllm", "deepspeed", "sglang", "tensorrt_llm", "mpi4py", "horovod", "apex", "tensorflow_io_gcs_filesystem"}
+)
+"""Their imports start compilers or servers, take long, or are made by their framework, once."""
 PARTS = {"tensorflow": ("sum:tensorflow", "tensorflow:keras.layers"), "torch": ("sum:torch",), "jax": ("sum:jax",)}
 COMPILERS = {
     "torch": ("triton/backends/nvidia/bin/ptxas",),
@@ -92,7 +94,7 @@ def _of_package(one: Imported, tree: Sequence[Dependent]) -> Imported:
 
 def _never_tried(tree: Sequence[Dependent]) -> Iterator[Imported]:
     for one in tree:
-        for module in NOT_TRIED.intersection(one.modules):
+        for module in NOT_TRIED.intersection(one.modules) - {"tensorflow_io_gcs_filesystem"}:
             yield Imported(module, one.base, "untried", package=one.told)
 
 

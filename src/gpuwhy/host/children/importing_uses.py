@@ -71,14 +71,25 @@ def onnx_model():
 def onnxruntime_session():
     """A model as this onnx writes it, run by this onnxruntime."""
     numpy, ort = importlib.import_module("numpy"), importlib.import_module("onnxruntime")
-    session = ort.InferenceSession(small_model().SerializeToString(), providers=["CPUExecutionProvider"])
+    model, providers = small_model(), ["CPUExecutionProvider"]
+    try:
+        session = ort.InferenceSession(model.SerializeToString(), providers=providers)
+    except Exception:
+        model.ir_version -= 1  # the newest onnx is mostly one ahead of the newest onnxruntime, and exporters know it
+        session = ort.InferenceSession(model.SerializeToString(), providers=providers)
     session.run(None, {"x": numpy.ones(2, "float32")})
 
 
 def tensorboard_writer():
     """What a writer of TensorBoard takes from TensorFlow, or from what stands in for it; each plug-in once."""
     getattr(importlib.import_module("tensorboard.compat").tf.io.gfile, "exists")  # noqa: B009
-    names = [getattr(one, "plugin_name", None) for one in importlib.import_module("tensorboard.default").get_plugins()]
+    try:
+        plugins = importlib.import_module("tensorboard.default").get_plugins()
+    except ImportError:
+        if there("tensorflow"):
+            return  # it came with TensorFlow, which does not start it
+        raise
+    names = [getattr(one, "plugin_name", None) for one in plugins]
     twice = sorted({one for one in names if one and names.count(one) > 1})
     if twice:
         raise ValueError("Duplicate plugins for name " + twice[0])
@@ -253,8 +264,10 @@ def inner(name):
 
 
 def module_of(folder, entry):
-    """The name of a module or package in a folder; "" for what is none."""
+    """The name of a package, a compiled module or one that people import first; "" for anything else."""
     ends = [one for one in (".py", *importlib.machinery.EXTENSION_SUFFIXES) if entry.endswith(one)]
     own = entry[: -len(ends[-1])] if ends else entry
+    if ends == [".py"] and own not in PLAIN:
+        return ""  # it may be a program
     package = not ends and os.path.exists(os.path.join(folder, entry, "__init__.py"))
     return own if (ends or package) and own.isidentifier() else ""
