@@ -105,7 +105,7 @@ class Repository:
         folder, name = posixpath.split(path)
         if _LOCKS.fullmatch(name):
             return folder in self._above or posixpath.dirname(folder) in self._above[:1]
-        compiled = self.path.endswith((".in", "pyproject.toml", "setup.py", "setup.cfg")) and name.endswith(".txt")
+        compiled = self.path.endswith((".in", "pyproject.toml")) and name.endswith(".txt")
         return compiled and folder in self._above and bool(_COMPILED.search(self._read(path) or ""))
 
     @cached_property

@@ -55,7 +55,7 @@ _IMPORTING = {
     "ultralytics": ("ultralytics",), "albumentations": ("albumentations",), "easyocr": ("easyocr",),
     "supervision": ("supervision",), "mmcv": ("mmcv", "mmdet", "mmseg"), "mmengine": ("mmengine", "mmdet"),
     "imgaug": ("imgaug",), "insightface": ("insightface",), "deepface": ("deepface",), "retina-face": ("retinaface",),
-    "mediapipe": ("mediapipe",), "paddleocr": ("paddleocr",), "invisible-watermark": ("imwatermark",),
+    "mediapipe": ("mediapipe",), "paddleocr": ("paddleocr",),
     "controlnet-aux": ("controlnet_aux",), "yolov5": ("yolov5",), "gfpgan": ("gfpgan",), "basicsr": ("basicsr",),
     "facexlib": ("facexlib",), "realesrgan": ("realesrgan",), "segment-geospatial": ("samgeo",), "rembg": ("rembg",),
 }  # fmt: skip
