@@ -133,9 +133,9 @@ repository builds, OpenCV that nobody imports, a pip that is pinned elsewhere, a
 three texts that name another release than would come. With all files of the repository given, as a user would, it is
 61 findings in 163 files: 47 true, 13 false, nine of them borderline. Strict readers with a repository at hand find
 more wrong than the author of set I did with the file. Since then a file is judged with its repository (locks, Pythons,
-pips, indexes and images that other files name, what its programs import): of those 17 false ones one is left where the
-whole repository is given, and none of the true ones that were said of those repositories before is lost; that is
-training, and no unseen file says yet what it is worth.
+pips, indexes and images that other files name, what its programs import): the same 177 files give 66 findings, 63 of
+them called true, three false (two borderline); three true ones that were borderline are said no more. Where the whole
+repository could be had, 12 false ones became one. That is training, and no unseen file says yet what it is worth.
 
 Ten and more files of each kind were then written by the author, other in package, syntax and file from those of G and
 H, before lint saw them (those on variables after). Found at first contact, and after one round of mending: packages
