@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from typing import Literal
 
 from gpuwhy.host.base import Host
+from gpuwhy.loader.configured import configured
+from gpuwhy.loader.configured import unlisted as unlisted
 from gpuwhy.loader.frameworks import run as run
-from gpuwhy.loader.glibc import World, candidates, glibc_version, look_at
+from gpuwhy.loader.glibc import World, candidates, default_folders, glibc_version, look_at
 from gpuwhy.loader.outcome import FOUND, Missing
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
-from gpuwhy.model.facts import DriverLibrary, Facts, Fate, LibraryCopy, Rule
+from gpuwhy.model.facts import DriverLibrary, Facts, Fate, LibraryCopy, Rule, way
 
 SEARCH = "loader search"
 LIBCUDA, LIBNVML = "libcuda.so.1", "libnvidia-ml.so.1"
@@ -21,6 +23,8 @@ _SUFFIX = re.compile(r"\.so\.(\d[\d.]*\.\d[\d.]*)$")  # libcuda.so.580.159.04, n
 _STUB_BYTES = 1 << 20  # a real driver library has tens of MB, the toolkit's stub some 70 KB
 _WSL = "/usr/lib/wsl/"
 _ASIDE = ("/usr/lib/wsl/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/local/cuda/compat")
+_INSTALLED = ("/usr/lib/wsl/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/run/opengl-driver/lib")
+"""Besides the default folders, where a driver's libraries are put by whoever brings the driver."""
 _CUDNN_TELLS = re.compile(r"libcudnn_(graph|ops|adv|ops_infer|cnn_infer|adv_infer)\.so")
 _PROVIDES = {
     "libcublas": r"cublas(?!Lt)",
@@ -99,16 +103,39 @@ def _copy(world: World, name: str, path: str, via: str) -> DriverLibrary | None:
     elf = world.host.elf(path)
     if outcome == FOUND and isinstance(elf, Known) and elf.value.extent > size:
         health, broken = f"truncated: needs {elf.value.extent} bytes, has {size}", True
+    kind = _kind(path, real, size)
     return DriverLibrary(
         name=name,
         path=path,
         real=real,
         found_via=via,
-        kind=_kind(path, real, size),
+        kind=kind,
         version=_version(world.host, real),
         health=known(health, "file", real),
         broken=broken,
+        yields=_yields(world, path, via, kind),
     )
+
+
+def _yields(world: World, path: str, via: str, kind: str) -> bool:
+    """Whether a driver's own copy comes before this one, or in its place, on a machine whose driver is brought.
+
+    The order of the cache is that of ld.so.conf: what a file there names before the system's folder is found first.
+    """
+    folder = path.rpartition("/")[0]
+    if any(folder == one or folder.startswith(f"{one}/nvidia") for one in (*default_folders(world), *_INSTALLED)):
+        return kind in ("driver", "wsl")
+    if way(via).rule is not Rule.CACHE:
+        return way(via).rule is Rule.OFF_PATH
+    listed, systems = configured(world.host), default_folders(world)
+    first = next((n for n, one in enumerate(listed) if one in systems), len(listed))
+    at = next((n for n, one in enumerate(listed) if _same(world.host, one, folder)), None)
+    return at is not None and at > first
+
+
+def _same(host: Host, one: str, other: str) -> bool:
+    """Whether two names are those of one folder."""
+    return one == other or value_or(host.real(one), one) == value_or(host.real(other), other)
 
 
 def _kind(path: str, real: str, size: int) -> Literal["driver", "stub", "compat", "wsl"]:

@@ -128,7 +128,7 @@ def needs(host: Host, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
     frameworks = facts.target.frameworks
     sees_variables = isinstance(host.environ(), Known)
     out = [
-        _needed(facts, framework, opened, by_name, sees_variables)
+        _needed(host, facts, framework, opened, by_name, sees_variables)
         for framework in value_or(frameworks, ())
         if framework.name in by_name and isinstance(framework.opens, Known)
         for opened in framework.opens.value
@@ -137,14 +137,16 @@ def needs(host: Host, facts: Facts) -> Fact[tuple[NeededLibrary, ...]]:
 
 
 def _needed(
-    facts: Facts, framework: Framework, opened: Opened, trees: dict[str, LoadTree], sees_variables: bool
+    host: Host, facts: Facts, framework: Framework, opened: Opened, trees: dict[str, LoadTree], sees_variables: bool
 ) -> NeededLibrary:
     system, copies = system_of(facts), _copies(facts)
     missing = _missing_of(trees[framework.name], system, opened.name)
     found, via = _search(facts, framework, opened, trees, missing)
+    forgotten = ""
     if isinstance(found, Absent) and not via:
+        forgotten = system.unlisted(host, opened.name, value_or(facts.surroundings.machine, ""))
         doubt = system.doubt(sees_variables, missing is not None)
-        if doubt and not _no_copy(facts, system, opened.name):
+        if doubt and not forgotten and not _no_copy(facts, system, opened.name):
             found = Unknown(f"{opened.name}: {doubt}")
     lost = isinstance(found, Absent)
     return NeededLibrary(
@@ -158,6 +160,7 @@ def _needed(
         elsewhere=_elsewhere(system, copies, opened.name) if lost else (),
         other_versions=_others(system, copies, opened.name) if lost else (),
         refused=missing.refused if missing and isinstance(found, Unknown) else "",
+        unlisted=forgotten if lost else "",
     )
 
 

@@ -181,3 +181,8 @@ def tells(name: str, copy: LibraryCopy | None) -> bool:
 def doubt(sees_variables: bool, missing: bool) -> str:
     """Where a library may still be, where not everything could be searched."""
     return "" if sees_variables or missing else "not in the folder of the program or System32, and PATH was not seen"
+
+
+def unlisted(host: Host, name: str, machine: str) -> str:
+    """Windows keeps no cache of its search."""
+    return ""

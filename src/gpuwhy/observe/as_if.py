@@ -6,7 +6,6 @@ that says so. A part that was not told is Unknown, and decides nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TypeVar
 
 import msgspec
@@ -22,6 +21,7 @@ TOLD = Source("none", "as if", "told on the command line")
 NOT_TOLD = Unknown("as if on another machine: this was not told")
 _BY_VARIABLE = (Rule.LD_PRELOAD, Rule.LD_LIBRARY_PATH)
 _BY_FOLDER = (Rule.CACHE, Rule.DEFAULT)
+Copies = Fact[tuple[DriverLibrary, ...]]
 ANY = "a GPU"
 """The name of a GPU of which nothing is told."""
 
@@ -42,20 +42,25 @@ class Elsewhere(msgspec.Struct, frozen=True):
 def as_if(facts: Facts, machine: Elsewhere) -> Facts:
     """The facts of this environment on a machine that was told."""
     cards = machine.gpus or ((ANY, ""),)
-    stays = (*_BY_VARIABLE, *_BY_FOLDER) if _is_image(facts) else _BY_VARIABLE
-    stubs = [one for one in value_or(facts.loads.libcuda, ()) if one.kind == "stub" and one.rule in stays]
-    return _moved(facts, _devices(cards, machine), _driver(machine), _libraries(machine, "libcuda.so.1", stubs))
+    cuda = (*ahead(facts, facts.loads.libcuda), brought(machine, "libcuda.so.1"))
+    nvml = (*ahead(facts, facts.loads.libnvml), brought(machine, "libnvidia-ml.so.1"))
+    return _moved(facts, _devices(cards, machine), _driver(machine), Known(cuda, TOLD), Known(nvml, TOLD))
 
 
-def _is_image(facts: Facts) -> bool:
-    """Whether an image is judged: a libcuda.so.1 among its files stays where the driver's would be linked."""
-    around = facts.surroundings
-    return isinstance(around.offline, Known) and isinstance(around.container, Known)
+def ahead(facts: Facts, copies: Copies) -> tuple[DriverLibrary, ...]:
+    """The copies that programs get before the driver's on every machine: what variables lead to, and an image's files.
+
+    A live machine's folders and cache belong to its driver; those of a folder or an image come along wherever it goes.
+    """
+    comes_along = isinstance(facts.surroundings.offline, Known)
+    rules = (*_BY_VARIABLE, *_BY_FOLDER) if comes_along else _BY_VARIABLE
+    kinds = ("stub", "compat", "driver") if comes_along else ("stub",)
+    return tuple(one for one in value_or(copies, ()) if one.kind in kinds and one.rule in rules and not one.yields)
 
 
 def like(facts: Facts, other: Facts) -> Facts:
     """The facts of this environment on a machine that was recorded."""
-    moved = _moved(facts, other.devices, other.driver, other.loads.libcuda)
+    moved = _moved(facts, other.devices, other.driver, other.loads.libcuda, other.loads.libnvml)
     around = msgspec.structs.replace(
         moved.surroundings,
         container=other.surroundings.container,
@@ -64,8 +69,7 @@ def like(facts: Facts, other: Facts) -> Facts:
         wsl_device=other.surroundings.wsl_device,
         kernel_log=other.surroundings.kernel_log,
     )
-    loads = msgspec.structs.replace(moved.loads, libnvml=other.loads.libnvml)
-    return msgspec.structs.replace(moved, surroundings=around, loads=loads)
+    return msgspec.structs.replace(moved, surroundings=around)
 
 
 def named_machine(elsewhere: Elsewhere | Facts) -> str:
@@ -82,12 +86,12 @@ def somewhere(facts: Facts) -> Facts:
     return as_if(facts, Elsewhere())
 
 
-def _moved(facts: Facts, devices: Devices, driver: Driver, libcuda: Fact[tuple[DriverLibrary, ...]]) -> Facts:
+def _moved(facts: Facts, devices: Devices, driver: Driver, libcuda: Copies, libnvml: Copies) -> Facts:
     absent = Absent(TOLD)
     around = msgspec.structs.replace(
         facts.surroundings, container=absent, injected=absent, wsl=absent, wsl_device=absent, kernel_log=Known((), TOLD)
     )
-    loads = msgspec.structs.replace(facts.loads, libcuda=libcuda, libnvml=libcuda)
+    loads = msgspec.structs.replace(facts.loads, libcuda=libcuda, libnvml=libnvml)
     return msgspec.structs.replace(facts, devices=devices, driver=driver, surroundings=around, loads=loads)
 
 
@@ -130,15 +134,14 @@ def _driver(machine: Elsewhere) -> Driver:
     )  # fmt: skip
 
 
-def _libraries(machine: Elsewhere, name: str, first: Sequence[DriverLibrary]) -> Fact[tuple[DriverLibrary, ...]]:
-    """The driver's own, behind what this shell's variables would put before it on any machine."""
-    one = DriverLibrary(
+def brought(machine: Elsewhere, name: str) -> DriverLibrary:
+    """The driver's own, as a machine that was told has it."""
+    return DriverLibrary(
         name,
         f"/as if/{name}",
         f"/as if/{name}",
-        "ld.so.cache",
+        Rule.TOLD.value,
         "driver",
         _told(in_branch(machine.driver)),
         Known("ok", TOLD),
     )
-    return Known((*first, one), TOLD)

@@ -10,7 +10,7 @@ import msgspec
 
 from gpuwhy.model.fact import Fact, Known, Source, value_or
 from gpuwhy.model.facts import DeviceNode, DriverLibrary, Facts, Injected, Rule, Visibility
-from gpuwhy.observe.as_if import Elsewhere, as_if, like
+from gpuwhy.observe.as_if import Copies, Elsewhere, ahead, as_if, brought, like
 from gpuwhy.observe.visibility import VARIABLE, read, reads_nothing
 
 STARTED = Source("none", "as started", "with --gpus all")
@@ -18,7 +18,6 @@ NOTHING = ("void", "none")
 _ALWAYS = ("compute", "all")
 """The capabilities that bring libcuda."""
 _NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia0")
-_BEFORE = (Rule.LD_LIBRARY_PATH, Rule.LD_PRELOAD)
 
 
 def is_image(facts: Facts) -> bool:
@@ -29,7 +28,8 @@ def is_image(facts: Facts) -> bool:
 
 def as_started(facts: Facts, machine: Elsewhere | None = None) -> Facts:
     """The facts in a container of this image, on a machine with a GPU and a driver that fits, or as they were told."""
-    moved = as_if(facts, machine or Elsewhere())
+    told = machine or Elsewhere()
+    moved = as_if(facts, told)
     variables = {one.name: one.value for one in value_or(facts.environment.variables, ())}
     asked = variables.get("NVIDIA_DRIVER_CAPABILITIES", "")
     compute, utility = _brings(asked, _ALWAYS), _brings(asked, ("utility", "all"))
@@ -39,8 +39,8 @@ def as_started(facts: Facts, machine: Elsewhere | None = None) -> Facts:
     )
     loads = msgspec.structs.replace(
         moved.loads,
-        libcuda=_beside(facts, "libcuda.so.1", facts.loads.libcuda, moved.loads.libcuda, compute),
-        libnvml=_beside(facts, "libnvidia-ml.so.1", facts.loads.libnvml, moved.loads.libnvml, utility),
+        libcuda=_beside(facts, facts.loads.libcuda, brought(told, "libcuda.so.1"), compute),
+        libnvml=_beside(facts, facts.loads.libnvml, brought(told, "libnvidia-ml.so.1"), utility),
     )
     nodes = Known(tuple(DeviceNode(path, True, True, "crw-rw-rw-", Known("ok", STARTED)) for path in _NODES), STARTED)
     return msgspec.structs.replace(
@@ -77,21 +77,14 @@ def _visible(moved: Facts, value: str | None, told: bool) -> Fact[Visibility]:
     return Known(read(value, devices), Source("env", VARIABLE))
 
 
-_Copies = Fact[tuple[DriverLibrary, ...]]
-
-
-def _beside(facts: Facts, name: str, own: _Copies, theirs: _Copies, brought: bool) -> _Copies:
+def _beside(facts: Facts, own: Copies, host: DriverLibrary, comes: bool) -> Copies:
     """The image's copies that are searched first, the host's, and then the rest of the image's."""
-    mine = value_or(own, ())
-    before = [one for one in mine if one.rule in _BEFORE]
-    rest = [one for one in mine if one not in before]
+    first = ahead(facts, own)
+    rest = [one for one in value_or(own, ()) if one not in first]
     folder = "/usr/lib64" if _red_hat(facts) else f"/usr/lib/{value_or(facts.surroundings.machine, 'x86_64')}-linux-gnu"
-    path = f"{folder}/{name}"
-    found = Rule.BROUGHT.value
-    placed = [
-        msgspec.structs.replace(one, name=name, path=path, real=path, found_via=found) for one in value_or(theirs, ())
-    ]
-    return Known((*before, *(placed if brought else ()), *rest), STARTED)
+    path = f"{folder}/{host.name}"
+    placed = msgspec.structs.replace(host, path=path, real=path, found_via=Rule.BROUGHT.value)
+    return Known((*first, *((placed,) if comes else ()), *rest), STARTED)
 
 
 def _red_hat(facts: Facts) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 from gpuwhy._version import __version__
 from gpuwhy.model.cause import Cause
 from gpuwhy.model.expect import gpu_claimed, gpu_present
-from gpuwhy.model.fact import Absent, Known, value_or
+from gpuwhy.model.fact import Absent, Known, Unknown, value_or
 from gpuwhy.model.facts import Facts, Framework
 from gpuwhy.model.report import Noticed, Report, Shown, Status, Verdict
 from gpuwhy.model.version import major_minor
@@ -122,7 +122,8 @@ def _means_gpu(facts: Facts) -> bool:
 def _with_gpu(causes: Sequence[Cause], facts: Facts, shown: Sequence[Shown], again: str) -> tuple[Shown, ...]:
     """The causes that would show on a machine like this that has a GPU, and do not here."""
     here = {c.id for c in shown if c.found}
-    asked = [c for c in causes if c.layer in _LATER or c.id in _ALSO_LATER]
+    along = _CARRIED if isinstance(facts.surroundings.offline, Known) else frozenset()
+    asked = [c for c in causes if c.layer in _LATER or c.id in _ALSO_LATER | along]
     found, _ = _without_notes(named(rank(judge(asked, facts)), again))
     later = [c for c in found if c.found and c.id not in here and c.id not in _CHOSEN]
     return tuple(msgspec.structs.replace(c, stops=False, with_gpu=True) for c in later)
@@ -131,6 +132,8 @@ def _with_gpu(causes: Sequence[Cause], facts: Facts, shown: Sequence[Shown], aga
 _LATER = ("cuda", "cudnn", "install", "env", "framework")
 _ALSO_LATER = frozenset({"device.selection"})
 """A file of the environment may hide whatever GPU there is."""
+_CARRIED = frozenset({"driver.stub", "driver.compat_misuse", "driver.library_mismatch"})
+"""What a folder's own files put before the driver of whichever machine they come to."""
 _CHOSEN = frozenset({"framework.cpu_only", "framework.platform_dropped"})
 """A build for the CPU on a machine without a GPU is what somebody chose."""
 
@@ -150,6 +153,8 @@ def _status(shown: Sequence[Shown], facts: Facts) -> Status:
     if unfinished(facts):
         return "unknown"
     answers = bool(value_or(facts.devices.devices, ()))
+    if answers and _left_open(facts):
+        return "unknown"
     return "healthy" if answers or isinstance(gpu_present(facts), Absent) else "unknown"
 
 
@@ -162,6 +167,7 @@ def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict
     if status == "unknown":
         return (
             unfinished(facts)
+            or _left_open(facts)
             or _as_files_tell(facts)
             or _nothing_to_judge(facts)
             or "Cannot tell whether the GPU stack works here"
@@ -171,6 +177,18 @@ def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict
     claim = gpu_claimed(facts)
     note = f" ({claim.value}, but there is no NVIDIA GPU)" if isinstance(claim, Known) else ""
     return f"Healthy, CPU only: this machine has no NVIDIA GPU{note}{not_tried(facts)}"
+
+
+def _left_open(facts: Facts) -> str:
+    """The headline where it is not known whether a framework finds what it cannot do without; "" elsewhere."""
+    able = {one.name: one.title for one in value_or(facts.target.frameworks, ()) if value_or(one.gpu_build, False)}
+    needs = facts.loads.needs
+    if able and isinstance(needs, Unknown):
+        return f"Cannot tell whether {next(iter(able.values()))} finds its libraries: {needs.reason}"
+    lost = [one for one in value_or(needs, ()) if one.framework in able and not one.optional]
+    for one, why in ((one, one.found) for one in lost if isinstance(one.found, Unknown)):
+        return f"Cannot tell whether {able[one.framework]} works: {why.reason}"
+    return ""
 
 
 def _no_framework(facts: Facts) -> bool:
@@ -225,4 +243,5 @@ def _effect(shown: Shown, cause: Cause) -> str:
         return cause.effect.format(subject=shown.subject or "this machine", because=shown.said)
     if shown.subject:
         return f"{shown.subject} will not use the GPU"
-    return "No program can use the GPU here" if shown.stops else "The GPU works, with a limitation"
+    stops = shown.stops or (shown.with_gpu and cause.stops)
+    return "No program can use the GPU here" if stops else "The GPU works, with a limitation"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from gpuwhy.causes.shared.probed import answered
 from gpuwhy.causes.shared.winner import (
     as_driver_library,
+    as_the_cache_stands,
     folder_of,
     in_image,
     in_trees,
     no_driver,
+    off_the_cache,
     off_the_path,
     off_the_path_of_an_image,
     winner,
@@ -74,9 +76,10 @@ def _forced(case: Case, one: DriverLibrary) -> Finding:
 
 
 def _older(case: Case, one: DriverLibrary, version: str, module: str) -> Finding:
-    return proof(
+    unless = as_the_cache_stands(case.facts, one)
+    return (strong if unless else proof)(
         f"libcuda {version} from cuda-compat hides the driver's own {module}: an older libcuda does not fit a newer "
-        "kernel module (error 803)",
+        f"kernel module (error 803){unless}",
         _seen(case, one),
         saw(f"kernel module {module}", case.facts.driver.module_version),
         know("cuda-compat is for kernel modules older than itself", RULES),
@@ -124,6 +127,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return (off_the_path_of_an_image(case.facts, folder),)
     if copies and copies[0].rule is Rule.LD_LIBRARY_PATH:
         out.append(off_the_path(folder))
+    if copies and copies[0].kind == "compat" and copies[0].rule is Rule.CACHE:
+        out.append(off_the_cache(case.facts, folder))
     out.append(Fix("Remove the package", on.linux(f"sudo apt remove {package} && sudo ldconfig"), root=True))
     if isinstance(case.facts.surroundings.container, Known):
         out.append(

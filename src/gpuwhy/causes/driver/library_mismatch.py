@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from gpuwhy.causes.shared.probed import answered
-from gpuwhy.causes.shared.winner import in_image, no_driver, winner
+from gpuwhy.causes.shared.winner import (
+    as_the_cache_stands,
+    folder_of,
+    foreign,
+    in_image,
+    no_driver,
+    off_the_path,
+    winner,
+)
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, saw, strong
 from gpuwhy.model.fact import Known, value_or
@@ -22,8 +30,10 @@ def versions_differ(case: Case) -> Finding | None:
     for one in filter(None, map(winner, (facts.loads.libcuda, facts.loads.libnvml))):
         version = one.version.need() if one.kind == "driver" else None
         if version and numbers(version) != numbers(module):
-            return proof(
-                f"{one.name} is {version}, the loaded kernel module is {module}{_since_boot(case)}",
+            unless = as_the_cache_stands(facts, one)
+            before = f" ({one.path}, found before the driver's own)" if foreign(one) else ""
+            return (strong if unless else proof)(
+                f"{one.name} is {version}{before}, the loaded kernel module is {module}{_since_boot(case)}{unless}",
                 saw(f"{one.real}, found by {one.found_via}", one.version),
                 saw(f"NVRM version {module}", facts.driver.module_version),
                 *_upgrade(case),
@@ -36,17 +46,32 @@ def versions_differ(case: Case) -> Finding | None:
 
 def baked_in(case: Case) -> Finding | None:
     """An image that carries a driver of its own: the host's libraries come beside it, and both have one name."""
-    around, copies = case.facts.surroundings, case.facts.loads.libcuda
-    if value_or(around.container, "") != "image" or not isinstance(around.offline, Known):
+    around, loads = case.facts.surroundings, case.facts.loads
+    image = value_or(around.container, "") == "image"
+    if not isinstance(around.offline, Known):
         return None
-    own = [one for one in copies.need() or () if one.kind == "driver" and one.rule is not Rule.BROUGHT]
+    own = _carried(case, image)
+    if not own and not image:
+        return None
     if not own:
-        return against("the image carries no driver library of its own", saw("no libcuda of a driver", copies))
+        return against("the image carries no driver library of its own", saw("no libcuda of a driver", loads.libcuda))
     version, told = value_or(own[0].version, "of unknown version"), value_or(case.facts.driver.module_version, "")
     if told and numbers(told) == numbers(version):
         return against(f"the image's own driver library is {version}, as the host's", saw(own[0].real, own[0].version))
-    text = f"the image carries a driver's libcuda of its own ({version}), which fits hosts of that driver only"
+    what = own[0].name.partition(".so")[0]
+    whose = f"the image carries a driver's {what} of its own" if image else f"these files carry a driver's {what}"
+    text = f"{whose} ({version}), which fits hosts of that driver only"
     return mild(strong(text, saw(own[0].real, own[0].version)))
+
+
+def _carried(case: Case, image: bool) -> list[DriverLibrary]:
+    """The driver's libraries among the files: of an image all of libcuda, else those where no driver puts them."""
+    loads = case.facts.loads
+    cuda = [one for one in loads.libcuda.need() or () if one.kind == "driver" and one.rule is not Rule.BROUGHT]
+    return [
+        *(one for one in cuda if image or foreign(one)),
+        *(one for one in value_or(loads.libnvml, ()) if foreign(one)),
+    ]
 
 
 def nvml_refuses(case: Case) -> Finding | None:
@@ -90,6 +115,8 @@ def _since_boot(case: Case) -> str:
 def fixes(case: Case) -> tuple[Fix, ...]:
     """In a container: drop the baked-in driver. Else load the module that fits, or build it first."""
     facts = case.facts
+    if astray := _astray(case):
+        return _taken_away(case, astray)
     if in_image(facts):
         text = "Remove the driver from the image, in its Dockerfile; the runtime brings the host's libraries"
         line = on.dockerfile("RUN apt-get purge -y 'libnvidia-compute-*' 'nvidia-driver-*' 'nvidia-utils-*'")
@@ -112,6 +139,23 @@ def fixes(case: Case) -> tuple[Fix, ...]:
             on.host("sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia; "
             "sudo modprobe nvidia"), root=True),
     )  # fmt: skip
+
+
+def _astray(case: Case) -> DriverLibrary | None:
+    """The copy of a driver's library that comes first from where no driver puts one."""
+    loads = case.facts.loads
+    firsts = (*value_or(loads.libcuda, ())[:1], *value_or(loads.libnvml, ())[:1])
+    return next((one for one in firsts if one.on_path and foreign(one)), None)
+
+
+def _taken_away(case: Case, one: DriverLibrary) -> tuple[Fix, ...]:
+    """The driver brings its libraries itself: a copy of another one goes."""
+    files = f"{folder_of(one.path)}/{one.name.removesuffix('.1')}*"
+    text = f"Delete {files}, a copy of another driver's library; the driver brings its own"
+    if in_image(case.facts):
+        return (Fix(text, on.dockerfile(f"RUN rm {files} && ldconfig")),)
+    out = [off_the_path(folder_of(one.path))] if one.rule is Rule.LD_LIBRARY_PATH else []
+    return (*out, Fix(text, on.linux(f"sudo rm {files} && sudo ldconfig"), root=True))
 
 
 CAUSE = Cause(

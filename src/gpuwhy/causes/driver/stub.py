@@ -5,13 +5,16 @@ from __future__ import annotations
 from gpuwhy.causes.shared.probed import answered
 from gpuwhy.causes.shared.winner import (
     as_driver_library,
+    as_the_cache_stands,
     folder_of,
     in_image,
     in_trees,
     no_driver,
     no_nodes_in_container,
+    off_the_cache,
     off_the_path,
     off_the_path_of_an_image,
+    told,
     winner,
 )
 from gpuwhy.model import on
@@ -28,10 +31,15 @@ def stub_wins(case: Case) -> Finding | None:
     cuda, nvml = case.facts.loads.libcuda, case.facts.loads.libnvml
     one = winner(cuda)
     if one and one.kind == "stub":
-        return proof(
-            f"programs get the stub {one.path} instead of the driver's libcuda (error 34)",
+        unless = as_the_cache_stands(case.facts, one)
+        return (strong if unless else proof)(
+            f"programs get the stub {one.path} instead of the driver's libcuda (error 34){unless}",
             saw(f"{one.path}, found by {one.found_via}", cuda),
-            *(saw(f"the real one: {real.path}", cuda) for real in _real(cuda)[:1] if real.path != one.path),
+            *(
+                saw(f"the real one: {real.path}", cuda)
+                for real in _real(cuda)[:1]
+                if real.path != one.path and not told(real)
+            ),
         )
     if theirs := in_trees(case.facts, "stub"):
         who, loaded = theirs
@@ -82,22 +90,15 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if stub and stub.rule is Rule.LD_LIBRARY_PATH:
         out.append(off_the_path(folder))
     else:
-        out.append(
-            Fix(
-                f"Remove {folder} from the file that this names, then rebuild the loader's cache",
-                on.linux(f"grep -rl '{folder}' /etc/ld.so.conf /etc/ld.so.conf.d; sudo ldconfig"),
-                root=True,
-            )
-        )
-    for real in _real(case.facts.loads.libcuda)[:1]:
-        out.append(
-            Fix(
-                "Or put the driver's folder first, for this shell",
-                on.linux(f"export LD_LIBRARY_PATH={folder_of(real.path)}:$LD_LIBRARY_PATH"),
-                safe=True,
-            )
-        )
-    return tuple(out)
+        out.append(off_the_cache(case.facts, folder))
+    return (*out, *_driver_first(case))
+
+
+def _driver_first(case: Case) -> tuple[Fix, ...]:
+    """The folder of the driver's own library before all others, where it has one here."""
+    text = "Or put the driver's folder first, for this shell"
+    real = [folder_of(one.path) for one in _real(case.facts.loads.libcuda)[:1] if not told(one)]
+    return tuple(Fix(text, on.linux(f"export LD_LIBRARY_PATH={one}:$LD_LIBRARY_PATH"), safe=True) for one in real)
 
 
 CAUSE = Cause(

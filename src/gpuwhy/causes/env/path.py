@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from gpuwhy.causes.shared import ahead, before, imported, needs
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.windows import activate, in_store_python, instead_of_store, on_windows, path_for_good, shown
+from gpuwhy.causes.shared.winner import in_image
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, proof, saw, strong, weak
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
-from gpuwhy.model.facts import Exported, Imported
+from gpuwhy.model.facts import Exported, Imported, NeededLibrary
 
 
 def outside_the_search(case: Case) -> Finding | None:
     """The right file exists; the loader never looks there."""
-    found = needs.lost(case, needs.anything, "elsewhere")
+    found = [one for one in needs.lost(case, needs.anything, "elsewhere") if not one.unlisted]
     if not found:
         return None
     folders, what = needs.folders_of(case, found), "them" if len(found) > 1 else "it"
@@ -29,6 +30,26 @@ def outside_the_search(case: Case) -> Finding | None:
         needs.saw_search(found[0]),
         *needs.saw_variables(case, outside=True),
     )
+
+
+def never_listed(case: Case) -> Finding | None:
+    """The loader's configuration names the folder; the cache, which is all that the loader reads, was made before."""
+    found = _unlisted(case)
+    if not found:
+        return None
+    what, they = ("them", "they are") if len(found) > 1 else ("it", "it is")
+    offline = isinstance(case.facts.surroundings.offline, Known)
+    unless = "; NVIDIA's container runtime runs it at the start, any other start goes without it" if offline else ""
+    return (strong if offline else proof)(
+        f"{needs.named(case)} opens {needs.listed(found)}; {found[0].unlisted} holds {what} and /etc/ld.so.conf names "
+        f"that folder, but {they} not in the loader's cache: ldconfig was not run since{unless}",
+        *(needs.saw_copy(case, f"{need.unlisted}/{need.name}") for need in found[:2]),
+        needs.saw_search(found[0]),
+    )
+
+
+def _unlisted(case: Case) -> list[NeededLibrary]:
+    return [one for one in needs.lost(case, needs.anything, "elsewhere", "displaced") if one.unlisted]
 
 
 def older_first(case: Case) -> Finding | None:
@@ -134,28 +155,41 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     put, tried = before.without_first(case, *before.SEARCHED), _searched(case)
     if put or tried:
         return put or before.without_part(case, *((tried.culprit, tried.part) if tried else ("", "")))
+    if _unlisted(case):
+        return (_listed_now(case),)
     first = ahead.put_first(case, "LD_LIBRARY_PATH")
     if first is not None:
         return before.without(case, first.variable, first.path)
     folders = needs.folders_of(case, needs.lost(case, needs.anything, "elsewhere"))
-    moved, interpreter = _moved(case), case.facts.target.interpreter
+    moved = _moved(case)
     if moved is not None and not folders:
         return (_renamed(case, moved),)
     if on_windows(case.facts):
         return _on_windows(case, folders)
-    fix = [needs.export(case, folders)]
+    return (needs.export(case, folders), *_for_good(case, folders))
+
+
+def _for_good(case: Case, folders: Sequence[str]) -> tuple[Fix, ...]:
+    """In the conda environment, or in the loader's configuration where the folder is the system's."""
+    interpreter = case.facts.target.interpreter
     if isinstance(interpreter, Known) and interpreter.value.kind == "conda":
         value = ":".join(word(folder) for folder in folders)
         command = f"conda env config vars set LD_LIBRARY_PATH={value}"
-        fix.append(
-            Fix("Permanently: set it in the conda environment, and activate the environment again", command, safe=True)
-        )
-    elif all(folder.startswith(("/usr/", "/opt/")) for folder in folders):
+        text = "Permanently: set it in the conda environment, and activate the environment again"
+        return (Fix(text, command, safe=True),)
+    if all(folder.startswith(("/usr/", "/opt/")) for folder in folders):
         lines = " ".join(word(folder) for folder in folders)
         command = on.linux(f"printf '%s\\n' {lines} | sudo tee /etc/ld.so.conf.d/cuda-libraries.conf && sudo ldconfig")
         undo = on.linux("sudo rm /etc/ld.so.conf.d/cuda-libraries.conf && sudo ldconfig")
-        fix.append(Fix("Permanently: add the folder to the loader's cache", command, root=True, undo=undo))
-    return tuple(fix)
+        return (Fix("Permanently: add the folder to the loader's cache", command, root=True, undo=undo),)
+    return ()
+
+
+def _listed_now(case: Case) -> Fix:
+    text = "Build the loader's cache anew, after the last library was copied in"
+    if in_image(case.facts):
+        return Fix(text, on.dockerfile("RUN ldconfig"), safe=True)
+    return Fix(text, on.linux("sudo ldconfig"), root=True, safe=True)
 
 
 def _on_windows(case: Case, folders: Sequence[str]) -> tuple[Fix, ...]:
@@ -203,6 +237,7 @@ CAUSE = Cause(
         older_first,
         own_second,
         ends_the_import,
+        never_listed,
         outside_the_search,
         another_first,
         leads_nowhere,

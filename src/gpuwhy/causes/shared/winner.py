@@ -7,13 +7,32 @@ from typing import Literal
 from gpuwhy.model import on
 from gpuwhy.model.cause import Finding, Fix, against, saw
 from gpuwhy.model.fact import Fact, Known, Unknown, value_or
-from gpuwhy.model.facts import DriverLibrary, Facts, LoadedLibrary
+from gpuwhy.model.facts import DriverLibrary, Facts, LoadedLibrary, Rule
 
 
 def winner(copies: Fact[tuple[DriverLibrary, ...]]) -> DriverLibrary | None:
     """The copy that a program gets; None when the loader finds none."""
     first = next(iter(copies.need() or ()), None)
     return first if first and first.on_path else None
+
+
+def as_the_cache_stands(facts: Facts, one: DriverLibrary) -> str:
+    """What else a container's start may bring: the order of an image's cache is not the last word; "" elsewhere."""
+    if not isinstance(facts.surroundings.offline, Known) or one.rule is not Rule.CACHE or _in_system(one):
+        return ""
+    return (
+        "; NVIDIA's container runtime runs ldconfig at the start, today's releases with the driver's folder first, "
+        "and any other start keeps this order"
+    )
+
+
+def foreign(one: DriverLibrary | None) -> bool:
+    """Whether a driver's library lies where no driver's installation puts it."""
+    return one is not None and one.kind == "driver" and not one.yields and not _in_system(one)
+
+
+def _in_system(one: DriverLibrary) -> bool:
+    return one.path.startswith(("/usr/lib", "/lib")) or told(one)
 
 
 def in_trees(facts: Facts, kind: str) -> tuple[str, LoadedLibrary] | None:
@@ -66,6 +85,20 @@ def off_the_path(folder: str) -> Fix:
         f'export LD_LIBRARY_PATH=$(printf %s "$LD_LIBRARY_PATH" | tr : "\\n" | grep -vxF "{written}" | paste -sd:)'
     )
     return Fix(f"Remove {folder} from LD_LIBRARY_PATH", command, safe=True)
+
+
+def off_the_cache(facts: Facts, folder: str) -> Fix:
+    """Take one folder out of the loader's configuration, and so out of its cache."""
+    text = f"Take {folder} out of the loader's configuration, and build its cache anew"
+    files, line = "/etc/ld.so.conf /etc/ld.so.conf.d/*.conf", f"'\\#^{folder}/*$#d'"
+    if in_image(facts):
+        return Fix(text, on.dockerfile(f"RUN sed -i {line} {files} && ldconfig"))
+    return Fix(text, on.linux(f"sudo sed -i {line} {files} && sudo ldconfig"), root=True)
+
+
+def told(one: DriverLibrary) -> bool:
+    """Whether it is the library of a machine that was only told of: it has no folder here."""
+    return one.rule is Rule.TOLD
 
 
 def in_image(facts: Facts) -> bool:

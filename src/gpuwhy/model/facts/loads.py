@@ -32,6 +32,7 @@ class Rule(Enum):
     GIVEN = "path given"
     OFF_PATH = "not on the search path"
     BROUGHT = "the container runtime"  # a library of the host's driver, in a container that was started with a GPU
+    TOLD = "the driver that was told"  # of a machine that is only told of
     PROGRAM = "folder of the program"  # from here on: the DLL search of Windows
     LIBRARY = "folder of the library"
     CURRENT = "current folder"
@@ -53,6 +54,7 @@ class DriverLibrary(Record, frozen=True, omit_defaults=True):
     version: Fact[str]  # driver_version of this file: 580.159.04
     health: Fact[str]  # "ok", or what is wrong with the file
     broken: bool = False  # the loader takes it, or stops at it, and it is not whole
+    yields: bool = False  # a driver's own copy, once it is there, is found before it, or takes its place
 
     @property
     def on_path(self) -> bool:
@@ -78,6 +80,7 @@ class NeededLibrary(Record, frozen=True, omit_defaults=True):
     elsewhere: tuple[str, ...]  # copies of that name outside the search
     other_versions: tuple[str, ...]  # copies of the same library with another SONAME
     refused: str = ""  # the file at which the search ends
+    unlisted: str = ""  # a folder that holds it and that ld.so.conf names, while the cache does not know of it
 
 
 def by_rpath(path: str) -> str:

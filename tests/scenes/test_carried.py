@@ -1,0 +1,146 @@
+"""What an image's files put before the driver of every machine they come to, and what only looks like it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpuwhy.app import Elsewhere, Options, Run, root_host
+from gpuwhy.binary.ldcache import CacheEntry
+from gpuwhy.cli.check import exit_code
+from gpuwhy.model.report import Report
+from tests.binary.test_ldcache import X86_64, new_format
+from tests.host.images import saved
+from tests.observe.envs import World, shared_object
+
+from .faulty_images import CUDA, ENV, good
+from .test_images import packed
+
+SYSTEM = "/usr/lib/x86_64-linux-gnu"
+STUBS, COMPAT = f"{CUDA}/stubs", "/usr/local/cuda-10.1/compat"
+TOLD = Elsewhere((("Tesla T4", "7.5"),), "535.104.05")
+BIG = shared_object(padding=1 << 21)
+NAMES = ("libcuda.so.1", "libnvidia-ml.so.1")
+
+
+def configure(world: World, **files: str) -> None:
+    """ld.so.conf.d, and the cache that ldconfig would make of it: of each name the copies in the order of folders."""
+    world.file("/etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n")
+    for name, folders in {"x86_64": f"# Multiarch\n{SYSTEM}", "cuda": CUDA, **files}.items():
+        world.file(f"/etc/ld.so.conf.d/{name}.conf", f"{folders}\n")
+    (world.root / SYSTEM[1:]).mkdir(parents=True, exist_ok=True)
+    remember(world, *(folder for _, folder in sorted({"x86_64": SYSTEM, "cuda": CUDA, **files}.items())))
+
+
+def remember(world: World, *folders: str) -> None:
+    found = [(name, folder) for folder in folders for name in sorted(os.listdir(world.root / folder[1:]))]
+    entries = [CacheEntry(name, f"{folder}/{name}", X86_64, 0) for name, folder in found if ".so" in name]
+    world.file("/etc/ld.so.cache", new_format(entries))
+
+
+def driver(world: World, folder: str, version: str, name: str = "libcuda.so") -> None:
+    world.file(f"{folder}/{name}.{version}", BIG)
+    os.symlink(f"{name}.{version}", world.root / folder[1:] / f"{name}.1")
+
+
+def stubs_first(world: World) -> None:
+    world.file(f"{STUBS}/libcuda.so.1", shared_object())
+    configure(world, **{"000_stubs": STUBS})
+
+
+def stubs_last(world: World) -> None:
+    world.file(f"{STUBS}/libcuda.so.1", shared_object())
+    configure(world, **{"z-cuda-stubs": STUBS})
+
+
+def link_to_a_stub(world: World) -> None:
+    world.file(f"{STUBS}/libcuda.so", shared_object())
+    (world.root / SYSTEM[1:]).mkdir(parents=True)
+    os.symlink(f"{STUBS}/libcuda.so", world.root / SYSTEM[1:] / "libcuda.so.1")
+    configure(world)
+
+
+def driver_in_local(world: World) -> None:
+    driver(world, "/usr/local/lib", "470.256.02")
+    configure(world, **{"000_local": "/usr/local/lib"})
+
+
+def nvml_in_local(world: World) -> None:
+    driver(world, "/usr/local/lib", "470.256.02", "libnvidia-ml.so")
+    configure(world, **{"000_local": "/usr/local/lib"})
+
+
+def driver_behind(world: World) -> None:
+    driver(world, "/opt/old", "470.256.02")
+    configure(world, zz_old="/opt/old")
+
+
+def compat_first(world: World) -> None:
+    driver(world, COMPAT, "418.226.00")
+    configure(world, **{"00-cuda-compat": COMPAT})
+
+
+def never_listed(world: World) -> None:
+    configure(world)
+    remember(world, SYSTEM)
+
+
+def cache_of_a_file_that_is_gone(world: World) -> None:
+    configure(world)
+    (world.root / CUDA[1:] / "libcublas.so.10").rename(world.root / SYSTEM[1:] / "libcublas.so.9")
+
+
+def as_it_should_be(world: World) -> None:
+    configure(world)
+
+
+BROKEN = [
+    (stubs_first, "driver.stub", STUBS), (link_to_a_stub, "driver.stub", "libcuda.so.1"),
+    (driver_in_local, "driver.library_mismatch", "rm /usr/local/lib/libcuda.so*"),
+    (nvml_in_local, "driver.library_mismatch", "rm /usr/local/lib/libnvidia-ml.so*"),
+    (compat_first, "driver.compat_misuse", COMPAT), (never_listed, "env.path", "ldconfig"),
+]  # fmt: skip
+SOUND = [stubs_last, driver_behind, as_it_should_be]
+
+
+def judged(build: Callable[[World], None], root: Path, image: bool, elsewhere: Elsewhere | None) -> Report:
+    world = World(root / "root")
+    good(world)
+    build(world)
+    where = saved(root / "i", packed(world.root), env=[*ENV, "NVIDIA_VISIBLE_DEVICES=all"]) if image else world.root
+    return Run(root_host(str(where)), Options(python="/venv"), elsewhere=elsewhere).report()
+
+
+@pytest.mark.parametrize("image", [False, True], ids=["folder", "image"])
+@pytest.mark.parametrize(("build", "cause", "fix"), BROKEN, ids=[row[0].__name__ for row in BROKEN])
+def test_what_comes_first_on_every_machine_is_named(build, cause, fix, image, tmp_path):
+    report = judged(build, tmp_path, image, TOLD)
+    first = report.causes[0]
+    assert (first.id, exit_code(report)) == (cause, 1), report.headline
+    assert any(fix in f"{one.text} {one.command}" for one in first.fixes), first.fixes
+    assert not any("/as if" in one.command for one in first.fixes)
+
+
+@pytest.mark.parametrize("image", [False, True], ids=["folder", "image"])
+@pytest.mark.parametrize("build", SOUND)
+def test_what_the_driver_comes_before_accuses_nobody(build, image, tmp_path):
+    report = judged(build, tmp_path, image, TOLD)
+    assert ([c.id for c in report.causes if c.found and c.stops], report.status) == ([], "healthy"), report.headline
+
+
+@pytest.mark.parametrize("told", [None, Elsewhere((("Tesla T4", "7.5"),)), Elsewhere(driver="535.104.05"), TOLD])
+@pytest.mark.parametrize("build", [stubs_first, driver_in_local, never_listed, cache_of_a_file_that_is_gone])
+def test_no_flag_makes_it_healthy(build, told, tmp_path):
+    report = judged(build, tmp_path, False, told)
+    assert report.status != "healthy"
+    assert "Nothing wrong" not in report.headline
+    assert "can work" not in report.headline
+
+
+def test_the_order_of_the_cache_is_not_the_last_word_in_a_container(tmp_path):
+    report = judged(stubs_first, tmp_path, False, TOLD)
+    assert "container runtime runs ldconfig" in report.causes[0].because[0].text
+    assert report.causes[0].confidence < 0.9
