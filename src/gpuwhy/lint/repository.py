@@ -13,6 +13,7 @@ from itertools import islice
 
 from gpuwhy.lint.naming import named_pythons
 from gpuwhy.lint.sheet import Read, holds_only
+from gpuwhy.lint.versions import PYTHONS
 from gpuwhy.model.words import normal
 
 Shared = dict[tuple[str, ...], tuple[str, ...]]
@@ -90,7 +91,8 @@ class Repository:
         for path, text in self._texts(lambda one: self._near(one) or _is_dockerfile(one)):
             if not self._near(path) and not _installs(text, own):
                 continue
-            found += named_pythons(_name(path), text, own)
+            named = named_pythons(_name(path), text, own)
+            found += named if PYTHONS[-1] not in named else ()  # ">=3.8" keeps nobody from the newest
         return tuple(dict.fromkeys(found))
 
     def locked(self, name: str) -> tuple[str, ...]:
@@ -148,9 +150,9 @@ class Repository:
 
     @cached_property
     def is_built_upon(self) -> bool:
-        """Whether another Dockerfile starts from an image that is made of this one, as far as names tell."""
+        """Whether another Dockerfile starts from an image that is made of this one, by its name, and installs more."""
         parts = _parts(self.path) - {"docker", "dockerfile", "gpu", "cpu", "cuda"}
-        for _, text in self._texts(_is_dockerfile):
+        for _, text in self._texts(lambda one: _is_dockerfile(one) and bool(_PACKAGES.search(self._read(one) or ""))):
             for image in re.findall(r"^\s*FROM\s+(?:--\S+\s+)?(\S+)", text, re.MULTILINE | re.IGNORECASE):
                 if parts & set(re.split(r"[-_./:${}]", image.lower())):
                     return True
@@ -200,6 +202,9 @@ class Repository:
 _OF_TORCH = re.compile(r"download\.pytorch\.org/whl|torch-backend")
 _INSTALLS = re.compile(
     r"pip[\d.]* install[^\n;&]*\s(-e\s+)?(\.{1,2}|\.?/?[\w-]+/?)\s*($|[;&\n])|setup\.py (install|develop)", re.M
+)
+_PACKAGES = re.compile(
+    r"\b(pip[\d.]*|conda|mamba|micromamba|uv|poetry|pdm|pixi)\b[^\n]{0,200}\b(install|sync|create|update|add)\b"
 )
 _FROM = re.compile(r"^\s*FROM\s.*$", re.MULTILINE | re.IGNORECASE)
 _WITHOUT_NEW_PIP = ("2.7", "3.4", "3.5", "3.6", "3.7")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.symptoms.document import is_printed
+from gpuwhy.symptoms.document import is_asked, is_printed
 
 MOST = 1 << 13
 """Characters above which nobody only tells that something is over."""
@@ -51,13 +51,27 @@ _STILL = re.compile(
     re.IGNORECASE,
 )
 """What takes the good news back."""
+_TO_MANY = re.compile(
+    r"^\W{0,4}(?:dear|hi|hello|hey|good (?:morning|afternoon))[ ,]{1,3}(?:all|everyone|everybody|users?|team"
+    r"|colleagues|folks|cluster users|hpc users)\b"
+    r"|^\W{0,4}(?:liebe|sehr geehrte|hallo) (?:alle|kolleg\w+|nutzer\w*|team)|^\W{0,4}(?:chers?"
+    r"|bonjour à) (?:tous|toutes|utilisateurs|collègues)"
+    r"|^\W{0,4}(?:estimad[oa]s|hola a) (?:tod[oa]s|usuari\w+|compañer\w+)|^\W{0,4}car[io] (?:tutti|colleghi|utenti)"
+    r"|^\W{0,4}(?:prezados|olá a) (?:todos|usuários)|^各位|^大家好|^皆様|^여러분|^(?:уважаемые|дорогие) "
+    r"|^subject: [^\n]{0,20}\[[\w-]{0,30}(?:users|announce|all|status|news)\]",
+    re.IGNORECASE | re.MULTILINE,
+)
+HEAD = 400
+"""In how many characters a letter says to whom it goes."""
 _SENTENCES = re.compile(r"(?<=[.!。！…])\s+|\n+|(?<=[。！])")
 
 
 def is_settled(text: str) -> bool:
-    """Whether nothing speaks but a person, who says that the failure is over."""
+    """Whether nothing speaks but a person, who says that the failure is over, or tells many of what is to come."""
     if len(text) > MOST or any(map(is_printed, text.splitlines())):
         return False
+    if _TO_MANY.search(text[:HEAD]) and not is_asked(text):
+        return True
     if _TITLE.match(text) and "?" not in text:
         return True
     told = [one for one in _SENTENCES.split(text) if one.strip()]

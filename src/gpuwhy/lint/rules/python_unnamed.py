@@ -32,6 +32,7 @@ _NAMING = (
     "README.md", "readme.md", "README.rst", "README.txt", "INSTALL.md", ".python-version", "runtime.txt", "Pipfile",
     "pyproject.toml", "setup.py", "setup.cfg", ".tool-versions", "mise.toml",
 )  # fmt: skip
+_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _INSTALLING = (
     "environment.yml", "environment.yaml", "conda.yaml", "install.sh", "setup.sh", "Dockerfile", "docker/Dockerfile",
     "Dockerfile.gpu", "docker/Dockerfile.gpu", "gpu.Dockerfile", "cog.yaml", "tox.ini", "Makefile",
@@ -164,12 +165,16 @@ def _is_named(scope: Scope, pin: Pin) -> bool:
 
 
 def _own(scope: Scope) -> str:
-    """The file's text; of a setup.py without lower bounds of Python, and without classifiers of today's."""
+    """The file's text; of a project that is open to newer Pythons without what leaves it so."""
     text = scope.read(scope.environment.path) or ""
-    if not _is_open(scope):
-        return text
+    return _closed(text) if _is_open(scope) else text
+
+
+def _closed(text: str) -> str:
+    """What a project's file says without lower bounds of Python, formatters' targets, and classifiers of today's."""
     text = re.sub(r"^(requires-python|python)\s*=\s*[\"'](>=?|\^)\s*3(\.\d+)*[\"']", "", text, flags=re.MULTILINE)
     text = re.sub(r"python_requires\s*=\s*[\"']?\s*>=?\s*3(\.\d+)*[\"']?(?![\s,]*<)", "", text)
+    text = re.sub(r"^\s*(target[-_]version|py_version|python_version)s?\s*=\s*[^\n]*", "", text, flags=re.MULTILINE)
     classified = re.findall(r"Python\s*::\s*3\.(\d+)", text)
     late = any(int(minor) >= _FIRST_OF_TODAY - 1 for minor in classified)
     return re.sub(r"Python\s*::\s*3\.\d+", "", text) if late else text
@@ -189,4 +194,4 @@ def _says(name: str, text: str, file: str) -> bool:
         return bool(_NAMED.search(text))
     if name not in _NAMING:
         return file in text and ("ockerfile" in name or bool(_NAMED.search(text)))
-    return bool(_NAMED.search(text))
+    return bool(_NAMED.search(_closed(text) if name in _PROJECTS else text))
