@@ -93,6 +93,22 @@ def cache_of_a_file_that_is_gone(world: World) -> None:
     (world.root / CUDA[1:] / "libcublas.so.10").rename(world.root / SYSTEM[1:] / "libcublas.so.9")
 
 
+def left_by_a_mount(world: World) -> None:
+    world.file(f"{SYSTEM}/libcuda.so.1", b"")
+    configure(world)
+
+
+def preloaded(world: World) -> None:
+    world.file(f"{STUBS}/libcuda.so.1", shared_object())
+    world.file("/etc/ld.so.preload", f"{STUBS}/libcuda.so.1\n")
+    configure(world)
+
+
+def driver_in_nvidia(world: World) -> None:
+    driver(world, "/usr/local/nvidia/lib64", "470.256.02")
+    configure(world, nvidia="/usr/local/nvidia/lib64")
+
+
 def as_it_should_be(world: World) -> None:
     configure(world)
 
@@ -102,6 +118,8 @@ BROKEN = [
     (driver_in_local, "driver.library_mismatch", "rm /usr/local/lib/libcuda.so*"),
     (nvml_in_local, "driver.library_mismatch", "rm /usr/local/lib/libnvidia-ml.so*"),
     (compat_first, "driver.compat_misuse", COMPAT), (never_listed, "env.path", "ldconfig"),
+    (left_by_a_mount, "install.corrupted", f"rm {SYSTEM}/libcuda.so.1"), (preloaded, "driver.stub", ""),
+    (driver_in_nvidia, "driver.library_mismatch", "rm /usr/local/nvidia/lib64/libcuda.so*"),
 ]  # fmt: skip
 SOUND = [stubs_last, driver_behind, as_it_should_be]
 

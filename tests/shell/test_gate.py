@@ -89,12 +89,24 @@ def misplaced(fix: Fix, place: Place) -> bool:
     return bool(place.system and found) and found[1].lower() != place.system and "WSL" not in found[0]
 
 
+SETS = re.compile(r'(?:set "|\$env:)(\w+) ?=')
+
+
+def twice(command: str) -> bool:
+    """Whether a line stands there twice, or one variable is set twice for one shell."""
+    lines = [line for line in command.split("\n") if line]
+    set_in = [(found[1], line.endswith("# in PowerShell")) for line in lines if (found := SETS.match(line))]
+    return len(set(lines)) < len(lines) or len(set(set_in)) < len(set_in)
+
+
 def complaints(fixes: tuple[Fix, ...], place: Place) -> list[str]:
     """What is wrong with the fixes at a place, in text, command, check and way back; and what has no type."""
     out = [one for fix in fixes for one in untyped(fix)]
     for fix in fitting(fixes, place):
         if misplaced(fix, place):
             out.append(f"another system's: {fix.text!r}")
+        if twice(fix.command):
+            out.append(f"said twice: {fix.command!r}")
         for part in (fix.command, fix.check, fix.undo, fix.text if place.system == "windows" else ""):
             if word := foreign(part, place):
                 out.append(f"{word!r} in {part!r}")
@@ -289,6 +301,8 @@ WINDOWS, LINUX, NOWHERE = Place("windows"), Place("linux"), Place()
         (on.code("torch.cuda.set_device(0)"), "torch.cuda.set_device(0)"),
         ("kill 7", "taskkill /F /PID 7\nStop-Process -Force -Id 7    # in PowerShell"),
         (on.cmd("del x", "rm x"), "del x\nrm x    # in PowerShell"),
+        (on.cmd('set "A=1;%A%"', '$env:A = "1;" + $env:A'), 'set "A=1;%A%"\n$env:A = "1;" + $env:A    # in PowerShell'),
+        (on.cmd('set "A=1"'), 'set "A=1"\n$env:A = "1"    # in PowerShell'),
         (on.powershell("Get-Date"), "Get-Date    # in PowerShell"),
         (on.linux("pip install x"), None), (on.host("nvidia-smi"), None), (on.across("wsl --update"), "wsl --update"),
         ("kubectl get pods | grep -i nvidia",

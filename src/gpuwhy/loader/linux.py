@@ -113,18 +113,20 @@ def _copy(world: World, name: str, path: str, via: str) -> DriverLibrary | None:
         version=_version(world.host, real),
         health=known(health, "file", real),
         broken=broken,
-        yields=_yields(world, path, via, kind),
+        yields=_yields(world, path, via, kind, linked=real != path),
     )
 
 
-def _yields(world: World, path: str, via: str, kind: str) -> bool:
+def _yields(world: World, path: str, via: str, kind: str, linked: bool) -> bool:
     """Whether a driver's own copy comes before this one, or in its place, on a machine whose driver is brought.
 
     The order of the cache is that of ld.so.conf: what a file there names before the system's folder is found first.
+    ldconfig replaces a link by one to a newer file; a file under the link's own name stays.
     """
-    folder = path.rpartition("/")[0]
-    if any(folder == one or folder.startswith(f"{one}/nvidia") for one in (*default_folders(world), *_INSTALLED)):
-        return kind in ("driver", "wsl")
+    folder, live = path.rpartition("/")[0], isinstance(world.host.offline(), Absent)
+    places = (*default_folders(world), *(_INSTALLED if live else ()))
+    if any(folder == one or folder.startswith(f"{one}/nvidia") for one in places):
+        return kind in ("driver", "wsl") and (linked or live)
     if way(via).rule is not Rule.CACHE:
         return way(via).rule is Rule.OFF_PATH
     listed, systems = configured(world.host), default_folders(world)

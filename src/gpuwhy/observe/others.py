@@ -27,6 +27,8 @@ _BINDINGS = re.compile(r"cuda-(bindings|python|core)|nvmath-python|numba-cuda")
 _HOSTS = ("torch", "jax", "tensorflow", "paddle")  # bring CUDA's libraries into the process
 _MOST = 24  # compiled files that are read of one package
 _NAMED = r"(?:libcublas\.so\.\d+|cublas64_\d+\.dll)\b"
+_LINKED_IN = re.compile(r"xgboost|lightgbm|catboost")
+_INSIDE = Unknown("CUDA's libraries are linked into it, under no name that tells their release")
 _COMPILES = Unknown("it compiles for the GPU at run time")
 
 
@@ -44,6 +46,22 @@ def others(
             opens = needed(host, files)
             if value_or(opens, ()):
                 yield _framework(host, dist, files, opens)
+            elif _LINKED_IN.fullmatch(dist.name):
+                yield from _with_code(host, dist, files)
+
+
+def _with_code(host: Host, dist: Distribution, files: Sequence[str]) -> Iterator[Framework]:
+    """A package into which CUDA's own libraries are linked: its GPU code tells, and the driver is all it opens."""
+    for path in files:
+        sass, ptx = gpu_code(host, path)
+        if isinstance(sass, Known):
+            yield Framework(
+                name=dist.name, title=dist.name, distribution=dist.name, version=dist.version,
+                path=path.rpartition("/")[0], gpu_build=known(True, "file", path, "holds GPU code"),
+                built_for_cuda=_INSIDE, built_for_cudnn=NO_CUDNN, sass=sass, ptx=ptx,
+                opens=known((), "file", path, "CUDA is linked in"),
+            )  # fmt: skip
+            return
 
 
 def _opened_by_pathfinder(host: Host, installed: Sequence[Distribution]) -> Iterator[Framework]:

@@ -227,13 +227,19 @@ def rendered(command: str, place: Place) -> str | None:
     if not _is_of(command, lines, place):
         return None
     if place.system == "windows":
-        lines = _of_prompt(lines, place.prompt)
-        return _by(place.python, _with_uv(_together([_at_prompt(for_windows(line), place.prompt) for line in lines])))
+        return _by(place.python, _with_uv(_together(_of_windows(lines, place.prompt))))
     if place.system == "image":
         return _in_image(lines)
     if isinstance(command, on.Command) and command.shell in _OF_WINDOWS:
         return _across(lines) if place.system else str(command)
     return _on_unix(command, lines, place)
+
+
+def _of_windows(lines: tuple[Line, ...], prompt: WindowsShell) -> list[list[str] | None]:
+    """Each line for Windows' shells; what a command says for PowerShell itself is not said a second time."""
+    said_itself = any(line.text.endswith(_IN_POWERSHELL) for line in lines)
+    parts = [_at_prompt(for_windows(line), prompt) for line in _of_prompt(lines, prompt)]
+    return [part[:1] if part and said_itself else part for part in parts]
 
 
 def _of_prompt(lines: tuple[Line, ...], prompt: WindowsShell) -> tuple[Line, ...]:

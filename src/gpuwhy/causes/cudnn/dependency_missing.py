@@ -54,9 +54,12 @@ def its_need_is_missing(case: Case) -> Finding | None:
 def _no_zlib(case: Case, missing: MissingLibrary, shim: LoadedLibrary) -> Finding:
     """cuDNN 8.3 to 8.9 on Windows opens zlib's DLL at a convolution, and ends the process without it."""
     version = trees.short(value_or(shim.version, ""))
+    lacks = f"none of the {len(missing.searched)} folders of the DLL search holds it"
+    if missing.refused:
+        lacks = f"the one that is found, {missing.refused}, cannot be loaded ({missing.why})"
     return strong(
-        f"{needs.named(case)} loads cuDNN {version}, which opens {ZLIB_DLL} by name at a convolution; none of the "
-        f"{len(missing.searched)} folders of the DLL search holds it, and cuDNN then ends the program",
+        f"{needs.named(case)} loads cuDNN {version}, which opens {ZLIB_DLL} by name at a convolution; {lacks}, and "
+        "cuDNN then ends the program",
         trees.saw_loaded(shim),
         saw(f"opens {ZLIB_DLL}, {len(missing.searched)} folders searched", Source("file", missing.needed_by)),
         know("cuDNN 8.3 to 8.9 for Windows needs it", ZLIB),
@@ -119,6 +122,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if shim and not gone and major is not None:
         return (_made_for(case, shim, major),)
     if gone[0].name == ZLIB_DLL and shim:
+        if gone[0].refused:
+            wrong = f"{windows_path(gone[0].refused)}, which cannot be loaded ({gone[0].why})"
+            return (Fix(f"Put the 64-bit {ZLIB_DLL} (the cuDNN guide links zlib123dllx64.zip) in place of {wrong}"),)
         beside = windows_path(shim.path.rpartition("/")[0])
         return (Fix(f"Put {ZLIB_DLL} (64 bit; the cuDNN guide links zlib123dllx64.zip) into {beside}"),)
     if shim and major is not None and _foreign(case, gone[0]):

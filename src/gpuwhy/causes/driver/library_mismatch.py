@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuwhy.causes.shared.probed import answered
 from gpuwhy.causes.shared.winner import (
+    also_serves,
     as_the_cache_stands,
     folder_of,
     foreign,
@@ -154,7 +155,11 @@ def _taken_away(case: Case, one: DriverLibrary) -> tuple[Fix, ...]:
     text = f"Delete {files}, a copy of another driver's library; the driver brings its own"
     if in_image(case.facts):
         return (Fix(text, on.dockerfile(f"RUN rm {files} && ldconfig")),)
-    out = [off_the_path(folder_of(one.path))] if one.rule is Rule.LD_LIBRARY_PATH else []
+    out = (
+        [off_the_path(folder_of(one.path))]
+        if one.rule is Rule.LD_LIBRARY_PATH and not also_serves(case.facts, one)
+        else []
+    )
     return (*out, Fix(text, on.linux(f"sudo rm {files} && sudo ldconfig"), root=True))
 
 

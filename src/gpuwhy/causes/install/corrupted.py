@@ -8,6 +8,7 @@ from gpuwhy.causes.shared import before, broken_dll, damages, imported, later, s
 from gpuwhy.causes.shared.commands import change, word
 from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.causes.shared.windows import on_windows
+from gpuwhy.causes.shared.winner import in_image
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, linked, mild, noted, proof, saw, strong, weak
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
@@ -259,10 +260,22 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     again = [_again(case, owner) for owner in owners[:3]]
     again += [_from_source(case, one) for one in _gone(case)[:2]]
     if driver_library(case):
-        text = "Install the driver again, with the same installer or package that brought it"
-        again.append(Fix(text, root=True, role="part"))
+        again.append(_driver_anew(case))
     again = again or (broken_dll.replaced(case, _stopping(case)) if on_windows(case.facts) else [])
     return (*room, *(again or (Fix("Remove the damaged file and install the package that owns it again"),)))
+
+
+def _driver_anew(case: Case) -> Fix:
+    """The driver is installed again; in files that only get one, what a mount or a copy left in its place goes."""
+    loads = case.facts.loads
+    left = [*_first_broken(value_or(loads.libcuda, ())), *_first_broken(value_or(loads.libnvml, ()))]
+    if not left or left[0].yields or not isinstance(case.facts.surroundings.offline, Known):
+        text = "Install the driver again, with the same installer or package that brought it"
+        return Fix(text, root=True, role="part")
+    text = f"Delete {left[0].path}, which is none of the driver's: the driver's own comes to that place with it"
+    if in_image(case.facts):
+        return Fix(text, on.dockerfile(f"RUN rm {left[0].path}"), role="part")
+    return Fix(text, on.linux(f"sudo rm {left[0].path}"), root=True, role="part")
 
 
 def _anew(case: Case) -> tuple[Fix, ...]:

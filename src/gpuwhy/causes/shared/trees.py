@@ -9,8 +9,8 @@ from gpuwhy.causes.shared.before import without
 from gpuwhy.causes.shared.commands import search_first
 from gpuwhy.causes.shared.needs import at_home, base_name, irrelevant, named, the
 from gpuwhy.causes.shared.windows import path_first, shown
-from gpuwhy.causes.shared.winner import folder_of, off_the_path
-from gpuwhy.knowledge.libraries import stem
+from gpuwhy.causes.shared.winner import also_serves, folder_of, off_the_path
+from gpuwhy.knowledge.libraries import is_cudnn, stem
 from gpuwhy.model.cause import Case, Evidence, Finding, Fix, against, saw
 from gpuwhy.model.expect import LINKED, gpu_present
 from gpuwhy.model.fact import Absent, Known, Source, value_or
@@ -107,6 +107,8 @@ def let_win(case: Case, winner: LoadedLibrary, folder: str) -> tuple[Fix, ...]:
     """Take the winner, or its folder, out of what puts it first, or put the right folder before it."""
     if winner.rule is Rule.LD_PRELOAD:
         return without(case, "LD_PRELOAD", winner.path)
+    if winner.rule in (Rule.LD_LIBRARY_PATH, Rule.PATH) and not folder and (other := also_serves(case.facts, winner)):
+        return (_in_its_place(winner, other),)
     if winner.rule is Rule.LD_LIBRARY_PATH:
         return (off_the_path(folder_of(winner.path)),)
     if winner.rule is Rule.PATH:  # the DLL search of Windows
@@ -115,3 +117,13 @@ def let_win(case: Case, winner: LoadedLibrary, folder: str) -> tuple[Fix, ...]:
     if not folder or winner.rule not in (Rule.CACHE, Rule.DEFAULT, Rule.RUNPATH):
         return ()
     return (search_first("Put the right copy's folder first, in this shell", (folder,)),)
+
+
+def _in_its_place(winner: LoadedLibrary, other: str) -> Fix:
+    """The folder serves other libraries as well: the files change, the path stays."""
+    windows = winner.rule is Rule.PATH
+    folder = shown(folder_of(winner.path)) if windows else folder_of(winner.path)
+    kind = ("cudnn*.dll" if windows else "libcudnn*.so*") if is_cudnn(winner.name) else winner.name
+    path = "PATH" if windows else "LD_LIBRARY_PATH"
+    text = f"Put the files of the right release over {kind} in {folder}, or delete them there"
+    return Fix(f"{text}; {other} is found by that folder too, so leave it in {path}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from gpuwhy.knowledge.libraries import is_cudnn, stem
 from gpuwhy.model import on
 from gpuwhy.model.cause import Finding, Fix, against, saw
 from gpuwhy.model.fact import Fact, Known, Unknown, value_or
@@ -76,6 +77,21 @@ def no_nodes_in_container(facts: Facts) -> Finding | None:
     if isinstance(container, Known) and not any(node.present for node in nodes.need() or ()):
         return against(f"this {container.value} container was given no GPU", saw("no /dev/nvidia* node", nodes))
     return None
+
+
+def also_serves(facts: Facts, one: LoadedLibrary | DriverLibrary) -> str:
+    """Another kind of library that a framework gets out of the same folder by the same rule; "" where there is none."""
+    folder, kind = folder_of(one.path).lower(), _family(one.name)
+    loaded = (other for tree in value_or(facts.loads.trees, ()) for other in tree.libraries)
+    mine = (other for other in loaded if other.rule is one.rule and folder_of(other.path).lower() == folder)
+    return next((other.name for other in mine if _family(other.name) != kind), "")
+
+
+def _family(name: str) -> str:
+    """cudnn of every part of it, the driver of its libraries, else what the library is called."""
+    if is_cudnn(name):
+        return "cudnn"
+    return "driver" if name.startswith(("libcuda.so", "libnvidia-", "nvcuda", "nvml")) else stem(name) or name
 
 
 def off_the_path(folder: str) -> Fix:
