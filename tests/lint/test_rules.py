@@ -231,6 +231,11 @@ BAD = [
     ("pair-mismatch", "requirements.txt", "torch==2.6.0\ntransformers==4.46.3\ntokenizers==0.15.2\n", 2),
     ("pair-mismatch", "requirements.txt", "torch==2.3.1+cu121\ntorchvision==0.20.1\n", 2),
     ("yanked", "requirements.txt", "jaxlib==0.4.32\n", 1),
+    ("index-replaced", "requirements.txt", f"--index-url {TORCH}/cu126\ntorch==2.7.0\n--index-url https://pypi.example.com/simple\neinops\n", 3),
+    ("local-version", "requirements.txt", "einops==0.6.1+computecanada\ntorch==2.0.1+computecanada\n", 1),
+    ("pair-mismatch", "Dockerfile", f"FROM python:3.11\nRUN uv pip install torch --extra-index-url {TORCH}/cu121 transformers xformers==0.0.23 'numpy<2'\n", 2),
+    ("same-files", "Dockerfile", "FROM python:3.11\nRUN pip install onnxruntime\nRUN pip install onnxruntime-gpu\nRUN pip uninstall -y onnxruntime\n", 3),
+    ("no-solution", "pyproject.toml", '[project]\nrequires-python = "==3.12.*"\ndependencies = [\n  "vllm==0.19.0",\n  "transformers>=5.3.0,<5.4.0",\n]\n', 4),
     ("no-such-build", "requirements.txt", "torch==1.3.0.dev20191010+cpu\n", 1),
     ("no-cuda-extra", "environment.yml", "dependencies:\n- python=3.12\n- pip:\n  - tensorflow==2.16.1\n  - nvidia-cudnn-cu12==8.9.7.29\n", 4),
     ("cpu-wheel", "Dockerfile", CUDA12 + "RUN pip install llama-cpp-python\n", 2),
@@ -324,7 +329,7 @@ BAD = [
     ("stubs", "Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nENV LD_LIBRARY_PATH /usr/local/cuda/lib64/stubs\n", 2),
     ("compat-first", "Dockerfile", CUDA12 + "ENV LD_LIBRARY_PATH=/usr/local/cuda/compat:/opt/lib\n", 2),
     ("gpus-hidden", "Dockerfile", CUDA12 + "ENV NVIDIA_VISIBLE_DEVICES=void\n", 2),
-    ("driver-capabilities", "Dockerfile", CUDA12 + "ENV NVIDIA_DRIVER_CAPABILITIES=video,utility\n", 2),
+    ("driver-capabilities", "Dockerfile", CUDA12 + "ENV NVIDIA_DRIVER_CAPABILITIES=ngx,utility\n", 2),
     ("gpu-at-build", "Dockerfile", CUDA12 + "RUN nvidia-smi\n", 2),
     ("gpu-at-build", "Dockerfile", CUDA12 + 'RUN python3 -c "import torch; assert torch.cuda.is_available()"\n', 2),
     ("no-gpu-request", "docker-compose.yml", SERVICE + "    image: nvidia/cuda:12.4.1-base-ubuntu22.04\n", 3),
@@ -588,6 +593,15 @@ SILENT = [
     ("Dockerfile", f"FROM python:3.12\nRUN uv pip install --system torch --extra-index-url {TORCH}/cu118\n"),  # uv looks there first
     ("Dockerfile", f"FROM python:3.11\nRUN pip install torch==2.4.1+cu121 --index-url {TORCH}/cu121\nRUN pip install torchvision --index-url {TORCH}/cu121\n"),
     ("install.bat", "pip install torch\n"),  # nothing says GPU
+    ("Dockerfile", CUDA12 + "RUN apt-get update && apt-get install -y git\nRUN apt-get install git-lfs\n"),
+    ("Dockerfile", "FROM python:3.10\nRUN pip install torch==2.6.0\nRUN pip install flashinfer_python-0.2.2+cu124torch2.6-cp38-abi3-linux_x86_64.whl\n"),
+    ("compose.yml", SERVICE + "    image: x\n    deploy: {resources: {reservations: {devices: [{driver: nvidia, count: 1, capabilities: [gpu, video]}]}}}\n"),
+    ("Dockerfile", "FROM pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime\nRUN pip uninstall -y torch torchvision\nRUN pip install torch==2.6.0 torchvision==0.21.0\n"),
+    ("Dockerfile", f"FROM python:3.11\nRUN uv pip install --system torch --extra-index-url {TORCH}/cu121 xformers==0.0.23 'numpy<2'\n"),
+    ("Dockerfile", f"FROM python:3.10\nRUN pip install torch==2.6.0+cu124 torchvision --index-url {TORCH}/cu124\nRUN pip install torchvision\n"),
+    ("Dockerfile", "FROM python:3.11\nRUN pip install cupy-cuda11x\nRUN pip uninstall -y cupy-cuda11x\nRUN pip install cupy-cuda12x[ctk]\n"),
+    ("pyproject.toml", '[project]\nrequires-python = "==3.12.*"\ndependencies = [\n  "vllm==0.19.0",\n  "transformers>=5.3.0,<5.4.0",\n]\n[tool.uv]\noverride-dependencies = ["transformers>=5.3.0,<5.4.0"]\n'),
+    ("requirements.txt", "torchvision==0.2.1\npillow<7\n"),  # withdrawn lest another Python takes it
     ("start.sh", "docker run --rm --gpus all vllm/vllm-openai:latest\ndocker run -it $IMAGE\ndocker run nginx\n"),
     ("Dockerfile.tmpl", "{{ if eq .Accelerator \"gpu\" }}\nFROM gcr.io/x\n{{ end }}\n"),
     ("pod.yaml", POD + "    image: vllm/vllm-openai:v0.6.0\n    command: [python, bench_client.py]\n"),
@@ -607,6 +621,21 @@ def test_included_files_meet_the_image_that_installs_them():
     files = {"app/Dockerfile": "FROM python:3.13\nCOPY reqs.txt .\nRUN pip install -r reqs.txt\n"}
     result = check(files, beside={"app/reqs.txt": "numpy\ntorch==2.3.1\n"})
     assert found(result) == [("python-no-wheel", "app/reqs.txt", 2)]
+
+
+def test_numpy_of_an_environment_that_the_readme_makes_before_the_script():
+    script = {
+        "setup.sh": f"pip install torch==1.12.1+cu113 torchvision==0.13.1+cu113 --extra-index-url {TORCH}/cu113\n"
+    }
+    made = {"environment.yml": "name: a\ndependencies:\n- python=3.9\n- pip:\n  - numpy==1.26.4\n"}
+    told = {"README.md": "conda env create -f environment.yml\nsh setup.sh\n"}
+    assert "unstated-limit" in {rule for rule, _, _ in found(check(script, beside=made))}
+    assert "unstated-limit" not in {rule for rule, _, _ in found(check(script, beside=made | told))}
+
+
+def test_copies_that_serve_either_cuda_are_of_two_majors_and_no_same_files():
+    text = "nvidia-nvtx-cu11==11.7.91\nnvidia-cuda-cupti-cu11==11.7.101\nnvidia-cuda-cupti-cu12==12.1.105\n"
+    assert rules("requirements.txt", text + "nvidia-nvtx-cu12==12.1.105\n") == [("mixed-cuda", 3)]
 
 
 def test_a_compose_override_beside_asks_for_the_gpu():

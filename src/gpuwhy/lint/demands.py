@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -126,7 +127,13 @@ def shared_file(one: Pin, other: Pin) -> str:
         set(row.ships) if row and isinstance(row.ships, tuple) else set()
         for row in (next((r for r in reversed(releases_of(p)) if r.platform == LINUX), None) for p in (one, other))
     )
-    return min(left & right, default="")
+    return min((file for file in left & right if _SONAME.search(file)), default="")
+
+
+_SONAME = re.compile(r"^(?!libnv(ToolsExt|tx)).*\.so\.\d")
+"""Files that a framework opens by their name; those without a number are for tools beside them (CUPTI's).
+
+NVTX has one interface, whatever the CUDA: either copy serves both."""
 
 
 class TwoMajors(NamedTuple):

@@ -91,7 +91,7 @@ def _after(scope: Scope, there: dict[str, Put], step: int, pins: list[Pin], pyth
     """What is there after one command; None where it fails, or nobody can tell."""
     unsure = [pin for pin in pins if _is_unsure(pin)]
     sure = [pin for pin in pins if not _is_unsure(pin)]
-    out = {name: put for name, put in there.items() if name not in _gone(scope, step)}
+    out = {name: put for name, put in there.items() if name not in gone(scope, step)}
     network = solving.network(sure, python)
     if network.empty or network.lacking:
         return None
@@ -125,7 +125,8 @@ _OF_OTHERS = re.compile(r"torch-|jax|dgl|mmcv|flashinfer|auto-gptq|llama-cpp|pad
 """Packages of the small indexes that are known."""
 
 
-def _gone(scope: Scope, step: int) -> set[str]:
+def gone(scope: Scope, step: int) -> set[str]:
+    """What a command takes away."""
     commands = scope.environment.commands
     words = commands[step - 1].words if 0 < step <= len(commands) else ()
     return set(words) if "uninstall" in words else set()

@@ -80,7 +80,9 @@ def _there(scope: Scope, framework: str) -> _There | None:
         return _pinned(pins[0]) if len(pins) == 1 else None
     base = scope.base
     known = base.framework == framework and base.version and base.family in ("pytorch", "tensorflow", "ngc", "aws")
-    return _There(base.version, f"{framework} {base.version} of the image", None) if known else None
+    if not known or any(change.name == framework for end in ending.ends(scope) for change in end.changes):
+        return None  # or a neighbour's demand puts another in its place
+    return _There(base.version, f"{framework} {base.version} of the image", None)
 
 
 def _pinned(pin: Pin) -> _There | None:

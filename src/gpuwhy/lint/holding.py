@@ -27,7 +27,20 @@ def torch(scope: Scope) -> Held | None:
     pins = [pin for pin in scope.pins if pin.name in ("torch", "pytorch") and not pin.arms]
     if len(pins) != 1 or pins[0].reference or pins[0].build or pins[0].version:
         return None
-    return _by_conda(scope, pins[0]) if pins[0].origin == "conda" else by_index(pins[0])
+    held = _by_conda(scope, pins[0]) if pins[0].origin == "conda" else by_index(pins[0])
+    return (by_neighbour(scope, held) or held) if held else None
+
+
+def by_neighbour(scope: Scope, held: Held) -> Held | None:
+    """The older torch that another package of the same command asks for (xformers names one): it decides."""
+    for pin in scope.pins:
+        beside = pin.step == held.pin.step and pin.origin == held.pin.origin == "pip" and pin.version and not pin.arms
+        wishes = [wish.partition(";")[0] for wish in scope.asks(pin).get("torch", ())] if beside else []
+        rows = allowed("torch", ",".join(filter(None, wishes))) if wishes else ()
+        if rows and not any(allows(wish, held.version) for wish in wishes):
+            said = f"torch {rows[-1].version} comes, as {pin.name}=={pin.version} asks (line {pin.place.line})"
+            return Held(rows[-1].version, said, held.pin)
+    return None
 
 
 def by_index(pin: Pin) -> Held | None:

@@ -49,6 +49,8 @@ class _Reader:
         sources = self._sources(extra)
         chosen = [self._sourced(pin, sources) for pin in pins]
         made = Environment(self.sheet.path, chosen, pythons=pythons, python_from="requires-python" if pythons else "")
+        overrides = self._pins(_list(_table(self.data, "tool", "uv"), "override-dependencies"), "tool.uv")
+        made.overridden = frozenset(pin.name for pin in overrides)
         if re.search(r"(^|[^a-z])(gpu|cuda|cu1\d\d?)([^a-z]|$)", extra.lower()):
             made.gpu = f"the extra {extra} is for GPUs"
         self.sheet.environments.append(made)

@@ -99,8 +99,16 @@ def fill(environment: Environment, sheet: Sheet, lines: Iterator[Logical], limit
             environment.misplaced.append(Problem(place, misplaced[0].strip()))
         environment.pins.append(_replace(found, limits=limits))
     if indexes:
-        environment.pins[:] = [with_indexes(pin, tuple(indexes)) for pin in environment.pins]
-        environment.includes[:] = [_with(i, indexes=(*i.indexes, *indexes)) for i in environment.includes]
+        _ask(environment, indexes)
+
+
+def _ask(environment: Environment, named: list[Index]) -> None:
+    """The indexes that a file names, for every line of it; of several --index-url pip takes the last."""
+    only = [index for index in named if index.role == "only"]
+    environment.outdone += [(index, only[-1]) for index in only[:-1] if index.url != only[-1].url]
+    indexes = tuple(index for index in named if index.role != "only" or index is only[-1])
+    environment.pins[:] = [with_indexes(pin, indexes) for pin in environment.pins]
+    environment.includes[:] = [_with(i, indexes=(*i.indexes, *indexes)) for i in environment.includes]
 
 
 def _with(include: Include, **changes: object) -> Include:
@@ -193,14 +201,14 @@ def _reference(found: re.Match[str], place: Place) -> Pin:
     """A URL or a path: its name is before the @, in `#egg=`, or in the wheel's file name."""
     name, extras, url = found.groups()
     egg = re.search(r"[#&]egg=([\w.-]+)", url)
-    wheel = re.search(r"([\w.]+)-([\w.!]+(?:(?:\+|%2[Bb])[\w.]+)?)(?:-\d\w*)?-([\w.]+)-[\w.]+-[\w.]+\.whl", url)
+    wheel = re.search(r"([\w.]+)-([\w.!]+(?:(?:\+|%2[Bb])[\w.]+)?)(?:-\d\w*)?-([\w.]+)-([\w.]+)-[\w.]+\.whl", url)
     version = wheel[2].replace("%2B", "+").replace("%2b", "+") if wheel else ""
     if not name:
         name = egg[1] if egg else wheel[1] if wheel else _last_part(url)
     words = tuple(normal(e.strip()) for e in (extras or "").split(",") if e.strip())
     specifier = f"=={version}" if version else ""
     head = url.startswith("git+") and "@" not in url.rpartition("/")[2]
-    tag = wheel[3] if wheel else "HEAD" if head else ""
+    tag = (wheel[3] if wheel[4] != "abi3" else "") if wheel else "HEAD" if head else ""
     path = url if url.startswith("file:") else ""
     return Pin(normal(name), place, specifier, words, backend=backend_of(url), reference=True, tag=tag, path=path)
 

@@ -101,15 +101,27 @@ class Scope:
 
     def beside(self, name: str) -> bool:
         """Whether a file of packages beside a requirements file, which may be installed with it, names a package."""
+        folder = posixpath.dirname(self.environment.path)
+        if self.kind == "script":
+            return self._is_made_before(folder, name)
         if self.kind != "requirements":
             return False
-        folder = posixpath.dirname(self.environment.path)
         above = posixpath.dirname(folder)
         paths = [posixpath.join(folder, one) for one in _NEIGHBOURS]
         paths += [posixpath.join(above, one) for one in _NEIGHBOURS] if folder not in ("", ".") else []
         texts = (self.read(path) for path in paths if path != self.environment.path)
         named = re.compile(r"(^|[\s\"'])" + re.escape(name) + r"\b", re.MULTILINE)
         return any(text is not None and named.search(text) for text in texts)
+
+    def _is_made_before(self, folder: str, name: str) -> bool:
+        """Whether an environment of conda's names a package, which a README says to make before a script is run."""
+        readme = self.read(posixpath.join(folder, "README.md")) or ""
+        script = posixpath.basename(self.environment.path)
+        for one in ("environment.yml", "environment.yaml"):
+            text = self.read(posixpath.join(folder, one)) if 0 <= readme.find(one) < readme.rfind(script) else None
+            if text and re.search(rf"^\s*-\s*{re.escape(name)}\s*[=<~]", text, re.MULTILINE):
+                return True
+        return False
 
     def project_limits(self, name: str, *beyond: str) -> bool:
         """Whether the project that a Dockerfile installs keeps a package from all of some versions."""

@@ -167,6 +167,8 @@ class Environment(msgspec.Struct):
     discarded: list[Image] = []  # of stages before it that have no name and of which nothing is taken
     runs: bool = True  # not just a stage that builds
     other_index: bool = False  # packages may come from an index that nobody here has read
+    outdone: list[tuple[Index, Index]] = []  # --index-url, and the later one that counts
+    overridden: frozenset[str] = frozenset()  # [tool.uv] override-dependencies: nobody's bounds of these count
     locked: bool = False  # every version was chosen by a resolver
     forked: bool = False  # a lock for several installations: no two packages need to meet
     gpu: str = ""  # what says that a GPU is meant, where the file says it outright

@@ -25,7 +25,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
 def _lacking_compute(value: str, place: Place) -> Iterator[Mistake]:
     """A list of capabilities without the one that brings libcuda."""
     listed = {part.strip() for part in value.lower().split(",") if part.strip()}
-    if listed and not listed & {"all", "compute", "graphics", "display"} and "$" not in value:
+    if listed and not listed & {"all", *_WITH_LIBCUDA} and "$" not in value:
         text = f"NVIDIA_DRIVER_CAPABILITIES={value} lacks compute: the container gets no libcuda.so.1"
         fix = f"write NVIDIA_DRIVER_CAPABILITIES=compute,{value}"
         yield RULE.mistake(place, text, containers.TOOLKIT, fix, edit=Edit(value, f"compute,{value}"))
@@ -43,13 +43,16 @@ def _handed_on(work: Workload) -> Iterator[Mistake]:
     """Capabilities of a device reservation that leave compute out, where more than nvidia-smi is wanted."""
     parts, place = work.device_parts or ("", work.place)
     told = f"{work.name} {work.image.text if work.image else ''} {work.command}"
-    if parts and not {"graphics", "display"} & set(parts.split(", ")) and not _ONLY_LOOKS.search(told):
+    if parts and not _WITH_LIBCUDA & set(parts.split(", ")) and not _ONLY_LOOKS.search(told):
         text = (
             f"capabilities [gpu, {parts}] of a device become NVIDIA_DRIVER_CAPABILITIES={parts}, without compute: "
             f"{work.name} gets no libcuda.so.1"
         )
         yield RULE.mistake(place, text, _HANDED_ON, f"write capabilities: [gpu], or [gpu, compute, {parts}]", "warning")
 
+
+_WITH_LIBCUDA = frozenset(["compute", "video", "graphics", "display"])
+"""libnvidia-container, src/options.h: video brings the libraries of compute; who draws was seen to have them too."""
 
 _ONLY_LOOKS = re.compile(
     r"export|monitor|metrics|dcgm|smi\b|stats?\b|telegraf|prometheus|netdata|glances|cadvisor", re.I

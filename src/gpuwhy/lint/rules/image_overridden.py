@@ -27,7 +27,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     keeps = " (pip install --constraint keeps the image's build)" if base.family == "ngc" else ""
     for pin in scope.environment.pins:
         over = pin.name == base.framework and not pin.limits and pin.origin == "pip" and _replaces(pin, base)
-        if over and not scope.is_explained(pin.place, _ON_PURPOSE):
+        if over and not _is_gone(scope, pin) and not scope.is_explained(pin.place, _ON_PURPOSE):
             own = f"{base.framework} {base.version}" if base.version else f"a {base.framework} of its own"
             text = f"image {base.name} holds {own}, and {pin.name}{pin.specifier} is installed over it"
             fix = f"remove {pin.name} from what is installed, or start from a plain image{keeps}"
@@ -40,6 +40,11 @@ _ON_PURPOSE = re.compile(
     re.IGNORECASE,
 )
 """A comment that says that the image's build is replaced."""
+
+
+def _is_gone(scope: Scope, pin: Pin) -> bool:
+    """Whether the image's own was taken away before."""
+    return any(pin.name in ending.gone(scope, step) for step in range(1, pin.step))
 
 
 def _unasked(scope: Scope) -> Iterator[Mistake]:

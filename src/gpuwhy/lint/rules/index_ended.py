@@ -23,7 +23,12 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _channel(scope)
     for pin in scope.pins:
         held = holding.by_index(pin)
-        if held and not at_least(held.version, _OLD) and not scope.environment.locked:
+        if (
+            held
+            and not holding.by_neighbour(scope, held)
+            and not at_least(held.version, _OLD)
+            and not scope.environment.locked
+        ):
             backend = pin.backend
             text = f"the index {backend} ended with torch {held.version}: that is what comes, whatever is out since"
             lacks = " (no code for Blackwell GPUs, too old for transformers 5)" if backend.startswith("cu") else ""

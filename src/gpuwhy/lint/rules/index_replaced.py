@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import indexes
+from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Index, Pin, holds_only
+from gpuwhy.lint.sheet import PYTORCH, Index, Pin, holds_only
 from gpuwhy.model.lint import Edit, Mistake, Rule
 
 RULE = Rule(
@@ -26,6 +27,21 @@ def check(scope: Scope) -> Iterator[Mistake]:
         text = f"{index.url} takes the place of the default index, and has no {named}"
         fix = "write --extra-index-url, or install PyTorch in a line of its own"
         yield RULE.mistake(index.place, text, indexes.HELD, fix, edit=_edit(index, scope))
+    yield from _outdone(scope)
+
+
+def _outdone(scope: Scope) -> Iterator[Mistake]:
+    """A second --index-url of a file, which counts for every line of it: PyTorch's, named before, is never asked."""
+    pins = [pin for pin in scope.pins if pin.name in PYTORCH and pin.by_name and pin.origin == "pip"]
+    for first, last in scope.environment.outdone:
+        if pins and holds_only(first.url) == "torch" != holds_only(last.url):
+            text = f"--index-url counts once for a file: {first.url} (line {first.place.line}) is never asked"
+            fix = "write --extra-index-url for PyTorch's index, with its build (torch==2.4.1+cpu), or use two files"
+            local = any(pin.local for pin in pins)
+            yield RULE.mistake(last.place, text, _LAST, fix, "error" if local else "warning")
+
+
+_LAST = source("pip, Requirements File Format", "options of a file are global; a later --index-url takes over")
 
 
 def _only(pin: Pin) -> Index | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge.tables import source
@@ -24,6 +26,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
         text = f"{one.text}: a local version goes with == alone, and pip refuses the whole file"
         yield RULE.mistake(one.place, text, _RANGES, "write the number without its + part, and name the index")
     yield from _jax(scope)
+    yield from _of_a_site(scope)
     if scope.kind == "requirements" and scope.repository.tells_torch_index:
         return
     if stage.other_index or stage.told_elsewhere or stage.locked or scope.base.family in ("ngc", "pytorch", "aws"):
@@ -38,6 +41,24 @@ def check(scope: Scope) -> Iterator[Mistake]:
         written = f"{pin.name}{pin.specifier}"
         fix, edit = f"add the line --extra-index-url {url}", Edit(written, f"--extra-index-url {url}\n{written}")
     yield RULE.mistake(pin.place, text, _KNOW, fix, edit=edit)
+
+
+def _of_a_site(scope: Scope) -> Iterator[Mistake]:
+    """Wheels of one site's own store (+computecanada), named without it: nowhere else is there any of them."""
+    found = [pin for pin in scope.pins if pin.origin == "pip" and pin.by_name and _SITES.match(pin.local)]
+    pin = next((pin for pin in found if not pin.indexes), None)
+    if pin is None or scope.environment.other_index or scope.environment.locked:
+        return
+    if _SITES.search(scope.read(posixpath.join(posixpath.dirname(pin.place.path), "README.md")) or ""):
+        return  # it is meant for that site
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    text = f"{pin.name}=={pin.version}{more} is in the store of that site alone: pip finds it nowhere else"
+    yield RULE.mistake(
+        pin.place, text, _KNOW, "write the numbers without their + part, or say that it is for that site"
+    )
+
+
+_SITES = re.compile(r"compute ?canada|alliancecan|digital research alliance", re.IGNORECASE)
 
 
 def _jax(scope: Scope) -> Iterator[Mistake]:

@@ -34,6 +34,8 @@ _IMPLIED = {
     "python3": r"python3",
 }
 """Package → packages that bring it along."""
+_BRINGS_MORE = re.compile(r"^(python|lib|nvidia|cuda|software)|-dev$")
+"""Additions to a package that bring more than it did; others (git-lfs to git) come alone."""
 _PLAIN = ("cuda", "distro", "python", "pytorch")
 """Images of which it is known what they lack; others may hold anything."""
 _ALWAYS = re.compile(r"APT::Get::Assume-Yes|assumeyes", re.IGNORECASE)
@@ -70,7 +72,8 @@ def _brings_others(scope: Scope, command: Command) -> bool:
 
 def _is_implied(name: str, before: list[str]) -> bool:
     by = _IMPLIED.get(name)
-    return by is not None and any(re.match(by, other) for other in before)
+    addition = not _BRINGS_MORE.search(name) and name.rpartition("-")[0] in before
+    return addition or (by is not None and any(re.match(by, other) for other in before))
 
 
 _ZONE = source(

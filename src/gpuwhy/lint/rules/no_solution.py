@@ -44,17 +44,17 @@ def _clash(scope: Scope, pins: list[Pin]) -> Clash | None:
         network = solving.network(pins, python)
         if not network.empty and not network.lacking and not any(solving.is_without_wheel(pin, python) for pin in pins):
             return None
-        found = found or _told(network, pins)
+        found = found or _told(network, pins, scope.environment.overridden)
     return found
 
 
-def _told(network: Network, pins: list[Pin]) -> Clash | None:
+def _told(network: Network, pins: list[Pin], overridden: frozenset[str]) -> Clash | None:
     """The first demand that can be shown: by a package that the file names, against what is there."""
     named = {pin.name: pin for pin in pins if not pin.limits}
     for asking in network.empty:
         against = next(_against(network, asking, named), "")
         pin = named.get(asking.name) or named.get(asking.other)
-        if against and pin:
+        if against and pin and asking.other not in overridden:
             return Clash(asking, against, pin)
     return None
 

@@ -87,7 +87,7 @@ def _companions(scope: Scope) -> Iterator[Mistake]:
         return
     for pin in scope.environment.pins:
         paired = _paired(pin) if not pin.limits and scope.is_single(pin) and not _is_undone(scope, pin) else []
-        for name in sorted({name for row in paired for name in _pairs(row)}):
+        for name in sorted({name for row in paired for name in _pairs(row)} - scope.environment.overridden):
             yield from _pair(scope, pin, paired, name)
 
 
@@ -151,7 +151,8 @@ def _exact_pairs(scope: Scope) -> Iterator[tuple[Pin, Pin]]:
     """Two exact pins, in both orders; not what a later command installs over another, which pip then puts right."""
     kept = [p for p in scope.environment.pins if p.version and p.installed and scope.is_single(p)]
     exact = [p for p in kept if not _is_undone(scope, p)] if not scope.environment.forked else []
-    return (both for both in itertools.permutations(exact, 2) if both[0].step <= both[1].step)
+    free = scope.environment.overridden
+    return (b for b in itertools.permutations(exact, 2) if b[0].step <= b[1].step and b[1].name not in free)
 
 
 def _excluded(pin: Pin, other: Pin, wanted: str) -> Mistake:

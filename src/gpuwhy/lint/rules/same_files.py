@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gpuwhy.knowledge.bringers import ONNX_BROUGHT, brings_onnxruntime
 from gpuwhy.knowledge.flavours import Flavour, flavour, library_wheel
 from gpuwhy.knowledge.tables import source
+from gpuwhy.lint import ending
 from gpuwhy.lint.demands import Demand, demands, evidence, newest, shared_file, ships, wheels_of_two_majors
 from gpuwhy.lint.scope import Scope, is_source_only
 from gpuwhy.lint.sheet import Pin
@@ -99,8 +100,14 @@ def _flavours(scope: Scope) -> Iterator[Mistake]:
     for module, several in _by_module(pins, scope.environment.locked).items():
         pairs = itertools.combinations(several, 2)
         both = next(((a, b) for a, b in pairs if a.name != b.name and together(a, b)), None)
-        if both:
+        if both and not _is_between(scope, *both):
             yield _twice(module, *both)
+
+
+def _is_between(scope: Scope, one: Pin, other: Pin) -> bool:
+    """Whether the first of two is taken away before the second is installed."""
+    first, last = sorted((one, other), key=lambda pin: pin.step)
+    return any(first.name in ending.gone(scope, step) for step in range(first.step + 1, last.step))
 
 
 def _by_module(pins: list[Pin], locked: bool) -> dict[str, list[Pin]]:

@@ -41,9 +41,15 @@ def check(scope: Scope) -> Iterator[Mistake]:
 def _by_companions(scope: Scope, torch: Pin) -> Iterator[Mistake]:
     """A companion without a version, in a later command."""
     for pin in filter(_takes_the_newest, scope.pins):
-        if torch.step < pin.step and together(torch, pin):
+        if torch.step < pin.step and together(torch, pin) and not _is_there(scope, pin):
             named = f"torch=={torch.version} (line {torch.place.line})"
             yield from _replaced(scope, pin, torch.version.split("+")[0], named)
+
+
+def _is_there(scope: Scope, pin: Pin) -> bool:
+    """Whether an earlier command installed the companion, which then stays: it is asked for without a release."""
+    lifted = {"-U", "--upgrade", "--force-reinstall"} & set(scope.environment.commands[pin.step - 1].words)
+    return not lifted and any(p.name == pin.name and p.step < pin.step and not p.arms for p in scope.pins)
 
 
 def _over_image(scope: Scope) -> Iterator[Mistake]:

@@ -31,7 +31,7 @@ _OF_CONDA = {
     "tensorflow2": "tensorflow",
     "onnxruntime-gpu": "onnxruntime", "cupy-cuda11x": "cupy", "cupy-cuda12x": "cupy",
     "torch-scatter": "pytorch-scatter",
-    "torch-sparse": "pytorch-sparse", "torch-geometric": "pyg or pytorch_geometric",
+    "torch-sparse": "pytorch-sparse",
 }  # fmt: skip
 """Names of the package index, and what conda's channels call the same."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpuwhy.lint.index import next_release
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import releases_of, rows
+from gpuwhy.lint.versions import LINUX, releases_of, rows
 from gpuwhy.model.fact import Source
 from gpuwhy.model.lint import Mistake, Rule, Severity
 from gpuwhy.model.release import Release
@@ -22,8 +22,16 @@ def check(scope: Scope) -> Iterator[Mistake]:
         found = releases_of(pin) if exact else ()
         if found and all(row.gone for row in found):
             yield _mistake(pin, found[-1], "is no longer on the package index", "error")
-        elif found and all(row.yanked for row in found):
+        elif found and all(row.yanked for row in found) and not _is_by_accident(pin, found):
             yield _mistake(pin, found[-1], "was yanked by its makers", None)
+
+
+def _is_by_accident(pin: Pin, found: tuple[Release, ...]) -> bool:
+    """Whether a release is of Python alone, and the later ones are not: withdrawn lest a newer Python falls to it.
+
+    Whoever names it gets it all the same, on the Python that it was for.
+    """
+    return all(row.platform == "any" for row in found) and any(row.platform == LINUX for row in rows(pin.name))
 
 
 def _mistake(pin: Pin, row: Release, said: str, severity: Severity | None) -> Mistake:
