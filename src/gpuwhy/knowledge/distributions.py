@@ -28,7 +28,8 @@ DRIVER: dict[Family, str] = {
     "ubuntu": "sudo ubuntu-drivers install",
     "debian": "sudo apt install nvidia-driver    # component non-free; Debian 12 has 535, 13 has 550",
     "fedora": "sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda    # from RPM Fusion's nonfree repository",
-    "rhel": "sudo dnf module install nvidia-driver:latest-dkms    # 7: nvidia-driver-latest-dkms; 10: nvidia-open",
+    "rhel": "sudo dnf module install nvidia-driver:latest-dkms"
+    " || sudo yum install nvidia-driver-latest-dkms    # the second on 7; on 10: dnf install nvidia-open",
     "arch": "sudo pacman -S nvidia-open nvidia-utils    # cards older than Turing: nvidia-580xx-dkms from the AUR",
     "suse": "sudo zypper install nvidia-open-driver-G06-signed-kmp-default nvidia-compute-utils-G06",
     "nixos": "",

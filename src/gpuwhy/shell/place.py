@@ -114,7 +114,8 @@ def _person(reading: Reading, inside: bool) -> tuple[Rights, Installer]:
 
 _FAMILIES: tuple[tuple[Family, re.Pattern[str]], ...] = (
     ("rhel", re.compile(
-        r"Red Hat|\bRHEL\b|CentOS|Rocky ?Linux|AlmaLinux|(?:Oracle|Amazon|Alibaba Cloud) Linux|\.el[6-9]\b|\.amzn2",
+        r"Red Hat|\bRHEL\b|CentOS|Rocky ?Linux|AlmaLinux|(?:Oracle|Amazon|Alibaba Cloud) Linux|\.el[6-9]\b|\.amzn2"
+        r"|\bec2-user@",
         re.IGNORECASE,
     )),
     ("fedora", re.compile(r"\bFedora\b|\.fc\d\d\b", re.IGNORECASE)),

@@ -11,7 +11,7 @@ from gpuwhy.model.symptom import Reading, Symptom
 _WORDS = {
     "bitsandbytes": r"bitsandbytes", "vllm": r"\bvllm\b", "triton": r"\btriton[/.]", "slurm": r"slurm|\bStepId=|#SBATCH|\bsbatch\b|\bsrun\b",
     "kubernetes": r"kubelet|kubectl|kubernetes|\bk3s\b|(?<!/)\bk8s\b(?!/)|gpu-operator|nvidia\.com/gpu(?!=)|\bpods?\b|\bopenshift\b|(?:^|[$#] ?)oc (?:get|exec|describe|logs|adm|project|apply|set|rollout|rsh)\b",
-    "compose": r"docker[- ]compose|compose\.ya?ml|^services:|^Attaching to |\[\+\] Running|^[\w-]+-\d+ +\| ", "lightning": r"lightning",
+    "compose": r"docker[- ]compose|compose\.ya?ml|^services:|^Attaching to |\[\+\] Running|^[\w-]+-\d+ +\| |^(?P<service>[a-z][\w.-]{1,40}) +\| [^\n]*\n(?:(?P=service) +\| [^\n]*\n){2}", "lightning": r"lightning",
     "docker": r"\bdocker(?:\.exe)? (?:container )?run\b|^docker: |nvidia-container-toolkit \d", "numba": r"\bnumba\b|nvvmsupporterror", "cupy": r"\bcupy\b",
     "dotnet": r"Microsoft\.ML|nuget|\bnet\d\.0", "llama": r"llama_cpp", "ggml": r"\bggml|llama_cpp|\bollama\b", "podman": r"\bpodman\b|nvidia\.com/gpu=",
     "ray": r"^\((?:\w+ )?pid=\d+(?:, ip=[\d.]+)?\)|\bray[./](?:get|init|remote|tune|util|_private|worker)",

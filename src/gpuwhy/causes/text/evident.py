@@ -10,11 +10,13 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.box_faults import in_its_box
 from gpuwhy.causes.text.counted import COUNTED, Row, at_prompt
 from gpuwhy.causes.text.env_ways import of_its_owner
+from gpuwhy.causes.text.hosted import again
 from gpuwhy.causes.text.jetson_ways import of_its_jetpack, one_onnxruntime
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.matched import MATCHED
 from gpuwhy.causes.text.module_ways import of_modules
 from gpuwhy.causes.text.remedies import PURGE
+from gpuwhy.causes.text.right_copies import RIGHT_COPIES
 from gpuwhy.causes.text.shown import OwnSetting, commands, set_by_program, variables
 from gpuwhy.causes.text.told_names import listed_kit
 from gpuwhy.causes.text.ways import tried
@@ -61,7 +63,9 @@ _SAYS_HOME = Later(r"CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDAToolkit_ROOT|CUDA_TOOLKIT
 
 def _fits(kit: str, case: Asked) -> bool:
     """Whether a toolkit is of the CUDA that the library, or the framework's release, is of, as far as that is told."""
-    wanted = case.cuda_major or case.era or _of_package(case)
+    if case.cuda_major in (9, 10):  # before CUDA 11 each minor release has names of its own
+        return numbers(kit[1:]) == numbers(case.cuda)[:2] or "." not in case.cuda
+    wanted = _of_package(case) or case.cuda_major or case.era
     return not wanted or numbers(kit[1:])[0] == wanted
 
 
@@ -76,7 +80,8 @@ def _of_package(case: Asked) -> int:
 
 
 def _named_already(folder: str, text: str) -> bool:
-    return bool(re.search(rf"CUDA_(?:HOME|PATH)\s*=\s*\"?{re.escape(folder)}", text, re.IGNORECASE))
+    """Whether a variable names the folder, or a DLL was loaded from it: then it is found."""
+    return bool(re.search(rf"(?:CUDA_(?:HOME|PATH)\s*=\s*\"?|Loaded '){re.escape(folder)}", text, re.IGNORECASE))
 
 
 def _cudnn_for(case: Asked) -> str:
@@ -252,7 +257,8 @@ def _second_copy(case: Asked) -> Iterator[Fix]:
         return
     folder = "~/.local" if found[1].startswith("/") else r"AppData\Roaming\Python"
     yield tried(f"An environment is active, and {found[2]} comes from {folder}: that copy is found before the environment's own. Have Python leave it out, then start the program again", "export PYTHONNOUSERSITE=1")  # fmt: skip
-    names = _WHOLE.get(found[2], found[2])
+    lying = {one[2] for one in _IN_USER_SITE.finditer(case.text)}
+    names = " ".join(one for one in _WHOLE.get(found[2], found[2]).split() if one in lying) or _WHOLE[found[2]]
     yield tried(f"For good: remove the copy in {folder} (the first that pip finds), where the environment has its own, which the first half asks; else install it there first", on.linux(f"PYTHONNOUSERSITE=1 python -m pip show {names} && PYTHONNOUSERSITE= python -m pip uninstall -y {names}"))  # fmt: skip
 
 
@@ -357,6 +363,8 @@ def _one_on_a_board(case: Asked) -> Iterator[Fix]:
 _SHOWN: tuple[Row, ...] = (
     (_UNSEEN, _set_inside),
     (_UNSEEN, _counted_anew),
+    *RIGHT_COPIES,
+    (("container.no_gpu", "driver.permission"), again),
     (("framework.", "install.", "env.", "cuda.", "cudnn."), _second_copy),
     (("memory.",), _in_pieces),
     (("cuda.", "cudnn.", "env.path"), _unsearched),

@@ -13,6 +13,7 @@ import msgspec
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.shown import typed_inside
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -185,9 +186,34 @@ _CLOSED = Later(r"PrivateDevices ?= ?(?:yes|true|1)|DevicePolicy ?= ?(?:closed|s
 _IN_DOCKER = Later(r"\b(?:docker|podman|kubectl) (?:exec|logs|run)\b")
 
 
+_NVML_LOST = Later(r"Failed to initialize NVML: Unknown Error")
+_FILES = Later(r"\bls [^\n]*/dev/nvidia[^\n]*\n[^\n]*/dev/nvidia\d", re.IGNORECASE)
+_ITS_NUMBER = Later(r"\b[a-z_][\w-]*@([0-9a-f]{12})\b")
+
+
+def device_lost(case: Asked) -> bool:
+    """Whether a container lists the GPU's device files, and may open them no longer: it was given the GPU."""
+    return bool(typed_inside(case.text) and _NVML_LOST.search(case.text) and _FILES.search(case.text))
+
+
+def again(case: Asked) -> Iterator[Fix]:
+    """Such a container is started again by its number, which its prompt shows; and kept from losing the device."""
+    if not device_lost(case):
+        return
+    number = _ITS_NUMBER.search(case.text)
+    yield tried("The device files are in the container, and it may open them no longer, as after a reload of systemd on the host: start it again, on the host", on.engine(f"docker restart {number[1] if number else 'CONTAINER'}"))  # fmt: skip
+    yield tried("So that it stays: have the links that systemd needs made, and at each start of the machine (a rule of udev), or pass the GPU by CDI", on.host("sudo nvidia-ctk system create-dev-char-symlinks --create-all"), root=True)  # fmt: skip
+
+
 def as_a_service(cause: str, case: Asked) -> Iterator[Fix]:
     """A unit of systemd sees other devices, groups and variables than its user's own shell."""
-    if cause not in _UNSEEN or case.windows or not _UNIT.search(case.text) or _IN_DOCKER.search(case.text):
+    if (
+        cause not in _UNSEEN
+        or case.windows
+        or not _UNIT.search(case.text)
+        or _IN_DOCKER.search(case.text)
+        or typed_inside(case.text)
+    ):
         return
     if _CLOSED.search(case.text):
         yield tried("The unit hides the device files: switch that off for it, and start it again", on.linux("sudo systemctl edit UNIT    # below [Service]: PrivateDevices=no\nsudo systemctl daemon-reload && sudo systemctl restart UNIT"), root=True)  # fmt: skip

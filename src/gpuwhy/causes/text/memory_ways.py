@@ -8,6 +8,7 @@ from math import prod
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.shown import commands
 from gpuwhy.causes.text.smi import Card, cards, holders
 from gpuwhy.causes.text.ways import own_ways, tried
 from gpuwhy.causes.text.where import at_spot
@@ -42,8 +43,25 @@ def smaller(case: Asked) -> Iterator[Fix]:
     """Less memory: the program's own options, the tensor that did not fit, the framework's way, the place."""
     yield from _hardly_any(case)
     yield from _tensor(case)
+    yield from _typed_smaller(case)
     yield from own_ways(case, "less", vram="--lowvram" if 0 < _total(case) <= 4.5 * 2**30 else "--medvram")
     yield from _FRAMEWORKS.get(case.framework, _plain)(case)
+
+
+_BATCH = re.compile(
+    r"(?P<option>(?:--(?:\w+[-_])*batch(?:[-_]size)?(?:[-_]per[-_]\w+)?|-bs?)[ =])(?P<size>\d+)(?=\s|$)"
+)
+
+
+def _typed_smaller(case: Asked) -> Iterator[Fix]:
+    """The command that was typed, by its own option: the generation of the program is the one that is there."""
+    typed = next((one.command for one in reversed(commands(case.text)) if ".py" in one.command and _BATCH.search(one.command)), "")  # fmt: skip
+    found = _BATCH.search(typed)
+    if not found or int(found["size"]) < 2:
+        return
+    less = 1 << max(0, (int(found["size"]) // 3).bit_length() - 1)
+    command = typed[: found.start("size")] + str(less) + typed[found.end("size") :]
+    yield tried(f"A smaller batch, {less} in place of {found['size']}, by the option that was typed; where that is still too much, smaller pictures or sequences, then a smaller model, by their options", on.code(command) if case.windows else command)  # fmt: skip
 
 
 def _total(case: Asked) -> float:

@@ -12,8 +12,10 @@ import msgspec
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.boxes import box_of
+from gpuwhy.causes.text.hosted import device_lost
 from gpuwhy.causes.text.later import Later
-from gpuwhy.causes.text.shown import commands
+from gpuwhy.causes.text.right_copies import condas_hidden, loaded_by_torch, newer_kit, right_cudnn, right_pytorch
+from gpuwhy.causes.text.shown import commands, typed_inside
 from gpuwhy.causes.text.smi import cards
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -155,10 +157,13 @@ _CLUSTER = Later(r"slurm|\bsbatch\b|\bsrun\b|\bsalloc\b|#SBATCH|\bqsub\b|\bPBS_|
 _BY_DOCKER = Later(r"\bdocker(?:-compose| compose)? (?:run|exec|logs|ps|info|start|restart|up|build)\b|^docker: |docker-compose", re.MULTILINE)  # fmt: skip
 
 
+_KUBERNETES = Later(r"kube|\bpods?\b|\bk[38]s\b|nvidia\.com/gpu: ?\d|@[\w-]+-[a-z0-9]{5}:|jovyan@", re.IGNORECASE)
+
+
 def _no_pods(case: Asked) -> bool:
     """Whether Docker or Podman starts the container, and nothing in the text is of Kubernetes."""
-    by_docker = bool(case.tools & _DOCKERS) or bool(_BY_DOCKER.search(case.text))
-    return by_docker and not case.tools & _PODS
+    by_docker = bool(case.tools & _DOCKERS) or bool(_BY_DOCKER.search(case.text)) or typed_inside(case.text)
+    return by_docker and not case.tools & _PODS and not _KUBERNETES.search(case.text)
 
 
 def _pods_alone(case: Asked) -> bool:
@@ -180,7 +185,18 @@ def _of_a_server(case: Asked) -> bool:
     return any(one.name in _SERVERS for one in case.programs) and case.frame is None
 
 
+def _typed_script(case: Asked) -> bool:
+    """Whether a script of the program's own was typed, which belongs to a generation before its command line."""
+    return any(re.search(r"\bpython[\d.]* (?:-\S+ )*\S*train\.py\b", one.command) for one in commands(case.text))
+
+
 _PREMISES = (
+    Premise(Later(r"\bdocker run [^\n]*--gpus|install the NVIDIA container toolkit|reserve the device"), device_lost),
+    Premise(Later(r"^yolo train\b", re.MULTILINE), _typed_script),
+    Premise(Later(r"^unset LD_LIBRARY_PATH", re.MULTILINE), condas_hidden),
+    Premise(Later(r"^export (?:LD_LIBRARY_PATH|CUDA_HOME)=/usr/local/cuda|nvidia-cuda-nvcc-cu12", re.MULTILINE), lambda case: bool(newer_kit(case))),
+    Premise(Later(r"\breplace all cudnn|\b(?:Install|Unpack|Update)\b[^\n]*\bcuDNN \d|\binstall\b[^\n]*\bcudnn|update that one\b|copy[^\n]*cudnn", re.IGNORECASE), lambda case: right_cudnn(case) or loaded_by_torch(case)),
+    Premise(Later(r"conda remove [^\n]*\bpytorch\b|conda install [^\n]*\bpytorch|(?:reinstall|--reinstall|-U) [^\n]*\btorch\b|build with CUDA over the CPU build|in place of its build for the CPU", re.IGNORECASE), right_pytorch),
     Premise(Later(r"\bfrom_pretrained\(|BitsAndBytesConfig|\bDataLoader\b"), _of_a_server),
     Premise(Later(r"\A(?![^\0]*Docker Desktop)[^\0]*(?:nvidia-ctk|install[^\n]*nvidia-container-toolkit|restart docker\b|/etc/docker/daemon\.json)"), lambda case: box_of(case) == "desktop"),
     Premise(Later(r"\bapt(?:-get)? |\bdnf |\bsystemctl\b|nvidia-ctk|\bmodprobe\b|ubuntu-drivers|NVIDIA (?:driver|Container)|nvidia-container|docker run [^\n]*--gpus"), on_a_mac),

@@ -55,6 +55,25 @@ def _in_its_file(fix: Fix, case: Asked) -> Fix:
     return structs.replace(fix, text=f"{fix.text}; and delete line {found['line']} of {file}, which sets it") if file else fix  # fmt: skip
 
 
+_CELL = Later(r"ipykernel|<ipython-input|^Cell In ?\[\d+\]|^In \[\d+\]", re.MULTILINE)
+_AT_START = re.compile(r"(?:LD_|DYLD_|PYTHON(?!WARNINGS)|PATH$|CONDA_|PIP_|CUDA_(?:HOME|PATH)$|TMPDIR|XDG_)")
+"""Variables that are read when a process starts, or by another program than the framework."""
+
+
+def _in_first_cell(fix: Fix, case: Asked) -> Fix:
+    """A variable that the framework reads: in a notebook the first cell sets it, in the process that needs it."""
+    given = _SET.match(fix.command)
+    pairs = [one.partition("=")[::2] for one in given[1].split()] if given and _CELL.search(case.text) else []
+    if not pairs or any(_AT_START.match(name) or "$" in value for name, value in pairs):
+        return fix
+    lines = "; ".join(f'os.environ["{name}"] = "{value.strip(_QUOTES)}"' for name, value in pairs)
+    said = on.as_said(f"{fix.text}; in a notebook: restart the kernel, and run this in the first cell, before any import", fix.text)  # fmt: skip
+    return structs.replace(fix, text=said, command=on.code(f"import os; {lines}"))
+
+
+_QUOTES = "\"'"
+
+
 def reaching(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
     """The fixes; those that set a variable say where, if a plain shell is not the place."""
     hint = "" if case.windows else next((told for words, told in _PLACES if words.search(case.text)), "")
@@ -64,6 +83,6 @@ def reaching(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
         if inside:
             yield set_inside(fix, case)
             continue
-        fix = _in_its_unit(fix, unit["name"]) if unit else _in_its_file(fix, case)
+        fix = _in_first_cell(_in_its_unit(fix, unit["name"]) if unit else _in_its_file(fix, case), case)
         sets = bool(hint) and _SETS.search(fix.command) and hint.partition(": ")[2].split(",")[0] not in fix.text
         yield structs.replace(fix, text=f"{fix.text}; {hint}") if sets else fix

@@ -24,6 +24,7 @@ _QUOTED = re.compile(r"^[\"'“”](.*?)[\"'“”]?$")
 
 def by_its_name(case: Asked) -> Iterator[Fix]:
     """The variable that the failing line reads, where it can only have come from a Service; the allocator's options, put right."""
+    yield from _as_meant(case)
     named = [one[1] or one[2] for one in _READ.finditer(case.text)]
     if named and _SERVICE.search(case.lines):
         yield from _of_a_service(named[-1])
@@ -31,6 +32,18 @@ def by_its_name(case: Asked) -> Iterator[Fix]:
         yield from _for_the_allocator(case)
     elif named:
         yield tried(f"The program reads {named[-1]}, and could not use its value: unset it, or give it one of the form that the message asks for", f"unset {named[-1]}")  # fmt: skip
+
+
+_VALID = Later(r"\b(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+)\b[^\n]*?\b(?:parsed?|invalid|value)\b[^\n]*?[\"'](?P<value>[^\"'\n]*)[\"'][^\n]*?[Vv]alid values are (?P<valid>[^\n]+)")  # fmt: skip
+_MEANT = {**dict.fromkeys(("yes", "on", "y", "t", "1", "enable", "enabled"), "true"), **dict.fromkeys(("no", "off", "n", "f", "0", "disable", "disabled"), "false")}  # fmt: skip
+
+
+def _as_meant(case: Asked) -> Iterator[Fix]:
+    """A value that says yes or no in other words than its reader takes: what was meant, in the reader's own."""
+    found = _VALID.search(case.text)
+    meant = _MEANT.get(found["value"].lower(), "") if found else ""
+    if found and meant and meant in found["valid"].lower():
+        yield tried(f"{found['name']} holds {found['value']}, which its reader does not take, so that it counts as not set: give it the word that it takes", f"export {found['name']}={meant}")  # fmt: skip
 
 
 def _of_a_service(name: str) -> Iterator[Fix]:

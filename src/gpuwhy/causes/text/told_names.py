@@ -10,8 +10,10 @@ from msgspec import structs
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.where import told_release
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
+from gpuwhy.model.version import major_minor
 
 _NAMES: tuple[tuple[str, Later], ...] = (
     ("IMAGE", Later(r"\b[Ii]mage:? +((?:[\w.-]+/)+[\w.-]+(?::[\w.-]+)?)", re.MULTILINE)),
@@ -46,7 +48,8 @@ def with_told_names(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
     names = dict(_found(case.text))
     options = image_of(case.text)[0]
     for fix in fixes:
-        command = _exact(_open(_with_own_options(str(fix.command), options), names), case)
+        command = _exact(_open(_with_own_options(_with_kit(fix, case), options), names), case)
+        command = _of_one_release(command, case)
         yield structs.replace(fix, command=on.like(command, fix.command)) if command != fix.command else fix
 
 
@@ -107,12 +110,31 @@ def _open(command: str, names: dict[str, str]) -> str:
     return command
 
 
+_TRITON = re.compile(r"(pip install (?:-\S+ )*)triton-windows(?=$|\n| )")
+_NEXT_TRITON = {"2.4": "3.2", "2.5": "3.2", "2.6": "3.3", "2.7": "3.4", "2.8": "3.5", "2.9": "3.6"}
+"""By PyTorch's release: the first Triton that is too new for it."""
+_TORCH_ALONE = re.compile(r"^(?P<install>[^\n]*\bpip install (?![^\n]*\btorchvision)[^\n]*?\"torch>=?[\d.]+[^\"\n]*\")(?P<rest>[^\n]*)$", re.MULTILINE)  # fmt: skip
+
+
+def _of_one_release(command: str, case: Asked) -> str:
+    """What goes with one release of PyTorch alone: the Triton for it; and its companions, where it is raised."""
+    if _TRITON.search(command) and (beyond := _NEXT_TRITON.get(major_minor(told_release(case.reading, "torch")))):
+        command = _TRITON.sub(rf'\1"triton-windows<{beyond}"', command)
+    return _TORCH_ALONE.sub(r"\g<install> torchvision torchaudio\g<rest>", command)
+
+
+def _with_kit(fix: Fix, case: Asked) -> str:
+    """A toolkit's folder that is guessed, by the one that is told; one that the fix itself is about, or installs, stays."""
+    if not _GUESSED_KIT.search(fix.command) or not (kit := windows_toolkit(case)):
+        return str(fix.command)
+    own = {*re.findall(r"\bCUDA (\d+\.\d)", fix.text), *re.findall(r"--version (\d+\.\d)", fix.command)}
+    return _GUESSED_KIT.sub(lambda found: found[0] if found[2] in own else f"{found[1]}{kit}", fix.command)
+
+
 def _exact(command: str, case: Asked) -> str:
     """Folders and releases that are guessed, by those that are told."""
     if not case.windows and _GUESSED.search(command) and (folder := _folder(case.text)):
         command = _GUESSED.sub(folder, command)
-    if _GUESSED_KIT.search(command) and (kit := windows_toolkit(case)):
-        command = _GUESSED_KIT.sub(lambda found: f"{found[1]}{kit}", command)
     if built := _BUILT.search(case.text):
         command = _CONDA.sub(rf"conda install -c nvidia/label/cuda-{built[1]}.{built[2]}.0 \1", command)
     if (
@@ -135,7 +157,7 @@ def toolkits(text: str) -> tuple[str, ...]:
 
 _WINDOWS_KIT = Later(r"\\CUDA\\(v\d+\.\d)\b", re.IGNORECASE)
 _LISTED_KIT = Later(r"^\s*(?:\S+ +\S+ +(?:AM|PM)? *<DIR> +)?(v(?:8|9|1[0-3])\.\d)\s*$", re.MULTILINE | re.IGNORECASE)
-_GUESSED_KIT = re.compile(r"(\\CUDA\\)v1[0-3]\.\d")
+_GUESSED_KIT = re.compile(r"(\\CUDA\\)v(1[0-3]\.\d)")
 _OF_DLL = Later(r"\b(?:nvrtc-builtins|cudart|nvrtc|cublas|cufft|curand|cusolver|cusparse)64_(8|9|10|11|12)(\d)(?:_0)?\.dll", re.IGNORECASE)  # fmt: skip
 
 
@@ -154,9 +176,14 @@ def listed_kit(case: Asked) -> str:
 
 def windows_toolkit(case: Asked) -> str:
     """The same, else that of the DLL that is asked for."""
-    if named := listed_kit(case):
-        return named
     found = _OF_DLL.search(case.lines) or _OF_DLL.search(case.text)
+    of_its_own = found is not None and found[1] in (
+        "8",
+        "9",
+        "10",
+    )  # before CUDA 11 each minor release has names of its own
+    if (named := listed_kit(case)) and not of_its_own:
+        return named
     if found and (found[1], found[2]) == ("11", "0") and case.framework == "tensorflow":  # of every CUDA 11
         return "v11.0" if case.version.startswith("2.4") else "v11.2"
     return f"v{found[1]}.{found[2]}" if found else ""

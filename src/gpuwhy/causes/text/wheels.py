@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.around import around
 from gpuwhy.causes.text.inside_wsl import inside_wsl
+from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.where import python_of
 from gpuwhy.knowledge.releases import family
 from gpuwhy.model import on
@@ -171,6 +172,18 @@ def _opens(row: Release) -> str:
     )
 
 
+_TYPED = Later(r"\bpip[\d.]* install +(?P<what>-r +[\w./\\-]+)\s*$", re.MULTILINE)
+_LOCAL = re.compile(r"\+(?P<tag>cu\d{2,3}|cpu)\b")
+
+
+def _typed_for(package: str, row: Release, reading: Reading) -> str:
+    """What is to be installed: the very file of requirements that was typed, else the release, with its build and the index that has it."""
+    typed = _TYPED.search(reading.excerpt)
+    local = re.search(rf"\b{re.escape(package)}=={re.escape(row.version)}{_LOCAL.pattern}", reading.excerpt)
+    index = f" --extra-index-url https://download.pytorch.org/whl/{local['tag']}" if local else ""
+    return f'{typed["what"]}{index}' if typed else f'"{package}=={row.version}{local[0].partition("+")[1] + local["tag"] if local else ""}"{index}'  # fmt: skip
+
+
 def _other_python(package: str, version: str, reading: Reading) -> Iterator[Fix]:
     """The Pythons that this release has wheels for, and an environment with the newest of them."""
     known = family(package)
@@ -182,6 +195,6 @@ def _other_python(package: str, version: str, reading: Reading) -> Iterator[Fix]
         return
     span = minors[0] if len(minors) == 1 else f"{minors[0]} to {minors[-1]}"
     text = f"{package} {version} has wheels for Python {span} (64 bit) only: make an environment with one of these, and install it there; or take a newer release"
-    install = f'\nuv pip install --python .venv "{package}=={row.version}"' if row else ""
+    install = f"\nuv pip install --python .venv {_typed_for(package, row, reading)}" if row else ""
     text += _opens(row) if row and reading.told.os == "windows" else ""
     yield Fix(text, f"uv venv --python {minors[-1]} .venv{install}", safe=True)
