@@ -210,6 +210,8 @@ BREAKS: tuple[Break, ...] = (
     Break("conda-prefix-in-place", "torch", ("conda", "cut nvidia/cublas/lib/libcublasLt.so.12"), DAMAGE, TORCH, SAME_TORCH, in_place=True),
     # ------------------------------------------------ remedies that no break above asks for
     Break("activation-of-another-folder", "jax", ("moved /srv/jax",), ("env.path",), JAX + ACTIVATED.format("assert told[:2] == [sys.prefix] * 2, told"), ("jax==0.4.38",)),
+    Break("activation-edited-on-windows", "cupy", ("of_windows bin/activate",), ("env.path", "env.setting", "install.corrupted"), CUPY + ACTIVATED.format("assert told[:2] == [sys.prefix] * 2, told"), ("cupy-cuda12x==13.3.0",)),
+    Break("tensorboard-of-the-night-over-it", "cupy", ("install tensorboard==2.20.0 protobuf==5.29.5 setuptools==80.9.0", "install --no-deps tb-nightly==2.21.0a20251023"), ("install.conflict",), CUPY + "\nfrom tensorboard import program; program.TensorBoard", ("tensorboard==2.20.0", "cupy-cuda12x==13.3.0"), without=("tb-nightly",)),
     Break("activation-hides-the-gpu", "ort", ("exports CUDA_VISIBLE_DEVICES=-1",), ("device.selection", "env.setting"), ORT + ACTIVATED.format("assert told[2] == '', told"), ("onnxruntime-gpu==1.20.2",), as_if=True),
     Break("compiled-copies-spoilt", "ort", ("compiled numpy",), DAMAGE, ORT, ("numpy==2.2.6",)),
     Break("start-up-file-in-the-way", "ort", ("starts import sys; sys.modules['numpy'] = None",), (*DAMAGE, "env.shadowed"), ORT, ("numpy==2.2.6",)),

@@ -97,7 +97,7 @@ def do(env: Path, step: str) -> None:
         names = wheels.site(env).glob(rest if word == "gone" else f"{rest}-*.dist-info/RECORD")
         for path in list(names):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    elif word in ("moved", "exports", "compiled", "editable", "starts", "swap"):
+    elif word in ("moved", "of_windows", "exports", "compiled", "editable", "starts", "swap"):
         _BESIDE[word](env, rest)
     elif word == "strip":
         for path in list(wheels.site(env).glob(rest)):
@@ -147,6 +147,11 @@ def _moved(env: Path, was: str) -> None:
     """The activation of an environment that was made in another folder."""
     file = env / "bin" / "activate"
     _written(file, file.read_text().replace(str(env), was))
+
+
+def _of_windows(env: Path, name: str) -> None:
+    """A file of the environment that was edited on Windows."""
+    _written(env / name, (env / name).read_text().replace("\n", "\r\n"))
 
 
 def _exports(env: Path, line: str) -> None:
@@ -214,6 +219,7 @@ def _written(file: Path, text: str) -> None:
 
 _BESIDE = {
     "moved": _moved,
+    "of_windows": _of_windows,
     "exports": _exports,
     "compiled": _compiled,
     "editable": _editable,
