@@ -55,3 +55,15 @@ def test_one_folder_of_windows_is_no_list():
 def test_a_job_without_a_gpu_and_a_board_without_the_group():
     assert first("[error] Invalid CUDA_VISIBLE_DEVICES=NoDevFiles\n[error] no CUDA devices available.\nslurmstepd: error: *** JOB 8 ON n1 CANCELLED ***\n") == "device.selection"  # fmt: skip
     assert first("NvRmMemInitNvmap failed with Permission denied\n549: Memory Manager Not supported\nError: CUDA could not be initialised\n") == "driver.permission"  # fmt: skip
+
+
+def test_a_warning_of_a_deadlock_leads_to_an_end_by_waiting_and_to_no_other():
+    warned = (
+        "/usr/lib/python3.12/multiprocessing/popen_fork.py:66: RuntimeWarning: os.fork() was called. os.fork() is "
+        "incompatible with multithreaded code, and JAX is multithreaded, so this will likely lead to a deadlock.\n"
+        '  self.pid = os.fork()\nTraceback (most recent call last):\n  File "/home/u/prog.py", line 11, in <module>\n'
+    )
+    waited = "    print(job.get(timeout=20))\nmultiprocessing.context.TimeoutError\n"
+    other = "    print(table['b'])\nKeyError: 'b'\n"
+    assert explain_text(warned + waited).causes[0].id == "program.fork"
+    assert explain_text(warned + other).causes[0].id == "other.not_gpu"

@@ -86,6 +86,7 @@ def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
     found = _directly(above, bases)
     if not bases:
         found |= _of_the_world(scene, above, installed, found)
+    found |= {name: "" for name in above if name not in found and NEIGHBOURS.fullmatch(name)}
     _spread(found, above)
     found |= _beside(scene, above, installed, found)
     made = [Dependent(installed[n], base, tuple(_modules(scene, installed[n])), asks[n]) for n, base in found.items()]

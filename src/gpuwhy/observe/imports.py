@@ -173,7 +173,8 @@ def _plugins(scene: Scene, one: Framework) -> list[str]:
         return []
     folder = f"{one.path.rpartition('/')[0]}/jax_plugins"
     found = value_or(scene.host.list(folder, r"xla_cuda\d+$"), ())
-    return [f"jax_plugins.{entry.name}" for entry in found]
+    with_code = [one for one in found if isinstance(scene.host.stat(f"{folder}/{one.name}/__init__.py"), Known)]
+    return [f"jax_plugins.{entry.name}" for entry in with_code]  # JAX passes over a folder that was left empty
 
 
 def _later(scene: Scene, one: Framework) -> Iterator[str]:

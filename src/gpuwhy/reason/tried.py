@@ -97,6 +97,8 @@ def left_to_read(report: Report, facts: Facts) -> list[Failed]:
 
 def with_words(report: Report, read: Sequence[tuple[Failed, Report]], condition: str) -> Report:
     """The report with what the words of failed imports tell; that an import fails is told whatever they say."""
+    if not read:
+        return report
     told = {one: _by_facts(report, cause) for one, cause in _told(read).items()}
     about = next(iter(told), read[0][0])
     causes = {cause.id: cause for cause in reversed(told.values())}

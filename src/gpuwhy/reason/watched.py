@@ -179,6 +179,11 @@ def _falls_back(symptom: Symptom) -> bool:
     return symptom.signature.startswith(FALLS_BACK)
 
 
+def _says_cpu_build(symptom: Symptom) -> bool:
+    """A framework sees that there is a GPU, and says that its own build is none for it."""
+    return symptom.signature.startswith("jax.cpu_build")
+
+
 def stayed_away(facts: Facts, symptoms: Sequence[Symptom] = ()) -> bool:
     """Whether the program succeeded and opened no GPU, although its text asks for one, or its build is for one that is
     here or promised.
@@ -190,7 +195,7 @@ def stayed_away(facts: Facts, symptoms: Sequence[Symptom] = ()) -> bool:
         return False
     if isinstance(facts.run.wanted_gpu, Known) and value_or(facts.run.frameworks, ()):
         return True
-    if not gpu_builds(facts, symptoms):
+    if not gpu_builds(facts, symptoms) and not any(map(_says_cpu_build, symptoms)):
         return False
     injected = facts.surroundings.injected
     promised = isinstance(injected, Known) and injected.value.requested not in ("", "void", "none")

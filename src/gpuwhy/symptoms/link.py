@@ -37,7 +37,8 @@ def noted(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
 
 
 def _mild(one: Symptom, ending: Ending) -> bool:
-    return one.speaker != "remark" and (one.warned or _logged(one, ending) or _outlived(one, ending))
+    mild = one.warned or _logged(one, ending) or _outlived(one, ending)
+    return one.speaker != "remark" and mild and not _foretold(one, ending)
 
 
 def _by_call(one: Symptom, ending: Ending) -> Symptom:
@@ -57,7 +58,7 @@ def aside(symptoms: Sequence[Symptom], ending: Ending) -> tuple[Symptom, ...]:
     kept = _called(tuple(_freed(one, kept) for one in kept), ending)
     if not ending.own:
         return kept
-    told = any(s.role == "error" and _speaks(s) and (s.within(ending) or _unsilenced(s)) for s in kept)
+    told = any(s.role == "error" and _speaks(s) and _stays(s, ending) for s in kept)
     if ending.kind == "exit" and not ending.relayed:
         return (*kept, _itself(ending, len(kept))) if _left(kept, ending) else kept
     return kept if told else (*kept, _itself(ending, len(kept)))
@@ -159,10 +160,25 @@ def _unsilenced(one: Symptom) -> bool:
     return one.speaker in FRAMES or bool(_FATAL.match(one.text))
 
 
+_DEADLOCK = re.compile(r"dead-?lock|\bhangs?\b", re.IGNORECASE)
+_WAITED = re.compile(r"time(?:d )?-?out|^(?:queue\.)?Empty$", re.IGNORECASE)
+
+
+def _foretold(one: Symptom, ending: Ending) -> bool:
+    """Whether a warning says that the program will wait for ever, and it ended because it had waited too long."""
+    return bool(_WAITED.search(ending.type or ending.message) and _DEADLOCK.search(one.text)) and one.role == "error"
+
+
+def _stays(one: Symptom, ending: Ending) -> bool:
+    return one.within(ending) or _unsilenced(one) or _foretold(one, ending)
+
+
 def _unlinked(one: Symptom, ending: Ending) -> bool:
     """Whether a line is source text in a traceback, or came before an ending that it does not lead to."""
     if _unsilenced(one):
         return one.speaker == "remark" and ending.own and bool(ending.stack)
+    if _foretold(one, ending):
+        return False
     if _ignored(one, ending):
         return True
     if one.warned and ending.kind == "signal" and ending.type in _SENT and not one.within(ending):

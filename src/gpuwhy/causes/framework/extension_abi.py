@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.shared.borrowed import borrowed
 from gpuwhy.causes.shared.commands import change, install
@@ -22,6 +22,8 @@ def symbols_missing(case: Case) -> Finding | None:
     """Import of the package ends in an undefined symbol, whatever the GPU."""
     found = case.facts.loads.extensions.need() or ()
     broken = _broken(case)
+    if not broken and _is_elsewhere(case, found):
+        return None
     if not broken and any(one.count for one in found):
         return against(
             "what misses symbols lies before the environment: env.shadowed", saw("paths", case.facts.target.shadows)
@@ -32,6 +34,12 @@ def symbols_missing(case: Case) -> Finding | None:
     if _damaged(case):
         return None
     return proof(_said(broken, _framework(case, "torch")), *_evidence(broken, _framework(case, "torch")))
+
+
+def _is_elsewhere(case: Case, found: Sequence[Extension]) -> bool:
+    """Whether the program names a library that was not among those compared: nothing here clears it."""
+    named = [one.get("object") for one in case.symptoms if one.signature == "loader.undefined_symbol"]
+    return any(path.startswith("/") and path not in {one.path for one in found} for path in named if path)
 
 
 def _said(broken: list[Extension], torch: Framework | None) -> str:

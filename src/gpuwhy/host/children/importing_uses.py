@@ -119,6 +119,17 @@ def tensorflow_layer():
         tf.keras.Sequential([tf.keras.layers.Dense(1)])(tf.ones((1, 2)))
 
 
+def tensorflow_file():
+    """A model goes into a file in memory and comes out of it, as programs keep them up to 2.15."""
+    tf, h5py = importlib.import_module("tensorflow"), importlib.import_module("h5py")
+    if [int(one) for one in tf.__version__.split(".")[:2]] > [2, 15]:
+        return
+    layers = [tf.keras.layers.Dense(1, input_shape=(2,))]
+    with h5py.File("gpuwhy", "w", driver="core", backing_store=False) as file:
+        tf.keras.models.save_model(tf.keras.Sequential(layers), file, include_optimizer=False)
+        tf.keras.models.load_model(file, compile=False)
+
+
 def numba_function():
     """A function is compiled for the CPU."""
     importlib.import_module("numba").njit(lambda x: x + 1)(1)
@@ -211,7 +222,10 @@ USES = {
     "torch": [("import torch.utils.tensorboard", torch_writer, ("tensorboard",))],
     "torchvision": [("an operator of torchvision on the CPU", torchvision_boxes, ("torch",))],
     "keras": [("a layer of keras", keras_layer, ())],
-    "tensorflow": [("a layer of tf.keras", tensorflow_layer, ())],
+    "tensorflow": [
+        ("a layer of tf.keras", tensorflow_layer, ()),
+        ("a model of tf.keras kept with h5py", tensorflow_file, ("h5py",)),
+    ],
     "numba": [("a function compiled by numba for the CPU", numba_function, ())],
     "lightgbm": [("a small fit with lightgbm", lightgbm_fit, ("sklearn",))],
     "xgboost": [("a small fit with xgboost", xgboost_fit, ("sklearn",))],
@@ -230,10 +244,13 @@ USES = {
     "flax": [("import flax.linen", flax_layers, ("jax",))],
 }
 """For each module: in words, the function, what has to be installed for it."""
+CALLED = {"tensorflow_core": "tensorflow"}
+"""What people import, where the package has another name."""
 
 
 def uses_of(module):
     """The names of what is tried with a module: "use:MODULE:WORDS"."""
+    module = CALLED.get(module, module)
     found = USES.get(module, ())
     return ["use:%s:%s" % (module, words) for words, _, needs in found if all(map(there, needs))]
 

@@ -336,16 +336,18 @@ def asked():
     return {name[6:] if name.startswith("ASKED_LD_") else name: value for name, value in os.environ.items()}
 
 
+def is_late(line, names):
+    """Whether others had used the process before it was tried: a package on top of a framework, or a small use."""
+    module = line.get("module", "")
+    return "?" + module.partition(".")[0] in names or module.startswith("use:")
+
+
 def go(tries, modules, sites, files):
     """The same, once it is known where compiled modules are."""
     environ = asked()
     failed, names = [], modules.split("\n")
     for line in tries.lines(names, environ):
-        if (
-            line.get("ok") is False
-            and "?" + line.get("module", "").partition(".")[0] in names
-            and len(failed) < MOST_ALONE
-        ):
+        if line.get("ok") is False and is_late(line, names) and len(failed) < MOST_ALONE:
             line = alone(tries, line, environ)
         print(json.dumps(line), flush=True)
         if line.get("ok") is False and line.get("how") != "late" and line.get("kind") != "EmptyFolder":
