@@ -149,7 +149,8 @@ files of two CUDA majors that do not hurt each other (2), the Python that a Dock
 `--index-url` that undoes the first, and single facts (`video` brings `compute`, a wheel of the stable ABI, a build
 that asks for `oldest-supported-numpy`, a name of conda-forge's, an addition to a package that apt has, a release
 withdrawn for other Pythons, an environment that the README makes first). All but the two of the Pythons were mended
-by their kind.
+by their kind: 16 of the 18 are said no more, all 72 true ones still are, and 16 of the 33 certain mistakes are found,
+which is training.
 
 Ten and more files of each kind were then written by the author, other in package, syntax and file from those of G and
 H, before lint saw them (those on variables after). Found at first contact, and after one round of mending: packages

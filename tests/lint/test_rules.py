@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpuwhy.lint import kinds
 from gpuwhy.lint.rules import ROOMS
 from gpuwhy.model.plan import Machine
 from gpuwhy.plan.machine import described
@@ -636,6 +637,13 @@ def test_numpy_of_an_environment_that_the_readme_makes_before_the_script():
 def test_copies_that_serve_either_cuda_are_of_two_majors_and_no_same_files():
     text = "nvidia-nvtx-cu11==11.7.91\nnvidia-cuda-cupti-cu11==11.7.101\nnvidia-cuda-cupti-cu12==12.1.105\n"
     assert rules("requirements.txt", text + "nvidia-nvtx-cu12==12.1.105\n") == [("mixed-cuda", 3)]
+
+
+@pytest.mark.parametrize(
+    "name, opened", [("reqs.txt", True), ("my_reqms.txt", True), ("requires.txt", False), ("notes.txt", False)]
+)
+def test_lists_that_are_named_in_short_are_opened_in_folders(name, opened):
+    assert kinds.worth_opening(name) == opened
 
 
 def test_a_compose_override_beside_asks_for_the_gpu():

@@ -62,8 +62,10 @@ def _is_conda_list(text: str) -> bool:
 
 
 def worth_opening(path: str) -> bool:
-    """Whether a file found in a folder may be one of ours: by name, or YAML that may be a manifest."""
+    """Whether a file found in a folder may be one of ours: by name, YAML that may be a manifest, reqs.txt."""
     plain = jinja.plain(path)
+    if re.search(r"(^|[/._-])req(?!uires\.txt)\w*[^/]*\.txt$", plain, re.IGNORECASE):
+        return True
     told = plain.endswith(".py") and bool(re.search(r"modal|sagemaker", plain))
     return bool(by_name(path)) or plain.endswith((".yaml", ".yml", ".def")) or told
 
