@@ -187,7 +187,7 @@ def test_what_cannot_be_understood_is_named_with_its_line(tmp_path, name, text, 
 
 BROKEN = {
     "requirements.txt": "# GPU\r\ntorch==2.1.2  # pinned\r\nnumpy>=1.24\r\n",
-    "Dockerfile": "FROM nvidia/cuda:11.4.2-cudnn8-runtime-ubuntu20.04\nENV NVIDIA_DRIVER_CAPABILITIES=video\n",
+    "Dockerfile": "FROM nvidia/cuda:11.4.2-cudnn8-runtime-ubuntu20.04\nENV NVIDIA_DRIVER_CAPABILITIES=utility\n",
     "gpu.Dockerfile": "FROM nvidia/cuda:10.2-base\n",
 }
 
@@ -212,7 +212,7 @@ def test_fix_writes_what_is_certain_and_judges_again(tmp_path):
     assert done.returncode == 0, done.stdout
     fixed = (tmp_path / "requirements.txt").read_bytes().decode()
     assert fixed == "# GPU\r\ntorch==2.1.2  # pinned\r\nnumpy>=1.24,<2\r\n"
-    assert "ENV NVIDIA_DRIVER_CAPABILITIES=compute,video\n" in (tmp_path / "Dockerfile").read_text()
+    assert "ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility\n" in (tmp_path / "Dockerfile").read_text()
     judged = done.stdout.partition(b"python-unnamed")
     assert judged[1], "what is left, and no edit can mend: no Python is named"
     assert b"1 warning in 2 files, 2 checked" in judged[2]
