@@ -79,6 +79,33 @@ ERROR: No matching distribution found for torch==1.12.1+cu116
 C:\\w>py --version
 Python 3.12.4
 """
+OTHER_KERNEL = """kim@box:~$ nvidia-smi
+NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.
+
+kim@box:~$ uname -r; dkms status
+6.8.0-45-generic
+nvidia, 535.183, 6.5.0-44-generic, x86_64: installed
+"""
+AT_HOME = """(tf) kim@WIN10:~/kaggle$ python -c "import tensorflow as tf; print(tf.config.list_physical_devices('GPU'))"
+2024-03-12 19:33:41.410441: W tensorflow/core/common_runtime/gpu/gpu_device.cc:2251] Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly if you would like to use GPU.
+Skipping registering GPU devices...
+(tf) kim@WIN10:~/kaggle$ pip list | grep cudnn
+nvidia-cudnn-cu12 8.9.7.29
+(tf) kim@WIN10:~/kaggle$ which python
+/home/kim/miniconda3/envs/tf/bin/python
+"""
+OLD_WINDOWS = """PS C:\\w> docker compose up
+nvidia-container-cli: initialization error: WSL environment detected but no adapters were found: unknown
+PS C:\\w> [System.Environment]::OSVersion.Version
+
+Major  Minor  Build  Revision
+-----  -----  -----  --------
+10     0      19041  0
+"""
+SHORT = """ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device
+(venv) kim@box:~$ python -c "import torch"
+ImportError: /home/kim/venv/lib/python3.10/site-packages/torch/lib/libtorch_cuda.so: file too short
+"""
 A_HINT = "OMP: Error #15: Initializing libiomp5md.dll, but found libiomp5md.dll already initialized.\nOMP: Hint This is unsafe. As an unsafe, unsupported, undocumented workaround you can set the environment variable KMP_DUPLICATE_LIB_OK=TRUE to allow the program to continue to execute.\n"
 
 
@@ -103,6 +130,9 @@ def told(text: str, count: int = 99) -> str:
         (LOST, 1, r"docker restart 0123456789ab"),
         (OF_AMAZON, 1, r"nvidia-ctk cdi generate"),
         (NO_TRITON, 1, r'"triton-windows<3\.4"'),
+        (OTHER_KERNEL, 1, r"6\.8\.0-45-generic runs.*\n.*dkms autoinstall"),
+        (OLD_WINDOWS, 1, r"older than 21H2"),
+        (SHORT, 1, r"--force-reinstall --no-cache-dir torch$"),
         (WITHOUT_WHEEL, 1, r"-r needs\.txt --extra-index-url \S+/cu116"),
     ],
 )  # fmt: skip
@@ -121,6 +151,7 @@ def test_the_first_remedies_are_of_the_very_case(text: str, count: int, wanted: 
         (OF_10_0, r"v10\.2"),
         (BY_SCRIPT, r"yolo train"),
         (LOST, r"--gpus all|plug-in"),
+        (AT_HOME, r"%CUDA_PATH%|\bcolab\b"),
         (A_HINT, r"unset VARIABLE"),
     ],
 )  # fmt: skip

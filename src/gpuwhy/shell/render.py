@@ -177,8 +177,14 @@ def for_windows(line: Line) -> list[str] | None:
     return [first + note] if alike else [first, second + _IN_POWERSHELL]
 
 
+_OF_CMD = re.compile(r"%|^set ")
+"""What cmd alone reads."""
+
+
 def _at_prompt(said: list[str] | None, prompt: WindowsShell) -> list[str] | None:
-    """Of a line for either shell the one for the shell that is told."""
+    """Of a line for either shell the one for the shell that is told; Windows' own PowerShell, 5.1, knows no &&."""
+    if said and len(said) == 1 and prompt == "powershell" and not _OF_CMD.search(said[0]):
+        return [said[0].replace(" && ", "; ")]
     if not said or len(said) < 2 or not prompt:
         return said
     return said[1:] if prompt == "powershell" else said[:1]

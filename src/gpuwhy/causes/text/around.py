@@ -22,7 +22,7 @@ _WORDS = {
     "tcc": r"\bTCC\b|data ?cent(?:er|re) mode",
     "wsl1": r"\bWSL ?1\b(?!/)|\b4\.4\.0-\d+-Microsoft\b|Version 10\.0\.1(?:[0-8]\d{3}|904[0-3])\b|Windows 10[^\n]{0,12}\b1[5-9]0[39]\b",
     "two_tf": r"(?s)\A(?=.*tensorflow-directml)(?=.*libcudart\.so)", "directml": r"directml|\btfdml|(?:libd3d12|libdxcore)\.so: cannot open",
-    "old_windows": r"10\.0\.1(?:[0-8]\d{3}|904[0-3])\b[^\0]{0,4000}\bwsl|\bwsl[^\0]{0,4000}?10\.0\.1(?:[0-8]\d{3}|904[0-3])\b|\b(?:4\.19|5\.4)\.\d+(?:\.\d+)?-microsoft|WSL 2?[^\n]{0,30}kernel\W{1,3}(?:version\W{1,3})?(?:4\.19|5\.4)\.\d",
+    "old_windows": r"^10 +0 +1(?:[0-8]\d{3}|904[0-3]) +\d+\s*$|10\.0\.1(?:[0-8]\d{3}|904[0-3])\b[^\0]{0,4000}\bwsl|\bwsl[^\0]{0,4000}?10\.0\.1(?:[0-8]\d{3}|904[0-3])\b|\b(?:4\.19|5\.4)\.\d+(?:\.\d+)?-microsoft|WSL 2?[^\n]{0,30}kernel\W{1,3}(?:version\W{1,3})?(?:4\.19|5\.4)\.\d",
     "usersite": r"AppData\\Roaming\\Python\\|/\.local/lib/python3",
     "native": r"\bC(?:\+\+|#)?[ -]api\b|onnxruntime_(?:c|cxx)_api|Microsoft\.ML|\.cpp\b.{0,80}onnxruntime|Module loaded: |\\(?:Release|Debug|net\d\.0)\\+onnxruntime_providers|\(C\+\+\)",
     "whisper": r"faster[-_ ]?whisper|ctranslate2|whisperx",

@@ -244,7 +244,41 @@ def tensorflow_1_on_new_cards(case: Asked) -> Iterator[Fix]:
         yield tried("Or as a wheel, in an environment with Python 3.8", on.linux('pip install nvidia-pyindex && pip install "nvidia-tensorflow"'))  # fmt: skip
 
 
+_RUNNING = Later(r"^(\d+\.\d+\.\d+-[\w.-]+)\s*$", re.MULTILINE)
+_BUILT_FOR = Later(
+    r"^nvidia[,/ ][^\n]*?\b(\d+\.\d+\.\d+-[\w.-]+), (?:x86_64|aarch64)[^\n]*: (?:installed|built)", re.MULTILINE
+)
+
+
+def module_of_another_kernel(case: Asked) -> Iterator[Fix]:
+    """dkms lists the driver's module, and for other kernels than the one that runs."""
+    built = {one[1] for one in _BUILT_FOR.finditer(case.text)}
+    running = next((one[1] for ran in commands(case.text) if "uname -r" in ran.command and (one := _RUNNING.search(ran.outcome))), "")  # fmt: skip
+    if built and running and running not in built:
+        yield tried(f"The kernel {running} runs, and dkms has built the driver's module for {', '.join(sorted(built))} alone: install the headers of the running one, build the module for it and load it; or start the other kernel", on.host("sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia"), root=True)  # fmt: skip
+
+
+_STOPPED = Later(r"Could not install packages[^\n]*(?:Disk quota exceeded|No space left on device)")
+_SHORT = Later(r"site-packages/(?P<package>[a-z]\w*)/[^\n]*: file too short")
+
+
+def cut_off(case: Asked) -> Iterator[Fix]:
+    """pip stopped on a full disk, and a library of the package is shorter than it should be: room alone does not mend it."""
+    short = _SHORT.search(case.text)
+    if short and _STOPPED.search(case.text):
+        yield tried(f"A library of {short['package']} was cut off when the disk was full: once there is room (df -h tells), install the package again as a whole", f"pip install --force-reinstall --no-cache-dir {short['package']}")  # fmt: skip
+
+
+def windows_too_old(case: Asked) -> Iterator[Fix]:
+    """A container finds no adapter in WSL, and the Windows that is told gives none to any."""
+    if "old_windows" in case.tools and case.reading.has("container.wsl"):
+        yield tried("This Windows is older than 21H2 (build 19044), which the GPU in WSL 2 needs, whatever the driver: update Windows first (Settings, Windows Update; winver shows the build), then WSL, and start Docker Desktop again", on.across("wsl --update && wsl --shutdown"))  # fmt: skip
+
+
 MATCHED: tuple[Row, ...] = (
+    (("wsl.setup",), windows_too_old),
+    (("driver.missing",), module_of_another_kernel),
+    (("install.corrupted", "env.limit"), cut_off),
     (("driver.stub", "driver.missing", "container.no_gpu", "device.selection", "driver.too_old"), without_nv),
     (("cudnn.dependency_missing", "cuda.missing_library"), linked_by_number),
     (("framework.gpu_unsupported", "cuda.version_mismatch"), tensorflow_1_on_new_cards),
