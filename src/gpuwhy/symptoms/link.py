@@ -177,10 +177,11 @@ def _unlinked(one: Symptom, ending: Ending) -> bool:
     """Whether a line is source text in a traceback, or came before an ending that it does not lead to."""
     if _unsilenced(one):
         return one.speaker == "remark" and ending.own and bool(ending.stack)
-    if _foretold(one, ending):
-        return False
-    if _ignored(one, ending):
-        return True
+    return not _foretold(one, ending) and (_ignored(one, ending) or _led_nowhere(one, ending))
+
+
+def _led_nowhere(one: Symptom, ending: Ending) -> bool:
+    """The same, of a line that is neither a frame's nor foretold the ending."""
     if one.warned and ending.kind == "signal" and ending.type in _SENT and not one.within(ending):
         return one.role in ("error", "echo")
     if one.role in ("error", "echo") and one.quoted(ending):
