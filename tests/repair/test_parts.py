@@ -287,7 +287,7 @@ def test_a_signal_while_a_child_starts_ends_the_child(monkeypatch):
     monkeypatch.setattr(child.subprocess, "Popen", Interrupted)
     with interruptible(), pytest.raises(KeyboardInterrupt):
         run(["/bin/sleep", "61"], {}, 30.0)
-    assert started[0].returncode == -signal.SIGTERM
+    assert started[0].returncode in (-signal.SIGTERM, -signal.SIGKILL)  # the second where it was slow to hear
 
 
 def test_the_loader_s_folders_lead_into_the_copy():
