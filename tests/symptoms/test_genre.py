@@ -218,6 +218,10 @@ def test_what_is_over_explained_or_the_programs_own_accuses_nobody(text):
     ("text", "cause"),
     [
         ("The driver is fixed, but now I get CUDA error: no kernel image is available.\n", "framework.gpu_unsupported"),
+        (
+            "It works now on one node. The other fails with CUDA error: no kernel image is available.\n",
+            "framework.gpu_unsupported",
+        ),
         ("[solved?] CUDA error: no kernel image is available for execution\n", "framework.gpu_unsupported"),
         ("[c10d] TCPStore: [Errno 98] Address already in use (master_port 29500)\n", "distributed.peer"),
     ],

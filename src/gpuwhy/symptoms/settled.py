@@ -76,7 +76,7 @@ def is_settled(text: str) -> bool:
         return True
     told = [one for one in _SENTENCES.split(text) if one.strip()]
     over = [at for at, one in enumerate(told) if _OVER.search(one) and not _STILL.search(one)]
-    return bool(over) and not any(_STILL.search(one) and _AGAIN.search(one) for one in told[over[-1] + 1 :])
+    return bool(over) and not any(map(_AGAIN.search, told[over[-1] + 1 :]))
 
 
 _AGAIN = re.compile(
