@@ -7,8 +7,7 @@ One row per program; the causes ask for a field and put it in their own order. {
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 import msgspec
 
@@ -287,7 +286,11 @@ def edges(text: str) -> str:
     return text if len(text) <= 2 * EDGE else f"{text[:EDGE]}\n{text[-EDGE:]}"
 
 
-def speaking(text: str) -> Iterator[Program]:
+def speaking(text: str) -> tuple[Program, ...]:
     """The programs that a text names, in the order of the table."""
-    short = edges(text)
-    return (one for one, spoken in _spoken() if spoken.search(short))
+    return _speaking(edges(text))
+
+
+@lru_cache(maxsize=8)
+def _speaking(text: str) -> tuple[Program, ...]:
+    return tuple(one for one, spoken in _spoken() if spoken.search(text))

@@ -224,7 +224,8 @@ class LogReader:
     def _form(self) -> Form:
         """What the text is by its form; only where all of it was looked at."""
         if self._shape is None:
-            self._shape = form_of(plain(self._typed).decode("utf-8", "replace")) if len(self._typed) <= EDGE else Form()
+            typed = self._typed if len(self._typed) <= EDGE else b""
+            self._shape = form_of(for_words(plain(typed).decode("utf-8", "replace"))) if typed else Form()
         return self._shape
 
     def _tail(self) -> tuple[str, int]:

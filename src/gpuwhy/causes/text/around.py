@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from gpuwhy.knowledge.programs import edges
 from gpuwhy.model.symptom import Reading, Symptom
@@ -39,10 +40,15 @@ AROUND = frozenset((*_WORDS, "container", "given", "linker", "windows", "wsl", "
 """Whom or where a remedy may be for; the last by other signs than words."""
 
 
+@lru_cache(maxsize=8)
+def _named(text: str) -> frozenset[str]:
+    """Those whose words stand in a text; kept, as every cause of an answer asks about the same one."""
+    return frozenset(name for name, words in _WORDS.items() if re.search(words, text, re.IGNORECASE | re.MULTILINE))
+
+
 def around(symptoms: Sequence[Symptom], reading: Reading) -> frozenset[str]:
     """Which of them a text tells of."""
-    text = "\n".join((*(one.text for one in symptoms), edges(reading.excerpt)))
-    found = {name for name, words in _WORDS.items() if re.search(words, text, re.IGNORECASE | re.MULTILINE)}
+    found = {*_named("\n".join(one.text for one in symptoms)), *_named(edges(reading.excerpt))}
     if reading.told.container:
         found.add("container")
     if handed_over(symptoms[0] if symptoms else None, reading):

@@ -143,8 +143,9 @@ def asked(symptoms: Sequence[Symptom], reading: Reading, facts: Facts | None = N
     """Read it off the symptoms behind a cause, strongest first, and off what the text tells besides."""
     naming = next((s for s in symptoms if s.get("library") and kind_of(s.get("library")) != "other"), None)
     library = re.split(r"[/\\]", naming.get("library"))[-1] if naming else ""
-    programs = tuple(speaking(_named_in(symptoms, reading)))
-    framework = _below(programs, _framework(symptoms, reading), _named_in(symptoms, reading))
+    named = _named_in(symptoms, reading)
+    programs = speaking(named)
+    framework = _below(programs, _framework(symptoms, reading), named)
     names = _PACKAGES.get(framework, (framework,))
     fields: dict[str, str] = {}
     for one in symptoms:
