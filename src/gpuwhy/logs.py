@@ -12,6 +12,7 @@ from msgspec import structs
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.text.choose import cured, remedies
+from gpuwhy.causes.text.fit import best_first
 from gpuwhy.causes.text.questions import QUESTIONS, question_for
 from gpuwhy.causes.text.rooms import admitted, clues
 from gpuwhy.causes.text.words import likenesses, strangers
@@ -135,7 +136,7 @@ def report_on(
     if not given and not (facts and facts.run.failed):  # what a watched program printed is no question to us
         told = _in_words(told, reading, facts)
     place = place_of(facts, understood(reading) if told.guide else reading)
-    return _at(told, place, environment(facts) if facts else "")
+    return _at(told, place, environment(facts) if facts else "", reading)
 
 
 def _in_words(told: Report, reading: Reading, facts: Facts | None) -> Report:
@@ -146,12 +147,13 @@ def _in_words(told: Report, reading: Reading, facts: Facts | None) -> Report:
     return seen_here(answer, report([c for c in CAUSES if c.asked(facts)], facts, 0.0))
 
 
-def _at(told: Report, place: Place, again: str) -> Report:
+def _at(told: Report, place: Place, again: str, reading: Reading | None = None) -> Report:
     """The report with the commands of a place; plain words need not be about this very machine."""
     place = structs.replace(place, no_gpu=place.no_gpu and told.guide is None)
+    causes = placed(named(told.causes, again), place)
     return msgspec.structs.replace(
         told,
-        causes=in_order(placed(named(told.causes, again), place)),
+        causes=in_order(best_first(causes, reading) if reading else causes),
         question=asked_at(told.question, place),
         guide=guided_at(told.guide, place),
         undetermined=still_open(told.undetermined, place, QUESTIONS),

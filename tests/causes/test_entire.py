@@ -65,13 +65,6 @@ def test_what_nobody_named_goes_last() -> None:
     assert order[0] == "pip install --force-reinstall torch"
 
 
-def test_conda_goes_last_where_there_is_none() -> None:
-    fixes = [Fix("By conda", "conda install cudnn"), Fix("By pip", "pip install nvidia-cudnn-cu12")]
-    assert entire(fixes, asked((), read_text("/home/u/.venv/lib/python3.11/x.py")))[0].text == "By pip"
-    for text in ("/home/u/.venv/lib/python3.11/x.py\n(base) $ conda list", "nothing told"):
-        assert entire(fixes, asked((), read_text(text)))[0].text == "By conda"
-
-
 def test_what_is_installed_is_not_installed_again() -> None:
     command = "sudo apt install nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker"
     listed = "ii  nvidia-container-toolkit   1.16.1-1   amd64   NVIDIA Container toolkit\n"

@@ -37,7 +37,14 @@ def ordered(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
     rest = [way for way in ways if way is not own[0]]
     held = [way for way in rest if _held_back(way[0])]
     kept = [own[0], *(way for way in rest if way not in held)]
-    return tuple(_told(_doing_first([*kept[:2], *held, *kept[2:]])))
+    first, *others = _told(_doing_first([*kept[:2], *held, *kept[2:]]))
+    return (_as_first(first), *others)
+
+
+def _as_first(fix: Fix) -> Fix:
+    """A fix as the first of a list: no alternative to one that stands below it."""
+    text = re.sub(r"^(?:Or|And)(?: also)?,? (?=\w)", "", str(fix.text))
+    return structs.replace(fix, text=on.as_said(text[:1].upper() + text[1:], fix.text)) if text != fix.text else fix
 
 
 def _once(fixes: Sequence[Fix]) -> list[Fix]:

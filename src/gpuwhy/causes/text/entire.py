@@ -10,6 +10,7 @@ from msgspec import structs
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.same_release import listed
+from gpuwhy.causes.text.shown import CONDA
 from gpuwhy.knowledge.companions import going_with
 from gpuwhy.knowledge.installs import brings_libraries
 from gpuwhy.knowledge.releases import find
@@ -84,7 +85,7 @@ _COMPANIONS = ("torchvision", "torchaudio")
 def _with_companions(line: str, case: Asked) -> str:
     """torchvision and torchaudio are built against one torch: who has them gets those of the new one."""
     found = _TORCH.search(line)
-    there = [one for one in _COMPANIONS if listed(one, case) or re.search(rf"\b{one}[\\/=]", case.text)]
+    there = [one for one in _COMPANIONS if listed(one, case) or re.search(rf"\b{one}\b", case.text)]
     if not found or not there or not _INSTALLS.search(line) or any(one in line for one in _COMPANIONS):
         return line
     release, _, local = (
@@ -171,7 +172,6 @@ _CHANGES: tuple[Callable[[str, Asked], str], ...] = (
 _PINNED_TF = re.compile(r"\bpip3? install [^\n]*?[\"']?tensorflow(?:-gpu)?==(?P<version>[12]\.\d+(?:\.\d+)?)[\"']?\s*$")
 _PARTS = ("cuda-runtime", "cublas", "cufft", "curand", "cusolver", "cusparse")
 _FOUND = """export LD_LIBRARY_PATH=$(python -c "import glob, nvidia; print(':'.join(glob.glob(list(nvidia.__path__)[0] + '/*/lib')))")"""
-_CONDA = Later(r"\b(?:mini|ana)?conda\d?\b|\bmamba|miniforge|[\\/]envs[\\/]|^\(base\)", re.IGNORECASE | re.MULTILINE)
 
 
 def _libraries(lines: Sequence[str], case: Asked) -> list[str]:
@@ -183,7 +183,7 @@ def _libraries(lines: Sequence[str], case: Asked) -> list[str]:
     if row is None or not isinstance(row.cuda, str) or not isinstance(row.cudnn, str) or _opened(row.cuda, case):
         return []
     cudnn = major_minor(row.cudnn)
-    if _CONDA.search(case.text) or not at_least(row.cuda, "11"):
+    if CONDA.search(case.text) or not at_least(row.cuda, "11"):
         path = "export LD_LIBRARY_PATH=$CONDA_PREFIX/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
         return [f"conda install -c conda-forge cudatoolkit={row.cuda} cudnn={cudnn}", path]
     parts = " ".join(f"nvidia-{one}-cu11" for one in _PARTS)
@@ -197,18 +197,12 @@ def _opened(cuda: str, case: Asked) -> bool:
 
 _FRAMEWORKS = {"torch": r"torch|\bc10\b", "tensorflow": r"tensorflow|keras|\btf\.", "jax": r"\bjax"}
 _NAMED = re.compile(r"(?<![\w./=-])[\"']?(torch|tensorflow|jax)(?:\[[\w,-]+\])?(?:[=<>!~][^\"'\s]*)?[\"']?(?=\s|$)")
-_PLAIN_PYTHON = Later(r"[\\/]\.?venv[\\/]|[\\/]\.virtualenvs[\\/]|/usr/(?:local/)?lib/python3|/dist-packages/|\buv (?:pip|run|sync)\b|\bpoetry\b|/\.local/lib/python3|^\(\.?venv\)", re.MULTILINE)  # fmt: skip
-_ONLY_CONDA = re.compile(r"(?:CONDA_\w+=\S+ )?(?:conda|mamba|micromamba) ")
 
 
 def _for_what_is_there(fixes: Sequence[Fix], case: Asked) -> list[Fix]:
-    """Last what installs a framework that nobody named, and what conda does where there is none."""
-    ways = sorted(in_steps(fixes), key=lambda steps: _of_others(steps[0], case))
+    """Last what installs a framework that nobody named."""
+    ways = sorted(in_steps(fixes), key=lambda steps: _for_another(steps[0], case))
     return [fix for steps in ways for fix in steps]
-
-
-def _of_others(fix: Fix, case: Asked) -> bool:
-    return _for_another(fix, case) or _by_conda(fix, case)
 
 
 def _for_another(fix: Fix, case: Asked) -> bool:
@@ -216,13 +210,3 @@ def _for_another(fix: Fix, case: Asked) -> bool:
     named = {one for line in fix.command.splitlines() if _INSTALLS.search(line) for one in _NAMED.findall(line)}
     known = {one for one in named if one == case.framework or re.search(_FRAMEWORKS[one], case.text, re.IGNORECASE)}
     return bool(named) and not known and not case.programs
-
-
-def _by_installer(case: Asked) -> bool:
-    """TensorFlow on Windows takes NVIDIA's installers as well, whoever has conda or not."""
-    return case.windows and case.framework == "tensorflow"
-
-
-def _by_conda(fix: Fix, case: Asked) -> bool:
-    first = str(fix.command).splitlines()[:1]
-    return bool(first and _ONLY_CONDA.match(first[0])) and (_by_installer(case) or bool(_PLAIN_PYTHON.search(case.text))) and not _CONDA.search(case.text)  # fmt: skip

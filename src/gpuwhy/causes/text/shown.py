@@ -24,6 +24,15 @@ _REFUSED = Later(
 _INSIDE = Later(r"\b[a-z_][\w-]*@[0-9a-f]{12}\b|\bjovyan@|@[\w-]+-[a-z0-9]{5}:|/\.dockerenv")
 
 
+CONDA = Later(
+    r"\b(?:mini|ana)?conda\d?\b|\bmamba|miniforge|[\\/]envs[\\/]|^\(base\)|^\((?!\.?venv|\.?env\))[\w.-]+\) (?:PS )?[A-Z]:\\",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""By what a text shows conda."""
+PLAIN_PYTHON = Later(r"[\\/]\.?venv[\\/]|[\\/]\.virtualenvs[\\/]|/usr/(?:local/)?lib/python3|/dist-packages/|\buv (?:pip|run|sync)\b|\bpoetry\b|/\.local/lib/python3|^\(\.?venv\)|\\Programs\\Python\\Python3|^ii +\S*cud(?:a|nn)|apt(?:-get)? install [^\n]*cud(?:a|nn)", re.MULTILINE)  # fmt: skip
+"""By what it shows a Python, or a CUDA, that is none of conda's."""
+
+
 def typed_inside(text: str) -> bool:
     """Whether its prompt is a container's: the host has a number for a name."""
     return bool(_INSIDE.search(text))
