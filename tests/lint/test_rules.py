@@ -163,6 +163,11 @@ BAD = [
     ("pair-mismatch", "requirements.txt", "tensorflow==2.14.0\ntensorflow-probability\n", 2),
     ("pair-mismatch", "Dockerfile", "FROM python:3.10\nRUN pip install 'torch==2.0.1' transformers 'numpy<2'\n", 2),
     ("no-solution", "requirements.txt", "tensorflow==2.4.1\nprotobuf<3.21\ntyping-extensions==4.11.0\n", 1),
+    ("no-solution", "requirements.txt", "torch==2.9.1\ngradio==5.25.1\nhuggingface-hub==0.26.2\n", 2),
+    ("no-solution", "requirements.txt", "torch==2.9.1\nflask==2.0.1\nwerkzeug==1.0.1\n", 2),
+    ("no-solution", "requirements.txt", "torch==2.9.1\neinops==0.6.0\neinops==0.7.0\n", 3),
+    ("no-solution", "requirements.txt", "torch==1.9.0\ndataclasses==0.8\nnetworkx==3.5\n", 3),
+    ("no-such-release", "requirements.txt", "torch==2.9.1\nwaymo-open-dataset>=1.4.10\n", 2),
     ("torch-replaced", "Dockerfile", "FROM python:3.11\nRUN pip install torch==2.5.1\nRUN pip install pyannote.audio\n", 3),
     ("no-such-build", "requirements.txt", "-i https://download.pytorch.org/whl/nightly/cu118\ntorch==2.3.1\n", 2),
     ("borrowed-cuda", "Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN pip install faster-whisper==1.1.0\n", 1),
@@ -432,6 +437,9 @@ def test_every_rule_has_a_case():
 
 
 SILENT = [
+    ("requirements.txt", "torch==2.9.1\neinops==0.6.0; python_version<'3.8'\neinops==0.7.0; python_version>='3.8'\n"),
+    ("requirements.txt", "torch==2.9.1\neinops>=0.6.0\neinops==0.7.0\n"),
+    ("requirements.txt", "torch==2.9.1\nfunctools32==3.2.3.post2; python_version<'3'\nnetworkx==3.5\n"),
     ("run.sh", "#!/bin/bash\necho $1\nsbatch <<END\n#!/bin/bash\n#SBATCH --partition=gpu\n#SBATCH --gres=gpu:1\npython train.py\nEND\n"),
     ("requirements_ngc.txt", "opencv-python==4.5.5.64\ntransformers\n"),
     ("requirements.txt", "tensorflow==1.10.0\nsetuptools==39.1.0\nprotobuf<3.21\nkeras<2.4\nh5py<3\n"),

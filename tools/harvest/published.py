@@ -1,6 +1,7 @@
 """Published: every name of the package index, and the releases of the packages that people list beside the frameworks.
 
-    python -m tools.harvest.published NAMES.txt   # writes knowledge/data/names.bin and published.json
+    python -m tools.harvest.published NAMES.txt          # writes knowledge/data/names.bin and published.json
+    python -m tools.harvest.published NAMES.txt --more   # only asks for what published.json has not yet
 
 names.bin is a filter of bits: a name that it does not hold is not on the index; one in twenty of those passes.
 """
@@ -21,10 +22,11 @@ from packaging.version import InvalidVersion, Version
 from gpuwhy.knowledge.published import bits
 from tools.harvest.compiled import ANY, wheels
 from tools.harvest.index import IndexFile, address, files
-from tools.harvest.web import Web
+from tools.harvest.web import Web, WebError
 
 DATA = Path(__file__).resolve().parents[2] / "src/gpuwhy/knowledge/data"
 BITS_EACH = 6
+THREADS = 12
 NOT_HERE = -1
 MANY = 500
 """A package with more releases makes a new one every day; its numbers are no news."""
@@ -32,19 +34,40 @@ MANY = 500
 
 def main() -> int:
     """Ask for the list of names, then for each package of the file."""
-    web, index = Web(), address()
-    got = web.page(index, "text/html")
-    names = re.findall(r'<a href="([^"/]+)/"', got[1].decode()) if got else []
-    (DATA / "names.bin").write_bytes(filter_of(names))
-    asked = sorted({*Path(sys.argv[1]).read_text().split()} & {*names})
-    with ThreadPoolExecutor(8) as pool:
-        listed = pool.map(lambda name: files(web, index, name) or [], asked)
-        rows = {name: found for name, one in zip(asked, listed, strict=True) if (found := releases(one))}
-    body = ",\n".join(f"{json.dumps(n)}:{json.dumps(found, separators=(',', ':'))}" for n, found in rows.items())
+    web, index = Web(THREADS), address()
+    wanted = {*Path(sys.argv[1]).read_text().split()}
+    rows: dict[str, list[list[str]]] = {}
+    if "--more" in sys.argv:
+        rows = json.loads((DATA / "published.json").read_text())["packages"]
+    else:
+        got = web.page(index, "text/html")
+        names = re.findall(r'<a href="([^"/]+)/"', got[1].decode()) if got else []
+        (DATA / "names.bin").write_bytes(filter_of(names))
+        wanted &= {*names}
+        print(len(names), "names")
+    asked = sorted(wanted - {*rows})
+    with ThreadPoolExecutor(THREADS) as pool:
+        listed = pool.map(lambda name: _listed(web, index, name), asked)
+        rows |= {name: found for name, one in zip(asked, listed, strict=True) if (found := releases(name, one))}
+    save(rows)
+    return 0
+
+
+def _listed(web: Web, index: str, name: str) -> list[IndexFile]:
+    try:
+        return files(web, index, name) or []
+    except WebError as error:
+        print(name, error, file=sys.stderr, flush=True)
+        return []
+
+
+def save(rows: dict[str, list[list[str]]]) -> None:
+    """The table, one package a line."""
+    packed = ((name, json.dumps(rows[name], separators=(",", ":"))) for name in sorted(rows))
+    body = ",\n".join(f"{json.dumps(name)}:{found}" for name, found in packed)
     head = f'"schema":"gpuwhy.knowledge.published/1","asked":"{datetime.now(timezone.utc):%Y-%m-%d}"'
     (DATA / "published.json").write_text(f'{{{head},"packages":{{\n{body}\n}}}}\n')
-    print(len(names), "names,", len(rows), "packages")
-    return 0
+    print(len(rows), "packages")
 
 
 def filter_of(names: Iterable[str]) -> bytes:
@@ -57,12 +80,12 @@ def filter_of(names: Iterable[str]) -> bytes:
     return bytes(out)
 
 
-def releases(listed: list[IndexFile]) -> list[list[str]]:
+def releases(project: str, listed: list[IndexFile]) -> list[list[str]]:
     """[what it demands of Python, the newest Python of its wheels for Linux, releases], neighbours together."""
     python: dict[Version, str] = {}
     newest: dict[Version, int] = {}
     for one in listed:
-        for version, minor in wheels(one.name) or _other(one.name):
+        for version, minor in wheels(one.name) or _other(project, one.name):
             python.setdefault(version, one.python.replace(" ", ""))
             newest[version] = max(newest.get(version, NOT_HERE), minor)
     rows: list[list[str]] = []
@@ -74,12 +97,14 @@ def releases(listed: list[IndexFile]) -> list[list[str]]:
     return rows
 
 
-def _other(name: str) -> list[tuple[Version, int]]:
-    """A source archive, or a wheel for another system."""
+def _other(project: str, name: str) -> list[tuple[Version, int]]:
+    """A source archive, or a wheel for another system; `a-1.2-3.tar.gz` is 1.2.post3 of a."""
     try:
         if name.endswith(".whl"):
             return [(parse_wheel_filename(name)[1], NOT_HERE)]
-        return [(parse_sdist_filename(name)[1], 0)]
+        stem, version = parse_sdist_filename(name)
+        behind = re.sub(r"\.(tar\.gz|zip)$", "", name)[len(project) + 1 :]
+        return [(version if stem == project else Version(behind), 0)]
     except (InvalidSdistFilename, InvalidWheelFilename, InvalidVersion):
         return []
 

@@ -28,7 +28,7 @@ class Published(msgspec.Struct, frozen=True):
 class _Table(msgspec.Struct, frozen=True):
     schema: str
     asked: str
-    packages: dict[str, list[tuple[str, str, str]]]
+    packages: dict[str, msgspec.Raw]
 
 
 def bits(name: str, size: int) -> list[int]:
@@ -49,7 +49,7 @@ def _filter() -> bytes:
 
 
 @cache
-def _table() -> dict[str, list[tuple[str, str, str]]]:
+def _table() -> dict[str, msgspec.Raw]:
     return tables.load("published.json", _Table).packages
 
 
@@ -61,10 +61,9 @@ def names() -> tuple[str, ...]:
 @cache
 def releases(name: str) -> dict[Version, Published]:
     """Every release of a package that was asked for; {} for others."""
+    rows = msgspec.json.decode(_table()[name], type=list[tuple[str, str, str]]) if name in _table() else []
     return {
-        Version(version): Published(python, newest)
-        for python, newest, versions in _table().get(name, [])
-        for version in versions.split()
+        Version(version): Published(python, newest) for python, newest, versions in rows for version in versions.split()
     }
 
 

@@ -143,10 +143,11 @@ def _taken(scope: Scope, network: Network, there: dict[str, Put], step: int) -> 
 
 
 def _bringer(pins: list[Pin], name: str) -> Pin | None:
-    """The pin that names a package, else the first whose newest release asks for it, else the first."""
+    """The pin that names a package, else the first whose newest release asks for it, or for who does."""
     own = next((pin for pin in pins if pin.name == name), None)
     asking = (pin for pin in pins if name in asked.asks(pin.name, pin.version))
-    return own or next(asking, None) or (pins[0] if pins else None)
+    behind = (pin for pin in pins if any(name in asked.asks(one, "") for one in asked.asks(pin.name, pin.version)))
+    return own or next(asking, None) or next(behind, None) or (pins[0] if pins else None)
 
 
 def everywhere(found: list[End], name: str, limit: str) -> Iterator[Put]:

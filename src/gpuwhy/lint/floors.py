@@ -108,6 +108,10 @@ def _below(scope: Scope, package: str, there: _There, place: Place) -> Iterator[
         yield Below(place, package, *short[-1], there.said)
 
 
+_OF_TODAY = "3.11"
+"""The oldest Python that a machine of today has, where nobody names one; 3.10 ended in October 2026."""
+
+
 def _pythons(scope: Scope, there: _There) -> list[str]:
     """The Pythons of the file, else those that today's users have and that the framework's release has wheels for."""
     if scope.environment.pythons:
@@ -116,4 +120,5 @@ def _pythons(scope: Scope, there: _There) -> list[str]:
         allowed("torch" if there.pin.name == "pytorch" else there.pin.name, f"=={there.version}") if there.pin else ()
     )
     recent = [python for python in solving.pythons(scope) if at_least(python, "3.9")]
-    return [python for python in recent if not rows or any(has_python(row, python) for row in rows)]
+    fitting = [python for python in recent if not rows or any(has_python(row, python) for row in rows)]
+    return [python for python in fitting if scope.hinted or at_least(python, _OF_TODAY)] or fitting

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gpuwhy.knowledge import asked
 
-_ROUNDS, _TRIES = 12, 30
+_STEPS, _TRIES = 20_000, 30
 
 
 class Asking(NamedTuple):
@@ -24,6 +24,9 @@ class Asking(NamedTuple):
     wish: str
 
 
+_Kept = list[tuple[int, dict[str, asked.Demand]]]
+
+
 class Network:
     """The packages of one installation on one Python, each with the releases that are possible."""
 
@@ -32,6 +35,7 @@ class Network:
         self.wanted = dict(wanted)
         self.sets: dict[str, int] = {}
         self.sure: dict[str, None] = {}
+        self.askers: dict[str, set[str]] = {}  # who may have to be looked at again where a package lost releases
         self.empty: list[Asking] = []
         self.lacking: list[str] = []  # packages of which no wanted release takes this Python
         for name, spec in wanted.items():
@@ -40,67 +44,64 @@ class Network:
             self.lacking += [name] if named and not bits else []
             if bits:  # a release that was not harvested asks for nothing
                 self.sure[name], self.sets[name] = None, bits
-        self.settle()
+        self._settle(self.sure)
 
     def possible(self, name: str) -> int:
         """The releases of a package that are possible."""
-        return self.sets.get(name, 0) if name in self.sets else asked.on_python(name, self.python)
+        return self.sets[name] if name in self.sets else asked.on_python(name, self.python)
 
-    def settle(self) -> None:
+    def _settle(self, names: Iterable[str]) -> None:
         """Take away what cannot be, until nothing changes."""
-        for _ in range(_ROUNDS):
-            changed = [self._narrowed(name) for name in list(self.sure)]
-            if self.empty or not any(changed):
+        waiting = dict.fromkeys(names)
+        for _ in range(_STEPS):
+            if self.empty or not waiting:
                 return
+            name = next(iter(waiting))
+            del waiting[name]
+            for changed in self._narrowed(name):
+                touched = (changed, *self.askers.get(changed, ()))
+                waiting.update(dict.fromkeys(one for one in touched if one in self.sure))
 
-    def _narrowed(self, name: str) -> bool:
-        """One package: its own releases by what they ask for, and others by what all of them ask for."""
-        before = (self.sets[name], len(self.sure))
-        groups = list(self._groups(name))
-        kept = [(bits, asks) for bits, asks in groups if not any(not self._meets(o, w) for o, w in asks.items())]
+    def _narrowed(self, name: str) -> list[str]:
+        """One package: its own releases by what they ask for, and others by what all of them ask for; who changed."""
+        before = self.sets[name]
+        groups = self._groups(name)
+        for other in {other for _, asks in groups for other in asks}:
+            self.askers.setdefault(other, set()).add(name)
+        kept = [(bits, asks) for bits, asks in groups if all(self._meets(o, wish) for o, wish in asks.items())]
         self.sets[name] = sum(bits for bits, _ in kept)
         if groups and not kept:
             self.empty += list(self._blames(name, groups[-1]))
-            return False
-        changed = [self._limit(other, [asks.get(other, "") for _, asks in kept]) for other in _of_all(kept)]
-        return any(changed) or before != (self.sets[name], len(self.sure))
+            return []
+        changed = [other for other in _of_all(kept) if self._limit(other, kept)]
+        return changed if self.sets[name] == before else [name, *changed]
 
-    def _groups(self, name: str) -> Iterator[tuple[int, dict[str, str]]]:
+    def _groups(self, name: str) -> _Kept:
         """The releases that are left, with what they ask for on this Python."""
-        for group in asked.project(name).groups:
-            bits = group.bits & self.sets[name]
-            if bits:
-                yield bits, self._asks(group)
+        groups = enumerate(asked.project(name).groups)
+        found = ((at, group.bits & self.sets[name]) for at, group in groups if group.bits & self.sets[name])
+        return [(bits, asked.demands(name, at, self.python)) for at, bits in found]
 
     def asks(self, name: str) -> dict[str, str]:
         """What the newest possible release of a package asks for."""
-        groups = list(self._groups(name))
-        return groups[-1][1] if groups else {}
+        groups = self._groups(name)
+        return {other: demand.wish for other, demand in groups[-1][1].items()} if groups else {}
 
-    def _asks(self, group: asked.Group) -> dict[str, str]:
-        out = {}
-        for other, wishes in group.asks.items():
-            here = [spec for spec, where in _parted(wishes) if not where or self.python in where.split(",")]
-            wish = ",".join(filter(None, here))
-            if here and asked.knows(other) and asked.allowed(other, wish):  # else it is older than what was harvested
-                out[other] = wish
-        return out
+    def _meets(self, other: str, demand: asked.Demand) -> bool:
+        return bool(self.possible(other) & demand.bits)
 
-    def _meets(self, other: str, wish: str) -> bool:
-        return bool(self.possible(other) & asked.allowed(other, wish))
-
-    def _blames(self, name: str, group: tuple[int, dict[str, str]]) -> Iterator[Asking]:
+    def _blames(self, name: str, group: tuple[int, dict[str, asked.Demand]]) -> Iterator[Asking]:
         bits, asks = group
-        for other, wish in asks.items():
-            if not self._meets(other, wish):
-                yield Asking(name, asked.newest(name, bits), other, wish)
+        for other, demand in asks.items():
+            if not self._meets(other, demand):
+                yield Asking(name, asked.newest(name, bits), other, demand.wish)
 
-    def _limit(self, other: str, wishes: list[str]) -> bool:
+    def _limit(self, other: str, kept: _Kept) -> bool:
         """What every release that is left asks of another package."""
         before = self.possible(other)
         bits = 0
-        for wish in wishes:
-            bits |= asked.allowed(other, wish)
+        for _, asks in kept:
+            bits |= asks[other].bits
         self.sets[other] = before & bits
         new = other not in self.sure
         self.sure[other] = None
@@ -153,17 +154,13 @@ class Network:
         out = Network.__new__(Network)
         out.python, out.wanted = self.python, self.wanted
         out.sets, out.sure, out.empty = {**self.sets, name: bits}, dict(self.sure), []
-        out.lacking = self.lacking
+        out.lacking, out.askers = self.lacking, self.askers
         if bits != self.sets[name]:
-            out.settle()
+            out._settle(one for one in (name, *self.askers.get(name, ())) if one in out.sure)
         return out
 
 
-def _parted(wishes: Iterable[str]) -> list[tuple[str, str]]:
-    return [(spec, where) for spec, _, where in (wish.partition(";") for wish in wishes)]
-
-
-def _of_all(kept: list[tuple[int, dict[str, str]]]) -> list[str]:
+def _of_all(kept: _Kept) -> list[str]:
     """What each of some releases asks for."""
     if not kept:
         return []

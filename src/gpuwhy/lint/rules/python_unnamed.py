@@ -80,7 +80,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     others = [one.pin.name for one in found if one.pin.name != first.pin.name]
     more = f" (and so have {', '.join(others[:3])}{' …' if len(others) > 3 else ''})" if others else ""
     has = f"{first.pin.name} {first.version} has wheels up to Python {first.newest}{more}"
-    why = "the project admits newer ones" if _is_open(scope) else "nothing here names a Python"
+    why = "the project admits newer ones" if _is_open(scope) else "nothing here keeps newer ones out"
     text = f"{has}, and {why}: with one of today ({TODAY[0]} and newer) it cannot be installed"
     fix = f"say that Python {first.newest} is needed, or take a newer {first.pin.name}"
     yield RULE.mistake(first.pin.place, text, first.source, fix)
@@ -194,4 +194,13 @@ def _says(name: str, text: str, file: str) -> bool:
         return bool(_NAMED.search(text))
     if name not in _NAMING:
         return file in text and ("ockerfile" in name or bool(_NAMED.search(text)))
-    return bool(_NAMED.search(_closed(text) if name in _PROJECTS else text))
+    return bool(_NAMED.search(_closed(text) if name in _PROJECTS else _OPEN.sub("", text)))
+
+
+_OPEN = re.compile(
+    r"\bpython(?:[ _-]?versions?)?[\s:=(\"'`*v\[-]{0,6}"
+    r"(?:(?:>=|≥|&gt;=)\s*3\.\d+(?:\.\d+)?(?!\d|\s*(?:,|and|&&?)?\s*(?:<|&lt;|≤))"
+    r"|3\.\d+(?:\.\d+)?\s?(?:\+|%2B|(?:or|and)\s+(?:newer|later|above|higher|greater|up)))",
+    re.IGNORECASE,
+)
+"""A lower bound alone, as people say it: it keeps nobody from the newest Python."""

@@ -82,7 +82,7 @@ def _at_the_end(scope: Scope, told: set[str]) -> Iterator[Mistake]:
     for name, put in found[-1].packages.items() if found else ():
         if not scope.environment.pythons and not all(_has_wheel(name, put.version, end.python) for end in found):
             continue
-        for cap in _known(name, put.version):
+        for cap in filter(_is_told_at_the_end, _known(name, put.version)):
             other, _, limit = cap.requirement.partition("<")
             past = next(ending.everywhere(found, other, f"<{limit}"), None)
             if past is None or past.pin is None or past.pin is put.pin or cap.requirement in told:
@@ -93,6 +93,10 @@ def _at_the_end(scope: Scope, told: set[str]) -> Iterator[Mistake]:
             brings += "" if past.pin.name == other else past.version
             text = f"{brings}; {name} {put.version} {where} needs {cap.requirement}: {cap.because}"
             yield RULE.mistake(past.pin.place, text, cap.source, f'add "{cap.requirement}"', "warning")
+
+
+def _is_told_at_the_end(cap: caps.CapRow | known_limits.Limit) -> bool:
+    return cap.requirement != _WRITTEN_ALONE
 
 
 def _is_locked(scope: Scope, name: str, limit: str) -> bool:
