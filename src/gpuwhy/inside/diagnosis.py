@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gpuwhy.model.report import Report
 
 MARK = "gpuwhy: "
-LONGEST = 20_000
+LONGEST = 12_000
 IN_TIME = 0.05
 """Seconds for reading an error's text: whatever it holds, the program's own error must not wait for us."""
 FRESH = 10.0
