@@ -12,6 +12,7 @@ from gpuwhy.causes.text.asked import Asked, asked
 from gpuwhy.causes.text.contradictions import told_to_clash
 from gpuwhy.causes.text.entire import entire
 from gpuwhy.causes.text.evident import evident
+from gpuwhy.causes.text.fit import ranked
 from gpuwhy.causes.text.fitted import fitted
 from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service, in_an_image
 from gpuwhy.causes.text.installable import installable
@@ -119,7 +120,7 @@ def _at_hand(fixes: Sequence[Fix], case: Asked, known: int) -> list[Fix]:
     kept = said_apart(without_spent(entire(fitted(list(with_told_names(sound, case)), case), case), case))
     own = list(reaching(tuple(advised(case, kept)), case))
     first = int(known > 0)
-    return list(into_its_place(installable([*kept[:first], *own, *kept[first:]], case), case))
+    return list(ranked(tuple(into_its_place(installable([*kept[:first], *own, *kept[first:]], case), case)), case))
 
 
 def _of_the_room(room: Text, case: Asked, reading: Reading) -> tuple[Fix, ...]:

@@ -144,9 +144,15 @@ def _without_installed(line: str, case: Asked) -> str:
     return line[found.end() :]
 
 
+_TOOLKIT_SPEAKS = Later(
+    r"NVIDIA Container Toolkit CLI version|nvidia-container-cli: |nvidia-container-runtime(?:-hook)?: "
+)
+"""What only an installed container toolkit prints."""
+
+
 def _installed(name: str, case: Asked) -> bool:
     words = rf"^ii +{re.escape(name)}\b|\b{re.escape(name)} is already the newest"
-    version = name == "nvidia-container-toolkit" and re.search(r"NVIDIA Container Toolkit CLI version", case.text)
+    version = name == "nvidia-container-toolkit" and _TOOLKIT_SPEAKS.search(case.text)
     return bool(version or re.search(words, case.text, re.MULTILINE))
 
 

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.shown import CONDA
 from gpuwhy.knowledge.companions import going_with
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.installs import brings_libraries
@@ -33,7 +34,25 @@ _PLATFORM = {True: "windows-x86_64", False: "linux-x86_64"}
 
 def installable(fixes: Sequence[Fix], case: Asked) -> list[Fix]:
     """The fixes, with what their install lines need besides."""
-    return [_with_number(_with_libraries(_with_python(_one_build(fix, case), case), case), case) for fix in fixes]
+    changes = (_one_build, _with_python, _with_libraries, _with_number, _with_conda)
+    return [_changed(fix, case, changes) for fix in fixes]
+
+
+def _changed(fix: Fix, case: Asked, changes: Sequence[Callable[[Fix, Asked], Fix]]) -> Fix:
+    for change in changes:
+        fix = change(fix, case)
+    return fix
+
+
+_BY_CONDA = re.compile(r"^(?:CONDA_\w+=\S+ )?conda (?:install|create)\b", re.MULTILINE)
+_BRINGS = "; conda comes with Miniforge (conda-forge.org/download) where it is not there"
+
+
+def _with_conda(fix: Fix, case: Asked) -> Fix:
+    """Where nothing tells of conda: what brings it."""
+    if not _BY_CONDA.search(fix.command) or "conda" in fix.text.lower().partition(": ")[2] or CONDA.search(case.text):
+        return fix
+    return structs.replace(fix, text=on.as_said(f"{fix.text}{_BRINGS}", fix.text))
 
 
 _LAST = (5, 0)

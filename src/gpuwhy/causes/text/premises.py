@@ -14,6 +14,7 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.boxes import box_of
 from gpuwhy.causes.text.hosted import device_lost
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.present import present
 from gpuwhy.causes.text.right_copies import condas_hidden, loaded_by_torch, newer_kit, right_cudnn, right_pytorch
 from gpuwhy.causes.text.shown import commands, typed_inside
 from gpuwhy.causes.text.smi import cards
@@ -44,7 +45,11 @@ def _cut_off(step: Fix, case: Asked) -> bool:
 def _groundless(fix: Fix, case: Asked) -> bool:
     text = fix.text.bare if isinstance(fix.text, on.Said) else fix.text
     said = f"{text}\n{fix.command}"
-    return _of_another_framework(said, case) or any(one.taken.search(said) and one.lacking(case) for one in _PREMISES)
+    return (
+        _of_another_framework(said, case)
+        or present(said, case)
+        or any(one.taken.search(said) and one.lacking(case) for one in _PREMISES)
+    )
 
 
 _OWN_WORDS: dict[str, tuple[Later, Later]] = {

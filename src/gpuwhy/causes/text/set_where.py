@@ -13,7 +13,7 @@ from gpuwhy.causes.text.set_inside import launched_by, set_inside
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
-_SETS = re.compile(r"(?m)^(?:export|unset) ")
+_SETS = re.compile(r"(?m)^(?:export|unset|set|setx) |^\$env:")
 _PLACES = (
     (Later(r"library\((?:tensorflow|torch|keras|reticulate)\)|\bRStudio\b|\breticulate\b"), "for R: in the file ~/.Renviron, as NAME=VALUE, then start R anew"),
     (Later(r"ipykernel|ipython-input|(?<!\()\bjupyter(?!@)|\bnotebook\b|In \[\d+\]", re.IGNORECASE), "for a notebook: in the shell before Jupyter is started, or under \"env\" in the kernel's kernel.json"),
@@ -23,6 +23,15 @@ _PLACES = (
 )  # fmt: skip
 """Where the process is started, by the words of a text, and where its variables are set there; the first that fits counts."""
 
+
+_IN_WINDOWS = (
+    (Later(r"\bPyCharm|\bpydevd?\b|_pydev_|runnerw\.exe", re.IGNORECASE), "in PyCharm: Run, Edit Configurations, Environment variables; what stands under Windows' environment variables it sees after it is started anew"),
+    (Later(r"\bspyder", re.IGNORECASE), "for Spyder: under Windows' environment variables, then start Spyder anew"),
+    (Later(r"\.vscode\b|\bdebugpy\b|launch\.json|\bVS ?Code\b", re.IGNORECASE), "in VS Code: under \"env\" in launch.json, or close all its windows and start it (code .) from the window that has it set"),
+    (Later(r"\\bin\\(?:x64\\)?(?:Debug|Release)\\|\\x64\\(?:Debug|Release)\\|\bdevenv\b|\.csproj\b|\.vcxproj\b"), "started by Visual Studio: in the project's properties, under Debugging, Environment; what stands under Windows' environment variables it sees after it is started anew"),
+    (Later(r"ipykernel|ipython-input|\bjupyter(?!@)|\.ipynb\b|In \[\d+\]", re.IGNORECASE), "for a notebook: close Jupyter, set it in the window that then starts it, and start it from there"),
+)  # fmt: skip
+"""The same for Windows, where what starts the program has the variables of its own start."""
 
 _UNIT = Later(r"^\w{3} +\d+ [\d:]+ \S+ (?P<name>(?!systemd|kernel|sudo|sshd|bash)[a-z][\w.-]*)\[\d+\]: ", re.MULTILINE)
 _SET = re.compile(r"^export ((?:[A-Z_][A-Z0-9_]*=\S+ ?)+)$")
@@ -74,9 +83,14 @@ def _in_first_cell(fix: Fix, case: Asked) -> Fix:
 _QUOTES = "\"'"
 
 
+_TOLD = re.compile(r"PyCharm|Spyder|VS Code|Visual Studio|Jupyter|\bkernel\b|new window of cmd")
+"""A sentence that says already where."""
+
+
 def reaching(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
     """The fixes; those that set a variable say where, if a plain shell is not the place."""
-    hint = "" if case.windows else next((told for words, told in _PLACES if words.search(case.text)), "")
+    places = _IN_WINDOWS if case.windows else _PLACES
+    hint = next((told for words, told in places if words.search(case.text)), "")
     unit = None if case.windows else _UNIT.search(case.text)
     inside = bool(launched_by(case))
     for fix in fixes:
@@ -84,5 +98,6 @@ def reaching(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
             yield set_inside(fix, case)
             continue
         fix = _in_first_cell(_in_its_unit(fix, unit["name"]) if unit else _in_its_file(fix, case), case)
-        sets = bool(hint) and _SETS.search(fix.command) and hint.partition(": ")[2].split(",")[0] not in fix.text
-        yield structs.replace(fix, text=f"{fix.text}; {hint}") if sets else fix
+        told = _TOLD.search(fix.text) if case.windows else hint.partition(": ")[2].split(",")[0] in fix.text
+        sets = bool(hint) and _SETS.search(fix.command) and not told
+        yield structs.replace(fix, text=on.as_said(f"{fix.text}; {hint}", fix.text)) if sets else fix
