@@ -92,6 +92,11 @@ def test_healthy_machines_have_nothing_to_fix():
     assert "Nothing to fix." in render(found, None, Paper())
 
 
+def test_what_is_broken_without_a_step_is_not_called_fixed():
+    found = msgspec.structs.replace(fixing.steps_of(hosts.run("h200")), status="broken", headline="it does not start")
+    assert "Nothing to fix" not in render(found, None, Paper())
+
+
 def outcome(**more) -> Outcome:
     before = Look("broken", "torch will not see the GPU", ("driver.too_old (PyTorch 2.11.0)",))
     return Outcome(

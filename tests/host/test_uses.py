@@ -34,6 +34,35 @@ def test_a_use_is_tried_where_all_that_it_needs_is_installed(monkeypatch: pytest
     assert all(len(name.split(":", 2)) == 3 for module in uses.USES for name in uses.uses_of(module))
 
 
+def test_the_trainer_of_transformers_misses_only_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    uses, made = _uses(), types.ModuleType("transformers")
+    given: list[dict[str, object]] = []
+    made.TrainingArguments = lambda **more: given.append(more)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "transformers", made)
+    monkeypatch.setattr(uses, "there", lambda name: name != "accelerate")
+    with pytest.raises(ImportError) as raised:
+        uses.transformers_training()
+    assert (raised.value.name, given) == ("accelerate", [])
+    monkeypatch.setattr(uses, "there", lambda name: True)
+    uses.transformers_training()
+    assert len(given) == 1
+
+
+def test_a_part_is_looked_for_in_its_package() -> None:
+    there = _uses().there
+    assert [there(name) for name in ("json", "json.decoder", "json.gone", "gone.decoder")] == [True, True, False, False]
+
+
+def test_what_is_tried_on_top_of_torch_needs_no_step_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    uses = _uses()
+    monkeypatch.setattr(uses, "there", lambda name: name == "lightning")
+    monkeypatch.setitem(sys.modules, "torch", None)  # an import of it fails
+    uses.torch_step()
+    monkeypatch.setattr(uses, "there", lambda name: False)
+    with pytest.raises(ImportError):
+        uses.torch_step()
+
+
 def test_of_a_package_that_loads_nothing_those_parts_are_tried_that_people_import(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -42,7 +71,10 @@ def test_of_a_package_that_loads_nothing_those_parts_are_tried_that_people_impor
     made = types.ModuleType("bare_package")
     made.__file__ = str(tmp_path / "__init__.py")
     monkeypatch.setitem(sys.modules, "bare_package", made)
-    assert _uses().inner("bare_package") == ["bare_package.api", "bare_package.fast"]
+    import importlib
+
+    inner: Any = importlib.import_module("importing_inner")
+    assert inner.inner("bare_package") == ["bare_package.api", "bare_package.fast"]
 
 
 @pytest.mark.parametrize(

@@ -141,3 +141,22 @@ def test_a_driver_that_numba_is_told_of(world: World, value: str, wrong: int) ->
     world.environ = {**(world.environ or {}), "NUMBA_CUDA_DRIVER": value}
     found = value_or(variables(scene_of(world)), ())
     assert [len(one.faults) for one in found if one.name == "NUMBA_CUDA_DRIVER"] == [wrong]
+
+
+@pytest.mark.parametrize(
+    ("value", "wrong"),
+    [
+        ("/gone/bin/gcc", 1),
+        ("x86_64-conda-linux-gnu-c++ -O2", 1),
+        ("/there/cc", 0),
+        ("cc", 0),
+        ("", 0),
+    ],
+)
+@pytest.mark.parametrize("name", ["CC", "CXX"])
+def test_a_compiler_that_is_not_there(world: World, name: str, value: str, wrong: int) -> None:
+    world.file("/there/cc", "")
+    world.install("torch", "2.6.0", {"torch/__init__.py": "", "torch/version.py": "__version__ = '2.6.0'"})
+    world.environ = {**(world.environ or {}), "PATH": "/there:/nowhere", name: value}
+    found = value_or(variables(scene_of(world)), ())
+    assert [len(one.faults) for one in found if one.name == name] == [wrong]

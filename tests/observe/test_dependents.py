@@ -36,8 +36,10 @@ def test_what_people_use_beside_a_framework_is_tried_by_itself(world: World) -> 
     for name in ("lightgbm", "pandas", "click"):
         package(world, name)
     package(world, "plots", "pandas")
+    package(world, "words", "click")
     found = {one.dist.name: one.base for one in dependents(scene_of(world), {"torch": "torch"})}
-    assert found == {"lightgbm": "", "pandas": ""}
+    assert found == {"lightgbm": "", "pandas": "", "plots": ""}
+    assert list(found)[-1] == "plots"  # what only moves with NumPy and its kin comes after them
 
 
 def test_what_asks_for_a_framework_itself_by_an_extra_or_by_another(world: World) -> None:
@@ -46,7 +48,7 @@ def test_what_asks_for_a_framework_itself_by_an_extra_or_by_another(world: World
     package(world, "nearest", "torch>=2")
     package(world, "optional", 'torch; extra == "torch"')
     package(world, "farther", "nearest")
-    package(world, "apart", "numpy")
+    package(world, "apart", "click")
     found = {one.dist.name: one.base for one in dependents(scene_of(world), {"torch": "torch"})}
     assert found == {"nearest": "torch", "optional": "torch", "farther": "torch", "sympy": "torch"}
     assert list(found)[-1] == "sympy"  # what the framework asks for comes last

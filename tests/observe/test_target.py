@@ -12,7 +12,7 @@ from gpuwhy.causes.shared.commands import install, uninstall
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recording import RecordingHost
 from gpuwhy.model.fact import Absent, Known, Source, Unknown
-from gpuwhy.model.facts import Facts, Interpreter, Target
+from gpuwhy.model.facts import BARRED, Facts, Interpreter, Target
 from gpuwhy.observe.engine import guarded, place
 from gpuwhy.observe.scene import Options, Scene
 from gpuwhy.observe.target import LOOKS, interpreter
@@ -134,6 +134,18 @@ def test_venv_whose_python_is_gone_is_still_read(world: World) -> None:
     assert isinstance(seen.interpreter, Known)
     assert "leads nowhere" in seen.interpreter.source.detail
     assert seen.site_packages.need() == (SITE,)
+
+
+@pytest.mark.parametrize(("mode", "barred"), [(0o644, True), (0o755, False), (0o700, False)])
+def test_a_python_that_nobody_may_run(tmp_path: Path, mode: int, barred: bool) -> None:
+    python = tmp_path / "bin/python"
+    python.parent.mkdir()
+    python.write_text("")
+    python.chmod(mode)
+    (tmp_path / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.12.3\n")
+    found = interpreter(Scene(LiveHost(), Options(python=str(python)))).need()
+    assert found is not None
+    assert (found.gone == BARRED) is barred
 
 
 def test_system_and_user_folders_only_where_the_venv_wants_them(world: World) -> None:

@@ -142,3 +142,13 @@ def test_what_was_not_tried_is_said_and_what_lacks_an_extra_is_not_failed() -> N
     made = report([], facts, 0.0)
     assert left_to_read(made, facts) == []
     assert "not imported: vllm 0.8.0" in made.headline
+
+
+def test_a_use_that_misses_an_extra_is_told_beside_health() -> None:
+    use = "use:onit:training with onit"
+    facts = with_imports(
+        Imported("torch", "torch", "well"),
+        Imported(use, "torch", "without extra", lost="helper", package="onit 1.0"),
+    )
+    made = report([], facts, 0.0)
+    assert made.headline.endswith("but not training with onit: helper is not installed")

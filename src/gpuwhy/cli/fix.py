@@ -71,12 +71,22 @@ def go(options: argparse.Namespace) -> int:
     _named(options, run)
     if not options.apply or not steps.steps:
         _print(options, run, steps, None)
-        return FOUND if any(step.sure for step in steps.steps) else PERHAPS if steps.steps else HEALTHY
+        return _without_apply(run, steps)
     outcome = _apply(options, run, steps)
     if outcome is None:
         return FOUND
     _print(options, run, steps, outcome)
     return _code(outcome)
+
+
+def _without_apply(run: Run, steps: Steps) -> int:
+    """What the steps say where none is carried out; what is broken without any step is no health."""
+    if steps.steps:
+        return FOUND if any(step.sure for step in steps.steps) else PERHAPS
+    causes = run.report().causes
+    if any(one.found and not one.with_gpu for one in causes) or steps.status == "broken":
+        return FOUND
+    return PERHAPS if causes or steps.status != "healthy" else HEALTHY
 
 
 def _code(outcome: Outcome) -> int:

@@ -90,6 +90,9 @@ IMPORTED_AS = {
 }  # fmt: skip
 """Distributions whose module has another name than theirs."""
 
+BROUGHT_BY = {"pkg_resources": "setuptools<82", "_distutils_hack": "setuptools"}
+"""Modules that come with a distribution of another name, in some of its releases: with which they are there again."""
+
 STANDARD_MODULES = frozenset(
     {
         "argparse",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Fault, Variable
 from gpuwhy.observe.scene import Scene
 
@@ -18,6 +18,7 @@ _SETTINGS = {"floatx": ("float16", "float32", "float64"), "image_data_format": (
 _CODE = ("python", "cpp", "upb")
 _IMPORTS_PROTOBUF = ("tensorflow", "vllm")
 _ON_KERAS = ("tensorflow", "jax", "torch")
+_COMPILING = ("torch", "triton")
 _DEFAULT = "tensorflow"  # what Keras imports where nothing says otherwise
 _PRIVATE = "backend"
 NUMBA_FILE = ".numba_config.yaml"
@@ -55,6 +56,19 @@ def protobuf_code(scene: Scene, value: str) -> tuple[Fault, ...]:
         return ()
     text = f"protobuf {version} was installed without its C++ code, so that what imports it fails"
     return (Fault("rejected", users, text, source=f"{site}/google/protobuf/pyext"),)
+
+
+def compiler_gone(scene: Scene, value: str) -> tuple[Fault, ...]:
+    """A C or C++ compiler that is not there, and that PyTorch and Triton take when they compile."""
+    program = next(iter(value.split()), "")
+    users = tuple(one.name for one in value_or(scene.facts.target.frameworks, ()) if one.name in _COMPILING)
+    folders = value_or(scene.host.environ(), {}).get("PATH", "").split(":")
+    places = [program] if "/" in program else [f"{folder}/{program}" for folder in folders if folder.startswith("/")]
+    if not users or not places or not all(isinstance(scene.host.stat(path), Absent) for path in places):
+        return ()
+    where = "" if "/" in program else " on PATH"
+    text = f"{program} is not there{where}: what compiles for itself (torch.compile, extensions, Triton) fails by it"
+    return (Fault("rejected", users[:1], text, source="torch/_inductor/cpp_builder.py, triton/runtime/build.py"),)
 
 
 def keras_file(scene: Scene, environ: Mapping[str, str]) -> Iterator[Variable]:

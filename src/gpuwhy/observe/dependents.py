@@ -18,6 +18,8 @@ from gpuwhy.observe.scene import Scene
 
 MOST = 40
 """Packages that are imported."""
+NUMERIC = frozenset({"numpy", "scipy", "pandas"})
+"""What asks for these is used in one program with a framework, and falls with the same moves of releases."""
 _ASKED = re.compile(r"Requires-Dist:\s*([A-Za-z0-9][\w.-]*)")
 _FOLDER = re.compile(r'"url"\s*:\s*"file://(/[^"]+)"')
 _CUDA = re.compile(r"nvidia-(?!ml-py).+|cuda-(python|bindings|core)")
@@ -89,8 +91,17 @@ def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
     found |= {name: "" for name in above if name not in found and NEIGHBOURS.fullmatch(name)}
     _spread(found, above)
     found |= _beside(scene, above, installed, found)
+    numeric = {name: "" for name, one in above.items() if name not in found and one.always & NUMERIC}
+    first, then = (_made(scene, some, asks, installed) for some in (found, numeric))
+    return [*first[:MOST], *then[: MOST // 2], *_comes_with(scene, below, asks, installed, bases)]
+
+
+def _made(
+    scene: Scene, found: Mapping[str, str], asks: Mapping[str, Asks], installed: Mapping[str, Distribution]
+) -> list[Dependent]:
+    """Distributions with their bases, the topmost first."""
     made = [Dependent(installed[n], base, tuple(_modules(scene, installed[n])), asks[n]) for n, base in found.items()]
-    return [*_topmost_first(made)[:MOST], *_comes_with(scene, below, asks, installed, bases)]
+    return _topmost_first(made)
 
 
 def _of_the_world(

@@ -13,7 +13,7 @@ from gpuwhy.knowledge.variables import FOREIGN, NOT_READ_BY_TENSORFLOW, Variable
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import Fault, Variable
 from gpuwhy.model.version import at_least
-from gpuwhy.observe.configured import keras_backend, keras_file, numba_file, protobuf_code
+from gpuwhy.observe.configured import compiler_gone, keras_backend, keras_file, numba_file, protobuf_code
 from gpuwhy.observe.other_cuda import no_such_build
 from gpuwhy.observe.presets import activated, presets
 from gpuwhy.observe.scene import Look, Scene
@@ -282,6 +282,7 @@ SEEN_HERE: dict[str, Callable[[Scene, str], tuple[Fault, ...]]] = {
     "TRITON_LIBDEVICE_PATH": _no_libdevice_there,
     "BNB_CUDA_VERSION": no_such_build,
     "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": protobuf_code,
+    **dict.fromkeys(("CC", "CXX"), compiler_gone),
 }
 """Faults that only the machine's or the environment's own files show."""
 

@@ -261,7 +261,7 @@ def _ended(line: Mapping[str, Any], why: str, no_driver: bool, module: str) -> A
 
 def _with_stand_ins(told: list[Imported], lines: Iterable[Mapping[str, Any]]) -> list[Imported]:
     """A file of the working folder that has the name of a module which the import asked for: told with the first."""
-    found = [one for line in lines for one in dict(line.get("stand_ins") or {}).items()]
+    found = list(dict.fromkeys(one for line in lines for one in dict(line.get("stand_ins") or {}).items()))
     if not told or not found:
         return told
     made = [

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpuwhy.host.base import Host
-from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known, or_unknown, value_or
-from gpuwhy.model.facts import Interpreter
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, known, or_unknown, value_or
+from gpuwhy.model.facts import BARRED, Interpreter
 from gpuwhy.model.version import major_minor
 from gpuwhy.observe.activation import activation, sourced
 from gpuwhy.observe.contradictions import contradictions
@@ -173,10 +173,19 @@ def _environment(scene: Scene, prefix: str, chosen_by: str, path: str = "") -> F
         path = f"{prefix}/bin/python"
         gone = "a link that leads nowhere" if isinstance(scene.host.link(path), Known) else "not there"
         source = Source(source.kind, source.where, f"{path} is {gone}")
+    elif _is_barred(scene, path):
+        gone = BARRED
     version = _of_its_packages(scene, prefix, version) or _version_by_folder(scene, prefix)
     if not version:
         return Unknown(f"{prefix}: neither {source.where} nor its lib folder tells the Python version")
     return Known(Interpreter(path, version, prefix, kind, chosen_by, _machine(scene, path), gone), source)
+
+
+def _is_barred(scene: Scene, path: str) -> bool:
+    """Whether an executable lacks the right to be run, for everybody; another machine's files may have lost it here."""
+    stat = value_or(scene.host.stat(path), None)
+    plain = stat is not None and stat.kind == "file" and stat.mode.startswith("-") and "x" not in stat.mode
+    return plain and isinstance(scene.host.offline(), Absent)
 
 
 def config_of(text: str) -> dict[str, str]:

@@ -176,7 +176,7 @@ def _headline(status: Status, shown: Sequence[Shown], verdicts: Sequence[Verdict
         return f"Nothing wrong found: the GPU stack looks able to work{but_for(facts)}{not_tried(facts)}"
     claim = gpu_claimed(facts)
     note = f" ({claim.value}, but there is no NVIDIA GPU)" if isinstance(claim, Known) else ""
-    return f"Healthy, CPU only: this machine has no NVIDIA GPU{note}{not_tried(facts)}"
+    return f"Healthy, CPU only: this machine has no NVIDIA GPU{note}{but_for(facts)}{not_tried(facts)}"
 
 
 def _left_open(facts: Facts) -> str:

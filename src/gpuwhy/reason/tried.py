@@ -162,9 +162,11 @@ def went_well(facts: Facts) -> str:
 def but_for(facts: Facts) -> str:
     """What a healthy answer has to add where one part of the stack misses what it does not state."""
     late = [one for one in value_or(facts.target.contradictions, ()) if one.how == "late"]
-    return (
-        f", but not {late[0].by} ({_USES.get(late[0].by, late[0].by)}): {late[0].name} is not installed" if late else ""
-    )
+    if late:
+        return f", but not {late[0].by} ({_USES.get(late[0].by, late[0].by)}): {late[0].name} is not installed"
+    without = [one for one in value_or(facts.target.imports, ()) if one.ended == "without extra" and one.lost]
+    used = next((one for one in without if one.module.startswith("use:")), None)
+    return f", but not {used.deed}: {used.lost} is not installed" if used else ""
 
 
 _USES = {"triton": "torch.compile and kernels of its own"}

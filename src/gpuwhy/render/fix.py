@@ -13,6 +13,7 @@ from gpuwhy.border.shared import shareable
 from gpuwhy.model.repair import SCHEMA, Look, Outcome, Step, Steps
 from gpuwhy.render.terminal import Paper, put
 
+NO_STEP = "No step is known that would mend this."
 _IN = "     "
 _FIELD = "            "
 
@@ -21,7 +22,7 @@ def render(steps: Steps, outcome: Outcome | None, paper: Paper) -> str:
     """The whole answer as text."""
     lines = [paper.tint("1", line) for line in paper.wrap(steps.headline, "", "")]
     if not steps.steps:
-        lines += ["", "Nothing to fix."]
+        lines += ["", "Nothing to fix." if steps.status == "healthy" else NO_STEP]
     elif outcome is None:
         lines += [*_steps(steps.steps, paper), *_closing(steps, paper)]
     else:

@@ -22,7 +22,7 @@ OF_THE_GPU = (
 )  # fmt: skip
 """How the names begin that are read only where a GPU is used."""
 MILD = ("ignored", "misspelt")
-ONLY_BUILDS = frozenset({"TORCH_CUDA_ARCH_LIST"})
+ONLY_BUILDS = frozenset({"TORCH_CUDA_ARCH_LIST", "CC", "CXX"})
 """Read when something is compiled: a program that only runs does not mind."""
 
 

@@ -21,7 +21,7 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong
 from gpuwhy.model.ending import Frame
 from gpuwhy.model.fact import Known, Source, value_or
-from gpuwhy.model.facts import Damage, Imported, Interpreter, MissingLibrary, OldRuntime
+from gpuwhy.model.facts import BARRED, Damage, Imported, Interpreter, MissingLibrary, OldRuntime
 
 SEEN = 5.0
 """Seconds after which the sampler has surely looked into a program's processes."""
@@ -39,12 +39,19 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return (Fix(f"Install Python {python_of(case.facts)} again over this one: its installer offers to repair it"),)
     python = case.facts.target.interpreter
     if not case.symptoms and isinstance(python, Known) and python.value.gone:
-        return (made_again(python.value),)
+        return (_barred(python.value) if python.value.gone == BARRED else made_again(python.value),)
     bare = imported.without_its_own(case)
     if bare is not None and isinstance(python, Known):
         return _whole_python(bare, python.value)
     old = _too_old(case)
     return _newer(case, old) if old is not None else _written_again(case)
+
+
+def _barred(python: Interpreter) -> Fix:
+    """The right to run it; a copy of the environment has a Python that can be."""
+    own = python.kind == "venv"
+    text = "Give Python its right to be run again; where that is refused, the file system allows no programs (noexec)"
+    return Fix(text, on.linux(f"chmod a+x {word(python.path)}"), check="gpuwhy check", safe=own, anew=own)
 
 
 def _written_again(case: Case) -> tuple[Fix, ...]:
@@ -194,8 +201,11 @@ def without_python(case: Case) -> Finding | None:
         if imported.unexplained(case):
             return None
         return against("the Python of the environment is there", saw("Python", found))
+    why = "nothing in the environment runs"
+    if python.gone != BARRED:
+        why = "the Python that the environment was made from is gone, so nothing in it runs"
     return proof(
-        f"{python.path} is {python.gone}: the Python that the environment was made from is gone, so nothing in it runs",
+        f"{python.path} is {python.gone}: {why}",
         saw(python.gone, Source("file", python.path)),
     )
 

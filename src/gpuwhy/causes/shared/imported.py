@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gpuwhy.knowledge.modules import IMPORTED_AS
+from gpuwhy.knowledge.modules import BROUGHT_BY, IMPORTED_AS
 from gpuwhy.model.cause import Case, Evidence, saw
 from gpuwhy.model.fact import Source, value_or
 from gpuwhy.model.facts import Damage, Imported
@@ -62,6 +62,8 @@ def misses(case: Case, one: Imported) -> str:
     name = one.lost.partition(".")[0]
     if not name or own_of_python(case, name) or one.lost != name:
         return ""
+    if name in BROUGHT_BY:
+        return BROUGHT_BY[name]
     meant = next((dist for dist, module in IMPORTED_AS.items() if module == name), normal(name))
     there = {d.name for d in value_or(case.facts.target.distributions, ())}
     return "" if {meant, normal(name)} & there else meant

@@ -9,29 +9,13 @@ import importlib.machinery
 import os
 import sys
 
-MOST_INNER = 4
-PLAIN = ("api", "core", "main", "grpc", "http", "models")
-"""How parts are called that people import first."""
-ASIDE = (
-    "_",
-    "test",
-    "doc",
-    "example",
-    "benchmark",
-    "script",
-    "tool",
-    "conftest",
-    "setup",
-    "cli",
-    "vendor",
-    "thirdparty",
-)
-
 
 def there(module):
-    """Whether a module is installed."""
+    """Whether a module is installed; a part is looked for by its package, which is imported then."""
     try:
-        return importlib.machinery.PathFinder.find_spec(module) is not None
+        above = module.rpartition(".")[0]
+        path = importlib.import_module(above).__path__ if above else None
+        return importlib.machinery.PathFinder.find_spec(module, path) is not None
     except Exception:
         return False
 
@@ -64,8 +48,11 @@ def small_model():
 
 
 def onnx_model():
-    """A model is made and checked."""
-    importlib.import_module("onnx").checker.check_model(small_model())
+    """A model is made, checked, and its shapes are inferred."""
+    onnx, model = importlib.import_module("onnx"), small_model()
+    onnx.checker.check_model(model)
+    importlib.import_module("onnx.shape_inference").infer_shapes(model)
+    importlib.import_module("onnx.numpy_helper")
 
 
 def onnxruntime_session():
@@ -107,16 +94,57 @@ def torchvision_boxes():
     importlib.import_module("torchvision.transforms")
 
 
+def fitted(keras):
+    """A model of one layer, and one step of its training."""
+    ones = importlib.import_module("numpy").ones
+    model = keras.models.Sequential([keras.layers.Dense(1, input_shape=(2,))])
+    model.compile("sgd", "mse")
+    model.fit(ones((1, 2), "float32"), ones((1, 1), "float32"), verbose=0)
+
+
 def keras_layer():
-    """A layer is made and called."""
-    importlib.import_module("keras").layers.Dense(1)(importlib.import_module("numpy").ones((1, 2), "float32"))
+    """A layer is made and trained."""
+    fitted(importlib.import_module("keras"))
+
+
+def tf_keras_layer():
+    """The same of Keras 2."""
+    fitted(importlib.import_module("tf_keras"))
 
 
 def tensorflow_layer():
     """A layer by its usual name."""
     tf = importlib.import_module("tensorflow")
     if tf.__version__[0] != "1":
-        tf.keras.Sequential([tf.keras.layers.Dense(1)])(tf.ones((1, 2)))
+        fitted(tf.keras)
+
+
+def jax_gradient():
+    """A function is compiled, and its gradient."""
+    jax = importlib.import_module("jax")
+    jax.jit(jax.grad(lambda x: (x * x).sum()))(jax.random.normal(jax.random.PRNGKey(0), (2,)))
+
+
+def optax_step():
+    """One step of an optimizer."""
+    optax, ones = importlib.import_module("optax"), importlib.import_module("jax.numpy").ones(2)
+    made = optax.adam(0.1)
+    made.update(ones, made.init(ones), ones)
+
+
+ON_TORCH = ("transformers", "lightning", "pytorch_lightning", "accelerate", "diffusers")
+"""What loads the same parts of PyTorch, and is tried itself."""
+
+
+def torch_step():
+    """One step of a training, with an optimizer."""
+    if any(map(there, ON_TORCH)):
+        return
+    torch = importlib.import_module("torch")
+    weight = torch.ones(2, requires_grad=True)
+    made = torch.optim.SGD([weight], lr=0.1)
+    weight.sum().backward()
+    made.step()
 
 
 def tensorflow_file():
@@ -134,6 +162,13 @@ def numba_function():
     """A function is compiled for the CPU."""
     importlib.import_module("numba").njit(lambda x: x + 1)(1)
     importlib.import_module("numba.cuda")
+
+
+def numba_threads():
+    """The threads of parallel functions, as the settings want them."""
+    launch = getattr(importlib.import_module("numba.np.ufunc.parallel"), "_launch_threads", None)
+    if launch is not None:
+        launch()
 
 
 def lightgbm_fit():
@@ -164,14 +199,37 @@ def transformers_classes():
         getattr(found, name, None)
 
 
+def transformers_model():
+    """A model of one small layer."""
+    found, torch = importlib.import_module("transformers"), importlib.import_module("torch")
+    sizes = {"vocab_size": 4, "hidden_size": 4, "intermediate_size": 4, "max_position_embeddings": 4}
+    made = found.BertModel(found.BertConfig(num_hidden_layers=1, num_attention_heads=1, **sizes))
+    made(torch.zeros((1, 2), dtype=torch.long))
+
+
+def transformers_training():
+    """What every Trainer is given; it needs accelerate, which only an extra of transformers brings."""
+    arguments = importlib.import_module("transformers").TrainingArguments
+    if not there("accelerate"):
+        raise ImportError("No module named 'accelerate'", name="accelerate")
+    arguments(output_dir=os.path.join(os.sep, "nonexistent"), report_to=[])
+
+
+def lightning_trainer():
+    """A trainer that keeps nothing."""
+    settings = {"accelerator": "cpu", "logger": False, "enable_checkpointing": False, "enable_progress_bar": False}
+    importlib.import_module("lightning").Trainer(**settings)
+
+
 def diffusers_classes():
     """The same."""
-    getattr(importlib.import_module("diffusers"), "DiffusionPipeline")  # noqa: B009
+    for name in ("DiffusionPipeline", "DDPMScheduler", "UNet2DModel"):
+        getattr(importlib.import_module("diffusers"), name)
 
 
 def datasets_table():
     """A table in memory."""
-    importlib.import_module("datasets").Dataset.from_dict({"a": [1]})
+    importlib.import_module("datasets").Dataset.from_dict({"a": [1]})[0]
 
 
 def accelerate_state():
@@ -186,7 +244,7 @@ def spacy_words():
 
 def pandas_sum():
     """A sum."""
-    importlib.import_module("pandas").DataFrame({"a": [1]}).sum()
+    importlib.import_module("pandas").DataFrame({"a": [1]}).groupby("a").size().to_numpy()
 
 
 def scipy_parts():
@@ -197,7 +255,24 @@ def scipy_parts():
 
 def small_picture():
     """A picture of one point."""
-    importlib.import_module("PIL.Image").new("RGB", (1, 1))
+    importlib.import_module("PIL.Image").new("RGB", (1, 1)).resize((2, 2)).tobytes("raw")
+
+
+def opencv_picture():
+    """The same with OpenCV."""
+    importlib.import_module("cv2").resize(importlib.import_module("numpy").ones((2, 2, 3), "uint8"), (1, 1))
+
+
+def tokenizers_model():
+    """A tokenizer without words."""
+    found = importlib.import_module("tokenizers")
+    found.Tokenizer(found.models.BPE())
+
+
+def safetensors_bytes():
+    """An array as bytes and back."""
+    found = importlib.import_module("safetensors.numpy")
+    found.load(found.save({"a": importlib.import_module("numpy").ones(1)}))
 
 
 def h5py_file():
@@ -213,25 +288,43 @@ def of_jax():
 def flax_layers():
     """The layers, which the package does not import itself."""
     importlib.import_module("flax.linen")
+    importlib.import_module("flax.training.train_state")
 
 
 USES = {
     "onnx": [("a model of two nodes with onnx", onnx_model, ())],
     "onnxruntime": [("running a model of onnx with onnxruntime", onnxruntime_session, ("onnx",))],
     "tensorboard": [("tensorboard's start", tensorboard_writer, ())],
-    "torch": [("import torch.utils.tensorboard", torch_writer, ("tensorboard",))],
+    "torch": [
+        ("import torch.utils.tensorboard", torch_writer, ("tensorboard",)),
+        ("a step of torch.optim", torch_step, ()),
+    ],
     "torchvision": [("an operator of torchvision on the CPU", torchvision_boxes, ("torch",))],
     "keras": [("a layer of keras", keras_layer, ())],
+    "tf_keras": [("a layer of tf_keras", tf_keras_layer, ("tensorflow",))],
+    "jax": [("a gradient with jax on the CPU", jax_gradient, ())],
+    "optax": [("a step of optax", optax_step, ("jax",))],
+    "lightning": [("a Trainer of lightning", lightning_trainer, ("torch",))],
+    "cv2": [("a picture with cv2", opencv_picture, ("numpy",))],
+    "tokenizers": [("a tokenizer", tokenizers_model, ())],
+    "safetensors": [("an array with safetensors", safetensors_bytes, ("numpy",))],
     "tensorflow": [
         ("a layer of tf.keras", tensorflow_layer, ()),
         ("a model of tf.keras kept with h5py", tensorflow_file, ("h5py",)),
     ],
-    "numba": [("a function compiled by numba for the CPU", numba_function, ())],
+    "numba": [
+        ("a function compiled by numba for the CPU", numba_function, ()),
+        ("threads of numba", numba_threads, ("numba.np.ufunc.parallel",)),
+    ],
     "lightgbm": [("a small fit with lightgbm", lightgbm_fit, ("sklearn",))],
     "xgboost": [("a small fit with xgboost", xgboost_fit, ("sklearn",))],
     "catboost": [("a small fit with catboost", catboost_fit, ())],
     "sklearn": [("a small fit with sklearn", sklearn_fit, ())],
-    "transformers": [("from transformers import AutoModel, Trainer, pipeline", transformers_classes, ("torch",))],
+    "transformers": [
+        ("from transformers import AutoModel, Trainer, pipeline", transformers_classes, ("torch",)),
+        ("a small model of transformers", transformers_model, ("torch",)),
+        ("training with transformers' Trainer", transformers_training, ("torch",)),
+    ],
     "diffusers": [("from diffusers import DiffusionPipeline", diffusers_classes, ("torch",))],
     "datasets": [("a table in memory with datasets", datasets_table, ())],
     "accelerate": [("accelerate.Accelerator(cpu=True)", accelerate_state, ("torch",))],
@@ -264,27 +357,3 @@ def used(name):
         if said == words:
             function()
     return found
-
-
-def inner(name):
-    """Parts of a package that loads next to nothing of its own when it is imported: what people import instead."""
-    found = sys.modules.get(name)
-    first = str(getattr(found, "__file__", "") or "")
-    loaded = [one for one in sys.modules if one.startswith(name + ".")]
-    if os.path.basename(first) != "__init__.py" or name in USES or len(loaded) > MOST_INNER:
-        return []
-    folder = os.path.dirname(first)
-    names = {module_of(folder, one) for one in os.listdir(folder)} - {""}
-    names = sorted(one for one in names if not one.startswith(ASIDE) and name + "." + one not in sys.modules)
-    best = sorted(names, key=lambda one: PLAIN.index(one) if one in PLAIN else len(PLAIN))
-    return [name + "." + one for one in best[:MOST_INNER]]
-
-
-def module_of(folder, entry):
-    """The name of a package, a compiled module or one that people import first; "" for anything else."""
-    ends = [one for one in (".py", *importlib.machinery.EXTENSION_SUFFIXES) if entry.endswith(one)]
-    own = entry[: -len(ends[-1])] if ends else entry
-    if ends == [".py"] and own not in PLAIN:
-        return ""  # it may be a program
-    package = not ends and os.path.exists(os.path.join(folder, entry, "__init__.py"))
-    return own if (ends or package) and own.isidentifier() else ""

@@ -34,6 +34,7 @@ from gpuwhy.model.facts.record import Record
 from gpuwhy.model.facts.run import Ahead, GpuUse, HostMoment, HostUse, Limit, Moment, Place, Run
 from gpuwhy.model.facts.surroundings import Injected, KernelEvent, KernelLine, Memory, Space, Surroundings, Tasks
 from gpuwhy.model.facts.target import (
+    BARRED,
     COMMAND_GONE,
     COMMAND_LOST,
     COMMANDS,

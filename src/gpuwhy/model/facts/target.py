@@ -7,6 +7,9 @@ from typing import Literal
 from gpuwhy.model.fact import NOT_OBSERVED, Fact, Known
 from gpuwhy.model.facts.record import Record
 
+BARRED = "a file that nobody may run"
+"""What is said of an executable without the right to be run."""
+
 
 class Interpreter(Record, frozen=True):
     """The Python of the environment under diagnosis."""
@@ -17,7 +20,7 @@ class Interpreter(Record, frozen=True):
     kind: str  # "venv", "conda", "system", "pyenv", "store" …
     chosen_by: str  # "--python", "VIRTUAL_ENV", "CONDA_PREFIX", ".venv", "PATH"
     machine: str  # x86_64, aarch64
-    gone: str = ""  # what is wrong with its executable: "a link that leads nowhere" | "not there"
+    gone: str = ""  # what is wrong with its executable: "a link that leads nowhere" | "not there" | BARRED
     managed: bool = False  # the system's package manager owns it, and pip refuses to change it (PEP 668)
 
 
