@@ -166,6 +166,12 @@ BAD = [
     ("no-solution", "requirements.txt", "torch==2.9.1\ngradio==5.25.1\nhuggingface-hub==0.26.2\n", 2),
     ("no-solution", "requirements.txt", "torch==2.9.1\nflask==2.0.1\nwerkzeug==1.0.1\n", 2),
     ("no-solution", "requirements.txt", "torch==2.9.1\neinops==0.6.0\neinops==0.7.0\n", 3),
+    ("unstated-limit", "requirements.txt", "torch==2.9.1\ntransformers<5\ndatasets==2.14.6\n", 3),
+    ("unstated-limit", "requirements.txt", "torch==2.9.1\nwandb==0.12.10\n", 2),
+    ("unstated-limit", "requirements.txt", "torch==2.9.1\ngradio==3.40.1\ngradio_client==1.3.0\nhuggingface-hub<1\n", 3),
+    ("unstated-limit", "requirements.txt", "torch==2.9.1\nseaborn==0.11.2\nmatplotlib\n", 3),
+    ("unstated-limit", "requirements.txt", "# Python 3.8\ntensorflow==2.3.0\nprotobuf<3.21\nh5py==2.10.0\nnumpy>=1.24\n", 5),
+    ("no-such-index", "requirements.txt", "--find-links https://download.pytorch.org/whl/cpu\ntorch==2.0.1\nnumpy<2\n", 1),
     ("no-solution", "requirements.txt", "torch==1.9.0\ndataclasses==0.8\nnetworkx==3.5\n", 3),
     ("no-such-release", "requirements.txt", "torch==2.9.1\nwaymo-open-dataset>=1.4.10\n", 2),
     ("torch-replaced", "Dockerfile", "FROM python:3.11\nRUN pip install torch==2.5.1\nRUN pip install pyannote.audio\n", 3),
@@ -437,6 +443,9 @@ def test_every_rule_has_a_case():
 
 
 SILENT = [
+    ("requirements.txt", "torch==2.9.1\ntransformers<5\ndatasets==2.14.6\npyarrow==20.0.0\n"),
+    ("requirements.txt", "torch==2.9.1\nseaborn==0.11.2\nmatplotlib<3.9\nwandb==0.12.10\nprotobuf==3.20.3\n"),
+    ("requirements.txt", "-f https://download.pytorch.org/whl/torch_stable.html\ntorch==2.0.1+cpu\nnumpy<2\n"),
     ("requirements.txt", "torch==2.9.1\neinops==0.6.0; python_version<'3.8'\neinops==0.7.0; python_version>='3.8'\n"),
     ("requirements.txt", "torch==2.9.1\neinops>=0.6.0\neinops==0.7.0\n"),
     ("requirements.txt", "torch==2.9.1\nfunctools32==3.2.3.post2; python_version<'3'\nnetworkx==3.5\n"),

@@ -87,8 +87,10 @@ LIMITS: tuple[Limit, ...] = (
             ("opencv-contrib-python", "", "4.10", "4.8.1.78 fails; opencv-python 4.10.0.84 works"),
             ("opencv-contrib-python-headless", "", "4.10", "as its siblings: 4.9.0.80 fails, 4.10.0.84 works"),
             ("scikit-image", "", "0.23", "0.20.0, 0.21.0 and 0.22.0 fail, 0.23.2 works"),
-            ("scikit-learn", "", "1.3", "1.2.2 fails, 1.3.2 forbids it, 1.4.2 works"),
-            ("pandas", "", "2.1", "1.5.3 and 2.0.3 fail, 2.1.4 forbids it, 2.2.2 works"),
+            ("scikit-learn", "0.24", "1.3", "1.2.2 fails, 1.3.2 forbids it, 1.4.2 works"),
+            ("pandas", "1.1", "2.1", "1.3.5, 1.5.3 and 2.0.3 fail, 2.1.4 forbids it, 2.2.2 works"),
+            ("h5py", "3.0", "3.11", "3.8.0, 3.9.0 and 3.10.0 fail, 3.11.0 works"),
+            ("statsmodels", "", "0.14.1", "0.14.0 fails, 0.14.1 forbids it, 0.14.2 works"),
             ("pyarrow", "", "15", "12.0.1 and 14.0.2 fail, 15.0.2 forbids it, 16.0.0 works"),
             ("faiss-cpu", "", "1.8", "1.7.4 fails, 1.8.0.post1 forbids it"),
             ("pycocotools", "", "2.0.8", "2.0.7 fails, 2.0.8 works"),
@@ -96,6 +98,34 @@ LIMITS: tuple[Limit, ...] = (
             ("pywavelets", "", "1.5", "1.4.1 fails, 1.5.0 forbids it, 1.6.0 works"),
             ("numexpr", "", "2.10", "2.8.4 and 2.9.0 fail, 2.10.0 works"),
             ("matplotlib", "", "3.7.2", "3.6.3 and 3.7.1 fail, 3.7.5 forbids it"),
+        )
+    ),
+    *(
+        Limit(name, since, until, "numpy<1.24", "it uses names of NumPy that 1.24 removed (typeDict, bool, object)",
+              source("installed with NumPy 1.23.5 and 1.24.4 and imported, Python 3.8, November 2026", tried))
+        for name, since, until, tried in (
+            ("h5py", "", "3.0", "2.10.0 works with 1.23.5, fails with 1.24.4"),
+            ("scipy", "", "1.5", "1.4.1 works with 1.23.5, fails with 1.24.4"),
+            ("pandas", "", "1.1", "0.25.3, 1.0.1 and 1.0.5 fail, 1.1.5 works"),
+            ("scikit-learn", "", "0.24", "0.23.2 fails, 0.24.2 works"),
+        )
+    ),
+    Limit("tensorboard", "1.14", "2.11.1", "numpy<2", "it uses numpy.bool8, which NumPy 2 removed",
+          source("installed and imported, November 2026", "2.10.1 works with NumPy 1.26.4, fails with 2.2.6")),
+    Limit("datasets", "1.13", "2.14.7", "pyarrow<21", "it uses PyExtensionType, which PyArrow 21 removed",
+          source("installed and imported, November 2026", "2.14.6 works with PyArrow 20.0.0, fails with 21.0.0")),
+    Limit("gradio", "3.24", "4.0", "gradio-client<1", "it imports a module (serializing) that 1.0 removed",
+          source("installed and imported, November 2026", "3.40.1 works with 0.17.0, fails with the newest")),
+    Limit("seaborn", "", "0.12", "matplotlib<3.9", "it calls register_cmap, which Matplotlib 3.9 removed",
+          source("installed and imported, November 2026", "0.11.2 works with Matplotlib 3.8.4, fails with 3.9.0")),
+    Limit("flask", "", "2.0", "jinja2<3.1", "it imports Markup and escape, which Jinja 3.1 removed",
+          source("installed and imported, November 2026", "1.0.2 and 1.1.2 fail with the newest Jinja")),
+    *(
+        Limit(name, since, until, "protobuf<3.21", "its generated code does not load under protobuf 4 and newer",
+              source("installed and imported, November 2026", tried))
+        for name, since, until, tried in (
+            ("wandb", "0.10", "0.13.4", "0.12.10 works with protobuf 3.20.3, fails with 6.31.1; generated anew since 0.13.4"),
+            ("tensorboardx", "1.5", "2.6.1", "1.6, 2.0 and 2.5 fail with protobuf 6; generated anew since 2.6.1"),
         )
     ),
     Limit("imgaug", "", "", "numpy<2", "it uses np.sctypes, which NumPy 2 removed",

@@ -56,7 +56,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     if scope.environment.forked or scope.environment.locked:
         return
     told: set[str] = set()
-    for need in _needs(scope):
+    for need in sorted(_needs(scope), key=lambda one: family(one.pin.name) is None):
         if not _can_meet(scope, need) or _is_settled(scope, need):
             continue
         others = [p for p in scope.environment.pins if p.name == need.name and together(need.pin, p)]
@@ -134,7 +134,8 @@ def _is_beside_the_point(scope: Scope, need: Need) -> bool:
 
 
 _OTHERS = re.compile(
-    r"gradio|opencv-\S+|scikit-(image|learn)|pandas|pyarrow|faiss-cpu|pycocotools|shapely|pywavelets|numexpr|matplotlib|imgaug|h5py"
+    r"gradio|opencv-\S+|scikit-(image|learn)|pandas|pyarrow|faiss-cpu|pycocotools|shapely|pywavelets|numexpr|matplotlib|imgaug|h5py|scipy|statsmodels|seaborn|flask"
+    r"|wandb|tensorboardx"
 )
 _MODELS = re.compile(
     r"torch\S*|tensorflow\S*|jax|flax|(tf-)?keras\S*|(pytorch-)?lightning|transformers|sentence-transformers|diffusers"
@@ -210,7 +211,7 @@ def _can_meet(scope: Scope, need: Need) -> bool:
     """Whether some Python has both the release and a neighbour past the limit; none of these takes Python 2."""
     if _is_of_python_2(scope):
         return False
-    floor = _NEEDS.get(need.name)
+    floor = _NEEDS.get(need.name) if need.requirement != "numpy<1.24" else (3, 8)
     pythons = scope.environment.pythons or scope.hinted or need.pythons or solving.of_frameworks(scope)
     both = [p for p in pythons if not need.pythons or p in need.pythons]
     return floor is None or not pythons or any(numbers(p)[:2] >= floor for p in both)
@@ -261,7 +262,7 @@ def _is_within(pin: Pin, need: Need) -> bool:
     """Whether the newest that a pin allows keeps to the limit."""
     if pin.version:
         return parsed(pin.version) is None or allows(need.limit, pin.version)
-    tries = _NEWER.get(need.name) or (f"{need.limit.lstrip('<')}.99", "9999")
+    tries = (*_OLDER.get(need.name, ()), *_NEWER.get(need.name, ())) or (f"{need.limit.lstrip('<')}.99", "9999")
     return not any(allows(pin.specifier, version) for version in tries if not allows(need.limit, version))
 
 
