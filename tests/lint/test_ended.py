@@ -108,7 +108,10 @@ SOUND = [
         "task.yaml",
         "resources:\n  accelerators: tpu-v3-8\nsetup: |\n  pip install torch==2.6.0+cpu --index-url https://download.pytorch.org/whl/cpu\n",
     ),
-    ("requirements-cpu.txt", "# py39\n-f https://download.pytorch.org/whl/cpu\ntorch==1.12.1+cpu\nnumpy==1.24.4\n"),
+    (
+        "requirements-cpu.txt",
+        "# py39\n--extra-index-url https://download.pytorch.org/whl/cpu\ntorch==1.12.1+cpu\nnumpy==1.24.4\n",
+    ),
     ("install.sh", "sudo apt-get install -y cuda-toolkit-12-4\n"),
     ("Dockerfile", "FROM ubuntu:20.04\nRUN apt-get update && apt-get install -y git\n"),
     ("Dockerfile", "FROM debian:bullseye\nRUN apt-get update\n"),

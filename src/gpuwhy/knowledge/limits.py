@@ -124,7 +124,7 @@ LIMITS: tuple[Limit, ...] = (
         Limit(name, since, until, "protobuf<3.21", "its generated code does not load under protobuf 4 and newer",
               source("installed and imported, November 2026", tried))
         for name, since, until, tried in (
-            ("wandb", "0.10", "0.13.4", "0.12.10 works with protobuf 3.20.3, fails with 6.31.1; generated anew since 0.13.4"),
+            ("wandb", "0.10", "0.13.4", "0.12.10 works with 3.20.3, fails with 6.31.1; generated anew in 0.13.4"),
             ("tensorboardx", "1.5", "2.6.1", "1.6, 2.0 and 2.5 fail with protobuf 6; generated anew since 2.6.1"),
         )
     ),
