@@ -117,3 +117,41 @@ def test_a_repository_is_what_lies_below_its_git_folder(tmp_path, monkeypatch):
         (tmp_path / "r" / name).write_text("")
     monkeypatch.chdir(tmp_path / "r" / "a")
     assert set(Listing(["b/requirements.txt"])("b/requirements.txt")) == {"../README.md", "b/requirements.txt"}
+
+
+_OLD = "torch==1.9.0\nmatplotlib==3.2.2\nnumpy>=1.14\n"
+_IN_IMAGE = (
+    "FROM pytorch/pytorch:1.9.0-cuda11.1-cudnn8-runtime\nCOPY requirements.txt .\nRUN pip install -r requirements.txt\n"
+)
+
+
+def test_a_script_without_a_python_does_not_outvote_the_image_that_installs_the_same_file():
+    script = "pip3 install -r requirements.txt\n"
+    alone = check({"requirements.txt": _OLD, "install.sh": script})
+    whole = check({"requirements.txt": _OLD, "install.sh": script, "Dockerfile": _IN_IMAGE})
+    assert "unstated-limit" in [one.rule for one in alone.mistakes]
+    assert "unstated-limit" not in [one.rule for one in whole.mistakes]
+
+
+def test_a_script_that_an_image_runs_is_judged_in_that_image():
+    script = "sudo apt-get update\nsudo apt install python-tk\n"
+    image = "FROM nvidia/cuda:11.4.3-devel-ubuntu18.04\nCOPY more.sh /tmp/more.sh\nRUN /tmp/more.sh\n"
+    assert "apt-gone" in [one.rule for one in check({"more.sh": script}).mistakes]
+    assert "apt-gone" not in [one.rule for one in check({"more.sh": script, "Dockerfile": image}).mistakes]
+
+
+def test_a_file_that_goes_over_an_unknown_image_is_not_judged_as_if_nothing_were_there():
+    files = {"requirements.txt": "torch==1.9.1+cu111\nmmcv-full==1.6.0\n"}
+    image = {
+        "Dockerfile": "FROM somebody/mmlibs:1\nCOPY requirements.txt /r.txt\nRUN pip install -r requirements.txt\n"
+    }
+    assert [one.rule for one in check(files).mistakes if one.rule in ("local-version", "torch-at-build")]
+    assert not [
+        one.rule for one in check({**files, **image}).mistakes if one.rule in ("local-version", "torch-at-build")
+    ]
+
+
+def test_a_variable_that_a_branch_sets_is_not_known_behind_it():
+    chosen = "if nvidia-smi; then\n  V=2.3.1+cu121\nelse\n  V=2.3.1+cpu\nfi\npip install torch==$V\n"
+    assert "local-version" in [one.rule for one in check({"a.sh": "V=2.3.1+cpu\npip install torch==$V\n"}).mistakes]
+    assert "local-version" not in [one.rule for one in check({"a.sh": chosen}).mistakes]

@@ -93,12 +93,18 @@ def _after(scope: Scope, there: dict[str, Put], step: int, pins: list[Pin], pyth
     sure = [pin for pin in pins if not _is_unsure(pin)]
     out = {name: put for name, put in there.items() if name not in gone(scope, step)}
     network = solving.network(sure, python)
-    if network.empty or network.lacking:
+    if network.empty or network.lacking or any(_is_for_another(pin, python) for pin in unsure):
         return None
     for name, version in _taken(scope, network, out, step).items():
         if name not in out or out[name].version != version:
             out[name] = Put(version, _bringer(sure, name))
     return _forgotten(out, unsure)
+
+
+def _is_for_another(pin: Pin, python: str) -> bool:
+    """Whether a wheel that is named by its file is for another Python: the command fails, and brings nothing."""
+    tagged = re.fullmatch(r"cp(\d)(\d+)", pin.tag)
+    return bool(tagged) and not pin.arms and not pin.marker and f"{tagged[1]}.{tagged[2]}" != python  # type: ignore[index]
 
 
 def _forgotten(there: dict[str, Put], unsure: list[Pin]) -> dict[str, Put]:

@@ -173,8 +173,12 @@ def _arguments(stage: Environment, command: Command, start: int) -> Iterator[tup
         if word.startswith("-"):
             option, equals, value = word.partition("=")
             yield option, next(words, ("", 0))[0] if not equals and option in _VALUED else value, place
-        elif word and word != "." and not word.startswith(("#", ">", "2>")) and "$" not in word:
+        elif not _NO_REQUIREMENT.match(word):
             yield word, "", place
+
+
+_NO_REQUIREMENT = re.compile(r"$|\.$|#|>|2>|[\d.]+$|.*\$")
+"""What stands in a command and is no package: a folder, a redirection, the number of an option, a variable."""
 
 
 def _role(option: str, command: Command) -> Role:

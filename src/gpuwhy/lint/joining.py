@@ -80,6 +80,8 @@ def _take_script(stage: Environment, command: Command, step: int, path: str, tex
     stage.other_index = stage.other_index or made[0].other_index
     for name in made[0].apt:
         stage.apt.setdefault(name, command.lines[0])
+    if not stage.pythons and any(re.match(r"python3(-|$)", name) for name in made[0].apt):
+        pythons.of_distribution(stage)
 
 
 def _script_of(command: Command) -> str:

@@ -133,6 +133,19 @@ def _pod(sheet: Sheet, pod: Map, holder: Map, kind: str) -> None:
             sheet.workloads.append(work)
 
 
+def _misnamed(path: str, keys: list[str], line: int) -> Iterator[Problem]:
+    """Resources that no device plugin offers, though a GPU is meant."""
+    for key in keys:
+        if meant := _MEANT.fullmatch(str(key).lower()):
+            said = f"{meant[0]} is no resource that a device plugin offers: the pod gets no GPU, or is refused"
+            yield Problem(Place(path, getattr(key, "line", line)), said)
+
+
+def _is_none(amounts: Map, key: str) -> bool:
+    """Whether a manifest says outright that it wants no GPU."""
+    return str(amounts.at(key)).strip("\"'") == "0"
+
+
 def _container(path: str, container: Map) -> Workload:
     work = Workload("kubernetes", container.text("name"), Place(path, container.line))
     image = container.at("image")
@@ -142,15 +155,13 @@ def _container(path: str, container: Map) -> Workload:
     limits, requests = container.map("resources", "limits"), container.map("resources", "requests")
     work.limit, work.asked = _gpus(path, limits), _gpus(path, requests)
     any_gpu = [key for key in (*limits, *requests) if _ANY_GPU.search(key)]
-    for key in any_gpu:
-        if meant := _MEANT.fullmatch(str(key).lower()):
-            said = f"{meant[0]} is no resource that a device plugin offers: the pod gets no GPU, or is refused"
-            work.wrong_request.append(Problem(Place(path, getattr(key, "line", work.place.line)), said))
+    work.wrong_request += _misnamed(path, any_gpu, work.place.line)
     claims = container.map("resources").seq("claims")
-    if any_gpu or claims:
+    without = bool(any_gpu) and all(_is_none(limits if key in limits else requests, key) for key in any_gpu)
+    if claims or (any_gpu and not without):
         line = getattr(any_gpu[0], "line", 0) if any_gpu else claims.line
         work.request = Place(path, line)
-    work.exempt = container.text("securityContext", "privileged") == "true"
+    work.exempt = without or container.text("securityContext", "privileged") == "true"
     work.command = f"{compose.words(container.at('command'))} {compose.words(container.at('args'))}".strip()
     if "command" not in container and (handed := compose.words(container.at("args"))):
         work.handed = Handed(handed, Place(path, container.line_of("args")))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from gpuwhy.lint import installing, jinja, joining, kinds, outside, overrides, requirements
+from gpuwhy.lint import installing, jinja, joining, kinds, outside, overrides, requirements, views
 from gpuwhy.lint.labels import labelled
 from gpuwhy.lint.repository import Listed, Repository, Shared
 from gpuwhy.lint.rules import ROOMS
@@ -43,14 +43,17 @@ def lint(
     sheets = {path: _sheet(path, texts[path], read) for path in paths}
     _told_by_others(sheets, texts)
     found: dict[str, list[Mistake]] = {path: [] for path in texts}
+    seen: list[views.View] = []
     for sheet in _told([*sheets.values(), *_built(sheets, read)], note, "judging"):
         joining.join(sheet, read)
-        for mistake in _apply(sheet, sheets, around, described):
+        seen += _apply(sheet, around, described)
+        for mistake in _started(sheet, sheets, around, described):
             found.setdefault(mistake.place.path, []).append(mistake)
     for sheet in installing.sheets(sheets, lambda path, text: _sheet(path, text, read), read):
-        for mistake in _apply(sheet, sheets, around, described):
-            if mistake.place.path in texts:  # of the installing file nothing was asked
-                found[mistake.place.path].append(mistake)
+        # of the installing file nothing was asked
+        seen += [view.only_of(texts) for view in _apply(sheet, around, described)]
+    for mistake in views.agreed(seen):
+        found.setdefault(mistake.place.path, []).append(mistake)
     others = {path: read(path) or "" for path in found if path not in texts}
     whole = {**texts, **others}
     checked = [_checked(path, sheets.get(path), whole[path], found[path]) for path in found]
@@ -74,6 +77,7 @@ def _told_by_others(sheets: dict[str, Sheet], texts: Mapping[str, str]) -> None:
     for path, sheet in sheets.items():
         for environment in sheet.environments if sheet.kind == "requirements" else ():
             environment.in_image = outside.is_in_image(path, built)
+            environment.over_unknown = environment.in_image and outside.is_over_unknown(path, built)
 
 
 def _told(things: Sequence[T], note: Callable[[str], None], doing: str) -> Iterator[T]:
@@ -247,15 +251,21 @@ def _remembering(read: Read) -> Read:
     return lru_cache(maxsize=4096)(read)
 
 
-def _apply(sheet: Sheet, sheets: Mapping[str, Sheet], around: _Around, described: Machine | None) -> Iterator[Mistake]:
+def _apply(sheet: Sheet, around: _Around, described: Machine | None) -> Iterator[views.View]:
+    """The environments of a sheet, judged."""
     repository = around.of(sheet.path)
     for environment in sheet.environments:
         if described and described.system == "windows" and not environment.system and environment.image is None:
             environment.system = "windows"  # a file that says nothing of its system is for the machine described
         scope = Scope(environment, described, sheet.kind, around.read, repository)
-        for room in ROOMS.values():
-            for mistake in room.check(scope) if room.check else ():
-                yield joining.through(labelled(mistake, scope), environment, sheet.path)
+        made = (mistake for room in ROOMS.values() if room.check for mistake in room.check(scope))
+        yield views.seen(scope, [joining.through(labelled(one, scope), environment, sheet.path) for one in made])
+
+
+def _started(
+    sheet: Sheet, sheets: Mapping[str, Sheet], around: _Around, described: Machine | None
+) -> Iterator[Mistake]:
+    """What is wrong with what a sheet starts."""
     asked = overrides.asked_elsewhere(sheet, sheets, around.read)
     for work in sheet.workloads:
         if work.name in asked:

@@ -6,6 +6,8 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from gpuwhy.knowledge import containers
+
 _OPTION = re.compile(r"--build-arg[ =]+[\"']?([A-Za-z_]\w*)=")
 _BLOCK = re.compile(r"^(?P<indent>[ \t]*)(?:- )?(?:build-args|args):[ \t]*[|>]?-?[ \t]*\n", re.MULTILINE)
 _GIVEN = re.compile(r"[ \t]*(?:- )?[\"']?([A-Za-z_]\w*)[\"']?[ \t]*[:=]")
@@ -64,3 +66,13 @@ def is_in_image(path: str, dockerfiles: Mapping[str, str]) -> bool:
         for text in dockerfiles.values()
         if "install" in text
     )
+
+
+def is_over_unknown(path: str, dockerfiles: Mapping[str, str]) -> bool:
+    """Whether every Dockerfile that installs a requirements file starts from an image that nobody here knows."""
+    installing = [text for one, text in dockerfiles.items() if is_in_image(path, {one: text})]
+    images = [[*_BASE.findall(text)][-1:] for text in installing]
+    return bool(installing) and all(found and not containers.read(found[0]).family for found in images)
+
+
+_BASE = re.compile(r"^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)?[\"']?([^\s\"']+)", re.MULTILINE | re.IGNORECASE)

@@ -18,6 +18,14 @@ def of_image(environment: Environment) -> None:
         environment.pythons, environment.python_from = (base.python,), f"image {base.name} holds Python {base.python}"
 
 
+def of_distribution(environment: Environment) -> None:
+    """The Python that apt brings into an image, where a script that it runs installs one."""
+    base = containers.read(environment.image.text) if environment.image else None
+    if base and base.distro_python:
+        environment.pythons = (base.distro_python,)
+        environment.python_from = f"apt brings Python {base.distro_python} into image {base.name}"
+
+
 _ANOTHER = re.compile(r"conda|mamba|pyenv|uv (venv|python|sync|run)|virtualenv|apt(-get)? .*python|add_python")
 
 

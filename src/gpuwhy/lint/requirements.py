@@ -162,6 +162,8 @@ def _option(environment: Environment, text: str, place: Place, limits: bool) -> 
             environment.misplaced.append(Problem(place, lost.strip()))
         environment.other_index = environment.other_index or not holds_only(value)
         return [Index(value, ROLES[name], place)]
+    elif name in _FLAGS and value.startswith("-"):
+        return _option(environment, value, place, limits)  # several options of one line
     elif name not in ("-e", "--editable", *_FLAGS):
         raise BadRequirementError(f"{_short(name)!r} is not an option that requirements files have")
     return []
@@ -174,7 +176,8 @@ def requirement(text: str, place: Place) -> Pin:
         raise BadRequirementError(f"a requirement of {len(text)} characters")
     reference = _URL.match(text) if _may_be_reference(text) else None
     if reference:
-        return _reference(reference, place)
+        _, _, marker = text[reference.end() :].partition(";")
+        return _replace(_reference(reference, place), marker=marker.strip() or _for_windows(reference[3]))
     found = _REQUIREMENT.fullmatch(" ".join(text.split()))
     if not found:
         raise BadRequirementError(f"{_short(text)!r} is no requirement{_why(text)}")
@@ -184,6 +187,11 @@ def requirement(text: str, place: Place) -> Pin:
     if wanted and not _is_specifier(wanted):
         raise BadRequirementError(f"{_short(text)!r} is no requirement: {_short(wanted)!r} names no version")
     return Pin(normal(name), place, wanted, words, marker.strip())
+
+
+def _for_windows(url: str) -> str:
+    """The marker that a wheel of Windows, named by its file, stands for."""
+    return 'sys_platform == "win32"' if re.search(r"-win(32|_\w+)\.whl", url) else ""
 
 
 def _may_be_reference(text: str) -> bool:

@@ -60,7 +60,7 @@ _INDEX_IN_COMMENT = re.compile(r"^\s*#.*(?:index-url|find-links|pip.* -[if])[ =]
 
 _ABOVE = 14  # lines above a line whose comments may speak of it
 _TAG = re.compile(r"cp([23])(\d+)")
-_LISTS = ("requirements", "setup", "setup-config", "pyproject", "conda", "pipfile")
+_LISTS = ("requirements", "setup", "setup-config", "pyproject", "conda", "pipfile", "script")
 """Kinds of files that others install, and that rarely name their Python themselves."""
 
 
@@ -255,6 +255,13 @@ class Scope:
         """What the image brings."""
         image = self.environment.image
         return containers.read(image.text) if image else containers.Base("")
+
+    @cached_property
+    def over_unknown(self) -> bool:
+        """Whether packages go into an image of which nobody here knows what it holds already."""
+        image = self.environment.image
+        foreign = image is not None and image.text != "scratch" and not self.base.family
+        return foreign or self.environment.over_unknown
 
     @cached_property
     def pins(self) -> list[Pin]:

@@ -189,6 +189,7 @@ class Environment(msgspec.Struct):
     through: dict[str, Place] = {}  # file that it takes in → the line that does so
     told_elsewhere: bool = False  # a file beside this one names PyTorch's index
     in_image: bool = False  # a Dockerfile installs it, whose image has the Python
+    over_unknown: bool = False  # a Dockerfile installs it over an image of which nobody here knows what it holds
     made_elsewhere: bool = False  # another file names the image that it starts from
 
     def named(self, *names: str) -> list[Pin]:

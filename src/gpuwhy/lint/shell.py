@@ -39,9 +39,10 @@ def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command
             lines += [seen] * len(found)
             bare += [(token, seen)] if _BOUND.match(token) else []
             continue
-        made = _command(words, lines, token)
+        made = arms.placed(words, _command(words, lines, token), token)
         known |= {name: value for one in made if not one.words for name, value in one.assigned}
-        out += _with(arms.placed(words, made, token), bare)
+        arms.forget(made, known)
+        out += _with(made, bare)
         words, lines, bare = [], [], []
     return out + _with(arms.placed(words, _command(words, lines, ""), ""), bare)
 
@@ -81,6 +82,17 @@ class _Arms:
         self.open: list[tuple[int, int]] = []
         self.next = line * 1000  # another number for each fork of a file
         self.bodies = 0
+        self.assigned: dict[str, tuple[tuple[int, int], ...]] = {}
+
+    def forget(self, made: list[Command], known: dict[str, str]) -> None:
+        """Variables that were set in a branch, where that was left: their value hangs on what nobody here knows."""
+        for one in made if made and not made[0].words else ():
+            self.assigned |= {name: _forks(one.arms) for name, _ in one.assigned}
+        here = _forks(tuple(self.open))
+        left = [name for name, arms in self.assigned.items() if here[: len(arms)] != arms]
+        for name in left:
+            known.pop(name, None)
+            del self.assigned[name]
 
     def placed(self, words: list[str], found: list[Command], then: str) -> list[Command]:
         """A command with its branches; its words may open or close one."""
@@ -113,6 +125,11 @@ class _Arms:
     def _other_arm(self) -> None:
         fork, arm = self.open[-1]
         self.open[-1] = (fork, arm + 1)
+
+
+def _forks(arms: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """The branches without the bodies of functions."""
+    return tuple(arm for arm in arms if arm[0] != _BODY)
 
 
 def _command(words: list[str], lines: list[int], then: str) -> list[Command]:

@@ -77,6 +77,11 @@ def _replaces(pin: Pin, base: Base) -> bool:
     own = "a0+" in pin.version or pin.local.startswith("nv")  # NVIDIA's own builds, as the image has them
     if base.family == "ngc" and own:
         return False
-    if base.version and allows(pin.specifier.split("+")[0], base.version) and not pin.local:
+    if base.version and allows(pin.specifier.split("+")[0], base.version) and _is_same_build(pin, base):
         return False
     return bool(pin.specifier if base.family == "ngc" else base.version)
+
+
+def _is_same_build(pin: Pin, base: Base) -> bool:
+    """Whether a pin leaves the build open, or names the one for the image's own CUDA."""
+    return pin.local in ("", "cu" + base.cuda.replace(".", ""))

@@ -29,7 +29,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _of_a_site(scope)
     if scope.kind == "requirements" and scope.repository.tells_torch_index:
         return
-    if stage.other_index or stage.told_elsewhere or stage.locked or scope.base.family in ("ngc", "pytorch", "aws"):
+    if stage.other_index or stage.told_elsewhere or stage.locked or _may_be_there(scope):
         return
     pin = next((pin for pin in stage.pins if _of_own_index(pin) and not pin.indexes and not pin.backend), None)
     if pin is None:
@@ -41,6 +41,11 @@ def check(scope: Scope) -> Iterator[Mistake]:
         written = f"{pin.name}{pin.specifier}"
         fix, edit = f"add the line --extra-index-url {url}", Edit(written, f"--extra-index-url {url}\n{written}")
     yield RULE.mistake(pin.place, text, _KNOW, fix, edit=edit)
+
+
+def _may_be_there(scope: Scope) -> bool:
+    """Whether the image may hold that build already: then pip looks for none."""
+    return scope.over_unknown or scope.base.family in ("ngc", "pytorch", "aws")
 
 
 def _of_a_site(scope: Scope) -> Iterator[Mistake]:

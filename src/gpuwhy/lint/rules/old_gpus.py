@@ -49,6 +49,8 @@ def _is_for_gpus(scope: Scope, pin: Pin) -> bool:
     """Whether a GPU may be meant, and not just one of that time: an old image was chosen on purpose."""
     if scope.named_otherwise and not scope.named_gpu:
         return False
+    if scope.environment.runner is not None and not scope.gpu_meant:
+        return False  # GitHub's own machines have no GPU
     if scope.has_gpu_twin or (scope.kind == "cog" and not pin.step):
         return False  # that one is for the GPU; Cog takes the build for its own CUDA
     if scope.base.gpu is False or (scope.base.cuda and not at_least(scope.base.cuda, "11")):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from gpuwhy.knowledge.source_builds import KNOW, NEED_TORCH, OPERATORS, REPOSITORIES, WITHOUT
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Command, Environment, Pin, holds_only
+from gpuwhy.lint.sheet import Command, Pin, holds_only
 from gpuwhy.lint.versions import allows, together
 from gpuwhy.model.lint import Mistake, Place, Rule, Severity
 from gpuwhy.model.version import at_least, numbers
@@ -21,7 +21,7 @@ _BESIDE = ("README.md", "readme.md", "README.rst", "INSTALL.md", "install.sh", "
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """Such a package in one step with torch, or built apart from an installed torch."""
-    if scope.kind not in _KINDS or scope.base.framework == "torch" or _settled_elsewhere(scope.environment):
+    if scope.kind not in _KINDS or scope.base.framework == "torch" or _settled_elsewhere(scope):
         return
     yield from _without_operators(scope)
     for pin in filter(_is_compiled, scope.pins):
@@ -98,9 +98,9 @@ _NEW_PIP = re.compile(
 )
 
 
-def _settled_elsewhere(stage: Environment) -> bool:
-    """Whether a lock or several branches decide what is installed."""
-    return stage.locked or stage.forked
+def _settled_elsewhere(scope: Scope) -> bool:
+    """Whether a lock or several branches decide what is installed, or an image that may have torch already."""
+    return scope.environment.locked or scope.environment.forked or scope.over_unknown
 
 
 def _is_compiled(pin: Pin) -> bool:

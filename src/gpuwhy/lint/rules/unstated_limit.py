@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from gpuwhy.knowledge import caps
+from gpuwhy.knowledge import asked, caps
 from gpuwhy.knowledge import limits as known_limits
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint import ending, solving
@@ -87,16 +87,29 @@ def _at_the_end(scope: Scope, told: set[str]) -> Iterator[Mistake]:
             past = next(ending.everywhere(found, other, f"<{limit}"), None)
             if past is None or past.pin is None or past.pin is put.pin or cap.requirement in told:
                 continue
+            if put.pin is None and past.pin.name != other and _is_of_image(scope, name, put.version, other):
+                continue
             told.add(cap.requirement)
-            where = f"(line {put.pin.place.line})" if put.pin else "of the image"
-            brings = f"{other} {past.version} comes" if past.pin.name == other else f"{past.pin.name} brings {other} "
-            brings += "" if past.pin.name == other else past.version
-            text = f"{brings}; {name} {put.version} {where} needs {cap.requirement}: {cap.because}"
+            text = f"{_arrival(other, past.version, past.pin)}; {name} {put.version} {_origin(put.pin)}"
+            text += f" needs {cap.requirement}: {cap.because}"
             yield RULE.mistake(past.pin.place, text, cap.source, f'add "{cap.requirement}"', "warning")
 
 
 def _is_told_at_the_end(cap: caps.CapRow | known_limits.Limit) -> bool:
     return cap.requirement != _WRITTEN_ALONE
+
+
+def _arrival(other: str, version: str, pin: Pin) -> str:
+    return f"{other} {version} comes" if pin.name == other else f"{pin.name} brings {other} {version}"
+
+
+def _origin(pin: Pin | None) -> str:
+    return f"(line {pin.place.line})" if pin else "of the image"
+
+
+def _is_of_image(scope: Scope, name: str, version: str, other: str) -> bool:
+    """Whether an image that holds a package holds what that asks for too, in a release that nobody here knows."""
+    return other not in ending.of_image(scope) and other in (asked.asks(name, version) or (other,))
 
 
 def _is_locked(scope: Scope, name: str, limit: str) -> bool:
@@ -111,6 +124,8 @@ def _is_open_ended(scope: Scope) -> bool:
 
 def _is_intermediate(scope: Scope) -> bool:
     """Whether an image is made to be built upon, or starts from one of which nobody here knows what it holds."""
+    if scope.over_unknown:
+        return True
     if scope.kind != "dockerfile":
         return False
     unknown = scope.environment.image is None or scope.environment.image.text.startswith("$")
@@ -179,9 +194,16 @@ def _of_pip(scope: Scope, pin: Pin) -> Iterator[Need]:
     pythons = tuple(p for p in PYTHONS if has_python(row, p)) if row and row.platform == LINUX else ()
     pythons = (f"3.{pin.tag[3:]}",) if re.fullmatch(r"cp3\d+", pin.tag) else pythons
     known = _known(pin.name, version) if row or not family(pin.name) else [*known_limits.limits(pin.name, version)]
-    for cap in known:
+    for cap in filter(_of_every_order(pin), known):
         name, _, limit = cap.requirement.partition("<")
         yield Need(pin, version, name, f"<{limit}", cap.because, cap.source, pythons)
+
+
+def _of_every_order(pin: Pin) -> Callable[[caps.CapRow | known_limits.Limit], bool]:
+    """Of a range, what its newest release needs too: which one is taken hangs on whom an installer asks first."""
+    newest = allowed(pin.name, pin.specifier) if pin.specifier and not pin.version else ()
+    always = {cap.requirement for cap in _known(pin.name, newest[-1].version)} if newest else set()
+    return lambda cap: not newest or cap.requirement in always
 
 
 def _is_limit(cap: caps.CapRow) -> bool:
@@ -221,7 +243,8 @@ def _is_of_python_2(scope: Scope) -> bool:
     """Whether a script or a Dockerfile makes an environment of Python 2."""
     assigned = (f"{name}={value}" for command in scope.environment.commands for name, value in command.assigned)
     texts = (command.text for command in scope.environment.commands)
-    return any(map(_PYTHON_2.search, (*texts, *assigned)))
+    tagged = any(pin.tag.startswith(("cp2", "py2")) and "py3" not in pin.tag for pin in scope.environment.pins)
+    return tagged or any(map(_PYTHON_2.search, (*texts, *assigned)))
 
 
 _PYTHON_2 = re.compile(r"(Mini|Ana)conda2\b|python[=-]{1,2}2\.7|\bpython2(\.7)?\b|\bpip2(\.7)?\b|py27\b|PYTHON\w*=2\.7")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge.tables import source
@@ -23,10 +24,17 @@ def check(scope: Scope) -> Iterator[Mistake]:
     found = [pin for pin in stage.pins if pin.name == "torch" and pin.origin == "pip" and not pin.limits]
     if any(map(_from_pytorch, found)):
         return
-    for pin in found[:1]:
+    for pin in found[:1] if not _is_meant(scope, found) else ():
         text = f"torch{pin.specifier} of the default index has no CUDA on Windows, and {scope.gpu_meant}"
         fix = "install it with --index-url https://download.pytorch.org/whl/cu126 (or another CUDA)"
         yield RULE.mistake(pin.place, text, _KNOW, fix)
+
+
+def _is_meant(scope: Scope, found: list[Pin]) -> bool:
+    """Whether the lines above say that it is the build for the CPU."""
+    lines = (scope.read(found[0].place.path) or "").split("\n") if found else []
+    above = lines[max(0, found[0].place.line - 4) : found[0].place.line] if found else []
+    return any(re.search(r"\bcpu\b", line, re.IGNORECASE) for line in above)
 
 
 def _from_pytorch(pin: Pin) -> bool:
