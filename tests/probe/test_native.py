@@ -11,6 +11,7 @@ from gpuwhy.host.base import Host
 from gpuwhy.model.fact import Fact, Unknown, known
 from gpuwhy.probe import native
 from gpuwhy.probe.stages import STEPS
+from tests.length import halved
 from tests.probe.machines import Machine, build, limit, outcomes
 
 CODES = (2, 34, 35, 46, 100, 101, 200, 209, 304, 719, 802, 803, 804, 999)
@@ -129,7 +130,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize("standin, stage, why", FAULTS)
+@pytest.mark.parametrize("standin, stage, why", halved(FAULTS))
 def test_each_fault_fails_its_own_stage_alone(machine: Machine, standin: str, stage: str, why: str):
     stages = machine.walk(standin)
     assert outcomes(stages) == {stage: "failed"}
@@ -191,7 +192,7 @@ DEADLY = [
 ]
 
 
-@pytest.mark.parametrize("group, call, stage", DEADLY)
+@pytest.mark.parametrize("group, call, stage", halved(DEADLY))
 def test_a_crash_in_any_stage_is_that_stage_s(machine: Machine, group: str, call: str, stage: str):
     told = machine.told(group, f"{call}=die6")
     last = told.stages[-1]

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from ..length import halved
 from .programs import GPUWHY, python, run, wait_for
 
 
-@pytest.mark.parametrize("code", [0, 1, 2, 3, 42, 126, 127, 200, 255])
+@pytest.mark.parametrize("code", halved([0, 2, 1, 3, 126, 42, 127, 200, 255]))
 def test_exit_code(code):
     done = run(*python(f"import sys; sys.exit({code})"))
     assert done.returncode == code
@@ -208,7 +209,7 @@ print(got)
 """
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGINT"])
+@pytest.mark.parametrize("name", halved(["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGINT"]))
 @pytest.mark.parametrize("to", ["us", "the group"])
 def test_a_signal_reaches_the_program_once(tmp_path, name, to):
     ready, number = tmp_path / "ready", getattr(signal, name)
