@@ -166,6 +166,8 @@ BAD = [
     ("no-solution", "requirements.txt", "torch==2.9.1\ngradio==5.25.1\nhuggingface-hub==0.26.2\n", 2),
     ("no-solution", "requirements.txt", "torch==2.9.1\nflask==2.0.1\nwerkzeug==1.0.1\n", 2),
     ("no-solution", "requirements.txt", "torch==2.9.1\neinops==0.6.0\neinops==0.7.0\n", 3),
+    ("cog-key", "cog.yaml", "image: r8.im/a/b\nbuild:\n  dockerfile: Dockerfile\n  cog_runtime: true\npredict: p.py:P\n", 3),
+    ("cog-key", "cog.yaml", 'build:\n  python_version: "3.11"\ngpu: true\npredict: p.py:P\n', 3),
     ("unstated-limit", "requirements.txt", "torch==2.9.1\ntransformers<5\ndatasets==2.14.6\n", 3),
     ("unstated-limit", "requirements.txt", "torch==2.9.1\nwandb==0.12.10\n", 2),
     ("unstated-limit", "requirements.txt", "torch==2.9.1\ngradio==3.40.1\ngradio_client==1.3.0\nhuggingface-hub<1\n", 3),
@@ -443,6 +445,7 @@ def test_every_rule_has_a_case():
 
 
 SILENT = [
+    ("cog.yaml", 'image: r8.im/a/b\nbuild:\n  gpu: true\n  python_version: "3.11"\n  environment: [A=1]\n  fast: true\npredict: p.py:P\n'),
     ("requirements.txt", "torch==2.9.1\ntransformers<5\ndatasets==2.14.6\npyarrow==20.0.0\n"),
     ("requirements.txt", "torch==2.9.1\nseaborn==0.11.2\nmatplotlib<3.9\nwandb==0.12.10\nprotobuf==3.20.3\n"),
     ("requirements.txt", "-f https://download.pytorch.org/whl/torch_stable.html\ntorch==2.0.1+cpu\nnumpy<2\n"),

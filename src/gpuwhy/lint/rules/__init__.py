@@ -23,6 +23,7 @@ NAMES = (
     "build_cuda_mismatch",
     "cloned_head",
     "cmake_gone",
+    "cog_key",
     "cog_python",
     "colab_gone",
     "compat_first",
