@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from gpuwhy.causes.text.agreeing import disagrees
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.boxes import box_of
 from gpuwhy.causes.text.hosted import device_lost
@@ -48,6 +49,7 @@ def _groundless(fix: Fix, case: Asked) -> bool:
     return (
         _of_another_framework(said, case)
         or present(said, case)
+        or disagrees(said, case)
         or any(one.taken.search(said) and one.lacking(case) for one in _PREMISES)
     )
 
