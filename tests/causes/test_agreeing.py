@@ -4,6 +4,8 @@ import pytest
 
 from gpuwhy.causes.text.agreeing import disagrees
 from gpuwhy.causes.text.asked import asked
+from gpuwhy.causes.text.premises import grounded
+from gpuwhy.model.cause import Fix
 from gpuwhy.symptoms.reader import read_text
 
 TEN = "ImportError: Could not find 'cudart64_100.dll'.\n"
@@ -34,3 +36,24 @@ EXTENSION = "torch.__version__  = 2.3.1+cu118\nBuilding wheel for flash_attn (se
 )  # fmt: skip
 def test_another_cuda_is_known(said, text, wrong):
     assert disagrees(said, asked((), read_text(text))) is wrong
+
+
+EAGER = (
+    "~/envs/tf/lib/python3.9/site-packages/tensorflow/python/eager/execute.py\nInternalError: Blas GEMM launch failed\n"
+)
+SESSIONS = "tensorflow 1.15.0\nwith tf.Session() as s:\nInternalError: Blas GEMM launch failed\n"
+FIRST = Fix("A program for TensorFlow 1: let each session take memory only as it needs it", "config = x")
+GROWTH = Fix("Let memory grow", "export TF_FORCE_GPU_ALLOW_GROWTH=true")
+
+
+@pytest.mark.parametrize(("text", "kept"), [(EAGER, [GROWTH]), (SESSIONS, [FIRST, GROWTH])])
+def test_the_generation_of_a_program_is_its_own(text, kept):
+    assert grounded((FIRST, GROWTH), asked((), read_text(text))) == kept
+
+
+@pytest.mark.parametrize(
+    ("command", "kept"), [("ps -p 1\nkill 1", False), ("ps -p 17\nkill 17", True), ("kill 1234", True)]
+)
+def test_nobody_ends_the_first_process(command, kept):
+    end = Fix("End the process that holds it", command)
+    assert (end in grounded((end, GROWTH), asked((), read_text("CUDA out of memory. Process 1 has 22 GiB\n")))) is kept

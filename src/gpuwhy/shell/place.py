@@ -48,6 +48,7 @@ class Place(msgspec.Struct, frozen=True):
     rights: Rights = ""  # what the person may do as root
     installer: Installer = ""  # what installs packages there, where it is neither pip nor conda
     prompt: WindowsShell = ""  # Windows: the shell, where its prompt tells which
+    yum: bool = False  # Red Hat's release 7, and what is made of it: no dnf there
 
     @property
     def unix(self) -> bool:
@@ -96,6 +97,12 @@ def _launcher(reading: Reading) -> Literal["kubernetes", "podman", "singularity"
     return next((name for name, words in _LAUNCHERS if words.search(text)), "")
 
 
+_SEVEN = re.compile(
+    r"\.el7\b|\.amzn2\b|\bAmazon Linux 2\b(?!0)|\b(?:CentOS|Red Hat|RHEL|Scientific Linux)[^\n]{0,40}?[ (]7(?:\.\d|\b)",
+    re.IGNORECASE,
+)
+
+
 def _place_told(told: System, inside: bool, reading: Reading) -> Place:
     """The place that a text alone tells of."""
     python = python_told(reading) if told == "windows" else ""
@@ -105,7 +112,8 @@ def _place_told(told: System, inside: bool, reading: Reading) -> Place:
     launcher = _launcher(reading)
     prompt = windows_shell(reading.excerpt) if told == "windows" else ""
     wsl = told == "linux" and rights != "none"
-    return Place(system, family, False, inside, wsl, launcher, python, inner, rights, installer, prompt)
+    seven = bool(_SEVEN.search(reading.excerpt))
+    return Place(system, family, False, inside, wsl, launcher, python, inner, rights, installer, prompt, seven)
 
 
 def _person(reading: Reading, inside: bool) -> tuple[Rights, Installer]:

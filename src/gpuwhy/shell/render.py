@@ -244,8 +244,20 @@ def rendered(command: str, place: Place) -> str | None:
 def _of_windows(lines: tuple[Line, ...], prompt: WindowsShell) -> list[list[str] | None]:
     """Each line for Windows' shells; what a command says for PowerShell itself is not said a second time."""
     said_itself = any(line.text.endswith(_IN_POWERSHELL) for line in lines)
-    parts = [_at_prompt(for_windows(line), prompt) for line in _of_prompt(lines, prompt)]
+    parts = [_at_prompt(_in_either(for_windows(line), len(lines)), prompt) for line in _of_prompt(lines, prompt)]
     return [part[:1] if part and said_itself else part for part in parts]
+
+
+_SETS_BARE = re.compile(r"set (?P<name>\w+)=(?P<value>[^\"&|\n]*)")
+
+
+def _in_either(said: list[str] | None, lines: int) -> list[str] | None:
+    """A command that is one line of cmd and sets a variable without quotes: in PowerShell that sets another one."""
+    sets = _SETS_BARE.fullmatch(said[0]) if said and len(said) == lines == 1 else None
+    if sets is None:
+        return said
+    value = re.sub(r"%(\w+)%", r"$env:\1", sets["value"])
+    return [sets[0], f'$env:{sets["name"]} = "{value}"{_IN_POWERSHELL}']
 
 
 def _of_prompt(lines: tuple[Line, ...], prompt: WindowsShell) -> tuple[Line, ...]:
@@ -292,8 +304,19 @@ def _for_person(text: str, place: Place) -> str | None:
     said = put(text, family) if family else str(text)
     if said is None:
         return None
+    said = _by_yum(said) if own and place.yum else said
     said = by_installer(said, place.installer)
     return without_sudo(said) if not own and place.rights == "self" else said
+
+
+_MODULE = re.compile(r"sudo dnf module install \S+ \|\| (sudo yum install \S+)[^\n]*")
+
+
+def _by_yum(command: str) -> str:
+    """For Red Hat's release 7, which has no dnf."""
+    return re.sub(
+        r"\bdnf (?=(?:-y )?(?:install|update|upgrade|remove|reinstall)\b)", "yum ", _MODULE.sub(r"\1", command)
+    )
 
 
 def _in_image(lines: Sequence[Line]) -> str | None:

@@ -197,7 +197,17 @@ def _typed_script(case: Asked) -> bool:
     return any(re.search(r"\bpython[\d.]* (?:-\S+ )*\S*train\.py\b", one.command) for one in commands(case.text))
 
 
+_EAGER = Later(r"tensorflow[\\/]python[\\/]eager|\btensorflow(?:-gpu)?[ =-]+v?2\.\d|\bTF(?: version)?[: ]+2\.\d|TensorFlow version:? 2\.|keras[\\/]utils[\\/]traceback_utils", re.IGNORECASE)  # fmt: skip
+
+
+def _of_second_generation(case: Asked) -> bool:
+    """Whether the text shows TensorFlow 2 at work, and nothing of what programs for 1 call."""
+    return bool(_EAGER.search(case.text)) and not re.search(r"compat\.v1|tf\.Session|ConfigProto|contrib", case.text)
+
+
 _PREMISES = (
+    Premise(Later(r"^(?:sudo )?kill (?:-9 )?1\s*$|\btaskkill [^\n]*/PID 1\b", re.MULTILINE), lambda _: True),  # the system's own, or in a container the program itself
+    Premise(Later(r"\AA program for TensorFlow 1\b"), _of_second_generation),
     Premise(Later(r"\bdocker run [^\n]*--gpus|install the NVIDIA container toolkit|reserve the device"), device_lost),
     Premise(Later(r"^yolo train\b", re.MULTILINE), _typed_script),
     Premise(Later(r"^unset LD_LIBRARY_PATH", re.MULTILINE), condas_hidden),
