@@ -80,3 +80,29 @@ def test_a_toolkit_that_speaks_is_not_installed_again():
     speaks = "nvidia-container-cli: initialization error: driver not loaded\n"
     assert entire([fix], case(speaks))[0].command == "sudo systemctl restart docker"
     assert entire([fix], case("could not select device driver\n"))[0].command == fix.command
+
+
+def test_a_name_that_is_taken_is_freed_first():
+    fix = Fix("Start it", "docker run -d --gpus=all --name ollama ollama/ollama")
+    taken = (
+        "CONTAINER ID   IMAGE    COMMAND   STATUS   NAMES\n8c1d0f22   ollama/ollama   serve   Up 3 hours    ollama\n"
+    )
+    assert entire([fix], case(taken))[0].command.startswith("docker stop ollama && docker rename ollama ollama-old\n")
+    assert entire([fix], case("no compatible GPUs were discovered\n"))[0].command == fix.command
+
+
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        ("pip install torch torchvision", "pip install torch torchaudio xformers torchvision"),
+        ('pip install "torch==2.5.1"', 'pip install "torch==2.5.1" "torchvision==0.20.1" "torchaudio==2.5.1"'),
+    ],
+)
+def test_each_companion_that_is_named_goes_with_torch(command, made):
+    text = "torch 2.1.2+cu121, torchvision 0.16.2, torchaudio 2.1.2, xformers 0.0.23.post1\n"
+    assert entire([Fix("Raise it", command)], case(text))[0].command.startswith(made)
+
+
+def test_what_only_names_xformers_as_an_option_does_not_get_it():
+    fix = Fix("Raise it", "pip install torch")
+    assert entire([fix], case("Start with --xformers or --opt-sdp-attention\n"))[0] == fix

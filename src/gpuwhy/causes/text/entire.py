@@ -79,25 +79,48 @@ def _changed(line: str, case: Asked) -> str:
 
 _INSTALLS = re.compile(r"\b(?:pip3?|uv pip|uv) (?:install|add)\b")
 _TORCH = re.compile(r"(?<![\w./=-])(?P<mark>[\"']?)torch(?P<pin>(?:[=<>!~]=?[^\"'\s]*)?)(?P=mark)(?=\s|$)")
-_COMPANIONS = ("torchvision", "torchaudio")
+_COMPANIONS = ("torchvision", "torchaudio", "xformers")
 
 
 def _with_companions(line: str, case: Asked) -> str:
-    """torchvision and torchaudio are built against one torch: who has them gets those of the new one."""
+    """torchvision, torchaudio and xformers are built against one torch: who has them gets those of the new one."""
     found = _TORCH.search(line)
-    there = [one for one in _COMPANIONS if listed(one, case) or re.search(rf"\b{one}\b", case.text)]
-    if not found or not there or not _INSTALLS.search(line) or any(one in line for one in _COMPANIONS):
+    there = [one for one in _COMPANIONS if _told(one, case) and one not in line]
+    if not found or not there or not _INSTALLS.search(line):
         return line
     release, _, local = (
         found["pin"].removeprefix("==").partition("+") if found["pin"].startswith("==") else ("", "", "")
     )
-    also = " ".join(_companion(one, release, local) for one in there)
-    return f"{line[: found.end()]} {also}{line[found.end() :]}"
+    also = " ".join(filter(None, (_companion(one, release, local) for one in there)))
+    return f"{line[: found.end()]} {also}{line[found.end() :]}" if also else line
+
+
+def _told(name: str, case: Asked) -> bool:
+    """Whether a companion is named; xformers, which programs name for an option too, with its release."""
+    number = r"[^\n]{0,12}\d+\.\d" if name == "xformers" else ""
+    return bool(listed(name, case) or re.search(rf"\b{name}\b{number}", case.text))
 
 
 def _companion(name: str, release: str, local: str) -> str:
     mine = (going_with(name, release) or (release if name == "torchaudio" else "")) if release else ""
-    return f'"{name}=={mine}{f"+{local}" if local else ""}"' if mine else name
+    if release and not mine and name == "xformers":
+        return ""
+    suffix = f"+{local}" if local and name != "xformers" else ""
+    return f'"{name}=={mine}{suffix}"' if mine else name
+
+
+_NAMES = re.compile(r"\b(?:docker|podman) run [^\n]*--name[ =](?P<name>[\w.-]+)")
+
+
+def _with_free_name(line: str, case: Asked) -> str:
+    """A container of that name that is there keeps its data under another one."""
+    found = _NAMES.search(line)
+    name = found["name"] if found else ""
+    there = rf"^[0-9a-f]{{4,12}} .*\s{name}\s*$|container name \"/{name}\" is already in use|\bdocker (?:logs|exec|restart|start|stop)\b[^\n]* {name}\b"
+    if not name or not re.search(there, case.text, re.MULTILINE):
+        return line
+    tool = line.split()[0] if line.startswith(("docker", "podman")) else "docker"
+    return f"{tool} stop {name} && {tool} rename {name} {name}-old\n{line}"
 
 
 _SOURCE = re.compile(r"\bpip3? install (?=[^\n]*--no-binary)(?![^\n]*--force-reinstall)")
@@ -168,6 +191,7 @@ def _of_its_branch(line: str, case: Asked) -> str:
 
 _CHANGES: tuple[Callable[[str, Asked], str], ...] = (
     _with_companions,
+    _with_free_name,
     _over_the_other,
     _with_its_wheels,
     _of_its_python,

@@ -16,7 +16,7 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|^\s*gpus? ?(?:=|:)? ?\[\]", "list_physical_devices", "list_logical_devices", "is_gpu_available", "gpu_device_name", "[]"),
     error("title.no_known_devices", r"device mapping: no known devices", "no known devices"),
     error("title.black_screen", r"screen (?:goes|went|turns?|turned|flashes|gets?) (?:to )?(?:black|blank|dark|off)|screen (?:flicker|blackout)|black screen", "screen goes", "screen went", "screen turn", "screen flash", "screen get", "screen flicker", "screen blackout", "black screen"),
-    error("title.empty_list", r"^\s*(?:>>> )?\[ ?\]\s*$", "[]", "[ ]"),
+    error("title.empty_list", r"^\s*(?:>>> |Out ?\[\d+\]: ?)?\[ ?\]\s*$", "[]", "[ ]"),
     error("title.cpu_device", r"device_type='?cpu'?\)?\]|\[physicaldevice\(name='/physical_device:cpu:0'[^\]]*\)\]|\[cpudevice|\[?cpudevice\(id=0\)\]",
           "physical_device:cpu:0", "cpudevice"),
     error("title.library", r"(?:error|missing|fail\w*|cannot|can't|could not load dynamic library|unable|problem|issue|trying to find|tying to find|looking for)[^\n]{0,60}?\b(?P<library>(?:lib(?:cudnn|cudart|cublas|cufft|curand|cusolver|cusparse)\w*\.so\.[\d.]*\d|(?:cudnn|cudart|cublas|cufft|curand"
