@@ -113,6 +113,7 @@ class Fix(msgspec.Struct, frozen=True, omit_defaults=True):
     upgrade: bool = False
     folders: tuple[str, ...] = ()  # put in front of LD_LIBRARY_PATH
     anew: bool = False  # the environment is made again, with the same releases and a Python that is there
+    until: str = ""  # a day: of `install`, what was published by then
     wishes: tuple[str, ...] = ()  # packages of which another release would do: `gpuwhy plan` chooses it
     of: str = ""  # the other cause that it is the remedy of, where it is told beside those of the first one
 

@@ -28,6 +28,7 @@ class Action(msgspec.Struct, frozen=True):
     folders: tuple[str, ...] = ()  # put in front of LD_LIBRARY_PATH when the environment is activated
     backend: str = ""  # cu126: the builds of PyTorch's own index, which uv knows by that name
     anew: bool = False  # the environment is made again, with the same releases and a Python that is there
+    until: str = ""  # a day: of `install`, what was published by then, as far as the index tells
 
 
 class Step(msgspec.Struct, frozen=True):

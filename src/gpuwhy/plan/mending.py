@@ -149,7 +149,8 @@ def _other_release(fix: Fix, facts: Facts) -> Mend:
 
 def _numbered_alike(fix: Fix, facts: Facts) -> Mend | None:
     """A package that is numbered after TensorFlow: the series says which one, its last release is the installer's."""
-    tensorflow, name = facts.target.releases.get("tensorflow", ""), fix.wishes[0]
+    found = (one.version for one in value_or(facts.target.frameworks, ()) if one.name == "tensorflow")
+    tensorflow, name = next(found, ""), fix.wishes[0]  # by whichever name its build has
     if not tensorflow or len(fix.wishes) != 1 or name not in _NUMBERED_AS_TENSORFLOW:
         return None
     text = f"Install the {name} that is numbered as TensorFlow {tensorflow}"

@@ -85,7 +85,7 @@ def _alone(text: str) -> str:
 def _action(fix: Fix, backend: str) -> Action | None:
     if not fix.install and not fix.uninstall and not fix.folders and not fix.anew:
         return None
-    return Action(fix.install, fix.uninstall, fix.again, fix.upgrade, fix.folders, backend, fix.anew)
+    return Action(fix.install, fix.uninstall, fix.again, fix.upgrade, fix.folders, backend, fix.anew, fix.until)
 
 
 def _undo(fix: Fix) -> str:

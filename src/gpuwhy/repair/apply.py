@@ -173,6 +173,7 @@ def _locked(
     Empty where the installer cannot tell, or nothing but files is written anew.
     """
     wanted = [text for action in moving for text in action.install]
+    installer.dated = _dated(moving)
     if not wanted or not installer.uv:
         return {}
     label = backend([*kept.values(), *_labels(moving)])
@@ -183,6 +184,11 @@ def _locked(
         if found:
             return {name: text for name, text in found.items() if name not in same}
     return {}
+
+
+def _dated(moving: Sequence[Action]) -> dict[str, str]:
+    """The packages that have to be published by a day."""
+    return {name_of(text): one.until for one in moving if one.until for text in one.install}
 
 
 def _asked(

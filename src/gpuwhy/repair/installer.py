@@ -8,6 +8,8 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from gpuwhy.knowledge.caps import caps
 from gpuwhy.model.repair import Action, name_of
 from gpuwhy.repair.child import FailedError, run
@@ -23,6 +25,7 @@ class Installer:
 
     def __init__(self, environ: Mapping[str, str], seconds: float, say: Say, uv: str | None = None) -> None:
         self._environ, self._seconds, self.say = environ, seconds, say
+        self.dated: dict[str, str] = {}  # packages, and the day until which a release has to be published
         self.uv = shutil.which("uv", path=environ.get("PATH")) or "" if uv is None else uv
 
     def venv(self, python: str, folder: str, system_site: bool) -> None:
@@ -61,6 +64,7 @@ class Installer:
             more = [f"--torch-backend={backend}"] if backend else []
             more += ["-c", within] if limits else []
             more += [] if any(map(is_reference, wanted)) else WHEELS
+            more += _until(self.dated)
             argv = [self.uv, "pip", "compile", "-q", "--no-header", "--no-annotate", "--no-strip-extras"]
             try:
                 self._run([*argv, "--python", python, *more, "-o", found, asked], quiet=True)
@@ -104,7 +108,16 @@ class Installer:
             except FailedError as error:
                 if error.kind in ("disk", "network", "closed"):
                     raise
-                self.install(python, action.install, action)
+                self._without(python, action)
+
+    def _without(self, python: str, action: Action) -> None:
+        """The same whatever it moves; an index may not tell when a release was published, so then of any day."""
+        try:
+            self.install(python, action.install, action)
+        except FailedError as error:
+            if not action.until or error.kind in ("disk", "network", "closed"):
+                raise
+            self.install(python, action.install, replace(action, until=""))
 
     def rehearse(self, python: str, action: Action) -> None:
         """Whether what is to be installed exists and fits, asked before anything is removed; pip fetches it."""
@@ -126,6 +139,7 @@ class Installer:
         if self.uv:
             more += ["--reinstall", "--no-deps", "--no-cache"] if how.again else []
             more += [f"--torch-backend={how.backend}"] if how.backend else []
+            more += _until({name_of(text): how.until for text in wanted if how.until})
             self._run([self.uv, "pip", "install", "--python", python, *more, *wanted])
         else:
             more += ["--force-reinstall", "--no-deps", "--no-cache-dir"] if how.again else []
@@ -139,6 +153,11 @@ class Installer:
 def _name(line: str, prefer: Mapping[str, str]) -> str:
     """The distribution of a line; an editable folder's is the one that asked for that folder."""
     return next((name for name, text in prefer.items() if text == line), "") or name_of(line.removeprefix("-e "))
+
+
+def _until(days: Mapping[str, str]) -> list[str]:
+    """Nothing of these packages that was published after a day."""
+    return [f"--exclude-newer-package={name}={day}" for name, day in days.items()]
 
 
 def is_reference(text: str) -> bool:

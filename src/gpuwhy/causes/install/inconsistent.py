@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from msgspec import structs
+
 from gpuwhy.causes.shared import imported
 from gpuwhy.causes.shared.borrowed import borrowed_packages
 from gpuwhy.causes.shared.commands import change, python_of, uninstall
@@ -15,6 +17,7 @@ from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement, wheel_of
 from gpuwhy.knowledge.neighbours import working
 from gpuwhy.knowledge.pairs import allows, fitting, plugin_left_aside, refusal
+from gpuwhy.knowledge.times import beside, of_its_time
 from gpuwhy.model.cause import (
     Case,
     Cause,
@@ -297,7 +300,8 @@ def _for_the_import(case: Case, one: Imported) -> tuple[Fix, ...]:
     """Install what is not there; else bring what lacks something up to date."""
     missing = imported.misses(case, one)
     if missing:
-        return (change(case.facts, f"Install {missing}, which {one.deed} asks for", missing, because_of=one.framework),)
+        text, until = f"Install {missing}, which {one.deed} asks for", _until(case)
+        return (change(case.facts, text, missing, because_of=one.framework, until=until),)
     used = [one.top] if one.module.startswith("use:") else []
     ways = [*used, *imported.packages_of(case, one)]
     names = [text.partition(" ")[0] for text in imported.distributions_of(case, ways)]
@@ -307,7 +311,24 @@ def _for_the_import(case: Case, one: Imported) -> tuple[Fix, ...]:
     text = f"Bring {lacking} to a release that {one.deed} works with"
     if used:
         text = f"Bring {lacking} to a release with which this works: {one.deed}"
-    return (change(case.facts, text, lacking, because_of=one.framework, upgrade=True),)
+    newest = change(case.facts, text, lacking, because_of=one.framework, upgrade=True)
+    until = _of_the_framework(case, one)
+    if not until:
+        return (newest,)
+    dated = f"{text}: one of the time of {one.framework}, published by {until}"
+    first = change(case.facts, dated, lacking, because_of=one.framework, upgrade=True, until=until)
+    return first, structs.replace(newest, text=f"Or bring {lacking} to its newest release")
+
+
+def _of_the_framework(case: Case, one: Imported) -> str:
+    """The day until which what goes with the framework was published; "" where that is not known."""
+    about = next((f for f in value_or(case.facts.target.frameworks, ()) if f.name == one.framework), None)
+    return of_its_time(about.distribution, about.version) if about else ""
+
+
+def _until(case: Case) -> str:
+    """The day until which what is missing was probably published, by the frameworks that are there."""
+    return beside(case.facts.target.releases, [f.distribution for f in value_or(case.facts.target.frameworks, ())])
 
 
 def _fix(case: Case, one: Contradiction) -> Fix:

@@ -40,9 +40,10 @@ def change(
     upgrade: bool = False,
     check: str = "gpuwhy check",
     role: Literal["remedy", "part"] = "remedy",
+    until: str = "",
 ) -> Fix:
     """A fix that removes and installs in the target: as a command, and as what `gpuwhy fix` carries out."""
-    command = install(facts, *wanted, because_of=because_of, again=again, upgrade=upgrade)
+    command = install(facts, *wanted, because_of=because_of, again=again, upgrade=upgrade, until=until)
     if removing:
         command = f"{uninstall(facts, *removing)}\n{command}"
     if folder := beside(facts, wanted):
@@ -57,6 +58,7 @@ def change(
         uninstall=removing,
         again=again,
         upgrade=upgrade,
+        until=until,
     )
 
 
@@ -89,7 +91,9 @@ def together(some: tuple[Fix, ...], others: tuple[Fix, ...]) -> tuple[Fix, ...]:
     return (first, *some[1:], second, *others[1:])
 
 
-def install(facts: Facts, *wanted: str, because_of: str = "", again: bool = False, upgrade: bool = False) -> str:
+def install(
+    facts: Facts, *wanted: str, because_of: str = "", again: bool = False, upgrade: bool = False, until: str = ""
+) -> str:
     """Install into the target; `again` rewrites the files of just these packages even if they seem to be there."""
     words = " ".join(requirement(one) for one in wanted)
     folder = beside(facts, wanted)
@@ -98,6 +102,7 @@ def install(facts: Facts, *wanted: str, because_of: str = "", again: bool = Fals
     more += f" --target {word(folder)}" if folder else ""
     if by_uv:
         flags = " --reinstall --no-deps --no-cache" if again else ""
+        flags += "".join(f" --exclude-newer-package {name_of(one)}={until}" for one in wanted if until)
         return f"uv pip install{more} --python {_python(facts)}{flags} {words}"
     flags = " --force-reinstall --no-deps --no-cache-dir" if again else ""
     return f"{_python(facts)} -m pip install{more}{flags} {words}"
