@@ -94,7 +94,7 @@ def test_a_name_that_is_taken_is_freed_first():
 @pytest.mark.parametrize(
     ("command", "made"),
     [
-        ("pip install torch torchvision", "pip install torch torchaudio xformers torchvision"),
+        ("pip install torch torchvision", "pip install torch xformers torchvision"),
         ('pip install "torch==2.5.1"', 'pip install "torch==2.5.1" "torchvision==0.20.1" "torchaudio==2.5.1"'),
     ],
 )

@@ -79,13 +79,15 @@ def _changed(line: str, case: Asked) -> str:
 
 _INSTALLS = re.compile(r"\b(?:pip3?|uv pip|uv) (?:install|add)\b")
 _TORCH = re.compile(r"(?<![\w./=-])(?P<mark>[\"']?)torch(?P<pin>(?:[=<>!~]=?[^\"'\s]*)?)(?P=mark)(?=\s|$)")
-_COMPANIONS = ("torchvision", "torchaudio", "xformers")
+_OF_ITS_MAKERS = ("torchvision", "torchaudio")
+_COMPANIONS = (*_OF_ITS_MAKERS, "xformers")
 
 
 def _with_companions(line: str, case: Asked) -> str:
     """torchvision, torchaudio and xformers are built against one torch: who has them gets those of the new one."""
     found = _TORCH.search(line)
-    there = [one for one in _COMPANIONS if _told(one, case) and one not in line]
+    chosen = any(one in line for one in _OF_ITS_MAKERS)  # a line that names one of them has said which
+    there = [one for one in _COMPANIONS if _told(one, case) and one not in line and not (chosen and one in _OF_ITS_MAKERS)]  # fmt: skip
     if not found or not there or not _INSTALLS.search(line):
         return line
     release, _, local = (
