@@ -155,3 +155,9 @@ def test_a_variable_that_a_branch_sets_is_not_known_behind_it():
     chosen = "if nvidia-smi; then\n  V=2.3.1+cu121\nelse\n  V=2.3.1+cpu\nfi\npip install torch==$V\n"
     assert "local-version" in [one.rule for one in check({"a.sh": "V=2.3.1+cpu\npip install torch==$V\n"}).mistakes]
     assert "local-version" not in [one.rule for one in check({"a.sh": chosen}).mistakes]
+
+
+def test_a_machine_of_tests_does_not_outvote_the_file_alone():
+    job = "jobs:\n  t:\n    runs-on: ubuntu-24.04\n    steps:\n    - run: pip install -r requirements.txt\n"
+    files = {"requirements.txt": "torch==1.10.2\n", ".github/workflows/app.yml": job}
+    assert ("old-gpus", "requirements.txt", 1) in found(check(files))

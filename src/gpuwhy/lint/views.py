@@ -44,7 +44,9 @@ def seen(scope: Scope, mistakes: Sequence[Mistake]) -> View:
     """An environment that was judged."""
     stage = scope.environment
     covers = frozenset([stage.path, *stage.through])
-    return View(covers, stage.image is not None, bool(stage.pythons or scope.hinted), tuple(mistakes))
+    own = scope.kind not in ("workflow", "gitlab")  # machines of tests, which are nobody's way to install
+    python = own and bool(stage.pythons or scope.hinted)
+    return View(covers, own and stage.image is not None, python, tuple(mistakes))
 
 
 def agreed(views: Sequence[View]) -> Iterator[Mistake]:
