@@ -140,6 +140,9 @@ class Installer:
             more += ["--reinstall", "--no-deps", "--no-cache"] if how.again else []
             more += [f"--torch-backend={how.backend}"] if how.backend else []
             more += _until({name_of(text): how.until for text in wanted if how.until})
+            more += [
+                f"--reinstall-package={name_of(text)}" for text in wanted if how.until
+            ]  # no day is asked of what is there
             self._run([self.uv, "pip", "install", "--python", python, *more, *wanted])
         else:
             more += ["--force-reinstall", "--no-deps", "--no-cache-dir"] if how.again else []
