@@ -88,6 +88,7 @@ class Reading(msgspec.Struct, frozen=True):
     excerpt: str = ""  # its beginning and its end, for the words; never part of a report
     foreign: bool = False  # no part of the GPU stack, no framework and no library speaks in it
     mute: bool = False  # not even a word stands in it that may be meant of the stack
+    service: str = ""  # the container whose name stood before each line, as compose writes it
 
     def has(self, *prefixes: str) -> bool:
         """Whether a signature that starts so was found."""

@@ -163,10 +163,30 @@ def at(fix: Fix, place: Place) -> Fix | None:
     if check is None or undo is None:
         check, undo = check or "gpuwhy check", undo or ""
     text = _for_good(_on_host(_unlabelled(fix.text, place), fix.command, place), fix.command, place)
-    text = _for_both(text, fix.command, place)
+    text = _in_image(text, command, place)
+    text = _ended(_for_both(text, fix.command, place), place)
     if place.python.startswith(".\\") and place.python in command:
         text = f"{text}; typed in the program's own folder, which holds its Python"
     return msgspec.structs.replace(fix, text=text[:1].upper() + text[1:], command=command, check=check, undo=undo)
+
+
+_INSTALLS = re.compile(
+    r"^(?:apt-get update|(?:dnf|yum|zypper|apk|microdnf|pacman) \S*(?:install|add|-S))", re.MULTILINE
+)
+
+
+def _in_image(text: str, command: str, place: Place) -> str:
+    """A package that a container lacks: what is installed there goes with it, unless the image has it."""
+    if not place.container or not _INSTALLS.search(command) or re.search(r"\bimage\b|Dockerfile", text):
+        return text
+    return f"{text}; in the container, and for good by a RUN line of its Dockerfile"
+
+
+def _ended(text: str, place: Place) -> str:
+    """How a process is ended, in the words of the system."""
+    if place.system == "windows":
+        return text.replace("kill PID", "taskkill /F /PID PID")
+    return text if place.system else text.replace("kill PID", "kill PID, on Windows taskkill /F /PID PID,")
 
 
 def _for_both(text: str, command: str, place: Place) -> str:
@@ -188,7 +208,7 @@ def _by_podman(fix: Fix) -> Fix:
     """The same for podman, which passes GPUs by CDI."""
     if not _BY_DOCKER.match(fix.command):
         return fix
-    text = re.sub(r"^docker\b", "podman", fix.command).replace("--gpus all", "--device nvidia.com/gpu=all")
+    text = re.sub(r"--gpus[ =]all", "--device nvidia.com/gpu=all", re.sub(r"^docker\b", "podman", fix.command))
     return msgspec.structs.replace(fix, command=on.like(text, fix.command))
 
 

@@ -45,7 +45,7 @@ def rights_of(text: str, inside: bool) -> Rights:
     if _DENIED.search(text):
         return "none"
     if inside:
-        return "self" if _ROOT_INSIDE.search(text) and not _USER_INSIDE.search(text) else ""
+        return "" if _USER_INSIDE.search(text) else "self"
     return "none" if _SHARED.search(text) and not _HAS.search(text) else ""
 
 
@@ -100,6 +100,14 @@ _INSTALLS = re.compile(r"\bsudo apt(?:-get)? install(?: -y)? ")
 def without_sudo(command: str) -> str:
     """A command for somebody who is root in an image: no sudo is there, and no list of packages."""
     return _INSTALLS.sub("apt-get update && apt-get install -y ", command).replace("sudo ", "")
+
+
+_INSTALLS_NOTHING = re.compile(r"\b(?:install|add)\b[^\n&;#]* (?:\"\"|'')(?=\s|$)")
+
+
+def installs_nothing(command: str) -> bool:
+    """Whether a package has no name: whoever wrote the command knew none."""
+    return bool(_INSTALLS_NOTHING.search(command))
 
 
 def asked_for(text: str) -> str:

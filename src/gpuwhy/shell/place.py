@@ -13,6 +13,7 @@ from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.symptom import Reading
+from gpuwhy.shell.boxed import Box, box_of, is_prefixed
 from gpuwhy.shell.person import Installer, Rights, installer_of, rights_of
 from gpuwhy.shell.pythons import python_told
 
@@ -49,6 +50,7 @@ class Place(msgspec.Struct, frozen=True):
     installer: Installer = ""  # what installs packages there, where it is neither pip nor conda
     prompt: WindowsShell = ""  # Windows: the shell, where its prompt tells which
     yum: bool = False  # Red Hat's release 7, and what is made of it: no dnf there
+    box: Box | None = None  # the container that a text names, where the program ran in one
 
     @property
     def unix(self) -> bool:
@@ -113,7 +115,8 @@ def _place_told(told: System, inside: bool, reading: Reading) -> Place:
     prompt = windows_shell(reading.excerpt) if told == "windows" else ""
     wsl = told == "linux" and rights != "none"
     seven = bool(_SEVEN.search(reading.excerpt))
-    return Place(system, family, False, inside, wsl, launcher, python, inner, rights, installer, prompt, seven)
+    box = box_of(reading.excerpt, reading.service) if inside else None
+    return Place(system, family, False, inside, wsl, launcher, python, inner, rights, installer, prompt, seven, box)
 
 
 def _person(reading: Reading, inside: bool) -> tuple[Rights, Installer]:
@@ -162,9 +165,14 @@ def _apart(told: str, own: str) -> bool:
     return bool(told and own) and told != own and not {told, own} <= {"linux", "wsl", "image"}
 
 
+def _inside(reading: Reading) -> bool:
+    """Whether a text says that it is of a container: in so many words, or by the names that compose writes."""
+    return reading.told.container or bool(reading.service) or is_prefixed(reading.excerpt)
+
+
 def _of_container(reading: Reading) -> bool:
     """Whether a text is of a container, or of the tools that start one."""
-    return reading.told.container or any(one.signature.startswith("container.") for one in reading.symptoms)
+    return _inside(reading) or any(one.signature.startswith("container.") for one in reading.symptoms)
 
 
 def system_of(facts: Facts) -> System:
@@ -194,5 +202,5 @@ def system_told(reading: Reading) -> System:
             return system  # type: ignore[return-value]
     if _WINDOWS.search(reading.excerpt):
         return "windows"
-    of_linux = reading.told.container or (_LINUX.search(reading.excerpt) and not _MACOS.search(reading.excerpt))
+    of_linux = _inside(reading) or (_LINUX.search(reading.excerpt) and not _MACOS.search(reading.excerpt))
     return "linux" if of_linux else ""

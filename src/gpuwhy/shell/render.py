@@ -12,8 +12,9 @@ from itertools import chain
 from gpuwhy.knowledge.distributions import put
 from gpuwhy.knowledge.prompts import WindowsShell
 from gpuwhy.model import on
+from gpuwhy.shell.boxed import in_box
 from gpuwhy.shell.notation import Clears, Code, Ends, Line, Prepends, Runs, Script, Sets, Shows, Step, read
-from gpuwhy.shell.person import by_installer, without_sudo
+from gpuwhy.shell.person import by_installer, installs_nothing, without_sudo
 from gpuwhy.shell.place import Place
 
 PORTABLE = frozenset(
@@ -67,10 +68,15 @@ def backwards(word: str) -> str:
     return word.replace("/", "\\") if re.match(r"[A-Za-z]:/", word) else word
 
 
+def _valued(name: str, value: str) -> str:
+    """A value as Windows can hold it: a variable without one is not there, and then no GPU would be hidden."""
+    return "-1" if not value and name.endswith("VISIBLE_DEVICES") else backwards(value)
+
+
 def in_cmd(step: Step) -> str | None:
     """A step for cmd.exe."""
     if isinstance(step, Sets):
-        return " & ".join(f'set "{name}={backwards(value)}"' for name, value in step.variables)
+        return " & ".join(f'set "{name}={_valued(name, value)}"' for name, value in step.variables)
     if isinstance(step, Clears):
         return " & ".join(f'set "{name}="' for name in step.names)
     if isinstance(step, Shows):
@@ -80,14 +86,14 @@ def in_cmd(step: Step) -> str | None:
     if isinstance(step, Prepends):
         return f'set "PATH={";".join(map(backwards, step.folders))};%PATH%"' if step.variable == "PATH" else None
     if isinstance(step, Runs):
-        return _run(step, lambda name, value: f'set "{name}={backwards(value)}"', " && ")
+        return _run(step, lambda name, value: f'set "{name}={_valued(name, value)}"', " && ")
     return step.text if isinstance(step, Code) or step.shell in _OF_WINDOWS else None
 
 
 def in_powershell(step: Step) -> str | None:
     """A step for PowerShell."""
     if isinstance(step, Sets):
-        return "; ".join(f'$env:{name} = "{_home(backwards(value))}"' for name, value in step.variables)
+        return "; ".join(f'$env:{name} = "{_home(_valued(name, value))}"' for name, value in step.variables)
     if isinstance(step, Clears):
         return "; ".join(f"Remove-Item Env:{name} -ErrorAction Ignore" for name in step.names)
     if isinstance(step, Shows):
@@ -98,7 +104,9 @@ def in_powershell(step: Step) -> str | None:
         folders = ";".join(_home(backwards(one)) for one in step.folders)
         return f'$env:PATH = "{folders};" + $env:PATH' if step.variable == "PATH" else None
     if isinstance(step, Runs):
-        return _home(_run(step, lambda name, value: f'$env:{name} = "{value}"', "; ", "& ") or "") or None
+        return (
+            _home(_run(step, lambda name, value: f'$env:{name} = "{_valued(name, value)}"', "; ", "& ") or "") or None
+        )
     return step.text if isinstance(step, Code) or step.shell in _OF_WINDOWS else None
 
 
@@ -230,7 +238,7 @@ def rendered(command: str, place: Place) -> str | None:
     lines = read(command)
     if not lines:
         return ""
-    if not _is_of(command, lines, place):
+    if installs_nothing(command) or not _is_of(command, lines, place):
         return None
     if place.system == "windows":
         return _by(place.python, _with_uv(_together(_of_windows(lines, place.prompt))))
@@ -305,7 +313,7 @@ def _for_person(text: str, place: Place) -> str | None:
     if said is None:
         return None
     said = _by_yum(said) if own and place.yum else said
-    said = by_installer(said, place.installer)
+    said = in_box(by_installer(said, place.installer), place.box)
     return without_sudo(said) if not own and place.rights == "self" else said
 
 
@@ -383,7 +391,7 @@ def _together(parts: list[list[str] | None]) -> str | None:
 
 def _both(text: str, lines: tuple[Line, ...]) -> str:
     """As written for Linux, and beside each line that sets something how Windows says it."""
-    if not any(isinstance(step, Sets | Clears) for line in lines for step in line.steps):
+    if not any(isinstance(step, Sets | Clears | Ends) for line in lines for step in line.steps):
         return str(text)
     windows = [for_windows(line) for line in lines]
     if any(one is None for one in windows):

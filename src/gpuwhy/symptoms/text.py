@@ -110,6 +110,10 @@ def _utf16(head: bytes) -> str:
     return "utf-16-be" if even > 0.6 and odd < 0.1 else ""
 
 
+_SERVICE = re.compile(rb"([a-z][\w.-]*) *\| ?")
+"""How compose begins a line: the service, or the container, and a bar."""
+
+
 class Cutter:
     """Cuts a stream into blocks that end with a line, or with an overlap where a line is longer than a block."""
 
@@ -120,6 +124,7 @@ class Cutter:
         self._line = 1
         self._mark: re.Pattern[bytes] | None = None
         self._looked = False
+        self._service = ""
 
     def feed(self, chunk: bytes) -> Iterator[Block]:
         """The blocks that are complete with this piece."""
@@ -159,6 +164,9 @@ class Cutter:
         """The block without what stands before each line; the first that has some lines tells whether anything does."""
         if not self._looked and data.count(b"\n", 0, LOOK) > 0:
             self._mark, self._looked = mark_of(data), True
+            before = self._mark.search(data) if self._mark else None
+            named = _SERVICE.fullmatch(before[0]) if before else None
+            self._service = named[1].decode() if named else ""
         data = unmarked(data, self._mark) if self._mark else data
         for mark in traced_marks(data):
             data = unmarked(data, mark)
@@ -169,6 +177,11 @@ class Cutter:
 
     def _hold(self, text: bytes) -> None:
         self._held, self._size = [text], len(text)
+
+    @property
+    def service(self) -> str:
+        """The container whose name compose wrote before each line; "" where it wrote none."""
+        return self._service
 
     @property
     def lines(self) -> int:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.conditions import all_of, field, wants, whole, with_
+from gpuwhy.causes.text.conditions import all_of, field, line, no, wants, whole, with_
 from gpuwhy.causes.text.libraries import behind_cudnn
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
@@ -58,6 +58,10 @@ def _major(case: Asked, wanted: str) -> int:
     return int(built[1] or built[2]) if built else case.cuda_major or 12
 
 
+_OTHER_BITS = line(r"\b193\b|not a valid win32|32-bit, 64-bit|bad image")
+"""A file of the name is there, and Windows refuses it for what it was built for."""
+
+
 TEXT = Text(
     "cudnn.dependency_missing",
     signatures=(
@@ -72,7 +76,8 @@ TEXT = Text(
         ("cudnn.behind", 5.0, "{library} is there, and {wanted}, which it needs, is not"),
         ("loader.ldd_missing", 5.0, "{library}, which cuDNN needs, is not found", behind_cudnn),
         ("cudnn.part_alone", 5.0, "{library} is found, and a DLL that it needs is not"),
-        ("loader.zlib", 5.0, "cuDNN needs {library}, and it is not found"),
+        ("loader.zlib", 5.0, "cuDNN needs {library}, and the one that is found is for 32-bit programs (error 193)", _OTHER_BITS),
+        ("loader.zlib", 5.0, "cuDNN needs {library}, and it is not found", no(_OTHER_BITS)),
         ("loader.cudnn_sub", 4.2, "cuDNN's part {library} needs {wanted}, and it is not found", wants("nvrtc")),
         ("loader.cudnn_sub", 3.0, "cuDNN's part {library} needs {wanted}, and it is not found", wants("cuda", "other")),
         ("loader.cannot_open", 3.4, "{library} without a number is what cuDNN 8 opens", field("library", r"libnvrtc\.so$")),

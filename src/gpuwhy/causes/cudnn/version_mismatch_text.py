@@ -67,7 +67,8 @@ def _pinned_beside(case: Asked) -> Iterator[Fix]:
 
 
 def _requirement(case: Asked) -> str:
-    return gpu_requirement(case.framework, case.framework, case.version, 12) if case.version else NEWEST[case.framework]
+    told = gpu_requirement(case.framework, case.framework, case.version, 12) if case.version else ""
+    return told or NEWEST[case.framework]
 
 
 def _places(release: str) -> tuple[int, ...]:

@@ -217,7 +217,7 @@ TEXT = Text(
         meant("Unset the variable of the same name in capital letters, in this shell", on.linux("unset $(echo {flag} | tr a-z A-Z)"), said="setting.jax_value", line=r"jax flag (?P<flag>jax_\w+)", safe=True),
         meant("Unset the allocator's options in this shell; the right form is key:value, separated by commas", "unset PYTORCH_CUDA_ALLOC_CONF PYTORCH_ALLOC_CONF", said="setting.allocator memory.allocator_option setting.number", safe=True),
         meant("Unset the variable in this shell", "unset TORCH_LOGS", said="setting.torch_logs", safe=True),
-        meant("Write architectures as PyTorch does: 8.0, not compute_80 or sm_80; separate several with semicolons", "export TORCH_CUDA_ARCH_LIST='8.0;8.6;9.0+PTX'", said="setting.arch", safe=True),
+        meant("Write architectures as PyTorch does: 8.0, not compute_80 or sm_80; separate several with semicolons", "export TORCH_CUDA_ARCH_LIST='8.0;8.6+PTX'", said="setting.arch", safe=True),
         meant("Check which variables of the GPU stack are set", on.linux("env | grep -E '^(CUDA|NCCL|XLA|JAX|TF|TORCH|PYTORCH|TRITON|NUMBA|CUPY|CUBLAS)'"), safe=True, look=True),
         meant("The flag {flag} stands in TF_XLA_FLAGS, which takes flags alone, parted by blanks, with no path and no colon: set it anew (or unset it)", "export TF_XLA_FLAGS=--{flag}", said="setting.xla said.flag", line=r"flag (?P<flag>tf_xla_(?!auto_jit)\w+)", safe=True),
         meant("The flag {flag} stands in TF_XLA_FLAGS, which takes flags alone, parted by blanks, with no path and no colon: set it anew, with a number (1 or 2)", "export TF_XLA_FLAGS=--{flag}=2", said="setting.xla said.flag", line=r"flag (?P<flag>tf_xla_auto_jit)", safe=True),

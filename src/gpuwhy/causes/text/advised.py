@@ -17,8 +17,10 @@ _ADVICE = Later(rf"{_VERB}[^\n]{{0,200}}", re.IGNORECASE)
 _VARIABLE = re.compile(r"(?<![\w/.-])([A-Z][A-Z0-9]*_[A-Z0-9_]+) ?= ?[\"'`]?([\w.:/,+-]*[\w/])")
 _KEYWORD = re.compile(r"[`'\"]?(?<![\w.-])([a-z]\w*_\w+ ?= ?(?:True|False|None|\d[\d.]*|'\w+'|\"\w+\"))\b")
 _OPTION = re.compile(
-    r"(?:[`'\"]|\b(?:use|using|pass|passing|add|adding|specify|with|set|try|without|flag|option|argument) )(--[a-z][a-z0-9-]*[a-z0-9](?:=[\w.:-]+)?)(?![\w-])"
+    r"(?:[`'\"]|\b(?:use|using|pass|passing|add|adding|specify|with|set|try|without|flag|option|argument|by) )(--[a-z][a-z0-9-]*[a-z0-9](?:=[\w.:-]+)?)(?![\w-])"
 )
+_AGAINST = re.compile(r"\b(?:not (?:us|pass|add|sett|specify)ing|(?:do not|don't) (?:use|pass|add|set|specify)|avoid(?:ing)?|remov(?:e|ing)|omit(?:ting)?|dropp?(?:ing)?) [`'\"]?--[\w-]+")  # fmt: skip
+"""An option that the message says to leave out."""
 _INSTALL = re.compile(r"((?:pip3?|python3? -m pip|conda|mamba) install (?:-\S+ )*[\w\[\]\"'.,=<>~-]*[\w\]\"'])")
 _ONLY_LOOKS = re.compile(
     r"DEBUG|VERBOSE|LOG|BLOCKING|_DSA|TRACE|FULL_ERROR|HYDRA|DUMP|PROFIL|SHOW_|STACK|ONEDNN_OPTS|MIN_LOG|TOKENIZERS|ALLOC_CONF|TF_GPU_ALLOCATOR|DUPLICATE_LIB|WARN|traceback|--help|--verbose|--version|--debug|disable[-_]nan|SKIP_CUDA|trust|force_download|local_files|suppress|skip-torch|--pre\b|ignore-installed|break-system|__version__|index-url|gpus\b|--user\b",
@@ -60,7 +62,7 @@ def _advice(case: Asked) -> str:
     """What follows a word of advice in the program's own lines; nobody's commands."""
     said = unprompted(f"{case.lines}\n{case.reading.ending.message}")
     lines = "\n".join(line for line in said.splitlines() if not _STARTS.search(line))
-    return "\n".join(found[0] for found in _ADVICE.finditer(lines))
+    return _AGAINST.sub("", "\n".join(found[0] for found in _ADVICE.finditer(lines)))
 
 
 def _settings(advice: str, told: str, held: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -297,4 +297,5 @@ def _spoken(reading: Reading) -> str:
 
 def _folder(library: str, reading: Reading) -> str:
     paths = [f for f in reading.told.files if library and f.rsplit("/", 1)[-1].startswith(library)]
-    return paths[0].rpartition("/")[0] if paths else ""
+    folder = paths[0].rpartition("/")[0] if paths else ""
+    return re.sub(r"^\./", "$PWD/", folder)

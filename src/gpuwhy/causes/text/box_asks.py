@@ -48,7 +48,7 @@ def in_its_step(case: Asked) -> Ways:
 
 def while_built(case: Asked) -> Ways:
     """A step of an image's build asks for a GPU."""
-    yield tried("While an image is built there is no GPU: name the cards' architectures in the Dockerfile before this step, so that it need not ask for one; what computes on the GPU belongs to the container's start (CMD, ENTRYPOINT)", on.dockerfile('ENV FORCE_CUDA=1 TORCH_CUDA_ARCH_LIST="7.0;7.5;8.0;8.6;8.9;9.0+PTX"'))  # fmt: skip
+    yield tried("While an image is built there is no GPU: name the cards' architectures in the Dockerfile before this step, so that it need not ask for one; what computes on the GPU belongs to the container's start (CMD, ENTRYPOINT)", on.dockerfile('ENV FORCE_CUDA=1 TORCH_CUDA_ARCH_LIST="7.5;8.0;8.6+PTX"'))  # fmt: skip
     yield rooted("Where the step insists on a GPU: build with docker's old builder, which takes the default runtime, and make that NVIDIA's", on.host("sudo nvidia-ctk runtime configure --runtime=docker --set-as-default && sudo systemctl restart docker\nDOCKER_BUILDKIT=0 docker build -t IMAGE ."))  # fmt: skip
 
 

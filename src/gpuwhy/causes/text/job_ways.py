@@ -243,5 +243,5 @@ def shared_out(case: Asked) -> Iterator[Fix]:
         yield tried("The table of nvidia-smi shows that several processes may use it: end those that hang on it, and reset it", on.host("sudo fuser -v /dev/nvidia* && sudo nvidia-smi --gpu-reset"), root=True)  # fmt: skip
     held = next(holders(case.reading.excerpt), None)
     if held:
-        yield tried(f"Or end process {held.pid} ({held.name}), which holds GPU {held.gpu}, where it is yours", on.linux(f"kill {held.pid}"), safe=False)  # fmt: skip
+        yield tried(f"Or end process {held.pid} ({held.name}), which holds GPU {held.gpu}, where it is yours", f"kill {held.pid}", safe=False)  # fmt: skip
     yield tried("Or give each process a GPU of its own, by its rank on the node; on a cluster ask for one that is free", on.linux("CUDA_VISIBLE_DEVICES=$OMPI_COMM_WORLD_LOCAL_RANK ./PROGRAM    # Slurm: srun --gpus-per-task=1"))  # fmt: skip

@@ -208,7 +208,7 @@ def other_gpu(case: Asked) -> Iterator[Fix]:
     seen = tuple(holders(case.reading.excerpt))
     if seen:
         most = max(seen, key=lambda one: one.used)
-        yield tried(f"End process {most.pid} ({most.name}), which holds {most.used} MiB of GPU {most.gpu}, where it is yours and not needed", on.linux(f"kill {most.pid}"), safe=False)  # fmt: skip
+        yield tried(f"End process {most.pid} ({most.name}), which holds {most.used} MiB of GPU {most.gpu}, where it is yours and not needed", f"kill {most.pid}", safe=False)  # fmt: skip
     free = max(cards(case.reading.excerpt), key=lambda one: one.total - one.used, default=None)
     others = tuple(own_ways(case, "less"))
     if any(one.name in APPLICATIONS for one in case.programs):

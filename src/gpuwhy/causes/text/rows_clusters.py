@@ -78,7 +78,7 @@ CLUSTERS: tuple[Situation, ...] = (
               ("The image, or the one that it is built FROM, is for another processor (arm64 against amd64): pull or build it for this one; for a Jetson from one of NVIDIA's l4t images", "docker build --platform linux/amd64 -t IMAGE .    # a Jetson, Grace or Mac: linux/arm64"),
               ("Or take the tag that has both", "docker manifest inspect IMAGE"), alone=True),
     situation("device.selection driver. container. framework. cuda.", (r"^\s*#\d+ |=> ERROR|did not complete successfully|^Step \d+/\d+|/bin/sh -c|(?-i:^\s*(?:#\d+ \S+ )?RUN )", r"No CUDA GPUs|no (?:CUDA|NVIDIA) (?:GPU|driver|device)|is_available|no CUDA-capable|libcuda"),
-              ("While an image is built there is no GPU: give the architectures by hand, and do what needs the GPU when the container runs", on.dockerfile('ENV TORCH_CUDA_ARCH_LIST="7.5;8.0;8.6;8.9;9.0+PTX" FORCE_CUDA=1')),
+              ("While an image is built there is no GPU: give the architectures by hand, and do what needs the GPU when the container runs", on.dockerfile('ENV TORCH_CUDA_ARCH_LIST="7.5;8.0;8.6+PTX" FORCE_CUDA=1')),
               ("Then start it with the GPU", "docker run --gpus all IMAGE"), unless=r"\b(?:docker|podman|nerdctl)(?: container)? run\b"),
     situation("driver.library_mismatch", (r"singularity|apptainer|\.sif\b", r"--nv\b"),
               ("In the container another libnvidia-ml is found before the host's: of the image, of a module, or of LD_LIBRARY_PATH. Put the host's first, in the container", on.linux("export LD_LIBRARY_PATH=/.singularity.d/libs:$LD_LIBRARY_PATH")),
