@@ -10,6 +10,7 @@ those of asked.txt beside this file, which grows with what requirement files of 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -80,11 +81,21 @@ def releases(web: Web, index: str, project: str) -> list[Release]:
 
 
 def requires(web: Web, listed: list[IndexFile]) -> Said:
-    """The lines of Requires-Dist of one wheel of a release."""
-    wheels = [f for f in listed if f.name.endswith(".whl") and ("any.whl" in f.name or "linux" in f.name)]
-    text = metadata(web, wheels[-1]) if wheels else None
-    if text is None:
-        return None
+    """The lines of Requires-Dist that the first and the last wheel of a release have: some differ by their Python."""
+    wheels = [f for f in listed if f.name.endswith(".whl") and re.search(r"any\.whl|linux\S*x86_64", f.name)]
+    texts = [metadata(web, wheel) for wheel in {wheels[0], wheels[-1]}] if wheels else []
+    said = [_lines(text) for text in texts if text is not None]
+    return [line if all(line in one for one in said) else name for line in said[0] if (name := _shared(line, said))]
+
+
+def _shared(line: str, said: list[list[str]]) -> str:
+    """The package that a line asks for, where every wheel asks for it."""
+    found = re.match(r"[\w.-]+", line)
+    name = found[0] if found else ""
+    return name if all(any(re.match(rf"{re.escape(name)}(?![\w.-])", other) for other in one) for one in said) else ""
+
+
+def _lines(text: str) -> list[str]:
     head = text.replace("\r", "").split("\n\n", 1)[0]
     return [line.removeprefix("Requires-Dist: ") for line in head.splitlines() if line.startswith("Requires-Dist: ")]
 
