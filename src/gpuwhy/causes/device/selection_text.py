@@ -119,7 +119,7 @@ TEXT = Text(
         ("cuda.peer_access_", 2.2, "the two GPUs cannot reach each other's memory"),
         ("tf.ignored_cores", 2.0, "TensorFlow leaves out the smaller GPU"),
         ("nvidia.mig", 1.8, "a MIG device is named wrongly"),
-        ("container.device_error", 4.4, "the device that the container asks for does not exist", field("what", ".*unknown device")),
+        ("container.device_error", 5.6, "the device that the container asks for does not exist", field("what", ".*unknown device")),
         ("nvml.not_found", 2.4, "NVML does not know the device"),
         ("nvml.invalid_argument", 2.0, "NVML does not know the device"),
         ("cufft.invalid_device", 3.0),

@@ -11,6 +11,7 @@ from gpuwhy.causes.text.conditions import all_of, field, no, whole, with_
 from gpuwhy.causes.text.env_ways import one_package
 from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
+from gpuwhy.causes.text.remedies import BAKED
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.installs import pip_newest
 from gpuwhy.knowledge.messages import CPU_BUILD, NO_CUDNN, NO_GPU, NO_START, UNRESOLVED
@@ -82,6 +83,7 @@ TEXT = Text(
               "tensorflow-gpu", "tensorflow-cpu", "onnxruntime-gpu", "cupy-cuda", "cpu and", "gpu and"),
     ),
     clues=(
+        ("container.baked", 5.0, "the image carries files of a driver, where the runtime wants to put the host's own"),
         ("packages.clobber", 4.6, "two packages bring the same file", whole(r"cuda|cudnn|cublas|nvidia|nccl|torch|tensorflow|jax|triton|cupy|gpu|onnxruntime")),
         ("remark.both", 5.0, "{packages} are both installed: they write the same files"),
         ("packages.clash", 5.0, "two packages bring the same file: {path}", of_gpus),
@@ -106,6 +108,7 @@ TEXT = Text(
     ),
     ladder=one_package,
     remedies=(
+        meant("Remove the driver's files from the image: it carries libnvidia-ml and its kin, which the runtime wants to mount in their place", BAKED, said="container.baked"),
         meant("Two wheels bring NCCL, and the older one's file won: take all of them out, install PyTorch's own again, and leave the system's out of the search", on.linux("pip uninstall -y nvidia-nccl-cu11 nvidia-nccl-cu12 nvidia-nccl-cu13\npip install --force-reinstall --no-cache-dir nvidia-nccl-cu12 && unset LD_LIBRARY_PATH"), said="loader.undefined_symbol", line=r"undefined symbol: nccl", safe=True),
         meant("Remove all packages of TensorFlow, then install one", on.linux(f"pip uninstall -y tensorflow tensorflow-gpu tensorflow-cpu\n{pip_newest('tensorflow')}"), by="tensorflow", safe=True),
         meant("Remove all packages of ONNX Runtime, then install one", f"pip uninstall -y onnxruntime onnxruntime-gpu\n{pip_newest('onnxruntime')}", by="onnxruntime", safe=True),
