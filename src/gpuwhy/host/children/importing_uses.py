@@ -113,10 +113,20 @@ def tf_keras_layer():
 
 
 def tensorflow_layer():
-    """A layer by its usual name."""
+    """A layer by its usual name, a branch in a compiled function, and the estimators as long as there were some."""
     tf = importlib.import_module("tensorflow")
     if tf.__version__[0] != "1":
         fitted(tf.keras)
+        tf.function(larger)(tf.constant(1.0))
+    if tuple(map(int, tf.__version__.split(".")[:2])) < (2, 16) and there("tensorflow_estimator"):
+        getattr(tf.estimator, "RunConfig")  # noqa: B009
+
+
+def larger(x):
+    """What AutoGraph has to read, and to write anew."""
+    if x > 0:
+        x = x + 1
+    return x
 
 
 def jax_gradient():
@@ -280,6 +290,11 @@ def h5py_file():
     importlib.import_module("h5py").File("gpuwhy", "w", driver="core", backing_store=False).close()
 
 
+def tensorflow_distribution():
+    """What its users make first; the package itself is loaded by it."""
+    importlib.import_module("tensorflow_probability").distributions.Normal(0.0, 1.0).log_prob(0.5)
+
+
 def of_jax():
     """Its half for JAX."""
     importlib.import_module("tensorflow_probability.substrates.jax")
@@ -333,7 +348,10 @@ USES = {
     "scipy": [("import scipy.linalg, scipy.sparse, scipy.special", scipy_parts, ())],
     "PIL": [("a picture with PIL", small_picture, ())],
     "h5py": [("a file in memory with h5py", h5py_file, ())],
-    "tensorflow_probability": [("import tensorflow_probability.substrates.jax", of_jax, ("jax",))],
+    "tensorflow_probability": [
+        ("import tensorflow_probability.substrates.jax", of_jax, ("jax",)),
+        ("a distribution of tensorflow_probability", tensorflow_distribution, ("tensorflow",)),
+    ],
     "flax": [("import flax.linen", flax_layers, ("jax",))],
 }
 """For each module: in words, the function, what has to be installed for it."""
