@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.knowledge.requirements import first_wish, met
+from gpuwhy.knowledge.requirements import consumer, first_wish, met
 
 REAL = (
     "cuda>=12.4 brand=tesla,driver>=470,driver<471 brand=unknown,driver>=470,driver<471 "
@@ -25,6 +25,22 @@ REAL = (
 )
 def test_a_real_image_of_cuda_12_4(driver, cuda, outcome):
     assert met(REAL, {"driver": driver, "cuda": cuda}) is outcome
+
+
+@pytest.mark.parametrize(
+    "names, outcome",
+    [
+        (["NVIDIA GeForce RTX 3060"], False),
+        (["GeForce GTX 1080 Ti", "NVIDIA GeForce RTX 3060"], False),
+        (["NVIDIA A100-SXM4-80GB"], None),
+        (["NVIDIA GeForce RTX 3060", "NVIDIA A100-SXM4-80GB"], None),
+        ([], None),
+    ],
+)
+def test_a_geforce_is_of_no_brand_of_data_centers(names, outcome):
+    host = {"driver": "535.261.03", "cuda": "12.2", "card": consumer(names)}
+    assert met(REAL, host) is outcome
+    assert met(f"{REAL} brand=geforce,driver>=535,driver<536", host) is None
 
 
 @pytest.mark.parametrize(

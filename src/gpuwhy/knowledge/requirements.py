@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gpuwhy.knowledge.tables import source
 from gpuwhy.model.version import numbers
@@ -25,11 +25,19 @@ _COMPARE: dict[str, Callable[[tuple[int, ...], tuple[int, ...]], bool]] = {
 
 
 def met(expression: str, has: dict[str, str]) -> bool | None:
-    """Whether a host with these values (cuda, driver, arch) meets an expression; None where that is not certain."""
+    """Whether a host with these values (cuda, driver, arch, card) meets an expression; None where it is not certain."""
     if not expression.strip():
         return True
     outcomes = {_all(word.split(","), has) for word in re.sub(r"\s*(>=|<=|!=|[=<>])\s*", r"\1", expression).split()}
     return True if True in outcomes else None if None in outcomes else False
+
+
+_BRANDS = frozenset({"geforce", "geforcertx"})
+
+
+def consumer(names: Sequence[str]) -> str:
+    """ "geforce" where every GPU is one: the brand is NVML's, and of other cards it changed with the driver."""
+    return "geforce" if names and all("geforce" in name.lower() for name in names) else ""
 
 
 def _all(constraints: list[str], has: dict[str, str]) -> bool | None:
@@ -38,8 +46,11 @@ def _all(constraints: list[str], has: dict[str, str]) -> bool | None:
 
 
 def _one(text: str, has: dict[str, str]) -> bool | None:
+    brand = text.partition("brand=")[2].lower()
+    if brand and has.get("card") and brand not in _BRANDS:
+        return False  # which of a GeForce's own two NVML names is not seen, that it names another is out
     found = _CONSTRAINT.fullmatch(text)
-    if not found or found[1] not in has:  # brands are NVML's, and not seen
+    if not found or found[1] not in has:
         return None
     return _COMPARE[found[2]](_padded(has[found[1]], found[3]), _padded(found[3], found[3]))
 

@@ -13,7 +13,7 @@ from gpuwhy.knowledge.distributions import NEWEST_DRIVER
 from gpuwhy.knowledge.drivers import PACKAGED, Floor, cuda_of_driver, floor, runs
 from gpuwhy.knowledge.flavours import is_follower
 from gpuwhy.knowledge.gpus import segment
-from gpuwhy.knowledge.requirements import RULES, VARIABLE, first_wish, met
+from gpuwhy.knowledge.requirements import RULES, VARIABLE, consumer, first_wish, met
 from gpuwhy.knowledge.windows import tensorflow_for
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, proof, saw, strong
@@ -117,7 +117,8 @@ def _wish(case: Case) -> tuple[Evidence, ...]:
     facts = case.facts
     wish = facts.environment.value(VARIABLE)
     has = {"driver": value_or(facts.driver.module_version, ""), "cuda": value_or(facts.driver.driver_cuda, "")}
-    if not isinstance(wish, Known) or "" in has.values() or met(wish.value, has) is not False:
+    card = consumer([name for name, _ in _cards(case)])
+    if not isinstance(wish, Known) or "" in has.values() or met(wish.value, {**has, "card": card}) is not False:
         return ()
     return saw(f"{VARIABLE} asks for {_first(case)}", wish), know("alternatives are words, commas join", RULES)
 
