@@ -93,8 +93,8 @@ def _health(options: argparse.Namespace, run: Run, report: Report) -> int:
 
 
 def exit_code(report: Report) -> int:
-    """1: a cause was found. 4: one that is only possible, or would show with a GPU; or nothing to judge. 0: none."""
-    if any(c.found and not c.with_gpu for c in report.causes):
+    """1: a cause was found, or something fails. 4: only a possible one, or with a GPU; or nothing to judge. 0: none."""
+    if report.status == "broken" or any(c.found and not c.with_gpu for c in report.causes):
         return FOUND
     return PERHAPS if report.causes or _nothing_to_judge(report) else HEALTHY
 

@@ -16,7 +16,16 @@ from gpuwhy.model.version import major_minor
 from gpuwhy.observe.places import FRAMEWORK_FOLDERS
 from gpuwhy.observe.scene import Scene
 
-STEERING = ("LD_PRELOAD", "LD_AUDIT", "PYTHONHOME", "PYTHONPLATLIBDIR")
+_VALUES = (
+    "PYTHONIOENCODING",
+    "PYTHONHASHSEED",
+    "PYTHONMALLOC",
+    "PYTHONUTF8",
+    "PYTHONTRACEMALLOC",
+    "PYTHONINTMAXSTRDIGITS",
+)
+"""Variables with a value that Python does not know end it before its first line."""
+STEERING = ("LD_PRELOAD", "LD_AUDIT", "PYTHONHOME", "PYTHONPLATLIBDIR", *_VALUES)
 """Variables that alone are reason enough to try a start."""
 TAKEN_AWAY = (*STEERING, "PYTHONPATH", "LD_LIBRARY_PATH")
 """Variables that a start which went badly is tried without."""

@@ -287,7 +287,7 @@ TEXT = Text(
         ("windows.dll_load_failed", 3.6, "this TensorFlow opens CUDA only later: what its module lacks is the Microsoft C++ runtime", all_of(field("module", "_pywrap_tensorflow"), no(field("invalid", ".")))),
         ("windows.module_missing", 1.2, "a DLL of the system may be missing"),
         ("loader.cannot_open", 3.0, "{library} is not of the GPU stack", asks("other")),
-        ("loader.version_missing", 2.8, "the system's {library} is too old", field("version", "glibc|cxxabi|gcc")),
+        ("loader.version_missing", 2.8, "{library}, which is found first, is too old", field("version", "glibc|cxxabi|gcc|gomp|^omp|zlib|openssl|lib(?!cu|nv)")),
         ("loader.undefined_symbol", 2.8, "{symbol} is not of the GPU stack", field("symbol", r"_?Py|iJIT|ffi_|SSL|XML|png|jpeg|sqlite|EVP|_gfortran|mkl|cblas_|omp_|GOMP")),
         ("loader.tensorrt", 2.2, "TensorRT is optional: TensorFlow goes on without it", all_of(with_("tf.", "harmless."), no(_trt_only))),
         ("loader.tensorrt", 2.2, "TensorRT is optional: TensorFlow goes on without it", all_of(line("load dynamic library"), no(with_("tf.", "harmless.")))),

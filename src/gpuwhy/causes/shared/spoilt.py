@@ -18,7 +18,8 @@ def spoils_the_import(case: Case) -> Finding | None:
         return None
     what = one.culprit or "what the environment's .pth files start"
     text = f"{what} is run before every program of this environment, and {one.deed} fails with it ({one.why})"
-    return proof(text, saw("tried with it and without it", Source("file", what)), imported.seen(case, one))
+    sure = proof if one.culprit else strong  # of several, one may only put another folder first
+    return sure(text, saw("tried with it and without it", Source("file", what)), imported.seen(case, one))
 
 
 def spoilt_copies(case: Case) -> Finding | None:

@@ -125,6 +125,8 @@ def culprit(python, modules, variables, site, files, environ):
             left = {key: value for key, value in environ.items() if key != name}
             if not bad(start(python, [], LOOK + ASK, [modules], left)):
                 return {"variable": name}
+    if bad(start(python, ["-S"], LOOK + ONE_FILE + ASK, [modules, site, os.devnull], environ)):
+        return {}  # it goes no better without any of them
     for path in files:
         if bad(start(python, ["-S"], LOOK + ONE_FILE + ASK, [modules, site, path], environ)):
             return {"file": path}
