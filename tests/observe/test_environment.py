@@ -11,7 +11,7 @@ from gpuwhy.host.recording import SCHEMA, RecordingFile
 from gpuwhy.knowledge.variables import ROWS, variable_row
 from gpuwhy.model.fact import NOT_OBSERVED, Known, Unknown
 from gpuwhy.model.facts import Variable
-from gpuwhy.observe.environment import CHECKS, variables
+from gpuwhy.observe.environment import CHECKS, SEEN_HERE, variables
 from gpuwhy.observe.scene import Options, Scene
 from tests.observe.worlds import SITE, World
 
@@ -201,6 +201,7 @@ def test_rows_are_unique_reachable_and_may_be_read() -> None:
     assert len(names) == len(set(names))
     assert all(variable_row(row.name.replace("*", "X")) == row for row in ROWS)
     assert all(STEERING.match(row.name.replace("*", "X")) for row in ROWS)
+    assert all(STEERING.match(name) for name in SEEN_HERE)
     assert all(variable_row(name) is not None for name in CHECKS)
     assert all(row.source for row in ROWS)
 
