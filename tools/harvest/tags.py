@@ -74,7 +74,8 @@ def _pythons(pys: list[str], abis: list[str]) -> list[str]:
             continue
         version = found[2] + (f".{found[3]}" if found[3] else "")
         free = any(re.fullmatch(r"cp\d+t", abi) for abi in abis)
-        out.append(version + ("+" if "abi3" in abis else "t" if free else ""))
+        newer = "abi3" in abis or (tag.startswith("py") and bool(found[3]))  # py39-none: 3.9 and all newer ones
+        out.append(version + ("+" if newer else "t" if free else ""))
     return out
 
 
