@@ -152,6 +152,17 @@ withdrawn for other Pythons, an environment that the README makes first). All bu
 by their kind: 16 of the 18 are said no more, all 72 true ones still are, and 16 of the 33 certain mistakes are found,
 which is training.
 
+The same once more after two menders had compared lint with `uv pip compile` and with imports that were tried (148
+repositories that nobody had opened, 569 files checked, 281 findings at 0131790e): of 72 drawn at random two neutral
+readers called **63 true (0.875)**, six of them borderline; nine false, four of them borderline (so 67 of 72, 0.93, at
+best). That is better than the two sets before (0.80), and below 0.95. A blind reader of 70 of the files was certain of
+49 mistakes; lint found **18 of them (0.37), 13 of the 24 that concern the GPU (0.54)**, the same 18 with the rules of
+the evening before, and 18 of all 65. In the 28 files that he called clean there was no finding. So more metadata
+(1,060 packages, releases of 6,900) raised precision and not recall. The false ones: a demand that only one wheel of a
+release has (mended since), a PPA that is empty and not needed (2), a torch that nothing builds since pip stops before
+(2), limits that another pin or the README's Python sets (2), a name that the index does have, a bug that the image
+around avoids.
+
 Ten and more files of each kind were then written by the author, other in package, syntax and file from those of G and
 H, before lint saw them (those on variables after). Found at first contact, and after one round of mending: packages
 over an image 5 and 9 of 10, a Python without wheels 12 and 13 of 14, indexes 11 of 11, GPU requests 11 and 14 of 14,
