@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import compileall
 import contextlib
 import faulthandler
 import os
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -22,6 +24,17 @@ LONG = ("real", "network", "wine", "attack", "browser")
 
 
 _STDERR = pytest.StashKey[int]()
+SOURCE = Path(__file__).parents[1] / "src"
+
+
+def _compile_once() -> None:
+    """Compile gpuwhy before the test processes start, also where the machine's settings keep no compiled files.
+
+    Else each of them, and each program that a test starts, compiles for itself all that it imports.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    compileall.compile_dir(SOURCE, quiet=2)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -29,6 +42,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Ctrl-C is heard, too, where a shell started the tests behind itself and has it ignored by all that they start.
     """
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        _compile_once()
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     capture = config.pluginmanager.getplugin("capturemanager")
