@@ -67,11 +67,15 @@ _OF_DRIVERS = 300
 """Numbers from here on are a driver's; those below, and 12020, are CUDA's."""
 
 
+_NUMBERED = ("said.driver_older", "container.driver_release")
+"""Messages that name the driver which they ask for."""
+
+
 def _as_said(case: Asked) -> Iterator[Fix]:
     """The release that the message itself asks for: a driver's number, or the CUDA that it has to speak."""
-    if all(signature != "said.driver_older" for signature, _, _ in case.behind):
+    if all(signature not in _NUMBERED for signature, _, _ in case.behind):
         return
-    needs, has = case.fields.get("needs", ""), case.fields.get("has", "")
+    needs, has = case.fields.get("needs", ""), case.fields.get("has", "") or case.driver
     first = next(iter(numbers(needs)), 0)
     cuda = f"{first // 1000}.{first % 1000 // 10}" if first >= 10000 else needs
     least = needs if _OF_DRIVERS <= first < 10000 else ""
@@ -79,7 +83,7 @@ def _as_said(case: Asked) -> Iterator[Fix]:
     least = least or (row.driver if row else "")
     if least:
         yield Fix(
-            f"Install driver {least} or newer, which is asked for: {has} is there",
+            f"Install driver {least} or newer, which is asked for" + (f": {has} is there" if has else ""),
             NEWEST_DRIVER,
             root=True,
             reboot=True,
@@ -96,19 +100,20 @@ def _made(case: Asked) -> Iterator[Fix]:
     if image := _IMAGE.search(case.fields.get("what", "")):
         yield from tuple(last_driver(case)) or _old_for_image(case, image["cuda"])
         return
-    yield from _as_said(case)
+    said = tuple(_as_said(case))
+    yield from said
     there = case.fields.get("driver", "") or case.driver or case.reading.told.version("module") or _named_driver(case)
-    if enough := _enough(case, there):
+    if not said and (enough := _enough(case, there)):
         yield from _another_copy(case, there, enough)
         return
     if "jetson" in case.tools:
         yield from elsewhere(case)
-    yield from tuple(last_driver(case)) or _newer_or_older(case, there)
+    newer = () if said else (_newer(case, there),)
+    yield from tuple(last_driver(case)) or (*newer, *_or_older(case, there))
 
 
-def _newer_or_older(case: Asked, there: str) -> Iterator[Fix]:
-    """A newer driver, or what the one that is there runs."""
-    yield _newer(case, there)
+def _or_older(case: Asked, there: str) -> Iterator[Fix]:
+    """What the driver that is there runs."""
     found = dotted(case.fields.get("found", ""))
     yield from _perhaps_without(case)
     if "container" in case.tools and numbers(found):
@@ -192,16 +197,16 @@ _RUNTIME = re.compile(r"CUDA runtime(?: version| library)?:? ?(?:is )?v?(\d+\.\d
 
 
 def _wanted_cuda(case: Asked) -> str:
-    """The CUDA of what was built: the library's or the framework's own, a build's label, what the text calls the runtime, nvcc's."""
+    """The CUDA of what was built: a build's label, the image that it runs in, the framework's own, what the text calls the runtime, nvcc's."""
     built = _LOCAL.search(case.version)
     if built:
         return f"{built[1]}.{built[2]}"
+    if image := _image_cuda(case):
+        return image
     platform = PLATFORM if case.windows else "linux-x86_64"
     row = _release(case, platform) if case.version else None
     if row and isinstance(row.cuda, str):
         return row.cuda
-    if image := _image_cuda(case):
-        return image
     if said := _RUNTIME.search(case.reading.excerpt):
         return said[1] or said[2] or said[5] or f"{said[3]}.{said[4] or 0}"
     nvcc = case.reading.told.version("nvcc")
@@ -316,8 +321,8 @@ TEXT = Text(
         error("driver.out_of_date", r"\b(?:graphics|gpu|nvidia|video|display|cuda) (?:card )?drivers?(?: version)? (?:is|are|seems?|appears?)(?: to be)? (?:too old|out[- ]of[- ]date|outdated|obsolete)\b", "out of date", "out-of-date", "too old", "outdated", "obsolete", covers=("title.", "python.", "generic.")),
         error("driver.cuda_below", r"\bdrivers? for cuda (?P<needs>\d+\.\d+)[^\n]{0,30}\b(?:yours?|this|it|driver)(?: one)? is(?: only)?(?: for)?(?: cuda)? (?P<has>\d+\.\d+)"
               r"|\bdriver\b[^\n\d]{0,40}supports?(?: only)?(?: up to)? cuda (?P<has2>\d+\.\d+)[^\n\d]{0,30}(?:at least|requires?|needs?|but)[^\n\d]{0,20}(?P<needs2>\d+\.\d+)", "for cuda", "support", covers=("title.", "julia.driver", "said.driver_older")),
-        error("container.driver_release", r"this container was built for nvidia driver release (?P<needs>[\d.]+) or later, but[^\n]*?"
-              r"(?P<has>\d+\.[\d.]*\d)?", "built for nvidia driver release", covers=("title.driver",)),
+        error("container.driver_release", r"this container was built for nvidia driver release (?P<needs>[\d.]+) or later, but"
+              r"(?: version (?P<has>\d+\.[\d.]*\d))?", "built for nvidia driver release", covers=("title.driver",)),
         error(
             "loader.driver_symbol",
             r"symbol lookup for (?P<symbol>cu[a-z]\w+) failed|cannot load (?P<symbol2>(?:cuvid|nvencodeapi|cu)(?-i:[A-Z])\w+)\s*$",
@@ -362,7 +367,8 @@ TEXT = Text(
         ("cuda.invalid_ptx", 1.4, "the driver could not compile the PTX"),
         ("cudnn.not_supported_incompatible_cuda_driver", 4.2, "cuDNN says that the driver is too old"),
         ("container.requirement", 4.8, "the image asks for {what}, and the host's driver has less"),
-        ("container.driver_release", 4.8, "the image needs driver {needs}, and {has} is there"),
+        ("container.driver_release", 4.8, "the image needs driver {needs}, and {has} is there", field("has", r"\d")),
+        ("container.driver_release", 4.8, "the image needs driver {needs} or newer", no(field("has", r"\d"))),
         ("packages.virtual_cuda", 2.6, "conda sees a driver that is too old for the package"),
         ("loader.undefined_symbol", 4.2, "the driver's own library lacks {symbol}", field("object", r"(?!.*/stubs/).*libcuda\.so")),
         ("said.too_new", 4.4, "the driver is for CUDA {has}, and {least} or newer is supported", all_of(short_of, line("driver"))),

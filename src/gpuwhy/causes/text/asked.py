@@ -95,8 +95,8 @@ class Asked(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The deciding lines, and the text's beginning and end."""
-        return f"{self.lines}\n{self.reading.excerpt}"
+        """The deciding lines, and the text's beginning and end; paths as they are, not as Python and Go quote them."""
+        return f"{self.lines}\n{self.reading.excerpt}".replace("\\\\", "\\")
 
     @property
     def speakers(self) -> frozenset[str]:

@@ -26,7 +26,8 @@ SIGNATURES: tuple[Signature, ...] = (
     told("told.runtime", r"driver api version: (?P<driver>[\d.]*\d), runtime api version: (?P<version>[\d.]*\d)", "runtime api version"),
     told("told.nvcc", r"cuda compilation tools, release (?P<version>[\d.]+)|\bbuild cuda_(?P<version2>\d+\.\d+)\.r", "cuda compilation tools", "build cuda_"),
     told("told.smi", r"driver version: *(?P<version>[\d.]+)(?: +cuda version: *(?P<cuda>[\d.]+))?", "driver version"),
-    told("told.driver", r"\bnvidia[- ]driver(?:s|-\w+)?(?: version)?[ :=]{1,3}(?P<version>[3-6]\d\d\.[\d.]+)|\bdriver(?: version)?[ :=]{1,3}(?P<version2>[3-6]\d\d\.[\d.]+)", "driver"),
+    told("told.driver", r"\bnvidia[- ]driver(?:s|-\w+)?(?: version)?[ :=]{1,3}(?P<version>[3-6]\d\d\.[\d.]+)|\bdriver(?: version)?[ :=]{1,3}(?P<version2>[3-6]\d\d\.[\d.]+)"
+         r"|^\s*version (?P<version3>[3-6]\d\d\.[\d.]*\d) was detected\b", "driver", "was detected"),
     told("told.module", r"nvrm version:[^\n]*?(?P<version>\d{3}\.\d+(?:\.\d+)?)", "nvrm version"),
     told("told.python", r"^\s*python[ :]+(?P<version>[23]\.\d+(?:\.\d+)?)", "python"),
     told("told.gpu", r"(?P<gpu>(?:geforce |nvidia |tesla |quadro )*(?:rtx|gtx|gt|mx|titan|tesla|quadro|a100|a10g?|a40|a6000|h100|h200|b200|v100|t4|p100|k80|l4|l40s?|gb10|jetson|t(?:400|500|550|600|1000|1200|2000)|a(?:2000|4000|4500|5000|5500))"
