@@ -32,6 +32,8 @@ def _judge_cause(cause: Cause, facts: Facts, reading: Reading) -> Iterator[Verdi
     found = facts.target.frameworks if cause.scope == "framework" else facts.devices.devices
     if isinstance(found, Unknown):
         yield Verdict(cause, "undetermined", 0.0, missing=found.reason, how=found.how)
+    elif cause.layer == "env" and cause.scope == "framework" and _alone(facts):
+        yield judge_case(cause, case, "")
     elif isinstance(found, Absent) or not found.value:
         what = "no framework is installed" if cause.scope == "framework" else "no GPU answers"
         yield Verdict(cause, "ruled_out", 0.0, findings=(Finding("against", what),))
@@ -40,6 +42,12 @@ def _judge_cause(cause: Cause, facts: Facts, reading: Reading) -> Iterator[Verdi
     else:
         for device in value_or(facts.devices.devices, ()):
             yield judge_case(cause, replace(case, device=device), f"GPU {device.index}")
+
+
+def _alone(facts: Facts) -> bool:
+    """Whether there is no framework, and something else was imported and fails: variables steer that, too."""
+    none = not value_or(facts.target.frameworks, ())
+    return none and any(one.failed for one in value_or(facts.target.imports, ()))
 
 
 def _judge_framework(cause: Cause, case: Case, one: Framework) -> Verdict:

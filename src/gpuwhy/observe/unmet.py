@@ -1,0 +1,132 @@
+"""Unmet: what the metadata of any package asks for and is not there, where an import or the code shows that it counts.
+
+Metadata asks for more than programs need. So a requirement that is not met is a contradiction where an import failed by
+it, or where the package's own code imports what is not there; of libraries that an extra brings, where most are there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import structs
+
+from gpuwhy.knowledge.modules import IMPORTED_AS
+from gpuwhy.model.fact import Fact, Known, value_or
+from gpuwhy.model.facts import Contradiction, Distribution, Imported
+from gpuwhy.model.words import normal
+from gpuwhy.observe.contradictions import Lines, stated, with_extra
+from gpuwhy.observe.dependents import Dependent
+from gpuwhy.observe.distributions import requirements
+from gpuwhy.observe.roots import on_top
+from gpuwhy.observe.scene import Scene
+
+FAILS = "so its import fails"
+_LIBRARIES = re.compile(r"nvidia-(?!ml-py).+|jax-cuda\d+-.+")
+"""What nobody installs for its own sake."""
+_EXTRA = re.compile(r"extra\s*==\s*['\"]([\w.-]+)['\"]")
+
+
+def contradictions_seen(scene: Scene) -> Fact[tuple[Contradiction, ...]]:
+    """The contradictions, with those that imports and the code of packages show."""
+    fact = scene.facts.target.contradictions
+    if not isinstance(fact, Known) or not isinstance(scene.facts.target.imports, Known):
+        return fact
+    known = {(one.by, one.name): one for one in fact.value}
+    tree = on_top(scene)
+    every: tuple[Distribution, ...] = value_or(scene.facts.target.distributions, ())
+    installed = {one.name: one for one in reversed(every)}
+    found = [*_of_packages(scene, tree, installed), *_half_extras(scene, installed)]
+    new = [one for one in found if one.stops or (one.by, one.name) not in known]
+    first = {(one.by, one.name): one for one in new if one.stops and not _stops(known.get((one.by, one.name)))}
+    kept = (one for one in fact.value if (one.by, one.name) not in first)
+    return Known((*first.values(), *kept, *(one for one in new if not one.stops)), fact.source)
+
+
+def _stops(one: Contradiction | None) -> bool:
+    return one is not None and one.stops
+
+
+def _of_packages(
+    scene: Scene, tree: Sequence[Dependent], installed: Mapping[str, Distribution]
+) -> Iterator[Contradiction]:
+    failed = [one for one in value_or(scene.facts.target.imports, ()) if one.failed]
+    asked: Lines = {name: value_or(requirements(scene, one), ()) for name, one in installed.items()}
+    own = {one.dist.name for one in tree}
+    ways = [(one, _way(one)) for one in failed]
+    for one in stated(scene, dict(installed), asked):
+        shown = next((tried for tried, way in ways if _is_behind(one, tried, way)), None)
+        if shown is not None:
+            yield structs.replace(one, effect=FAILS, stops=True)
+        elif not one.installed and one.by in own:
+            yield from _in_code(scene, installed[one.by], one)
+
+
+def _way(one: Imported) -> set[str]:
+    """The packages whose files a failure went through, as they are imported."""
+    inside = (path.rpartition("-packages/") for path in (one.source, *one.files))
+    return {rest.partition("/")[0].removesuffix(".py") for _, found, rest in inside if found}
+
+
+def _is_behind(one: Contradiction, tried: Imported, way: set[str]) -> bool:
+    """Whether a failure went through the code of who asks, and names or went through what does not fit."""
+    if _module(one.by) not in way or tried.blame:
+        return False
+    if not one.installed:
+        return tried.lost.partition(".")[0] == _module(one.name) or _names(one, tried)
+    return _module(one.name) in way or _names(one, tried)
+
+
+def _names(one: Contradiction, tried: Imported) -> bool:
+    said, names = tried.why, (one.name, _module(one.name))
+    return any(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", said) for name in names)
+
+
+def _module(name: str) -> str:
+    return IMPORTED_AS.get(name) or name.replace("-", "_")
+
+
+def _in_code(scene: Scene, by: Distribution, one: Contradiction) -> Iterator[Contradiction]:
+    """A requirement that is not there at all: it counts where the code of who asks imports it, else it is only said."""
+    python, folder = value_or(scene.facts.target.interpreter, None), _folder(scene, by)
+    if python is None or not folder:
+        return
+    said = value_or(scene.host.python(python.path, "wants", folder, _module(one.name)), ())
+    place = next((str(line.get("file", "")) for line in said), "")
+    inside = place.rpartition("-packages/")[2]
+    yield structs.replace(one, effect=f"and {inside} imports it") if inside else one
+
+
+def _folder(scene: Scene, one: Distribution) -> str:
+    """The folder of its code; "" where that has another name."""
+    path = f"{one.location.rpartition('/')[0]}/{_module(one.name)}"
+    return path if isinstance(scene.host.stat(path), Known) else ""
+
+
+def _half_extras(scene: Scene, installed: Mapping[str, Distribution]) -> Iterator[Contradiction]:
+    """Libraries of an extra of which some are there for nobody else, and others are not."""
+    lines = {name: value_or(requirements(scene, one), ()) for name, one in installed.items()}
+    always = {_name(line) for some in lines.values() for line in some if "extra" not in line.partition(";")[2]}
+    for name, some in lines.items():
+        for extra in dict.fromkeys(found for line in some for found in _EXTRA.findall(line)):
+            yield from _half(scene, installed, name, extra, [line for line in some if extra in line], always)
+
+
+def _half(
+    scene: Scene, installed: Mapping[str, Distribution], by: str, extra: str, lines: Sequence[str], always: set[str]
+) -> Iterator[Contradiction]:
+    wanted = {n: wish for n, wish in with_extra(scene, lines, extra) if _LIBRARIES.fullmatch(n) and n not in always}
+    there = sorted(name for name in wanted if name in installed)
+    lost = sorted(name for name in wanted if name not in installed)
+    if not lost or len(there) < len(lost):
+        return
+    own = installed[by]
+    effect = f"though {there[0]}{f' and {len(there) - 1} more' if there[1:] else ''} of its extra [{extra}] are there"
+    for name in lost:
+        file = f"{own.location}/METADATA"
+        yield Contradiction(by, own.version, name, wanted[name], "", "extra", file, effect)
+
+
+def _name(line: str) -> str:
+    found = re.match(r"Requires-Dist:\s*([A-Za-z0-9][\w.-]*)", line)
+    return normal(found[1]) if found else ""
