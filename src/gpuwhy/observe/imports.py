@@ -22,7 +22,7 @@ from gpuwhy.observe.followed import conflicts_seen, damage_seen, shadows_seen
 from gpuwhy.observe.roots import on_top
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.starting import starting_files
-from gpuwhy.observe.unmet import contradictions_seen
+from gpuwhy.observe.unmet import contradictions_seen, lacking
 
 OLDEST = "3.5"
 """The oldest Python that the child runs in."""
@@ -73,7 +73,8 @@ def imports(scene: Scene) -> Fact[tuple[Imported, ...]]:
         return Unknown("another machine's files: nothing can be imported", kind="offline")
     with ThreadPoolExecutor(SIDE_BY_SIDE + 1) as pool:
         hashed = pool.submit(hash_all, scene)
-        found = list(pool.map(lambda group: _tried(scene, python.path, *group), groups))
+        lacks = tuple(f"!{module}" for module in lacking(scene, tree))
+        found = list(pool.map(lambda group: _tried(scene, python.path, group[0], (*group[1], *lacks)), groups))
         hashed.result()
     told = [_of_package(one, tree) for some in found for one in some if one.module != _FIRST]
     inmost = sorted(told, key=lambda one: one.failed and _by_another(one, told, tree))
@@ -121,7 +122,8 @@ def _groups(scene: Scene, tree: Sequence[Dependent]) -> Iterator[tuple[Framework
 
 def _import_name(one: Framework) -> str:
     """The name that it is imported by, after its folder; a folder of libraries has none."""
-    return "" if "/nvidia/" in one.path else one.path.rpartition("/")[2]
+    name = one.path.rpartition("/")[2]
+    return "" if "/nvidia/" in one.path or name in ("lib", "lib64", "bin") else name
 
 
 def _by_themselves(scene: Scene, tree: Sequence[Dependent]) -> Iterator[tuple[Framework, tuple[str, ...]]]:
@@ -234,7 +236,7 @@ def _read(line: Mapping[str, Any], framework: Framework, blames: Mapping[str, An
         return Imported(module, framework.name, "well", seconds, file, version, text=said)
     blame = blames.get(module, {})
     why = str(line.get("why") or _signal(line))
-    if line.get("plain") and _is_spared(line, blame):
+    if (line.get("plain") and _is_spared(line, blame)) or (line.get("aside") and line.get("outside")):
         return Imported(module, framework.name, "untried", why=why)
     text = "\n".join(filter(None, (str(line.get("said", "")), str(line.get("text", "")), why)))
     return Imported(

@@ -10,7 +10,7 @@ import configparser
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from gpuwhy.model.fact import value_or
+from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Distribution
 from gpuwhy.observe.dependents import Asks, Dependent, asks_of, modules_of, on_frameworks
 from gpuwhy.observe.scene import Scene
@@ -51,10 +51,16 @@ def _frameworks(scene: Scene) -> set[str]:
 def _worthy(
     scene: Scene, names: Sequence[str], asks: Mapping[str, Asks], installed: Mapping[str, Distribution]
 ) -> list[str]:
-    """Roots first, those that ask for most before the others: they import the others."""
+    """The smallest first: time is short, and a large one takes as much of it as many others."""
     asked = {other for name, one in asks.items() for other in one.always if other != name}
-    roots = sorted((name for name in names if name not in asked), key=lambda name: -len(asks[name].always))
-    return [*roots, *(name for name in names if name in asked and _has_libraries(scene, installed[name]))]
+    found = [name for name in names if name not in asked or _has_libraries(scene, installed[name])]
+    return sorted(found, key=lambda name: _size(scene, installed[name]))
+
+
+def _size(scene: Scene, one: Distribution) -> int:
+    """How many files it has, by the length of their list."""
+    stat = scene.host.stat(f"{one.location}/RECORD")
+    return stat.value.size if isinstance(stat, Known) else 0
 
 
 def _has_libraries(scene: Scene, one: Distribution) -> bool:
@@ -63,19 +69,14 @@ def _has_libraries(scene: Scene, one: Distribution) -> bool:
 
 def _made(scene: Scene, one: Distribution, asks: Asks, tops: Collection[str]) -> Dependent:
     own = tuple(modules_of(scene, one))
-    return Dependent(one, "", (*own, *entries(scene, one, {*tops, *own})), asks, plain=True)
+    return Dependent(one, "", (*own, *entries(scene, one, {*tops}.difference(own))), asks, plain=True)
 
 
 def entries(scene: Scene, one: Distribution, tops: Collection[str]) -> tuple[str, ...]:
-    """What it plugs into a package that is there ("jax_plugins"), and, less strictly, what its commands import."""
+    """What it plugs into another package that is there ("jax_plugins"), and what its commands import: tried later."""
     text = value_or(scene.host.read(f"{one.location}/entry_points.txt"), "")
-    plugs, commands = list[str](), list[str]()
-    for group, target in _targets(text):
-        if group in _COMMANDS:
-            commands.append(f"~{target}")
-        elif re.split(r"[._-]", group)[0] in tops:
-            plugs.append(target)
-    return tuple(dict.fromkeys([*plugs[:MOST_ENTRIES], *commands[:MOST_ENTRIES]]))
+    found = [t for group, t in _targets(text) if group in _COMMANDS or re.split(r"[._-]", group)[0] in tops]
+    return tuple(f"~{target}" for target in dict.fromkeys(found[:MOST_ENTRIES]))
 
 
 def _targets(text: str) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ it, or where the package's own code imports what is not there; of libraries that
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import structs
@@ -47,6 +48,15 @@ def _stops(one: Contradiction | None) -> bool:
     return one is not None and one.stops
 
 
+def lacking(scene: Scene, tree: Sequence[Dependent]) -> list[str]:
+    """The modules of packages that ask for something which is not there at all: their parts may fail by that."""
+    own = {one.dist.name: one for one in tree}
+    every: tuple[Distribution, ...] = value_or(scene.facts.target.distributions, ())
+    asked: Lines = {name: value_or(requirements(scene, one.dist), ()) for name, one in own.items()}
+    found = stated(scene, {one.name: one for one in reversed(every)}, asked)
+    return [module for one in found if not one.installed for module in own[one.by].modules]
+
+
 def _of_packages(
     scene: Scene, tree: Sequence[Dependent], installed: Mapping[str, Distribution]
 ) -> Iterator[Contradiction]:
@@ -54,9 +64,13 @@ def _of_packages(
     asked: Lines = {name: value_or(requirements(scene, one), ()) for name, one in installed.items()}
     own = {one.dist.name for one in tree}
     ways = [(one, _way(one)) for one in failed]
-    for one in stated(scene, dict(installed), asked):
-        shown = next((tried for tried, way in ways if _is_behind(one, tried, way)), None)
-        if shown is not None:
+    found = list(stated(scene, dict(installed), asked))
+    counts = Counter(one.by for one in found if not one.installed)
+    tops = {one.dist.name: {module.lstrip("~").partition(".")[0] for module in one.modules} for one in tree}
+    for one in found:
+        mine = [tried for tried, way in ways if way & (tops.get(one.by) or {_module(one.by)}) and not tried.blame]
+        shown = any(_is_behind(one, tried, counts[one.by] == 1) for tried in mine)
+        if shown:
             yield structs.replace(one, effect=FAILS, stops=True)
         elif not one.installed and one.by in own:
             yield from _in_code(scene, installed[one.by], one)
@@ -68,13 +82,14 @@ def _way(one: Imported) -> set[str]:
     return {rest.partition("/")[0].removesuffix(".py") for _, found, rest in inside if found}
 
 
-def _is_behind(one: Contradiction, tried: Imported, way: set[str]) -> bool:
-    """Whether a failure went through the code of who asks, and names or went through what does not fit."""
-    if _module(one.by) not in way or tried.blame:
-        return False
-    if not one.installed:
-        return tried.lost.partition(".")[0] == _module(one.name) or _names(one, tried)
-    return _module(one.name) in way or _names(one, tried)
+def _is_behind(one: Contradiction, tried: Imported, alone: bool) -> bool:
+    """Whether a failure in the code of who asks names, or went through, what does not fit.
+
+    A distribution's modules may have any name: of the only one that is not there, whatever was not found is taken.
+    """
+    if one.installed:
+        return _module(one.name) in _way(tried) or _names(one, tried)
+    return (alone and bool(tried.lost)) or tried.lost.partition(".")[0] == _module(one.name) or _names(one, tried)
 
 
 def _names(one: Contradiction, tried: Imported) -> bool:

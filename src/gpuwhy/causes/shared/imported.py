@@ -75,6 +75,11 @@ def misses(case: Case, one: Imported) -> str:
     return "" if {meant, normal(name)} & there else meant
 
 
+def with_framework(case: Case, one: Imported) -> bool:
+    """Whether it is imported with a framework, whose release stays."""
+    return any(one.framework == framework.name for framework in value_or(case.facts.target.frameworks, ()))
+
+
 def own_of_python(case: Case, name: str) -> bool:
     """Whether a module belongs to Python itself."""
     import sys

@@ -2,7 +2,8 @@
 
 A module with "?" before it is tried while there is time (--budget SECONDS for all; {"untried": true} where there was
 none), with the parts of it that stand on a framework, where the package loads those when they are asked for; with "??"
-after those. Of one with "~" before it, only what tells that packages do not fit together counts ({"spared": true}).
+after those. "??~" is a part of one of these, of which only what tells that packages do not fit together counts,
+unless "!" and its module say that the package lacks what it asks for.
 
 Run by the Python under diagnosis. The first module is imported here, each further one in a fork, so that what was
 loaded once is there for all and none falls with another; "tensorflow:keras.layers" is a part that its package loads
@@ -181,7 +182,6 @@ def attempt(talk, name):
         told["version"], told["file"] = str(known.get("__version__", ""))[:80], str(known.get("__file__", ""))
     except BaseException as error:
         if lenient and not TELLING.search(str(error)):
-            talk.say({"module": name, "spared": True})
             return True  # a part for which something has to be installed
         told.update(raised(error), ok=False)
     told["ms"] = round((time.time() - start) * 1000, 1)
@@ -315,7 +315,7 @@ def forked(talk, name, seconds, waiting=()):
 
 def small(talk, modules):
     """The small uses of modules that are imported, and parts of those that load nothing; each in a fork of its own."""
-    for name in [name for one in modules for name in [*uses_of(one), *("~" + part for part in inner(one))]]:
+    for name in [name for one in modules for name in [*uses_of(one), *parts(one)]]:
         left = int(LATEST[0] - time.time())
         if left > 0:
             forked(talk, name, min(USE_SECONDS, left))
@@ -323,6 +323,16 @@ def small(talk, modules):
             talk.say({"module": name, "untried": True})
 
 
+def parts(module):
+    """Of a module that is imported: what commands and plug-ins take of it, and parts where it loads nothing."""
+    taken = [one for one in ENTRIES if (one.partition(":")[0] + ".").startswith(module + ".")]
+    lenient = "" if module in LACKING else "~"
+    return [lenient + one for one in [*taken, *inner(module)]]
+
+
+ENTRIES = []  # type: list[str]
+LACKING = []  # type: list[str]
+"""What is tried after the module that it belongs to; modules of packages that lack what they ask for: they may fail."""
 LATEST = [0.0]
 """When the last small use is begun."""
 
@@ -333,7 +343,9 @@ def further(talk, names, seconds, budget):
         forked(talk, name, seconds)
     first = [one[1:] for one in names if one.startswith("?") and not one.startswith("??")]
     in_turn(talk, first, seconds, budget)
-    in_turn(talk, [one[2:] for one in names if one.startswith("??")], seconds, min(budget, PLAIN_SECONDS))
+    LATEST[0] = min(LATEST[0], time.time() + PLAIN_SECONDS)
+    last = [one[2:] for one in names if one.startswith("??") and not one.startswith("??~")]
+    in_turn(talk, last, seconds, min(budget, PLAIN_SECONDS))
 
 
 def in_turn(talk, waiting, seconds, budget):
@@ -344,7 +356,7 @@ def in_turn(talk, waiting, seconds, budget):
         done = forked(talk, waiting[0], min(seconds, left), waiting)
         waiting = [one for one in waiting[1:] if one not in done]
     for name in waiting:
-        talk.say({"module": name.lstrip("~"), "untried": True})
+        talk.say({"module": name, "untried": True})
 
 
 def given(argv, option):
@@ -354,11 +366,14 @@ def given(argv, option):
 
 def main(argv):
     """The first module here, the others after it."""
-    talk, names, seconds = Talk(), argv[0].split("\n"), int(argv[1])
+    talk, seconds = Talk(), int(argv[1])
+    LACKING.extend(one[1:] for one in argv[0].split("\n") if one.startswith("!"))
+    names = [one for one in argv[0].split("\n") if not one.startswith("!")]
     quiet()
     search(argv)
     ASKED.names, ASKED.last = [], []
     LATEST[0] = time.time() + seconds + USES_SECONDS
+    ENTRIES.extend(one[3:] for one in names if one.startswith("??~"))
     if attempt(talk, names[0]) and hasattr(os, "fork"):
         small(talk, names[:1])
         further(talk, names[1:], seconds, float(given(argv, "--budget") or 0))

@@ -110,7 +110,7 @@ def told(out):
 def unsaid(modules, out):
     """The first module of which nothing was told."""
     known = {line.get("module") for line in told(out)}
-    return next((one for one in map(bare, modules) if one not in known), modules[0])
+    return next((one for one in meant(modules) if one not in known), modules[0])
 
 
 def marked(lines, err):
@@ -152,9 +152,14 @@ def silent(modules, said):
     """Modules of which nothing was told although the process ended well: they ended it themselves."""
     known = {line.get("module") for line in said}
     failed = any(line.get("ok") is False for line in said if line.get("module") == modules[0])
-    lost = [] if failed else [one for one in map(bare, modules) if one not in known]
+    lost = [] if failed else [one for one in meant(modules) if one not in known]
     first = lost[:1] if modules[0] in lost else lost
     return [{"module": one, "ok": False, "why": "it ends the process without a word", "files": []} for one in first]
+
+
+def meant(modules):
+    """The modules that are imported whatever comes, without their signs."""
+    return [bare(one) for one in modules if not one.startswith(("??~", "!"))]
 
 
 def bare(module):
@@ -357,7 +362,7 @@ def is_plain(line, names):
 
 def suspect(failed):
     """The failure that is worth more tries: of what is plain, faults come first, and what wants a display never."""
-    found = [line for line in failed if not (line.get("plain") and line.get("outside"))]
+    found = [line for line in failed if not (line.get("outside") and (line.get("plain") or line.get("aside")))]
     found.sort(key=lambda line: bool(line.get("plain")) and not line.get("fault"))
     return found[0].get("module", "") if found else ""
 
@@ -367,11 +372,10 @@ def go(tries, modules, sites, files):
     environ = asked()
     failed, names = [], modules.split("\n")
     for line in tries.lines(names, environ):
-        plain = is_plain(line, names)
+        plain, apart = is_plain(line, names), names[0] == "sys"
         if line.get("ok") is False and is_late(line, names) and len(failed) < MOST_ALONE:
             line = alone(tries, line, environ)
-        if plain:
-            line["plain"] = True
+        line.update({"plain": True} if plain else {"aside": True} if apart else {})
         print(json.dumps(line), flush=True)
         if line.get("ok") is False and line.get("how") != "late" and line.get("kind") != "EmptyFolder":
             failed.append(line)
