@@ -37,7 +37,7 @@ def contradictions_seen(scene: Scene) -> Fact[tuple[Contradiction, ...]]:
     tree = on_top(scene)
     every: tuple[Distribution, ...] = value_or(scene.facts.target.distributions, ())
     installed = {one.name: one for one in reversed(every)}
-    found = [*_of_packages(scene, tree, installed), *_half_extras(scene, installed)]
+    found = [*_of_packages(scene, tree, installed), *half_extras(scene, installed)]
     new = [one for one in found if one.stops or (one.by, one.name) not in known]
     first = {(one.by, one.name): one for one in new if one.stops and not _stops(known.get((one.by, one.name)))}
     kept = (one for one in fact.value if (one.by, one.name) not in first)
@@ -118,7 +118,7 @@ def _folder(scene: Scene, one: Distribution) -> str:
     return path if isinstance(scene.host.stat(path), Known) else ""
 
 
-def _half_extras(scene: Scene, installed: Mapping[str, Distribution]) -> Iterator[Contradiction]:
+def half_extras(scene: Scene, installed: Mapping[str, Distribution]) -> Iterator[Contradiction]:
     """Libraries of an extra of which some are there for nobody else, and others are not."""
     lines = {name: value_or(requirements(scene, one), ()) for name, one in installed.items()}
     always = {_name(line) for some in lines.values() for line in some if "extra" not in line.partition(";")[2]}
