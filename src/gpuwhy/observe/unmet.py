@@ -60,20 +60,23 @@ def lacking(scene: Scene, tree: Sequence[Dependent]) -> list[str]:
 def _of_packages(
     scene: Scene, tree: Sequence[Dependent], installed: Mapping[str, Distribution]
 ) -> Iterator[Contradiction]:
-    failed = [one for one in value_or(scene.facts.target.imports, ()) if one.failed]
     asked: Lines = {name: value_or(requirements(scene, one), ()) for name, one in installed.items()}
-    own = {one.dist.name for one in tree}
-    ways = [(one, _way(one)) for one in failed]
     found = list(stated(scene, dict(installed), asked))
     counts = Counter(one.by for one in found if not one.installed)
-    tops = {one.dist.name: {module.lstrip("~").partition(".")[0] for module in one.modules} for one in tree}
+    owners = {one.dist.name: one for one in tree}
+    failed = [one for one in value_or(scene.facts.target.imports, ()) if one.failed and not one.blame]
     for one in found:
-        mine = [tried for tried, way in ways if way & (tops.get(one.by) or {_module(one.by)}) and not tried.blame]
-        shown = any(_is_behind(one, tried, counts[one.by] == 1) for tried in mine)
-        if shown:
+        mine = [tried for tried in failed if _way(tried) & _tops(owners, one.by)]
+        if any(_is_behind(one, tried, counts[one.by] == 1) for tried in mine):
             yield structs.replace(one, effect=FAILS, stops=True)
-        elif not one.installed and one.by in own:
-            yield from _in_code(scene, installed[one.by], one)
+        elif not one.installed and one.by in owners:
+            yield _in_code(scene, installed[one.by], one)
+
+
+def _tops(owners: Mapping[str, Dependent], name: str) -> set[str]:
+    """The names that a distribution is imported by."""
+    modules = owners[name].modules if name in owners else ()
+    return {module.lstrip("~").partition(".")[0] for module in modules} or {_module(name)}
 
 
 def _way(one: Imported) -> set[str]:
@@ -101,15 +104,15 @@ def _module(name: str) -> str:
     return IMPORTED_AS.get(name) or name.replace("-", "_")
 
 
-def _in_code(scene: Scene, by: Distribution, one: Contradiction) -> Iterator[Contradiction]:
+def _in_code(scene: Scene, by: Distribution, one: Contradiction) -> Contradiction:
     """A requirement that is not there at all: it counts where the code of who asks imports it, else it is only said."""
     python, folder = value_or(scene.facts.target.interpreter, None), _folder(scene, by)
     if python is None or not folder:
-        return
+        return one
     said = value_or(scene.host.python(python.path, "wants", folder, _module(one.name)), ())
     place = next((str(line.get("file", "")) for line in said), "")
     inside = place.rpartition("-packages/")[2]
-    yield structs.replace(one, effect=f"and {inside} imports it") if inside else one
+    return structs.replace(one, effect=f"and {inside} imports it") if inside else one
 
 
 def _folder(scene: Scene, one: Distribution) -> str:
