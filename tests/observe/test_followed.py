@@ -182,3 +182,13 @@ def test_a_requirement_that_is_not_there_counts_where_the_code_imports_it(made: 
     assert report.causes[0].said.startswith(
         "onit 2.0 asks for gone, which is not installed, and onit/late.py imports it"
     )
+
+
+def test_a_variable_of_the_activation_is_named_without_a_framework_too_and_its_line_is_the_fix(plain: Made) -> None:
+    text = "import os\nif os.environ.get('PAGES_MODE') == 'odd': raise ValueError('odd')\n"
+    plain.package("pages", "1.0", {"pages/__init__.py": text})
+    with (plain.prefix / "bin/activate").open("a") as file:
+        file.write("export PAGES_MODE=odd\n")
+    report = plain.checked()
+    assert [(one.id, one.subject) for one in report.causes] == [("env.setting", "pages 1.0")]
+    assert "bin/activate" in report.causes[0].fixes[0].command
