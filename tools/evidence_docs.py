@@ -33,7 +33,7 @@ BREAKS = ROOT / "tests/repair/scored.jsonl"
 BASES = {
     "torch": "PyTorch 2.6", "tf": "TensorFlow 2.15", "tf1": "TensorFlow 1.15", "jax": "JAX 0.4.38",
     "ort": "ONNX Runtime 1.20", "cupy": "CuPy 13.3", "numba": "Numba 0.62 with numba-cuda 0.22",
-    "ctranslate2": "CTranslate2 4.5",
+    "ctranslate2": "CTranslate2 4.5", "plain": "no framework: gensim 4.3, matplotlib 3.9",
 }  # fmt: skip
 PAGES = ("docs/commands/plan.md", "docs/commands/fix.md", "docs/accuracy.md", "docs/knowledge.md")
 MARK = re.compile(r"<!-- evidence: (\w+) -->\n.*?<!-- end -->", re.S)

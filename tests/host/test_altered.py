@@ -91,3 +91,22 @@ def test_zeros_within_a_library_are_a_doubt_that_its_hash_decides(tmp_path, firs
 def test_a_library_that_came_with_zeros_is_as_installed(tmp_path):
     body = b"\1" * 70_000 + bytes(200_000) + b"\1" * 70_000
     assert altered(record(tmp_path, "pack/a.so", body)) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "now", "told"),
+    [
+        ("pack/data.json", BODY, ()),
+        ("pack/data.json", BODY[::-1], ("bytes pack/data.json",)),
+        ("pack/a.py", BODY + b"#", (f"size:{len(BODY)} pack/a.py",)),
+        ("pack/a.so", BODY[::-1], ()),  # libraries are looked at otherwise
+        ("pack/a.py", b"", ()),  # told elsewhere
+    ],
+)
+def test_every_small_file_is_held_against_its_hash(tmp_path, name, now, told):
+    listed = record(tmp_path, name, BODY)
+    (tmp_path / name).write_bytes(now)
+    os.utime(tmp_path / name, (1_700_000_000, 1_700_000_000))
+    found = Files(Alias(), lambda path: path).altered(str(listed), "small")
+    assert isinstance(found, Known)
+    assert found.value == told

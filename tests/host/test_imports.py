@@ -132,3 +132,29 @@ def test_copies_that_may_be_spoilt_are_never_passed_over(tmp_path: Path, where: 
     assert uncompiled([str(tmp_path)])
     (tmp_path / where).mkdir()
     assert not uncompiled([str(tmp_path)])
+
+
+def test_what_has_no_part_in_gpu_work_is_marked_and_what_wants_a_display_is_not_looked_into(tmp_path: Path) -> None:
+    package(tmp_path, shown="raise KeyError('DISPLAY')", bad="import sys\nsys.nothing", well="")
+    lines = tried(tmp_path, "sys", "??shown", "??well", "??bad")
+    found = {line["module"]: line for line in lines if "ok" in line}
+    assert (found["shown"]["outside"], found["shown"]["plain"]) == (True, True)
+    assert (found["bad"]["fault"], found["bad"]["outside"], found["well"]["ok"]) == (True, False, True)
+    assert [line["module"] for line in lines if line.get("tried")] == ["bad"]
+
+
+@pytest.mark.parametrize(("sign", "told"), [((), ["pack"]), (("!pack",), ["pack", "pack.cli:main"])])
+def test_what_a_command_imports_may_miss_something_unless_the_package_lacks_what_it_asks_for(
+    tmp_path: Path, sign: tuple[str, ...], told: list[str]
+) -> None:
+    (tmp_path / "site/pack").mkdir(parents=True)
+    (tmp_path / "site/pack/__init__.py").write_text("")
+    (tmp_path / "site/pack/cli.py").write_text("import gone")
+    lines = tried(tmp_path, "sys", "??pack", "??~pack.cli:main", *sign)
+    assert [line["module"] for line in lines if "ok" in line and line["module"] != "sys"] == told
+
+
+def test_the_module_that_was_meant_first_is_told(tmp_path: Path) -> None:
+    text = "try:\n    import meant_first\nexcept ImportError:\n    from json import nothing_of_it"
+    (line, *_) = tried(package(tmp_path, frame=text), "frame")
+    assert (line["sought"], line["missing"]) == ("meant_first", False)

@@ -114,3 +114,9 @@ def test_a_condition_has_what_was_not_told_and_names_every_subject():
     found = condition(Facts(), report, (), one, (), {})
     assert found.causes == ("cudnn.missing (PyTorch 2.6.0)", "env.path (PyTorch 2.6.0)", "env.path (Triton 3.2.0)")
     assert found.perhaps == set(found.causes[1:])
+
+
+@pytest.mark.parametrize(("untried", "verdict"), [(True, "left"), (False, "worse")])
+def test_what_imports_show_where_none_was_made_before_is_left(untried, verdict):
+    before = Condition(causes=("install.corrupted",), untried=untried)
+    assert verdicts(before, Condition(causes=("install.inconsistent",))) == {"cause": verdict}

@@ -15,6 +15,8 @@ ORT = "import onnxruntime as o; assert 'CUDAExecutionProvider' in o.get_availabl
 NUMBA = "import numba; assert numba.njit(lambda x: x + 1)(1) == 2; from numba import cuda; from cuda.bindings import nvrtc; import cuda.core"
 CUPY = "import cupy._environment; import cupy; cupy.__version__"
 CT2 = "import ctranslate2; ctranslate2.__version__"
+GENSIM = "from gensim.models import Word2Vec; Word2Vec([['a', 'b']], min_count=1)"
+CONTOUR = "import matplotlib; matplotlib.use('Agg'); import matplotlib.pyplot as p; p.contour([[1, 2], [3, 4]])"
 ACTIVATED = """
 import os, subprocess, sys
 line = '. "$0/bin/activate" && python -c "import sys; print(sys.prefix)" && echo "$VIRTUAL_ENV:$CUDA_VISIBLE_DEVICES"'
@@ -65,6 +67,7 @@ BASES: dict[str, tuple[str, tuple[str, ...]]] = {
         ("ctranslate2==4.5.0 numpy==2.2.6 nvidia-cudnn-cu12==9.1.0.70 nvidia-cublas-cu12==12.4.5.8",),
     ),
     "tf1": ("3.7", ("tensorflow-gpu==1.15.0 protobuf<3.21",)),
+    "plain": ("3.11", ("gensim==4.3.2 scipy==1.12.0 numpy==1.26.4 matplotlib==3.9.2",)),
 }
 """Healthy environments: their Python, and what is installed in one go each."""
 
@@ -228,4 +231,6 @@ BREAKS: tuple[Break, ...] = (
     Break("vision-behind-torch-goes-back", "torch", ("install --no-deps torchvision==0.20.1",), COMPANION, TORCH, ("torch==2.5.1", "torchvision==0.20.1", "torchaudio==2.5.1"), take="framework.extension_abi=2"),
     Break("cupy-11x-beside-cuda-12", "cupy", ("uninstall cupy-cuda12x", "install --no-deps cupy-cuda11x==13.3.0", "install nvidia-cuda-nvrtc-cu12==12.4.127 nvidia-cuda-runtime-cu12==12.4.127 nvidia-cublas-cu12==12.4.5.8 nvidia-cufft-cu12==11.2.1.3 nvidia-curand-cu12==10.3.5.147 nvidia-cusolver-cu12==11.6.1.9 nvidia-cusparse-cu12==12.3.1.170"), LIBRARY, CUPY, ("cupy-cuda12x",), without=("cupy-cuda11x",), as_if=True, take="cuda.version_mismatch=2"),
     Break("onnxruntime-on-an-old-driver", "ort", ("uninstall pip",), ("driver.too_old",), ORT, ("onnxruntime-gpu<1.19",), as_if=True, driver="470.256.02"),
+    Break("no-framework-scipy-ahead", "plain", ("install --no-deps scipy==1.14.1",), ("install.inconsistent",), GENSIM, ("gensim", "scipy")),
+    Break("no-framework-a-requirement-gone", "plain", ("uninstall contourpy",), ("install.inconsistent",), CONTOUR, ("contourpy", "matplotlib==3.9.2")),
 )  # fmt: skip

@@ -32,7 +32,6 @@ NOT_YET = {
     "framework/gpu_unsupported.py:fixes": "no break yet: a second PyTorch, of 4 GB",
     "framework/platform_dropped.py:_for_this_python": _WINDOWS,
     "install/inconsistent.py:_fix": "no break yet: bitsandbytes without a library for the CUDA of PyTorch",
-    "install/inconsistent.py:_for_the_import": "no break yet: an import that asks for what no metadata states",
     "other/not_gpu.py:_barred": "no break yet: a Python without the right to be run; carried out by hand, once",
     "shared/lost.py:_nvvm": "the machine of the breaks has a CUDA toolkit, whose NVVM is found",
     "shared/lost.py:_tensorrt": "the index has no wheel of TensorRT's libraries",

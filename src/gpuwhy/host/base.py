@@ -222,10 +222,11 @@ class Host:
         """The files with that ending of a RECORD that are not there, or empty though it has a size; a few."""
         return self.ask("unwritten", record, ending)
 
-    def altered(self, record: str, how: Literal["", "all"] = "") -> Fact[tuple[str, ...]]:
+    def altered(self, record: str, how: Literal["", "all", "small"] = "") -> Fact[tuple[str, ...]]:
         """'how name' of the modules and libraries of a RECORD that are there and not as installed; a few.
 
-        Those that look untouched by size and time are hashed only where all are to be.
+        Those that look untouched by size and time are hashed only where all are to be. "small" asks for modules and
+        data instead, each of them hashed, libraries and large files left out.
         """
         return self.ask("altered", record, *([how] if how else []))
 

@@ -31,6 +31,7 @@ from gpuwhy.host.alias import Alias, printable
 from gpuwhy.host.altered import Reader, altered, digest
 from gpuwhy.host.archives import names_in
 from gpuwhy.host.base import DebPackage, Disk, Entry, Stat
+from gpuwhy.host.differing import differing
 from gpuwhy.host.narrow import line_narrowed, lines_with, narrowed, strings_of
 from gpuwhy.host.unwritten import unwritten
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, Why
@@ -347,6 +348,8 @@ class Files:
     def altered(self, path: str, how: str = "") -> Fact[tuple[str, ...]]:
         """See Host.altered."""
         reader = Reader(self._place, self._stat, self._parts, self._readable, self._open)
+        if how == "small":
+            return self._answer(path, lambda p: differing(self._bytes(p, MAX_LINES_FILE), path, reader))
         return self._answer(path, lambda p: altered(self._bytes(p, MAX_LINES_FILE), path, reader, how == "all"))
 
     def _readable(self, path: str) -> bool:

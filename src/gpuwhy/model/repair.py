@@ -94,6 +94,7 @@ class Condition(msgspec.Struct, frozen=True):
     causes: tuple[str, ...] = ()  # "cudnn.missing (PyTorch 2.6.0)"
     unjudged: frozenset[str] = frozenset()  # frameworks that did not get far enough for the rest to be seen
     perhaps: frozenset[str] = frozenset()  # of the causes, those that are merely possible
+    untried: bool = False  # nothing was imported by the look at it, since something else stood before that
 
 
 Verdict = Literal["same", "better", "worse", "left"]

@@ -58,7 +58,7 @@ def changed(scene: Scene, among: Iterable[Distribution]) -> Found:
     read = [one for one in files if one not in denied]
     bad, fine = _libraries(scene, [one for one in read if not one.is_module])
     modules = [one for one in read if one.is_module]
-    return Found((*map(_denied, denied), *_other_release(scene, modules), *_uncompiled(scene, modules), *bad), fine)
+    return Found((*map(_denied, denied), *_other_release(scene, modules), *uncompiled(scene, modules), *bad), fine)
 
 
 def _libraries(scene: Scene, files: Iterable[Changed]) -> tuple[list[Damage], frozenset[str]]:
@@ -88,7 +88,7 @@ def _denied(one: Changed) -> Damage:
     return Damage(one.path, one.owner, UNREADABLE if one.is_module else "unreadable", "", _DENIED)
 
 
-def _uncompiled(scene: Scene, modules: Sequence[Changed]) -> Iterator[Damage]:
+def uncompiled(scene: Scene, modules: Sequence[Changed]) -> Iterator[Damage]:
     """Modules that the environment's own Python cannot compile."""
     python = scene.facts.target.interpreter
     if not modules or not isinstance(python, Known) or python.value.gone:

@@ -7,7 +7,7 @@ only. What NVIDIA's wheels should be is left to the load trees, which know what 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -44,7 +44,7 @@ def contradictions(scene: Scene) -> Fact[tuple[Contradiction, ...]]:
     if not roots:
         return known(tuple(_without_framework(scene, first, asked)), "folder", source, "no GPU package")
     found = [
-        *_stated(scene, first, asked),
+        *stated(scene, first, asked),
         *_unstated(first),
         *_seen_to_fail(first),
         *_same_release(first),
@@ -80,7 +80,7 @@ def _half_a_plugin(installed: dict[str, Distribution]) -> Iterator[Contradiction
 
 def _without_framework(scene: Scene, installed: dict[str, Distribution], asked: Lines) -> Iterator[Contradiction]:
     """What is built on a framework where there is none at all; what else contradicts the rest."""
-    for one in _stated(scene, installed, asked):
+    for one in stated(scene, installed, asked):
         lacks = one.name in MAIN and not one.installed
         yield structs.replace(one, effect="so its import fails", stops=True) if lacks else one
 
@@ -167,7 +167,8 @@ def _name(line: str) -> str:
     return normal(match[1]) if match else ""
 
 
-def _stated(scene: Scene, installed: dict[str, Distribution], asked: Lines) -> Iterator[Contradiction]:
+def stated(scene: Scene, installed: dict[str, Distribution], asked: Lines) -> Iterator[Contradiction]:
+    """What the lines of some distributions ask for and what is installed does not meet."""
     environment = _markers(scene)
     for by, lines in asked.items():
         wishes: dict[str, list[tuple[str, bool]]] = {}
@@ -178,6 +179,15 @@ def _stated(scene: Scene, installed: dict[str, Distribution], asked: Lines) -> I
         for name, ranges in wishes.items():
             found = _unmet(installed, installed[by], name, ranges)
             yield from (one for one in found if one.installed or not on_the_path(scene, one.name))
+
+
+def with_extra(scene: Scene, lines: Sequence[str], extra: str) -> Iterator[tuple[str, str]]:
+    """What lines of one distribution ask for where an extra of it was wanted: name and range."""
+    environment = {**_markers(scene), "extra": extra}
+    for line in lines:
+        said = _wish(line, environment, "")
+        if said:
+            yield said[0], said[1]
 
 
 def _markers(scene: Scene) -> dict[str, str]:

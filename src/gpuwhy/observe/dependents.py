@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from gpuwhy.knowledge.flavours import flavour
@@ -47,6 +47,7 @@ class Dependent(NamedTuple):
     base: str  # the framework's module; "" where it stands on CUDA itself, or no framework is there
     modules: tuple[str, ...]
     asks: Asks
+    plain: bool = False  # it has nothing to do with a GPU: see roots.py
 
     @property
     def told(self) -> str:
@@ -58,6 +59,11 @@ class Dependent(NamedTuple):
         names = {normal(lost), *(dist for dist, module in IMPORTED_AS.items() if module == lost)}
         return bool(names & self.asks.with_extras) and not names & self.asks.always
 
+    def has(self, module: str) -> bool:
+        """Whether a module is one of its own, or a part of one."""
+        bare = f"{module.partition(':')[0]}."
+        return any(bare.startswith(f"{one.lstrip('~').partition(':')[0]}.") for one in self.modules)
+
 
 def base_of(module: str, names: Collection[str]) -> str:
     """The framework in whose process a module is imported: its own where none of those it is built on is there."""
@@ -67,7 +73,7 @@ def base_of(module: str, names: Collection[str]) -> str:
     return wanted if wanted in names else module
 
 
-def on_top(scene: Scene) -> list[Dependent]:
+def on_frameworks(scene: Scene) -> list[Dependent]:
     """What is installed on top of the frameworks that are there."""
     modules = [one.path.rpartition("/")[2] for one in value_or(scene.facts.target.frameworks, ())]
     return dependents(scene, {module: base_of(module, modules) for module in modules})
@@ -82,7 +88,7 @@ def dependents(scene: Scene, bases: Mapping[str, str]) -> list[Dependent]:
     every = value_or(scene.facts.target.distributions, ())
     installed = {one.name: one for one in reversed(every)}
     frameworks = {one.distribution for one in value_or(scene.facts.target.frameworks, ())}
-    asks = {name: _asks(scene, one) for name, one in installed.items()}
+    asks = {name: asks_of(scene, one) for name, one in installed.items()}
     below = _below(frameworks, asks)
     above = {name: one for name, one in asks.items() if name not in below}
     found = _directly(above, bases)
@@ -100,7 +106,7 @@ def _made(
     scene: Scene, found: Mapping[str, str], asks: Mapping[str, Asks], installed: Mapping[str, Distribution]
 ) -> list[Dependent]:
     """Distributions with their bases, the topmost first."""
-    made = [Dependent(installed[n], base, tuple(_modules(scene, installed[n])), asks[n]) for n, base in found.items()]
+    made = [Dependent(installed[n], base, tuple(modules_of(scene, installed[n])), asks[n]) for n, base in found.items()]
     return _topmost_first(made)
 
 
@@ -147,7 +153,7 @@ def _comes_with(
     for name, framework in below.items():
         base = bases.get(_module(framework), "")
         if base and name != framework and not gpu_related(name):
-            out.append(Dependent(installed[name], base, tuple(_modules(scene, installed[name])), asks[name]))
+            out.append(Dependent(installed[name], base, tuple(modules_of(scene, installed[name])), asks[name]))
     return [one for one in out if one.modules][:MOST]
 
 
@@ -206,32 +212,56 @@ def _module(name: str) -> str:
     return known.module if known else name.replace("-", "_")
 
 
-def _asks(scene: Scene, one: Distribution) -> Asks:
+def asks_of(scene: Scene, one: Distribution) -> Asks:
+    """What a distribution's metadata asks for."""
     lines = value_or(requirements(scene, one), ())
     named = [(normal(found[1]), "extra" in line.partition(";")[2]) for line in lines if (found := _ASKED.match(line))]
     return Asks(frozenset(n for n, extra in named if not extra), frozenset(n for n, extra in named if extra))
 
 
-def _modules(scene: Scene, one: Distribution) -> Iterator[str]:
+def modules_of(scene: Scene, one: Distribution) -> Iterator[str]:
     """The module of its own name, where there is one; else those that it lists, where they are few."""
     site, own = one.location.rpartition("/")[0], IMPORTED_AS.get(one.name) or one.name.replace("-", "_")
     if _is_there(scene, site, own) or _is_in_its_project(scene, one, own):
         yield own
         return
-    listed = value_or(scene.host.read(f"{one.location}/top_level.txt"), "").split() or _recorded(scene, one)
-    there = [name for name in listed if not name.startswith(_PRIVATE) and _is_there(scene, site, name)]
+    said = value_or(scene.host.read(f"{one.location}/top_level.txt"), "").split()
+    there = _public(scene, site, said) or _public(scene, site, _recorded(scene, one))
     yield from there if len(there) <= 3 else ()
 
 
+def _public(scene: Scene, site: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if not _is_private(name) and _is_there(scene, site, name)]
+
+
+def _is_private(name: str) -> bool:
+    return name.rpartition(".")[2].startswith(_PRIVATE)
+
+
 def _recorded(scene: Scene, one: Distribution) -> list[str]:
+    """The packages that RECORD lists; of a name that several distributions share, the parts that are its own."""
     lines = value_or(scene.host.lines(f"{one.location}/RECORD", "/__init__.py,"), ())
-    return [line.partition("/")[0] for line in lines if line.count("/") == 1]
+    folders = {line.partition("/__init__.py,")[0] for line in lines}
+    own = sorted(folder for folder in folders if folder.rpartition("/")[0] not in folders)
+    least = min((folder.count("/") for folder in own), default=0)
+    named = [folder.replace("/", ".") for folder in own if folder.count("/") == least]
+    return named or _compiled(scene, one)
+
+
+def _compiled(scene: Scene, one: Distribution) -> list[str]:
+    """Modules that are a library, and nothing else."""
+    lines = value_or(scene.host.lines(f"{one.location}/RECORD", ".so,"), ())
+    return [line.partition(".")[0] for line in lines if "/" not in line.partition(",")[0]]
 
 
 def _is_there(scene: Scene, site: str, module: str) -> bool:
     """Whether a folder of packages has it as a package or a module; names without a file of their own are none."""
-    paths = (f"{site}/{module}/__init__.py", f"{site}/{module}.py")
-    return module.isidentifier() and any(isinstance(scene.host.stat(path), Known) for path in paths)
+    if not all(part.isidentifier() for part in module.split(".")):
+        return False
+    path = f"{site}/{module.replace('.', '/')}"
+    if any(isinstance(scene.host.stat(one), Known) for one in (f"{path}/__init__.py", f"{path}.py")):
+        return True
+    return "." not in module and bool(value_or(scene.host.list(site, rf"{re.escape(module)}\.[\w.-]*so$"), ()))
 
 
 def _is_in_its_project(scene: Scene, one: Distribution, module: str) -> bool:

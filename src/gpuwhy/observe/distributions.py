@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from msgspec import structs
+
 from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import Distribution
 from gpuwhy.model.words import normal
@@ -27,6 +29,8 @@ def distributions(scene: Scene) -> Fact[tuple[Distribution, ...]]:
         there = real_first(scene, list(filter(None, each)))
         own = {d.name for d in found} if folder in borrowed else set()  # a second one there is a shadow: see shadows.py
         found += [d for d in there if d.name not in own]
+    if found and not any(gpu_related(one.name) for one in found):  # what installs here is asked of one of them at least
+        found[0] = structs.replace(found[0], installer=_installer(scene, found[0].location))
     return known(tuple(found), "folder", ", ".join(folders))
 
 
@@ -44,11 +48,13 @@ def _distribution(scene: Scene, folder: str, entry: str) -> Distribution | None:
     if not name:
         return None
     name = normal(name)
-    installer: Fact[str] = Unknown("not looked at")
-    if gpu_related(name):
-        said = scene.host.read(f"{location}/INSTALLER")
-        installer = Known(said.value.strip()[:40], said.source) if isinstance(said, Known) else said
+    installer = _installer(scene, location) if gpu_related(name) else Unknown("not looked at")
     return Distribution(name, version, location, installer)
+
+
+def _installer(scene: Scene, location: str) -> Fact[str]:
+    said = scene.host.read(f"{location}/INSTALLER")
+    return Known(said.value.strip()[:40], said.source) if isinstance(said, Known) else said
 
 
 def by_metadata(scene: Scene, location: str, kind: str) -> tuple[str, str]:

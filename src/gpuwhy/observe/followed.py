@@ -9,10 +9,11 @@ from msgspec import structs
 
 from gpuwhy.knowledge.modules import IMPORTED_AS, STANDARD_MODULES
 from gpuwhy.model.fact import Fact, Known, Unknown, value_or
-from gpuwhy.model.facts import WORKING_FOLDER, Conflict, Damage, Distribution, Imported, Shadow
-from gpuwhy.observe.dependents import on_top
+from gpuwhy.model.facts import EDITED, WORKING_FOLDER, Conflict, Damage, Distribution, Imported, Shadow
+from gpuwhy.observe.differing import beyond_the_stack
 from gpuwhy.observe.installed import damage
 from gpuwhy.observe.modules import DISPENSABLE, python_files
+from gpuwhy.observe.roots import on_top
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.shadows import STANDARD
 from gpuwhy.observe.twice import IN_THE_WAY, damage_of, left_over
@@ -68,14 +69,24 @@ def damage_seen(scene: Scene) -> Fact[tuple[Damage, ...]]:
     if not isinstance(fact, Known):
         return fact
     known = {one.path for one in fact.value}
-    lost = [one for dep in on_top(scene) for one in python_files(scene, dep.dist) if one.path not in known]
-    if not failed:
-        return Known((*fact.value, *lost), fact.source)
-    lost += _twice_named(scene, failed)
-    found = lost or list(_on_the_way(scene, failed, known)) or list(_in_packages(scene, failed, known))
-    if not found and any(one.ended == "crashed" for one in failed):
+    found = [*_beyond(scene, known), *_twice_named(scene, failed)]
+    if failed and _only_edited(found):
+        found += list(_on_the_way(scene, failed, known)) or list(_in_packages(scene, failed, known))
+    if _only_edited(found) and any(one.ended == "crashed" for one in failed):
         return _all_hashed(scene)
     return Known((*fact.value, *found), fact.source)
+
+
+def _beyond(scene: Scene, known: set[str]) -> list[Damage]:
+    """Of whatever is installed: modules that are gone, and what differs from what was installed."""
+    tree = on_top(scene)
+    lost = [one for dep in tree for one in python_files(scene, dep.dist)]
+    return [one for one in (*lost, *beyond_the_stack(scene, tree)) if one.path not in known]
+
+
+def _only_edited(found: Sequence[Damage]) -> bool:
+    """Whether nothing of it explains a failure by itself."""
+    return all(one.what == EDITED for one in found)
 
 
 def _twice_named(scene: Scene, failed: Sequence[Imported]) -> list[Damage]:

@@ -16,10 +16,13 @@ from msgspec import structs
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.model.facts import Framework, Imported
 from gpuwhy.model.version import at_least
-from gpuwhy.observe.dependents import Dependent, base_of, on_top
+from gpuwhy.observe.dependents import Dependent, base_of
+from gpuwhy.observe.differing import hash_all
 from gpuwhy.observe.followed import conflicts_seen, damage_seen, shadows_seen
+from gpuwhy.observe.roots import on_top
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.starting import starting_files
+from gpuwhy.observe.unmet import contradictions_seen, lacking
 
 OLDEST = "3.5"
 """The oldest Python that the child runs in."""
@@ -54,6 +57,7 @@ _DRIVER = re.compile(
 )
 """What a package says whose import wants the driver, or a GPU."""
 _SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV"}
+_KILLED = 9
 _DELAYED = ("setuptools",)
 """What Triton imports, does not state, and misses only when it compiles."""
 
@@ -67,8 +71,11 @@ def imports(scene: Scene) -> Fact[tuple[Imported, ...]]:
         return absent("env", "PATH", "nothing that could be imported")
     if not isinstance(scene.host.offline(), Absent):
         return Unknown("another machine's files: nothing can be imported", kind="offline")
-    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        found = list(pool.map(lambda group: _tried(scene, python.path, *group), groups))
+    with ThreadPoolExecutor(SIDE_BY_SIDE + 1) as pool:
+        hashed = pool.submit(hash_all, scene)
+        lacks = tuple(f"!{module}" for module in lacking(scene, tree))
+        found = list(pool.map(lambda group: _tried(scene, python.path, group[0], (*group[1], *lacks)), groups))
+        hashed.result()
     told = [_of_package(one, tree) for some in found for one in some if one.module != _FIRST]
     inmost = sorted(told, key=lambda one: one.failed and _by_another(one, told, tree))
     return Known((*inmost, *_never_tried(tree)), Source("call", python.path, "imported for real"))
@@ -83,7 +90,7 @@ def _by_another(one: Imported, told: Sequence[Imported], tree: Sequence[Dependen
 
 def _of_package(one: Imported, tree: Sequence[Dependent]) -> Imported:
     """With the package that it belongs to; what only one of its extras brings is not missing."""
-    own = next((dep for dep in tree if one.top in dep.modules), None)
+    own = next((dep for dep in tree if one.top in dep.modules or dep.has(one.module)), None)
     if own is None:
         return structs.replace(one, package=one.framework) if one.framework == WHEELS else one
     if one.ended == "late":
@@ -115,17 +122,24 @@ def _groups(scene: Scene, tree: Sequence[Dependent]) -> Iterator[tuple[Framework
 
 def _import_name(one: Framework) -> str:
     """The name that it is imported by, after its folder; a folder of libraries has none."""
-    return "" if "/nvidia/" in one.path else one.path.rpartition("/")[2]
+    name = one.path.rpartition("/")[2]
+    return "" if "/nvidia/" in one.path or name in ("lib", "lib64", "bin") else name
 
 
 def _by_themselves(scene: Scene, tree: Sequence[Dependent]) -> Iterator[tuple[Framework, tuple[str, ...]]]:
     """What stands on no framework that is there, and CUDA's own libraries where nothing else is there to open them."""
-    names = dict.fromkeys(m for one in tree if not one.base for m in one.modules if m not in NOT_TRIED)
+    alone = [one for one in tree if not one.base]
+    signs = [(m, "??" if one.plain else "?") for one in sorted(alone, key=_is_plain) for m in one.modules]
+    names = {name: sign for name, sign in reversed(signs) if name not in NOT_TRIED}
     if names:
-        yield _stub(PACKAGES, "packages"), (_FIRST, *(f"?{name}" for name in names))
+        yield _stub(PACKAGES, "packages"), (_FIRST, *(f"{names[m]}{m}" for m in dict(signs) if m in names))
     if not value_or(scene.facts.target.frameworks, ()):
         found = list(_libraries(scene))
         yield from [(_stub(WHEELS, "NVIDIA's wheels"), ("open:" + "|".join(found),))] if found else []
+
+
+def _is_plain(one: Dependent) -> bool:
+    return one.plain
 
 
 def _libraries(scene: Scene) -> Iterator[str]:
@@ -222,6 +236,8 @@ def _read(line: Mapping[str, Any], framework: Framework, blames: Mapping[str, An
         return Imported(module, framework.name, "well", seconds, file, version, text=said)
     blame = blames.get(module, {})
     why = str(line.get("why") or _signal(line))
+    if (line.get("plain") and _is_spared(line, blame)) or (line.get("aside") and line.get("outside")):
+        return Imported(module, framework.name, "untried", why=why)
     text = "\n".join(filter(None, (str(line.get("said", "")), str(line.get("text", "")), why)))
     return Imported(
         module=module,
@@ -230,6 +246,7 @@ def _read(line: Mapping[str, Any], framework: Framework, blames: Mapping[str, An
         kind=str(line.get("kind", "")),
         why=why,
         lost=str(line.get("lost", "")) if line.get("missing") else "",
+        sought="" if line.get("missing") else str(line.get("sought") or ""),
         source=str(line.get("source", "")),
         text=text,
         files=tuple(str(one) for one in line.get("files") or ()),
@@ -238,6 +255,14 @@ def _read(line: Mapping[str, Any], framework: Framework, blames: Mapping[str, An
         part=str(blame.get("part", "")),
         prefix=str(line.get("prefix", "")),
     )
+
+
+def _is_spared(line: Mapping[str, Any], blame: Mapping[str, Any]) -> bool:
+    """Whether a package without a part in GPU work only wants what no environment holds, or fails in its own words."""
+    if line.get("how") == "crashed":
+        return int(line.get("signal") or 0) not in _SIGNALS or line.get("signal") == _KILLED
+    known = line.get("fault") and not line.get("outside")
+    return not known and blame.get("blame", "") not in ("variable", "file", "compiled", "limit")
 
 
 def _signal(line: Mapping[str, Any]) -> str:
@@ -275,6 +300,7 @@ LOOKS: tuple[Look, ...] = (
     Look("target", "imports", imports, 420.0),
     Look("target", "conflicts", conflicts_seen, 60.0),
     Look("target", "damage", damage_seen, 600.0),
+    Look("target", "contradictions", contradictions_seen, 60.0),
     Look("target", "shadows", shadows_seen),
 )
 """Tried last, and only where nothing else is wrong."""

@@ -10,6 +10,8 @@ from gpuwhy.model.report import Layer, Report
 _RANK = {"ok": 0, "none": 1, "unknown": 1, "warn": 2, "bad": 3}
 _DRIVER = "libcuda.so.1"
 """The driver's own library: an import that gets as far as to miss it is at an end where no driver is."""
+_BY_IMPORTS = ("install.", "env.", "other.")
+"""Causes that may have come to light because everything is imported now, and was not before."""
 _SURROUNDINGS = ("GPU", "driver", "Python")
 """Rows that no change of an environment alters."""
 
@@ -90,8 +92,8 @@ def _causes(before: Condition, after: Condition) -> Iterator[Compared]:
     """A cause of the same framework is the same cause, whatever its release is now.
 
     One that comes to light behind another of the same framework was there before: it is left. So is one of a framework
-    that did not get that far before: the repair took it a layer further. One that is merely possible, and comes to
-    light so, leaves nothing broken that is known. One that was merely possible and is certain now is left.
+    that did not get that far before, and what imports show where none was made before. One that is merely possible, and
+    comes to light so, leaves nothing broken that is known. One that was merely possible and is certain now is left.
     """
     was, perhaps = {_kind(one) for one in before.causes}, {_kind(one) for one in before.perhaps}
     for one in after.causes:
@@ -107,8 +109,10 @@ def _behind(before: Condition, cause: str) -> str:
     """What stood before a cause, so that it could not be seen; "" where nothing did."""
     subject = _subject(cause)
     about = {_subject(one): one for one in before.causes}
-    if not subject or subject in about:
-        return about[subject] if subject else ""
+    if not subject:
+        return "nothing was imported" if before.untried and cause.startswith(_BY_IMPORTS) else ""
+    if subject in about:
+        return about[subject]
     return f"{subject} did not get that far" if subject in before.unjudged else ""
 
 

@@ -32,6 +32,8 @@ def _judge_cause(cause: Cause, facts: Facts, reading: Reading) -> Iterator[Verdi
     found = facts.target.frameworks if cause.scope == "framework" else facts.devices.devices
     if isinstance(found, Unknown):
         yield Verdict(cause, "undetermined", 0.0, missing=found.reason, how=found.how)
+    elif cause.layer == "env" and cause.scope == "framework" and (alone := _alone(facts)):
+        yield judge_case(cause, case, alone)
     elif isinstance(found, Absent) or not found.value:
         what = "no framework is installed" if cause.scope == "framework" else "no GPU answers"
         yield Verdict(cause, "ruled_out", 0.0, findings=(Finding("against", what),))
@@ -40,6 +42,12 @@ def _judge_cause(cause: Cause, facts: Facts, reading: Reading) -> Iterator[Verdi
     else:
         for device in value_or(facts.devices.devices, ()):
             yield judge_case(cause, replace(case, device=device), f"GPU {device.index}")
+
+
+def _alone(facts: Facts) -> str:
+    """What was imported and fails where there is no framework: variables steer that, too."""
+    failed = [one for one in value_or(facts.target.imports, ()) if one.failed]
+    return "" if value_or(facts.target.frameworks, ()) or not failed else failed[0].package or failed[0].top
 
 
 def _judge_framework(cause: Cause, case: Case, one: Framework) -> Verdict:

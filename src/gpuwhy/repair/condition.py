@@ -9,7 +9,7 @@ import msgspec
 from gpuwhy.knowledge.flavours import flavour, is_follower
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.knowledge.settings import TITLES
-from gpuwhy.model.fact import Absent, value_or
+from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Distribution, Facts
 from gpuwhy.model.repair import Action, Condition, Contradiction, name_of
 from gpuwhy.model.report import Layer, Report, Shown
@@ -60,6 +60,7 @@ def condition(
         tuple(name for c in judged if not c.with_gpu for name in _named(c)),
         unjudged(facts, tried),
         frozenset(name for c in judged if not c.found for name in _named(c)),
+        not isinstance(facts.target.imports, Known),
     )
 
 

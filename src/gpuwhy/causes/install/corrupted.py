@@ -82,6 +82,7 @@ def _twice(case: Case) -> list[Damage]:
 def _damage(case: Case) -> list[Damage]:
     """Damage, the certain kinds first; a file that another package wrote over is a conflict, not damage."""
     found = imported.heard_of(case, damages.without_stripped(case.facts.target.damage.need() or ()))
+    found += [one for one in spoilt.edited(case) if imported.on_the_way(case, one)]
     if any(one.what in damages.OVERWRITTEN for one in found):
         conflicts = case.facts.target.conflicts.need() or ()
         shared = set(chain.from_iterable(conflict.owners for conflict in conflicts))
@@ -230,7 +231,7 @@ def _skipped(case: Case) -> list[LibraryCopy]:
 
 def all_whole(case: Case) -> Finding | None:
     """What rules it out."""
-    files = _damage(case) or _twice(case) or spoilt.dead(case)
+    files = _damage(case) or _twice(case) or spoilt.dead(case) or spoilt.edited(case)
     if files or _stopping(case) or _loaded(case) or _skipped(case) or driver_library(case):
         return None
     start = before.start_of(case)
@@ -360,6 +361,7 @@ CAUSE = Cause(
         not_as_installed,
         left_half_way,
         spoilt.commands,
+        spoilt.changed_since,
         stops_the_search,
         loads_a_broken_copy,
         driver_library,

@@ -308,6 +308,10 @@ def _for_the_import(case: Case, one: Imported) -> tuple[Fix, ...]:
     lacking = next((name for name in names if name not in FRAMEWORKS), "")
     if not lacking:
         return (Fix("See which releases contradict each other", "pip check", safe=True, role="look"),)
+    both = [name for name in dict.fromkeys(names) if name not in FRAMEWORKS][:2]
+    if len(both) == 2 and not used and not imported.with_framework(case, one):
+        text = f"Bring {' and '.join(both)} to releases that go together"  # which of them is behind, nothing tells
+        return (change(case.facts, text, *both, because_of=both[0], upgrade=True),)
     text = f"Bring {lacking} to a release that {one.deed} works with"
     if used:
         text = f"Bring {lacking} to a release with which this works: {one.deed}"

@@ -6,7 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gpuwhy.causes.shared.needs import base_name
-from gpuwhy.model.facts import COMMAND_GONE, COMMAND_LOST, MISFITS, NOT_RUN, OTHER_PYTHON, Damage
+from gpuwhy.model.facts import (
+    COMMAND_GONE,
+    COMMAND_LOST,
+    DATA_BROKEN,
+    EDITED,
+    MISFITS,
+    NOT_RUN,
+    OTHER_PYTHON,
+    Damage,
+)
 
 CERTAIN = (
     "missing", "empty", "truncated", "not ELF", "not PE", "other hash", "dangling link", "unreadable", "not loadable",
@@ -22,6 +31,7 @@ MODULES = {
     "metadata gone": "missing or empty",
     "module unreadable": "not readable for this user",
     "module broken": "nothing that Python can compile",
+    DATA_BROKEN: "nothing that can be read any more",
 }
 """Python files and what kernels are compiled with; nothing may ask for one of them."""
 ALL = (*CERTAIN, *OVERWRITTEN, *MODULES, RELEASE)
@@ -43,8 +53,10 @@ def told(one: Damage) -> str:
         return f"bin/{base_name(one.path)} of {one.owner} {COMMAND[one.what].format(one.actual)}"
     if one.what == RELEASE:
         return f"the files of {one.owner} are those of release {one.actual}: they were written over it"
+    if one.what == EDITED:
+        return f"{one.path.rpartition('-packages/')[2]} of {one.owner} is not what was installed"
     if one.what in MODULES:
-        detail = f" ({one.actual})" if one.what == "module broken" else ""
+        detail = f" ({one.actual})" if one.what in ("module broken", DATA_BROKEN) else ""
         return f"{one.path.rpartition('-packages/')[2]} of {one.owner} is {MODULES[one.what]}{detail}"
     detail = f" ({one.actual}; {one.expected} expected)" if one.expected and one.actual else ""
     detail = detail or (f" ({one.actual})" if one.actual and not one.expected else "")

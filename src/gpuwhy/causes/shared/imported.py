@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gpuwhy.knowledge.modules import BROUGHT_BY, IMPORTED_AS
+from gpuwhy.knowledge.modules import BROUGHT_BY, IMPORTED_AS, NAMESPACES
 from gpuwhy.model.cause import Case, Evidence, saw
 from gpuwhy.model.fact import Source, value_or
-from gpuwhy.model.facts import Damage, Imported
+from gpuwhy.model.facts import EDITED, Damage, Imported
 from gpuwhy.model.words import normal
 
 SEARCH = ("PYTHONPATH", "PYTHONUSERBASE", "PYTHONNOUSERSITE")
@@ -24,9 +24,12 @@ _BY_METADATA = ("PackageNotFoundError", "DistributionNotFound", "VersionConflict
 
 def failing(case: Case) -> list[Imported]:
     """The imports that failed, of one framework where the case is about one."""
-    found = value_or(case.facts.target.imports, ())
-    name = case.framework.name if case.framework else ""
-    return [one for one in found if one.failed and (not name or one.framework == name)]
+    found = [one for one in value_or(case.facts.target.imports, ()) if one.failed]
+    if case.framework is None:
+        return found
+    every = [one.name for one in value_or(case.facts.target.frameworks, ())]
+    others = case.framework.name == every[0]  # what belongs to none of them is told once
+    return [one for one in found if one.framework == case.framework.name or (others and one.framework not in every)]
 
 
 def all_well(case: Case) -> bool:
@@ -59,14 +62,22 @@ def seen(case: Case, one: Imported) -> Evidence:
 
 def misses(case: Case, one: Imported) -> str:
     """The distribution that would bring the module which was not found; "" where that is Python's own, or installed."""
-    name = one.lost.partition(".")[0]
-    if not name or own_of_python(case, name) or one.lost != name:
+    lost = one.lost or one.sought
+    name, there = lost.partition(".")[0], {d.name for d in value_or(case.facts.target.distributions, ())}
+    if not name or own_of_python(case, name):
         return ""
+    if lost != name:  # of a shared name the part is what a distribution is called after
+        part = normal(".".join(lost.split(".")[:2]))
+        return part if name in NAMESPACES and part not in there else ""
     if name in BROUGHT_BY:
         return BROUGHT_BY[name]
     meant = next((dist for dist, module in IMPORTED_AS.items() if module == name), normal(name))
-    there = {d.name for d in value_or(case.facts.target.distributions, ())}
     return "" if {meant, normal(name)} & there else meant
+
+
+def with_framework(case: Case, one: Imported) -> bool:
+    """Whether it is imported with a framework, whose release stays."""
+    return any(one.framework == framework.name for framework in value_or(case.facts.target.frameworks, ()))
 
 
 def own_of_python(case: Case, name: str) -> bool:
@@ -110,10 +121,10 @@ def hollow(case: Case) -> Imported | None:
 
 def distributions_of(case: Case, packages: list[str]) -> Iterator[str]:
     """The distributions, with their releases, that packages are installed by."""
-    known = {
-        IMPORTED_AS.get(d.name) or d.name.replace("-", "_"): d for d in value_or(case.facts.target.distributions, ())
-    }
-    yield from (f"{known[name].name} {known[name].version}" for name in packages if name in known)
+    known = {one.top: one.package for one in value_or(case.facts.target.imports, ()) if one.package}
+    for d in value_or(case.facts.target.distributions, ()):
+        known[IMPORTED_AS.get(d.name) or d.name.replace("-", "_")] = f"{d.name} {d.version}"
+    yield from (known[name] for name in packages if name in known)
 
 
 def on_the_way(case: Case, damage: Damage) -> bool:
@@ -129,6 +140,8 @@ def heard_of(case: Case, found: Sequence[Damage]) -> list[Damage]:
 
 def _near(one: Imported, damage: Damage) -> bool:
     files = (one.source, *one.files)
+    if damage.what == EDITED:  # people patch modules, and all is well: only where it ends counts
+        return damage.path in files[:3] and not one.lost and not one.blame
     package = damage.path.rpartition("-packages/")[2].partition("/")[0]
     return damage.path in files or any(f"-packages/{package}/" in path for path in files if package)
 

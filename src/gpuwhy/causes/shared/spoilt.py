@@ -6,9 +6,9 @@ from gpuwhy.causes.shared import before, damages, imported
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.model import on
-from gpuwhy.model.cause import Case, Finding, Fix, mild, proof, saw, strong
+from gpuwhy.model.cause import Case, Finding, Fix, mild, noted, proof, saw, strong, weak
 from gpuwhy.model.fact import Source, value_or
-from gpuwhy.model.facts import COMMANDS, Damage, Imported, Interpreter
+from gpuwhy.model.facts import COMMANDS, EDITED, Damage, Imported, Interpreter
 
 
 def spoils_the_import(case: Case) -> Finding | None:
@@ -59,6 +59,21 @@ def commands(case: Case) -> Finding | None:
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
     evidence = (saw(one.what, Source("file", one.path)) for one in found[:3])
     return mild(strong(f"{damages.told(found[0])}{more}", *evidence))
+
+
+def changed_since(case: Case) -> Finding | None:
+    """Files that are not what was installed, and by which nothing that was tried fails."""
+    found = [one for one in edited(case) if not imported.on_the_way(case, one)]
+    if not found:
+        return None
+    more = f", and {len(found) - 1} more files likewise" if len(found) > 1 else ""
+    evidence = (saw(f"differs, of {one.owner}", Source("file", one.path)) for one in found[:3])
+    return noted(weak(f"{damages.told(found[0])}{more}", *evidence))
+
+
+def edited(case: Case) -> list[Damage]:
+    """Modules and data that differ from what was installed and can be read."""
+    return [one for one in case.facts.target.damage.need() or () if one.what == EDITED]
 
 
 def dead(case: Case) -> list[Damage]:

@@ -1,7 +1,9 @@
 """Imports modules as a program of this Python would: `importing.py MODULES SECONDS [--site FOLDER]... [--run FILE]`.
 
 A module with "?" before it is tried while there is time (--budget SECONDS for all; {"untried": true} where there was
-none), with the parts of it that stand on a framework, where the package loads those when they are asked for.
+none), with the parts of it that stand on a framework, where the package loads those when they are asked for; with "??"
+after those. "??~" is a part of one of these, of which only what tells that packages do not fit together counts,
+unless "!" and its module say that the package lacks what it asks for.
 
 Run by the Python under diagnosis. The first module is imported here, each further one in a fork, so that what was
 loaded once is there for all and none falls with another; "tensorflow:keras.layers" is a part that its package loads
@@ -38,8 +40,10 @@ import os  # noqa: E402
 import time  # noqa: E402
 import traceback  # noqa: E402
 
-from importing_inner import inner  # noqa: E402 - beside this file
-from importing_parts import TELLING, facing, hollow, short  # noqa: E402 - beside this file
+from importing_faults import fault, outside, sought  # noqa: E402 - beside this file
+from importing_inner import inner  # noqa: E402
+from importing_opened import opened, started, with_path  # noqa: E402
+from importing_parts import TELLING, facing, hollow, short  # noqa: E402
 from importing_uses import used, uses_of  # noqa: E402
 
 MOST_TEXT = 6000
@@ -50,10 +54,11 @@ MARK = "\x1e"
 HERE = os.path.dirname(os.path.realpath(__file__))
 ENDINGS = (".py", os.sep + "__init__.py", ".so", ".abi3.so")
 OURS = (
-    "importlib", "json", "os", "time", "traceback", "re", "importing_inner", "importing_parts", "importing_uses",
-    "faulthandler", "resource", "signal",
+    "importlib", "json", "os", "time", "traceback", "re", "importing_faults", "importing_inner", "importing_opened",
+    "importing_parts", "importing_uses", "faulthandler", "resource", "signal",
 )  # fmt: skip
 USE_SECONDS, USES_SECONDS = 40, 60  # for one small use; for all
+PLAIN_SECONDS = 30  # for what has nothing to do with a GPU
 
 
 class Talk:
@@ -107,46 +112,6 @@ def run(path, site):
                 exec(line, {"sitedir": site})
     else:
         exec(compile(text, path, "exec"), {"__name__": "sitecustomize", "__file__": path})
-
-
-def opened(paths):
-    """Libraries that the framework opens where there is a GPU; one that needs another of them comes after it."""
-    import ctypes
-
-    left = []
-    for path in paths:
-        sys.stderr.write('File "%s", line 0, opened\n' % path)  # the last of them is where a crash happened
-        sys.stderr.flush()
-        try:
-            ctypes.CDLL(path)
-        except OSError:
-            left.append(path)
-    for path in left:
-        with_path(path, ctypes.CDLL, path)
-    return sys
-
-
-def with_path(path, function, *args):
-    """Call; what is raised names the file."""
-    try:
-        return function(*args)
-    except OSError as error:
-        error.path = path
-        raise
-
-
-def started(path):
-    """A program that the framework starts where there is a GPU."""
-    import subprocess
-
-    sys.stderr.write('File "%s", line 0, started\n' % path)
-    done = subprocess.Popen(
-        [path, "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    said = done.communicate()[1].decode("utf-8", "replace").strip().splitlines()
-    if done.returncode:
-        raise OSError("%s --version ends with code %d%s" % (path, done.returncode, ": " + said[-1] if said else ""))
-    return sys
 
 
 def torch_sum():
@@ -245,6 +210,9 @@ def raised(error):
         "source": getattr(error, "path", "") or getattr(error, "filename", "") or "",
         "text": text if len(text) <= MOST_TEXT else text[: MOST_TEXT // 3] + "\n[...]\n" + text[-MOST_TEXT * 2 // 3 :],
         "files": files(error),
+        "fault": fault(error),
+        "outside": outside(error),
+        "sought": sought(error),
     }
 
 
@@ -347,7 +315,7 @@ def forked(talk, name, seconds, waiting=()):
 
 def small(talk, modules):
     """The small uses of modules that are imported, and parts of those that load nothing; each in a fork of its own."""
-    for name in [name for one in modules for name in [*uses_of(one), *("~" + part for part in inner(one))]]:
+    for name in [name for one in modules for name in [*uses_of(one), *parts(one)]]:
         left = int(LATEST[0] - time.time())
         if left > 0:
             forked(talk, name, min(USE_SECONDS, left))
@@ -355,16 +323,34 @@ def small(talk, modules):
             talk.say({"module": name, "untried": True})
 
 
+def parts(module):
+    """Of a module that is imported: what commands and plug-ins take of it, and parts where it loads nothing."""
+    taken = [one for one in ENTRIES if (one.partition(":")[0] + ".").startswith(module + ".")]
+    lenient = "" if module in LACKING else "~"
+    return [lenient + one for one in [*taken, *inner(module)]]
+
+
+ENTRIES = []  # type: list[str]
+LACKING = []  # type: list[str]
+"""What is tried after the module that it belongs to; modules of packages that lack what they ask for: they may fail."""
 LATEST = [0.0]
 """When the last small use is begun."""
 
 
 def further(talk, names, seconds, budget):
-    """The others, each in a fork; those that may be left out as long as there is time."""
-    start = time.time()
+    """The others, each in a fork; those that may be left out as long as there is time, those with "??" after them."""
     for name in [one for one in names if not one.startswith("?")]:
         forked(talk, name, seconds)
-    waiting = [one[1:] for one in names if one.startswith("?")]
+    first = [one[1:] for one in names if one.startswith("?") and not one.startswith("??")]
+    in_turn(talk, first, seconds, budget)
+    LATEST[0] = min(LATEST[0], time.time() + PLAIN_SECONDS)
+    last = [one[2:] for one in names if one.startswith("??") and not one.startswith("??~")]
+    in_turn(talk, last, seconds, min(budget, PLAIN_SECONDS))
+
+
+def in_turn(talk, waiting, seconds, budget):
+    """Each in a fork as long as there is time; what came along with one is not tried again."""
+    start = time.time()
     while waiting and time.time() - start < budget:
         left = int(budget - (time.time() - start)) + LEAST
         done = forked(talk, waiting[0], min(seconds, left), waiting)
@@ -380,11 +366,14 @@ def given(argv, option):
 
 def main(argv):
     """The first module here, the others after it."""
-    talk, names, seconds = Talk(), argv[0].split("\n"), int(argv[1])
+    talk, seconds = Talk(), int(argv[1])
+    LACKING.extend(one[1:] for one in argv[0].split("\n") if one.startswith("!"))
+    names = [one for one in argv[0].split("\n") if not one.startswith("!")]
     quiet()
     search(argv)
     ASKED.names, ASKED.last = [], []
     LATEST[0] = time.time() + seconds + USES_SECONDS
+    ENTRIES.extend(one[3:] for one in names if one.startswith("??~"))
     if attempt(talk, names[0]) and hasattr(os, "fork"):
         small(talk, names[:1])
         further(talk, names[1:], seconds, float(given(argv, "--budget") or 0))

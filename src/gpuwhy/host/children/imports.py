@@ -19,6 +19,7 @@ SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "importing.py"
 KEPT = 8000  # characters of what was printed
 BUDGET = 90  # seconds for all modules that may be left out
 USES = 60  # seconds for small uses of what was imported
+PLAIN = 30  # seconds for what has nothing to do with a GPU
 MOST_ALONE = 4  # failures that are tried again by themselves
 MARK = "\x1e"
 MOST_PARTS = 6
@@ -59,7 +60,7 @@ class Tries:
             str(BUDGET),
             *more,
         ]
-        limit = self.seconds + USES + (BUDGET + 20 if any(one.startswith("?") for one in modules) else 0)
+        limit = self.seconds + USES + (BUDGET + PLAIN + 20 if any(one.startswith("?") for one in modules) else 0)
         try:
             done = subprocess.run(
                 argv,
@@ -109,7 +110,7 @@ def told(out):
 def unsaid(modules, out):
     """The first module of which nothing was told."""
     known = {line.get("module") for line in told(out)}
-    return next((one.lstrip("?") for one in modules if one.lstrip("?") not in known), modules[0])
+    return next((one for one in meant(modules) if one not in known), modules[0])
 
 
 def marked(lines, err):
@@ -151,14 +152,19 @@ def silent(modules, said):
     """Modules of which nothing was told although the process ended well: they ended it themselves."""
     known = {line.get("module") for line in said}
     failed = any(line.get("ok") is False for line in said if line.get("module") == modules[0])
-    lost = [] if failed else [one for one in map(bare, modules) if one not in known]
+    lost = [] if failed else [one for one in meant(modules) if one not in known]
     first = lost[:1] if modules[0] in lost else lost
     return [{"module": one, "ok": False, "why": "it ends the process without a word", "files": []} for one in first]
 
 
+def meant(modules):
+    """The modules that are imported whatever comes, without their signs."""
+    return [bare(one) for one in modules if not one.startswith(("??~", "!"))]
+
+
 def bare(module):
     """Without the sign of those that may be left out."""
-    return module.lstrip("?")
+    return module.lstrip("?~")
 
 
 def alone(tries, line, environ):
@@ -339,7 +345,26 @@ def asked():
 def is_late(line, names):
     """Whether others had used the process before it was tried: a package on top of a framework, or a small use."""
     module = line.get("module", "")
-    return "?" + module.partition(".")[0] in names or module.startswith("use:")
+    return module.startswith("use:") or any(within(module, one) for one in names if one.startswith("?"))
+
+
+def within(module, name):
+    """Whether a module is the one that a name asks for, or a part of it."""
+    return (module.partition(":")[0] + ".").startswith(bare(name).partition(":")[0] + ".")
+
+
+def is_plain(line, names):
+    """Whether a module, or a use of one, has nothing to do with a GPU."""
+    words = line.get("module", "").split(":")
+    module = words[1] if words[0] == "use" else line.get("module", "")
+    return any(within(module, one) for one in names if one.startswith("??"))
+
+
+def suspect(failed):
+    """The failure that is worth more tries: of what is plain, faults come first, and what wants a display never."""
+    found = [line for line in failed if not (line.get("outside") and (line.get("plain") or line.get("aside")))]
+    found.sort(key=lambda line: bool(line.get("plain")) and not line.get("fault"))
+    return found[0].get("module", "") if found else ""
 
 
 def go(tries, modules, sites, files):
@@ -347,17 +372,19 @@ def go(tries, modules, sites, files):
     environ = asked()
     failed, names = [], modules.split("\n")
     for line in tries.lines(names, environ):
+        plain, apart = is_plain(line, names), names[0] == "sys"
         if line.get("ok") is False and is_late(line, names) and len(failed) < MOST_ALONE:
             line = alone(tries, line, environ)
+        line.update({"plain": True} if plain else {"aside": True} if apart else {})
         print(json.dumps(line), flush=True)
         if line.get("ok") is False and line.get("how") != "late" and line.get("kind") != "EmptyFolder":
-            failed.append(line.get("module", ""))
-    failed = failed[0] if failed else ""
-    if failed:
-        if failed not in names:
+            failed.append(line)
+    worst = suspect(failed)
+    if worst:
+        if worst not in names:
             tries.until = min(tries.until, time.monotonic() + BUDGET)
-        found = blame(tries, failed, environ, sites, files)
-        print(json.dumps(dict(found, module=failed, tried=True)), flush=True)
+        found = blame(tries, worst, environ, sites, files)
+        print(json.dumps(dict(found, module=worst, tried=True)), flush=True)
 
 
 if __name__ == "__main__":

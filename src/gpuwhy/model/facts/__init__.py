@@ -38,6 +38,8 @@ from gpuwhy.model.facts.target import (
     COMMAND_GONE,
     COMMAND_LOST,
     COMMANDS,
+    DATA_BROKEN,
+    EDITED,
     MISFITS,
     NO_EXEC,
     NOT_RUN,

@@ -111,6 +111,10 @@ COMMANDS = (COMMAND_GONE, COMMAND_LOST, NOT_RUN, OTHER_PYTHON)
 """What is said of a command in an environment's bin that does not start, or starts another Python."""
 
 
+EDITED, DATA_BROKEN = "edited", "data broken"
+"""What is said of a file that is not what was installed and can be read; of data that cannot."""
+
+
 class Damage(Record, frozen=True):
     """An installed file that is not what its RECORD says."""
 
@@ -193,6 +197,7 @@ class Imported(Record, frozen=True, omit_defaults=True):
     kind: str = ""  # raised: the exception's type
     why: str = ""  # its words, or the signal
     lost: str = ""  # the module that was not found
+    sought: str = ""  # the one that was meant first, where the error is of what was tried in its place
     source: str = ""  # the file that lacks a name, or that could not be loaded
     text: str = ""  # the traceback, and the end of what was printed
     files: tuple[str, ...] = ()  # on the way to it, the innermost first
