@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import structs
 
@@ -22,6 +22,10 @@ from gpuwhy.reason.settle import PRECEDENT
 from gpuwhy.reason.tally import Odds, Point, Score
 
 NOT_OURS = "other.not_gpu"
+UNTOLD = frozenset({"python.runtime", "ending.own", "ending.usage"})
+"""Messages that tell no more than that a program ended, and in which words."""
+TITLE = "title."
+"""The family of words that name no message: a precedent that knows the whole line knows more."""
 WEIGHT = 1.5
 """Log-odds of the cause that the closest precedents had, beside messages that say something."""
 FIRM = 3.0
@@ -34,21 +38,33 @@ ENOUGH = 40
 
 def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading: Reading) -> Odds:
     """The odds, and what precedents add to them where the messages themselves find no cause."""
-    surest = max((score.confidence for score in odds.scores() if not _says_nothing(score)), default=0.0)
+    surest = max((score.confidence for score in odds.scores() if not _hardly_speaks(score)), default=0.0)
     if surest >= FOUND:
         return odds
     vague = surest < VAGUE
-    known = [] if vague else [" ".join(one.text.lower().split()) for one in reading.symptoms]
+    said = [one for one in reading.symptoms if not vague and not one.signature.startswith(TITLE)]
+    known = [" ".join(one.text.lower().split()) for one in said]
     points: dict[str, Point] = {}
     for one in alike(reading.excerpt):
         if not any(_start(one) in line for line in known):
             points.setdefault(one.row.cause, _point(one, reading, FIRM if vague else WEIGHT))
-    return odds.heard(points) if points else odds
+    return _outspoken(odds, points).heard(points) if points else odds
+
+
+def _outspoken(odds: Odds, points: Mapping[str, Point]) -> Odds:
+    """The odds, without what only says that the program ended in words of its own, where others knew the words."""
+    own = any(score.cause == NOT_OURS and _says_nothing(score) for score in odds.scores())
+    return odds.plus({NOT_OURS: -odds.whole[NOT_OURS]}) if own and NOT_OURS not in points else odds
+
+
+def _hardly_speaks(score: Score) -> bool:
+    """Whether a cause has nothing for it but that something ended, or words that anybody may use of it."""
+    return _says_nothing(score) or all(p.symptom.signature.startswith(TITLE) for p in score.points)
 
 
 def _says_nothing(score: Score) -> bool:
-    """Whether a cause has nothing for it but that an error of Python says nothing of the GPU."""
-    return score.cause == NOT_OURS and all(p.symptom.signature == "python.runtime" for p in score.points)
+    """Whether a cause has nothing for it but that an error, of Python or in the program's own words, names no GPU."""
+    return score.cause == NOT_OURS and all(p.symptom.signature in UNTOLD for p in score.points)
 
 
 def with_their_cure(rules: Rules, shown: Sequence[Shown], reading: Reading, facts: Facts | None) -> tuple[Shown, ...]:

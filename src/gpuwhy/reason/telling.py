@@ -23,6 +23,8 @@ from gpuwhy.reason.words import complains
 
 INNOCENT = "other.not_gpu"
 SHORT = 64
+PASTED = 400
+"""Characters of a text that somebody picked out: all of it is what he asks about."""
 _ORIGIN = re.compile(r"(?:\w )?\S+\.\w+:\d+\] *|\[\w:[^\]]*\] *")
 """Where in a program's source a line was written: not worth a place in a short quote."""
 
@@ -43,8 +45,9 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
 
 
 def _as_others(score: Score, reading: Reading) -> bool:
-    """Whether a text that complains says what others said who had this cause."""
-    return score.cause != INNOCENT and of_others(score) and complains(reading.excerpt)
+    """Whether a text that complains says what others said who had this cause; a few lines are pasted to be asked about."""
+    few = len(reading.excerpt.strip()) <= PASTED
+    return of_others(score) and (few or (score.cause != INNOCENT and complains(reading.excerpt)))
 
 
 def worth_telling(scores: Sequence[Score], status: Status) -> list[Score]:
