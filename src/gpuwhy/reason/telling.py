@@ -45,7 +45,7 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
 
 
 def _as_others(score: Score, reading: Reading) -> bool:
-    """Whether a text that complains says what others said who had this cause; a few lines are pasted to be asked about."""
+    """Whether a text that complains says what others had this cause with; a few lines are pasted to be asked about."""
     few = len(reading.excerpt.strip()) <= PASTED
     return of_others(score) and (few or (score.cause != INNOCENT and complains(reading.excerpt)))
 
