@@ -190,7 +190,9 @@ def test_what_others_had_goes_before_an_end_in_the_programs_own_words(monkeypatc
 
 
 def test_a_few_lines_that_a_precedent_knows_are_answered_though_nothing_complains(monkeypatch):
-    row = Precedent(says=("Please enable the frobnicator of this card",), cause="env.setting", do="Enable it by FROB=1.")
+    row = Precedent(
+        says=("Please enable the frobnicator of this card",), cause="env.setting", do="Enable it by FROB=1."
+    )
     given(monkeypatch, row)
     said = "Please enable the frobnicator of this card"
     assert explain_text(said).causes[0].fixes[0].text == "Enable it by FROB=1"

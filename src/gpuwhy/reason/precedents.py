@@ -38,33 +38,53 @@ ENOUGH = 40
 
 def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading: Reading) -> Odds:
     """The odds, and what precedents add to them where the messages themselves find no cause."""
-    surest = max((score.confidence for score in odds.scores() if not _hardly_speaks(score)), default=0.0)
+    found, own = alike(reading.excerpt), _own_words(odds)
+    named = [one for one in found if own and _knows(one, own)]
+    surest = max((one.confidence for one in odds.scores() if not _hardly_speaks(one, bool(named))), default=0.0)
     if surest >= FOUND:
         return odds
-    vague = surest < VAGUE
+    points = _points(named or found, reading, surest < VAGUE)
+    return _outspoken(odds, points, bool(named)).heard(points) if points else odds
+
+
+def _points(found: Sequence[Alike], reading: Reading, vague: bool) -> dict[str, Point]:
+    """What precedents say, the closest of each cause; beside messages that say something those of other lines."""
     said = [one for one in reading.symptoms if not vague and not one.signature.startswith(TITLE)]
     known = [" ".join(one.text.lower().split()) for one in said]
     points: dict[str, Point] = {}
-    for one in alike(reading.excerpt):
+    for one in found:
         if not any(_start(one) in line for line in known):
             points.setdefault(one.row.cause, _point(one, reading, FIRM if vague else WEIGHT))
-    return _outspoken(odds, points).heard(points) if points else odds
+    return points
 
 
-def _outspoken(odds: Odds, points: Mapping[str, Point]) -> Odds:
-    """The odds, without what only says that the program ended in words of its own, where others knew the words."""
-    own = any(score.cause == NOT_OURS and _says_nothing(score) for score in odds.scores())
-    return odds.plus({NOT_OURS: -odds.whole[NOT_OURS]}) if own and NOT_OURS not in points else odds
+def _own_words(odds: Odds) -> str:
+    """The words in which a program says of itself why it ends, where nothing else speaks for its own fault."""
+    score = next((one for one in odds.scores() if one.cause == NOT_OURS and _says_nothing(one, own=True)), None)
+    texts = [point.symptom.text for point in score.points] if score else []
+    return " ".join(" ".join(texts).lower().split())
 
 
-def _hardly_speaks(score: Score) -> bool:
+def _knows(one: Alike, words: str) -> bool:
+    """Whether a phrase of a precedent stands in some words."""
+    return any(" ".join(one.filled(said).split("*")[0].lower().split()) in words for said in one.row.says)
+
+
+def _outspoken(odds: Odds, points: Mapping[str, Point], named: bool) -> Odds:
+    """The odds, without what only says that the program ended in words of its own, where others knew these words."""
+    return odds.plus({NOT_OURS: -odds.whole[NOT_OURS]}) if named and NOT_OURS not in points else odds
+
+
+def _hardly_speaks(score: Score, own: bool) -> bool:
     """Whether a cause has nothing for it but that something ended, or words that anybody may use of it."""
-    return _says_nothing(score) or all(p.symptom.signature.startswith(TITLE) for p in score.points)
+    titles = score.confidence < FOUND and all(p.symptom.signature.startswith(TITLE) for p in score.points)
+    return titles or _says_nothing(score, own)
 
 
-def _says_nothing(score: Score) -> bool:
-    """Whether a cause has nothing for it but that an error, of Python or in the program's own words, names no GPU."""
-    return score.cause == NOT_OURS and all(p.symptom.signature in UNTOLD for p in score.points)
+def _says_nothing(score: Score, own: bool) -> bool:
+    """Whether a cause has nothing for it but that an error names no GPU: of Python, or in the program's own words."""
+    untold = UNTOLD if own else UNTOLD - {"ending.own", "ending.usage"}
+    return score.cause == NOT_OURS and all(p.symptom.signature in untold for p in score.points)
 
 
 def with_their_cure(rules: Rules, shown: Sequence[Shown], reading: Reading, facts: Facts | None) -> tuple[Shown, ...]:
