@@ -53,6 +53,8 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
 def _as_others(score: Score, reading: Reading) -> bool:
     """Whether a text that complains says what others had this cause with; a few lines are pasted to be asked about."""
     few = len(reading.excerpt.strip()) <= PASTED
+    if score.cause == INNOCENT and any(one.role == "harmless" for one in reading.symptoms):
+        return False
     asked = few and (score.cause != INNOCENT or bool(_REFUSED.search(reading.excerpt)))
     return of_others(score) and (asked or complains(reading.excerpt))
 
