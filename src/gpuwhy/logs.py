@@ -65,6 +65,10 @@ __all__ = [
 ]
 
 
+PRINTED = 30
+"""Characters of a precedent's phrases that nobody types by chance."""
+
+
 class BadAnswerError(Exception):
     """An answer to a question that does not exist, or that the question does not offer."""
 
@@ -133,10 +137,16 @@ def report_on(
     took = time.monotonic() - started if started else 0.0
     given = _answers(answers)
     told = explain_reading(rules(), reading, facts, given, took, where)
-    if not given and not (facts and facts.run.failed):  # what a watched program printed is no question to us
+    watched = bool(facts and facts.run.failed)  # what a watched program printed is no question to us
+    if not given and not watched and not _printed(told, reading):
         told = _in_words(told, reading, facts)
     place = place_of(facts, understood(reading) if told.guide else reading)
     return _at(told, place, environment(facts) if facts else "", reading)
+
+
+def _printed(told: Report, reading: Reading) -> bool:
+    """Whether a text says what precedents know a program to print, so that it is no question in plain words."""
+    return bool(told.causes) and any(one.known >= PRINTED for one in alike(reading.excerpt))
 
 
 def _in_words(told: Report, reading: Reading, facts: Facts | None) -> Report:

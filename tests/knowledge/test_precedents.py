@@ -174,3 +174,27 @@ def test_a_precedent_alone_is_never_found(monkeypatch):
     assert told.causes[0].id == "framework.bug"
     assert told.causes[0].confidence < FOUND
     assert "Take release 9 of it" in [fix.text for fix in told.causes[0].fixes[:2]]
+
+
+OWN_WORDS = "RuntimeError: the frobnicator is not switched on"
+
+
+@pytest.mark.parametrize("text", [OWN_WORDS, f"Traceback (most recent call last):\n{OWN_WORDS}\n"])
+def test_what_others_had_goes_before_an_end_in_the_programs_own_words(monkeypatch, text):
+    assert explain_text(text).causes[0].id == "other.not_gpu"
+    row = Precedent(says=("the frobnicator is not switched on",), cause="env.setting", do="Switch it on by FROB=1.")
+    given(monkeypatch, row)
+    told = explain_text(text).causes[0]
+    assert (told.id, told.fixes[0].text) == ("env.setting", "Switch it on by FROB=1")
+    assert told.confidence < FOUND
+
+
+def test_a_few_lines_that_a_precedent_knows_are_answered_though_nothing_complains(monkeypatch):
+    row = Precedent(
+        says=("Please enable the frobnicator of this card",), cause="env.setting", do="Enable it by FROB=1."
+    )
+    given(monkeypatch, row)
+    said = "Please enable the frobnicator of this card"
+    assert explain_text(said).causes[0].fixes[0].text == "Enable it by FROB=1"
+    epochs = "\n".join(f"epoch {n}: loss 0.{n:03} accuracy 0.9{n:02}" for n in range(40))
+    assert explain_text(f"{said}\n{epochs}\nfinished, all is well\n").causes == ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import structs
 
@@ -22,6 +22,10 @@ from gpuwhy.reason.settle import PRECEDENT
 from gpuwhy.reason.tally import Odds, Point, Score
 
 NOT_OURS = "other.not_gpu"
+UNTOLD = frozenset({"python.runtime", "ending.own", "ending.usage"})
+"""Messages that tell no more than that a program ended, and in which words."""
+TITLE = "title."
+"""The family of words that name no message: a precedent that knows the whole line knows more."""
 WEIGHT = 1.5
 """Log-odds of the cause that the closest precedents had, beside messages that say something."""
 FIRM = 3.0
@@ -34,21 +38,57 @@ ENOUGH = 40
 
 def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading: Reading) -> Odds:
     """The odds, and what precedents add to them where the messages themselves find no cause."""
-    surest = max((score.confidence for score in odds.scores() if not _says_nothing(score)), default=0.0)
+    found, own = alike(reading.excerpt), _own_words(odds)
+    named = [one for one in found if own and _knows(one, own)]
+    surest = max((one.confidence for one in odds.scores() if not _hardly_speaks(one, bool(named))), default=0.0)
     if surest >= FOUND:
         return odds
-    vague = surest < VAGUE
-    known = [] if vague else [" ".join(one.text.lower().split()) for one in reading.symptoms]
+    points = _points(named or found, reading, surest < VAGUE)
+    return _outspoken(odds, points, bool(named)).heard(points) if points else odds
+
+
+def _points(found: Sequence[Alike], reading: Reading, vague: bool) -> dict[str, Point]:
+    """What precedents say, the closest of each cause; beside messages that say something those of other lines."""
+    said = [one for one in reading.symptoms if not vague and not one.signature.startswith(TITLE)]
+    known = [" ".join(one.text.lower().split()) for one in said]
     points: dict[str, Point] = {}
-    for one in alike(reading.excerpt):
+    for one in found:
         if not any(_start(one) in line for line in known):
             points.setdefault(one.row.cause, _point(one, reading, FIRM if vague else WEIGHT))
-    return odds.heard(points) if points else odds
+    return points
 
 
-def _says_nothing(score: Score) -> bool:
-    """Whether a cause has nothing for it but that an error of Python says nothing of the GPU."""
-    return score.cause == NOT_OURS and all(p.symptom.signature == "python.runtime" for p in score.points)
+def _own_words(odds: Odds) -> str:
+    """The words in which a program says of itself why it ends, where nothing else speaks for its own fault.
+
+    What a test compares are values, no words of the stack.
+    """
+    score = next((one for one in odds.scores() if one.cause == NOT_OURS and _says_nothing(one, own=True)), None)
+    texts = [point.symptom.text for point in score.points] if score else []
+    compared = any(text.startswith("AssertionError") for text in texts)
+    return "" if compared else " ".join(" ".join(texts).lower().split())
+
+
+def _knows(one: Alike, words: str) -> bool:
+    """Whether a phrase of a precedent stands in some words."""
+    return any(" ".join(one.filled(said).split("*")[0].lower().split()) in words for said in one.row.says)
+
+
+def _outspoken(odds: Odds, points: Mapping[str, Point], named: bool) -> Odds:
+    """The odds, without what only says that the program ended in words of its own, where others knew these words."""
+    return odds.plus({NOT_OURS: -odds.whole[NOT_OURS]}) if named and NOT_OURS not in points else odds
+
+
+def _hardly_speaks(score: Score, own: bool) -> bool:
+    """Whether a cause has nothing for it but that something ended, or words that anybody may use of it."""
+    titles = score.confidence < FOUND and all(p.symptom.signature.startswith(TITLE) for p in score.points)
+    return titles or _says_nothing(score, own)
+
+
+def _says_nothing(score: Score, own: bool) -> bool:
+    """Whether a cause has nothing for it but that an error names no GPU: of Python, or in the program's own words."""
+    untold = UNTOLD if own else UNTOLD - {"ending.own", "ending.usage"}
+    return score.cause == NOT_OURS and all(p.symptom.signature in untold for p in score.points)
 
 
 def with_their_cure(rules: Rules, shown: Sequence[Shown], reading: Reading, facts: Facts | None) -> tuple[Shown, ...]:

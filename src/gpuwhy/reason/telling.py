@@ -23,6 +23,14 @@ from gpuwhy.reason.words import complains
 
 INNOCENT = "other.not_gpu"
 SHORT = 64
+PASTED = 400
+"""Characters of a text that somebody picked out: all of it is what he asks about."""
+_REFUSED = re.compile(
+    r"not recognized|\bnot found\b|cannot be (?:loaded|found)|exceeded|bad interpreter|No Python at|not a valid"
+    r"|not installed|no installed|is not enabled|not supported at",
+    re.IGNORECASE,
+)
+"""Words in which a shell or a service refuses something that has nothing to do with the GPU."""
 _ORIGIN = re.compile(r"(?:\w )?\S+\.\w+:\d+\] *|\[\w:[^\]]*\] *")
 """Where in a program's source a line was written: not worth a place in a short quote."""
 
@@ -43,8 +51,12 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
 
 
 def _as_others(score: Score, reading: Reading) -> bool:
-    """Whether a text that complains says what others said who had this cause."""
-    return score.cause != INNOCENT and of_others(score) and complains(reading.excerpt)
+    """Whether a text that complains says what others had this cause with; a few lines are pasted to be asked about."""
+    few = len(reading.excerpt.strip()) <= PASTED
+    if score.cause == INNOCENT and any(one.role == "harmless" for one in reading.symptoms):
+        return False
+    asked = few and (score.cause != INNOCENT or bool(_REFUSED.search(reading.excerpt)))
+    return of_others(score) and (asked or complains(reading.excerpt))
 
 
 def worth_telling(scores: Sequence[Score], status: Status) -> list[Score]:

@@ -100,6 +100,11 @@ def _told(ending: Ending) -> Iterator[Symptom]:
 
 
 Found = tuple[str, dict[str, str]] | None
+_UNIX_ONLY = re.compile(
+    r"SIG(?:KILL|ALRM|USR[12]|HUP|QUIT|CHLD|PIPE|STOP|CONT|TSTP)|alarm|setitimer|pthread_kill"
+    r"|(?:get|set)e?[ug]id|uname|fork|forkpty|killpg|(?:get|set)pgrp|setsid|getpgid|getloadavg|sched_[gs]etaffinity|mkfifo|chown"
+)
+"""What the modules signal and os lack on Windows, where nothing shadows them."""
 
 
 def _shadowed(ending: Ending) -> Found:
@@ -112,7 +117,7 @@ def _shadowed(ending: Ending) -> Found:
     if ending.name == "AttributeError" and (found := _LACKS.search(ending.message)):
         if found["what"] == "__path__":  # what every package has, and no single file
             return "shadow.not_package", found.groupdict()
-        if found["what"] in _standard().get(found["name"], "").split():
+        if found["what"] in _standard().get(found["name"], "").split() and not _UNIX_ONLY.fullmatch(found["what"]):
             return "shadow.attribute", found.groupdict()
         if ending.stack and found["what"] in ALWAYS.get(found["name"], "").split():
             return "shadow.hollow", {**found.groupdict(), "by": _owner(ending.stack[-1])}

@@ -41,7 +41,7 @@ SIGNATURES: tuple[Signature, ...] = (
     told("remark.basic_display", r"basic display adapter|standard vga", "basic display", "standard vga"),
     told("remark.root", r"\bonly root (?:can|may|has|is able)\b|\broot (?:is fine|works|can)\b|\btrue (?:with|as|for|under) (?:sudo|root)\b|(?:only|just) works? (?:as|for|with) (?:root|sudo)\b|fine as root|as root it works", "root", "sudo"),
     told("told.outside", r"\b(?:inside|in) (?:the )?(?:container|docker|pod)\b[^\n]{0,40}\b(?:cpu|no gpu|false|fails?)\b[^\n]{0,40}\b(?:outside|on the host)|\bdocker[^\n]{0,40}\bcpu\b[^\n]{0,20}\boutside\b[^\n]{0,40}\buses\b|\b(?:outside|on the host)\b[^\n]{0,12}\b(?:true\b|it (?:uses|works)|cuda\(id)", "outside", "on the host"),
-    told("remark.busy", r"\bexclusive(?:[_ -]process| compute)? mode\b|\b(?:in use|used|held|owned|occupied|taken|allocated|locked) (?:by|to) (?:another|other|a different)\b|another (?:user|client|job|process|session)(?:'s)? (?:[\w-]+ ){0,2}(?:owns?|holds?|has|uses) (?:it|the (?:gpu|card|device))"
+    told("remark.busy", r"\bexclusive(?:[_ -]process| compute)? mode\b|(?<!because it is being )\b(?:in use|used|held|owned|occupied|taken|allocated|locked) (?:by|to) (?:another|other|a different)\b|another (?:user|client|job|process|session)(?:'s)? (?:[\w-]+ ){0,2}(?:owns?|holds?|has|uses) (?:it|the (?:gpu|card|device))"
          r"|all \d+ [\w.]+ slices|all slices|no more unused gpus|no gpus? (?:is |are )?free\b",
          "exclusive", "by another", "by other", "to other", "to another", "by a different", "another ", "slices", "unused gpus", "free"),
     told("remark.hot", r"\b(?:temp\w*|at|overheat\w*)\b[^\n\d]{0,16}(?:9\d|1[01]\d) ?°?c\b|\bfan\b[^\n]{0,10}\berr\b|thermal (?:slowdown|shutdown|trip)|\boverheat\w*",
