@@ -19,7 +19,7 @@ from gpuwhy.model.threshold import FOUND, SURE
 from gpuwhy.reason.hedge import CLOSE
 from gpuwhy.reason.rules import Rules
 from gpuwhy.reason.settle import PRECEDENT
-from gpuwhy.reason.tally import Odds, Point, Score
+from gpuwhy.reason.tally import Odds, Point
 
 NOT_OURS = "other.not_gpu"
 WEIGHT = 1.5
@@ -34,21 +34,52 @@ ENOUGH = 40
 
 def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading: Reading) -> Odds:
     """The odds, and what precedents add to them where the messages themselves find no cause."""
-    surest = max((score.confidence for score in odds.scores() if not _says_nothing(score)), default=0.0)
+    found = alike(reading.excerpt)
+    ended = any(_ends_so(one, reading) for one in found)
+    surest = max((score.confidence for score in odds.scores() if not _says_nothing(score.points, ended)), default=0.0)
     if surest >= FOUND:
         return odds
     vague = surest < VAGUE
-    known = [] if vague else [" ".join(one.text.lower().split()) for one in reading.symptoms]
+    known = [] if vague else [" ".join(one.text.lower().split()) for one in reading.symptoms if not _names_none(one)]
     points: dict[str, Point] = {}
-    for one in alike(reading.excerpt):
+    for one in found:
         if not any(_start(one) in line for line in known):
             points.setdefault(one.row.cause, _point(one, reading, FIRM if vague else WEIGHT))
-    return odds.heard(points) if points else odds
+    return (_of_messages(odds, ended) if vague else odds).heard(points) if points else odds
 
 
-def _says_nothing(score: Score) -> bool:
-    """Whether a cause has nothing for it but that an error of Python says nothing of the GPU."""
-    return score.cause == NOT_OURS and all(p.symptom.signature == "python.runtime" for p in score.points)
+_NO_MORE = ("title.", "container.generic", "container.cli", "container.run", "told.")
+"""Messages that name no cause, or tell no more than that a container was started or did not start."""
+_OWN = ("ending.own", "python.runtime", "loader.cannot_open")
+"""Those by which a program's own error is held for no matter of the GPU."""
+
+
+def _names_none(symptom: Symptom) -> bool:
+    return symptom.signature.startswith(_NO_MORE)
+
+
+def _says_nothing(points: Sequence[Point], ended: bool) -> bool:
+    """Whether a cause has nothing for it but messages that name none; or that an error, if a precedent knows it, is the program's own."""
+    own = points and all(one.clue.cause == NOT_OURS and one.symptom.signature.startswith(_OWN if ended else _OWN[1:2]) for one in points)  # fmt: skip
+    return bool(own) or (bool(points) and all(_names_none(one.symptom) for one in points))
+
+
+def _ends_so(one: Alike, reading: Reading) -> bool:
+    """Whether a precedent of a cause of ours knows the words by which the program ended, or one of the messages."""
+    said = [str(reading.ending), *(symptom.text for symptom in reading.symptoms if symptom.signature.startswith(_OWN))]
+    lines = [" ".join(line.lower().split()) for line in said]
+    return one.row.cause != NOT_OURS and any(_plain(words) in line for words in one.row.says for line in lines)
+
+
+def _plain(words: str) -> str:
+    """The longest part of a phrase that is words only."""
+    return max(re.split(r"<[a-z_]+>|\*", " ".join(words.lower().split())), key=len).strip()
+
+
+def _of_messages(odds: Odds, ended: bool) -> Odds:
+    """The odds without what names no cause: it speaks a little for many, and together would outweigh a precedent."""
+    kept = {cause: points for cause, points in odds.points.items() if not _says_nothing(points, ended)}
+    return Odds(kept, {cause: value for cause, value in odds.whole.items() if cause in kept})
 
 
 def with_their_cure(rules: Rules, shown: Sequence[Shown], reading: Reading, facts: Facts | None) -> tuple[Shown, ...]:

@@ -43,8 +43,11 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
 
 
 def _as_others(score: Score, reading: Reading) -> bool:
-    """Whether a text that complains says what others said who had this cause."""
-    return score.cause != INNOCENT and of_others(score) and complains(reading.excerpt)
+    """Whether a text that complains, or tells that something is not there or not known, says what others said who had this cause."""
+    return of_others(score) and (complains(reading.excerpt) or bool(_LACKS.search(reading.excerpt)))
+
+
+_LACKS = re.compile(r"\b(?:not|no|can't|couldn't|unknown|insufficient|exceeded|was low|please select)\b", re.IGNORECASE)
 
 
 def worth_telling(scores: Sequence[Score], status: Status) -> list[Score]:
