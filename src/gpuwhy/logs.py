@@ -140,7 +140,7 @@ def report_on(
 
 
 def _in_words(told: Report, reading: Reading, facts: Facts | None) -> Report:
-    """Plain words get the answer to a question, those of a program that others had get theirs; beside it, what is seen on this machine."""
+    """Plain words that no precedent knows get the answer to a question; beside it, what is seen on this machine."""
     if _as_others_said(told, reading):
         return told
     answer = answered(told, reading, rules().causes, lambda cause, said, read: remedies(cause, said, read, facts))
@@ -150,7 +150,7 @@ def _in_words(told: Report, reading: Reading, facts: Facts | None) -> Report:
 
 
 _SAID = 24
-"""Characters that a precedent knows of a text before this is taken for a program's message, and not for somebody's words."""
+"""Characters that a precedent knows of a text, from which on this is a program's message and not somebody's words."""
 
 
 def _as_others_said(told: Report, reading: Reading) -> bool:

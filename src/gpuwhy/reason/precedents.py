@@ -59,9 +59,15 @@ def _names_none(symptom: Symptom) -> bool:
 
 
 def _says_nothing(points: Sequence[Point], ended: bool) -> bool:
-    """Whether a cause has nothing for it but messages that name none; or that an error, if a precedent knows it, is the program's own."""
-    own = points and all(one.clue.cause == NOT_OURS and one.symptom.signature.startswith(_OWN if ended else _OWN[1:2]) for one in points)  # fmt: skip
-    return bool(own) or (bool(points) and all(_names_none(one.symptom) for one in points))
+    """Whether a cause has nothing for it but messages that name none, or as no matter of the GPU an error of its own.
+
+    Such an error counts, unless it is Python's plainest or a precedent knows the words it ended with.
+    """
+    if not points:
+        return False
+    own = _OWN if ended else _OWN[1:2]
+    mine = all(one.clue.cause == NOT_OURS and one.symptom.signature.startswith(own) for one in points)
+    return mine or all(_names_none(one.symptom) for one in points)
 
 
 def _ends_so(one: Alike, reading: Reading) -> bool:

@@ -43,7 +43,7 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
 
 
 def _as_others(score: Score, reading: Reading) -> bool:
-    """Whether a text that complains, or tells that something is not there or not known, says what others said who had this cause."""
+    """Whether a text that complains, or tells what is not there, says what others said who had this cause."""
     return of_others(score) and (complains(reading.excerpt) or bool(_LACKS.search(reading.excerpt)))
 
 

@@ -95,7 +95,9 @@ def step_without(case: Asked) -> Ways:
 
 _WANTED = worded(r"unsatisfied condition: cuda ?>= ?(\d+\.\d+)")
 _DEBIAN = worded(r"\bDebian(?: GNU/Linux)? ?(1[1-3])\b|\b(bullseye|bookworm|trixie)\b")
-_RENTED = worded(r"\brunpod\b|\bvast\.?ai\b|\bsalad(?:cloud)?\b|\btensordock\b|error starting container: Error response")
+_RENTED = worded(
+    r"\brunpod\b|\bvast\.?ai\b|\bsalad(?:cloud)?\b|\btensordock\b|error starting container: Error response"
+)
 """Machines of which only a container is one's own; the last are RunPod's own words."""
 _NAMED = {"bullseye": "11", "bookworm": "12", "trixie": "13"}
 _OWN = {"11": 470, "12": 535, "13": 550}
