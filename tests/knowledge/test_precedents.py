@@ -176,18 +176,23 @@ def test_a_precedent_alone_is_never_found(monkeypatch):
     assert "Take release 9 of it" in [fix.text for fix in told.causes[0].fixes[:2]]
 
 
+DAEMON = "docker: Error response from daemon: OCI runtime create failed: runc: no widget is mounted: unknown.\n"
+RUN = "$ docker run --gpus all app\nfailed to open the widget of the GPU: Operation not permitted\n"
+RAISED = 'Traceback (most recent call last):\n  File "a.py", line 1\n'
+
+
 @pytest.mark.parametrize(
     ("text", "said", "cause"),
     [
         ("$ frob up -d\nfrob: 'widget' is not a frob command.\n", "is not a frob command", "other.not_gpu"),
-        ("docker: Error response from daemon: OCI runtime create failed: runc: no widget is mounted: unknown.\n", "no widget is mounted", "other.not_gpu"),
-        ("$ docker run --gpus all app\nfailed to open the widget of the GPU: Operation not permitted\n", "failed to open the widget", "driver.permission"),
-        ("Traceback (most recent call last):\n  File \"a.py\", line 1\nwidgets.WidgetError: WIDGET_PLATFORM_NOT_FOUND\n", "WIDGET_PLATFORM_NOT_FOUND", "cuda.missing_library"),
-        ("waiting for the driver failed: the widget of the GPU is not ready\n", "the widget of the GPU is not ready", "driver.not_ready"),
+        (DAEMON, "no widget is mounted", "other.not_gpu"),
+        (RUN, "failed to open the widget", "driver.permission"),
+        (f"{RAISED}widgets.WidgetError: NO_WIDGET_PLATFORM_FOUND\n", "NO_WIDGET_PLATFORM", "cuda.missing_library"),
+        ("waiting failed: the widget of the GPU is not ready\n", "widget of the GPU is not ready", "driver.not_ready"),
     ],
-)  # fmt: skip
+)
 def test_a_precedent_speaks_where_nothing_else_names_a_cause(monkeypatch, text, said, cause):
-    """Also of what is no matter of the GPU; beside a container that did not start, a program's own error, plain words."""
+    """Also of what is no matter of the GPU; beside a container that did not start, an own error, plain words."""
     given(monkeypatch, Precedent(says=(said,), cause=cause, do="Take the newer release 9 of the widget."))
     told = explain_text(text)
     assert told.causes[0].id == cause
@@ -196,5 +201,5 @@ def test_a_precedent_speaks_where_nothing_else_names_a_cause(monkeypatch, text, 
 
 def test_a_programs_own_error_stays_its_own_where_the_precedent_knows_another_line(monkeypatch):
     given(monkeypatch, Precedent(says=("the widget is old",), cause="driver.missing", do="Take release 9 of it."))
-    own = 'the widget is old\nTraceback (most recent call last):\n  File "a.py", line 1\nmine.ConfigError: no such option\n'
+    own = f"the widget is old\n{RAISED}mine.ConfigError: no such option\n"
     assert explain_text(own).causes[0].id == "other.not_gpu"
