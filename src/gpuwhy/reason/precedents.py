@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from msgspec import structs
 
@@ -45,7 +45,7 @@ def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading
     for one in found:
         if not any(_start(one) in line for line in known):
             points.setdefault(one.row.cause, _point(one, reading, FIRM if vague else WEIGHT))
-    return (_of_messages(odds, ended) if vague else odds).heard(points) if points else odds
+    return (_of_messages(odds, ended, points) if vague else odds).heard(points) if points else odds
 
 
 _NO_MORE = ("title.", "container.generic", "container.cli", "container.run", "told.")
@@ -82,9 +82,9 @@ def _plain(words: str) -> str:
     return max(re.split(r"<[a-z_]+>|\*", " ".join(words.lower().split())), key=len).strip()
 
 
-def _of_messages(odds: Odds, ended: bool) -> Odds:
+def _of_messages(odds: Odds, ended: bool, named: Collection[str]) -> Odds:
     """The odds without what names no cause: it speaks a little for many, and together would outweigh a precedent."""
-    kept = {cause: points for cause, points in odds.points.items() if not _says_nothing(points, ended)}
+    kept = {cause: said for cause, said in odds.points.items() if cause in named or not _says_nothing(said, ended)}
     return Odds(kept, {cause: value for cause, value in odds.whole.items() if cause in kept})
 
 
