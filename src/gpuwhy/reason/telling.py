@@ -47,7 +47,7 @@ def _as_others(score: Score, reading: Reading) -> bool:
     return of_others(score) and (complains(reading.excerpt) or bool(_LACKS.search(reading.excerpt)))
 
 
-_LACKS = re.compile(r"\b(?:not|no|can't|couldn't|unknown|insufficient|exceeded|was low|please select)\b", re.IGNORECASE)
+_LACKS = re.compile(r"\b(?:not|no|can't|couldn't|unknown|insufficient|exceeded|was low|non-zero|deprecated|requires?|please select)\b", re.IGNORECASE)
 
 
 def worth_telling(scores: Sequence[Score], status: Status) -> list[Score]:

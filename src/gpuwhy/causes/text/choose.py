@@ -54,7 +54,7 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     hosted, alone = _of_the_place(cause, case)
     shown, cures = (*plainly(cause, case), *evident(cause, case)), _cures(cause, case)
     if cures and decisive(cause, case):
-        return _looks_later(_at_hand(_once((*shown, *cures[0])), case, 1), _here(case))
+        return _looks_later(_at_hand(_once((*cures[0], *shown)), case, 1), _here(case))
     if alone:
         return _looks_later(_at_hand(_once((*shown, *_among(cures, hosted))), case, len(shown) + len(cures)))
     here = (_for_here(fix, case) for fix in (*hosted, *_by_place(cause, case)))
@@ -62,15 +62,14 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     later = [fix for fix in first if cures and not fix.command]  # who cured it tells more than to look after it
     known = (*shown, *board, *told_to_clash(cause, case), *(fix for fix in first if fix not in later), *named)
     told = (*(_for_here(fix, case) for fix in known), *_exactly(cause, case))
-    rest = [
-        fix for fix in _of_the_room(room, case, reading) if not (told or cures) or not fix.command.endswith(" PACKAGE")
-    ]
+    general = _of_the_room(room, case, reading)
+    rest = [fix for fix in general if not (told or cures) or not fix.command.endswith(" PACKAGE")]
     if cause == _NOT_OURS and cures:  # of what is no matter of the GPU the room knows nothing but to look
         rest = [fix for fix in rest if fix.command]
     made = (*told, *_among(cures, _first_for_here((*here, *later, *rest), case)))
     once = _once(tuple(reaching(tuple(same_release(cause, made, case)), case)))
     kept = _for_users(cause, case, in_its_tongue(cause, case, once))
-    return _looks_later(_at_hand(kept, case, len(told) + len(cures)), _here(case))
+    return _looks_later(_at_hand(kept, case, len(told) + len(cures)), _here(case)) or general
 
 
 def cured(cause: str, reading: Reading, facts: Facts | None = None) -> tuple[Fix, ...]:
