@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 import pytest
+from msgspec import structs
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.text.asked import Asked
@@ -203,3 +204,20 @@ def test_a_programs_own_error_stays_its_own_where_the_precedent_knows_another_li
     given(monkeypatch, Precedent(says=("the widget is old",), cause="driver.missing", do="Take release 9 of it."))
     own = f"the widget is old\n{RAISED}mine.ConfigError: no such option\n"
     assert explain_text(own).causes[0].id == "other.not_gpu"
+
+
+def test_what_is_harmless_is_no_failure_by_a_precedent_alone(monkeypatch):
+    given(monkeypatch, Precedent(says=("widget not registered",), cause="other.not_gpu", do="Ignore the line."))
+    assert explain_text("[W] widget not registered: an error of no account\n").status == "healthy"
+
+
+def test_the_only_way_goes_before_what_the_text_shows(monkeypatch):
+    """As where a pod of MicroK8s fails: what its message alone suggests is another distribution's."""
+    said = "nvidia-container-cli.real: initialization error: load library failed: libnvidia-ml.so.1"
+    text = f"$ microk8s enable nvidia\n{said}\n"
+    do = "Let MicroK8s use the host's own driver and enable the add-on anew."
+    row = Precedent(says=("microk8s", "load library failed: libnvidia-ml.so.1"), cause="driver.missing", do=do)
+    for only in (False, True):
+        given(monkeypatch, structs.replace(row, only=only))
+        first = explain_text(text).causes[0].fixes[0].text
+        assert first.startswith("Let MicroK8s use") == only

@@ -48,8 +48,8 @@ def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading
     return (_of_messages(odds, ended, points) if vague else odds).heard(points) if points else odds
 
 
-_NO_MORE = ("title.", "container.generic", "container.cli", "container.run", "told.")
-"""Messages that name no cause, or tell no more than that a container was started or did not start."""
+_NO_MORE = ("title.", "container.generic", "container.cli")
+"""Messages that name no cause, or tell no more than that a container did not start."""
 _OWN = ("ending.own", "python.runtime", "loader.cannot_open")
 """Those by which a program's own error is held for no matter of the GPU."""
 
@@ -150,4 +150,9 @@ def _said(one: Alike, reading: Reading) -> Symptom:
     """The line that the precedent knows, as a message."""
     lines = reading.excerpt.splitlines()
     line = next((n for n, text in enumerate(lines, 1) if _start(one) in text.lower()), len(lines))
-    return Symptom(PRECEDENT, line, lines[line - 1][:400] if lines else "")
+    harmless = one.row.cause == NOT_OURS and one.row.do.startswith(_HARMLESS)
+    return Symptom(PRECEDENT, line, lines[line - 1][:400] if lines else "", role="harmless" if harmless else "error")
+
+
+_HARMLESS = ("Ignore", "Go on", "Nothing", "No action", "Leave the line", "Leave it")
+"""How a cure begins that says that there is nothing to cure."""

@@ -44,10 +44,16 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
 
 def _as_others(score: Score, reading: Reading) -> bool:
     """Whether a text that complains, or tells what is not there, says what others said who had this cause."""
-    return of_others(score) and (complains(reading.excerpt) or bool(_LACKS.search(reading.excerpt)))
+    if not of_others(score) or all(point.symptom.role == "harmless" for point in score.points):
+        return False
+    notes = any(symptom.role == "harmless" for symptom in reading.symptoms)
+    return complains(reading.excerpt) or (not notes and bool(_LACKS.search(reading.excerpt)))
 
 
-_LACKS = re.compile(r"\b(?:not|no|can't|couldn't|unknown|insufficient|exceeded|was low|non-zero|deprecated|requires?|please select)\b", re.IGNORECASE)
+_LACKS = re.compile(
+    r"\b(?:not|no|can't|couldn't|unknown|insufficient|exceeded|was low|non-zero|deprecated|requires?|please select)\b",
+    re.IGNORECASE,
+)
 
 
 def worth_telling(scores: Sequence[Score], status: Status) -> list[Score]:
