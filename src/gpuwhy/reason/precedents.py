@@ -26,6 +26,8 @@ WEIGHT = 1.5
 """Log-odds of the cause that the closest precedents had, beside messages that say something."""
 FIRM = 3.0
 """The same beside messages that say hardly anything."""
+NEXT = 0.8
+"""The part of it for the cause of one that is less close."""
 VAGUE = 0.25
 """A share of the best cause below which messages, though known, say hardly anything."""
 ENOUGH = 40
@@ -44,7 +46,8 @@ def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading
     points: dict[str, Point] = {}
     for one in found:
         if not any(_start(one) in line for line in known):
-            points.setdefault(one.row.cause, _point(one, reading, FIRM if vague else WEIGHT))
+            weight = (FIRM if vague else WEIGHT) * (NEXT if points else 1.0)
+            points.setdefault(one.row.cause, _point(one, reading, weight))
     return (_of_messages(odds, ended, points) if vague else odds).heard(points) if points else odds
 
 
