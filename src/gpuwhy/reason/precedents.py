@@ -30,6 +30,8 @@ NEXT = 0.8
 """The part of it for the cause of one that is less close."""
 VAGUE = 0.25
 """A share of the best cause below which messages, though known, say hardly anything."""
+TELLING = 14
+"""Characters of a phrase from which on it tells more than the name of an error does."""
 ENOUGH = 40
 """Characters of a phrase by which its line is found."""
 
@@ -51,7 +53,7 @@ def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading
     return (_of_messages(odds, ended, points) if vague else odds).heard(points) if points else odds
 
 
-_NO_MORE = ("title.", "container.generic", "container.cli")
+_NO_MORE = ("title.trouble", "container.generic", "container.cli")
 """Messages that name no cause, or tell no more than that a container did not start."""
 _OWN = ("ending.own", "python.runtime", "loader.cannot_open")
 """Those by which a program's own error is held for no matter of the GPU."""
@@ -77,7 +79,8 @@ def _ends_so(one: Alike, reading: Reading) -> bool:
     """Whether a precedent of a cause of ours knows the words by which the program ended, or one of the messages."""
     said = [str(reading.ending), *(symptom.text for symptom in reading.symptoms if symptom.signature.startswith(_OWN))]
     lines = [" ".join(line.lower().split()) for line in said]
-    return one.row.cause != NOT_OURS and any(_plain(words) in line for words in one.row.says for line in lines)
+    known = [plain for words in one.row.says if len(plain := _plain(words)) >= TELLING]
+    return one.row.cause != NOT_OURS and any(words in line for words in known for line in lines)
 
 
 def _plain(words: str) -> str:

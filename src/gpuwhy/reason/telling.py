@@ -51,9 +51,12 @@ def _as_others(score: Score, reading: Reading) -> bool:
 
 
 _LACKS = re.compile(
-    r"\b(?:not|no|can't|couldn't|unknown|insufficient|exceeded|was low|non-zero|deprecated|requires?|please select)\b",
+    r"\b(?:not (?:found|a|valid|known|supported|allowed|permitted|viable|healthy)|no (?:such|matching|element)"
+    r"|no (?:installation|devices|configuration)|d(?:id|oes) not (?:find|exist)|do not create|could(?: not|n't)|can't|erroneous"
+    r"|unknown (?:flag|shorthand|command)|insufficient|exceeded|was low|non-zero|requires|please select|disconnected)\b",
     re.IGNORECASE,
 )
+"""How a text says, without a word of complaint, that something is not there or not as it should be."""
 
 
 def worth_telling(scores: Sequence[Score], status: Status) -> list[Score]:
