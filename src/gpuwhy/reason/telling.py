@@ -52,8 +52,9 @@ def _as_others(score: Score, reading: Reading) -> bool:
 
 _LACKS = re.compile(
     r"\b(?:not (?:found|a|valid|known|supported|allowed|permitted|viable|healthy)|no (?:such|matching|element)"
-    r"|no (?:installation|devices|configuration)|d(?:id|oes) not (?:find|exist)|do not create|could(?: not|n't)|can't|erroneous"
-    r"|unknown (?:flag|shorthand|command)|insufficient|exceeded|was low|non-zero|requires|please select|disconnected)\b",
+    r"|no (?:installation|devices|configuration)|d(?:id|oes) not (?:find|exist)|do not create|could(?: not|n't)"
+    r"|can't|erroneous|unknown (?:flag|shorthand|command)|insufficient|exceeded|was low|non-zero|requires|please select"
+    r"|disconnected)\b",
     re.IGNORECASE,
 )
 """How a text says, without a word of complaint, that something is not there or not as it should be."""
