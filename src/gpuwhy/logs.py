@@ -150,11 +150,23 @@ def _printed(told: Report, reading: Reading) -> bool:
 
 
 def _in_words(told: Report, reading: Reading, facts: Facts | None) -> Report:
-    """Plain words get the answer to a question; beside it, what is seen on this machine."""
+    """Plain words that no precedent knows get the answer to a question; beside it, what is seen on this machine."""
+    if _as_others_said(told, reading):
+        return told
     answer = answered(told, reading, rules().causes, lambda cause, said, read: remedies(cause, said, read, facts))
     if answer.guide is None or facts is None or not answer.facts:
         return answer
     return seen_here(answer, report([c for c in CAUSES if c.asked(facts)], facts, 0.0))
+
+
+_SAID = 24
+"""Characters that a precedent knows of a text, from which on this is a program's message and not somebody's words."""
+
+
+def _as_others_said(told: Report, reading: Reading) -> bool:
+    """Whether the cause that is told first is that of others whose program printed these words."""
+    closest = next(iter(alike(reading.excerpt)), None)
+    return bool(closest and told.causes and told.causes[0].id == closest.row.cause and closest.known >= _SAID)
 
 
 def _at(told: Report, place: Place, again: str, reading: Reading | None = None) -> Report:

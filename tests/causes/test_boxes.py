@@ -121,3 +121,17 @@ def test_names_of_a_cluster_are_the_texts_own() -> None:
     assert (plugin.namespace, plugin.daemonset) == ("nvidia", "nvdp-nvidia-device-plugin")
     assert (pod_of(text), node_of(text)) == ("train-9s7jw", "gpu-01")
     assert plugin_of("nothing").anew.endswith("nvidia-device-plugin-daemonset")
+
+
+def test_the_driver_of_a_rented_machine_is_not_ones_own() -> None:
+    text = "error starting container: Error response from daemon: nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.8, please update your driver"
+    first, second = explain_text(text).causes[0].fixes[:2]
+    assert first.text.startswith("Choose another machine: filter those on offer by CUDA 12.8 or newer")
+    assert "older than 12.8" in second.text
+
+
+def test_an_option_behind_the_image_is_the_programs_own() -> None:
+    text = "$ singularity exec --nv tf.sif python -c 'import torch'\nfailed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error\n"
+    assert not [fix for fix in explain_text(text).causes[0].fixes if "--bind /dev" in fix.command]
+    text = text.replace("exec --nv tf.sif", "exec --nv --contain tf.sif")
+    assert [fix for fix in explain_text(text).causes[0].fixes if "--bind /dev" in fix.command]

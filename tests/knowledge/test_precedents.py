@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 import pytest
+from msgspec import structs
 
 from gpuwhy.causes import CAUSES
 from gpuwhy.causes.text.asked import Asked
@@ -198,3 +199,49 @@ def test_a_few_lines_that_a_precedent_knows_are_answered_though_nothing_complain
     assert explain_text(said).causes[0].fixes[0].text == "Enable it by FROB=1"
     epochs = "\n".join(f"epoch {n}: loss 0.{n:03} accuracy 0.9{n:02}" for n in range(40))
     assert explain_text(f"{said}\n{epochs}\nfinished, all is well\n").causes == ()
+
+
+DAEMON = "docker: Error response from daemon: OCI runtime create failed: runc: no widget is mounted: unknown.\n"
+RUN = "$ docker run --gpus all app\nfailed to open the widget of the GPU: Operation not permitted\n"
+RAISED = 'Traceback (most recent call last):\n  File "a.py", line 1\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "cause"),
+    [
+        ("$ frob up -d\nfrob: 'widget' is not a frob command.\n", "is not a frob command", "other.not_gpu"),
+        (DAEMON, "no widget is mounted", "other.not_gpu"),
+        (RUN, "failed to open the widget", "driver.permission"),
+        (f"{RAISED}widgets.WidgetError: NO_WIDGET_PLATFORM_FOUND\n", "NO_WIDGET_PLATFORM", "cuda.missing_library"),
+        ("waiting failed: the widget of the GPU is not ready\n", "widget of the GPU is not ready", "driver.not_ready"),
+    ],
+)
+def test_a_precedent_speaks_where_nothing_else_names_a_cause(monkeypatch, text, said, cause):
+    """Also of what is no matter of the GPU; beside a container that did not start, an own error, plain words."""
+    given(monkeypatch, Precedent(says=(said,), cause=cause, do="Take the newer release 9 of the widget."))
+    told = explain_text(text)
+    assert told.causes[0].id == cause
+    assert told.causes[0].fixes[0].text == "Take the newer release 9 of the widget"
+
+
+def test_a_programs_own_error_stays_its_own_where_the_precedent_knows_another_line(monkeypatch):
+    given(monkeypatch, Precedent(says=("the widget is old",), cause="driver.missing", do="Take release 9 of it."))
+    own = f"the widget is old\n{RAISED}mine.ConfigError: no such option\n"
+    assert explain_text(own).causes[0].id == "other.not_gpu"
+
+
+def test_what_is_harmless_is_no_failure_by_a_precedent_alone(monkeypatch):
+    given(monkeypatch, Precedent(says=("widget not registered",), cause="other.not_gpu", do="Ignore the line."))
+    assert explain_text("[W] widget not registered: an error of no account\n").status == "healthy"
+
+
+def test_the_only_way_goes_before_what_the_text_shows(monkeypatch):
+    """As where a pod of MicroK8s fails: what its message alone suggests is another distribution's."""
+    said = "nvidia-container-cli.real: initialization error: load library failed: libnvidia-ml.so.1"
+    text = f"$ microk8s enable nvidia\n{said}\n"
+    do = "Let MicroK8s use the host's own driver and enable the add-on anew."
+    row = Precedent(says=("microk8s", "load library failed: libnvidia-ml.so.1"), cause="driver.missing", do=do)
+    for only in (False, True):
+        given(monkeypatch, structs.replace(row, only=only))
+        first = explain_text(text).causes[0].fixes[0].text
+        assert first.startswith("Let MicroK8s use") == only

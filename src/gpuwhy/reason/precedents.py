@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from msgspec import structs
 
@@ -22,73 +22,93 @@ from gpuwhy.reason.settle import PRECEDENT
 from gpuwhy.reason.tally import Odds, Point, Score
 
 NOT_OURS = "other.not_gpu"
-UNTOLD = frozenset({"python.runtime", "ending.own", "ending.usage"})
-"""Messages that tell no more than that a program ended, and in which words."""
-TITLE = "title."
-"""The family of words that name no message: a precedent that knows the whole line knows more."""
 WEIGHT = 1.5
 """Log-odds of the cause that the closest precedents had, beside messages that say something."""
 FIRM = 3.0
 """The same beside messages that say hardly anything."""
+NEXT = 0.8
+"""The part of it for the cause of one that is less close."""
 VAGUE = 0.25
 """A share of the best cause below which messages, though known, say hardly anything."""
+TELLING = 14
+"""Characters of a phrase from which on it tells more than the name of an error does."""
 ENOUGH = 40
 """Characters of a phrase by which its line is found."""
 
 
 def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading: Reading) -> Odds:
     """The odds, and what precedents add to them where the messages themselves find no cause."""
-    found, own = alike(reading.excerpt), _own_words(odds)
-    named = [one for one in found if own and _knows(one, own)]
-    surest = max((one.confidence for one in odds.scores() if not _hardly_speaks(one, bool(named))), default=0.0)
+    found = alike(reading.excerpt)
+    ended = any(_ends_so(one, reading) for one in found)
+    surest = max((score.confidence for score in odds.scores() if not _hardly_speaks(score, ended)), default=0.0)
     if surest >= FOUND:
         return odds
-    points = _points(named or found, reading, surest < VAGUE)
-    return _outspoken(odds, points, bool(named)).heard(points) if points else odds
-
-
-def _points(found: Sequence[Alike], reading: Reading, vague: bool) -> dict[str, Point]:
-    """What precedents say, the closest of each cause; beside messages that say something those of other lines."""
-    said = [one for one in reading.symptoms if not vague and not one.signature.startswith(TITLE)]
+    vague = surest < VAGUE
+    said = [one for one in reading.symptoms if not vague and not _names_none(one) and not _is_title(one)]
     known = [" ".join(one.text.lower().split()) for one in said]
     points: dict[str, Point] = {}
     for one in found:
         if not any(_start(one) in line for line in known):
-            points.setdefault(one.row.cause, _point(one, reading, FIRM if vague else WEIGHT))
-    return points
+            weight = (FIRM if vague else WEIGHT) * (NEXT if points else 1.0)
+            points.setdefault(one.row.cause, _point(one, reading, weight))
+    return (_of_messages(odds, ended, points) if vague else odds).heard(points) if points else odds
 
 
-def _own_words(odds: Odds) -> str:
-    """The words in which a program says of itself why it ends, where nothing else speaks for its own fault.
+_NO_MORE = ("title.trouble", "container.generic", "container.cli")
+"""Messages that name no cause, or tell no more than that a container did not start."""
+_OWN = ("python.runtime", "ending.own", "ending.usage", "loader.cannot_open")
+"""Those by which a program's own error is held for no matter of the GPU."""
+
+
+def _names_none(symptom: Symptom) -> bool:
+    return symptom.signature.startswith(_NO_MORE)
+
+
+def _is_title(symptom: Symptom) -> bool:
+    """Whether it is words that name no message: a precedent that knows the whole line knows more."""
+    return symptom.signature.startswith("title.")
+
+
+def _hardly_speaks(score: Score, ended: bool) -> bool:
+    """Whether a cause has nothing for it but what names none, or words that anybody may use of it."""
+    titles = score.confidence < FOUND and all(_is_title(point.symptom) for point in score.points)
+    return titles or _says_nothing(score.points, ended)
+
+
+def _says_nothing(points: Sequence[Point], ended: bool) -> bool:
+    """Whether a cause has nothing for it but messages that name none, or as no matter of the GPU an error of its own.
+
+    Such an error counts, unless it is Python's plainest or a precedent knows the words it ended with.
+    """
+    if not points:
+        return False
+    own = _OWN if ended else _OWN[:1]
+    mine = all(one.clue.cause == NOT_OURS and one.symptom.signature.startswith(own) for one in points)
+    return mine or all(_names_none(one.symptom) for one in points)
+
+
+def _ends_so(one: Alike, reading: Reading) -> bool:
+    """Whether a precedent of a cause of ours knows the words by which the program ended, or one of the messages.
 
     What a test compares are values, no words of the stack.
     """
-    score = next((one for one in odds.scores() if one.cause == NOT_OURS and _says_nothing(one, own=True)), None)
-    texts = [point.symptom.text for point in score.points] if score else []
-    compared = any(text.startswith("AssertionError") for text in texts)
-    return "" if compared else " ".join(" ".join(texts).lower().split())
+    if reading.ending.type == "AssertionError":
+        return False
+    said = [str(reading.ending), *(symptom.text for symptom in reading.symptoms if symptom.signature.startswith(_OWN))]
+    lines = [" ".join(line.lower().split()) for line in said]
+    known = [plain for words in one.row.says if len(plain := _plain(words)) >= TELLING]
+    return one.row.cause != NOT_OURS and any(words in line for words in known for line in lines)
 
 
-def _knows(one: Alike, words: str) -> bool:
-    """Whether a phrase of a precedent stands in some words."""
-    return any(" ".join(one.filled(said).split("*")[0].lower().split()) in words for said in one.row.says)
+def _plain(words: str) -> str:
+    """The longest part of a phrase that is words only."""
+    return max(re.split(r"<[a-z_]+>|\*", " ".join(words.lower().split())), key=len).strip()
 
 
-def _outspoken(odds: Odds, points: Mapping[str, Point], named: bool) -> Odds:
-    """The odds, without what only says that the program ended in words of its own, where others knew these words."""
-    return odds.plus({NOT_OURS: -odds.whole[NOT_OURS]}) if named and NOT_OURS not in points else odds
-
-
-def _hardly_speaks(score: Score, own: bool) -> bool:
-    """Whether a cause has nothing for it but that something ended, or words that anybody may use of it."""
-    titles = score.confidence < FOUND and all(p.symptom.signature.startswith(TITLE) for p in score.points)
-    return titles or _says_nothing(score, own)
-
-
-def _says_nothing(score: Score, own: bool) -> bool:
-    """Whether a cause has nothing for it but that an error names no GPU: of Python, or in the program's own words."""
-    untold = UNTOLD if own else UNTOLD - {"ending.own", "ending.usage"}
-    return score.cause == NOT_OURS and all(p.symptom.signature in untold for p in score.points)
+def _of_messages(odds: Odds, ended: bool, named: Collection[str]) -> Odds:
+    """The odds without what names no cause: it speaks a little for many, and together would outweigh a precedent."""
+    kept = {cause: said for cause, said in odds.points.items() if cause in named or not _says_nothing(said, ended)}
+    return Odds(kept, {cause: value for cause, value in odds.whole.items() if cause in kept})
 
 
 def with_their_cure(rules: Rules, shown: Sequence[Shown], reading: Reading, facts: Facts | None) -> tuple[Shown, ...]:
@@ -153,4 +173,9 @@ def _said(one: Alike, reading: Reading) -> Symptom:
     """The line that the precedent knows, as a message."""
     lines = reading.excerpt.splitlines()
     line = next((n for n, text in enumerate(lines, 1) if _start(one) in text.lower()), len(lines))
-    return Symptom(PRECEDENT, line, lines[line - 1][:400] if lines else "")
+    harmless = one.row.cause == NOT_OURS and one.row.do.startswith(_HARMLESS)
+    return Symptom(PRECEDENT, line, lines[line - 1][:400] if lines else "", role="harmless" if harmless else "error")
+
+
+_HARMLESS = ("Ignore", "Go on", "Nothing", "No action", "Leave the line", "Leave it")
+"""How a cure begins that says that there is nothing to cure."""

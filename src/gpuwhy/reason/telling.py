@@ -51,12 +51,30 @@ def status_of(scores: Sequence[Score], reading: Reading) -> Status:
 
 
 def _as_others(score: Score, reading: Reading) -> bool:
-    """Whether a text that complains says what others had this cause with; a few lines are pasted to be asked about."""
-    few = len(reading.excerpt.strip()) <= PASTED
-    if score.cause == INNOCENT and any(one.role == "harmless" for one in reading.symptoms):
+    """Whether a text that complains, or tells what is not there, says what others said who had this cause.
+
+    A few lines are pasted to be asked about, so that those need not complain.
+    """
+    notes = any(symptom.role == "harmless" for symptom in reading.symptoms)
+    if (
+        not of_others(score)
+        or all(p.symptom.role == "harmless" for p in score.points)
+        or (notes and score.cause == INNOCENT)
+    ):
         return False
+    few = len(reading.excerpt.strip()) <= PASTED
     asked = few and (score.cause != INNOCENT or bool(_REFUSED.search(reading.excerpt)))
-    return of_others(score) and (asked or complains(reading.excerpt))
+    return asked or complains(reading.excerpt) or (not notes and bool(_LACKS.search(reading.excerpt)))
+
+
+_LACKS = re.compile(
+    r"\b(?:not (?:found|a|valid|known|supported|allowed|permitted|viable|healthy)|no (?:such|matching|element)"
+    r"|no (?:installation|devices|configuration)|d(?:id|oes) not (?:find|exist)|do not create|could(?: not|n't)"
+    r"|can't|erroneous|unknown (?:flag|shorthand|command)|insufficient|exceeded|was low|non-zero|requires|please select"
+    r"|disconnected)\b",
+    re.IGNORECASE,
+)
+"""How a text says, without a word of complaint, that something is not there or not as it should be."""
 
 
 def worth_telling(scores: Sequence[Score], status: Status) -> list[Score]:

@@ -18,7 +18,7 @@ _WORDS = {
     "ray": r"^\((?:\w+ )?pid=\d+(?:, ip=[\d.]+)?\)|\bray[./](?:get|init|remote|tune|util|_private|worker)",
     "singularity": r"singularity|apptainer|\.sif\b", "plugin": r"device[- ]plug-?in",
     "containerd": r"(?<![./\w])containerd(?![./\w])|\bk3s\b|\brke2\b|microk8s|crictl|pod sandbox|runtime ?class|gpu-operator",
-    "image": r"^\s*(?:#\d+ )?(?:RUN|FROM) |\bdocker build|=> ERROR \[|^Step \d+/\d+ :",
+    "image": r"^\s*(?:#\d+ )?(?:RUN|FROM) |\bdocker build|=> ERROR \[|^Step \d+/\d+ :|failed to solve: |returned a non-zero code: ",
     "jetson": r"\bjetson\b|\b(?:the|my) nano\b|(?<!non-)\btegra(?! platform: \S+ file not found)|\bjetpack\b|\bl4t\b|aarch64-linux-gnu/(?:tegra|nvidia)/|\borin\b|\bxavier\b|\bnvmap|^# R3\d \(release\)|nv_tegra|libnvdla|\bnvgpu\b|NvMapMem", "rocm": r"\+rocm\d|No HIP GPUs|\bhipError\w+|\bgfx\d{3,4}\b|hsa_status",
     "tcc": r"\bTCC\b|data ?cent(?:er|re) mode",
     "wsl1": r"\bWSL ?1\b(?!/)|\b4\.4\.0-\d+-Microsoft\b|Version 10\.0\.1(?:[0-8]\d{3}|904[0-3])\b|Windows 10[^\n]{0,12}\b1[5-9]0[39]\b",

@@ -95,6 +95,10 @@ def step_without(case: Asked) -> Ways:
 
 _WANTED = worded(r"unsatisfied condition: cuda ?>= ?(\d+\.\d+)")
 _DEBIAN = worded(r"\bDebian(?: GNU/Linux)? ?(1[1-3])\b|\b(bullseye|bookworm|trixie)\b")
+_RENTED = worded(
+    r"\brunpod\b|\bvast\.?ai\b|\bsalad(?:cloud)?\b|\btensordock\b|error starting container: Error response"
+)
+"""Machines of which only a container is one's own; the last are RunPod's own words."""
 _NAMED = {"bullseye": "11", "bookworm": "12", "trixie": "13"}
 _OWN = {"11": 470, "12": 535, "13": 550}
 """The driver that each Debian has itself."""
@@ -129,6 +133,10 @@ def required(case: Asked) -> Ways:
     if not found or least is None:
         return
     native = least.native or least.driver
+    if _RENTED.search(case.text):
+        yield tried(f"Choose another machine: filter those on offer by CUDA {found[1]} or newer (RunPod: Additional filters, CUDA versions; Vast.ai: Max CUDA) and start the container there: the driver is the provider's, and no pod can update it", "")  # fmt: skip
+        yield tried(f"Or take a template or tag of the image for a CUDA older than {found[1]}, which this machine's driver runs", "")  # fmt: skip
+        return
     speaks = case.speaks or cuda_of_driver(case.driver) or ""
     told = f" (it has {case.driver}, which speaks {speaks})" if case.driver and speaks else ""
     if case.windows or "wsl" in case.tools:

@@ -44,7 +44,8 @@ def devices_by_hand(case: Asked) -> Ways:
         yield rooted("Where docker answers that it cannot select a device driver: register the toolkit's runtime first", on.engine("sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker"))  # fmt: skip
 
 
-_CONTAINED = re.compile(r"^((?:singularity|apptainer) (?:exec|run|shell)\b.*?)\s(?:-c|-C|--contain|--containall)(?=\s)(.*)$")  # fmt: skip
+_CONTAINED = re.compile(r"^((?:singularity|apptainer) (?:exec|run|shell)\b(?:(?!\.sif\b|\.s?img\b|://).)*?)(?<!python)(?<!python3)(?<!bash)(?<!\bsh)\s(?:-c|-C|--contain|--containall)(?=\s)(.*)$")  # fmt: skip
+"""Options of the container stand before the image: what comes behind it is the program's own."""
 
 
 def contained(case: Asked) -> Ways:

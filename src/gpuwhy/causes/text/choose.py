@@ -54,20 +54,21 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     hosted, alone = _of_the_place(cause, case)
     shown, cures = (*plainly(cause, case), *evident(cause, case)), _cures(cause, case)
     if cures and decisive(cause, case):
-        return _looks_later(_at_hand(_once((*shown, *cures[0])), case, 1), _here(case))
+        return _looks_later(_at_hand(_once((*cures[0], *shown)), case, 1), _here(case))
     if alone:
         return _looks_later(_at_hand(_once((*shown, *_among(cures, hosted))), case, len(shown) + len(cures)))
     here = (_for_here(fix, case) for fix in (*hosted, *_by_place(cause, case)))
     board, named = _of_the_board(cause, case), room.named(symptoms, reading)
     known = (*shown, *board, *told_to_clash(cause, case), *room.first(case), *named)
     told = (*(_for_here(fix, case) for fix in known), *_exactly(cause, case))
-    rest = (
-        fix for fix in _of_the_room(room, case, reading) if not (told or cures) or not fix.command.endswith(" PACKAGE")
-    )
+    general = _of_the_room(room, case, reading)
+    rest = [fix for fix in general if not (told or cures) or not fix.command.endswith(" PACKAGE")]
+    if cures:  # who cured it tells more than to look after it
+        rest = [fix for fix in rest if not fix.text.startswith(_ONLY_TO_LOOK)]
     made = (*told, *_among(cures, _first_for_here((*here, *rest), case)))
     once = _once(tuple(reaching(tuple(same_release(cause, made, case)), case)))
     kept = _for_users(cause, case, in_its_tongue(cause, case, once))
-    return _looks_later(_at_hand(kept, case, len(told) + len(cures)), _here(case))
+    return _looks_later(_at_hand(kept, case, len(told) + len(cures)), _here(case)) or general
 
 
 def cured(cause: str, reading: Reading, facts: Facts | None = None) -> tuple[Fix, ...]:
@@ -79,6 +80,8 @@ def cured(cause: str, reading: Reading, facts: Facts | None = None) -> tuple[Fix
     return tuple(_at_hand(list(same_release(cause, cures, case)), case, 1))
 
 
+_ONLY_TO_LOOK = ("Read the last line of the traceback", "The program tells why it ends")
+"""How what is said of an error of the program's own begins, where nothing is known of it."""
 _CONTAINED = frozenset({"container", "docker", "podman", "compose", "kubernetes", "singularity", "slurm"})
 
 
