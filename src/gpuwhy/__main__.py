@@ -16,7 +16,7 @@ def _isolate() -> None:
     steered = any(os.environ.get(name) for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT"))
     if not steered and "" not in sys.path and sys.path[:1] != [_folder()]:
         return
-    code = f"import sys; sys.path.append({root!r}); from gpuwhy.__main__ import main; main()"
+    code = f"import sys; {root!r} in sys.path or sys.path.insert(0, {root!r}); from gpuwhy.__main__ import main; main()"
     options = ["-u"] if sys.stdout is not None and getattr(sys.stdout, "write_through", False) else []
     with contextlib.suppress(OSError):
         os.execv(sys.executable, [sys.executable, "-I", *options, "-c", code, *sys.argv[1:]])
