@@ -64,8 +64,10 @@ _ENDED = ("tensorflow-gpu",)
 def _is_gap(pin: Pin) -> bool:
     """Whether the release lies between those that are known, and is none of them."""
     asked, known = parsed(pin.version), rows(pin.name)
-    if not known or asked is None or asked.is_prerelease or asked.local:
+    if not known or asked is None or asked.local:
         return False
+    if asked.is_prerelease:  # the index dropped the trial versions of TensorFlow 2.5 and older
+        return not asked.is_devrelease and not pin.indexes and published.is_missing(pin.name, pin.version)
     oldest, newest = parsed(known[0].version), parsed(known[-1].version)
     if pin.name == "jaxlib" and oldest is not None and asked < oldest:
         return True  # its makers took the older ones from the index
