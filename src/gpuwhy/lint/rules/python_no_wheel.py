@@ -28,6 +28,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _named(scope)
     yield from _guests(scope)
     yield from _refusing(scope)
+    yield from _without_sources(scope)
     yield from _compiled(scope)
     yield from _brought(scope)
     yield from _demanding(scope)
@@ -84,6 +85,25 @@ def _refusing(scope: Scope) -> Iterator[Mistake]:
                 f"{pin.name}=={pin.version} does not take Python {span(tuple(here))} ({scope.environment.python_from})"
             )
             yield RULE.mistake(pin.place, text, asked.SOURCE, f"use another Python, or another {pin.name}")
+
+
+def _without_sources(scope: Scope) -> Iterator[Mistake]:
+    """A pinned release with wheels for older Pythons alone, and nothing that pip could build."""
+    used, stage = scope.environment.pythons, scope.environment
+    if not used or stage.locked or stage.other_index or not scope.for_gpus:
+        return
+    for pin in filter(_is_plain, scope.pins):
+        last = published.last_python(pin.name, pin.version)
+        if last and all(numbers(python)[:2] > numbers(last) for python in used):
+            has = f"{pin.name} {pin.version} has wheels up to Python {last} and no sources"
+            text = f"{has}: none for {span(used)} ({stage.python_from})"
+            yield RULE.mistake(pin.place, text, published.SOURCE, f"use Python {last}, or a newer {pin.name}")
+
+
+def _is_plain(pin: Pin) -> bool:
+    """Whether a pin names one release of the default index, and no other check here reads its wheels."""
+    plain = pin.installed and pin.name not in JUDGED and not pin.marker and not pin.arms and not pin.indexes
+    return plain and bool(pin.version)
 
 
 def _compiled(scope: Scope) -> Iterator[Mistake]:
@@ -161,8 +181,7 @@ PYTORCH_BUILDS = ("torch", "torchvision", "torchaudio")
 
 def _last_python(pin: Pin, used: tuple[str, ...]) -> str:
     """The newest Python of a pinned release's wheels, where all of the file's are newer."""
-    plain = pin.installed and pin.name not in JUDGED and not pin.marker and not pin.arms and not pin.indexes
-    newest = compiled.newest_python(pin.name, pin.version) if plain and pin.version else ""
+    newest = compiled.newest_python(pin.name, pin.version) if _is_plain(pin) else ""
     return newest if newest and all(numbers(p)[:2] > numbers(newest) for p in used) else ""
 
 
