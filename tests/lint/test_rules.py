@@ -798,6 +798,13 @@ def test_an_image_that_is_built_in_the_folder_has_a_python(compose, silent):
     assert ("python-unnamed" not in [m.rule for m in result.mistakes]) is silent
 
 
+@pytest.mark.parametrize("readme, told", [("Python 3.7.13", True), ("Python 3.6", False), ("Python 3.6 or 3.7", False)])
+def test_the_python_that_a_readme_names_has_no_wheel(readme, told):
+    files = {"requirements.txt": "tensorflow==1.10.0\nprotobuf<3.20\n", "README.md": f"Tested with {readme}.\n"}
+    result = check(files)
+    assert ("python-no-wheel" in [one.rule for one in result.mistakes]) is told
+
+
 def test_tensorflow_1_pinned_beside_an_open_one():
     files = {"setup.py": "from setuptools import setup\nsetup(name='a', install_requires=['tensorflow'])\n"}
     beside = {"requirements-gpu.txt": "tensorflow-gpu==1.12\n"}

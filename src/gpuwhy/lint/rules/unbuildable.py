@@ -42,7 +42,8 @@ _BROKEN = {
         ">=0.18,<0.22", "", "setuptools 66 and newer refuse its setup.py (extras_require)", _OLD_TOOLS, _GYM
     ),
     "absl-py": Broken(
-        "<0.10", "3.10", "its setup.py takes 3.10 for older than 3.4", "take absl-py>=0.10, or Python 3.9", _TRIED, False
+        "<0.10", "3.10", "its setup.py takes 3.10 for older than 3.4", "take absl-py>=0.10, or Python 3.9", _TRIED,
+        False,
     ),
     "pathtools": Broken("", "3.12", _NO_IMP, "take Python 3.11, or wandb>=0.16", _TRIED, False),
     "resampy": Broken("==0.2.2", "3.12", _NO_IMP, "take resampy>=0.3", _TRIED, False),
