@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -46,6 +47,12 @@ class Clash(NamedTuple):
         """The packages that take part."""
         return {self.asking.name, self.asking.other, self.bringer, self.against.split()[0]}
 
+    @property
+    def given_up(self) -> set[str]:
+        """The packages without whose bounds it is none: the one that the file asks for, else who asks as well."""
+        own = " is asked for" in self.against
+        return {self.asking.other} if own else {self.asking.other, self.asking.name, self.bringer} - {""}
+
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """Each command's packages at once, on every Python that it may run on."""
@@ -56,7 +63,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
         if not solving.is_compared(scope, step):
             continue
         clash = _clash(scope, pins)
-        found = [*_told_apart(scope, pins, clash)] if clash else []
+        found = [*_told_apart(scope, pins)] if clash else []
         yield from map(_mistake, found)
         if found:
             return
@@ -64,19 +71,27 @@ def check(scope: Scope) -> Iterator[Mistake]:
             yield from _apart(scope, pins)
 
 
-def _told_apart(scope: Scope, pins: list[Pin], clash: Clash | None) -> Iterator[Clash]:
-    """The first clash and those that are left without its lines: each would stop the installer by itself."""
-    paired = {mistake.place for mistake in pair_mismatch.check(scope)}
-    if paired:
-        pins = _freed(pins, {pin.name for pin in pins if pin.place in paired})
-        clash = _clash(scope, pins)
+def _told_apart(scope: Scope, pins: list[Pin]) -> Iterator[Clash]:
+    """The first clash and those that are left without its lines: each would stop the installer by itself.
+
+    What was freed may be another release than the file asks for, so nothing is said of it.
+    """
+    freed = _paired(scope, pins)
     for _ in range(_MANY):
+        clash = _clash(scope, _freed(pins, freed))
         if clash is None:
             return
-        if scope.for_gpus or _is_of_gpus(clash):
+        if not freed & clash.names and (scope.for_gpus or _is_of_gpus(clash)):
             yield clash
-        pins = _freed(pins, clash.names)
-        clash = _clash(scope, pins)
+        freed |= clash.given_up
+
+
+def _paired(scope: Scope, pins: list[Pin]) -> set[str]:
+    """The packages of which another rule says already that they do not go with a pin."""
+    told = [*pair_mismatch.check(scope)]
+    lines = {int(line) for mistake in told for line in re.findall(r"\(line (\d+)\)", mistake.text)}
+    lines |= {mistake.place.line for mistake in told if "(line " not in mistake.text}
+    return {pin.name for pin in pins if pin.place.line in lines}
 
 
 def _freed(pins: list[Pin], names: set[str]) -> list[Pin]:
