@@ -166,6 +166,14 @@ BAD = [
     ("no-solution", "requirements.txt", "torch==2.9.1\ngradio==5.25.1\nhuggingface-hub==0.26.2\n", 2),
     ("no-solution", "requirements.txt", "torch==2.9.1\nflask==2.0.1\nwerkzeug==1.0.1\n", 2),
     ("no-solution", "requirements.txt", "torch==2.9.1\neinops==0.6.0\neinops==0.7.0\n", 3),
+    ("no-solution", "requirements.txt", "torch==2.9.1\nflask==2.0.1\nwerkzeug==1.0.1\ngradio==5.25.1\nhuggingface-hub==0.26.2\n", 4),
+    ("no-solution", "requirements.txt", "torch==2.9.1\ntorchvision==0.23.0\nflask==2.0.1\nwerkzeug==1.0.1\n", 3),
+    ("no-solution", "requirements.txt", "tensorflow==1.12.0\nflask==2.0.1\nwerkzeug==1.0.1\n", 2),
+    ("no-such-release", "requirements.txt", "# Python 3.7\ntensorflow-gpu==2.3.0rc0\n", 2),
+    ("unbuildable", "Dockerfile", "FROM python:3.12\nRUN pip install torch==2.4.1 wandb==0.15.12\n", 2),
+    ("unbuildable", "Dockerfile", "FROM python:3.11\nRUN pip install torch==2.4.1 'numpy<2'\nRUN pip install absl-py==0.9.0\n", 3),
+    ("unbuildable", "requirements.txt", "torch==2.4.1\nmarkupsafe==1.0\n", 2),
+    ("unbuildable", "requirements.txt", "torch==2.4.1\ngym==0.18.0\n", 2),
     ("cog-key", "cog.yaml", "image: r8.im/a/b\nbuild:\n  dockerfile: Dockerfile\n  cog_runtime: true\npredict: p.py:P\n", 3),
     ("cog-key", "cog.yaml", 'build:\n  python_version: "3.11"\ngpu: true\npredict: p.py:P\n', 3),
     ("unstated-limit", "requirements.txt", "torch==2.9.1\ntransformers<5\ndatasets==2.14.6\n", 3),
@@ -451,6 +459,9 @@ SILENT = [
     ("requirements.txt", "-f https://download.pytorch.org/whl/torch_stable.html\ntorch==2.0.1+cpu\nnumpy<2\n"),
     ("requirements.txt", "torch==2.9.1\neinops==0.6.0; python_version<'3.8'\neinops==0.7.0; python_version>='3.8'\n"),
     ("requirements.txt", "torch==2.9.1\neinops>=0.6.0\neinops==0.7.0\n"),
+    ("requirements-cpu.txt", "# Python 3.10\ntensorflow==2.12.0rc0\n"),
+    ("Dockerfile", "FROM python:3.11\nRUN pip install torch==2.4.1 'numpy<2' wandb==0.15.12\n"),
+    ("requirements.txt", "# Python 3.6\ntensorflow==1.12.0\nprotobuf<3.20\nmarkupsafe==1.0\nabsl-py==0.6.1\n"),
     ("requirements.txt", "torch==2.9.1\nfunctools32==3.2.3.post2; python_version<'3'\nnetworkx==3.5\n"),
     (".devcontainer/devcontainer.json", '{"image": "somebody/trainer",\n"postCreateCommand": "pip install torch==2.3.1+cu121"}'),
     ("Dockerfile", "FROM somebody/trainer:1.0\nRUN pip install tensorflow-addons tensorflow\n"),
@@ -785,6 +796,13 @@ def test_an_image_that_is_built_in_the_folder_has_a_python(compose, silent):
     beside = {"docker-compose.yml": f"services:\n  app:\n    {compose}"}
     result = check({"requirements.txt": "tensorflow==2.10.1\nnumpy<2\n"}, beside=beside)
     assert ("python-unnamed" not in [m.rule for m in result.mistakes]) is silent
+
+
+@pytest.mark.parametrize("readme, told", [("Python 3.7.13", True), ("Python 3.6", False), ("Python 3.6 or 3.7", False)])
+def test_the_python_that_a_readme_names_has_no_wheel(readme, told):
+    files = {"requirements.txt": "tensorflow==1.10.0\nprotobuf<3.20\n", "README.md": f"Tested with {readme}.\n"}
+    result = check(files)
+    assert ("python-no-wheel" in [one.rule for one in result.mistakes]) is told
 
 
 def test_tensorflow_1_pinned_beside_an_open_one():

@@ -4,7 +4,8 @@
 
 Only the index page and the METADATA of one Linux or pure wheel of each release are read. A release without a wheel is
 kept with nothing: what it asks for is not known. What was read stays in the journal, a line a project; the projects are
-those of asked.txt beside this file, which grows with what requirement files of GPU projects name.
+those of asked.txt beside this file, which grows with what requirement files of GPU projects name. A project that only
+the table has keeps its rows; what it asks of one that came later is in them when it is named and read anew.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ def main(journal: Path, named: list[str]) -> int:
     read: dict[str, list[Release]] = {}
     for line in journal.read_text().splitlines() if journal.exists() else ():
         read.update(json.loads(line))
-    web, index = Web(THREADS), address()
+    web, index, kept = Web(THREADS), address(), json.loads(OUT.read_text())["packages"]
     with journal.open("a") as out:
-        for project in dict.fromkeys(named or [p for p in PROJECTS if p not in read]):
+        for project in dict.fromkeys(named or [p for p in PROJECTS if p not in read and p not in kept]):
             try:
                 read[project] = releases(web, index, project)
             except WebError as error:
@@ -54,7 +55,7 @@ def main(journal: Path, named: list[str]) -> int:
             out.write(json.dumps({project: read[project]}, separators=(",", ":")) + "\n")
             out.flush()
     wanted = frozenset(PROJECTS)
-    save({name: rows(name, found, wanted) for name, found in read.items() if found and name in wanted})
+    save(kept | {name: rows(name, found, wanted) for name, found in read.items() if found and name in wanted})
     return 0
 
 
@@ -85,6 +86,8 @@ def requires(web: Web, listed: list[IndexFile]) -> Said:
     wheels = [f for f in listed if f.name.endswith(".whl") and re.search(r"any\.whl|linux\S*x86_64", f.name)]
     texts = [metadata(web, wheel) for wheel in {wheels[0], wheels[-1]}] if wheels else []
     said = [_lines(text) for text in texts if text is not None]
+    if not said:
+        return None
     return [line if all(line in one for one in said) else name for line in said[0] if (name := _shared(line, said))]
 
 

@@ -2,6 +2,7 @@
 
     python -m tools.harvest.published NAMES.txt          # writes knowledge/data/names.bin and published.json
     python -m tools.harvest.published NAMES.txt --more   # only asks for what published.json has not yet
+    python -m tools.harvest.published NAMES.txt --anew   # asks for all of published.json and these, not for the names
 
 names.bin is a filter of bits: a name that it does not hold is not on the index; one in twenty of those passes.
 """
@@ -28,7 +29,7 @@ DATA = Path(__file__).resolve().parents[2] / "src/gpuwhy/knowledge/data"
 BITS_EACH = 6
 THREADS = 12
 NOT_HERE = -1
-MANY = 500
+MANY = 1500
 """A package with more releases makes a new one every day; its numbers are no news."""
 
 
@@ -36,10 +37,11 @@ def main() -> int:
     """Ask for the list of names, then for each package of the file."""
     web, index = Web(THREADS), address()
     wanted = {*Path(sys.argv[1]).read_text().split()}
-    rows: dict[str, list[list[str]]] = {}
-    if "--more" in sys.argv:
-        rows = json.loads((DATA / "published.json").read_text())["packages"]
-    else:
+    held: dict[str, list[list[str]]] = json.loads((DATA / "published.json").read_text())["packages"]
+    rows = held if "--more" in sys.argv else {}
+    if "--anew" in sys.argv:
+        wanted |= {*held}
+    elif "--more" not in sys.argv:
         got = web.page(index, "text/html")
         names = re.findall(r'<a href="([^"/]+)/"', got[1].decode()) if got else []
         (DATA / "names.bin").write_bytes(filter_of(names))
@@ -81,16 +83,22 @@ def filter_of(names: Iterable[str]) -> bytes:
 
 
 def releases(project: str, listed: list[IndexFile]) -> list[list[str]]:
-    """[what it demands of Python, the newest Python of its wheels for Linux, releases], neighbours together."""
+    """[what it demands of Python, the newest Python of its wheels for Linux, releases], neighbours together.
+
+    The newest Python has a ! behind it where there are no sources to build for another one.
+    """
     python: dict[Version, str] = {}
     newest: dict[Version, int] = {}
+    sources: set[Version] = set()
     for one in listed:
         for version, minor in wheels(one.name) or _other(project, one.name):
             python.setdefault(version, one.python.replace(" ", ""))
             newest[version] = max(newest.get(version, NOT_HERE), minor)
+            sources |= {version} if not one.name.endswith(".whl") else set()
     rows: list[list[str]] = []
     for version in sorted(newest) if len(newest) <= MANY else ():
-        key = [python[version], _shown(newest[version])]
+        alone = "!" if 0 < newest[version] < ANY and version not in sources else ""
+        key = [python[version], _shown(newest[version]) + alone]
         if not rows or rows[-1][:2] != key:
             rows.append([*key, ""])
         rows[-1][2] = f"{rows[-1][2]} {version}".strip()

@@ -23,6 +23,7 @@ class Published(msgspec.Struct, frozen=True):
 
     python: str
     newest: str
+    sources: bool = True  # False where there is nothing to build for another Python
 
 
 class _Table(msgspec.Struct, frozen=True):
@@ -63,8 +64,19 @@ def releases(name: str) -> dict[Version, Published]:
     """Every release of a package that was asked for; {} for others."""
     rows = msgspec.json.decode(_table()[name], type=list[tuple[str, str, str]]) if name in _table() else []
     return {
-        Version(version): Published(python, newest) for python, newest, versions in rows for version in versions.split()
+        Version(version): Published(python, newest.rstrip("!"), not newest.endswith("!"))
+        for python, newest, versions in rows
+        for version in versions.split()
     }
+
+
+def last_python(name: str, version: str) -> str:
+    """The newest Python that a release without sources has a wheel for; '' where it has some, or is not known."""
+    try:
+        found = releases(name).get(Version(version))
+    except InvalidVersion:
+        return ""
+    return found.newest if found and not found.sources else ""
 
 
 def is_missing(name: str, version: str) -> bool:

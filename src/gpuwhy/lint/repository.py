@@ -1,6 +1,7 @@
 """Repository: what the other files of a repository say of one file: its Python, its lock, its indexes, its images.
 
-A rule that says "nothing here …" asks it first. Whatever is found here only holds findings back, it makes none.
+A rule that says "nothing here …" asks it first. Whatever is found here only holds findings back, it makes none; but for
+a Python that is named, and that has no wheel of a framework.
 """
 
 from __future__ import annotations
@@ -84,16 +85,27 @@ class Repository:
         return any(self._near(path) and _name(path).startswith("readme") for path in self._paths)
 
     @cached_property
-    def pythons(self) -> tuple[str, ...]:
-        """The Pythons that other files name for this one; () where none does."""
+    def _naming(self) -> dict[str, tuple[str, ...]]:
+        """The files that name Pythons for this one, and which."""
         own = posixpath.basename(self.path)
-        found: list[str] = []
+        found: dict[str, tuple[str, ...]] = {}
         for path, text in self._texts(lambda one: self._near(one) or _is_dockerfile(one)):
             if not self._near(path) and not _installs(text, own):
                 continue
             named = named_pythons(_name(path), text, own)
-            found += named if PYTHONS[-1] not in named else ()  # ">=3.8" keeps nobody from the newest
-        return tuple(dict.fromkeys(found))
+            if named and PYTHONS[-1] not in named:  # ">=3.8" keeps nobody from the newest
+                found[path] = named
+        return found
+
+    @cached_property
+    def pythons(self) -> tuple[str, ...]:
+        """The Pythons that other files name for this one; () where none does."""
+        return tuple(dict.fromkeys(python for named in self._naming.values() for python in named))
+
+    @property
+    def naming(self) -> str:
+        """The first file that does."""
+        return next(iter(self._naming), "")
 
     def locked(self, name: str) -> tuple[str, ...]:
         """The releases of a package that locks and compiled requirements beside this file hold."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from gpuwhy.knowledge import asked
+from gpuwhy.knowledge import asked, published
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint.index import JUDGED
 from gpuwhy.lint.scope import Scope
@@ -123,9 +123,13 @@ def is_refused(pins: list[Pin], python: str) -> bool:
 
 
 def is_without_wheel(pin: Pin, python: str) -> bool:
-    """Whether a framework is pinned to a release that has no wheel for a Python."""
-    judged = pin.version and pin.name in JUDGED and not pin.limits and holds(pin.marker, python)
-    rows = allowed(pin.name, pin.specifier.partition("+")[0]) if judged else ()
+    """Whether a framework, or what has no sources, is pinned to a release that has no wheel for a Python."""
+    if not pin.version or pin.limits or not holds(pin.marker, python):
+        return False
+    if pin.name not in JUDGED:
+        last = published.last_python(pin.name, pin.version)
+        return bool(last) and numbers(python) > numbers(last)
+    rows = allowed(pin.name, pin.specifier.partition("+")[0])
     wheels = [row for row in rows if row.platform == LINUX]
     return bool(wheels) and not any(has_python(row, python) for row in wheels)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
+
+import msgspec
 
 from gpuwhy.knowledge import asked, compiled, published
 from gpuwhy.knowledge.guests import is_guest
@@ -24,6 +27,11 @@ RULE = Rule("no-solution", "error", "pins that exclude each other: the installer
 
 
 _DEEP = 4  # demands of demands that are followed
+_MANY = 3  # clashes of one command that are told
+
+
+_OLDEST = ("3.6",)
+"""What a file may be for that names no Python and an old TensorFlow."""
 
 
 class Clash(NamedTuple):
@@ -33,6 +41,17 @@ class Clash(NamedTuple):
     against: str
     pin: Pin
     bringer: str
+
+    @property
+    def names(self) -> set[str]:
+        """The packages that take part."""
+        return {self.asking.name, self.asking.other, self.bringer, self.against.split()[0]}
+
+    @property
+    def given_up(self) -> set[str]:
+        """The packages without whose bounds it is none: the one that the file asks for, else who asks as well."""
+        own = " is asked for" in self.against
+        return {self.asking.other} if own else {self.asking.other, self.asking.name, self.bringer} - {""}
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
@@ -44,11 +63,40 @@ def check(scope: Scope) -> Iterator[Mistake]:
         if not solving.is_compared(scope, step):
             continue
         clash = _clash(scope, pins)
-        if clash and (scope.for_gpus or _is_of_gpus(clash)) and not any(pair_mismatch.check(scope)):
-            yield _mistake(clash)
+        found = [*_told_apart(scope, pins)] if clash else []
+        yield from map(_mistake, found)
+        if found:
             return
         if not clash:
             yield from _apart(scope, pins)
+
+
+def _told_apart(scope: Scope, pins: list[Pin]) -> Iterator[Clash]:
+    """The first clash and those that are left without its lines: each would stop the installer by itself.
+
+    What was freed may be another release than the file asks for, so nothing is said of it.
+    """
+    freed = _paired(scope, pins)
+    for _ in range(_MANY):
+        clash = _clash(scope, _freed(pins, freed))
+        if clash is None:
+            return
+        if not freed & clash.names and (scope.for_gpus or _is_of_gpus(clash)):
+            yield clash
+        freed |= clash.given_up
+
+
+def _paired(scope: Scope, pins: list[Pin]) -> set[str]:
+    """The packages of which another rule says already that they do not go with a pin."""
+    told = [*pair_mismatch.check(scope)]
+    lines = {int(line) for mistake in told for line in re.findall(r"\(line (\d+)\)", mistake.text)}
+    lines |= {mistake.place.line for mistake in told if "(line " not in mistake.text}
+    return {pin.name for pin in pins if pin.place.line in lines}
+
+
+def _freed(pins: list[Pin], names: set[str]) -> list[Pin]:
+    """The pins, some of them without their bounds."""
+    return [msgspec.structs.replace(pin, specifier="") if pin.name in names else pin for pin in pins]
 
 
 def _twice(scope: Scope, pins: list[Pin]) -> Iterator[Mistake]:
@@ -104,13 +152,13 @@ def _taking(pin: Pin) -> _Taking | None:
         )
     version = parsed(pin.version)
     row = published.releases(pin.name).get(version) if version else None
-    newest = compiled.newest_python(pin.name, pin.version)
+    newest = compiled.newest_python(pin.name, pin.version) or published.last_python(pin.name, pin.version)
     if row is None or not (newest or row.python):
         return None
     takes = [python for python in PYTHONS if not row.python or allows(row.python, f"{python}.99")]
     if newest:
         until = frozenset(python for python in takes if numbers(python) <= numbers(newest))
-        return _Taking(pin, until, f"{said} has wheels up to Python {newest}", True)
+        return _Taking(pin, until, f"{said} has wheels up to Python {newest}", row.sources)
     return _Taking(pin, frozenset(takes), f"{said} asks for Python {row.python}", False)
 
 
@@ -122,7 +170,8 @@ def _of_wheels(pin: Pin) -> tuple[str, ...]:
 def _clash(scope: Scope, pins: list[Pin]) -> Clash | None:
     """What excludes what, where no Python has a solution."""
     found: Clash | None = None
-    for python in solving.pythons(scope):
+    named = scope.environment.pythons or scope.hinted
+    for python in (*solving.pythons(scope), *(() if named else _OLDEST)):
         network = solving.network(pins, python)
         if not network.empty and not network.lacking and not any(solving.is_without_wheel(pin, python) for pin in pins):
             return None
@@ -168,8 +217,7 @@ def _against(network: Network, asking: Asking, named: dict[str, Pin]) -> Iterato
 
 def _is_of_gpus(clash: Clash) -> bool:
     """Whether a framework, or something that runs on one, takes part."""
-    names = (clash.asking.name, clash.asking.other, clash.against.split()[0])
-    return any(is_guest(name) or family(name) for name in names)
+    return any(is_guest(name) or family(name) for name in clash.names)
 
 
 def _mistake(clash: Clash) -> Mistake:

@@ -64,8 +64,10 @@ _ENDED = ("tensorflow-gpu",)
 def _is_gap(pin: Pin) -> bool:
     """Whether the release lies between those that are known, and is none of them."""
     asked, known = parsed(pin.version), rows(pin.name)
-    if not known or asked is None or asked.is_prerelease or asked.local:
+    if not known or asked is None or asked.local:
         return False
+    if asked.is_prerelease:
+        return _is_dropped(pin, asked)
     oldest, newest = parsed(known[0].version), parsed(known[-1].version)
     if pin.name == "jaxlib" and oldest is not None and asked < oldest:
         return True  # its makers took the older ones from the index
@@ -73,3 +75,8 @@ def _is_gap(pin: Pin) -> bool:
         return True
     within = oldest is not None and newest is not None and oldest < asked < newest
     return within and not any(allows(pin.specifier, row.version) for row in known)
+
+
+def _is_dropped(pin: Pin, asked: Version) -> bool:
+    """Whether a trial version is gone: the index dropped those of TensorFlow 2.5 and older."""
+    return not asked.is_devrelease and not pin.indexes and published.is_missing(pin.name, pin.version)

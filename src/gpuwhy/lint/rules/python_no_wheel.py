@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from itertools import product
@@ -28,6 +29,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _named(scope)
     yield from _guests(scope)
     yield from _refusing(scope)
+    yield from _without_sources(scope)
     yield from _compiled(scope)
     yield from _brought(scope)
     yield from _demanding(scope)
@@ -38,16 +40,24 @@ def check(scope: Scope) -> Iterator[Mistake]:
     for pin in scope.environment.pins:
         if pin.name not in JUDGED or not from_index(scope, pin) or pin.limits:
             continue
-        used = [python for python in scope.environment.pythons if _applies(pin, python)]
+        used = [python for python in _told(scope)[0] if _applies(pin, python)]
         found = [row for row in allowed(rows_name(pin), pin.specifier) if row.platform in (LINUX, "any")]
         if used and found and not any(has_python(row, python) for row, python in product(found, used)):
             yield _mistake(scope, pin, used, found[-1])
 
 
+def _told(scope: Scope) -> tuple[tuple[str, ...], str]:
+    """The Pythons that the file or, for a list of packages, other files beside it name, and what says so."""
+    stage, others = scope.environment, scope.repository
+    if stage.pythons or stage.in_image or scope.kind not in ("requirements", "conda") or not others.pythons:
+        return stage.pythons, stage.python_from
+    return others.pythons, f"{posixpath.basename(others.naming)} names it"
+
+
 def _mistake(scope: Scope, pin: Pin, used: list[str], row: Release) -> Mistake:
     named = f"Python {span(tuple(used))}" + (" …" if len(used) > 1 else "")
     has = f"{rows_name(pin)} {row.version} has wheels for Python {span(row.pythons)}"
-    text = f"{has}, none for {named} ({scope.environment.python_from})"
+    text = f"{has}, none for {named} ({_told(scope)[1]})"
     return RULE.mistake(pin.place, text, _wheel(row), _other(pin, used, row))
 
 
@@ -76,14 +86,31 @@ def _guests(scope: Scope) -> Iterator[Mistake]:
 
 def _refusing(scope: Scope) -> Iterator[Mistake]:
     """A pinned release that takes no Python of the file, by its own Requires-Python."""
-    used = [python for python in scope.environment.pythons if python in PYTHONS]
+    used = [python for python in _told(scope)[0] if python in PYTHONS]
     for pin in scope.pins if used and not scope.environment.locked else ():
         here = [python for python in used if _applies(pin, python)]
         if _is_read(pin) and here and not any(_takes(pin, python) for python in here):
-            text = (
-                f"{pin.name}=={pin.version} does not take Python {span(tuple(here))} ({scope.environment.python_from})"
-            )
+            text = f"{pin.name}=={pin.version} does not take Python {span(tuple(here))} ({_told(scope)[1]})"
             yield RULE.mistake(pin.place, text, asked.SOURCE, f"use another Python, or another {pin.name}")
+
+
+def _without_sources(scope: Scope) -> Iterator[Mistake]:
+    """A pinned release with wheels for older Pythons alone, and nothing that pip could build."""
+    (used, said), stage = _told(scope), scope.environment
+    if not used or stage.locked or stage.other_index or not scope.for_gpus:
+        return
+    for pin in filter(_is_plain, scope.pins):
+        last = published.last_python(pin.name, pin.version)
+        if last and all(numbers(python)[:2] > numbers(last) for python in used):
+            has = f"{pin.name} {pin.version} has wheels up to Python {last} and no sources"
+            text = f"{has}: none for {span(used)} ({said})"
+            yield RULE.mistake(pin.place, text, published.SOURCE, f"use Python {last}, or a newer {pin.name}")
+
+
+def _is_plain(pin: Pin) -> bool:
+    """Whether a pin names one release of the default index, and no other check here reads its wheels."""
+    plain = pin.installed and pin.name not in JUDGED and not pin.marker and not pin.arms and not pin.indexes
+    return plain and bool(pin.version)
 
 
 def _compiled(scope: Scope) -> Iterator[Mistake]:
@@ -119,16 +146,21 @@ def _brought(scope: Scope) -> Iterator[Mistake]:
 
 def _demanding(scope: Scope) -> Iterator[Mistake]:
     """A pinned release of any package of the index whose Requires-Python excludes the Python of the file; once."""
-    used, stage = scope.environment.pythons, scope.environment
+    (used, said), stage = _told(scope), scope.environment
     if not used or stage.locked or stage.other_index or not any(map(_is_for_gpus, scope.pins)):
         return
     for pin in scope.pins:
         demand = _demand(pin)
         wanted = specifier(demand) if demand else None
         if wanted and not any(wanted.contains(f"{python}.99") for python in used):
-            text = f"{pin.name}=={pin.version} asks for Python {demand}; {stage.python_from}: pip finds no such release"
+            text = f"{pin.name}=={pin.version} asks for Python {demand}; {_of(used, said)}: pip finds no such release"
             yield RULE.mistake(pin.place, text, published.SOURCE, f"use another Python, or another {pin.name}")
             return
+
+
+def _of(used: tuple[str, ...], said: str) -> str:
+    """Which Python it is, where what says so does not name it."""
+    return said if any(python in said for python in used) else f"{span(used)} is used ({said})"
 
 
 def _demand(pin: Pin) -> str:
@@ -161,8 +193,7 @@ PYTORCH_BUILDS = ("torch", "torchvision", "torchaudio")
 
 def _last_python(pin: Pin, used: tuple[str, ...]) -> str:
     """The newest Python of a pinned release's wheels, where all of the file's are newer."""
-    plain = pin.installed and pin.name not in JUDGED and not pin.marker and not pin.arms and not pin.indexes
-    newest = compiled.newest_python(pin.name, pin.version) if plain and pin.version else ""
+    newest = compiled.newest_python(pin.name, pin.version) if _is_plain(pin) else ""
     return newest if newest and all(numbers(p)[:2] > numbers(newest) for p in used) else ""
 
 

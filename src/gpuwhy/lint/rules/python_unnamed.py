@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuwhy.knowledge import compiled, tables
+from gpuwhy.knowledge import compiled, published, tables
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint import through
@@ -122,10 +122,17 @@ def _beside(scope: Scope, pin: Pin) -> Ended | None:
     """A package beside the frameworks, or what it brings along."""
     version = pin.version
     newest = compiled.newest_python(pin.name, version) if version else compiled.ended(pin.name, pin.specifier)
+    newest = newest or _without_sources(pin)
     brought = through.ended(pin, frozenset(scope.names)) if not newest else None
     if brought:
         return Ended(pin, f"{version} takes {brought.name} {brought.version}, which", brought.newest, compiled.SOURCE)
     return Ended(pin, version or pin.specifier, newest, compiled.SOURCE) if newest else None
+
+
+def _without_sources(pin: Pin) -> str:
+    """The newest Python of a release that has wheels for older ones alone, and nothing that pip could build."""
+    last = published.last_python(pin.name, pin.version) if pin.version else ""
+    return last if last and numbers(last) < numbers(TODAY[0]) else ""
 
 
 def _framework(pin: Pin) -> Ended | None:
