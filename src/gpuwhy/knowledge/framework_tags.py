@@ -85,6 +85,10 @@ def _cudnn(minor: str, cuda: str) -> str:
 
 
 def _tensorflow(tag: str) -> Never | None:
+    if short := re.fullmatch(r"(2\.\d+)(-gpu)?(-jupyter)?", tag):
+        return Never(
+            "the tags of tensorflow/tensorflow have three numbers", tag.replace(short[1], f"{short[1]}.0"), _TF
+        )
     found = re.match(r"(\d+\.\d+\.\d+)(?![\w.])", tag)
     if not found:
         return None
@@ -102,6 +106,8 @@ def _tensorflow(tag: str) -> Never | None:
 
 def never_of_ngc(name: str, tag: str) -> Never | None:
     """Of NVIDIA's monthly images: a month that there is not, or a spelling that no month had."""
+    if single := re.match(r"(\d\d)\.(\d)(-\S+)?$", tag):
+        return Never("the month has two digits", f"{single[1]}.0{single[2]}{single[3] or ''}", _NGC)
     found = re.match(r"(\d\d)\.(\d\d)(-\S+)?$", tag)
     if not found or name not in ("pytorch", "tensorflow"):
         return None
