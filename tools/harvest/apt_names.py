@@ -2,7 +2,8 @@
 
     python -m tools.harvest.apt_names FOLDER     # writes knowledge/data/apt_names.bin
 
-FOLDER holds the lists of each archive, Packages.xz, as FAMILY.CODE[-updates|-security].COMPONENT.xz (ubuntu.jammy.main.xz).
+FOLDER holds the lists of each archive (Packages.xz) as FAMILY.CODE[-updates|-security].COMPONENT.xz, such as
+ubuntu.jammy.main.xz.
 A name that a filter does not hold is not in that release; one in twenty of those passes.
 """
 

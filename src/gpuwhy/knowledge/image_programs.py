@@ -24,7 +24,7 @@ PACKAGES: dict[str, str] = {
     "unzip": r"unzip$|p7zip",
     "make": r"make$|build-essential|cmake|autoconf|automake|libtool|dkms|python3?-pip|devscripts|ninja|dpkg-dev|r-base",
     "cmake": r"cmake|extra-cmake",
-    "gcc": r"gcc|g\+\+|build-essential|clang|cmake|python3?-pip|dkms|devscripts|autoconf|libtool|r-base|gfortran|cython",
+    "gcc": r"gcc|g\+\+|build-essential|clang|cmake|python3?-pip|dkms|devscripts|autoconf|libtool|r-base|gfortran",
     "g++": r"g\+\+|build-essential|clang|cmake|python3?-pip|devscripts|r-base",
     "ffmpeg": r"ffmpeg",
 }

@@ -29,16 +29,20 @@ KNOW = source(
     "lightgbm 4.7.0, sounddevice, python-magic, pyzbar, soundfile 0.10.3, cairocffi; November 2026",
 )
 _SOUND, _USED = r"libsndfile|ffmpeg|libavdevice|sox|libsox|pulseaudio|gstreamer|vlc", "it fails when it is used"
+_GOMP = r"libgomp|gcc|g\+\+|build-essential|ffmpeg|imagemagick|libopen|python3?-(pip|numpy|scipy)"
+_MAGIC = r"libmagic|file$|build-essential|dpkg-dev|devscripts|python3?-pip"
+_CAIRO = r"libcairo|ffmpeg|libpango|libgtk|imagemagick|librsvg|python3?-gi"
+_PORT = r"libportaudio|portaudio|python3?-pyaudio|sox|libsox"
 NEEDED = (
-    Needed("lightgbm", "lightgbm", "", "libgomp.so.1", r"libgomp|gcc|g\+\+|build-essential|ffmpeg|imagemagick|libopen|python3?-(pip|numpy|scipy)", "libgomp1", in_full=True),
+    Needed("lightgbm", "lightgbm", "", "libgomp.so.1", _GOMP, "libgomp1", in_full=True),
     Needed("soundfile", "soundfile", "0.11", "libsndfile.so.1", _SOUND, "libsndfile1"),
-    Needed("sounddevice", "sounddevice", "", "libportaudio.so.2", r"libportaudio|portaudio|python3?-pyaudio|sox|libsox", "libportaudio2"),
-    Needed("python-magic", "magic", "", "libmagic.so.1", r"libmagic|file$|build-essential|dpkg-dev|devscripts|python3?-pip", "libmagic1", in_full=True),
+    Needed("sounddevice", "sounddevice", "", "libportaudio.so.2", _PORT, "libportaudio2"),
+    Needed("python-magic", "magic", "", "libmagic.so.1", _MAGIC, "libmagic1", in_full=True),
     Needed("pyzbar", "pyzbar", "", "libzbar.so.0", r"libzbar|zbar|gstreamer", "libzbar0"),
-    Needed("cairosvg", "cairosvg", "", "libcairo.so.2", r"libcairo|ffmpeg|libpango|libgtk|imagemagick|librsvg|python3?-gi", "libcairo2", in_full=True),
+    Needed("cairosvg", "cairosvg", "", "libcairo.so.2", _CAIRO, "libcairo2", in_full=True),
     Needed("pytesseract", "pytesseract", "", "the program tesseract", r"tesseract", "tesseract-ocr", _USED),
     Needed("pdf2image", "pdf2image", "", "the program pdftoppm", r"poppler", "poppler-utils", _USED),
-)  # fmt: skip
+)
 """Verified by the files of the wheels; who brings what, by Debian's dependencies."""
 
 

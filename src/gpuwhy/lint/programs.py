@@ -74,7 +74,8 @@ def _makes(command: Command, program: str) -> bool:
 
 
 _INSTALLS = re.compile(
-    r"^(\S*/)?(conda|mamba|micromamba|pip[\d.]*|python[\d.]* -m pip|uv|pixi|npm|brew|apk|yum|dnf)\b.*\b(install|create|update|add)\b"
+    r"^(\S*/)?(conda|mamba|micromamba|pip[\d.]*|python[\d.]* -m pip|uv|pixi|npm|brew|apk|yum|dnf)\b"
+    r".*\b(install|create|update|add)\b"
     r"|\b(conda|mamba) env |^(\S*/)?(ba)?sh (?!-c)\S|^\./|^(source|\.) |^\S+\.sh\b"
 )
 _COMPILERS = ("gcc", "g++", "make")

@@ -45,7 +45,7 @@ def _told_once(scope: Scope, lacks: frozenset[str]) -> Iterator[Mistake]:
 
 
 def _needs(scope: Scope) -> Iterator[tuple[str, int, str]]:
-    """What commands, starts and files of requirements need, with the line and who needs it beside the command itself."""
+    """What commands, starts and files of requirements need, with the line and, where it is another, who needs it."""
     stage = scope.environment
     for command in chain(stage.commands, stage.starts if stage.runs else ()):
         if command.by_sudo and command.then != "||" and not command.arms:
@@ -73,11 +73,11 @@ def _health(scope: Scope, lacks: frozenset[str]) -> Iterator[Mistake]:
     stage = scope.environment
     command = stage.health[0] if stage.health and stage.health[0].words else None
     name = command.words[0] if command else ""
-    if command and stage.runs and name in ("curl", "wget") and name in lacks:
-        if not programs.brought(stage, name, _END):
-            text = f"image {scope.base.name} has no {name}, and nothing installs it: the health check always fails"
-            fix = f"apt-get install {name}, or ask with Python's urllib.request"
-            yield RULE.mistake(Place(stage.path, command.lines[0]), text, image_programs.KNOW, fix, "warning")
+    missing = stage.runs and name in ("curl", "wget") and name in lacks and not programs.brought(stage, name, _END)
+    if command and missing:
+        text = f"image {scope.base.name} has no {name}, and nothing installs it: the health check always fails"
+        fix = f"apt-get install {name}, or ask with Python's urllib.request"
+        yield RULE.mistake(Place(stage.path, command.lines[0]), text, image_programs.KNOW, fix, "warning")
 
 
 _END = 10**9
