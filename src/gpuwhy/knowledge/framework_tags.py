@@ -106,11 +106,15 @@ def _tensorflow(tag: str) -> Never | None:
 
 def never_of_ngc(name: str, tag: str) -> Never | None:
     """Of NVIDIA's monthly images: a month that there is not, or a spelling that no month had."""
-    if single := re.match(r"(\d\d)\.(\d)(-\S+)?$", tag):
-        return Never("the month has two digits", f"{single[1]}.0{single[2]}{single[3] or ''}", _NGC)
-    found = re.match(r"(\d\d)\.(\d\d)(-\S+)?$", tag)
-    if not found or name not in ("pytorch", "tensorflow"):
+    if name not in ("pytorch", "tensorflow"):
         return None
+    if single := re.match(r"(\d\d)\.(\d-\S+)$", tag):
+        return Never("the month has two digits", f"{single[1]}.0{single[2]}", _NGC)
+    found = re.match(r"(\d\d)\.(\d\d)(-\S+)?$", tag)
+    return _monthly(name, tag, found) if found else None
+
+
+def _monthly(name: str, tag: str, found: re.Match[str]) -> Never | None:
     month, rest = (int(found[1]), int(found[2])), found[3] or ""
     if not 1 <= month[1] <= _MONTHS:
         return Never(f"{found[1]}.{found[2]} is no month", f"{found[1]}.12{rest}", _NGC)

@@ -22,14 +22,20 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """Each such package that a program of the repository imports, in a stage that runs."""
     stage = scope.environment
     rows = system_libraries.lacked(scope.base) if scope.kind == "dockerfile" and stage.runs else ()
-    if not rows or stage.copies_programs or stage.conda_files or stage.includes_unknown or not scope.for_gpus:
-        return
-    if any(_UNREAD.search(command.text) for command in stage.commands) or any("$" in name for name in stage.apt):
+    if not rows or not scope.for_gpus or _may_bring_anything(scope):
         return
     for row in rows:
         pin = next((pin for pin in scope.pins if _is_taken(pin, row)), None)
         if pin and not any(system_libraries.brings(row, name) for name in stage.apt):
             yield from _missed(scope, pin, row)
+
+
+def _may_bring_anything(scope: Scope) -> bool:
+    """Whether a stage takes in what nobody here has read."""
+    stage = scope.environment
+    unread = stage.copies_programs or stage.conda_files or stage.includes_unknown
+    named = any("$" in name for name in stage.apt)
+    return bool(unread) or named or any(_UNREAD.search(command.text) for command in stage.commands)
 
 
 def _is_taken(pin: Pin, row: Needed) -> bool:

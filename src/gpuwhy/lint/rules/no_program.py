@@ -9,7 +9,7 @@ from itertools import chain
 from gpuwhy.knowledge import image_programs, source_builds
 from gpuwhy.lint import programs
 from gpuwhy.lint.scope import Scope
-from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.sheet import Command, Pin
 from gpuwhy.model.lint import Mistake, Place, Rule
 from gpuwhy.model.version import at_least
 
@@ -48,15 +48,19 @@ def _needs(scope: Scope) -> Iterator[tuple[str, int, str]]:
     """What commands, starts and files of requirements need, with the line and, where it is another, who needs it."""
     stage = scope.environment
     for command in chain(stage.commands, stage.starts if stage.runs else ()):
-        if command.by_sudo and command.then != "||" and not command.arms:
-            yield "sudo", command.lines[0] if command.lines else command.set_on, ""
-        name = programs.called(command)
-        git = name == "pip" and re.search(r" install .*git\+(https|ssh|git)", command.text)
-        if name:
-            yield "git" if git else name, command.lines[0], " (pip fetches git+https with it)" if git else ""
+        yield from _of_command(command)
     for path, place in stage.through.items():
         if place.path == stage.path and path.endswith((".txt", ".in")) and _GIT.search(scope.read(path) or ""):
             yield "git", place.line, f" (pip fetches what {path.rsplit('/', 1)[-1]} names by git+https with it)"
+
+
+def _of_command(command: Command) -> Iterator[tuple[str, int, str]]:
+    if command.by_sudo and command.then != "||" and not command.arms:
+        yield "sudo", (*command.lines, command.set_on)[0], ""
+    name = programs.called(command)
+    git = name == "pip" and re.search(r" install .*git\+(https|ssh|git)", command.text)
+    if name:
+        yield "git" if git else name, command.lines[0], " (pip fetches git+https with it)" if git else ""
 
 
 def _mistake(scope: Scope, name: str, line: int, by: str) -> Mistake:
