@@ -90,7 +90,7 @@ LIMITS: tuple[Limit, ...] = (
             ("scikit-learn", "0.24", "1.3", "1.2.2 fails, 1.3.2 forbids it, 1.4.2 works"),
             ("pandas", "1.1", "2.1", "1.3.5, 1.5.3 and 2.0.3 fail, 2.1.4 forbids it, 2.2.2 works"),
             ("h5py", "3.0", "3.11", "3.8.0, 3.9.0 and 3.10.0 fail, 3.11.0 works"),
-            ("statsmodels", "", "0.14.1", "0.14.0 fails, 0.14.1 forbids it, 0.14.2 works"),
+            ("statsmodels", "0.13", "0.14.1", "0.14.0 fails, 0.14.1 forbids it, 0.14.2 works"),
             ("pyarrow", "", "15", "12.0.1 and 14.0.2 fail, 15.0.2 forbids it, 16.0.0 works"),
             ("faiss-cpu", "", "1.8", "1.7.4 fails, 1.8.0.post1 forbids it"),
             ("pycocotools", "", "2.0.8", "2.0.7 fails, 2.0.8 works"),
@@ -126,6 +126,34 @@ LIMITS: tuple[Limit, ...] = (
         for name, since, until, tried in (
             ("wandb", "0.10", "0.13.4", "0.12.10 works with 3.20.3, fails with 6.31.1; generated anew in 0.13.4"),
             ("tensorboardx", "1.5", "2.6.1", "1.6, 2.0 and 2.5 fail with protobuf 6; generated anew since 2.6.1"),
+        )
+    ),
+    *(
+        Limit(name, since, until, requirement, because,
+              source("installed alone with its newest neighbours and imported, 18 November 2026", tried))
+        for name, since, until, requirement, because, tried in (
+            ("gensim", "3.8", "4.3.3", "scipy<1.13", "it imports triu, which SciPy 1.13 removed",
+             "4.2.0 and 4.3.2 fail with 1.15.3 on Python 3.10, and work with scipy<1.13; 4.3.3 forbids it"),
+            ("librosa", "0.7", "0.9", "numpy<1.24", "it uses np.complex, which NumPy 1.24 removed",
+             "0.8.1 fails with 2.2.6 on Python 3.10, and works with numpy<1.24; 0.9.2 works"),
+            ("librosa", "0.6", "0.8", "numba<0.50", "it imports numba.decorators, which Numba 0.50 removed",
+             "0.7.2 fails with the newest Numba on Python 3.10; 0.8.1 does not import it"),
+            ("spacy", "2.3", "3.6", "numpy<2", "it was compiled for NumPy 1, and its metadata lets NumPy 2 in",
+             "2.3.9, 3.0.9, 3.2.6, 3.4.4 and 3.5.4 fail with 2.2.6 on Python 3.10, and work with numpy<2"),
+            ("streamlit", "0.80", "1.9", "protobuf<3.21", "its generated code does not load under protobuf 4 and newer",
+             "0.84.2 and 1.2.0 fail with the newest protobuf on Python 3.8 and 3.10"),
+            ("streamlit", "0.80", "1.22", "altair<5", "it imports a module (altair.vegalite.v4) that Altair 5 removed",
+             "1.2.0 and 1.11.1 fail with Altair 5 and 6 on Python 3.10; 1.22.0 works"),
+            ("mlflow", "1.10", "1.24", "protobuf<3.21", "its generated code does not load under protobuf 4 and newer",
+             "1.20.2 fails with the newest protobuf on Python 3.10; 1.30.1 forbids it"),
+            ("onnx", "1.6", "1.12", "protobuf<3.21", "its generated code does not load under protobuf 4 and newer",
+             "1.8.1 fails with protobuf 5 on Python 3.8; 1.12.0 forbids it"),
+            ("bokeh", "2.0", "2.4", "numpy<2", "it uses np.bool8, which NumPy 2 removed",
+             "2.3.3 fails with 2.2.6 on Python 3.10"),
+            ("albumentations", "0.4", "1.0", "numpy<2", "its imgaug uses np.sctypes, which NumPy 2 removed",
+             "0.5.2 fails with 2.2.6 on Python 3.10; 1.0.3 works"),
+            ("statsmodels", "", "0.13", "numpy<1.24", "it uses np.MachAr, which NumPy 1.24 removed",
+             "0.12.2 fails with 1.24.4 on Python 3.8"),
         )
     ),
     Limit("imgaug", "", "", "numpy<2", "it uses np.sctypes, which NumPy 2 removed",
