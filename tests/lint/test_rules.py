@@ -19,6 +19,9 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("torch-at-build", "environment.yml", "channels: [pytorch, nvidia]\ndependencies:\n  - python=3.11\n  - pytorch=2.5.1\n  - pytorch-cuda=12.4\n  - pip\n  - pip:\n    - flash-attn\n", 8),
+    ("unstated-limit", "requirements.txt", "torch==2.6.0\ngensim==4.3.2\n", 2),
+    ("unstated-limit", "requirements.txt", "torch==2.6.0\nstreamlit==1.11.1\n", 2),
     ("no-program", "Dockerfile", "FROM python:3.11-slim\nRUN pip install torch==2.6.0\nHEALTHCHECK --interval=30s \\\n  CMD curl -f http://localhost:8000/health || exit 1\n", 3),
     ("no-program", "Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3.11 python3-pip\nRUN python3.11 -m venv /v\n", 3),
     ("no-program", "Dockerfile", "FROM python:3.11\nRUN pip install torch==2.6.0\nRUN sudo apt-get update\n", 3),
@@ -466,6 +469,9 @@ def test_every_rule_has_a_case():
 
 
 SILENT = [
+    ("environment.yml", "channels: [pytorch, nvidia]\ndependencies:\n  - python=3.11\n  - pytorch=2.5.1\n  - pytorch-cuda=12.4\n  - pip=23.3\n  - pip:\n    - flash-attn\n"),
+    ("requirements.txt", "torch==2.6.0\ngensim==4.3.2\nscipy==1.12.0\n"),
+    ("requirements.txt", "torch==2.6.0\nstreamlit==1.11.1\naltair<5\n"),
     ("Dockerfile", "FROM python:3.11-slim\nRUN apt-get update && apt-get install -y curl && pip install torch==2.6.0\nHEALTHCHECK CMD curl -f http://localhost:8000/health || exit 1\n"),
     ("Dockerfile", "FROM python:3.11-slim\nRUN pip install torch==2.6.0\nHEALTHCHECK CMD python -c 'import urllib.request'\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-venv && python3 -m venv /v\nRUN /v/bin/pip install torch==2.6.0 cmake && cmake --version\n"),
