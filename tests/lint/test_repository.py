@@ -194,3 +194,10 @@ def test_whisper_needs_ffmpeg_where_a_program_imports_it():
     files = {"Dockerfile": "FROM python:3.11-slim\nRUN pip install torch==2.6.0 openai-whisper\n"}
     assert [m.rule for m in check(files, beside={"a.py": "import whisper\n"}).mistakes] == ["no-program"]
     assert check(files, beside={"a.py": "import torch\n"}).mistakes == ()
+
+
+def test_what_an_image_beside_installs_is_built_with_the_tools_of_that_image():
+    files = {"docker/requirements.txt": "torch==1.8.1\ngym==0.21.0\n"}
+    image = "FROM pytorch/pytorch:1.8.1-cuda10.2-cudnn7-runtime\nADD requirements.txt /tmp/\nRUN pip install -r /tmp/requirements.txt\n"
+    assert "unbuildable" in [m.rule for m in check(files).mistakes]
+    assert "unbuildable" not in [m.rule for m in check(files, beside={"docker/Dockerfile": image}).mistakes]

@@ -19,6 +19,7 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("unstated-limit", "requirements.txt", "torch==2.6.0\nflask==2.1.3\n", 2),
     ("torch-at-build", "environment.yml", "channels: [pytorch, nvidia]\ndependencies:\n  - python=3.11\n  - pytorch=2.5.1\n  - pytorch-cuda=12.4\n  - pip\n  - pip:\n    - flash-attn\n", 8),
     ("unstated-limit", "requirements.txt", "torch==2.6.0\ngensim==4.3.2\n", 2),
     ("unstated-limit", "requirements.txt", "torch==2.6.0\nstreamlit==1.11.1\n", 2),
@@ -469,6 +470,7 @@ def test_every_rule_has_a_case():
 
 
 SILENT = [
+    ("requirements.txt", "torch==2.6.0\nflask==2.1.3\nwerkzeug==2.2.3\n"),
     ("environment.yml", "channels: [pytorch, nvidia]\ndependencies:\n  - python=3.11\n  - pytorch=2.5.1\n  - pytorch-cuda=12.4\n  - pip=23.3\n  - pip:\n    - flash-attn\n"),
     ("requirements.txt", "torch==2.6.0\ngensim==4.3.2\nscipy==1.12.0\n"),
     ("requirements.txt", "torch==2.6.0\nstreamlit==1.11.1\naltair<5\n"),

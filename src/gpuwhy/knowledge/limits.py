@@ -138,6 +138,8 @@ LIMITS: tuple[Limit, ...] = (
              "0.8.1 fails with 2.2.6 on Python 3.10, and works with numpy<1.24; 0.9.2 works"),
             ("librosa", "0.6", "0.8", "numba<0.50", "it imports numba.decorators, which Numba 0.50 removed",
              "0.7.2 fails with the newest Numba on Python 3.10; 0.8.1 does not import it"),
+            ("flask", "2.0", "2.2.5", "werkzeug<3", "it imports url_quote, which Werkzeug 3 removed",
+             "2.0.3, 2.1.3 and 2.2.2 fail with the newest Werkzeug on Python 3.10, 2.2.5 works"),
             ("spacy", "2.3", "3.6", "numpy<2", "it was compiled for NumPy 1, and its metadata lets NumPy 2 in",
              "2.3.9, 3.0.9, 3.2.6, 3.4.4 and 3.5.4 fail with 2.2.6 on Python 3.10, and work with numpy<2"),
             ("streamlit", "0.80", "1.9", "protobuf<3.21", "its generated code does not load under protobuf 4 and newer",

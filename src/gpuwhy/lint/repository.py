@@ -220,6 +220,14 @@ class Repository:
         told = name.endswith((".yml", ".yaml", ".sh", ".md", ".rst")) or _is_dockerfile(path) or "makefile" in name
         return self._near(path) and told
 
+    @cached_property
+    def is_installed_beside(self) -> bool:
+        """Whether a Dockerfile in the same folder installs this file of requirements: its image has the tools."""
+        folder, name = posixpath.split(self.path)
+        wanted = re.compile(rf"-r[ =]?(\S*/)?{re.escape(name)}\b")
+        beside = self._texts(lambda one: posixpath.dirname(one) == folder and _is_dockerfile(one))
+        return any(wanted.search(text) for _, text in beside)
+
     def installed_over(self, families: Sequence[str]) -> bool:
         """Whether a Dockerfile of the repository installs its project in an image of some families."""
         from gpuwhy.knowledge import containers

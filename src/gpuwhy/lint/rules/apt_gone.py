@@ -1,4 +1,4 @@
-"""A package that the distribution of the image no longer has."""
+"""A package that the distribution of the image does not have."""
 
 from __future__ import annotations
 
