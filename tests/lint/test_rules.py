@@ -470,6 +470,8 @@ def test_every_rule_has_a_case():
 
 
 SILENT = [
+    ("Dockerfile", "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3 wget bash\nRUN wget https://x.example/Miniforge3.sh && bash Miniforge3.sh -b -p /opt/conda\nENV PATH=/opt/conda/bin:$PATH\nRUN python3 -m venv /v && /v/bin/pip install torch==2.6.0\n"),
+    ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip git zip\nRUN pip3 install torch==2.6.0 cmake\nRUN git clone https://x.example/a && cd a && cmake -B build . && unzip a.zip\n"),
     ("requirements.txt", "torch==2.6.0\nflask==2.1.3\nwerkzeug==2.2.3\n"),
     ("environment.yml", "channels: [pytorch, nvidia]\ndependencies:\n  - python=3.11\n  - pytorch=2.5.1\n  - pytorch-cuda=12.4\n  - pip=23.3\n  - pip:\n    - flash-attn\n"),
     ("requirements.txt", "torch==2.6.0\ngensim==4.3.2\nscipy==1.12.0\n"),

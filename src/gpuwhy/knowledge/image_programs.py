@@ -21,7 +21,7 @@ PACKAGES: dict[str, str] = {
     "venv": r"python3(\.\d+)?-(venv|full)$|python3?-virtualenv$|virtualenv$",
     "sudo": r"sudo$",
     "add-apt-repository": r"software-properties-common|python\d?-software-properties|apt-add",
-    "unzip": r"unzip$|p7zip",
+    "unzip": r"unzip$|zip$|p7zip",
     "make": r"make$|build-essential|cmake|autoconf|automake|libtool|dkms|python3?-pip|devscripts|ninja|dpkg-dev|r-base",
     "cmake": r"cmake|extra-cmake",
     "gcc": r"gcc|g\+\+|build-essential|clang|cmake|python3?-pip|dkms|devscripts|autoconf|libtool|r-base|gfortran",

@@ -64,6 +64,8 @@ def _makes(command: Command, program: str) -> bool:
     text = command.text
     if program in ("python", "pip") and _OWN_TREE.search(text):
         return True
+    if program == "venv" and re.search(r"conda|mamba|pyenv|Python-3|uv python|linuxbrew", text):
+        return True
     if program == "pip" and re.search(r"get-pip|ensurepip|easy_install|pip\.pyz|-m pip", text):
         return True
     if re.match(r"(ln|cp|mv|install|update-alternatives|alias)\b", text) and re.search(rf"\b{program}\b", text):

@@ -36,7 +36,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
 def _told_once(scope: Scope, lacks: frozenset[str]) -> Iterator[Mistake]:
     told: set[str] = set()
     for name, line, by in _needs(scope):
-        if name not in lacks or name in told or programs.brought(scope.environment, name, line):
+        if name not in lacks or name in {*told, *scope.names} or programs.brought(scope.environment, name, line):
             continue
         if name == "python" and not _only_third(scope):
             continue
