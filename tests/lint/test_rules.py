@@ -19,6 +19,7 @@ SERVICE = "services:\n  s:\n"
 TORCH = "https://download.pytorch.org/whl"
 
 BAD = [
+    ("no-program", "Dockerfile", "FROM python:3.10-slim\nRUN pip install torch==2.6.0 face_recognition\n", 2),
     ("unstated-limit", "requirements.txt", "torch==2.6.0\nflask==2.1.3\n", 2),
     ("torch-at-build", "environment.yml", "channels: [pytorch, nvidia]\ndependencies:\n  - python=3.11\n  - pytorch=2.5.1\n  - pytorch-cuda=12.4\n  - pip\n  - pip:\n    - flash-attn\n", 8),
     ("unstated-limit", "requirements.txt", "torch==2.6.0\ngensim==4.3.2\n", 2),

@@ -45,4 +45,7 @@ COMPILED = {
 }
 """Packages with code in C or C++ that the index has as sources only, up to a release ('' = all), and their compiler."""
 
+ASKING = {"face-recognition": "dlib", "resemblyzer": "webrtcvad"}
+"""Packages whose every release asks for one of these."""
+
 SOURCES_ONLY = source("the files of the package index", "no wheel for Linux in any such release; November 2026")

@@ -120,7 +120,8 @@ def _built(scope: Scope, pin: Pin) -> tuple[str, str]:
     """What of a pin and of what it asks for is compiled, and by what; '' where nothing is."""
     if not pin.installed or pin.arms or pin.indexes or pin.marker or scope.environment.other_index:
         return "", ""
-    for name, version in ((pin.name, pin.version), *((one, "") for one in scope.asks(pin) if one not in scope.names)):
+    brought = {*scope.asks(pin), source_builds.ASKING.get(pin.name, "")} - scope.names.keys()
+    for name, version in ((pin.name, pin.version), *((one, "") for one in sorted(brought))):
         until, compiler = source_builds.COMPILED.get(name, ("0", ""))
         if compiler and (not until or (version and not at_least(version, until))):
             return name, compiler
