@@ -134,7 +134,7 @@ def test_a_script_without_a_python_does_not_outvote_the_image_that_installs_the_
 
 
 def test_a_script_that_an_image_runs_is_judged_in_that_image():
-    script = "sudo apt-get update\nsudo apt install python-tk\n"
+    script = "sudo apt-get update\nsudo apt install python-numpy\n"
     image = "FROM nvidia/cuda:11.4.3-devel-ubuntu18.04\nCOPY more.sh /tmp/more.sh\nRUN /tmp/more.sh\n"
     assert "apt-gone" in [one.rule for one in check({"more.sh": script}).mistakes]
     assert "apt-gone" not in [one.rule for one in check({"more.sh": script, "Dockerfile": image}).mistakes]
@@ -161,3 +161,43 @@ def test_a_machine_of_tests_does_not_outvote_the_file_alone():
     job = "jobs:\n  t:\n    runs-on: ubuntu-24.04\n    steps:\n    - run: pip install -r requirements.txt\n"
     files = {"requirements.txt": "torch==1.10.2\n", ".github/workflows/app.yml": job}
     assert ("old-gpus", "requirements.txt", 1) in found(check(files))
+
+
+COPYING = "FROM python:3.12\nCOPY reqs/gpu.txt /tmp/\nRUN pip install torch==2.9.1\n"
+
+
+@pytest.mark.parametrize(
+    "beside, lines",
+    [
+        ({"README.md": "how to train\n"}, [2]),
+        ({}, []),  # some files alone: nobody knows what else is there
+        ({"README.md": "", "docker/reqs/gpu.txt": "torch\n"}, []),  # a build that starts in another folder
+        ({"README.md": "", ".gitignore": "reqs/\n"}, []),
+        ({"README.md": "run pip freeze > reqs/gpu.txt first\n"}, []),
+        ({"README.md": "", ".gitmodules": '[submodule "reqs"]\n  path = reqs\n'}, []),
+    ],
+)
+def test_a_file_that_the_repository_does_not_have_cannot_be_copied(beside, lines):
+    found = check({"Dockerfile": COPYING}, beside=beside)
+    assert [m.place.line for m in found.mistakes if m.rule == "copy-missing"] == lines
+
+
+def test_git_is_needed_by_what_a_file_of_requirements_names():
+    files = {"Dockerfile": "FROM python:3.11-slim\nCOPY r.txt .\nRUN pip install -r r.txt\n"}
+    named = {"r.txt": "torch==2.6.0\nclip @ git+https://x.example/clip\n"}
+    assert [(m.rule, m.place.line) for m in check(files, beside=named).mistakes] == [("no-program", 3)]
+    other = {"r.txt": "torch==2.6.0\n# git+https://x.example/clip\n"}
+    assert check(files, beside=other).mistakes == ()
+
+
+def test_whisper_needs_ffmpeg_where_a_program_imports_it():
+    files = {"Dockerfile": "FROM python:3.11-slim\nRUN pip install torch==2.6.0 openai-whisper\n"}
+    assert [m.rule for m in check(files, beside={"a.py": "import whisper\n"}).mistakes] == ["no-program"]
+    assert check(files, beside={"a.py": "import torch\n"}).mistakes == ()
+
+
+def test_what_an_image_beside_installs_is_built_with_the_tools_of_that_image():
+    files = {"docker/requirements.txt": "torch==1.8.1\ngym==0.21.0\n"}
+    image = "FROM pytorch/pytorch:1.8.1-cuda10.2-cudnn7-runtime\nADD requirements.txt /tmp/\nRUN pip install -r /tmp/requirements.txt\n"
+    assert "unbuildable" in [m.rule for m in check(files).mistakes]
+    assert "unbuildable" not in [m.rule for m in check(files, beside={"docker/Dockerfile": image}).mistakes]

@@ -10,8 +10,8 @@ import msgspec
 from gpuwhy.knowledge.tables import source
 
 KNOW = source(
-    "package lists of Ubuntu and Debian; text-extract-api issue 126, cpp-devbox issue 13, ProxmoxVE issue 16053",
-    "no installation candidate; `python` images without a code name are Debian 13 since August 2025",
+    "the package lists of Ubuntu's and Debian's archives, with updates and security, 18 November 2026",
+    "no such name, nor one that a single package provides; `python` images without a code name are Debian 13",
 )
 
 
@@ -86,7 +86,9 @@ GONE: dict[str, Gone] = {
     },
     "software-properties-common": Gone("", 13, "nothing, or an image of Debian 12 (…-bookworm)"),
 }
-_LATEST_UBUNTU, _DEFAULT_DEBIAN, _OLD_DEBIAN = "24.04", 13, 12
+_LATEST_UBUNTU, _DEFAULT_DEBIAN = "24.04", 13
+_OF_PYTHON = {"4": 9, "5": 10, "6": 11, "7": 12, "8": 12}
+"""The Debian of Docker's python images that stand still, by the minor release of their Python 3."""
 _CODES = {"stretch": 9, "buster": 10, "bullseye": 11, "bookworm": 12, "trixie": 13}
 _WORDS = {"focal": "20.04", "jammy": "22.04", "noble": "24.04"}
 
@@ -114,7 +116,7 @@ def _debian(last: str, tag: str) -> tuple[str, str]:
         found = re.match(r"(\d+)", tag)
         code = int(found[1]) if found else _DEFAULT_DEBIAN if tag in ("", "latest", "stable") else 0
     if last == "python" and not code and (found := re.fullmatch(r"(?:3(?:\.(\d+))?(?:\.\d+)?)?-?(slim)?|latest", tag)):
-        code = _OLD_DEBIAN if found[1] and int(found[1]) < 9 else _DEFAULT_DEBIAN
+        code = _OF_PYTHON.get(found[1] or "", _DEFAULT_DEBIAN)
         code = 0 if re.match(r"\d+\.\d+\.\d+", tag) else code  # a patch release keeps the Debian of its day
     return ("debian", str(code)) if code else ("", "")
 

@@ -85,6 +85,10 @@ def _cudnn(minor: str, cuda: str) -> str:
 
 
 def _tensorflow(tag: str) -> Never | None:
+    if short := re.fullmatch(r"(2\.\d+)(-gpu)?(-jupyter)?", tag):
+        return Never(
+            "the tags of tensorflow/tensorflow have three numbers", tag.replace(short[1], f"{short[1]}.0"), _TF
+        )
     found = re.match(r"(\d+\.\d+\.\d+)(?![\w.])", tag)
     if not found:
         return None
@@ -102,9 +106,15 @@ def _tensorflow(tag: str) -> Never | None:
 
 def never_of_ngc(name: str, tag: str) -> Never | None:
     """Of NVIDIA's monthly images: a month that there is not, or a spelling that no month had."""
-    found = re.match(r"(\d\d)\.(\d\d)(-\S+)?$", tag)
-    if not found or name not in ("pytorch", "tensorflow"):
+    if name not in ("pytorch", "tensorflow"):
         return None
+    if single := re.match(r"(\d\d)\.(\d-\S+)$", tag):
+        return Never("the month has two digits", f"{single[1]}.0{single[2]}", _NGC)
+    found = re.match(r"(\d\d)\.(\d\d)(-\S+)?$", tag)
+    return _monthly(name, tag, found) if found else None
+
+
+def _monthly(name: str, tag: str, found: re.Match[str]) -> Never | None:
     month, rest = (int(found[1]), int(found[2])), found[3] or ""
     if not 1 <= month[1] <= _MONTHS:
         return Never(f"{found[1]}.{found[2]} is no month", f"{found[1]}.12{rest}", _NGC)

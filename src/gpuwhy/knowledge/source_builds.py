@@ -30,3 +30,22 @@ KNOW = source(
     "the sources of the newest release of each on the package index",
     "no wheel, setup.py imports torch, and nothing demands torch for the build; November 2026",
 )
+
+COMPILED = {
+    **dict.fromkeys(
+        ("hnswlib", "dlib", "fasttext", "llama-cpp-python", "annoy", "cython-bbox", "kenlm", "pyworld"), ("", "g++")
+    ),
+    **dict.fromkeys(
+        ("webrtcvad", "pyaudio", "pesq", "psycopg2", "mysqlclient", "uwsgi", "evdev", "madmom"), ("", "gcc")
+    ),
+    "insightface": ("1.0", "g++"),
+    "lap": ("0.5.12", "g++"),
+    "chroma-hnswlib": ("0.7.3", "g++"),
+    "pycocotools": ("2.0.7", "gcc"),
+}
+"""Packages with code in C or C++ that the index has as sources only, up to a release ('' = all), and their compiler."""
+
+ASKING = {"face-recognition": "dlib", "resemblyzer": "webrtcvad"}
+"""Packages whose every release asks for one of these."""
+
+SOURCES_ONLY = source("the files of the package index", "no wheel for Linux in any such release; November 2026")

@@ -8,10 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from gpuwhy.knowledge import containers, held
-from gpuwhy.lint import installs, shell
+from gpuwhy.lint import installs, shell, stage_pythons
 from gpuwhy.lint.kinds import is_template
-from gpuwhy.lint.sheet import Command, Environment, Handed, Image, Sheet, Variable
+from gpuwhy.lint.sheet import Command, Environment, Handed, Image, Sheet, Taken, Variable
 from gpuwhy.model.lint import Place, Problem
 
 _KEYWORDS = frozenset(
@@ -234,6 +233,10 @@ class _Stages:
         text = " ".join(_json_words(one.text)) if one.text.lstrip().startswith("[") else one.text
         self.stage.starts += [c for c in shell.commands(text, one.line, self.known) if c.words]
 
+    def _healthcheck(self, one: Instruction) -> None:
+        text = re.sub(r"^(\s*--\S+)*\s*(NONE\b.*|CMD\s*)", "", one.text, flags=re.IGNORECASE)
+        self.stage.health = shell.commands(" ".join(_json_words(text)) or text.strip(), one.line, self.known)
+
     def _entrypoint(self, one: Instruction) -> None:
         self.stage.handed = None
         self._starts(one)
@@ -252,8 +255,10 @@ class _Stages:
         found = re.search(r"--from=(\S+)", one.text)
         origin = self.names.get(found[1].lower()) if found else None
         self.stage.copies = self.stage.copies or bool(found)
+        self.stage.copies_programs = self.stage.copies_programs or bool(found and not _NO_PROGRAMS.search(one.text))
         if origin is not None:
             self.used.add(id(origin))
+            self.stage.taken.append(Taken(origin, self._paths(one), one.line))
         if found and origin is None:
             self.stage.commands.append(Command(("COPY", found[1]), (one.line, one.line)))
         if not found:
@@ -266,12 +271,20 @@ class _Stages:
 
     def _copied(self, one: Instruction) -> None:
         """Where a copied file of packages lies in the image, by its name there."""
-        words = [w.strip("[]\",'") for w in shell.expand(one.text, self.known).split() if not w.startswith("--")]
+        words = self._paths(one)
+        self.stage.sources += [
+            (source, one.line) for source in words[:-1] if source in one.text and "<<" not in one.text
+        ]
         for source in words[:-1]:
             if source.endswith((".txt", ".in")) and "*" not in source:
                 target = words[-1]
                 renamed = target.endswith((".txt", ".in")) and len(words) == 2
                 self.stage.copied[posixpath.basename(target if renamed else source)] = source.removeprefix("./")
+
+    def _paths(self, one: Instruction) -> tuple[str, ...]:
+        """What COPY names, the target last."""
+        words = shell.expand(one.text, self.known).split()
+        return tuple(word.strip("[]\",'") for word in words if not word.startswith("--"))
 
     def _finish(self) -> None:
         """The last stage and those it starts from are what runs; every stage knows its Python."""
@@ -280,9 +293,16 @@ class _Stages:
             stage.runs = True
             stage = self.parents.get(id(stage))
         for one in self.sheet.environments:
-            _python(one)
+            stage_pythons.tell(one)
         images = [one.image for one in self.sheet.environments[:-1] if id(one) not in self.used and not one.runs]
         self.stage.discarded = [image for image in images if image]
+
+
+_NO_PROGRAMS = re.compile(
+    r"site-packages|dist-packages|venv|/root/\.local|/home/\S*\.local|/install\b|/wheels?\b|/dist\b|/app\b|/src\b"
+    r"|/usr/local/lib/python|astral-sh/uv|\.(whl|jar|json|txt|toml|lock)\b|/models?\b|node_modules|/static\b|/frontend"
+)
+"""What is copied from another stage or image and brings no program of the system."""
 
 
 def _child(parent: Environment) -> Environment:
@@ -305,6 +325,8 @@ def _child(parent: Environment) -> Environment:
         starts=list(parent.starts),
         shell=parent.shell,
         copies=parent.copies,
+        copies_programs=parent.copies_programs,
+        health=list(parent.health),
         users=list(parent.users),
         folders=list(parent.folders),
     )
@@ -343,50 +365,3 @@ def _may_hold_packages(text: str) -> bool:
             r"site-packages|venv|/opt|/usr/local(/lib|\s|/?$)|\.local|conda|/install|/deps|/app|/wheels|\s/\s", text
         )
     )
-
-
-def _python(stage: Environment) -> None:
-    """The Pythons that a stage may run its pip with; () where it cannot be told."""
-    base = containers.read(stage.image.text) if stage.image else containers.Base("")
-    texts = " ; ".join(command.text for command in stage.commands)
-    named = _named_pythons(stage, texts)
-    if named:
-        stage.pythons = (*named, base.python) if base.python else named
-        stage.python_from = "the Dockerfile installs Python " + ", ".join(named)
-    elif by_conda := _python_of_conda(texts):
-        stage.pythons, stage.python_from = (by_conda,), f"the installer of conda brings Python {by_conda}"
-    elif base.python and base.python != "2.7" and not re.search(_ANOTHER_CONDA, texts):
-        stage.pythons, stage.python_from = (base.python,), f"image {base.name} holds Python {base.python}"
-    elif base.distro_python and not _OTHER_PYTHON.search(texts) and any(map(_DISTRO_PYTHON.match, stage.apt)):
-        text = f"image {base.name} has Python {base.distro_python} as its python3"
-        stage.pythons, stage.python_from = (base.distro_python,), text
-
-
-_ANOTHER_CONDA = r"conda (env )?create|mamba (env )?create|conda env update|pyenv|virtualenv -p|Mini(conda|forge)3"
-
-
-def _python_of_conda(texts: str) -> str:
-    """The Python of the base environment, where an installer of conda is fetched and no other environment is made."""
-    found = re.search(r"((?:Mini|Ana)conda3|Miniforge3|Mambaforge)-([\w.]+)", texts)
-    other = re.search(r"(conda|mamba) (env )?(create|update -f)|(conda|mamba) install[^;]*python[= ]|pyenv|venv", texts)
-    return held.installer_python(found[1], found[2]) if found and not other else ""
-
-
-def _named_pythons(stage: Environment, texts: str) -> tuple[str, ...]:
-    """The Pythons that a stage installs by their numbers."""
-    packages = {found[1] for found in map(_PYTHON_PACKAGE.match, stage.apt) if found}
-    if "python3-pip" in stage.apt and not _ITS_OWN_PIP.search(texts):
-        packages = set()  # the pip of the distribution fills its own Python, whatever lies beside it
-    return tuple(sorted(packages.union(_PYTHON_BY_UV.findall(texts))))
-
-
-_ITS_OWN_PIP = re.compile(
-    r"(^|; )python3\.\d+ |python3\.\d+ -m|get-pip|ensurepip|update-alternatives|\bln -|\bcp /|\bmv "
-    r"|venv|\buv\b|pyenv|conda|mamba|pip3\.\d+|alias"
-)
-_PYTHON_PACKAGE = re.compile(r"python(3\.\d+)(-|$)")
-_PYTHON_BY_UV = re.compile(
-    r"(?:uv (?:venv|python install|sync|run)[^;]*?(?:--python|-p|install)[= ]|python=|pyenv global )(3\.\d+)"
-)
-_OTHER_PYTHON = re.compile(r"conda|mamba|pyenv|deadsnakes|Python-3|\buv\b|pixi|python_version", re.I)
-_DISTRO_PYTHON = re.compile(r"python3(-pip|-dev|-venv)?$|python3-pip")

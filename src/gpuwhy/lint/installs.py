@@ -80,6 +80,9 @@ def take(stage: Environment, sheet: Sheet, command: Command) -> None:
     name = command.words[0].rsplit("/", 1)[-1] if command.words else ""
     if name in ("conda", "mamba", "micromamba") and (made := _made_from(command)):
         stage.conda_files.append(Include(_copied(stage, made), Place(stage.path, command.lines[0]), must=False))
+    elif name in ("conda", "mamba") and command.words[1:2] == ("config",) and "channels" in command.words[:-1]:
+        named = command.words[command.words.index("channels") + 1]
+        stage.channels += [named] if named not in stage.channels else []
     elif name in ("conda", "mamba", "micromamba") and {"install", "create"} & set(command.words[1:4]):
         _take_conda(stage, command)
     elif name in ("wget", "curl", "aria2c", "ADD"):

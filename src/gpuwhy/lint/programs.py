@@ -5,19 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 
-from gpuwhy.knowledge import containers
+from gpuwhy.knowledge import image_programs
+from gpuwhy.knowledge.image_programs import PACKAGES
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Command, Environment
-from gpuwhy.model.version import at_least
-
-_PACKAGES = {
-    "git": r"git(-|$)",
-    "wget": r"wget$",
-    "curl": r"curl$",
-    "pip": r"python[\d.]*-pip$|python3-full$|pipx$|py3-pip$|pip$",
-    "python": r"python$|python-|python2$",
-}
-"""Program → the packages that bring it."""
 
 _PULLS = re.compile(
     r"ros-|npm$|nodejs$|golang|devscripts|texlive|ubuntu-|task-|kde|gnome|xfce|lxde|snapd|cargo|rustc|repo$|node-gyp"
@@ -35,36 +26,28 @@ _OWN_TREE = re.compile(
 
 def lacking(scope: Scope) -> frozenset[str]:
     """The programs that the image of a stage does not have by itself; none where that is not known."""
-    base, stage = scope.base, scope.environment
-    if scope.kind != "dockerfile" or base.windows or base.musl or stage.copies:
+    stage = scope.environment
+    if scope.kind != "dockerfile" or stage.copies_programs:
         return frozenset()
-    if base.family == "python":
-        return (
-            frozenset({"git", "wget", "curl"})
-            if re.search(r"^(docker\.io/)?(library/)?python:\S+-slim", base.name)
-            else frozenset()
-        )
-    if base.family == "pytorch":
-        plain = base.variant == "runtime" and base.version and at_least(base.version, "1.8")
-        return frozenset({"git"}) if plain else frozenset()
-    if base.family in ("cuda", "distro") and base.distro_python and "ubi" not in base.name and "rocky" not in base.name:
-        return frozenset({"git", "wget", "curl", "pip", "python"}) - _ros(base)
-    return frozenset()
-
-
-def _ros(base: containers.Base) -> frozenset[str]:
-    return frozenset({"git", "wget", "curl", "python", "pip"}) if "ros" in base.name else frozenset()
+    return image_programs.lacking(scope.base) - ({"pip", "python", "venv"} if stage.copies else frozenset())
 
 
 def brought(stage: Environment, program: str, line: int) -> bool:
     """Whether some package before a line brings a program, or may."""
-    if program == "pip" and not any("python" in name for name in stage.apt):
+    if program in ("pip", "venv") and not any("python" in name for name in stage.apt):
         return True  # a sketch, or an image under a name that says too little
-    wanted = re.compile(_PACKAGES[program])
+    wanted = re.compile(PACKAGES[program])
     for name, where in stage.apt.items():
-        if (wanted.match(name) or _PULLS.match(name)) and where <= line:
+        if (wanted.match(name) or _PULLS.match(name)) and where <= line and not _is_bare(stage, name, program):
             return True
     return bool(_by_hand(stage, program, line))
+
+
+def _is_bare(stage: Environment, name: str, program: str) -> bool:
+    """Whether pip's package is installed without the compiler that it recommends."""
+    by = (c for c in stage.commands if name in c.words) if program in _COMPILERS and name.endswith("-pip") else ()
+    found = next(iter(by), None)
+    return found is not None and "--no-install-recommends" in found.words
 
 
 def _by_hand(stage: Environment, program: str, line: int) -> bool:
@@ -81,21 +64,45 @@ def _makes(command: Command, program: str) -> bool:
     text = command.text
     if program in ("python", "pip") and _OWN_TREE.search(text):
         return True
+    if program == "venv" and re.search(r"conda|mamba|pyenv|Python-3|uv python|linuxbrew", text):
+        return True
     if program == "pip" and re.search(r"get-pip|ensurepip|easy_install|pip\.pyz|-m pip", text):
         return True
     if re.match(r"(ln|cp|mv|install|update-alternatives|alias)\b", text) and re.search(rf"\b{program}\b", text):
         return True
+    if program not in ("python", "pip") and _INSTALLS.search(text) and _names(text, program):
+        return True
     return bool(_ELSEWHERE.search(text))
 
 
+_INSTALLS = re.compile(
+    r"^(\S*/)?(conda|mamba|micromamba|pip[\d.]*|python[\d.]* -m pip|uv|pixi|npm|brew|apk|yum|dnf)\b"
+    r".*\b(install|create|update|add)\b"
+    r"|\b(conda|mamba) env |^(\S*/)?(ba)?sh (?!-c)\S|^\./|^(source|\.) |^\S+\.sh\b"
+)
+_COMPILERS = ("gcc", "g++", "make")
+
+
+def _names(text: str, program: str) -> bool:
+    """Whether another installer may bring a program: it is named, a whole environment is made, a script is run."""
+    if re.search(r"env (create|update)|--file|\.ya?ml|^\S+\.sh\b|^(\S*/)?(ba)?sh |^\./|^(source|\.) ", text):
+        return True
+    also = r"|compilers?|gxx|build|toolchain" if program in _COMPILERS else ""
+    return bool(re.search(rf"(?<![\w/-]){re.escape(program)}(?![\w+-]){also}", text)) or "$" in text
+
+
 _ELSEWHERE = re.compile(
-    r"dpkg -i|apt-get build-dep|aptitude|xargs|tasksel|nala|brew |deborphan|equivs|--fix-broken|apt-get -f"
+    r"dpkg -i|apt-get build-dep|aptitude|xargs|tasksel|nala|brew |deborphan|equivs|--fix-broken|apt-get -f|nodesource"
 )
 
 
 def called(command: Command) -> str:
     """The program that a command calls, of those that are looked at; '' for others and where its failure is minded."""
     name = posixpath.basename(command.words[0]) if command.words else ""
-    name = "pip" if name == "pip3" else name
+    name = {"pip3": "pip", "apt-add-repository": "add-apt-repository"}.get(name, name)
+    if re.match(r"python3(\.\d+)? -m venv (?!.*--without-pip)", command.text):
+        name = "venv"
+    elif command.text.startswith("git lfs "):
+        name = "git-lfs"
     whole = "/" not in (command.words[0] if command.words else "")
-    return name if whole and name in _PACKAGES and command.then != "||" and not command.arms else ""
+    return name if whole and name in PACKAGES and command.then != "||" and not command.arms else ""

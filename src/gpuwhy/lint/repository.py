@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatch
 from functools import cached_property, lru_cache
 from itertools import islice
 
@@ -43,7 +44,7 @@ _TEXTS = (
     ".md", ".rst", ".txt", ".in", ".toml", ".cfg", ".yml", ".yaml", ".sh", ".py", ".ini", ".json", ".lock", ".conf",
     ".mk", ".hcl", ".bat", ".def",
 )  # fmt: skip
-_MANY, _LONG, _OF_LOCKS = 400, 60_000, 4_000_000
+_MANY, _LONG, _OF_LOCKS, _LISTED = 400, 60_000, 4_000_000, 5_000
 """Files that are read for one question, and how much of each."""
 
 
@@ -83,6 +84,37 @@ class Repository:
     def is_whole(self) -> bool:
         """Whether more than some files were given: a page for readers is there."""
         return any(self._near(path) and _name(path).startswith("readme") for path in self._paths)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the listing of its files is whole: a page for readers is there, and it was not cut."""
+        return self.is_whole and len(self._paths) < _LISTED
+
+    def holds(self, path: str) -> bool:
+        """Whether some folder of the repository holds a path, as a file or as a folder."""
+        wanted = f"/{path}/"
+        return any(wanted in f"/{one}/" for one in self._paths)
+
+    def keeps_out(self, path: str) -> bool:
+        """Whether the repository means not to hold a path: an ignored file, a part of another repository."""
+        for folder in self._above:
+            text = self._read(posixpath.join(folder, ".gitignore")) or ""
+            patterns = [line.strip().strip("/") for line in text.splitlines() if line.strip() and line[0] not in "#!"]
+            parts = {path, *path.split("/")}
+            if any(fnmatch(part, pattern) for pattern in patterns for part in parts):
+                return True
+            modules = self._read(posixpath.join(folder, ".gitmodules")) or ""
+            if any(part in modules for part in path.split("/")[:-1]):
+                return True
+        return False
+
+    def makes(self, path: str) -> bool:
+        """Whether a page, a script or a workflow makes a file of that name, or fetches it."""
+        name = re.escape(posixpath.basename(path))
+        making = re.compile(
+            rf"(>|\s-o|--output\S*|\b(cp|mv|touch|tee|wget|curl|ln|download\w*|creat\w+|generat\w+)\b)[^\n]*{name}"
+        )
+        return any(making.search(text) for _, text in self._texts(_is_told))
 
     @cached_property
     def _naming(self) -> dict[str, tuple[str, ...]]:
@@ -199,6 +231,14 @@ class Repository:
         name = _name(path)
         told = name.endswith((".yml", ".yaml", ".sh", ".md", ".rst")) or _is_dockerfile(path) or "makefile" in name
         return self._near(path) and told
+
+    @cached_property
+    def is_installed_beside(self) -> bool:
+        """Whether a Dockerfile in the same folder installs this file of requirements: its image has the tools."""
+        folder, name = posixpath.split(self.path)
+        wanted = re.compile(rf"-r[ =]?(\S*/)?{re.escape(name)}\b")
+        beside = self._texts(lambda one: posixpath.dirname(one) == folder and _is_dockerfile(one))
+        return any(wanted.search(text) for _, text in beside)
 
     def installed_over(self, families: Sequence[str]) -> bool:
         """Whether a Dockerfile of the repository installs its project in an image of some families."""

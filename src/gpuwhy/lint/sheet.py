@@ -105,6 +105,7 @@ class Command(msgspec.Struct, frozen=True):
     arms: tuple[tuple[int, int], ...] = ()  # the branches that it stands in: (which if, which arm)
     set_on: int = 0  # the line of the first thing that is set
     redirected: tuple[tuple[str, int], ...] = ()  # name>=1.2 without quotes, with its line
+    by_sudo: bool = False  # sudo stands before it
 
     @property
     def text(self) -> str:
@@ -185,7 +186,11 @@ class Environment(msgspec.Struct):
     folders: list[tuple[int, str]] = []  # how many commands ran before WORKDIR names a folder, and which
     users: list[tuple[int, str]] = []  # how many commands ran before USER names somebody, and whom
     actions: list[Variable] = []  # of a workflow's job: actions with their versions
-    copies: bool = False  # takes files of another stage or image, which may be programs
+    copies: bool = False  # takes files of another stage or image
+    copies_programs: bool = False  # and they may be programs of the system
+    health: list[Command] = []  # HEALTHCHECK, as commands
+    sources: list[tuple[str, int]] = []  # what COPY takes from the build's folder, with its line
+    taken: list[Taken] = []  # what COPY takes from stages of the same file
     through: dict[str, Place] = {}  # file that it takes in → the line that does so
     told_elsewhere: bool = False  # a file beside this one names PyTorch's index
     in_image: bool = False  # a Dockerfile installs it, whose image has the Python
@@ -195,6 +200,14 @@ class Environment(msgspec.Struct):
     def named(self, *names: str) -> list[Pin]:
         """The pins of some packages that are installed, copied ones included."""
         return [pin for pin in (*self.pins, *self.carried) if pin.name in names and not pin.limits]
+
+
+class Taken(msgspec.Struct):
+    """What a stage copies from another one: that stage, the paths as they are written, the line."""
+
+    origin: Environment
+    words: tuple[str, ...]
+    line: int
 
 
 class Workload(msgspec.Struct):

@@ -152,7 +152,8 @@ def _command(words: list[str], lines: list[int], then: str) -> list[Command]:
     if start == len(words) and not assigned:
         return []
     on = lines[0] if assigned else 0
-    return [Command(tuple(words[start:]), tuple(lines[start:]), tuple(assigned), then, set_on=on)]
+    sudo = "sudo" in words[:start]
+    return [Command(tuple(words[start:]), tuple(lines[start:]), tuple(assigned), then, set_on=on, by_sudo=sudo)]
 
 
 def _unquoted(word: str) -> str:

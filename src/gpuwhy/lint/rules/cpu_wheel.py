@@ -83,6 +83,8 @@ def _of_pytorch(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     channels = scope.environment.channels
     version = re.search(r"\d+(\.\d+)+", pin.specifier)
     late = not version or at_least(version[0], "1.13")
+    if any(not at_least(python, "3.7") for python in scope.environment.pythons):
+        return  # with releases of that time, which take cudatoolkit
     if not late or "pytorch" not in channels or {"nvidia", "conda-forge"} & {*channels}:
         return
     unsaid = "nothing says that the CPU is meant" if "cpu" not in scope.environment.path.lower() else ""

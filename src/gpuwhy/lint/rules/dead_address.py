@@ -19,6 +19,10 @@ _PPA = source("the pages of these PPAs on Launchpad", "discontinued in April 201
 _RUNWAY = source(
     "huggingface/diffusers issue 9307 and its kin, August 2024", "the account runwayml took its models away"
 )
+_SKS = source("the notice of sks-keyservers.net, June 2021", "the pool of key servers is switched off")
+_MERCURIAL = source("Bitbucket: sunsetting Mercurial support", "deleted on 26 August 2020")
+_POETRY = source("python-poetry/poetry, release 1.2 and the announcement of its installer", "get-poetry.py is deleted")
+_CATS = source("Microsoft's download centre", "kagglecatsanddogs_3367a.zip was replaced by kagglecatsanddogs_5340.zip")
 _DEAD: tuple[tuple[re.Pattern[str], str, str, Source], ...] = (
     (re.compile(r"https?://(?:dl\.)?bintray\.com/\S*|https?://[\w.-]+\.bintray\.com/\S*"),
      "Bintray was switched off in 2021", "take it from the project's own releases", _BINTRAY),
@@ -30,9 +34,18 @@ _DEAD: tuple[tuple[re.Pattern[str], str, str, Source], ...] = (
      "that PPA holds nothing any more", "take openjdk, or Python from deadsnakes or uv", _PPA),
     (re.compile(r"https?://huggingface\.co/runwayml/stable-diffusion-(?:v1-5|inpainting)\b\S*"),
      "its makers took that model away in 2024", "take stable-diffusion-v1-5/stable-diffusion-v1-5", _RUNWAY),
+    (re.compile(r"(?:hkps?://|https?://)?(?:\w+\.)*(?:pool\.sks-keyservers\.net|keys\.gnupg\.net)(?::\d+)?"),
+     "that pool of key servers is switched off since 2021", "ask keyserver.ubuntu.com", _SKS),
+    (re.compile(r"https?://bitbucket\.org/(?:eigen/eigen/\S*|[\w.-]+/[\w.-]+/(?:raw|get|src)/default\b\S*)"),
+     "Bitbucket deleted its Mercurial repositories in 2020", "take it from where the project is now", _MERCURIAL),
+    (re.compile(r"https?://raw\.githubusercontent\.com/(?:python-poetry|sdispater)/poetry/(?:master|main)/get-poetry\.py"),
+     "that installer is deleted", "curl -sSL https://install.python-poetry.org | python3 -", _POETRY),
+    (re.compile(r"https?://download\.microsoft\.com/\S*kagglecatsanddogs_3367a\.zip"),
+     "that file is gone", "take kagglecatsanddogs_5340.zip", _CATS),
 )  # fmt: skip
 _FETCH = re.compile(
-    r"^(?!\s*#).*?\b(wget|curl|ADD|aria2c|deb|gdown|requests\.get|pip3?|add-apt-repository|git)\b", re.IGNORECASE
+    r"^(?!\s*#).*?\b(wget|curl|ADD|aria2c|deb|gdown|requests\.get|pip3?|add-apt-repository|git|apt-key|gpg|recv-keys?)\b",
+    re.IGNORECASE,
 )
 
 

@@ -28,7 +28,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     marked = base.distro_python and not base.python and at_least(base.distro_python, _since(base.name))
     if not marked or base.family not in ("cuda", "distro") or not _has_pip(scope):
         return
-    said = (*(command.text for command in stage.commands), *_set(scope))
+    said = (*(command.text for command in stage.commands if not _by_uv(command)), *_set(scope))
     if any(_ALLOWED.search(text) for text in said):
         return
     command = next(filter(_installs, stage.commands), None)
@@ -47,7 +47,9 @@ def _since(image: str) -> str:
 
 def _has_pip(scope: Scope) -> bool:
     """Whether the pip is the distribution's, and no other Python is installed."""
-    named = [name for name in scope.environment.apt if re.match(r"python3?-pip$|python3-full$", name)]
+    by_uv = any(map(_by_uv, scope.environment.commands))
+    wanted = r"python3?-pip$|python3-full$|python3(-dev)?$" if by_uv else r"python3?-pip$|python3-full$"
+    named = [name for name in scope.environment.apt if re.match(wanted, name)]
     own = f"python{scope.base.distro_python}"
     other = [n for n in scope.environment.apt if re.match(r"python3\.\d+$", n) and n != own]
     return bool(named) and not other
@@ -58,5 +60,14 @@ def _set(scope: Scope) -> list[str]:
     return [f"{one.name}={one.value}" for one in scope.environment.variables.values()]
 
 
+def _by_uv(command: Command) -> bool:
+    """Whether uv is told to fill the Python of the system, which it refuses in the same way."""
+    fills = command.text.startswith("uv pip install ") and "--system" in command.words
+    brought = command.words[:1] == ("COPY",) and "astral-sh/uv" in command.text
+    return brought or (fills and not _ALLOWED.search(command.text.removeprefix("uv ")))
+
+
 def _installs(command: Command) -> bool:
+    if _by_uv(command) and command.words[0] == "uv":
+        return True
     return bool(_PIP.match(command.text)) and not re.search(r" (--target|-t|--root|--prefix|--user)\b", command.text)

@@ -19,12 +19,28 @@ def check(scope: Scope) -> Iterator[Mistake]:
         yield from _setup(scope)
     if scope.kind not in ("dockerfile", "modal", "cog"):
         return
+    yield from _native(scope)
     for command in scope.environment.commands:
         if _needs_gpu(command):
             place = Place(scope.environment.path, command.lines[0])
             name = command.words[0].rsplit("/", 1)[-1]
             text = f"{name} runs while the image is built, where there is no GPU and no driver"
             yield RULE.mistake(place, text, containers.BUILDS, "run it when the container starts (CMD, ENTRYPOINT)")
+
+
+def _native(scope: Scope) -> Iterator[Mistake]:
+    """Code for the GPU that is there, where none is: in a variable of the image, or of a command."""
+    stage = scope.environment
+    set_on = [(one.value, one.place.line) for one in stage.variables.values()]
+    given = [(" ".join((c.text, *(value for _, value in c.assigned))), (*c.lines, c.set_on)[0]) for c in stage.commands]
+    line = next((line for text, line in (*set_on, *given) if _NATIVE.search(text)), 0)
+    if line:
+        text = "CMAKE_CUDA_ARCHITECTURES=native asks the GPU what to compile for, and a build has none"
+        fix = "name the architectures: -DCMAKE_CUDA_ARCHITECTURES=80;86;89"
+        yield RULE.mistake(Place(stage.path, line), text, containers.BUILDS, fix)
+
+
+_NATIVE = re.compile(r"CMAKE_CUDA_ARCHITECTURES(:\w+)?=[\"']?native\b")
 
 
 def _setup(scope: Scope) -> Iterator[Mistake]:

@@ -23,7 +23,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
         return
     yield from _implied(scope)
     for pair in wheels_of_two_majors(scope):
-        if not pair.file:
+        if not pair.file and not _serves(scope, {pair.major, pair.other_major}):
             one, other = pair.one, pair.other
             text = (
                 f"{other.name} is for CUDA {pair.other_major}, {one.name} (line {one.place.line}) for CUDA {pair.major}"
@@ -31,6 +31,13 @@ def check(scope: Scope) -> Iterator[Mistake]:
             fix = "keep the wheels of one CUDA major, or leave them to the framework's own requirements"
             yield RULE.mistake(other.place, text, MAJORS, fix)
             return
+
+
+def _serves(scope: Scope, majors: set[int]) -> bool:
+    """Whether the torch that is pinned beside them opens those of one major: the others lie there and do no harm."""
+    torch = scope.by_pip("torch")
+    row = scope.taken(torch) if torch and torch.version and not torch.variant else None
+    return bool(row) and isinstance(row.cuda, str) and numbers(row.cuda)[0] in majors  # type: ignore[union-attr]
 
 
 def _implied(scope: Scope) -> Iterator[Mistake]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.knowledge import image_programs
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint import programs
 from gpuwhy.lint.scope import Scope
@@ -25,7 +26,7 @@ _BRINGS = re.compile(
 def check(scope: Scope) -> Iterator[Mistake]:
     """The first package that brings such an OpenCV, in a stage that runs."""
     stage = scope.environment
-    if "git" not in programs.lacking(scope) or not stage.runs or stage.includes_unknown or stage.conda_files:
+    if not _is_known(scope) or not stage.runs or stage.includes_unknown or stage.conda_files:
         return
     if _is_left(scope):
         return
@@ -35,6 +36,12 @@ def check(scope: Scope) -> Iterator[Mistake]:
         text = f"{pin.name} {brings} libGL.so.1, and image {scope.base.name} has none: import cv2 fails"
         fix = "apt-get install libgl1 libglib2.0-0" + (f", or write {pin.name}-headless" if pin.name in _WITH else "")
         yield RULE.mistake(pin.place, text, _KNOW, fix)
+
+
+def _is_known(scope: Scope) -> bool:
+    """Whether it is an image without libGL: a small one, or any of Docker's python images."""
+    full = scope.kind == "dockerfile" and image_programs.is_full(scope.base) and not scope.environment.copies_programs
+    return full or "git" in programs.lacking(scope)
 
 
 def _has_windows(scope: Scope, pin: Pin) -> bool:

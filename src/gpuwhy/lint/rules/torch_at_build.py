@@ -63,12 +63,22 @@ def _apart(scope: Scope, pin: Pin) -> str:
     """A build that sees no torch, wherever torch comes from: by a pip that isolates every build."""
     if _has_no_torch(scope):
         return "nothing here installs torch"
+    if scope.kind == "conda":
+        return "pip builds it apart from conda's torch, and sees none" if _is_of_today(scope) else ""
     commands = scope.environment.commands
     command = commands[pin.step - 1] if 0 < pin.step <= len(commands) else None
     told = command is None or "--no-build-isolation" in command.words
     return (
         "" if told or not _has_new_pip(scope, pin) else "a build of its own sees no torch without --no-build-isolation"
     )
+
+
+def _is_of_today(scope: Scope) -> bool:
+    """Whether an environment of conda's holds torch and gets the newest pip: neither pip nor an old Python is named."""
+    pip, torch = scope.names.get("pip"), scope.names.get("pytorch")
+    old = any(numbers(python)[:2] < (3, 10) for python in scope.environment.pythons)
+    pinned = pip is not None and bool(pip.specifier)
+    return torch is not None and torch.origin == "conda" and bool(scope.environment.pythons) and not old and not pinned
 
 
 def _has_no_torch(scope: Scope) -> bool:

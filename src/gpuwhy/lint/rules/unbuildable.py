@@ -116,6 +116,8 @@ def _is_settled(scope: Scope) -> bool:
 def _is_of_image(scope: Scope) -> bool:
     """Whether an image's own setuptools builds it: that of Python 3.11 and older, which nothing renews."""
     stage = scope.environment
+    if scope.kind == "requirements":
+        return scope.repository.is_installed_beside  # and judged there
     if scope.kind not in ("dockerfile", "singularity") or any(_RENEWS.search(c.text) for c in stage.commands):
         return False
     return not stage.pythons or not all(at_least(python, "3.12") for python in stage.pythons)

@@ -150,7 +150,7 @@ def _is_beside_the_point(scope: Scope, need: Need) -> bool:
 
 _OTHERS = re.compile(
     r"gradio|opencv-\S+|scikit-(image|learn)|pandas|pyarrow|faiss-cpu|pycocotools|shapely|pywavelets|numexpr|matplotlib|imgaug|h5py|scipy|statsmodels|seaborn|flask"
-    r"|wandb|tensorboardx"
+    r"|wandb|tensorboardx|gensim|librosa|spacy|streamlit|mlflow|onnx|bokeh|albumentations|catboost"
 )
 _MODELS = re.compile(
     r"torch\S*|tensorflow\S*|jax|flax|(tf-)?keras\S*|(pytorch-)?lightning|transformers|sentence-transformers|diffusers"
