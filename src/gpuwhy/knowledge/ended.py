@@ -89,12 +89,28 @@ def _debian(last: str, tag: str) -> System | None:
     number = _DEBIAN.get(word, 0)
     if last == "debian" and (found := re.match(r"(\d+)", tag)):
         number = int(found[1])
-    if last == "python" and not word and (found := re.fullmatch(r"3\.([345])(\.\d+)?(-slim)?", tag)):
-        number, word = _ARCHIVED_DEBIAN, "buster"
+    if not word and _is_built_before_bullseye(last, tag):
+        return System("debian", "10 or older", True)
     if not number:
         return None
     said = f"{number} ({word})" if word else str(number)
     return System("debian", said, number <= _ARCHIVED_DEBIAN)
+
+
+_PYTHONS = {"2.7": 18, "3.3": 7, "3.4": 10, "3.5": 10, "3.6": 13, "3.7": 10, "3.8": 10, "3.9": 5}
+"""The last release of each Python whose image was made before Debian 11 came in August 2021."""
+_ENDED_PYTHONS = ("2.7", "3.3", "3.4", "3.5")
+_CONDAS = {"miniconda3": (4, 8), "miniconda": (4, 8), "anaconda3": (2020, 7), "anaconda": (2020, 7)}
+"""The same of conda's images, which were made of the newest Debian of their day."""
+
+
+def _is_built_before_bullseye(last: str, tag: str) -> bool:
+    """Whether an image that names no Debian was made when that was 10 or older, and never again."""
+    if last == "python" and (found := re.fullmatch(r"(\d\.\d+)(?:\.(\d+))?(?:-slim)?", tag)):
+        minor, patch = found[1], found[2]
+        return int(patch) <= _PYTHONS.get(minor, -1) if patch else minor in _ENDED_PYTHONS
+    dated = re.fullmatch(r"(\d+)\.(\d+)(?:\.\d+)?", tag) if last in _CONDAS else None
+    return dated is not None and (int(dated[1]), int(dated[2])) <= _CONDAS[last]
 
 
 def _centos(last: str, tag: str) -> System | None:

@@ -54,6 +54,11 @@ LIMITS: tuple[Limit, ...] = (
               source("Keras' release notes", "2.4.0: requires TensorFlow 2.2"))
         for name in ("tensorflow", "tensorflow-gpu")
     ),
+    *(
+        Limit(name, "2.2", "2.5", "keras<2.5", "a Keras of its own from 2.6 on imports what this TensorFlow has not",
+              source("installed and imported, November 2026", "2.3.4 and 2.4.4 with keras 2.4.3, 2.6, 2.8, 2.10, 2.13"))
+        for name in ("tensorflow", "tensorflow-gpu", "tensorflow-cpu")
+    ),
     Limit("conda:pytorch", "1.0", "2.3", "mkl<2024.1", "it needs iJIT_NotifyEvent, which MKL 2024.1 removed",
           source("pytorch/pytorch issue 123097, jianlin-cheng/TransFun issue 5", "seen with 1.12.1 and 2.0.1")),
     *(

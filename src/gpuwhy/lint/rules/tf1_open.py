@@ -32,7 +32,8 @@ _ONE_ALONE = {
 def check(scope: Scope) -> Iterator[Mistake]:
     """A lower bound of 1.x that is all; a package that knows TensorFlow 1 alone."""
     yield from _ended(scope)
-    yield from _told_beside(scope)
+    beside = list(_told_beside(scope))
+    yield from beside or _told_by_programs(scope)
     if scope.environment.locked or any(name in scope.names for name in _OF_TWO):
         return
     for pin in scope.pins:
@@ -69,6 +70,41 @@ def _told_beside(scope: Scope) -> Iterator[Mistake]:
             text = f"{pin.name} without a version takes TensorFlow 2; {name} beside pins {found[3]}"
             yield RULE.mistake(pin.place, text, _KNOW, f"write {pin.name}<2 here too (with Python 3.7 or older)")
             return
+
+
+_OF_ONE = re.compile(
+    r"^\s*(?:from tensorflow\.contrib\b|import tensorflow\.contrib\b|from tensorflow\.examples\.tutorials\b)"
+    r"|\btf\.(?:contrib\.\w|placeholder\(|Session\(|app\.run\(|app\.flags\b|get_variable\(|variable_scope\()",
+    re.MULTILINE,
+)
+_TRANSLATED = re.compile(r"compat\.v1|compat import v1|disable_v2_behavior|tf\.function\b|tf\.GradientTape\b")
+"""A program that knows of TensorFlow 2."""
+
+
+def _told_by_programs(scope: Scope) -> Iterator[Mistake]:
+    """TensorFlow without an end, where the programs call what only TensorFlow 1 has and none is for TensorFlow 2."""
+    names = ("tensorflow", "tensorflow-cpu")
+    pin = next((p for p in scope.pins if p.name in names and p.installed and not p.version and not p.arms), None)
+    row = scope.taken(pin) if pin and pin.origin == "pip" and from_index(scope, pin) else None
+    if pin is None or row is None or not at_least(row.version, "2") or scope.environment.locked:
+        return
+    path = _old_program(scope)
+    if path:
+        text = f"{pin.name}{pin.specifier} takes {row.version} today, and {posixpath.basename(path)} calls what only"
+        text += " TensorFlow 1 has"
+        yield RULE.mistake(pin.place, text, _KNOW, f"write {pin.name}<2 (with Python 3.7 or older), or port the programs")
+
+
+def _old_program(scope: Scope) -> str:
+    """The first program for TensorFlow 1; "" where one of them knows of TensorFlow 2."""
+    found = ""
+    for path, text in scope.repository.programs():
+        if "tensorflow" not in text:
+            continue
+        if _TRANSLATED.search(text):
+            return ""
+        found = found or (path if _OF_ONE.search(text) else "")
+    return found
 
 
 def _ended(scope: Scope) -> Iterator[Mistake]:
