@@ -161,3 +161,37 @@ def test_a_machine_of_tests_does_not_outvote_the_file_alone():
     job = "jobs:\n  t:\n    runs-on: ubuntu-24.04\n    steps:\n    - run: pip install -r requirements.txt\n"
     files = {"requirements.txt": "torch==1.10.2\n", ".github/workflows/app.yml": job}
     assert ("old-gpus", "requirements.txt", 1) in found(check(files))
+
+
+LEFT_OPEN = "torch==2.9.1\nlangchain\n"
+CHAINS = "from langchain.chains import RetrievalQA\n"
+
+
+@pytest.mark.parametrize(
+    "path, text, beside",
+    [
+        ("requirements.txt", LEFT_OPEN, {"app/answer.py": CHAINS}),
+        ("requirements.txt", LEFT_OPEN, {"app/answer.py": "import os\nfrom langchain import (\n    chains,\n    hub,\n)\n"}),
+        ("requirements.txt", LEFT_OPEN, {"app/answer.py": "import os, langchain.chains.summarize as s\n"}),
+        ("docker/requirements.txt", LEFT_OPEN, {"app/answer.py": CHAINS}),
+        ("requirements.txt", "torch\nscikit-learn\n", {"train.py": "from sklearn.externals import joblib\n"}),
+    ],
+)  # fmt: skip
+def test_a_module_that_the_newest_release_lost_is_told(path, text, beside):
+    assert fires("module-gone", path, text, beside)
+
+
+@pytest.mark.parametrize(
+    "text, beside",
+    [
+        ("torch==2.9.1\nlangchain<1\n", {"app/answer.py": CHAINS}),
+        (LEFT_OPEN, {"app/answer.py": "import langchain\n"}),
+        (LEFT_OPEN, {"app/answer.py": f"try:\n    {CHAINS}except ImportError:\n    pass\n"}),
+        (LEFT_OPEN, {"tests/test_answer.py": CHAINS}),
+        (LEFT_OPEN, {"app/answer.py": CHAINS, "langchain/chains.py": "RetrievalQA = 1\n"}),
+        (LEFT_OPEN, {"app/answer.py": CHAINS, "uv.lock": '[[package]]\nname = "langchain"\nversion = "0.3.27"\n'}),
+        ("torch==1.8.1\nlangchain\n", {"app/answer.py": CHAINS, ".python-version": "3.8\n"}),
+    ],
+)  # fmt: skip
+def test_a_module_that_may_be_there_is_not_told(text, beside):
+    assert not fires("module-gone", "requirements.txt", text, beside)
