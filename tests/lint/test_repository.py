@@ -201,3 +201,37 @@ def test_what_an_image_beside_installs_is_built_with_the_tools_of_that_image():
     image = "FROM pytorch/pytorch:1.8.1-cuda10.2-cudnn7-runtime\nADD requirements.txt /tmp/\nRUN pip install -r /tmp/requirements.txt\n"
     assert "unbuildable" in [m.rule for m in check(files).mistakes]
     assert "unbuildable" not in [m.rule for m in check(files, beside={"docker/Dockerfile": image}).mistakes]
+
+
+LEFT_OPEN = "torch==2.9.1\nlangchain\n"
+CHAINS = "from langchain.chains import RetrievalQA\n"
+
+
+@pytest.mark.parametrize(
+    "path, text, beside",
+    [
+        ("requirements.txt", LEFT_OPEN, {"app/answer.py": CHAINS}),
+        ("requirements.txt", LEFT_OPEN, {"app/answer.py": "import os\nfrom langchain import (\n    chains,\n    hub,\n)\n"}),
+        ("requirements.txt", LEFT_OPEN, {"app/answer.py": "import os, langchain.chains.summarize as s\n"}),
+        ("docker/requirements.txt", LEFT_OPEN, {"app/answer.py": CHAINS}),
+        ("requirements.txt", "torch\nscikit-learn\n", {"train.py": "from sklearn.externals import joblib\n"}),
+    ],
+)  # fmt: skip
+def test_a_module_that_the_newest_release_lost_is_told(path, text, beside):
+    assert fires("module-gone", path, text, beside)
+
+
+@pytest.mark.parametrize(
+    "text, beside",
+    [
+        ("torch==2.9.1\nlangchain<1\n", {"app/answer.py": CHAINS}),
+        (LEFT_OPEN, {"app/answer.py": "import langchain\n"}),
+        (LEFT_OPEN, {"app/answer.py": f"try:\n    {CHAINS}except ImportError:\n    pass\n"}),
+        (LEFT_OPEN, {"tests/test_answer.py": CHAINS}),
+        (LEFT_OPEN, {"app/answer.py": CHAINS, "langchain/chains.py": "RetrievalQA = 1\n"}),
+        (LEFT_OPEN, {"app/answer.py": CHAINS, "uv.lock": '[[package]]\nname = "langchain"\nversion = "0.3.27"\n'}),
+        ("torch==1.8.1\nlangchain\n", {"app/answer.py": CHAINS, ".python-version": "3.8\n"}),
+    ],
+)  # fmt: skip
+def test_a_module_that_may_be_there_is_not_told(text, beside):
+    assert not fires("module-gone", "requirements.txt", text, beside)

@@ -86,6 +86,7 @@ IMPORTED_AS = {
     "opencv-python": "cv2", "opencv-python-headless": "cv2", "python-dateutil": "dateutil", "attrs": "attr",
     "markdown-it-py": "markdown_it", "pyzmq": "zmq", "msgpack-python": "msgpack", "antlr4-python3-runtime": "antlr4",
     "grpcio": "grpc", "absl-py": "absl", "cuda-pathfinder": "cuda", "cuda-bindings": "cuda", "protobuf": "google",
+    "scikit-image": "skimage", "ipython": "IPython", "tensorboardx": "tensorboardX",
     "python-json-logger": "pythonjsonlogger", "fonttools": "fontTools", "typing-inspect": "typing_inspect",
 }  # fmt: skip
 """Distributions whose module has another name than theirs."""

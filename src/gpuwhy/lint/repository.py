@@ -218,6 +218,13 @@ class Repository:
             return True
         return any(wanted.search(self._read(path) or "") for path in programs)
 
+    def programs(self) -> Iterator[tuple[str, str]]:
+        """The programs below a file's folder, with their texts; where there are none, those of the repository."""
+        below = posixpath.dirname(self.path)
+        every = [path for path in self._paths if path.endswith(".py") and _name(path) != "setup.py"]
+        own = frozenset(path for path in every if not below or path.startswith(f"{below}/")) or frozenset(every)
+        return self._texts(own.__contains__)
+
     @cached_property
     def old_pip(self) -> bool:
         """Whether another file pins a pip from before 24.1, or a Python that has no newer one."""

@@ -44,6 +44,12 @@ def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading
     if surest >= FOUND:
         return odds
     vague = surest < VAGUE
+    points = _points(found, reading, vague)
+    return (_of_messages(odds, ended, points) if vague else odds).heard(points) if points else odds
+
+
+def _points(found: Sequence[Alike], reading: Reading, vague: bool) -> dict[str, Point]:
+    """What precedents say, the closest of each cause; beside messages that say something those of other lines."""
     said = [one for one in reading.symptoms if not vague and not _names_none(one) and not _is_title(one)]
     known = [" ".join(one.text.lower().split()) for one in said]
     points: dict[str, Point] = {}
@@ -51,7 +57,7 @@ def with_precedents(odds: Odds, alike: Callable[[str], Sequence[Alike]], reading
         if not any(_start(one) in line for line in known):
             weight = (FIRM if vague else WEIGHT) * (NEXT if points else 1.0)
             points.setdefault(one.row.cause, _point(one, reading, weight))
-    return (_of_messages(odds, ended, points) if vague else odds).heard(points) if points else odds
+    return points
 
 
 _NO_MORE = ("title.trouble", "container.generic", "container.cli")

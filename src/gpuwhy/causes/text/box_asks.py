@@ -134,8 +134,7 @@ def required(case: Asked) -> Ways:
         return
     native = least.native or least.driver
     if _RENTED.search(case.text):
-        yield tried(f"Choose another machine: filter those on offer by CUDA {found[1]} or newer (RunPod: Additional filters, CUDA versions; Vast.ai: Max CUDA) and start the container there: the driver is the provider's, and no pod can update it", "")  # fmt: skip
-        yield tried(f"Or take a template or tag of the image for a CUDA older than {found[1]}, which this machine's driver runs", "")  # fmt: skip
+        yield from _elsewhere(found[1])
         return
     speaks = case.speaks or cuda_of_driver(case.driver) or ""
     told = f" (it has {case.driver}, which speaks {speaks})" if case.driver and speaks else ""
@@ -144,7 +143,21 @@ def required(case: Asked) -> Ways:
     else:
         yield tried(f"Update the host's driver to {native} or newer, which speaks CUDA {found[1]}{told}, and restart the host", _newer(case, native), root=True)  # fmt: skip
     if not speaks or runs(speaks, found[1]):
-        yield tried(f"Or take an image with a CUDA older than {found[1]}; or, where the driver is 525 or newer, let this one start all the same: CUDA 12 runs on every driver of that major, but for what is compiled at run time" if found[1].startswith("12") else f"Or take an image with a CUDA older than {found[1]}; or let this one start all the same, where the driver is of the same CUDA major", _unchecked(case))  # fmt: skip
+        yield tried(_or_older(found[1]), _unchecked(case))
+
+
+def _elsewhere(cuda: str) -> Ways:
+    """Where the host is somebody else's, who rents it out."""
+    yield tried(f"Choose another machine: filter those on offer by CUDA {cuda} or newer (RunPod: Additional filters, CUDA versions; Vast.ai: Max CUDA) and start the container there: the driver is the provider's, and no pod can update it", "")  # fmt: skip
+    yield tried(f"Or take a template or tag of the image for a CUDA older than {cuda}, which this machine's driver runs", "")  # fmt: skip
+
+
+def _or_older(cuda: str) -> str:
+    """An older image, or this one unchecked."""
+    older = f"Or take an image with a CUDA older than {cuda}; or"
+    if cuda.startswith("12"):
+        return f"{older}, where the driver is 525 or newer, let this one start all the same: CUDA 12 runs on every driver of that major, but for what is compiled at run time"  # fmt: skip
+    return f"{older} let this one start all the same, where the driver is of the same CUDA major"
 
 
 # --- Linux' driver inside WSL -----------------------------------------------------------------------------------------

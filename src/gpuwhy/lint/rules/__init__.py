@@ -65,6 +65,7 @@ NAMES = (
     "lost_variable",
     "marker_skips",
     "missing_neighbour",
+    "module_gone",
     "mixed_cuda",
     "musl",
     "named_wheel",

@@ -92,7 +92,9 @@ def _told_by_programs(scope: Scope) -> Iterator[Mistake]:
     if path:
         text = f"{pin.name}{pin.specifier} takes {row.version} today, and {posixpath.basename(path)} calls what only"
         text += " TensorFlow 1 has"
-        yield RULE.mistake(pin.place, text, _KNOW, f"write {pin.name}<2 (with Python 3.7 or older), or port the programs")
+        yield RULE.mistake(
+            pin.place, text, _KNOW, f"write {pin.name}<2 (with Python 3.7 or older), or port the programs"
+        )
 
 
 def _old_program(scope: Scope) -> str:
