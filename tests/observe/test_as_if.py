@@ -7,7 +7,7 @@ import msgspec
 from gpuwhy.causes import CAUSES
 from gpuwhy.knowledge.drivers import in_branch
 from gpuwhy.model.fact import Absent, Known, Source, Unknown
-from gpuwhy.model.facts import Device, Devices, Driver, Facts, NeededLibrary
+from gpuwhy.model.facts import Device, Devices, Distribution, Driver, Facts, NeededLibrary
 from gpuwhy.observe.as_if import Elsewhere, as_if, like, somewhere
 from gpuwhy.reason.report import report
 from tests.causes.facts import base
@@ -51,6 +51,25 @@ def test_nothing_would_come_to_light() -> None:
     status, causes, headline = judged(without_gpu())
     assert (status, causes) == ("healthy", [])
     assert "no NVIDIA GPU" in headline
+
+
+def for_the_cpu(facts: Facts, *beside: str) -> Facts:
+    """With builds of the frameworks for the CPU alone, and some wheels of NVIDIA's beside them."""
+    frameworks = [
+        msgspec.structs.replace(f, gpu_build=Known(False, HERE)) for f in facts.target.frameworks.need() or ()
+    ]
+    wheels = [Distribution(name, "12.0", f"/venv/{name}", Known("pip", HERE)) for name in beside]
+    target = msgspec.structs.replace(
+        facts.target, frameworks=Known(tuple(frameworks[:1]), HERE), distributions=Known(tuple(wheels), HERE)
+    )
+    return msgspec.structs.replace(facts, target=target)
+
+
+def test_a_build_for_the_cpu_beside_cuda_that_nothing_else_uses_was_not_meant() -> None:
+    alone = for_the_cpu(without_gpu())
+    beside = for_the_cpu(without_gpu(), "nvidia-cublas-cu12", "nvidia-cudnn-cu12")
+    assert "framework.cpu_only" not in judged(alone)[1]
+    assert "framework.cpu_only" in judged(beside)[1]
 
 
 def test_as_on_a_machine_that_was_told() -> None:

@@ -333,3 +333,18 @@ def test_headers_that_cupy_compiles_with(world: World, compiler: str, toolkit: s
     if toolkit:
         world.file(f"{toolkit}/include/cuda_fp16.h", "")
     assert damaged(world) == [("missing", header)] * gone
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_framework_that_an_upgrade_left_in_parts_is_told_by_the_list_that_pip_moved_aside(
+    world: World, lost: bool
+) -> None:
+    aside = f"{SITE}/~ensorflow-2.16.2.dist-info"
+    world.file(f"{aside}/METADATA", "Name: tensorflow\nVersion: 2.16.2\n")
+    world.file(
+        f"{aside}/RECORD", "tensorflow/__init__.py,,\ntensorflow/python/tools/__init__.py,,\n../x/__init__.py,,\n"
+    )
+    world.file(f"{SITE}/tensorflow/__init__.py", "")
+    if not lost:
+        world.file(f"{SITE}/tensorflow/python/tools/__init__.py", "")
+    assert (("missing", "tensorflow/python/tools/__init__.py") in damaged(world)) is lost

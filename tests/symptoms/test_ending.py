@@ -268,3 +268,8 @@ def test_an_exception_within_a_group_is_opened():
         "    +------------------------------------\n"
     )
     assert ending_of(text).type == "ZeroDivisionError"
+
+
+def test_the_traceback_of_a_process_is_the_end_where_the_rest_was_not_pasted():
+    cut = REMOTE.partition("The above")[0].replace("_RemoteTraceback:\n", "_RemoteTraceback: \n")
+    assert ending_of(cut).type == "ZeroDivisionError"

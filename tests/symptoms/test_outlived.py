@@ -45,3 +45,16 @@ def test_an_exception_after_a_settled_series_is_the_ending():
     later = ending_of(text + 'Traceback (most recent call last):\n  File "a.py", line 2, in f\nKeyError: 4\n')
     assert (later.type, later.well) == ("KeyError", False)
     assert not ending_of(text, exit_code=1).well  # a code that is known decides
+
+
+STATUS = """\
+E direct_session.cc:170] Internal: failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY
+Traceback (most recent call last):
+  File "/w/run.py", line 5, in <module>
+    sess = tf.Session()
+tensorflow.python.framework.errors_impl.InternalError: Failed to create session.
+"""
+
+
+def test_a_status_that_says_nothing_is_explained_by_what_was_printed_before():
+    assert explain_text(STATUS).causes[0].id.startswith("memory.")

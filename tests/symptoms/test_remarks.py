@@ -67,3 +67,11 @@ def test_figures_of_a_message_stay_its_own() -> None:
         " and 180.00 MiB is reserved by PyTorch but unallocated."
     )
     assert explain_text(log).causes[0].id == "memory.oom"
+
+
+@pytest.mark.parametrize(("smi", "wsl"), [("515.65.01", True), ("516.94", False)])
+def test_a_tool_of_another_release_than_the_driver_is_that_of_wsl(smi: str, wsl: bool) -> None:
+    """There nvidia-smi is Linux' and the driver is Windows'."""
+    text = "CUDA error 222: the provided PTX was compiled with an unsupported toolchain.\n"
+    text += f"| NVIDIA-SMI {smi}       Driver Version: 516.94       CUDA Version: 11.7     |\n"
+    assert any("WSL" in fix.text for fix in explain_text(text).causes[0].fixes) is wsl

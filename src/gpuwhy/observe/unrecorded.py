@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from gpuwhy.host.base import Entry
@@ -25,7 +26,7 @@ _ALSO_FIRST = {"jaxlib": ("xla_client",)}
 _COMPILED = re.compile(r"\.(so|pyd)$")
 _ASIDE = re.compile(r"~+(?P<rest>[\w.]+?)-(?P<version>\d[^-]*)\.dist-info")
 """How pip calls what it has moved aside: with another first letter."""
-_MOST_FILES, _MOST_LIBRARIES = 80, 60
+_MOST_FILES, _MOST_LIBRARIES, _MOST_PARTS = 80, 60, 4000
 
 
 class Package(NamedTuple):
@@ -58,10 +59,18 @@ def _broken_off(scene: Scene) -> Iterator[Damage]:
             module = next((one for one in _MODULES if aside and one[1:] == aside["rest"]), "")
             if not aside or not module or module in names:
                 continue
-            path = f"{site}/{module}/__init__.py"
-            if isinstance(scene.host.stat(path), Absent):
+            path = _not_there(scene, site, entry.name, module)
+            if path:
                 version = by_metadata(scene, f"{site}/{entry.name}", "dist-info")[1] or aside["version"]
                 yield Damage(path, f"{module} {version}", "missing", "", f"an upgrade was broken off: {entry.name}")
+
+
+def _not_there(scene: Scene, site: str, aside: str, module: str) -> str:
+    """The first package of what was moved aside, by its list of files, that is not in its old place; "" if all are."""
+    lines = value_or(scene.host.lines(f"{site}/{aside}/RECORD", "/__init__.py,"), ())
+    named = (line.partition(",")[0] for line in lines if line.startswith(f"{module}/"))
+    paths = (f"{site}/{one}" for one in dict.fromkeys((f"{module}/__init__.py", *named)))
+    return next((path for path in islice(paths, _MOST_PARTS) if isinstance(scene.host.stat(path), Absent)), "")
 
 
 def _without_record(scene: Scene, among: Iterable[Distribution]) -> Iterator[Package]:

@@ -125,8 +125,16 @@ def _with_gpu(causes: Sequence[Cause], facts: Facts, shown: Sequence[Shown], aga
     along = _CARRIED if isinstance(facts.surroundings.offline, Known) else frozenset()
     asked = [c for c in causes if c.layer in _LATER or c.id in _ALSO_LATER | along]
     found, _ = _without_notes(named(rank(judge(asked, facts)), again))
-    later = [c for c in found if c.found and c.id not in here and c.id not in _CHOSEN]
+    chosen = frozenset[str]() if _has_unused_cuda(facts) else _CHOSEN
+    later = [c for c in found if c.found and c.id not in here and c.id not in chosen]
     return tuple(msgspec.structs.replace(c, stops=False, with_gpu=True) for c in later)
+
+
+def _has_unused_cuda(facts: Facts) -> bool:
+    """Whether NVIDIA's wheels of cuBLAS and cuDNN lie beside frameworks of which none has CUDA: a GPU was meant."""
+    names = {one.name.rpartition("-cu")[0] for one in value_or(facts.target.distributions, ())}
+    frameworks = value_or(facts.target.frameworks, ())
+    return {"nvidia-cublas", "nvidia-cudnn"} <= names and not any(value_or(f.gpu_build, True) for f in frameworks)
 
 
 _LATER = ("cuda", "cudnn", "install", "env", "framework")

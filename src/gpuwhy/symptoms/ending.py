@@ -89,6 +89,8 @@ _OPENED = (
     "RemoteTraceback", "_RemoteTraceback", "TransformError", "JoblibException", "CppCompileError", "SubprocException",
 )  # fmt: skip
 """Types that carry another exception in their message."""
+_REMOTE = ("RemoteTraceback", "_RemoteTraceback")
+"""What Python's pools of processes write before the traceback of one of them."""
 LAUNCHERS = ("ChildFailedError", "ProcessExitedException", "RaySystemError", "BrokenProcessPool", "CalledProcessError",
              "SystemExit", "RayActorError", "TuneError", "ActorDiedError", "WorkerCrashedError")  # fmt: skip
 """Types by which one process tells that another ended: what that one said decides."""
@@ -239,12 +241,14 @@ def _hands_over(outer: Ending, inner: Ending) -> bool:
     """Whether an exception ends with the announcement of another one, whose traceback stands below it."""
     if outer.message.endswith("raised:"):
         return inner.kind == "exception" and inner.first - outer.last <= 1
+    if outer.name in _REMOTE and not outer.message.strip('" '):
+        return inner.kind == "exception"
     return outer.message.endswith("error:") and bool(inner.stack) and inner.first - outer.last <= 2
 
 
 def _caused(inner: Ending, outer: Ending) -> Ending:
     """`raise … from …`: the first decides, the second is what it was wrapped in; a remote traceback has it all."""
-    if inner.name in ("RemoteTraceback", "_RemoteTraceback"):
+    if inner.name in _REMOTE:
         return msgspec.structs.replace(outer, stack=inner.stack or outer.stack, first=inner.first, chain=inner.chain)
     return msgspec.structs.replace(
         inner, last=outer.last, wrappers=(outer.type, *outer.wrappers, *inner.wrappers), chain=inner.chain

@@ -56,7 +56,8 @@ _OPAQUE = re.compile(
     r"\babove\b|native tensorflow runtime|initializ|see (?:the )?(?:log|output|stack)|could not be loaded|"
     r"failed to load|unknown error|internal error|terminated|died|exited|worker|"
     r"following operation failed|could not start|\braised:?$|\b(?:abort|segmentation|bus error) signal|core dumped|"
-    r"segmentation fault|caught signal|access violation|fatal error is detected",
+    r"segmentation fault|caught signal|access violation|fatal error is detected|failed to create session|"
+    r"\bcompilation failed\W*$",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
@@ -227,6 +228,8 @@ def _raised_alone(ending: Ending) -> bool:
     said = _UNSAID.sub("", ending.message.split("\n\n", 1)[0][:FIRST])
     if STACK.search(said):
         return False
+    if ending.name in STATUSES and _OPAQUE.search(said.strip()):
+        return False  # whatever frames were left of its traceback
     return elsewhere(ending) or (_telling(ending, said) and not _at_the_gpu(ending.frame))
 
 
