@@ -12,7 +12,19 @@ KEY = f"apt-key adv --fetch-keys {REPOSITORIES}/ubuntu1804/x86_64/7fa2af80.pub"
 DEPLOYMENT = (
     "apiVersion: apps/v1\nkind: Deployment\nspec:\n  template:\n    spec:\n      containers:\n      - name: a\n"
 )
+FLASH = '[project]\nname = "a"\nversion = "1"\ndependencies = ["torch>=2.3", "flash-attn"]\n'
 FOUND = [
+    ("ended-system", "Dockerfile", "FROM python:3.6.4-slim\nRUN apt-get update && apt-get install -y git\n", 1),
+    ("ended-system", "Dockerfile", "FROM continuumio/miniconda3:4.5.4\nRUN apt-get update\n", 1),
+    ("torch-at-build", "pyproject.toml", FLASH, 4),
+    (
+        "old-pip-option",
+        "Dockerfile",
+        "FROM python:3.11\nRUN pip --no-cache-dir -q install -U pip\n"
+        "RUN pip --no-cache-dir install torch==2.6.0 --process-dependency-links\n",
+        3,
+    ),
+    ("unstated-limit", "requirements.txt", "# Python 3.8\ntensorflow==2.4.1\nkeras\nprotobuf<3.21\n", 3),
     ("marker-skips", "requirements.txt", 'torch>=2.0 ; python_version < "3.13"\n', 1),
     (
         "apt-cuda",
@@ -85,6 +97,8 @@ FOUND = [
     ("wrong-name", "s.sh", "pip install cupy-rocm-6-1\n", 1),
 ]
 SOUND = [
+    ("pyproject.toml", FLASH + '[tool.uv]\nno-build-isolation-package = ["flash-attn"]\n'),
+    ("Dockerfile", "# syntax=edrevo/dockerfile-plus\nFROM python:3.11\nINCLUDE+ common\nRUN pip install torch\n"),
     ("Dockerfile", "FROM python:3.9\nRUN pip install omegaconf==2.0.6\n"),  # its pip is 23
     ("requirements.txt", "torch==2.9.1\nomegaconf==2.3.0\n"),
     ("requirements.txt", 'torch>=2.5; sys_platform == "linux"\ntorch>=2.5; sys_platform != "linux"\n'),

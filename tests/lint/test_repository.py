@@ -235,3 +235,16 @@ def test_a_module_that_the_newest_release_lost_is_told(path, text, beside):
 )  # fmt: skip
 def test_a_module_that_may_be_there_is_not_told(text, beside):
     assert not fires("module-gone", "requirements.txt", text, beside)
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("import tensorflow as tf\nx = tf.placeholder(tf.float32)\n", True),
+        ("from tensorflow.contrib import slim\n", True),
+        ("import tensorflow.compat.v1 as tf\nx = tf.placeholder(tf.float32)\n", False),
+        ("import tensorflow as tf\nmodel = tf.keras.Sequential()\n", False),
+    ],
+)
+def test_programs_for_tensorflow_1_beside_an_open_tensorflow(program, told):
+    assert fires("tf1-open", "requirements.txt", "tensorflow\n", {"train.py": program}) is told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gpuwhy.lint import installs, shell, stage_pythons
@@ -61,6 +61,12 @@ def _is_commented_out(text: str) -> bool:
     return all(line.startswith("#") for line in lines) and any(re.match(r"#\s*FROM\s+\S", line) for line in lines)
 
 
+def _has_other_frontend(lines: Sequence[str]) -> bool:
+    """Whether the file names a frontend of BuildKit's other than Docker's own, which may have more instructions."""
+    found = re.match(r"#\s*syntax\s*=\s*(\S+)", lines[0]) if lines else None
+    return found is not None and not re.match(r"(docker\.io/)?docker/dockerfile(-upstream)?(:|$)", found[1])
+
+
 def instructions(text: str) -> Iterator[Instruction]:
     """The instructions of a Dockerfile: lines joined, comments and heredocs minded; raises BadDockerfileError."""
     lines = text.lstrip("\ufeff").replace("\r\n", "\n").split("\n")
@@ -76,6 +82,8 @@ def instructions(text: str) -> Iterator[Instruction]:
         body, number = _with_heredocs(body, lines, number)
         keyword, _, rest = body.lstrip().partition(" ") if " " in body.lstrip().split("\n")[0] else _tabbed(body)
         count += 1
+        if keyword.upper() not in _KEYWORDS and _has_other_frontend(lines):
+            continue  # one of that frontend's own
         if keyword.upper() not in _KEYWORDS:
             raise BadDockerfileError(start, f"no Dockerfile: {keyword[:40]!r} is no instruction")
         if len(body) > _LENGTH or count > _INSTRUCTIONS:

@@ -44,6 +44,7 @@ class _Reader:
             self._environment([*base, *pins], name, pythons)
             own = {pin.name for pin in pins} - {pin.name for pin in base}
             self.sheet.environments[-1].extra = name if "torch" in own else ""
+            self.sheet.environments[-1].part = name
 
     def _environment(self, pins: list[Pin], extra: str, pythons: tuple[str, ...]) -> None:
         sources = self._sources(extra)

@@ -121,7 +121,7 @@ class Repository:
         """The files that name Pythons for this one, and which."""
         own = posixpath.basename(self.path)
         found: dict[str, tuple[str, ...]] = {}
-        for path, text in self._texts(lambda one: self._near(one) or _is_dockerfile(one)):
+        for path, text in self._texts(lambda one: self._near(one) or _is_dockerfile(one) or one.endswith(".md")):
             if not self._near(path) and not _installs(text, own):
                 continue
             named = named_pythons(_name(path), text, own)

@@ -160,6 +160,7 @@ class Environment(msgspec.Struct):
     arguments: dict[str, Variable] = {}  # of a build, with their defaults
     calls: list[Call] = []  # of a CMake file
     extra: str = ""  # of a project: the optional part that brings torch here
+    part: str = ""  # of a project: the extra or group that this is with
     runner: Variable | None = None  # of a workflow's job: the machine that runs it
     commands: list[Command] = []
     apt: dict[str, int] = {}  # package → line

@@ -136,6 +136,17 @@ def _command(words: list[str], lines: list[int], then: str) -> list[Command]:
     if words and words[0] == "export":
         pairs = tuple((found[1], found[2]) for found in map(_ASSIGNED.fullmatch, words[1:]) if found)
         return [Command((), (), pairs, then, set_on=lines[0])] if pairs else []
+    assigned, start = _before(words)
+    if start == len(words) and not assigned:
+        return []
+    on = lines[0] if assigned else 0
+    order = [start + at for at in _pips_order(words[start:])]
+    said, where = tuple(words[at] for at in order), tuple(lines[at] for at in order)
+    return [Command(said, where, tuple(assigned), then, set_on=on, by_sudo="sudo" in words[:start])]
+
+
+def _before(words: list[str]) -> tuple[list[tuple[str, str]], int]:
+    """What is set before a command, and the place of its first word behind sudo and its kin."""
     assigned: list[tuple[str, str]] = []
     start = 0
     for word in words:
@@ -149,11 +160,25 @@ def _command(words: list[str], lines: list[int], then: str) -> list[Command]:
         ):
             break
         start += 1
-    if start == len(words) and not assigned:
-        return []
-    on = lines[0] if assigned else 0
-    sudo = "sudo" in words[:start]
-    return [Command(tuple(words[start:]), tuple(lines[start:]), tuple(assigned), then, set_on=on, by_sudo=sudo)]
+    return assigned, start
+
+
+_PIP = re.compile(r"(?:.*/)?pip[\d.]*")
+_FLAGS = re.compile(
+    r"-[qv]+|--(?:no-cache-dir|quiet|verbose|no-input|isolated|disable-pip-version-check|no-color)|--[\w-]+=.*"
+)
+"""Options that pip takes before its subcommand as well as behind it, and that no word of their own follows."""
+
+
+def _pips_order(words: list[str]) -> list[int]:
+    """The places of a command's words, pip's subcommand before options that stand in front of it."""
+    named = next((at for at, word in enumerate(words[:3]) if _PIP.fullmatch(word)), -1)
+    behind = (
+        next((at for at in range(named + 1, len(words)) if not _FLAGS.fullmatch(words[at])), 0) if named >= 0 else 0
+    )
+    if behind <= named + 1:
+        return list(range(len(words)))
+    return [*range(named + 1), behind, *range(named + 1, behind), *range(behind + 1, len(words))]
 
 
 def _unquoted(word: str) -> str:

@@ -224,13 +224,21 @@ def _raised_alone(ending: Ending) -> bool:
     if _users(ending) or _off_its_end(ending) or _of_plain_values(ending):
         return True
     if module := _MODULE.search(ending.message):
-        return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module["name"]
+        return _of_no_framework(module["name"])
     said = _UNSAID.sub("", ending.message.split("\n\n", 1)[0][:FIRST])
-    if STACK.search(said):
+    if STACK.search(said) or _hands_on(ending, said):
         return False
-    if ending.name in STATUSES and _OPAQUE.search(said.strip()):
-        return False  # whatever frames were left of its traceback
     return elsewhere(ending) or (_telling(ending, said) and not _at_the_gpu(ending.frame))
+
+
+def _of_no_framework(module: str) -> bool:
+    """Whether a module that is not found belongs to none of the frameworks."""
+    return module.split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module
+
+
+def _hands_on(ending: Ending, said: str) -> bool:
+    """Whether a framework's status says nothing, whatever frames were left of its traceback."""
+    return ending.name in STATUSES and _OPAQUE.search(said.strip()) is not None
 
 
 def _outsiders(ending: Ending) -> bool:

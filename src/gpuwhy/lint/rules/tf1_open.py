@@ -84,6 +84,8 @@ _TRANSLATED = re.compile(r"compat\.v1|compat import v1|disable_v2_behavior|tf\.f
 def _told_by_programs(scope: Scope) -> Iterator[Mistake]:
     """TensorFlow without an end, where the programs call what only TensorFlow 1 has and none is for TensorFlow 2."""
     names = ("tensorflow", "tensorflow-cpu")
+    if scope.kind not in ("setup", "requirements", "conda", "pyproject"):
+        return  # an old image's own pip may take an old release
     pin = next((p for p in scope.pins if p.name in names and p.installed and not p.version and not p.arms), None)
     row = scope.taken(pin) if pin and pin.origin == "pip" and from_index(scope, pin) else None
     if pin is None or row is None or not at_least(row.version, "2") or scope.environment.locked:

@@ -14,7 +14,7 @@ from gpuwhy.model.lint import Mistake, Place, Rule, Severity
 from gpuwhy.model.version import at_least, numbers
 
 RULE = Rule("torch-at-build", "error", "a package that needs torch while it is built, before torch is there")
-_KINDS = ("requirements", "dockerfile", "script", "cog", "conda", "workflow", "modal", "skypilot")
+_KINDS = ("requirements", "dockerfile", "script", "cog", "conda", "workflow", "modal", "skypilot", "pyproject")
 _TOLD = re.compile(r"no[-_]build[-_]isolation|extra-build-dependencies|match-runtime")
 _BESIDE = ("README.md", "readme.md", "README.rst", "INSTALL.md", "install.sh", "setup.sh", "Makefile", "Dockerfile")
 
@@ -23,13 +23,15 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """Such a package in one step with torch, or built apart from an installed torch."""
     if scope.kind not in _KINDS or scope.base.framework == "torch" or _settled_elsewhere(scope):
         return
+    if scope.kind == "pyproject" and (scope.environment.part or scope.environment.locked):
+        return  # who asks for an extra may have torch already
     yield from _without_operators(scope)
     for pin in filter(_is_compiled, scope.pins):
         torch = next((p for p in scope.pins if p.name in ("torch", "pytorch") and together(p, pin)), None)
         why = _why(scope, pin, torch) if torch and torch.origin == "pip" else _apart(scope, pin)
         if why and not _told(scope):
             text = f"{pin.name} has no wheel, and its setup.py imports torch: {why}"
-            severity: Severity | None = "warning" if scope.kind == "requirements" else None
+            severity: Severity | None = "warning" if scope.kind in ("requirements", "pyproject") else None
             yield RULE.mistake(pin.place, text, KNOW, _fix(pin), severity)
 
 
