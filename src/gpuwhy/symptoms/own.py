@@ -221,19 +221,18 @@ def _raised_alone(ending: Ending) -> bool:
         return _keyed(ending) or not HARD.search(spoken(ending.message))
     if ending.name == "CalledProcessError" and _BUILDER.search(ending.message):
         return False
-    if _users(ending) or _off_its_end(ending) or _of_plain_values(ending):
+    if _of_its_own(ending):
         return True
     if module := _MODULE.search(ending.message):
-        return _of_no_framework(module["name"])
+        return module["name"].split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module["name"]
     said = _UNSAID.sub("", ending.message.split("\n\n", 1)[0][:FIRST])
     if STACK.search(said) or _hands_on(ending, said):
         return False
     return elsewhere(ending) or (_telling(ending, said) and not _at_the_gpu(ending.frame))
 
 
-def _of_no_framework(module: str) -> bool:
-    """Whether a module that is not found belongs to none of the frameworks."""
-    return module.split(".")[0].lstrip("_") not in FRAMEWORKS and "pywrap" not in module
+def _of_its_own(ending: Ending) -> bool:
+    return _users(ending) or _off_its_end(ending) or _of_plain_values(ending)
 
 
 def _hands_on(ending: Ending, said: str) -> bool:

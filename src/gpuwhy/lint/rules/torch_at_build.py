@@ -21,10 +21,8 @@ _BESIDE = ("README.md", "readme.md", "README.rst", "INSTALL.md", "install.sh", "
 
 def check(scope: Scope) -> Iterator[Mistake]:
     """Such a package in one step with torch, or built apart from an installed torch."""
-    if scope.kind not in _KINDS or scope.base.framework == "torch" or _settled_elsewhere(scope):
+    if scope.kind not in _KINDS or scope.base.framework == "torch" or _is_chosen(scope) or _settled_elsewhere(scope):
         return
-    if scope.kind == "pyproject" and (scope.environment.part or scope.environment.locked):
-        return  # who asks for an extra may have torch already
     yield from _without_operators(scope)
     for pin in filter(_is_compiled, scope.pins):
         torch = next((p for p in scope.pins if p.name in ("torch", "pytorch") and together(p, pin)), None)
@@ -33,6 +31,11 @@ def check(scope: Scope) -> Iterator[Mistake]:
             text = f"{pin.name} has no wheel, and its setup.py imports torch: {why}"
             severity: Severity | None = "warning" if scope.kind in ("requirements", "pyproject") else None
             yield RULE.mistake(pin.place, text, KNOW, _fix(pin), severity)
+
+
+def _is_chosen(scope: Scope) -> bool:
+    """Whether it is an extra of a project, which who asks for it may do with torch in place, or a lock."""
+    return scope.kind == "pyproject" and bool(scope.environment.part or scope.environment.locked)
 
 
 def _without_operators(scope: Scope) -> Iterator[Mistake]:
