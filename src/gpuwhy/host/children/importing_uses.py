@@ -113,12 +113,15 @@ def tf_keras_layer():
 
 
 def tensorflow_layer():
-    """A layer by its usual name, a branch in a compiled function, and the estimators as long as there were some."""
+    """Layers by their usual names, a branch in a compiled function, and the estimators as long as there were some."""
     tf = importlib.import_module("tensorflow")
     if tf.__version__[0] != "1":
         fitted(tf.keras)
         tf.function(larger)(tf.constant(1.0))
-    if tuple(map(int, tf.__version__.split(".")[:2])) < (2, 16) and there("tensorflow_estimator"):
+    release = tuple(map(int, tf.__version__.split(".")[:2]))
+    if (2, 0) <= release < (2, 5):
+        tf.keras.layers.LSTM(1)(tf.keras.Input((2, 1)))  # hands NumPy a shape that is not known yet
+    if release < (2, 16) and there("tensorflow_estimator"):
         getattr(tf.estimator, "RunConfig")  # noqa: B009
 
 
