@@ -89,8 +89,7 @@ _OPENED = (
     "RemoteTraceback", "_RemoteTraceback", "TransformError", "JoblibException", "CppCompileError", "SubprocException",
 )  # fmt: skip
 """Types that carry another exception in their message."""
-_REMOTE = ("RemoteTraceback", "_RemoteTraceback")
-"""What Python's pools of processes write before the traceback of one of them."""
+_REMOTE = ("RemoteTraceback", "_RemoteTraceback")  # by Python's pools, before the traceback of a process of theirs
 LAUNCHERS = ("ChildFailedError", "ProcessExitedException", "RaySystemError", "BrokenProcessPool", "CalledProcessError",
              "SystemExit", "RayActorError", "TuneError", "ActorDiedError", "WorkerCrashedError")  # fmt: skip
 """Types by which one process tells that another ended: what that one said decides."""

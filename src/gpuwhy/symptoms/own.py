@@ -54,10 +54,9 @@ _CODE = re.compile(
 )
 _OPAQUE = re.compile(
     r"\babove\b|native tensorflow runtime|initializ|see (?:the )?(?:log|output|stack)|could not be loaded|"
-    r"failed to load|unknown error|internal error|terminated|died|exited|worker|"
+    r"failed to load|unknown error|internal error|terminated|died|exited|worker|\bcompilation failed\W*$|"
     r"following operation failed|could not start|\braised:?$|\b(?:abort|segmentation|bus error) signal|core dumped|"
-    r"segmentation fault|caught signal|access violation|fatal error is detected|failed to create session|"
-    r"\bcompilation failed\W*$",
+    r"segmentation fault|caught signal|access violation|fatal error is detected|failed to create session",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")

@@ -67,8 +67,7 @@ _OF_DRIVERS = 300
 """Numbers from here on are a driver's; those below, and 12020, are CUDA's."""
 
 
-_NUMBERED = ("said.driver_older", "container.driver_release")
-"""Messages that name the driver which they ask for."""
+_NUMBERED = ("said.driver_older", "container.driver_release")  # messages that name the driver which they ask for
 
 
 def _as_said(case: Asked) -> Iterator[Fix]:
@@ -82,12 +81,8 @@ def _as_said(case: Asked) -> Iterator[Fix]:
     row = None if least else floor(cuda, "linux")
     least = least or (row.driver if row else "")
     if least:
-        yield Fix(
-            f"Install driver {least} or newer, which is asked for" + (f": {has} is there" if has else ""),
-            NEWEST_DRIVER,
-            root=True,
-            reboot=True,
-        )
+        there = f": {has} is there" if has else ""
+        yield Fix(f"Install driver {least} or newer, which is asked for{there}", NEWEST_DRIVER, root=True, reboot=True)
 
 
 def _made(case: Asked) -> Iterator[Fix]:
@@ -133,9 +128,7 @@ def _enough(case: Asked, driver: str) -> str:
     return cuda if first and numbers(driver) and at_least(driver, first) else ""
 
 
-_PACKAGED = re.compile(
-    r"\bnvidia[-_ ](?:driver[-_ ])?(\d{3}(?:\.\d+)+)\b|\bdriver[-: ]{1,2}(\d{3}(?:\.\d+)+)", re.IGNORECASE
-)
+_PACKAGED = re.compile(r"\bnvidia[-_ ](?:driver[-_ ])?(\d{3}(?:\.\d+)+)\b|\bdriver[-: ]{1,2}(\d{3}(?:\.\d+)+)", re.IGNORECASE)  # fmt: skip
 
 
 def _named_driver(case: Asked) -> str:
@@ -214,9 +207,7 @@ def _wanted_cuda(case: Asked) -> str:
     return own or case.cuda
 
 
-_IMAGES = re.compile(
-    r"(?:nvcr\.io/[\w./-]+|(?:docker\.io/)?(?:nvidia/cuda|pytorch/pytorch|tensorflow/tensorflow)):[\w.-]+"
-)
+_IMAGES = re.compile(r"(?:nvcr\.io/[\w./-]+|(?:docker\.io/)?(?:nvidia/cuda|pytorch/pytorch|tensorflow/tensorflow)):[\w.-]+")  # fmt: skip
 _DEEPSTREAM = {"6.0": "11.4", "6.1": "11.6", "6.2": "11.8", "6.3": "12.1", "6.4": "12.2", "7.0": "12.2", "7.1": "12.6"}
 """The CUDA of DeepStream's releases (its release notes); the other images tell theirs by their tag."""
 
