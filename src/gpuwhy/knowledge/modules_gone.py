@@ -1,7 +1,7 @@
 """Modules gone: public modules that a package had once and that its newest releases have no more.
 
 Harvested by tools/harvest/modules_gone.py from the directories of the published wheels; each was looked for in an
-installed newest release, too, and was not found there.
+installed release (the newest that Python 3.11 takes; PyTorch 2.13), too, and was not found there.
 """
 
 from __future__ import annotations
