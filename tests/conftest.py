@@ -7,6 +7,7 @@ import contextlib
 import faulthandler
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,6 +50,14 @@ def pytest_configure(config: pytest.Config) -> None:
     capture = config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture else contextlib.nullcontext():
         config.stash[_STDERR] = os.dup(sys.__stderr__.fileno() if sys.__stderr__ else 2)
+
+
+@pytest.fixture(scope="session")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A Python with nothing installed, for tests in which the environment plays no part: it is judged in no time."""
+    prefix = tmp_path_factory.mktemp("bare") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(prefix)], check=True)
+    return str(prefix / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
 
 
 GPU = os.path.exists("/proc/driver/nvidia") or os.path.exists("/dev/dxg")

@@ -73,13 +73,13 @@ def test_a_working_folder_that_is_gone(tmp_path):
         ("x", "", ["releases", DIGITS]),
         ("x", "", ["plan", "--driver", DIGITS, "torch"]),
         ("x", "", ["plan", "--driver", "550", f"torch=={DIGITS}"]),
-        ("x", "", ["fix", "--take", DIGITS]),
+        ("x", "", ["fix", "--take", DIGITS, "--python"]),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
 )
-def test_numbers_of_thousands_of_digits_and_other_damage(tmp_path, name, text, argv):
+def test_numbers_of_thousands_of_digits_and_other_damage(tmp_path, bare, name, text, argv):
     (tmp_path / name).write_bytes(os.fsencode(text))
-    done = gpuwhy(*argv, cwd=tmp_path)
+    done = gpuwhy(*argv, *([bare] if argv[-1] == "--python" else []), cwd=tmp_path)
     assert done.returncode in (0, 1, 2, 4), done.stderr[-500:]
     assert b"Traceback" not in done.stderr, done.stderr[-500:]
 

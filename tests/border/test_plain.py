@@ -68,12 +68,13 @@ def test_a_name_in_an_error_steers_nothing(argv, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="variables with lines in them are POSIX's")
-def test_a_variable_cannot_forge_a_line(tmp_path):
+def test_a_variable_cannot_forge_a_line(tmp_path, bare):
     evil = "0\n::error::forged\n✓ Healthy, forged\u202e"
     names = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "XLA_FLAGS", "CUDA_HOME", "TF_GPU_ALLOCATOR")
     environ = {**os.environ, **dict.fromkeys(names, evil)}
-    argv = [sys.executable, "-m", "gpuwhy", "check", "-v"]
+    argv = [sys.executable, "-m", "gpuwhy", "check", "-v", "--python", bare]
     done = subprocess.run(argv, capture_output=True, text=True, env=environ, cwd=tmp_path, timeout=100)
     for line in done.stdout.splitlines():
         assert not line.lstrip().startswith(("::", "✓ Healthy, forged")), line
+    assert "forged" in done.stdout
     assert "\u202e" not in done.stdout

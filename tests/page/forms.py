@@ -121,6 +121,10 @@ def fitted() -> Any:
     return plain_values(fit(model, Use(task="train", batch=4096), card(("T4",))))
 
 
+NAMES = ("run", "explain", "proof", "plan", "conflict", "inspect", "lint", "fleet", "ranks", "fit", "host")
+
+
+@cache
 def small() -> dict[str, Any]:
     """One of each form, without a machine: name → values and log."""
     watched_run, log = watched("fragmentation-held-unused")

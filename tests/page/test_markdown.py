@@ -10,12 +10,10 @@ from gpuwhy.page.markdown import MOST, block, code, render, said
 from tests.page import forms
 from tests.page.injections import STRINGS
 
-FORMS = forms.small()
 
-
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", forms.NAMES)
 def test_every_form_is_short_and_closes_what_it_opens(name):
-    text = render(*FORMS[name])
+    text = render(*forms.small()[name])
     lines = text.splitlines()
     assert len(lines) <= MOST
     assert lines.count("<details>") == lines.count("</details>")
@@ -23,7 +21,7 @@ def test_every_form_is_short_and_closes_what_it_opens(name):
 
 
 def test_a_report_of_many_lines_is_cut_and_still_closed():
-    values, log = FORMS["explain"]
+    values, log = forms.small()["explain"]
     values = {**values, "causes": [{**values["causes"][0], "because": [{"text": f"line {n}"} for n in range(3)],
               "fixes": [{"text": "x", "command": "a\n" * 12}] * 2}] * 2,
               "ruled_out": [{"id": f"a.{n}", "because": "b"} for n in range(500)],
@@ -51,7 +49,7 @@ def test_a_text_formats_mentions_and_links_nothing():
 
 
 def test_the_project_comes_first_with_its_own_libraries():
-    values, log = FORMS["host"]
+    values, log = forms.small()["host"]
     text = render(values, log, "jax")
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert rows[2].startswith("| JAX")

@@ -62,21 +62,13 @@ def seen(text: str) -> Seen:
 
 
 @cache
-def small() -> dict[str, Any]:
-    return forms.small()
-
-
-@cache
 def lean() -> dict[str, Any]:
-    return {name: (forms.lean(values), log[-300:]) for name, (values, log) in small().items()}
+    return {name: (forms.lean(values), log[-300:]) for name, (values, log) in forms.small().items()}
 
 
-NAMES = ("run", "explain", "proof", "plan", "conflict", "inspect", "lint", "fleet", "ranks", "fit", "host")
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", forms.NAMES)
 def test_every_form_has_a_closed_page_of_its_own(name):
-    text = page(*small()[name])
+    text = page(*forms.small()[name])
     found = seen(text)
     assert not found.wrong
     assert not found.open
@@ -91,7 +83,7 @@ def test_every_form_has_a_closed_page_of_its_own(name):
 
 
 def test_the_policy_admits_this_style_and_this_script_alone():
-    text = page(*small()["host"])
+    text = page(*forms.small()["host"])
     policy = document.policy()
     assert escaped(policy) in text
     assert "unsafe" not in policy
@@ -106,7 +98,7 @@ def test_the_policy_admits_this_style_and_this_script_alone():
 
 
 def test_the_picture_comes_first_and_shows_the_broken_joint():
-    values = small()["host"][0]
+    values = forms.small()["host"][0]
     text = page(values)
     assert text.index("The stack") < text.index('id="why"') < text.index("What the loader picks")
     assert text.count("breaks here") == 1
@@ -136,7 +128,7 @@ def test_a_log_alone_has_a_picture_of_what_it_tells():
 
 
 def test_saw_know_and_told_are_words_not_colours_alone():
-    values, log = small()["run"]
+    values, log = forms.small()["run"]
     text = page(values, log)
     assert "seen on this machine" in text
     assert "told by the program" in text
@@ -145,7 +137,7 @@ def test_saw_know_and_told_are_words_not_colours_alone():
 
 
 def test_the_log_marks_what_decides_and_folds_the_rest():
-    values, log = small()["explain"]
+    values, log = forms.small()["explain"]
     text = page(values, log)
     marked = re.findall(r'<li class="decides">.*?</li>', text)
     assert len(marked) == 1
@@ -156,7 +148,7 @@ def test_the_log_marks_what_decides_and_folds_the_rest():
 
 
 def test_memory_is_drawn_with_what_was_refused_and_told_in_numbers_too():
-    text = page(*small()["run"])
+    text = page(*forms.small()["run"])
     assert "asked for and refused: 2.0 GiB" in text
     assert 'class="own"' in text
     assert "the same in numbers" in text
@@ -170,12 +162,12 @@ def test_host_memory_over_time():
 
 
 def test_without_samples_the_message_itself_is_drawn():
-    text = page(*small()["explain"])
+    text = page(*forms.small()["explain"])
     assert "79.0 GiB of 80.0 GiB was held, 1.0 GiB was free, 2.0 GiB was asked for" in text
 
 
 def test_the_tree_tells_winners_losers_and_the_search():
-    text = page(*small()["inspect"])
+    text = page(*forms.small()["inspect"])
     for word in ("1 lost", "loses", "where the search went: 2 places", "lies where nobody looks", "/opt/libnccl.so.2"):
         assert word in text
 
@@ -221,7 +213,7 @@ def test_secrets_of_a_log_stay_out_and_keep_its_lines():
 
 
 def test_several_reports_in_one_file_keep_their_names_apart():
-    rows = [(*small()[name], name) for name in NAMES]
+    rows = [(*forms.small()[name], name) for name in forms.NAMES]
     found = seen(pages(rows))
     assert not found.wrong
     assert len(found.ids) == len(set(found.ids))
@@ -230,7 +222,7 @@ def test_several_reports_in_one_file_keep_their_names_apart():
 
 
 def test_a_part_for_a_notebook_has_no_script_and_a_style_that_holds_for_nothing_else():
-    text = part(small()["host"][0])
+    text = part(forms.small()["host"][0])
     found = seen(text)
     assert found.tags["script"] == found.tags["main"] == 0
     css = re.sub(r"@media[^{]*\{|/\*.*?\*/", "", document.asset("style.css"))
@@ -256,7 +248,7 @@ json_values = st.recursive(
 
 
 @settings(max_examples=60)
-@given(st.sampled_from(NAMES), st.integers(1, 400), json_values)
+@given(st.sampled_from(forms.NAMES), st.integers(1, 400), json_values)
 def test_a_form_that_lies_about_its_types_still_has_a_closed_page(name, place, value):
     values, log = lean()[name]
     found = seen(page(_replaced(values, [place], value), log))
@@ -311,7 +303,7 @@ def test_a_group_whose_state_is_unknown_is_not_fine():
 
 
 def test_a_job_names_who_failed_first_and_counts_from_there():
-    text = page(*small()["ranks"])
+    text = page(*forms.small()["ranks"])
     assert "rank 1 failed first: CUDA out of memory" in text[text.index("<header") : text.index("</header>")]
     assert text.index(">rank 1<") < text.index(">rank 0<"), "the first failure stands on top"
     assert "all_reduce 12" in text
