@@ -158,3 +158,21 @@ def test_the_module_that_was_meant_first_is_told(tmp_path: Path) -> None:
     text = "try:\n    import meant_first\nexcept ImportError:\n    from json import nothing_of_it"
     (line, *_) = tried(package(tmp_path, frame=text), "frame")
     assert (line["sought"], line["missing"]) == ("meant_first", False)
+
+
+def test_a_file_that_puts_its_folder_first_is_named_as_python_reads_it(tmp_path: Path) -> None:
+    """`setup.py develop` of old: a line that remembers, the folder, a line that moves what was added to the front."""
+    prefix = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(prefix)], check=True)
+    site, old = next(prefix.glob("lib/python3*/site-packages")), tmp_path / "old"
+    (site / "frame.py").write_text("import helper")
+    (site / "helper.py").write_text("")
+    old.mkdir()
+    (old / "helper.py").write_text("raise ImportError('of another Python')")
+    lines = ("import sys; sys.__plen = len(sys.path)", str(old),
+             "import sys; new = sys.path[sys.__plen:]; del sys.path[sys.__plen:]; sys.path[0:0] = new")  # fmt: skip
+    (site / "easy-install.pth").write_text("\n".join(lines) + "\n")
+    argv = [sys.executable, str(CHILD), str(prefix / "bin/python"), "frame", "20", "1", str(site)]
+    done = subprocess.run([*argv, str(site / "easy-install.pth")], cwd=tmp_path, capture_output=True, check=True)
+    first, blame = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (first["ok"], blame["blame"], blame["what"]) == (False, "file", str(site / "easy-install.pth"))

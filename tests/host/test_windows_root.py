@@ -148,6 +148,19 @@ def test_the_registry_and_the_variables_come_from_the_hives_of_the_disk(disk):
     assert isinstance(host.registry("HKLM/HARDWARE/DESCRIPTION"), Unknown)
 
 
+def test_what_windows_sets_for_the_one_user_of_a_disk_is_known(disk):
+    config = disk / "Windows" / "System32" / "config"
+    config.mkdir()
+    (config / "SYSTEM").write_bytes(
+        hive({"ControlSet001": {"Control": {"Session Manager": {"Environment": {"Path": "C:\\a"}}}}})
+    )
+    own = {"Environment": {"Path": ("%USERPROFILE%\\cudnn\\bin;%LOCALAPPDATA%\\x",)}}
+    (disk / "Users" / "Anna Maria" / "NTUSER.DAT").write_bytes(hive(own))
+    host = root_of(str(disk))
+    home = "C:\\Users\\" + host.list("C:/Users", "").need()[0].name
+    assert host.environ().need()["PATH"] == f"C:\\a;{home}\\cudnn\\bin;{home}\\AppData\\Local\\x"
+
+
 def test_without_hives_the_variables_stay_unknown(disk):
     assert isinstance(root_of(str(disk)).environ(), Unknown)
     config = disk / "Windows" / "System32" / "config"

@@ -9,6 +9,7 @@ import pytest
 from gpuwhy.app import Run
 from gpuwhy.binary.dllversion import read_dll_version
 from gpuwhy.loader.windows_frameworks import CUDNN_PARTS
+from gpuwhy.observe.as_if import Elsewhere
 from gpuwhy.observe.scene import Options
 from tests.binary.made_pe import I386, pe
 from tests.windows import trees
@@ -176,3 +177,45 @@ def test_cudnn_by_its_words(name, said, version):
     """Only a number of its own major is cuDNN's; others are of the CUDA that it was built with."""
     data = pe(trees.KERNEL, version=(6, 14, 11, 0), strings=said)
     assert read_dll_version(lambda offset, size: data[offset : offset + size], len(data), name) == version
+
+
+CARD = Elsewhere(gpus=(("GeForce RTX 3080", "8.6"),))
+
+
+@pytest.mark.parametrize(
+    "place", ["C:/work/faces/venv", "C:/Users/anna/projects/faces/.venv", "C:/Users/anna/upscaling"]
+)
+def test_on_a_disk_the_environment_with_a_framework_is_judged(tmp_path: Path, place: str) -> None:
+    disk = trees.windows(tmp_path, "552.22")
+    trees.python(disk, "3.11.0", "C:/Python311")
+    trees.toolkit(disk, "12.4", CUDA_12)
+    disk.put(f"{place}/pyvenv.cfg", "home = C:\\Python311\nversion = 3.11.0\n")
+    disk.put(f"{place}/Scripts/python.exe", trees.made("Python", (3, 11, 150, 1013)))
+    cupy(disk, f"{place}/Lib/site-packages")
+    run = Run(disk.host(PATH="C:\\Python311;C:\\Windows\\System32"), Options())
+    assert [one.title for one in run.facts.target.frameworks.need() or ()] == ["CuPy"]
+    assert (run.facts.target.interpreter.need() or run).chosen_by == "usual place"
+
+
+def test_a_card_that_is_told_does_not_bring_the_driver_that_the_disk_lacks(tmp_path: Path) -> None:
+    disk = trees.windows(tmp_path, "")
+    site = trees.python(disk, "3.11.0", "C:/Python311")
+    trees.toolkit(disk, "12.4", CUDA_12)
+    cupy(disk, site)
+    disk.at("C:/Windows/System32/nvcuda.dll").unlink(missing_ok=True)
+    report = Run(disk.host(), Options(python="C:/Python311/python.exe"), elsewhere=CARD).report()
+    assert [one.id for one in report.causes][:1] == ["driver.missing"]
+    told = Elsewhere(gpus=CARD.gpus, driver="552.22")
+    report = Run(disk.host(), Options(python="C:/Python311/python.exe"), elsewhere=told).report()
+    assert "driver.missing" not in [one.id for one in report.causes]
+
+
+@pytest.mark.parametrize("value, hidden", [("-1", True), ("0", False), ("3", True)])
+def test_a_variable_of_the_disk_hides_the_card_that_is_told(tmp_path: Path, value: str, hidden: bool) -> None:
+    disk = trees.windows(tmp_path, "552.22")
+    site = trees.python(disk, "3.11.0", "C:/Python311")
+    trees.toolkit(disk, "12.4", CUDA_12)
+    cupy(disk, site)
+    host = disk.host(PATH="C:\\Windows\\System32", CUDA_VISIBLE_DEVICES=value)
+    report = Run(host, Options(python="C:/Python311/python.exe"), elsewhere=CARD).report()
+    assert ("device.selection" in [one.id for one in report.causes]) == hidden

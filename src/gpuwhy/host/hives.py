@@ -17,7 +17,9 @@ _SYSTEM_VARIABLES = "SYSTEM/CurrentControlSet/Control/Session Manager/Environmen
 _NAME = re.compile(r"%([^%;]+)%")
 _ALWAYS = {
     "SYSTEMROOT": "C:\\Windows", "WINDIR": "C:\\Windows", "SYSTEMDRIVE": "C:", "PROGRAMFILES": "C:\\Program Files",
-    "PROGRAMDATA": "C:\\ProgramData",
+    "PROGRAMDATA": "C:\\ProgramData", "ALLUSERSPROFILE": "C:\\ProgramData", "PUBLIC": "C:\\Users\\Public",
+    "PROGRAMW6432": "C:\\Program Files", "PROGRAMFILES(X86)": "C:\\Program Files (x86)",
+    "COMMONPROGRAMFILES": "C:\\Program Files\\Common Files",
 }  # fmt: skip
 """What Windows sets itself, in no hive."""
 
@@ -47,13 +49,24 @@ class Hives:
             return Unknown("the registry of this disk does not tell the variables", "run gpuwhy on that machine")
         own = self._key("HKCU/Environment")
         theirs = own.value.values if isinstance(own, Known) else {}
-        out, raw = dict(_ALWAYS), _upper(system.value.values) | _upper(_but_path(theirs))
+        out, raw = _ALWAYS | self._of_user(), _upper(system.value.values) | _upper(_but_path(theirs))
         out |= {name: one.text for name, one in raw.items()}
         out |= {name: expanded(one, out) for name, one in raw.items()}
         mine = _upper(theirs).get("PATH")
         if mine:
             out["PATH"] = ";".join(filter(None, (out.get("PATH", "").rstrip(";"), expanded(mine, out))))
         return Known(out, Source("file", f"{CONFIG}/SYSTEM", "the registry's variables"))
+
+    def _of_user(self) -> dict[str, str]:
+        """What Windows sets for the one user of this disk, in no hive: values of his lead into his folder."""
+        users = self._users()
+        if len(users) != 1:
+            return {}
+        home = users[0].rpartition("/")[0].replace("/", "\\")
+        return {
+            "USERPROFILE": home, "HOMEDRIVE": home[:2], "HOMEPATH": home[2:], "USERNAME": home.rpartition("\\")[2],
+            "APPDATA": f"{home}\\AppData\\Roaming", "LOCALAPPDATA": f"{home}\\AppData\\Local",
+        }  # fmt: skip
 
     def _key(self, key: str) -> Fact[HiveKey]:
         root, _, below = key.partition("/")

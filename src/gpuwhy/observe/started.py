@@ -60,7 +60,21 @@ def moved(facts: Facts, elsewhere: Elsewhere | Facts | None) -> Facts:
         return facts
     if isinstance(elsewhere, Facts):
         return like(facts, elsewhere)
-    return (as_started if is_image(facts) else as_if)(facts, elsewhere)
+    if is_image(facts):
+        return as_started(facts, elsewhere)
+    return _disk(facts, elsewhere) if isinstance(facts.surroundings.offline, Known) else as_if(facts, elsewhere)
+
+
+def _disk(facts: Facts, machine: Elsewhere) -> Facts:
+    """A disk with another card: its variables stay with it, and so does Windows' driver, where no other was told."""
+    out = as_if(facts, machine)
+    value = next((one.value for one in value_or(facts.environment.variables, ()) if one.name == VARIABLE), None)
+    devices = msgspec.structs.replace(out.devices, visibility=_visible(out, value, bool(machine.gpus)))
+    out = msgspec.structs.replace(out, devices=devices)
+    if machine.driver or value_or(facts.surroundings.system, "") != "windows":
+        return out
+    loads = msgspec.structs.replace(out.loads, libcuda=facts.loads.libcuda, libnvml=facts.loads.libnvml)
+    return msgspec.structs.replace(out, driver=facts.driver, loads=loads)
 
 
 def _brings(asked: str, names: tuple[str, ...]) -> bool:

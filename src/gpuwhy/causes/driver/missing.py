@@ -21,7 +21,7 @@ def no_kernel_module(case: Case) -> Finding | None:
     if version:
         return against(f"kernel module {version} is loaded", saw(f"NVRM version {version}", driver.module_version))
     answering = case.facts.devices.devices
-    if value_or(answering, ()):
+    if value_or(answering, ()) and not isinstance(around.offline, Known):
         return against("a GPU answers through NVML, so a driver is there", saw("NVML answers", answering))
     if around.wsl.need():
         return against("under WSL the driver is Windows' own", saw("this is WSL", around.wsl))

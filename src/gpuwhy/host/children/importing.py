@@ -94,12 +94,16 @@ def listed(site):
         if name.endswith(".pth"):
             try:
                 with open(os.path.join(site, name)) as file:
-                    lines = file.read().splitlines()
+                    out += folders(file.read(), site)
             except (OSError, ValueError):
                 continue
-            paths = [os.path.join(site, line.strip()) for line in lines if line.strip()]
-            out += [path for path in paths if os.path.isdir(path)]
     return out
+
+
+def folders(text, site):
+    """The folders that plain lines of a .pth file name."""
+    paths = [os.path.join(site, line.strip()) for line in text.splitlines() if line.strip()]
+    return [path for path in paths if os.path.isdir(path)]
 
 
 def run(path, site):
@@ -107,9 +111,13 @@ def run(path, site):
     with open(path) as file:
         text = file.read()
     if path.endswith(".pth"):
+        named = folders(text, site)
+        sys.path[:] = [one for one in sys.path if one not in named]  # its own lines put them where they belong
         for line in text.splitlines():
             if line.startswith(("import ", "import\t")):
                 exec(line, {"sitedir": site})
+            else:
+                sys.path.extend(folders(line, site))
     else:
         exec(compile(text, path, "exec"), {"__name__": "sitecustomize", "__file__": path})
 

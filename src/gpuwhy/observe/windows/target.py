@@ -59,16 +59,18 @@ def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
     host, variables = scene.host, environ(scene.host)
     named = list(_named(scene))
     ours = [one for one in named if _is_ours(host, one[0])]
-    yield from (one for one in named if one not in ours)
-    if not variables:
-        yield from ((path, "usual place") for path in _usual(host))
+    others = [one for one in named if one not in ours]
+    if not (variables and _is_running(host)):
+        others += [(path, "usual place") for path in _usual(host)]
+        others.sort(key=lambda one: not _has_framework(host, _prefix(host, one[0])))
+    yield from others
     yield from ((path, f"{by}: {OWN}") for path, by in ours)
 
 
 def _is_ours(host: Host, place: str) -> bool:
     """An environment that was made for gpuwhy: it holds gpuwhy and no framework."""
-    prefix = place if _is_environment(host, place) else place.rpartition("/")[0].rpartition("/")[0]
-    site = f"{prefix}/Lib/site-packages"
+    above = place.rpartition("/")[0].rpartition("/")[0]
+    site = f"{place if _is_environment(host, place) else above}/Lib/site-packages"
     held = value_or(host.list(site, r"(?i)gpuwhy-.*\.dist-info$"), ())
     return bool(held) and not value_or(host.list(site, FRAMEWORK_FOLDERS), ())
 
@@ -116,8 +118,18 @@ def _everywhere(host: Host) -> Iterator[str]:
     projects = [one for user in users for one in folders(host, user, _PROJECTS)[:_MOST]]
     inside = [one for parent in (*programs, *projects) for one in folders(host, parent, _PROJECTS)[:_MOST]]
     for folder in (*programs, *projects, *inside):
+        yield from (one for one in (folder,) if exists(host, f"{one}/pyvenv.cfg"))
         for path in folders(host, folder, _OF_PROGRAMS):
             yield from (path for mark in ("python.exe", "Scripts/python.exe") if exists(host, f"{path}/{mark}"))
+
+
+def _prefix(host: Host, place: str) -> str:
+    """The folder of a Python that is named by its folder or by python.exe."""
+    folder, _, name = place.rpartition("/")
+    if name.lower() != "python.exe":
+        return place
+    above = folder.rpartition("/")[0]
+    return above if folder.lower().endswith("/scripts") and exists(host, f"{above}/pyvenv.cfg") else folder
 
 
 def _has_framework(host: Host, path: str) -> bool:
@@ -163,10 +175,9 @@ def _chosen(scene: Scene, path: str, chosen_by: str) -> Fact[Interpreter]:
         if not found and not _is_environment(host, path):
             return Unknown(f"{path} holds no Python: neither Scripts/python.exe nor python.exe", "--python PATH")
         return _read(host, found or f"{path}/Scripts/python.exe", path, chosen_by)
-    folder = path.rpartition("/")[0]
-    above = folder.rpartition("/")[0]
-    in_venv = folder.lower().endswith("/scripts") and exists(host, f"{above}/pyvenv.cfg")
-    return _read(host, path, above if in_venv else folder, chosen_by)
+    return _read(
+        host, path, _prefix(host, path) if path.lower().endswith("/python.exe") else path.rpartition("/")[0], chosen_by
+    )
 
 
 def _read(host: Host, path: str, prefix: str, chosen_by: str) -> Fact[Interpreter]:
