@@ -150,8 +150,10 @@ class _Work:
     def _belongings(self, made: apply.Made) -> None:
         """What the old one has beside its packages; without it a copy is no stand-in for its user."""
         host, facts = self.run.host, self.run.facts
+        led = {cause for step in self.repair.steps if step.action and step.action.folders for cause in step.causes}
+        about = [cause for cause in self.about if cause not in led]  # what lacked a folder blames none that is there
         try:
-            told = bring(host, facts, self.patient, made.environment, self.about, self.call.environ)
+            told = bring(host, facts, self.patient, made.environment, about, self.call.environ)
         except OSError as error:
             told = f"not everything: {error}"
         if told:

@@ -199,3 +199,13 @@ def test_what_frameworks_find_says_nothing_of_a_library_of_the_program():
 def test_a_traceback_through_a_file_of_that_name_is_not_overruled():
     assert speaks_against("env.shadowed")
     assert not speaks_against("env.shadowed", "shadow.frame", path="/v/cupy.py", name="cupy")
+
+
+def test_a_late_library_of_cupy_in_a_folder_that_it_does_not_search():
+    assert text("cuda.missing_library", "shown-6") == (
+        "CuPy 13.3.0 opens libcufft.so.11 when first used, and does not look where it is installed"
+    )
+    path = f"{SITE}/nvidia/cufft/lib"
+    assert commands("cuda.missing_library", "shown-6") == [
+        f"export LD_LIBRARY_PATH={path}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
+    ]

@@ -121,6 +121,19 @@ def test_a_header_of_another_major_is_not_believed(world: World) -> None:
     assert isinstance(copy.version, Unknown)
 
 
+def test_a_library_in_another_wheel_s_folder_is_not_the_wheel_s_own(world: World) -> None:
+    """Somebody copied an older cuDNN beside cuBLAS: the installed cuDNN does not tell its release."""
+    inside = "nvidia/cudnn/lib/libcudnn.so.9"
+    world.wheel("nvidia-cudnn-cu12", "9.3.0.75", f"{inside},sha256=x,256\n")
+    for folder in ("cudnn", "cublas"):
+        world.file(f"{SITE}/nvidia/{folder}/lib/libcudnn.so.9", elf())
+    found = {copy.path: copy for copy in copies(world.scene()).need() or ()}
+    assert found[f"{SITE}/{inside}"].version.need() == "9.3.0"
+    stray = found[f"{SITE}/nvidia/cublas/lib/libcudnn.so.9"]
+    assert isinstance(stray.owner, Unknown)
+    assert isinstance(stray.version, Unknown)
+
+
 def test_toolkit_conda_and_dpkg_owners(world: World) -> None:
     world.file("/usr/local/cuda-12.4/lib64/libcudart.so.12.4.127", elf())
     world.link("/usr/local/cuda-12.4/lib64/libcudart.so.12", "libcudart.so.12.4.127")

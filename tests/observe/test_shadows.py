@@ -214,3 +214,38 @@ def test_a_pth_file_that_brings_packages_of_another_python(
     seen = world.look().shadows.need() or ()
     assert [(one.module, one.other_python) for one in seen] == said
     assert all((one.via, one.version, one.instead) == (f"{SITE}/shared.pth", "0.4.38", "") for one in seen)
+
+
+TAGGED = "cpython-310-x86_64-linux-gnu.so"
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        (
+            {"foo.cpython-310-x86_64-linux-gnu.so": "", "main.py": "import torch\nimport foo\n"},
+            ["foo", "/work/main.py"],
+        ),
+        ({"pkg/__init__.py": "from . import _ext", f"pkg/_ext.{TAGGED}": ""}, ["pkg._ext", "/work/pkg/__init__.py"]),
+        (
+            {"pkg/__init__.py": "", f"pkg/_ext.{TAGGED}": "", "a.py": "from pkg._ext import x"},
+            ["pkg._ext", "/work/a.py"],
+        ),
+        ({f"foo.{TAGGED}": "", "foo.pyx": ""}, ["foo", ""]),
+        ({"foo.cpython-312-darwin.so": "", "main.py": "import foo"}, ["foo", "/work/main.py"]),
+        ({f"foo.{TAGGED}": "", "foo.py": "", "main.py": "import foo"}, []),
+        ({f"foo.{TAGGED}": "", "foo.abi3.so": "", "main.py": "import foo"}, []),
+        ({f"foo.{TAGGED}": "", "foo.cpython-312-x86_64-linux-gnu.so": "", "main.py": "import foo"}, []),
+        ({f"foo.{TAGGED}": "", "foo/__init__.py": "", "main.py": "import foo"}, []),
+        ({f"foo.{TAGGED}": "", "main.py": "try:\n    import foo\nexcept ImportError:\n    foo = None\n"}, []),
+        ({f"foo.{TAGGED}": "", "main.py": "import foolish, food\n# import foo\n"}, []),
+        ({"foo.cpython-312-x86_64-linux-gnu.so": "", "main.py": "import foo"}, []),
+    ],
+)
+def test_a_compiled_module_of_the_program_s_own(world: World, files: dict[str, str], told: list[str]) -> None:
+    """Built in place for another Python: told where the program's own code imports it, and nothing else serves."""
+    for name, text in files.items():
+        world.file(f"/work/{name}", text)
+    seen = world.look(script="/work").shadows.need() or ()
+    assert [word for one in seen for word in (one.module, one.wanted_by)] == told
+    assert all(one.other_python == ("macOS" if "darwin" in one.path else "3.10") for one in seen)

@@ -14,6 +14,8 @@ JAX = "import jax; assert float(jax.numpy.ones(3).sum()) == 3"
 ORT = "import onnxruntime as o; assert 'CUDAExecutionProvider' in o.get_available_providers()"
 NUMBA = "import numba; assert numba.njit(lambda x: x + 1)(1) == 2; from numba import cuda; from cuda.bindings import nvrtc; import cuda.core"
 CUPY = "import cupy._environment; import cupy; cupy.__version__"
+LATE = "import cupy; from cupy.cuda import cufft; from cupy_backends.cuda.libs import curand; assert cufft.getVersion() and curand.getVersion()"
+CUPY_CUDNN = "from cupy_backends.cuda.libs import cublas, cudnn; assert cudnn.getVersion() == 8600"
 CT2 = "import ctranslate2; ctranslate2.__version__"
 GENSIM = "from gensim.models import Word2Vec; Word2Vec([['a', 'b']], min_count=1)"
 CONTOUR = "import matplotlib; matplotlib.use('Agg'); import matplotlib.pyplot as p; p.contour([[1, 2], [3, 4]])"
@@ -25,6 +27,17 @@ told = [said[0], *said[1].split(":")]
 {}
 """
 """What an activated shell has: sys.prefix, VIRTUAL_ENV, CUDA_VISIBLE_DEVICES."""
+
+
+def activated(code: str) -> str:
+    """Code that runs other code with the environment's own Python, in a shell that is activated."""
+    line = '. "$0/bin/activate" && python -c "$1"'
+    return f"import subprocess, sys\nsubprocess.run(['bash', '-c', {line!r}, sys.prefix, {code!r}], check=True)"
+
+
+def leads(*folders: str) -> str:
+    """The step whose activation sends the loader into folders of the environment."""
+    return "exports LD_LIBRARY_PATH=" + ":".join(f"{{site}}/nvidia/{one}/lib" for one in folders)
 
 
 def opens(*names: str) -> str:
@@ -66,10 +79,29 @@ BASES: dict[str, tuple[str, tuple[str, ...]]] = {
         "3.11",
         ("ctranslate2==4.5.0 numpy==2.2.6 nvidia-cudnn-cu12==9.1.0.70 nvidia-cublas-cu12==12.4.5.8",),
     ),
+    "tf18": ("3.11", ("tensorflow[and-cuda]==2.18.1",)),
     "tf1": ("3.7", ("tensorflow-gpu==1.15.0 protobuf<3.21",)),
+    "cupy14": ("3.11", ("cupy-cuda12x[ctk]==14.2.0 numpy==2.3.4",)),
+    "cupy11": (
+        "3.10",
+        (
+            "cupy-cuda11x==13.3.0 nvidia-cuda-nvrtc-cu11==11.8.89 nvidia-cuda-runtime-cu11==11.8.89 "
+            "nvidia-cublas-cu11==11.11.3.6 nvidia-cudnn-cu11==8.6.0.163 nvidia-cufft-cu11==10.9.0.58 "
+            "nvidia-curand-cu11==10.3.0.86 nvidia-cusolver-cu11==11.4.1.48 nvidia-cusparse-cu11==11.7.5.86",
+        ),
+    ),
+    "torch1": ("3.10", ("torch==1.12.1 numpy==1.26.4",)),
+    "numba-alone": ("3.11", ("numba==0.60.0 numpy==1.26.4",)),
     "plain": ("3.11", ("gensim==4.3.2 scipy==1.12.0 numpy==1.26.4 matplotlib==3.9.2",)),
 }
 """Healthy environments: their Python, and what is installed in one go each."""
+
+LATE_11 = ("cuda_nvrtc", "cuda_runtime", "cudnn", "cufft", "curand", "cusolver", "cusparse")
+OF_ORT = (
+    "nvidia-cublas-cu12==12.4.5.8 nvidia-cudnn-cu12==9.1.0.70 nvidia-cufft-cu12==11.2.1.3 nvidia-curand-cu12==10.3.5.147 "
+    "nvidia-cuda-runtime-cu12==12.4.127 nvidia-cuda-nvrtc-cu12==12.4.127 nvidia-nvjitlink-cu12==12.4.127"
+)
+"""What the CUDA provider of ONNX Runtime 1.20 opens."""
 
 ALL_NVIDIA = (
     "nvidia-cublas-cu12 nvidia-cuda-cupti-cu12 nvidia-cuda-nvrtc-cu12 nvidia-cuda-runtime-cu12 nvidia-cudnn-cu12 "
@@ -79,13 +111,16 @@ ALL_NVIDIA = (
 
 
 class Break(NamedTuple):
-    """One break: `steps` are done to a copy of `base`; one of `causes` must be named; then the rest must hold."""
+    """One break: `steps` are done to a copy of `base`; one of `causes` must be named; then the rest must hold.
+
+    In a step `{env}` is the environment's folder and `{site}` that of its packages.
+    """
 
     id: str
     base: str
     steps: tuple[
         str, ...
-    ]  # install …, uninstall …, cut FILE, empty, text, remove, marked, holed, gone GLOB, unlist …, foreign 3.X …, pth …, moved …
+    ]  # install …, uninstall …, cut FILE, empty, text, remove, marked, holed, gone GLOB, unlist …, foreign 3.X …, pth …, moved …, exports …, barred, toolkit NAME VERSION WHEEL…, graft FOLDER WHEEL
     causes: tuple[str, ...]
     works: str = ""  # Python code that ends well in what the fix made
     has: tuple[str, ...] = ()  # requirements that what was made meets
@@ -96,6 +131,7 @@ class Break(NamedTuple):
     gpu: str = "A100"
     driver: str = "550.54.15"
     take: str = ""  # CAUSE=N: another remedy than the first
+    hidden: str = ""  # a folder of this machine that gpuwhy sees empty, in a mount namespace of its own
 
 
 COMPANION = ("framework.extension_abi", "install.inconsistent")
@@ -231,6 +267,19 @@ BREAKS: tuple[Break, ...] = (
     Break("vision-behind-torch-goes-back", "torch", ("install --no-deps torchvision==0.20.1",), COMPANION, TORCH, ("torch==2.5.1", "torchvision==0.20.1", "torchaudio==2.5.1"), take="framework.extension_abi=2"),
     Break("cupy-11x-beside-cuda-12", "cupy", ("uninstall cupy-cuda12x", "install --no-deps cupy-cuda11x==13.3.0", "install nvidia-cuda-nvrtc-cu12==12.4.127 nvidia-cuda-runtime-cu12==12.4.127 nvidia-cublas-cu12==12.4.5.8 nvidia-cufft-cu12==11.2.1.3 nvidia-curand-cu12==10.3.5.147 nvidia-cusolver-cu12==11.6.1.9 nvidia-cusparse-cu12==12.3.1.170"), LIBRARY, CUPY, ("cupy-cuda12x",), without=("cupy-cuda11x",), as_if=True, take="cuda.version_mismatch=2"),
     Break("onnxruntime-on-an-old-driver", "ort", ("uninstall pip",), ("driver.too_old",), ORT, ("onnxruntime-gpu<1.19",), as_if=True, driver="470.256.02"),
+    Break("cupy-14-without-late-libraries", "cupy14", ("uninstall nvidia-cufft-cu12 nvidia-curand-cu12",), LACK, LATE, ("cupy-cuda12x==14.2.0", "nvidia-cufft-cu12", "nvidia-curand-cu12"), as_if=True),
+    Break("cupy-13-without-late-libraries", "cupy", ("install nvidia-cuda-nvrtc-cu12==12.4.127 nvidia-cuda-runtime-cu12==12.4.127 nvidia-cublas-cu12==12.4.5.8", leads("cuda_nvrtc", "cuda_runtime", "cublas")), LACK, LATE, ("cupy-cuda12x>=14",), as_if=True, take="cuda.missing_library=2"),
+    Break("cudnn-8-without-cublas", "cupy11", (leads(*LATE_11, "cublas"), "uninstall nvidia-cublas-cu11"), ("cudnn.dependency_missing", *LACK), activated(CUPY_CUDNN), ("cupy-cuda11x==13.3.0", "nvidia-cudnn-cu11==8.6.0.163", "nvidia-cublas-cu11"), as_if=True),
+    Break("cudnn-8-cublas-unsearched", "cupy11", ("toolkit cuda 11.8.0 nvidia-cublas-cu11==11.11.3.6", "toolkit cudnn 8.6.0 nvidia-cudnn-cu11==8.6.0.163 nvidia-cusolver-cu11==11.4.1.48", "uninstall nvidia-cublas-cu11 nvidia-cudnn-cu11 nvidia-cusolver-cu11", leads(*LATE_11) + ":{env}-cudnn/lib64", "exports CUDA_HOME={env}-cuda"), ("cudnn.dependency_missing", "env.path"), activated(CUPY_CUDNN), ("cupy-cuda11x==13.3.0",), without=("nvidia-cublas-cu11", "nvidia-cudnn-cu11"), as_if=True),
+    Break("cudnn-parts-in-another-folder", "ctranslate2", ("uninstall pip",), ("cudnn.missing",), activated(CT2 + "; import ctypes, glob, sysconfig; one = glob.glob(sysconfig.get_paths()['purelib'] + '/ctranslate2.libs/libcudnn-*.so.9*')[0]; v = ctypes.CDLL(one).cudnnGetVersion(); assert v == 90100, v; ctypes.CDLL('libcublas.so.12')"), ("ctranslate2==4.5.0", "nvidia-cudnn-cu12==9.1.0.70"), as_if=True),
+    Break("jax-cudnn-of-an-older-minor", "jax", ("install --no-deps nvidia-cudnn-cu12==9.0.0.312",), VERSION, JAX + "\n" + cudnn(9), ("jax==0.4.38", "nvidia-cudnn-cu12>=9.1,<10"), as_if=True),
+    Break("tensorflow-older-cudnn-first", "tf18", ("graft nvidia/cublas/lib nvidia-cudnn-cu12==9.1.0.70",), ("cudnn.version_mismatch",), activated(TF + "; import ctypes; v = ctypes.CDLL('libcudnn.so.9').cudnnGetVersion(); assert v == 90300, v"), ("tensorflow==2.18.1", "nvidia-cudnn-cu12==9.3.0.75"), as_if=True, in_place=True),
+    Break("toolkit-unsearched", "ort", (f"toolkit cuda 12.4.0 {OF_ORT}", "exports CUDA_HOME={env}-cuda"), ("env.path",), activated("import ctypes; ctypes.CDLL('libcublas.so.12'); v = ctypes.CDLL('libcudnn.so.9').cudnnGetVersion(); assert v == 90100, v"), ("onnxruntime-gpu==1.20.2",), as_if=True),
+    Break("bitsandbytes-of-other-cudas", "torch", ("install setuptools==75.8.0", "install --no-deps bitsandbytes==0.43.0"), COMPANION, TORCH + "; import ctypes, glob, os, bitsandbytes; assert glob.glob(os.path.dirname(bitsandbytes.__file__) + '/libbitsandbytes_cuda124.so')", (*SAME_TORCH, "bitsandbytes>=0.43.1"), as_if=True),
+    Break("python-barred", "ort", ("barred",), ("other.not_gpu",), ORT, ("onnxruntime-gpu==1.20.2", "numpy==2.2.6")),
+    Break("torch-without-the-card", "torch1", ("uninstall pip",), ("framework.gpu_unsupported",), "import torch; assert 'sm_80' in torch._C._cuda_getArchFlags()", ("torch>=1.13",), as_if=True, driver="470.256.02"),
+    Break("numba-without-nvvm", "numba-alone", ("uninstall pip",), LACK, "import numba; assert numba.njit(lambda x: x + 1)(1) == 2; import numba_cuda; import glob, sysconfig; assert glob.glob(sysconfig.get_paths()['purelib'] + '/nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so*')", ("numba-cuda",), as_if=True, hidden="/usr/local/cuda"),
+    Break("cache-folder-below-a-file", "cupy", ("exports CUPY_CACHE_DIR={env}/pyvenv.cfg/kernels",), ("env.setting",), activated("import os; os.makedirs(os.environ.get('CUPY_CACHE_DIR', '.'), exist_ok=True); import cupy"), ("cupy-cuda12x==13.3.0",)),
     Break("no-framework-scipy-ahead", "plain", ("install --no-deps scipy==1.14.1",), ("install.inconsistent",), GENSIM, ("gensim", "scipy")),
     Break("no-framework-a-requirement-gone", "plain", ("uninstall contourpy",), ("install.inconsistent",), CONTOUR, ("contourpy", "matplotlib==3.9.2")),
 )  # fmt: skip

@@ -97,8 +97,8 @@ def do(env: Path, step: str) -> None:
         names = wheels.site(env).glob(rest if word == "gone" else f"{rest}-*.dist-info/RECORD")
         for path in list(names):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    elif word in ("moved", "of_windows", "exports", "compiled", "editable", "starts", "swap"):
-        _BESIDE[word](env, rest)
+    elif word in _BESIDE:
+        _BESIDE[word](env, rest.replace("{env}", str(env)).replace("{site}", str(wheels.site(env))))
     elif word == "strip":
         for path in list(wheels.site(env).glob(rest)):
             shutil.copy2(path, f"{path}.own")
@@ -188,26 +188,49 @@ def _starts(env: Path, line: str) -> None:
     (wheels.site(env) / "zz-helper.pth").write_text(f"{line}\n")
 
 
+def _unpacked(env: Path, *wanted: str) -> Path:
+    """The files of some wheels for this environment's Python, in a folder beside it."""
+    folder = env.parent / f"{env.name}-other"
+    command = (wheels.UV, "pip", "install", "-q", "--no-deps", "--python", f"{env}/bin/python", "--target", str(folder))
+    _good(call(*command, *wanted))
+    return folder
+
+
 def _swap(env: Path, words: str) -> None:
     """One file of another release in the place of ours."""
     file, wanted = words.split()
-    folder = env.parent / f"{env.name}-other"
-    _good(
-        call(
-            wheels.UV,
-            "pip",
-            "install",
-            "-q",
-            "--no-deps",
-            "--python",
-            f"{env}/bin/python",
-            "--target",
-            str(folder),
-            wanted,
-        )
-    )
+    folder = _unpacked(env, wanted)
     (wheels.site(env) / file).unlink()
     shutil.copy2(folder / file, wheels.site(env) / file)
+    shutil.rmtree(folder)
+
+
+def _barred(env: Path, _: str) -> None:
+    """A Python of the environment's own that lost its right to be run, as where it was unpacked without modes."""
+    link = env / "bin" / "python"
+    real = link.resolve()
+    link.unlink()
+    shutil.copy2(real, link)
+    link.chmod(0o644)
+
+
+def _graft(env: Path, words: str) -> None:
+    """The libraries of a wheel copied into a folder of another one's."""
+    inside, wanted = words.split()
+    folder = _unpacked(env, wanted)
+    for path in list(folder.glob("nvidia/*/lib/*.so*")):
+        shutil.move(path, wheels.site(env) / inside / path.name)
+    shutil.rmtree(folder)
+
+
+def _toolkit(env: Path, words: str) -> None:
+    """A CUDA toolkit or a cuDNN beside the environment, as NVIDIA lays it out: these wheels' libraries in its lib64."""
+    name, version, *wanted = words.split()
+    folder, root = _unpacked(env, *wanted), env.parent / f"{env.name}-{name}"
+    (root / "lib64").mkdir(parents=True)
+    for path in list(folder.glob("nvidia/*/lib/*.so*")):
+        shutil.move(path, root / "lib64" / path.name)
+    (root / "version.json").write_text(json.dumps({"cuda": {"name": "CUDA SDK", "version": version}}))
     shutil.rmtree(folder)
 
 
@@ -225,6 +248,9 @@ _BESIDE = {
     "editable": _editable,
     "starts": _starts,
     "swap": _swap,
+    "barred": _barred,
+    "toolkit": _toolkit,
+    "graft": _graft,
 }
 
 
@@ -253,9 +279,11 @@ def broken(folder: Path, one: Break) -> Path:
     return env
 
 
-def gpuwhy(*argv: str) -> tuple[int, dict[str, Any], str]:
-    """Exit code, JSON (or nothing) and standard error."""
-    done = call(sys.executable, "-m", "gpuwhy", *argv)
+def gpuwhy(*argv: str, hidden: str = "") -> tuple[int, dict[str, Any], str]:
+    """Exit code, JSON (or nothing) and standard error; with a folder of the machine `hidden` from it."""
+    script = '[ ! -d "$0" ] || mount -t tmpfs none "$0" && exec "$@"'
+    within = ("unshare", "-m", "sh", "-c", script, hidden) if hidden else ()
+    done = call(*within, sys.executable, "-m", "gpuwhy", *argv)
     try:
         return done.returncode, json.loads(done.stdout), done.stderr
     except json.JSONDecodeError:
@@ -316,7 +344,7 @@ def score(folder: Path, one: Break) -> dict[str, Any]:
 def _scored(one: Break, env: Path, healthy: set[str]) -> dict[str, Any]:
     more = ["--gpu", one.gpu, "--driver", one.driver] if one.as_if else []
     more += ["--take", one.take] if one.take else []
-    code, found, said = gpuwhy("fix", "--json", "--python", str(env), *more)
+    code, found, said = gpuwhy("fix", "--json", "--python", str(env), *more, hidden=one.hidden)
     steps = found.get("steps", [])
     named = list(dict.fromkeys(cause for step in steps for cause in step["causes"]))
     out: dict[str, Any] = {"causes": named, "right": bool(set(named) & set(one.causes))}
@@ -325,9 +353,8 @@ def _scored(one: Break, env: Path, healthy: set[str]) -> dict[str, Any]:
     sure = any(step["sure"] and step["by"] == "gpuwhy" for step in steps)
     only = [] if sure else perhaps[:1]
     where = ("--in-place",) if one.in_place else ()
-    code, told, said = gpuwhy(
-        "fix", *only, "--apply", "--yes", "--json", "--python", str(env), *where, *more, "--time-limit", "600"
-    )
+    applies = ("fix", *only, "--apply", "--yes", "--json", "--python", str(env), *where, *more, "--time-limit", "600")
+    code, told, said = gpuwhy(*applies, hidden=one.hidden)
     out |= {"rc": code, "said": " ".join(said.split())[-300:]}
     applied = told.get("applied") or {}
     done = [step for step in told.get("steps", ()) if step["number"] in applied.get("done", ())]

@@ -17,25 +17,14 @@ ROOMS = Path(__file__).resolve().parents[2] / "src/gpuwhy/causes"
 SCORED = Path(__file__).with_name("scored.jsonl")
 MAKERS = ("change", "search_first", "export")
 FIELDS = {"install", "uninstall", "folders", "anew", "wishes"}
-LED = "Let the loader look into .+"
-"""What `needs.export` says, for whichever room: it tells of the remedy that rooms share, and of none of theirs."""
+LED = "Let the loader look into (?:its folder|their folders), in this shell"
+"""What `needs.export` says, for whichever room: it tells of the remedy that rooms share, and of a room's own function
+only where that says nothing else."""
 _WINDOWS, _INDEX = "of Windows alone", "PyTorch's own index has the build, and was out of reach"
 NOT_YET = {
-    "cuda/missing_library.py:_parts": "no break yet: CuPy 14 without the libraries that it opens late",
-    "cuda/missing_library.py:_newer": "no break yet: CuPy 13, the same",
-    "cudnn/dependency_missing.py:_led_to": "no break yet: a cuDNN 8 whose cuBLAS lies outside the search",
-    "cudnn/dependency_missing.py:_brought": "no break yet: a cuDNN 8 without cuBLAS, which its framework does not open",
-    "cudnn/missing.py:_led_to_parts": "no break yet: parts of cuDNN in another folder of the environment",
-    "cudnn/version_mismatch.py:fixes": "no break yet: a cuDNN of the right major that is older than the build",
-    "env/path.py:fixes": "no break yet: a library that lies outside the environment",
     "framework/cpu_only.py:_torch": _INDEX,
-    "framework/gpu_unsupported.py:fixes": "no break yet: a second PyTorch, of 4 GB",
     "framework/platform_dropped.py:_for_this_python": _WINDOWS,
-    "install/inconsistent.py:_fix": "no break yet: bitsandbytes without a library for the CUDA of PyTorch",
-    "other/not_gpu.py:_barred": "no break yet: a Python without the right to be run; carried out by hand, once",
-    "shared/lost.py:_nvvm": "the machine of the breaks has a CUDA toolkit, whose NVVM is found",
     "shared/lost.py:_tensorrt": "the index has no wheel of TensorRT's libraries",
-    "shared/trees.py:let_win": "no break yet: a folder in LD_LIBRARY_PATH; breaks set no variables of the shell",
 }
 """Remedies that no break has carried out, and why."""
 LEAST = 8
@@ -73,7 +62,8 @@ def _of(path: Path) -> Iterator[Remedy]:
         if calls:
             more = ".*" if any(isinstance(node, ast.AugAssign) for node in ast.walk(function)) else ""
             texts = [f"{found}{more}" for node in _said(function) if (found := _pattern(node))]
-            texts += [LED] * any(_name(call) == "export" for call in calls)
+            silent = not any(" " in each for each in texts) or "shared" in path.parts
+            texts += [LED] * (silent and any(_name(call) == "export" for call in calls))
             planned = any(word.arg == "wishes" for call in calls for word in call.keywords)
             yield Remedy(
                 f"{path.relative_to(ROOMS)}:{function.name}", tuple(t for t in texts if t not in told), planned
@@ -132,7 +122,7 @@ def _is(one: Remedy, causes: str, text: str) -> bool:
         return False
     if one.planned and causes and text.endswith("which works here"):
         return True
-    texts = [each for each in one.texts if each != LED or (causes and not one.cause)]
+    texts = [each for each in one.texts if each != LED or causes]
     return any(re.fullmatch(each, text) for each in texts)
 
 

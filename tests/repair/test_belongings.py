@@ -97,3 +97,22 @@ def test_what_the_activation_exports(old: Path, causes: tuple[str, ...], names: 
     assert "LOCAL" not in text
     if "PYTHONPATH" in names:  # what the copy has is its own, what it has not stays where it is
         assert f"PYTHONPATH={old}/work:{old.parent}/new/{SITE}\n" in text
+
+
+@pytest.mark.parametrize(
+    ("causes", "kept"),
+    [
+        (("cuda.missing_library", "cudnn.dependency_missing"), "{new}/{site}/numpy:/opt/cuda/lib64:{old}/own"),
+        (("cudnn.version_mismatch",), "{new}/{site}/numpy"),
+        (("install.corrupted",), "{new}/{site}/numpy:/opt/cuda/lib64:{old}/own"),
+    ],
+)
+def test_the_loader_s_folders(old: Path, causes: tuple[str, ...], kept: str) -> None:
+    """The copy's own always; others but where a cause may be what they hold."""
+    file = old / "bin/activate"
+    file.parent.mkdir()
+    file.write_text(f"export LD_LIBRARY_PATH={old}/{SITE}/numpy:/opt/cuda/lib64:{old}/own\n")
+    sets = (Exported("LD_LIBRARY_PATH", str(file), ""),)
+    copied(old, Target(activation=known(sets, "file", "x")), *causes)
+    text = (old.parent / "new/bin/activate").read_text()
+    assert f"export LD_LIBRARY_PATH={kept.format(new=old.parent / 'new', site=SITE, old=old)}\n" in text

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from gpuwhy.knowledge.settings import ANYTHING, faults, times
 from gpuwhy.knowledge.variables import FOREIGN, NOT_READ_BY_TENSORFLOW, VariableRow, variable_row
+from gpuwhy.knowledge.written import WRITTEN
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
 from gpuwhy.model.facts import Fault, Variable
 from gpuwhy.model.version import at_least
@@ -20,6 +21,7 @@ from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.search_paths import command_path, library_path, literal, not_a_folder
 from gpuwhy.observe.toolkits import ROOT_VARIABLES, nvcc_of, nvcc_on_path, toolkit_version
 from gpuwhy.observe.visibility import reads_nothing
+from gpuwhy.observe.written import cannot_be_made
 
 MAX_VALUE, MOST_VALUES = 4096, 12
 _DATA_DIR = re.compile(r"--xla_gpu_cuda_data_dir=(\S*)")
@@ -96,6 +98,7 @@ def variable(
     private = row is not None and row.private
     found = () if private else faults(name, value, ANYTHING if installed is None else installed)
     found += SEEN_HERE[name](scene, value) if name in SEEN_HERE and not found else ()
+    found += cannot_be_made(scene, name, value) if name in WRITTEN and not found else ()
     problems = (*(check(scene, value) if check else ()), *map(_told, found))
     shown = "set" if private else _shortened(value)
     return Variable(name, shown, _steers(row, installed), problems, _notes(name, value, row, installed), found)
@@ -255,19 +258,10 @@ def _xla_flags(scene: Scene, value: str) -> Problems:
     return ()
 
 
-def _cache(scene: Scene, value: str) -> Problems:
-    """The folder may be created later, but it cannot be a file."""
-    found = scene.host.stat(value) if value else None
-    if isinstance(found, Known) and found.value.kind != "folder":
-        return (f"{value} is a {found.value.kind}, not a folder",)
-    return ()
-
-
 CHECKS: dict[str, Callable[[Scene, str], Problems]] = {
     "LD_LIBRARY_PATH": _library_path,
     **dict.fromkeys(ROOT_VARIABLES, _toolkit),
     **dict.fromkeys(("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"), _folder),
-    "CUDA_CACHE_PATH": _cache,
     "XLA_FLAGS": _xla_flags,
 }
 """What can be wrong in a variable's value, besides being none of the known ones."""

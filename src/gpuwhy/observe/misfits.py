@@ -18,7 +18,7 @@ from gpuwhy.observe.scene import Scene
 MACHINE, SYSTEM = "wrong architecture", "for another system"
 LIBC, PYTHON = "for another C library", "for another Python"
 _ORDER = (SYSTEM, MACHINE, LIBC, PYTHON)
-_TAG = re.compile(r"\.cpython-3(\d+)([a-z]*)-(?:([a-z0-9_]+)-linux-(gnu|musl)\w*|(darwin))\.so$")
+TAG = re.compile(r"\.cpython-3(\d+)([a-z]*)-(?:([a-z0-9_]+)-linux-(gnu|musl)\w*|(darwin))\.so$")
 _WHEEL = re.compile(r"Tag:\s*([\w.]+)-([\w.]+)-([\w.]+)\s*$")
 _LINUX = re.compile(r"(many|musl)?linux(?:1|20\d\d|_\d+_\d+)?_(\w+)")
 _FEW = 4  # libraries whose headers are asked which C library they want
@@ -44,7 +44,7 @@ class Misfit(NamedTuple):
 
 def misfits(scene: Scene, among: Iterable[Distribution], files: Mapping[str, Sequence[str]]) -> Iterator[Damage]:
     """Of each distribution that fits in no respect, one library; `files` are the libraries of each, by owner."""
-    here = _here(scene)
+    here = python_here(scene)
     if here is None:
         return
     for dist in among:
@@ -59,13 +59,14 @@ def strays(
     scene: Scene, among: Iterable[Distribution], libraries: Callable[[Distribution], Sequence[str]]
 ) -> Iterator[Damage]:
     """The same of many distributions: the files of one are asked for where its wheel's tags do not fit."""
-    here = _here(scene)
+    here = python_here(scene)
     for dist in among if here is not None else ():
         if here is not None and _wheel_s(scene, here, dist):
             yield from misfits(scene, (dist,), {f"{dist.name} {dist.version}": libraries(dist)})
 
 
-def _here(scene: Scene) -> Here | None:
+def python_here(scene: Scene) -> Here | None:
+    """What the environment's Python is; None where no name of a module tells anything."""
     python = scene.facts.target.interpreter
     if not isinstance(python, Known) or value_or(scene.facts.surroundings.system, "linux") != "linux":
         return None
@@ -82,14 +83,15 @@ def _here(scene: Scene) -> Here | None:
 
 def _by_names(here: Here, libraries: Sequence[str]) -> tuple[str, Misfit] | None:
     """By the modules' names: where none of them is one that this Python looks for."""
-    told = [(path, _misfit_of_name(here, match)) for path in libraries if (match := _TAG.search(path))]
+    told = [(path, misfit_of_name(here, match)) for path in libraries if (match := TAG.search(path))]
     if not told or any(wrong is None for _, wrong in told):
         return None
     path, wrong = min(told, key=lambda one: _ORDER.index(one[1].what) if one[1] else 0)
     return (path, wrong) if wrong else None
 
 
-def _misfit_of_name(here: Here, match: re.Match[str]) -> Misfit | None:
+def misfit_of_name(here: Here, match: re.Match[str]) -> Misfit | None:
+    """In which respect a module's name is not one that this Python looks for."""
     minor, flags, machine, libc, mac = match.groups()
     if mac:
         return Misfit(SYSTEM, "Linux", "macOS")
@@ -113,7 +115,7 @@ def _by_wheel(scene: Scene, here: Here, dist: Distribution, libraries: Sequence[
         return None
     if wrong.what == SYSTEM and not libraries:
         return f"{dist.location}/WHEEL", wrong
-    named = any(_TAG.search(path) for path in libraries) and wrong.what != LIBC  # musl's Pythons wrote -gnu for long
+    named = any(TAG.search(path) for path in libraries) and wrong.what != LIBC  # musl's Pythons wrote -gnu for long
     if not libraries or named or not _confirmed(scene, here, wrong, libraries):
         return None  # the modules' own names say more than the wheel
     return libraries[0], wrong

@@ -58,6 +58,8 @@ class Owners:
         own = inside.startswith(("nvidia/", "tensorrt"))
         if len(candidates) > 1:
             candidates = self._by_record(candidates, site, inside, value_or(size, -1))
+        elif own and _in_anothers_folder(library.family, inside):
+            candidates = [one for one in candidates if self._may_have_brought(one, inside)]
         if len(candidates) == 1:
             name, version = candidates[0].name, candidates[0].version
             fact = known(f"{name} {version} (pip)", "package", candidates[0].location)
@@ -75,6 +77,11 @@ class Owners:
             return same_size or candidates
         actual = value_or(self._host.sha256(f"{site}/{inside}"), "")
         return [one for one in same_size if rows[one][1] == f"sha256={actual}"] or same_size
+
+    def _may_have_brought(self, candidate: Distribution, inside: str) -> bool:
+        """Whether its RECORD lists the file, or cannot be asked."""
+        listed = self._host.lines(f"{candidate.location}/RECORD", inside.rpartition("/")[2])
+        return not isinstance(listed, Known) or any(line.startswith(f"{inside},") for line in listed.value)
 
     def _row(self, candidate: Distribution, inside: str) -> list[str]:
         """What a RECORD says of a file: its name, its hash, its size."""
@@ -140,6 +147,13 @@ def candidate_wheels(distributions: Sequence[Distribution], family: Family, insi
         return _called(distributions, family.wheels) or _called(distributions, suffixed)
     pattern = re.compile(_OWNERS[top] if top in _OWNERS else _named_after(top, family))
     return [one for one in distributions if pattern.match(one.name)]
+
+
+def _in_anothers_folder(family: Family, inside: str) -> bool:
+    """Whether a library of a family lies where the wheel of another one writes: somebody copied it there."""
+    folder = inside.split("/")[1] if inside.startswith("nvidia/") else ""
+    own = {base.removeprefix("nvidia-").replace("-", "_") for base in family.wheels}
+    return bool(folder) and folder not in own and not _CU_FOLDER.match(inside)
 
 
 def _called(distributions: Sequence[Distribution], names: Sequence[str]) -> list[Distribution]:

@@ -20,6 +20,7 @@ from gpuwhy.model.words import normal
 from gpuwhy.observe.contradictions import asked_by_the_stack, refused_by_the_stack
 from gpuwhy.observe.hidden import hidden
 from gpuwhy.observe.overlaid import overlaid, strangers
+from gpuwhy.observe.own_modules import made_for_others
 from gpuwhy.observe.provided import added
 from gpuwhy.observe.scene import Scene
 
@@ -46,6 +47,7 @@ def shadows(scene: Scene) -> Fact[tuple[Shadow, ...]]:
     for one in (
         *_before(scene, python, places, sites, there),
         *strangers(scene, [*places, *behind], there, major_minor(python.version)),
+        *made_for_others(scene, [*places, *behind]),
         *hidden(scene, [*places, *((site, "") for site in sites), *behind], sites),
     ):
         found.setdefault(one.module, one)

@@ -22,15 +22,22 @@ MOST = 200 << 20
 """Bytes that go over."""
 STARTS = ("sitecustomize.py", "usercustomize.py")
 _OURS = ("_virtualenv.py", "_virtualenv.pth", "distutils-precedence.pth", "_distutils_hack", "__pycache__")
-_LOADERS = frozenset({"LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE"})
+_SEARCH = "LD_LIBRARY_PATH"
+_LOADERS = frozenset({"LD_PRELOAD", "LD_AUDIT", "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE"})
 _PLACES = ("env.", "cuda.", "cudnn.", "driver.")
 """Causes of these layers may be what such a variable leads to."""
+_LACKS = frozenset({"cuda.missing_library", "cudnn.missing", "cudnn.dependency_missing"})
+"""Those of them that no folder of the search brings about."""
 
 
 def bring(host: Host, facts: Facts, one: Patient, new: str, causes: Collection[str], environ: Mapping[str, str]) -> str:
     """Everything that goes over to a copy; what that was, in words, "" where there is nothing."""
     files = list(_files(host, facts, one, new))
-    values = {name: _led(value, one.prefix, new) for name, value in _exports(host, facts, causes, environ).items()}
+    exports = _exports(host, facts, causes, environ)
+    values = {name: _led(value, one.prefix, new) for name, value in exports.items() if name != _SEARCH}
+    blamed = any(cause.startswith(_PLACES) and cause not in _LACKS for cause in causes)
+    if search := _searched(exports.get(_SEARCH, ""), one.prefix, new, blamed):
+        values[_SEARCH] = search
     if values:
         hook.export_all(new, values)
     told = [*files, *(f"export {name}" for name in values)]
@@ -55,6 +62,18 @@ def _blamed_variables(facts: Facts) -> Iterator[str]:
     yield from (one.via for one in value_or(facts.target.shadows, ()))
     start = value_or(facts.target.start, None)
     yield from [start.variable] if start is not None and start.variable else []
+
+
+def _searched(value: str, old: str, new: str, blamed: bool) -> str:
+    """The folders of the search: the copy's own for the old ones, and others where no cause may be what they hold."""
+    kept = []
+    for part in filter(None, value.split(":")):
+        now = new + part[len(old) :] if part.startswith(f"{old}/") else ""
+        if now and os.path.isdir(now):
+            kept.append(now)
+        elif not blamed:
+            kept.append(part)
+    return ":".join(kept)
 
 
 def _led(value: str, old: str, new: str) -> str:

@@ -12,6 +12,7 @@ from gpuwhy.causes.shared.lost import installing, pointing
 from gpuwhy.knowledge.installs import wheel_of
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, strong
 from gpuwhy.model.fact import value_or
+from gpuwhy.model.facts import NeededLibrary
 from gpuwhy.model.version import at_least, numbers
 
 
@@ -31,15 +32,23 @@ def displaced(case: Case) -> Finding | None:
 
 
 def parts_lost(case: Case) -> Finding | None:
-    """CuPy opens its mathematical libraries one by one: what needs one that is nowhere fails, the rest works."""
-    if needs.the(case).name != "cupy" or needs.unfound(case, needs.is_cuda) or needs.irrelevant(case):
+    """CuPy opens its mathematical libraries one by one: what needs one that is not found fails, the rest works."""
+    if needs.the(case).name != "cupy" or needs.required_lost(case, needs.is_cuda) or needs.irrelevant(case):
         return None
+    if lost := _late(case, "nowhere"):
+        text = f"{needs.named(case)} opens {needs.listed(lost)} when first used, and no copy is {needs.place(case)}"
+        return mild(strong(text, *(needs.saw_search(one) for one in lost[:2])))
+    aside = _late(case, "displaced")
+    if not aside:
+        return None
+    text = f"{needs.named(case)} opens {needs.listed(aside)} when first used, and does not look where it is installed"
+    return mild(strong(text, *(needs.saw_search(one) for one in aside[:2])))
+
+
+def _late(case: Case, story: needs.Story) -> list[NeededLibrary]:
+    """The mathematical libraries that CuPy opens when it first uses them, by what became of them."""
     mine = [one for one in case.facts.loads.needs.need() or () if one.framework == "cupy" and one.optional]
-    lost = [one for one in mine if _MATHS.match(one.name) and needs.story(case, one) == "nowhere"]
-    if not lost:
-        return None
-    text = f"{needs.named(case)} opens {needs.listed(lost)} when first used, and no copy is {needs.place(case)}"
-    return mild(strong(text, *(needs.saw_search(one) for one in lost[:2])))
+    return [one for one in mine if _MATHS.match(one.name) and needs.story(case, one) == story]
 
 
 _MATHS = re.compile(r"(?i)(lib)?cu(fft|rand|solver|sparse)(64)?[._]")
@@ -61,8 +70,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 def _parts(case: Case) -> tuple[Fix, ...]:
     """NVIDIA's wheels for the parts; CuPy 14 and newer finds them by itself."""
-    mine = [one for one in case.facts.loads.needs.need() or () if one.framework == "cupy" and one.optional]
-    lost = [one for one in mine if _MATHS.match(one.name) and needs.story(case, one) == "nowhere"]
+    lost, aside = _late(case, "nowhere"), _late(case, "displaced")
+    if aside and not lost:
+        return (needs.export(case, needs.folders_of(case, aside)),)
     cuda = numbers(value_or(needs.the(case).built_for_cuda, ""))
     wheels = dict.fromkeys(filter(None, (wheel_of(one.name, cuda[0] if cuda else None) for one in lost)))
     whole = Fix("Install all libraries of the CUDA toolkit; an image: start from nvidia/cuda with runtime in its tag")

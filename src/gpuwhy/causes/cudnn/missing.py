@@ -66,12 +66,19 @@ def fixes(case: Case) -> tuple[Fix, ...]:
 
 def _led_to_parts(case: Case) -> tuple[Fix, ...]:
     """The folder of the framework's own environment that holds every part, where there is one."""
+    folder = _folder_of_parts(case)
+    who, where = ("DLL search", "window") if on_windows(case.facts) else ("loader", "shell")
+    text = f"Let the {who} look into the folder of its parts, in this {where}"
+    return (structs.replace(needs.export(case, [folder]), text=text),) if folder else ()
+
+
+def _folder_of_parts(case: Case) -> str:
     tree = trees.of(case)
     lost = set() if isinstance(tree, Finding) else {one.name for one in tree.missing if stem(one.name) in ESSENTIAL}
     copies = [c for c in value_or(case.facts.libraries.copies, ()) if not c.fault and needs.at_home(case, c.path)]
     folders = dict.fromkeys(c.path.rpartition("/")[0] for c in copies if c.name in lost)
-    whole = [folder for folder in folders if lost <= {c.name for c in copies if c.path.startswith(f"{folder}/")}]
-    return (needs.export(case, whole[:1]),) if lost and whole else ()
+    whole = (folder for folder in folders if lost <= {c.name for c in copies if c.path.startswith(f"{folder}/")})
+    return next(whole, "")
 
 
 def _whole(case: Case) -> tuple[Fix, ...]:

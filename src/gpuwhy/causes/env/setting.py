@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gpuwhy.causes.shared import ahead, before, imported, sourced
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.preset import OF_A_FILE, SHOWN, out_of
+from gpuwhy.knowledge.written import WRITTEN
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, linked, mild, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
@@ -24,6 +25,8 @@ OF_THE_GPU = (
 MILD = ("ignored", "misspelt")
 ONLY_BUILDS = frozenset({"TORCH_CUDA_ARCH_LIST", "CC", "CXX"})
 """Read when something is compiled: a program that only runs does not mind."""
+AT_SOME_WORK = ONLY_BUILDS | WRITTEN.keys()
+"""Those, and the folders that are made when there is something to write: a program that writes nothing works."""
 
 
 _UNSEEN = re.compile(r"\b(?:gpus?|cuda|cpu|accelerator)\b", re.IGNORECASE)
@@ -98,7 +101,7 @@ def rejected(case: Case) -> Finding | None:
     variable, fault = found
     text = f"{_written(variable)}: {fault.text}{_allowed(fault)}"
     finding = proof(text, _saw(variable), *_known(fault))
-    return mild(strong(text, *finding.evidence)) if variable.name in ONLY_BUILDS else finding
+    return mild(strong(text, *finding.evidence)) if variable.name in AT_SOME_WORK else finding
 
 
 def asked_in_vain(case: Case) -> Finding | None:

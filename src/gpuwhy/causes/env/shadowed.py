@@ -33,6 +33,8 @@ def stands_in(case: Case) -> Finding | None:
         return weak(text, *evidence)
     finding = (proof if _certain(case, first) else strong)(text, *evidence)
     finding = linked(finding) if case.symptoms else finding
+    if _own_module(first) and not first.wanted_by:
+        return mild(finding)
     stops = first.module in FRAMEWORK_MODULES or first.other_python or first.parts or first.wanted_by
     return finding if stops else mild(finding)
 
@@ -151,8 +153,20 @@ def _by(one: Shadow) -> str:
     return one.via if one.via in (*OWN_FOLDERS, "PYTHONPATH", USER_SITE) else f"a line in {one.via}"
 
 
+def _own_module(one: Shadow) -> bool:
+    """A compiled module of the program's own, which only another Python takes."""
+    return one.path.endswith(".so") and not one.instead and not one.parts
+
+
+def _made_for(one: Shadow) -> str:
+    return f"Python {one.other_python}" if one.other_python[:1].isdigit() else one.other_python
+
+
 def _for_another_python(one: Shadow, what: str) -> str:
     folder = one.path.rpartition("/")[0]
+    if _own_module(one):
+        user = f", which {one.wanted_by} does" if one.wanted_by else ""
+        return f"{one.path} is compiled for {_made_for(one)}, and this Python passes over it: import {what} fails{user}"
     return (
         f"{_by(one)} puts {folder} on Python's path: {what} there was compiled for Python {one.other_python}, and the "
         "environment has none of its own, so that its import fails"
@@ -166,7 +180,8 @@ def _certain(case: Case, one: Shadow) -> bool:
 
 
 def _evidence(one: Shadow) -> tuple[Evidence, ...]:
-    out = [saw(f"imported as {one.module}", Source("file", one.path))]
+    what = f"made for {_made_for(one)}" if _own_module(one) else f"imported as {one.module}"
+    out = [saw(what, Source("file", one.path))]
     if one.instead.startswith(("/", "~")):
         meant = one.parts[0] if one.parts else f"{one.module} {one.meant}".rstrip()
         out.append(saw(f"meant: {meant}", Source("folder", one.instead)))
@@ -181,7 +196,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """Take away what comes first; nothing is installed or removed in the environment."""
     out: dict[str, Fix] = {}
     for one in _that_matter(case)[:3]:
-        for fix in (*_join(one), *_off_pythonpath(case, one), _fix(one), *_own(one)):
+        ways = (*_join(one), *_off_pythonpath(case, one), _fix(one), *_own(one))
+        for fix in (_built_again(case, one),) if _own_module(one) else ways:
             out.setdefault(fix.command or fix.text, fix)
     tried = _borrowing(case)
     if tried is not None and not out:
@@ -216,6 +232,14 @@ def _off_pythonpath(case: Case, one: Shadow) -> tuple[Fix, ...]:
         return ()
     gone = next(part for part in folders if part not in left)
     return (Fix(f"Take {gone} out of PYTHONPATH", f"export PYTHONPATH={word(':'.join(left))}", safe=True),)
+
+
+def _built_again(case: Case, one: Shadow) -> Fix:
+    """Its name tells that it was built in place, mostly by setuptools."""
+    python = value_or(case.facts.target.interpreter, None)
+    python_path = word(python.path) if python else "python"
+    text = f"Build {one.module} again with this Python, in its project's folder, or start with {_made_for(one)}"
+    return Fix(text, on.linux(f"{python_path} setup.py build_ext --inplace"), role="part")
 
 
 def _own(one: Shadow) -> tuple[Fix, ...]:
