@@ -30,6 +30,7 @@ class Below(NamedTuple):
     version: str
     row: limits.Floor
     there: str  # torch==1.13.1 (line 3)
+    since: str  # the first release that wants more than is there
 
 
 class _There(NamedTuple):
@@ -105,7 +106,9 @@ def _below(scope: Scope, package: str, there: _There, place: Place) -> Iterator[
     rows = [(taken, limits.floor(package, taken)) for taken in found]
     short = [(taken, row) for taken, row in rows if row and not at_least(there.version, row.floor)]
     if short and len(short) == len(rows):
-        yield Below(place, package, *short[-1], there.said)
+        same = (one for one in limits.FLOORS if (one.package, one.other) == (package, short[-1][1].other))
+        first = next(one.since for one in same if not at_least(there.version, one.floor))
+        yield Below(place, package, *short[-1], there.said, first)
 
 
 _OF_TODAY = "3.11"

@@ -121,13 +121,17 @@ class Repository:
         """The files that name Pythons for this one, and which."""
         own = posixpath.basename(self.path)
         found: dict[str, tuple[str, ...]] = {}
-        for path, text in self._texts(lambda one: self._near(one) or _is_dockerfile(one) or one.endswith(".md")):
+        for path, text in self._texts(self._may_name):
             if not self._near(path) and not _installs(text, own):
                 continue
             named = named_pythons(_name(path), text, own)
             if named and PYTHONS[-1] not in named:  # ">=3.8" keeps nobody from the newest
                 found[path] = named
         return found
+
+    def _may_name(self, path: str) -> bool:
+        workflow = ".github/workflows/" in path and posixpath.dirname(path.partition(".github/")[0]) in self._above
+        return self._near(path) or _is_dockerfile(path) or path.endswith(".md") or workflow
 
     @cached_property
     def pythons(self) -> tuple[str, ...]:

@@ -67,6 +67,8 @@ def _brought(scope: Scope) -> list[Pin]:
     """The torch that a package of the file brings, on the line of that package."""
     for pin in scope.pins if not scope.environment.includes_unknown else ():
         if pin.installed and not pin.indexes and "torch" in scope.asks(pin):
+            if any(other.step > pin.step and other.extras for other in scope.pins):
+                return []  # what an extra asks for, nobody here has read: it may put another torch in its place
             taken = {*solving.taken(scope, "torch", solving.pythons(scope)[-3:])}
             return (
                 [msgspec.structs.replace(pin, name="torch", specifier=f"=={max(taken, key=numbers)}")] if taken else []

@@ -77,8 +77,9 @@ def check(scope: Scope) -> Iterator[Mistake]:
     first = next((one for one in found if not _BESIDE.fullmatch(one.pin.name)), None)
     if first is None or not any(map(_runs_on_gpus, scope.pins)) or _is_named(scope, first.pin):
         return
-    others = [one.pin.name for one in found if one.pin.name != first.pin.name]
-    more = f" (and so have {', '.join(others[:3])}{' …' if len(others) > 3 else ''})" if others else ""
+    others = list(dict.fromkeys(one.pin.name for one in found if one.pin.name != first.pin.name))
+    listed = f"{', '.join(others[:3])}{' …' if len(others) > 3 else ''}"
+    more = f" ({listed} ha{'s' if len(others) == 1 else 've'} none for {TODAY[0]} either)" if others else ""
     has = f"{first.pin.name} {first.version} has wheels up to Python {first.newest}{more}"
     why = "the project admits newer ones" if _is_open(scope) else "nothing here keeps newer ones out"
     text = f"{has}, and {why}: with one of today ({TODAY[0]} and newer) it cannot be installed"

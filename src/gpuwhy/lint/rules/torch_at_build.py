@@ -155,6 +155,8 @@ def _told(scope: Scope) -> bool:
     """Whether this file or one beside it tells the way that works."""
     if "PIP_NO_BUILD_ISOLATION" in scope.environment.variables:
         return True
+    if scope.kind == "requirements" and scope.repository.says(_TOLD):
+        return True
     folder = posixpath.dirname(scope.environment.path)
     above = posixpath.dirname(folder)
     paths = [scope.environment.path, *(posixpath.join(f, name) for f in {folder, above} for name in _BESIDE)]
