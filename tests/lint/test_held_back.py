@@ -97,3 +97,19 @@ def test_pythons_are_named_in_their_order():
     texts = [one.text for one in check({"requirements.txt": "torch==2.6.0\nnumpy==2.3.0\n"}, beside=beside).mistakes]
     assert not any("3.9 to 3.8" in one for one in texts)
     assert any("3.8 to 3.9" in one for one in texts)
+
+
+def test_a_build_of_pyg_is_on_its_own_page():
+    text = "dependencies:\n- python=3.10\n- pip:\n{}  - torch==2.4.0+cu124\n  - torch-scatter==2.1.2+pt24cu124\n"
+    beside = {"README.md": "pip install torch --index-url https://download.pytorch.org/whl/cu124\n"}
+    result = check({"environment.yml": text.format("")}, beside=beside)
+    assert [one[0] for one in found(result)] == ["local-version", "local-version"]
+    assert "torch-2.4.0+cu124.html" in result.mistakes[1].fix
+    told = "  - --extra-index-url https://download.pytorch.org/whl/cu124\n  - -f https://data.pyg.org/whl/torch-2.4.0+cu124.html\n"
+    assert not found(check({"environment.yml": text.format(told)}, beside=beside))
+
+
+def test_a_machine_that_has_packages_of_its_own_is_not_judged_by_the_newest():
+    cell = '{{"cells": [{{"cell_type": "code", "source": ["{}!pip install torch==2.1.0\\n", "!pip install sentence-transformers\\n"]}}], "nbformat": 4, "metadata": {{}}}}'
+    assert fires("pair-mismatch", {"a.ipynb": cell.format("")})
+    assert not fires("pair-mismatch", {"a.ipynb": cell.format("# DATABRICKS_RUNTIME_VERSION\\n")})

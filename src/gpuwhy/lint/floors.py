@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -20,6 +21,9 @@ _NAMES = {
     "transformers": ("transformers",),
     "paddlepaddle-gpu": ("paddlepaddle-gpu",),
 }
+
+
+_HOSTED = re.compile(r"DATABRICKS_RUNTIME|\bdbutils\.|/databricks/")
 
 
 class Below(NamedTuple):
@@ -45,6 +49,8 @@ def below(scope: Scope) -> Iterator[Below]:
     """Each such package that the file names or that one of its packages brings."""
     if scope.environment.forked or scope.environment.locked or scope.environment.includes_unknown:
         return
+    if scope.kind == "notebook" and _HOSTED.search(scope.read(scope.environment.path) or ""):
+        return  # a machine that holds packages of its own
     for package, framework in dict.fromkeys((row.package, row.other) for row in limits.FLOORS):
         there = _there(scope, framework)
         own = _own(scope, package, there) if there else None

@@ -121,7 +121,7 @@ def _settled_elsewhere(scope: Scope) -> bool:
 def _is_compiled(pin: Pin) -> bool:
     """Whether a package is compiled where it is installed, and needs torch for that."""
     named = pin.name in NEED_TORCH if not pin.reference else pin.name in REPOSITORIES and not pin.version
-    return pin.origin == "pip" and not pin.optional and named and not _has_wheels(pin)
+    return pin.origin == "pip" and not pin.optional and named and not _has_wheels(pin) and not pin.local
 
 
 def _has_wheels(pin: Pin) -> bool:
