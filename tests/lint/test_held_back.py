@@ -113,3 +113,37 @@ def test_a_machine_that_has_packages_of_its_own_is_not_judged_by_the_newest():
     cell = '{{"cells": [{{"cell_type": "code", "source": ["{}!pip install torch==2.1.0\\n", "!pip install sentence-transformers\\n"]}}], "nbformat": 4, "metadata": {{}}}}'
     assert fires("pair-mismatch", {"a.ipynb": cell.format("")})
     assert not fires("pair-mismatch", {"a.ipynb": cell.format("# DATABRICKS_RUNTIME_VERSION\\n")})
+
+
+NAMED = "# Python 3.10\nxformers==0.0.23.post1\n{}\ntriton==2.3.1\n"
+BORROWED = "FROM {}\nRUN pip install torch onnxruntime-gpu==1.18.0\nCMD python3 a.py\n"
+
+
+@pytest.mark.parametrize(
+    "rule, files, open_, settled",
+    [
+        ("python-no-wheel", {"requirements.txt": "torch\nnumpy==2.3.0\n"}, {"docs/install.md": "conda create python=3.8; pip install -r requirements.txt\n"},
+         {"modules/part/README.md": "conda create python=3.8; pip install -r requirements.txt\n"}),
+        ("python-unnamed", {"requirements.dev.txt": "torch==2.1.1\n"}, {"docs/story.md": "We met Python 3.10 once.\n"},
+         {"docs/dependencies.md": "Install Python 3.10 first.\n"}),
+    ],
+)  # fmt: skip
+def test_pages_of_the_project_name_its_python_and_those_of_its_parts_do_not(rule, files, open_, settled):
+    assert fires(rule, files, open_)
+    assert not fires(rule, files, settled)
+
+
+def test_a_torch_named_by_its_address_is_no_other_release():
+    address = "torch @ https://mirror.example/cu121/torch-2.3.1%2Bcu121-cp310-cp310-linux_x86_64.whl"
+    assert fires("no-solution", {"requirements.txt": NAMED.format("tqdm")})
+    assert not fires("no-solution", {"requirements.txt": NAMED.format(address)})
+
+
+def test_an_image_of_somebody_may_hold_a_torch_that_stays():
+    assert fires("borrowed-cuda", {"Dockerfile": BORROWED.format("python:3.12")})
+    assert not fires("borrowed-cuda", {"Dockerfile": BORROWED.format("somebody/torchserve:0.12.0-gpu")})
+
+
+def test_an_index_is_named_that_there_is():
+    text = "FROM nvidia/cuda:11.4.3-devel-ubuntu20.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install torch==2.2.0\nCMD a\n"
+    assert any("cu118" in one.fix for one in check({"Dockerfile": text}).mistakes if one.rule == "image-outrun")

@@ -76,6 +76,10 @@ def _brought(scope: Scope) -> list[Pin]:
     return []
 
 
+_INDEXES = {11: "cu118", 12: "cu126"}
+"""Of each CUDA major an index of PyTorch's that many releases are on: not every minor has one."""
+
+
 def _outrun(pin: Pin, row: Release, cuda: str, base: Base) -> Iterator[Mistake]:
     needs, admits = floor(cuda), floor(base.cuda)
     if needs is None or admits is None:
@@ -85,8 +89,9 @@ def _outrun(pin: Pin, row: Release, cuda: str, base: Base) -> Iterator[Mistake]:
         f"torch {row.version}{newest} is built for CUDA {cuda} and needs driver {needs.driver} or newer; "
         f"image {base.name} was chosen for CUDA {base.cuda}, which runs from {admits.driver} on"
     )
-    label = f"cu{''.join(map(str, numbers(base.cuda)[:2]))}"
-    fix = f"take torch from PyTorch's index for CUDA {numbers(base.cuda)[0]} (such as {label}), or a newer image"
+    major = numbers(base.cuda)[0]
+    label = _INDEXES.get(major, f"cu{''.join(map(str, numbers(base.cuda)[:2]))}")
+    fix = f"take torch from PyTorch's index for CUDA {major} (such as {label}), or a newer image"
     yield RULE.mistake(pin.place, text, evidence_of(row, "cuda"), fix)
 
 

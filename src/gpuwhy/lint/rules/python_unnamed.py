@@ -12,6 +12,7 @@ from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint import through
 from gpuwhy.lint.index import JUDGED, from_index, rows_name
+from gpuwhy.lint.repository import Repository
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import LINUX, allowed, parsed
@@ -163,13 +164,18 @@ def _is_named(scope: Scope, pin: Pin) -> bool:
         return True  # the file that it makes the environment from does
     if _NAMED.search(re.sub(r";[^\n]*", "", own) if scope.kind == "requirements" else own):
         return True
-    if scope.repository.pythons and not _is_open(scope):
+    if not _is_open(scope) and _is_told(scope.repository):
         return True
     for beside in (posixpath.join(one, name) for one in folders for name in (*_NAMING, *_OF_PROJECT, *_INSTALLING)):
         text = scope.read(beside) if beside != path else None
         if text is not None and _says(posixpath.basename(beside), text, posixpath.basename(path)):
             return True
     return False
+
+
+def _is_told(repository: Repository) -> bool:
+    """Whether other files name a Python for this one, or a page does for the project."""
+    return bool(repository.pythons) or repository.tells_python
 
 
 def _own(scope: Scope) -> str:
