@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gpuwhy.cli.lint import _worth_opening
+
 from .support import check, found
 
 UPLOAD = "on: push\njobs:\n  a:\n    runs-on: ubuntu-22.04\n    steps:\n    - uses: actions/upload-artifact@v2\n    - run: pip install torch\n"
@@ -147,3 +149,22 @@ def test_an_image_of_somebody_may_hold_a_torch_that_stays():
 def test_an_index_is_named_that_there_is():
     text = "FROM nvidia/cuda:11.4.3-devel-ubuntu20.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install torch==2.2.0\nCMD a\n"
     assert any("cu118" in one.fix for one in check({"Dockerfile": text}).mistakes if one.rule == "image-outrun")
+
+
+def test_an_index_that_never_was_is_empty_alone_and_left_out_beside_another():
+    text = "pip install torch {} https://download.pytorch.org/whl/cu122\n"
+    alone, beside = (check({"a.sh": text.format(one)}).mistakes[0].text for one in ("--index-url", "--extra-index-url"))
+    assert "nothing can be installed" in alone
+    assert "the default index decides" in beside
+
+
+def test_what_a_run_wrote_down_is_not_looked_for(tmp_path):
+    for folder in ("wandb/run-20251206_190917-8tg2ee22/files", "src"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "requirements.txt").write_text("torch\n")
+    assert [*_worth_opening(str(tmp_path), lambda _: None)] == [str(tmp_path / "src" / "requirements.txt")]
+
+
+def test_a_package_that_goes_on_under_another_name():
+    mistakes = check({"requirements.txt": "torch\nfaiss==1.7.3\n"}).mistakes
+    assert any("faiss-cpu" in one.fix for one in mistakes if one.rule == "no-such-release")
