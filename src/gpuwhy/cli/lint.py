@@ -218,7 +218,7 @@ def _worth_opening(folder: str, note: Callable[[str], None]) -> Iterator[str]:
         )
         note(where)
         paths = (os.path.join(where, name) for name in sorted(names) if kinds.worth_opening(name))
-        yield from filter(os.path.isfile, paths)
+        yield from (path for path in paths if os.path.isfile(path) and not kinds.is_record(path))
 
 
 def _read(path: str) -> str | None:

@@ -71,7 +71,7 @@ def missing(text: str) -> Tag | None:
     if short == "tensorflow/tensorflow" and re.fullmatch(r"latest(-gpu)?-py3(-jupyter)?|(latest-)?devel-gpu-py3", tag):
         return Tag(
             f"tag {tag} stands still since TensorFlow 2.1.0 (January 2020)",
-            "latest-gpu, or a version",
+            "a version: 2.1.0 if what it holds is meant, else a newer one",
             _FROZEN,
             stale=True,
         )

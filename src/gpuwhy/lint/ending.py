@@ -50,6 +50,8 @@ def ends(scope: Scope) -> list[End]:
     stage = scope.environment
     if scope.kind not in _KINDS or stage.locked or stage.forked or stage.other_index or stage.includes_unknown:
         return []
+    if not solving.by_pip_alone(scope):
+        return []  # what conda put there before pip stays, and which release that is nobody here knows
     found = (_end(scope, python) for python in (stage.pythons or solving.pythons(scope))[-_SOME:])
     return [end for end in found if end is not None]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -22,6 +23,9 @@ _NAMES = {
 }
 
 
+_HOSTED = re.compile(r"DATABRICKS_RUNTIME|\bdbutils\.|/databricks/")
+
+
 class Below(NamedTuple):
     """A package whose release wants more than the framework that is there."""
 
@@ -30,6 +34,7 @@ class Below(NamedTuple):
     version: str
     row: limits.Floor
     there: str  # torch==1.13.1 (line 3)
+    since: str  # the first release that wants more than is there
 
 
 class _There(NamedTuple):
@@ -44,6 +49,8 @@ def below(scope: Scope) -> Iterator[Below]:
     """Each such package that the file names or that one of its packages brings."""
     if scope.environment.forked or scope.environment.locked or scope.environment.includes_unknown:
         return
+    if scope.kind == "notebook" and _HOSTED.search(scope.read(scope.environment.path) or ""):
+        return  # a machine that holds packages of its own
     for package, framework in dict.fromkeys((row.package, row.other) for row in limits.FLOORS):
         there = _there(scope, framework)
         own = _own(scope, package, there) if there else None
@@ -105,7 +112,9 @@ def _below(scope: Scope, package: str, there: _There, place: Place) -> Iterator[
     rows = [(taken, limits.floor(package, taken)) for taken in found]
     short = [(taken, row) for taken, row in rows if row and not at_least(there.version, row.floor)]
     if short and len(short) == len(rows):
-        yield Below(place, package, *short[-1], there.said)
+        same = (one for one in limits.FLOORS if (one.package, one.other) == (package, short[-1][1].other))
+        first = next(one.since for one in same if not at_least(there.version, one.floor))
+        yield Below(place, package, *short[-1], there.said, first)
 
 
 _OF_TODAY = "3.11"

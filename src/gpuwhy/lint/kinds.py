@@ -61,6 +61,14 @@ def _is_conda_list(text: str) -> bool:
     return len(exported) > len(lines) / 2
 
 
+_RECORD = re.compile(r"(^|/)wandb/(latest-run|(offline-)?run-[\w-]+)/files/")
+
+
+def is_record(path: str) -> bool:
+    """Whether a file is what Weights & Biases wrote down of a run: nobody installs it."""
+    return bool(_RECORD.search(path.replace("\\", "/")))
+
+
 def worth_opening(path: str) -> bool:
     """Whether a file found in a folder may be one of ours: by name, YAML that may be a manifest, reqs.txt."""
     plain = jinja.plain(path)

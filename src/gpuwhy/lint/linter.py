@@ -40,7 +40,7 @@ def lint(
     given = tuple(texts)
     around = _Around(read, listed or (lambda _: given), {})
     paths = _told(list(texts), note, "understanding")
-    sheets = {path: _sheet(path, texts[path], read) for path in paths}
+    sheets = {path: around.sheet(path, texts[path]) for path in paths}
     _told_by_others(sheets, texts)
     found: dict[str, list[Mistake]] = {path: [] for path in texts}
     seen: list[views.View] = []
@@ -240,6 +240,18 @@ class _Around(NamedTuple):
     read: Read
     listed: Listed
     shared: Shared
+
+    def sheet(self, path: str, text: str) -> Sheet:
+        """A text as it is understood where it lies."""
+        return self._asleep(path) or _sheet(path, text, self.read)
+
+    def _asleep(self, path: str) -> Sheet | None:
+        """A workflow in a folder of the repository (a copy of another project), which GitHub never starts."""
+        above, found, _ = path.rpartition(".github/workflows/")
+        if not found or not above.strip("./") or all(one.startswith(above) for one in self.listed(path)):
+            return None
+        text = "GitHub starts the workflows of the repository's own .github alone: this one is not checked"
+        return Sheet(path, "workflow", notes=[Problem(Place(path, 1), text)])
 
     def of(self, path: str) -> Repository:
         """The repository around a file."""

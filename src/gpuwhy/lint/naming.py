@@ -23,6 +23,7 @@ _SPOKEN = re.compile(
     r" ?(\+|or (?:newer|later|above|higher|greater)|and (?:above|up|later))?",
     re.IGNORECASE,
 )
+_OF_ACTIONS = re.compile(r"uses:\s*[\"']?actions/setup-python@")
 _FROM = re.compile(r"^\s*FROM\s+(?:--\S+\s+)?(\S+)", re.MULTILINE | re.IGNORECASE)
 
 
@@ -30,6 +31,8 @@ def named_pythons(name: str, text: str, wanted: str) -> tuple[str, ...]:
     """The Pythons that a file of that name leaves for the file that is wanted; () where it names none."""
     if "dockerfile" in name:
         return _of_image(text) if wanted.lower() in text.lower() else ()
+    if wanted in text and _OF_ACTIONS.search(text):
+        return _tested(text)
     reader = next((reader for pattern, reader in _READERS if re.fullmatch(pattern, name)), None)
     return reader(text) if reader else ()
 

@@ -48,6 +48,10 @@ _MANY, _LONG, _OF_LOCKS, _LISTED = 400, 60_000, 4_000_000, 5_000
 """Files that are read for one question, and how much of each."""
 
 
+_PAGES = ("docs", "doc", "documentation", "wiki")
+_OF_INSTALLING = re.compile(r"install|depend|set-?_?up|environ|getting|quick|requirement|prerequi")
+
+
 class Repository:
     """The files around one file."""
 
@@ -121,13 +125,30 @@ class Repository:
         """The files that name Pythons for this one, and which."""
         own = posixpath.basename(self.path)
         found: dict[str, tuple[str, ...]] = {}
-        for path, text in self._texts(lambda one: self._near(one) or _is_dockerfile(one) or one.endswith(".md")):
+        for path, text in self._texts(self._may_name):
             if not self._near(path) and not _installs(text, own):
                 continue
             named = named_pythons(_name(path), text, own)
             if named and PYTHONS[-1] not in named:  # ">=3.8" keeps nobody from the newest
                 found[path] = named
         return found
+
+    def _may_name(self, path: str) -> bool:
+        workflow = ".github/workflows/" in path and posixpath.dirname(path.partition(".github/")[0]) in self._above
+        return self._near(path) or _is_dockerfile(path) or self._is_page(path) or workflow
+
+    def _is_page(self, path: str) -> bool:
+        """Whether it is a page of the project's own, not of a part of it: in a folder for documents."""
+        folder = posixpath.dirname(path)
+        own = posixpath.dirname(folder) in self._above and posixpath.basename(folder).lower() in _PAGES
+        return own and path.endswith((".md", ".rst"))
+
+    @cached_property
+    def tells_python(self) -> bool:
+        """Whether a page on how to install the project speaks of one Python."""
+        pages = self._texts(lambda one: self._is_page(one) and bool(_OF_INSTALLING.search(_name(one))))
+        named = (named_pythons("readme", text, "") for _, text in pages)
+        return any(found and PYTHONS[-1] not in found for found in named)
 
     @cached_property
     def pythons(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from gpuwhy.lint.versions import LINUX, PYTHONS, allowed, allows, on_linux, pars
 from gpuwhy.model.lint import Place
 from gpuwhy.model.plan import Machine
 from gpuwhy.model.release import Release
+from gpuwhy.model.version import numbers
 
 CONDA_CUDA = frozenset(
     {
@@ -384,7 +385,7 @@ def is_gpu_build(pin: Pin) -> bool:
 
 def span(versions: tuple[str, ...]) -> str:
     """Pythons for a sentence: 3.7 to 3.10."""
-    plain = [v for v in versions if not v.endswith(("t", "+"))] or list(versions)
+    plain = sorted((v for v in versions if not v.endswith(("t", "+"))), key=numbers) or list(versions)
     if not plain:
         return "none"
     return plain[0] if len(plain) == 1 else f"{plain[0]} to {plain[-1]}"

@@ -23,11 +23,15 @@ _TOOLS = frozenset(
 )  # fmt: skip
 
 
-def steps(scope: Scope) -> dict[int, list[Pin]]:
-    """What each command installs by name; one command where a file is installed at once."""
+Arms = tuple[tuple[int, int], ...]
+"""The branches of a script in which a command stands."""
+
+
+def steps(scope: Scope, arms: Arms = ()) -> dict[int, list[Pin]]:
+    """What each command installs by name; one command where a file is installed at once; of branches, those named."""
     out: dict[int, list[Pin]] = {}
     for pin in scope.environment.pins:
-        if pin.origin == "pip" and not pin.reference and not pin.arms and not pin.optional:
+        if pin.origin == "pip" and not pin.reference and pin.arms in ((), arms) and not pin.optional:
             out.setdefault(pin.step, []).append(pin)
     return out
 
@@ -90,12 +94,14 @@ def _taken(wanted: tuple[tuple[str, str], ...], python: str, late: str) -> dict[
     return {} if found.empty else found.taken(late=late)
 
 
-def taken(scope: Scope, name: str, among: Iterable[str], only: int = -1, late: bool = False) -> Iterator[str]:
+def taken(
+    scope: Scope, name: str, among: Iterable[str], only: int = -1, late: bool = False, arms: Arms = ()
+) -> Iterator[str]:
     """The releases of a package that an installer takes on these Pythons, if anything (of one command) brings it.
 
     `late`: after the newest of all others was taken, which may hold it back; without, as the first of what is brought.
     """
-    by_step = _for(scope, name)
+    by_step = _for(scope, name, arms)
     groups = list(by_step.values()) if only < 0 else [by_step.get(only, [])]
     for python in among:
         if any(is_refused(pins, python) for pins in groups):
@@ -108,9 +114,9 @@ def taken(scope: Scope, name: str, among: Iterable[str], only: int = -1, late: b
             yield release
 
 
-def _for(scope: Scope, name: str) -> dict[int, list[Pin]]:
+def _for(scope: Scope, name: str, arms: Arms) -> dict[int, list[Pin]]:
     """What each command may bring a package by: wheels that are named too, and nothing else where it brings none."""
-    out = steps(scope)
+    out = steps(scope, arms)
     for pin in scope.environment.pins:
         if pin.reference and pin.version and pin.origin == "pip":
             out.setdefault(pin.step, []).append(pin)

@@ -6,6 +6,7 @@ informed one looked at as well and found right, is not said.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
@@ -45,13 +46,14 @@ def seen(scope: Scope, mistakes: Sequence[Mistake]) -> View:
     stage = scope.environment
     covers = frozenset([stage.path, *stage.through])
     own = scope.kind not in ("workflow", "gitlab")  # machines of tests, which are nobody's way to install
-    python = own and bool(stage.pythons or scope.hinted)
+    beside = scope.hinted and "dockerfile" not in posixpath.basename(scope.repository.naming).lower()  # it has a view
+    python = own and bool(stage.pythons or beside)
     return View(covers, own and stage.image is not None, python, tuple(mistakes))
 
 
 def agreed(views: Sequence[View]) -> Iterator[Mistake]:
     """The mistakes of all views, without those that a better informed one did not find."""
-    for view in views:
+    for view in sorted(views, key=lambda one: (not one.image, not one.python)):  # of two texts, that of who knows more
         for mistake in view.mistakes:
             if view.is_informed(mistake.rule) or not _is_denied(mistake, views):
                 yield mistake

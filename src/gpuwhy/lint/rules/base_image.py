@@ -89,8 +89,16 @@ def _unfit(scope: Scope, row: Release) -> str:
         return f"is built for CUDA {cuda}; image {base.name} holds CUDA {base.cuda}"
     if base.variant == "base":
         return f"opens cuBLAS, cuFFT and others of CUDA {cuda}; image {base.name} holds libcudart alone"
-    brought = any(map(containers.CUDNN_PACKAGES.match, apt))
+    brought = any(map(containers.CUDNN_PACKAGES.match, apt)) or _has_cudnn_wheel(scope, row)
     return _other_cudnn(base, row.cudnn) if isinstance(row.cudnn, str) and not brought else ""
+
+
+def _has_cudnn_wheel(scope: Scope, row: Release) -> bool:
+    """Whether another framework brings cuDNN as a wheel, in the folder in which TensorFlow looks since 2.15."""
+    jax = any(pin.name == "jax" and any(re.match(r"cuda1\d(-pip)?$", one) for one in pin.extras) for pin in scope.pins)
+    torch = any(pin.name == "torch" and pin.installed and pin.variant != "cpu" for pin in scope.pins)
+    found = jax or torch or scope.has_wheels("nvidia-cudnn")
+    return found and row.name.startswith("tensorflow") and at_least(row.version, "2.15")
 
 
 def _other_cudnn(base: containers.Base, cudnn: str) -> str:

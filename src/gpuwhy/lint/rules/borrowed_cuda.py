@@ -41,12 +41,19 @@ def check(scope: Scope) -> Iterator[Mistake]:
         yield from _other_wheels(scope)
         return
     lender = scope.by_pip("torch")
+    if _may_stay(scope, lender):
+        return
     borrowing = [pin for pin in scope.pins if _counts(scope, pin, lender)]
     found = (mistake for pin in borrowing if (mistake := _mistake(scope, pin, lender)))
     yield from islice(found, 1)
     if lender is None and scope.base.family == "cuda":
         projects = [pin for pin in scope.project if _counts(scope, pin, lender)]
         yield from islice((one for pin in [*borrowing, *projects] for one in _not_in_image(scope, pin)), 1)
+
+
+def _may_stay(scope: Scope, lender: Pin | None) -> bool:
+    """Whether the image is somebody's own and may hold a torch that no pin replaces."""
+    return lender is not None and not is_pinned(lender) and scope.over_unknown
 
 
 def _not_in_image(scope: Scope, pin: Pin) -> Iterator[Mistake]:

@@ -10,6 +10,8 @@ from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
+from gpuwhy.lint import joining
+from gpuwhy.lint.naming import named_pythons
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allowed, releases_of
@@ -83,7 +85,7 @@ def _of_pytorch(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     channels = scope.environment.channels
     version = re.search(r"\d+(\.\d+)+", pin.specifier)
     late = not version or at_least(version[0], "1.13")
-    if any(not at_least(python, "3.7") for python in scope.environment.pythons):
+    if any(not at_least(python, "3.7") for python in (*scope.environment.pythons, *_of_files(scope))):
         return  # with releases of that time, which take cudatoolkit
     if not late or "pytorch" not in channels or {"nvidia", "conda-forge"} & {*channels}:
         return
@@ -97,6 +99,12 @@ def _of_pytorch(scope: Scope, pin: Pin) -> Iterator[Mistake]:
         fix = "add -c nvidia and pytorch-cuda=12.4 (or 11.8)"
         severity: Severity | None = "warning" if meant == unsaid else None
         yield RULE.mistake(pin.place, f"{text}build for the CPU, and {meant}", _CHANNELS, fix, severity)
+
+
+def _of_files(scope: Scope) -> Iterator[str]:
+    """The Pythons of the environments that a script makes from files before."""
+    for include in scope.environment.conda_files:
+        yield from named_pythons("environment.yml", scope.read(joining.found(include, scope.read)) or "", "")
 
 
 _TOOLKITS = {
@@ -161,7 +169,9 @@ def _by_another(scope: Scope, pin: Pin) -> bool:
         return True
     if _another(scope, pin):
         return True
-    return pin.name.startswith("onnxruntime") and not _GPU_USERS.isdisjoint(scope.names)
+    if pin.name != "onnxruntime":
+        return False
+    return not _GPU_USERS.isdisjoint(scope.names) or scope.repository.imports("onnxruntime") is False
 
 
 def _mistake(pin: Pin, text: str) -> Mistake:

@@ -67,11 +67,17 @@ def _brought(scope: Scope) -> list[Pin]:
     """The torch that a package of the file brings, on the line of that package."""
     for pin in scope.pins if not scope.environment.includes_unknown else ():
         if pin.installed and not pin.indexes and "torch" in scope.asks(pin):
+            if any(other.step > pin.step and other.extras for other in scope.pins):
+                return []  # what an extra asks for, nobody here has read: it may put another torch in its place
             taken = {*solving.taken(scope, "torch", solving.pythons(scope)[-3:])}
             return (
                 [msgspec.structs.replace(pin, name="torch", specifier=f"=={max(taken, key=numbers)}")] if taken else []
             )
     return []
+
+
+_INDEXES = {11: "cu118", 12: "cu126"}
+"""Of each CUDA major an index of PyTorch's that many releases are on: not every minor has one."""
 
 
 def _outrun(pin: Pin, row: Release, cuda: str, base: Base) -> Iterator[Mistake]:
@@ -83,8 +89,9 @@ def _outrun(pin: Pin, row: Release, cuda: str, base: Base) -> Iterator[Mistake]:
         f"torch {row.version}{newest} is built for CUDA {cuda} and needs driver {needs.driver} or newer; "
         f"image {base.name} was chosen for CUDA {base.cuda}, which runs from {admits.driver} on"
     )
-    label = f"cu{''.join(map(str, numbers(base.cuda)[:2]))}"
-    fix = f"take torch from PyTorch's index for CUDA {numbers(base.cuda)[0]} (such as {label}), or a newer image"
+    major = numbers(base.cuda)[0]
+    label = _INDEXES.get(major, f"cu{''.join(map(str, numbers(base.cuda)[:2]))}")
+    fix = f"take torch from PyTorch's index for CUDA {major} (such as {label}), or a newer image"
     yield RULE.mistake(pin.place, text, evidence_of(row, "cuda"), fix)
 
 

@@ -27,20 +27,62 @@ def check(scope: Scope) -> Iterator[Mistake]:
         yield RULE.mistake(one.place, text, _RANGES, "write the number without its + part, and name the index")
     yield from _jax(scope)
     yield from _of_a_site(scope)
+    yield from _of_pyg(scope)
     if scope.kind == "requirements" and scope.repository.tells_torch_index:
         return
-    if stage.other_index or stage.told_elsewhere or stage.locked or _may_be_there(scope):
+    if stage.other_index or _is_told(scope) or stage.locked or _may_be_there(scope):
         return
     pin = next((pin for pin in stage.pins if _of_own_index(pin) and not pin.indexes and not pin.backend), None)
-    if pin is None:
-        return
+    if pin is not None:
+        yield _unnamed(scope, pin)
+
+
+def _unnamed(scope: Scope, pin: Pin) -> Mistake:
     url = f"https://download.pytorch.org/whl/{pin.local}"
     text = f"{pin.name}=={pin.version} is on PyTorch's index alone, and nothing here names it"
-    fix, edit = f"install with --extra-index-url {url}", None
+    conda = scope.kind == "conda"
+    fix, edit = f"{'list' if conda else 'install with'} --extra-index-url {url}{' under pip:' if conda else ''}", None
     if scope.kind == "requirements":
         written = f"{pin.name}{pin.specifier}"
         fix, edit = f"add the line --extra-index-url {url}", Edit(written, f"--extra-index-url {url}\n{written}")
-    yield RULE.mistake(pin.place, text, _KNOW, fix, edit=edit)
+    return RULE.mistake(pin.place, text, _KNOW, fix, edit=edit)
+
+
+def _is_told(scope: Scope) -> bool:
+    """Whether some file says where the build is; conda itself hands pip nothing but the file and its variables."""
+    if scope.kind != "conda":
+        return scope.environment.told_elsewhere
+    own = scope.read(scope.environment.path) or ""
+    return "download.pytorch.org" in own or scope.repository.says(_HANDED)
+
+
+_HANDED = re.compile(r"PIP_(EXTRA_)?INDEX_URL|PIP_FIND_LINKS|pip\.conf|pip config")
+
+
+def _of_pyg(scope: Scope) -> Iterator[Mistake]:
+    """The first build of PyG's own page (torch-scatter==2.1.2+pt24cu124), and nothing names that page."""
+    pin = next(filter(_is_of_pyg, scope.pins), None)
+    if pin is None or scope.environment.other_index or scope.environment.locked or _tells_page(scope):
+        return
+    text = f"{pin.name}=={pin.version} is on PyG's own page alone, and nothing here names it"
+    parts = re.fullmatch(r"pt(\d)(\d+)((?:cu|rocm)\d+|cpu)", pin.local)
+    page = f"torch-{parts[1]}.{parts[2]}.0+{parts[3]}.html" if parts else "…"
+    yield RULE.mistake(pin.place, text, _KNOW, f"add -f https://data.pyg.org/whl/{page} on a line of its own")
+
+
+def _is_of_pyg(pin: Pin) -> bool:
+    plain = pin.origin == "pip" and pin.by_name and pin.name in _PYG
+    return plain and bool(re.match(r"pt\d", pin.local)) and not pin.indexes
+
+
+def _tells_page(scope: Scope) -> bool:
+    """Whether the file names the page, or one beside it does; to conda's pip that one is of no use."""
+    told = re.compile(r"pyg\.org|pytorch-geometric\.com")
+    own = told.search(scope.read(scope.environment.path) or "")
+    return bool(own) or (scope.kind != "conda" and scope.repository.says(told))
+
+
+_PYG = ("torch-scatter", "torch-sparse", "torch-cluster", "torch-spline-conv", "pyg-lib")
 
 
 def _may_be_there(scope: Scope) -> bool:

@@ -49,6 +49,8 @@ def _jax(scope: Scope) -> Iterator[Mistake]:
         return
     if pin.reference or scope.environment.locked or _brings_cuda(scope, pin):
         return
+    if scope.repository.imports("jax", "flax", "haiku", "equinox", "brax", "numpyro") is False:
+        return  # something else brought it, and no program here computes with it
     version = f"=={pin.version}" if pin.version else pin.specifier
     text = f"jax{version} without a cuda extra installs for the CPU, and {scope.gpu_meant}"
     yield RULE.mistake(pin.place, text, _JAX, f'write "jax[cuda12]{version}"')

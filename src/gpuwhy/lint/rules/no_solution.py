@@ -74,9 +74,9 @@ def check(scope: Scope) -> Iterator[Mistake]:
 def _told_apart(scope: Scope, pins: list[Pin]) -> Iterator[Clash]:
     """The first clash and those that are left without its lines: each would stop the installer by itself.
 
-    What was freed may be another release than the file asks for, so nothing is said of it.
+    What was freed, or is named by its address, may be another release than a demand asks for: nothing is said of it.
     """
-    freed = _paired(scope, pins)
+    freed = _paired(scope, pins) | {pin.name for pin in scope.environment.pins if pin.reference}
     for _ in range(_MANY):
         clash = _clash(scope, _freed(pins, freed))
         if clash is None:

@@ -21,6 +21,8 @@ _UNKNOWN = {"torch": (*_GPU, "cu121", "cu118", "cu124"), "jax": ("gpu", "cuda10"
             "tensorflow": ("gpu", "cuda", "with-cuda"), **dict.fromkeys(_PLAIN, _GPU)}  # fmt: skip
 _GONE = ("cuda12-pip", "cuda11-pip", "cuda11-local", "cuda11-cudnn82", "cuda11-cudnn86", "cuda11-cudnn805")
 """Extras that JAX had once; the newest release has them no more."""
+_STILL = {"cuda12-pip": "3.10"}
+"""An extra → the first Python whose newest JAX is without it: Python 3.9 gets 0.4.30, which has it."""
 _INSTEAD = {
     "torch": "torch (its wheels on Linux bring CUDA)",
     "jax": '"jax[cuda12]"',
@@ -42,12 +44,18 @@ def check(scope: Scope) -> Iterator[Mistake]:
             yield RULE.mistake(pin.place, text, _KNOW, fix if wrong == "and-cuda" else plain, severity)
 
 
+def _is_still_there(scope: Scope, extra: str) -> bool:
+    """Whether the Python of the file gets no newer JAX than one that has the extra."""
+    first, pythons = _STILL.get(extra, ""), scope.environment.pythons or scope.hinted
+    return bool(first and pythons) and not any(at_least(python, first) for python in pythons)
+
+
 def _wrong(scope: Scope, pin: Pin) -> str:
     row = scope.taken(pin) if pin.name == "tensorflow" and "and-cuda" in pin.extras else None
     if row and not at_least(row.version, "2.14"):
         return "and-cuda"
     if pin.name == "jax" and not is_pinned(pin):
         gone = next((extra for extra in pin.extras if extra in _GONE), "")
-        if gone:
+        if gone and not _is_still_there(scope, gone):
             return gone
     return next((extra for extra in pin.extras if extra in _UNKNOWN.get(pin.name, ())), "")

@@ -22,7 +22,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
     named = {index for pin in scope.environment.pins for index in pin.indexes}
     for index in sorted(named, key=lambda one: (one.place.path, one.place.line, one.url)):
         if index.backend in indexes.NEVER and holds_only(index.url) == "torch":
-            text = f"PyTorch has no index {index.backend}: {index.url} is empty, and the default index decides"
+            alone = "nothing can be installed from it" if index.role == "only" else "the default index decides"
+            text = f"PyTorch has no index {index.backend}: {index.url} is empty, and {alone}"
             fix = "take one that exists, such as cu126 or cu130 (or cu118 and cu121 for older releases)"
             yield RULE.mistake(index.place, text, indexes.MATRIX_NEVER, fix)
         elif index.role == "links" and _ROOT.fullmatch(index.url):

@@ -48,7 +48,12 @@ def _beside(scope: Scope) -> Iterator[Mistake]:
             yield RULE.mistake(pin.place, text, published.SOURCE, f"write a release that there is, as {newest}")
         elif newest and (floor := _floor(pin)) and floor.release[:2] > newest.release[:2]:
             text = f"{pin.name}{pin.specifier}: the package index had nothing newer than {newest}"
-            yield RULE.mistake(pin.place, text, published.SOURCE, f"write {pin.name}>={newest}", "warning")
+            fix = f"write {_SINCE.get(pin.name, f'{pin.name}>={newest}')}"
+            yield RULE.mistake(pin.place, text, published.SOURCE, fix, "warning")
+
+
+_SINCE = {"faiss": "faiss-cpu, or faiss-gpu-cu12: its newer releases are there"}
+"""Packages that go on under other names."""
 
 
 def _floor(pin: Pin) -> Version | None:

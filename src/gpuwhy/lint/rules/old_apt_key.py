@@ -38,7 +38,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
         if re.match(r"apt(-get)?( -\S+)* update", command.text):
             image = scope.base.name
             text = f"apt-get update fails in {image}: it trusts NVIDIA's key of before 27 April 2022, which is revoked"
-            fix = "before it RUN rm -f /etc/apt/sources.list.d/{cuda,nvidia-ml}.list, or start from a newer image"
+            lists = " ".join(f"/etc/apt/sources.list.d/{name}.list" for name in ("cuda", "nvidia-ml"))
+            fix = f"before it RUN rm -f {lists}, or start from a newer image"
             yield RULE.mistake(Place(scope.environment.path, command.lines[0]), text, _KNOW, fix)
             return
 

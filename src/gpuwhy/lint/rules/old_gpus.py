@@ -36,6 +36,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
 def _built(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     if not _is_for_gpus(scope, pin) or not pin.installed or not from_index(scope, pin):
         return
+    if "cpuonly" in scope.names:
+        return  # the CPU is meant
     row = scope.taken(pin) if pin.specifier else None
     cuda = row.cuda if row else None
     if row is None or not isinstance(cuda, str) or at_least(cuda, "11"):

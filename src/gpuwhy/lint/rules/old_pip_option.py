@@ -53,10 +53,11 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 def _severity(scope: Scope, before: list[Command], since: str) -> Severity | None:
     """How sure it is that pip is a newer one: renewed before, or by the Python; None where an image has its own."""
-    if any(_RENEWED.search(command.text) for command in before):
-        old = [python for python in scope.environment.pythons if not at_least(python, "3.9")]
-        return None if old and since == "25.3" else "error"
     pythons = scope.environment.pythons
+    if since == "25.3" and any(not at_least(python, "3.9") for python in pythons):
+        return None  # pip 25.3 takes no such Python, so an older one is there
+    if any(_RENEWED.search(command.text) for command in before):
+        return "error"
     if pythons and all(at_least(python, "3.12") for python in pythons) and since != "25.3":
         return "error"
     return "warning" if scope.kind in ("script", "makefile", "notebook", "skypilot") else None

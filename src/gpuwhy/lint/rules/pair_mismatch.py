@@ -75,9 +75,9 @@ def _has_keras_2(scope: Scope) -> bool:
 
 def _floored(scope: Scope) -> Iterator[Mistake]:
     """A package whose release needs a newer framework than the one that is pinned."""
-    for place, package, version, row, there in floors.below(scope):
+    for place, package, version, row, there, since in floors.below(scope):
         text = f"{package} {version}, which pip takes, needs {row.other}>={row.floor}; {there}: {row.effect}"
-        fix = f'write "{package}<{row.since}" (older ones take it), or {row.other} {row.floor} or newer'
+        fix = f'write "{package}<{since}" (older ones take it), or {row.other} {row.floor} or newer'
         yield RULE.mistake(place, text, limits.FLOORED, fix)
 
 

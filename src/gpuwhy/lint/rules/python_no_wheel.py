@@ -121,8 +121,8 @@ def _compiled(scope: Scope) -> Iterator[Mistake]:
     found = [(pin, newest) for pin in scope.pins if (newest := _last_python(pin, used))]
     if found:
         pin, newest = found[0]
-        others = [other.name for other, _ in found[1:4]]
-        more = f" (nor have {', '.join(others)}{' …' if len(found) > 4 else ''})" if others else ""
+        others = list(dict.fromkeys(other.name for other, _ in found if other.name != pin.name))
+        more = f" (nor have {', '.join(others[:3])}{' …' if len(others) > 3 else ''})" if others else ""
         where = f"{span(used)} ({scope.environment.python_from})"
         text = f"{pin.name} {pin.version} has wheels up to Python {newest}, none for {where}{more}: pip compiles it"
         fix = f"use Python {newest}, or a newer {pin.name}"

@@ -12,6 +12,7 @@ from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint import through
 from gpuwhy.lint.index import JUDGED, from_index, rows_name
+from gpuwhy.lint.repository import Repository
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import LINUX, allowed, parsed
@@ -77,8 +78,9 @@ def check(scope: Scope) -> Iterator[Mistake]:
     first = next((one for one in found if not _BESIDE.fullmatch(one.pin.name)), None)
     if first is None or not any(map(_runs_on_gpus, scope.pins)) or _is_named(scope, first.pin):
         return
-    others = [one.pin.name for one in found if one.pin.name != first.pin.name]
-    more = f" (and so have {', '.join(others[:3])}{' …' if len(others) > 3 else ''})" if others else ""
+    others = list(dict.fromkeys(one.pin.name for one in found if one.pin.name != first.pin.name))
+    listed = f"{', '.join(others[:3])}{' …' if len(others) > 3 else ''}"
+    more = f" ({listed} ha{'s' if len(others) == 1 else 've'} none for {TODAY[0]} either)" if others else ""
     has = f"{first.pin.name} {first.version} has wheels up to Python {first.newest}{more}"
     why = "the project admits newer ones" if _is_open(scope) else "nothing here keeps newer ones out"
     text = f"{has}, and {why}: with one of today ({TODAY[0]} and newer) it cannot be installed"
@@ -162,13 +164,18 @@ def _is_named(scope: Scope, pin: Pin) -> bool:
         return True  # the file that it makes the environment from does
     if _NAMED.search(re.sub(r";[^\n]*", "", own) if scope.kind == "requirements" else own):
         return True
-    if scope.repository.pythons and not _is_open(scope):
+    if not _is_open(scope) and _is_told(scope.repository):
         return True
     for beside in (posixpath.join(one, name) for one in folders for name in (*_NAMING, *_OF_PROJECT, *_INSTALLING)):
         text = scope.read(beside) if beside != path else None
         if text is not None and _says(posixpath.basename(beside), text, posixpath.basename(path)):
             return True
     return False
+
+
+def _is_told(repository: Repository) -> bool:
+    """Whether other files name a Python for this one, or a page does for the project."""
+    return bool(repository.pythons) or repository.tells_python
 
 
 def _own(scope: Scope) -> str:

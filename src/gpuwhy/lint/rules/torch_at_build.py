@@ -121,7 +121,7 @@ def _settled_elsewhere(scope: Scope) -> bool:
 def _is_compiled(pin: Pin) -> bool:
     """Whether a package is compiled where it is installed, and needs torch for that."""
     named = pin.name in NEED_TORCH if not pin.reference else pin.name in REPOSITORIES and not pin.version
-    return pin.origin == "pip" and not pin.optional and named and not _has_wheels(pin)
+    return pin.origin == "pip" and not pin.optional and named and not _has_wheels(pin) and not pin.local
 
 
 def _has_wheels(pin: Pin) -> bool:
@@ -154,6 +154,8 @@ def _is_isolating(scope: Scope, command: Command) -> bool:
 def _told(scope: Scope) -> bool:
     """Whether this file or one beside it tells the way that works."""
     if "PIP_NO_BUILD_ISOLATION" in scope.environment.variables:
+        return True
+    if scope.kind == "requirements" and scope.repository.says(_TOLD):
         return True
     folder = posixpath.dirname(scope.environment.path)
     above = posixpath.dirname(folder)

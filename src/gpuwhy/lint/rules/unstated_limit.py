@@ -17,7 +17,7 @@ from gpuwhy.lint.versions import LINUX, PYTHONS, allowed, allows, parsed, togeth
 from gpuwhy.model.fact import Source
 from gpuwhy.model.lint import Edit, Mistake, Rule
 from gpuwhy.model.release import Release
-from gpuwhy.model.version import numbers
+from gpuwhy.model.version import at_least, numbers
 
 RULE = Rule("unstated-limit", "error", "a neighbour newer than a release can use, which it does not forbid")
 
@@ -273,8 +273,15 @@ def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:
 
 def _is_kept(scope: Scope, other: Pin, need: Need) -> bool:
     """Whether a neighbour may be there already, and stays because its pin lets it."""
-    there = _is_intermediate(scope) or f"python3-{other.name}" in scope.environment.apt
-    return other.reference or (there and not _forces(other, need))
+    there = _is_intermediate(scope) or f"python3-{other.name}" in scope.environment.apt or _is_of_base(scope, other)
+    judged_there = scope.kind == "requirements" and scope.environment.in_image  # with what the image holds
+    return other.reference or ((there or judged_there) and not _forces(other, need))
+
+
+def _is_of_base(scope: Scope, other: Pin) -> bool:
+    """Whether the image of a framework may hold the neighbour, in the release of its time."""
+    old = scope.base.family == "tensorflow" and not at_least(scope.base.version or "3", "2.5")
+    return old and other.name == "h5py" and not any("-U" in c.words for c in scope.environment.commands)
 
 
 def _joined(other: Pin, need: Need) -> str:
@@ -379,13 +386,13 @@ def _numpy_comes(scope: Scope, need: Need) -> bool:
 
 def _is_passed(scope: Scope, need: Need) -> bool:
     """Whether any installer takes a neighbour past the limit on some Python that has the release."""
-    found = solving.taken(scope, need.name, _pythons(scope, need), late=True)
+    found = solving.taken(scope, need.name, _pythons(scope, need), late=True, arms=need.pin.arms)
     return any(not allows(need.limit, version) for version in found)
 
 
 def _held(scope: Scope, need: Need) -> bool:
     """Whether the other packages keep the neighbour within the limit on every Python."""
-    found = list(solving.taken(scope, need.name, _pythons(scope, need), late=True))
+    found = list(solving.taken(scope, need.name, _pythons(scope, need), late=True, arms=need.pin.arms))
     return bool(found) and all(allows(need.limit, version) for version in found)
 
 

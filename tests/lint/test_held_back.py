@@ -1,0 +1,170 @@
+"""What is not said where something else settles it, and is said without that: a place, a Python, an image, a command."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.cli.lint import _worth_opening
+
+from .support import check, found
+
+UPLOAD = "on: push\njobs:\n  a:\n    runs-on: ubuntu-22.04\n    steps:\n    - uses: actions/upload-artifact@v2\n    - run: pip install torch\n"
+SETUP = "jobs:\n  a:\n    steps:\n    - uses: actions/setup-python@v2\n      with:\n        python-version: 3.9\n    - run: pip install -r {}\n"
+ORT = "nvidia-cublas-cu12==12.4.5.8\nonnxruntime==1.19.2\n"
+JAX = "name: a\nchannels: [conda-forge]\ndependencies:\n  - python=3.10\n  - cudatoolkit=11.6\n  - pip:\n    - jax==0.4.20\n"
+TINY = "torch==2.5.1\ngit+https://github.com/NVlabs/tiny-cuda-nn@2ec562e#subdirectory=bindings/torch\n"
+CONDA = "conda create -n a python={}\npip install --global-option=--cpp_ext ./apex torch\n"
+EXTRA = "name: a\ndependencies:\n  - python={}\n  - pip:\n    - jax[cuda12_pip]\n"
+CUDNN = "FROM nvidia/cuda:12.8.0-devel-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install {} tensorflow\n"
+LATER = (
+    "FROM nvidia/cuda:11.8.0-cudnn8-devel-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\n"
+    "RUN pip install accelerate\nRUN pip install {}\nCMD python3 a.py\n"
+)
+H5PY = "FROM {}\nRUN pip install keras==2.3.1 h5py\n"
+TOOLKIT = "#!/bin/bash\nconda env create -f env.yml\nconda install pytorch torchvision -c pytorch\n"
+ARMS = "uv venv --python 3.9\nuv pip install torch==2.5.1 torchvision==0.20.1\nif [ -f a ]; then\n  uv pip install {} opencv-python==4.8.1.78\nfi\n"
+
+
+def fires(rule, files, beside=None):
+    return any(one[0] == rule for one in found(check(files, beside=beside)))
+
+
+@pytest.mark.parametrize(
+    "rule, said, unsaid",
+    [
+        ("old-pip-option", {"a.sh": CONDA.format("3.10")}, {"a.sh": CONDA.format("3.6.9")}),
+        ("no-such-extra", {"environment.yml": EXTRA.format("3.10")}, {"environment.yml": EXTRA.format("3.9")}),
+        ("base-image", {"Dockerfile": CUDNN.format("")}, {"Dockerfile": CUDNN.format("'jax[cuda12]'")}),
+        ("image-outrun", {"Dockerfile": LATER.format("tqdm")}, {"Dockerfile": LATER.format("'sglang[all]==0.4.8'")}),
+        ("unstated-limit", {"Dockerfile": H5PY.format("python:3.7")}, {"Dockerfile": H5PY.format("tensorflow/tensorflow:1.15.4-gpu-py3")}),
+        ("unstated-limit", {"a.sh": ARMS.format("")}, {"a.sh": ARMS.format("scipy==1.10.1")}),
+        ("old-gpus", {"environment.yml": "dependencies:\n- pip:\n  - torch==1.10.0\n"}, {"environment.yml": "dependencies:\n- cpuonly\n- pip:\n  - torch==1.10.0\n"}),
+    ],
+)  # fmt: skip
+def test_the_file_itself_settles_it(rule, said, unsaid):
+    assert fires(rule, said)
+    assert not fires(rule, unsaid)
+
+
+@pytest.mark.parametrize(
+    "rule, files, open_, settled",
+    [
+        ("python-unnamed", {"requirements-ci.txt": "torch==2.0.1\n"}, {".github/workflows/ci.yml": SETUP.format("other.txt")},
+         {".github/workflows/ci.yml": SETUP.format("requirements-ci.txt")}),
+        ("cpu-wheel", {"requirements.txt": ORT}, {"a.py": "import onnxruntime as ort\n"}, {"a.py": "import torch\n"}),
+        ("no-cuda-extra", {"environment.yml": JAX}, {"a.py": "from jax import numpy\n"}, {"a.py": "import torch\n"}),
+        ("torch-at-build", {"requirements.txt": TINY}, {"make_env.sh": "uv pip install -r requirements.txt\n"},
+         {"make_env.sh": "uv pip install torch\nuv pip install --no-build-isolation -r requirements.txt\n"}),
+        ("cpu-wheel", {"run.sh": TOOLKIT}, {"env.yml": "dependencies:\n- python=3.9\n"}, {"env.yml": "dependencies:\n- python=3.6\n"}),
+    ],
+)  # fmt: skip
+def test_another_file_settles_it(rule, files, open_, settled):
+    assert fires(rule, files, open_)
+    assert not fires(rule, files, settled)
+
+
+def test_a_workflow_in_a_copy_of_another_project_is_never_started():
+    own = {".github/workflows/a.yml": UPLOAD, "README.md": ""}
+    copied = {"third_party/x/.github/workflows/a.yml": UPLOAD, "README.md": ""}
+    absolute = {"/tmp/x/.github/workflows/a.yml": UPLOAD, "/tmp/x/README.md": ""}
+    assert fires("ended-runner", own)
+    assert fires("ended-runner", absolute)
+    result = check(copied)
+    assert not result.mistakes
+    assert any("is not checked" in note.text for file in result.files for note in file.notes)
+
+
+def test_packages_that_conda_put_there_stay_when_pip_follows():
+    text = "#!/bin/bash\nconda env create -f environment.yml\n"
+    made = "dependencies:\n- python=3.9\n{}- pip:\n  - imageio==2.31.5\n  - matplotlib==3.5.3\n  - torch==2.0.1\n"
+    free, held = ({"environment.yml": made.format(one)} for one in ("", "- numpy=1.23.5\n"))
+    assert fires("unstated-limit", {"install.sh": text}, free)
+    assert not fires("unstated-limit", {"install.sh": text}, held)
+
+
+def test_texts_name_what_fits():
+    old = check({"requirements.txt": "# Python 3.10\ntorch==2.1.0\ntransformers\n"})
+    assert any('"transformers<5.0"' in one.fix for one in old.mistakes)
+    key = check({"Dockerfile": "FROM tensorflow/tensorflow:2.3.0-gpu\nRUN apt-get update\n"})
+    assert key.mistakes
+    assert all("{" not in one.fix for one in key.mistakes)
+    tag = check({"Dockerfile": "FROM tensorflow/tensorflow:latest-gpu-py3-jupyter\nRUN pip install keras\n"})
+    assert any("2.1.0" in one.fix for one in tag.mistakes)
+    ended = check({"requirements.txt": "torch==1.4.0\nnumpy==1.21.6\n"})
+    assert any("(numpy has none for 3.12 either)" in one.text for one in ended.mistakes)
+
+
+def test_pythons_are_named_in_their_order():
+    beside = {"README.md": "Python 3.9 is used.\n", "environment.yml": "dependencies:\n- python=3.8\n"}
+    texts = [one.text for one in check({"requirements.txt": "torch==2.6.0\nnumpy==2.3.0\n"}, beside=beside).mistakes]
+    assert not any("3.9 to 3.8" in one for one in texts)
+    assert any("3.8 to 3.9" in one for one in texts)
+
+
+def test_a_build_of_pyg_is_on_its_own_page():
+    text = "dependencies:\n- python=3.10\n- pip:\n{}  - torch==2.4.0+cu124\n  - torch-scatter==2.1.2+pt24cu124\n"
+    beside = {"README.md": "pip install torch --index-url https://download.pytorch.org/whl/cu124\n"}
+    result = check({"environment.yml": text.format("")}, beside=beside)
+    assert [one[0] for one in found(result)] == ["local-version", "local-version"]
+    assert "torch-2.4.0+cu124.html" in result.mistakes[1].fix
+    told = "  - --extra-index-url https://download.pytorch.org/whl/cu124\n  - -f https://data.pyg.org/whl/torch-2.4.0+cu124.html\n"
+    assert not found(check({"environment.yml": text.format(told)}, beside=beside))
+
+
+def test_a_machine_that_has_packages_of_its_own_is_not_judged_by_the_newest():
+    cell = '{{"cells": [{{"cell_type": "code", "source": ["{}!pip install torch==2.1.0\\n", "!pip install sentence-transformers\\n"]}}], "nbformat": 4, "metadata": {{}}}}'
+    assert fires("pair-mismatch", {"a.ipynb": cell.format("")})
+    assert not fires("pair-mismatch", {"a.ipynb": cell.format("# DATABRICKS_RUNTIME_VERSION\\n")})
+
+
+NAMED = "# Python 3.10\nxformers==0.0.23.post1\n{}\ntriton==2.3.1\n"
+BORROWED = "FROM {}\nRUN pip install torch onnxruntime-gpu==1.18.0\nCMD python3 a.py\n"
+
+
+@pytest.mark.parametrize(
+    "rule, files, open_, settled",
+    [
+        ("python-no-wheel", {"requirements.txt": "torch\nnumpy==2.3.0\n"}, {"docs/install.md": "conda create python=3.8; pip install -r requirements.txt\n"},
+         {"modules/part/README.md": "conda create python=3.8; pip install -r requirements.txt\n"}),
+        ("python-unnamed", {"requirements.dev.txt": "torch==2.1.1\n"}, {"docs/story.md": "We met Python 3.10 once.\n"},
+         {"docs/dependencies.md": "Install Python 3.10 first.\n"}),
+    ],
+)  # fmt: skip
+def test_pages_of_the_project_name_its_python_and_those_of_its_parts_do_not(rule, files, open_, settled):
+    assert fires(rule, files, open_)
+    assert not fires(rule, files, settled)
+
+
+def test_a_torch_named_by_its_address_is_no_other_release():
+    address = "torch @ https://mirror.example/cu121/torch-2.3.1%2Bcu121-cp310-cp310-linux_x86_64.whl"
+    assert fires("no-solution", {"requirements.txt": NAMED.format("tqdm")})
+    assert not fires("no-solution", {"requirements.txt": NAMED.format(address)})
+
+
+def test_an_image_of_somebody_may_hold_a_torch_that_stays():
+    assert fires("borrowed-cuda", {"Dockerfile": BORROWED.format("python:3.12")})
+    assert not fires("borrowed-cuda", {"Dockerfile": BORROWED.format("somebody/torchserve:0.12.0-gpu")})
+
+
+def test_an_index_is_named_that_there_is():
+    text = "FROM nvidia/cuda:11.4.3-devel-ubuntu20.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip3 install torch==2.2.0\nCMD a\n"
+    assert any("cu118" in one.fix for one in check({"Dockerfile": text}).mistakes if one.rule == "image-outrun")
+
+
+def test_an_index_that_never_was_is_empty_alone_and_left_out_beside_another():
+    text = "pip install torch {} https://download.pytorch.org/whl/cu122\n"
+    alone, beside = (check({"a.sh": text.format(one)}).mistakes[0].text for one in ("--index-url", "--extra-index-url"))
+    assert "nothing can be installed" in alone
+    assert "the default index decides" in beside
+
+
+def test_what_a_run_wrote_down_is_not_looked_for(tmp_path):
+    for folder in ("wandb/run-20251206_190917-8tg2ee22/files", "src"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "requirements.txt").write_text("torch\n")
+    assert [*_worth_opening(str(tmp_path), lambda _: None)] == [str(tmp_path / "src" / "requirements.txt")]
+
+
+def test_a_package_that_goes_on_under_another_name():
+    mistakes = check({"requirements.txt": "torch\nfaiss==1.7.3\n"}).mistakes
+    assert any("faiss-cpu" in one.fix for one in mistakes if one.rule == "no-such-release")
