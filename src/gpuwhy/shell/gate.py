@@ -30,6 +30,10 @@ NO_GPU = Fix(
 )
 
 
+_WITHOUT_A_GPU = frozenset({"driver.missing", "driver.too_old", "driver.stub", "driver.not_ready"})
+"""What a program says where there is no GPU; of a mismatch or of rights only a driver that runs speaks."""
+
+
 def placed(causes: Iterable[Shown], place: Place) -> tuple[Shown, ...]:
     """The causes, their fixes as they can be carried out at a place."""
     return tuple(msgspec.structs.replace(one, fixes=tuple(map(to_fill_in, _fixes(one, place)))) for one in causes)
@@ -102,7 +106,7 @@ def typed(text: str, real: Callable[[str], str]) -> str:
 
 
 def _fixes(cause: Shown, place: Place) -> tuple[Fix, ...]:
-    if place.no_gpu and cause.id.startswith("driver.") and any(_of_host(fix.command) for fix in cause.fixes):
+    if place.no_gpu and cause.id in _WITHOUT_A_GPU and any(_of_host(fix.command) for fix in cause.fixes):
         return (NO_GPU,)
     return fitting(cause.fixes, place)
 
