@@ -36,6 +36,7 @@ from gpuwhy.causes.text.spent import only_looks, said_apart, without_spent
 from gpuwhy.causes.text.told_names import with_told_names
 from gpuwhy.causes.text.tongues import in_its_tongue
 from gpuwhy.causes.text.windows_ways import at_a_prompt, under_wsl
+from gpuwhy.knowledge.notebooks import notebook_of
 from gpuwhy.knowledge.programs import APPLICATIONS
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -56,7 +57,8 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     if cures and decisive(cause, case):
         return _looks_later(_at_hand(_once((*cures[0], *shown)), case, 1), _here(case))
     if alone:
-        return _looks_later(_at_hand(_once((*shown, *_among(cures, hosted))), case, len(shown) + len(cures)))
+        ways = (*hosted, *(fix for one in cures for fix in one)) if notebook_of(case.text) else _among(cures, hosted)
+        return _looks_later(_at_hand(_once((*shown, *ways)), case, len(shown) + len(cures)))
     here = (_for_here(fix, case) for fix in (*hosted, *_by_place(cause, case)))
     board, named = _of_the_board(cause, case), room.named(symptoms, reading)
     known = (*shown, *board, *told_to_clash(cause, case), *room.first(case), *named)
@@ -200,13 +202,12 @@ def _for_users(cause: str, case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     return [fix for fix in fixes if not own or fix.text in own or not _is_code(fix)] or fixes
 
 
-_HOSTED = Later(r"(?<![\w/.])/content\b|google\.colab|\bColab\b|/kaggle/")
 _WHEELS = Later(r"nvidia-(?:cu|nv)\w+|\[and-cuda\]|conda install -c nvidia cuda-|\[ctk\]")
 
 
 def _without_conda(case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     """Colab and Kaggle have no conda."""
-    if not _HOSTED.search(case.text):
+    if not notebook_of(case.text):
         return fixes
     return [fix for fix in fixes if "conda " not in fix.command] or fixes
 

@@ -19,6 +19,7 @@ from gpuwhy.causes.text.present import present
 from gpuwhy.causes.text.right_copies import condas_hidden, loaded_by_torch, newer_kit, right_cudnn, right_pytorch
 from gpuwhy.causes.text.shown import commands, typed_inside
 from gpuwhy.causes.text.smi import cards
+from gpuwhy.knowledge.notebooks import notebook_of
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.steps import in_steps
@@ -205,7 +206,15 @@ def _of_second_generation(case: Asked) -> bool:
     return bool(_EAGER.search(case.text)) and not re.search(r"compat\.v1|tf\.Session|ConfigProto|contrib", case.text)
 
 
+_MACHINE_OF_ONES_OWN = Later(
+    r"ubuntu-drivers|\bmodprobe\b|\bdkms\b|\breboot\b|nvidia-ctk|\bdocker (?:run|compose|restart)|nvidia-container|systemctl"
+    r"|\b(?:[Ii]nstall|[Uu]pdate)\b[^\n]{0,20}\b(?:NVIDIA|newer|newest)[^\n]{0,12} driver\b|\bswapon\b|\bwsl --"
+)
+
+
 _PREMISES = (
+    Premise(Later(r"\A(?:Where t|T)his machine has no NVIDIA GPU"), lambda case: bool(case.reading.told.gpus)),
+    Premise(_MACHINE_OF_ONES_OWN, lambda case: bool(notebook_of(case.text))),
     Premise(Later(r"^(?:sudo )?kill (?:-9 )?1\s*$|\btaskkill [^\n]*/PID 1\b", re.MULTILINE), lambda _: True),  # the system's own, or in a container the program itself
     Premise(Later(r"\AA program for TensorFlow 1\b"), _of_second_generation),
     Premise(Later(r"\bdocker run [^\n]*--gpus|install the NVIDIA container toolkit|reserve the device"), device_lost),
