@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.causes.text.around import around, handed_over
+from gpuwhy.causes.text.around import around, handed_over, started_bare
 from gpuwhy.causes.text.common import nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, line, no, wants, with_
 from gpuwhy.causes.text.meant import meant
@@ -63,7 +63,7 @@ def _asks_for_none(_: Symptom, r: Reading) -> bool:
     return shown is not None and not _A_GPU.search(r.excerpt)
 
 
-_NOT_GIVEN = all_of(in_container, lambda s, r: _asks_for_none(s, r) or not handed_over(s, r))
+_NOT_GIVEN = all_of(in_container, lambda s, r: _asks_for_none(s, r) or started_bare(s, r))
 
 TEXT = Text(
     "container.no_gpu",
@@ -85,7 +85,7 @@ TEXT = Text(
               "response from daemon", "failed to create shim", "failed to create task"),
     ),
     clues=(
-        ("cuda.stub_library", 7.4, "the container was started without the GPU, and the image's own stub of libcuda answers (error 34)", _NOT_GIVEN),
+        ("cuda.stub_library", 7.4, "the container was started without the GPU, and the image's own stub of libcuda answers", _NOT_GIVEN),
         ("cuda.insufficient_driver", 5.6, "the container was started without the GPU, and error 35 says that it has no driver", _NOT_GIVEN),
         ("tf.dso_mismatch", -1.6, "the container was given the GPU, and its libcuda is another than the kernel module's", all_of(in_container, handed_over)),
         ("remark.no_accelerator", 4.4, "this session, or the building of an image, has no GPU"),

@@ -73,6 +73,13 @@ def handed_over(deciding: Symptom | None, reading: Reading) -> bool:
     return bool(_FLAG.search(before[-1])) if before and len(before[-1].split()) > 2 else True
 
 
+def started_bare(deciding: Symptom, reading: Reading) -> bool:
+    """Whether a `docker run` stands before the message, and the last one passes no GPU."""
+    place = reading.excerpt.find(deciding.text[:60])
+    before = [run[0] for run in _RUN.finditer(reading.excerpt[:place])] if place > 0 else []
+    return bool(before) and len(before[-1].split()) > 2 and not _FLAG.search(before[-1])
+
+
 def other_card(reading: Reading) -> bool:
     """Whether the text names a GPU of AMD or Intel, and none of NVIDIA."""
     return (
