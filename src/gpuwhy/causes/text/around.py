@@ -51,6 +51,8 @@ def around(symptoms: Sequence[Symptom], reading: Reading) -> frozenset[str]:
     found = {*_named("\n".join(one.text for one in symptoms)), *_named(edges(reading.excerpt))}
     if reading.told.container:
         found.add("container")
+    if reading.service:  # whose name compose wrote before the lines
+        found.add("compose")
     if handed_over(symptoms[0] if symptoms else None, reading):
         found.add("given")  # the GPU was handed over already
     if any(one.signature == "build.undefined_reference" for one in symptoms):

@@ -99,10 +99,19 @@ def _among(cures: Sequence[Sequence[Fix]], ways: Sequence[Fix]) -> tuple[Fix, ..
     """
     first, others = tuple(cures[0][:1]) if cures else (), tuple(fix for one in cures[1:] for fix in one)
     steps = tuple(cures[0][1:]) if cures else ()
-    if not steps and ways and _mends(ways[0]):
-        two = (ways[0], *first) if first and first[0].command and only_looks(first[0]) else (*first, ways[0])
+    idle = bool(first) and all(_only_tries(fix) for fix in (*first, *steps))
+    if ways and _mends(ways[0]) and (idle or not steps):
+        two = (ways[0], *first, *steps) if idle else (*first, ways[0])
         return (*two, *others, *ways[1:])
     return (*first, *steps, *others, *ways)
+
+
+_TRIAL = Later(r"^docker run --rm [^\n]* (?:ubuntu|nvidia/cuda:\S+) (?:nvidia-smi|df)\b")
+
+
+def _only_tries(fix: Fix) -> bool:
+    """Whether what a cure says to type changes nothing: it looks, or tries a container of its own."""
+    return bool(fix.command) and (only_looks(fix) or bool(_TRIAL.match(fix.command)))
 
 
 def _first_for_here(ways: Sequence[Fix], case: Asked) -> tuple[Fix, ...]:
