@@ -9,6 +9,7 @@ from msgspec import structs
 
 from gpuwhy.causes.text.advised import advised
 from gpuwhy.causes.text.asked import Asked, asked
+from gpuwhy.causes.text.by_pip import under_pip
 from gpuwhy.causes.text.contradictions import told_to_clash
 from gpuwhy.causes.text.entire import entire
 from gpuwhy.causes.text.evident import evident
@@ -130,7 +131,7 @@ _NUMBERED = Later(r"\b\d+\.\d+")
 
 def _at_hand(fixes: Sequence[Fix], case: Asked, known: int) -> list[Fix]:
     """The fixes with what is told filled in, that can be done there and were not done yet; the message's own advice comes behind what others found, where there is such."""
-    sound = grounded(fixes, case)
+    sound = under_pip(grounded(fixes, case), case)
     kept = said_apart(without_spent(entire(fitted(list(with_told_names(sound, case)), case), case), case))
     own = list(reaching(tuple(advised(case, kept)), case))
     first = int(known > 0)
