@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.beyond import beyond
+from gpuwhy.causes.text.built_on import with_newer_tensorflow, with_nvcc
 from gpuwhy.causes.text.boxes import box_of
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.network_truths import of_a_build, of_its_own_torch, of_the_network, of_the_queue
@@ -126,6 +127,6 @@ def _files_of_the_image(cause: str, case: Asked) -> Iterator[Fix]:
 
 
 _TRUTHS = (
-    beyond, _of_a_mac, _without_a_kit, _of_docker_desktop, _rootless, _of_a_runner, _files_of_the_image,
+    beyond, with_nvcc, with_newer_tensorflow, _of_a_mac, _without_a_kit, _of_docker_desktop, _rootless, _of_a_runner, _files_of_the_image,
     of_the_network, of_the_queue, of_a_build, of_its_own_torch,
 )  # fmt: skip

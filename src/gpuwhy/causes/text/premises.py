@@ -208,6 +208,9 @@ def _of_second_generation(case: Asked) -> bool:
     return bool(_EAGER.search(case.text)) and not re.search(r"compat\.v1|tf\.Session|ConfigProto|contrib", case.text)
 
 
+_OF_CONDA = Later(r"CondaVerificationError|SafetyError: The package for|[\\/]pkgs[\\/][^\n]*appears to be corrupted")
+
+
 def _along_path(case: Asked) -> bool:
     """Whether DLLs are searched along PATH alone: by a Python before 3.8, and by TensorFlow, which opens CUDA itself."""
     return case.framework == "tensorflow" or (bool(case.python) and numbers(case.python) < (3, 8))
@@ -222,6 +225,7 @@ _MACHINE_OF_ONES_OWN = Later(
 _PREMISES = (
     Premise(Later(r"\A(?:Where t|T)his machine has no NVIDIA GPU"), lambda case: bool(case.reading.told.gpus)),
     Premise(Later(r"add_dll_directory"), _along_path),
+    Premise(Later(r"^[^\n]*pip install [^\n]*\b(?:torch|tensorflow)\b", re.MULTILINE), lambda case: bool(_OF_CONDA.search(case.text))),
     Premise(FOR_ANOTHER_CARD, lambda case: bool(card_beyond(case))),
     Premise(BUYS, some_release),
     Premise(_MACHINE_OF_ONES_OWN, lambda case: bool(notebook_of(case.text))),
