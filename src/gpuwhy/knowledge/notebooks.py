@@ -6,7 +6,9 @@ import re
 from typing import Literal
 
 Notebook = Literal["colab", "kaggle", ""]
-_KAGGLE = re.compile(r"/kaggle/(?:working|input|lib|temp)\b|Your notebook tried to allocate more memory than is available")
+_KAGGLE = re.compile(
+    r"/kaggle/(?:working|input|lib|temp)\b|Your notebook tried to allocate more memory than is available"
+)
 _COLAB = re.compile(
     r"(?<![\w/.~-])/content/(?!drive-)\S|^!\S[^\n]*/content\b|\bgoogle\.colab\b|/usr/lib64-nvidia|^\d+ frames\n"
     r"|https://localhost:8080/#|^(?:\[)?/tmp/ipython-input-\d",

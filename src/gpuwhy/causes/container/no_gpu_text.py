@@ -54,7 +54,9 @@ def _host_has(_: Symptom, r: Reading) -> bool:
 _PLAIN_RUN = all_of(in_container, no(handed_over))
 _SERVICES = re.compile(r"^services:\s*\n[^\0]*?^ +image: ?\S", re.MULTILINE)
 _LIMITS = re.compile(r"\"limits\": ?\{|^ *limits:\s*$|^ +Limits:\s*$", re.MULTILINE | re.IGNORECASE)
-_A_GPU = re.compile(r"\bdevices:|runtime: ?\"?nvidia|^ +gpus: |--gpus|capabilities:|default-runtime|nvidia\.com/gpu", re.MULTILINE)
+_A_GPU = re.compile(
+    r"\bdevices:|runtime: ?\"?nvidia|^ +gpus: |--gpus|capabilities:|default-runtime|nvidia\.com/gpu", re.MULTILINE
+)
 
 
 def _asks_for_none(_: Symptom, r: Reading) -> bool:

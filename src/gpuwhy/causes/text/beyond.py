@@ -47,6 +47,9 @@ def some_release(case: Asked) -> bool:
     """Whether a release of the framework has code for the card: then nobody needs another card."""
     found = _HAS.search(case.text)
     capability = (found[1] or found[2]) if found else ""
-    return bool(capability) and case.framework in _LEAST and not card_beyond(case) and pin(case, gpu=capability) is not None
-
-
+    return (
+        bool(capability)
+        and case.framework in _LEAST
+        and not card_beyond(case)
+        and pin(case, gpu=capability) is not None
+    )

@@ -46,4 +46,3 @@ def with_newer_tensorflow(cause: str, case: Asked) -> Iterator[Fix]:
         return
     yield tried(f"The TensorFlow in {image} is built for CUDA 10, which has no code for this card (compute capability {case.gpu}): begin its Dockerfile with TensorFlow {least} or newer, and build it again", on.dockerfile(f"FROM tensorflow/tensorflow:{least}-gpu"))  # fmt: skip
     yield tried("Or, for a program for TensorFlow 1, with NVIDIA's own build of 1.15 for CUDA 12", on.dockerfile("FROM nvcr.io/nvidia/tensorflow:23.03-tf1-py3"))  # fmt: skip
-

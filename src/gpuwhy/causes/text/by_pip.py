@@ -14,7 +14,9 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
 _INSTALL = re.compile(r"(?:^|; *|&& *)(?P<pip>(?:\S*python[\d.]*(?:\.exe)? -m )?(?:uv )?pip3? install\b[^\n;&|]*)")
-_FAILED = Later(r"CMake Error|CMake configuration failed|scikit-build|Failed building wheel|nvcc fatal|subprocess-exited-with-error")
+_FAILED = Later(
+    r"CMake Error|CMake configuration failed|scikit-build|Failed building wheel|nvcc fatal|subprocess-exited-with-error"
+)
 _CMAKE = re.compile(r"^cmake -B \S+(?P<options>[^\n#]*?)(?P<note>\s+#[^\n]*)?$", re.MULTILINE)
 _ANEW = Later(r"then configure again in a fresh build folder")
 _AFRESH = re.compile(r"^CMake: |(, then )configure again in a fresh build folder|,? in a fresh build folder")

@@ -130,7 +130,9 @@ _LISTS = re.compile(r"^(?:dir|ls|where /R|Get-ChildItem|gci)\b(?: /\w| -\S+)* *\
 _PATH = re.compile(r"^\s*(?P<folder>[A-Za-z]:\\[^\n\"<>|]*)\\(?P<file>[\w.-]+\.dll)\s*$", re.IGNORECASE | re.MULTILINE)
 
 _DIR = re.compile(r"(?:dir|ls|Get-ChildItem|gci)\b", re.IGNORECASE)
-_HEADER = re.compile(r"^\s*(?:Directory of|Directory:|Verzeichnis von|Verzeichnis:) *(?P<folder>[A-Za-z]:\\[^\n]*?)\s*$", re.MULTILINE)
+_HEADER = re.compile(
+    r"^\s*(?:Directory of|Directory:|Verzeichnis von|Verzeichnis:) *(?P<folder>[A-Za-z]:\\[^\n]*?)\s*$", re.MULTILINE
+)
 """What Windows writes over the files of a folder."""
 
 

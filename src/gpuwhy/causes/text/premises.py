@@ -20,6 +20,7 @@ from gpuwhy.causes.text.present import present
 from gpuwhy.causes.text.right_copies import condas_hidden, loaded_by_torch, newer_kit, right_cudnn, right_pytorch
 from gpuwhy.causes.text.shown import commands, typed_inside
 from gpuwhy.causes.text.smi import cards
+from gpuwhy.causes.text.wheels_there import of_its_cudnn
 from gpuwhy.knowledge.notebooks import notebook_of
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -226,6 +227,7 @@ _PREMISES = (
     Premise(Later(r"\A(?:Where t|T)his machine has no NVIDIA GPU"), lambda case: bool(case.reading.told.gpus)),
     Premise(Later(r"add_dll_directory"), _along_path),
     Premise(Later(r"^[^\n]*pip install [^\n]*\b(?:torch|tensorflow)\b", re.MULTILINE), lambda case: bool(_OF_CONDA.search(case.text))),
+    Premise(Later(r"nvidia-cudnn-cu12==9"), lambda case: of_its_cudnn(case) == "8"),
     Premise(FOR_ANOTHER_CARD, lambda case: bool(card_beyond(case))),
     Premise(BUYS, some_release),
     Premise(_MACHINE_OF_ONES_OWN, lambda case: bool(notebook_of(case.text))),

@@ -85,7 +85,9 @@ def image_of(text: str) -> tuple[list[str], str]:
 
 _SHELLS = re.compile(r"\$\([^()\n]*\)|`[^`\n]*`")
 _PROMPT = re.compile(r"^\s*$|[$#>%] *(?:sudo )?$")
-_OWN_IMAGE = re.compile(r"(?!(?:image|images|container|command|with|and|the|your|my|bash|sh)$)[a-z][a-z0-9]+(?:[._-][a-z0-9]+)*")
+_OWN_IMAGE = re.compile(
+    r"(?!(?:image|images|container|command|with|and|the|your|my|bash|sh)$)[a-z][a-z0-9]+(?:[._-][a-z0-9]+)*"
+)
 """An image of one's own, which no registry has."""
 
 
