@@ -16,13 +16,14 @@ _COLAB = re.compile(
 )
 """A folder of its own, its module, its driver's folder; and how it shortens a traceback."""
 _AT_HOME = re.compile(
-    r"works? (?:fine |well |perfectly )?(?:in|on) (?:google )?colab|\blocally\b|local (?:machine|pc|computer|gpu)|[A-Za-z]:\\|\$ ?sudo ",
+    r"works? (?:fine |well |perfectly )?(?:in|on) (?:google )?colab|\blocally\b|local (?:machine|pc|computer|gpu)"
+    r"|[A-Za-z]:\\|\$ ?sudo ",
     re.IGNORECASE,
 )
 
 
 def notebook_of(text: str) -> Notebook:
-    """The service whose notebook a text is from; "" where none shows itself, or the text is of a machine at home too."""
+    """The service whose notebook a text is from; "" where none shows itself, or it is of a machine at home too."""
     if _AT_HOME.search(text):
         return ""
     if _KAGGLE.search(text):

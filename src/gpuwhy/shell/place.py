@@ -75,8 +75,8 @@ def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
     started = _place_told(told, inside, reading)  # who starts containers and installs packages, the text tells
     inner = started.inner if inside and not here and started.inner else family
     return msgspec.structs.replace(
-        started, system=told if not own or told == "wsl" else own, family=family, no_gpu=none, container=here or inside, perhaps_wsl=False,
-        inner=inner, rights="", yum=False,
+        started, system=told if not own or told == "wsl" else own, family=family, no_gpu=none,
+        container=here or inside, perhaps_wsl=False, inner=inner, rights="", yum=False,
     )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def beyond(cause: str, case: Asked) -> Iterator[Fix]:
         return
     named = _NAME.search(case.text)
     card = f" ({(named[1] or named[2]).strip()})" if named else ""
-    yield tried(f"No release of {TITLES[case.framework]} has code for a card of compute capability {capability}{card}, and no driver, CUDA or build changes that: let the program run on the processor", "CUDA_VISIBLE_DEVICES=-1 python PROGRAM")  # fmt: skip
+    yield tried(f"No release of {TITLES[case.framework]} has code for a card of compute capability {capability}{card}, and no driver, CUDA or build changes that: let the program run on the processor, started in a shell that hides the card", "export CUDA_VISIBLE_DEVICES=-1")  # fmt: skip
     yield tried("Or use a card of compute capability 5.0 or newer, or a notebook of a service that has one (Colab: Runtime, Change runtime type, T4 GPU)")  # fmt: skip
 
 

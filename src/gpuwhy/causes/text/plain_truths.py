@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.beyond import beyond
-from gpuwhy.causes.text.built_on import with_newer_tensorflow, with_nvcc
 from gpuwhy.causes.text.boxes import box_of
+from gpuwhy.causes.text.built_on import with_newer_tensorflow, with_nvcc
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.network_truths import of_a_build, of_its_own_torch, of_the_network, of_the_queue
 from gpuwhy.causes.text.premises import host_works, no_toolkit, on_a_mac
