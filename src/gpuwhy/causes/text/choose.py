@@ -58,8 +58,7 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     if cures and decisive(cause, case):
         return _looks_later(_at_hand(_once((*cures[0], *shown)), case, 1), _here(case))
     if alone:
-        ways = (*hosted, *(fix for one in cures for fix in one)) if notebook_of(case.text) else _among(cures, hosted)
-        return _looks_later(_at_hand(_once((*shown, *ways)), case, len(shown) + len(cures)))
+        return _looks_later(_at_hand(_once((*shown, *_served(cures, hosted, case))), case, len(shown) + len(cures)))
     here = (_for_here(fix, case) for fix in (*hosted, *_by_place(cause, case)))
     board, named = _of_the_board(cause, case), room.named(symptoms, reading)
     known = (*shown, *board, *told_to_clash(cause, case), *room.first(case), *named)
@@ -81,6 +80,11 @@ def cured(cause: str, reading: Reading, facts: Facts | None = None) -> tuple[Fix
         return ()
     cures = [fix for one in _cures(cause, case)[:1] for fix in one]
     return tuple(_at_hand(list(same_release(cause, cures, case)), case, 1))
+
+
+def _served(cures: Sequence[Sequence[Fix]], hosted: Sequence[Fix], case: Asked) -> tuple[Fix, ...]:
+    """The ways of a service beside what cured others; a notebook's menu comes first, as nothing is installed there."""
+    return (*hosted, *(fix for one in cures for fix in one)) if notebook_of(case.text) else _among(cures, hosted)
 
 
 _ONLY_TO_LOOK = ("Read the last line of the traceback", "The program tells why it ends")
@@ -112,7 +116,7 @@ _TRIAL = Later(r"^docker run --rm [^\n]* (?:ubuntu|nvidia/cuda:\S+) (?:nvidia-sm
 
 def _only_tries(fix: Fix) -> bool:
     """Whether what a cure says to type changes nothing: it looks, or tries a container of its own."""
-    return bool(fix.command) and (only_looks(fix) or bool(_TRIAL.match(fix.command)))
+    return bool(fix.command) and (only_looks(fix) or all(map(_TRIAL.match, fix.command.splitlines())))
 
 
 def _first_for_here(ways: Sequence[Fix], case: Asked) -> tuple[Fix, ...]:

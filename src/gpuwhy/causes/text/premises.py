@@ -214,7 +214,13 @@ _OF_CONDA = Later(r"CondaVerificationError|SafetyError: The package for|[\\/]pkg
 
 def _along_path(case: Asked) -> bool:
     """Whether DLLs are searched along PATH alone: by a Python before 3.8, and by TensorFlow, which opens CUDA itself."""
+    if _PACKAGED.search(case.text):
+        return False
     return case.framework == "tensorflow" or (bool(case.python) and numbers(case.python) < (3, 8))
+
+
+_PACKAGED = Later(r"WindowsApps|PythonSoftwareFoundation")
+"""The Microsoft Store's Python, which never looks along PATH."""
 
 
 _MACHINE_OF_ONES_OWN = Later(
