@@ -239,3 +239,22 @@ def test_an_option_is_no_complaint_about_shared_memory():
         "PermissionError: [Errno 13] Permission denied: '/app/engine/.triton'\n"
     )
     assert cause == "env.limit"
+
+
+@pytest.mark.parametrize(
+    "before, said",
+    [("", "No release of TensorFlow 2"), (">>> import tensorflow as tf\n>>> sess = tf.Session()\n", "1.4.1")],
+)
+def test_a_kepler_card_is_only_for_tensorflow_1(before: str, said: str):
+    _, fixes = told(
+        f"{before}Ignoring visible gpu device (device: 0, name: Quadro K600, pci bus id: 0000:01:00.0, compute capability: 3.0) with Cuda compute capability 3.0. The minimum required Cuda capability is 3.5.\n"
+    )
+    assert said in fixes[0]
+
+
+def test_a_trial_with_a_change_behind_it_is_no_trial():
+    _, fixes = told(
+        "$ docker build -t test .\n$ docker run -it test\nroot@00921839c781:/a# python -c 'import torch; print(torch.cuda.is_available())'\n"
+        "UserWarning: CUDA initialization: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver\nFalse\n"
+    )
+    assert "--gpus all" in fixes[0]

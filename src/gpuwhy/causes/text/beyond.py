@@ -19,10 +19,20 @@ _NAME = Later(r"Found GPU ?\d+ ([^\n]{3,40}?) which is|name: ([\w .-]{3,40}?),? 
 
 def card_beyond(case: Asked) -> str:
     """The compute capability of a card that is too old for every release of the framework that speaks; "" for others."""
-    least = _LEAST.get(case.framework, "")
+    least = "3.5" if _of_today(case) else _LEAST.get(case.framework, "")
     found = _HAS.search(case.text)
     capability = case.fields.get("has", "").strip(".") or (found[1] or found[2] if found else "") or case.gpu
     return capability if least and capability and not at_least(capability, least) else ""
+
+
+def _of_today(case: Asked) -> bool:
+    """Whether it is TensorFlow, and nothing tells of TensorFlow 1, whose releases up to 1.10 have code for 3.0."""
+    return case.framework == "tensorflow" and not _FIRST.search(case.text) and not case.version.startswith("1.")
+
+
+_FIRST = Later(
+    r"tensorflow_core|tf\.Session|\btf_jenkins\b|T:\\src\\github|\b(?:tensorflow(?:-gpu)?|TF)[ =]{1,3}v?1\.\d"
+)
 
 
 def beyond(cause: str, case: Asked) -> Iterator[Fix]:
@@ -32,7 +42,8 @@ def beyond(cause: str, case: Asked) -> Iterator[Fix]:
         return
     named = _NAME.search(case.text)
     card = f" ({(named[1] or named[2]).strip()})" if named else ""
-    yield tried(f"No release of {TITLES[case.framework]} has code for a card of compute capability {capability}{card}, and no driver, CUDA or build changes that: let the program run on the processor, started in a shell that hides the card", "export CUDA_VISIBLE_DEVICES=-1")  # fmt: skip
+    title = "TensorFlow 2" if _of_today(case) else TITLES[case.framework]
+    yield tried(f"No release of {title} has code for a card of compute capability {capability}{card}, and no driver, CUDA or build changes that: let the program run on the processor, started in a shell that hides the card", "export CUDA_VISIBLE_DEVICES=-1")  # fmt: skip
     yield tried("Or use a card of compute capability 5.0 or newer, or a notebook of a service that has one (Colab: Runtime, Change runtime type, T4 GPU)")  # fmt: skip
 
 

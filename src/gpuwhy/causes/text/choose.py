@@ -105,7 +105,7 @@ def _among(cures: Sequence[Sequence[Fix]], ways: Sequence[Fix]) -> tuple[Fix, ..
     first, others = tuple(cures[0][:1]) if cures else (), tuple(fix for one in cures[1:] for fix in one)
     steps = tuple(cures[0][1:]) if cures else ()
     idle = bool(first) and all(_only_tries(fix) for fix in (*first, *steps))
-    if ways and _mends(ways[0]) and (idle or not steps):
+    if ways and _mends(ways[0]) and (not steps or (idle and not ways[0].root)):
         two = (ways[0], *first, *steps) if idle else (*first, ways[0])
         return (*two, *others, *ways[1:])
     return (*first, *steps, *others, *ways)
