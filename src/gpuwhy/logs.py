@@ -140,8 +140,11 @@ def report_on(
     watched = bool(facts and facts.run.failed)  # what a watched program printed is no question to us
     if not given and not watched and not _printed(told, reading):
         told = _in_words(told, reading, facts)
-    place = place_of(facts, understood(reading) if told.guide else reading)
-    return _at(told, place, environment(facts) if facts else "", reading)
+    here = (
+        facts if told.facts or told.guide else None
+    )  # a text from elsewhere is read, and answered, without this machine
+    place = place_of(here, understood(reading) if told.guide else reading)
+    return _at(told, place, environment(here) if here else "", reading)
 
 
 def _printed(told: Report, reading: Reading) -> bool:

@@ -75,7 +75,8 @@ def _same(told: str, installed: str) -> bool:
 
 def _python(reading: Reading, facts: Facts) -> str:
     interpreter = facts.target.interpreter
-    told = {m[1] for f in reading.ending.stack if (m := _PYTHON.search(f.file))}
+    stack = (one.file for one in reading.ending.stack)
+    told = {m[1] for file in stack if (m := _PYTHON.search(file))} or set(_PYTHON.findall(reading.excerpt))
     if not isinstance(interpreter, Known) or len(told) != 1:
         return ""
     here = ".".join(interpreter.value.version.split(".")[:2])
@@ -104,6 +105,9 @@ def _alike(told: str, name: str) -> bool:
 def _driver(reading: Reading, facts: Facts) -> str:
     told, here = reading.told.version("driver"), facts.driver.module_version
     disputed = any(s.speaker in ("nvml", "nvidia", "kernel") for s in reading.symptoms if s.role != "told")
+    disputed = disputed and not isinstance(
+        gpu_present(facts), Absent
+    )  # without a GPU no driver of here told its number
     if not told or disputed or not isinstance(here, Known | Absent):
         return ""
     if isinstance(here, Known) and (here.value.startswith(told) or told.startswith(here.value)):

@@ -47,7 +47,7 @@ def box_of(text: str, service: str = "") -> Box | None:
         return None
     found = _PREFIXED.search(text)
     if named := service or (found["name"] if found else ""):
-        bare = re.sub(r"-\d+$", "", named)
+        bare = re.sub(r"[-_]\d+$", "", named)
         return Box(bare, compose=bare != named)
     called = _CALLED.search(text)
     if called is None:

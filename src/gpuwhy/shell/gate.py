@@ -30,6 +30,10 @@ NO_GPU = Fix(
 )
 
 
+_WITHOUT_A_GPU = frozenset({"driver.missing", "driver.too_old", "driver.stub", "driver.not_ready"})
+"""What a program says where there is no GPU; of a mismatch or of rights only a driver that runs speaks."""
+
+
 def placed(causes: Iterable[Shown], place: Place) -> tuple[Shown, ...]:
     """The causes, their fixes as they can be carried out at a place."""
     return tuple(msgspec.structs.replace(one, fixes=tuple(map(to_fill_in, _fixes(one, place)))) for one in causes)
@@ -102,7 +106,7 @@ def typed(text: str, real: Callable[[str], str]) -> str:
 
 
 def _fixes(cause: Shown, place: Place) -> tuple[Fix, ...]:
-    if place.no_gpu and cause.id.startswith("driver.") and any(_of_host(fix.command) for fix in cause.fixes):
+    if place.no_gpu and cause.id in _WITHOUT_A_GPU and any(_of_host(fix.command) for fix in cause.fixes):
         return (NO_GPU,)
     return fitting(cause.fixes, place)
 
@@ -163,7 +167,7 @@ def at(fix: Fix, place: Place) -> Fix | None:
     if check is None or undo is None:
         check, undo = check or "gpuwhy check", undo or ""
     text = _for_good(_on_host(_unlabelled(fix.text, place), fix.command, place), fix.command, place)
-    text = _in_image(text, command, place)
+    text = _cleared(_in_image(text, command, place), place)
     text = _ended(_for_both(text, fix.command, place), place)
     if place.python.startswith(".\\") and place.python in command:
         text = f"{text}; typed in the program's own folder, which holds its Python"
@@ -257,10 +261,20 @@ def _meant_for(fix: Fix, place: Place) -> bool:
     return meant and _speaks(fix.text, place)
 
 
+_UNSETS = re.compile(r"\b([Uu])nset (?=[A-Z]|(?:it|them|the|that|this)\b)")
+
+
+def _cleared(text: str, place: Place) -> str:
+    """To unset a variable, in words that are no shell's, where the shell has another for it."""
+    if place.system != "windows":
+        return text
+    return re.sub(r"\bunset\b", "not set", _UNSETS.sub(lambda found: "Clear " if found[1] == "U" else "clear ", text))
+
+
 def _speaks(text: str, place: Place) -> bool:
     """Whether a sentence has a sense at a place."""
     if place.system == "windows":
-        return not UNIX.search(text)
+        return not UNIX.search(_cleared(text, place))
     return not (place.unix and DOS.search(text))
 
 

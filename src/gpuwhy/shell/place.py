@@ -70,8 +70,14 @@ def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
     here = isinstance(facts.surroundings.container, Known)
     none = isinstance(gpu_present(facts), Absent) and not here
     family = family_of(value_or(facts.surroundings.distribution, ""))
-    text = reading.excerpt if reading else ""
-    return Place(own or told, family, none, here or inside, inner=family, installer=installer_of(text))
+    if reading is None:
+        return Place(own, family, none, here, inner=family)
+    started = _place_told(told, inside, reading)  # who starts containers and installs packages, the text tells
+    inner = started.inner if inside and not here and started.inner else family
+    return msgspec.structs.replace(
+        started, system=told if not own or told == "wsl" else own, family=family, no_gpu=none,
+        container=here or inside, perhaps_wsl=False, inner=inner, rights="", yum=False,
+    )  # fmt: skip
 
 
 _LAUNCHERS: tuple[tuple[Literal["kubernetes", "podman", "singularity"], re.Pattern[str]], ...] = (

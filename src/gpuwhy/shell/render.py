@@ -32,8 +32,8 @@ UNIX_PATH = re.compile(
 """Names of Linux: its folders, its loader's variables, its libraries."""
 UNIX = re.compile(
     UNIX_PATH.pattern + r"|\bsudo\b|\bdmesg\b|\bmodprobe\b|\brmmod\b|\bsystemctl\b|\bulimit\b|\bapt(-get)?\b"
-    r"|\bldconfig\b|\$HOME|kernel module|\bNVRM\b|\bunset\b|\bexport\b|\bdkms\b|initramfs|\binotify\b|\bcgroup\b"
-    r"|\bldd\b|nouveau|nvidia-persistenced|fabric ?manager|\bglibc\b|device nodes?\b"
+    r"|\bldconfig\b|\$HOME|kernel module|\bNVRM\b|\bunset [A-Z]|\bexport\b|\bdkms\b|initramfs"
+    r"|\binotify\b|\bcgroup\b|\bldd\b|nouveau|nvidia-persistenced|fabric ?manager|\bglibc\b|device nodes?\b"
 )
 """Words of Linux that have no place in an answer for Windows."""
 DOS = re.compile(

@@ -218,7 +218,7 @@ class LogReader:
         whole = len(self._first) + len(self._last) < EDGE and not any(one.seen for one in found)
         foreign, mute = _without_stack(excerpt) if whole else (False, False)
         foreign = foreign and self._cutter.lines > 1  # a line alone may be a question
-        told, left_out, cut = told_by(found), self._kept.left_out, self._cutter
+        left_out, cut, told = self._kept.left_out, self._cutter, told_by(found, self._cutter.service)
         return Reading(found, told, cut.lines, left_out, notes, ending, excerpt, foreign, mute, cut.service)
 
     def _form(self) -> Form:

@@ -114,6 +114,13 @@ _SERVICE = re.compile(rb"([a-z][\w.-]*) *\| ?")
 """How compose begins a line: the service, or the container, and a bar."""
 
 
+def _service_of(mark: re.Pattern[bytes], data: bytes) -> str:
+    """The service that compose writes before lines; "" where the mark is another's."""
+    before = mark.search(data)
+    named = _SERVICE.fullmatch(before[0]) if before else None
+    return named[1].decode() if named else ""
+
+
 class Cutter:
     """Cuts a stream into blocks that end with a line, or with an overlap where a line is longer than a block."""
 
@@ -164,11 +171,10 @@ class Cutter:
         """The block without what stands before each line; the first that has some lines tells whether anything does."""
         if not self._looked and data.count(b"\n", 0, LOOK) > 0:
             self._mark, self._looked = mark_of(data), True
-            before = self._mark.search(data) if self._mark else None
-            named = _SERVICE.fullmatch(before[0]) if before else None
-            self._service = named[1].decode() if named else ""
+            self._service = _service_of(self._mark, data) if self._mark else ""
         data = unmarked(data, self._mark) if self._mark else data
         for mark in traced_marks(data):
+            self._service = self._service or _service_of(mark, data)
             data = unmarked(data, mark)
         return data
 

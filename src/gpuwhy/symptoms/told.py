@@ -28,8 +28,8 @@ _NAMES = {
 }
 
 
-def told_by(symptoms: Iterable[Symptom]) -> Told:
-    """Put the told lines together."""
+def told_by(symptoms: Iterable[Symptom], service: str = "") -> Told:
+    """Put the told lines together; a service whose name compose wrote before them is in a container."""
     symptoms = list(symptoms)
     versions: dict[str, dict[str, None]] = {}
     for one in symptoms:
@@ -43,7 +43,7 @@ def told_by(symptoms: Iterable[Symptom]) -> Told:
         tuple(filter(None, dict.fromkeys(gpus))),
         tuple(dict.fromkeys(files)),
         _system(seen),
-        bool(seen & {"told.container", "container.run", "container.generic"}),
+        bool(service) or bool(seen & {"told.container", "container.run", "container.generic"}),
     )
 
 

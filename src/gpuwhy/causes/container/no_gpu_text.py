@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.causes.text.around import around, handed_over
+from gpuwhy.causes.text.around import around, handed_over, started_bare
 from gpuwhy.causes.text.common import nothing_else, said_of
 from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, line, no, wants, with_
 from gpuwhy.causes.text.meant import meant
@@ -52,6 +52,20 @@ def _host_has(_: Symptom, r: Reading) -> bool:
 
 
 _PLAIN_RUN = all_of(in_container, no(handed_over))
+_SERVICES = re.compile(r"^services:\s*\n[^\0]*?^ +image: ?\S", re.MULTILINE)
+_LIMITS = re.compile(r"\"limits\": ?\{|^ *limits:\s*$|^ +Limits:\s*$", re.MULTILINE | re.IGNORECASE)
+_A_GPU = re.compile(
+    r"\bdevices:|runtime: ?\"?nvidia|^ +gpus: |--gpus|capabilities:|default-runtime|nvidia\.com/gpu", re.MULTILINE
+)
+
+
+def _asks_for_none(_: Symptom, r: Reading) -> bool:
+    """The manifest that starts the container stands in the text, a compose file or a pod's limits, and asks for no GPU."""
+    shown = _SERVICES.search(r.excerpt) or _LIMITS.search(r.excerpt)
+    return shown is not None and not _A_GPU.search(r.excerpt)
+
+
+_NOT_GIVEN = all_of(in_container, lambda s, r: _asks_for_none(s, r) or started_bare(s, r))
 
 TEXT = Text(
     "container.no_gpu",
@@ -73,6 +87,8 @@ TEXT = Text(
               "response from daemon", "failed to create shim", "failed to create task"),
     ),
     clues=(
+        ("cuda.stub_library", 7.4, "the container was started without the GPU, and the image's own stub of libcuda answers", _NOT_GIVEN),
+        ("cuda.insufficient_driver", 5.6, "the container was started without the GPU, and error 35 says that it has no driver", _NOT_GIVEN),
         ("tf.dso_mismatch", -1.6, "the container was given the GPU, and its libcuda is another than the kernel module's", all_of(in_container, handed_over)),
         ("remark.no_accelerator", 4.4, "this session, or the building of an image, has no GPU"),
         ("remark.vm", 4.0, "a virtual machine, or a build service, has no GPU of its own", with_("cuda.", "torch.", "tf.", "jax.", "nvidia.", "title.", "said.no_device", "generic.")),

@@ -123,7 +123,7 @@ def _or_older(case: Asked, there: str) -> Iterator[Fix]:
 def _enough(case: Asked, driver: str) -> str:
     """The CUDA of the framework's build, where the driver that is told runs it; else ""."""
     cuda = _wanted_cuda(case)
-    least = floor(cuda, "windows" if case.windows else "linux") if cuda else None
+    least = floor(cuda, case.driver_system) if cuda else None
     first = (least.native if _PTX.search(case.lines) else least.driver) if least else ""
     return cuda if first and numbers(driver) and at_least(driver, first) else ""
 
@@ -175,10 +175,10 @@ def _unknown_driver(case: Asked, there: str) -> Iterator[Fix]:
 
 def _newer(case: Asked, there: str) -> Fix:
     cuda = _wanted_cuda(case)
-    row = floor(cuda, "windows" if case.windows else "linux") if "." in cuda else None
+    row = floor(cuda, case.driver_system) if "." in cuda else None
     first = (row.native if _PTX.search(case.lines) else row.driver) if row else ""
     enough = first and not (numbers(there) and at_least(there, first))
-    least = f" ({first} or newer, which CUDA {cuda} needs)" if enough else _above(there, case.windows)
+    least = f" ({first} or newer, which CUDA {cuda} needs)" if enough else _above(there, case)
     if case.windows:
         return Fix(f"Install a newer driver from NVIDIA{least}, then restart", reboot=True)
     return Fix(f"Install a newer driver{least}", NEWEST_DRIVER, root=True, reboot=True)
@@ -222,13 +222,13 @@ def _image_cuda(case: Asked) -> str:
     return ""
 
 
-def _above(driver: str, windows: bool = False) -> str:
+def _above(driver: str, case: Asked) -> str:
     """A driver that knows more than the one that is told: the first of the next major release of CUDA that is in use."""
     if not numbers(driver):
         return ""
-    major = 13 if at_least(cuda_of_driver(driver) or "13", "12") else 12
+    major = 13 if _PTX.search(case.lines) or at_least(cuda_of_driver(driver) or "13", "12") else 12
     linux, other = FAMILIES[major]
-    least = (other or linux.split(".")[0]) if windows else linux
+    least = (other or linux.split(".")[0]) if case.driver_system == "windows" else linux
     return f" than {driver}: {least} or newer, which runs every build for CUDA {major}"
 
 
@@ -239,7 +239,7 @@ def _listing(case: Asked, driver: str) -> str:
 
 def _perhaps_without(case: Asked) -> Iterator[Fix]:
     """A container that was started without the GPU gives the same error as an old driver."""
-    if "container" not in case.tools or "found" in case.fields:
+    if "container" not in case.tools or "found" in case.fields or _PTX.search(case.lines):  # who compiles code has one
         return
     if "kubernetes" in case.tools:
         text = "Where nvidia-smi on the node names a driver that is new enough: the pod got no GPU; let it use NVIDIA's runtime, in its manifest, and ask for one"
@@ -285,7 +285,7 @@ def _older_toolkit(speaks: str) -> Iterator[Fix]:
 
 def _old_for_image(case: Asked, cuda: str) -> Iterator[Fix]:
     """The image states the CUDA that the driver must speak by itself."""
-    row = floor(cuda, "windows" if case.windows else "linux")
+    row = floor(cuda, case.driver_system)
     least = f" to {row.native} or newer, which speaks CUDA {cuda}" if row and row.native else ""
     yield Fix(f"Update the host's driver{least}", NEWEST_DRIVER, root=True, reboot=True)
     speaks = case.speaks or cuda_of_driver(case.driver) or ""

@@ -92,7 +92,7 @@ TEXT = Text(
         ),
         error(
             "torch.gpu_too_old",
-            r"found gpu ?(?P<device>\d+) (?P<gpu>[^\n]+?) which is of (?:cuda )?capability (?P<has>[\d.]+)",
+            r"found gpu ?(?P<device>\d+) (?P<gpu>[^\n]+?) which is of (?:cuda )?capability (?P<has>\d+\.\d+)",
             "no longer supports this gpu", "which is of cuda capability", "which is of capability", "minimum cuda capability supported",
         ),
         error("torch.capability_min", r"minimum (?:cuda |compute )?capability[^\n\d]{0,20}(?P<needs>[\d.]+)[^\n]{0,20}current (?:cuda |compute )?capability[^\n\d]{0,6}(?P<has>[\d.]+)", "minimum capability", "minimum compute capability",

@@ -12,7 +12,7 @@ from gpuwhy.causes.text.ways import tried
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
-_VERB = r"\b(?:set|setting|use|using|try|pass|passing|specify|specifying|add|adding|enable|disable|run|export|install|please|consider|supply|provide|start)\b"
+_VERB = r"(?<!found, )\b(?:set|setting|use|using|try|pass|passing|specify|specifying|add|adding|enable|disable|run|export|install|please|consider|supply|provide|start)\b"
 _ADVICE = Later(rf"{_VERB}[^\n]{{0,200}}", re.IGNORECASE)
 _VARIABLE = re.compile(r"(?<![\w/.-])([A-Z][A-Z0-9]*_[A-Z0-9_]+) ?= ?[\"'`]?([\w.:/,+-]*[\w/])")
 _KEYWORD = re.compile(r"[`'\"]?(?<![\w.-])([a-z]\w*_\w+ ?= ?(?:True|False|None|\d[\d.]*|'\w+'|\"\w+\"))\b")

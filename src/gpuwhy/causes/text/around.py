@@ -51,6 +51,8 @@ def around(symptoms: Sequence[Symptom], reading: Reading) -> frozenset[str]:
     found = {*_named("\n".join(one.text for one in symptoms)), *_named(edges(reading.excerpt))}
     if reading.told.container:
         found.add("container")
+    if reading.service:  # whose name compose wrote before the lines
+        found.add("compose")
     if handed_over(symptoms[0] if symptoms else None, reading):
         found.add("given")  # the GPU was handed over already
     if any(one.signature == "build.undefined_reference" for one in symptoms):
@@ -71,6 +73,13 @@ def handed_over(deciding: Symptom | None, reading: Reading) -> bool:
     place = reading.excerpt.find(deciding.text[:60]) if deciding else -1
     before = [run[0] for run in _RUN.finditer(reading.excerpt[:place])] if place > 0 else []
     return bool(_FLAG.search(before[-1])) if before and len(before[-1].split()) > 2 else True
+
+
+def started_bare(deciding: Symptom, reading: Reading) -> bool:
+    """Whether a `docker run` stands before the message, and the last one passes no GPU."""
+    place = reading.excerpt.find(deciding.text[:60])
+    before = [run[0] for run in _RUN.finditer(reading.excerpt[:place])] if place > 0 else []
+    return bool(before) and len(before[-1].split()) > 2 and not _FLAG.search(before[-1])
 
 
 def other_card(reading: Reading) -> bool:

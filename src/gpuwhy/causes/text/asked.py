@@ -84,6 +84,11 @@ class Asked(msgspec.Struct, frozen=True):
     reading: Reading = Reading()
 
     @property
+    def driver_system(self) -> str:
+        """Whose driver there is: Windows' own under WSL, too."""
+        return "windows" if self.windows or "wsl" in self.tools else "linux"
+
+    @property
     def title(self) -> str:
         """PyTorch; "the framework" where it is not known."""
         return TITLES.get(self.framework, "the framework")

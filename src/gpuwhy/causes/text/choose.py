@@ -9,6 +9,7 @@ from msgspec import structs
 
 from gpuwhy.causes.text.advised import advised
 from gpuwhy.causes.text.asked import Asked, asked
+from gpuwhy.causes.text.by_pip import under_pip
 from gpuwhy.causes.text.contradictions import told_to_clash
 from gpuwhy.causes.text.entire import entire
 from gpuwhy.causes.text.evident import evident
@@ -36,6 +37,7 @@ from gpuwhy.causes.text.spent import only_looks, said_apart, without_spent
 from gpuwhy.causes.text.told_names import with_told_names
 from gpuwhy.causes.text.tongues import in_its_tongue
 from gpuwhy.causes.text.windows_ways import at_a_prompt, under_wsl
+from gpuwhy.knowledge.notebooks import notebook_of
 from gpuwhy.knowledge.programs import APPLICATIONS
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -56,7 +58,7 @@ def remedies(cause: str, symptoms: Sequence[Symptom], reading: Reading, facts: F
     if cures and decisive(cause, case):
         return _looks_later(_at_hand(_once((*cures[0], *shown)), case, 1), _here(case))
     if alone:
-        return _looks_later(_at_hand(_once((*shown, *_among(cures, hosted))), case, len(shown) + len(cures)))
+        return _looks_later(_at_hand(_once((*shown, *_served(cures, hosted, case))), case, len(shown) + len(cures)))
     here = (_for_here(fix, case) for fix in (*hosted, *_by_place(cause, case)))
     board, named = _of_the_board(cause, case), room.named(symptoms, reading)
     known = (*shown, *board, *told_to_clash(cause, case), *room.first(case), *named)
@@ -80,6 +82,11 @@ def cured(cause: str, reading: Reading, facts: Facts | None = None) -> tuple[Fix
     return tuple(_at_hand(list(same_release(cause, cures, case)), case, 1))
 
 
+def _served(cures: Sequence[Sequence[Fix]], hosted: Sequence[Fix], case: Asked) -> tuple[Fix, ...]:
+    """The ways of a service beside what cured others; a notebook's menu comes first, as nothing is installed there."""
+    return (*hosted, *(fix for one in cures for fix in one)) if notebook_of(case.text) else _among(cures, hosted)
+
+
 _ONLY_TO_LOOK = ("Read the last line of the traceback", "The program tells why it ends")
 """How what is said of an error of the program's own begins, where nothing is known of it."""
 _CONTAINED = frozenset({"container", "docker", "podman", "compose", "kubernetes", "singularity", "slurm"})
@@ -97,10 +104,19 @@ def _among(cures: Sequence[Sequence[Fix]], ways: Sequence[Fix]) -> tuple[Fix, ..
     """
     first, others = tuple(cures[0][:1]) if cures else (), tuple(fix for one in cures[1:] for fix in one)
     steps = tuple(cures[0][1:]) if cures else ()
-    if not steps and ways and _mends(ways[0]):
-        two = (ways[0], *first) if first and first[0].command and only_looks(first[0]) else (*first, ways[0])
+    idle = bool(first) and all(_only_tries(fix) for fix in (*first, *steps))
+    if ways and _mends(ways[0]) and (not steps or (idle and not ways[0].root)):
+        two = (ways[0], *first, *steps) if idle else (*first, ways[0])
         return (*two, *others, *ways[1:])
     return (*first, *steps, *others, *ways)
+
+
+_TRIAL = Later(r"^docker run --rm [^\n]* (?:ubuntu|nvidia/cuda:\S+) (?:nvidia-smi|df)\b")
+
+
+def _only_tries(fix: Fix) -> bool:
+    """Whether what a cure says to type changes nothing: it looks, or tries a container of its own."""
+    return bool(fix.command) and (only_looks(fix) or all(map(_TRIAL.match, fix.command.splitlines())))
 
 
 def _first_for_here(ways: Sequence[Fix], case: Asked) -> tuple[Fix, ...]:
@@ -119,7 +135,7 @@ _NUMBERED = Later(r"\b\d+\.\d+")
 
 def _at_hand(fixes: Sequence[Fix], case: Asked, known: int) -> list[Fix]:
     """The fixes with what is told filled in, that can be done there and were not done yet; the message's own advice comes behind what others found, where there is such."""
-    sound = grounded(fixes, case)
+    sound = under_pip(grounded(fixes, case), case)
     kept = said_apart(without_spent(entire(fitted(list(with_told_names(sound, case)), case), case), case))
     own = list(reaching(tuple(advised(case, kept)), case))
     first = int(known > 0)
@@ -200,13 +216,12 @@ def _for_users(cause: str, case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     return [fix for fix in fixes if not own or fix.text in own or not _is_code(fix)] or fixes
 
 
-_HOSTED = Later(r"(?<![\w/.])/content\b|google\.colab|\bColab\b|/kaggle/")
 _WHEELS = Later(r"nvidia-(?:cu|nv)\w+|\[and-cuda\]|conda install -c nvidia cuda-|\[ctk\]")
 
 
 def _without_conda(case: Asked, fixes: Sequence[Fix]) -> Sequence[Fix]:
     """Colab and Kaggle have no conda."""
-    if not _HOSTED.search(case.text):
+    if not notebook_of(case.text):
         return fixes
     return [fix for fix in fixes if "conda " not in fix.command] or fixes
 

@@ -129,6 +129,12 @@ def all_given(case: Asked) -> Iterator[Fix]:
 _LISTS = re.compile(r"^(?:dir|ls|where /R|Get-ChildItem|gci)\b(?: /\w| -\S+)* *\"?(?P<folder>[A-Za-z]:\\[^\"\n|]*?)?\\?\"?(?: *\|.*)?$", re.IGNORECASE)  # fmt: skip
 _PATH = re.compile(r"^\s*(?P<folder>[A-Za-z]:\\[^\n\"<>|]*)\\(?P<file>[\w.-]+\.dll)\s*$", re.IGNORECASE | re.MULTILINE)
 
+_DIR = re.compile(r"(?:dir|ls|Get-ChildItem|gci)\b", re.IGNORECASE)
+_HEADER = re.compile(
+    r"^\s*(?:Directory of|Directory:|Verzeichnis von|Verzeichnis:) *(?P<folder>[A-Za-z]:\\[^\n]*?)\s*$", re.MULTILINE
+)
+"""What Windows writes over the files of a folder."""
+
 
 def first_on_path(folder: str, case: Asked) -> on.Command:
     """A folder put first on PATH, in the words of the shell that the text shows, else of both."""
@@ -155,8 +161,13 @@ def _folders(case: Asked) -> Iterator[str]:
     name = case.library.lower()
     for ran in commands(case.text):
         listed = _LISTS.match(ran.command)
-        if listed and listed["folder"] and re.search(rf"(?mi)(?:^|\s){re.escape(name)}\s*$", ran.outcome):
-            yield listed["folder"].rstrip("\\")
+        shown = listed is not None and re.search(rf"(?mi)(?:^|\s){re.escape(name)}\s*$", ran.outcome)
+        header = _HEADER.search(ran.outcome) if shown or _DIR.match(ran.command) else None
+        if header and name in ran.outcome.lower():
+            yield header["folder"]
+        elif listed and listed["folder"] and shown:
+            folder = listed["folder"].rstrip("\\")
+            yield folder.rpartition("\\")[0] if folder.lower().endswith(name) else folder
         elif listed:
             yield from (one["folder"] for one in _PATH.finditer(ran.outcome) if one["file"].lower() == name)
 

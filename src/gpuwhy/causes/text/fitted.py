@@ -85,7 +85,6 @@ _BARS = (
     Bar(Later(r"\busermod\b"), lambda case: "kubernetes" in case.tools),
     Bar(Later(r"^module load cuda"), gone),
     Bar(Later(r"^sudo (?!apt install nvidia-fabricmanager)(?:apt|ubuntu-drivers|modprobe|dkms|systemctl|mokutil)\b"), lambda case: "kubernetes" in case.tools),
-    Bar(Later(r"^(?:sudo )?(?:systemctl|reboot|modprobe|update-initramfs)\b"), lambda case: bool(re.search(r"google\.colab|/kaggle/|/content/", case.text))),
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.shown import typed_inside
 from gpuwhy.causes.text.ways import tried
+from gpuwhy.knowledge.notebooks import notebook_of
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
@@ -59,7 +60,7 @@ HOSTS: tuple[Host, ...] = (
          ("A training or processing job: name such an instance in it", on.code("estimator = PyTorch(..., instance_type='ml.g5.xlarge', instance_count=1)"))),
     _row(r"/kaggle/(?:working|input|lib)|kaggle (?:notebook|kernel|session|gpu)",
          ("Kaggle: switch the accelerator on: Settings, Accelerator, GPU T4 x2 (the account must be verified by phone); the session starts anew", ""), _ON_CPU),
-    _row(r"(?<![\w/.])/content/|google\.colab|\bcolab (?:notebook|runtime|session|pro|gpu)|\b(?:using|in|on) (?:google )?colab\b",
+    _row(r"(?<![\w/.])/content/|google\.colab|^\d+ frames\n|/usr/lib64-nvidia|^\[?/tmp/ipython-input-\d|\bcolab (?:notebook|runtime|session|pro|gpu)|\b(?:using|in|on) (?:google )?colab\b",
          ("Colab: choose a GPU under Runtime, Change runtime type, then connect again and run the cells anew", ""), _ON_CPU, unless=r"works? (?:fine |well |perfectly )?(?:in|on) (?:google )?colab|\blocally\b|local (?:machine|pc|computer|gpu)"),
     _row(r"/__w/_(?:temp|tool)|/__w/[\w.-]+/[\w.-]+",
          ("GitHub Actions: the job's container was started without the GPU: hand it in, in the workflow, on a runner that has one with NVIDIA's container toolkit", on.code("runs-on: [self-hosted, gpu]\ncontainer: {image: IMAGE, options: --gpus all}")),
@@ -119,8 +120,32 @@ _OTHER_BUILD = Later(r"\d\+cpu\b|not compiled with CUDA|built without CUDA|cpu[-
 _PROXMOX = Later(r"\bproxmox\b|/etc/pve/", re.IGNORECASE)
 
 
+_NO_CARD = Later(r"No CUDA runtime is found")
+
+
+def _notebooks_own(cause: str, case: Asked) -> tuple[tuple[Fix, ...], bool]:
+    """A hosted notebook: the card is a choice of its menu, also where a build asks for one, or the one that was given is too old."""
+    kind = notebook_of(case.text)
+    if kind and cause == "program.build" and _NO_CARD.search(case.text):
+        return in_a_service("container.no_gpu", case)
+    if kind and cause == "framework.gpu_unsupported":
+        where = "Kaggle: choose another card: Settings, Accelerator, GPU T4 x2" if kind == "kaggle" else "Colab: choose another card under Runtime, Change runtime type (T4, L4 or A100)"  # fmt: skip
+        return (tried(f"{where}; the session starts anew with it, and needs no other build"),), False
+    if kind == "colab" and cause in _LIBCUDA and _LINKED.search(case.text) and case.reading.told.gpus:
+        where = "Colab's driver lies in /usr/lib64-nvidia, which is not searched here: have it searched, in a cell of its own, then run the others anew"  # fmt: skip
+        return (tried(where, on.code("!ldconfig /usr/lib64-nvidia")),), False
+    return (), False
+
+
+_LIBCUDA = frozenset({"driver.missing", "env.path", "cuda.compiler_missing", "wsl.setup", "container.no_gpu"})
+_LINKED = Later(r"libcuda\.so\b[^\n]*(?:cannot|not found|No such)|cannot find -lcuda", re.IGNORECASE)
+
+
 def in_a_service(cause: str, case: Asked) -> tuple[tuple[Fix, ...], bool]:
     """The ways to a GPU of the service that a text is from, and whether they are all."""
+    own, alone = _notebooks_own(cause, case)
+    if own or cause in ("program.build", "framework.gpu_unsupported"):
+        return own, alone
     unseen = _UNSEEN | {"driver.not_ready"} if _PROXMOX.search(case.text) else _UNSEEN
     if cause not in unseen or (cause == "framework.cpu_only" and _OTHER_BUILD.search(case.text)):
         return (), False

@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.beyond import beyond
 from gpuwhy.causes.text.boxes import box_of
+from gpuwhy.causes.text.built_on import with_newer_tensorflow, with_nvcc
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.network_truths import of_a_build, of_its_own_torch, of_the_network, of_the_queue
 from gpuwhy.causes.text.premises import host_works, no_toolkit, on_a_mac
 from gpuwhy.causes.text.told_names import image_of
 from gpuwhy.causes.text.ways import tried
+from gpuwhy.causes.text.wheels_there import found_by_folder, hidden_in_wsl, with_its_cudnn
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.version import numbers
@@ -125,6 +128,6 @@ def _files_of_the_image(cause: str, case: Asked) -> Iterator[Fix]:
 
 
 _TRUTHS = (
-    _of_a_mac, _without_a_kit, _of_docker_desktop, _rootless, _of_a_runner, _files_of_the_image,
+    beyond, found_by_folder, hidden_in_wsl, with_its_cudnn, with_nvcc, with_newer_tensorflow, _of_a_mac, _without_a_kit, _of_docker_desktop, _rootless, _of_a_runner, _files_of_the_image,
     of_the_network, of_the_queue, of_a_build, of_its_own_torch,
 )  # fmt: skip

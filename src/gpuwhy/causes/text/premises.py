@@ -12,6 +12,7 @@ import msgspec
 
 from gpuwhy.causes.text.agreeing import disagrees
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.beyond import BUYS, FOR_ANOTHER_CARD, card_beyond, some_release
 from gpuwhy.causes.text.boxes import box_of
 from gpuwhy.causes.text.hosted import device_lost
 from gpuwhy.causes.text.later import Later
@@ -19,9 +20,12 @@ from gpuwhy.causes.text.present import present
 from gpuwhy.causes.text.right_copies import condas_hidden, loaded_by_torch, newer_kit, right_cudnn, right_pytorch
 from gpuwhy.causes.text.shown import commands, typed_inside
 from gpuwhy.causes.text.smi import cards
+from gpuwhy.causes.text.wheels_there import of_its_cudnn
+from gpuwhy.knowledge.notebooks import notebook_of
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.steps import in_steps
+from gpuwhy.model.version import numbers
 
 
 class Premise(msgspec.Struct, frozen=True):
@@ -205,7 +209,34 @@ def _of_second_generation(case: Asked) -> bool:
     return bool(_EAGER.search(case.text)) and not re.search(r"compat\.v1|tf\.Session|ConfigProto|contrib", case.text)
 
 
+_OF_CONDA = Later(r"CondaVerificationError|SafetyError: The package for|[\\/]pkgs[\\/][^\n]*appears to be corrupted")
+
+
+def _along_path(case: Asked) -> bool:
+    """Whether DLLs are searched along PATH alone: by a Python before 3.8, and by TensorFlow, which opens CUDA itself."""
+    if _PACKAGED.search(case.text):
+        return False
+    return case.framework == "tensorflow" or (bool(case.python) and numbers(case.python) < (3, 8))
+
+
+_PACKAGED = Later(r"WindowsApps|PythonSoftwareFoundation")
+"""The Microsoft Store's Python, which never looks along PATH."""
+
+
+_MACHINE_OF_ONES_OWN = Later(
+    r"ubuntu-drivers|\bmodprobe\b|\bdkms\b|\breboot\b|nvidia-ctk|\bdocker (?:run|compose|restart)|nvidia-container|systemctl"
+    r"|\b(?:[Ii]nstall|[Uu]pdate)\b[^\n]{0,20}\b(?:NVIDIA|newer|newest)[^\n]{0,12} driver\b|\bswapon\b|\bwsl --"
+)
+
+
 _PREMISES = (
+    Premise(Later(r"\A(?:Where t|T)his machine has no NVIDIA GPU"), lambda case: bool(case.reading.told.gpus)),
+    Premise(Later(r"add_dll_directory"), _along_path),
+    Premise(Later(r"^[^\n]*pip install [^\n]*\b(?:torch|tensorflow)\b", re.MULTILINE), lambda case: bool(_OF_CONDA.search(case.text))),
+    Premise(Later(r"nvidia-cudnn-cu12==9"), lambda case: of_its_cudnn(case) == "8"),
+    Premise(FOR_ANOTHER_CARD, lambda case: bool(card_beyond(case))),
+    Premise(BUYS, some_release),
+    Premise(_MACHINE_OF_ONES_OWN, lambda case: bool(notebook_of(case.text))),
     Premise(Later(r"^(?:sudo )?kill (?:-9 )?1\s*$|\btaskkill [^\n]*/PID 1\b", re.MULTILINE), lambda _: True),  # the system's own, or in a container the program itself
     Premise(Later(r"\AA program for TensorFlow 1\b"), _of_second_generation),
     Premise(Later(r"\bdocker run [^\n]*--gpus|install the NVIDIA container toolkit|reserve the device"), device_lost),

@@ -70,13 +70,25 @@ _GLUED = re.compile(r"(?<=[\d])[A-Z][a-z]{3,}$")
 
 
 def image_of(text: str) -> tuple[list[str], str]:
-    """The options and the image of the first `docker run` that names one by a path or a tag."""
+    """The options and the image of the first `docker run` that names one by a path or a tag; else by a plain name behind options."""
+    plain: tuple[list[str], str] = ([], "")
     for run in _RUN.finditer(text):
-        words = run[1].replace("\\\n", " ").split()
+        words = _SHELLS.sub("VALUE", run[1].replace("\\\n", " ")).split()
         at = _first_free(words)
         if at < len(words) and _IS_IMAGE.match(words[at]) and re.search("[/:]", words[at]):
             return words[:at], _GLUED.sub("", words[at])
-    return [], ""
+        typed = _PROMPT.search(text[: run.start()].rpartition("\n")[2])
+        if typed and 0 < at < len(words) and _OWN_IMAGE.fullmatch(words[at]) and not plain[1]:
+            plain = [one for one in words[:at] if "VALUE" not in "".join(words[:at])], words[at]
+    return plain
+
+
+_SHELLS = re.compile(r"\$\([^()\n]*\)|`[^`\n]*`")
+_PROMPT = re.compile(r"^\s*$|[$#>%] *(?:sudo )?$")
+_OWN_IMAGE = re.compile(
+    r"(?!(?:image|images|container|command|with|and|the|your|my|bash|sh)$)[a-z][a-z0-9]+(?:[._-][a-z0-9]+)*"
+)
+"""An image of one's own, which no registry has."""
 
 
 def _first_free(words: Sequence[str]) -> int:

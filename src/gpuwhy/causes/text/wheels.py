@@ -42,10 +42,35 @@ def published(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     if gone := tuple(extra_gone("\n".join(one.text for one in said))):
         yield from gone
         return
+    if last := tuple(_last_on_windows(package, version, reading)):
+        yield from last
+        return
     if any("from versions: none" in one.text for one in said):
         yield from _none_at_all(package)
         yield from _none_for_python(package, reading)
     yield from _of_a_release(said, reading, package, version)
+
+
+_LAST = "2.10.1"
+_LAST_PYTHONS = ("3.7", "3.8", "3.9", "3.10")
+_GPU_MEANT = Later(r"nvidia-smi|GeForce|\bRTX\b|\bGTX\b|\bQuadro\b|tensorflow-gpu|\bnvcc\b|cuDNN", re.IGNORECASE)
+
+
+def _last_on_windows(package: str, version: str, reading: Reading) -> Iterator[Fix]:
+    """TensorFlow on Windows has a GPU up to 2.10: that one, by the Python that is told; or WSL 2. Newer ones are for the CPU there."""
+    named = package == "tensorflow-gpu" or (package == "tensorflow" and _GPU_MEANT.search(reading.excerpt))
+    if reading.told.os != "windows" or not named or (version and numbers(version) < (2, 11)):
+        return
+    python = python_of(reading)
+    if python and numbers(python) < (3, 7):
+        return
+    needs = "It opens CUDA 11.2 and cuDNN 8.1, which it does not bring: their bin folders belong on PATH"
+    if python in _LAST_PYTHONS:
+        yield Fix(on.in_windows(f"TensorFlow 2.10 is the last with a GPU on Windows, and has a wheel for this Python {python}: install that one. {needs}"), f'pip install "tensorflow=={_LAST}" "numpy<2"', safe=True)  # fmt: skip
+    else:
+        here = f"; this is {python}" if python else ""
+        yield Fix(on.in_windows(f"TensorFlow 2.10 is the last with a GPU on Windows, and has wheels for Python 3.7 to 3.10 (64 bit{here}): make an environment with 3.10, and install it there. {needs}"), f'uv venv --python 3.10 .venv\nuv pip install --python .venv "tensorflow=={_LAST}" "numpy<2"', safe=True)  # fmt: skip
+    yield Fix(on.in_windows("Or today's TensorFlow in WSL 2, which uses this driver: install Ubuntu there (restart, choose a user), then TensorFlow with its CUDA libraries"), inside_wsl("tf", "tensorflow[and-cuda]"), safe=True)  # fmt: skip
 
 
 def _of_a_release(said: Sequence[Symptom], reading: Reading, package: str, version: str) -> Iterator[Fix]:

@@ -171,7 +171,7 @@ _AVX = Later(
 _TENSORFLOW = Later(r"tensorflow", re.IGNORECASE)
 
 
-_NO_AVX = Later(r"Family 6 Model (?:15|22|23|26|28|29|30|31|37|44|46|47)\b|Core\(TM\)2|Core 2|\bPentium|\bCeleron|\bAtom\b|Phenom|Athlon II|Xeon\S* +[XEL]5[56]\d\d|\bi[357](?:-| )[3-9]\d\d\b(?!\d)|no AVX|without AVX|AVX (?:is )?not", re.IGNORECASE)  # fmt: skip
+_NO_AVX = Later(r"Family 6 Model (?:15|22|23|26|28|29|30|31|37|44|46|47)\b|Core\(TM\)2|Core 2|\bPentium|\bCeleron|\bAtom\b|Phenom|Athlon II|Xeon\S* +[XEL]5[56]\d\d|\bi[357](?:-| )[3-9]\d\d\b(?!\d)|no AVX|without AVX|AVX (?:is )?not|(?:not|n't) (?:support|have)[^\n]{0,12}\bAVX", re.IGNORECASE)  # fmt: skip
 
 
 def old_processor(case: Asked) -> Iterator[Fix]:

@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.text.common import nothing_else
-from gpuwhy.causes.text.conditions import all_of, alone, asks, field, in_container, in_wsl, line, no, wants, with_
+from gpuwhy.causes.text.conditions import (
+    all_of,
+    alone,
+    asks,
+    field,
+    in_container,
+    in_wsl,
+    line,
+    no,
+    wants,
+    whole,
+    with_,
+)
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import BAKED, PURGE
 from gpuwhy.causes.text.room import Text
@@ -73,6 +85,7 @@ TEXT = Text(
         ("title.sleep", 1.0, "it comes after sleep", in_wsl),
         ("wsl.dxcore", 4.4, "what reaches the GPU through Windows (dxcore, /dev/dxg) does not come up"),
         ("container.wsl", 5.0, "WSL has no GPU adapter for the container"),
+        ("nvidia.nvml_unknown", 5.4, "a card in TCC mode, as Windows lists one, does not reach WSL", all_of(in_wsl, whole(r"\bTCC\b *\|"))),
         ("nvidia.nvml_blocked", 4.0, "Windows blocks the GPU for WSL"),
         ("nvml.operating_system", 2.6, "the system blocks NVML", in_wsl),
         ("loader.cannot_open", 4.4, "{library} lies in /usr/lib/wsl/lib, outside the search", all_of(asks("driver"), in_wsl)),

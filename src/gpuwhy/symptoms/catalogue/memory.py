@@ -111,7 +111,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"out of shared\s*memory|bus error encountered in (?:dataloader )?worker|raise your shared memory limit|unable to (?:open shared memory object|allocate shared memory|mmap \d+ bytes|write to file"
         r" </torch)|shared memory(?: manager)?[^\n]{0,30}(?:exhaust|insufficient|limit|too small|no space)"
         r"|/dev/shm[^\n]*(?:no space|too small|insufficient|full)|no space left on device[^\n]*(?:shm|torch_)"
-        r"|received 0 items of ancdata|(?<!-)\bshm[-_]size\b(?! ?[=:])|(?:increas|rais|more|larger|add|set|us)\w{0,4} [^\n]{0,30}shm[-_]size|insufficient shared memory",
+        r"|received 0 items of ancdata|(?<!-)\bshm[-_]size\b(?! ?[=:])|\b(?:increas|rais|more|larger|add|set|us)\w{0,4} [^\n]{0,30}shm[-_]size|insufficient shared memory",
         "shared memory", "unable to mmap", "unable to write to file", "/dev/shm", "items of ancdata", "shm-size", "out of shared", "bus error encountered",
         "shm",
     ),
