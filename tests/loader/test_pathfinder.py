@@ -80,3 +80,19 @@ def test_last_the_folder_that_a_variable_names(name: str) -> None:
 def test_conda_comes_before_the_loader() -> None:
     there = files(**{"/k/lib/libcublas.so.12": elf(soname="libcublas.so.12")})
     assert loaded(there, environ={"CONDA_PREFIX": "/k"}, library_path="/e") == ["/k/lib/libcublas.so.12"]
+
+
+@pytest.mark.parametrize("version", ["12.4", "12.4.127", ""])
+def test_what_nvrtc_opens_when_it_compiles_is_missed(version: str) -> None:
+    nvrtc = "/e/libnvrtc.so.12"
+    there = {"/p": elf(), MODULE: elf(["libnvrtc.so.12"]), nvrtc: elf(soname="libnvrtc.so.12")}
+    answers: dict[tuple, object] = {("environ",): {}, ("real", nvrtc): "/e/libnvrtc.so.12.4.127"}
+    if version:
+        answers["cuda_version", nvrtc] = version
+    opens = Known((Opened("libnvrtc.so.12", MODULE, False),), SOURCE)
+    cupy = Framework("cupy", "CuPy", "cupy-cuda12x", "13.3", f"{SITE}/cupy", NOT, NOT, NOT, NOT, NOT, opens)
+    facts = Facts()
+    python = Known(Interpreter("/p", "3.12.1", "/v", "venv", "PATH", "x86_64"), Source("file", "/p"))
+    facts = msgspec.structs.replace(facts, target=msgspec.structs.replace(facts.target, interpreter=python))
+    process = run(World(Made(there, answers), "x86_64", library_path="/e"), facts, cupy)
+    assert [(one.name, one.needed_by) for one in process.missing] == [("libnvrtc-builtins.so.12.4", nvrtc)]

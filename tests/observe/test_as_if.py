@@ -7,12 +7,14 @@ import msgspec
 from gpuwhy.causes import CAUSES
 from gpuwhy.knowledge.drivers import in_branch
 from gpuwhy.model.fact import Absent, Known, Source, Unknown
-from gpuwhy.model.facts import Device, Devices, Distribution, Driver, Facts, NeededLibrary
+from gpuwhy.model.facts import Device, Devices, Distribution, Driver, DriverLibrary, Facts, NeededLibrary
 from gpuwhy.observe.as_if import Elsewhere, as_if, like, somewhere
+from gpuwhy.observe.started import moved
 from gpuwhy.reason.report import report
 from tests.causes.facts import base
 
 HERE = Source("call", "test")
+WSL = "/usr/lib/wsl/lib"
 
 
 def without_gpu() -> Facts:
@@ -140,3 +142,25 @@ def test_without_a_gpu_it_is_healthy_only_where_nobody_named_it() -> None:
     status, _, headline = judged(without_frameworks(without_gpu(), "--python"))
     assert status == "unknown"
     assert "no GPU answers here" in headline
+
+
+def test_a_distribution_of_wsl_stays_one_with_the_libraries_that_its_loader_finds() -> None:
+    facts = without_gpu()
+    libcuda = DriverLibrary(
+        "libcuda.so.1",
+        f"{WSL}/libcuda.so.1",
+        f"{WSL}/libcuda.so.1",
+        "not on the search path",
+        "wsl",
+        Absent(HERE),
+        Known("ok", HERE),
+    )
+    around = msgspec.structs.replace(
+        facts.surroundings, wsl=Known("2", HERE), offline=Known("a folder", HERE), container=Absent(HERE)
+    )
+    loads = msgspec.structs.replace(facts.loads, libcuda=Known((libcuda,), HERE))
+    facts = msgspec.structs.replace(facts, surroundings=around, loads=loads)
+    moved_to = moved(facts, Elsewhere((("A100", "8.0"),), "580"))
+    assert moved_to.surroundings.wsl == Known("2", HERE)
+    assert moved_to.loads.libcuda == Known((libcuda,), HERE)
+    assert judged(moved_to, "A100")[1][:1] == ["wsl.setup"]

@@ -77,6 +77,23 @@ def test_an_extra_counts_where_nobody_installs_it_otherwise(world: World) -> Non
     assert ("jax-cuda12-plugin", "jaxlib", "0.4.38", "same release") in found(world)
 
 
+def test_what_jax_itself_allows_is_no_contradiction(world: World) -> None:
+    extra = 'jax-cuda12-plugin[with-cuda]<=0.4.35,>=0.4.34; extra == "cuda12"'
+    world.install("jax", "0.4.35", requires=["jaxlib<=0.4.35,>=0.4.34", extra])
+    world.install("jaxlib", "0.4.34")
+    world.install("jax-cuda12-plugin", "0.4.35")
+    assert found(world) == []
+
+
+@pytest.mark.parametrize("jaxlib", ["0.4.34", "0.5.3"])
+def test_what_jax_does_not_allow_is_one(world: World, jaxlib: str) -> None:
+    extra = f'jax-cuda12-plugin[with-cuda]<=0.4.35,>={jaxlib}; extra == "cuda12"'
+    world.install("jax", "0.4.35", requires=[f"jaxlib<=0.4.35,>={jaxlib}", extra])
+    world.install("jaxlib", jaxlib)
+    world.install("jax-cuda12-plugin", "0.4.30")
+    assert ("jax-cuda12-plugin", "jaxlib", jaxlib, "same release") in found(world)
+
+
 def test_a_neighbour_of_a_neighbour_counts_and_a_stranger_does_not(world: World) -> None:
     world.install("torch", "2.6.0", requires=["sympy==1.13.1"])
     world.install("sympy", "1.13.1", requires=["mpmath<1.4"])

@@ -10,9 +10,11 @@ from gpuwhy.host.recorded import RecordedHost
 from gpuwhy.host.recording import SCHEMA, RecordingFile
 from gpuwhy.knowledge.variables import ROWS, variable_row
 from gpuwhy.model.fact import NOT_OBSERVED, Known, Unknown
-from gpuwhy.model.facts import Variable
+from gpuwhy.model.facts import Facts, Variable
 from gpuwhy.observe.environment import CHECKS, SEEN_HERE, variables
 from gpuwhy.observe.scene import Options, Scene
+from tests.observe.envs import Machine
+from tests.observe.envs import World as EnvWorld
 from tests.observe.worlds import SITE, World
 
 
@@ -226,3 +228,22 @@ def test_what_python_sets_when_it_starts(
     found = see(world, **environ).get("JAX_PLATFORMS")
     assert (found.value if found and found.set_in else "") == said
     assert found is None or found.set_in in ("", f"{SITE}/{file}")
+
+
+def test_what_every_login_of_a_disk_sets_is_judged_where_nobody_can_be_asked(tmp_path: Path) -> None:
+    there = EnvWorld(tmp_path)
+    there.environ = None
+    there.venv()
+    there.file("/etc/environment", 'PATH="/usr/bin"\nJAX_PLATFORMS=cpu\nCUDA_VISIBLE_DEVICES="-1"\nTF_API_TOKEN=x\n')
+    for name in ("jax", "jaxlib", "jax-cuda12-plugin"):
+        there.install(name, "0.4.35", {f"{name.replace('-', '_')}/__init__.py": ""})
+    scene = Scene(Machine(there.root, None, {}), Options())
+    scene.facts = Facts(target=there.look())
+    found = variables(scene)
+    assert isinstance(found, Known)
+    assert {(one.name, one.value, one.set_in) for one in found.value} == {
+        ("JAX_PLATFORMS", "cpu", "/etc/environment"),
+        ("CUDA_VISIBLE_DEVICES", "-1", "/etc/environment"),
+    }
+    there.file("/etc/environment", 'PATH="/usr/bin"\nCUDA_VISIBLE_DEVICES=0\n')
+    assert isinstance(variables(scene), Unknown)

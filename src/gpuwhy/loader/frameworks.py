@@ -265,9 +265,11 @@ def _cudnn_parts(process: Process) -> None:
 def _nvrtc_builtins(process: Process) -> None:
     """What NVRTC opens at its first compilation, by a name with its CUDA's release; beside it, it is found anyway."""
     for nvrtc in [one for one in process.loaded if re.match(r"libnvrtc\.so\.\d", one.name)]:
-        version = re.match(r"(\d+\.\d+)\.", value_or(process.host.cuda_version(nvrtc.path), ""))
+        real = value_or(process.host.real(nvrtc.path), nvrtc.path)
+        told = value_or(process.host.cuda_version(nvrtc.path), "") or real.rpartition(".so.")[2]
+        version = re.match(r"\d+\.\d+", told)
         if version:
-            name = f"libnvrtc-builtins.so.{version[1]}"
+            name = f"libnvrtc-builtins.so.{version[0]}"
             beside = f"{nvrtc.path.rpartition('/')[0]}/{name}"
             there = isinstance(process.host.stat(beside), Known)
             process.dlopen(beside if there else name, nvrtc)

@@ -24,11 +24,11 @@ from gpuwhy.observe.built import gpu_related
 from gpuwhy.observe.compiled import built_for_numpy, generated_for
 from gpuwhy.observe.distributions import requirements
 from gpuwhy.observe.other_cuda import for_another_cuda
+from gpuwhy.observe.plugins import PLUGIN, agreed, rival_plugins
 from gpuwhy.observe.provided import on_the_path
 from gpuwhy.observe.scene import Scene
 
 _NAME = re.compile(r"Requires-Dist: ([A-Za-z0-9][\w.-]*)")
-_PLUGIN = re.compile(r"jax-cuda\d+-(plugin|pjrt)")
 _MOST = 400  # distributions whose metadata is read
 
 
@@ -43,12 +43,13 @@ def contradictions(scene: Scene) -> Fact[tuple[Contradiction, ...]]:
         return unseen
     if not roots:
         return known(tuple(_without_framework(scene, first, asked)), "folder", source, "no GPU package")
+    said = list(stated(scene, first, asked))
     found = [
-        *stated(scene, first, asked),
+        *said,
         *_unstated(first),
         *_seen_to_fail(first),
-        *_same_release(first),
-        *_rival_plugins(first),
+        *_same_release(first, said, asked.get("jax", ())),
+        *rival_plugins(first),
         *_half_a_plugin(first),
         *for_another_cuda(scene, tuple(first.values())),
         *_compiled(scene, first, set(asked)),
@@ -57,23 +58,11 @@ def contradictions(scene: Scene) -> Fact[tuple[Contradiction, ...]]:
     return known(tuple(_told_once(found)), "folder", source, f"METADATA of {len(asked)} distributions")
 
 
-def _rival_plugins(installed: dict[str, Distribution]) -> Iterator[Contradiction]:
-    """JAX's plugins for two releases of CUDA: both ask for the one place "cuda", and the second is refused."""
-    plugins = sorted(name for name in installed if _PLUGIN.fullmatch(name) and name.endswith("-plugin"))
-    plugins.sort(key=lambda name: not _has_runtime(name, installed))
-    for name in plugins[1:]:
-        other, kept = installed[name], installed[plugins[0]]
-        file = f"{other.location}/METADATA"
-        yield Contradiction(
-            name, other.version, plugins[0], "", kept.version, "rival", file, pairs.RIVAL_PLUGINS, pairs.RIVALS_TRIED
-        )
-
-
 def _half_a_plugin(installed: dict[str, Distribution]) -> Iterator[Contradiction]:
     """JAX's client for CUDA without the kernels that belong to it, which only their own metadata ties to it."""
     for name, one in installed.items():
         plugin = name.replace("-pjrt", "-plugin")
-        if _PLUGIN.fullmatch(name) and name.endswith("-pjrt") and plugin not in installed:
+        if PLUGIN.fullmatch(name) and name.endswith("-pjrt") and plugin not in installed:
             effect = "so JAX lacks its kernels for the GPU"
             yield _say(one, plugin, f"=={one.version}", "", "unstated", effect, False, "knowledge/pairs.py")
 
@@ -83,12 +72,6 @@ def _without_framework(scene: Scene, installed: dict[str, Distribution], asked: 
     for one in stated(scene, installed, asked):
         lacks = one.name in MAIN and not one.installed
         yield structs.replace(one, effect="so its import fails", stops=True) if lacks else one
-
-
-def _has_runtime(plugin: str, installed: dict[str, Distribution]) -> bool:
-    """Whether the CUDA runtime of a plugin's release is among the wheels."""
-    major = plugin.removeprefix("jax-cuda").partition("-")[0]
-    return f"nvidia-cuda-runtime-cu{major}" in installed or (int(major) >= 13 and "nvidia-cuda-runtime" in installed)
 
 
 def _told_once(found: list[Contradiction]) -> list[Contradiction]:
@@ -288,7 +271,7 @@ def _counts_as_missing(by: Distribution, name: str) -> bool:
 
 
 def _plugin_effect(installed: dict[str, Distribution], by: str, name: str) -> tuple[str, bool]:
-    if not (by == "jax" and _PLUGIN.fullmatch(name)) and not (_PLUGIN.fullmatch(by) and _PLUGIN.fullmatch(name)):
+    if not (by == "jax" and PLUGIN.fullmatch(name)) and not (PLUGIN.fullmatch(by) and PLUGIN.fullmatch(name)):
         return "", False
     jaxlib = installed["jaxlib"].version if "jaxlib" in installed else ""
     aside = bool(jaxlib) and pairs.plugin_left_aside(jaxlib)
@@ -348,13 +331,15 @@ def _in(version: str, since: str, until: str) -> bool:
     return at_least(version, since) and not at_least(version, until)
 
 
-def _same_release(installed: dict[str, Distribution]) -> Iterator[Contradiction]:
+def _same_release(
+    installed: dict[str, Distribution], said: list[Contradiction], lines: Sequence[str]
+) -> Iterator[Contradiction]:
     """JAX's CUDA plugin and PJRT client are built with one jaxlib release each."""
     jaxlib = installed.get("jaxlib")
     for name, one in installed.items():
-        if jaxlib is None or not _PLUGIN.fullmatch(name):
+        if jaxlib is None or not PLUGIN.fullmatch(name):
             continue
-        if numbers(one.version)[:3] == numbers(jaxlib.version)[:3]:
+        if numbers(one.version)[:3] == numbers(jaxlib.version)[:3] or agreed(name, jaxlib.version, said, lines):
             continue
         effect, stops = _plugin_effect(installed, "jax", name)
         yield _say(one, "jaxlib", f"=={one.version}", jaxlib.version, "same release", effect, stops)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
 from msgspec import structs
@@ -11,12 +11,12 @@ from msgspec import structs
 from gpuwhy.knowledge.settings import ANYTHING, faults, times
 from gpuwhy.knowledge.variables import FOREIGN, NOT_READ_BY_TENSORFLOW, VariableRow, variable_row
 from gpuwhy.knowledge.written import WRITTEN
-from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
+from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Fault, Variable
 from gpuwhy.model.version import at_least
 from gpuwhy.observe.configured import compiler_gone, keras_backend, keras_file, numba_file, protobuf_code
 from gpuwhy.observe.other_cuda import no_such_build
-from gpuwhy.observe.presets import activated, presets
+from gpuwhy.observe.presets import LOGIN, activated, at_login, presets
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.search_paths import command_path, library_path, literal, not_a_folder
 from gpuwhy.observe.toolkits import ROOT_VARIABLES, nvcc_of, nvcc_on_path, toolkit_version
@@ -35,9 +35,10 @@ Problems = tuple[str, ...]
 def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
     """Every variable that may be read, PATH only where something in it matters."""
     environ = scene.host.environ()
-    if not isinstance(environ, Known):
-        return environ
     installed = installed_releases(scene)
+    if not isinstance(environ, Known):
+        wrong = tuple(_judged(scene, at_login(scene), installed))
+        return Known(wrong, Source("file", LOGIN)) if wrong else environ
     out = [*_preset(scene, environ.value, installed), *keras_file(scene, environ.value)]
     kept = {one.name for one in out}
     by_activation = {one.name: one.file for one in value_or(scene.facts.target.activation, ()) if not one.leads_away}
@@ -54,7 +55,14 @@ def _preset(scene: Scene, environ: dict[str, str], installed: Mapping[str, str] 
     """What files set when Python starts, where its readers do not take it as it was meant."""
     by_python = presets(scene, environ)
     by_shell = [one for one in activated(scene, environ) if one.name not in by_python]
-    for name, value, file in (*by_python.values(), *by_shell, *numba_file(scene, environ)):
+    yield from _judged(scene, (*by_python.values(), *by_shell, *numba_file(scene, environ)), installed)
+
+
+def _judged(
+    scene: Scene, rows: Iterable[tuple[str, str, str]], installed: Mapping[str, str] | None
+) -> Iterator[Variable]:
+    """Name, value and file: those that their readers do not take as they were meant."""
+    for name, value, file in rows:
         found = variable(scene, name, value, installed, CHECKS)
         wrong = found.faults or _hides_every_gpu(name, value)
         if wrong:

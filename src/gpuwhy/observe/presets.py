@@ -21,6 +21,8 @@ _DEFAULT = re.compile(rf"{_BEGINS}(?:os\.)?environ\.setdefault\({_NAME},{_VALUE}
 _PLAIN = r"(?:(?P<q>['\"])(?P<quoted>[^'\"$`\\]*)(?P=q)|(?P<value>[^'\"$`\s#;\\]*))\s*(?:[#;]|$)"
 _EXPORT = re.compile(rf"(?:export\s+)?(?P<name>(?:{_READERS})_[A-Z0-9_]+)={_PLAIN}")
 """A line of a shell script that sets a variable to a plain value, whatever came before."""
+LOGIN = "/etc/environment"
+"""Variables of every login, on a Linux that nobody can ask."""
 _SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH")
 
 
@@ -84,3 +86,11 @@ def activated(scene: Scene, environ: dict[str, str]) -> Iterator[Preset]:
             said = _EXPORT.match(line)
             if said and not _SECRET.search(said["name"]) and said["name"] not in environ:
                 yield Preset(said["name"], said["quoted"] or said["value"] or "", file)
+
+
+def at_login(scene: Scene) -> Iterator[Preset]:
+    """The variables that every login of a Linux disk has, in plain words."""
+    for line in value_or(scene.host.lines(LOGIN, "="), ()):
+        said = _EXPORT.match(line)
+        if said and not _SECRET.search(said["name"]):
+            yield Preset(said["name"], said["quoted"] or said["value"] or "", LOGIN)

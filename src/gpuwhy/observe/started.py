@@ -66,8 +66,13 @@ def moved(facts: Facts, elsewhere: Elsewhere | Facts | None) -> Facts:
 
 
 def _disk(facts: Facts, machine: Elsewhere) -> Facts:
-    """A disk with another card: its variables stay with it, and so does Windows' driver, where no other was told."""
+    """A disk with another card: its variables stay with it, and so does Windows' driver, where no other was told.
+
+    A distribution of WSL stays one, with the libraries that its loader finds: Windows brings the driver alone.
+    """
     out = as_if(facts, machine)
+    if value_or(facts.surroundings.wsl, ""):
+        return _of_wsl(facts, out)
     value = next((one.value for one in value_or(facts.environment.variables, ()) if one.name == VARIABLE), None)
     devices = msgspec.structs.replace(out.devices, visibility=_visible(out, value, bool(machine.gpus)))
     out = msgspec.structs.replace(out, devices=devices)
@@ -75,6 +80,15 @@ def _disk(facts: Facts, machine: Elsewhere) -> Facts:
         return out
     loads = msgspec.structs.replace(out.loads, libcuda=facts.loads.libcuda, libnvml=facts.loads.libnvml)
     return msgspec.structs.replace(out, driver=facts.driver, loads=loads)
+
+
+def _of_wsl(facts: Facts, out: Facts) -> Facts:
+    around = msgspec.structs.replace(
+        out.surroundings, wsl=facts.surroundings.wsl, wsl_device=facts.surroundings.wsl_device
+    )
+    loads = msgspec.structs.replace(out.loads, libcuda=facts.loads.libcuda, libnvml=facts.loads.libnvml)
+    driver = msgspec.structs.replace(out.driver, packages=facts.driver.packages)
+    return msgspec.structs.replace(out, surroundings=around, loads=loads, driver=driver)
 
 
 def _brings(asked: str, names: tuple[str, ...]) -> bool:

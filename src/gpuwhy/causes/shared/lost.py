@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpuwhy.causes.shared import needs
-from gpuwhy.causes.shared.commands import change, python_of
+from gpuwhy.causes.shared.commands import change, python_of, word
 from gpuwhy.causes.shared.windows import is_torch, on_windows, toolkit, torch_again
 from gpuwhy.causes.shared.winner import in_image
 from gpuwhy.knowledge.cudnn_rules import compiled
@@ -14,7 +14,7 @@ from gpuwhy.knowledge.libraries import is_cudnn
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Fix
 from gpuwhy.model.fact import Known, value_or
-from gpuwhy.model.facts import Framework
+from gpuwhy.model.facts import Framework, NeededLibrary
 from gpuwhy.model.version import at_least, major_minor, numbers
 
 
@@ -54,6 +54,8 @@ def installing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
         )
         text = "Install the CUDA libraries of this release"
         return (change(case.facts, text, wanted, because_of=framework.distribution),)
+    if again := _its_package_again(case, found):
+        return again
     wheels = list(dict.fromkeys(filter(None, (of_that_name(need.name, major) for need in found))))
     if wheels and not _passes_over_wheels(case):
         text = "Install the wheels that hold them, then check where they are looked for"
@@ -62,6 +64,21 @@ def installing(case: Case, pick: needs.Pick) -> tuple[Fix, ...]:
         lost = [needs.required_lost(case, kind) for kind in (needs.is_cuda, needs.is_cudnn)]
         return toolkit(case.facts, framework, cuda=lost[0], cudnn=lost[1])
     return (_toolkit(case, built_for),)
+
+
+def _its_package_again(case: Case, found: list[NeededLibrary]) -> tuple[Fix, ...]:
+    """What a library of the system asks for lies beside it in its own package: another release would not do."""
+    trees = [tree for tree in value_or(case.facts.loads.trees, ()) if tree.framework == needs.the(case).name]
+    owners = {one.path: value_or(one.owner, "") for tree in trees for one in tree.libraries}
+    packages = {owners.get(one.needed_by, "") for one in found}
+    package = packages.pop()
+    if packages or not package.endswith(" (dpkg)"):
+        return ()
+    name = package.split(" ")[0]
+    text = f"Install {name} again, which holds {needs.listed(found)} beside {found[0].needed_by}"
+    if in_image(case.facts):
+        return (Fix(text, on.dockerfile(f"RUN apt-get update && apt-get install -y --reinstall {word(name)}")),)
+    return (Fix(text, on.linux(f"sudo apt-get install --reinstall {word(name)}"), root=True),)
 
 
 def of_that_name(library: str, cuda_major: int | None) -> str:

@@ -27,6 +27,11 @@ def out_of(case: Case, variable: Variable) -> Fix:
     if variable.set_in.endswith(".yaml"):
         name = variable.name.removeprefix("NUMBA_").lower()
         return Fix(f"Take the line with {name} out of {variable.set_in}, which Numba reads in this folder")
+    if variable.set_in == "/etc/environment":
+        text = (
+            f"Take the line with {variable.name} out of {variable.set_in}, which every login reads; then log in again"
+        )
+        return Fix(text, root=True)
     python = value_or(case.facts.target.interpreter, None)
     own = python is not None and python.kind == "venv" and variable.set_in.startswith(f"{python.prefix}/")
     who = "its activation" if variable.set_in.endswith(("/activate", ".sh")) else "Python"

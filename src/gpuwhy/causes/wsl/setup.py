@@ -46,6 +46,8 @@ def _exported(case: Case) -> Finding | None:
     winner, linux = (next((c for c in copies if fits(c)), None) for fits in (_on_path, _of_linux))
     if winner and winner.kind == "driver":
         return _library(case, (winner,))
+    if winner is None and any(one.kind == "wsl" for one in copies):
+        return _library(case, copies)
     if linux is None or winner is None:
         return None
     text = f"a Linux driver is installed beside Windows' own: {linux.path} belongs to it, and does not work under WSL"
