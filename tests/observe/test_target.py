@@ -127,6 +127,41 @@ def test_folder_of_another_machine(world: World) -> None:
     assert found.site_packages.need() == ("/usr/local/lib/python3.10/dist-packages",)
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/opt/ocr/venv",
+        "/srv/app/env",
+        "/workspace/venv",
+        "/data/proj/.venv",
+        "/home/work/a/b/.venv",
+        "/home/work/miniconda3/envs/train",
+        "/home/work/.cache/pypoetry/virtualenvs/x-py3.12",
+        "/home/work/.local/share/pipx/venvs/x",
+        "/root/.virtualenvs/x",
+    ],
+)
+def test_a_disk_is_searched_for_the_environment_with_a_framework(world: World, place: str) -> None:
+    world.environ = None
+    world.venv(place)
+    world.file(f"{place}/lib/python3.12/site-packages/onnxruntime/__init__.py")
+    world.file("/usr/bin/python3.12", shared_object())
+    (world.root / "usr/bin/python3").symlink_to("python3.12")
+    assert chosen(world).prefix == place
+
+
+@pytest.mark.parametrize("home", ["/root", "/home/work"])
+def test_a_disk_has_the_user_packages_of_everybody(world: World, home: str) -> None:
+    world.environ = None
+    world.file(f"{home}/.local/lib/python3.10/site-packages/jax/__init__.py")
+    world.file("/usr/bin/python3.10", shared_object())
+    (world.root / "usr/bin/python3").symlink_to("python3.10")
+    found = world.look()
+    assert isinstance(found.interpreter, Known)
+    assert found.interpreter.value.version == "3.10"
+    assert found.site_packages.need() == (f"{home}/.local/lib/python3.10/site-packages",)
+
+
 def test_venv_whose_python_is_gone_is_still_read(world: World) -> None:
     (world.root / "venv/bin/python").unlink()
     (world.root / "venv/bin/python").symlink_to("/nowhere/python3.12")

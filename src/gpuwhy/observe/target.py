@@ -22,6 +22,7 @@ from gpuwhy.observe.installed import conflicts, damage
 from gpuwhy.observe.kernels import kernels
 from gpuwhy.observe.overlaid import of_another_python
 from gpuwhy.observe.places import FRAMEWORK_FOLDERS, FRAMEWORK_WHEELS
+from gpuwhy.observe.pythons import environments, holds_framework, user_sites
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.shadows import shadows
 from gpuwhy.observe.starting import start
@@ -30,7 +31,6 @@ from gpuwhy.observe.unfit import unfit
 _PYTHON_NAME = re.compile(r"(i?python|pypy)[\d.]*t?$")
 _TOOL_MARKS = ("uv-receipt.toml", "pipx_metadata.json")
 _TOOL_PATH = re.compile(r"/uv/(archive|environments)-v\d+/|/pipx/")
-_ROOT_ENVIRONMENTS = ("/opt/conda", "/opt/venv", "/venv", "/app/.venv", "/opt/miniconda3")
 _MAX_PARENTS, _MAX_PTH = 32, 50
 _STATEMENT = re.compile(r"#|import\s")  # lines of a .pth file that name no folder
 
@@ -62,15 +62,12 @@ def _candidates(scene: Scene) -> Iterator[tuple[str, str]]:
     found = [*_active(scene, environ), *_project(scene, environ.get("UV_PROJECT_ENVIRONMENT", ""))]
     found += _on_path(scene, environ.get("PATH", ""))
     ours = [one for one in found if _is_ours(scene, one[0])]
-    yield from (one for one in found if one not in ours)
-    yield from ((path, f"{by}: {OWN}") for path, by in ours)
+    others = [one for one in found if one not in ours]
     if not environ or isinstance(scene.facts.surroundings.offline, Known):
-        yield from ((path, "usual place") for path in _usual(scene))
-
-
-def _usual(scene: Scene) -> Iterator[str]:
-    yield from (path for path in _ROOT_ENVIRONMENTS if _is_environment(scene, path))
-    yield from (path for path in ("/usr/local/bin/python3", "/usr/bin/python3") if _exists(scene, path))
+        others += [(path, "usual place") for path in environments(scene.host)]
+        others.sort(key=lambda one: not holds_framework(scene.host, one[0]))
+    yield from others
+    yield from ((path, f"{by}: {OWN}") for path, by in ours)
 
 
 def _active(scene: Scene, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -337,6 +334,8 @@ def _folders(scene: Scene, python: Interpreter, no_user: bool) -> list[str]:
     short = f"python{major_minor(python.version)}"
     base = value_or(scene.host.environ(), {}).get("PYTHONUSERBASE", "").rstrip("/") or "~/.local"
     user = [] if no_user else [f"{base}/lib/{short}/site-packages"]
+    if user and isinstance(scene.host.offline(), Known):
+        user += user_sites(scene.host, short)
     own = [f"{python.prefix}/{lib}/{short}/site-packages" for lib in ("lib", "lib64")]
     config = scene.host.read(f"{python.prefix}/pyvenv.cfg")
     if isinstance(config, Known):
