@@ -168,8 +168,8 @@ FLOORS: tuple[Floor, ...] = (
           source=_told("TensorRT 10.0 release notes", "Volta and newer")),
     Floor(package=r"tensorrt(-cu\d+)?", since="10.5", gpu="7.5",
           source=_told("TensorRT 10.5 release notes", "Volta ended")),
-    Floor(package="tensorrt", since="10.13.3", cuda="13.0", source=_told("tensorrt's sdist", "asks for tensorrt-cu13")),
-    Floor(package="tensorrt", since="8.5", until="10.13.3", cuda="12.0",
+    Floor(package="tensorrt", since="10.13.2", cuda="13.0", source=_told("tensorrt's sdist", "asks for tensorrt-cu13")),
+    Floor(package="tensorrt", since="8.5", until="10.13.2", cuda="12.0",
           source=_told("tensorrt's sdist", "asks for tensorrt-cu12 since 10.0")),
     Floor(package="numba", note="numba's CUDA part needs the toolkit's libnvvm and libdevice: numba-cuda[cu12] "
           "or [cu13] beside it brings them as wheels", source=_told("Numba's CUDA guide")),

@@ -198,9 +198,12 @@ def tells_an_end(lines: Sequence[str]) -> bool:
     return any(map(_tells, (*lines[:FIRST], *lines[-LAST:])))
 
 
+_HEADED = re.compile(r"(?:CUDA|cuDNN|cuBLAS|NCCL|NVML|GPU|runtime|fatal|internal) error: \S", re.IGNORECASE)
+
+
 def _tells(line: str) -> bool:
     """Whether a line tells of a failure in other form than that of code, or of a sentence."""
-    return (
+    return bool(_HEADED.match(line)) or (
         not line.startswith("    ")
         and bool(_FAILED.search(line))
         and not _CLOSES.match(line)

@@ -121,6 +121,8 @@ def _own(ending: Ending) -> bool:
     if _BUILT.search(ending.message):
         return False
     if ending.kind == "exception":
+        if not ending.type and not ending.message:
+            return False  # the traceback is cut off above what it says
         if NO_ROOM.search(ending.message.partition("\n")[0]):
             return False
         return all(_raised_alone(one) for one in (ending, *ending.chain) if one.kind == "exception")
