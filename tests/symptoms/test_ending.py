@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from gpuwhy.model.ending import Ending, Frame
 from gpuwhy.symptoms.ending import ending_of, owner_of
+from gpuwhy.symptoms.own import judged
 
 PLAIN = """\
 2026-11-15 10:00:00.123456: I tensorflow/core/util/port.cc:153] oneDNN custom operations are on.
@@ -273,3 +274,8 @@ def test_an_exception_within_a_group_is_opened():
 def test_the_traceback_of_a_process_is_the_end_where_the_rest_was_not_pasted():
     cut = REMOTE.partition("The above")[0].replace("_RemoteTraceback:\n", "_RemoteTraceback: \n")
     assert ending_of(cut).type == "ZeroDivisionError"
+
+
+def test_a_traceback_that_is_cut_off_has_no_reason_of_its_own():
+    assert judged(Ending(kind="exception", type="KeyError", message="'lr'")).own
+    assert not judged(Ending(kind="exception", stack=(Frame(file="train.py", owner="user", code="main()"),))).own

@@ -112,6 +112,7 @@ FILE = "".join(f"    value_{n} = settings.get('cuda out of memory', {n})\n" for 
     [
         ("    return value_1\n", False),
         ("CUDA error: out of memory\n", True),
+        ("cuDNN error: CUDNN_STATUS_NOT_INITIALIZED\n", True),
         ("RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n", True),
         ("2024-03-01 10:00:01 CUDA out of memory\n", True),
     ],

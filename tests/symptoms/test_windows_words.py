@@ -44,3 +44,13 @@ def test_a_file_in_use_is_no_card_in_use():
 )
 def test_visual_studio_tells_the_system(text):
     assert read_text(text).told.os == "windows"
+
+
+@pytest.mark.parametrize("line", ["OS Platform and Distribution: Windows", "| OS | Windows |", "I'm using Windows."])
+def test_a_bug_form_tells_the_system(line):
+    assert read_text(f"{line}\nRuntimeError: CUDA error: out of memory").told.os == "windows"
+
+
+@pytest.mark.parametrize("line", ["OS Platform (e.g., Linux, Windows): Linux Ubuntu", "Platform: Windows / Linux"])
+def test_a_choice_in_a_bug_form_tells_no_system(line):
+    assert read_text(f"{line}\nRuntimeError: CUDA error: out of memory").told.os != "windows"
