@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from gpuwhy._version import __version__
 
+TYPE_CHECKING = False  # not from typing: what PYTHONPATH puts before it must not keep us from starting
 if TYPE_CHECKING:
+    from typing import Any
+
     from gpuwhy.app import check, explain
     from gpuwhy.fit import Fitting
     from gpuwhy.guard import Guarding

@@ -1,8 +1,11 @@
-"""`python -m gpuwhy` and the console script: answer `--version` at once, hand everything else to the command line."""
+"""`python -m gpuwhy` and the console script: answer `--version` at once, hand everything else to the command line.
+
+Until `_isolate` has run, a `typing.py` or `types.py` that PYTHONPATH names stands in for Python's own: nothing is
+imported before but what Python has loaded by then.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import sys
 
 
@@ -18,8 +21,10 @@ def _isolate() -> None:
         return
     code = f"import sys; {root!r} in sys.path or sys.path.insert(0, {root!r}); from gpuwhy.__main__ import main; main()"
     options = ["-u"] if sys.stdout is not None and getattr(sys.stdout, "write_through", False) else []
-    with contextlib.suppress(OSError):
+    try:
         os.execv(sys.executable, [sys.executable, "-I", *options, "-c", code, *sys.argv[1:]])
+    except OSError:
+        return
 
 
 LOADER = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT")
@@ -31,6 +36,7 @@ def _unload() -> None:
 
     They are put back at once: what we observe and start has them, only our own libraries are found without.
     """
+    import contextlib
     import os
 
     kept = {name: value for name in LOADER if (value := os.environ.pop(KEPT + name, None)) is not None}
@@ -59,6 +65,7 @@ def _own_modules_load() -> bool:
 
 def _encode() -> None:
     """Isolated mode is deaf to PYTHONIOENCODING, which a user may have set for our output."""
+    import contextlib
     import os
 
     encoding, _, errors = os.environ.get("PYTHONIOENCODING", "").partition(":")
