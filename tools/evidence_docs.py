@@ -22,6 +22,8 @@ from packaging.version import Version
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from tests.repair import remedies  # noqa: E402
+
 from gpuwhy.knowledge import imports, neighbours  # noqa: E402
 from gpuwhy.knowledge.neighbours import Seen  # noqa: E402
 from tools.imports import cases  # noqa: E402
@@ -34,6 +36,8 @@ BASES = {
     "torch": "PyTorch 2.6", "tf": "TensorFlow 2.15", "tf1": "TensorFlow 1.15", "jax": "JAX 0.4.38",
     "ort": "ONNX Runtime 1.20", "cupy": "CuPy 13.3", "numba": "Numba 0.62 with numba-cuda 0.22",
     "ctranslate2": "CTranslate2 4.5", "plain": "no framework: gensim 4.3, matplotlib 3.9",
+    "tf18": "TensorFlow 2.18", "torch1": "PyTorch 1.12", "cupy14": "CuPy 14.2", "cupy11": "CuPy 13.3 for CUDA 11",
+    "numba-alone": "Numba 0.60",
 }  # fmt: skip
 PAGES = ("docs/commands/plan.md", "docs/commands/fix.md", "docs/accuracy.md", "docs/knowledge.md")
 MARK = re.compile(r"<!-- evidence: (\w+) -->\n.*?<!-- end -->", re.S)
@@ -117,6 +121,24 @@ def _broken(title: str, rows: list[dict[str, Any]]) -> list[object]:
     return [title, len(rows), right, verified, works, f"{median(spent):.0f} s, {max(spent):.0f} s"]
 
 
+def states() -> Iterator[str]:
+    """Which state of the code each break was last run with, the newest first."""
+    found = [json.loads(line) for line in BREAKS.read_text().splitlines()]
+    count = Counter((row["date"], row["commit"]) for row in found)
+    verified = Counter((row["date"], row["commit"]) for row in found if row["ends"] == "verified")
+    rows = [[commit, date, ran, verified[date, commit]] for (date, commit), ran in sorted(count.items(), reverse=True)]
+    return table("state of the code | last run on | breaks | ends verified", rows)
+
+
+def carried() -> Iterator[str]:
+    """How many remedies that change an environment a break has carried out, and which none has."""
+    done, every = remedies.carried_out(), remedies.remedies()
+    bare = [one.where for one in every if not remedies.breaks_of(one, done)]
+    why = "; ".join(f"`{where}`: {remedies.NOT_YET.get(where, 'no break yet')}" for where in bare)
+    did = f"{len(every)}, of which {len(every) - len(bare)} were carried out by a break that ends verified"
+    yield f"{did}, and {len(bare)} not ({why})."
+
+
 def limited() -> Iterator[str]:
     """The neighbours that were seen to fail beside a framework that they let in."""
     failing = {(*row.subject, row.host): row for row in neighbours.table() if row.about and not row.forced}
@@ -145,7 +167,10 @@ def _short(row: Seen) -> str:
     return f"`{text[:110]}`" if text else ""
 
 
-TABLES = {"imports": imported, "preloads": preloaded, "breaks": broken, "neighbours": limited, "forced": forced}
+TABLES = {
+    "imports": imported, "preloads": preloaded, "breaks": broken, "states": states, "remedies": carried,
+    "neighbours": limited, "forced": forced,
+}  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -40,6 +40,21 @@ def test_families(name: str, family: str | None) -> None:
 
 
 @pytest.mark.parametrize(
+    "name, like, family",
+    [
+        ("LMDE 6 (faye)", "debian", "debian"), ("KDE neon 6.2", "ubuntu debian", "ubuntu"),
+        ("Anolis OS 8.9", "rhel fedora centos", "rhel"), ("Artix Linux", "arch", "arch"),
+        ("Debian GNU/Linux 12 (bookworm)", "ubuntu", "debian"), ("Gentoo Linux", "", None), ("Solus 4", "solus", None),
+    ],
+)  # fmt: skip
+def test_what_is_like_another(name: str, like: str, family: str | None) -> None:
+    """Its own name counts first, then what it says it is like, in that order."""
+    assert family_of(name, like) == family
+    around = Surroundings(distribution=Known(name, HERE), resembles=Known(like, HERE))
+    assert place_of(Facts(surroundings=around)).family == family
+
+
+@pytest.mark.parametrize(
     "command, family, expected",
     [
         ("sudo apt install build-essential ninja-build", "fedora", "sudo dnf install gcc gcc-c++ make ninja-build"),

@@ -9,7 +9,7 @@ import pytest
 from gpuwhy.host.base import Disk, Entry, Host, Stat, Uname, question
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.root import RootHost
-from gpuwhy.model.fact import Absent, Known, Source, Unknown
+from gpuwhy.model.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Surroundings
 from gpuwhy.observe.engine import guarded, place
 from gpuwhy.observe.scene import Options, Scene
@@ -123,6 +123,15 @@ def test_musl_tree(tmp_path):
     around = seen(host)
     assert around.libc.need() == "musl"
     assert around.distribution.need() == "Alpine 3.20"
+
+
+@pytest.mark.parametrize(
+    "line, said", [('ID_LIKE="ubuntu debian"', "ubuntu debian"), ("ID_LIKE=arch", "arch"), ("ID=gentoo", None)]
+)
+def test_what_a_distribution_is_like(tmp_path, line, said):
+    around = seen(tree(tmp_path, {"etc/os-release": f"NAME=Some\n{line}\n"}))
+    assert value_or(around.resembles, None) == said
+    assert isinstance(around.resembles, Known if said else Absent)
 
 
 def test_garbage_everywhere_is_unknown_not_a_crash(tmp_path):

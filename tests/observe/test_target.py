@@ -55,6 +55,12 @@ def test_conda_is_read_from_its_metadata(world: World) -> None:
     world.file("/opt/conda/bin/python", shared_object(machine=183))
     found = chosen(world)
     assert (found.version, found.kind, found.machine) == ("3.11.8", "conda", "aarch64")
+    assert world.look().conda.need() == {"python": "3.11.8", "python-dateutil": "2.9.0"}
+
+
+def test_no_package_of_a_venv_is_condas(world: World) -> None:
+    world.file("/venv/conda-meta/numpy-2.2.6-0.json", "{}")  # what somebody copied there
+    assert isinstance(world.look().conda, Absent)
 
 
 def test_conda_environment_without_python_is_passed_over(world: World) -> None:

@@ -120,7 +120,7 @@ class Break(NamedTuple):
     base: str
     steps: tuple[
         str, ...
-    ]  # install …, uninstall …, cut FILE, empty, text, remove, marked, holed, gone GLOB, unlist …, foreign 3.X …, pth …, moved …, exports …, barred, toolkit NAME VERSION WHEEL…, graft FOLDER WHEEL
+    ]  # install …, uninstall …, cut FILE, empty, text, remove, marked, holed, gone GLOB, unlist …, foreign 3.X …, pth …, moved …, exports …, barred, toolkit NAME VERSION WHEEL…, graft FOLDER WHEEL, prefix NAME==VERSION…
     causes: tuple[str, ...]
     works: str = ""  # Python code that ends well in what the fix made
     has: tuple[str, ...] = ()  # requirements that what was made meets
@@ -247,6 +247,8 @@ BREAKS: tuple[Break, ...] = (
     Break("base-python-gone", "ort", ("dead",), ("other.not_gpu", "env.path", "install.corrupted"), ORT, ("onnxruntime-gpu==1.20.2", "numpy==2.2.6")),
     Break("conda-prefix", "torch", ("conda", "cut nvidia/cublas/lib/libcublasLt.so.12"), DAMAGE, told="--clone"),
     Break("conda-prefix-in-place", "torch", ("conda", "cut nvidia/cublas/lib/libcublasLt.so.12"), DAMAGE, TORCH, SAME_TORCH, in_place=True),
+    Break("conda-package-damaged", "ort", ("prefix numpy==2.2.6", "install onnxruntime-gpu==1.20.2", "gone numpy/_core/_multiarray_umath*"), DAMAGE, told="conda install --yes --prefix"),
+    Break("conda-prefix-pip-package-cut", "ort", ("prefix numpy==2.2.6", "install onnxruntime-gpu==1.20.2", "cut onnxruntime/capi/onnxruntime_pybind11_state.cpython-312-x86_64-linux-gnu.so"), DAMAGE, ORT, ("onnxruntime-gpu==1.20.2", "numpy==2.2.6"), in_place=True),
     # ------------------------------------------------ remedies that no break above asks for
     Break("activation-of-another-folder", "jax", ("moved /srv/jax",), ("env.path",), JAX + ACTIVATED.format("assert told[:2] == [sys.prefix] * 2, told"), ("jax==0.4.38",)),
     Break("activation-edited-on-windows", "cupy", ("of_windows bin/activate",), ("env.path", "env.setting", "install.corrupted"), CUPY + ACTIVATED.format("assert told[:2] == [sys.prefix] * 2, told"), ("cupy-cuda12x==13.3.0",)),

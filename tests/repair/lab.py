@@ -240,7 +240,16 @@ def _written(file: Path, text: str) -> None:
     file.write_text(text)
 
 
+def _prefix(env: Path, words: str) -> None:
+    """A prefix of conda's in the place of the environment, made by a real installer of conda's packages."""
+    home = (env / "bin" / "python").resolve().parent.parent
+    script = str(Path(__file__).with_name("prefix.py"))
+    run = (wheels.UV, "run", "-q", "--no-project", "--python", str(home / "bin/python3"), "--with", "py-rattler")
+    _good(call(*run, script, str(home), str(env), *words.split()))
+
+
 _BESIDE = {
+    "prefix": _prefix,
     "moved": _moved,
     "of_windows": _of_windows,
     "exports": _exports,

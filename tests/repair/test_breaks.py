@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from . import lab, remedies, wheels
+from . import keep, lab, remedies, wheels
 from .breaks import BASES, BREAKS, Break
 
 real = [pytest.mark.real, pytest.mark.skipif(not wheels.UV, reason="no uv")]
@@ -36,6 +36,19 @@ def test_every_break_was_run():
     lines = Path(__file__).with_name("scored.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     assert [(row["id"], row["base"]) for row in rows] == [(one.id, one.base) for one in BREAKS]
+
+
+def test_a_run_takes_the_place_of_an_older_one():
+    """Only what was run moves, nothing that the lab failed at, and the order is that of the table."""
+    first, second = BREAKS[:2]
+    old = [{"id": one.id, "commit": "old"} for one in (second, first)]
+    ran = {"id": second.id, "right": True, "ends": "verified", "seconds": 3.0, "done": [["a.b", "Do"]], "rc": 0}
+    rows = keep.merged(old, [{"id": first.id, "ends": "lab", "said": "disk"}, ran], "new", "2026-11-18")
+    assert [(row["id"], row["commit"]) for row in rows] == [(first.id, "old"), (second.id, "new")]
+    assert rows[1].keys() == keep.read(remedies.SCORED)[0].keys()
+    assert rows[1]["works"] is True
+    told = next(one for one in BREAKS if one.told)
+    assert keep.kept(told, {**ran, "id": told.id}, "new", "")["works"] is None
 
 
 def test_every_remedy_was_carried_out_or_says_why_not():

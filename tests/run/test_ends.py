@@ -344,3 +344,14 @@ def test_plot_says_beforehand_what_it_cannot_do(tmp_path):
     assert run("true", options=("--plot", str(tmp_path / "x.jpg"))).returncode == 2
     assert run("true", options=("--plot", "/no/such/folder/x.svg")).returncode == 2
     assert run("true", options=("--record", "/no/such/folder/x")).returncode == 2
+
+
+@pytest.mark.skipif(os.path.exists("/proc/driver/nvidia"), reason="a GPU may be here")
+def test_a_short_program_that_asked_for_a_gpu(tmp_path):
+    """However few looks it lasted: a module that is imported at once stands in for a framework."""
+    (tmp_path / "jax.py").write_text("def devices(kind): return []\n")
+    (tmp_path / "train.py").write_text("import jax\nprint(jax.devices('gpu'))\n")
+    done = run(sys.executable, "train.py", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "succeeded on the CPU (train.py, line 2 asks for a GPU)" in " ".join(done.stderr.decode().split())
+    assert not run(sys.executable, "train.py", options=("--quiet",), cwd=tmp_path).stderr

@@ -75,3 +75,29 @@ def test_a_broken_machine_names_its_cause():
 )
 def test_nothing_is_said_of_other_programs(changes):
     assert not stayed_away(facts_of(**changes))
+
+
+NO_GPU = {"devices.devices": {"known": []}, "devices.pci": {"known": []}, "driver.module_version": {"absent": "/proc"}}
+UNSEEN = {"run.touched_gpu": {"unknown": "too short"}, "run.frameworks": {"unknown": "too short"}}
+ASKED = {"run.wanted_gpu": {"known": "train.py, line 5"}}
+
+
+def test_a_program_too_short_to_be_looked_at():
+    """Where no GPU is, none was open; and what its own text imports, it used."""
+    facts = facts_of(**NO_GPU, **UNSEEN, **ASKED, **{"run.imports": {"known": ["onnxruntime"]}})
+    assert stayed_away(facts)
+    assert silence(facts).headline == (
+        "python succeeded on the CPU (train.py, line 5 asks for a GPU): this machine has no NVIDIA GPU"
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {**NO_GPU, **UNSEEN, **ASKED, "run.imports": {"known": []}},  # it may have used nothing
+        {**UNSEEN, **ASKED, "run.imports": {"known": ["torch"]}},  # with a GPU here it may have used it
+        {**NO_GPU, **UNSEEN, "run.imports": {"known": ["torch"]}},  # it did not ask
+    ],
+)
+def test_a_short_program_of_which_less_is_known(changes):
+    assert not stayed_away(facts_of(**changes))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.run.target import script_folder, wanted_gpu
+from gpuwhy.run.target import imported, script_folder, wanted_gpu
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,17 @@ def test_the_text_asks(tmp_path: Path, text: str, line: int) -> None:
 def test_a_text_on_the_command_line() -> None:
     assert wanted_gpu(["python3", "-c", "import torch; torch.cuda.init()"]) == "its text, line 1"
     assert wanted_gpu(["ls", "-c"]) == ""
+
+
+def test_what_the_text_imports(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import onnxruntime as o\nfrom torch.cuda import amp\n    import jax\n# import cupy\nimport torchx\n"
+    )
+    assert imported(["python", str(script)]) == ("onnxruntime", "torch")
+    assert imported(["python3", "-c", "import os; import jax; jax.devices('gpu')"]) == ("jax",)
+    assert imported(["python", "-c", "import numpy as np, onnxruntime as o, torch.cuda"]) == ("onnxruntime", "torch")
+    assert imported(["ls"]) == ()
 
 
 def test_the_first_folder(tmp_path: Path) -> None:

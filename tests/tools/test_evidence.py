@@ -7,14 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.repair.breaks import BASES as BROKEN
 from tools import empty_cuda
-from tools.evidence_docs import PAGES, ROOT, filled
+from tools.evidence_docs import BASES, PAGES, ROOT, filled
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_docs_have_the_tables_of_today(page: str) -> None:
     text = (ROOT / page).read_text()
     assert filled(text) == text
+
+
+def test_every_environment_that_is_broken_has_its_row() -> None:
+    assert BASES.keys() == BROKEN.keys()
 
 
 def test_nvidias_wheels_are_left_out() -> None:

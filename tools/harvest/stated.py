@@ -61,6 +61,8 @@ PROJECTS = (
     "scipy",
     "numba-cuda",
 )
+NOTHING = ("keras-cv",)
+"""Projects that state nothing of OTHERS."""
 OTHERS = re.compile(
     r"jax|jaxlib|jax-cuda\d+-(plugin|pjrt)|flax|optax|chex|tensorflow(-\w+)*|tf-keras|keras|tensorboard|torch|torchvision"
     r"|torchaudio|torchtext|torchdata|torchao|tensordict|triton|pytorch-triton|xformers|vllm|flash-attn|numpy|scipy|protobuf"
@@ -77,9 +79,12 @@ def main() -> int:
     found = {}
     for project in PROJECTS:
         rows = _project(web, index, project)
+        print(project, len(rows), file=sys.stderr, flush=True)
+        if bool(rows) == (project in NOTHING):
+            print(f"{project}: {len(rows)} rows: the index did not answer, or NOTHING is wrong", file=sys.stderr)
+            return 1
         if rows:
             found[project] = rows
-        print(project, len(rows), file=sys.stderr, flush=True)
     text = ",\n".join(f"{json.dumps(name)}:{json.dumps(rows, separators=(',', ':'))}" for name, rows in found.items())
     OUT.write_text(f'{{"schema":"gpuwhy.knowledge.stated/1","packages":{{\n{text}\n}}}}\n')
     return 0

@@ -116,7 +116,7 @@ def _tell(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
     """Explain a failure, or a success that stayed away from the GPU; write the files that were asked for."""
     for text in ended.trouble:
         say(f"gpuwhy: {text}")
-    worth = not ended.pipe_closed if ended.failed else not options.quiet and _had_framework(ended)
+    worth = not ended.pipe_closed if ended.failed else not options.quiet and _had_framework(argv, ended)
     files = (options.record, options.plot, options.json.rstrip("-"))
     if not (worth or any(files) or forms.asked(options)):
         return
@@ -136,10 +136,13 @@ def _tell(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
             say(f"gpuwhy: {error}")
 
 
-def _had_framework(ended: Ended) -> bool:
-    """Whether a framework was seen and no GPU: the one success that we look into."""
+def _had_framework(argv: list[str], ended: Ended) -> bool:
+    """Whether a framework was seen, or stands in the program's text, and no GPU: the one success that we look into."""
+    from gpuwhy.run.target import imported, wanted_gpu
+
     seen = ended.samples.seen.values()
-    return any(one.get("libraries") for one in seen) and not any(one.get("touched") for one in seen)
+    used = any(one.get("libraries") for one in seen) or (wanted_gpu(argv) and imported(argv))
+    return bool(used) and not any(one.get("touched") for one in seen)
 
 
 def _print(options: argparse.Namespace, after: Aftermath) -> None:

@@ -134,9 +134,12 @@ _WHOLE: dict[str, dict[Family, str]] = {
 }  # fmt: skip
 
 
-def family_of(distribution: str) -> Family | None:
-    """The family of a distribution by its own name ("Rocky Linux 9.4"); None for one that is not known."""
-    return next((name for name, words in _FAMILIES if re.search(words, distribution, re.IGNORECASE)), None)
+def family_of(distribution: str, like: str = "") -> Family | None:
+    """The family of a distribution by its own name ("Rocky Linux 9.4"), else by what it says it is like, the nearest
+    first ("rhel centos fedora"); None for one that is not known."""
+    told = (distribution, *like.split())
+    found = (name for one in told for name, words in _FAMILIES if re.search(words, one, re.IGNORECASE))
+    return next(found, None)
 
 
 def put(command: str, family: Family) -> str | None:

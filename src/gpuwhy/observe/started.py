@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from gpuwhy.knowledge.distributions import family_of
 from gpuwhy.model.fact import Fact, Known, Source, value_or
 from gpuwhy.model.facts import DeviceNode, DriverLibrary, Facts, Injected, Rule, Visibility
 from gpuwhy.observe.as_if import Copies, Elsewhere, ahead, as_if, brought, like
@@ -116,5 +117,6 @@ def _beside(facts: Facts, own: Copies, host: DriverLibrary, comes: bool) -> Copi
 
 
 def _red_hat(facts: Facts) -> bool:
-    name = value_or(facts.surroundings.distribution, "").lower()
-    return any(word in name for word in ("red hat", "rocky", "alma", "centos", "fedora", "suse"))
+    around = facts.surroundings
+    family = family_of(value_or(around.distribution, ""), value_or(around.resembles, ""))
+    return family in ("rhel", "fedora", "suse")

@@ -105,6 +105,19 @@ def _named(lines: tuple[str, ...], path: str) -> Fact[str]:
     return known(name[:200], "file", path) if name else Unknown(f"{path}: names no distribution")
 
 
+def resembles(scene: Scene) -> Fact[str]:
+    """What a distribution says it is like, by its os-release file."""
+    for path in _OS_RELEASE:
+        found = scene.host.lines(path, "ID_LIKE=")
+        if isinstance(found, Known):
+            said = next((line.partition("=")[2] for line in found.value if line.startswith("ID_LIKE=")), "")
+            words = " ".join(re.findall(r"[\w.-]+", said))[:200]
+            return known(words, "file", path) if words else absent("file", path, "no ID_LIKE")
+        if isinstance(found, Unknown):
+            return found
+    return absent("file", _OS_RELEASE[0])
+
+
 def libc(scene: Scene) -> Fact[str]:
     """The C library and its version: from the file's name (glibc before 2.34), else from its banner."""
     for folder in _LIBC_FOLDERS:
@@ -208,6 +221,7 @@ def _number(text: str, path: str) -> Fact[float]:
 LOOKS: tuple[Look, ...] = (
     Look("surroundings", "system", system, serves=("plan", "devices")),
     Look("surroundings", "distribution", distribution),
+    Look("surroundings", "resembles", resembles),
     Look("surroundings", "kernel", kernel),
     Look("surroundings", "machine", machine),
     Look("surroundings", "libc", libc, serves=("plan",)),

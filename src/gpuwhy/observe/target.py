@@ -15,6 +15,7 @@ from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, know
 from gpuwhy.model.facts import BARRED, Interpreter
 from gpuwhy.model.version import major_minor
 from gpuwhy.observe.activation import activation, sourced
+from gpuwhy.observe.conda import packages as conda_packages
 from gpuwhy.observe.contradictions import contradictions
 from gpuwhy.observe.distributions import distributions
 from gpuwhy.observe.frameworks import frameworks
@@ -367,6 +368,7 @@ LOOKS: tuple[Look, ...] = (
     Look("target", "sourced", sourced, 25.0),
     Look("target", "site_packages", site_packages, serves=("plan",)),
     Look("target", "distributions", distributions, serves=("plan",)),
+    Look("target", "conda", conda_packages),
     Look("target", "frameworks", frameworks),
     Look("target", "conflicts", conflicts, 60.0),
     Look("target", "damage", damage, 600.0),

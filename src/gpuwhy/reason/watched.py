@@ -190,16 +190,27 @@ def stayed_away(facts: Facts, symptoms: Sequence[Symptom] = ()) -> bool:
 
     A GPU that only installed packages hint at does not count: the usual wheels bring CUDA to every laptop.
     """
-    touched = facts.run.touched_gpu
-    if facts.run.failed or not isinstance(touched, Known) or touched.value:
+    if facts.run.failed or _may_have_touched(facts):
         return False
-    if isinstance(facts.run.wanted_gpu, Known) and value_or(facts.run.frameworks, ()):
+    if isinstance(facts.run.wanted_gpu, Known) and _used_a_framework(facts, symptoms):
         return True
     if not gpu_builds(facts, symptoms) and not any(map(_says_cpu_build, symptoms)):
         return False
     injected = facts.surroundings.injected
     promised = isinstance(injected, Known) and injected.value.requested not in ("", "void", "none")
     return promised or isinstance(gpu_present(facts), Known) or isinstance(facts.driver.module_version, Known)
+
+
+def _may_have_touched(facts: Facts) -> bool:
+    """Whether it had a GPU open, or nobody looked in time, as with a short program; where no GPU is, none was."""
+    touched = facts.run.touched_gpu
+    return touched.value if isinstance(touched, Known) else not isinstance(gpu_present(facts), Absent)
+
+
+def _used_a_framework(facts: Facts, symptoms: Sequence[Symptom]) -> bool:
+    """Seen in its processes, imported by its own text, or heard."""
+    run = facts.run
+    return bool(value_or(run.frameworks, ()) or value_or(run.imports, ()) or any(map(_falls_back, symptoms)))
 
 
 def told_of_silence(by_facts: Report, by_text: Report, facts: Facts) -> Report:

@@ -11,7 +11,7 @@ from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known
 from gpuwhy.model.facts import GpuUse, HostMoment, HostUse, Moment, Run
 from gpuwhy.run.child import Ended
 from gpuwhy.run.sampler import Samples, thinned
-from gpuwhy.run.target import wanted_gpu
+from gpuwhy.run.target import imported, wanted_gpu
 
 POINTS = 160
 SMALL, SOON = 40 << 20, 0.3
@@ -40,6 +40,7 @@ def observed(argv: Sequence[str], ended: Ended, first_rank: Fact[str]) -> Run:
         frameworks=_frameworks(ended),
         touched_gpu=_touched(ended),
         wanted_gpu=_wanted(argv),
+        imports=known(imported(argv), "command", "command line"),
         first_rank=first_rank,
     )
 

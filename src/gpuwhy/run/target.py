@@ -73,17 +73,32 @@ _ASKS = re.compile(
 _TEXT = 1 << 20
 
 
+_IMPORTS = re.compile(r"(?:^|; ?)(?:from (\w+)|import ([\w., ]+))", re.MULTILINE)
+_FRAMEWORKS = frozenset("torch tensorflow keras jax onnxruntime cupy numba paddle mxnet ctranslate2".split())  # noqa: SIM905
+
+
 def wanted_gpu(argv: Sequence[str]) -> str:
     """Where a Python program's own text asks for a GPU: "train.py, line 3"; "" where it does not, or is not here."""
-    if "-c" in argv[:-1] and os.path.basename(argv[0]).startswith("python"):
-        text, name = argv[argv.index("-c") + 1], "its text"
-    else:
-        name = next((word for word in argv[1:] if word.endswith(".py") and os.path.isfile(word)), "")
-        text = _text(name) if name else ""
+    name, text = _own_text(argv)
     for number, line in enumerate(text.splitlines(), 1):
         if _ASKS.search(line.partition("#")[0]):
-            return f"{os.path.basename(name)}, line {number}"
+            return f"{name}, line {number}"
     return ""
+
+
+def imported(argv: Sequence[str]) -> tuple[str, ...]:
+    """The frameworks that a Python program's own text imports at its margin, so that it cannot end well without."""
+    found = _IMPORTS.findall(_own_text(argv)[1])
+    names = {re.split(r"[. ]", name.strip())[0] for one, several in found for name in (one, *several.split(","))}
+    return tuple(sorted(names & _FRAMEWORKS))
+
+
+def _own_text(argv: Sequence[str]) -> tuple[str, str]:
+    """The name and the text of the Python program in a command."""
+    if "-c" in argv[:-1] and os.path.basename(argv[0]).startswith("python"):
+        return "its text", argv[argv.index("-c") + 1]
+    path = next((word for word in argv[1:] if word.endswith(".py") and os.path.isfile(word)), "")
+    return os.path.basename(path), _text(path) if path else ""
 
 
 def _text(path: str) -> str:

@@ -69,7 +69,8 @@ def place_of(facts: Facts | None, reading: Reading | None = None) -> Place:
         return Place(told, container=inside)
     here = isinstance(facts.surroundings.container, Known)
     none = isinstance(gpu_present(facts), Absent) and not here
-    family = family_of(value_or(facts.surroundings.distribution, ""))
+    around = facts.surroundings
+    family = family_of(value_or(around.distribution, ""), value_or(around.resembles, ""))
     if reading is None:
         return Place(own, family, none, here, inner=family)
     started = _place_told(told, inside, reading)  # who starts containers and installs packages, the text tells

@@ -9,6 +9,7 @@ from typing import Literal
 
 from msgspec import structs
 
+from gpuwhy.causes.shared.conda import by_conda
 from gpuwhy.causes.shared.windows import UV, active, on_windows
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Known, value_or
@@ -43,6 +44,10 @@ def change(
     until: str = "",
 ) -> Fix:
     """A fix that removes and installs in the target: as a command, and as what `gpuwhy fix` carries out."""
+    python = value_or(facts.target.interpreter, None)
+    owned = by_conda(facts, wanted, again, word(python.prefix)) if python and not removing else ""
+    if owned:
+        return Fix(f"{text}, by conda, which installed it", owned, check=check, role=role)
     command = install(facts, *wanted, because_of=because_of, again=again, upgrade=upgrade, until=until)
     if removing:
         command = f"{uninstall(facts, *removing)}\n{command}"

@@ -31,6 +31,7 @@ class Opens(NamedTuple):
     cuda: str
     cudnn: str
     source: Source
+    cudnn_source: Source
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
@@ -83,17 +84,50 @@ def _may_be_brought(scope: Scope) -> bool:
     return by_apt or by_hand or by_torch or by_conda or stage.includes_unknown
 
 
+_EXACT = re.compile(r"(?:={2,3}|~=)\s*(\d+)")
+
+
 def _other_wheels(scope: Scope) -> Iterator[Mistake]:
-    """onnxruntime-gpu beside NVIDIA's wheels of another major."""
-    pin = scope.names.get("onnxruntime-gpu")
-    opens = _opens(scope, pin) if pin else None
-    wheels = [(p, found) for p in scope.pins if (found := library_wheel(p.name)) and p.origin == "pip"]
-    lent = [(p, major) for p, (family, major) in wheels if family in ("nvidia-cublas", "nvidia-cudnn")]
-    if pin and opens and lent and all(str(major) != opens.cuda for _, major in lent):
-        beside, major = lent[0]
-        said = f"{pin.name} {pin.version}".strip()
-        text = f"{said} opens CUDA {opens.cuda}; {beside.name} (line {beside.place.line}) is for CUDA {major}"
-        yield RULE.mistake(pin.place, text, opens.source, _fix(pin, str(major)), "error" if pin.version else "warning")
+    """ONNX Runtime or CTranslate2 beside NVIDIA's wheels of another CUDA, or of another cuDNN, major."""
+    for pin in scope.pins:
+        opens = _opens(scope, pin)
+        lent = [wheel for wheel in _lent(scope) if together(pin, wheel.pin)]
+        wrong = _unfit(opens, lent) if opens else None
+        if opens and wrong:
+            said = f"{pin.name} {pin.version}".strip()
+            place = f"{wrong.pin.name} (line {wrong.pin.place.line})"
+            text = f"{said} opens CUDA {opens.cuda}; {place} is for CUDA {wrong.cuda}"
+            fix, known = _fix(pin, wrong.cuda), opens.source
+            if wrong.cuda == opens.cuda:
+                known = opens.cudnn_source
+                text = f"{said} opens cuDNN {opens.cudnn}; {place} brings cuDNN {wrong.cudnn}"
+                fix = f'write "{wrong.pin.name}=={opens.cudnn}.*", or another release of {pin.name}'
+            yield RULE.mistake(pin.place, text, known, fix, "error" if pin.version else "warning")
+            return
+
+
+class Lent(NamedTuple):
+    """A wheel of cuBLAS or cuDNN: the CUDA that it is for, and the cuDNN that is asked for exactly ("" otherwise)."""
+
+    pin: Pin
+    cuda: str
+    cudnn: str
+
+
+def _lent(scope: Scope) -> Iterator[Lent]:
+    for pin in scope.pins:
+        family, major = library_wheel(pin.name) or ("", 0)
+        if pin.origin == "pip" and family in ("nvidia-cublas", "nvidia-cudnn"):
+            exact = _EXACT.match(pin.specifier) if family == "nvidia-cudnn" else None
+            yield Lent(pin, str(major), exact[1] if exact else "")
+
+
+def _unfit(opens: Opens, lent: list[Lent]) -> Lent | None:
+    """The first wheel, where none of them is for the CUDA that is opened; else a cuDNN of another major."""
+    mine = [wheel for wheel in lent if wheel.cuda == opens.cuda]
+    if not mine:
+        return lent[0] if lent else None
+    return next((wheel for wheel in mine if opens.cudnn and wheel.cudnn not in ("", opens.cudnn)), None)
 
 
 def _mistake(scope: Scope, pin: Pin, lender: Pin | None) -> Mistake | None:
@@ -146,11 +180,13 @@ def _opens(scope: Scope, pin: Pin) -> Opens | None:
 def _onnxruntime(row: Release | None) -> Opens | None:
     if row is None or not isinstance(row.cuda, str) or not isinstance(row.cudnn, str):
         return None
-    return Opens(str(numbers(row.cuda)[0]), str(numbers(row.cudnn)[0]), evidence_of(row, "cuda"))
+    return Opens(
+        str(numbers(row.cuda)[0]), str(numbers(row.cudnn)[0]), evidence_of(row, "cuda"), evidence_of(row, "cudnn")
+    )
 
 
 def _borrower(found: borrowers.Borrowed) -> Opens:
-    return Opens(found.cuda, found.cudnn, found.source)
+    return Opens(found.cuda, found.cudnn, found.source, found.source)
 
 
 def _ceiling(pin: Pin) -> str:

@@ -35,6 +35,21 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _floored(scope)
     yield from _without_keras_2(scope)
     yield from _old_keras(scope)
+    yield from _rival_plugins(scope)
+
+
+def _rival_plugins(scope: Scope) -> Iterator[Mistake]:
+    """JAX's plugins for two CUDA majors in one environment."""
+    found = [pin for pin in scope.pins if pin.origin == "pip" and re.fullmatch(r"jax-cuda\d+-plugin", pin.name)]
+    for pin, other in itertools.combinations(found, 2):
+        if pin.name != other.name and together(pin, other):
+            text = f"{pin.name} (line {pin.place.line}) and {other.name} are both installed"
+            fix = f"keep the one for the CUDA that the driver runs: {pin.name}, or {other.name}"
+            yield RULE.mistake(other.place, f"{text}, {known_pairs.RIVAL_PLUGINS}", _RIVALS, fix)
+            return
+
+
+_RIVALS = tables.source("installed and started, Linux x86_64", known_pairs.RIVALS_TRIED)
 
 
 def _old_keras(scope: Scope) -> Iterator[Mistake]:

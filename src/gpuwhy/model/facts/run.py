@@ -94,6 +94,7 @@ class Run(Record, frozen=True):
     frameworks: Fact[tuple[str, ...]] = NOT_OBSERVED  # seen mapped in its processes: torch, tensorflow, jax …
     touched_gpu: Fact[bool] = NOT_OBSERVED  # whether a process of it was seen with a GPU open
     wanted_gpu: Fact[str] = NOT_OBSERVED  # where the program's own text asks for a GPU: "train.py, line 3"
+    imports: Fact[tuple[str, ...]] = NOT_OBSERVED  # frameworks that its own text imports, seen mapped or not
     first_rank: Fact[str] = NOT_OBSERVED  # the rank that failed first, as the launcher's output tells
     pids: Fact[tuple[int, ...]] = NOT_OBSERVED  # its processes by the kernel's numbers, which the kernel log uses
     limits: Fact[tuple[Limit, ...]] = NOT_OBSERVED  # the tightest among its processes

@@ -67,6 +67,7 @@ class Surroundings(Record, frozen=True):
 
     system: Fact[str] = NOT_OBSERVED  # linux, windows, darwin
     distribution: Fact[str] = NOT_OBSERVED  # Ubuntu 24.04.3 LTS
+    resembles: Fact[str] = NOT_OBSERVED  # what it is made of, the nearest first: "ubuntu debian"
     kernel: Fact[str] = NOT_OBSERVED
     machine: Fact[str] = NOT_OBSERVED  # x86_64
     libc: Fact[str] = NOT_OBSERVED  # "glibc 2.39" | "musl"

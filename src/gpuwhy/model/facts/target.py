@@ -237,6 +237,7 @@ class Target(Record, frozen=True):
     sourced: Fact[tuple[Sourced, ...]] = NOT_OBSERVED  # what goes wrong where a shell runs it
     site_packages: Fact[tuple[str, ...]] = NOT_OBSERVED
     distributions: Fact[tuple[Distribution, ...]] = NOT_OBSERVED
+    conda: Fact[dict[str, str]] = NOT_OBSERVED  # what conda itself installed, and its version; Absent elsewhere
     frameworks: Fact[tuple[Framework, ...]] = NOT_OBSERVED
     conflicts: Fact[tuple[Conflict, ...]] = NOT_OBSERVED
     damage: Fact[tuple[Damage, ...]] = NOT_OBSERVED

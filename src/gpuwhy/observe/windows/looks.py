@@ -10,7 +10,7 @@ from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.windows import driver, environment, frameworks, libraries, surroundings, target, toolkits
 
 _NOT_ON_WINDOWS = (
-    ("surroundings", "libc cgroup_devices container injected wsl wsl_device shm uptime booted"),
+    ("surroundings", "resembles libc cgroup_devices container injected wsl wsl_device shm uptime booted"),
     ("surroundings", "open_files_limit locked_memory_limit address_space_limit"),
     ("driver", "module_flavour modules module_on_disk nouveau secure_boot dkms packages compat_packages nodes"),
     ("driver", "modprobe persistenced fabricmanager"),
