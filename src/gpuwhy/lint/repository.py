@@ -104,13 +104,19 @@ class Repository:
         for folder in self._above:
             text = self._read(posixpath.join(folder, ".gitignore")) or ""
             patterns = [line.strip().strip("/") for line in text.splitlines() if line.strip() and line[0] not in "#!"]
-            parts = {path, *path.split("/")}
+            parts = {path, *path.split("/"), *self._from(folder, path)}
             if any(fnmatch(part, pattern) for pattern in patterns for part in parts):
                 return True
             modules = self._read(posixpath.join(folder, ".gitmodules")) or ""
             if any(part in modules for part in path.split("/")[:-1]):
                 return True
         return False
+
+    def _from(self, folder: str, path: str) -> tuple[str, ...]:
+        """A path of a file's own folder as a folder above names it: docker/setup.sh."""
+        own = posixpath.dirname(self.path)
+        below = own == folder or own.startswith(f"{folder}/") or not folder
+        return (posixpath.relpath(posixpath.join(own, path), folder or "."),) if below else ()
 
     def makes(self, path: str) -> bool:
         """Whether a page, a script or a workflow makes a file of that name, or fetches it."""
