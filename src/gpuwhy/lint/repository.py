@@ -192,14 +192,20 @@ class Repository:
             self._shared[key] = tuple(found)
         return self._shared[key]
 
+    def tells_torch_index(self, version: str) -> bool:
+        """Whether a file of the repository sets PyTorch's index for all, or names it with this file or that release."""
+        own = posixpath.basename(self.path)
+        texts = (self._read(path) or "" for path in self._telling)
+        return any(own in text or version in text or _SETS_INDEX.search(text) for text in texts)
+
     @cached_property
-    def tells_torch_index(self) -> bool:
-        """Whether a page, a script, a Dockerfile or a workflow of the repository installs from PyTorch's index."""
+    def _telling(self) -> tuple[str, ...]:
+        """The pages, scripts, Dockerfiles and workflows that install from PyTorch's index."""
         key = ("torch", *self._paths[:1])
         if key not in self._shared:
             texts = self._texts(lambda one: _is_told(one) and not one.endswith((".py", ".txt")))
             self._shared[key] = tuple(path for path, text in texts if _OF_TORCH.search(text))
-        return bool(self._shared[key])
+        return self._shared[key]
 
     def says(self, words: re.Pattern[str]) -> bool:
         """Whether a page, a script or a Dockerfile of the folders above a file says something."""
@@ -285,6 +291,9 @@ class Repository:
         return False
 
 
+_SETS_INDEX = re.compile(
+    r"(UV|PIP)_\w*(INDEX|LINKS)|pip config|^\s*(extra-)?index-url\s*=|torch-backend|TORCH_BACKEND", re.M
+)
 _OF_TORCH = re.compile(r"download\.pytorch\.org/whl|torch-backend")
 _INSTALLS = re.compile(
     r"pip[\d.]* install[^\n;&]*\s(-e\s+)?(\.{1,2}|\.?/?[\w-]+/?)\s*($|[;&\n])|setup\.py (install|develop)", re.M
