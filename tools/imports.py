@@ -151,7 +151,7 @@ def newest_patches(framework: str) -> list[Release]:
         "jax": ["jaxlib"],
         "cupy": [n for n in projects() if n.startswith("cupy-cuda")],
         "tensorflow": ["tensorflow", "tensorflow-gpu"],
-        "onnxruntime": ["onnxruntime-gpu"],
+        "onnxruntime": ["onnxruntime", "onnxruntime-gpu"],
     }
     best: dict[str, Release] = {}
     for name in names.get(framework, [framework]):

@@ -314,3 +314,9 @@ def test_gitlab_report_has_what_gitlab_asks_for(tmp_path):
     assert len({issue["fingerprint"] for issue in issues}) == len(issues)
     assert all({"description", "check_name", "fingerprint", "severity", "location"} <= issue.keys() for issue in issues)
     assert all(issue["location"]["lines"]["begin"] >= 1 for issue in issues)
+
+
+def test_severity_and_rule_stay_apart_where_the_line_is_long(tmp_path):
+    name = f"{'long' * 17}-requirements.txt"
+    (tmp_path / name).write_text("torch==2.5.1\ntorchvision==0.19.0\n")
+    assert b" error pair-mismatch:" in gpuwhy(tmp_path, name).stdout.replace(b"\n    ", b" ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuwhy.cli.lint import _worth_opening
+from gpuwhy.lint import kinds
 
 from .support import check, found
 
@@ -22,6 +23,16 @@ LATER = (
 )
 H5PY = "FROM {}\nRUN pip install keras==2.3.1 h5py\n"
 TOOLKIT = "#!/bin/bash\nconda env create -f env.yml\nconda install pytorch torchvision -c pytorch\n"
+COMPOSE = "services:\n  a:\n    image: tensorflow/tensorflow:2.15.0-gpu\n    environment:\n    - {}=local:redis:6379\n"
+CHANNEL = "conda install -y pytorch torchvision {} -c pytorch\npython train.py --gpus 1\n"
+COPIED = "FROM python:3.10\nCOPY setup.sh /tmp/\nRUN pip install torch\n"
+BARE = "FROM nvidia/cuda:12.1.0-base-ubuntu22.04\nRUN apt-get update && apt-get install -y tshark{}\nRUN pip install torch\n"
+LISTED = "FROM {}\nRUN pip install torch sklearn\n"
+MADE = "#!/bin/bash\nconda create -n a python=3.10 -y\nconda install pytorch=2.4.1 torchvision pytorch-cuda=11.8 -c pytorch -c nvidia\npip install {}\n"
+OLD_APT = "#!/bin/bash\n# {}\nsudo apt-get install -y python-numpy\npip install torch\n"
+ASKED = "botocore=={}\ns3transfer==0.4.2\ntensorflow-io==0.20.0\ntensorflow-text==2.5.0\n"
+JAX11 = "FROM {}\nRUN pip install 'jax[cuda11_pip]'\n"
+CI = "language: python\nmatrix:\n  include:\n  - name: a\n    {}: 3.6\n"
 ARMS = "uv venv --python 3.9\nuv pip install torch==2.5.1 torchvision==0.20.1\nif [ -f a ]; then\n  uv pip install {} opencv-python==4.8.1.78\nfi\n"
 
 
@@ -32,6 +43,16 @@ def fires(rule, files, beside=None):
 @pytest.mark.parametrize(
     "rule, said, unsaid",
     [
+        ("wrong-variable", {"a.yml": COMPOSE.format("TF_CPP_MIN_LOG_LEVE")}, {"a.yml": COMPOSE.format("REDIS_HOSTS")}),
+        ("no-program", {"Dockerfile": BARE.format("")}, {"Dockerfile": BARE.format(" python3-pip")}),
+        ("wrong-name", {"Dockerfile": LISTED.format("python:3.8")}, {"Dockerfile": LISTED.format("python:3.6")}),
+        ("wrong-name", {"requirements.txt": "pytorch\n"}, {"conda_requirements.txt": "pytorch\n"}),
+        ("same-files", {"a.sh": MADE.format("torch==2.1.0")}, {"a.sh": MADE.format("'torch>=2.0.0'")}),
+        ("same-files", {"a.sh": MADE.format("-U 'torch>=2.0.0'")}, {"a.sh": MADE.format("torch")}),
+        ("conda-pip-mix", {"a.sh": MADE.format("torch==2.1.0")}, {"a.sh": MADE.format("'torch>=2.0.0'")}),
+        ("apt-gone", {"a.sh": OLD_APT.format("for a server")}, {"a.sh": OLD_APT.format("for Raspbian")}),
+        ("no-such-extra", {"Dockerfile": JAX11.format("python:3.10")}, {"Dockerfile": JAX11.format("python:3.8")}),
+        ("cpu-wheel", {"gpu.sh": CHANNEL.format("")}, {"gpu.sh": CHANNEL.format("cuda90")}),
         ("old-pip-option", {"a.sh": CONDA.format("3.10")}, {"a.sh": CONDA.format("3.6.9")}),
         ("no-such-extra", {"environment.yml": EXTRA.format("3.10")}, {"environment.yml": EXTRA.format("3.9")}),
         ("base-image", {"Dockerfile": CUDNN.format("")}, {"Dockerfile": CUDNN.format("'jax[cuda12]'")}),
@@ -51,6 +72,10 @@ def test_the_file_itself_settles_it(rule, said, unsaid):
     [
         ("python-unnamed", {"requirements-ci.txt": "torch==2.0.1\n"}, {".github/workflows/ci.yml": SETUP.format("other.txt")},
          {".github/workflows/ci.yml": SETUP.format("requirements-ci.txt")}),
+        ("python-unnamed", {"ci/a.sh": "pip install tensorflow==1.14\n"}, {".travis.yml": CI.format("name")},
+         {".travis.yml": CI.format("python")}),
+        ("copy-missing", {"docker/Dockerfile": COPIED}, {".gitignore": "docker/other.sh\n", "README.md": "", "a.py": "import torch\n"},
+         {".gitignore": "docker/setup.sh\n", "README.md": "", "a.py": "import torch\n"}),
         ("cpu-wheel", {"requirements.txt": ORT}, {"a.py": "import onnxruntime as ort\n"}, {"a.py": "import torch\n"}),
         ("no-cuda-extra", {"environment.yml": JAX}, {"a.py": "from jax import numpy\n"}, {"a.py": "import torch\n"}),
         ("torch-at-build", {"requirements.txt": TINY}, {"make_env.sh": "uv pip install -r requirements.txt\n"},
@@ -168,3 +193,23 @@ def test_what_a_run_wrote_down_is_not_looked_for(tmp_path):
 def test_a_package_that_goes_on_under_another_name():
     mistakes = check({"requirements.txt": "torch\nfaiss==1.7.3\n"}).mistakes
     assert any("faiss-cpu" in one.fix for one in mistakes if one.rule == "no-such-release")
+
+
+def test_a_release_that_was_not_harvested_is_compared_by_its_number():
+    held, unmet = ({"requirements.txt": ASKED.format(one)} for one in ("1.20.112", "1.10.84"))
+    asked = [m.text for m in check(held).mistakes if "s3transfer" in m.text]
+    assert asked == []
+    assert any("s3transfer 0.4.2 asks for botocore" in m.text for m in check(unmet).mistakes)
+
+
+def test_an_empty_dockerfile_that_a_folder_holds_is_left_out():
+    assert not kinds.speaks_of_packages("dockerfile", "\n")
+    assert kinds.speaks_of_packages("dockerfile", "RUN a\n")
+
+
+def test_an_extra_that_is_not_there_opens_no_library_of_the_system():
+    text = "FROM nvidia/cuda:11.8.0-devel-ubuntu20.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip install 'jax[{}]'\n"
+    assert fires("base-image", {"Dockerfile": text.format("cuda11_local")})
+    gone = {"Dockerfile": text.format("cuda11_cudnn82")}
+    assert fires("no-such-extra", gone)
+    assert not fires("base-image", gone)

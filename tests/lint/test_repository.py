@@ -119,6 +119,26 @@ def test_a_repository_is_what_lies_below_its_git_folder(tmp_path, monkeypatch):
     assert set(Listing(["b/requirements.txt"])("b/requirements.txt")) == {"../README.md", "b/requirements.txt"}
 
 
+def test_a_project_without_its_history_begins_at_its_licence(tmp_path, monkeypatch):
+    for name in ("LICENSE", "environment.yml", "docker/README.md", "docker/Dockerfile"):
+        (tmp_path / "r" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "r" / name).write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert "r/environment.yml" in Listing(["r/docker/Dockerfile"])("r/docker/Dockerfile")
+
+
+def test_an_index_that_another_file_names_for_another_release_is_none_for_this_one():
+    files = {"requirements-gpu.txt": "torch==2.2.0+cu118\n"}
+    told = "pip install torch{} --index-url https://download.pytorch.org/whl/cu118\npip install -r {}\n"
+    for version, name, said in (
+        ("", "requirements.txt", True),
+        ("==2.2.0", "requirements.txt", False),
+        ("", "requirements-gpu.txt", False),
+    ):
+        result = check(files, beside={"scripts/gpu.sh": told.format(version, name)})
+        assert ("local-version" in [one.rule for one in result.mistakes]) is said, (version, name)
+
+
 _OLD = "torch==1.9.0\nmatplotlib==3.2.2\nnumpy>=1.14\n"
 _IN_IMAGE = (
     "FROM pytorch/pytorch:1.9.0-cuda11.1-cudnn8-runtime\nCOPY requirements.txt .\nRUN pip install -r requirements.txt\n"

@@ -49,6 +49,7 @@ BAD = [
     ("lost-argument", "Dockerfile", "ARG V=1\nFROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN cat > /start.sh <<END\necho $V\nEND\n", 4),
     ("foreign-line", "requirements_gpu.txt", "# This file may be used to create an environment using:\n# $ conda create --name <env> --file <this file>\n# platform: linux-64\nblas=1.0=mkl\ntensorflow=2.10.1=pypi_0\n", 5),
     ("dead-address", "Dockerfile", "FROM nvidia/cuda:11.8.0-devel-ubuntu22.04\nRUN apt-get update && \\\n  add-apt-repository -y ppa:webupd8team/java\n", 3),
+    ("dead-address", "setup.sh", "# cuda\ncurl -L -O https://github.com/conda-forge/miniforge/releases/latest/download/Mambaforge-Linux-x86_64.sh\n", 2),
     ("dead-address", "setup.sh", "#!/bin/bash\n# torch\nwget https://huggingface.co/runwayml/stable-diffusion-v1-5/resolve/main/v1-5-pruned.ckpt\n", 3),
     ("no-such-release", "requirements.txt", "torch==2.9.1\npysimplegui==4.60.5\n", 2),
     ("unstated-limit", "environment.yml", "channels: [pytorch]\ndependencies:\n  - python=3.10\n  - pytorch::pytorch=2.1.2\n  - pip:\n    - diffusers==0.25.0\n    - transformers==4.36.2\n", 6),
@@ -426,6 +427,7 @@ BAD = [
     ("no-such-index", "Dockerfile", f"FROM python:3.12\nRUN pip install torch --index-url {TORCH}/cu122\n", 2),
     ("index-outrun", "Dockerfile", f"FROM python:3.12\nENV PIP_EXTRA_INDEX_URL={TORCH}/cu121\nRUN pip install torch\n", 3),
     ("index-outrun", "requirements.txt", f"--extra-index-url {TORCH}/cu118\ntorch>=2.0\n", 2),
+    ("index-outrun", "requirements.txt", f"-f {TORCH}/cu121/torch_stable.html\n--extra-index-url {TORCH}/cu121\ntorch==2.8.0\n", 3),
     ("old-apt-key", "Dockerfile", "FROM tensorflow/tensorflow:2.8.0-gpu\nRUN apt-get -y update\n", 2),
     ("old-apt-key", "Dockerfile", "FROM pytorch/pytorch:1.9.0-cuda10.2-cudnn7-devel\nRUN apt update && apt install -y git\n", 2),
     ("image-tag", "Dockerfile", "FROM nvidia/cuda:10.2-devel-ubuntu18.04\n", 1),
@@ -638,8 +640,8 @@ SILENT = [
     ("requirements.txt", "torch==2.5.1\nnvidia-cudnn-cu12==9.1.0.70\n"),
     ("constraints.txt", "onnxruntime==1.20.1\nonnxruntime-gpu==1.20.2\n"),  # limits install nothing
     ("Dockerfile", "FROM nvidia/cuda:${V}-base\nRUN pip install tensorflow==2.8.0 numpy==1.23.5\n"),  # only the build knows
-    ("Dockerfile", "FROM nvidia/cuda:11.8.0-base-ubuntu22.04\nRUN apt-get install -y cuda-libraries-11-8 libcudnn8=8.9.7.29-1+cuda11.8\nRUN pip install tensorflow==2.13.1\n"),
-    ("Dockerfile", CUDA12 + "RUN apt-get install -y cuda-nvcc-12-4 && pip install torch==2.5.1 && pip install flash-attn --no-build-isolation\n"),
+    ("Dockerfile", "FROM nvidia/cuda:11.8.0-base-ubuntu22.04\nRUN apt-get install -y python3-pip cuda-libraries-11-8 libcudnn8=8.9.7.29-1+cuda11.8\nRUN pip install tensorflow==2.13.1\n"),
+    ("Dockerfile", CUDA12 + "RUN apt-get install -y python3-pip cuda-nvcc-12-4 && pip install torch==2.5.1 && pip install flash-attn --no-build-isolation\n"),
     ("Dockerfile", "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04 AS b\nENV LD_LIBRARY_PATH=/usr/local/cuda/lib64/stubs\nFROM ubuntu:22.04\n"),
     ("Dockerfile", "FROM python:3.11\nRUN pip install onnxruntime-gpu==1.20.2 torch==2.5.1\n"),
     ("Dockerfile", 'FROM python:3.11\nRUN pip install "onnxruntime-gpu[cuda,cudnn]==1.21.0"\n'),

@@ -1,6 +1,7 @@
 """Sources: releases without a wheel whose setup.py imports what a build of its own does not have.
 
-    nice python -m tools.harvest.sources     # writes knowledge/data/sources.json, for the packages of published.json
+    nice python -m tools.harvest.sources                     # writes knowledge/data/sources.json, for published.json
+    nice python -m tools.harvest.sources --more NAMES.txt    # asks for these packages only, and keeps the others
 
 Read, never run: the imports at the top of setup.py against [build-system] requires of pyproject.toml.
 """
@@ -45,13 +46,16 @@ MODULES = {
 def main() -> int:
     """Each package of the table that has releases of sources alone."""
     web, index = Web(), address()
-    names = [n for n in published.names() if any(not r.newest for r in published.releases(n).values())]
+    more = sys.argv[2:] if "--more" in sys.argv else []
+    wanted = Path(more[0]).read_text().split() if more else published.names()
+    names = [n for n in wanted if any(not r.newest for r in published.releases(n).values())]
     with ThreadPoolExecutor(6) as pool:
         found = {
             name: rows
             for name, rows in zip(names, pool.map(lambda n: _rows(web, index, n), names), strict=True)
             if rows
         }
+    found = dict(sorted({**(json.loads(OUT.read_text())["packages"] if more else {}), **found}.items()))
     body = ",\n".join(f"{json.dumps(n)}:{json.dumps(rows, separators=(',', ':'))}" for n, rows in found.items())
     head = f'"schema":"gpuwhy.knowledge.sources/1","asked":"{datetime.now(timezone.utc):%Y-%m-%d}"'
     OUT.write_text(f'{{{head},"packages":{{\n{body}\n}}}}\n')

@@ -10,6 +10,8 @@ from functools import cached_property
 _CLIMBED, _DEEP = 8, 7
 _FILES, _SEEN = 5_000, 60_000
 _ROOTS = (".git", ".hg", ".svn")
+_TOPS = ("LICENSE", "LICENSE.md", "LICENSE.txt", ".gitignore", ".github", "pyproject.toml", "setup.py")
+"""What lies at the top of a project that was unpacked without its history."""
 _SKIPPED = frozenset([*_ROOTS, ".tox", ".nox", ".venv", "venv", "node_modules", "site-packages", "__pycache__"])
 _TOLD = re.compile(
     r".*\.(md|rst|txt|in|toml|cfg|ya?ml|sh|py|ini|lock|conf|mk|hcl|bat|def|ipynb)|.*dockerfile.*|containerfile.*"
@@ -36,14 +38,15 @@ class Listing:
         return self._known[key]
 
     def _root(self, path: str) -> str:
-        """The folder with a .git above a file, else the one that was named, else what the named files share."""
+        """The folder with a .git above a file, else the one that was named, or a project's top, or what files share."""
         folder = os.path.dirname(path)
         for _ in range(_CLIMBED):
             if any(os.path.exists(os.path.join(folder, one)) for one in _ROOTS):
                 return folder
             folder = os.path.dirname(folder)
         named = (os.path.abspath(one) for one in self._named if os.path.isdir(one))
-        return next((one for one in named if path.startswith(one + os.sep)), self._shared or os.path.dirname(path))
+        alone = _top(os.path.dirname(path)) or self._shared or os.path.dirname(path)
+        return next((one for one in named if path.startswith(one + os.sep)), alone)
 
     @cached_property
     def _shared(self) -> str:
@@ -54,6 +57,17 @@ class Listing:
         except ValueError:  # on several drives
             return ""
         return found if found.count(os.sep) > 1 and found != os.path.expanduser("~") else ""
+
+
+def _top(folder: str) -> str:
+    """The highest folder above that looks like a project's, below the home and the disk's beginning; '' = none."""
+    found = ""
+    for _ in range(_CLIMBED):
+        if folder.count(os.sep) < 2 or folder == os.path.expanduser("~"):
+            break
+        found = folder if any(os.path.exists(os.path.join(folder, one)) for one in _TOPS) else found
+        folder = os.path.dirname(folder)
+    return found
 
 
 def _written(path: str, whole: bool) -> str:

@@ -134,6 +134,16 @@ def _takes(demand: str, python: str) -> bool:
         return True
 
 
+@lru_cache(maxsize=4096)
+def meets(wanted: str, wish: str) -> bool:
+    """Whether one exact release, harvested or not, meets a wish; anything else that is wanted may."""
+    exact = wanted[2:] if wanted.startswith("==") and not wanted.endswith("*") and "," not in wanted else ""
+    try:
+        return not exact or SpecifierSet(wish).contains(Version(exact), prereleases=True)
+    except ValueError:
+        return True
+
+
 class Demand(msgspec.Struct, frozen=True):
     """What is asked of another package, and its releases that meet it."""
 

@@ -15,7 +15,7 @@ from gpuwhy.lint import solving
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import PYTORCH, Pin, holds_only
 from gpuwhy.lint.taking import Network
-from gpuwhy.lint.versions import allows
+from gpuwhy.lint.versions import allowed, allows
 
 _FAMILIES = ("pytorch", "tensorflow", "ngc", "aws")
 _KINDS = ("dockerfile", "script", "workflow", "modal", "cog", "singularity")
@@ -148,6 +148,25 @@ def _taken(scope: Scope, network: Network, there: dict[str, Put], step: int) -> 
     if "--no-deps" in words:
         return {n: asked.newest(n, network.sets[n]) for n in network.wanted if network.sets.get(n)}
     return network.taken(kept)
+
+
+CONDA_NAMES = {
+    "pytorch": "torch", "pytorch-gpu": "torch", "tensorflow": "tensorflow", "tensorflow-gpu": "tensorflow",
+    "jax": "jax",
+}  # fmt: skip
+"""What conda calls a framework → what its package is called for pip, which finds it there."""
+
+
+def is_there_by_conda(scope: Scope, pin: Pin) -> bool:
+    """Whether conda has put a framework there before, of a release that is good enough for pip's pin: pip keeps it."""
+    commands = scope.environment.commands
+    words = commands[pin.step - 1].words if 0 < pin.step <= len(commands) else ()
+    if pin.variant or pin.reference or {"-U", "--upgrade", "--force-reinstall", "-I"} & set(words):
+        return False
+    before = [p for p in scope.environment.pins if p.origin == "conda" and p.step <= pin.step and p.arms == pin.arms]
+    named = [p for p in before if CONDA_NAMES.get(p.name) == pin.name]
+    rows = [row.version for p in named for row in allowed(pin.name, p.specifier)[-1:]]
+    return bool(rows) and all(allows(pin.specifier, version) for version in rows)
 
 
 def _bringer(pins: list[Pin], name: str) -> Pin | None:

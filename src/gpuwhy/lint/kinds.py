@@ -51,7 +51,14 @@ def by_name(path: str) -> str:
 def recognise(path: str, text: str) -> str:
     """The kind of a file; '' where neither its name nor its beginning says."""
     found = by_name(path) or _by_content(jinja.plain(path), text[:_LOOK]) or ("helm" if _of_chart(path) else "")
-    return "conda-list" if found == "requirements" and _is_conda_list(text[:_LOOK]) else found
+    listed = found == "requirements" and (_of_conda(path) or _is_conda_list(text[:_LOOK]))
+    return "conda-list" if listed else found
+
+
+def _of_conda(path: str) -> bool:
+    """Whether a list of packages is conda's by its name: conda_requirements.txt."""
+    name = posixpath.basename(path).lower()
+    return bool(re.search(r"(^|[._-])(conda|mamba)([._-]|$)", name)) and name.endswith(".txt")
 
 
 def _is_conda_list(text: str) -> bool:
@@ -89,6 +96,8 @@ def speaks_of_packages(kind: str, text: str) -> bool:
     """Whether a file that was found, not named, is worth checking: most scripts and notebooks install nothing."""
     if kind == "cmake":
         return bool(re.search(r"cuda|torch|nvcc", text, re.IGNORECASE))
+    if kind == "dockerfile" and not text.strip():
+        return False  # nothing is written yet
     return kind not in ("script", "notebook", "workflow", "setup", "makefile") or bool(
         re.search(r"install|docker run|nvidia-docker|\b(sm|compute)_\d\d", text)
     )

@@ -16,7 +16,7 @@ _BOUND = re.compile(
 )
 _OF_CONDA = re.compile(r"\bpython {0,3}(==?|<=?|>=|~=) {0,3}(\d(?:\.\d+)?)")
 _OF_CI = re.compile(
-    r"python[-_ ]?version[\"']?:[ \t]*([^\n]{0,200})|^[ \t]*-[ \t]*[\"']?(3\.\d+|2\.7)[\"']?[ \t]*$", re.M
+    r"python(?:[-_ ]?versions?)?[\"']?:[ \t]*([^\n]{0,200})|^[ \t]*-[ \t]*[\"']?(3\.\d+|2\.7)[\"']?[ \t]*$", re.M
 )
 _SPOKEN = re.compile(
     r"\bpython(?: version)?[ =:\"'`*v(\[-]{0,6}(2\.7|3\.\d+)(?:\.\d+|\.x)?"

@@ -34,13 +34,19 @@ def lacking(scope: Scope) -> frozenset[str]:
 
 def brought(stage: Environment, program: str, line: int) -> bool:
     """Whether some package before a line brings a program, or may."""
-    if program in ("pip", "venv") and not any("python" in name for name in stage.apt):
+    if program in ("pip", "venv") and not any("python" in name for name in stage.apt) and not _is_bare_cuda(stage):
         return True  # a sketch, or an image under a name that says too little
     wanted = re.compile(PACKAGES[program])
     for name, where in stage.apt.items():
         if (wanted.match(name) or _PULLS.match(name)) and where <= line and not _is_bare(stage, name, program):
             return True
     return bool(_by_hand(stage, program, line))
+
+
+def _is_bare_cuda(stage: Environment) -> bool:
+    """Whether a stage starts from NVIDIA's own image, which has no Python, and apt installs other things into it."""
+    named = stage.image.text if stage.image else ""
+    return bool(stage.apt) and re.match(r"(docker\.io/|nvcr\.io/)?nvidia/cuda(gl)?:", named) is not None
 
 
 def _is_bare(stage: Environment, name: str, program: str) -> bool:

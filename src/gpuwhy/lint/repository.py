@@ -104,13 +104,19 @@ class Repository:
         for folder in self._above:
             text = self._read(posixpath.join(folder, ".gitignore")) or ""
             patterns = [line.strip().strip("/") for line in text.splitlines() if line.strip() and line[0] not in "#!"]
-            parts = {path, *path.split("/")}
+            parts = {path, *path.split("/"), *self._from(folder, path)}
             if any(fnmatch(part, pattern) for pattern in patterns for part in parts):
                 return True
             modules = self._read(posixpath.join(folder, ".gitmodules")) or ""
             if any(part in modules for part in path.split("/")[:-1]):
                 return True
         return False
+
+    def _from(self, folder: str, path: str) -> tuple[str, ...]:
+        """A path of a file's own folder as a folder above names it: docker/setup.sh."""
+        own = posixpath.dirname(self.path)
+        below = own == folder or own.startswith(f"{folder}/") or not folder
+        return (posixpath.relpath(posixpath.join(own, path), folder or "."),) if below else ()
 
     def makes(self, path: str) -> bool:
         """Whether a page, a script or a workflow makes a file of that name, or fetches it."""
@@ -186,14 +192,20 @@ class Repository:
             self._shared[key] = tuple(found)
         return self._shared[key]
 
+    def tells_torch_index(self, version: str) -> bool:
+        """Whether a file of the repository sets PyTorch's index for all, or names it with this file or that release."""
+        own = posixpath.basename(self.path)
+        texts = (self._read(path) or "" for path in self._telling)
+        return any(own in text or version in text or _SETS_INDEX.search(text) for text in texts)
+
     @cached_property
-    def tells_torch_index(self) -> bool:
-        """Whether a page, a script, a Dockerfile or a workflow of the repository installs from PyTorch's index."""
+    def _telling(self) -> tuple[str, ...]:
+        """The pages, scripts, Dockerfiles and workflows that install from PyTorch's index."""
         key = ("torch", *self._paths[:1])
         if key not in self._shared:
             texts = self._texts(lambda one: _is_told(one) and not one.endswith((".py", ".txt")))
             self._shared[key] = tuple(path for path, text in texts if _OF_TORCH.search(text))
-        return bool(self._shared[key])
+        return self._shared[key]
 
     def says(self, words: re.Pattern[str]) -> bool:
         """Whether a page, a script or a Dockerfile of the folders above a file says something."""
@@ -279,6 +291,9 @@ class Repository:
         return False
 
 
+_SETS_INDEX = re.compile(
+    r"(UV|PIP)_\w*(INDEX|LINKS)|pip config|^\s*(extra-)?index-url\s*=|torch-backend|TORCH_BACKEND", re.M
+)
 _OF_TORCH = re.compile(r"download\.pytorch\.org/whl|torch-backend")
 _INSTALLS = re.compile(
     r"pip[\d.]* install[^\n;&]*\s(-e\s+)?(\.{1,2}|\.?/?[\w-]+/?)\s*($|[;&\n])|setup\.py (install|develop)", re.M

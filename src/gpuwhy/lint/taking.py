@@ -38,10 +38,12 @@ class Network:
         self.askers: dict[str, set[str]] = {}  # who may have to be looked at again where a package lost releases
         self.empty: list[Asking] = []
         self.lacking: list[str] = []  # packages of which no wanted release takes this Python
+        self.unread: set[str] = set()  # packages of which a release is wanted that was not harvested
         for name, spec in wanted.items():
             named = asked.allowed(name, spec) if asked.knows(name) else 0
             bits = asked.on_python(name, python) & named if named else 0
             self.lacking += [name] if named and not bits else []
+            self.unread |= {name} if not named else set()
             if bits:  # a release that was not harvested asks for nothing
                 self.sure[name], self.sets[name] = None, bits
         self._settle(self.sure)
@@ -88,6 +90,8 @@ class Network:
         return {other: demand.wish for other, demand in groups[-1][1].items()} if groups else {}
 
     def _meets(self, other: str, demand: asked.Demand) -> bool:
+        if other in self.unread:
+            return asked.meets(self.wanted[other], demand.wish)
         return bool(self.possible(other) & demand.bits)
 
     def _blames(self, name: str, group: tuple[int, dict[str, asked.Demand]]) -> Iterator[Asking]:
@@ -98,6 +102,8 @@ class Network:
 
     def _limit(self, other: str, kept: _Kept) -> bool:
         """What every release that is left asks of another package."""
+        if other in self.unread:
+            return False
         before = self.possible(other)
         bits = 0
         for _, asks in kept:
@@ -154,7 +160,7 @@ class Network:
         out = Network.__new__(Network)
         out.python, out.wanted = self.python, self.wanted
         out.sets, out.sure, out.empty = {**self.sets, name: bits}, dict(self.sure), []
-        out.lacking, out.askers = self.lacking, self.askers
+        out.lacking, out.askers, out.unread = self.lacking, self.askers, self.unread
         if bits != self.sets[name]:
             out._settle(one for one in (name, *self.askers.get(name, ())) if one in out.sure)
         return out

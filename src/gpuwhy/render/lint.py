@@ -33,7 +33,7 @@ def _mistake(mistake: Mistake, paper: Paper) -> list[str]:
     where = _where(mistake.place.path, mistake.place.line)
     taken = f"taken in by {_where(mistake.through.path, mistake.through.line)}" if mistake.through else ""
     return [
-        *_said(where, mistake.severity, f" {mistake.rule}: {mistake.text}", paper),
+        *_said(where, mistake.severity, " ", f"{mistake.rule}: {mistake.text}", paper),
         *(paper.wrap(taken, "  saw   ", _MORE) if taken else []),
         *paper.wrap(f"{mistake.know.where}{detail}", "  know  ", _MORE),
         *paper.wrap(mistake.fix, "  fix   ", _MORE),
@@ -41,14 +41,14 @@ def _mistake(mistake: Mistake, paper: Paper) -> list[str]:
 
 
 def _plain(problem: Problem, kind: str, paper: Paper) -> list[str]:
-    return _said(_where(problem.place.path, problem.place.line), kind, f": {problem.text}", paper)
+    return _said(_where(problem.place.path, problem.place.line), kind, ": ", problem.text, paper)
 
 
-def _said(where: str, kind: str, text: str, paper: Paper) -> list[str]:
+def _said(where: str, kind: str, joint: str, text: str, paper: Paper) -> list[str]:
     """One sentence with its place, folded; the place and the rule stand on the first line, as editors expect."""
-    before = f"{where}: {kind}"
+    before = f"{where}: {kind}{joint}"
     first, *rest = paper.wrap(text, before, "    ")
-    return [f"{where}: {paper.tint(_COLOURS[kind], kind)}{first[len(before) :]}", *rest]
+    return [f"{where}: {paper.tint(_COLOURS[kind], kind)}{joint}{first[len(before) :]}", *rest]
 
 
 def _where(path: str, line: int) -> str:

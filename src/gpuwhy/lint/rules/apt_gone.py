@@ -95,12 +95,18 @@ def _key(scope: Scope, family: str, release: str) -> Iterator[Mistake]:
         yield RULE.mistake(Place(stage.path, command.lines[0]), text, _APT_KEY, fix)
 
 
+_OF_ANOTHER = re.compile(
+    r"1[4-9]\.04|1[4-9]04|20\.?04|xenial|bionic|focal|lsb_release|VERSION_ID|debian|jetson|raspb|tegra|l4t|kali", re.I
+)
+"""A script speaks of another system, or looks itself which one it is on."""
+
+
 def _system(scope: Scope) -> tuple[str, str]:
     """The distribution of the image; of a script without one, the oldest Ubuntu of today, where it speaks of apt."""
     stage = scope.environment
     if stage.image:
         return apt_gone.system(stage.image.text) if "$" not in stage.image.text else ("", "")
     text = scope.read(stage.path) or ""
-    named = re.search(r"1[4-9]\.04|1[4-9]04|20\.?04|xenial|bionic|focal|lsb_release|VERSION_ID|[Dd]ebian|jetson", text)
+    named = _OF_ANOTHER.search(text)
     own = re.search(r"sudo\s+(-\w+\s+)*apt(-get)?\s", text)  # a person's machine, not a part of an image
     return ("ubuntu", _TODAY) if scope.kind == "script" and own and not named else ("", "")

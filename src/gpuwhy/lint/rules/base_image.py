@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gpuwhy.knowledge import containers
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
+from gpuwhy.lint.rules import no_such_extra
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.system_cuda import fitting_image, needs_system
@@ -66,7 +67,7 @@ def _jax(scope: Scope) -> Iterator[Mistake]:
     """jax[cuda], which before 0.4.14 meant builds that open CUDA and cuDNN of the system."""
     pin, base = scope.by_pip("jax"), scope.base
     extras = {"cuda", "cuda11-local", "cuda12-local", "cuda11-cudnn82", "cuda11-cudnn86", "cuda11-cudnn805"}
-    if pin is None or not extras & set(pin.extras) or base.family != "cuda":
+    if pin is None or not extras & set(pin.extras) or base.family != "cuda" or no_such_extra.lacks(scope, pin):
         return
     brought = any(re.match(r"(lib)?cudnn", name) for name in scope.environment.apt) or scope.has_wheels("nvidia-cudnn")
     lacks = "cuBLAS" if base.variant == "base" else "cuDNN" if base.cudnn == "none" and not brought else ""

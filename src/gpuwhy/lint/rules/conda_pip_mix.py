@@ -8,6 +8,7 @@ from itertools import islice
 from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
+from gpuwhy.lint import ending
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.model.lint import Mistake, Rule
@@ -35,6 +36,7 @@ def _beside(scope: Scope, toolkit: Pin) -> Iterator[Mistake]:
     yield from _onnx(scope, toolkit)
     for pin in scope.pins:
         plain = pin.by_name and pin.name in ("torch", *TENSORFLOW) and not pin.variant
+        plain = plain and not ending.is_there_by_conda(scope, pin)
         row = scope.taken(pin) if plain else None
         if row and isinstance(row.cuda, str):
             yield from (_unused if _brings(pin, row) else _other_major)(scope, pin, row, toolkit)

@@ -89,6 +89,8 @@ def _of_pytorch(scope: Scope, pin: Pin) -> Iterator[Mistake]:
         return  # with releases of that time, which take cudatoolkit
     if not late or "pytorch" not in channels or {"nvidia", "conda-forge"} & {*channels}:
         return
+    if any(re.fullmatch(r"cuda\d+", name) for name in scope.names):
+        return  # what chose the build before cudatoolkit did: releases of that time
     unsaid = "nothing says that the CPU is meant" if "cpu" not in scope.environment.path.lower() else ""
     meant = scope.gpu_meant or ("the file's name says GPU" if scope.named_gpu else unsaid)
     if meant:

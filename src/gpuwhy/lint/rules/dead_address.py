@@ -23,6 +23,7 @@ _SKS = source("the notice of sks-keyservers.net, June 2021", "the pool of key se
 _MERCURIAL = source("Bitbucket: sunsetting Mercurial support", "deleted on 26 August 2020")
 _POETRY = source("python-poetry/poetry, release 1.2 and the announcement of its installer", "get-poetry.py is deleted")
 _CATS = source("Microsoft's download centre", "kagglecatsanddogs_3367a.zip was replaced by kagglecatsanddogs_5340.zip")
+_MAMBA = source("conda-forge: sunsetting Mambaforge; cbg-ethz/V-pipe issue 170", "404 since miniforge 24.11.3")
 _DEAD: tuple[tuple[re.Pattern[str], str, str, Source], ...] = (
     (re.compile(r"https?://(?:dl\.)?bintray\.com/\S*|https?://[\w.-]+\.bintray\.com/\S*"),
      "Bintray was switched off in 2021", "take it from the project's own releases", _BINTRAY),
@@ -32,6 +33,8 @@ _DEAD: tuple[tuple[re.Pattern[str], str, str, Source], ...] = (
      "that repository is gone since 2024", "use pkgs.k8s.io", _KUBERNETES),
     (re.compile(r"ppa:(?:webupd8team/java|jonathonf/python-3\.\d+)\b"),
      "that PPA holds nothing any more", "take openjdk, or Python from deadsnakes or uv", _PPA),
+    (re.compile(r"https?://github\.com/conda-forge/miniforge/releases/latest/download/Mambaforge-[^\s\"']*"),
+     "the newest release has no Mambaforge any more", "write Miniforge3 for Mambaforge", _MAMBA),
     (re.compile(r"https?://huggingface\.co/runwayml/stable-diffusion-(?:v1-5|inpainting)\b\S*"),
      "its makers took that model away in 2024", "take stable-diffusion-v1-5/stable-diffusion-v1-5", _RUNWAY),
     (re.compile(r"(?:hkps?://|https?://)?(?:\w+\.)*(?:pool\.sks-keyservers\.net|keys\.gnupg\.net)(?::\d+)?"),

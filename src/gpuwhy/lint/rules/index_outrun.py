@@ -20,15 +20,31 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """torch without a limit, and an index beside the default one whose last torch is older than what pip takes."""
     if scope.base.framework != "torch":
         for pin in scope.pins:
-            if pin.name == "torch" and pin.by_name and not is_pinned(pin):
-                yield from _beside(scope, pin)
+            if pin.name == "torch" and pin.by_name:
+                yield from (_pinned if is_pinned(pin) else _beside)(scope, pin)
     yield from _brought(scope)
 
 
 def _beside(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     extra = _extra(pin.indexes)
-    if len(extra) == 1 and not any(index.role == "only" for index in pin.indexes):
+    if len(extra) == 1 and _is_second(pin):
         yield from _outrun(scope, pin, extra[0])
+
+
+def _pinned(scope: Scope, pin: Pin) -> Iterator[Mistake]:
+    """A pinned torch that is younger than the only index beside the default one: the default one's build comes."""
+    named = {index.backend for index in _extra(pin.indexes)}
+    row = scope.taken(pin) if pin.version and not pin.local and len(named) == 1 else None
+    last = indexes.ends(*named) if row else ""
+    if row and last and not at_least(last, major_minor(row.version)) and _is_second(pin):
+        text = f"{''.join(named)} ended with torch {last} and has no {pin.version}: the default index's comes"
+        fix = f"take the index that has it (gpuwhy plan torch=={pin.version}), or torch=={last}.*"
+        yield RULE.mistake(pin.place, f"{text}, {_cuda(row)}", indexes.ENDED, fix, "warning")
+
+
+def _is_second(pin: Pin) -> bool:
+    """Whether no other index takes the default one's place."""
+    return not any(index.role == "only" for index in pin.indexes)
 
 
 def _extra(indexes: Iterable[Index]) -> list[Index]:

@@ -28,13 +28,14 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _jax(scope)
     yield from _of_a_site(scope)
     yield from _of_pyg(scope)
-    if scope.kind == "requirements" and scope.repository.tells_torch_index:
-        return
     if stage.other_index or _is_told(scope) or stage.locked or _may_be_there(scope):
         return
     pin = next((pin for pin in stage.pins if _of_own_index(pin) and not pin.indexes and not pin.backend), None)
-    if pin is not None:
-        yield _unnamed(scope, pin)
+    if pin is None or (
+        scope.kind == "requirements" and scope.repository.tells_torch_index(pin.version.partition("+")[0])
+    ):
+        return
+    yield _unnamed(scope, pin)
 
 
 def _unnamed(scope: Scope, pin: Pin) -> Mistake:

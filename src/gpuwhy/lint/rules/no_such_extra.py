@@ -21,8 +21,8 @@ _UNKNOWN = {"torch": (*_GPU, "cu121", "cu118", "cu124"), "jax": ("gpu", "cuda10"
             "tensorflow": ("gpu", "cuda", "with-cuda"), **dict.fromkeys(_PLAIN, _GPU)}  # fmt: skip
 _GONE = ("cuda12-pip", "cuda11-pip", "cuda11-local", "cuda11-cudnn82", "cuda11-cudnn86", "cuda11-cudnn805")
 """Extras that JAX had once; the newest release has them no more."""
-_STILL = {"cuda12-pip": "3.10"}
-"""An extra → the first Python whose newest JAX is without it: Python 3.9 gets 0.4.30, which has it."""
+_STILL = {"cuda12-pip": "3.10", **dict.fromkeys(("cuda11-pip", "cuda11-local", "cuda11-cudnn86"), "3.9")}
+"""An extra → the first Python whose newest JAX is without it: 3.9 gets 0.4.30, which has the first, 3.8 0.4.13."""
 _INSTEAD = {
     "torch": "torch (its wheels on Linux bring CUDA)",
     "jax": '"jax[cuda12]"',
@@ -34,7 +34,7 @@ _INSTEAD = {
 def check(scope: Scope) -> Iterator[Mistake]:
     """tensorflow[and-cuda] before 2.14, and spellings that never were."""
     for pin in scope.pins:
-        wrong = _wrong(scope, pin) if pin.origin == "pip" and pin.extras and not pin.reference else ""
+        wrong = lacks(scope, pin) if pin.origin == "pip" and pin.extras and not pin.reference else ""
         if wrong:
             without = "without it" if pin.name == "torch" else "without its CUDA libraries"
             text = f"{pin.name}{pin.specifier} has no extra {wrong}: pip warns and installs {without}"
@@ -50,7 +50,8 @@ def _is_still_there(scope: Scope, extra: str) -> bool:
     return bool(first and pythons) and not any(at_least(python, first) for python in pythons)
 
 
-def _wrong(scope: Scope, pin: Pin) -> str:
+def lacks(scope: Scope, pin: Pin) -> str:
+    """The extra that is asked for and not there; '' where all of them are."""
     row = scope.taken(pin) if pin.name == "tensorflow" and "and-cuda" in pin.extras else None
     if row and not at_least(row.version, "2.14"):
         return "and-cuda"

@@ -96,7 +96,7 @@ def _flavours(scope: Scope) -> Iterator[Mistake]:
     if scope.environment.forked:
         return
     pins = [p for p in scope.environment.pins if not p.limits and not p.optional]
-    yield from _conda_and_pip(pins)
+    yield from _conda_and_pip(scope, pins)
     for module, several in _by_module(pins, scope.environment.locked).items():
         pairs = itertools.combinations(several, 2)
         both = next(((a, b) for a, b in pairs if a.name != b.name and together(a, b)), None)
@@ -148,18 +148,11 @@ def _is_cpu_then(pin: Pin) -> bool:
     return pin.name == "tensorflow" and bool(pin.version) and not at_least(pin.version, "1.15")
 
 
-def _conda_and_pip(pins: list[Pin]) -> Iterator[Mistake]:
-    names = {
-        "pytorch": "torch",
-        "pytorch-gpu": "torch",
-        "tensorflow": "tensorflow",
-        "tensorflow-gpu": "tensorflow",
-        "jax": "jax",
-    }
+def _conda_and_pip(scope: Scope, pins: list[Pin]) -> Iterator[Mistake]:
     by_pip = {p.name: p for p in pins if p.origin == "pip"}
     for pin in pins:
-        other = by_pip.get(names.get(pin.name, "")) if pin.origin == "conda" else None
-        if other and together(pin, other):
+        other = by_pip.get(ending.CONDA_NAMES.get(pin.name, "")) if pin.origin == "conda" else None
+        if other and together(pin, other) and not ending.is_there_by_conda(scope, other):
             text = (
                 f"pip's {other.name} overwrites conda's {pin.name} (line {pin.place.line}): both install the same files"
             )

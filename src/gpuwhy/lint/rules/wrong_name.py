@@ -76,7 +76,7 @@ def _absent(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     if pin.name in ABSENT:
         text = f"{pin.name}: the package index has no such package, so the installation fails"
         yield RULE.mistake(pin.place, text, KNOW, f"take {ABSENT[pin.name]}")
-    elif pin.name in FAILING and pin.version != "0.0":  # sklearn 0.0 was a real one, and installs still
+    elif pin.name in FAILING and pin.version != "0.0" and not _passes_on(scope):  # sklearn 0.0 installs still
         text = f"{pin.name}: the package index has a placeholder of that name, whose installation fails"
         yield RULE.mistake(pin.place, text, KNOW, f"take {FAILING[pin.name]}")
     elif re.fullmatch(r"nvidia-[a-z-]+-cu11[0-7]|nvidia-cudnn|nvidia-tensorflow", pin.name) and _is_first(scope, pin):
@@ -89,6 +89,12 @@ def _absent(scope: Scope, pin: Pin) -> Iterator[Mistake]:
         text = f"{pin.name}: the package index has no such package, so the installation fails"
         fix = "look for a slip in the name; of a package of your own, write its address or its folder"
         yield RULE.mistake(pin.place, text, published.NAMES, fix)
+
+
+def _passes_on(scope: Scope) -> bool:
+    """Whether the Python has no pip but those that take an older release where one fails to build (before 22)."""
+    pythons = scope.environment.pythons or scope.hinted
+    return bool(pythons) and all(python in ("2.7", "3.4", "3.5", "3.6") for python in pythons)
 
 
 _OF_PROJECTS = ("pyproject", "setup", "setup-config", "lock")

@@ -29,6 +29,13 @@ _MEANT = {
     "CUDA_VISIBLE_GPUS": "CUDA_VISIBLE_DEVICES",
     "PYTORCH_CUDA_CONF": "PYTORCH_CUDA_ALLOC_CONF",
 }
+_OWN = frozenset(
+    [
+        "CUDA", "CUDNN", "CUBLAS", "NVIDIA", "NVCC", "NCCL", "TF", "XLA", "JAX", "TORCH", "PYTORCH", "TORCHINDUCTOR",
+        "TORCHDYNAMO", "TRITON", "KERAS",
+    ]
+)  # fmt: skip
+"""First words of names that nobody but a GPU's software reads: REDIS_HOSTS may be anybody's."""
 _PARTS = frozenset(["all", "compute", "compat32", "graphics", "utility", "video", "display", "ngx"])
 _KNOW = source("the harvested names and types of variables", "knowledge/data/variables.json")
 _DEVICES = source("CUDA C programming guide, environment variables", "CUDA_VISIBLE_DEVICES: numbers or UUIDs")
@@ -88,8 +95,13 @@ def _of_containers(name: str, value: str) -> str:
 
 def _of_readers(name: str, value: str) -> str:
     found = next((f for f in settings.faults(name, value, _READERS) if f.kind != "off"), None)
-    if found is None or (found.kind == "misspelt" and name.endswith(("_VERSION", "_DIR", "_ROOT", "_FILE", "_URL"))):
+    if found is None or (found.kind == "misspelt" and _is_somebodys(name)):
         return ""
     instead = found.instead or (f"one of {', '.join(found.allowed[:6])}" if found.allowed else "")
     written = f"{found.instead}=…" if found.kind == "misspelt" else instead
     return f"{found.text}|write {written}" if written else found.text
+
+
+def _is_somebodys(name: str) -> bool:
+    """Whether a name may be one that another program reads, or a script's own."""
+    return name.partition("_")[0] not in _OWN or name.endswith(("_VERSION", "_DIR", "_ROOT", "_FILE", "_URL"))
