@@ -10,6 +10,7 @@ import msgspec
 
 from gpuwhy.model.ending import OUTSIDERS, PYTHON, TOOLS, USER, Ending, Frame
 from gpuwhy.symptoms.tongues import ENDS
+from gpuwhy.symptoms.values import of_plain_values, off_its_end
 from gpuwhy.symptoms.wording import (
     API,
     BARELY,
@@ -121,16 +122,19 @@ def _own(ending: Ending) -> bool:
     if _BUILT.search(ending.message):
         return False
     if ending.kind == "exception":
-        if not ending.type and not ending.message:
-            return False  # the traceback is cut off above what it says
-        if NO_ROOM.search(ending.message.partition("\n")[0]):
-            return False
-        return all(_raised_alone(one) for one in (ending, *ending.chain) if one.kind == "exception")
+        return _raised_own(ending)
     if ending.kind == "fatal":
         return _fatal_alone(ending)
     if ending.type == "SIGABRT" and ending.chain and ending.chain[-1].kind == "fatal":
         return _fatal_alone(ending.chain[-1])  # C++ ends so after an exception that nobody caught
     return ending.kind == "exit" and _said_alone(ending.message)
+
+
+def _raised_own(ending: Ending) -> bool:
+    cut_off = not ending.type and not ending.message  # a traceback that ends above what it says
+    if cut_off or NO_ROOM.search(ending.message.partition("\n")[0]):
+        return False
+    return all(_raised_alone(one) for one in (ending, *ending.chain) if one.kind == "exception")
 
 
 def foreign(ending: Ending) -> bool:
@@ -233,7 +237,7 @@ def _raised_alone(ending: Ending) -> bool:
 
 
 def _of_its_own(ending: Ending) -> bool:
-    return _users(ending) or _off_its_end(ending) or _of_plain_values(ending)
+    return _users(ending) or off_its_end(ending) or of_plain_values(ending)
 
 
 def _hands_on(ending: Ending, said: str) -> bool:
@@ -323,35 +327,6 @@ def elsewhere(ending: Ending) -> bool:
         or not FRAMEWORKS.isdisjoint(_WORD.findall(frame.code) if "import" in frame.code else ())
         for frame in ending.stack
     )
-
-
-def _off_its_end(ending: Ending) -> bool:
-    """Whether the user's code went beyond the end of a list that is none of devices."""
-    frame = ending.frame
-    if ending.name != "IndexError" or frame is None or frame.owner != USER or not _ENDED.match(ending.message):
-        return False
-    return "[" in frame.code and not _DEVICES.search(frame.code)
-
-
-def _of_plain_values(ending: Ending) -> bool:
-    """Whether Python itself refuses what the user's own line does with values of its own kinds."""
-    frame = ending.frame
-    users = frame is None or frame.owner == USER
-    return users and ending.type in ("TypeError", "ValueError") and bool(_PLAIN_VALUES.match(ending.message))
-
-
-_KIND = r"'?(?:dict|list|tuple|str|int|float|bool|bytes|set|frozenset|datetime\.\w+|complex|range|function|method)'?"
-_PLAIN_VALUES = re.compile(
-    rf"'[<>=!]+' not supported between instances of {_KIND} and (?:{_KIND}|'NoneType')"
-    rf"|unsupported operand type\(s\) for [^:\n]{{1,20}}: {_KIND} and (?:{_KIND}|'NoneType')|{_KIND} object is not \w+"
-    rf"|can only concatenate {_KIND}|(?:string|list|tuple) indices must be|could not convert string to float: "
-    rf"|invalid literal for int\(\) with base \d+: |unhashable type: {_KIND}|time data '|unconverted data remains"
-    rf"|sequence item \d+: expected str|object of type {_KIND} has no len|argument of type {_KIND} is not iterable"
-    rf"|not all arguments converted|not enough arguments for format|bad operand type for \S+: {_KIND}"
-)
-"""What Python says of numbers, texts and lists of its own; an array or a framework's object is another matter."""
-_ENDED = re.compile(r"(?:list|tuple|string) index out of range")
-_DEVICES = re.compile(r"(?:gpu|dev(?:ice)?)s?\w*(?:\([^()]*\))?\s*\[", re.IGNORECASE)
 
 
 def _own_class(ending: Ending) -> bool:
