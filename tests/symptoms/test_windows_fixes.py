@@ -71,3 +71,48 @@ def test_what_is_harmless_is_called_so():
     first = "A matching Triton is not available, some optimizations will not be enabled"
     report = explain_text(f"{first}\nError caught was: No module named 'triton'")
     assert (report.status, report.causes) == ("healthy", ())
+
+
+FIRST = {
+    "a build that misses what is there": (
+        "(venv) D:\\llm>pip install flash-attn\n  Preparing metadata (setup.py) ... error\n"
+        "  × python setup.py egg_info did not run successfully.\n      ModuleNotFoundError: No module named 'torch'\n"
+        "(venv) D:\\llm>pip list | findstr torch\ntorch                     2.5.1+cu124\n",
+        "program.build", r"--no-build-isolation flash-attn", r"install torch\b",
+    ),
+    "a function that a library lacks": (
+        "C:\\w\\bitsandbytes\\cextension.py:33: UserWarning: The installed version of bitsandbytes was compiled without "
+        "GPU support.\nAttributeError: function 'cget_col_row_stats' not found\n",
+        "framework.cpu_only", r"pip install (?:-U|--upgrade) bitsandbytes", r"no matter of the GPU",
+    ),
+    "no file at all for this system": (
+        'PS C:\\Users\\jo> pip install -U "jax[cuda12]"\nERROR: Could not find a version that satisfies the requirement '
+        'jax-cuda12-plugin[with-cuda]<=0.4.35,>=0.4.35; extra == "cuda12" (from jax[cuda12]) (from versions: none)\n',
+        "framework.platform_dropped", r"wsl --install", r"pip check",
+    ),
+    "a container that had the GPU": (
+        "$ docker exec -it trainer nvidia-smi\nFailed to initialize NVML: Unknown Error\n"
+        "it worked for two days, then the GPU vanished in the container\n",
+        "driver.permission", r"docker restart trainer", r"docker run --gpus all IMAGE",
+    ),
+    "podman does not know --gpus": (
+        "$ podman run --rm --gpus all docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04 nvidia-smi\n"
+        "Error: crun: executable file `nvidia-smi` not found in $PATH: No such file or directory\n",
+        "container.no_gpu", r"--device nvidia\.com/gpu=all", r"stale",
+    ),
+    "a web interface by its own words": (
+        'venv "C:\\sd\\venv\\Scripts\\Python.exe"\nLaunching Web UI with arguments: --xformers\n'
+        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB (GPU 0; 8.00 GiB total capacity)\n",
+        "memory.oom", r"COMMANDLINE_ARGS=--medvram", r"\.backward\(\)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_the_first_two_fixes_are_for_what_the_text_shows(name):
+    text, cause, wanted, never = FIRST[name]
+    first = explain_text(text).causes[0]
+    said = "\n".join(f"{fix.text}\n{fix.command}" for fix in first.fixes[:2])
+    assert first.id == cause
+    assert re.search(wanted, said)
+    assert not re.search(never, said)

@@ -133,7 +133,7 @@ TEXT = Text(
         ("container.singularity", 2.6, "--nv found nothing to bring into the container"),
         *((one, 4.2, "the batch system gave the job no GPU", _ungiven) for one in ("nvidia.no_devices", "title.bare_false", "torch.unavailable", "cuda.no_device", "torch.no_gpus")),
         ("container.generic", 1.4, "the container did not start"),
-        ("container.run", 2.6, "the container was started without --gpus", all_of(_PLAIN_RUN, no(line("--gpus|nvidia")))),
+        ("container.run", 2.6, "the container was started without --gpus", all_of(_PLAIN_RUN, no(line(r"--gpus|nvidia|\b(?:exec|start)\b")))),
         ("torch.no_driver", 4.0, "inside a container no driver usually means that it was started without the GPU", in_container),
         ("torch.no_driver", 2.5, "if this is a container, it was started without the GPU"),
         ("tf.no_kernel_driver", 3.4, "inside a container no kernel driver means that it was started without the GPU", in_container),
