@@ -76,13 +76,13 @@ def test_what_is_harmless_is_called_so():
 FIRST = {
     "a build that misses what is there": (
         "(venv) D:\\llm>pip install flash-attn\n  Preparing metadata (setup.py) ... error\n"
-        "  × python setup.py egg_info did not run successfully.\n      ModuleNotFoundError: No module named 'torch'\n"
+        "  × python setup.py egg_info did not run successfully.\n    ModuleNotFoundError: No module named 'torch'\n"
         "(venv) D:\\llm>pip list | findstr torch\ntorch                     2.5.1+cu124\n",
         "program.build", r"--no-build-isolation flash-attn", r"install torch\b",
     ),
     "a function that a library lacks": (
-        "C:\\w\\bitsandbytes\\cextension.py:33: UserWarning: The installed version of bitsandbytes was compiled without "
-        "GPU support.\nAttributeError: function 'cget_col_row_stats' not found\n",
+        "C:\\w\\bitsandbytes\\cextension.py:33: UserWarning: The installed version of bitsandbytes was compiled "
+        "without GPU support.\nAttributeError: function 'cget_col_row_stats' not found\n",
         "framework.cpu_only", r"pip install (?:-U|--upgrade) bitsandbytes", r"no matter of the GPU",
     ),
     "no file at all for this system": (
@@ -102,7 +102,7 @@ FIRST = {
     ),
     "a web interface by its own words": (
         'venv "C:\\sd\\venv\\Scripts\\Python.exe"\nLaunching Web UI with arguments: --xformers\n'
-        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB (GPU 0; 8.00 GiB total capacity)\n",
+        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1 GiB (GPU 0; 8.00 GiB total capacity)\n",
         "memory.oom", r"COMMANDLINE_ARGS=--medvram", r"\.backward\(\)",
     ),
 }  # fmt: skip
