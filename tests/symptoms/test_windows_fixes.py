@@ -86,8 +86,8 @@ FIRST = {
         "framework.cpu_only", r"pip install (?:-U|--upgrade) bitsandbytes", r"no matter of the GPU",
     ),
     "no file at all for this system": (
-        'PS C:\\Users\\jo> pip install -U "jax[cuda12]"\nERROR: Could not find a version that satisfies the requirement '
-        'jax-cuda12-plugin[with-cuda]<=0.4.35,>=0.4.35; extra == "cuda12" (from jax[cuda12]) (from versions: none)\n',
+        'PS C:\\U> pip install -U "jax[cuda12]"\nERROR: Could not find a version that satisfies the requirement '
+        'jax-cuda12-plugin[with-cuda]<=0.4.35; extra == "cuda12" (from jax[cuda12]) (from versions: none)\n',
         "framework.platform_dropped", r"wsl --install", r"pip check",
     ),
     "a container that had the GPU": (

@@ -111,7 +111,7 @@ def _among(cures: Sequence[Sequence[Fix]], ways: Sequence[Fix]) -> tuple[Fix, ..
     return (*first, *steps, *others, *ways)
 
 
-_TRIAL = Later(r"^docker run --rm [^\n]* (?:ubuntu|nvidia/cuda:\S+) (?:nvidia-smi|df)\b")
+_TRIAL = Later(r"^docker run [^\n]*(?:ubuntu|nvidia/cuda:\S+) (?:nvidia-smi|df)\b")
 
 
 def _only_tries(fix: Fix) -> bool:

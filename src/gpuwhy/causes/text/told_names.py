@@ -10,6 +10,7 @@ from msgspec import structs
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.own_words import run_again
 from gpuwhy.causes.text.where import told_release
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -46,9 +47,10 @@ _FAILED = Later(r"(?:Failed building wheel for|Could not build wheels for) ([\w.
 def with_told_names(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
     """The fixes with what the text names in the places that are open, or guessed."""
     names = dict(_found(case.text))
-    options = image_of(case.text)[0]
+    options, image = image_of(case.text)
     for fix in fixes:
-        command = _exact(_open(_with_own_options(_with_kit(fix, case), options), names), case)
+        bare = run_again(_with_own_options(_with_kit(fix, case), options), case.text, image)
+        command = _exact(_open(bare, names), case)
         command = _of_one_release(command, case)
         yield structs.replace(fix, command=on.like(command, fix.command)) if command != fix.command else fix
 
