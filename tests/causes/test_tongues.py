@@ -60,7 +60,7 @@ def test_a_compiled_module_has_its_packages_name(module, package):
 @pytest.mark.parametrize(
     "text, written, filled",
     [
-        ("docker run --gpus all acme/train:2.1 python x.py", "docker run --gpus all --ipc=host IMAGE", "docker run --gpus all --ipc=host acme/train:2.1"),
+        ("docker run --gpus all acme/train:2.1 python x.py", "docker run --gpus all --ipc=host IMAGE", "docker run --ipc=host --gpus all acme/train:2.1 python x.py"),
         ("$ python3 train.py --lr 1", "CUDA_LAUNCH_BLOCKING=1 python PROGRAM", "CUDA_LAUNCH_BLOCKING=1 python train.py"),
         ("./llama-cli -m q.gguf -ngl 99", "llama-server -m MODEL.gguf -ngl 20", "llama-server -m q.gguf -ngl 20"),
         ("ls /usr/local: cuda-12.4", "export CUDA_HOME=/usr/local/cuda", "export CUDA_HOME=/usr/local/cuda-12.4"),

@@ -457,6 +457,10 @@ MACHINES = [
     ("platform-dropped", described(driver="546.33", system="windows"), "requirements.txt", "tensorflow==2.13.0\n", 1),
     ("platform-dropped", described(system="windows"), "requirements.txt", "tensorflow[and-cuda]==2.15.1\n", 1),
     ("platform-dropped", described(system="windows"), "requirements.txt", "jax[cuda12]\n", 1),
+    ("platform-dropped", described(system="windows"), "requirements.txt", "tensorflow[and-cuda]\n", 1),
+    ("platform-dropped", described(system="windows"), "requirements.txt", "tensorflow>=2.11\n", 1),
+    ("platform-dropped", described(names=("RTX 3060",), system="windows"), "requirements.txt", "tensorflow\n", 1),
+    ("windows-cpu-torch", described(system="windows"), "requirements.txt", "torch==2.1.0\n", 1),
     ("windows-cpu-torch", described(names=("RTX 3060",), system="windows"), "requirements.txt", "torch==2.1.0\n", 1),
     ("gpu-no-code", described(names=("sm_61",)), "requirements.txt", "jax\ntorch==2.15.0\n", 2),
 ]  # fmt: skip
@@ -861,3 +865,14 @@ def test_tensorflow_1_pinned_beside_an_open_one():
     beside = {"requirements-gpu.txt": "tensorflow-gpu==1.12\n"}
     assert ("tf1-open", "setup.py", 2) in found(check(files, beside=beside))
     assert "tf1-open" not in {rule for rule, _, _ in found(check(files))}
+
+
+def test_windows_gets_no_advice_for_linux_wheels_and_an_index_that_has_the_release():
+    windows = described(names=("RTX 3060",), system="windows")
+    for text in ("tensorflow\n", "tensorflow[and-cuda]\n", "torch==2.1.0\n", "torch==2.1.0+cpu\n"):
+        found = check({"requirements.txt": text}, windows).mistakes
+        assert found
+        assert not any("LD_LIBRARY_PATH" in one.fix or "libcusolver.so" in one.text for one in found)
+    for text in ("torch==2.1.0\n", "--index-url https://download.pytorch.org/whl/cpu\ntorch==2.1.0\n"):
+        assert any("whl/cu118" in one.fix for one in check({"requirements.txt": text}, windows).mistakes)
+    assert not check({"requirements.txt": "tensorflow-cpu\n"}, described(system="windows")).mistakes

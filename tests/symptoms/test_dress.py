@@ -10,6 +10,7 @@ import pytest
 from lab.restated import first, same
 from lab.restating import KINDS, PREFIXES, STYLES
 
+from gpuwhy.logs import explain_text
 from gpuwhy.symptoms.dress import even, mark_of, rejoined
 from gpuwhy.symptoms.reader import read_text
 
@@ -132,3 +133,12 @@ def test_what_was_printed_before_and_written_later_is_no_part_of_a_message(code,
     text = f"{frame}    {code}\n{said}\nsearched for the GPU timeout\non cuda:0\n"
     assert "cuda:0" not in read_text(text).ending.message
     assert ("timeout" in read_text(text).ending.message) is not whole
+
+
+def test_what_compose_says_itself_hides_no_service():
+    lines = "".join(f"trainer-1  |   line {n} of it\n" for n in range(3))
+    text = f"{lines}trainer-1  | ERROR: Unexpected bus error encountered in worker. insufficient shared memory (shm).\n"
+    for end in ("", "trainer-1 exited with code 1\n"):
+        reading = read_text(text + end)
+        assert reading.service == "trainer-1"
+        assert explain_text(text + end).causes[0].fixes[0].command.startswith("shm_size:")

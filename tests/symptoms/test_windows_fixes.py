@@ -71,3 +71,85 @@ def test_what_is_harmless_is_called_so():
     first = "A matching Triton is not available, some optimizations will not be enabled"
     report = explain_text(f"{first}\nError caught was: No module named 'triton'")
     assert (report.status, report.causes) == ("healthy", ())
+
+
+FIRST = {
+    "a build that misses what is there": (
+        "(venv) D:\\llm>pip install flash-attn\n  Preparing metadata (setup.py) ... error\n"
+        "  × python setup.py egg_info did not run successfully.\n    ModuleNotFoundError: No module named 'torch'\n"
+        "(venv) D:\\llm>pip list | findstr torch\ntorch                     2.5.1+cu124\n",
+        "program.build", r"--no-build-isolation flash-attn", r"install torch\b",
+    ),
+    "a function that a library lacks": (
+        "C:\\w\\bitsandbytes\\cextension.py:33: UserWarning: The installed version of bitsandbytes was compiled "
+        "without GPU support.\nAttributeError: function 'cget_col_row_stats' not found\n",
+        "framework.cpu_only", r"pip install (?:-U|--upgrade) bitsandbytes", r"no matter of the GPU",
+    ),
+    "no file at all for this system": (
+        'PS C:\\U> pip install -U "jax[cuda12]"\nERROR: Could not find a version that satisfies the requirement '
+        'jax-cuda12-plugin[with-cuda]<=0.4.35; extra == "cuda12" (from jax[cuda12]) (from versions: none)\n',
+        "framework.platform_dropped", r"wsl --install", r"pip check",
+    ),
+    "a container that had the GPU": (
+        "$ docker exec -it trainer nvidia-smi\nFailed to initialize NVML: Unknown Error\n"
+        "it worked for two days, then the GPU vanished in the container\n",
+        "driver.permission", r"docker restart trainer", r"docker run --gpus all IMAGE",
+    ),
+    "podman does not know --gpus": (
+        "$ podman run --rm --gpus all docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04 nvidia-smi\n"
+        "Error: crun: executable file `nvidia-smi` not found in $PATH: No such file or directory\n",
+        "container.no_gpu", r"--device nvidia\.com/gpu=all", r"stale",
+    ),
+    "conda's channel that is there": (
+        "(base) C:\\x>conda list pytorch\npytorch                   2.3.1              py3.11_cpu_0    pytorch\n"
+        '(base) C:\\x>python -c "import torch; print(torch.cuda.is_available())"\nFalse\n',
+        "framework.cpu_only", r"-c pytorch -c nvidia pytorch=2\.3\.1 pytorch-cuda=12\.1", r"on a machine with the GPU",
+    ),
+    "no CUDA beyond the driver's": (
+        "(md) C:\\md>python -m openmm.testInstallation\nOpenMM Version: 8.1.1\nCUDA platform error: Error loading CUDA "
+        "module: CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)\n(md) C:\\md>nvidia-smi\n"
+        "| NVIDIA-SMI 528.49       Driver Version: 528.49       CUDA Version: 12.0     |\n",
+        "driver.too_old", r"cuda-version=12\.0", r"cuda-version=12\.4",
+    ),
+    "a card whose drivers have ended": (
+        "C:\\kobold>koboldcpp.exe --usecublas\n  Device 0: Tesla K80, compute capability 3.7, VMM: no\n"
+        "CUDA error: the provided PTX was compiled with an unsupported toolchain.\n",
+        "driver.too_old", r"CUDA 11\.4 or older", r"527\.41|Update the NVIDIA driver",
+    ),
+    "what CMake writes is not edited": (
+        "C:\\src>cmake --build build --config Release\n  nvcc fatal   : Unsupported gpu architecture 'compute_120'\n"
+        "C:\\VS\\BuildCustomizations\\CUDA 12.4.targets(799,9): error MSB3721: The command exited with code 1.\n",
+        "program.build", r"install CUDA 12\.8 or newer", r"CodeGeneration",
+    ),
+    "a library of Linux in a build": (
+        "(ds) C:\\llm>pip install deepspeed\n      Install Ops={'async_io': 1, 'fused_adam': 1}\n"
+        "      LINK : fatal error LNK1181: cannot open input file 'aio.lib'\n",
+        "other.not_gpu", r"DS_BUILD_OPS=0", r"^$",
+    ),
+    "a name in an error is no package": (
+        "PS C:\\c> pip list | findstr cupy\ncupy-cuda12x       13.4.1\nPS C:\\c> python solve.py\nRuntimeError: CuPy "
+        "failed to load nvrtc64_120_0.dll: FileNotFoundError: Could not find module 'nvrtc64_120_0.dll'\n",
+        "cuda.compiler_missing", r"cupy-cuda12x\[ctk\]", r"pip uninstall -y cupy",
+    ),
+    "the file that XLA does not find": (
+        "(tf) u@DESKTOP-1A:~$ python t.py\nW nvptx_compiler.cc:708] Can't find libdevice directory "
+        "${CUDA_DIR}/nvvm/libdevice.\nINTERNAL: libdevice not found at ./libdevice.10.bc\n"
+        "(tf) u@DESKTOP-1A:~$ ls $CONDA_PREFIX/lib/libdevice*\n/home/u/envs/tf/lib/libdevice.10.bc\n",
+        "cuda.compiler_missing", r"cp /home/u/envs/tf/lib/libdevice\.10\.bc", r"/usr/lib/wsl/lib",
+    ),
+    "a web interface by its own words": (
+        'venv "C:\\sd\\venv\\Scripts\\Python.exe"\nLaunching Web UI with arguments: --xformers\n'
+        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1 GiB (GPU 0; 8.00 GiB total capacity)\n",
+        "memory.oom", r"COMMANDLINE_ARGS=--medvram", r"\.backward\(\)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_the_first_two_fixes_are_for_what_the_text_shows(name):
+    text, cause, wanted, never = FIRST[name]
+    first = explain_text(text).causes[0]
+    said = "\n".join(f"{fix.text}\n{fix.command}" for fix in first.fixes[:2])
+    assert first.id == cause
+    assert re.search(wanted, said)
+    assert not re.search(never, said)

@@ -54,3 +54,41 @@ def test_a_bug_form_tells_the_system(line):
 @pytest.mark.parametrize("line", ["OS Platform (e.g., Linux, Windows): Linux Ubuntu", "Platform: Windows / Linux"])
 def test_a_choice_in_a_bug_form_tells_no_system(line):
     assert read_text(f"{line}\nRuntimeError: CUDA error: out of memory").told.os != "windows"
+
+
+OOM = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB"
+OF_WINDOWS = [
+    "Python 3.13.6 (tags/v3.13.6:4e66535, Aug  6 2025) [MSC v.1944 64 bit (AMD64)]",
+    "- **OS:** nt",
+    "os.name = 'nt'",
+    "sys.platform: win32",
+    "Microsoft Windows [Version 10.0.22631.3447]",
+    "me@DESK MINGW64 /c/work",
+    "'nvcc' is not recognized as an internal or external command,",
+    'Der Befehl "nvcc" ist entweder falsch geschrieben oder konnte nicht gefunden werden.',
+    "'nvcc' 不是内部或外部命令，也不是可运行的程序",
+    "请按任意键继续. . .",
+    "(Triggered internally at ..\\c10\\cuda\\CUDAFunctions.cpp:108.)",
+    "Process exited with 3221225477",
+]
+
+
+@pytest.mark.parametrize("line", OF_WINDOWS)
+def test_what_only_windows_prints_tells_the_system(line):
+    assert read_text(f"{line}\n{OOM}\n").told.os == "windows"
+
+
+@pytest.mark.parametrize("line", ["loss: nt", "OS: Linux", "status 200", "the os.name of it", "[GCC 11.4.0] on linux"])
+def test_what_others_print_too_does_not(line):
+    assert read_text(f"{line}\n{OOM}\n").told.os != "windows"
+
+
+def test_a_report_of_a_portable_program_gets_its_own_python():
+    text = (
+        "- **OS:** nt\n- **Embedded Python:** true\n- **PyTorch Version:** 2.8.0+cu128\n"
+        "- **Name:** cuda:0 NVIDIA GeForce GTX 1080 Ti : cudaMallocAsync\n"
+        "# ComfyUI Error Report\nCUDA error: no kernel image is available for execution on the device\n"
+    )
+    first = explain_text(text).causes[0].fixes[0].command
+    assert first.startswith(".\\python_embeded\\python.exe -m pip install")
+    assert "cu126" in first

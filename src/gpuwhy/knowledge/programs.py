@@ -162,7 +162,7 @@ PROGRAMS: tuple[Program, ...] = (
              ("Fooocus: a smaller picture, one at a time, and a larger paging file (40 GB) where the computer has less than 32 GB of memory", ""))),
     Program("invokeai", "InvokeAI", r"invokeai", ("Install the newest InvokeAI by its launcher", ""),
             (("InvokeAI: in invokeai.yaml, leave more of the memory free and let models lie partly in the host's", on.code("enable_partial_loading: true\ndevice_working_mem_gb: 4")),)),
-    Program("webui", "the web UI", r"stable-diffusion-webui|webui(?:-user)?\.(?:sh|bat|py)|\bsd[-_.]webui|Stable diffusion model failed to load|--(?:med|low)vram\b[^\n]{0,60}(?:--|$)|--skip-torch-cuda-test|modules[\\/](?:launch_utils|sd_models|processing|txt2img|sd_hijack)|\bautomatic1111\b|\bA1111\b", ("Update the web UI", "git pull"),
+    Program("webui", "the web UI", r"stable-diffusion-webui|webui(?:-user)?\.(?:sh|bat|py)|\bsd[-_.]webui|Stable diffusion model failed to load|--(?:med|low)vram\b[^\n]{0,60}(?:--|$)|--skip-torch-cuda-test|modules[\\/](?:launch_utils|sd_models|processing|txt2img|sd_hijack)|\bautomatic1111\b|\bA1111\b|Launching Web UI with arguments|\bsd-webui\b|\bForge: |\*\*\* Error completing request", ("Update the web UI", "git pull"),
             (("Web UI: start it with less on the GPU: this line in webui-user.bat, in place of its own, then start webui-user.bat again", on.cmd("set COMMANDLINE_ARGS={vram} --xformers")),
              ("Web UI: start it with less on the GPU: this line in webui-user.sh", on.linux('export COMMANDLINE_ARGS="{vram} --xformers"')),
              ("Web UI: a smaller picture (512 x 512) and a batch of one, upscaled afterwards; close other programs that use the GPU", "")),

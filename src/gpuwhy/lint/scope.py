@@ -38,15 +38,11 @@ CONDA_CUDA = frozenset(
 CONDA_GPU = CONDA_CUDA | {"pytorch-gpu", "tensorflow-gpu"}
 TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu")
 _GPU_ONLY = frozenset({"flash-attn", "vllm", "apex", "tensorrt", "nvidia-dali-cuda120", "nvidia-dali-cuda110"})
-
-
 _NEIGHBOURS = (
     "requirements.txt", "base.txt", "common.txt", "core.txt", "main.txt", "default.txt", "runtime.txt",
     "constraints.txt", "requirements-base.txt", "requirements_base.txt", "requirements/base.txt", "pyproject.toml",
     "setup.py", "setup.cfg",
 )  # fmt: skip
-
-
 _SCRIPTS = ("install.sh", "Install.sh", "setup.sh", "install.bat", "Install.bat", "Dockerfile", "README.md")
 _INTO_IMAGE = re.compile(
     r"pip[\d.]* install( \S+)*? ((-e )?\.(\[[^\]]*\])?( |$)|-r (\S*/)?pyproject\.toml)|^poetry install"
@@ -288,6 +284,11 @@ class Scope:
         if visible and visible.value not in ("", "none", "void"):
             return f"NVIDIA_VISIBLE_DEVICES is set to {visible.value} on line {visible.place.line}"
         return next(filter(None, map(self._for_gpus, self.pins)), "")
+
+    @property
+    def for_windows(self) -> bool:
+        """Whether the machine that was described is a Windows one: then what has no CUDA there is worth a warning."""
+        return bool(self.machine and "windows" == self.machine.system == self.environment.system)
 
     def _for_gpus(self, pin: Pin) -> str:
         if (library_wheel(pin.name) and not self.environment.locked) or pin.name in _GPU_ONLY:

@@ -74,8 +74,17 @@ def by_installer(command: str, installer: Installer) -> str:
         return _CONDA.sub(lambda found: f"{found['before']}{installer} {found['verb']}", command)
     if installer not in _PIP_BY:
         return command
-    command = _MODULE.sub(r"\1pip ", command)
+    command = _MODULE.sub(r"\1pip ", _with_own_uv(command) if installer == "uv" else command)
     return _PIP.sub(lambda found: f"{found['before']}{_said(found['verb'], found['rest'], installer)}", command)
+
+
+_GETS_UV = re.compile(r"^(?:\S*python[\d.]*(?:\.exe)? -m )?pip install uv\n", re.MULTILINE)
+_OF_MODULE = re.compile(r"(^|&& |; )python[\d.]* -m uv ", re.MULTILINE)
+
+
+def _with_own_uv(command: str) -> str:
+    """Without what brings uv: it is there, and its environments have no pip that could."""
+    return _OF_MODULE.sub(r"\1uv ", _GETS_UV.sub("", command))
 
 
 def _said(verb: str, rest: str, installer: Installer) -> str:

@@ -116,7 +116,7 @@ def _place_told(told: System, inside: bool, reading: Reading) -> Place:
     """The place that a text alone tells of."""
     python = python_told(reading) if told == "windows" else ""
     family, inner = _families_told(reading, inside) if told in ("linux", "") else (None, None)
-    rights, installer = _person(reading, inside) if told in ("linux", "") else ("", "")
+    rights, installer = _person(told, reading, inside)
     system: System = told or ("linux" if family or rights == "none" else "")
     launcher = _launcher(reading)
     prompt = windows_shell(reading.excerpt) if told == "windows" else ""
@@ -126,8 +126,10 @@ def _place_told(told: System, inside: bool, reading: Reading) -> Place:
     return Place(system, family, False, inside, wsl, launcher, python, inner, rights, installer, prompt, seven, box)
 
 
-def _person(reading: Reading, inside: bool) -> tuple[Rights, Installer]:
-    return rights_of(reading.excerpt, inside), installer_of(reading.excerpt)
+def _person(told: System, reading: Reading, inside: bool) -> tuple[Rights, Installer]:
+    """What the person may do, on Linux; and the tool that has the environment, which Windows and WSL have too."""
+    rights = rights_of(reading.excerpt, inside) if told in ("linux", "") else ""
+    return rights, installer_of(reading.excerpt)
 
 
 _FAMILIES: tuple[tuple[Family, re.Pattern[str]], ...] = (

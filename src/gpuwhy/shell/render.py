@@ -241,7 +241,8 @@ def rendered(command: str, place: Place) -> str | None:
     if installs_nothing(command) or not _is_of(command, lines, place):
         return None
     if place.system == "windows":
-        return _by(place.python, _with_uv(_together(_of_windows(lines, place.prompt))))
+        said = _with_uv(_together(_of_windows(lines, place.prompt)))
+        return _by(place.python, said and by_installer(said, place.installer))
     if place.system == "image":
         return _in_image(lines)
     if isinstance(command, on.Command) and command.shell in _OF_WINDOWS:

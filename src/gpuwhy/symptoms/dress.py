@@ -66,9 +66,21 @@ def _alone(line: str) -> bool:
     return bool(_ALONE.match(line) or NOTED.match(line))
 
 
+_LEFT = re.compile(
+    rb"[\w.-]+ exited with code \d+ *(?:\(restarting\))?|(?:Gracefully stopping|Aborting on container).*"
+)
+"""What compose itself says among the lines of its services."""
+
+
+def _first_lines(data: bytes) -> list[bytes]:
+    """The lines that tell a mark, without those that compose itself puts among them."""
+    lines = [line.rstrip(b"\r") for line in data[:SAMPLE].split(b"\n")[:MOST] if line.strip()]
+    return [line for line in lines if not _LEFT.fullmatch(line)] or lines
+
+
 def mark_of(data: bytes) -> re.Pattern[bytes] | None:
     """What stands before each line of a text; None where nothing does, or it may be the program's own."""
-    lines = [line.rstrip(b"\r") for line in data[:SAMPLE].split(b"\n")[:MOST] if line.strip()]
+    lines = _first_lines(data)
     common = _prefix(lines) if len(lines) > 1 else b""
     if not common.strip() or _WORDS.search(common) or (len(lines) < FEW and not _SIGNS.fullmatch(common)):
         return None

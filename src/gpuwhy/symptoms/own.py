@@ -73,9 +73,10 @@ _BUILT = re.compile(
     r"|metadata-generation-failed|failed-wheel-build|command '\S+' failed"
     r"|\bld returned \d|\*\*\* \[|build stopped|compilation terminated|configuring incomplete"
     r"|aborting due to \d+ previous|could not compile `|\d+ errors? (?:generated|detected)|generate step failed"
-    r"|error compiling objects|error building extension|linker command failed"
+    r"|error compiling objects|error building extension|linker command failed|^function '\w+' not found$"
 )
-"""The word of pip, make, ninja or the linker's driver that a build failed: what was said before it decides."""
+"""The word of pip, make, ninja or the linker's driver that a build failed, or of ctypes that a library lacks a
+function: what was said before it decides."""
 _UNSAID = re.compile(
     r"\{\{(?![^}\n]*GPU:)[^}\n]*\}\}|\[Op:[^\]\n]*\]|/?(?:job:\S*/)?device:CPU:\d+|\[\[[^\]\n]*\]\]"
     r"|(?<=\. )(?:this|which|it|that) (?:may|might|could|can) (?:also )?(?:lead|cause|result|end|produce|give)\b[^.\n]*"

@@ -146,7 +146,8 @@ _AND = re.compile(
     r"\s*(?:(?:and|plus|\+|&|,|over|with|/|alongside)\s|(?:is|was|got) (?:installed|put) (?:over|on))", re.IGNORECASE
 )
 _NAMED_AS = re.compile(
-    r"(?:\b(?:plain|bare|installed|uninstalled|replaced|pulls?|pulled|in|and|plus|pip install|needs|over)|[,(:]) $",
+    r"(?:\b(?:plain|bare|installed|uninstalled|replaced|pulls?|pulled|in|and|plus|pip install|needs|over)|[,(]"
+    r"|(?<!error):) $",
     re.IGNORECASE,
 )
 """What stands after or before the bare name of a package that is meant as one."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from gpuwhy.causes.text.common import SAID_TO_FAIL, nothing_else, said_of
-from gpuwhy.causes.text.conditions import all_of, asks, field, in_container, line, with_
+from gpuwhy.causes.text.conditions import all_of, asks, field, in_container, line, whole, with_
 from gpuwhy.causes.text.driver_ways import after_sleep, may_open
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.room import Text
 from gpuwhy.knowledge.messages import NO_ANSWER, NO_DRIVER, NO_GPU
 from gpuwhy.model import on
 from gpuwhy.model.signature import error, told
+
+_HAD_IT = r"\b(?:it |this )?(?:had )?worked (?:for|fine|until|at first|before|yesterday|well)|\bafter (?:a while|some (?:time|hours|days)|a few \w+|\d+ (?:hours|days))|\b(?:suddenly|vanish\w*|disappear\w*|loses? (?:the )?(?:access|gpus?))\b"
 
 TEXT = Text(
     "driver.permission",
@@ -50,6 +52,7 @@ TEXT = Text(
         ("nvidia.node_denied", 4.8, "the device files may not be opened"),
         ("nvidia.node_mode", 3.8, "/dev/{node} is open to {owner} and group {group} only", field("mode", r"rw-rw----|rw-------|r\S+----")),
         ("nvidia.node_missing", 3.0, "device files are missing"),
+        ("nvidia.nvml_unknown", 6.4, "the container lost the device that it had: this happens when systemd is reloaded on the host", whole(_HAD_IT)),
         ("nvidia.nvml_unknown", 3.4, "NVML fails with an unknown error; this happens when the cgroup no longer allows the device"),
         ("nvml.unknown", 2.0, "NVML fails with an unknown error"),
         ("cuda.not_permitted", 2.4, "an operation is not permitted (error 800)"),

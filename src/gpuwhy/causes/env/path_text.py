@@ -74,7 +74,8 @@ def _cudart_told(s: Symptom, r: Reading) -> bool:
 
 
 def _made(case: Asked) -> Iterator[Fix]:
-    if "wsl" in case.tools and not case.reading.has("loader.tf_skip"):  # TensorFlow says that after libcuda was opened
+    opened = any(map(case.reading.has, ("loader.tf_skip", "tf.libdevice", "tf.ptxas")))  # said after libcuda was opened
+    if "wsl" in case.tools and not opened:
         yield Fix(on.in_wsl("add the folder of its own libcuda to LD_LIBRARY_PATH; the driver is Windows' own"), on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), safe=True)  # fmt: skip
     if case.framework == "tensorflow" and case.reading.has("loader.tf_skip") and not case.windows:
         wanted = f"=={case.version}" if at_least(case.version or "0", "2.14") else ""

@@ -215,8 +215,8 @@ TEXT = Text(
         meant(on.in_windows("or install the Visual C++ runtime and the C++ build tools, which bring libomp140.x86_64.dll"), REDISTRIBUTABLE, said="windows.torch_dll", line="fbgemm|shm|asmjit"),
         meant(CRASH, FAULTS, said="signal.segv", safe=True),
         meant("Then try another release of the package that the last call belongs to", said="signal.segv"),
-        meant("Install another release of the package whose code fails: the newest, or the one before"),
-        meant("Report it with a small program that shows it"),
+        meant("Install another release of the package whose code fails: the newest, or the one before", look=True),
+        meant("Report it with a small program that shows it", look=True),
     ),
     named=_named,
 )  # fmt: skip

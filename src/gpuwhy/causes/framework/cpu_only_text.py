@@ -159,7 +159,7 @@ TEXT = Text(
         meant(on.in_windows("there is no GPU build from 2.11 on: use WSL 2, where today's TensorFlow works with this driver (install Ubuntu there, restart, choose a user); or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1", "TensorFlow"), inside_wsl("tf", "tensorflow[and-cuda]"), by="tensorflow"),
         meant(on.in_linux("install it with its CUDA libraries", "TensorFlow"), pip_newest("tensorflow"), by="tensorflow", safe=True),
         meant("ONNX Runtime: remove both packages, which share one folder, then install the GPU package alone", f"pip uninstall -y onnxruntime onnxruntime-gpu && {pip_newest('onnxruntime')}", by="onnxruntime", safe=True),
-        meant("Install the build with CUDA of what speaks, in place of its build for the CPU: its page of releases names it"),
+        meant("Install the build with CUDA of what speaks, in place of its build for the CPU: its page of releases names it", look=True),
     ),
     admitted_by=NO_GPU,
     made=_made,

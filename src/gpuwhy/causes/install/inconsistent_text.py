@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.conditions import by_package, field, line, no, unix_stack, with_
+from gpuwhy.causes.text.conditions import all_of, by_package, field, line, no, unix_stack, with_
 from gpuwhy.causes.text.fragments import NOT_OURS, PAIR_COVERS
 from gpuwhy.causes.text.installing import jax_together
 from gpuwhy.causes.text.meant import meant
@@ -125,7 +125,7 @@ TEXT = Text(
         ("remark.pair", 4.4, "{by} {by_version} and {name} {found} are releases that do not fit", no(with_("remark.release"))),
         ("pairs.conflict", 5.0, "{wants} is asked for, and {name} {found} is installed"),
         ("tf.directml", 5.4, "DirectML's plug-in and this TensorFlow do not go together"),
-        ("packages.no_match", 4.4, "another package demands a release of {package} that the index does not have", line(r"extra ==")),
+        ("packages.no_match", 4.4, "another package demands a release of {package} that the index does not have", all_of(line(r"extra =="), no(line(r"from versions: none")))),
         ("packages.in_part", 3.2, "{by} asks for {part}, which this {name} lacks: they may be of different releases", field("by", ".")),
         ("pairs.cython", 4.2, "two compiled packages are of releases that do not fit: one calls the other by another signature"),
         ("triton.missing", 3.2, "PyTorch for Linux brings a Triton of its own: this one is gone, of another release, or hidden by another", unix_stack),

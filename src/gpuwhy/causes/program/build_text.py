@@ -12,6 +12,7 @@ from gpuwhy.causes.text.conditions import all_of, any_of, field, line, no, own_m
 from gpuwhy.causes.text.meant import meant
 from gpuwhy.causes.text.remedies import CUDA_HOME
 from gpuwhy.causes.text.room import Text
+from gpuwhy.causes.text.where import told_release
 from gpuwhy.knowledge.windows import BUILD_TOOLS
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -93,14 +94,20 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
     module = next((s.get("name") for s in reading.symptoms if s.signature == "python.module"), "")
     if module and reading.has("build.isolated"):
         package = next((s.get("package") for s in reading.all("build.package")), "") or _wanted(reading.excerpt)
-        yield Fix(
-            f"Build in the environment that has {module}, not in pip's own; install {module} there first",
-            f"pip install {module} ninja packaging wheel setuptools\npip install --no-build-isolation {package}"
-            if module == "torch"
-            else f"pip install {module}\npip install --no-build-isolation {package}",
-            safe=True,
-            check="gpuwhy explain LOG",
-        )
+        yield _in_this_environment(module, package, bool(told_release(reading, module)))
+
+
+def _in_this_environment(module: str, package: str, is_there: bool) -> Fix:
+    """A build beside the module that it wants, which is not installed anew where the text tells its release."""
+    tools = "ninja packaging wheel setuptools" if module == "torch" else ""
+    before = " ".join(filter(None, ("" if is_there else module, tools)))
+    text = f"Build in the environment that has {module}, not in pip's own"
+    return Fix(
+        text if is_there else f"{text}; install {module} there first",
+        "\n".join([*([f"pip install {before}"] if before else []), f"pip install --no-build-isolation {package}"]),
+        safe=True,
+        check="gpuwhy explain LOG",
+    )
 
 
 TEXT = Text(

@@ -15,7 +15,7 @@ from gpuwhy.causes.text.entire import entire
 from gpuwhy.causes.text.evident import evident
 from gpuwhy.causes.text.fit import ranked
 from gpuwhy.causes.text.fitted import fitted
-from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service, in_an_image
+from gpuwhy.causes.text.hosted import as_a_service, in_a_pod, in_a_service, in_an_image, on_a_login_node
 from gpuwhy.causes.text.installable import installable
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.meant import common, exact
@@ -111,7 +111,7 @@ def _among(cures: Sequence[Sequence[Fix]], ways: Sequence[Fix]) -> tuple[Fix, ..
     return (*first, *steps, *others, *ways)
 
 
-_TRIAL = Later(r"^docker run --rm [^\n]* (?:ubuntu|nvidia/cuda:\S+) (?:nvidia-smi|df)\b")
+_TRIAL = Later(r"^docker run [^\n]*(?:ubuntu|nvidia/cuda:\S+) (?:nvidia-smi|df)\b")
 
 
 def _only_tries(fix: Fix) -> bool:
@@ -158,8 +158,9 @@ def _of_the_room(room: Text, case: Asked, reading: Reading) -> tuple[Fix, ...]:
 def _of_the_place(cause: str, case: Asked) -> tuple[tuple[Fix, ...], bool]:
     """The ways of exactly this situation, then of the service that a text is from; and whether they are all."""
     exactly, alone = situated((*CLUSTERS, *CONTAINERS, *WINDOWS), cause, case)
-    hosted, by_service = ((), False) if exactly else in_a_service(cause, case)
-    return (*exactly, *hosted), alone or by_service
+    outside = on_a_login_node(case)
+    hosted, by_service = in_a_service(cause, case) if outside or not exactly else ((), False)
+    return ((*hosted, *exactly) if outside else (*exactly, *hosted)), alone or by_service
 
 
 def _of_the_board(cause: str, case: Asked) -> tuple[Fix, ...]:

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.own_words import from_its_index
 from gpuwhy.causes.text.same_release import listed
 from gpuwhy.causes.text.shown import CONDA
 from gpuwhy.knowledge.companions import going_with
@@ -50,7 +51,7 @@ def _whole(fix: Fix, case: Asked) -> Fix:
     fix = _by_winget(fix, case)
     if isinstance(fix.command, on.Command) and fix.command.shell in ("code", "dockerfile"):
         return fix
-    lines = [_changed(line, case) for line in str(fix.command).splitlines()]
+    lines = [new for line in str(fix.command).splitlines() if (new := _changed(line, case)) or not line]
     lines += _libraries(lines, case)
     command = "\n".join(lines)
     if command == fix.command:
@@ -160,10 +161,14 @@ def _of_its_python(line: str, case: Asked) -> str:
 
 _APT = re.compile(r"sudo apt(?:-get)? install (?:-y )?(?P<names>[\w.+-]+(?: [\w.+-]+)*) && ")
 
+_OF_TOOLKIT = re.compile(r"curl -fsSL \S*/libnvidia-container/gpgkey ")
+
 
 def _without_installed(line: str, case: Asked) -> str:
     """Without the step that installs what a listing shows to be installed."""
     found = _APT.match(line)
+    if _OF_TOOLKIT.match(line) and _installed("nvidia-container-toolkit", case):
+        return line.partition("apt-get install -y nvidia-container-toolkit")[2].removeprefix(" && ")
     if not found or not all(_installed(name, case) for name in found["names"].split()):
         return line
     return line[found.end() :]
@@ -191,7 +196,12 @@ def _of_its_branch(line: str, case: Asked) -> str:
     return _SIGNED.sub(rf"\1-{told[1]}", line) if told and "linux-modules-nvidia" in line else line
 
 
+def _of_its_index(line: str, case: Asked) -> str:
+    return from_its_index(line, case.text, case.windows)
+
+
 _CHANGES: tuple[Callable[[str, Asked], str], ...] = (
+    _of_its_index,
     _with_companions,
     _with_free_name,
     _over_the_other,

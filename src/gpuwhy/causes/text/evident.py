@@ -8,24 +8,26 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.box_faults import in_its_box
+from gpuwhy.causes.text.conda_ways import of_conda
 from gpuwhy.causes.text.counted import COUNTED, Row, at_prompt
 from gpuwhy.causes.text.env_ways import of_its_owner
 from gpuwhy.causes.text.hosted import again
 from gpuwhy.causes.text.jetson_ways import of_its_jetpack, one_onnxruntime
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.library_ways import put_libdevice
 from gpuwhy.causes.text.matched import MATCHED
 from gpuwhy.causes.text.module_ways import of_modules
 from gpuwhy.causes.text.remedies import PURGE
+from gpuwhy.causes.text.retired import last_driver
 from gpuwhy.causes.text.right_copies import RIGHT_COPIES
 from gpuwhy.causes.text.shown import OwnSetting, commands, set_by_program, variables
 from gpuwhy.causes.text.told_names import listed_kit
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.causes.text.windows_evident import WINDOWS_SHOWN
-from gpuwhy.knowledge.drivers import cuda_of_driver
 from gpuwhy.knowledge.releases import find
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
-from gpuwhy.model.version import at_least, numbers
+from gpuwhy.model.version import numbers
 
 _UNSEEN = ("device.", "driver.missing", "container.no_gpu", "framework.cpu_only", "driver.not_ready", "env.setting")
 _GPUS = Later(r"^\s*GPU (\d+): ", re.MULTILINE)
@@ -262,36 +264,6 @@ def _second_copy(case: Asked) -> Iterator[Fix]:
     yield tried(f"For good: remove the copy in {folder} (the first that pip finds), where the environment has its own, which the first half asks; else install it there first", on.linux(f"PYTHONNOUSERSITE=1 python -m pip show {names} && PYTHONNOUSERSITE= python -m pip uninstall -y {names}"))  # fmt: skip
 
 
-_LISTED = Later(r"(?<![\w-])(?P<name>pytorch|tensorflow|jaxlib)\s+(?P<version>\d[\w.]*)\s+(?P<build>(?:\S*_)?(?:cpu|mkl|eigen)_\S+)(?=\s|$)")  # fmt: skip
-_CREATED = Later(r"\b(?P<tool>conda|mamba|micromamba) (?:create|install)[^\n]*?\s(?P<name>pytorch|tensorflow|jaxlib|jax)(?P<version>=+\d[\d.]*)?(?=\s|$)")  # fmt: skip
-_OF = {"pytorch": "torch", "tensorflow": "tensorflow", "jaxlib": "jax", "jax": "jax"}
-
-
-def _of_conda(case: Asked) -> Iterator[Fix]:
-    """conda's build for the CPU, which pip would take for the release that is asked for: conda's own with CUDA."""
-    found = _LISTED.search(case.text) or _CREATED.search(case.text)
-    if not found or (case.framework and _OF.get(found["name"], case.framework) != case.framework):
-        return
-    groups = found.groupdict()
-    name, version = "jaxlib" if found["name"] == "jax" else found["name"], (groups["version"] or "").lstrip("=")
-    old = (groups.get("build") or "").startswith(("mkl", "eigen"))
-    if case.windows and (name != "pytorch" or old):
-        return
-    yield tried(f"conda chose its build of {name} for the CPU, as it does where it sees no driver (a login node, a machine without GPU): take conda's build with CUDA, and tell conda the CUDA of the machine that will run it", _by_conda(name, version, old, case))  # fmt: skip
-    yield tried("Or make the environment on a machine with the GPU, where conda sees the driver")
-
-
-def _by_conda(name: str, version: str, old: bool, case: Asked) -> str:
-    pinned = f"{name}={version}" if version and "." in version else name
-    if old:  # of Anaconda's own channel
-        return f'conda install "{name}={version or "*"}=gpu*"'
-    speaks = case.speaks or cuda_of_driver(case.driver) or "12.4"
-    cuda = speaks if at_least(speaks, "11.2") else "11.8"
-    also = " jax" if name == "jaxlib" else " torchvision" if "torchvision" in case.text and name == "pytorch" else ""
-    wanted = f'"{pinned}=*cuda*"' if pinned != name else f'"{name}=*=*cuda*"'
-    return on.linux(f"CONDA_OVERRIDE_CUDA={cuda} conda install -c conda-forge {wanted}{also}") if not case.windows else f"conda install -c conda-forge {wanted}{also}"  # fmt: skip
-
-
 _HELD_DLL = Later(r"(?:WinError (?:5|32)|Access is denied|being used by another process|Errno 13\] Permission denied: (?='[A-Za-z]:))[^\n]*?'(?P<folder>[^'\n]*site-packages)\\+(?P<left>~?[\w.-]+)", re.IGNORECASE)  # fmt: skip
 _LEAVING = Later(r"(?:Attempting uninstall: |Found existing installation: |Uninstalling )(?P<name>[A-Za-z][\w.-]*?)(?=[ :-]\d|\s|$)", re.MULTILINE)  # fmt: skip
 
@@ -375,6 +347,8 @@ _SHOWN: tuple[Row, ...] = (
     (("program.build",), _to_be_built_with),
     (("cudnn.missing",), _into_its_folder),
     (("driver.missing",), _unmet),
+    (("driver.too_old",), last_driver),
+    (("env.path", "cuda.compiler_missing"), put_libdevice),
     (("program.illegal_access",), sanitized),
     *WINDOWS_SHOWN,
     *COUNTED,
@@ -383,7 +357,7 @@ _SHOWN: tuple[Row, ...] = (
     (("install.corrupted", "env.limit"), _no_room),
     (("driver.stub",), _linked_stub),
     (("cudnn.mixed_libraries",), _own_cudnn),
-    (("framework.cpu_only",), _of_conda),
+    (("framework.cpu_only",), of_conda),
     (("cuda.missing_library", "cuda.version_mismatch", "env.path"), of_modules),
     (("cuda.", "cudnn.", "framework.", "env.path"), _on_a_board),
     (("install.conflict",), _one_on_a_board),

@@ -44,11 +44,20 @@ _HAS_GPUS = r"--gres[ =]|--gpus|\s-G ?\d|gres/gpu|CUDA_VISIBLE_DEVICES\W{0,4}\d{
 _NEW_JOB = ("Slurm: the job was given no GPU: ask for one, in its script (#SBATCH --gres=gpu:1, and the partition that has GPUs) or at srun", on.linux("sbatch --gres=gpu:1 --partition=gpu JOB.sh    # sinfo -o '%P %G' names partitions and their GPUs"))  # fmt: skip
 _NEW_STEP = ("Slurm gave this shell no GPU (CUDA_VISIBLE_DEVICES is then NoDevFiles or empty; set by hand it would be another job's GPU): leave it, and start one with a GPU", on.linux("srun --gres=gpu:1 --pty bash    # in it: nvidia-smi -L"))  # fmt: skip
 
+_LOGIN = r"@(?:login|head|front|submit)[\w-]*[ :\]]|\b(?:login|head|frontend|submit)[- ]?node"
+_ON_LOGIN = Later(r"@(?:login|head|front|submit)[\w-]*[ :\]]", re.IGNORECASE)
+
+
+def on_a_login_node(case: Asked) -> bool:
+    """Whether a prompt shows a cluster's node that has no GPU, whatever is started there."""
+    return bool(_ON_LOGIN.search(case.text))
+
+
 HOSTS: tuple[Host, ...] = (
     _row(r"\b(?:singularity|apptainer) (?:exec|run|shell|instance)\b(?![^\n]*--nv)",
          ("Apptainer (Singularity): hand the GPU and the host's driver in by --nv", on.linux("apptainer exec --nv IMAGE.sif nvidia-smi    # then your command in its place; singularity takes the same option")),
          ("On a cluster: on a node with a GPU, which the batch system gives", on.linux("srun --gres=gpu:1 apptainer exec --nv IMAGE.sif COMMAND")), unless=r"\s--nv\b"),
-    _row(r"@(?:login|head|front|submit)[\w-]*[ :\]]|\b(?:login|head|frontend|submit)[- ]?node",
+    _row(_LOGIN,
          ("This is a cluster's login node, which has no GPU: run it on a node that has one, through the batch system", on.linux("srun --gres=gpu:1 --time=1:00:00 --pty COMMAND    # PBS: qsub -I -l select=1:ngpus=1; LSF: bsub -Is -gpu num=1 COMMAND")),
          ("Or in a job's script", on.linux("sbatch --gres=gpu:1 --wrap='COMMAND'"))),
     _row(r"NoDevFiles|\bsrun\b[^\n]*--pty|\bsalloc\b|SLURM_JOB_?ID", _NEW_STEP, _NEW_JOB, unless=rf"#SBATCH|\bsbatch\b|{_HAS_GPUS}"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.own_words import chosen_gpu
 from gpuwhy.causes.text.smi import holders
 from gpuwhy.causes.text.ways import own_ways, tried
 from gpuwhy.causes.text.where import at_spot
@@ -188,6 +189,11 @@ def chosen(case: Asked) -> Iterator[Fix]:
         yield tried(f"CUDA_VISIBLE_DEVICES is set to {value[1]}: set it to a GPU that nvidia-smi -L lists, before the program starts, and use number 0 in the program{here}: what is visible counts from 0", "export CUDA_VISIBLE_DEVICES=0")  # fmt: skip
     shown = tried("Show all GPUs again: an empty or wrong variable hides them; look for it in the scripts and in the program too (os.environ)", "unset CUDA_VISIBLE_DEVICES")  # fmt: skip
     code = on.code("device = torch.device('cuda:0')") if case.framework in ("torch", "") else ""
+    asked, instead = chosen_gpu(case.text)
+    if asked:
+        yield tried(f"{asked} asks for a GPU that is not there: the first one is 0. Where the program's start has it (its command, or the line of arguments in its start file), write in its place", on.code(instead))  # fmt: skip
+        yield shown
+        return
     first = tried(f"{_wrong(case)}: take number 0{here}, or the program's own option (--gpu 0, --device cuda:0, gpu_ids=[0])", code)  # fmt: skip
     yield from (first, shown) if _BY_NUMBER.search(case.text) else (shown, first)
 

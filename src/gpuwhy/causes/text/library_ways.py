@@ -186,3 +186,16 @@ def other_copy(case: Asked) -> Iterator[Fix]:
         wanted = f'"cudnn>={least}"' if numbers(least) and numbers(least)[0] < 20 else "cudnn"
         yield tried("Where the copy that is found first is conda's: update that one", f"conda install -c conda-forge {wanted}")  # fmt: skip
     yield tried("Where the right one is installed, another copy is found first: leave the search to the framework's own", _WHEELS_FIRST)  # fmt: skip
+
+
+_LIBDEVICE = Later(r"(?<![\w.])((?:/[\w.+-]+)+)/libdevice\.10\.bc")
+
+
+def put_libdevice(case: Asked) -> Iterator[Fix]:
+    """XLA looks below nvvm/libdevice of one folder: the file that the text lists is put there."""
+    found = _LIBDEVICE.search(case.text) if case.reading.has("tf.libdevice") and not case.windows else None
+    if found and not found[1].endswith("/nvvm/libdevice"):
+        put = f"mkdir -p {found[1]}/nvvm/libdevice && cp {found[1]}/libdevice.10.bc {found[1]}/nvvm/libdevice/"
+        yield tried("XLA looks for libdevice.10.bc in nvvm/libdevice below the folder that XLA_FLAGS names: put the one that is there into such a folder, and name it", on.linux(f"{put}\nexport XLA_FLAGS=--xla_gpu_cuda_data_dir={found[1]}"))  # fmt: skip
+    elif found:
+        yield tried("Name the folder with nvvm/libdevice to XLA", on.linux(f"export XLA_FLAGS=--xla_gpu_cuda_data_dir={found[1].removesuffix('/nvvm/libdevice')}"))  # fmt: skip

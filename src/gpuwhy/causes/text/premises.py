@@ -17,6 +17,7 @@ from gpuwhy.causes.text.boxes import box_of
 from gpuwhy.causes.text.hosted import device_lost
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.present import present
+from gpuwhy.causes.text.retired import is_retired
 from gpuwhy.causes.text.right_copies import condas_hidden, loaded_by_torch, newer_kit, right_cudnn, right_pytorch
 from gpuwhy.causes.text.shown import commands, typed_inside
 from gpuwhy.causes.text.smi import cards
@@ -230,6 +231,7 @@ _MACHINE_OF_ONES_OWN = Later(
 
 
 _PREMISES = (
+    Premise(Later(r"^(?:Or |And )?(?:update|upgrade) (?:the |NVIDIA's |to a newer )[^\n]{0,30}driver|install a newer (?:NVIDIA )?driver|after an update of NVIDIA's driver", re.IGNORECASE), is_retired),
     Premise(Later(r"\A(?:Where t|T)his machine has no NVIDIA GPU"), lambda case: bool(case.reading.told.gpus)),
     Premise(Later(r"add_dll_directory"), _along_path),
     Premise(Later(r"^[^\n]*pip install [^\n]*\b(?:torch|tensorflow)\b", re.MULTILINE), lambda case: bool(_OF_CONDA.search(case.text))),

@@ -7,9 +7,6 @@ from gpuwhy.knowledge.windows import BUILD_TOOLS, REDISTRIBUTABLE
 from gpuwhy.model import on
 
 SYNCHRONOUS = "CUDA_LAUNCH_BLOCKING=1 python PROGRAM"
-TOOLKIT = on.engine(
-    "sudo apt install nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker"
-)
 _REPO = "https://nvidia.github.io/libnvidia-container"
 TOOLKIT_REPO = (
     f"curl -fsSL {_REPO}/gpgkey | sudo gpg --dearmor -o /usr/share/keyrings/nvidia-container-toolkit-keyring.gpg"
@@ -19,6 +16,9 @@ TOOLKIT_REPO = (
     " && sudo apt-get update && sudo apt-get install -y nvidia-container-toolkit"
 )
 """A line of a longer command: NVIDIA's repository and the toolkit from it; `knowledge/distributions.py` says it for other families."""
+TOOLKIT = on.engine(
+    f"{TOOLKIT_REPO}\nsudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker"
+)
 CONTAINERD = on.engine("sudo nvidia-ctk runtime configure --runtime=containerd && sudo systemctl restart containerd")
 CONTAINERD_DEFAULT = on.engine(
     "sudo nvidia-ctk runtime configure --runtime=containerd --set-as-default && sudo systemctl restart containerd"

@@ -47,6 +47,12 @@ def _there(case: Asked, branch: int) -> bool:
     return bool(told and told[0] >= branch) or bool(re.search(rf"\b{branch}\.\d{{2,3}}\b", case.text))
 
 
+def is_retired(case: Asked) -> bool:
+    """Whether the card is one that no driver of today drives."""
+    capability = capability_told(case)
+    return bool(capability) and (archs.last_driver_branch(capability) or "") in _SPEAKS
+
+
 def last_driver(case: Asked) -> Iterator[Fix]:
     """The last branch that drives the card, the CUDA that it speaks, and the build of the framework for that."""
     capability = capability_told(case)

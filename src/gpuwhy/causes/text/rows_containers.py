@@ -7,7 +7,7 @@ from gpuwhy.model import on
 
 _PLUGIN = "kubectl apply -f https://raw.githubusercontent.com/NVIDIA/k8s-device-plugin/v0.17.1/deployments/static/nvidia-device-plugin.yml"
 _LIMITS = on.code("resources: {limits: {nvidia.com/gpu: 1}}")
-_REFRESH = on.linux(
+_REFRESH = on.engine(
     "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml && sudo chmod 644 /etc/cdi/nvidia.yaml && nvidia-ctk cdi list"
 )
 _RUNTIME_NVIDIA = on.code("runtime: nvidia\nenvironment: [NVIDIA_VISIBLE_DEVICES=all, NVIDIA_DRIVER_CAPABILITIES=all]")
@@ -92,9 +92,9 @@ _ENGINE_ROWS: tuple[Situation, ...] = (
     situation("container. driver.missing other.not_gpu wsl.setup", r"docker(?:DesktopLinux)?_?engine[^\n]{0,60}cannot find the file|error during connect[^\n]{0,80}docker|Docker Desktop is (?:not running|unable to start)",
               ("Docker Desktop does not run: start it, and wait until its icon is steady; where it does not start, update WSL and start it again", on.across("wsl --update && wsl --shutdown")),
               ("Then try the same again", "docker run --rm --gpus all ubuntu nvidia-smi"), alone=True),
-    situation("container. driver. other.not_gpu", r"failed to stat CDI host device|(?:CDI|nvidia\.com/gpu)[^\0]{0,300}?(?:stat|lstat|open|mount)\w*[^\n]{0,40}/(?:dev|usr|lib)/[^\n]*(?:no such file|not exist)|crun: [^\n]*nvidia[^\n]*No such file",
+    situation("container. driver. other.not_gpu", r"failed to stat CDI host device|(?:CDI|nvidia\.com/gpu)[^\0]{0,300}?(?:stat|lstat|open|mount)\w*[^\n]{0,40}/(?:dev|usr|lib)/[^\n]*(?:no such file|not exist)|crun: (?!executable)[^\n]*nvidia[^\n]*No such file",
               ("The host's CDI description is stale: it names files that a restart or an update of the driver has changed. Write it anew, readable for all", _REFRESH),
-              ("From toolkit 1.18 on a service does this after each change: switch it on", on.linux("sudo systemctl enable --now nvidia-cdi-refresh.path nvidia-cdi-refresh.service"))),
+              ("From toolkit 1.18 on a service does this after each change: switch it on", on.engine("sudo systemctl enable --now nvidia-cdi-refresh.path nvidia-cdi-refresh.service"))),
     situation("container.no_gpu driver.permission", (r"unresolvable CDI devices|CDI", r"sudo (?:podman|docker)|rootless|(?:works|fine) (?:as|with) (?:root|sudo)"),
               ("Root finds the CDI description and you do not: it must lie in /etc/cdi or /var/run/cdi, readable for all", _REFRESH),
               ("Without root: write one of your own, and name its folder", on.linux("mkdir -p ~/.config/cdi && nvidia-ctk cdi generate --output=$HOME/.config/cdi/nvidia.yaml && podman --cdi-spec-dir=$HOME/.config/cdi run --rm --device nvidia.com/gpu=all ubuntu nvidia-smi"))),

@@ -10,10 +10,11 @@ from msgspec import structs
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.own_words import run_again
 from gpuwhy.causes.text.where import told_release
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
-from gpuwhy.model.version import major_minor
+from gpuwhy.model.version import at_least, major_minor
 
 _NAMES: tuple[tuple[str, Later], ...] = (
     ("IMAGE", Later(r"\b[Ii]mage:? +((?:[\w.-]+/)+[\w.-]+(?::[\w.-]+)?)", re.MULTILINE)),
@@ -46,11 +47,27 @@ _FAILED = Later(r"(?:Failed building wheel for|Could not build wheels for) ([\w.
 def with_told_names(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
     """The fixes with what the text names in the places that are open, or guessed."""
     names = dict(_found(case.text))
-    options = image_of(case.text)[0]
+    options, image = image_of(case.text)
     for fix in fixes:
-        command = _exact(_open(_with_own_options(_with_kit(fix, case), options), names), case)
-        command = _of_one_release(command, case)
-        yield structs.replace(fix, command=on.like(command, fix.command)) if command != fix.command else fix
+        bare = run_again(_with_own_options(_with_kit(fix, case), options), case.text, image)
+        command = _exact(_open(bare, names), case)
+        command = _not_beyond(_of_one_release(command, case), case)
+        yield _said(fix, command, case)
+
+
+def _said(fix: Fix, command: str, case: Asked) -> Fix:
+    if command == fix.command:
+        return fix
+    text = on.as_said(_not_beyond(str(fix.text), case), fix.text)
+    return structs.replace(fix, text=text, command=on.like(command, fix.command))
+
+
+_CONDAS_CUDA = re.compile(r"(?<=\bcuda-version=)1[1-3]\.\d+")
+
+
+def _not_beyond(said: str, case: Asked) -> str:
+    """No CUDA of conda's that is newer than what the driver runs, where nvidia-smi tells that."""
+    return _CONDAS_CUDA.sub(lambda one: one[0] if at_least(case.speaks, one[0]) else case.speaks, said) if case.speaks else said  # fmt: skip
 
 
 _RUN = Later(r"\b(?:nvidia-)?(?:docker|podman)(?:\.exe)?(?: container)? (?:run|create) ((?:[^\n]*\\\n)*[^\n]*)")

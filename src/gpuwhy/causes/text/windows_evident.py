@@ -125,6 +125,21 @@ _DEEPSPEED = Later(r"deepspeed", re.IGNORECASE)
 _NO_WHEEL = Later(r"flash[-_]attn", re.IGNORECASE)
 
 
+_AIO = Later(r"\baio\.lib\b|\basync_io\b")
+
+
+def _without_ops(case: Asked) -> Fix:
+    skips = steps.chain(case, steps.variable("DS_BUILD_OPS", "0"), steps.variable("DS_BUILD_AIO", "0"), steps.Step("pip install deepspeed --no-build-isolation"))  # fmt: skip
+    return tried(on.in_windows("Install DeepSpeed without compiling its operators, which then needs no CUDA toolkit (they are compiled when they are first used)"), skips)  # fmt: skip
+
+
+def of_deepspeed(case: Asked) -> Iterator[Fix]:
+    """DeepSpeed's operator for Linux' asynchronous files, which Windows has no library for."""
+    if case.windows and _DEEPSPEED.search(case.text) and _AIO.search(case.text):
+        yield _without_ops(case)
+        yield tried(on.in_windows("Or use WSL 2, where all of it is built: libaio is there by apt install libaio-dev"), on.across("wsl --install -d Ubuntu"))  # fmt: skip
+
+
 def of_torchs_cuda(case: Asked) -> Iterator[Fix]:
     """A build that finds no CUDA toolkit: the one of PyTorch's own CUDA, its variable, the compiler, and the build again."""
     if not case.windows or not _NO_HOME.search(case.text) or steps.kit(case) or _NO_WHEEL.search(case.text):
@@ -133,8 +148,7 @@ def of_torchs_cuda(case: Asked) -> Iterator[Fix]:
     number = cuda or "12.4"
     of = f"CUDA {cuda}, which this PyTorch was built with" if cuda else "the CUDA toolkit (the lines name 12.4)" if "torch" not in case.text.lower() else "CUDA of the number that python -c \"import torch; print(torch.version.cuda)\" prints (the lines name 12.4)"  # fmt: skip
     if _DEEPSPEED.search(case.text):
-        skips = steps.chain(case, steps.variable("DS_BUILD_OPS", "0"), steps.variable("DS_BUILD_AIO", "0"), steps.Step("pip install deepspeed --no-build-isolation"))  # fmt: skip
-        yield tried(on.in_windows("Install DeepSpeed without compiling its operators, which then needs no CUDA toolkit (they are compiled when they are first used)"), skips)  # fmt: skip
+        yield _without_ops(case)
     folder = rf"{steps.KITS}\v{number}"
     whole = steps.chain(case, steps.Step(f"winget install --exact --id Nvidia.CUDA --version {number}"), steps.tools(case), steps.variable("CUDA_HOME", folder), steps.first_on_path(rf"{folder}\bin"), steps.compiler(case), steps.activated(case), steps.variable("DISTUTILS_USE_SDK", "1"), steps.typed_again(case))  # fmt: skip
     yield tried(on.in_windows(f"Install {of}, and Visual Studio's C++ tools; then, in a new window, name the toolkit, load the compiler, and build again"), whole)  # fmt: skip
@@ -246,6 +260,7 @@ WINDOWS_SHOWN: tuple[tuple[tuple[str, ...], Callable[[Asked], Iterator[Fix]]], .
     (("env.path", "cuda.", "cudnn.", "other.not_gpu", "install."), of_tensorrt),
     (("cuda.version_mismatch", "program.build"), of_one_cuda),
     (("cuda.compiler_missing", "env.path", "program.build"), of_gsplat),
+    (("program.build", "other.not_gpu", "cuda.compiler_missing", "env."), of_deepspeed),
     (("env.path", "cuda.compiler_missing", "program.build"), of_torchs_cuda),
     (("cuda.", "framework.extension_abi", "install.", "other.not_gpu"), of_its_package),
     (("cuda.", "env.path", "cudnn.", "other.not_gpu"), beside_path),

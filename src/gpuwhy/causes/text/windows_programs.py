@@ -18,13 +18,15 @@ from gpuwhy.model.version import at_least
 _OLD_ARCH = Later(
     r"Unsupported gpu architecture '(?:compute|sm)_(\d+)'|Value '(?:sm|compute)_(\d+)' is not defined", re.IGNORECASE
 )
+_MADE = Later(r"\bcmake (?:--build|-B|-S|\.\.?)|-DCMAKE_|CMakeFiles|scikit-build|pip3? install")
+"""What writes the project itself, anew each time: its own options decide."""
 _OF_PROJECT = Later(r"MSB3721|BuildCustomizations|\.vcxproj|CodeGeneration", re.IGNORECASE)
 
 
 def in_the_project(case: Asked) -> Iterator[Fix]:
     """A project of Visual Studio that names architectures which this nvcc no longer knows: its own page for them, with the card's."""
     found = _OLD_ARCH.search(case.text)
-    if not case.windows or not found or not _OF_PROJECT.search(case.text):
+    if not case.windows or not found or not _OF_PROJECT.search(case.text) or _MADE.search(case.text):
         return
     card = (case.gpu or "").replace(".", "")
     wanted = f"compute_{card},sm_{card}" if card else "that of your card (nvidia-smi --query-gpu=compute_cap --format=csv prints it: 8.6 is compute_86,sm_86)"  # fmt: skip

@@ -15,7 +15,9 @@ RULE = Rule("broken-release", "error", "a release that does not work as it was p
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
-    """Releases with a known flaw, where it hurts: TensorFlow's are flaws of the GPU part alone."""
+    """Releases with a known flaw, where it hurts: TensorFlow's are flaws of the GPU part alone, in Linux' wheels."""
+    if scope.for_windows:
+        return
     for pin in scope.pins:
         row = scope.taken(pin) if pin.name in TENSORFLOW and pin.origin == "pip" and not pin.variant else None
         flaw = _flaw(scope, pin, row.version) if row and _gpu_wanted(scope, pin) else None

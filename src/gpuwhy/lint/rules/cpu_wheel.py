@@ -10,6 +10,7 @@ from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
+from gpuwhy.knowledge.variants import middle_index
 from gpuwhy.lint import joining
 from gpuwhy.lint.naming import named_pythons
 from gpuwhy.lint.scope import Scope, is_pinned
@@ -57,7 +58,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
         if why and not pin.optional and not _by_another(scope, pin):
             meant = _meant(scope, pin)
             if meant:
-                yield _mistake(pin, f"{why}, and {meant}")
+                yield _mistake(scope, pin, f"{why}, and {meant}")
 
 
 def _channel(scope: Scope) -> Iterator[Mistake]:
@@ -176,11 +177,12 @@ def _by_another(scope: Scope, pin: Pin) -> bool:
     return not _GPU_USERS.isdisjoint(scope.names) or scope.repository.imports("onnxruntime") is False
 
 
-def _mistake(pin: Pin, text: str) -> Mistake:
+def _mistake(scope: Scope, pin: Pin, text: str) -> Mistake:
     row = next(iter(releases_of(pin)), None)
     know = evidence_of(row, "cuda") if row and row.cuda is None else _PYTORCH
     helper = pin.name.startswith(("onnxruntime", "ort-"))  # often somebody's helper
-    return RULE.mistake(pin.place, text, know, _instead(pin), "warning" if helper else None)
+    fix = _of_its_index(pin) if pin.name == "torch" and scope.for_windows else _instead(pin)
+    return RULE.mistake(pin.place, text, know, fix, "warning" if helper else None)
 
 
 def _another(scope: Scope, pin: Pin) -> str:
@@ -263,6 +265,12 @@ def _without_cuda(pin: Pin) -> str:
     if found and not found.cuda and found.module in _CPU and "directml" not in pin.name and "openvino" not in pin.name:
         return f"{pin.name} is built without CUDA"
     return ""
+
+
+def _of_its_index(pin: Pin) -> str:
+    """On Windows the default index has no CUDA either: an index of PyTorch's own has."""
+    version = pin.version.split("+")[0]
+    return f"write torch{'==' + version if version else ''} with --index-url {middle_index(version)} (or another CUDA)"
 
 
 def _instead(pin: Pin) -> str:

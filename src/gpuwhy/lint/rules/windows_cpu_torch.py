@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge.tables import source
+from gpuwhy.knowledge.variants import middle_index
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.model.lint import Mistake, Rule
@@ -19,15 +20,16 @@ _KNOW = source(
 def check(scope: Scope) -> Iterator[Mistake]:
     """The first torch that a Windows script installs, unless another line takes it from PyTorch's index."""
     stage = scope.environment
-    if stage.system != "windows" or not scope.gpu_meant or stage.other_index:
+    meant = scope.gpu_meant or ("a GPU may be meant" if scope.for_windows else "")
+    if stage.system != "windows" or not meant or stage.other_index:
         return
     found = [pin for pin in stage.pins if pin.name == "torch" and pin.origin == "pip" and not pin.limits]
     if any(map(_from_pytorch, found)):
         return
     for pin in found[:1] if not _is_meant(scope, found) else ():
-        text = f"torch{pin.specifier} of the default index has no CUDA on Windows, and {scope.gpu_meant}"
-        fix = "install it with --index-url https://download.pytorch.org/whl/cu126 (or another CUDA)"
-        yield RULE.mistake(pin.place, text, _KNOW, fix)
+        text = f"torch{pin.specifier} of the default index has no CUDA on Windows, and {meant}"
+        fix = f"install it with --index-url {middle_index(pin.version)} (or another CUDA)"
+        yield RULE.mistake(pin.place, text, _KNOW, fix, None if scope.gpu_meant else "warning")
 
 
 def _is_meant(scope: Scope, found: list[Pin]) -> bool:

@@ -60,8 +60,8 @@ SIGNATURES: tuple[Signature, ...] = (
             r"|deepspeed|detectron2|mmcv|torch[-_](?:scatter|sparse|cluster|spline[-_]conv)|pytorch3d|causal[-_]conv1d|mamba[-_]ssm|auto[-_]gptq|nvdiffrast|transformer[-_]engine"
             r"|natten|gsplat|grouped[-_]gemm|vllm|tinycudann)\b", "collecting ", "building wheel", "failed to build", "pip install ", "pip3 install "),
     context("build.isolated", r"pip-build-env|get_requires_for_build_wheel|getting requirements to build wheel|prepare_metadata_for_build|preparing metadata \(pyproject\.toml\)"
-            r"|originates from a subprocess|/builds-v\d/|build-isolation|failed to build `?[\w-]+|build backend (?:failed|returned)",
-            "pip-build-env", "for_build_wheel", "to build wheel", "metadata_for_build", "preparing metadata", "from a subprocess", "/builds-v", "build-isolation", "failed to build",
+            r"|preparing metadata \(setup\.py\) \.\.\. error|setup\.py egg_info did not run|[\\\\/]pip-install-\w+[\\\\/]|originates from a subprocess|/builds-v\d/|build-isolation|failed to build `?[\w-]+|build backend (?:failed|returned)",
+            "pip-build-env", "egg_info did", "pip-install-", "for_build_wheel", "to build wheel", "metadata_for_build", "preparing metadata", "from a subprocess", "/builds-v", "build-isolation", "failed to build",
             "build backend"),
     context("build.here", r"^\s*(?:--|\[ *\d+%\]|building nvcc|running build_ext|building '|/usr/bin/(?:nvcc|gcc|g\+\+)|bazel build|cmake )",
             "building nvcc", "build_ext", "bazel build", "cmake ", "%] building"),

@@ -69,10 +69,10 @@ SIGNATURES: tuple[Signature, ...] = (
         "cuda.number",
         r"(?:cuda(?: runtime| driver| api)? (?:error|failure|status)(?: code)?[ :=(#\[]*(?:error code )?|unknown error \(|curesult\(|"
         r"unknown cuda error |cudagetdevicecount\(?\)? ?(?:returned|failed|->)[^\d\n]{0,20}|cuinit\(?0?\)?[^\d\n-]{0,40}"
-        r"|cuda (?:error|failure) no\.? ?|error code=|cuinit err: ?|(?:nvcuda|cuda driver library) init failure: ?|cudasuccess \(|cuda_success == [^\n]*vs\. |"
+        r"|cuda (?:error|failure) no\.? ?|error code=|cuinit err: ?|(?:nvcuda|cudart|cuda driver library) init(?:ialization)? failure: ?|cudasuccess \(|cuda_success == [^\n]*vs\. |"
         r"cuda initialization failure with error:? |cuda(?:api|support|driver)error\W{1,3}|linkererror\W{1,3}|cuda error\(|code (?=\d+, error_)|cuerror\(|cudaerror_t\W+|cudaerror\W+)(?P<number>-?[1-9]\d{0,2})\b",
         "cuda error", "cuda failure", "cuda runtime error", "cuda driver error", "unknown error (", "curesult(",
-        "cudagetdevicecount", "cuinit", "error code=", "cuda api", "cuda status", "cuerror(", "init failure", "cudasuccess (", "cuda_success == ", "initialization failure with error", "cudaapierror", "cudasupporterror", "cudadrivererror", "linkererror", ", error_", "cudaerror_t", "cudaerror",
+        "cudagetdevicecount", "cuinit", "error code=", "cuda api", "cuda status", "cuerror(", "init failure", "cudasuccess (", "cuda_success == ", "initialization failure", "cudaapierror", "cudasupporterror", "cudadrivererror", "linkererror", ", error_", "cudaerror_t", "cudaerror",
         table="cuda",
     ),
     error(

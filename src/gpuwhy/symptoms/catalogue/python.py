@@ -18,7 +18,7 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|no module named '(?P<name2>(?:cupy|torch|jaxlib|onnxruntime|paddle|mxnet|tensorflow)\.[\w.]+)'", "has no attribute '", "no module named '", covers=("python.attribute", "python.module", "python.exception")),
     error("python.module", r"no module named ['\"]?(?P<name>[\w.]+)", "no module named"),
     error("python.import_name", r"cannot import name ['\"]?(?P<name>\w+)['\"]?", "cannot import name"),
-    error("python.attribute", r"attributeerror: (?P<what>[^\n]*)", "attributeerror:"),
+    error("python.attribute", r"attributeerror: (?!function '\w+' not found)(?P<what>[^\n]*)", "attributeerror:"),
     error("python.keras", r"keras[^\n]*(?:attributeerror|importerror|unknown layer|get_config|has no attribute)|could not (?:locate|deserialize) (?:class|function)",
           "keras"),
     error("python.exception", r"^(?:[\w.]+\.)?(?P<name>TypeError|ValueError|KeyError|NameError|FileNotFoundError|SyntaxError|IndentationError|IndexError|NotImplementedError"
