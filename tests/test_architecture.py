@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "app": {
         "knowledge", "model", "host", "observe", "loader", "causes", "reason", "probe", "inspection", "logs", "shell",
     },
-    "after": {"app", "logs", "model", "reason", "run"},  # what follows a watched run
+    "after": {"app", "logs", "model", "reason", "run", "settling"},  # what follows a watched run
     "logs": {"model", "symptoms", "causes", "reason", "knowledge", "shell", "spoken"},  # explain without the machine
     "fixing": {"app", "settling", "model", "reason", "repair"},  # what follows a diagnosis
     "settling": {"causes", "model", "plan", "reason", "shell"},  # exact releases for a fix
@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },  # wires the experiments with what runs them
     "prove": {"knowledge", "model"},  # which experiment next, and what the outcomes prove; pure
     "cli": {
-        "app", "logs", "after", "border", "fixing", "proving", "run", "render", "knowledge", "plan", "lint",
+        "app", "logs", "after", "border", "fixing", "settling", "proving", "run", "render", "knowledge", "plan", "lint",
         "fitting", "fleet", "refit", "page", "ranks", "showing", "shell", "mcp",
     },
     "mcp": {"border", "model", "schemas"},  # asks the commands themselves, in processes of their own

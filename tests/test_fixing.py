@@ -12,6 +12,7 @@ import pytest
 
 from gpuwhy import fixing, settling
 from gpuwhy.causes import CAUSES
+from gpuwhy.model.fact import Known
 from gpuwhy.model.repair import Action, Look, Outcome, Steps
 from gpuwhy.plan import mending
 from gpuwhy.reason.judge import judge
@@ -21,6 +22,7 @@ from gpuwhy.render.fix import render, render_json
 from gpuwhy.render.terminal import Paper
 from gpuwhy.repair.apply import BrokenError, Made
 from gpuwhy.repair.patient import Patient
+from gpuwhy.shell.place import place_of
 
 from .causes.facts import HERE, load
 from .hosts import hosts
@@ -50,6 +52,22 @@ def test_the_release_that_works_there_is_chosen(fixture, wanted):
     assert first.action is not None
     assert first.action.install == wanted
     assert all(f'"{one}"' in first.command for one in wanted)
+
+
+def test_check_says_what_fix_carries_out():
+    """Every command that the steps carry out stands among the fixes of the report that `check` and `run` print."""
+    seen = 0
+    for fixture in FIXTURES:
+        facts = load(fixture)[1]
+        if place_of(facts).system not in ("linux", "wsl") or isinstance(facts.surroundings.offline, Known):
+            continue
+        found = report([c for c in CAUSES if not c.needs_log], facts, 0.0)
+        printed = {fix.command for cause in settling.settled(found, facts).causes for fix in cause.fixes}
+        for step in steps(found, lambda fix, facts=facts: settling.planned(fix, facts), {}):
+            if step.action is not None and step.action.install:
+                assert step.command in printed, (fixture, step.command, printed)
+                seen += all("==" in one for one in step.action.install)
+    assert seen > 20
 
 
 def test_a_plan_that_changes_nothing_is_not_taken(monkeypatch):

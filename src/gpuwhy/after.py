@@ -30,6 +30,7 @@ from gpuwhy.run.ring import as_printed, merged
 from gpuwhy.run.secrets import without_secrets
 from gpuwhy.run.target import python_of_command, script_folder
 from gpuwhy.run.written import elsewhere
+from gpuwhy.settling import settled
 
 
 class Aftermath(NamedTuple):
@@ -71,7 +72,7 @@ def aftermath(
     if stayed_away(facts, report.symptoms):
         silence = told_of_silence(diagnosis.report(), report, facts)
         report = msgspec.structs.replace(silence, symptoms=report.symptoms)
-    return Aftermath(diagnosis, facts, report, output)
+    return Aftermath(diagnosis, facts, settled(report, facts), output)
 
 
 def _whole(output: str, ended: Ended) -> str:

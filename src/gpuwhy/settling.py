@@ -10,16 +10,32 @@ from gpuwhy.causes.shared.commands import change, of_own_index, requirement, wor
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import Facts
+from gpuwhy.model.report import Report
 from gpuwhy.reason.remedy import Chosen
 from gpuwhy.shell.gate import to_fill_in
+from gpuwhy.shell.place import system_of
 
 if TYPE_CHECKING:
     from gpuwhy.plan.mending import Clash, Mend
 
 
+def settled(report: Report, facts: Facts) -> Report:
+    """The report whose fixes name the releases that `gpuwhy fix` would install; not for an image, nor for Windows."""
+    here = system_of(facts) in ("linux", "wsl") and not isinstance(facts.surroundings.offline, Known)
+    if not here or not any(_installs(fix) for cause in report.causes for fix in cause.fixes):
+        return report
+    causes = (replace(one, fixes=tuple(planned(fix, facts).fix for fix in one.fixes)) for one in report.causes)
+    return replace(report, causes=tuple(causes))
+
+
+def _installs(fix: Fix) -> bool:
+    """Whether releases are left to choose: what is installed again has its own."""
+    return bool(fix.wishes or (fix.install and not fix.again))
+
+
 def planned(fix: Fix, facts: Facts) -> Chosen:
     """The fix with releases that work on this machine, beside everything that is installed."""
-    if not fix.wishes and (fix.again or not fix.install):
+    if not _installs(fix):
         return Chosen(fix)
     from gpuwhy.plan.mending import Clash, mended
 

@@ -65,6 +65,10 @@ def go(options: argparse.Namespace) -> int:
         return HEALTHY if options.exit_zero else exit_code(report)
     if options.health:
         return _health(options, run, report)
+    if report.causes:
+        from gpuwhy.settling import settled
+
+        report = settled(report, run.facts)
     if forms.told_ci(options, report) or (forms.asked(options) and forms.shown(options, report)):
         return exit_code(report)
     if options.json:
