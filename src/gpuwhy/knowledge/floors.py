@@ -153,6 +153,8 @@ FLOORS: tuple[Floor, ...] = (
           source=source("docs.rapids.ai/notices/rsn0034", "23.12 is the last release for Pascal")),
     Floor(package=f"{_RAPIDS}-cu1[123]", since="24.2", gpu="7.0",
           source=source("docs.rapids.ai/notices/rsn0034", "24.02 needs compute capability 7.0")),
+    Floor(package=r"(dask-)?cudf-cu12", since="26.8", asks={"nvidia-nvjitlink-cu12": ">=12.9,<13"},
+          source=source("METADATA of libcudf-cu12 26.8.0 to 26.10.2", "nvidia-nvjitlink-cu12<13,>=12.9")),
     Floor(package=f"{_RAPIDS}-cu13", gpu="7.5", source=_told("CUDA 13 release notes", "7.5 and newer")),
     *(
         Floor(package=f"(.+-cu{n}|nvidia-dali-cuda{n}0)", cuda=f"{n}.0", source=_told("its own name"))

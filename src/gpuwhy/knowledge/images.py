@@ -23,6 +23,7 @@ class Parts(msgspec.Struct, frozen=True):
 
 
 PARTS: tuple[Parts, ...] = (
+    Parts("9.0", "7.2.1", "cuda-libraries-9-0 libcudnn7=7.2.1.38-1+cuda9.0", "", ""),
     Parts(
         "10.0", "7.6.5", "cuda-libraries-10-0 libcudnn7=7.6.5.32-1+cuda10.0", "cudatoolkit=10.0 cudnn=7.6.5", "",
         "cuda_10.0.130_411.31_win10.exe", "cudnn-10.0-windows10-x64-v7.6.5.32.zip",
@@ -31,6 +32,7 @@ PARTS: tuple[Parts, ...] = (
         "10.1", "7.6.5", "cuda-libraries-10-1 libcudnn7=7.6.5.32-1+cuda10.1", "cudatoolkit=10.1 cudnn=7.6.5", "",
         "cuda_10.1.243_426.00_win10.exe", "cudnn-10.1-windows10-x64-v7.6.5.32.zip",
     ),
+    Parts("10.2", "7.6.5", "cuda-libraries-10-2 libcudnn7=7.6.5.32-1+cuda10.2", "cudatoolkit=10.2 cudnn=7.6.5", ""),
     Parts(
         "11.0", "8.0.4", "cuda-libraries-11-0 libcudnn8=8.0.4.30-1+cuda11.0", "cudatoolkit=11.0 cudnn=8.0", "",
         "cuda_11.0.3_451.82_win10.exe", "cudnn-11.0-windows-x64-v8.0.4.30.zip",

@@ -61,7 +61,7 @@ ARM = source("PyTorch's RELEASE.md, aarch64 matrix, and pytorch#160162", "state 
 
 # CUDA: (first release, machine code): the last row whose release is not newer holds.
 _CODE: dict[str, tuple[tuple[str, str], ...]] = {
-    "9.2": (("1.2", "35 50 60 70"), ("1.5", "37 50 60 70")),
+    "9.2": (("1.2", "35 50 60 70"), ("1.3.1", "37 50 60 61 70"), ("1.5", "37 50 60 70")),
     "10.0": (("1.2", "35 50 60 70 75"),),
     "10.1": (("1.3", "37 50 60 70 75"), ("1.8", "37 50 60 70")),
     "10.2": (("1.5", "37 50 60 70 75"), ("1.8", "37 50 60 70")),

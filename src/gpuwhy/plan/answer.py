@@ -20,7 +20,7 @@ from gpuwhy.plan.catalogue import Catalogue
 from gpuwhy.plan.conflict import conflict, old_driver
 from gpuwhy.plan.machine import PYTHONS
 from gpuwhy.plan.names import ALIKE, SWAPPED, planned_as
-from gpuwhy.plan.possible import is_other, possible, with_cuda
+from gpuwhy.plan.possible import applying, is_other, possible, with_cuda
 from gpuwhy.plan.resolve import Found, Impossible, one_answer, resolve
 from gpuwhy.plan.roots import FRAMEWORKS, Candidate, framework_of
 from gpuwhy.plan.ways import ways
@@ -32,7 +32,7 @@ __all__ = ["Machine", "Plan", "Proposal", "Wish", "attempt", "plan", "possible"]
 def plan(wishes: Sequence[Wish], machine: Machine, least_change: bool = False) -> Plan:
     """The plan for some wishes on a machine; raises WishError for wishes that can never be met."""
     wishes = with_cuda(wishes, machine)
-    possible(wishes)
+    possible(applying(wishes, machine))
     with one_answer():
         return _answer(wishes, machine, least_change)
 
@@ -108,9 +108,16 @@ def _choices(
     frameworks = [one for one in chosen if one.role != "library"]
     libraries = sorted((one for one in chosen if one.role == "library" and "[" not in one.root), key=_by_root)
     return (
-        tuple(_choice(_pinned(one, limited), machine, one.root in asked) for one in frameworks),
+        tuple(_before_build(_choice(_pinned(one, limited), machine, one.root in asked), chosen) for one in frameworks),
         tuple(_choice(one, machine, one.root in asked or one.root in kept) for one in libraries),
     )
+
+
+def _before_build(choice: Choice, chosen: Sequence[Candidate]) -> Choice:
+    """torch up to 2.1 builds extensions with pkg_resources.packaging, which setuptools 70 has no more."""
+    old = any(one.root == "torch" and parsed(one.row.version) < parsed("2.2") for one in chosen)
+    names = tuple("setuptools<70" if old and name == "setuptools" else name for name in choice.needs_first)
+    return msgspec.structs.replace(choice, needs_first=names)
 
 
 def _by_root(one: Candidate) -> str:
@@ -267,13 +274,17 @@ def _on_own_index(chosen: list[Candidate], catalogue: Catalogue) -> list[str]:
     """A newer torch whose build for this machine is on PyTorch's own index, where the older default one was taken."""
     frameworks = [one for one in chosen if one.root in FRAMEWORKS]
     torch = next((one for one in frameworks if one.root == "torch" and not one.backend), None)
-    if torch is None or len(frameworks) > 1 or catalogue.limits.get("torch") or catalogue.near:
-        return []
+    beside = [one.root for one in chosen if one.role == "companion" and one.root not in _WITH_TORCH]
+    if torch is None or len(frameworks) > 1 or beside or catalogue.limits.get("torch") or catalogue.near:
+        return []  # a companion was compiled for the torch that was taken
     best = max(_backends(catalogue), key=lambda one: parsed(one.row.version), default=torch)
     if parsed(best.row.version) <= parsed(torch.row.version):
         return []
     said = f"torch {best.row.version} for CUDA {best.row.cuda} runs here too, from PyTorch's own index"
-    return [f'{said}: gpuwhy plan "torch=={best.row.version}"']
+    return [f"{said}: uv pip install --torch-backend={best.backend} {best.requirement}"]
+
+
+_WITH_TORCH = ("torchvision", "torchaudio")
 
 
 def _backends(catalogue: Catalogue) -> list[Candidate]:

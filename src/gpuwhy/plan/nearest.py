@@ -55,9 +55,24 @@ def nearest(
             break
         found = attempt(step.wishes, step.machine, {planned_as(w.name): _pin(w) for w in step.freed})
         if isinstance(found, Proposal):
+            found = _on_nearer(step, machine, found, attempt)
             cost = step.least + _keeping(step, machine) + sum(_distance(wish, found) for wish in step.freed)
             best = min(best, (cost, _told(step, machine, found), found), key=lambda each: each[0])
     return best[1], best[2]
+
+
+def _on_nearer(step: Step, machine: Machine, found: Proposal, attempt: Attempt) -> Proposal:
+    """The same releases on the Python that is nearest to the one that was asked for."""
+    if "python" not in step.parts or not machine.python:
+        return found
+    wanted = numbers(machine.python)[1]
+    near = min((found.python, *found.pythons), key=lambda one: abs(numbers(one)[1] - wanted))
+    fixed = msgspec.structs.replace(step.machine, python=near, fixed_python=True)
+    again = attempt(step.wishes, fixed) if near != found.python else found
+    same = isinstance(again, Proposal) and [c.requirement for c in again.choices] == [
+        c.requirement for c in found.choices
+    ]
+    return again if isinstance(again, Proposal) and same else found
 
 
 def _keeping(step: Step, machine: Machine) -> int:

@@ -14,9 +14,9 @@ from gpuwhy.knowledge.pairs import known_versions
 from gpuwhy.knowledge.releases import family, projects
 from gpuwhy.model.plan import Machine, Wish
 from gpuwhy.model.version import at_least
-from gpuwhy.plan.candidates import parsed, specifier
+from gpuwhy.plan.candidates import allowed_pythons, parsed, specifier
 from gpuwhy.plan.names import NO_BACKEND, is_planned, planned_as
-from gpuwhy.plan.wishes import WishError, joined
+from gpuwhy.plan.wishes import WishError, applies, joined
 
 
 def possible(wishes: Sequence[Wish]) -> None:
@@ -27,9 +27,30 @@ def possible(wishes: Sequence[Wish]) -> None:
         _exists(name, [wish for wish in wishes if planned_as(wish.name) == name and wish.specifier])
 
 
+def applying(wishes: Sequence[Wish], machine: Machine) -> list[Wish]:
+    """The wishes whose markers hold on the machine with some Python that it may have; raises where none is left."""
+    held = [wish for wish in wishes if any(applies(wish, machine, python) for python in allowed_pythons(machine))]
+    if wishes and not any(not wish.constraint for wish in held):
+        left = next(wish for wish in wishes if not wish.constraint or wish is wishes[-1])
+        where = f"{left.where}: " if left.where else ""
+        raise WishError(
+            f"{where}nothing is left to install on this machine: {left.text} is for another system or Python"
+        )
+    return held
+
+
 def is_other(wish: Wish) -> bool:
     """Whether a wish is left to the installer: a URL, a package that is not known, a guest's release that is not."""
-    return bool(wish.url) or not is_planned(wish.name) or _is_unknown_release(wish.name, wish.specifier)
+    unknown = _is_unknown_release(wish.name, wish.specifier) or _is_source(wish.name, wish.specifier)
+    return bool(wish.url) or not is_planned(wish.name) or unknown
+
+
+@lru_cache(maxsize=1024)
+def _is_source(name: str, limit: str) -> bool:
+    """Whether a guest is pinned to a release that pip builds from sources: its user wants that one."""
+    exact = limit.startswith("==") and "*" not in limit and is_guest(name) and name not in projects()
+    fitting = [one for one in guests(name) if specifier(limit).contains(one.version)] if exact else []
+    return bool(fitting) and all(one.platforms == ("source",) for one in fitting)
 
 
 @lru_cache(maxsize=1024)

@@ -13,6 +13,7 @@ from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, Res
 
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.model.plan import Passed
+from gpuwhy.model.version import numbers
 from gpuwhy.plan.candidates import allowed_pythons, specifier
 from gpuwhy.plan.catalogue import WITHOUT_CUDA, Catalogue, allows
 from gpuwhy.plan.catalogue import meets as meets
@@ -194,13 +195,22 @@ def _resolve(catalogue: Catalogue, python: str) -> Found:
     for name in catalogue.demands():
         for better in _better(name, found, catalogue, fixed):
             try:
-                found = _any_set(catalogue, python, {**fixed, name: better.row.version})
-                break
+                tried = _any_set(catalogue, python, {**fixed, name: better.row.version})
             except Impossible:
                 continue
+            if not _costs_a_framework(name, found, tried, catalogue):
+                found = tried
+                break
         if name in found.chosen:
             fixed[name] = found.chosen[name].row.version
     return found
+
+
+def _costs_a_framework(name: str, before: Found, after: Found, catalogue: Catalogue) -> bool:
+    """Whether a newer guest would put a framework that was asked for far back: by three minor releases and more."""
+    asked = [one for one in catalogue.demands() if one in FRAMEWORKS and one in before.chosen and one in after.chosen]
+    pairs = [(numbers(before.chosen[one].row.version), numbers(after.chosen[one].row.version)) for one in asked]
+    return name not in FRAMEWORKS and any(new[0] < old[0] or new[1] <= old[1] - 3 for old, new in pairs if new < old)
 
 
 def _better(name: str, found: Found, catalogue: Catalogue, fixed: dict[str, str]) -> Iterator[Candidate]:

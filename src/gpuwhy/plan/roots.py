@@ -160,10 +160,18 @@ def _jax(machine: Machine) -> Iterator[Candidate]:
             continue
         made = _make("jax", row, f"jax[cuda{major}]=={row.version}", brings=True)
         glibc = max(made.glibc, oldest_glibc(lib.systems), key=numbers)
-        yield msgspec.structs.replace(made, pythons=made.pythons & pythons_of(lib), glibc=glibc)
+        needs = (*made.needs, *_of_extra(row, major))
+        yield msgspec.structs.replace(made, pythons=made.pythons & pythons_of(lib), glibc=glibc, needs=needs)
     if not plugins:
         for row in libs.values():
             yield _make("jax", row, f"jax=={row.version}", brings=True)
+
+
+def _of_extra(row: Release, major: str) -> Iterator[tuple[str, str]]:
+    """cuDNN, which JAX's own extra asks for where the plugin's metadata does not (up to 0.4.29)."""
+    if not isinstance(row.requires, dict) and isinstance(row.cudnn, str):
+        series = numbers(row.cudnn)[0]
+        yield f"nvidia-cudnn-cu{major}", f">={series},<{series + 1}"
 
 
 def _onnxruntime(machine: Machine) -> Iterator[Candidate]:

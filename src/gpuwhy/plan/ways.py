@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpuwhy.knowledge import containers
 from gpuwhy.knowledge.images import Parts, parts, tensorflow_image
 from gpuwhy.knowledge.variants import OLD_LIST, in_old_list, index_of
-from gpuwhy.model.plan import Choice, Machine, Proposal, SystemPart, Way
+from gpuwhy.model.plan import Choice, Machine, Proposal, SystemPart, Way, Wish
 
 _MIRRORED = ("torch", "torchvision", "torchaudio")
 _REPOSITORY = "from NVIDIA's repository for Ubuntu, which must be set up first (see the CUDA installation guide)"
@@ -34,7 +34,12 @@ def requirements(plan: Proposal) -> list[str]:
 
 
 def _other_wishes(plan: Proposal) -> list[str]:
-    return [wish.text for wish in plan.others if not wish.constraint and not wish.text.startswith("-e ")]
+    return [_plain(wish) for wish in plan.others if not wish.constraint and not wish.text.startswith("-e ")]
+
+
+def _plain(wish: Wish) -> str:
+    """A requirement as it was written, with quotes of a marker that stand within those of a shell, of TOML and YAML."""
+    return wish.text.replace('"', "'")
 
 
 def _builds(plan: Proposal) -> list[str]:
@@ -130,7 +135,7 @@ def _cured(plan: Proposal, name: str) -> str:
 
 def _constraints(plan: Proposal) -> Way:
     exact = [f"{c.package}=={c.version}{_label(c)}" for c in (*plan.choices, *plan.libraries)]
-    limits = [cap.requirement for cap in plan.caps] + [w.text for w in plan.others if w.constraint]
+    limits = [cap.requirement for cap in plan.caps] + [_plain(w) for w in plan.others if w.constraint]
     head = f"# for Python {plan.python}; use: pip install -c constraints.txt …"
     return Way("constraints", "constraints file", "\n".join([head, *sorted(exact), *limits]) + "\n", "constraints.txt")
 

@@ -31,7 +31,7 @@ _LABELLED = ("torch", "torchvision", "torchaudio", "xformers")
 _LABEL = re.compile(r"(?<=\d)\+([a-z]+[\w.]*)")
 _OWN_INDEX = re.compile(r"download\.pytorch\.org/whl/(?:nightly/)?(cu\d{2,3})\b")
 _HASH = re.compile(r"\s--hash[= ]\S+|\s--config-settings?[= ]\S+|\s--global-option[= ]\S+")
-_URL = re.compile(r"(git|hg|svn|bzr)\+|https?:|file:|ftp:|\.{0,2}/|[A-Za-z]:\\|.*\.(whl|zip|tar\.gz)$")
+_URL = re.compile(r"(git|hg|svn|bzr)\+|https?:|file:|ftp:|\.{0,2}/|\.{1,2}$|[A-Za-z]:\\|.*\.(whl|zip|tar\.gz)$")
 
 
 class WishError(ValueError):
