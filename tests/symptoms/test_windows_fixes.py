@@ -139,7 +139,7 @@ FIRST = {
     ),
     "a card of another maker": (
         'venv "C:\\sd\\venv\\Scripts\\Python.exe"\nRuntimeError: Torch is not able to use GPU; add '
-        "--skip-torch-cuda-test to COMMANDLINE_ARGS variable to disable this check\nMy card is an AMD Radeon RX 6700 XT\n",
+        "--skip-torch-cuda-test to COMMANDLINE_ARGS to disable this check\nMy card is an AMD Radeon RX 6700 XT\n",
         "framework.cpu_only", r"use-zluda|DirectML", r"torch-backend|whl/cu1",
     ),
     "two cards, code for one": (
@@ -155,8 +155,8 @@ FIRST = {
         "other.not_gpu", r"git\+https://github\.com/facebookresearch/pytorch3d", r"Read the last line",
     ),
     "the toolkit of PyTorch's CUDA": (
-        "(v) p@DESKTOP-Q:~$ pip install .\n      OSError: CUDA_HOME environment variable is not set. Please set it to "
-        'your CUDA install root.\n(v) p@DESKTOP-Q:~$ python -c "import torch; print(torch.__version__)"\n2.1.2+cu121\n',
+        "(v) p@LAPTOP-QW:~$ pip install .\n      OSError: CUDA_HOME environment variable is not set. Please set it to "
+        'your CUDA install root.\n(v) p@LAPTOP-QW:~$ python -c "import torch; print(torch.__version__)"\n2.1.2+cu121\n',
         "env.path", r"wsl-ubuntu[\s\S]*cuda-toolkit-12-1", r"nvidia-cuda-toolkit",
     ),
     "what follows WSL is typed in it": (

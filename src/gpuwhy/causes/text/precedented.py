@@ -75,15 +75,15 @@ def _is_for(one: Alike, case: Asked) -> bool:
         return False
     if case.windows and one.row.run and not _here(one.row.run, case):  # all that it says to type is another system's
         return False
-    if "other_card" in case.tools and any(_FOR_NVIDIA.search(command) for _, command in one.row.run):
-        return False
     if case.tools & _NO_PYTHON and any(kind == "code" or command.startswith("pip ") for kind, command in one.row.run):
         return False
     return not (_LINUX if case.windows else _WINDOWS).search(one.row.do) and not _of_another_program(one, case)
 
 
 def _of_another_program(one: Alike, case: Asked) -> bool:
-    """Whether a cure is in options that the program which speaks does not take."""
+    """Whether a cure is for another maker's card, or in options that the program which speaks does not take."""
+    if "other_card" in case.tools and any(_FOR_NVIDIA.search(command) for _, command in one.row.run):
+        return True
     return bool(_OF_LLAMA.search(one.row.do)) and any(program.name in _OWN_OPTIONS for program in case.programs)
 
 
