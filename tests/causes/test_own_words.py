@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.causes.text.own_words import chosen_gpu, from_its_index, run_again
+from gpuwhy.causes.text.own_words import chosen_gpu, from_its_index, program_again, run_again
+from gpuwhy.causes.text.where import told_release
 from gpuwhy.logs import explain_text
 from gpuwhy.shell.person import by_installer
+from gpuwhy.symptoms.reader import read_text
 
 SHM = "docker run --gpus all --shm-size=8g IMAGE"
 SERVED = "$ docker run --gpus all -p 8000:8000 v/m:1 --model x/y\n"
@@ -80,3 +82,31 @@ def test_the_toolkit_comes_with_its_repository_unless_it_is_there():
     assert "libnvidia-container/gpgkey" in said
     listed = "ii  nvidia-container-toolkit   1.16.1-1   amd64   NVIDIA Container toolkit\n"
     assert "gpgkey" not in "\n".join(fix.command for fix in explain_text(listed + text).causes[0].fixes)
+
+
+COMFY = "E:\\ui>.\\python_embeded\\python.exe -s ComfyUI\\main.py --windows-standalone-build\n"
+
+
+def test_a_program_is_started_as_the_text_started_it():
+    wanted = ".\\python_embeded\\python.exe -s ComfyUI\\main.py --windows-standalone-build --lowvram"
+    assert program_again("python main.py --lowvram", COMFY) == wanted
+    assert program_again("python main.py --lowvram", "$ python3 main.py --lowvram\n") == "python main.py --lowvram"
+    assert program_again("python other.py --lowvram", COMFY) == "python other.py --lowvram"
+    said = f"{COMFY}Total VRAM 8192 MB\ntorch.OutOfMemoryError: Allocation on device\n"
+    assert explain_text(said).causes[0].fixes[0].command == wanted
+
+
+@pytest.mark.parametrize(
+    "text, release",
+    [
+        ("triton-windows 3.2.0.post13, torch 2.6.0+cu124, Windows 11", "2.6.0+cu124"),
+        ("torch==2.5.1", "2.5.1"),
+        ("torch-2.5.1-cp310-cp310-win_amd64.whl", ""),
+        ("pytorch3d 0.7.5", ""),
+    ],
+)
+def test_a_release_that_stands_in_a_sentence_is_told(text, release):
+    assert told_release(read_text(f"{text}\nRuntimeError: CUDA error\n"), "torch") in (
+        release,
+        release.partition("+")[0],
+    )

@@ -137,6 +137,44 @@ FIRST = {
         "(tf) u@DESKTOP-1A:~$ ls $CONDA_PREFIX/lib/libdevice*\n/home/u/envs/tf/lib/libdevice.10.bc\n",
         "cuda.compiler_missing", r"cp /home/u/envs/tf/lib/libdevice\.10\.bc", r"/usr/lib/wsl/lib",
     ),
+    "a card of another maker": (
+        'venv "C:\\sd\\venv\\Scripts\\Python.exe"\nRuntimeError: Torch is not able to use GPU; add '
+        "--skip-torch-cuda-test to COMMANDLINE_ARGS to disable this check\nMy card is an AMD Radeon RX 6700 XT\n",
+        "framework.cpu_only", r"use-zluda|DirectML", r"torch-backend|whl/cu1",
+    ),
+    "two cards, code for one": (
+        "Found GPU1 NVIDIA GeForce GTX 1080 which is of cuda capability 6.1.\n"
+        "    Minimum and Maximum cuda capability supported by this version of PyTorch is (7.5) - (12.0)\n"
+        "GPU 0: NVIDIA GeForce RTX 5090\nGPU 1: NVIDIA GeForce GTX 1080\n"
+        "torch.AcceleratorError: CUDA error: no kernel image is available for execution on the device\n",
+        "framework.gpu_unsupported", r"CUDA_VISIBLE_DEVICES=0", r"cu126",
+    ),
+    "a name that the index does not have": (
+        "(p3d) C:\\>pip install pytorch3d\nERROR: Could not find a version that satisfies the requirement pytorch3d "
+        "(from versions: none)\nERROR: No matching distribution found for pytorch3d\ntorch 2.4.1+cu121\n",
+        "other.not_gpu", r"git\+https://github\.com/facebookresearch/pytorch3d", r"Read the last line",
+    ),
+    "the toolkit of PyTorch's CUDA": (
+        "(v) p@LAPTOP-QW:~$ pip install .\n      OSError: CUDA_HOME environment variable is not set. Please set it to "
+        'your CUDA install root.\n(v) p@LAPTOP-QW:~$ python -c "import torch; print(torch.__version__)"\n2.1.2+cu121\n',
+        "env.path", r"wsl-ubuntu[\s\S]*cuda-toolkit-12-1", r"nvidia-cuda-toolkit",
+    ),
+    "what follows WSL is typed in it": (
+        "(venv) PS C:\\llm> pip install vllm\n      RuntimeError: vLLM only supports Linux platform (including WSL) "
+        "and MacOS.\n",
+        "framework.platform_dropped", r"wsl -d Ubuntu --cd ~ -- env/bin/pip install \"vllm\"", r"(?m)^pip install vllm",
+    ),
+    "a part of PyTorch's own": (
+        "RuntimeError: nvrtc: error: failed to open nvrtc-builtins64_121.dll.\n  Make sure that it "
+        'is installed correctly.\n  File "F:\\gen\\venv\\lib\\site-packages\\torch\\nn\\module.py", line 1511\n'
+        "torch 2.1.0+cu121\n",
+        "cuda.compiler_missing", r"torch==2\.1\.0 --index-url \S+/cu121", r"nvidia-cuda-nvrtc-cu12",
+    ),
+    "an environment by any name": (
+        '[ONNXRuntimeError] : 1 : FAIL : LoadLibrary failed with error 126 "" when trying to load '
+        '"c:\\t\\myenv\\Lib\\site-packages\\onnxruntime\\capi\\onnxruntime_providers_cuda.dll"\n',
+        "cuda.missing_library", r"c:\\t\\myenv\\Scripts\\python\.exe -m pip", r"(?m)^pip install",
+    ),
     "a web interface by its own words": (
         'venv "C:\\sd\\venv\\Scripts\\Python.exe"\nLaunching Web UI with arguments: --xformers\n'
         "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1 GiB (GPU 0; 8.00 GiB total capacity)\n",

@@ -7,7 +7,7 @@ import re
 from gpuwhy.model.symptom import Reading
 
 _FOLDERS = r"[A-Za-z]:\\(?:[^\n\\\"'<>|*?:]+\\)*"
-_VENV = re.compile(rf"({_FOLDERS}(?:\.?venv|env))\\(?:lib|Scripts)\\", re.IGNORECASE)
+_VENV = re.compile(rf"({_FOLDERS}(?<!\\envs\\)(?:\.?v?env|[\w.-]{{0,24}}v?env\d*))\\(?:lib|Scripts)\\", re.IGNORECASE)
 _CONDA = re.compile(r"\\installer_files\\env$", re.IGNORECASE)
 _OWN = re.compile(
     rf"({_FOLDERS}(?:python_embedd?ed|python_dist|python|runtime|py3\d+))\\(?:lib\\|python\.exe)", re.IGNORECASE

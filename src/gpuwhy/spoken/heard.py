@@ -49,7 +49,7 @@ IDEAS = {
     r"|drivers? (?:is|are) (?:fine|ok|installed|working)|drivers? works?",
     "smi_fails": rf"{_SMI}\b.{{0,30}}\b(?:{_NOT}|fails?|failed|errors?|missing|no devices|has failed)\b|\bno {_SMI}",
     "unseen": rf"\b{_NOT}\b[^,;]{{0,40}}?\b{_SEES}\b|\bfalse\b|\bnot (?:in|inside|from|under|within) |\[\s*\]|\bnone\b|undetected|unavailable|invisible|missing|unrecogni[sz]ed"
-    rf"|\bno (?:nvidia |cuda |visible |usable |capable ){{0,2}}(?:gpus?|cuda|devices?|cards?)\b|\b0 (?:gpus|devices)\b|(?:gpus?|devices?)\b.{0, 14}: ?0\b|ignor\w+ (?:my |the )?gpu",
+    rf"|\bno (?:nvidia |cuda |visible |usable |capable ){{0,2}}(?:gpus?|cuda|devices?|cards?)\b|\b0 (?:gpus|devices)\b|(?:gpus?|devices?)\b.{{0,14}}: ?0\b|ignor\w+ (?:my |the )?gpu",
     "on_cpu": r"\bonly\b.{0,20}\bcpu|cpu[- ]?only|cpudevice|(?:us(?:es?|ing)|runs?|running|works?|trains?|training|loads?|falls?|falling|defaults?|back|goes)"
     r" (?:only )?(?:on |to |the |my )*cpu\b|instead of (?:the |my )?gpu|cpu instead|cpu version|\bdevice\W{1,4}cpu\b",
     "idle": r"(?:\b0 ?%|\bzero\b|\blow\b|\bidle\w*|under ?utili[sz]\w*|barely|drops?|small).{0,25}(?:usage|utili[sz]ation|\butil\b|load|gpu)"

@@ -178,14 +178,22 @@ def _cut(lines: Sequence[str]) -> Rejoined | None:
     if not NARROW <= width <= WIDE:
         return None
     full = set(_full(lines, width))
-    made = _joined(lines, lambda one, after: one in full and bool(after), "") if full else None
+    made = _joined(lines, lambda one, after: one in full and _can_go_on(one, after), "") if full else None
     if made is None:
         return None
-    cuts = [(one, rest) for one, rest in pairwise(lines) if one in full and rest]
+    cuts = [(one, rest) for one, rest in pairwise(lines) if one in full and _can_go_on(one, rest)]
     goes_on = sum(_goes_on(rest) for _, rest in cuts)
     if not goes_on or not _in_words(cuts):
         return None
     return Rejoined(made, len(cuts), (len(cuts) > 1 or width in USUAL) and goes_on >= MOSTLY * len(cuts))
+
+
+_FRAME = re.compile(r"\s*File \".+\", line \d+(?:, in [\w<>]+)?$")
+
+
+def _can_go_on(one: str, rest: str) -> bool:
+    """Whether a line may go on in the next: a whole frame of a traceback does only in its number or its name."""
+    return bool(rest) and not (_FRAME.match(one) and rest[0] not in "0123456789,")
 
 
 def _in_words(cuts: Sequence[tuple[str, str]]) -> bool:

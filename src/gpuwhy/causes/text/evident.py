@@ -6,6 +6,8 @@ import itertools
 import re
 from collections.abc import Iterator
 
+from gpuwhy.causes.text.absent_names import not_on_the_index
+from gpuwhy.causes.text.another_card import another_card
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.box_faults import in_its_box
 from gpuwhy.causes.text.conda_ways import of_conda
@@ -13,6 +15,7 @@ from gpuwhy.causes.text.counted import COUNTED, Row, at_prompt
 from gpuwhy.causes.text.env_ways import of_its_owner
 from gpuwhy.causes.text.hosted import again
 from gpuwhy.causes.text.jetson_ways import of_its_jetpack, one_onnxruntime
+from gpuwhy.causes.text.kit_by_repository import kit_by_repository
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.library_ways import put_libdevice
 from gpuwhy.causes.text.matched import MATCHED
@@ -348,7 +351,10 @@ _SHOWN: tuple[Row, ...] = (
     (("cudnn.missing",), _into_its_folder),
     (("driver.missing",), _unmet),
     (("driver.too_old",), last_driver),
+    (("other.not_gpu", "framework.platform_dropped", "install."), not_on_the_index),
+    (("framework.gpu_unsupported",), another_card),
     (("env.path", "cuda.compiler_missing"), put_libdevice),
+    (("env.path", "cuda.compiler_missing", "program.build"), kit_by_repository),
     (("program.illegal_access",), sanitized),
     *WINDOWS_SHOWN,
     *COUNTED,

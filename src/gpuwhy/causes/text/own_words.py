@@ -71,3 +71,19 @@ def chosen_gpu(text: str) -> tuple[str, str]:
     """The option by which a text's command asks for a GPU other than the first, and the same for the first; "" where none does."""
     found = _CHOSEN.search(text)
     return (f"{found['option']}{found['number']}", f"{found['option']}0") if found else ("", "")
+
+
+_PROGRAM = re.compile(r"python3? (?P<script>[\w-]+\.py)(?P<options>(?: --[\w-]+(?: (?!-)\S+)?)+)")
+
+
+def program_again(command: str, text: str) -> str:
+    """A start of a program with an option as the one that the text shows, with that option; else as it is."""
+    found = _PROGRAM.fullmatch(command)
+    if not found:
+        return command
+    script = re.escape(found["script"])
+    typed = re.search(rf"(?:^|[>$#] ?)(?P<call>(?:[\w.:~/\\-]*[/\\])?python3?(?:\.exe)? (?:-\w+ )*(?:[\w.-]+[/\\])*{script}(?: [^\n|&;<>\"']*)?)$", text, re.MULTILINE)  # fmt: skip
+    if not typed:
+        return command
+    missing = [one for one in re.findall(r"--[\w-]+(?: (?!-)\S+)?", found["options"]) if one.split()[0] not in typed["call"].split()]  # fmt: skip
+    return " ".join((typed["call"].strip(), *missing)) if missing else command

@@ -8,6 +8,7 @@ from itertools import groupby
 from msgspec import structs
 
 from gpuwhy.causes.text.asked import Asked
+from gpuwhy.causes.text.inside_wsl import inside_wsl
 from gpuwhy.causes.text.later import Later
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.knowledge.precedents import alike
@@ -63,6 +64,9 @@ _WINDOWS = Later(r"(?i)\.dll\b|\b[a-z]:\\|%\w+%|\bMSVC\b|paging file")
 
 _FOR_NVIDIA = Later(r"download\.pytorch\.org/whl/(?:nightly/)?cu1|--torch-backend")
 _NO_PYTHON = frozenset({"dotnet", "native"})
+_OF_LLAMA = Later(r"(?<!\w)-(?:ngl|ctk|fa)\b")
+_OWN_OPTIONS = frozenset({"ollama", "lmstudio"})
+"""Programs on llama.cpp that take none of its options."""
 
 
 def _is_for(one: Alike, case: Asked) -> bool:
@@ -71,20 +75,36 @@ def _is_for(one: Alike, case: Asked) -> bool:
         return False
     if case.windows and one.row.run and not _here(one.row.run, case):  # all that it says to type is another system's
         return False
-    if "other_card" in case.tools and any(_FOR_NVIDIA.search(command) for _, command in one.row.run):
-        return False
     if case.tools & _NO_PYTHON and any(kind == "code" or command.startswith("pip ") for kind, command in one.row.run):
         return False
-    return not (_LINUX if case.windows else _WINDOWS).search(one.row.do)
+    return not (_LINUX if case.windows else _WINDOWS).search(one.row.do) and not _of_another_program(one, case)
+
+
+def _of_another_program(one: Alike, case: Asked) -> bool:
+    """Whether a cure is for another maker's card, or in options that the program which speaks does not take."""
+    if "other_card" in case.tools and any(_FOR_NVIDIA.search(command) for _, command in one.row.run):
+        return True
+    return bool(_OF_LLAMA.search(one.row.do)) and any(program.name in _OWN_OPTIONS for program in case.programs)
 
 
 def _fixes(one: Alike, case: Asked) -> Iterator[Fix]:
     """The sentence with its first commands; those for another place follow as its second step."""
     text = one.filled(one.row.do).rstrip(".")
-    steps = [(kind, _joined(kind, one, list(runs))) for kind, runs in groupby(_here(one.row.run, case), _kind)]
+    runs = _into_wsl(one.row.run) if case.windows else one.row.run
+    steps = [(kind, _joined(kind, one, list(parts))) for kind, parts in groupby(_here(runs, case), _kind)]
     yield _fix(text, steps[0][1] if steps else "")
     for kind, command in steps[1:]:
         yield _fix(_THEN.get(kind, "Then"), command)
+
+
+_BY_PIP = Later(r'^(?:python3? -m )?pip3? install (?:-U |--upgrade )?"?(?P<package>[A-Za-z][\w.-]*(?:\[[\w,-]+\])?)"?$')
+_GETS_WSL = Later(r"^wsl --install\b")
+
+
+def _into_wsl(runs: Sequence[tuple[Kind, str]]) -> Sequence[tuple[Kind, str]]:
+    """What follows the installation of WSL is typed inside of it, not at Windows' prompt."""
+    found = _BY_PIP.search(runs[1][1]) if len(runs) > 1 and _GETS_WSL.search(runs[0][1]) else None
+    return [("across", str(inside_wsl("env", found["package"]))), *runs[2:]] if found else runs
 
 
 def _fix(text: str, command: str) -> Fix:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from gpuwhy.causes.text.agreeing import disagrees
+from gpuwhy.causes.text.another_card import newest_beside_older
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.beyond import BUYS, FOR_ANOTHER_CARD, card_beyond, some_release
 from gpuwhy.causes.text.boxes import box_of
@@ -231,6 +232,8 @@ _MACHINE_OF_ONES_OWN = Later(
 
 
 _PREMISES = (
+    Premise(Later(r"\bcu126\b"), newest_beside_older),
+    Premise(Later(r"/whl/cu1\d|--torch-backend|build with CUDA|CUDA build|\[and-cuda\]|onnxruntime-gpu\b|pytorch-gpu\b"), lambda case: "other_card" in case.tools),
     Premise(Later(r"^(?:Or |And )?(?:update|upgrade) (?:the |NVIDIA's |to a newer )[^\n]{0,30}driver|install a newer (?:NVIDIA )?driver|after an update of NVIDIA's driver", re.IGNORECASE), is_retired),
     Premise(Later(r"\A(?:Where t|T)his machine has no NVIDIA GPU"), lambda case: bool(case.reading.told.gpus)),
     Premise(Later(r"add_dll_directory"), _along_path),

@@ -10,7 +10,7 @@ from msgspec import structs
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
-from gpuwhy.causes.text.own_words import run_again
+from gpuwhy.causes.text.own_words import program_again, run_again
 from gpuwhy.causes.text.where import told_release
 from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
@@ -19,7 +19,7 @@ from gpuwhy.model.version import at_least, major_minor
 _NAMES: tuple[tuple[str, Later], ...] = (
     ("IMAGE", Later(r"\b[Ii]mage:? +((?:[\w.-]+/)+[\w.-]+(?::[\w.-]+)?)", re.MULTILINE)),
     ("MODEL.gguf", Later(r"\s-(?:m|-model)[ =](\S+\.gguf)\b")),
-    ("MODEL", Later(r"\bvllm serve (?!MODEL)([\w./-]+)|\bollama run ([\w.:/-]+)|--model(?:-path|-id)?[ =]([\w./-]*[A-Za-z][\w./-]*)|\b((?:meta-llama|Qwen|mistralai|google|microsoft|deepseek-ai|tiiuae|bigscience|EleutherAI)/[\w.-]+)")),
+    ("MODEL", Later(r"\bvllm serve (?!MODEL)([\w./-]+)|\bollama run ([\w.:/-]+)|--model(?:-path|-id)?[ =]([\w./-]*[A-Za-z][\w./-]*)|\bmodel:? ([a-z][\w.-]*:\d[\w.-]*)|\b((?:meta-llama|Qwen|mistralai|google|microsoft|deepseek-ai|tiiuae|bigscience|EleutherAI)/[\w.-]+)")),
     ("PROGRAM", Later(r"\bpython3? (?:-u |-m torch\.distributed\.\S+ )?([\w./-]+\.py)\b|torchrun [^\n]*?([\w./-]+\.py)\b|^  File \"([\w-]+\.py)\", line", re.MULTILINE)),
     ("IMAGE.sif", Later(r"\b(?:singularity|apptainer) (?:exec|run|shell)\b[^\n]*?\s([\w./-]+\.(?:sif|simg))\b")),
     ("JOB.sh", Later(r"\bsbatch (?:-\S+ )*([\w./-]+\.(?:sh|slurm|sbatch|job))\b")),
@@ -50,6 +50,7 @@ def with_told_names(fixes: Sequence[Fix], case: Asked) -> Iterator[Fix]:
     options, image = image_of(case.text)
     for fix in fixes:
         bare = run_again(_with_own_options(_with_kit(fix, case), options), case.text, image)
+        bare = program_again(bare, case.text)
         command = _exact(_open(bare, names), case)
         command = _not_beyond(_of_one_release(command, case), case)
         yield _said(fix, command, case)
@@ -59,7 +60,12 @@ def _said(fix: Fix, command: str, case: Asked) -> Fix:
     if command == fix.command:
         return fix
     text = on.as_said(_not_beyond(str(fix.text), case), fix.text)
-    return structs.replace(fix, text=text, command=on.like(command, fix.command))
+    typed = on.cmd(command) if case.windows and command.startswith(_OF_WINDOWS) else on.like(command, fix.command)
+    return structs.replace(fix, text=text, command=typed)
+
+
+_OF_WINDOWS = (".\\", "C:\\", "D:\\", "E:\\", "F:\\", "G:\\")
+"""How a program's own start begins that was typed in Windows."""
 
 
 _CONDAS_CUDA = re.compile(r"(?<=\bcuda-version=)1[1-3]\.\d+")

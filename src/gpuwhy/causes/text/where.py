@@ -67,7 +67,7 @@ def told_release(reading: Reading, name: str) -> str:
     if found := reading.told.version(name) or (shown[1] if shown else asked[1] if asked else ""):
         return found
     plain = re.search(
-        rf"(?<![\w./-]){re.escape(name)}(?:==|[ -]v?)(\d{1, 2}\.\d+(?:\.\d+)?(?:\+\w+)?)(?![\w.]*\.(?:whl|so))",
+        rf"(?<![\w./-]){re.escape(name)}(?:==|[ -]v?)(\d{{1,2}}\.\d+(?:\.\d+)?(?:\+\w+)?)(?![\w.-]*\.(?:whl|so))",
         reading.excerpt,
     )
     return plain[1] if plain else ""

@@ -12,6 +12,7 @@ from gpuwhy.causes.text.ways import tried
 from gpuwhy.causes.text.windows_builds import older_toolset
 from gpuwhy.causes.text.windows_modules import (
     beside_path,
+    nvrtc_of_torch,
     of_gsplat,
     of_its_package,
     other_release,
@@ -260,6 +261,7 @@ WINDOWS_SHOWN: tuple[tuple[tuple[str, ...], Callable[[Asked], Iterator[Fix]]], .
     (("env.path", "cuda.", "cudnn.", "other.not_gpu", "install."), of_tensorrt),
     (("cuda.version_mismatch", "program.build"), of_one_cuda),
     (("cuda.compiler_missing", "env.path", "program.build"), of_gsplat),
+    (("cuda.compiler_missing", "cuda.missing_library", "env.path", "framework.bug"), nvrtc_of_torch),
     (("program.build", "other.not_gpu", "cuda.compiler_missing", "env."), of_deepspeed),
     (("env.path", "cuda.compiler_missing", "program.build"), of_torchs_cuda),
     (("cuda.", "framework.extension_abi", "install.", "other.not_gpu"), of_its_package),

@@ -123,6 +123,16 @@ def torch_again(case: Asked) -> Iterator[Fix]:
     yield tried(on.in_windows(f"{found['dll']} in torch\\lib is not the one that belongs to its neighbours (copied there, or cut off): close every Python of this environment, and install the very same PyTorch again over it, which brings the whole set; torchvision and the rest stay"), _SAME)  # fmt: skip
 
 
+_BUILTINS = Later(r"nvrtc-builtins64_(?P<number>1\d\d)\.dll", re.IGNORECASE)
+
+
+def nvrtc_of_torch(case: Asked) -> Iterator[Fix]:
+    """A part of PyTorch's own NVRTC that is not found: the very same PyTorch again, which brings it into torch\\lib."""
+    found, built = _BUILTINS.search(case.text), _built(case)
+    if case.windows and found and built.whole and built.cu == f"cu{found['number']}":
+        yield tried(on.in_windows(f"{found[0]} is a part of this PyTorch (torch\\lib): it was taken away, or another CUDA's NVRTC is found first on PATH. Install the very same PyTorch again over it, and take other CUDA folders off PATH in that window"), f"pip install --force-reinstall --no-deps --no-cache-dir torch=={built.torch} --index-url https://download.pytorch.org/whl/{built.cu}")  # fmt: skip
+
+
 _VISION = Later(r"torchvision::\w+' (?:with arguments from the 'CUDA'|is only available)", re.IGNORECASE)
 
 

@@ -41,7 +41,7 @@ SIGNATURES: tuple[Signature, ...] = (
          r"|(?<!\w)\.\.\\(?:c10|aten|torch)\\|\banaconda (?:powershell )?prompt\b",
          "[msc v", "microsoft windows [", "os: nt", "os:** nt", "os.name", "32212", "-10737", "mingw64", "not recognized", "falsch geschrieben", "commande interne", "comando interno", "内部或外部命令", "beliebige taste", "请按任意键继续", "appuyez sur", "presione una", "..\\", "anaconda prompt", "anaconda powershell", "error c", "error lnk", "error msb", "error d8", "0xc0000", " @ 0", "ps> ", "findstr", "$env:", "directwrite", "wddm", "windowspath(", "cmdlet", "categoryinfo", ":\\", "windows",
          "win32", "win_amd64", "win-x64", "w64-mingw32", "compiler: cl", ".dll", "winerror", "win10", "win11", ".bat", ".exe", "press any key", "c:/", "d:/", "e:/", "f:/", "g:/", "h:/"),
-    told("told.wsl", r"microsoft-standard|-microsoft\b|/usr/lib/wsl|(?<!non-)\bwsl2?\b(?! environment)|/mnt/[c-z](?:/|[$#] )|\\\\wsl|subsystem for linux|linux subsystem|[$#] (?:systeminfo|powershell|cmd|explorer|nvidia-smi|ipconfig|wsl)\.exe\b"
+    told("told.wsl", r"microsoft-standard|-microsoft\b|/usr/lib/wsl|(?<!non-)(?<!including )\bwsl2?\b(?! environment)|/mnt/[c-z](?:/|[$#] )|\\\\wsl|subsystem for linux|linux subsystem|[$#] (?:systeminfo|powershell|cmd|explorer|nvidia-smi|ipconfig|wsl)\.exe\b"
          r"|\bnvidia-smi (?P<smi>\d{3}\.[\d.]*\d) +driver version: *(?!(?P=smi)\b)\d{3}\."
          r"|^(?:\([^()\n]{1,40}\) ?)?[\w.-]+@(?-i:DESKTOP|LAPTOP)(?:-\w{2,15})?:[~/][^\n$#]*[$#]", "@desktop", "@laptop", "nvidia-smi", "subsystem", ".exe", "microsoft-standard", "-microsoft", "wsl", "/mnt/"),
     told("told.macos", r"\bmacos\b|\bdarwin\b|macosx|apple m[1-4]|\bmps\b backend|os x 1\d", "macos", "darwin", "macosx", "apple m", "os x"),
