@@ -64,17 +64,17 @@ def _judged(
     """Name, value and file: those that their readers do not take as they were meant."""
     for name, value, file in rows:
         found = variable(scene, name, value, installed, CHECKS)
-        wrong = found.faults or _hides_every_gpu(name, value)
+        wrong = found.faults or hides_every_gpu(name, value)
         if wrong:
             yield structs.replace(found, faults=wrong, set_in=file)
 
 
 def _by_activation(one: Variable, file: str) -> Variable:
     """A variable of an activated shell, with the file that sets it there."""
-    return structs.replace(one, faults=one.faults or _hides_every_gpu(one.name, one.value), set_in=file)
+    return structs.replace(one, faults=one.faults or hides_every_gpu(one.name, one.value), set_in=file)
 
 
-def _hides_every_gpu(name: str, value: str) -> tuple[Fault, ...]:
+def hides_every_gpu(name: str, value: str) -> tuple[Fault, ...]:
     """What the shell's own value is judged by with the machine's devices; a file goes along to every machine."""
     if name != "CUDA_VISIBLE_DEVICES" or not reads_nothing(value):
         return ()

@@ -11,6 +11,7 @@ import msgspec
 from gpuwhy.knowledge.distributions import family_of
 from gpuwhy.model.fact import Fact, Known, Source, value_or
 from gpuwhy.model.facts import DeviceNode, DriverLibrary, Facts, Injected, Rule, Visibility
+from gpuwhy.model.version import numbers
 from gpuwhy.observe.as_if import Copies, Elsewhere, ahead, as_if, brought, like
 from gpuwhy.observe.visibility import VARIABLE, read, reads_nothing
 
@@ -40,8 +41,8 @@ def as_started(facts: Facts, machine: Elsewhere | None = None) -> Facts:
     )
     loads = msgspec.structs.replace(
         moved.loads,
-        libcuda=_beside(facts, facts.loads.libcuda, brought(told, "libcuda.so.1"), compute),
-        libnvml=_beside(facts, facts.loads.libnvml, brought(told, "libnvidia-ml.so.1"), utility),
+        libcuda=_beside(facts, facts.loads.libcuda, brought(told, "libcuda.so.1"), compute, told.driver),
+        libnvml=_beside(facts, facts.loads.libnvml, brought(told, "libnvidia-ml.so.1"), utility, told.driver),
     )
     nodes = Known(tuple(DeviceNode(path, True, True, "crw-rw-rw-", Known("ok", STARTED)) for path in _NODES), STARTED)
     return msgspec.structs.replace(
@@ -106,14 +107,25 @@ def _visible(moved: Facts, value: str | None, told: bool) -> Fact[Visibility]:
     return Known(read(value, devices), Source("env", VARIABLE))
 
 
-def _beside(facts: Facts, own: Copies, host: DriverLibrary, comes: bool) -> Copies:
+def _beside(facts: Facts, own: Copies, host: DriverLibrary, comes: bool, driver: str) -> Copies:
     """The image's copies that are searched first, the host's, and then the rest of the image's."""
-    first = ahead(facts, own)
-    rest = [one for one in value_or(own, ()) if one not in first]
     folder = "/usr/lib64" if _red_hat(facts) else f"/usr/lib/{value_or(facts.surroundings.machine, 'x86_64')}-linux-gnu"
     path = f"{folder}/{host.name}"
+    first = (*ahead(facts, own), *(_newest(own, folder, driver) if comes else ()))
+    rest = [one for one in value_or(own, ()) if one.path not in {other.path for other in first}]
     placed = msgspec.structs.replace(host, path=path, real=path, found_via=Rule.BROUGHT.value)
     return Known((*first, *((placed,) if comes else ()), *rest), STARTED)
+
+
+def _newest(own: Copies, folder: str, driver: str) -> tuple[DriverLibrary, ...]:
+    """The image's copy in the folder that the host's is put into, of a newer driver.
+
+    The runtime mounts libcuda.so.525.85.12 and runs ldconfig, which links libcuda.so.1 to the highest version there.
+    """
+    places, told = (folder, folder.removeprefix("/usr")), numbers(driver)
+    beside = [one for one in value_or(own, ()) if one.real.rpartition("/")[0] in places and one.kind == "driver"]
+    newer = [one for one in beside if told and numbers(value_or(one.version, ""))[: len(told)] > told]
+    return tuple(msgspec.structs.replace(one, yields=False, outranks=True) for one in newer[:1] if one.yields)
 
 
 def _red_hat(facts: Facts) -> bool:

@@ -239,10 +239,14 @@ def _executable(scene: Scene, path: str, chosen_by: str) -> Fact[Interpreter]:
     prefix = str(said.get("prefix", ""))
     kind = _kind(scene, prefix, str(said.get("base_prefix", prefix)), executable)
     version, machine = str(said["version"]), _machine(scene, executable) or str(said.get("machine", ""))
-    marked = f"{prefix}/lib/python{major_minor(version)}/EXTERNALLY-MANAGED"
-    managed = kind != "venv" and _exists(scene, marked)
+    managed = kind != "venv" and _is_managed(scene, prefix, version)
     found = Interpreter(path, version, prefix, kind, chosen_by, machine, managed=managed)
     return Known(found, Source("call", path, "asked itself"))
+
+
+def _is_managed(scene: Scene, prefix: str, version: str) -> bool:
+    """Whether the system's package manager owns it, by the mark of PEP 668: pip and uv refuse to change it."""
+    return _exists(scene, f"{prefix}/lib/python{major_minor(version)}/EXTERNALLY-MANAGED")
 
 
 def _not_python(scene: Scene, path: str) -> Unknown | None:
@@ -282,7 +286,8 @@ def _static(scene: Scene, path: str, chosen_by: str, why: Unknown) -> Fact[Inter
     if not version:
         return why
     kind = _kind(scene, prefix, prefix, real)
-    found = Interpreter(path, version.group(1), prefix, kind, chosen_by, _machine(scene, path))
+    managed = kind == "system" and _is_managed(scene, prefix, version.group(1))
+    found = Interpreter(path, version.group(1), prefix, kind, chosen_by, _machine(scene, path), managed=managed)
     return Known(found, Source("file", real, "by its name"))
 
 

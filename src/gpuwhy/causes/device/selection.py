@@ -7,7 +7,7 @@ from gpuwhy.causes.shared.preset import hiding, out_of
 from gpuwhy.causes.shared.probed import answered
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, proof, saw, weak
 from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Known, Source, value_or
+from gpuwhy.model.fact import Known, Source, Unknown, value_or
 
 
 def hidden(case: Case) -> Finding | None:
@@ -17,6 +17,8 @@ def hidden(case: Case) -> Finding | None:
     if choice is None:
         return _within(case) or against("CUDA_VISIBLE_DEVICES is not set", saw("not set", devices.visibility))
     present = gpu_present(case.facts)
+    if isinstance(present, Unknown) and hidden_by_a_file(case):
+        return None
     if present.need() is None:
         return against("there is no NVIDIA GPU to hide", saw("no NVIDIA GPU", present))
     written = saw(f'{choice.variable}="{choice.value}"', devices.visibility)
@@ -37,12 +39,13 @@ def hidden(case: Case) -> Finding | None:
 def hidden_by_a_file(case: Case) -> Finding | None:
     """A file that goes along with the environment hides every GPU, on whatever machine."""
     one, present = hiding(case), gpu_present(case.facts)
-    if one is None or present.need() is None:
+    if one is None:
         return None
     text = f'{one.name}="{one.value}", which {one.set_in} sets: {one.faults[0].text}'
-    return proof(
-        text, saw(f'{one.name}="{one.value}"', Source("file", one.set_in)), saw(f"a GPU: {present.need()}", present)
-    )
+    written = saw(f'{one.name}="{one.value}"', Source("file", one.set_in))
+    if isinstance(present, Unknown) and isinstance(case.facts.surroundings.offline, Known):
+        return proof(f"{text}, whichever GPU the machine has", written)
+    return proof(text, written, saw(f"a GPU: {present.need()}", present)) if present.need() is not None else None
 
 
 def _within(case: Case) -> Finding | None:

@@ -14,8 +14,8 @@ from gpuwhy.causes.shared.winner import (
     winner,
 )
 from gpuwhy.model import on
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, mild, proof, saw, strong
-from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, mild, proof, saw, strong
+from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import DriverLibrary, Rule
 from gpuwhy.model.version import numbers
 
@@ -31,6 +31,8 @@ def versions_differ(case: Case) -> Finding | None:
     for one in filter(None, map(winner, (facts.loads.libcuda, facts.loads.libnvml))):
         version = one.version.need() if one.kind == "driver" else None
         if version and numbers(version) != numbers(module):
+            if one.outranks:
+                return _newer_in_the_image(case, one, version, module)
             unless = as_the_cache_stands(facts, one)
             before = f" ({one.path}, found before the driver's own)" if foreign(one) else ""
             return (strong if unless else proof)(
@@ -43,6 +45,20 @@ def versions_differ(case: Case) -> Finding | None:
     if agreeing:
         return against(f"libraries and kernel module are both {module}", saw(agreeing[0].real, agreeing[0].version))
     return None
+
+
+def _newer_in_the_image(case: Case, one: DriverLibrary, version: str, module: str) -> Finding:
+    """Both drivers' files lie in one folder: of two with one name inside, ldconfig links to the newer."""
+    return strong(
+        f"the image carries {one.name} of driver {version}, and the host's is {module}: NVIDIA's container runtime puts "
+        "the host's beside it and runs ldconfig, which links the name to the newer of the two",
+        saw(one.real, one.version),
+        saw(f"the host's driver {module}", case.facts.driver.module_version),
+        know("ldconfig links a library's name to the highest version in the folder", LINKS),
+    )
+
+
+LINKS = Source("know", "libnvidia-container, issues 213 and 266", "a newer driver's libraries in the image")
 
 
 def baked_in(case: Case) -> Finding | None:
@@ -119,9 +135,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if astray := _astray(case):
         return _taken_away(case, astray)
     if in_image(facts):
-        text = "Remove the driver from the image, in its Dockerfile; the runtime brings the host's libraries"
-        line = on.dockerfile("RUN apt-get purge -y 'libnvidia-compute-*' 'nvidia-driver-*' 'nvidia-utils-*'")
-        return (Fix(f"{text}: do not install the driver packages there", line),)
+        return _out_of_the_image(case)
     if isinstance(facts.surroundings.container, Known):
         return (
             Fix("Remove the driver packages from the image; the runtime brings the host's libraries",
@@ -140,6 +154,25 @@ def fixes(case: Case) -> tuple[Fix, ...]:
             on.host("sudo systemctl stop nvidia-persistenced; sudo rmmod nvidia_drm nvidia_modeset nvidia_uvm nvidia; "
             "sudo modprobe nvidia"), root=True),
     )  # fmt: skip
+
+
+def _out_of_the_image(case: Case) -> tuple[Fix, ...]:
+    """By the package manager of its distribution; whoever put them there, the files can go."""
+    name = value_or(case.facts.surroundings.distribution, "").lower()
+    text = "Remove the driver from the image, in its Dockerfile; the runtime brings the host's libraries"
+    packages = "libcuda1 libnvidia-ml1" if "debian" in name else "'libnvidia-compute-*' 'nvidia-driver-*' 'nvidia-utils-*'"
+    by_name = Fix(
+        f"{text}: do not install the driver packages there", on.dockerfile(f"RUN apt-get purge -y {packages}")
+    )
+    own = [one for one in value_or(case.facts.loads.libcuda, ()) if one.kind == "driver" and one.rule in _IN_FILES]
+    if not own:
+        return (by_name,)
+    folder = folder_of(own[0].real)
+    gone = on.dockerfile(f"RUN rm -f {folder}/libcuda.so* {folder}/libnvidia-*.so* && ldconfig")
+    return by_name, Fix("Or, where they were copied in, delete its libraries", gone)
+
+
+_IN_FILES = (Rule.CACHE, Rule.DEFAULT, Rule.LD_LIBRARY_PATH)
 
 
 def _astray(case: Case) -> DriverLibrary | None:

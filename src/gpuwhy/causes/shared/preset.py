@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Fix
 from gpuwhy.model.fact import value_or
 from gpuwhy.model.facts import Variable
@@ -27,6 +28,8 @@ def out_of(case: Case, variable: Variable) -> Fix:
     if variable.set_in.endswith(".yaml"):
         name = variable.name.removeprefix("NUMBA_").lower()
         return Fix(f"Take the line with {name} out of {variable.set_in}, which Numba reads in this folder")
+    if variable.set_in.startswith(("HKCU/", "HKLM/")):
+        return _of_the_registry(variable)
     if variable.set_in == "/etc/environment":
         text = (
             f"Take the line with {variable.name} out of {variable.set_in}, which every login reads; then log in again"
@@ -37,3 +40,12 @@ def out_of(case: Case, variable: Variable) -> Fix:
     who = "its activation" if variable.set_in.endswith(("/activate", ".sh")) else "Python"
     text = f"Take the line that sets {variable.name} out of {variable.set_in}, which {who} runs when it starts"
     return Fix(text, safe=own, anew=own)  # a copy of the environment has no such file
+
+
+def _of_the_registry(variable: Variable) -> Fix:
+    """Windows hands it to every program that is started: it goes where it is kept, and windows are opened anew."""
+    own = variable.set_in.startswith("HKCU/")
+    whose = "your account" if own else "the system"
+    text = f"Delete the variable {variable.name} (Edit environment variables for {whose}), and open a new window"
+    key = variable.set_in.replace("/", "\\")
+    return Fix(text, on.cmd(f'reg delete "{key}" /v {variable.name} /f'), root=not own)

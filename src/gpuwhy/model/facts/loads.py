@@ -55,6 +55,7 @@ class DriverLibrary(Record, frozen=True, omit_defaults=True):
     health: Fact[str]  # "ok", or what is wrong with the file
     broken: bool = False  # the loader takes it, or stops at it, and it is not whole
     yields: bool = False  # a driver's own copy, once it is there, is found before it, or takes its place
+    outranks: bool = False  # an image's copy, newer than the host's that comes beside it: ldconfig links to the newer
 
     @property
     def on_path(self) -> bool:

@@ -12,7 +12,7 @@ from gpuwhy.knowledge.variables import FOREIGN
 from gpuwhy.model.fact import Absent, Fact, Known, value_or
 from gpuwhy.model.facts import Variable
 from gpuwhy.model.version import numbers
-from gpuwhy.observe.environment import CHECKS, Problems, installed_releases, variable
+from gpuwhy.observe.environment import CHECKS, Problems, hides_every_gpu, installed_releases, variable
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.windows.paths import environ, expanded, is_whole, tidy
 from gpuwhy.observe.windows.toolkits import NAMED, nvcc_of, version_of
@@ -25,6 +25,8 @@ _CHECKED_ELSEWHERE = re.compile(r"(LD_|CUDA_|CUDNN_)")
 EDITOR, PROMPT, LONGEST = 2047, 8191, 32767
 """Characters that the old dialog for variables and `setx` keep at most, that a command line of cmd.exe may have, and
 that a variable may have at all."""
+_SET_BY = ("HKCU/Environment", "HKLM/SYSTEM/CurrentControlSet/Control/Session Manager/Environment")
+"""Where Windows keeps the variables of a user and those of all; the user's own is the one that programs get."""
 _APP_PATHS = "HKLM/SOFTWARE/Microsoft/Windows/CurrentVersion/App Paths/python.exe"
 
 
@@ -41,8 +43,20 @@ def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
         elif name not in _PLACES and not name.startswith(FOREIGN):
             found = variable(scene, name, value, installed, _checks(name))
             notes = tuple(note.replace("TensorFlow on Linux", "TensorFlow on Windows") for note in found.notes)
-            out.append(msgspec.structs.replace(found, notes=notes, gone=_gone(scene, name, value)))
+            found = msgspec.structs.replace(found, notes=notes, gone=_gone(scene, name, value))
+            out.append(_of_registry(scene, found))
     return Known(tuple(out), seen.source)
+
+
+def _of_registry(scene: Scene, one: Variable) -> Variable:
+    """A variable that hides every GPU, with the key of the registry that hands it to every program."""
+    wrong = hides_every_gpu(one.name, one.value)
+    for key in _SET_BY if wrong else ():
+        found = scene.host.registry(key)
+        values = {name.upper(): text for name, text in found.value.values.items()} if isinstance(found, Known) else {}
+        if values.get(one.name) == one.value:
+            return msgspec.structs.replace(one, faults=one.faults or wrong, set_in=key)
+    return one
 
 
 def _checks(name: str) -> dict[str, Callable[[Scene, str], Problems]]:
