@@ -58,6 +58,7 @@ def questions(folder: str, names: list[str]) -> list[tuple]:
         ("standing", f"{folder}/not/there"),
         ("limit", "NOFILE"),
         ("now",),
+        ("started",),
         ("kernel_log",),
         ("call", "interpreter"),
         ("call", "no_such_child"),

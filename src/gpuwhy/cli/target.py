@@ -85,8 +85,7 @@ def diagnose(options: argparse.Namespace) -> Run:
     if getattr(options, "recording", None):
         return _replayed(options)
     below = getattr(options, "root", None)
-    if not below:
-        options.python = os.path.expanduser(options.python)
+    options.python = _inside(options.python, below) if below else os.path.expanduser(options.python)
     probe: Literal["", "gentle", "full"] = "gentle" if options.gentle else "full" if options.probe else ""
     asked = app.Options(
         python=options.python, verify=options.verify, folder=".", probe=probe, imports=_imports(options)
@@ -101,6 +100,15 @@ def diagnose(options: argparse.Namespace) -> Run:
         if options.python and not os.path.exists(options.python):
             raise UsageError(f"--python {options.python}: no such file or folder")
         return app.Run(app.live_host(), asked, progress.note, elsewhere(options))
+
+
+def _inside(python: str, root: str) -> str:
+    """A path as the person sees it here, below --root, as the files below it are named; any other as it is."""
+    top, here = os.path.realpath(root), os.path.abspath(os.path.expanduser(python)) if python else ""
+    for folder in dict.fromkeys((top, os.path.abspath(root))):
+        if top != "/" and os.path.isdir(top) and here.startswith(f"{folder}/") and os.path.lexists(here):
+            return here[len(folder) :]
+    return python
 
 
 def _imports(options: argparse.Namespace) -> Literal["", "no", "yes"]:

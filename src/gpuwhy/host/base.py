@@ -90,6 +90,17 @@ class Offline(msgspec.Struct, frozen=True):
     name: str  # of an image, its name and platform: "python:3.11, linux/amd64"
 
 
+class SetAtStart(msgspec.Struct, frozen=True):
+    """A variable that the start of an image sets anew or unsets, after the image's own ENV."""
+
+    name: str
+    before: str
+    after: str  # "" = not set
+    script: str  # the file; "" = the command in the image's config
+    line: int
+    words: str  # the statement
+
+
 class DebPackage(msgspec.Struct, frozen=True):
     """One entry of dpkg's status file."""
 
@@ -123,6 +134,7 @@ _VALUES: Mapping[str, Any] = {
     "activated": dict[str, str],
     "sourced": tuple[str, ...],
     "environ": dict[str, str],
+    "started": tuple[SetAtStart, ...],
     "registry": RegistryKey,
     "uname": Uname,
     "offline": Offline,
@@ -269,6 +281,10 @@ class Host:
     def uname(self) -> Fact[Uname]:
         """System, kernel release, machine."""
         return self.ask("uname")
+
+    def started(self) -> Fact[tuple[SetAtStart, ...]]:
+        """Which of the loader's and CUDA's variables the start of an image sets anew; of an image only."""
+        return self.ask("started")
 
     def offline(self) -> Fact[Offline]:
         """What kind of files stand for a machine that does not run; Absent on a running one."""

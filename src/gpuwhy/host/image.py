@@ -13,14 +13,14 @@ from typing import Any
 from gpuwhy.binary import CutError, MalformedError
 from gpuwhy.border.reading import NotRegularError
 from gpuwhy.host.alias import Alias
-from gpuwhy.host.base import Disk, Host, Offline, Stat
+from gpuwhy.host.base import Disk, Host, Offline, SetAtStart, Stat
 from gpuwhy.host.blobs import Find, UnreadableImageError, in_folder, in_tree, open_file, plain_tar
 from gpuwhy.host.files import Files, Opened
 from gpuwhy.host.layers import Node, Tree
 from gpuwhy.host.live import steering
 from gpuwhy.host.manifest import Config, Image, Started, chosen, images
 from gpuwhy.host.root import FILES
-from gpuwhy.host.starting import started_with
+from gpuwhy.host.starting import changes, started_with
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or
 
 CONFIG = Source("env", "environment", "image config")
@@ -30,6 +30,7 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _KINDS = {"file": "file", "sparse": "file", "folder": "folder", "link": "link"}
 _STATS = {**_KINDS, "char": "char", "block": "block"}
 _PART = 1 << 20
+_SAID = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 Note = Callable[[str], None]
 
 
@@ -114,11 +115,22 @@ class ImageHost(Host):
             return answer
         if op == "environ" and self._environ is not None:
             return Known(steering(started_with(self._words, self._environ, self._script), self.alias), CONFIG)
+        if op == "started" and self._environ is not None:
+            return Known(self._set_at_start(self._environ), CONFIG)
         if op == "offline":
             return Known(self._what, Source("file", "image config"))
         if op in ("link", "real"):
             return self._linked(op, args[0])
         return Unknown(f"{op}: an image cannot be asked", "run gpuwhy in a container of it", "offline")
+
+    def _set_at_start(self, environ: dict[str, str]) -> tuple[SetAtStart, ...]:
+        """Of the variables that hold no secret: folders of the loader, numbers of GPUs."""
+        made = (one for one in changes(self._words, environ, self._script) if one.name in _SAID)
+        hide = self.alias.hide
+        return tuple(
+            SetAtStart(one.name, hide(one.before), hide(one.after), hide(one.script), one.line, hide(one.words))
+            for one in made
+        )
 
     def hide(self, text: str) -> str:
         """See Host.hide."""

@@ -17,7 +17,7 @@ from gpuwhy.border.shared import machine_name
 from gpuwhy.host import windows
 from gpuwhy.host.activated import PYTHON, exported, tried
 from gpuwhy.host.alias import Alias, accounts, logins
-from gpuwhy.host.base import Host, Offline, Output, RegistryKey, Standing, Uname
+from gpuwhy.host.base import Host, Offline, Output, RegistryKey, SetAtStart, Standing, Uname
 from gpuwhy.host.ends import ended
 from gpuwhy.host.files import Files
 from gpuwhy.host.process import Limits, collect, limits_of, middle_cut
@@ -134,6 +134,9 @@ class LiveHost(Host):
         if found is None:
             return Unknown("the environment's activation could not be run")
         return Known(tuple(map(self.alias.hide, found)), Source("file", files[0], "run in a shell of its own"))
+
+    def _started(self) -> Fact[tuple[SetAtStart, ...]]:
+        return Absent(Source("call", "uname", "a running machine"))
 
     def _offline(self) -> Fact[Offline]:
         return Absent(Source("call", "uname", "a running machine"))

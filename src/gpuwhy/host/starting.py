@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 _SHELLS = ("sh", "bash", "dash", "ash")
 _READ = re.compile(r"LD_LIBRARY_PATH|LD_PRELOAD|PATH|PYTHONPATH|CUDA_\w+|TF_\w+|XLA_\w+|JAX_\w+|PYTORCH_\w+|TORCH_\w+")
@@ -18,44 +19,68 @@ _NAMED = re.compile(r"\$\{(\w+)(?::[-+][^}]*)?\}|\$(\w+)")
 _LONGEST = 200
 
 
+class Change(NamedTuple):
+    """One variable that the start sets or unsets: its value before and after ("" = not set), and where that stands."""
+
+    name: str
+    before: str
+    after: str
+    script: str  # the file; "" = the command of the image's config itself
+    line: int  # of the file, from 1 on
+    words: str  # the statement as it stands there
+
+
 def started_with(words: Sequence[str], environ: Mapping[str, str], read: Callable[[str], str]) -> dict[str, str]:
     """The variables that the program has, after what starts it has set its own; `read` gives a script's text, or ""."""
     found = dict(environ)
-    if not words:
-        return found
-    name = words[0].rpartition("/")[2]
-    if name == "env":
-        _run(" ".join(shlex.quote(one) if "=" not in one else one for one in words[1:]), found)
-    elif name in _SHELLS and len(words) > 2 and re.fullmatch(r"-\w*c", words[1]):
-        _run(words[2], found)
-    else:
-        script = words[1] if name in _SHELLS and len(words) > 1 else words[0]
-        _run(read(script), found)
+    for one in changes(words, environ, read):
+        if one.words.startswith("unset"):
+            found.pop(one.name, None)
+        else:
+            found[one.name] = one.after
     return found
 
 
-def _run(script: str, found: dict[str, str]) -> None:
-    """What its plain lines set, in order; what a condition guards is left out."""
+def changes(words: Sequence[str], environ: Mapping[str, str], read: Callable[[str], str]) -> Iterator[Change]:
+    """What the start sets and unsets, in order."""
+    found, script = dict(environ), ""
+    if not words:
+        return
+    name = words[0].rpartition("/")[2]
+    if name == "env":
+        text = " ".join(shlex.quote(one) if "=" not in one else one for one in words[1:])
+    elif name in _SHELLS and len(words) > 2 and re.fullmatch(r"-\w*c", words[1]):
+        text = words[2]
+    else:
+        script = words[1] if name in _SHELLS and len(words) > 1 else words[0]
+        text = read(script)
+    for number, line in _plain(text):
+        yield from (one._replace(script=script, line=number) for one in _line(line.strip(), found))
+
+
+def _plain(script: str) -> Iterator[tuple[int, str]]:
+    """Its plain lines in order, with their numbers; what a condition guards is left out."""
     depth = 0
-    for line in script.splitlines()[:_LONGEST]:
+    for number, line in enumerate(script.splitlines()[:_LONGEST], 1):
         if _CLOSES.match(line):
             depth = max(0, depth - 1)
         elif _OPENS.search(line) and not _ONE_LINE.match(line):
             depth += 1
         elif not depth and not _ONE_LINE.match(line):
-            _line(line.strip(), found)
+            yield number, line
 
 
-def _line(line: str, found: dict[str, str]) -> None:
+def _line(line: str, found: dict[str, str]) -> Iterator[Change]:
     """Assignments at the beginning of each command of a line."""
     for part in re.split(r";|&&", line):
         rest = part.strip()
         if taken := _TAKES.match(rest):
             for name in taken[1].split():
-                found.pop(name, None)
+                yield Change(name, found.pop(name, ""), "", "", 0, taken[0].strip())
         while (one := _SETS.match(rest)) is not None:
             if _READ.fullmatch(one[1]) and "$(" not in one[2] and "`" not in one[2]:
-                found[one[1]] = _value(one[2], found)
+                before, found[one[1]] = found.get(one[1], ""), _value(one[2], found)
+                yield Change(one[1], before, found[one[1]], "", 0, one[0].strip())
             rest = rest[one.end() :].lstrip()
 
 

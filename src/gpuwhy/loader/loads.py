@@ -78,7 +78,7 @@ def tree_of(process: Process, system: System, facts: Facts, name: str) -> LoadTr
     return LoadTree(
         framework=name,
         libraries=tuple(_loaded(process.host, system, one, copies.get(system.fold(one.real))) for one in kept),
-        missing=tuple(_missing(process.host, one) for one in missing),
+        missing=tuple(_missing(process.host, system, facts, one) for one in missing),
         unmet=tuple(neat_unmet(process.host, one) for one in unmet_symbols(process, system)),
         old=old_runtimes(process),
     )
@@ -91,9 +91,10 @@ def _seriously(process: Process, system: System) -> list[Missing]:
     return [one for one in process.missing if system.concerns_gpu(one.name)]
 
 
-def _missing(host: Host, one: Missing) -> MissingLibrary:
+def _missing(host: Host, system: System, facts: Facts, one: Missing) -> MissingLibrary:
     at = _neat(host, one.refused.path) if one.refused else ""
-    return MissingLibrary(one.name, one.needed_by, one.why, _folders(one.tried), one.fate, at)
+    named = system.unlisted(host, one.name, value_or(facts.surroundings.machine, "")) if not at else ""
+    return MissingLibrary(one.name, one.needed_by, one.why, _folders(one.tried), one.fate, at, named)
 
 
 def _copies(facts: Facts) -> tuple[LibraryCopy, ...]:

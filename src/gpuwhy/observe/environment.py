@@ -12,7 +12,7 @@ from gpuwhy.knowledge.settings import ANYTHING, faults, times
 from gpuwhy.knowledge.variables import FOREIGN, NOT_READ_BY_TENSORFLOW, VariableRow, variable_row
 from gpuwhy.knowledge.written import WRITTEN
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or
-from gpuwhy.model.facts import Fault, Variable
+from gpuwhy.model.facts import Fault, Started, Variable
 from gpuwhy.model.version import at_least
 from gpuwhy.observe.configured import compiler_gone, keras_backend, keras_file, numba_file, protobuf_code
 from gpuwhy.observe.other_cuda import no_such_build
@@ -20,7 +20,7 @@ from gpuwhy.observe.presets import LOGIN, activated, at_login, presets
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.search_paths import command_path, library_path, literal, not_a_folder
 from gpuwhy.observe.toolkits import ROOT_VARIABLES, nvcc_of, nvcc_on_path, toolkit_version
-from gpuwhy.observe.visibility import reads_nothing
+from gpuwhy.observe.visibility import VARIABLE, reads_nothing
 from gpuwhy.observe.written import cannot_be_made
 
 MAX_VALUE, MOST_VALUES = 4096, 12
@@ -42,6 +42,9 @@ def variables(scene: Scene) -> Fact[tuple[Variable, ...]]:
     out = [*_preset(scene, environ.value, installed), *keras_file(scene, environ.value)]
     kept = {one.name for one in out}
     by_activation = {one.name: one.file for one in value_or(scene.facts.target.activation, ()) if not one.leads_away}
+    by_activation |= {
+        one.name: one.script for one in value_or(started(scene), ()) if one.script and one.name == VARIABLE
+    }
     for name, value in environ.value.items():
         if name.startswith(FOREIGN) or name in kept:
             continue
@@ -288,4 +291,18 @@ SEEN_HERE: dict[str, Callable[[Scene, str], tuple[Fault, ...]]] = {
 }
 """Faults that only the machine's or the environment's own files show."""
 
-LOOKS: tuple[Look, ...] = (Look("environment", "variables", variables),)
+
+def started(scene: Scene) -> Fact[tuple[Started, ...]]:
+    """What the entrypoint or the command of an image sets after its ENV; Absent on a machine that runs."""
+    if not isinstance(scene.host.offline(), Known):
+        return Absent(Source("call", "offline"))
+    found = scene.host.started()
+    if not isinstance(found, Known):
+        return found
+    return Known(
+        tuple(Started(one.name, one.before, one.after, one.script, one.line, one.words) for one in found.value),
+        found.source,
+    )
+
+
+LOOKS: tuple[Look, ...] = (Look("environment", "variables", variables), Look("environment", "started", started))

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from gpuwhy.causes.shared import needs, trees
 from gpuwhy.causes.shared.commands import change, together
+from gpuwhy.causes.shared.hindered import taken_part
 from gpuwhy.causes.shared.lost import installing, pointing
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.libraries import stem
@@ -16,9 +17,6 @@ from gpuwhy.model.cause import Case, Cause, Finding, Fix, saw, strong
 from gpuwhy.model.fact import Source, value_or
 from gpuwhy.model.facts import Fate
 from gpuwhy.model.version import numbers
-
-ESSENTIAL = ("cudnn_graph", "cudnn_ops", "cudnn_cnn", "cudnn_ops_infer", "cudnn_cnn_infer")
-"""The parts that every convolution goes through, of cuDNN 9 and of cuDNN 8."""
 
 
 def nowhere(case: Case) -> Finding | None:
@@ -39,8 +37,8 @@ def part_missing(case: Case) -> Finding | None:
     if isinstance(tree, Finding) or (shim := trees.shim(tree)) is None:
         return None
     deleted = {one.path.rpartition("/")[2] for one in value_or(case.facts.target.damage, ())}
-    lost = [one for one in tree.missing if stem(one.name) in ESSENTIAL and one.fate is Fate.NOT_THERE]
-    gone = [one for one in lost if one.name not in deleted]
+    lost = [one for one in tree.missing if stem(one.name) in trees.ESSENTIAL and one.fate is Fate.NOT_THERE]
+    gone = [one for one in lost if one.name not in deleted and not one.unlisted and not taken_part(case, one)]
     if not gone:
         return None
     more = f" and {len(gone) - 1} more parts" if len(gone) > 1 else ""
@@ -74,7 +72,9 @@ def _led_to_parts(case: Case) -> tuple[Fix, ...]:
 
 def _folder_of_parts(case: Case) -> str:
     tree = trees.of(case)
-    lost = set() if isinstance(tree, Finding) else {one.name for one in tree.missing if stem(one.name) in ESSENTIAL}
+    lost = (
+        set() if isinstance(tree, Finding) else {one.name for one in tree.missing if stem(one.name) in trees.ESSENTIAL}
+    )
     copies = [c for c in value_or(case.facts.libraries.copies, ()) if not c.fault and needs.at_home(case, c.path)]
     folders = dict.fromkeys(c.path.rpartition("/")[0] for c in copies if c.name in lost)
     whole = (folder for folder in folders if lost <= {c.name for c in copies if c.path.startswith(f"{folder}/")})

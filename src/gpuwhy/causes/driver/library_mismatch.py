@@ -50,8 +50,8 @@ def versions_differ(case: Case) -> Finding | None:
 def _newer_in_the_image(case: Case, one: DriverLibrary, version: str, module: str) -> Finding:
     """Both drivers' files lie in one folder: of two with one name inside, ldconfig links to the newer."""
     return strong(
-        f"the image carries {one.name} of driver {version}, and the host's is {module}: NVIDIA's container runtime puts "
-        "the host's beside it and runs ldconfig, which links the name to the newer of the two",
+        f"the image carries {one.name} of driver {version}, and the host's is {module}: NVIDIA's container runtime "
+        "puts the host's beside it and runs ldconfig, which links the name to the newer of the two",
         saw(one.real, one.version),
         saw(f"the host's driver {module}", case.facts.driver.module_version),
         know("ldconfig links a library's name to the highest version in the folder", LINKS),
@@ -68,7 +68,7 @@ def baked_in(case: Case) -> Finding | None:
     if not isinstance(around.offline, Known):
         return None
     own = _carried(case, image)
-    if not own and not image:
+    if (not own and not image) or any(one.outranks for one in own):
         return None
     if not own:
         return against("the image carries no driver library of its own", saw("no libcuda of a driver", loads.libcuda))
@@ -160,7 +160,9 @@ def _out_of_the_image(case: Case) -> tuple[Fix, ...]:
     """By the package manager of its distribution; whoever put them there, the files can go."""
     name = value_or(case.facts.surroundings.distribution, "").lower()
     text = "Remove the driver from the image, in its Dockerfile; the runtime brings the host's libraries"
-    packages = "libcuda1 libnvidia-ml1" if "debian" in name else "'libnvidia-compute-*' 'nvidia-driver-*' 'nvidia-utils-*'"
+    packages = (
+        "libcuda1 libnvidia-ml1" if "debian" in name else "'libnvidia-compute-*' 'nvidia-driver-*' 'nvidia-utils-*'"
+    )
     by_name = Fix(
         f"{text}: do not install the driver packages there", on.dockerfile(f"RUN apt-get purge -y {packages}")
     )

@@ -183,7 +183,29 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return _for_the_image(case)
     too_new = older_than_the_card(case) is not None  # the card: no build of the framework helps
     out = list(older_builds(one, speaks, case.facts)) if speaks and not too_new else []
+    if left := _left_behind(case, cuda):
+        return (*out, _no_newer(one, *left))
     return (*out, *_newer_driver(case, cuda, too_new))
+
+
+def _left_behind(case: Case, cuda: str) -> tuple[str, str, str] | None:
+    """A card, its capability, and the last driver branch that drives it, where the wanted driver is newer."""
+    wanted = numbers(_wanted(case, cuda))[:1]
+    for name, capability in _cards(case):
+        last = archs.last_driver_branch(capability)
+        if last and wanted and wanted > numbers(last.removeprefix("R"))[:1]:
+            return name, capability, last
+    return None
+
+
+def _no_newer(one: Framework, name: str, capability: str, last: str) -> Fix:
+    """Nothing newer drives the card, cuda-compat neither: only a build of its time does."""
+    speaks = archs.last_toolkit(capability) or "11.8"
+    text = (
+        f"Install a release of {one.title} built for CUDA {speaks} or older: {last} is the last driver branch for "
+        f"{name}, no newer one drives it, and cuda-compat does not either"
+    )
+    return Fix(text, safe=True, wishes=(one.distribution,))
 
 
 def _for_the_image(case: Case) -> tuple[Fix, ...]:
@@ -234,7 +256,9 @@ def _wanted(case: Case, cuda: str) -> str:
 def _on_windows(case: Case, one: Framework, cuda: str, speaks: str) -> tuple[Fix, ...]:
     """A newer driver; or the newest TensorFlow that this one runs."""
     at = f" {_wanted(case, cuda)} or newer" if _wanted(case, cuda) else ""
-    out = [Fix(f"Install driver{at} for this card, from nvidia.com/drivers", root=True, reboot=True)]
+    left = _left_behind(case, cuda)
+    newer = Fix(f"Install driver{at} for this card, from nvidia.com/drivers", root=True, reboot=True)
+    out = [_no_newer(one, *left) if left else newer]
     row = tensorflow_for(python_of(case.facts), speaks) if one.name == "tensorflow" and speaks else None
     if row is not None:
         text = f"Or install TensorFlow {row.version}, built for CUDA {row.cuda}, which this driver runs"

@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gpuwhy.causes.shared import ahead, before, imported, needs
+from gpuwhy.causes.shared import ahead, before, hindered, imported, needs, trees
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.windows import activate, in_store_python, instead_of_store, on_windows, path_for_good, shown
 from gpuwhy.causes.shared.winner import in_image
+from gpuwhy.knowledge.libraries import stem
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, proof, saw, strong, weak
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
-from gpuwhy.model.facts import Exported, Imported, NeededLibrary
+from gpuwhy.model.facts import Exported, Fate, Imported, MissingLibrary, NeededLibrary
 
 
 def outside_the_search(case: Case) -> Finding | None:
     """The right file exists; the loader never looks there."""
     found = [one for one in needs.lost(case, needs.anything, "elsewhere") if not one.unlisted]
-    if not found:
+    if not found or taken_at_start(case):
         return None
     folders, what = needs.folders_of(case, found), "them" if len(found) > 1 else "it"
     holds = f"{folders[0]} holds {what}" if len(folders) == 1 else f"{folders[0]} and others hold {what}"
@@ -38,18 +39,55 @@ def never_listed(case: Case) -> Finding | None:
     if not found:
         return None
     what, they = ("them", "they are") if len(found) > 1 else ("it", "it is")
-    offline = isinstance(case.facts.surroundings.offline, Known)
-    unless = "; NVIDIA's container runtime runs it at the start, any other start goes without it" if offline else ""
-    return (strong if offline else proof)(
-        f"{needs.named(case)} opens {needs.listed(found)}; {found[0].unlisted} holds {what} and /etc/ld.so.conf names "
+    image = in_image(case.facts)
+    unless = "; NVIDIA's container runtime runs it at the start, any other start goes without it" if image else ""
+    return (strong if image else proof)(
+        f"{needs.named(case)} opens {_listed(found)}; {found[0].unlisted} holds {what} and /etc/ld.so.conf names "
         f"that folder, but {they} not in the loader's cache: ldconfig was not run since{unless}",
         *(needs.saw_copy(case, f"{need.unlisted}/{need.name}") for need in found[:2]),
-        needs.saw_search(found[0]),
+        saw(f"opens {found[0].name}, {len(found[0].searched)} folders searched", Source("file", found[0].needed_by)),
     )
 
 
-def _unlisted(case: Case) -> list[NeededLibrary]:
-    return [one for one in needs.lost(case, needs.anything, "elsewhere", "displaced") if one.unlisted]
+def _unlisted(case: Case) -> list[NeededLibrary | MissingLibrary]:
+    """What the framework opens, and the parts that its cuDNN opens by itself."""
+    opened = [one for one in needs.lost(case, needs.anything, "elsewhere") if one.unlisted]
+    return [*opened, *(one for one in _parts(case) if one.unlisted)]
+
+
+def _parts(case: Case) -> list[MissingLibrary]:
+    """The parts of cuDNN that are not found by the one that is loaded."""
+    tree = trees.of(case)
+    if isinstance(tree, Finding) or trees.shim(tree) is None:
+        return []
+    return [one for one in tree.missing if stem(one.name) in trees.ESSENTIAL and one.fate is Fate.NOT_THERE]
+
+
+def _listed(found: Sequence[NeededLibrary | MissingLibrary]) -> str:
+    return found[0].name + (f" and {len(found) - 1} more" if len(found) > 1 else "")
+
+
+def taken_at_start(case: Case) -> Finding | None:
+    """The image's ENV leads to the folder; its entrypoint or command sets LD_LIBRARY_PATH anew, without it."""
+    one, found = hindered.taken(case), _taken(case)
+    if one is None or not found:
+        return None
+    names = [path.rpartition("/")[2] for path in found]
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    to = f"sets it to {one.after or 'nothing'}" if not one.words.startswith("unset") else "unsets it"
+    return proof(
+        f"{needs.named(case)} opens {names[0]}{more}; the image's LD_LIBRARY_PATH names {found[0].rpartition('/')[0]}, "
+        f"which holds it, and {hindered.place(one)} {to} before the program starts",
+        hindered.saw_statement(one),
+        *(needs.saw_copy(case, path) for path in found[:2]),
+    )
+
+
+def _taken(case: Case) -> list[str]:
+    """The copies of what is not found in folders that the start takes out of the search."""
+    opened = [path for one in needs.lost(case, needs.anything, "elsewhere") for path in needs.usable(case, one)]
+    parts = [path for one in _parts(case) if (path := hindered.taken_part(case, one))]
+    return [path for path in dict.fromkeys((*opened, *parts)) if hindered.is_taken(case, path)]
 
 
 def older_first(case: Case) -> Finding | None:
@@ -136,7 +174,7 @@ def nothing_outside(case: Case) -> Finding | None:
         return None
     if leads_nowhere(case) or _another_runtime(case) or another_first(case) or _moved(case):
         return None
-    if older_first(case) or own_second(case) or _searched(case):
+    if older_first(case) or own_second(case) or _searched(case) or _unlisted(case) or _taken(case):
         return None
     return needs.nothing_lost(case, needs.anything, "elsewhere")
 
@@ -157,6 +195,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return put or before.without_part(case, *((tried.culprit, tried.part) if tried else ("", "")))
     if _unlisted(case):
         return (_listed_now(case),)
+    start = hindered.taken(case)
+    if start is not None and _taken(case):
+        return (hindered.kept(start),)
     first = ahead.put_first(case, "LD_LIBRARY_PATH")
     if first is not None:
         return before.without(case, first.variable, first.path)
@@ -199,7 +240,8 @@ def _on_windows(case: Case, folders: Sequence[str]) -> tuple[Fix, ...]:
         return instead_of_store(case.facts, folders)
     if _too_long(case):
         return (SHORTER,)
-    return (*activate(case.facts, folders), needs.export(case, folders), *_mended(case), path_for_good(folders))
+    mended = _mended(case, folders)
+    return (*activate(case.facts, folders), needs.export(case, folders), *mended, path_for_good(folders))
 
 
 SHORTER = Fix(
@@ -213,9 +255,11 @@ def _too_long(case: Case) -> bool:
     return any(one.name == "PATH" and one.too_long for one in value_or(case.facts.environment.variables, ()))
 
 
-def _mended(case: Case) -> tuple[Fix, ...]:
-    """The entry of PATH that is meant and written wrongly."""
-    wrong = [p for v in value_or(case.facts.environment.variables, ()) if v.name == "PATH" for p in v.problems[:1]]
+def _mended(case: Case, folders: Sequence[str]) -> tuple[Fix, ...]:
+    """The entry of PATH that means one of the folders and does not lead there; others are no business of this."""
+    meant = [row for v in value_or(case.facts.environment.variables, ()) if v.name == "PATH" for row in v.meant]
+    ours = {folder.lower() for folder in folders}
+    wrong = [why for folder, why in meant if folder.lower() in ours]
     text = "Permanently: correct that entry (Edit the system environment variables, Path), and open a new window"
     return (Fix(f"{text}: {wrong[0]}"),) if wrong else ()
 
@@ -238,6 +282,7 @@ CAUSE = Cause(
         own_second,
         ends_the_import,
         never_listed,
+        taken_at_start,
         outside_the_search,
         another_first,
         leads_nowhere,

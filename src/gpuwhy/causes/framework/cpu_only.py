@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from gpuwhy.causes.framework.platform_dropped import is_narrow, no_build_here
+from gpuwhy.causes.shared.built_for import for_amd64, for_arm
 from gpuwhy.causes.shared.commands import change, python_of, torch_with_cuda
 from gpuwhy.causes.shared.needs import named, the
 from gpuwhy.causes.shared.rivals import flavours, module, names
+from gpuwhy.causes.shared.torch_builds import with_cuda
 from gpuwhy.causes.shared.windows import on_windows
+from gpuwhy.causes.shared.winner import in_image
 from gpuwhy.knowledge.flavours import MAIN, flavour, is_follower
 from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement, sound
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, weak
@@ -50,9 +53,11 @@ def built_without_cuda(case: Case) -> Finding | None:
         saw(f"{framework.distribution} {framework.version} is built without CUDA", framework.gpu_build),
         saw(gpu, present),
     )
-    other = _on_the_gpu(case)
+    other, arm = _on_the_gpu(case), for_arm(case.facts)
     if not other:
-        return proof(f"{named(case)} is a build without CUDA, while {gpu} is here", *evidence)
+        where = f", and so is the image: {arm}" if arm else ""
+        built = f" for {value_or(case.facts.surroundings.machine, '')}{where}" if arm else ""
+        return proof(f"{named(case)} is a build without CUDA{built}, while {gpu} is here", *evidence)
     if _chosen(case):
         return against(
             f"{other} uses the GPU here, and {framework.distribution} is installed as its CPU build", *evidence
@@ -150,7 +155,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     """Replace the build by the one with CUDA; where there is no GPU, that is not enough."""
     none = isinstance(gpu_present(case.facts), Absent)
     text = "There is no NVIDIA GPU here: let the program use the CPU, or run it on a machine that has one"
-    return (*((Fix(text),) if none else ()), *_with_cuda(case))
+    return (*((Fix(text),) if none else ()), *for_amd64(case.facts), *_with_cuda(case))
 
 
 def _with_cuda(case: Case) -> tuple[Fix, ...]:
@@ -177,8 +182,7 @@ def _torch(case: Case, wanted: str) -> tuple[Fix, ...]:
     )
     if value_or(case.facts.surroundings.system, "") != "linux":
         return (choose,)
-    text = "Install the build with CUDA instead"
-    return (change(case.facts, text, wanted, because_of="torch", removing=("torch",)), choose)
+    return (*with_cuda(case.facts, the(case), wanted), *((choose,) if not in_image(case.facts) else ()))
 
 
 CAUSE = Cause(

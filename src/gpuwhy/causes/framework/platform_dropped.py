@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
+from gpuwhy.causes.shared import other_python
+from gpuwhy.causes.shared.built_for import for_amd64
 from gpuwhy.causes.shared.commands import change, python_of
 from gpuwhy.causes.shared.needs import named, the
 from gpuwhy.causes.shared.windows import on_windows
+from gpuwhy.knowledge.asked import asks
 from gpuwhy.knowledge.platforms import Dropped, dropped
-from gpuwhy.knowledge.windows import pythons_of, tensorflow_for
+from gpuwhy.knowledge.windows import tensorflow_for
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, know, proof, saw, strong
 from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Absent, Known, Source, value_or
+from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import MissingLibrary
-from gpuwhy.model.version import major_minor
-
-_PYTHON = re.compile(r"(?i)python(3)(\d+)\.dll$")
 
 
 def no_build_here(case: Case) -> Dropped | None:
@@ -42,6 +40,9 @@ def nobody_builds_it(case: Case) -> Finding | None:
     if isinstance(present, Absent):
         return against("this machine has no NVIDIA GPU", saw("no NVIDIA GPU", present))
     framework.gpu_build.need()
+    if other := _brought_by(case):
+        text = f"{named(case)} came with {other}, which asks for it"
+        return against(text, saw(f"asked for by {other}", case.facts.target.distributions))
     if row.libc:
         system += f" with {around.libc.need()}"
     return proof(
@@ -67,23 +68,13 @@ def _for_glibc(case: Case) -> Finding | None:
 
 
 def built_for_another_python(case: Case) -> Finding | None:
-    """Windows: the extension asks for the DLL of another Python, so a wheel for that one was put here."""
-    wanted, python = _wanted_python(case), case.facts.target.interpreter
-    if not wanted:
+    """Windows: the extension asks for the DLL of another Python, and there is no wheel of it for this one."""
+    found = _wanted_python(case)
+    if not found:
         return None
-    missing = wanted[0]
-    published = pythons_of(the(case).distribution, the(case).version)
-    text = f"{the(case).distribution} {the(case).version} has wheels for Python {', '.join(published)} on Windows"
+    facts, (missing, version) = case.facts, found
     return proof(
-        f"{named(case)} is built for Python {wanted[1]}, whose {missing.name} its "
-        f"{missing.needed_by.rpartition('/')[2]} needs; this is Python {python_of(case.facts)}",
-        saw(f"needs {missing.name}", Source("file", missing.needed_by)),
-        saw(f"Python {python_of(case.facts)}", python),
-        *(
-            (know(text, Source("know", f"{the(case).distribution} {the(case).version}", "its files")),)
-            if published
-            else ()
-        ),
+        other_python.said(facts, the(case), missing, version), *other_python.evidence(facts, the(case), missing)
     )
 
 
@@ -106,13 +97,9 @@ def is_narrow(case: Case) -> bool:
 
 
 def _wanted_python(case: Case) -> tuple[MissingLibrary, str] | None:
-    """The python38.dll that a file of the framework misses, and that Python's version."""
-    for tree in value_or(case.facts.loads.trees, ()):
-        for missing in tree.missing if tree.framework == the(case).name else ():
-            found = _PYTHON.match(missing.name)
-            if found and f"{found[1]}.{found[2]}" != major_minor(python_of(case.facts)):
-                return missing, f"{found[1]}.{found[2]}"
-    return None
+    """The Python that it is built for; a release that has a wheel for this one was put here wrongly, no more."""
+    found = other_python.wanted(case.facts, the(case))
+    return found if found and not other_python.has_a_wheel(case.facts, the(case)) else None
 
 
 def _for_this_python(case: Case) -> tuple[Fix, ...]:
@@ -120,8 +107,14 @@ def _for_this_python(case: Case) -> tuple[Fix, ...]:
     framework, wanted = the(case), _wanted_python(case)
     version = wanted[1] if wanted else ""
     requirement = f"{framework.distribution}=={framework.version}"
-    command = on.cmd(f'py -{version} -m venv tf\ntf\\Scripts\\python -m pip install "{requirement}"')
-    out = [Fix(f"Make an environment with Python {version} (64 bit), and install it there", command, safe=True)]
+    folder = "tf" if framework.name == "tensorflow" else "gpu"
+    lines = (
+        f"winget install --exact --id Python.Python.{version}",
+        f"py -{version} -m venv {folder}",
+        f'{folder}\\Scripts\\python -m pip install "{requirement}"',
+    )
+    text = f"Install Python {version} (64 bit) where it is not there, make an environment with it, and install it there"
+    out = [Fix(text, on.cmd("\n".join(lines)), safe=True)]
     row = tensorflow_for(python_of(case.facts)) if framework.name == "tensorflow" else None
     if row is not None:
         text = (
@@ -129,6 +122,16 @@ def _for_this_python(case: Case) -> tuple[Fix, ...]:
         )
         out.append(change(case.facts, text, f"tensorflow-gpu=={row.version}", because_of=framework.distribution))
     return tuple(out)
+
+
+def _brought_by(case: Case) -> str:
+    """The framework that asks for this one and has no build here either: that one is what somebody installed."""
+    here = {one.name: one.version for one in value_or(case.facts.target.distributions, ())}
+    for other in value_or(case.facts.target.frameworks, ()):
+        names = [name for name in (other.name, other.distribution) if name in here]
+        if other.name != the(case).name and any(the(case).distribution in asks(name, here[name]) for name in names):
+            return f"{other.title} {other.version}"
+    return ""
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
@@ -142,6 +145,8 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if row is None:
         return ()
     instead = Fix(row.instead[:1].upper() + row.instead[1:])
+    if row.machine and for_amd64(case.facts):
+        return (*for_amd64(case.facts), Fix(f"Or, on an Arm machine: {row.instead}"))
     if not row.last:
         return (instead,)
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from gpuwhy.causes.shared import before, broken_dll, damages, imported, later, sourced, spoilt
+from gpuwhy.causes.shared import before, broken_dll, damages, imported, later, other_python, sourced, spoilt
 from gpuwhy.causes.shared.commands import change, word
 from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.causes.shared.windows import on_windows
@@ -88,6 +88,16 @@ def _damage(case: Case) -> list[Damage]:
         shared = set(chain.from_iterable(conflict.owners for conflict in conflicts))
         found = [one for one in found if one.what not in damages.OVERWRITTEN or one.owner not in shared]
     return sorted(found, key=lambda one: one.what not in damages.CERTAIN)
+
+
+def for_another_python(case: Case) -> Finding | None:
+    """Windows: files of a release for another Python, of which there are some for this one: they were copied here."""
+    found = other_python.put_wrongly(case.facts)
+    if found is None:
+        return None
+    framework, missing, python = found
+    text = other_python.said(case.facts, framework, missing, python)
+    return proof(text, *other_python.evidence(case.facts, framework, missing))
 
 
 def stops_the_search(case: Case) -> Finding | None:
@@ -235,6 +245,8 @@ def all_whole(case: Case) -> Finding | None:
     if files or _stopping(case) or _loaded(case) or _skipped(case) or driver_library(case):
         return None
     start = before.start_of(case)
+    if other_python.put_wrongly(case.facts) is not None:
+        return None
     if _gone(case) or (start is not None and not start.variable) or imported.hollow(case) or sourced.fails(case):
         return None
     return against(
@@ -254,7 +266,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if ends_at_start(case) or another_python(case):
         return (*room, *_starting(case))
     owners = list(dict.fromkeys(filter(None, _owners(case))))
-    tried = spoilt.by_trial(case) or sourced.mending(case, owners)
+    tried = other_python.for_this_one(case.facts) or spoilt.by_trial(case) or sourced.mending(case, owners)
     if tried:
         return (*room, *tried)
     room += broken_dll.quarantined(case)
@@ -357,6 +369,7 @@ CAUSE = Cause(
         spoilt.hollow_folder,
         sourced.fails,
         another_python,
+        for_another_python,
         source_gone,
         not_as_installed,
         left_half_way,

@@ -12,7 +12,8 @@ from gpuwhy.knowledge.libraries import is_cudnn
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Fix
 from gpuwhy.model.fact import value_or
-from gpuwhy.model.facts import LibraryCopy, NeededLibrary
+from gpuwhy.model.facts import Framework, LibraryCopy, NeededLibrary
+from gpuwhy.model.version import at_least
 
 
 def replaced(case: Case, stopping: Sequence[NeededLibrary]) -> list[Fix]:
@@ -41,7 +42,29 @@ def _archive(case: Case, need: NeededLibrary) -> list[Fix]:
     cudnn = is_cudnn(need.name)
     if framework is None:
         return []
+    if release := _of_the_others(case, need) if cudnn else "":
+        return [_same_release(framework, need, release)]
     return [replace(fix, role="part") for fix in toolkit(case.facts, framework, not cudnn, cudnn)[:1]]
+
+
+def _of_the_others(case: Case, need: NeededLibrary) -> str:
+    """The release of the cuDNN that lies whole beside the broken file; its parts go together with no other."""
+    folder = need.refused.rpartition("/")[0].lower()
+    copies = (one for one in value_or(case.facts.libraries.copies, ()) if is_cudnn(one.name) and not one.fault)
+    beside = (one for one in copies if one.path.rpartition("/")[0].lower() == folder)
+    return next((version for one in beside if (version := value_or(one.version, ""))), "")
+
+
+def _same_release(framework: Framework, need: NeededLibrary, release: str) -> Fix:
+    """The same release again, from its archive: another one's file among these is refused or crashes."""
+    cuda = value_or(framework.built_for_cuda, "").split(".")[0]
+    archive = f"cudnn-windows-x86_64-{release}.*_cuda{cuda}-archive.zip" if at_least(release, "8.3") else "its archive"
+    folder, name = shown(need.refused.rpartition("/")[0]), base_name(need.refused)
+    text = (
+        f"Then copy {name} of cuDNN {release}, the release of the files beside it, into {folder} ({archive}, from "
+        f"NVIDIA's archive); or replace every cudnn*.dll there by those of one other release"
+    )
+    return Fix(text, role="part")
 
 
 def quarantined(case: Case) -> list[Fix]:

@@ -37,7 +37,9 @@ def out_of(case: Case, variable: Variable) -> Fix:
         return Fix(text, root=True)
     python = value_or(case.facts.target.interpreter, None)
     own = python is not None and python.kind == "venv" and variable.set_in.startswith(f"{python.prefix}/")
+    by_start = any(variable.set_in == one.script for one in value_or(case.facts.environment.started, ()))
     who = "its activation" if variable.set_in.endswith(("/activate", ".sh")) else "Python"
+    who = "the image" if by_start else who
     text = f"Take the line that sets {variable.name} out of {variable.set_in}, which {who} runs when it starts"
     return Fix(text, safe=own, anew=own)  # a copy of the environment has no such file
 

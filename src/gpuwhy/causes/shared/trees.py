@@ -19,6 +19,8 @@ from gpuwhy.model.version import numbers
 
 _SHIM = re.compile(r"libcudnn(-\w+)?\.so\.[\d.]+$|cudnn64_\d+\.dll$", re.IGNORECASE)
 _PART = re.compile(r"libcudnn_\w+\.so\.\d+$|cudnn_\w+64_\d+\.dll$", re.IGNORECASE)
+ESSENTIAL = ("cudnn_graph", "cudnn_ops", "cudnn_cnn", "cudnn_ops_infer", "cudnn_cnn_infer")
+"""The parts of cuDNN that every convolution goes through, of cuDNN 9 and of cuDNN 8."""
 
 
 def of(case: Case) -> LoadTree | Finding:

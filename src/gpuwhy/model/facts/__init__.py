@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gpuwhy.model.facts.devices import Device, Devices, Ecc, GpuProcess, Mig, NvmlError, PciDevice, PcieLink, Visibility
 from gpuwhy.model.facts.driver import DeviceNode, Driver, Package
-from gpuwhy.model.facts.environment import Environment, Fault, Variable
+from gpuwhy.model.facts.environment import Environment, Fault, Started, Variable
 from gpuwhy.model.facts.libraries import Flaw, Libraries, LibraryCopy
 from gpuwhy.model.facts.loads import (
     DriverLibrary,

@@ -31,13 +31,26 @@ class Variable(Record, frozen=True):
     faults: tuple[Fault, ...] = ()  # what its readers, as installed here, do not take as it was meant
     gone: bool = False  # it must name a folder, and that does not exist
     too_long: bool = False  # it has more characters than a program can be handed
+    meant: tuple[tuple[str, str], ...] = ()  # of PATH: a folder that an entry means, and why it does not lead there
     set_in: str = ""  # the file that sets it when Python starts; "" = the shell did
+
+
+class Started(Record, frozen=True):
+    """A variable that the start of an image sets anew or unsets, after the image's own ENV."""
+
+    name: str
+    before: str
+    after: str  # "" = not set
+    script: str  # the file; "" = the command in the image's config
+    line: int
+    words: str  # the statement
 
 
 class Environment(Record, frozen=True):
     """The variables of the shell that gpuwhy was started from."""
 
     variables: Fact[tuple[Variable, ...]] = NOT_OBSERVED
+    started: Fact[tuple[Started, ...]] = NOT_OBSERVED  # of an image: what its entrypoint or command changes
 
     def value(self, name: str) -> Fact[str]:
         """Return one variable's value: Known, Absent (not set) or Unknown (the environment was not seen)."""

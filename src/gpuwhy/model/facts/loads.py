@@ -143,6 +143,7 @@ class MissingLibrary(Record, frozen=True, omit_defaults=True):
     searched: tuple[str, ...]
     fate: Fate = Fate.NOT_THERE  # what becomes of the file that is there and not taken
     refused: str = ""  # its path
+    unlisted: str = ""  # a folder that holds it and that ld.so.conf names, while the cache does not know of it
 
 
 class UnmetSymbol(Record, frozen=True):

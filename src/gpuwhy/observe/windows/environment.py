@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import msgspec
@@ -113,10 +113,19 @@ def _path(scene: Scene, value: str) -> list[Variable]:
     problems = [*(p for e in dict.fromkeys(entries) for p in _entry(scene, e, known)), *_cut(scene, value)]
     problems += [*_length(value), *older_first(scene, folders), *_app_paths(scene, folders)]
     return (
-        [Variable("PATH", ";".join(folders)[:4096], "the DLL search", tuple(problems), too_long=len(value) > LONGEST)]
+        [Variable("PATH", ";".join(folders)[:4096], "the DLL search", tuple(problems), too_long=len(value) > LONGEST,
+                  meant=tuple(_meant(scene, entries, known)))]
         if entries or problems
         else []
-    )
+    )  # fmt: skip
+
+
+def _meant(scene: Scene, entries: list[str], known: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """The folders that entries mean without leading there, each with the complaint about its entry."""
+    for entry in dict.fromkeys(entries):
+        folder = tidy(expanded(entry.replace('"', "").strip(), known))
+        for wrong in _entry(scene, entry, known):
+            yield from ((place, wrong) for place in (folder, f"{folder}/bin", folder.rpartition("/lib")[0] + "/bin"))
 
 
 def _app_paths(scene: Scene, folders: list[str]) -> list[str]:
