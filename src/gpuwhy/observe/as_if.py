@@ -13,6 +13,7 @@ import msgspec
 from gpuwhy.knowledge.drivers import cuda_of_driver, in_branch
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Device, Devices, Driver, DriverLibrary, Facts, PciDevice, Rule
+from gpuwhy.model.version import numbers
 
 T = TypeVar("T")
 
@@ -42,20 +43,32 @@ class Elsewhere(msgspec.Struct, frozen=True):
 def as_if(facts: Facts, machine: Elsewhere) -> Facts:
     """The facts of this environment on a machine that was told."""
     cards = machine.gpus or ((ANY, ""),)
-    cuda = (*ahead(facts, facts.loads.libcuda), brought(machine, "libcuda.so.1"))
-    nvml = (*ahead(facts, facts.loads.libnvml), brought(machine, "libnvidia-ml.so.1"))
+    cuda = (*ahead(facts, facts.loads.libcuda, machine.driver), brought(machine, "libcuda.so.1"))
+    nvml = (*ahead(facts, facts.loads.libnvml, machine.driver), brought(machine, "libnvidia-ml.so.1"))
     return _moved(facts, _devices(cards, machine), _driver(machine), Known(cuda, TOLD), Known(nvml, TOLD))
 
 
-def ahead(facts: Facts, copies: Copies) -> tuple[DriverLibrary, ...]:
+def ahead(facts: Facts, copies: Copies, driver: str = "") -> tuple[DriverLibrary, ...]:
     """The copies that programs get before the driver's on every machine: what variables lead to, and an image's files.
 
     A live machine's folders and cache belong to its driver; those of a folder or an image come along wherever it goes.
+    Where driver and image have a copy in one folder, ldconfig links the newer one, whosever it is.
     """
     comes_along = isinstance(facts.surroundings.offline, Known)
     rules = (*_BY_VARIABLE, *_BY_FOLDER) if comes_along else _BY_VARIABLE
     kinds = ("stub", "compat", "driver") if comes_along else ("stub",)
-    return tuple(one for one in value_or(copies, ()) if one.kind in kinds and one.rule in rules and not one.yields)
+    found = (one for one in value_or(copies, ()) if one.kind in kinds and one.rule in rules)
+    return tuple(_kept(one) if one.yields else one for one in found if not one.yields or _is_newer(one, driver))
+
+
+def _is_newer(one: DriverLibrary, driver: str) -> bool:
+    """Whether a copy is of a newer release than the driver that was told, so that ldconfig's link stays with it."""
+    version = value_or(one.version, "")
+    return bool(driver and version) and one.kind == "driver" and numbers(version) > numbers(in_branch(driver))
+
+
+def _kept(one: DriverLibrary) -> DriverLibrary:
+    return msgspec.structs.replace(one, yields=False)
 
 
 def like(facts: Facts, other: Facts) -> Facts:

@@ -107,8 +107,9 @@ def _visible(moved: Facts, value: str | None, told: bool) -> Fact[Visibility]:
 
 def _beside(facts: Facts, own: Copies, host: DriverLibrary, comes: bool) -> Copies:
     """The image's copies that are searched first, the host's, and then the rest of the image's."""
-    first = ahead(facts, own)
-    rest = [one for one in value_or(own, ()) if one not in first]
+    first = ahead(facts, own, value_or(host.version, ""))
+    searched = {one.path for one in first}
+    rest = [one for one in value_or(own, ()) if one.path not in searched]
     folder = "/usr/lib64" if _red_hat(facts) else f"/usr/lib/{value_or(facts.surroundings.machine, 'x86_64')}-linux-gnu"
     path = f"{folder}/{host.name}"
     placed = msgspec.structs.replace(host, path=path, real=path, found_via=Rule.BROUGHT.value)
