@@ -80,6 +80,16 @@ def test_a_baked_in_driver_fits_its_own_host(tmp_path):
     assert "driver.library_mismatch" not in {c.id for c in same.causes}
 
 
+@pytest.mark.parametrize(("driver", "wrong"), [("525.85.12", True), ("550.54.15", False)])
+def test_ldconfig_links_the_newer_of_the_host_s_driver_and_the_image_s(tmp_path, driver, wrong):
+    world = World(tmp_path / "root")
+    with_driver(world)
+    image = saved(tmp_path / "i", packed(world.root), env=[*ENV, FOUND])
+    report = judged(image, Elsewhere((("Tesla T4", "7.5"),), driver))
+    assert ("driver.library_mismatch" in {c.id for c in report.causes}) == wrong
+    assert exit_code(report) == int(wrong)
+
+
 @pytest.mark.parametrize("one", [o for o in FAULTY if o.rule], ids=lambda one: one.name)
 def test_lint_says_the_same_of_the_dockerfile(one: Faulty):
     found = lint({"Dockerfile": one.dockerfile}, lambda _: None)

@@ -219,3 +219,14 @@ def test_a_variable_of_the_disk_hides_the_card_that_is_told(tmp_path: Path, valu
     host = disk.host(PATH="C:\\Windows\\System32", CUDA_VISIBLE_DEVICES=value)
     report = Run(host, Options(python="C:/Python311/python.exe"), elsewhere=CARD).report()
     assert ("device.selection" in [one.id for one in report.causes]) == hidden
+
+
+@pytest.mark.parametrize("value, hidden", [("-1", True), ("0", False), ("3", False)])
+def test_a_variable_that_hides_every_card_is_told_whichever_there_is(tmp_path: Path, value: str, hidden: bool) -> None:
+    disk = trees.windows(tmp_path, "552.22")
+    site = trees.python(disk, "3.11.0", "C:/Python311")
+    trees.toolkit(disk, "12.4", CUDA_12)
+    cupy(disk, site)
+    host = disk.host(PATH="C:\\Windows\\System32", CUDA_VISIBLE_DEVICES=value)
+    report = Run(host, Options(python="C:/Python311/python.exe")).report()
+    assert ("device.selection" in [one.id for one in report.causes]) == hidden

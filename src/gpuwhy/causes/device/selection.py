@@ -7,7 +7,8 @@ from gpuwhy.causes.shared.preset import hiding, out_of
 from gpuwhy.causes.shared.probed import answered
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, mild, proof, saw, weak
 from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Known, Source, Unknown, value_or
+from gpuwhy.model.fact import Fact, Known, Source, Unknown, value_or
+from gpuwhy.model.facts import Visibility
 
 
 def hidden(case: Case) -> Finding | None:
@@ -19,9 +20,12 @@ def hidden(case: Case) -> Finding | None:
     present = gpu_present(case.facts)
     if isinstance(present, Unknown) and hidden_by_a_file(case):
         return None
+    written = saw(f'{choice.variable}="{choice.value}"', devices.visibility)
+    if _hides_whatever_is_there(case, choice, present):
+        text = f'{choice.variable}="{choice.value}" leaves no GPU visible, whichever there is'
+        return proof(text, written, saw("a driver for one", case.facts.driver.module_version))
     if present.need() is None:
         return against("there is no NVIDIA GPU to hide", saw("no NVIDIA GPU", present))
-    written = saw(f'{choice.variable}="{choice.value}"', devices.visibility)
     there = saw(f"a GPU: {present.need()}", present)
     found = devices.devices
     if isinstance(found, Known) and not found.value:
@@ -34,6 +38,13 @@ def hidden(case: Case) -> Finding | None:
         text = f'CUDA reads {choice.variable}="{choice.value}" only as far as GPU {shown}{why}'
         return mild(proof(text, written, there))
     return against(f'{choice.variable}="{choice.value}" selects GPU {shown}, which is there', written)
+
+
+def _hides_whatever_is_there(case: Case, choice: Visibility, present: Fact[str]) -> bool:
+    """A disk that holds NVIDIA's driver, and a value that hides every GPU: which one there is need not be known."""
+    offline = isinstance(case.facts.surroundings.offline, Known) and isinstance(present, Unknown)
+    driven = isinstance(case.facts.driver.module_version, Known)
+    return offline and driven and not choice.visible and choice.value.strip() in ("", "-1")
 
 
 def hidden_by_a_file(case: Case) -> Finding | None:
