@@ -25,6 +25,15 @@ H5PY = "FROM {}\nRUN pip install keras==2.3.1 h5py\n"
 TOOLKIT = "#!/bin/bash\nconda env create -f env.yml\nconda install pytorch torchvision -c pytorch\n"
 COMPOSE = "services:\n  a:\n    image: tensorflow/tensorflow:2.15.0-gpu\n    environment:\n    - {}=local:redis:6379\n"
 CHANNEL = "conda install -y pytorch torchvision {} -c pytorch\npython train.py --gpus 1\n"
+FEED = "FROM nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN pip install --index-url {} onnxruntime-gpu==1.20.1\n"
+JAXLIB = '[tool.poetry.dependencies]\npython = "~3.10"\njaxlib = "0.3.24+cuda11.cudnn82"\n'
+NPP = "FROM nvidia/cuda:11.8.0-base-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip {}\nRUN pip install torch\n"
+CPU = "FROM python:3.11\nRUN pip install {} --index-url https://download.pytorch.org/whl/cpu\nRUN pip install {}\n"
+OLD_JINJA = "dependencies:\n- python=3.9\n- pip:\n  - torch==2.0.0\n  - jinja2==2.11.3\n  - markupsafe=={}\n"
+COG = 'build:\n  gpu: {}\n  python_version: "3.10"\n  python_packages:\n  - torch==2.1.0+cu121\n'
+OWN_WHEEL = "FROM python:3.9\nRUN pip install tensorflow-cpu==2.6.2\nRUN pip install {}\n"
+IN_CLONE = "FROM ubuntu:18.04\nRUN apt-get update && apt-get install -y git python3-pip\nRUN git clone https://github.com/pytorch/pytorch\nWORKDIR {}\nRUN pip3 install -r requirements.txt\n"
+PATHED = '[tool.poetry.dependencies]\npython = ">=3.9,<3.11"\nown = {path = "../"}\ntorch = "1.13.1"\nscipy = "*"\n'
 COPIED = "FROM python:3.10\nCOPY setup.sh /tmp/\nRUN pip install torch\n"
 BARE = "FROM nvidia/cuda:12.1.0-base-ubuntu22.04\nRUN apt-get update && apt-get install -y tshark{}\nRUN pip install torch\n"
 LISTED = "FROM {}\nRUN pip install torch sklearn\n"
@@ -43,6 +52,15 @@ def fires(rule, files, beside=None):
 @pytest.mark.parametrize(
     "rule, said, unsaid",
     [
+        ("pair-mismatch", {"Dockerfile": CPU.format("torch", "torchvision")}, {"Dockerfile": CPU.format("torch torchvision", "torchvision")}),
+        ("unstated-limit", {"environment.yml": OLD_JINJA.format("2.1.1")}, {"environment.yml": OLD_JINJA.format("2.0.1")}),
+        ("cuda-for-cpu", {"cog.yaml": COG.format("false")}, {"cog.yaml": COG.format("true")}),
+        ("unstated-limit", {"Dockerfile": OWN_WHEEL.format("wheel")}, {"Dockerfile": OWN_WHEEL.format("flwr-1.4.0-py3-none-any.whl")}),
+        ("python-no-wheel", {"Dockerfile": IN_CLONE.format("app"), "requirements.txt": "torch==2.0.1\n"}, {"Dockerfile": IN_CLONE.format("pytorch"), "requirements.txt": "torch==2.0.1\n"}),
+        ("no-such-release", {"Dockerfile": FEED.format("https://pypi.tuna.tsinghua.edu.cn/simple")},
+         {"Dockerfile": FEED.format("https://aiinfra.pkgs.visualstudio.com/PublicPackages/_packaging/onnxruntime-cuda-11/pypi/simple/")}),
+        ("local-version", {"pyproject.toml": JAXLIB}, {"pyproject.toml": f'{JAXLIB}[[tool.poetry.source]]\nname = "jax"\nurl = "https://storage.googleapis.com/jax-releases/jax_cuda_releases.html"\n'}),
+        ("apt-gone", {"Dockerfile": NPP.format("libnqp-11-8")}, {"Dockerfile": NPP.format("libnpp-11-8")}),
         ("wrong-variable", {"a.yml": COMPOSE.format("TF_CPP_MIN_LOG_LEVE")}, {"a.yml": COMPOSE.format("REDIS_HOSTS")}),
         ("no-program", {"Dockerfile": BARE.format("")}, {"Dockerfile": BARE.format(" python3-pip")}),
         ("wrong-name", {"Dockerfile": LISTED.format("python:3.8")}, {"Dockerfile": LISTED.format("python:3.6")}),
@@ -74,6 +92,10 @@ def test_the_file_itself_settles_it(rule, said, unsaid):
          {".github/workflows/ci.yml": SETUP.format("requirements-ci.txt")}),
         ("python-unnamed", {"ci/a.sh": "pip install tensorflow==1.14\n"}, {".travis.yml": CI.format("name")},
          {".travis.yml": CI.format("python")}),
+        ("unstated-limit", {"a/pyproject.toml": PATHED}, {"pyproject.toml": '[tool.poetry.dependencies]\nrequests = "^2"\n'},
+         {"pyproject.toml": '[tool.poetry.dependencies]\nnumpy = "^1.21.0"\n'}),
+        ("local-version", {"requirements-jax.txt": "jaxlib==0.1.57+cuda110\n"}, {"README.md": "pip install -r requirements-jax.txt\n"},
+         {"README.md": "pip install -r requirements-jax.txt -f https://storage.googleapis.com/jax-releases/jax_releases.html\n"}),
         ("copy-missing", {"docker/Dockerfile": COPIED}, {".gitignore": "docker/other.sh\n", "README.md": "", "a.py": "import torch\n"},
          {".gitignore": "docker/setup.sh\n", "README.md": "", "a.py": "import torch\n"}),
         ("cpu-wheel", {"requirements.txt": ORT}, {"a.py": "import onnxruntime as ort\n"}, {"a.py": "import torch\n"}),
@@ -213,3 +235,41 @@ def test_an_extra_that_is_not_there_opens_no_library_of_the_system():
     gone = {"Dockerfile": text.format("cuda11_cudnn82")}
     assert fires("no-such-extra", gone)
     assert not fires("base-image", gone)
+
+
+def test_what_comes_last_overwrites_what_was_there():
+    text = "#!/bin/bash\nconda create -n a python=3.10 -y\n{}\n"
+    pip, conda = "pip install torch==2.1.0", "conda install -y pytorch=2.4.1 -c pytorch -c nvidia"
+    late = {"a.sh": text.format(f"{pip}\n{conda}")}
+    assert "conda's pytorch overwrites pip's torch (line 3)" in next(m.text for m in check(late).mistakes)
+    early = [m.text for m in check({"a.sh": text.format(f"{conda}\n{pip}")}).mistakes]
+    assert any("pip's torch overwrites conda's pytorch (line 3)" in said for said in early)
+
+
+def test_apt_of_an_image_is_not_told_in_the_environment_that_is_made_there():
+    image = "FROM ubuntu:22.04\nRUN apt-get update && apt-get install -y wget libgone-zz\nRUN mamba env update -f environment.yml\n"
+    made = "dependencies:\n- python=3.10\n- pytorch\n"
+    assert {(m.rule, m.place.path) for m in check({"Dockerfile": image, "environment.yml": made}).mistakes} >= {
+        ("apt-gone", "Dockerfile")
+    }
+    assert not any(
+        m.rule == "apt-gone" and m.place.path == "environment.yml"
+        for m in check({"Dockerfile": image, "environment.yml": made}).mistakes
+    )
+
+
+def test_fixes_name_what_there_is():
+    frozen = [
+        m.fix
+        for m in check({"requirements.txt": "pkg-resources==0.0.0\ntorch==2.1.0\n"}).mistakes
+        if m.rule == "wrong-name"
+    ]
+    assert frozen
+    assert not any(fix.startswith("take that") for fix in frozen)
+    old = {"requirements.txt": "tensorflow==2.8.0\nscipy==1.4.1\n"}
+    assert any("Python 3.8 is needed" in m.fix for m in check(old).mistakes if m.rule == "python-unnamed")
+
+
+def test_a_release_that_is_gone_has_no_code_to_speak_of():
+    assert not fires("old-gpus", {"requirements-gpu.txt": "tensorflow-gpu==2.3.0rc0\n"})
+    assert fires("old-gpus", {"requirements-gpu.txt": "tensorflow-gpu==2.3.0\n"})

@@ -94,7 +94,6 @@ BAD = [
     ("python-no-wheel", "Dockerfile", "FROM python:3.11\nRUN pip install torch==2.6.0 transformers==4.20.0\n", 2),
     ("python-no-wheel", "Dockerfile", f"FROM python:3.12\nRUN pip install torch==1.9.0+cu111 -f {TORCH}/torch_stable.html\n", 2),
     ("python-unnamed", "requirements.txt", "torch>=2.1\ntransformers==4.30.2\n", 2),
-    ("old-gpus", "requirements-gpu.txt", "# Python 3.8\ntensorflow-gpu==2.3.0rc0\n", 2),
     ("cmake-gone", "CMakeLists.txt", "cmake_minimum_required(VERSION 2.8.12)\nproject(a)\nfind_package(Torch REQUIRED)\n", 1),
     ("cmake-gone", "CMakeLists.txt", "cmake_minimum_required(VERSION 3.27)\nproject(a CXX)\n# here\nfind_package(CUDA 11.8\n  REQUIRED)\n", 4),
     ("cmake-gone", "CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(a CXX)\nadd_executable(a main.cpp k.cu)\n", 2),

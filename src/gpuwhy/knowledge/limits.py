@@ -123,6 +123,8 @@ LIMITS: tuple[Limit, ...] = (
           source("installed and imported, November 2026", "3.40.1 works with 0.17.0, fails with the newest")),
     Limit("seaborn", "", "0.12", "matplotlib<3.9", "it calls register_cmap, which Matplotlib 3.9 removed",
           source("installed and imported, November 2026", "0.11.2 works with Matplotlib 3.8.4, fails with 3.9.0")),
+    Limit("jinja2", "", "3.0", "markupsafe<2.1", "it imports soft_unicode, which MarkupSafe 2.1 removed",
+          source("installed and imported, November 2026", "2.11.3 works with MarkupSafe 2.0.1, fails with 2.1.1")),
     Limit("flask", "", "2.0", "jinja2<3.1", "it imports Markup and escape, which Jinja 3.1 removed",
           source("installed and imported, November 2026", "1.0.2 and 1.1.2 fail with the newest Jinja")),
     *(

@@ -157,13 +157,21 @@ CONDA_NAMES = {
 """What conda calls a framework → what its package is called for pip, which finds it there."""
 
 
+def is_after(pin: Pin, other: Pin) -> bool:
+    """Whether a package of conda's is installed after one of pip's: by their commands, else by their lines."""
+    if pin.step and other.step:
+        return pin.step > other.step
+    return pin.place.path == other.place.path and pin.place.line > other.place.line
+
+
 def is_there_by_conda(scope: Scope, pin: Pin) -> bool:
     """Whether conda has put a framework there before, of a release that is good enough for pip's pin: pip keeps it."""
     commands = scope.environment.commands
     words = commands[pin.step - 1].words if 0 < pin.step <= len(commands) else ()
     if pin.variant or pin.reference or {"-U", "--upgrade", "--force-reinstall", "-I"} & set(words):
         return False
-    before = [p for p in scope.environment.pins if p.origin == "conda" and p.step <= pin.step and p.arms == pin.arms]
+    there = [p for p in scope.environment.pins if p.origin == "conda" and p.arms == pin.arms]
+    before = [p for p in there if not is_after(p, pin)]
     named = [p for p in before if CONDA_NAMES.get(p.name) == pin.name]
     rows = [row.version for p in named for row in allowed(pin.name, p.specifier)[-1:]]
     return bool(rows) and all(allows(pin.specifier, version) for version in rows)

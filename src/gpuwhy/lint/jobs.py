@@ -147,6 +147,7 @@ def read_cog(path: str, text: str) -> Sheet:
     stage = Environment(path, system="linux")
     if build.text("gpu") == "true":
         stage.gpu = f"cog.yaml asks for a GPU (line {build.line_of('gpu')})"
+    stage.no_gpu = build.line_of("gpu") if build.text("gpu") == "false" else 0
     version = re.match(r"3\.\d+", build.text("python_version"))
     if version:
         stage.pythons, stage.python_from = (version[0],), f"cog.yaml asks for Python {version[0]}"

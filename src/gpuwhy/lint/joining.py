@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from gpuwhy.lint import pythons, requirements
+from gpuwhy.lint import folders, pythons, requirements
 from gpuwhy.lint.sheet import Command, Environment, Include, Pin, Read, Sheet
 from gpuwhy.model.lint import Mistake, Place, Problem
 
@@ -134,6 +134,9 @@ def _take_in(
 ) -> None:
     for include in includes:
         path = found(include, read)
+        if len(inside) == 1 and _is_of_a_clone(environment, include, read):
+            environment.includes_unknown = True
+            continue
         if path in inside or len(inside) > _DEPTH:
             sheet.problems.append(
                 Problem(include.place, f"{include.path} includes itself ({' → '.join((*inside, path))})")
@@ -160,6 +163,22 @@ def _take_in(
             for i in made.includes
         ]
         _take_in(sheet, environment, made.includes, read, (*inside, path))
+
+
+def _is_of_a_clone(environment: Environment, include: Include, read: Read) -> bool:
+    """Whether a command stands in a project that was cloned, and that is not this one: its file is another."""
+    cloned = folders.clones(environment.commands[: include.step])
+    folder = folders.normal(folders.folder_of(environment, include.step)) if cloned and include.step else ""
+    if not folder or folder not in cloned:
+        return False
+    above = posixpath.dirname(environment.path)
+    told = [read(posixpath.join(one, name)) or "" for one in {above, posixpath.dirname(above), ""} for name in _OWN]
+    own = {folders.normal(part) for part in re.split(r"[/+]", environment.path)}
+    return folder not in own and not any(folder in folders.normal(word) for text in told for word in text[:400].split())
+
+
+_OWN = ("README.md", "pyproject.toml", "setup.py", "setup.cfg")
+"""Files that say in their first lines what a project is called."""
 
 
 def found(include: Include, read: Read) -> str:

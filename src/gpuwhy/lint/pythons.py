@@ -50,3 +50,14 @@ def _of_file(environment: Environment, folder: str, read: Read) -> bool:
             environment.pythons, environment.python_from = (found[1],), f"{name} names Python {found[1]}"
             return True
     return False
+
+
+def is_second(environment: Environment) -> bool:
+    """Whether a script or a Dockerfile makes an environment of Python 2."""
+    assigned = (f"{name}={value}" for command in environment.commands for name, value in command.assigned)
+    texts = (command.text for command in environment.commands)
+    tagged = any(pin.tag.startswith(("cp2", "py2")) and "py3" not in pin.tag for pin in environment.pins)
+    return tagged or any(map(_PYTHON_2.search, (*texts, *assigned)))
+
+
+_PYTHON_2 = re.compile(r"(Mini|Ana)conda2\b|python[=-]{1,2}2\.7|\bpython2(\.7)?\b|\bpip2(\.7)?\b|py27\b|PYTHON\w*=2\.7")

@@ -193,6 +193,7 @@ class Environment(msgspec.Struct):
     sources: list[tuple[str, int]] = []  # what COPY takes from the build's folder, with its line
     taken: list[Taken] = []  # what COPY takes from stages of the same file
     through: dict[str, Place] = {}  # file that it takes in → the line that does so
+    no_gpu: int = 0  # the line that says that there is none: `gpu: false` of cog.yaml
     told_elsewhere: bool = False  # a file beside this one names PyTorch's index
     in_image: bool = False  # a Dockerfile installs it, whose image has the Python
     over_unknown: bool = False  # a Dockerfile installs it over an image of which nobody here knows what it holds
@@ -273,6 +274,7 @@ def holds_only(url: str) -> str:
     found = next((family for pattern, family in _FAMILIES if re.search(pattern, url)), "")
     return found or (
         "mirror"
-        if re.search(r"/pypi/(web/)?simple/?$|/repository/pypi/simple/?$|//pypi\.[\w.]+/simple/?$", url)
+        if "/_packaging/" not in url  # a feed of Azure's, with packages of its own
+        and re.search(r"/pypi/(web/)?simple/?$|/repository/pypi/simple/?$|//pypi\.[\w.]+/simple/?$", url)
         else ""
     )

@@ -25,6 +25,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
     stage = scope.environment
     family, release = _system(scope)
     yield from _key(scope, family, release)
+    if stage.path.endswith((".yml", ".yaml")):
+        return  # an environment of conda's that is made in an image: apt is judged where it stands
     if any(_ELSEWHERE.search(command.text) for command in stage.commands) or _brings_lists(scope):
         return
     told: set[int] = set()
@@ -37,7 +39,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 _MOST = 3
 _OTHERS = re.compile(
-    r"cuda|libcu|cudnn|libnccl|libnv|nvidia|nsight|tensorrt|python3-libnv|uff-|graphsurgeon|onnx-graph|ros-|docker-ce"
+    r"cuda|libcu|cudnn|libnccl|libnpp|libnv|nvidia|nsight|tensorrt|python3-libnv|uff-|graphsurgeon|onnx-graph|ros-|docker-ce"
     r"|containerd\.io|google-|code$|bazel|kubectl|librealsense|nodejs|yarn$|gh$|github|azure|mssql|msodbc|terraform|helm$"
 )
 """Packages of archives that an image may have beside its own."""

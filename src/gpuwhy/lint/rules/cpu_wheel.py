@@ -101,7 +101,12 @@ def _of_pytorch(scope: Scope, pin: Pin) -> Iterator[Mistake]:
         )
         fix = "add -c nvidia and pytorch-cuda=12.4 (or 11.8)"
         severity: Severity | None = "warning" if meant == unsaid else None
-        yield RULE.mistake(pin.place, f"{text}build for the CPU, and {meant}", _CHANNELS, fix, severity)
+        comes = f"{text}build for the CPU, and {meant}"
+        if "pytorch-cuda" in scope.names:
+            comes = (
+                f"{text.removesuffix('conda chooses its ')}nothing provides what pytorch-cuda asks for, and conda stops"
+            )
+        yield RULE.mistake(pin.place, comes, _CHANNELS, fix, severity)
 
 
 def _of_files(scope: Scope) -> Iterator[str]:

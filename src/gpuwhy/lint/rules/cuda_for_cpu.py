@@ -20,7 +20,8 @@ _URL = "https://download.pytorch.org/whl/cpu"
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
-    """torch by name from the default index, in a file that is for the CPU by its name."""
+    """torch by name from the default index, in a file that is for the CPU by its name; Cog without a GPU."""
+    yield from _cog(scope)
     pin = next((p for p in scope.pins if p.name == "torch" and p.installed and not p.marker), None)
     if pin is None or pin.indexes or not from_index(scope, pin) or not _is_for_cpu(scope) or _is_there(scope):
         return
@@ -31,6 +32,20 @@ def check(scope: Scope) -> Iterator[Mistake]:
     text = f"{name} is for the CPU by its name; torch from the package index brings CUDA and its libraries on Linux"
     fix = f"write torch==…+cpu, with --extra-index-url {_URL}"
     yield RULE.mistake(_place(scope, pin), text, _KNOW, fix)
+
+
+def _cog(scope: Scope) -> Iterator[Mistake]:
+    """A build for CUDA in an image that Cog makes without any."""
+    pin = next((p for p in scope.pins if p.installed and p.variant.startswith("cu")), None)
+    if scope.environment.no_gpu and pin:
+        place = Place(scope.environment.path, scope.environment.no_gpu)
+        text = f"gpu: false makes an image without CUDA; {pin.name}{pin.specifier} (line {pin.place.line}) is for a GPU"
+        yield RULE.mistake(place, text, _COG, "write gpu: true, or take the builds for the CPU")
+
+
+_COG = source(
+    "replicate/cog, docs/yaml.md", "gpu: true chooses a base image with CUDA, and asks for a GPU when it runs"
+)
 
 
 def _is_for_cpu(scope: Scope) -> bool:

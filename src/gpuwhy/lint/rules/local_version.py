@@ -113,6 +113,10 @@ def _jax(scope: Scope) -> Iterator[Mistake]:
     """jax[cuda…] of the time when its jaxlib for CUDA was on Google's storage alone, and that jaxlib itself."""
     if scope.environment.other_index or scope.environment.locked:
         return
+    if scope.kind == "pyproject" and "/jax-releases/" in (scope.read(scope.environment.path) or ""):
+        return  # a source of Poetry's or uv's
+    if scope.repository.says(_PAGE):
+        return
     for pin in scope.pins:
         if pin.origin == "pip" and pin.version and not _found(pin):
             text = _of_google(pin)
@@ -135,6 +139,7 @@ def _found(pin: Pin) -> bool:
     return pin.reference or bool(pin.indexes)
 
 
+_PAGE = re.compile(r"storage\.googleapis\.com/jax-releases")
 _JAX_FIX = "add -f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html on a line of its own"
 _JAX = source(
     "METADATA of jax 0.4.16 to 0.4.36", "cuda extras ask for jaxlib==…+cuda… up to 0.4.29; cuda12 up to 0.4.25"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.knowledge import published
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint.index import from_index
@@ -38,7 +39,8 @@ def _built(scope: Scope, pin: Pin) -> Iterator[Mistake]:
         return
     if "cpuonly" in scope.names:
         return  # the CPU is meant
-    row = scope.taken(pin) if pin.specifier else None
+    gone = bool(pin.version) and published.is_missing(pin.name, pin.version)
+    row = scope.taken(pin) if pin.specifier and not gone else None
     cuda = row.cuda if row else None
     if row is None or not isinstance(cuda, str) or at_least(cuda, "11"):
         return

@@ -13,6 +13,7 @@ from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint import floors, solving
 from gpuwhy.lint.demands import MANY
+from gpuwhy.lint.index import from_index
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import LINUX, allowed, allows, releases_of, rows, together
@@ -36,6 +37,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     yield from _without_keras_2(scope)
     yield from _old_keras(scope)
     yield from _rival_plugins(scope)
+    yield from _other_build(scope)
 
 
 def _rival_plugins(scope: Scope) -> Iterator[Mistake]:
@@ -68,6 +70,25 @@ def _old_keras(scope: Scope) -> Iterator[Mistake]:
 
 
 _KERAS_1 = tables.source("Keras 2.3.0 release notes", "the first release that supports TensorFlow 2")
+
+
+def _other_build(scope: Scope) -> Iterator[Mistake]:
+    """torch of PyTorch's index for the CPU, and a torchvision of the default one, which is compiled for CUDA."""
+    there = [p for p in scope.pins if p.name in ("torch", "torchvision") and p.installed and not p.arms]
+    torch = next((p for p in there if p.name == "torch" and p.variant == "cpu"), None)
+    vision = [p for p in there if p.name == "torchvision"]
+    if torch is None or not vision or any(p.variant or p.indexes or p.marker for p in vision):
+        return
+    pin = vision[0]
+    if torch.step < pin.step and bool(torch.version) == bool(pin.version) and from_index(scope, pin):
+        text = f"torch comes from PyTorch's index for the CPU (line {torch.place.line}), torchvision from the default, "
+        fix = "install torchvision with torch, from the same index"
+        yield RULE.mistake(pin.place, f"{text}compiled for CUDA: torchvision::nms is missing", _BUILDS, fix)
+
+
+_BUILDS = tables.source(
+    "torchvision 0.29.2 of the package index, _C_stable.so", "it needs libtorch_cuda.so and libc10_cuda.so"
+)
 
 
 def _without_keras_2(scope: Scope) -> Iterator[Mistake]:

@@ -84,7 +84,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
     has = f"{first.pin.name} {first.version} has wheels up to Python {first.newest}{more}"
     why = "the project admits newer ones" if _is_open(scope) else "nothing here keeps newer ones out"
     text = f"{has}, and {why}: with one of today ({TODAY[0]} and newer) it cannot be installed"
-    fix = f"say that Python {first.newest} is needed, or take a newer {first.pin.name}"
+    oldest = min((one.newest for one in found), key=numbers)
+    fix = f"say that Python {oldest} is needed, or take a newer {first.pin.name}"
     yield RULE.mistake(first.pin.place, text, first.source, fix)
 
 

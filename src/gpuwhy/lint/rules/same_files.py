@@ -153,10 +153,12 @@ def _conda_and_pip(scope: Scope, pins: list[Pin]) -> Iterator[Mistake]:
     for pin in pins:
         other = by_pip.get(ending.CONDA_NAMES.get(pin.name, "")) if pin.origin == "conda" else None
         if other and together(pin, other) and not ending.is_there_by_conda(scope, other):
-            text = (
-                f"pip's {other.name} overwrites conda's {pin.name} (line {pin.place.line}): both install the same files"
-            )
-            yield RULE.mistake(other.place, text, _FILES, f"keep one: conda's {pin.name} or pip's {other.name}")
+            first, last = f"conda's {pin.name}", f"pip's {other.name}"
+            if ending.is_after(pin, other):
+                first, last = last, first
+            late, early = (pin, other) if last.startswith("conda") else (other, pin)
+            text = f"{last} overwrites {first} (line {early.place.line}): both install the same files"
+            yield RULE.mistake(late.place, text, _FILES, f"keep one: conda's {pin.name} or pip's {other.name}")
 
 
 def _implied(scope: Scope) -> Iterator[Mistake]:

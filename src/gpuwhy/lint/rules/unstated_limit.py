@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gpuwhy.knowledge import asked, caps
 from gpuwhy.knowledge import limits as known_limits
 from gpuwhy.knowledge.releases import family, has_python
-from gpuwhy.lint import ending, solving
+from gpuwhy.lint import ending, local_projects, pythons, solving
 from gpuwhy.lint.rules import torch_replaced
 from gpuwhy.lint.scope import Scope, is_pinned
 from gpuwhy.lint.sheet import Pin
@@ -73,6 +73,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
 
 def _is_settled(scope: Scope, need: Need) -> bool:
     """Whether something else decides: what is installed later, a lock; or it is no matter of GPUs."""
+    if local_projects.limits(scope.environment, scope.kind, need.name, scope.read):
+        return True
     return _replaced_later(scope, need) or _is_beside_the_point(scope, need) or _is_locked(scope, need.name, need.limit)
 
 
@@ -231,23 +233,12 @@ def _framework(name: str) -> str:
 
 def _can_meet(scope: Scope, need: Need) -> bool:
     """Whether some Python has both the release and a neighbour past the limit; none of these takes Python 2."""
-    if _is_of_python_2(scope):
+    if pythons.is_second(scope.environment):
         return False
     floor = _NEEDS.get(need.name) if need.requirement != "numpy<1.24" else (3, 8)
-    pythons = scope.environment.pythons or scope.hinted or need.pythons or solving.of_frameworks(scope)
-    both = [p for p in pythons if not need.pythons or p in need.pythons]
-    return floor is None or not pythons or any(numbers(p)[:2] >= floor for p in both)
-
-
-def _is_of_python_2(scope: Scope) -> bool:
-    """Whether a script or a Dockerfile makes an environment of Python 2."""
-    assigned = (f"{name}={value}" for command in scope.environment.commands for name, value in command.assigned)
-    texts = (command.text for command in scope.environment.commands)
-    tagged = any(pin.tag.startswith(("cp2", "py2")) and "py3" not in pin.tag for pin in scope.environment.pins)
-    return tagged or any(map(_PYTHON_2.search, (*texts, *assigned)))
-
-
-_PYTHON_2 = re.compile(r"(Mini|Ana)conda2\b|python[=-]{1,2}2\.7|\bpython2(\.7)?\b|\bpip2(\.7)?\b|py27\b|PYTHON\w*=2\.7")
+    known = scope.environment.pythons or scope.hinted or need.pythons or solving.of_frameworks(scope)
+    both = [p for p in known if not need.pythons or p in need.pythons]
+    return floor is None or not known or any(numbers(p)[:2] >= floor for p in both)
 
 
 def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:

@@ -75,7 +75,8 @@ def _of_conda(scope: Scope, pin: Pin) -> Iterator[Mistake]:
 def _absent(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     if pin.name in ABSENT:
         text = f"{pin.name}: the package index has no such package, so the installation fails"
-        yield RULE.mistake(pin.place, text, KNOW, f"take {ABSENT[pin.name]}")
+        fix = ABSENT[pin.name]
+        yield RULE.mistake(pin.place, text, KNOW, fix if fix.startswith(WHOLE) else f"take {fix}")
     elif pin.name in FAILING and pin.version != "0.0" and not _passes_on(scope):  # sklearn 0.0 installs still
         text = f"{pin.name}: the package index has a placeholder of that name, whose installation fails"
         yield RULE.mistake(pin.place, text, KNOW, f"take {FAILING[pin.name]}")
