@@ -30,7 +30,15 @@ from tools.imports import cases  # noqa: E402
 
 PYTHONS = ("3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 PRELOADS = ROOT / "tests/loader/preload_cases.jsonl"
-FAMILIES = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX", "onnxruntime": "ONNX Runtime", "cupy": "CuPy"}
+FAMILIES = {
+    "torch": "PyTorch",
+    "tensorflow": "TensorFlow",
+    "jax": "JAX",
+    "onnxruntime": "ONNX Runtime",
+    "cupy": "CuPy",
+    "ctranslate2": "CTranslate2",
+    "mxnet": "MXNet",
+}
 BREAKS = ROOT / "tests/repair/scored.jsonl"
 BASES = {
     "torch": "PyTorch 2.6", "tf": "TensorFlow 2.15", "tf1": "TensorFlow 1.15", "jax": "JAX 0.4.38",
@@ -99,8 +107,8 @@ def preloaded() -> Iterator[str]:
 
 def _release(row: dict[str, Any]) -> str:
     package, version = row["release"].split("==")
-    build = package.partition("-cuda")[2]
-    return f"{version} (cuda{build})" if build else str(version)
+    build = package.partition("-cu")[2]
+    return f"{version} (cu{build})" if build else str(version)
 
 
 def broken() -> Iterator[str]:

@@ -98,6 +98,7 @@ for package in ("cupy_backends.cuda.libs", "cupy_backends.cuda.api", "cupy.cuda"
             print(package, one.name, error)
 """
 """CuPy opens most of its libraries at the first use of a module: every module is used, its compiler first."""
+MXNET = Kind("mxnet", "", "numpy<1.24 requests graphviz<0.9", "import mxnet", "mxnet/libmxnet.so")
 KINDS = {
     "torch": Kind("torch", "torch=={0}", "filelock typing-extensions sympy networkx jinja2 fsspec numpy<2",
                   "import torch", "torch/lib/*.so torch/_C*.so"),
@@ -109,6 +110,9 @@ KINDS = {
                             "onnxruntime/capi/*.so"),
     "tensorflow": TENSORFLOW,
     "tensorflow-gpu": TENSORFLOW,
+    "ctranslate2": Kind("ctranslate2", "ctranslate2=={0}", "numpy<2 pyyaml setuptools<80",
+                        "import ctranslate2; ctranslate2.get_cuda_device_count()",
+                        "ctranslate2.libs/*.so* ctranslate2/*.so"),
 }  # fmt: skip
 
 
@@ -119,6 +123,8 @@ def kind_of(package: str, version: str) -> Kind:
         newest = next(limit for since, limit in CUPY_NUMPY if release >= since)
         beside = CUPY.beside.replace("<2.3", newest) + (" cuda-pathfinder" if release >= (14,) else " six")
         return CUPY._replace(wheels=f"{package}=={version}", beside=beside, code=CUPY.code.format("", CUPY_ALL))
+    if package.startswith("mxnet"):
+        return MXNET._replace(wheels=f"{package}=={version}")
     kind = KINDS[package]
     if kind is JAX:
         beside = kind.beside.replace("numpy", "numpy<2", 1) if release < (0, 5) else kind.beside
@@ -388,6 +394,9 @@ def predicted(env: Path, kind: Kind, world: dict[str, str]) -> tuple[Files, set[
     late = {o["name"] for o in told["opens"].get(kind.name, ()) if o["optional"]}
     if kind.name == "jax":  # what the plugin opens by itself needs a GPU that answers
         late |= {name for name, _, via in tree["libraries"] if not via.startswith("preloaded")}
+    if kind.name == "ctranslate2":  # cuBLAS, at the first product of matrices
+        names = [*tree["missing"], *(name for name, _, _ in tree["libraries"])]
+        late |= {name for name in names if name.startswith("libcublas")}
     listed = [(name, path) for name, path, _ in tree["libraries"] if not TENSORRT.match(name)]
     found = {(name, os.path.realpath(path)) for name, path in listed if CUDA_LIBRARY.match(name)}
     return found, late, tree["missing"]

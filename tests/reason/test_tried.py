@@ -7,10 +7,10 @@ import pytest
 
 from gpuwhy.causes.install import inconsistent
 from gpuwhy.logs import read_imports, read_printed
-from gpuwhy.model.cause import Fix
+from gpuwhy.model.cause import Finding, Fix
 from gpuwhy.model.fact import Known, Source, Unknown
 from gpuwhy.model.facts import Contradiction, Facts, Imported
-from gpuwhy.model.report import Shown
+from gpuwhy.model.report import Noticed, Shown
 from gpuwhy.reason.report import report
 from gpuwhy.reason.tried import left_to_read, printed
 from tests.causes.facts import base
@@ -152,3 +152,21 @@ def test_a_use_that_misses_an_extra_is_told_beside_health() -> None:
     )
     made = report([], facts, 0.0)
     assert made.headline.endswith("but not training with onit: helper is not installed")
+
+
+GENERATED = "AttributeError: 'MessageFactory' object has no attribute 'GetPrototype'\n"
+
+
+@pytest.mark.parametrize("wanted, linked", [("protobuf<5", True), ("typing-extensions>=4.6", False)])
+def test_what_was_only_noticed_is_carried_out_where_the_printed_words_are_about_it(wanted: str, linked: bool) -> None:
+    """A contradiction in metadata is no cause while all goes well; a warning about that very package makes it one."""
+    loaded = Imported("tensorflow", "torch", "well", text=GENERATED)
+    facts = with_imports(loaded)
+    fix = Fix("Change it", f'pip install "{wanted}"', install=(wanted,))
+    because = (Finding("strong", f"somebody asks for {wanted}", noted=True),)
+    only = Shown("install.inconsistent", "do not fit", 0.8, "", because, (), (fix,), stops=True)
+    made = msgspec.structs.replace(report([], facts, 0.0), noticed=(Noticed(only.id, only.said, only),))
+    told = read_printed(made, printed(made, facts), 0.0, "")
+    assert told.causes[0].id == "install.inconsistent"
+    assert (told.causes[0].fixes[0].install == (wanted,)) == linked
+    assert bool(told.noticed) != linked

@@ -16,6 +16,13 @@ NUMBA = "import numba; assert numba.njit(lambda x: x + 1)(1) == 2; from numba im
 CUPY = "import cupy._environment; import cupy; cupy.__version__"
 LATE = "import cupy; from cupy.cuda import cufft; from cupy_backends.cuda.libs import curand; assert cufft.getVersion() and curand.getVersion()"
 CUPY_CUDNN = "from cupy_backends.cuda.libs import cublas, cudnn; assert cudnn.getVersion() == 8600"
+KEPT = """
+import h5py, tensorflow as tf
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,))])
+with h5py.File("kept", "w", driver="core", backing_store=False) as file:
+    tf.keras.models.save_model(model, file)
+    tf.keras.models.load_model(file)
+"""
 CT2 = "import ctranslate2; ctranslate2.__version__"
 GENSIM = "from gensim.models import Word2Vec; Word2Vec([['a', 'b']], min_count=1)"
 CONTOUR = "import matplotlib; matplotlib.use('Agg'); import matplotlib.pyplot as p; p.contour([[1, 2], [3, 4]])"
@@ -80,7 +87,7 @@ BASES: dict[str, tuple[str, tuple[str, ...]]] = {
         ("ctranslate2==4.5.0 numpy==2.2.6 nvidia-cudnn-cu12==9.1.0.70 nvidia-cublas-cu12==12.4.5.8",),
     ),
     "tf18": ("3.11", ("tensorflow[and-cuda]==2.18.1",)),
-    "tf1": ("3.7", ("tensorflow-gpu==1.15.0 protobuf<3.21",)),
+    "tf1": ("3.7", ("tensorflow-gpu==1.15.0 protobuf<3.21 h5py<3",)),
     "cupy14": ("3.11", ("cupy-cuda12x[ctk]==14.2.0 numpy==2.3.4",)),
     "cupy11": (
         "3.10",
@@ -193,6 +200,7 @@ BREAKS: tuple[Break, ...] = (
     Break("tensorflow-text-behind", "tf", ("install --no-deps tensorflow-text==2.14.0 tensorflow-hub==0.16.1 tf-keras==2.15.1",), PYTHONS + COMPANION, TF + "; import tensorflow_text", (*SAME_TF, "tensorflow-text==2.15.*")),
     Break("tf1-protobuf-4", "tf1", ("install --no-deps protobuf==4.24.4",), PYTHONS, "import tensorflow", ("tensorflow-gpu==1.15.0", "protobuf<3.21")),
     Break("tf2-over-tf1", "tf1", ("install --no-deps tensorflow==2.11.0",), ("install.conflict", *PYTHONS), "import tensorflow as tf; tf.__version__", (), as_if=False),
+    Break("tf1-h5py-3", "tf1", ("install --no-deps h5py==3.8.0",), PYTHONS, KEPT, ("tensorflow-gpu==1.15.0", "h5py<3")),
     # ------------------------------------------------ JAX
     Break("jax-plugin-behind", "jax", ("install --no-deps jax-cuda12-plugin==0.4.30 jax-cuda12-pjrt==0.4.30",), COMPANION, JAX + "; import jax_cuda12_plugin", ("jax==0.4.38", "jaxlib==0.4.38", "jax-cuda12-plugin==0.4.38", "jax-cuda12-pjrt==0.4.38")),
     Break("jaxlib-behind", "jax", ("install --no-deps jaxlib==0.4.30",), COMPANION, JAX, ("jax==0.4.38", "jaxlib==0.4.38")),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 import msgspec
 
 from gpuwhy.knowledge import neighbours
+from gpuwhy.knowledge.pairs import allows
 from gpuwhy.knowledge.tables import source
 from gpuwhy.model.fact import Source
 from gpuwhy.model.version import at_least
@@ -181,6 +183,22 @@ LIMITS: tuple[Limit, ...] = (
     Limit("tensorflow-addons", "", "", "tensorflow<2.16", "it imports parts of Keras 2, and 2.16 brings Keras 3",
           source("installed and imported, November 2026", "0.23.0, the last one, fails with TensorFlow 2.16.2")),
 )  # fmt: skip
+
+
+def broken(package: str, version: str, installed: Mapping[str, str]) -> Iterator[Limit]:
+    """The limits of a release that what is installed beside it does not keep."""
+    for one in LIMITS:
+        inside = at_least(version, one.since or "0") and not (one.until and at_least(version, one.until))
+        if one.package == package and inside:
+            name, wish = split(one.requirement)
+            if name in installed and not allows(wish, installed[name]):
+                yield one
+
+
+def split(requirement: str) -> tuple[str, str]:
+    """h5py<3 → h5py, <3."""
+    name = re.split("[<>=!~]", requirement)[0]
+    return name, requirement.removeprefix(name)
 
 
 class Floor(msgspec.Struct, frozen=True):

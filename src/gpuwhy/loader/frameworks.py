@@ -183,8 +183,8 @@ def _cupy(process: Process, facts: Facts, framework: Framework) -> None:
 
 
 def _ctranslate2(process: Process, facts: Facts, framework: Framework) -> None:
-    """The extension: its RPATH leads the library to what the wheel brings."""
-    for path in _names(process.world.host, framework.path, r"_ext\..*so$"):
+    """The extension (before 2.0 it is called translator): its RPATH leads the library to what the wheel brings."""
+    for path in _names(process.world.host, framework.path, r"(_ext|translator)\..*so$"):
         process.dlopen(path, _main(process))
 
 

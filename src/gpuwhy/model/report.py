@@ -100,6 +100,7 @@ class Noticed(msgspec.Struct, frozen=True):
 
     id: str  # the cause that it would be; "" where it is none
     text: str
+    shown: Shown | None = None  # that cause, for who finds the link after all
 
 
 class Report(msgspec.Struct, Rich, frozen=True):

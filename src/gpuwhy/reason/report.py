@@ -64,7 +64,7 @@ def report(
         took=round(took, 3),
         stairs=staircase(facts),
         asides=asides,
-        noticed=tuple(Noticed(one.id, one.said) for one in beside),
+        noticed=tuple(Noticed(one.id, one.said, one) for one in beside),
     )
 
 

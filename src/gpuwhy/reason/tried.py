@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import msgspec
 
 from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.facts import Facts, Imported
+from gpuwhy.model.repair import name_of
 from gpuwhy.model.report import Layer, Report, Shown
 from gpuwhy.model.threshold import FOUND
 from gpuwhy.model.words import and_more
@@ -69,8 +71,8 @@ def with_printed(report: Report, read: Sequence[tuple[Failed, Report]], conditio
     told = {one: cause for one, cause in _told(read, PERHAPS).items() if cause.id in PRINTED - known}
     if not told:
         return report
-    by_facts = {one.id: one for one in report.causes if not one.with_gpu}
-    causes = {cause.id: _seen(by_facts.get(cause.id, cause)) for cause in reversed(told.values())}
+    linked = {cause.id: _carried_out(report, cause) for cause in reversed(told.values())}
+    causes = {name: _seen(cause) for name, cause in linked.items()}
     kept = [one for one in report.causes if one.id not in causes]
     about = next(iter(told))
     quiet = not any(one.found and not one.with_gpu for one in report.causes)
@@ -80,11 +82,25 @@ def with_printed(report: Report, read: Sequence[tuple[Failed, Report]], conditio
         status="degraded" if quiet else report.status,
         headline=words if quiet else report.headline,
         causes=(*reversed(causes.values()), *kept),
+        noticed=tuple(one for one in report.noticed if one.shown is None or one.shown not in linked.values()),
     )
 
 
+def _carried_out(report: Report, told: Shown) -> Shown:
+    """Of two that tell the same, the one by facts, whose fixes can be carried out: a cause, or what was only noticed
+    and moves a package that the words are about."""
+    words = " ".join([one.text for one in told.because] + [f"{fix.text} {fix.command}" for fix in told.fixes])
+    seen = [one.shown for one in report.noticed if one.shown is not None and _moves(one.shown, words)]
+    found = [*(one for one in report.causes if not one.with_gpu), *seen]
+    return next((one for one in found if one.id == told.id), told)
+
+
+def _moves(cause: Shown, words: str) -> bool:
+    names = {name_of(text) for fix in cause.fixes for text in fix.install}
+    return any(re.search(rf"\b{re.escape(name)}\b", words) for name in names)
+
+
 def _seen(cause: Shown) -> Shown:
-    """Of two that tell the same, the one by facts, whose fixes can be carried out."""
     return msgspec.structs.replace(cause, stops=False, confidence=max(SEEN, min(cause.confidence, 0.89)))
 
 

@@ -15,6 +15,7 @@ from gpuwhy.causes.shared.rivals import in_name_only
 from gpuwhy.knowledge.companions import with_build
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement, wheel_of
+from gpuwhy.knowledge.limits import broken, split
 from gpuwhy.knowledge.neighbours import working
 from gpuwhy.knowledge.pairs import allows, fitting, plugin_left_aside, refusal
 from gpuwhy.knowledge.times import beside, of_its_time
@@ -307,7 +308,9 @@ def _for_the_import(case: Case, one: Imported) -> tuple[Fix, ...]:
     names = [text.partition(" ")[0] for text in imported.distributions_of(case, ways)]
     lacking = next((name for name in names if name not in FRAMEWORKS), "")
     if not lacking:
-        return (Fix("See which releases contradict each other", "pip check", safe=True, role="look"),)
+        return _within_limit(case, one) or (
+            Fix("See which releases contradict each other", "pip check", safe=True, role="look"),
+        )
     both = [name for name in dict.fromkeys(names) if name not in FRAMEWORKS][:2]
     if len(both) == 2 and not used and not imported.with_framework(case, one):
         text = f"Bring {' and '.join(both)} to releases that go together"  # which of them is behind, nothing tells
@@ -322,6 +325,18 @@ def _for_the_import(case: Case, one: Imported) -> tuple[Fix, ...]:
     dated = f"{text}: one of the time of {one.framework}, published by {until}"
     first = change(case.facts, dated, lacking, because_of=one.framework, upgrade=True, until=until)
     return first, structs.replace(newest, text=f"Or bring {lacking} to its newest release")
+
+
+def _within_limit(case: Case, one: Imported) -> tuple[Fix, ...]:
+    """What failed names a package of which a limit is known that the framework does not state."""
+    about = next((f for f in value_or(case.facts.target.frameworks, ()) if f.name == one.framework), None)
+    kept = broken(about.distribution, about.version, case.facts.target.releases) if about else ()
+    for limit in kept:
+        name = split(limit.requirement)[0]
+        if about and re.search(rf"\b{re.escape(name)}\b", f"{one.deed}\n{one.text}"):
+            text = f"Change {name} to one that {about.distribution} {about.version} goes with: {limit.because}"
+            return (change(case.facts, text, limit.requirement, because_of=about.distribution),)
+    return ()
 
 
 def _of_the_framework(case: Case, one: Imported) -> str:

@@ -1,0 +1,36 @@
+"""CTranslate2's extension, which leads the loader to what its wheel brings, had another name before 2.0."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gpuwhy.loader.frameworks import _ctranslate2
+from gpuwhy.model.fact import Fact, Known, Source
+
+
+class Folder:
+    """A host that has one folder."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def list(self, folder: str, match: str) -> Fact[tuple[Any, ...]]:
+        found = tuple(SimpleNamespace(name=name) for name in self.names if re.match(match, name))
+        return Known(found, Source("folder", folder))
+
+
+@pytest.mark.parametrize(
+    "name, opened",
+    [("_ext.cpython-311-x86_64-linux-gnu.so", True), ("translator.cpython-38-x86_64-linux-gnu.so", True),
+     ("specs.py", False), ("libother.so", False)],
+)  # fmt: skip
+def test_the_extension_is_opened(name: str, opened: bool) -> None:
+    asked: list[str] = []
+    world = SimpleNamespace(host=Folder("__init__.py", name))
+    process: Any = SimpleNamespace(world=world, loaded=[], dlopen=lambda path, _: asked.append(path))
+    _ctranslate2(process, SimpleNamespace(), SimpleNamespace(path="/venv/ctranslate2"))  # type: ignore[arg-type]
+    assert asked == ([f"/venv/ctranslate2/{name}"] if opened else [])
