@@ -282,3 +282,10 @@ def test_fixes_name_what_there_is():
 def test_a_release_that_is_gone_has_no_code_to_speak_of():
     assert not fires("old-gpus", {"requirements-gpu.txt": "tensorflow-gpu==2.3.0rc0\n"})
     assert fires("old-gpus", {"requirements-gpu.txt": "tensorflow-gpu==2.3.0\n"})
+
+
+def test_what_a_job_of_sagemaker_installs_over_its_image():
+    job = 'from sagemaker.pytorch import PyTorch\nimport sagemaker\nPyTorch(entry_point="t.py", source_dir="src", framework_version="2.0.1", py_version="py310", instance_type="ml.g5.xlarge")\n'
+    wanted = ("torch-replaced", {"run_sagemaker.py": job})
+    assert fires(*wanted, {"src/requirements.txt": "torchvision==0.19.0\n"})
+    assert not fires(*wanted, {"src/requirements.txt": "torchvision==0.15.2\n"})
