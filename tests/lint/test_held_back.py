@@ -289,3 +289,11 @@ def test_what_a_job_of_sagemaker_installs_over_its_image():
     wanted = ("torch-replaced", {"run_sagemaker.py": job})
     assert fires(*wanted, {"src/requirements.txt": "torchvision==0.19.0\n"})
     assert not fires(*wanted, {"src/requirements.txt": "torchvision==0.15.2\n"})
+
+
+@pytest.mark.parametrize(
+    "python, comes", [("3.8", "2.4.1, the last for this Python, is what comes"), ("3.11", "2.5.1: that is what comes")]
+)
+def test_an_index_that_ended_gives_what_the_python_takes(python, comes):
+    text = f"FROM python:{python}\nRUN pip install torch --index-url https://download.pytorch.org/whl/cu121\n"
+    assert any(comes in m.text for m in check({"Dockerfile": text}).mistakes if m.rule == "index-ended")
