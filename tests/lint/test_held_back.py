@@ -34,6 +34,9 @@ COG = 'build:\n  gpu: {}\n  python_version: "3.10"\n  python_packages:\n  - torc
 OWN_WHEEL = "FROM python:3.9\nRUN pip install tensorflow-cpu==2.6.2\nRUN pip install {}\n"
 IN_CLONE = "FROM ubuntu:18.04\nRUN apt-get update && apt-get install -y git python3-pip\nRUN git clone https://github.com/pytorch/pytorch\nWORKDIR {}\nRUN pip3 install -r requirements.txt\n"
 PATHED = '[tool.poetry.dependencies]\npython = ">=3.9,<3.11"\nown = {path = "../"}\ntorch = "1.13.1"\nscipy = "*"\n'
+GCC = "FROM nvidia/cuda:11.8.0-{}-ubuntu22.04\nRUN apt-get update && apt-get install -y python3-pip\nRUN apt-get install {}\nRUN pip install torch\n"
+BUILT = "services:\n  train:\n    image: train\n    build:\n      context: .\n"
+ABOVE = "FROM python:3.10\nCOPY {}/environment.yml /root/\nCOPY other/requirements.txt /root/\nRUN pip install torch\n"
 COPIED = "FROM python:3.10\nCOPY setup.sh /tmp/\nRUN pip install torch\n"
 BARE = "FROM nvidia/cuda:12.1.0-base-ubuntu22.04\nRUN apt-get update && apt-get install -y tshark{}\nRUN pip install torch\n"
 LISTED = "FROM {}\nRUN pip install torch sklearn\n"
@@ -52,6 +55,8 @@ def fires(rule, files, beside=None):
 @pytest.mark.parametrize(
     "rule, said, unsaid",
     [
+        ("no-answer", {"Dockerfile": GCC.format("runtime", "cmake")}, {"Dockerfile": GCC.format("devel", "gcc")}),
+        ("no-gpu-request", {"compose.yml": BUILT, "Dockerfile": BARE.format("")}, {"docker/build_all.yml": BUILT, "docker/Dockerfile": BARE.format("")}),
         ("pair-mismatch", {"Dockerfile": CPU.format("torch", "torchvision")}, {"Dockerfile": CPU.format("torch torchvision", "torchvision")}),
         ("unstated-limit", {"environment.yml": OLD_JINJA.format("2.1.1")}, {"environment.yml": OLD_JINJA.format("2.0.1")}),
         ("cuda-for-cpu", {"cog.yaml": COG.format("false")}, {"cog.yaml": COG.format("true")}),
@@ -96,6 +101,10 @@ def test_the_file_itself_settles_it(rule, said, unsaid):
          {"pyproject.toml": '[tool.poetry.dependencies]\nnumpy = "^1.21.0"\n'}),
         ("local-version", {"requirements-jax.txt": "jaxlib==0.1.57+cuda110\n"}, {"README.md": "pip install -r requirements-jax.txt\n"},
          {"README.md": "pip install -r requirements-jax.txt -f https://storage.googleapis.com/jax-releases/jax_releases.html\n"}),
+        ("wrong-name", {"Pipfile": "[packages]\nsklearn = \"*\"\ntorch = \"*\"\n"}, {"Pipfile.lock": "{}"},
+         {"Pipfile.lock": '{"default": {\n"sklearn": {\n"hashes": ["sha256:e2"],\n"index": "pypi",\n"version": "==0.0"\n}}}\n'}),
+        ("copy-missing", {"docker/Dockerfile": ABOVE.format("a")}, {"a/environment.yml": "", "README.md": "", "b.py": "import torch\n"},
+         {"environment.yml": "", "README.md": "", "b.py": "import torch\n"}),
         ("copy-missing", {"docker/Dockerfile": COPIED}, {".gitignore": "docker/other.sh\n", "README.md": "", "a.py": "import torch\n"},
          {".gitignore": "docker/setup.sh\n", "README.md": "", "a.py": "import torch\n"}),
         ("cpu-wheel", {"requirements.txt": ORT}, {"a.py": "import onnxruntime as ort\n"}, {"a.py": "import torch\n"}),
@@ -273,3 +282,18 @@ def test_fixes_name_what_there_is():
 def test_a_release_that_is_gone_has_no_code_to_speak_of():
     assert not fires("old-gpus", {"requirements-gpu.txt": "tensorflow-gpu==2.3.0rc0\n"})
     assert fires("old-gpus", {"requirements-gpu.txt": "tensorflow-gpu==2.3.0\n"})
+
+
+def test_what_a_job_of_sagemaker_installs_over_its_image():
+    job = 'from sagemaker.pytorch import PyTorch\nimport sagemaker\nPyTorch(entry_point="t.py", source_dir="src", framework_version="2.0.1", py_version="py310", instance_type="ml.g5.xlarge")\n'
+    wanted = ("torch-replaced", {"run_sagemaker.py": job})
+    assert fires(*wanted, {"src/requirements.txt": "torchvision==0.19.0\n"})
+    assert not fires(*wanted, {"src/requirements.txt": "torchvision==0.15.2\n"})
+
+
+@pytest.mark.parametrize(
+    "python, comes", [("3.8", "2.4.1, the last for this Python, is what comes"), ("3.11", "2.5.1: that is what comes")]
+)
+def test_an_index_that_ended_gives_what_the_python_takes(python, comes):
+    text = f"FROM python:{python}\nRUN pip install torch --index-url https://download.pytorch.org/whl/cu121\n"
+    assert any(comes in m.text for m in check({"Dockerfile": text}).mistakes if m.rule == "index-ended")

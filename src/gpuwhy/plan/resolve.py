@@ -35,6 +35,7 @@ class Need(msgspec.Struct, frozen=True):
     spec: str = ""
     one_of: frozenset[str] | None = None
     by: str = ""
+    said: str = ""  # what it asks for itself, where the specifier holds the user's limits too
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -162,8 +163,9 @@ class Provider(AbstractProvider[Need, "Candidate | Value", str]):
         for package, spec in candidate.needs:
             name = planned_as(package)
             if self._counts(package):
-                both = ",".join(filter(None, (spec.split("+")[0], limits.get(package, ""))))
-                out.append(Need(name, both, by=by))
+                own = spec.split("+")[0]
+                both = ",".join(filter(None, (own, limits.get(package, ""))))
+                out.append(Need(name, both, by=by, said=own))
         return out
 
     def _counts(self, package: str) -> bool:
@@ -298,7 +300,7 @@ def _asked(
 
 def _told(need: Need) -> tuple[str, str, str]:
     """Who asks, for what, and which of it."""
-    return need.by, need.name, need.spec or ", ".join(sorted(need.one_of or ()))
+    return need.by, need.name, need.said or need.spec or ", ".join(sorted(need.one_of or ()))
 
 
 def _unsure(catalogue: Catalogue, chosen: Mapping[str, Candidate]) -> Iterator[tuple[str, str]]:

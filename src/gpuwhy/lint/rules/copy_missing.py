@@ -29,6 +29,8 @@ def check(scope: Scope) -> Iterator[Mistake]:
         "torch", "tensorflow", "jax", "cupy", "onnxruntime", "keras"
     ):
         return
+    if any(_is_seen_from_above(scope, written) for written, _ in stage.sources):
+        return
     for written, line in stage.sources:
         path = posixpath.normpath(written.lstrip("/"))
         if _LISTED.fullmatch(path) and not _SECRET.search(path) and _is_missing(scope, path):
@@ -40,3 +42,10 @@ def check(scope: Scope) -> Iterator[Mistake]:
 def _is_missing(scope: Scope, path: str) -> bool:
     around = scope.repository
     return not around.holds(path) and not around.keeps_out(path) and not around.makes(path)
+
+
+def _is_seen_from_above(scope: Scope, written: str) -> bool:
+    """Whether a path begins with a folder that is not here, and goes on as a file of here does: the folder above."""
+    first, _, rest = posixpath.normpath(written.lstrip("/")).partition("/")
+    around = scope.repository
+    return bool(_LISTED.fullmatch(rest)) and not around.holds(first) and around.holds(rest)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import indexes
+from gpuwhy.knowledge.releases import has_python
 from gpuwhy.knowledge.tables import source
 from gpuwhy.lint import holding
 from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.versions import allowed
 from gpuwhy.model.lint import Mistake, Rule
 from gpuwhy.model.version import at_least
 
@@ -30,11 +32,20 @@ def check(scope: Scope) -> Iterator[Mistake]:
             and not scope.environment.locked
         ):
             backend = pin.backend
-            text = f"the index {backend} ended with torch {held.version}: that is what comes, whatever is out since"
+            comes = _coming(scope, held.version)
+            what = "that is" if comes == held.version else f"{comes}, the last for this Python, is"
+            text = f"the index {backend} ended with torch {held.version}: {what} what comes, whatever is out since"
             lacks = " (no code for Blackwell GPUs, too old for transformers 5)" if backend.startswith("cu") else ""
             fix = f"take an index that goes on (cu126, cu130, rocm7.0), or write torch=={held.version} if it is meant"
             yield RULE.mistake(pin.place, text + lacks, indexes.ENDED, fix)
             return
+
+
+def _coming(scope: Scope, last: str) -> str:
+    """The newest release up to the last one that the Python of the file takes."""
+    pythons = scope.environment.pythons or scope.hinted
+    rows = [row for row in allowed("torch", f"<={last}") if any(has_python(row, one) for one in pythons)]
+    return rows[-1].version if rows else last
 
 
 def _channel(scope: Scope) -> Iterator[Mistake]:
@@ -51,7 +62,9 @@ def _channel(scope: Scope) -> Iterator[Mistake]:
             fix = "take pytorch-gpu from conda-forge with cuda-version, or torch from pip"
             yield RULE.mistake(pin.place, text, _CHANNEL, fix, "error")
         elif not pin.specifier and not other:
-            text = "PyTorch's channel ended with 2.5.1 (2024): that is what comes, whatever is out since"
+            comes = _coming(scope, "2.5.1")
+            what = "that is" if comes == "2.5.1" else f"{comes}, the last for this Python, is"
+            text = f"PyTorch's channel ended with 2.5.1 (2024): {what} what comes, whatever is out since"
             fix = "take torch from pip, or pytorch-gpu from conda-forge; or write pytorch=2.5.1 if it is meant"
             yield RULE.mistake(pin.place, text, _CHANNEL, fix)
 

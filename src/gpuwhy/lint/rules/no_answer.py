@@ -29,8 +29,8 @@ _LIBRARY = re.compile(r"lib\S")
 _IMPLIED = {
     "openssh-client": r"openssh-server|git$",
     "git": r"git-",
-    "gcc": r"build-essential|g\+\+",
-    "g++": r"build-essential",
+    "gcc": r"build-essential|g\+\+|python3-pip",
+    "g++": r"build-essential|python3-pip",
     "python3": r"python3",
 }
 """Package → packages that bring it along."""
@@ -66,8 +66,13 @@ def _brings_others(scope: Scope, command: Command) -> bool:
     if base.family not in _PLAIN or (base.family == "python" and "slim" not in base.name):
         return False
     before = [name for name, line in scope.environment.apt.items() if line < command.lines[0]]
-    new = [word for word in command.words[1:] if word not in before and not _is_implied(word, before)]
+    held = _COMPILERS if base.variant == "devel" else ()
+    new = [word for word in command.words[1:] if word not in (*before, *held) and not _is_implied(word, before)]
     return any(map(_BRINGS.match, new)) or (not before and any(map(_LIBRARY.match, new)))
+
+
+_COMPILERS = ("gcc", "g++", "make", "build-essential", "libc6-dev")
+"""What NVIDIA's images for developers hold."""
 
 
 def _is_implied(name: str, before: list[str]) -> bool:

@@ -82,6 +82,8 @@ def _is_named_image(work: Workload) -> bool:
 def _built(work: Workload, visible: Variable | None) -> Iterator[Mistake]:
     """What is built here for a GPU: by its name, or by the image that it is built on."""
     base = containers.read(work.built_on)
+    if re.search(r"(^|[/._-])build([._-][\w.-]*)?\.ya?ml$", work.place.path) and not work.command:
+        return  # a file by which images are built, and nothing is run
     if work.kind == "compose" and base.gpu and not visible and not _is_named_gpu(work) and not _says_cpu(work):
         text = f"{work.name} is built on {work.built_on}, an image for GPUs, and asks for none"
         yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")

@@ -141,7 +141,7 @@ def _takes_any(scope: Scope) -> bool:
     """Whether commands follow each other, and nothing holds a later one back."""
     stage = scope.environment
     limited = "PIP_CONSTRAINT" in stage.variables or any(pin.limits for pin in stage.pins)
-    one_by_one = scope.kind in ("dockerfile", "script", "workflow", "modal", "cog", "conda")
+    one_by_one = scope.kind in ("dockerfile", "script", "workflow", "modal", "cog", "conda", "sagemaker")
     return one_by_one and not stage.other_index and not limited
 
 

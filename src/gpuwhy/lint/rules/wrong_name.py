@@ -95,6 +95,8 @@ def _absent(scope: Scope, pin: Pin) -> Iterator[Mistake]:
 def _passes_on(scope: Scope) -> bool:
     """Whether the Python has no pip but those that take an older release where one fails to build (before 22)."""
     pythons = scope.environment.pythons or scope.hinted
+    if scope.kind == "pipfile" and set(scope.repository.locked("sklearn")) == {"0.0"}:
+        return True  # Pipenv takes what the lock beside it holds
     return bool(pythons) and all(python in ("2.7", "3.4", "3.5", "3.6") for python in pythons)
 
 
