@@ -266,7 +266,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if ends_at_start(case) or another_python(case):
         return (*room, *_starting(case))
     owners = list(dict.fromkeys(filter(None, _owners(case))))
-    tried = other_python.for_this_one(case.facts) or spoilt.by_trial(case) or sourced.mending(case, owners)
+    tried = _tried(case, owners)
     if tried:
         return (*room, *tried)
     room += broken_dll.quarantined(case)
@@ -276,6 +276,12 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         again.append(_driver_anew(case))
     again = again or (broken_dll.replaced(case, _stopping(case)) if on_windows(case.facts) else [])
     return (*room, *(again or (Fix("Remove the damaged file and install the package that owns it again"),)))
+
+
+def _tried(case: Case, owners: list[str]) -> tuple[Fix, ...]:
+    """What a trial, the files' own Python or their source tells better than that something is damaged."""
+    found = other_python.for_this_one(case.facts) or spoilt.by_trial(case) or sourced.mending(case, owners)
+    return tuple(found)
 
 
 def _driver_anew(case: Case) -> Fix:

@@ -142,7 +142,8 @@ def is_whole_name(path: str, need: NeededLibrary) -> bool:
 
 def usable(case: Case, need: NeededLibrary) -> tuple[str, ...]:
     """Copies outside the search that are not known to be broken, those of the own environment first."""
-    fit = [path for path in need.elsewhere if (copy := copy_at(case, path)) is None or not copy.fault]
+    there = dict.fromkeys((*need.elsewhere, *([f"{need.unlisted}/{need.name}"] if need.unlisted else ())))
+    fit = [path for path in there if (copy := copy_at(case, path)) is None or not copy.fault]
     return tuple(sorted(fit, key=lambda path: not at_home(case, path)))
 
 
