@@ -238,8 +238,7 @@ def _executable(scene: Scene, path: str, chosen_by: str) -> Fact[Interpreter]:
     prefix = str(said.get("prefix", ""))
     kind = _kind(scene, prefix, str(said.get("base_prefix", prefix)), executable)
     version, machine = str(said["version"]), _machine(scene, executable) or str(said.get("machine", ""))
-    marked = f"{prefix}/lib/python{major_minor(version)}/EXTERNALLY-MANAGED"
-    managed = kind != "venv" and _exists(scene, marked)
+    managed = _is_managed(scene, kind, prefix, version)
     found = Interpreter(path, version, prefix, kind, chosen_by, machine, managed=managed)
     return Known(found, Source("call", path, "asked itself"))
 
@@ -281,8 +280,14 @@ def _static(scene: Scene, path: str, chosen_by: str, why: Unknown) -> Fact[Inter
     if not version:
         return why
     kind = _kind(scene, prefix, prefix, real)
-    found = Interpreter(path, version.group(1), prefix, kind, chosen_by, _machine(scene, path))
+    managed = _is_managed(scene, kind, prefix, version.group(1))
+    found = Interpreter(path, version.group(1), prefix, kind, chosen_by, _machine(scene, path), managed=managed)
     return Known(found, Source("file", real, "by its name"))
+
+
+def _is_managed(scene: Scene, kind: str, prefix: str, version: str) -> bool:
+    """Whether the system's package manager owns a Python, so that pip and uv change it only where they are told to."""
+    return kind != "venv" and _exists(scene, f"{prefix}/lib/python{major_minor(version)}/EXTERNALLY-MANAGED")
 
 
 def _kind(scene: Scene, prefix: str, base: str, path: str) -> str:

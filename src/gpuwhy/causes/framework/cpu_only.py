@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from gpuwhy.causes.framework.platform_dropped import is_narrow, no_build_here
-from gpuwhy.causes.shared.commands import change, python_of, torch_with_cuda
+from gpuwhy.causes.shared.commands import change, install, python_of, torch_with_cuda
 from gpuwhy.causes.shared.needs import named, the
 from gpuwhy.causes.shared.rivals import flavours, module, names
 from gpuwhy.causes.shared.windows import on_windows
+from gpuwhy.causes.shared.winner import in_image
 from gpuwhy.knowledge.flavours import MAIN, flavour, is_follower
 from gpuwhy.knowledge.installs import gpu_flavour, gpu_requirement, sound
+from gpuwhy.knowledge.variants import index_of, variants
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, weak
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, value_or
@@ -177,8 +179,25 @@ def _torch(case: Case, wanted: str) -> tuple[Fix, ...]:
     )
     if value_or(case.facts.surroundings.system, "") != "linux":
         return (choose,)
+    if own := _from_its_index(case):
+        return (own,)
     text = "Install the build with CUDA instead"
     return (change(case.facts, text, wanted, because_of="torch", removing=("torch",)), choose)
+
+
+def _from_its_index(case: Case) -> Fix | None:
+    """While an image is built no driver can be asked: the build for the driver that was told, from its own index."""
+    release, cuda = the(case).version.split("+")[0], value_or(case.facts.driver.driver_cuda, "")
+    if not in_image(case.facts) or not cuda:
+        return None
+    there = variants(release, value_or(case.facts.surroundings.machine, "x86_64"))
+    fits = [one for one in there if numbers(one.cuda)[0] <= numbers(cuda)[0]]  # a driver runs every CUDA of its major
+    if not fits:
+        return None
+    command = install(case.facts, f"torch=={release}", because_of="torch", again=True)
+    driver = value_or(case.facts.driver.module_version, cuda)
+    text = f"Install its build for CUDA {fits[0].cuda}, which driver {driver} runs, from PyTorch's own index"
+    return Fix(text, f"{command.replace(' --no-deps', '')} --index-url {index_of(fits[0].backend)}", safe=True)
 
 
 CAUSE = Cause(

@@ -124,7 +124,8 @@ def story(case: Case, need: NeededLibrary) -> Story:
         return "broken"
     copies = usable(case, need)
     if copies:
-        return "displaced" if any(at_home(case, path) for path in copies) else "elsewhere"
+        at_its_own = any(at_home(case, path) for path in copies) and not need.unlisted
+        return "displaced" if at_its_own else "elsewhere"
     return "other version" if any(not is_whole_name(p, need) for p in need.other_versions) else "nowhere"
 
 
