@@ -88,6 +88,16 @@ def never_listed(world: World) -> None:
     remember(world, SYSTEM)
 
 
+def never_listed_in_the_environment(world: World) -> None:
+    """The same of a folder of the framework's own environment."""
+    inside = "/venv/lib/python3.12/site-packages/nvidia/cublas/lib"
+    for name in ("libcublas.so.10", "libcublas.so.10.2.1.243"):
+        (world.root / CUDA[1:] / name).unlink(missing_ok=True)
+    world.file(f"{inside}/libcublas.so.10", shared_object())
+    configure(world, gpu=inside)
+    remember(world, SYSTEM, CUDA)
+
+
 def cache_of_a_file_that_is_gone(world: World) -> None:
     configure(world)
     (world.root / CUDA[1:] / "libcublas.so.10").rename(world.root / SYSTEM[1:] / "libcublas.so.9")
@@ -118,6 +128,7 @@ BROKEN = [
     (driver_in_local, "driver.library_mismatch", "rm /usr/local/lib/libcuda.so*"),
     (nvml_in_local, "driver.library_mismatch", "rm /usr/local/lib/libnvidia-ml.so*"),
     (compat_first, "driver.compat_misuse", COMPAT), (never_listed, "env.path", "ldconfig"),
+    (never_listed_in_the_environment, "env.path", "ldconfig"),
     (left_by_a_mount, "install.corrupted", f"rm {SYSTEM}/libcuda.so.1"), (preloaded, "driver.stub", ""),
     (driver_in_nvidia, "driver.library_mismatch", "rm /usr/local/nvidia/lib64/libcuda.so*"),
 ]  # fmt: skip
@@ -162,3 +173,16 @@ def test_the_order_of_the_cache_is_not_the_last_word_in_a_container(tmp_path):
     report = judged(stubs_first, tmp_path, False, TOLD)
     assert "container runtime runs ldconfig" in report.causes[0].because[0].text
     assert report.causes[0].confidence < 0.9
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_a_python_that_the_system_owns_is_known_by_its_file_too(tmp_path, marked):
+    world = World(tmp_path / "root")
+    world.file("/usr/bin/python3.11", shared_object())
+    os.symlink("python3.11", world.root / "usr/bin/python3")
+    world.file("/usr/lib/python3.11/os.py", "")
+    if marked:
+        world.file("/usr/lib/python3.11/EXTERNALLY-MANAGED", "[externally-managed]\n")
+    run = Run(root_host(str(world.root)), Options(python="/usr/bin/python3"))
+    run.report()
+    assert run.facts.target.interpreter.need().managed == marked

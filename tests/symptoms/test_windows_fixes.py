@@ -175,6 +175,28 @@ FIRST = {
         '"c:\\t\\myenv\\Lib\\site-packages\\onnxruntime\\capi\\onnxruntime_providers_cuda.dll"\n',
         "cuda.missing_library", r"c:\\t\\myenv\\Scripts\\python\.exe -m pip", r"(?m)^pip install",
     ),
+    "nvidia-smi itself crashes": (
+        "~ % nvidia-smi\n| NVIDIA-SMI 555.42.03              Driver Version: 555.85         CUDA Version: 12.5     |\n"
+        "[1]    494 segmentation fault  nvidia-smi\nworks fine on Win11 but gives Segmentation fault on WSL2\n",
+        "wsl.setup", r"wsl --update", r"faulthandler|CUDA_LAUNCH_BLOCKING",
+    ),
+    "what Numba itself names": (
+        "File d:\\Miniconda3\\envs\\usad\\lib\\site-packages\\numba\\cuda\\cudadrv\\nvvm.py:126, in NVVM.__new__(cls)\n"
+        "NvvmSupportError: libNVVM cannot be found. Do `conda install cudatoolkit`:\nCould not find 'nvvm.dll'\n",
+        "cuda.compiler_missing", r"conda install -n usad -c conda-forge cudatoolkit=11", r"numba-cuda",
+    ),
+    "a login node": (
+        "[gw@login02 ~]$ singularity exec --nv tf.sif python tf.py\nINFO:    Could not find any nv "
+        "files on this host!\nCould not load dynamic library 'libcuda.so.1'; dlerror: libcuda.so.1: cannot open shared "
+        "object file: No such file or directory; LD_LIBRARY_PATH: /.singularity.d/libs\n",
+        "container.no_gpu", r"srun --gres=gpu:1", r"with the --nv option",
+    ),
+    "an environment below the program's folder": (
+        "ComfyUI\\venv\\lib\\site-packages\\torch\\cuda\\__init__.py:235: UserWarning: \nNVIDIA GeForce RTX 5070 Ti "
+        "with CUDA capability sm_120 is not compatible with the current PyTorch installation.\n"
+        "The current PyTorch install supports CUDA capabilities sm_50 sm_60 sm_80 sm_86 sm_90.\n",
+        "framework.gpu_unsupported", r"\.\\ComfyUI\\venv\\Scripts\\python\.exe -m pip", r"(?m)^pip install",
+    ),
     "a web interface by its own words": (
         'venv "C:\\sd\\venv\\Scripts\\Python.exe"\nLaunching Web UI with arguments: --xformers\n'
         "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1 GiB (GPU 0; 8.00 GiB total capacity)\n",

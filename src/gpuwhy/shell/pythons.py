@@ -13,6 +13,11 @@ _OWN = re.compile(
     rf"({_FOLDERS}(?:python_embedd?ed|python_dist|python|runtime|py3\d+))\\(?:lib\\|python\.exe)", re.IGNORECASE
 )
 _EXE = re.compile(rf"({_FOLDERS}python\.exe)\b", re.IGNORECASE)
+_BELOW = re.compile(r"^((?:[\w.-]+\\){1,4}\.?v?env)\\lib\\site-packages\\", re.MULTILINE | re.IGNORECASE)
+"""A virtual environment as seen from the folder of the program that prints it."""
+_PACKED = re.compile(rf"({_FOLDERS})webui\\(?:launch\.py|modules\\)", re.IGNORECASE)
+_MADE = re.compile(r"^venv \"|\\venv\\", re.MULTILINE | re.IGNORECASE)
+"""What the web UI prints, and where it lies, when it has made an environment: unpacked with its Python it has none."""
 _STORE = re.compile(r"\\WindowsApps\\", re.IGNORECASE)
 _PORTABLE = re.compile(
     r"--windows-standalone-build|comfyui[^\n]{0,20}portable|\.\\python_embedd?ed\\|embedded python\W+true",
@@ -49,6 +54,10 @@ def _by_words(text: str) -> str:
     if _PORTABLE.search(text):
         at = _AT.search(text)
         return f"{at[1]}\\python_embeded\\python.exe" if at else ".\\python_embeded\\python.exe"
+    if below := _BELOW.search(text):
+        return f".\\{below[1]}\\Scripts\\python.exe"
+    if (packed := _PACKED.search(text)) and not _MADE.search(text):
+        return f"{packed[1]}system\\python\\python.exe"
     if _WEBUI.search(text) and not _OTHERS.search(text):
         return ".\\venv\\Scripts\\python.exe"
     return ""

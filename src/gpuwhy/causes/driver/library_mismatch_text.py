@@ -86,6 +86,7 @@ TEXT = Text(
         error("nvidia.mismatch", r"driver/library version mismatch|nvml_error_lib_rm|lib/?rm version mismatch|nvml(?:'s)? (?:library )?version mismatch", "version mismatch"),
     ),
     clues=(
+        ("wsl.smi_crash", 3.8, "nvidia-smi itself crashes, as where its library and the driver are of different releases"),
         ("nvidia.two_drivers", 4.8, "the driver's libraries are of {client}, its kernel module of {kernel}", _apart),
         ("nvidia.versions_apart", 5.0, "the driver's libraries and its kernel module are of different versions"),
         ("nvidia.mismatch", 5.2, "the driver's libraries and its kernel module are of different versions"),

@@ -114,7 +114,7 @@ def _stays(packages: dict[str, str], case: Asked) -> bool:
 
 _DOCKER = Later(r"\bdocker(?:\.exe)? (?:container )?(?:run|create|exec|start|restart|logs|ps)\b|^docker: |\bnvidia-docker\b", re.MULTILINE)  # fmt: skip
 _COMPOSE = Later(r"docker[ -]compose|compose\.ya?ml|^\s*(?:reservations|services):\s*$", re.IGNORECASE | re.MULTILINE)
-_CLUSTER = Later(r"slurm|\bsbatch\b|\bsrun\b|\bsalloc\b|#SBATCH|\bqsub\b|\bbsub\b|\bHPC\b|\bmodule (?:load|avail)\b", re.IGNORECASE)  # fmt: skip
+_CLUSTER = Later(r"slurm|\bsbatch\b|\bsrun\b|\bsalloc\b|#SBATCH|\bqsub\b|\bbsub\b|\bHPC\b|\bmodule (?:load|avail)\b|@(?:login|head|submit)[\w-]*[ :\]]", re.IGNORECASE)  # fmt: skip
 _RUNNER = Later(r"actions/|\bGITHUB_|##\[(?:error|group)\]|runs-on:|/home/runner/|/__w/|/github/", re.IGNORECASE)
 _NV = Later(r"\bnv files\b|(?<!\w)--nv\b")
 _PODS = frozenset({"kubernetes", "plugin", "containerd"})

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
+from gpuwhy.causes.text.shown import CONDA
 from gpuwhy.causes.text.ways import tried
 from gpuwhy.causes.text.where import told_release
 from gpuwhy.model import on
@@ -29,11 +30,24 @@ def _stale(case: Asked) -> Iterator[Fix]:
         yield tried(f"A variable sends Numba to {gone[1]}, which has no libnvvm: take it out, here and in the file that sets it; Numba then finds the toolkit of conda, or /usr/local/cuda", on.linux(f"unset NUMBAPRO_NVVM NUMBAPRO_LIBDEVICE NUMBAPRO_CUDALIB CUDA_HOME; grep -n 'cuda-{gone[2]}' ~/.bashrc ~/.profile ~/.zshrc"))  # fmt: skip
 
 
+_SAYS = Later(r"Do `?conda install cudatoolkit")
+_NAMED = Later(r"[\\/]envs[\\/](?P<name>[\w.-]+)[\\/]")
+
+
+def _as_it_says(case: Asked) -> Iterator[Fix]:
+    """Numba up to 0.60 in an environment of conda's, which says itself what it takes: the toolkit of CUDA 11 there."""
+    named = _NAMED.search(case.text)
+    if _SAYS.search(case.text) and (named or CONDA.search(case.text)):
+        into = f"-n {named['name']} " if named else ""
+        yield tried("Install the toolkit that this Numba itself names, of CUDA 11, into its conda environment, where it looks first", f"conda install {into}-c conda-forge cudatoolkit=11.8")  # fmt: skip
+
+
 def for_numba(cause: str, case: Asked) -> Iterator[Fix]:
     """A toolkit that this Numba knows: before 0.57 one of CUDA 11, then one of 12, from 0.61 on its own package's."""
     if cause not in _CAUSES or "numba" not in case.tools or not _NVVM.search(case.text):
         return
     yield from _stale(case)
+    yield from _as_it_says(case)
     found = _WRITTEN.search(case.text)
     release = told_release(case.reading, "numba") or (found[1] if found else "")
     if release and not at_least(release, "0.57"):

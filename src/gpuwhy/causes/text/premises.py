@@ -231,7 +231,18 @@ _MACHINE_OF_ONES_OWN = Later(
 )
 
 
+_OLD_NUMBA = Later(
+    r"Do `?conda install cudatoolkit[^\0]*[\\/]envs[\\/]|[\\/]envs[\\/][^\0]*Do `?conda install cudatoolkit"
+)
+"""A Numba in an environment of conda's that names conda's toolkit itself."""
+_WITH_NV = Later(r"\b(?:singularity|apptainer) \w+ [^\n]*--nv\b|any nv files on this host")
+_BOXED = Later(r"docker|podman|container|compose|kube|/workspace/|root@[0-9a-f]{12}", re.IGNORECASE)
+_RUN_BY_HAND = Later(r"[$#>] *(?:sudo )?docker (?:run|exec)\b")
 _PREMISES = (
+    Premise(Later(r"numba-cuda\["), lambda case: bool(_OLD_NUMBA.search(case.text))),
+    Premise(Later(r"\A(?:Or )?(?:start|add|singularity, apptainer: start)[^\n]{0,40}--nv\b", re.IGNORECASE), lambda case: bool(_WITH_NV.search(case.text))),
+    Premise(Later(r"^docker run [^\n]*\bIMAGE$|\AStart the container\b", re.MULTILINE), lambda case: "wsl" in case.tools and not _BOXED.search(case.text)),
+    Premise(Later(r"\AA unit of systemd\b"), lambda case: bool(_RUN_BY_HAND.search(case.text))),
     Premise(Later(r"\bcu126\b"), newest_beside_older),
     Premise(Later(r"/whl/cu1\d|--torch-backend|build with CUDA|CUDA build|\[and-cuda\]|onnxruntime-gpu\b|pytorch-gpu\b"), lambda case: "other_card" in case.tools),
     Premise(Later(r"^(?:Or |And )?(?:update|upgrade) (?:the |NVIDIA's |to a newer )[^\n]{0,30}driver|install a newer (?:NVIDIA )?driver|after an update of NVIDIA's driver", re.IGNORECASE), is_retired),

@@ -48,6 +48,7 @@ def _by_wsl(_: Symptom, reading: Reading) -> bool:
 TEXT = Text(
     "wsl.setup",
     signatures=(
+        error("wsl.smi_crash", r"(?:segmentation fault|segfault)(?: \(core dumped\))?\s+nvidia-smi\b|\bnvidia-smi:? (?:segmentation fault|segfault)", "segmentation fault", "segfault", covers=("signal.segv", "title.")),
         error("remark.wsl_one", r"^\s*\*?\s*[\w.-]{2,40}\s+(?:running|stopped)\s+1\s*$|\bwsl\b[^\n]{0,60}\bversion:? 1\b(?!\.)|\b(?:is|in|on|under|with|still) wsl ?1\b(?!\.)", "running", "stopped", "version", "wsl1", "wsl 1", covers=("title.",)),
         error("remark.wsl_driver", r"\bwsl2?\b[^\n]{0,60}\b(?:cuda-drivers|nvidia-driver(?:-\d+)?)\b|\b(?:cuda-drivers|nvidia-driver-\d+)\b[^\n]{0,30}\b(?:in|inside|under) (?:the )?wsl|\bwindows driver\b[^\n]{0,60}\b(?:before|older than|predates?|without)\b[^\n]{0,20}\bwsl|\bdriver\b[^\n]{0,30}\b(?:too old for|does not support|no support for|not support) wsl", "wsl", covers=("title.",)),
         error("wsl.dxcore", r"\bdxcore\b[^\n]{0,30}(?:fail|error|not found)|(?:fail|error|unable|not)\w*[^\n]{0,40}\b(?:lib)?dxcore\b|/dev/dxg\b[^\n]{0,30}(?:no such|denied|not found|missing)", "dxcore", "/dev/dxg", covers=("nvidia.nvml_not_found", "container.cli", "container.generic", "title.", "loader.")),
@@ -56,6 +57,7 @@ TEXT = Text(
         error("container.baked", r"(?:libnvidia-\w+|libcuda)\.so[\w.]*: file exists", ": file exists", covers=("container.cli", "container.generic", "title.trouble")),
     ),
     clues=(
+        ("wsl.smi_crash", 5.4, "nvidia-smi itself crashes: Windows' driver and what WSL has of it do not fit", in_wsl),
         ("remark.wsl_one", 4.4, "this Linux runs in WSL 1, which has no GPU"),
         ("remark.wsl_driver", 4.8, "WSL takes the driver of Windows, which is too old here or hidden by a Linux one"),
         ("remark.linux_driver", 4.6, "a Linux driver inside WSL hides Windows' own", all_of(in_wsl, with_("cuda.", "torch.", "tf.", "nvidia.", "loader.", "title."))),
@@ -124,6 +126,8 @@ TEXT = Text(
         ("title.trouble", 1.5, "the text says that the GPU fails under WSL", all_of(nothing_else, in_wsl)),
     ),
     remedies=(
+        meant("nvidia-smi itself crashes, which is the driver's fault, not a program's: install another release of NVIDIA's driver on Windows (the newest; where that one brought it, the one before), then update WSL and start it anew", on.across("wsl --update && wsl --shutdown"), said="wsl.smi_crash"),
+        meant("Programs may work all the same, as only nvidia-smi's own part is at fault: try one", "python -c \"import torch; print(torch.cuda.get_device_name())\"", said="wsl.smi_crash", safe=True),
         meant("Update what passes the GPU to containers: drivers from 555 on need Docker Desktop 4.31 or newer, or inside WSL nvidia-container-toolkit 1.14.4 or newer; then start docker again", on.linux("sudo apt update && sudo apt install --only-upgrade nvidia-container-toolkit && sudo service docker restart"), said="cuda.not_found", by="container"),
         meant(on.in_windows("update Docker Desktop to 4.31 or newer (its menu, Check for updates): drivers from 555 on need it; or go back to a driver before 555"), on.across("wsl --update"), said="cuda.not_found", by="container"),
         meant("The image itself carries files of a driver, where WSL's own are mounted (it was committed from a running container): take them out of it, or build it anew from a clean base", BAKED, said="container.baked"),
