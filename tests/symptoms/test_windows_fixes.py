@@ -197,6 +197,12 @@ FIRST = {
         "The current PyTorch install supports CUDA capabilities sm_50 sm_60 sm_80 sm_86 sm_90.\n",
         "framework.gpu_unsupported", r"\.\\ComfyUI\\venv\\Scripts\\python\.exe -m pip", r"(?m)^pip install",
     ),
+    "a web interface with a Python of its own": (
+        '  File "C:\\Stable Diffusion\\webui\\launch.py", line 48, in <module>\n    main()\n'
+        "RuntimeError: Torch is not able to use GPU; add --skip-torch-cuda-test to COMMANDLINE_ARGS to disable "
+        "this check\nPress any key to continue . . .\n",
+        "framework.cpu_only", r"Stable Diffusion\\system\\python\\python\.exe", r"(?m)^venv\\Scripts",
+    ),
     "a web interface by its own words": (
         'venv "C:\\sd\\venv\\Scripts\\Python.exe"\nLaunching Web UI with arguments: --xformers\n'
         "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1 GiB (GPU 0; 8.00 GiB total capacity)\n",

@@ -349,7 +349,7 @@ def _with_uv(text: str | None) -> str | None:
     return f"{used[1]} -m pip install uv\n{text}"
 
 
-_TOOL = re.compile(r"(^|&& |; )(pip|python) ", re.MULTILINE)
+_TOOL = re.compile(r"(^|&& |; )(pip|python|venv\\Scripts\\python\.exe) ", re.MULTILINE)
 _INSIDE = re.compile(r"(in \('|= \()python -c ")
 
 
