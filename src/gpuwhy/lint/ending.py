@@ -166,15 +166,24 @@ def is_after(pin: Pin, other: Pin) -> bool:
 
 def is_there_by_conda(scope: Scope, pin: Pin) -> bool:
     """Whether conda has put a framework there before, of a release that is good enough for pip's pin: pip keeps it."""
-    commands = scope.environment.commands
-    words = commands[pin.step - 1].words if 0 < pin.step <= len(commands) else ()
-    if pin.variant or pin.reference or {"-U", "--upgrade", "--force-reinstall", "-I"} & set(words):
+    if pin.variant or pin.reference or _LIFTED & set(_words(scope, pin.step)):
         return False
-    there = [p for p in scope.environment.pins if p.origin == "conda" and p.arms == pin.arms]
-    before = [p for p in there if not is_after(p, pin)]
-    named = [p for p in before if CONDA_NAMES.get(p.name) == pin.name]
-    rows = [row.version for p in named for row in allowed(pin.name, p.specifier)[-1:]]
+    rows = [row.version for p in _by_conda(scope, pin) for row in allowed(pin.name, p.specifier)[-1:]]
     return bool(rows) and all(allows(pin.specifier, version) for version in rows)
+
+
+_LIFTED = {"-U", "--upgrade", "--force-reinstall", "-I"}
+
+
+def _words(scope: Scope, step: int) -> tuple[str, ...]:
+    commands = scope.environment.commands
+    return commands[step - 1].words if 0 < step <= len(commands) else ()
+
+
+def _by_conda(scope: Scope, pin: Pin) -> list[Pin]:
+    """The packages of conda's, installed before, that pip knows by a pin's name."""
+    there = [p for p in scope.environment.pins if p.origin == "conda" and p.arms == pin.arms]
+    return [p for p in there if CONDA_NAMES.get(p.name) == pin.name and not is_after(p, pin)]
 
 
 def _bringer(pins: list[Pin], name: str) -> Pin | None:

@@ -90,8 +90,8 @@ def _of_pytorch(scope: Scope, pin: Pin) -> Iterator[Mistake]:
         return  # with releases of that time, which take cudatoolkit
     if not late or "pytorch" not in channels or {"nvidia", "conda-forge"} & {*channels}:
         return
-    if any(re.fullmatch(r"cuda\d+", name) for name in scope.names):
-        return  # what chose the build before cudatoolkit did: releases of that time
+    if _is_of_old(scope):
+        return
     unsaid = "nothing says that the CPU is meant" if "cpu" not in scope.environment.path.lower() else ""
     meant = scope.gpu_meant or ("the file's name says GPU" if scope.named_gpu else unsaid)
     if meant:
@@ -107,6 +107,11 @@ def _of_pytorch(scope: Scope, pin: Pin) -> Iterator[Mistake]:
                 f"{text.removesuffix('conda chooses its ')}nothing provides what pytorch-cuda asks for, and conda stops"
             )
         yield RULE.mistake(pin.place, comes, _CHANNELS, fix, severity)
+
+
+def _is_of_old(scope: Scope) -> bool:
+    """Whether cuda90 or its like is named, which chose the build before cudatoolkit did: releases of that time."""
+    return any(re.fullmatch(r"cuda\d+", name) for name in scope.names)
 
 
 def _of_files(scope: Scope) -> Iterator[str]:

@@ -27,12 +27,17 @@ def check_workload(work: Workload, _: Machine | None) -> Iterator[Mistake]:
 def _container(work: Workload) -> Iterator[Mistake]:
     visible = work.variables.get("NVIDIA_VISIBLE_DEVICES")
     hidden = visible is not None and visible.value in HIDDEN
-    if work.built and not work.left_out:
+    if work.built and not work.left_out and not _only_builds(work):
         yield from _run_here(work) if work.kind == "script" else _built(work, None if hidden else visible)
     if work.left_out:
         yield from _commented(work, work.left_out)
     elif not hidden:
         yield from _by_image(work, visible)
+
+
+def _only_builds(work: Workload) -> bool:
+    """Whether it stands in a file by which images are built, and nothing is run."""
+    return bool(re.search(r"(^|[/._-])build([._-][\w.-]*)?\.ya?ml$", work.place.path)) and not work.command
 
 
 def _commented(work: Workload, place: Place) -> Iterator[Mistake]:
@@ -82,8 +87,6 @@ def _is_named_image(work: Workload) -> bool:
 def _built(work: Workload, visible: Variable | None) -> Iterator[Mistake]:
     """What is built here for a GPU: by its name, or by the image that it is built on."""
     base = containers.read(work.built_on)
-    if re.search(r"(^|[/._-])build([._-][\w.-]*)?\.ya?ml$", work.place.path) and not work.command:
-        return  # a file by which images are built, and nothing is run
     if work.kind == "compose" and base.gpu and not visible and not _is_named_gpu(work) and not _says_cpu(work):
         text = f"{work.name} is built on {work.built_on}, an image for GPUs, and asks for none"
         yield RULE.mistake(work.place, text, KNOW[work.kind], ASK[work.kind], "warning")

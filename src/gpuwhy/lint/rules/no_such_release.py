@@ -45,12 +45,16 @@ def _beside(scope: Scope) -> Iterator[Mistake]:
         newest = max((v for v in published.releases(pin.name) if not v.is_prerelease), default=None)
         if pin.version and published.is_missing(pin.name, pin.version):
             text = f"{pin.name} {pin.version} is not on the package index"
-            there = newest or max(published.releases(pin.name))
-            yield RULE.mistake(pin.place, text, published.SOURCE, f"write a release that there is, as {there}")
+            yield RULE.mistake(pin.place, text, published.SOURCE, f"write a release that there is, as {_there(pin)}")
         elif newest and (floor := _floor(pin)) and floor.release[:2] > newest.release[:2]:
             text = f"{pin.name}{pin.specifier}: the package index had nothing newer than {newest}"
             fix = f"write {_SINCE.get(pin.name, f'{pin.name}>={newest}')}"
             yield RULE.mistake(pin.place, text, published.SOURCE, fix, "warning")
+
+
+def _there(pin: Pin) -> Version:
+    """The newest release; a trial version where there are no others."""
+    return max(published.releases(pin.name), key=lambda one: (not one.is_prerelease, one))
 
 
 _SINCE = {"faiss": "faiss-cpu, or faiss-gpu-cu12: its newer releases are there"}

@@ -74,16 +74,24 @@ _KERAS_1 = tables.source("Keras 2.3.0 release notes", "the first release that su
 
 def _other_build(scope: Scope) -> Iterator[Mistake]:
     """torch of PyTorch's index for the CPU, and a torchvision of the default one, which is compiled for CUDA."""
-    there = [p for p in scope.pins if p.name in ("torch", "torchvision") and p.installed and not p.arms]
-    torch = next((p for p in there if p.name == "torch" and p.variant == "cpu"), None)
-    vision = [p for p in there if p.name == "torchvision"]
-    if torch is None or not vision or any(p.variant or p.indexes or p.marker for p in vision):
+    torch = next((p for p in _plain(scope, "torch") if p.variant == "cpu"), None)
+    vision = _plain(scope, "torchvision")
+    if torch is None or not vision or not all(map(_is_default, vision)):
         return
     pin = vision[0]
-    if torch.step < pin.step and bool(torch.version) == bool(pin.version) and from_index(scope, pin):
+    alike = bool(torch.version) == bool(pin.version)  # else pip takes another torch for it
+    if torch.step < pin.step and alike and from_index(scope, pin):
         text = f"torch comes from PyTorch's index for the CPU (line {torch.place.line}), torchvision from the default, "
         fix = "install torchvision with torch, from the same index"
         yield RULE.mistake(pin.place, f"{text}compiled for CUDA: torchvision::nms is missing", _BUILDS, fix)
+
+
+def _plain(scope: Scope, name: str) -> list[Pin]:
+    return [pin for pin in scope.pins if pin.name == name and pin.installed and not pin.arms]
+
+
+def _is_default(pin: Pin) -> bool:
+    return not (pin.variant or pin.indexes or pin.marker)
 
 
 _BUILDS = tables.source(
