@@ -6,6 +6,7 @@ What the lab itself failed at (no disk, no network) is left out; then `python to
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -14,12 +15,16 @@ from typing import Any
 from .breaks import BREAKS, Break
 from .remedies import SCORED
 
+FOLDER = re.compile(r"[~/][^\s:]*/env-")
+"""Where the lab's environments lay: nobody else has that folder."""
+
 
 def kept(one: Break, told: dict[str, Any], commit: str, date: str) -> dict[str, Any]:
     """A row of the table: `works` is what the judge saw of the environment that was made, None where none had to be."""
     works = None if one.told else told["ends"] == "verified"
     row = {"id": one.id, "base": one.base, "right": told["right"], "ends": told["ends"], "works": works}
-    return {**row, "seconds": told["seconds"], "commit": commit, "date": date, "done": told["done"]}
+    done = [[causes, FOLDER.sub("~/env-", text)] for causes, text in told["done"]]
+    return {**row, "seconds": told["seconds"], "commit": commit, "date": date, "done": done}
 
 
 def merged(old: list[dict[str, Any]], new: list[dict[str, Any]], commit: str, date: str) -> list[dict[str, Any]]:

@@ -42,11 +42,19 @@ def test_a_run_takes_the_place_of_an_older_one():
     """Only what was run moves, nothing that the lab failed at, and the order is that of the table."""
     first, second = BREAKS[:2]
     old = [{"id": one.id, "commit": "old"} for one in (second, first)]
-    ran = {"id": second.id, "right": True, "ends": "verified", "seconds": 3.0, "done": [["a.b", "Do"]], "rc": 0}
+    ran = {
+        "id": second.id,
+        "right": True,
+        "ends": "verified",
+        "seconds": 3.0,
+        "done": [["a.b", "Do it in /here/lab/env-x/bin/y"]],
+        "rc": 0,
+    }
     rows = keep.merged(old, [{"id": first.id, "ends": "lab", "said": "disk"}, ran], "new", "2026-11-18")
     assert [(row["id"], row["commit"]) for row in rows] == [(first.id, "old"), (second.id, "new")]
     assert rows[1].keys() == keep.read(remedies.SCORED)[0].keys()
     assert rows[1]["works"] is True
+    assert rows[1]["done"] == [["a.b", "Do it in ~/env-x/bin/y"]]
     told = next(one for one in BREAKS if one.told)
     assert keep.kept(told, {**ran, "id": told.id}, "new", "")["works"] is None
 
