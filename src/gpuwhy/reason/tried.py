@@ -74,16 +74,13 @@ def with_printed(report: Report, read: Sequence[tuple[Failed, Report]], conditio
     linked = {cause.id: _carried_out(report, cause) for cause in reversed(told.values())}
     causes = {name: _seen(cause) for name, cause in linked.items()}
     kept = [one for one in report.causes if one.id not in causes]
+    noticed = tuple(one for one in report.noticed if one.shown is None or one.shown not in linked.values())
+    with_parts = msgspec.structs.replace(report, causes=(*reversed(causes.values()), *kept), noticed=noticed)
+    if any(one.found and not one.with_gpu for one in report.causes):
+        return with_parts
     about = next(iter(told))
-    quiet = not any(one.found and not one.with_gpu for one in report.causes)
     words = f"{condition}{about.who}: {about.one.deed} goes well, but prints that a part is lost ({told[about].title})"
-    return msgspec.structs.replace(
-        report,
-        status="degraded" if quiet else report.status,
-        headline=words if quiet else report.headline,
-        causes=(*reversed(causes.values()), *kept),
-        noticed=tuple(one for one in report.noticed if one.shown is None or one.shown not in linked.values()),
-    )
+    return msgspec.structs.replace(with_parts, status="degraded", headline=words)
 
 
 def _carried_out(report: Report, told: Shown) -> Shown:
