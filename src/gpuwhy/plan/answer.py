@@ -32,7 +32,7 @@ __all__ = ["Machine", "Plan", "Proposal", "Wish", "attempt", "plan", "possible"]
 def plan(wishes: Sequence[Wish], machine: Machine, least_change: bool = False) -> Plan:
     """The plan for some wishes on a machine; raises WishError for wishes that can never be met."""
     wishes = with_cuda(wishes, machine)
-    possible(wishes)
+    possible(wishes, machine)
     with one_answer():
         return _answer(wishes, machine, least_change)
 

@@ -14,17 +14,56 @@ from gpuwhy.knowledge.pairs import known_versions
 from gpuwhy.knowledge.releases import family, projects
 from gpuwhy.model.plan import Machine, Wish
 from gpuwhy.model.version import at_least
-from gpuwhy.plan.candidates import parsed, specifier
+from gpuwhy.plan.candidates import allowed_pythons, parsed, specifier
 from gpuwhy.plan.names import NO_BACKEND, is_planned, planned_as
-from gpuwhy.plan.wishes import WishError, joined
+from gpuwhy.plan.wishes import WishError, applies, joined
+
+DEFAULT = Machine()
+_NAMED = 8
 
 
-def possible(wishes: Sequence[Wish]) -> None:
+def possible(wishes: Sequence[Wish], machine: Machine = DEFAULT) -> None:
+    """Raise for wishes that no Python of the machine can meet: no known package, no release, no marker that holds."""
+    first: WishError | None = None
+    tried: list[list[Wish]] = []
+    for python in allowed_pythons(machine):
+        held = [wish for wish in wishes if applies(wish, machine, python)]
+        if held in tried:
+            continue
+        tried.append(held)
+        try:
+            _possible(held)
+        except WishError as error:
+            first = first or _excluded(wishes, held, machine) or error
+        else:
+            return
+    if first is not None:
+        raise first
+
+
+def _possible(wishes: Sequence[Wish]) -> None:
     """Raise for wishes without any package that is known, and for a specifier that no release meets."""
     if all(wish.constraint or is_other(wish) for wish in wishes):
         _raise_for_nothing(wishes)
-    for name in dict.fromkeys(planned_as(wish.name) for wish in wishes):
-        _exists(name, [wish for wish in wishes if planned_as(wish.name) == name and wish.specifier])
+    limits: dict[str, list[Wish]] = {}
+    for wish in wishes:
+        if wish.specifier:
+            limits.setdefault(planned_as(wish.name), []).append(wish)
+    for name, limiting in limits.items():
+        _exists(name, limiting)
+
+
+def _excluded(wishes: Sequence[Wish], held: Sequence[Wish], machine: Machine) -> WishError | None:
+    """That what is asked for is not asked for here: its marker names another system or Python."""
+    left = [wish for wish in wishes if not (wish.constraint or is_other(wish) or wish in held)]
+    if not left or any(not (wish.constraint or is_other(wish)) for wish in held):
+        return None
+    one = left[0]
+    where = f"{one.where}: " if one.where else ""
+    python = f" with Python {machine.python}" if machine.python else ""
+    system = {"windows": "Windows", "wsl": "WSL 2"}.get(machine.system, "Linux")
+    said = f"{one.name} is asked for only where {one.marker.replace(chr(34), chr(39))}"
+    return WishError(f"{where}{said}, which does not hold on {system}{python}: nothing that uses a GPU is left")
 
 
 def is_other(wish: Wish) -> bool:
@@ -65,7 +104,8 @@ def _raise_for_nothing(wishes: Sequence[Wish]) -> None:
     if bare:
         raise WishError(f"{bare} brings no framework: name the one it runs on too, tensorflow, torch or jax")
     names = [wish.name or wish.url for wish in wishes if not wish.constraint]
-    said = ", ".join(names) or "nothing"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    said = f"{', '.join(names[:_NAMED])}{more}" or "nothing"
     raise WishError(f"{said}: no package that uses a GPU is among them (gpuwhy releases lists those it knows)")
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import containers
@@ -62,9 +65,30 @@ def _is_old(plan: Proposal) -> bool:
     return any(in_old_list(c.version) for c in plan.choices if c.backend)
 
 
-def quoted(words: list[str]) -> str:
-    """Words for a shell: quotes where one would read <, >, [ or a space."""
-    return " ".join(f'"{w}"' if set(w) & set("<>[]; ~*") else w for w in words)
+def quoted(words: list[str], windows: bool = False) -> str:
+    """Words for a shell: quotes where one would read <, >, [, & or a space."""
+    return " ".join(map(_on_windows if windows else _in_shell, words))
+
+
+_PLAIN = re.compile(r"[\w@%+=:,./\\#-]+")
+
+
+def _in_shell(word: str) -> str:
+    """A word for a POSIX shell; in double quotes where nothing inside needs more."""
+    if _PLAIN.fullmatch(word) and "\\" not in word:
+        return word
+    return shlex.quote(word) if set(word) & set('"$`\\!') else f'"{word}"'
+
+
+def _on_windows(word: str) -> str:
+    """A word for Windows' shells, which know double quotes."""
+    escaped = word.replace('"', '\\"')
+    return word if _PLAIN.fullmatch(word) else f'"{escaped}"'
+
+
+def _text(name: str) -> str:
+    """A string for TOML and YAML, whose double-quoted strings are JSON's."""
+    return json.dumps(name, ensure_ascii=False)
 
 
 def _editable(plan: Proposal) -> str:
@@ -77,7 +101,7 @@ def _uv(plan: Proposal, machine: Machine) -> Way:
         f"uv venv --python {plan.python} .venv",
         ".venv\\Scripts\\activate" if windows else ". .venv/bin/activate",
         *_before(plan, windows),
-        f"uv pip install {_own(plan)}{quoted(requirements(plan))}{_editable(plan)}",
+        f"uv pip install {_own(plan)}{quoted(requirements(plan), windows)}{_editable(plan)}",
     ]
     lines += [f"uv pip install --no-build-isolation {name}" for name in _builds(plan)]
     return Way("uv", "uv", "\n".join([*lines, *_variables(plan, windows)]))
@@ -91,7 +115,7 @@ def _pip(plan: Proposal, machine: Machine) -> Way:
     if plan.python in ("3.6", "3.7"):
         lines.append('python -m pip install "pip>=21.3"')
     lines += _before(plan, windows)
-    lines.append(f"python -m pip install {own}{quoted(requirements(plan))}{_editable(plan)}")
+    lines.append(f"python -m pip install {own}{quoted(requirements(plan), windows)}{_editable(plan)}")
     lines += [f"python -m pip install --no-build-isolation {name}" for name in _builds(plan)]
     return Way("pip", "pip", "\n".join([*lines, *_variables(plan, windows)]))
 
@@ -142,8 +166,9 @@ def _label(choice: Choice) -> str:
 
 def _pyproject(plan: Proposal) -> Way:
     major, minor = plan.python.rstrip("t").split(".")
-    wanted = [name for name in [*requirements(plan), *_builds(plan)] if "://" not in name]
-    names = "".join(f'  "{name}",{_cured(plan, name)}\n' for name in wanted)
+    references = {wish.text for wish in plan.others if wish.url}
+    wanted = [name for name in [*requirements(plan), *_builds(plan)] if name not in references]
+    names = "".join(f"  {_text(name)},{_cured(plan, name)}\n" for name in wanted)
     text = (
         f'[project]\nname = "my-project"\nversion = "0.1.0"\nrequires-python = "=={major}.{minor}.*"\n'
         f"dependencies = [\n{names}]\n"
@@ -183,7 +208,7 @@ def _conda(plan: Proposal, machine: Machine) -> Iterator[Way]:
         return
     extra = "".join(f"  - {word}\n" for word in row.conda.split()) if row else ""
     index = f"      - {_address(plan)}\n" if backend(plan) else ""
-    inner = index + "".join(f'      - "{name}"{_cured(plan, name)}\n' for name in requirements(plan))
+    inner = index + "".join(f"      - {_text(name)}{_cured(plan, name)}\n" for name in requirements(plan))
     tools = f"  - pip\n{extra}  - pip:\n{inner}"
     text = f"name: gpu\nchannels:\n  - conda-forge\ndependencies:\n  - python={plan.python}\n{tools}"
     path = "conda env config vars set LD_LIBRARY_PATH=$CONDA_PREFIX/lib"
@@ -244,7 +269,8 @@ def _fitting(image: str, plan: Proposal) -> str:
 
 def _inside(plan: Proposal, image: str) -> list[str]:
     """TensorFlow's image already holds TensorFlow."""
-    names = requirements(plan)
+    folders = {wish.text for wish in plan.others if wish.url and "://" not in wish.url}  # are not in the image
+    names = [name for name in requirements(plan) if name not in folders]
     return [n for n in names if not n.startswith("tensorflow")] or ["pip"] if image.startswith("tensorflow/") else names
 
 
