@@ -169,6 +169,9 @@ FLOORS: tuple[Floor, ...] = (
     Floor(package=r"tensorrt(-cu\d+)?", since="10.5", gpu="7.5",
           source=_told("TensorRT 10.5 release notes", "Volta ended")),
     Floor(package="tensorrt", since="10.13.2", cuda="13.0", source=_told("tensorrt's sdist", "asks for tensorrt-cu13")),
+    Floor(package="tensorrt", since="8.6.1", until="9", builds=("pip", "setuptools", "wheel"),
+          note="tensorrt 8.6's source fetches its wheels itself, by python -m pip, from NVIDIA's own index",
+          source=_told("tensorrt 8.6.1.post1, setup.py", "runs pip while it is built")),
     Floor(package="tensorrt", since="8.5", until="10.13.2", cuda="12.0",
           source=_told("tensorrt's sdist", "asks for tensorrt-cu12 since 10.0")),
     Floor(package="numba", note="numba's CUDA part needs the toolkit's libnvvm and libdevice: numba-cuda[cu12] "

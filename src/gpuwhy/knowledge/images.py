@@ -49,6 +49,19 @@ PARTS: tuple[Parts, ...] = (
 )  # fmt: skip
 
 
+RUNFILES: dict[str, str] = {
+    "8.0": "cuda_8.0.61_375.26_linux.run",
+    "9.0": "cuda_9.0.176_384.81_linux.run",
+    "9.1": "cuda_9.1.85_387.26_linux.run",
+    "9.2": "cuda_9.2.148_396.37_linux.run",
+    "10.2": "cuda_10.2.89_440.33.01_linux.run",
+}
+"""NVIDIA's installers for Linux of CUDA releases that today's repositories and images no longer have (see NAMED)."""
+
+ARCHIVE = "developer.nvidia.com/cuda-toolkit-archive"
+CUDNN_ARCHIVE = "developer.nvidia.com/rdp/cudnn-archive"
+
+
 def parts(cuda: str, cudnn: str) -> Parts | None:
     """The row for a CUDA release; a later one of the same major where there is none."""
     wanted = numbers(cuda)

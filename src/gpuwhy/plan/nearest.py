@@ -110,7 +110,7 @@ def _unlabelled(wish: Wish) -> Wish:
 
 def _machines(machine: Machine) -> Iterator[tuple[tuple[str, ...], Machine]]:
     """Other machines that the user could have, with what differs."""
-    free = msgspec.structs.replace(machine, python="", fixed_python=False)
+    free = msgspec.structs.replace(machine, fixed_python=False)
     others = {
         "python": (machine.fixed_python, free),
         "system": (machine.system == "windows", msgspec.structs.replace(machine, system="wsl")),
@@ -122,7 +122,7 @@ def _machines(machine: Machine) -> Iterator[tuple[tuple[str, ...], Machine]]:
             continue
         yield (part,), changed
         if part != "python" and machine.fixed_python:
-            yield (part, "python"), msgspec.structs.replace(changed, python="", fixed_python=False)
+            yield (part, "python"), msgspec.structs.replace(changed, fixed_python=False)
     if len({card.capability for card in machine.gpus}) > 1:
         for card in machine.gpus:
             yield ("gpu",), msgspec.structs.replace(machine, gpus=(card,))
