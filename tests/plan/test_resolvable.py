@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+
 import pytest
 from packaging.specifiers import SpecifierSet
 
+from gpuwhy.cli import plan as command
 from gpuwhy.knowledge.brought import brought, knows
 from gpuwhy.knowledge.variants import variants
 from gpuwhy.model.plan import Machine, Proposal
@@ -187,3 +190,37 @@ def test_ranges_begin_with_the_older():
 
 def _numbers(version: str) -> list[int]:
     return [int(part) for part in version.split("+")[0].split("rc")[0].split(".")]
+
+
+@pytest.mark.parametrize("words", ["torch", "torch torchvision", "tensorflow", "cupy torch", "onnxruntime-gpu", "jax"])
+def test_a_conflict_names_its_reason(words):
+    made = plan(from_words(words.split()), described(system="windows", machine="aarch64"))
+    assert made.conflict is not None
+    assert "has no wheel for native Windows on aarch64" in made.conflict.text
+
+
+def test_a_demand_is_told_without_the_users_own_limit():
+    made = plan(from_words(["torch==2.1.0", "torchvision==0.15.2"]), described("535", ("RTX 3080",), "3.10"))
+    assert made.conflict is not None
+    assert "torchvision 0.15.2 needs torch ==2.0.1;" in made.conflict.text
+
+
+def test_what_opens_the_systems_cuda_says_so():
+    found = proposal("mxnet-cu92", "470", ("GTX 1080",), "3.6")
+    assert ("CUDA", "9.2") in {(part.name, part.version) for part in found.system}
+
+
+def test_wheels_that_nobody_read_are_said():
+    found = proposal("torch==2.14.1 cudf-cu12", "535", ("GTX 1660",), "3.12")
+    assert found.choices[0].backend == "cu126"
+    assert any("was not read" in note and "cudf-cu12" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("option", ["--os", "--driver", "--python", "--arch", "--glibc"])
+def test_an_option_with_two_values_is_refused(option, capsys):
+    parser = argparse.ArgumentParser()
+    command.add(parser.add_subparsers())
+    with pytest.raises(SystemExit):
+        parser.parse_args(["plan", "torch", option, "1", option, "2"])
+    assert f"{option} is given twice: 1 and 2" in capsys.readouterr().err
+    assert parser.parse_args(["plan", "torch", option, "1", option, "1"])

@@ -124,9 +124,7 @@ class Catalogue:
         said = judge(one.row, self.machine, False)
         if said.kind == "platform":
             return said
-        names = {"windows": "native Windows", "linux": "Linux"}
-        system, cpu = self.machine.platform.split("-")
-        return Verdict("platform", f"{one.row.name} has no wheel for {names[system]} on {cpu}")
+        return Verdict("platform", f"{one.row.name} has no wheel for {platform_named(self.machine)}")
 
     def _beside(self, one: Candidate) -> Verdict | None:
         """A demand of the release on a package that the user limits to something else."""
@@ -170,6 +168,16 @@ class Catalogue:
             Passed(name, tuple(sorted(set(versions), key=parsed, reverse=True)), kind, why)  # type: ignore[arg-type]
             for (name, kind, why), versions in groups.items()
         )
+
+
+def platform_named(machine: Machine) -> str:
+    """The system and the processor that wheels are made for, in words."""
+    return f"{'native Windows' if machine.system == 'windows' else 'Linux'} on {machine.machine}"
+
+
+def has_wheels(name: str, machine: Machine) -> bool:
+    """Whether some release of a root, not withdrawn, can be installed on the platform at all."""
+    return not is_planned(name) or any(one.here and not one.row.yanked for one in candidates(name, machine))
 
 
 def on_cpu_here(wish: Wish, machine: Machine) -> bool:

@@ -11,6 +11,7 @@ from gpuwhy.knowledge.caps import BROKEN
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.installs import PRELOADS
+from gpuwhy.knowledge.variants import in_old_list
 from gpuwhy.model.plan import Machine, Wish
 from gpuwhy.model.version import major_minor
 from gpuwhy.plan.candidates import parsed
@@ -25,10 +26,26 @@ from gpuwhy.plan.ways import quoted
 
 def notes_of(chosen: Sequence[Candidate], machine: Machine, found: Found) -> list[str]:
     """What is said of the releases of a set, and of its Python."""
-    out = [note for one in chosen for note in _own_notes(one)]
+    out = [*(note for one in chosen for note in _own_notes(one)), *_unread(chosen, machine)]
     if machine.python and found.python != machine.python:
         out.append(f"Python {machine.python} has no wheels of this set: Python {found.python} is needed")
     return out
+
+
+def _unread(chosen: Sequence[Candidate], machine: Machine) -> list[str]:
+    """That a build of PyTorch's own index pins wheels nobody read, where something else of the set brings some too."""
+    torch = next((one for one in chosen if one.backend and not in_old_list(one.row.version)), None)
+    others = [one for one in chosen if one is not torch and any(name.startswith(_NVIDIA) for name, _ in one.needs)]
+    beside = " and ".join(f"{one.row.name} {one.row.version}" for one in others if one.role != "library")
+    if torch is None or not beside or machine.system == "windows":
+        return []
+    return [
+        f"which of NVIDIA's wheels torch {torch.row.version}+{torch.backend} pins was not read: "
+        f"{beside} may ask for others"
+    ]
+
+
+_NVIDIA = ("nvidia-", "cuda-toolkit")
 
 
 def _own_notes(one: Candidate) -> list[str]:

@@ -36,6 +36,7 @@ class Need(msgspec.Struct, frozen=True):
     spec: str = ""
     one_of: frozenset[str] | None = None
     by: str = ""
+    said: str = ""  # what `by` itself asks for, where the user's own limit is in `spec` too
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -165,7 +166,7 @@ class Provider(AbstractProvider[Need, "Candidate | Value", str]):
             name = planned_as(package)
             if self._counts(package):
                 both = ",".join(filter(None, (spec.split("+")[0], limits.get(package, ""))))
-                out.append(Need(name, both, by=by))
+                out.append(Need(name, both, by=by, said=spec))
         if candidate.backend:
             out += [Need(name, f"<={last}", by=by) for name in self._mirrored if (last := newest_with(name, version))]
         return out
@@ -333,7 +334,7 @@ def _asked(
 
 def _told(need: Need) -> tuple[str, str, str]:
     """Who asks, for what, and which of it."""
-    return need.by, need.name, need.spec or ", ".join(sorted(need.one_of or ()))
+    return need.by, need.name, need.said or need.spec or ", ".join(sorted(need.one_of or ()))
 
 
 def _unsure(catalogue: Catalogue, chosen: Mapping[str, Candidate]) -> Iterator[tuple[str, str]]:

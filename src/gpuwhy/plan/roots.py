@@ -201,7 +201,8 @@ def _plain(root: str, row: Release, role: Role) -> Candidate:
     major = (_major(row) or _of_torch(row)) if role == "companion" else ""
     glibc = oldest_glibc(row.systems)
     pin = _requirement(root, row)
-    return Candidate(root, row, pin, role, pythons_of(row), needs, major, glibc=glibc)
+    system = bool(installs.OPENS_SYSTEM.fullmatch(row.name)) and isinstance(row.cuda, str)
+    return Candidate(root, row, pin, role, pythons_of(row), needs, major, glibc=glibc, system=system)
 
 
 def _requirement(root: str, row: Release) -> str:
