@@ -7,7 +7,7 @@ import pytest
 
 from gpuwhy.model.plan import Conflict, Plan, Proposal
 from gpuwhy.plan.answer import plan
-from gpuwhy.plan.machine import described
+from gpuwhy.plan.machine import BadMachineError, described
 from gpuwhy.plan.resolve import meets
 from gpuwhy.plan.ways import backend, requirements
 from gpuwhy.plan.wishes import WishError, from_file, from_words
@@ -231,8 +231,8 @@ def test_an_old_glibc_can_be_the_reason_that_nothing_works():
 
 
 def test_windows_has_no_glibc():
-    found = made("torch", driver="580", gpu="RTX 4090", system="windows", glibc="2.17")
-    assert found.proposal
+    with pytest.raises(BadMachineError, match="Windows has no glibc"):
+        made("torch", driver="580", gpu="RTX 4090", system="windows", glibc="2.17")
 
 
 def test_onnxruntime_is_told_where_its_libraries_are():

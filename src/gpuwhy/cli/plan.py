@@ -22,6 +22,23 @@ MOST = 4 << 20
 _DESCRIBES = ("driver", "gpu", "os", "arch", "glibc")
 
 
+class Once(argparse.Action):
+    """An option that a machine has one value of: said twice it contradicts itself."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Take the value, or say that there was one."""
+        before = getattr(namespace, self.dest)
+        if before and before != values:
+            parser.error(f"{option_string} is given twice: {before} and {values}")
+        setattr(namespace, self.dest, values)
+
+
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser("plan", help="which versions work together here, and the commands to install them")
@@ -30,14 +47,18 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("-r", "--requirement", action="append", default=[], metavar="FILE", help="a requirements file")
     parser.add_argument("-c", "--constraint", action="append", default=[], metavar="FILE", help="a constraints file")
-    parser.add_argument("--driver", default="", metavar="V", help="plan for this driver: 535, 470.82")
+    parser.add_argument("--driver", action=Once, default="", metavar="V", help="plan for this driver: 535, 470.82")
     parser.add_argument(
         "--gpu", action="append", default=[], metavar="G", help='plan for this GPU: "GTX 1080", or sm_61'
     )
-    parser.add_argument("--python", default="", metavar="V", help="for this Python: 3.8, or an environment's folder")
-    parser.add_argument("--os", default="", metavar="OS", help="linux, windows or wsl")
-    parser.add_argument("--arch", default="", metavar="A", help="x86_64 or aarch64")
-    parser.add_argument("--glibc", default="", metavar="V", help="for this C library: 2.17 (RHEL 7), 2.28 (RHEL 8)")
+    parser.add_argument(
+        "--python", action=Once, default="", metavar="V", help="for this Python: 3.8, or an environment's folder"
+    )
+    parser.add_argument("--os", action=Once, default="", metavar="OS", help="linux, windows or wsl")
+    parser.add_argument("--arch", action=Once, default="", metavar="A", help="x86_64 or aarch64")
+    parser.add_argument(
+        "--glibc", action=Once, default="", metavar="V", help="for this C library: 2.17 (RHEL 7), 2.28 (RHEL 8)"
+    )
     parser.add_argument(
         "--keep", default="", metavar="PARTS", help="what the nearest plan must not change: driver,python"
     )

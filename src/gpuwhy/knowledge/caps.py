@@ -223,6 +223,12 @@ BROKEN = Flaws((
         )
         for row in LOST_FOLDERS
     ),
+    *(
+        Flaw("tensorrt", version, "asks for tensorrt-bindings that this Python has not",
+             source("the files of tensorrt-bindings 8.6.1 on the package index", "cp36 to cp311"),
+             pythons=("3.12", "3.13", "3.14", "3.15"))
+        for version in ("8.6.1", "8.6.1.post1")
+    ),
     Flaw("tensorflow", "2.16.1", "does not find the libraries that its and-cuda extra brings", _NOT_FOUND, "cudnn"),
     Flaw("tensorflow", "2.15.0", "has an and-cuda extra that asks for uninstallable TensorRT wheels", _TENSORRT),
     *(
@@ -268,6 +274,31 @@ def ptx_trouble(package: str, version: str, capability: str) -> PtxTrouble | Non
 
 PAIRS: dict[tuple[str, str], dict[str, str]] = {("torchaudio", "2.11.0"): {"torch": ">=2.11"}}
 """Companions whose metadata names no torch: torchaudio 2.11.0 (vllm 0.32.0 pins it together with torch 2.13.0)."""
+
+
+COMPILING: tuple[CapRow, ...] = (
+    CapRow(
+        "torch",
+        "1.8",
+        "2.2",
+        "setuptools<70",
+        "its torch.utils.cpp_extension takes packaging out of pkg_resources, which setuptools 70 no longer has",
+        source(
+            "torch/utils/cpp_extension.py of the wheels; flash-attention#981",
+            "1.8.1, 1.11.0, 1.12.1, 1.13.1, 2.0.1 and 2.1.2 have the import, 2.2.0, 2.2.2 and 2.3.0 do not",
+        ),
+    ),
+)
+"""What a release needs where something is compiled against it, at its installation or at its first use."""
+
+
+def caps_to_compile(framework: str, version: str) -> tuple[CapRow, ...]:
+    """The caps of one release under which extensions of it are compiled."""
+    return tuple(
+        row
+        for row in COMPILING
+        if row.framework == framework and at_least(version, row.since) and not at_least(version, row.until)
+    )
 
 
 def caps(framework: str, version: str) -> tuple[CapRow, ...]:

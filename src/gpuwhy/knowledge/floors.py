@@ -153,8 +153,6 @@ FLOORS: tuple[Floor, ...] = (
           source=source("docs.rapids.ai/notices/rsn0034", "23.12 is the last release for Pascal")),
     Floor(package=f"{_RAPIDS}-cu1[123]", since="24.2", gpu="7.0",
           source=source("docs.rapids.ai/notices/rsn0034", "24.02 needs compute capability 7.0")),
-    Floor(package=r"(dask-)?cudf-cu12", since="26.8", asks={"nvidia-nvjitlink-cu12": ">=12.9,<13"},
-          source=source("METADATA of libcudf-cu12 26.8.0 to 26.10.2", "nvidia-nvjitlink-cu12<13,>=12.9")),
     Floor(package=f"{_RAPIDS}-cu13", gpu="7.5", source=_told("CUDA 13 release notes", "7.5 and newer")),
     *(
         Floor(package=f"(.+-cu{n}|nvidia-dali-cuda{n}0)", cuda=f"{n}.0", source=_told("its own name"))
@@ -171,6 +169,9 @@ FLOORS: tuple[Floor, ...] = (
     Floor(package=r"tensorrt(-cu\d+)?", since="10.5", gpu="7.5",
           source=_told("TensorRT 10.5 release notes", "Volta ended")),
     Floor(package="tensorrt", since="10.13.2", cuda="13.0", source=_told("tensorrt's sdist", "asks for tensorrt-cu13")),
+    Floor(package="tensorrt", since="8.6.1", until="9", builds=("pip", "setuptools", "wheel"),
+          note="tensorrt 8.6's source fetches its wheels itself, by python -m pip, from NVIDIA's own index",
+          source=_told("tensorrt 8.6.1.post1, setup.py", "runs pip while it is built")),
     Floor(package="tensorrt", since="8.5", until="10.13.2", cuda="12.0",
           source=_told("tensorrt's sdist", "asks for tensorrt-cu12 since 10.0")),
     Floor(package="numba", note="numba's CUDA part needs the toolkit's libnvvm and libdevice: numba-cuda[cu12] "

@@ -23,7 +23,6 @@ class Parts(msgspec.Struct, frozen=True):
 
 
 PARTS: tuple[Parts, ...] = (
-    Parts("9.0", "7.2.1", "cuda-libraries-9-0 libcudnn7=7.2.1.38-1+cuda9.0", "", ""),
     Parts(
         "10.0", "7.6.5", "cuda-libraries-10-0 libcudnn7=7.6.5.32-1+cuda10.0", "cudatoolkit=10.0 cudnn=7.6.5", "",
         "cuda_10.0.130_411.31_win10.exe", "cudnn-10.0-windows10-x64-v7.6.5.32.zip",
@@ -32,7 +31,6 @@ PARTS: tuple[Parts, ...] = (
         "10.1", "7.6.5", "cuda-libraries-10-1 libcudnn7=7.6.5.32-1+cuda10.1", "cudatoolkit=10.1 cudnn=7.6.5", "",
         "cuda_10.1.243_426.00_win10.exe", "cudnn-10.1-windows10-x64-v7.6.5.32.zip",
     ),
-    Parts("10.2", "7.6.5", "cuda-libraries-10-2 libcudnn7=7.6.5.32-1+cuda10.2", "cudatoolkit=10.2 cudnn=7.6.5", ""),
     Parts(
         "11.0", "8.0.4", "cuda-libraries-11-0 libcudnn8=8.0.4.30-1+cuda11.0", "cudatoolkit=11.0 cudnn=8.0", "",
         "cuda_11.0.3_451.82_win10.exe", "cudnn-11.0-windows-x64-v8.0.4.30.zip",
@@ -49,6 +47,19 @@ PARTS: tuple[Parts, ...] = (
     Parts("12.2", "8.9", "", "", "nvidia/cuda:12.2.2-cudnn8-runtime-ubuntu22.04"),
     Parts("12.6", "9.5.1", "", "", "nvidia/cuda:12.6.3-cudnn-runtime-ubuntu22.04"),
 )  # fmt: skip
+
+
+RUNFILES: dict[str, str] = {
+    "8.0": "cuda_8.0.61_375.26_linux.run",
+    "9.0": "cuda_9.0.176_384.81_linux.run",
+    "9.1": "cuda_9.1.85_387.26_linux.run",
+    "9.2": "cuda_9.2.148_396.37_linux.run",
+    "10.2": "cuda_10.2.89_440.33.01_linux.run",
+}
+"""NVIDIA's installers for Linux of CUDA releases that today's repositories and images no longer have (see NAMED)."""
+
+ARCHIVE = "developer.nvidia.com/cuda-toolkit-archive"
+CUDNN_ARCHIVE = "developer.nvidia.com/rdp/cudnn-archive"
 
 
 def parts(cuda: str, cudnn: str) -> Parts | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from gpuwhy.knowledge.flavours import flavour
@@ -120,6 +122,11 @@ def _tensorflow(distribution: str, release: str, python: str) -> str:
     if at_least(release, "2.14"):
         return f"tensorflow[and-cuda]=={release}"
     return f"tensorflow=={release}" if at_least(release, "2.1") else f"tensorflow-gpu=={release}"
+
+
+OPENS_SYSTEM = re.compile(r"mxnet-cu.+|paddlepaddle-gpu")
+"""Packages that open the system's CUDA and cuDNN: MXNet's wheels end in "libcudart.so.9.2: cannot open shared object
+file" without it (apache/mxnet's installation page), Paddle's installation guide names both as what must be there."""
 
 
 def brings_libraries(framework: str, version: str) -> bool:

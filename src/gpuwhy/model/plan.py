@@ -113,7 +113,9 @@ class SystemPart(msgspec.Struct, frozen=True):
 class Way(msgspec.Struct, frozen=True):
     """One way to install the set."""
 
-    kind: Literal["pip", "uv", "requirements", "constraints", "pyproject", "conda", "docker", "apt", "windows"]
+    kind: Literal[
+        "pip", "uv", "requirements", "constraints", "pyproject", "conda", "docker", "apt", "archive", "windows"
+    ]
     title: str
     text: str
     file: str = ""  # the name it is written under by --write
@@ -136,6 +138,7 @@ class Proposal(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     ways: tuple[Way, ...] = ()
     unsure: tuple[str, ...] = ()  # what nobody could read of the set: it may work, and is not known to
+    removes: tuple[str, ...] = ()  # what others of the set bring, and what owns the files of a chosen release
 
 
 class Conflict(msgspec.Struct, frozen=True):

@@ -8,19 +8,16 @@ import msgspec
 from packaging.specifiers import SpecifierSet
 
 from gpuwhy.knowledge import imports, variants
-from gpuwhy.knowledge.caps import BROKEN, caps
-from gpuwhy.knowledge.flavours import flavour
+from gpuwhy.knowledge.caps import BROKEN, CapRow, caps, caps_to_compile
 from gpuwhy.knowledge.floors import floors
-from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.model.plan import Cap, Choice, Line, Machine, Passed, Plan, Proposal, SystemPart, Wish
-from gpuwhy.model.version import major_minor
-from gpuwhy.plan.candidates import fitting_driver, how_it_runs, named_gpu, parsed, specifier
-from gpuwhy.plan.catalogue import Catalogue
+from gpuwhy.plan.candidates import allowed_pythons, fitting_driver, how_it_runs, named_gpu, parsed, specifier
+from gpuwhy.plan.catalogue import Catalogue, on_cpu_here
 from gpuwhy.plan.conflict import conflict, old_driver
-from gpuwhy.plan.machine import PYTHONS
-from gpuwhy.plan.names import ALIKE, SWAPPED, planned_as
-from gpuwhy.plan.possible import applying, is_other, possible, with_cuda
+from gpuwhy.plan.names import planned_as
+from gpuwhy.plan.notes import notes_of, on_own_index, others_of, swapped, twins
+from gpuwhy.plan.possible import possible, with_cuda
 from gpuwhy.plan.resolve import Found, Impossible, one_answer, resolve
 from gpuwhy.plan.roots import FRAMEWORKS, Candidate, framework_of
 from gpuwhy.plan.ways import ways
@@ -32,7 +29,7 @@ __all__ = ["Machine", "Plan", "Proposal", "Wish", "attempt", "plan", "possible"]
 def plan(wishes: Sequence[Wish], machine: Machine, least_change: bool = False) -> Plan:
     """The plan for some wishes on a machine; raises WishError for wishes that can never be met."""
     wishes = with_cuda(wishes, machine)
-    possible(applying(wishes, machine))
+    possible(wishes, machine)
     with one_answer():
         return _answer(wishes, machine, least_change)
 
@@ -41,9 +38,29 @@ def _answer(wishes: Sequence[Wish], machine: Machine, least_change: bool) -> Pla
     found = attempt(wishes, machine, least_change)
     if isinstance(found, Proposal) and not old_driver(machine):
         return Plan(tuple(wishes), machine, proposal=found)
+    if isinstance(found, Impossible) and (beside := _beside_cpu(wishes, machine, least_change)) is not None:
+        return Plan(tuple(wishes), machine, proposal=beside)
     against = found if isinstance(found, Impossible) else Impossible((), ())
     told = conflict(wishes, machine, against, lambda w, m, near=None: attempt(w, m, least_change, near))
     return Plan(tuple(wishes), machine, conflict=told)
+
+
+def _beside_cpu(wishes: Sequence[Wish], machine: Machine, least_change: bool) -> Proposal | None:
+    """The set of a file without those frameworks that have no CUDA on this system: they are installed, for the CPU."""
+    aside = [wish for wish in wishes if wish.where and on_cpu_here(wish, machine)]
+    rest = [wish for wish in wishes if wish not in aside]
+    if not aside or old_driver(machine) or not any(wish.name in _GPU_ROOTS for wish in rest):
+        return None
+    found = attempt(rest, machine, least_change)
+    if isinstance(found, Impossible):
+        return None
+    notes = tuple(f"{wish.name}{wish.specifier} has no CUDA on native Windows: {_ON_CPU}" for wish in aside)
+    out = msgspec.structs.replace(found, others=(*found.others, *aside), notes=(*found.notes, *notes), ways=())
+    return msgspec.structs.replace(out, ways=ways(out, machine))
+
+
+_GPU_ROOTS = ("torch", "onnxruntime-gpu", "cupy", "tensorflow", "tensorflow-gpu")
+_ON_CPU = "it runs on the CPU there, beside the rest on the GPU; WSL 2 gives it the GPU too"
 
 
 def attempt(
@@ -67,7 +84,7 @@ def _tried(
     """A proposal, or Impossible; markers are read for the Python that comes out."""
     held: list[Wish] = []
     for _ in range(2):
-        again = [w for w in wishes if applies(w, machine, python or PYTHONS[0])]
+        again = [w for w in wishes if applies(w, machine, python or allowed_pythons(machine)[0])]
         if held and again == held:
             break
         held = again
@@ -81,7 +98,7 @@ def _proposal(wishes: Sequence[Wish], machine: Machine, catalogue: Catalogue, fo
     chosen = _as_asked(wishes, found)
     kept = {one.root: why for one in chosen if one.role == "library" and (why := held(one, chosen, catalogue))}
     choices, libraries = _choices(wishes, machine, chosen, kept)
-    others, notes = _others(wishes, found)
+    others = others_of(wishes, found)
     out = Proposal(
         found.python,
         _pythons(chosen),
@@ -93,8 +110,9 @@ def _proposal(wishes: Sequence[Wish], machine: Machine, catalogue: Catalogue, fo
         _environment(chosen, found.python),
         (*_newer(found), *_not_together(chosen, catalogue)),
         (*machine.lines, *_lines(chosen, machine), *(Line("know", _kept(found.chosen[n], w)) for n, w in kept.items())),
-        (*notes, *_notes(chosen, machine, found), *_on_own_index(chosen, catalogue)),
+        (*swapped(wishes, found), *notes_of(chosen, machine, found), *on_own_index(wishes, chosen, catalogue, found)),
         unsure=tuple(f"{found.chosen[name].row.name}: {why}" for name, why in found.unsure.items()),
+        removes=twins(chosen, others),
     )
     return msgspec.structs.replace(out, ways=ways(out, machine))
 
@@ -108,16 +126,9 @@ def _choices(
     frameworks = [one for one in chosen if one.role != "library"]
     libraries = sorted((one for one in chosen if one.role == "library" and "[" not in one.root), key=_by_root)
     return (
-        tuple(_before_build(_choice(_pinned(one, limited), machine, one.root in asked), chosen) for one in frameworks),
+        tuple(_choice(_pinned(one, limited), machine, one.root in asked) for one in frameworks),
         tuple(_choice(one, machine, one.root in asked or one.root in kept) for one in libraries),
     )
-
-
-def _before_build(choice: Choice, chosen: Sequence[Candidate]) -> Choice:
-    """torch up to 2.1 builds extensions with pkg_resources.packaging, which setuptools 70 has no more."""
-    old = any(one.root == "torch" and parsed(one.row.version) < parsed("2.2") for one in chosen)
-    names = tuple("setuptools<70" if old and name == "setuptools" else name for name in choice.needs_first)
-    return msgspec.structs.replace(choice, needs_first=names)
 
 
 def _by_root(one: Candidate) -> str:
@@ -189,13 +200,19 @@ def caps_of(chosen: list[Candidate]) -> tuple[Cap, ...]:
     rows = {
         row.requirement: Cap(row.requirement, f"{one.row.name} {one.row.version}: {row.because}", row.source)
         for one in chosen
-        for row in caps(framework_of(one.root), one.row.version)
+        for row in (*caps(framework_of(one.root), one.row.version), *_to_compile(one, chosen))
     }
     for one in chosen:
         for floor in floors(one.row.name, one.row.version):
             why = f"{one.row.name} {one.row.version} needs it and does not ask for it"
             rows |= {text: Cap(text, why, floor.source) for text in floor.adds}
     return tuple(rows.values())
+
+
+def _to_compile(one: Candidate, chosen: list[Candidate]) -> tuple[CapRow, ...]:
+    """The limits of a framework, where something of the set is compiled against it."""
+    compiles = any(floor.compiler for other in chosen for floor in floors(other.row.name, other.row.version))
+    return caps_to_compile(framework_of(one.root), one.row.version) if compiles else ()
 
 
 def _system(chosen: list[Candidate], machine: Machine) -> tuple[SystemPart, ...]:
@@ -263,88 +280,6 @@ def _lines(chosen: list[Candidate], machine: Machine) -> list[Line]:
     return out
 
 
-def _notes(chosen: list[Candidate], machine: Machine, found: Found) -> list[str]:
-    out = [note for one in chosen for note in _own_notes(one)]
-    if machine.python and found.python != machine.python:
-        out.append(f"Python {machine.python} has no wheels of this set: Python {found.python} is needed")
-    return out
-
-
-def _on_own_index(chosen: list[Candidate], catalogue: Catalogue) -> list[str]:
-    """A newer torch whose build for this machine is on PyTorch's own index, where the older default one was taken."""
-    frameworks = [one for one in chosen if one.root in FRAMEWORKS]
-    torch = next((one for one in frameworks if one.root == "torch" and not one.backend), None)
-    beside = [one.root for one in chosen if one.role == "companion" and one.root not in _WITH_TORCH]
-    if torch is None or len(frameworks) > 1 or beside or catalogue.limits.get("torch") or catalogue.near:
-        return []  # a companion was compiled for the torch that was taken
-    best = max(_backends(catalogue), key=lambda one: parsed(one.row.version), default=torch)
-    if parsed(best.row.version) <= parsed(torch.row.version):
-        return []
-    said = f"torch {best.row.version} for CUDA {best.row.cuda} runs here too, from PyTorch's own index"
-    return [f"{said}: uv pip install --torch-backend={best.backend} {best.requirement}"]
-
-
-_WITH_TORCH = ("torchvision", "torchaudio")
-
-
-def _backends(catalogue: Catalogue) -> list[Candidate]:
-    """The builds of PyTorch's own index that surely run here."""
-    return [one for one, verdict in catalogue.of("torch") if one.backend and not (verdict.kind or verdict.unsure)]
-
-
-def _own_notes(one: Candidate) -> list[str]:
-    """What is said of one release beside its requirement."""
-    who = f"{one.row.name} {one.row.version}"
-    out = []
-    flaw = BROKEN.find(one.row.name, one.row.version)
-    if flaw:
-        out.append(f"{who} {flaw.text}: LD_LIBRARY_PATH cures it")
-    if framework_of(one.root) in PRELOADS and "[" in one.requirement:
-        call = PRELOADS[framework_of(one.root)]
-        out.append(f"{one.row.name} looks into these wheels only after {call} or import torch")
-    if one.backend:
-        out.append(f"torch {one.row.version} for CUDA {one.row.cuda} is on PyTorch's own index alone")
-    if one.shares:
-        out.append(f"{who} without its extra and-cuda, which pins other wheels: it finds those that torch brings")
-    return [*out, *(row.note for row in floors(one.row.name, one.row.version) if row.note)]
-
-
-def _others(wishes: Sequence[Wish], found: Found) -> tuple[tuple[Wish, ...], list[str]]:
-    """The wishes left to the installer, and what was exchanged."""
-    notes = [SWAPPED[wish.name] for wish in wishes if wish.name in SWAPPED]
-    tensorflow = found.chosen["tensorflow"].row if "tensorflow" in found.chosen else None
-    if any(wish.name == "tensorflow-gpu" for wish in wishes) and tensorflow and tensorflow.name == "tensorflow":
-        notes.append("tensorflow-gpu ended with 2.12; since 2.1 tensorflow is the same build")
-    notes += _rivals(wishes)
-    others = [wish for wish in wishes if is_other(wish)]
-    if tensorflow:
-        others = [_alike(wish, major_minor(tensorflow.version)) for wish in others]
-    return tuple(others), notes
-
-
-def _rivals(wishes: Sequence[Wish]) -> list[str]:
-    """Packages that own the same files and are asked for together; builds without CUDA that a label names."""
-    modules: dict[str, list[str]] = {}
-    for wish in wishes:
-        own = flavour(wish.name)
-        if own and not wish.constraint:
-            modules.setdefault(own.module, []).append(wish.name)
-    out = [
-        f"{' and '.join(dict.fromkeys(names))} own the same files, and break each other: only one of both is installed"
-        for names in modules.values()
-        if len(set(names)) > 1
-    ]
-    labels = [f"{w.name}{w.specifier}+cpu" for w in wishes if w.build == "cpu"]
-    return out + [f"{label} is a build without CUDA: the one with CUDA takes its place" for label in labels]
-
-
-def _alike(wish: Wish, series: str) -> Wish:
-    """The wish, held to TensorFlow's own series where its releases go by it and it says nothing itself."""
-    if wish.name not in ALIKE or wish.specifier or wish.url:
-        return wish
-    return msgspec.structs.replace(wish, specifier=f"=={series}.*", text=f"{wish.name}=={series}.*")
-
-
 def _newer(found: Found) -> list[Passed]:
     """Of what was passed over, the releases newer than the one chosen; the older ones were never reached."""
     out = []
@@ -372,7 +307,8 @@ def _not_together(chosen: list[Candidate], catalogue: Catalogue) -> list[Passed]
         doubts = {id(c): verdict.unsure for c, verdict in catalogue.of(one.root)}
         for other in newer:
             groups.setdefault(doubts[id(other)] or _why_not(other, one, chosen), []).append(other.row.version)
-        out += [Passed(one.root, tuple(dict.fromkeys(v)), "set", why) for why, v in groups.items()]
+        ordered = {why: tuple(sorted(set(v), key=parsed, reverse=True)) for why, v in groups.items()}
+        out += [Passed(one.root, versions, "set", why) for why, versions in ordered.items()]
     return out
 
 

@@ -66,6 +66,13 @@ def rows_of(name: str, platform: str) -> tuple[Release, ...]:
 
 
 @lru_cache(maxsize=256)
+def sources_of(name: str) -> tuple[Release, ...]:
+    """The rows of releases that have no wheel on any platform, newest first."""
+    found = [row for row in _all_rows(name) if row.platform == "source"]
+    return tuple(sorted(found, key=lambda row: parsed(row.version), reverse=True))
+
+
+@lru_cache(maxsize=256)
 def elsewhere(name: str) -> tuple[Release, ...]:
     """The wheels of the newest release of a project on any platform: what is told where this one has none."""
     rows = [row for row in _all_rows(name) if row.platform != "source" and not parsed(row.version).is_prerelease]
@@ -124,10 +131,13 @@ def _pythons(tags: tuple[str, ...], pure: bool) -> frozenset[str]:
 
 
 def allowed_pythons(machine: Machine) -> tuple[str, ...]:
-    """The Pythons to try, best first."""
+    """The Pythons to try, best first: beside one that is told or there, the nearest to it."""
     if machine.python and machine.fixed_python:
         return (machine.python,)
-    return tuple(dict.fromkeys(filter(None, (machine.python, *PYTHONS))))
+    if not machine.python:
+        return PYTHONS
+    own = numbers(machine.python)[1]
+    return tuple(dict.fromkeys((machine.python, *sorted(PYTHONS, key=lambda python: abs(numbers(python)[1] - own)))))
 
 
 def judge(row: Release, machine: Machine, named: bool, framework: str = "") -> Verdict:

@@ -19,7 +19,7 @@ from gpuwhy.plan.candidates import Verdict, judge, libc_verdict, library_verdict
 from gpuwhy.plan.machine import PYTHONS
 from gpuwhy.plan.names import is_planned, planned_as, root
 from gpuwhy.plan.possible import is_other
-from gpuwhy.plan.roots import FRAMEWORKS, Candidate, candidates, framework_of
+from gpuwhy.plan.roots import FRAMEWORKS, Candidate, candidates, framework_of, sources
 
 
 class Catalogue:
@@ -45,7 +45,7 @@ class Catalogue:
     def of(self, name: str) -> list[tuple[Candidate, Verdict]]:
         """Every release of a root with its verdict, best first."""
         if name not in self.judged:
-            every = [self._narrowed(one) for one in candidates(name, self.machine)]
+            every = [self._narrowed(one) for one in self._every(name)]
             if is_guest(name) and name not in self.limits:
                 every = last_patches(every)
             plain = name in self.plain
@@ -53,6 +53,13 @@ class Catalogue:
             self._order(name, found)
             self.judged[name] = found
         return self.judged[name]
+
+    def _every(self, name: str) -> list[Candidate]:
+        """The releases of a root; its sources count where the user asks for releases that never had a wheel."""
+        found, limit = candidates(name, self.machine), self.limits.get(name, "")
+        if not limit or name in FRAMEWORKS or any(allows(limit, one.row.version) for one in found):
+            return found
+        return [*(one for one in sources(name) if allows(limit, one.row.version)), *found]
 
     def _order(self, name: str, found: list[tuple[Candidate, Verdict]]) -> None:
         """Best first; what is sorted last weighs most."""
@@ -117,9 +124,7 @@ class Catalogue:
         said = judge(one.row, self.machine, False)
         if said.kind == "platform":
             return said
-        names = {"windows": "native Windows", "linux": "Linux"}
-        system, cpu = self.machine.platform.split("-")
-        return Verdict("platform", f"{one.row.name} has no wheel for {names[system]} on {cpu}")
+        return Verdict("platform", f"{one.row.name} has no wheel for {platform_named(self.machine)}")
 
     def _beside(self, one: Candidate) -> Verdict | None:
         """A demand of the release on a package that the user limits to something else."""
@@ -160,9 +165,28 @@ class Catalogue:
                 if verdict.kind and inside and one.role != "library" and (self.own_index or not one.backend):
                     groups.setdefault((name, verdict.kind, verdict.why), []).append(one.row.version)
         return tuple(
-            Passed(name, tuple(dict.fromkeys(versions)), kind, why)  # type: ignore[arg-type]
+            Passed(name, tuple(sorted(set(versions), key=parsed, reverse=True)), kind, why)  # type: ignore[arg-type]
             for (name, kind, why), versions in groups.items()
         )
+
+
+def platform_named(machine: Machine) -> str:
+    """The system and the processor that wheels are made for, in words."""
+    return f"{'native Windows' if machine.system == 'windows' else 'Linux'} on {machine.machine}"
+
+
+def has_wheels(name: str, machine: Machine) -> bool:
+    """Whether some release of a root, not withdrawn, can be installed on the platform at all."""
+    return not is_planned(name) or any(one.here and not one.row.yanked for one in candidates(name, machine))
+
+
+def on_cpu_here(wish: Wish, machine: Machine) -> bool:
+    """Whether every release that a wish lets in has wheels here, all of them without CUDA: TensorFlow on Windows."""
+    name = planned_as(wish.name)
+    if name not in FRAMEWORKS or wish.constraint or machine.system != "windows":
+        return False
+    asked = [one for one in candidates(name, machine) if allows(wish.specifier, one.row.version)]
+    return bool(asked) and all(one.row.cuda is None for one in asked)
 
 
 def _lacks(package: str, spec: str) -> Verdict:

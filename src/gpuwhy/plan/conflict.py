@@ -12,6 +12,7 @@ from gpuwhy.knowledge.migrations import crossed
 from gpuwhy.model.plan import Conflict, Line, Machine, Passed, Proposal, Wish
 from gpuwhy.model.version import numbers
 from gpuwhy.plan.candidates import named_gpu, parsed, specifier
+from gpuwhy.plan.catalogue import has_wheels, platform_named
 from gpuwhy.plan.names import is_planned, planned_as, root
 from gpuwhy.plan.nearest import Attempt, nearest
 from gpuwhy.plan.nearest import series_of as series_of
@@ -91,6 +92,9 @@ def _text(core: Sequence[Wish], machine: Machine, blame: Impossible) -> str:
     if told:
         return told
     names = list(dict.fromkeys(planned_as(wish.name) for wish in core if not wish.constraint))
+    nowhere = next((name for name in names if not has_wheels(name, machine)), "")
+    if nowhere:
+        return f"{nowhere} has no wheel for {platform_named(machine)}"
     blocked = next((name for name in names if _all_passed(name, core, blame)), None)
     if blocked is not None:
         return _sentence(_ordered([one for one in blame.passed if one.package == blocked]), machine)

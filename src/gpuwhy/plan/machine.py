@@ -38,7 +38,7 @@ def described(
     glibc: str = "",
 ) -> Machine:
     """The machine of a description; raises BadMachineError."""
-    libc = _libc(glibc) if glibc else ""
+    libc = _libc(glibc, system) if glibc else ""
     told = [*_told(driver, names, python, system, machine), *filter(None, (libc,))]
     name: System = _system(system or "linux")
     cards = tuple(gpu(name) for name in names)
@@ -54,6 +54,24 @@ def described(
     }
     lines = (*(Line("told", text) for text in told), *(Line("assumed", text) for text, so in assumed.items() if so))
     return Machine(name, cpu, driver, cards, python, bool(python), _keep(keep), lines=lines, libc=libc)
+
+
+def flags(machine: Machine) -> list[str]:
+    """The options that describe a machine again; of one that was looked at, what was told of it."""
+    told = [f"--python={machine.python}"] if machine.python and machine.fixed_python else []
+    if any(line.kind == "saw" for line in machine.lines):
+        return told
+    system = [f"--os={machine.system}"] if machine.system != "linux" else []
+    cpu = [f"--arch={machine.machine}"] if machine.machine != "x86_64" else []
+    libc = [f"--glibc={machine.libc.removeprefix('glibc ')}"] if machine.libc else []
+    driver = [f"--driver={machine.driver}"] if machine.driver else []
+    return [*(f"--gpu={_called(card)}" for card in machine.gpus), *driver, *told, *system, *cpu, *libc]
+
+
+def _called(card: Gpu) -> str:
+    """The name of a GPU as it is understood again."""
+    row = gpus.by_name(card.name)
+    return card.name if row and row.capability == card.capability else f"sm_{card.capability.replace('.', '')}"
 
 
 def seen(facts: Facts, python: str = "", keep: tuple[str, ...] = ()) -> Machine:
@@ -193,7 +211,9 @@ def _machine(text: str) -> str:
     return name
 
 
-def _libc(text: str) -> str:
+def _libc(text: str, system: str) -> str:
+    if system and _system(system) == "windows":
+        raise BadMachineError(f"--glibc {text}: Windows has no glibc")
     found = re.fullmatch(r"(?:glibc[ -]?)?(2\.\d{1,2})|(musl)", text.strip().lower())
     if not found:
         raise BadMachineError(f"--glibc {text}: expected a version such as 2.28 (ldd --version shows it), or musl")

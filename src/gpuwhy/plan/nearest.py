@@ -55,24 +55,9 @@ def nearest(
             break
         found = attempt(step.wishes, step.machine, {planned_as(w.name): _pin(w) for w in step.freed})
         if isinstance(found, Proposal):
-            found = _on_nearer(step, machine, found, attempt)
             cost = step.least + _keeping(step, machine) + sum(_distance(wish, found) for wish in step.freed)
             best = min(best, (cost, _told(step, machine, found), found), key=lambda each: each[0])
     return best[1], best[2]
-
-
-def _on_nearer(step: Step, machine: Machine, found: Proposal, attempt: Attempt) -> Proposal:
-    """The same releases on the Python that is nearest to the one that was asked for."""
-    if "python" not in step.parts or not machine.python:
-        return found
-    wanted = numbers(machine.python)[1]
-    near = min((found.python, *found.pythons), key=lambda one: abs(numbers(one)[1] - wanted))
-    fixed = msgspec.structs.replace(step.machine, python=near, fixed_python=True)
-    again = attempt(step.wishes, fixed) if near != found.python else found
-    same = isinstance(again, Proposal) and [c.requirement for c in again.choices] == [
-        c.requirement for c in found.choices
-    ]
-    return again if isinstance(again, Proposal) and same else found
 
 
 def _keeping(step: Step, machine: Machine) -> int:
@@ -125,7 +110,7 @@ def _unlabelled(wish: Wish) -> Wish:
 
 def _machines(machine: Machine) -> Iterator[tuple[tuple[str, ...], Machine]]:
     """Other machines that the user could have, with what differs."""
-    free = msgspec.structs.replace(machine, python="", fixed_python=False)
+    free = msgspec.structs.replace(machine, fixed_python=False)
     others = {
         "python": (machine.fixed_python, free),
         "system": (machine.system == "windows", msgspec.structs.replace(machine, system="wsl")),
@@ -137,7 +122,7 @@ def _machines(machine: Machine) -> Iterator[tuple[tuple[str, ...], Machine]]:
             continue
         yield (part,), changed
         if part != "python" and machine.fixed_python:
-            yield (part, "python"), msgspec.structs.replace(changed, python="", fixed_python=False)
+            yield (part, "python"), msgspec.structs.replace(changed, fixed_python=False)
     if len({card.capability for card in machine.gpus}) > 1:
         for card in machine.gpus:
             yield ("gpu",), msgspec.structs.replace(machine, gpus=(card,))

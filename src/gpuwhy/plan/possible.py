@@ -18,39 +18,57 @@ from gpuwhy.plan.candidates import allowed_pythons, parsed, specifier
 from gpuwhy.plan.names import NO_BACKEND, is_planned, planned_as
 from gpuwhy.plan.wishes import WishError, applies, joined
 
+DEFAULT = Machine()
+_NAMED = 8
 
-def possible(wishes: Sequence[Wish]) -> None:
+
+def possible(wishes: Sequence[Wish], machine: Machine = DEFAULT) -> None:
+    """Raise for wishes that no Python of the machine can meet: no known package, no release, no marker that holds."""
+    first: WishError | None = None
+    tried: list[list[Wish]] = []
+    for python in allowed_pythons(machine):
+        held = [wish for wish in wishes if applies(wish, machine, python)]
+        if held in tried:
+            continue
+        tried.append(held)
+        try:
+            _possible(held)
+        except WishError as error:
+            first = first or _excluded(wishes, held, machine) or error
+        else:
+            return
+    if first is not None:
+        raise first
+
+
+def _possible(wishes: Sequence[Wish]) -> None:
     """Raise for wishes without any package that is known, and for a specifier that no release meets."""
     if all(wish.constraint or is_other(wish) for wish in wishes):
         _raise_for_nothing(wishes)
-    for name in dict.fromkeys(planned_as(wish.name) for wish in wishes):
-        _exists(name, [wish for wish in wishes if planned_as(wish.name) == name and wish.specifier])
+    limits: dict[str, list[Wish]] = {}
+    for wish in wishes:
+        if wish.specifier:
+            limits.setdefault(planned_as(wish.name), []).append(wish)
+    for name, limiting in limits.items():
+        _exists(name, limiting)
 
 
-def applying(wishes: Sequence[Wish], machine: Machine) -> list[Wish]:
-    """The wishes whose markers hold on the machine with some Python that it may have; raises where none is left."""
-    held = [wish for wish in wishes if any(applies(wish, machine, python) for python in allowed_pythons(machine))]
-    if wishes and not any(not wish.constraint for wish in held):
-        left = next(wish for wish in wishes if not wish.constraint or wish is wishes[-1])
-        where = f"{left.where}: " if left.where else ""
-        raise WishError(
-            f"{where}nothing is left to install on this machine: {left.text} is for another system or Python"
-        )
-    return held
+def _excluded(wishes: Sequence[Wish], held: Sequence[Wish], machine: Machine) -> WishError | None:
+    """That what is asked for is not asked for here: its marker names another system or Python."""
+    left = [wish for wish in wishes if not (wish.constraint or is_other(wish) or wish in held)]
+    if not left or any(not (wish.constraint or is_other(wish)) for wish in held):
+        return None
+    one = left[0]
+    where = f"{one.where}: " if one.where else ""
+    python = f" with Python {machine.python}" if machine.python else ""
+    system = {"windows": "Windows", "wsl": "WSL 2"}.get(machine.system, "Linux")
+    said = f"{one.name} is asked for only where {one.marker.replace(chr(34), chr(39))}"
+    return WishError(f"{where}{said}, which does not hold on {system}{python}: nothing that uses a GPU is left")
 
 
 def is_other(wish: Wish) -> bool:
     """Whether a wish is left to the installer: a URL, a package that is not known, a guest's release that is not."""
-    unknown = _is_unknown_release(wish.name, wish.specifier) or _is_source(wish.name, wish.specifier)
-    return bool(wish.url) or not is_planned(wish.name) or unknown
-
-
-@lru_cache(maxsize=1024)
-def _is_source(name: str, limit: str) -> bool:
-    """Whether a guest is pinned to a release that pip builds from sources: its user wants that one."""
-    exact = limit.startswith("==") and "*" not in limit and is_guest(name) and name not in projects()
-    fitting = [one for one in guests(name) if specifier(limit).contains(one.version)] if exact else []
-    return bool(fitting) and all(one.platforms == ("source",) for one in fitting)
+    return bool(wish.url) or not is_planned(wish.name) or _is_unknown_release(wish.name, wish.specifier)
 
 
 @lru_cache(maxsize=1024)
@@ -86,7 +104,8 @@ def _raise_for_nothing(wishes: Sequence[Wish]) -> None:
     if bare:
         raise WishError(f"{bare} brings no framework: name the one it runs on too, tensorflow, torch or jax")
     names = [wish.name or wish.url for wish in wishes if not wish.constraint]
-    said = ", ".join(names) or "nothing"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    said = f"{', '.join(names[:_NAMED])}{more}" or "nothing"
     raise WishError(f"{said}: no package that uses a GPU is among them (gpuwhy releases lists those it knows)")
 
 

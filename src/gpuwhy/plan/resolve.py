@@ -6,6 +6,8 @@ import contextlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from datetime import date
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -13,13 +15,12 @@ from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, Res
 
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.model.plan import Passed
-from gpuwhy.model.version import numbers
 from gpuwhy.plan.candidates import allowed_pythons, specifier
 from gpuwhy.plan.catalogue import WITHOUT_CUDA, Catalogue, allows
 from gpuwhy.plan.catalogue import meets as meets
 from gpuwhy.plan.catalogue import split as split
 from gpuwhy.plan.names import is_planned, planned_as
-from gpuwhy.plan.roots import FRAMEWORKS, TOOLKIT, Candidate
+from gpuwhy.plan.roots import FRAMEWORKS, MIRRORED, TOOLKIT, Candidate, newest_with
 
 PYTHON, CUDA = "python", "cuda"
 _ROUNDS, _FEW = 200, 60  # sets that can be found at all were found in fewer than 150 rounds, on 237 real files
@@ -35,7 +36,7 @@ class Need(msgspec.Struct, frozen=True):
     spec: str = ""
     one_of: frozenset[str] | None = None
     by: str = ""
-    said: str = ""  # what it asks for itself, where the specifier holds the user's limits too
+    said: str = ""  # what `by` itself asks for, where the user's own limit is in `spec` too
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -155,7 +156,8 @@ class Provider(AbstractProvider[Need, "Candidate | Value", str]):
         """What a release demands: its Pythons, its CUDA major, its companions and NVIDIA's wheels."""
         if isinstance(candidate, Value):
             return []
-        by = f"{candidate.row.name} {candidate.row.version}"
+        version = candidate.row.version
+        by = f"{candidate.row.name} {version}"
         out = [Need(PYTHON, one_of=candidate.pythons, by=by)]
         if candidate.cuda_major:
             out.append(Need(CUDA, one_of=frozenset({candidate.cuda_major}), by=by))
@@ -163,10 +165,19 @@ class Provider(AbstractProvider[Need, "Candidate | Value", str]):
         for package, spec in candidate.needs:
             name = planned_as(package)
             if self._counts(package):
-                own = spec.split("+")[0]
-                both = ",".join(filter(None, (own, limits.get(package, ""))))
-                out.append(Need(name, both, by=by, said=own))
+                both = ",".join(filter(None, (spec.split("+")[0], limits.get(package, ""))))
+                out.append(Need(name, both, by=by, said=spec))
+        if candidate.backend:
+            out += [Need(name, f"<={last}", by=by) for name in self._mirrored if (last := newest_with(name, version))]
         return out
+
+    @cached_property
+    def _mirrored(self) -> tuple[str, ...]:
+        """Companions of torch that somebody asks for, and that come from the index that torch comes from."""
+        asked = self.catalogue.asked
+        guests = [name for name in asked if is_planned(name) and name not in FRAMEWORKS]
+        wanted = {name for guest in guests for one, _ in self.catalogue.of(guest) for name, _ in one.needs}
+        return tuple(name for name in MIRRORED if name in asked or name in wanted)
 
     def _counts(self, package: str) -> bool:
         """Whether a demand on a package is resolved here; a guest's guest only where the user asks for both."""
@@ -191,28 +202,51 @@ def resolve(catalogue: Catalogue, python: str, own_index: bool = True) -> Found:
 
 
 def _resolve(catalogue: Catalogue, python: str) -> Found:
-    """A set in which each wish, in its order, has the best release that the ones before it leave open."""
-    found = _any_set(catalogue, python, {})
-    fixed: dict[str, str] = {}
-    for name in catalogue.demands():
-        for better in _better(name, found, catalogue, fixed):
-            try:
-                tried = _any_set(catalogue, python, {**fixed, name: better.row.version})
-            except Impossible:
-                continue
-            if not _costs_a_framework(name, found, tried, catalogue):
-                found = tried
-                break
-        if name in found.chosen:
-            fixed[name] = found.chosen[name].row.version
+    """A set for the wishes in their order; frameworks first where a guest would take one years back."""
+    order = list(catalogue.demands())
+    found = _in_order(catalogue, python, order)
+    behind = _behind(found, catalogue)
+    if not catalogue.near and not catalogue.least_change and behind > _LONG and not _effort().is_spent:
+        with contextlib.suppress(Impossible):
+            other = _in_order(catalogue, python, sorted(order, key=lambda name: name not in FRAMEWORKS))
+            if _behind(other, catalogue) < behind - _LONG:
+                return other
     return found
 
 
-def _costs_a_framework(name: str, before: Found, after: Found, catalogue: Catalogue) -> bool:
-    """Whether a newer guest would put a framework that was asked for far back: by three minor releases and more."""
-    asked = [one for one in catalogue.demands() if one in FRAMEWORKS and one in before.chosen and one in after.chosen]
-    pairs = [(numbers(before.chosen[one].row.version), numbers(after.chosen[one].row.version)) for one in asked]
-    return name not in FRAMEWORKS and any(new[0] < old[0] or new[1] <= old[1] - 3 for old, new in pairs if new < old)
+_LONG = 180  # days
+
+
+def _behind(found: Found, catalogue: Catalogue) -> int:
+    """How many days the wish that is furthest behind is older than its newest release that could be chosen alone."""
+    loose = [name for name in catalogue.demands() if not _is_other(name) and not catalogue.limits.get(name)]
+    if len(loose) < 2 or not any(name in FRAMEWORKS for name in loose):
+        return 0
+    return max(_days(found.chosen[name], catalogue) for name in loose if name in found.chosen)
+
+
+def _days(one: Candidate, catalogue: Catalogue) -> int:
+    """How much older a release is than the newest that may be chosen."""
+    newest = max((other.row.uploaded for other in catalogue.open(one.root)), default="")
+    if not newest or not one.row.uploaded:
+        return 0
+    return (date.fromisoformat(newest) - date.fromisoformat(one.row.uploaded)).days
+
+
+def _in_order(catalogue: Catalogue, python: str, order: Sequence[str]) -> Found:
+    """A set in which each wish, in its order, has the best release that the ones before it leave open."""
+    found = _any_set(catalogue, python, {})
+    fixed: dict[str, str] = {}
+    for name in order:
+        for better in _better(name, found, catalogue, fixed):
+            try:
+                found = _any_set(catalogue, python, {**fixed, name: better.row.version})
+                break
+            except Impossible:
+                continue
+        if name in found.chosen:
+            fixed[name] = found.chosen[name].row.version
+    return found
 
 
 def _better(name: str, found: Found, catalogue: Catalogue, fixed: dict[str, str]) -> Iterator[Candidate]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from functools import cache, lru_cache
 
@@ -11,6 +11,7 @@ import msgspec
 
 from gpuwhy.knowledge import installs, variants
 from gpuwhy.knowledge.asked import asks
+from gpuwhy.knowledge.brought import brought
 from gpuwhy.knowledge.caps import PAIRS
 from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.limits import floor as unstated
@@ -20,7 +21,7 @@ from gpuwhy.knowledge.releases import family, projects
 from gpuwhy.model.plan import Machine, Role, System
 from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, major_minor, numbers
-from gpuwhy.plan.candidates import elsewhere, oldest_glibc, parsed, pythons_of, rows_of
+from gpuwhy.plan.candidates import elsewhere, oldest_glibc, parsed, pythons_of, rows_of, sources_of
 from gpuwhy.plan.names import FRAMEWORKS as FRAMEWORKS
 
 TOOLKIT = "cuda-toolkit"
@@ -73,6 +74,12 @@ def _made(root: str, machine: Machine) -> list[Candidate]:
     role: Role = "library" if _LIBRARY.fullmatch(root) else "companion"
     found = [_plain(root, row, role) for row in rows_of(root, machine.platform)]
     return found or [msgspec.structs.replace(_plain(root, row, role), here=False) for row in elsewhere(root)[:1]]
+
+
+@lru_cache(maxsize=256)
+def sources(root: str) -> tuple[Candidate, ...]:
+    """The releases of a companion that are published as source alone, newest first."""
+    return tuple(_plain(root, row, "companion") for row in sources_of(root))
 
 
 def _make(
@@ -159,19 +166,13 @@ def _jax(machine: Machine) -> Iterator[Candidate]:
         if lib is None or not at_least(row.version, installs.FIRST_JAX):
             continue
         made = _make("jax", row, f"jax[cuda{major}]=={row.version}", brings=True)
+        if not made.needs:  # of old releases it is the extra of jax that asks, not the plugin
+            made = msgspec.structs.replace(made, needs=tuple(_wheels(brought(f"jax[cuda{major}]", row.version))))
         glibc = max(made.glibc, oldest_glibc(lib.systems), key=numbers)
-        needs = (*made.needs, *_of_extra(row, major))
-        yield msgspec.structs.replace(made, pythons=made.pythons & pythons_of(lib), glibc=glibc, needs=needs)
+        yield msgspec.structs.replace(made, pythons=made.pythons & pythons_of(lib), glibc=glibc)
     if not plugins:
         for row in libs.values():
             yield _make("jax", row, f"jax=={row.version}", brings=True)
-
-
-def _of_extra(row: Release, major: str) -> Iterator[tuple[str, str]]:
-    """cuDNN, which JAX's own extra asks for where the plugin's metadata does not (up to 0.4.29)."""
-    if not isinstance(row.requires, dict) and isinstance(row.cudnn, str):
-        series = numbers(row.cudnn)[0]
-        yield f"nvidia-cudnn-cu{major}", f">={series},<{series + 1}"
 
 
 def _onnxruntime(machine: Machine) -> Iterator[Candidate]:
@@ -196,11 +197,12 @@ def _cupy(machine: Machine) -> Iterator[Candidate]:
 
 def _plain(root: str, row: Release, role: Role) -> Candidate:
     row = _floored(row) if role == "companion" else row
-    needs = (*_asked(row).items(), *(_needs(row) if role == "library" else ()))
+    needs = (*_asked(row).items(), *(_needs(row) if role == "library" else _wheels(brought(row.name, row.version))))
     major = (_major(row) or _of_torch(row)) if role == "companion" else ""
     glibc = oldest_glibc(row.systems)
     pin = _requirement(root, row)
-    return Candidate(root, row, pin, role, pythons_of(row), needs, major, glibc=glibc)
+    system = bool(installs.OPENS_SYSTEM.fullmatch(row.name)) and isinstance(row.cuda, str)
+    return Candidate(root, row, pin, role, pythons_of(row), needs, major, glibc=glibc, system=system)
 
 
 def _requirement(root: str, row: Release) -> str:
@@ -278,6 +280,20 @@ def newest_by(name: str, day: str) -> str:
 
 
 _MONTHS = 4
+MIRRORED = ("torchvision", "torchaudio")
+"""What PyTorch's own index has for each CUDA, built with the torch of the same days."""
+
+
+@lru_cache(maxsize=512)
+def newest_with(name: str, torch: str) -> str:
+    """The newest companion that was published with a torch or before it: for that CUDA there is no later build."""
+    day = max((row.uploaded for row in rows_of("torch", "linux-x86_64") if row.version == torch), default="")
+    limit = (date.fromisoformat(day) + timedelta(days=_DAYS)).isoformat() if day else ""
+    known = [row.version for row in rows_of(name, "linux-x86_64") if row.uploaded <= limit]
+    return max((v for v in known if not parsed(v).is_prerelease), key=parsed, default="")
+
+
+_DAYS = 7
 
 
 def _of_torch(row: Release) -> str:
@@ -298,8 +314,13 @@ def _major(row: Release) -> str:
 
 
 def _needs(row: Release) -> Iterator[tuple[str, str]]:
-    """NVIDIA's wheels that a release asks for; cuda-toolkit keeps its extras, which name the wheels behind it."""
-    for name, spec in (row.requires if isinstance(row.requires, dict) else {}).items():
+    """NVIDIA's wheels that a release asks for."""
+    return _wheels(row.requires if isinstance(row.requires, dict) else {})
+
+
+def _wheels(asked: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Those wheels of NVIDIA's that are known; cuda-toolkit keeps its extras, which name the wheels behind it."""
+    for name, spec in asked.items():
         found = _PART.fullmatch(name)
         bare = found[1] if found else name
         if bare in projects():

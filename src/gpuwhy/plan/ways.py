@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from collections.abc import Iterator
 
 from gpuwhy.knowledge import containers
-from gpuwhy.knowledge.images import Parts, parts, tensorflow_image
+from gpuwhy.knowledge.flavours import flavour
+from gpuwhy.knowledge.images import ARCHIVE, CUDNN_ARCHIVE, RUNFILES, Parts, parts, tensorflow_image
 from gpuwhy.knowledge.variants import OLD_LIST, in_old_list, index_of
-from gpuwhy.model.plan import Choice, Machine, Proposal, SystemPart, Way, Wish
+from gpuwhy.model.plan import Choice, Machine, Proposal, SystemPart, Way
+from gpuwhy.model.version import major_minor, numbers
+from gpuwhy.plan.catalogue import split
 
 _MIRRORED = ("torch", "torchvision", "torchaudio")
 _REPOSITORY = "from NVIDIA's repository for Ubuntu, which must be set up first (see the CUDA installation guide)"
@@ -30,16 +36,13 @@ def requirements(plan: Proposal) -> list[str]:
     out = [choice.requirement for choice in plan.choices if not choice.build]
     out += [name for choice in plan.choices if choice.build for name in choice.needs_first]
     out += [choice.requirement for choice in plan.libraries if choice.asked]
-    return list(dict.fromkeys([*out, *(cap.requirement for cap in plan.caps), *_other_wishes(plan)]))
+    limited = {split(cap.requirement)[0] for cap in plan.caps}
+    plain = [name for name in out if name not in limited]  # setuptools and setuptools<70 are one word
+    return list(dict.fromkeys([*plain, *(cap.requirement for cap in plan.caps), *_other_wishes(plan)]))
 
 
 def _other_wishes(plan: Proposal) -> list[str]:
-    return [_plain(wish) for wish in plan.others if not wish.constraint and not wish.text.startswith("-e ")]
-
-
-def _plain(wish: Wish) -> str:
-    """A requirement as it was written, with quotes of a marker that stand within those of a shell, of TOML and YAML."""
-    return wish.text.replace('"', "'")
+    return [wish.text for wish in plan.others if not wish.constraint and not wish.text.startswith("-e ")]
 
 
 def _builds(plan: Proposal) -> list[str]:
@@ -67,9 +70,34 @@ def _is_old(plan: Proposal) -> bool:
     return any(in_old_list(c.version) for c in plan.choices if c.backend)
 
 
-def quoted(words: list[str]) -> str:
-    """Words for a shell: quotes where one would read <, >, [ or a space."""
-    return " ".join(f'"{w}"' if set(w) & set("<>[]; ~*") else w for w in words)
+def quoted(words: list[str], windows: bool = False) -> str:
+    """Words for a shell: quotes where one would read <, >, [, & or a space."""
+    return " ".join(map(_on_windows if windows else _in_shell, words))
+
+
+_PLAIN = re.compile(r"[\w@%+=:,./\\#-]+")
+
+
+_LIVE = re.compile(r"[\"$`\\]|!(?![= ])")
+"""What a POSIX shell reads inside double quotes; of != its history makes nothing."""
+
+
+def _in_shell(word: str) -> str:
+    """A word for a POSIX shell; in double quotes where nothing inside needs more."""
+    if _PLAIN.fullmatch(word) and "\\" not in word:
+        return word
+    return shlex.quote(word) if _LIVE.search(word) else f'"{word}"'
+
+
+def _on_windows(word: str) -> str:
+    """A word for Windows' shells, which know double quotes."""
+    escaped = word.replace('"', '\\"')
+    return word if _PLAIN.fullmatch(word) else f'"{escaped}"'
+
+
+def _text(name: str) -> str:
+    """A string for TOML and YAML, whose double-quoted strings are JSON's."""
+    return json.dumps(name, ensure_ascii=False)
 
 
 def _editable(plan: Proposal) -> str:
@@ -82,9 +110,10 @@ def _uv(plan: Proposal, machine: Machine) -> Way:
         f"uv venv --python {plan.python} .venv",
         ".venv\\Scripts\\activate" if windows else ". .venv/bin/activate",
         *_before(plan, windows),
-        f"uv pip install {_own(plan)}{quoted(requirements(plan))}{_editable(plan)}",
+        f"uv pip install {_own(plan)}{quoted(requirements(plan), windows)}{_editable(plan)}",
     ]
     lines += [f"uv pip install --no-build-isolation {name}" for name in _builds(plan)]
+    lines += _alone(plan, "uv pip uninstall", "uv pip install --reinstall --no-deps", windows)
     return Way("uv", "uv", "\n".join([*lines, *_variables(plan, windows)]))
 
 
@@ -96,9 +125,20 @@ def _pip(plan: Proposal, machine: Machine) -> Way:
     if plan.python in ("3.6", "3.7"):
         lines.append('python -m pip install "pip>=21.3"')
     lines += _before(plan, windows)
-    lines.append(f"python -m pip install {own}{quoted(requirements(plan))}{_editable(plan)}")
+    lines.append(f"python -m pip install {own}{quoted(requirements(plan), windows)}{_editable(plan)}")
     lines += [f"python -m pip install --no-build-isolation {name}" for name in _builds(plan)]
+    again = "python -m pip install --force-reinstall --no-deps"
+    lines += _alone(plan, "python -m pip uninstall -y", again, windows)
     return Way("pip", "pip", "\n".join([*lines, *_variables(plan, windows)]))
+
+
+def _alone(plan: Proposal, remove: str, install: str, windows: bool = False) -> list[str]:
+    """What undoes that two packages with the same files were installed: one goes, the other is written again."""
+    if not plan.removes:
+        return []
+    modules = {own.module for name in plan.removes if (own := flavour(name))}
+    kept = [c.requirement for c in plan.choices if (own := flavour(c.package)) and own.module in modules]
+    return [f"{remove} {' '.join(plan.removes)}", f"{install} {quoted(kept, windows)}"]
 
 
 def _before(plan: Proposal, windows: bool) -> list[str]:
@@ -118,6 +158,7 @@ def _requirements(plan: Proposal) -> Way:
     lines = [head, *index, *(f"{name}{_cured(plan, name)}" for name in requirements(plan))]
     lines += [w.text for w in plan.others if w.text.startswith("-e ")]
     lines += [f"# then: uv pip install --no-build-isolation {name}" for name in _builds(plan)]
+    lines += [f"# then: {line}" for line in _alone(plan, "uv pip uninstall", "uv pip install --reinstall --no-deps")]
     return Way("requirements", "requirements file", "\n".join(lines) + "\n", "requirements.txt")
 
 
@@ -135,7 +176,7 @@ def _cured(plan: Proposal, name: str) -> str:
 
 def _constraints(plan: Proposal) -> Way:
     exact = [f"{c.package}=={c.version}{_label(c)}" for c in (*plan.choices, *plan.libraries)]
-    limits = [cap.requirement for cap in plan.caps] + [_plain(w) for w in plan.others if w.constraint]
+    limits = [cap.requirement for cap in plan.caps] + [w.text for w in plan.others if w.constraint]
     head = f"# for Python {plan.python}; use: pip install -c constraints.txt …"
     return Way("constraints", "constraints file", "\n".join([head, *sorted(exact), *limits]) + "\n", "constraints.txt")
 
@@ -147,14 +188,18 @@ def _label(choice: Choice) -> str:
 
 def _pyproject(plan: Proposal) -> Way:
     major, minor = plan.python.rstrip("t").split(".")
-    wanted = [name for name in [*requirements(plan), *_builds(plan)] if "://" not in name]
-    names = "".join(f'  "{name}",{_cured(plan, name)}\n' for name in wanted)
+    references = {wish.text for wish in plan.others if wish.url}
+    wanted = [name for name in [*requirements(plan), *_builds(plan)] if name not in references]
+    names = "".join(f"  {_text(name)},{_cured(plan, name)}\n" for name in wanted)
     text = (
         f'[project]\nname = "my-project"\nversion = "0.1.0"\nrequires-python = "=={major}.{minor}.*"\n'
         f"dependencies = [\n{names}]\n"
     )
-    if _builds(plan) or _is_old(plan):
+    if _builds(plan) or _is_old(plan) or plan.removes:
         text += "\n[tool.uv]\n"
+    if plan.removes:  # a marker that never holds: uv leaves the package out
+        never = ", ".join(f"\"{name}; python_version < '3'\"" for name in plan.removes)
+        text += f"override-dependencies = [{never}]\n"
     if _builds(plan):
         compiled = ", ".join(f'"{c.package}"' for c in plan.choices if c.build)
         text += f"no-build-isolation-package = [{compiled}]\n"
@@ -188,12 +233,14 @@ def _conda(plan: Proposal, machine: Machine) -> Iterator[Way]:
         return
     extra = "".join(f"  - {word}\n" for word in row.conda.split()) if row else ""
     index = f"      - {_address(plan)}\n" if backend(plan) else ""
-    inner = index + "".join(f'      - "{name}"{_cured(plan, name)}\n' for name in requirements(plan))
+    inner = index + "".join(f"      - {_text(name)}{_cured(plan, name)}\n" for name in requirements(plan))
     tools = f"  - pip\n{extra}  - pip:\n{inner}"
     text = f"name: gpu\nchannels:\n  - conda-forge\ndependencies:\n  - python={plan.python}\n{tools}"
     path = "conda env config vars set LD_LIBRARY_PATH=$CONDA_PREFIX/lib"
     then = [path] if row and machine.system != "windows" else []
     then += [f"conda run -n gpu pip install --no-build-isolation {name}" for name in _builds(plan)]
+    pip = "conda run -n gpu pip"
+    then += _alone(plan, f"{pip} uninstall -y", f"{pip} install --force-reinstall --no-deps")
     note = "; then: ".join(("conda env create -f environment.yml (or mamba)", *then))
     yield Way("conda", "conda or mamba", text, "environment.yml", note)
 
@@ -204,7 +251,9 @@ def _docker(plan: Proposal, machine: Machine) -> Iterator[Way]:
     image, note = _image(plan)
     if not image:
         return
-    install = f"RUN {_installer(plan)} -c constraints.txt {quoted(_inside(plan, image))}"
+    pip = "python3 -m pip"
+    alone = _alone(plan, f"{pip} uninstall -y", f"{pip} install --no-cache-dir --force-reinstall --no-deps")
+    install = " && ".join((f"RUN {_installer(plan)} -c constraints.txt {quoted(_inside(plan, image))}", *alone))
     lines = [
         f"FROM {image}",
         "ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility",
@@ -249,22 +298,54 @@ def _fitting(image: str, plan: Proposal) -> str:
 
 def _inside(plan: Proposal, image: str) -> list[str]:
     """TensorFlow's image already holds TensorFlow."""
-    names = requirements(plan)
+    folders = {wish.text for wish in plan.others if wish.url and "://" not in wish.url}  # are not in the image
+    names = [name for name in requirements(plan) if name not in folders]
     return [n for n in names if not n.startswith("tensorflow")] or ["pip"] if image.startswith("tensorflow/") else names
 
 
 def _apt(plan: Proposal) -> Iterator[Way]:
     row = _system(plan)
     if row is None or not row.apt:
+        yield from _old_cuda(plan, row)
         return
     install = f"sudo apt-get install --no-install-recommends {row.apt}"
     text = f"{install}\nexport LD_LIBRARY_PATH=/usr/local/cuda-{row.cuda}/lib64"
     yield Way("apt", f"CUDA {row.cuda} and cuDNN {row.cudnn} on the system", text, note=_REPOSITORY)
 
 
+def _old_cuda(plan: Proposal, row: Parts | None) -> Iterator[Way]:
+    """Where a CUDA comes from that no row has packages of: NVIDIA's repository by its names, or the archive."""
+    need = {part.name: part.version for part in plan.system}
+    if "CUDA" not in need:
+        return
+    cuda, cudnn = major_minor(row.cuda if row else need["CUDA"]), need.get("cuDNN", "")
+    with_cudnn = f" and cuDNN {cudnn}" if cudnn else ""
+    path = f"export LD_LIBRARY_PATH=/usr/local/cuda-{cuda}/lib64"
+    if numbers(cuda)[0] >= 11:
+        names = [f"cuda-libraries-{cuda.replace('.', '-')}", *_libcudnn(cuda, cudnn)]
+        text = f"sudo apt-get install --no-install-recommends {' '.join(names)}\n{path}"
+        yield Way("apt", f"CUDA {cuda}{with_cudnn} on the system", text, note=_REPOSITORY)
+        return
+    file = RUNFILES.get(cuda, f"cuda_{cuda}_linux.run")
+    text = f"sudo sh {file} --silent --toolkit --override\n{path}"
+    note = f"the installer of CUDA {cuda} is in NVIDIA's archive, {ARCHIVE}"
+    if cudnn:
+        note += f"; cuDNN {cudnn} for it in {CUDNN_ARCHIVE}: unpack it in /usr/local/cuda-{cuda}"
+    yield Way("archive", f"CUDA {cuda}{with_cudnn} on the system", text, note=note)
+
+
+def _libcudnn(cuda: str, cudnn: str) -> list[str]:
+    """The package of NVIDIA's repository that has a cuDNN."""
+    if not numbers(cudnn):
+        return []
+    major = numbers(cudnn)[0]
+    return [f"libcudnn{major}-cuda-{numbers(cuda)[0]}" if major >= 9 else f"libcudnn{major}"]
+
+
 def _windows(plan: Proposal) -> Iterator[Way]:
     row = _system(plan)
     if row is None or not row.installer:
+        yield from _windows_archive(plan)
         return
     folder = rf"C:\Program Files\NVIDIA GPU Computing Toolkit\CUDA\v{row.cuda}"
     text = (
@@ -274,3 +355,14 @@ def _windows(plan: Proposal) -> Iterator[Way]:
     yield Way(
         "windows", f"CUDA {row.cuda} and cuDNN on Windows", text, note="both from NVIDIA's archives of older releases"
     )
+
+
+def _windows_archive(plan: Proposal) -> Iterator[Way]:
+    """Where a CUDA comes from whose installer no row names."""
+    need = {part.name: part.version for part in plan.system}
+    if "CUDA" not in need:
+        return
+    lines = [f"CUDA {need['CUDA']}: its installer is in {ARCHIVE}"]
+    if "cuDNN" in need:
+        lines.append(f"cuDNN {need['cuDNN']} for it: {CUDNN_ARCHIVE}; copy its bin folder into CUDA's")
+    yield Way("windows", f"CUDA {need['CUDA']} on Windows", "\n".join(lines), note="from NVIDIA's archives")

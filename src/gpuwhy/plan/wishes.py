@@ -6,6 +6,7 @@ import difflib
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 import msgspec
 from packaging.markers import InvalidMarker, Marker, UndefinedEnvironmentName
@@ -31,7 +32,8 @@ _LABELLED = ("torch", "torchvision", "torchaudio", "xformers")
 _LABEL = re.compile(r"(?<=\d)\+([a-z]+[\w.]*)")
 _OWN_INDEX = re.compile(r"download\.pytorch\.org/whl/(?:nightly/)?(cu\d{2,3})\b")
 _HASH = re.compile(r"\s--hash[= ]\S+|\s--config-settings?[= ]\S+|\s--global-option[= ]\S+")
-_URL = re.compile(r"(git|hg|svn|bzr)\+|https?:|file:|ftp:|\.{0,2}/|\.{1,2}$|[A-Za-z]:\\|.*\.(whl|zip|tar\.gz)$")
+_URL = re.compile(r"(git|hg|svn|bzr)\+|https?:|file:|ftp:|\.|/|[A-Za-z]:\\|.*\.(whl|zip|tar\.gz)$")
+"""What pip takes for an address or a path: what begins with a dot is one, `.` and `.[dev]` too."""
 
 
 class WishError(ValueError):
@@ -144,9 +146,16 @@ def _wish(text: str, where: str, constraint: bool) -> Wish:
         parsed.url or "",
         where,
         constraint,
-        text,
+        _spelled(text, parsed.marker),
         label[1] if label else "",
     )
+
+
+def _spelled(text: str, marker: Marker | None) -> str:
+    """A requirement as it was written, its marker in single quotes, which fit into the double ones of a shell."""
+    if marker is None:
+        return text
+    return f"{text.partition(';')[0].strip()}; {str(marker).replace(chr(34), chr(39))}"
 
 
 def _reference(text: str, where: str, editable: bool = False) -> Wish:
@@ -170,12 +179,18 @@ def _known(name: str, written: str, where: str) -> None:
     """A name that looks like a slip of a known one, or a placeholder on the index, is said at once."""
     if name in PLACEHOLDERS:
         raise WishError(f"{_at(where)}{written!r} {PLACEHOLDERS[name]}")
-    known = [*ROOTS, *projects()]
-    if name in known or name in NEIGHBOURS:
+    if name in ROOTS or name in projects() or name in NEIGHBOURS:
         return
-    near = difflib.get_close_matches(name, known, 1, 0.84)
-    if near and abs(len(near[0]) - len(name)) <= 2 and not near[0].startswith("nvidia-"):
+    near = difflib.get_close_matches(name, _of_length(len(name)), 1, 0.84)
+    if near:
         raise WishError(f"{_at(where)}{written!r} is not known; did you mean {near[0]!r}?")
+
+
+@lru_cache(maxsize=256)
+def _of_length(length: int) -> tuple[str, ...]:
+    """The known names that one of some length may be a slip of."""
+    known = (name for name in (*ROOTS, *projects()) if not name.startswith("nvidia-"))
+    return tuple(dict.fromkeys(name for name in known if abs(len(name) - length) <= 2))
 
 
 def applies(wish: Wish, machine: Machine, python: str) -> bool:

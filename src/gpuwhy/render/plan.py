@@ -50,7 +50,7 @@ def render(plan: Plan, paper: Paper, all_ways: bool = False, verbose: bool = Fal
 def _proposal(plan: Proposal, paper: Paper, all_ways: bool, verbose: bool, glyph: str) -> Iterator[str]:
     yield from _first_line(plan, paper, glyph)
     yield ""
-    ways = [way for way in plan.ways if all_ways or way.kind in (*_SHORT, "apt", "windows")]
+    ways = [way for way in plan.ways if all_ways or way.kind in (*_SHORT, "apt", "archive", "windows")]
     for way in ways:
         yield from _way(way, paper)
     yield from _needs(plan, paper)
@@ -75,6 +75,11 @@ def _evidence(plan: Proposal, paper: Paper) -> Iterator[str]:
         yield from _line(line, paper)
     for why in plan.unsure:
         yield from paper.wrap(why, "  unknown  ", "           ")
+    if plan.removes:
+        said = (
+            f"something of this set brings {' and '.join(plan.removes)}, which owns the same files: it is removed again"
+        )
+        yield from paper.wrap(said, "  note     ", "           ")
     for note in plan.notes:
         yield from paper.wrap(note, "  note     ", "           ")
 
@@ -83,7 +88,7 @@ def _besides(plan: Proposal, paper: Paper, verbose: bool) -> Iterator[str]:
     """What was not planned, the wheels of the set, and the other Pythons."""
     if plan.others:
         names = ", ".join(wish.name or wish.url for wish in plan.others)
-        yield from paper.wrap(f"{names}: not known here, left to the installer", "  others   ", "           ")
+        yield from paper.wrap(f"{names}: not planned here, left to the installer", "  others   ", "           ")
     if verbose:
         pins = ", ".join(f"{c.package} {c.version}" for c in plan.libraries)
         yield from paper.wrap(pins or "none", "  wheels   ", "           ")
