@@ -13,7 +13,9 @@ SCRIPT = "import sys\nfrom gpuwhy.__main__ import main\nsys.exit(main())\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no exec there")
-@pytest.mark.parametrize("name", ["typing", "types", "enum", "contextlib", "functools", "collections", "re", "warnings"])
+@pytest.mark.parametrize(
+    "name", ["typing", "types", "enum", "contextlib", "functools", "collections", "re", "warnings"]
+)
 def test_a_module_of_that_name_on_pythonpath(name, tmp_path):
     (tmp_path / f"{name}.py").write_text(f"raise ImportError('another {name}')\n")
     script = tmp_path / "script.py"

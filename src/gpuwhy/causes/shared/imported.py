@@ -43,6 +43,11 @@ def blamed(case: Case, *kinds: str) -> Imported | None:
     return next((one for one in failing(case) if one.blame in kinds), None)
 
 
+def preset(case: Case) -> Imported | None:
+    """The first import that goes well without a variable which a file sets when Python starts."""
+    return next((one for one in failing(case) if one.blame == "file" and one.part), None)
+
+
 def unexplained(case: Case) -> list[Imported]:
     """The imports that failed whatever was changed around them, and with files that are as installed."""
     bad: tuple[Damage, ...] = value_or(case.facts.target.damage, ())

@@ -10,7 +10,8 @@ loaded once is there for all and none falls with another; "tensorflow:keras.laye
 when it is first asked for. One JSON object a line: {"module", "ok", "ms"} with "version" and "file", or with "kind",
 "why", "lost", "text", "files" of what was raised; {"stand_ins": {name: path}} for files of the working folder that have
 the names of modules which were asked for: that folder is left out of the search, for nothing of the user's own may run.
-With --site (Python started with -S) only those folders are searched, and nothing of theirs is run but FILE.
+With --site (Python started with -S) only those folders are searched, and nothing of theirs is run but FILE; the
+variables that FILE sets are told ({"sets": names}), and --unset NAME gives one of them its old value.
 Standard library only, Python 3.5 and newer.
 """
 
@@ -74,7 +75,7 @@ class Talk:
 
 
 def search(argv):
-    """What is searched: without our own folder and the working folder; with --site those folders alone come after."""
+    """What is searched, the folders of --site alone where they are told; the variables that a file of --run changed."""
     here = os.path.realpath(os.getcwd())
     inside = [os.path.realpath(sys.prefix) + os.sep, os.path.realpath(sys.base_prefix) + os.sep]
     away = [HERE] if here.startswith(tuple(inside)) else [HERE, here]
@@ -83,8 +84,20 @@ def search(argv):
     for site in sites:
         sys.path.append(site)
         sys.path.extend(listed(site))
-    for path in [argv[at + 1] for at, word in enumerate(argv) if word == "--run"]:
-        run(path, sites[0] if sites else "")
+    return steered(argv, sites[0] if sites else "")
+
+
+def steered(argv, site):
+    """The variables that the file of --run changed; those of --unset have their old value again."""
+    before = dict(os.environ)
+    if "--run" in argv:
+        run(given(argv, "--run"), site)
+    changed = [name for name in sorted({*before, *os.environ}) if before.get(name) != os.environ.get(name)]
+    back = given(argv, "--unset")
+    if back:
+        os.environ.pop(back, None)
+        os.environ.update({back: before[back]} if back in before else {})
+    return changed
 
 
 def listed(site):
@@ -378,7 +391,9 @@ def main(argv):
     LACKING.extend(one[1:] for one in argv[0].split("\n") if one.startswith("!"))
     names = [one for one in argv[0].split("\n") if not one.startswith("!")]
     quiet()
-    search(argv)
+    changed = search(argv)
+    if changed:
+        talk.say({"sets": changed})
     ASKED.names, ASKED.last = [], []
     LATEST[0] = time.time() + seconds + USES_SECONDS
     ENTRIES.extend(one[3:] for one in names if one.startswith("??~"))
