@@ -45,6 +45,7 @@ from importing_faults import fault, outside, sought  # noqa: E402 - beside this 
 from importing_inner import inner  # noqa: E402
 from importing_opened import opened, started, with_path  # noqa: E402
 from importing_parts import TELLING, facing, hollow, short  # noqa: E402
+from importing_search import given, search  # noqa: E402
 from importing_uses import used, uses_of  # noqa: E402
 
 MOST_TEXT = 6000
@@ -56,7 +57,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 ENDINGS = (".py", os.sep + "__init__.py", ".so", ".abi3.so")
 OURS = (
     "importlib", "json", "os", "time", "traceback", "re", "importing_faults", "importing_inner", "importing_opened",
-    "importing_parts", "importing_uses", "faulthandler", "resource", "signal",
+    "importing_parts", "importing_search", "importing_uses", "faulthandler", "resource", "signal",
 )  # fmt: skip
 USE_SECONDS, USES_SECONDS = 40, 60  # for one small use; for all
 PLAIN_SECONDS = 30  # for what has nothing to do with a GPU
@@ -72,67 +73,6 @@ class Talk:
     def say(self, value):
         """In one write: forks share the stream."""
         os.write(self.number, (json.dumps(value) + "\n").encode())
-
-
-def search(argv):
-    """What is searched, the folders of --site alone where they are told; the variables that a file of --run changed."""
-    here = os.path.realpath(os.getcwd())
-    inside = [os.path.realpath(sys.prefix) + os.sep, os.path.realpath(sys.base_prefix) + os.sep]
-    away = [HERE] if here.startswith(tuple(inside)) else [HERE, here]
-    sys.path[:] = [one for one in sys.path if os.path.realpath(one or ".") not in away]
-    sites = [argv[at + 1] for at, word in enumerate(argv) if word == "--site"]
-    for site in sites:
-        sys.path.append(site)
-        sys.path.extend(listed(site))
-    return steered(argv, sites[0] if sites else "")
-
-
-def steered(argv, site):
-    """The variables that the file of --run changed; those of --unset have their old value again."""
-    before = dict(os.environ)
-    if "--run" in argv:
-        run(given(argv, "--run"), site)
-    changed = [name for name in sorted({*before, *os.environ}) if before.get(name) != os.environ.get(name)]
-    back = given(argv, "--unset")
-    if back:
-        os.environ.pop(back, None)
-        os.environ.update({back: before[back]} if back in before else {})
-    return changed
-
-
-def listed(site):
-    """The folders that plain lines of .pth files name."""
-    out = []
-    for name in sorted(os.listdir(site)):
-        if name.endswith(".pth"):
-            try:
-                with open(os.path.join(site, name)) as file:
-                    out += folders(file.read(), site)
-            except (OSError, ValueError):
-                continue
-    return out
-
-
-def folders(text, site):
-    """The folders that plain lines of a .pth file name."""
-    paths = [os.path.join(site, line.strip()) for line in text.splitlines() if line.strip()]
-    return [path for path in paths if os.path.isdir(path)]
-
-
-def run(path, site):
-    """One file as Python runs it when it starts."""
-    with open(path) as file:
-        text = file.read()
-    if path.endswith(".pth"):
-        named = folders(text, site)
-        sys.path[:] = [one for one in sys.path if one not in named]  # its own lines put them where they belong
-        for line in text.splitlines():
-            if line.startswith(("import ", "import\t")):
-                exec(line, {"sitedir": site})
-            else:
-                sys.path.extend(folders(line, site))
-    else:
-        exec(compile(text, path, "exec"), {"__name__": "sitecustomize", "__file__": path})
 
 
 def torch_sum():
@@ -378,11 +318,6 @@ def in_turn(talk, waiting, seconds, budget):
         waiting = [one for one in waiting[1:] if one not in done]
     for name in waiting:
         talk.say({"module": name, "untried": True})
-
-
-def given(argv, option):
-    """The word behind an option."""
-    return argv[argv.index(option) + 1] if option in argv else ""
 
 
 def main(argv):
