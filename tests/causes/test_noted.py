@@ -49,3 +49,29 @@ def test_a_program_that_does_not_start_is_no_question_of_the_gpu() -> None:
     assert [one.id for one in found.causes] == ["env.path"]
     assert found.headline == found.causes[0].said
     assert all(row.mark != "bad" for row in found.layers if row.name == "CUDA")
+
+
+def test_few_open_files_are_noticed_where_pytorch_is() -> None:
+    found = of({"surroundings.open_files_limit": {"known": 128}})
+    assert (found.causes, [one.id for one in found.noticed]) == ((), ["env.limit"])
+    assert of({"surroundings.open_files_limit": {"known": 256}}).noticed == ()
+
+
+def test_that_an_import_wants_the_driver_stands_at_the_package_that_does() -> None:
+    tried = [
+        {"module": "torch", "framework": "torch", "ended": "well"},
+        {"module": "bits", "framework": "torch", "ended": "without driver", "why": "0 active drivers"},
+    ]
+    rows = {row.name: row.text for row in of({"target.imports": {"known": tried}}).layers}
+    assert rows["PyTorch"].endswith("imported; import bits wants the driver")
+    tried[1]["module"] = "torch"
+    rows = {row.name: row.text for row in of({"target.imports": {"known": tried}}).layers}
+    assert rows["PyTorch"].endswith("· import wants the driver")
+
+
+@pytest.mark.parametrize(("names", "told"), [(("torch",), ["install.inconsistent"]), (("torch", "numpy"), [])])
+def test_pytorch_without_numpy_is_noticed(names: tuple[str, ...], told: list[str]) -> None:
+    there = [{"name": name, "version": "2.2", "location": "/s", "installer": {"absent": "pip"}} for name in names]
+    tried = [{"module": "torch", "framework": "torch", "ended": "well"}]
+    found = of({"target.imports": {"known": tried}, "target.distributions": {"known": there}})
+    assert [one.id for one in found.noticed if "NumPy" in one.text] == told

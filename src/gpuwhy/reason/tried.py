@@ -178,6 +178,14 @@ def imported(facts: Facts, name: str) -> str:
     if not isinstance(fact, Known):
         return ""
     tried = [one for one in fact.value if one.framework == name and not one.blame]
-    if any(one.ended == "without driver" for one in tried):
+    return _wants_driver(facts, tried, name) or ("imported" if tried and tried[0].ended == "well" else "")
+
+
+def _wants_driver(facts: Facts, tried: Sequence[Imported], name: str) -> str:
+    """That an import wants the driver, at the row of the package that does: its own, else that which it stands on."""
+    rows = {one.name: one.path.rpartition("/")[2] for one in value_or(facts.target.frameworks, ())}
+    without = [one for one in value_or(facts.target.imports, ()) if one.ended == "without driver" and not one.blame]
+    if any(one.top == rows.get(name, name) for one in without):
         return "import wants the driver"
-    return "imported" if tried and tried[0].ended == "well" else ""
+    beside = [one.top for one in tried if one in without and one.top not in rows.values()]
+    return f"imported; import {beside[0]} wants the driver" if beside else ""
