@@ -11,16 +11,19 @@ from msgspec.structs import replace
 
 from gpuwhy import app
 from gpuwhy.model.expect import gpu_present
-from gpuwhy.model.fact import Known
-from gpuwhy.model.repair import Compared, Condition, Outcome, Steps
+from gpuwhy.model.fact import Known, value_or
+from gpuwhy.model.facts import Imported
+from gpuwhy.model.repair import Action, Compared, Condition, Outcome, Steps, name_of
 from gpuwhy.reason.compare import changed, compare, look, told_worse
 from gpuwhy.reason.picture import picture_here
 from gpuwhy.reason.remedy import doable, steps, why_none
 from gpuwhy.repair import apply, condition
 from gpuwhy.repair.begin import Call, Repair, begun, front, led_along, notes, real, settled, with_size
 from gpuwhy.repair.belongings import bring
+from gpuwhy.repair.candidates import candidates
 from gpuwhy.repair.child import FailedError
 from gpuwhy.repair.claim import held, sweep
+from gpuwhy.repair.imports import tried
 from gpuwhy.repair.installer import Installer
 from gpuwhy.repair.metadata import fingerprint
 from gpuwhy.repair.patient import Patient, RefusedError, patient
@@ -81,6 +84,16 @@ def _joined(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
     names = dict.fromkeys((*old, *new))
     parts = {name: f"{new.get(name, '')}:{old.get(name, '')}".split(":") for name in names}
     return {name: ":".join(dict.fromkeys(filter(None, some))) for name, some in parts.items()}
+
+
+_UNFIT = "install.inconsistent"
+
+
+def _found(action: Action, failing: Imported) -> str:
+    """What one of several tries came to, in words."""
+    name = action.install[0]
+    what = f"{name_of(name)} is brought to its newest release" if action.upgrade else f"{name} is taken"
+    return f"{what}: the first of several that were tried with which {failing.deed} works"
 
 
 _INTERRUPTED = "interrupted before it was verified; a copy was removed again, a change in place is there"
@@ -162,6 +175,8 @@ class _Work:
     def _verified(self, made: apply.Made, was: Condition) -> Outcome:
         """The second look, as in a shell where the environment is activated, and what follows from it."""
         made, again = self._further(made, self._second_look(made))
+        if made.claim and self._tried_others(made, again):
+            made, again = self._further(made, self._second_look(made))
         old, new = self.run.facts.target.releases, again.facts.target.releases
         added = sorted(set(new) - set(old))
         self.outcome = replace(
@@ -208,6 +223,54 @@ class _Work:
             self.outcome = replace(self.outcome, then=told, use=made.use)
             again = self._second_look(made)
         return made, again
+
+    def _tried_others(self, made: apply.Made, again: app.Run) -> bool:
+        """Other releases, one after another, where the import that it is about still fails; whether one of them helps.
+
+        In a copy alone, which is a place to try: each starts from the releases that were there at first.
+        """
+        failing = self._still_failing(again)
+        if failing is None:
+            return False
+        facts, one = again.facts, patient(again.host, again.facts, in_place=True)
+        before, now = self.run.facts.target.releases, facts.target.releases
+        moved = {name for action in self.actions for name in map(name_of, action.install) if name in before}
+        staying = [framework.distribution for framework in value_or(facts.target.frameworks, ())]
+        for action in candidates(failing, before, staying):
+            if action in self.actions:
+                continue
+            asked = name_of(action.install[0])
+            moved.add(asked)
+            back = tuple(f"{name}=={before[name]}" for name in sorted(moved - {asked}))
+            self.say(f"{failing.deed} still fails; trying {action.install[0]}")
+            if self._goes_well(one, replace(action, install=(*action.install, *back)), failing, made):
+                self.outcome = replace(self.outcome, then=(*self.outcome.then, _found(action, failing)))
+                self.actions.append(action)
+                return True
+        self._put(one, Action(tuple(f"{name}=={now[name]}" for name in sorted(moved) if name in now)))
+        return False
+
+    def _still_failing(self, again: app.Run) -> Imported | None:
+        """The import that still fails by releases that do not go together."""
+        if not any(cause.id == _UNFIT and cause.found for cause in again.report().causes) or _UNFIT not in self.about:
+            return None
+        found = [one for one in value_or(again.facts.target.imports, ()) if one.ended == "raised" and not one.blame]
+        return next((one for one in found if one.module.replace(".", "_").isidentifier()), None)
+
+    def _put(self, one: Patient, action: Action) -> bool:
+        """Whether releases could be installed into the copy."""
+        try:
+            apply.in_place(one, [action], self.installer, settled(one, is_placed), way_back=False)
+        except apply.BrokenError as error:
+            if error.interrupted:
+                raise
+            self.say(f"not to be had: {error}")
+            return False
+        return True
+
+    def _goes_well(self, one: Patient, action: Action, failing: Imported, made: apply.Made) -> bool:
+        environ = {**self.environ, **front(self.environ, made.path)}
+        return self._put(one, action) and not tried(made.python, [failing.module], environ)[failing.module]
 
     def _brought(self, again: app.Run) -> frozenset[str]:
         """The causes of this repair's own making: with a GPU they would show, and they were not there before."""

@@ -176,3 +176,24 @@ def test_a_file_that_puts_its_folder_first_is_named_as_python_reads_it(tmp_path:
     done = subprocess.run([*argv, str(site / "easy-install.pth")], cwd=tmp_path, capture_output=True, check=True)
     first, blame = [json.loads(line) for line in done.stdout.splitlines()]
     assert (first["ok"], blame["blame"], blame["what"]) == (False, "file", str(site / "easy-install.pth"))
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [("import os; os.environ['FRAME_MODE'] = 'odd'", "FRAME_MODE"), ("import sys; sys.modules['colorsys'] = 1", "")],
+)
+def test_the_variable_that_a_start_up_file_sets_is_named_where_it_is_what_matters(
+    tmp_path: Path, line: str, part: str
+) -> None:
+    prefix = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(prefix)], check=True)
+    site = next(prefix.glob("lib/python3*/site-packages"))
+    (site / "frame.py").write_text(
+        "import colorsys, os\ncolorsys.hsv_to_rgb\nif os.environ.get('FRAME_MODE') == 'odd': raise ValueError('odd')"
+    )
+    (site / "site_customs.pth").write_text(f"import os; os.environ['OTHER'] = '1'\n{line}\n")
+    argv = [sys.executable, str(CHILD), str(prefix / "bin/python"), "frame", "20", "1", str(site)]
+    done = subprocess.run([*argv, str(site / "site_customs.pth")], cwd=tmp_path, capture_output=True, check=True)
+    first, blame = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (first["ok"], blame["blame"], blame["part"]) == (False, "file", part)
+    assert blame["what"] == str(site / "site_customs.pth")

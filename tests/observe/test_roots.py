@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from gpuwhy.model.facts import Facts
+from gpuwhy.model.fact import Known, Source
+from gpuwhy.model.facts import Facts, Imported
 from gpuwhy.observe.contradictions import stated
 from gpuwhy.observe.roots import on_top, others
 from gpuwhy.observe.scene import Options, Scene
-from gpuwhy.observe.unmet import half_extras, lacking
+from gpuwhy.observe.unmet import asked_extras, half_extras, lacking
 from tests.observe.envs import SITE, Machine, World
 
 
@@ -92,3 +94,29 @@ def test_libraries_that_somebody_else_asks_for_say_nothing_of_an_extra(world: Wo
     world.install("nvidia-a", "12.1", {"nvidia/a/x.h": "x"}, site=SITE)
     scene = scene_of(world)
     assert list(half_extras(scene, {one.name: one for one in scene.facts.target.distributions.need() or ()})) == []
+
+
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        ("CUDA bindings not found. Please pip install the some-bindings package", ["some-bindings", "some-core"]),
+        ("name 'x' is not defined", []),
+    ],
+)
+def test_what_an_extra_brings_is_asked_for_where_the_package_fails_without_it(
+    world: World, why: str, told: list[str]
+) -> None:
+    asks = [
+        'some-bindings==9; extra == "test-cu12"',
+        'some-bindings<13; extra == "cu12"',
+        'some-core==0.3; extra == "cu12"',
+        'some-bindings==13.*; extra == "cu13"',
+    ]
+    world.install("kernels", "1.0", {"kernels/__init__.py": ""}, asks)
+    scene = scene_of(world)
+    failed = Imported("kernels", "packages", "raised", why=why, files=(f"{SITE}/kernels/__init__.py",))
+    target = msgspec.structs.replace(scene.facts.target, imports=Known((failed,), Source("call", "test")))
+    scene.facts = Facts(target=target)
+    found = list(asked_extras(scene, {one.name: one for one in target.distributions.need() or ()}))
+    assert [one.name for one in found] == told
+    assert all(one.wants in ("<13", "==0.3") and one.stops for one in found)

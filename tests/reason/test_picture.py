@@ -92,3 +92,8 @@ def test_somebody_elses_contradiction_does_not_mark_what_lacks_something_late():
         facts = facts_of(contradiction("torch", "setuptools", how))
         marks[how] = {row.name: row.cause for row in picture(facts, [cause])}["PyTorch"]
     assert marks == {"late": "", "stated": "install.inconsistent"}
+
+
+def test_a_file_that_is_no_library_of_nvidias_marks_the_environment_and_not_cuda():
+    found = rows(damage("zz_own.py", "module broken"))
+    assert {name: found[name].mark for name in ("CUDA", "Python")} == {"CUDA": "none", "Python": "bad"}

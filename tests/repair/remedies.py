@@ -22,9 +22,10 @@ LED = "Let the loader look into (?:its folder|their folders), in this shell"
 only where that says nothing else."""
 _WINDOWS, _INDEX = "of Windows alone", "PyTorch's own index has the build, and was out of reach"
 NOT_YET = {
-    "framework/cpu_only.py:_torch": _INDEX,
     "framework/platform_dropped.py:_for_this_python": _WINDOWS,
     "shared/lost.py:_tensorrt": "the index has no wheel of TensorRT's libraries",
+    "shared/other_python.py:for_this_one": _WINDOWS,
+    "shared/torch_builds.py:with_cuda": _INDEX,
 }
 """Remedies that no break has carried out, and why."""
 LEAST = 8

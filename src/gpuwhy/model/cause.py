@@ -48,6 +48,7 @@ class Finding(msgspec.Struct, frozen=True):
     linked: bool = False  # the sign itself ties it to how the program ended: the path, the limit, the variable it names
     stops: bool = True  # False: GPU work goes on, slower or narrower, although the cause as such would stop it
     noted: bool = False  # true, and nothing that was tried fails by it: told beside the answer, never as one
+    ends: bool = False  # the program does not even start: its sentence is the headline, not the cause's usual effect
 
 
 def proof(text: str, *evidence: Evidence) -> Finding:
@@ -73,6 +74,11 @@ def mild(finding: Finding) -> Finding:
 def noted(finding: Finding) -> Finding:
     """The same finding, of something that nothing which was tried fails by."""
     return msgspec.structs.replace(finding, noted=True, stops=False)
+
+
+def ending_it(finding: Finding) -> Finding:
+    """The same finding, of something by which the program ends before there is any question of a GPU."""
+    return msgspec.structs.replace(finding, ends=True)
 
 
 def weak(text: str, *evidence: Evidence) -> Finding:

@@ -50,7 +50,8 @@ _FIRST = "sys"
 _OPENED = re.compile(r"lib(cudart|cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nvrtc|nvJitLink|nccl)\.so\.\d+$")
 """Libraries that need no driver to be opened."""
 _DRIVER = re.compile(
-    r"libcuda\.so|libnvidia-|libnvcuda|nvidia driver|cuda driver|no cuda|cuda (is )?(not available|unavailable)"
+    r"libcuda\.so|libnvidia-|libnvcuda|nvidia driver|cuda driver|no cuda(?![- ](python|bindings|toolkit|headers|core))"
+    r"|cuda (is )?(not available|unavailable)"
     r"|cudaErrorInsufficientDriver|no (nvidia |cuda[- ])?(gpu|device)|(?<!py)nvml"
     r"|0 active drivers|cuInit|requires? a gpu",
     re.IGNORECASE,

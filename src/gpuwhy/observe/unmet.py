@@ -37,7 +37,7 @@ def contradictions_seen(scene: Scene) -> Fact[tuple[Contradiction, ...]]:
     tree = on_top(scene)
     every: tuple[Distribution, ...] = value_or(scene.facts.target.distributions, ())
     installed = {one.name: one for one in reversed(every)}
-    found = [*_of_packages(scene, tree, installed), *half_extras(scene, installed)]
+    found = [*_of_packages(scene, tree, installed), *half_extras(scene, installed), *asked_extras(scene, installed)]
     new = [one for one in found if one.stops or (one.by, one.name) not in known]
     first = {(one.by, one.name): one for one in new if one.stops and not _stops(known.get((one.by, one.name)))}
     kept = (one for one in fact.value if (one.by, one.name) not in first)
@@ -143,6 +143,34 @@ def _half(
     for name in lost:
         file = f"{own.location}/METADATA"
         yield Contradiction(by, own.version, name, wanted[name], "", "extra", file, effect)
+
+
+def asked_extras(scene: Scene, installed: Mapping[str, Distribution]) -> Iterator[Contradiction]:
+    """What an extra brings, of a package whose own code failed for want of one of its distributions."""
+    for tried in (one for one in value_or(scene.facts.target.imports, ()) if one.failed):
+        for own in (one for one in installed.values() if _module(one.name) in _way(tried)):
+            lines = value_or(requirements(scene, own), ())
+            extra = next((one for one in _extras(lines) if _brings(lines, one, tried, installed)), "")
+            wanted = with_extra(scene, [line for line in lines if extra in _EXTRA.findall(line)], extra)
+            effect, file = (
+                f"and a part of it fails without it (its extra [{extra}] brings it)",
+                f"{own.location}/METADATA",
+            )
+            for name, wants in [one for one in wanted if extra and one[0] not in installed]:
+                yield Contradiction(own.name, own.version, name, wants, "", "extra", file, effect, stops=True)
+
+
+def _extras(lines: Sequence[str]) -> list[str]:
+    """The extras that users ask for, in their order."""
+    names = dict.fromkeys(found for line in lines for found in _EXTRA.findall(line))
+    return [name for name in names if not re.match("test|dev|doc|all|ci|lint|build|bench", name)]
+
+
+def _brings(lines: Sequence[str], extra: str, tried: Imported, installed: Mapping[str, Distribution]) -> bool:
+    """Whether an extra asks for a distribution that is not there and that a failure names: "install the …"."""
+    names = [_name(line) for line in lines if extra in _EXTRA.findall(line)]
+    lost = [re.escape(name) for name in names if name not in installed]
+    return any(re.search(rf"(?<![\w.-]){name}(?![\w-])", tried.why) for name in lost)
 
 
 def _name(line: str) -> str:

@@ -17,11 +17,19 @@ from gpuwhy.model.words import and_more
 from gpuwhy.reason.tried import imported
 
 GIB = 1 << 30
+_NVIDIA = re.compile(r"nvidia|cuda|/lib(cu|nv|nccl)|(^|[/\\])(cu|nv)[a-z]+64", re.IGNORECASE)
+"""How what NVIDIA brings is called: packages, folders, libraries."""
 
 
 def picture(facts: Facts, shown: Sequence[Shown]) -> tuple[Layer, ...]:
     """All rows, from the metal up."""
-    rows = [*_gpus(facts, shown), _driver(facts, shown), _cuda(facts, shown), _cudnn(facts, shown), *_python(facts)]
+    rows = [
+        *_gpus(facts, shown),
+        _driver(facts, shown),
+        _cuda(facts, shown),
+        _cudnn(facts, shown),
+        *_python(facts, shown),
+    ]
     frameworks = facts.target.frameworks
     if isinstance(frameworks, Known):
         rows += [_framework(one, shown, facts) for one in frameworks.value]
@@ -46,14 +54,16 @@ class Marked(NamedTuple):
         return Layer(name, text, self.mark, self.note or self.cause, self.cause)
 
 
-def _python(facts: Facts) -> list[Layer]:
-    """Which environment was looked at, and who chose it."""
+def _python(facts: Facts, shown: Sequence[Shown]) -> list[Layer]:
+    """Which environment was looked at, and who chose it; marked by files of it that are no library's."""
     found = facts.target.interpreter
     if not isinstance(found, Known):
         return []
     one = found.value
     place = one.prefix if one.kind in ("venv", "conda") else one.path
-    return [Layer("Python", f"{one.version} · {place}", "bad" if one.gone else "ok", one.gone or f"by {one.chosen_by}")]
+    mark = _mark(_files_beside(facts, shown), ("install",))
+    note = one.gone or mark.cause or f"by {one.chosen_by}"
+    return [Layer("Python", f"{one.version} · {place}", "bad" if one.gone else mark.mark, note, mark.cause)]
 
 
 def _mark(shown: Sequence[Shown], layers: tuple[str, ...], subject: str = "", otherwise: Mark = "ok") -> Marked:
@@ -67,9 +77,18 @@ def _mark(shown: Sequence[Shown], layers: tuple[str, ...], subject: str = "", ot
 
 def _broken_files(facts: Facts, shown: Sequence[Shown], cudnn: bool) -> list[Shown]:
     """Damaged or doubly owned files that are no framework's own, told apart by whether they are cuDNN's."""
+    return [c for c in _elsewhere(facts, shown) if (_is_cudnn(c) if cudnn else _is_cuda(c))]
+
+
+def _files_beside(facts: Facts, shown: Sequence[Shown]) -> list[Shown]:
+    """Those of them that are none of NVIDIA's."""
+    return [c for c in _elsewhere(facts, shown) if not (_is_cudnn(c) or _is_cuda(c))]
+
+
+def _elsewhere(facts: Facts, shown: Sequence[Shown]) -> list[Shown]:
     whole = [c for c in shown if c.id in ("install.corrupted", "install.conflict") and not c.subject]
     homes = _homes(facts)
-    return [c for c in whole if not _lies_in(c, homes) and _is_cudnn(c) == cudnn]
+    return [c for c in whole if not _lies_in(c, homes)]
 
 
 def _homes(facts: Facts) -> tuple[str, ...]:
@@ -83,6 +102,11 @@ def _lies_in(cause: Shown, homes: tuple[str, ...]) -> bool:
     """Whether every file that a cause shows lies in one of some folders."""
     files = _files_of(cause)
     return bool(files) and all(path.startswith(homes) for path in files)
+
+
+def _is_cuda(cause: Shown) -> bool:
+    """Whether it is about a library or a package of NVIDIA's, cuDNN's aside."""
+    return not _is_cudnn(cause) and any(_NVIDIA.search(place) for place in _places_of(cause))
 
 
 def _is_cudnn(cause: Shown) -> bool:

@@ -247,6 +247,8 @@ def _effect(shown: Shown, cause: Cause) -> str:
     if mild or (cause.needs_log and shown.because):  # a mild case of something that can be worse: its own words
         text = shown.because[0].text
         return text if cause.effect == "{because}" else text[:1].upper() + text[1:]
+    if shown.because and shown.because[0].ends:
+        return shown.said
     if cause.effect:
         return cause.effect.format(subject=shown.subject or "this machine", because=shown.said)
     if shown.subject:

@@ -75,12 +75,17 @@ def with_printed(report: Report, read: Sequence[tuple[Failed, Report]], conditio
     causes = {name: _seen(cause) for name, cause in linked.items()}
     kept = [one for one in report.causes if one.id not in causes]
     noticed = tuple(one for one in report.noticed if one.shown is None or one.shown not in linked.values())
-    with_parts = msgspec.structs.replace(report, causes=(*reversed(causes.values()), *kept), noticed=noticed)
-    if any(one.found and not one.with_gpu for one in report.causes):
-        return with_parts
     about = next(iter(told))
     words = f"{condition}{about.who}: {about.one.deed} goes well, but prints that a part is lost ({told[about].title})"
-    return msgspec.structs.replace(with_parts, status="degraded", headline=words)
+    headed = _headed(report, words)
+    return msgspec.structs.replace(headed, causes=(*reversed(causes.values()), *kept), noticed=noticed)
+
+
+def _headed(report: Report, words: str) -> Report:
+    """The report under these words, where it has no cause that they would hide."""
+    if any(one.found and not one.with_gpu for one in report.causes):
+        return report
+    return msgspec.structs.replace(report, status="degraded", headline=words)
 
 
 def _carried_out(report: Report, told: Shown) -> Shown:
@@ -191,6 +196,14 @@ def imported(facts: Facts, name: str) -> str:
     if not isinstance(fact, Known):
         return ""
     tried = [one for one in fact.value if one.framework == name and not one.blame]
-    if any(one.ended == "without driver" for one in tried):
+    return _wants_driver(facts, tried, name) or ("imported" if tried and tried[0].ended == "well" else "")
+
+
+def _wants_driver(facts: Facts, tried: Sequence[Imported], name: str) -> str:
+    """That an import wants the driver, at the row of the package that does: its own, else that which it stands on."""
+    rows = {one.name: one.path.rpartition("/")[2] for one in value_or(facts.target.frameworks, ())}
+    without = [one for one in value_or(facts.target.imports, ()) if one.ended == "without driver" and not one.blame]
+    if any(one.top == rows.get(name, name) for one in without):
         return "import wants the driver"
-    return "imported" if tried and tried[0].ended == "well" else ""
+    beside = [one.top for one in tried if one in without and one.top not in rows.values()]
+    return f"imported; import {beside[0]} wants the driver" if beside else ""

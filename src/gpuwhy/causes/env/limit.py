@@ -13,7 +13,7 @@ from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.full_places import full, linked, size
 from gpuwhy.causes.shared.watched import said
 from gpuwhy.model import on
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, proof, saw, strong, weak
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, ending_it, noted, proof, saw, strong, weak
 from gpuwhy.model.cause import linked as tied
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
@@ -36,6 +36,9 @@ REFUSING = ("cuda.operating_system", "cuda.system_", "cuda.unknown", "cuda.not_i
             "cuda.device_unavailable", "cuda.out_of_memory", "jax.", "loader.", "signal.", "limit.", "title.",
             "torch.", "python.", "tf.", "nccl.")  # fmt: skip
 """How a system's refusal comes out of the stack, where the reason is lost on the way."""
+WORKERS = 256
+"""Open files below which PyTorch's data loader is tight: 16 workers that hand over 4 tensors a batch were seen with 152
+in the main process alone, and every batch that a program keeps holds its own."""
 FLAGS = {
     "STACK": "-s",
     "NOFILE": "-n",
@@ -228,11 +231,45 @@ def unlimited(case: Case) -> Finding | None:
         return None
     if _noexec(case) is not None or closed_site(case) is not None or imported.blamed(case, "limit"):
         return None
-    if by_activation(case):
+    if by_activation(case) or few_files(case) or starves_the_import(case):
         return None
     if 0 <= limit.value < ADDRESSES:
         return None
     return against("no limit keeps CUDA from starting", saw(f"RLIMIT_AS {limit.value}", limit))
+
+
+def starves_the_import(case: Case) -> Finding | None:
+    """The import of a framework was tried and fails, under a hard limit with which none was seen to start."""
+    failed = [one for one in imported.failing(case) if not one.blame]
+    found = _hard(case) if failed else None
+    if found is None:
+        return None
+    name, value = found
+    how = size(value) if name == "AS" else str(value)
+    what = f"a limit of {how} (ulimit {FLAGS[name]}), with which no framework was seen to start"
+    text = f"{failed[0].deed} fails under {what}"
+    evidence = saw(f"RLIMIT_{name} {value}", Source("call", "getrlimit", f"RLIMIT_{name}"))
+    return ending_it((proof if 2 * value <= SCARCE[name] else strong)(text, evidence, imported.seen(case, failed[0])))
+
+
+def _hard(case: Case) -> tuple[str, int] | None:
+    """The first of this shell's limits that is below what a framework starts with, and its value."""
+    around = case.facts.surroundings
+    seen = {"AS": value_or(around.address_space_limit, -1), "NOFILE": value_or(around.open_files_limit, -1)}
+    return next(((name, value) for name, value in seen.items() if 0 <= value < SCARCE[name]), None)
+
+
+def few_files(case: Case) -> Finding | None:
+    """PyTorch hands tensors from workers to the program as open files, of which few are allowed."""
+    most = case.facts.surroundings.open_files_limit
+    torch = any(one.name == "torch" for one in value_or(case.facts.target.frameworks, ()))
+    if not torch or case.symptoms or not isinstance(most, Known) or not 0 <= most.value < WORKERS:
+        return None
+    text = (
+        f"at most {most.value} open files are allowed (ulimit -n), and PyTorch's DataLoader hands over every tensor of "
+        "its workers as one: 16 workers with 4 tensors a batch take 150, and each batch that is kept its own"
+    )
+    return noted(weak(text, saw(f"RLIMIT_NOFILE {most.value}", most)))
 
 
 def ends_the_import(case: Case) -> Finding | None:
@@ -274,18 +311,18 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if one is not None:
         flags = [f"ulimit -S {FLAGS[name]} $(ulimit -H {FLAGS[name]})" for name in one.culprit.split() if name in FLAGS]
         return (Fix("Raise the limits of this shell as far as it may", on.linux("; ".join(flags)), safe=True),)
+    starved_by = _hard(case)
+    if starved_by is not None and starves_the_import(case):
+        return _raised(starved_by[0])
+    if few_files(case):
+        more = on.linux("ulimit -n $(ulimit -H -n)")
+        return (Fix("Allow this shell as many open files as it may have", more, safe=True),)
     if by_activation(case):
         lowered = sourced.found(case, "limit")[0]
         return (sourced.mended(case, lowered),)
     scarce = _scarce(case)
     if scarce:
-        return (
-            Fix("Start the program from a shell without it", on.linux(f"ulimit {FLAGS[scarce]} unlimited"), safe=True),
-            Fix(
-                "Where that is refused, find who sets it: the shell's startup file, the service, the batch system",
-                on.linux("ulimit -aH; grep -rn . /etc/security/limits.*"), safe=True, role="look",
-            ),
-        )  # fmt: skip
+        return _raised(scarce)
     place = _noexec(case)
     if closed_site(case) is not None:
         return (Fix("Have its owner open it for you, or make an environment of your own", role="part"),)
@@ -308,6 +345,17 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     )
 
 
+def _raised(name: str) -> tuple[Fix, ...]:
+    """Without a limit, or from where it is set."""
+    return (
+        Fix("Start the program from a shell without it", on.linux(f"ulimit {FLAGS[name]} unlimited"), safe=True),
+        Fix(
+            "Where that is refused, find who sets it: the shell's startup file, the service, the batch system",
+            on.linux("ulimit -aH; grep -rn . /etc/security/limits.*"), safe=True, role="look",
+        ),
+    )  # fmt: skip
+
+
 CAUSE = Cause(
     id="env.limit",
     title="a system limit is reached, or a disk or folder is full or cannot be written",
@@ -324,9 +372,12 @@ CAUSE = Cause(
         no_programs,
         closed_site,
         ends_the_import,
+        starves_the_import,
+        few_files,
         by_activation,
         unlimited,
     ),
     fixes=fixes,
+    hides=("other.not_gpu",),
     effect="A limit stands in the way of programs",
 )

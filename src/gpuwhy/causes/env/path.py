@@ -11,9 +11,10 @@ from gpuwhy.causes.shared.windows import activate, in_store_python, instead_of_s
 from gpuwhy.causes.shared.winner import in_image
 from gpuwhy.knowledge.libraries import stem
 from gpuwhy.model import on
-from gpuwhy.model.cause import Case, Cause, Finding, Fix, mild, proof, saw, strong, weak
+from gpuwhy.model.cause import Case, Cause, Finding, Fix, ending_it, mild, proof, saw, strong, weak
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Exported, Fate, Imported, MissingLibrary, NeededLibrary
+from gpuwhy.model.version import major_minor
 
 
 def outside_the_search(case: Case) -> Finding | None:
@@ -107,12 +108,40 @@ def ends_the_import(case: Case) -> Finding | None:
         return None
     what = one.part or value_or(case.facts.environment.value(one.culprit), "")
     text = f"{one.culprit} names {what}: {one.deed} fails with it, and goes well without it ({one.why})"
-    return proof(text, saw("tried with it and without it", Source("env", one.culprit)), imported.seen(case, one))
+    finding = proof(text, saw("tried with it and without it", Source("env", one.culprit)), imported.seen(case, one))
+    return ending_it(finding)
 
 
 def _searched(case: Case) -> Imported | None:
     one = imported.blamed(case, "variable")
     return one if one is not None and one.culprit in before.SEARCHED else None
+
+
+def another_python(case: Case) -> Finding | None:
+    """The environment's Python is another than its packages are for, or has lost its settings: it looks elsewhere."""
+    start, python = before.looks_elsewhere(case), value_or(case.facts.target.interpreter, None)
+    if start is None or python is None:
+        return None
+    if start.aside:
+        text = f"{start.aside} holds {' and '.join(start.lost[:3])}, and {python.path} does not look there"
+        return before.told_by_start(case, start, f"{text}: the environment's pyvenv.cfg is gone")
+    text = (
+        f"{python.path} is Python {start.version} by now, and the packages of {python.prefix} are those of Python "
+        f"{major_minor(python.version)}: {before.happens(start)}"
+    )
+    return before.told_by_start(case, start, text)
+
+
+def _with_its_python(case: Case) -> tuple[Fix, ...]:
+    """The environment's settings written again, or the same releases with the Python that its packages are for."""
+    start, python = before.looks_elsewhere(case), value_or(case.facts.target.interpreter, None)
+    if start is None or python is None:
+        return ()
+    if not start.aside:
+        return (before.made_again(python),)
+    prefix = start.aside.partition("/lib/python")[0]
+    text = "Have the environment's settings written again; its packages stay"
+    return (Fix(text, on.linux(f"{word(python.prefix)}/bin/python3 -m venv {word(prefix)}")),)
 
 
 def activates_another(case: Case) -> Finding | None:
@@ -170,7 +199,7 @@ def _another_runtime(case: Case) -> bool:
 
 def nothing_outside(case: Case) -> Finding | None:
     """What rules it out."""
-    if _misses_another(case):
+    if _misses_another(case) or before.looks_elsewhere(case):
         return None
     if leads_nowhere(case) or _another_runtime(case) or another_first(case) or _moved(case):
         return None
@@ -190,6 +219,8 @@ def _misses_another(case: Case) -> bool:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """This shell first; then for good, where the folder belongs to the system or to conda."""
+    if before.looks_elsewhere(case):
+        return _with_its_python(case)
     put, tried = before.without_first(case, *before.SEARCHED), _searched(case)
     if put or tried:
         return put or before.without_part(case, *((tried.culprit, tried.part) if tried else ("", "")))
@@ -278,6 +309,7 @@ CAUSE = Cause(
     id="env.path",
     title="a library is looked for in the wrong folders",
     signs=(
+        another_python,
         older_first,
         own_second,
         ends_the_import,

@@ -10,10 +10,24 @@ from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.preset import OF_A_FILE, SHOWN, out_of
 from gpuwhy.knowledge.written import WRITTEN
 from gpuwhy.model import on
-from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, know, linked, mild, proof, saw, strong
+from gpuwhy.model.cause import (
+    Case,
+    Cause,
+    Evidence,
+    Finding,
+    Fix,
+    against,
+    know,
+    linked,
+    mild,
+    noted,
+    proof,
+    saw,
+    strong,
+)
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Source, value_or
-from gpuwhy.model.facts import Fault, Imported, Variable
+from gpuwhy.model.facts import Fault, Imported, Start, Variable
 
 MOST = 12
 """How many allowed values a sentence names."""
@@ -23,6 +37,8 @@ OF_THE_GPU = (
 )  # fmt: skip
 """How the names begin that are read only where a GPU is used."""
 MILD = ("ignored", "misspelt")
+PRELOADING = ("LD_PRELOAD", "LD_AUDIT")
+"""What they name and is not there, the loader complains of and goes on without."""
 ONLY_BUILDS = frozenset({"TORCH_CUDA_ARCH_LIST", "CC", "CXX"})
 """Read when something is compiled: a program that only runs does not mind."""
 AT_SOME_WORK = ONLY_BUILDS | WRITTEN.keys()
@@ -148,6 +164,24 @@ def ends_the_import(case: Case) -> Finding | None:
     return proof(text, saw("tried with it and without it", source), imported.seen(case, one))
 
 
+def preset_ends_it(case: Case) -> Finding | None:
+    """The import was tried and fails by a variable that a file of the environment sets before every program."""
+    one = imported.preset(case)
+    if one is None:
+        return None
+    value = dict(value_or(case.facts.target.start, Start()).sets).get(one.part, "")
+    what = f"{one.part}={value}" if value else one.part
+    text = (
+        f"{one.culprit} sets {what} when Python starts: {one.deed} fails with it, and goes well without it ({one.why})"
+    )
+    return proof(text, saw("tried with it and without it", Source("file", one.culprit)), imported.seen(case, one))
+
+
+def _ends_by_one(case: Case) -> bool:
+    """Whether an import was tried and fails by a variable, of the shell or of a file."""
+    return _steered(case) is not None or imported.preset(case) is not None
+
+
 def _steered(case: Case) -> Imported | None:
     one = imported.blamed(case, "variable", "variables", "home")
     return None if one is None or one.culprit in (*imported.SEARCH, "LD_LIBRARY_PATH") else one
@@ -186,14 +220,15 @@ def without_effect(case: Case) -> Finding | None:
     if found is None:
         return None
     variable, fault = found
-    return mild(strong(f"{_written(variable)}: {fault.text}{_allowed(fault)}", _saw(variable), *_known(fault)))
+    finding = strong(f"{_written(variable)}: {fault.text}{_allowed(fault)}", _saw(variable), *_known(fault))
+    return noted(finding) if variable.name in PRELOADING else mild(finding)
 
 
 def nothing_wrong(case: Case) -> Finding | None:
     """What rules it out."""
     name = case.framework.title if case.framework else "this program"
     ahead_of_it = preloaded(case) or older_first(case) or another_first(case)
-    if keeps_from_starting(case) or ahead_of_it or ends_the_import(case):
+    if keeps_from_starting(case) or ahead_of_it or _ends_by_one(case):
         return None
     if any(concerns(case, "rejected", "ignored", "misspelt")) or asked_in_vain(case) or _unread_here(case):
         return None
@@ -257,9 +292,11 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     start = before.start_of(case)
     if start is not None and start.variable and _speaks_for_all(case):
         return (_unset(start.variable),)
-    steered = _steered(case)
+    steered, by_file = _steered(case), imported.preset(case)
     if steered is not None:
         return _unsteered(case, steered)
+    if by_file is not None:
+        return (out_of(case, Variable(by_file.part, "", "", (), set_in=by_file.culprit)),)
     first = ahead.put_first(case, "LD_PRELOAD", "LD_AUDIT")
     if first is not None:
         return (_unset(first.variable),)
@@ -308,6 +345,7 @@ CAUSE = Cause(
     signs=(
         keeps_from_starting,
         ends_the_import,
+        preset_ends_it,
         preloaded,
         older_first,
         another_first,

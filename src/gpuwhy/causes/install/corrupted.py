@@ -13,7 +13,6 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, against, linked, mild, noted, proof, saw, strong, weak
 from gpuwhy.model.fact import Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Damage, DriverLibrary, LibraryCopy, NeededLibrary
-from gpuwhy.model.version import major_minor
 
 SECOND, UNLISTED, IN_THE_WAY = "second metadata", "unlisted metadata", "metadata in the way"
 SOURCE, BUILT_ON, PROJECT = "source gone", "source of what needs it gone", "project gone"
@@ -202,23 +201,14 @@ def ends_at_start(case: Case) -> Finding | None:
     return before.told_by_start(case, start, text, saw("run at every start", Source("file", start.file)))
 
 
-def another_python(case: Case) -> Finding | None:
-    """The environment's link leads to a Python of another release, which does not look at its packages."""
+def starts_wrongly(case: Case) -> Finding | None:
+    """The environment's Python does not start, or does not find what lies in its own folder."""
     start, python = before.start_of(case), value_or(case.facts.target.interpreter, None)
-    if start is None or python is None or start.variable or start.file:
+    if start is None or python is None or start.variable or start.file or before.looks_elsewhere(case):
         return None
-    if start.aside:
-        text = f"{start.aside} holds {' and '.join(start.lost[:3])}, and {python.path} does not look there"
-        return before.told_by_start(case, start, f"{text}: the environment's pyvenv.cfg is gone")
     if not start.version:
         return before.told_by_start(case, start, f"the environment's Python does not start: {start.ends}")
-    if major_minor(start.version) == major_minor(python.version):
-        return before.told_by_start(case, start, f"{python.path}: {before.happens(start)}")
-    text = (
-        f"{python.path} is Python {start.version} by now, and the packages of {python.prefix} are those of Python "
-        f"{major_minor(python.version)}: {before.happens(start)}"
-    )
-    return before.told_by_start(case, start, text)
+    return before.told_by_start(case, start, f"{python.path}: {before.happens(start)}")
 
 
 def passed_over(case: Case) -> Finding | None:
@@ -244,14 +234,18 @@ def all_whole(case: Case) -> Finding | None:
     files = _damage(case) or _twice(case) or spoilt.dead(case) or spoilt.edited(case)
     if files or _stopping(case) or _loaded(case) or _skipped(case) or driver_library(case):
         return None
-    start = before.start_of(case)
-    if other_python.put_wrongly(case.facts) is not None:
-        return None
-    if _gone(case) or (start is not None and not start.variable) or imported.hollow(case) or sourced.fails(case):
+    if _gone(case) or _of_another_python(case) or imported.hollow(case) or sourced.fails(case):
         return None
     return against(
         "every installed GPU library that was looked at is whole", saw("no damage", case.facts.target.damage)
     )
+
+
+def _of_another_python(case: Case) -> bool:
+    """Whether the environment's Python does not start as it should, or files of another one were put into it."""
+    start = before.start_of(case)
+    wrong = start is not None and not start.variable and not before.looks_elsewhere(case)
+    return wrong or other_python.put_wrongly(case.facts) is not None
 
 
 def fixes(case: Case) -> tuple[Fix, ...]:
@@ -263,7 +257,7 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     ]
     if no_interpreter(case):
         return (*room, *_anew(case))
-    if ends_at_start(case) or another_python(case):
+    if ends_at_start(case) or starts_wrongly(case):
         return (*room, *_starting(case))
     owners = list(dict.fromkeys(filter(None, _owners(case))))
     tried = _tried(case, owners)
@@ -313,10 +307,6 @@ def _starting(case: Case) -> tuple[Fix, ...]:
     if start is not None and start.file:
         return (spoilt.aside(start.file, value_or(case.facts.target.interpreter, None)),)
     python = value_or(case.facts.target.interpreter, None)
-    if start is not None and start.aside and python is not None:
-        prefix = start.aside.partition("/lib/python")[0]
-        text = "Have the environment's settings written again; its packages stay"
-        return (Fix(text, on.linux(f"{word(python.prefix)}/bin/python3 -m venv {word(prefix)}")),)
     return (before.made_again(python),) if python is not None else ()
 
 
@@ -374,7 +364,7 @@ CAUSE = Cause(
         spoilt.leads_elsewhere,
         spoilt.hollow_folder,
         sourced.fails,
-        another_python,
+        starts_wrongly,
         for_another_python,
         source_gone,
         not_as_installed,

@@ -5,20 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from msgspec import structs
-
 from gpuwhy.causes.shared import imported
 from gpuwhy.causes.shared.borrowed import borrowed_packages
+from gpuwhy.causes.shared.bringing import FRAMEWORKS, for_the_import, until
 from gpuwhy.causes.shared.commands import change, python_of, uninstall
 from gpuwhy.causes.shared.linked import named, names_of
 from gpuwhy.causes.shared.rivals import in_name_only
 from gpuwhy.knowledge.companions import with_build
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, gpu_requirement, wheel_of
-from gpuwhy.knowledge.limits import broken, split
 from gpuwhy.knowledge.neighbours import working
 from gpuwhy.knowledge.pairs import allows, fitting, plugin_left_aside, refusal
-from gpuwhy.knowledge.times import beside, of_its_time
 from gpuwhy.model.cause import (
     Case,
     Cause,
@@ -37,11 +34,8 @@ from gpuwhy.model.cause import (
 )
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Source, value_or
-from gpuwhy.model.facts import Contradiction, Damage, Imported
+from gpuwhy.model.facts import Contradiction, Damage
 from gpuwhy.model.version import numbers
-
-FRAMEWORKS = ("torch", "tensorflow", "jax", "jaxlib")
-"""Packages that stay as they are where another one does not fit them."""
 
 _SHOWN = 4
 _STACK = re.compile(
@@ -71,6 +65,18 @@ def contradicted(case: Case) -> Finding | None:
     finding = (proof if _certain(case, first) else strong)(text, *dict.fromkeys(evidence))
     finding = linked(finding) if case.symptoms else finding
     return finding if first.stops else mild(finding)
+
+
+def without_numpy(case: Case) -> Finding | None:
+    """PyTorch imports without NumPy, and cannot hand an array over or take one."""
+    torch = next((one for one in value_or(case.facts.target.frameworks, ()) if one.name == "torch"), None)
+    tried = any(one.module == "torch" and one.ended == "well" for one in value_or(case.facts.target.imports, ()))
+    if torch is None or not tried or _version(case, "numpy") or not _version(case, torch.distribution):
+        return None
+    text = (
+        f"NumPy is not installed: {torch.title} {torch.version} then raises 'Numpy is not available' at every .numpy()"
+    )
+    return noted(weak(text, saw("no numpy", case.facts.target.distributions)))
 
 
 def lacks_at_import(case: Case) -> Finding | None:
@@ -134,7 +140,7 @@ def _of_jax(one: Contradiction) -> bool:
 def consistent(case: Case) -> Finding | None:
     """What rules it out."""
     fact = case.facts.target.contradictions
-    if (fact.need() and _unexplained(case)) or imported.of_another_release(case):
+    if (fact.need() and _unexplained(case)) or imported.of_another_release(case) or without_numpy(case):
         return None
     if any(one.how not in ("wheel", "late") for one in fact.need() or ()):
         return against(
@@ -281,8 +287,10 @@ def fixes(case: Case) -> tuple[Fix, ...]:
     if astray is not None:
         right = Fix(f"Write into {astray.path} where {astray.expected} is now; or install it into this environment")
         return (right, *out.values())
+    if without_numpy(case) and not out:
+        return (change(case.facts, "Install NumPy", "numpy", because_of="torch", until=until(case)),)
     tried = imported.of_another_release(case) if not out else None
-    return _for_the_import(case, tried) if tried is not None else tuple(out.values())
+    return for_the_import(case, tried) if tried is not None else tuple(out.values())
 
 
 def _unfit(case: Case, wrong: list[Contradiction]) -> dict[object, Fix]:
@@ -295,59 +303,6 @@ def _unfit(case: Case, wrong: list[Contradiction]) -> dict[object, Fix]:
         if len(out) < _SHOWN:
             out.setdefault(fix.install or fix.text, fix)
     return out
-
-
-def _for_the_import(case: Case, one: Imported) -> tuple[Fix, ...]:
-    """Install what is not there; else bring what lacks something up to date."""
-    missing = imported.misses(case, one)
-    if missing:
-        text, until = f"Install {missing}, which {one.deed} asks for", _until(case)
-        return (change(case.facts, text, missing, because_of=one.framework, until=until),)
-    used = [one.top] if one.module.startswith("use:") else []
-    ways = [*used, *imported.packages_of(case, one)]
-    names = [text.partition(" ")[0] for text in imported.distributions_of(case, ways)]
-    lacking = next((name for name in names if name not in FRAMEWORKS), "")
-    if not lacking:
-        return _within_limit(case, one) or (
-            Fix("See which releases contradict each other", "pip check", safe=True, role="look"),
-        )
-    both = [name for name in dict.fromkeys(names) if name not in FRAMEWORKS][:2]
-    if len(both) == 2 and not used and not imported.with_framework(case, one):
-        text = f"Bring {' and '.join(both)} to releases that go together"  # which of them is behind, nothing tells
-        return (change(case.facts, text, *both, because_of=both[0], upgrade=True),)
-    text = f"Bring {lacking} to a release that {one.deed} works with"
-    if used:
-        text = f"Bring {lacking} to a release with which this works: {one.deed}"
-    newest = change(case.facts, text, lacking, because_of=one.framework, upgrade=True)
-    until = _of_the_framework(case, one)
-    if not until:
-        return (newest,)
-    dated = f"{text}: one of the time of {one.framework}, published by {until}"
-    first = change(case.facts, dated, lacking, because_of=one.framework, upgrade=True, until=until)
-    return first, structs.replace(newest, text=f"Or bring {lacking} to its newest release")
-
-
-def _within_limit(case: Case, one: Imported) -> tuple[Fix, ...]:
-    """What failed names a package of which a limit is known that the framework does not state."""
-    about = next((f for f in value_or(case.facts.target.frameworks, ()) if f.name == one.framework), None)
-    kept = broken(about.distribution, about.version, case.facts.target.releases) if about else ()
-    for limit in kept:
-        name = split(limit.requirement)[0]
-        if about and re.search(rf"\b{re.escape(name)}\b", f"{one.deed}\n{one.text}"):
-            text = f"Change {name} to one that {about.distribution} {about.version} goes with: {limit.because}"
-            return (change(case.facts, text, limit.requirement, because_of=about.distribution),)
-    return ()
-
-
-def _of_the_framework(case: Case, one: Imported) -> str:
-    """The day until which what goes with the framework was published; "" where that is not known."""
-    about = next((f for f in value_or(case.facts.target.frameworks, ()) if f.name == one.framework), None)
-    return of_its_time(about.distribution, about.version) if about else ""
-
-
-def _until(case: Case) -> str:
-    """The day until which what is missing was probably published, by the frameworks that are there."""
-    return beside(case.facts.target.releases, [f.distribution for f in value_or(case.facts.target.frameworks, ())])
 
 
 def _fix(case: Case, one: Contradiction) -> Fix:
@@ -408,7 +363,7 @@ def _neighbour(case: Case, one: Contradiction) -> Fix:
 CAUSE = Cause(
     id="install.inconsistent",
     title="installed package versions do not fit together",
-    signs=(contradicted, lacks_at_import, consistent),
+    signs=(contradicted, lacks_at_import, without_numpy, consistent),
     fixes=fixes,
     effect="{because}",
 )

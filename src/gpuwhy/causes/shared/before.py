@@ -5,9 +5,10 @@ from __future__ import annotations
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.model import on
-from gpuwhy.model.cause import Case, Evidence, Finding, Fix, linked, proof, saw
+from gpuwhy.model.cause import Case, Evidence, Finding, Fix, ending_it, linked, proof, saw
 from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import Interpreter, LoadedLibrary, OldRuntime, Rule, Start
+from gpuwhy.model.version import major_minor
 
 PRELOAD_FILE = "/etc/ld.so.preload"
 BY_VARIABLE = {Rule.LD_PRELOAD: "LD_PRELOAD", Rule.LD_LIBRARY_PATH: "LD_LIBRARY_PATH"}
@@ -34,8 +35,17 @@ def happens(one: Start) -> str:
 
 def told_by_start(case: Case, one: Start, text: str, *evidence: Evidence) -> Finding:
     """A finding about a start that was tried; a program that failed failed by it."""
-    finding = proof(text, *evidence, saw(happens(one), case.facts.target.start))
+    finding = ending_it(proof(text, *evidence, saw(happens(one), case.facts.target.start)))
     return linked(finding) if case.symptoms or case.facts.run.failed else finding
+
+
+def looks_elsewhere(case: Case) -> Start | None:
+    """A start of which Python is as it should be, and looks into another folder than the one its packages lie in."""
+    start, python = start_of(case), value_or(case.facts.target.interpreter, None)
+    if start is None or python is None or start.variable or start.file:
+        return None
+    other = bool(start.version) and major_minor(start.version) != major_minor(python.version)
+    return start if start.aside or other else None
 
 
 def explains_it(case: Case) -> bool:
@@ -79,7 +89,7 @@ def another_first(case: Case, *by: str) -> Finding | None:
         return None
     variable, version = BY_VARIABLE[found.rule], f"{case.framework.title} {case.framework.version}"
     text = f"{variable} puts {found.path} before the {found.name} that {version} came with: its import fails"
-    return proof(text, saw(f"found by {variable}", Source("file", found.path, found.via)))
+    return ending_it(proof(text, saw(f"found by {variable}", Source("file", found.path, found.via))))
 
 
 def without_first(case: Case, *by: str) -> tuple[Fix, ...]:
@@ -118,7 +128,7 @@ def told_old(case: Case, one: OldRuntime, text: str) -> Finding:
         saw(f"lacks {one.version}", Source("file", one.path, one.via)),
         saw(f"asks for {one.version} of {one.name}", Source("file", one.needed_by)),
     )
-    finding = proof(text, *evidence)
+    finding = ending_it(proof(text, *evidence))
     return linked(finding) if told_by_name(case, one) else finding
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.knowledge.modules import BROUGHT_BY, IMPORTED_AS, NAMESPACES
@@ -18,6 +19,7 @@ LARGE = ("torch", "tensorflow", "jax", "jaxlib", "triton")
 """Packages that are not written anew on a guess."""
 
 
+_NOT_THERE = ("ImportError", "ModuleNotFoundError", "RuntimeError", "OptionalDependencyNotAvailable")
 _BY_METADATA = ("PackageNotFoundError", "DistributionNotFound", "VersionConflict", "ContextualVersionConflict")
 """What is raised where a package looks for another's metadata, and finds none or another release's."""
 
@@ -40,13 +42,28 @@ def all_well(case: Case) -> bool:
 
 def blamed(case: Case, *kinds: str) -> Imported | None:
     """The first import that goes well without something of these kinds."""
-    return next((one for one in failing(case) if one.blame in kinds), None)
+    return next((one for one in failing(case) if one.blame in kinds and not _only_bares(case, one)), None)
+
+
+def _only_bares(case: Case, one: Imported) -> bool:
+    """Whether without such a file something is merely not asked for that is not there: the file has no fault."""
+    if one.blame not in ("file", "files") or one.part:
+        return False
+    file = one.culprit.rpartition("/")[2]
+    own = any(name in file for name in packages_of(case, one) if len(name) > 3)  # a package's own part of the start
+    return bool(misses(case, one)) or (own and _lacks_a_name(one))
+
+
+def preset(case: Case) -> Imported | None:
+    """The first import that goes well without a variable which a file sets when Python starts."""
+    return next((one for one in failing(case) if one.blame == "file" and one.part), None)
 
 
 def unexplained(case: Case) -> list[Imported]:
     """The imports that failed whatever was changed around them, and with files that are as installed."""
     bad: tuple[Damage, ...] = value_or(case.facts.target.damage, ())
-    found = [one for one in failing(case) if not one.blame and not one.prefix and one.kind != "EmptyFolder"]
+    found = [one for one in failing(case) if not one.blame or _only_bares(case, one)]
+    found = [one for one in found if not one.prefix and one.kind != "EmptyFolder"]
     return [one for one in found if not any(_near(one, damage) for damage in bad)]
 
 
@@ -64,7 +81,9 @@ def misses(case: Case, one: Imported) -> str:
     """The distribution that would bring the module which was not found; "" where that is Python's own, or installed."""
     lost = one.lost or one.sought
     name, there = lost.partition(".")[0], {d.name for d in value_or(case.facts.target.distributions, ())}
-    if not name or own_of_python(case, name):
+    if not name:
+        return next((dist for dist in _advised(one) if dist not in there), "")
+    if own_of_python(case, name):
         return ""
     if lost != name:  # of a shared name the part is what a distribution is called after
         part = normal(".".join(lost.split(".")[:2]))
@@ -73,6 +92,15 @@ def misses(case: Case, one: Imported) -> str:
         return BROUGHT_BY[name]
     meant = next((dist for dist, module in IMPORTED_AS.items() if module == name), normal(name))
     return "" if {meant, normal(name)} & there else meant
+
+
+_ADVICE = re.compile(r"pip3? install (?:the )?[`'\"]?(?P<name>[A-Za-z][\w-]*[A-Za-z0-9])(?P<extra>\[)?")
+
+
+def _advised(one: Imported) -> Iterator[str]:
+    """The distribution that a package's own error says to install; extras of itself are no other one."""
+    said = _ADVICE.search(one.why) if one.ended == "raised" and one.kind in _NOT_THERE else None
+    yield from [normal(said["name"])] if said and not said["extra"] else ()
 
 
 def with_framework(case: Case, one: Imported) -> bool:

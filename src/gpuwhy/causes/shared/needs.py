@@ -378,15 +378,11 @@ def say_displaced(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     row = lost_folder(the(case).name, the(case).version, first.name)
     evidence = [*(saw_copy(case, usable(case, n)[0]) for n in needs[:3]), saw_search(first)]
     call = preload_call(the(case).name, the(case).version)
-    if call or (the(case).name in PRELOADS and _may_come_first(case)):
+    torch = any(f.name == "torch" for f in value_or(case.facts.target.frameworks, ()))  # opens them for everybody
+    if call or (the(case).name in PRELOADS and torch):
         calls = f"calls {call} or " if call else ""
         return weak(f"{text}, unless the program {calls}imports another framework first", *evidence)
     return proof(text, *evidence, *((know(row.text, row.source),) if row else ()))
-
-
-def _may_come_first(case: Case) -> bool:
-    """Whether PyTorch is there, whose import opens the same libraries for everybody."""
-    return any(f.name == "torch" for f in value_or(case.facts.target.frameworks, ()))
 
 
 def folders_of(case: Case, needs: Sequence[NeededLibrary]) -> list[str]:

@@ -8,13 +8,19 @@ from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.model import on
 from gpuwhy.model.cause import Case, Finding, Fix, mild, noted, proof, saw, strong, weak
 from gpuwhy.model.fact import Source, value_or
-from gpuwhy.model.facts import COMMANDS, EDITED, Damage, Imported, Interpreter
+from gpuwhy.model.facts import COMMAND_LOST, COMMANDS, EDITED, Damage, Imported, Interpreter
+
+LAUNCHING = frozenset(
+    {"accelerate", "deepspeed", "horovod", "vllm", "sglang", "jupyter-core", "jupyterlab", "notebook", "tensorboard",
+     "lightning", "pytorch-lightning", "torchrun", "axolotl", "transformers", "diffusers", "ray", "ultralytics"}
+)  # fmt: skip
+"""Distributions whose commands start GPU work; those of others (numpy's f2py) are only noticed."""
 
 
 def spoils_the_import(case: Case) -> Finding | None:
     """The import of a framework was tried and fails; without a file that Python runs at its start it does not."""
     one = imported.blamed(case, "file", "files")
-    if one is None:
+    if one is None or one.part:  # a variable that the file sets: env.setting
         return None
     what = one.culprit or "what the environment's .pth files start"
     text = f"{what} is run before every program of this environment, and {one.deed} fails with it ({one.why})"
@@ -58,7 +64,22 @@ def commands(case: Case) -> Finding | None:
         return None
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
     evidence = (saw(one.what, Source("file", one.path)) for one in found[:3])
-    return mild(strong(f"{damages.told(found[0])}{more}", *evidence))
+    finding = mild(strong(f"{damages.told(found[0])}{more}{_moved(found)}", *evidence))
+    return finding if any(_is_started(case, one) for one in found) else noted(finding)
+
+
+def _moved(found: list[Damage]) -> str:
+    """That the environment was moved, where commands name one folder that is gone."""
+    old = {one.actual.rpartition("/bin/")[0] for one in found if one.what == COMMAND_LOST}
+    return f": the environment was made as {old.pop()}" if len(old) == 1 else ""
+
+
+def _is_started(case: Case, one: Damage) -> bool:
+    """Whether GPU work is started by such a command: one of a framework's own, a launcher, Python by another name."""
+    own = {framework.distribution for framework in value_or(case.facts.target.frameworks, ())}
+    name = one.owner.partition(" ")[0]
+    working = name != "Python" or not before.looks_elsewhere(case)
+    return (name in {*own, *LAUNCHING, "Python"}) and working
 
 
 def changed_since(case: Case) -> Finding | None:

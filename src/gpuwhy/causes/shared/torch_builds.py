@@ -18,7 +18,7 @@ from gpuwhy.model.version import at_least
 def with_cuda(facts: Facts, torch: Framework, wanted: str) -> tuple[Fix, ...]:
     """The build of the default index, where the driver runs it; else the newest of PyTorch's own index that it runs."""
     speaks, default = value_or(facts.driver.driver_cuda, ""), _default(facts, torch)
-    made = change(facts, "Install the build with CUDA instead", wanted, because_of="torch", removing=("torch",))
+    made = change(facts, "Install PyTorch with CUDA instead", wanted, because_of="torch", removing=("torch",))
     if not default or (speaks and runs(speaks, default)):
         return (made,)
     older = _older(facts, torch, default, speaks)

@@ -10,7 +10,8 @@ loaded once is there for all and none falls with another; "tensorflow:keras.laye
 when it is first asked for. One JSON object a line: {"module", "ok", "ms"} with "version" and "file", or with "kind",
 "why", "lost", "text", "files" of what was raised; {"stand_ins": {name: path}} for files of the working folder that have
 the names of modules which were asked for: that folder is left out of the search, for nothing of the user's own may run.
-With --site (Python started with -S) only those folders are searched, and nothing of theirs is run but FILE.
+With --site (Python started with -S) only those folders are searched, and nothing of theirs is run but FILE; the
+variables that FILE sets are told ({"sets": names}), and --unset NAME gives one of them its old value.
 Standard library only, Python 3.5 and newer.
 """
 
@@ -44,6 +45,7 @@ from importing_faults import fault, outside, sought  # noqa: E402 - beside this 
 from importing_inner import inner  # noqa: E402
 from importing_opened import opened, started, with_path  # noqa: E402
 from importing_parts import TELLING, facing, hollow, short  # noqa: E402
+from importing_search import given, search  # noqa: E402
 from importing_uses import used, uses_of  # noqa: E402
 
 MOST_TEXT = 6000
@@ -55,7 +57,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 ENDINGS = (".py", os.sep + "__init__.py", ".so", ".abi3.so")
 OURS = (
     "importlib", "json", "os", "time", "traceback", "re", "importing_faults", "importing_inner", "importing_opened",
-    "importing_parts", "importing_uses", "faulthandler", "resource", "signal",
+    "importing_parts", "importing_search", "importing_uses", "faulthandler", "resource", "signal",
 )  # fmt: skip
 USE_SECONDS, USES_SECONDS = 40, 60  # for one small use; for all
 PLAIN_SECONDS = 30  # for what has nothing to do with a GPU
@@ -71,55 +73,6 @@ class Talk:
     def say(self, value):
         """In one write: forks share the stream."""
         os.write(self.number, (json.dumps(value) + "\n").encode())
-
-
-def search(argv):
-    """What is searched: without our own folder and the working folder; with --site those folders alone come after."""
-    here = os.path.realpath(os.getcwd())
-    inside = [os.path.realpath(sys.prefix) + os.sep, os.path.realpath(sys.base_prefix) + os.sep]
-    away = [HERE] if here.startswith(tuple(inside)) else [HERE, here]
-    sys.path[:] = [one for one in sys.path if os.path.realpath(one or ".") not in away]
-    sites = [argv[at + 1] for at, word in enumerate(argv) if word == "--site"]
-    for site in sites:
-        sys.path.append(site)
-        sys.path.extend(listed(site))
-    for path in [argv[at + 1] for at, word in enumerate(argv) if word == "--run"]:
-        run(path, sites[0] if sites else "")
-
-
-def listed(site):
-    """The folders that plain lines of .pth files name."""
-    out = []
-    for name in sorted(os.listdir(site)):
-        if name.endswith(".pth"):
-            try:
-                with open(os.path.join(site, name)) as file:
-                    out += folders(file.read(), site)
-            except (OSError, ValueError):
-                continue
-    return out
-
-
-def folders(text, site):
-    """The folders that plain lines of a .pth file name."""
-    paths = [os.path.join(site, line.strip()) for line in text.splitlines() if line.strip()]
-    return [path for path in paths if os.path.isdir(path)]
-
-
-def run(path, site):
-    """One file as Python runs it when it starts."""
-    with open(path) as file:
-        text = file.read()
-    if path.endswith(".pth"):
-        named = folders(text, site)
-        sys.path[:] = [one for one in sys.path if one not in named]  # its own lines put them where they belong
-        for line in text.splitlines():
-            if line.startswith(("import ", "import\t")):
-                exec(line, {"sitedir": site})
-            else:
-                sys.path.extend(folders(line, site))
-    else:
-        exec(compile(text, path, "exec"), {"__name__": "sitecustomize", "__file__": path})
 
 
 def torch_sum():
@@ -367,18 +320,15 @@ def in_turn(talk, waiting, seconds, budget):
         talk.say({"module": name, "untried": True})
 
 
-def given(argv, option):
-    """The word behind an option."""
-    return argv[argv.index(option) + 1] if option in argv else ""
-
-
 def main(argv):
     """The first module here, the others after it."""
     talk, seconds = Talk(), int(argv[1])
     LACKING.extend(one[1:] for one in argv[0].split("\n") if one.startswith("!"))
     names = [one for one in argv[0].split("\n") if not one.startswith("!")]
     quiet()
-    search(argv)
+    changed = search(argv)
+    if changed:
+        talk.say({"sets": changed})
     ASKED.names, ASKED.last = [], []
     LATEST[0] = time.time() + seconds + USES_SECONDS
     ENTRIES.extend(one[3:] for one in names if one.startswith("??~"))

@@ -4,7 +4,8 @@ Run by our own Python: `imports.py PYTHON MODULES SECONDS COUNT SITE… FILE…`
 of importing.py is passed on, with what was printed meanwhile; what fails beside others is tried by itself before. The
 first module that fails is tried again with one thing changed at a time (without variables, compiled files, what Python
 runs when it starts, the user's own packages or home folder; with limits as high as they may be); {"blame": KIND,
-"what": NAME, "module": …} names the change with which it goes well. Standard library only.
+"what": NAME, "module": …} names the change with which it goes well, "part" the folder of a list or the variable that a
+file sets. Standard library only.
 """
 
 import json
@@ -247,9 +248,17 @@ def started(tries, module, environ, sites, files):
     if not files or not sites or not tries.goes_well(module, environ, ["-S"], plain):
         return {}
     for path in files:
-        if not tries.goes_well(module, environ, ["-S"], [*plain, "--run", path]):
-            return {"blame": "file", "what": path}
+        told = tries.lines([module], environ, ["-S"], [*plain, "--run", path])
+        if not any(line.get("module") == module and line.get("ok") for line in told):
+            part = set_by(tries, module, environ, [*plain, "--run", path], told)
+            return {"blame": "file", "what": path, "part": part}
     return {"blame": "files", "what": ""}
+
+
+def set_by(tries, module, environ, more, told):
+    """The variable that such a file sets, and without which the import goes well; "" where it is none of them."""
+    names = [name for line in told for name in line.get("sets") or ()][:MOST_PARTS]
+    return next((one for one in names if tries.goes_well(module, environ, ["-S"], [*more, "--unset", one])), "")
 
 
 def compiled(tries, module, environ, empty):

@@ -203,7 +203,7 @@ class Imported(Record, frozen=True, omit_defaults=True):
     files: tuple[str, ...] = ()  # on the way to it, the innermost first
     blame: str = ""  # "variable", "file", "compiled", "user site", "home", "limit": without it, it goes well
     culprit: str = ""  # which of them
-    part: str = ""  # of a list of folders, the one
+    part: str = ""  # of a list of folders, the one; of a file that Python runs at its start, the variable that it sets
     prefix: str = ""  # the environment of the Python that was started, where that is another than was meant
     package: str = ""  # "transformers 4.40.0": what it belongs to, where that only stands on the framework
 
