@@ -244,7 +244,7 @@ class _Work:
             back = tuple(f"{name}=={before[name]}" for name in sorted(moved - {asked}))
             self.say(f"{failing.deed} still fails; trying {action.install[0]}")
             if self._goes_well(one, replace(action, install=(*action.install, *back)), failing, made):
-                self.outcome = replace(self.outcome, then=(*self.outcome.then, _found(action, failing)))
+                self.outcome = replace(self.outcome, instead=_found(action, failing))
                 self.actions.append(action)
                 return True
         self._put(one, Action(tuple(f"{name}=={now[name]}" for name in sorted(moved) if name in now)))

@@ -128,6 +128,7 @@ class Outcome(msgspec.Struct, frozen=True):
     took: float = 0.0
     compared: tuple[Compared, ...] = ()  # everything that was compared, before and after
     then: tuple[str, ...] = ()  # steps that only the second look brought to light, carried out in the same go
+    instead: str = ""  # the releases that were taken where the step did not help, in words; it was undone
 
     @property
     def worse(self) -> tuple[Compared, ...]:

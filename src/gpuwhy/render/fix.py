@@ -108,6 +108,8 @@ def _closing(steps: Steps, paper: Paper) -> Iterator[str]:
 def _outcome(outcome: Outcome, paper: Paper) -> Iterator[str]:
     if outcome.failed:
         yield from (paper.tint("1;31", line) for line in paper.wrap(outcome.failed, "✗ ", "  "))
+    if outcome.instead:
+        yield from paper.wrap(f"that did not help, and was undone; instead: {outcome.instead}", "  ✓ ", "    ")
     for text in outcome.then:
         yield from paper.wrap(f"then, since that brought it to light: {text}", "  ✓ ", "    ")
     if outcome.after is not None:

@@ -200,15 +200,19 @@ def _asked(
     folder: str,
     label: str,
 ) -> dict[str, str]:
-    """The lock; what the index does not have stays as it is, and takes no part in it.
+    """The lock; what the index does not have, or an index that cannot be reached, stays as it is and takes no part.
 
     Empty where a release that stays asks for one that the index has no wheel of: nothing can be locked then.
     """
-    asked = {name_of(text) for text in wanted}
+    asked, aside = {name_of(text) for text in wanted}, list[str]()
     while True:
         try:
-            return installer.lock(python, [*wanted, *rest.values()], kept, folder, label)
+            return installer.lock(python, [*wanted, *rest.values()], kept, folder, label, aside)
         except FailedError as error:
+            if error.kind == "network" and label and "+" not in "".join(wanted):
+                aside = _labelled(kept, asked)
+                label, rest = "", {name: text for name, text in rest.items() if name not in aside}
+                continue
             name = name_of(error.which)
             if error.kind != "lacks" or name in asked:
                 raise
@@ -216,6 +220,11 @@ def _asked(
                 if name in kept:
                     return {}
                 raise
+
+
+def _labelled(kept: Mapping[str, str], asked: Names) -> list[str]:
+    """The builds that stay and that only PyTorch's own index has."""
+    return [name for name, text in kept.items() if "+" in text.partition("==")[2] and name not in asked]
 
 
 def _replaced(action: Action) -> tuple[str, ...]:

@@ -49,20 +49,28 @@ class Installer:
                     self.install(python, ["-r", name], Action(backend=backend), "--no-deps", *flags)
 
     def lock(
-        self, python: str, wanted: Sequence[str], prefer: Mapping[str, str], folder: str, backend: str
+        self,
+        python: str,
+        wanted: Sequence[str],
+        prefer: Mapping[str, str],
+        folder: str,
+        backend: str,
+        aside: Iterable[str] = (),
     ) -> dict[str, str]:
         """One release of everything that is wanted and what it needs, the preferred ones where they fit; {} for none.
 
-        Raises FailedError where not even the question could be asked.
+        What is `aside` counts as there, whoever asks for it. Raises FailedError where nothing could be asked.
         """
         limits = _limits([*wanted, *prefer.values()], prefer)
         with (
             _listed(folder, wanted) as asked,
             _listed(folder, prefer.values()) as found,
             _listed(folder, limits) as within,
+            _listed(folder, [f"{name}; python_version < '0'" for name in aside]) as without,
         ):
             more = [f"--torch-backend={backend}"] if backend else []
             more += ["-c", within] if limits else []
+            more += ["--override", without] if aside else []
             more += [] if any(map(is_reference, wanted)) else WHEELS
             more += _until(self.dated)
             argv = [self.uv, "pip", "compile", "-q", "--no-header", "--no-annotate", "--no-strip-extras"]

@@ -34,7 +34,7 @@ from gpuwhy.model.cause import (
 )
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Source, value_or
-from gpuwhy.model.facts import Contradiction, Damage
+from gpuwhy.model.facts import Contradiction, Damage, Imported
 from gpuwhy.model.version import numbers
 
 _SHOWN = 4
@@ -82,11 +82,18 @@ def without_numpy(case: Case) -> Finding | None:
 def lacks_at_import(case: Case) -> Finding | None:
     """The import of a framework was tried and ends: a package is not there, or lacks what another takes of it."""
     one = imported.of_another_release(case)
-    if one is None:
+    if one is None or _told_by(case, one):
         return None
-    names = list(imported.distributions_of(case, imported.packages_of(case, one)))
+    ways = dict.fromkeys((*imported.packages_of(case, one), *imported.names_partner(one)))
+    names = list(imported.distributions_of(case, list(ways)))
     between = f"; on the way: {' and '.join(names[:3])}" if names else ""
     return strong(f"{imported.told(one)}{between}", imported.seen(case, one))
+
+
+def _told_by(case: Case, one: Imported) -> bool:
+    """Whether a contradiction tells why an import fails: it stops who asks, or the error names what does not fit."""
+    said = one.why.casefold().replace("-", "_")
+    return any(found.stops or found.name.replace("-", "_") in said for found in _unexplained(case))
 
 
 def _astray(case: Case, found: list[Contradiction]) -> Damage | None:
@@ -289,8 +296,9 @@ def fixes(case: Case) -> tuple[Fix, ...]:
         return (right, *out.values())
     if without_numpy(case) and not out:
         return (change(case.facts, "Install NumPy", "numpy", because_of="torch", until=until(case)),)
-    tried = imported.of_another_release(case) if not out else None
-    return for_the_import(case, tried) if tried is not None else tuple(out.values())
+    tried = imported.of_another_release(case)
+    first = tried is not None and not _told_by(case, tried)
+    return for_the_import(case, tried) if tried is not None and first else tuple(out.values())
 
 
 def _unfit(case: Case, wrong: list[Contradiction]) -> dict[object, Fix]:
@@ -363,7 +371,7 @@ def _neighbour(case: Case, one: Contradiction) -> Fix:
 CAUSE = Cause(
     id="install.inconsistent",
     title="installed package versions do not fit together",
-    signs=(contradicted, lacks_at_import, without_numpy, consistent),
+    signs=(lacks_at_import, contradicted, without_numpy, consistent),
     fixes=fixes,
     effect="{because}",
 )

@@ -13,6 +13,7 @@ from gpuwhy.knowledge.times import beside, of_its_time
 from gpuwhy.model.cause import Case, Fix
 from gpuwhy.model.fact import value_or
 from gpuwhy.model.facts import Imported
+from gpuwhy.model.version import major_minor, numbers
 
 FRAMEWORKS = ("torch", "tensorflow", "jax", "jaxlib")
 """Packages that stay as they are where another one does not fit them."""
@@ -38,13 +39,25 @@ def for_the_import(case: Case, one: Imported) -> tuple[Fix, ...]:
     text = f"Bring {lacking} to a release that {one.deed} works with"
     if used:
         text = f"Bring {lacking} to a release with which this works: {one.deed}"
+    partner = _taken_back(case, one, lacking)
     newest = change(case.facts, text, lacking, because_of=one.framework, upgrade=True)
     day = _of_the_framework(case, one)
     if not day:
-        return (newest,)
+        return (newest, *partner)
     dated = f"{text}: one of the time of {one.framework}, published by {day}"
     first = change(case.facts, dated, lacking, because_of=one.framework, upgrade=True, until=day)
-    return first, structs.replace(newest, text=f"Or bring {lacking} to its newest release")
+    return first, structs.replace(newest, text=f"Or bring {lacking} to its newest release"), *partner
+
+
+def _taken_back(case: Case, one: Imported, lacking: str) -> tuple[Fix, ...]:
+    """The package that lacks a name, before its present series: it may have had that name once."""
+    for text in imported.distributions_of(case, imported.names_partner(one)):
+        name, _, version = text.partition(" ")
+        if name != lacking and name not in FRAMEWORKS:
+            series = major_minor(version) if numbers(version)[:1] < (5,) else str(numbers(version)[0])
+            told = f"Or take {name} back before {series}, which lacks that name"
+            return (change(case.facts, told, f"{name}<{series}", because_of=name),)
+    return ()
 
 
 def _within_limit(case: Case, one: Imported) -> tuple[Fix, ...]:

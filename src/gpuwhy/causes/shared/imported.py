@@ -147,6 +147,18 @@ def hollow(case: Case) -> Imported | None:
     return next((one for one in failing(case) if one.kind == "EmptyFolder"), None)
 
 
+_LACKING = re.compile(
+    r"module '(?P<a>[\w.]+)' has no attribute|cannot import name '[^']+' from (?:partially initialized module )?"
+    r"'(?P<b>[\w.]+)'"
+)
+
+
+def names_partner(one: Imported) -> list[str]:
+    """The package of which an error says that it lacks a name."""
+    said = _LACKING.search(one.why)
+    return [next(filter(None, said.groups())).partition(".")[0]] if said else []
+
+
 def distributions_of(case: Case, packages: list[str]) -> Iterator[str]:
     """The distributions, with their releases, that packages are installed by."""
     known = {one.top: one.package for one in value_or(case.facts.target.imports, ()) if one.package}
