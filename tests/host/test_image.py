@@ -13,9 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gpuwhy.binary import gunzip
 from gpuwhy.host.alias import Alias
-from gpuwhy.host.blobs import UnreadableImageError
+from gpuwhy.host.altered import emptied
+from gpuwhy.host.blobs import UnreadableImageError, open_file, plain_tar
 from gpuwhy.host.image import PATH, open_image
+from gpuwhy.host.layers import Tree
 from gpuwhy.host.root import RootHost
 from gpuwhy.model.fact import Absent, Known, Unknown
 
@@ -385,3 +388,24 @@ def test_a_large_file_in_a_gzip_layer_is_read_anywhere(tmp_path):
         for place in (0, 20 << 20, 9 << 20, (24 << 20) - 4, 4):
             assert file.pread(place, 4) == (place // 4).to_bytes(4, "big")
     assert io.BytesIO(data).getbuffer().nbytes == host.stat("/opt/big").need().size
+
+
+def test_the_places_by_which_damage_is_told_are_read_while_the_layer_is_unpacked(tmp_path, monkeypatch):
+    """Later every one of them would unpack a block of its own again: most of the time of a large image went there."""
+    whole, holed = os.urandom(40 << 20), bytes(30 << 20) + os.urandom(1 << 20)
+    parts = layer(entry("a/libx.so.1", whole), entry("a/liby.so", holed), entry("a/z.txt", b"text"))
+    counted = []
+    inflate = gunzip.Gunzipped._inflate
+
+    def counting(self, at, done):
+        counted.append(done)
+        return inflate(self, at, done)
+
+    monkeypatch.setattr(gunzip.Gunzipped, "_inflate", counting)
+    (tmp_path / "layer.tar.gz").write_bytes(gzip.compress(parts, 1))
+    tree = Tree()
+    tree.add(plain_tar(open_file(str(tmp_path / "layer.tar.gz")), "layer 1"))
+    assert len(counted) == len(set(counted)), "no block twice"
+    found = {name: tree.at(f"/a/{name}").emptied for name in ("libx.so.1", "liby.so", "z.txt")}
+    assert found == {"libx.so.1": False, "liby.so": True, "z.txt": None}
+    assert emptied(lambda place, size: holed[place : place + size], len(holed))

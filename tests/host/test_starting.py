@@ -26,6 +26,12 @@ BEFORE = {"LD_LIBRARY_PATH": "/a", "PYTHONPATH": "/p"}
         (["/start.sh", "python"], {"LD_LIBRARY_PATH": "/x:/a"}),
         (["bash", "-c", "A=1 B=2 python"], BEFORE),
         (["sh", "-c", "LD_LIBRARY_PATH=$(find /) python"], BEFORE),
+        (["sh", "-c", '[ -n "$CPU" ] && export CUDA_VISIBLE_DEVICES=-1; exec python'], BEFORE),
+        (["sh", "-c", "cd /x && export CUDA_VISIBLE_DEVICES=1 && python"], {**BEFORE, "CUDA_VISIBLE_DEVICES": "1"}),
+        (
+            ["sh", "-c", "test -d /x && A=1 && unset PYTHONPATH; LD_LIBRARY_PATH=/y python"],
+            {**BEFORE, "LD_LIBRARY_PATH": "/y"},
+        ),
         ([], BEFORE),
     ],
 )

@@ -50,6 +50,19 @@ def test_a_newer_driver_in_the_image_wins_over_the_hosts(tmp_path, driver, shown
         assert "RUN rm -f /usr/lib/x86_64-linux-gnu/libcuda.so*" in commands(cause)
 
 
+def test_a_newer_libnvidia_ml_alone_is_told_and_stops_nothing(tmp_path):
+    world = World(tmp_path / "root")
+    good(world)
+    world.file("/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.535.104.05", shared_object(padding=1 << 21))
+    os.symlink("libnvidia-ml.so.535.104.05", world.root / "usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1")
+    image = oci(tmp_path / "i", packed(world.root), env=[*ENV, FOUND])
+    report = judged(image, Elsewhere(T4, "470"))
+    assert [one.id for one in report.causes] == ["driver.library_mismatch"]
+    assert "nvidia-smi" in said(report.causes[0])
+    assert report.status == "degraded"
+    assert judged(image, Elsewhere(T4, "550")).causes == ()
+
+
 def entrypoint(tmp_path, script, **more):
     world = World(tmp_path / "root")
     good(world)

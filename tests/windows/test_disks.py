@@ -122,3 +122,14 @@ def test_the_framework_that_was_installed_is_named_not_what_it_brought(tmp_path:
     hives(disk, ["C:/Python310"], {})
     report = Run(root_host(str(disk.folder)), Options(), elsewhere=None).report()
     assert [one.subject for one in report.causes if one.id == "framework.platform_dropped"] == ["TensorFlow 2.12.0"]
+
+
+@pytest.mark.parametrize("folder", ["C:/lib/cudnn", "C:/ml/cudnn-8"])
+def test_a_cudnn_below_a_folder_of_ones_own_is_not_nowhere(tmp_path: Path, folder: str):
+    world = World(tmp_path)
+    world.disk.put(f"{folder}/bin/cudnn64_7.dll", trees.cudnn7())
+    world.remove(CUDNN)
+    hives(world.disk, [one for one in world.path if not one.startswith(CUDNN)], {})
+    cause = judged(world.disk).causes[0]
+    assert cause.id == "env.path"
+    assert f"{folder}/bin holds it" in cause.because[0].text

@@ -137,11 +137,16 @@ def _looks_empty(reader: Reader, path: str, stat: Stat) -> bool:
         return False
     try:
         with reader.opened(path) as file:
-            places = [(2 * at + 1) * file.size // (2 * _PLACES) for at in range(_PLACES if file.size > _LARGE else 0)]
-            zeros = sum(not any(file.pread(place, _TAIL)) for place in places)
-            return zeros * 4 >= _PLACES or not any(file.pread(max(0, file.size - _TAIL), _TAIL))
+            return emptied(file.pread, file.size) if file.emptied is None else bool(file.emptied)
     except (OSError, MalformedError):
         return False
+
+
+def emptied(pread: Callable[[int, int], bytes], size: int) -> bool:
+    """Whether a library of this size looks so, by a few places of it in their order."""
+    places = [(2 * at + 1) * size // (2 * _PLACES) for at in range(_PLACES if size > _LARGE else 0)]
+    zeros = sum(not any(pread(place, _TAIL)) for place in places)
+    return zeros * 4 >= _PLACES or not any(pread(max(0, size - _TAIL), _TAIL))
 
 
 def _empty(pread: Callable[[int, int], bytes], offset: int, size: int) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from typing import Any
 
 from gpuwhy.binary import MalformedError, Pread
 from gpuwhy.binary.zipdir import read_members
 
 ENDINGS = (".zip", ".egg", ".whl")
 Names = Callable[[str], Iterator[tuple[str, str]]]
-Opens = Callable[[str], AbstractContextManager[tuple[Pread, int]]]
+Opens = Callable[[str], AbstractContextManager[Any]]
 
 
 def names_in(names: Names, opened: Opens, path: str) -> list[tuple[str, str]]:
@@ -20,8 +21,8 @@ def names_in(names: Names, opened: Opens, path: str) -> list[tuple[str, str]]:
     except NotADirectoryError:
         if not path.endswith(ENDINGS):
             raise
-    with opened(path) as (pread, size):
-        return list(_first_level(pread, size).items())
+    with opened(path) as file:
+        return list(_first_level(file.pread, file.size).items())
 
 
 def _first_level(pread: Pread, size: int) -> dict[str, str]:

@@ -60,6 +60,7 @@ class Opened(NamedTuple):
 
     pread: Pread
     size: int
+    emptied: bool | None = None  # whether a library has zeros where none belong, where that is known already
 
 
 @contextmanager

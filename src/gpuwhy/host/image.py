@@ -53,7 +53,7 @@ class ImageFiles(Files):
     @contextmanager
     def _open(self, path: str) -> Iterator[Opened]:
         node = self._file(path)
-        yield Opened(self._tree.read(node), node.size)
+        yield Opened(self._tree.read(node), node.size, node.emptied)
 
     def _parts(self, path: str) -> Iterator[bytes]:
         node = self._file(path)

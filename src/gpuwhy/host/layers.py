@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from gpuwhy.binary import MalformedError, Pread
 from gpuwhy.binary.tar import Entry, Kind, read_tar
+from gpuwhy.host.altered import emptied
 
 MAX_WEIGHT = 1 << 30
 """What the index may take in bytes, roughly: 3 million files. The largest images have some 500,000."""
@@ -33,7 +34,7 @@ class Node:
     A folder is also named by every path through it.
     """
 
-    __slots__ = ("data", "group", "kind", "mode", "mtime", "names", "offset", "size", "target", "touched")
+    __slots__ = ("data", "emptied", "group", "kind", "mode", "mtime", "names", "offset", "size", "target", "touched")
 
     def __init__(self, kind: Kind, touched: int, mode: int = 0o755, mtime: float = 0.0) -> None:
         self.kind = kind
@@ -45,6 +46,7 @@ class Node:
         self.offset = 0
         self.target = ""
         self.group = 0  # hard links to one file share it
+        self.emptied: bool | None = None  # of a library: whether it looks as if it was never written whole
         self.names: dict[str, Node] | None = {} if kind == "folder" else None
 
 
@@ -66,7 +68,22 @@ class Tree:
             self._weigh(len(entry.name) + len(entry.target), entry.offset)
             if len(entry.name) <= MAX_PATH and "\0" not in entry.name:
                 self._apply(entry, number)
+                self._sample(entry, pread)
         self._alive = None
+
+    def _sample(self, entry: Entry, pread: Pread) -> None:
+        """Look at the places of a library by which damage is told, while its layer is unpacked anyway.
+
+        Afterwards each of them would unpack a block of the layer again.
+        """
+        if entry.kind != "file" or not entry.size or ".so" not in entry.name.rpartition("/")[2]:
+            return
+        try:
+            node = self.at(self.resolve("/" + entry.name, last=False))
+        except OSError:
+            return
+        if (node.data, node.offset) == (len(self._layers) - 1, entry.offset):
+            node.emptied = emptied(lambda place, size: pread(entry.offset + place, size), entry.size)
 
     def _weigh(self, text: int, offset: int = 0) -> None:
         self._weight += _NODE_WEIGHT + text
@@ -122,7 +139,7 @@ class Tree:
             return first
         node = Node(first.kind, number, stat_.S_IMODE(first.mode), first.mtime)
         node.size, node.data, node.offset, node.target = first.size, first.data, first.offset, first.target
-        node.group = first.group
+        node.group, node.emptied = first.group, first.emptied
         return node
 
     def _parent(self, folders: list[str], number: int) -> Node | None:

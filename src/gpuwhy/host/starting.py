@@ -15,6 +15,8 @@ _TAKES = re.compile(r"unset\s+([A-Z][A-Z0-9_ ]*)")
 _OPENS = re.compile(r"^\s*(?:if|for|while|until|case)\b|^\s*[\w-]+ *\(\) *\{?\s*$|\{\s*$")
 _CLOSES = re.compile(r"^\s*(?:fi|done|esac|\})(?:\s|;|$)")
 _ONE_LINE = re.compile(r"^\s*(?:if|for|while|case)\b.*\b(?:fi|done|esac)\b")
+_ASKS = re.compile(r"(?:!\s|\[|test\s|command\s|which\s|type\s|grep\s|false\b)")
+"""A command that is asked whether it goes well: what `&&` joins to it may not be run."""
 _NAMED = re.compile(r"\$\{(\w+)(?::[-+][^}]*)?\}|\$(\w+)")
 _LONGEST = 200
 
@@ -71,9 +73,13 @@ def _plain(script: str) -> Iterator[tuple[int, str]]:
 
 
 def _line(line: str, found: dict[str, str]) -> Iterator[Change]:
-    """Assignments at the beginning of each command of a line."""
-    for part in re.split(r";|&&", line):
+    """Assignments at the beginning of each command of a line; what follows a test by `&&` is left out."""
+    asked = False
+    for end, part in re.findall(r"(^|;|&&)((?:(?!;|&&).)*)", line):
         rest = part.strip()
+        asked = (asked and end == "&&") or bool(_ASKS.match(rest))
+        if asked:
+            continue
         if taken := _TAKES.match(rest):
             for name in taken[1].split():
                 yield Change(name, found.pop(name, ""), "", "", 0, taken[0].strip())

@@ -15,7 +15,7 @@ from gpuwhy.causes.shared.windows import on_windows
 from gpuwhy.knowledge.libraries import stem
 from gpuwhy.model.cause import Case, Cause, Finding, Fix, saw, strong
 from gpuwhy.model.fact import Source, value_or
-from gpuwhy.model.facts import Fate
+from gpuwhy.model.facts import Fate, LibraryCopy
 from gpuwhy.model.version import numbers
 
 
@@ -41,12 +41,26 @@ def part_missing(case: Case) -> Finding | None:
     gone = [one for one in lost if one.name not in deleted and not one.unlisted and not taken_part(case, one)]
     if not gone:
         return None
-    more = f" and {len(gone) - 1} more parts" if len(gone) > 1 else ""
+    more, other = f" and {len(gone) - 1} more parts" if len(gone) > 1 else "", _other_major(case, gone[0].name)
+    instead = f", only cuDNN {value_or(other.version, '')} is here" if other else ""
     return strong(
-        f"{needs.named(case)} loads {shim.path}, which opens {gone[0].name}{more} at the first use; none is found",
+        f"{needs.named(case)} loads {shim.path}, which opens {gone[0].name}{more} at the first use; none is found"
+        f"{instead}",
         trees.saw_loaded(shim),
+        *((needs.saw_copy(case, other.path),) if other else ()),
         saw(f"opens {gone[0].name}, {len(gone[0].searched)} folders searched", Source("file", gone[0].needed_by)),
     )
+
+
+def _other_major(case: Case, name: str) -> LibraryCopy | None:
+    """A cuDNN of another major, where its own is not there."""
+    copies = [one for one in value_or(case.facts.libraries.copies, ()) if not one.fault and _SHIM.search(one.path)]
+    major = name.rpartition(".")[2] if ".so." in name else ""
+    others = [one for one in copies if major and not one.path.endswith(f".so.{major}")]
+    return others[0] if others and len(others) == len(copies) else None
+
+
+_SHIM = re.compile(r"/libcudnn\.so\.\d+$")
 
 
 def all_found(case: Case) -> Finding | None:
@@ -107,6 +121,10 @@ def _older(case: Case, major: str) -> Iterator[Fix]:
     """CTranslate2 moved from cuDNN 8 to 9 with 4.5: the release before it goes with the cuDNN that is there."""
     copies = value_or(case.facts.libraries.copies, ())
     eight = any(re.search(r"libcudnn\.so\.8$|(?i:cudnn64_8\.dll)$", one.path) for one in copies)
+    nine = any(re.search(r"libcudnn\.so\.9$|(?i:cudnn64_9\.dll)$", one.path) for one in copies)
+    if needs.the(case).name == "ctranslate2" and major == "8" and nine:
+        text = "Or go with the cuDNN 9 that is there: releases from 4.5 on are built for it"
+        yield change(case.facts, text, "ctranslate2>=4.5", because_of="ctranslate2")
     if needs.the(case).name == "ctranslate2" and major == "9" and eight:
         text = "Or stay with the cuDNN 8 that is there: the release before 4.5 was built for it"
         yield change(case.facts, text, "ctranslate2<4.5", because_of="ctranslate2")

@@ -49,13 +49,16 @@ def versions_differ(case: Case) -> Finding | None:
 
 def _newer_in_the_image(case: Case, one: DriverLibrary, version: str, module: str) -> Finding:
     """Both drivers' files lie in one folder: of two with one name inside, ldconfig links to the newer."""
-    return strong(
+    nvml = one.name.startswith("libnvidia-ml")
+    then = "; nvidia-smi and what else asks NVML then end with a version mismatch" if nvml else ""
+    found = strong(
         f"the image carries {one.name} of driver {version}, and the host's is {module}: NVIDIA's container runtime "
-        "puts the host's beside it and runs ldconfig, which links the name to the newer of the two",
+        f"puts the host's beside it and runs ldconfig, which links the name to the newer of the two{then}",
         saw(one.real, one.version),
         saw(f"the host's driver {module}", case.facts.driver.module_version),
         know("ldconfig links a library's name to the highest version in the folder", LINKS),
     )
+    return mild(found) if nvml else found  # CUDA itself goes on without NVML
 
 
 LINKS = Source("know", "libnvidia-container, issues 213 and 266", "a newer driver's libraries in the image")
@@ -65,10 +68,11 @@ def baked_in(case: Case) -> Finding | None:
     """An image that carries a driver of its own: the host's libraries come beside it, and both have one name."""
     around, loads = case.facts.surroundings, case.facts.loads
     image = value_or(around.container, "") == "image"
-    if not isinstance(around.offline, Known):
+    both = (*value_or(loads.libcuda, ()), *value_or(loads.libnvml, ()))
+    if not isinstance(around.offline, Known) or any(one.outranks for one in both):
         return None
     own = _carried(case, image)
-    if (not own and not image) or any(one.outranks for one in own):
+    if not own and not image:
         return None
     if not own:
         return against("the image carries no driver library of its own", saw("no libcuda of a driver", loads.libcuda))
@@ -166,7 +170,9 @@ def _out_of_the_image(case: Case) -> tuple[Fix, ...]:
     by_name = Fix(
         f"{text}: do not install the driver packages there", on.dockerfile(f"RUN apt-get purge -y {packages}")
     )
-    own = [one for one in value_or(case.facts.loads.libcuda, ()) if one.kind == "driver" and one.rule in _IN_FILES]
+    loads = case.facts.loads
+    copies = (*value_or(loads.libcuda, ()), *value_or(loads.libnvml, ()))
+    own = [one for one in copies if one.kind == "driver" and one.rule in _IN_FILES]
     if not own:
         return (by_name,)
     folder = folder_of(own[0].real)

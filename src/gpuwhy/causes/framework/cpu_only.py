@@ -166,6 +166,8 @@ def _with_cuda(case: Case) -> tuple[Fix, ...]:
     wanted = gpu_requirement(framework.name, framework.distribution, version, major, python_of(facts))
     if framework.name == "torch":
         return _torch(case, wanted)
+    if not wanted and for_arm(facts):
+        return ()
     if not wanted:
         return (Fix(f"Install the build of {framework.title} with CUDA, as its installation guide says"),)
     removing = () if framework.name == "jax" else (framework.distribution,)

@@ -7,6 +7,7 @@ image's program (its entrypoint, its command) takes it out of LD_LIBRARY_PATH ag
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gpuwhy.causes.shared.commands import word
 from gpuwhy.model import on
@@ -32,6 +33,11 @@ def is_taken(case: Case, path: str) -> bool:
     """Whether a library lies in a folder that the start of the image takes out of the search."""
     one = taken(case)
     return one is not None and path.rpartition("/")[0] in _lost(one)
+
+
+def told_in_vain(case: Case, unlisted: str, copies: Sequence[str]) -> bool:
+    """Whether something names the folder of a library, and the loader does not get to hear of it."""
+    return bool(unlisted) or any(is_taken(case, path) for path in copies)
 
 
 def taken_part(case: Case, missing: MissingLibrary) -> str:

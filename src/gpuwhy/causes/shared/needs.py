@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from gpuwhy.causes.shared.commands import search_first
-from gpuwhy.causes.shared.hindered import is_taken
+from gpuwhy.causes.shared.hindered import told_in_vain
 from gpuwhy.causes.shared.windows import on_windows, path_first
 from gpuwhy.knowledge.flavours import is_follower
 from gpuwhy.knowledge.installs import PRELOADS, lost_folder, preload_call
@@ -125,14 +125,9 @@ def story(case: Case, need: NeededLibrary) -> Story:
         return "broken"
     copies = usable(case, need)
     if copies:
-        return "displaced" if _own_folder(case, need, copies) else "elsewhere"
+        own = any(at_home(case, path) for path in copies) and not told_in_vain(case, need.unlisted, copies)
+        return "displaced" if own else "elsewhere"
     return "other version" if any(not is_whole_name(p, need) for p in need.other_versions) else "nowhere"
-
-
-def _own_folder(case: Case, need: NeededLibrary, copies: Sequence[str]) -> bool:
-    """Whether it lies in the framework's own environment, and nothing tells the loader of that folder in vain."""
-    told = need.unlisted or any(is_taken(case, path) for path in copies)
-    return not told and any(at_home(case, path) for path in copies)
 
 
 def is_whole_name(path: str, need: NeededLibrary) -> bool:

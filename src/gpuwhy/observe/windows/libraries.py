@@ -23,6 +23,8 @@ _OFTEN = ("C:/tools/cuda/bin", "C:/cuda/bin", "C:/cudnn/bin")
 _DOWNLOADS = ("~/Downloads", "~/Desktop", "~/Documents", "~", "C:", "C:/tools", "C:/Program Files", "D:", "D:/tools")
 _ARCHIVES = r"(?i)(cud(a|nn)|zlib)[\w.-]*$"
 _MOST_ARCHIVES = 8
+_NOT_WINDOWS = r"(?i)(?!windows|program|users$|perflogs|recovery|system volume|\$|documents and|msocache|tools$)"
+_MOST_OWN = 24
 _BUNDLES = r"(nvidia|torch|onnxruntime|tensorrt_libs|tensorrt_bindings)$"
 _INSIDE = {"torch": "/lib", "onnxruntime": "/capi"}
 
@@ -87,12 +89,17 @@ def _unpacked(scene: Scene) -> Iterator[str]:
     """Where archives end up that nobody moved on: downloads, a drive's top, a folder inside the toolkit's own."""
     host = scene.host
     toolkits = [one.path for one in value_or(scene.facts.toolkits.toolkits, ()) if one.kind == "system"]
-    for parent in (*_DOWNLOADS, *_of_users(host), *toolkits):
+    for parent in (*_DOWNLOADS, *_of_users(host), *toolkits, *_own_folders(host)):
         for folder in folders(host, parent, _ARCHIVES)[:_MOST_ARCHIVES]:
             inside = [folder, *folders(host, folder, _ARCHIVES)[:_MOST_ARCHIVES]]
             yield from (f"{one}{end}" for one in inside for end in ("", "/bin", "/bin/x64", "/cuda/bin"))
     for root in toolkits:
         yield from (f"{root}{end}" for end in ("", "/lib/x64", "/include"))
+
+
+def _own_folders(host: Host) -> list[str]:
+    """The folders at the top of a drive that are none of Windows': people keep their libraries there."""
+    return [one for drive in ("C:", "D:") for one in folders(host, drive, _NOT_WINDOWS)[:_MOST_OWN]]
 
 
 def _of_users(host: Host) -> Iterator[str]:
