@@ -29,7 +29,7 @@ from gpuwhy.repair.metadata import fingerprint
 from gpuwhy.repair.patient import Patient, RefusedError, patient
 from gpuwhy.settling import is_placed, planned
 
-__all__ = ["Call", "Outcome", "RefusedError", "Repair", "Steps", "apply_steps", "prepare", "steps_of"]
+__all__ = ["Call", "Outcome", "RefusedError", "Repair", "Steps", "apply_steps", "nothing_to_do", "prepare", "steps_of"]
 
 
 Say = Callable[[str], None]
@@ -47,6 +47,11 @@ def steps_of(run: app.Run, take: Mapping[str, int] = {}, only: Sequence[str] = (
     told = tuple(with_size(step, run.host, facts) for step in found)
     said = tuple(notes(run.host, prefix)) if prefix and run.live else ()
     return Steps(report.status, report.headline, python, prefix, kind, told, said)
+
+
+def nothing_to_do(run: app.Run, found: Steps, only: Sequence[str] = ()) -> str:
+    """Why gpuwhy carries out none of the steps; "" where it can begin."""
+    return why_none(found.steps) if run.live and not doable(found.steps, only) else ""
 
 
 def prepare(run: app.Run, found: Steps, call: Call, only: Sequence[str] = ()) -> Repair:
@@ -151,6 +156,7 @@ class _Work:
             made = apply.into_copy(self.patient, self.actions, self.installer, named, self.repair.gpu)
             self._belongings(made)
         self.environ = led_along(self.call.environ, self.patient.prefix, made.environment)
+        made = self._without_the_old(made)
         if self.environ.get("LD_LIBRARY_PATH") != self.call.environ.get("LD_LIBRARY_PATH"):
             named = shlex.quote(self.environ["LD_LIBRARY_PATH"])
             made = replace(made, use=(*made.use, f"export LD_LIBRARY_PATH={named}    # it names the old one's folders"))
@@ -159,6 +165,16 @@ class _Work:
             self.outcome, environment=made.environment, done=done, python=made.python, undo=made.undo, use=made.use
         )
         return made
+
+    def _without_the_old(self, made: apply.Made) -> apply.Made:
+        """As in a new shell: a variable is gone that is at fault and that the old activation set in this one."""
+        seen = value_or(self.run.facts.environment.variables, ())
+        host, prefix = self.run.host, f"{self.patient.prefix}/"
+        old = [one.name for one in seen if one.faults and host.path(one.set_in or "/").startswith(prefix)]
+        old = [name for name in old if name in self.environ and not self.call.in_place]
+        self.environ = {name: value for name, value in self.environ.items() if name not in old}
+        lines = (f"unset {name}    # set by the old activation in this shell; a new one has it not" for name in old)
+        return replace(made, use=(*lines, *made.use))
 
     def _belongings(self, made: apply.Made) -> None:
         """What the old one has beside its packages; without it a copy is no stand-in for its user."""

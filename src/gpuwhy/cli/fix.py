@@ -72,6 +72,11 @@ def go(options: argparse.Namespace) -> int:
     if not options.apply or not steps.steps:
         _print(options, run, steps, None)
         return _without_apply(run, steps)
+    idle = fixing.nothing_to_do(run, steps, options.causes)
+    if idle:
+        _print(options, run, steps, None)
+        say(f"gpuwhy: {idle}")
+        return _without_apply(run, steps)
     outcome = _apply(options, run, steps)
     if outcome is None:
         return FOUND

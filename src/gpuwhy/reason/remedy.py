@@ -139,9 +139,9 @@ def why_none(found: Sequence[Step]) -> str:
     """Why there is nothing to carry out."""
     apart = next((step.note for step in found if step.apart), "")
     if apart:
-        return f"{apart}. Nothing was changed; gpuwhy fix without --apply prints the commands"
+        return f"{apart}. Nothing was changed; the commands are printed for you"
     perhaps = next((step.causes[0] for step in found if step.by == "gpuwhy"), "")
-    text = "there is no step that gpuwhy can carry out in the environment"
+    text = "there is no step that gpuwhy can carry out in the environment, and nothing was changed"
     if not perhaps:
-        return text
+        return f"{text}: the steps are printed for you"
     return f"{text}; {perhaps} is only possible: gpuwhy fix {perhaps} --apply carries it out all the same"
