@@ -170,7 +170,7 @@ def _brings(lines: Sequence[str], extra: str, tried: Imported, installed: Mappin
     """Whether an extra asks for a distribution that is not there and that a failure names: "install the …"."""
     names = [_name(line) for line in lines if extra in _EXTRA.findall(line)]
     lost = [re.escape(name) for name in names if name not in installed]
-    return any(re.search(rf"(?<![\w.-]){name}(?![\w-])", tried.why) for name in lost)
+    return any(re.search(rf"(?<![\w.-]){name}(?![\w-])", tried.words) for name in lost)
 
 
 def _name(line: str) -> str:

@@ -35,7 +35,7 @@ def candidates(one: Imported, releases: Mapping[str, str], staying: Collection[s
 
 def _near(one: Imported, releases: Mapping[str, str]) -> Iterator[str]:
     """The distributions that a failure names, and those of the files that it went through, the innermost first."""
-    said = _NAMED.search(one.why)
+    said = _NAMED.search(one.words)
     named = [next(filter(None, said.groups())).partition(".")[0]] if said else []
     inside = (path.rpartition("-packages/") for path in (one.source, *one.files))
     ways = [rest.partition("/")[0].removesuffix(".py") for _, found, rest in inside if found]

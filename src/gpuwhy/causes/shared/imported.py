@@ -99,7 +99,7 @@ _ADVICE = re.compile(r"pip3? install (?:the )?[`'\"]?(?P<name>[A-Za-z][\w-]*[A-Z
 
 def _advised(one: Imported) -> Iterator[str]:
     """The distribution that a package's own error says to install; extras of itself are no other one."""
-    said = _ADVICE.search(one.why) if one.ended == "raised" and one.kind in _NOT_THERE else None
+    said = _ADVICE.search(one.words) if one.ended == "raised" and one.kind in _NOT_THERE else None
     yield from [normal(said["name"])] if said and not said["extra"] else ()
 
 
@@ -155,7 +155,7 @@ _LACKING = re.compile(
 
 def names_partner(one: Imported) -> list[str]:
     """The package of which an error says that it lacks a name."""
-    said = _LACKING.search(one.why)
+    said = _LACKING.search(one.words)
     return [next(filter(None, said.groups())).partition(".")[0]] if said else []
 
 

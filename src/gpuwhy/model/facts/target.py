@@ -213,6 +213,11 @@ class Imported(Record, frozen=True, omit_defaults=True):
         return self.ended in ("raised", "crashed")
 
     @property
+    def words(self) -> str:
+        """What the exception itself says: somebody else's words, which may be read for the names in them."""
+        return self.why if self.ended == "raised" else ""
+
+    @property
     def top(self) -> str:
         """The module itself, without its parts."""
         kind, _, what = self.module.partition(":")
