@@ -23,6 +23,7 @@ only where that says nothing else."""
 _WINDOWS, _INDEX = "of Windows alone", "PyTorch's own index has the build, and was out of reach"
 NOT_YET = {
     "framework/platform_dropped.py:_for_this_python": _WINDOWS,
+    "shared/bringing.py:_taken_back": "a second way; --apply comes to the same by trying releases in its copy",
     "shared/lost.py:_tensorrt": "the index has no wheel of TensorRT's libraries",
     "shared/other_python.py:for_this_one": _WINDOWS,
     "shared/torch_builds.py:with_cuda": _INDEX,
