@@ -63,7 +63,8 @@ WORDS = (
     "user_name", "login", "logname", "owner", "maintainer", "uploaded by", "ip-", "ec2-", ".internal", ".intra", ".corp", ".lan",
     ".localdomain", ".cluster", ".svc", ".home", "*** ", "sshpass", "-u ", "--user", "/services/", "/webhooks/", "logged in", "serial",
     "ssh ", "scp ", "sftp ", "mosh ", "rsync ", "linux ", "aaaa", "endpoint", "connect", "://",
-    "/t/", " user ", "_user", "userid", "uid=", "rw-", "r-x", " nccl ", "host:", "host ", "addresses of", "pdsh", "slots=",  "mysql", "mariadb", "redis-cli", "smbclient", " by: ", "-by: ",
+    "/t/", " user ", "_user", "userid", "uid=", "rw-", "r-x", " nccl ", "host:", "host ", "addresses of", "pdsh",
+    "slots=",  "mysql", "mariadb", "redis-cli", "smbclient", " by: ", "-by: ",
     "\\\\", "mac ", "ether", "negotiate", "ntlm", "src ", "dst ",
 )  # fmt: skip
 """What a line must hold, in any case, before the slower expressions are tried on it; or one of these:"""
@@ -99,23 +100,38 @@ NODE = re.compile(
 )
 PAIRED = re.compile(
     r"((?<![\w-])sshpass\s{1,3}-p\s{0,2}|(?<![\w-])(?:mysql|mariadb|mysqldump|mysqladmin)\s(?:[^\n|;]{0,120}\s)?-p|(?<![\w-])redis-cli\s(?:[^\n|;]{0,120}\s)?-a\s{1,3}"
-    r"|(?<![\w-])smbclient\s(?:[^\n|;]{0,120}\s)?-U\s{0,3}[\w.\\-]{1,60}%|^\s{0,20}password\s{1,3}(?=\S{1,200}\s{0,9}$)|(?<![\w-])(?:-u|--user)\s{1,3}[\w.@-]{1,60}:|(?<![\w-])login\s{1,3}\S{1,60}\s{1,3}password\s{1,3}"
-    r"|hooks\.slack\.com/services/|/api/webhooks/|(?<![\w-])(?:ssh|scp|sftp|mosh|rsync)\s{1,3}(?:-\S{1,60}\s{1,3}(?:[\w./]{1,60}\s{1,3})?){0,4}[\w.-]{1,32}@|(?<![\w-])logged in as:?\s{1,3}|(?<![\w-])serial(?: ?(?:number|no\.?))?\s{0,60}[:=]\s{0,3}(?!N/A|none|unknown|not )"
+    r"|(?<![\w-])smbclient\s(?:[^\n|;]{0,120}\s)?-U\s{0,3}[\w.\\-]{1,60}%"
+    r"|^\s{0,20}password\s{1,3}(?=\S{1,200}\s{0,9}$)|(?<![\w-])(?:-u|--user)\s{1,3}[\w.@-]{1,60}:"
+    r"|(?<![\w-])login\s{1,3}\S{1,60}\s{1,3}password\s{1,3}"
+    r"|hooks\.slack\.com/services/|/api/webhooks/"
+    r"|(?<![\w-])(?:ssh|scp|sftp|mosh|rsync)\s{1,3}(?:-\S{1,60}\s{1,3}(?:[\w./]{1,60}\s{1,3})?){0,4}[\w.-]{1,32}@"
+    r"|(?<![\w-])logged in as:?\s{1,3}"
+    r"|(?<![\w-])serial(?: ?(?:number|no\.?))?\s{0,60}[:=]\s{0,3}(?!N/A|none|unknown|not )"
     r"|(?<![\w-])Linux (?!version)(?=[\w.-]{1,64} \d{1,2}\.\d{1,3}\.\d)|(?<![\w-])(?:ssh-(?:rsa|dss|ed25519)|ecdsa-[\w-]{4,30}) (?=AAAA)"
     r"|(?<!\w)(?:-{1,2}(?:[a-z]{1,12}[_-])?|rdzv[_-])?endpoint[=: ]{1,3}(?!https?:|localhost|127\.)(?=[\w.-]{2,64}:\d{2,5})"
-    r"|(?<![\w-])(?:connect(?:ed|ing|ion)? to|addresse?s? of) [(\[]?(?!localhost|127\.|the |a )(?=[\w.-]{2,64}(?:\]?, ?|\]?:)\d{2,5})|(?<![\w-])(?:tcp|grpc|ssh|redis|amqp|nats|nfs)://(?!localhost|127\.|0\.0|\[)"
-    r"|^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]{0,8}(?:Z|[+-]\d\d:?\d\d)) (?=[A-Za-z][\w.-]{1,62} [\w./@-]{1,60}(?:\[\d{1,9}\])?: ))"
+    r"|(?<![\w-])(?:connect(?:ed|ing|ion)? to|addresse?s? of) [(\[]?(?!localhost|127\.|the "
+    r"|a )(?=[\w.-]{2,64}(?:\]?, ?|\]?:)\d{2,5})"
+    r"|(?<![\w-])(?:tcp|grpc|ssh|redis|amqp|nats|nfs)://(?!localhost|127\.|0\.0|\[)"
+    r"|^(?:<\d{1,3}>)?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]{0,8}(?:Z"
+    r"|[+-]\d\d:?\d\d)) (?=[A-Za-z][\w.-]{1,62} [\w./@-]{1,60}(?:\[\d{1,9}\])?: ))"
     r"([^\s'\",;()<>:]{3,4000})",
     re.IGNORECASE | re.MULTILINE,
 )
 """What a known neighbour betrays: options of tools, lines of uname and syslog, ends of a connection."""
 PROMPT = re.compile(r"(?<![\w.@/-])([a-z_][\w.-]{0,31})@([A-Za-z][\w.-]{0,62})(?=:\\?[~/]|:\$|[ ~\w./-]{1,80}\][#$])")
 NODE_NAMED = re.compile(
-    r"((?<![A-Za-z-])(?:[A-Za-z0-9]{1,12}_){0,3}(?:hostname|host_name|nodename|node_name|nodelist|node_list|master_addr|computer_?name|machine_?name|fqdn)[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
-    r"|^\s{0,12}(?:local |remote |peer )?host(?:name)?\s{0,30}:\s{1,30}|(?<![\w-])pdsh\s(?:-\S{1,20}\s{1,3}(?:\d{1,6}\s{1,3})?){0,6}-w\s{1,3}|(?<![\w-])ssh\s{1,3}(?=[\w-]{1,62}\.[\w.-]{2,100}(?:\s|$))"
+    r"((?<![A-Za-z-])(?:[A-Za-z0-9]{1,12}_){0,3}(?:hostname|host_name|nodename|node_name|nodelist|node_list"
+    r"|master_addr|computer_?name|machine_?name|fqdn)[\"']?\s{0,2}[:=]\s{0,2}[\"']?"
+    r"|^\s{0,12}(?:local |remote |peer )?host(?:name)?\s{0,30}:\s{1,30}"
+    r"|(?<![\w-])pdsh\s(?:-\S{1,20}\s{1,3}(?:\d{1,6}\s{1,3})?){0,6}-w\s{1,3}"
+    r"|(?<![\w-])ssh\s{1,3}(?=[\w-]{1,62}\.[\w.-]{2,100}(?:\s|$))"
     r"|(?<=[\s:])(?=[\w.-]{2,64}\sslots=\d)|(?<=://)(?!localhost)(?=[\w.-]{2,100}:\d{4,5}(?!\d))|^(?=[\w.-]{2,64}:\d{2,7}:\d{2,7} \[\d{1,3}\] NCCL )"
-    r"|(?<![\w-])on (?:host|node|machine) [(\"']?|(?<![\w-])on this (?:host|node|machine) [(\"']|srun: error: |(?<![\w-])task launch for [\d.]{1,20} on node |\*{3} (?:JOB|STEP) [\d.]{1,24} ON )"
-    r"(?!localhost|and |is |are |the |with |this |that |has |for |to |in |or |not |memory|gpu\b|only|which|where|was |if |it |x86_64-|aarch64-|https?:)([A-Za-z][\w-]{1,62}(?:\[[\d,-]{1,60}\])?(?:\.[\w-]{1,62}){0,6}(?:,[A-Za-z][\w.-]{1,62}){0,64})",
+    r"|(?<![\w-])on (?:host|node|machine) [(\"']?|(?<![\w-])on this (?:host|node|machine) [(\"']|srun: error: "
+    r"|(?<![\w-])task launch for [\d.]{1,20} on node |\*{3} (?:JOB|STEP) [\d.]{1,24} ON )"
+    r"(?!localhost|and |is |are |the |with |this |that |has |for |to |in |or |not |memory|gpu\b|only|which|where"
+    r"|was |if |it |x86_64-|aarch64-"
+    r"|https?:)([A-Za-z][\w-]{1,62}(?:\[[\d,-]{1,60}\])?(?:\.[\w-]{1,62}){0,6}(?:,[A-Za-z][\w.-]{1,62}){0,64})",
     re.IGNORECASE | re.MULTILINE,
 )
 USER_NAMED = re.compile(

@@ -29,7 +29,8 @@ REMOVED: tuple[Removed, ...] = (
             "13.0", "ask cudaDeviceGetAttribute(&value, cudaDevAttrClockRate, device), with the attribute of that name"),
     Removed(r"cudaMemPrefetchAsync|cudaMemAdvise", "13.0", "it takes a cudaMemLocation now: cudaMemLocation{cudaMemLocationTypeDevice, device}"),
     Removed(r"cuCtxCreate(?:_v4)?", "13.0", "it takes four arguments now: cuCtxCreate(&context, NULL, flags, device)"),
-    Removed(r"cuda(?:Bind|Unbind)(?:Texture|Surface)\w*|cudaGet(?:Texture|Surface)\w*|tex[123]D\w*|texture|surface", "12.0", "use texture objects: cudaTextureObject_t, cudaCreateTextureObject()"),
+    Removed(r"cuda(?:Bind|Unbind)(?:Texture|Surface)\w*|cudaGet(?:Texture|Surface)\w*|tex[123]D\w*|texture|surface",
+            "12.0", "use texture objects: cudaTextureObject_t, cudaCreateTextureObject()"),
     Removed(r"__shfl(?:_up|_down|_xor)?|__any|__all|__ballot", "9.0", "use the forms with _sync and a mask: __shfl_down_sync(0xffffffff, value, 1)"),
 )  # fmt: skip
 """__shfl and its kin: gone for sm_70 and newer, which is all that CUDA 13 compiles for."""

@@ -39,8 +39,12 @@ IDEAS = {
     "toolkit": r"\bnvcc\b|\b(?:cuda )?toolkit\b|\bptxas\b|cuda_home",
     "wrong_gpu": r"\bwrong (?:gpu|card|device)|(?:which|another|other|different) gpu (?:it |to |is )|choose (?:a |the |which )?gpu|select (?:a |the |which )?gpu",
     "fit": r"how much (?:gpu |video )?(?:v?ram|memory)|(?:fit|run|load|train)\w* .{0,30}\b(?:on|into|in) (?:a |my |one )?\d+ ?gb|do i need .{0,20}vram|enough vram for",
-    "held": r"memory (?:is )?(?:still |not )(?:being )?(?:released|freed|used|occupied|held|allocated|cleared)|zombie|(?:free|clear|release) (?:the |up )?gpu memory|memory leak|(?:memory|v?ram) (?:is |still )?full (?:after|even|although|before)|memory .{0,25}(?:nothing|no process|no program)\b|memory usage",
-    "installing": r"\binstall\w*\b.{0,30}\b(?:fails?|failed|error|problem|stuck|wont|doesnt|cant|not)\b|(?:cant|cannot|wont|doesnt|not|unable to|fails? to|failed to|error) (?:when |while )?install\w*",
+    "held": r"memory (?:is )?(?:still |not )(?:being )?(?:released|freed|used|occupied|held|allocated|cleared)|zombie"
+    r"|(?:free|clear|release) (?:the |up )?gpu memory|memory leak"
+    r"|(?:memory|v?ram) (?:is |still )?full (?:after|even|although|before)"
+    r"|memory .{0,25}(?:nothing|no process|no program)\b|memory usage",
+    "installing": r"\binstall\w*\b.{0,30}\b(?:fails?|failed|error|problem|stuck|wont|doesnt|cant|not)\b"
+    r"|(?:cant|cannot|wont|doesnt|not|unable to|fails? to|failed to|error) (?:when |while )?install\w*",
     "library": r"\blib(?:cu|nv|nccl)[\w-]*\.so\b|\bcu\w+64_\d+\.dll",
     "mismatch": r"mismatch\w*",
     "found": r"\b(?:detected|found|recogni[sz]ed|visible|available|listed|there) (?:but|and yet|yet)\b",
@@ -53,12 +57,22 @@ IDEAS = {
     "on_cpu": r"\bonly\b.{0,20}\bcpu|cpu[- ]?only|cpudevice|(?:us(?:es?|ing)|runs?|running|works?|trains?|training|loads?|falls?|falling|defaults?|back|goes)"
     r" (?:only )?(?:on |to |the |my )*cpu\b|instead of (?:the |my )?gpu|cpu instead|cpu version|\bdevice\W{1,4}cpu\b",
     "idle": r"(?:\b0 ?%|\bzero\b|\blow\b|\bidle\w*|under ?utili[sz]\w*|barely|drops?|small).{0,25}(?:usage|utili[sz]ation|\butil\b|load|gpu)"
-    r"|\b(?:usage|utili[sz]ation|util|load)\b.{0,25}\b\d{1,2} ?%|(?:usage|utili[sz]ation|\butil\b|load|gpu).{0,25}(?:\b0 ?%|\b0 percent|\bzero\b|\blow\b|\bidle\w*|drops?|\b[0-9]%)",
+    r"|\b(?:usage|utili[sz]ation|util|load)\b.{0,25}\b\d{1,2} ?%"
+    r"|(?:usage|utili[sz]ation|\butil\b|load|gpu).{0,25}(?:\b0 ?%|\b0 percent|\bzero\b|\blow\b|\bidle\w*|drops?"
+    r"|\b[0-9]%)",
     "slow": r"\bslow\w*|takes? (?:too |so )?(?:long|forever)|not (?:any )?faster|speed",
     "numbers": r"\bnans?\b|\binf\b.{0,10}loss|loss (?:is|becomes|goes|explodes|stays|doesnt|not)|\baccuracy\b|diverg\w+|overfit\w*"
-    r"|garbage|gibberish|nonsense|not (?:learning|converging)|results? (?:differ|vary|change)\w*|different (?:results?|numbers|outputs?)|wrong (?:results?|predictions?|outputs?)|gradients? (?:explod|vanish)\w*",
-    "versions": r"^(?:\S+ ){1,3}(?:cuda|cudnn|driver|python) versions?$|\b(?:which|what|wich)\b.{0,40}(?:versions?|cuda|cudnn|driver|toolkit|torch|tensorflow|python)|versions? (?:of \w+ )?(?:\w+ )?(?:is |do i |are )?(?:needed|need|requir\w+|for) (?:for )?(?:py|tensor|torch|jax|onnx|tf|cuda|python)"
-    r"|\bcompatib(?:le|ility)\b.{0,30}(?:with|table|matrix|version)|(?:newer|need|requires?|update)\b.{0,20}\bdriver\b.{0,20}\bcuda \d|\bpython 3\.\d+ (?:and |with )?(?:py|tensor|torch|jax|onnx|tf)|do(?:es)? .{0,30}(?:support|work with|run (?:on|with)) (?:cuda|cudnn|python)",
+    r"|garbage|gibberish|nonsense|not (?:learning|converging)|results? (?:differ|vary|change)\w*"
+    r"|different (?:results?|numbers|outputs?)|wrong (?:results?|predictions?|outputs?)"
+    r"|gradients? (?:explod|vanish)\w*",
+    "versions": r"^(?:\S+ ){1,3}(?:cuda|cudnn|driver|python) versions?$"
+    r"|\b(?:which|what|wich)\b.{0,40}(?:versions?|cuda|cudnn|driver|toolkit|torch|tensorflow|python)"
+    r"|versions? (?:of \w+ )?(?:\w+ )?(?:is |do i |are )?(?:needed|need|requir\w+|for) (?:for )?(?:py|tensor|torch"
+    r"|jax|onnx|tf|cuda|python)"
+    r"|\bcompatib(?:le|ility)\b.{0,30}(?:with|table|matrix|version)"
+    r"|(?:newer|need|requires?|update)\b.{0,20}\bdriver\b.{0,20}\bcuda \d"
+    r"|\bpython 3\.\d+ (?:and |with )?(?:py|tensor|torch|jax|onnx|tf)"
+    r"|do(?:es)? .{0,30}(?:support|work with|run (?:on|with)) (?:cuda|cudnn|python)",
     "workers": r"data ?loader|num_workers|multiprocess\w*|\bfork\w*|worker process\w*|subprocess\w*",
     "install": r"\bhow (?:do|to|can|should)\b.{0,20}(?:install|set ?up|enable|update|upgrade|get|use|make)|^(?:install|set ?up|enable)\b",
     "have": r"(?:does|do|has|have) (?:my|i|this|the)\b.{0,30}\b(?:have|got|a|an)\b.{0,12}\b(?:gpu|cuda|nvidia)|\b(?:which|what) gpu (?:do|is|have)"
@@ -71,8 +85,12 @@ IDEAS = {
     "crash": r"seg(?:mentation)? ?fault|core dumped|crash\w*|kernel (?:died|dead|dies|restart\w*|appears)|sigsegv|illegal instruction",
     "hang": r"\bhangs?\b|\bhung\b|\bstuck\b|freez\w+|frozen|never (?:finish\w*|ends?|starts?)|deadlock\w*|blocks? forever",
     "many": r"multi[- ]?gpus?|multiple gpus|\b(?:two|2|both|four|4|8|eight|several|all)\b.{0,12}\bgpus\b|\bddp\b|distributed|\bnccl\b|second gpu|gpu 1\b",
-    "one_used": r"\b(?:second|other) (?:gpu|card|\w*\d0[5-9]0)\b.{0,20}\b(?:idle|not|unused|isnt)\b|only (?:the first|one|1|gpu ?0)\b.{0,20}\b(?:gpus?|used|works?)|(?:second|other|both|all) gpus?.{0,20}\b(?:not|isnt|arent|never)\b",
-    "lost": r"\b(?:gpu|card)\b.{0,6}\b(?:broken|dead|dying|faulty|defective|damaged)\b|\b(?:gpu|card|device)s?\b.{0,12}(?:\blost\b|disappear\w*|vanish\w*|\bdrops? (?:off|out)|fall(?:s|en)? off|\bgone\b)|off the bus|device handle"
+    "one_used": r"\b(?:second|other) (?:gpu|card|\w*\d0[5-9]0)\b.{0,20}\b(?:idle|not|unused|isnt)\b"
+    r"|only (?:the first|one|1|gpu ?0)\b.{0,20}\b(?:gpus?|used|works?)"
+    r"|(?:second|other|both|all) gpus?.{0,20}\b(?:not|isnt|arent|never)\b",
+    "lost": r"\b(?:gpu|card)\b.{0,6}\b(?:broken|dead|dying|faulty|defective|damaged)\b"
+    r"|\b(?:gpu|card|device)s?\b.{0,12}(?:\blost\b|disappear\w*|vanish\w*|\bdrops? (?:off|out)|fall(?:s|en)? off"
+    r"|\bgone\b)|off the bus|device handle"
     r"|lost (?:the |my )?(?:gpu|card)",
     "slept": r"\b(?:suspend\w*|sleep|slept|hibernat\w+|wake\w*|woke|resum\w+|lid)\b",
     "updated": r"\b(?:updat\w+|upgrad\w+)\b.{0,25}\b(?:broke|breaks|broken)\b|\b(?:after|since|following)\b.{0,30}\b(?:updat\w+|upgrad\w+|reboot\w*|restart\w*|kernel)\b",
@@ -83,7 +101,10 @@ IDEAS = {
 _IDEAS = {name: re.compile(pattern) for name, pattern in IDEAS.items()}
 _NAMES = {name: re.compile(rf"(?<![a-z]){p}(?![a-z])" if "|" not in p else rf"(?<![a-z])(?:{p})(?![a-z])") for name, p in {**_FRAMEWORKS, **_PLACES}.items()}  # fmt: skip
 _LOGGED = re.compile(
-    r"^\W{0,4}(?:Warning|Error|Fatal error|Exception|Failure): |^\s*(?:>>> |In \[\d|\$ |\[\w{1,12}\] )|^\W{0,2}(?:INFO|DEBUG|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b[: \]-]|^\s*(?:File \"|Traceback|\[?\d{4}-\d\d|E\d{4} )|\b\w+(?:Error|Exception|Warning): |0x[0-9a-f]{4}|\w\.(?:cc|cpp|cu|py|h):\d+|^\s*(?:at|in) \S+\(",
+    r"^\W{0,4}(?:Warning|Error|Fatal error|Exception|Failure): |^\s*(?:>>> |In \[\d|\$ |\[\w{1,12}\] )"
+    r"|^\W{0,2}(?:INFO|DEBUG|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b[: \]-]"
+    r"|^\s*(?:File \"|Traceback|\[?\d{4}-\d\d|E\d{4} )|\b\w+(?:Error|Exception|Warning): |0x[0-9a-f]{4}"
+    r"|\w\.(?:cc|cpp|cu|py|h):\d+|^\s*(?:at|in) \S+\(",
     re.MULTILINE,
 )
 _VERSION = re.compile(r"(\d{1,2}\.\d{1,2}(?:\.\d{1,3})?|(?<=cuda )1\d)")

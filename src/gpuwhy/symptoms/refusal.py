@@ -45,14 +45,26 @@ _NO = (
 )
 _OPERANDS = re.compile(rf"{_NOUN}[^\n]{{0,200}}?{_NO}|{_NO}[^\n]{{0,200}}?{_NOUN}", re.IGNORECASE)
 _WANTED = re.compile(
-    r"\bexpect(?:s|ed)\b[^\n]{0,160}\b(?:\w*tensors?|arrays?|types?|inputs?|arguments?|values?|operands?|but|got|found|to be)\b|\b(?:tensors?|arrays?|types?|inputs?|arguments?|operands?)\b[^\n]{0,120}\b(?:must|should|expected|not supported|unsupported|cannot|only)\b"
-    r"|\bunsupported (?:\w+ ){0,2}types?\b|not implemented for '|could not run '[\w:]+' with arguments|cannot compute \w+ as|no method matching|values to unpack|is ambiguous|\bonly supports?\b|attempting to broadcast|can_mul_mat|\b(?:cannot|can't|could not|unable to) \w+ (?:an? |the )?(?:tensors?|arrays?)\b|\btensors?\b[^\n]{0,40}\bhave different\b|same_shape|are_same|\b(?:shape|size|dim|ndim|ne|axis|rank|stride|numel|width|height|channels?|n_\w+)\w*(?:\(\w*\)|\[\w*\])? ?(?:==|!=|<=?|>=?|%) ?\w",
+    r"\bexpect(?:s|ed)\b[^\n]{0,160}\b(?:\w*tensors?|arrays?|types?|inputs?|arguments?|values?|operands?|but|got"
+    r"|found|to be)\b"
+    r"|\b(?:tensors?|arrays?|types?|inputs?|arguments?|operands?)\b[^\n]{0,120}\b(?:must|should|expected"
+    r"|not supported|unsupported|cannot|only)\b"
+    r"|\bunsupported (?:\w+ ){0,2}types?\b|not implemented for '|could not run '[\w:]+' with arguments"
+    r"|cannot compute \w+ as|no method matching|values to unpack|is ambiguous|\bonly supports?\b"
+    r"|attempting to broadcast|can_mul_mat"
+    r"|\b(?:cannot|can't|could not|unable to) \w+ (?:an? |the )?(?:tensors?|arrays?)\b"
+    r"|\btensors?\b[^\n]{0,40}\bhave different\b|same_shape|are_same"
+    r"|\b(?:shape|size|dim|ndim|ne|axis|rank|stride|numel|width|height|channels?|n_\w+)\w*(?:\(\w*\)"
+    r"|\[\w*\])? ?(?:==|!=|<=?|>=?|%) ?\w",
     re.IGNORECASE,
 )
 """What is wanted, or a condition on the arrays that did not hold, in the words of something that works on nothing else."""
 _VARIABLE = re.compile(
-    r"(?<!with )(?<!set )(?<!setting )(?<!using )(?<!export )(?<!try )\b(?!CUDA_ERROR|CUDA_R_|CUDA_C_|CUDA_SUCCESS|CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDA_VISIBLE|CUDA_EXCEPTION|\w+_STATUS_|NVRTC_ERROR|NCCL_(?:WARN|INFO)|ORT_(?:FAIL|INV)|TF_(?:GPU|CPU)_|TORCH_CHECK|TORCH_INTERNAL)"
-    r"(?P<name>(?:CUDA|PYTORCH|TORCH|TORCHINDUCTOR|TORCHDYNAMO|XLA|JAX|TF|NCCL|CUPY|NUMBA|TRITON|CUBLAS|CUBLASLT|CUDNN|ORT|GGML|KOKKOS|OMP|ACC|NV_ACC|NVCOMPILER|MXNET|FLAGS|VLLM|RMM|UCX|HOROVOD|NVSHMEM)_[A-Z0-9_]{3,60})\b"
+    r"(?<!with )(?<!set )(?<!setting )(?<!using )(?<!export )(?<!try )\b(?!CUDA_ERROR|CUDA_R_|CUDA_C_|CUDA_SUCCESS"
+    r"|CUDA_HOME|CUDA_PATH|CUDA_ROOT|CUDA_VISIBLE|CUDA_EXCEPTION|\w+_STATUS_|NVRTC_ERROR|NCCL_(?:WARN|INFO)"
+    r"|ORT_(?:FAIL|INV)|TF_(?:GPU|CPU)_|TORCH_CHECK|TORCH_INTERNAL)"
+    r"(?P<name>(?:CUDA|PYTORCH|TORCH|TORCHINDUCTOR|TORCHDYNAMO|XLA|JAX|TF|NCCL|CUPY|NUMBA|TRITON|CUBLAS|CUBLASLT"
+    r"|CUDNN|ORT|GGML|KOKKOS|OMP|ACC|NV_ACC|NVCOMPILER|MXNET|FLAGS|VLLM|RMM|UCX|HOROVOD|NVSHMEM)_[A-Z0-9_]{3,60})\b"
 )
 _SETTINGS = re.compile(r"(?:config|flags|settings|options|environ|env_?vars?)\w{0,10}\.pyx?$")
 """Files in which a framework reads its own settings."""
@@ -68,42 +80,68 @@ _BESIDE = re.compile(
 )
 """Parts of a framework that handle no arrays: what they refuse are a schedule, a name, an address."""
 _BAD = re.compile(
-    r"invalid|illegal|unknown|unrecogni[sz]ed|unsupported|expected|must|should|cannot|could not|not (?:a|an|one|valid|allowed|recogni[sz]ed|supported)|failed to parse|parse|malformed|out of range|got\b",
+    r"invalid|illegal|unknown|unrecogni[sz]ed|unsupported|expected|must|should|cannot|could not"
+    r"|not (?:a|an|one|valid|allowed|recogni[sz]ed|supported)|failed to parse|parse|malformed|out of range|got\b",
     re.IGNORECASE,
 )
 _MOMENT = re.compile(
     r"\btwice\b|second time|more than once|(?:only|at most|exactly) once|\bnot (?:yet )?(?:been )?(?:initiali[sz]ed|started|entered|created|recorded"
     r"|captured|finali[sz]ed|set up|joined|instantiated|attached|running|active)\b|uninitiali[sz]ed|\b(?:has|have|had) (?:already )?been (?:deleted|destroyed|closed|released|freed"
-    r"|shut ?down|finali[sz]ed|donated|invalidated|consumed|moved|unloaded|terminated)|\b(?:is|was) (?:already )?(?:closed|destroyed|released|finali[sz]ed|frozen|deleted|freed)\b|no longer (?:valid|available|exists?|alive)"
-    r"|\b(?:must|can only|cannot|can't|should|may only|may not|not allowed|not permitted|illegal|invalid)\b[^\n]{0,80}\b(?:before|after|during|while|outside|inside|within|until|once|when (?:(?:a|the|its|it is) )?(?:\w+ing|stream|graph|context|process|event))\b"
+    r"|shut ?down|finali[sz]ed|donated|invalidated|consumed|moved|unloaded|terminated)"
+    r"|\b(?:is|was) (?:already )?(?:closed|destroyed|released|finali[sz]ed|frozen|deleted|freed)\b"
+    r"|no longer (?:valid|available|exists?|alive)"
+    r"|\b(?:must|can only|cannot|can't|should|may only|may not|not allowed|not permitted|illegal"
+    r"|invalid)\b[^\n]{0,80}\b(?:before|after|during|while|outside|inside|within|until|once"
+    r"|when (?:(?:a|the|its|it is) )?(?:\w+ing|stream|graph|context|process|event))\b"
     r"|\b(?:before|after|during|while|outside of|inside)\b[^\n]{0,60}\b(?:is not allowed|not permitted|is forbidden|is not supported|cannot|is illegal|is invalid)\b"
-    r"|already (?:been )?(?:initiali[sz]ed|started|running|registered|active|entered|in progress|captur\w+|enabled|destroyed|set)|\bcall \S{1,60} (?:first|before)\b|first call\b|\bbefore (?:calling|using|running|starting|the first)\b|\bwas created (?:inside|outside|within)\b|without a preceding|unsafe_free|freed (?:gpu |device )?(?:buffer|array|memory)|forgot to call|(?:was|were) (?:not|never) (?:called|initiali[sz]ed|created|recorded|set)|\b(?:must|should) (?:be|have been) \w+ before",
+    r"|already (?:been )?(?:initiali[sz]ed|started|running|registered|active|entered|in progress|captur\w+|enabled"
+    r"|destroyed|set)|\bcall \S{1,60} (?:first|before)\b|first call\b"
+    r"|\bbefore (?:calling|using|running|starting|the first)\b|\bwas created (?:inside|outside|within)\b"
+    r"|without a preceding|unsafe_free|freed (?:gpu |device )?(?:buffer|array|memory)|forgot to call"
+    r"|(?:was|were) (?:not|never) (?:called|initiali[sz]ed|created|recorded|set)"
+    r"|\b(?:must|should) (?:be|have been) \w+ before",
     re.IGNORECASE,
 )
 _PLACE = re.compile(
-    r"(?:implicit |explicit )?conver(?:t|sion)[^\n]{0,40}\b(?:numpy|host|cpu)\b[^\n]{0,60}(?:not allowed|is not|cannot)|(?:cannot|can't|not) (?:be )?(?:convert|access|mix)\w*[^\n]{0,60}\b(?:numpy|host|cpu|gpu|device)\b"
-    r"|\b(?:on|of) (?:the )?(?:cpu|host|gpu|cuda(?::\d)?|device)\b[^\n]{0,60}\b(?:but|expected|must|should|cannot|while)\b|\b(?:cpu|host|numpy|gpu|cuda|device) (?:arrays?|tensors?|pointers?|buffers?|memory)\b[^\n]{0,60}\b(?:but|expected|must|should|cannot|not allowed|not supported|is not)\b"
+    r"(?:implicit |explicit )?conver(?:t|sion)[^\n]{0,40}\b(?:numpy|host|cpu)\b[^\n]{0,60}(?:not allowed|is not"
+    r"|cannot)|(?:cannot|can't|not) (?:be )?(?:convert|access|mix)\w*[^\n]{0,60}\b(?:numpy|host|cpu|gpu|device)\b"
+    r"|\b(?:on|of) (?:the )?(?:cpu|host|gpu|cuda(?::\d)?|device)\b[^\n]{0,60}\b(?:but|expected|must|should|cannot"
+    r"|while)\b"
+    r"|\b(?:cpu|host|numpy|gpu|cuda|device) (?:arrays?|tensors?|pointers?|buffers?|memory)\b[^\n]{0,60}\b(?:but"
+    r"|expected|must|should|cannot|not allowed|not supported|is not)\b"
     r"|\b(?:expected|must|should|requires?|cannot|only)\b[^\n]{0,60}\b(?:cpu|host|numpy|gpu|cuda|device) (?:arrays?|tensors?|pointers?|buffers?)\b",
     re.IGNORECASE,
 )
 _DEVICE = re.compile(
-    r"\bdevice (?:id|index|ordinal|number)\b|torch\.device\b|\blocal devices?\b|\b\d+ (?:logical |visible |xla |cuda )?(?:devices?|gpus?)\b[^\n]{0,60}\b(?:only|available|but|visible)\b|\bonly \d+ [^\n]{0,20}(?:devices?|gpus?)\b",
+    r"\bdevice (?:id|index|ordinal|number)\b|torch\.device\b|\blocal devices?\b"
+    r"|\b\d+ (?:logical |visible |xla |cuda )?(?:devices?|gpus?)\b[^\n]{0,60}\b(?:only|available|but|visible)\b"
+    r"|\bonly \d+ [^\n]{0,20}(?:devices?|gpus?)\b",
     re.IGNORECASE,
 )
 _DIALECT = re.compile(
-    r"\btensors?\b|\btorch[.:]|\b(?:linalg|fft|special|nn|F|lax|jnp|tl|tf|cp)\.\w|^\W?\w{3,40}\(\): |\b(?:float|int|uint|bfloat|bool|complex|f|s|u|bf|c)\d{1,3}\[[\d,]*\]|\[Op:|function_node|\bmat[12]\b|\b[lr]hs[ ._]"
-    r"|\w_(?:cuda|impl)\b|^\"?\w{2,30}_\w{2,40}\"?: |flash ?attention|cotangent|\bvjp\b|\bjvp\b|\w' op\b|kokkos|\bggml|onnxruntime|\[trt\]|autograd|aten::|\byour module\b|device_put|kernel launch|\bcuda: |nd4j|jcublas|jcuda|process ?group|collectives|elapsed_time|(?:cuda|gpu) (?:graph|stream|event|context|allocator)|execution space|class 'numpy|_ndarray_base"
-    r"|`\.get\(\)`|device arrays?|device_array|\bndarray|\bbody function|\bjit\b|\bvmap|\bp(?:map|jit)\b|shard_map|\bsharding|\bN[CH]HW|NHWC|hlo\b|\bCu(?:Array|Device\w+)|\bXLA|gpu kernel|kernel function|device function|cu(?:blas|dnn|fft|sparse|solver)",
+    r"\btensors?\b|\btorch[.:]|\b(?:linalg|fft|special|nn|F|lax|jnp|tl|tf|cp)\.\w|^\W?\w{3,40}\(\): "
+    r"|\b(?:float|int|uint|bfloat|bool|complex|f|s|u|bf|c)\d{1,3}\[[\d,]*\]|\[Op:|function_node|\bmat[12]\b"
+    r"|\b[lr]hs[ ._]"
+    r"|\w_(?:cuda|impl)\b|^\"?\w{2,30}_\w{2,40}\"?: |flash ?attention|cotangent|\bvjp\b|\bjvp\b|\w' op\b|kokkos"
+    r"|\bggml|onnxruntime|\[trt\]|autograd|aten::|\byour module\b|device_put|kernel launch|\bcuda: |nd4j|jcublas"
+    r"|jcuda|process ?group|collectives|elapsed_time|(?:cuda|gpu) (?:graph|stream|event|context|allocator)"
+    r"|execution space|class 'numpy|_ndarray_base"
+    r"|`\.get\(\)`|device arrays?|device_array|\bndarray|\bbody function|\bjit\b|\bvmap|\bp(?:map|jit)\b|shard_map"
+    r"|\bsharding|\bN[CH]HW|NHWC|hlo\b|\bCu(?:Array|Device\w+)|\bXLA|gpu kernel|kernel function|device function"
+    r"|cu(?:blas|dnn|fft|sparse|solver)",
     re.IGNORECASE,
 )
 """How only frameworks speak, whoever shows it."""
 _ARRAYS = re.compile(
-    r"\b[0-9n]-?d\b|\d-dimensional|tensors?\b|\bmatri(?:x|ces)\b|\bdtypes?\b|\bdimensions?\b|\bcolumns\b|\bbatch|\bchannels?\b|\bstorage\b|\bgrad\b|\bembedding\b|\bweights?\b|\blengths?\b|\bscalar\b"
+    r"\b[0-9n]-?d\b|\d-dimensional|tensors?\b|\bmatri(?:x|ces)\b|\bdtypes?\b|\bdimensions?\b|\bcolumns\b|\bbatch"
+    r"|\bchannels?\b|\bstorage\b|\bgrad\b|\bembedding\b|\bweights?\b|\blengths?\b|\bscalar\b"
     r"|\binputs?\b[^\n]{0,40}\b(?:must|only|should|expected)\b|\bonly supports?\b[^\n]{0,60}\binputs?\b",
     re.IGNORECASE,
 )
 _CALLED = re.compile(
-    r"\b(?:torch|F|nn|jnp|jax|lax|cp|cupy|cupyx|tf|keras|tl|triton|wp|ti|trt|ort)\.\w|\b(?:model|net|module|session|sess|layer|encoder|decoder)\w*(?:\.run)?\(|\.cuda\(|\.to\(|\.backward\(|\[\w+, ?\w+\]\("
+    r"\b(?:torch|F|nn|jnp|jax|lax|cp|cupy|cupyx|tf|keras|tl|triton|wp|ti|trt|ort)\.\w"
+    r"|\b(?:model|net|module|session|sess|layer|encoder|decoder)\w*(?:\.run)?\(|\.cuda\(|\.to\(|\.backward\("
+    r"|\[\w+, ?\w+\]\("
 )
 """Source that calls a framework; its compiled code raises in the caller's frame."""
 _BELOW = re.compile(r"\n\s*File \"(?:[^\"\n]*(?:site|dist)-packages[\\/])?(?P<owner>\w+)[\\/.]")
@@ -135,7 +173,10 @@ def _tells(one: Symptom) -> bool:
 
 
 _TRACED = re.compile(
-    r"tracer|traced array|concrete value|key data|static_arg|singular|positive[- ]definite|not converge|failed to converge|non-finite|contains? (?:nan|inf)|probability tensor|(?:cannot find|could not find|missing|no such|unknown) tensor\b|tensor [^\n]{1,120} (?:was )?not found|(?:missing|unexpected) key|must feed a value|fetch argument|exist in the graph|\bnan\b",
+    r"tracer|traced array|concrete value|key data|static_arg|singular|positive[- ]definite|not converge"
+    r"|failed to converge|non-finite|contains? (?:nan|inf)|probability tensor"
+    r"|(?:cannot find|could not find|missing|no such|unknown) tensor\b|tensor [^\n]{1,120} (?:was )?not found"
+    r"|(?:missing|unexpected) key|must feed a value|fetch argument|exist in the graph|\bnan\b",
     re.IGNORECASE,
 )
 """What is no matter of the GPU: a value asked of an array that has none yet (JAX), numbers that have no solution, a file of weights that lacks one."""

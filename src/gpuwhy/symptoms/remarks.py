@@ -126,7 +126,9 @@ def _told_by(one: Symptom, remark: Symptom, which: tuple[str, ...]) -> bool:
 
 _FAMILY = (
     r"tensorflow|tf-nightly|intel-tensorflow|onnxruntime|cupy|paddlepaddle|paddle|mxnet|dgl|bitsandbytes|faiss|spconv|jaxlib"
-    r"|xgboost|lightgbm|ctranslate2|opencv|cudf|cuml|rmm|tensorrt|nvidia-dali|nvidia-(?:nccl|cudnn|cublas|cuda-runtime|cufft|curand|cusolver|cusparse)|torch|llama-cpp-python|jax-cuda\d+-plugin|jax-cuda\d+-pjrt"
+    r"|xgboost|lightgbm|ctranslate2|opencv|cudf|cuml|rmm|tensorrt|nvidia-dali"
+    r"|nvidia-(?:nccl|cudnn|cublas|cuda-runtime|cufft|curand|cusolver|cusparse)|torch|llama-cpp-python"
+    r"|jax-cuda\d+-plugin|jax-cuda\d+-pjrt"
 )
 _VARIANT = r"(?:-(?:gpu|cpu|cu\d+\w*|cuda\w*|nightly|directml|rocm|contrib|python|headless|mkl)){0,3}"
 _DISTRIBUTION = re.compile(

@@ -34,7 +34,8 @@ STATUS = re.compile(
 STACK = re.compile(
     rf"{_NAMED}|(?<!left on )(?<!writing to )\bdevices?\b|capability|kernel image|driver version|dnn\b|\bblas\b|"
     r"convolution algorithm|shared object|\.so\b|\.dll\b|dll load|undefined symbol|out of memory|allocat(?!e resources)|compiler|"
-    r"(?:memory access|instruction|address) was encountered|misaligned address|launch failure|device-side assert|on (?:the )?cpu\b|nhwc|stream|graph capture|accelerator|executionprovider|\bplatform\b",
+    r"(?:memory access|instruction|address) was encountered|misaligned address|launch failure|device-side assert"
+    r"|on (?:the )?cpu\b|nhwc|stream|graph capture|accelerator|executionprovider|\bplatform\b",
     re.IGNORECASE,
 )
 _SPEAKERS = re.compile(

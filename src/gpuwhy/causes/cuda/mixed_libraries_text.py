@@ -15,13 +15,29 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "cuda.mixed_libraries",
     signatures=(
-        error("remark.two_copies", r"\blib(?:cu(?!dnn)|nv)\w{2,30}\.so[.\d]* (?:\(|from )[^\n]{1,60}?\band [^\n]{0,10}?lib(?:cu(?!dnn)|nv)\w{2,30}\.so[.\d]* (?:\(|from )|\btwo (?:different |other )?(?:cuda|cudart|cublas) (?:runtimes|libraries|toolkits)\b|\btwo lib(?:cu(?!dnn)|nv)\w{2,20}\b|/(?P<library>lib(?:cu(?!dnn)|nv)\w{2,30})\.so[.\d]*[^\n]{1,24}?\b(?:and|over|before|instead of) \S{0,120}?(?P=library)\.so|\b(?P<library2>\w{3,40})\.dll\b[^\n]{0,12}\bfound first (?:on|in) (?:the )?%?path|\bworks? (?:fine )?(?:with|after|under) `?(?:env -u|unset) ld_library_path", "lib", "two cu", "two different", "two other", "found first", "env -u", "unset ld_library_path"),
-        error("loader.lacks", r"(?P<library>lib(?:cu|nv)\w+\.so[.\d]*)\W{0,2} (?:lacks|has no|does not have|misses) (?P<symbol>\w{4,})", "lacks", "has no", "not have", "misses", covers=("loader.version_missing",)),
-        error("loader.unloaded_symbol", r"could not load symbol (?P<symbol>\w{4,80}) from (?P<library>(?:lib)?(?:cu(?!dnn)|nv)\w{2,40}(?:\.so(?:\.\d+)*|\.dll))", "load symbol", covers=("loader.asked", "loader.undefined_symbol", "windows.could_not_find")),
+        error("remark.two_copies",
+              r"\blib(?:cu(?!dnn)|nv)\w{2,30}\.so[.\d]* (?:\(|from )[^\n]{1,60}?\band [^\n]{0,10}?lib(?:cu(?!dnn)"
+              r"|nv)\w{2,30}\.so[.\d]* (?:\(|from )"
+              r"|\btwo (?:different |other )?(?:cuda|cudart|cublas) (?:runtimes|libraries|toolkits)\b"
+              r"|\btwo lib(?:cu(?!dnn)|nv)\w{2,20}\b"
+              r"|/(?P<library>lib(?:cu(?!dnn)|nv)\w{2,30})\.so[.\d]*[^\n]{1,24}?\b(?:and|over|before"
+              r"|instead of) \S{0,120}?(?P=library)\.so"
+              r"|\b(?P<library2>\w{3,40})\.dll\b[^\n]{0,12}\bfound first (?:on|in) (?:the )?%?path"
+              r"|\bworks? (?:fine )?(?:with|after|under) `?(?:env -u|unset) ld_library_path", "lib", "two cu",
+              "two different", "two other", "found first", "env -u", "unset ld_library_path"),
+        error("loader.lacks", r"(?P<library>lib(?:cu|nv)\w+\.so[.\d]*)\W{0,2} (?:lacks|has no|does not have"
+              r"|misses) (?P<symbol>\w{4,})", "lacks", "has no", "not have", "misses", covers=("loader.version_missing",
+            )),
+        error("loader.unloaded_symbol",
+              r"could not load symbol (?P<symbol>\w{4,80}) from (?P<library>(?:lib)?(?:cu(?!dnn)"
+              r"|nv)\w{2,40}(?:\.so(?:\.\d+)*|\.dll))", "load symbol", covers=("loader.asked",
+            "loader.undefined_symbol", "windows.could_not_find")),
     ),
     clues=(
         ("remark.two_copies", 4.6, "two copies of the library are in the process, and the wrong one is found first", no(line("cudnn"))),
-        ("remark.shadow", 4.8, "the text tells of a second copy that is found first", all_of(no(line("cudnn")), no(whole(r"[/-]compat\b")), with_("cublas.", "cufft.", "cusparse.", "cusolver.", "curand.", "cuda.", "loader.", "signal.", "bitsandbytes.", "title."))),
+        ("remark.shadow", 4.8, "the text tells of a second copy that is found first", all_of(no(line("cudnn")), no(whole(r"[/-]compat\b")),
+            with_("cublas.", "cufft.", "cusparse.", "cusolver.", "curand.", "cuda.", "loader.", "signal.",
+                  "bitsandbytes.", "title."))),
         ("loader.unloaded_symbol", 4.8, "{library} is another copy than the one that is needed: it lacks {symbol}"),
         ("nvrtc.builtins", 4.4, "{library} is there, and the folder of another CUDA is searched before its own", beside_another_toolkit),
         ("loader.lacks", 4.8, "{library} is another copy than the one that is needed: it lacks {symbol}"),
@@ -75,7 +91,8 @@ TEXT = Text(
     ),
     ladder=one_copy,
     remedies=(
-        meant("Or install NCCL's wheel again, the newest, which has what older ones have", on.linux("pip install --upgrade --force-reinstall nvidia-nccl{cu}"), said="loader. nccl. torch. title.", line=r"\bnccl[A-Z]\w+|libnccl", safe=True, more=True),
+        meant("Or install NCCL's wheel again, the newest, which has what older ones have", on.linux("pip install --upgrade --force-reinstall nvidia-nccl{cu}"),
+              said="loader. nccl. torch. title.", line=r"\bnccl[A-Z]\w+|libnccl", safe=True, more=True),
         meant("Or remove the system's or conda's copy of the library that the message names"),
     ),
     admitted_by=(*NO_CUDNN, *NO_START, *UNRESOLVED),

@@ -98,7 +98,9 @@ TEXT = Text(
             "ptxas",
         ),
         error("title.cuda_version", r"\b(?:cuda|cudatoolkit)(?: toolkit| runtime)? versions? (?:mismatch|conflict|incompatib\w+|is (?:not|too)|differs?)|mismatch\w* cuda|cuda"
-              r" mismatch|cuda version[^\n]{0,30}mismatch\w*|(?:wrong|incompatible|different) (?:cuda|cuda toolkit) versions?|compiled (?:for|with|against) (?:a different|another) cuda",
+              r" mismatch|cuda version[^\n]{0,30}mismatch\w*"
+              r"|(?:wrong|incompatible|different) (?:cuda|cuda toolkit) versions?"
+              r"|compiled (?:for|with|against) (?:a different|another) cuda",
               "mismatch", "incompatib", "wrong cuda", "different cuda", "cuda version"),
     ),
     clues=(
@@ -219,10 +221,16 @@ TEXT = Text(
     ladder=matched,
     remedies=(
         *BITSANDBYTES,
-        meant("Install torchvision again from the index of PyTorch's own CUDA, {major}.{minor}", "pip install --force-reinstall --no-deps torchvision --index-url=https://download.pytorch.org/whl/cu{major}{minor}    # of the release that belongs to this torch", said="torch.different_cuda", line=r"PyTorch has CUDA Version=(?P<major>\d+)\.(?P<minor>\d+)", safe=True),
-        meant("Remove both and install them in one command, so that they are of one build", "pip uninstall -y torch torchvision torchaudio\npip install torch torchvision", said="torch.different_cuda", safe=True),
-        meant(on.in_linux("install the toolkit that the framework was built with beside the other, and point CUDA_HOME to it"), on.linux("export CUDA_HOME=/usr/local/cuda-12.1"), safe=True),
-        meant(on.in_windows("install the toolkit that the framework was built with beside the other (NVIDIA's installer), and put its bin folder first on PATH"), on.cmd(r'set "PATH=%CUDA_PATH%\bin;%PATH%"'), safe=True),
+        meant("Install torchvision again from the index of PyTorch's own CUDA, {major}.{minor}",
+              "pip install --force-reinstall --no-deps torchvision --index-url=https://download.pytorch.org/whl/cu{major}{minor}    # of the release that belongs to this torch",
+              said="torch.different_cuda", line=r"PyTorch has CUDA Version=(?P<major>\d+)\.(?P<minor>\d+)", safe=True),
+        meant("Remove both and install them in one command, so that they are of one build",
+              "pip uninstall -y torch torchvision torchaudio\npip install torch torchvision", said="torch.different_cuda",
+              safe=True),
+        meant(on.in_linux("install the toolkit that the framework was built with beside the other, and point CUDA_HOME to it"),
+              on.linux("export CUDA_HOME=/usr/local/cuda-12.1"), safe=True),
+        meant(on.in_windows("install the toolkit that the framework was built with beside the other (NVIDIA's installer), and put its bin folder first on PATH"),
+              on.cmd(r'set "PATH=%CUDA_PATH%\bin;%PATH%"'), safe=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *UNRESOLVED),
     made=_made,

@@ -65,9 +65,17 @@ _OTHER_BITS = line(r"\b193\b|not a valid win32|32-bit, 64-bit|bad image")
 TEXT = Text(
     "cudnn.dependency_missing",
     signatures=(
-        told("remark.behind_cudnn", r"\b(?:missing|lacks|without|needs?) (?:the )?(?:zlib\w{0,8}|nvrtc\w{0,20})|(?:\bzlib\w{0,8}|\bnvrtc64\w{0,12}|libnvrtc\S{0,20}|\blibz\.so\S{0,4}|\bcublas(?:lt)?64_\d+)(?:\.dll)?[^\n]{0,50}(?:not (?:installed|present|found|there)|missing|could not be found|cannot open)", "zlib", "nvrtc", "libz.so", "cublas"),
+        told("remark.behind_cudnn", r"\b(?:missing|lacks|without|needs?) (?:the )?(?:zlib\w{0,8}|nvrtc\w{0,20})"
+             r"|(?:\bzlib\w{0,8}|\bnvrtc64\w{0,12}|libnvrtc\S{0,20}|\blibz\.so\S{0,4}"
+             r"|\bcublas(?:lt)?64_\d+)(?:\.dll)?[^\n]{0,50}(?:not (?:installed|present|found|there)|missing"
+             r"|could not be found|cannot open)", "zlib", "nvrtc", "libz.so", "cublas"),
         error("cudnn.part_alone", r"loaded (?P<library>cudnn\w*64_\d+\.dll) without its dependencies", "without its dependencies"),
-        error("cudnn.behind", r"^(?!.*could not load library)[^\n]{0,200}?(?P<library>libcudnn\w*(?:\.so[.\d]*\d)?|cudnn\w*64_\d+\.dll)\b(?:(?!cannot open|not found|missing|no such|undefined)[^\n]){0,40}?(?::|\b(?:needs?|requires?|fail\w*|load\w*|but|depends?\b[^\n]{0,4}|dlerror)\b)(?:(?!cannot open|not found|missing|no such|undefined)[^\n]){0,30}?(?P<wanted>\blib(?!cudnn|cuda\.|nvidia)[a-z][\w+-]*\.so[.\d]*|\b(?!cudnn)\w+\.dll)\b[^\n]{0,30}?(?:cannot open|not found|missing|no such file|could not be found)",
+        error("cudnn.behind", r"^(?!.*could not load library)[^\n]{0,200}?(?P<library>libcudnn\w*(?:\.so[.\d]*\d)?"
+              r"|cudnn\w*64_\d+\.dll)\b(?:(?!cannot open|not found|missing|no such|undefined)[^\n]){0,40}?(?::"
+              r"|\b(?:needs?|requires?|fail\w*|load\w*|but|depends?\b[^\n]{0,4}|dlerror)\b)(?:(?!cannot open"
+              r"|not found|missing|no such|undefined)[^\n]){0,30}?(?P<wanted>\blib(?!cudnn|cuda\."
+              r"|nvidia)[a-z][\w+-]*\.so[.\d]*|\b(?!cudnn)\w+\.dll)\b[^\n]{0,30}?(?:cannot open|not found|missing"
+              r"|no such file|could not be found)",
               "libcudnn", "cudnn64", "cudnn_", covers=("loader.", "title.", "windows.")),
         error("loader.zlib", r"(?P<library>zlibwapi\.dll|libz\.so\.1)(?!\.?\d).*", "zlibwapi", covers=("windows.dll_not_found",)),
     ),
@@ -94,7 +102,8 @@ TEXT = Text(
     ),
     made=_needed,
     remedies=(
-        meant(on.in_windows("copy no single DLL: put the whole bin folder of that cuDNN, and the bin folder of the CUDA that it is for (cuBLAS), on PATH, and delete the copy in the program's folder; then open a new window"), said="cudnn.part_alone"),
+        meant(on.in_windows("copy no single DLL: put the whole bin folder of that cuDNN, and the bin folder of the CUDA that it is for (cuBLAS), on PATH, and delete the copy in the program's folder; then open a new window"),
+              said="cudnn.part_alone"),
         meant(on.in_windows("or bring all of them as wheels"), "pip install nvidia-cudnn-cu12 nvidia-cublas-cu12", said="cudnn.part_alone", line="64_9", safe=True),
         meant(on.in_windows("put the 64-bit zlibwapi.dll (zlib123dllx64.zip) on PATH, beside cuDNN's DLLs", "cuDNN 8")),
         meant(on.in_linux("install NVRTC (libnvrtc.so) in the same environment"), 'pip install "nvidia-cuda-nvrtc-cu12"', safe=True),

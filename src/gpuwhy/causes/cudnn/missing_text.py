@@ -32,7 +32,10 @@ TEXT = Text(
         error("loader.no_cudnn", r"unable to dynamically load the \W?cudnn\W", "dynamically load", covers=("loader.", "title.", "cuda.", "python.")),
         error("tf.no_dnn", r"(?:no dnn in stream executor|dnn library is not found|unimplemented: dnn library)", "no dnn in stream",
               "dnn library is not found"),
-        error("title.cudnn_missing", r"cudnn (?:library |is |was )*(?:not (?:found|installed|available|detected|enabled)|missing)|no module named '?cupy\.cudnn|'cupy\.cuda' has no attribute 'cudnn'|cudnn_enabled\W{1,4}false|(?:could not|cannot|can't|unable to|failed to) (?:find|load|locate) cudnn"
+        error("title.cudnn_missing",
+              r"cudnn (?:library |is |was )*(?:not (?:found|installed|available|detected|enabled)|missing)"
+              r"|no module named '?cupy\.cudnn|'cupy\.cuda' has no attribute 'cudnn'|cudnn_enabled\W{1,4}false"
+              r"|(?:could not|cannot|can't|unable to|failed to) (?:find|load|locate) cudnn"
               r"|no cudnn|cudnn is required|cudnn (?:is )?unavailable|\.cudnn unavailable", "cudnn", covers=("packages.partial", "python.attribute", "python.module")),
     ),
     clues=(
@@ -93,7 +96,8 @@ TEXT = Text(
     ),
     ladder=brought,
     remedies=(
-        meant("Jetson: cuDNN comes with JetPack: install its parts of the release that is on the board; PyTorch must be the wheel for that JetPack", on.linux("sudo apt update && sudo apt install nvidia-jetpack"), by="jetson", said="loader. title.", root=True),
+        meant("Jetson: cuDNN comes with JetPack: install its parts of the release that is on the board; PyTorch must be the wheel for that JetPack",
+              on.linux("sudo apt update && sudo apt install nvidia-jetpack"), by="jetson", said="loader. title.", root=True),
         meant("pip: install the cuDNN whose major number is in the file's name", 'pip install "nvidia-cudnn-cu12"', safe=True),
         meant("conda", "conda install -c conda-forge cudnn", safe=True),
         meant(on.in_windows("unpack cuDNN into the CUDA folder, so that its DLLs are on PATH")),

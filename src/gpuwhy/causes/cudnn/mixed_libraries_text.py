@@ -55,12 +55,17 @@ def _other_part(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "cudnn.mixed_libraries",
     signatures=(
-        error("cudnn.two_places", r"\blibcudnn\w{0,40}\.so\S{0,8}:? (?:is )?(?:of )?(?:version|from) (?P<one>[^\s,]{1,120})[^\n]{0,40}?\blibcudnn\w{0,40}\.so\S{0,8} (?:is )?(?:of )?(?:version|from) (?P<other>[^\s,]{1,120})", "libcudnn", covers=("loader.", "title.", "cudnn.version_mismatch")),
-        error("cudnn.two_releases", r"libcudnn\w*\.so\S{0,4} \(?(?P<one>\d\.\d+(?:\.\d+)?)[^\n]{0,40}?libcudnn\w*\.so\S{0,4} \(?(?P<other>\d\.\d+(?:\.\d+)?)", "libcudnn", covers=("loader.", "title.", "cudnn.version_mismatch")),
+        error("cudnn.two_places", r"\blibcudnn\w{0,40}\.so\S{0,8}:? (?:is )?(?:of )?(?:version"
+              r"|from) (?P<one>[^\s,]{1,120})[^\n]{0,40}?\blibcudnn\w{0,40}\.so\S{0,8} (?:is )?(?:of )?(?:version"
+              r"|from) (?P<other>[^\s,]{1,120})", "libcudnn", covers=("loader.", "title.", "cudnn.version_mismatch")),
+        error("cudnn.two_releases",
+              r"libcudnn\w*\.so\S{0,4} \(?(?P<one>\d\.\d+(?:\.\d+)?)[^\n]{0,40}?libcudnn\w*\.so\S{0,4} \(?(?P<other>\d\.\d+(?:\.\d+)?)",
+              "libcudnn", covers=("loader.", "title.", "cudnn.version_mismatch")),
     ),
     clues=(
         ("cudnn.two_places", 5.0, "parts of cuDNN are of {one} and of {other}", _two),
-        ("remark.shadow", 5.0, "the text tells of a second cuDNN", all_of(any_of(line("cudnn"), with_("cudnn.sublibrary", "loader.cudnn")), with_("cudnn.", "loader.", "signal.", "torch.no_plans"))),
+        ("remark.shadow", 5.0, "the text tells of a second cuDNN", all_of(any_of(line("cudnn"), with_("cudnn.sublibrary",
+            "loader.cudnn")), with_("cudnn.", "loader.", "signal.", "torch.no_plans"))),
         ("cudnn.two_releases", 5.4, "parts of cuDNN are of releases {one} and {other}", _two),
         ("loader.cudnn_sub", 5.2, "the parts of cuDNN are of different releases: {dlerror}", line(r"libcudnn\S* ?: ?undefined symbol")),
         ("loader.cudnn_load", 4.6, "{library} meets another part of cuDNN that lacks its symbols: they are of different releases", line("undefined symbol|version")),
@@ -88,7 +93,10 @@ TEXT = Text(
     ),
     first=_other_part,
     remedies=(
-        meant("The copy is the conda environment's, {env}, and another part comes from elsewhere: unset LD_LIBRARY_PATH, and keep one cuDNN in the environment, that of PyTorch's wheel", on.linux("unset LD_LIBRARY_PATH\nconda remove --force -y cudnn\npip install --force-reinstall torch"), line=r"(?P<env>/[^\s:]*(?:envs/[\w.-]+|conda\d?))/(?:bin/\.\./)?lib/libcudnn", said="loader.cudnn_sub title.library cudnn.", by="torch", more=True),
+        meant("The copy is the conda environment's, {env}, and another part comes from elsewhere: unset LD_LIBRARY_PATH, and keep one cuDNN in the environment, that of PyTorch's wheel",
+              on.linux("unset LD_LIBRARY_PATH\nconda remove --force -y cudnn\npip install --force-reinstall torch"),
+              line=r"(?P<env>/[^\s:]*(?:envs/[\w.-]+|conda\d?))/(?:bin/\.\./)?lib/libcudnn", said="loader.cudnn_sub title.library cudnn.",
+              by="torch", more=True),
         meant("Unset LD_LIBRARY_PATH, so that only the framework's own copy of cuDNN is loaded", on.linux("unset LD_LIBRARY_PATH"), safe=True),
         meant("Install PyTorch again with the cuDNN wheel of the release that it asks for", "pip install --force-reinstall torch", by="torch", safe=True),
         meant("Remove the other copy (system package, conda, wheel)", on.linux("find / -name 'libcudnn*.so*' 2>/dev/null")),

@@ -147,11 +147,19 @@ TEXT = Text(
     "cudnn.version_mismatch",
     signatures=(
         told("remark.other_cudnn", r"^(?![^\n]*(?:opened|library|load|error|found|not ))(?:\S+\s+){0,5}cudnn64_(?P<found>\d+)\.dll\s*$", "cudnn64_"),
-        error("cudnn.other_loaded", r"(?:compiled|built|linked)(?: against| with| for)? cudnn\W{0,3}(?:version )?v?(?P<built>\d[\d.]*)[^\n]{0,40}?\b(?:but|while|however|and)\b[^\n\d]{0,60}?(?:version|cudnn|is|loaded|found)[^\n\d]{0,24}v?(?P<loaded>\d[\d.]*\d)"
-              r"|\bcudnn\W{0,3}(?:version )?v?(?P<loaded2>\d[\d.]*\d)(?: is| was)? (?:loaded|found|installed|in use)\b[^\n]{0,60}?\b(?:compiled|built|made|linked)(?: against| with| for)[^\n\d]{0,20}v?(?P<built2>\d[\d.]*\d)"
-              r"|\b(?:compiled|built|made|linked)(?: against| with| for) cudnn\W{0,3}v?(?P<built3>\d[\d.]*\d)[^\n]{0,12}\b(?:but|while|and)\b[^\n\d]{0,12}v?(?P<loaded3>\d[\d.]*\d) (?:is |was )?(?:loaded|found|installed|there)",
+        error("cudnn.other_loaded", r"(?:compiled|built|linked)(?: against| with"
+              r"| for)? cudnn\W{0,3}(?:version )?v?(?P<built>\d[\d.]*)[^\n]{0,40}?\b(?:but|while|however"
+              r"|and)\b[^\n\d]{0,60}?(?:version|cudnn|is|loaded|found)[^\n\d]{0,24}v?(?P<loaded>\d[\d.]*\d)"
+              r"|\bcudnn\W{0,3}(?:version )?v?(?P<loaded2>\d[\d.]*\d)(?: is| was)? (?:loaded|found|installed"
+              r"|in use)\b[^\n]{0,60}?\b(?:compiled|built|made|linked)(?: against| with"
+              r"| for)[^\n\d]{0,20}v?(?P<built2>\d[\d.]*\d)"
+              r"|\b(?:compiled|built|made|linked)(?: against| with"
+              r"| for) cudnn\W{0,3}v?(?P<built3>\d[\d.]*\d)[^\n]{0,12}\b(?:but|while"
+              r"|and)\b[^\n\d]{0,12}v?(?P<loaded3>\d[\d.]*\d) (?:is |was )?(?:loaded|found|installed|there)",
               "compiled", "built", "linked", covers=("title.cudnn_version", "title.trouble", "harmless.", "tf.cudnn_loaded")),
-        error("title.cudnn_version", r"cudnn (?:version )?(?:mismatch|conflict|incompatib\w+|(?:is )?(?:not (?:compatible|supported)|too (?:old|new|low)))|(?:wrong|incompatible|different|old release of) (?:cudnn|version of cudnn)"
+        error("title.cudnn_version", r"cudnn (?:version )?(?:mismatch|conflict|incompatib\w+"
+              r"|(?:is )?(?:not (?:compatible|supported)|too (?:old|new|low)))"
+              r"|(?:wrong|incompatible|different|old release of) (?:cudnn|version of cudnn)"
               r"|mixed dnn version|(?:requires?|needs?) (?:at least )?cudnn (?:version )?(?:>=? ?)?v?\d[^\n]{0,40}(?:found|but|installed|have)",
               "cudnn", "dnn version"),
     ),
@@ -236,8 +244,10 @@ TEXT = Text(
     ),
     remedies=(
         meant("Install a cuDNN of the same major version that is not older than the one of the build", 'pip install --upgrade "nvidia-cudnn-cu12"', safe=True),
-        meant("Check which copy is loaded, and remove the folder of the wrong copy from the search path", on.linux("LD_DEBUG=libs python -c 'import tensorflow' 2>&1 | grep libcudnn"), by="tensorflow", safe=True, look=True),
-        meant("Check which copy is loaded, and remove the folder of the wrong copy from the search path", on.linux("LD_DEBUG=libs python -c 'import torch' 2>&1 | grep libcudnn"), by="torch", safe=True, look=True),
+        meant("Check which copy is loaded, and remove the folder of the wrong copy from the search path", on.linux("LD_DEBUG=libs python -c 'import tensorflow' 2>&1 | grep libcudnn"),
+              by="tensorflow", safe=True, look=True),
+        meant("Check which copy is loaded, and remove the folder of the wrong copy from the search path", on.linux("LD_DEBUG=libs python -c 'import torch' 2>&1 | grep libcudnn"),
+              by="torch", safe=True, look=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN),
     made=_made,

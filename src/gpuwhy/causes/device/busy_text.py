@@ -13,12 +13,23 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "device.busy",
     signatures=(
-        error("nvidia.sessions", r"\btoo many concurrent (?:nvenc |encod\w{1,4} )?sessions\b|\bgpu reset couldn't run because\b[^\n]{0,60}\b(?:primary|being used|in use)", "concurrent", "reset couldn't", covers=("title.", "said.video", "memory.")),
-        error("nvenc.session", r"openencodesessionex[^\n]{0,60}(?:failed|: ?10\b|out of memory|\(10\))|openencodesession failed", "openencodesession", covers=("memory.", "title.")),
+        error("nvidia.sessions", r"\btoo many concurrent (?:nvenc |encod\w{1,4} )?sessions\b"
+              r"|\bgpu reset couldn't run because\b[^\n]{0,60}\b(?:primary|being used|in use)", "concurrent",
+              "reset couldn't", covers=("title.", "said.video", "memory.")),
+        error("nvenc.session",
+              r"openencodesessionex[^\n]{0,60}(?:failed|: ?10\b|out of memory|\(10\))|openencodesession failed",
+              "openencodesession", covers=("memory.", "title.")),
         error("nvidia.exclusive", r"exclusive[_ ](?:process|thread)|compute mode[^\n]*(?:exclusive|prohibited)|\be\. (?:process|thread)\b",
               "exclusive", "compute mode", "e. process", "e. thread"),
-        error("nvidia.in_use", r"\bin use by another client\b|exclusive[_ -]?(?:process |compute )?mode[^\n]{0,60}\b(?:in use|used|holds?|another|other|already)\b|\bgpu\b[^\n]{0,40}\bin use by (?:another|other)\b|failed to create cuda context, no more unused gpus|\bstat: unavailable\b|(?:create|creating) (?:a |an )?(?:compute|gpu) instance[^\n]{0,40}insufficient resources|all (?:devices|gpus) (?:are )?(?:in use|taken|busy) by other",
-              "in use by", "exclusive", "no more unused gpus", "stat: unavailable", "insufficient resources", "all devices", "all gpus", covers=("title.", "nvidia.mig", "memory.oom_words", "nvidia.exclusive", "generic.")),
+        error("nvidia.in_use", r"\bin use by another client\b"
+              r"|exclusive[_ -]?(?:process |compute )?mode[^\n]{0,60}\b(?:in use|used|holds?|another|other"
+              r"|already)\b|\bgpu\b[^\n]{0,40}\bin use by (?:another|other)\b"
+              r"|failed to create cuda context, no more unused gpus|\bstat: unavailable\b"
+              r"|(?:create|creating) (?:a |an )?(?:compute|gpu) instance[^\n]{0,40}insufficient resources"
+              r"|all (?:devices|gpus) (?:are )?(?:in use|taken|busy) by other",
+              "in use by", "exclusive", "no more unused gpus", "stat: unavailable", "insufficient resources",
+              "all devices", "all gpus", covers=("title.", "nvidia.mig", "memory.oom_words", "nvidia.exclusive",
+                                                 "generic.")),
         error("generic.gres", r"invalid generic resource \(gres\) specification|requested node configuration is not available", "generic resource (gres)",
               "node configuration is not available"),
         error("nvidia.prohibited", r"\|[^|\n]{0,40}%\s+prohibited \|", "prohibited |"),
@@ -55,11 +66,14 @@ TEXT = Text(
     ladder=shared_out,
     remedies=(
         *TDR,
-        meant("A virtual GPU: profiles that end in A (applications) or B have no CUDA: give the machine one that ends in Q or C, in its hypervisor", said="nvidia.prohibited", more=True),
+        meant("A virtual GPU: profiles that end in A (applications) or B have no CUDA: give the machine one that ends in Q or C, in its hypervisor",
+              said="nvidia.prohibited", more=True),
         meant("Otherwise: allow programs on the card again, as an administrator", "sudo nvidia-smi -c DEFAULT", said="nvidia.prohibited", root=True, more=True),
         meant("Check which pods hold the GPUs; end them, or wait", "kubectl describe nodes | grep -e ^Name -e nvidia.com/gpu", said="container.k8s", safe=True, look=True),
-        meant("Allow several programs on the card again, as an administrator: its mode lets one in (E. Process), or none", "sudo nvidia-smi -c DEFAULT", said="cuda.device_unavailable cuda.devices title.", root=True, unless="kubernetes"),
-        meant("Or end the program that holds the card: an earlier run, a notebook's kernel", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv", said="cuda.device_unavailable cuda.devices title."),
+        meant("Allow several programs on the card again, as an administrator: its mode lets one in (E. Process), or none",
+              "sudo nvidia-smi -c DEFAULT", said="cuda.device_unavailable cuda.devices title.", root=True, unless="kubernetes"),
+        meant("Or end the program that holds the card: an earlier run, a notebook's kernel",
+              "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv", said="cuda.device_unavailable cuda.devices title."),
         meant("Check the compute mode, and which process uses the GPU", "nvidia-smi -q -d COMPUTE,PIDS", safe=True, look=True),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER, *NO_MEMORY),

@@ -16,10 +16,14 @@ TEXT = Text(
     "device.hardware",
     signatures=(
         error("kernel.tdr", r"nvlddmkm[^\n]*(?:stopped responding|event id|error occurred|cannot be found)|event id (?:13|14|153)[^\n]*nvlddmkm", "nvlddmkm"),
-        error("kernel.device_removed", r"dxgi_error_device_(?:hung|removed|reset)|0?x?887a000[567]\b|vk_error_device_lost|d3d(?:1[12])?:? device (?:being )?(?:lost|removed|hung)|device removed reason", "dxgi_error_device", "887a000", "vk_error_device_lost", "device being lost", "device removed", "device lost"),
+        error("kernel.device_removed",
+              r"dxgi_error_device_(?:hung|removed|reset)|0?x?887a000[567]\b|vk_error_device_lost"
+              r"|d3d(?:1[12])?:? device (?:being )?(?:lost|removed|hung)|device removed reason", "dxgi_error_device",
+              "887a000", "vk_error_device_lost", "device being lost", "device removed", "device lost"),
         error("kernel.pcie", r"pcie bus error|\baer:[^\n]*(?:error|fatal)|bar \d[^\n]*(?:no space|can't assign|failed)|pci i/o region[^\n]*invalid",
               "pcie bus error", "aer:", "pci i/o region", "can't assign", "no space for"),
-        error("kernel.ecc", r"uncorrectable (?:ecc )?(?:memory )?error(?!s? *: *(?:0|no))|double[- ]bit (?:ecc )?error|row[- ]?remap\w*[^\n]*(?:failure|pending)(?![^\n]*: *(?:no|0))"
+        error("kernel.ecc", r"uncorrectable (?:ecc )?(?:memory )?error(?!s? *: *(?:0|no))|double[- ]bit (?:ecc )?error"
+              r"|row[- ]?remap\w*[^\n]*(?:failure|pending)(?![^\n]*: *(?:no|0))"
               r"|ecc error(?!s\b)|page retirement[^\n]*pending(?![^\n]*: *(?:no|0))", "uncorrectable", "double bit", "double-bit", "remap", "page retirement", "ecc error"),
         error("kernel.nvlink", r"nvlink[^\n]*(?:error|fatal|fail|inactive|down)", "nvlink"),
         error("kernel.gsp", r"gsp[^\n]*(?:fail|timeout|error)|failed to (?:copy vbios|initialize gsp)", "gsp"),
@@ -27,7 +31,9 @@ TEXT = Text(
               "determine the device handle"),
         error("nvidia.lost", r"gpu is lost|gpu has fallen off the bus|gpu_is_lost", "gpu is lost", "fallen off the bus", "gpu_is_lost"),
         error("nvidia.err", r"\|[^\n]*\berr!|\berr!\W[^\n]{0,40}nvidia-smi|nvidia-smi[^\n]{0,60}\berr!", "err!"),
-        error("nvidia.power", r"power (?:cable|connector)s?[^\n]*(?:not|missing)|thermal (?:slowdown|shutdown|throttl)|overheat|temperature (?:limit|threshold|abort)[^\n]{0,40}(?:reached|exceeded|met|trigger|abort)|"
+        error("nvidia.power",
+              r"power (?:cable|connector)s?[^\n]*(?:not|missing)|thermal (?:slowdown|shutdown|throttl)|overheat"
+              r"|temperature (?:limit|threshold|abort)[^\n]{0,40}(?:reached|exceeded|met|trigger|abort)|"
               r"hw slowdown|gpu (?:clock|power) (?:throttl|brake)", "power cable", "power connector", "thermal ", "overheat", "hw slowdown", "temperature "),
     ),
     clues=(
@@ -79,7 +85,8 @@ TEXT = Text(
     ladder=with_hardware,
     remedies=(
         *TDR,
-        meant(on.in_windows("read what the display driver says in the event log (in PowerShell)"), on.powershell("Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='nvlddmkm'} -MaxEvents 20"), look=True),
+        meant(on.in_windows("read what the display driver says in the event log (in PowerShell)"), on.powershell("Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='nvlddmkm'} -MaxEvents 20"),
+              look=True),
         meant("Read the kernel log", on.linux("sudo dmesg | grep -i -e xid -e nvrm"), root=True, look=True),
         meant("Move the card to another slot or machine; check power and cooling"),
     ),

@@ -41,30 +41,67 @@ def _echoed_empty(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "device.selection",
     signatures=(
-        error("device.no_such_id", r"\bid #?\d+\b[^\n]{0,60}\b(?:not for a compatible gpu|is not a (?:valid|usable|visible) (?:gpu|device))|\b(?:gpu|device|card)(?: id| index| number| ordinal)? ?#?\d+\b[^\n]{0,30}\b(?:does not exist|doesn't exist|not present|is not visible|not among|beyond the)|\bonly (?:\d+|one|two) (?:gpus?|devices?|cards?) (?:is |are )?(?:visible|available|present|found)[^\n]{0,40}\b(?:asked|requested|index|id|but)\b|\bnvidia-smi\W{1,4}-i\W{1,4}(?P<device>\d+)\b[^\n]{0,60}non-zero exit status 6\b", "compatible gpu", "is not a", "not exist", "n't exist", "not present", "not visible", "not among", "beyond the", "only ", "exit status 6", covers=("title.", "python.", "nvidia.none_found")),
-        error("device.of_number", r"no (?:cuda |gpu |such )?(?:device|gpu|card) (?:with|of|has|at) (?:the )?(?:id|index|number|ordinal) ?(?P<device>\d{1,2})", "no device", "no gpu", "no card", "no cuda device", "no such", covers=("title.", "python.")),
-        error("torch.other_backend", r"could not run '[\w:.]{1,80}' with arguments from the '(?P<backend>MPS|XLA|XPU|HIP|HPU|IPU|Vulkan|Metal|MTIA|PrivateUse\d)' backend", "could not run '", covers=("torch.", "python.")),
-        error("jax.tpu_asked", r"^(?!\w*:? ?(?:info|warning))[^\n]{0,120}backend '?tpu'? failed to initialize[^\n]{0,200}available backends are|unknown backend:? '?tpu'?", "backend 'tpu'", "backend tpu", "unknown backend", covers=("loader.", "title.", "python.", "jax.")),
+        error("device.no_such_id", r"\bid #?\d+\b[^\n]{0,60}\b(?:not for a compatible gpu"
+              r"|is not a (?:valid|usable|visible) (?:gpu|device))"
+              r"|\b(?:gpu|device|card)(?: id| index| number| ordinal)? ?#?\d+\b[^\n]{0,30}\b(?:does not exist"
+              r"|doesn't exist|not present|is not visible|not among|beyond the)"
+              r"|\bonly (?:\d+|one|two) (?:gpus?|devices?|cards?) (?:is |are )?(?:visible|available|present"
+              r"|found)[^\n]{0,40}\b(?:asked|requested|index|id|but)\b"
+              r"|\bnvidia-smi\W{1,4}-i\W{1,4}(?P<device>\d+)\b[^\n]{0,60}non-zero exit status 6\b", "compatible gpu",
+              "is not a", "not exist", "n't exist", "not present", "not visible", "not among", "beyond the", "only ",
+              "exit status 6", covers=("title.", "python.", "nvidia.none_found")),
+        error("device.of_number",
+              r"no (?:cuda |gpu |such )?(?:device|gpu|card) (?:with|of|has|at) (?:the )?(?:id|index|number"
+              r"|ordinal) ?(?P<device>\d{1,2})", "no device", "no gpu", "no card", "no cuda device", "no such", covers=("title.",
+            "python.")),
+        error("torch.other_backend",
+              r"could not run '[\w:.]{1,80}' with arguments from the '(?P<backend>MPS|XLA|XPU|HIP|HPU|IPU|Vulkan"
+              r"|Metal|MTIA|PrivateUse\d)' backend", "could not run '", covers=("torch.", "python.")),
+        error("jax.tpu_asked", r"^(?!\w*:? ?(?:info"
+              r"|warning))[^\n]{0,120}backend '?tpu'? failed to initialize[^\n]{0,200}available backends are"
+              r"|unknown backend:? '?tpu'?", "backend 'tpu'", "backend tpu", "unknown backend", covers=("loader.",
+            "title.", "python.", "jax.")),
         error("tf.no_partition", r"creating a partition for (?P<device>/?\S{1,80}) which doesn't exist", "creating a partition for", covers=("title.",)),
-        error("device.out_of_range", r"\b(?:(?:gpu|device)[ _-]?(?:id|index|ordinal|number|num)\b[ =:#]{0,3}(?P<device>\d{1,2})?|(?:(?:gpu|device)(?:[ _]device)?[ :#_]{1,2}|cuda:)(?P<device2>\d{1,2}))\b[^\n.;]{0,30}\b(?:is )?(?:out of range|out of bounds|exceeds the (?:number|count) of (?:\w+ )?(?:gpus?|devices)|does not exist|must be (?:less|smaller|lower) than (?:the )?(?:number of |count of )?(?:gpus?|devices?)(?: count)?|must be between \d+ and \d+)"
-              r"|(?:invalid|bad|unknown|wrong|illegal) (?:value for |argument |option )?(?:-{0,2}main[_-]gpu|gpu[_ -]?(?:id|index|device)|device[_ ](?:id|index))\b|main[_-]gpu \d+ (?:is )?invalid|\bgpu ?#?\d+ (?:is )?not available[^\n]{0,30}\d+ devices?\b|device specified by the parameter[^\n]{0,30}does not exist",
-              "out of range", "out of bounds", "exceeds the", "does not exist", "must be", "invalid", "bad gpu", "unknown gpu", "wrong gpu", "illegal", "not available", covers=("title.", "generic.", "python.value", "program.")),
-        error("tf.no_such_device", r"could not satisfy explicit device specification '[^'\n]*device:gpu:(?P<device>\d+)|cannot assign a device for operation(?:[^\n]*?assigned to [^\n]{0,80}?device:gpu:(?P<device2>\d+)|[^\n]*device:gpu:(?P<device3>\d+))",
+        error("device.out_of_range",
+              r"\b(?:(?:gpu|device)[ _-]?(?:id|index|ordinal|number|num)\b[ =:#]{0,3}(?P<device>\d{1,2})?"
+              r"|(?:(?:gpu|device)(?:[ _]device)?[ :#_]{1,2}"
+              r"|cuda:)(?P<device2>\d{1,2}))\b[^\n.;]{0,30}\b(?:is )?(?:out of range|out of bounds"
+              r"|exceeds the (?:number|count) of (?:\w+ )?(?:gpus?|devices)|does not exist"
+              r"|must be (?:less|smaller|lower) than (?:the )?(?:number of |count of )?(?:gpus?|devices?)(?: count)?"
+              r"|must be between \d+ and \d+)"
+              r"|(?:invalid|bad|unknown|wrong|illegal) (?:value for |argument |option )?(?:-{0,2}main[_-]gpu"
+              r"|gpu[_ -]?(?:id|index|device)|device[_ ](?:id|index))\b|main[_-]gpu \d+ (?:is )?invalid"
+              r"|\bgpu ?#?\d+ (?:is )?not available[^\n]{0,30}\d+ devices?\b"
+              r"|device specified by the parameter[^\n]{0,30}does not exist",
+              "out of range", "out of bounds", "exceeds the", "does not exist", "must be", "invalid", "bad gpu",
+              "unknown gpu", "wrong gpu", "illegal", "not available", covers=("title.", "generic.", "python.value",
+                  "program.")),
+        error("tf.no_such_device",
+              r"could not satisfy explicit device specification '[^'\n]*device:gpu:(?P<device>\d+)"
+              r"|cannot assign a device for operation(?:[^\n]*?assigned to [^\n]{0,80}?device:gpu:(?P<device2>\d+)"
+              r"|[^\n]*device:gpu:(?P<device3>\d+))",
               "explicit device specification", "cannot assign a device"),
         error(
             "torch.deserialize_device",
             r"attempting to deserialize object on cuda device (?P<device>\d+) but torch\.cuda\.device_count\(\) is (?P<count>\d+)",
             "deserialize object on cuda device",
         ),
-        error("torch.needs_index", r"expected a cuda device with a specified index|invalid device argument|device should be an? (?:int|integer|string)", "with a specified index", "invalid device argument", "device should be", covers=("python.exception",)),
+        error("torch.needs_index", r"expected a cuda device with a specified index|invalid device argument"
+              r"|device should be an? (?:int|integer|string)", "with a specified index", "invalid device argument",
+              "device should be", covers=("python.exception",)),
         error("torch.device_bounds", r"device >= 0 && device < (?:static_cast<\w+>\()?num_gpus", "device < num_gpus", "device < static_cast",
               covers=("torch.internal_assert",)),
         error("torch.no_allocator", r"allocator not initialized for device", "allocator not initialized", covers=("python.", "torch.internal_assert")),
-        error("torch.device_string", r"device type at start of device string|invalid device string|invalid device id|device index out of range|invalid cuda device index|no such (?:cuda )?device", "device string",
+        error("torch.device_string", r"device type at start of device string|invalid device string|invalid device id"
+              r"|device index out of range|invalid cuda device index|no such (?:cuda )?device", "device string",
               "invalid cuda device index",
               "invalid device id", "device index out of range"),
-        error("torch.too_many", r"(?:device|gpu) (?:index |id )?\d+ (?:is )?not available|(?:invalid|unsupported) (?:gpu|device) (?:id|index) \d|device ordinal \d+ (?:is )?out of range|invalid device ordinal|(?:larger|greater|more|exceeds?)[^\n]{0,40}(?:number of )?available gpus|you requested gpus?:? ?\[|(?:machine|node|system) only has:? ?(?:\[|\d+ gpu)|required gpus exceeds",
-              "device ordinal", "not available", "gpu id", "gpu index", "device index", "available gpus", "requested gpu", "only has", "required gpus", covers=("python.exception",)),
+        error("torch.too_many", r"(?:device|gpu) (?:index |id )?\d+ (?:is )?not available"
+              r"|(?:invalid|unsupported) (?:gpu|device) (?:id|index) \d|device ordinal \d+ (?:is )?out of range"
+              r"|invalid device ordinal|(?:larger|greater|more|exceeds?)[^\n]{0,40}(?:number of )?available gpus"
+              r"|you requested gpus?:? ?\[|(?:machine|node|system) only has:? ?(?:\[|\d+ gpu)|required gpus exceeds",
+              "device ordinal", "not available", "gpu id", "gpu index", "device index", "available gpus",
+              "requested gpu", "only has", "required gpus", covers=("python.exception",)),
     ),
     clues=(
         ("torch.no_allocator", 4.2, "PyTorch has no allocator for the device that it was told: the number is beyond the GPUs that are seen"),
@@ -103,7 +140,9 @@ TEXT = Text(
         ("cuda.no_device", 3.0, "a scheduler hands out the GPUs, and none was asked for", with_("told.scheduler")),
         ("torch.no_gpus", 3.0, "a scheduler hands out the GPUs, and none was asked for", with_("told.scheduler")),
         ("told.visible_devices", 3.6, "CUDA_VISIBLE_DEVICES is {value}", field("value", r"\W*-1$|\W*none|\W*$")),
-        *((one, 4.8, "CUDA_VISIBLE_DEVICES hides all GPUs: that is what it was echoed as", _echoed_empty) for one in ("title.bare_false", "cuda.no_device", "torch.unavailable", "torch.no_gpus", "title.empty_list", "tf.no_gpu_found", "jax.falls_back")),
+        *((one, 4.8, "CUDA_VISIBLE_DEVICES hides all GPUs: that is what it was echoed as", _echoed_empty) for one in ("title.bare_false",
+            "cuda.no_device", "torch.unavailable", "torch.no_gpus", "title.empty_list", "tf.no_gpu_found",
+            "jax.falls_back")),
         ("told.visible_devices", 4.8, "CUDA_VISIBLE_DEVICES is NoDevFiles: the scheduler gave the job no GPU", field("value", r"\W*NoDevFiles")),
         ("told.visible_devices", 2.6, "CUDA_VISIBLE_DEVICES is {value}, which the shell fills in", field("value", r"\$")),
         ("told.visible_devices", 1.2, "CUDA_VISIBLE_DEVICES is {value}"),
@@ -127,8 +166,11 @@ TEXT = Text(
     ladder=chosen,
     remedies=(
         meant("Load the file onto a GPU that is there", on.code("torch.load(PATH, map_location='cuda:0')"), said="torch.deserialize", line=r"CUDA device \d", safe=True, more=True),
-        meant("Ask how many GPUs there are before one is taken from the list, and use number 0 where there is one", "python -c 'import tensorflow as tf; print(tf.config.list_physical_devices(\"GPU\"))'", said="python.exception ending.own", look=True, more=True),
-        meant("Let TensorFlow put operations without GPU code on the CPU, at the start of the program", on.code("tf.config.set_soft_device_placement(True)    # TensorFlow 1: tf.Session(config=tf.ConfigProto(allow_soft_placement=True))"), said="tf.no_such_device", line="no supported kernel for GPU", more=True),
+        meant("Ask how many GPUs there are before one is taken from the list, and use number 0 where there is one",
+              "python -c 'import tensorflow as tf; print(tf.config.list_physical_devices(\"GPU\"))'", said="python.exception ending.own",
+              look=True, more=True),
+        meant("Let TensorFlow put operations without GPU code on the CPU, at the start of the program", on.code("tf.config.set_soft_device_placement(True)    # TensorFlow 1: tf.Session(config=tf.ConfigProto(allow_soft_placement=True))"),
+              said="tf.no_such_device", line="no supported kernel for GPU", more=True),
         meant("Check which GPUs there are, and which CUDA_VISIBLE_DEVICES allows", "nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES", safe=True, look=True),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),

@@ -46,16 +46,43 @@ def _another_raised(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "distributed.peer",
     signatures=(
-        error("peer.no_master", r"\b(?:tcpstore|c10d|rendezvous|master(?: node| addr\w{0,4})?|coordinator|scheduler|rank ?0|head node|store)\b[^\n]{0,80}\b(?:timed? ?out|refused|unreachable|no route to host|not reachable|never came|lost|wait timeout)|\bconnect(?:ing|ion)? to (?:the )?(?:master|coordinator|scheduler|rank ?0|head|rendezvous)\b[^\n]{0,80}\b(?:timed? ?out|refused|failed|unreachable)|\b(?:executor|worker|actor|node)\b[^\n]{0,40}\b(?:lost|removed|died unexpectedly|exited caused by)\b", "timed out", "timeout", "time out", "refused", "unreachable", "no route", "reachable", "never came", "lost", "failed", "removed", "died", "exited caused", covers=("peer.unreachable", "peer.gone", "title.", "python.")),
-        error("peer.no_node", r"\bssh: connect to host \S{1,80} port \d+: (?:connection (?:refused|timed out)|no route)|\bcharmrun> error|timeout waiting for node-program", "ssh: connect", "charmrun>", "node-program"),
-        error("peer.waits", r"waiting for (?:the )?remainder of ranks|\bstalled (?:tensor )?op\w*|missing ranks?: ?\d|\bconnect\(\) timed out|still waiting for response from worker|(?:worker|rank|node|machine|peer|trainer) \d+ (?:never|did not|didn't|has not|not) (?:join|joined|come|came|connect\w*|register\w*|arrive\w*)|\bnc: bad address|waiting for (?:the )?master\b|lost communication with a remote daemon|(?:rabit|tracker)\b[^\n]{0,60}(?:connection (?:refused|failed|lost|reset)|socket error|timed? ?out)|(?:master|worker|coordinator|launcher|head|rank)[\w.-]{0,60}: (?:name or service not known|temporary failure in name resolution)|socket (?:recv|send) error, code: ?\d+|connectfullmesh failed|\b(?:host|node) [\w.-]{1,60} (?:is )?unreachable|(?:nobody|nothing) is listening|(?:worker|node|actor)s? (?:\S{1,60} )?marked (?:as )?dead|health check failed",
-              "remainder of ranks", "stalled", "missing rank", "connect() timed out", "still waiting for response", "never", "did not", "didn't", "has not", "not join", "not connect", "not regist", "bad address", "for master", "for the master", "remote daemon", "rabit", "tracker", "not known", "name resolution", "recv error", "send error", "connectfullmesh", "unreachable", "is listening", "marked ", "health check failed", covers=(*PEER_COVERS, "peer.unreachable", "title.")),
+        error("peer.no_master",
+              r"\b(?:tcpstore|c10d|rendezvous|master(?: node| addr\w{0,4})?|coordinator|scheduler|rank ?0|head node"
+              r"|store)\b[^\n]{0,80}\b(?:timed? ?out|refused|unreachable|no route to host|not reachable|never came"
+              r"|lost|wait timeout)"
+              r"|\bconnect(?:ing|ion)? to (?:the )?(?:master|coordinator|scheduler|rank ?0|head"
+              r"|rendezvous)\b[^\n]{0,80}\b(?:timed? ?out|refused|failed|unreachable)"
+              r"|\b(?:executor|worker|actor|node)\b[^\n]{0,40}\b(?:lost|removed|died unexpectedly"
+              r"|exited caused by)\b", "timed out", "timeout", "time out", "refused", "unreachable", "no route",
+              "reachable", "never came", "lost", "failed", "removed", "died", "exited caused", covers=("peer.unreachable",
+            "peer.gone", "title.", "python.")),
+        error("peer.no_node",
+              r"\bssh: connect to host \S{1,80} port \d+: (?:connection (?:refused|timed out)|no route)"
+              r"|\bcharmrun> error|timeout waiting for node-program", "ssh: connect", "charmrun>", "node-program"),
+        error("peer.waits", r"waiting for (?:the )?remainder of ranks|\bstalled (?:tensor )?op\w*|missing ranks?: ?\d"
+              r"|\bconnect\(\) timed out|still waiting for response from worker"
+              r"|(?:worker|rank|node|machine|peer|trainer) \d+ (?:never|did not|didn't|has not|not) (?:join|joined"
+              r"|come|came|connect\w*|register\w*|arrive\w*)|\bnc: bad address|waiting for (?:the )?master\b"
+              r"|lost communication with a remote daemon"
+              r"|(?:rabit|tracker)\b[^\n]{0,60}(?:connection (?:refused|failed|lost|reset)|socket error|timed? ?out)"
+              r"|(?:master|worker|coordinator|launcher|head|rank)[\w.-]{0,60}: (?:name or service not known"
+              r"|temporary failure in name resolution)|socket (?:recv|send) error, code: ?\d+|connectfullmesh failed"
+              r"|\b(?:host|node) [\w.-]{1,60} (?:is )?unreachable|(?:nobody|nothing) is listening"
+              r"|(?:worker|node|actor)s? (?:\S{1,60} )?marked (?:as )?dead|health check failed",
+              "remainder of ranks", "stalled", "missing rank", "connect() timed out", "still waiting for response",
+              "never", "did not", "didn't", "has not", "not join", "not connect", "not regist", "bad address",
+              "for master", "for the master", "remote daemon", "rabit", "tracker", "not known", "name resolution",
+              "recv error", "send error", "connectfullmesh", "unreachable", "is listening", "marked ",
+              "health check failed", covers=(*PEER_COVERS, "peer.unreachable", "title.")),
         error(
             "peer.absent",
-            r"timed out after (?P<seconds>\d+) seconds waiting for clients[^\n]{0,20}?(?P<came>\d+)/(?P<wanted>\d+) clients joined|(?P<came2>\d+)/(?P<wanted2>\d+) clients joined|timed? ?out[^\n]{0,40}waiting for clients"
+            r"timed out after (?P<seconds>\d+) seconds waiting for clients[^\n]{0,20}?(?P<came>\d+)/(?P<wanted>\d+) clients joined"
+            r"|(?P<came2>\d+)/(?P<wanted2>\d+) clients joined|timed? ?out[^\n]{0,40}waiting for clients"
             r"|timed? ?out (?:initializing process group|in store based barrier)|store based barrier[^\n]{0,80}(?:timed? ?out|timeout)"
             r"|wait timeout after \d+ ?ms, keys|rendezvoustimeouterror|rendezvous[^\n]{0,60}timed? ?out|barrier timed out|not enough (?:nodes|workers|ranks) (?:joined|available)",
-            "waiting for clients", "clients joined", "initializing process group", "based barrier", "wait timeout after", "rendezvous", "barrier timed", "not enough nodes", "not enough workers", "not enough ranks",
+            "waiting for clients", "clients joined", "initializing process group", "based barrier",
+            "wait timeout after", "rendezvous", "barrier timed", "not enough nodes", "not enough workers",
+            "not enough ranks",
             covers=PEER_COVERS,
         ),
     ),
@@ -88,7 +115,8 @@ TEXT = Text(
     ),
     ladder=reachable,
     remedies=(
-        meant("Compare what each node was told: address, port, number of nodes and processes", on.linux("env | grep -e MASTER_ -e RANK -e WORLD_SIZE"), said="peer.absent peer.unreachable peer.late", safe=True, look=True),
+        meant("Compare what each node was told: address, port, number of nodes and processes", on.linux("env | grep -e MASTER_ -e RANK -e WORLD_SIZE"),
+              said="peer.absent peer.unreachable peer.late", safe=True, look=True),
         meant("Check from the other node that the address and the port can be reached", on.linux("nc -vz HOST 29500"), said="peer.unreachable peer.absent", safe=True, look=True),
         meant("Read the log of the process that ended first: its error is the cause"),
     ),

@@ -18,7 +18,9 @@ _COMPAT = whole(r"[/-]compat\b|forward compat|cuda_compat")
 TEXT = Text(
     "driver.compat_misuse",
     signatures=(
-        error("nvidia.compat_first", r"\blibcuda\.so[.\d]* (?:=>|from|in|is) \S{0,120}/compat/|/compat\b[^\n]{0,60}\b(?:comes? first|before|wins|is found first)", "/compat", covers=("remark.shadow", "loader.ldd")),
+        error("nvidia.compat_first", r"\blibcuda\.so[.\d]* (?:=>|from|in|is) \S{0,120}/compat/"
+              r"|/compat\b[^\n]{0,60}\b(?:comes? first|before|wins|is found first)", "/compat", covers=("remark.shadow",
+            "loader.ldd")),
     ),
     clues=(
         ("nvidia.compat_first", 3.6, "the loader takes libcuda from a cuda-compat folder"),
@@ -35,9 +37,11 @@ TEXT = Text(
         ("title.804", 1.6, "803 is the number of a mismatched libcuda", field("digit", "3")),
     ),
     remedies=(
-        meant("Do not set LD_LIBRARY_PATH in the image, so that the host's libcuda (from the container runtime) is found before the image's own in /usr/local/cuda/compat", on.linux("docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE"), by="container"),
+        meant("Do not set LD_LIBRARY_PATH in the image, so that the host's libcuda (from the container runtime) is found before the image's own in /usr/local/cuda/compat",
+              on.linux("docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE"), by="container"),
         meant("Or remove the compat libraries from the image", on.dockerfile("RUN rm -rf /usr/local/cuda*/compat /etc/ld.so.conf.d/*compat*.conf && ldconfig"), by="container"),
-        meant("Take the cuda-compat libraries out: the folder from the search path, and the package where the card does not allow it (GeForce)", on.linux("unset LD_LIBRARY_PATH && sudo apt remove 'cuda-compat-*'"), root=True, unless="container"),
+        meant("Take the cuda-compat libraries out: the folder from the search path, and the package where the card does not allow it (GeForce)",
+              on.linux("unset LD_LIBRARY_PATH && sudo apt remove 'cuda-compat-*'"), root=True, unless="container"),
         meant("Or update the host's driver to one that speaks the image's CUDA itself: then nothing needs the compat libraries", NEWEST_DRIVER, root=True, reboot=True),
         meant("In the image, or on the host: remove the package", on.linux("sudo apt remove 'cuda-compat-*'"), root=True),
     ),

@@ -77,9 +77,18 @@ def _apart(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "driver.library_mismatch",
     signatures=(
-        error("nvidia.versions_apart", r"\b(?:nvml|rm|driver|library|client)/(?:rm|kernel|library|module|driver)(?: module)? version mismatch", "version mismatch", covers=("title.", "python.")),
-        error("nvidia.two_drivers", r"\b(?:nvml|library|libraries|user[- ]space|libcuda|libnvidia-ml|nvidia-utils\S{0,5}|client|nvidia-smi)\b[^\n\d]{0,40}(?P<client>[3-6]\d\d\.\d{2,3}(?:\.\d{2})?)\b[^\n\d]{0,60}\b(?:kernel(?: module| driver| side)?|module|nvrm|driver/nvidia/version|loaded)\b[^\n\d]{0,24}(?P<kernel>[3-6]\d\d\.\d{2,3}(?:\.\d{2})?)\b"
-              r"|\b(?:kernel(?: module| driver| side)?|module|nvrm|driver/nvidia/version)\b[^\n\d]{0,24}(?P<kernel2>[3-6]\d\d\.\d{2,3}(?:\.\d{2})?)\b[^\n\d]{0,60}\b(?:nvml|library|libraries|user[- ]space|libcuda|libnvidia-ml|nvidia-utils\S{0,5}|client)\b[^\n\d]{0,40}(?P<client2>[3-6]\d\d\.\d{2,3}(?:\.\d{2})?)\b",
+        error("nvidia.versions_apart",
+              r"\b(?:nvml|rm|driver|library|client)/(?:rm|kernel|library|module|driver)(?: module)? version mismatch",
+              "version mismatch", covers=("title.", "python.")),
+        error("nvidia.two_drivers",
+              r"\b(?:nvml|library|libraries|user[- ]space|libcuda|libnvidia-ml|nvidia-utils\S{0,5}|client"
+              r"|nvidia-smi)\b[^\n\d]{0,40}(?P<client>[3-6]\d\d\.\d{2,3}(?:\.\d{2})?)\b[^\n\d]{0,60}\b(?:kernel(?: module"
+              r"| driver| side)?|module|nvrm|driver/nvidia/version"
+              r"|loaded)\b[^\n\d]{0,24}(?P<kernel>[3-6]\d\d\.\d{2,3}(?:\.\d{2})?)\b"
+              r"|\b(?:kernel(?: module| driver| side)?|module|nvrm"
+              r"|driver/nvidia/version)\b[^\n\d]{0,24}(?P<kernel2>[3-6]\d\d\.\d{2,3}(?:\.\d{2})?)\b[^\n\d]{0,60}\b(?:nvml"
+              r"|library|libraries|user[- ]space|libcuda|libnvidia-ml|nvidia-utils\S{0,5}"
+              r"|client)\b[^\n\d]{0,40}(?P<client2>[3-6]\d\d\.\d{2,3}(?:\.\d{2})?)\b",
               "kernel", "module", "nvrm", "driver/nvidia/version", "loaded", covers=("title.",)),
         error("kernel.api_mismatch", r"nvrm: api mismatch(?:[^\n]*version (?P<client>[\d.]+))?|this kernel module has the version"
               r"|(?:the client has the version)", "api mismatch", "this kernel module has", "the client has the version"),
@@ -109,10 +118,14 @@ TEXT = Text(
         ("title.trouble", 0.1, SAID_TO_FAIL, nothing_else),
     ),
     remedies=(
-        meant("In a container, where a driver was installed inside it: remove those packages, and start it anew; the driver is the host's", on.linux("apt purge 'nvidia-driver-*' 'nvidia-utils-*' 'libnvidia-compute-*'    # inside the container; then, on the host: docker restart CONTAINER"), line="failed to initialize nvml", said="nvidia. nvml.", by="container docker", more=True, unless="kubernetes plugin"),
+        meant("In a container, where a driver was installed inside it: remove those packages, and start it anew; the driver is the host's",
+              on.linux("apt purge 'nvidia-driver-*' 'nvidia-utils-*' 'libnvidia-compute-*'    # inside the container; then, on the host: docker restart CONTAINER"),
+              line="failed to initialize nvml", said="nvidia. nvml.", by="container docker", more=True, unless="kubernetes plugin"),
         meant("Restart, so that the kernel loads the module of the installed version", on.host("sudo reboot"), root=True, reboot=True),
-        meant("Outside a container: restart, so that the kernel loads the module of the installed version", on.host("sudo reboot"), said="cuda.system_driver_mismatch", root=True, reboot=True, unless="container"),
-        meant("In a container: its own libcuda, of /usr/local/cuda/compat, may be found before the host's; leave it out", on.linux("docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE"), said="cuda.system_driver_mismatch"),
+        meant("Outside a container: restart, so that the kernel loads the module of the installed version", on.host("sudo reboot"),
+              said="cuda.system_driver_mismatch", root=True, reboot=True, unless="container"),
+        meant("In a container: its own libcuda, of /usr/local/cuda/compat, may be found before the host's; leave it out",
+              on.linux("docker run --gpus all -e LD_LIBRARY_PATH=/usr/lib/x86_64-linux-gnu IMAGE"), said="cuda.system_driver_mismatch"),
         meant(f"Or {_RELOAD_TEXT}", _RELOAD, root=True),
         meant("If the error stays: finish an interrupted upgrade of the driver packages", on.host("sudo apt install --fix-broken"), root=True),
     ),

@@ -19,13 +19,30 @@ _UNSEEN = with_(
 TEXT = Text(
     "driver.not_ready",
     signatures=(
-        error("remark.mig_pending", r"\bmig mode is in pending|\bmig\b[^\n]{0,50}\bpending\b|\bpending ?: ?(?:en|dis)abled\b", "pending", covers=("nvidia.", "title.", "device.", "said.busy")),
-        error("remark.not_yet", r"\bfabric[- ]?manager(?:\.service)?\b[^\n]{0,40}\b(?:disabled|inactive|dead|not (?:yet )?(?:running|started|active|installed|enabled|up)|failed|stopped|masked)\b|\bdriver[- ](?:installer|daemonset|container|pod)\b[^\n]{0,60}(?:not (?:yet )?(?:finished|ready|done|completed?)|\bstill\b|init:\d|has(?:n't| not)|\b0/1\b)|\bbefore the (?:nvidia |gpu )?driver\b[^\n]{0,40}\b(?:finished|ready|installed|loaded)\b|\bnvidia-persistenced\b[^\n]{0,20}\bstill starting|\bright after (?:the )?(?:node |machine |host |system |server |vm )?(?:re)?(?:boots?|starts?)\b[^\n]{0,60}(?:later|minutes?)|\bfails? with (?:error |code )?802\b|\b(?:init failure|initialization error): 3\b",
-              "fabric", "driver installer", "driver-installer", "driver daemonset", "driver-daemonset", "driver container", "driver-container", "driver pod", "before the", "persistenced", "right after", " with 802", "error 802", "code 802", "init failure", "initialization error", covers=("title.", "cuda.not_initialized", "cuda.initialization")),
+        error("remark.mig_pending",
+              r"\bmig mode is in pending|\bmig\b[^\n]{0,50}\bpending\b|\bpending ?: ?(?:en|dis)abled\b", "pending",
+              covers=("nvidia.", "title.", "device.", "said.busy")),
+        error("remark.not_yet", r"\bfabric[- ]?manager(?:\.service)?\b[^\n]{0,40}\b(?:disabled|inactive|dead"
+              r"|not (?:yet )?(?:running|started|active|installed|enabled|up)|failed|stopped|masked)\b"
+              r"|\bdriver[- ](?:installer|daemonset|container"
+              r"|pod)\b[^\n]{0,60}(?:not (?:yet )?(?:finished|ready|done|completed?)|\bstill\b|init:\d"
+              r"|has(?:n't| not)|\b0/1\b)"
+              r"|\bbefore the (?:nvidia |gpu )?driver\b[^\n]{0,40}\b(?:finished|ready|installed|loaded)\b"
+              r"|\bnvidia-persistenced\b[^\n]{0,20}\bstill starting"
+              r"|\bright after (?:the )?(?:node |machine |host |system |server |vm )?(?:re)?(?:boots?"
+              r"|starts?)\b[^\n]{0,60}(?:later|minutes?)|\bfails? with (?:error |code )?802\b"
+              r"|\b(?:init failure|initialization error): 3\b",
+              "fabric", "driver installer", "driver-installer", "driver daemonset", "driver-daemonset",
+              "driver container", "driver-container", "driver pod", "before the", "persistenced", "right after",
+              " with 802", "error 802", "code 802", "init failure", "initialization error", covers=("title.",
+                  "cuda.not_initialized", "cuda.initialization")),
         error("nvidia.no_slices", r"no mig devices associated with|migenabled=true was not configured", "no mig devices associated", "migenabled=true"),
         error("kernel.suspend", r"(?:after|from) (?:suspend|sleep|hibernat\w+|resume|waking)|suspend/resume|nvidia[-_]uvm[^\n]*(?:fail|error|unload|reload)",
               "suspend", "sleep", "hibernat", "nvidia_uvm", "nvidia-uvm"),
-        error("nvidia.fabric", r"(?:fabric[ -]?manager|nvswitch|fabric)[^\n]*(?:fail|not |error|inactive|dead|stop|in progress|n't|restart|start)|^\s*(?:fabric )?state\s*: in progress", "fabricmanager", "in progress", "fabric manager",
+        error("nvidia.fabric",
+              r"(?:fabric[ -]?manager|nvswitch|fabric)[^\n]*(?:fail|not |error|inactive|dead|stop|in progress|n't"
+              r"|restart|start)|^\s*(?:fabric )?state\s*: in progress", "fabricmanager", "in progress",
+              "fabric manager",
               "fabric-manager", "nvswitch", "fabric state"),
         error("nvidia.fabric_version", r"fabric manager[^\n]*(?:don'?t|doesn'?t|not) match", "fabric manager", covers=("nvidia.fabric",)),
     ),
@@ -62,16 +79,28 @@ TEXT = Text(
     ),
     first=uvm_again,
     remedies=(
-        meant(on.in_windows("install NVIDIA's newest driver for the card (nvidia.com/drivers), as a clean installation, then restart the computer wholly, not by Shut down, which keeps the driver's state (Fast Startup)"), on.cmd("shutdown /r /t 0"), said="cuda.unknown torch.unknown", reboot=True),
-        meant(on.in_windows("in a notebook or an editor: let CUDA be the first that is asked, before anything else opens the card, in a new kernel"), on.code("import torch; torch.cuda.current_device()"), said="cuda.unknown torch.unknown"),
-        meant("Load the uvm module anew, with no program on the GPU, and create its device files", on.host("sudo rmmod nvidia_uvm; sudo nvidia-modprobe -c 0 -u"), said="cuda.unknown torch.unknown", root=True),
-        meant("A container: pass /dev/nvidia-uvm to it, once it is there on the host", on.linux("docker run --gpus all --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE"), said="cuda.unknown torch.unknown"),
-        meant("NVSwitch machines: install and start the fabric manager; its version must be exactly the driver's", on.host("sudo systemctl enable --now nvidia-fabricmanager"), said="cuda. torch. llama. kernel. nvidia. title.", line=r"802|not yet initiali[sz]ed|SystemNotReady|fabric", root=True),
-        meant("Or, where it is not installed: the one of the driver's branch", on.host("sudo apt install nvidia-fabricmanager-$(cut -d. -f1 /sys/module/nvidia/version) && sudo systemctl enable --now nvidia-fabricmanager"), said="cuda. torch. llama. kernel. nvidia. title.", line=r"802|not yet initiali[sz]ed|SystemNotReady|fabric", root=True),
-        meant("Carry out the change of MIG mode that is pending: with no program on the GPU (a node: drained; fabric manager and the operator's pods that hold it stopped) reset the GPU, or restart the machine", on.host("sudo nvidia-smi --gpu-reset    # all GPUs of an NVSwitch machine at once; else: sudo reboot"), said="remark.mig_pending nvidia.mig", root=True),
-        meant("Then make the instances, where MIG is meant to be on; or switch it off and reset again", on.host("sudo nvidia-smi mig -cgi 9,9 -C    # profiles: nvidia-smi mig -lgip; off: sudo nvidia-smi -mig 0"), said="remark.mig_pending nvidia.mig", root=True),
+        meant(on.in_windows("install NVIDIA's newest driver for the card (nvidia.com/drivers), as a clean installation, then restart the computer wholly, not by Shut down, which keeps the driver's state (Fast Startup)"),
+              on.cmd("shutdown /r /t 0"), said="cuda.unknown torch.unknown", reboot=True),
+        meant(on.in_windows("in a notebook or an editor: let CUDA be the first that is asked, before anything else opens the card, in a new kernel"),
+              on.code("import torch; torch.cuda.current_device()"), said="cuda.unknown torch.unknown"),
+        meant("Load the uvm module anew, with no program on the GPU, and create its device files", on.host("sudo rmmod nvidia_uvm; sudo nvidia-modprobe -c 0 -u"),
+              said="cuda.unknown torch.unknown", root=True),
+        meant("A container: pass /dev/nvidia-uvm to it, once it is there on the host", on.linux("docker run --gpus all --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE"),
+              said="cuda.unknown torch.unknown"),
+        meant("NVSwitch machines: install and start the fabric manager; its version must be exactly the driver's", on.host("sudo systemctl enable --now nvidia-fabricmanager"),
+              said="cuda. torch. llama. kernel. nvidia. title.", line=r"802|not yet initiali[sz]ed|SystemNotReady|fabric",
+              root=True),
+        meant("Or, where it is not installed: the one of the driver's branch", on.host("sudo apt install nvidia-fabricmanager-$(cut -d. -f1 /sys/module/nvidia/version) && sudo systemctl enable --now nvidia-fabricmanager"),
+              said="cuda. torch. llama. kernel. nvidia. title.", line=r"802|not yet initiali[sz]ed|SystemNotReady|fabric",
+              root=True),
+        meant("Carry out the change of MIG mode that is pending: with no program on the GPU (a node: drained; fabric manager and the operator's pods that hold it stopped) reset the GPU, or restart the machine",
+              on.host("sudo nvidia-smi --gpu-reset    # all GPUs of an NVSwitch machine at once; else: sudo reboot"),
+              said="remark.mig_pending nvidia.mig", root=True),
+        meant("Then make the instances, where MIG is meant to be on; or switch it off and reset again", on.host("sudo nvidia-smi mig -cgi 9,9 -C    # profiles: nvidia-smi mig -lgip; off: sudo nvidia-smi -mig 0"),
+              said="remark.mig_pending nvidia.mig", root=True),
         meant("After suspend: reload the uvm module", on.host("sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm"), root=True),
-        meant("In a container: describe the GPUs for CDI anew, as after each update of the driver, then make the container again", CDI, by="docker podman container compose", root=True),
+        meant("In a container: describe the GPUs for CDI anew, as after each update of the driver, then make the container again",
+              CDI, by="docker podman container compose", root=True),
         meant("NVSwitch machines: start the fabric manager; its version must be exactly the driver's", on.host("sudo systemctl enable --now nvidia-fabricmanager"), root=True),
     ),
     admitted_by=(*NO_GPU, *NO_ANSWER, *NO_DRIVER),

@@ -17,19 +17,34 @@ TEXT = Text(
     "driver.permission",
     signatures=(
         told("remark.reload", r"\bsystemctl daemon-reload\b", "daemon-reload"),
-        error("nvidia.denied", r"/dev/nvidia[\w-]{0,12}\W{0,3}(?: \w{1,12}){0,3} denied\b|\bavc: +denied\b[^\n]{0,300}(?:/dev/nvidia|xserver_misc_device|comm=\S{0,40}nvidia)|\bdenied\b[^\n]{0,60}/dev/nvidia|\bdevices?\b[^\n]{0,30}/dev/nvidia\S{0,8} (?:is )?(?:not allowed|blocked|forbidden)", "denied", "not allowed", "blocked", "forbidden", covers=("title.", "limit.closed", "python.")),
-        error("nvidia.nvmap", r"nvrm\w{2,30} (?:failed )?(?:with )?permission denied|/dev/(?:nvmap|nvhost-[\w-]{2,20})\W{0,3}(?: \w{1,12}){0,3} denied\b", "nvrm", "/dev/nv", covers=("title.", "julia.", "limit.closed", "cuda.")),
-        error("nvidia.uvm", r"could not insert '?nvidia[\w-]*'?: (?:operation not permitted|permission denied)|nvidia-uvm\b(?: (?:device )?(?:node|file))?[^\n]{0,12}(?:missing|does not exist|doesn't exist|not (?:there|present))|(?:works?|fixe[sd]|helps?)\b[^\n]{0,30}nvidia-modprobe|nvidia-modprobe[^\n]{0,30}\b(?:works?|fixe[sd]|helps?)\b", "could not insert", "nvidia-uvm", "nvidia-modprobe", covers=("kernel.module_missing", "nvidia.node_missing", "title.")),
+        error("nvidia.denied", r"/dev/nvidia[\w-]{0,12}\W{0,3}(?: \w{1,12}){0,3} denied\b"
+              r"|\bavc: +denied\b[^\n]{0,300}(?:/dev/nvidia|xserver_misc_device|comm=\S{0,40}nvidia)"
+              r"|\bdenied\b[^\n]{0,60}/dev/nvidia"
+              r"|\bdevices?\b[^\n]{0,30}/dev/nvidia\S{0,8} (?:is )?(?:not allowed|blocked|forbidden)", "denied",
+              "not allowed", "blocked", "forbidden", covers=("title.", "limit.closed", "python.")),
+        error("nvidia.nvmap", r"nvrm\w{2,30} (?:failed )?(?:with )?permission denied"
+              r"|/dev/(?:nvmap|nvhost-[\w-]{2,20})\W{0,3}(?: \w{1,12}){0,3} denied\b", "nvrm", "/dev/nv", covers=("title.",
+            "julia.", "limit.closed", "cuda.")),
+        error("nvidia.uvm", r"could not insert '?nvidia[\w-]*'?: (?:operation not permitted|permission denied)"
+              r"|nvidia-uvm\b(?: (?:device )?(?:node|file))?[^\n]{0,12}(?:missing|does not exist|doesn't exist"
+              r"|not (?:there|present))|(?:works?|fixe[sd]|helps?)\b[^\n]{0,30}nvidia-modprobe"
+              r"|nvidia-modprobe[^\n]{0,30}\b(?:works?|fixe[sd]|helps?)\b", "could not insert", "nvidia-uvm",
+              "nvidia-modprobe", covers=("kernel.module_missing", "nvidia.node_missing", "title.")),
         error("nvidia.node_closed", r"/dev/nvidia[\w-]*[^\n]{0,30}(?:crw-(?:rw|--)----|\bmode 0?6[06]0\b|\b0?6[06]0 root)", "/dev/nvidia", covers=("title.",)),
         error("nvidia.counters", r"cupti_error_insufficient_privileges|err_nvgpuctrperm|cupti_error_virtualized_device_insufficient\w*"
               r"|permission to access (?:the )?nvidia gpu performance counters|performance counters[^\n]{0,60}(?:permission|restricted|admin)",
               "insufficient_privileges", "nvgpuctrperm", "performance counters", covers=("harmless.cupti", "build.", "title.")),
-        error("nvidia.dcgm_root", r"host engine is running as non-root|sufficient privileges to expose profiling metrics", "running as non-root", "expose profiling metrics", covers=("title.",)),
+        error("nvidia.dcgm_root",
+              r"host engine is running as non-root|sufficient privileges to expose profiling metrics",
+              "running as non-root", "expose profiling metrics", covers=("title.",)),
         error("nvidia.mig_monitor", r"error visiting device[^\n]*insufficient pe\w{3,6}ssions?", "error visiting device", covers=("title.",)),
         error("nvidia.nvml_permission", r"nvml[^\n]*insufficient permissions", "insufficient permissions"),
         error("nvidia.node_mode", r"^c(?P<mode>[rw-]{8,9}[-.+]?)\s+\d+ (?P<owner>\w+) +(?P<group>\w+)[^\n]*/dev/(?P<node>nvidia[\w-]*)", "/dev/nvidia"),
         error("nvidia.node_denied", r"/dev/nvidia[\w-]*[^\n]*(?:permission denied|operation not permitted|input/output error)"
-              r"|(?:permission denied|operation not permitted)[^\n]*/dev/nvidia|failed to open device /dev/nvidia|device files (?:are )?not accessible|not in (?:the )?(?:group (?:video|render)|(?:video|render) group)", "/dev/nvidia", "device files", "not in group", "not in the group", "video group", "render group"),
+              r"|(?:permission denied|operation not permitted)[^\n]*/dev/nvidia|failed to open device /dev/nvidia"
+              r"|device files (?:are )?not accessible"
+              r"|not in (?:the )?(?:group (?:video|render)|(?:video|render) group)", "/dev/nvidia", "device files",
+              "not in group", "not in the group", "video group", "render group"),
     ),
     clues=(
         ("remark.reload", 4.6, "systemctl daemon-reload takes the device files from a running container", with_("nvidia.", "nvml.")),
@@ -39,7 +54,8 @@ TEXT = Text(
         ("nvidia.uvm", 5.2, "/dev/nvidia-uvm is not there, or its module may not be loaded by this user"),
         ("nvidia.node_closed", 5.0, "the device files are open to root only"),
         ("remark.root", 4.6, "root can, and others cannot", with_("nvidia.", "nvml.", "cuda.", "torch.", "title.", "container.", "tf.")),
-        ("cuda.unknown", 3.4, "CUDA answers with an unknown error in a container that was given the GPU", all_of(in_container, with_("container.gpus_flag", "title.smi_works", "told.smi"))),
+        ("cuda.unknown", 3.4, "CUDA answers with an unknown error in a container that was given the GPU", all_of(in_container,
+            with_("container.gpus_flag", "title.smi_works", "told.smi"))),
         ("title.root_only", 3.4, "it works for root only"),
         ("told.sudo", 2.4, "it works for root only", with_("cuda.", "tf.", "torch.", "nvidia.", "nvml.", "title.")),
         ("nvidia.counters", 4.8, "the driver lets only administrators read the GPU's performance counters"),
@@ -73,12 +89,19 @@ TEXT = Text(
     first=after_sleep,
     ladder=may_open,
     remedies=(
-        meant("Start the container again: it lost the device when systemd was reloaded on the host, or when a kubelet with the CPU manager's policy static changed its cgroup", "docker restart CONTAINER", said="nvidia.nvml_unknown", unless="kubernetes"),
-        meant("Permanently: pass the device files by name; or, on the host, set \"exec-opts\": [\"native.cgroupdriver=cgroupfs\"] in docker's daemon.json; or use CDI of a newer container toolkit", on.linux("docker run --gpus all --device=/dev/nvidia0 --device=/dev/nvidiactl --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE"), said="nvidia.nvml_unknown", unless="kubernetes"),
-        meant("Kubernetes: start the pod again: its cgroup lost the device, as when systemd is reloaded on the node or the CPU manager (policy static) changes it; permanently: the device plug-in with PASS_DEVICE_SPECS=true", "kubectl delete pod POD", said="nvidia.nvml_unknown", by="kubernetes"),
-        meant("Permanently, on the node: make links in /dev/char, by which runc finds the device files", on.linux("sudo nvidia-ctk system create-dev-char-symlinks --create-all"), said="nvidia.nvml_unknown", root=True),
-        meant("Outside a container: check who may open the device files", on.linux("ls -l /dev/nvidia*"), said="nvidia.nvml_unknown", safe=True, unless="kubernetes docker container"),
-        meant("Let everybody read the performance counters, then restart; or profile as root", on.host("echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf && sudo update-initramfs -u"), said="nvidia.counters", root=True, reboot=True),
+        meant("Start the container again: it lost the device when systemd was reloaded on the host, or when a kubelet with the CPU manager's policy static changed its cgroup",
+              "docker restart CONTAINER", said="nvidia.nvml_unknown", unless="kubernetes"),
+        meant("Permanently: pass the device files by name; or, on the host, set \"exec-opts\": [\"native.cgroupdriver=cgroupfs\"] in docker's daemon.json; or use CDI of a newer container toolkit",
+              on.linux("docker run --gpus all --device=/dev/nvidia0 --device=/dev/nvidiactl --device=/dev/nvidia-uvm --device=/dev/nvidia-uvm-tools IMAGE"),
+              said="nvidia.nvml_unknown", unless="kubernetes"),
+        meant("Kubernetes: start the pod again: its cgroup lost the device, as when systemd is reloaded on the node or the CPU manager (policy static) changes it; permanently: the device plug-in with PASS_DEVICE_SPECS=true",
+              "kubectl delete pod POD", said="nvidia.nvml_unknown", by="kubernetes"),
+        meant("Permanently, on the node: make links in /dev/char, by which runc finds the device files", on.linux("sudo nvidia-ctk system create-dev-char-symlinks --create-all"),
+              said="nvidia.nvml_unknown", root=True),
+        meant("Outside a container: check who may open the device files", on.linux("ls -l /dev/nvidia*"), said="nvidia.nvml_unknown",
+              safe=True, unless="kubernetes docker container"),
+        meant("Let everybody read the performance counters, then restart; or profile as root", on.host("echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf && sudo update-initramfs -u"),
+              said="nvidia.counters", root=True, reboot=True),
         meant("In a container: start it with the capability that profiling needs", on.linux("docker run --gpus all --cap-add=SYS_ADMIN IMAGE"), said="nvidia.counters"),
         meant("Check who may open the device files", on.linux("ls -l /dev/nvidia*"), safe=True, look=True),
         meant("Create them and load the uvm module", on.host("sudo nvidia-modprobe -u -c=0"), root=True),

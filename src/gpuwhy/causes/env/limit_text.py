@@ -45,7 +45,9 @@ _CACHE = (
 TEXT = Text(
     "env.limit",
     signatures=(
-        error("limit.cpu_time", r"\bcpu time limit exceeded\b|\bsigxcpu\b|\bcputime limit\b|\brlimit_cpu\b|exceeded (?:the |its )?cpu[- ]time", "cpu time", "sigxcpu", "cputime", "rlimit_cpu", "cpu-time", covers=("signal.", "title.", "else.scheduler")),
+        error("limit.cpu_time", r"\bcpu time limit exceeded\b|\bsigxcpu\b|\bcputime limit\b|\brlimit_cpu\b"
+              r"|exceeded (?:the |its )?cpu[- ]time", "cpu time", "sigxcpu", "cputime", "rlimit_cpu", "cpu-time",
+              covers=("signal.", "title.", "else.scheduler")),
         error("limit.system", r"\bsystem limit on (?:the )?number of (?:pipes|files|network connections|processes)\b", "system limit on", covers=("title.", "else.")),
         error(
             "limit.files",
@@ -58,18 +60,33 @@ TEXT = Text(
             r"can'?t start new thread|\b(?:pthread_create|thread|clone|fork)\w*(?:\(\))?[^\n]{0,60}(?:failed|creation failed)[^\n]{0,60}(?:resource temporarily"
             r"|errno 11|error 11|eagain)|creation via pthread_create\(\) failed|blockingioerror\W{1,3}\[?errno 11\]?|fork\W{1,3}(?:retry\W{1,3})?resource temporarily unavailable"
             r"|unable to (?:create|start) (?:new )?(?:native )?thread|thread creation failed|can ?not (?:fork|create (?:a )?thread)[^\n]{0,40}resource temporarily"
-            r"|std::system_error[^\n]{0,40}resource temporarily unavailable|unable to allocate necessary resources for omp thread|omp: system error #11\b|what\(\): +resource temporarily unavailable",
-            "start new thread", "resource temporarily unavailable", "pthread_create() failed", "errno 11", "native thread", "thread creation failed", "for omp thread", "system error #11", "eagain", "error 11",
+            r"|std::system_error[^\n]{0,40}resource temporarily unavailable"
+            r"|unable to allocate necessary resources for omp thread|omp: system error #11\b"
+            r"|what\(\): +resource temporarily unavailable",
+            "start new thread", "resource temporarily unavailable", "pthread_create() failed", "errno 11",
+            "native thread", "thread creation failed", "for omp thread", "system error #11", "eagain", "error 11",
             covers=LIMIT_COVERS,
         ),
-        error("limit.long_path", r"does not have windows long path support|(?:file ?name or extension|path) is too long|winerror 206", "long path support", "is too long", "winerror 206", covers=(*LIMIT_COVERS, "python.file")),
+        error("limit.long_path",
+              r"does not have windows long path support|(?:file ?name or extension|path) is too long|winerror 206",
+              "long path support", "is too long", "winerror 206", covers=(*LIMIT_COVERS, "python.file")),
         error("limit.process_count", r"rlimit_nproc (?P<soft>\d{1,9}) current, (?P<hard>-?\d{1,9}) max|process count limits", "rlimit_nproc", "process count limits"),
-        error("limit.address", r"rlimit_as\b|ulimit -v(?! ?unlimited)|address space limit|virtual memory limit|max_map_count|vm\.max_map", "rlimit_as", "ulimit -v", "address space limit", "virtual memory limit", "max_map"),
-        error("limit.file_size", rf"(?:{WHERE}file too large|errno 27\b|\befbig\b|file size limit exceeded|\bsigxfsz\b){PATH}", "file too large", "errno 27", "efbig", "file size limit", "sigxfsz",
+        error("limit.address",
+              r"rlimit_as\b|ulimit -v(?! ?unlimited)|address space limit|virtual memory limit|max_map_count"
+              r"|vm\.max_map", "rlimit_as", "ulimit -v", "address space limit", "virtual memory limit", "max_map"),
+        error("limit.file_size",
+              rf"(?:{WHERE}file too large|errno 27\b|\befbig\b|file size limit exceeded|\bsigxfsz\b){PATH}",
+              "file too large", "errno 27", "efbig", "file size limit", "sigxfsz",
               covers=LIMIT_COVERS),
-        error("limit.cpu_time", r"cpu ?time limit exceeded|(?:time|wall\s?time|runtime) limit (?:was |is )?(?:reached|hit|expired)|reached (?:its |the )?(?:time|run) limit|\bsigxcpu\b|cancelled at[^\n]{0,60}due to time limit", "time limit exceeded", "sigxcpu", "due to time limit", "limit reached", "limit hit", "limit expired", "limit was", "limit is", "time limit", "run limit"),
+        error("limit.cpu_time",
+              r"cpu ?time limit exceeded|(?:time|wall\s?time|runtime) limit (?:was |is )?(?:reached|hit|expired)"
+              r"|reached (?:its |the )?(?:time|run) limit|\bsigxcpu\b|cancelled at[^\n]{0,60}due to time limit",
+              "time limit exceeded", "sigxcpu", "due to time limit", "limit reached", "limit hit", "limit expired",
+              "limit was", "limit is", "time limit", "run limit"),
         error("limit.wall_time", r"^timeout: sending signal (?P<signal>\w+) to command", "timeout: sending signal"),
-        error("limit.half_written", r"\b(?P<wanted>\d{1,15}) requested and (?P<written>\d{1,15}) written|unexpected pos \d{1,15} vs\.? \d{1,15}|pytorchstreamwriter failed writing|basic_ios::clear: iostream error",
+        error("limit.half_written", r"\b(?P<wanted>\d{1,15}) requested and (?P<written>\d{1,15}) written"
+              r"|unexpected pos \d{1,15} vs\.? \d{1,15}|pytorchstreamwriter failed writing"
+              r"|basic_ios::clear: iostream error",
               "requested and", "unexpected pos", "pytorchstreamwriter failed", "basic_ios::clear", covers=(*LIMIT_COVERS, "torch.checkpoint")),
         error(
             "limit.read_only",
@@ -83,21 +100,26 @@ TEXT = Text(
             rf"|(?:could not|cannot|can't|failed to|unable to) (?:create|write|open|make|access)[^\n]{{0,40}}(?:cache|lock ?file)[^\n]{{0,80}}"
             r"|cache (?:dir\w*|folder|path)[^\n]{0,80}(?:not writable|not writeable|permission denied|read-only|is not a writable)"
             rf"|(?:errno 13\]?|permission denied)[^\n]{{0,40}}['\"](?P<path3>/(?:(?!dev/)[^'\"\n]){{0,200}}(?:{_CACHE})[^'\"\n]{{0,200}})['\"]",
-            "no locator available", "writable cache", "cache dir", "cache folder", "cache path", "permission denied", "errno 13", "the cache", "lock file", "lockfile", "kernel cache",
+            "no locator available", "writable cache", "cache dir", "cache folder", "cache path", "permission denied",
+            "errno 13", "the cache", "lock file", "lockfile", "kernel cache",
             covers=(*LIMIT_COVERS, "limit.closed"),
         ),
-        error("limit.in_command", r"(?:segmentation fault|aborted|killed|bus error|terminated|floating point exception|illegal instruction)\b[^\n]{0,200}\bulimit -(?P<flag>[a-z]) (?P<soft>\d{1,15})", "ulimit -",
+        error("limit.in_command", r"(?:segmentation fault|aborted|killed|bus error|terminated|floating point exception"
+              r"|illegal instruction)\b[^\n]{0,200}\bulimit -(?P<flag>[a-z]) (?P<soft>\d{1,15})", "ulimit -",
               covers=("title.", "signal.", "limit.address")),
         error(
             "limit.vanished",
             r"(?:can'?t open|cannot (?:find|open|stat|access)|unable to open|no such file or directory:?|error opening|failed to open)[^\n]{0,20}"
-            r"['\"`(]?(?P<path>(?:[A-Za-z]:)?[\\/][^\s'\"`:]{0,200}[\\/](?:cc\w{6}\.(?:s|o|c|i|ii|res|ld|le)|tmp[a-z0-9_]{8}(?:[\\/][^\s'\"`:]*)?|tmpxft_\w{8,}[^\s'\"`:]*|torchinductor_\w+[\\/][^\s'\"`:]*"
+            r"['\"`(]?(?P<path>(?:[A-Za-z]:)?[\\/][^\s'\"`:]{0,200}[\\/](?:cc\w{6}\.(?:s|o|c|i|ii|res|ld|le)"
+            r"|tmp[a-z0-9_]{8}(?:[\\/][^\s'\"`:]*)?|tmpxft_\w{8,}[^\s'\"`:]*|torchinductor_\w+[\\/][^\s'\"`:]*"
             r"|\.?triton[\\/](?:cache[\\/])?[0-9a-zA-Z_-]{20,}[^\s'\"`:]*))"
             r"|(?P<path2>[\\/][^\s'\"`:]{0,200}[\\/](?:cc\w{6}\.(?:s|o|c|i)|tmp[a-z0-9_]{8}[\\/][^\s'\"`:]*|tmpxft_\w{8,}[^\s'\"`:]*))['\"]?: no such file",
             "can't open", "cant open", "cannot find", "cannot open", "cannot stat", "unable to open", "no such file", "error opening", "failed to open",
             covers=(*LIMIT_COVERS, "loader.cannot_open", "build.", "else.", "python.", "limit.temporary"),
         ),
-        error("limit.no_exec", r"failed to map segment from shared object\W{1,2}(?P<why>operation not permitted|permission denied)", "failed to map segment", covers=("loader.cannot_open", "loader.no_map")),
+        error("limit.no_exec",
+              r"failed to map segment from shared object\W{1,2}(?P<why>operation not permitted|permission denied)",
+              "failed to map segment", covers=("loader.cannot_open", "loader.no_map")),
     ),
     clues=(
         ("limit.cpu_time", 4.8, "the process used up the processor time that it was allowed (ulimit -t)"),
@@ -137,30 +159,46 @@ TEXT = Text(
     ),
     ladder=writable,
     remedies=(
-        meant(on.in_windows("allow long paths, as an administrator, then restart and install it again"), on.powershell(r"New-ItemProperty -Path 'HKLM:\SYSTEM\CurrentControlSet\Control\FileSystem' -Name LongPathsEnabled -Value 1 -PropertyType DWORD -Force"), said="limit.long_path", root=True),
-        meant(on.in_windows("or use a short folder for the environment, not the Store's Python"), on.cmd("py -m venv C:\\v\nC:\\v\\Scripts\\activate"), said="limit.long_path", safe=True),
+        meant(on.in_windows("allow long paths, as an administrator, then restart and install it again"), on.powershell(r"New-ItemProperty -Path 'HKLM:\SYSTEM\CurrentControlSet\Control\FileSystem' -Name LongPathsEnabled -Value 1 -PropertyType DWORD -Force"),
+              said="limit.long_path", root=True),
+        meant(on.in_windows("or use a short folder for the environment, not the Store's Python"), on.cmd("py -m venv C:\\v\nC:\\v\\Scripts\\activate"),
+              said="limit.long_path", safe=True),
         meant("Allow more open files in this shell, then start the program from it", on.linux("ulimit -n $(ulimit -Hn)"), said="limit.files", safe=True),
-        meant("PyTorch, in the program: share tensors between workers through files, which needs fewer open files", on.code("torch.multiprocessing.set_sharing_strategy('file_system')"), said="limit.files", by="torch"),
+        meant("PyTorch, in the program: share tensors between workers through files, which needs fewer open files", on.code("torch.multiprocessing.set_sharing_strategy('file_system')"),
+              said="limit.files", by="torch"),
         meant("Containers: start with a higher limit", "docker run --ulimit nofile=65536:65536 IMAGE", said="limit.files"),
-        meant("Permanently: in /etc/security/limits.conf, or LimitNOFILE= of the service", on.linux("echo '* - nofile 65536' | sudo tee -a /etc/security/limits.conf"), said="limit.files", root=True),
+        meant("Permanently: in /etc/security/limits.conf, or LimitNOFILE= of the service", on.linux("echo '* - nofile 65536' | sudo tee -a /etc/security/limits.conf"),
+              said="limit.files", root=True),
         meant("Make fewer threads and processes", "export OMP_NUM_THREADS=4 OPENBLAS_NUM_THREADS=4 MKL_NUM_THREADS=4", said="limit.process", safe=True),
         meant("Allow more of them in this shell", on.linux("ulimit -u $(ulimit -Hu)"), said="limit.process", safe=True),
         meant("Containers: remove the limit on processes", "docker run --pids-limit=-1 IMAGE", said="limit.process"),
-        meant("Check how many threads there are, and the limits", on.linux("ps -eLf --no-headers | wc -l; ulimit -u; cat /sys/fs/cgroup/pids.max"), said="limit.process", safe=True, look=True),
-        meant("Remove the limit on virtual memory (address space) in this shell", on.linux("ulimit -v unlimited"), said="limit.address loader.no_map memory.cpu_allocator memory.xla", safe=True),
+        meant("Check how many threads there are, and the limits", on.linux("ps -eLf --no-headers | wc -l; ulimit -u; cat /sys/fs/cgroup/pids.max"),
+              said="limit.process", safe=True, look=True),
+        meant("Remove the limit on virtual memory (address space) in this shell", on.linux("ulimit -v unlimited"),
+              said="limit.address loader.no_map memory.cpu_allocator memory.xla", safe=True),
         meant("Allow locked memory: containers and services have little", "docker run --ulimit memlock=-1 IMAGE    # a service: LimitMEMLOCK=infinity", said="limit.locked"),
         meant("Remove the limit on the size of files in this shell", on.linux("ulimit -f unlimited"), said="limit.file_size", safe=True),
         meant("Remove the limit on processor time in this shell, or ask the batch system for more", on.linux("ulimit -t unlimited"), said="limit.cpu_time signal.kill", safe=True),
-        meant("Ask the batch system for more time, or let the program save its state and go on from there; `timeout` takes the seconds first", said="signal.told limit.wall_time else.scheduler", safe=True),
-        meant("Check how much of your quota is used, and delete what you do not need there", on.linux("quota -s"), said="limit.space", line="quota|edquot|errno 122", safe=True, look=True),
-        meant("Check which disk is full, in space or in inodes (number of files)", on.linux("df -h; df -i"), said="limit.space limit.half_written", line=r"^(?!.*(?:quota|edquot|errno 122))", safe=True, look=True),
-        meant("Free some space, or set these variables, so that temporary files and caches go to another disk", on.linux("export TMPDIR=/BIG/tmp XDG_CACHE_HOME=/BIG/cache"), said="limit.space limit.half_written", safe=True),
-        meant("pip and uv: put the cache and temporary files on the larger disk", on.linux("TMPDIR=/BIG/tmp pip install --cache-dir /BIG/pip PACKAGE"), said="limit.space", line="install packages|pip", safe=True),
-        meant("Containers started with --user have no home: give them one", on.linux("docker run --user $(id -u):$(id -g) -e HOME=/tmp IMAGE"), said="limit.cache limit.closed", line=r"'/\.|/root"),
-        meant("Check who owns the folder, and how it is mounted", on.linux("ls -ld FOLDER; findmnt -T FOLDER"), said="limit.cache limit.read_only limit.closed limit.no_exec", safe=True, look=True),
-        meant("Set TMPDIR to a folder that exists and can be written", on.linux("mkdir -p ~/tmp && export TMPDIR=~/tmp"), said="limit.temporary limit.preprocess nvrtc.temp", safe=True),
+        meant("Ask the batch system for more time, or let the program save its state and go on from there; `timeout` takes the seconds first",
+              said="signal.told limit.wall_time else.scheduler", safe=True),
+        meant("Check how much of your quota is used, and delete what you do not need there", on.linux("quota -s"),
+              said="limit.space", line="quota|edquot|errno 122", safe=True, look=True),
+        meant("Check which disk is full, in space or in inodes (number of files)", on.linux("df -h; df -i"), said="limit.space limit.half_written",
+              line=r"^(?!.*(?:quota|edquot|errno 122))", safe=True, look=True),
+        meant("Free some space, or set these variables, so that temporary files and caches go to another disk", on.linux("export TMPDIR=/BIG/tmp XDG_CACHE_HOME=/BIG/cache"),
+              said="limit.space limit.half_written", safe=True),
+        meant("pip and uv: put the cache and temporary files on the larger disk", on.linux("TMPDIR=/BIG/tmp pip install --cache-dir /BIG/pip PACKAGE"),
+              said="limit.space", line="install packages|pip", safe=True),
+        meant("Containers started with --user have no home: give them one", on.linux("docker run --user $(id -u):$(id -g) -e HOME=/tmp IMAGE"),
+              said="limit.cache limit.closed", line=r"'/\.|/root"),
+        meant("Check who owns the folder, and how it is mounted", on.linux("ls -ld FOLDER; findmnt -T FOLDER"), said="limit.cache limit.read_only limit.closed limit.no_exec",
+              safe=True, look=True),
+        meant("Set TMPDIR to a folder that exists and can be written", on.linux("mkdir -p ~/tmp && export TMPDIR=~/tmp"),
+              said="limit.temporary limit.preprocess nvrtc.temp", safe=True),
         meant("Install or build outside a folder that is mounted noexec", on.linux("export TMPDIR=~/tmp"), said="limit.no_exec", safe=True),
-        meant("Find what cleans the folder while the program runs (a cron job, systemd-tmpfiles, a job's epilogue, a second run), and give the program a folder of its own", on.linux("mkdir -p ~/tmp/$$ && export TMPDIR=~/tmp/$$ TRITON_CACHE_DIR=~/tmp/$$/triton TORCHINDUCTOR_CACHE_DIR=~/tmp/$$/inductor"), said="limit.vanished", safe=True),
+        meant("Find what cleans the folder while the program runs (a cron job, systemd-tmpfiles, a job's epilogue, a second run), and give the program a folder of its own",
+              on.linux("mkdir -p ~/tmp/$$ && export TMPDIR=~/tmp/$$ TRITON_CACHE_DIR=~/tmp/$$/triton TORCHINDUCTOR_CACHE_DIR=~/tmp/$$/inductor"),
+              said="limit.vanished", safe=True),
         meant("Start the program without that limit", on.linux("ulimit -s 8192; ulimit -n 4096; ulimit -t unlimited"), said="limit.in_command", safe=True),
         meant("Allow more watched files", on.linux("sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024"), said="limit.watches", root=True),
         meant("Check all limits of this shell", on.linux("ulimit -a"), safe=True, look=True),

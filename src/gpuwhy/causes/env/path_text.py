@@ -110,23 +110,48 @@ TEXT = Text(
     "env.path",
     signatures=(
         error("trt.unopened", r"unable to (?:open|load) library: (?P<library>nv\w{1,40}\.dll)", "unable to open library: nv", "unable to load library: nv", covers=("title.",)),
-        error("said.searched", r"(?:unable to|failed to|could not|couldn't|cannot|can't) (?:find|locate|detect|determine)\b[^\n]{0,100}\b(?P<name>cuda_(?:path|home|root(?:_dir)?|toolkit_root_dir|toolkit_path|bin_path))\b", "cuda_path", "cuda_home", "cuda_root", "cuda_toolkit", "cuda_bin_path", covers=("title.", "python.", "build.failed", "else.foreign")),
-        told("remark.lies_there", r"^/\S{1,120}/(?:bin/nvcc|bin/ptxas|libdevice\.10\.bc)\s*$|\b(?:exists|is there|are there)\b[^\n]{0,20}\bpath (?:has|holds|contains) only\b|\bi can see the files?\b|\bld_library_path is (?:empty|unset|not set)\b|\bpath order has\b|\b(?:export|setting) ld_library_path\b[^\n]{0,160}\b(?:solve[sd]|fixe[sd]|help(?:s|ed)|works?)\b|\badd_dll_directory\b[^\n]{0,20}\b(?:solve[sd]|fixe[sd]|help(?:s|ed)|works?)\b|\b(?:could not|can't|cannot) find[^\n]{0,40}[;,] (?:but )?(?:it|they)(?:'s| is| lies| are|'re) (?:in|at|under) /",
-              "/bin/nvcc", "/bin/ptxas", "libdevice.10.bc", "path has only", "path holds only", "path contains only", "see the file", "ld_library_path", "path order has", "add_dll_directory", " find"),
-        error("remark.path", rf"\b{_PLACES}\b[^\n]{{0,100}}(?:too deep|too high|\btypo\b|misspel\w+|\bwrong\b|should (?:be|point)|does(?:n't| not) exist|i deleted|was deleted|deleted|removed|was uninstalled|still points?|points? (?:to|at) (?:a|the|an)? ?(?:old|other|deleted|v?\d|folder))"
+        error("said.searched", r"(?:unable to|failed to|could not|couldn't|cannot|can't) (?:find|locate|detect"
+              r"|determine)\b[^\n]{0,100}\b(?P<name>cuda_(?:path|home|root(?:_dir)?|toolkit_root_dir|toolkit_path"
+              r"|bin_path))\b", "cuda_path", "cuda_home", "cuda_root", "cuda_toolkit", "cuda_bin_path", covers=("title.",
+            "python.", "build.failed", "else.foreign")),
+        told("remark.lies_there", r"^/\S{1,120}/(?:bin/nvcc|bin/ptxas|libdevice\.10\.bc)\s*$"
+             r"|\b(?:exists|is there|are there)\b[^\n]{0,20}\bpath (?:has|holds|contains) only\b"
+             r"|\bi can see the files?\b|\bld_library_path is (?:empty|unset|not set)\b|\bpath order has\b"
+             r"|\b(?:export|setting) ld_library_path\b[^\n]{0,160}\b(?:solve[sd]|fixe[sd]|help(?:s|ed)|works?)\b"
+             r"|\badd_dll_directory\b[^\n]{0,20}\b(?:solve[sd]|fixe[sd]|help(?:s|ed)|works?)\b"
+             r"|\b(?:could not|can't|cannot) find[^\n]{0,40}[;,] (?:but )?(?:it|they)(?:'s| is| lies| are|'re) (?:in"
+             r"|at|under) /",
+              "/bin/nvcc", "/bin/ptxas", "libdevice.10.bc", "path has only", "path holds only", "path contains only",
+              "see the file", "ld_library_path", "path order has", "add_dll_directory", " find"),
+        error("remark.path",
+              rf"\b{_PLACES}\b[^\n]{{0,100}}(?:too deep|too high|\btypo\b|misspel\w+|\bwrong\b|should (?:be|point)|does(?:n't| not) exist|i deleted|was deleted|deleted|removed|was uninstalled|still points?|points? (?:to|at) (?:a|the|an)? ?(?:old|other|deleted|v?\d|folder))"
               rf"|\b(?:forgot|never ran|did(?:n't| not) run|without running|not run)\b[^\n]{{0,20}}\bldconfig|(?:by hand|from (?:my|the|an interactive) shell|(?:in|from) (?:my|the|a|an interactive) (?:shell|terminal)|with bash -l|interactive shell|interactively|without sudo|not as root)[^\n]{{0,100}}\b(?:works?|fine|ok|runs?|finds? it|found)\b|\bworks? with bash -l|\b{_PLACES}\b is (?:only )?set in (?:my |the )?\S{{0,12}}(?:bashrc|profile|zshrc)|\b{_PLACES}\b (?:was|is) never (?:exported|set)"
               rf"|\b(?:sudo|cron|systemd|ssh|service|daemon|supervisor)\b[^\n]{{0,40}}\b(?:drops?|does(?:n't| not) (?:have|know|set|see|inherit)|loses?|without|lacks?|resets?|ignores?)\b[^\n]{{0,30}}\b{_PLACES}\b|(?:not (?:in|on)|missing (?:in|from)|never added to|not added to|outside)(?: my| the)? \$?{_PLACES}\b",
-              "too deep", "too high", "typo", "misspel", "wrong", "should", "exist", "deleted", "removed", "uninstalled", "point", "ldconfig", "by hand", "bash -l", "bashrc", "profile", "zshrc", "never ", "shell", "terminal", "interactive", "without sudo", "not as root", "sudo", "cron", "systemd", "ssh", "service", "daemon", "supervisor", "not in ", "not on ", "missing ", "added to", "outside"),
-        error("remark.there", r"(?:\b(?:but|though|although|yet|it|and|while|file|they)\b|[;,→:]|->)[^\n]{0,30}(?P<path>/[\w./+-]{1,200}/(?P<library>(?:lib(?:cu|nv|nccl)[\w+-]*\.so[.\d]*|nvcc|ptxas|libdevice[\w.]*|nvvm)))\)? (?:exists?|is (?:there|present|installed)|is in place|does exist)|(?:although|though|but) (?P<path4>[a-z]:\\[^\n]{1,200}\.(?:exe|dll)) (?:exists|is (?:there|present))|\b(?:it|they|these|which|the file|the libraries) (?:is|are|lies?|sits?) (?:in|under|at) (?P<path2>/[\w./+-]{1,200})|(?:nvvm|nvcc|ptxas|lib(?:cu|nv)\w+(?:\.so[.\d]*)?) (?:is|lies|sits) in (?P<path3>/[\w./+-]{1,200})",
+              "too deep", "too high", "typo", "misspel", "wrong", "should", "exist", "deleted", "removed",
+              "uninstalled", "point", "ldconfig", "by hand", "bash -l", "bashrc", "profile", "zshrc", "never ",
+              "shell", "terminal", "interactive", "without sudo", "not as root", "sudo", "cron", "systemd", "ssh",
+              "service", "daemon", "supervisor", "not in ", "not on ", "missing ", "added to", "outside"),
+        error("remark.there", r"(?:\b(?:but|though|although|yet|it|and|while|file|they)\b|[;,→:]"
+              r"|->)[^\n]{0,30}(?P<path>/[\w./+-]{1,200}/(?P<library>(?:lib(?:cu|nv|nccl)[\w+-]*\.so[.\d]*|nvcc"
+              r"|ptxas|libdevice[\w.]*|nvvm)))\)? (?:exists?|is (?:there|present|installed)|is in place|does exist)"
+              r"|(?:although|though|but) (?P<path4>[a-z]:\\[^\n]{1,200}\.(?:exe|dll)) (?:exists"
+              r"|is (?:there|present))"
+              r"|\b(?:it|they|these|which|the file|the libraries) (?:is|are|lies?|sits?) (?:in|under"
+              r"|at) (?P<path2>/[\w./+-]{1,200})"
+              r"|(?:nvvm|nvcc|ptxas|lib(?:cu|nv)\w+(?:\.so[.\d]*)?) (?:is|lies|sits) in (?P<path3>/[\w./+-]{1,200})",
               "exist", "is there", "is present", "is installed", "in place", " in /", "under /", "at /", "lies ", "sits "),
-        error("env.no_variable", r"\b(?P<name>cuda_path|cudnn_path|cudnn_home|cudnn_root|cuda_root|cuda_toolkit_path)\b[^\n]{0,60}\b(?:not set|unset|not defined|undefined|is empty)\b",
+        error("env.no_variable", r"\b(?P<name>cuda_path|cudnn_path|cudnn_home|cudnn_root|cuda_root"
+              r"|cuda_toolkit_path)\b[^\n]{0,60}\b(?:not set|unset|not defined|undefined|is empty)\b",
               "cuda_path", "cudnn_path", "cudnn_home", "cudnn_root", "cuda_root", "cuda_toolkit_path", covers=("title.",)),
-        error("env.no_folder", r"cuda (?:path|folder|directory) [^\n]{0,160}(?:does not exist|not found)|paths? (?:are|is) missing from your path", "does not exist", "cuda path", "missing from your path", covers=("title.",)),
+        error("env.no_folder", r"cuda (?:path|folder|directory) [^\n]{0,160}(?:does not exist|not found)"
+              r"|paths? (?:are|is) missing from your path", "does not exist", "cuda path", "missing from your path",
+              covers=("title.",)),
     ),
     clues=(
         ("trt.unopened", 4.4, "{library} is installed outside the folders that are searched"),
         ("said.searched", 3.8, "what is looked for by {name} is not found there"),
-        ("remark.lies_there", 4.4, "what is not found is there, in a folder that is not searched", whole(r"not found|can(?:'t|not) (?:find|open|be loaded)|could not (?:find|load)|load failed|unsupported gpu architecture")),
+        ("remark.lies_there", 4.4, "what is not found is there, in a folder that is not searched", whole(r"not found|can(?:'t|not) (?:find|open|be loaded)|could not (?:find|load)|load failed"
+            r"|unsupported gpu architecture")),
         ("tf.cupti", 4.0, "CUPTI, which the profiler opens, lies in a folder of its own outside the search"),
         ("remark.path", 4.8, "a variable or a setting of the loader does not lead to what is installed", _MISSING),
         ("remark.path", 2.2, "a variable does not lead to what is installed"),
@@ -139,7 +164,9 @@ TEXT = Text(
         ("said.list", 4.4, "{name} holds a list of folders, and it must be one folder"),
         ("said.no_nvcc", 3.0, "nvcc may be installed outside PATH"),
         ("loader.cudarc", 2.4, "the folder of {library} may not be searched"),
-        ("windows.ctypes_dll", 3.4, "{library} is there with its package, and Python does not find the CUDA DLLs that it needs: from 3.8 on it does not look along PATH", all_of(_GPU_DLL, field("path", r".*[\\/]"))),
+        ("windows.ctypes_dll", 3.4,
+         "{library} is there with its package, and Python does not find the CUDA DLLs that it needs: from 3.8 on it does not look along PATH",
+         all_of(_GPU_DLL, field("path", r".*[\\/]"))),
         ("windows.ctypes_dll", 1.4, "{library}, or a DLL that it needs, lies outside the folders that Python searches"),
         ("ntstatus.dll_not_found", 2.0, "a DLL that the program is linked with is not found (0xC0000135); this happens when PATH does not lead to it"),
         ("ntstatus.error_mod_not_found", 2.0, "a DLL is not found at its first use (0xC06D007E); this happens when PATH does not lead to it"),
@@ -155,7 +182,9 @@ TEXT = Text(
         ("ort.cuda_path", 2.5, "CUDA_PATH leads to a CUDA that does not fit"),
         ("loader.cannot_open", 4.6, _THERE, all_of(_ANY, same_file_told)),
         ("loader.cannot_open", 2.5, _OUTSIDE, _ANY),
-        ("loader.cannot_open", 4.0, "{library}, a library of the program's own, is not where the loader looks: LD_LIBRARY_PATH counts as it was when the process began, knows neither ~ nor blanks, and sudo drops it", _OWN_LIBRARY),
+        ("loader.cannot_open", 4.0,
+         "{library}, a library of the program's own, is not where the loader looks: LD_LIBRARY_PATH counts as it was when the process began, knows neither ~ nor blanks, and sudo drops it",
+         _OWN_LIBRARY),
         ("loader.cannot_open", 2.2, "the folder of {library} may not be searched", field("library", r"libcuda\.so$")),
         ("loader.tf_dso", 4.6, _THERE, all_of(_ANY, same_file_told)),
         ("loader.tf_dso", 2.2, _OUTSIDE, asks("cuda", "cudnn")),
@@ -172,7 +201,9 @@ TEXT = Text(
         ("loader.ldd_missing", 2.2, _OUTSIDE, _ANY),
         ("loader.tf_skip", 2.6, "libraries may be installed outside the folders the loader searches", alone_beside("tf.no_cuda_drivers", "tf.skipping")),
         ("loader.wrong_class", 2.6, "the loader first finds a library of another kind (for example 32 bit)", no(with_("loader.undefined_symbol", "loader.driver_symbol"))),
-        ("loader.undefined_symbol", 4.2, "the C++ runtime that was loaded lacks {symbol}: another copy of it is found before the system's", field("version", "(?:gcc|glibcxx|cxxabi|glibc)_")),
+        ("loader.undefined_symbol", 4.2,
+         "the C++ runtime that was loaded lacks {symbol}: another copy of it is found before the system's", field("version",
+            "(?:gcc|glibcxx|cxxabi|glibc)_")),
         ("loader.undefined_symbol", 1.2, "the loader finds another copy of the library first", field("symbol", r"_*nvjitlink|cu(?:blas|sparse)")),
         ("windows.dll_not_found", 2.3, _OUTSIDE, _ANY),
         ("windows.could_not_find", 2.3, _OUTSIDE, _ANY),
@@ -226,19 +257,31 @@ TEXT = Text(
         ("cuda.file_not_found", 2.0),
     ),
     remedies=(
-        meant(on.in_windows("put CUPTI's folder on PATH (your release in it); or switch the profiler off: profile_batch=0 in the TensorBoard callback"), on.cmd(r'set "PATH=%CUDA_PATH%\extras\CUPTI\lib64;%PATH%"'), said="tf.cupti", safe=True),
-        meant(on.in_linux("add CUPTI's folder to LD_LIBRARY_PATH; or switch the profiler off: profile_batch=0 in the TensorBoard callback"), on.linux("export LD_LIBRARY_PATH=/usr/local/cuda/extras/CUPTI/lib64:$LD_LIBRARY_PATH"), said="tf.cupti", safe=True),
-        meant("Give the linker libcuda.so, which the driver installs as libcuda.so.1 alone: make the link, then renew the loader's list", on.host("sudo ln -s $(ldconfig -p | grep -m1 -o '/.*libcuda.so.1') /usr/lib/libcuda.so && sudo ldconfig"), said="build.cannot_find_l", line=r"-lcuda\b", root=True),
-        meant("Or let it link against the toolkit's stub", on.linux("export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH"), said="build.cannot_find_l", line=r"-lcuda\b", safe=True),
-        meant("{name} must be one folder, not a list: name the toolkit's folder alone", on.linux("export CUDA_HOME=/usr/local/cuda CUDA_PATH=/usr/local/cuda"), said="said.list", safe=True, more=True),
-        meant("Set the variable to the folder of the CUDA toolkit; TensorFlow and PyTorch from pip do not read it, they search PATH and LD_LIBRARY_PATH", on.linux("export CUDA_PATH=/usr/local/cuda LD_LIBRARY_PATH=/usr/local/cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"), said="env.no_variable", safe=True, more=True),
+        meant(on.in_windows("put CUPTI's folder on PATH (your release in it); or switch the profiler off: profile_batch=0 in the TensorBoard callback"),
+              on.cmd(r'set "PATH=%CUDA_PATH%\extras\CUPTI\lib64;%PATH%"'), said="tf.cupti", safe=True),
+        meant(on.in_linux("add CUPTI's folder to LD_LIBRARY_PATH; or switch the profiler off: profile_batch=0 in the TensorBoard callback"),
+              on.linux("export LD_LIBRARY_PATH=/usr/local/cuda/extras/CUPTI/lib64:$LD_LIBRARY_PATH"), said="tf.cupti",
+              safe=True),
+        meant("Give the linker libcuda.so, which the driver installs as libcuda.so.1 alone: make the link, then renew the loader's list",
+              on.host("sudo ln -s $(ldconfig -p | grep -m1 -o '/.*libcuda.so.1') /usr/lib/libcuda.so && sudo ldconfig"),
+              said="build.cannot_find_l", line=r"-lcuda\b", root=True),
+        meant("Or let it link against the toolkit's stub", on.linux("export LIBRARY_PATH=/usr/local/cuda/lib64/stubs:$LIBRARY_PATH"),
+              said="build.cannot_find_l", line=r"-lcuda\b", safe=True),
+        meant("{name} must be one folder, not a list: name the toolkit's folder alone", on.linux("export CUDA_HOME=/usr/local/cuda CUDA_PATH=/usr/local/cuda"),
+              said="said.list", safe=True, more=True),
+        meant("Set the variable to the folder of the CUDA toolkit; TensorFlow and PyTorch from pip do not read it, they search PATH and LD_LIBRARY_PATH",
+              on.linux("export CUDA_PATH=/usr/local/cuda LD_LIBRARY_PATH=/usr/local/cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"),
+              said="env.no_variable", safe=True, more=True),
         meant("Check which CUDA folders there are", on.linux("ls -d /usr/local/cuda*"), said="env.no_folder", look=True, more=True),
         *NOT_ALONG_PATH,
-        meant(on.in_wsl("add the folder of its own libcuda to LD_LIBRARY_PATH"), on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"), said="loader.cudarc", safe=True, more=True),
+        meant(on.in_wsl("add the folder of its own libcuda to LD_LIBRARY_PATH"), on.wsl("export LD_LIBRARY_PATH=/usr/lib/wsl/lib:$LD_LIBRARY_PATH"),
+              said="loader.cudarc", safe=True, more=True),
         *CUDA_HOME,
-        meant("Start without the variables that put another C++ runtime before the system's", on.linux("unset LD_PRELOAD LD_LIBRARY_PATH"), said="loader.undefined_symbol", line=r"__gxx_personality|glibcxx_|cxxabi_|gcc_\d", safe=True),
+        meant("Start without the variables that put another C++ runtime before the system's", on.linux("unset LD_PRELOAD LD_LIBRARY_PATH"),
+              said="loader.undefined_symbol", line=r"__gxx_personality|glibcxx_|cxxabi_|gcc_\d", safe=True),
         meant("Add the library's folder to LD_LIBRARY_PATH", on.linux("export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH"), safe=True),
-        meant("Or add the folder to the loader's configuration permanently", on.linux("echo /usr/local/cuda/lib64 | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig"), root=True),
+        meant("Or add the folder to the loader's configuration permanently", on.linux("echo /usr/local/cuda/lib64 | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig"),
+              root=True),
         meant("For compilers: set CUDA_HOME to the folder of the CUDA toolkit", on.linux("export CUDA_HOME=/usr/local/cuda PATH=/usr/local/cuda/bin:$PATH"), safe=True),
         meant(on.in_windows("add the CUDA bin folder to PATH, then open a new window")),
     ),

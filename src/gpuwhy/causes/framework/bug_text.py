@@ -89,22 +89,40 @@ _SHARE = line(r"utili[sz]ation|fraction|\bshare\b|threshold|learning rate|\blr\b
 TEXT = Text(
     "framework.bug",
     signatures=(
-        error("windows.driver_fault", r"faulting module (?:name|path): [^\n]{0,200}\bnv(?:cuda64|cuda|oglv64|wgf2umx|rtum64|lddmkm|ptxJITCompiler64?)\.(?:dll|sys)", "faulting module", covers=("python.runtime", "signal.windows", "title.")),
-        error("ollama.discovery", r"failed to finish discovery before timeout|failure during gpu discovery", "failed to finish discovery", "failure during gpu discovery", covers=("title.", "generic.cpu_used")),
-        error("remark.release", rf"(?<!not )(?<!n't )\b(?:fixed|solved|resolved|patched|corrected|repaired|cured|addressed|closed|gone)\b(?: \w+)? (?:in|by|with|since|from|as of) (?:the )?(?:(?:release|version) )?{PACKAGE}(?P<version>{RELEASE})"
+        error("windows.driver_fault",
+              r"faulting module (?:name|path): [^\n]{0,200}\bnv(?:cuda64|cuda|oglv64|wgf2umx|rtum64|lddmkm"
+              r"|ptxJITCompiler64?)\.(?:dll|sys)", "faulting module", covers=("python.runtime", "signal.windows",
+            "title.")),
+        error("ollama.discovery", r"failed to finish discovery before timeout|failure during gpu discovery",
+              "failed to finish discovery", "failure during gpu discovery", covers=("title.", "generic.cpu_used")),
+        error("remark.release",
+              rf"(?<!not )(?<!n't )\b(?:fixed|solved|resolved|patched|corrected|repaired|cured|addressed|closed|gone)\b(?: \w+)? (?:in|by|with|since|from|as of) (?:the )?(?:(?:release|version) )?{PACKAGE}(?P<version>{RELEASE})"
               rf"|\bonly (?:\w+ ){{0,3}}(?:in|with|on|under|since|from) {PACKAGE}(?P<version2>{RELEASE})[^\n]{{0,80}}\b{_FINE_THERE}\b"
               rf"|\b{_FINE_THERE}\b (?:\w+ ){{0,2}}?(?:with|in|on|under|using|after (?:up|down)grading to|after upgrading \w+ to) (?:release |version )?{PACKAGE}(?P<version3>{RELEASE})(?![^\n]{{0,20}}\b(?:but|however)\b)"
               rf"|(?<![\w.]){RELEASE}(?:(?:,| and| or) {RELEASE})?(?: (?:is|are|was|were|both|all))? (?:fine|ok|okay|works?|unaffected|does(?:n't| not) (?:have|show|crash|fail|hang))\b"
               rf"|(?:down|up)grad\w+ (?:{NOT_OURS}\w+ ){{0,3}}(?:from {RELEASE} )?to {PACKAGE}(?P<version4>{RELEASE})(?![^\n]{{0,30}}(?:\bnot\b|n't))[^\n]{{0,20}}\b(?:cure|fix|solve|help|work|resolve)\w*"
               rf"|\bgone after[^\n]{{0,30}}{RELEASE}|(?:went|goes|gone) away (?:after|with|when|in|since)[^\n]{{0,60}}{RELEASE}|\bonly (?:in|with|on) {PACKAGE}(?P<version5>{RELEASE})[^\n]{{0,60}}\bsame\b[^\n]{{0,40}}{RELEASE}",
-              "fixed", "solved", "resolved", "patched", "corrected", "repaired", "cured", "addressed", "closed", "gone", "only ", "fine", " ok", "okay", "work", "runs ", "ran ", "good ", "passes", "unaffected", "doesn't", "does not", "grading", "graded", "went away", "goes away"),
-        error("remark.known_bug", r"\bknown (?:bug|regression|defect)\b|\b(?:is|was) a (?:known )?(?:bug|regression) (?:in|of|since)\b|\bhas (?:this|that|a) regression\b|\b(?:bug|regression) (?:in|of) (?:that|this) (?:release|version)\b|upstream (?:bug|issue) ",
+              "fixed", "solved", "resolved", "patched", "corrected", "repaired", "cured", "addressed", "closed",
+              "gone", "only ", "fine", " ok", "okay", "work", "runs ", "ran ", "good ", "passes", "unaffected",
+              "doesn't", "does not", "grading", "graded", "went away", "goes away"),
+        error("remark.known_bug",
+              r"\bknown (?:bug|regression|defect)\b|\b(?:is|was) a (?:known )?(?:bug|regression) (?:in|of|since)\b"
+              r"|\bhas (?:this|that|a) regression\b"
+              r"|\b(?:bug|regression) (?:in|of) (?:that|this) (?:release|version)\b|upstream (?:bug|issue) ",
               "known bug", "regression", "known defect", "a bug", "bug in", "bug of", "upstream "),
         error("tf.xla_refuses", r"detected unsupported operations when trying to compile graph", "detected unsupported operations", covers=("title.",)),
         error("title.illegal", r"illegal memory|misaligned address", "illegal memory", "misaligned address"),
-        error("title.wrong_result", r"\b(?:wrong|incorrect|inconsistent|garbage) (?:numerical )?(?:results?|outputs?|gradients?)\b(?! or )", "wrong ", "incorrect ", "inconsistent ", "garbage "),
-        error("title.regression", r"\b(?:regression(?!\W{1,3}\d)|worked (?:in|with|on|fine)|works (?:in|with|fine|on) (?:the )?(?:v(?:ersion)? ?)?\d|after (?:upgrading|updating|upgrade|update)|since (?:v(?:ersion)? ?)?\d|broken in|bug in|does(?: not|n't) have th(?:is|e same) (?:bug|problem|issue|error)|only (?:appear|happen|occur)\w* (?:in|with|on) \w+ ?\d+\.\d|starting (?:on|from|with|in) [^\n]{0,20}(?:nightly|\d+\.\d))\b",
-              "regression", "have this ", "have the same ", "only appear", "only happen", "only occur", "starting ", "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
+        error("title.wrong_result",
+              r"\b(?:wrong|incorrect|inconsistent|garbage) (?:numerical )?(?:results?|outputs?|gradients?)\b(?! or )",
+              "wrong ", "incorrect ", "inconsistent ", "garbage "),
+        error("title.regression", r"\b(?:regression(?!\W{1,3}\d)|worked (?:in|with|on|fine)"
+              r"|works (?:in|with|fine|on) (?:the )?(?:v(?:ersion)? ?)?\d"
+              r"|after (?:upgrading|updating|upgrade|update)|since (?:v(?:ersion)? ?)?\d|broken in|bug in"
+              r"|does(?: not|n't) have th(?:is|e same) (?:bug|problem|issue|error)"
+              r"|only (?:appear|happen|occur)\w* (?:in|with|on) \w+ ?\d+\.\d"
+              r"|starting (?:on|from|with|in) [^\n]{0,20}(?:nightly|\d+\.\d))\b",
+              "regression", "have this ", "have the same ", "only appear", "only happen", "only occur", "starting ",
+              "worked ", "works ", "after upgrad", "after updat", "since v", "broken in", "bug in"),
     ),
     clues=(
         ("windows.driver_fault", 4.4, "the program crashes inside the driver's own DLL"),
@@ -204,15 +222,26 @@ TEXT = Text(
     ),
     ladder=other_release,
     remedies=(
-        meant(on.in_windows("the program crashes inside NVIDIA's driver: remove that driver wholly (Display Driver Uninstaller, in safe mode), install another release of it, newer or the one before (nvidia.com/drivers, Studio), as a clean installation, and restart"), on.cmd("nvidia-smi --query-gpu=driver_version,name --format=csv"), said="windows.driver_fault"),
-        meant(on.in_windows("where a program injects itself (overlays, RivaTuner, a screen recorder) or the card is overclocked: end it, take the clocks back, and start again"), said="windows.driver_fault"),
-        meant(on.in_windows("install the newest Ollama over this one (0.12.6 and newer wait longer), quit it in the tray, and start it again"), on.cmd("winget upgrade --exact --id Ollama.Ollama"), said="ollama.discovery"),
+        meant(on.in_windows("the program crashes inside NVIDIA's driver: remove that driver wholly (Display Driver Uninstaller, in safe mode), install another release of it, newer or the one before (nvidia.com/drivers, Studio), as a clean installation, and restart"),
+              on.cmd("nvidia-smi --query-gpu=driver_version,name --format=csv"), said="windows.driver_fault"),
+        meant(on.in_windows("where a program injects itself (overlays, RivaTuner, a screen recorder) or the card is overclocked: end it, take the clocks back, and start again"),
+              said="windows.driver_fault"),
+        meant(on.in_windows("install the newest Ollama over this one (0.12.6 and newer wait longer), quit it in the tray, and start it again"),
+              on.cmd("winget upgrade --exact --id Ollama.Ollama"), said="ollama.discovery"),
         meant(on.in_windows("and NVIDIA's newest driver, then restart; see what it finds"), on.cmd("set OLLAMA_DEBUG=1\nollama serve"), said="ollama.discovery"),
-        meant("Have the loader take this library first, while its room for thread-local storage is free; or import what needs it before all else", on.linux("export LD_PRELOAD={path}"), said="loader. limit. memory. python.", line=r"(?P<path>/[\w./+-]+\.so[\d.]*): cannot allocate memory in static TLS", safe=True),
-        meant(on.in_windows("install torch 2.4.1 or newer, or 2.3.1: the wheel of 2.4.0 lacks libomp140.x86_64.dll, which its fbgemm.dll needs"), "python -m pip install uv\npython -m uv pip install \"torch>=2.4.1\" --torch-backend=auto", said="windows.torch_dll", line="fbgemm", safe=True),
-        meant(on.in_windows("install the newest Visual C++ runtime, which this release needs (an older one makes c10.dll fail at its start, 1114); then open a new window"), REDISTRIBUTABLE, said="windows.torch_dll", line=r"c10\.dll", more=True),
-        meant(on.in_windows("or install the PyTorch before it"), "python -m pip install uv\npython -m uv pip install \"torch<2.9\" --torch-backend=auto", said="windows.torch_dll", line=r"c10\.dll", safe=True, more=True),
-        meant(on.in_windows("or install the Visual C++ runtime and the C++ build tools, which bring libomp140.x86_64.dll"), REDISTRIBUTABLE, said="windows.torch_dll", line="fbgemm|shm|asmjit"),
+        meant("Have the loader take this library first, while its room for thread-local storage is free; or import what needs it before all else",
+              on.linux("export LD_PRELOAD={path}"), said="loader. limit. memory. python.", line=r"(?P<path>/[\w./+-]+\.so[\d.]*): cannot allocate memory in static TLS",
+              safe=True),
+        meant(on.in_windows("install torch 2.4.1 or newer, or 2.3.1: the wheel of 2.4.0 lacks libomp140.x86_64.dll, which its fbgemm.dll needs"),
+              "python -m pip install uv\npython -m uv pip install \"torch>=2.4.1\" --torch-backend=auto", said="windows.torch_dll",
+              line="fbgemm", safe=True),
+        meant(on.in_windows("install the newest Visual C++ runtime, which this release needs (an older one makes c10.dll fail at its start, 1114); then open a new window"),
+              REDISTRIBUTABLE, said="windows.torch_dll", line=r"c10\.dll", more=True),
+        meant(on.in_windows("or install the PyTorch before it"),
+              "python -m pip install uv\npython -m uv pip install \"torch<2.9\" --torch-backend=auto", said="windows.torch_dll",
+              line=r"c10\.dll", safe=True, more=True),
+        meant(on.in_windows("or install the Visual C++ runtime and the C++ build tools, which bring libomp140.x86_64.dll"),
+              REDISTRIBUTABLE, said="windows.torch_dll", line="fbgemm|shm|asmjit"),
         meant(CRASH, FAULTS, said="signal.segv", safe=True),
         meant("Then try another release of the package that the last call belongs to", said="signal.segv"),
         meant("Install another release of the package whose code fails: the newest, or the one before", look=True),

@@ -45,11 +45,25 @@ def _made(case: Asked) -> Iterator[Fix]:
 TEXT = Text(
     "framework.cpu_only",
     signatures=(
-        error("torch.refused_by_ui", r"your device does not support the current version of torch/cuda", "current version of torch/cuda", covers=("python.", "ending.own", "title.")),
-        error("generic.cpu_program", r"cannot use (?:the )?(?:gpu|cuda) in (?:a )?cpu[- ]only \w+|\b(?:gpu|cuda) (?:support |mode |backend )?(?:is |was )?not (?:enabled|compiled in|built in)(?: in this (?:build|binary|version|release))?\W*$|\b(?:tensorflow|torch|pytorch|mxnet|jaxlib|onnxruntime|paddlepaddle) [\d.]{1,12} \(cpu(?:[ -]only| version| build)?\)|\b(?:tensorflow|onnxruntime|paddlepaddle|mxnet)-gpu (?:is |was )?not installed\b",
-              "cpu-only", "cpu only", "not enabled", "not compiled in", "not built in", "(cpu", "-gpu not", "-gpu is not", "-gpu was not", covers=("said.platform", "title.", "python.")),
+        error("torch.refused_by_ui", r"your device does not support the current version of torch/cuda",
+              "current version of torch/cuda", covers=("python.", "ending.own", "title.")),
+        error("generic.cpu_program", r"cannot use (?:the )?(?:gpu|cuda) in (?:a )?cpu[- ]only \w+"
+              r"|\b(?:gpu|cuda) (?:support |mode |backend )?(?:is |was )?not (?:enabled|compiled in"
+              r"|built in)(?: in this (?:build|binary|version|release))?\W*$"
+              r"|\b(?:tensorflow|torch|pytorch|mxnet|jaxlib|onnxruntime|paddlepaddle) [\d.]{1,12} \(cpu(?:[ -]only"
+              r"| version| build)?\)"
+              r"|\b(?:tensorflow|onnxruntime|paddlepaddle|mxnet)-gpu (?:is |was )?not installed\b",
+              "cpu-only", "cpu only", "not enabled", "not compiled in", "not built in", "(cpu", "-gpu not",
+              "-gpu is not", "-gpu was not", covers=("said.platform", "title.", "python.")),
         error("remark.cpu_listing", r"\b(?:tensorflow|pytorch)\S{0,12}\s+[\d.]{3,12}\s+(?:mkl|eigen|cpu|py[\d.]+_cpu)_(?:py\d|generic|mkl|0)", "tensorflow", "pytorch"),
-        error("remark.cpu_chosen", r"^(?![^\n]*\b(?:want|prefer|would like|wish|no (?:gpu|card|nvidia)|without (?:a )?gpu|deliberately|on purpose)\b[^\n]*\bcpu\b|[^\n]*\bcpu\b[^\n]*\b(?:no (?:gpu|card|nvidia)|on purpose|deliberately)\b)[^\n]*?\bcpu(?:[- ]only)? (?:version|build|package|variant|wheel|release)s?\b[^\n]{0,40}\b(?:instead of|rather than|and not|not the)\b[^\n]{0,40}\b(?:gpu|cuda)\b|\b(?:keeps?(?: on)?|always|still) (?:install|get|pull|download|pick|choos|resolv|giv)\w*[^\n]{0,40}\bcpu(?:[- ]only)? (?:version|build|package|variant|wheel|release)",
+        error("remark.cpu_chosen",
+              r"^(?![^\n]*\b(?:want|prefer|would like|wish|no (?:gpu|card|nvidia)|without (?:a )?gpu|deliberately"
+              r"|on purpose)\b[^\n]*\bcpu\b"
+              r"|[^\n]*\bcpu\b[^\n]*\b(?:no (?:gpu|card|nvidia)|on purpose"
+              r"|deliberately)\b)[^\n]*?\bcpu(?:[- ]only)? (?:version|build|package|variant|wheel"
+              r"|release)s?\b[^\n]{0,40}\b(?:instead of|rather than|and not|not the)\b[^\n]{0,40}\b(?:gpu|cuda)\b"
+              r"|\b(?:keeps?(?: on)?|always|still) (?:install|get|pull|download|pick|choos|resolv"
+              r"|giv)\w*[^\n]{0,40}\bcpu(?:[- ]only)? (?:version|build|package|variant|wheel|release)",
               "cpu version", "cpu build", "cpu package", "cpu variant", "cpu wheel", "cpu release", "cpu-only", "cpu only", covers=("title.",)),
         error("ort.package", r"using this package of onnx ?runtime|appropriate package of onnx ?runtime", "package of onnx", covers=("memory.", "title.", "python.")),
         error(
@@ -63,10 +77,16 @@ TEXT = Text(
         error("llama.no_gpu", r"no usable gpu found|not compiled with gpu offload support|no gpu offload", "no usable gpu found",
               "gpu offload support"),
         error("ollama.cpu_runners", r"dynamic llm libraries(?: runners=)? ?\[(?!\S*(?:cuda|rocm))cpu[\w ,]{0,120}\]", "dynamic llm libraries"),
-        error("ort.entry_point", r"unable to find an entry point named 'ortsessionoptionsappendexecutionprovider_(?P<provider>cuda|tensorrt)", "ortsessionoptionsappendexecutionprovider"),
+        error("ort.entry_point",
+              r"unable to find an entry point named 'ortsessionoptionsappendexecutionprovider_(?P<provider>cuda"
+              r"|tensorrt)", "ortsessionoptionsappendexecutionprovider"),
         error("llama.no_blas", r"\bblas ?= ?0\b", "blas = 0", "blas=0", "blas =0", "blas= 0"),
-        error("torch.version_none", r"torch\.version\.cuda\W{0,6}(?:is |= ?|returns? |== ?)?none|cuda used to build pytorch: (?:none|could not collect)", "torch.version.cuda", "used to build pytorch"),
-        error("torch.c_missing", r"module 'torch\._c' has no attribute '_cuda_(?:setdevice|getdevice|getdevicecount|init|getcurrentrawstream)'", "module 'torch._c' has no attribute", covers=("python.attribute",)),
+        error("torch.version_none", r"torch\.version\.cuda\W{0,6}(?:is |= ?|returns? |== ?)?none"
+              r"|cuda used to build pytorch: (?:none|could not collect)", "torch.version.cuda",
+              "used to build pytorch"),
+        error("torch.c_missing",
+              r"module 'torch\._c' has no attribute '_cuda_(?:setdevice|getdevice|getdevicecount|init"
+              r"|getcurrentrawstream)'", "module 'torch._c' has no attribute", covers=("python.attribute",)),
         error("torch.autocast_off", r"user provided device_type of 'cuda', but cuda is not available", "device_type of 'cuda'"),
     ),
     clues=(
@@ -75,7 +95,8 @@ TEXT = Text(
         ("remark.cpu_chosen", 4.2, "the text says that the build for the CPU was installed"),
         ("remark.cpu_listing", 3.0, "the listing has a build for the CPU alone"),
         ("ort.package", 4.6, "this package of ONNX Runtime is not the one for the GPU"),
-        *((one, -2.5, "CUDA's own runtime speaks: this build has it") for one in ("cuda.insufficient_driver", "tf.dso_mismatch", "cuda.compat_not_supported_on_device", "cuda.system_driver_mismatch")),
+        *((one, -2.5, "CUDA's own runtime speaks: this build has it") for one in ("cuda.insufficient_driver",
+            "tf.dso_mismatch", "cuda.compat_not_supported_on_device", "cuda.system_driver_mismatch")),
         ("windows.dotnet", 1.0, "{library}, or a DLL that it needs, is not found by the program"),
         ("torch.invalid_requested", 3.4, "CUDA is not available to PyTorch", with_("torch.unavailable", "told.cpu_torch")),
         ("title.trouble", 3.6, "the package index has no build with CUDA for a Jetson", all_of(nothing_else, line(r"\b(?:jetson|tegra|orin|xavier)\b"))),
@@ -151,14 +172,20 @@ TEXT = Text(
     ladder=with_cuda,
     remedies=(
         *BITSANDBYTES,
-        meant("Take the package with CUDA in place of the one for the CPU, and delete the folders bin and obj; it wants CUDA 12 and cuDNN 9 on PATH (before 1.19: CUDA 11.8 and cuDNN 8)", on.code("dotnet remove package Microsoft.ML.OnnxRuntime\ndotnet add package Microsoft.ML.OnnxRuntime.Gpu"), said="ort.entry_point"),
-        meant("PyTorch: install its build with CUDA over the CPU build (for Windows the default index has only that); uv asks the driver which CUDA fits", torch_with_cuda(), by="torch", safe=True),
+        meant("Take the package with CUDA in place of the one for the CPU, and delete the folders bin and obj; it wants CUDA 12 and cuDNN 9 on PATH (before 1.19: CUDA 11.8 and cuDNN 8)",
+              on.code("dotnet remove package Microsoft.ML.OnnxRuntime\ndotnet add package Microsoft.ML.OnnxRuntime.Gpu"),
+              said="ort.entry_point"),
+        meant("PyTorch: install its build with CUDA over the CPU build (for Windows the default index has only that); uv asks the driver which CUDA fits",
+              torch_with_cuda(), by="torch", safe=True),
         meant("PyTorch from conda: replace the CPU build by the one with CUDA", "conda install -c conda-forge pytorch-gpu", by="torch", safe=True),
-        meant(on.in_windows("JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"), inside_wsl("jx", "jax[cuda12]"), by="jax"),
+        meant(on.in_windows("JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"),
+              inside_wsl("jx", "jax[cuda12]"), by="jax"),
         meant(on.in_linux("install it with CUDA", "JAX"), pip_newest("jax"), by="jax", safe=True),
-        meant(on.in_windows("there is no GPU build from 2.11 on: use WSL 2, where today's TensorFlow works with this driver (install Ubuntu there, restart, choose a user); or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1", "TensorFlow"), inside_wsl("tf", "tensorflow[and-cuda]"), by="tensorflow"),
+        meant(on.in_windows("there is no GPU build from 2.11 on: use WSL 2, where today's TensorFlow works with this driver (install Ubuntu there, restart, choose a user); or TensorFlow 2.10 under Python 3.7 to 3.10 with CUDA 11.2 and cuDNN 8.1",
+                            "TensorFlow"), inside_wsl("tf", "tensorflow[and-cuda]"), by="tensorflow"),
         meant(on.in_linux("install it with its CUDA libraries", "TensorFlow"), pip_newest("tensorflow"), by="tensorflow", safe=True),
-        meant("ONNX Runtime: remove both packages, which share one folder, then install the GPU package alone", f"pip uninstall -y onnxruntime onnxruntime-gpu && {pip_newest('onnxruntime')}", by="onnxruntime", safe=True),
+        meant("ONNX Runtime: remove both packages, which share one folder, then install the GPU package alone",
+              f"pip uninstall -y onnxruntime onnxruntime-gpu && {pip_newest('onnxruntime')}", by="onnxruntime", safe=True),
         meant("Install the build with CUDA of what speaks, in place of its build for the CPU: its page of releases names it", look=True),
     ),
     admitted_by=NO_GPU,

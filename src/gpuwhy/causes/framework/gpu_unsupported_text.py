@@ -61,10 +61,17 @@ def _range(case: Asked, capability: str) -> Iterator[Fix]:
 TEXT = Text(
     "framework.gpu_unsupported",
     signatures=(
-        error("nvenc.lacks", r"openencodesession\w*[^\n]{0,40}(?:unsupported device|no encode device|\((?:1|2)\))|\[\w+_nvenc[^\]\n]{0,40}\][^\n]{0,60}not supported\W*$|\[\w+_cuvid[^\]\n]{0,40}\] (?:codec|hardware)[^\n]{0,60}(?:not supported|lacks support)|hardware is lacking required capabilities",
+        error("nvenc.lacks", r"openencodesession\w*[^\n]{0,40}(?:unsupported device|no encode device|\((?:1|2)\))"
+              r"|\[\w+_nvenc[^\]\n]{0,40}\][^\n]{0,60}not supported\W*$"
+              r"|\[\w+_cuvid[^\]\n]{0,40}\] (?:codec|hardware)[^\n]{0,60}(?:not supported|lacks support)"
+              r"|hardware is lacking required capabilities",
               "openencodesession", "_nvenc", "_cuvid", "lacking required capabilities", covers=("nvenc.session", "title.", "memory.")),
-        error("tensorrt.sm", r"unsupported sm\b[^\n\w]{0,3}(?:0x)?[0-9a-f]{2,4}\b|\bcask (?:convolution|gemm|pooling|deconvolution) execution|error in checkcaskexecerror", "unsupported sm", "cask ", "checkcaskexecerror", covers=("title.", "tf.trt_mismatch")),
-        error("generic.sm_dropped", r"\btarget gpu sm ?\d+ is not supported|\(compute capability \d+\.\d\) or newer architecture is required", "target gpu sm", "architecture is required", covers=("build.", "tensorrt.", "python.", "said.", "title.")),
+        error("tensorrt.sm", r"unsupported sm\b[^\n\w]{0,3}(?:0x)?[0-9a-f]{2,4}\b"
+              r"|\bcask (?:convolution|gemm|pooling|deconvolution) execution|error in checkcaskexecerror",
+              "unsupported sm", "cask ", "checkcaskexecerror", covers=("title.", "tf.trt_mismatch")),
+        error("generic.sm_dropped", r"\btarget gpu sm ?\d+ is not supported"
+              r"|\(compute capability \d+\.\d\) or newer architecture is required", "target gpu sm",
+              "architecture is required", covers=("build.", "tensorrt.", "python.", "said.", "title.")),
         error(
             "triton.too_old",
             r"too old to be supported by the triton|triton[^\n]*(?:requires|supports)[^\n]*(?:compute|cuda) capability",
@@ -81,7 +88,9 @@ TEXT = Text(
             "not built with cuda kernel binaries",
             covers=("generic.cpu_build", "opencv.no_cuda"),
         ),
-        error("title.arch", r"\bsm_?(?P<arch>\d{2,3})[a-z]?\b[^\n]{0,40}(?:not (?:supported|compatible|defined)|unsupported|incompatible|missing)|(?:unsupported|support for|no support|add)[^\n]{0,20}\bsm_?\d{2,3}"
+        error("title.arch",
+              r"\bsm_?(?P<arch>\d{2,3})[a-z]?\b[^\n]{0,40}(?:not (?:supported|compatible|defined)|unsupported"
+              r"|incompatible|missing)|(?:unsupported|support for|no support|add)[^\n]{0,20}\bsm_?\d{2,3}"
               r"|compute capability[^\n]{0,30}(?:not supported|unsupported|too (?:old|low|new)|is not|below|less|lower|minimum)",
               "sm_", "sm1", "compute capability"),
         error("title.newer_gpu", r"(?:rtx ?(?:50[5-9]0|[56]000 pro)|blackwell|b200|gb200|gb10|rtx pro \d+)", "rtx 50", "rtx50", "blackwell", "b200", "gb10", "rtx pro"),
@@ -95,13 +104,24 @@ TEXT = Text(
             r"found gpu ?(?P<device>\d+) (?P<gpu>[^\n]+?) which is of (?:cuda )?capability (?P<has>\d+\.\d+)",
             "no longer supports this gpu", "which is of cuda capability", "which is of capability", "minimum cuda capability supported",
         ),
-        error("torch.capability_min", r"minimum (?:cuda |compute )?capability[^\n\d]{0,20}(?P<needs>[\d.]+)[^\n]{0,20}current (?:cuda |compute )?capability[^\n\d]{0,6}(?P<has>[\d.]+)", "minimum capability", "minimum compute capability",
+        error("torch.capability_min",
+              r"minimum (?:cuda |compute )?capability[^\n\d]{0,20}(?P<needs>[\d.]+)[^\n]{0,20}current (?:cuda "
+              r"|compute )?capability[^\n\d]{0,6}(?P<has>[\d.]+)", "minimum capability", "minimum compute capability",
               covers=("python.exception",)),
-        error("torch.arch_refused", r"(?:not supported|unsupported) (?:in|on|by|for) (?:this|the current|your|current|sm_?\d+) ?(?:gpu )?(?:architectures?|gpus?|hardware)|unsupported (?:gpu|cuda) device|unsupported compute capability|without support for the current gpu arch",
-              "not supported in this", "not supported on this", "not supported for the current", "not supported by your", "not supported by this", "not supported on your", "not supported for this", "unsupported gpu", "unsupported cuda",
+        error("torch.arch_refused", r"(?:not supported|unsupported) (?:in|on|by|for) (?:this|the current|your|current"
+              r"|sm_?\d+) ?(?:gpu )?(?:architectures?|gpus?|hardware)|unsupported (?:gpu|cuda) device"
+              r"|unsupported compute capability|without support for the current gpu arch",
+              "not supported in this", "not supported on this", "not supported for the current",
+              "not supported by your", "not supported by this", "not supported on your", "not supported for this",
+              "unsupported gpu", "unsupported cuda",
               "unsupported compute", "for the current gpu arch", "not supported on sm", "not supported in the current", covers=("python.exception",)),
-        error("torch.arch_words", r"\b(?:gpu|card)\b(?![^\n]{0,60}(?:driver|cudnn|version))[^\n]{0,60}(?:is |are )too old|no longer supports? (?:this|your) gpu|gpu arch[^\n]{0,20}(?:isn'?t|not) supported|or newer (?:gpu )?architecture is required"
-              r"|compute capability (?:of )?(?P<has>[\d.]+)[^\n]{0,30}(?:is not supported|not supported|too (?:low|old)|isn'?t supported|unsupported)", "too old", "longer support", "gpu arch", "architecture is required", "compute capability"),
+        error("torch.arch_words",
+              r"\b(?:gpu|card)\b(?![^\n]{0,60}(?:driver|cudnn|version))[^\n]{0,60}(?:is |are )too old"
+              r"|no longer supports? (?:this|your) gpu|gpu arch[^\n]{0,20}(?:isn'?t|not) supported"
+              r"|or newer (?:gpu )?architecture is required"
+              r"|compute capability (?:of )?(?P<has>[\d.]+)[^\n]{0,30}(?:is not supported|not supported"
+              r"|too (?:low|old)|isn'?t supported|unsupported)", "too old", "longer support", "gpu arch",
+              "architecture is required", "compute capability"),
         error("torch.capability_short", r"requires? device with capability [<>=]+ \(?(?P<needs>[\d, .]+)\)?[^\n]*has capability \(?(?P<has>[\d, .]+)", "device with capability"),
         error(
             "torch.arch_needs",
@@ -208,8 +228,11 @@ TEXT = Text(
         ("nvrtc.invalid_option", 1.4),
     ),
     remedies=(
-        meant("PyTorch: install the newest build that your driver supports, with the pip of the Python that runs the program; RTX 50 GPUs (sm_120) need a build for CUDA 12.8 (cu128) or newer", "python -m pip install uv\npython -m uv pip install --reinstall torch torchvision --torch-backend=auto", by="torch", safe=True),
-        meant("Build what speaks for the GPU's own architecture, or install a release of it that has code for it: a newer one for a new GPU (sm_120 needs CUDA 12.8), an older one for an old GPU (CUDA 13 ends GTX 10 and V100, CUDA 12 Kepler)", "nvidia-smi --query-gpu=name,compute_cap --format=csv"),
+        meant("PyTorch: install the newest build that your driver supports, with the pip of the Python that runs the program; RTX 50 GPUs (sm_120) need a build for CUDA 12.8 (cu128) or newer",
+              "python -m pip install uv\npython -m uv pip install --reinstall torch torchvision --torch-backend=auto",
+              by="torch", safe=True),
+        meant("Build what speaks for the GPU's own architecture, or install a release of it that has code for it: a newer one for a new GPU (sm_120 needs CUDA 12.8), an older one for an old GPU (CUDA 13 ends GTX 10 and V100, CUDA 12 Kepler)",
+              "nvidia-smi --query-gpu=name,compute_cap --format=csv"),
     ),
     admitted_by=(*NO_CUDNN, *NO_START),
     made=_made,

@@ -49,15 +49,39 @@ def _gpu_listed(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "framework.platform_dropped",
     signatures=(
-        error("platform.no_wheel", r"\bno (?:\w+ )?(?:wheels?|builds?|binar\w{1,3}|packages?) (?:exists? )?(?:for|on) (?:win\w{0,8}|windows|mac ?os\S{0,12}|osx\S{0,8}|musl\w{0,12}|alpine|linux_aarch64|aarch64|arm64|python ?3\.\d+|cp3\d+)\b", "no ", covers=("python.",)),
-        error("remark.no_build", r"\b(?:mac ?os(?: x)?|windows|arm64|aarch64|apple silicon|m[1-4] macs?)\b[^\n]{0,12}\b(?:wheels?|builds?|packages?|binaries) (?:have|has|come|comes|are|is)[^\n]{0,12} (?:no|without) (?:cuda|gpu)|\b(?:wheels?|builds?|packages?|binar\w{1,3}) (?:for|on) (?:mac ?os|windows|arm64|aarch64)\b[^\n]{0,10} (?:has|have|comes?) (?:no|without) (?:cuda|gpu)|\b(?:cuda|gpu)\b[^\n]{0,30}\b(?:removed|dropped|discontinued|no longer (?:supported|available|exists?)) (?:on|from|for|in) (?:mac ?os|windows|os x)|\bcuda(?:\.jl|-python)? is not supported on (?:mac ?os|darwin|windows|platform)|platform (?:aarch64|arm64|x86_64)-apple-darwin",
-              "have no", "has no", "without", "removed", "dropped", "discontinued", "no longer", "not supported on", "apple-darwin", covers=("platform.refused", "torch.cpu_build", "title.", "python.", "said.platform")),
-        told("remark.channel", r"conda\.anaconda\.org/[\w.-]{1,40}/(?P<system>win-64|win-32|osx-64|osx-arm64)\b|\b(?P<system2>win-64|osx-64|osx-arm64)/(?:current_)?repodata", "/win-64", "/win-32", "/osx-64", "/osx-arm64", "win-64/", "osx-64/", "osx-arm64/"),
-        error("platform.refused", r"\bonly supports?(?: the)? linux|\b(?:windows|win32|macos|darwin|mac os)(?: \w+)? is (?:currently )?not (?:yet )?supported|\b(?:does(?:n't| not)|not) support(?:ed)? (?:natively )?(?:on )?(?:native )?(?:windows|macos|darwin|win32)\b|(?:available|exists?|support\w*|wheels?|runs?)[^\n]{0,20} (?:on|for) linux only|(?:supported|works?|runs?|available) only (?:on|for|under) linux",
-              "linux", "not supported", "not yet supported", "support windows", "support macos", "support darwin", "supported on", "supported natively", "support native", covers=("python.", "title.trouble", "python.exception")),
+        error("platform.no_wheel",
+              r"\bno (?:\w+ )?(?:wheels?|builds?|binar\w{1,3}|packages?) (?:exists? )?(?:for|on) (?:win\w{0,8}"
+              r"|windows|mac ?os\S{0,12}|osx\S{0,8}|musl\w{0,12}|alpine|linux_aarch64|aarch64|arm64|python ?3\.\d+"
+              r"|cp3\d+)\b", "no ", covers=("python.",)),
+        error("remark.no_build",
+              r"\b(?:mac ?os(?: x)?|windows|arm64|aarch64|apple silicon|m[1-4] macs?)\b[^\n]{0,12}\b(?:wheels?"
+              r"|builds?|packages?|binaries) (?:have|has|come|comes|are|is)[^\n]{0,12} (?:no|without) (?:cuda|gpu)"
+              r"|\b(?:wheels?|builds?|packages?|binar\w{1,3}) (?:for|on) (?:mac ?os|windows|arm64"
+              r"|aarch64)\b[^\n]{0,10} (?:has|have|comes?) (?:no|without) (?:cuda|gpu)"
+              r"|\b(?:cuda|gpu)\b[^\n]{0,30}\b(?:removed|dropped|discontinued"
+              r"|no longer (?:supported|available|exists?)) (?:on|from|for|in) (?:mac ?os|windows|os x)"
+              r"|\bcuda(?:\.jl|-python)? is not supported on (?:mac ?os|darwin|windows|platform)"
+              r"|platform (?:aarch64|arm64|x86_64)-apple-darwin",
+              "have no", "has no", "without", "removed", "dropped", "discontinued", "no longer", "not supported on",
+              "apple-darwin", covers=("platform.refused", "torch.cpu_build", "title.", "python.", "said.platform")),
+        told("remark.channel", r"conda\.anaconda\.org/[\w.-]{1,40}/(?P<system>win-64|win-32|osx-64|osx-arm64)\b"
+             r"|\b(?P<system2>win-64|osx-64|osx-arm64)/(?:current_)?repodata", "/win-64", "/win-32", "/osx-64",
+             "/osx-arm64", "win-64/", "osx-64/", "osx-arm64/"),
+        error("platform.refused", r"\bonly supports?(?: the)? linux"
+              r"|\b(?:windows|win32|macos|darwin|mac os)(?: \w+)? is (?:currently )?not (?:yet )?supported"
+              r"|\b(?:does(?:n't| not)|not) support(?:ed)? (?:natively )?(?:on )?(?:native )?(?:windows|macos|darwin"
+              r"|win32)\b|(?:available|exists?|support\w*|wheels?|runs?)[^\n]{0,20} (?:on|for) linux only"
+              r"|(?:supported|works?|runs?|available) only (?:on|for|under) linux",
+              "linux", "not supported", "not yet supported", "support windows", "support macos", "support darwin",
+              "supported on", "supported natively", "support native", covers=("python.", "title.trouble",
+                  "python.exception")),
         error("packages.unresolved", r"resolvepackagenotfound", "resolvepackagenotfound"),
         error("bnb.windows_path", r"argument of type 'windowspath' is not iterable", "type 'windowspath' is not", covers=("python.",)),
-        error("packages.other_python", r"package '(?P<name>(?:tensorflow|torch|jax|cupy|onnxruntime|vllm|numba|triton|tensorrt|paddlepaddle|xformers|flash[-_]attn|cudf|cuml|nvidia)[\w-]{0,40})' requires a different python: (?P<has>[\d.]+) not in", "requires a different python", covers=("python.", "title.")),
+        error("packages.other_python",
+              r"package '(?P<name>(?:tensorflow|torch|jax|cupy|onnxruntime|vllm|numba|triton|tensorrt|paddlepaddle"
+              r"|xformers|flash[-_]attn|cudf|cuml"
+              r"|nvidia)[\w-]{0,40})' requires a different python: (?P<has>[\d.]+) not in",
+              "requires a different python", covers=("python.", "title.")),
         error("triton.missing", r"cannot find a working triton installation|no module named '?triton(?!\. ?[a-z])|triton is not (?:available|installed)",
               "working triton", "named 'triton", "named triton", "triton is not available", "triton not available",
               covers=("python.module",)),
@@ -71,8 +95,15 @@ TEXT = Text(
             ">=2.11",
             ">= 2.11",
         ),
-        error("title.python_version", r"(?:for|on|with|under) python ?3\.\d+[^\n]{0,20}(?:not|un)[ -]?(?:available|supported)|(?:no|missing) (?:wheels?|support|builds?|versions?|packages?) (?:available )?for (?:python ?3\.\d+|macos|windows|arm64|aarch64)|python ?3\.\d+ (?:is )?(?:not|un)[ -]?supported|support (?:for )?python ?3\.\d+", "python 3.", "python3.", "for macos", "for windows", "for arm64", "for aarch64"),
-        error("loader.musl", r"error loading shared library \W*(?P<library>ld-linux[\w.-]+)|error relocating (?P<object>[^\n:]+): \w+: symbol not found", "error loading shared library", "error relocating",
+        error("title.python_version",
+              r"(?:for|on|with|under) python ?3\.\d+[^\n]{0,20}(?:not|un)[ -]?(?:available|supported)"
+              r"|(?:no|missing) (?:wheels?|support|builds?|versions?|packages?) (?:available )?for (?:python ?3\.\d+"
+              r"|macos|windows|arm64|aarch64)|python ?3\.\d+ (?:is )?(?:not|un)[ -]?supported"
+              r"|support (?:for )?python ?3\.\d+", "python 3.", "python3.", "for macos", "for windows", "for arm64",
+              "for aarch64"),
+        error("loader.musl", r"error loading shared library \W*(?P<library>ld-linux[\w.-]+)"
+              r"|error relocating (?P<object>[^\n:]+): \w+: symbol not found", "error loading shared library",
+              "error relocating",
               covers=("loader.cannot_open", "loader.undefined_symbol", "title.library", "python.runtime", "python.exception")),
         error("packages.not_installed", r"couldn't install (?P<package>torch)\b", "couldn't install torch", covers=("python.runtime", "python.exception")),
         error("torch.libuv", r"use_libuv was requested but pytorch was buil[dt] without libuv", "use_libuv was requested"),
@@ -83,8 +114,13 @@ TEXT = Text(
     clues=(
         ("platform.no_wheel", 4.4, "no such build exists for this system or Python"),
         ("remark.no_build", 4.6, "no build with CUDA exists for this system"),
-        ("remark.channel", 4.4, "the channels of {system} have no such package: it exists for Linux alone", whole(r"(?s)(?:not available from current channels|nothing provides|ResolvePackageNotFound).{0,200}^\s*- (?:cudf|cuml|cugraph|rapids|dask-cudf|cucim|rmm|raft-dask|nccl|faiss-gpu|triton|pytorch-cuda|tensorflow-gpu|jaxlib\S*cuda)")),
-        ("packages.unresolved", 4.4, "the channels have no such package for this system: it exists for Linux alone", all_of(on_windows, whole(r"(?is)resolvepackagenotfound.{0,200}^\s*- (?:[\w-]+::)?(?:cudf|cuml|cugraph|rapids|dask-cudf|cucim|rmm|raft-dask|nccl|faiss-gpu|triton|tensorflow-gpu|jaxlib\S*cuda)"))),
+        ("remark.channel", 4.4, "the channels of {system} have no such package: it exists for Linux alone", whole(r"(?s)(?:not available from current channels|nothing provides"
+            r"|ResolvePackageNotFound).{0,200}^\s*- (?:cudf|cuml|cugraph|rapids|dask-cudf|cucim|rmm|raft-dask|nccl"
+            r"|faiss-gpu|triton|pytorch-cuda|tensorflow-gpu|jaxlib\S*cuda)")),
+        ("packages.unresolved", 4.4, "the channels have no such package for this system: it exists for Linux alone",
+         all_of(on_windows, whole(r"(?is)resolvepackagenotfound.{0,200}^\s*- (?:[\w-]+::)?(?:cudf|cuml|cugraph"
+                                  r"|rapids|dask-cudf|cucim|rmm|raft-dask|nccl|faiss-gpu|triton|tensorflow-gpu"
+                                  r"|jaxlib\S*cuda)"))),
         ("tf.no_opkernel", 4.4, "TensorFlow for Windows has no NCCL: {op} is not in it", all_of(field("op", "nccl"), on_windows)),
         ("platform.refused", 4.4, "the package does not support this system", of_gpu_package),
         ("bnb.windows_path", 4.4, "bitsandbytes opens a library of Linux, and this is Windows: that release has no build for it", with_("bnb.setup", "bnb.compiled")),
@@ -131,19 +167,31 @@ TEXT = Text(
         ("title.trouble", 0.7, "the text says that the GPU fails on Windows", all_of(nothing_else, on_windows)),
     ),
     remedies=(
-        meant(on.in_windows("take the packages that the message lists out of the environment's file (they exist for Linux alone), or put in their place what Windows has: tensorflow 2.10 from pip with cudatoolkit=11.2 and cudnn=8.1.0, cupy instead of cucim; or make the environment in WSL 2"), on.cmd("conda env create -f environment.yml"), said="packages.unresolved"),
-        meant("This wheel is for Python {major}.{minor} on its own system and processor: make an environment with that Python, and install it there", "uv venv --python {major}.{minor} .venv", said="packages.wrong_platform", line=r"-cp(?P<major>3)(?P<minor>\d{1,2})-", safe=True, more=True),
-        meant(on.in_macos("this tensorflow-metal is built for a newer macOS: update macOS, or take the plug-in out and use the CPU"), "pip uninstall -y tensorflow-metal", said="loader. tf. python. title. packages.", line=r"metal_plugin|tensorflow-metal", safe=True),
-        meant("Use a base image with glibc: wheels and CUDA's libraries do not run on Alpine's musl", on.dockerfile("FROM debian:bookworm-slim    # or python:3.12-slim, node:22-slim, nvidia/cuda:12.4.1-runtime-ubuntu22.04"), said="loader.musl", safe=True),
-        meant(on.in_windows("JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"), inside_wsl("jx", "jax[cuda12]"), said="jax.falls_back"),
+        meant(on.in_windows("take the packages that the message lists out of the environment's file (they exist for Linux alone), or put in their place what Windows has: tensorflow 2.10 from pip with cudatoolkit=11.2 and cudnn=8.1.0, cupy instead of cucim; or make the environment in WSL 2"),
+              on.cmd("conda env create -f environment.yml"), said="packages.unresolved"),
+        meant("This wheel is for Python {major}.{minor} on its own system and processor: make an environment with that Python, and install it there",
+              "uv venv --python {major}.{minor} .venv", said="packages.wrong_platform", line=r"-cp(?P<major>3)(?P<minor>\d{1,2})-",
+              safe=True, more=True),
+        meant(on.in_macos("this tensorflow-metal is built for a newer macOS: update macOS, or take the plug-in out and use the CPU"),
+              "pip uninstall -y tensorflow-metal", said="loader. tf. python. title. packages.", line=r"metal_plugin|tensorflow-metal",
+              safe=True),
+        meant("Use a base image with glibc: wheels and CUDA's libraries do not run on Alpine's musl", on.dockerfile("FROM debian:bookworm-slim    # or python:3.12-slim, node:22-slim, nvidia/cuda:12.4.1-runtime-ubuntu22.04"),
+              said="loader.musl", safe=True),
+        meant(on.in_windows("JAX has no build with CUDA for Windows: use WSL 2, where its build for Linux works with this driver; or stay with the CPU"),
+              inside_wsl("jx", "jax[cuda12]"), said="jax.falls_back"),
         meant("Switch libuv off for the rendezvous of torch.distributed; on Windows the backend is gloo", "export USE_LIBUV=0", said="torch.libuv", safe=True),
-        meant("Lightning: use gloo, which works on Windows; or one GPU (devices=1), which needs no backend", "export PL_TORCH_DISTRIBUTED_BACKEND=gloo", said="torch.no_nccl", by="lightning", safe=True),
-        meant("Use the backend gloo, which Windows has: init_process_group('gloo'), or the setting \"backend\" of the program's configuration; one GPU needs none; NCCL only with Linux, so with WSL 2", said="torch.no_nccl", safe=True),
-        meant(on.in_windows("install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs"), "pip install -U triton-windows", said="triton.missing torch.compile_windows", safe=True),
-        meant(on.in_windows("leave triton out (no torch.compile), or install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs"), "pip install -U triton-windows", said="packages.no_match", line=r"\btriton\b", safe=True),
+        meant("Lightning: use gloo, which works on Windows; or one GPU (devices=1), which needs no backend",
+              "export PL_TORCH_DISTRIBUTED_BACKEND=gloo", said="torch.no_nccl", by="lightning", safe=True),
+        meant("Use the backend gloo, which Windows has: init_process_group('gloo'), or the setting \"backend\" of the program's configuration; one GPU needs none; NCCL only with Linux, so with WSL 2",
+              said="torch.no_nccl", safe=True),
+        meant(on.in_windows("install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs"),
+              "pip install -U triton-windows", said="triton.missing torch.compile_windows", safe=True),
+        meant(on.in_windows("leave triton out (no torch.compile), or install triton-windows of the series that belongs to this PyTorch; or work in WSL 2, where triton itself runs"),
+              "pip install -U triton-windows", said="packages.no_match", line=r"\btriton\b", safe=True),
         meant(_TF_TEXT, _TF_ENVIRONMENT, said="packages.no_match packages.gpu_removed", line="tensorflow", safe=True),
         meant(_TF_IN_WSL, inside_wsl("tf", "tensorflow[and-cuda]"), said="packages.no_match packages.gpu_removed", line="tensorflow"),
-        meant("Check which releases there are, for which Pythons and systems", "gpuwhy releases {wanted}", said="packages.no_match", line=r"(?:found for|requirement) (?P<wanted>[\w.-]*\w)", safe=True, look=True),
+        meant("Check which releases there are, for which Pythons and systems", "gpuwhy releases {wanted}", said="packages.no_match",
+              line=r"(?:found for|requirement) (?P<wanted>[\w.-]*\w)", safe=True, look=True),
         meant(_TF_TEXT, _TF_ENVIRONMENT, by="tensorflow", safe=True),
         meant(_TF_IN_WSL, inside_wsl("tf", "tensorflow[and-cuda]"), by="tensorflow"),
         meant("Use a Python that the release has wheels for", "python --version", look=True),

@@ -13,7 +13,8 @@ TEXT = Text(
     signatures=(
         error("cache.extension", r"(?<![^\s:'\"])(?P<folder>[^\s:'\"]{0,200}torch_extensions/[^\s:'\"]{1,200})/[^\s:/'\"]{1,80}\.so: undefined symbol: (?P<symbol>\w{1,200})",
               "torch_extensions/", covers=("loader.", "python.")),
-        error("cache.kernel", r"(?P<folder>(?<![^\s:'\"])[^\s:'\"]{0,200}(?:torchinductor_[^\s:/'\"]{1,60}|\.triton/cache))/[^\s:'\"]{1,200}\.so: undefined symbol: (?P<symbol>\w{1,200})",
+        error("cache.kernel", r"(?P<folder>(?<![^\s:'\"])[^\s:'\"]{0,200}(?:torchinductor_[^\s:/'\"]{1,60}"
+              r"|\.triton/cache))/[^\s:'\"]{1,200}\.so: undefined symbol: (?P<symbol>\w{1,200})",
               "torchinductor_", ".triton/cache", covers=("loader.", "python.", "triton.")),
         error("waits.build", r"torch/utils/file_baton\.py\"?, line \d+,? in wait\b", "file_baton.py"),
         vague("cache.lock", r"lock file exists in build directory: '(?P<lock>[^'\n]{1,300})'", "lock file exists in build directory"),
@@ -32,7 +33,8 @@ TEXT = Text(
     remedies=(
         meant("Build the extension anew beside the old one", on.linux("export TORCH_EXTENSIONS_DIR=/tmp/torch_extensions_new"), said="cache.extension", safe=True),
         meant("If that helps, delete the old build", on.linux("rm -rf {folder}"), said="cache.extension"),
-        meant("Use new, empty cache folders, so that the kernels are compiled again", on.linux("export TRITON_CACHE_DIR=/tmp/triton_new TORCHINDUCTOR_CACHE_DIR=/tmp/inductor_new"), said="cache.kernel", safe=True),
+        meant("Use new, empty cache folders, so that the kernels are compiled again", on.linux("export TRITON_CACHE_DIR=/tmp/triton_new TORCHINDUCTOR_CACHE_DIR=/tmp/inductor_new"),
+              said="cache.kernel", safe=True),
         meant("If that helps, delete the old cached kernels", on.linux("rm -rf {folder}"), said="cache.kernel"),
         meant("If no other process is building now, delete the lock file", on.linux("rm {lock}"), said="cache.lock"),
         meant("Find the lock files; if no process is building now, delete them", on.linux("find ~/.cache/torch_extensions -name lock"), said="waits.build", safe=True),

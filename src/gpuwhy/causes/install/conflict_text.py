@@ -74,12 +74,19 @@ TEXT = Text(
     "install.conflict",
     signatures=(
         error("packages.clobber", r"\bclobber(?:error|warning)\b|incompatible packages due to a shared path", "clobber", "shared path"),
-        error("packages.clash", r"\bfile \S{1,200} (?:from install of (?P<package>\S{1,120}) conflicts|conflicts between attempted installs)|trying to overwrite '(?P<path>[^'\n]{1,200})', which is also in package (?P<package2>\S{1,120})|^\s*(?P<package3>\S{0,80}(?:nvidia|cuda|cudnn|nccl|libnv|libcu|tensorrt)\S{0,80}) ?: (?:conflicts|breaks): |listed in both RECORD|both own \S{0,80}site-packages",
-              "from install of", "between attempted installs", "trying to overwrite", "conflicts: ", "breaks: ", "in both record", "both own", covers=("title.", "else.apt", "packages.conflict")),
+        error("packages.clash", r"\bfile \S{1,200} (?:from install of (?P<package>\S{1,120}) conflicts"
+              r"|conflicts between attempted installs)"
+              r"|trying to overwrite '(?P<path>[^'\n]{1,200})', which is also in package (?P<package2>\S{1,120})"
+              r"|^\s*(?P<package3>\S{0,80}(?:nvidia|cuda|cudnn|nccl|libnv|libcu|tensorrt)\S{0,80}) ?: (?:conflicts"
+              r"|breaks): |listed in both RECORD|both own \S{0,80}site-packages",
+              "from install of", "between attempted installs", "trying to overwrite", "conflicts: ", "breaks: ",
+              "in both record", "both own", covers=("title.", "else.apt", "packages.conflict")),
         error("ort.two_packages", r"multiple onnxruntime packages|onnxruntime packages are installed", "onnxruntime packages"),
         error("cupy.two_packages", r"multiple cupy packages are installed", "multiple cupy packages"),
         error("packages.uninstalled_over", r"successfully uninstalled (?P<package>tensorflow|torch|onnxruntime)[\w-]*", "successfully uninstalled"),
-        error("title.two_packages", r"\b(?:tensorflow|onnxruntime|cupy|torch)\b[^\n]{0,30}\b(?:and|plus|alongside|together with)\b[^\n]{0,10}\b(?:tensorflow-(?:gpu|cpu)|onnxruntime-gpu|cupy-cuda\w+)\b|both (?:the )?(?:cpu and (?:the )?gpu|gpu and (?:the )?cpu) (?:versions?|packages?|builds?)",
+        error("title.two_packages", r"\b(?:tensorflow|onnxruntime|cupy|torch)\b[^\n]{0,30}\b(?:and|plus|alongside"
+              r"|together with)\b[^\n]{0,10}\b(?:tensorflow-(?:gpu|cpu)|onnxruntime-gpu|cupy-cuda\w+)\b"
+              r"|both (?:the )?(?:cpu and (?:the )?gpu|gpu and (?:the )?cpu) (?:versions?|packages?|builds?)",
               "tensorflow-gpu", "tensorflow-cpu", "onnxruntime-gpu", "cupy-cuda", "cpu and", "gpu and"),
     ),
     clues=(
@@ -109,10 +116,15 @@ TEXT = Text(
     ladder=one_package,
     remedies=(
         meant("Remove the driver's files from the image: it carries libnvidia-ml and its kin, which the runtime wants to mount in their place", BAKED, said="container.baked"),
-        meant("Two wheels bring NCCL, and the older one's file won: take all of them out, install PyTorch's own again, and leave the system's out of the search", on.linux("pip uninstall -y nvidia-nccl-cu11 nvidia-nccl-cu12 nvidia-nccl-cu13\npip install --force-reinstall --no-cache-dir nvidia-nccl-cu12 && unset LD_LIBRARY_PATH"), said="loader.undefined_symbol", line=r"undefined symbol: nccl", safe=True),
-        meant("Remove all packages of TensorFlow, then install one", on.linux(f"pip uninstall -y tensorflow tensorflow-gpu tensorflow-cpu\n{pip_newest('tensorflow')}"), by="tensorflow", safe=True),
+        meant("Two wheels bring NCCL, and the older one's file won: take all of them out, install PyTorch's own again, and leave the system's out of the search",
+              on.linux("pip uninstall -y nvidia-nccl-cu11 nvidia-nccl-cu12 nvidia-nccl-cu13\npip install --force-reinstall --no-cache-dir nvidia-nccl-cu12 && unset LD_LIBRARY_PATH"),
+              said="loader.undefined_symbol", line=r"undefined symbol: nccl", safe=True),
+        meant("Remove all packages of TensorFlow, then install one", on.linux(f"pip uninstall -y tensorflow tensorflow-gpu tensorflow-cpu\n{pip_newest('tensorflow')}"),
+              by="tensorflow", safe=True),
         meant("Remove all packages of ONNX Runtime, then install one", f"pip uninstall -y onnxruntime onnxruntime-gpu\n{pip_newest('onnxruntime')}", by="onnxruntime", safe=True),
-        meant("Remove all packages of CuPy, then install the one for the CUDA of the environment", "pip uninstall -y cupy cupy-cuda11x cupy-cuda12x cupy-cuda13x\npip install cupy-cuda13x    # for CUDA 12: cupy-cuda12x", by="cupy", safe=True),
+        meant("Remove all packages of CuPy, then install the one for the CUDA of the environment",
+              "pip uninstall -y cupy cupy-cuda11x cupy-cuda12x cupy-cuda13x\npip install cupy-cuda13x    # for CUDA 12: cupy-cuda12x",
+              by="cupy", safe=True),
         meant("Check which packages of one family are installed together; remove them all, then install one", "pip list", safe=True, look=True),
     ),
     admitted_by=(*NO_GPU, *NO_CUDNN, *NO_START, *UNRESOLVED, *CPU_BUILD),

@@ -89,15 +89,21 @@ def _named(symptoms: Sequence[Symptom], reading: Reading) -> Iterator[Fix]:
 TEXT = Text(
     "install.inconsistent",
     signatures=(
-        error("remark.needs", rf"\b(?P<by>[a-z][\w.-]{{1,60}}?)(?: v?(?P<by_version>\d[\w.]{{0,20}}))? (?:requires|needs|expects|wants|depends on|has requirement) (?:the )?(?:[\w-]{{1,40}} / )?(?P<name>{NOT_OURS}[a-z][\w-]{{1,60}}?)(?:[ -]version| version)? ?(?P<wants>[<>=!~]=?=? ?v?\d[\w.,<>=!~ *]{{0,40}}?)(?:[;,.()/ ]|$)[^\n]{{0,60}}?(?:\byou(?:'ll)? have|\bfound|\bdetected|\binstalled|\bgot\b|\bbut\b|have \w+ \d)"
+        error("remark.needs",
+              rf"\b(?P<by>[a-z][\w.-]{{1,60}}?)(?: v?(?P<by_version>\d[\w.]{{0,20}}))? (?:requires|needs|expects|wants|depends on|has requirement) (?:the )?(?:[\w-]{{1,40}} / )?(?P<name>{NOT_OURS}[a-z][\w-]{{1,60}}?)(?:[ -]version| version)? ?(?P<wants>[<>=!~]=?=? ?v?\d[\w.,<>=!~ *]{{0,40}}?)(?:[;,.()/ ]|$)[^\n]{{0,60}}?(?:\byou(?:'ll)? have|\bfound|\bdetected|\binstalled|\bgot\b|\bbut\b|have \w+ \d)"
               rf"|\b(?P<by5>[a-z][\w-]{{1,60}}?) (?:requires|needs|expects) (?P<name5>{NOT_OURS}[a-z][\w-]{{1,60}}?) ?(?P<wants5>[<>=!~]=?=?v?\d[\w.]{{0,20}})\W{{1,4}}(?:importerror|modulenotfounderror|runtimeerror|packagenotfounderror)"
               rf"|(?P<name3>{NOT_OURS}[a-z][\w-]{{1,60}}) ?(?P<wants3>[<>=!~]=?=?v?\d[\w.]{{0,20}}) is required\b[^\n]{{0,120}}(?:found|installed|you have|got) "
               rf"|\b(?P<by2>[a-z][\w-]{{1,60}}) v?(?P<by_version2>\d[\w.]{{0,20}}) (?:requires|needs|expects|wants) (?P<name2>{NOT_OURS}[a-z][\w-]{{1,60}}?) ?(?P<wants2>[<>=!~]=?=? ?v?\d[\w.,<>=!~*]{{0,40}}|v?\d+\.\d[\w.]{{0,20}})"
               rf"|(?:requires|needs|wants|expects) (?P<name4>{NOT_OURS}[a-z][\w-]{{1,60}}) (?P<wants4>v?\d+\.\d[\w.]{{0,20}})[^\n]{{0,20}}\b(?:i|we|you) have ",
               "requires", "needs", "expects", "wants", "depends on", "has requirement", "is required", covers=PAIR_COVERS),
-        error("remark.pair", rf"\b(?P<by>{_PAIRED})[ =]{{1,2}}v?(?P<by_version>\d+\.\d[\w.]{{0,20}})(?:,|;)? (?:(?:with|and|on|against|\+|/|beside|but|vs\.?|was installed with|is installed with) )?(?P<name>(?!(?P=by)(?![\w-]))(?:{_PAIRED}))(?: (?:is|was|stayed at|stays at|remained at|at|has))?[ =]{{1,2}}v?(?P<found>\d+\.\d[\w.]{{0,20}})", *_PAIRED.split("|")),
-        error("pairs.conflict", r"\b(?:contextual)?versionconflict\W{1,4}(?P<name>[\w.-]{1,60}) (?P<found>\d[\w.+]{0,30})[^\n]{0,160}requirement\.parse\('(?P<wants>[^'\n]{1,80})'", "versionconflict", covers=PAIR_COVERS),
-        error("tf.directml", r"tfdml_plugin\.dll not found|platform is already registered with name: \W?DML", "tfdml_plugin", "already registered with name", covers=("windows.", "loader.", "title.")),
+        error("remark.pair",
+              rf"\b(?P<by>{_PAIRED})[ =]{{1,2}}v?(?P<by_version>\d+\.\d[\w.]{{0,20}})(?:,|;)? (?:(?:with|and|on|against|\+|/|beside|but|vs\.?|was installed with|is installed with) )?(?P<name>(?!(?P=by)(?![\w-]))(?:{_PAIRED}))(?: (?:is|was|stayed at|stays at|remained at|at|has))?[ =]{{1,2}}v?(?P<found>\d+\.\d[\w.]{{0,20}})",
+              *_PAIRED.split("|")),
+        error("pairs.conflict",
+              r"\b(?:contextual)?versionconflict\W{1,4}(?P<name>[\w.-]{1,60}) (?P<found>\d[\w.+]{0,30})[^\n]{0,160}requirement\.parse\('(?P<wants>[^'\n]{1,80})'",
+              "versionconflict", covers=PAIR_COVERS),
+        error("tf.directml", r"tfdml_plugin\.dll not found|platform is already registered with name: \W?DML",
+              "tfdml_plugin", "already registered with name", covers=("windows.", "loader.", "title.")),
         error("pairs.jaxlib", r"jaxlib (?:is )?version (?P<installed>\d[\d.]*\d)[^\n]{0,60}(?:requires version|incompatible with jax version) ?[<>=]* ?(?P<wanted>\d[\d.]*\d)",
               "jaxlib is version", "incompatible with jax version", covers=PAIR_COVERS),
         error("pairs.jax_part", r"module '(?P<name>jax_cuda\d+_plugin\.\w+|jaxlib\.\w+|jax\._src\.lib[\w.]*)' has no attribute '(?P<what>\w+)'"
@@ -105,13 +111,20 @@ TEXT = Text(
               "has no attribute '", "cannot import name '", covers=PAIR_COVERS),
         error("pairs.required", r"(?P<name>[\w.-]{1,60})(?P<wants>[<>=!~][\w.,<>=!~*]{0,60}) is required for a normal functioning of this module, but found (?P<found>\S{1,80})",
               "for a normal functioning", covers=PAIR_COVERS),
-        error("pairs.pip_missing", r"(?P<by>[\w.-]{1,60}) (?P<by_version>\d[\w.+]{0,30}) requires (?P<name>[\w-][\w.-]{0,60}), which is not installed", "which is not installed", covers=PAIR_COVERS),
+        error("pairs.pip_missing",
+              r"(?P<by>[\w.-]{1,60}) (?P<by_version>\d[\w.+]{0,30}) requires (?P<name>[\w-][\w.-]{0,60}), which is not installed",
+              "which is not installed", covers=PAIR_COVERS),
         error("pairs.keras", r"no module named '?keras\.src\.engine|keras cannot be imported\. check that it is installed|__internal__' has no attribute 'register_\w+'"
               r"|installed version of keras is keras 3, but|no module named '?(?:tensorflow\.)?keras\.(?:engine|utils\.generic_utils|layers\.experimental)",
-              "keras.src.engine", "keras cannot be imported", "register_load_context", "keras is keras 3", "keras.engine", "keras.utils.generic", "keras.layers.exp", covers=PAIR_COVERS),
-        error("pairs.scipy", r"module 'scipy[\w.]{0,60}' has no attribute '(?P<what>\w{1,60})'|cannot import name '(?P<what2>\w{1,60})' from 'scipy\.", "'scipy", covers=PAIR_COVERS),
+              "keras.src.engine", "keras cannot be imported", "register_load_context", "keras is keras 3",
+              "keras.engine", "keras.utils.generic", "keras.layers.exp", covers=PAIR_COVERS),
+        error("pairs.scipy", r"module 'scipy[\w.]{0,60}' has no attribute '(?P<what>\w{1,60})'"
+              r"|cannot import name '(?P<what2>\w{1,60})' from 'scipy\.", "'scipy", covers=PAIR_COVERS),
         error("pairs.tf_numpy", r"unable to convert function return value to a python type! the signature was", "unable to convert function return", covers=PAIR_COVERS),
-        error("pairs.between", r"cannot import name '(?P<what>\w{1,80})' from '(?P<name>[\w.]{1,120})' \((?P<path>[^)\n]{0,200}[/\\](?:site|dist)-packages[/\\][^)\n]{1,200})\)", "cannot import name '", covers=("python.import_name", "python.exception")),
+        error("pairs.between",
+              r"cannot import name '(?P<what>\w{1,80})' from '(?P<name>[\w.]{1,120})' \((?P<path>[^)\n]{0,200}[/\\](?:site"
+              r"|dist)-packages[/\\][^)\n]{1,200})\)", "cannot import name '", covers=("python.import_name",
+            "python.exception")),
         error("triton.part", r"no module named '?triton\. ?(?P<name>[a-z]\w*)", "named 'triton.", "named triton.", covers=("triton.missing", "python.module")),
     ),
     clues=(
@@ -152,10 +165,14 @@ TEXT = Text(
     ),
     ladder=agreeing_releases,
     remedies=(
-        meant("DirectML's plug-in goes with TensorFlow 2.10 alone, and once: remove every TensorFlow and the plug-in, delete what is left in site-packages\\tensorflow-plugins, then install the pair (Python 3.7 to 3.10)", "pip uninstall -y tensorflow tensorflow-cpu tensorflow-intel tensorflow-directml-plugin\npip install tensorflow-cpu==2.10.0 tensorflow-directml-plugin", said="tf.directml", safe=True),
+        meant("DirectML's plug-in goes with TensorFlow 2.10 alone, and once: remove every TensorFlow and the plug-in, delete what is left in site-packages\\tensorflow-plugins, then install the pair (Python 3.7 to 3.10)",
+              "pip uninstall -y tensorflow tensorflow-cpu tensorflow-intel tensorflow-directml-plugin\npip install tensorflow-cpu==2.10.0 tensorflow-directml-plugin",
+              said="tf.directml", safe=True),
         meant(on.in_linux("install a PyTorch and a Triton that belong together: the newest of both"), on.linux("pip install -U torch triton"), said="triton.part", safe=True),
-        meant(on.in_windows("install a PyTorch and a Triton that belong together: the newest of both, in that environment"), "pip install -U torch triton-windows", said="triton.part", safe=True),
-        meant("Install NumPy 1, which the module was compiled against; or a release of the module for NumPy 2", 'pip install "numpy<2"', said="python.numpy_abi python.numba_numpy", safe=True),
+        meant(on.in_windows("install a PyTorch and a Triton that belong together: the newest of both, in that environment"),
+              "pip install -U torch triton-windows", said="triton.part", safe=True),
+        meant("Install NumPy 1, which the module was compiled against; or a release of the module for NumPy 2",
+              'pip install "numpy<2"', said="python.numpy_abi python.numba_numpy", safe=True),
         meant("Install an older protobuf, which the generated code was made for; or a newer release of the package", 'pip install "protobuf<4"', said="python.protobuf", safe=True),
         meant("Keras 2 for a program or package that was written for it", "pip install tf-keras && export TF_USE_LEGACY_KERAS=1", said="pairs.keras python.keras", safe=True),
         meant("Or install a SciPy of the time of the package that uses it", 'pip install "scipy<1.13"', said="pairs.scipy", safe=True),

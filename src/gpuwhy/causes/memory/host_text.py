@@ -16,13 +16,18 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "memory.host",
     signatures=(
-        error("memory.all_ram", r"crashed after using all (?:of the )?available ram|tried to allocate more memory than is available", "available ram", "more memory than is available", covers=("title.", "python.")),
+        error("memory.all_ram",
+              r"crashed after using all (?:of the )?available ram|tried to allocate more memory than is available",
+              "available ram", "more memory than is available", covers=("title.", "python.")),
         error("memory.node", r"due to (?:the )?node running low on memory", "running low on memory"),
         error("memory.killer", r"out of memory: kill(?:ed)? process|oom[-_ ]kill(?:er|ed)?\b|oom_reaper: reaped|memory cgroup out of memory|oomkilled"
               r"|cgroup out of memory", "oom-kill", "oom_kill", "oom kill", "out of memory: kill", "oom_reaper", "cgroup out of memory", "oomkilled",
               covers=("memory.oom_words",)),
-        error("signal.kill", r"^\s*(?:[\w./-]+: line \d+: +\d+ )?killed\b|signal: ?killed|sigkill|signal 9\b|exit(?:ed with)? ?code:? ?-?(?:9|137)\b|\bexitcode ?: ?-9|\bexit(?:s|ed)?(?: with)?(?: return)?(?: code| status)? ?[=:]? ?-9\b",
-              "killed", "sigkill", "signal 9", "exit code 137", "exit code -9", "exitcode: -9", "exitcode : -9", "exited with code 137", "exit code: 137", "code 137", "code = -9", "with -9", "status -9", "status: -9"),
+        error("signal.kill", r"^\s*(?:[\w./-]+: line \d+: +\d+ )?killed\b|signal: ?killed|sigkill|signal 9\b"
+              r"|exit(?:ed with)? ?code:? ?-?(?:9|137)\b|\bexitcode ?: ?-9"
+              r"|\bexit(?:s|ed)?(?: with)?(?: return)?(?: code| status)? ?[=:]? ?-9\b",
+              "killed", "sigkill", "signal 9", "exit code 137", "exit code -9", "exitcode: -9", "exitcode : -9",
+              "exited with code 137", "exit code: 137", "code 137", "code = -9", "with -9", "status -9", "status: -9"),
         error("title.killed", r"\b(?:gett?(?:s|ing)?|got|was|is|be|being|been|ends? with|process(?:es)?|training|trainer|script|python)(?: \w+)? killed\b(?! by signal)", "killed"),
     ),
     clues=(
@@ -83,13 +88,17 @@ TEXT = Text(
     ),
     ladder=of_the_host,
     remedies=(
-        meant("Have the loader take this library first, while its room for thread-local storage is free; or import what needs it before all else", on.linux("export LD_PRELOAD={path}"), said="loader. limit. memory. python.", line=r"(?P<path>/[\w./+-]+\.so[\d.]*): cannot allocate memory in static TLS", safe=True),
+        meant("Have the loader take this library first, while its room for thread-local storage is free; or import what needs it before all else",
+              on.linux("export LD_PRELOAD={path}"), said="loader. limit. memory. python.", line=r"(?P<path>/[\w./+-]+\.so[\d.]*): cannot allocate memory in static TLS",
+              safe=True),
         meant("Load less at once: fewer data-loader workers, no pinned memory"),
         meant("Slurm: ask for more memory", on.linux("sbatch --mem=64G JOB    # or, in the script: #SBATCH --mem=64G"), said="memory.killer signal.kill title.", by="slurm"),
-        meant("Slurm: check what the job took, and what it had asked for", on.linux("sacct -j JOBID --format=JobID,MaxRSS,ReqMem,State"), said="memory.killer signal.kill title.", by="slurm", safe=True, look=True),
+        meant("Slurm: check what the job took, and what it had asked for", on.linux("sacct -j JOBID --format=JobID,MaxRSS,ReqMem,State"),
+              said="memory.killer signal.kill title.", by="slurm", safe=True, look=True),
         meant("Kubernetes: give the container more memory, in the pod's manifest", on.code("resources: {limits: {memory: 32Gi}}"), said="memory.killer", line="oomkilled"),
         meant("Docker: start it without a limit, or with a higher one", "docker run --memory=SIZE IMAGE", said="memory.killer", line="oomkilled|memory cgroup"),
-        meant("Start the container with more shared memory", "docker run --gpus all --shm-size=8g IMAGE", said="memory.shm signal.bus memory.worker_killed told.shm_df", unless="kubernetes compose"),
+        meant("Start the container with more shared memory", "docker run --gpus all --shm-size=8g IMAGE", said="memory.shm signal.bus memory.worker_killed told.shm_df",
+              unless="kubernetes compose"),
         *SHARED_MEMORY,
         meant("Or use fewer data-loader workers (num_workers=0 needs no shared memory)", said="memory.shm signal.bus memory.worker_killed memory.worker_gone"),
         meant("Compile with fewer jobs at once", "export MAX_JOBS=2", said="memory.compiler_killed", safe=True),

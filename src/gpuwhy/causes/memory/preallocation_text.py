@@ -66,10 +66,13 @@ TEXT = Text(
         ("cusolver.not_initialized", 2.2),
     ),
     remedies=(
-        meant("Then check that no earlier run still holds the memory, and end it (kill PID)", "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv", by="tensorflow", safe=True, look=True),
+        meant("Then check that no earlier run still holds the memory, and end it (kill PID)",
+              "nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv", by="tensorflow", safe=True, look=True),
         meant("JAX: do not take memory ahead", "export XLA_PYTHON_CLIENT_PREALLOCATE=false", by="jax", safe=True),
         meant("JAX: or set a smaller share of the memory", "export XLA_PYTHON_CLIENT_MEM_FRACTION=.60", by="jax", safe=True),
-        meant("Beside another framework: set TensorFlow and JAX to allocate memory only as it is needed", "export TF_FORCE_GPU_ALLOW_GROWTH=true XLA_PYTHON_CLIENT_PREALLOCATE=false", by="torch onnxruntime cupy", safe=True),
+        meant("Beside another framework: set TensorFlow and JAX to allocate memory only as it is needed",
+              "export TF_FORCE_GPU_ALLOW_GROWTH=true XLA_PYTHON_CLIENT_PREALLOCATE=false", by="torch onnxruntime cupy",
+              safe=True),
     ),
     ladder=growing,
 )  # fmt: skip

@@ -26,9 +26,17 @@ def _forks(s: Symptom, r: Reading) -> bool:
 TEXT = Text(
     "program.fork",
     signatures=(
-        error("program.forked", r"os\.fork\(\) (?:was called|is incompatible)|\bfork(?:ed|ing)?\b[^\n]{0,40}\bmultithreaded\b[^\n]{0,60}\b(?:jax|cuda|deadlock)|\binitiali[sz]ed before fork\w*", "os.fork()", "fork", covers=("title.", "python.", "harmless.")),
-        told("remark.child", r"\b(?:of|from|by|in) (?:the |its )?(?:parent|master)(?: process)?\b[^\n]{0,60}\b(?:child|worker|subprocess|fork)|\b(?:prefork|pre-fork|--preload|lazy-apps|multiprocessing\.pool)\b|\bin (?:the |a )?(?:child|forked)(?: process)?\b|\bin another thread\b", "parent", "master", "prefork", "pre-fork", "--preload", "lazy-apps", "multiprocessing.pool", "child", "forked", "another thread"),
-        error("remark.notebook", r"should only be initialized inside your training function|no cells? initiali[sz]es? (?:an? )?`?(?:accelerator|cuda)", "inside your training function", "no cell", covers=("python.", "title.")),
+        error("program.forked", r"os\.fork\(\) (?:was called|is incompatible)"
+              r"|\bfork(?:ed|ing)?\b[^\n]{0,40}\bmultithreaded\b[^\n]{0,60}\b(?:jax|cuda|deadlock)"
+              r"|\binitiali[sz]ed before fork\w*", "os.fork()", "fork", covers=("title.", "python.", "harmless.")),
+        told("remark.child",
+             r"\b(?:of|from|by|in) (?:the |its )?(?:parent|master)(?: process)?\b[^\n]{0,60}\b(?:child|worker"
+             r"|subprocess|fork)|\b(?:prefork|pre-fork|--preload|lazy-apps|multiprocessing\.pool)\b"
+             r"|\bin (?:the |a )?(?:child|forked)(?: process)?\b|\bin another thread\b", "parent", "master", "prefork",
+             "pre-fork", "--preload", "lazy-apps", "multiprocessing.pool", "child", "forked", "another thread"),
+        error("remark.notebook", r"should only be initialized inside your training function"
+              r"|no cells? initiali[sz]es? (?:an? )?`?(?:accelerator|cuda)", "inside your training function",
+              "no cell", covers=("python.", "title.")),
         error("numba.forked", r"cuda initialized before forking", "initialized before forking"),
         error("program.fork", r"(?:cuda|gpu)[^\n]{0,60}\bfork(?:ed|ing)?\b|must use the 'spawn' start method", "fork", "'spawn' start method"),
         error("program.context", r"(?:invalid device context|no currently active context|context (?:stack|is destroyed|was not)|"
@@ -36,11 +44,15 @@ TEXT = Text(
               "cucontext", "explicit_context"),
         error("torch.fork", r"cannot re-initialize cuda in forked subprocess", "cuda in forked subprocess"),
         error("torch.fork_bad", r"poison_fork|in_bad_fork", "bad_fork"),
-        error("torch.ipc", r"producer process has been terminated before all shared cuda tensors released|send cuda tensor received from another process|received (?:a )?cuda tensors? from (?:a|another) process", "shared cuda tensors", "cuda tensor"),
+        error("torch.ipc", r"producer process has been terminated before all shared cuda tensors released"
+              r"|send cuda tensor received from another process"
+              r"|received (?:a )?cuda tensors? from (?:a|another) process", "shared cuda tensors", "cuda tensor"),
     ),
     clues=(
         ("program.forked", 3.6, "the process was forked after the framework had started its threads"),
-        ("remark.child", 4.0, "the GPU was set up in the parent process, or another thread, and used in a child", with_("cuda.not_initialized", "cuda.initialization", "cuda.invalid_", "cuda.context", "said.dead_context", "cuda.invalid_context", "cuda.invalid_handle", "program.forked", "torch.fork")),
+        ("remark.child", 4.0, "the GPU was set up in the parent process, or another thread, and used in a child",
+         with_("cuda.not_initialized", "cuda.initialization", "cuda.invalid_", "cuda.context", "said.dead_context",
+               "cuda.invalid_context", "cuda.invalid_handle", "program.forked", "torch.fork")),
         ("remark.notebook", 4.6, "the notebook used the GPU before the processes were started"),
         ("cuda.unknown", 4.0, "the driver does not start in a process that was forked from one that had used CUDA", _forks),
         ("cuda.not_initialized", 3.6, "the driver does not start in a process that was forked from one that had used CUDA", _forks),
@@ -60,7 +72,9 @@ TEXT = Text(
         ("torch.ipc", 4.2, "shared CUDA tensors outlived their process"),
         ("cuda.primary_context_active", 1.8, "the context was already active (error 708)"),
         ("cuda.incompatible_driver_context", 2.6, "the context was made by another API (error 49)"),
-        ("cuda.map_failed", 4.2, "memory of another process could not be mapped: the handle is none, or not of a living process (error 205)", whole(r"ipc|share_memory|rebuild_cuda|shared_cuda")),
+        ("cuda.map_failed", 4.2,
+         "memory of another process could not be mapped: the handle is none, or not of a living process (error 205)",
+         whole(r"ipc|share_memory|rebuild_cuda|shared_cuda")),
         ("cuda.map_failed", 1.2, "memory of another process could not be mapped (error 205)"),
         ("order.main_guard", 2.4, "processes are started without a main guard"),
         ("order.twice", 1.4, "the start method is set a second time", line("context has already been set")),

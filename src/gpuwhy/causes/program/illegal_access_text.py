@@ -14,9 +14,15 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "program.illegal_access",
     signatures=(
-        error("signal.heap", r"(?:free|realloc|malloc|munmap_chunk|malloc_consolidate|unlink_chunk)\(\): (?:invalid|corrupted|unaligned|mismatching|double)|double free or corruption|corrupted (?:double-linked list|size vs)|stack smashing detected|addresssanitizer: (?:heap|stack|global|use-after|attempting)", "(): ", "double free", "corrupted double", "corrupted size", "stack smashing", "addresssanitizer",
+        error("signal.heap",
+              r"(?:free|realloc|malloc|munmap_chunk|malloc_consolidate|unlink_chunk)\(\): (?:invalid|corrupted"
+              r"|unaligned|mismatching|double)|double free or corruption|corrupted (?:double-linked list|size vs)"
+              r"|stack smashing detected|addresssanitizer: (?:heap|stack|global|use-after|attempting)", "(): ",
+              "double free", "corrupted double", "corrupted size", "stack smashing", "addresssanitizer",
               covers=("title.",)),
-        error("program.pointer", r"(?:error: |\b)invalid device pointer: (?:0x)?[\da-f]{2,16}|pointer argument [^\n]{0,40}(?:is not|isn't) (?:a )?(?:valid|device) ", "invalid device pointer", "pointer argument"),
+        error("program.pointer", r"(?:error: |\b)invalid device pointer: (?:0x)?[\da-f]{2,16}"
+              r"|pointer argument [^\n]{0,40}(?:is not|isn't) (?:a )?(?:valid|device) ", "invalid device pointer",
+              "pointer argument"),
         error("cuda.check_sanitizer", r"invalid __\w+__ (?:read|write)|out-of-bounds shared or local|=========\s+(?:address 0x\w+ is (?:out of bounds|misaligned))",
               "invalid __", "out-of-bounds shared", "is out of bounds", "is misaligned"),
     ),
@@ -42,7 +48,8 @@ TEXT = Text(
         ("signal.heap", 1.8, "the program wrote beyond its own memory on the host"),
         ("signal.segv", 3.0, "the program, which was compiled there, touched memory that is not its own, or gave a library what it cannot use", own_program),
         ("signal.segv", 1.2, "the program touched memory that is not its own"),
-        ("cuda.invalid_value", 3.0, "{call} was given an address that is not, or no longer, the GPU's (error 1)", field("call", "cu(?:da)?mem(?!pool)|cu(?:da)?free|cu(?:da)?host|cu(?:da)?pointer")),
+        ("cuda.invalid_value", 3.0, "{call} was given an address that is not, or no longer, the GPU's (error 1)",
+         field("call", "cu(?:da)?mem(?!pool)|cu(?:da)?free|cu(?:da)?host|cu(?:da)?pointer")),
         ("cuda.invalid_value", 3.0, "Thrust copied from or to an address that is not the GPU's (error 1)", line(r"__copy|[dh]->[dh]\b|trivial_device_copy")),
         ("cuda.invalid_value", 1.0, "a wrong argument (error 1)", no(line("cuinit"))),
         ("cuda.invalid_host_pointer", 3.0, "a pointer is not the host's (error 16)"),

@@ -14,7 +14,9 @@ _TORCH = no(with_("tf.", "jax.", "harmless."))
 TEXT = Text(
     "program.index",
     signatures=(
-        error("program.bounds", r"\blabel_value (?:is )?(?:out of range|<)|\bcheck failed: label_value\b|\bboundserror\b|out-of-bounds array access", "label_value", "boundserror", "out-of-bounds array"),
+        error("program.bounds",
+              r"\blabel_value (?:is )?(?:out of range|<)|\bcheck failed: label_value\b|\bboundserror\b"
+              r"|out-of-bounds array access", "label_value", "boundserror", "out-of-bounds array"),
         error(  # a kernel closes with `, the host's own assert() with '
             "program.assertion",
             r"(?:block: \[[\d,]+\], thread: \[[\d,]+\]|\.cuh?:\d+:(?![^\n]*' failed)[^\n]*)\s*assertion `?(?P<what>[^`\n]*)[`'’]? ?failed",

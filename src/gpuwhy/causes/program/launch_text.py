@@ -19,10 +19,14 @@ _SMALLER = "Make the kernel smaller: block or tile sizes, num_stages, num_warps"
 TEXT = Text(
     "program.launch",
     signatures=(
-        error("launch.too_much_shared", r"\b(?:dynamic |static )?(?:smem|shared mem\w*)\b[^\n]{0,40}\d{4,9}[^\n]{0,10}>[^\n]{0,80}\d{4,9}|maxsharedmemoryperblock(?:optin)?\b[^\n]{0,30}\bexceed", "smem", "shared mem", "maxsharedmemory", covers=("memory.", "said.no_memory", "title.")),
+        error("launch.too_much_shared",
+              r"\b(?:dynamic |static )?(?:smem|shared mem\w*)\b[^\n]{0,40}\d{4,9}[^\n]{0,10}>[^\n]{0,80}\d{4,9}"
+              r"|maxsharedmemoryperblock(?:optin)?\b[^\n]{0,30}\bexceed", "smem", "shared mem", "maxsharedmemory",
+              covers=("memory.", "said.no_memory", "title.")),
         error(
             "launch.resources",
-            r"out of resources?\W{1,2}(?P<what>shared memory|tensor memory|registers?|threads)(?:[^\n]{0,10}required\W{1,2}(?P<needed>\d{1,12})[^\n]{0,10}hardware limit\W{1,2}(?P<limit>\d{1,12}))?"
+            r"out of resources?\W{1,2}(?P<what>shared memory|tensor memory|registers?"
+            r"|threads)(?:[^\n]{0,10}required\W{1,2}(?P<needed>\d{1,12})[^\n]{0,10}hardware limit\W{1,2}(?P<limit>\d{1,12}))?"
             r"|(?<![\w])outofresources\b(?![^\n]*memory)",
             "out of resource", "outofresources",
             covers=(*LAUNCH_COVERS, "cuda."),
@@ -31,7 +35,9 @@ TEXT = Text(
     clues=(
         ("launch.too_much_shared", 4.6, "the kernel asks for more shared memory than a block of this card can have"),
         ("cuda.launch_timeout", 4.2, "a kernel took longer than the watchdog of the display driver allows (error 702, TDR)"),
-        ("title.black_screen", 3.6, "the screen goes black, as when the watchdog of the display driver (TDR) ends a kernel that takes too long", any_of(with_("cuda."), line("cuda"))),
+        ("title.black_screen", 3.6,
+         "the screen goes black, as when the watchdog of the display driver (TDR) ends a kernel that takes too long",
+         any_of(with_("cuda."), line("cuda"))),
         ("launch.resources", 5.0, "the kernel needs {needed} of {what}; the card has {limit}", field("needed", ".")),
         ("launch.resources", 4.4, "the kernel needs more {what} than the card has"),
         ("launch.shared", 4.6, "the kernel uses more {what} memory than the card has"),
@@ -62,12 +68,15 @@ TEXT = Text(
     ladder=within_card,
     remedies=(
         *TDR,
-        meant("Ask for more than 48 KB of shared memory, in the program, before the launch", on.code("cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)"), said="launch.shared"),
+        meant("Ask for more than 48 KB of shared memory, in the program, before the launch", on.code("cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)"),
+              said="launch.shared"),
         meant("Use dynamic shared memory (extern __shared__), or smaller arrays", said="launch.shared"),
         meant("Pass the arguments by a pointer to GPU memory", said="launch.parameters"),
-        meant("Use fewer threads in a block, or fewer registers", on.code("nvcc -maxrregcount=64 …    # or __launch_bounds__(256) at the kernel; Numba: @cuda.jit(max_registers=64)"), said="cuda.launch_out_of_resources", unless="numba"),
+        meant("Use fewer threads in a block, or fewer registers", on.code("nvcc -maxrregcount=64 …    # or __launch_bounds__(256) at the kernel; Numba: @cuda.jit(max_registers=64)"),
+              said="cuda.launch_out_of_resources", unless="numba"),
         meant("Ask how many blocks fit at once, and launch no more", on.code("cudaOccupancyMaxActiveBlocksPerMultiprocessor"), said="cuda.cooperative_launch_too_large"),
-        meant("Look at the sizes: a block has 1 to 1024 threads, a grid at least one block and at most 65535 in y and z; an empty batch gives none", said="cuda.invalid_configuration cuda.invalid_value launch.block launch.refused"),
+        meant("Look at the sizes: a block has 1 to 1024 threads, a grid at least one block and at most 65535 in y and z; an empty batch gives none",
+              said="cuda.invalid_configuration cuda.invalid_value launch.block launch.refused"),
         meant(_SMALLER),
     ),
 )  # fmt: skip

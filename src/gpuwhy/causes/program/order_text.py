@@ -15,35 +15,62 @@ TEXT = Text(
     signatures=(
         error(
             "order.capturing",
-            r"(?:during|while|in) (?:an? )?(?:active )?(?:cuda |hip |stream |graph )*captur(?:e|ing)\b|graphs? must be captured on a non-default stream|capture must end on the same stream"
+            r"(?:during|while|in) (?:an? )?(?:active )?(?:cuda |hip |stream |graph )*captur(?:e|ing)\b"
+            r"|graphs? must be captured on a non-default stream|capture must end on the same stream"
             r"|cannot call (?P<call>[\w.:]+) (?:while|during|when)[^\n]{0,40}captur|offset increment outside graph capture|captures_?underway|currentstreamcapturestatus"
-            r"|already owns a captured graph|graph capture[^\n]{0,40}(?:invalid|not (?:be )?(?:allowed|permitted|supported))|cuda graph is empty|cuda generator expects graph capture"
-            r"|cannot be captured in a graph|not (?:permitted|allowed|supported)[^\n]{0,40}(?:stream is capturing|(?:cuda )?graph capture)|stream is capturing|not permitted when stream\b|capturing nccl collectives",
+            r"|already owns a captured graph"
+            r"|graph capture[^\n]{0,40}(?:invalid|not (?:be )?(?:allowed|permitted|supported))|cuda graph is empty"
+            r"|cuda generator expects graph capture"
+            r"|cannot be captured in a graph"
+            r"|not (?:permitted|allowed|supported)[^\n]{0,40}(?:stream is capturing|(?:cuda )?graph capture)"
+            r"|stream is capturing|not permitted when stream\b|capturing nccl collectives",
             "permitted when stream", "capture", "capturing", "captured", "underway", "cuda graph is empty",
             covers=("python.", "torch.internal_assert", "nccl.other", "cuda.not_permitted"),
         ),
-        error("order.in_place", r"modified by an inplace operation|(?:leaf|a view of a leaf) variable [^\n]{0,60}in-?place operation|trying to backward through the graph a second time|saved (?:intermediate values|tensors) [^\n]{0,60}already been freed|does not require grad and does not have a grad_fn",
+        error("order.in_place",
+              r"modified by an inplace operation|(?:leaf|a view of a leaf) variable [^\n]{0,60}in-?place operation"
+              r"|trying to backward through the graph a second time"
+              r"|saved (?:intermediate values|tensors) [^\n]{0,60}already been freed"
+              r"|does not require grad and does not have a grad_fn",
               "inplace operation", "in-place operation", "the graph a second time", "already been freed", "does not have a grad_fn", covers=("python.", "title.", *ORDER_COVERS)),
-        error("order.replayed", r"tensor output of cudagraphs that has been overwritten|cudagraphs? [^\n]{0,60}overwritten by a subsequent run", "cudagraphs that has been", "by a subsequent run", covers=ORDER_COVERS),
+        error("order.replayed", r"tensor output of cudagraphs that has been overwritten"
+              r"|cudagraphs? [^\n]{0,60}overwritten by a subsequent run", "cudagraphs that has been",
+              "by a subsequent run", covers=ORDER_COVERS),
         error(
             "order.after_start",
-            r"(?P<what>(?:visible|physical|virtual|logical) devices|(?:inter|intra) op parallelism|soft device placement|device policy|synchronous execution)[^\n]{0,40}cannot be (?:modified|changed|set) after"
-            r"|(?:cannot|can't|can not|could not) (?:set|change|modify|update|swap|configure|resize|enable|switch)[^\n]{0,80}(?:after|once|already)[^\n]{0,60}(?:initiali[sz]ed|initiali[sz]ation|started|launched|created|been set|running)"
-            r"|(?:must|should|needs? to|has to) be (?P<did>called|set|updated|configured|enabled|done|initiali[sz]ed|imported)[^\n]{0,40}(?:at (?:program )?start ?up|before (?:any|the|calling|creating|importing|initiali[sz]\w+|backends?|jax|torch|tensorflow|cuda|other)[^\n]{0,60})"
+            r"(?P<what>(?:visible|physical|virtual|logical) devices|(?:inter|intra) op parallelism"
+            r"|soft device placement|device policy|synchronous execution)[^\n]{0,40}cannot be (?:modified|changed"
+            r"|set) after"
+            r"|(?:cannot|can't|can not|could not) (?:set|change|modify|update|swap|configure|resize|enable"
+            r"|switch)[^\n]{0,80}(?:after|once|already)[^\n]{0,60}(?:initiali[sz]ed|initiali[sz]ation|started"
+            r"|launched|created|been set|running)"
+            r"|(?:must|should|needs? to|has to) be (?P<did>called|set|updated|configured|enabled|done|initiali[sz]ed"
+            r"|imported)[^\n]{0,40}(?:at (?:program )?start ?up"
+            r"|before (?:any|the|calling|creating|importing|initiali[sz]\w+|backends?|jax|torch|tensorflow|cuda"
+            r"|other)[^\n]{0,60})"
             r"|(?:cannot|can't) be (?:modified|changed|set|called|used|updated) (?:after|once)[^\n]{0,60}(?:initiali[sz]\w+|started|been set|created)"
             r"|already initiali[sz]ed[^\n]{0,40}cannot be changed|swap an already initiali[sz]ed allocator",
-            "cannot be", "can't be", "at program start", "at startup", "before any", "before the", "before back", "before calling", "before creating", "before importing", "before initial", "before jax", "before torch",
-            "before tensorflow", "before cuda", "before other", "cannot set", "can't set", "cannot change", "can't change", "cannot modify", "could not set", "can't swap", "cannot update", "cannot configure", "cannot resize", "cannot enable", "cannot switch",
+            "cannot be", "can't be", "at program start", "at startup", "before any", "before the", "before back",
+            "before calling", "before creating", "before importing", "before initial", "before jax", "before torch",
+            "before tensorflow", "before cuda", "before other", "cannot set", "can't set", "cannot change",
+            "can't change", "cannot modify", "could not set", "can't swap", "cannot update", "cannot configure",
+            "cannot resize", "cannot enable", "cannot switch",
             "already initialized",
             covers=ORDER_COVERS,
         ),
-        error("order.growth", r"memory growth cannot differ|cannot set memory growth on device when virtual devices|cannot (?:set|configure)[^\n]{0,40}virtual devices? [^\n]{0,60}memory growth",
+        error("order.growth", r"memory growth cannot differ|cannot set memory growth on device when virtual devices"
+              r"|cannot (?:set|configure)[^\n]{0,40}virtual devices? [^\n]{0,60}memory growth",
               "memory growth", covers=ORDER_COVERS),
         error(
             "order.not_yet",
-            r"(?P<what>[\w. ]{3,60}) (?:has|have|is|was)(?:n't| not) (?:yet )?(?:been )?(?:initiali[sz]ed|started|set ?up)[^\n]{0,20}(?:please|;|,|use|call|did you|make sure)[^\n]{0,60}\b(?:init\w*|start\w*|set ?up)"
-            r"|(?:must|should|need to|please) (?:first )?(?:call|run|use) [`'\"]?[\w.]*init\w*[^\n]{0,20}(?:first|before)|called before [`'\"]?[\w.]*init|\b[\w.]*init\w*(?:\(\))? (?:must|should|has to|needs to) be called (?:first|before)",
-            "not been init", "not been start", "is not init", "not yet init", "hasn't been", "not been set up", "isn't init", "must call", "should call", "need to call", "must first call", "please call", "called before", "called first",
+            r"(?P<what>[\w. ]{3,60}) (?:has|have|is|was)(?:n't| not) (?:yet )?(?:been )?(?:initiali[sz]ed|started"
+            r"|set ?up)[^\n]{0,20}(?:please|;|,|use|call|did you|make sure)[^\n]{0,60}\b(?:init\w*|start\w*|set ?up)"
+            r"|(?:must|should|need to|please) (?:first )?(?:call|run|use) [`'\"]?[\w.]*init\w*[^\n]{0,20}(?:first"
+            r"|before)|called before [`'\"]?[\w.]*init"
+            r"|\b[\w.]*init\w*(?:\(\))? (?:must|should|has to|needs to) be called (?:first|before)",
+            "not been init", "not been start", "is not init", "not yet init", "hasn't been", "not been set up",
+            "isn't init", "must call", "should call", "need to call", "must first call", "please call",
+            "called before", "called first",
             covers=ORDER_COVERS,
         ),
         error("tf.config_late", r"physical devices cannot be modified after being initialized|memory growth cannot differ", "devices cannot be modified",
@@ -90,12 +117,17 @@ TEXT = Text(
     ),
     ladder=in_order,
     remedies=(
-        meant("C++: capture this thread's calls only, so that those of other threads are allowed; and never synchronise the whole device meanwhile", on.code("cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal)"), said="cuda.stream_capture_ order.capturing", line=r"cudaDeviceSynchronize|cudaMalloc|cudaFree|legacy", unless="ggml"),
+        meant("C++: capture this thread's calls only, so that those of other threads are allowed; and never synchronise the whole device meanwhile",
+              on.code("cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal)"), said="cuda.stream_capture_ order.capturing",
+              line=r"cudaDeviceSynchronize|cudaMalloc|cudaFree|legacy", unless="ggml"),
         meant("Mark each step, or keep a copy of the output", on.code("torch.compiler.cudagraph_mark_step_begin()    # or output.clone()"), said="order.replayed"),
-        meant("Set memory growth for every GPU, right after the import", on.code("for gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)"), said="order.growth tf.config_late", by="tensorflow"),
+        meant("Set memory growth for every GPU, right after the import", on.code("for gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)"),
+              said="order.growth tf.config_late", by="tensorflow"),
         meant("Or by a variable, before the program starts", "export TF_FORCE_GPU_ALLOW_GROWTH=true", said="order.growth tf.config_late", line="growth|physical", safe=True),
-        meant("Initialise once: guard the call", on.code("if not torch.distributed.is_initialized(): torch.distributed.init_process_group()"), said="order.twice", line="process group"),
-        meant("Set the start method once, in the main module", on.code("if __name__ == '__main__': torch.multiprocessing.set_start_method('spawn', force=True)"), said="order.twice", line="context has already"),
+        meant("Initialise once: guard the call", on.code("if not torch.distributed.is_initialized(): torch.distributed.init_process_group()"),
+              said="order.twice", line="process group"),
+        meant("Set the start method once, in the main module", on.code("if __name__ == '__main__': torch.multiprocessing.set_start_method('spawn', force=True)"),
+              said="order.twice", line="context has already"),
         meant("Initialise once: find the second call, or the library that makes the first", said="order.twice"),
         meant("Call the initialisation first, in every process", on.code("torch.distributed.init_process_group()"), said="order.not_yet", line="process group"),
         meant("Call the initialisation first, in every process", said="order.not_yet"),

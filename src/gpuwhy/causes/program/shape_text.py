@@ -12,10 +12,26 @@ from gpuwhy.model.signature import error
 TEXT = Text(
     "program.shape",
     signatures=(
-        error("program.dimensions", r"\bdimension ?mismatch\b|\bhas dimensions \([\d, ]{1,40}\)[^\n]{0,30}\bbut\b[^\n]{0,20}dimensions|\bshape mismatch in \w{1,30}\b|unsupported memory format option", "dimension", "shape mismatch in", "memory format option", covers=("title.", "python.", "torch.")),
-        error("program.shape_runtime", r"(?:unexpected|wrong|invalid|incompatible|inconsistent) (?:shape|dimensions?|rank|data ?type|dtype)s?\b[^\n]{0,40}\binputs?\b|expected[^\n]{0,40}\brank[ =(]{0,2}\d[^\n]{0,40}\bgot rank|static dimension mismatch|shape inconsistent|inferred shape ?=|dimensions? (?:are|is) \[[^\]\n]{1,80}\][^\n]{0,20}expected dimensions?"
-              r"|check failed: [\w.>()\[\]-]{1,80} == [\w.>()\[\]-]{1,80} \(-?\d+ vs\.? -?\d+\)[^\n]{0,160}(?:incompatible|dimension|\bsize|channel|shape|match|rank|axes|width|height)|(?:tensor|input|operand|variable)'?s? (?:dimension|shape|rank|width|size)s?\b[^\n]{0,80}(?:must be equal|should be equal|must match|but received|is not equal)|unexpected datatype \w+ for input|filters= in the \[convolutional\]|has (?:the )?wrong shape\b[^\n]{0,10}expected|expects? (?:an )?input of [\dx]{3,40}, (?:but )?got|input shape [\dx]{3,40} does not match",
-              "for input", "inputs", "got rank", "static dimension", "shape inconsistent", "inferred shape", "expected dimension", "check failed: ", "be equal", "must match", "but received", "not equal", "unexpected datatype", "filters= in", "wrong shape", "input of ", "input shape ", covers=("python.", "program.shape", "program.shape_words", "title.")),
+        error("program.dimensions",
+              r"\bdimension ?mismatch\b|\bhas dimensions \([\d, ]{1,40}\)[^\n]{0,30}\bbut\b[^\n]{0,20}dimensions"
+              r"|\bshape mismatch in \w{1,30}\b|unsupported memory format option", "dimension", "shape mismatch in",
+              "memory format option", covers=("title.", "python.", "torch.")),
+        error("program.shape_runtime",
+              r"(?:unexpected|wrong|invalid|incompatible|inconsistent) (?:shape|dimensions?|rank|data ?type"
+              r"|dtype)s?\b[^\n]{0,40}\binputs?\b|expected[^\n]{0,40}\brank[ =(]{0,2}\d[^\n]{0,40}\bgot rank"
+              r"|static dimension mismatch|shape inconsistent|inferred shape ?="
+              r"|dimensions? (?:are|is) \[[^\]\n]{1,80}\][^\n]{0,20}expected dimensions?"
+              r"|check failed: [\w.>()\[\]-]{1,80} == [\w.>()\[\]-]{1,80} \(-?\d+ vs\.? -?\d+\)[^\n]{0,160}(?:incompatible"
+              r"|dimension|\bsize|channel|shape|match|rank|axes|width|height)"
+              r"|(?:tensor|input|operand|variable)'?s? (?:dimension|shape|rank|width"
+              r"|size)s?\b[^\n]{0,80}(?:must be equal|should be equal|must match|but received|is not equal)"
+              r"|unexpected datatype \w+ for input|filters= in the \[convolutional\]"
+              r"|has (?:the )?wrong shape\b[^\n]{0,10}expected|expects? (?:an )?input of [\dx]{3,40}, (?:but )?got"
+              r"|input shape [\dx]{3,40} does not match",
+              "for input", "inputs", "got rank", "static dimension", "shape inconsistent", "inferred shape",
+              "expected dimension", "check failed: ", "be equal", "must match", "but received", "not equal",
+              "unexpected datatype", "filters= in", "wrong shape", "input of ", "input shape ", covers=("python.",
+                  "program.shape", "program.shape_words", "title.")),
         error(
             "ort.invalid_input",
             r"got invalid dimensions for input|unexpected input data type|invalid_argument ?: ?(?:got invalid|invalid feed|"
@@ -38,7 +54,9 @@ TEXT = Text(
         ("program.dimensions", 4.2, "an operator got arrays whose dimensions or layout do not fit", whole(r"cuda|gpu|cublas|cudnn|tensor|torch|jax|\bcu\w*array|candle|matmul|gemm|nvidia")),
         ("said.backend_of_tensor", 3.8, "a tensor on the CPU is given to NCCL, which takes those of the GPU only"),
         ("said.scalar", 4.0, "elements of a GPU array are read one by one, which is not allowed"),
-        ("cublas.invalid_value", 3.0, "cuBLAS refuses the sizes of a product in single precision: two shapes do not fit", all_of(field("call", r"cublas[sd]ge(?:mm|mv)\b"), lambda s, r: r.lines > 2)),
+        ("cublas.invalid_value", 3.0,
+         "cuBLAS refuses the sizes of a product in single precision: two shapes do not fit", all_of(field("call",
+            r"cublas[sd]ge(?:mm|mv)\b"), lambda s, r: r.lines > 2)),
         ("program.shape_runtime", 4.2, "the input's shape or type is not what the model or the layer takes"),
         ("refused.operands", 3.6, "a framework refuses what it was handed: shape, type or layout (the message names it)"),
         ("refused.place", 3.4, "an array is not where the operation needs it: on the GPU, or in the host's memory"),
@@ -95,11 +113,16 @@ TEXT = Text(
     ),
     ladder=agreeing,
     remedies=(
-        meant("Indices have to be whole numbers: convert them before the call", on.code("x = x.long()"), said="program. torch. python. title.", line=r"scalar types: Long|to be Long|tensors used as indices must be long", safe=True),
-        meant("Copy the tensor to the CPU before NumPy gets it", on.code("array = x.detach().cpu().numpy()"), said="program.devices", line=r"device type tensor to numpy", safe=True),
-        meant("NCCL takes tensors of the GPU only: move it there; or make the group with both backends", on.code("torch.distributed.init_process_group('cpu:gloo,cuda:nccl')    # or: tensor = tensor.cuda()"), said="said.backend_of_tensor", safe=True),
-        meant("Work on whole arrays (broadcasting, map, kernels), or copy the array to the CPU first", on.code("Array(x)    # for a test only: CUDA.allowscalar(true)"), said="said.scalar", safe=True),
+        meant("Indices have to be whole numbers: convert them before the call", on.code("x = x.long()"), said="program. torch. python. title.",
+              line=r"scalar types: Long|to be Long|tensors used as indices must be long", safe=True),
+        meant("Copy the tensor to the CPU before NumPy gets it", on.code("array = x.detach().cpu().numpy()"), said="program.devices",
+              line=r"device type tensor to numpy", safe=True),
+        meant("NCCL takes tensors of the GPU only: move it there; or make the group with both backends", on.code("torch.distributed.init_process_group('cpu:gloo,cuda:nccl')    # or: tensor = tensor.cuda()"),
+              said="said.backend_of_tensor", safe=True),
+        meant("Work on whole arrays (broadcasting, map, kernels), or copy the array to the CPU first", on.code("Array(x)    # for a test only: CUDA.allowscalar(true)"),
+              said="said.scalar", safe=True),
         meant("Print shape, type and device of the tensors before the failing line", on.code("print(x.shape, x.dtype, x.device)")),
-        meant("With DataParallel: make new tensors in forward() on the input's device, not with .cuda()", on.code("torch.zeros(n, device=x.device)"), said="program.", line=r"(?s)dataparallel.*same device|different gpu", more=True),
+        meant("With DataParallel: make new tensors in forward() on the input's device, not with .cuda()", on.code("torch.zeros(n, device=x.device)"),
+              said="program.", line=r"(?s)dataparallel.*same device|different gpu", more=True),
     ),
 )  # fmt: skip

@@ -23,7 +23,10 @@ _AGAINST = re.compile(r"\b(?:not (?:us|pass|add|sett|specify)ing|(?:do not|don't
 """An option that the message says to leave out."""
 _INSTALL = re.compile(r"((?:pip3?|python3? -m pip|conda|mamba) install (?:-\S+ )*[\w\[\]\"'.,=<>~-]*[\w\]\"'])")
 _ONLY_LOOKS = re.compile(
-    r"DEBUG|VERBOSE|LOG|BLOCKING|_DSA|TRACE|FULL_ERROR|HYDRA|DUMP|PROFIL|SHOW_|STACK|ONEDNN_OPTS|MIN_LOG|TOKENIZERS|ALLOC_CONF|TF_GPU_ALLOCATOR|DUPLICATE_LIB|WARN|traceback|--help|--verbose|--version|--debug|disable[-_]nan|SKIP_CUDA|trust|force_download|local_files|suppress|skip-torch|--pre\b|ignore-installed|break-system|__version__|index-url|gpus\b|--user\b",
+    r"DEBUG|VERBOSE|LOG|BLOCKING|_DSA|TRACE|FULL_ERROR|HYDRA|DUMP|PROFIL|SHOW_|STACK|ONEDNN_OPTS|MIN_LOG|TOKENIZERS"
+    r"|ALLOC_CONF|TF_GPU_ALLOCATOR|DUPLICATE_LIB|WARN|traceback|--help|--verbose|--version|--debug|disable[-_]nan"
+    r"|SKIP_CUDA|trust|force_download|local_files|suppress|skip-torch|--pre\b|ignore-installed|break-system"
+    r"|__version__|index-url|gpus\b|--user\b",
     re.IGNORECASE,
 )
 """What shows more, hides a warning or loosens a check mends nothing."""

@@ -12,7 +12,8 @@ from gpuwhy.causes.text.asked import Asked
 from gpuwhy.causes.text.later import Later
 
 _BRINGS = re.compile(
-    r"\b(?:install|take|update to|upgrade to|use|move to) (?:the )?(?:newer )?CUDA (?:toolkit )?(\d+\.\d+)|Nvidia\.CUDA --version (\d+\.\d+)|\bcudatoolkit=(\d+\.\d+)|\bcuda-toolkit-(\d+-\d+)|\blabel/cuda-(\d+\.\d+)",
+    r"\b(?:install|take|update to|upgrade to|use|move to) (?:the )?(?:newer )?CUDA (?:toolkit )?(\d+\.\d+)"
+    r"|Nvidia\.CUDA --version (\d+\.\d+)|\bcudatoolkit=(\d+\.\d+)|\bcuda-toolkit-(\d+-\d+)|\blabel/cuda-(\d+\.\d+)",
     re.IGNORECASE,
 )
 _FRAMEWORK = re.compile(r"(?<![\w/-])[\"']?(?:torch|tensorflow|tensorflow-gpu|onnxruntime-gpu|jax)(?:\[[\w,-]+\])?(?:[=<>!~]\S*)?[\"']?(?=\s|$)")  # fmt: skip

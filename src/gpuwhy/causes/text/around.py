@@ -11,21 +11,29 @@ from gpuwhy.model.symptom import Reading, Symptom
 
 _WORDS = {
     "bitsandbytes": r"bitsandbytes", "vllm": r"\bvllm\b", "triton": r"\btriton[/.]", "slurm": r"slurm|\bStepId=|#SBATCH|\bsbatch\b|\bsrun\b",
-    "kubernetes": r"kubelet|kubectl|kubernetes|\bk3s\b|(?<!/)\bk8s\b(?!/)|gpu-operator|nvidia\.com/gpu(?!=)|\bpods?\b|\bopenshift\b|(?:^|[$#] ?)oc (?:get|exec|describe|logs|adm|project|apply|set|rollout|rsh)\b",
-    "compose": r"docker[- ]compose|compose\.ya?ml|^services:|^Attaching to |\[\+\] Running|^[\w-]+-\d+ +\| |^(?P<service>[a-z][\w.-]{1,40}) +\| [^\n]*\n(?:(?P=service) +\| [^\n]*\n){2}", "lightning": r"lightning",
+    "kubernetes": r"kubelet|kubectl|kubernetes|\bk3s\b|(?<!/)\bk8s\b(?!/)|gpu-operator|nvidia\.com/gpu(?!=)|\bpods?\b"
+    r"|\bopenshift\b|(?:^|[$#] ?)oc (?:get|exec|describe|logs|adm|project|apply|set|rollout|rsh)\b",
+    "compose": r"docker[- ]compose|compose\.ya?ml|^services:|^Attaching to |\[\+\] Running|^[\w-]+-\d+ +\| "
+    r"|^(?P<service>[a-z][\w.-]{1,40}) +\| [^\n]*\n(?:(?P=service) +\| [^\n]*\n){2}", "lightning": r"lightning",
     "docker": r"\bdocker(?:\.exe)? (?:container )?run\b|^docker: |nvidia-container-toolkit \d", "numba": r"\bnumba\b|nvvmsupporterror", "cupy": r"\bcupy\b",
     "dotnet": r"Microsoft\.ML|nuget|\bnet\d\.0", "llama": r"llama_cpp", "ggml": r"\bggml|llama_cpp|\bollama\b", "podman": r"\bpodman\b|nvidia\.com/gpu=",
     "ray": r"^\((?:\w+ )?pid=\d+(?:, ip=[\d.]+)?\)|\bray[./](?:get|init|remote|tune|util|_private|worker)",
     "singularity": r"singularity|apptainer|\.sif\b", "plugin": r"device[- ]plug-?in",
     "containerd": r"(?<![./\w])containerd(?![./\w])|\bk3s\b|\brke2\b|microk8s|crictl|pod sandbox|runtime ?class|gpu-operator",
     "image": r"^\s*(?:#\d+ )?(?:RUN|FROM) |\bdocker build|=> ERROR \[|^Step \d+/\d+ :|failed to solve: |returned a non-zero code: ",
-    "jetson": r"\bjetson\b|\b(?:the|my) nano\b|(?<!non-)\btegra(?! platform: \S+ file not found)|\bjetpack\b|\bl4t\b|aarch64-linux-gnu/(?:tegra|nvidia)/|\borin\b|\bxavier\b|\bnvmap|^# R3\d \(release\)|nv_tegra|libnvdla|\bnvgpu\b|NvMapMem", "rocm": r"\+rocm\d|No HIP GPUs|\bhipError\w+|\bgfx\d{3,4}\b|hsa_status",
+    "jetson": r"\bjetson\b|\b(?:the|my) nano\b|(?<!non-)\btegra(?! platform: \S+ file not found)|\bjetpack\b|\bl4t\b"
+    r"|aarch64-linux-gnu/(?:tegra|nvidia)/|\borin\b|\bxavier\b|\bnvmap|^# R3\d \(release\)|nv_tegra|libnvdla"
+    r"|\bnvgpu\b|NvMapMem", "rocm": r"\+rocm\d|No HIP GPUs|\bhipError\w+|\bgfx\d{3,4}\b|hsa_status",
     "tcc": r"\bTCC\b|data ?cent(?:er|re) mode",
     "wsl1": r"\bWSL ?1\b(?!/)|\b4\.4\.0-\d+-Microsoft\b|Version 10\.0\.1(?:[0-8]\d{3}|904[0-3])\b|Windows 10[^\n]{0,12}\b1[5-9]0[39]\b",
     "two_tf": r"(?s)\A(?=.*tensorflow-directml)(?=.*libcudart\.so)", "directml": r"directml|\btfdml|(?:libd3d12|libdxcore)\.so: cannot open",
-    "old_windows": r"^10 +0 +1(?:[0-8]\d{3}|904[0-3]) +\d+\s*$|10\.0\.1(?:[0-8]\d{3}|904[0-3])\b[^\0]{0,4000}\bwsl|\bwsl[^\0]{0,4000}?10\.0\.1(?:[0-8]\d{3}|904[0-3])\b|\b(?:4\.19|5\.4)\.\d+(?:\.\d+)?-microsoft|WSL 2?[^\n]{0,30}kernel\W{1,3}(?:version\W{1,3})?(?:4\.19|5\.4)\.\d",
+    "old_windows": r"^10 +0 +1(?:[0-8]\d{3}|904[0-3]) +\d+\s*$|10\.0\.1(?:[0-8]\d{3}|904[0-3])\b[^\0]{0,4000}\bwsl"
+    r"|\bwsl[^\0]{0,4000}?10\.0\.1(?:[0-8]\d{3}|904[0-3])\b|\b(?:4\.19|5\.4)\.\d+(?:\.\d+)?-microsoft"
+    r"|WSL 2?[^\n]{0,30}kernel\W{1,3}(?:version\W{1,3})?(?:4\.19|5\.4)\.\d",
     "usersite": r"AppData\\Roaming\\Python\\|/\.local/lib/python3",
-    "native": r"\bC(?:\+\+|#)?[ -]api\b|onnxruntime_(?:c|cxx)_api|Microsoft\.ML|\.cpp\b.{0,80}onnxruntime|Module loaded: |\\(?:Release|Debug|net\d\.0)\\+onnxruntime_providers|\(C\+\+\)",
+    "native":
+    r"\bC(?:\+\+|#)?[ -]api\b|onnxruntime_(?:c|cxx)_api|Microsoft\.ML|\.cpp\b.{0,80}onnxruntime|Module loaded: "
+    r"|\\(?:Release|Debug|net\d\.0)\\+onnxruntime_providers|\(C\+\+\)",
     "whisper": r"faster[-_ ]?whisper|ctranslate2|whisperx",
     "bits32": r"32[- ]bit (?:python|runtime|\(Intel\))|\[MSC v\.\d+ 32 bit",
 }  # fmt: skip

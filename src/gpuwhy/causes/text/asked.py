@@ -27,11 +27,14 @@ _WORDS = (
     ("jax", r"\bjax(?:lib)?\b|\bxla/(?:python|pjrt)/|Execution of replica \d"),
     (
         "tensorflow",
-        r"tensorflow|stream_executor|dso_loader|physical_device:|\btf\.(?:config|Session|compat|keras|test)\b|(?:Virtual|Physical) devices cannot|/job:localhost|BFC|ResourceExhausted|cuda_dnn\.cc",
+        r"tensorflow|stream_executor|dso_loader|physical_device:|\btf\.(?:config|Session|compat|keras|test)\b"
+        r"|(?:Virtual|Physical) devices cannot|/job:localhost|BFC|ResourceExhausted|cuda_dnn\.cc",
     ),
     (
         "torch",
-        r"torch\b|torchaudio|torchvision|\b_ZN\w*5torch|\bc10\b|CUDA error: CU(?:BLAS|DNN|SOLVER|FFT|SPARSE)_STATUS|when calling `cu|^(?:RuntimeError: )?cuDNN error: |RuntimeError: CUDA error: |TORCH_USE_CUDA_DSA|CUDA kernel errors might be",
+        r"torch\b|torchaudio|torchvision|\b_ZN\w*5torch|\bc10\b|CUDA error: CU(?:BLAS|DNN|SOLVER|FFT|SPARSE)_STATUS"
+        r"|when calling `cu|^(?:RuntimeError: )?cuDNN error: |RuntimeError: CUDA error: |TORCH_USE_CUDA_DSA"
+        r"|CUDA kernel errors might be",
     ),
     ("cupy", r"\bcupy"),
 )

@@ -79,7 +79,11 @@ _ANYWHERE: Mapping[str, Way] = {
 _UNSEEN = ("container.no_gpu", "driver.missing", "wsl.setup", "framework.cpu_only")
 _FAULTS: tuple[tuple[str, tuple[str, ...], Later], ...] = (
     ("step", ("container.no_gpu", "driver.", "framework.bug"), worded(r"98-nvidia\.sh|--container-image[^\n]*\n[^\0]{0,200}libnvidia-ml|nvidia-persistenced/socket: no such device")),
-    ("build", (*_UNSEEN, "program.build"), worded(r"^Step \d+/\d+ : RUN[^\0]*(?:cuda is not available|no nvidia driver|no cuda gpus|no kernel image|libcuda)|failed to solve: process \"/bin/sh|^#\d+ +[\d.]+ [^\n]*(?:no nvidia driver|cuda is not available|no cuda gpus)")),
+    ("build", (*_UNSEEN, "program.build"), worded(r"^Step \d+/\d+ : RUN[^\0]*(?:cuda is not available"
+                                                  r"|no nvidia driver|no cuda gpus|no kernel image|libcuda)"
+                                                  r"|failed to solve: process \"/bin/sh"
+                                                  r"|^#\d+ +[\d.]+ [^\n]*(?:no nvidia driver|cuda is not available"
+                                                  r"|no cuda gpus)")),
     ("igpu", ("driver.", "container.no_gpu", "cuda.", "framework."), worded(r"nvcr\.io/nvidia/[\w-]+:\d\d\.\d\d-\S*py3(?!-igpu)")),
     ("workflow", ("container.no_gpu", "driver.missing"), worded(r"\bnextflow\b|\bsnakemake\b")),
     ("by_hand", ("container.no_gpu", "driver.too_old", "driver.missing", "cuda.missing_library"), worded(r"docker run [^\n]*--device[= ]/dev/nvidia")),
@@ -105,10 +109,15 @@ _FAULTS: tuple[tuple[str, tuple[str, ...], Later], ...] = (
     ("no_slices", ("driver.not_ready", "device.", "container.no_gpu"), worded(r"No MIG devices (?:associated|found)|migEnabled=true was not configured")),
     ("monitor", ("driver.permission",), worded(r"error visiting device[^\n]*Insufficient Pe\w*ssions|MIG[^\0]*(?:device[- ]plug-?in)[^\0]*Insufficient Permissions")),
     ("unknown", ("device.selection", "container.no_gpu"), UNKNOWN),
-    ("stale", ("container.no_gpu", "driver.", "install."), worded(r"failed to (?:stat|fulfil)[^\n]*(?:cdi|mount)[^\n]*lib(?:cuda|nvidia)\S*\.so\.\d{3}|(?:statfs|stat|lstat|open) \S*lib[\w-]*\.so\.\d{3}\.[\d.]*\W{1,3}no such file|cannot stat [^\n]*\.so\.\d{3}\.\d+[^\n]*no such file|/etc/cdi/nvidia\.yaml[^\n]*\.so\.\d{3}")),
+    ("stale", ("container.no_gpu", "driver.", "install."), worded(r"failed to (?:stat|fulfil)[^\n]*(?:cdi|mount)[^\n]*lib(?:cuda|nvidia)\S*\.so\.\d{3}"
+        r"|(?:statfs|stat|lstat|open) \S*lib[\w-]*\.so\.\d{3}\.[\d.]*\W{1,3}no such file"
+        r"|cannot stat [^\n]*\.so\.\d{3}\.\d+[^\n]*no such file|/etc/cdi/nvidia\.yaml[^\n]*\.so\.\d{3}")),
     ("cdi", ("container.no_gpu",), worded(r"unresolvable CDI devices|CDI device injection failed")),
     ("libraries", ("container.no_gpu", "driver.missing", "wsl.setup"), worded(r"load library failed: libnvidia-ml")),
-    ("runtime", ("container.no_gpu", "driver.missing"), worded(r"could not select device driver|(?:unknown|invalid)[^\n]*runtime[^\n]*nvidia|runtimehandler \\?\"?nvidia|no runtime for \\?\"?nvidia|failed to find runtime handler nvidia|incompatible (?:platform|strategy) detected|invalid device discovery strategy|non-nvml platform|could not load nvml library")),
+    ("runtime", ("container.no_gpu", "driver.missing"), worded(r"could not select device driver|(?:unknown|invalid)[^\n]*runtime[^\n]*nvidia|runtimehandler \\?\"?nvidia"
+        r"|no runtime for \\?\"?nvidia|failed to find runtime handler nvidia"
+        r"|incompatible (?:platform|strategy) detected|invalid device discovery strategy|non-nvml platform"
+        r"|could not load nvml library")),
     ("lost", ("driver.permission", "container.no_gpu"), worded(r"Failed to initialize NVML: Unknown Error")),
     ("rights", ("driver.permission",), worded(r"Failed to initialize NVML: Insufficient Permissions")),
     ("video", ("container.no_gpu", "driver.missing", "cuda.missing_library"), VIDEO),
@@ -117,12 +126,22 @@ _FAULTS: tuple[tuple[str, tuple[str, ...], Later], ...] = (
     ("mps", ("device.busy", "driver.not_ready", "container.no_gpu"), worded(r"mps-control-daemon\S* +\d/\d +(?:CrashLoop|Error|Init|Pending)")),
     ("unit", ("driver.permission",), worded(r"nvmap|/dev/(?:nvidia|dri|nvhost)|permission denied")),
     ("required", ("driver.too_old",), worded(r"unsatisfied condition: cuda")),
-    ("purge", ("wsl.setup", "driver.missing"), worded(r"apt(?:-get)? (?:-y )?install[^\n]*(?:nvidia-(?:driver|utils|dkms)|cuda-drivers|\bcuda(?: |$))|/usr/bin/nvidia-smi|/usr/lib/x86_64-linux-gnu/lib(?:cuda|nvidia-ml)\.so\.\d{3}|^ii +(?:nvidia-(?:driver|utils|dkms)|libnvidia-compute|cuda-drivers)|(?:Setting up|Unpacking) (?:nvidia-(?:driver|utils|dkms)|cuda-drivers|libnvidia-compute)|nvidia-dkms-\d|installed[^\n]{0,40}(?:nvidia-driver|linux driver)[^\n]{0,40}(?:in|inside) (?:the )?wsl")),
+    ("purge", ("wsl.setup", "driver.missing"), worded(r"apt(?:-get)? (?:-y )?install[^\n]*(?:nvidia-(?:driver|utils"
+                                                      r"|dkms)|cuda-drivers|\bcuda(?: |$))|/usr/bin/nvidia-smi"
+                                                      r"|/usr/lib/x86_64-linux-gnu/lib(?:cuda|nvidia-ml)\.so\.\d{3}"
+                                                      r"|^ii +(?:nvidia-(?:driver|utils|dkms)|libnvidia-compute"
+                                                      r"|cuda-drivers)"
+                                                      r"|(?:Setting up|Unpacking) (?:nvidia-(?:driver|utils|dkms)"
+                                                      r"|cuda-drivers|libnvidia-compute)|nvidia-dkms-\d"
+                                                      r"|installed[^\n]{0,40}(?:nvidia-driver"
+                                                      r"|linux driver)[^\n]{0,40}(?:in|inside) (?:the )?wsl")),
     ("carried", ("cuda.", "cudnn.", "env.", "driver.", "install."), worded(r"\b(?:APPTAINER|SINGULARITY)ENV_")),
     ("sharing", ("memory.",), worded(r"time-?slic|timeSlicing|nvidia\.com/gpu\.shared")),
     ("board", (*_UNSEEN, "cuda.", "driver."), worded(r"# R\d\d \(release\)")),
     ("slurm", (*_UNSEEN, "device.selection"), worded(r"\bsrun (?!--container)")),
-    ("pod", ("container.no_gpu", "driver.missing", "framework.cpu_only"), worded(r"driver version is insufficient|no CUDA-capable device|libcuda\.so\S*: cannot open|is_available|Failed to infer device type|No platform detected|/proc/driver/nvidia/version does not exist|No CUDA GPUs|no nvidia driver|nvidia-smi\W{1,6}(?:not found|executable)|failed call to cuInit|libnvidia-ml\.so")),
+    ("pod", ("container.no_gpu", "driver.missing", "framework.cpu_only"), worded(r"driver version is insufficient|no CUDA-capable device|libcuda\.so\S*: cannot open|is_available"
+        r"|Failed to infer device type|No platform detected|/proc/driver/nvidia/version does not exist|No CUDA GPUs"
+        r"|no nvidia driver|nvidia-smi\W{1,6}(?:not found|executable)|failed call to cuInit|libnvidia-ml\.so")),
 )  # fmt: skip
 """A fault, the causes that it may be told as, and the words that show it; the first that has a way at this place counts."""
 

@@ -21,7 +21,9 @@ def worded(pattern: str) -> Later:
 
 
 _BOXES: tuple[tuple[str, Later], ...] = (
-    ("snap", worded(r"\bsnap (?:list|install|services|info|changes)\b[^\0]{0,300}?\bdocker\b|/(?:var/)?snap/(?:bin/)?docker|snap\.docker|docker[^\n]{0,30}\b(?:from|by|via|as a|\() ?snap\b")),
+    ("snap", worded(r"\bsnap (?:list|install|services|info|changes)\b[^\0]{0,300}?\bdocker\b"
+                    r"|/(?:var/)?snap/(?:bin/)?docker|snap\.docker"
+                    r"|docker[^\n]{0,30}\b(?:from|by|via|as a|\() ?snap\b")),
     ("desktop_linux", worded(r"\bdesktop-linux \*[^\n]*unix://|/\.docker/desktop/|systemctl --user \w+ docker-desktop|docker desktop (?:for|on) linux")),
     ("nixos", worded(r"\bNixOS\b|\bnixos-(?:rebuild|version)|/nix/store/|configuration\.nix|hardware\.nvidia-container-toolkit")),
     ("microk8s", worded(r"\bmicrok8s\b")),

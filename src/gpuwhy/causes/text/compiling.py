@@ -32,11 +32,16 @@ _ORIGINS = (
     Origin(r"helper_\w+\.h|exception\.h", "Clone NVIDIA's cuda-samples: the header is in its folder Common; give the compiler that folder", "nvcc -I cuda-samples/Common FILE.cu"),
     Origin(r"(?:cutlass|cute)/\S+", "Clone NVIDIA's cutlass (header files only; often a git submodule that was not fetched), and give the compiler its folder include",
            "git submodule update --init --recursive\nnvcc -I cutlass/include FILE.cu"),
-    Origin(r"nvToolsExt\w*\.h", "Include <nvtx3/nvToolsExt.h> instead: from CUDA 13 on NVTX is header files only, in that folder, and needs no library", f"nvcc -I{_DIR}/include/nvtx3 FILE.cu"),
-    Origin(r"(?:thrust|cub|cuda/std)/\S+", "From CUDA 13 on Thrust and CUB are in include/cccl: nvcc knows it, another compiler is given the folder", on.linux(f"g++ -I{_DIR}/include/cccl -I{_DIR}/include -c FILE.cpp")),
+    Origin(r"nvToolsExt\w*\.h",
+           "Include <nvtx3/nvToolsExt.h> instead: from CUDA 13 on NVTX is header files only, in that folder, and needs no library",
+           f"nvcc -I{_DIR}/include/nvtx3 FILE.cu"),
+    Origin(r"(?:thrust|cub|cuda/std)/\S+",
+           "From CUDA 13 on Thrust and CUB are in include/cccl: nvcc knows it, another compiler is given the folder",
+           on.linux(f"g++ -I{_DIR}/include/cccl -I{_DIR}/include -c FILE.cpp")),
     Origin(r"cudnn_frontend\S*", "Install cuDNN's frontend, which is a package of its own (header files only)", "pip install nvidia-cudnn-frontend"),
     Origin(r"pybind11/\S+", "Install pybind11", "pip install pybind11"),
-    Origin(r"texture_fetch_functions\.h", "Use a clang that knows this CUDA, an older CUDA (12 has the file, 13 has not), or nvcc", on.linux(f"clang++ --cuda-path={_DIR}-12 FILE.cu")),
+    Origin(r"texture_fetch_functions\.h",
+           "Use a clang that knows this CUDA, an older CUDA (12 has the file, 13 has not), or nvcc", on.linux(f"clang++ --cuda-path={_DIR}-12 FILE.cu")),
 )  # fmt: skip
 
 

@@ -27,11 +27,15 @@ def entire(fixes: Sequence[Fix], case: Asked) -> list[Fix]:
 
 
 _BY_WINGET: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"^(?:Or |And )?install the CUDA toolkit\b(?!.*(?:whose|built (?:for|with)|of the CUDA|of your|of that|\.dll|\d\.\d))|^(?:Or )?install CUDA 12 with NVIDIA", re.IGNORECASE), "winget install --exact --id Nvidia.CUDA --version 12.4"),
+    (re.compile(r"^(?:Or "
+                r"|And )?install the CUDA toolkit\b(?!.*(?:whose|built (?:for|with)|of the CUDA|of your|of that"
+                r"|\.dll|\d\.\d))|^(?:Or )?install CUDA 12 with NVIDIA", re.IGNORECASE),
+     "winget install --exact --id Nvidia.CUDA --version 12.4"),
     (re.compile(r"^(?:Or )?install CUDA (?P<version>11\.8|12\.[0-9]|13\.0)\b", re.IGNORECASE), "winget install --exact --id Nvidia.CUDA --version {version}"),
     (re.compile(r"^(?:Or )?(?:install|take) the newest Ollama|^(?:Or )?(?:install|update) Ollama\b", re.IGNORECASE), "winget install --exact --id Ollama.Ollama"),
     (re.compile(r"^(?:Or )?install the newest Blender", re.IGNORECASE), "winget install --exact --id BlenderFoundation.Blender"),
-    (re.compile(r"^(?:Or |And )?install the (?:newest )?(?:Microsoft )?Visual C\+\+ (?:runtime|redistributable)", re.IGNORECASE), "winget install --exact --id Microsoft.VCRedist.2015+.x64"),
+    (re.compile(r"^(?:Or |And )?install the (?:newest )?(?:Microsoft )?Visual C\+\+ (?:runtime|redistributable)", re.IGNORECASE),
+     "winget install --exact --id Microsoft.VCRedist.2015+.x64"),
 )  # fmt: skip
 """What Windows' own installer brings, for a sentence that has no command."""
 

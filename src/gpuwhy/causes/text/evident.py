@@ -239,7 +239,8 @@ def sanitized(case: Asked) -> Iterator[Fix]:
 
 
 _IN_USER_SITE = Later(
-    r"(/\.local/lib/python3\.\d+/site-packages|AppData\\Roaming\\Python\\Python3\d+\\site-packages)[\\/](torch|torchvision|tensorflow|jax|jaxlib|onnxruntime|numpy|cupy|keras|nvidia|triton|xformers|bitsandbytes)\b"
+    r"(/\.local/lib/python3\.\d+/site-packages|AppData\\Roaming\\Python\\Python3\d+\\site-packages)[\\/](torch"
+    r"|torchvision|tensorflow|jax|jaxlib|onnxruntime|numpy|cupy|keras|nvidia|triton|xformers|bitsandbytes)\b"
 )
 _ENVIRONMENT = Later(r"^\((?!base\))[\w.+-]+\) |[\\/]envs[\\/][\w.-]+|conda list|[\\/]\.?v?env[\\/](?:lib|Lib|bin|Scripts)\b", re.MULTILINE)  # fmt: skip
 _WHOLE = {"torch": "torch torchvision torchaudio", "torchvision": "torch torchvision torchaudio", "jaxlib": "jax jaxlib", "jax": "jax jaxlib", "tensorflow": "tensorflow keras", "nvidia": "torch torchvision torchaudio"}  # fmt: skip

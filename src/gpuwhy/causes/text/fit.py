@@ -140,10 +140,12 @@ def _in_a_box(case: Asked) -> bool:
 
 
 _NEEDS = (
-    Need("installer", Later(r"^(?:CONDA_\w+=\S+ )?(?:conda|mamba|micromamba) (?:install|create|remove|update|run|clean)\b", re.MULTILINE), lambda case: bool(CONDA.search(case.text))),
+    Need("installer", Later(r"^(?:CONDA_\w+=\S+ )?(?:conda|mamba|micromamba) (?:install|create|remove|update|run"
+                            r"|clean)\b", re.MULTILINE), lambda case: bool(CONDA.search(case.text))),
     Need("launcher", Later(r"\bdocker compose\b|compose\.ya?ml|^Compose\b|^deploy: \{|^services:|^environment: [\[{]|^shm_size:", re.MULTILINE), _composed),
     Need("launcher", Later(r"^(?:sudo )?docker run (?![^\n]*(?:\bubuntu nvidia-smi|nvcr\.io/|nvidia/cuda:|dustynv/|--runtime nvidia))", re.MULTILINE), _run_by_docker),
-    Need("launcher", Later(r"\bkubectl\b|\bDaemonSet\b|\bin the manifest\b|runtimeClassName|^env: \[|^Kubernetes\b|\bhelm (?:install|upgrade)\b|device plug-in", re.MULTILINE), lambda case: bool(case.tools & _PODS)),
+    Need("launcher", Later(r"\bkubectl\b|\bDaemonSet\b|\bin the manifest\b|runtimeClassName|^env: \[|^Kubernetes\b"
+                           r"|\bhelm (?:install|upgrade)\b|device plug-in", re.MULTILINE), lambda case: bool(case.tools & _PODS)),
     Need("launcher", Later(r"^(?:sudo )?podman ", re.MULTILINE), lambda case: "podman" in case.tools),
     Need("launcher", Later(r"^(?:singularity|apptainer) ", re.MULTILINE), lambda case: "singularity" in case.tools or bool(_NV.search(case.text))),
     Need("launcher", Later(r"^(?:lxc|incus|pct) |^(?:In )?LXD\b", re.MULTILINE), lambda case: box_of(case) == "lxc"),

@@ -19,7 +19,9 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ("tensorrt", r"(?:lib)?nv(?:infer|onnxparser|parsers)"),
     ("nvrtc", r"(?:lib)?nvrtc|(?:lib)?nvvm"),
     ("nccl", r"libnccl|nccl"),
-    ("cuda", r"(?:lib)?(?:cudart|cublas|cufft|curand|cusolver|cusparse|cupti|nvjitlink|nvtoolsext|nvtx|npp|cufile|nvjpeg|nvshmem|cudadevrt|nvcomp|cutensor|cudss|nvimgcodec|nvjitlink|nvfatbin|nvtiff|nvgraph|nvblas|cuvs|rmm\b)"),
+    ("cuda",
+     r"(?:lib)?(?:cudart|cublas|cufft|curand|cusolver|cusparse|cupti|nvjitlink|nvtoolsext|nvtx|npp|cufile|nvjpeg"
+     r"|nvshmem|cudadevrt|nvcomp|cutensor|cudss|nvimgcodec|nvjitlink|nvfatbin|nvtiff|nvgraph|nvblas|cuvs|rmm\b)"),
     ("framework", r"(?:lib)?(?:torch|c10|caffe2|tensorflow|tfcc|_pywrap_tensorflow|onnxruntime|shm\b)"),
 )  # fmt: skip
 

@@ -104,7 +104,9 @@ _AT_PORT = Later(
     r"\((?P<host>[\w.-]+), (?P<port>\d{4,5})\)|(?P<host2>\d+\.\d+\.\d+\.\d+)[: ](?:port )?(?P<port2>\d{4,5})\b"
 )
 _WALLS = (
-    (Later(r"firewall-cmd|firewalld|No route to host"), "sudo firewall-cmd --permanent {open} && sudo firewall-cmd --reload", "--add-port={port}/tcp", "--zone=trusted --add-source={net}"),
+    (Later(r"firewall-cmd|firewalld|No route to host"),
+     "sudo firewall-cmd --permanent {open} && sudo firewall-cmd --reload", "--add-port={port}/tcp",
+     "--zone=trusted --add-source={net}"),
     (Later(r"\bufw\b"), "sudo ufw allow {open}", "{port}/tcp", "from {net}"),
 )  # fmt: skip
 _ANY_PORT = Later(r"\bNCCL (?:INFO|WARN)|socket(?:Poll|Start)Connect|ProcessGroupNCCL")
@@ -163,7 +165,8 @@ def beyond_the_memory(case: Asked) -> Iterator[Fix]:
 _KEY = Later(r"Key was rejected by service|module with unavailable key", re.IGNORECASE)
 _CLOUDS = (
     (Later(r"-azure\b|azureuser@"), "Azure", "az vm deallocate -g GROUP -n NAME && az vm update -g GROUP -n NAME --enable-secure-boot false && az vm start -g GROUP -n NAME"),
-    (Later(r"-gcp\b|google-compute|\.internal\b"), "Google Cloud", "gcloud compute instances stop NAME && gcloud compute instances update NAME --no-shielded-secure-boot && gcloud compute instances start NAME"),
+    (Later(r"-gcp\b|google-compute|\.internal\b"), "Google Cloud",
+     "gcloud compute instances stop NAME && gcloud compute instances update NAME --no-shielded-secure-boot && gcloud compute instances start NAME"),
 )  # fmt: skip
 
 

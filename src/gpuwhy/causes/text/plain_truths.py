@@ -128,6 +128,7 @@ def _files_of_the_image(cause: str, case: Asked) -> Iterator[Fix]:
 
 
 _TRUTHS = (
-    beyond, found_by_folder, hidden_in_wsl, with_its_cudnn, with_nvcc, with_newer_tensorflow, _of_a_mac, _without_a_kit, _of_docker_desktop, _rootless, _of_a_runner, _files_of_the_image,
+    beyond, found_by_folder, hidden_in_wsl, with_its_cudnn, with_nvcc, with_newer_tensorflow, _of_a_mac,
+    _without_a_kit, _of_docker_desktop, _rootless, _of_a_runner, _files_of_the_image,
     of_the_network, of_the_queue, of_a_build, of_its_own_torch,
 )  # fmt: skip

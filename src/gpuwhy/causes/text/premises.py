@@ -245,7 +245,9 @@ _PREMISES = (
     Premise(Later(r"\AA unit of systemd\b"), lambda case: bool(_RUN_BY_HAND.search(case.text))),
     Premise(Later(r"\bcu126\b"), newest_beside_older),
     Premise(Later(r"/whl/cu1\d|--torch-backend|build with CUDA|CUDA build|\[and-cuda\]|onnxruntime-gpu\b|pytorch-gpu\b"), lambda case: "other_card" in case.tools),
-    Premise(Later(r"^(?:Or |And )?(?:update|upgrade) (?:the |NVIDIA's |to a newer )[^\n]{0,30}driver|install a newer (?:NVIDIA )?driver|after an update of NVIDIA's driver", re.IGNORECASE), is_retired),
+    Premise(Later(r"^(?:Or |And )?(?:update|upgrade) (?:the |NVIDIA's |to a newer )[^\n]{0,30}driver"
+                  r"|install a newer (?:NVIDIA )?driver|after an update of NVIDIA's driver", re.IGNORECASE),
+            is_retired),
     Premise(Later(r"\A(?:Where t|T)his machine has no NVIDIA GPU"), lambda case: bool(case.reading.told.gpus)),
     Premise(Later(r"add_dll_directory"), _along_path),
     Premise(Later(r"^[^\n]*pip install [^\n]*\b(?:torch|tensorflow)\b", re.MULTILINE), lambda case: bool(_OF_CONDA.search(case.text))),
@@ -259,15 +261,21 @@ _PREMISES = (
     Premise(Later(r"^yolo train\b", re.MULTILINE), _typed_script),
     Premise(Later(r"^unset LD_LIBRARY_PATH", re.MULTILINE), condas_hidden),
     Premise(Later(r"^export (?:LD_LIBRARY_PATH|CUDA_HOME)=/usr/local/cuda|nvidia-cuda-nvcc-cu12", re.MULTILINE), lambda case: bool(newer_kit(case))),
-    Premise(Later(r"\breplace all cudnn|\b(?:Install|Unpack|Update)\b[^\n]*\bcuDNN \d|\binstall\b[^\n]*\bcudnn|update that one\b|copy[^\n]*cudnn", re.IGNORECASE), lambda case: right_cudnn(case) or loaded_by_torch(case)),
-    Premise(Later(r"conda remove [^\n]*\bpytorch\b|conda install [^\n]*\bpytorch|(?:reinstall|--reinstall|-U) [^\n]*\btorch\b|build with CUDA over the CPU build|in place of its build for the CPU", re.IGNORECASE), right_pytorch),
+    Premise(Later(r"\breplace all cudnn|\b(?:Install|Unpack|Update)\b[^\n]*\bcuDNN \d|\binstall\b[^\n]*\bcudnn"
+                  r"|update that one\b|copy[^\n]*cudnn", re.IGNORECASE), lambda case: right_cudnn(case) or loaded_by_torch(case)),
+    Premise(Later(r"conda remove [^\n]*\bpytorch\b|conda install [^\n]*\bpytorch"
+                  r"|(?:reinstall|--reinstall|-U) [^\n]*\btorch\b|build with CUDA over the CPU build"
+                  r"|in place of its build for the CPU", re.IGNORECASE), right_pytorch),
     Premise(Later(r"\bfrom_pretrained\(|BitsAndBytesConfig|\bDataLoader\b"), _of_a_server),
-    Premise(Later(r"\A(?![^\0]*Docker Desktop)[^\0]*(?:nvidia-ctk|install[^\n]*nvidia-container-toolkit|restart docker\b|/etc/docker/daemon\.json)"), lambda case: box_of(case) == "desktop"),
+    Premise(Later(r"\A(?![^\0]*Docker Desktop)[^\0]*(?:nvidia-ctk|install[^\n]*nvidia-container-toolkit"
+                  r"|restart docker\b|/etc/docker/daemon\.json)"), lambda case: box_of(case) == "desktop"),
     Premise(Later(r"\bapt(?:-get)? |\bdnf |\bsystemctl\b|nvidia-ctk|\bmodprobe\b|ubuntu-drivers|NVIDIA (?:driver|Container)|nvidia-container|docker run [^\n]*--gpus"), on_a_mac),
     Premise(Later(r"\bkubectl\b|\bDaemonSet\b|plug-in's (?:pods|DaemonSet)|starts the device plug-in|\bhelm (?:install|upgrade)\b|runtimeClassName"), _no_pods),
     Premise(Later(r"\bdocker compose\b|compose\.ya?ml|^Compose: |^deploy: \{resources|/etc/docker/daemon\.json|restart docker\b|--runtime=docker\b", re.MULTILINE), _pods_alone),
     Premise(Later(r"\bsrun\b|\bsbatch\b|#SBATCH|--gres\b|\bsalloc\b"), _no_batch_system),
-    Premise(Later(r"^(?:Or )?(?:use|take|try) (?:another|the other) GPU\b|^[^\n]*\n[^\0]*(?:CUDA_VISIBLE_DEVICES[=:{ \"]+[1-9]|(?<![/\w])cuda:[1-9]\b(?!\.)|parallel[-_]size[ =]+[2-9]|nproc[-_]per[-_]node[ =]+[2-9])", re.IGNORECASE), _single),
+    Premise(Later(r"^(?:Or )?(?:use|take|try) (?:another|the other) GPU\b"
+                  r"|^[^\n]*\n[^\0]*(?:CUDA_VISIBLE_DEVICES[=:{ \"]+[1-9]|(?<![/\w])cuda:[1-9]\b(?!\.)"
+                  r"|parallel[-_]size[ =]+[2-9]|nproc[-_]per[-_]node[ =]+[2-9])", re.IGNORECASE), _single),
     Premise(Later(r"Under WSL pinned host memory|\.wslconfig\b[^\0]*memory=|memory=[^\0]*\.wslconfig"), _card_is_full),
     Premise(Later(r"Remove (?:a |the )?Linux driver|\bapt(?:-get)? (?:purge|remove)\b[^\n]*nvidia"), _windows_gives_none),
     Premise(Later(r"kernel module|\breboot\b|\brmmod\b|restart the machine|--fix-broken|so that the kernel loads", re.IGNORECASE), host_works),

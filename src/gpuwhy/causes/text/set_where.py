@@ -16,8 +16,10 @@ from gpuwhy.model.cause import Fix
 _SETS = re.compile(r"(?m)^(?:export|unset|set|setx) |^\$env:")
 _PLACES = (
     (Later(r"library\((?:tensorflow|torch|keras|reticulate)\)|\bRStudio\b|\breticulate\b"), "for R: in the file ~/.Renviron, as NAME=VALUE, then start R anew"),
-    (Later(r"ipykernel|ipython-input|(?<!\()\bjupyter(?!@)|\bnotebook\b|In \[\d+\]", re.IGNORECASE), "for a notebook: in the shell before Jupyter is started, or under \"env\" in the kernel's kernel.json"),
-    (Later(r"systemd|systemctl|\.service\b|\bollama\b[^\n]{0,30}(?:serve|routes\.go|source=)|source=\w+\.go:\d", re.IGNORECASE), 'for a service: sudo systemctl edit NAME, below [Service] Environment="NAME=VALUE", then restart it'),
+    (Later(r"ipykernel|ipython-input|(?<!\()\bjupyter(?!@)|\bnotebook\b|In \[\d+\]", re.IGNORECASE),
+     "for a notebook: in the shell before Jupyter is started, or under \"env\" in the kernel's kernel.json"),
+    (Later(r"systemd|systemctl|\.service\b|\bollama\b[^\n]{0,30}(?:serve|routes\.go|source=)|source=\w+\.go:\d", re.IGNORECASE),
+     'for a service: sudo systemctl edit NAME, below [Service] Environment="NAME=VALUE", then restart it'),
     (Later(r"#SBATCH|\bsbatch\b|\bslurm|\bsrun\b", re.IGNORECASE), "on a cluster: in the job's script, before srun or python"),
     (Later(r"\bpycharm\b", re.IGNORECASE), "in PyCharm: in the run configuration, under environment variables"),
 )  # fmt: skip
@@ -25,11 +27,15 @@ _PLACES = (
 
 
 _IN_WINDOWS = (
-    (Later(r"\bPyCharm|\bpydevd?\b|_pydev_|runnerw\.exe", re.IGNORECASE), "in PyCharm: Run, Edit Configurations, Environment variables; what stands under Windows' environment variables it sees after it is started anew"),
+    (Later(r"\bPyCharm|\bpydevd?\b|_pydev_|runnerw\.exe", re.IGNORECASE),
+     "in PyCharm: Run, Edit Configurations, Environment variables; what stands under Windows' environment variables it sees after it is started anew"),
     (Later(r"\bspyder", re.IGNORECASE), "for Spyder: under Windows' environment variables, then start Spyder anew"),
-    (Later(r"\.vscode\b|\bdebugpy\b|launch\.json|\bVS ?Code\b", re.IGNORECASE), "in VS Code: under \"env\" in launch.json, or close all its windows and start it (code .) from the window that has it set"),
-    (Later(r"\\bin\\(?:x64\\)?(?:Debug|Release)\\|\\x64\\(?:Debug|Release)\\|\bdevenv\b|\.csproj\b|\.vcxproj\b"), "started by Visual Studio: in the project's properties, under Debugging, Environment; what stands under Windows' environment variables it sees after it is started anew"),
-    (Later(r"ipykernel|ipython-input|\bjupyter(?!@)|\.ipynb\b|In \[\d+\]", re.IGNORECASE), "for a notebook: close Jupyter, set it in the window that then starts it, and start it from there"),
+    (Later(r"\.vscode\b|\bdebugpy\b|launch\.json|\bVS ?Code\b", re.IGNORECASE),
+     "in VS Code: under \"env\" in launch.json, or close all its windows and start it (code .) from the window that has it set"),
+    (Later(r"\\bin\\(?:x64\\)?(?:Debug|Release)\\|\\x64\\(?:Debug|Release)\\|\bdevenv\b|\.csproj\b|\.vcxproj\b"),
+     "started by Visual Studio: in the project's properties, under Debugging, Environment; what stands under Windows' environment variables it sees after it is started anew"),
+    (Later(r"ipykernel|ipython-input|\bjupyter(?!@)|\.ipynb\b|In \[\d+\]", re.IGNORECASE),
+     "for a notebook: close Jupyter, set it in the window that then starts it, and start it from there"),
 )  # fmt: skip
 """The same for Windows, where what starts the program has the variables of its own start."""
 

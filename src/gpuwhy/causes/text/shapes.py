@@ -87,7 +87,8 @@ _READ: tuple[tuple[Later, Told], ...] = tuple((Later(shape, re.IGNORECASE), told
     (r"index: \d+ Got: (?P<gets>\d+) Expected: (?P<wants>\d+)", _input),
     (r"expected input batch_size \((?P<one>\d+)\) to match target batch_size \((?P<two>\d+)\)", _classes),
     (r"same device|different (?:devices?|gpus?)|is on cpu, but|expected object of (?:device type|backend) c|on cuda:\d, but|not on the same", _devices),
-    (r"input type \((?:torch\.)?(?!cuda)\w+\) and (?:weight|bias) type \((?:torch\.)?cuda|input type \((?:torch\.)?cuda[^)]*\) and (?:weight|bias) type \((?!(?:torch\.)?cuda)", _devices),
+    (r"input type \((?:torch\.)?(?!cuda)\w+\) and (?:weight|bias) type \((?:torch\.)?cuda"
+     r"|input type \((?:torch\.)?cuda[^)]*\) and (?:weight|bias) type \((?!(?:torch\.)?cuda)", _devices),
     (r"input type \([^)]{1,40}\) and (?:weight|bias) type|must have the same dtype|same dtype, but got|mat1 and mat2 must have", _types),
     (r"expected (?:scalar type|object of scalar type|tensor for .{1,40} to have scalar type) (?P<wants>\w+)(?:,? but (?:found|got)(?: scalar type)?) (?P<gets>\w+)", _kind),
     (r"not implemented for '(?P<gets>Half|BFloat16)'", _on_cpu),

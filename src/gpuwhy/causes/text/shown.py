@@ -11,12 +11,16 @@ import msgspec
 from gpuwhy.causes.text.later import Later
 
 _PROMPT = Later(
-    r"(?:^[ \t]*|(?<=\s)(?=(?:\([\w.+-]+\) )?[\w.-]+@[\w.-]+:[^\s$#]{0,60}[$#] ))(?:\([\w.+-]+\) ?)*(?:\[?[\w.-]+@[\w.-]+[^\n$#%>]{0,80}[$#%](?=\s)|\[[\w.-]+\][$#%](?=\s)|[$%](?=\s)|PS(?: [^>\n]{0,80})?>|[A-Z]:\\[^>\n]{0,80}>|sh-[\d.]+[$#]|bash-[\d.]+[$#]|!(?=pip|apt|nvidia|conda|python))[ \t]*(?P<command>\S[^\n]*)$",
+    r"(?:^[ \t]*"
+    r"|(?<=\s)(?=(?:\([\w.+-]+\) )?[\w.-]+@[\w.-]+:[^\s$#]{0,60}[$#] ))(?:\([\w.+-]+\) ?)*(?:\[?[\w.-]+@[\w.-]+[^\n$#%>]{0,80}[$#%](?=\s)"
+    r"|\[[\w.-]+\][$#%](?=\s)|[$%](?=\s)|PS(?: [^>\n]{0,80})?>|[A-Z]:\\[^>\n]{0,80}>|sh-[\d.]+[$#]|bash-[\d.]+[$#]"
+    r"|!(?=pip|apt|nvidia|conda|python))[ \t]*(?P<command>\S[^\n]*)$",
     re.MULTILINE,
 )
 """A line that somebody typed: at a Unix prompt with or without user and environment, in Windows' shells, in a notebook."""
 _REFUSED = Later(
-    r"\b(?:error|fatal|failed|fails|cannot|could not|couldn'?t|unable|denied|rejected|refused|not permitted|not found|no such|unmet|held broken|not in the sudoers|externally-managed|mismatch)\b",
+    r"\b(?:error|fatal|failed|fails|cannot|could not|couldn'?t|unable|denied|rejected|refused|not permitted"
+    r"|not found|no such|unmet|held broken|not in the sudoers|externally-managed|mismatch)\b",
     re.IGNORECASE,
 )
 

@@ -19,13 +19,18 @@ from gpuwhy.model.version import at_least, major_minor
 _NAMES: tuple[tuple[str, Later], ...] = (
     ("IMAGE", Later(r"\b[Ii]mage:? +((?:[\w.-]+/)+[\w.-]+(?::[\w.-]+)?)", re.MULTILINE)),
     ("MODEL.gguf", Later(r"\s-(?:m|-model)[ =](\S+\.gguf)\b")),
-    ("MODEL", Later(r"\bvllm serve (?!MODEL)([\w./-]+)|\bollama run ([\w.:/-]+)|--model(?:-path|-id)?[ =]([\w./-]*[A-Za-z][\w./-]*)|\bmodel:? ([a-z][\w.-]*:\d[\w.-]*)|\b((?:meta-llama|Qwen|mistralai|google|microsoft|deepseek-ai|tiiuae|bigscience|EleutherAI)/[\w.-]+)")),
+    ("MODEL", Later(r"\bvllm serve (?!MODEL)([\w./-]+)|\bollama run ([\w.:/-]+)"
+                    r"|--model(?:-path|-id)?[ =]([\w./-]*[A-Za-z][\w./-]*)|\bmodel:? ([a-z][\w.-]*:\d[\w.-]*)"
+                    r"|\b((?:meta-llama|Qwen|mistralai|google|microsoft|deepseek-ai|tiiuae|bigscience"
+                    r"|EleutherAI)/[\w.-]+)")),
     ("PROGRAM", Later(r"\bpython3? (?:-u |-m torch\.distributed\.\S+ )?([\w./-]+\.py)\b|torchrun [^\n]*?([\w./-]+\.py)\b|^  File \"([\w-]+\.py)\", line", re.MULTILINE)),
     ("IMAGE.sif", Later(r"\b(?:singularity|apptainer) (?:exec|run|shell)\b[^\n]*?\s([\w./-]+\.(?:sif|simg))\b")),
     ("JOB.sh", Later(r"\bsbatch (?:-\S+ )*([\w./-]+\.(?:sh|slurm|sbatch|job))\b")),
     ("DISTRIBUTION", Later(r"^\s*\*?\s*([\w.-]+)\s+(?:Running|Stopped)\s+1\s*$", re.MULTILINE)),
     ("NODE", Later(r"\broot@([\w.-]*node[\w.-]*):|kubectl describe nodes? ([\w.-]+)")),
-    ("CONTAINER", Later(r"\bdocker (?:exec|logs|start|restart)(?: (?:--tail|--since|-n|-u|-w|-e|--user)[ =]\S+| -\S+)* ((?!(?:helps?|the|it|container|service|fixe[sd]|works?|and|does|is|a|after)\b)[A-Za-z][\w-]*)")),
+    ("CONTAINER", Later(r"\bdocker (?:exec|logs|start|restart)(?: (?:--tail|--since|-n|-u|-w|-e|--user)[ =]\S+"
+                        r"| -\S+)* ((?!(?:helps?|the|it|container|service|fixe[sd]|works?|and|does|is|a"
+                        r"|after)\b)[A-Za-z][\w-]*)")),
 )  # fmt: skip
 """A word that a command leaves open, and where a text names the thing."""
 
@@ -78,7 +83,9 @@ def _not_beyond(said: str, case: Asked) -> str:
 
 _RUN = Later(r"\b(?:nvidia-)?(?:docker|podman)(?:\.exe)?(?: container)? (?:run|create) ((?:[^\n]*\\\n)*[^\n]*)")
 _SWITCH = re.compile(
-    r"-[itdPq]+$|-[vpewuhmlc][^=]|--(?:rm|privileged|init|interactive|tty|detach|publish-all|read-only|no-healthcheck|oom-kill-disable|quiet|disable-content-trust|sig-proxy|replace|rmi|tls-verify)$"
+    r"-[itdPq]+$|-[vpewuhmlc][^=]"
+    r"|--(?:rm|privileged|init|interactive|tty|detach|publish-all|read-only|no-healthcheck|oom-kill-disable|quiet"
+    r"|disable-content-trust|sig-proxy|replace|rmi|tls-verify)$"
 )
 """Options of `docker run` that no value follows."""
 _IS_IMAGE = re.compile(r"(?:[\w.-]+(?::\d+)?/)*[a-z\d][\w.-]*(?::[A-Za-z_][\w.-]*|:\d[\w.-]*|@sha256:\w+)?$")

@@ -36,8 +36,12 @@ from gpuwhy.model import on
 from gpuwhy.model.cause import Fix
 
 _NO_CL = Later(
-    r"Cannot find compiler 'cl\.exe'|compiler version for cl: \[WinError 2\]|cl\.exe(?:'| is)? not (?:found|recogni[sz]ed|in PATH)|'cl' is not recogni[sz]ed|where cl[^\n]*\n[^\n]*Could not find"
-    r"|Could not locate a supported Microsoft Visual C\+\+|No CMAKE_C(?:XX)?_COMPILER could be found|could not find any instance of Visual Studio|Failed to find MSVC|CreateProcess failed: The system cannot find|Compiler 'cl\.exe' in PATH different"
+    r"Cannot find compiler 'cl\.exe'|compiler version for cl: \[WinError 2\]"
+    r"|cl\.exe(?:'| is)? not (?:found|recogni[sz]ed|in PATH)|'cl' is not recogni[sz]ed"
+    r"|where cl[^\n]*\n[^\n]*Could not find"
+    r"|Could not locate a supported Microsoft Visual C\+\+|No CMAKE_C(?:XX)?_COMPILER could be found"
+    r"|could not find any instance of Visual Studio|Failed to find MSVC|CreateProcess failed: The system cannot find"
+    r"|Compiler 'cl\.exe' in PATH different"
     r"|Microsoft Visual C\+\+ 14\.\d (?:or greater )?is required|cl\.exe not found in default Visual Studio|Compiler: cl is not found",
     re.IGNORECASE,
 )

@@ -63,24 +63,35 @@ SIGNATURES: tuple[Signature, ...] = (
     error("cuda.says", rf"(?P<says>{_either(_LONG)})", *_LONG, table="cuda", covers=("cuda.number", "cuda.says_short", "memory.oom_words")),
     error("cuda.says_short", rf"{_CONTEXT}[^\n]{{0,60}}?[\s:'\"(>-](?P<says>{_either(_SHORT)})\b(?! ?\(-?\d)", *_SHORT, table="cuda",
           covers=("cuda.number", "memory.oom_words")),
-    error("cuda.call_says", rf"\b(?P<call>{_CALLS}|cuda(?!error|success)\w{{4,60}})(?:\([^\n]{{0,160}}?\))?[^\w\n]{{1,6}}(?:failed|error|returned)?[^\w\n]{{0,4}}(?P<says>{_either(_SHORT)})\b(?! ?\(-?\d)", *_SHORT, table="cuda",
+    error("cuda.call_says",
+          rf"\b(?P<call>{_CALLS}|cuda(?!error|success)\w{{4,60}})(?:\([^\n]{{0,160}}?\))?[^\w\n]{{1,6}}(?:failed|error|returned)?[^\w\n]{{0,4}}(?P<says>{_either(_SHORT)})\b(?! ?\(-?\d)",
+          *_SHORT, table="cuda",
           covers=("cuda.number", "cuda.says_short", "memory.oom_words")),
     error(
         "cuda.number",
         r"(?:cuda(?: runtime| driver| api)? (?:error|failure|status)(?: code)?[ :=(#\[]*(?:error code )?|unknown error \(|curesult\(|"
         r"unknown cuda error |cudagetdevicecount\(?\)? ?(?:returned|failed|->)[^\d\n]{0,20}|cuinit\(?0?\)?[^\d\n-]{0,40}"
-        r"|cuda (?:error|failure) no\.? ?|error code=|cuinit err: ?|(?:nvcuda|cudart|cuda driver library) init(?:ialization)? failure: ?|cudasuccess \(|cuda_success == [^\n]*vs\. |"
-        r"cuda initialization failure with error:? |cuda(?:api|support|driver)error\W{1,3}|linkererror\W{1,3}|cuda error\(|code (?=\d+, error_)|cuerror\(|cudaerror_t\W+|cudaerror\W+)(?P<number>-?[1-9]\d{0,2})\b",
+        r"|cuda (?:error|failure) no\.? ?|error code=|cuinit err: ?"
+        r"|(?:nvcuda|cudart|cuda driver library) init(?:ialization)? failure: ?|cudasuccess \("
+        r"|cuda_success == [^\n]*vs\. |"
+        r"cuda initialization failure with error:? |cuda(?:api|support|driver)error\W{1,3}|linkererror\W{1,3}"
+        r"|cuda error\(|code (?=\d+, error_)|cuerror\(|cudaerror_t\W+|cudaerror\W+)(?P<number>-?[1-9]\d{0,2})\b",
         "cuda error", "cuda failure", "cuda runtime error", "cuda driver error", "unknown error (", "curesult(",
-        "cudagetdevicecount", "cuinit", "error code=", "cuda api", "cuda status", "cuerror(", "init failure", "cudasuccess (", "cuda_success == ", "initialization failure", "cudaapierror", "cudasupporterror", "cudadrivererror", "linkererror", ", error_", "cudaerror_t", "cudaerror",
+        "cudagetdevicecount", "cuinit", "error code=", "cuda api", "cuda status", "cuerror(", "init failure",
+        "cudasuccess (", "cuda_success == ", "initialization failure", "cudaapierror", "cudasupporterror",
+        "cudadrivererror", "linkererror", ", error_", "cudaerror_t", "cudaerror",
         table="cuda",
     ),
     error(
         "cuda.call_number",
         rf"\b(?:{_CALLS}|cudart)"
-        r"(?:\([^)\n]{0,60}\))?[^\w\n]{0,4}(?:init |call |api )?(?:err(?:or)?|fail(?:ed|ure)?|returned|returns|status|res(?:ult)?|code|->)(?:[^\w\n-]{0,4}(?:error|err|code|with|res(?:ult)?|status|value|number|curesult|is|was))*"
+        r"(?:\([^)\n]{0,60}\))?[^\w\n]{0,4}(?:init |call |api )?(?:err(?:or)?|fail(?:ed|ure)?|returned|returns"
+        r"|status|res(?:ult)?|code"
+        r"|->)(?:[^\w\n-]{0,4}(?:error|err|code|with|res(?:ult)?|status|value|number|curesult|is|was))*"
         r"[^\w\n-]{0,4}(?P<number>[1-9]\d{0,2})\b(?![.\d])",
-        "cuinit", "cuctx", "cudevice", "cumem", "cumodule", "culink", "culaunch", "custream", "cuevent", "cufunc", "cugraph", "cudriver", "cuget", "cudaget", "cudaset", "cudamalloc", "cudafree", "cudamem", "cudadevice", "cudastream",
+        "cuinit", "cuctx", "cudevice", "cumem", "cumodule", "culink", "culaunch", "custream", "cuevent", "cufunc",
+        "cugraph", "cudriver", "cuget", "cudaget", "cudaset", "cudamalloc", "cudafree", "cudamem", "cudadevice",
+        "cudastream",
         "cudaevent", "cudalaunch", "cudahost", "cudapeek", "cudafunc", "cudagraph", "cudaipc", "cudadriver", "cudaruntime", "cudainit", "cudart",
         "cuarray", "cutex", "cusurf", "cuipc", "culibrary", "cukernel", "cuoccupancy", "cuimport", "cudaoccupancy", "cudacreate", "cudadestroy", "cudachoose", "cudabind",
         table="cuda", covers=("cuda.number",),

@@ -26,7 +26,8 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "jax.plugin_abi",
-        r"pjrt_\w+_args size: expected|register_custom_\w+\(\): incompatible function arguments|mismatched pjrt plugin|plugin is likely built with a later version|(?:plugin|jaxlib)[^\n]*version[^\n]*"
+        r"pjrt_\w+_args size: expected|register_custom_\w+\(\): incompatible function arguments"
+        r"|mismatched pjrt plugin|plugin is likely built with a later version|(?:plugin|jaxlib)[^\n]*version[^\n]*"
         r"(?:not compatible|incompatible)[^\n]*(?:jaxlib|jax)\b|jaxlib version [\d.]+ is newer than and incompatible",
         "_args size: expected", "incompatible function arguments", "mismatched pjrt", "built with a later version", "not compatible with the installed jaxlib",
         "newer than and incompatible", "incompatible with jax",

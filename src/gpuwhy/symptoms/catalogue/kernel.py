@@ -7,15 +7,21 @@ from gpuwhy.model.signature import Signature, error
 SIGNATURES: tuple[Signature, ...] = (
     error("kernel.xid", r"\bxid\W+(?:\(?pci:?[\w:.]*\)?:? ?)?(?P<xid>\d{1,3})\b(?![^\n]{0,60}\b(?:not ours|not mine|(?:other|another) (?:tenant|user|job)|neighbou?r))", "xid"),
     error("kernel.off_bus", r"f[ae]ll(?:s|en|ing)? off (?:of )?(?:the )?(?:pci\w* )?bus\b", "off the bus", "off of the bus", "off bus", "off the pci", "off of the pci"),
-    error("kernel.unknown_card", r"installed in this system is not supported|\bis not supported by (?:the|this) (?:nvidia )?[\d.]+ (?:nvidia )?driver|^(?:\[[^\]\n]{0,20}\] )?nvrm:\s+nvidia [\d.]+ driver release", "in this system is not", "driver release", "is not supported by the", "is not supported by this"),
+    error("kernel.unknown_card", r"installed in this system is not supported"
+          r"|\bis not supported by (?:the|this) (?:nvidia )?[\d.]+ (?:nvidia )?driver"
+          r"|^(?:\[[^\]\n]{0,20}\] )?nvrm:\s+nvidia [\d.]+ driver release", "in this system is not", "driver release",
+          "is not supported by the", "is not supported by this"),
     error("kernel.adapter", r"rminitadapter failed|rm_init_adapter failed|rm_?init\w* failed", "rminitadapter", "rm_init_adapter"),
     error("kernel.probe", r"nvidia probe routine (?:failed|was not called)|nvrm: no nvidia (?:gpu|device)|none of the nvidia|no nvidia graphics adapter",
           "nvidia probe routine", "no nvidia gpu", "no nvidia graphics adapter", "none of the nvidia"),
     error("kernel.module_missing", r"module nvidia(?:[-_]\w+)? not found|could not insert '?\"?nvidia|failed to insert nvidia|"
           r"modprobe: (?:fatal|error)[^\n]*nvidia|no such device[^\n]*nvidia|failed to (?:load|initialize) (?:the )?nvidia (?:kernel|module)"
-          r"|unable to load the (?:'?nvidia|kernel module)|(?:insert|load|find|open)\w* [^\n]{0,60}nvidia\.ko|nvidia\.ko[^\n]{0,40}(?:no such|not found|invalid|fail|error|unable|cannot)",
+          r"|unable to load the (?:'?nvidia|kernel module)|(?:insert|load|find|open)\w* [^\n]{0,60}nvidia\.ko"
+          r"|nvidia\.ko[^\n]{0,40}(?:no such|not found|invalid|fail|error|unable|cannot)",
           "module nvidia", "insert 'nvidia", "insert \"nvidia", "insert nvidia", "modprobe", "nvidia kernel", "unable to load the", "nvidia.ko"),
-    error("kernel.proc_missing", r"/proc/driver/nvidia(?:/[/\w]*)?[:'\"]{0,2} ?(?:no such file|not found|does not exist)|no such file[^\n]*/proc/driver/nvidia(?!\w)", "/proc/driver/nvidia"),
+    error("kernel.proc_missing",
+          r"/proc/driver/nvidia(?:/[/\w]*)?[:'\"]{0,2} ?(?:no such file|not found|does not exist)"
+          r"|no such file[^\n]*/proc/driver/nvidia(?!\w)", "/proc/driver/nvidia"),
     error("kernel.gpu_refused", r"(?:nvrm:|nvidia)[^\n]*is not supported by[^\n]*(?:nvidia|driver release)", "is not supported by"),
     error("kernel.module_format", r"version magic '[^'\n]*' should be '|nvidia[\w-]*(?:\.ko)?: (?:invalid module format|unknown symbol|disagrees about version)"
           r"|insert module [^\n]*nvidia[^\n]*: (?:invalid|unknown|exec)", "version magic", "invalid module format", "unknown symbol", "insert module", "disagrees about"),

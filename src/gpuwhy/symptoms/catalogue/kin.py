@@ -10,8 +10,10 @@ _LIBRARY = (
 )
 _BETWEEN = r"_?(?:status|error|err|result)?_?"
 _KINDS = {
-    "refused": r"(?:invalid_?(?:value|argument|parameter|params?|size|format|type|input|version|shape|option)|bad_?(?:parameter|param|argument|jpeg|bitstream|data)|not_?supported|unsupported\w{0,30}|size_?error"
-    r"|step_?error|bad_?argument_?error|jpeg_?not_?supported|incomplete_?bitstream|corrupted_?\w{0,20}|null_?pointer\w{0,8}|data_?type_?error|range_?error|noimplementation\w{0,20}|not_?implemented)",
+    "refused": r"(?:invalid_?(?:value|argument|parameter|params?|size|format|type|input|version|shape|option)"
+    r"|bad_?(?:parameter|param|argument|jpeg|bitstream|data)|not_?supported|unsupported\w{0,30}|size_?error"
+    r"|step_?error|bad_?argument_?error|jpeg_?not_?supported|incomplete_?bitstream|corrupted_?\w{0,20}"
+    r"|null_?pointer\w{0,8}|data_?type_?error|range_?error|noimplementation\w{0,20}|not_?implemented)",
     "unready": r"(?:not_?(?:yet_?)?initiali[sz]ed|invalid_?(?:handle|plan|context|state|operation)|not_?ready|uninitiali[sz]ed|already_?\w{1,30})",
     "empty": r"(?:alloc(?:ation|ator)?_?(?:failed|failure)|out_?of_?memory|insufficient_?(?:workspace|memory|resources?|buffer)|memory_?allocation\w{0,10}|cuda_?malloc\w{0,10})",
     "older": r"(?:unsupported_?(?:abi|driver|api)_?version|(?:incompatible|invalid|insufficient)_?driver\w{0,10}|driver_?too_?old)",

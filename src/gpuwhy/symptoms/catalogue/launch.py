@@ -12,16 +12,22 @@ SIGNATURES: tuple[Signature, ...] = (
         "launch.shared",
         r"uses too much (?P<what>shared|local|constant|parameter) (?:data|space|memory)(?: \((?P<needed>0x[\da-f]+|\d+) bytes, (?P<limit>0x[\da-f]+|\d+) max)?"
         r"|shared memory size limit exceeded(?:\W{1,3}requested (?P<needed2>\d+), available\W{1,2}(?P<limit2>\d+))?"
-        r"|(?:requested|required|needs?|dynamic) [^\n]{0,40}shared memory[^\n]{0,60}(?:exceed|too (?:large|big|much)|more than|larger than)|shared memory[^\n]{0,60}exceeds[^\n]{0,40}(?:limit|available|maximum|capacity)"
+        r"|(?:requested|required|needs?|dynamic) [^\n]{0,40}shared memory[^\n]{0,60}(?:exceed|too (?:large|big|much)"
+        r"|more than|larger than)|shared memory[^\n]{0,60}exceeds[^\n]{0,40}(?:limit|available|maximum|capacity)"
         r"|too much shared memory",
         "uses too much", "shared memory", covers=(*LAUNCH_COVERS, "build.cu_error"),
     ),
-    error("launch.parameters", r"formal parameter space overflowed(?: \((?P<needed>\d+) bytes required, max (?P<limit>\d+))?", "parameter space overflowed", covers=(*LAUNCH_COVERS, "build.cu_error")),
+    error("launch.parameters",
+          r"formal parameter space overflowed(?: \((?P<needed>\d+) bytes required, max (?P<limit>\d+))?",
+          "parameter space overflowed", covers=(*LAUNCH_COVERS, "build.cu_error")),
     error(
         "launch.block",
-        r"(?:block size|grid size|threads? per block|thread ?block|num_?threads|block ?dim\w*|grid ?dim\w*)[^\n]{0,60}(?:exceeds?|must be (?:<=|less|at most|smaller)|too (?:large|big|many))[^\n]{0,60}\d"
+        r"(?:block size|grid size|threads? per block|thread ?block|num_?threads|block ?dim\w*"
+        r"|grid ?dim\w*)[^\n]{0,60}(?:exceeds?|must be (?:<=|less|at most|smaller)"
+        r"|too (?:large|big|many))[^\n]{0,60}\d"
         r"|no valid triton configs|exceeds? (?:the )?(?:maximum|max)[^\n]{0,30}(?:threads per block|block size|grid size)",
-        "block size", "grid size", "block dim", "grid dim", "blockdim", "griddim", "threads per block", "thread per block", "thread block", "threadblock", "num_threads", "numthreads", "triton configs", covers=LAUNCH_COVERS,
+        "block size", "grid size", "block dim", "grid dim", "blockdim", "griddim", "threads per block",
+        "thread per block", "thread block", "threadblock", "num_threads", "numthreads", "triton configs", covers=LAUNCH_COVERS,
     ),
     error(
         "launch.refused",
@@ -32,7 +38,11 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     context(
         "launch.here",
-        r"file \"[^\"\n]*(?:dispatcher\.py|cudadrv/driver\.py|cuda/compiler\.py|triton/runtime/(?:jit|driver|autotuner)\.py|triton/backends/nvidia/driver\.py|triton_heuristics\.py|cuda/core/_?launcher\w*|_launcher\.pyx)\", line \d+, in (?:cuda\.core\._launcher\.)?(?:launch\w*|call|run|_run|__call__|launch_kernel|kernel_call|_call|_bench|benchmark\w*)|\b(?:cuda_stream_)?launch_kernel\b|cupy_backends\.cuda\.api\.driver\.launchkernel|_launcher\.pyx",
+        r"file \"[^\"\n]*(?:dispatcher\.py|cudadrv/driver\.py|cuda/compiler\.py"
+        r"|triton/runtime/(?:jit|driver|autotuner)\.py|triton/backends/nvidia/driver\.py|triton_heuristics\.py"
+        r"|cuda/core/_?launcher\w*|_launcher\.pyx)\", line \d+, in (?:cuda\.core\._launcher\.)?(?:launch\w*|call|run"
+        r"|_run|__call__|launch_kernel|kernel_call|_call|_bench|benchmark\w*)|\b(?:cuda_stream_)?launch_kernel\b"
+        r"|cupy_backends\.cuda\.api\.driver\.launchkernel|_launcher\.pyx",
         "dispatcher.py", "cudadrv/driver.py", "triton/runtime", "backends/nvidia/driver.py", "triton_heuristics", "_launcher", "launch_kernel", "launchkernel",
     ),
 )  # fmt: skip

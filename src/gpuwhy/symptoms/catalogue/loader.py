@@ -161,7 +161,8 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|elf file version (?:ident )?does not match|nonzero padding in e_ident|unexpected (?:plt )?reloc(?:ation)? type"
         r"|cannot handle tls data|inconsistency detected by ld\.so)",
         "unsupported version", "version lookup error", "elf file ", "nonzero padding in", "unexpected reloc",
-        "unexpected plt reloc", "cannot handle tls data", "inconsistency detected by ld.so", "file too short", "invalid elf header", "elf load command", "phentsize", "object file has no",
+        "unexpected plt reloc", "cannot handle tls data", "inconsistency detected by ld.so", "file too short",
+        "invalid elf header", "elf load command", "phentsize", "object file has no",
         "cannot read file data", "only et_dyn",
         covers=("loader.cannot_open",),
     ),
@@ -186,7 +187,9 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error("loader.mac_library", r"library not loaded: \S*?(?P<library>lib[\w.+-]+\.dylib)", "library not loaded:"),
     error("loader.mac_symbol", r"symbol not found(?: in flat namespace)?:? \(?'?(?P<symbol>_\w+)", "symbol not found"),
-    error("loader.native", r"fail\w* loading (?:dependency )?'?[^'\n]{0,200}[\\/]cuda\w*[\\/][\w.-]+\.(?:dll|so)|native library cannot be (?:found|correctly loaded|loaded)", "loading", "native library cannot", covers=("title.", "python.")),
+    error("loader.native", r"fail\w* loading (?:dependency )?'?[^'\n]{0,200}[\\/]cuda\w*[\\/][\w.-]+\.(?:dll|so)"
+          r"|native library cannot be (?:found|correctly loaded|loaded)", "loading", "native library cannot", covers=("title.",
+        "python.")),
     error("loader.tf_skip", r"cannot dlopen some gpu libraries", "cannot dlopen some gpu libraries"),
     context("loader.path_told", r"LD_LIBRARY_PATH[=:] ?(?P<path>[/~][^\s]+|$)", "ld_library_path"),
     context(

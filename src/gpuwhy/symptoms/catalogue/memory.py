@@ -9,7 +9,9 @@ _MORE = r"(?:\.? process \d{1,9}(?: \([^)\n]{1,80}\))? has [\d.]{1,9} [KMGT]?i?B
 """PyTorch names every process that holds some of the card."""
 
 SIGNATURES: tuple[Signature, ...] = (
-    error("memory.heap", r"java heap space|gc overhead limit exceeded|\b(?:javascript |java |js )?heap out of memory|reached heap limit|allowed memory size of \d+ bytes exhausted|outofmemoryerror: (?:java|metaspace|unable to create)|command not allowed when used memory",
+    error("memory.heap", r"java heap space|gc overhead limit exceeded|\b(?:javascript |java |js )?heap out of memory"
+          r"|reached heap limit|allowed memory size of \d+ bytes exhausted"
+          r"|outofmemoryerror: (?:java|metaspace|unable to create)|command not allowed when used memory",
           "heap", "gc overhead", "allowed memory size", "outofmemoryerror:", "when used memory", covers=("memory.", "title.", "python.", "else.foreign")),
     error(
         "memory.torch_oom",
@@ -91,7 +93,10 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|pin[ _]memory thread",
         "pinned", "bytes on host", "host memory", "page-locked", "cudahostalloc", "cudahostregister", "pin memory thread", "pin_memory thread",
     ),
-    context("memory.pin_here", r"\.pin_memory\(|\bpin_memory ?= ?true|alloc_pinned|pinnedmemory|pin_memory\.py|_pin_memory_loop|in _?pin_memory|cudahostalloc|cudamallochost", "pin_memory", "pinned", "cudahostalloc", "cudamallochost"),
+    context("memory.pin_here",
+            r"\.pin_memory\(|\bpin_memory ?= ?true|alloc_pinned|pinnedmemory|pin_memory\.py|_pin_memory_loop"
+            r"|in _?pin_memory|cudahostalloc|cudamallochost", "pin_memory", "pinned", "cudahostalloc",
+            "cudamallochost"),
     error(
         "memory.cpu_allocator",
         r"defaultcpuallocator|alloc_cpu\.cpp|unable to allocate (?P<wanted>[\d.]+ [KMGT]i?B) for an array"
@@ -108,7 +113,8 @@ SIGNATURES: tuple[Signature, ...] = (
     error("memory.worker_gone", r"dataloader worker \(pid\(?s?\)? ?[\d, ]+\) exited unexpectedly", "exited unexpectedly"),
     error(
         "memory.shm",
-        r"out of shared\s*memory|bus error encountered in (?:dataloader )?worker|raise your shared memory limit|unable to (?:open shared memory object|allocate shared memory|mmap \d+ bytes|write to file"
+        r"out of shared\s*memory|bus error encountered in (?:dataloader )?worker|raise your shared memory limit"
+        r"|unable to (?:open shared memory object|allocate shared memory|mmap \d+ bytes|write to file"
         r" </torch)|shared memory(?: manager)?[^\n]{0,30}(?:exhaust|insufficient|limit|too small|no space)"
         r"|/dev/shm[^\n]*(?:no space|too small|insufficient|full)|no space left on device[^\n]*(?:shm|torch_)"
         r"|received 0 items of ancdata|(?<!-)\bshm[-_]size\b(?! ?[=:])|\b(?:increas|rais|more|larger|add|set|us)\w{0,4} [^\n]{0,30}shm[-_]size|insufficient shared memory",
@@ -120,15 +126,26 @@ SIGNATURES: tuple[Signature, ...] = (
           r"|cuda_?(?:error_)?out_?of_?memory|\bcuda oom\b|out of memory|cannot allocate [\d.]+ ?[mg]i?b (?:of )?memory on (?:gpu|device)",
           "out of memory", "memory is full", "out of gpu and shared", "out of gpu memory", "out of device memory", "out of video memory", "enough gpu memory",
           "enough video memory", "cuda oom", "memory on gpu", "memory on device", "insufficient gpu memory"),
-    error("memory.no_batch", r"\bno batch[ _-]?size (?:\w+ )?(?:fits|works|is small enough)|(?:even|smallest) (?:with |at |a )?batch(?:[ _-]?size)?(?: of)? ?1?\b[^\n]{0,30}(?:too (?:large|big)|not fit|n't fit|no fit)"
+    error("memory.no_batch", r"\bno batch[ _-]?size (?:\w+ )?(?:fits|works|is small enough)"
+          r"|(?:even|smallest) (?:with |at |a )?batch(?:[ _-]?size)?(?: of)? ?1?\b[^\n]{0,30}(?:too (?:large|big)"
+          r"|not fit|n't fit|no fit)"
           r"|\bbatch(?:[ _-]?size)?(?: of)?[ =:]{1,3}\d+[^\n]{0,16}(?:too (?:large|big)|(?:does|did)(?: not|n't) fit)", "batch", covers=("python.exception", "python.runtime")),
-    error("memory.buffer", r"failed to allocate (?P<what>(?:cuda|gpu|vulkan|compute)\w*) buffer|unable to allocate (?P<what2>(?:cuda|gpu|backend)\w*) buffer|allocating (?P<wanted>[\d.]+ [kmg]ib) on device \d", "failed to allocate cuda", "failed to allocate gpu",
+    error("memory.buffer", r"failed to allocate (?P<what>(?:cuda|gpu|vulkan|compute)\w*) buffer"
+          r"|unable to allocate (?P<what2>(?:cuda|gpu|backend)\w*) buffer"
+          r"|allocating (?P<wanted>[\d.]+ [kmg]ib) on device \d", "failed to allocate cuda", "failed to allocate gpu",
           "unable to allocate", "failed to allocate compute", "ib on device"),
-    error("memory.system_ram", r"requires more system memory \((?P<wanted>[^)\n]+)\) than is available \((?P<free>[^)\n]+)\)|not enough (?:system|host|cpu) (?:memory|ram)|insufficient (?:system|host|cpu) (?:memory|ram)", "more system memory",
+    error("memory.system_ram",
+          r"requires more system memory \((?P<wanted>[^)\n]+)\) than is available \((?P<free>[^)\n]+)\)"
+          r"|not enough (?:system|host|cpu) (?:memory|ram)|insufficient (?:system|host|cpu) (?:memory|ram)",
+          "more system memory",
           "enough system", "enough host", "enough cpu", "insufficient system", "insufficient host", "insufficient cpu"),
-    error("memory.compiler_killed", r"internal compiler error: killed|killed signal terminated program|cc1plus[^\n]{0,40}killed", "compiler error: killed", "terminated program", "cc1plus", covers=("signal.kill", "build.cu_error")),
-    error("memory.kv_cache", r"kv cache is needed, which is larger than|mem[-_]fraction[-_]static|no available memory for the cache blocks|larger than the maximum number of tokens that can be stored"
+    error("memory.compiler_killed",
+          r"internal compiler error: killed|killed signal terminated program|cc1plus[^\n]{0,40}killed",
+          "compiler error: killed", "terminated program", "cc1plus", covers=("signal.kill", "build.cu_error")),
+    error("memory.kv_cache", r"kv cache is needed, which is larger than|mem[-_]fraction[-_]static"
+          r"|no available memory for the cache blocks|larger than the maximum number of tokens that can be stored"
           r"|try increasing `?gpu_memory_utilization|free memory on device[^\n]*less than desired gpu memory utilization",
-          "for the cache blocks", "gpu_memory_utilization", "kv cache is needed", "mem-fraction-static", "mem_fraction_static", "desired gpu memory utilization", "stored in kv cache",
+          "for the cache blocks", "gpu_memory_utilization", "kv cache is needed", "mem-fraction-static",
+          "mem_fraction_static", "desired gpu memory utilization", "stored in kv cache",
           covers=("python.exception",)),
 )  # fmt: skip

@@ -16,7 +16,9 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "ort.not_available",
-        r"provider '?cudaexecutionprovider'? is not in available|\bcudaexecutionprovider\W{0,2} (?:is |was )?(?:not (?:ava\w+|found|supported|enabled|present|in the list)|unavailable|missing)",
+        r"provider '?cudaexecutionprovider'? is not in available"
+        r"|\bcudaexecutionprovider\W{0,2} (?:is |was )?(?:not (?:ava\w+|found|supported|enabled|present|in the list)"
+        r"|unavailable|missing)",
         "cudaexecutionprovider", "is not in available", covers=("ort.listed",),
     ),
     error(

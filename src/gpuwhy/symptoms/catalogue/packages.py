@@ -26,7 +26,9 @@ SIGNATURES: tuple[Signature, ...] = (
     error("packages.virtual_cuda", r"nothing provides (?:requested )?__cuda|::__cuda==|requires? (?:virtual package )?__cuda|package __cuda", "__cuda"),
     context("packages.wheel", rf"{_GPU}-(?P<version>\d[\w.]*?)(?:\+(?P<local>\w+))?-(?P<tags>cp\d+-\w+-(?P<platform>\w+))\.whl(?: \((?P<size>[\d.]+) (?P<unit>[kMG]B)\))?",
             ".whl"),
-    error("packages.node_binding", r"cannot find module '[^'\n]*\.node'|binding\.gyp not found|could not locate the bindings file|node-pre-gyp err", ".node'", "binding.gyp not found", "bindings file",
+    error("packages.node_binding",
+          r"cannot find module '[^'\n]*\.node'|binding\.gyp not found|could not locate the bindings file"
+          r"|node-pre-gyp err", ".node'", "binding.gyp not found", "bindings file",
           "node-pre-gyp err"),
     told("told.tflow_select", r"^[\s#]*_tflow_select\s+\S+\s+(?P<build>\w+)", "_tflow_select"),
     told("told.index_cpu", r"whl/cpu\b|\+cpu\b", "whl/cpu"),

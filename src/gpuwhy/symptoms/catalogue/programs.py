@@ -10,10 +10,12 @@ SIGNATURES: tuple[Signature, ...] = (
         "program.index",
         r"index out of range in self|target (?P<value>-?\d+) is out of bounds|index(?: -?\d+)? (?:is )?out of bounds"
         r"|indices\[[\d,]+\] = (?P<index>-?\d+) is not in \[0, ?(?P<limit>\d+)\)|indices\[[\d,]+\] = \[[-\d, ]+\] (?:is out of bounds|does not index)"
-        r"|slice index -?\d+ of dimension \d+ out of bounds|segment ids? (?:are|is) not|labels? \S{1,20} (?:is |are )?(?:not in|out of) range|label value of -?\d+ (?:which )?is outside"
+        r"|slice index -?\d+ of dimension \d+ out of bounds|segment ids? (?:are|is) not"
+        r"|labels? \S{1,20} (?:is |are )?(?:not in|out of) range|label value of -?\d+ (?:which )?is outside"
         r"|received a label value of|index out of range: tried to access index|must be smaller than the embedding layer.{0,3} input dimension|srcindex < srcselectdimsize"
         r"|t >= 0 && t < n_classes|cur_target >= 0|tried to access (?:out of bounds|index)",
-        "index out of range in self", "is out of bounds", "index out of bounds", "is not in [0", "not in range", "label ", "labels ", "does not index into", "segment id", "label value", "srcindex <",
+        "index out of range in self", "is out of bounds", "index out of bounds", "is not in [0", "not in range",
+        "label ", "labels ", "does not index into", "segment id", "label value", "srcindex <",
         "embedding layer", "n_classes", "cur_target", "index out of range: tried", "out of bounds",
         covers=("python.exception",),
     ),
@@ -24,23 +26,38 @@ SIGNATURES: tuple[Signature, ...] = (
         r"[^\n]*(?:got|but)|input\.size\(-1\) must be equal to input_size|sizes of tensors must match|incompatible shapes:"
         r"|dimensions must be equal|matrix size-incompatible|(?<!passed in a )non-contiguous|is not contiguous|shapes? [^\n]{0,40}(?:not aligned|"
         r"are incompatible|mismatch)|running_mean should contain|expected hidden\[0\] size|must have the same (?:shape|size)"
-        r"|input must have (?:\d|at least)|only batches of spatial targets|tensor size mismatch|expected input[^\n]*to have \d+ channels|expects each tensor to be equal size|only supports? (?:fp16|bf16|half|float\w*)[^\n]{0,20}(?:data ?type|dtype)|number of channels|depth must be (?:evenly )?(?:a multiple|divisible)"
-        r"|depth of input \(\d+\) is not a multiple|input and filter must have|must be rank \d but is rank|shape must be rank|negative dimension size caused by|input to reshape is a tensor with"
-        r"|dimensions of inputs should match|logits and labels must (?:be broadcastable|have the same)|required broadcastable shapes|cannot feed value of shape|is incompatible with the layer|in\[0\] mismatch in\[1\]"
+        r"|input must have (?:\d|at least)|only batches of spatial targets|tensor size mismatch"
+        r"|expected input[^\n]*to have \d+ channels|expects each tensor to be equal size"
+        r"|only supports? (?:fp16|bf16|half|float\w*)[^\n]{0,20}(?:data ?type|dtype)|number of channels"
+        r"|depth must be (?:evenly )?(?:a multiple|divisible)"
+        r"|depth of input \(\d+\) is not a multiple|input and filter must have|must be rank \d but is rank"
+        r"|shape must be rank|negative dimension size caused by|input to reshape is a tensor with"
+        r"|dimensions of inputs should match|logits and labels must (?:be broadcastable|have the same)"
+        r"|required broadcastable shapes|cannot feed value of shape|is incompatible with the layer"
+        r"|in\[0\] mismatch in\[1\]"
         r"|view size is not compatible with input tensor|(?:cannot|can't) (?:view|reshape) (?:a )?(?:tensor|array|non-contiguous)|shape mismatch: (?:value|indexing) "
         r"|computed output size would be negative|inputs to operation [^\n]*must have the same size",
-        "is not a multiple of input depth", "input and filter", "be rank ", "negative dimension size", "input to reshape", "dimensions of inputs", "logits and labels", "broadcastable shapes", "cannot feed value",
+        "is not a multiple of input depth", "input and filter", "be rank ", "negative dimension size",
+        "input to reshape", "dimensions of inputs", "logits and labels", "broadcastable shapes", "cannot feed value",
         "incompatible with the layer", "view size is", "cannot reshape", "cannot view", "can't view", "shape mismatch: ", "in[0] mismatch", "would be negative",
         "shapes cannot be multiplied", "shape cannot be multiplied", "size mismatch", "is invalid for input of size", "must match",
         "weight of size", "expected ", "must be equal", "incompatible shapes", "matrix size-incompatible", "contiguous",
         "not aligned", "are incompatible", "shape mismatch", "shapes mismatch", "running_mean", "must have", "spatial targets",
         "number of channels", "depth must be", "each tensor to be equal", "only support fp16", "only supports fp16", "only support bf16", "only supports half",
     ),
-    error("program.shape_words", r"(?:error: |error\()(?![^\n]{0,200}(?:concrete value|key data|ndim))[^\n]{0,80}(?:torch\.size|\bshapes?\b|\bdimensions?\b|\bsizes?\b)[^\n]{0,80}(?:must|mismatch|expected|\bgot\b|\bsame\b|incompatible|invalid|does not match|doesn't match)"
-          r"|(?:error: )(?![^\n]{0,200}(?:concrete value|key data|ndim))[^\n]{0,80}(?:must|mismatch|expected|same|incompatible|invalid)[^\n]{0,60}(?:torch\.size|\bshapes?\b|\bdimensions?\b)"
-          r"|error: [^\n]{0,160}(?:kernel|input|output|padding|window|image|patch|batch|sequence) size[^\n]{0,80}(?:greater than|too small|less than|larger than|smaller than|not divisible|non-?positive|negative)"
-          r"|error: [^\n]{0,80}(?:expected more than \d+ values? per|negative dimension|should have at least \w+ dimensions?|(?:do|does) not broadcast|square matri|non-positive stride"
-          r"|(?:channels?|heads?|dim|embed_dim|hidden_size|groups|features|size)\b[^\n]{0,40}(?:must|should) be (?:evenly )?divisible by)", "error: ", "error(", covers=("python.exception",)),
+    error("program.shape_words",
+          r"(?:error: |error\()(?![^\n]{0,200}(?:concrete value|key data|ndim))[^\n]{0,80}(?:torch\.size|\bshapes?\b"
+          r"|\bdimensions?\b|\bsizes?\b)[^\n]{0,80}(?:must|mismatch|expected|\bgot\b|\bsame\b|incompatible|invalid"
+          r"|does not match|doesn't match)"
+          r"|(?:error: )(?![^\n]{0,200}(?:concrete value|key data|ndim))[^\n]{0,80}(?:must|mismatch|expected|same"
+          r"|incompatible|invalid)[^\n]{0,60}(?:torch\.size|\bshapes?\b|\bdimensions?\b)"
+          r"|error: [^\n]{0,160}(?:kernel|input|output|padding|window|image|patch|batch"
+          r"|sequence) size[^\n]{0,80}(?:greater than|too small|less than|larger than|smaller than|not divisible"
+          r"|non-?positive|negative)"
+          r"|error: [^\n]{0,80}(?:expected more than \d+ values? per|negative dimension"
+          r"|should have at least \w+ dimensions?|(?:do|does) not broadcast|square matri|non-positive stride"
+          r"|(?:channels?|heads?|dim|embed_dim|hidden_size|groups|features|size)\b[^\n]{0,40}(?:must"
+          r"|should) be (?:evenly )?divisible by)", "error: ", "error(", covers=("python.exception",)),
     error(
         "program.devices",
         r"expected all tensors to be on the same device|to have the same device as tensor for|tensors? (?:to be|is|are) on (?:the same|different) (?:device|gpu)"

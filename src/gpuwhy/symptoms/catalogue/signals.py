@@ -14,9 +14,11 @@ SIGNATURES: tuple[Signature, ...] = (
           "exit code -7"),
     echo("signal.abort", r"aborted \(core dumped\)|\baborted\b|sigabrt|signal 6\b|terminate called|core dumped|exit(?:ed with)? ?code:? ?-?(?:6|134)\b",
          "aborted", "sigabrt", "signal 6", "terminate called", "core dumped", "exit code 134", "exit code -6"),
-    echo("signal.told", r"^(?:[^\n]{1,200}: line \d+: +)?(?:\d{1,9} )?(?P<what>terminated|alarm clock|(?:virtual|profiling) timer expired|user defined signal [12])(?: +\S[^\n]{0,200})?$"
+    echo("signal.told", r"^(?:[^\n]{1,200}: line \d+: +)?(?:\d{1,9} )?(?P<what>terminated|alarm clock"
+         r"|(?:virtual|profiling) timer expired|user defined signal [12])(?: +\S[^\n]{0,200})?$"
          r"|\d (?P<what2>hangup)(?: +\S[^\n]{0,200})?$|exit(?:ed with)? ?code:? ?(?P<what3>143|-15)\b",
-         "terminated", "alarm clock", "timer expired", "user defined signal", "hangup", "exit code 143", "exit code: 143", "exited with code 143", "exit code -15", "exit code: -15"),
+         "terminated", "alarm clock", "timer expired", "user defined signal", "hangup", "exit code 143",
+         "exit code: 143", "exited with code 143", "exit code -15", "exit code: -15"),
     error("signal.windows", r"0xc0000409|-1073740791|0xc000001d|-1073741795",
           "0xc0000409", "-1073740791", "0xc000001d", "-1073741795"),
     error("signal.kernel_died", r"kernel (?:appears to have )?died|kernel restarting|kernel (?:crashed|keeps dying)|the kernel [^\n]*died", "kernel appears to have died",

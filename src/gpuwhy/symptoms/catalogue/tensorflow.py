@@ -63,7 +63,9 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     echo("tf.blas_hint", r"failure to initialize cublas may be due to oom", "failure to initialize cublas", covers=("generic.cpu_build", "opencv.no_cuda")),
     context("tf.memory_usage", r"memory usage: (?P<free>\d+) bytes free, (?P<total>\d+) bytes total", "bytes free,"),
-    error("tf.rnn", r"fail(?:ed)? to find the dnn implementation|failed to call (?:do|then)rnn(?:forward|backward)|gpu sync failed|failed to launch (?:cub|gpuprim)", "failed to call", "the dnn implementation", "gpu sync failed",
+    error("tf.rnn", r"fail(?:ed)? to find the dnn implementation|failed to call (?:do|then)rnn(?:forward|backward)"
+          r"|gpu sync failed|failed to launch (?:cub|gpuprim)", "failed to call", "the dnn implementation",
+          "gpu sync failed",
           "failed to launch cub", "failed to launch gpuprim"),
     error(
         "tf.ignored_gpu",
@@ -127,10 +129,15 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error("tf.no_opkernel", r"no opkernel was registered to support op '?(?P<op>\w+)", "no opkernel was registered"),
     context("tf.registered", r"registered devices: \[(?P<devices>[^\]\n]*)\]|(?P<none><no registered kernels>)", "registered devices:", "<no registered kernels>"),
-    error("tf.cudart_stub", r"cudageterror(?:name|string) symbol not found|_stub\.cc:\d+\] \w+ symbol not found", "symbol not found.", covers=("cuda.name", "cuda.number", "loader.mac_symbol", "title.")),
-    error("tf.ptxas_old", r"ptxas too old|you are using ptxas [\d.]+, which is older than|ptxas does not support cc \d", "ptxas too old", "you are using ptxas", "ptxas does not", covers=("tf.ptxas_version", "title.", "torch.")),
+    error("tf.cudart_stub", r"cudageterror(?:name|string) symbol not found|_stub\.cc:\d+\] \w+ symbol not found",
+          "symbol not found.", covers=("cuda.name", "cuda.number", "loader.mac_symbol", "title.")),
+    error("tf.ptxas_old",
+          r"ptxas too old|you are using ptxas [\d.]+, which is older than|ptxas does not support cc \d",
+          "ptxas too old", "you are using ptxas", "ptxas does not", covers=("tf.ptxas_version", "title.", "torch.")),
     error("tf.malloc_async", r"cuda_malloc_async (?:isn't|is not) (?:currently )?supported", "cuda_malloc_async is"),
-    error("tf.addons", r"tensorflow addons supports using python ops|versions? of tensorflow you are (?:currently )?using is [\d.]+ and is not supported", "addons supports using", "and is not supported"),
+    error("tf.addons", r"tensorflow addons supports using python ops"
+          r"|versions? of tensorflow you are (?:currently )?using is [\d.]+ and is not supported",
+          "addons supports using", "and is not supported"),
     error("tf.op_library", r"(?P<library>_\w+\.so) not found|load_op_library[^\n]*not found", "_ops.so not found", "_op.so not found", "load_op_library"),
     echo("tf.native_runtime", r"failed to load the native tensorflow runtime", "failed to load the native tensorflow"),
     error(

@@ -42,11 +42,14 @@ SIGNATURES: tuple[Signature, ...] = (
     error("torch.no_plans", r"no (?:valid )?execution plans?|cudnn frontend error|\[cudnn_frontend\] error", "execution plan", "cudnn frontend error", "[cudnn_frontend]",
           covers=("python.runtime",)),
     harmless("torch.plan_failed", r"plan failed with an? (?:cudnnexception|outofmemoryerror)", "plan failed with", covers=("cudnn.", "memory.", "cuda.")),
-    error("torch.no_kernel_found", r"no kernel found to launch|no (?:available|suitable|compatible) kernel", "no kernel found", "no available kernel", "no suitable kernel", "no compatible kernel"),
+    error("torch.no_kernel_found", r"no kernel found to launch|no (?:available|suitable|compatible) kernel",
+          "no kernel found", "no available kernel", "no suitable kernel", "no compatible kernel"),
     context("torch.asks_cuda", r"cuda\.is_available\(\)\W{0,3}$", "is_available()"),
     error("torch.probability", r"probability tensor contains either", "probability tensor contains"),
     error("torch.namespace", r"'_opnamespace' '(?P<name>\w+)' object has no attribute", "_opnamespace", covers=("python.attribute",)),
-    error("torch.dynamo", r"internaltorchdynamoerror|backendcompilerfailed|inductorerror|loweringexception|in inductor|torch\._(?:inductor|dynamo)\.exc\.(?!unsupported|torchruntimeerror)", "torchdynamoerror", "backendcompilerfailed", "inductorerror", "loweringexception", "in inductor",
+    error("torch.dynamo", r"internaltorchdynamoerror|backendcompilerfailed|inductorerror|loweringexception|in inductor"
+          r"|torch\._(?:inductor|dynamo)\.exc\.(?!unsupported|torchruntimeerror)", "torchdynamoerror",
+          "backendcompilerfailed", "inductorerror", "loweringexception", "in inductor",
           "torch._inductor.exc", "torch._dynamo.exc", covers=("python.runtime",)),
     error(
         "torch.cudnn_mismatch",
@@ -88,7 +91,9 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     error(
         "torch.extension_versions",
-        r"couldn't load custom c\+\+ ops|mmcv==[\d.]+ is used but incompatible|operator (?P<what>\w+::\w+) does not exist|torchvision::nms does not exist|no such operator (?P<what2>\w+::\w+)"
+        r"couldn't load custom c\+\+ ops|mmcv==[\d.]+ is used but incompatible"
+        r"|operator (?P<what>\w+::\w+) does not exist|torchvision::nms does not exist"
+        r"|no such operator (?P<what2>\w+::\w+)"
         r"|xformers (?:can't load|was built for)|was built for:? *pytorch"
         r"|could not load (?:custom )?(?:c\+\+|cuda) (?:ops|extension)|torch_(?:scatter|sparse|cluster)[^\n]*compiled for"
         r"|built (?:with|against|for) (?:a different|another) (?:version of )?(?:py)?torch",
@@ -96,7 +101,11 @@ SIGNATURES: tuple[Signature, ...] = (
         "compiled for",
     ),
     harmless("torch.image_extension", r"failed to load image python extension", "image python extension"),
-    error("torch.webui", r"(?:requires?|needs?) a gpu\b|a gpu is (?:needed|required)|no nvidia gpu found|only supports gpus\b|accelerator is not available|torch is not able to use gpu|failed to infer device type|no platform detected", "not able to use gpu", "requires a gpu", "require a gpu", "needs a gpu", "need a gpu", "a gpu is", "no nvidia gpu", "only supports gpus", "accelerator is not", "infer device type",
+    error("torch.webui",
+          r"(?:requires?|needs?) a gpu\b|a gpu is (?:needed|required)|no nvidia gpu found|only supports gpus\b"
+          r"|accelerator is not available|torch is not able to use gpu|failed to infer device type"
+          r"|no platform detected", "not able to use gpu", "requires a gpu", "require a gpu", "needs a gpu",
+          "need a gpu", "a gpu is", "no nvidia gpu", "only supports gpus", "accelerator is not", "infer device type",
           "no platform detected", covers=("python.exception", "generic.no_compatible", "title.gpu_unseen")),
     error("torch.invalid_requested", r"invalid cuda '?device=?(?P<device>\d{0,3})\S*'? requested|cuda unavailable, invalid device", "requested", "cuda unavailable"),
     error("torch.no_runtime", r"no cuda runtime is found, using cuda_home", "no cuda runtime is found"),
@@ -112,7 +121,9 @@ SIGNATURES: tuple[Signature, ...] = (
     harmless("torch.build_settings", r"build settings: blas_info=", "build settings: blas", covers=("build.gcc_new",)),
     context("torch.own_import", r"from torch\._c import \*|in _preload_cuda_deps", "from torch._c import", "_preload_cuda_deps"),
     error("torch.preload", r"(?P<library>lib[\w.]+?)\.?\*?(?:\[0-9\])?\*? not found in the system path", "in the system path", covers=("python.exception",)),
-    error("torch.xformers_unbuilt", r"xformers wasn'?t buil[dt] with cuda|operator wasn'?t built - see", "wasn't build with cuda", "wasn't built with cuda", "operator wasn't built", covers=("generic.cpu_build", "torch.capability_short", "torch.arch_words")),
+    error("torch.xformers_unbuilt", r"xformers wasn'?t buil[dt] with cuda|operator wasn'?t built - see",
+          "wasn't build with cuda", "wasn't built with cuda", "operator wasn't built", covers=("generic.cpu_build",
+        "torch.capability_short", "torch.arch_words")),
     error("torch.no_operator", r"no operator found for [`']memory_efficient_attention", "no operator found for"),
     error(
         "torch.not_implemented_half",
@@ -123,7 +134,8 @@ SIGNATURES: tuple[Signature, ...] = (
         "torch.unavailable",
         r"torch\.cuda\.is_available\(\)[^\n]{0,40}?\bfalse|cuda (?:is )?(?:not )?available\W{0,4}(?:\?|:|=)?\W{0,3}false"
         r"|is_available\W+false|cuda_available\W+false|\bcuda (?:is |was )?(?:not|un|non) ?available\b(?! in this)",
-        "is_available", "cuda available", "cuda is available", "available:", "cuda_available", "cuda is not available", "cuda not available", "cuda non available", "cuda unavailable", "cuda is unavailable",
+        "is_available", "cuda available", "cuda is available", "available:", "cuda_available", "cuda is not available",
+        "cuda not available", "cuda non available", "cuda unavailable", "cuda is unavailable",
     ),
     echo("torch.falls_back", r"(?:setting the available devices to be zero|falling back to cpu|using cpu instead|switching to cpu)",
          "available devices to be zero", "falling back to cpu", "using cpu instead", "switching to cpu"),

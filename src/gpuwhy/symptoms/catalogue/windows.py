@@ -85,7 +85,8 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|nvjitlink|zlibwapi)[\w-]*\.dll)\W+(?:was |is |could |cannot |can)?(?:be )?(?:not |n't )?"
         r"(?:found|be(?:ing)? (?:found|loaded)|missing|was not found|located)"
         r"|(?:找不到|不到|no se (?:ha )?encontr\w+|não encontr\w+|не обнаружила|не найден\w*) ?['\"]?(?P<library2>(?:cu\w{2,12}|nv\w{2,12})64[\w-]*\.dll|(?:nvcuda|nvml)\.dll)"
-        r"|(?P<library3>(?:cu\w{2,12}|nv\w{2,12})64[\w-]*\.dll|(?:nvcuda|nvml)\.dll)['\"]? ?(?:nicht gefunden|est introuvable|fehlt|manquante?|が見つから|을\(를\) 찾을|不存在|no se encontr|não foi encontrad|не найден)",
+        r"|(?P<library3>(?:cu\w{2,12}|nv\w{2,12})64[\w-]*\.dll|(?:nvcuda|nvml)\.dll)['\"]? ?(?:nicht gefunden"
+        r"|est introuvable|fehlt|manquante?|が見つから|을\(를\) 찾을|不存在|no se encontr|não foi encontrad|не найден)",
         "找不到", "不到", "encontr", "не обнаружила", "не найден", "nicht gefunden", "introuvable", "fehlt", "manquant", "が見つから", "찾을", "不存在",
         ".dll -> not found", ".dll not being", ".dll not found", ".dll is not found", ".dll' not found", ".dll was not found", ".dll is missing",
         ".dll could not be", ".dll' could not be", ".dll cannot be", ".dll\" not found", ".dll missing", ".dll not located",
@@ -108,9 +109,16 @@ SIGNATURES: tuple[Signature, ...] = (
         "windows.dll_load_failed",
         r"dll load failed(?: while importing (?P<module>[\w.]+))?: ?(?:the specified (?P<what>module|procedure) could not"
         r" be found|%1[^\n]{0,40}?(?P<invalid>win32)|a dynamic link library \(dll\) (?P<init>initialization) routine"
-        r" failed|(?P<what2>le module spécifié|das angegebene modul|no se (?:puede|pudo|ha podido) encontrar el módulo|impossibile trovare il modulo|não foi possível encontrar o módulo|не найден указанный модуль"
-        r"|找不到指定的模|指定されたモジュール|지정된 모듈|nie można odnaleźć określonego modułu|belirtilen modül)|(?P<what3>la procédure spécifiée|die angegebene prozedur|impossibile trovare la procedura|no se (?:puede|pudo|ha podido|encontró) (?:encontrar )?el (?:procedimiento|proceso)|não foi possível (?:encontrar|localizar) o procedimento|не найдена указанная процедура"
-        r"|找不到指定的程序|指定されたプロシージャ|지정된 프로시저)|[^\n]*(?P<init2>routine d.initialisation|dll-initialisierungsroutine|rutina de inicialización|routine di inizializzazione|rotina de inicialização"
+        r" failed"
+        r"|(?P<what2>le module spécifié|das angegebene modul|no se (?:puede|pudo|ha podido) encontrar el módulo"
+        r"|impossibile trovare il modulo|não foi possível encontrar o módulo|не найден указанный модуль"
+        r"|找不到指定的模|指定されたモジュール|지정된 모듈|nie można odnaleźć określonego modułu|belirtilen modül)"
+        r"|(?P<what3>la procédure spécifiée|die angegebene prozedur|impossibile trovare la procedura"
+        r"|no se (?:puede|pudo|ha podido|encontró) (?:encontrar )?el (?:procedimiento|proceso)"
+        r"|não foi possível (?:encontrar|localizar) o procedimento|не найдена указанная процедура"
+        r"|找不到指定的程序|指定されたプロシージャ|지정된 프로시저)"
+        r"|[^\n]*(?P<init2>routine d.initialisation|dll-initialisierungsroutine|rutina de inicialización"
+        r"|routine di inizializzazione|rotina de inicialização"
         r"|инициализации библиотеки|初始化例|初期化ルーチン|초기화 루틴)|(?P<paging>the paging file)|(?P<other>[^\n]*))",
         "dll load failed",
         covers=("windows.error",),
