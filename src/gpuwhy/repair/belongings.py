@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -21,6 +22,8 @@ from gpuwhy.repair.patient import Patient
 MOST = 200 << 20
 """Bytes that go over."""
 STARTS = ("sitecustomize.py", "usercustomize.py")
+_FILE = re.compile(r"[~/][^\s:'\"]*\.so\b[^\s:'\"]*")
+"""A library that an error names."""
 _OURS = ("_virtualenv.py", "_virtualenv.pth", "distutils-precedence.pth", "_distutils_hack", "__pycache__")
 _SEARCH = "LD_LIBRARY_PATH"
 _LOADERS = frozenset({"LD_PRELOAD", "LD_AUDIT", "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE"})
@@ -115,7 +118,7 @@ def _named(facts: Facts) -> Iterator[str]:
     yield from (one.path for one in value_or(target.damage, ()))
     yield value_or(target.start, Start()).file
     for one in value_or(target.imports, ()):
-        yield from (one.source, *one.files) if one.failed else ()
+        yield from (one.source, *one.files, *_FILE.findall(one.why)) if one.failed else ()
         yield one.culprit if one.blame in ("file", "files") else ""
 
 

@@ -315,8 +315,9 @@ def _ways(case: Case, variable: Variable, fault: Fault) -> tuple[Fix, ...]:
     """Without the value; with another one where its reader fails without any, too."""
     if fault.needed and not variable.name.startswith(OF_A_FILE):
         text = f"Take {fault.instead}, which is installed; without any value its reader fails, too"
-        where = f", in {variable.set_in}" if variable.set_in else ""
-        return (Fix(f"{text}{where}", f"export {variable.name}={word(fault.instead)}", safe=not variable.set_in),)
+        if variable.set_in:  # what a file sets has its way over the shell
+            return (Fix(f"{text}: write {variable.name}={word(fault.instead)} into {variable.set_in}"),)
+        return (Fix(text, f"export {variable.name}={word(fault.instead)}", safe=True),)
     return (out_of(case, variable),) if variable.set_in else (_unset(variable.name), *_instead(variable, fault))
 
 

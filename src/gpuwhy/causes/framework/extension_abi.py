@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
+from gpuwhy.causes.shared import imported, spoilt
 from gpuwhy.causes.shared.borrowed import borrowed
 from gpuwhy.causes.shared.commands import change, install
+from gpuwhy.causes.shared.needs import base_name
 from gpuwhy.knowledge.companions import going_with
 from gpuwhy.model.cause import Case, Cause, Evidence, Finding, Fix, against, proof, saw
 from gpuwhy.model.fact import Known, Source, value_or
-from gpuwhy.model.facts import Extension, Framework
+from gpuwhy.model.facts import Extension, Framework, Imported
 
 FOLLOW = ("torchvision", "torchaudio", "xformers", "vllm")
 """Packages whose releases belong to one torch each."""
 
 
+_PLUGIN = re.compile(r"(?P<file>[^\s:]*/tensorflow-plugins/[^\s:]+\.so): undefined symbol")
 GONE = ("missing", "empty", "truncated", "unreadable", "dangling link")
 
 
@@ -34,6 +38,25 @@ def symbols_missing(case: Case) -> Finding | None:
     if _damaged(case):
         return None
     return proof(_said(broken, _framework(case, "torch")), *_evidence(broken, _framework(case, "torch")))
+
+
+def stray_plugin(case: Case) -> Finding | None:
+    """TensorFlow loads every library of a folder beside it at its import; one of them is for another release."""
+    one, file = _plugin(case)
+    if one is None:
+        return None
+    text = (
+        f"TensorFlow loads every library in tensorflow-plugins at its import, and {base_name(file)} is for another one"
+    )
+    return proof(
+        f"{text}: {imported.told(one)}", saw("loaded at import", Source("file", file)), imported.seen(case, one)
+    )
+
+
+def _plugin(case: Case) -> tuple[Imported | None, str]:
+    """The import that such a library ends, and the library."""
+    tried = ((one, _PLUGIN.search(one.why)) for one in imported.failing(case))
+    return next(((one, said["file"]) for one, said in tried if said), (None, ""))
 
 
 def _is_elsewhere(case: Case, found: Sequence[Extension]) -> bool:
@@ -89,6 +112,8 @@ def _framework(case: Case, name: str) -> Framework | None:
 
 def fixes(case: Case) -> tuple[Fix, ...]:
     """Keep the framework and take the release of the rest that belongs to it."""
+    if stray_plugin(case):
+        return (spoilt.aside(_plugin(case)[1], value_or(case.facts.target.interpreter, None)),)
     return _built_on_torch(case) or (Fix("Build the package again for this framework"),)
 
 
@@ -141,7 +166,7 @@ def _back_to(case: Case, one: Extension) -> Fix:
 CAUSE = Cause(
     id="framework.extension_abi",
     title="a compiled package was built for another version of the framework",
-    signs=(symbols_missing,),
+    signs=(stray_plugin, symbols_missing),
     fixes=fixes,
     effect="{because}",
 )

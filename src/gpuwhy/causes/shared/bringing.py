@@ -24,7 +24,10 @@ def for_the_import(case: Case, one: Imported) -> tuple[Fix, ...]:
     missing = imported.misses(case, one)
     if missing:
         text = f"Install {missing}, which {one.deed} asks for"
-        return (change(case.facts, text, missing, because_of=one.framework, until=until(case)),)
+        return (
+            *_other_backend(case, one, missing),
+            change(case.facts, text, missing, because_of=one.framework, until=until(case)),
+        )
     used = [one.top] if one.module.startswith("use:") else []
     ways = [*used, *imported.packages_of(case, one)]
     names = [text.partition(" ")[0] for text in imported.distributions_of(case, ways)]
@@ -47,6 +50,20 @@ def for_the_import(case: Case, one: Imported) -> tuple[Fix, ...]:
     dated = f"{text}: one of the time of {one.framework}, published by {day}"
     first = change(case.facts, dated, lacking, because_of=one.framework, upgrade=True, until=day)
     return first, structs.replace(newest, text=f"Or bring {lacking} to its newest release"), *partner
+
+
+BACKENDS = ("jax", "torch", "tensorflow")
+"""What Keras 3 stands on, one of them."""
+
+
+def _other_backend(case: Case, one: Imported, missing: str) -> tuple[Fix, ...]:
+    """Keras 3 without the backend that it takes by default, beside another that is installed."""
+    there = {found.name for found in value_or(case.facts.target.distributions, ())}
+    keras = any(text.startswith("keras 3") for text in imported.distributions_of(case, ["keras"]))
+    other = next((name for name in BACKENDS if name in there and name != missing), "")
+    if one.top != "keras" or missing not in BACKENDS or not keras or not other:
+        return ()
+    return (Fix(f"Let Keras take {other}, which is installed", f"export KERAS_BACKEND={other}", safe=True),)
 
 
 def _taken_back(case: Case, one: Imported, lacking: str) -> tuple[Fix, ...]:
