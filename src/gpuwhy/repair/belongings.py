@@ -118,7 +118,7 @@ def _named(facts: Facts) -> Iterator[str]:
     yield from (one.path for one in value_or(target.damage, ()))
     yield value_or(target.start, Start()).file
     for one in value_or(target.imports, ()):
-        yield from (one.source, *one.files, *_FILE.findall(one.why)) if one.failed else ()
+        yield from (one.source, *one.files, *_FILE.findall(one.words)) if one.failed else ()
         yield one.culprit if one.blame in ("file", "files") else ""
 
 

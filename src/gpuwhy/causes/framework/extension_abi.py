@@ -55,7 +55,7 @@ def stray_plugin(case: Case) -> Finding | None:
 
 def _plugin(case: Case) -> tuple[Imported | None, str]:
     """The import that such a library ends, and the library."""
-    tried = ((one, _PLUGIN.search(one.why)) for one in imported.failing(case))
+    tried = ((one, _PLUGIN.search(one.words)) for one in imported.failing(case))
     return next(((one, said["file"]) for one, said in tried if said), (None, ""))
 
 
