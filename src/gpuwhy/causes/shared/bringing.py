@@ -58,8 +58,8 @@ BACKENDS = ("jax", "torch", "tensorflow")
 
 def _other_backend(case: Case, one: Imported, missing: str) -> tuple[Fix, ...]:
     """Keras 3 without the backend that it takes by default, beside another that is installed."""
-    there = {found.name for found in value_or(case.facts.target.distributions, ())}
-    keras = any(text.startswith("keras 3") for text in imported.distributions_of(case, ["keras"]))
+    there = {found.name: found.version for found in value_or(case.facts.target.distributions, ())}
+    keras = numbers(there.get("keras", ""))[:1] == (3,)
     other = next((name for name in BACKENDS if name in there and name != missing), "")
     if one.top != "keras" or missing not in BACKENDS or not keras or not other:
         return ()
