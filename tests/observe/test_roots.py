@@ -100,6 +100,7 @@ def test_libraries_that_somebody_else_asks_for_say_nothing_of_an_extra(world: Wo
     ("why", "told"),
     [
         ("CUDA bindings not found. Please pip install the some-bindings package", ["some-bindings", "some-core"]),
+        ("bindings not found: pip install nobodys-python or kernels[cuXY]", ["some-bindings", "some-core"]),
         ("name 'x' is not defined", []),
     ],
 )

@@ -107,16 +107,15 @@ def _setting(name: str, value: object, file: str, fault: Fault) -> Variable:
 
 
 def _backend(scene: Scene, keras: Keras, value: str) -> Iterator[Fault]:
+    others = [one for one in keras.backends if one in _ON_KERAS and _importable(scene, one)]
+    needed = bool(others) and _DEFAULT not in others
+    instead, source = others[0] if needed else "", f"{keras.site}/keras"
     if value not in keras.backends:
         text = f"Keras {keras.version} has no such backend, so that its import fails"
-        yield Fault("rejected", _users(scene), text, keras.backends, source=f"{keras.site}/keras")
-        return
-    if not _importable(scene, value):
+        yield Fault("rejected", _users(scene), text, keras.backends, instead, source, needed)
+    elif not _importable(scene, value):
         text = f"Keras {keras.version} then imports {value}, which is not installed, so that its import fails"
-        others = [one for one in keras.backends if one in _ON_KERAS and _importable(scene, one)]
-        needed = bool(others) and _DEFAULT not in others
-        instead = others[0] if needed else ""
-        yield Fault("rejected", _users(scene), text, (), instead, f"{keras.site}/keras", needed)
+        yield Fault("rejected", _users(scene), text, (), instead, source, needed)
 
 
 def _importable(scene: Scene, name: str) -> bool:

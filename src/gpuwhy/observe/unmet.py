@@ -150,7 +150,7 @@ def asked_extras(scene: Scene, installed: Mapping[str, Distribution]) -> Iterato
     for tried in (one for one in value_or(scene.facts.target.imports, ()) if one.failed):
         for own in (one for one in installed.values() if _module(one.name) in _way(tried)):
             lines = value_or(requirements(scene, own), ())
-            extra = next((one for one in _extras(lines) if _brings(lines, one, tried, installed)), "")
+            extra = _missed(own, lines, tried, installed)
             wanted = with_extra(scene, [line for line in lines if extra in _EXTRA.findall(line)], extra)
             effect, file = (
                 f"and a part of it fails without it (its extra [{extra}] brings it)",
@@ -158,6 +158,14 @@ def asked_extras(scene: Scene, installed: Mapping[str, Distribution]) -> Iterato
             )
             for name, wants in [one for one in wanted if extra and one[0] not in installed]:
                 yield Contradiction(own.name, own.version, name, wants, "", "extra", file, effect, stops=True)
+
+
+def _missed(own: Distribution, lines: Sequence[str], tried: Imported, installed: Mapping[str, Distribution]) -> str:
+    """The extra that brings what a failure names, or that the failure itself names: "numba-cuda[cuXY]"."""
+    every = _extras(lines)
+    named = re.search(rf"{re.escape(own.name)}\[(?P<begins>[a-z]+)", tried.why)
+    found = [one for one in every if _brings(lines, one, tried, installed)]
+    return next((one for one in (*found, *every) if one in found or (named and one.startswith(named["begins"]))), "")
 
 
 def _extras(lines: Sequence[str]) -> list[str]:

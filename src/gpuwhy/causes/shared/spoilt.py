@@ -11,10 +11,10 @@ from gpuwhy.model.fact import Source, value_or
 from gpuwhy.model.facts import COMMAND_LOST, COMMANDS, EDITED, Damage, Imported, Interpreter
 
 LAUNCHING = frozenset(
-    {"accelerate", "deepspeed", "horovod", "vllm", "sglang", "jupyter-core", "jupyterlab", "notebook", "tensorboard",
-     "lightning", "pytorch-lightning", "torchrun", "axolotl", "transformers", "diffusers", "ray", "ultralytics"}
+    {"torch", "accelerate", "deepspeed", "horovod", "vllm", "sglang", "jupyter-core", "jupyterlab", "notebook",
+     "tensorboard", "lightning", "pytorch-lightning", "axolotl", "transformers", "diffusers", "ray", "ultralytics"}
 )  # fmt: skip
-"""Distributions whose commands start GPU work; those of others (numpy's f2py) are only noticed."""
+"""Distributions whose commands start GPU work; those of others (f2py, onnxruntime_test) are only noticed."""
 
 
 def spoils_the_import(case: Case) -> Finding | None:
@@ -75,11 +75,9 @@ def _moved(found: list[Damage]) -> str:
 
 
 def _is_started(case: Case, one: Damage) -> bool:
-    """Whether GPU work is started by such a command: one of a framework's own, a launcher, Python by another name."""
-    own = {framework.distribution for framework in value_or(case.facts.target.frameworks, ())}
+    """Whether GPU work is started by such a command: a launcher, or Python by another name."""
     name = one.owner.partition(" ")[0]
-    working = name != "Python" or not before.looks_elsewhere(case)
-    return (name in {*own, *LAUNCHING, "Python"}) and working
+    return name in LAUNCHING or (name == "Python" and not before.looks_elsewhere(case))
 
 
 def changed_since(case: Case) -> Finding | None:
