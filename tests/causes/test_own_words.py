@@ -19,7 +19,13 @@ SERVED = "$ docker run --gpus all -p 8000:8000 v/m:1 --model x/y\n"
     [
         (SERVED, "v/m:1", "docker run --shm-size=8g --gpus all -p 8000:8000 v/m:1 --model x/y"),
         ("docker run --rm \\\n  a/b:1 x.py | tee l\n", "a/b:1", "docker run --gpus all --shm-size=8g --rm a/b:1 x.py"),
-        ("docker run --runtime nvidia --shm-size=1g a/b\n", "a/b", "docker run --runtime nvidia --shm-size=1g a/b"),
+        ("docker run --runtime nvidia --shm-size=1g a/b\n", "a/b", SHM),  # no start that has failed is told again
+        (
+            "docker run --gpus 1 --name n -d a/b\n",
+            "a/b",
+            "docker rm n\ndocker run --shm-size=8g --gpus 1 --name n -d a/b",
+        ),
+        ("docker run --rm --name n a/b\n", "a/b", "docker run --gpus all --shm-size=8g --rm --name n a/b"),
         ('docker run a/b:1 sh -c "half\n', "a/b:1", SHM),
         ("docker run c/d:2\n", "a/b:1", SHM),
         ("", "", SHM),
@@ -27,6 +33,13 @@ SERVED = "$ docker run --gpus all -p 8000:8000 v/m:1 --model x/y\n"
 )
 def test_a_container_is_started_as_the_text_started_it(text, image, wanted):
     assert run_again(SHM, text, image) == wanted
+
+
+def test_files_that_are_named_are_no_gpus_that_are_handed_in():
+    files = "docker run --gpus all --device=/dev/nvidia-uvm --device=/dev/nvidia0 IMAGE"
+    started = "docker run --gpus all --device=/dev/nvidia0 a/b nvidia-smi\n"
+    wanted = "docker run --device=/dev/nvidia-uvm --gpus all --device=/dev/nvidia0 a/b nvidia-smi"
+    assert run_again(files, started, "a/b") == wanted
 
 
 def test_another_command_stays():

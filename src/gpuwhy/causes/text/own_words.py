@@ -12,6 +12,7 @@ _RUN = Later(r"\b(?:nvidia-)?(?:docker|podman)(?:\.exe)?(?: container)? (?:run|c
 _BARE = re.compile(r"^(?P<call>(?:sudo )?docker run) (?P<options>(?:-\S+(?: (?!-|IMAGE)\S+)? )+)IMAGE$", re.MULTILINE)
 _OPTION = re.compile(r"-\S+(?: (?!-)\S+)?")
 _GIVES = re.compile(r"--(?:gpus|runtime|device)\b")
+_NAMED = re.compile(r"(?<!\S)--name[ =](?P<name>[\w.-]+)")
 _PAST = re.compile(r" *(?:&&|\|\|?|;|2?>|<|#| & ).*$")
 _MOST = 400
 """Characters of a command that is told again."""
@@ -24,8 +25,16 @@ def run_again(command: str, text: str, image: str) -> str:
     if not bare or not tail:
         return command
     missing = [one for one in _OPTION.findall(bare["options"]) if not _has(tail, one)]
-    again = " ".join((bare["call"], *missing, tail))
+    if not missing:
+        return command  # it was started so already
+    again = f"{_freed(bare['call'], tail)}{' '.join((bare['call'], *missing, tail))}"
     return command[: bare.start()] + again + command[bare.end() :]
+
+
+def _freed(call: str, tail: str) -> str:
+    """The line that frees the name of a container which is there by now: docker refuses it a second time."""
+    name = _NAMED.search(tail)
+    return f"{call.replace(' run', ' rm')} {name[1]}\n" if name and not re.search(r"(?<!\S)--rm(?!\S)", tail) else ""
 
 
 def _started(text: str, image: str) -> str:
@@ -39,6 +48,8 @@ def _started(text: str, image: str) -> str:
 
 def _has(tail: str, option: str) -> bool:
     """Whether a start has an option already, whatever its value; a GPU is handed in by more than one."""
+    if option.startswith("--device=/dev/"):
+        return option.partition("=")[2] in tail
     if _GIVES.match(option):
         return bool(_GIVES.search(tail))
     name, value = re.split(r"[= ]", option, maxsplit=1) if re.search(r"[= ]", option) else (option, "")

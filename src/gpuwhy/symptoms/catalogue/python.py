@@ -14,11 +14,8 @@ SIGNATURES: tuple[Signature, ...] = (
           "'numpy' has no attribute"),
     error("python.glibc", r"glibc(?:xx)?_[\d.]+['’`]? not found", "glibc_2", "glibcxx_3", covers=("loader.version_missing",)),
     error("python.numba_numpy", r"numba needs numpy|autograph could not", "numba needs numpy", "autograph could not"),
-    error("packages.partial", r"module '(?P<name>cupy|torch|jax|numba(?!' has no attribute 'cuda)|paddle"
-          r"|mxnet)' has no attribute '(?:__version__|version|cuda|tensor|nn|_c|device|random|n?d?array|zeros"
-          r"|asarray|show_config|core|numpy|jit|fluid|nd)'"
-          r"|no module named '(?P<name2>(?:cupy|torch|jaxlib|onnxruntime|paddle|mxnet|tensorflow)\.[\w.]+)'",
-          "has no attribute '", "no module named '", covers=("python.attribute", "python.module", "python.exception")),
+    error("packages.partial", r"module '(?P<name>cupy|torch|jax|numba(?!' has no attribute 'cuda)|paddle|mxnet)' has no attribute '(?:__version__|version|cuda|tensor|nn|_c|device|random|n?d?array|zeros|asarray|show_config|core|numpy|jit|fluid|nd)'"
+          r"|no module named '(?P<name2>(?:cupy|torch|jaxlib|onnxruntime|paddle|mxnet|tensorflow)\.[\w.]+)'", "has no attribute '", "no module named '", covers=("python.attribute", "python.module", "python.exception")),
     error("python.module", r"no module named ['\"]?(?P<name>[\w.]+)", "no module named"),
     error("python.import_name", r"cannot import name ['\"]?(?P<name>\w+)['\"]?", "cannot import name"),
     error("python.attribute", r"attributeerror: (?!function '\w+' not found)(?P<what>[^\n]*)", "attributeerror:"),
@@ -27,9 +24,7 @@ SIGNATURES: tuple[Signature, ...] = (
     error("python.exception", r"^(?:[\w.]+\.)?(?P<name>TypeError|ValueError|KeyError|NameError|FileNotFoundError|SyntaxError|IndentationError|IndexError|NotImplementedError"
           r"|UnicodeDecodeError|ConnectionError|HTTPError|JSONDecodeError|PermissionError|ZeroDivisionError|RecursionError|ModuleNotFoundError)\b: ?(?P<what>[^\n]*)",
           "error: ", covers=("python.runtime",)),
-    echo("python.runtime",
-         r"^(?:[\w.]+\.)?(?P<name>RuntimeError|ImportError|OSError|AssertionError|InternalError|UnknownError"
-         r"|[A-Z]\w{2,40}Error|\w*Exception)\b:? ?(?P<what>[^\n]*)",
+    echo("python.runtime", r"^(?:[\w.]+\.)?(?P<name>RuntimeError|ImportError|OSError|AssertionError|InternalError|UnknownError|[A-Z]\w{2,40}Error|\w*Exception)\b:? ?(?P<what>[^\n]*)",
          "error: ", "error:", "exception"),
     harmless("python.warning", r"^(?:[\w./:<>\\-]+: )?(?:User|Future|Deprecation|PendingDeprecation|Resource|Syntax)Warning: ", "warning: "),
     context("python.tf_frames", r"file \"[^\"\n]*/(?:tensorflow|tensorflow_core|keras)/\S*\.py\", line \d+", "/tensorflow/", "/tensorflow_core/", "/keras/"),
