@@ -14,3 +14,8 @@ from gpuwhy.knowledge.limits import broken
 def test_a_limit_counts_in_its_releases_and_for_what_is_there(version: str, h5py: str, kept: bool) -> None:
     installed = {"h5py": h5py} if h5py else {}
     assert [one.requirement for one in broken("tensorflow-gpu", version, installed)] == ([] if kept else ["h5py<3"])
+
+
+@pytest.mark.parametrize("package", ["tensorflow", "tensorflow-cpu", "intel-tensorflow"])
+def test_every_flavour_keeps_the_limits_of_its_module(package: str) -> None:
+    assert [one.requirement for one in broken(package, "1.15.0", {"h5py": "3.8.0"})] == ["h5py<3"]

@@ -9,6 +9,7 @@ from itertools import pairwise
 import msgspec
 
 from gpuwhy.knowledge import neighbours
+from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.pairs import allows
 from gpuwhy.knowledge.tables import source
 from gpuwhy.model.fact import Source
@@ -185,14 +186,22 @@ LIMITS: tuple[Limit, ...] = (
 )  # fmt: skip
 
 
-def broken(package: str, version: str, installed: Mapping[str, str]) -> Iterator[Limit]:
-    """The limits of a release that what is installed beside it does not keep."""
+def broken(package: str, version: str, installed: Mapping[str, str]) -> list[Limit]:
+    """The limits of a release, whichever flavour of it is here, that what is installed beside it does not keep."""
+    found: dict[str, Limit] = {}
     for one in LIMITS:
         inside = at_least(version, one.since or "0") and not (one.until and at_least(version, one.until))
-        if one.package == package and inside:
+        if inside and _is_flavour(package, one.package):
             name, wish = split(one.requirement)
             if name in installed and not allows(wish, installed[name]):
-                yield one
+                found.setdefault(one.requirement, one)
+    return list(found.values())
+
+
+def _is_flavour(package: str, other: str) -> bool:
+    """Whether a package is the other one, or installs the same module: tensorflow-cpu as tensorflow."""
+    both = flavour(package), flavour(other)
+    return package == other or (both[0] is not None and both[1] is not None and both[0].module == both[1].module)
 
 
 def split(requirement: str) -> tuple[str, str]:
