@@ -188,7 +188,8 @@ them borderline) in another 21, by his own strict reading: repositories differ m
 the open half of the set showed to be false was mended by its kind: variables of other programs, files that
 `.gitignore` names, conda's torch that pip keeps, lists for conda, scripts for other systems, releases older than the
 harvested ones, feeds of Azure's, sources of Poetry's, folders and wheels of one's own, requirements of a cloned
-project. The closed half was not scored again.
+project. The closed half, by another reader after all of it: 14 of 22 certain mistakes before and after; of 26 findings
+one was false and four borderline, then of 25 none and three.
 
 Ten and more files of each kind were then written by the author, other in package, syntax and file from those of G and
 H, before lint saw them (those on variables after). Found at first contact, and after one round of mending: packages
