@@ -38,6 +38,15 @@ def test_a_finder_that_leads_nowhere(world: World) -> None:
     assert gone(world) == []
 
 
+def test_the_project_comes_back_not_the_package_in_it(world: World) -> None:
+    world.install("optax", "0.2.4", {})
+    world.file(f"{SITE}/optax-0.2.4.dist-info/direct_url.json", '{"url": "file:///src/optax", "dir_info": {}}')
+    world.file(f"{SITE}/__editable___optax_0_2_4_finder.py", "MAPPING = {'optax': '/src/optax/optax'}\n")
+    assert [one[2] for one in gone(world)] == ["/src/optax"]
+    world.file("/src/optax/pyproject.toml", "")
+    assert [one[2] for one in gone(world)] == ["/src/optax/optax"]
+
+
 @pytest.mark.parametrize(
     ("file", "text", "told"),
     [

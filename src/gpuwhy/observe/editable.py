@@ -18,6 +18,7 @@ GONE, BUILT_ON, PROJECT = "source gone", "source of what needs it gone", "projec
 _FILES = r".*\.(pth|egg-link)$|__editable__.*finder\.py$"
 _NAMED = re.compile(r"__editable__[._](?P<name>.+?)(?:[-_](?P<version>\d[\w.]*?))?(?:_finder\.py|\.pth)$")
 _MAPPED = re.compile(r"['\"](?P<module>[\w.]+)['\"]: *['\"](?P<path>/[^'\"]+)['\"]")
+_FOLDER = re.compile(r'"url"\s*:\s*"file://(/[^"]+?)/?"')
 _ASKED = re.compile(r"Requires-Dist: *([\w.-]+)(?!.*\bextra *==)")
 _MOST = 200  # lines of one file
 
@@ -33,7 +34,16 @@ def sources_gone(scene: Scene, installed: tuple[Distribution, ...]) -> Iterator[
                 if name not in seen and isinstance(scene.host.stat(folder), Absent):
                     seen.add(name)
                     owner = f"{name} {versions.get(name, '')}".strip()
-                    yield Damage(f"{site}/{entry.name}", owner, _what(scene, name, asking), folder, module)
+                    project = _project_of(scene, asking.get(name), folder)
+                    yield Damage(f"{site}/{entry.name}", owner, _what(scene, name, asking), project, module)
+
+
+def _project_of(scene: Scene, one: Distribution | None, folder: str) -> str:
+    """The folder that pip was given, where it is gone as well as what lies below it: that is what comes back."""
+    said = _FOLDER.search(value_or(scene.host.read(f"{one.location}/direct_url.json"), "")) if one else None
+    if said is None or not folder.startswith(f"{said[1]}/") or not isinstance(scene.host.stat(said[1]), Absent):
+        return folder
+    return said[1]
 
 
 def _what(scene: Scene, name: str, installed: dict[str, Distribution]) -> str:
