@@ -163,7 +163,7 @@ def asked_extras(scene: Scene, installed: Mapping[str, Distribution]) -> Iterato
 def _missed(own: Distribution, lines: Sequence[str], tried: Imported, installed: Mapping[str, Distribution]) -> str:
     """The extra that brings what a failure names, or that the failure itself names: "numba-cuda[cuXY]"."""
     every = _extras(lines)
-    named = re.search(rf"{re.escape(own.name)}\[(?P<begins>[a-z]+)", tried.why)
+    named = re.search(rf"{re.escape(own.name)}\[(?P<begins>[a-z]+)", tried.words)
     found = [one for one in every if _brings(lines, one, tried, installed)]
     return next((one for one in (*found, *every) if one in found or (named and one.startswith(named["begins"]))), "")
 
