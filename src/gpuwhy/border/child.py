@@ -191,6 +191,7 @@ def dies_with_us() -> Callable[[], None] | None:
     """
     if not sys.platform.startswith("linux") or _resident("self") > BIG:
         return None
+    import concurrent.futures.thread  # noqa: F401  its hooks around a fork must not come while another thread forks
     import ctypes
 
     try:
