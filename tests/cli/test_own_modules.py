@@ -9,7 +9,7 @@ import sys
 import pytest
 
 SCRIPT = "import sys\nfrom gpuwhy.__main__ import main\nsys.exit(main())\n"
-"""The console script as uv and pip since 25 write it; older ones import `re` before they call us."""
+"""The console script as uv 0.13 and pip 26.3 write it; pip 23.2 imports `re` before they call us."""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no exec there")

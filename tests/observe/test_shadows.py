@@ -223,8 +223,8 @@ TAGGED = "cpython-310-x86_64-linux-gnu.so"
     ("files", "told"),
     [
         (
-            {"foo.cpython-310-x86_64-linux-gnu.so": "", "main.py": "import torch\nimport foo\n"},
-            ["foo", "/work/main.py"],
+            {"foo.cpython-310-x86_64-linux-gnu.so": "", "run.py": "import torch\nimport foo\n"},
+            ["foo", "/work/run.py"],
         ),
         ({"pkg/__init__.py": "from . import _ext", f"pkg/_ext.{TAGGED}": ""}, ["pkg._ext", "/work/pkg/__init__.py"]),
         (
@@ -232,7 +232,7 @@ TAGGED = "cpython-310-x86_64-linux-gnu.so"
             ["pkg._ext", "/work/a.py"],
         ),
         ({f"foo.{TAGGED}": "", "foo.pyx": ""}, ["foo", ""]),
-        ({"foo.cpython-312-darwin.so": "", "main.py": "import foo"}, ["foo", "/work/main.py"]),
+        ({"foo.cpython-312-darwin.so": "", "run.py": "import foo"}, ["foo", "/work/run.py"]),
         ({f"foo.{TAGGED}": "", "foo.py": "", "main.py": "import foo"}, []),
         ({f"foo.{TAGGED}": "", "foo.abi3.so": "", "main.py": "import foo"}, []),
         ({f"foo.{TAGGED}": "", "foo.cpython-312-x86_64-linux-gnu.so": "", "main.py": "import foo"}, []),

@@ -13,7 +13,7 @@ from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Distribution
 from gpuwhy.model.words import normal
 from gpuwhy.observe.built import gpu_related
-from gpuwhy.observe.distributions import requirements
+from gpuwhy.observe.distributions import project_folder, requirements
 from gpuwhy.observe.scene import Scene
 
 MOST = 40
@@ -21,7 +21,6 @@ MOST = 40
 NUMERIC = frozenset({"numpy", "scipy", "pandas"})
 """What asks for these is used in one program with a framework, and falls with the same moves of releases."""
 _ASKED = re.compile(r"Requires-Dist:\s*([A-Za-z0-9][\w.-]*)")
-_FOLDER = re.compile(r'"url"\s*:\s*"file://(/[^"]+)"')
 _CUDA = re.compile(r"nvidia-(?!ml-py).+|cuda-(python|bindings|core)")
 """What brings CUDA itself: who asks for it, and for no framework, is imported by itself."""
 _SUMMARY = re.compile(r"^(?:Summary|Keywords):[^\n]*\b(?:gpus?|cuda|nvidia)\b", re.IGNORECASE | re.MULTILINE)
@@ -266,5 +265,5 @@ def _is_there(scene: Scene, site: str, module: str) -> bool:
 
 def _is_in_its_project(scene: Scene, one: Distribution, module: str) -> bool:
     """The same for a project that is used from the folder of its source."""
-    said = _FOLDER.search(value_or(scene.host.read(f"{one.location}/direct_url.json"), ""))
-    return said is not None and any(_is_there(scene, f"{said[1]}{below}", module) for below in ("", "/src"))
+    given = project_folder(scene, one)
+    return bool(given) and any(_is_there(scene, f"{given}{below}", module) for below in ("", "/src"))

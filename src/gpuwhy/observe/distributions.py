@@ -13,6 +13,7 @@ from gpuwhy.observe.built import gpu_related
 from gpuwhy.observe.scene import Scene
 from gpuwhy.observe.twice import real_first
 
+_GIVEN = re.compile(r'"url"\s*:\s*"file://(/[^"]+?)/?"')
 _METADATA_FOLDER = re.compile(r"(?P<name>[A-Za-z0-9][\w.]*(?:-[A-Za-z][\w.]*)*?)-(?P<version>\d[^-]*)(?:-py[\d.]+)?")
 
 
@@ -64,3 +65,9 @@ def by_metadata(scene: Scene, location: str, kind: str) -> tuple[str, str]:
     name = next((line[6:].strip() for line in lines if line.startswith("Name: ")), "")
     version = next((line[9:].strip() for line in lines if line.startswith("Version: ")), "")
     return (name, version) if re.fullmatch(r"[A-Za-z0-9][\w.-]*", name) and version else ("", "")
+
+
+def project_folder(scene: Scene, one: Distribution) -> str:
+    """The folder that the installer was given for it (PEP 610); "" where it came from elsewhere."""
+    said = _GIVEN.search(value_or(scene.host.read(f"{one.location}/direct_url.json"), ""))
+    return said[1] if said else ""

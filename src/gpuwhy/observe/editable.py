@@ -10,7 +10,7 @@ from gpuwhy.model.fact import Absent, Known, value_or
 from gpuwhy.model.facts import Damage, Distribution
 from gpuwhy.model.words import normal
 from gpuwhy.observe.built import gpu_related
-from gpuwhy.observe.distributions import requirements
+from gpuwhy.observe.distributions import project_folder, requirements
 from gpuwhy.observe.scene import Scene
 
 GONE, BUILT_ON, PROJECT = "source gone", "source of what needs it gone", "project gone"
@@ -18,7 +18,6 @@ GONE, BUILT_ON, PROJECT = "source gone", "source of what needs it gone", "projec
 _FILES = r".*\.(pth|egg-link)$|__editable__.*finder\.py$"
 _NAMED = re.compile(r"__editable__[._](?P<name>.+?)(?:[-_](?P<version>\d[\w.]*?))?(?:_finder\.py|\.pth)$")
 _MAPPED = re.compile(r"['\"](?P<module>[\w.]+)['\"]: *['\"](?P<path>/[^'\"]+)['\"]")
-_FOLDER = re.compile(r'"url"\s*:\s*"file://(/[^"]+?)/?"')
 _ASKED = re.compile(r"Requires-Dist: *([\w.-]+)(?!.*\bextra *==)")
 _MOST = 200  # lines of one file
 
@@ -40,10 +39,9 @@ def sources_gone(scene: Scene, installed: tuple[Distribution, ...]) -> Iterator[
 
 def _project_of(scene: Scene, one: Distribution | None, folder: str) -> str:
     """The folder that pip was given, where it is gone as well as what lies below it: that is what comes back."""
-    said = _FOLDER.search(value_or(scene.host.read(f"{one.location}/direct_url.json"), "")) if one else None
-    if said is None or not folder.startswith(f"{said[1]}/") or not isinstance(scene.host.stat(said[1]), Absent):
-        return folder
-    return said[1]
+    given = project_folder(scene, one) if one else ""
+    below = bool(given) and folder.startswith(f"{given}/")
+    return given if below and isinstance(scene.host.stat(given), Absent) else folder
 
 
 def _what(scene: Scene, name: str, installed: dict[str, Distribution]) -> str:
