@@ -21,15 +21,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__main__": {"cli"},
     "_version": set(),
     "app": {
-        "knowledge", "model", "host", "observe", "loader", "causes", "reason", "probe", "inspection", "logs", "shell",
+        "knowledge", "model", "host", "observe", "loader", "rooms", "reason", "probe", "inspection", "logs", "shell",
     },
     "after": {"app", "logs", "model", "reason", "run", "settling"},  # what follows a watched run
-    "logs": {"model", "symptoms", "causes", "reason", "knowledge", "shell", "spoken"},  # explain without the machine
+    "logs": {"model", "symptoms", "rooms", "reason", "knowledge", "shell", "spoken"},  # explain without the machine
     "fixing": {"app", "settling", "model", "reason", "repair"},  # what follows a diagnosis
-    "settling": {"causes", "model", "plan", "reason", "shell"},  # exact releases for a fix
+    "settling": {"rooms", "model", "plan", "reason", "shell"},  # exact releases for a fix
     "border": set(),
     "proving": {
-        "after", "app", "causes", "host", "logs", "model", "prove", "repair", "run", "symptoms",
+        "after", "app", "rooms", "host", "logs", "model", "prove", "repair", "run", "symptoms",
     },  # wires the experiments with what runs them
     "prove": {"knowledge", "model"},  # which experiment next, and what the outcomes prove; pure
     "cli": {
@@ -50,8 +50,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "loader": {"host", "binary", "model"},
     "inspection": {"host", "loader", "binary", "model"},
     "knowledge": {"model"},
-    "symptoms": {"model", "knowledge", "causes"},  # the rooms' own messages
-    "causes": {"model", "knowledge"},
+    "symptoms": {"model", "knowledge", "rooms"},  # the rooms' own messages
+    "rooms": {"model", "knowledge"},
     "plan": {"model", "knowledge"},
     "lint": {"model", "knowledge"},
     "ranks": {"logs", "model"},  # the logs of a job's processes: which failed first
@@ -181,22 +181,22 @@ def test_no_function_is_so_dense_that_it_is_read_twice():
 
 
 ASKS_NEIGHBOUR = {
-    ("causes/cudnn/dependency_missing.py", "gpuwhy.causes.cudnn.version_mismatch"),
-    ("causes/cudnn/mixed_libraries.py", "gpuwhy.causes.cudnn.version_mismatch"),
-    ("causes/framework/cpu_only.py", "gpuwhy.causes.framework.platform_dropped"),
+    ("rooms/cudnn/dependency_missing.py", "gpuwhy.rooms.cudnn.version_mismatch"),
+    ("rooms/cudnn/mixed_libraries.py", "gpuwhy.rooms.cudnn.version_mismatch"),
+    ("rooms/framework/cpu_only.py", "gpuwhy.rooms.framework.platform_dropped"),
 }
 """Signs that ask whether a neighbouring cause explains it all."""
 
 
 def of_text(name: str) -> bool:
-    """Whether a module of causes/ belongs to the half that reads texts."""
-    return name.startswith("causes/text/") or name.removesuffix(".py").endswith("_text")
+    """Whether a module of rooms/ belongs to the half that reads texts."""
+    return name.startswith("rooms/text/") or name.removesuffix(".py").endswith("_text")
 
 
 def test_a_room_imports_no_other_room_and_facts_know_nothing_of_texts():
-    """causes/<layer>/<name>.py → shared; <name>_text.py → text, shared; shared → shared; text → text, shared."""
+    """rooms/<layer>/<name>.py → shared; <name>_text.py → text, shared; shared → shared; text → text, shared."""
     wrong = []
-    for one in (one for one in imports() if one.folder == "causes" and one.module.startswith("gpuwhy.causes.")):
+    for one in (one for one in imports() if one.folder == "rooms" and one.module.startswith("gpuwhy.rooms.")):
         part, text = one.module.split(".")[2], of_text(one.module.removeprefix("gpuwhy.").replace(".", "/") + "/")
         allowed = part == "shared" or (part == "text" and of_text(one.file))
         if not allowed and (one.file, one.module) not in ASKS_NEIGHBOUR:
@@ -212,8 +212,8 @@ def test_check_loads_nothing_of_what_reads_texts():
     )
     command, root = [sys.executable, "-c", code], SRC.parent.parent
     loaded = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.split()
-    assert "gpuwhy.causes.shared.needs" in loaded
-    read = ("gpuwhy.causes.text", "gpuwhy.symptoms", "gpuwhy.logs")
+    assert "gpuwhy.rooms.shared.needs" in loaded
+    read = ("gpuwhy.rooms.text", "gpuwhy.symptoms", "gpuwhy.logs")
     assert [name for name in loaded if name.startswith(read) or name.endswith("_text")] == []
 
 

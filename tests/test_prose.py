@@ -71,7 +71,7 @@ def _asks_text(node: ast.Compare, names: frozenset[str]) -> bool:
 PHRASE = re.compile(r"[a-z]{2,} [a-z]{2,}|[a-z]{2,}: $|^[a-z]{2,} ")
 """A piece of a sentence, not a name or a value."""
 OTHERS_WORDS = {
-    "symptoms/": "logs", "causes/text/": "logs", "_text.py": "logs", "ranks/": "logs of a job's processes",
+    "symptoms/": "logs", "rooms/text/": "logs", "_text.py": "logs", "ranks/": "logs of a job's processes",
     "host/recorded.py": "what older releases wrote", "host/children/": "run inside other programs",
     "lint/": "files that people wrote", "observe/kernel_log.py": "the kernel", "page/told.py": "a line of a log",
     "observe/distributions.py": "METADATA", "observe/contradictions.py": "METADATA", "observe/unfit.py": "METADATA",
