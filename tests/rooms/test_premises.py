@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """A remedy whose premise a text contradicts is left out; a package and a variable go to the place that the program is started from."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """What a text shows to be right is neither replaced nor removed; what is typed is of the release, the program and the place that the text tells of."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Whole remedies for Windows: what a text shows (folder, environment, shell, numbers) stands in the command, and no step is missing."""
 
 from __future__ import annotations
