@@ -1,6 +1,4 @@
-"""The Answer of check, explain and run, which is also the contract `gpuwhy.report/1`.
-`gpuwhy.report/1` as JSON.
-"""
+"""The Answer of check, explain and run; as JSON it is the contract `gpuwhy.report/1`."""
 
 from __future__ import annotations
 
