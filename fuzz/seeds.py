@@ -8,15 +8,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.binary.made import with_symbol
-from tests.binary.made_pe import I386, pe
-from tests.binary.test_elf import tiny
-from tests.binary.test_fatbin import PTX, SASS, container, entry, library, padded
-from tests.binary.test_ldcache import I386 as CACHE_I386
-from tests.binary.test_ldcache import X86_64, new_format, old_format, with_levels
-from tests.binary.test_pe import RICH
+from tests.formats.made import with_symbol
+from tests.formats.made_pe import I386, pe
+from tests.formats.test_elf import tiny
+from tests.formats.test_fatbin import PTX, SASS, container, entry, library, padded
+from tests.formats.test_ldcache import I386 as CACHE_I386
+from tests.formats.test_ldcache import X86_64, new_format, old_format, with_levels
+from tests.formats.test_pe import RICH
 
-from gpuwhy.binary.ldcache import CacheEntry
+from gpuwhy.formats.ldcache import CacheEntry
 
 ENTRIES = [
     CacheEntry("libcuda.so.1", "/usr/lib/libcuda.so.1", X86_64, 0),

@@ -44,11 +44,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "inside": {"app", "border", "logs", "render", "model", "showing"},  # app and logs only once there is an error
     "pytest_plugin": {"inside"},
     "model": set(),
-    "binary": set(),
-    "host": {"model", "binary", "border"},
+    "formats": set(),
+    "host": {"model", "formats", "border"},
     "observe": {"host", "model", "knowledge"},
-    "loader": {"host", "binary", "model"},
-    "inspection": {"host", "loader", "binary", "model"},
+    "loader": {"host", "formats", "model"},
+    "inspection": {"host", "loader", "formats", "model"},
     "knowledge": {"model"},
     "symptoms": {"model", "knowledge", "causes"},  # the rooms' own messages
     "causes": {"model", "knowledge"},
@@ -65,7 +65,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "repair": {"host", "knowledge", "model"},  # the only part that changes anything
     "refit": {"fit", "fitting", "model"},  # an out-of-memory log that names its model
     "fitting": {"app", "fit", "model"},  # a model, the GPUs, the account
-    "fit": {"binary", "border", "knowledge", "model"},  # headers, what a use takes, what would fit
+    "fit": {"formats", "border", "knowledge", "model"},  # headers, what a use takes, what would fit
 }  # fmt: skip
 
 THIRD_PARTY = {"msgspec", "packaging", "resolvelib", "yaml", "tomli"}
@@ -88,7 +88,7 @@ THIRD_PARTY_ALLOWED = {
     ("host/children/nvml.py", "pynvml"): "NVML is asked in a child process only",
     ("host/children/sampler.py", "pynvml"): "NVML is asked in a child process only",
     ("cli/run.py", "cairosvg"): "where it is installed, a plot can be a PNG; asked for before the program starts",
-    ("binary/zst.py", "compression"): "the standard library of Python 3.14; older ones are told so",
+    ("formats/compress.py", "compression"): "the standard library of Python 3.14; older ones are told so",
     ("symptoms/scan.py", "hyperscan"): "an extra: the fast engine, with a fallback",
     ("pytest_plugin.py", "pytest"): "it is pytest that loads it",
     ("fleet/ray_cluster.py", "ray"): "an extra: `fleet --ray`, in a process of its own",

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuwhy.binary import gunzip
+from gpuwhy.formats import gunzip
 from gpuwhy.host.alias import Alias
 from gpuwhy.host.altered import emptied
 from gpuwhy.host.blobs import UnreadableImageError, open_file, plain_tar
@@ -184,7 +184,7 @@ def test_a_bad_archive_is_one_sentence(tmp_path, name, data, says):
 
 
 def test_a_bomb_is_refused_before_it_unpacks(tmp_path, monkeypatch):
-    monkeypatch.setattr("gpuwhy.binary.gunzip._FREE", 1 << 20)
+    monkeypatch.setattr("gpuwhy.formats.compress._FREE", 1 << 20)
     bomb = gzip.compress(layer(entry("etc/zeros", bytes(64 << 20))))
     with pytest.raises(UnreadableImageError, match="which no layer does"):
         open_image(str(oci(tmp_path / "i", bomb)))

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.inflate import BLOCK, Inflated
-from gpuwhy.binary.wheel import Wheel, read_wheel
-from gpuwhy.binary.zipdir import MAX_MEMBERS
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.compress import BLOCK, Inflated
+from gpuwhy.formats.wheel import Wheel, read_wheel
+from gpuwhy.formats.zip import MAX_MEMBERS
 
 from .worlds import elf, wheel
 

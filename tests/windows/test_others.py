@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.app import Run
-from gpuwhy.binary.dllversion import read_dll_version
+from gpuwhy.formats.cuda_version import read_dll_version
 from gpuwhy.loader.windows_frameworks import CUDNN_PARTS
 from gpuwhy.observe.as_if import Elsewhere
 from gpuwhy.observe.scene import Options
-from tests.binary.made_pe import I386, pe
+from tests.formats.made_pe import I386, pe
 from tests.windows import trees
 
 CUDA_12 = {"cudart64_12.dll": "12.4.127", "cublas64_12.dll": "12.4.5", "nvrtc64_120_0.dll": "12.4.127"}

@@ -10,8 +10,8 @@ from elftools.elf.elffile import ELFFile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.versions import VersionNeed, Versions, read_versions
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.symbols import VersionNeed, Versions, read_versions
 
 LIBRARIES = [
     path

@@ -1,4 +1,4 @@
-"""The entries of a tar archive in order: ustar, GNU and pax. Every number in it is treated as hostile."""
+"""Tar archives, entry by entry: ustar, GNU and pax. Every number is treated as hostile."""
 
 from __future__ import annotations
 
@@ -6,20 +6,29 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from gpuwhy.binary import CutError, MalformedError, Pread
+from gpuwhy.formats import CutError, MalformedError, Pread
 
 HEADER = 512
-MAX_EXTRA = 1 << 20  # of a long name or a pax header; Go's reader, and so every container engine, has the same limit
+_MAX_EXTRA = 1 << 20  # of a long name or a pax header, as in Go's reader and so in every engine
 _WINDOW = 64 << 10
 _MAX_DIGITS = 20
 
 Kind = Literal["file", "folder", "link", "hard", "char", "block", "other", "sparse"]
 _KINDS: dict[bytes, Kind] = {
-    b"0": "file", b"\0": "file", b"7": "file", b"1": "hard", b"2": "link", b"3": "char", b"4": "block",
-    b"5": "folder", b"6": "other", b"S": "sparse",
-}  # fmt: skip
-_BODILESS = frozenset({"hard", "link", "char", "block", "folder", "other"})
+    b"\0": "file",
+    b"0": "file",
+    b"1": "hard",
+    b"2": "link",
+    b"3": "char",
+    b"4": "block",
+    b"5": "folder",
+    b"6": "other",
+    b"7": "file",
+    b"S": "sparse",
+}
+_WITH_BYTES = ("file", "sparse")
 _RECORD = re.compile(rb"(\d{1,7}) ([^=\n]+)=")
+_TIME = re.compile(r"-?\d{1,12}(\.\d{1,12})?")
 
 
 class Entry(NamedTuple):
@@ -45,7 +54,8 @@ class _Window:
     def read(self, offset: int, size: int) -> bytes:
         place = offset - self._start
         if place < 0 or place + size > len(self._data):
-            self._start, self._data, place = offset, self._pread(offset, max(size, _WINDOW)), 0
+            self._start, self._data = offset, self._pread(offset, max(size, _WINDOW))
+            place = 0
         return self._data[place : place + size]
 
 
@@ -59,49 +69,44 @@ def read_tar(pread: Pread) -> Iterator[Entry]:
 
     Closing zeros and the last padding may be missing, as umoci writes it; data may not.
     """
-    window, place, end, extra = _Window(pread), 0, 0, _Extra()
+    window, place, end = _Window(pread), 0, 0
+    fields: dict[str, str] = {}  # what headers before an entry's own say of it
     while True:
         head = window.read(place, HEADER)
         if len(head) < HEADER or not any(head):
-            if (0 < len(head) < HEADER and any(head)) or (end and not pread(end - 1, 1)):
+            if any(head) or (end and not pread(end - 1, 1)):
                 raise CutError("tar archive is cut short", place)
             return
         if not _checksum(head):
             raise MalformedError("no tar header (wrong checksum)", place)
-        size = _number(head[124:136], place)
-        start, letter = place + HEADER, head[156:157]
+        size, start, letter = _number(head[124:136], place), place + HEADER, head[156:157]
         if letter in b"xgLK":
-            extra.add(letter, _body(window, start, size, place))
-            end = start + size
-            place = end + -end % HEADER
-            continue
-        entry = _entry(head, letter, start, size, extra, place)
-        end = start + (entry.size if letter in _KINDS else size)
+            fields |= _extra(letter, window, start, size)
+        else:
+            if letter in _KINDS:
+                entry = _entry(head, start, size, fields, place)
+                size = entry.size
+                yield entry if entry.kind in _WITH_BYTES else entry._replace(size=0)
+            fields = {}
+        end = start + size
         place = end + -end % HEADER
-        if entry.kind in _BODILESS:
-            entry = entry._replace(size=0)
-        extra = _Extra()
-        if letter in _KINDS:
-            yield entry
 
 
-class _Extra:
-    """What headers before an entry's own say of it."""
-
-    def __init__(self) -> None:
-        self.fields: dict[str, str] = {}
-
-    def add(self, letter: bytes, body: bytes) -> None:
-        if letter == b"x":
-            self.fields.update(_records(body))
-        elif letter in b"LK":
-            name = body.partition(b"\0")[0].decode("utf-8", "surrogateescape")
-            self.fields["path" if letter == b"L" else "linkpath"] = name
+def _extra(letter: bytes, window: _Window, start: int, size: int) -> dict[str, str]:
+    """What an extension says of the entry that follows: a long name (L, K), or pax records (x)."""
+    if size > _MAX_EXTRA:
+        raise MalformedError(f"tar header extension of {size} bytes", start)
+    body = window.read(start, size)
+    if len(body) < size:
+        raise CutError("tar archive is cut short", start)
+    if letter in b"LK":
+        return {"path" if letter == b"L" else "linkpath": _text(body)}
+    return dict(_records(body)) if letter == b"x" else {}
 
 
 def _records(body: bytes) -> Iterator[tuple[str, str]]:
     place = 0
-    while place < len(body) and (found := _RECORD.match(body, place)):
+    while found := _RECORD.match(body, place):
         end = place + int(found[1])
         if end <= found.end() or end > len(body):
             return
@@ -110,38 +115,26 @@ def _records(body: bytes) -> Iterator[tuple[str, str]]:
         place = end
 
 
-def _body(window: _Window, start: int, size: int, place: int) -> bytes:
-    if size > MAX_EXTRA:
-        raise MalformedError(f"tar header extension of {size} bytes", place)
-    body = window.read(start, size)
-    if len(body) < size:
-        raise CutError("tar archive is cut short", place)
-    return body
-
-
-def _entry(head: bytes, letter: bytes, start: int, size: int, extra: _Extra, place: int) -> Entry:
-    fields = extra.fields
+def _entry(head: bytes, start: int, size: int, fields: dict[str, str], place: int) -> Entry:
     name = fields.get("path") or _name(head)
-    kind: Kind = _KINDS.get(letter, "other")
+    kind = _KINDS[head[156:157]]
     if kind == "file" and name.endswith("/"):
         kind = "folder"
     if any(key.startswith("GNU.sparse.") for key in fields):
         kind = "sparse"
-    if "size" in fields:
-        size = int(fields["size"]) if fields["size"].isdecimal() and len(fields["size"]) < _MAX_DIGITS else size
-    target = fields.get("linkpath") or _text(head[157:257])
-    return Entry(name, kind, _number(head[100:108], place) & 0o7777, _mtime(head, fields, place), size, start, target)
+    wide, time = fields.get("size", ""), fields.get("mtime", "")
+    if wide.isdecimal() and len(wide) < _MAX_DIGITS:
+        size = int(wide)
+    mode = _number(head[100:108], place) & 0o7777
+    mtime = float(time if _TIME.fullmatch(time) else _number(head[136:148], place))
+    return Entry(
+        name, kind, mode, mtime, size, start, fields.get("linkpath") or _text(head[157:257])
+    )
 
 
 def _name(head: bytes) -> str:
     prefix = _text(head[345:500]) if head[257:263] == b"ustar\0" else ""
     return f"{prefix}/{_text(head[:100])}" if prefix else _text(head[:100])
-
-
-def _mtime(head: bytes, fields: dict[str, str], place: int) -> float:
-    if re.fullmatch(r"-?\d{1,12}(\.\d{1,12})?", fields.get("mtime", "")):
-        return float(fields["mtime"])
-    return float(_number(head[136:148], place))
 
 
 def _text(field: bytes) -> str:

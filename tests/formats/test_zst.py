@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary import zst as module
-from gpuwhy.binary.zst import MAGIC, unzstd
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats import zst as module
+from gpuwhy.formats.compress import MAGIC, unzstd
 from gpuwhy.host.blobs import UnreadableImageError
 from gpuwhy.host.image import open_image
 from tests.host.images import Layout, config, entry, layer

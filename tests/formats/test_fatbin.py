@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.fatbin import GpuCode, read_gpu_code
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.fatbin import GpuCode, read_gpu_code
 
 PTX, SASS = 1, 2
 MAGIC = 0xBA55ED50
@@ -127,7 +127,7 @@ def test_kernels_of_one_architecture_do_not_outvote_the_common_set():
     """ONNX Runtime 1.31 has more containers for sm_90a alone than for all its architectures together."""
     from collections import Counter
 
-    from gpuwhy.binary.fatbin import _summary
+    from gpuwhy.formats.fatbin import _summary
 
     common = (frozenset({"sm_75", "sm_80", "sm_90a"}), frozenset())
     special = (frozenset({"sm_90a"}), frozenset())

@@ -1,9 +1,11 @@
-"""Bytes in, frozen summaries out: ELF, PE, ld.so.cache, CUDA fatbins. No file system: callers pass a `Pread`."""
+"""Bytes in, frozen records out, one module per format. No file system: callers pass a `Pread`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Literal
+
+import msgspec
 
 Pread = Callable[[int, int], bytes]
 """Reads `size` bytes at `offset`; fewer come back at the end of the file."""
@@ -45,7 +47,22 @@ class Bounded:
 
     def take(self, offset: int, size: int, what: str) -> bytes:
         """Read exactly `size` bytes or say which part is missing."""
-        data = self.pread(offset, size) if offset + size <= self.size else b""
+        data = self._pread(offset, size) if 0 <= offset <= self.size - size else b""
         if len(data) < size:
             raise CutError(f"{what} lies past the end of the file ({self.size} bytes)", offset)
         return data
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A named section of a library, and its place in the file."""
+
+    name: str
+    offset: int
+    size: int
+
+
+class Symbol(msgspec.Struct, frozen=True):
+    """A name that a library defines: its address, and its size where the format has one."""
+
+    address: int
+    size: int

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.cudaversion import read_cuda_version
-from gpuwhy.binary.symbols import Symbols
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.cuda_version import read_cuda_version
+from gpuwhy.formats.symbols import Symbols
 
 from .made import with_symbol
 from .test_elf import over, real_files

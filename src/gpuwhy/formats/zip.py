@@ -1,4 +1,4 @@
-"""The directory of a zip archive, read from its end; every number in it is treated as hostile."""
+"""Zip archives, read from their end: members, and the bytes of each. Every number is hostile."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import struct
 
 import msgspec
 
-from gpuwhy.binary import CutError, MalformedError, Pread
-from gpuwhy.binary.inflate import Inflated
+from gpuwhy.formats import CutError, ForeignError, MalformedError, Pread
+from gpuwhy.formats.compress import inflated
 
 MAX_MEMBERS = 200_000
 _MAX_DIRECTORY = 64 << 20
@@ -16,6 +16,7 @@ _END, _END64, _LOCATOR64 = b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07"
 _ENTRY, _LOCAL = b"PK\x01\x02", b"PK\x03\x04"
 _STORED, _DEFLATED = 0, 8
 _ENCRYPTED = 1
+_WIDE = 0xFFFFFFFF  # the number stands in the zip64 extra
 _MOST_DENSE = 1100  # deflate cannot shrink further than about 1032 to 1
 
 
@@ -32,10 +33,11 @@ class Member(msgspec.Struct, frozen=True):
 
 
 def read_members(pread: Pread, size: int) -> list[Member]:
-    """Every member, in the directory's order; raises MalformedError when it is no archive, or a hostile one."""
+    """Every member, in the directory's order; raises MalformedError where it is no archive."""
     count, length, start = _directory(pread, size)
     if count > MAX_MEMBERS or length > _MAX_DIRECTORY:
-        raise MalformedError(f"zip directory of {count} members and {length} bytes is too large", start)
+        what = f"zip directory of {count} members and {length} bytes is too large"
+        raise MalformedError(what, start)
     data = pread(start, length) if start + length <= size else b""
     if len(data) < length:
         raise CutError(f"zip directory lies past the end of the file ({size} bytes)", start)
@@ -52,11 +54,12 @@ def _directory(pread: Pread, size: int) -> tuple[int, int, int]:
     tail = pread(base, size - base)
     place = tail.rfind(_END)
     if place < 0 or place + 22 > len(tail):
-        starts = pread(0, 4) == _LOCAL
-        raise CutError("zip archive cut short: it has no directory" if starts else "not a zip archive", size * starts)
+        if pread(0, 4) == _LOCAL:
+            raise CutError("zip archive cut short: it has no directory", size)
+        raise ForeignError("not a zip archive")
     count, length, start = struct.unpack_from("<HII", tail, place + 10)
     locator = place - 20
-    if locator >= 0 and tail[locator : locator + 4] == _LOCATOR64:
+    if locator >= 0 and tail.startswith(_LOCATOR64, locator):
         (place64,) = struct.unpack_from("<Q", tail, locator + 8)
         record = pread(place64, 56) if place64 + 56 <= size else b""
         if len(record) < 56 or record[:4] != _END64:
@@ -66,38 +69,37 @@ def _directory(pread: Pread, size: int) -> tuple[int, int, int]:
 
 
 def _member(data: bytes, place: int, start: int) -> tuple[Member, int]:
+    """The member whose entry begins at `place` of the directory, and where the next one begins."""
+    at = start + place
     if place + 46 > len(data) or data[place : place + 4] != _ENTRY:
-        raise MalformedError("zip directory entry makes no sense", start + place)
+        raise MalformedError("zip directory entry makes no sense", at)
     flags, method = struct.unpack_from("<HH", data, place + 8)
     packed, size, names, extras, comment = struct.unpack_from("<IIHHH", data, place + 20)
     (header,) = struct.unpack_from("<I", data, place + 42)
-    following = place + 46 + names + extras + comment
+    extra = place + 46 + names
+    following = extra + extras + comment
     if following > len(data):
-        raise MalformedError("zip directory entry makes no sense", start + place)
-    name = data[place + 46 : place + 46 + names].decode("utf-8", "replace")
-    wide = _wide(data[place + 46 + names : place + 46 + names + extras], (size, packed, header))
-    if wide is None:
-        raise MalformedError(f"zip member {name[:80]!r} lacks its 64-bit sizes", start + place)
-    size, packed, header = wide
-    return Member(name, method, flags, packed, size, header, start + place), following
+        raise MalformedError("zip directory entry makes no sense", at)
+    name = data[place + 46 : extra].decode("utf-8", "replace")
+    if _WIDE in (size, packed, header):
+        sizes = _wide(data[extra : extra + extras], [size, packed, header])
+        if sizes is None:
+            raise MalformedError(f"zip member {name[:80]!r} lacks its 64-bit sizes", at)
+        size, packed, header = sizes
+    return Member(name, method, flags, packed, size, header, at), following
 
 
-def _wide(extra: bytes, values: tuple[int, int, int]) -> tuple[int, int, int] | None:
-    """Replace the fields that say 0xFFFFFFFF by those of the zip64 extra, in its order."""
-    if 0xFFFFFFFF not in values:
-        return values
+def _wide(extra: bytes, values: list[int]) -> list[int] | None:
+    """The values, those that are too large for 32 bits out of the zip64 extra, in its order."""
     place = 0
     while place + 4 <= len(extra):
         tag, length = struct.unpack_from("<HH", extra, place)
+        body = extra[place + 4 : place + 4 + length]
         if tag == 1:
-            body, out = extra[place + 4 : place + 4 + length], []
-            for value in values:
-                if value == 0xFFFFFFFF:
-                    if len(body) < 8:
-                        return None
-                    value, body = struct.unpack_from("<Q", body)[0], body[8:]
-                out.append(value)
-            return out[0], out[1], out[2]
+            wide = [one for (one,) in struct.iter_unpack("<Q", body[: len(body) // 8 * 8])]
+            if len(wide) < values.count(_WIDE):
+                return None
+            return [wide.pop(0) if value == _WIDE else value for value in values]
         place += 4 + length
     return None
 
@@ -110,13 +112,17 @@ def open_member(pread: Pread, size: int, member: Member) -> Pread:
     names, extras = struct.unpack_from("<HH", head, 26)
     start = member.header + 30 + names + extras
     if start + member.packed > size:
-        raise CutError(f"zip member lies past the end of the file ({size} bytes)", member.header)
+        what = f"zip member lies past the end of the file ({size} bytes)"
+        raise CutError(what, member.header)
     if member.flags & _ENCRYPTED:
         raise MalformedError("encrypted zip member", member.header)
     if member.method == _STORED and member.packed == member.size:
-        return lambda offset, length: pread(start + offset, max(0, min(length, member.size - offset)))
+        return lambda offset, length: pread(
+            start + offset, max(0, min(length, member.size - offset))
+        )
     if member.method != _DEFLATED:
         raise MalformedError(f"zip compression method {member.method}", member.header)
     if member.size > max(member.packed, 1) * _MOST_DENSE:
-        raise MalformedError(f"zip member claims {member.size} bytes from {member.packed}", member.entry)
-    return Inflated(pread, start, member.packed, member.size).pread
+        what = f"zip member claims {member.size} bytes from {member.packed}"
+        raise MalformedError(what, member.entry)
+    return inflated(pread, start, member.packed, member.size)

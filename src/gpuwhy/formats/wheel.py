@@ -1,4 +1,4 @@
-"""Wheel: what a wheel file holds, read where it lies: its metadata, and the summary of every library in it."""
+"""Wheels, read where they lie: the metadata, and the summary of every library inside."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import re
 
 import msgspec
 
-from gpuwhy.binary import MalformedError, Pread
-from gpuwhy.binary.cudaversion import read_cuda_version
-from gpuwhy.binary.elf import Elf, read_elf
-from gpuwhy.binary.fatbin import GpuCode, read_gpu_code
-from gpuwhy.binary.pe import Pe, read_pe
-from gpuwhy.binary.versions import Versions, read_versions
-from gpuwhy.binary.zipdir import Member, open_member, read_members
+from gpuwhy.formats import MalformedError, Pread
+from gpuwhy.formats.cuda_version import read_cuda_version
+from gpuwhy.formats.elf import Elf, read_elf
+from gpuwhy.formats.fatbin import GpuCode, read_gpu_code
+from gpuwhy.formats.pe import Pe, read_pe
+from gpuwhy.formats.symbols import Versions, read_versions
+from gpuwhy.formats.zip import Member, open_member, read_members
 
 _SHARED = re.compile(r"\.so(\.\d+)*$")
 _WINDOWS = re.compile(r"\.(dll|pyd)$", re.IGNORECASE)
-_MAX_TEXT = 4 << 20
-_MAX_LIBRARY = 8 << 30
-_MAX_TOTAL = 16 << 30
+_MAX_TEXT, _MAX_LIBRARY, _MAX_TOTAL = 4 << 20, 8 << 30, 16 << 30
 _MAX_LIBRARIES = 5_000
 _CONTAINERS = 64
 NO_VERSIONS = Versions((), (), "")
@@ -47,7 +45,7 @@ class WheelLibrary(msgspec.Struct, frozen=True):
 
 
 class Wheel(msgspec.Struct, frozen=True):
-    """A wheel's metadata and libraries; `problems` names each member that could not be read, and where."""
+    """A wheel's metadata and libraries; `problems` names each member that could not be read."""
 
     name: str
     version: str
@@ -65,11 +63,10 @@ def read_wheel(pread: Pread, size: int) -> Wheel:
     _refuse(members)
     meta = _headers(_text(pread, size, members, "METADATA"))
     tags = _headers(_text(pread, size, members, "WHEEL"))
+    shared = [member for member in members if _SHARED.search(member.name)]
+    windows = [member for member in members if _WINDOWS.search(member.name)]
     libraries, problems = [], []
-    linux = any(_SHARED.search(member.name) for member in members)
-    for member in members:
-        if not (_SHARED if linux else _WINDOWS).search(member.name):
-            continue
+    for member in shared or windows:
         try:
             libraries.append(_library(open_member(pread, size, member), member))
         except MalformedError as error:
@@ -81,29 +78,31 @@ def read_wheel(pread: Pread, size: int) -> Wheel:
         requires=tuple(meta.get("requires-dist", ())),
         members=len(members),
         libraries=tuple(libraries),
-        windows=sum(1 for member in members if linux and _WINDOWS.search(member.name)),
+        windows=len(windows) if shared else 0,
         problems=tuple(problems),
     )
 
 
 def _refuse(members: list[Member]) -> None:
-    """Names that lead out of the wheel, and sizes that nobody ships."""
+    """Refuse names that lead out of the wheel, and sizes that no wheel has."""
     count, total = 0, 0
     for member in members:
         name = member.name.replace("\\", "/")
         if name.startswith("/") or ".." in name.split("/") or "\0" in name:
-            raise MalformedError(f"zip member {member.name[:80]!r} leads out of the wheel", member.entry)
+            what = f"zip member {member.name[:80]!r} leads out of the wheel"
+            raise MalformedError(what, member.entry)
         if _SHARED.search(name) or _WINDOWS.search(name):
             count, total = count + 1, total + member.size
             if member.size > _MAX_LIBRARY or total > _MAX_TOTAL or count > _MAX_LIBRARIES:
-                raise MalformedError(f"{count} libraries of {total} bytes are more than a wheel holds", member.entry)
+                what = f"{count} libraries of {total} bytes are more than a wheel holds"
+                raise MalformedError(what, member.entry)
 
 
 def _text(pread: Pread, size: int, members: list[Member], name: str) -> str:
     """The text of a file in the .dist-info folder."""
     for member in members:
-        parts = member.name.split("/")
-        if len(parts) == 2 and parts[0].endswith(".dist-info") and parts[1] == name:
+        folder, _, rest = member.name.partition("/")
+        if folder.endswith(".dist-info") and rest == name:
             if member.size > _MAX_TEXT:
                 raise MalformedError(f"{name} of {member.size} bytes", member.entry)
             return open_member(pread, size, member)(0, member.size).decode("utf-8", "replace")

@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.cudaversion import read_cuda_version
-from gpuwhy.binary.elf import read_elf
-from gpuwhy.binary.fatbin import read_gpu_code
-from gpuwhy.binary.ldcache import read_ldcache
-from gpuwhy.binary.pe import read_pe
-from gpuwhy.binary.pe_symbols import PeSymbols
-from gpuwhy.binary.symbols import Symbols
-from gpuwhy.binary.versions import read_versions
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.cuda_version import read_cuda_version
+from gpuwhy.formats.elf import read_elf
+from gpuwhy.formats.fatbin import read_gpu_code
+from gpuwhy.formats.ldcache import read_ldcache
+from gpuwhy.formats.pe import PeSymbols, read_pe
+from gpuwhy.formats.symbols import Symbols, read_versions
 
 from .test_elf import over
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary import gunzip as module
-from gpuwhy.binary.gunzip import Gunzipped
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats import gunzip as module
+from gpuwhy.formats.compress import Gunzipped
 
 DATA = random.Random(3).randbytes(30_000) + bytes(40_000) + b"text " * 4000
 

@@ -11,13 +11,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.cudaversion import read_cuda_version
-from gpuwhy.binary.fatbin import read_gpu_code
-from gpuwhy.binary.pe import read_pe, read_pe_sections
-from gpuwhy.binary.pe_symbols import PeSymbols
-from tests.binary.made_pe import ARM64, I386, pe
-from tests.binary.test_fatbin import PTX, SASS, container, entry, padded
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.cuda_version import read_cuda_version
+from gpuwhy.formats.fatbin import read_gpu_code
+from gpuwhy.formats.pe import PeSymbols, read_pe, read_pe_sections
+from tests.formats.made_pe import ARM64, I386, pe
+from tests.formats.test_fatbin import PTX, SASS, container, entry, padded
 
 MANIFEST = b"""<assembly><dependency><dependentAssembly>
 <assemblyIdentity type="win32" name="Microsoft.VC90.CRT" version="9.0.21022.8" processorArchitecture="amd64"/>

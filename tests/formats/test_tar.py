@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.tar import looks_like_tar, read_tar
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.tar import looks_like_tar, read_tar
 
 KINDS = {
     tarfile.REGTYPE: "file", tarfile.DIRTYPE: "folder", tarfile.SYMTYPE: "link", tarfile.LNKTYPE: "hard",

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.elf import Elf, read_elf, read_sections
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.elf import Elf, read_elf, read_sections
 
 elffile = pytest.importorskip("elftools.elf.elffile")
 dynamic = pytest.importorskip("elftools.elf.dynamic")

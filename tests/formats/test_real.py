@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.binary.cudaversion import read_cuda_version
-from gpuwhy.binary.elf import read_elf, read_sections
-from gpuwhy.binary.fatbin import SECTIONS, read_containers
-from gpuwhy.binary.versions import read_versions
+from gpuwhy.formats.cuda_version import read_cuda_version
+from gpuwhy.formats.elf import read_elf, read_sections
+from gpuwhy.formats.fatbin import SECTIONS, read_containers
+from gpuwhy.formats.symbols import read_versions
 
 pytestmark = pytest.mark.real
 LAB = Path(os.environ.get("GPUWHY_LAB", "/nonexistent"))

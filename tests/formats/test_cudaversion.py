@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
-from gpuwhy.binary.cudaversion import read_cuda_version
-from gpuwhy.binary.symbols import Symbols
+from gpuwhy.formats.cuda_version import read_cuda_version
+from gpuwhy.formats.symbols import Symbols
 
 from .made import with_symbol
 from .test_elf import over

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.ldcache import CacheEntry, read_ldcache
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.ldcache import CacheEntry, read_ldcache
 
 X86_64, I386 = 0x0303, 0x0003
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)

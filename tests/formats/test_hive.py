@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.hive import Hive
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.hive import Hive
 
 from .made_hive import hive
 
