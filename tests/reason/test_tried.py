@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gpuwhy.causes.install import inconsistent
 from gpuwhy.logs import read_imports, read_printed
 from gpuwhy.model.cause import Finding, Fix
 from gpuwhy.model.fact import Known, Source, Unknown
@@ -13,7 +12,8 @@ from gpuwhy.model.facts import Contradiction, Facts, Imported
 from gpuwhy.model.report import Noticed, Shown
 from gpuwhy.reason.report import report
 from gpuwhy.reason.tried import left_to_read, printed
-from tests.causes.facts import base
+from gpuwhy.rooms.install import inconsistent
+from tests.rooms.facts import base
 
 
 def with_imports(*found: Imported) -> Facts:
