@@ -37,7 +37,9 @@ def _imports(section: _Section, imports: Mapping[str, Sequence[str]], bits: int)
 
 
 def _delayed(section: _Section, names: Sequence[str]) -> tuple[int, int]:
-    rows = b"".join(struct.pack("<IIIIIIII", 1, section.text(name), 0, 0, 0, 0, 0, 0) for name in names)
+    rows = b"".join(
+        struct.pack("<IIIIIIII", 1, section.text(name), 0, 0, 0, 0, 0, 0) for name in names
+    )
     return section.add(rows + bytes(32)), len(rows) + 32
 
 
@@ -50,7 +52,8 @@ def _exports(section: _Section, exports: Mapping[str, bytes]) -> tuple[int, int]
     pointers = section.add(struct.pack(f"<{count}I", *texts))
     ordinals = section.add(struct.pack(f"<{count}H", *range(count)))
     own = section.text("made.dll")
-    return section.add(struct.pack("<IIHHIIIIIII", 0, 0, 0, 0, own, 1, count, count, addresses, pointers, ordinals)), 40
+    row = (0, 0, 0, 0, own, 1, count, count, addresses, pointers, ordinals)
+    return section.add(struct.pack("<IIHHIIIIIII", *row)), 40
 
 
 def _version(version: tuple[int, int, int, int], strings: Mapping[str, str]) -> bytes:
@@ -112,27 +115,68 @@ def pe(
 
 
 def _file(
-    tables: bytes, directories: list[tuple[int, int]], machine: int, bits: int, more: dict[str, bytes], dll: bool
+    tables: bytes,
+    directories: list[tuple[int, int]],
+    machine: int,
+    bits: int,
+    more: dict[str, bytes],
+    dll: bool,
 ) -> bytes:
     rows, body, address = b"", b"", BASE
     for name, data in {".rdata": tables, **more}.items():
         data += b"\0" * (-len(data) % 512)
         place = FIRST + len(body)
         rows += struct.pack(
-            "<8sIIIIIIHHI", name.encode()[:8], len(data), address, len(data), place, 0, 0, 0, 0, 0x60000060
+            "<8sIIIIIIHHI",
+            name.encode()[:8],
+            len(data),
+            address,
+            len(data),
+            place,
+            0,
+            0,
+            0,
+            0,
+            0x60000060,
         )
         body += data
         address += len(data) + -len(data) % 0x1000
     count = len(more) + 1
-    common = struct.pack("<IIHHHHHHIIIIHH", 0x1000, 0x200, 6, 0, 0, 0, 6, 0, 0, address, FIRST, 0, 3, 0)
+    common = struct.pack(
+        "<IIHHHHHHIIIIHH", 0x1000, 0x200, 6, 0, 0, 0, 6, 0, 0, address, FIRST, 0, 3, 0
+    )
     if bits == 64:
-        optional = struct.pack("<HBBIIIIIQ", 0x20B, 14, 0, 512, len(body), 0, 0, BASE, 0x180000000) + common
+        optional = (
+            struct.pack("<HBBIIIIIQ", 0x20B, 14, 0, 512, len(body), 0, 0, BASE, 0x180000000)
+            + common
+        )
         optional += struct.pack("<QQQQII", 1 << 20, 4096, 1 << 20, 4096, 0, 16)
     else:
-        optional = struct.pack("<HBBIIIIIII", 0x10B, 14, 0, 512, len(body), 0, 0, BASE, 0, 0x10000000) + common
+        optional = (
+            struct.pack("<HBBIIIIIII", 0x10B, 14, 0, 512, len(body), 0, 0, BASE, 0, 0x10000000)
+            + common
+        )
         optional += struct.pack("<IIIIII", 1 << 20, 4096, 1 << 20, 4096, 0, 16)
     optional += b"".join(struct.pack("<II", *one) for one in directories)
     flags = 0x22 | (0x2000 if dll else 0)
     head = b"MZ" + bytes(58) + struct.pack("<I", 64) + b"PE\0\0"
     head += struct.pack("<HHIIIHH", machine, count, 0, 0, 0, len(optional), flags) + optional + rows
     return head + b"\0" * (FIRST - len(head)) + body
+
+
+MANIFEST = b"""<assembly><dependency><dependentAssembly>
+<assemblyIdentity type="win32" name="Microsoft.VC90.CRT" version="9.0.21022.8"/>
+</dependentAssembly></dependency></assembly>"""
+RICH = pe(
+    {"cublasLt64_11.dll": ["cublasLtCreate", "cublasLtMatmul"], "KERNEL32.dll": ["LoadLibraryA"]},
+    delayed=["nvcuda.dll"],
+    exports={
+        "cudnnGetVersion": b"\xb8" + struct.pack("<I", 7605) + b"\xc3",
+        "alpha": b"\xc3",
+        "zeta": b"\xc3",
+    },
+    version=(6, 14, 11, 10010),
+    strings={"FileDescription": "NVIDIA CUDA 10.1.243 Runtime", "ProductVersion": "6,14,11,10010"},
+    manifest=MANIFEST,
+)
+"""A DLL that has everything."""

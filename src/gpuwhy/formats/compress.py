@@ -64,14 +64,12 @@ class _Blocks:
                 offset, size = offset + len(part), size - len(part)
         return b"".join(parts)
 
-    def _made(self, number: int, block: bytes) -> None:
-        self._blocks.pop(number, None)
+    def _make_room(self) -> None:
         while len(self._blocks) >= self._keep:
             del self._blocks[next(iter(self._blocks))]
-        self._blocks[number] = block
 
     def _make(self, number: int) -> None:
-        """Make a block, and give it to `_made`; none behind the end."""
+        """Make room, then this block in `_blocks`; none behind the end."""
         raise NotImplementedError
 
 
@@ -102,8 +100,9 @@ class _Deflated(_Blocks):
         start = max(mark for mark in self._marks if mark <= number)
         state = self._marks[start].copy()
         for between in range(start, number + 1):
+            self._make_room()
             block, state = self._inflate(state, between * BLOCK)
-            self._made(between, block)
+            self._blocks[between] = block
             if len(block) < BLOCK:
                 self._last = between
                 return
@@ -168,9 +167,9 @@ class _Unzstd(_Blocks):
         while self._start + len(self._held) < start + BLOCK and (part := self._next()):
             self._held += part
             self._drop(min(start - self._start, len(self._held)))
-        block = bytes(self._held[:BLOCK])
+        self._make_room()
+        self._blocks[number] = block = bytes(self._held[:BLOCK])
         self._drop(len(block))
-        self._made(number, block)
 
     def _drop(self, count: int) -> None:
         if count > 0:
