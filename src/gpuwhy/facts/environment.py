@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 from enum import Enum
 from typing import Literal, NamedTuple
 
@@ -61,59 +62,62 @@ Coverage = Literal["all", "some", "none"]
 
 
 class Files:
-    """The files that a package's RECORD lists; parsed when somebody asks."""
+    """The files that a package's RECORD lists; the text is searched, and split only for `rows`."""
 
-    __slots__ = ("_by_path", "_rows", "_text", "known")
+    __slots__ = ("_text", "known")
 
-    def __init__(
-        self,
-        text: str = "",
-        known: Coverage = "none",
-        rows: Sequence[FileRow] = (),
-    ) -> None:
+    def __init__(self, text: str = "", known: Coverage = "none") -> None:
         self.known: Coverage = known
-        self._text = text
-        self._rows: tuple[FileRow, ...] | None = tuple(rows) if rows or not text else None
-        self._by_path: dict[str, FileRow] | None = None
+        self._text = text if not text or text.endswith("\n") else f"{text}\n"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Files) and (self.known, self.rows) == (other.known, other.rows)
+        return isinstance(other, Files) and (self.known, self._text) == (other.known, other._text)
 
     def __hash__(self) -> int:
-        return hash((self.known, len(self.rows)))
+        return hash((self.known, self._text))
+
+    def __len__(self) -> int:
+        return self._text.count("\n")
 
     @property
     def rows(self) -> tuple[FileRow, ...]:
         """Every line that makes sense."""
-        if self._rows is None:
-            self._rows = tuple(_rows(self._text.split("\n")))
-        return self._rows
+        return tuple(filter(None, map(_row, self._text.split("\n"))))
 
-    def ending(self, *ends: str) -> Iterator[FileRow]:
-        """The files whose names hold one of some endings: `.so` finds libx.so.1 too."""
-        if self._rows is not None:
-            yield from (row for row in self._rows if any(end in row.path for end in ends))
-        else:
-            lines = self._text.split("\n")
-            yield from _rows(line for line in lines if any(end in line for end in ends))
+    def ending(self, *ends: str) -> tuple[FileRow, ...]:
+        """The files whose paths hold one of some endings: `.so` finds libx.so.1 too."""
+        found = {place for end in ends for place in self._lines_with(end)}
+        rows = (_row(self._text[start : self._text.find("\n", start)]) for start in sorted(found))
+        return tuple(row for row in rows if row and any(end in row.path for end in ends))
 
     def find(self, path: str) -> FileRow | None:
         """The line of one file."""
-        if self._by_path is None:
-            self._by_path = {row.path: row for row in self.rows}
-        return self._by_path.get(path)
+        for start in self._lines_with(f"{path},"):
+            if self._text.startswith(f"{path},", start):
+                return _row(self._text[start : self._text.find("\n", start)])
+        return None
+
+    def tops(self) -> frozenset[str]:
+        """The first names of the paths: folders and files that lie in the folder of packages."""
+        return frozenset(re.findall(r"^\"?([^/,\"\n]+)", self._text, re.MULTILINE)) - {".."}
+
+    def _lines_with(self, part: str) -> Iterator[int]:
+        """Where the lines begin that hold a text."""
+        place = self._text.find(part)
+        while place >= 0:
+            yield self._text.rfind("\n", 0, place) + 1
+            place = self._text.find(part, self._text.find("\n", place))
 
 
-def _rows(lines: Iterator[str] | Sequence[str]) -> Iterator[FileRow]:
-    for line in lines:
-        parts = line.rsplit(",", 2)
-        if len(parts) == 3:
-            path, digest, size = parts
-            known = len(size) < 19 and size.strip().isdecimal()
-            path = path.strip('"') if path.startswith('"') else path
-            yield FileRow(
-                path, digest[7:] if digest[:7] == "sha256=" else "", int(size) if known else -1
-            )
+def _row(line: str) -> FileRow | None:
+    parts = line.rstrip("\r").rsplit(",", 2)
+    if len(parts) != 3 or not parts[0]:
+        return None
+    path, digest, size = parts
+    path = path[1:-1].replace('""', '"') if path.startswith('"') else path
+    sha256 = digest[7:] if digest[:7] == "sha256=" else ""
+    known = len(size) < 19 and size.isascii() and size.isdecimal()
+    return FileRow(path, sha256, int(size) if known else -1)
 
 
 class Metadata(Enum):

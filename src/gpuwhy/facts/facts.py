@@ -8,7 +8,7 @@ import msgspec
 
 from gpuwhy.facts.devices import Devices
 from gpuwhy.facts.driver import Driver
-from gpuwhy.facts.environment import Environment, FileRow, Files
+from gpuwhy.facts.environment import Environment, Files
 from gpuwhy.facts.frameworks import Frameworks
 from gpuwhy.facts.imports import Imports
 from gpuwhy.facts.installs import Installs
@@ -51,12 +51,11 @@ def load(data: Any) -> Facts:
 
 def _brief(value: object) -> object:
     if isinstance(value, Files):
-        return {"known": value.known, "files": len(value.rows)}
+        return {"known": value.known, "files": len(value)}
     raise NotImplementedError(type(value))
 
 
 def _whole(kind: type, value: Any) -> object:
     if kind is Files:
-        rows = value.get("rows", ())
-        return Files(known=value.get("known", "none"), rows=[FileRow(*row) for row in rows])
+        return Files(str(value.get("record", "")), value.get("known", "none"))
     raise NotImplementedError(kind)

@@ -1,0 +1,471 @@
+"""The file questions, answered from a file system: a running one, a folder, the layers of an image.
+
+Nothing here waits on a pipe or a device: only regular files are opened.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat as stat_
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, NamedTuple, TypeVar
+
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, SourceKind, Unknown, Why
+from gpuwhy.formats import MalformedError, Pread
+from gpuwhy.formats.compress import gunzipped
+from gpuwhy.formats.cuda_version import read_cuda_version
+from gpuwhy.formats.elf import Elf, read_elf, read_sections
+from gpuwhy.formats.fatbin import GpuCode, read_gpu_code
+from gpuwhy.formats.ldcache import CacheEntry, read_ldcache
+from gpuwhy.formats.pe import Pe, PeSymbols, read_pe
+from gpuwhy.formats.symbols import Symbols, Versions, read_versions
+from gpuwhy.formats.wheel import Wheel, read_wheel
+from gpuwhy.formats.zip import read_members
+from gpuwhy.machine.allowlist import kept, kept_line
+from gpuwhy.machine.machine import Changes, DebPackage, Disk, Entry, Gathered, Stat
+from gpuwhy.machine.reading import pread_of, regular
+from gpuwhy.machine.record_changed import changes, digest
+
+T = TypeVar("T")
+
+MAX_READ = 4 << 20
+MAX_LINES_FILE = 64 << 20
+MAX_NAMES = 200_000
+MAX_SCAN, MAX_FOUND = 2 << 30, 1000
+_ARCHIVES = (".zip", ".egg", ".whl")
+_DPKG_STATUS, _DPKG_INFO = "/var/lib/dpkg/status", "/var/lib/dpkg/info"
+_DEB_FIELD = r"(?m)^(Package|Status|Version|Architecture): *(.*?) *$"
+_NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR})
+_WHY: dict[int | None, Why] = {
+    errno.EACCES: "denied",
+    errno.EPERM: "denied",
+    errno.ELOOP: "loop",
+    errno.ENAMETOOLONG: "long",
+}
+_KINDS = (
+    (stat_.S_ISREG, "file"),
+    (stat_.S_ISDIR, "folder"),
+    (stat_.S_ISCHR, "char"),
+    (stat_.S_ISBLK, "block"),
+)
+
+
+class Opened(NamedTuple):
+    """A file that any part can be read of."""
+
+    pread: Pread
+    size: int
+    emptied: bool | None = None  # whether a library has zeros where none belong, where known
+
+
+class FileSystem:
+    """Where bytes and names come from: this machine's own; subclasses place paths elsewhere."""
+
+    def place(self, path: str) -> str:
+        """A path of the questions as the methods below take it; raises OSError."""
+        if os.name == "nt" and path.startswith("/"):
+            raise FileNotFoundError(errno.ENOENT, "no such path on Windows", path)
+        return path
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[Opened]:
+        """A regular file, for reads at any offset."""
+        fd = regular(path)
+        try:
+            yield Opened(pread_of(fd), os.fstat(fd).st_size)
+        finally:
+            os.close(fd)
+
+    def parts(self, path: str) -> Iterator[bytes]:
+        """Its bytes in order, read without seeking: files of the kernel have no size."""
+        fd = regular(path)
+        try:
+            while part := os.read(fd, 1 << 20):
+                yield part
+        finally:
+            os.close(fd)
+
+    def stat(self, path: str) -> Stat:
+        """Links followed."""
+        s = os.stat(path)
+        kind: Any = next((name for test, name in _KINDS if test(s.st_mode)), "other")
+        inode = f"{s.st_dev:x}:{s.st_ino:x}" if s.st_nlink > 1 and kind == "file" else ""
+        device = kind in ("char", "block")
+        number = f"{os.major(s.st_rdev)}:{os.minor(s.st_rdev)}" if device else ""
+        mode = stat_.filemode(s.st_mode)
+        return Stat(kind, s.st_size, mode, round(s.st_mtime, 2), inode, number)
+
+    def brief(self, path: str) -> tuple[str, int, float, bool]:
+        """Kind, size, time and whether this user may read it: what many files are asked for."""
+        s = os.stat(path)
+        kind = "file" if stat_.S_ISREG(s.st_mode) else "other"
+        readable = s.st_mode & 0o444 == 0o444 or self.readable(path)
+        return kind, s.st_size, s.st_mtime, readable
+
+    def names(self, path: str) -> Iterator[tuple[str, str]]:
+        """Each name in a folder with its kind."""
+        with os.scandir(path) as found:
+            for item in found:
+                yield item.name, _kind(item)
+
+    def listed(self, path: str) -> set[str]:
+        """The names in a folder alone."""
+        return set(os.listdir(path))
+
+    def target(self, path: str) -> str:
+        """Where the link at a path of the questions points."""
+        return os.readlink(self.place(path))
+
+    def real(self, path: str) -> str:
+        """A path of the questions after following every link; raises FileNotFoundError."""
+        return os.path.realpath(self.place(path), strict=True)
+
+    def readable(self, path: str) -> bool:
+        """Whether this user may read it."""
+        return os.access(path, os.R_OK)
+
+    def space(self, path: str) -> Disk:
+        """Size and free bytes of the file system there."""
+        if not hasattr(os, "statvfs"):  # Windows
+            import shutil
+
+            used = shutil.disk_usage(path)
+            return Disk(used.total, used.free)
+        s = os.statvfs(path)
+        return Disk(s.f_frsize * s.f_blocks, s.f_frsize * s.f_bavail)
+
+    def whole(self, path: str, most: int) -> bytes:
+        """All bytes of a file; raises OSError where there are more than `most`."""
+        found: list[bytes] = []
+        got = 0
+        for part in self.parts(path):
+            found.append(part)
+            got += len(part)
+            if got > most:
+                raise OSError(errno.EFBIG, f"larger than {most} bytes", path)
+        return b"".join(found)
+
+
+def _kind(item: os.DirEntry[str]) -> str:
+    if item.is_symlink():
+        return "link"
+    return "folder" if item.is_dir() else "file" if item.is_file() else "other"
+
+
+class Files:
+    """Answers to questions about files of one file system."""
+
+    def __init__(self, system: FileSystem) -> None:
+        self.system = system
+        self._imports: dict[tuple[str, bool], tuple[str, ...]] = {}
+        self._symbols = _OpenSymbols(system)
+
+    def ask(self, question: str, args: tuple[Any, ...]) -> Fact[Any]:
+        """Answer one of FILE_QUESTIONS, `link`, `real` or `disk`."""
+        if question == "dpkg":
+            return self.dpkg(*args)
+        if question == "ldcache":
+            return self.answer("/etc/ld.so.cache", self.ldcache)
+        path, *rest = args
+        kind: SourceKind = "folder" if question in ("list", "gather", "disk") else "file"
+        if question in ("link", "real"):
+            return self._linked(question, path)
+        answer = getattr(self, question)
+        return self.answer(path, lambda p: answer(p, *rest), kind)
+
+    def answer(self, path: str, look: Callable[[str], T], kind: SourceKind = "file") -> Fact[T]:
+        """What a look at a path gives; the look gets the path as the questions write it."""
+        source = Source(kind, path)
+        try:
+            return Known(look(path), source)
+        except OSError as error:
+            if error.errno in _NOWHERE:
+                return Absent(source)
+            said = error.strerror or str(error)
+            reason = f"{path}: {said[:1].lower()}{said[1:]}"
+            return Unknown(reason, kind=_WHY.get(error.errno, ""))
+        except MalformedError as error:
+            return Unknown(f"{path}: {error}", kind=error.kind)
+        except ValueError as error:  # embedded NUL and the like
+            return Unknown(f"{path!r}: {error}")
+
+    def _linked(self, question: str, path: str) -> Fact[str]:
+        try:
+            found = self.system.target(path) if question == "link" else self.system.real(path)
+            return Known(slashes(found), Source("file", path))
+        except OSError as error:
+            if error.errno in _NOWHERE or (question == "link" and error.errno == errno.EINVAL):
+                return Absent(Source("file", path))
+            return Unknown(f"{path}: {error.strerror}", kind=_WHY.get(error.errno, ""))
+        except ValueError as error:
+            return Unknown(f"{path!r}: {error}")
+
+    # ------------------------------------------------------------ texts and names
+
+    def read(self, path: str) -> str:
+        """See Machine.read."""
+        data = self.system.whole(self.system.place(path), MAX_READ)
+        return kept(path, data.decode("utf-8", "surrogateescape"))
+
+    def lines(self, path: str, *containing: str) -> tuple[str, ...]:
+        """See Machine.lines."""
+        data = self.system.whole(self.system.place(path), MAX_LINES_FILE)
+        found = lines_with(data, [text.encode("utf-8", "surrogateescape") for text in containing])
+        return tuple(kept_line(path, one.decode("utf-8", "surrogateescape")) for one in found)
+
+    def list(self, path: str, match: str = "") -> tuple[Entry, ...]:
+        """See Machine.list."""
+        fits = re.compile(match).match if match else None
+        out = []
+        for count, (name, kind) in enumerate(self._names_in(path)):
+            if count >= MAX_NAMES:
+                raise OSError(errno.E2BIG, f"more than {MAX_NAMES} names", path)
+            if fits is None or fits(name):
+                out.append(Entry(name, kind))  # type: ignore[arg-type]
+        return tuple(sorted(out, key=lambda e: e.name))
+
+    def _names_in(self, path: str) -> Iterator[tuple[str, str]]:
+        """Each name in a folder, or on the first level of an archive that Python takes for one."""
+        place = self.system.place(path)
+        try:
+            yield from self.system.names(place)
+            return
+        except NotADirectoryError:
+            if not path.endswith(_ARCHIVES):
+                raise
+        with self.system.open(place) as file:
+            yield from _first_level(file.pread, file.size).items()
+
+    def gather(self, path: str, match: str, *files: str) -> tuple[Gathered, ...]:
+        """See Machine.gather."""
+        found = self.list(path, match)
+        return tuple(self._gathered(path, one, files) for one in found if one.kind != "other")
+
+    def _gathered(self, folder: str, one: Entry, files: tuple[str, ...]) -> Gathered:
+        texts: dict[str, str] = {}
+        unread: dict[str, str] = {}
+        for file in ("",) if one.kind == "file" else files:
+            path = f"{folder}/{one.name}/{file}".rstrip("/")
+            try:
+                most = MAX_LINES_FILE if file == "RECORD" else MAX_READ
+                data = self.system.whole(self.system.place(path), most)
+                texts[file] = kept(file or "PKG-INFO", data.decode("utf-8", "surrogateescape"))
+            except (OSError, ValueError) as error:
+                if not isinstance(error, OSError) or error.errno not in _NOWHERE:
+                    unread[file] = str(getattr(error, "strerror", None) or error)
+                elif self._is_link(path):
+                    unread[file] = "a link that leads nowhere"
+        return Gathered(one.name, texts, unread)
+
+    def _is_link(self, path: str) -> bool:
+        with suppress(OSError, ValueError):
+            return bool(self.system.target(path))
+        return False
+
+    def changes(self, record: str, level: str) -> Changes:
+        """See Machine.changes."""
+        data = self.system.whole(self.system.place(record), MAX_LINES_FILE)
+        return changes(data, record, self.system, level)
+
+    def stat(self, path: str) -> Stat:
+        """See Machine.stat."""
+        return self.system.stat(self.system.place(path))
+
+    def disk(self, path: str) -> Disk:
+        """See Machine.disk."""
+        return self.system.space(self.system.place(path))
+
+    def sha256(self, path: str) -> str:
+        """See Machine.sha256."""
+        return digest(self.system.parts(self.system.place(path)))
+
+    # ------------------------------------------------------------ bytes
+
+    def _by(self, path: str, read: Callable[[Pread, int], T]) -> T:
+        with self.system.open(self.system.place(path)) as file:
+            return read(file.pread, file.size)
+
+    def elf(self, path: str) -> Elf:
+        """See Machine.elf."""
+        return self._by(path, read_elf)
+
+    def pe(self, path: str) -> Pe:
+        """See Machine.pe."""
+        return self._by(path, read_pe)
+
+    def gpu_code(self, path: str, containers: int) -> GpuCode:
+        """See Machine.gpu_code."""
+        return self._by(path, lambda pread, size: read_gpu_code(pread, size, containers))
+
+    def versions(self, path: str) -> Versions:
+        """See Machine.versions."""
+        return self._by(path, read_versions)
+
+    def wheel(self, path: str) -> Wheel:
+        """See Machine.wheel."""
+        return self._by(path, read_wheel)
+
+    def cuda_version(self, path: str) -> str:
+        """See Machine.cuda_version."""
+        name = path.rpartition("/")[2]
+        version = self._by(path, lambda pread, size: read_cuda_version(pread, size, name))
+        if version is None:
+            raise FileNotFoundError(errno.ENOENT, "no version in its bytes", path)
+        return version
+
+    def holds(self, path: str, *texts: str) -> tuple[str, ...]:
+        """See Machine.holds."""
+        wanted = {text: text.encode() for text in texts}
+        longest = max(map(len, wanted.values()), default=1)
+        found: set[str] = set()
+        end, got = b"", 0
+        for part in self.system.parts(self.system.place(path)):
+            window, got = end + part, got + len(part)
+            found |= {text for text, data in wanted.items() if data in window}
+            if len(found) == len(texts) or got > MAX_LINES_FILE:
+                break
+            end = window[-longest:]
+        return tuple(text for text in texts if text in found)
+
+    def matching(self, path: str, match: str) -> tuple[str, ...]:
+        """See Machine.matching."""
+        found: dict[str, None] = {}
+        search, end, got = re.compile(match.encode()), b"", 0
+        for part in self.system.parts(self.system.place(path)):
+            window, got = end + part, got + len(part)
+            for one in search.finditer(window):
+                found[one[0].decode("ascii", "replace")] = None
+            if got > MAX_SCAN or len(found) > MAX_FOUND:
+                break
+            end = window[-100:]
+        return tuple(sorted(found))
+
+    def ldcache(self, path: str) -> tuple[CacheEntry, ...]:
+        """See Machine.ldcache."""
+        return read_ldcache(self.system.whole(self.system.place(path), MAX_READ))
+
+    def module_info(self, path: str) -> str:
+        """See Machine.module_info; of a module that is compressed otherwise than by gzip: none."""
+        with self.system.open(self.system.place(path)) as file:
+            pread, size = file.pread, file.size
+            if path.endswith(".gz"):
+                pread, size = gunzipped(file.pread, file.size), 1 << 30
+            for section in read_sections(pread, size, frozenset({".modinfo"})):
+                words = pread(section.offset, min(section.size, 1 << 16)).split(b"\0")
+                for word in words:
+                    if word.startswith(b"version="):
+                        return word[8:].decode("utf-8", "replace")[:80]
+        raise FileNotFoundError(errno.ENOENT, "no version in it", path)
+
+    # ------------------------------------------------------------ symbols
+
+    def unmet(self, path: str, match: str, *providers: str) -> tuple[str, ...]:
+        """See Machine.unmet."""
+        fits = re.compile(match).match
+        place = self.system.place(path)
+        with self.system.open(place) as file:
+            if file.pread(0, 2) == b"MZ":
+                return self._unmet_pe(file, providers, fits)
+        with self._symbols.lock:
+            wanted = [name for name in self._wanted(place, match.startswith("_Z")) if fits(name)]
+            for provider in providers:
+                symbols = self._symbols.of(self.system.place(provider))
+                wanted = [name for name in wanted if not symbols.find(name)]
+        return tuple(wanted)
+
+    def _wanted(self, place: str, mangled: bool) -> tuple[str, ...]:
+        """The names a file needs, of CUDA's C libraries or C++ ones, weak ones aside; kept."""
+        key = (place, mangled)
+        if key not in self._imports:
+            pattern = "_Z" if mangled else r"(__)?(cu|nccl|nv)"
+            found = self._symbols.of(place).imports(pattern)
+            self._imports[key] = tuple(one.name for one in found if not one.weak)
+        return self._imports[key]
+
+    def _unmet_pe(
+        self, file: Opened, providers: tuple[str, ...], fits: Callable[[str], object]
+    ) -> tuple[str, ...]:
+        """What a PE file imports of each provider, by its name, and it does not export."""
+        lacking: list[str] = []
+        asker = PeSymbols(file.pread, file.size)
+        for provider in providers:
+            wanted = [name for name in asker.imports(provider.rpartition("/")[2]) if fits(name)]
+            with self.system.open(self.system.place(provider)) as other:
+                exported = PeSymbols(other.pread, other.size)
+                lacking += [name for name in wanted if not exported.find(name)]
+        return tuple(lacking)
+
+    # ------------------------------------------------------------ packages of the system
+
+    def dpkg(self, match: str) -> Fact[tuple[DebPackage, ...]]:
+        """See Machine.dpkg."""
+        heading = re.compile(rb"\nPackage: (?:" + match.encode() + rb")[^\n]*(?:\n[^\n]+)*")
+
+        def look(path: str) -> tuple[DebPackage, ...]:
+            data = b"\n" + self.system.whole(self.system.place(path), MAX_LINES_FILE)
+            return tuple(self._deb(found.group()) for found in heading.finditer(data))
+
+        return self.answer(_DPKG_STATUS, look)
+
+    def _deb(self, stanza: bytes) -> DebPackage:
+        fields = dict(re.findall(_DEB_FIELD, stanza.decode("utf-8", "replace")))
+        name, arch = fields["Package"], fields.get("Architecture", "")
+        changed = None
+        for stem in (f"{name}:{arch}", name):
+            with suppress(OSError, ValueError):
+                changed = self.stat(f"{_DPKG_INFO}/{stem}.list").mtime
+                break
+        words = fields.get("Status", "").split() or ["unknown"]
+        return DebPackage(name, fields.get("Version", ""), words[-1], changed)
+
+
+class _OpenSymbols:
+    """The symbol tables of the libraries that were asked for last, their files kept open."""
+
+    MOST = 24
+
+    def __init__(self, system: FileSystem) -> None:
+        self._system = system
+        self._open: dict[str, tuple[Symbols, ExitStack]] = {}
+        self.lock = threading.Lock()
+        """Held as long as somebody reads from a table: its file may be closed for another."""
+
+    def of(self, place: str) -> Symbols:
+        """The table of a file; raises OSError, MalformedError."""
+        if place not in self._open:
+            with ExitStack() as stack:
+                file = stack.enter_context(self._system.open(place))
+                self._open[place] = Symbols(file.pread, file.size), stack.pop_all()
+            if len(self._open) > self.MOST:
+                self._open.pop(next(iter(self._open)))[1].close()
+        return self._open[place][0]
+
+
+def slashes(path: str) -> str:
+    """A path of this machine as answers write it: Windows' with forward slashes."""
+    return path.replace("\\", "/").removeprefix("//?/") if os.name == "nt" else path
+
+
+def lines_with(data: bytes, wanted: list[bytes]) -> list[bytes]:
+    """The lines that hold one of some strings, found without splitting the rest."""
+    spans = set()
+    for text in wanted:
+        place = data.find(text)
+        while place >= 0:
+            start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place)
+            end = end if end >= 0 else len(data)
+            spans.add((start, end))
+            place = data.find(text, end)
+    return [data[start:end].rstrip(b"\r") for start, end in sorted(spans)]
+
+
+def _first_level(pread: Pread, size: int) -> dict[str, str]:
+    try:
+        parts = [member.name.partition("/") for member in read_members(pread, size)]
+    except MalformedError:
+        return {}
+    return {name: "folder" if slash else "file" for name, slash, _ in parts if name}

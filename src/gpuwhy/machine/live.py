@@ -1,0 +1,273 @@
+"""The machine that we run on."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import sys
+import time
+from typing import Any
+
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
+from gpuwhy.facts.system import Offline
+from gpuwhy.facts.variables import SetAtStart
+from gpuwhy.machine import windows
+from gpuwhy.machine.files import Files, FileSystem
+from gpuwhy.machine.machine import Lines, Machine, RegistryKey, Standing, Uname
+
+STEERING = (
+    r"(CUDA|CUDNN|CUBLAS|CUBLASLT|NVIDIA|NVCC|NCCL|XLA|TF|PYTORCH|TORCH|TORCHINDUCTOR|TORCHDYNAMO"
+    r"|KERAS|JAX|CUPY|ORT|TRITON|NUMBA|PADDLE|MXNET|TENSORRT|TRT|BNB|HSA|ROCR)(_|$)"
+    r"|(LD_LIBRARY_PATH|LD_PRELOAD|LD_AUDIT|LD_DEBUG|LD_BIND_NOW|PATH|PYTHONPATH|PYTHONHOME"
+    r"|PYTHONNOUSERSITE|PYTHONUSERBASE|PYTHONSAFEPATH|PYTHONPLATLIBDIR|PYTHONOPTIMIZE"
+    r"|PYTHONIOENCODING|PYTHONHASHSEED|PYTHONMALLOC|PYTHONUTF8|PYTHONTRACEMALLOC"
+    r"|PYTHONINTMAXSTRDIGITS|PYTHONWARNINGS|GLIBC_TUNABLES|VIRTUAL_ENV"
+    r"|CONDA_PREFIX|CONDA_DEFAULT_ENV|PYENV_VERSION|PYENV_ROOT|UV_PROJECT_ENVIRONMENT"
+    r"|KUBERNETES_SERVICE_HOST|container|SINGULARITY_NAME|APPTAINER_NAME|WSL_DISTRO_NAME"
+    r"|WSL_INTEROP|SLURM_JOB_GPUS|SLURM_STEP_GPUS|GPU_DEVICE_ORDINAL|HIP_VISIBLE_DEVICES|TMPDIR"
+    r"|TEMP|TMP|XDG_CACHE_HOME|MPLCONFIGDIR|HF_HOME|MASTER_PORT|SYSTEMROOT|PROGRAMFILES"
+    r"|PROGRAMDATA|LOCALAPPDATA|NVTOOLSEXT_PATH|OMP_NUM_THREADS"
+    r"|PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION|MPLBACKEND|LOCAL_RANK|RANK|WORLD_SIZE|CC|CXX)$"
+)
+"""Variables that may be read at all; everything else in the environment stays unseen."""
+
+_SECRET = (
+    r"(?i)TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH|_PAT$|BEARER|COOKIE|SESSION_ID"
+    r"|^TF_(VAR|CLI|DATA_DIR|LOG|PLUGIN|WORKSPACE|CONFIG|INPUT|REGISTRY|TOKEN)"
+    r"|COORDINATOR_ADDRESS|COMM_ID|SOCKET_IFNAME|ENDPOINTS?$|TRAINER_ENDPOINTS"
+    r"|_(ORG|TEAM|USER|USERNAME|EMAIL|ACCOUNT|LICENSE)$"
+    r"|_(ADDR|ADDRESS|HOST|HOSTS|MASTER|URL|URI|PROXY|SERVER|SERVERS|REDIS_\w+|IFNAME|WEBHOOK)$"
+)
+"""Names never read although they look like ours: secrets, Terraform's, addresses."""
+
+_KERNEL = (
+    r"(?i)NVRM|Xid|nvidia|nouveau|nvlink|NVSwitch|oom-kill|Out of memory|pcieport.*(AER|error)"
+)
+_ONLY_SET = frozenset(
+    {"KUBERNETES_SERVICE_HOST", "WSL_INTEROP", "WSL_DISTRO_NAME", "SINGULARITY_NAME"}
+    | {"APPTAINER_NAME"}
+)
+WINDOWS = os.name == "nt"
+CALL_SECONDS = 8.0
+_KMSG_BYTES = 4 << 20
+_SYSLOG_READ_ALL, _SYSLOG_SIZE = 3, 10
+
+
+def permitted(environ: dict[str, str]) -> dict[str, str]:
+    """The variables of an environment that may be read at all."""
+    steering, secret = re.compile(STEERING).match, re.compile(_SECRET).search
+    names = (name for name in sorted(environ) if steering(name))
+    kept = (name for name in names if name in _ONLY_SET or not secret(name))
+    return {name: "set" if name in _ONLY_SET else environ[name] for name in kept}
+
+
+class LiveMachine(Machine):
+    """Answers from the running system; calls into libraries happen in child processes."""
+
+    def __init__(self, environ: dict[str, str] | None = None) -> None:
+        self._variables = dict(os.environ) if environ is None else environ
+        if WINDOWS:
+            self._variables = {name.upper(): value for name, value in self._variables.items()}
+        home = self._variables.get("USERPROFILE" if WINDOWS else "HOME") or os.path.expanduser("~")
+        self.home = home.replace("\\", "/").rstrip("/")
+        self._files = Files(FileSystem())
+
+    def ask(self, question: str, *args: Any) -> Fact[Any]:
+        """A method of this class, or one of the file questions."""
+        answer = getattr(self, f"_{question}", None)
+        if answer is None:
+            return self._files.ask(question, args)
+        fact: Fact[Any] = answer(*args)
+        return fact
+
+    def _environ(self) -> Fact[dict[str, str]]:
+        source = Source("env", "environment", "the variables that steer the GPU stack")
+        return Known(permitted(self._variables), source)
+
+    def _set_at_start(self) -> Fact[tuple[SetAtStart, ...]]:
+        return Absent(Source("call", "uname", "a running machine"))
+
+    def _offline(self) -> Fact[Offline]:
+        return Absent(Source("call", "uname", "a running machine"))
+
+    def _python_said(self, path: str) -> Fact[dict[str, Any]]:
+        return Absent(Source("file", path, "no Python is started"))
+
+    def _uname(self) -> Fact[Uname]:
+        if not hasattr(os, "uname"):
+            return windows.uname(self._variables)
+        u = os.uname()
+        return Known(Uname(u.sysname.lower(), u.release, u.machine), Source("call", "uname"))
+
+    def _limit(self, name: str) -> Fact[int]:
+        if WINDOWS:
+            return Unknown(f"{name}: Windows has no such limit")
+        import resource
+
+        soft, _ = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
+        value = -1 if soft == resource.RLIM_INFINITY else soft
+        return Known(value, Source("call", f"getrlimit(RLIMIT_{name})"))
+
+    def _standing(self, path: str) -> Fact[Standing]:
+        if WINDOWS:
+            return Unknown(f"{path}: not looked at on Windows")
+        try:
+            return Known(standing(path), Source("call", "statvfs", path))
+        except (OSError, ValueError) as error:
+            return Unknown(f"{path}: {getattr(error, 'strerror', None) or error}")
+
+    def _registry(self, key: str) -> Fact[RegistryKey]:
+        return windows.registry(key)
+
+    def _now(self) -> Fact[float]:
+        return Known(round(time.time(), 1), Source("call", "clock"))
+
+    def _kernel_log(self) -> Fact[tuple[str, ...]]:
+        how = "sudo dmesg | gpuwhy explain"
+        if WINDOWS:
+            return Unknown("kernel log: Windows has none of this kind")
+        try:
+            found = kernel_messages()
+        except OSError as error:
+            return Unknown(f"kernel log: {error.strerror}", how, "denied")
+        wanted = re.compile(_KERNEL).search
+        kept = [line for line in found if wanted(line)]
+        return Known(tuple(kept[-400:]), Source("file", "/dev/kmsg"))
+
+    def _module_info(self, path: str) -> Fact[str]:
+        """The file itself; where it is compressed, by the system's modinfo: the one tool we run."""
+        found = self._files.ask("module_info", (path,))
+        if isinstance(found, Known) or not path.endswith((".xz", ".zst")):
+            return found
+        from gpuwhy.machine.process import Limits, collect, system_program
+
+        source = Source("command", f"modinfo -F version {path}")
+        try:
+            argv = [system_program("modinfo"), "-F", "version", path]
+            end = collect(argv, Limits(5.0), self._variables)
+        except OSError as error:
+            return Unknown(f"modinfo: {error.strerror}", "modinfo -F version nvidia")
+        said = end.out.strip()
+        if end.code == 0 and said:
+            return Known(said[:80], source)
+        return Unknown(f"modinfo: {end.words}", "modinfo -F version nvidia")
+
+    def _call(self, child: str, *args: str) -> Fact[Lines]:
+        from gpuwhy.machine.process import Limits, child_command, collect
+
+        argv = child_command(child, *args, *_libraries(child))
+        try:
+            end = collect(argv, Limits(CALL_SECONDS), self._variables)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            return Unknown(f"{child}: cannot be started: {why}")
+        said = tuple(read_line(line) for line in end.out.splitlines() if line.startswith("{"))
+        source = Source("call", child, " ".join(args))
+        if end.code == 0:
+            return Known(said, source)
+        last = (end.err.strip().splitlines() or [""])[-1]
+        if said:
+            return Known((*said, end.line(child, last)), source)
+        return Unknown(": ".join(filter(None, (child, end.words, last))), kind="ended")
+
+    def _sandbox(self, python: str, order: str) -> Fact[Lines]:
+        from gpuwhy.machine.sandbox import tried
+
+        return tried(python, order, self._variables)
+
+
+def read_line(line: str) -> dict[str, Any]:
+    """A line that a child printed."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {"garbled": line[:200]}
+    return value if isinstance(value, dict) else {}
+
+
+def standing(path: str) -> Standing:
+    """Whether this user can write at a path; raises OSError."""
+    nearest = path
+    while not os.path.isdir(nearest):
+        nearest = os.path.dirname(nearest.rstrip("/")) or "/"
+    space = os.statvfs(nearest)
+    exists = os.path.exists(path)
+    may = nearest == path or not exists or os.access(path, os.W_OK)
+    return Standing(
+        exists=exists,
+        nearest=nearest,
+        writable=may and os.access(nearest, os.W_OK | os.X_OK),
+        read_only=bool(space.f_flag & os.ST_RDONLY),
+        programs=not space.f_flag & os.ST_NOEXEC,
+        total=space.f_frsize * space.f_blocks,
+        free=space.f_frsize * space.f_bavail,
+        inodes=space.f_favail if space.f_files else -1,
+    )
+
+
+def kernel_messages() -> list[str]:
+    """The kernel's messages as dmesg prints them; raises OSError where this user may not read."""
+    try:
+        fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:  # a container
+        return _by_syslog()
+    except PermissionError:
+        return _by_syslog()
+    out: list[str] = []
+    room = _KMSG_BYTES
+    try:
+        while room > 0:
+            try:
+                record = os.read(fd, 8192)
+            except BlockingIOError:
+                break
+            except OSError as error:
+                if error.errno == errno.EPIPE:  # the oldest ones were overwritten meanwhile
+                    continue
+                raise
+            if not record:
+                break
+            room -= len(record)
+            out.append(_as_printed(record))
+    finally:
+        os.close(fd)
+    return out
+
+
+def _as_printed(record: bytes) -> str:
+    """`6,1234,5678901,-;text` as `[    5.678901] text`."""
+    head, _, rest = record.decode("utf-8", "replace").partition(";")
+    fields = head.split(",")
+    micro = int(fields[2]) if len(fields) > 2 and fields[2].isdigit() else 0
+    text = rest.partition("\n")[0]
+    return f"[{micro // 1000000:5d}.{micro % 1000000:06d}] {text}"
+
+
+def _by_syslog() -> list[str]:
+    """By syslog(2), for which the device is not needed."""
+    import ctypes
+
+    klogctl = getattr(ctypes.CDLL(None, use_errno=True), "klogctl", None)
+    if klogctl is None:
+        raise OSError(errno.ENOSYS, "not available here")
+    size = max(1 << 16, min(klogctl(_SYSLOG_SIZE, None, 0), _KMSG_BYTES))
+    buffer = ctypes.create_string_buffer(size)
+    count = klogctl(_SYSLOG_READ_ALL, buffer, size)
+    if count < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    lines = buffer.raw[:count].decode("utf-8", "replace").splitlines()
+    return [re.sub(r"^<\d+>", "", line) for line in lines]
+
+
+def _libraries(child: str) -> tuple[str, ...]:
+    """The folder of the one library that a child needs of our own environment, not imported."""
+    if child != "nvml":
+        return ()
+    for folder in sys.path:
+        for name in ("pynvml.py", "pynvml/__init__.py"):
+            if folder and os.path.isfile(os.path.join(folder, name)):
+                return (folder,)
+    return ("",)

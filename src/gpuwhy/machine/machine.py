@@ -1,0 +1,366 @@
+"""Machine: the questions that can be put to a computer, and the types of their answers.
+
+Every question goes through `ask(question, *args)`, so that recording, replaying and answering from
+files each override one method. Answers are Facts: Known with a source, Absent, or Unknown with the
+reason. Paths have forward slashes, on Windows too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Union
+
+import msgspec
+
+from gpuwhy.facts.fact import Absent, Fact, Known, Unknown
+from gpuwhy.facts.system import Offline
+from gpuwhy.facts.variables import SetAtStart
+from gpuwhy.formats.elf import Elf
+from gpuwhy.formats.fatbin import GpuCode
+from gpuwhy.formats.ldcache import CacheEntry
+from gpuwhy.formats.pe import Pe
+from gpuwhy.formats.symbols import Versions
+from gpuwhy.formats.wheel import Wheel
+
+Kind = Literal["file", "folder", "link", "other"]
+StatKind = Literal["file", "folder", "char", "block", "other"]
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One name in a folder."""
+
+    name: str
+    kind: Kind
+
+
+class Stat(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What stat says of a path, links followed."""
+
+    kind: StatKind
+    size: int
+    mode: str  # "crw-rw-rw-"
+    mtime: float
+    inode: str = ""  # of a file with several hard links: device and inode, which tell twins
+    number: str = ""  # "195:0", major and minor, of a device node
+
+
+class Gathered(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A subfolder and the texts of some files in it; a file that is not there has none."""
+
+    name: str
+    texts: dict[str, str] = {}
+    unread: dict[str, str] = {}  # why a file that is there could not be read
+    partly: tuple[str, ...] = ()  # files of which only some lines are known
+
+
+How = Literal["missing", "empty", "size", "zeros", "hash", "longer", "denied", "folder", "link"]
+"""How a file is not as recorded: `longer` is whole with something behind it, `link` leads nowhere,
+`zeros` has pages that were never written.
+"""
+
+
+class Changed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A file that is not as its RECORD says."""
+
+    path: str  # below the folder of packages
+    how: How
+    size: int = -1  # bytes now, where it has any
+    recorded: int = -1
+
+
+class Changes(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What of a RECORD's files is not as recorded."""
+
+    rows: tuple[Changed, ...]
+    looked_at: int  # how many files
+    cut: bool = False  # there are more rows than are told
+
+
+class Output(msgspec.Struct, frozen=True):
+    """What a program printed, and how it ended (a negative code is a signal)."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Uname(msgspec.Struct, frozen=True):
+    """System, kernel release and machine; never the host name."""
+
+    system: str
+    release: str
+    machine: str
+
+
+class Disk(msgspec.Struct, frozen=True):
+    """Size and free bytes of the file system that holds a path."""
+
+    total: int
+    free: int
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """Whether something can be written at a path: what there is, or the nearest folder above it."""
+
+    exists: bool
+    nearest: str
+    writable: bool
+    read_only: bool
+    programs: bool  # not mounted noexec
+    total: int
+    free: int
+    inodes: int
+
+
+class RegistryKey(msgspec.Struct, frozen=True):
+    """One key of the Windows registry: values as text ("" names the default one), subkeys."""
+
+    values: dict[str, str]
+    keys: tuple[str, ...]
+
+
+class DebPackage(msgspec.Struct, frozen=True):
+    """One entry of dpkg's status file."""
+
+    name: str
+    version: str
+    status: str  # dpkg's word for it: "installed", "half-configured", "config-files" …
+    changed: float | None  # Unix time of its file list on disk
+
+
+Lines = tuple[dict[str, Any], ...]
+"""The JSON objects that a child printed; the last one says how it ended where that was not well."""
+
+ANSWERS: Mapping[str, Any] = {
+    "read": str,
+    "lines": tuple[str, ...],
+    "list": tuple[Entry, ...],
+    "gather": tuple[Gathered, ...],
+    "changes": Changes,
+    "stat": Stat,
+    "link": str,
+    "real": str,
+    "elf": Elf,
+    "pe": Pe,
+    "gpu_code": GpuCode,
+    "cuda_version": str,
+    "holds": tuple[str, ...],
+    "matching": tuple[str, ...],
+    "unmet": tuple[str, ...],
+    "versions": Versions,
+    "wheel": Wheel,
+    "ldcache": tuple[CacheEntry, ...],
+    "sha256": str,
+    "dpkg": tuple[DebPackage, ...],
+    "module_info": str,
+    "environ": dict[str, str],
+    "set_at_start": tuple[SetAtStart, ...],
+    "registry": RegistryKey,
+    "uname": Uname,
+    "offline": Offline,
+    "disk": Disk,
+    "standing": Standing,
+    "limit": int,
+    "now": float,
+    "kernel_log": tuple[str, ...],
+    "call": Lines,
+    "sandbox": Lines,
+    "python_said": dict[str, Any],
+}
+"""Every question, and the type of what is Known."""
+
+FILE_QUESTIONS = frozenset(
+    {"read", "lines", "list", "gather", "changes", "stat", "elf", "pe", "gpu_code", "cuda_version"}
+    | {"holds", "matching", "unmet", "versions", "wheel", "ldcache", "sha256", "dpkg"}
+    | {"module_info"}
+)
+"""What files alone can answer; links are answered by each kind of machine itself."""
+
+
+def answer_type(question: str) -> Any:
+    """The type of a question's answer, for decoding recordings."""
+    known: Any = Known
+    return Union[known[ANSWERS[question]], Absent, Unknown]
+
+
+def key_of(question: str, args: Sequence[Any]) -> str:
+    """The name of one question in a recording: `read /proc/driver/nvidia/version`."""
+    words = (a if isinstance(a, str) and a and " " not in a else json.dumps(a) for a in args)
+    return " ".join([question, *words])
+
+
+class Machine:
+    """A computer that answers questions; subclasses say how."""
+
+    home = ""  # the user's home folder, as its answers write it
+
+    def ask(self, question: str, *args: Any) -> Fact[Any]:
+        """Answer one question; never raises for anything the computer does."""
+        raise AssertionError(f"{type(self).__name__} answers nothing")
+
+    def ahead(self, *questions: tuple[str, ...]) -> None:
+        """Begin to answer questions that take long; whoever asks them later finds the answers."""
+
+    # ------------------------------------------------------------ files
+
+    def read(self, path: str) -> Fact[str]:
+        """The text of a small file (at most 4 MiB)."""
+        return self.ask("read", path)
+
+    def lines(self, path: str, *containing: str) -> Fact[tuple[str, ...]]:
+        """The lines of a file that hold one of some plain strings."""
+        return self.ask("lines", path, *containing)
+
+    def list(self, path: str, match: str = "") -> Fact[tuple[Entry, ...]]:
+        """The names in a folder that match a regular expression from their start, sorted."""
+        return self.ask("list", path, match)
+
+    def gather(self, path: str, match: str, *files: str) -> Fact[tuple[Gathered, ...]]:
+        """Of every subfolder whose name matches, the texts of some small files in it.
+
+        A name that matches and is a file itself has its own text, under "".
+        """
+        return self.ask("gather", path, match, *files)
+
+    def changes(
+        self, record: str, level: Literal["libraries", "files", "sizes", "hashes"]
+    ) -> Fact[Changes]:
+        """The files of a RECORD that are not as recorded.
+
+        "libraries" looks at each library; "files" also whether the others are there; "sizes" at
+        each file's size and right to be read; "hashes" at every byte.
+        """
+        return self.ask("changes", record, level)
+
+    def stat(self, path: str) -> Fact[Stat]:
+        """Kind, size and mode of a path, links followed; a dangling link is Absent."""
+        return self.ask("stat", path)
+
+    def exists(self, path: str) -> Fact[bool]:
+        """Whether a path leads anywhere, as a Known answer."""
+        found = self.stat(path)
+        if isinstance(found, Unknown):
+            return found
+        return Known(isinstance(found, Known), found.source)
+
+    def link(self, path: str) -> Fact[str]:
+        """Where a symbolic link points, as written; Absent when it is no link."""
+        return self.ask("link", path)
+
+    def real(self, path: str) -> Fact[str]:
+        """The path after following every link; Absent when it leads nowhere."""
+        return self.ask("real", path)
+
+    def sha256(self, path: str) -> Fact[str]:
+        """The hash of a file in RECORD's spelling (urlsafe base64, no padding)."""
+        return self.ask("sha256", path)
+
+    def disk(self, path: str) -> Fact[Disk]:
+        """Size of the file system at a path."""
+        return self.ask("disk", path)
+
+    def standing(self, path: str) -> Fact[Standing]:
+        """Whether this user can write at a path now, and how much is left there."""
+        return self.ask("standing", path)
+
+    # ------------------------------------------------------------ libraries
+
+    def elf(self, path: str) -> Fact[Elf]:
+        """The summary of an ELF file; Unknown of kind "foreign" when it is none."""
+        return self.ask("elf", path)
+
+    def pe(self, path: str) -> Fact[Pe]:
+        """The summary of a Windows library or program; Unknown of kind "foreign" for others."""
+        return self.ask("pe", path)
+
+    def gpu_code(self, path: str, containers: int = 64) -> Fact[GpuCode]:
+        """The GPU architectures in the first `containers` fatbins of an ELF or PE file."""
+        return self.ask("gpu_code", path, containers)
+
+    def cuda_version(self, path: str) -> Fact[str]:
+        """The version of a CUDA library from its own bytes; Absent when they do not tell."""
+        return self.ask("cuda_version", path)
+
+    def holds(self, path: str, *texts: str) -> Fact[tuple[str, ...]]:
+        """Those of some plain strings that the bytes of a file hold (of its first 64 MB)."""
+        return self.ask("holds", path, *texts)
+
+    def matching(self, path: str, match: str) -> Fact[tuple[str, ...]]:
+        """The strings of at most 100 bytes in a file that match a pattern (of its first 2 GB)."""
+        return self.ask("matching", path, match)
+
+    def unmet(self, path: str, match: str, *providers: str) -> Fact[tuple[str, ...]]:
+        """The symbols matching a pattern that a file needs and no provider file defines.
+
+        A PE file names the DLL of each symbol: only what it imports from the providers counts.
+        """
+        return self.ask("unmet", path, match, *providers)
+
+    def versions(self, path: str) -> Fact[Versions]:
+        """The symbol versions that an ELF file needs and defines, and its build id."""
+        return self.ask("versions", path)
+
+    def wheel(self, path: str) -> Fact[Wheel]:
+        """The metadata of a wheel file and the summary of every library in it."""
+        return self.ask("wheel", path)
+
+    def ldcache(self) -> Fact[tuple[CacheEntry, ...]]:
+        """The entries of /etc/ld.so.cache in the loader's order."""
+        return self.ask("ldcache")
+
+    def module_info(self, path: str) -> Fact[str]:
+        """The version that a kernel module's own file states; Absent when it states none."""
+        return self.ask("module_info", path)
+
+    def dpkg(self, match: str) -> Fact[tuple[DebPackage, ...]]:
+        """The Debian packages whose names match a regular expression, by dpkg's status file."""
+        return self.ask("dpkg", match)
+
+    # ------------------------------------------------------------ the system
+
+    def environ(self) -> Fact[dict[str, str]]:
+        """The environment variables that steer the GPU stack; never the others."""
+        return self.ask("environ")
+
+    def set_at_start(self) -> Fact[tuple[SetAtStart, ...]]:
+        """Which of the loader's and CUDA's variables the start of an image sets."""
+        return self.ask("set_at_start")
+
+    def registry(self, key: str) -> Fact[RegistryKey]:
+        """One key of the Windows registry: `HKLM/SOFTWARE/NVIDIA Corporation/Global`."""
+        return self.ask("registry", key)
+
+    def uname(self) -> Fact[Uname]:
+        """System, kernel release, machine."""
+        return self.ask("uname")
+
+    def offline(self) -> Fact[Offline]:
+        """What kind of files stand for a machine that does not run; Absent on a running one."""
+        return self.ask("offline")
+
+    def limit(self, name: str) -> Fact[int]:
+        """A resource limit ("NOFILE", "AS"); -1 = unlimited."""
+        return self.ask("limit", name)
+
+    def now(self) -> Fact[float]:
+        """The machine's clock, Unix time."""
+        return self.ask("now")
+
+    def kernel_log(self) -> Fact[tuple[str, ...]]:
+        """The kernel log lines about the GPU, the driver or the out-of-memory killer; no others."""
+        return self.ask("kernel_log")
+
+    # ------------------------------------------------------------ processes
+
+    def call(self, child: str, *args: str) -> Fact[Lines]:
+        """Run one of machine/children with gpuwhy's own Python, bounded."""
+        return self.ask("call", child, *args)
+
+    def sandbox(self, python: str, order: str) -> Fact[Lines]:
+        """Import frameworks with another Python, isolated: see sandbox.py; for `--import` only."""
+        return self.ask("sandbox", python, order)
+
+    def python_said(self, path: str) -> Fact[dict[str, Any]]:
+        """What version 0 let a Python say of itself; Absent on all but its recordings."""
+        return self.ask("python_said", path)

@@ -1,0 +1,203 @@
+"""The one way to read a file: never more than asked for, nor for ever, nor a pipe by surprise."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import re
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+if TYPE_CHECKING:
+    import queue
+
+T = TypeVar("T")
+
+SECONDS = 20.0
+"""How long one read may take: a dead network mount never answers."""
+PIECE = 1 << 17
+
+_FLAGS = os.O_RDONLY
+for _flag in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY", "O_NOINHERIT"):
+    _FLAGS |= getattr(os, _flag, 0)  # each system has some of them
+_KINDS = (
+    (stat.S_ISDIR, "it is a folder"),
+    (stat.S_ISFIFO, "not a regular file but a pipe"),
+    (stat.S_ISSOCK, "not a regular file but a socket"),
+    (stat.S_ISCHR, "not a regular file but a device"),
+    (stat.S_ISBLK, "not a regular file but a device"),
+)
+_OPEN_ALREADY = r"/dev/(?:stdin|fd/(\d{1,6}))|/proc/self/fd/(\d{1,6})"
+
+
+class NotRegularError(OSError):
+    """The path is a folder, pipe, socket or device: opening it could hang or do something."""
+
+
+def _refuse(found: os.stat_result, path: str) -> None:
+    if stat.S_ISREG(found.st_mode):
+        return
+    why = next((words for is_one, words in _KINDS if is_one(found.st_mode)), "not a regular file")
+    number = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
+    raise NotRegularError(number, why, path)
+
+
+def regular(path: str) -> int:
+    """A descriptor of a regular file, opened without waiting; raises OSError for anything else."""
+    _refuse(os.stat(path), path)
+    fd = os.open(path, _FLAGS)
+    try:
+        _refuse(os.fstat(fd), path)  # it may have become another one in between
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
+
+
+def read(path: str, most: int, seconds: float = SECONDS) -> bytes:
+    """All bytes of a regular file; raises OSError for one larger than `most`, or slower."""
+    return within(seconds, lambda: read_now(path, most), path)
+
+
+def read_now(path: str, most: int) -> bytes:
+    """The same without a clock."""
+    if path == os.devnull:
+        return b""
+    fd = regular(path)
+    try:
+        return whole(fd, most, path)
+    finally:
+        os.close(fd)
+
+
+def whole(fd: int, most: int, path: str) -> bytes:
+    """What is left in a descriptor; raises OSError where there are more than `most` bytes."""
+    parts: list[bytes] = []
+    got = 0
+    while part := os.read(fd, min(1 << 20, most + 1 - got)):
+        parts.append(part)
+        got += len(part)
+        if got > most:
+            raise OSError(errno.EFBIG, f"it is larger than {_size(most)}", path)
+    return b"".join(parts)
+
+
+def _size(count: int) -> str:
+    return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count:,} bytes"
+
+
+def source(path: str) -> BinaryIO:
+    """A file to be read in pieces; a pipe only where it is open already: `<(…)`, /dev/stdin."""
+    if path == os.devnull:
+        return io.BytesIO()
+    open_already = re.fullmatch(_OPEN_ALREADY, path)
+    if open_already and stat.S_ISFIFO(os.stat(path).st_mode):
+        return os.fdopen(os.dup(int(open_already[1] or open_already[2] or 0)), "rb")
+    return os.fdopen(within(SECONDS, lambda: regular(path), path), "rb", buffering=0)
+
+
+def pieces(file: BinaryIO, seconds: float = SECONDS) -> Iterator[bytes]:
+    """A file's bytes in order, without the holes of a sparse one; raises OSError when it stops."""
+    if not _is_regular(file):
+        while piece := file.read(PIECE):
+            yield piece
+        return
+    while piece := within(seconds, lambda: _next(file), "the file"):
+        yield piece
+
+
+def _is_regular(file: BinaryIO) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    except (OSError, io.UnsupportedOperation):
+        return False
+
+
+def _next(file: BinaryIO) -> bytes:
+    """The next piece; a hole of the file system is a line's end, not gigabytes of zeros."""
+    fd, hole = file.fileno(), b""
+    here = os.lseek(fd, 0, os.SEEK_CUR)
+    if hasattr(os, "SEEK_DATA"):
+        try:
+            there = os.lseek(fd, here, os.SEEK_DATA)
+            hole = b"\n" if there > here else b""
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # a file of the kernel: it has no holes
+                os.lseek(fd, here, os.SEEK_SET)
+            elif os.fstat(fd).st_size > here:  # nothing but a hole is left
+                os.lseek(fd, 0, os.SEEK_END)
+                return b""
+    return hole + os.read(fd, PIECE)
+
+
+def lines(file: BinaryIO, most: int) -> Iterator[bytes | None]:
+    """The lines of a file; None for one longer than `most` bytes, of which nothing is kept."""
+    held, too_long = b"", False
+    for piece in pieces(file):
+        *ended, rest = (held + piece).split(b"\n")
+        for line in ended:
+            yield None if too_long or len(line) > most else line
+            too_long = False
+        held = rest
+        if len(held) > most:
+            held, too_long = b"", True
+    if held or too_long:
+        yield None if too_long else held
+
+
+class _Worker:
+    """A thread that does one thing after another for somebody who will not wait for ever."""
+
+    def __init__(self) -> None:
+        from queue import SimpleQueue
+
+        self._asked: queue.SimpleQueue[Callable[[], Any]] = SimpleQueue()
+        self.answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+        threading.Thread(target=self._go, daemon=True).start()
+
+    def ask(self, work: Callable[[], Any]) -> None:
+        self._asked.put(work)
+
+    def _go(self) -> None:
+        while True:
+            work = self._asked.get()
+            try:
+                self.answers.put((work(), None))
+            except BaseException as error:
+                self.answers.put((None, error))
+
+
+_workers = threading.local()
+
+
+def within(seconds: float, work: Callable[[], T], path: str) -> T:
+    """What a piece of work answers; raises OSError (ETIMEDOUT) where it does not in time."""
+    from queue import Empty
+
+    worker = getattr(_workers, "one", None) or _Worker()
+    _workers.one = None  # an interruption leaves it behind, and nobody waits for its answer
+    worker.ask(work)
+    try:
+        value, error = worker.answers.get(timeout=seconds)
+    except Empty:
+        raise OSError(errno.ETIMEDOUT, f"no answer within {seconds:g} s", path) from None
+    _workers.one = worker
+    if error is not None:
+        raise error
+    answer: T = value
+    return answer
+
+
+def pread_of(fd: int) -> Callable[[int, int], bytes]:
+    """A function from offset and size to the bytes there."""
+    if hasattr(os, "pread"):
+        return lambda offset, size: os.pread(fd, size, offset)
+
+    def pread(offset: int, size: int) -> bytes:
+        os.lseek(fd, offset, os.SEEK_SET)
+        return os.read(fd, size)
+
+    return pread

@@ -1,0 +1,296 @@
+"""A Windows disk under a folder: paths are `C:/…`, upper and lower case are alike.
+
+Answers give the spelling on disk. A path without a drive is meant on C:, as programs started there
+would mean it. Its registry and variables are read from its hives.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from typing import Any
+
+from gpuwhy.facts.fact import Fact, Known, Source, Unknown
+from gpuwhy.formats.hive import Hive, HiveKey, Value
+from gpuwhy.machine.files import Files, FileSystem
+from gpuwhy.machine.folder import CANNOT, MAX_LINKS, FolderMachine, FolderSystem
+from gpuwhy.machine.live import permitted
+from gpuwhy.machine.machine import RegistryKey
+from gpuwhy.machine.windows import MOST_KEYS, MOST_TEXT
+
+_DRIVE = r"(?i)(?:drive_)?([A-Za-z]):?$"  # C, c:, drive_c (Wine)
+_ABSOLUTE = r"(?:/\?\?/|//[?.]/)?([A-Za-z]):(?=/|$)"  # also as junctions write it
+_MOST_NAMES = 200_000
+_CONFIG = "C:/Windows/System32/config"
+_USERS = "C:/Users"
+_HIVES = {"SYSTEM": f"{_CONFIG}/SYSTEM", "SOFTWARE": f"{_CONFIG}/SOFTWARE"}
+_PEOPLE = r"(?i)(?!(public|default.*|all users|defaultapppool)$)"
+_SYSTEM_VARIABLES = "SYSTEM/CurrentControlSet/Control/Session Manager/Environment"
+_ALWAYS = {
+    "SYSTEMROOT": "C:\\Windows",
+    "WINDIR": "C:\\Windows",
+    "SYSTEMDRIVE": "C:",
+    "PROGRAMFILES": "C:\\Program Files",
+    "PROGRAMDATA": "C:\\ProgramData",
+    "ALLUSERSPROFILE": "C:\\ProgramData",
+    "PUBLIC": "C:\\Users\\Public",
+    "PROGRAMW6432": "C:\\Program Files",
+    "PROGRAMFILES(X86)": "C:\\Program Files (x86)",
+    "COMMONPROGRAMFILES": "C:\\Program Files\\Common Files",
+}
+"""What Windows sets itself, in no hive."""
+
+
+def drives_of(root: str) -> dict[str, str]:
+    """Drive letter → its folder; empty when no Windows lies there."""
+    if _is_windows(root):
+        return {"C": root}
+    found = ((re.match(_DRIVE, name), name) for name in _names(root))
+    drives = {match[1].upper(): f"{root}/{name}" for match, name in found if match}
+    return drives if any(map(_is_windows, drives.values())) else {}
+
+
+def _is_windows(folder: str) -> bool:
+    inside = _Spelling()
+    return os.path.isdir(inside.spelled(inside.spelled(folder, "Windows"), "System32"))
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as found:
+            return [item.name for item, _ in zip(found, range(_MOST_NAMES), strict=False)]
+    except OSError:
+        return []
+
+
+class _Spelling:
+    """The names in folders as they are spelled on disk."""
+
+    def __init__(self) -> None:
+        self._listed: dict[str, dict[str, str]] = {}
+
+    def spelled(self, folder: str, name: str) -> str:
+        """The path of a name in a folder; a name that is not there stays as it was asked."""
+        path = f"{folder}/{name}"
+        if os.path.lexists(path):
+            return path
+        if folder not in self._listed:
+            names = sorted(_names(folder), reverse=True)
+            self._listed[folder] = {one.casefold(): one for one in names}
+        return f"{folder}/{self._listed[folder].get(name.casefold(), name)}"
+
+
+class WindowsSystem(FolderSystem):
+    """Paths on the drives of a Windows machine; links never lead out of them."""
+
+    def __init__(self, drives: dict[str, str]) -> None:
+        super().__init__(next(iter(drives.values())))
+        self._drives = {letter: os.path.realpath(folder) for letter, folder in drives.items()}
+        self._spelling = _Spelling()
+
+    def place(self, path: str) -> str:
+        """Every link resolved on the drives."""
+        return self._file(self._walk(path))
+
+    def target(self, path: str) -> str:
+        """The link itself, in its real folder."""
+        folder, _, name = path.rpartition("/")
+        here = self._spelling.spelled(self.place(folder or "/"), name)
+        return self._unmounted(os.readlink(here).replace("\\", "/"))
+
+    def real(self, path: str) -> str:
+        """As a program of that machine would see it, in the spelling on disk."""
+        found = self._walk(path)
+        if not os.path.lexists(self._file(found)):
+            raise FileNotFoundError(errno.ENOENT, "no such file or directory", path)
+        return found
+
+    def _file(self, path: str) -> str:
+        """Where a path that was walked lies on this machine."""
+        drive = self._drives.get(path[:1])
+        if drive is None:
+            raise FileNotFoundError(errno.ENOENT, "no such drive", path)
+        return f"{drive}/{path[3:]}" if path[3:] else drive
+
+    def _walk(self, path: str) -> str:
+        """Resolve every link of a path; the result is `C:/…`."""
+        drive, rest = _split(path, "C")
+        done: list[str] = []
+        links = 0
+        parts = rest[::-1]
+        while parts:
+            part = parts.pop()
+            if part == "..":
+                del done[-1:]
+                continue
+            folder = self._file(f"{drive}:/{'/'.join(done)}")
+            here = self._spelling.spelled(folder, part)
+            if not os.path.islink(here):
+                done.append(here[len(folder) + 1 :])
+                continue
+            links += 1
+            if links > MAX_LINKS:
+                raise OSError(errno.ELOOP, "too many levels of symbolic links", path)
+            target = os.readlink(here).replace("\\", "/")
+            if re.match(_ABSOLUTE, target) or target.startswith("/"):
+                drive, rest = _split(self._unmounted(target), drive)
+                done, parts = [], parts + rest[::-1]
+            else:
+                parts += _parts(target)[::-1]
+        return f"{drive}:/{'/'.join(done)}"
+
+    def _unmounted(self, target: str) -> str:
+        """A junction as a mounted disk shows it: its target goes through the mount point."""
+        for letter, folder in self._drives.items():
+            if f"{target}/".startswith(f"{folder}/"):
+                return f"{letter}:{target[len(folder) :]}"
+        return target
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".")]
+
+
+def _split(path: str, drive: str) -> tuple[str, list[str]]:
+    """The drive, and the names below it; without a drive, the one that is current."""
+    plain = path.replace("\\", "/")
+    found = re.match(_ABSOLUTE, plain)
+    if found:
+        return found[1].upper(), _parts(plain[found.end() :])
+    return drive, _parts(plain)
+
+
+class WindowsDiskMachine(FolderMachine):
+    """Answers file questions from the drives, the registry and the variables from the hives."""
+
+    def __init__(self, drives: dict[str, str], environ: dict[str, str] | None = None) -> None:
+        given = {name.upper(): value for name, value in (environ or {}).items()}
+        system = WindowsSystem(drives)
+        super().__init__(system, given if environ is not None else None)
+        self._hives = _Hives(system)
+
+    def ask(self, question: str, *args: Any) -> Fact[Any]:
+        """Files as every folder answers them."""
+        if question == "registry":
+            return self._hives.registry(args[0])
+        if question == "environ" and self._variables is None:
+            found = self._hives.environ()
+            return (
+                Known(permitted(found.value), found.source) if isinstance(found, Known) else found
+            )
+        return super().ask(question, *args)
+
+
+class _Hives:
+    """The keys of a disk by their usual names: HKLM/SYSTEM, HKLM/SOFTWARE, HKCU."""
+
+    def __init__(self, system: FileSystem) -> None:
+        self._system = system
+        self._files = Files(system)
+        self._set = ""
+
+    def registry(self, key: str) -> Fact[RegistryKey]:
+        """One key, its values as text."""
+        found = self._key(key)
+        if not isinstance(found, Known):
+            return found
+        values = list(found.value.values.items())[:MOST_KEYS]
+        shown = {name: one.text[:MOST_TEXT] for name, one in values}
+        return Known(RegistryKey(shown, found.value.keys[:MOST_KEYS]), found.source)
+
+    def environ(self) -> Fact[dict[str, str]]:
+        """The variables of a program that this disk's user starts: PATH is the system's first."""
+        system = self._key(f"HKLM/{_SYSTEM_VARIABLES}")
+        if not isinstance(system, Known):
+            return Unknown("the registry of this disk does not tell the variables", CANNOT)
+        own = self._key("HKCU/Environment")
+        theirs = _upper(own.value.values if isinstance(own, Known) else {})
+        mine = theirs.pop("PATH", None)
+        out = _ALWAYS | self._of_user()
+        raw = _upper(system.value.values) | theirs
+        out |= {name: one.text for name, one in raw.items()}
+        out |= {name: _expanded(one, out) for name, one in raw.items()}
+        if mine:
+            parts = (out.get("PATH", "").rstrip(";"), _expanded(mine, out))
+            out["PATH"] = ";".join(filter(None, parts))
+        return Known(out, Source("file", f"{_CONFIG}/SYSTEM", "the registry's variables"))
+
+    def _of_user(self) -> dict[str, str]:
+        """What Windows sets for the one user of this disk, in no hive."""
+        users = self._users()
+        if len(users) != 1:
+            return {}
+        home = users[0].rpartition("/")[0].replace("/", "\\")
+        return {
+            "USERPROFILE": home,
+            "HOMEDRIVE": home[:2],
+            "HOMEPATH": home[2:],
+            "USERNAME": home.rpartition("\\")[2],
+            "APPDATA": f"{home}\\AppData\\Roaming",
+            "LOCALAPPDATA": f"{home}\\AppData\\Local",
+        }
+
+    def _key(self, key: str) -> Fact[HiveKey]:
+        root, _, below = key.partition("/")
+        if root == "HKCU":
+            users = self._users()
+            if len(users) != 1:
+                return Unknown(f"{key}: {len(users)} users on this disk")
+            return self._in_hive(users[0], below)
+        hive, _, rest = below.partition("/")
+        path = _HIVES.get(hive.upper()) if root == "HKLM" else None
+        if path is None:
+            return Unknown(f"{key}: not in a hive of this disk")
+        if not isinstance(self._in_hive(path, ""), Known):
+            return Unknown(f"{path} cannot be read", CANNOT)
+        current = re.sub(r"(?i)^CurrentControlSet(?=/|$)", self._control_set(), rest)
+        return self._in_hive(path, current)
+
+    def _in_hive(self, path: str, key: str) -> Fact[HiveKey]:
+        """A key of the hive in a file; Absent where the hive is not there or has no such key."""
+
+        def look(asked: str) -> HiveKey:
+            with self._system.open(self._system.place(asked)) as file:
+                found = Hive(file.pread).key(key)
+            if found is None:
+                raise FileNotFoundError(errno.ENOENT, "no such key", key)
+            return found
+
+        return self._files.answer(path, look)
+
+    def _control_set(self) -> str:
+        """The set of the last start: Select names its number."""
+        if not self._set:
+            chosen = self._in_hive(_HIVES["SYSTEM"], "Select")
+            value = chosen.value.values.get("Current") if isinstance(chosen, Known) else None
+            number = int(value.text) if value and value.text.isdecimal() else 1
+            self._set = f"ControlSet{number:03}"
+        return self._set
+
+    def _users(self) -> list[str]:
+        listed = self._files.ask("list", (_USERS,))
+        found = listed.value if isinstance(listed, Known) else ()
+        names = [one.name for one in found if re.match(_PEOPLE, one.name)]
+        hives = [f"{_USERS}/{name}/NTUSER.DAT" for name in names]
+        return [path for path in hives if isinstance(self._in_hive(path, ""), Known)]
+
+
+def _upper(values: dict[str, Value]) -> dict[str, Value]:
+    return {name.upper(): one for name, one in values.items()}
+
+
+def _expanded(value: Value, variables: dict[str, str]) -> str:
+    """A value as programs get it: %NAME% replaced, once, where its type says so."""
+    if not value.expands:
+        return value.text
+    known = variables.get
+    return re.sub(r"%([^%;]+)%", lambda found: known(found[1].upper(), found[0]), value.text)
+
+
+def folder_machine(folder: str, environ: dict[str, str] | None = None) -> FolderMachine:
+    """The machine for a folder: a Windows disk where there is one, else a Linux root."""
+    drives = drives_of(os.path.realpath(folder))
+    if drives:
+        return WindowsDiskMachine(drives, environ)
+    return FolderMachine(FolderSystem(folder), environ)
