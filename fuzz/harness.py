@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable
+from itertools import islice
 
 import atheris
 
@@ -80,7 +81,7 @@ def pe(data: bytes) -> None:
     """Summary, imports, exports, version and GPU code of a Windows library."""
     for read in (
         lambda: read_pe(over(data), len(data)),
-        lambda: PeSymbols(over(data), len(data)).exports("c", 100),
+        lambda: list(islice(PeSymbols(over(data), len(data)).exports(), 100)),
         lambda: PeSymbols(over(data), len(data)).imports("KERNEL32.dll"),
         lambda: PeSymbols(over(data), len(data)).find("cudnnGetVersion"),
         lambda: read_cuda_version(over(data), len(data), "cudnn64_7.dll"),

@@ -62,7 +62,7 @@ def touched(name: str, data: bytes | bytearray, exports: bool) -> Touched:
         lambda: read_cuda_version(pread, size, name),
         lambda: read_gpu_code(pread, size, CONTAINERS),
         lambda: _imports(pread, size),
-        lambda: PeSymbols(pread, size).exports() if exports else None,
+        lambda: list(PeSymbols(pread, size).exports()) if exports else None,
     )
     for ask in asks:
         with contextlib.suppress(MalformedError):

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import threading
 import zlib
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from gpuwhy.formats import CutError, MalformedError, Pread
 
@@ -73,7 +75,7 @@ class _Blocks:
         raise NotImplementedError
 
 
-class _State(NamedTuple):
+class _State(msgspec.Struct, frozen=True):
     """Where the input stands, and the decompressor at that place, which reading on changes."""
 
     place: int
@@ -118,7 +120,7 @@ class _Deflated(_Blocks):
 
     def _inflate(self, state: _State, done: int) -> tuple[bytes, _State]:
         """The next block, shorter where the stream ends, and the state after it."""
-        place, inflater = state
+        place, inflater = state.place, state.inflater
         wanted = BLOCK if self._size is None else min(BLOCK, self._size - done)
         out = bytearray()
         while len(out) < wanted:

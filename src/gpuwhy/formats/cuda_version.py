@@ -87,7 +87,7 @@ def _number(four: bytes) -> int:
 
 
 def _decoded(value: int, ranges: Ranges) -> str | None:
-    """A version number in words; None where it is not plausible."""
+    """The version that a number stands for; None where it is not plausible."""
     for low, high, major in ranges:
         if low <= value < high:
             return f"{value // major}.{value % major // 100}.{value % 100}"

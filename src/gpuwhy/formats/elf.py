@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import struct
 from functools import cached_property
-from typing import NamedTuple
 
 import msgspec
 
 from gpuwhy.formats import Bounded, CutError, ForeignError, MalformedError, Pread, Section
 
 MACHINES = {3: "i386", 21: "ppc64", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
-DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_RUNPATH = 1, 5, 14, 15, 29
-DT_FLAGS, DT_FLAGS_1 = 30, 0x6FFFFFFB
+DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_RUNPATH, DT_FLAGS_1 = 1, 5, 14, 15, 29, 0x6FFFFFFB
 PT_LOAD, PT_DYNAMIC, PT_INTERP, PT_NOTE = 1, 2, 3, 4
 
 _MAX_HEADERS, _MAX_ROW, _MAX_DYNAMIC, _MAX_TABLE = 4096, 256, 4096, 1 << 16
@@ -38,9 +36,8 @@ class Elf(msgspec.Struct, frozen=True, omit_defaults=True):
     rpath: str
     runpath: str
     interpreter: str
-    flags_1: int
+    flags_1: int  # DT_FLAGS_1
     extent: int  # bytes the headers say the file must have; more than its size = truncated
-    flags: int = 0  # DT_FLAGS
     has_runpath: bool = False  # the tag is there, even when its text is empty
     refused: str = ""  # why glibc refuses the file, although it can be read
     last: int = 0  # where in the file the last loadable segment begins
@@ -56,7 +53,7 @@ class Elf(msgspec.Struct, frozen=True, omit_defaults=True):
         return bool(self.needed or self.soname)
 
 
-class Segment(NamedTuple):
+class Segment(msgspec.Struct, frozen=True):
     """One program header."""
 
     kind: int
@@ -118,7 +115,7 @@ class Image(Bounded):
             raise MalformedError(f"program header entries of {self.phentsize} bytes", self.phoff)
         raw = self.take(self.phoff, self.phnum * self.phentsize, "program header table")
         unpack, places = struct.Struct(form).unpack_from, range(0, len(raw), self.phentsize or 1)
-        return [Segment._make(unpack(raw, place)) for place in places]
+        return [Segment(*unpack(raw, place)) for place in places]
 
     @cached_property
     def tags(self) -> dict[int, list[int]]:
@@ -139,9 +136,9 @@ class Image(Bounded):
 
     def place(self, address: int) -> int:
         """Where an address lies in the file."""
-        for kind, offset, start, size, _ in self.segments:
-            if kind == PT_LOAD and start <= address < start + size:
-                return address - start + offset
+        for one in self.segments:
+            if one.kind == PT_LOAD and one.address <= address < one.address + one.size:
+                return address - one.address + one.offset
         raise MalformedError(f"address {address:#x} is in no segment")
 
     @cached_property
@@ -193,7 +190,6 @@ def _summary(image: Image, segments: list[Segment], tags: dict[int, list[int]]) 
         interpreter=next(interpreters, ""),
         flags_1=tags.get(DT_FLAGS_1, [0])[-1],
         extent=image.extent,
-        flags=tags.get(DT_FLAGS, [0])[-1],
         has_runpath=DT_RUNPATH in tags,
         refused=_refused(image) or _misaligned(image) or _emptied(image, segments, tags),
         last=max((one.offset for one in segments if one.kind == PT_LOAD), default=0),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import msgspec
 
@@ -47,7 +46,7 @@ class Pe(msgspec.Struct, frozen=True, omit_defaults=True):
     assemblies: tuple[str, ...] = ()  # needed by the manifest: "Microsoft.VC90.CRT 9.0.21022.8"
 
 
-class _Row(NamedTuple):
+class _Row(msgspec.Struct, frozen=True):
     """One section: its place in memory and in the file."""
 
     name: str
@@ -103,9 +102,10 @@ class _Image(Bounded):
 
     def place(self, address: int) -> int:
         """Where an address, relative to the image, lies in the file."""
-        for _, start, span, offset, _ in self.rows:
-            if start <= address < start + span:
-                return address - start + (offset & -_SECTOR if offset >= _SECTOR else offset)
+        for row in self.rows:
+            if row.address <= address < row.address + row.span:
+                start = row.offset & -_SECTOR if row.offset >= _SECTOR else row.offset
+                return address - row.address + start
         if 0 < address < self.headers:
             return address
         raise MalformedError(f"address {address:#x} is in no section")

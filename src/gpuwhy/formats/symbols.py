@@ -6,7 +6,6 @@ import re
 import struct
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 import msgspec
 
@@ -23,7 +22,7 @@ _NT_GNU_BUILD_ID = 3
 _GLIBC = re.compile(r"GLIBC_(\d+)\.(\d+)(?:\.\d+)?$")
 
 
-class Import(NamedTuple):
+class Import(msgspec.Struct, frozen=True):
     """An undefined symbol; a weak one may stay so."""
 
     name: str
@@ -52,7 +51,7 @@ class Versions(msgspec.Struct, frozen=True):
         return f"{highest[0]}.{highest[1]}" if highest else ""
 
 
-class _GnuHash(NamedTuple):
+class _GnuHash(msgspec.Struct, frozen=True):
     """The header of a DT_GNU_HASH table, its bloom filter, and where its parts lie."""
 
     buckets: int
