@@ -71,15 +71,15 @@ class Tried(Record, frozen=True, omit_defaults=True):
         return self.ended in (Ended.RAISED, Ended.CRASHED)
 
 
-Hold = Literal["held", "not available", "not asked"]
+Hold = Literal["held", "partly", "not available"]
 
 
 class Isolation(Record, frozen=True, omit_defaults=True):
     """What the sandbox held while it tried."""
 
-    writes: Hold  # only below its own temporary folder and /dev (Landlock)
-    network: Hold  # none (a network namespace), or no TCP (Landlock)
-    processes: Hold  # everything that was started is ended
+    writes: Hold  # only into its own temporary folder and some devices (Landlock)
+    network: Hold  # none (a network namespace); "partly": no TCP (Landlock)
+    processes: Hold  # it signals nobody, and all it started is ended; "partly": the latter
     memory: int = 0  # bytes of resident memory at which a try is ended
     seconds: float = 0.0  # at which a try is ended
     why: tuple[str, ...] = ()  # for what is not available, the system's words

@@ -50,7 +50,12 @@ _ONLY_SET = frozenset(
     | {"APPTAINER_NAME"}
 )
 WINDOWS = os.name == "nt"
-CALL_SECONDS = 8.0
+_LIMITS = {"probe": (40.0, 6 << 30), "framework": (120.0, 16 << 30)}
+_OTHERS = (8.0, 0)
+"""How long a child may run, and how much memory it may hold; those of `--probe` load libraries of
+hundreds of megabytes and talk to a GPU, the others answer in milliseconds.
+"""
+_SAID = 48_000  # characters that are kept of what a probed framework printed
 _KMSG_BYTES = 4 << 20
 _SYSLOG_READ_ALL, _SYSLOG_SIZE = 3, 10
 
@@ -155,22 +160,37 @@ class LiveMachine(Machine):
         return Unknown(f"modinfo: {end.words}", "modinfo -F version nvidia")
 
     def _call(self, child: str, *args: str) -> Fact[Lines]:
-        from gpuwhy.machine.process import Limits, child_command, collect
+        from gpuwhy.machine.process import child_command
 
-        argv = child_command(child, *args, *_libraries(child))
+        return self._lines_of(child, child_command(child, *args, *_libraries(child)), child, args)
+
+    def _python(self, path: str, child: str, *args: str) -> Fact[Lines]:
+        """Without -I or -E, so that it is as its user starts it; -B: it leaves no files."""
+        from gpuwhy.machine.process import CHILDREN
+
+        return self._lines_of(child, [path, "-B", f"{CHILDREN}/{child}.py", *args], path, args)
+
+    def _lines_of(
+        self, child: str, argv: list[str], name: str, args: tuple[str, ...]
+    ) -> Fact[Lines]:
+        from gpuwhy.machine.process import Limits, collect
+
+        limits = Limits(*_LIMITS.get(child, _OTHERS), keeps_errors=child in _LIMITS)
         try:
-            end = collect(argv, Limits(CALL_SECONDS), self._variables)
+            end = collect(argv, limits, _apart(child, self._variables))
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
-            return Unknown(f"{child}: cannot be started: {why}")
-        said = tuple(read_line(line) for line in end.out.splitlines() if line.startswith("{"))
-        source = Source("call", child, " ".join(args))
+            return Unknown(f"{name}: cannot be started: {why}")
+        said = [read_line(line) for line in end.out.splitlines() if line.startswith("{")]
+        if limits.keeps_errors and end.err.strip():
+            said.append({"said": shortened(end.err, _SAID)})
+        source = Source("call", name, " ".join(args))
         if end.code == 0:
-            return Known(said, source)
+            return Known(tuple(said), source)
         last = (end.err.strip().splitlines() or [""])[-1]
         if said:
-            return Known((*said, end.line(child, last)), source)
-        return Unknown(": ".join(filter(None, (child, end.words, last))), kind="ended")
+            return Known((*said, end.line(name, last)), source)
+        return Unknown(": ".join(filter(None, (name, end.words, last))), kind="ended")
 
     def _sandbox(self, python: str, order: str) -> Fact[Lines]:
         from gpuwhy.machine.sandbox import tried
@@ -185,6 +205,21 @@ def read_line(line: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {"garbled": line[:200]}
     return value if isinstance(value, dict) else {}
+
+
+def shortened(text: str, most: int) -> str:
+    """The head and the tail of a long text, cut at lines: the first error, and the last."""
+    if len(text) <= most:
+        return text
+    head, tail = text[: most // 2], text[-most // 2 :]
+    return head[: head.rfind("\n") + 1] + "[…]\n" + tail[tail.find("\n") + 1 :]
+
+
+def _apart(child: str, environ: dict[str, str]) -> dict[str, str]:
+    """What is to steer another loader goes under other names: our own Python starts as it is."""
+    if child != "loaded":
+        return environ
+    return {f"ASKED_{n}" if n.startswith("LD_") else n: value for n, value in environ.items()}
 
 
 def standing(path: str) -> Standing:

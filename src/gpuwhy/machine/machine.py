@@ -165,6 +165,7 @@ ANSWERS: Mapping[str, Any] = {
     "now": float,
     "kernel_log": tuple[str, ...],
     "call": Lines,
+    "python": Lines,
     "sandbox": Lines,
     "python_said": dict[str, Any],
 }
@@ -356,6 +357,10 @@ class Machine:
     def call(self, child: str, *args: str) -> Fact[Lines]:
         """Run one of machine/children with gpuwhy's own Python, bounded."""
         return self.ask("call", child, *args)
+
+    def python(self, path: str, child: str, *args: str) -> Fact[Lines]:
+        """Run one of machine/children with another Python as its user starts it: `--probe`."""
+        return self.ask("python", path, child, *args)
 
     def sandbox(self, python: str, order: str) -> Fact[Lines]:
         """Import frameworks with another Python, isolated: see sandbox.py; for `--import` only."""

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _PIECE = 1 << 16
+_GRACE = 5.0  # seconds to end what was started
+CHILDREN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "children")
 KEPT_ERRORS = 1 << 19
 """How much of standard error is kept, half of its beginning and half of its end."""
 SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/current-system/sw/bin")
@@ -87,20 +89,29 @@ def system_program(name: str) -> str:
     raise FileNotFoundError(2, "no such program of the system", name)
 
 
-def collect(argv: Sequence[str], limits: Limits, environ: Mapping[str, str]) -> End:
-    """Run a command in a session of its own; a group that passes its limits is killed whole."""
+def collect(
+    argv: Sequence[str], limits: Limits, environ: Mapping[str, str], orders: bytes = b""
+) -> End:
+    """Run a command in a session of its own; a group that passes its limits is killed whole.
+
+    One that gets orders ends itself, and all that it started, when its standard input ends.
+    """
     child = subprocess.Popen(
         list(argv),
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE if orders else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=dict(environ),
         start_new_session=True,
     )
-    with _LOCK:
-        _RUNNING.add(child.pid)
+    if not orders:
+        with _LOCK:
+            _RUNNING.add(child.pid)
     out, err = _Kept(limits.output), _Kept(limits.errors, KEPT_ERRORS)
     try:
+        if child.stdin:
+            with contextlib.suppress(OSError):
+                os.write(child.stdin.fileno(), orders)
         why, late = _followed(child, limits, out, err)
     finally:
         _let_go(child)
@@ -124,7 +135,7 @@ def _followed(
                 child.wait(max(0.0, until - time.monotonic()))
             late = child.poll() is None
         else:
-            kill_group(child.pid)  # not waited for yet, so the number is still its own
+            _stop(child)
             late = not why
         return watch.why or why or "", late and not watch.why
     finally:
@@ -171,19 +182,30 @@ def _by_threads(streams: Mapping[int, _Kept], until: float) -> str | None:
     return "" if any(thread.is_alive() for thread in threads) else None
 
 
+def _stop(child: subprocess.Popen[bytes]) -> None:
+    """By the end of its orders, where it has any; it is not waited for yet, so it is itself."""
+    if child.stdin:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            child.stdin.close()
+            child.wait(_GRACE)
+            return
+    kill_group(child.pid)
+
+
 def _let_go(child: subprocess.Popen[bytes]) -> None:
     """End what is left of it; one that is stuck in the kernel is left, and what it said stays."""
     if child.returncode is None:  # else its number may be another's by now
-        kill_group(child.pid)
+        _stop(child)
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(0.5)
     with _LOCK:
         _RUNNING.discard(child.pid)
     if child.returncode is None:
         child.returncode = -9
-    for stream in (child.stdout, child.stderr):
+    for stream in (child.stdin, child.stdout, child.stderr):
         if stream and os.name != "nt":  # there, a thread may still read from it
-            stream.close()
+            with contextlib.suppress(OSError):
+                stream.close()
 
 
 _RUNNING: set[int] = set()
@@ -238,7 +260,5 @@ def _resident(pid: int) -> int:
 
 def child_command(script: str, *args: str) -> list[str]:
     """The command line of one of machine/children in our own Python, which dies with us."""
-    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "children")
-    python = sys.executable or "python3"
-    start = os.path.join(folder, "start.py")
-    return [python, "-I", "-S", start, str(os.getpid()), f"{folder}/{script}.py", *args]
+    python, parent = sys.executable or "python3", str(os.getpid())
+    return [python, "-I", "-S", f"{CHILDREN}/start.py", parent, f"{CHILDREN}/{script}.py", *args]

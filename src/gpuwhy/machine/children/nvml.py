@@ -1,0 +1,308 @@
+"""Asks NVML for everything about the GPUs: `nvml.py FOLDER`; FOLDER holds the official pynvml.
+
+Prints one JSON object a line: {"step": …} before what may die, {"init": …}, {"driver": …},
+{"count": …}, {"gpu": index, query: answer} for each query, {"cuda": …}. An answer that failed is
+{"error": NVML's name for it}.
+"""
+
+import ctypes
+import json
+import os
+import re
+import sys
+
+WINDOWS = os.name == "nt"
+ERRORS = {}  # type: dict[int, str]  # code → name, from pynvml's constants
+THROTTLE = (
+    (0x2, "application_clocks"),
+    (0x4, "sw_power_cap"),
+    (0x8, "hw_slowdown"),
+    (0x10, "sync_boost"),
+    (0x20, "sw_thermal"),
+    (0x40, "hw_thermal"),
+    (0x80, "hw_power_brake"),
+    (0x100, "display_clock"),
+)
+COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")
+FABRIC = ("not supported", "not started", "in progress", "completed")
+MAX_MIG = 64
+
+
+def say(value):
+    """Print one JSON object, at once."""
+    sys.stdout.write(json.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+def text(value):
+    """A str from what pynvml of any age returns."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def short(uuid):
+    """A UUID cut to the prefix that CUDA_VISIBLE_DEVICES accepts: it identifies nobody."""
+    return re.sub(r"([0-9a-fA-F]{8})(-[0-9a-fA-F]+)+", r"\1", text(uuid))
+
+
+def error_name(code):
+    """NVML's name of a code."""
+    return ERRORS.get(code, "NVML_ERROR_%d" % code)
+
+
+def guarded(nvml, ask, *args):
+    """The answer of a query, or {"error": …}."""
+    try:
+        return ask(nvml, *args)
+    except nvml.NVMLError as error:
+        return {"error": error_name(error.value)}
+    except (
+        Exception
+    ) as error:  # a pynvml older than the query, a value outside its table, odd bytes
+        return {"error": "%s: %s" % (type(error).__name__, error)}
+
+
+def first(nvml, names, *args):
+    """Call the first of some functions that both this pynvml and this driver have."""
+    last = None
+    for name in names:
+        function = getattr(nvml, name, None)
+        if function is None:
+            continue
+        try:
+            return function(*args)
+        except nvml.NVMLError as error:
+            if error.value != nvml.NVML_ERROR_FUNCTION_NOT_FOUND:
+                raise
+            last = error
+    raise last or AttributeError(names[0])
+
+
+def name(nvml, gpu):
+    """Product name."""
+    return text(nvml.nvmlDeviceGetName(gpu))
+
+
+def uuid(nvml, gpu):
+    """Shortened UUID."""
+    return short(nvml.nvmlDeviceGetUUID(gpu))
+
+
+def pci(nvml, gpu):
+    """Address as sysfs writes it."""
+    domain, _, rest = text(nvml.nvmlDeviceGetPciInfo(gpu).busId).lower().partition(":")
+    return "%04x:%s" % (int(domain, 16), rest)
+
+
+def capability(nvml, gpu):
+    """Compute capability."""
+    return "%d.%d" % tuple(nvml.nvmlDeviceGetCudaComputeCapability(gpu))
+
+
+def memory(nvml, gpu):
+    """Total and free bytes."""
+    info = nvml.nvmlDeviceGetMemoryInfo(gpu)
+    return {"total": int(info.total), "free": int(info.free)}
+
+
+def mine(pid):
+    """Whether this user owns a process; None where we cannot see it."""
+    if WINDOWS:
+        return None
+    try:
+        return os.stat("/proc/%d" % pid).st_uid == os.getuid()
+    except OSError:
+        return None
+
+
+def processes(nvml, gpu):
+    """Who holds memory, compute and graphics; `memory` is None where the driver does not say."""
+    held = {}
+    for kind in ("Compute", "Graphics"):
+        names = [
+            "nvmlDeviceGet%sRunningProcesses%s" % (kind, version) for version in ("_v3", "_v2", "")
+        ]
+        for process in first(nvml, names, gpu):
+            used = process.usedGpuMemory
+            pid = int(process.pid)
+            known = held.setdefault(pid, {"pid": pid, "memory": None, "mine": mine(pid)})
+            if used is not None:
+                known["memory"] = max(known["memory"] or 0, int(used))
+    return [held[pid] for pid in sorted(held)]
+
+
+def compute_mode(nvml, gpu):
+    """Who may open contexts."""
+    return COMPUTE_MODES[nvml.nvmlDeviceGetComputeMode(gpu)]
+
+
+def mig(nvml, gpu):
+    """MIG mode now and after the next reset, and the instances' UUIDs."""
+    current, pending = nvml.nvmlDeviceGetMigMode(gpu)
+    instances = []
+    for index in range(min(MAX_MIG, nvml.nvmlDeviceGetMaxMigDeviceCount(gpu)) if current else 0):
+        try:
+            instances.append(
+                short(nvml.nvmlDeviceGetUUID(nvml.nvmlDeviceGetMigDeviceHandleByIndex(gpu, index)))
+            )
+        except nvml.NVMLError as error:
+            if error.value != nvml.NVML_ERROR_NOT_FOUND:
+                raise
+    return {"current": bool(current), "pending": bool(pending), "instances": instances}
+
+
+def ecc(nvml, gpu):
+    """Uncorrected errors since the driver was loaded."""
+    return int(nvml.nvmlDeviceGetTotalEccErrors(gpu, 1, 0))
+
+
+def pages(nvml, gpu):
+    """Retired pages (before Ampere)."""
+    retired = sum(len(nvml.nvmlDeviceGetRetiredPages(gpu, cause)) for cause in (0, 1))
+    return {"retired": retired, "pending": bool(nvml.nvmlDeviceGetRetiredPagesPendingStatus(gpu))}
+
+
+def rows(nvml, gpu):
+    """Remapped rows (Ampere and later)."""
+    correctable, uncorrectable, pending, failed = nvml.nvmlDeviceGetRemappedRows(gpu)
+    return {
+        "remapped": int(correctable + uncorrectable),
+        "pending": bool(pending),
+        "failed": bool(failed),
+    }
+
+
+def throttle(nvml, gpu):
+    """What holds the clocks down now; being idle is no reason."""
+    names = ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons")
+    bits = int(first(nvml, names, gpu))
+    return [reason for bit, reason in THROTTLE if bits & bit]
+
+
+def pcie(nvml, gpu):
+    """The link as it is and as it could be."""
+    return {
+        "width": int(nvml.nvmlDeviceGetCurrPcieLinkWidth(gpu)),
+        "max_width": int(nvml.nvmlDeviceGetMaxPcieLinkWidth(gpu)),
+        "generation": int(nvml.nvmlDeviceGetCurrPcieLinkGeneration(gpu)),
+        "max_generation": int(nvml.nvmlDeviceGetMaxPcieLinkGeneration(gpu)),
+    }
+
+
+def nvlink(nvml, gpu):
+    """How many links are up; the first that the card does not have ends the count."""
+    active = 0
+    for link in range(int(getattr(nvml, "NVML_NVLINK_MAX_LINKS", 18))):
+        try:
+            active += int(nvml.nvmlDeviceGetNvLinkState(gpu, link))
+        except nvml.NVMLError as error:
+            if error.value in (nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_INVALID_ARGUMENT):
+                break
+            raise
+    return active
+
+
+def fabric(nvml, gpu):
+    """How far the card is registered with the NVSwitch fabric."""
+    info = nvml.c_nvmlGpuFabricInfo_t()
+    nvml.nvmlDeviceGetGpuFabricInfo(gpu, ctypes.byref(info))
+    if info.state == 3 and info.status != 0:
+        return "failed: " + error_name(info.status)
+    return FABRIC[info.state]
+
+
+def clocks(nvml, gpu):
+    """The highest SM clock in MHz, and the one that somebody set, where that can be told."""
+    limit = guarded(nvml, lambda n: int(n.nvmlDeviceGetApplicationsClock(gpu, n.NVML_CLOCK_SM)))
+    return {"max": int(nvml.nvmlDeviceGetMaxClockInfo(gpu, nvml.NVML_CLOCK_SM)), "limit": limit}
+
+
+def power(nvml, gpu):
+    """The enforced power limit in watts."""
+    return {"limit": int(nvml.nvmlDeviceGetEnforcedPowerLimit(gpu)) // 1000}
+
+
+def ecc_mode(nvml, gpu):
+    """Whether error correction is on, and whether that changes at the next reset."""
+    now, then = (bool(one) for one in nvml.nvmlDeviceGetEccMode(gpu))
+    return ("on" if now else "off") + (
+        "" if now == then else ", %s after a reset" % ("on" if then else "off")
+    )
+
+
+def driver_model(nvml, gpu):
+    """WDDM or TCC, on Windows: a card in TCC mode drives no display."""
+    return {0: "WDDM", 1: "TCC", 2: "MCDM"}[nvml.nvmlDeviceGetCurrentDriverModel(gpu)]
+
+
+QUERIES = (
+    *(name, uuid, pci, capability, memory, compute_mode, mig, processes, ecc, pages, rows),
+    *(throttle, pcie, nvlink, clocks, power, ecc_mode),
+    *((driver_model,) if WINDOWS else ()),
+    fabric,
+)
+
+
+def initialise(nvml):
+    """Load and start NVML; what it said."""
+    try:
+        if not WINDOWS:  # there, the binding itself knows the folders of nvml.dll
+            ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError as error:
+        return {"code": 12, "name": error_name(12), "call": "dlopen", "detail": str(error)}
+    say({"step": "nvmlInit"})
+    try:
+        nvml.nvmlInit()
+    except nvml.NVMLError as error:
+        return {
+            "code": int(error.value),
+            "name": error_name(error.value),
+            "call": "nvmlInit",
+            "detail": str(error),
+        }
+    return {"code": 0}
+
+
+def ask_gpu(nvml, index):
+    """Every query of one GPU, each printed when it is answered."""
+    try:
+        gpu = nvml.nvmlDeviceGetHandleByIndex(index)
+    except nvml.NVMLError as error:
+        say({"gpu": index, "error": error_name(error.value)})
+        return
+    for query in QUERIES:
+        say({"gpu": index, query.__name__: guarded(nvml, query, gpu)})
+
+
+def main(folder):
+    """Initialise, then ask the system and each GPU."""
+    if folder:
+        sys.path.append(folder)
+    try:
+        import pynvml as nvml
+    except ImportError as error:
+        say({"missing": "nvidia-ml-py", "detail": str(error)})
+        return
+    ERRORS.update(
+        {v: k for k, v in vars(nvml).items() if k.startswith("NVML_ERROR_") and isinstance(v, int)}
+    )
+    say({"step": "loading nvml.dll" if WINDOWS else "loading libnvidia-ml.so.1"})
+    started = initialise(nvml)
+    say({"init": started})
+    if started["code"] != 0:
+        return
+    say({"driver": guarded(nvml, lambda n: text(n.nvmlSystemGetDriverVersion()))})
+    count = guarded(nvml, lambda n: int(n.nvmlDeviceGetCount()))
+    say({"count": count})
+    for index in range(count if isinstance(count, int) else 0):
+        ask_gpu(nvml, index)
+    say(
+        {
+            "step": "nvmlSystemGetCudaDriverVersion, which loads "
+            + ("nvcuda.dll" if WINDOWS else "libcuda.so.1")
+        }
+    )
+    say({"cuda": guarded(nvml, lambda n: int(n.nvmlSystemGetCudaDriverVersion_v2()))})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "")

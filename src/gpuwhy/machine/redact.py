@@ -1,0 +1,305 @@
+"""The one place where secrets, people, machines and addresses are taken out of what is passed on.
+
+Every replacement is `REDACTED-n`, the same n for the same secret, so that a report stays readable.
+What looks like a version, a hash of a wheel or the path of a library stays.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from gpuwhy.machine import secret_shapes as shapes
+from gpuwhy.machine.people import People, accounts, logins
+
+MARK = "REDACTED"
+_VALUES = frozenset({"a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "c3", "d3"})
+"""The groups of the expressions that hold what may be a secret."""
+_MOST_KNOWN, _MOST_LENGTH = 500, 4000
+"""How many secrets and machine names are looked for out of their place; how long they may be."""
+_NVIDIA_SECOND, _NVIDIA_THIRD = 15, 12
+"""No library of NVIDIA has a version 10.x.y with larger numbers: what has is an address."""
+
+
+def machine_name() -> str:
+    """This machine's name, which nobody else needs to know."""
+    if hasattr(os, "uname"):
+        return os.uname().nodename
+    return os.environ.get("COMPUTERNAME", "")
+
+
+def of_this_machine(
+    *, paths: bool = False, nodes: bool = False, home_as: str = "~", user_as: str = "$USER"
+) -> Redactor:
+    """What hides this machine's secrets and people; `paths` stay where a program needs them.
+
+    With `nodes` for answers whose point is which machine it was.
+    """
+    environ = os.environ
+    home = environ.get("USERPROFILE" if os.name == "nt" else "HOME") or os.path.expanduser("~")
+    people = None if paths else People(home, (*logins(environ), *accounts()), home_as, user_as)
+    return Redactor(machine_name(), people, learns=not nodes, environ=environ)
+
+
+class Redactor:
+    """Replaces secrets in texts, each by its own mark."""
+
+    def __init__(
+        self,
+        host: str = "",
+        people: People | None = None,
+        *,
+        learns: bool = True,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self._people = people
+        self._marks: dict[str, str] = {}
+        name = host.partition(".")[0]
+        self._host = _words(
+            one for one in {host, name} if len(one) > 3 and one.lower() not in shapes.EMPTY
+        )
+        self._learns = learns
+        self._known: set[str] = set()
+        self._learned: re.Pattern[str] | None = None
+        for variable, value in (environ or {}).items():
+            if shapes.TELLING.search(f"{variable}={value}") or "@" in value:
+                self._secrets(self.named(variable, value))
+
+    # ------------------------------------------------------------ what is asked
+
+    def hide(self, text: str) -> str:
+        """A text without what must not be passed on; bytes that are no UTF-8 as escapes."""
+        text = printable(text)
+        return self._secrets(self._people.hide(text) if self._people else text)
+
+    def values(self, value: Any) -> Any:
+        """Plain values (JSON's) with every text in them hidden, keys too; learnt secrets last."""
+        return self._again_in(self._values(value))
+
+    def named(self, name: str, value: str) -> str:
+        """The value that a name has: hidden whole where the name says that it is a secret."""
+        if '"' in value or "\n" in value:
+            return value
+        found = shapes.NAMED.fullmatch(f'{name}="{value}"')
+        return self._named(found)[len(name) + 2 : -1] if found else value
+
+    def again(self, text: str) -> str:
+        """A text without the secrets and names of machines that were betrayed somewhere else."""
+        if self._known and self._learned is None:
+            self._learned = _words(self._known)
+        return self._learned.sub(self._whole, text) if self._learned else text
+
+    def mark(self, secret: str) -> str:
+        """What stands for a secret."""
+        if secret.startswith(MARK):
+            return secret
+        self._know(secret, _unmistakable(secret))
+        return self._marks.setdefault(secret, f"{MARK}-{len(self._marks) + 1}")
+
+    # ------------------------------------------------------------ values
+
+    def _values(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.hide(value)
+        if isinstance(value, dict):
+            return {self._key(k): self._pair(k, v, value) for k, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self._values(one) for one in value]
+        return value
+
+    def _key(self, key: Any) -> Any:
+        return self.hide(key) if isinstance(key, str) else key
+
+    def _pair(self, key: Any, value: Any, table: Mapping[Any, Any]) -> Any:
+        """A value by its key; of {"name": …, "value": …} by that name."""
+        if isinstance(value, str) and isinstance(key, str):
+            said = table.get("name") if key == "value" else None
+            value = self.named(said if isinstance(said, str) else key, value)
+        return self._values(value)
+
+    def _again_in(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.again(value)
+        if isinstance(value, dict):
+            return {self._again_in(k): self._again_in(v) for k, v in value.items()}
+        return [self._again_in(one) for one in value] if isinstance(value, list) else value
+
+    # ------------------------------------------------------------ a text
+
+    def _secrets(self, text: str) -> str:
+        if len(text) < 4:
+            return text
+        if "-----BEGIN" in text:
+            text = shapes.PRIVATE.sub(self._private, text)
+        if "//" in text and "@" in text:
+            text = shapes.IN_URL.sub(lambda found: f"{self._second(found)}@", text)
+        text = shapes.SHAPES.sub(self._whole, text)
+        if "@" in text:
+            text = shapes.MAIL.sub(self._whole, text)
+            text = shapes.PROMPT.sub(
+                lambda found: f"{self.mark(found[1])}@{self._machine(found[2])}", text
+            )
+        if self._host is not None:
+            text = self._host.sub("host", text)
+        return self.again("".join(self._by_line(text)))
+
+    def _by_line(self, text: str) -> Iterator[str]:
+        """The text; of lines that may hold a key, an address or a name, what is left of them."""
+        done = 0
+        for place in sorted(_suspicious(text)):
+            if place < done:
+                continue
+            start = text.rfind("\n", done, place) + 1 or done
+            end = text.find("\n", place)
+            end = end if end >= 0 else len(text)
+            yield text[done:start]
+            line = shapes.CAMEL.sub(self._named, shapes.NAMED.sub(self._named, text[start:end]))
+            yield self._places(shapes.BEHIND.sub(self._behind, line))
+            done = end
+        yield text[done:]
+
+    def _places(self, line: str) -> str:
+        """Addresses and names of machines and people."""
+        if line.count(".") >= 2:
+            line = shapes.ADDRESS.sub(self._whole, line)
+            line = shapes.ADDRESS_NAMED.sub(self._second, line)
+            if "10." in line:
+                line = shapes.ADDRESS_10.sub(self._of_10, line)
+            line = shapes.CARD.sub(self._whole, line)
+        if line.count(":") >= 3 or line.count("-") >= 5:
+            line = shapes.ADDRESS_6.sub(self._whole, line)
+        line = shapes.NODE.sub(lambda found: self._machine(found[0]), line)
+        line = shapes.PAIRED.sub(self._second, line)
+        if " NCCL " in line:
+            line = shapes.NODE_OF_NCCL.sub(lambda found: self._machine(found[0]), line)
+        line = shapes.NODE_NAMED.sub(lambda found: found[1] + self._machine(found[2]), line)
+        if "\\\\" in line:
+            line = shapes.UNC.sub(lambda found: found[1] + self._machine(found[2]), line)
+        return shapes.USER_NAMED.sub(self._second, line)
+
+    def _of_10(self, found: re.Match[str]) -> str:
+        """10.9.8.7 is an address or the version of a library: the numbers or the line decide."""
+        small = int(found["second"]) <= _NVIDIA_SECOND and int(found["third"]) <= _NVIDIA_THIRD
+        alone = not found.string[: found.start()].strip(" \t\"'([{")
+        if small and (alone or shapes.OF_A_PACKAGE.search(found.string)):
+            return found[0]
+        return self.mark(found[0])
+
+    def _second(self, found: re.Match[str]) -> str:
+        before, secret = [one for one in found.groups() if one is not None][:2]
+        return before + self.mark(secret)
+
+    def _behind(self, found: re.Match[str]) -> str:
+        place = "path" if found["path"] else "value"
+        before = found[0][: found.start(place) - found.start()]
+        return before + self.mark(found[place]) if _drawn(found, place) else found[0]
+
+    def _machine(self, name: str) -> str:
+        """A machine's mark; a name that is no common word is found everywhere from now on."""
+        for one in {name, name.partition(".")[0]} if self._learns else ():
+            self._know(one, _telling(one))
+        return self.mark(name)
+
+    def _know(self, word: str, sure: bool) -> None:
+        if sure and word not in self._known and len(self._known) < _MOST_KNOWN:
+            self._known.add(word)
+            self._learned = None
+
+    def _private(self, found: re.Match[str]) -> str:
+        """A key of many lines: as many lines stay."""
+        for line in re.split(r"\n|\\n", found[0])[1:-1]:
+            self._know(line.strip(), len(line) > 30)
+        return self.mark(found[0]) + "\n" * found[0].count("\n")
+
+    def _whole(self, found: re.Match[str]) -> str:
+        return self.mark(found[0])
+
+    def _named(self, found: re.Match[str]) -> str:
+        groups = {name: value for name, value in found.groupdict().items() if value is not None}
+        place = next((name for name in groups if name in _VALUES), "")
+        value = _secret(groups.get(place, ""), "weak" in groups, place == "d3")
+        if not value:
+            return found[0]
+        start = found.start(place) - found.start()
+        return found[0][:start] + self.mark(value) + found[0][start + len(value) :]
+
+
+def printable(text: str) -> str:
+    """Write the bytes that are not UTF-8 (lone surrogates in a string) as backslash escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def _words(names: Iterable[str]) -> re.Pattern[str] | None:
+    """An expression for names as whole words."""
+    longest_first = sorted(names, key=lambda one: (-len(one), one))
+    whole = "|".join(map(re.escape, longest_first))
+    return re.compile(rf"(?<![\w.-])(?:{whole})(?![\w-])") if whole else None
+
+
+def _telling(name: str) -> bool:
+    """Whether a machine's name is no word or number that something else has too."""
+    common = shapes.COMMON.fullmatch(name) or name.startswith(MARK)
+    return len(name) > 4 and not common and any(map(str.isdigit, name))
+
+
+def _drawn(found: re.Match[str], place: str) -> bool:
+    """Whether a word behind one for a key is a key, not the sum of a file."""
+    word = found[place]
+    if place == "path":
+        return _random(word, 8)
+    before = found.string[max(0, found.start() - 80) : found.end()]
+    if shapes.HASHED.search(before) or word.startswith(MARK):
+        return False
+    return sum(map(str.isdigit, word)) >= 4 and _random(word, 24)
+
+
+def _suspicious(text: str) -> Iterator[int]:
+    """Places in the lines that may hold something: of each word one a line."""
+    low = text.lower()
+    if len(low) != len(text):  # a letter whose lower case is two
+        low = text
+    for word in shapes.WORDS:
+        place = low.find(word)
+        while place >= 0:
+            yield place
+            end = low.find("\n", place)
+            place = low.find(word, end) if end >= 0 else -1
+    for found in shapes.NUMBERS.finditer(text):
+        yield found.start()
+
+
+def _secret(value: str, weak: bool, bare: bool) -> str:
+    """The part of a value that is a secret; "" where none is."""
+    if value.startswith(MARK) or shapes.PLAIN.fullmatch(value):
+        return ""
+    if bare:
+        return value if "=" in value or any(map(str.isdigit, value)) else ""
+    if not weak:
+        return value
+    first = re.split(r"[/\\:?#]", value, maxsplit=1)[0]
+    if _random(first, 8) or _mixed(first):
+        return first
+    return value if _random(value, 32) else ""
+
+
+def _random(word: str, least: int) -> bool:
+    """Whether a word looks drawn, not written: long, letters and digits, no name with dots."""
+    digits, letters = sum(map(str.isdigit, word)), sum(map(str.isalpha, word))
+    enough = len(word) >= least and digits >= 2 and letters >= 2
+    return enough and not re.search(r" |\w\.\w+\.", word)
+
+
+def _unmistakable(secret: str) -> bool:
+    """Whether a secret is no word that something else is called by."""
+    if not 12 <= len(secret) < _MOST_LENGTH or shapes.VERSION.search(secret):
+        return False
+    both = secret not in (secret.lower(), secret.upper()) and any(map(str.isdigit, secret))
+    return (len(secret) >= 16 and both) or _random(secret, 12)
+
+
+def _mixed(word: str) -> bool:
+    """The same with a digit or none: its letters change their size more than in a ThingForIt."""
+    turns = sum(1 for _ in re.finditer(r"[a-z]+|[A-Z]+|\d+", word))
+    return len(word) >= 10 and word.isalnum() and word.isascii() and 2 * turns > len(word)
