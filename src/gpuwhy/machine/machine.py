@@ -187,8 +187,14 @@ def answer_type(question: str) -> Any:
 
 def key_of(question: str, args: Sequence[Any]) -> str:
     """The name of one question in a recording: `read /proc/driver/nvidia/version`."""
-    words = (a if isinstance(a, str) and a and " " not in a else json.dumps(a) for a in args)
+    plain = [printable(one) if isinstance(one, str) else one for one in args]
+    words = (a if isinstance(a, str) and a and " " not in a else json.dumps(a) for a in plain)
     return " ".join([question, *words])
+
+
+def printable(text: str) -> str:
+    """Write the bytes that are not UTF-8 (lone surrogates in a string) as backslash escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 class Machine:

@@ -24,7 +24,10 @@ MOST, MOST_HASHED, MOST_BYTES = 1000, 600, 256 << 20
 """Rows that are told, and what is hashed in one RECORD below the level "hashes"."""
 _LATER = 2.0  # seconds after its RECORD
 _LIBRARY = r"\.(?:so(?:\.\d+)*|dll|pyd|dylib)$"
-_ROW = r'(?m)^(?!\.\.|[A-Za-z]:)([^,\n"/~\\][^,\n"]*),sha256=([\w=-]*),(\d{1,18})\r?$'
+_ROW = (
+    r"(?m)^(?!\.\.|[A-Za-z]:|[^,\n]*/\.\./)([^,\n\"/~\\\0][^,\n\"\0]*)"
+    r",sha256=([\w=-]*),(\d{1,18})\r?$"
+)
 """A file inside the folder of packages, with its hash and size."""
 _LEFT_OUT = re.compile(r"\.pyc$|(?:^|/)__pycache__/|\.(?:dist|egg)-info/")
 """What is written again by others than installers."""

@@ -204,6 +204,9 @@ class RecordedV0(RecordedMachine):
             return Changed(path, "link" if isinstance(link, Known) else "missing", -1, recorded)
         if isinstance(stat, Unknown):
             return Changed(path, "denied", -1, recorded) if stat.kind == "denied" else None
+        elf = self._as_asked("elf", (f"{site}/{path}",))
+        if isinstance(elf, Unknown) and elf.kind == "denied":
+            return Changed(path, "denied", -1, recorded)
         found: Stat | None = stat.value if isinstance(stat, Known) else None
         if found is None or (found.kind == "file" and found.size == recorded):
             return None

@@ -12,8 +12,8 @@ import msgspec
 
 from gpuwhy._version import __version__
 from gpuwhy.facts.fact import Fact, Unknown
-from gpuwhy.machine.machine import Machine, answer_type, key_of
-from gpuwhy.machine.redact import Redactor, of_this_machine, printable
+from gpuwhy.machine.machine import Machine, answer_type, key_of, printable
+from gpuwhy.machine.redact import Redactor, of_this_machine
 
 SCHEMA = "gpuwhy.record/1"
 HOME = {"/": "/home/user", "C": "C:/Users/user"}
@@ -176,7 +176,7 @@ class RecordedMachine(Machine):
 
     def ask(self, question: str, *args: Any) -> Fact[Any]:
         """Look the question up."""
-        key = printable(key_of(question, args))
+        key = key_of(question, args)
         if key not in self._decoded:
             self._decoded[key] = self._decode(question, args, key)
         return self._decoded[key]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from gpuwhy.machine import secret_shapes as shapes
+from gpuwhy.machine.machine import printable
 from gpuwhy.machine.people import People, accounts, logins
 
 MARK = "REDACTED"
@@ -224,11 +225,6 @@ class Redactor:
             return found[0]
         start = found.start(place) - found.start()
         return found[0][:start] + self.mark(value) + found[0][start + len(value) :]
-
-
-def printable(text: str) -> str:
-    """Write the bytes that are not UTF-8 (lone surrogates in a string) as backslash escapes."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def _words(names: Iterable[str]) -> re.Pattern[str] | None:

@@ -1,0 +1,249 @@
+"""File questions against hostile files: nothing hangs or is raised, every answer is a fact."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import struct
+import sys
+import zipfile
+
+import pytest
+
+from gpuwhy.facts.fact import Absent, Known, Unknown
+from gpuwhy.machine import files as module
+from gpuwhy.machine.live import LiveMachine
+from tests.formats.made import library
+
+ME = os.path.realpath(sys.executable)
+
+
+@pytest.fixture
+def live():
+    return LiveMachine({"HOME": "/home/alice"})
+
+
+def every_answer(live, path):
+    questions = ("read", "stat", "link", "real", "elf", "pe", "sha256", "disk", "versions", "wheel")
+    asked = [live.ask(question, path) for question in (*questions, "cuda_version", "module_info")]
+    asked += [live.lines(path, "x"), live.list(path), live.gather(path, "", "METADATA")]
+    return [*asked, live.gpu_code(path, 4), live.changes(path, "sizes"), live.unmet(path, "cu", ME)]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "socket"])
+def test_what_is_no_file_is_not_opened(live, tmp_path, kind):
+    path = {"pipe": str(tmp_path / "fifo"), "device": "/dev/zero", "socket": str(tmp_path / "s")}[
+        kind
+    ]
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        import socket
+
+        socket.socket(socket.AF_UNIX).bind(path)
+    for answer in (live.read(path), live.elf(path), live.sha256(path), live.lines(path, "x")):
+        assert isinstance(answer, Unknown)
+        assert answer.reason == f"{path}: not a regular file but a {kind}"
+    assert live.stat(path).need().kind == ("char" if kind == "device" else "other")
+
+
+def test_a_large_file_is_not_read(live, tmp_path):
+    path = tmp_path / "big"
+    path.write_bytes(b"line with x\n" * (5_000_000 // 12))
+    answer = live.read(str(path))
+    assert isinstance(answer, Unknown)
+    assert "larger than 4194304 bytes" in answer.reason
+    assert len(live.lines(str(path), "line with x").need()) == 5_000_000 // 12
+
+
+def test_a_folder_with_fifteen_thousand_names(live, tmp_path):
+    for number in range(15_000):
+        os.close(os.open(tmp_path / f"f{number}", os.O_CREAT | os.O_WRONLY))
+    os.symlink("f1", tmp_path / "libcuda.so.1")
+    found = live.list(str(tmp_path), r"libcuda\.so").need()
+    assert [(e.name, e.kind) for e in found] == [("libcuda.so.1", "link")]
+    shutil.rmtree(tmp_path)
+
+
+def test_too_many_names_is_said(live, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "MAX_NAMES", 3)
+    for number in range(4):
+        (tmp_path / str(number)).touch()
+    answer = live.list(str(tmp_path))
+    assert isinstance(answer, Unknown)
+    assert "more than 3 names" in answer.reason
+
+
+def test_nul_in_a_path_is_unknown(live):
+    assert all(isinstance(answer, Unknown) for answer in every_answer(live, "a\0b"))
+
+
+@pytest.mark.parametrize("path", ["/nowhere/at/all", "/etc/passwd/below"])
+def test_missing_is_absent(live, path):
+    assert all(isinstance(answer, Absent) for answer in every_answer(live, path))
+
+
+def test_loops_are_unknown(live, tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    path = str(tmp_path / "a")
+    for answer in (live.read(path), live.stat(path), live.elf(path), live.real(path)):
+        assert isinstance(answer, Unknown)
+        assert answer.kind == "loop"
+    assert live.link(path).need() == "b"
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
+def test_permission_denied_is_unknown(live, tmp_path):
+    path = tmp_path / "closed"
+    path.write_text("x")
+    path.chmod(0)
+    answer = live.read(str(path))
+    assert answer == Unknown(f"{path}: permission denied", kind="denied")
+
+
+def test_a_dangling_link_is_absent_but_its_link_is_known(live, tmp_path):
+    path = tmp_path / "libx.so"
+    path.symlink_to("libx.so.1")
+    assert isinstance(live.stat(str(path)), Absent)
+    assert live.exists(str(path)).need() is False
+    assert live.link(str(path)).need() == "libx.so.1"
+    assert [(e.name, e.kind) for e in live.list(str(tmp_path)).need()] == [("libx.so", "link")]
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 51, 63])
+def test_a_truncated_elf_header_is_unknown(live, tmp_path, size):
+    path = tmp_path / "libx.so"
+    with open(ME, "rb") as file:
+        path.write_bytes(file.read(size))
+    answer = live.elf(str(path))
+    assert isinstance(answer, Unknown)
+    assert answer.reason.startswith(f"{path}: ")
+
+
+def test_a_truncated_elf_body_is_seen(live, tmp_path):
+    path = tmp_path / "libx.so"
+    with open(ME, "rb") as file:
+        path.write_bytes(file.read(8192))
+    answer = live.elf(str(path))
+    assert isinstance(answer, Known)
+    assert answer.value.extent > 8192
+
+
+def test_offsets_beyond_every_file_are_unknown(live, tmp_path):
+    """pread refuses offsets of 2**63 and more with an OverflowError of its own."""
+    path = tmp_path / "libx.so"
+    ident = b"\x7fELF\x02\x01\x01" + bytes(9)
+    fields = (3, 62, 1, 0, 2**64 - 1, 2**64 - 1, 0, 64, 56, 1, 64, 1, 0)
+    path.write_bytes(ident + struct.pack("<HHIQQQIHHHHHH", *fields))
+    for answer in (live.elf(str(path)), live.gpu_code(str(path), 4)):
+        assert isinstance(answer, Unknown)
+        assert "past the end" in answer.reason
+
+
+def test_lines_keeps_only_what_was_asked_for(live, tmp_path):
+    path = tmp_path / "RECORD"
+    path.write_bytes(b"a.py,sha256=x,1\r\nlib/libcudnn.so.9,sha256=y,2\nb\xff.so,,\n")
+    assert live.lines(str(path), ".so").need() == ("lib/libcudnn.so.9,sha256=y,2", "b\udcff.so,,")
+    assert live.lines(str(path), "nothing like it").need() == ()
+
+
+METADATA = """Metadata-Version: 2.1
+Name: torch
+Version: 2.1
+Author-email: Ada <ada@example.org>
+Requires-Dist: numpy>=1.26
+Requires-Dist: nvidia-x @ https://u:secret@example.org/x.whl ; platform_system == "Linux"
+Requires-Python: >=3.9
+
+A long description of nobody's business.
+"""
+
+
+def test_the_metadata_of_a_folder_of_packages_is_one_question(live, tmp_path):
+    info = tmp_path / "torch-2.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(METADATA)
+    (info / "RECORD").write_text("torch/__init__.py,sha256=x,1\n")
+    (info / "INSTALLER").write_text("zaphod was here\n")
+    (info / "WHEEL").write_text("Generator: x\nTag: py3-none-any\n")
+    (info / "direct_url.json").write_text('{"url": "https://u:secret@x.org/y", "dir_info": {}}')
+    (info / "licence").symlink_to("nowhere")
+    (tmp_path / "old-1.egg-info").write_text("Name: old\nVersion: 1\nAuthor: Ada\n")
+    (tmp_path / "torch").mkdir()
+    files = ("METADATA", "RECORD", "INSTALLER", "WHEEL", "direct_url.json", "licence", "none")
+    old, torch = live.gather(str(tmp_path), r".*\.(dist|egg)-info$", *files).need()
+    assert (old.name, old.texts) == ("old-1.egg-info", {"": "Name: old\nVersion: 1"})
+    assert torch.texts["RECORD"] == "torch/__init__.py,sha256=x,1\n"
+    assert torch.texts["METADATA"].splitlines() == [
+        "Name: torch",
+        "Version: 2.1",
+        "Requires-Dist: numpy>=1.26",
+        'Requires-Dist: nvidia-x @ elsewhere; platform_system == "Linux"',
+        "Requires-Python: >=3.9",
+    ]
+    assert torch.texts["INSTALLER"] == "another"
+    assert torch.texts["WHEEL"] == "Tag: py3-none-any"
+    assert "secret" not in torch.texts["direct_url.json"]
+    assert torch.unread == {"licence": "a link that leads nowhere"}
+    assert "none" not in torch.texts
+
+
+KEPT = [
+    (
+        "pyvenv.cfg",
+        "home = /usr/bin\nprompt = zaphod\ncommand = /x -m venv /y\nversion = 3.11.7\n",
+        "home = /usr/bin\nversion = 3.11.7\n",
+    ),
+    ("INSTALLER", "uv\n", "uv"),
+    (
+        "version.py",
+        "# by zaphod\ncuda = '12.4'  # x\ngit_version = 'abc'\n",
+        "cuda = '12.4'\ngit_version = ''",
+    ),
+    ("_wheel.json", '{"cuda": "12.x", "who": "zaphod"}', '{"cuda": "12.x"}'),
+    ("_wheel.json", "no json", "{}"),
+    ("direct_url.json", "[" * 90_000, '{"url": "elsewhere", "dir_info": {"editable": false}}'),
+    ("os-release", "NAME=x", "NAME=x"),
+]
+
+
+@pytest.mark.parametrize("name, text, kept", KEPT)
+def test_of_files_that_people_write_into_only_what_is_needed_is_read(
+    live, tmp_path, name, text, kept
+):
+    (tmp_path / name).write_text(text)
+    assert live.read(str(tmp_path / name)).need() == kept
+
+
+def test_symbols_are_read_once_and_files_are_closed(live):
+    before = len(os.listdir("/proc/self/fd"))
+    assert live.unmet(ME, "PyErr_", ME).need() == ()
+    assert live.unmet(ME, "cu", "/nowhere/lib.so") == Absent(
+        live.unmet(ME, "cu", "/nowhere/lib.so").source
+    )
+    for _ in range(40):
+        live.unmet(ME, "cu", ME)
+    assert len(os.listdir("/proc/self/fd")) <= before + 1
+
+
+def test_the_first_level_of_a_zip_is_a_folder_s_names(live, tmp_path):
+    with zipfile.ZipFile(tmp_path / "torch.zip", "w") as file:
+        for name in ("torch/__init__.py", "torch/nn/__init__.py", "six.py"):
+            file.writestr(name, "")
+    found = live.list(str(tmp_path / "torch.zip")).need()
+    assert [(one.name, one.kind) for one in found] == [("six.py", "file"), ("torch", "folder")]
+    (tmp_path / "bad.egg").write_bytes(b"none")
+    (tmp_path / "plain.txt").write_text("x")
+    assert live.list(str(tmp_path / "bad.egg")).need() == ()
+    assert not isinstance(live.list(str(tmp_path / "plain.txt")), Known)
+
+
+def test_a_kernel_module_states_its_version(live, tmp_path):
+    """The .modinfo section of a module, plain or compressed by gzip."""
+    data = library(b"license=x\0version=580.95.05\0", ".modinfo")
+    (tmp_path / "nvidia.ko").write_bytes(data)
+    (tmp_path / "nvidia.ko.gz").write_bytes(gzip.compress(data))
+    assert live.module_info(str(tmp_path / "nvidia.ko")).need() == "580.95.05"
+    assert live.module_info(str(tmp_path / "nvidia.ko.gz")).need() == "580.95.05"

@@ -1,0 +1,107 @@
+"""What only Windows has, seen from any system: its registry, and what its `os` lacks."""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from contextlib import contextmanager
+
+import pytest
+
+from gpuwhy.facts.fact import Absent, Known, Unknown
+from gpuwhy.machine import live, windows
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.machine.machine import Uname
+
+VALUES = {"Path": "C:\\Users\\jane\\x", "Count": 3, "Many": ["a", "b"], "Raw": b"\x01"}
+KEYS = {"SOFTWARE\\NVIDIA": (VALUES, ["Global"])}
+
+
+@pytest.fixture
+def winreg(monkeypatch):
+    module = types.ModuleType("winreg")
+
+    @contextmanager
+    def open_key(hive, name, reserved, access):
+        if name == "SECRET":
+            raise PermissionError(5, "Access is denied")
+        if name not in KEYS:
+            raise FileNotFoundError(2, "not there")
+        yield name
+
+    module.HKEY_LOCAL_MACHINE, module.HKEY_CURRENT_USER = "HKLM", "HKCU"
+    module.KEY_READ = module.KEY_WOW64_64KEY = 0
+    module.OpenKey = open_key
+    module.QueryInfoKey = lambda name: (len(KEYS[name][1]), len(KEYS[name][0]), 0)
+    module.EnumValue = lambda name, number: (*list(KEYS[name][0].items())[number], 1)
+    module.EnumKey = lambda name, number: KEYS[name][1][number]
+    monkeypatch.setitem(sys.modules, "winreg", module)
+
+
+def test_a_key_with_its_values_as_text(winreg):
+    found = windows.registry("HKLM/SOFTWARE/NVIDIA")
+    assert isinstance(found, Known)
+    assert found.value.values == {"Path": "C:\\Users\\jane\\x", "Count": "3", "Many": "a\nb"}
+    assert found.value.keys == ("Global",)
+
+
+def test_keys_that_do_not_answer(winreg):
+    assert isinstance(windows.registry("HKLM/SOFTWARE/Nothing"), Absent)
+    assert isinstance(windows.registry("HKCR/x"), Unknown)
+    denied = windows.registry("HKLM/SECRET")
+    assert isinstance(denied, Unknown)
+    assert "denied" in denied.reason
+
+
+def test_another_system_has_no_registry():
+    assert isinstance(windows.registry("HKLM/SOFTWARE"), Unknown)
+
+
+@pytest.mark.parametrize(
+    "environ, machine",
+    [
+        ({"PROCESSOR_ARCHITECTURE": "AMD64"}, "x86_64"),
+        ({"PROCESSOR_ARCHITECTURE": "x86", "PROCESSOR_ARCHITEW6432": "AMD64"}, "x86_64"),
+        ({"PROCESSOR_ARCHITECTURE": "ARM64"}, "aarch64"),
+    ],
+)
+def test_the_machine_even_for_a_32_bit_program(monkeypatch, environ, machine):
+    version = types.SimpleNamespace(major=10, minor=0, build=19045)
+    monkeypatch.setattr(sys, "getwindowsversion", lambda: version, raising=False)
+    found = windows.uname(environ)
+    assert isinstance(found, Known)
+    assert found.value == Uname("windows", "10.0.19045", machine)
+
+
+def test_files_are_read_without_pread(monkeypatch, tmp_path):
+    monkeypatch.delattr(os, "pread")
+    found = LiveMachine().elf(os.path.realpath(sys.executable))
+    assert isinstance(found, Known)
+
+
+def test_the_size_of_a_disk_without_statvfs(monkeypatch, tmp_path):
+    monkeypatch.delattr(os, "statvfs")
+    monkeypatch.setattr("shutil.disk_usage", lambda path: types.SimpleNamespace(total=7, free=3))
+    found = LiveMachine().disk(str(tmp_path))
+    assert isinstance(found, Known)
+    assert (found.value.total, found.value.free) == (7, 3)
+
+
+@pytest.fixture
+def on_windows(monkeypatch):
+    monkeypatch.setattr(live, "WINDOWS", True)
+    given = {"Path": "C:\\Windows;D:\\bin", "USERPROFILE": "C:\\Users\\jane"}
+    return LiveMachine({**given, "SystemRoot": "C:\\Windows"})
+
+
+def test_variables_are_found_in_any_case(on_windows):
+    seen = on_windows.environ().need()
+    assert seen == {"PATH": "C:\\Windows;D:\\bin", "SYSTEMROOT": "C:\\Windows"}
+
+
+def test_limits_are_not_known(on_windows):
+    assert isinstance(on_windows.limit("NOFILE"), Unknown)
+    assert isinstance(on_windows.kernel_log(), Unknown)
+    assert isinstance(on_windows.standing("C:/x"), Unknown)
+    assert on_windows.home == "C:/Users/jane"

@@ -1,0 +1,179 @@
+"""A Windows disk under a folder: any spelling, no way out, registry and variables by hives."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from gpuwhy.facts.fact import Absent, Known, Unknown
+from gpuwhy.machine.folder import FolderMachine
+from gpuwhy.machine.windows_disk import WindowsDiskMachine, drives_of, folder_machine
+from tests.formats.made_hive import hive
+from tests.formats.made_pe import pe
+
+
+@pytest.fixture
+def disk(tmp_path):
+    root = tmp_path / "disk"
+    (root / "Windows" / "System32").mkdir(parents=True)
+    (root / "Windows" / "System32" / "nvcuda.dll").write_bytes(pe())
+    (root / "Users" / "Anna Maria" / "env").mkdir(parents=True)
+    (root / "Users" / "Anna Maria" / "env" / "pyvenv.cfg").write_text(
+        "home = C:\\Users\\Anna Maria\\Python38\r\n"
+    )
+    (tmp_path / "secret").write_text("outside")
+    return root
+
+
+@pytest.mark.parametrize("layout", [".", "C", "c:", "drive_c"])
+def test_where_a_windows_disk_lies(disk, tmp_path, layout):
+    root = disk
+    if layout != ".":
+        root = tmp_path / "machine"
+        root.mkdir()
+        disk.rename(root / layout)
+    host = folder_machine(str(root))
+    assert isinstance(host, WindowsDiskMachine)
+    assert isinstance(host.pe("C:/Windows/System32/nvcuda.dll"), Known)
+
+
+def test_a_linux_root_stays_one(tmp_path):
+    (tmp_path / "etc").mkdir()
+    assert type(folder_machine(str(tmp_path))) is FolderMachine
+    assert drives_of(str(tmp_path / "nowhere")) == {}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "c:/WINDOWS/system32/NVCUDA.DLL",
+        "C:\\Windows\\System32\\nvcuda.dll",
+        "/windows/System32/nvcuda.dll",
+        "C:/Windows/../Windows/./System32/nvcuda.dll",
+    ],
+)
+def test_any_spelling_leads_to_the_spelling_on_disk(disk, path):
+    host = folder_machine(str(disk))
+    found = host.real(path)
+    assert isinstance(found, Known)
+    assert found.value == "C:/Windows/System32/nvcuda.dll"
+    assert isinstance(host.stat(path), Known)
+
+
+def test_what_is_not_there(disk):
+    host = folder_machine(str(disk))
+    assert isinstance(host.stat("C:/Windows/System32/nvml.dll"), Absent)
+    assert isinstance(host.real("C:/nowhere/x"), Absent)
+    assert isinstance(host.stat("D:/x"), Absent)
+    assert isinstance(host.real("D:/x"), Absent)
+    assert isinstance(host.registry("HKLM/SOFTWARE"), Unknown)
+    assert isinstance(host.environ(), Unknown)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "../secret",
+        "../../../../../../secret",
+        "{outside}/secret",
+        "C:\\..\\..\\secret",
+        "/??/C:/../secret",
+    ],
+)
+def test_no_link_leads_out(disk, tmp_path, target):
+    (disk / "link").symlink_to(target.format(outside=tmp_path))
+    host = folder_machine(str(disk))
+    assert not isinstance(host.read("C:/link"), Known)
+    assert not isinstance(host.read("C:/Windows/../../secret"), Known)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "C:\\Windows\\System32",
+        "/??/C:/Windows/System32",
+        "{disk}/Windows/System32",
+        "Windows\\System32",
+        "/Windows/System32",
+    ],
+)
+def test_junctions_lead_to_their_folder(disk, target):
+    (disk / "junction").symlink_to(target.format(disk=disk))
+    host = folder_machine(str(disk))
+    found = host.real("C:/Junction/NVCUDA.dll")
+    assert isinstance(found, Known)
+    assert found.value == "C:/Windows/System32/nvcuda.dll"
+    assert isinstance(host.link("C:/JUNCTION"), Known)
+
+
+def test_a_loop_of_links_is_unknown(disk):
+    os.symlink("b", disk / "a")
+    os.symlink("a", disk / "b")
+    assert isinstance(folder_machine(str(disk)).stat("C:/a"), Unknown)
+
+
+def test_given_variables_are_found_in_any_case(disk):
+    host = folder_machine(str(disk), {"Path": "C:\\x"})
+    assert host.environ().need() == {"PATH": "C:\\x"}
+
+
+def config(disk, own=None, **variables):
+    """The disk's hives: variables of the system, and of its one user."""
+    folder = disk / "Windows" / "System32" / "config"
+    folder.mkdir()
+    manager = {"Session Manager": {"Environment": variables}}
+    pci = {"PCI": {"VEN_10DE&DEV_2204&SUBSYS_0": {}}}
+    control = {"Control": manager, "Enum": pci}
+    tree = {"Select": {"Current": 2}, "ControlSet002": control, "ControlSet001": {}}
+    (folder / "SYSTEM").write_bytes(hive(tree))
+    current = {"CurrentVersion": {"CurrentBuild": "19045"}}
+    (folder / "SOFTWARE").write_bytes(hive({"Microsoft": {"Windows NT": current}}))
+    if own:
+        of_user(disk, "Anna Maria", own)
+
+
+def of_user(disk, name, variables):
+    (disk / "Users" / name).mkdir(exist_ok=True)
+    (disk / "Users" / name / "NTUSER.DAT").write_bytes(hive({"Environment": variables}))
+
+
+def test_the_registry_and_the_variables_come_from_the_hives_of_the_disk(disk):
+    own = {"Path": "C:\\tools\\cuda\\bin;%CUDA_PATH%\\x", "CUDNN_PATH": "C:\\dnn"}
+    path = ("%SystemRoot%\\system32;%CUDA_PATH%\\bin",)
+    config(disk, own, Path=path, CUDA_PATH="C:\\CUDA", API_TOKEN="x")
+    machine = folder_machine(str(disk))
+    variables = machine.environ().need()
+    system = "C:\\Windows\\system32;C:\\CUDA\\bin"
+    assert variables["PATH"] == f"{system};C:\\tools\\cuda\\bin;%CUDA_PATH%\\x"  # REG_SZ stays
+    assert (variables["CUDA_PATH"], variables["CUDNN_PATH"]) == ("C:\\CUDA", "C:\\dnn")
+    assert "API_TOKEN" not in variables
+    control = "HKLM/SYSTEM/CurrentControlSet"
+    pci = machine.registry(f"{control}/Enum/PCI").need()
+    assert pci.keys == ("VEN_10DE&DEV_2204&SUBSYS_0",)
+    current = machine.registry("HKLM/SOFTWARE/Microsoft/Windows NT/CurrentVersion").need()
+    assert current.values["CurrentBuild"] == "19045"
+    assert isinstance(machine.registry(f"{control}/Enum/USB"), Absent)
+    assert isinstance(machine.registry("HKLM/HARDWARE/DESCRIPTION"), Unknown)
+
+
+def test_what_windows_sets_for_the_one_user_of_a_disk_is_known(disk):
+    config(disk, {"Path": ("%USERPROFILE%\\bin;%LOCALAPPDATA%\\x",)}, Path="C:\\a")
+    home = "C:\\Users\\Anna Maria"
+    found = folder_machine(str(disk)).environ().need()["PATH"]
+    assert found == f"C:\\a;{home}\\bin;{home}\\AppData\\Local\\x"
+
+
+def test_without_hives_the_variables_stay_unknown(disk):
+    assert isinstance(folder_machine(str(disk)).environ(), Unknown)
+    folder = disk / "Windows" / "System32" / "config"
+    folder.mkdir()
+    (folder / "SYSTEM").write_bytes(b"regf" + bytes(100))
+    assert isinstance(folder_machine(str(disk)).environ(), Unknown)
+
+
+def test_of_two_users_neither_is_taken(disk):
+    config(disk, Path="C:\\a")
+    for name in ("Anna Maria", "Bo"):
+        of_user(disk, name, {"Path": f"C:\\{name}"})
+    assert folder_machine(str(disk)).environ().need()["PATH"] == "C:\\a"

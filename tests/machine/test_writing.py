@@ -1,0 +1,79 @@
+"""One way to write a file: exclusive, atomic, through no link."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from gpuwhy.machine import writing
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and modes are POSIX's")
+
+
+def test_a_new_file_is_created_exclusively(tmp_path):
+    writing.create(str(tmp_path / "new"), b"text")
+    (tmp_path / "nowhere").symlink_to("victim")
+    for name in ("new", "nowhere"):
+        with pytest.raises(FileExistsError):
+            writing.create(str(tmp_path / name), b"other")
+    assert (tmp_path / "new").read_bytes() == b"text"
+    assert not (tmp_path / "victim").exists()
+
+
+def test_an_old_one_is_replaced_whole_and_keeps_its_mode(tmp_path):
+    file = tmp_path / "file"
+    file.write_bytes(b"old")
+    file.chmod(0o640)
+    writing.keep(str(file), b"new")
+    assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (b"new", 0o640)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_no_neighbour_is_touched(tmp_path):
+    """Before, F.part beside F was destroyed, or what it links to."""
+    (tmp_path / "victim").write_bytes(b"mine")
+    (tmp_path / "file.part").symlink_to("victim")
+    writing.keep(str(tmp_path / "file"), b"new")
+    assert (tmp_path / "victim").read_bytes() == b"mine"
+    assert (tmp_path / "file.part").is_symlink()
+    assert (tmp_path / "file").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("to", ["victim", "nowhere", "folder", "."])
+def test_nothing_is_written_through_a_link(tmp_path, to):
+    (tmp_path / "victim").write_bytes(b"mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(to)
+    with pytest.raises(OSError):  # noqa: PT011 - a link to nowhere, to a file and to a folder differ
+        writing.keep(str(tmp_path / "link"), b"new")
+    assert (tmp_path / "victim").read_bytes() == b"mine"
+    assert not (tmp_path / "nowhere").exists()
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    file.write_bytes(b"old")
+
+    def full(fd: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space"):
+        writing.keep(str(file), b"new")
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == [file]
+    assert file.read_bytes() == b"old"
+
+
+def test_devices_and_pipes_are_written_to(tmp_path):
+    writing.keep(os.devnull, b"x")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="No such device"):  # nobody reads: no waiting
+        writing.keep(str(tmp_path / "pipe"), b"x")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    writing.keep(str(tmp_path / "pipe"), b"x")
+    assert os.read(reader, 9) == b"x"
+    os.close(reader)
