@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import shutil
-import struct
 import sys
 import zipfile
 
@@ -48,24 +46,6 @@ def test_what_is_no_file_is_not_opened(live, tmp_path, kind):
     assert live.stat(path).need().kind == ("char" if kind == "device" else "other")
 
 
-def test_a_large_file_is_not_read(live, tmp_path):
-    path = tmp_path / "big"
-    path.write_bytes(b"line with x\n" * (5_000_000 // 12))
-    answer = live.read(str(path))
-    assert isinstance(answer, Unknown)
-    assert "larger than 4194304 bytes" in answer.reason
-    assert len(live.lines(str(path), "line with x").need()) == 5_000_000 // 12
-
-
-def test_a_folder_with_fifteen_thousand_names(live, tmp_path):
-    for number in range(15_000):
-        os.close(os.open(tmp_path / f"f{number}", os.O_CREAT | os.O_WRONLY))
-    os.symlink("f1", tmp_path / "libcuda.so.1")
-    found = live.list(str(tmp_path), r"libcuda\.so").need()
-    assert [(e.name, e.kind) for e in found] == [("libcuda.so.1", "link")]
-    shutil.rmtree(tmp_path)
-
-
 def test_too_many_names_is_said(live, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MAX_NAMES", 3)
     for number in range(4):
@@ -73,6 +53,14 @@ def test_too_many_names_is_said(live, tmp_path, monkeypatch):
     answer = live.list(str(tmp_path))
     assert isinstance(answer, Unknown)
     assert "more than 3 names" in answer.reason
+
+
+def test_a_large_file_is_not_read(live, tmp_path):
+    (tmp_path / "big").write_bytes(b"line with x\n" * 400_000)
+    answer = live.read(str(tmp_path / "big"))
+    assert isinstance(answer, Unknown)
+    assert "larger than 4194304 bytes" in answer.reason
+    assert len(live.lines(str(tmp_path / "big"), "line with x").need()) == 400_000
 
 
 def test_nul_in_a_path_is_unknown(live):
@@ -120,26 +108,6 @@ def test_a_truncated_elf_header_is_unknown(live, tmp_path, size):
     answer = live.elf(str(path))
     assert isinstance(answer, Unknown)
     assert answer.reason.startswith(f"{path}: ")
-
-
-def test_a_truncated_elf_body_is_seen(live, tmp_path):
-    path = tmp_path / "libx.so"
-    with open(ME, "rb") as file:
-        path.write_bytes(file.read(8192))
-    answer = live.elf(str(path))
-    assert isinstance(answer, Known)
-    assert answer.value.extent > 8192
-
-
-def test_offsets_beyond_every_file_are_unknown(live, tmp_path):
-    """pread refuses offsets of 2**63 and more with an OverflowError of its own."""
-    path = tmp_path / "libx.so"
-    ident = b"\x7fELF\x02\x01\x01" + bytes(9)
-    fields = (3, 62, 1, 0, 2**64 - 1, 2**64 - 1, 0, 64, 56, 1, 64, 1, 0)
-    path.write_bytes(ident + struct.pack("<HHIQQQIHHHHHH", *fields))
-    for answer in (live.elf(str(path)), live.gpu_code(str(path), 4)):
-        assert isinstance(answer, Unknown)
-        assert "past the end" in answer.reason
 
 
 def test_lines_keeps_only_what_was_asked_for(live, tmp_path):

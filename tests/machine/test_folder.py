@@ -67,13 +67,6 @@ def test_a_record_does_not_lead_out_either(root):
     assert list(gathered.texts) == ["RECORD"]
 
 
-def test_link_is_read_through_links_that_stay_inside(root):
-    (root / "estate").symlink_to("/")
-    assert folder_machine(str(root)).link("/estate/lib").need() == "usr/lib"
-    (root / "away").symlink_to(root.parent)
-    assert isinstance(folder_machine(str(root)).link("/away/secret"), Absent)
-
-
 def test_loops_are_unknown(root):
     (root / "a").symlink_to("/b")
     (root / "b").symlink_to("/a")

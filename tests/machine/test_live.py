@@ -65,15 +65,6 @@ def test_a_child_that_prints_garbage(call, said):
     assert len(only["garbled"]) <= 200
 
 
-def test_a_child_that_prints_bytes(call):
-    code = "import sys\nsys.stdout.buffer.write(bytes(range(256)) * 100)"
-    assert call(code).need() == ()
-
-
-def test_a_child_that_cannot_be_found_is_unknown():
-    assert isinstance(LiveMachine({}).call("no-such-child"), Unknown)
-
-
 def test_only_steering_variables_are_seen():
     steering = {
         "CUDA_VISIBLE_DEVICES": "0",
@@ -197,18 +188,6 @@ def test_nvml_that_does_not_start_says_why(fake_nvml, monkeypatch, how, last):
     said = lines({"LD_LIBRARY_PATH": str(fake_nvml), "FAKE_NVML_INIT": how}, "nvml")
     assert {"step": "nvmlInit"} in said
     assert (said[-1].get("ended") or said[-1]["init"]["name"]) == last
-
-
-def test_a_broken_nvml_library_is_told_apart_from_a_missing_one(tmp_path):
-    (tmp_path / "libnvidia-ml.so.1").write_bytes(b"")
-    said = lines({"LD_LIBRARY_PATH": str(tmp_path)}, "nvml")
-    assert said[-1]["init"]["name"] == "NVML_ERROR_LIBRARY_NOT_FOUND"
-    assert "file too short" in said[-1]["init"]["detail"]
-
-
-def test_without_nvidia_ml_py_the_child_says_so(monkeypatch):
-    monkeypatch.setattr(module, "_libraries", lambda child: ())
-    assert lines({}, "nvml")[-1]["missing"] == "nvidia-ml-py"
 
 
 def stand_in_nodes(folder: Path, *names: str) -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.machine.live import shortened
-from gpuwhy.machine.process import End, Limits, child_command, collect, kill_group, system_program
+from gpuwhy.machine.process import End, Limits, child_command, collect, system_program
 
 PYTHON = [sys.executable, "-I", "-S", "-c"]
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals of Linux")
@@ -123,19 +122,3 @@ def test_programs_of_the_system_are_not_taken_from_path(tmp_path, monkeypatch):
     assert system_program("cat") in ("/usr/bin/cat", "/bin/cat", "/run/current-system/sw/bin/cat")
     with pytest.raises(FileNotFoundError):
         system_program("no-such-program-anywhere")
-
-
-def test_a_process_is_ended_without_process_groups(monkeypatch):
-    monkeypatch.delattr(os, "killpg")
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as child:
-        kill_group(child.pid)
-        assert child.wait(10) != 0
-
-
-def test_a_long_text_keeps_its_head_and_its_tail():
-    text = "".join(f"line {n}\n" for n in range(1000))
-    kept = shortened(text, 200)
-    assert kept.startswith("line 0\n")
-    assert kept.endswith("line 999\n")
-    assert len(kept) < 220
-    assert shortened("short\n", 200) == "short\n"

@@ -66,12 +66,6 @@ def test_a_read_that_never_ends_is_left_alone_and_the_next_one_works(tmp_path, m
     never.set()
 
 
-def test_files_of_the_kernel():
-    assert reading.read("/proc/self/status", 1 << 16).startswith(b"Name:")
-    with pytest.raises(OSError):  # noqa: PT011 - which error depends on our rights
-        reading.read("/proc/self/mem", 1 << 16)
-
-
 def test_holes_are_not_read(tmp_path):
     sparse = tmp_path / "sparse"
     with sparse.open("wb") as file:

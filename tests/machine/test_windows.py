@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import types
 from contextlib import contextmanager
@@ -12,7 +11,6 @@ import pytest
 from gpuwhy.facts.fact import Absent, Known, Unknown
 from gpuwhy.machine import live, windows
 from gpuwhy.machine.live import LiveMachine
-from gpuwhy.machine.machine import Uname
 
 VALUES = {"Path": "C:\\Users\\jane\\x", "Count": 3, "Many": ["a", "b"], "Raw": b"\x01"}
 KEYS = {"SOFTWARE\\NVIDIA": (VALUES, ["Global"])}
@@ -52,40 +50,6 @@ def test_keys_that_do_not_answer(winreg):
     denied = windows.registry("HKLM/SECRET")
     assert isinstance(denied, Unknown)
     assert "denied" in denied.reason
-
-
-def test_another_system_has_no_registry():
-    assert isinstance(windows.registry("HKLM/SOFTWARE"), Unknown)
-
-
-@pytest.mark.parametrize(
-    "environ, machine",
-    [
-        ({"PROCESSOR_ARCHITECTURE": "AMD64"}, "x86_64"),
-        ({"PROCESSOR_ARCHITECTURE": "x86", "PROCESSOR_ARCHITEW6432": "AMD64"}, "x86_64"),
-        ({"PROCESSOR_ARCHITECTURE": "ARM64"}, "aarch64"),
-    ],
-)
-def test_the_machine_even_for_a_32_bit_program(monkeypatch, environ, machine):
-    version = types.SimpleNamespace(major=10, minor=0, build=19045)
-    monkeypatch.setattr(sys, "getwindowsversion", lambda: version, raising=False)
-    found = windows.uname(environ)
-    assert isinstance(found, Known)
-    assert found.value == Uname("windows", "10.0.19045", machine)
-
-
-def test_files_are_read_without_pread(monkeypatch, tmp_path):
-    monkeypatch.delattr(os, "pread")
-    found = LiveMachine().elf(os.path.realpath(sys.executable))
-    assert isinstance(found, Known)
-
-
-def test_the_size_of_a_disk_without_statvfs(monkeypatch, tmp_path):
-    monkeypatch.delattr(os, "statvfs")
-    monkeypatch.setattr("shutil.disk_usage", lambda path: types.SimpleNamespace(total=7, free=3))
-    found = LiveMachine().disk(str(tmp_path))
-    assert isinstance(found, Known)
-    assert (found.value.total, found.value.free) == (7, 3)
 
 
 @pytest.fixture

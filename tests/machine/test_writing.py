@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 
 import pytest
 
@@ -20,25 +19,6 @@ def test_a_new_file_is_created_exclusively(tmp_path):
             writing.create(str(tmp_path / name), b"other")
     assert (tmp_path / "new").read_bytes() == b"text"
     assert not (tmp_path / "victim").exists()
-
-
-def test_an_old_one_is_replaced_whole_and_keeps_its_mode(tmp_path):
-    file = tmp_path / "file"
-    file.write_bytes(b"old")
-    file.chmod(0o640)
-    writing.keep(str(file), b"new")
-    assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (b"new", 0o640)
-    assert list(tmp_path.iterdir()) == [file]
-
-
-def test_no_neighbour_is_touched(tmp_path):
-    """Before, F.part beside F was destroyed, or what it links to."""
-    (tmp_path / "victim").write_bytes(b"mine")
-    (tmp_path / "file.part").symlink_to("victim")
-    writing.keep(str(tmp_path / "file"), b"new")
-    assert (tmp_path / "victim").read_bytes() == b"mine"
-    assert (tmp_path / "file.part").is_symlink()
-    assert (tmp_path / "file").read_bytes() == b"new"
 
 
 @pytest.mark.parametrize("to", ["victim", "nowhere", "folder", "."])

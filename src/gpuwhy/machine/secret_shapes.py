@@ -163,7 +163,7 @@ ADDRESS_6 = Lazy(
     r"|(?<![\w:.-])(?:[0-9a-f]{2}[:-]){5,31}[0-9a-f]{2}(?![\w:.-])",
     re.IGNORECASE,
 )
-ADDRESS_10 = Lazy(r"(?<![\w.:/-])10\.(?P<second>\d{1,3})\.(?P<third>\d{1,3})\.\d{1,3}(?![\w.]*\w)")
+ADDRESS_10 = Lazy(r"(?<![\w.:/-])10\.(?P<second>\d{1,3})\.(?P<third>\d{1,3})\.\d{1,3}(?![\w.-]*\w)")
 """An address of a private network, unless it is a version of an NVIDIA library: 10.3.5.147."""
 OF_A_PACKAGE = Lazy(
     r"nvidia|cu(?:blas|fft|rand|solver|sparse|dart|dnn|da)|nvrtc|nccl\b(?! (?:INFO|WARN))|npp"

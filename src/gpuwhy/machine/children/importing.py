@@ -162,7 +162,8 @@ def files(error):
             str(one) for one in reversed(own) if one not in out and not str(one).startswith("<")
         ]
         error = error.__cause__ or error.__context__
-    return [one for one in out if os.path.dirname(os.path.realpath(one)) != HERE][:MOST_FILES]
+    ours = (HERE, os.path.dirname(os.path.realpath(importlib.__file__)))
+    return [one for one in out if os.path.dirname(os.path.realpath(one)) not in ours][:MOST_FILES]
 
 
 def origin(asked):

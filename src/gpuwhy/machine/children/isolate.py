@@ -235,7 +235,7 @@ def resident(pids):
 
 def end_all(first):
     """Kill until nothing is left; the names of those that were alive."""
-    names, until = [], time.time() + 10
+    names, until = sorted(descendants().values()), time.time() + 10
     try:
         os.killpg(first, signal.SIGKILL)
     except OSError:
@@ -249,7 +249,6 @@ def end_all(first):
         alive = descendants()
         if not alive:
             return names
-        names = names or sorted(alive.values())
         for pid in alive:
             try:
                 os.kill(pid, signal.SIGKILL)
