@@ -10,6 +10,7 @@ import threading
 
 import msgspec
 import pytest
+from fuzz.secrets import Planter
 
 from gpuwhy.facts.fact import Known, Unknown, known
 from gpuwhy.machine import recording
@@ -142,6 +143,40 @@ def test_names_of_people_are_in_no_recording_and_what_leads_through_them_replays
     other.read("/home/ford/x")
     data = other.dump({})
     assert not any(name in data for name in (b"zaphod", b"trillian", b"ford"))
+
+
+def test_nothing_planted_is_in_a_recording(tmp_path, monkeypatch):
+    """Variables, metadata and files with secrets everywhere, and what a program printed."""
+    planter = Planter(3)
+    site = tmp_path / planter.person() / "site-packages"
+    info = site / "torch-2.1.dist-info"
+    info.mkdir(parents=True)
+    at = f"https://u:{planter.password()}@example.org/x.whl"
+    mail = f"Author-email: {planter.mail()}\n"
+    (info / "METADATA").write_text(f"Name: torch\n{mail}Requires-Dist: x @ {at}\n")
+    (info / "INSTALLER").write_text(planter.word())
+    (info / "direct_url.json").write_text(json.dumps({"url": at.replace("u:", planter.token())}))
+    (site / "pyvenv.cfg").write_text(f"home = /x\ncommand = x --token {planter.token()}\n")
+    (site / "version.py").write_text(f"# {planter.word()}\ngit_version = '{planter.word()}'\n")
+    environ = {
+        "LD_LIBRARY_PATH": f"/opt/{planter.token()}/lib:/mnt/x?token={planter.word()}",
+        "XLA_FLAGS": f"--xla_dump_to=/tmp/{planter.token()} --xla_token={planter.word()}",
+        "CUDA_HOME": f"https://u:{planter.password()}@example.org/cuda",
+        "NVIDIA_PAT": planter.word(),
+        "PADDLE_MASTER": planter.machine(),
+        "HF_TOKEN": planter.token(),
+        "TF_CPP_MIN_LOG_LEVEL": f"token={planter.token()}",
+    }
+    monkeypatch.setenv("USER", site.parent.name)
+    live = RecordingMachine(LiveMachine({**environ, "HOME": str(site.parent)}))
+    asked = [("read", f"{site}/{name}") for name in ("pyvenv.cfg", "version.py")]
+    asked += [("lines", f"{info}/METADATA", "Requires"), ("list", str(tmp_path), ""), ("environ",)]
+    files = ("METADATA", "INSTALLER", "direct_url.json")
+    for one in (*asked, ("gather", str(site), ".*info", *files)):
+        assert isinstance(live.ask(*one), Known)
+    data = live.dump({"python": str(site)}, run={"output": "\n".join(planter.lines(240))})
+    assert len(planter.planted) > 250
+    assert [one for one in planter.planted if one.encode() in data] == []
 
 
 def test_a_recording_keeps_the_hashes_that_are_compared():

@@ -12,23 +12,22 @@ import stat as stat_
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, SourceKind, Unknown, Why
 from gpuwhy.formats import MalformedError, Pread
-from gpuwhy.formats.compress import gunzipped
-from gpuwhy.formats.cuda_version import read_cuda_version
 from gpuwhy.formats.elf import Elf, read_elf, read_sections
-from gpuwhy.formats.fatbin import GpuCode, read_gpu_code
 from gpuwhy.formats.ldcache import CacheEntry, read_ldcache
-from gpuwhy.formats.pe import Pe, PeSymbols, read_pe
 from gpuwhy.formats.symbols import Symbols, Versions, read_versions
-from gpuwhy.formats.wheel import Wheel, read_wheel
-from gpuwhy.formats.zip import read_members
 from gpuwhy.machine.allowlist import kept, kept_line
 from gpuwhy.machine.machine import Changes, DebPackage, Disk, Entry, Gathered, Stat
 from gpuwhy.machine.reading import pread_of, regular
 from gpuwhy.machine.record_changed import changes, digest
+
+if TYPE_CHECKING:  # what a check of a Linux machine seldom needs is loaded where it does
+    from gpuwhy.formats.fatbin import GpuCode
+    from gpuwhy.formats.pe import Pe
+    from gpuwhy.formats.wheel import Wheel
 
 T = TypeVar("T")
 
@@ -295,10 +294,14 @@ class Files:
 
     def pe(self, path: str) -> Pe:
         """See Machine.pe."""
+        from gpuwhy.formats.pe import read_pe
+
         return self._by(path, read_pe)
 
     def gpu_code(self, path: str, containers: int) -> GpuCode:
         """See Machine.gpu_code."""
+        from gpuwhy.formats.fatbin import read_gpu_code
+
         return self._by(path, lambda pread, size: read_gpu_code(pread, size, containers))
 
     def versions(self, path: str) -> Versions:
@@ -307,10 +310,14 @@ class Files:
 
     def wheel(self, path: str) -> Wheel:
         """See Machine.wheel."""
+        from gpuwhy.formats.wheel import read_wheel
+
         return self._by(path, read_wheel)
 
     def cuda_version(self, path: str) -> str:
         """See Machine.cuda_version."""
+        from gpuwhy.formats.cuda_version import read_cuda_version
+
         name = path.rpartition("/")[2]
         version = self._by(path, lambda pread, size: read_cuda_version(pread, size, name))
         if version is None:
@@ -353,6 +360,8 @@ class Files:
         with self.system.open(self.system.place(path)) as file:
             pread, size = file.pread, file.size
             if path.endswith(".gz"):
+                from gpuwhy.formats.compress import gunzipped
+
                 pread, size = gunzipped(file.pread, file.size), 1 << 30
             for section in read_sections(pread, size, frozenset({".modinfo"})):
                 words = pread(section.offset, min(section.size, 1 << 16)).split(b"\0")
@@ -390,6 +399,8 @@ class Files:
         self, file: Opened, providers: tuple[str, ...], fits: Callable[[str], object]
     ) -> tuple[str, ...]:
         """What a PE file imports of each provider, by its name, and it does not export."""
+        from gpuwhy.formats.pe import PeSymbols
+
         lacking: list[str] = []
         asker = PeSymbols(file.pread, file.size)
         for provider in providers:
@@ -464,6 +475,8 @@ def lines_with(data: bytes, wanted: list[bytes]) -> list[bytes]:
 
 
 def _first_level(pread: Pread, size: int) -> dict[str, str]:
+    from gpuwhy.formats.zip import read_members
+
     try:
         parts = [member.name.partition("/") for member in read_members(pread, size)]
     except MalformedError:

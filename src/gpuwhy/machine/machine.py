@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Union
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 import msgspec
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Unknown
 from gpuwhy.facts.system import Offline
 from gpuwhy.facts.variables import SetAtStart
-from gpuwhy.formats.elf import Elf
-from gpuwhy.formats.fatbin import GpuCode
-from gpuwhy.formats.ldcache import CacheEntry
-from gpuwhy.formats.pe import Pe
-from gpuwhy.formats.symbols import Versions
-from gpuwhy.formats.wheel import Wheel
+
+if TYPE_CHECKING:
+    from gpuwhy.formats.elf import Elf
+    from gpuwhy.formats.fatbin import GpuCode
+    from gpuwhy.formats.ldcache import CacheEntry
+    from gpuwhy.formats.pe import Pe
+    from gpuwhy.formats.symbols import Versions
+    from gpuwhy.formats.wheel import Wheel
 
 Kind = Literal["file", "folder", "link", "other"]
 StatKind = Literal["file", "folder", "char", "block", "other"]
@@ -133,43 +136,32 @@ Lines = tuple[dict[str, Any], ...]
 """The JSON objects that a child printed; the last one says how it ended where that was not well."""
 
 ANSWERS: Mapping[str, Any] = {
-    "read": str,
-    "lines": tuple[str, ...],
+    **dict.fromkeys(("read", "link", "real", "cuda_version", "sha256", "module_info"), str),
+    **dict.fromkeys(("lines", "holds", "matching", "unmet", "kernel_log"), tuple[str, ...]),
+    **dict.fromkeys(("call", "python", "sandbox"), Lines),
     "list": tuple[Entry, ...],
     "gather": tuple[Gathered, ...],
     "changes": Changes,
     "stat": Stat,
-    "link": str,
-    "real": str,
-    "elf": Elf,
-    "pe": Pe,
-    "gpu_code": GpuCode,
-    "cuda_version": str,
-    "holds": tuple[str, ...],
-    "matching": tuple[str, ...],
-    "unmet": tuple[str, ...],
-    "versions": Versions,
-    "wheel": Wheel,
-    "ldcache": tuple[CacheEntry, ...],
-    "sha256": str,
-    "dpkg": tuple[DebPackage, ...],
-    "module_info": str,
-    "environ": dict[str, str],
-    "set_at_start": tuple[SetAtStart, ...],
-    "registry": RegistryKey,
-    "uname": Uname,
-    "offline": Offline,
     "disk": Disk,
     "standing": Standing,
+    "dpkg": tuple[DebPackage, ...],
+    "elf": "elf.Elf",
+    "pe": "pe.Pe",
+    "gpu_code": "fatbin.GpuCode",
+    "wheel": "wheel.Wheel",
+    "versions": "symbols.Versions",
+    "ldcache": "ldcache.CacheEntry",
+    "environ": dict[str, str],
+    "set_at_start": tuple[SetAtStart, ...],
+    "uname": Uname,
+    "registry": RegistryKey,
+    "offline": Offline,
     "limit": int,
     "now": float,
-    "kernel_log": tuple[str, ...],
-    "call": Lines,
-    "python": Lines,
-    "sandbox": Lines,
     "python_said": dict[str, Any],
 }
-"""Every question, and the type of what is Known."""
+"""Every question, and the type of what is Known; those of gpuwhy.formats by name."""
 
 FILE_QUESTIONS = frozenset(
     {"read", "lines", "list", "gather", "changes", "stat", "elf", "pe", "gpu_code", "cuda_version"}
@@ -182,7 +174,14 @@ FILE_QUESTIONS = frozenset(
 def answer_type(question: str) -> Any:
     """The type of a question's answer, for decoding recordings."""
     known: Any = Known
-    return Union[known[ANSWERS[question]], Absent, Unknown]
+    kind = ANSWERS[question]
+    if isinstance(kind, str):
+        module, _, name = kind.partition(".")
+        kind = getattr(import_module(f"gpuwhy.formats.{module}"), name)
+        if question == "ldcache":
+            many: Any = tuple
+            kind = many[kind, ...]
+    return Union[known[kind], Absent, Unknown]
 
 
 def key_of(question: str, args: Sequence[Any]) -> str:

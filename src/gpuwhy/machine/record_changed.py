@@ -6,8 +6,6 @@ write last: an environment that nobody touched costs one look at each file.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -204,6 +202,9 @@ class _Check:
 
 def digest(parts: Iterable[bytes], most: int = 1 << 62) -> str:
     """The hash of the first bytes of a file, as a RECORD spells it."""
+    import base64
+    import hashlib  # it loads OpenSSL, which most checks do not need
+
     sha, left = hashlib.sha256(), most
     for part in parts:
         sha.update(part[:left])

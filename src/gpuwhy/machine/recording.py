@@ -6,14 +6,16 @@ The file is readable JSON, one question a line, without secrets and names of peo
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from gpuwhy._version import __version__
 from gpuwhy.facts.fact import Fact, Unknown
 from gpuwhy.machine.machine import Machine, answer_type, key_of, printable
-from gpuwhy.machine.redact import Redactor, of_this_machine
+
+if TYPE_CHECKING:
+    from gpuwhy.machine.redact import Redactor
 
 SCHEMA = "gpuwhy.record/1"
 HOME = {"/": "/home/user", "C": "C:/Users/user"}
@@ -73,6 +75,8 @@ class RecordingMachine(Machine):
 
     def dump(self, options: dict[str, Any], **more: Any) -> bytes:
         """The recording as a file; `more` are further fields of it."""
+        from gpuwhy.machine.redact import of_this_machine
+
         with self._lock:
             answers = dict(sorted(self.answers.items()))
             asked = dict(self._asked)
