@@ -65,6 +65,15 @@ def test_a_child_that_prints_garbage(call, said):
     assert len(only["garbled"]) <= 200
 
 
+def test_modules_that_do_not_compile(tmp_path):
+    texts = {"good.py": "x = 1\n", "bad.py": "x = (\n", "nul.py": "a\0b", "none.py": None}
+    for name, text in texts.items():
+        if text is not None:
+            (tmp_path / name).write_text(text)
+    said = lines({}, "compiles", *(str(tmp_path / name) for name in texts))
+    assert [bool(line["wrong"]) for line in said] == [False, True, True, False]
+
+
 def test_only_steering_variables_are_seen():
     steering = {
         "CUDA_VISIBLE_DEVICES": "0",

@@ -166,14 +166,14 @@ class Files:
     def ask(self, question: str, args: tuple[Any, ...]) -> Fact[Any]:
         """Answer one of FILE_QUESTIONS, `link`, `real` or `disk`."""
         if question == "dpkg":
-            return self.dpkg(*args)
+            return self._dpkg(*args)
         if question == "ldcache":
-            return self.answer("/etc/ld.so.cache", self.ldcache)
+            return self.answer("/etc/ld.so.cache", self._ldcache)
         path, *rest = args
         kind: SourceKind = "folder" if question in ("list", "gather", "disk") else "file"
         if question in ("link", "real"):
             return self._linked(question, path)
-        answer = getattr(self, question)
+        answer = getattr(self, f"_{question}")
         return self.answer(path, lambda p: answer(p, *rest), kind)
 
     def answer(self, path: str, look: Callable[[str], T], kind: SourceKind = "file") -> Fact[T]:
@@ -205,19 +205,16 @@ class Files:
 
     # ------------------------------------------------------------ texts and names
 
-    def read(self, path: str) -> str:
-        """See Machine.read."""
+    def _read(self, path: str) -> str:
         data = self.system.whole(self.system.place(path), MAX_READ)
         return kept(path, data.decode("utf-8", "surrogateescape"))
 
-    def lines(self, path: str, *containing: str) -> tuple[str, ...]:
-        """See Machine.lines."""
+    def _lines(self, path: str, *containing: str) -> tuple[str, ...]:
         data = self.system.whole(self.system.place(path), MAX_LINES_FILE)
         found = lines_with(data, [text.encode("utf-8", "surrogateescape") for text in containing])
         return tuple(kept_line(path, one.decode("utf-8", "surrogateescape")) for one in found)
 
-    def list(self, path: str, match: str = "") -> tuple[Entry, ...]:
-        """See Machine.list."""
+    def _list(self, path: str, match: str = "") -> tuple[Entry, ...]:
         fits = re.compile(match).match if match else None
         out = []
         for count, (name, kind) in enumerate(self._names_in(path)):
@@ -239,9 +236,8 @@ class Files:
         with self.system.open(place) as file:
             yield from _first_level(file.pread, file.size).items()
 
-    def gather(self, path: str, match: str, *files: str) -> tuple[Gathered, ...]:
-        """See Machine.gather."""
-        found = self.list(path, match)
+    def _gather(self, path: str, match: str, *files: str) -> tuple[Gathered, ...]:
+        found = self._list(path, match)
         return tuple(self._gathered(path, one, files) for one in found if one.kind != "other")
 
     def _gathered(self, folder: str, one: Entry, files: tuple[str, ...]) -> Gathered:
@@ -265,21 +261,17 @@ class Files:
             return bool(self.system.target(path))
         return False
 
-    def changes(self, record: str, level: str) -> Changes:
-        """See Machine.changes."""
+    def _changes(self, record: str, level: str) -> Changes:
         data = self.system.whole(self.system.place(record), MAX_LINES_FILE)
         return changes(data, record, self.system, level)
 
-    def stat(self, path: str) -> Stat:
-        """See Machine.stat."""
+    def _stat(self, path: str) -> Stat:
         return self.system.stat(self.system.place(path))
 
-    def disk(self, path: str) -> Disk:
-        """See Machine.disk."""
+    def _disk(self, path: str) -> Disk:
         return self.system.space(self.system.place(path))
 
-    def sha256(self, path: str) -> str:
-        """See Machine.sha256."""
+    def _sha256(self, path: str) -> str:
         return digest(self.system.parts(self.system.place(path)))
 
     # ------------------------------------------------------------ bytes
@@ -288,34 +280,28 @@ class Files:
         with self.system.open(self.system.place(path)) as file:
             return read(file.pread, file.size)
 
-    def elf(self, path: str) -> Elf:
-        """See Machine.elf."""
+    def _elf(self, path: str) -> Elf:
         return self._by(path, read_elf)
 
-    def pe(self, path: str) -> Pe:
-        """See Machine.pe."""
+    def _pe(self, path: str) -> Pe:
         from gpuwhy.formats.pe import read_pe
 
         return self._by(path, read_pe)
 
-    def gpu_code(self, path: str, containers: int) -> GpuCode:
-        """See Machine.gpu_code."""
+    def _gpu_code(self, path: str, containers: int) -> GpuCode:
         from gpuwhy.formats.fatbin import read_gpu_code
 
         return self._by(path, lambda pread, size: read_gpu_code(pread, size, containers))
 
-    def versions(self, path: str) -> Versions:
-        """See Machine.versions."""
+    def _versions(self, path: str) -> Versions:
         return self._by(path, read_versions)
 
-    def wheel(self, path: str) -> Wheel:
-        """See Machine.wheel."""
+    def _wheel(self, path: str) -> Wheel:
         from gpuwhy.formats.wheel import read_wheel
 
         return self._by(path, read_wheel)
 
-    def cuda_version(self, path: str) -> str:
-        """See Machine.cuda_version."""
+    def _cuda_version(self, path: str) -> str:
         from gpuwhy.formats.cuda_version import read_cuda_version
 
         name = path.rpartition("/")[2]
@@ -324,8 +310,7 @@ class Files:
             raise FileNotFoundError(errno.ENOENT, "no version in its bytes", path)
         return version
 
-    def holds(self, path: str, *texts: str) -> tuple[str, ...]:
-        """See Machine.holds."""
+    def _holds(self, path: str, *texts: str) -> tuple[str, ...]:
         wanted = {text: text.encode() for text in texts}
         longest = max(map(len, wanted.values()), default=1)
         found: set[str] = set()
@@ -338,8 +323,7 @@ class Files:
             end = window[-longest:]
         return tuple(text for text in texts if text in found)
 
-    def matching(self, path: str, match: str) -> tuple[str, ...]:
-        """See Machine.matching."""
+    def _matching(self, path: str, match: str) -> tuple[str, ...]:
         found: dict[str, None] = {}
         search, end, got = re.compile(match.encode()), b"", 0
         for part in self.system.parts(self.system.place(path)):
@@ -351,12 +335,11 @@ class Files:
             end = window[-100:]
         return tuple(sorted(found))
 
-    def ldcache(self, path: str) -> tuple[CacheEntry, ...]:
-        """See Machine.ldcache."""
+    def _ldcache(self, path: str) -> tuple[CacheEntry, ...]:
         return read_ldcache(self.system.whole(self.system.place(path), MAX_READ))
 
-    def module_info(self, path: str) -> str:
-        """See Machine.module_info; of a module that is compressed otherwise than by gzip: none."""
+    def _module_info(self, path: str) -> str:
+        """Of a module that is compressed otherwise than by gzip: none."""
         with self.system.open(self.system.place(path)) as file:
             pread, size = file.pread, file.size
             if path.endswith(".gz"):
@@ -372,8 +355,7 @@ class Files:
 
     # ------------------------------------------------------------ symbols
 
-    def unmet(self, path: str, match: str, *providers: str) -> tuple[str, ...]:
-        """See Machine.unmet."""
+    def _unmet(self, path: str, match: str, *providers: str) -> tuple[str, ...]:
         fits = re.compile(match).match
         place = self.system.place(path)
         with self.system.open(place) as file:
@@ -412,8 +394,7 @@ class Files:
 
     # ------------------------------------------------------------ packages of the system
 
-    def dpkg(self, match: str) -> Fact[tuple[DebPackage, ...]]:
-        """See Machine.dpkg."""
+    def _dpkg(self, match: str) -> Fact[tuple[DebPackage, ...]]:
         heading = re.compile(rb"\nPackage: (?:" + match.encode() + rb")[^\n]*(?:\n[^\n]+)*")
 
         def look(path: str) -> tuple[DebPackage, ...]:
@@ -428,7 +409,7 @@ class Files:
         changed = None
         for stem in (f"{name}:{arch}", name):
             with suppress(OSError, ValueError):
-                changed = self.stat(f"{_DPKG_INFO}/{stem}.list").mtime
+                changed = self._stat(f"{_DPKG_INFO}/{stem}.list").mtime
                 break
         words = fields.get("Status", "").split() or ["unknown"]
         return DebPackage(name, fields.get("Version", ""), words[-1], changed)

@@ -136,7 +136,8 @@ class LiveMachine(Machine):
         try:
             found = kernel_messages()
         except OSError as error:
-            return Unknown(f"kernel log: {error.strerror}", how, "denied")
+            denied = error.errno in (errno.EACCES, errno.EPERM)
+            return Unknown(f"kernel log: {error.strerror}", how, "denied" if denied else "")
         wanted = re.compile(_KERNEL).search
         kept = [line for line in found if wanted(line)]
         return Known(tuple(kept[-400:]), Source("file", "/dev/kmsg"))

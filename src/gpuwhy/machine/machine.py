@@ -80,14 +80,6 @@ class Changes(msgspec.Struct, frozen=True, omit_defaults=True):
     cut: bool = False  # there are more rows than are told
 
 
-class Output(msgspec.Struct, frozen=True):
-    """What a program printed, and how it ended (a negative code is a signal)."""
-
-    code: int
-    out: str
-    err: str
-
-
 class Uname(msgspec.Struct, frozen=True):
     """System, kernel release and machine; never the host name."""
 

@@ -22,11 +22,8 @@ MOST, MOST_HASHED, MOST_BYTES = 1000, 600, 256 << 20
 """Rows that are told, and what is hashed in one RECORD below the level "hashes"."""
 _LATER = 2.0  # seconds after its RECORD
 _LIBRARY = r"\.(?:so(?:\.\d+)*|dll|pyd|dylib)$"
-_ROW = (
-    r"(?m)^(?!\.\.|[A-Za-z]:|[^,\n]*/\.\./)([^,\n\"/~\\\0][^,\n\"\0]*)"
-    r",sha256=([\w=-]*),(\d{1,18})\r?$"
-)
-"""A file inside the folder of packages, with its hash and size."""
+_OUTSIDE = ("", "/", "~", "\\", '"', ".")
+"""How a path begins that may lead out of the folder of packages."""
 _LEFT_OUT = re.compile(r"\.pyc$|(?:^|/)__pycache__/|\.(?:dist|egg)-info/")
 """What is written again by others than installers."""
 _HOLE = 16384  # bytes of zeros in a row
@@ -44,6 +41,7 @@ class Row(NamedTuple):
     name: str
     digest: str
     size: int
+    library: bool
 
 
 def changes(record: bytes, path: str, system: FileSystem, level: str) -> Changes:
@@ -84,12 +82,15 @@ class _Check:
 
     def _rows(self) -> Iterator[Row]:
         """The files that are looked at one by one."""
-        library = re.compile(_LIBRARY)
-        every = self._level in ("sizes", "hashes")
-        text = self._text if every else self._library_lines()
-        for name, digest, size in re.findall(_ROW, text):
-            if (every and not _LEFT_OUT.search(name)) or library.search(name):
-                yield Row(name, digest.rstrip("="), int(size))
+        library = re.compile(_LIBRARY).search
+        if self._level in ("sizes", "hashes"):
+            for name, digest, size in _listed(self._text):
+                if not _LEFT_OUT.search(name):
+                    yield Row(name, digest, size, library(name) is not None)
+        else:
+            for name, digest, size in _listed(self._library_lines()):
+                if library(name):
+                    yield Row(name, digest, size, True)
 
     def _library_lines(self) -> str:
         """The lines that name libraries, found without splitting the others."""
@@ -107,7 +108,7 @@ class _Check:
         """By the names in each folder: one look at a folder, not at each file."""
         library = re.compile(_LIBRARY)
         listed: dict[str, set[str] | None] = {}
-        for path, _, size in re.findall(_ROW, self._text):
+        for path, _, size in _listed(self._text):
             self._looked += 1
             folder, _, name = path.rpartition("/")
             if folder not in listed:
@@ -116,7 +117,7 @@ class _Check:
             if names is None or name in names or library.search(path) or _LEFT_OUT.search(path):
                 continue
             if not (name.endswith(".py") and f"{name}c" in names):  # compiled, source taken out
-                yield Changed(path, "missing", recorded=int(size))
+                yield Changed(path, "missing", recorded=size)
 
     def _names(self, folder: str) -> set[str] | None:
         """None where the folder cannot be listed."""
@@ -157,8 +158,7 @@ class _Check:
         return "missing"
 
     def _how(self, row: Row, place: str, size: int, mtime: float) -> How | None:
-        library = re.search(_LIBRARY, row.name) is not None
-        emptied = library and self._looks_empty(place, size)
+        emptied = row.library and self._looks_empty(place, size)
         hashed = size != row.size or mtime > self._written + _LATER or emptied
         if hashed:
             self._count, self._room = self._count - 1, self._room - size
@@ -175,7 +175,7 @@ class _Check:
             return "longer" if same and size > row.size else "size"
         if same:
             return None
-        return "zeros" if library and self._holed(place) else "hash"
+        return "zeros" if row.library and self._holed(place) else "hash"
 
     def _looks_empty(self, place: str, size: int) -> bool:
         """A doubt: some libraries have zeros by themselves (they are padded to large pages)."""
@@ -198,6 +198,21 @@ class _Check:
                 return any(_empty(file.pread, one.offset, one.size) for one in found)
         except (OSError, MalformedError):
             return False
+
+
+def _listed(text: str) -> Iterator[tuple[str, str, int]]:
+    """The files inside the folder of packages that have a hash and a size, as RECORD lists them."""
+    for line in text.split("\n"):
+        parts = line.split(",")
+        if len(parts) != 3 or not parts[1].startswith("sha256="):
+            continue
+        name, digest, size = parts[0], parts[1][7:], parts[2].rstrip("\r")
+        if name[:1] in _OUTSIDE and (name[:1] != "." or name.startswith("..")):
+            continue
+        if "/../" in name or name[1:2] == ":" or "\0" in name:
+            continue
+        if len(size) < 19 and size.isdecimal():
+            yield name, digest.rstrip("="), int(size)
 
 
 def digest(parts: Iterable[bytes], most: int = 1 << 62) -> str:

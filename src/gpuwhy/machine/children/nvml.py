@@ -77,25 +77,10 @@ def first(nvml, names, *args):
     raise last or AttributeError(names[0])
 
 
-def name(nvml, gpu):
-    """Product name."""
-    return text(nvml.nvmlDeviceGetName(gpu))
-
-
-def uuid(nvml, gpu):
-    """Shortened UUID."""
-    return short(nvml.nvmlDeviceGetUUID(gpu))
-
-
 def pci(nvml, gpu):
     """Address as sysfs writes it."""
     domain, _, rest = text(nvml.nvmlDeviceGetPciInfo(gpu).busId).lower().partition(":")
     return "%04x:%s" % (int(domain, 16), rest)
-
-
-def capability(nvml, gpu):
-    """Compute capability."""
-    return "%d.%d" % tuple(nvml.nvmlDeviceGetCudaComputeCapability(gpu))
 
 
 def memory(nvml, gpu):
@@ -118,9 +103,7 @@ def processes(nvml, gpu):
     """Who holds memory, compute and graphics; `memory` is None where the driver does not say."""
     held = {}
     for kind in ("Compute", "Graphics"):
-        names = [
-            "nvmlDeviceGet%sRunningProcesses%s" % (kind, version) for version in ("_v3", "_v2", "")
-        ]
+        names = ["nvmlDeviceGet%sRunningProcesses%s" % (kind, v) for v in ("_v3", "_v2", "")]
         for process in first(nvml, names, gpu):
             used = process.usedGpuMemory
             pid = int(process.pid)
@@ -130,75 +113,33 @@ def processes(nvml, gpu):
     return [held[pid] for pid in sorted(held)]
 
 
-def compute_mode(nvml, gpu):
-    """Who may open contexts."""
-    return COMPUTE_MODES[nvml.nvmlDeviceGetComputeMode(gpu)]
-
-
 def mig(nvml, gpu):
     """MIG mode now and after the next reset, and the instances' UUIDs."""
     current, pending = nvml.nvmlDeviceGetMigMode(gpu)
+    most = min(MAX_MIG, nvml.nvmlDeviceGetMaxMigDeviceCount(gpu)) if current else 0
     instances = []
-    for index in range(min(MAX_MIG, nvml.nvmlDeviceGetMaxMigDeviceCount(gpu)) if current else 0):
+    for index in range(most):
         try:
-            instances.append(
-                short(nvml.nvmlDeviceGetUUID(nvml.nvmlDeviceGetMigDeviceHandleByIndex(gpu, index)))
-            )
+            part = nvml.nvmlDeviceGetMigDeviceHandleByIndex(gpu, index)
+            instances.append(short(nvml.nvmlDeviceGetUUID(part)))
         except nvml.NVMLError as error:
             if error.value != nvml.NVML_ERROR_NOT_FOUND:
                 raise
     return {"current": bool(current), "pending": bool(pending), "instances": instances}
 
 
-def ecc(nvml, gpu):
-    """Uncorrected errors since the driver was loaded."""
-    return int(nvml.nvmlDeviceGetTotalEccErrors(gpu, 1, 0))
-
-
-def pages(nvml, gpu):
-    """Retired pages (before Ampere)."""
-    retired = sum(len(nvml.nvmlDeviceGetRetiredPages(gpu, cause)) for cause in (0, 1))
-    return {"retired": retired, "pending": bool(nvml.nvmlDeviceGetRetiredPagesPendingStatus(gpu))}
-
-
 def rows(nvml, gpu):
     """Remapped rows (Ampere and later)."""
     correctable, uncorrectable, pending, failed = nvml.nvmlDeviceGetRemappedRows(gpu)
-    return {
-        "remapped": int(correctable + uncorrectable),
-        "pending": bool(pending),
-        "failed": bool(failed),
-    }
+    total = int(correctable + uncorrectable)
+    return {"remapped": total, "pending": bool(pending), "failed": bool(failed)}
 
 
 def throttle(nvml, gpu):
     """What holds the clocks down now; being idle is no reason."""
-    names = ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons")
-    bits = int(first(nvml, names, gpu))
+    name = "nvmlDeviceGetCurrentClocks%sReasons"
+    bits = int(first(nvml, (name % "Event", name % "Throttle"), gpu))
     return [reason for bit, reason in THROTTLE if bits & bit]
-
-
-def pcie(nvml, gpu):
-    """The link as it is and as it could be."""
-    return {
-        "width": int(nvml.nvmlDeviceGetCurrPcieLinkWidth(gpu)),
-        "max_width": int(nvml.nvmlDeviceGetMaxPcieLinkWidth(gpu)),
-        "generation": int(nvml.nvmlDeviceGetCurrPcieLinkGeneration(gpu)),
-        "max_generation": int(nvml.nvmlDeviceGetMaxPcieLinkGeneration(gpu)),
-    }
-
-
-def nvlink(nvml, gpu):
-    """How many links are up; the first that the card does not have ends the count."""
-    active = 0
-    for link in range(int(getattr(nvml, "NVML_NVLINK_MAX_LINKS", 18))):
-        try:
-            active += int(nvml.nvmlDeviceGetNvLinkState(gpu, link))
-        except nvml.NVMLError as error:
-            if error.value in (nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_INVALID_ARGUMENT):
-                break
-            raise
-    return active
 
 
 def fabric(nvml, gpu):
@@ -210,36 +151,22 @@ def fabric(nvml, gpu):
     return FABRIC[info.state]
 
 
-def clocks(nvml, gpu):
-    """The highest SM clock in MHz, and the one that somebody set, where that can be told."""
-    limit = guarded(nvml, lambda n: int(n.nvmlDeviceGetApplicationsClock(gpu, n.NVML_CLOCK_SM)))
-    return {"max": int(nvml.nvmlDeviceGetMaxClockInfo(gpu, nvml.NVML_CLOCK_SM)), "limit": limit}
-
-
-def power(nvml, gpu):
-    """The enforced power limit in watts."""
-    return {"limit": int(nvml.nvmlDeviceGetEnforcedPowerLimit(gpu)) // 1000}
-
-
-def ecc_mode(nvml, gpu):
-    """Whether error correction is on, and whether that changes at the next reset."""
-    now, then = (bool(one) for one in nvml.nvmlDeviceGetEccMode(gpu))
-    return ("on" if now else "off") + (
-        "" if now == then else ", %s after a reset" % ("on" if then else "off")
-    )
-
-
-def driver_model(nvml, gpu):
-    """WDDM or TCC, on Windows: a card in TCC mode drives no display."""
-    return {0: "WDDM", 1: "TCC", 2: "MCDM"}[nvml.nvmlDeviceGetCurrentDriverModel(gpu)]
-
-
 QUERIES = (
-    *(name, uuid, pci, capability, memory, compute_mode, mig, processes, ecc, pages, rows),
-    *(throttle, pcie, nvlink, clocks, power, ecc_mode),
-    *((driver_model,) if WINDOWS else ()),
-    fabric,
+    ("name", lambda nvml, gpu: text(nvml.nvmlDeviceGetName(gpu))),
+    ("uuid", lambda nvml, gpu: short(nvml.nvmlDeviceGetUUID(gpu))),
+    ("pci", pci),
+    ("capability", lambda n, gpu: "%d.%d" % tuple(n.nvmlDeviceGetCudaComputeCapability(gpu))),
+    ("memory", memory),
+    ("compute_mode", lambda n, gpu: COMPUTE_MODES[n.nvmlDeviceGetComputeMode(gpu)]),
+    ("mig", mig),
+    ("processes", processes),
+    ("ecc", lambda nvml, gpu: int(nvml.nvmlDeviceGetTotalEccErrors(gpu, 1, 0))),
+    ("pages", lambda n, gpu: {"pending": bool(n.nvmlDeviceGetRetiredPagesPendingStatus(gpu))}),
+    ("rows", rows),
+    ("throttle", throttle),
+    ("fabric", fabric),
 )
+"""What is asked of each GPU; those of `pages` were retired before Ampere, those of `rows` since."""
 
 
 def initialise(nvml):
@@ -269,8 +196,8 @@ def ask_gpu(nvml, index):
     except nvml.NVMLError as error:
         say({"gpu": index, "error": error_name(error.value)})
         return
-    for query in QUERIES:
-        say({"gpu": index, query.__name__: guarded(nvml, query, gpu)})
+    for name, query in QUERIES:
+        say({"gpu": index, name: guarded(nvml, query, gpu)})
 
 
 def main(folder):
