@@ -10,7 +10,6 @@ import zipfile
 import pytest
 
 from gpuwhy.facts.fact import Absent, Known, Unknown
-from gpuwhy.machine import files as module
 from gpuwhy.machine.live import LiveMachine
 from tests.formats.made import library
 
@@ -44,15 +43,6 @@ def test_what_is_no_file_is_not_opened(live, tmp_path, kind):
         assert isinstance(answer, Unknown)
         assert answer.reason == f"{path}: not a regular file but a {kind}"
     assert live.stat(path).need().kind == ("char" if kind == "device" else "other")
-
-
-def test_too_many_names_is_said(live, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "MAX_NAMES", 3)
-    for number in range(4):
-        (tmp_path / str(number)).touch()
-    answer = live.list(str(tmp_path))
-    assert isinstance(answer, Unknown)
-    assert "more than 3 names" in answer.reason
 
 
 def test_a_large_file_is_not_read(live, tmp_path):
@@ -98,16 +88,6 @@ def test_a_dangling_link_is_absent_but_its_link_is_known(live, tmp_path):
     assert live.exists(str(path)).need() is False
     assert live.link(str(path)).need() == "libx.so.1"
     assert [(e.name, e.kind) for e in live.list(str(tmp_path)).need()] == [("libx.so", "link")]
-
-
-@pytest.mark.parametrize("size", [0, 1, 3, 4, 51, 63])
-def test_a_truncated_elf_header_is_unknown(live, tmp_path, size):
-    path = tmp_path / "libx.so"
-    with open(ME, "rb") as file:
-        path.write_bytes(file.read(size))
-    answer = live.elf(str(path))
-    assert isinstance(answer, Unknown)
-    assert answer.reason.startswith(f"{path}: ")
 
 
 def test_lines_keeps_only_what_was_asked_for(live, tmp_path):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
-from gpuwhy.facts.fact import Absent, Known, Unknown
+from gpuwhy.facts.fact import Absent, Unknown
 from gpuwhy.machine.folder import FolderMachine
 from gpuwhy.machine.windows_disk import folder_machine
 
@@ -88,13 +86,3 @@ def test_only_files_can_be_asked(root):
     assert folder_machine(str(root), {"CUDA_HOME": "/x", "TOKEN": "y"}).environ().need() == {
         "CUDA_HOME": "/x"
     }
-
-
-def test_nul_and_odd_bytes(root):
-    machine = folder_machine(str(root))
-    for answer in (machine.read("/a\0b"), machine.link("/a\0b"), machine.stat("/a\0b")):
-        assert isinstance(answer, (Unknown, Absent))
-    with open(os.fsencode(root) + b"/odd\xff", "wb") as file:
-        file.write(b"x")
-    name = next(e.name for e in machine.list("/").need() if e.name.startswith("odd"))
-    assert isinstance(machine.stat(f"/{name}"), Known)

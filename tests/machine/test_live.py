@@ -14,7 +14,6 @@ from gpuwhy.facts.fact import Absent, Known, Unknown
 from gpuwhy.machine import live as module
 from gpuwhy.machine import process
 from gpuwhy.machine.live import LiveMachine, kernel_messages
-from gpuwhy.machine.machine import ANSWERS
 
 HERE = Path(__file__).parent
 needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
@@ -89,12 +88,6 @@ def test_only_steering_variables_are_seen():
     assert LiveMachine(environ).environ().need() == {**steering, "WSL_DISTRO_NAME": "set"}
 
 
-def test_every_question_is_answered_by_a_method():
-    live = LiveMachine({})
-    for question in ANSWERS:
-        assert hasattr(live, question), question
-
-
 def test_the_system(tmp_path):
     live = LiveMachine({})
     assert isinstance(live.real(f"{tmp_path}/nowhere"), Absent)
@@ -132,9 +125,6 @@ def test_a_kernel_log_that_this_user_may_not_read_is_unknown(monkeypatch):
     assert (answer.kind, answer.how) == ("denied", "sudo dmesg | gpuwhy explain")
     monkeypatch.setattr(module, "kernel_messages", lambda: ["[1.0] NVRM: x", "[2.0] usb: y"])
     assert LiveMachine({}).kernel_log().need() == ("[1.0] NVRM: x",)
-
-
-# ---------------------------------------------------------------- NVML and nodes
 
 
 def build(source: str, to: Path) -> Path:

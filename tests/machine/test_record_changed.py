@@ -75,13 +75,6 @@ def test_what_was_done_to_it(tmp_path, now, told, name, level):
     assert rows(record, level) == ([(name, told)] if told else [])
 
 
-def test_the_sizes_are_told(tmp_path):
-    record = installed(tmp_path, "pack/a.so")
-    (tmp_path / "pack/a.so").write_bytes(BODY[:7])
-    (one,) = LiveMachine().changes(str(record), "libraries").need().rows
-    assert (one.size, one.recorded) == (7, len(BODY))
-
-
 def test_bytes_that_changed_without_a_later_time_are_for_hashes(tmp_path):
     record = installed(tmp_path, "pack/a.py")
     (tmp_path / "pack/a.py").write_bytes(BODY[:-1] + b"#")

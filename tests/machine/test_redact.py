@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import string
 import time
@@ -27,9 +26,6 @@ def redactor(home: str = "/home/ada", user: str = "ada") -> Redactor:
 
 def hide(text: str) -> str:
     return redactor().hide(text)
-
-
-# ---------------------------------------------------------------- planted secrets
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -177,11 +173,6 @@ def test_what_a_table_calls_a_secret_is_one():
     assert Redactor().values({"variables": [row]})["variables"][0]["value"] == f"{MARK}-1"
 
 
-def test_what_is_learnt_last_is_hidden_in_what_came_first():
-    values = ["on tesla-a17x all is well", {"MASTER_ADDR": "MASTER_ADDR=tesla-a17x"}]
-    assert "tesla-a17x" not in json.dumps(Redactor().values(values))
-
-
 def test_this_machine_hides_its_user_and_its_secrets(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", "/home/zaphod")
     monkeypatch.setenv("USER", "zaphod")
@@ -204,8 +195,6 @@ def test_no_text_stalls_it(text):
     assert time.process_time() - start < 4
 
 
-# ---------------------------------------------------------------- people
-
 NAMES = st.text(string.ascii_lowercase + string.digits + "._-é", min_size=3, max_size=12)
 NAMES = NAMES.map(lambda name: f"q{name}")
 PARTS = st.lists(st.text(string.ascii_letters + string.digits + "._-+ ~é", min_size=1), max_size=5)
@@ -218,19 +207,6 @@ def test_a_home_folder_is_hidden(name, parts):
     shown = People(f"/home/{name}", [name]).hide(path)
     assert shown.startswith("~")
     assert f"/home/{name}" not in shown
-
-
-@given(NAMES, NAMES)
-def test_homes_of_others_are_hidden_and_told_apart(mine, other):
-    people = People(f"/home/{mine}", [mine])
-    shown = people.hide(f"/home/{other}/x")
-    assert shown == "~/x" if mine == other else other not in shown.split("/")
-    assert people.hide(f"/home/{other}/y").rpartition("/")[0] == shown.rpartition("/")[0]
-
-
-@given(st.text())
-def test_every_text_becomes_real_unicode(text):
-    hide(text).encode("utf-8")
 
 
 OTHER = r"user-[0-9a-f]{4}"

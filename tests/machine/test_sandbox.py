@@ -117,8 +117,6 @@ def test_a_python_that_cannot_be_started(world):
     assert said(list(answer.need()), "cannot") == "No such file or directory"
 
 
-# ---------------------------------------------------------------- traps
-
 WRITES = """
 import os, pathlib
 failed = []
@@ -162,12 +160,6 @@ def test_it_has_no_network(world):
             assert not said(lines, "try")["ok"]
             with pytest.raises(TimeoutError):
                 server.accept()
-
-
-def test_it_knows_who_it_is(world):
-    code = "import getpass, os; __version__ = '%d %s' % (os.getuid(), getpass.getuser())"
-    lines = world.lines(code)
-    assert said(lines, "try")["version"].startswith(f"{os.getuid()} ")
 
 
 def test_its_parents_survive(world):
@@ -253,9 +245,6 @@ def test_forged_answers_are_only_lines(world):
     assert [line for line in lines if line.get("error") == "ZeroDivisionError"]
 
 
-# ---------------------------------------------------------------- what is left out
-
-
 def test_home_and_caches_are_its_own_and_the_user_s_packages_are_found(world, monkeypatch):
     monkeypatch.setattr(sys, "executable", sys._base_executable)  # a venv has no user site
     base = world.home / ".local/lib/python{}.{}/site-packages".format(*sys.version_info)
@@ -271,14 +260,8 @@ def test_home_and_caches_are_its_own_and_the_user_s_packages_are_found(world, mo
     assert (keras, proxy) == (str(world.home / ".keras"), None)
     order = Order((one_try("import", "evil"),), without=("user site",))
     assert said(world.lines("import mine", order), "try")["missing"] == "mine"
-
-
-def test_variables_are_left_out_or_changed(world):
-    code = "import os\n__version__ = repr([os.environ.get('BAD'), os.environ.get('OTHER')])"
-    tries = (one_try("import", "evil"),)
-    first = said(world.lines(code, Order(tries), BAD="1", OTHER="2"), "try")
-    assert first["version"] == "['1', '2']"
-    order = Order(tries, unset=("BAD",), change={"OTHER": "3"})
+    order = Order((one_try("import", "evil"),), unset=("BAD",), change={"OTHER": "3"})
+    code = "import os; __version__ = repr([os.environ.get('BAD'), os.environ.get('OTHER')])"
     assert said(world.lines(code, order, BAD="1", OTHER="2"), "try")["version"] == "[None, '3']"
 
 

@@ -62,10 +62,3 @@ def on_windows(monkeypatch):
 def test_variables_are_found_in_any_case(on_windows):
     seen = on_windows.environ().need()
     assert seen == {"PATH": "C:\\Windows;D:\\bin", "SYSTEMROOT": "C:\\Windows"}
-
-
-def test_limits_are_not_known(on_windows):
-    assert isinstance(on_windows.limit("NOFILE"), Unknown)
-    assert isinstance(on_windows.kernel_log(), Unknown)
-    assert isinstance(on_windows.standing("C:/x"), Unknown)
-    assert on_windows.home == "C:/Users/jane"

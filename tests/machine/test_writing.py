@@ -33,21 +33,6 @@ def test_nothing_is_written_through_a_link(tmp_path, to):
     assert (tmp_path / "link").is_symlink()
 
 
-def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
-    file = tmp_path / "file"
-    file.write_bytes(b"old")
-
-    def full(fd: int, data: bytes) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "write", full)
-    with pytest.raises(OSError, match="No space"):
-        writing.keep(str(file), b"new")
-    monkeypatch.undo()
-    assert list(tmp_path.iterdir()) == [file]
-    assert file.read_bytes() == b"old"
-
-
 def test_devices_and_pipes_are_written_to(tmp_path):
     writing.keep(os.devnull, b"x")
     os.mkfifo(tmp_path / "pipe")
