@@ -117,6 +117,13 @@ def test_a_command_that_a_backslash_would_change_is_left_whole(text, language):
     ]
 
 
+def test_a_command_in_a_sentence_is_broken_between_words_alone():
+    typed = "pip install --index-url https://download.pytorch.org/whl/cu128 torch==2.9.1"
+    rows = write(Document((Paragraph(("or:", Code(typed, copy=True))),)), Paper(40)).split("\n")
+    assert "  https://download.pytorch.org/whl/cu128" in rows
+    assert " ".join("".join(rows).split()[1:]) in typed
+
+
 def test_wide_signs_take_two_columns_and_accents_none():
     assert width("データ") == 6
     assert width("e\u0301") == 1

@@ -36,17 +36,17 @@ class Note(msgspec.Struct, frozen=True):
 
 def notes(answer: Answer) -> tuple[Note, ...]:
     """An Answer's causes, and what could not be judged or was ruled out."""
-    causes = [_of_cause(one, answer) for one in answer.causes]
-    others = [
+    level: Level = "skipped" if answer.exit_code else "passed"
+    whole = Note("", 0, f"gpuwhy.{answer.verdict}", answer.headline, level)
+    rows = [
+        *([_of_cause(one, answer) for one in answer.causes] or [whole]),
         *(Note("", 0, one.id, f"gpuwhy failed: {one.error}") for one in answer.crashed),
         *(Note("", 0, one.id, one.missing, "skipped") for one in answer.undetermined),
         *(Note("", 0, one.id, one.because, "passed") for one in answer.ruled_out),
     ]
-    named = {one.rule: one for one in reversed([*causes, *others])}
-    if causes or others:
-        return (*causes, *(one for one in others if named[one.rule] is one))
-    level: Level = "skipped" if answer.exit_code else "passed"
-    return (Note("", 0, f"gpuwhy.{answer.verdict}", answer.headline, level),)
+    first = {one.rule: one for one in reversed(rows)}
+    named = len(answer.causes)
+    return (*rows[:named], *(one for one in rows[named:] if first[one.rule] is one))
 
 
 def _of_cause(cause: CauseFound, answer: Answer) -> Note:
@@ -176,7 +176,7 @@ def github(given: Sequence[Note]) -> str:
     """One workflow command per note, at most ten of a kind; a notice where nothing is wrong."""
     shown = _counted(given)
     if not shown:
-        text = given[0].text if len(given) == 1 else "nothing wrong was found"
+        text = given[0].text if given else "nothing wrong was found"
         return f"::notice title=gpuwhy::{_data(text)}\n"
     out = []
     for level in ("error", "warning", "note"):

@@ -7,8 +7,19 @@ from inspect import cleandoc
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from gpuwhy.answer.answer import FOUND, SCHEMA, Answer, Ended, Frame, Raised, Symptom, Verdict
+from gpuwhy.answer.answer import (
+    FOUND,
+    SCHEMA,
+    Answer,
+    Ended,
+    Frame,
+    Raised,
+    Row,
+    Symptom,
+    Verdict,
+)
 from gpuwhy.log.ending import Ending
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message, Standing
@@ -80,62 +91,60 @@ def read(text: str | bytes) -> Answer:
         raise UnreadableError(f"not JSON: {error}") from None
     if not isinstance(values, dict) or values.get("schema") != SCHEMA:
         raise UnreadableError(f"not a report ({SCHEMA})")
-    if "verdict" not in values:
-        values = _of_version_0(values)
+    old = "verdict" not in values
+    if old:
+        values["verdict"] = "healthy"
+        values["command"] = "explain" if "symptoms" in values or "ending" in values else "check"
     try:
-        return msgspec.convert(values, Answer)
-    except msgspec.ValidationError:
-        _drop_actions(values)  # a newer release may know actions that this one does not
-    try:
-        return msgspec.convert(values, Answer)
+        answer = msgspec.convert(values, Answer)
     except msgspec.ValidationError as error:
+        if _drop_actions(values):  # a newer release may know actions that this one does not
+            return read(msgspec.json.encode(values))
         raise UnreadableError(f"not a report ({SCHEMA}): {error}") from None
+    return _completed(answer) if old else answer
 
 
-def _drop_actions(values: dict[str, Any]) -> None:
-    for cause in _dicts(values.get("causes")):
-        for fix in _dicts(cause.get("fixes")):
-            fix.pop("action", None)
+def _drop_actions(values: dict[str, Any]) -> bool:
+    fixes = [fix for cause in _dicts(values.get("causes")) for fix in _dicts(cause.get("fixes"))]
+    dropped = [fix.pop("action", None) for fix in fixes]
+    return any(dropped)
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _of_version_0(values: dict[str, Any]) -> dict[str, Any]:
-    """Fields that version 0 did not write, from those that it did."""
-    of_text = "symptoms" in values or "ending" in values
-    causes = _dicts(values.get("causes"))
-    lines = {one.get("text"): one.get("line", 0) for one in _dicts(values.get("symptoms"))}
-    for because in (one for cause in causes for one in _dicts(cause.get("because"))):
-        told = _dicts(because.get("told"))
-        because["line"] = lines.get(told[0].get("text"), 0) if told else 0
-    for fix in (one for cause in causes for one in _dicts(cause.get("fixes"))):
-        fix["language"] = "text"
-    question = values.get("question")
-    if isinstance(question, dict) and isinstance(question.get("answers"), dict):
-        question["language"] = "text"
-        titles = {one.get("id"): one.get("title", "") for one in causes}
-        answers = question["answers"].items()
-        question["rows"] = [
-            {"sees": sees, "means": cause, "title": titles.get(cause, str(cause))}
-            for sees, cause in answers
-        ]
-    return {
-        **values,
-        "verdict": _verdict(values, causes, of_text),
-        "command": "explain" if of_text else "check",
-    }
+def _completed(answer: Answer) -> Answer:
+    """What version 0 did not write, from what it did."""
+    lines = {one.text: one.line for one in answer.symptoms}
+    causes = tuple(
+        replace(
+            cause,
+            because=tuple(
+                replace(reason, line=lines.get(reason.told[0].text, 0) if reason.told else 0)
+                for reason in cause.because
+            ),
+            fixes=tuple(replace(fix, language="text") for fix in cause.fixes),
+        )
+        for cause in answer.causes
+    )
+    question = answer.question
+    if question:
+        titles = {one.id: one.title for one in causes}
+        rows = (
+            Row(sees, means, titles.get(means, means)) for sees, means in question.answers.items()
+        )
+        question = replace(question, rows=tuple(rows), language="text")
+    return replace(answer, verdict=_verdict(answer), causes=causes, question=question)
 
 
-def _verdict(values: dict[str, Any], causes: list[dict[str, Any]], of_text: bool) -> Verdict:
+def _verdict(answer: Answer) -> Verdict:
     """What version 0 meant by status and causes."""
-    certain = [one for one in causes if one.get("confidence", 0) >= FOUND]
-    if any(not one.get("with_gpu") for one in certain):
+    if any(one.confidence >= FOUND and not one.with_gpu for one in answer.causes):
         return "found"
-    if values.get("status") == "healthy":
+    if answer.status == "healthy":
         return "healthy"
-    return "undecided" if causes or not of_text else "unrecognised"
+    return "undecided" if answer.causes or answer.command == "check" else "unrecognised"
 
 
 # From the Log

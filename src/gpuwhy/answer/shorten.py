@@ -245,11 +245,11 @@ def _clipped(most: int) -> Cut:
 def _few_rows(answer: Answer) -> Answer:
     """The beginning of every list that is left."""
 
-    def bare(rows: tuple[Layer, ...]) -> tuple[Layer, ...]:
-        return tuple(replace(row, name=clip(row.name, 14), note="") for row in rows[:4])
+    def bare(rows: tuple[Layer, ...], most: int) -> tuple[Layer, ...]:
+        return tuple(replace(row, name=clip(row.name, 14), note="") for row in rows[:most])
 
-    layers, probe = bare(answer.layers), bare(answer.probe)
-    return replace(answer, layers=layers, probe=probe, points=answer.points[:4])
+    layers, probe = bare(answer.layers, 3), bare(answer.probe, 2)
+    return replace(answer, layers=layers, probe=probe, points=answer.points[:3])
 
 
 CUTS: tuple[Cut, ...] = (

@@ -46,7 +46,7 @@ Piece = tuple[str, str]
 """A text and its style, as the parameters of an escape sequence."""
 Row = list[Piece]
 Word = tuple[Row, bool]
-"""Its pieces, and whether it follows the one before it without a space."""
+"""Its pieces, and whether it may be broken: a command to copy may not."""
 
 COLUMNS = 80
 INDENT = 2
@@ -144,32 +144,37 @@ class _Writer:
         """A line as words; pieces of several styles without a space between them are one word."""
         out: list[Word] = []
         word: Row = []
+        breaks = True
         for span in line:
             text = self.safe(span if isinstance(span, str) else span.text)
             own = style if isinstance(span, str) else STYLES[type(span)] or style
-            first, *rest = text.split(" ")
-            word += [(first, own)] if first else []
-            for part in rest:
-                out += [(word, False)] if word else []
-                word = [(part, own)] if part else []
-        return [*out, (word, False)] if word else out
+            typed = isinstance(span, Code) and span.copy
+            for place, part in enumerate(text.split(" ")):
+                if place and word:
+                    out.append((word, breaks))
+                if place:
+                    word, breaks = [], True
+                if part:
+                    word, breaks = [*word, (part, own)], breaks and not typed
+        return [*out, (word, breaks)] if word else out
 
     def wrap(self, line: Line, room: int, style: str = "") -> list[Row]:
         """A line in rows of at most `room` columns."""
         rows: list[Row] = []
         row: Row = []
         used = 0
-        words = [part for one in self.words(line, style) for part in _fitting(one, room)]
-        for word, glued in words:
-            wide = _wide(word)
-            gap = 0 if glued or not row else 1
-            if row and used + gap + wide > room:
-                rows, row, used, gap = [*rows, row], [], 0, 0
-            if gap:
-                same = row[-1][1] == word[0][1]
-                row.append((" ", word[0][1] if same else ""))
-            row += word
-            used += gap + wide
+        for word, breaks in self.words(line, style):
+            parts = _fitting(word, room) if breaks else [word]
+            for place, part in enumerate(parts):
+                wide = _wide(part)
+                gap = 1 if row and not place else 0
+                if row and used + gap + wide > room:
+                    rows, row, used, gap = [*rows, row], [], 0, 0
+                if gap:
+                    same = row[-1][1] == part[0][1]
+                    row.append((" ", part[0][1] if same else ""))
+                row += part
+                used += gap + wide
         return [*rows, row] if row else rows
 
     # parts: rows of text, without an indent
@@ -332,29 +337,23 @@ class _Writer:
         return out or [""]
 
     def bar(self, one: Bar, at: int) -> list[str]:
-        """Parts of a whole, and below it what each of them is."""
+        """Parts of a whole, and below it what each of them is; "|" is the end of the whole."""
         shades, free = (SHADES, "·") if self.paper.unicode else (ASCII_SHADES, ".")
         needed = sum(count for _, count in one.parts)
-        full, long = max(one.whole, needed, 1), min(48, self.room - at)
+        full, long = max(one.whole, needed, 1), min(48, self.room - at - 1)
         drawn, total = "", 0
-        legend: list[tuple[str, str]] = []
+        said = self.line((one.label, f" of {size(one.whole)}"), at)
+        legend: list[str] = []
         for place, (name, count) in enumerate(one.parts):
             shade = shades[place % len(shades)]
             total += count
             drawn += shade * (round(total / full * long) - len(drawn))
-            legend.append((shade, f"{name} {size(count)}"))
-        left = one.whole - needed
-        legend.append(
-            (free, f"free {size(left)}") if left >= 0 else ("!", f"{size(-left)} too much")
-        )
-        label = self.line((one.label, f" of {size(one.whole)}"), at)
-        entries = [f"{shade} {self.safe(text)}" for shade, text in legend]
-        joined = "   ".join(entries)
-        if width(joined) > self.room - at:
-            said = [row for entry in entries for row in self.line((entry,), at)]
-        else:
-            said = [joined]
-        return self.indented([*label, drawn + free * (long - len(drawn)), *said], at)
+            legend += self.line((f"{shade} {name} {size(count)}",), at)
+        left, end = one.whole - needed, round(one.whole / full * long)
+        if left < 0:
+            drawn = f"{drawn[:end]}|{drawn[end:]}"
+        last = f"{free} free {size(left)}" if left >= 0 else f"| {size(-left)} too much"
+        return self.indented([*said, drawn + free * (long - len(drawn)), *legend, last], at)
 
     def series(self, one: Series, at: int) -> list[str]:
         """A sparkline with its most and its time."""
@@ -404,18 +403,18 @@ def _longest(rows: Sequence[Sequence[Line]], writer: _Writer) -> int:
     return max(_wide(writer.flat(row[-1])) for row in rows)
 
 
-def _fitting(word: Word, room: int) -> list[Word]:
+def _fitting(word: Row, room: int) -> list[Row]:
     """A word, in parts where it is longer than a line: after a slash where there is one."""
-    if _wide(word[0]) <= room:
+    if _wide(word) <= room:
         return [word]
-    out: list[Word] = []
-    for text, style in word[0]:
+    out: list[Row] = []
+    for text, style in word:
         begin = 0
         for place, sign in enumerate(text, 1):
             if sign in BREAKS or place == len(text):
-                out += [([(part, style)], True) for part in _cut(text[begin:place], room)]
+                out += [[(part, style)] for part in _cut(text[begin:place], room)]
                 begin = place
-    return [(out[0][0], False), *out[1:]]
+    return out
 
 
 def _cut(text: str, room: int) -> list[str]:

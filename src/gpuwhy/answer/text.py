@@ -32,7 +32,7 @@ _ASCII = str.maketrans(
 
 def plain(text: str) -> str:
     """A text without what steers a terminal or changes the direction of writing; one line."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
     return "".join(c if c.isprintable() else " " if c.isspace() else REPLACED for c in text)
 
