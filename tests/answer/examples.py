@@ -264,7 +264,7 @@ UNDECIDED = answer(
 UNRECOGNISED = answer(
     "unrecognised",
     "unknown",
-    "Not recognised: gpuwhy knows nothing that stands in build.log",
+    "Not recognised: gpuwhy knows no message of build.log",
     command="explain",
     about="build.log",
     last_line=LogLine(212, "ninja: build stopped: subcommand failed."),

@@ -283,7 +283,7 @@ def _rest(answer: Answer) -> tuple[Pair, ...]:
     tries = tuple(_with_command(one.text, one.command) for one in answer.not_tried)
     unseen = tuple((one,) for one in answer.unseen) if answer.layers else ()
     if unseen:
-        rows.append(Pair("Not seen", unseen))
+        rows.append(Pair("Unchecked", unseen))
     if tries:
         rows.append(Pair("Not tried" if answer.verdict != "unrecognised" else "Try", tries))
     for one in answer.crashed:
@@ -306,7 +306,7 @@ def _folds(answer: Answer) -> tuple[Fold, ...]:
         *(part for cause in first for part in _remedies(cause)),
         *fold("Other causes" if found else "Causes", *_causes(answer.causes[len(first) :])),
         *(fold("To be sure", _asked(asked)) if asked and found else ()),
-        *(fold("To answer by option", _options(asked)) if asked else ()),
+        *(fold("Answer with an option", _options(asked)) if asked else ()),
         *fold("Ruled out", items(item((Code(r.id), ": ", r.because)) for r in answer.ruled_out)),
         *fold("Could not tell", items(_open(o.id, o.missing, o.how) for o in answer.undetermined)),
         *fold("Also noticed", items(_noticed(n.id, n.text) for n in answer.noticed)),

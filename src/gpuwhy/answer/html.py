@@ -10,35 +10,12 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from hashlib import sha256
-from importlib.resources import files
 from itertools import count, groupby
+from pkgutil import get_data
 from typing import Any, Union
 
+from gpuwhy.answer import tree
 from gpuwhy.answer.text import lines_of, plain, size
-from gpuwhy.answer.tree import (
-    Bar,
-    Block,
-    Code,
-    Command,
-    Document,
-    Fold,
-    Heading,
-    Items,
-    Layer,
-    Line,
-    Link,
-    Mark,
-    Pair,
-    Pairs,
-    Paragraph,
-    Part,
-    Quote,
-    Series,
-    Span,
-    Stack,
-    Strong,
-    Table,
-)
 
 SIGNS = {
     "ok": "M12 2a10 10 0 1 0 .01 0zM7.5 12.5l3 3 6-7",  # a circle and a tick
@@ -91,7 +68,7 @@ def escaped(text: str) -> str:
     return plain(text).translate(_ESCAPES)
 
 
-def page(*documents: Document) -> str:
+def page(*documents: tree.Document) -> str:
     """One file with one or more documents, each with ids of its own."""
     many = len(documents) > 1
     bodies = [
@@ -112,7 +89,7 @@ def page(*documents: Document) -> str:
     )
 
 
-def fragment(document: Document, prefix: str = "") -> str:
+def fragment(document: tree.Document, prefix: str = "") -> str:
     """A part of another page, such as a notebook's output: no script, ids of its own."""
     body = _Writer(prefix or f"gpuwhy{next(_numbers)}-", part=True).document(document)
     return f"<style>{asset('style.css')}</style>{el('div', body, class_='gpuwhy part')}"
@@ -121,7 +98,7 @@ def fragment(document: Document, prefix: str = "") -> str:
 @cache
 def asset(name: str) -> str:
     """A file that lies beside this one."""
-    return files("gpuwhy.answer").joinpath(name).read_text(encoding="utf-8")
+    return (get_data("gpuwhy.answer", name) or b"").decode()
 
 
 def policy() -> str:
@@ -136,7 +113,7 @@ def policy() -> str:
     )
 
 
-def sign(mark: Mark) -> Html | None:
+def sign(mark: tree.Mark) -> Html | None:
     """A mark: a shape, a colour and a word."""
     if not mark:
         return None
@@ -154,25 +131,25 @@ class _Writer:
         self.part = part
         self.ids: set[str] = set()
         self.writers: dict[type, Callable[[Any], Html]] = {
-            Heading: self.heading,
-            Paragraph: lambda one: el("p", self.line(one.line)),
-            Command: self.command,
-            Quote: self.quote,
-            Pairs: self.pairs,
-            Items: self.items,
-            Table: self.table,
-            Bar: bar,
-            Series: series,
-            Stack: self.stack,
-            Fold: self.fold,
+            tree.Heading: self.heading,
+            tree.Paragraph: lambda one: el("p", self.line(one.line)),
+            tree.Command: self.command,
+            tree.Quote: self.quote,
+            tree.Pairs: self.pairs,
+            tree.Items: self.items,
+            tree.Table: self.table,
+            tree.Bar: bar,
+            tree.Series: series,
+            tree.Stack: self.stack,
+            tree.Fold: self.fold,
         }
 
-    def document(self, one: Document) -> Html:
+    def document(self, one: tree.Document) -> Html:
         """The answer with the stack beside it, and the folds below."""
         self.ids = set(_ids(one.blocks))
-        stacks = [block for block in one.blocks if isinstance(block, Stack)]
-        folds = [block for block in one.blocks if isinstance(block, Fold)]
-        words = [block for block in one.blocks if not isinstance(block, (Fold, Stack))]
+        stacks = [block for block in one.blocks if isinstance(block, tree.Stack)]
+        folds = [block for block in one.blocks if isinstance(block, tree.Fold)]
+        words = [block for block in one.blocks if not isinstance(block, (tree.Fold, tree.Stack))]
         below = one.blocks[one.blocks.index(stacks[-1]) :] if stacks else ()
         parts = (
             ("said", [block for block in words if block not in below]),
@@ -189,7 +166,7 @@ class _Writer:
             el("div", *map(self.block, folds), class_="folds") if folds else None,
         )
 
-    def block(self, block: Block) -> Html:
+    def block(self, block: tree.Block) -> Html:
         """A block as an element."""
         return self.writers[type(block)](block)
 
@@ -197,17 +174,17 @@ class _Writer:
         """An id of this document."""
         return self.prefix + _slug(name) if name else None
 
-    def span(self, span: Span) -> Html | str:
+    def span(self, span: tree.Span) -> Html | str:
         """A piece of a sentence."""
         if isinstance(span, str):
             return span
-        if isinstance(span, Code):
+        if isinstance(span, tree.Code):
             return el("code", span.text, data_copy="" if span.copy else None)
-        if isinstance(span, Link):
+        if isinstance(span, tree.Link):
             return self.link(span)
-        return el("strong" if isinstance(span, Strong) else "small", span.text)
+        return el("strong" if isinstance(span, tree.Strong) else "small", span.text)
 
-    def link(self, one: Link) -> Html:
+    def link(self, one: tree.Link) -> Html:
         """A link inside the document or to a page; anything else is a text."""
         if one.to.startswith("#") and one.to[1:] in self.ids:
             return el("a", one.text, href=f"#{self.id(one.to[1:])}")
@@ -215,18 +192,18 @@ class _Writer:
             return el("a", one.text, href=one.to, rel="noreferrer noopener")
         return el("span", one.text)
 
-    def line(self, line: Line) -> list[Html | str]:
+    def line(self, line: tree.Line) -> list[Html | str]:
         """A sentence."""
         return [self.span(span) for span in line]
 
-    def parts(self, body: Sequence[Part]) -> list[Html]:
+    def parts(self, body: Sequence[tree.Part]) -> list[Html]:
         """What stands beside a label or in a row of a list."""
         return [
             el("p", self.line(part)) if isinstance(part, tuple) else self.block(part)
             for part in body
         ]
 
-    def heading(self, one: Heading) -> Html:
+    def heading(self, one: tree.Heading) -> Html:
         """The answer, or a title."""
         level = f"h{min(6, one.level + self.part)}"
         class_ = f"answer {one.mark or 'plain'}" if one.level == 1 else None
@@ -234,12 +211,12 @@ class _Writer:
         title = el(level, sign(one.mark), text, class_=class_, id=self.id(one.id))
         return Html(title + (el("p", self.line(one.under), class_="under") if one.under else ""))
 
-    def command(self, one: Command) -> Html:
+    def command(self, one: tree.Command) -> Html:
         """Something to copy."""
         text = Html("\n".join(map(escaped, lines_of(one.text))))
         return el("pre", el("code", text), data_copy="")
 
-    def quote(self, one: Quote) -> Html:
+    def quote(self, one: tree.Quote) -> Html:
         """Numbered lines, the one that decides marked."""
         rows = (
             el(
@@ -252,29 +229,29 @@ class _Writer:
         )
         return el("ol", *rows, class_="quote")
 
-    def pairs(self, one: Pairs) -> Html:
+    def pairs(self, one: tree.Pairs) -> Html:
         """Labels and what belongs to them."""
         first = any(row.label in ("Do this", "Run", "Look", "Install") for row in one.rows)
         return el("dl", *map(self.pair, one.rows), class_="do" if first else None)
 
-    def pair(self, row: Pair) -> Html:
+    def pair(self, row: tree.Pair) -> Html:
         """A label with its body."""
         label = el("dt", sign(row.mark), row.label)
         return el(
             "div", label, el("dd", *self.parts(row.body)), class_="wide" if row.wide else None
         )
 
-    def items(self, one: Items) -> Html:
+    def items(self, one: tree.Items) -> Html:
         """A list, with marks where its rows have them."""
         rows = (el("li", sign(row.mark), el("div", *self.parts(row.body))) for row in one.rows)
         marked = any(row.mark for row in one.rows)
         class_ = "marked" if marked and not one.numbered else None
         return el("ol" if one.numbered else "ul", *rows, class_=class_)
 
-    def table(self, one: Table) -> Html:
+    def table(self, one: tree.Table) -> Html:
         """Columns; narrow screens show a row as lines."""
         head = el("thead", el("tr", *(el("th", title, scope="col") for title in one.head)))
-        marks: Sequence[Mark] = one.marks or [""] * len(one.rows)
+        marks: Sequence[tree.Mark] = one.marks or [""] * len(one.rows)
         rows = (
             el(
                 "tr",
@@ -287,14 +264,14 @@ class _Writer:
         )
         return el("table", head if any(one.head) else None, el("tbody", *rows))
 
-    def fold(self, one: Fold) -> Html:
+    def fold(self, one: tree.Fold) -> Html:
         """A part that opens when asked for, or when a link leads to it."""
-        many = next((len(b.rows) for b in one.body if isinstance(b, (Items, Table))), 0)
+        many = next((len(b.rows) for b in one.body if isinstance(b, (tree.Items, tree.Table))), 0)
         title = el("summary", one.title, el("small", f" {many}") if many > 1 else None)
         body = el("div", *map(self.block, one.body), id=self.id(one.id))
         return el("details", title, body, open="" if one.open else None)
 
-    def stack(self, one: Stack) -> Html:
+    def stack(self, one: tree.Stack) -> Html:
         """The layers, the program on top, and the joint that is broken."""
         by_level = sorted(one.layers, key=lambda layer: layer.level)
         floors = [list(rows) for _, rows in groupby(by_level, key=lambda layer: layer.level)]
@@ -308,7 +285,7 @@ class _Writer:
         label = "The stack, the program on top and the GPU at the bottom"
         return el("ol", *rows, class_="stack", aria_label=label)
 
-    def layer(self, one: Layer) -> Html:
+    def layer(self, one: tree.Layer) -> Html:
         """A box; where the joint is broken, it leads to the evidence."""
         name = el("span", sign(one.mark), el("b", one.name), class_="name")
         text = el("span", self.line(one.line), class_="version")
@@ -322,16 +299,16 @@ def _slug(name: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "-" for c in name)
 
 
-def _ids(blocks: Sequence[Block]) -> Iterable[str]:
+def _ids(blocks: Sequence[tree.Block]) -> Iterable[str]:
     """What can be linked to."""
     for block in blocks:
-        if isinstance(block, (Heading, Fold)) and block.id:
+        if isinstance(block, (tree.Heading, tree.Fold)) and block.id:
             yield block.id
-        if isinstance(block, Fold):
+        if isinstance(block, tree.Fold):
             yield from _ids(block.body)
 
 
-def _broken_joint(floors: Sequence[Sequence[Layer]]) -> int:
+def _broken_joint(floors: Sequence[Sequence[tree.Layer]]) -> int:
     """The number of the floor below which the stack breaks; 0 where it does not.
 
     What stands on the lowest broken layer is not served; a framework fails what it stands on.
@@ -352,7 +329,7 @@ def joint(broken: bool) -> Html:
     return el("div", drawn, said, class_="broken" if broken else None)
 
 
-def bar(one: Bar) -> Html:
+def bar(one: tree.Bar) -> Html:
     """Parts of a whole, drawn, and named below."""
     needed = sum(parts for _, parts in one.parts)
     full = max(one.whole, needed, 1)
@@ -394,7 +371,7 @@ def _picture(label: str, high: int, *parts: Child) -> Html:
     )
 
 
-def series(one: Series) -> Html:
+def series(one: tree.Series) -> Html:
     """Values over time as a filled curve, with the most that there is as a dashed line."""
     if not one.points:
         return Html("")

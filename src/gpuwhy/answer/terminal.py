@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from gpuwhy.answer import tree
 from gpuwhy.answer.text import (
     ASCII_GLYPHS,
     GLYPHS,
@@ -17,29 +18,6 @@ from gpuwhy.answer.text import (
     plain,
     size,
     width,
-)
-from gpuwhy.answer.tree import (
-    Bar,
-    Block,
-    Code,
-    Command,
-    Document,
-    Fold,
-    Heading,
-    Items,
-    Line,
-    Link,
-    Mark,
-    Pair,
-    Pairs,
-    Paragraph,
-    Part,
-    Quote,
-    Series,
-    Soft,
-    Stack,
-    Strong,
-    Table,
 )
 
 Piece = tuple[str, str]
@@ -56,7 +34,7 @@ LONG_LABEL = 18
 NARROW = 24
 """A last column of a table that has less room than this is put below the others."""
 BOLD, SOFT = "1", "2"
-COLOURS: dict[Mark, str] = {
+COLOURS: dict[tree.Mark, str] = {
     "": "",
     "ok": "32",
     "bad": "31",
@@ -64,7 +42,7 @@ COLOURS: dict[Mark, str] = {
     "unknown": "36",
     "none": SOFT,
 }
-STYLES: dict[type, str] = {Code: "", Strong: BOLD, Soft: SOFT, Link: "4"}
+STYLES: dict[type, str] = {tree.Code: "", tree.Strong: BOLD, tree.Soft: SOFT, tree.Link: "4"}
 SHADES, ASCII_SHADES = "█▓▒░", "#=+-"
 SPARKS, ASCII_SPARKS = "▁▂▃▄▅▆▇█", "_.-=+*%#"
 BREAKS = frozenset("/\\,;=&?:")
@@ -82,13 +60,13 @@ class Paper(msgspec.Struct, frozen=True):
     unicode: bool = True
 
 
-def write(document: Document, paper: Paper | None = None) -> str:
+def write(document: tree.Document, paper: Paper | None = None) -> str:
     """A document as text that ends with a newline."""
     lines = _Writer(paper or Paper()).blocks(document.blocks, INDENT)
     return "\n".join(_obeyed_by_nobody(line.rstrip()) for line in lines) + "\n"
 
 
-def height(document: Document, columns: int = COLUMNS) -> int:
+def height(document: tree.Document, columns: int = COLUMNS) -> int:
     """How many lines that are not empty a document takes."""
     return sum(bool(line) for line in write(document, Paper(columns)).split("\n"))
 
@@ -110,17 +88,17 @@ class _Writer:
         self.glyphs = GLYPHS if paper.unicode else ASCII_GLYPHS
         self.mark_room = 2 if paper.unicode else 3
         self.writers: dict[type, Callable[[Any, int], list[str]]] = {
-            Heading: self.heading,
-            Paragraph: lambda one, at: self.indented(self.line(one.line, at), at),
-            Command: lambda one, at: self.indented(self.command(one, at), at),
-            Quote: lambda one, at: self.indented(self.quote(one, at), at),
-            Pairs: self.pairs,
-            Items: self.items,
-            Table: self.table,
-            Bar: self.bar,
-            Series: self.series,
-            Stack: self.stack,
-            Fold: self.fold,
+            tree.Heading: self.heading,
+            tree.Paragraph: lambda one, at: self.indented(self.line(one.line, at), at),
+            tree.Command: lambda one, at: self.indented(self.command(one, at), at),
+            tree.Quote: lambda one, at: self.indented(self.quote(one, at), at),
+            tree.Pairs: self.pairs,
+            tree.Items: self.items,
+            tree.Table: self.table,
+            tree.Bar: self.bar,
+            tree.Series: self.series,
+            tree.Stack: self.stack,
+            tree.Fold: self.fold,
         }
 
     # pieces
@@ -135,12 +113,12 @@ class _Writer:
             return "".join(text for text, _ in row)
         return "".join(f"\x1b[{style}m{text}\x1b[0m" if style else text for text, style in row)
 
-    def glyph(self, mark: Mark) -> Row:
+    def glyph(self, mark: tree.Mark) -> Row:
         """A mark with the space after it."""
         shown = self.glyphs[mark]
         return [(shown, COLOURS[mark]), (" ", "")] if shown else []
 
-    def words(self, line: Line, style: str = "") -> list[Word]:
+    def words(self, line: tree.Line, style: str = "") -> list[Word]:
         """A line as words; pieces of several styles without a space between them are one word."""
         out: list[Word] = []
         word: Row = []
@@ -148,7 +126,7 @@ class _Writer:
         for span in line:
             text = self.safe(span if isinstance(span, str) else span.text)
             own = style if isinstance(span, str) else STYLES[type(span)] or style
-            typed = isinstance(span, Code) and span.copy
+            typed = isinstance(span, tree.Code) and span.copy
             for place, part in enumerate(text.split(" ")):
                 if place and word:
                     out.append((word, breaks))
@@ -158,7 +136,7 @@ class _Writer:
                     word, breaks = [*word, (part, own)], breaks and not typed
         return [*out, (word, breaks)] if word else out
 
-    def wrap(self, line: Line, room: int, style: str = "") -> list[Row]:
+    def wrap(self, line: tree.Line, room: int, style: str = "") -> list[Row]:
         """A line in rows of at most `room` columns."""
         rows: list[Row] = []
         row: Row = []
@@ -169,7 +147,8 @@ class _Writer:
                 wide = _wide(part)
                 gap = 1 if row and not place else 0
                 if row and used + gap + wide > room:
-                    rows, row, used, gap = [*rows, row], [], 0, 0
+                    rows.append(row)
+                    row, used, gap = [], 0, 0
                 if gap:
                     same = row[-1][1] == part[0][1]
                     row.append((" ", part[0][1] if same else ""))
@@ -179,18 +158,18 @@ class _Writer:
 
     # parts: rows of text, without an indent
 
-    def line(self, line: Line, at: int, style: str = "") -> list[str]:
+    def line(self, line: tree.Line, at: int, style: str = "") -> list[str]:
         """A sentence in rows that fit beside an indent."""
         return [self.ink(_joined(row)) for row in self.wrap(line, max(16, self.room - at), style)]
 
-    def command(self, one: Command, at: int) -> list[str]:
+    def command(self, one: tree.Command, at: int) -> list[str]:
         """A command; a shell's goes on in the next line after a backslash."""
         lines = lines_of(one.text) if self.paper.unicode else lines_of(as_ascii(one.text))
         if one.language == "sh" and not any("<<" in line or _words(line) is None for line in lines):
             lines = [part for line in lines for part in _continued(line, self.room - at)]
         return [self.ink([(line, BOLD)]) for line in lines]
 
-    def quote(self, one: Quote, at: int) -> list[str]:
+    def quote(self, one: tree.Quote, at: int) -> list[str]:
         """Numbered lines; an arrow stands at the one that decides."""
         digits = max((len(str(number)) for number, _ in one.lines), default=1)
         out = []
@@ -203,14 +182,16 @@ class _Writer:
             out += [self.ink([(rest, SOFT)]) + row for row in rows[1:]]
         return out
 
-    def parts(self, body: Sequence[Part], at: int) -> list[str]:
+    def parts(self, body: Sequence[tree.Part], at: int) -> list[str]:
         """What stands beside a label."""
         out: list[str] = []
         for part in body:
             if isinstance(part, tuple):
                 out += self.line(part, at)
+            elif isinstance(part, tree.Command):
+                out += self.command(part, at)
             else:
-                out += self.command(part, at) if isinstance(part, Command) else self.quote(part, at)
+                out += self.quote(part, at)
         return out
 
     @staticmethod
@@ -220,7 +201,7 @@ class _Writer:
 
     # blocks: lines
 
-    def blocks(self, blocks: Sequence[Block], at: int) -> list[str]:
+    def blocks(self, blocks: Sequence[tree.Block], at: int) -> list[str]:
         """Blocks with an empty line between them; a title and its part stand together."""
         out: list[str] = []
         tight = True
@@ -228,10 +209,10 @@ class _Writer:
             lines = self.writers[type(block)](block, at)
             if lines:
                 out += lines if tight else ["", *lines]
-                tight = isinstance(block, Heading) and block.level > 1
+                tight = isinstance(block, tree.Heading) and block.level > 1
         return out
 
-    def heading(self, one: Heading, at: int) -> list[str]:
+    def heading(self, one: tree.Heading, at: int) -> list[str]:
         """The answer with its mark, or a title."""
         at = at - INDENT if one.level < 3 else at
         mark = self.glyph(one.mark) if one.mark else []
@@ -241,7 +222,7 @@ class _Writer:
         out += self.indented(rows[1:], deep)
         return out + self.indented(self.line(one.under, deep), deep)
 
-    def pairs(self, one: Pairs, at: int) -> list[str]:
+    def pairs(self, one: tree.Pairs, at: int) -> list[str]:
         """Labels in one column; a label that is a sentence has a line of its own."""
         marked = any(row.mark for row in one.rows)
         labels = [self.safe(row.label) for row in one.rows]
@@ -267,17 +248,17 @@ class _Writer:
             out += self.indented(rows, begin)
         return out
 
-    def _wide_label(self, row: Pair, at: int) -> list[str]:
+    def _wide_label(self, row: tree.Pair, at: int) -> list[str]:
         mark = self.ink(self.glyph(row.mark))
         lines = self.line((row.label,), at + INDENT)
         return [" " * (at + INDENT) + mark + line for line in lines]
 
-    def _mark(self, mark: Mark, room: bool) -> str:
+    def _mark(self, mark: tree.Mark, room: bool) -> str:
         """A mark, or the room that it would take."""
         shown = self.ink(self.glyph(mark))
         return shown or " " * self.mark_room * room
 
-    def items(self, one: Items, at: int) -> list[str]:
+    def items(self, one: tree.Items, at: int) -> list[str]:
         """A list: marks, numbers or dots before its rows."""
         marked = any(row.mark for row in one.rows)
         digits = len(str(len(one.rows)))
@@ -292,34 +273,35 @@ class _Writer:
             out += self.indented(rows[1:], begin)
         return out
 
-    def table(self, one: Table, at: int) -> list[str]:
+    def table(self, one: tree.Table, at: int) -> list[str]:
         """Columns as wide as they need; the last one wraps, or stands below the others."""
         marked = any(one.marks)
         begin = at + self.mark_room * marked
-        head = tuple((Soft(title),) for title in one.head)
-        rows: list[tuple[Line, ...]] = [*([head] if any(one.head) else []), *one.rows]
-        marks = [*([""] if any(one.head) else []), *(one.marks or [""] * len(one.rows))]
+        head = [tuple((tree.Soft(title),) for title in one.head)] if any(one.head) else []
+        rows = [*head, *one.rows]
         if not rows:
             return []
-        widths = [
-            min(28, max(_wide(self.flat(row[place])) for row in rows if place < len(row)))
+        needs = [
+            max(_wide(self.flat(row[place])) for row in rows if place < len(row))
             for place in range(max(map(len, rows)))
         ]
-        last = self.room - begin - sum(widths[:-1]) - 2 * (len(widths) - 1)
-        stacked = last < min(NARROW, _longest(rows, self))
-        widths[-1] = max(last, NARROW)
+        widths = [min(28, need) for need in needs[:-1]]
+        last = self.room - begin - sum(widths) - 2 * len(widths)
+        below = last < min(NARROW, needs[-1])
+        none: list[tree.Mark] = [""]
+        marks = [*none * len(head), *(one.marks or none * len(one.rows))]
         out: list[str] = []
-        for row, mark in zip(rows[bool(stacked and any(one.head)) :], marks, strict=False):
+        for row, mark in list(zip(rows, marks, strict=False))[bool(below and head) :]:
             lead = " " * at + self._mark(mark, marked)
-            body = self._stacked(row, begin) if stacked else self._row(row, widths)
+            body = self._stacked(row, begin) if below else self._row(row, [*widths, last])
             out += [lead + body[0], *self.indented(body[1:], begin)]
         return out
 
-    def flat(self, line: Line) -> Row:
+    def flat(self, line: tree.Line) -> Row:
         """A line as one row."""
         return [piece for row in self.wrap(line, 10_000) for piece in row]
 
-    def _row(self, row: Sequence[Line], widths: Sequence[int]) -> list[str]:
+    def _row(self, row: Sequence[tree.Line], widths: Sequence[int]) -> list[str]:
         cells = [self.wrap(cell, wide) for cell, wide in zip(row, widths, strict=False)]
         return [
             "".join(
@@ -329,14 +311,14 @@ class _Writer:
             for parts in zip_longest(*cells)
         ] or [""]
 
-    def _stacked(self, row: Sequence[Line], begin: int) -> list[str]:
+    def _stacked(self, row: Sequence[tree.Line], begin: int) -> list[str]:
         first, *others = row
         out = self.line(first, begin)
         for cell in others:
             out += self.indented(self.line(cell, begin + INDENT), INDENT)
         return out or [""]
 
-    def bar(self, one: Bar, at: int) -> list[str]:
+    def bar(self, one: tree.Bar, at: int) -> list[str]:
         """Parts of a whole, and below it what each of them is; "|" is the end of the whole."""
         shades, free = (SHADES, "·") if self.paper.unicode else (ASCII_SHADES, ".")
         needed = sum(count for _, count in one.parts)
@@ -355,7 +337,7 @@ class _Writer:
         last = f"{free} free {size(left)}" if left >= 0 else f"| {size(-left)} too much"
         return self.indented([*said, drawn + free * (long - len(drawn)), *legend, last], at)
 
-    def series(self, one: Series, at: int) -> list[str]:
+    def series(self, one: tree.Series, at: int) -> list[str]:
         """A sparkline with its most and its time."""
         sparks = SPARKS if self.paper.unicode else ASCII_SPARKS
         if not one.points:
@@ -372,15 +354,15 @@ class _Writer:
         said = f"{one.label}: at most {size(max(highs))} of {size(one.most)} in {seconds:.0f} s"
         return self.indented([*self.line((said,), at), line], at)
 
-    def stack(self, one: Stack, at: int) -> list[str]:
+    def stack(self, one: tree.Stack, at: int) -> list[str]:
         """One line per layer."""
-        rows = (Pair(layer.name, (layer.line,), layer.mark) for layer in one.layers)
-        return self.pairs(Pairs(tuple(rows)), at)
+        rows = (tree.Pair(layer.name, (layer.line,), layer.mark) for layer in one.layers)
+        return self.pairs(tree.Pairs(tuple(rows)), at)
 
-    def fold(self, one: Fold, at: int) -> list[str]:
+    def fold(self, one: tree.Fold, at: int) -> list[str]:
         """A part below the rest."""
         body = self.blocks(one.body, at)
-        return [*self.heading(Heading((one.title,), level=2), at), *body] if body else []
+        return [*self.heading(tree.Heading((one.title,), level=2), at), *body] if body else []
 
 
 def _wide(row: Row) -> int:
@@ -396,11 +378,6 @@ def _joined(row: Row) -> Row:
         else:
             out.append((text, style))
     return out
-
-
-def _longest(rows: Sequence[Sequence[Line]], writer: _Writer) -> int:
-    """The width of the widest last cell."""
-    return max(_wide(writer.flat(row[-1])) for row in rows)
 
 
 def _fitting(word: Row, room: int) -> list[Row]:
