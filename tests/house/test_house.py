@@ -31,8 +31,7 @@ THIRD_PARTY = {"msgspec", "packaging", "resolvelib", "yaml", "tomli", "ahocorasi
 THIRD_PARTY_ALLOWED = {
     ("pytest_plugin.py", "pytest"),  # it is pytest that loads it
     ("cli/run.py", "cairosvg"),
-    ("binary/zst.py", "compression"),  # Python 3.14's own; older ones are told so
-    ("formats/zst.py", "compression"),
+    ("formats/compress.py", "compression"),  # Python 3.14's own; older ones are told so
     ("symptoms/scan.py", "hyperscan"),
     ("fleet/ray_cluster.py", "ray"),  # an extra: `fleet --ray`
 }
