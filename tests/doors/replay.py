@@ -109,7 +109,7 @@ def run(call: Call, command: str, seconds: float = 60.0) -> Answer:
 
 def _placed(text: str, places: dict[str, str]) -> str:
     for place, name in places.items():
-        text = text.replace(place, name)
+        text = text.replace(place, name).replace(place.replace("_", r"\_"), name)  # Markdown's too
     return text
 
 
