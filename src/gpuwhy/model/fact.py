@@ -15,7 +15,7 @@ Why = Literal[
     "loop",  # symbolic links that lead in a circle
     "long",  # a name longer than the system takes
     "foreign",  # not of the format that was asked for
-    "left out",  # the user asked not to look
+    "left out",  # not looked at unless it is asked for
     "ended",  # a child was started, and ended before it said anything
     "cut",  # of that format, and shorter than its headers say
     "offline",  # files alone: nothing there can be run or asked
@@ -89,6 +89,9 @@ class Unknown(msgspec.Struct, _NoTruth, frozen=True, omit_defaults=True, tag_fie
 Fact = Union[Known[T], Absent, Unknown]
 
 NOT_OBSERVED = Unknown("not observed")
+NOT_TRIED = Unknown("not tried: gpuwhy check --import", kind="left out")
+"""What only a process of the environment under diagnosis tells: none is started unless that is asked for."""
+NOT_YET = Unknown("not tried: what was found has to be fixed first", kind="left out")
 
 
 def known(value: T, kind: SourceKind, where: str, detail: str = "") -> Known[T]:

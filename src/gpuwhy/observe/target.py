@@ -1,6 +1,7 @@
 """Target: the Python environment under diagnosis, found without importing it.
 
-Environments (venv, conda) are read from their files; a bare executable is asked in a process of its own. Folders that
+Environments (venv, conda) are read from their files; a bare executable is asked in a process of its own where that is
+allowed, else it is judged by its name and folder, and a shim of pyenv by pyenv's files. Folders that
 `.pth` files add count where they hold installed wheels of the GPU stack; others are source code under development.
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 from gpuwhy.host.base import Host
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, known, or_unknown, value_or
 from gpuwhy.model.facts import BARRED, Interpreter
-from gpuwhy.model.version import major_minor
+from gpuwhy.model.version import major_minor, numbers
 from gpuwhy.observe.activation import activation, sourced
 from gpuwhy.observe.conda import packages as conda_packages
 from gpuwhy.observe.contradictions import contradictions
@@ -254,6 +255,10 @@ def _not_python(scene: Scene, path: str) -> Unknown | None:
     if _PYTHON_NAME.match(path.rpartition("/")[2].removesuffix(".exe")):
         return None
     said = scene.host.run(path, "-V")
+    if isinstance(said, Unknown) and said.kind == "left out":
+        real = value_or(scene.host.real(path), path)
+        by_name = Unknown(f"{path} is not a Python by its name; gpuwhy check --import asks it", kind="left out")
+        return None if _PYTHON_NAME.match(real.rpartition("/")[2]) else by_name
     if not isinstance(said, Known):
         why = said.reason.removeprefix(f"{path}: ") if isinstance(said, Unknown) else "not there"
         return Unknown(f"{path} is not a Python that runs: {why}", "--python PATH")
@@ -266,6 +271,8 @@ def _not_python(scene: Scene, path: str) -> Unknown | None:
 
 def _asked(scene: Scene, path: str) -> Fact[dict[str, Any]]:
     answer = scene.host.python(path, "interpreter")
+    if isinstance(answer, Unknown) and answer.kind == "left out":
+        return answer
     if isinstance(answer, Unknown):
         return Unknown(
             f"{path} is not a Python that runs: {answer.reason.removeprefix(f'{path}: ')}", answer.how, answer.kind
@@ -277,18 +284,56 @@ def _asked(scene: Scene, path: str) -> Fact[dict[str, Any]]:
 
 
 def _static(scene: Scene, path: str, chosen_by: str, why: Unknown) -> Fact[Interpreter]:
-    """The same from the file names alone, for a folder that cannot be asked: python3 → python3.11."""
-    if why.kind != "offline":
+    """The same from the file names alone, for one that cannot be asked, or was not: python3 → python3.11."""
+    if why.kind not in ("offline", "left out"):
         return why
+    if why.kind == "left out" and "/shims/" in path:
+        path = _behind_shim(scene, path) or path
     real = value_or(scene.host.real(path), path)
-    version = re.search(r"python(\d+\.\d+)t?$", real)
     prefix = real.rpartition("/")[0].removesuffix("/bin") or "/"
+    named = re.search(r"python(\d+\.\d+)t?$", real)
+    version = named[1] if named else _by_its_library(scene, prefix) if why.kind == "left out" else ""
     if not version:
         return why
+    exact = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", real)  # …/versions/3.11.7/bin, …/cpython-3.12.3-linux/bin
+    version = exact[1] if exact else version
     kind = _kind(scene, prefix, prefix, real)
-    managed = kind == "system" and _is_managed(scene, prefix, version.group(1))
-    found = Interpreter(path, version.group(1), prefix, kind, chosen_by, _machine(scene, path), managed=managed)
+    managed = kind == "system" and _is_managed(scene, prefix, version)
+    found = Interpreter(path, version, prefix, kind, chosen_by, _machine(scene, real), managed=managed)
     return Known(found, Source("file", real, "by its name"))
+
+
+def _by_its_library(scene: Scene, prefix: str) -> str:
+    """The release whose standard library lies beside an executable, where that is one alone."""
+    listed = value_or(scene.host.list(f"{prefix}/lib", r"python\d+\.\d+t?$"), ())
+    own = [entry.name for entry in listed if _exists(scene, f"{prefix}/lib/{entry.name}/os.py")]
+    return own[0].removeprefix("python").rstrip("t") if len(own) == 1 else ""
+
+
+def _behind_shim(scene: Scene, path: str) -> str:
+    """The executable that a shim of pyenv starts: PYENV_VERSION, .python-version or pyenv's own file names it."""
+    root, _, name = path.rpartition("/shims/")
+    for wanted in _pyenv_versions(scene, root):
+        if wanted == "system":
+            found = _on_path(scene, value_or(scene.host.environ(), {}).get("PATH", ""))
+            return next((one for one, _ in found if "/shims/" not in one), "")
+        listed = value_or(scene.host.list(f"{root}/versions", rf"{re.escape(wanted)}(\.\d+)*$"), ())
+        for entry in sorted(listed, key=lambda one: (one.name == wanted, numbers(one.name)), reverse=True):
+            if _exists(scene, f"{root}/versions/{entry.name}/bin/{name}"):
+                return f"{root}/versions/{entry.name}/bin/{name}"
+    return ""
+
+
+def _pyenv_versions(scene: Scene, root: str) -> list[str]:
+    """The releases that pyenv would take here, in its order."""
+    if asked := value_or(scene.host.environ(), {}).get("PYENV_VERSION", ""):
+        return asked.split(":")
+    folder = value_or(scene.host.real(scene.options.folder), "") if scene.options.folder else ""
+    while folder:
+        if said := value_or(scene.host.read(f"{folder.rstrip('/')}/.python-version"), "").split():
+            return said
+        folder = "" if folder in ("/", "~") else folder.rpartition("/")[0] or "/"
+    return value_or(scene.host.read(f"{root}/version"), "").split() or ["system"]
 
 
 def _kind(scene: Scene, prefix: str, base: str, path: str) -> str:
