@@ -1,4 +1,4 @@
-"""What only looks runs nothing of the environment, and writes nothing: every file of one that could be run is a trap."""
+"""What only looks runs nothing of the environment and writes nothing: whatever of it could be run is a trap."""
 
 from __future__ import annotations
 

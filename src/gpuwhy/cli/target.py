@@ -11,7 +11,6 @@ from gpuwhy.cli.terminal import read_bytes
 
 if TYPE_CHECKING:
     from gpuwhy.app import Elsewhere, Facts, Run
-    from gpuwhy.observe.scene import Imports
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
@@ -118,7 +117,7 @@ def _inside(python: str, root: str) -> str:
     return python
 
 
-def _imports(options: argparse.Namespace) -> Imports:
+def _imports(options: argparse.Namespace) -> Literal["", "no", "yes", "deep"]:
     """Real imports, by the options; a repair always makes them, and the probe has its own."""
     if not hasattr(options, "imports") or options.probe or options.gentle or getattr(options, "root", None):
         return ""

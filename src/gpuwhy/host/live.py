@@ -84,9 +84,7 @@ class LiveHost(Host):
     Whatever would run something of the environment under diagnosis is answered NOT_TRIED, unless `runs` allows it.
     """
 
-    def __init__(
-        self, environ: dict[str, str] | None = None, alias: Alias | None = None, runs: bool = False
-    ) -> None:
+    def __init__(self, environ: dict[str, str] | None = None, alias: Alias | None = None, runs: bool = False) -> None:
         self._runs = runs  # whether programs of the environment under diagnosis may be started
         self._environ = dict(os.environ) if environ is None else environ
         if WINDOWS:

@@ -18,7 +18,7 @@ from gpuwhy.observe.modules import DISPENSABLE
 from gpuwhy.observe.scene import Scene
 
 SECONDS = 15.0
-"""For all hashes; with --deep they are made while the imports run, and what there was no time for is left to --verify."""
+"""For all hashes, which --deep makes while the imports run; what there was no time for is left to --verify."""
 _MOST = 40  # files of one distribution
 
 

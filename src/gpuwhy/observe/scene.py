@@ -11,7 +11,6 @@ from gpuwhy.host.base import Host
 from gpuwhy.model.fact import Fact
 from gpuwhy.model.facts import Facts
 
-
 Imports = Literal["", "no", "yes", "deep"]
 """Real imports where nothing else is wrong: not spoken of, left out, tried; tried with small uses, and files hashed."""
 

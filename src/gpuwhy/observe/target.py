@@ -14,7 +14,7 @@ from typing import Any
 from gpuwhy.host.base import Host
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, known, or_unknown, value_or
 from gpuwhy.model.facts import BARRED, Interpreter
-from gpuwhy.model.version import major_minor, numbers
+from gpuwhy.model.version import major_minor
 from gpuwhy.observe.activation import activation, sourced
 from gpuwhy.observe.conda import packages as conda_packages
 from gpuwhy.observe.contradictions import contradictions
@@ -24,7 +24,8 @@ from gpuwhy.observe.installed import conflicts, damage
 from gpuwhy.observe.kernels import kernels
 from gpuwhy.observe.overlaid import of_another_python
 from gpuwhy.observe.places import FRAMEWORK_FOLDERS, FRAMEWORK_WHEELS
-from gpuwhy.observe.pythons import environments, holds_framework, user_sites
+from gpuwhy.observe.pyenv import behind_shim
+from gpuwhy.observe.pythons import environments, holds_framework, release_beside, user_sites
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.shadows import shadows
 from gpuwhy.observe.starting import start
@@ -288,52 +289,20 @@ def _static(scene: Scene, path: str, chosen_by: str, why: Unknown) -> Fact[Inter
     if why.kind not in ("offline", "left out"):
         return why
     if why.kind == "left out" and "/shims/" in path:
-        path = _behind_shim(scene, path) or path
+        on_path = [one for one, _ in _on_path(scene, value_or(scene.host.environ(), {}).get("PATH", ""))]
+        path = behind_shim(scene, path, on_path) or path
     real = value_or(scene.host.real(path), path)
     prefix = real.rpartition("/")[0].removesuffix("/bin") or "/"
     named = re.search(r"python(\d+\.\d+)t?$", real)
-    version = named[1] if named else _by_its_library(scene, prefix) if why.kind == "left out" else ""
+    version = named[1] if named else release_beside(scene.host, prefix) if why.kind == "left out" else ""
     if not version:
         return why
-    exact = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", real)  # …/versions/3.11.7/bin, …/cpython-3.12.3-linux/bin
+    exact = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", real)  # …/versions/3.11.7/bin
     version = exact[1] if exact else version
     kind = _kind(scene, prefix, prefix, real)
     managed = kind == "system" and _is_managed(scene, prefix, version)
     found = Interpreter(path, version, prefix, kind, chosen_by, _machine(scene, real), managed=managed)
     return Known(found, Source("file", real, "by its name"))
-
-
-def _by_its_library(scene: Scene, prefix: str) -> str:
-    """The release whose standard library lies beside an executable, where that is one alone."""
-    listed = value_or(scene.host.list(f"{prefix}/lib", r"python\d+\.\d+t?$"), ())
-    own = [entry.name for entry in listed if _exists(scene, f"{prefix}/lib/{entry.name}/os.py")]
-    return own[0].removeprefix("python").rstrip("t") if len(own) == 1 else ""
-
-
-def _behind_shim(scene: Scene, path: str) -> str:
-    """The executable that a shim of pyenv starts: PYENV_VERSION, .python-version or pyenv's own file names it."""
-    root, _, name = path.rpartition("/shims/")
-    for wanted in _pyenv_versions(scene, root):
-        if wanted == "system":
-            found = _on_path(scene, value_or(scene.host.environ(), {}).get("PATH", ""))
-            return next((one for one, _ in found if "/shims/" not in one), "")
-        listed = value_or(scene.host.list(f"{root}/versions", rf"{re.escape(wanted)}(\.\d+)*$"), ())
-        for entry in sorted(listed, key=lambda one: (one.name == wanted, numbers(one.name)), reverse=True):
-            if _exists(scene, f"{root}/versions/{entry.name}/bin/{name}"):
-                return f"{root}/versions/{entry.name}/bin/{name}"
-    return ""
-
-
-def _pyenv_versions(scene: Scene, root: str) -> list[str]:
-    """The releases that pyenv would take here, in its order."""
-    if asked := value_or(scene.host.environ(), {}).get("PYENV_VERSION", ""):
-        return asked.split(":")
-    folder = value_or(scene.host.real(scene.options.folder), "") if scene.options.folder else ""
-    while folder:
-        if said := value_or(scene.host.read(f"{folder.rstrip('/')}/.python-version"), "").split():
-            return said
-        folder = "" if folder in ("/", "~") else folder.rpartition("/")[0] or "/"
-    return value_or(scene.host.read(f"{root}/version"), "").split() or ["system"]
 
 
 def _kind(scene: Scene, prefix: str, base: str, path: str) -> str:

@@ -76,7 +76,7 @@ def judge_case(cause: Cause, case: Case, subject: str) -> Verdict:
 
 
 def _fixes(cause: Cause, case: Case) -> tuple[tuple[Fix, ...], str]:
-    """The remedies that can be made, and the bug that ended them; what was not seen costs remedies, never the report."""
+    """The remedies that can be made, and the bug that ended them; an Unknown fact costs remedies, never the report."""
     made: tuple[Fix, ...] = ()
     try:
         made = cause.fixes(case)

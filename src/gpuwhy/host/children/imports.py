@@ -1,12 +1,11 @@
 """Whether modules can be imported by another Python as its user starts it; if one cannot, what is behind that.
 
-Run by our own Python: `imports.py PYTHON MODULES SECONDS USES COUNT SITE… FILE…`, modules by lines, COUNT sites; with
-"uses" as USES small uses are made too. Each line
-of importing.py is passed on, with what was printed meanwhile; what fails beside others is tried by itself before. The
-first module that fails is tried again with one thing changed at a time (without variables, compiled files, what Python
-runs when it starts, the user's own packages or home folder; with limits as high as they may be); {"blame": KIND,
-"what": NAME, "module": …} names the change with which it goes well, "part" the folder of a list or the variable that a
-file sets. Standard library only.
+Run by our own Python: `imports.py PYTHON MODULES SECONDS USES COUNT SITE… FILE…`, modules by lines, COUNT sites, USES
+"uses" for small uses too. Each line of importing.py is passed on, with what was printed meanwhile; what fails beside
+others is tried by itself before. The first that fails is tried again with one thing changed at a time (without
+variables, compiled files, what Python runs when it starts, the user's own packages or home folder; with limits as high
+as they may be); {"blame": KIND, "what": NAME, "module": …} names the change with which it goes well, "part" the folder
+of a list or the variable that a file sets. Standard library only.
 """
 
 import json
@@ -25,7 +24,6 @@ PLAIN = 30  # seconds for what has nothing to do with a GPU
 MOST_ALONE = 4  # failures that are tried again by themselves
 MARK = "\x1e"
 MOST_PARTS = 6
-LATE = 14  # SIGALRM
 BASE = frozenset(
     "PATH HOME USER LOGNAME SHELL TERM LANG PWD OLDPWD SHLVL _ HOSTNAME MAIL LS_COLORS SYSTEMROOT TEMP TMP".split()  # noqa: SIM905
 )
@@ -43,8 +41,7 @@ class Tries:
     """Imports of one Python, until their time is up."""
 
     def __init__(self, python, seconds, uses=False):
-        self.python, self.seconds = python, seconds
-        self.uses = ["--uses"] if uses else []
+        self.python, self.seconds, self.uses = python, seconds, ["--uses"] if uses else []
         self.until = time.monotonic() + 3 * seconds
         self.compiled = ""  # a folder of our own that modules are compiled into, once it is known that theirs are good
 
