@@ -1,9 +1,10 @@
-"""Wheels carry the files of knowledge/data compressed; the same bytes for the same input."""
+"""Wheels carry knowledge/data compressed, and causes, messages and programs as one compiled file."""
 
 from __future__ import annotations
 
 import gzip
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 DATA = "src/gpuwhy/knowledge/data"
+COMPILED = "src/gpuwhy/causes/compiled.msgpack"
 
 
 class Compress(BuildHookInterface):  # type: ignore[type-arg]
@@ -20,9 +22,14 @@ class Compress(BuildHookInterface):  # type: ignore[type-arg]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called before each build."""
+        compiled = self._compiled()
         if version == "editable":
+            Path(self.root, COMPILED).write_bytes(compiled)
             return
         self._folder = tempfile.TemporaryDirectory()
+        catalogue = Path(self._folder.name, "compiled.msgpack")
+        catalogue.write_bytes(compiled)
+        build_data["force_include"][str(catalogue)] = COMPILED.removeprefix("src/")
         root = Path(self.root, DATA)
         for path in sorted(one for one in root.rglob("*") if one.is_file()):
             inside = path.relative_to(root).as_posix()
@@ -31,6 +38,17 @@ class Compress(BuildHookInterface):  # type: ignore[type-arg]
             packed.write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
             os.chmod(packed, 0o644)
             build_data["force_include"][str(packed)] = f"gpuwhy/knowledge/data/{inside}.gz"
+
+    def _compiled(self) -> bytes:
+        """Causes, messages and programs, checked and in one file."""
+        source = str(Path(self.root, "src"))
+        sys.path.insert(0, source)
+        try:
+            from gpuwhy.causes.load import compiled
+
+            return compiled(Path(source, "gpuwhy"))
+        finally:
+            sys.path.remove(source)
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Called after each build."""

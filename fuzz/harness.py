@@ -9,19 +9,18 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable
+from itertools import islice
 
 import atheris
 
 with atheris.instrument_imports(include=["gpuwhy"]):
-    from gpuwhy.binary import MalformedError, Pread
-    from gpuwhy.binary.cudaversion import read_cuda_version
-    from gpuwhy.binary.elf import read_elf, read_sections
-    from gpuwhy.binary.fatbin import read_gpu_code
-    from gpuwhy.binary.ldcache import read_ldcache
-    from gpuwhy.binary.pe import read_pe
-    from gpuwhy.binary.pe_symbols import PeSymbols
-    from gpuwhy.binary.symbols import Symbols
-    from gpuwhy.binary.versions import read_versions
+    from gpuwhy.formats import MalformedError, Pread
+    from gpuwhy.formats.cuda_version import read_cuda_version
+    from gpuwhy.formats.elf import read_elf, read_sections
+    from gpuwhy.formats.fatbin import read_gpu_code
+    from gpuwhy.formats.ldcache import read_ldcache
+    from gpuwhy.formats.pe import PeSymbols, read_pe
+    from gpuwhy.formats.symbols import Symbols, read_versions
 
 _MOST = 64 << 20
 
@@ -82,7 +81,7 @@ def pe(data: bytes) -> None:
     """Summary, imports, exports, version and GPU code of a Windows library."""
     for read in (
         lambda: read_pe(over(data), len(data)),
-        lambda: PeSymbols(over(data), len(data)).exports("c", 100),
+        lambda: list(islice(PeSymbols(over(data), len(data)).exports(), 100)),
         lambda: PeSymbols(over(data), len(data)).imports("KERNEL32.dll"),
         lambda: PeSymbols(over(data), len(data)).find("cudnnGetVersion"),
         lambda: read_cuda_version(over(data), len(data), "cudnn64_7.dll"),

@@ -122,15 +122,14 @@ def _zip() -> bytes:
 
 def binaries() -> Iterator[Target]:
     """Everything that reads bytes."""
-    from gpuwhy.binary import MalformedError
-    from gpuwhy.binary.cudaversion import read_cuda_version
-    from gpuwhy.binary.elf import read_elf
-    from gpuwhy.binary.fatbin import read_gpu_code
-    from gpuwhy.binary.ldcache import read_ldcache
-    from gpuwhy.binary.pe import read_pe
-    from gpuwhy.binary.symbols import Symbols
-    from gpuwhy.binary.versions import read_versions
-    from gpuwhy.binary.wheel import read_wheel
+    from gpuwhy.formats import MalformedError
+    from gpuwhy.formats.cuda_version import read_cuda_version
+    from gpuwhy.formats.elf import read_elf
+    from gpuwhy.formats.fatbin import read_gpu_code
+    from gpuwhy.formats.ldcache import read_ldcache
+    from gpuwhy.formats.pe import read_pe
+    from gpuwhy.formats.symbols import Symbols, read_versions
+    from gpuwhy.formats.wheel import read_wheel
 
     refuses = (MalformedError,)
     yield Target("elf", _corpus("elf"), lambda d: read_elf(over(d), len(d)), refuses)
@@ -242,8 +241,8 @@ def linted() -> Iterator[Target]:
     from gpuwhy.lint.rules import ROOMS
     from gpuwhy.page.markdown import render as as_markdown
     from gpuwhy.page.page import page
-    from gpuwhy.render import lint_reports
     from gpuwhy.render import lint as render
+    from gpuwhy.render import lint_reports
     from gpuwhy.render.terminal import Paper
 
     def check(name: str, data: bytes) -> None:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-import struct
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.binary.made import with_symbol
-from tests.binary.made_pe import I386, pe
-from tests.binary.test_elf import tiny
-from tests.binary.test_fatbin import PTX, SASS, container, entry, library, padded
-from tests.binary.test_ldcache import I386 as CACHE_I386
-from tests.binary.test_ldcache import X86_64, new_format, old_format, with_levels
-from tests.binary.test_pe import RICH
+from tests.formats.made import (
+    PTX,
+    SASS,
+    X86_64,
+    container,
+    elf,
+    entry,
+    library,
+    new_format,
+    number,
+    old_format,
+    padded,
+    with_levels,
+    with_symbol,
+)
+from tests.formats.made import I386 as CACHE_I386
+from tests.formats.made_pe import I386, RICH, pe
 
-from gpuwhy.binary.ldcache import CacheEntry
+from gpuwhy.formats.ldcache import CacheEntry
 
 ENTRIES = [
     CacheEntry("libcuda.so.1", "/usr/lib/libcuda.so.1", X86_64, 0),
@@ -27,9 +36,9 @@ ENTRIES = [
 def seeds() -> dict[str, list[bytes]]:
     """Harness → its seeds."""
     elves = [
-        tiny(),
-        tiny(runpath="/a:" * 200),
-        with_symbol("cudnnGetVersion", b"\xb8" + struct.pack("<I", 92700) + b"\xc3"),
+        elf(("libcudart.so.12", "libc.so.6"), "libtiny.so.1", "$ORIGIN/../lib"),
+        elf(("libc.so.6",), "libtiny.so.1", "/a:" * 200),
+        with_symbol("cudnnGetVersion", b"\xb8" + number(92700) + b"\xc3"),
     ]
     code = container(entry(SASS, 90, flags=0x100000), entry(PTX, 90))
     return {
@@ -47,8 +56,8 @@ def main() -> None:
     for harness, files in seeds().items():
         folder = Path(sys.argv[1]) / harness
         folder.mkdir(parents=True, exist_ok=True)
-        for number, data in enumerate(files):
-            (folder / f"seed-{number}").write_bytes(data)
+        for index, data in enumerate(files):
+            (folder / f"seed-{index}").write_bytes(data)
 
 
 if __name__ == "__main__":

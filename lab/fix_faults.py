@@ -29,7 +29,7 @@ TORCH = (
     "import torch; x = torch.randn(8, 3, 32, 32, device='cuda'); "
     "y = torch.nn.Conv2d(3, 8, 3).cuda()(x).sum() + (x.reshape(64, -1) @ x.reshape(64, -1).T).sum(); print(float(y))"
 )
-JAX = "import jax, jax.numpy as n; assert jax.devices()[0].platform == 'gpu'; print(float((n.ones((64, 64)) @ n.ones((64, 64))).sum()))"  # noqa: E501
+JAX = "import jax, jax.numpy as n; assert jax.devices()[0].platform == 'gpu'; print(float((n.ones((64, 64)) @ n.ones((64, 64))).sum()))"
 CUPY = "import cupy; a = cupy.ones((64, 64)); print(float((a @ a).sum()))"
 CPU = {TORCH: "import torch; print(torch.ones(3).sum())", JAX: "import jax; print(jax.numpy.ones(3).sum())",
        CUPY: "import cupy"}  # fmt: skip

@@ -11,7 +11,6 @@ import msgspec
 import pytest
 
 from gpuwhy import fixing, settling
-from gpuwhy.causes import CAUSES
 from gpuwhy.model.fact import Known
 from gpuwhy.model.repair import Action, Look, Outcome, Steps
 from gpuwhy.plan import mending
@@ -22,6 +21,7 @@ from gpuwhy.render.fix import render, render_json
 from gpuwhy.render.terminal import Paper
 from gpuwhy.repair.apply import BrokenError, Made
 from gpuwhy.repair.patient import Patient
+from gpuwhy.rooms import CAUSES
 from gpuwhy.shell.place import place_of
 
 from .causes.facts import HERE, load

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.binary.made_pe import ARM64, I386, pe
+from tests.formats.made_pe import ARM64, I386, pe
 from tests.windows import genuine
 from tests.windows.genuine import TENSORFLOW, WHOLE, Layout
 

@@ -16,22 +16,22 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from gpuwhy.causes import CAUSES
-from gpuwhy.causes.text.meant import Meant
-from gpuwhy.causes.text.rooms import rooms
 from gpuwhy.model.cause import Fix
 from gpuwhy.reason.judge import judge
+from gpuwhy.rooms import CAUSES
+from gpuwhy.rooms.text.meant import Meant
+from gpuwhy.rooms.text.rooms import rooms
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.causes.facts import load, log_of  # noqa: E402
+from tests.rooms.facts import load, log_of  # noqa: E402
 
 INDEX_HEAD = """# Causes
 
 One page per cause. `gpuwhy cause ID` prints the same page in the terminal.
 
-These pages are generated from `src/gpuwhy/causes/` by `python tools/docs.py`: edit them there.
+These pages are generated from `src/gpuwhy/rooms/` by `python tools/docs.py`: edit them there.
 """
 
 
@@ -84,7 +84,7 @@ def by_facts(cause_id: str) -> Iterator[str]:
 def shown(cause_id: str) -> list[tuple[str, tuple[Fix, ...]]]:
     """For every fixture that facts alone show: what was found, and the fixes."""
     cause = next(one for one in CAUSES if one.id == cause_id)
-    files = sorted((ROOT / "tests" / "causes").joinpath(*cause_id.split(".")).glob("shown*.json"))
+    files = sorted((ROOT / "tests" / "rooms").joinpath(*cause_id.split(".")).glob("shown*.json"))
     verdicts = [v for file in files if not log_of(file) for v in judge((cause,), load(file)[1])]
     return [(v.findings[0].text, v.fixes) for v in verdicts if v.state == "shown" and v.findings]
 
@@ -122,7 +122,7 @@ def one_line(text: str, command: str) -> str:
 
 def pages(root: Path) -> dict[str, str]:
     """The pages beside the causes, by id, sorted."""
-    source = root / "src" / "gpuwhy" / "causes"
+    source = root / "src" / "gpuwhy" / "rooms"
     found = {f"{file.parent.name}.{file.stem}": file for file in source.glob("*/*.md")}
     return {name: quoted(name, found[name].read_text(encoding="utf-8")) for name in sorted(found)}
 
@@ -149,7 +149,7 @@ def index(by_id: dict[str, str]) -> str:
 
 def wanted(root: Path) -> dict[Path, str]:
     """Every file of docs/causes, and every page beside a cause, with the text it should have."""
-    folder, source, by_id = root / "docs" / "causes", root / "src" / "gpuwhy" / "causes", pages(root)
+    folder, source, by_id = root / "docs" / "causes", root / "src" / "gpuwhy" / "rooms", pages(root)
     beside = {source / f"{name.replace('.', '/')}.md": text for name, text in by_id.items()}
     made = {folder / f"{name}.md": text for name, text in by_id.items()}
     return {folder / "README.md": index(by_id), **made, **beside, **schemas(root)}

@@ -62,7 +62,7 @@ def texts(more: Iterable[Path]) -> dict[str, str]:
         found += _strings(json.loads(file.read_text(encoding="utf-8")))
     for file in [*sorted(TESTS.glob("symptoms/**/*.jsonl")), *more]:
         found += [json.loads(line)["log"] for line in file.read_text(encoding="utf-8").splitlines() if line]
-    for file in sorted(TESTS.glob("causes/*/*/*.json")):
+    for file in sorted(TESTS.glob("rooms/*/*/*.json")):
         found += filter(None, [json.loads(file.read_text(encoding="utf-8")).get("log", "")])
     healthy = (TESTS / "symptoms" / "healthy.txt").read_text(encoding="utf-8")
     found += [part.partition("\n")[2] for part in healthy.split("=== ")[1:]]
@@ -99,15 +99,15 @@ def check(more: list[Path]) -> Iterator[tuple[str, str]]:
 
 def facts(more: list[Path]) -> Iterator[tuple[str, str]]:
     """The report on the facts of every cause's fixtures, and on every watched run of the tests."""
-    from tests.causes.facts import load, log_of
+    from tests.rooms.facts import load, log_of
 
     from gpuwhy.after import told
-    from gpuwhy.causes import CAUSES
     from gpuwhy.reason.report import report
     from gpuwhy.render.explained import render as explained
     from gpuwhy.render.terminal import render
+    from gpuwhy.rooms import CAUSES
 
-    for file in sorted(TESTS.glob("causes/*/*/*.json")):
+    for file in sorted(TESTS.glob("rooms/*/*/*.json")):
         yield str(file.relative_to(TESTS)), shown(report(CAUSES, load(file)[1], 0.0), render)
     for file in sorted(TESTS.glob("run/cases/*.json")):
         yield str(file.relative_to(TESTS)), shown(told(log_of(file), load(file)[1]), explained)
@@ -125,7 +125,7 @@ def code(more: list[Path]) -> Iterator[tuple[str, str]]:
 
 def cause(more: list[Path]) -> Iterator[tuple[str, str]]:
     """`gpuwhy cause`: the list, and every page."""
-    from gpuwhy.causes import CAUSES
+    from gpuwhy.rooms import CAUSES
 
     yield "", printed("cause")
     for one in CAUSES:

@@ -1,4 +1,4 @@
-"""Learn how the texts of each cause read: writes src/gpuwhy/causes/text/data/likeness.bin.
+"""Learn how the texts of each cause read: writes src/gpuwhy/rooms/text/data/likeness.bin.
 
 python tools/learn.py FOLDER|FILE…    JSON lines with "log" and "cause", optionally "also_acceptable" (or "also")
 python tools/learn.py --check FOLDER|FILE…    cross-validated accuracy instead
@@ -24,9 +24,9 @@ from gpuwhy.reason.stranger import places
 from gpuwhy.reason.words import BITS, NOTHING, ZERO, Likeness, likened, shut
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "src" / "gpuwhy" / "causes" / "text" / "data" / "likeness.bin"
+TARGET = ROOT / "src" / "gpuwhy" / "rooms" / "text" / "data" / "likeness.bin"
 HEALTHY = ROOT / "tests" / "symptoms" / "healthy.txt"
-SHOWN = "tests/causes/*/*/shown*.json"
+SHOWN = "tests/rooms/*/*/shown*.json"
 RUN, FOLDS = 8, 5
 EPOCHS, RATE, DECAY = 12, 0.5, 1e-4
 LEAST = 4.0

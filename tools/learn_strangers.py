@@ -1,4 +1,4 @@
-"""Learn how texts read that are no failure of the GPU stack: writes src/gpuwhy/causes/text/data/strangers.bin.
+"""Learn how texts read that are no failure of the GPU stack: writes src/gpuwhy/rooms/text/data/strangers.bin.
 
 python tools/learn_strangers.py FOLDER|FILE…            JSON lines with "log" (or "text") and "cause"
 python tools/learn_strangers.py --without NAME… PLACES   learn without the files whose names hold NAME, judge those
@@ -22,7 +22,7 @@ import numpy as np
 from gpuwhy.reason.stranger import BITS, LAST, STRANGE, Weights, packed, places, strangeness
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "src" / "gpuwhy" / "causes" / "text" / "data" / "strangers.bin"
+TARGET = ROOT / "src" / "gpuwhy" / "rooms" / "text" / "data" / "strangers.bin"
 TESTS = ROOT / "tests"
 INNOCENT = ("other.not_gpu", "healthy")
 EPOCHS, RATE, DECAY, COPIES = 25, 0.5, 2e-5, 4
@@ -38,7 +38,7 @@ def read(file: Path) -> list[Row]:
 
 def own() -> list[Row]:
     """What this repository's own tests hold: outputs that show a cause, and those of successful runs."""
-    shown = [(file.parent, json.loads(file.read_text())) for file in sorted(TESTS.glob("causes/*/*/shown*.json"))]
+    shown = [(file.parent, json.loads(file.read_text())) for file in sorted(TESTS.glob("rooms/*/*/shown*.json"))]
     rows = [{"text": one["log"], "cause": f"{at.parent.name}.{at.name}"} for at, one in shown if one.get("log")]
     parts = (TESTS / "symptoms" / "healthy.txt").read_text(encoding="utf-8").split("=== ")[1:]
     rows += [{"text": part.split("\n", 1)[1], "cause": "healthy"} for part in parts]

@@ -3,7 +3,7 @@
     python tools/new_cause.py driver.too_old "the driver is older than the CUDA runtime needs"
     python tools/new_cause.py program.fork "CUDA is used in a forked child" --told
 
-`--told`: only what a program prints can show it, no fact of a machine. `pytest tests/causes/test_rooms.py` then names
+`--told`: only what a program prints can show it, no fact of a machine. `pytest tests/rooms/test_rooms.py` then names
 what the room still lacks.
 """
 
@@ -15,8 +15,8 @@ import re
 import sys
 from pathlib import Path
 
-from gpuwhy.causes.pages import SECTIONS
 from gpuwhy.model.cause import LAYERS
+from gpuwhy.rooms.pages import SECTIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -67,8 +67,8 @@ TEXT = r'''"""{id} in texts: its messages and their weights, and what to do abou
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.meant import meant
-from gpuwhy.causes.text.room import Text
+from gpuwhy.rooms.text.meant import meant
+from gpuwhy.rooms.text.room import Text
 from gpuwhy.model.signature import error
 
 TEXT = Text(
@@ -131,8 +131,8 @@ def fixture(kind: str) -> str:
 def files(root: Path, cause_id: str, title: str, told: bool) -> dict[Path, str]:
     """Everything a cause consists of."""
     layer, name = cause_id.split(".")
-    source = root / "src" / "gpuwhy" / "causes" / layer
-    tests = root / "tests" / "causes" / layer / name
+    source = root / "src" / "gpuwhy" / "rooms" / layer
+    tests = root / "tests" / "rooms" / layer / name
     package = {source / "__init__.py": f'"""Causes in the {layer} layer."""\n'}
     fixtures = {kind: fixture(kind) for kind in WHY if not told}
     if told:  # without a log it stays open, and a log of something else excludes it
@@ -184,11 +184,11 @@ def main(argv: list[str]) -> int:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
         print(f"wrote {file.relative_to(options.root)}")
-    registry = options.root / "src" / "gpuwhy" / "causes" / "__init__.py"
+    registry = options.root / "src" / "gpuwhy" / "rooms" / "__init__.py"
     if registry.exists():
         registry.write_text(registered(registry.read_text(encoding="utf-8"), options.id), encoding="utf-8")
         print(f"added its line to {registry.relative_to(options.root)}")
-    print(f"what is left to do: pytest -n0 tests/causes -k {options.id}; at the end, python tools/docs.py")
+    print(f"what is left to do: pytest -n0 tests/rooms -k {options.id}; at the end, python tools/docs.py")
     return 0
 
 

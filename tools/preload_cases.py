@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gpuwhy.binary.elf import read_elf
+from gpuwhy.formats.elf import read_elf
 from gpuwhy.observe.built import CUDA_LIBRARY
 
 PYTHONS = Path(os.environ.get("PYTHONS", str(Path.home() / ".pyenv/versions")))

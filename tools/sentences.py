@@ -78,7 +78,7 @@ def _texts() -> Iterator[tuple[str, str]]:
     for path in sorted((ROOT / "tests" / "symptoms" / "captured").glob("*.jsonl")):
         rows = [json.loads(line) for line in path.read_text().splitlines() if line.startswith("{")]
         yield from ((f"{path.stem} {row.get('id', '')}", row["log"]) for row in rows[::4] if row.get("log"))
-    for path in sorted((ROOT / "tests" / "causes").glob("*/*/shown*.json")):
+    for path in sorted((ROOT / "tests" / "rooms").glob("*/*/shown*.json")):
         text = json.loads(path.read_text()).get("log")
         if isinstance(text, str):
             yield f"{path.parent.parent.name}.{path.parent.name}", text
@@ -113,7 +113,7 @@ def help_() -> Iterator[tuple[str, str]]:
 
 def causes() -> Iterator[tuple[str, str]]:
     """The pages of causes."""
-    yield from _pages(ROOT / "src" / "gpuwhy" / "causes", "*/*.md")
+    yield from _pages(ROOT / "src" / "gpuwhy" / "rooms", "*/*.md")
 
 
 def lint() -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
     python -m tools.skeleton tensorflow-gpu 2.3.4-cp38-cp38-win_amd64 _pywrap_tensorflow_internal.pyd --into FOLDER
 
-A published wheel is read by ranges, its member inflated in memory, every reader of `gpuwhy.binary` run over it, and the
+A published wheel is read by ranges, its member inflated in memory, every reader of `gpuwhy.formats` run over it, and the
 ranges they asked for are written as NAME.json.gz: {name, source, size, sha256, chunks: [[offset, base64]]}.
 `tests/windows/trees.py` expands one into a sparse file of the true size.
 """
@@ -18,11 +18,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.cudaversion import read_cuda_version
-from gpuwhy.binary.fatbin import read_gpu_code
-from gpuwhy.binary.pe import read_pe
-from gpuwhy.binary.pe_symbols import PeSymbols
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.cuda_version import read_cuda_version
+from gpuwhy.formats.fatbin import read_gpu_code
+from gpuwhy.formats.pe import PeSymbols, read_pe
 from tools.harvest import index
 from tools.harvest.web import Web
 from tools.harvest.wheel import Wheel
@@ -63,7 +62,7 @@ def touched(name: str, data: bytes | bytearray, exports: bool) -> Touched:
         lambda: read_cuda_version(pread, size, name),
         lambda: read_gpu_code(pread, size, CONTAINERS),
         lambda: _imports(pread, size),
-        lambda: PeSymbols(pread, size).exports() if exports else None,
+        lambda: list(PeSymbols(pread, size).exports()) if exports else None,
     )
     for ask in asks:
         with contextlib.suppress(MalformedError):

@@ -10,12 +10,6 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from gpuwhy.causes import CAUSES
-from gpuwhy.causes.text.choose import cured, remedies
-from gpuwhy.causes.text.fit import best_first
-from gpuwhy.causes.text.questions import QUESTIONS, question_for
-from gpuwhy.causes.text.rooms import admitted, clues
-from gpuwhy.causes.text.words import likenesses, strangers
 from gpuwhy.knowledge.claims import refuted
 from gpuwhy.knowledge.codes import signature
 from gpuwhy.knowledge.precedents import alike
@@ -37,6 +31,12 @@ from gpuwhy.reason.stranger import Strange, Weights, stranger, unpacked
 from gpuwhy.reason.tally import Index, index, tally
 from gpuwhy.reason.tried import Failed, with_printed, with_words
 from gpuwhy.reason.words import Likeness, opened
+from gpuwhy.rooms import CAUSES
+from gpuwhy.rooms.text.choose import cured, remedies
+from gpuwhy.rooms.text.fit import best_first
+from gpuwhy.rooms.text.questions import QUESTIONS, question_for
+from gpuwhy.rooms.text.rooms import admitted, clues
+from gpuwhy.rooms.text.words import likenesses, strangers
 from gpuwhy.shell.gate import asked_at, guided_at, placed, still_open
 from gpuwhy.shell.place import Place, place_of
 from gpuwhy.spoken.answer import answered, seen_here, understood

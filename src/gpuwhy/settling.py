@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from gpuwhy.causes.shared.commands import change, of_own_index, requirement, word
 from gpuwhy.model.cause import Fix
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Report
 from gpuwhy.reason.remedy import Chosen
+from gpuwhy.rooms.shared.commands import change, of_own_index, requirement, word
 from gpuwhy.shell.gate import to_fill_in
 from gpuwhy.shell.place import system_of
 

@@ -8,7 +8,7 @@ import pytest
 from tests import started
 from tests.fleet.nodes import changed
 from tests.hosts import hosts
-from tests.test_architecture import SRC
+from tests.house.test_house import SRC
 
 
 def gpuwhy(*argv, given="", **environ):

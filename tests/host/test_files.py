@@ -145,8 +145,8 @@ def test_lines_keeps_only_what_was_asked_for(files, tmp_path):
 
 def test_user_names_in_binaries_are_hidden(tmp_path, monkeypatch):
     """RPATHs and the loader's cache carry the folders of whoever built them."""
-    from gpuwhy.binary.elf import Elf
-    from gpuwhy.binary.ldcache import CacheEntry
+    from gpuwhy.formats.elf import Elf
+    from gpuwhy.formats.ldcache import CacheEntry
 
     elf = Elf(64, "x86_64", 3, ("libc.so.6",), "libx.so", "/home/alice/a:/home/bob/b:$ORIGIN", "", "", 0, 0)
     monkeypatch.setattr("gpuwhy.host.files.read_elf", lambda *_: elf)

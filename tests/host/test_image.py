@@ -7,13 +7,14 @@ import io
 import json
 import os
 import random
+import sys
 import tarfile
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuwhy.binary import gunzip
+from gpuwhy.formats import compress
 from gpuwhy.host.alias import Alias
 from gpuwhy.host.altered import emptied
 from gpuwhy.host.blobs import UnreadableImageError, open_file, plain_tar
@@ -184,7 +185,7 @@ def test_a_bad_archive_is_one_sentence(tmp_path, name, data, says):
 
 
 def test_a_bomb_is_refused_before_it_unpacks(tmp_path, monkeypatch):
-    monkeypatch.setattr("gpuwhy.binary.gunzip._FREE", 1 << 20)
+    monkeypatch.setattr("gpuwhy.formats.compress._FREE", 1 << 20)
     bomb = gzip.compress(layer(entry("etc/zeros", bytes(64 << 20))))
     with pytest.raises(UnreadableImageError, match="which no layer does"):
         open_image(str(oci(tmp_path / "i", bomb)))
@@ -395,13 +396,13 @@ def test_the_places_by_which_damage_is_told_are_read_while_the_layer_is_unpacked
     whole, holed = os.urandom(40 << 20), bytes(30 << 20) + os.urandom(1 << 20)
     parts = layer(entry("a/libx.so.1", whole), entry("a/liby.so", holed), entry("a/z.txt", b"text"))
     counted = []
-    inflate = gunzip.Gunzipped._inflate
+    inflate = compress._Deflated._inflate
 
-    def counting(self, at, done):
+    def counting(self, state, done):
         counted.append(done)
-        return inflate(self, at, done)
+        return inflate(self, state, done)
 
-    monkeypatch.setattr(gunzip.Gunzipped, "_inflate", counting)
+    monkeypatch.setattr(compress._Deflated, "_inflate", counting)
     (tmp_path / "layer.tar.gz").write_bytes(gzip.compress(parts, 1))
     tree = Tree()
     tree.add(plain_tar(open_file(str(tmp_path / "layer.tar.gz")), "layer 1"))
@@ -409,3 +410,23 @@ def test_the_places_by_which_damage_is_told_are_read_while_the_layer_is_unpacked
     found = {name: tree.at(f"/a/{name}").emptied for name in ("libx.so.1", "liby.so", "z.txt")}
     assert found == {"libx.so.1": False, "liby.so": True, "z.txt": None}
     assert emptied(lambda place, size: holed[place : place + size], len(holed))
+
+
+def test_layers_that_zstd_compressed_need_a_python_that_has_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "compression", None)
+    monkeypatch.setitem(sys.modules, "compression.zstd", None)
+    (tmp_path / "i.tar").write_bytes(compress.ZSTD + bytes(600))
+    with pytest.raises(UnreadableImageError, match="compressed with zstd, which this Python cannot read"):
+        open_image(str(tmp_path / "i.tar"))
+
+
+def test_layers_that_zstd_compressed(tmp_path, monkeypatch):
+    zstd = pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    monkeypatch.setitem(sys.modules, "compression", sys.modules[zstd.__name__.split(".")[0]])
+    monkeypatch.setitem(sys.modules, "compression.zstd", zstd)
+    data = random.Random(3).randbytes(30_000)
+    layout = Layout()
+    layout.add("mine:1", config(), zstd.compress(layer(entry("etc/big", data), entry("etc/small", b"s"))))
+    host = open_image(str(layout.folder(tmp_path)))
+    assert host.stat("/etc/big").need().size == len(data)
+    assert host.read("/etc/small").need() == "s"

@@ -8,8 +8,8 @@ from gpuwhy.host.alias import Alias
 from gpuwhy.host.root import RootHost
 from gpuwhy.host.windows_root import WindowsRootHost, drives_of, root_of
 from gpuwhy.model.fact import Absent, Known, Unknown
-from tests.binary.made_hive import hive
-from tests.binary.made_pe import pe
+from tests.formats.made_hive import hive
+from tests.formats.made_pe import pe
 
 
 @pytest.fixture

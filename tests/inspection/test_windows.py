@@ -14,7 +14,7 @@ from gpuwhy.model.inspected import Inspected
 from gpuwhy.render.inspect_json import render as as_json
 from gpuwhy.render.inspect_terminal import render
 from gpuwhy.render.terminal import Paper
-from tests.binary.made_pe import I386, pe
+from tests.formats.made_pe import I386, pe
 from tests.inspection.worlds import wheel
 from tests.windows import trees
 

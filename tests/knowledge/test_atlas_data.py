@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gpuwhy.causes import CAUSES
 from gpuwhy.knowledge import atlas
+from gpuwhy.rooms import CAUSES
 
 STAGES = {
     "import", "enumerate", "context", "allocate", "module", "compile", "launch", "synchronise", "capture",

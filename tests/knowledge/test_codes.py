@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.causes.shared import probed
 from gpuwhy.knowledge import codes, nvml
 from gpuwhy.logs import behind, explain_text
+from gpuwhy.rooms.shared import probed
 
 HEADERS = json.loads((Path(__file__).parent / "headers.json").read_text(encoding="utf-8"))
 PUBLISHED = [
@@ -103,7 +103,7 @@ def test_words_belong_to_statuses():
 
 
 def test_causes_of_windows_codes_exist():
-    from gpuwhy.causes import CAUSES
+    from gpuwhy.rooms import CAUSES
 
     named_ones = {cause for code in codes.everything() if code.api == "windows" for cause in code.causes}
     assert named_ones <= {cause.id for cause in CAUSES}

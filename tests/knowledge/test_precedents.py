@@ -8,9 +8,6 @@ from collections import Counter
 import pytest
 from msgspec import structs
 
-from gpuwhy.causes import CAUSES
-from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.precedented import _fixes, _is_for, precedented
 from gpuwhy.knowledge import precedents
 from gpuwhy.knowledge.precedents import phrase, rows
 from gpuwhy.logs import explain_text
@@ -19,6 +16,9 @@ from gpuwhy.model.cause import Fix
 from gpuwhy.model.precedent import Alike, Precedent
 from gpuwhy.model.symptom import Reading
 from gpuwhy.model.threshold import FOUND
+from gpuwhy.rooms import CAUSES
+from gpuwhy.rooms.text.asked import Asked
+from gpuwhy.rooms.text.precedented import _fixes, _is_for, precedented
 from gpuwhy.shell.place import Place
 from tests.shell.test_gate import complaints
 

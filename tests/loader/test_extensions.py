@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.binary.elf import Elf
+from gpuwhy.formats.elf import Elf
 from gpuwhy.host.base import Entry, Host, Stat
 from gpuwhy.loader.extensions import extensions
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.binary.elf import read_elf
+from gpuwhy.formats.elf import read_elf
 
 
 def test_class_before_version():

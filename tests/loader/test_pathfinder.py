@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gpuwhy.binary.elf import Elf
+from gpuwhy.formats.elf import Elf
 from gpuwhy.loader.frameworks import run
 from gpuwhy.loader.glibc import World
 from gpuwhy.model.fact import Known, Source, Unknown

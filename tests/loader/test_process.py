@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from gpuwhy.binary.elf import Elf
-from gpuwhy.binary.ldcache import CacheEntry
+from gpuwhy.formats.elf import Elf
+from gpuwhy.formats.ldcache import CacheEntry
 from gpuwhy.host.base import Entry, Host, Stat
 from gpuwhy.loader.glibc import Asker, World, default_folders, expand, glibc_version, search
 from gpuwhy.loader.hwcaps import best_entry, cpu_of, legacy

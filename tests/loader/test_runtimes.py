@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.binary.versions import VersionNeed, Versions
+from gpuwhy.formats.symbols import VersionNeed, Versions
 from gpuwhy.loader.runtimes import old_runtimes
 from gpuwhy.model.fact import Absent, Fact, Known, Source
 

@@ -25,7 +25,7 @@ from gpuwhy.loader.windows_added import added_at_start
 from gpuwhy.loader.windows_process import WindowsProcess
 from gpuwhy.model.fact import NOT_OBSERVED, Absent, Known, Unknown, known
 from gpuwhy.model.facts import Facts, Framework, Interpreter, LibraryCopy, Loads, Opened, Surroundings, Target
-from tests.binary.made_pe import ARM64, I386, pe
+from tests.formats.made_pe import ARM64, I386, pe
 from tests.windows import trees
 
 WINDOWS = Facts(surroundings=Surroundings(system=known("windows", "call", "uname")))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.causes import CAUSES
 from gpuwhy.knowledge.drivers import in_branch
 from gpuwhy.model.fact import Absent, Known, Source, Unknown
 from gpuwhy.model.facts import Device, Devices, Distribution, Driver, DriverLibrary, Facts, NeededLibrary
 from gpuwhy.observe.as_if import Elsewhere, as_if, like, somewhere
 from gpuwhy.observe.started import moved
 from gpuwhy.reason.report import report
-from tests.causes.facts import base
+from gpuwhy.rooms import CAUSES
+from tests.rooms.facts import base
 
 HERE = Source("call", "test")
 WSL = "/usr/lib/wsl/lib"

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gpuwhy.binary.ldcache import CacheEntry
+from gpuwhy.formats.ldcache import CacheEntry
 from gpuwhy.host.base import question
 from gpuwhy.host.recorded import RecordedHost
 from gpuwhy.host.recording import SCHEMA, RecordingFile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.binary.test_fatbin import PTX, SASS, container, entry, library
+from tests.formats.made import PTX, SASS, container, entry, library
 from tests.observe.envs import World, shared_object
 
 CODE = library(container(entry(SASS, 80), entry(PTX, 90)))

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.causes.shared.commands import install, uninstall
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recording import RecordingHost
 from gpuwhy.model.fact import NOT_TRIED, Absent, Fact, Known, Source, Unknown, value_or
@@ -16,6 +15,7 @@ from gpuwhy.model.facts import BARRED, Facts, Interpreter, Target
 from gpuwhy.observe.engine import guarded, place
 from gpuwhy.observe.scene import Options, Scene
 from gpuwhy.observe.target import LOOKS, interpreter
+from gpuwhy.rooms.shared.commands import install, uninstall
 from tests.observe.envs import SITE, World, shared_object
 
 

@@ -18,8 +18,8 @@ from gpuwhy.plan.answer import plan
 from gpuwhy.plan.machine import described
 from gpuwhy.plan.wishes import from_words
 from gpuwhy.showing import plain_values
-from tests.causes.facts import load
 from tests.hosts import hosts
+from tests.rooms.facts import load
 
 RUNS = Path(__file__).parents[1] / "run" / "cases"
 TRACE = 'Traceback (most recent call last):\n  File "/home/zed/train.py", line 88, in <module>\n    loss.backward()\n'

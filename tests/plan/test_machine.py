@@ -8,7 +8,7 @@ import pytest
 from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.plan.machine import BadMachineError, described, gpu, seen
-from tests.causes.facts import base
+from tests.rooms.facts import base
 
 
 @pytest.mark.parametrize(

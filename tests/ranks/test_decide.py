@@ -16,7 +16,7 @@ from gpuwhy.ranks.gather import Gathered
 from gpuwhy.render.ranks import job_dict, render
 from gpuwhy.render.terminal import Paper
 from tests.fleet.test_cli import gpuwhy
-from tests.test_architecture import SRC
+from tests.house.test_house import SRC
 
 CLOSED = "RuntimeError: [/x/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:23703"
 LATE = (

@@ -9,7 +9,7 @@ import pytest
 
 from gpuwhy.logs import explain_text
 from gpuwhy.model.facts import Facts
-from tests.causes.facts import base, change
+from tests.rooms.facts import base, change
 
 TORCH = "Traceback (most recent call last):\nAssertionError: Torch not compiled with CUDA enabled\n"
 JAX = "RuntimeError: Unknown backend: 'gpu' requested, but no platforms that are instances of gpu are present.\n"

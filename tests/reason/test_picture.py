@@ -11,7 +11,7 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Layer, Shown
 from gpuwhy.reason.picture import picture, picture_here
 from gpuwhy.reason.report import report
-from tests.causes.facts import base, change
+from tests.rooms.facts import base, change
 
 SITE = "~/venv/lib/python3.12/site-packages"
 NO_GPU: dict[str, Any] = {"devices.devices": {"known": []}, "devices.pci": {"known": []}}

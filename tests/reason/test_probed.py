@@ -9,8 +9,8 @@ from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.facts import Facts, FrameworkRun, Probe, Stage
 from gpuwhy.reason.probed import failures, staircase
 from gpuwhy.render.terminal import Paper, render
-from tests.causes.facts import base
 from tests.render.reports import healthy
+from tests.rooms.facts import base
 
 SEEN = Source("call", "probe")
 NATIVE = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gpuwhy.causes.text.rooms import admits
 from gpuwhy.logs import explain_text
 from gpuwhy.model.facts import Facts
-from tests.causes.facts import HERE, base, load
+from gpuwhy.rooms.text.rooms import admits
+from tests.rooms.facts import HERE, base, load
 
 CUDNN = ("memory/other_process/shown", "memory/other_process/shown-zombie", "cudnn/version_mismatch/shown",
          "cudnn/version_mismatch/shown-3", "cudnn/mixed_libraries/shown", "framework/gpu_unsupported/shown",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.rooms import clues
 from gpuwhy.reason.tally import index, weigh
+from gpuwhy.rooms.text.rooms import clues
 from gpuwhy.symptoms.reader import read_text
 
 NOTE = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gpuwhy.causes.install import inconsistent
 from gpuwhy.logs import read_imports, read_printed
 from gpuwhy.model.cause import Finding, Fix
 from gpuwhy.model.fact import NOT_TRIED, NOT_YET, Fact, Known, Source, Unknown
@@ -14,7 +13,8 @@ from gpuwhy.model.report import Noticed, Shown
 from gpuwhy.reason.report import report
 from gpuwhy.reason.tried import left_to_read, printed
 from gpuwhy.render.terminal import Paper, render
-from tests.causes.facts import base
+from gpuwhy.rooms.install import inconsistent
+from tests.rooms.facts import base
 
 
 def with_imports(*found: Imported) -> Facts:

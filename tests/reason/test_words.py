@@ -12,8 +12,6 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from fuzz import stall
 
-from gpuwhy.causes import CAUSES
-from gpuwhy.causes.text.words import likenesses
 from gpuwhy.logs import _likeness, batch, explain_text, read_text
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.threshold import GUESS
@@ -32,6 +30,8 @@ from gpuwhy.reason.words import (
     unspoken,
     words_of,
 )
+from gpuwhy.rooms import CAUSES
+from gpuwhy.rooms.text.words import likenesses
 from gpuwhy.symptoms.reader import EDGE, read
 
 UNKNOWN = "docker image: inside the container the library of the host is missing, singularity without nv flag fails"

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import msgspec
 
-from gpuwhy.causes import CAUSES
 from gpuwhy.model.cause import Finding, Fix, know, saw
 from gpuwhy.model.fact import Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Layer, Open, Report, RuledOut, Shown
 from gpuwhy.reason.report import report
+from gpuwhy.rooms import CAUSES
 
-from ..causes.facts import base, load
+from ..rooms.facts import base, load
 
-FIXTURES = Path(__file__).parent.parent / "causes"
+FIXTURES = Path(__file__).parent.parent / "rooms"
 
 
 def broken() -> Report:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-ROOMS = Path(__file__).resolve().parents[2] / "src/gpuwhy/causes"
+ROOMS = Path(__file__).resolve().parents[2] / "src/gpuwhy/rooms"
 SCORED = Path(__file__).with_name("scored.jsonl")
 MAKERS = ("change", "search_first", "export")
 FIELDS = {"install", "uninstall", "folders", "anew", "wishes"}

@@ -19,7 +19,7 @@ real = [pytest.mark.real, pytest.mark.skipif(not wheels.UV, reason="no uv")]
 
 def test_the_table_is_whole():
     """At least 40 breaks, each of a known base, with causes that exist and something that must hold."""
-    from gpuwhy.causes import CAUSES
+    from gpuwhy.rooms import CAUSES
 
     known = {cause.id for cause in CAUSES} | {"install.inconsistent"}
     assert len(BREAKS) >= 40

@@ -9,7 +9,7 @@ import pytest
 
 from gpuwhy.after import told
 
-from ..causes.facts import load
+from ..rooms.facts import load
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
 

@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from gpuwhy.after import told
-from gpuwhy.causes import CAUSES
 from gpuwhy.model.facts import Facts
 from gpuwhy.reason.report import report
 from gpuwhy.reason.watched import stayed_away, told_of_silence
+from gpuwhy.rooms import CAUSES
 
-from ..causes.facts import base, change
+from ..rooms.facts import base, change
 
 RAN = {
     "run.program": {"known": "python"}, "run.exit": {"known": 0}, "run.signal": {"absent": "waitid"},

@@ -15,8 +15,8 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Verdict
 from gpuwhy.observe.scene import Options
 from gpuwhy.reason.judge import judge
-from tests.causes.facts import base
 from tests.observe.envs import Machine, World
+from tests.rooms.facts import base
 
 LAB = Path(os.environ.get("GPUWHY_LAB", ""))
 """A folder of real environments, each named in the scene that reads it; scenes that miss theirs are skipped."""

@@ -7,10 +7,10 @@ import os
 import pytest
 
 from gpuwhy.app import Elsewhere, Options, Run, root_host
-from gpuwhy.binary.ldcache import CacheEntry
 from gpuwhy.cli.check import exit_code
+from gpuwhy.formats.ldcache import CacheEntry
 from tests import started
-from tests.binary.test_ldcache import X86_64, new_format
+from tests.formats.made import X86_64, new_format
 from tests.host.images import oci
 from tests.observe.envs import World, shared_object
 

@@ -12,7 +12,7 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.reason.whose import foreign
 from gpuwhy.shell.place import place_of
 from gpuwhy.symptoms.reader import read_text
-from tests.causes.facts import base, change
+from tests.rooms.facts import base, change
 
 BARE: dict[str, Any] = {
     "surroundings.wsl": {"absent": True},

@@ -11,30 +11,30 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gpuwhy.causes import CAUSES
-from gpuwhy.causes.text.asked import Asked
-from gpuwhy.causes.text.choose import remedies
-from gpuwhy.causes.text.questions import QUESTIONS
-from gpuwhy.causes.text.rooms import rooms
-from gpuwhy.causes.text.rows_clusters import CLUSTERS
-from gpuwhy.causes.text.rows_containers import CONTAINERS
-from gpuwhy.causes.text.rows_windows import WINDOWS as ROWS
-from gpuwhy.causes.text.situations import fixes_of
 from gpuwhy.model import on
 from gpuwhy.model.cause import Cause, Fix
 from gpuwhy.model.fact import Absent, Fact, Known, Source
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.symptom import Reading, Told
 from gpuwhy.reason.judge import judge
+from gpuwhy.rooms import CAUSES
+from gpuwhy.rooms.text.asked import Asked
+from gpuwhy.rooms.text.choose import remedies
+from gpuwhy.rooms.text.questions import QUESTIONS
+from gpuwhy.rooms.text.rooms import rooms
+from gpuwhy.rooms.text.rows_clusters import CLUSTERS
+from gpuwhy.rooms.text.rows_containers import CONTAINERS
+from gpuwhy.rooms.text.rows_windows import WINDOWS as ROWS
+from gpuwhy.rooms.text.situations import fixes_of
 from gpuwhy.shell.gate import asked_at, fitting, to_fill_in, with_names
 from gpuwhy.shell.notation import read
 from gpuwhy.shell.place import Place, place_of
 from gpuwhy.shell.render import is_portable, rendered
 from gpuwhy.symptoms.reader import read_text
-from tests.causes.facts import load
+from tests.rooms.facts import load
 
 HERE = Source("call", "test")
-FIXTURES = sorted((Path(__file__).parent.parent / "causes").glob("*/*/shown*.json"))
+FIXTURES = sorted((Path(__file__).parent.parent / "rooms").glob("*/*/shown*.json"))
 TOOLS = {"debian": "apt", "ubuntu": "apt", "fedora": "dnf", "rhel": "dnf", "arch": "pacman", "suse": "zypper"}
 NAMES = {
     "ubuntu": "Ubuntu 24.04", "debian": "Debian GNU/Linux 12", "fedora": "Fedora Linux 41", "rhel": "Rocky Linux 9.4",

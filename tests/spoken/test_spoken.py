@@ -8,16 +8,16 @@ import jsonschema
 import pytest
 
 from gpuwhy import logs
-from gpuwhy.causes import CAUSES
 from gpuwhy.render.explained import render
 from gpuwhy.render.json import report_dict
 from gpuwhy.render.terminal import Paper
+from gpuwhy.rooms import CAUSES
 from gpuwhy.schemas import schema
 from gpuwhy.spoken.heard import hear, plain
 from gpuwhy.spoken.spelling import corrected
 from gpuwhy.spoken.tells import TOLD
 from gpuwhy.spoken.topics import TOPICS
-from tests.causes.facts import HERE, load
+from tests.rooms.facts import HERE, load
 
 ROWS = [line.split("\t") for line in (Path(__file__).parent / "phrases.tsv").read_text().splitlines() if line[0] != "#"]
 

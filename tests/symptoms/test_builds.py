@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.causes.text import build_parts
 from gpuwhy.logs import explain_text
+from gpuwhy.rooms.text import build_parts
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "builds.jsonl").read_text().splitlines()]
 

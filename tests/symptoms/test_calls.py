@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """A status by the call that returned it: libraries with and without a table, bindings, and what a folder is called."""
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.causes.text.libraries import kind_of
-from gpuwhy.causes.text.rooms import clues, rooms
 from gpuwhy.knowledge.codes import table
+from gpuwhy.rooms.text.libraries import kind_of
+from gpuwhy.rooms.text.rooms import clues, rooms
 from gpuwhy.symptoms.catalogue import signatures
 from gpuwhy.symptoms.link import ENDINGS
 from gpuwhy.symptoms.raised import IDS as RAISED
@@ -99,7 +99,7 @@ def test_near_misses():
 
 
 def test_every_speaker_has_an_example_and_a_near_miss():
-    """One that a single room knows has them there: tests/causes/test_rooms.py."""
+    """One that a single room knows has them there: tests/rooms/test_rooms.py."""
     in_rooms = {one.id for room in rooms().values() for one in room.signatures}
     speakers = {s.speaker for s in signatures() if s.id not in in_rooms}
     assert speakers <= {name.split(".")[0] for name in EXAMPLES["is"]}

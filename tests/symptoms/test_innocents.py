@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Harmless notes of real frameworks and endings of real programs that are no matter of the GPU, composed at random.
 
 lab/innocents.py composes thousands of them; this is a seeded sample of kept outputs.

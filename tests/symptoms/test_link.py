@@ -1,5 +1,4 @@
 """Blame needs a link: what no later ending silences, and what a rank's own end explains."""
-# ruff: noqa: E501
 
 from __future__ import annotations
 

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """What programs of one run leave to each other, limits that a program sets itself, and calls that it makes itself."""
 
 from __future__ import annotations

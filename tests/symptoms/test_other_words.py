@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """The same failure in the words of another compiler, or of a Windows in another language."""
 
 from __future__ import annotations

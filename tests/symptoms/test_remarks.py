@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.causes.text.amounts import amounts
 from gpuwhy.logs import explain_text
+from gpuwhy.rooms.text.amounts import amounts
 
 GB = float(1 << 30)
 OOM = "RuntimeError: CUDA error: out of memory"

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gpuwhy.causes import CAUSES
-from gpuwhy.causes.pages import page
 from gpuwhy.model.cause import Fix
+from gpuwhy.rooms import CAUSES
+from gpuwhy.rooms.pages import page
 
 from . import tool
 
@@ -22,7 +22,7 @@ PAGE = "# driver.missing\n\nThere is a GPU,\nand no driver.\n\n## What you see\n
 
 @pytest.fixture
 def root(tmp_path):
-    folder = tmp_path / "src" / "gpuwhy" / "causes" / "driver"
+    folder = tmp_path / "src" / "gpuwhy" / "rooms" / "driver"
     folder.mkdir(parents=True)
     (folder / "missing.md").write_text(PAGE)
     (folder / "stub.md").write_text(PAGE.replace("missing", "stub"))
@@ -68,7 +68,7 @@ def test_check_names_what_differs(root, capsys):
 
 def own_words(cause_id):
     """What a page says under Fix by itself, on one line."""
-    page = (ROOT / "src" / "gpuwhy" / "causes" / f"{cause_id.replace('.', '/')}.md").read_text(encoding="utf-8")
+    page = (ROOT / "src" / "gpuwhy" / "rooms" / f"{cause_id.replace('.', '/')}.md").read_text(encoding="utf-8")
     return " ".join(" ".join(docs.own_words(page.partition("## Fix\n")[2].partition("\n## ")[0])).split())
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gpuwhy.causes.env.setting import CAUSE
 from gpuwhy.host.alias import Alias
 from gpuwhy.host.live import steering
 from gpuwhy.knowledge.settings import faults
 from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.facts import Facts, Framework, Variable
 from gpuwhy.reason.judge import judge
-from tests.causes.facts import base
+from gpuwhy.rooms.env.setting import CAUSE
+from tests.rooms.facts import base
 from tests.variables.healthy import HEALTHY, Healthy
 
 HERE = Source("env", "environment")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.binary.made_pe import ARM64, I386, pe
+from tests.formats.made_pe import ARM64, I386, pe
 
 GCC = "x86_64-w64-mingw32-gcc"
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ import pytest
 
 from gpuwhy.app import Options, Run, root_host
 from gpuwhy.cli.check import exit_code
-from tests.binary.made_hive import hive
+from tests.formats.made_hive import hive
 from tests.windows import trees
 from tests.windows.scene import CUDNN, World
 from tests.windows.test_others import install

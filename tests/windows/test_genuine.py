@@ -22,7 +22,7 @@ from gpuwhy.host.windows_root import WindowsRootHost, drives_of
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import Facts
 from gpuwhy.observe.scene import Options
-from tests.binary.made_pe import ARM64, I386, pe
+from tests.formats.made_pe import ARM64, I386, pe
 from tests.windows.genuine import CUDA, CUDNN, GCC, LAYOUTS, QUICK, TENSORFLOW, Layout, build, layout, lines_of
 
 PYTHON = os.environ.get("GPUWHY_WINDOWS_PYTHON", "")

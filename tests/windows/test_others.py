@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.app import Run
-from gpuwhy.binary.dllversion import read_dll_version
+from gpuwhy.formats.cuda_version import read_cuda_version
 from gpuwhy.loader.windows_frameworks import CUDNN_PARTS
 from gpuwhy.observe.as_if import Elsewhere
 from gpuwhy.observe.scene import Options
-from tests.binary.made_pe import I386, pe
+from tests.formats.made_pe import I386, pe
 from tests.windows import trees
 
 CUDA_12 = {"cudart64_12.dll": "12.4.127", "cublas64_12.dll": "12.4.5", "nvrtc64_120_0.dll": "12.4.127"}
@@ -176,7 +176,7 @@ def test_the_user_s_own_packages_come_first_on_a_disk_that_tells_its_variables(t
 def test_cudnn_by_its_words(name, said, version):
     """Only a number of its own major is cuDNN's; others are of the CUDA that it was built with."""
     data = pe(trees.KERNEL, version=(6, 14, 11, 0), strings=said)
-    assert read_dll_version(lambda offset, size: data[offset : offset + size], len(data), name) == version
+    assert read_cuda_version(lambda offset, size: data[offset : offset + size], len(data), name) == version
 
 
 CARD = Elsewhere(gpus=(("GeForce RTX 3080", "8.6"),))

@@ -15,7 +15,7 @@ from gpuwhy.app import Run
 from gpuwhy.host.recording import RecordingHost
 from gpuwhy.model.fact import Known, Unknown
 from gpuwhy.observe.scene import Options
-from tests.binary.made_pe import I386, pe
+from tests.formats.made_pe import I386, pe
 from tests.windows import trees
 from tests.windows.scene import CUDNN, PYTHON, World, again, tensorflow
 

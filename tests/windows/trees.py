@@ -14,7 +14,7 @@ import struct
 from pathlib import Path
 
 from gpuwhy.host.windows_root import WindowsRootHost, drives_of
-from tests.binary.made_pe import pe
+from tests.formats.made_pe import pe
 
 SKELETONS = Path(__file__).parent / "skeletons"
 SYSTEM = "C:/Windows/System32"

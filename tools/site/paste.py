@@ -11,11 +11,11 @@ import re
 from functools import cache
 from typing import Any
 
-from gpuwhy.causes import CAUSES
-from gpuwhy.causes.text.rooms import clues
 from gpuwhy.knowledge import codes
 from gpuwhy.model.signature import Signature
 from gpuwhy.model.symptom import always
+from gpuwhy.rooms import CAUSES
+from gpuwhy.rooms.text.rooms import clues
 from gpuwhy.symptoms.catalogue import signatures
 
 CONDITIONAL = 0.5

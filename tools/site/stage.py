@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gpuwhy
-from gpuwhy.causes import CAUSES
 from gpuwhy.lint.rules import ROOMS
+from gpuwhy.rooms import CAUSES
 from tools.site.paste import index
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import msgspec
 
-from gpuwhy.binary import MalformedError
 from gpuwhy.border import places
 from gpuwhy.fit.model import Unreadable
+from gpuwhy.formats import MalformedError
 
 MOST_BYTES = 512 << 20
 """Of headers, over all files of a model."""

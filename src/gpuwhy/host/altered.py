@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.elf import read_sections
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.elf import read_sections
 from gpuwhy.host.base import Stat
 
 MOST, MOST_HASHED, MOST_BYTES = 60, 600, 256 << 20

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from gpuwhy.binary import MalformedError, Pread
-from gpuwhy.binary.zipdir import read_members
+from gpuwhy.formats import MalformedError, Pread
+from gpuwhy.formats.zip import read_members
 
 ENDINGS = (".zip", ".egg", ".whl")
 Names = Callable[[str], Iterator[tuple[str, str]]]

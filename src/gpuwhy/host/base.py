@@ -13,12 +13,12 @@ from typing import Any, Literal, Union
 
 import msgspec
 
-from gpuwhy.binary.elf import Elf
-from gpuwhy.binary.fatbin import GpuCode
-from gpuwhy.binary.ldcache import CacheEntry
-from gpuwhy.binary.pe import Pe
-from gpuwhy.binary.versions import Versions
-from gpuwhy.binary.wheel import Wheel
+from gpuwhy.formats.elf import Elf
+from gpuwhy.formats.fatbin import GpuCode
+from gpuwhy.formats.ldcache import CacheEntry
+from gpuwhy.formats.pe import Pe
+from gpuwhy.formats.symbols import Versions
+from gpuwhy.formats.wheel import Wheel
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown
 
 

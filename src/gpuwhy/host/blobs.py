@@ -6,13 +6,10 @@ import os
 import threading
 from collections.abc import Callable
 
-from gpuwhy.binary import MalformedError, Pread
-from gpuwhy.binary.gunzip import MAGIC as GZIP
-from gpuwhy.binary.gunzip import Gunzipped
-from gpuwhy.binary.tar import HEADER, looks_like_tar
-from gpuwhy.binary.zst import MAGIC as ZSTD
-from gpuwhy.binary.zst import unzstd
 from gpuwhy.border.reading import NotRegularError, regular
+from gpuwhy.formats import MalformedError, Pread
+from gpuwhy.formats.compress import GZIP, ZSTD, gunzipped, unzstd
+from gpuwhy.formats.tar import HEADER, looks_like_tar
 from gpuwhy.host.files import Opened
 from gpuwhy.host.layers import Tree
 
@@ -67,7 +64,7 @@ def plain_tar(file: Opened, name: str) -> Pread:
     head = file.pread(0, HEADER)
     pread = file.pread
     if head.startswith(GZIP):
-        pread = Gunzipped(file.pread, file.size).pread
+        pread = gunzipped(file.pread, file.size)
     elif head.startswith(ZSTD):
         try:
             pread = unzstd(file.pread, file.size)

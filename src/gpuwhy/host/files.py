@@ -15,18 +15,16 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from gpuwhy.binary import MalformedError, Pread
-from gpuwhy.binary.cudaversion import read_cuda_version
-from gpuwhy.binary.elf import Elf, read_elf
-from gpuwhy.binary.fatbin import GpuCode, read_gpu_code
-from gpuwhy.binary.hive import Hive, HiveKey
-from gpuwhy.binary.ldcache import CacheEntry, read_ldcache
-from gpuwhy.binary.pe import Pe, read_pe
-from gpuwhy.binary.pe_symbols import PeSymbols
-from gpuwhy.binary.symbols import Symbols
-from gpuwhy.binary.versions import Versions, read_versions
-from gpuwhy.binary.wheel import Wheel, read_wheel
 from gpuwhy.border.reading import pread_of, regular
+from gpuwhy.formats import MalformedError, Pread
+from gpuwhy.formats.cuda_version import read_cuda_version
+from gpuwhy.formats.elf import Elf, read_elf
+from gpuwhy.formats.fatbin import GpuCode, read_gpu_code
+from gpuwhy.formats.hive import Hive, HiveKey
+from gpuwhy.formats.ldcache import CacheEntry, read_ldcache
+from gpuwhy.formats.pe import Pe, PeSymbols, read_pe
+from gpuwhy.formats.symbols import Symbols, Versions, read_versions
+from gpuwhy.formats.wheel import Wheel, read_wheel
 from gpuwhy.host.alias import Alias, printable
 from gpuwhy.host.altered import Reader, altered, digest
 from gpuwhy.host.archives import names_in

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from gpuwhy.binary.hive import HiveKey, Value
+from gpuwhy.formats.hive import HiveKey, Value
 from gpuwhy.host.base import Entry, RegistryKey
 from gpuwhy.model.fact import Fact, Known, Source, Unknown
 

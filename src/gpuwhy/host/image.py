@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gpuwhy.binary import CutError, MalformedError
 from gpuwhy.border.reading import NotRegularError
+from gpuwhy.formats import CutError, MalformedError
 from gpuwhy.host.alias import Alias
 from gpuwhy.host.base import Disk, Host, Offline, SetAtStart, Stat
 from gpuwhy.host.blobs import Find, UnreadableImageError, in_folder, in_tree, open_file, plain_tar

@@ -11,8 +11,8 @@ import errno
 import stat as stat_
 from collections.abc import Iterator
 
-from gpuwhy.binary import MalformedError, Pread
-from gpuwhy.binary.tar import Entry, Kind, read_tar
+from gpuwhy.formats import MalformedError, Pread
+from gpuwhy.formats.tar import Entry, Kind, read_tar
 from gpuwhy.host.altered import emptied
 
 MAX_WEIGHT = 1 << 30

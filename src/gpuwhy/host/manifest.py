@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from gpuwhy.binary import MalformedError
+from gpuwhy.formats import MalformedError
 from gpuwhy.host.blobs import Find, UnreadableImageError, whole
 
 T = TypeVar("T")

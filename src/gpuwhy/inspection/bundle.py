@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from gpuwhy.binary.fatbin import GpuCode
-from gpuwhy.binary.wheel import NO_VERSIONS, Wheel, WheelLibrary
+from gpuwhy.formats.fatbin import GpuCode
+from gpuwhy.formats.wheel import NO_VERSIONS, Wheel, WheelLibrary
 from gpuwhy.host.base import Host
 from gpuwhy.inspection import windows
 from gpuwhy.inspection.file import variables, world_for

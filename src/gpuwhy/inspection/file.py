@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.binary.elf import Elf
-from gpuwhy.binary.versions import Versions
+from gpuwhy.formats.elf import Elf
+from gpuwhy.formats.symbols import Versions
 from gpuwhy.host.base import Host
 from gpuwhy.inspection.tree import tree_of, version_of
 from gpuwhy.loader.glibc import World

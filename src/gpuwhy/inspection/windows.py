@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from gpuwhy.binary.pe import Pe
+from gpuwhy.formats.pe import Pe
 from gpuwhy.host.base import Host
 from gpuwhy.inspection.file import gpu_of
 from gpuwhy.loader import windows_system

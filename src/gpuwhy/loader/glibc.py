@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from gpuwhy.binary.elf import Elf
+from gpuwhy.formats.elf import Elf
 from gpuwhy.host.base import Entry, Host
 from gpuwhy.loader.hwcaps import SUBFOLDERS, best_entry, cpu_of, subfolders
 from gpuwhy.loader.outcome import FOUND, NOT_THERE, Located, Outcome, Tried, ended

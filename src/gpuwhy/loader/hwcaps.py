@@ -10,7 +10,7 @@ from itertools import product
 
 import msgspec
 
-from gpuwhy.binary.ldcache import CacheEntry
+from gpuwhy.formats.ldcache import CacheEntry
 from gpuwhy.host.base import Entry, Host
 from gpuwhy.model.fact import Fact, Known
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpuwhy.binary.pe import Pe
+from gpuwhy.formats.pe import Pe
 from gpuwhy.host.base import Host
 from gpuwhy.host.windows import DLLS
 from gpuwhy.loader.outcome import FOUND, NOT_THERE, Located, Outcome, Tried, ended

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.binary.pe import Pe
+from gpuwhy.formats.pe import Pe
 from gpuwhy.loader.outcome import Library, Located, Missing, missing
 from gpuwhy.loader.windows import (
     KNOWN,

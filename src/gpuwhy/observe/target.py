@@ -256,9 +256,9 @@ def _not_python(scene: Scene, path: str) -> Unknown | None:
     if _PYTHON_NAME.match(path.rpartition("/")[2].removesuffix(".exe")):
         return None
     said = scene.host.run(path, "-V")
-    if isinstance(said, Unknown) and said.kind == "left out":
+    if isinstance(said, Unknown) and said.kind == "not tried":
         real = value_or(scene.host.real(path), path)
-        by_name = Unknown(f"{path} is not a Python by its name; gpuwhy check --import asks it", kind="left out")
+        by_name = Unknown(f"{path} is not a Python by its name; gpuwhy check --import asks it", kind="not tried")
         return None if _PYTHON_NAME.match(real.rpartition("/")[2]) else by_name
     if not isinstance(said, Known):
         why = said.reason.removeprefix(f"{path}: ") if isinstance(said, Unknown) else "not there"
@@ -272,7 +272,7 @@ def _not_python(scene: Scene, path: str) -> Unknown | None:
 
 def _asked(scene: Scene, path: str) -> Fact[dict[str, Any]]:
     answer = scene.host.python(path, "interpreter")
-    if isinstance(answer, Unknown) and answer.kind == "left out":
+    if isinstance(answer, Unknown) and answer.kind == "not tried":
         return answer
     if isinstance(answer, Unknown):
         return Unknown(
@@ -286,15 +286,15 @@ def _asked(scene: Scene, path: str) -> Fact[dict[str, Any]]:
 
 def _static(scene: Scene, path: str, chosen_by: str, why: Unknown) -> Fact[Interpreter]:
     """The same from the file names alone, for one that cannot be asked, or was not: python3 → python3.11."""
-    if why.kind not in ("offline", "left out"):
+    if why.kind not in ("offline", "not tried"):
         return why
-    if why.kind == "left out" and "/shims/" in path:
+    if why.kind == "not tried" and "/shims/" in path:
         on_path = [one for one, _ in _on_path(scene, value_or(scene.host.environ(), {}).get("PATH", ""))]
         path = behind_shim(scene, path, on_path) or path
     real = value_or(scene.host.real(path), path)
     prefix = real.rpartition("/")[0].removesuffix("/bin") or "/"
     named = re.search(r"python(\d+\.\d+)t?$", real)
-    version = named[1] if named else release_beside(scene.host, prefix) if why.kind == "left out" else ""
+    version = named[1] if named else release_beside(scene.host, prefix) if why.kind == "not tried" else ""
     if not version:
         return why
     exact = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", real)  # …/versions/3.11.7/bin

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpuwhy.causes import CAUSES
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.fact import value_or
 from gpuwhy.model.proof import Arms, Proof, Status, Trial, Tweak
@@ -17,6 +16,7 @@ from gpuwhy.prove.remedies import hard
 from gpuwhy.prove.setting import change_of, in_words
 from gpuwhy.prove.verdict import causes_of, refuted, sentence, shown, trials
 from gpuwhy.proving.session import Session
+from gpuwhy.rooms import CAUSES
 from gpuwhy.run.secrets import without_secrets
 from gpuwhy.run.stage import may_exceed
 

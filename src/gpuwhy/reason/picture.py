@@ -310,5 +310,5 @@ def unseen(facts: Facts) -> tuple[str, ...]:
             if isinstance(fact, Unknown) and fact != NOT_OBSERVED:
                 how = f" ({fact.how})" if fact.how else ""
                 said = f"{subject.name}.{field.name}: {fact.reason}{how}"
-                out.setdefault(said if fact.kind == "left out" else fact.reason, said)
+                out.setdefault(said if fact.kind == "not tried" else fact.reason, said)
     return tuple(out.values())

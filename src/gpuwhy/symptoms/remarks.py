@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from gpuwhy.causes.text.fragments import VARIABLE
 from gpuwhy.model.symptom import Symptom
+from gpuwhy.rooms.text.fragments import VARIABLE
 from gpuwhy.symptoms.wording import stack_speaks
 
 SPEAKER = "remark"

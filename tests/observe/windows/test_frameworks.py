@@ -9,7 +9,7 @@ import pytest
 from gpuwhy.knowledge.releases import family
 from gpuwhy.model.fact import Absent
 from gpuwhy.observe.windows.frameworks import names_opened
-from tests.binary.made_pe import pe
+from tests.formats.made_pe import pe
 from tests.observe.windows.seen import facts_of
 from tests.windows.trees import Disk, python, tensorflow, windows
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.causes import CAUSES
 from gpuwhy.lint import linter
 from gpuwhy.lint.rules import ROOMS
 from gpuwhy.render import lint as render
 from gpuwhy.render.terminal import Paper
+from gpuwhy.rooms import CAUSES
 from tools.site import stage, tutorial
 from tools.site.paste import browser, index
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.elf import read_elf
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.elf import read_elf
 from tools.harvest import binaries
 from tools.harvest.readers import Disagreement, Reader, find, metadata, nvidia_requirements, text
 from tools.harvest.reading import Reading, assigned, major_minor, places

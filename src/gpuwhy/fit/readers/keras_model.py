@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gpuwhy.binary.zipdir import Member
 from gpuwhy.fit.model import Format, Model
 from gpuwhy.fit.names import architecture_from
 from gpuwhy.fit.readers import hdf5, keras, torch
 from gpuwhy.fit.source import Source, Store
+from gpuwhy.formats.zip import Member
 
 
 def archive(name: str, source: Source, inside: dict[str, Member]) -> Model:

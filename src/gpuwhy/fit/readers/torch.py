@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from gpuwhy.binary import MalformedError
-from gpuwhy.binary.zipdir import Member, open_member, read_members
 from gpuwhy.fit import dtypes
 from gpuwhy.fit.model import Tensor, Unreadable
 from gpuwhy.fit.readers.pickled import Global, Kept, Machine, Made
 from gpuwhy.fit.source import MOST_NAME, MOST_TENSORS, Cursor, Source, shape_of
+from gpuwhy.formats import MalformedError
+from gpuwhy.formats.zip import Member, open_member, read_members
 
 MAGIC = bytes.fromhex("80028a0a6cfc9c46f9206aa85019")
 """The first pickle of the older form: a number of ten bytes."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from gpuwhy.causes.text.rooms import rooms
 from gpuwhy.model.signature import Signature
+from gpuwhy.rooms.text.rooms import rooms
 
 
 @cache

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.fragments import LAUNCH_COVERS
 from gpuwhy.model.signature import Signature, context, error
+from gpuwhy.rooms.text.fragments import LAUNCH_COVERS
 
 _CALL = r"(?P<call>cu(?:da)?launch\w*|cufuncsetattribute|cudafuncsetattribute)"
 

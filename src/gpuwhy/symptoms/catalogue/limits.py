@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.fragments import LIMIT_COVERS, PATH, WHERE
 from gpuwhy.model.signature import Signature, context, error, harmless
+from gpuwhy.rooms.text.fragments import LIMIT_COVERS, PATH, WHERE
 
 SIGNATURES: tuple[Signature, ...] = (
     error(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.fragments import ORDER_COVERS
 from gpuwhy.model.signature import Signature, error
+from gpuwhy.rooms.text.fragments import ORDER_COVERS
 
 SIGNATURES: tuple[Signature, ...] = (
     error(

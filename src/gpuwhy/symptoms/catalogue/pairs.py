@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.fragments import PAIR_COVERS
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES, STANDARD_MODULES
 from gpuwhy.model.signature import Signature, context, error
+from gpuwhy.rooms.text.fragments import PAIR_COVERS
 
 _FILES = sorted(FRAMEWORK_MODULES | STANDARD_MODULES)
 _OUTSIDE = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.fragments import PEER_COVERS
 from gpuwhy.model.signature import Signature, context, echo, error
+from gpuwhy.rooms.text.fragments import PEER_COVERS
 
 _GLOO = r"gloo/transport/\w+/\w+\.\w+:\d+\]"
 

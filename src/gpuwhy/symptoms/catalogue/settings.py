@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpuwhy.causes.text.fragments import VARIABLE
 from gpuwhy.model.signature import Signature, context, error, harmless
+from gpuwhy.rooms.text.fragments import VARIABLE
 
 """What follows names that are no options: devices, places, statuses."""
 

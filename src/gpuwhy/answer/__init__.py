@@ -1,0 +1,1 @@
+"""The Answer, one document tree, and the four writers: terminal, HTML, Markdown, plain."""

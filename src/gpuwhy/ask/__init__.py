@@ -1,0 +1,1 @@
+"""A typed question: an intent and a Case, answered from tables."""

@@ -1,0 +1,4 @@
+"""What is observed of one machine, as typed values.
+
+Nothing in here reads a file or decides anything.
+"""

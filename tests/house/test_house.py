@@ -1,0 +1,237 @@
+"""The house: imports by the table, lines by the budget, no habits that made it grow."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parent.parent.parent
+SRC = ROOT / "src" / "gpuwhy"
+HOUSE = tomllib.loads((Path(__file__).parent / "house.toml").read_text(encoding="utf-8"))
+OLD = set(HOUSE["old"])
+SHRINKING = {"knowledge"}
+"""Old folders that become new in place, module by module."""
+EVERYBODY = {"", "facts", "_version"}
+DOORS = {"cli", "mcp", "api"}
+
+THIRD_PARTY = {"msgspec", "packaging", "resolvelib", "yaml", "tomli", "ahocorasick_rs"}
+THIRD_PARTY_ALLOWED = {
+    ("pytest_plugin.py", "pytest"),  # it is pytest that loads it
+    ("cli/run.py", "cairosvg"),
+    ("formats/compress.py", "compression"),  # Python 3.14's own; older ones are told so
+    ("symptoms/scan.py", "hyperscan"),
+    ("fleet/ray_cluster.py", "ray"),  # an extra: `fleet --ray`
+}
+CHILDREN = ("host/children/", "machine/children/")
+"""Scripts that run in other Pythons: the standard library, each other, NVML's binding."""
+
+NETWORK = {"socket", "urllib", "http", "ssl", "ftplib", "smtplib", "asyncio", "xmlrpc"}
+NETWORK_ALLOWED = {
+    ("host/children/reach.py", "socket"),  # `fleet probe`
+    ("host/children/fetch.py", "urllib"),  # `releases --update URL`
+    ("host/children/ray_node.py", "socket"),  # `fleet --ray --probe`
+}
+WORLD = {"os", "subprocess", "ctypes", "glob", "shutil", "tempfile", "resource", "platform", "mmap"}
+WORLDLY = {"machine", "run", "fix", "cli", "api", "border", "host", "repair", "inside", "__main__"}
+PRINTS = {"print", "input", "exit", "quit", "sys.exit", "os._exit", "sys.stdout.write"}
+PRINTERS = ("cli/", "api/", "mcp/", "host/children/", "machine/children/", "__main__.py", "inside/")
+
+
+class Import(NamedTuple):
+    file: str
+    line: int
+    module: str
+
+    @property
+    def folder(self) -> str:
+        return self.file.split("/")[0].removesuffix(".py")
+
+    @property
+    def top(self) -> str:
+        return self.module.split(".")[0]
+
+    @property
+    def within(self) -> str:
+        """The folder of gpuwhy that is imported; "" for gpuwhy itself and for others."""
+        return [*self.module.split("."), ""][1] if self.top == "gpuwhy" else ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} imports {self.module}"
+
+
+@cache
+def sources() -> dict[str, str]:
+    files = sorted(SRC.rglob("*.py"))
+    return {file.relative_to(SRC).as_posix(): file.read_text(encoding="utf-8") for file in files}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {name: ast.parse(text) for name, text in sources().items()}
+
+
+@cache
+def imports() -> tuple[Import, ...]:
+    found = []
+    for name, tree in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                found += [Import(name, node.lineno, one.name) for one in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                whole = node.module == "gpuwhy"
+                names = [f"gpuwhy.{one.name}" for one in node.names] if whole else [node.module]
+                found += [Import(name, node.lineno, one) for one in names]
+    return tuple(found)
+
+
+def folder_of(name: str) -> str:
+    return name.split("/")[0] if "/" in name else "(top)"
+
+
+def is_new(name: str) -> bool:
+    return folder_of(name) not in OLD
+
+
+def lines() -> Counter[str]:
+    count: Counter[str] = Counter()
+    for name, text in sources().items():
+        count[folder_of(name)] += text.count("\n")
+    return count
+
+
+def test_the_walker_sees_lazy_and_from_imports():
+    assert any(one.file.startswith("cli/") and one.within for one in imports())
+    assert len(imports()) > 500
+
+
+def test_every_folder_has_a_place():
+    known = set(HOUSE["lines"]) | OLD
+    assert {folder_of(name) for name in sources()} <= known
+
+
+def test_folders_import_only_what_the_table_allows():
+    bridges = {name.split(":")[0] for name in HOUSE["bridges"]}
+    wrong = [
+        str(one)
+        for one in imports()
+        if is_new(one.file)
+        and one.folder not in DOORS
+        and one.within not in EVERYBODY
+        and one.within != one.folder
+        and one.within not in HOUSE["imports"].get(one.folder, ())
+        and one.file not in bridges
+    ]
+    assert wrong == []
+
+
+def test_new_folders_import_nothing_old():
+    bridges = {name.split(":")[0] for name in HOUSE["bridges"]}
+    wrong = [
+        str(one)
+        for one in imports()
+        if is_new(one.file)
+        and one.within in OLD - SHRINKING - {one.folder}
+        and one.file not in bridges
+    ]
+    assert wrong == []
+
+
+def test_no_permission_is_idle():
+    used = {(one.folder, one.within) for one in imports()}
+    built = {folder_of(name) for name in sources()} - OLD
+    kept = {(a, b) for a, allowed in HOUSE["imports"].items() for b in allowed if a in built}
+    assert {(a, b) for a, b in kept if b in built} - used <= ALLOWED_AHEAD
+
+
+ALLOWED_AHEAD = {  # folders that are being built; empty when version 1.0 is whole
+    (a, b)
+    for a in ("log", "diagnose", "choose", "advise", "ask", "answer", "machine", "look", "loader")
+    for b in HOUSE["lines"]
+}
+
+
+def test_lines_are_within_the_budget():
+    count = lines()
+    over = {
+        name: count[name]
+        for name, most in HOUSE["lines"].items()
+        if name not in OLD and count[name] > most
+    }
+    assert over == {}, "subtract first: a new case is a data row"
+
+
+def test_old_folders_only_shrink():
+    count = lines()
+    assert {name: count[name] for name, most in HOUSE["old"].items() if count[name] > most} == {}
+
+
+def test_no_long_lines_and_no_formatting_switched_off():
+    wrong = [
+        f"{name}:{number}"
+        for name, text in sources().items()
+        if is_new(name)
+        for number, line in enumerate(text.splitlines(), 1)
+        if len(line) > HOUSE["limits"]["columns"] or re.search(r"# fmt: (?:skip|off)", line)
+    ]
+    assert wrong == []
+
+
+def test_dependencies_are_the_declared_ones():
+    wrong = [
+        str(one)
+        for one in imports()
+        if one.top not in {"gpuwhy", *sys.stdlib_module_names, *THIRD_PARTY}
+        and not one.file.startswith(CHILDREN)
+        and (one.file, one.top) not in THIRD_PARTY_ALLOWED
+    ]
+    assert wrong == []
+
+
+def test_nothing_leaves_the_machine():
+    wrong = [
+        str(one)
+        for one in imports()
+        if one.top in NETWORK and (one.file, one.top) not in NETWORK_ALLOWED
+    ]
+    assert wrong == []
+
+
+def test_only_the_machine_reads_the_world():
+    """New folders: files, processes and the environment are asked through gpuwhy.machine."""
+    wrong = [
+        str(one)
+        for one in imports()
+        if is_new(one.file) and one.top in WORLD and one.folder not in WORLDLY
+    ]
+    assert wrong == []
+
+
+def test_only_doors_print():
+    wrong = [
+        f"{name}:{node.lineno} calls {ast.unparse(node.func)}"
+        for name, tree in trees().items()
+        if not name.startswith(PRINTERS)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in PRINTS
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("module", ["gpuwhy", "gpuwhy.facts.fact"])
+def test_importing_the_package_loads_little(module):
+    code = f"import sys, {module}; print(sum(one.startswith('gpuwhy') for one in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 8
