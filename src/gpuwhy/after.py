@@ -65,7 +65,7 @@ def aftermath(
     output = _whole(output, ended) if seen.failed else output
     doubted = named_libraries(output) if seen.failed else ()
     options = app.Options(python=python, folder=".", script=script_folder(argv), crashed=seen.crashed, doubted=doubted)
-    diagnosis = app.Run(app.live_host(environ_of(ended, argv)), options, note)
+    diagnosis = app.Run(app.live_host(environ_of(ended, argv), runs=True), options, note)
     run = with_surroundings(seen, ended, diagnosis.host, output, app.live_host())
     facts = msgspec.structs.replace(diagnosis.facts, run=run)
     report = told(output, facts, rank_logs(*folder) if (folder := log_folder(argv, output))[0] else ())

@@ -19,7 +19,7 @@ from gpuwhy.knowledge.releases import newest
 from gpuwhy.loader import loads
 from gpuwhy.loader.extensions import extensions
 from gpuwhy.model.expect import lacks_gpu
-from gpuwhy.model.fact import Absent, Known, Unknown
+from gpuwhy.model.fact import NOT_TRIED, NOT_YET, Absent, Known, Unknown, value_or
 from gpuwhy.model.facts import Devices, Facts
 from gpuwhy.model.facts import Run as WatchedRun
 from gpuwhy.model.report import Report
@@ -107,7 +107,9 @@ class Run:
         self.facts: Facts = moved(_with_run(scene.facts, host), elsewhere)
         self.elsewhere = elsewhere
         self.as_if = "" if elsewhere is None else named_machine(elsewhere)
-        if options.imports and self.live:
+        if options.imports == "no" and self.live:
+            self.facts = _without_imports(self.facts)
+        elif options.imports and self.live:
             self._try_imports(scene)
         self.took = time.monotonic() - start
 
@@ -115,10 +117,11 @@ class Run:
         """The last test: each framework imported for real, where nothing else is wrong."""
         from gpuwhy.observe import imports
 
-        looks = imports.LOOKS if self.options.imports == "yes" else imports.LEFT_OUT
         if worth(self._by_facts().causes):
-            self.hung = observe(scene, looks) or self.hung
+            self.hung = observe(scene, imports.LOOKS) or self.hung
             self.facts = moved(_with_run(scene.facts, self.host), self.elsewhere)
+        else:
+            self.facts = _without_imports(self.facts, NOT_YET)
 
     @property
     def found_python(self) -> bool:
@@ -200,6 +203,14 @@ def _with_run(facts: Facts, host: Host) -> Facts:
         return msgspec.structs.replace(facts, run=WatchedRun(program=unknown))
 
 
+def _without_imports(facts: Facts, why: Unknown = NOT_TRIED) -> Facts:
+    """The facts, with the imports named as not tried where there is something that could be imported."""
+    python, installed = facts.target.interpreter, value_or(facts.target.distributions, ())
+    if python != NOT_TRIED and (not isinstance(python, Known) or python.value.gone or not installed):
+        return facts
+    return msgspec.structs.replace(facts, target=msgspec.structs.replace(facts.target, imports=why))
+
+
 def _patient(host: Host, looks: tuple[Look, ...]) -> tuple[Look, ...]:
     """Compressed layers answer slowly, and never hang."""
     offline = host.offline()
@@ -213,9 +224,12 @@ def _ask_early(host: Host) -> None:
         threading.Thread(target=host.ask, args=question, daemon=True).start()
 
 
-def live_host(environ: dict[str, str] | None = None) -> Host:
-    """The machine we run on, as a program with these variables has it; every answer is kept and asked for once."""
-    return RecordingHost(LiveHost(environ))
+def live_host(environ: dict[str, str] | None = None, runs: bool = False) -> Host:
+    """The machine we run on, as a program with these variables has it; every answer is kept and asked for once.
+
+    Nothing of the environment under diagnosis is run, unless `runs` allows it.
+    """
+    return RecordingHost(LiveHost(environ, runs=runs))
 
 
 def root_host(path: str, image: str = "", note: Callable[[str], None] = lambda _: None) -> Host:
@@ -243,12 +257,14 @@ def _offline(
     return opened
 
 
-def inspect_host(environ: dict[str, str], given: dict[str, str], root: str = "", plain: bool = False) -> Host:
+def inspect_host(
+    environ: dict[str, str], given: dict[str, str], root: str = "", plain: bool = False, runs: bool = False
+) -> Host:
     """The machine, or a folder, under an environment in which some variables are given; `plain` hides no names."""
     alias = Plain() if plain else None
     if root:
         return RecordingHost(_offline(root, environ=given or None, alias=alias))
-    return RecordingHost(LiveHost({**environ, **given}, alias))
+    return RecordingHost(LiveHost({**environ, **given}, alias, runs))
 
 
 class UnreadableError(Exception):
@@ -288,7 +304,7 @@ def recorded_host(data: bytes, name: str) -> tuple[Host, Options]:
 
 def check(python: str = "", *, verify: bool = False) -> Report:
     """Diagnose this machine and a Python environment (the active one unless `python` names another)."""
-    return Run(live_host(), Options(python=python, verify=verify)).report()
+    return Run(live_host(), Options(python=python, verify=verify, imports="no")).report()
 
 
 def explain(text: str, *, log_only: bool = False, python: str = "") -> Report:

@@ -45,8 +45,9 @@ def steps_of(run: app.Run, take: Mapping[str, int] = {}, only: Sequence[str] = (
     if isinstance(interpreter, Known):
         python, prefix, kind = interpreter.value.path, interpreter.value.prefix, interpreter.value.kind
     told = tuple(with_size(step, run.host, facts) for step in found)
-    said = tuple(notes(run.host, prefix)) if prefix and run.live else ()
-    return Steps(report.status, report.headline, python, prefix, kind, told, said)
+    said = notes(run.host, prefix) if found and prefix and run.live else []
+    said += [report.not_tried] if report.not_tried else []
+    return Steps(report.status, report.headline, python, prefix, kind, told, tuple(said))
 
 
 def nothing_to_do(run: app.Run, found: Steps, only: Sequence[str] = ()) -> str:
@@ -68,7 +69,7 @@ def _probing(run: app.Run) -> app.Run:
     """The same run with the stages of a probe, where there is a GPU to try them on and they were not asked for."""
     if run.options.probe or run.as_if or not isinstance(gpu_present(run.facts), Known):
         return run
-    return app.Run(app.live_host(), replace(run.options, probe="gentle"))
+    return app.Run(app.live_host(runs=True), replace(run.options, probe="gentle"))
 
 
 def apply_steps(run: app.Run, repair: Repair, call: Call, say: Say) -> Outcome:
@@ -212,7 +213,7 @@ class _Work:
 
     def _second_look(self, made: apply.Made) -> app.Run:
         self.say("$ gpuwhy check --python " + made.python)
-        host = app.inspect_host(dict(self.environ), front(self.environ, made.path))
+        host = app.inspect_host(dict(self.environ), front(self.environ, made.path), runs=True)
         return app.Run(host, replace(self.run.options, python=made.python), elsewhere=self.run.elsewhere)
 
     def _further(self, made: apply.Made, again: app.Run) -> tuple[apply.Made, app.Run]:

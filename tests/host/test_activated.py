@@ -58,7 +58,7 @@ def test_what_conda_keeps_comes_before_its_scripts(tmp_path: Path) -> None:
 
 def test_after_it_all_is_answered_as_in_that_shell(tmp_path: Path) -> None:
     (tmp_path / "activate").write_text("export JAX_PLATFORMS=cpu HF_TOKEN=secret\n")
-    host = RecordingHost(LiveHost(dict(PLAIN)))
+    host = RecordingHost(LiveHost(dict(PLAIN), runs=True))
     assert "JAX_PLATFORMS" not in (host.environ().need() or {})
     told = host.activated(str(tmp_path / "activate")).need() or {}
     assert (told["JAX_PLATFORMS"], "HF_TOKEN" in told) == ("cpu", False)

@@ -17,12 +17,12 @@ from gpuwhy.host.children.imports import uncompiled
 CHILD = Path(children.__file__).with_name("imports.py")
 
 
-def tried(folder: Path, *modules: str, **environ: str) -> list[dict[str, Any]]:
+def tried(folder: Path, *modules: str, uses: str = "no uses", **environ: str) -> list[dict[str, Any]]:
     """What the child says of modules in a folder of packages, started in a working folder beside it."""
     work, site = folder / "work", folder / "site"
     work.mkdir(exist_ok=True)
     clean = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    argv = [sys.executable, str(CHILD), sys.executable, "\n".join(modules), "20", "1", str(site)]
+    argv = [sys.executable, str(CHILD), sys.executable, "\n".join(modules), "20", uses, "1", str(site)]
     done = subprocess.run(
         argv, env={**clean, "PYTHONPATH": str(site), **environ}, cwd=work, capture_output=True, check=True
     )
@@ -40,6 +40,13 @@ def test_what_goes_well_is_told_with_its_file_and_what_is_built_on_it_too(tmp_pa
     base, other = tried(package(tmp_path, frame="__version__ = '1'", onit="import frame"), "frame", "onit")
     assert (base["ok"], base["version"], base["file"]) == (True, "1", str(tmp_path / "site/frame.py"))
     assert (other["module"], other["ok"]) == ("onit", True)
+
+
+def test_small_uses_are_made_where_they_are_asked_for(tmp_path: Path) -> None:
+    package(tmp_path, pandas="__version__ = '1'")
+    assert [one["module"] for one in tried(tmp_path, "pandas")] == ["pandas"]
+    used = [one for one in tried(tmp_path, "pandas", uses="uses") if one.get("module", "").startswith("use:pandas:")]
+    assert used[0]["kind"] == "AttributeError"
 
 
 def test_the_variable_behind_a_failure_is_named(tmp_path: Path) -> None:
@@ -172,7 +179,7 @@ def test_a_file_that_puts_its_folder_first_is_named_as_python_reads_it(tmp_path:
     lines = ("import sys; sys.__plen = len(sys.path)", str(old),
              "import sys; new = sys.path[sys.__plen:]; del sys.path[sys.__plen:]; sys.path[0:0] = new")  # fmt: skip
     (site / "easy-install.pth").write_text("\n".join(lines) + "\n")
-    argv = [sys.executable, str(CHILD), str(prefix / "bin/python"), "frame", "20", "1", str(site)]
+    argv = [sys.executable, str(CHILD), str(prefix / "bin/python"), "frame", "20", "no uses", "1", str(site)]
     done = subprocess.run([*argv, str(site / "easy-install.pth")], cwd=tmp_path, capture_output=True, check=True)
     first, blame = [json.loads(line) for line in done.stdout.splitlines()]
     assert (first["ok"], blame["blame"], blame["what"]) == (False, "file", str(site / "easy-install.pth"))
@@ -192,7 +199,7 @@ def test_the_variable_that_a_start_up_file_sets_is_named_where_it_is_what_matter
         "import colorsys, os\ncolorsys.hsv_to_rgb\nif os.environ.get('FRAME_MODE') == 'odd': raise ValueError('odd')"
     )
     (site / "site_customs.pth").write_text(f"import os; os.environ['OTHER'] = '1'\n{line}\n")
-    argv = [sys.executable, str(CHILD), str(prefix / "bin/python"), "frame", "20", "1", str(site)]
+    argv = [sys.executable, str(CHILD), str(prefix / "bin/python"), "frame", "20", "no uses", "1", str(site)]
     done = subprocess.run([*argv, str(site / "site_customs.pth")], cwd=tmp_path, capture_output=True, check=True)
     first, blame = [json.loads(line) for line in done.stdout.splitlines()]
     assert (first["ok"], blame["blame"], blame["part"]) == (False, "file", part)

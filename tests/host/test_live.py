@@ -107,7 +107,7 @@ def test_the_user_name_is_hidden_when_it_is_not_ascii(tmp_path, monkeypatch):
 
 
 def test_run():
-    host = LiveHost()
+    host = LiveHost(runs=True)
     assert host.run("sh", "-c", "echo out; echo err >&2; exit 3").need() == live.Output(3, "out\n", "err\n")
     assert isinstance(host.run("no-such-command"), Absent)
     assert isinstance(host.run("/etc/passwd"), Unknown)
@@ -115,7 +115,7 @@ def test_run():
 
 def test_run_has_a_time_limit(monkeypatch):
     monkeypatch.setattr(live, "RUN_SECONDS", 0.2)
-    answer = LiveHost().run("sleep", "60")
+    answer = LiveHost(runs=True).run("sleep", "60")
     assert isinstance(answer, Unknown)
     assert answer.reason == "sleep 60: no answer within 0.2 s"
 

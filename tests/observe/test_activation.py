@@ -42,7 +42,7 @@ def checked(prefix: Path, line: str, **given: str) -> app.Run:
     file.write_text(f"{text}\n{line}\n")
     environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ} | given
     try:
-        return app.Run(app.live_host(environ), app.Options(python=str(prefix / "bin/python"), imports="yes"))
+        return app.Run(app.live_host(environ, runs=True), app.Options(python=str(prefix / "bin/python"), imports="yes"))
     finally:
         file.write_text(text)
 

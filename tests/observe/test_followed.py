@@ -17,6 +17,7 @@ from gpuwhy import app
 from gpuwhy.model.fact import Known, Source
 from gpuwhy.model.report import Report
 from gpuwhy.observe import imports
+from gpuwhy.observe.scene import Imports
 
 pytestmark = pytest.mark.no_gpu
 
@@ -44,11 +45,11 @@ class Made:
         rows = (f"{path},sha256={_digest(text)},{len(text)}\n" for path, text in files.items())
         (info / "RECORD").write_text("".join(rows))
 
-    def checked(self) -> Report:
+    def checked(self, imports: Imports = "yes") -> Report:
         """What is said of it."""
         environ = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        options = app.Options(python=str(self.prefix / "bin/python"), imports="yes")
-        return app.Run(app.live_host(environ), options).report()
+        options = app.Options(python=str(self.prefix / "bin/python"), imports=imports)
+        return app.Run(app.live_host(environ, runs=True), options).report()
 
 
 def _digest(text: str) -> str:
@@ -135,7 +136,8 @@ def test_without_a_framework_what_works_is_told_as_tried_and_what_wants_a_displa
     plain.package("clicks", "1.0", {"clicks.py": "import os\nos.environ['DISPLAY_OF_NOBODY']\n"})
     plain.package("asks", "1.0", {"asks.py": "raise RuntimeError('no account was named')\n"})
     (plain.site / "pages/__init__.py").write_text("x = 2\n")
-    report = plain.checked()
+    assert plain.checked().noticed == ()
+    report = plain.checked("deep")
     assert (report.causes, report.status) == ((), "unknown")
     assert "pages imported, and nothing that was tried fails" in report.headline
     assert [one.text for one in report.noticed] == ["pages/__init__.py of pages 1.0 is not what was installed"]
@@ -163,7 +165,7 @@ def test_a_file_that_no_import_reads_and_that_cannot_be_read_is_damage(
     files = {"onit/__init__.py": "", "onit/deep.py": "x = 11\n", "onit/data.json": '{"x": 11111}', "onit/fast.so": "x"}
     made.package("onit", "2.0", files)
     (made.site / name).write_text(text) if text else (made.site / name).unlink()
-    report = made.checked()
+    report = made.checked("deep")
     assert [one.id for one in report.causes] == ["install.corrupted"]
     assert said in report.causes[0].said
 

@@ -10,7 +10,7 @@ import pytest
 
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recording import RecordingHost
-from gpuwhy.model.fact import Absent, Known, Source, Unknown
+from gpuwhy.model.fact import NOT_TRIED, Absent, Fact, Known, Source, Unknown, value_or
 from gpuwhy.model.facts import BARRED, Facts, Interpreter, Target
 from gpuwhy.observe.engine import guarded, place
 from gpuwhy.observe.scene import Options, Scene
@@ -225,8 +225,76 @@ def test_kernels(world: World) -> None:
 # ---------------------------------------------------------------- the machine we run on
 
 
+def static(python: str, **environ: str) -> Fact[Interpreter]:
+    """What is said of a Python that is not started."""
+    return interpreter(Scene(LiveHost({**os.environ, **environ}), Options(python=python, folder=".")))
+
+
+def test_an_executable_that_is_not_started_is_judged_by_its_name_and_its_folder(tmp_path: Path) -> None:
+    prefix = tmp_path / "cpython-3.12.4-linux"
+    (prefix / "lib/python3.12").mkdir(parents=True)
+    (prefix / "bin").mkdir()
+    (prefix / "bin/python3.12").write_text("#!/bin/false\n")
+    (prefix / "bin/python").symlink_to("python3.12")
+    (prefix / "bin/mypy").symlink_to("python")
+    for name in ("python", "mypy"):
+        found = static(f"{prefix}/bin/{name}").need()
+        assert found is not None
+        assert (found.version, found.prefix, found.kind) == ("3.12.4", str(prefix), "system")
+
+
+def test_an_executable_without_a_release_in_its_name_has_that_of_the_library_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python").write_text("#!/bin/false\n")
+    seen = [static(f"{tmp_path}/bin/python")]
+    for release in ("3.12", "3.9"):
+        (tmp_path / f"lib/python{release}").mkdir(parents=True)
+        (tmp_path / f"lib/python{release}/os.py").write_text("")
+        seen.append(static(f"{tmp_path}/bin/python"))
+    assert [one.value.version if isinstance(one, Known) else one for one in seen] == [NOT_TRIED, "3.12", NOT_TRIED]
+
+
+def test_what_has_no_name_of_a_python_is_not_started_either() -> None:
+    found = static("/bin/ls")
+    assert isinstance(found, Unknown)
+    assert found.reason == "/bin/ls is not a Python by its name; gpuwhy check --import asks it"
+
+
+@pytest.mark.parametrize(
+    ("variable", "local", "of_all", "release"),
+    [
+        ("", "", "3.11.7\n", "3.11.7"),
+        ("", "3.9\n", "3.11.7\n", "3.9.18"),
+        ("3.12:3.9", "3.9\n", "3.11.7\n", "3.9.18"),
+        ("3.9.2", "", "3.11.7\n", "3.9.2"),
+        ("", "", "system\n", "3.10"),
+        ("", "", "", "3.10"),
+        ("", "none-such\n", "3.11.7\n", ""),
+    ],
+)
+def test_a_shim_of_pyenv_is_followed_by_pyenvs_own_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, local: str, of_all: str, release: str
+) -> None:
+    root, work = tmp_path / ".pyenv", tmp_path / "work"
+    for one in ("3.9.2", "3.9.18", "3.11.7"):
+        (root / "versions" / one / "bin").mkdir(parents=True)
+        (root / "versions" / one / "bin" / f"python{one.rpartition('.')[0]}").write_text("")
+        (root / "versions" / one / "bin" / "python3").symlink_to(f"python{one.rpartition('.')[0]}")
+    for folder in (root / "shims", work, tmp_path / "usr/bin"):
+        folder.mkdir(parents=True)
+    (root / "shims" / "python3").write_text("#!/bin/false\n")
+    (tmp_path / "usr/bin/python3.10").write_text("")
+    (tmp_path / "usr/bin/python3").symlink_to("python3.10")
+    for path, text in ((root / "version", of_all), (work / ".python-version", local)):
+        path.write_text(text) if text else None
+    monkeypatch.chdir(work)
+    path = f"{root}/shims:{tmp_path}/usr/bin"
+    found = value_or(static("", PATH=path, PYENV_VERSION=variable, VIRTUAL_ENV="", CONDA_PREFIX=""), None)
+    assert (found.version if found else "") == release
+
+
 def live(python: str, **environ: str) -> Scene:
-    return Scene(RecordingHost(LiveHost({**os.environ, **environ})), Options(python=python, folder="."))
+    return Scene(RecordingHost(LiveHost({**os.environ, **environ}, runs=True)), Options(python=python, folder="."))
 
 
 def test_not_a_python() -> None:

@@ -52,7 +52,7 @@ class Machine:
 
     def host(self, standin: str = "") -> LiveHost:
         path = {"LD_LIBRARY_PATH": str(self.folder), "STANDIN": standin}
-        return LiveHost({"PATH": os.environ["PATH"], "HOME": "/nonexistent", **path})
+        return LiveHost({"PATH": os.environ["PATH"], "HOME": "/nonexistent", **path}, runs=True)
 
     def lines(self, group: str, standin: str = "", *more: str) -> list[dict[str, Any]]:
         known = [family for family in native.GROUPS[group].families if family in self.libraries]

@@ -26,7 +26,7 @@ CUDNN = {path.parents[3].name: path.parent for path in LAB.glob("cudnn*/nvidia/c
 
 
 def host(**environ: str) -> LiveHost:
-    return LiveHost({"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environ})
+    return LiveHost({"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environ}, runs=True)
 
 
 def walk(libraries: dict[str, str], **environ: str) -> dict[str, Stage]:

@@ -7,11 +7,12 @@ import pytest
 
 from gpuwhy.logs import read_imports, read_printed
 from gpuwhy.model.cause import Finding, Fix
-from gpuwhy.model.fact import Known, Source, Unknown
+from gpuwhy.model.fact import NOT_TRIED, NOT_YET, Fact, Known, Source, Unknown
 from gpuwhy.model.facts import Contradiction, Facts, Imported
 from gpuwhy.model.report import Noticed, Shown
 from gpuwhy.reason.report import report
 from gpuwhy.reason.tried import left_to_read, printed
+from gpuwhy.render.terminal import Paper, render
 from gpuwhy.rooms.install import inconsistent
 from tests.rooms.facts import base
 
@@ -49,12 +50,22 @@ def test_an_import_that_does_not_end_leaves_the_answer_open() -> None:
     assert (made.status, "import torch" in made.headline) == ("unknown", True)
 
 
-@pytest.mark.parametrize("kind", ["left out", "offline"])
-def test_what_was_left_out_is_said(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("fact", "told"),
+    [
+        (NOT_TRIED, "not tried: importing the packages (gpuwhy check --import)"),
+        (NOT_YET, "not tried: importing the packages; what was found has to be fixed first"),
+        (Unknown("these are another machine's files", kind="offline"), ""),
+        (Known((), Source("call", "import")), ""),
+    ],
+)
+def test_what_was_left_out_is_the_last_line(fact: Fact[tuple[Imported, ...]], told: str) -> None:
     facts = msgspec.convert(base("healthy"), type=Facts)
-    fact = Unknown("left out", kind=kind)  # type: ignore[arg-type]
     facts = msgspec.structs.replace(facts, target=msgspec.structs.replace(facts.target, imports=fact))
-    assert ("nothing was imported" in report([], facts, 0.0).headline) == (kind == "left out")
+    made = report([], facts, 0.0)
+    assert made.not_tried == told
+    last = [line.strip() for line in render(made, Paper(100)).splitlines()][-1]
+    assert (last == told) == bool(told)
 
 
 def test_what_facts_show_keeps_its_reasons_and_fixes_where_words_speak_for_the_same_cause() -> None:

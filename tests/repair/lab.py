@@ -353,7 +353,7 @@ def score(folder: Path, one: Break) -> dict[str, Any]:
 def _scored(one: Break, env: Path, healthy: set[str]) -> dict[str, Any]:
     more = ["--gpu", one.gpu, "--driver", one.driver] if one.as_if else []
     more += ["--take", one.take] if one.take else []
-    code, found, said = gpuwhy("fix", "--json", "--python", str(env), *more, hidden=one.hidden)
+    code, found, said = gpuwhy("fix", "--deep", "--json", "--python", str(env), *more, hidden=one.hidden)
     steps = found.get("steps", [])
     named = list(dict.fromkeys(cause for step in steps for cause in step["causes"]))
     out: dict[str, Any] = {"causes": named, "right": bool(set(named) & set(one.causes))}

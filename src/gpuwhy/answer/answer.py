@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from gpuwhy.advise.remedy import Action
-from gpuwhy.answer.tree import Mark
+from gpuwhy.answer.tree import Language, Mark
 
 SCHEMA = "gpuwhy.report/1"
 FOUND = 0.5
 """From this confidence on a cause is named as the answer."""
 SURE = 0.9
 """Of the answers said with so much, 98 % are right (docs/accuracy.md)."""
+CERTAIN = 0.95
+"""The word "certain"; "likely" from FOUND on, "possible" below."""
+NOT_GPU = "other.not_gpu"
+"""The cause that says: this is no matter of the GPU stack."""
 
 Status = Literal["healthy", "broken", "degraded", "unknown"]
 Verdict = Literal["healthy", "found", "undecided", "unrecognised", "answered"]
@@ -36,6 +41,15 @@ MARKS: dict[Verdict, Mark] = {
 }
 
 
+def certainty(confidence: float) -> str:
+    """A confidence in a word."""
+    return "certain" if confidence >= CERTAIN else "likely" if confidence >= FOUND else "possible"
+
+
+Id = Annotated[str, Meta(pattern=r"^[a-z]+\.[a-z0-9_]+$")]
+Said = Annotated[str, Meta(min_length=1)]
+
+
 class _Part(msgspec.Struct, frozen=True, omit_defaults=True):
     """A part of the contract: fields may be added, never renamed."""
 
@@ -43,55 +57,87 @@ class _Part(msgspec.Struct, frozen=True, omit_defaults=True):
 class Proof(_Part, frozen=True):
     """One checkable thing behind a reason, and where it was seen."""
 
-    text: str
+    text: Said
     source: str
 
 
 class Reason(_Part, frozen=True):
     """One sentence for a cause, with the evidence by kind."""
 
-    text: str
-    saw: tuple[Proof, ...] = ()  # read on this machine
-    know: tuple[Proof, ...] = ()  # known in general
-    told: tuple[Proof, ...] = ()  # stated by the log
-    line: int = 0  # of the log
+    text: Annotated[Said, Meta(description="Subject, requirement, observation, with the numbers.")]
+    saw: Annotated[tuple[Proof, ...], Meta(description="Read on this machine.")] = ()
+    know: Annotated[tuple[Proof, ...], Meta(description="Known in general.")] = ()
+    told: Annotated[tuple[Proof, ...], Meta(description="Stated by the log.")] = ()
+    line: Annotated[int, Meta(description="The line of the log that decides.")] = 0
 
 
 class Fix(msgspec.Struct, frozen=True):
     """A remedy as it is said, and as a value."""
 
-    text: str
-    command: str
-    safe: bool
+    text: Said
+    command: Annotated[
+        str, Meta(description="To be copied; may have several lines; empty where there is none.")
+    ]
+    safe: Annotated[
+        bool,
+        Meta(
+            description="Changes nothing outside this shell or this Python environment, and can"
+            " be undone."
+        ),
+    ]
     root: bool
     reboot: bool
-    check: str  # a command that shows whether it worked; "" where only the program itself can
-    action: tuple[Action, ...] = ()
-    worked_if: str = ""
-    if_not: str = ""
-    verified: bool = False
+    check: Annotated[
+        str,
+        Meta(
+            description="The command that shows whether it helped; empty where only the program"
+            " itself can."
+        ),
+    ]
+    action: Annotated[
+        tuple[Action, ...],
+        Meta(description="The remedy as a value: what `gpuwhy fix --apply` would carry out."),
+    ] = ()
+    worked_if: Annotated[str, Meta(description="What one sees when it helped.")] = ""
+    if_not: Annotated[str, Meta(description="What to look at if it did not help.")] = ""
+    verified: Annotated[
+        bool, Meta(description="It was carried out on a real break, and the program ran.")
+    ] = False
+    language: Annotated[Language, Meta(description="What the command is typed into.")] = "sh"
 
 
 class CauseFound(msgspec.Struct, frozen=True):
     """A cause, with its reasons and what to do."""
 
-    id: str
-    title: str
-    confidence: float
-    subject: str
-    because: tuple[Reason, ...]
-    explains: tuple[str, ...]
-    fixes: tuple[Fix, ...]
-    with_gpu: bool = False
+    id: Id
+    title: Annotated[Said, Meta(description="The state of the machine.")]
+    confidence: Annotated[
+        float, Meta(ge=0, le=1, description="0.5 and more counts as found: the exit code is 1.")
+    ]
+    subject: Annotated[
+        str, Meta(description="The framework or GPU it concerns; empty for the machine.")
+    ]
+    because: Annotated[tuple[Reason, ...], Meta(min_length=1)]
+    explains: Annotated[
+        tuple[str, ...], Meta(description="Messages and other causes that this one accounts for.")
+    ]
+    fixes: Annotated[tuple[Fix, ...], Meta(description="The one to try first, first.")]
+    with_gpu: Annotated[
+        bool,
+        Meta(
+            description="Nothing is wrong on this machine, which has no GPU; it would show on one"
+            " like it that has one."
+        ),
+    ] = False
 
 
 class Row(_Part, frozen=True):
     """What one sees, what it means, what to do then."""
 
-    sees: str
-    means: str  # a cause
-    title: str = ""
-    text: str = ""
+    sees: Said
+    means: Annotated[str, Meta(description="The cause that it points to.")]
+    title: Annotated[str, Meta(description="That cause in words.")] = ""
+    text: Annotated[str, Meta(description="What to do then.")] = ""
     command: str = ""
 
 
@@ -101,45 +147,71 @@ class Question(msgspec.Struct, frozen=True):
     id: str
     text: str
     command: str
-    answers: dict[str, str]  # what is seen → cause; for `--answer`
-    rows: tuple[Row, ...] = ()
+    answers: Annotated[
+        dict[str, Id], Meta(description="What is seen → the cause; for `explain --answer`.")
+    ]
+    rows: Annotated[tuple[Row, ...], Meta(description="The same as a table, with what to do.")] = ()
+    language: Language = "sh"
 
 
 class Layer(msgspec.Struct, frozen=True):
     """One layer of the stack, from the GPU to the program."""
 
-    name: str
+    name: Said
     text: str
     mark: Literal["ok", "bad", "warn", "unknown", "none"]
-    note: str  # the cause that marks it, or ""
+    note: Annotated[str, Meta(description="The cause that marks this layer, or empty.")]
 
 
 class RuledOut(msgspec.Struct, frozen=True):
     """A cause that an observation excludes."""
 
-    id: str
-    because: str
+    id: Id
+    because: Said
 
 
 class Open(msgspec.Struct, frozen=True):
     """A cause that could not be decided: what is missing, and what would show it."""
 
-    id: str
-    missing: str
+    id: Id
+    missing: Said
     how: str
 
 
 class Crashed(msgspec.Struct, frozen=True):
     """A cause that gpuwhy failed to judge: a bug of gpuwhy."""
 
-    id: str
+    id: Id
     error: str
 
 
 class Noticed(msgspec.Struct, frozen=True):
     """True, and with no link to how the program ended."""
 
-    id: str | None
+    id: Id | None
+    text: str
+
+
+class Untried(msgspec.Struct, frozen=True):
+    """Something that was not looked at, and the command that would look."""
+
+    text: Said
+    command: str = ""
+
+
+class Point(_Part, frozen=True):
+    """A row of an answered question: what it is about, the answer, where it is known from."""
+
+    label: Said
+    text: str
+    command: str = ""
+    source: str = ""
+
+
+class LogLine(msgspec.Struct, frozen=True):
+    """A line of the text that was read."""
+
+    line: int
     text: str
 
 
@@ -147,41 +219,115 @@ class Symptom(msgspec.Struct, frozen=True):
     """A message of the text."""
 
     id: str
-    role: str
-    line: int
+    role: Literal["error", "echo", "aside", "harmless", "context", "told"]
+    line: Annotated[int, Meta(ge=1)]
     text: str
     fields: dict[str, str]
-    follows: int | None
-    times: int
-    standing: str = "decides"
+    follows: Annotated[
+        int | None, Meta(description="The place in this list of the message that explains it.")
+    ]
+    times: Annotated[int, Meta(ge=1)]
+    standing: Annotated[
+        str, Meta(description="decides, follows, noted, quoted or harmless, in this text.")
+    ] = "decides"
 
 
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was decided, in the one object that every writer reads."""
+class Frame(msgspec.Struct, frozen=True):
+    """One place in the stack."""
 
-    status: Status
-    headline: str
-    causes: tuple[CauseFound, ...]
+    file: str
+    line: int
+    function: str
+    owner: Annotated[str, Meta(description='"user", "python", or the package.')]
+
+
+class Raised(msgspec.Struct, frozen=True):
+    """An exception of the chain."""
+
+    type: str
+    message: str
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """How the program ended."""
+
+    kind: Literal["exception", "signal", "status", "fatal", "exit", "timeout"]
+    type: str
+    message: str
+    line: int | None
+    exit_code: int | None
+    own: Annotated[
+        bool, Meta(description="For a reason of its own, to which nothing printed before leads.")
+    ]
+    frame: Frame | None
+    wrappers: tuple[str, ...]
+    chain: tuple[Raised, ...]
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=SCHEMA):
+    """What `gpuwhy check`, `explain` and `run` print with `--json`.
+
+    Fields may be added in later releases, never renamed or removed: readers ignore what they do
+    not know.
+    """
+
+    status: Annotated[
+        Status,
+        Meta(
+            description="healthy: nothing wrong found (a machine without a GPU and without a"
+            " claim to one is healthy). broken: a cause stops GPU work. degraded: a cause slows"
+            " or narrows it. unknown: too little could be seen."
+        ),
+    ]
+    headline: Annotated[Said, Meta(description="The answer in one line.")]
+    causes: Annotated[tuple[CauseFound, ...], Meta(description="Best first.")]
     ruled_out: tuple[RuledOut, ...]
     undetermined: tuple[Open, ...]
     crashed: tuple[Crashed, ...]
-    layers: tuple[Layer, ...]
-    unseen: tuple[str, ...]
-    facts: dict[str, Any]
-    gpuwhy: str
-    took: float
-    verdict: Verdict = "healthy"
-    schema: str = SCHEMA
+    layers: Annotated[tuple[Layer, ...], Meta(description="From the GPU to the program.")]
+    unseen: Annotated[
+        tuple[Said, ...], Meta(description="What could not be observed, as sentences.")
+    ]
+    facts: Annotated[
+        dict[str, Any],
+        Meta(description="Everything observed, by subject; every field is a fact."),
+    ]
+    gpuwhy: Annotated[Said, Meta(description="The version that made the report.")]
+    took: Annotated[float, Meta(ge=0, description="Seconds spent observing.")]
+    verdict: Annotated[
+        Verdict,
+        Meta(
+            description="healthy: nothing wrong was found. found: a cause is named. undecided:"
+            " several causes fit. unrecognised: nothing in the text is known. answered: a typed"
+            " question."
+        ),
+    ]
     question: Question | None = None
-    not_tried: tuple[str, ...] = ()  # what would show more: "importing (gpuwhy check --import)"
+    not_tried: Annotated[
+        tuple[Untried, ...], Meta(description="What would show more, and the command for it.")
+    ] = ()
     noticed: tuple[Noticed, ...] = ()
-    symptoms: tuple[Symptom, ...] = ()
-    ending: dict[str, Any] | None = None
-    probe: tuple[Layer, ...] = ()
-    as_if: str = ""
-    knowledge: str = ""
-    about: str = ""  # the file or program that it is about
-    more: str = ""  # the command that shows the rest: "gpuwhy explain -v train.log"
+    symptoms: Annotated[
+        tuple[Symptom, ...], Meta(description="The messages of the text, in order.")
+    ] = ()
+    ending: Ended | None = None
+    probe: Annotated[
+        tuple[Layer, ...], Meta(description="`check --probe`: one row per live stage.")
+    ] = ()
+    points: Annotated[tuple[Point, ...], Meta(description="The rows of an answered question.")] = ()
+    last_line: Annotated[
+        LogLine | None, Meta(description="Of a text that was not recognised, its last line.")
+    ] = None
+    as_if: Annotated[
+        str, Meta(description="The machine that was judged instead of this one, described.")
+    ] = ""
+    knowledge: Annotated[
+        str, Meta(description="The date of the newest published file behind the tables.")
+    ] = ""
+    command: Annotated[str, Meta(description='"check", "explain", "run" or "ask".')] = ""
+    about: Annotated[str, Meta(description="The file or program that it is about.")] = ""
+    made_on: Annotated[str, Meta(description="The day: 2026-11-18.")] = ""
+    more: Annotated[str, Meta(description="The command that shows the rest.")] = ""
 
     @property
     def first(self) -> CauseFound | None:

@@ -9,8 +9,12 @@ from typing import Literal, Union
 
 import msgspec
 
-Mark = Literal["", "ok", "bad", "warn", "unknown"]
-"""✓ ✗ ! ?"""
+Mark = Literal["", "ok", "bad", "warn", "unknown", "none"]
+"""✓ ✗ ! ? –"""
+
+
+Language = Literal["sh", "bat", "powershell", "python", "text"]
+"""What a command is typed into; "text" is for a file, or where it is not known."""
 
 
 class _Node(msgspec.Struct, frozen=True):
@@ -21,6 +25,7 @@ class Code(_Node, frozen=True):
     """Words to type, a name as a program prints it."""
 
     text: str
+    copy: bool = False  # it is a whole command: the page offers to copy it
 
 
 class Strong(_Node, frozen=True):
@@ -52,6 +57,8 @@ class Heading(_Node, frozen=True):
     line: Line
     mark: Mark = ""
     level: int = 1
+    under: Line = ()  # a second line, softer: the cause and how certain it is
+    id: str = ""  # what a Link or a Layer leads to
 
 
 class Paragraph(_Node, frozen=True):
@@ -64,7 +71,7 @@ class Command(_Node, frozen=True):
     """Something to copy; several lines are typed one after another."""
 
     text: str
-    language: Literal["sh", "bat", "powershell", "python", "text"] = "sh"
+    language: Language = "sh"
 
 
 class Quote(_Node, frozen=True):
@@ -74,18 +81,37 @@ class Quote(_Node, frozen=True):
     hit: int = 0
 
 
+Part = Union[Line, Command, Quote]
+"""What may stand beside a label, or in a row of a list."""
+
+
 class Pair(_Node, frozen=True):
     """A label and what belongs to it."""
 
     label: str
-    body: tuple[Line | Command | Quote, ...]
+    body: tuple[Part, ...]
     mark: Mark = ""
+    wide: bool = False  # the label is a sentence: it gets a line of its own
 
 
 class Pairs(_Node, frozen=True):
     """Rows of label and value, in one column each."""
 
     rows: tuple[Pair, ...]
+
+
+class Item(_Node, frozen=True):
+    """A row of a list; of a list of steps, ✓ is only for what was done."""
+
+    body: tuple[Part, ...]
+    mark: Mark = ""
+
+
+class Items(_Node, frozen=True):
+    """A list."""
+
+    rows: tuple[Item, ...]
+    numbered: bool = False
 
 
 class Table(_Node, frozen=True):
@@ -101,6 +127,7 @@ class Bar(_Node, frozen=True):
 
     parts: tuple[tuple[str, int], ...]
     whole: int
+    label: str = ""
 
 
 class Series(_Node, frozen=True):
@@ -118,6 +145,7 @@ class Layer(_Node, frozen=True):
     line: Line
     mark: Mark = ""
     cause: str = ""  # where the joint is broken, the cause: an anchor
+    level: int = 0  # layers of one level stand beside each other; 0 is the GPU
 
 
 class Stack(_Node, frozen=True):
@@ -127,17 +155,15 @@ class Stack(_Node, frozen=True):
 
 
 class Fold(_Node, frozen=True):
-    """What is shown at this detail or above: 0 always, 1 with -v, 2 with -vv.
-
-    HTML folds it instead.
-    """
+    """A part for those who want more: text prints it below the rest, HTML and Markdown fold it."""
 
     title: str
     body: tuple[Block, ...]
-    detail: int = 1
+    open: bool = False
+    id: str = ""  # what a Link or a Layer leads to
 
 
-Block = Union[Heading, Paragraph, Command, Quote, Pairs, Table, Bar, Series, Stack, Fold]
+Block = Union[Heading, Paragraph, Command, Quote, Pairs, Items, Table, Bar, Series, Stack, Fold]
 
 
 class Document(_Node, frozen=True):

@@ -30,13 +30,17 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 
 
 def add_imports(parser: argparse.ArgumentParser) -> None:
-    """The option that leaves real imports out."""
+    """The options that run code of the environment: nothing of it is run without them."""
     parser.add_argument(
-        "--no-import",
+        "--import",
         dest="imports",
-        action="store_false",
-        help="do not import the frameworks in a child process before nothing is said to be wrong (faster)",
+        action="store_true",
+        help="start the environment's Python and import its packages, in child processes (takes as long as they do)",
     )
+    parser.add_argument(
+        "--deep", action="store_true", help="--import and --verify, and try packages and hash small files too (slow)"
+    )
+    parser.add_argument("--no-import", action="store_true", help=argparse.SUPPRESS)  # once an option, now the default
 
 
 def add_elsewhere(parser: argparse.ArgumentParser) -> None:
@@ -87,19 +91,21 @@ def diagnose(options: argparse.Namespace) -> Run:
     below = getattr(options, "root", None)
     options.python = _inside(options.python, below) if below else os.path.expanduser(options.python)
     probe: Literal["", "gentle", "full"] = "gentle" if options.gentle else "full" if options.probe else ""
-    asked = app.Options(
-        python=options.python, verify=options.verify, folder=".", probe=probe, imports=_imports(options)
-    )
+    imports, verify = _imports(options), options.verify or getattr(options, "deep", False)
+    asked = app.Options(python=options.python, verify=verify, folder=".", probe=probe, imports=imports)
     with Progress() as progress:
         if below:
             if probe:
                 raise UsageError("--root is another machine's files: nothing can be probed there")
+            if _asks_for_imports(options):
+                raise UsageError("--root is another machine's files: nothing can be imported there")
             with refused(app.UnreadableError, "--root "):
                 host = app.root_host(below, getattr(options, "image", ""), progress.note)
             return app.Run(host, asked, progress.note, elsewhere(options))
         if options.python and not os.path.exists(options.python):
             raise UsageError(f"--python {options.python}: no such file or folder")
-        return app.Run(app.live_host(), asked, progress.note, elsewhere(options))
+        host = app.live_host(runs=bool(probe) or imports in ("yes", "deep"))
+        return app.Run(host, asked, progress.note, elsewhere(options))
 
 
 def _inside(python: str, root: str) -> str:
@@ -111,14 +117,19 @@ def _inside(python: str, root: str) -> str:
     return python
 
 
-def _imports(options: argparse.Namespace) -> Literal["", "no", "yes"]:
-    """Real imports: for who asks whether all is well, not for a node's line or a scheduler; the probe has its own."""
-    wanted: bool | None = getattr(options, "imports", None)
-    if wanted is None or options.probe or options.gentle or getattr(options, "root", None):
+def _imports(options: argparse.Namespace) -> Literal["", "no", "yes", "deep"]:
+    """Real imports, by the options; a repair always makes them, and the probe has its own."""
+    if not hasattr(options, "imports") or options.probe or options.gentle or getattr(options, "root", None):
         return ""
-    if getattr(options, "jsonl", False) or getattr(options, "health", None):
-        return ""
-    return "yes" if wanted else "no"
+    if options.deep or getattr(options, "apply", False):
+        return "deep"
+    if options.imports:
+        return "yes"
+    return "" if getattr(options, "jsonl", False) or getattr(options, "health", None) else "no"
+
+
+def _asks_for_imports(options: argparse.Namespace) -> bool:
+    return bool(getattr(options, "imports", False) or getattr(options, "deep", False))
 
 
 def _replayed(options: argparse.Namespace) -> Run:
@@ -128,6 +139,8 @@ def _replayed(options: argparse.Namespace) -> Run:
         raise UsageError("--from replays the environment that was recorded; --python cannot choose another")
     if options.probe or options.gentle:
         raise UsageError("--from replays what was recorded: record it with --probe")
+    if _asks_for_imports(options):
+        raise UsageError("--from replays what was recorded: nothing can be imported there")
     with refused(app.BadRecordingError):
         host, asked = app.recorded_host(read_bytes(options.recording), options.recording)
     return app.Run(host, asked, elsewhere=elsewhere(options))

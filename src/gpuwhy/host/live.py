@@ -21,12 +21,12 @@ from gpuwhy.host.base import Host, Offline, Output, RegistryKey, SetAtStart, Sta
 from gpuwhy.host.ends import ended
 from gpuwhy.host.files import Files
 from gpuwhy.host.process import Limits, collect, limits_of, middle_cut
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
+from gpuwhy.model.fact import NOT_TRIED, Absent, Fact, Known, Source, Unknown
 
 STEERING = re.compile(
     r"(CUDA|CUDNN|CUBLAS|CUBLASLT|NVIDIA|NVCC|NCCL|XLA|TF|PYTORCH|TORCH|TORCHINDUCTOR|TORCHDYNAMO|KERAS|JAX|CUPY|ORT|TRITON|NUMBA|PADDLE|MXNET|TENSORRT|TRT|BNB|HSA|ROCR)(_|$)"
     r"|(LD_LIBRARY_PATH|LD_PRELOAD|LD_AUDIT|LD_DEBUG|LD_BIND_NOW|PATH|PYTHONPATH|PYTHONHOME|PYTHONNOUSERSITE|PYTHONUSERBASE|PYTHONSAFEPATH|PYTHONPLATLIBDIR|VIRTUAL_ENV"
-    r"|CONDA_PREFIX|CONDA_DEFAULT_ENV|UV_PROJECT_ENVIRONMENT|KUBERNETES_SERVICE_HOST|container|SINGULARITY_NAME"
+    r"|CONDA_PREFIX|CONDA_DEFAULT_ENV|UV_PROJECT_ENVIRONMENT|PYENV_VERSION|KUBERNETES_SERVICE_HOST|container|SINGULARITY_NAME"
     r"|APPTAINER_NAME|WSL_DISTRO_NAME|WSL_INTEROP|SLURM_JOB_GPUS|SLURM_STEP_GPUS|GPU_DEVICE_ORDINAL|HIP_VISIBLE_DEVICES"
     r"|TMPDIR|TEMP|TMP|XDG_CACHE_HOME|MPLCONFIGDIR|HF_HOME|MASTER_PORT|SYSTEMROOT|PROGRAMFILES|PROGRAMDATA|LOCALAPPDATA|NVTOOLSEXT_PATH"
     r"|OMP_NUM_THREADS|PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION|MPLBACKEND|LOCAL_RANK|RANK|WORLD_SIZE|CC|CXX)$"
@@ -50,6 +50,10 @@ _ONLY_SET = frozenset(
 
 _HOST_NAME = re.compile(r"(\bhostname: |\bon this host \()[^\s()]+")
 """Where TensorFlow prints the machine's name."""
+
+_STARTING_OTHERS = ("starts", "imports")
+"""Children of our own Python that start the environment's."""
+_SYSTEM_PROGRAMS = ("/sbin/modinfo",)
 
 WINDOWS = os.name == "nt"
 RUN_SECONDS = 5.0
@@ -75,9 +79,13 @@ def steering(environ: dict[str, str], alias: Alias) -> dict[str, str]:
 
 
 class LiveHost(Host):
-    """Answers from the running system; calls into libraries and commands happen in child processes."""
+    """Answers from the running system; calls into libraries and commands happen in child processes.
 
-    def __init__(self, environ: dict[str, str] | None = None, alias: Alias | None = None) -> None:
+    Whatever would run something of the environment under diagnosis is answered NOT_TRIED, unless `runs` allows it.
+    """
+
+    def __init__(self, environ: dict[str, str] | None = None, alias: Alias | None = None, runs: bool = False) -> None:
+        self._runs = runs  # whether programs of the environment under diagnosis may be started
         self._environ = dict(os.environ) if environ is None else environ
         if WINDOWS:
             self._environ = {name.upper(): value for name, value in self._environ.items()}
@@ -95,6 +103,8 @@ class LiveHost(Host):
 
     def ask(self, op: str, *args: Any) -> Fact[Any]:
         """Dispatch to the file questions or to a method of this class."""
+        if not self._runs and _is_foreign(op, args):
+            return NOT_TRIED
         answer = self._environ_answer if op == "environ" else getattr(self, f"_{op}", None) or getattr(self._files, op)
         fact: Fact[Any] = answer(*args)
         return fact
@@ -252,6 +262,13 @@ class LiveHost(Host):
             late = f"no answer within {RUN_SECONDS:g} s" if end.why == OUT_OF_TIME else end.why
             return Unknown(f"{' '.join(argv)}: {late}")
         return Known(Output(end.code, self.alias.hide(end.out), self.alias.hide(end.err)), source)
+
+
+def _is_foreign(op: str, args: tuple[Any, ...]) -> bool:
+    """Whether a question can only be answered by running something that is neither ours nor the system's."""
+    if op in ("call", "run"):
+        return args[0] in _STARTING_OTHERS if op == "call" else args[0] not in _SYSTEM_PROGRAMS
+    return op in ("python", "activated", "sourced")
 
 
 def _slashes(path: str) -> str:

@@ -17,8 +17,15 @@ from gpuwhy.facts.fact import (
     value_or,
 )
 
+NOT_TRIED = Unknown("not tried: gpuwhy check --import", kind="not tried")
+"""What only a process of the environment under diagnosis tells: none is started unless that is asked for."""
+NOT_YET = Unknown("not tried: what was found has to be fixed first", kind="not tried")
+"""Of imports that were asked for, where something else was found that stops GPU work."""
+
 __all__ = [
     "NOT_OBSERVED",
+    "NOT_TRIED",
+    "NOT_YET",
     "Absent",
     "Fact",
     "Known",

@@ -8,6 +8,7 @@ import msgspec
 
 from gpuwhy.model.cause import Cause, Finding, Fix
 from gpuwhy.model.ending import Ending
+from gpuwhy.model.fact import NOT_TRIED, NOT_YET
 from gpuwhy.model.guide import Guide
 from gpuwhy.model.origin import Origin
 from gpuwhy.model.rich import Rich
@@ -19,6 +20,8 @@ Status = Literal["healthy", "broken", "degraded", "unknown"]
 Mark = Literal["ok", "bad", "warn", "unknown", "none"]
 
 SCHEMA = "gpuwhy.report/1"
+NOT_IMPORTED = "not tried: importing the packages (gpuwhy check --import)"
+NOT_IMPORTED_YET = "not tried: importing the packages; what was found has to be fixed first"
 
 
 def certainty(confidence: float) -> str:
@@ -129,3 +132,9 @@ class Report(msgspec.Struct, Rich, frozen=True):
     knows_until: str = ""  # the newest published file behind what gpuwhy knows of releases: 2026-11-04
     origin: Origin | None = None  # explain: the program that printed a complaint which no signature knows
     guide: Guide | None = None  # explain: plain words, answered as a question
+
+    @property
+    def not_tried(self) -> str:
+        """What was left out unless it is asked for, in one line; "" where nothing was."""
+        reason = self.facts.get("target", {}).get("imports", {}).get("reason", "")
+        return {NOT_TRIED.reason: NOT_IMPORTED, NOT_YET.reason: NOT_IMPORTED_YET}.get(reason, "")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.host.activated import PYTHON
 from gpuwhy.host.base import Entry
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
+from gpuwhy.model.fact import NOT_TRIED, Absent, Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.model.facts import Exported, Interpreter, Sourced
 from gpuwhy.observe.scene import Scene
 
@@ -32,8 +32,8 @@ def activation(scene: Scene) -> Fact[tuple[Exported, ...]]:
         return absent("file", files[0] if files else "activate", "nothing but what every activation sets")
     if is_activated(scene, python, value_or(scene.host.environ(), {})):
         return Known(tuple(sets), Source("file", files[0]))
-    if scene.options.imports != "yes":
-        return Unknown("the environment's activation was not run", kind="left out")
+    if scene.options.imports not in ("yes", "deep"):
+        return NOT_TRIED
     return _run(scene, python, files, sets)
 
 
@@ -45,8 +45,8 @@ def sourced(scene: Scene) -> Fact[tuple[Sourced, ...]]:
         return absent("file", "activate", "no activation")
     if is_activated(scene, python, value_or(scene.host.environ(), {})):
         return absent("file", files[0], "the shell is activated already")
-    if scene.options.imports != "yes" or not isinstance(scene.host.offline(), Absent):
-        return Unknown("the environment's activation was not run", kind="left out")
+    if scene.options.imports not in ("yes", "deep") or not isinstance(scene.host.offline(), Absent):
+        return NOT_TRIED
     said = scene.host.sourced(*files)
     if not isinstance(said, Known):
         return said if isinstance(said, Unknown) else Unknown("the environment's activation was not run")

@@ -181,7 +181,7 @@ def _markers(scene: Scene) -> dict[str, str]:
     windows = value_or(scene.facts.surroundings.system, "linux") == "windows"
     return {
         "python_version": major_minor(version),
-        "python_full_version": version if version.count(".") > 1 else f"{version}.0",
+        "python_full_version": version if version.count(".") > 1 else f"{version}.99",  # markers are about early ones
         "sys_platform": "win32" if windows else "linux",
         "platform_system": "Windows" if windows else "Linux",
         "platform_machine": machine,

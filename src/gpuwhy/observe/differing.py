@@ -18,7 +18,7 @@ from gpuwhy.observe.modules import DISPENSABLE
 from gpuwhy.observe.scene import Scene
 
 SECONDS = 15.0
-"""For all hashes; they are made while the imports run, and what there was no time for is left to --verify."""
+"""For all hashes, which --deep makes while the imports run; what there was no time for is left to --verify."""
 _MOST = 40  # files of one distribution
 
 
@@ -37,7 +37,9 @@ def beyond_the_stack(scene: Scene, tree: Sequence[Dependent]) -> list[Damage]:
 
 
 def _hashed(scene: Scene) -> Iterator[tuple[Distribution, tuple[str, ...]]]:
-    """Each distribution and its files that are not as installed, while there is time."""
+    """Each distribution and its files that are not as installed, while there is time; none where nobody asked."""
+    if scene.options.imports != "deep":
+        return
     until = time.monotonic() + SECONDS
     for one in value_or(scene.facts.target.distributions, ()):
         if time.monotonic() < until and not one.name.startswith("nvidia-"):

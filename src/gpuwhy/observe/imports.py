@@ -73,7 +73,7 @@ def imports(scene: Scene) -> Fact[tuple[Imported, ...]]:
     if not isinstance(scene.host.offline(), Absent):
         return Unknown("another machine's files: nothing can be imported", kind="offline")
     with ThreadPoolExecutor(SIDE_BY_SIDE + 1) as pool:
-        hashed = pool.submit(hash_all, scene)
+        hashed = pool.submit(hash_all, scene)  # nothing, unless it is asked for
         lacks = tuple(f"!{module}" for module in lacking(scene, tree))
         found = list(pool.map(lambda group: _tried(scene, python.path, group[0], (*group[1], *lacks)), groups))
         hashed.result()
@@ -208,7 +208,8 @@ def _tried(scene: Scene, python: str, framework: Framework, modules: tuple[str, 
     scene.note(f"importing {framework.title} {framework.version}")
     sites = value_or(scene.facts.target.site_packages, ())
     files = starting_files(scene, sites, known=True)
-    said = scene.host.call("imports", python, "\n".join(modules), str(SECONDS), str(len(sites)), *sites, *files)
+    uses = "uses" if scene.options.imports == "deep" else "no uses"
+    said = scene.host.call("imports", python, "\n".join(modules), str(SECONDS), uses, str(len(sites)), *sites, *files)
     if not isinstance(said, Known):
         why = said.reason if isinstance(said, Unknown) else "not tried"
         return (Imported(modules[0], framework.name, "late", why=why),)
@@ -305,6 +306,3 @@ LOOKS: tuple[Look, ...] = (
     Look("target", "shadows", shadows_seen),
 )
 """Tried last, and only where nothing else is wrong."""
-
-LEFT_OUT = (Look("target", "imports", lambda _: Unknown("left out by --no-import", "gpuwhy check", kind="left out")),)
-"""Where the user asked for that."""

@@ -56,6 +56,13 @@ def holds_framework(host: Host, place: str) -> bool:
     return any(value_or(host.list(site, FRAMEWORK_FOLDERS), ()) for site in sites)
 
 
+def release_beside(host: Host, prefix: str) -> str:
+    """The release whose standard library lies below a prefix, where that is one alone; "" else."""
+    listed = value_or(host.list(f"{prefix}/lib", r"python\d+\.\d+t?$"), ())
+    own = [one.name for one in listed if isinstance(host.stat(f"{prefix}/lib/{one.name}/os.py"), Known)]
+    return own[0].removeprefix("python").rstrip("t") if len(own) == 1 else ""
+
+
 def user_sites(host: Host, short: str) -> list[str]:
     """What `pip install --user` filled for `python3.10`, in every home folder."""
     return [f"{home}/.local/lib/{short}/site-packages" for home in homes(host)]

@@ -11,6 +11,9 @@ from gpuwhy.host.base import Host
 from gpuwhy.model.fact import Fact
 from gpuwhy.model.facts import Facts
 
+Imports = Literal["", "no", "yes", "deep"]
+"""Real imports where nothing else is wrong: not spoken of, left out, tried; tried with small uses, and files hashed."""
+
 
 class Options(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the user asked for; kept in a recording, because the questions depend on it."""
@@ -21,7 +24,7 @@ class Options(msgspec.Struct, frozen=True, omit_defaults=True):
     verify: bool = False  # hash installed files
     crashed: bool = False  # a watched program crashed: hash the smaller libraries, as far as a second goes
     doubted: tuple[str, ...] = ()  # libraries that a failing program's last words name: hashed
-    imports: Literal["", "no", "yes"] = ""  # real imports where nothing else is wrong: not asked, left out, tried
+    imports: Imports = ""
     probe: Literal["", "gentle", "full"] = ""  # live stages: none, those that only read, all
 
 

@@ -1,6 +1,7 @@
 """Target: the Python environment under diagnosis, found without importing it.
 
-Environments (venv, conda) are read from their files; a bare executable is asked in a process of its own. Folders that
+Environments (venv, conda) are read from their files; a bare executable is asked in a process of its own where that is
+allowed, else it is judged by its name and folder, and a shim of pyenv by pyenv's files. Folders that
 `.pth` files add count where they hold installed wheels of the GPU stack; others are source code under development.
 """
 
@@ -23,7 +24,8 @@ from gpuwhy.observe.installed import conflicts, damage
 from gpuwhy.observe.kernels import kernels
 from gpuwhy.observe.overlaid import of_another_python
 from gpuwhy.observe.places import FRAMEWORK_FOLDERS, FRAMEWORK_WHEELS
-from gpuwhy.observe.pythons import environments, holds_framework, user_sites
+from gpuwhy.observe.pyenv import behind_shim
+from gpuwhy.observe.pythons import environments, holds_framework, release_beside, user_sites
 from gpuwhy.observe.scene import Look, Scene
 from gpuwhy.observe.shadows import shadows
 from gpuwhy.observe.starting import start
@@ -254,6 +256,10 @@ def _not_python(scene: Scene, path: str) -> Unknown | None:
     if _PYTHON_NAME.match(path.rpartition("/")[2].removesuffix(".exe")):
         return None
     said = scene.host.run(path, "-V")
+    if isinstance(said, Unknown) and said.kind == "not tried":
+        real = value_or(scene.host.real(path), path)
+        by_name = Unknown(f"{path} is not a Python by its name; gpuwhy check --import asks it", kind="not tried")
+        return None if _PYTHON_NAME.match(real.rpartition("/")[2]) else by_name
     if not isinstance(said, Known):
         why = said.reason.removeprefix(f"{path}: ") if isinstance(said, Unknown) else "not there"
         return Unknown(f"{path} is not a Python that runs: {why}", "--python PATH")
@@ -266,6 +272,8 @@ def _not_python(scene: Scene, path: str) -> Unknown | None:
 
 def _asked(scene: Scene, path: str) -> Fact[dict[str, Any]]:
     answer = scene.host.python(path, "interpreter")
+    if isinstance(answer, Unknown) and answer.kind == "not tried":
+        return answer
     if isinstance(answer, Unknown):
         return Unknown(
             f"{path} is not a Python that runs: {answer.reason.removeprefix(f'{path}: ')}", answer.how, answer.kind
@@ -277,17 +285,23 @@ def _asked(scene: Scene, path: str) -> Fact[dict[str, Any]]:
 
 
 def _static(scene: Scene, path: str, chosen_by: str, why: Unknown) -> Fact[Interpreter]:
-    """The same from the file names alone, for a folder that cannot be asked: python3 → python3.11."""
-    if why.kind != "offline":
+    """The same from the file names alone, for one that cannot be asked, or was not: python3 → python3.11."""
+    if why.kind not in ("offline", "not tried"):
         return why
+    if why.kind == "not tried" and "/shims/" in path:
+        on_path = [one for one, _ in _on_path(scene, value_or(scene.host.environ(), {}).get("PATH", ""))]
+        path = behind_shim(scene, path, on_path) or path
     real = value_or(scene.host.real(path), path)
-    version = re.search(r"python(\d+\.\d+)t?$", real)
     prefix = real.rpartition("/")[0].removesuffix("/bin") or "/"
+    named = re.search(r"python(\d+\.\d+)t?$", real)
+    version = named[1] if named else release_beside(scene.host, prefix) if why.kind == "not tried" else ""
     if not version:
         return why
+    exact = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", real)  # …/versions/3.11.7/bin
+    version = exact[1] if exact else version
     kind = _kind(scene, prefix, prefix, real)
-    managed = kind == "system" and _is_managed(scene, prefix, version.group(1))
-    found = Interpreter(path, version.group(1), prefix, kind, chosen_by, _machine(scene, path), managed=managed)
+    managed = kind == "system" and _is_managed(scene, prefix, version)
+    found = Interpreter(path, version, prefix, kind, chosen_by, _machine(scene, real), managed=managed)
     return Known(found, Source("file", real, "by its name"))
 
 

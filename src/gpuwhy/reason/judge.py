@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from gpuwhy.model.cause import Case, Cause, Finding
+from gpuwhy.model.cause import Case, Cause, Finding, Fix
 from gpuwhy.model.fact import Absent, Undetermined, Unknown, value_or
 from gpuwhy.model.facts import Facts, Framework
 from gpuwhy.model.report import State, Verdict
@@ -66,13 +66,31 @@ def judge_case(cause: Cause, case: Case, subject: str) -> Verdict:
         except Undetermined as unseen:
             missing.append(unseen.unknown)
         except Exception as bug:
-            frame = traceback.extract_tb(bug.__traceback__)[-1]
-            error = f"{type(bug).__name__}: {bug} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})"
+            error = _told(bug)
     state, confidence = _weigh(findings, missing, error)
-    fixes = at_their_file(cause.fixes(case), case.facts) if state in ("shown", "possible") else ()
+    fixes, failed = _fixes(cause, case) if state in ("shown", "possible") else ((), "")
+    error = error or failed
     spoken = tuple(f for f in findings if (f.weight == "against") == (state == "ruled_out"))
     first = missing[0] if missing else Unknown("")
     return Verdict(cause, state, confidence, subject, spoken, fixes, first.reason, first.how, error)
+
+
+def _fixes(cause: Cause, case: Case) -> tuple[tuple[Fix, ...], str]:
+    """The remedies that can be made, and the bug that ended them; an Unknown fact costs remedies, never the report."""
+    made: tuple[Fix, ...] = ()
+    try:
+        made = cause.fixes(case)
+        return at_their_file(made, case.facts), ""
+    except Undetermined:
+        return made, ""
+    except Exception as bug:
+        return made, _told(bug)
+
+
+def _told(bug: Exception) -> str:
+    """An exception of our own in words, with its place."""
+    frame = traceback.extract_tb(bug.__traceback__)[-1]
+    return f"{type(bug).__name__}: {bug} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})"
 
 
 def _weigh(findings: list[Finding], missing: list[Unknown], error: str) -> tuple[State, float]:

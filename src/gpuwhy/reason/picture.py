@@ -301,7 +301,7 @@ def _built(one: Framework) -> Iterator[str]:
 
 
 def unseen(facts: Facts) -> tuple[str, ...]:
-    """Every top-level fact that is Unknown, as one sentence each; the same reason is said once."""
+    """Every top-level fact that is Unknown, as one sentence each; the same reason is said once, unless by choice."""
     out: dict[str, str] = {}
     for subject in msgspec.structs.fields(facts):
         record = getattr(facts, subject.name)
@@ -309,5 +309,6 @@ def unseen(facts: Facts) -> tuple[str, ...]:
             fact: Fact[object] = getattr(record, field.name)
             if isinstance(fact, Unknown) and fact != NOT_OBSERVED:
                 how = f" ({fact.how})" if fact.how else ""
-                out.setdefault(fact.reason, f"{subject.name}.{field.name}: {fact.reason}{how}")
+                said = f"{subject.name}.{field.name}: {fact.reason}{how}"
+                out.setdefault(said if fact.kind == "not tried" else fact.reason, said)
     return tuple(out.values())

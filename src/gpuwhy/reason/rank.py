@@ -68,12 +68,12 @@ def environment(facts: Facts) -> str:
     return found.value.prefix if found.value.kind in ("venv", "conda") else found.value.path
 
 
-def named(causes: Iterable[Shown], python: str) -> tuple[Shown, ...]:
-    """The same causes, their checks asking about the same environment again, where one was named."""
-    if not python:
+def named(causes: Iterable[Shown], python: str, imported: bool = False) -> tuple[Shown, ...]:
+    """The same causes, their checks asking the same again: of the environment that was named, with imports if made."""
+    if not python and not imported:
         return tuple(causes)
     word = f"~/{shlex.quote(python[2:])}" if python.startswith("~/") else shlex.quote(python)
-    command = f"gpuwhy check --python {word}"
+    command = "gpuwhy check" + (" --import" if imported else "") + (f" --python {word}" if python else "")
     return tuple(
         msgspec.structs.replace(one, fixes=tuple(_checked(fix, command) for fix in one.fixes)) for one in causes
     )
@@ -112,8 +112,8 @@ def still_open(verdicts: Iterable[Verdict]) -> tuple[Open, ...]:
 
 
 def crashed(verdicts: Iterable[Verdict]) -> tuple[Open, ...]:
-    """Causes whose signs failed: our bugs, shown as such."""
-    return tuple(Open(v.cause.id, v.error, "please report this") for v in verdicts if v.state == "crashed")
+    """Causes of which a sign or a fix failed: our bugs, shown as such."""
+    return tuple(Open(v.cause.id, v.error, "please report this") for v in verdicts if v.error)
 
 
 def _by_id(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:

@@ -36,7 +36,7 @@ def report(
     of it that was started with a GPU.
     """
     verdicts = tempered(judge(causes, facts), facts)
-    shown, beside = _without_notes(named(rank(verdicts), again))
+    shown, beside = _without_notes(named(rank(verdicts), again, isinstance(facts.target.imports, Known)))
     condition = _condition(as_if, ())
     if seen is not None:
         facts, shown = seen, tuple(c for c in shown if not _wanted_so(c, seen))
@@ -124,7 +124,7 @@ def _with_gpu(causes: Sequence[Cause], facts: Facts, shown: Sequence[Shown], aga
     here = {c.id for c in shown if c.found}
     along = _CARRIED if isinstance(facts.surroundings.offline, Known) else frozenset()
     asked = [c for c in causes if c.layer in _LATER or c.id in _ALSO_LATER | along]
-    found, _ = _without_notes(named(rank(judge(asked, facts)), again))
+    found, _ = _without_notes(named(rank(judge(asked, facts)), again, isinstance(facts.target.imports, Known)))
     chosen = frozenset[str]() if _has_unused_cuda(facts) else _CHOSEN
     later = [c for c in found if c.found and c.id not in here and c.id not in chosen]
     return tuple(msgspec.structs.replace(c, stops=False, with_gpu=True) for c in later)

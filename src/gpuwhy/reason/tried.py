@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gpuwhy.model.fact import Known, Unknown, value_or
+from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Facts, Imported
 from gpuwhy.model.repair import name_of
 from gpuwhy.model.report import Layer, Report, Shown
@@ -159,12 +159,9 @@ def unfinished(facts: Facts) -> str:
 
 
 def not_tried(facts: Facts) -> str:
-    """What a healthy answer has to add where imports were left out."""
-    fact, found = facts.target.imports, value_or(facts.target.frameworks, ())
-    left_out = isinstance(fact, Unknown) and fact.kind == "left out"
-    if left_out and found:
-        return "; nothing was imported (--no-import)"
-    untried = sorted({one.package or one.module for one in value_or(fact, ()) if one.ended == "untried"})
+    """What a healthy answer has to add where some packages were not imported; that none was is a line of its own."""
+    tried = value_or(facts.target.imports, ())
+    untried = sorted({one.package or one.module for one in tried if one.ended == "untried"})
     return f"; not imported: {', '.join(untried[:3])}{and_more(len(untried), 3)}" if untried else ""
 
 

@@ -22,7 +22,7 @@ def render(steps: Steps, outcome: Outcome | None, paper: Paper) -> str:
     """The whole answer as text."""
     lines = [paper.tint("1", line) for line in paper.wrap(steps.headline, "", "")]
     if not steps.steps:
-        lines += ["", "Nothing to fix." if steps.status == "healthy" else NO_STEP]
+        lines += ["", "Nothing to fix." if steps.status == "healthy" else NO_STEP, *_notes(steps, paper)]
     elif outcome is None:
         lines += [*_steps(steps.steps, paper), *_closing(steps, paper)]
     else:
@@ -88,10 +88,14 @@ def _needs(step: Step) -> list[str]:
     return [word for word, on in (("root", step.root), ("a reboot", step.reboot)) if on]
 
 
-def _closing(steps: Steps, paper: Paper) -> Iterator[str]:
-    yield ""
+def _notes(steps: Steps, paper: Paper) -> Iterator[str]:
     for note in steps.notes:
         yield from paper.wrap(note, "note: ", "      ")
+
+
+def _closing(steps: Steps, paper: Paper) -> Iterator[str]:
+    yield ""
+    yield from _notes(steps, paper)
     mine = [step for step in steps.steps if step.by == "gpuwhy"]
     sure = [step for step in mine if step.sure]
     if sure:

@@ -51,6 +51,7 @@ def render(report: Report, paper: Paper, verbose: bool = False) -> str:
     if report.stairs:
         lines += ["", "  probe", *_rows(_together(report.stairs), paper)]
     lines += _unseen(report, paper, verbose)
+    lines += paper.wrap(report.not_tried, "  ", "    ") if report.not_tried else []
     if verbose:
         known = [f"knows releases published up to {report.knows_until}", ""] if report.knows_until else []
         lines += ["", *known, *_decided(report, paper), "", *_facts(report, paper)]

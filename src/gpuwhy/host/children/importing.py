@@ -1,5 +1,7 @@
 """Imports modules as a program of this Python would: `importing.py MODULES SECONDS [--site FOLDER]... [--run FILE]`.
 
+With --uses, what people do first with some packages is done too, where their import alone does not try it.
+
 A module with "?" before it is tried while there is time (--budget SECONDS for all; {"untried": true} where there was
 none), with the parts of it that stand on a framework, where the package loads those when they are asked for; with "??"
 after those. "??~" is a part of one of these, of which only what tells that packages do not fit together counts,
@@ -275,8 +277,8 @@ def forked(talk, name, seconds, waiting=()):
 
 
 def small(talk, modules):
-    """The small uses of modules that are imported, and parts of those that load nothing; each in a fork of its own."""
-    for name in [name for one in modules for name in [*uses_of(one), *parts(one)]]:
+    """Parts of modules that are imported and load nothing, and small uses if asked for; each in a fork of its own."""
+    for name in [name for one in modules for name in [*(uses_of(one) if USES else ()), *parts(one)]]:
         left = int(LATEST[0] - time.time())
         if left > 0:
             forked(talk, name, min(USE_SECONDS, left))
@@ -296,6 +298,8 @@ LACKING = []  # type: list[str]
 """What is tried after the module that it belongs to; modules of packages that lack what they ask for: they may fail."""
 LATEST = [0.0]
 """When the last small use is begun."""
+USES = []  # type: list[str]
+"""Empty where no small uses are asked for."""
 
 
 def further(talk, names, seconds, budget):
@@ -332,6 +336,7 @@ def main(argv):
     ASKED.names, ASKED.last = [], []
     LATEST[0] = time.time() + seconds + USES_SECONDS
     ENTRIES.extend(one[3:] for one in names if one.startswith("??~"))
+    USES.extend(one for one in argv if one == "--uses")
     if attempt(talk, names[0]) and hasattr(os, "fork"):
         small(talk, names[:1])
         further(talk, names[1:], seconds, float(given(argv, "--budget") or 0))

@@ -1,11 +1,11 @@
 """Whether modules can be imported by another Python as its user starts it; if one cannot, what is behind that.
 
-Run by our own Python: `imports.py PYTHON MODULES SECONDS COUNT SITE… FILE…`, modules by lines, COUNT sites. Each line
-of importing.py is passed on, with what was printed meanwhile; what fails beside others is tried by itself before. The
-first module that fails is tried again with one thing changed at a time (without variables, compiled files, what Python
-runs when it starts, the user's own packages or home folder; with limits as high as they may be); {"blame": KIND,
-"what": NAME, "module": …} names the change with which it goes well, "part" the folder of a list or the variable that a
-file sets. Standard library only.
+Run by our own Python: `imports.py PYTHON MODULES SECONDS USES COUNT SITE… FILE…`, modules by lines, COUNT sites, USES
+"uses" for small uses too. Each line of importing.py is passed on, with what was printed meanwhile; what fails beside
+others is tried by itself before. The first that fails is tried again with one thing changed at a time (without
+variables, compiled files, what Python runs when it starts, the user's own packages or home folder; with limits as high
+as they may be); {"blame": KIND, "what": NAME, "module": …} names the change with which it goes well, "part" the folder
+of a list or the variable that a file sets. Standard library only.
 """
 
 import json
@@ -24,7 +24,6 @@ PLAIN = 30  # seconds for what has nothing to do with a GPU
 MOST_ALONE = 4  # failures that are tried again by themselves
 MARK = "\x1e"
 MOST_PARTS = 6
-LATE = 14  # SIGALRM
 BASE = frozenset(
     "PATH HOME USER LOGNAME SHELL TERM LANG PWD OLDPWD SHLVL _ HOSTNAME MAIL LS_COLORS SYSTEMROOT TEMP TMP".split()  # noqa: SIM905
 )
@@ -41,8 +40,8 @@ FILE = re.compile(r'^\s*File "([^"]+)", line \d+', re.MULTILINE)
 class Tries:
     """Imports of one Python, until their time is up."""
 
-    def __init__(self, python, seconds):
-        self.python, self.seconds = python, seconds
+    def __init__(self, python, seconds, uses=False):
+        self.python, self.seconds, self.uses = python, seconds, ["--uses"] if uses else []
         self.until = time.monotonic() + 3 * seconds
         self.compiled = ""  # a folder of our own that modules are compiled into, once it is known that theirs are good
 
@@ -59,6 +58,7 @@ class Tries:
             str(int(self.seconds)),
             "--budget",
             str(BUDGET),
+            *self.uses,
             *more,
         ]
         limit = self.seconds + USES + (BUDGET + PLAIN + 20 if any(one.startswith("?") for one in modules) else 0)
@@ -337,10 +337,10 @@ def children(folder):
     ]
 
 
-def main(python, modules, seconds, count, *paths):
+def main(python, modules, seconds, uses, count, *paths):
     """Import, and if that fails, look for what is behind it."""
     with tempfile.TemporaryDirectory(prefix="gpuwhy-") as folder:
-        tries = Tries(python, float(seconds))
+        tries = Tries(python, float(seconds), uses == "uses")
         if uncompiled(paths[: int(count)]):
             tries.compiled = folder
         go(tries, modules, paths[: int(count)], paths[int(count) :])

@@ -1,0 +1,193 @@
+"""The contract `gpuwhy.report/1`: an Answer as JSON and back, and its schema."""
+
+from __future__ import annotations
+
+import re
+from inspect import cleandoc
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from gpuwhy.answer.answer import (
+    FOUND,
+    SCHEMA,
+    Answer,
+    Ended,
+    Frame,
+    Raised,
+    Row,
+    Symptom,
+    Verdict,
+)
+from gpuwhy.log.ending import Ending
+from gpuwhy.log.log import Log
+from gpuwhy.log.message import Message, Standing
+
+_UNSEEN = re.compile(
+    "[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+"""What JSON may hold as it is, and what would steer a terminal or turn its writing round."""
+
+
+class UnreadableError(ValueError):
+    """A file that is not a report; the text says why."""
+
+
+def as_json(values: Any) -> str:
+    """Any answer as indented JSON that ends with a newline."""
+    try:
+        text = msgspec.json.encode(values)
+    except UnicodeEncodeError:
+        text = msgspec.json.encode(_escaped(msgspec.to_builtins(values)))
+    indented = msgspec.json.format(text, indent=1).decode()
+    return _UNSEEN.sub(lambda found: _as_number(found[0]), indented) + "\n"
+
+
+def _as_number(sign: str) -> str:
+    """A sign as JSON writes it by its number: above U+FFFF in two halves."""
+    halves = sign.encode("utf-16-be")
+    return "".join(f"\\u{halves[n : n + 2].hex()}" for n in range(0, len(halves), 2))
+
+
+def _escaped(value: Any) -> Any:
+    """Lone surrogates (file names that are not UTF-8) as `\\udc80`: JSON cannot hold them."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_escaped(name): _escaped(one) for name, one in value.items()}
+    return [_escaped(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a report, made from the type."""
+    made = _described(msgspec.json.schema(Answer))
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:gpuwhy:report:1",
+        "title": SCHEMA,
+        **made,
+    }
+
+
+def _described(value: Any) -> Any:
+    """Descriptions as one line each."""
+    if isinstance(value, dict):
+        return {
+            name: " ".join(cleandoc(one).split())
+            if name == "description" and isinstance(one, str)
+            else _described(one)
+            for name, one in value.items()
+        }
+    return [_described(one) for one in value] if isinstance(value, list) else value
+
+
+def read(text: str | bytes) -> Answer:
+    """A saved report, also one of version 0."""
+    try:
+        values = msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise UnreadableError(f"not JSON: {error}") from None
+    if not isinstance(values, dict) or values.get("schema") != SCHEMA:
+        raise UnreadableError(f"not a report ({SCHEMA})")
+    old = "verdict" not in values
+    if old:
+        values["verdict"] = "healthy"
+        values["command"] = "explain" if "symptoms" in values or "ending" in values else "check"
+    try:
+        answer = msgspec.convert(values, Answer)
+    except msgspec.ValidationError as error:
+        if _drop_actions(values):  # a newer release may know actions that this one does not
+            return read(msgspec.json.encode(values))
+        raise UnreadableError(f"not a report ({SCHEMA}): {error}") from None
+    return _completed(answer) if old else answer
+
+
+def _drop_actions(values: dict[str, Any]) -> bool:
+    fixes = [fix for cause in _dicts(values.get("causes")) for fix in _dicts(cause.get("fixes"))]
+    dropped = [fix.pop("action", None) for fix in fixes]
+    return any(dropped)
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _completed(answer: Answer) -> Answer:
+    """What version 0 did not write, from what it did."""
+    lines = {one.text: one.line for one in answer.symptoms}
+    causes = tuple(
+        replace(
+            cause,
+            because=tuple(
+                replace(reason, line=lines.get(reason.told[0].text, 0) if reason.told else 0)
+                for reason in cause.because
+            ),
+            fixes=tuple(replace(fix, language="text") for fix in cause.fixes),
+        )
+        for cause in answer.causes
+    )
+    question = answer.question
+    if question:
+        titles = {one.id: one.title for one in causes}
+        rows = (
+            Row(sees, means, titles.get(means, means)) for sees, means in question.answers.items()
+        )
+        question = replace(question, rows=tuple(rows), language="text")
+    return replace(answer, verdict=_verdict(answer), causes=causes, question=question)
+
+
+def _verdict(answer: Answer) -> Verdict:
+    """What version 0 meant by status and causes."""
+    if any(one.confidence >= FOUND and not one.with_gpu for one in answer.causes):
+        return "found"
+    if answer.status == "healthy":
+        return "healthy"
+    return "undecided" if answer.causes or answer.command == "check" else "unrecognised"
+
+
+# From the Log
+
+
+def symptoms(log: Log) -> tuple[Symptom, ...]:
+    """The messages of a text, as the contract has them."""
+    return tuple(map(_symptom, log.messages))
+
+
+def _symptom(one: Message) -> Symptom:
+    return Symptom(
+        id=one.id,
+        role=_role(one),
+        line=max(one.line, 1),
+        text=one.text,
+        fields=one.fields,
+        follows=one.explained_by if one.explained_by >= 0 else None,
+        times=one.times,
+        standing=one.standing.value,
+    )
+
+
+def _role(one: Message) -> Any:
+    """The contract's word: "told" is a statement, "aside" an error that the program outlived."""
+    if one.role in ("fact", "healthy"):
+        return "told"
+    return "aside" if one.role == "error" and one.standing is Standing.NOTED else one.role
+
+
+def ended(ending: Ending) -> Ended | None:
+    """How the program ended, as the contract has it."""
+    if ending.kind == "none":
+        return None
+    frame = ending.frame
+    return Ended(
+        kind=ending.kind,
+        type=ending.type,
+        message=ending.message,
+        line=ending.line or None,
+        exit_code=ending.exit_code,
+        own=ending.own,
+        frame=Frame(frame.file, frame.line, frame.function, frame.owner) if frame else None,
+        wrappers=ending.wrappers,
+        chain=tuple(Raised(one.type, one.message) for one in ending.chain),
+    )

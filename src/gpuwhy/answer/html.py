@@ -1,0 +1,389 @@
+"""The HTML writer: one self-contained page, or a part of a notebook.
+
+Nothing in a page is fetched, and no script but its own can run.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from hashlib import sha256
+from itertools import count, groupby
+from pkgutil import get_data
+from typing import Any, Union
+
+from gpuwhy.answer import tree
+from gpuwhy.answer.text import lines_of, plain, size
+
+SIGNS = {
+    "ok": "M12 2a10 10 0 1 0 .01 0zM7.5 12.5l3 3 6-7",  # a circle and a tick
+    "bad": "M8 2h8l6 6v8l-6 6H8l-6-6V8zM8.5 8.5l7 7M15.5 8.5l-7 7",  # an octagon and a cross
+    "warn": "M12 3L2 21h20zM12 10v5M12 18v.01",  # a triangle
+    "unknown": "M12 1.5L22.5 12 12 22.5 1.5 12zM9.5 10a2.5 2.5 0 1 1 2.5 3M12 16.5v.01",
+    "none": "M4 4h16v16H4zM8 12h8",  # a square and a dash
+}
+WORDS = {"ok": "fine", "bad": "broken", "warn": "note", "unknown": "not known", "none": "none"}
+WHOLE, BROKEN = "M12 0v24", "M12 0v7M7 9l10 6M7 15l10-6M12 17v7"
+STAGES = ("GPU", "driver", "CUDA", "Python", "framework", "program")
+FRAMEWORK = 4
+WIDE, HIGH = 640, 120
+"""The size of a drawing, in its own units."""
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
+_ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+/[\w./#%+~=-]*")
+_numbers = count(1)
+
+
+class Html(str):
+    """A text that is HTML already; every other string is escaped."""
+
+    __slots__ = ()
+
+
+Child = Union[str, None, Iterable["Child"]]
+
+
+def el(tag: str, *children: Child, **attributes: str | int | float | None) -> Html:
+    """An element; `class_` is class, `data_copy` data-copy, and an attribute that is "" has no
+    value.
+    """
+    shown = "".join(
+        f" {name.rstrip('_').replace('_', '-')}"
+        + (f'="{escaped(str(value))}"' if value != "" else "")
+        for name, value in attributes.items()
+        if value is not None
+    )
+    return Html(f"<{tag}{shown}>{''.join(map(_inside, children))}</{tag}>")
+
+
+def _inside(child: Child) -> str:
+    if child is None or isinstance(child, Html):
+        return child or ""
+    return escaped(child) if isinstance(child, str) else "".join(map(_inside, child))
+
+
+def escaped(text: str) -> str:
+    """A text from outside: it opens no tag, ends no attribute, steers no direction."""
+    return plain(text).translate(_ESCAPES)
+
+
+def page(*documents: tree.Document) -> str:
+    """One file with one or more documents, each with ids of its own."""
+    many = len(documents) > 1
+    bodies = [
+        _Writer(f"d{number}-" if many else "").document(one)
+        for number, one in enumerate(documents, 1)
+    ]
+    titles = {one.title for one in documents}
+    title = f"gpuwhy: {titles.pop()}" if len(titles) == 1 else f"gpuwhy: {len(documents)} answers"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{escaped(policy())}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{escaped(title)}</title>\n<style>{asset('style.css')}</style></head>\n"
+        f"<body>{el('div', el('main', *bodies), class_='gpuwhy')}\n"
+        f"<script>{asset('script.js')}</script></body></html>\n"
+    )
+
+
+def fragment(document: tree.Document, prefix: str = "") -> str:
+    """A part of another page, such as a notebook's output: no script, ids of its own."""
+    body = _Writer(prefix or f"gpuwhy{next(_numbers)}-", part=True).document(document)
+    return f"<style>{asset('style.css')}</style>{el('div', body, class_='gpuwhy part')}"
+
+
+@cache
+def asset(name: str) -> str:
+    """A file that lies beside this one."""
+    return (get_data("gpuwhy.answer", name) or b"").decode()
+
+
+def policy() -> str:
+    """What the page may do: show itself with this style, run this script, and nothing else."""
+    style, script = (
+        b64encode(sha256(asset(name).encode()).digest()).decode()
+        for name in ("style.css", "script.js")
+    )
+    return (
+        f"default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}';"
+        " base-uri 'none'; form-action 'none'"
+    )
+
+
+def sign(mark: tree.Mark) -> Html | None:
+    """A mark: a shape, a colour and a word."""
+    if not mark:
+        return None
+    drawn = el(
+        "svg", el("path", d=SIGNS[mark]), class_="sign", viewBox="0 0 24 24", aria_hidden="true"
+    )
+    return el("span", drawn, el("span", f"{WORDS[mark]} ", class_="unseen"), class_=mark)
+
+
+class _Writer:
+    """Writes blocks; `prefix` keeps ids apart from those of other documents."""
+
+    def __init__(self, prefix: str, part: bool = False) -> None:
+        self.prefix = prefix
+        self.part = part
+        self.ids: set[str] = set()
+        self.writers: dict[type, Callable[[Any], Html]] = {
+            tree.Heading: self.heading,
+            tree.Paragraph: lambda one: el("p", self.line(one.line)),
+            tree.Command: self.command,
+            tree.Quote: self.quote,
+            tree.Pairs: self.pairs,
+            tree.Items: self.items,
+            tree.Table: self.table,
+            tree.Bar: bar,
+            tree.Series: series,
+            tree.Stack: self.stack,
+            tree.Fold: self.fold,
+        }
+
+    def document(self, one: tree.Document) -> Html:
+        """The answer with the stack beside it, and the folds below."""
+        self.ids = set(_ids(one.blocks))
+        stacks = [block for block in one.blocks if isinstance(block, tree.Stack)]
+        folds = [block for block in one.blocks if isinstance(block, tree.Fold)]
+        words = [block for block in one.blocks if not isinstance(block, (tree.Fold, tree.Stack))]
+        below = one.blocks[one.blocks.index(stacks[-1]) :] if stacks else ()
+        parts = (
+            ("said", [block for block in words if block not in below]),
+            ("drawn", stacks),
+            ("after", [block for block in words if block in below]),
+        )
+        about = [text for text in (one.made_by, one.made_on, one.about) if text]
+        head = el("p", *(el("span", text) for text in about), class_="head") if about else None
+        scene = (el("div", *map(self.block, part), class_=name) for name, part in parts if part)
+        return el(
+            "article",
+            head,
+            el("div", *scene, class_="scene" if stacks else "scene alone"),
+            el("div", *map(self.block, folds), class_="folds") if folds else None,
+        )
+
+    def block(self, block: tree.Block) -> Html:
+        """A block as an element."""
+        return self.writers[type(block)](block)
+
+    def id(self, name: str) -> str | None:
+        """An id of this document."""
+        return self.prefix + _slug(name) if name else None
+
+    def span(self, span: tree.Span) -> Html | str:
+        """A piece of a sentence."""
+        if isinstance(span, str):
+            return span
+        if isinstance(span, tree.Code):
+            return el("code", span.text, data_copy="" if span.copy else None)
+        if isinstance(span, tree.Link):
+            return self.link(span)
+        return el("strong" if isinstance(span, tree.Strong) else "small", span.text)
+
+    def link(self, one: tree.Link) -> Html:
+        """A link inside the document or to a page; anything else is a text."""
+        if one.to.startswith("#") and one.to[1:] in self.ids:
+            return el("a", one.text, href=f"#{self.id(one.to[1:])}")
+        if _ADDRESS.fullmatch(one.to):
+            return el("a", one.text, href=one.to, rel="noreferrer noopener")
+        return el("span", one.text)
+
+    def line(self, line: tree.Line) -> list[Html | str]:
+        """A sentence."""
+        return [self.span(span) for span in line]
+
+    def parts(self, body: Sequence[tree.Part]) -> list[Html]:
+        """What stands beside a label or in a row of a list."""
+        return [
+            el("p", self.line(part)) if isinstance(part, tuple) else self.block(part)
+            for part in body
+        ]
+
+    def heading(self, one: tree.Heading) -> Html:
+        """The answer, or a title."""
+        level = f"h{min(6, one.level + self.part)}"
+        class_ = f"answer {one.mark or 'plain'}" if one.level == 1 else None
+        text = el("span", self.line(one.line))
+        title = el(level, sign(one.mark), text, class_=class_, id=self.id(one.id))
+        return Html(title + (el("p", self.line(one.under), class_="under") if one.under else ""))
+
+    def command(self, one: tree.Command) -> Html:
+        """Something to copy."""
+        text = Html("\n".join(map(escaped, lines_of(one.text))))
+        return el("pre", el("code", text), data_copy="")
+
+    def quote(self, one: tree.Quote) -> Html:
+        """Numbered lines, the one that decides marked."""
+        rows = (
+            el(
+                "li",
+                el("span", str(number), class_="number"),
+                el("code", el("mark", text) if number == one.hit else text),
+                class_="hit" if number == one.hit else None,
+            )
+            for number, text in one.lines
+        )
+        return el("ol", *rows, class_="quote")
+
+    def pairs(self, one: tree.Pairs) -> Html:
+        """Labels and what belongs to them."""
+        first = any(row.label in ("Do this", "Run", "Look", "Install") for row in one.rows)
+        return el("dl", *map(self.pair, one.rows), class_="do" if first else None)
+
+    def pair(self, row: tree.Pair) -> Html:
+        """A label with its body."""
+        label = el("dt", sign(row.mark), row.label)
+        return el(
+            "div", label, el("dd", *self.parts(row.body)), class_="wide" if row.wide else None
+        )
+
+    def items(self, one: tree.Items) -> Html:
+        """A list, with marks where its rows have them."""
+        rows = (el("li", sign(row.mark), el("div", *self.parts(row.body))) for row in one.rows)
+        marked = any(row.mark for row in one.rows)
+        class_ = "marked" if marked and not one.numbered else None
+        return el("ol" if one.numbered else "ul", *rows, class_=class_)
+
+    def table(self, one: tree.Table) -> Html:
+        """Columns; narrow screens show a row as lines."""
+        head = el("thead", el("tr", *(el("th", title, scope="col") for title in one.head)))
+        marks: Sequence[tree.Mark] = one.marks or [""] * len(one.rows)
+        rows = (
+            el(
+                "tr",
+                *(
+                    el("td", sign(mark) if not place else None, self.line(cell))
+                    for place, cell in enumerate(row)
+                ),
+            )
+            for row, mark in zip(one.rows, marks, strict=False)
+        )
+        return el("table", head if any(one.head) else None, el("tbody", *rows))
+
+    def fold(self, one: tree.Fold) -> Html:
+        """A part that opens when asked for, or when a link leads to it."""
+        many = next((len(b.rows) for b in one.body if isinstance(b, (tree.Items, tree.Table))), 0)
+        title = el("summary", one.title, el("small", f" {many}") if many > 1 else None)
+        body = el("div", *map(self.block, one.body), id=self.id(one.id))
+        return el("details", title, body, open="" if one.open else None)
+
+    def stack(self, one: tree.Stack) -> Html:
+        """The layers, the program on top, and the joint that is broken."""
+        by_level = sorted(one.layers, key=lambda layer: layer.level)
+        floors = [list(rows) for _, rows in groupby(by_level, key=lambda layer: layer.level)]
+        broken = _broken_joint(floors)
+        rows: list[Html] = []
+        for number, floor in reversed(list(enumerate(floors))):
+            boxes = (el("li", self.layer(layer)) for layer in floor)
+            rows.append(el("li", el("ul", *boxes)))
+            if number:
+                rows.append(el("li", joint(number == broken), class_="joint"))
+        label = "The stack, the program on top and the GPU at the bottom"
+        return el("ol", *rows, class_="stack", aria_label=label)
+
+    def layer(self, one: tree.Layer) -> Html:
+        """A box; where the joint is broken, it leads to the evidence."""
+        name = el("span", sign(one.mark), el("b", one.name), class_="name")
+        text = el("span", self.line(one.line), class_="version")
+        class_ = f"layer {one.mark or 'none'}"
+        if one.cause in self.ids:
+            return el("a", name, text, class_=class_, href=f"#{self.id(one.cause)}")
+        return el("div", name, text, class_=class_)
+
+
+def _slug(name: str) -> str:
+    return "".join(c if c.isascii() and c.isalnum() else "-" for c in name)
+
+
+def _ids(blocks: Sequence[tree.Block]) -> Iterable[str]:
+    """What can be linked to."""
+    for block in blocks:
+        if isinstance(block, (tree.Heading, tree.Fold)) and block.id:
+            yield block.id
+        if isinstance(block, tree.Fold):
+            yield from _ids(block.body)
+
+
+def _broken_joint(floors: Sequence[Sequence[tree.Layer]]) -> int:
+    """The number of the floor below which the stack breaks; 0 where it does not.
+
+    What stands on the lowest broken layer is not served; a framework fails what it stands on.
+    """
+    for number, floor in enumerate(floors):
+        if any(layer.mark == "bad" for layer in floor):
+            top = number + 1 == len(floors) or floor[0].level >= FRAMEWORK
+            return number if top else number + 1
+    return 0
+
+
+def joint(broken: bool) -> Html:
+    """The line between two floors."""
+    drawn = el(
+        "svg", el("path", d=BROKEN if broken else WHOLE), viewBox="0 0 24 24", aria_hidden="true"
+    )
+    said = el("span", "breaks here") if broken else None
+    return el("div", drawn, said, class_="broken" if broken else None)
+
+
+def bar(one: tree.Bar) -> Html:
+    """Parts of a whole, drawn, and named below."""
+    needed = sum(parts for _, parts in one.parts)
+    full = max(one.whole, needed, 1)
+    drawn, legend, begin = [], [], 0.0
+    for place, (name, parts) in enumerate(one.parts):
+        long = parts / full * WIDE
+        drawn.append(_rect(begin, long, f"p{place % 4}"))
+        legend.append(_key(f"p{place % 4}", f"{name} {size(parts)}"))
+        begin += long
+    left = one.whole - needed
+    legend.append(
+        _key("rest", f"free {size(left)}") if left >= 0 else el("b", f"{size(-left)} too much")
+    )
+    limit = one.whole / full * WIDE
+    line = el("path", d=f"M{limit:.1f} 0V28", class_="limit") if left < 0 else None
+    said = f"{one.label or 'in all'}: {size(needed)} of {size(one.whole)}"
+    picture = _picture(said, 28, _rect(0, WIDE, "rest"), *drawn, line)
+    return el("figure", el("figcaption", said), picture, el("p", *legend, class_="legend"))
+
+
+def _rect(x: float, wide: float, class_: str) -> Html:
+    return el("rect", x=f"{x:.1f}", y=4, width=f"{max(wide, 0):.1f}", height=20, class_=class_)
+
+
+def _key(class_: str, text: str) -> Html:
+    box = el("svg", _rect(0, 24, class_), viewBox="0 0 24 28", class_="swatch", aria_hidden="true")
+    return el("span", box, text)
+
+
+def _picture(label: str, high: int, *parts: Child) -> Html:
+    return el(
+        "svg",
+        el("title", label),
+        *parts,
+        viewBox=f"0 0 {WIDE} {high}",
+        class_="chart",
+        role="img",
+        aria_label=label,
+    )
+
+
+def series(one: tree.Series) -> Html:
+    """Values over time as a filled curve, with the most that there is as a dashed line."""
+    if not one.points:
+        return Html("")
+    end = max(seconds for seconds, _ in one.points) or 1
+    high = max(value for _, value in one.points)
+    top = max(one.most, high, 1)
+    points = [(t / end * WIDE, HIGH - value / top * (HIGH - 8)) for t, value in one.points]
+    curve = "".join(f"L{x:.1f} {y:.1f}" for x, y in points)
+    limit = HIGH - one.most / top * (HIGH - 8)
+    area = el(
+        "path", d=f"M{points[0][0]:.1f} {HIGH}{curve}L{points[-1][0]:.1f} {HIGH}z", class_="p0"
+    )
+    line = el("path", d=f"M0 {limit:.1f}H{WIDE}", class_="limit")
+    said = f"{one.label}: at most {size(high)} of {size(one.most)} in {end:.0f} s"
+    return el("figure", el("figcaption", said), _picture(said, HIGH, area, line))

@@ -1,0 +1,204 @@
+"""The Markdown writer, for issue trackers: nothing in a text formats, links or mentions anybody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+from gpuwhy.answer import tree
+from gpuwhy.answer.text import GLYPHS, lines_of, plain, size
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~$&#!])")
+_REFERENCE = re.compile(r"(?<=[@#])(?=\w)|(?<=\bgh-)(?=\d)", re.IGNORECASE)
+_ADDRESS = re.compile(r"\b(https?|ftp|mailto)(:)|\b(www)(\.)", re.IGNORECASE)
+_FIRST = re.compile(r"(?=[-+=])|(?<=\d)(?=[.)])")
+_OURS = re.compile(r"https://[A-Za-z0-9.-]+/[\w./#%+~=-]*")
+_TICKS = re.compile(r"`+")
+APART = "<!-- -->"
+"""Between the letters of a mention or an address: neither is recognised."""
+
+
+def write(document: tree.Document) -> str:
+    """A document as GitHub's Markdown."""
+    about = [text for text in (document.made_by, document.made_on, document.about) if text]
+    foot = [f"<sub>{' · '.join(map(said, about))}</sub>"] if about else []
+    return "\n".join([*_blocks(document.blocks), *foot]) + "\n"
+
+
+def said(text: str) -> str:
+    """A text from outside as part of a sentence."""
+    return _apart(_SPECIAL.sub(r"\\\1", plain(text)))
+
+
+def _apart(text: str) -> str:
+    """Addresses and mentions that GitHub does not recognise as such."""
+    text = _ADDRESS.sub(lambda m: "".join(filter(None, (m[1], m[3], APART, m[2], m[4]))), text)
+    return _REFERENCE.sub(APART, text)
+
+
+def code(text: str) -> str:
+    """A text from outside as code: its fence is longer than any in it."""
+    text = plain(text)
+    if not text.strip():
+        return ""
+    ticks = "`" * (_longest(text) + 1)
+    space = " " if text[0] in "` " or text[-1] in "` " else ""
+    return f"{ticks}{space}{text}{space}{ticks}"
+
+
+def fence(lines: Sequence[str], language: str = "") -> list[str]:
+    """Lines as they are, in a fence that none of them ends."""
+    ticks = "`" * max(3, max(map(_longest, lines), default=0) + 1)
+    return [f"{ticks}{language}", *lines, ticks]
+
+
+def _longest(text: str) -> int:
+    """The longest run of backticks."""
+    return max(map(len, _TICKS.findall(text)), default=0)
+
+
+def _span(span: tree.Span) -> str:
+    if isinstance(span, str):
+        return said(span)
+    if isinstance(span, tree.Code):
+        return code(span.text)
+    if isinstance(span, tree.Strong):
+        return f"**{said(span.text)}**"
+    if isinstance(span, tree.Link) and _OURS.fullmatch(span.to):
+        return f"[{said(span.text)}]({span.to})"
+    return said(span.text)
+
+
+def line(spans: tree.Line) -> str:
+    """A sentence; where its first sign would make a list or a title of it, that is escaped."""
+    text = "".join(map(_span, spans)).strip()
+    head, rest = text[:12], text[12:]
+    return _FIRST.sub(r"\\", head, count=1) + rest if text[:1] in "-+=0123456789" else text
+
+
+def _cell(spans: tree.Line) -> str:
+    """A sentence in a table, where a bar ends a cell even in code."""
+    return "".join(
+        code(span.text).replace("|", "\\|") if isinstance(span, tree.Code) else _span(span)
+        for span in spans
+    ).strip()
+
+
+def _blocks(blocks: Sequence[tree.Block]) -> list[str]:
+    out: list[str] = []
+    for block in blocks:
+        rows = _WRITERS[type(block)](block)
+        out += [*rows, ""] if rows else []
+    return out
+
+
+def _heading(one: tree.Heading) -> list[str]:
+    mark = f"{GLYPHS[one.mark]} " if one.mark else ""
+    title = f"{'#' * min(6, one.level + 2)} {mark}{line(one.line)}"
+    return [title, *(["", line(one.under)] if one.under else [])]
+
+
+def _parts(body: Sequence[tree.Part], lead: str) -> list[str]:
+    """The parts of a row of a list, behind its bullet."""
+    first = line(body[0]) if body and isinstance(body[0], tuple) else ""
+    rows: list[str] = []
+    follows = bool(first)
+    for part in body[bool(first) :]:
+        if isinstance(part, tuple):
+            rows.append(("<br>" if follows else "") + line(part))
+        else:
+            rows += _command(part) if isinstance(part, tree.Command) else _quote(part)
+        follows = isinstance(part, tuple)
+    return [lead + first, *(" " * len(lead) + row for row in rows)]
+
+
+def _pair(row: tree.Pair) -> list[str]:
+    mark = f"{GLYPHS[row.mark]} " if row.mark else ""
+    label = f"**{said(row.label)}**"
+    first, *rest = _parts(row.body, "- ")
+    gap = "<br>" if row.wide else " "
+    return [f"- {mark}{label}{gap if first != '- ' else ''}{first[2:]}", *rest]
+
+
+def _pairs(one: tree.Pairs) -> list[str]:
+    return [text for row in one.rows for text in _pair(row)]
+
+
+def _items(one: tree.Items) -> list[str]:
+    out: list[str] = []
+    for number, row in enumerate(one.rows, 1):
+        lead = f"{number}. " if one.numbered else "- "
+        first, *rest = _parts(row.body, lead)
+        mark = f"{GLYPHS[row.mark]} " if row.mark else ""
+        out += [lead + mark + first[len(lead) :], *rest]
+    return out
+
+
+def _command(one: tree.Command) -> list[str]:
+    return fence(lines_of(one.text), one.language if one.language != "text" else "")
+
+
+def _quote(one: tree.Quote) -> list[str]:
+    digits = max((len(str(number)) for number, _ in one.lines), default=1)
+    return fence(
+        [
+            f"{'>' if number == one.hit else ' '} {number:>{digits}} | {plain(text)}"
+            for number, text in one.lines
+        ],
+        "text",
+    )
+
+
+def _rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = [head, ["---"] * len(head), *rows]
+    return [f"| {' | '.join(cells)} |" for cells in lines]
+
+
+def _table(one: tree.Table) -> list[str]:
+    marked = any(one.marks)
+    columns = max((len(row) for row in one.rows), default=0)
+    head = [*([""] if marked else []), *(map(said, one.head or [""] * columns))]
+    rows = [
+        [*([GLYPHS[one.marks[place]]] if marked else []), *map(_cell, row)]
+        for place, row in enumerate(one.rows)
+    ]
+    return _rows(head, rows) if rows else []
+
+
+def _stack(one: tree.Stack) -> list[str]:
+    rows = [[GLYPHS[row.mark], said(row.name), _cell(row.line)] for row in one.layers]
+    return _rows(["", "layer", ""], rows)
+
+
+def _bar(one: tree.Bar) -> list[str]:
+    left = one.whole - sum(count for _, count in one.parts)
+    rest = f"free: {size(left)}" if left >= 0 else f"{size(-left)} too much"
+    parts = [f"- {said(name)}: {size(count)}" for name, count in one.parts]
+    return [f"{line((one.label or 'in all',))} of {size(one.whole)}:", "", *parts, f"- {rest}"]
+
+
+def _series(one: tree.Series) -> list[str]:
+    high = max((value for _, value in one.points), default=0)
+    return [f"{line((one.label,))}: at most {size(high)} of {size(one.most)}"]
+
+
+def _fold(one: tree.Fold) -> list[str]:
+    title = _apart(escape(plain(one.title)))
+    return ["<details>", f"<summary>{title}</summary>", "", *_blocks(one.body), "</details>"]
+
+
+_WRITERS: dict[type, Callable[[Any], list[str]]] = {
+    tree.Heading: _heading,
+    tree.Paragraph: lambda one: [line(one.line)],
+    tree.Command: _command,
+    tree.Quote: _quote,
+    tree.Pairs: _pairs,
+    tree.Items: _items,
+    tree.Table: _table,
+    tree.Bar: _bar,
+    tree.Series: _series,
+    tree.Stack: _stack,
+    tree.Fold: _fold,
+}
