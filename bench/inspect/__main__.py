@@ -28,7 +28,7 @@ from typing import NamedTuple
 from gpuwhy.app import inspect, inspect_host
 from gpuwhy.host.live import LiveHost
 from gpuwhy.inspection.file import ALL_CONTAINERS, world_for
-from gpuwhy.loader.process import Process
+from gpuwhy.observe.loader_v0.process import Process
 
 PYELFTOOLS = """
 from elftools.elf.elffile import ELFFile

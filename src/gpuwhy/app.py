@@ -16,8 +16,8 @@ from gpuwhy.host.recorded import BadRecordingError, RecordedHost, read_recording
 from gpuwhy.host.recording import RecordingHost
 from gpuwhy.host.windows_root import root_of
 from gpuwhy.knowledge.releases import newest
-from gpuwhy.loader import loads
-from gpuwhy.loader.extensions import extensions
+from gpuwhy.observe.loader_v0 import loads
+from gpuwhy.observe.loader_v0.extensions import extensions
 from gpuwhy.model.expect import lacks_gpu
 from gpuwhy.model.fact import NOT_TRIED, NOT_YET, Absent, Known, Unknown, value_or
 from gpuwhy.model.facts import Devices, Facts

@@ -15,8 +15,8 @@ from gpuwhy.host.base import Host
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recording import RecordingHost
 from gpuwhy.host.root import RootHost
-from gpuwhy.loader.glibc import World, glibc_version
-from gpuwhy.loader.process import Process
+from gpuwhy.observe.loader_v0.glibc import World, glibc_version
+from gpuwhy.observe.loader_v0.process import Process
 
 PROGRAM = r"""
 #define _GNU_SOURCE

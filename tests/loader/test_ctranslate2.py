@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.loader.frameworks import _ctranslate2
+from gpuwhy.observe.loader_v0.frameworks import _ctranslate2
 from gpuwhy.model.fact import Fact, Known, Source
 
 

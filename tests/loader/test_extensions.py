@@ -8,7 +8,7 @@ import pytest
 
 from gpuwhy.formats.elf import Elf
 from gpuwhy.host.base import Entry, Host, Stat
-from gpuwhy.loader.extensions import extensions
+from gpuwhy.observe.loader_v0.extensions import extensions
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Distribution, Facts, Framework, Target
 

@@ -11,8 +11,8 @@ import pytest
 
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recording import RecordingHost
-from gpuwhy.loader.glibc import World
-from gpuwhy.loader.process import Process
+from gpuwhy.observe.loader_v0.glibc import World
+from gpuwhy.observe.loader_v0.process import Process
 
 from .worlds import ask_glibc, build, needs_gcc
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuwhy.host.root import RootHost
-from gpuwhy.loader.loads import neat_unmet
+from gpuwhy.observe.loader_v0.loads import neat_unmet
 from gpuwhy.model.facts import UnmetSymbol
 
 

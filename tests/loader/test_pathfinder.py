@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from gpuwhy.formats.elf import Elf
-from gpuwhy.loader.frameworks import run
-from gpuwhy.loader.glibc import World
+from gpuwhy.observe.loader_v0.frameworks import run
+from gpuwhy.observe.loader_v0.glibc import World
 from gpuwhy.model.fact import Known, Source, Unknown
 from gpuwhy.model.facts import Facts, Framework, Interpreter, LibraryCopy, Opened
 from tests.loader.test_process import SOURCE, Made, elf

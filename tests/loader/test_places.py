@@ -11,9 +11,9 @@ import pytest
 
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recording import RecordingHost
-from gpuwhy.loader.glibc import World
-from gpuwhy.loader.process import Process
-from gpuwhy.loader.versions import unmet_versions
+from gpuwhy.observe.loader_v0.glibc import World
+from gpuwhy.observe.loader_v0.process import Process
+from gpuwhy.observe.loader_v0.versions import unmet_versions
 
 from .ground import FAILED, Ground, agree
 from .worlds import needs_gcc

@@ -9,9 +9,9 @@ import pytest
 from gpuwhy.formats.elf import Elf
 from gpuwhy.formats.ldcache import CacheEntry
 from gpuwhy.host.base import Entry, Host, Stat
-from gpuwhy.loader.glibc import Asker, World, default_folders, expand, glibc_version, search
-from gpuwhy.loader.hwcaps import best_entry, cpu_of, legacy
-from gpuwhy.loader.process import Process
+from gpuwhy.observe.loader_v0.glibc import Asker, World, default_folders, expand, glibc_version, search
+from gpuwhy.observe.loader_v0.hwcaps import best_entry, cpu_of, legacy
+from gpuwhy.observe.loader_v0.process import Process
 from gpuwhy.model.fact import Absent, Known, Source, Unknown
 
 SOURCE = Source("file", "x")

@@ -16,11 +16,11 @@ import pytest
 from gpuwhy.app import Options, Run
 from gpuwhy.host.live import LiveHost
 from gpuwhy.host.recording import RecordingHost
-from gpuwhy.loader import linux
-from gpuwhy.loader.frameworks import run
-from gpuwhy.loader.linux import concerns_gpu, world_of
-from gpuwhy.loader.process import Process
-from gpuwhy.loader.unmet import unmet_symbols
+from gpuwhy.observe.loader_v0 import linux
+from gpuwhy.observe.loader_v0.frameworks import run
+from gpuwhy.observe.loader_v0.linux import concerns_gpu, world_of
+from gpuwhy.observe.loader_v0.process import Process
+from gpuwhy.observe.loader_v0.unmet import unmet_symbols
 
 LAB = Path(os.environ.get("GPUWHY_LAB", "/nonexistent"))
 STANDIN = os.environ.get("GPUWHY_STANDIN", "")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gpuwhy.formats.symbols import VersionNeed, Versions
-from gpuwhy.loader.runtimes import old_runtimes
+from gpuwhy.observe.loader_v0.runtimes import old_runtimes
 from gpuwhy.model.fact import Absent, Fact, Known, Source
 
 HERE = Source("call", "test")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.loader.frameworks import _torch_preloads
+from gpuwhy.observe.loader_v0.frameworks import _torch_preloads
 from gpuwhy.model.fact import Fact, Known, Source, Unknown
 
 HERE = Source("file", "test")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from gpuwhy.loader import linux, loads, windows_system
-from gpuwhy.loader.outcome import Fate
-from gpuwhy.loader.systems import system_of
-from gpuwhy.loader.unmet import unmet_symbols
-from gpuwhy.loader.windows import (
+from gpuwhy.observe.loader_v0 import linux, loads, windows_system
+from gpuwhy.observe.loader_v0.outcome import Fate
+from gpuwhy.observe.loader_v0.systems import system_of
+from gpuwhy.observe.loader_v0.unmet import unmet_symbols
+from gpuwhy.observe.loader_v0.windows import (
     ALTERED,
     LISTED,
     LISTED_OWN,
@@ -21,8 +21,8 @@ from gpuwhy.loader.windows import (
     split_path,
     tidy,
 )
-from gpuwhy.loader.windows_added import added_at_start
-from gpuwhy.loader.windows_process import WindowsProcess
+from gpuwhy.observe.loader_v0.windows_added import added_at_start
+from gpuwhy.observe.loader_v0.windows_process import WindowsProcess
 from gpuwhy.model.fact import NOT_OBSERVED, Absent, Known, Unknown, known
 from gpuwhy.model.facts import Facts, Framework, Interpreter, LibraryCopy, Loads, Opened, Surroundings, Target
 from tests.formats.made_pe import ARM64, I386, pe

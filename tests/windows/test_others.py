@@ -8,7 +8,7 @@ import pytest
 
 from gpuwhy.app import Run
 from gpuwhy.formats.cuda_version import read_cuda_version
-from gpuwhy.loader.windows_frameworks import CUDNN_PARTS
+from gpuwhy.observe.loader_v0.windows_frameworks import CUDNN_PARTS
 from gpuwhy.observe.as_if import Elsewhere
 from gpuwhy.observe.scene import Options
 from tests.formats.made_pe import I386, pe

@@ -17,8 +17,8 @@ import msgspec
 import pytest
 
 from gpuwhy.host.windows_root import WindowsRootHost, drives_of
-from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, WindowsWorld, split_path
-from gpuwhy.loader.windows_process import WindowsProcess
+from gpuwhy.observe.loader_v0.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, WindowsWorld, split_path
+from gpuwhy.observe.loader_v0.windows_process import WindowsProcess
 
 pytestmark = [
     pytest.mark.wine,

@@ -13,8 +13,8 @@ from gpuwhy.host.base import Host
 from gpuwhy.inspection import windows
 from gpuwhy.inspection.file import variables, world_for
 from gpuwhy.inspection.tree import version_of
-from gpuwhy.loader.glibc import World, search
-from gpuwhy.loader.linux import concerns_gpu
+from gpuwhy.observe.loader_v0.glibc import World, search
+from gpuwhy.observe.loader_v0.linux import concerns_gpu
 from gpuwhy.model.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.model.inspected import Asked, Asker, Bundle, Gpu, Inspected, Part
 

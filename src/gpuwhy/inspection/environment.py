@@ -12,11 +12,11 @@ from gpuwhy.inspection import windows
 from gpuwhy.inspection.bundle import union
 from gpuwhy.inspection.file import variables
 from gpuwhy.inspection.tree import tree_of
-from gpuwhy.loader import windows_system
-from gpuwhy.loader.frameworks import run
-from gpuwhy.loader.linux import world_of
-from gpuwhy.loader.systems import is_windows
-from gpuwhy.loader.windows_frameworks import run as windows_run
+from gpuwhy.observe.loader_v0 import windows_system
+from gpuwhy.observe.loader_v0.frameworks import run
+from gpuwhy.observe.loader_v0.linux import world_of
+from gpuwhy.observe.loader_v0.systems import is_windows
+from gpuwhy.observe.loader_v0.windows_frameworks import run as windows_run
 from gpuwhy.model.fact import Fact, Known, known, or_unknown, value_or
 from gpuwhy.model.facts import Facts, Framework
 from gpuwhy.model.inspected import FrameworkTree, Gpu, Inspected, Tree

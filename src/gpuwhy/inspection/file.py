@@ -9,9 +9,9 @@ from gpuwhy.formats.elf import Elf
 from gpuwhy.formats.symbols import Versions
 from gpuwhy.host.base import Host
 from gpuwhy.inspection.tree import tree_of, version_of
-from gpuwhy.loader.glibc import World
-from gpuwhy.loader.linux import concerns_gpu
-from gpuwhy.loader.process import Process
+from gpuwhy.observe.loader_v0.glibc import World
+from gpuwhy.observe.loader_v0.linux import concerns_gpu
+from gpuwhy.observe.loader_v0.process import Process
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.inspected import Gpu, Header, Inspected, MayOpen, Tree, VersionsNeeded
 

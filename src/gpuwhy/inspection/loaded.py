@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from gpuwhy.host.base import Host
-from gpuwhy.loader.process import INTERPRETERS
+from gpuwhy.observe.loader_v0.process import INTERPRETERS
 from gpuwhy.model.fact import Known, Unknown, value_or
 from gpuwhy.model.inspected import Header, Inspected, Listed, Probed, Tree
 from gpuwhy.model.words import and_more

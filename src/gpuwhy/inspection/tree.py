@@ -6,13 +6,13 @@ import posixpath
 import re
 
 from gpuwhy.host.base import Host
-from gpuwhy.loader import linux
-from gpuwhy.loader.glibc import candidates, look_at
-from gpuwhy.loader.linux import concerns_gpu
-from gpuwhy.loader.outcome import FOUND, Missing
-from gpuwhy.loader.process import Loaded, Process
-from gpuwhy.loader.unmet import unmet_symbols
-from gpuwhy.loader.versions import unmet_versions
+from gpuwhy.observe.loader_v0 import linux
+from gpuwhy.observe.loader_v0.glibc import candidates, look_at
+from gpuwhy.observe.loader_v0.linux import concerns_gpu
+from gpuwhy.observe.loader_v0.outcome import FOUND, Missing
+from gpuwhy.observe.loader_v0.process import Loaded, Process
+from gpuwhy.observe.loader_v0.unmet import unmet_symbols
+from gpuwhy.observe.loader_v0.versions import unmet_versions
 from gpuwhy.model import inspected
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import UnmetSymbol

@@ -9,10 +9,10 @@ import msgspec
 from gpuwhy.formats.pe import Pe
 from gpuwhy.host.base import Host
 from gpuwhy.inspection.file import gpu_of
-from gpuwhy.loader import windows_system
-from gpuwhy.loader.outcome import FOUND, Missing
-from gpuwhy.loader.unmet import unmet_symbols
-from gpuwhy.loader.windows import (
+from gpuwhy.observe.loader_v0 import windows_system
+from gpuwhy.observe.loader_v0.outcome import FOUND, Missing
+from gpuwhy.observe.loader_v0.unmet import unmet_symbols
+from gpuwhy.observe.loader_v0.windows import (
     ALTERED,
     LISTED_OWN,
     PLAIN,
@@ -26,9 +26,9 @@ from gpuwhy.loader.windows import (
     stem,
     tidy,
 )
-from gpuwhy.loader.windows import PART_OF_WINDOWS as WINDOWS
-from gpuwhy.loader.windows_process import Dll, WindowsProcess
-from gpuwhy.loader.windows_system import base_program, concerns_gpu
+from gpuwhy.observe.loader_v0.windows import PART_OF_WINDOWS as WINDOWS
+from gpuwhy.observe.loader_v0.windows_process import Dll, WindowsProcess
+from gpuwhy.observe.loader_v0.windows_system import base_program, concerns_gpu
 from gpuwhy.model import inspected
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.inspected import Asker, Header, Inspected, Library, Lost, Searched, Tree

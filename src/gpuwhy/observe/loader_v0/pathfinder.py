@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.loader.process import Loaded, Process
+from gpuwhy.observe.loader_v0.process import Loaded, Process
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Facts, LibraryCopy
 

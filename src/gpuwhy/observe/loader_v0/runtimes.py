@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.loader.outcome import Library
-from gpuwhy.loader.systems import Process
+from gpuwhy.observe.loader_v0.outcome import Library
+from gpuwhy.observe.loader_v0.systems import Process
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import OldRuntime
 

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable
 from msgspec import structs
 
 from gpuwhy.host.base import Host
-from gpuwhy.loader.glibc import World
-from gpuwhy.loader.pathfinder import by_pathfinder
-from gpuwhy.loader.process import Loaded, Process
+from gpuwhy.observe.loader_v0.glibc import World
+from gpuwhy.observe.loader_v0.pathfinder import by_pathfinder
+from gpuwhy.observe.loader_v0.process import Loaded, Process
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Facts, Framework, by_preload
 

@@ -6,7 +6,7 @@ the first call.
 
 from __future__ import annotations
 
-from gpuwhy.loader.systems import Process, System
+from gpuwhy.observe.loader_v0.systems import Process, System
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import UnmetSymbol
 

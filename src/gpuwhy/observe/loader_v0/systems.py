@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from gpuwhy.host.base import Host
-from gpuwhy.loader.outcome import Library, Missing
+from gpuwhy.observe.loader_v0.outcome import Library, Missing
 from gpuwhy.model.fact import Fact, Known
 from gpuwhy.model.facts import DriverLibrary, Facts, Fate, Framework, LibraryCopy
 
@@ -46,10 +46,10 @@ class System(Protocol):
 def system_of(facts: Facts) -> System:
     """The system under diagnosis; that of Windows is imported where it is needed."""
     if is_windows(facts):
-        from gpuwhy.loader import windows_system
+        from gpuwhy.observe.loader_v0 import windows_system
 
         return windows_system
-    from gpuwhy.loader import linux
+    from gpuwhy.observe.loader_v0 import linux
 
     return linux
 

@@ -14,8 +14,8 @@ import msgspec
 
 from gpuwhy.formats.elf import Elf
 from gpuwhy.host.base import Entry, Host
-from gpuwhy.loader.hwcaps import SUBFOLDERS, best_entry, cpu_of, subfolders
-from gpuwhy.loader.outcome import FOUND, NOT_THERE, Located, Outcome, Tried, ended
+from gpuwhy.observe.loader_v0.hwcaps import SUBFOLDERS, best_entry, cpu_of, subfolders
+from gpuwhy.observe.loader_v0.outcome import FOUND, NOT_THERE, Located, Outcome, Tried, ended
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown
 from gpuwhy.model.facts import Fate, Rule, by_rpath, by_runpath
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.loader.process import Process
+from gpuwhy.observe.loader_v0.process import Process
 from gpuwhy.model.fact import Known
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 
 from gpuwhy.host.base import Host
-from gpuwhy.loader.outcome import NOT_THERE, Library, Missing, Tried
-from gpuwhy.loader.runtimes import old_runtimes
-from gpuwhy.loader.systems import Process, System, is_windows, system_of
-from gpuwhy.loader.unmet import unmet_symbols
+from gpuwhy.observe.loader_v0.outcome import NOT_THERE, Library, Missing, Tried
+from gpuwhy.observe.loader_v0.runtimes import old_runtimes
+from gpuwhy.observe.loader_v0.systems import Process, System, is_windows, system_of
+from gpuwhy.observe.loader_v0.unmet import unmet_symbols
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, Why, known, value_or
 from gpuwhy.model.facts import (
     DriverLibrary,

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import msgspec
 
 from gpuwhy.host.base import Host
-from gpuwhy.loader.outcome import FOUND, Missing
-from gpuwhy.loader.windows import PLAIN, WindowsWorld, folders, look_at, search, split_path, tidy
-from gpuwhy.loader.windows_frameworks import run as run
+from gpuwhy.observe.loader_v0.outcome import FOUND, Missing
+from gpuwhy.observe.loader_v0.windows import PLAIN, WindowsWorld, folders, look_at, search, split_path, tidy
+from gpuwhy.observe.loader_v0.windows_frameworks import run as run
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, or_unknown, value_or
 from gpuwhy.model.facts import DriverLibrary, Facts, Fate, LibraryCopy, Rule
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import msgspec
 
 from gpuwhy.formats.pe import Pe
-from gpuwhy.loader.outcome import Library, Located, Missing, missing
-from gpuwhy.loader.windows import (
+from gpuwhy.observe.loader_v0.outcome import Library, Located, Missing, missing
+from gpuwhy.observe.loader_v0.windows import (
     KNOWN,
     PART_OF_WINDOWS,
     PLAIN,

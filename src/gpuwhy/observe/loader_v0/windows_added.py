@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpuwhy.host.base import Host
-from gpuwhy.loader.windows import tidy
+from gpuwhy.observe.loader_v0.windows import tidy
 from gpuwhy.model.fact import value_or
 
 _CALL = "add_dll_directory"

@@ -10,8 +10,8 @@ import re
 
 import msgspec
 
-from gpuwhy.loader.glibc import Asker, World, search
-from gpuwhy.loader.outcome import Library, Located, Missing, missing
+from gpuwhy.observe.loader_v0.glibc import Asker, World, search
+from gpuwhy.observe.loader_v0.outcome import Library, Located, Missing, missing
 from gpuwhy.model.fact import Known, Source, value_or
 from gpuwhy.model.facts import Fate, Rule
 

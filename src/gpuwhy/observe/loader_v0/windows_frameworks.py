@@ -12,9 +12,9 @@ from collections.abc import Callable
 from msgspec import structs
 
 from gpuwhy.host.base import Host
-from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, Call, WindowsWorld, tidy
-from gpuwhy.loader.windows_added import added_at_start
-from gpuwhy.loader.windows_process import WindowsProcess
+from gpuwhy.observe.loader_v0.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, Call, WindowsWorld, tidy
+from gpuwhy.observe.loader_v0.windows_added import added_at_start
+from gpuwhy.observe.loader_v0.windows_process import WindowsProcess
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import Facts, Framework
 

@@ -17,7 +17,7 @@ import msgspec
 from gpuwhy.formats.pe import Pe
 from gpuwhy.host.base import Host
 from gpuwhy.host.windows import DLLS
-from gpuwhy.loader.outcome import FOUND, NOT_THERE, Located, Outcome, Tried, ended
+from gpuwhy.observe.loader_v0.outcome import FOUND, NOT_THERE, Located, Outcome, Tried, ended
 from gpuwhy.model.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.model.facts import Fate, Rule
 

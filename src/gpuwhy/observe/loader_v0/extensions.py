@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from gpuwhy.host.base import Host
-from gpuwhy.loader.systems import is_windows
+from gpuwhy.observe.loader_v0.systems import is_windows
 from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, or_unknown, value_or
 from gpuwhy.model.facts import Distribution, Extension, Facts, Framework
 

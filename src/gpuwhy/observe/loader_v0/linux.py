@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Literal
 
 from gpuwhy.host.base import Host
-from gpuwhy.loader.configured import configured
-from gpuwhy.loader.configured import unlisted as unlisted
-from gpuwhy.loader.frameworks import run as run
-from gpuwhy.loader.glibc import World, candidates, default_folders, glibc_version, look_at
-from gpuwhy.loader.outcome import FOUND, Missing
+from gpuwhy.observe.loader_v0.configured import configured
+from gpuwhy.observe.loader_v0.configured import unlisted as unlisted
+from gpuwhy.observe.loader_v0.frameworks import run as run
+from gpuwhy.observe.loader_v0.glibc import World, candidates, default_folders, glibc_version, look_at
+from gpuwhy.observe.loader_v0.outcome import FOUND, Missing
 from gpuwhy.model.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.model.facts import DriverLibrary, Facts, Fate, LibraryCopy, Rule, way
 
