@@ -24,7 +24,7 @@ from gpuwhy.repair.patient import Patient
 from gpuwhy.rooms import CAUSES
 from gpuwhy.shell.place import place_of
 
-from .causes.facts import HERE, load
+from .rooms.facts import HERE, load
 from .hosts import hosts
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "fix.schema.json").read_text())

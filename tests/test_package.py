@@ -65,14 +65,6 @@ def test_children_parse_as_python_3_5(file):
     ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 5))
 
 
-CATALOGUES = ("knowledge/",)  # rows, not logic
-
-
-def test_every_module_is_small():
-    lines = {name_of(file): len(file.read_text(encoding="utf-8").splitlines()) for file in MODULES}
-    assert {name: n for name, n in lines.items() if n > 400 and not name.startswith(CATALOGUES)} == {}
-
-
 def test_package_is_typed_and_carries_its_pages():
     assert (SRC / "py.typed").is_file()
     assert list(SRC.glob("rooms/*/*.md"))

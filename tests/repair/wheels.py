@@ -11,7 +11,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from ..binary.made import with_symbol
+from ..formats.made import with_symbol
 
 LIBRARY = with_symbol("cudnnGetVersion", b"\xb8\x01\x00\x00\x00\xc3")
 CUDNN = "nvidia/cudnn/lib/libcudnn.so.9"

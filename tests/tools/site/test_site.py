@@ -39,7 +39,6 @@ def test_every_page_is_there_once_and_no_link_leads_nowhere():
     assert {f"causes/{one.id}.md" for one in CAUSES} <= set(site.pages)
     assert {f"rules/{rule}.md" for rule in ROOMS} <= set(site.pages)
     assert "[`cudnn.version_mismatch`](cudnn.version_mismatch.md)" in site.pages["causes/cudnn.missing.md"]
-    assert site.files["files/packaging/Containerfile"].is_file()
 
 
 def test_a_dead_link_is_named(monkeypatch, tmp_path):
