@@ -1,4 +1,4 @@
-"""The doors added last, as a black box: agents, models, updates, jobs, pages, annotations; planted secrets, odd files, kills.
+"""The doors added last, as a black box: agents, models, jobs, pages, annotations; planted secrets, odd files, kills.
 
     python -m fuzz.doors [secrets] [forged] [files] [streams] [agents]
 
@@ -153,14 +153,14 @@ def forged(top: Path) -> Found:
     for number in range(2):
         (top / "ranks" / f"a<script>\n::error::forged_rank{number}.log").write_text(f"[rank{number}]: {FAILS} {FORGERY}\n")
     (top / "requirements.txt").write_text(f"torch==2.5.1+cu999 @octocat\ntensorflow-gpu==2.15 # <img src=x>\n{FORGERY}\n")
-    environ = plain_environ(top) | {name: FORGERY for name in ("LD_LIBRARY_PATH", "CUDA_HOME", "XLA_FLAGS")}
+    environ = plain_environ(top) | dict.fromkeys(("LD_LIBRARY_PATH", "CUDA_HOME", "XLA_FLAGS"), FORGERY)
     page = ["--markdown", "--html", "p.html"]
     for argv in (
         ["fit", str(odd), "--gpu", "H100", *page], ["fit", str(odd)], ["fit", FORGERY], ["fit", str(odd), "--gpu", FORGERY],
         ["explain", "--log-only", "e.log", "--junit", "j.xml", *page], ["explain", "--log-only", "e.log", "--github"],
         ["explain", "--ranks", "ranks", *page], ["explain", "--ranks", "ranks", "--why"], ["explain", "--log-only", FORGERY],
         ["lint", ".", *page], ["lint", ".", "--github"], ["check", "--junit", "j.xml", *page], ["help", FORGERY],
-        ["completion", FORGERY], ["releases", FORGERY], ["releases", "--update", FORGERY], ["fleet", "--ray", FORGERY],
+        ["completion", FORGERY], ["releases", FORGERY], ["fleet", "--ray", FORGERY],
     ):  # fmt: skip
         bad, out, err = asked(argv, top, environ)
         yield from bad
@@ -202,7 +202,7 @@ def files(top: Path) -> Found:
     for odd in ("fifo", "/dev/zero", "sock", "huge.safetensors", "odd", "loop", "deep.json", ".", "none", "", "/proc", "/dev/full"):
         for argv in (
             ["fit", odd, "--gpu", "H100"], ["explain", "--ranks", odd], ["explain", "--log-only", odd], ["fleet", "compare", odd],
-            ["releases", "--update", odd, "--key", "RW"], ["releases", "--update", "x.log", "--key", odd, "--signature", odd],
+
             ["fit", "m", "--gpu", "H100", "--html", odd], ["explain", "--log-only", "x.log", "--junit", odd],
             ["run", "--json", odd, "--", "true"],
         ):  # fmt: skip
@@ -230,7 +230,7 @@ JUNK: tuple[bytes, ...] = (
     b'{"id":6,"method":"resources/read","params":{"uri":"gpuwhy://cause/../../etc/passwd"}}',
     *(call(name, 7, {key: value}).strip() for name, key, value in (
         ("fit", "model", "\0"), ("fit", "model", "/dev/zero"), ("explain", "file", "/dev/zero"), ("check", "python", "/dev/zero"),
-        ("releases", "name", "--update=/etc/passwd"), ("code", "code", "--help"), ("check", "probe", "full"))),
+        ("code", "code", "--help"), ("check", "probe", "full"))),
 )  # fmt: skip
 SLOW = call("run", 1, {"command_line": ["/bin/sh", "-c", "sleep 600 & setsid sleep 601 & sleep 602"]})
 

@@ -394,8 +394,7 @@ def _held(*_: object) -> None:
 
 
 def doors() -> Iterator[Target]:
-    """What comes by the doors of agents, jobs and updates."""
-    from gpuwhy.knowledge import update
+    """What comes by the doors of agents and jobs."""
     from gpuwhy.mcp.server import Server
     from gpuwhy.ranks.decide import decide
     from gpuwhy.ranks.gather import Gathered
@@ -413,8 +412,6 @@ def doors() -> Iterator[Target]:
         for line in sent:
             assert set(json.loads(line)) <= {"jsonrpc", "id", "result", "error", "method", "params"}
 
-    newer = (Path(__file__).parent.parent / "tests" / "knowledge" / "update" / "newer.zip").read_bytes()
-    yield Target("update", [newer], update.checked, (update.BadUpdateError,), True)
     yield Target("job", [b"[rank0]: step 3\nRuntimeError: CUDA error: out of memory\n--\n" + RAY], job)
     yield Target("mcp", [CLIENT], client)
 

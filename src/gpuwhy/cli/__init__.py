@@ -127,8 +127,5 @@ def _run(argv: list[str]) -> int:
     except SystemExit as stop:
         return USAGE if stop.code else HEALTHY
     options.rest = rest
-    from gpuwhy.cli.update import use
-
-    use()
     code: int = options.go(options)
     return code

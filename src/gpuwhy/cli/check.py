@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms
 from gpuwhy.cli.target import add_elsewhere, add_imports, add_target, diagnose
 from gpuwhy.cli.terminal import paper, write
-from gpuwhy.cli.update import stale
 
 FORMS = ("slurm", "nhc", "npd", "prometheus", "kubernetes")
 """Whose reader --health writes for."""
@@ -79,7 +78,6 @@ def go(options: argparse.Namespace) -> int:
         from gpuwhy.render.terminal import render as as_text
 
         write(as_text(run.typed(report), paper(), options.verbose))
-        stale(report.knows_until)
     return exit_code(report)
 
 

@@ -45,24 +45,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="only what fits: driver=535 gpu=sm_89 python=3.10 cuda=10.1 cudnn=7.6.5; without NAME, the newest of each",
     )
     parser.add_argument("--json", action="store_true", help="the rows as JSON (gpuwhy.releases/1)")
-    parser.add_argument(
-        "--update", default="", metavar="FILE", help="add newer rows from this signed file or https address"
-    )
-    parser.add_argument(
-        "--key", default="", metavar="KEY", help="--update: the public key (minisign) that must have signed"
-    )
-    parser.add_argument(
-        "--signature", default="", metavar="FILE", help="--update: the signature (default: FILE.minisig)"
-    )
     parser.set_defaults(go=go, every=False)
 
 
 def go(options: argparse.Namespace) -> int:
     """Look up, filter, print."""
-    if options.update:
-        from gpuwhy.cli import update
-
-        return update.go(options)
     from gpuwhy.knowledge import fitting, naming
 
     with refused(fitting.BadMachineError, "--works-with "):

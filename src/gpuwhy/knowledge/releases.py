@@ -65,12 +65,6 @@ def newest() -> str:
     return str(msgspec.json.decode(_raw("newest.json"), type=dict[str, str])["newest"])
 
 
-def forget() -> None:
-    """Read everything again: other files stand behind it now."""
-    for one in (projects, family, built_with, _raw):
-        one.cache_clear()
-
-
 def headers() -> tuple[Header, ...]:
     """The first line of every family file: what it holds, and up to when."""
     raw = (_raw(f"{file}.jsonl").split(b"\n", 1)[0] for file in sorted(set(projects().values())))
