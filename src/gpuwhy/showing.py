@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpuwhy.model.fit import Fit
 from gpuwhy.model.inspected import Inspected
 from gpuwhy.model.lint import Lint
 from gpuwhy.model.plan import Plan
 from gpuwhy.model.proof import Proof
-from gpuwhy.model.report import Report
+from gpuwhy.model.report import NOT_IMPORTED, NOT_IMPORTED_YET, Report
+
+if TYPE_CHECKING:
+    from gpuwhy.answer.answer import Answer
 
 
 def values_of(answer: object) -> dict[str, Any]:
@@ -72,3 +75,41 @@ def part(answer: object) -> str:
 
 def _values(answer: object) -> dict[str, Any]:
     return answer if isinstance(answer, dict) else plain_values(answer)
+
+
+def answer_of(report: Report, command: str, about: str = "") -> Answer:
+    """A report of version 0 as the Answer that the new writers read; goes with `model.report`."""
+    import time
+
+    import msgspec
+
+    from gpuwhy.answer.answer import Answer
+
+    values = plain_values(report)
+    named = any(one.found and not one.with_gpu for one in report.causes)
+    verdict = "found" if named else "healthy" if _fine(report) else "undecided"
+    windows = report.facts.get("surroundings", {}).get("system", {}).get("value") == "windows"
+    for cause in values["causes"]:
+        for fix in cause["fixes"]:
+            fix["language"] = "bat" if windows else "sh"
+    tries = {
+        NOT_IMPORTED: {"text": "importing the packages", "command": "gpuwhy check --import"},
+        NOT_IMPORTED_YET: {"text": "importing the packages: what was found has to be fixed first"},
+    }
+    untried = tries.get(report.not_tried)
+    return msgspec.convert(
+        {
+            **values,
+            "verdict": verdict,
+            "command": command,
+            "about": about,
+            "made_on": time.strftime("%Y-%m-%d"),
+            "not_tried": [untried] if untried else [],
+        },
+        Answer,
+    )
+
+
+def _fine(report: Report) -> bool:
+    """Whether nothing speaks against this machine, and enough of it was seen."""
+    return report.status == "healthy" and not report.causes

@@ -28,7 +28,7 @@ WANTED = {
     "gpuwhy cause cudnn.mis": "cudnn.missing",
     "gpuwhy releases tensorflow-g": "tensorflow-gpu",
     "gpuwhy fleet comp": "compare",
-    "gpuwhy check --health slu": "slurm",
+    "gpuwhy fleet compare --exclude slu": "slurm",
     "gpuwhy completion powe": "powershell",
     "gpuwhy explain some.l": "some.log",
     "gpuwhy help pla": "plan",

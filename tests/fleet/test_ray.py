@@ -85,7 +85,7 @@ def fleet(cluster, *more, seconds=SECONDS, address=None, during=None):
     child = subprocess.Popen([*argv, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if during:
         during()
-    out, err = child.communicate(timeout=float(seconds) * (12 if "--probe" in more else 1) + 90)
+    out, err = child.communicate(timeout=float(seconds) + 90)
     assert child.returncode in (0, 1, 4), err
     return child.returncode, json.loads(out)
 
@@ -126,23 +126,6 @@ def test_a_stopped_and_a_killed_node_are_rows_without_an_answer(cluster):
     assert 1 <= len(value["silent"]) <= 2  # the killed one may have answered before it died
     for pid in stopped:
         _signal(pid, signal.SIGCONT)
-
-
-def test_the_node_that_no_group_works_with_is_found():
-    """A real all-reduce of torch over gloo in groups; one node is told to use an interface that it does not have."""
-    pytest.importorskip("torch")
-    from ray.cluster_utils import Cluster
-
-    small = {"num_cpus": 1, "object_store_memory": 80 << 20}
-    own = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
-    try:
-        bad = [own.add_node(**small, env_vars={"GLOO_SOCKET_IFNAME": "none0"} if n == 1 else {}) for n in range(3)][1]
-        code, value = fleet(own, "--probe", seconds="60")
-        assert code == 1
-        assert [one["nodes"][0].rpartition("/")[2] for one in value["culprits"]] == [bad.node_id[:8]]
-        assert "none0" in value["culprits"][0]["text"]
-    finally:
-        own.shutdown()
 
 
 def test_no_cluster_is_told_in_a_sentence():

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gpuwhy.border import reading
-from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, fleet_probe, forms, refused, say
+from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms, refused, say
 from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
 
 ASK = ("gpuwhy", "check", "--jsonl", "--exit-zero")
 """What a launcher starts on each node; mpirun ends all ranks when one ends with another code than 0."""
-MANIFESTS = (
-    "slurm-prolog",
-    "nhc",
-    "kubernetes-job",
-    "kubernetes-daemonset",
-    "node-problem-detector",
-    "prometheus-timer",
-)
 FORMS = ("slurm", "comma", "lines", "kubernetes")
 _GENERIC = re.compile(r"(nodes?|fleet|all|out|output|answers?|stdin|-|\d+)", re.IGNORECASE)
 
@@ -39,9 +31,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("fleet", help="compare machines: which node differs, and does that explain a failure?")
     parser.add_argument("--ray", nargs="?", const="", metavar="ADDRESS", help="ask every node of a Ray cluster")
     parser.add_argument("--ray-child", metavar="ADDRESS", help=argparse.SUPPRESS)
-    parser.add_argument(
-        "--probe", action="store_true", help="with --ray: which node or pair stalls an all-reduce (needs torch there)"
-    )
     add_asking(parser)
     parser.set_defaults(go=ray)
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
@@ -55,24 +44,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         usage="gpuwhy fleet collect [options] -- LAUNCHER [ARG ...]",
     )
     add_asking(collect)
-    collect.add_argument(
-        "--probe", metavar="HOST:PORT", help="only test the network connection to this address; needs no GPU"
-    )
     collect.set_defaults(go=launch)
-    fleet_probe.add(actions)
-    manifest = actions.add_parser("manifest", help="a prolog, a Job, a detector's rule … that asks gpuwhy by itself")
-    manifest.add_argument("name", choices=MANIFESTS, metavar="NAME", help=", ".join(MANIFESTS))
-    manifest.add_argument("--image", default="IMAGE-WITH-GPUWHY", help="the container image, for Kubernetes")
-    manifest.add_argument("--expect-gpus", type=int, default=0, metavar="N", help="how many GPUs each node has")
-    manifest.set_defaults(go=print_manifest)
-
-
-def print_manifest(options: argparse.Namespace) -> int:
-    """Print one file for an administrator to put in place."""
-    from gpuwhy.render.manifests import manifest
-
-    write(manifest(options.name, options.image, options.expect_gpus))
-    return HEALTHY
 
 
 def add_asking(parser: argparse.ArgumentParser) -> None:
@@ -124,8 +96,6 @@ def go(options: argparse.Namespace) -> int:
 
 def launch(options: argparse.Namespace) -> int:
     """Have a launcher ask, and compare what comes."""
-    if options.probe:
-        return fleet_probe.collected(options)
     from gpuwhy.fleet.line import MOST
     from gpuwhy.fleet.read import Heard, take
 
@@ -174,8 +144,6 @@ def ray(options: argparse.Namespace) -> int:
         return _ray_child(options)
     if options.ray is None:
         raise UsageError("fleet what? compare FILE…, collect -- LAUNCHER…, or --ray [ADDRESS]; see gpuwhy fleet --help")
-    if options.probe:
-        return fleet_probe.over_ray(options)
     from gpuwhy.fleet.line import MOST
     from gpuwhy.fleet.ray_answers import Cluster
 
@@ -192,11 +160,9 @@ def ray(options: argparse.Namespace) -> int:
 
 def _ray_child(options: argparse.Namespace) -> int:
     from gpuwhy.fleet.ray_cluster import NoRayError, ask
-    from gpuwhy.fleet.ray_probe import MOST_TRIES, probe
 
-    asking = (options.ray_child, options.seconds)
     with refused(NoRayError):
-        for line in probe(*asking, MOST_TRIES) if options.probe else ask(*asking):
+        for line in ask(options.ray_child, options.seconds):
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
     return HEALTHY

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 
 from gpuwhy.border.plain import one_line
-from gpuwhy.fleet.halving import Found, Tried
 from gpuwhy.fleet.line import clean_name
 from gpuwhy.fleet.read import Heard, take
 from gpuwhy.model.fleet import Silent
@@ -16,34 +15,6 @@ class _Said(msgspec.Struct, frozen=True):
     label: str = ""
     line: str = ""
     why: str = ""
-
-
-class _Probe(msgspec.Struct, frozen=True):
-    tried: Tried | None = None
-    found: tuple[Found, ...] | None = None
-    slow: tuple[Tried, ...] = ()
-
-
-class Probed:
-    """What a search over groups has told."""
-
-    def __init__(self) -> None:
-        self.tried: list[Tried] = []
-        self.found: list[Found] = []
-        self.slow: list[Tried] = []
-        self.done = False
-
-    def take(self, data: bytes | None) -> bool:
-        """One line; whether it was about the search."""
-        try:
-            said = msgspec.json.decode(data or b"", type=_Probe)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return False
-        if said.tried is not None:
-            self.tried.append(said.tried)
-        elif said.found is not None:
-            self.found, self.slow, self.done = list(said.found), list(said.slow), True
-        return said.tried is not None or said.found is not None
 
 
 class Cluster:

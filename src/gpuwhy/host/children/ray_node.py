@@ -43,29 +43,3 @@ def answer(seconds):
         child.kill()
         return "!gpuwhy did not end within %g s there" % seconds
     return out.decode("utf-8", "replace").strip() or "!" + err.decode("utf-8", "replace").strip()[-300:]
-
-
-def free_port(_):
-    """A port that nobody on this node uses now."""
-    import socket
-
-    with socket.socket() as one:
-        one.bind(("", 0))
-        return one.getsockname()[1]
-
-
-def rank(asked):
-    """One rank of a collective: [exit code or None where it ran out of time, its last words]."""
-    environ = variables()
-    environ.update({"RANK": asked["rank"], "WORLD_SIZE": asked["world"], "LOCAL_RANK": "0"})
-    environ.update({"MASTER_ADDR": asked["address"], "MASTER_PORT": asked["port"]})
-    child = subprocess.Popen(
-        [sys.executable, "-c", asked["source"], asked["mib"]],
-        env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-    try:
-        out = child.communicate(timeout=asked["seconds"])[0]
-    except subprocess.TimeoutExpired:
-        child.kill()
-        return [None, child.communicate()[0].decode("utf-8", "replace")[-400:]]
-    return [child.returncode, out.decode("utf-8", "replace")[-400:]]
