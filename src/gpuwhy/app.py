@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from gpuwhy.causes.load import page
 from gpuwhy.host.alias import Alias, Plain
 from gpuwhy.host.base import Host
 from gpuwhy.host.live import LiveHost
@@ -31,7 +32,6 @@ from gpuwhy.observe.started import as_started, is_image, moved
 from gpuwhy.reason.report import report
 from gpuwhy.reason.tried import left_to_read, printed, worth
 from gpuwhy.rooms import CAUSES
-from gpuwhy.rooms.pages import page
 from gpuwhy.shell.gate import placed, typed, with_names
 from gpuwhy.shell.place import place_of
 

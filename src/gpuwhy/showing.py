@@ -112,4 +112,7 @@ def answer_of(report: Report, command: str, about: str = "") -> Answer:
 
 def _fine(report: Report) -> bool:
     """Whether nothing speaks against this machine, and enough of it was seen."""
-    return report.status == "healthy" and not report.causes
+    around, target = report.facts.get("surroundings", {}), report.facts.get("target", {})
+    files_alone = around.get("offline", {}).get("state") == "known"
+    seen = files_alone and bool(target.get("frameworks", {}).get("value"))
+    return not report.causes and (report.status == "healthy" or (report.status == "unknown" and seen))

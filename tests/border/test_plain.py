@@ -72,7 +72,7 @@ def test_a_variable_cannot_forge_a_line(tmp_path, bare):
     evil = "0\n::error::forged\n✓ Healthy, forged\u202e"
     names = ("CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "XLA_FLAGS", "CUDA_HOME", "TF_GPU_ALLOCATOR")
     environ = {**os.environ, **dict.fromkeys(names, evil)}
-    argv = [sys.executable, "-m", "gpuwhy", "check", "-v", "--python", bare]
+    argv = [sys.executable, "-m", "gpuwhy", "check", "-vv", "--python", bare]
     done = subprocess.run(argv, capture_output=True, text=True, env=environ, cwd=tmp_path, timeout=100)
     for line in done.stdout.splitlines():
         assert not line.lstrip().startswith(("::", "✓ Healthy, forged")), line

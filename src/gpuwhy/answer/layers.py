@@ -30,7 +30,11 @@ LAYER_OF = {  # the first part of a cause's id → the layer that it marks; othe
 
 def layers(facts: Facts, found: Sequence[Ranked] = ()) -> tuple[Layer, ...]:
     """All rows, from the metal up; `found` are the causes that are named."""
-    rows = [*_gpus(facts), _driver(facts), _cuda(facts), _cudnn(facts), *_python(facts)]
+    copies = facts.libraries.copies
+    rows = [*_gpus(facts), _driver(facts)]
+    rows.append(_libraries("CUDA", copies, "cudart", "no runtime library found"))
+    rows.append(_libraries("cuDNN", copies, "cudnn", "not found"))
+    rows += _python(facts)
     rows += [_framework(one) for one in value_or(facts.frameworks.installed, ())]
     return tuple(_marked(rows, found))
 
@@ -101,14 +105,6 @@ def _driver(facts: Facts) -> Layer:
 def _files(facts: Facts) -> str:
     offline = value_or(facts.system.offline, None)
     return f"the {offline.kind}" if offline else "the files"
-
-
-def _cuda(facts: Facts) -> Layer:
-    return _libraries("CUDA", facts.libraries.copies, "cudart", "no runtime library found")
-
-
-def _cudnn(facts: Facts) -> Layer:
-    return _libraries("cuDNN", facts.libraries.copies, "cudnn", "not found")
 
 
 def _libraries(

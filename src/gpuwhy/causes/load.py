@@ -83,3 +83,11 @@ def _stamp(package: Path) -> Stamp:
     """Name, size and time of every data file; () in a wheel."""
     files = (file for folder in FOLDERS for file in sorted((package / folder).glob("*.toml")))
     return tuple((file.name, (seen := file.stat()).st_size, seen.st_mtime_ns) for file in files)
+
+
+def page(cause: str) -> str | None:
+    """The page of a cause as Markdown; None where there is no such cause."""
+    if not cause.replace(".", "").replace("_", "").isalnum():
+        return None
+    file = PACKAGE / "causes" / f"{cause}.md"
+    return file.read_text(encoding="utf-8") if file.is_file() else None
