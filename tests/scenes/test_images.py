@@ -122,7 +122,7 @@ def gpuwhy(*argv):
 def test_the_program_reads_images(world, tmp_path):
     image = oci(tmp_path / "i", packed(world.root), env=[*ENV, f"LD_LIBRARY_PATH={FOLDER}"])
     code, out, _ = gpuwhy("check", "--root", image, "--image", "mine:1")
-    assert (code, out.startswith("? As far as files tell, TensorFlow 2.3.4")) == (0, True), out
+    assert (code, out.startswith("✓ As far as files tell, TensorFlow 2.3.4")) == (0, True), out
     code, out, _ = gpuwhy("check", "--root", image, "--python", "/venv", "--json")
     assert json.loads(out)["facts"]["surroundings"]["offline"]["value"] == "an image (mine:1, linux/amd64)"
     code, _, err = gpuwhy("check", "--root", image, "--image", "other:1")
