@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gpuwhy.app import check, explain
     from gpuwhy.fit import Fitting
     from gpuwhy.guard import Guarding
-    from gpuwhy.inside.batch import Fitted, NoBatchFitsError, fit_batch
+    from gpuwhy.api.batch import Fitted, NoBatchFitsError, fit_batch
     from gpuwhy.inside.expectation import Dims, MismatchError, expect, expects
     from gpuwhy.inside.growth import memory_growth
     from gpuwhy.inside.selection import SelectionError, select_gpu
@@ -39,7 +39,7 @@ __all__ = [
 
 _HOMES = {
     "gpuwhy.app": ("check", "explain"),
-    "gpuwhy.inside.batch": ("Fitted", "NoBatchFitsError", "fit_batch"),
+    "gpuwhy.api.batch": ("Fitted", "NoBatchFitsError", "fit_batch"),
     "gpuwhy.inside.expectation": ("Dims", "MismatchError", "expect", "expects"),
     "gpuwhy.inside.growth": ("memory_growth",),
     "gpuwhy.inside.selection": ("SelectionError", "select_gpu"),

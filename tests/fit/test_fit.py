@@ -24,7 +24,7 @@ from gpuwhy.fit.model import Architecture, Model, Tensor
 from gpuwhy.fit.shape import shape_of
 from gpuwhy.fit.view import shares
 from gpuwhy.fitting import FitError, used
-from gpuwhy.inside.batch import Fitted, Try
+from gpuwhy.api.batch import Fitted, Try
 from gpuwhy.knowledge import gpu_memory
 from gpuwhy.logs import explain_text
 from gpuwhy.model.fit import Fit, Use

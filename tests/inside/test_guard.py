@@ -16,7 +16,7 @@ from msgspec.structs import replace
 import gpuwhy
 from gpuwhy import logs
 from gpuwhy.inside import diagnosis, hook
-from gpuwhy.inside.suspects import suspicious, target
+from gpuwhy.api.suspects import suspicious, target
 from gpuwhy.model.report import RuledOut
 from tests.inside.standins import (
     ASSERT,

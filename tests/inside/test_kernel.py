@@ -12,7 +12,7 @@ import pytest
 import gpuwhy
 from gpuwhy.inside import deaths
 from gpuwhy.inside.kernels import Died, Note, connection_of
-from gpuwhy.inside.poison import poison
+from gpuwhy.api.poison import poison
 from tests.page import forms
 
 STACK = 'Current thread 0x00007f (most recent call first):\n  File "<x>", line 1 in f\n'

@@ -89,8 +89,8 @@ TENSORFLOW = """
 import os
 assert gpuwhy.memory_growth()["tensorflow"].state == "later"
 import tensorflow as tf
-from gpuwhy.inside.loaded import tensorflow_started
-from gpuwhy.inside.memory_errors import out_of_memory, requested
+from gpuwhy.api.loaded import tensorflow_started
+from gpuwhy.api.out_of_memory import out_of_memory, requested
 assert not tensorflow_started()
 assert gpuwhy.memory_growth()["tensorflow"].state in ("set", "not needed")
 x = tf.ones((2, 3, 8, 8))

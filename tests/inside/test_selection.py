@@ -13,7 +13,7 @@ import pytest
 import gpuwhy
 from gpuwhy.inside import selection
 from gpuwhy.inside.selection import SelectionError, choose, spelled, visible, wish
-from gpuwhy.inside.sizes import parse, shown
+from gpuwhy.api.sizes import parse, shown
 from tests.inside.standins import gpu, machine, module
 
 
@@ -162,7 +162,7 @@ def test_too_late_is_asked_of_the_driver_library_in_this_process(tmp_path):
     build = ["gcc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", str(library), str(tmp_path / "cuda.c")]
     subprocess.run(build, check=True)
     code = (
-        "import ctypes\nfrom gpuwhy.inside.loaded import cuda_started, driver_started\n"
+        "import ctypes\nfrom gpuwhy.api.loaded import cuda_started, driver_started\n"
         f"print(driver_started())\nlib = ctypes.CDLL({str(library)!r})\nprint(driver_started())\n"
         "lib.cuInit(0)\nprint(driver_started(), cuda_started())"
     )

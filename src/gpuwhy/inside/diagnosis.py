@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from gpuwhy.inside.suspects import target
+from gpuwhy.api.suspects import target
 
 if TYPE_CHECKING:
     from collections.abc import Callable

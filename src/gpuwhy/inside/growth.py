@@ -7,7 +7,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gpuwhy.inside.loaded import jax_platforms, loaded, tensorflow_started
+from gpuwhy.api.loaded import jax_platforms, loaded, tensorflow_started
 
 State = Literal["set", "later", "not needed", "too late"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuwhy.inside.diagnosis import annotate
 from gpuwhy.inside.kernels import Note, connection_of
-from gpuwhy.inside.poison import poison
+from gpuwhy.api.poison import poison
 
 if TYPE_CHECKING:
     from gpuwhy.model.report import Report

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuwhy.inside.loaded import loaded, torch_cuda
-from gpuwhy.inside.sizes import shown
+from gpuwhy.api.loaded import loaded, torch_cuda
+from gpuwhy.api.sizes import shown
 
 MOST = 8
 

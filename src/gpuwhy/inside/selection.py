@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gpuwhy.inside.loaded import cuda_started
-from gpuwhy.inside.sizes import parse, shown
+from gpuwhy.api.loaded import cuda_started
+from gpuwhy.api.sizes import parse, shown
 from gpuwhy.model.fact import Known, Unknown, value_or
 
 if TYPE_CHECKING:

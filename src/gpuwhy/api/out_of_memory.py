@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Iterator
 from math import prod
 
-from gpuwhy.inside.sizes import parse
-from gpuwhy.inside.suspects import FRAMEWORKS, package, said
+from gpuwhy.api.sizes import parse
+from gpuwhy.api.suspects import FRAMEWORKS, package, said
 
 _WORDS = re.compile(
-    r"out of memory|out_of_memory|\boom when allocating|alloc_failed|can't allocate memory|not enough memory"
+    r"out of memory|out_of_memory|\boom when allocating|alloc_failed|can't allocate memory"
+    r"|not enough memory"
     r"|unable to allocate|failed to allocate|dst tensor is not initialized|bad_?alloc"
     r"|resource_?exhausted.{0,200}(?:memory|allocat|reserve)",
     re.IGNORECASE | re.DOTALL,
@@ -21,7 +23,8 @@ _REQUESTS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"allocate request for [^(]*\((?P<size>\d+B)\)",
-        rf"(?:tried to|trying to|unable to|failed to|memory) allocat(?:e|ing)[^\d\n]{{0,40}}?{_SIZE}",
+        r"(?:tried to|trying to|unable to|failed to|memory) allocat(?:e|ing)"
+        rf"[^\d\n]{{0,40}}?{_SIZE}",
         rf"allocating {_SIZE}",
         r"buffer of size (?P<size>\d+)",
         rf"attempting to (?:allocate|reserve) {_SIZE}",
@@ -29,9 +32,22 @@ _REQUESTS = tuple(
 )
 _SHAPE = re.compile(r"allocating tensor with shape\s*\[([\d,\s]*)\] and type (\w+)", re.IGNORECASE)
 _BYTES = {
-    "double": 8, "int64": 8, "uint64": 8, "complex64": 8, "complex128": 16, "float": 4, "int32": 4, "uint32": 4,
-    "half": 2, "bfloat16": 2, "int16": 2, "uint16": 2, "int8": 1, "uint8": 1, "bool": 1,
-}  # fmt: skip
+    "double": 8,
+    "int64": 8,
+    "uint64": 8,
+    "complex64": 8,
+    "complex128": 16,
+    "float": 4,
+    "int32": 4,
+    "uint32": 4,
+    "half": 2,
+    "bfloat16": 2,
+    "int16": 2,
+    "uint16": 2,
+    "int8": 1,
+    "uint8": 1,
+    "bool": 1,
+}
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
@@ -42,6 +58,13 @@ def chain(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(step))
         yield step
         step = step.__cause__ or (None if step.__suppress_context__ else step.__context__)
+
+
+def forget(error: BaseException) -> None:
+    """Drop what the frames of a failed call hold; their variables would keep the tensors alive."""
+    for one in chain(error):
+        traceback.clear_frames(one.__traceback__)
+        BaseException.with_traceback(one, None)
 
 
 def out_of_memory(error: Exception) -> bool:
@@ -67,7 +90,10 @@ def requested(error: BaseException) -> int | None:
                 return _bytes(match.group("size"))
         shape = _SHAPE.search(text)
         if shape and shape.group(2) in _BYTES:
-            return prod(int(n) for n in shape.group(1).split(",") if n.strip()) * _BYTES[shape.group(2)]
+            return (
+                prod(int(n) for n in shape.group(1).split(",") if n.strip())
+                * _BYTES[shape.group(2)]
+            )
     return None
 
 

@@ -1,32 +1,65 @@
-"""Which exceptions may come from the GPU stack: type and words, in microseconds, before anything is loaded."""
+"""Which exceptions may come from the GPU stack: by type and words, before anything is loaded."""
 
 from __future__ import annotations
 
-FRAMEWORKS = frozenset({
-    "torch", "torchvision", "torchaudio", "tensorflow", "jax", "jaxlib", "cupy", "cupy_backends", "cupyx", "numba",
-    "onnxruntime", "triton", "pycuda", "paddle", "mxnet", "tensorrt", "pynvml", "cuda", "rmm", "cudf", "xformers",
-    "flash_attn", "bitsandbytes",
-})  # fmt: skip
+import re
+
+FRAMEWORKS = frozenset(
+    {
+        "torch",
+        "torchvision",
+        "torchaudio",
+        "tensorflow",
+        "jax",
+        "jaxlib",
+        "cupy",
+        "cupy_backends",
+        "cupyx",
+        "numba",
+        "onnxruntime",
+        "triton",
+        "pycuda",
+        "paddle",
+        "mxnet",
+        "tensorrt",
+        "pynvml",
+        "cuda",
+        "rmm",
+        "cudf",
+        "xformers",
+        "flash_attn",
+        "bitsandbytes",
+    }
+)
 """Packages whose own exception types are worth reading."""
 
-_INNOCENT = (KeyError, NameError, StopIteration, StopAsyncIteration, SyntaxError, Warning, TimeoutError)
-_WORDS = (
-    "cuda", "cudnn", "cublas", "cufft", "curand", "cusolver", "cusparse", "cupti", "nccl", "nvidia", "nvrtc", "nvml",
-    "nvjitlink", "nvcc", "gpu", "hip error", "rocm", "xla", "ptx", "resource_exhausted", "resource exhausted",
-    "out of memory", "oom when", "device-side", "sm_", "tensorrt", "triton", "torch", "tensorflow", "jaxlib",
-    "onnxruntime", "dataloader", "shapes cannot be multiplied", "size of tensor", "expected scalar type", "same dtype",
-    "on the same device", "incompatible shapes", "expected input",
-)  # fmt: skip
-"""What a message of the GPU stack holds; which of them are errors of it is decided by the log reader."""
+_INNOCENT = (
+    KeyError,
+    NameError,
+    StopIteration,
+    StopAsyncIteration,
+    SyntaxError,
+    Warning,
+    TimeoutError,
+)
+_WORDS = re.compile(
+    "cuda|cudnn|cublas|cufft|curand|cusolver|cusparse|cupti|nccl|nvidia|nvrtc|nvml"
+    "|nvjitlink|nvcc|gpu|hip error|rocm|xla|ptx|resource_exhausted|resource exhausted"
+    "|out of memory|oom when|device-side|sm_|tensorrt|triton|torch|tensorflow|jaxlib"
+    "|onnxruntime|dataloader|shapes cannot be multiplied|size of tensor"
+    "|expected scalar type|same dtype|on the same device|incompatible shapes"
+    "|expected input"
+)
+"""What a message of the GPU stack contains; the log reader decides whether it is an error."""
 _ENOUGH = 20_000
 _FURTHEST = 40
 
 
 def target(error: BaseException) -> BaseException | None:
-    """The exception that should carry the diagnosis; None where nothing behind the error looks like the GPU stack.
+    """The exception that should carry the diagnosis; None where none looks like the GPU stack.
 
-    It is the error that was raised, also where a GPU error is its stated cause; an error that merely happened while a
-    GPU error was being handled stays as it is, and the GPU error carries the note.
+    It is the error that was raised, also where a GPU error is its stated cause. An error that only
+    happened while a GPU error was handled stays as it is, and the GPU error carries the note.
     """
     return _target(error, error, [_FURTHEST])
 
@@ -56,7 +89,7 @@ def suspicious(error: BaseException) -> bool:
     if package(error) in FRAMEWORKS:
         return True
     text = said(error).lower()
-    return any(word in text for word in _WORDS)
+    return bool(_WORDS.search(text))
 
 
 def package(error: BaseException) -> str:

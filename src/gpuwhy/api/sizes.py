@@ -13,7 +13,7 @@ MOST = 1 << 70
 
 
 def parse(text: str | int | float) -> int:
-    """Bytes: 8GB is 8·10⁹, 8GiB is 8·2³⁰, 8G is taken as 8GiB, a plain number as bytes; raises ValueError."""
+    """Bytes: 8GB is 8·10⁹, 8GiB and 8G are 8·2³⁰; raises ValueError."""
     if isinstance(text, (int, float)):
         if abs(text) > MOST:
             raise ValueError(f"{str(text)[:40]} is no size")

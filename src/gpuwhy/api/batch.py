@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any, SupportsIndex
 
-from gpuwhy.inside.memory_errors import out_of_memory, requested
-from gpuwhy.inside.recovery import clean, forget, settle
-from gpuwhy.inside.sizes import shown
+from gpuwhy.api.loaded import clean, settle
+from gpuwhy.api.out_of_memory import forget, out_of_memory, requested
+from gpuwhy.api.sizes import shown
 
 MOST_TRIES = 64
 
@@ -28,7 +28,7 @@ class Try:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The answer of `fit_batch`: `size` fits; `failed` is the smallest try above it that did not."""
+    """The answer: `size` fits; `failed` is the smallest larger try that did not."""
 
     size: int
     tries: tuple[Try, ...]
@@ -72,14 +72,17 @@ def fit_batch(
 ) -> Fitted:
     """Find the largest batch size for which `step(size)` does not run out of memory.
 
-    Sizes are doubled from `start` (halved where it does not fit), then the gap is bisected; `start` may be the answer
-    of `gpuwhy.fit`. Only out-of-memory errors mean "does not fit"; any other exception passes through. Between tries
-    memory is cleaned up, and `reset` is called where it is given: for what the step leaves in the program's own
-    objects, such as gradients. `confirm` runs the answer once more, because a size that fitted once may not fit again.
+    Sizes are doubled from `start` (halved where it does not fit), then the gap is bisected. Only
+    out-of-memory errors mean "does not fit"; any other exception passes through. Between tries
+    memory is cleaned up and `reset` is called: for what the step leaves in the program's own
+    objects, such as gradients. `confirm` runs the answer once more, because a size that fitted once
+    may not fit again.
     """
     start = index(start)
     if not 1 <= least <= start <= most:
-        raise ValueError(f"fit_batch needs 1 <= least <= start <= most; got {least}, {start} and {most}")
+        raise ValueError(
+            f"fit_batch needs 1 <= least <= start <= most; got {least}, {start} and {most}"
+        )
     search = _Search(step, reset)
     good, bad = _bracket(search, start, least, most)
     good = _bisect(search, good, bad)
@@ -89,7 +92,7 @@ def fit_batch(
 
 
 def _bracket(search: _Search, start: int, least: int, most: int) -> tuple[int, int | None]:
-    """A size that fits and the smallest larger one seen to fail; None where the limit itself fits."""
+    """A size that fits, and the smallest larger one that fails; None where the limit fits."""
     good, bad = start, None
     while not search.fits(good):
         if good == least:
@@ -102,7 +105,7 @@ def _bracket(search: _Search, start: int, least: int, most: int) -> tuple[int, i
 
 
 def _bisect(search: _Search, good: int, bad: int | None) -> int:
-    """The largest size that fits between one that does and one that does not; ends whatever the tries say."""
+    """The largest size that fits between one that does and one that does not."""
     while bad is not None and bad - good > 1 and not search.spent:
         middle = (good + bad) // 2
         good, bad = (middle, bad) if search.fits(middle) else (good, middle)
@@ -110,7 +113,7 @@ def _bisect(search: _Search, good: int, bad: int | None) -> int:
 
 
 def _below(search: _Search, size: int, least: int) -> int:
-    """A size that fits below one that stopped fitting: the largest that has fitted so far, else by halving."""
+    """A smaller size that fits: the largest that has fitted so far, else by halving."""
     known = [one.size for one in search.tries if one.fits and least <= one.size < size]
     if known:
         return max(known)
@@ -128,7 +131,7 @@ class _Search:
 
     @property
     def spent(self) -> bool:
-        """Whether there were enough tries: a step that fits or not by chance must not be asked forever."""
+        """Whether there were enough tries: a step may fit or not by chance."""
         return len(self.tries) >= MOST_TRIES
 
     def fits(self, size: int) -> bool:
@@ -151,6 +154,12 @@ class _Search:
             if not out_of_memory(error):
                 raise
             line = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
-            one = Try(size, False, time.monotonic() - began, requested(error), f"{type(error).__name__}: {line}")
+            one = Try(
+                size,
+                False,
+                time.monotonic() - began,
+                requested(error),
+                f"{type(error).__name__}: {line}",
+            )
             forget(error)
             return one

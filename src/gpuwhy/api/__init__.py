@@ -1,0 +1,1 @@
+"""What Python programs, notebooks and pytest use of gpuwhy."""
