@@ -143,6 +143,9 @@ class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
 
     do: tuple[Action, ...]
     cause: str = ""
+    text: str = (
+        ""  # what to do, where the row says it; else `say` makes the sentence of the actions
+    )
     why: str = ""
     worked_if: str = ""
     if_not: str = ""

@@ -1,0 +1,50 @@
+"""The remedies of a cause: propose, keep, order. `say` puts them into words."""
+
+from __future__ import annotations
+
+import msgspec
+
+from gpuwhy.advise.keep import names_foreign, possible
+from gpuwhy.advise.names import Around
+from gpuwhy.advise.order import order
+from gpuwhy.advise.place import Place
+from gpuwhy.advise.propose import precedented, proposed
+from gpuwhy.advise.remedy import Remedy
+from gpuwhy.diagnose.diagnosis import Ranked
+from gpuwhy.facts.facts import Facts
+from gpuwhy.log.log import Log
+
+_FOREIGN = 2
+"""Steps by which a precedent's cure fits less for each tool that it names and the text does not."""
+
+
+def remedies(
+    ranked: Ranked, log: Log | None, facts: Facts | None, place: Place
+) -> tuple[Remedy, ...]:
+    """What to do about a cause, the best first."""
+    around = Around(ranked, log or Log(), facts, place)
+    found = [] if log is None else _of_precedents(around)
+    only = any(one.fits > 90 for one in found)
+    if not only:
+        found += proposed(around)
+    kept = [one for one in found if possible(one, around)]
+    return tuple(_once(order(kept, place)))
+
+
+def _of_precedents(around: Around) -> list[Remedy]:
+    out = []
+    for cure in precedented(around):
+        foreign = names_foreign(cure.names, around)
+        if foreign < 9:
+            fits = cure.remedy.fits - _FOREIGN * foreign
+            out.append(msgspec.structs.replace(cure.remedy, fits=fits))
+    return out
+
+
+def _once(found: list[Remedy]) -> list[Remedy]:
+    """Every remedy once, by what it does."""
+    seen: list[Remedy] = []
+    for one in found:
+        if not any(one.do == other.do or one.text == other.text != "" for other in seen):
+            seen.append(one)
+    return seen
