@@ -15,11 +15,11 @@ harmless: often taken for an error. context: shows which program prints. fact: s
 the machine. healthy: shows success."""
 
 When = Union[str, list[str], dict[str, Any]]
-"""A condition: the name of a predicate, several of them, or a table. A key of the table is a field of
-the message, a field of the Case, "version.<package>", the name of a predicate, or a word of WORDS; its
-value is what it must be: "x" (equal, case ignored) · ["x", "y"] (one of) · "~expression" (found in it)
-· "*" (stated) · "" (not stated) · "> 0.6" (a number) · true / false (a predicate that must, or must
-not, hold). In `when` all must hold; in `unless` none may."""
+"""A condition: the name of a predicate, several of them, or a table. A key of the table is a field
+of the message, a field of the Case, "version.<package>", the name of a predicate, or a word of
+WORDS; its value is what it must be: "x" (equal, case ignored) · ["x", "y"] (one of) ·
+"~expression" (found in it) · "*" (stated) · "" (not stated) · "> 0.6" (a number) · true / false (a
+predicate that must, or must not, hold). In `when` all must hold; in `unless` none may."""
 
 WORDS = frozenset(
     (
@@ -29,11 +29,11 @@ WORDS = frozenset(
 )
 """Keys with a meaning of their own. line: an expression on the message's line. beside: another
 message of these ids or families is there; and_beside: one of these as well. alone: no other error
-decides. alone_beside: none but these. nothing_else: only general words fail. no_errors: nothing is an
-error. call: the family of the call that returned the status. differ: two fields differ. of: the kind of
-library that the message names (cudnn, cuda, nccl, driver …); of_wanted: that of the one which the
-first one misses; missing: a library of this kind is not found either. share_free: which part of the
-memory was free."""
+decides. alone_beside: none but these. nothing_else: only general words fail. no_errors: nothing is
+an error. call: the family of the call that returned the status. differ: two fields differ. of: the
+kind of library that the message names (cudnn, cuda, nccl, driver …); of_wanted: that of the one
+which the first one misses; missing: a library of this kind is not found either. share_free: which
+part of the memory was free."""
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
