@@ -109,6 +109,8 @@ def _points(view: View, clues: Index) -> dict[str, list[Point]]:
     for place, message, factor in _counting(view):
         for cause, clue in _about(clues, message.id):
             counted = clue.weight * factor if clue.weight > 0 else clue.weight
+            if message.role == "harmless" and cause == NOT_GPU and view.errors:
+                continue  # beside an error a harmless note says nothing
             known = best.get((cause, message.id))
             if known is not None and counted <= known.counted:
                 continue
