@@ -1,0 +1,556 @@
+"""Standing: how each message counts in its text, given once, when the ending is known.
+
+The order of judging: what is quoted, what the program outlived, what an earlier message explains,
+what the ending has no link to, what its form says of the whole text. At the end silenced messages
+are given back where nothing else explains the ending.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from gpuwhy.log.ending import Ending, Frame
+from gpuwhy.log.endings import Course, is_relayed, name_of
+from gpuwhy.log.follows import Follower, is_within
+from gpuwhy.log.match import Found
+from gpuwhy.log.message import Standing
+from gpuwhy.log.quoted import Form
+from gpuwhy.log.raised import raised
+from gpuwhy.log.reasons import (
+    PLAIN,
+    asks_a_library,
+    by_hand,
+    by_outsider,
+    by_users_call,
+    compared,
+    elsewhere,
+    in_gpu_code,
+    is_foreign,
+    opaque,
+)
+from gpuwhy.log.tracebacks import PYTHON, USER
+from gpuwhy.log.words import (
+    FRAMEWORKS,
+    HARD,
+    KIN,
+    STACK,
+    names_library,
+    spoken,
+    stack_named,
+    stack_prints,
+    words_of,
+)
+
+FOREIGN = "else.foreign"
+FAILS = ("error", "echo")
+SHORT, LAST = 200, 6
+"""Lines of a text that is read as a whole; lines at its end in which a complaint stands."""
+
+
+class Text(NamedTuple):
+    """What is asked of the whole text."""
+
+    excerpt: str
+    lines: int
+    genre: str
+    form: Form
+    listing: bool = False  # an environment's report
+
+
+def stand(
+    messages: list[Found], course: Course, text: Text, sets: Mapping[str, tuple[str, ...]]
+) -> list[Found]:
+    """The messages with the ending's own, in order, each with its standing."""
+    ending = course.ending
+    _mark_quoted(messages, text.form, ending)
+    messages = raised(messages, course)
+    for one in messages:
+        one.warning = _is_mild(one, course)
+        _name_call(one, ending)
+    Follower(course, sets).tie(messages)
+    for one in messages:
+        _take_quoted_end(one, ending)
+    says = ending.own or any(_says(one) for one in messages)
+    for one in messages:
+        if one.quoted and says:
+            one.standing = Standing.QUOTED
+        elif _is_unlinked(one, course):
+            one.standing = Standing.NOTED
+    _free(messages)
+    _follow_deeper(messages, ending)
+    messages += _itself(messages, ending)
+    _explain_by_remarks(messages)
+    _judge_the_whole(messages, course, text)
+    for one in messages:
+        _settle(one)
+    return messages
+
+
+# ---------------------------------------------------------------- what is quoted
+
+
+def _mark_quoted(messages: Sequence[Found], form: Form, ending: Ending) -> None:
+    """Mark what the text only quotes, by its form."""
+    collected = _is_collection(messages, form)
+    failed = any(
+        one.kind == "exception" and not name_of(one).startswith(("Assertion", "Comparison"))
+        for one in (ending, *ending.chain)
+    )
+    for one in messages:
+        if one.role not in FAILS or one.observed is not None:
+            continue
+        tested = form.tested and not failed and not one.id.startswith("python.")
+        one.quoted |= form.over or collected or one.line in form.hits or tested
+        one.warning |= one.line in form.warned
+
+
+def _is_collection(messages: Sequence[Found], form: Form) -> bool:
+    """Whether all that failed stands in rows, and several of them tell of different parts."""
+    failing = [one for one in messages if one.role in FAILS and one.family not in _VAGUE]
+    if len({one.id for one in failing if one.family == "cuda"}) >= 4:
+        return True  # no program has so many statuses one after another
+    several = len({one.family for one in failing}) > 1 and len({one.line for one in failing}) > 1
+    return several and all(one.line in form.rows for one in failing)
+
+
+_VAGUE = ("title", "python")
+
+
+def _says(one: Found) -> bool:
+    plain = one.family == "title" or one.id == FOREIGN
+    return one.role == "error" and not one.quoted and not plain
+
+
+def _take_quoted_end(one: Found, ending: Ending) -> None:
+    """What another runtime quotes as its own end (`panicked at '…'`) it says itself."""
+    if one.quoted and is_foreign(ending) and is_within(one, ending) and not ending.own:
+        one.quoted = False
+
+
+# ---------------------------------------------------------------- what the program outlived
+
+
+def _is_mild(one: Found, course: Course) -> bool:
+    mild = one.warning or course.is_logged(one.line) or _outlived(one, course)
+    return one.family != "remark" and mild and not _foretold(one, course.ending)
+
+
+def _outlived(one: Found, course: Course) -> bool:
+    """Whether a program printed it and worked on: it is of no exception that was raised."""
+    late = max(one.line, one.last) < course.busy
+    return one.role in FAILS and late and not is_within(one, course.ending)
+
+
+def _name_call(one: Found, ending: Ending) -> None:
+    """A status gets the call that returned it, where the program names that before it."""
+    named = ending.kind == "status" and ending.type and is_within(one, ending)
+    if named and one.family == "cuda" and not one.fields.get("call"):
+        one.fields = {**one.fields, "call": ending.type}
+
+
+_DEADLOCK = re.compile(r"dead-?lock|\bhangs?\b", re.IGNORECASE)
+_WAITED = re.compile(r"time(?:d )?-?out|^(?:queue\.)?Empty$", re.IGNORECASE)
+
+
+def _foretold(one: Found, ending: Ending) -> bool:
+    """Whether a warning says that the program will wait for ever, and it had waited too long."""
+    waited = bool(_WAITED.search(ending.type or ending.message))
+    return waited and one.role == "error" and bool(_DEADLOCK.search(one.text))
+
+
+# ---------------------------------------------------------------- what the ending has no link to
+
+_SENT = ("SIGTERM", "SIGINT", "SIGHUP", "SIGALRM", "SIGXCPU")
+"""Signals that somebody sends, or a clock: no warning before them led there."""
+_UNSILENCED = ("shadow", "waits", "remark", "refused")
+_FATAL = re.compile(r"F \S{1,200}\.(?:cc|cpp|h|cu):\d+\] ")
+_KNOWN = (
+    *("python.protobuf", "python.numpy_abi", "python.numba_numpy", "python.glibc", "python.avx"),
+    "python.openmp",
+)
+"""Python's own words for a reason that is known."""
+_OTHERS = ("cuda", "peer", "container", "nvidia", "program", "packages")
+"""Families whose general words are anybody's where no framework has a part."""
+_ANYBODYS = (*("memory.oom_words", "title.oom", "loader.undefined_symbol", "kernel.proc_missing"),)
+_TENSORS = re.compile(
+    r"\bmat[12]\b|tensor|index out of range in self|\btorch|c10|gloo|tcpstore"
+    r"|server socket has failed|grpc|rendezvous|dtype|init_process_group|distributed",
+    re.IGNORECASE,
+)
+_SAID_BY_PYTHON = re.compile(
+    r"^\[Errno |for axis \d|^File |HTTP Error|list index|not a zip", re.IGNORECASE
+)
+
+
+def _stays(one: Found, ending: Ending) -> bool:
+    return is_within(one, ending) or _is_unsilenced(one) or _foretold(one, ending)
+
+
+def _is_unsilenced(one: Found) -> bool:
+    """Whether no ending after it makes it another matter."""
+    return one.family in _UNSILENCED or bool(_FATAL.match(one.text))
+
+
+def _speaks(one: Found) -> bool:
+    return one.family not in _VAGUE or one.id in _KNOWN
+
+
+def _is_unlinked(one: Found, course: Course) -> bool:
+    """Whether a line is source text in a traceback, or came before an ending of another matter."""
+    ending = course.ending
+    if _is_unsilenced(one):
+        return one.family == "remark" and ending.own and bool(ending.stack)
+    if _foretold(one, ending):
+        return False
+    ignored = one.family in _VAGUE and course.is_ignored(one.line)
+    return ignored or _led_nowhere(one, course)
+
+
+def _led_nowhere(one: Found, course: Course) -> bool:
+    ending, inside = course.ending, is_within(one, course.ending)
+    fails = one.role in FAILS
+    if one.warning and ending.kind == "signal" and ending.type in _SENT and not inside:
+        return fails
+    if fails and _in_the_stack(one, ending):
+        return not _wordless(ending, one.line)
+    if _outlived(one, course) and (ending.kind in ("exception", "fatal") or one.family == "title"):
+        return True
+    return _unlinked_within(one, ending) if inside else _unlinked_before(one, ending)
+
+
+def _in_the_stack(one: Found, ending: Ending) -> bool:
+    """Whether it stands only in the source text that a traceback shows."""
+    return _shows(ending, one.line) and (not one.last or _shows(ending, one.last))
+
+
+def _shows(ending: Ending, line: int) -> bool:
+    return ending.first <= line < ending.line or any(_shows(one, line) for one in ending.chain)
+
+
+def _wordless(ending: Ending, line: int) -> bool:
+    """Whether a line shows what raised an exception that has no words, or was cut off."""
+    near = 0 < ending.line - line <= 2
+    return not ending.message and (near or (not ending.type and line >= ending.last - 8))
+
+
+def _unlinked_within(one: Found, ending: Ending) -> bool:
+    if is_relayed(ending) and one.family == "title":
+        return True
+    if compared(ending) or (ending.own and _of_samples(one.id, ending)):
+        return one.role in FAILS
+    foreign = is_foreign(ending) and one.id != FOREIGN
+    anybodys = one.family in _OTHERS or one.id in _ANYBODYS or foreign
+    return ending.own and anybodys and _is_plainly_anothers(ending, one)
+
+
+def _unlinked_before(one: Found, ending: Ending) -> bool:
+    """Whether an ending with a reason of its own leaves nothing to what was said before it."""
+    if not ending.own or one.role == "context":
+        return ending.own
+    if one.role not in FAILS:
+        return False
+    if ending.kind != "exception" and not is_foreign(ending):
+        return one.warning  # a last word ends a program less surely
+    return is_foreign(ending) or one.family != "title" or bool(ending.stack)
+
+
+def _is_plainly_anothers(ending: Ending, one: Found) -> bool:
+    """Whether an ending is the user's or another runtime's, by its frames or its kind."""
+    if ending.kind != "exception":
+        return is_foreign(ending) and not _TENSORS.search(ending.message)
+    frame = ending.frame
+    if one.family == "peer":
+        return frame is not None and frame.code.startswith("raise ") and frame.owner == USER
+    if any(holds(ending) for holds in (by_hand, asks_a_library, by_users_call, by_outsider)):
+        return True
+    users = frame is not None and frame.owner == USER
+    native = users and not _SAID_BY_PYTHON.search(ending.message)
+    anybodys = one.id in (*_ANYBODYS, "packages.damaged_words")
+    near = any(_is_of_kin(each, anybodys) for each in ending.stack)
+    return elsewhere(ending) and not native and not near
+
+
+def _is_of_kin(frame: Frame, anybodys: bool) -> bool:
+    """Whether a frame is of a package; for anybody's words, of one that stands on the stack."""
+    package = frame.owner not in (USER, PYTHON)
+    return package and (not anybodys or bool(KIN.search(frame.owner)))
+
+
+_PIPELINE = re.compile(
+    r"[\\/]utils[\\/]data[\\/]|[\\/]data[\\/](?:ops|experimental|util)[\\/]|data_adapter"
+    r"|data_collator|[\\/]_?collat\w*\.py|dataset_utils|iterator_ops|[\\/]datasets?[\\/]"
+    r"|[\\/]datasets?\w*\.py|tokenization_|input_pipeline"
+)
+"""Files by which a framework reads, batches and collates."""
+_COMPUTES = re.compile(r"\.cuda\(|\.to\(|\bcuda\b|\bdevice\b|\bmodel\(|\bnet\(", re.IGNORECASE)
+_SHAPES = ("program.shape", "program.dimensions", "refused.operands")
+
+
+def _of_samples(name: str, ending: Ending) -> bool:
+    """Whether a message about shapes is about samples that do not go together."""
+    if not name.startswith(_SHAPES) or ending.kind != "exception":
+        return False
+    inner = ending.stack[-4:]
+    places = range(len(inner) - 1, -1, -1)
+    last = next((at for at in places if _PIPELINE.search(inner[at].file)), -1)
+    if last < 0 or HARD.search(spoken(ending.message)):
+        return False
+    return not any(_COMPUTES.search(frame.code) for frame in inner[last + 1 :])
+
+
+def _free(messages: Sequence[Found]) -> None:
+    """What follows a message that was outlived follows nothing."""
+    for one in messages:
+        if one.explained_by >= 0 and one.standing is Standing.DECIDES:
+            before = messages[one.explained_by]
+            if before is not one and before.standing is not Standing.DECIDES:
+                one.explained_by = -1
+
+
+def _follow_deeper(messages: Sequence[Found], ending: Ending) -> None:
+    """That another runtime ended says nothing where its last word tells what failed below it."""
+    said = words_of(ending.message)
+    below = _TENSORS.search(said) or STACK.search(said) or in_gpu_code(ending)
+    for place, one in enumerate(messages):
+        if one.role != "error" or not is_within(one, ending):
+            continue
+        deeper = bool(below) and one.id != FOREIGN and _speaks(one)
+        if one.family == "refused" or deeper:
+            for other in messages:
+                if other.id == FOREIGN:
+                    other.explained_by = place
+            return
+
+
+def _itself(messages: Sequence[Found], ending: Ending) -> list[Found]:
+    """The ending as a message, where it has a reason of its own and nothing else tells it."""
+    if not ending.own:
+        return []
+    decides = [one for one in messages if one.standing is Standing.DECIDES]
+    if ending.kind == "exit" and not is_relayed(ending):
+        known = any(one.role in FAILS and one.family != "title" for one in decides)
+        left = bool(ending.message) and not opaque(ending.message) and not known
+        return [_as_message(ending)] if left else []
+    told = any(one.role == "error" and _speaks(one) and _stays(one, ending) for one in decides)
+    return [] if told else [_as_message(ending)]
+
+
+_READ = re.compile(
+    r"(?:environ|env)[\w.]*[\[(]\s*['\"](?P<name>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"]"
+)
+"""Where a line of source reads an environment variable by its name."""
+
+
+def _as_message(ending: Ending) -> Found:
+    first = ending.message.split("\n", 1)[0][:200]
+    raised = ending.type and ending.kind == "exception"
+    text = f"{ending.type}: {first}" if raised else first or ending.type
+    code = f"left with code {ending.exit_code}"
+    left = code if ending.kind == "exit" and ending.exit_code else "the program"
+    fields = {"name": name_of(ending) or left, "what": first or name_of(ending)}
+    users = (frame for frame in reversed(ending.stack) if frame.owner == USER)
+    frame = next(users, ending.frame)
+    if frame is not None:
+        base = frame.file.replace("\\", "/").rsplit("/", 1)[-1]
+        fields["where"] = f"{base}:{frame.line}"
+    codes = (_READ.search(one.code) for one in reversed(ending.stack[-4:]))
+    if read := next(filter(None, codes), None):
+        fields["variable"] = read["name"]
+    return Found(f"ending.{_kind(ending)}", ending.line, text, "error", fields, rank=ending.rank)
+
+
+def _kind(ending: Ending) -> str:
+    if ending.type == "usage":
+        return "usage"
+    if ending.kind == "exit":
+        return "left"
+    inside = ending.frame is not None and ending.frame.owner in FRAMEWORKS
+    return "inside" if inside and name_of(ending) not in PLAIN else "own"
+
+
+# ---------------------------------------------------------------- what a person says beside
+
+_PLAIN_WORDS = ("python.", "title.", "ending.")
+_IMPORTS = (
+    *_PLAIN_WORDS,
+    *("packages.partial", "packages.damaged_words", "build.ext_module", "shadow."),
+    *("pairs.between", "tf.old_api", "tf.partial", "ort.partial"),
+)
+_CPU = (
+    *("torch.cpu_build", "torch.version_none", "generic.cpu_build", "generic.cpu_used"),
+    *("opencv.no_cuda", "paddle.cpu", "tf.built_cpu", "mxnet.cpu", "ort.not_available"),
+    *("ort.listed", "ct2.cpu", "told.cpu_torch"),
+)
+_NATIVE = (
+    *("packages.damaged_words", "cublas.", "cudnn.", "cuda.illegal", "cuda.launch_failed"),
+    *("cuda.misaligned", "signal.", "triton.", "program.shape_words", "program.illegal"),
+)
+REMARKS: dict[str, tuple[str, ...]] = {
+    "remark.release": (*_PLAIN_WORDS, *_NATIVE),
+    "remark.both": (*_IMPORTS, *_CPU, "loader.undefined_symbol", "loader.cannot_open"),
+    "remark.instead": (*_IMPORTS, *_CPU, "loader.cannot_open", "cuda.no_binary_for_gpu"),
+    "remark.own_file": _IMPORTS,
+    "remark.pair": _IMPORTS,
+    "remark.needs": _IMPORTS,
+    "remark.torn": _IMPORTS,
+    "remark.broken_off": (*_IMPORTS, "limit.space"),
+    "remark.variable": (*_PLAIN_WORDS, *_CPU, "jax.backend", "jax.unknown_backend"),
+}
+"""The messages that a person's remark explains, wherever it stands."""
+
+
+def _explain_by_remarks(messages: Sequence[Found]) -> None:
+    for place, remark in enumerate(messages):
+        if remark.family != "remark" or remark.role != "error":
+            continue
+        if remark.standing is not Standing.DECIDES:
+            continue
+        which = REMARKS.get(remark.id, _PLAIN_WORDS)
+        for one in messages:
+            if one.role in FAILS and one.family != "remark" and one.id.startswith(which):
+                one.explained_by = place
+
+
+# ---------------------------------------------------------------- the text as a whole
+
+ANYBODYS = (
+    *("title.", "order.", "peer.", "signal.", "packages.damaged_words", "memory.oom_words"),
+    *("container.generic", "program.shape_words", "build.failed"),
+)
+"""Messages in words that any program may use."""
+UNNAMED = (*ANYBODYS, "said.", "memory.", "driver.", "generic.")
+"""Messages that tell of the GPU stack only where at least a word of it stands in the text."""
+PACKED = ("build.", "packages.damaged")
+HINTED = re.compile(
+    r"cu(?:da|dnn|blas|fft|rand|solver|sparse|rt|tlass|b/)|\.cuh?\b|-lnv|\bnv|gpu|torch|tensor"
+    r"|jax|xla|triton|onnx|thrust|__\w|pybind|eigen|glibc|\bc\+\+|<<<|cxx11|\bpip\b|wheel|\.whl"
+    r"|packages",
+    re.IGNORECASE,
+)
+PLAIN_CAUSES = ("ending.", "limit.", "memory.killer", "memory.worker_killed", "memory.shm")
+"""Messages of what a program without a GPU can have as well."""
+VALUES = (*("title.bare_false", "title.empty_devices", "title.empty_list", "title.cpu_device"),)
+"""What a program prints that asks for the GPU: it may be content without."""
+SWITCH = "setting.switch"
+ROWS = ("torch.version_none", "torch.unavailable", "torch.cpu_build")
+_WONDERS = re.compile(
+    r"\?\s|\?$|\b(?:why|although|though|but|only|slow\w*|instead|still|expected|should|not|no"
+    r"|never|cannot|can't|doesn't|isn't|won't|wrong|problem|issue|help)\b",
+    re.IGNORECASE,
+)
+_TROUBLE = re.compile(
+    r"\b(?:error|failed|failure|fatal|exception|not found|missing|cannot|can't|denied|refused"
+    r"|stop)\b",
+    re.IGNORECASE,
+)
+_KERNELS = re.compile(
+    r"kernel:|\bNVRM\b|\bXid\b|^\[ *\d+\.\d+\]|nvidia|cuda|gpu (?:memory|error|\d)|\becc\b"
+    r"|\bpcie?\b",
+    re.IGNORECASE,
+)
+
+
+def _judge_the_whole(messages: Sequence[Found], course: Course, text: Text) -> None:
+    """What the form of the text, and what came after, say of the messages that still decide."""
+    deciding = [
+        one
+        for one in messages
+        if one.standing is Standing.DECIDES and one.role in FAILS and one.explained_by < 0
+    ]
+    if text.genre == "source":
+        _set(deciding, Standing.QUOTED)
+        return
+    errors = [one for one in deciding if one.role == "error"]
+    if text.genre in ("words", "question"):
+        _set(deciding, Standing.NOTED)
+    elif _survived(errors, course.ending) or _passed(errors, deciding, course, text):
+        _set(deciding, Standing.NOTED)
+    else:
+        _drop_anybodys(deciding, text)
+        if errors and all(one.quoted for one in errors):
+            _set([one for one in deciding if one.quoted], Standing.QUOTED)
+
+
+def _set(messages: Sequence[Found], standing: Standing) -> None:
+    for one in messages:
+        if not one.id.startswith("ending."):
+            one.standing = standing
+
+
+def _survived(errors: Sequence[Found], ending: Ending) -> bool:
+    """Whether the program outlived everything that went wrong in it, as far as the text tells."""
+    if not errors or (ending.kind != "none" and not is_relayed(ending)):
+        return False
+    return ending.well or all(one.warning and one.family != "title" for one in errors)
+
+
+def _passed(errors: Sequence[Found], deciding: Sequence[Found], course: Course, text: Text) -> bool:
+    """Whether only notes speak, after which the program went on to an end of another matter."""
+    ending = course.ending
+    if not errors:
+        return False
+    if _is_meant(errors, deciding, ending, text):
+        return True
+    notes = all(one.warning or one.family == "title" for one in errors)
+    if ending.kind != "none":
+        return notes and not ending.gpu
+    kernel = all(one.family == "kernel" or one.warning for one in errors)
+    if kernel and _ends_elsewhere(errors, text):
+        return True
+    listed = text.listing and all(one.id in ROWS for one in errors)
+    values = all(one.warning or one.id in VALUES for one in errors)
+    return listed or (notes and values and _goes_on(max(one.line for one in errors), text))
+
+
+def _is_meant(
+    errors: Sequence[Found], deciding: Sequence[Found], ending: Ending, text: Text
+) -> bool:
+    """Whether a person turned the GPU off, the program goes on, and nobody complains."""
+    switched = any(one.id == SWITCH for one in deciding)
+    values = all(one.id == SWITCH or one.id in VALUES for one in deciding)
+    if not (switched and values) or ending.kind != "none":
+        return False
+    last = max(one.line for one in errors)
+    return _goes_on(last, text) and not _WONDERS.search(text.excerpt)
+
+
+def _goes_on(line: int, text: Text) -> bool:
+    """Whether a short text has more to tell below a line."""
+    below = text.excerpt.splitlines()[line:]
+    return text.lines < SHORT and any(one.strip() for one in below)
+
+
+def _ends_elsewhere(errors: Sequence[Found], text: Text) -> bool:
+    """Whether a short text goes on, after what the kernel said, to a complaint of another matter."""
+    if not any(one.family == "kernel" for one in errors) or text.lines >= SHORT:
+        return False
+    lines = text.excerpt.splitlines()[max(one.line for one in errors) :]
+    below = [one for one in lines if one.strip()]
+    return any(map(_TROUBLE.search, below[-LAST:])) and not any(map(_KERNELS.search, below))
+
+
+def _drop_anybodys(deciding: Sequence[Found], text: Text) -> None:
+    """Anybody's words count only where the text speaks of the GPU stack."""
+    if stack_prints(text.excerpt):
+        return
+    mute = not stack_named(text.excerpt)
+    if not mute and names_library(text.excerpt):
+        return
+    which = UNNAMED if mute else ANYBODYS
+    if not HINTED.search(text.excerpt):
+        which = (*which, *PACKED)
+    anybodys = [one for one in deciding if one.id.startswith(which)]
+    if len(anybodys) == len(deciding):
+        _set([one for one in anybodys if not one.id.startswith(PLAIN_CAUSES)], Standing.NOTED)
+
+
+def _settle(one: Found) -> None:
+    """The standing of a message that nothing above has set, by its role and by what explains it."""
+    if one.standing is not Standing.DECIDES:
+        return
+    if one.explained_by >= 0:
+        one.standing = Standing.HARMLESS if one.role == "harmless" else Standing.FOLLOWS
+    elif one.role == "harmless":
+        one.standing = Standing.HARMLESS
