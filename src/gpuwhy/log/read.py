@@ -11,7 +11,7 @@ from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.log.decode import BINARY, Decoder, decoded
 from gpuwhy.log.endings import course_of
 from gpuwhy.log.genre import LISTING, genre_of
-from gpuwhy.log.lines import Line, lines_of, plain
+from gpuwhy.log.lines import Line, lines_of, plain, unmarked
 from gpuwhy.log.log import Genre, Log
 from gpuwhy.log.match import Found, Rows, rows_of
 from gpuwhy.log.message import Message
@@ -202,14 +202,18 @@ class _Parts:
         return self.first + self.tail.count(b"\n") - (self.tail.endswith(b"\n") or not self.tail)
 
     @cached_property
-    def words(self) -> str:
+    def _plain(self) -> bytes:
+        return plain(self.tail if self.head is None else self.head + b"\n" + self.tail)
+
+    @cached_property
+    def given(self) -> str:
         """The text as it was given, without colours and the middle of long lines."""
-        data = self.tail if self.head is None else self.head + b"\n" + self.tail
-        text = plain(data).decode("utf-8", "replace")
-        return "\n".join(
-            one if len(one) <= LONG else f"{one[: LONG // 2]} … {one[-LONG // 2 :]}"
-            for one in text.replace("\r\n", "\n").split("\n")
-        )
+        return _for_words(self._plain)
+
+    @cached_property
+    def words(self) -> str:
+        """The same without what stands before each line."""
+        return _for_words(unmarked(self._plain))
 
     @cached_property
     def excerpt(self) -> str:
@@ -231,12 +235,20 @@ class _Parts:
         """Where the text quotes."""
         if self.head is not None or len(self.tail) > FORM:
             return Form()
-        return form_of(self.words)
+        return form_of(self.given)
 
     @cached_property
     def last_line(self) -> str:
         """The last line that says something."""
         return next((one.text[:200] for one in reversed(self.lines) if one.text.strip()), "")
+
+
+def _for_words(data: bytes) -> str:
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    return "\n".join(
+        one if len(one) <= LONG else f"{one[: LONG // 2]} … {one[-LONG // 2 :]}"
+        for one in text.split("\n")
+    )
 
 
 class _Kept:

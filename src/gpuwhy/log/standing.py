@@ -459,18 +459,20 @@ def _judge_the_whole(messages: Sequence[Found], course: Course, text: Text) -> N
         for one in messages
         if one.standing is Standing.DECIDES and one.role in FAILS and one.explained_by < 0
     ]
+    errors = [one for one in deciding if one.role == "error"]
     if text.genre == "source":
         _set(deciding, Standing.QUOTED)
-        return
-    errors = [one for one in deciding if one.role == "error"]
-    if text.genre in ("words", "question"):
+    elif text.genre in ("words", "question") or _survived(errors, course.ending):
         _set(deciding, Standing.NOTED)
-    elif _survived(errors, course.ending) or _passed(errors, deciding, course, text):
+    elif _is_meant(errors, deciding, course.ending, text):
         _set(deciding, Standing.NOTED)
     else:
-        _drop_anybodys(deciding, text)
-        if errors and all(one.quoted for one in errors):
-            _set([one for one in deciding if one.quoted], Standing.QUOTED)
+        _set([one for one in errors if one.quoted], Standing.QUOTED)
+        _set(_anybodys(deciding, text), Standing.NOTED)
+        _set(_passed(errors, course, text), Standing.NOTED)
+    failing = [one for one in messages if one.role in FAILS]
+    if failing and not any(one.standing is Standing.DECIDES for one in failing):
+        _set([one for one in messages if one.role in ("context", "fact")], Standing.NOTED)
 
 
 def _set(messages: Sequence[Found], standing: Standing) -> None:
@@ -486,22 +488,27 @@ def _survived(errors: Sequence[Found], ending: Ending) -> bool:
     return ending.well or all(one.warning and one.family != "title" for one in errors)
 
 
-def _passed(errors: Sequence[Found], deciding: Sequence[Found], course: Course, text: Text) -> bool:
-    """Whether only notes speak, after which the program went on to an end of another matter."""
+def _passed(errors: Sequence[Found], course: Course, text: Text) -> Sequence[Found]:
+    """The notes after which the program went on to an end of another matter."""
     ending = course.ending
-    if not errors:
-        return False
-    if _is_meant(errors, deciding, ending, text):
-        return True
-    notes = all(one.warning or one.family == "title" for one in errors)
+    notes = [one for one in errors if _is_note(one)]
     if ending.kind != "none":
-        return notes and not ending.gpu
-    kernel = all(one.family == "kernel" or one.warning for one in errors)
-    if kernel and _ends_elsewhere(errors, text):
-        return True
-    listed = text.listing and all(one.id in ROWS for one in errors)
-    values = all(one.warning or one.id in VALUES for one in errors)
-    return listed or (notes and values and _goes_on(max(one.line for one in errors), text))
+        return [] if ending.gpu else notes
+    kernel = [one for one in errors if one.family == "kernel" or one.warning]
+    if kernel and _ends_elsewhere(kernel, text):
+        return kernel
+    listed = [one for one in errors if one.id in ROWS]
+    if text.listing and len(listed) == len(errors):
+        return listed
+    last = max((one.line for one in errors if not _is_note(one)), default=0)
+    values = [one for one in notes if one.warning or one.id in VALUES]
+    if values and len(values) == len(errors) and _goes_on(values[-1].line, text):
+        return values
+    return [one for one in notes if one.line < last]
+
+
+def _is_note(one: Found) -> bool:
+    return one.warning or one.family == "title"
 
 
 def _is_meant(
@@ -531,19 +538,18 @@ def _ends_elsewhere(errors: Sequence[Found], text: Text) -> bool:
     return any(map(_TROUBLE.search, below[-LAST:])) and not any(map(_KERNELS.search, below))
 
 
-def _drop_anybodys(deciding: Sequence[Found], text: Text) -> None:
-    """Anybody's words count only where the text speaks of the GPU stack."""
+def _anybodys(deciding: Sequence[Found], text: Text) -> Sequence[Found]:
+    """Messages in anybody's words, where the text does not speak of the GPU stack."""
     if stack_prints(text.excerpt):
-        return
+        return []
     mute = not stack_named(text.excerpt)
     if not mute and names_library(text.excerpt):
-        return
+        return []
     which = UNNAMED if mute else ANYBODYS
     if not HINTED.search(text.excerpt):
         which = (*which, *PACKED)
     anybodys = [one for one in deciding if one.id.startswith(which)]
-    if len(anybodys) == len(deciding):
-        _set([one for one in anybodys if not one.id.startswith(PLAIN_CAUSES)], Standing.NOTED)
+    return [one for one in anybodys if not one.id.startswith(PLAIN_CAUSES)]
 
 
 def _settle(one: Found) -> None:
