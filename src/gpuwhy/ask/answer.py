@@ -71,7 +71,7 @@ def unanswered(log: Log, text: str) -> Reply:
     return Reply(
         "unanswered",
         head,
-        "undecided",
+        "unanswered",
         points=(
             Point("Versions", command='gpuwhy ask "which CUDA does TensorFlow 2.10 need?"'),
             Point("A failure", command="python train.py 2>&1 | gpuwhy explain"),

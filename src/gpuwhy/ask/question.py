@@ -11,9 +11,9 @@ from gpuwhy.log.case import Case
 Typed = Union[str, dict[str, str]]
 """A command, or one per system: {"linux": …, "windows": …}."""
 
-Verdict = Literal["answered", "undecided", "healthy", "found"]
+Verdict = Literal["answered", "undecided", "healthy", "found", "unanswered"]
 """answered: a question. undecided: a failure with several reasons. healthy: nothing is wrong.
-found: a failure with its cause."""
+found: a failure with its cause. unanswered: nothing is known."""
 
 
 class Question(msgspec.Struct, frozen=True):

@@ -1,0 +1,1 @@
+"""What Python programs and every other door call: text → Answer."""
