@@ -114,27 +114,29 @@ class Reader:
         found.add(_as_found(one, parts.last_number + at) for at, one in enumerate(observed, 1))
         course = course_of(parts.tail_lines, exit_code, signal)
         course = course._replace(ending=judged(course.ending))
+        messages = found.all()
         text = Text(
-            parts.words,
-            parts.last_number,
-            parts.genre,
-            parts.form,
-            LISTING in parts.words,
+            excerpt=parts.words,
+            lines=parts.last_number,
+            genre=parts.genre,
+            form=parts.form,
+            listing=LISTING in parts.words,
+            names_gpu=any(one.id.startswith("told.gpu") for one in messages),
         )
-        placed = stand(found.all(), course, text, self.catalogue.sets)
-        messages = tuple(_as_message(one) for one in placed)
+        placed = stand(messages, course, text, self.catalogue.sets)
+        stated = tuple(_as_message(one) for one in placed)
         notes = [*self.decoder.notes]
         if self._middle is not None and self._middle.sampled:
             notes.append(self._middle.note)
         return Log(
-            messages=messages,
+            messages=stated,
             ending=course.ending,
-            case=case_of(lines, parts.words, messages, course, speakers),
+            case=case_of(lines, parts.words, stated, course, speakers),
             genre="binary" if BINARY in notes else parts.genre,
             lines=parts.last_number,
             notes=tuple(dict.fromkeys(notes)),
             unread=found.left_out,
-            mentions_gpu=bool(messages) or stack_named(parts.words),
+            mentions_gpu=bool(stated) or stack_named(parts.words),
             last_line=parts.last_line,
             excerpt=parts.excerpt,
         )

@@ -57,6 +57,7 @@ class Text(NamedTuple):
     genre: str
     form: Form
     listing: bool = False  # an environment's report
+    names_gpu: bool = False
 
 
 def stand(
@@ -462,7 +463,7 @@ def _judge_the_whole(messages: Sequence[Found], course: Course, text: Text) -> N
     errors = [one for one in deciding if one.role == "error"]
     if text.genre == "source":
         _set(deciding, Standing.QUOTED)
-    elif text.genre in ("words", "question") or _survived(errors, course.ending):
+    elif text.genre in ("words", "question") or _survived(errors, course):
         _set(deciding, Standing.NOTED)
     elif _is_meant(errors, deciding, course.ending, text):
         _set(deciding, Standing.NOTED)
@@ -481,11 +482,16 @@ def _set(messages: Sequence[Found], standing: Standing) -> None:
             one.standing = standing
 
 
-def _survived(errors: Sequence[Found], ending: Ending) -> bool:
-    """Whether the program outlived everything that went wrong in it, as far as the text tells."""
+def _survived(errors: Sequence[Found], course: Course) -> bool:
+    """Whether the program outlived everything that went wrong: it ended well, or worked on after
+    what it only warned of. Warnings that are the last thing said decide.
+    """
+    ending = course.ending
     if not errors or (ending.kind != "none" and not is_relayed(ending)):
         return False
-    return ending.well or all(one.warning and one.family != "title" for one in errors)
+    last = max(max(one.line, one.last) for one in errors)
+    warned = all(one.warning and one.family != "title" for one in errors)
+    return ending.well or (warned and last < course.busy)
 
 
 def _passed(errors: Sequence[Found], course: Course, text: Text) -> Sequence[Found]:
@@ -493,15 +499,17 @@ def _passed(errors: Sequence[Found], course: Course, text: Text) -> Sequence[Fou
     ending = course.ending
     notes = [one for one in errors if _is_note(one)]
     if ending.kind != "none":
-        return [] if ending.gpu else notes
+        cut_off = ending.kind == "exception" and not ending.type
+        elsewhere = not (ending.gpu or cut_off)
+        return [one for one in notes if elsewhere and not is_within(one, ending)]
     kernel = [one for one in errors if one.family == "kernel" or one.warning]
     if kernel and _ends_elsewhere(kernel, text):
         return kernel
     listed = [one for one in errors if one.id in ROWS]
-    if text.listing and len(listed) == len(errors):
+    if text.listing and len(listed) == len(errors) and not text.names_gpu:
         return listed
     last = max((one.line for one in errors if not _is_note(one)), default=0)
-    values = [one for one in notes if one.warning or one.id in VALUES]
+    values = [one for one in notes if one.id in VALUES]
     if values and len(values) == len(errors) and _goes_on(values[-1].line, text):
         return values
     return [one for one in notes if one.line < last]
