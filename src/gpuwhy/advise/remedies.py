@@ -14,6 +14,8 @@ from gpuwhy.diagnose.diagnosis import Ranked
 from gpuwhy.facts.facts import Facts
 from gpuwhy.log.log import Log
 
+_SPECIFIC, _STOCK = 4, 1
+"""A remedy that fits so well needs no company of one that fits any case of the cause."""
 _FOREIGN = 2
 """Steps by which a precedent's cure fits less for each tool that it names and the text does not."""
 
@@ -27,8 +29,15 @@ def remedies(
     only = any(one.fits > 90 for one in found)
     if not only:
         found += proposed(around)
-    kept = [one for one in found if possible(one, around)]
-    return tuple(_once(order(kept, place)))
+    kept = order([one for one in found if possible(one, around)], place)
+    return tuple(_once(_without_stock(kept)))
+
+
+def _without_stock(found: list[Remedy]) -> list[Remedy]:
+    """Without what is said of the whole cause, where a remedy belongs to the very message."""
+    if not found or found[0].fits < _SPECIFIC:
+        return found
+    return [one for one in found if one.fits > _STOCK]
 
 
 def _of_precedents(around: Around) -> list[Remedy]:
