@@ -37,6 +37,12 @@ _EXTENSIONS = (
 _HAVE_WHEELS = ("torchvision", "torchaudio", "xformers", "vllm", "bitsandbytes", "torchtext")
 
 
+_FIRST_ON_PATH = (
+    'export LD_LIBRARY_PATH=$(python -c "import nvidia.cudnn as n; print(list(n.__path__)[0])")/lib'
+    ":$LD_LIBRARY_PATH"
+)
+
+
 def library_wheel(names: Names) -> Remedy | None:
     """Install the wheel that contains the library, and let it be found."""
     wheel, library = names.get("library_package"), names.get("library_file")
@@ -150,23 +156,34 @@ def tensorflow_for_library(names: Names) -> Remedy | None:
 
 def cudnn_of_build(names: Names) -> Remedy | None:
     """The cuDNN that the framework was built with, from the message that states both."""
-    built = re.match(r"(\d+)\.(\d+)", names.get("built"))
-    if built is None:
+    built = re.match(r"(\d+)\.(\d+)", versions.cudnn_dotted(names.get("built")))
+    if built is None or names.around.place.platform == "jetson":
         return None
     major, minor = int(built[1]), int(built[2])
-    framework = names.get("framework")
-    if names.around.place.platform == "jetson":
-        return None
-    if major < 8 or (names.around.place.manager == "conda" and major < 9):
-        text = f"Install cuDNN {major}.{minor}, for which {framework or 'the program'} was built"
-        spec = f"cudnn={major}.{minor}" if major < 8 else f"cudnn>={major}.{minor},<{major + 1}"
-        return Remedy((Install((spec,), manager="conda"),), text=text)
+    what = names.get("framework") or "the program"
+    text = f"Install cuDNN {major}.{minor} or a newer {major}.x, for which {what} was built"
+    if names.around.place.manager == "conda":
+        spec = f"cudnn>={major}.{minor},<{major + 1}"
+        return Remedy((Install((spec,), manager="conda"),), text=text, fits=8)
+    if major < 8:
+        command = {"linux": f'sudo apt install "libcudnn{major}={major}.{minor}.*"'}
+        text = f"Install cuDNN {major}.{minor}, for which {what} was built"
+        return Remedy((Run(command),), text=text, root=True, fits=8)
+    suffix = _cudnn_suffix(major, minor, names)
+    steps: tuple[Action, ...] = (
+        Install((f"nvidia-cudnn{suffix}>={major}.{minor},<{major + 1}",), upgrade=True),
+    )
+    if names.get("framework") == "tensorflow" and names.around.place.os != "windows":
+        steps += (Run({"linux": _FIRST_ON_PATH}),)
+    return Remedy(steps, text=text, fits=8)
+
+
+def _cudnn_suffix(major: int, minor: int, names: Names) -> str:
+    """The wheel's suffix: before 8.9 there is none for CUDA 12."""
+    if major == 8 and minor < 9:
+        return "-cu11"
     suffix = names.get("suffix") or "-cu13"
-    if major == 8 and framework == "jax":
-        suffix = suffix if suffix != "-cu13" else "-cu12"
-    spec = f"nvidia-cudnn{suffix}>={major}.{minor},<{major + 1}"
-    text = f"Install cuDNN {major}.{minor} or a newer {major}.x, for which it was built"
-    return Remedy((Install((spec,), upgrade=True),), text=text, fits=8)
+    return "-cu12" if major == 8 and suffix == "-cu13" else suffix
 
 
 def cudnn_of_release(names: Names) -> Remedy | None:
@@ -212,18 +229,23 @@ def torch_for_gpu(names: Names) -> Remedy | None:
             "pip install uv && uv pip install --reinstall torch torchvision --torch-backend=auto"
         )
         return Remedy((Run(command),), text=text)
+    sm = names.get("sm")
+    if versions.older(capability, "3.7"):
+        text = f"Use the CPU, or another GPU: no PyTorch package has code for sm_{sm}"
+        return Remedy((Set("CUDA_VISIBLE_DEVICES", ""),), text=text, fits=8)
     if versions.older(capability, "5.0"):
-        text = f"Use PyTorch 1.10 or older: newer ones have no code for this GPU (sm_{names.get('sm')})"
-        return Remedy((Install(("torch==1.10.2",)),), text=text)
+        text = f"Install PyTorch 2.0.1 for CUDA 11.8, the last with code for sm_{sm}"
+        index = f"{versions.TORCH_INDEX}cu118"
+        return Remedy((Install(("torch==2.0.1",), index=index, reinstall=True),), text=text, fits=8)
     if versions.older(capability, "7.5"):
-        text = f"Install a PyTorch build for CUDA 12.6: newer ones lack this GPU (sm_{names.get('sm')})"
+        text = f"Install a PyTorch build for CUDA 12.6: newer ones have no code for sm_{sm}"
         index = f"{versions.TORCH_INDEX}cu126"
     elif versions.older(capability, "10.0"):
         backend = names.get("torch_backend") or "cu126"
-        text = f"Install a newer PyTorch, which has code for this GPU (sm_{names.get('sm')})"
+        text = f"Install a newer PyTorch, which has code for this GPU (sm_{sm})"
         index = f"{versions.TORCH_INDEX}{'cu126' if backend < 'cu118' else backend}"
     else:
-        text = f"Install PyTorch 2.7 or newer for CUDA 12.8: it has code for sm_{names.get('sm')}"
+        text = f"Install PyTorch 2.7 or newer for CUDA 12.8: it has code for sm_{sm}"
         index = f"{versions.TORCH_INDEX}cu128"
     packages = ("torch", "torchvision", "torchaudio")
     return Remedy(

@@ -1,4 +1,4 @@
-"""Propose: every remedy that may be meant, from the cause's rows, makers, programs and precedents."""
+"""Propose: every remedy that may be meant, by rows, makers and precedents."""
 
 from __future__ import annotations
 

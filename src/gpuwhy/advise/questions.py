@@ -100,7 +100,7 @@ def _made(
 def _seen(outcome: Outcome, names: Names, log: Log, facts: Facts | None, place: Place) -> Seen:
     sees = filled(outcome.sees, names.get)
     if outcome.do is not None:
-        action = msgspec.convert(filled(outcome.do, names.get), Action)  # type: ignore[arg-type]
+        action = msgspec.convert(filled(outcome.do, names.get), Action)
         return Seen(sees, outcome.means, Remedy((action,), outcome.means))
     found = remedies(Ranked(outcome.means, 0.0), log, facts, place)
     changing = (one for one in found if one.changes)

@@ -181,3 +181,12 @@ def cudnn_of(framework: str, version: str) -> str:
 
     row = find(framework, version, "linux-x86_64")
     return row.cudnn if row is not None and isinstance(row.cudnn, str) else ""
+
+
+def cudnn_dotted(number: str) -> str:
+    """cuDNN's own numbers with dots: 7101 → 7.1.1, 90100 → 9.1.0; others stay."""
+    if not re.fullmatch(r"\d{4,6}", number):
+        return number
+    value = int(number)
+    major, rest = divmod(value, 10000 if value > 89999 else 1000)
+    return f"{major}.{rest // 100}.{rest % 100}"

@@ -1,4 +1,4 @@
-"""Conditions of remedy rows: names and what they must be, as docs/architecture.md describes them."""
+"""Conditions of remedy rows: names and what they must be."""
 
 from __future__ import annotations
 
