@@ -24,6 +24,11 @@ MADE = (
     *("ending.own", "ending.usage", "ending.inside", "ending.left"),
 )
 """Ids that the reader makes of an ending, beside those that rows have."""
+OWNERS = {
+    **{name: name for name in ("torch", "jax", "tensorflow", "onnxruntime", "cupy")},
+    **{"torchvision": "torch", "jaxlib": "jax", "keras": "tensorflow"},
+}
+"""The framework of a package that raises."""
 NEAR = 5
 """How many frames from the raised one still tell what was being done."""
 ALWAYS = {

@@ -16,6 +16,7 @@ from gpuwhy.log.log import Genre, Log
 from gpuwhy.log.match import Found, Rows, rows_of
 from gpuwhy.log.message import Message
 from gpuwhy.log.middle import Middle
+from gpuwhy.log.page import Page
 from gpuwhy.log.programs import Speakers
 from gpuwhy.log.quoted import Form, form_of
 from gpuwhy.log.reasons import judged
@@ -131,7 +132,7 @@ class Reader:
         return Log(
             messages=stated,
             ending=course.ending,
-            case=case_of(lines, parts.words, stated, course, speakers),
+            case=case_of(parts.page, stated, course, speakers, self.catalogue),
             genre="binary" if BINARY in notes else parts.genre,
             lines=parts.last_number,
             notes=tuple(dict.fromkeys(notes)),
@@ -216,6 +217,12 @@ class _Parts:
     def words(self) -> str:
         """The same without what stands before each line."""
         return _for_words(unmarked(self._plain))
+
+    @cached_property
+    def page(self) -> Page:
+        """The text as it was given, with its line numbers."""
+        head = 0 if self.head is None else self.head.count(b"\n") + 1
+        return Page(self.given, head, self.first - 1 - head if head else 0)
 
     @cached_property
     def excerpt(self) -> str:

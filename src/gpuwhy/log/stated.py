@@ -1,29 +1,337 @@
-"""Stated: the Case of a text, from one table of expressions and from the messages that were found."""
+"""Stated: the Case of a text, from the rows of knowledge/reader/case.toml and from its messages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from gpuwhy.log.case import Case, Release, Stated
+from gpuwhy.causes.load import Catalogue
+from gpuwhy.log.case import Case, Figures, GpuProcess, NamedGpu, Os, Release, Stated
+from gpuwhy.log.commands import Shell, commands_of, done_of, variables_of
+from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import Course
-from gpuwhy.log.lines import Line
-from gpuwhy.log.message import Message
+from gpuwhy.log.memory import figures_of, size_of
+from gpuwhy.log.message import Message, Standing
+from gpuwhy.log.page import Page, group
 from gpuwhy.log.programs import Speakers
+from gpuwhy.log.raised import OWNERS
+
+VERSIONS = {
+    "told.tf": "tensorflow",
+    "told.torch_local": "torch",
+    "told.ort": "onnxruntime-gpu",
+}
+ALIASES = {"pytorch": "torch", "tf": "tensorflow", "onnxruntime-gpu": "onnxruntime"}
+FRAMEWORKS = ("torch", "tensorflow", "jax", "onnxruntime", "cupy")
+OF_FAMILY = {
+    "ort": "onnxruntime",
+    "jax": "jax",
+    "tf": "tensorflow",
+    "torch": "torch",
+    "cupy": "cupy",
+}
+PARTS = {"tensorflow-gpu": "tensorflow", "jaxlib": "jax", "keras": "tensorflow"}
+SHARED = (
+    *("tf.cudnn_loaded", "tf.dnn_init", "tf.cudnn_handle", "tf.blas", "tf.conv_algorithm"),
+    *("tf.ptxas", "tf.libdevice", "loader.tf_"),
+)
+"""Messages that TensorFlow and JAX share."""
+_WORDS = (
+    ("onnxruntime", r"onnxruntime"),
+    ("jax", r"\bjax(?:lib)?\b|\bxla/(?:python|pjrt)/|Execution of replica \d"),
+    (
+        "tensorflow",
+        r"tensorflow|stream_executor|dso_loader|physical_device:"
+        r"|\btf\.(?:config|Session|compat|keras|test)\b|(?:Virtual|Physical) devices cannot"
+        r"|/job:localhost|BFC|ResourceExhausted|cuda_dnn\.cc",
+    ),
+    (
+        "torch",
+        r"torch\b|torchaudio|torchvision|\b_ZN\w*5torch|\bc10\b"
+        r"|CUDA error: CU(?:BLAS|DNN|SOLVER|FFT|SPARSE)_STATUS|when calling `cu"
+        r"|^(?:RuntimeError: )?cuDNN error: |RuntimeError: CUDA error: |TORCH_USE_CUDA_DSA"
+        r"|CUDA kernel errors might be",
+    ),
+    ("cupy", r"\bcupy"),
+)
+_JAX = re.compile(r"\bimport jax\b|\bjax v?[=0-9]|\bjax(?:lib)?[./\\]|\bjaxlib\b|\bJAX\b")
+_BORROWED = re.compile(
+    r"(?:external/)?org_tensorflow/tensorflow/"
+    r"|(?<![\w.])tensorflow/(?:compiler/xla|stream_executor|tsl)/",
+    re.IGNORECASE,
+)
+_PACKAGE = (
+    r"^[ \t*|-]*(?:\[(?:pip3?|conda)\] *)?(?P<name>[A-Za-z][\w.-]{1,60}?)"
+    r"(?:==(?P<version>\d[\w.+!]{0,40})|[ \t]{2,40}(?P<version2>\d+\.\d[\w.+!]{0,40})(?=\s|$))"
+)
+_SHOWN = r"^Name: (?P<name>[\w.-]{1,60})\s{1,4}Version: (?P<version>\d[\w.+!]{0,40})"
+_WHEEL = (
+    r"(?<![\w/])(?P<name>torch|torchvision|torchaudio|tensorflow|jax|jaxlib|onnxruntime_gpu|vllm"
+    r"|xformers|flash_attn|bitsandbytes|triton|numpy)-(?P<version>\d[\w.+]{0,40}?)-(?:cp|py)\d"
+)
+_INSTALLED = (
+    r"^(?:[ \t]*Successfully installed (?P<list>[^\n]{3,4000})"
+    r"|Requirement already satisfied: (?P<name>[\w.-]{1,60})\S* in \S{1,200}.{0,80}?"
+    r"\((?P<version>\d[\w.]{0,30})\))"
+)
+_LISTED = re.compile(r"(?P<name>[A-Za-z][\w.-]*?)-(?P<version>\d[\w.+!]*)$")
+_ATTRIBUTE = (
+    r"\b(?P<name>torch|tensorflow|tf|jax|jaxlib|cupy|onnxruntime|numpy|vllm|transformers)"
+    r"\.__version__\W{1,24}(?P<version>\d+\.\d[\w.+]{0,40})"
+)
+_GPU_ROW = (
+    r"^\|\s{1,4}(?P<index>\d{1,2})\s{2,4}(?P<name>(?:NVIDIA|GeForce|Tesla|Quadro|GRID|TITAN|RTX)"
+    r"[\w .-]{1,50}?)\s{2,40}(?:On|Off|\.\.\.|WDDM|TCC|MCDM)\b"
+)
+_GPU_LIST = r"\bGPU (?P<index>\d{1,2}): (?P<name>[\w .-]{3,60}?)(?: \(UUID|[,;\n]|$)"
+_GPU_NAMED = (
+    r"\b(?P<name>(?:NVIDIA |GeForce |Tesla |Quadro )*(?:RTX|GTX|TITAN|Tesla|Quadro) ?"
+    r"(?:PRO )?(?:[A-Z]?\d{2,4}[A-Z]{0,2}|RTX|Xp|X|V)(?: ?(?:Ti|SUPER|Ada|D)\b)*"
+    r"(?: Laptop GPU| Max-Q| Generation)*"
+    r"|(?:NVIDIA )?(?:A100|A10G?|A30|A40|A800|A6000|H100|H200|H800|H20|B100|B200|B300|GB200|GH200"
+    r"|V100|T4|P100|P40|K80|K40|L4|L40S?|GB10|GT \d{3,4}M?|MX\d{3})(?![\w.])"
+    r"(?:[- ](?:SXM\d?|PCIE?|NVL)(?:[- ]\d{2,3} ?GB)?|[- ]\d{2} ?GB)?)"
+)
+_CAPABILITY = (
+    r"(?:on (?:a |this )?device|(?:this|your|the) (?:gpu|card|device)|\bGPU ?\d?:?)[^\n]{0,60}?"
+    r"(?:compute |cuda )?capability (?:of |is |: ?)?(?:sm_)?(?P<value>\d{1,2}\.\d)\b"
+    r"|compute ?capability: (?P<value2>\d{1,2}\.\d)"
+)
+_PROCESS = (
+    r"^\s*\|\s{1,8}(?P<gpu>\d{1,2})(?:\s+N/A\s+N/A)?\s{1,12}(?P<pid>\d{2,8})\s{1,8}"
+    r"(?P<kind>[CGM+]{1,4})\s{1,8}(?P<name>\S.{0,80}?)\s{1,60}(?P<held>\d{1,7}) ?MiB\s*\|"
+)
+_HOLDER = (
+    r"\bProcess (?P<pid>\d{1,8}) has (?P<held>[\d.]{1,10} ?[KMGT]?i?B) memory in use"
+    r"|\bpid (?P<pid2>\d{1,8})\b[^\n]{0,60}? (?:uses|holds|using) (?P<held2>[\d.]{1,10} ?[KMGT]i?B)"
+)
+_LIBRARY = (
+    r"(?P<value>(?:/[\w.+@-]{1,80}){1,20}/lib[\w.+-]{1,60}\.so(?:\.\d{1,6}){0,4}"
+    r"|[A-Za-z]:\\[^\n:*?\"<>|]{1,200}\.dll)\b"
+)
+_PORT = (
+    r"\b(?:MASTER_PORT|port)\W{1,4}(?P<value>\d{4,5})\b"
+    r"|\d{1,3}(?:\.\d{1,3}){3}:(?P<value2>\d{4,5})\b|\]:(?P<value3>\d{4,5})\b"
+    r"|localhost:(?P<value4>\d{4,5})\b"
+)
+LIMIT = 40
+"""How many values of one kind are kept."""
 
 
 def case_of(
-    lines: Sequence[Line],
-    text: str,
+    page: Page,
     messages: Sequence[Message],
     course: Course,
     speakers: Speakers,
+    catalogue: Catalogue,
 ) -> Case:
     """What the text states."""
+    stated = _rows(page, catalogue.reader.get("case", {}).get("stated", ()))
+    shell: Shell = commands_of(page)
+    packages = _packages(page, messages)
+    ending = course.ending
+    stated["os"] = _os(messages)
+    stated["wsl"] = stated.get("wsl") or _first(messages, "told.wsl", 2)
+    stated["container"] = stated.get("container") if _in_container(messages, stated) else None
+    if stated["container"] is None:
+        stated["container"] = _first(messages, "told.container container.run", "container")
     return Case(
+        frameworks=_frameworks(page, messages, course, packages),
         programs=tuple(Stated(name, line) for name, line in speakers.names),
-        packages=tuple(
-            Release(one.get("name").lower(), one.get("version"), one.line)
-            for one in messages
-            if one.id == "told.package" and one.get("version")
-        ),
+        packages=packages,
+        gpus=_gpus(page),
+        processes=_processes(page, messages),
+        memory=figures_of(page, messages),
+        variables=variables_of(page, shell),
+        libraries=_values(page, _LIBRARY),
+        files=_files(messages),
+        ports=tuple(Stated(int(one.value), one.line) for one in _values(page, _PORT)),
+        ranks=tuple(Stated(rank, line) for rank, line in _ranks([ending, *ending.chain])),
+        commands=shell.commands,
+        done=done_of(page, shell),
+        **{field: value for field, value in stated.items() if value is not None},
     )
+
+
+def _rows(page: Page, rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The fields that rows of the data state; the first row that is found decides."""
+    out: dict[str, Any] = {}
+    for row in rows:
+        field = row["field"]
+        if field in out:
+            continue
+        for found in page.finditer(row["says"]):
+            value = row.get("value", _value(found))
+            if value != "":
+                out[field] = Stated(value, page.line(found.start()))
+                break
+    return out
+
+
+def _value(found: re.Match[str]) -> Any:
+    """What an expression states: a value, a number, a packed version (121: 12.1), a minor."""
+    if number := group(found, "number"):
+        return int(number)
+    if packed := group(found, "packed"):
+        return f"{packed[:-1]}.{packed[-1]}"
+    if minor := group(found, "minor"):
+        return f"3.{minor}"
+    return group(found, "value").strip().lower()
+
+
+def _first(messages: Sequence[Message], names: str, value: Any) -> Stated[Any] | None:
+    ids = tuple(names.split())
+    line = next((one.line for one in messages if one.id in ids), 0)
+    return Stated(value, line) if line else None
+
+
+def _os(messages: Sequence[Message]) -> Stated[Os] | None:
+    """The system that the text is from; WSL is Linux."""
+    wsl = _first(messages, "told.wsl", "linux")
+    if wsl:
+        return wsl
+    if windows := _first(messages, "told.windows", "windows"):
+        return windows
+    if mac := _first(messages, "told.macos", "macos"):
+        return mac
+    loader = next((one.line for one in messages if one.family in ("windows", "shell")), 0)
+    return Stated("windows", loader) if loader else _first(messages, "told.linux", "linux")
+
+
+def _in_container(messages: Sequence[Message], stated: dict[str, Any]) -> bool:
+    told = ("told.container", "container.run", "container.generic")
+    named = stated.get("container")
+    return named is not None and (
+        named.value == "compose" or any(one.id in told for one in messages)
+    )
+
+
+def _packages(page: Page, messages: Sequence[Message]) -> tuple[Release, ...]:
+    """Everything whose version is stated; of one package its first version."""
+    found: dict[str, Release] = {}
+
+    def add(name: str, version: str, line: int) -> None:
+        name = ALIASES.get(name.lower().replace("_", "-"), name.lower().replace("_", "-"))
+        known = found.get(name)
+        if known is None or (known.version != version and version.startswith(known.version)):
+            found[name] = Release(name, version.rstrip("."), line)
+
+    for pattern in (_SHOWN, _PACKAGE, _ATTRIBUTE, _WHEEL):
+        for one in page.finditer(pattern):
+            add(group(one, "name"), group(one, "version"), page.line(one.start()))
+    for one in page.finditer(_INSTALLED):
+        line = page.line(one.start())
+        for each in (one["list"] or "").split():
+            if part := _LISTED.match(each):
+                add(part["name"], part["version"], line)
+        if one["name"]:
+            add(one["name"], one["version"], line)
+    for told in messages:
+        name = told.get("name") if told.id == "told.package" else VERSIONS.get(told.id, "")
+        if name and told.get("version"):
+            add(name, told.get("version"), told.line)
+    return tuple(found.values())[: 5 * LIMIT]
+
+
+def _frameworks(
+    page: Page, messages: Sequence[Message], course: Course, packages: Sequence[Release]
+) -> tuple[Release, ...]:
+    """The frameworks, the one whose words decide first, each with its stated version."""
+    versions = {PARTS.get(one.name, one.name): one for one in reversed(packages)}
+    named: dict[str, int] = {}
+    deciding = [
+        one
+        for one in messages
+        if one.standing in (Standing.DECIDES, Standing.NOTED) and one.role in ("error", "echo")
+    ]
+    jax = bool({"jax", "jaxlib"} & {one.name for one in packages}) or _JAX.search(page.text)
+    by_jax = bool(jax) and "tensorflow" not in _BORROWED.sub("", page.lower)
+    for one in deciding:
+        for name, pattern in _WORDS:
+            if re.search(pattern, one.text, re.IGNORECASE):
+                named.setdefault("jax" if name == "tensorflow" and by_jax else name, one.line)
+        if one.id.startswith(SHARED):
+            named.setdefault("jax" if by_jax else "tensorflow", one.line)
+    for frame in reversed(course.ending.stack):
+        if frame.owner in OWNERS:
+            named.setdefault(OWNERS[frame.owner], course.ending.first)
+    for one in messages:
+        if one.family in OF_FAMILY:
+            name = OF_FAMILY[one.family]
+            named.setdefault("jax" if name == "tensorflow" and by_jax else name, one.line)
+    for name in FRAMEWORKS:
+        if name in versions:
+            named.setdefault(name, versions[name].line)
+    if not named:
+        spoken = [(name, found) for name, words in _WORDS if (found := page.search(words))]
+        named = {name: page.line(found.start()) for name, found in spoken[:1] if len(spoken) == 1}
+    return tuple(
+        Release(name, versions[name].version if name in versions else "", line)
+        for name, line in named.items()
+    )
+
+
+def _gpus(page: Page) -> tuple[NamedGpu, ...]:
+    """The GPUs that are named; each name once, in the order of the text."""
+    named: dict[str, int] = {}
+    rows = [one for pattern in (_GPU_ROW, _GPU_LIST) for one in page.finditer(pattern)]
+    for found in rows or page.finditer(_GPU_NAMED):
+        named.setdefault(" ".join(found["name"].split()), page.line(found.start()))
+    stated = page.search(_CAPABILITY)
+    capability = group(stated, "value") if stated else ""
+    gpus = list(_known(named))
+    if not gpus and stated:
+        return (NamedGpu("", capability, 0, page.line(stated.start())),)
+    return tuple(gpus)
+
+
+def _known(named: dict[str, int]) -> Iterator[NamedGpu]:
+    if not named:
+        return
+    from gpuwhy.knowledge import gpus  # its tables take time: only where a GPU is named
+    from gpuwhy.knowledge.gpu_memory import size_of as memory_of
+
+    seen: set[str] = set()
+    for name, line in list(named.items())[:LIMIT]:
+        spaced = re.sub(r"(?i)(?<=tx)(?=\d)|(?<=\d)(?=ti\b|super\b)", " ", name)
+        row = gpus.by_name(spaced)
+        title = row.name if row else name
+        if row is None and not re.search(r"(?i)nvidia|geforce|tesla|quadro|rtx|gtx", name):
+            continue
+        if title not in seen:
+            seen.add(title)
+            memory = memory_of(name) or memory_of(title) or 0
+            yield NamedGpu(title, (row.capability or "") if row else "", memory, line)
+
+
+def _processes(page: Page, messages: Sequence[Message]) -> tuple[GpuProcess, ...]:
+    """The processes that hold memory of a GPU."""
+    found: dict[int, GpuProcess] = {}
+    for one in page.finditer(_PROCESS):
+        pid, held = int(one["pid"]), int(one["held"]) << 20
+        found.setdefault(pid, GpuProcess(pid, one["name"], held, page.line(one.start())))
+    for one in page.finditer(_HOLDER):
+        pid = int(group(one, "pid"))
+        held = size_of(group(one, "held")) or 0
+        found.setdefault(pid, GpuProcess(pid, "", held, page.line(one.start())))
+    return tuple(found.values())[:LIMIT]
+
+
+def _values(page: Page, pattern: str) -> tuple[Stated[str], ...]:
+    found: dict[str, int] = {}
+    for one in page.finditer(pattern):
+        found.setdefault(group(one, "value"), page.line(one.start()))
+    return tuple(Stated(value, line) for value, line in list(found.items())[:LIMIT])
+
+
+def _files(messages: Sequence[Message]) -> tuple[Stated[str], ...]:
+    listed = (one for one in messages if one.id in ("told.file", "told.listed", "loader.resolved"))
+    found = {one.get("path"): one.line for one in listed if one.get("path")}
+    return tuple(Stated(path, line) for path, line in list(found.items())[:LIMIT])
+
+
+def _ranks(endings: list[Ending]) -> list[tuple[str, int]]:
+    """The processes of a job that failed, the first of them first."""
+    first = endings[:1] + sorted(endings[1:], key=lambda one: one.line)
+    return list({one.rank: one.line for one in first if one.rank}.items())

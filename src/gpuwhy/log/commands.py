@@ -1,0 +1,206 @@
+"""Commands: what somebody typed, set and did, as far as a text shows it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuwhy.log.case import Done, Stated, Typed
+from gpuwhy.log.page import Page, group
+
+LIMIT = 200
+_PROMPT = (
+    r"^[ \t]*(?:\([\w.+-]{1,40}\) ?){0,3}"
+    r"(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[^\n$#%>]{0,80}[$#%](?=\s)"
+    r"|\[[\w.-]{1,40}\][$#%](?=\s)|[$%](?=\s)|PS(?: [^>\n]{0,80})?>|[A-Z]:\\[^>\n]{0,80}>"
+    r"|sh-[\d.]{1,6}[$#]|bash-[\d.]{1,6}[$#]|!(?=pip|apt|nvidia|conda|python)"
+    r"|%(?=pip|conda))[ \t]{0,8}(?P<command>\S[^\n]{0,1000})$"
+)
+"""A line that somebody typed: at a Unix prompt, in Windows' shells, in a notebook."""
+_REFUSED = re.compile(
+    r"\b(?:error|fatal|failed|fails|cannot|could not|couldn'?t|unable|denied|rejected|refused"
+    r"|not permitted|not found|no such|unmet|held broken|not in the sudoers"
+    r"|externally-managed|mismatch)\b",
+    re.IGNORECASE,
+)
+_NAME = r"[A-Za-z_][A-Za-z0-9_]{2,40}"
+_SETS = (
+    rf"^(?:RUN |ENV |rem )?(?:export|setenv|declare -x|set|ENV) +\"?(?P<name>{_NAME})[= ]"
+    r"(?P<value>[^\s;&|\"']{0,400})",
+    rf"\$env:(?P<name>{_NAME}) *= *[\"']?(?P<value>[^\s\"']{{0,400}})",
+    r"^(?-i:(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+)) ?[=:] ?(?P<value>[^\s|\"']{0,400}) *$",
+    r"^(?-i:(?P<name>[A-Z][A-Z0-9_]+))=(?P<value>[A-Za-z]:\\[^\n\"]{0,400}?)\s*$",
+    r"\b(?-i:(?P<name>LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES|CUDA_HOME|XLA_FLAGS))(?:: |=)"
+    r"(?P<value>[^\s;\"']{1,400})",
+    rf"(?P<name>{_NAME}) set by environment to (?P<value>\S{{1,200}}?)\.?(?=\s|$)",
+    r"^(?-i:(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+))=(?P<value>\S{1,200})(?= +[a-z./])",
+    r"os\.(?:environ(?:\[|\.setdefault\()|putenv\() ?[\"'](?P<name>[A-Z][A-Z0-9_]+)[\"'](?:\] ?=|,)"
+    r" ?(?:str\()?[\"']?(?P<value>[-\w.,:/]{0,200})",
+)
+"""Where a variable is shown with its value: in a script, by env or a program, before a command."""
+_EXPORTED = re.compile(r"(?:^|&& |; )(?:export|setenv|set|declare -x) +(.+)")
+_PREFIX = re.compile(
+    r"(?:^|\benv |\bsudo |&& |; )((?:[A-Z_][A-Z0-9_]*=(?:\"[^\"]*\"|'[^']*'|\S*) +)+)\S"
+)
+_ONE = re.compile(r"([A-Z_][A-Z0-9_]*)=[\"']?([^\s\"']*)")
+_PASSED = re.compile(r" (?:-e|--env) ?=?\"?([A-Z_][A-Z0-9_]*)=([^\s\"]*)")
+_ECHOED = re.compile(
+    r"(?:echo|printenv|Write-Host) +[\"']?(?:\$\{?(?:env:)?|%)?([A-Za-z_][A-Za-z0-9_]*)[}%]?[\"']?"
+    r"(?=\s|;|$)"
+)
+_UNSET = re.compile(r"(?:^|&& |; )unset +([\w ]+)|Remove-Item Env:\\?(\w+)")
+_INSTALLS = re.compile(
+    r"(?:^|[;&|!%] ?|sudo |-m )(?:pip3?(?:\.\d+)?|uv pip|uv|conda|mamba|micromamba|poetry|pdm|pixi"
+    r"|apt(?:-get)?|yum|dnf|pacman|zypper|brew) +(?:-\S+ +)*(?P<verb>install|uninstall|remove|add"
+    r"|purge|update|upgrade|-S)\b(?P<rest>[^;&|]*)"
+)
+_OPTION_WITH_VALUE = frozenset(
+    "-c -n -p -r -i -f --index-url --extra-index-url --find-links --channel --name --prefix "
+    "--requirement --constraint --target --python --platform --trusted-host".split()
+)
+_TRIED = (
+    r"\b(?:i|we)(?:'ve| have)? (?:also )?(?:already )?(?:tried|try) (?:to )?"
+    r"(?P<verb>(?:re-?)?install|upgrad|updat|downgrad|uninstall|remov|reboot|restart|set)\w* "
+    r"(?P<rest>[^\n.,;]{0,100})"
+    r"|\b(?:i|we)(?:'ve| have)? (?:also )?(?:already )?"
+    r"(?P<verb2>(?:re-?)?installed|upgraded|updated|downgraded|uninstalled|removed|rebooted"
+    r"|restarted) (?P<rest2>[^\n.,;]{0,100})"
+)
+"""What a person says to have done."""
+_HELPED = re.compile(
+    r"\b(?:did(?:n'?t| not) (?:help|work|fix|change)|no (?:luck|effect|change|success)|same (?:error"
+    r"|issue|problem|result)|still (?:get|fail|the same|not|error)|without success|to no avail"
+    r"|doesn'?t (?:help|work))",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[A-Za-z][\w.+-]*(?:\[[\w,-]+\])?(?:[=<>!~]=?[\w.*+]+)?")
+
+
+class Ran(NamedTuple):
+    """A command of the text, and the lines below it up to the next one."""
+
+    command: str
+    outcome: str
+    line: int
+
+
+class Shell(NamedTuple):
+    """What was typed, in order."""
+
+    ran: tuple[Ran, ...] = ()
+    commands: tuple[Typed, ...] = ()
+
+
+def commands_of(page: Page) -> Shell:
+    """The commands that stand at a prompt, with what came of them."""
+    found = list(page.finditer(_PROMPT))[:LIMIT]
+    ends = [*(one.start() for one in found[1:]), len(page.text)]
+    ran = tuple(
+        Ran(
+            one["command"].strip(),
+            page.text[one.end() : min(end, one.end() + 4000)].strip("\n"),
+            page.line(one.start()),
+        )
+        for one, end in zip(found, ends)
+    )
+    typed = tuple(Typed(_split(one.command), one.line, _failed(one.outcome)) for one in ran)
+    return Shell(ran, typed)
+
+
+def _failed(outcome: str) -> bool | None:
+    if not outcome.strip():
+        return None
+    return bool(_REFUSED.search(outcome))
+
+
+def _split(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:
+        return tuple(command.split())
+
+
+def variables_of(page: Page, shell: Shell) -> dict[str, Stated[str]]:
+    """The variables that the text shows to be set for the program, the last value of each."""
+    out: dict[str, Stated[str]] = {}
+    for pattern in _SETS:
+        for found in page.finditer(pattern):
+            out[found["name"]] = Stated(found["value"], page.line(found.start()))
+    for one in shell.ran:
+        for name, value in _of_command(one):
+            out[name] = Stated(value, one.line)
+    return out
+
+
+def _of_command(ran: Ran) -> Iterator[tuple[str, str]]:
+    for before in (*_PREFIX.finditer(ran.command), *_EXPORTED.finditer(ran.command)):
+        yield from _ONE.findall(before[1])
+    yield from _PASSED.findall(ran.command)
+    asked = _ECHOED.search(ran.command)
+    if asked and ran.outcome.strip():
+        yield asked[1], ran.outcome.strip().splitlines()[0].strip()[:400]
+
+
+def done_of(page: Page, shell: Shell) -> tuple[Done, ...]:
+    """What was installed, removed, set, unset and restarted, by commands and by a person's word."""
+    out: list[Done] = []
+    for ran in shell.ran:
+        failed = _failed(ran.outcome)
+        if not failed:
+            out += _by_command(ran)
+    for found in page.finditer(_TRIED):
+        line = page.line(found.start())
+        after = page.text[found.end() : found.end() + 160]
+        helped = False if _HELPED.search(after) else None
+        out += _by_words(group(found, "verb").lower(), group(found, "rest"), line, helped)
+    return tuple(dict.fromkeys(out))[:LIMIT]
+
+
+def _by_command(ran: Ran) -> Iterator[Done]:
+    for found in _INSTALLS.finditer(ran.command):
+        verb = found["verb"]
+        gone = verb in ("uninstall", "remove", "purge")
+        for package in _names(found["rest"]):
+            yield Done("remove" if gone else "install", package, ran.line)
+    for found in _UNSET.finditer(ran.command):
+        for name in (found[1] or found[2]).split():
+            yield Done("unset", name, ran.line)
+    for before in _EXPORTED.finditer(ran.command):
+        for name, value in _ONE.findall(before[1]):
+            yield Done("set", f"{name}={value}", ran.line)
+    if re.search(r"\b(?:reboot|shutdown -r)\b", ran.command):
+        yield Done("restart", "machine", ran.line)
+    elif found_unit := re.search(
+        r"\b(?:systemctl|service) (?:\S+ )?restart (\S+)|(\S+) restart$", ran.command
+    ):
+        yield Done("restart", (found_unit[1] or found_unit[2]), ran.line)
+
+
+def _names(rest: str) -> Iterator[str]:
+    """The packages of an installer's words."""
+    skip = False
+    for word in rest.replace('"', " ").replace("'", " ").split():
+        if skip:
+            skip = False
+        elif word.startswith("-"):
+            skip = word in _OPTION_WITH_VALUE
+        elif _WORD.fullmatch(word) and not word.endswith((".txt", ".whl", ".yml", ".yaml")):
+            yield word
+
+
+def _by_words(verb: str, rest: str, line: int, helped: bool | None) -> Iterator[Done]:
+    if verb.startswith(("reboot", "restart")):
+        yield Done(
+            "restart", "machine" if verb.startswith("reboot") else rest.strip(), line, helped
+        )
+        return
+    if verb.startswith("set"):
+        for name, value in _ONE.findall(rest):
+            yield Done("set", f"{name}={value}", line, helped)
+        return
+    gone = verb.startswith(("uninstall", "remov"))
+    for word in rest.split()[:6]:
+        if _WORD.fullmatch(word) and re.search(r"\d|[=-]|torch|cuda|driver|jax|tensor", word):
+            yield Done("remove" if gone else "install", word, line, helped)

@@ -1,0 +1,60 @@
+"""Expressions: what knowledge/reader knows of texts, compiled when it is first asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+from gpuwhy.causes.load import catalogue
+
+
+class Expression:
+    """A regular expression of knowledge/reader/‹file›.toml, by its name there ("tone.warning")."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The expression itself; parts of the data file are joined."""
+        file, _, name = self.name.partition(".")
+        return re.compile(str(catalogue().reader[file][name]))
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """As of re.Pattern."""
+        return self.compiled.search(text)
+
+    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """As of re.Pattern."""
+        return self.compiled.match(text, start)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """As of re.Pattern."""
+        return self.compiled.fullmatch(text)
+
+    def findall(self, text: str) -> list[str]:
+        """As of re.Pattern."""
+        return self.compiled.findall(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """As of re.Pattern."""
+        return self.compiled.finditer(text)
+
+    def sub(self, put: str | Callable[[re.Match[str]], str], text: str) -> str:
+        """As of re.Pattern."""
+        return self.compiled.sub(put, text)
+
+    def subn(self, put: str, text: str) -> tuple[str, int]:
+        """As of re.Pattern."""
+        return self.compiled.subn(put, text)
+
+    def split(self, text: str, maxsplit: int = 0) -> list[str]:
+        """As of re.Pattern."""
+        return [part or "" for part in self.compiled.split(text, maxsplit)]
+
+
+def words(name: str) -> frozenset[str]:
+    """A list of words of knowledge/reader, by the same kind of name."""
+    file, _, key = name.partition(".")
+    return frozenset(str(catalogue().reader[file][key]).split())
