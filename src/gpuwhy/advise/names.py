@@ -233,14 +233,27 @@ def _cap_set_by(names: Names) -> str:
     return next((one for one in known if one in variables), "")
 
 
+_OF_GPU = (
+    "tf.ignored_gpu",
+    "torch.gpu_too_old",
+    "torch.capability_min",
+    "torch.capability_short",
+    "tf.jit_from_ptx",
+    "torch.arch_words",
+    "said.built_for",
+)
+"""Messages whose field `has` is the GPU's compute capability."""
+_CAPABILITY = re.compile(r"(?:sm_|compute_)?(\d+)\.?(\d)[af]?")
+
+
 def _capability(names: Names) -> str:
-    if names.message is not None:
-        said = (
-            names.message.get("capability") or names.message.get("arch") or names.message.get("sm")
-        )
-        digits = re.fullmatch(r"(?:sm_|compute_)?(\d+)\.?(\d)[af]?", said)
-        if digits:
-            return f"{digits[1]}.{digits[2]}"
+    """The compute capability of the GPU that fails, by its message, else by what the text names."""
+    said = [one for one in (names.message, *names.around.log.messages) if one is not None]
+    for one in said:
+        for field in ("capability", "arch", "sm", *(("has",) if one.id in _OF_GPU else ())):
+            digits = _CAPABILITY.fullmatch(one.get(field))
+            if digits:
+                return f"{digits[1]}.{digits[2]}"
     return next((one.capability for one in names.around.log.case.gpus if one.capability), "")
 
 
@@ -290,6 +303,11 @@ def _visible(names: Names) -> str:
 
 def _search_path(names: Names) -> str:
     return "yes" if "LD_LIBRARY_PATH" in names.around.log.case.variables else ""
+
+
+def _wsl_one(names: Names) -> str:
+    wsl = names.around.log.case.wsl
+    return "yes" if wsl is not None and wsl.value == 1 else ""
 
 
 def _smi_works(names: Names) -> str:
@@ -356,6 +374,7 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "ending_says": lambda names: names.around.log.ending.message,
     "devices_set": _visible,
     "search_path_set": _search_path,
+    "wsl_one": _wsl_one,
     "smi_works": _smi_works,
     "inside": _in_container,
     "cause": lambda names: names.around.ranked.cause,

@@ -14,9 +14,11 @@ from gpuwhy.advise.remedy import Action, Remedy
 from gpuwhy.advise.when import holds
 from gpuwhy.causes.load import catalogue
 from gpuwhy.causes.schema import RemedyRow
-from gpuwhy.log.message import Message
+from gpuwhy.log.message import Message, Standing
 
-_SELF = {"line", "any_line", "beside", "alone", "message"}
+_ASIDE = (Standing.NOTED, Standing.QUOTED)
+"""What the program outlived, or what is only quoted, needs no remedy."""
+
 _PLACE = {"os", "wsl", "container", "engine", "manager", "shell", "distribution", "platform"}
 
 
@@ -58,11 +60,12 @@ def _of_row(row: RemedyRow, extra: int, around: Around) -> Iterator[Remedy]:
 
 def _messages(row: RemedyRow, around: Around) -> list[Message | None]:
     """The messages that a row may speak of, the deciding ones first; None: it needs none."""
-    known = around.log.messages
+    known = [one for one in around.log.messages if one.standing not in _ASIDE]
     if row.on:
         on = [one for one in known if one.id.startswith(row.on) or f"{one.id}." in row.on]
         return [*sorted(on, key=lambda one: not one.decides)]
-    behind = [known[one.message] for one in around.ranked.because if one.message >= 0]
+    every = around.log.messages
+    behind = [every[one.message] for one in around.ranked.because if one.message >= 0]
     rest = [one for one in known if one.decides and one not in behind]
     return [*behind, *rest, None]
 

@@ -27,7 +27,8 @@ def _one(key: str, value: Any, names: Names) -> bool:
     if key == "beside":
         return names.around.log.has(*_many(value))
     if key == "alone":
-        return (len({one.id for one in names.around.log.deciding}) <= 1) is bool(value)
+        errors = {one.id for one in names.around.log.deciding if one.role == "error"}
+        return (len(errors) <= 1) is bool(value)
     if key == "line":
         return _found(str(value), names.get("line"))
     if key == "any_line":
