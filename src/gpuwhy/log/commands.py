@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuwhy.log.case import Done, Stated, Typed
+from gpuwhy.log.expressions import Expression
 from gpuwhy.log.page import Page, group
 
 LIMIT = 200
@@ -19,12 +20,7 @@ _PROMPT = (
     r"|%(?=pip|conda))[ \t]{0,8}(?P<command>\S[^\n]{0,1000})$"
 )
 """A line that somebody typed: at a Unix prompt, in Windows' shells, in a notebook."""
-_REFUSED = re.compile(
-    r"\b(?:error|fatal|failed|fails|cannot|could not|couldn'?t|unable|denied|rejected|refused"
-    r"|not permitted|not found|no such|unmet|held broken|not in the sudoers"
-    r"|externally-managed|mismatch)\b",
-    re.IGNORECASE,
-)
+_REFUSED = Expression("commands.refused")
 _NAME = r"[A-Za-z_][A-Za-z0-9_]{2,40}"
 _SETS = (
     rf"^(?:RUN |ENV |rem )?(?:export|setenv|declare -x|set|ENV) +\"?(?P<name>{_NAME})[= ]"
@@ -40,22 +36,13 @@ _SETS = (
     r" ?(?:str\()?[\"']?(?P<value>[-\w.,:/]{0,200})",
 )
 """Where a variable is shown with its value: in a script, by env or a program, before a command."""
-_EXPORTED = re.compile(r"(?:^|&& |; )(?:export|setenv|set|declare -x) +(.+)")
-_PREFIX = re.compile(
-    r"(?:^|\benv |\bsudo |&& |; )((?:[A-Z_][A-Z0-9_]*=(?:\"[^\"]*\"|'[^']*'|\S*) +)+)\S"
-)
-_ONE = re.compile(r"([A-Z_][A-Z0-9_]*)=[\"']?([^\s\"']*)")
-_PASSED = re.compile(r" (?:-e|--env) ?=?\"?([A-Z_][A-Z0-9_]*)=([^\s\"]*)")
-_ECHOED = re.compile(
-    r"(?:echo|printenv|Write-Host) +[\"']?(?:\$\{?(?:env:)?|%)?([A-Za-z_][A-Za-z0-9_]*)[}%]?[\"']?"
-    r"(?=\s|;|$)"
-)
-_UNSET = re.compile(r"(?:^|&& |; )unset +([\w ]+)|Remove-Item Env:\\?(\w+)")
-_INSTALLS = re.compile(
-    r"(?:^|[;&|!%] ?|sudo |-m )(?:pip3?(?:\.\d+)?|uv pip|uv|conda|mamba|micromamba|poetry|pdm|pixi"
-    r"|apt(?:-get)?|yum|dnf|pacman|zypper|brew) +(?:-\S+ +)*(?P<verb>install|uninstall|remove|add"
-    r"|purge|update|upgrade|-S)\b(?P<rest>[^;&|]*)"
-)
+_EXPORTED = Expression("commands.exported")
+_PREFIX = Expression("commands.prefix")
+_ONE = Expression("commands.one")
+_PASSED = Expression("commands.passed")
+_ECHOED = Expression("commands.echoed")
+_UNSET = Expression("commands.unset")
+_INSTALLS = Expression("commands.installs")
 _OPTION_WITH_VALUE = frozenset(
     "-c -n -p -r -i -f --index-url --extra-index-url --find-links --channel --name --prefix "
     "--requirement --constraint --target --python --platform --trusted-host".split()
@@ -69,13 +56,8 @@ _TRIED = (
     r"|restarted) (?P<rest2>[^\n.,;]{0,100})"
 )
 """What a person says to have done."""
-_HELPED = re.compile(
-    r"\b(?:did(?:n'?t| not) (?:help|work|fix|change)|no (?:luck|effect|change|success)|same (?:error"
-    r"|issue|problem|result)|still (?:get|fail|the same|not|error)|without success|to no avail"
-    r"|doesn'?t (?:help|work))",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"[A-Za-z][\w.+-]*(?:\[[\w,-]+\])?(?:[=<>!~]=?[\w.*+]+)?")
+_HELPED = Expression("commands.helped")
+_WORD = Expression("commands.word")
 
 
 class Ran(NamedTuple):

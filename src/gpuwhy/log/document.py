@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from gpuwhy.log.expressions import Expression
+
 LEAST = 10
 """Lines below which a text has no form of its own."""
 CODED, WRITTEN = 0.6, 0.8
@@ -23,104 +25,29 @@ FIRST, LAST = 2, 4
 """Lines at the beginning and at the end that tell what failed, if anything did."""
 MOST = 1 << 15
 
-_PRINTED = re.compile(
-    r"\W{0,3}\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\W{0,3}\d\d:\d\d:\d\d"
-    r"|\W{0,2}(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
-    r"|\W{0,2}[EWIF]\d{4} \d\d:|\[ {0,8}\d+\.\d+\]|Traceback \(most recent"
-    r"|\s{0,20}File \"[^\"\n]+\", line \d"
-    r"|(?:[a-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit)(?:: \S|$)"
-    r"|[^\s:(]{1,200}(?::\d+(?::\d+)?|\(\d+\)): (?:(?:fatal )?error|warning)"
-    r"|(?:\(\S{1,40}\) ?)?[\w.-]{1,40}@[\w.-]{1,60}[: ~].{0,80}[$#] |\$ \w|>>> "
-    r"|In \[\d+\]|[A-Z]:\\[^>\n]{0,200}>|PS [A-Z]:"
-    r"|\W{0,2}(?:ERROR|WARNING|WARN|INFO|CRITICAL|FATAL|DEBUG)\b[\]: |]"
-    r"|Segmentation fault|Killed$|Aborted|Epoch \d|Collecting |Requirement already"
-    r"|[EWI] \S{1,200}\.cc:\d+\]"
-    r"|terminate called|CMake (?:Error|Warning)|FAILED:|ninja:|make(?:\[\d+\])?:"
-    r"|\s{0,20}[|+] .{0,40}(?:Traceback|File \")"
-    r"|\s{0,8}\d+ \| |In file included|# ?\d+ +0x|thread '|panic:|\[\w{0,20} ?rank"
-    r"|\[\d+/\d+\]|--- |\+[-=]+\+|\|  "
-)
-"""How a line begins that a program printed."""
-_PRINTED_WITHIN = re.compile(
-    r"\(core dumped\)|\d%\||\dit/s|: undefined reference|:\d+: \w*Warning: "
-    r"|[\"'](?:level|severity|exception|stack_?trace|traceback|stderr|exit_?code)[\"']\s*:",
-    re.IGNORECASE,
-)
+_PRINTED = Expression("document.printed")
+_PRINTED_WITHIN = Expression("document.printed_within")
 _MARGIN = " >|\"'"
-_CODE = re.compile(
-    r"\s*(?:#|//|/?\*|@\w|[})\]>]{1,20}[;,]?\s*$|[\"'].{0,400}[\"'][,:)\]}]{0,8}\s*$|- \S"
-    r"|</?[a-zA-Z!?]|print\(|std::|__global__"
-    r"|(?:c?p?def|async def|fn|func|function|static|const|let|var|public|private|struct|enum"
-    r"|union|extern|typedef|inline|template|namespace|using|ctypedef|cimport|import|message"
-    r"|service|option|package|syntax|interface|class|return|raise|yield|pass|break|continue"
-    r"|assert|throw|goto)\b|from [\w.]+ c?import |default:"
-    r"|(?:if|for|while|try|else|elif|except|finally|with|switch|case|catch|do|foreach|endif"
-    r"|endforeach|endfunction|set|list|string|elseif|macro)\b.*[:{(;)]\s*$"
-    r"|[\w\"'][\w.<>:*&,\"' \[\]]{0,200} ?[+|-]?=(?!=) ?\S|[\w.:<>]{1,200}\(.*[),][;{]?\s*$"
-    r"|[\w.:<>]{1,200}\($|[\w\"'.\[\](){}*& -]{1,400},\s*$|[\"']?[\w.$/-]{1,200}[\"']?:(?: \S.*)?$"
-    r"|\w{1,80}: [\w\[\].| ]{1,200}(?: = .*)?$)|.*[;{\\]\s*$"
-)
-_MARKUP = re.compile(
-    r"\s*(?:#{1,6} |[*+-] |\d+[.)] |\.[.A-Z\\]|[=~^*\"-]{4,}$|\||<|:\w+:|!\[|\[|\[|```|>)"
-)
-_SMALL = re.compile(
-    r"\b(?:the|an?|is|are|of|to|in|for|and|or|that|this|be|by|with|as|on|it|if|not|can|will|may"
-    r"|from|which|your?)\b",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"[A-Za-z]{2,}")
-_PERSON = re.compile(
-    r"\b(?:I (?:am|have|get|got|try|tried|can|cannot|can't|want|think|need|use|run|see|did|do|was"
-    r"|just|also)|I'm|I've|[Mm]y \w+)\b"
-)
-_OTHER_LANGUAGES = re.compile(
-    r"\b(?:ich|mein\w{0,2}|mir|je|j'ai|mon|tengo|me (?:sale|da)|meu|minha|mám|můj|mój)\b"
-    r"|我的|我在|我用|у меня|мо[йя]\b",
-    re.IGNORECASE,
-)
-_QUOTED = re.compile(r"(\"{3}|'{3})[\s\S]*?(?:\1|\Z)|/\*[\s\S]*?(?:\*/|\Z)|<!--[\s\S]*?(?:-->|\Z)")
-"""What a source says to its reader: examples of output stand there, too."""
+_CODE = Expression("document.code")
+_MARKUP = Expression("document.markup")
+_SMALL = Expression("document.small")
+_WORD = Expression("document.word")
+_PERSON = Expression("document.person")
+_OTHER_LANGUAGES = Expression("document.other_languages")
+_QUOTED = Expression("document.quoted")
 _REMARK = ("#", "//", "*")
-_NAMED = re.compile(r"(?P<name>[\w./#-]{2,60}?)(?:\[\d+\])?: |(?P<step>#)\d+ |(?P<by>\w+) INFO")
-_FAILED = re.compile(
-    r"fail|error|abort|killed|denied|not found|cannot|could not|unable|invalid|out of memory|exit",
-    re.IGNORECASE,
-)
-_HEAD = re.compile(r"#{2,4} \S")
-_LESSON = re.compile(
-    r"\bin this (?:lesson|chapter|section|tutorial|guide|article|post|video|module|exercise)\b"
-    r"|\b(?:exercise|lesson|chapter|step) \d|\bon purpose\b|\bfor example\b"
-    r"|\bwe (?:will |now )?(?:learn|discuss|explain|look at)\b"
-    r"|\b(?:you|we)(?:'ll| will) (?:learn|see)\b"
-    r"|\bthe reader\b|\bstudents?\b|\bcommon (?:causes|mistakes|errors)\b",
-    re.IGNORECASE,
-)
+_NAMED = Expression("document.named")
+_FAILED = Expression("document.failed")
+_HEAD = Expression("document.head")
+_LESSON = Expression("document.lesson")
 ENTRIES, CHAPTERS = 2, 3
-_EXAMPLE = re.compile(
-    r"^ *(`{3,}|~{3,})[\s\S]*?(?:^ *\1|\Z)|<(?P<tag>pre|code|table)\b[\s\S]*?(?:</(?P=tag)>|\Z)"
-    r"|^(?: {2,}|\t)[^\n]*\n",
-    re.MULTILINE | re.IGNORECASE,
-)
-_CHAPTER = re.compile(
-    r"^#{1,5} +\S[^\n]*|^\S[^\n]{2,100}\n(?:={3,}|-{3,}|~{3,}|\^{3,}|\*{3,}|\"{3,})$",
-    re.MULTILINE,
-)
-_REPORTS = re.compile(
-    r"bug|issue|problem|expected|actual|current|happen|behavio|reproduc|environment|version"
-    r"|system|\blogs?\b|output|trace|describe",
-    re.IGNORECASE,
-)
-"""Headings of somebody's report; of a manual's chapters one in five may sound like them."""
-_CLOSES = re.compile(
-    r"\s*(?:#|//|/?\*|\"{3}|'{3}|[})\]>]+|<|\.|[*-] "
-    r"|(?:return|def|class|fn|func|function|struct|enum|template|static|void)\b)"
-    r"|.*[;{},)>]\s*$"
-)
-_DIRECTIVE = re.compile(r"^\s{0,20}\.\. [\w-]{3,40}::", re.MULTILINE)
-_NAME = re.compile(r"\w+(?:(?:\.|::)\w+)+")
-_HEADED = re.compile(
-    r"(?:CUDA|cuDNN|cuBLAS|NCCL|NVML|GPU|runtime|fatal|internal) error: \S", re.IGNORECASE
-)
+_EXAMPLE = Expression("document.example")
+_CHAPTER = Expression("document.chapter")
+_REPORTS = Expression("document.reports")
+_CLOSES = Expression("document.closes")
+_DIRECTIVE = Expression("document.directive")
+_NAME = Expression("document.name")
+_HEADED = Expression("document.headed")
 
 
 def is_document(text: str) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from gpuwhy.log.ending import Ending, Kind
+from gpuwhy.log.expressions import Expression
 from gpuwhy.log.lines import Line
 from gpuwhy.log.runtimes import WHOLE
 from gpuwhy.log.tone import SUCCEEDED, WELL, at_work, is_warning, series_ended_well
@@ -26,41 +26,14 @@ LATEST = 6
 """How many lines from the end the word of a program that raises nothing may stand."""
 BRIEF = 40
 """Characters of a line that ends a program in a word."""
-_CALL = re.compile(
-    r"(?=.*(?:[Ee]rror|ERROR|[Ff]ail|status))(?:.{0,200}?\b"
-    r"(?P<call>(?:cu(?:da|dnn|blas|fft|rand|solver|sparse)?|nccl|nvml|nvrtc)[A-Z][a-z]\w{1,60})"
-    r"|.{0,200}?(?<![\w/.-])(?i:cuda|cudnn|cublas|nccl|nvml|gpu)\b(?![-/.]\w))"
-)
-_COMPLAINS = re.compile(
-    r"\W{0,3}(?P<word>usage|(?:fatal )?error|fatal|critical|abort(?:ed|ing)?|usage error)\b\W",
-    re.IGNORECASE,
-)
-_HEADING = re.compile(r"\W{0,3}(?P<word>fatal|error|critical)(?: error)?:\s{0,4}", re.IGNORECASE)
-_PERROR = re.compile(
-    r"(?:\[[\w .:-]{1,30}\] |[\w.-]{1,30}: )?[^\s:]{1,120}: "
-    r"(?:No such file or directory|Permission denied|Is a directory|Not a directory"
-    r"|No space left on device|Address already in use|Connection refused|Broken pipe"
-    r"|Invalid argument|File exists|Directory not empty|Bad file descriptor|Input/output error)$"
-)
-_TOLD = re.compile(
-    r"(?:[^\s:]{1,160}:(?:\d+:){0,2} ){1,2}(?:fatal )?error: "
-    r"(?!ld returned|linker command|command )\S",
-    re.IGNORECASE,
-)
-"""A compiler or another program that tells its own error, by its name or the place."""
-_USAGE = re.compile(r"usage: \S", re.IGNORECASE)
-_PEER = re.compile(
-    r"closed by peer|reset by peer|broken pipe|remote process exited"
-    r"|peer (?:process )?(?:died|exited|is dead)|connection (?:refused|was closed)|other rank"
-    r"|another (?:rank|worker|process) |store.*(?:timeout|timed out)"
-    r"|watchdog|heartbeat|coordination service",
-    re.IGNORECASE,
-)
-"""By which a process tells that another one is gone."""
-_INNER = re.compile(
-    r"(?:^|[:>\]] |\n ?)(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))"
-    r"(?:\([^()\n]{0,80}\))?: (?P<message>\S[\s\S]*)"
-)
+_CALL = Expression("endings.call")
+_COMPLAINS = Expression("endings.complains")
+_HEADING = Expression("endings.heading")
+_PERROR = Expression("endings.perror")
+_TOLD = Expression("endings.told")
+_USAGE = Expression("endings.usage")
+_PEER = Expression("endings.peer")
+_INNER = Expression("endings.inner")
 _CARRIERS = (
     "BackendCompilerFailed",
     "InductorError",
@@ -95,9 +68,9 @@ LAUNCHERS = (
     "WorkerCrashedError",
 )
 """Types by which one process tells that another ended: what that one said decides."""
-_ROOT = re.compile(r"^\s*Root Cause \(first observed failure\):")
-_ROOT_RANK = re.compile(r"^\s*rank\s*:\s*(?P<rank>\d+)\b")
-_ROOT_CODE = re.compile(r"^\s*exitcode\s*:\s*(?P<code>-?\d+)\b")
+_ROOT = Expression("endings.root")
+_ROOT_RANK = Expression("endings.root_rank")
+_ROOT_CODE = Expression("endings.root_code")
 
 
 class Course(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import Any
 
 from gpuwhy.causes.load import catalogue
 
@@ -19,7 +20,8 @@ class Expression:
     def compiled(self) -> re.Pattern[str]:
         """The expression itself; parts of the data file are joined."""
         file, _, name = self.name.partition(".")
-        return re.compile(str(catalogue().reader[file][name]))
+        said = catalogue().reader[file][name]
+        return re.compile(said if isinstance(said, str) else "".join(said))
 
     def search(self, text: str) -> re.Match[str] | None:
         """As of re.Pattern."""
@@ -33,7 +35,7 @@ class Expression:
         """As of re.Pattern."""
         return self.compiled.fullmatch(text)
 
-    def findall(self, text: str) -> list[str]:
+    def findall(self, text: str) -> list[Any]:
         """As of re.Pattern."""
         return self.compiled.findall(text)
 

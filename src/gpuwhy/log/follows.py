@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import Course
+from gpuwhy.log.expressions import Expression
 from gpuwhy.log.match import Found
 
 UNSEEN = "messages:no_gpu_seen"
@@ -122,11 +122,8 @@ _REFUSED = (
     *("tf.skipping", "jax.unable"),
 )
 """What tells why a framework finds no GPU."""
-_TAKES = re.compile(
-    r"list_physical_devices|list_logical_devices|\bdevices\(|is_available|device_count|gpus?\["
-    r"|get_device"
-)
-_GPU = re.compile(r"cuda|gpu|nvidia|cudnn|nccl|device|driver|libcu|backend|provider", re.IGNORECASE)
+_TAKES = Expression("follows.takes")
+_GPU = Expression("follows.gpu")
 
 
 class Follower:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from gpuwhy.log.expressions import Expression
 from gpuwhy.log.marks import common_mark, traceback_marks
 
 WIDE = 1 << 16
@@ -133,39 +134,12 @@ def plain(data: bytes) -> bytes:
     return data
 
 
-PREFIX = re.compile(
-    r"(?:\[rank ?\d+\]:? ?|\((?:\w+ )?pid=\d+[^)]{0,60}\) ?|\[\d+,\d+\]<std\w{3}>: ?|\[\d+\]: "
-    r"|\d{1,4}: {1,3}|[\w.-]{1,60}-\d+ +\| ?|\[[\w .,:/-]{4,40}\] ?"
-    r"|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:\d\d)?:? ?"
-    r"|>>? (?!>)|[-|] (?![-|])"
-    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} [\w./@-]{1,60}(?:\[\d+\])?: ?"
-    r"|std(?:err|out)(?: [FP] |: ?)|E {3,}|[\w.]{3,60} - (?=[A-Z]+ - )"
-    r"|time=\S{1,40} level=\w+ (?:source=\S{1,60} )?(?:msg=)?|\{\"log\": ?\""
-    r"|[\w.]{1,60}:[\w<>]{1,40}:\d+ - "
-    r"|[EWIF]\d{4} \d\d:\d\d:[\d.]+ +\d+ [\w./-]+:\d+\] ?"
-    r"|\[(?:pod|container)/[\w./-]{1,120}\] ?"
-    r"|\([A-Za-z]\w{0,40}(?:_[A-Z]{2}\d+)*(?: pid=\d+)\) ?"
-    r"|(?:ERROR|WARNING|INFO|CRITICAL|DEBUG)(?:[: ]+|$)"
-    r"(?:\d\d-\d\d \d\d:\d\d:\d\d )?(?:\[?[\w./-]+:\d+\])? ?)+"
-)
-"""What launchers, loggers, containers and mails put before a line."""
-_RANK = re.compile(
-    r"\[rank ?(?P<rank>\d+)\]|\((?:\w+ )?(?P<pid>pid=\d+)|\[\d+,(?P<mpi>\d+)\]<std"
-    r"|^\[(?P<bare>\d+)\]: |^(?P<srun>\d{1,4}): |^(?P<service>[\w.-]{1,60}-\d+) +\| "
-    r"|\[pod/(?P<pod>[\w.-]{1,80})/"
-)
-_GROUP_MARGIN = re.compile(
-    r"\s{2,40}\| (?=\s*(?:File \"|Traceback|raise "
-    r"|[A-Za-z_][\w.]{1,80}(?:Error|Exception|Interrupt|Iteration|Group)\b|\S.*\(|\^|~))"
-)
-"""The margin of what is raised within a group of exceptions."""
-_PYTEST = re.compile(r"E   +(?=[A-Za-z_])")
-LEVELLED = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]{1,60}:")
-"""How Python's logging begins a line where nobody set a format."""
-_GLOG_FATAL = re.compile(
-    r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:[\d.]+: |\[[^\]]{1,40}\] )?F(?:\d{4}(?: [\d:.]+)?(?: +\d+)?)? "
-    r"[\w./-]+\.\w{1,4}:\d+\]"
-)
+PREFIX = Expression("lines.prefix")
+_RANK = Expression("lines.rank")
+_GROUP_MARGIN = Expression("lines.group_margin")
+_PYTEST = Expression("lines.pytest")
+LEVELLED = Expression("lines.levelled")
+_GLOG_FATAL = Expression("lines.glog_fatal")
 
 
 def unprefixed(line: str) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.log.case import Figures
+from gpuwhy.log.expressions import Expression
 from gpuwhy.log.message import Message
 from gpuwhy.log.page import Page
 
@@ -22,13 +23,9 @@ FIELDS = {
     "cap": ("allowed", "limit"),
 }
 """The fields of Figures, and of messages that state them."""
-_SIZE = re.compile(r"(?P<number>[\d.,]{1,20}) ?(?P<unit>[kmgt]i?b?|bytes|b)?\b", re.IGNORECASE)
+_SIZE = Expression("memory.size")
 _UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
-_NUMBER = re.compile(
-    r"(?<![\w.])(?P<number>\d{1,3}(?:,\d{3}){2,4}|\d{1,13}(?:\.\d{1,6})?)"
-    r" ?(?P<unit>[kmgt]i?b?|bytes|b)?(?![\w.]\w)",
-    re.IGNORECASE,
-)
+_NUMBER = Expression("memory.number")
 _KINDS = {
     "largest": r"largest|biggest|contiguous",
     "held": r"reserved|\bpool\b|acquired|cached|\bholds?\b|\bowns?\b|\bheld\b|\bkeeps\b"
@@ -39,17 +36,10 @@ _KINDS = {
     "asked": r"to allocate|allocating|requested|cannot allocate",
     "total": r"\bdevice limit|\bcard\b|\bcapacity\b|\btotal\b|\bgpu has\b",
 }
-_LABEL = re.compile(
-    "|".join(f"(?P<{kind}>{words})" for kind, words in _KINDS.items()), re.IGNORECASE
-)
-_TAIL = re.compile(
-    rf"\s*(?:is |are |was )?(?:{'|'.join(_KINDS.values())})\w*"
-    r"(?=[,;.)]|\s+(?:and|but|while|on|of|in)\b)",
-    re.IGNORECASE,
-)
-"""What is said of a number behind it, and not of the next one."""
-_END = re.compile(r"[,;\n)]|\. ")
-_NOTHING = re.compile(r"this process(?: has| holds| uses|:)? 0(?:\.0+)? ?[kmg]i?b", re.IGNORECASE)
+_LABEL = Expression("memory.label")
+_TAIL = Expression("memory.tail")
+_END = Expression("memory.end")
+_NOTHING = Expression("memory.nothing")
 MOST = 1 << 15
 
 

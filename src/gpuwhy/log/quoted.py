@@ -2,67 +2,37 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gpuwhy.log.document import is_printed, somebody_asks
+from gpuwhy.log.expressions import Expression
 
-_STRING = re.compile(
-    r"\"(?:[^\"\\\n]|\\.){0,600}\"|(?<!\w)'(?:[^'\\\n]|\\.|'(?=\w)){0,600}'(?!\w)"
-    r"|``?[^`\n]{0,600}``?|“[^”\n]{0,600}”"
-)
-_CALLED = re.compile(r"(?P<name>\w+)[!?]?\((?:[^()\"'`\n]{0,80}, ?)?f?$")
-_THROWN = re.compile(
-    r"(?:err(?:or)?|exception|warning|failure|fault|ok|exit|abort|panic)$", re.IGNORECASE
-)
-"""Names whose argument is what was thrown: so an exception is printed."""
-_OPERATOR = re.compile(r"(?:==|!=|=~|\b(?:in|eq|is|contains|match(?:es)?|includes?|case|when))\s*$")
-_OPERATED = re.compile(r"\s*(?:==|!=|\bin\b|\bnot in\b)")
-_SET = re.compile(r"(?:^|[(,{]\s*)(?:\w+ ){0,2}\w+(?:\[\])? = $")
-_SLOT = re.compile(r"\t|%-?\d*[sdiufxv]\b|\{\w*\}(?!\})|\{\{ ?[$.]|\$\{?\w+\.\w")
-"""Where a value is put into a message: this is the message's source."""
-_COMMENT = re.compile(r"\s*(?://|/\*|\*\s|<!--|--\s)")
-_ATTRIBUTE = re.compile(r"<[a-zA-Z][\w-]*(?: [^<>]*)? [\w-]+=$")
-_STATEMENT = re.compile(
-    r"\s*(?:insert into|update \w+ set|values ?\(|msg(?:id|str)\b|\(r?['\"]"
-    r"|\w+\{.*\} [\d.e+]+$)",
-    re.IGNORECASE,
-)
-"""How a line begins that puts a text into a table or a list, translates or counts it."""
+_STRING = Expression("quoted.string")
+_CALLED = Expression("quoted.called")
+_THROWN = Expression("quoted.thrown")
+_OPERATOR = Expression("quoted.operator")
+_OPERATED = Expression("quoted.operated")
+_SET = Expression("quoted.set")
+_SLOT = Expression("quoted.slot")
+_COMMENT = Expression("quoted.comment")
+_ATTRIBUTE = Expression("quoted.attribute")
+_STATEMENT = Expression("quoted.statement")
 TERSE = frozenset(
     ("cuda", "cudnn", "cublas", "nccl", "nvml", "nvidia", "kernel", "memory", "loader", "program")
 )
 """Families whose messages are printed without a word before them."""
-_RECORDED = re.compile(r"[:=\[{,]\s*$|[:=]\s*[({\[]\s*$|\bcaused\s*$|\.\w{1,4}:\d+: ")
-"""What stands before a value that a program prints in quotes."""
-_COMPLAINS = re.compile(
-    r"\b(?:it|still|always|just|keeps?)\b.{0,60}"
-    r"\b(?:gets?|got|getting|receives?|encounters?|hits?|stuck)\b"
-    r"|\b(?:fail(?:s|ing|ed)?|crash\w*|exit(?:s|ed)?|dies|stop(?:s|ped)?|end(?:s|ed)?) with\b"
-    r"|\b(?:error|fatal|critical|exception|panic|warning)\b\W{0,3}(?:$|:|\])",
-    re.IGNORECASE,
-)
-_FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|we|we're|my|our)\b", re.IGNORECASE)
-_SPOKEN = re.compile(r"(?<![\w./-])[A-Za-z]?[a-z]+(?![\w./-])")
-_MEANT = re.compile(r"\W{0,3}(?:means?|stands? for)\b", re.IGNORECASE)
+_RECORDED = Expression("quoted.recorded")
+_COMPLAINS = Expression("quoted.complains")
+_FIRST_PERSON = Expression("quoted.first_person")
+_SPOKEN = Expression("quoted.spoken")
+_MEANT = Expression("quoted.meant")
 WORDS = 2
 """Words before a quotation that make it a part of a sentence."""
-_LINKS = re.compile(
-    r"\b(?:the|an?|is|are|was|were|to|of|in|on|for|with|and|or|that|this|it|be|by|from|at|as|when"
-    r"|if|after|before|should|will|can|but|so|only|which|than|says?|said|fix(?:es|ed)?|around"
-    r"|handle|add)\b",
-    re.IGNORECASE,
-)
-_SUFFERS = re.compile(
-    r"\b(?:i|i'm|we|my|our|fail\w*|unable|cannot|can't|can not|could not|couldn't|errors?"
-    r"|exception|gets?|got|getting|crash\w*|return(?:s|ed)?|results?|help|not|stuck|due|because"
-    r"|terminated|killed|exit(?:s|ed)?|aborted)\b"
-    r"|: |[=\]]\s*$|[?\[\](){}=]|\d\d:\d\d:\d\d",
-    re.IGNORECASE,
-)
-_TYPE = re.compile(r"\b\w+(?:Error|Exception): $")
+_LINKS = Expression("quoted.links")
+_SUFFERS = Expression("quoted.suffers")
+_TYPE = Expression("quoted.type")
 
 
 def in_a_string(line: str, start: int, end: int, family: str) -> bool:
@@ -111,74 +81,30 @@ class Form(NamedTuple):
     warned: frozenset[int] = frozenset()  # lines below a heading that calls them a warning
 
 
-_HEADED = re.compile(r"\W{0,4}(?:[\w'-]+ ){0,8}warnings?:?\W{0,4}$", re.IGNORECASE)
-_PROMPT = re.compile(r"\S{0,60}[$#>❯] \S")
-_OVER = re.compile(
-    r"\W{0,3}(?:resolved|recovered|closed|cleared)\b(?! to)|\s*\.\. [a-z-]{3,20}::"
-    r"|.{0,200}\b(?:post-?mortem|(?:status|state)\W{1,3}(?:resolved|closed|recovered|fixed"
-    r"|done)\b)",
-    re.IGNORECASE,
-)
-_TERM = re.compile(r"[*_=\s]{0,8}(?:[\w-]+ ){0,4}[\"“`].{4,200}[\"”`][*_=:\s]{0,8}$")
-_RUNNER = re.compile(
-    r"\b\d+ (?:passed|failed|failing|failures?|examples?)\b|^--- FAIL|^FAIL\b"
-    r"|\bTests run: \d|^test result: |\[  FAILED  \]|^FAILED \(|\d+% tests passed|^not ok \d"
-    r"|^# fail \d",
-    re.MULTILINE,
-)
-_LABEL = re.compile(
-    r"\W*(?:E\s+)?[-+]?\s*(?:expected|want(?:ed)?|left|right|actual|got|received|found|which is"
-    r"|input|diff|regex)\b[^:\n]{0,24}:|.*(?:\bbut (?:was|got)\b|, want \S|\.to(?:_|\b)\w*"
-    r"|\bexpect\(|\bassert\w*!?[ (]|\bwhere .{1,200} = \w|\bnot found in\b)|E +[-+?] ",
-    re.IGNORECASE,
-)
-_ASKS_STACK = re.compile(
-    r"\bcu(?:da|blas|dnn|fft|rand|sparse|solver)?[A-Z]\w+\(|torch\.cuda|is_available"
-    r"|list_physical|device_count|nvml[A-Z]\w+\(|cuda\(\)|device=|devices\("
-)
-_HIT = re.compile(
-    r"(?:\./)?[\w@+][\w./@+-]{0,200}\.\w{1,8}[:-]"
-    r"(?:\d+[:-](?!\d+:)(?:\s{2,}|(?=\S))|(?=\S)(?![\d\\/:-]))"
-)
-"""What a search puts before a line of a file: its name, and its number."""
-_HIT_BELOW = re.compile(r"\d{1,6}[:-](?!\d)(?=\S|\s{2,}\S)")
-_FILE = re.compile(r"(?:\./)?[\w@+][\w./@+-]{0,200}\.\w{1,8}$")
-_SUBJECT = re.compile(r"\^?[0-9a-f]{7,40} (?=[(\"A-Za-z])|\* [0-9a-f]{7,12} |commit [0-9a-f]{40}$")
-_SAID = re.compile(
-    r"(?:\[?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?[\]:]? ?<?(?P<who>[A-Za-z][\w.-]{0,24})>?: "
-    r"|<(?P<nick>[A-Za-z][\w.-]{0,24})> )(?P<what>.*)"
-)
-_SOLVED = re.compile(
-    r"\b(?:solved|fixed|resolved|works(?: now)?|since then fine|(?:fine|gone) now)\b",
-    re.IGNORECASE,
-)
-_CONTENT = re.compile(
-    r"\ball (?:is |are |looks? )?(?:green|good|fine|well)\b"
-    r"|\b(?:solved|fixed|resolved|works|gone|great|healthy|closing)\b"
-    r"|back to normal|looks? good|no (?:more )?(?:errors|xids?|problems)\b",
-    re.IGNORECASE,
-)
+_HEADED = Expression("quoted.headed")
+_PROMPT = Expression("quoted.prompt")
+_OVER = Expression("quoted.over")
+_TERM = Expression("quoted.term")
+_RUNNER = Expression("quoted.runner")
+_LABEL = Expression("quoted.label")
+_ASKS_STACK = Expression("quoted.asks_stack")
+_HIT = Expression("quoted.hit")
+_HIT_BELOW = Expression("quoted.hit_below")
+_FILE = Expression("quoted.file")
+_SUBJECT = Expression("quoted.subject")
+_SAID = Expression("quoted.said")
+_SOLVED = Expression("quoted.solved")
+_CONTENT = Expression("quoted.content")
 PARTING = 3
-_SEARCHES = re.compile(
-    r"\s*(?:\S*[$#%>❯]|PS [^>]{0,200}>) *(?:sudo )?"
-    r"(?:[zefb]?grep|rg|ag|ack|git (?:grep|log)|findstr|Select-String|sls)\b"
-)
-_COUNTED = re.compile(r"\s{2,}\d+ \S")
-_ITEM = re.compile(
-    r"\s*(?:[-*•+]|\d{1,2}[.)]) |\s*\d{1,3} {2,}\S"
-    r"|\s*\{(?!.*\"(?:time\w*|ts|t|level|lvl|severity|@timestamp)\")|\s*\"[^\"\n]*\",?$"
-)
-_CELL = re.compile(r" {2,}|\t| \| |(?<=[^,\s]),(?=[^,\s])")
-_LOGGED = re.compile(r"[\w./-]+\.\w{1,4}:\d+\]|^\S* ?\d\d:\d\d:\d\d")
+_SEARCHES = Expression("quoted.searches")
+_COUNTED = Expression("quoted.counted")
+_ITEM = Expression("quoted.item")
+_CELL = Expression("quoted.cell")
+_LOGGED = Expression("quoted.logged")
 ROWS = 3
 QUOTES, PROSE, AROUND = 2, 40, 8
-_SENTENCE = re.compile(r"\w{2}[.!。](?:\s|$)")
-_ERRORS = re.compile(
-    r"(?<![=:\w\\])[\"`“„«「](?=[^\n]{0,120}(?:fail|error|out of memory|cannot|can't|could not"
-    r"|not found|not compiled|no kernel|unable|invalid|denied|mismatch|fallen|illegal|no cuda"
-    r"|unsupported|timed out))[^\"`“”„»「」\n]{6,120}[\"`“”»」]",
-    re.IGNORECASE,
-)
+_SENTENCE = Expression("quoted.sentence")
+_ERRORS = Expression("quoted.errors")
 
 
 def form_of(text: str) -> Form:
@@ -259,7 +185,7 @@ def _explained(pair: Sequence[str]) -> bool:
     return len(pair) > 1 and deeper and len(_SPOKEN.findall(below)) > 2 * WORDS
 
 
-def _mostly(form: re.Pattern[str], lines: Sequence[str], there: Sequence[int]) -> list[int]:
+def _mostly(form: Expression, lines: Sequence[str], there: Sequence[int]) -> list[int]:
     """The lines of a form, where they are at least two, and half of the text."""
     found = [at for at in there if form.match(lines[at - 1])]
     return found if len(found) >= 2 and 2 * len(found) >= len(there) else []

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import Course, name_of
+from gpuwhy.log.expressions import Expression
 from gpuwhy.log.match import Found
 from gpuwhy.log.tracebacks import PYTHON, USER, owner_of
 from gpuwhy.log.words import FRAMEWORKS
@@ -43,41 +44,21 @@ ALWAYS = {
     "onnxruntime": "InferenceSession get_available_providers SessionOptions",
 }
 """Names that every release of a package has."""
-COMPILERS = re.compile(
-    r"(?:^|[\\/])(?:(?:x86_64-linux-gnu-)?(?:gcc|g\+\+|cc|c\+\+|clang(?:\+\+)?)(?:-\d+)?"
-    r"|cl\.exe)$"
-)
+COMPILERS = Expression("raised.compilers")
 PLACES = (
     *("FileExistsError", "NotADirectoryError", "PermissionError", "FileNotFoundError"),
     *("OSError", "IsADirectoryError"),
 )
 _LACKING = ("AttributeError", "ModuleNotFoundError", "ImportError")
-_FROM = re.compile(
-    r"cannot import name '(?P<what>\w{1,80})' from '(?P<name>\w{1,60})' "
-    r"\((?P<path>[^)\n]{1,300})\)"
-)
-_LACKS = re.compile(r"module '(?P<name>\w{1,60})' has no attribute '(?P<what>\w{1,80})'")
-_OF_ANOTHER = re.compile(
-    r"module '(?P<name>\w{1,60}(?:\.\w{1,60}){0,6})' has no attribute '(?P<what>\w{1,80})'"
-    r"|No module named '(?P<name2>\w{1,60}(?:\.\w{1,60}){0,6})\.(?P<what2>\w{1,60})'(?!; )"
-)
-_PART = re.compile(r"No module named '(?P<part>(?P<name>\w{1,60})\.[\w.]{1,100})'(?!; )")
-_UNREAD = re.compile(
-    r"(?:could not convert string to float|invalid literal for int\(\) with base \d+): "
-    r"'(?P<value>[^'\n]{0,100})'"
-    r"|must have value from [\d.-]+ to [\d.-]+ but was (?P<value2>[^\s,]{1,60}?)\.?$"
-)
-_OPTION = re.compile(
-    r"env|flag|option|config|limit|port\b|port |fraction|parse|setting", re.IGNORECASE
-)
-_QUOTED = re.compile(r"'(?P<path>[^'\n]{1,300})'")
-_CACHE = re.compile(r"cache", re.IGNORECASE)
-_UNIX_ONLY = re.compile(
-    r"SIG(?:KILL|ALRM|USR[12]|HUP|QUIT|CHLD|PIPE|STOP|CONT|TSTP)|alarm|setitimer|pthread_kill"
-    r"|(?:get|set)e?[ug]id|uname|fork|forkpty|killpg|(?:get|set)pgrp|setsid|getpgid|getloadavg"
-    r"|sched_[gs]etaffinity|mkfifo|chown"
-)
-"""What the modules signal and os lack on Windows, where nothing shadows them."""
+_FROM = Expression("raised.from")
+_LACKS = Expression("raised.lacks")
+_OF_ANOTHER = Expression("raised.of_another")
+_PART = Expression("raised.part")
+_UNREAD = Expression("raised.unread")
+_OPTION = Expression("raised.option")
+_QUOTED = Expression("raised.quoted")
+_CACHE = Expression("raised.cache")
+_UNIX_ONLY = Expression("raised.unix_only")
 
 Made: TypeAlias = "tuple[str, dict[str, str]] | None"
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import is_relayed, name_of
+from gpuwhy.log.expressions import Expression
 from gpuwhy.log.runtimes import WHOLE
 from gpuwhy.log.tracebacks import PYTHON, USER
 from gpuwhy.log.words import (
@@ -19,7 +20,6 @@ from gpuwhy.log.words import (
     FRAMEWORKS,
     GIVEN,
     HARD,
-    KIN,
     LIBRARY,
     NO_ROOM,
     OUTSIDERS,
@@ -63,105 +63,34 @@ _PYTHONS = sys.stdlib_module_names - {
     *("subprocess", "ctypes", "multiprocessing", "concurrent", "asyncio", "os")
 }
 """Modules of Python's own library that raise about data, not about a process or a library."""
-_CODE = re.compile(
-    r"cuda|gpu|cudnn|(?<!left on )device|\.to\(|nvml|nccl|accelerator|memory_growth"
-    r"|init_process_group|jit\(|(?:torch|jax|model|tf)\.compile\(",
-    re.IGNORECASE,
-)
-_OPAQUE = re.compile(
-    r"\babove\b|native tensorflow runtime|initializ|see (?:the )?(?:log|output|stack)"
-    r"|could not be loaded|failed to load|unknown error|internal error|terminated|died|exited"
-    r"|worker|\bcompilation failed\W*$|following operation failed|could not start|\braised:?$"
-    r"|\b(?:abort|segmentation|bus error) signal|core dumped|segmentation fault|caught signal"
-    r"|access violation|fatal error is detected|failed to create session",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"\w+")
-_MODULE = re.compile(r"no module named ['\"]?(?P<name>[\w.]+)", re.IGNORECASE)
-_GPU_FILES = re.compile(
-    r"xla_bridge|cuda_|[\\/]cuda[\\/]|cupy_?backends|triton[\\/](?:runtime|backends)"
-    r"|cpp_extension|self_check|pywrap_tensorflow|[\\/]distributed[\\/]"
-)
-_BUILDER = re.compile(r"Command '\[?'?[^'\n]{0,80}\b(?:ninja|nvcc|cmake|make|gcc|g\+\+|cl|bazel)\b")
-_BUILT = re.compile(
-    r"(?i)failed (?:building|to build)|could not build wheels|subprocess-exited-with-error"
-    r"|metadata-generation-failed|failed-wheel-build|command '\S+' failed"
-    r"|\bld returned \d|\*\*\* \[|build stopped|compilation terminated|configuring incomplete"
-    r"|aborting due to \d+ previous|could not compile `|\d+ errors? (?:generated|detected)"
-    r"|generate step failed|error compiling objects|error building extension"
-    r"|linker command failed|^function '\w+' not found$"
-)
-"""That a build failed, or a library lacks a function: what was said before decides."""
-_UNSAID = re.compile(
-    r"\{\{(?![^}\n]*GPU:)[^}\n]*\}\}|\[Op:[^\]\n]*\]|/?(?:job:\S*/)?device:CPU:\d+|\[\[[^\]\n]*\]\]"
-    r"|(?<=\. )(?:this|which|it|that) (?:may|might|could|can) (?:also )?"
-    r"(?:lead|cause|result|end|produce|give)\b[^.\n]*"
-)
-"""What TensorFlow adds to every message, and what might happen otherwise, which did not."""
-_LOADS = re.compile(r"cannot open shared object|undefined symbol|dll load", re.IGNORECASE)
-_GPU_PLACE = re.compile(
-    r"(?:cuda|tensor|candle|cudarc)\w*[\\/\w.-]*\.(?:rs|go|jl|java|kt|swift|cs):\d"
-    r"|[\\/](?:gpu|cuda|kernels?)\w*\.(?:rs|go|jl|java|kt|swift|cs):\d",
-    re.IGNORECASE,
-)
-_NATIVE = re.compile(
-    rf"^(?:c10|at|thrust|cub|ort|cv|tsl|sycl|gloo|tensorpipe|dlib|faiss)\b|{KIN.pattern}",
-    re.IGNORECASE,
-)
-"""Exceptions of C++ that parts of the stack throw."""
-_SHAPED = re.compile(
-    r"\btensor|normalized_shape|\bmat[12]\b|\bdtype\b|expected input with shape"
-    r"|contracting dimensions",
-    re.IGNORECASE,
-)
-_HOLLOW = re.compile(
-    r"(?:creating|starting|start|launch(?:ing)?) (?:the )?(?:\w+ )?"
-    r"(?:server|service|engine|worker)\b"
-    r"|failed to load (?:all )?models?\b|^\W*conversion failed"
-    r"|\b(?:open|initiali[sz])(?:ing|e)? (?:the )?(?:\w+ )?"
-    r"(?:encoder|decoder|filters?|output stream)\b",
-    re.IGNORECASE,
-)
-"""The last word of a server that does not start, or of a converter: why was said before."""
-_STARTED = re.compile(r"Command '\[?'?(?:\S*/)?(?P<name>[\w.-]{1,40})")
-_BY_TOOL = re.compile(rf"(?:{'|'.join(sorted(TOOLS))})(?: \(child\))?: ")
-_PANICKED = re.compile(
-    r"^thread '[^'\n]*'(?: \(\d+\))? panicked at \s*:?\n?"
-    r"|^Exception in thread \"[^\"\n]*\" |^panic: "
-)
-_EXACT = re.compile(
-    r"std::(?:invalid_argument|out_of_range|length_error|domain_error|bad_\w+_cast"
-    r"|bad_function_call|bad_optional)"
-)
-_CONDITION = re.compile(r"(?:^|: )(?:assert\b|self\.assert\w+\()")
-_VARIABLES = re.compile(
-    r"\b(?:gpu|cuda|device)s?_(?!count\b)\w+(?!\w*\()|\b\w+_(?:gpu|cuda|device)s?\b(?!\()"
-)
-_CALLS = re.compile(
-    r"is_available|device_count|list_physical_devices|list_logical|get_device|devices\(|cuda\."
-    r"|gpus?\(|backend\(|\bno (?:cuda|gpus?)\b"
-    r"|(?:gpu|cuda)\b.{0,20}\b(?:not|required|needed|missing|unavailable)"
-    r"|(?:need|require|expect)\w*.{0,20}\bgpu",
-    re.IGNORECASE,
-)
-"""A condition that asks the GPU stack, or words that miss it."""
-_FETCHES = re.compile(r"[\\/]utils[\\/]data[\\/]")
+_CODE = Expression("reasons.code")
+_OPAQUE = Expression("reasons.opaque")
+_WORD = Expression("reasons.word")
+_MODULE = Expression("reasons.module")
+_GPU_FILES = Expression("reasons.gpu_files")
+_BUILDER = Expression("reasons.builder")
+_BUILT = Expression("reasons.built")
+_UNSAID = Expression("reasons.unsaid")
+_LOADS = Expression("reasons.loads")
+_GPU_PLACE = Expression("reasons.gpu_place")
+_NATIVE = Expression("reasons.native")
+_SHAPED = Expression("reasons.shaped")
+_HOLLOW = Expression("reasons.hollow")
+_STARTED = Expression("reasons.started")
+_BY_TOOL = Expression("reasons.by_tool")
+_PANICKED = Expression("reasons.panicked")
+_EXACT = Expression("reasons.exact")
+_CONDITION = Expression("reasons.condition")
+_VARIABLES = Expression("reasons.variables")
+_CALLS = Expression("reasons.calls")
+_FETCHES = Expression("reasons.fetches")
 _KIND = (
     r"'?(?:dict|list|tuple|str|int|float|bool|bytes|set|frozenset|datetime\.\w+|complex|range"
     r"|function|method)'?"
 )
-_PLAIN_VALUES = re.compile(
-    rf"'[<>=!]+' not supported between instances of {_KIND} and (?:{_KIND}|'NoneType')"
-    rf"|unsupported operand type\(s\) for [^:\n]{{1,20}}: {_KIND} and (?:{_KIND}|'NoneType')"
-    rf"|{_KIND} object is not \w+|can only concatenate {_KIND}"
-    rf"|(?:string|list|tuple) indices must be|could not convert string to float: "
-    rf"|invalid literal for int\(\) with base \d+: |unhashable type: {_KIND}|time data '"
-    rf"|unconverted data remains|sequence item \d+: expected str|object of type {_KIND} has no len"
-    rf"|argument of type {_KIND} is not iterable|not all arguments converted"
-    rf"|not enough arguments for format|bad operand type for \S+: {_KIND}"
-)
-_ENDED = re.compile(r"(?:list|tuple|string) index out of range")
-_DEVICES = re.compile(r"(?:gpu|dev(?:ice)?)s?\w*(?:\([^()]*\))?\s*\[", re.IGNORECASE)
+_PLAIN_VALUES = Expression("reasons.plain_values")
+_ENDED = Expression("reasons.ended")
+_DEVICES = Expression("reasons.devices")
 
 
 def judged(ending: Ending) -> Ending:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
+from gpuwhy.log.expressions import Expression
+
 REACH = 6
 """Lines around a line in which its form goes on."""
 SAYS = r"(?P<says>.{1,400})"
@@ -79,11 +81,7 @@ RUNTIMES = (
 """The words that a runtime prints around the program's own, whatever those are."""
 WHOLE = frozenset(one.name for one in RUNTIMES) - {"shell", "zsh", "fish", "awk", "jq"}
 """Those that end a whole program: a step of a script is one of many."""
-_HINT = re.compile(
-    r" at \S+ line \d|\.rb:\d|PHP |(?:Fatal|Parse) error|lua|ERROR: |Error(?: in | ?:)|: |\*\* \("
-    r"|\((?:[A-Z]|exit|throw)|escript|init terminating|panic: |unhandled|forrtl|Fortran|Error using"
-    r"|Unhandled|(?:Exception|Error)\b|zsh:|fish:|awk:"
-)
+_HINT = Expression("runtimes.hint")
 
 
 class RuntimeEnd(NamedTuple):

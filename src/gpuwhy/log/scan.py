@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ _PART = re.compile(
 )
 
 
+@cache
 def literals_of(pattern: str) -> tuple[str, ...]:
     """Literals of which one stands, in lower case, wherever the expression matches; () if none."""
     out: list[str] = []

@@ -7,12 +7,12 @@ are given back where nothing else explains the ending.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import Course, is_relayed, name_of
+from gpuwhy.log.expressions import Expression
 from gpuwhy.log.follows import Follower, is_within
 from gpuwhy.log.match import Found
 from gpuwhy.log.message import Standing
@@ -151,8 +151,8 @@ def _name_call(one: Found, ending: Ending) -> None:
         one.fields = {**one.fields, "call": ending.type}
 
 
-_DEADLOCK = re.compile(r"dead-?lock|\bhangs?\b", re.IGNORECASE)
-_WAITED = re.compile(r"time(?:d )?-?out|^(?:queue\.)?Empty$", re.IGNORECASE)
+_DEADLOCK = Expression("standing.deadlock")
+_WAITED = Expression("standing.waited")
 
 
 def _foretold(one: Found, ending: Ending) -> bool:
@@ -166,7 +166,7 @@ def _foretold(one: Found, ending: Ending) -> bool:
 _SENT = ("SIGTERM", "SIGINT", "SIGHUP", "SIGALRM", "SIGXCPU")
 """Signals that somebody sends, or a clock: no warning before them led there."""
 _UNSILENCED = ("shadow", "waits", "remark", "refused")
-_FATAL = re.compile(r"F \S{1,200}\.(?:cc|cpp|h|cu):\d+\] ")
+_FATAL = Expression("standing.fatal")
 _KNOWN = (
     *("python.protobuf", "python.numpy_abi", "python.numba_numpy", "python.glibc", "python.avx"),
     "python.openmp",
@@ -175,14 +175,8 @@ _KNOWN = (
 _OTHERS = ("cuda", "peer", "container", "nvidia", "program", "packages")
 """Families whose general words are anybody's where no framework has a part."""
 _ANYBODYS = (*("memory.oom_words", "title.oom", "loader.undefined_symbol", "kernel.proc_missing"),)
-_TENSORS = re.compile(
-    r"\bmat[12]\b|tensor|index out of range in self|\btorch|c10|gloo|tcpstore"
-    r"|server socket has failed|grpc|rendezvous|dtype|init_process_group|distributed",
-    re.IGNORECASE,
-)
-_SAID_BY_PYTHON = re.compile(
-    r"^\[Errno |for axis \d|^File |HTTP Error|list index|not a zip", re.IGNORECASE
-)
+_TENSORS = Expression("standing.tensors")
+_SAID_BY_PYTHON = Expression("standing.said_by_python")
 
 
 def _stays(one: Found, ending: Ending) -> bool:
@@ -279,13 +273,8 @@ def _is_of_kin(frame: Frame, anybodys: bool) -> bool:
     return package and (not anybodys or bool(KIN.search(frame.owner)))
 
 
-_PIPELINE = re.compile(
-    r"[\\/]utils[\\/]data[\\/]|[\\/]data[\\/](?:ops|experimental|util)[\\/]|data_adapter"
-    r"|data_collator|[\\/]_?collat\w*\.py|dataset_utils|iterator_ops|[\\/]datasets?[\\/]"
-    r"|[\\/]datasets?\w*\.py|tokenization_|input_pipeline"
-)
-"""Files by which a framework reads, batches and collates."""
-_COMPUTES = re.compile(r"\.cuda\(|\.to\(|\bcuda\b|\bdevice\b|\bmodel\(|\bnet\(", re.IGNORECASE)
+_PIPELINE = Expression("standing.pipeline")
+_COMPUTES = Expression("standing.computes")
 _SHAPES = ("program.shape", "program.dimensions", "refused.operands")
 
 
@@ -338,10 +327,7 @@ def _itself(messages: Sequence[Found], ending: Ending) -> list[Found]:
     return [] if told else [_as_message(ending)]
 
 
-_READ = re.compile(
-    r"(?:environ|env)[\w.]*[\[(]\s*['\"](?P<name>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)['\"]"
-)
-"""Where a line of source reads an environment variable by its name."""
+_READ = Expression("standing.read")
 
 
 def _as_message(ending: Ending) -> Found:
@@ -424,33 +410,16 @@ ANYBODYS = (
 UNNAMED = (*ANYBODYS, "said.", "memory.", "driver.", "generic.")
 """Messages that tell of the GPU stack only where at least a word of it stands in the text."""
 PACKED = ("build.", "packages.damaged")
-HINTED = re.compile(
-    r"cu(?:da|dnn|blas|fft|rand|solver|sparse|rt|tlass|b/)|\.cuh?\b|-lnv|\bnv|gpu|torch|tensor"
-    r"|jax|xla|triton|onnx|thrust|__\w|pybind|eigen|glibc|\bc\+\+|<<<|cxx11|\bpip\b|wheel|\.whl"
-    r"|packages",
-    re.IGNORECASE,
-)
+HINTED = Expression("standing.hinted")
 PLAIN_CAUSES = ("ending.", "limit.", "memory.killer", "memory.worker_killed", "memory.shm")
 """Messages of what a program without a GPU can have as well."""
 VALUES = (*("title.bare_false", "title.empty_devices", "title.empty_list", "title.cpu_device"),)
 """What a program prints that asks for the GPU: it may be content without."""
 SWITCH = "setting.switch"
 ROWS = ("torch.version_none", "torch.unavailable", "torch.cpu_build")
-_WONDERS = re.compile(
-    r"\?\s|\?$|\b(?:why|although|though|but|only|slow\w*|instead|still|expected|should|not|no"
-    r"|never|cannot|can't|doesn't|isn't|won't|wrong|problem|issue|help)\b",
-    re.IGNORECASE,
-)
-_TROUBLE = re.compile(
-    r"\b(?:error|failed|failure|fatal|exception|not found|missing|cannot|can't|denied|refused"
-    r"|stop)\b",
-    re.IGNORECASE,
-)
-_KERNELS = re.compile(
-    r"kernel:|\bNVRM\b|\bXid\b|^\[ *\d+\.\d+\]|nvidia|cuda|gpu (?:memory|error|\d)|\becc\b"
-    r"|\bpcie?\b",
-    re.IGNORECASE,
-)
+_WONDERS = Expression("standing.wonders")
+_TROUBLE = Expression("standing.trouble")
+_KERNELS = Expression("standing.kernels")
 
 
 def _judge_the_whole(messages: Sequence[Found], course: Course, text: Text) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from gpuwhy.causes.load import Catalogue
-from gpuwhy.log.case import Case, Figures, GpuProcess, NamedGpu, Os, Release, Stated
+from gpuwhy.log.case import Case, GpuProcess, NamedGpu, Os, Release, Stated
 from gpuwhy.log.commands import Shell, commands_of, done_of, variables_of
 from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import Course
+from gpuwhy.log.expressions import Expression
 from gpuwhy.log.memory import figures_of, size_of
 from gpuwhy.log.message import Message, Standing
 from gpuwhy.log.page import Page, group
@@ -55,12 +56,8 @@ _WORDS = (
     ),
     ("cupy", r"\bcupy"),
 )
-_JAX = re.compile(r"\bimport jax\b|\bjax v?[=0-9]|\bjax(?:lib)?[./\\]|\bjaxlib\b|\bJAX\b")
-_BORROWED = re.compile(
-    r"(?:external/)?org_tensorflow/tensorflow/"
-    r"|(?<![\w.])tensorflow/(?:compiler/xla|stream_executor|tsl)/",
-    re.IGNORECASE,
-)
+_JAX = Expression("stated.jax")
+_BORROWED = Expression("stated.borrowed")
 _PACKAGE = (
     r"^[ \t*|-]*(?:\[(?:pip3?|conda)\] *)?(?P<name>[A-Za-z][\w.-]{1,60}?)"
     r"(?:==(?P<version>\d[\w.+!]{0,40})|[ \t]{2,40}(?P<version2>\d+\.\d[\w.+!]{0,40})(?=\s|$))"
@@ -75,7 +72,7 @@ _INSTALLED = (
     r"|Requirement already satisfied: (?P<name>[\w.-]{1,60})\S* in \S{1,200}.{0,80}?"
     r"\((?P<version>\d[\w.]{0,30})\))"
 )
-_LISTED = re.compile(r"(?P<name>[A-Za-z][\w.-]*?)-(?P<version>\d[\w.+!]*)$")
+_LISTED = Expression("stated.listed")
 _ATTRIBUTE = (
     r"\b(?P<name>torch|tensorflow|tf|jax|jaxlib|cupy|onnxruntime|numpy|vllm|transformers)"
     r"\.__version__\W{1,24}(?P<version>\d+\.\d[\w.+]{0,40})"

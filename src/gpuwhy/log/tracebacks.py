@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gpuwhy.log.ending import Ending, Frame, Kind
-from gpuwhy.log.lines import LEVELLED
+from gpuwhy.log.expressions import Expression
 from gpuwhy.log.runtimes import runtime_end
 from gpuwhy.log.tone import at_work
 
@@ -37,124 +37,33 @@ SIGNALS = {
     "file size limit exceeded": "SIGXFSZ",
 }
 
-_HEADER = re.compile(r"(?:Original )?Traceback \(most recent call (?:last|first)\)")
-_FRAME = re.compile(
-    r'\s*File "(?P<file>[^"\n]{1,400})", line (?P<line>\d+)(?:, in (?P<function>.{1,200}))?'
-)
-_IPYTHON = re.compile(
-    r"(?:File )?(?P<file>(?:[~/]|[A-Za-z]:\\|<ipython|/tmp/ipykernel)[^\n:]{0,300}?\.py(?:x|c)?"
-    r"|<ipython-input[^>]{0,80}>|Cell In ?\[\d+\])(?::(?P<line>\d+))?"
-    r"(?:, line (?P<cell>\d+))?(?:,? in (?P<function>[^\n(]{1,120}))?(?:\(|$)"
-)
-_POINTED = re.compile(r"-+> ?(?P<line>\d+) (?P<code>.*)")
-_RAISED = re.compile(
-    r"(?P<type>(?:[A-Za-z_]\w{0,80}\.){0,12}_?[A-Z]\w{0,80}?"
-    r"(?:Error|Exception|Interrupt|Exit|Failed|Failure|Timeout|Expired|Unavailable|Fault"
-    r"|Traceback|Iteration|Warning|Abort|Busy|Exhausted|NotFound|Status)\d{0,2}|NVMLError_\w{1,40}"
-    r"|subprocess\.\w+|queue\.(?:Empty|Full)|Exception)"
-    r"(?:\(\w[\w.]{0,60}\))?(?P<rest>: (?P<message>.*)|:?$)"
-)
-_ANY_TYPE = re.compile(
-    r"(?P<type>(?=[\w.]*[A-Z.])(?:[A-Za-z_]\w{0,80}\.){0,12}[A-Za-z_]\w{1,80})"
-    r"(?P<rest>: (?P<message>.*)|:?$)"
-)
-_TESTED = re.compile(
-    r"(?P<file>[\w./\\-]{1,200}\.py):(?P<line>\d+): "
-    r"(?P<type>[A-Z]\w{1,60}(?:Error|Exception|Exit))$"
-)
-"""Where pytest says that a test failed, below the source and the message."""
-_CHAIN = re.compile(
-    r"(?P<cause>The above exception was the direct cause of)"
-    r"|During handling of the above exception"
-)
-_THREW = re.compile(
-    r"terminate called (?:after throwing an instance of '(?P<type>[^']{1,200})'|without an active)"
-)
-_WHAT = re.compile(r"\s*what\(\): {1,3}(?P<message>.*)")
-FATAL = re.compile(
-    r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:[\d.]+: |\[[^\]]{1,40}\] )?F(?:\d{4}(?: [\d:.]+)?(?: +\d+)?)? "
-    r"(?P<where>[\w./-]+\.\w{1,4}:\d+)\] ?(?P<message>.*)"
-    r"|(?:\S{1,80}: )?(?P<symbol>symbol lookup error|error while loading shared libraries): "
-    r"(?P<what>.*)"
-    r"|(?P<assert>\S{1,200}: Assertion [`'].{1,300}' failed\.?.*)"
-    r"|(?P<usage>[\w./-]{1,80}: error: (?:the following arguments|unrecognized arguments"
-    r"|argument |invalid choice).*)"
-    r"|(?P<panic>panic: .*|thread '[^'\n]{1,80}'(?: \(\d+\))? panicked at .*"
-    r"|Exception in thread \"[^\"\n]{1,80}\" .*"
-    r"|Unhandled exception\. .*|Uncaught \w*Error: .*)"
-    r"|(?P<fault>Fatal Python error: .*)"
-    r"|(?:[\w./-]{1,60}: )(?:(?:line )?\d+: )?"
-    r"(?P<shell>[^:\s]{1,120}: (?:(?:command )?not found|No such file or directory"
-    r"|Permission denied|unbound variable|bad substitution|ambiguous redirect"
-    r"|cannot execute[^\n]{0,60}|Is a directory|Exec format error))$"
-)
-_SIGNAL = re.compile(
-    r"(?:.{0,160}?(?:\d{1,9}|:) )?(?P<signal>Segmentation fault|Aborted|Bus error|Killed"
-    r"|Illegal instruction|Floating point exception|Terminated|Alarm clock"
-    r"|(?:Virtual|Profiling) timer expired|User defined signal [12]|(?<=\d )Hangup"
-    r"|(?:CPU time|File size) limit exceeded)(?: *\(core dumped\))?(?: +\S.{0,200})?$"
-)
-LOGGED = re.compile(
-    rf"{LEVELLED.pattern}|[EWIF]\d{{4}} \d\d:|\d{{4}}-\d\d-\d\d[ T]\d\d:\d\d|\[[EWI]\d{{3,4}} "
-)
-"""The line of a logger, by its level or time."""
-LAUNCHED = re.compile(
-    r"srun: (?:error: \S+ task|terminating|job step aborted)|slurmstepd: error"
-    r"|make(?:\[\d+\])?: \*\*\*|\W*wandb: |ERROR conda\.cli\.main_run"
-    r"|##\[error\]|\S+ exited with code \d|exit(?:ed)? (?:status|code):? \d"
-    r"|command terminated with (?:non-zero )?exit|(?:error: )?process completed with exit code"
-    r"|post job cleanup|error executing job with overrides|set the environment variable hydra_full"
-    r"|npm err!|error: recipe |(?:real|user|sys)\s+\d+m[\d.]+s"
-    r"|error: (?:command|job|task) [^\n]{0,80}(?:failed|exited)|ninja: build stopped"
-    r"|\S+: error: \S+ exited with|conda\.cli|error: process [^\n]{0,60}exited"
-    r"|the command [^\n]{1,120}returned a non-zero code",
-    re.IGNORECASE,
-)
-"""What a launcher says below the program that it started: that it ended, not why."""
-_BELOW_JAX = re.compile(r"-{12,}$|For simplicity, JAX has removed|Set JAX_TRACEBACK_FILTERING")
-_LOGGER = re.compile(
-    r"^(?:debug|info|warn(?:ing)?|error|critical|fatal):[\w.]{1,60}:"
-    r"|^[a-z_][\w.]{1,60}:(?:debug|info|warn|error|critical)"
-    r"|exception when calling|exception ignored|configuration error",
-    re.IGNORECASE,
-)
-_OF_A_RANK = re.compile(
-    r"taking the entire process down|ProcessGroup\w+|\bwatchdog\b", re.IGNORECASE
-)
-_IGNORED = re.compile(r"^exception ignored (?:in|on|while)", re.IGNORECASE)
-_OUTLIVED = re.compile(
-    r"\bcaught\b|retry|continuing|ignor(?:ed|ing)|exception in (?:thread|callback)"
-    r"|\bfall(?:s|ing)? back\b|\bproceeding\b|\bgoing on\b|\bskipp(?:ed|ing)\b|\boptional\b"
-    r"|\bwill not be (?:enabled|used|available)\b|\bdisabl(?:ed|ing)\b|\bwithout (?:it|them)\b",
-    re.IGNORECASE,
-)
-"""A program's own word that something did not end it."""
-_NOTE = re.compile(
-    r"^(?:debug|info|warn(?:ing)?):[\w.]{1,60}:|^[a-z_][\w.]{1,60}:(?:debug|info|warn)",
-    re.IGNORECASE,
-)
-_STACKED = re.compile(
-    r"\n(?:stack backtrace:|\s*\d+: |goroutine \d+ \[|\[signal |\s+at |note: |Stack trace:)"
-)
-_THREAD = re.compile(r"(?:Current thread|Thread) 0x[0-9a-f]+")
-_PACKAGE = re.compile(r"(?:site|dist)-packages[\\/](?P<package>[\w-]+)")
-_STANDARD = re.compile(
-    r"[\\/]lib(?:64)?[\\/]python\d[\d.]*[\\/]|[\\/]Lib[\\/](?!site-packages)\w+(?:\.py|[\\/])"
-    r"|^<frozen |python\d{2,3}\.zip"
-)
-STATUS_LINE = re.compile(
-    r"(?:RESULT|DONE|OK)\b[^\n]{0,80}$"
-    r"|(?:\[\w{1,12}\] )?(?:[\w-]{1,20} ){1,3}(?:ready|works|loaded|started|begins|done|up)\W*$"
-    r"|(?:\[\w{1,12}\] )?(?:[\w-]{1,20}[ :=]{1,2}){0,4}"
-    r"\W?(?:cuda|gpu|CudaDevice)(?::?\d+|\(id=\d+\))?[\s\d.,()\]}x-]*$",
-    re.IGNORECASE,
-)
-"""A line that a program prints of itself: that it is ready, or on which device it works."""
-_RAISE = re.compile(
-    r"(?:^|: )(?:raise [\w.]+\(|assert .*, )(?P<prefix>[fFrR]{0,2})(?P<quote>['\"])"
-    r"(?P<text>(?:(?!(?P=quote)).)*)(?P=quote)\)?(?: from \w+)?$"
-)
-_FIELD = re.compile(r"\{[^{}]*\}")
+_HEADER = Expression("tracebacks.header")
+_FRAME = Expression("tracebacks.frame")
+_IPYTHON = Expression("tracebacks.ipython")
+_POINTED = Expression("tracebacks.pointed")
+_RAISED = Expression("tracebacks.raised")
+_ANY_TYPE = Expression("tracebacks.any_type")
+_TESTED = Expression("tracebacks.tested")
+_CHAIN = Expression("tracebacks.chain")
+_THREW = Expression("tracebacks.threw")
+_WHAT = Expression("tracebacks.what")
+FATAL = Expression("tracebacks.fatal")
+_SIGNAL = Expression("tracebacks.signal")
+LOGGED = Expression("tracebacks.logged")
+LAUNCHED = Expression("tracebacks.launched")
+_BELOW_JAX = Expression("tracebacks.below_jax")
+_LOGGER = Expression("tracebacks.logger")
+_OF_A_RANK = Expression("tracebacks.of_a_rank")
+_IGNORED = Expression("tracebacks.ignored")
+_OUTLIVED = Expression("tracebacks.outlived")
+_NOTE = Expression("tracebacks.note")
+_STACKED = Expression("tracebacks.stacked")
+_THREAD = Expression("tracebacks.thread")
+_PACKAGE = Expression("tracebacks.package")
+_STANDARD = Expression("tracebacks.standard")
+STATUS_LINE = Expression("tracebacks.status_line")
+_RAISE = Expression("tracebacks.raise")
+_FIELD = Expression("tracebacks.field")
 _ONE_LINE = frozenset(
     (
         "KeyError NameError UnboundLocalError ZeroDivisionError ModuleNotFoundError RecursionError "
@@ -162,17 +71,7 @@ _ONE_LINE = frozenset(
         "ConnectionRefusedError BrokenPipeError UnicodeDecodeError"
     ).split()
 )
-_PYTHONS_WORDS = re.compile(
-    r"(?:max|min)\(\) (?:iterable argument|arg) is"
-    r"|(?:list|tuple|string|bytearray|pop) (?:index out|from empty)"
-    r"|not enough values to unpack|too many values to unpack|invalid literal for int"
-    r"|could not convert string|math domain error"
-    r"|'[\w.]+' object (?:has no|is not|cannot|does not)|unsupported operand type"
-    r"|'[<>=!]+' not supported|can only concatenate|unhashable type"
-    r"|module '[\w.]+' has no attribute"
-    r"|[\w.<>]+\(\) (?:missing \d|takes |got an unexpected|argument after)|cannot import name"
-    r"|time data '|object of type '|\w+ indices must be|sequence item \d|list\.\w+\(x\)"
-)
+_PYTHONS_WORDS = Expression("tracebacks.pythons_words")
 
 
 def owner_of(file: str) -> str:
@@ -218,7 +117,7 @@ def below_a_note(lines: Sequence[str], at: int) -> bool:
     return _below(_NOTE, lines, at)
 
 
-def _below(words: re.Pattern[str], lines: Sequence[str], at: int) -> bool:
+def _below(words: Expression, lines: Sequence[str], at: int) -> bool:
     """Whether a traceback stands below a line with such words."""
     header = _HEADER.search(lines[at])
     if header is None or header[0].startswith("Original"):
