@@ -80,6 +80,11 @@ class Form(NamedTuple):
     rows: frozenset[int] = frozenset()  # rows of a table or list, each about another thing
     warned: frozenset[int] = frozenset()  # lines below a heading that calls them a warning
 
+    def joined(self, other: Form) -> Form:
+        """What either says."""
+        sets = [getattr(self, one) | getattr(other, one) for one in ("hits", "rows", "warned")]
+        return Form(self.over or other.over, self.tested or other.tested, *sets)
+
 
 _HEADED = Expression("quoted.headed")
 _PROMPT = Expression("quoted.prompt")

@@ -237,14 +237,15 @@ class _Parts:
         """What the text is by its form."""
         if self.head is not None:
             return "output"
-        return genre_of(self.words, self.ended)
+        return genre_of(self.words.replace("\r", "\n"), self.ended)
 
     @cached_property
     def form(self) -> Form:
         """Where the text quotes."""
         if self.head is not None or len(self.tail) > FORM:
             return Form()
-        return form_of(self.given)
+        form = form_of(self.given)
+        return form if self.words == self.given else form.joined(form_of(self.words))
 
     @cached_property
     def last_line(self) -> str:

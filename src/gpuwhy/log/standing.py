@@ -440,6 +440,10 @@ def _judge_the_whole(messages: Sequence[Found], course: Course, text: Text) -> N
         _set([one for one in errors if one.quoted], Standing.QUOTED)
         _set(_anybodys(deciding, text), Standing.NOTED)
         _set(_passed(errors, course, text), Standing.NOTED)
+    for one in messages:  # what follows a message that does not decide, decides no more than it
+        root = messages[one.explained_by] if one.explained_by >= 0 else one
+        if root.standing in (Standing.NOTED, Standing.QUOTED):
+            one.standing = root.standing
     failing = [one for one in messages if one.role in FAILS]
     if failing and not any(one.standing is Standing.DECIDES for one in failing):
         _set([one for one in messages if one.role in ("context", "fact")], Standing.NOTED)
