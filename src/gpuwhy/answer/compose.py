@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from gpuwhy._version import __version__
 from gpuwhy.advise.place import Place
+from gpuwhy.advise.questions import Observation, question_for
 from gpuwhy.advise.remedies import remedies
 from gpuwhy.advise.remedy import Remedy
-from gpuwhy.advise.say import say
+from gpuwhy.advise.say import command, say
 from gpuwhy.answer import answer as of
 from gpuwhy.answer.contract import ended, symptoms
 from gpuwhy.answer.text import clip, counted
@@ -41,15 +42,17 @@ def explained(
     first = diagnosis.first
     if first is None:
         return _without_cause(log, diagnosis)
+    question = _question(question_for(diagnosis, log, facts), place)
     causes = tuple(
         _cause(one, log, place, facts, place_of)
         for place_of, one in enumerate(diagnosis.causes[:MOST])
     )
     if first.confidence >= of.FOUND:
         found = _not_gpu(log, first) if first.cause == of.NOT_GPU else first.because[0].text
-        return _answer(log, diagnosis, "found", found, causes)
+        sure = first.confidence >= of.SURE
+        return _answer(log, diagnosis, "found", found, causes, None if sure else question)
     head = f"{first.because[0].text}; {counted(len(causes), 'cause fits', 'causes fit')}"
-    return _answer(log, diagnosis, "undecided", head, causes)
+    return _answer(log, diagnosis, "undecided", head, causes, question)
 
 
 def causes_of(log: Log, diagnosis: Diagnosis) -> list[tuple[str, float]]:
@@ -73,7 +76,21 @@ def _reply(log: Log, diagnosis: Diagnosis, asked: bool = False) -> Reply | None:
             return found
         if asked or (log.genre == "question" and not sure):
             return of_messages(log) or unanswered(log, text)
-    return of_messages(log)
+    return _by_facts(of_messages(log), diagnosis)
+
+
+def _by_facts(reply: Reply | None, diagnosis: Diagnosis) -> Reply | None:
+    """An undecided reply, decided where what was seen on the machine names one of its causes."""
+    first = diagnosis.first
+    seen = next((one for one in first.because if one.evidence), None) if first else None
+    if not reply or not first or not seen or first.confidence < of.FOUND:
+        return reply
+    if reply.verdict != "undecided" or first.cause not in {row.means for row in reply.rows}:
+        return reply
+    row = next(row for row in reply.rows if row.means == first.cause)
+    do = (Point("Do this", row.text, row.command),)
+    head = f"{reply.fact or reply.headline}: {seen.text}"
+    return replace(reply, headline=head, verdict="found", cause=first.cause, points=do, rows=())
 
 
 SOURCE = Reply(
@@ -94,7 +111,7 @@ def replied(reply: Reply, log: Log, diagnosis: Diagnosis | None = None) -> of.An
     """A reply from tables as an Answer."""
     told = (of.Proof(reply.quoted, f"line {reply.line}"),) if reply.quoted else ()
     know = (of.Proof(reply.headline, reply.source),) if reply.source else ()
-    because = of.Reason(reply.headline, know=know, told=told, line=reply.line)
+    because = of.Reason(reply.fact or reply.headline, know=know, told=told, line=reply.line)
     named = [reply.cause] if reply.cause else [row.means for row in reply.rows]
     sure = [REPLIED[0] if reply.cause else REPLIED[1]] + [REPLIED[2]] * len(named)
     fixes = _fixes_of(reply) if reply.cause else ()
@@ -209,6 +226,31 @@ def _fix(remedy: Remedy, place: Place) -> of.Fix:
     )
 
 
+def _question(asked: Observation | None, place: Place) -> of.Question | None:
+    """The observation that decides, as a table."""
+    if asked is None:
+        return None
+    rows = []
+    for one in asked.outcomes:
+        said = say(one.remedy, place) if one.remedy else None
+        rows.append(
+            of.Row(
+                sees=one.sees,
+                means=one.means,
+                title=_title(one.means),
+                text=said.text if said else "",
+                command=said.command if said and "\n" not in said.command else "",
+            )
+        )
+    return of.Question(
+        id=asked.outcomes[0].means.split(".")[0],
+        text=asked.when_to_run,
+        command=command(asked.look, place),
+        answers={one.sees: one.means for one in asked.outcomes},
+        rows=tuple(rows),
+    )
+
+
 def _title(cause: str) -> str:
     known = catalogue().causes.get(cause)
     return known.title if known else cause
@@ -226,6 +268,7 @@ def _answer(
     verdict: of.Verdict,
     headline: str,
     causes: Iterable[of.CauseFound] = (),
+    question: of.Question | None = None,
 ) -> of.Answer:
     status: dict[str, Any] = {"healthy": "healthy", "answered": "healthy", "found": "broken"}
     return of.Answer(
@@ -246,4 +289,5 @@ def _answer(
         noticed=tuple(of.Noticed(None, one.text) for one in diagnosis.noticed),
         symptoms=symptoms(log),
         ending=ended(log.ending),
+        question=question,
     )

@@ -27,10 +27,20 @@ def seen(report: Report) -> Seen:
     """The findings of a report of version 0."""
     from gpuwhy.render.json import render
 
-    return Seen(tuple(_findings(report)), contract.read(render(report)))
+    known = contract.read(render(report))
+    return Seen(tuple(_findings(report, _can_rule_out(known))), known)
 
 
-def _findings(report: Report) -> Iterator[Finding]:
+def _can_rule_out(known: Answer) -> bool:
+    """Whether the machine has a GPU and a framework; a text from elsewhere is not judged by what
+    a bare machine lacks.
+    """
+    marks = {layer.name.split(" ")[0]: layer.mark for layer in known.layers}
+    others = set(marks) - {"GPU", "driver", "CUDA", "cuDNN", "Python", "container", "WSL"}
+    return marks.get("GPU", "none") != "none" and bool(others)
+
+
+def _findings(report: Report, rule_out: bool) -> Iterator[Finding]:
     for cause in report.causes:
         for one in cause.because:
             yield Finding(
@@ -44,7 +54,7 @@ def _findings(report: Report) -> Iterator[Finding]:
                 one.linked,
                 cause.with_gpu,
             )
-    for gone in report.ruled_out:
+    for gone in report.ruled_out if rule_out else ():
         yield Finding(gone.id, Weight.AGAINST, "{text}", {"text": gone.because})
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from gpuwhy.ask import status, versions
 from gpuwhy.ask.entries import Entry, expression, known
-from gpuwhy.ask.question import Outcome, Point, Question, Reply, Typed
+from gpuwhy.ask.question import Outcome, Point, Question, Reply, Typed, Verdict
 from gpuwhy.ask.stated import Stated, stated
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message
@@ -87,10 +87,12 @@ def of_messages(log: Log) -> Reply | None:
         hit = next((one for one in log.messages if entry.on and _is_of(one, entry.on)), None)
         if hit is None or (entry.alone and any(not _is_of(one, entry.on) for one in loud)):
             continue
-        said = stated(log.case, "")
+        said = stated(log.case, hit.text)
         names = _names_of(log, hit, versions.names(said, entry.release))
         if _holds(entry.when, names) and (reply := _filled(entry, said, names)):
-            return replace(reply, line=hit.line, quoted=hit.text)
+            verdict: Verdict = "found" if entry.cause else reply.verdict
+            cause = entry.cause
+            return replace(reply, verdict=verdict, cause=cause, line=hit.line, quoted=hit.text)
     return None
 
 
@@ -195,7 +197,7 @@ def _filled(entry: Entry, said: Stated, names: Mapping[str, str] | None = None) 
         entry.id,
         headline.format(**given),
         entry.verdict,
-        entry.cause,
+        "",
         tuple(
             Point(one.label, one.text.format(**given), _typed(one.command, system, given))
             for one in entry.points
@@ -208,6 +210,7 @@ def _filled(entry: Entry, said: Stated, names: Mapping[str, str] | None = None) 
             if _shown(one, system, said.os, given)
         ),
         entry.source,
+        entry.fact.format(**given) if _known(entry.fact, given) else "",
     )
 
 
@@ -217,7 +220,9 @@ def _shown(row: Point | Outcome, system: str, os: str, names: Mapping[str, str])
 
 
 TESTS = {
-    "tensorflow": "python -c \"import tensorflow as tf; print(tf.config.list_physical_devices('GPU'))\"",
+    "tensorflow": (
+        'python -c "import tensorflow as t; print(t.config.list_physical_devices())"'
+    ),
     "torch": 'python -c "import torch; print(torch.cuda.is_available())"',
     "jax": 'python -c "import jax; print(jax.devices())"',
 }

@@ -42,6 +42,7 @@ class Entry(Row, frozen=True, rename={"not_": "not"}):
 
     id: str
     first: str | tuple[str, ...] = ""  # the headline; of several the first whose names are known
+    fact: str = ""  # the part of it that is sure
     # a question
     intents: tuple[str, ...] = ()  # one of them; empty: however it is asked
     about: tuple[str, ...] = ()  # words of intents.toml; all of them, "a|b" is one of two

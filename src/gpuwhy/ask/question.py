@@ -55,5 +55,6 @@ class Reply(msgspec.Struct, frozen=True):
     run: str = ""
     rows: tuple[Outcome, ...] = ()
     source: str = ""
+    fact: str = ""  # what is sure, where the reasons are several
     line: int = 0  # of the message or the line of source that it answers
     quoted: str = ""
