@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 TEMPERATURE = 1.15
 """Divides the log-odds before they are compared."""
+NOTHING = 1.0
+"""The log-odds of what is none of the causes."""
 TABLE = (
     (0.0, 0.0),
     (0.3, 0.3),
@@ -23,7 +25,7 @@ TABLE = (
 def shares(odds: Mapping[str, float]) -> dict[str, float]:
     """The softmax over all causes and "nothing"."""
     raised = {cause: math.exp(min(60.0, value / TEMPERATURE)) for cause, value in odds.items()}
-    whole = 1.0 + sum(raised.values())
+    whole = math.exp(NOTHING / TEMPERATURE) + sum(raised.values())
     return {cause: value / whole for cause, value in raised.items()}
 
 

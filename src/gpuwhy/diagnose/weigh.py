@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -40,6 +40,9 @@ NOT_GPU = "other.not_gpu"
 OWN_END = 3.0
 """What an ending that has nothing to do with the GPU stack says for NOT_GPU."""
 MOST_NOTICED = 6
+DECIDING = (Standing.DECIDES,)
+GUESS = 0.45
+"""The most that a cause can have which only messages speak for that decide nothing."""
 
 Index = Mapping[str, Sequence[tuple[str, Clue]]]
 
@@ -61,7 +64,10 @@ def diagnose(
     if log is None:
         return without_text(findings, data)
     view = View(log, data)
-    points = _points(view, _clues(data))
+    points = _points(view, _clues(data), DECIDING)
+    silenced = not points and log.ending.kind != "none" and not (log.ending.well or log.ending.own)
+    if silenced:  # nothing else explains the ending: what was noted only is given back, as a guess
+        points = _points(view, _clues(data), (Standing.NOTED,))
     odds = {cause: _sum([one.counted for one in found]) for cause, found in points.items()}
     because = {cause: [_because(one, view) for one in found] for cause, found in points.items()}
     if not any(value > 0 for value in odds.values()) and _ends_elsewhere(log):
@@ -71,7 +77,7 @@ def diagnose(
     for cause, (more, reasons) in from_findings(findings, odds, ids, data).items():
         odds[cause] = odds.get(cause, 0.0) + more
         because[cause] = [*because.get(cause, ()), *reasons]
-    causes = tuple(_ranked(odds, because))
+    causes = tuple(_ranked(odds, because, GUESS if silenced else 1.0))
     return Diagnosis(
         causes=causes,
         ruled_out=ruled_out(findings, {one.cause for one in causes}),
@@ -103,10 +109,10 @@ def _indexed(data: Catalogue) -> Index:
     return index
 
 
-def _points(view: View, clues: Index) -> dict[str, list[Point]]:
+def _points(view: View, clues: Index, standings: Container[Standing]) -> dict[str, list[Point]]:
     """The clues that hold, by cause, strongest first; of one message and cause only the best."""
     best: dict[tuple[str, str], Point] = {}
-    for place, message, factor in _counting(view):
+    for place, message, factor in _counting(view, standings):
         for cause, clue in _about(clues, message.id):
             counted = clue.weight * factor if clue.weight > 0 else clue.weight
             if message.role == "harmless" and cause == NOT_GPU and view.errors:
@@ -130,13 +136,13 @@ def _about(clues: Index, name: str) -> Iterator[tuple[str, Clue]]:
             yield from clues.get(name[: place + 1], ())
 
 
-def _counting(view: View) -> Iterator[tuple[int, Message, float]]:
+def _counting(view: View, standings: Container[Standing]) -> Iterator[tuple[int, Message, float]]:
     """How much each message counts: what does not decide only counts beside what does."""
     places: dict[str, int] = {}
     decided, troubled = bool(view.errors), bool(view.failing)
     for place, one in enumerate(view.log.messages):
         if one.role in ("error", "echo"):
-            if not one.decides:
+            if one.standing not in standings:
                 continue
             if one.role == "echo":
                 yield place, one, ECHO if decided else 1.0
@@ -211,9 +217,9 @@ def _noticed(view: View, clues: Index) -> Iterator[Because]:
 
 
 def _ranked(
-    odds: Mapping[str, float], because: Mapping[str, Sequence[Because]]
+    odds: Mapping[str, float], because: Mapping[str, Sequence[Because]], most: float
 ) -> Iterator[Ranked]:
     share = shares(odds)
     for cause in sorted(odds, key=lambda one: (-odds[one], one)):
         if odds[cause] > 0 and share[cause] >= LEAST_SHARE:
-            yield Ranked(cause, calibrated(share[cause]), tuple(because.get(cause, ())))
+            yield Ranked(cause, min(most, calibrated(share[cause])), tuple(because.get(cause, ())))
