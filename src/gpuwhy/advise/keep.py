@@ -36,6 +36,8 @@ _VARIABLES = {
     "CUPY_": "cupy",
     "ORT_": "onnxruntime",
 }
+IMPOSSIBLE = 99
+"""More than any number of foreign names."""
 _SYSTEMS = ("windows", "wsl", "macos")
 _WINDOWS_WORDS = ("windows", "win32", ".dll", "c:\\")
 
@@ -58,9 +60,9 @@ def names_foreign(names: tuple[str, ...], around: Around) -> int:
     own = Names(around).get("framework")
     for one in foreign:
         if one in _SYSTEMS and not _may_be(one, around.place):
-            return 99
+            return IMPOSSIBLE
         if one in _FRAMEWORKS.values() and own and one != own:
-            return 99
+            return IMPOSSIBLE
     return len([one for one in foreign if one not in _SYSTEMS])
 
 

@@ -46,14 +46,16 @@ _FIRST_ON_PATH = (
 def library_wheel(names: Names) -> Remedy | None:
     """Install the wheel that contains the library, and let it be found."""
     wheel, library = names.get("library_package"), names.get("library_file")
-    if not wheel:
+    framework = names.get("framework")
+    windows = names.around.place.os == "windows"
+    if not wheel or framework == "torch" or (windows and framework != "onnxruntime"):
         return None
     folder = re.split(r"[=<>]", wheel)[0].replace("nvidia-", "", 1)
     module = re.sub(r"-cu\d+$", "", folder).replace("-", "_")
     found = f'$(python -c "import nvidia.{module} as m; print(list(m.__path__)[0])")/lib'
     export = {"linux": f"export LD_LIBRARY_PATH={found}:$LD_LIBRARY_PATH"}
     steps: tuple[Action, ...] = (Install((wheel,)), Run(export))
-    if names.get("framework") == "torch":
+    if windows:
         steps = steps[:1]
     text = f"Install the package that contains {library}"
     text += ", and put its folder on the search path" if len(steps) > 1 else ""
@@ -255,16 +257,17 @@ def torch_for_gpu(names: Names) -> Remedy | None:
 
 def torch_for_cuda(names: Names) -> Remedy | None:
     """The PyTorch build for the CUDA toolkit that is installed."""
-    has = names.get("has")
-    if not re.match(r"1[123]\.\d", has):
+    has = re.match(r"(1[123])\.(\d+)", names.get("has"))
+    if has is None:
         return None
     version = names.get("framework_version").partition("+")[0]
-    builds = versions.torch_builds(version) if version else ("13.0", "12.8", "12.6")
-    same = next((one for one in builds if one.partition(".")[0] == has.partition(".")[0]), "")
-    if not same:
+    builds = versions.torch_builds(version) if version else ("12.8", "12.6", "12.4", "12.1", "11.8")
+    same = [one for one in builds if one.partition(".")[0] == has[1]]
+    near = [one for one in same if not versions.older(has[0], one)] or same[-1:]
+    if not near:
         return None
-    index = f"{versions.TORCH_INDEX}cu{same.replace('.', '')}"
-    text = f"Or install the PyTorch build for CUDA {same}, as the toolkit is {has}"
+    index = f"{versions.TORCH_INDEX}cu{near[0].replace('.', '')}"
+    text = f"Install the PyTorch build for CUDA {near[0]}, as the toolkit is {has[0]}"
     pinned = f"torch=={version}" if version else "torch"
     return Remedy((Install((pinned,), index=index, reinstall=True),), text=text)
 

@@ -164,6 +164,10 @@ def _library(names: Names) -> str:
 
 
 def _library_package(names: Names) -> str:
+    file = names.get("library_file")
+    of_any = "cudnn" in file or "nccl" in file  # their names do not show the CUDA release
+    if of_any and names.get("framework") == "torch" and not names.get("cuda_major"):
+        return ""
     return versions.package_of_library(names.get("library_file"), names.get("suffix"))
 
 
@@ -343,6 +347,7 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "library_file": _library,
     "library_package": _library_package,
     "library_cuda": lambda names: versions.cuda_of_library(names.get("library_file")),
+    "library_cuda_first": lambda names: names.get("library_cuda").partition(" ")[0],
     "library_conda": lambda names: versions.conda_of_library(names.get("library_file")),
     "program_command": _program,
     "script": _script,

@@ -9,7 +9,7 @@ from importlib import resources
 import msgspec
 
 from gpuwhy.advise.fill import with_holes
-from gpuwhy.advise.remedy import Action, Remedy, Tell
+from gpuwhy.advise.remedy import Action, Look, Remedy, Tell
 from gpuwhy.log.case import Case
 
 _HOLE = re.compile(r"<([a-z_]+)>| ?\* ?")
@@ -17,6 +17,8 @@ _WORD = r"[A-Za-z0-9_](?:[A-Za-z0-9_.+-]*[A-Za-z0-9_+])?"
 _PER_STEP = 20
 """Characters of its phrases by which a precedent fits one step closer."""
 _LEAST, _MOST = 2, 7
+_ONLY_LOOKS = 1
+"""How much less a cure fits whose commands change nothing."""
 
 
 class Precedent(msgspec.Struct, frozen=True, rename={"not_": "not"}, forbid_unknown_fields=True):
@@ -75,6 +77,8 @@ def _cure(cause: str, row: Precedent, holes: dict[str, str], known: int) -> Cure
     actions = msgspec.convert(with_holes(row.do, holes), tuple[Action, ...])
     text = str(with_holes(row.text, holes))
     fits = min(_MOST, _LEAST + known // _PER_STEP)
+    if actions and all(isinstance(one, Look) for one in actions):
+        fits -= _ONLY_LOOKS
     remedy = Remedy(actions or (Tell(text),), cause, text, fits=fits, source=row.source)
     return Cure(remedy, row.names, row.only)
 

@@ -48,7 +48,7 @@ def _of_row(row: RemedyRow, extra: int, around: Around) -> Iterator[Remedy]:
         if row.make:
             made = MAKERS[row.make](names)
             if made is not None:
-                fits = (row.fits or _closeness(row) + 3) + extra
+                fits = (row.fits or _closeness(row)) + extra
                 yield _with_row(made, row, around.ranked.cause, fits)
             return
         try:

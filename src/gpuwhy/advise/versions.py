@@ -86,7 +86,7 @@ def package_of_library(library: str, suffix: str) -> str:
     cuda = cuda_of_library(library).partition(".")[0]
     if cuda.isdigit():
         suffix = "" if cuda == "13" else f"-cu{cuda}"
-    if suffix in ("-cu10", "-cu9"):
+    if suffix not in ("", "-cu11", "-cu12"):
         return ""
     return wheel + ("-cu13" if not suffix and wheel in _SAME_FOR_ALL else suffix)
 
