@@ -1,18 +1,22 @@
 """Middle: a large text between its beginning and its end, read in part.
 
-A line shape that comes back is counted, not read again. A row whose expressions matched MATCHED
+Only rows of failures are looked for, and none in anybody's words. A line shape that comes back is counted, not read again. A row whose expressions matched MATCHED
 times, or failed FAILED times, is taken out of the search.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from gpuwhy.log.lines import Line, unprefixed
 from gpuwhy.log.match import Found, Rows
 from gpuwhy.log.scan import Literals
 
 MATCHED, FAILED = 48, 200
+FAILING = ("error", "echo", "harmless")
+PROSE = ("title.", "said.", "remark.", "shadow.said")
+"""What is said in anybody's words: such literals stand in every second line."""
 SHAPES = 1 << 15
 """How many line shapes are remembered."""
 REACH = 2048
@@ -29,7 +33,12 @@ class Middle:
         self.rows = rows
         self.literals = Literals(rows.literals.words)
         self._tried: dict[int, list[int]] = {}
-        self._out: set[int] = set()
+        self._out: set[int] = {
+            number
+            for number, row in enumerate(rows.rows)
+            if row.role not in FAILING or row.id.startswith(PROSE)
+        }
+        self._drop(self._out)
         self._shapes: dict[bytes, tuple[Found, ...]] = {}
         self._found: dict[Key, Found] = {}
         self.sampled = not self.literals.fast
@@ -52,30 +61,62 @@ class Middle:
         if b"\x1b" in block:
             block = _ANSI.sub(b"", block)
         lower = block.lower()
-        number, counted = first, 0
-        start = end = -1
-        held: set[int] = set()
-        for literal, at in self.literals.found(lower):
-            if at >= end:
-                if held:
-                    self._line(block[start:end], number, held)
-                held = set()
-                start, end = _bounds(lower, at)
-                number += lower.count(b"\n", counted, start)
-                counted = start
-            held.add(literal)
-        if held:
-            self._line(block[start:end], number, held)
+        shapes = lower.translate(_DIGITS).split(b"\n")
+        new = self._count(shapes, first)
+        if not new:
+            return
+        for place in new:
+            if len(shapes[place]) <= REACH and len(self._shapes) < SHAPES:
+                self._shapes[shapes[place]] = ()
+        lines = block.split(b"\n")
+        text = lower
+        if len(new) < len(lines):
+            lowered = lower.split(b"\n")
+            text = b"\n".join([lowered[place] for place in new])
+        for place, start, held in self._hits(text):
+            line = lines[new[place]]
+            at = max(0, start - REACH) if len(line) > 2 * REACH else 0
+            part = line[at : at + 2 * REACH] if len(line) > 2 * REACH else line
+            self._line(part, shapes[new[place]], first + new[place], held)
         self._thin()
 
-    def _line(self, data: bytes, number: int, literals: set[int]) -> None:
-        shape = data.translate(_DIGITS)
-        known = self._shapes.get(shape)
-        if known is not None:
-            for one in known:
-                one.times += 1
-                one.last = number
-            return
+    def _count(self, shapes: list[bytes], first: int) -> list[int]:
+        """Count the lines whose shape is known; the places of the others."""
+        new = []
+        known = self._shapes
+        for place, shape in enumerate(shapes):
+            found = known.get(shape)
+            if found is None:
+                new.append(place)
+            elif found:
+                for one in found:
+                    one.times += 1
+                    one.last = first + place
+        return new
+
+    def _hits(self, text: bytes) -> Iterator[tuple[int, int, set[int]]]:
+        """For each line with literals its place, where the first stands in it, and the literals;
+        a long line comes in parts.
+        """
+        place = start = 0
+        end, held, at_first = text.find(b"\n"), set[int](), 0
+        end = len(text) if end < 0 else end
+        for literal, at in self.literals.found(text):
+            if at >= end or (held and at - start - at_first > REACH):
+                if held:
+                    yield place, at_first, held
+                    held = set()
+                while at >= end:
+                    place, start = place + 1, end + 1
+                    found = text.find(b"\n", start)
+                    end = len(text) if found < 0 else found
+            if not held:
+                at_first = at - start
+            held.add(literal)
+        if held:
+            yield place, at_first, held
+
+    def _line(self, data: bytes, shape: bytes, number: int, literals: set[int]) -> None:
         raw = data.decode("utf-8", "replace").strip()
         line = Line(number, raw, unprefixed(raw), raw)
         found = []
@@ -85,7 +126,7 @@ class Middle:
                 old.times += 1
                 old.last = number
             found.append(old)
-        if len(self._shapes) < SHAPES:
+        if found and shape in self._shapes:
             self._shapes[shape] = tuple(found)
 
     def _thin(self) -> None:
@@ -99,18 +140,11 @@ class Middle:
             return
         self.sampled = True
         self._out |= spent
-        touched = {literal for row in spent for literal in self.rows.literals_of_row[row]}
+        self._drop(spent)
+
+    def _drop(self, rows: Iterable[int]) -> None:
+        """Look no more for literals that only rows want which are out."""
+        touched = {literal for row in rows for literal in self.rows.literals_of_row.get(row, ())}
         self.literals.without(
             one for one in touched if self._out.issuperset(self.rows.of_literal[one])
         )
-
-
-def _bounds(text: bytes, at: int) -> tuple[int, int]:
-    """The line around a place; of a long one what stands near it."""
-    start = max(
-        text.rfind(b"\n", max(0, at - REACH), at), text.rfind(b"\r", max(0, at - REACH), at)
-    )
-    start = start + 1 if start >= 0 else max(0, at - REACH)
-    ends = (text.find(mark, at, at + REACH) for mark in (b"\n", b"\r"))
-    end = min((one for one in ends if one >= 0), default=min(len(text), at + REACH))
-    return start, max(end, at + 1)

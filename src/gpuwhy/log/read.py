@@ -205,8 +205,18 @@ class _Parts:
         return self.first + self.tail.count(b"\n") - (self.tail.endswith(b"\n") or not self.tail)
 
     @cached_property
+    def _edges(self) -> tuple[bytes, bytes, int]:
+        """What is looked at for words: the beginning, the end, and the number of its first line."""
+        if self.head is None:
+            return b"", plain(self.tail), self.first
+        head = self.head[: self.head.rfind(b"\n", 0, EXCERPT) + 1 or EXCERPT]
+        cut = self.tail.find(b"\n", max(0, len(self.tail) - EXCERPT)) + 1
+        return plain(head), plain(self.tail[cut:]), self.first + self.tail.count(b"\n", 0, cut)
+
+    @cached_property
     def _plain(self) -> bytes:
-        return plain(self.tail if self.head is None else self.head + b"\n" + self.tail)
+        head, tail, _ = self._edges
+        return head + tail
 
     @cached_property
     def given(self) -> str:
@@ -221,8 +231,9 @@ class _Parts:
     @cached_property
     def page(self) -> Page:
         """The text as it was given, with its line numbers."""
-        head = 0 if self.head is None else self.head.count(b"\n") + 1
-        return Page(self.given, head, self.first - 1 - head if head else 0)
+        head, _, first = self._edges
+        lines = head.count(b"\n")
+        return Page(self.given, lines, first - 1 - lines)
 
     @cached_property
     def excerpt(self) -> str:

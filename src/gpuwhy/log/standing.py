@@ -521,6 +521,8 @@ def _ends_elsewhere(errors: Sequence[Found], text: Text) -> bool:
 
 def _anybodys(deciding: Sequence[Found], text: Text) -> Sequence[Found]:
     """Messages in anybody's words, where the text does not speak of the GPU stack."""
+    if not any(one.id.startswith((*UNNAMED, *PACKED)) for one in deciding):
+        return []
     if stack_prints(text.excerpt):
         return []
     mute = not stack_named(text.excerpt)
