@@ -74,7 +74,7 @@ def _reply(log: Log, diagnosis: Diagnosis, asked: bool = False) -> Reply | None:
         sure = diagnosis.first is not None and diagnosis.first.confidence >= of.FOUND
         if found and not (sure and found.verdict == "undecided"):
             return found
-        if asked or (log.genre == "question" and not sure):
+        if not sure and (asked or log.genre == "question"):
             return of_messages(log) or unanswered(log, text)
     return _by_facts(of_messages(log), diagnosis)
 

@@ -42,32 +42,30 @@ def ask(log: Log, text: str) -> Reply | None:
     if len(text) > LONGEST:
         return None
     asked, said = question(log, text), stated(log.case, text)
-    intents, words = asked.intent.split(), _words(text)
-    entries = known().entries
-    found = _best(entries["claims"], asked, words, said)
-    if found is None:
-        found = _best((*entries["notes"], *entries["relations"]), asked, words, said)
-    reply = _filled(found, said) if found else None
-    if reply is None or not found or not found.says:
-        for intent in intents:
-            table = TABLES.get(intent)
-            if table and reply is None and (answer := table(said)):
-                return answer
-    if reply is None:
-        reply = status.decoded(text, "decode" in intents)
-    if reply is None and (topic := _best(entries["topics"], asked, words, said)):
-        reply = _filled(topic, said)
-    return reply
+    intents, entries = asked.intent.split(), known().entries
+    rows = (entries["claims"], (*entries["notes"], *entries["relations"]))
+    for group in rows:
+        if (entry := _best(group, asked, said)) and (reply := _filled(entry, said)):
+            return reply
+    for intent in intents:
+        if intent in TABLES and (reply := TABLES[intent](said)):
+            return reply
+    if reply := status.decoded(text, "decode" in intents):
+        return reply
+    topic = _best(entries["topics"], asked, said)
+    if topic and (reply := _filled(topic, said)):
+        return reply
+    return status.decoded(text, True) or (versions.stated_alone(said) if "why" not in intents else None)
 
 
 def unanswered(log: Log, text: str) -> Reply:
     """What is missing for an answer, or that this is no question that the tables answer."""
     intents = question(log, text).intent.split()
     missing = next((ASKED_FOR[one] for one in intents if one in ASKED_FOR), "")
-    if missing:
+    if missing and not {"why", "how_see"}.intersection(intents) and log.mentions_gpu:
         head = f"The question does not say enough: name {missing}"
     else:
-        head = "gpuwhy has no answer to this question"
+        head = "This is no question that gpuwhy can answer"
     return Reply(
         "unanswered",
         head,
@@ -134,21 +132,21 @@ def _is_of(message: Message, ids: Iterable[str]) -> bool:
     return any(message.id == one or (one.endswith(".") and message.id.startswith(one)) for one in ids)
 
 
-def _best(entries: Iterable[Entry], asked: Question, words: str, said: Stated) -> Entry | None:
+def _best(entries: Iterable[Entry], asked: Question, said: Stated) -> Entry | None:
     """The entry that is about most of what the question is about; of equals the first."""
     best, most = None, 0.0
     for entry in entries:
-        points = _fit(entry, asked, words, said)
+        points = _fit(entry, asked, said)
         if points > most:
             best, most = entry, points
     return best
 
 
-def _fit(entry: Entry, asked: Question, words: str, said: Stated) -> float:
+def _fit(entry: Entry, asked: Question, said: Stated) -> float:
     """How much of a question an entry is about; 0 where it is not."""
     if not _holds(entry.when, {**versions.names(said, entry.release), **_plain(said)}):
         return 0
-    if any(expression(one).search(words) for one in entry.says):
+    if any(expression(one).search(_words(asked.text)) for one in entry.says):
         return 10
     about = set(asked.about)
     if not entry.about or about.intersection(entry.without):

@@ -10,10 +10,11 @@ from gpuwhy.log.message import Message
 
 _APIS = r"cudnn|cublas|cusolver|cusparse|cufft|curand|nccl|nvml|cuda|xid"
 _NUMBER = re.compile(
-    rf"\b({_APIS})\w*\b(?! ?v?\d+\.\d)[^\d\n]{{0,60}}?\b(?:0x[0-9a-f]+|\d{{1,4}})\b(?!\.\d)",
+    rf"\b({_APIS})\w*\b(?! ?v?\d+\.\d)[^\d\n]{{0,30}}?(?:status|error|code|fail|return|xid)[^\d\n]{{0,24}}?\b(?:0x[0-9a-f]+|\d{{1,4}})\b(?!\.\d)",
     re.IGNORECASE,
 )
 _LAST = re.compile(r"(0x[0-9a-f]+|\d+)$", re.IGNORECASE)
+_XID = re.compile(r"\bxid\W{0,6}(\d{1,3})\b", re.IGNORECASE)
 _BEFORE = re.compile(
     rf"\b(?:status|error|code|returns?|returned)\W{{0,6}}(\d{{1,4}})\b(?!\.\d)[^\n]{{0,40}}\b({_APIS})\b",
     re.IGNORECASE,
@@ -38,6 +39,8 @@ def _number(text: str) -> tuple[str, str]:
     if found:
         last = _LAST.search(found[0])
         return found[1].lower(), last[1] if last else ""
+    if xid := _XID.search(text):
+        return "xid", xid[1]
     before = _BEFORE.search(text)
     return (before[2].lower(), before[1]) if before else ("", "")
 
@@ -45,8 +48,10 @@ def _number(text: str) -> tuple[str, str]:
 def of_number(api: str, number: str) -> Reply | None:
     """What a number is called."""
     found = codes.find(f"{api} {number}")
-    if not found or not found[0].names:
+    if not found:
         return None
+    if not found[0].names:
+        return _reply(found[0], f"Xid {number}: {found[0].meaning}", f"xid {number}")
     title = {"cuda": "CUDA", "cudnn": "cuDNN"}.get(api, found[0].title)
     return _reply(found[0], f"{title} status {number} is {found[0].names[0]}{_where(found[0], number)}")
 
@@ -71,11 +76,11 @@ def _numbers(code: codes.Code) -> str:
     return ", ".join(f"{one.code}{f' in {one.where}' if one.where else ''}" for one in code.numbers)
 
 
-def _reply(code: codes.Code, headline: str) -> Reply:
+def _reply(code: codes.Code, headline: str, name: str = "") -> Reply:
     points = (
-        Point("Means", code.meaning),
+        Point("Means", "" if name else code.meaning),
         Point("Numbers", _numbers(code) if len(code.numbers) > 1 else ""),
-        Point("More", command=f"gpuwhy code {code.names[0]}"),
+        Point("More", command=f"gpuwhy code {name or code.names[0]}"),
     )
     return Reply(
         "decode",

@@ -187,7 +187,7 @@ def _of_release(stated: Stated) -> Reply | None:
     needs = f"CUDA {_series(found.cuda)}{f' and {built}' if built else ''}"
     verb = "brings" if found.brings else "needs"
     points = (
-        Point("Built with", _built_with(found, stated)),
+        Point("Exactly", _built_with(found, stated)),
         Point("Library", " and ".join(filter(None, map(found.library, ("cudart", "cudnn"))))),
         Point("Driver", driver(found.cuda, stated.os)),
         Point("Python", _span(found.pythons)),
@@ -320,9 +320,9 @@ def _of_cuda(stated: Stated) -> Reply | None:
     native = drivers.floor(stated.cuda, "windows" if stated.os == "windows" else "linux")
     own = native.native if native and native.minor_compatible else ""
     points = (
-        Point("With all features", f"{own} or newer" if own else ""),
+        Point("All of it", f"{own} or newer" if own else ""),
         Point("cuDNN", f"{' or '.join(fitting)} exists for it" if fitting else ""),
-        Point("Installed", "nvidia-smi shows the driver and the newest CUDA that it supports"),
+        Point("To see", "nvidia-smi shows the driver and the newest CUDA that it supports"),
     )
     return Reply(
         "requires.cuda",
@@ -363,7 +363,7 @@ def _of_cudnn(stated: Stated) -> Reply | None:
 def runs_on(stated: Stated) -> Reply | None:
     """Whether a release runs on a card, a driver, a system, a Python."""
     if not stated.framework or not stated.version:
-        return _gpu_and_cuda(stated) if stated.capability and stated.cuda else None
+        return fits(stated) or (_of_framework(stated) if stated.framework and stated.capability else None)
     found = build(stated.framework, stated.version, stated.os)
     gone = platforms.dropped(stated.framework, stated.version, stated.os, "", "")
     if found is None or (gone and stated.os):
@@ -375,7 +375,7 @@ def runs_on(stated: Stated) -> Reply | None:
     what = " with ".join(filter(None, with_what)) or SYSTEMS[stated.os]
     branch = Point("Driver", _branch(stated) if stated.capability else driver(found.cuda, stated.os))
     points = (
-        Point("It needs", f"CUDA {_series(found.cuda)}, cuDNN {_series(found.cudnn)}"),
+        Point("Needs", f"CUDA {_series(found.cuda)}, cuDNN {_series(found.cudnn)}"),
         branch,
         Point("Python", _span(found.pythons)),
         Point("Install", command=_plan(found.framework, found.series, stated)),
@@ -404,10 +404,12 @@ def _no_gpu(found: Build, stated: Stated) -> Reply | None:
     later = [one for one in rows if numbers(one.version) > numbers(found.version)]
     near = later or rows
     toolkit = archs.first_toolkit(stated.capability) or ""
-    need = f"CUDA {numbers(toolkit)[0]} or newer" if later else f"CUDA {_last(stated)} or older"
-    choice = f"{TITLES[found.framework]} {_releases(near)} (CUDA {near[0].cuda} to {near[-1].cuda})"
+    enough = later and numbers(later[0].cuda) < numbers(toolkit)
+    first = numbers(toolkit)[0] if enough else toolkit
+    need = f"CUDA {first} or newer" if later else f"CUDA {_last(stated)} or older"
+    choice = f"{TITLES[found.framework]} {_releases(near)} ({_cudas(near)})" if near else ""
     points = (
-        Point("Instead", choice if near else ""),
+        Point("Instead", choice),
         Point("Driver", _branch(stated)),
         Point("Install", command=_plan(found.framework, near[-1].series if near else "", stated)),
     )
@@ -418,6 +420,11 @@ def _no_gpu(found: Build, stated: Stated) -> Reply | None:
         points=_said(points),
         source=SOURCE,
     )
+
+
+def _cudas(rows: list[Build]) -> str:
+    first, last = rows[0].cuda, rows[-1].cuda
+    return f"CUDA {first}" if first == last else f"CUDA {first} to {last}"
 
 
 def _last(stated: Stated) -> str:
@@ -454,7 +461,7 @@ def _wrong(found: Build, stated: Stated, what: str) -> Reply:
     verb = "brings" if found.brings else "needs"
     fitting = [one for one in builds(found.framework, stated.os) if _all_fit(one, stated)]
     points = (
-        Point("It needs", f"CUDA {_series(found.cuda)} and cuDNN {_series(found.cudnn)}"),
+        Point("Needs", f"CUDA {_series(found.cuda)} and cuDNN {_series(found.cudnn)}"),
         Point("Driver", driver(found.cuda, stated.os)),
         Point("Or", f"{TITLES[found.framework]} {_releases(fitting)} for yours" if fitting else ""),
         Point("Install", command=_plan(found.framework, found.series, stated)),
@@ -545,6 +552,14 @@ def fits(stated: Stated) -> Reply | None:
         points=(Point("Which", "the framework's release decides: name it for its versions"),),
         source="NVIDIA's archive of cuDNN",
     )
+
+
+def stated_alone(stated: Stated) -> Reply | None:
+    """The answer where versions stand there, and no word says what is asked of them."""
+    beside = stated.cuda or stated.cudnn or stated.capability or stated.driver or stated.python
+    if stated.framework and stated.version:
+        return runs_on(stated) if beside else requires(stated)
+    return fits(stated) or (requires(stated) if beside else None)
 
 
 def _driver_for(stated: Stated) -> Reply | None:
