@@ -48,7 +48,8 @@ def library_wheel(names: Names) -> Remedy | None:
     wheel, library = names.get("library_package"), names.get("library_file")
     framework = names.get("framework")
     windows = names.around.place.os == "windows"
-    if not wheel or framework == "torch" or (windows and framework != "onnxruntime"):
+    own = framework == "torch" and names.get("library_cuda") in ("", names.get("cuda_major"))
+    if not wheel or own or (windows and framework != "onnxruntime"):
         return None
     folder = re.split(r"[=<>]", wheel)[0].replace("nvidia-", "", 1)
     module = re.sub(r"-cu\d+$", "", folder).replace("-", "_")

@@ -25,7 +25,9 @@ class Precedent(msgspec.Struct, frozen=True, rename={"not_": "not"}, forbid_unkn
     """The phrases of a text, all of them, and the cure: a sentence and its actions."""
 
     says: tuple[str, ...]
-    text: str
+    text: str  # what to do
+    why: str = ""
+    if_not: str = ""
     do: tuple[dict[str, object], ...] = ()
     not_: tuple[str, ...] = ()
     names: tuple[str, ...] = ()  # systems, tools and frameworks of the cure, not of the phrases
@@ -79,7 +81,15 @@ def _cure(cause: str, row: Precedent, holes: dict[str, str], known: int) -> Cure
     fits = min(_MOST, _LEAST + known // _PER_STEP)
     if actions and all(isinstance(one, Look) for one in actions):
         fits -= _ONLY_LOOKS
-    remedy = Remedy(actions or (Tell(text),), cause, text, fits=fits, source=row.source)
+    remedy = Remedy(
+        actions or (Tell(text),),
+        cause,
+        text,
+        why=str(with_holes(row.why, holes)),
+        if_not=str(with_holes(row.if_not, holes)),
+        fits=fits,
+        source=row.source,
+    )
     return Cure(remedy, row.names, row.only)
 
 

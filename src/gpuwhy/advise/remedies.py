@@ -17,7 +17,7 @@ from gpuwhy.log.log import Log
 
 _SPECIFIC, _STOCK = 4, 1
 """A remedy that fits so well needs no company of one that fits any case of the cause."""
-_EVIDENT, _NEAR = 7, 2
+_EVIDENT, _NEAR = 7, 1
 """What the text's own names decide stands beside what fits nearly as well, and nothing else."""
 _FOREIGN = 2
 """Steps by which a precedent's cure fits less for each tool that it names and the text does not."""
