@@ -134,6 +134,7 @@ class Follower:
         self.table = [
             (tuple(keys.split()), _expanded(values.split(), sets)) for keys, values in FOLLOWS
         ]
+        self._known: dict[tuple[str, str], bool] = {}
         self.plugins = [
             one
             for one in course.outlived
@@ -180,9 +181,13 @@ class Follower:
             mild = early.warning and not _GPU.search(late.text)
             if early.id in _NOTES or mild:
                 return False
-        return any(
-            early.id.startswith(keys) and late.id.startswith(values) for keys, values in self.table
-        )
+        pair = early.id, late.id
+        if pair not in self._known:
+            self._known[pair] = any(
+                early.id.startswith(keys) and late.id.startswith(values)
+                for keys, values in self.table
+            )
+        return self._known[pair]
 
 
 def is_within(one: Found, ending: Ending) -> bool:

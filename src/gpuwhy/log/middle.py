@@ -17,6 +17,8 @@ MATCHED, FAILED = 48, 200
 FAILING = ("error", "echo", "harmless")
 PROSE = ("title.", "said.", "remark.", "shadow.said")
 """What is said in anybody's words: such literals stand in every second line."""
+OFTEN = 64
+"""After so many lines it is looked which rows were tried often enough."""
 SHAPES = 1 << 15
 """How many line shapes are remembered."""
 REACH = 2048
@@ -39,6 +41,8 @@ class Middle:
             if row.role not in FAILING or row.id.startswith(PROSE)
         }
         self._drop(self._out)
+        self._dropped = set[int]()
+        self._lines = 0
         self._shapes: dict[bytes, tuple[Found, ...]] = {}
         self._found: dict[Key, Found] = {}
         self.sampled = not self.literals.fast
@@ -117,6 +121,12 @@ class Middle:
             yield place, at_first, held
 
     def _line(self, data: bytes, shape: bytes, number: int, literals: set[int]) -> None:
+        self._lines += 1
+        if self._lines % OFTEN == 0:
+            self._out |= self._spent()
+        wanted = (self.rows.of_literal[one] for one in literals)
+        if all(self._out.issuperset(rows) for rows in wanted):
+            return
         raw = data.decode("utf-8", "replace").strip()
         line = Line(number, raw, unprefixed(raw), raw)
         found = []
@@ -129,18 +139,22 @@ class Middle:
         if found and shape in self._shapes:
             self._shapes[shape] = tuple(found)
 
-    def _thin(self) -> None:
-        """Take out the rows that were tried often enough."""
-        spent = {
+    def _spent(self) -> set[int]:
+        """The rows that were tried often enough."""
+        return {
             row
             for row, (matched, failed) in self._tried.items()
             if matched >= MATCHED or failed >= FAILED
-        } - self._out
-        if not spent:
-            return
-        self.sampled = True
-        self._out |= spent
-        self._drop(spent)
+        }
+
+    def _thin(self) -> None:
+        """Take the rows out that were tried often enough."""
+        spent = self._spent()
+        if spent - self._dropped:
+            self.sampled = True
+            self._out |= spent
+            self._drop(spent - self._dropped)
+            self._dropped |= spent
 
     def _drop(self, rows: Iterable[int]) -> None:
         """Look no more for literals that only rows want which are out."""
