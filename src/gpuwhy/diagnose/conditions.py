@@ -107,7 +107,7 @@ def _differ(wanted: Any, message: Message, view: View) -> bool:
 def _missing(wanted: Any, message: Message, view: View) -> bool:
     return any(
         one is not message and one.role == "error" and kind_of(one.get("library")) in _ids(wanted)
-        for one in view.seen
+        for one in view.log.messages
     )
 
 

@@ -327,7 +327,7 @@ def other_version_listed(m: Message, v: View) -> bool:
 @predicate
 def other_cudnn_listed(m: Message, v: View) -> bool:
     """The program requests another cuDNN than the one that a listing shows."""
-    names = (re.search(r"cudnn(?:64_|\.so\.)(\d+)", one.get("library")) for one in v.seen)
+    names = (re.search(r"cudnn(?:64_|\.so\.)(\d+)", one.get("library")) for one in v.log.messages)
     wanted = {found[1] for found in names if found}
     return bool(wanted) and m.get("found") not in wanted
 
@@ -350,7 +350,7 @@ def beside_another_toolkit(m: Message, v: View) -> bool:
 def video_library_missing(m: Message, v: View) -> bool:
     """The driver's video library is not found."""
     wanted = ("libnvidia-encode", "libnvcuvid")
-    return any(one.get("library").lower().startswith(wanted) for one in v.seen)
+    return any(one.get("library").lower().startswith(wanted) for one in v.log.messages)
 
 
 @predicate
@@ -594,7 +594,7 @@ def only_a_person(m: Message, v: View) -> bool:
 @predicate
 def after_a_warning(m: Message, v: View) -> bool:
     """The program had survived a warning before."""
-    return any(one.warning and one.role == "echo" and one.line < m.line for one in v.seen)
+    return any(one.warning and one.role == "echo" and one.line < m.line for one in v.log.messages)
 
 
 @predicate

@@ -44,24 +44,21 @@ class View:
         self.catalogue = catalogue
 
     @cached_property
-    def seen(self) -> tuple[Message, ...]:
-        """Every message that the text does not only quote."""
-        return tuple(one for one in self.log.messages if one.standing is not Standing.QUOTED)
-
-    @cached_property
     def errors(self) -> tuple[Message, ...]:
         """The errors that decide."""
         return tuple(one for one in self.log.messages if one.decides and one.role == "error")
 
     @cached_property
     def failing(self) -> tuple[Message, ...]:
-        """Errors, and what only says that something failed, however they stand."""
-        return tuple(one for one in self.seen if one.role in ("error", "echo"))
+        """Errors, and what only says that something failed, but for what the program survived."""
+        silent = (Standing.NOTED, Standing.QUOTED)
+        said = (one for one in self.log.messages if one.role in ("error", "echo"))
+        return tuple(one for one in said if one.standing not in silent)
 
     @cached_property
     def ids(self) -> frozenset[str]:
         """The ids of all messages."""
-        return frozenset(one.id for one in self.seen)
+        return frozenset(one.id for one in self.log.messages)
 
     @cached_property
     def versions(self) -> dict[str, tuple[str, ...]]:
@@ -133,7 +130,7 @@ class View:
 
     def beside(self, ids: tuple[str, ...], message: Message) -> bool:
         """Whether another message of these ids or families is there."""
-        return any(one.id.startswith(ids) and one is not message for one in self.seen)
+        return any(one.id.startswith(ids) and one is not message for one in self.log.messages)
 
 
 def size(text: str) -> float:
