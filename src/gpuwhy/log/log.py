@@ -37,6 +37,11 @@ class Log(msgspec.Struct, frozen=True):
         """The messages that may find a cause, in order."""
         return tuple(one for one in self.messages if one.decides)
 
+    @property
+    def has_failure(self) -> bool:
+        """Whether a message of a failure was found, however it stands."""
+        return any(one.role == "error" for one in self.messages)
+
     def has(self, *ids: str) -> bool:
         """Whether a message of these ids, or families ("cudnn."), was found, however it stands."""
         return any(one.id.startswith(ids) for one in self.messages)

@@ -11,7 +11,7 @@ from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.log.decode import BINARY, Decoder, decoded
 from gpuwhy.log.endings import course_of
 from gpuwhy.log.genre import LISTING, genre_of
-from gpuwhy.log.lines import Line, lines_of, plain, unmarked
+from gpuwhy.log.lines import Line, lines_of, plain, unmarked, unprefixed
 from gpuwhy.log.log import Genre, Log
 from gpuwhy.log.match import Found, Rows, rows_of
 from gpuwhy.log.message import Message
@@ -22,7 +22,9 @@ from gpuwhy.log.quoted import Form, form_of
 from gpuwhy.log.reasons import judged
 from gpuwhy.log.standing import Text, stand
 from gpuwhy.log.stated import case_of
+from gpuwhy.log.tone import at_work
 from gpuwhy.log.words import stack_named
+from gpuwhy.log.wrap import as_one_line, unwrapped
 
 EDGE = 1 << 16
 """Bytes of the beginning and of the end that are read whole."""
@@ -34,6 +36,8 @@ FIRST, LATEST = 300, 200
 EXCERPT = 1 << 15
 FORM = 1 << 14
 """Bytes of a text whose form is looked at."""
+WRAPPED = 60
+"""Lines of a text that may be one line which somebody wrapped."""
 LONG = 2048
 """Characters of one line that are looked at for words."""
 
@@ -103,8 +107,26 @@ class Reader:
         if self._head is not None and len(self._held) > EDGE:
             self._cut_middle(len(self._held) - EDGE)
         ended = exit_code is not None or bool(signal)
-        parts = _Parts(self._head, bytes(self._held), self._newlines + 1, ended)
+        tail = bytes(self._held)
+        if self._head is None and len(tail) <= FORM:
+            whole = unwrapped(unmarked(plain(tail)).decode("utf-8", "replace"))
+            log = self._log(_Parts(None, tail, 1, ended, whole), observed, exit_code, signal)
+            line = "" if log.has_failure or log.ending.stack else self._one_line(whole)
+            if not line:
+                return log
+            again = self._log(
+                _Parts(None, line.encode(), 1, ended, line), observed, exit_code, signal
+            )
+            return again if again.has_failure else log
+        parts = _Parts(self._head, tail, self._newlines + 1, ended)
         return self._log(parts, observed, exit_code, signal)
+
+    def _one_line(self, text: str) -> str:
+        """A short text that says nothing, as the one line that somebody may have wrapped."""
+        lines = text.strip().splitlines()
+        if not 1 < len(lines) < WRAPPED or sum(map(at_work, lines)) > 1:
+            return ""
+        return as_one_line("\n".join(map(unprefixed, lines)))
 
     def _log(
         self, parts: _Parts, observed: Sequence[Message], exit_code: int | None, signal: str
@@ -181,8 +203,11 @@ def _by_line(rows: Rows, text: bytes) -> dict[int, set[int]]:
 class _Parts:
     """The parts of a text that are read whole."""
 
-    def __init__(self, head: bytes | None, tail: bytes, first: int, ended: bool) -> None:
+    def __init__(
+        self, head: bytes | None, tail: bytes, first: int, ended: bool, whole: str = ""
+    ) -> None:
         self.head, self.tail, self.first, self.ended = head, tail, first, ended
+        self._whole = whole.encode("utf-8", "replace")
 
     @cached_property
     def head_lines(self) -> list[Line] | None:
@@ -192,7 +217,7 @@ class _Parts:
     @cached_property
     def tail_lines(self) -> list[Line]:
         """The lines of the end, or of all."""
-        return lines_of(self.tail, self.first)
+        return lines_of(self._whole or self.tail, self.first)
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -226,7 +251,7 @@ class _Parts:
     @cached_property
     def words(self) -> str:
         """The same without what stands before each line."""
-        return _for_words(unmarked(self._plain))
+        return _for_words(self._whole or unmarked(self._plain))
 
     @cached_property
     def page(self) -> Page:
