@@ -65,9 +65,9 @@ def diagnose(
         return without_text(findings, data)
     view = View(log, data)
     points = _points(view, _clues(data), DECIDING)
-    silenced = not points and log.ending.kind != "none" and not (log.ending.well or log.ending.own)
-    if silenced:  # nothing else explains the ending: what was noted only is given back, as a guess
-        points = _points(view, _clues(data), (Standing.NOTED,))
+    silenced = not _speaks(points, log) and not (log.ending.well or log.ending.own)
+    if silenced:  # nothing else explains the ending: what was only noted is given back, as a guess
+        points = _points(view, _clues(data), (Standing.NOTED,)) or points
     odds = {cause: _sum([one.counted for one in found]) for cause, found in points.items()}
     because = {cause: [_because(one, view) for one in found] for cause, found in points.items()}
     if not any(value > 0 for value in odds.values()) and _ends_elsewhere(log):
@@ -126,6 +126,12 @@ def _points(view: View, clues: Index, standings: Container[Standing]) -> dict[st
     for point in sorted(best.values(), key=lambda one: -one.counted):
         found.setdefault(point.cause, []).append(point)
     return found
+
+
+def _speaks(points: Mapping[str, Sequence[Point]], log: Log) -> bool:
+    """Whether something that failed speaks for a cause."""
+    every = (one for found in points.values() for one in found if one.counted > 0)
+    return any(log.messages[one.place].role in ("error", "echo") for one in every)
 
 
 def _about(clues: Index, name: str) -> Iterator[tuple[str, Clue]]:
