@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from gpuwhy.advise import versions
 from gpuwhy.advise.place import Place
 from gpuwhy.diagnose.diagnosis import Ranked
-from gpuwhy.facts.facts import Facts
 from gpuwhy.log.case import Release, Stated
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message
+
+if TYPE_CHECKING:
+    from gpuwhy.facts.facts import Facts
 
 GIB = 1 << 30
 _STUBS = re.compile(r"(/[^\s:'\"]*?/stubs)\b")
@@ -348,6 +351,7 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "library_package": _library_package,
     "library_cuda": lambda names: versions.cuda_of_library(names.get("library_file")),
     "library_cuda_first": lambda names: names.get("library_cuda").partition(" ")[0],
+    "port": lambda names: _plain(names.around.log.case.ports),
     "library_conda": lambda names: versions.conda_of_library(names.get("library_file")),
     "program_command": _program,
     "script": _script,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpuwhy.advise.place import Place
 from gpuwhy.facts.fact import Known
-from gpuwhy.facts.facts import Facts
 from gpuwhy.log.case import Case, Stated
+
+if TYPE_CHECKING:
+    from gpuwhy.facts.facts import Facts
 
 FAMILIES = {
     "linux mint": "ubuntu",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib import resources
 
 import msgspec
 
+from gpuwhy.advise.data import shipped
 from gpuwhy.advise.fill import with_holes
 from gpuwhy.advise.remedy import Action, Look, Remedy, Tell
 from gpuwhy.log.case import Case
@@ -61,17 +61,7 @@ def cures(cause: str, excerpt: str, case: Case) -> tuple[Cure, ...]:
 @lru_cache(maxsize=8)
 def precedents(cause: str) -> tuple[Precedent, ...]:
     """The precedents of one cause."""
-    folder = resources.files("gpuwhy.knowledge") / "data" / "precedents"
-    plain = folder / f"{cause}.jsonl"
-    if plain.is_file():
-        read = plain.read_bytes()
-    else:
-        packed = folder / f"{cause}.jsonl.gz"
-        if not packed.is_file():
-            return ()
-        import gzip
-
-        read = gzip.decompress(packed.read_bytes())
+    read = shipped("precedents", f"{cause}.jsonl")
     return tuple(msgspec.json.Decoder(Precedent).decode_lines(read))
 
 

@@ -60,12 +60,13 @@ def _of_row(row: RemedyRow, extra: int, around: Around) -> Iterator[Remedy]:
 
 def _messages(row: RemedyRow, around: Around) -> list[Message | None]:
     """The messages that a row may speak of, the deciding ones first; None: it needs none."""
-    known = [one for one in around.log.messages if one.standing not in _ASIDE]
+    every = around.log.messages
+    behind = [every[one.message] for one in around.ranked.because if one.message >= 0]
+    silent = not any(one.decides and one.role == "error" for one in every)
+    known = [one for one in every if silent or one.standing not in _ASIDE or one in behind]
     if row.on:
         on = [one for one in known if one.id.startswith(row.on) or f"{one.id}." in row.on]
         return [*sorted(on, key=lambda one: not one.decides)]
-    every = around.log.messages
-    behind = [every[one.message] for one in around.ranked.because if one.message >= 0]
     rest = [one for one in known if one.decides and one not in behind]
     return [*behind, *rest, None]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,9 +18,11 @@ from gpuwhy.advise.when import holds
 from gpuwhy.causes.load import catalogue
 from gpuwhy.causes.schema import Outcome, QuestionRow
 from gpuwhy.diagnose.diagnosis import Diagnosis, Ranked
-from gpuwhy.facts.facts import Facts
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message
+
+if TYPE_CHECKING:
+    from gpuwhy.facts.facts import Facts
 
 _LOOKED_AT = 6
 """The causes, from the best on, that a question may be about."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from gpuwhy.advise.keep import IMPOSSIBLE, names_foreign, possible
@@ -12,8 +14,10 @@ from gpuwhy.advise.propose import precedented, proposed
 from gpuwhy.advise.remedy import Remedy
 from gpuwhy.advise.tools import ways
 from gpuwhy.diagnose.diagnosis import Ranked
-from gpuwhy.facts.facts import Facts
 from gpuwhy.log.log import Log
+
+if TYPE_CHECKING:
+    from gpuwhy.facts.facts import Facts
 
 _SPECIFIC, _STOCK = 4, 1
 """A remedy that fits so well needs no company of one that fits any case of the cause."""

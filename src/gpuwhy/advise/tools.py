@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib import resources
 
 import msgspec
 
+from gpuwhy.advise.data import shipped
 from gpuwhy.advise.fill import MissingNameError, filled
 from gpuwhy.advise.names import Around, Names
 from gpuwhy.advise.remedy import Action, Remedy, Tell
@@ -29,18 +29,24 @@ class Tool(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     title: str
     named: str  # an expression
+    words: tuple[str, ...]  # one of them stands in every text that names it
     remedy: tuple[Way, ...]
 
 
 def ways(around: Around) -> list[Remedy]:
     """The remedies of the tools that the text names."""
     cause, out = around.ranked.cause, list[Remedy]()
-    names = Names(around)
+    names, low = Names(around), around.log.excerpt.lower()
     for tool in tools():
         fitting = [one for one in tool.remedy if cause in one.causes]
-        if fitting and _named(tool.named).search(around.log.excerpt):
+        if fitting and _is_named(tool, low, around.log.excerpt):
             out += [made for one in fitting if (made := _made(one, names))]
     return out
+
+
+def _is_named(tool: Tool, low: str, excerpt: str) -> bool:
+    near = not tool.words or any(one in low for one in tool.words)
+    return near and bool(_named(tool.named).search(excerpt))
 
 
 def _made(way: Way, names: Names) -> Remedy | None:
@@ -57,15 +63,7 @@ def _made(way: Way, names: Names) -> Remedy | None:
 @lru_cache(maxsize=1)
 def tools() -> tuple[Tool, ...]:
     """Every tool."""
-    plain = resources.files("gpuwhy.knowledge") / "data" / "tools.jsonl"
-    if plain.is_file():
-        read = plain.read_bytes()
-    else:
-        import gzip
-
-        packed = resources.files("gpuwhy.knowledge") / "data" / "tools.jsonl.gz"
-        read = gzip.decompress(packed.read_bytes())
-    return tuple(msgspec.json.Decoder(Tool).decode_lines(read))
+    return tuple(msgspec.json.Decoder(Tool).decode_lines(shipped("tools.jsonl")))
 
 
 @lru_cache(maxsize=128)
