@@ -8,34 +8,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuwhy.log.case import Done, Stated, Typed
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expression, names
 from gpuwhy.log.page import Page, group
 
 LIMIT = 200
-_PROMPT = (
-    r"^[ \t]*(?:\([\w.+-]{1,40}\) ?){0,3}"
-    r"(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[^\n$#%>]{0,80}[$#%](?=\s)"
-    r"|\[[\w.-]{1,40}\][$#%](?=\s)|[$%](?=\s)|PS(?: [^>\n]{0,80})?>|[A-Z]:\\[^>\n]{0,80}>"
-    r"|sh-[\d.]{1,6}[$#]|bash-[\d.]{1,6}[$#]|!(?=pip|apt|nvidia|conda|python)"
-    r"|%(?=pip|conda))[ \t]{0,8}(?P<command>\S[^\n]{0,1000})$"
-)
-"""A line that somebody typed: at a Unix prompt, in Windows' shells, in a notebook."""
+_PROMPT = Expression("commands.says_prompt")
 _REFUSED = Expression("commands.refused")
-_NAME = r"[A-Za-z_][A-Za-z0-9_]{2,40}"
-_SETS = (
-    rf"^(?:RUN |ENV |rem )?(?:export|setenv|declare -x|set|ENV) +\"?(?P<name>{_NAME})[= ]"
-    r"(?P<value>[^\s;&|\"']{0,400})",
-    rf"\$env:(?P<name>{_NAME}) *= *[\"']?(?P<value>[^\s\"']{{0,400}})",
-    r"^(?-i:(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+)) ?[=:] ?(?P<value>[^\s|\"']{0,400}) *$",
-    r"^(?-i:(?P<name>[A-Z][A-Z0-9_]+))=(?P<value>[A-Za-z]:\\[^\n\"]{0,400}?)\s*$",
-    r"\b(?-i:(?P<name>LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES|CUDA_HOME|XLA_FLAGS))(?:: |=)"
-    r"(?P<value>[^\s;\"']{1,400})",
-    rf"(?P<name>{_NAME}) set by environment to (?P<value>\S{{1,200}}?)\.?(?=\s|$)",
-    r"^(?-i:(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+))=(?P<value>\S{1,200})(?= +[a-z./])",
-    r"os\.(?:environ(?:\[|\.setdefault\()|putenv\() ?[\"'](?P<name>[A-Z][A-Z0-9_]+)[\"'](?:\] ?=|,)"
-    r" ?(?:str\()?[\"']?(?P<value>[-\w.,:/]{0,200})",
-)
-"""Where a variable is shown with its value: in a script, by env or a program, before a command."""
+_SETS = names("commands.names_sets")
 _EXPORTED = Expression("commands.exported")
 _PREFIX = Expression("commands.prefix")
 _ONE = Expression("commands.one")
@@ -43,19 +22,8 @@ _PASSED = Expression("commands.passed")
 _ECHOED = Expression("commands.echoed")
 _UNSET = Expression("commands.unset")
 _INSTALLS = Expression("commands.installs")
-_OPTION_WITH_VALUE = frozenset(
-    "-c -n -p -r -i -f --index-url --extra-index-url --find-links --channel --name --prefix "
-    "--requirement --constraint --target --python --platform --trusted-host".split()
-)
-_TRIED = (
-    r"\b(?:i|we)(?:'ve| have)? (?:also )?(?:already )?(?:tried|try) (?:to )?"
-    r"(?P<verb>(?:re-?)?install|upgrad|updat|downgrad|uninstall|remov|reboot|restart|set)\w* "
-    r"(?P<rest>[^\n.,;]{0,100})"
-    r"|\b(?:i|we)(?:'ve| have)? (?:also )?(?:already )?"
-    r"(?P<verb2>(?:re-?)?installed|upgraded|updated|downgraded|uninstalled|removed|rebooted"
-    r"|restarted) (?P<rest2>[^\n.,;]{0,100})"
-)
-"""What a person says to have done."""
+_OPTION_WITH_VALUE = frozenset(names("commands.names_option_with_value"))
+_TRIED = Expression("commands.says_tried")
 _HELPED = Expression("commands.helped")
 _WORD = Expression("commands.word")
 

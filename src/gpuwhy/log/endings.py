@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from gpuwhy.log.ending import Ending, Kind
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expression, names
 from gpuwhy.log.lines import Line
 from gpuwhy.log.runtimes import WHOLE
 from gpuwhy.log.tone import SUCCEEDED, WELL, at_work, is_warning, series_ended_well
@@ -34,40 +34,9 @@ _TOLD = Expression("endings.told")
 _USAGE = Expression("endings.usage")
 _PEER = Expression("endings.peer")
 _INNER = Expression("endings.inner")
-_CARRIERS = (
-    "BackendCompilerFailed",
-    "InductorError",
-    "RayTaskError",
-    "TorchRuntimeError",
-    "LoweringException",
-    "RemoteError",
-    "ProcessRaisedException",
-    "WrappedException",
-    "MultiprocessingException",
-    "FailedFunctionError",
-    "TrialError",
-    "RemoteTraceback",
-    "_RemoteTraceback",
-    "TransformError",
-    "JoblibException",
-    "CppCompileError",
-    "SubprocException",
-)
-"""Types that carry another exception in their message."""
+_CARRIERS = names("endings.names_carriers")
 _REMOTE = ("RemoteTraceback", "_RemoteTraceback")
-LAUNCHERS = (
-    "ChildFailedError",
-    "ProcessExitedException",
-    "RaySystemError",
-    "BrokenProcessPool",
-    "CalledProcessError",
-    "SystemExit",
-    "RayActorError",
-    "TuneError",
-    "ActorDiedError",
-    "WorkerCrashedError",
-)
-"""Types by which one process tells that another ended: what that one said decides."""
+LAUNCHERS = names("endings.names_launchers")
 _ROOT = Expression("endings.root")
 _ROOT_RANK = Expression("endings.root_rank")
 _ROOT_CODE = Expression("endings.root_code")

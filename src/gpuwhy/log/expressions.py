@@ -18,10 +18,14 @@ class Expression:
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        """The expression itself; parts of the data file are joined."""
-        file, _, name = self.name.partition(".")
-        said = catalogue().reader[file][name]
-        return re.compile(said if isinstance(said, str) else "".join(said))
+        """The expression itself."""
+        return re.compile(self.source)
+
+    @property
+    def source(self) -> str:
+        """Its text; parts in the data file are joined."""
+        said = _entry(self.name)
+        return said if isinstance(said, str) else "".join(said)
 
     def search(self, text: str) -> re.Match[str] | None:
         """As of re.Pattern."""
@@ -56,7 +60,26 @@ class Expression:
         return [part or "" for part in self.compiled.split(text, maxsplit)]
 
 
-def words(name: str) -> frozenset[str]:
-    """A list of words of knowledge/reader, by the same kind of name."""
+def names(name: str) -> tuple[str, ...]:
+    """A list of knowledge/reader/‹file›.toml, by the same kind of name."""
+    return tuple(_entry(name))
+
+
+def table(name: str) -> dict[str, str]:
+    """A table of it with one word to each."""
+    return {key: str(value) for key, value in _entry(name).items()}
+
+
+def lists(name: str) -> dict[str, tuple[str, ...]]:
+    """A table of it with several words to each."""
+    return {key: tuple(value) for key, value in _entry(name).items()}
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    """Rows of it."""
+    return list(_entry(name))
+
+
+def _entry(name: str) -> Any:
     file, _, key = name.partition(".")
-    return frozenset(str(catalogue().reader[file][key]).split())
+    return catalogue().reader[file][key]

@@ -6,122 +6,21 @@ from collections.abc import Mapping, Sequence
 
 from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import Course
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expression, names, rows
 from gpuwhy.log.match import Found
 
-UNSEEN = "messages:no_gpu_seen"
-_STARTED = tuple(
-    f"container.{name}"
-    for name in (
-        "no_ cdi k8s requirement load_ml denied cgroup plugin wsl device_error smi_missing "
-        "singularity driver_release ngc_banner"
-    ).split()
-)
-"""What went wrong before a container's program began."""
-
-FOLLOWS: tuple[tuple[str, str], ...] = (
-    (
-        "program.assertion program.index cuda.assert",
-        "cuda. cublas. cudnn. cusolver. cusparse. nccl. torch.internal_assert program.illegal",
-    ),
-    (  # errors that stay: every later call in the process answers with one
-        "cuda.illegal_address cuda.illegal_instruction cuda.launch_failed cuda.launch_timeout "
-        "cuda.misaligned_address cuda.invalid_address_space cuda.invalid_pc "
-        "cuda.hardware_stack_error cuda.ecc_uncorrectable program.illegal_words said.debugger",
-        "cublas. cudnn. cusolver. cusparse. cufft. curand. nccl.unhandled cuda. tf. "
-        "program.context said.dead_context",
-    ),
-    (
-        "kernel.xid kernel.off_bus nvidia.lost",
-        "cuda. cublas. cudnn. nccl. nvidia.no_handle",
-    ),
-    (
-        "memory.torch_oom cuda.out_of_memory memory.tf_grab memory.bfc",
-        "cublas. cudnn. tf.blas tf.cudnn_handle tf.conv_algorithm tf.no_algorithm",
-    ),
-    (
-        "tf.cudnn_loaded",
-        "tf.conv_algorithm tf.cudnn_handle tf.dnn_init cudnn. tf.no_algorithm",
-    ),
-    (
-        "loader.tf_skip tf.skipping tf.no_kernel_driver tf.no_cuda_drivers torch.no_ "
-        "tf.ignored_gpu torch.cpu_build",
-        f"{UNSEEN} torch.falls_back",
-    ),
-    ("tf.cudnn_version", "cudnn. tf.skipping loader.tf_skip"),
-    (
-        "jax.unable_to_load jax.found_version jax.plugin_abi jax.unable_to_use "
-        "cuda.shared_object_init_failed",
-        "jax.cpu_build jax.falls_back jax.unknown_backend jax.no_visible title.no_cuda",
-    ),
-    ("loader.tf_skip", "tf.skipping"),
-    (  # the GPU was lost before: an operation that only it has is refused on the CPU
-        "cuda.no_device cuda.shared_object_init_failed tf.no_kernel_driver tf.no_cuda_drivers "
-        "loader.tf_skip",
-        "program.layout",
-    ),
-    (
-        "tf.cudnn_handle cudnn.",
-        "tf.conv_algorithm tf.dnn_init tf.conv_check tf.blas tf.no_algorithm",
-    ),
-    (
-        "loader. windows.",
-        f"tf.skipping tf.libcuda_absent tf.cpu_device_only loader.tf_skip {UNSEEN} "
-        "ort.create_failed ort.not_available ort.listed torch.unavailable "
-        "cuda.shared_object_init_failed tf.no_kernel_driver tf.no_cuda_drivers jax.backend "
-        "jax.no_visible",
-    ),
-    (
-        "cuda.stub_library cuda.system_ cuda.compat_ cuda.no_device cuda.unknown "
-        "cuda.insufficient_driver cuda.device_unavailable torch.driver_too_old",
-        f"jax. tf.no_kernel_driver {UNSEEN} torch.unavailable torch.no_gpus ort. "
-        "nccl.unhandled tf.cpu_device_only nccl.other",
-    ),
-    (
-        "torch.arch_unsupported torch.gpu_too_old cuda.no_binary_for_gpu",
-        "cuda. cublas. cudnn.",
-    ),
-    ("memory.shm memory.worker_killed memory.killer", "signal. nccl. memory.worker_gone"),
-    (" ".join(_STARTED), "nvidia. container.generic cuda."),
-    ("torch.fork numba.forked", "cuda.not_initialized program.fork cuda."),
-    ("torch.xformers_unbuilt", "torch.capability_short program.dtype program.shape"),
-    ("build.", "build.failed packages.no_match_other"),
-    (
-        "cuda. cudnn. cublas. nccl. loader. torch. tf. memory. jax. ort. build. program. limit. "
-        "order. launch.",
-        "signal.abort signal.segv signal.kernel_died signal.windows ntstatus. torch.elastic "
-        "tf.native_runtime nccl.timeout python.module python.import_name python.attribute "
-        "python.exception python.runtime python.keras python.http python.command python.glibc",
-    ),
-)
-"""An earlier message of the first ids or families explains later ones of the second."""
-FALLBACKS = (
-    *("jax.cpu_build", "jax.falls_back", "jax.backend", "jax.unknown_backend"),
-    "jax.no_visible",
-)
-"""By which JAX goes on without its plugin, or misses it later."""
-_LOST = ("peer.gone", "peer.late", "peer.died", "nccl.remote_error", "torch.elastic")
-"""What the others see of a process that ended for a reason of its own."""
-_REASONS = (
-    *("cuda.", "cudnn.", "cublas.", "cusolver.", "loader.", "memory.", "program.", "limit."),
-    *("order.", "launch.", "kernel.", "build.", "install.", "jax.unable", "torch.", "tf.", "ort."),
-    *("packages.partial", "python.module", "python.import_name", "python.attribute"),
-    "python.exception",
-)
+FALLBACKS = names("follows.names_fallbacks")
+_LOST = names("follows.names_lost")
+_REASONS = names("follows.names_reasons")
 _AROUND = "limit.moved_cache"
-_PLACES = ("limit.cache", "limit.closed", "limit.read_only", "limit.space", "limit.temporary")
-_NOTES = ("loader.tf_dso", "loader.tf_skip", "tf.skipping", "windows.could_not_find")
-"""TensorFlow goes on without the library it misses."""
+_PLACES = names("follows.names_places")
+_NOTES = names("follows.names_notes")
 _OWN = ("python.module", "python.import_name", "python.attribute", "python.exception")
 _PLAIN = (*_OWN, "tf.old_api", "python.http", "ort.no_model", "limit.", "order.", "peer.")
 _ENDS = (*_PLAIN, "memory.", "program.")
 """What ends a program for a reason of its own: a warning before it is another matter."""
 _OPTIONAL = ("tf.ptxas_missing",)
-_REFUSED = (
-    *("cuda.", "loader.", "windows.", "tf.no_cuda_drivers", "tf.no_kernel_driver"),
-    *("tf.skipping", "jax.unable"),
-)
-"""What tells why a framework finds no GPU."""
+_REFUSED = names("follows.names_refused")
 _TAKES = Expression("follows.takes")
 _GPU = Expression("follows.gpu")
 
@@ -132,7 +31,7 @@ class Follower:
     def __init__(self, course: Course, sets: Mapping[str, tuple[str, ...]]) -> None:
         self.ending, self.course = course.ending, course
         self.table = [
-            (tuple(keys.split()), _expanded(values.split(), sets)) for keys, values in FOLLOWS
+            (tuple(row["by"]), _expanded(row["explains"], sets)) for row in rows("follows.follows")
         ]
         self._known: dict[tuple[str, str], bool] = {}
         self.plugins = [

@@ -11,6 +11,7 @@ import msgspec
 from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.schema import MessageRow, Role
 from gpuwhy.facts.fact import Source
+from gpuwhy.log.expressions import names
 from gpuwhy.log.lines import Line
 from gpuwhy.log.message import Standing
 from gpuwhy.log.quoted import in_a_string
@@ -19,8 +20,7 @@ from gpuwhy.log.tone import denies, is_reminder, is_warning
 
 QUOTE, BEFORE = 400, 80
 """Characters of a line that are kept; of a long one from a little before the match."""
-WHEN_NOT_WHAT = ("title.regression", "title.batch_one", "title.newer_gpu", "title.sleep")
-"""Messages that say when something fails, not what."""
+WHEN_NOT_WHAT = names("match.names_when_not_what")
 
 
 class Found(msgspec.Struct):

@@ -26,16 +26,6 @@ FIELDS = {
 _SIZE = Expression("memory.size")
 _UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
 _NUMBER = Expression("memory.number")
-_KINDS = {
-    "largest": r"largest|biggest|contiguous",
-    "held": r"reserved|\bpool\b|acquired|cached|\bholds?\b|\bowns?\b|\bheld\b|\bkeeps\b"
-    r"|region_allocated|\blimit|total_bytes",
-    "allocated": r"(?<!max)in[- ]?use\b|(?<![a-z])used(?![a-z])|\buses\b|\bneeds?\b|\busage\b"
-    r"|(?<![a-z_])allocated(?![a-z])|memory_allocated|\blive\b",
-    "free": r"(?<![a-z])free(?![a-z])|\bavailable\b",
-    "asked": r"to allocate|allocating|requested|cannot allocate",
-    "total": r"\bdevice limit|\bcard\b|\bcapacity\b|\btotal\b|\bgpu has\b",
-}
 _LABEL = Expression("memory.label")
 _TAIL = Expression("memory.tail")
 _END = Expression("memory.end")

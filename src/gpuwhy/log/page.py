@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from gpuwhy.log.expressions import Expression
 from gpuwhy.log.scan import bounded, literals_of
 
 
@@ -23,17 +24,18 @@ class Page:
         number = bisect_right(self._starts, place)
         return number + self._skipped if self._head and number > self._head else number
 
-    def finditer(self, pattern: str, flags: int = 0) -> Iterator[re.Match[str]]:
+    def finditer(self, says: str | Expression) -> Iterator[re.Match[str]]:
         """The matches of an expression, case ignored, ^ and $ at every line."""
+        pattern = says if isinstance(says, str) else says.source
         words = literals_of(pattern)
         if words and not any(word in self.lower for word in words):
             return
         expression = _compiled(pattern)
         yield from expression.finditer(self.text)
 
-    def search(self, pattern: str) -> re.Match[str] | None:
+    def search(self, says: str | Expression) -> re.Match[str] | None:
         """The first match."""
-        return next(self.finditer(pattern), None)
+        return next(self.finditer(says), None)
 
 
 _KNOWN: dict[str, re.Pattern[str]] = {}

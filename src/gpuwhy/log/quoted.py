@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gpuwhy.log.document import is_printed, somebody_asks
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expression, names
 
 _STRING = Expression("quoted.string")
 _CALLED = Expression("quoted.called")
@@ -19,10 +19,7 @@ _SLOT = Expression("quoted.slot")
 _COMMENT = Expression("quoted.comment")
 _ATTRIBUTE = Expression("quoted.attribute")
 _STATEMENT = Expression("quoted.statement")
-TERSE = frozenset(
-    ("cuda", "cudnn", "cublas", "nccl", "nvml", "nvidia", "kernel", "memory", "loader", "program")
-)
-"""Families whose messages are printed without a word before them."""
+TERSE = frozenset(names("quoted.names_terse"))
 _RECORDED = Expression("quoted.recorded")
 _COMPLAINS = Expression("quoted.complains")
 _FIRST_PERSON = Expression("quoted.first_person")

@@ -13,42 +13,18 @@ from typing import TypeAlias
 
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import Course, name_of
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expression, names, table
 from gpuwhy.log.match import Found
 from gpuwhy.log.tracebacks import PYTHON, USER, owner_of
 from gpuwhy.log.words import FRAMEWORKS
 
-MADE = (
-    *("shadow.attribute", "shadow.hollow", "shadow.in_part", "packages.in_part"),
-    *("setting.unread", "setting.warnings", "shadow.from_file", "shadow.not_package"),
-    *("pairs.between", "triton.compiler", "limit.cache"),
-    *("ending.own", "ending.usage", "ending.inside", "ending.left"),
-)
-"""Ids that the reader makes of an ending, beside those that rows have."""
-OWNERS = {
-    **{name: name for name in ("torch", "jax", "tensorflow", "onnxruntime", "cupy")},
-    **{"torchvision": "torch", "jaxlib": "jax", "keras": "tensorflow"},
-}
-"""The framework of a package that raises."""
+MADE = names("raised.names_made")
+OWNERS = table("raised.table_owners")
 NEAR = 5
 """How many frames from the raised one still tell what was being done."""
-ALWAYS = {
-    "torch": "nn cuda tensor Tensor optim utils save load no_grad float32 device zeros ones randn "
-    "backends",
-    "jax": "numpy jit grad vmap devices lax",
-    "cupy": "array ndarray fft linalg cuda asarray zeros arange random",
-    "numpy": "array ndarray zeros ones arange asarray linalg random dtype",
-    "tensorflow": "constant Variable nn float32 Tensor",
-    "triton": "jit language cdiv",
-    "numba": "jit njit vectorize",
-    "onnxruntime": "InferenceSession get_available_providers SessionOptions",
-}
-"""Names that every release of a package has."""
+ALWAYS = table("raised.table_always")
 COMPILERS = Expression("raised.compilers")
-PLACES = (
-    *("FileExistsError", "NotADirectoryError", "PermissionError", "FileNotFoundError"),
-    *("OSError", "IsADirectoryError"),
-)
+PLACES = names("raised.names_places")
 _LACKING = ("AttributeError", "ModuleNotFoundError", "ImportError")
 _FROM = Expression("raised.from")
 _LACKS = Expression("raised.lacks")

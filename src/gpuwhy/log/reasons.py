@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import is_relayed, name_of
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expression, names
 from gpuwhy.log.runtimes import WHOLE
 from gpuwhy.log.tracebacks import PYTHON, USER
 from gpuwhy.log.words import (
@@ -36,29 +36,8 @@ FIRST = 500
 """What a message has to do with is said at its beginning; advice follows."""
 WORDY = 6
 """Characters of a message of C++ that says something."""
-PLAIN = frozenset(
-    (
-        "KeyError NameError UnboundLocalError SyntaxError IndentationError TabError "
-        "ZeroDivisionError FileNotFoundError FileExistsError NotADirectoryError "
-        "IsADirectoryError JSONDecodeError UnicodeDecodeError UnicodeEncodeError RecursionError "
-        "KeyboardInterrupt EOFError StopIteration ParserError ScannerError HTTPError URLError "
-        "SSLError gaierror JSONError TOMLDecodeError ConfigKeyError ConfigAttributeError "
-        "MissingMandatoryValue UsageError BadParameter ValidationError DatabaseError "
-        "OperationalError UnpicklingError BadZipFile XMLSyntaxError NoSuchOption BadOptionUsage "
-        "BrokenPipeError NoCredentialsError ConnectTimeout ReadTimeout EmptyDataError "
-        "ArgumentError usage OverflowError FloatingPointError DivisionByZero InvalidOperation "
-        "ConfigurationError TemplateNotFound Abort LinAlgError _LinAlgError PatternError"
-    ).split()
-)
-"""Exceptions that no failure of a GPU stack ends in, unless their own words name it."""
-STATUSES = (
-    "XlaRuntimeError",
-    "JaxRuntimeError",
-    "InternalError",
-    "UnknownError",
-    "FailedPreconditionError",
-)
-"""Exceptions by which a runtime hands a status on, whatever it came from."""
+PLAIN = frozenset(names("reasons.names_plain"))
+STATUSES = names("reasons.names_statuses")
 _PYTHONS = sys.stdlib_module_names - {
     *("subprocess", "ctypes", "multiprocessing", "concurrent", "asyncio", "os")
 }
@@ -84,10 +63,6 @@ _CONDITION = Expression("reasons.condition")
 _VARIABLES = Expression("reasons.variables")
 _CALLS = Expression("reasons.calls")
 _FETCHES = Expression("reasons.fetches")
-_KIND = (
-    r"'?(?:dict|list|tuple|str|int|float|bool|bytes|set|frozenset|datetime\.\w+|complex|range"
-    r"|function|method)'?"
-)
 _PLAIN_VALUES = Expression("reasons.plain_values")
 _ENDED = Expression("reasons.ended")
 _DEVICES = Expression("reasons.devices")

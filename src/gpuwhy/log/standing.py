@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import Course, is_relayed, name_of
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expression, lists, names
 from gpuwhy.log.follows import Follower, is_within
 from gpuwhy.log.match import Found
 from gpuwhy.log.message import Standing
@@ -163,18 +163,12 @@ def _foretold(one: Found, ending: Ending) -> bool:
 
 # ---------------------------------------------------------------- what the ending has no link to
 
-_SENT = ("SIGTERM", "SIGINT", "SIGHUP", "SIGALRM", "SIGXCPU")
-"""Signals that somebody sends, or a clock: no warning before them led there."""
+_SENT = names("standing.names_sent")
 _UNSILENCED = ("shadow", "waits", "remark", "refused")
 _FATAL = Expression("standing.fatal")
-_KNOWN = (
-    *("python.protobuf", "python.numpy_abi", "python.numba_numpy", "python.glibc", "python.avx"),
-    "python.openmp",
-)
-"""Python's own words for a reason that is known."""
-_OTHERS = ("cuda", "peer", "container", "nvidia", "program", "packages")
-"""Families whose general words are anybody's where no framework has a part."""
-_ANYBODYS = (*("memory.oom_words", "title.oom", "loader.undefined_symbol", "kernel.proc_missing"),)
+_KNOWN = names("standing.names_known")
+_OTHERS = names("standing.names_others")
+_ANYBODYS = names("standing.names_anybodys_inside")
 _TENSORS = Expression("standing.tensors")
 _SAID_BY_PYTHON = Expression("standing.said_by_python")
 
@@ -360,32 +354,10 @@ def _kind(ending: Ending) -> str:
 # ---------------------------------------------------------------- what a person says beside
 
 _PLAIN_WORDS = ("python.", "title.", "ending.")
-_IMPORTS = (
-    *_PLAIN_WORDS,
-    *("packages.partial", "packages.damaged_words", "build.ext_module", "shadow."),
-    *("pairs.between", "tf.old_api", "tf.partial", "ort.partial"),
-)
-_CPU = (
-    *("torch.cpu_build", "torch.version_none", "generic.cpu_build", "generic.cpu_used"),
-    *("opencv.no_cuda", "paddle.cpu", "tf.built_cpu", "mxnet.cpu", "ort.not_available"),
-    *("ort.listed", "ct2.cpu", "told.cpu_torch"),
-)
-_NATIVE = (
-    *("packages.damaged_words", "cublas.", "cudnn.", "cuda.illegal", "cuda.launch_failed"),
-    *("cuda.misaligned", "signal.", "triton.", "program.shape_words", "program.illegal"),
-)
-REMARKS: dict[str, tuple[str, ...]] = {
-    "remark.release": (*_PLAIN_WORDS, *_NATIVE),
-    "remark.both": (*_IMPORTS, *_CPU, "loader.undefined_symbol", "loader.cannot_open"),
-    "remark.instead": (*_IMPORTS, *_CPU, "loader.cannot_open", "cuda.no_binary_for_gpu"),
-    "remark.own_file": _IMPORTS,
-    "remark.pair": _IMPORTS,
-    "remark.needs": _IMPORTS,
-    "remark.torn": _IMPORTS,
-    "remark.broken_off": (*_IMPORTS, "limit.space"),
-    "remark.variable": (*_PLAIN_WORDS, *_CPU, "jax.backend", "jax.unknown_backend"),
-}
-"""The messages that a person's remark explains, wherever it stands."""
+_IMPORTS = names("standing.names_imports")
+_CPU = names("standing.names_cpu")
+_NATIVE = names("standing.names_native")
+REMARKS = lists("standing.table_remarks")
 
 
 def _explain_by_remarks(messages: Sequence[Found]) -> None:
@@ -402,21 +374,14 @@ def _explain_by_remarks(messages: Sequence[Found]) -> None:
 
 # ---------------------------------------------------------------- the text as a whole
 
-ANYBODYS = (
-    *("title.", "order.", "peer.", "signal.", "packages.damaged_words", "memory.oom_words"),
-    *("container.generic", "program.shape_words", "build.failed"),
-)
-"""Messages in words that any program may use."""
-UNNAMED = (*ANYBODYS, "said.", "memory.", "driver.", "generic.")
-"""Messages that tell of the GPU stack only where at least a word of it stands in the text."""
-PACKED = ("build.", "packages.damaged")
+ANYBODYS = names("standing.names_anybodys")
+UNNAMED = names("standing.names_unnamed")
+PACKED = names("standing.names_packed")
 HINTED = Expression("standing.hinted")
-PLAIN_CAUSES = ("ending.", "limit.", "memory.killer", "memory.worker_killed", "memory.shm")
-"""Messages of what a program without a GPU can have as well."""
-VALUES = (*("title.bare_false", "title.empty_devices", "title.empty_list", "title.cpu_device"),)
-"""What a program prints that asks for the GPU: it may be content without."""
+PLAIN_CAUSES = names("standing.names_plain_causes")
+VALUES = names("standing.names_values")
 SWITCH = "setting.switch"
-ROWS = ("torch.version_none", "torch.unavailable", "torch.cpu_build")
+ROWS = names("standing.names_rows")
 _WONDERS = Expression("standing.wonders")
 _TROUBLE = Expression("standing.trouble")
 _KERNELS = Expression("standing.kernels")

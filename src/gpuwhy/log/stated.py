@@ -11,33 +11,19 @@ from gpuwhy.log.case import Case, GpuProcess, NamedGpu, Os, Release, Stated
 from gpuwhy.log.commands import Shell, commands_of, done_of, variables_of
 from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import Course
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expression, names, table
 from gpuwhy.log.memory import figures_of, size_of
 from gpuwhy.log.message import Message, Standing
 from gpuwhy.log.page import Page, group
 from gpuwhy.log.programs import Speakers
 from gpuwhy.log.raised import OWNERS
 
-VERSIONS = {
-    "told.tf": "tensorflow",
-    "told.torch_local": "torch",
-    "told.ort": "onnxruntime-gpu",
-}
-ALIASES = {"pytorch": "torch", "tf": "tensorflow", "onnxruntime-gpu": "onnxruntime"}
+VERSIONS = table("stated.table_versions")
+ALIASES = table("stated.table_aliases")
 FRAMEWORKS = ("torch", "tensorflow", "jax", "onnxruntime", "cupy")
-OF_FAMILY = {
-    "ort": "onnxruntime",
-    "jax": "jax",
-    "tf": "tensorflow",
-    "torch": "torch",
-    "cupy": "cupy",
-}
-PARTS = {"tensorflow-gpu": "tensorflow", "jaxlib": "jax", "keras": "tensorflow"}
-SHARED = (
-    *("tf.cudnn_loaded", "tf.dnn_init", "tf.cudnn_handle", "tf.blas", "tf.conv_algorithm"),
-    *("tf.ptxas", "tf.libdevice", "loader.tf_"),
-)
-"""Messages that TensorFlow and JAX share."""
+OF_FAMILY = table("stated.table_of_family")
+PARTS = table("stated.table_parts")
+SHARED = names("stated.names_shared")
 _WORDS = (
     ("onnxruntime", r"onnxruntime"),
     ("jax", r"\bjax(?:lib)?\b|\bxla/(?:python|pjrt)/|Execution of replica \d"),
@@ -58,60 +44,20 @@ _WORDS = (
 )
 _JAX = Expression("stated.jax")
 _BORROWED = Expression("stated.borrowed")
-_PACKAGE = (
-    r"^[ \t*|-]*(?:\[(?:pip3?|conda)\] *)?(?P<name>[A-Za-z][\w.-]{1,60}?)"
-    r"(?:==(?P<version>\d[\w.+!]{0,40})|[ \t]{2,40}(?P<version2>\d+\.\d[\w.+!]{0,40})(?=\s|$))"
-)
-_SHOWN = r"^Name: (?P<name>[\w.-]{1,60})\s{1,4}Version: (?P<version>\d[\w.+!]{0,40})"
-_WHEEL = (
-    r"(?<![\w/])(?P<name>torch|torchvision|torchaudio|tensorflow|jax|jaxlib|onnxruntime_gpu|vllm"
-    r"|xformers|flash_attn|bitsandbytes|triton|numpy)-(?P<version>\d[\w.+]{0,40}?)-(?:cp|py)\d"
-)
-_INSTALLED = (
-    r"^(?:[ \t]*Successfully installed (?P<list>[^\n]{3,4000})"
-    r"|Requirement already satisfied: (?P<name>[\w.-]{1,60})\S* in \S{1,200}.{0,80}?"
-    r"\((?P<version>\d[\w.]{0,30})\))"
-)
+_PACKAGE = Expression("stated.says_package")
+_SHOWN = Expression("stated.says_shown")
+_WHEEL = Expression("stated.says_wheel")
+_INSTALLED = Expression("stated.says_installed")
 _LISTED = Expression("stated.listed")
-_ATTRIBUTE = (
-    r"\b(?P<name>torch|tensorflow|tf|jax|jaxlib|cupy|onnxruntime|numpy|vllm|transformers)"
-    r"\.__version__\W{1,24}(?P<version>\d+\.\d[\w.+]{0,40})"
-)
-_GPU_ROW = (
-    r"^\|\s{1,4}(?P<index>\d{1,2})\s{2,4}(?P<name>(?:NVIDIA|GeForce|Tesla|Quadro|GRID|TITAN|RTX)"
-    r"[\w .-]{1,50}?)\s{2,40}(?:On|Off|\.\.\.|WDDM|TCC|MCDM)\b"
-)
-_GPU_LIST = r"\bGPU (?P<index>\d{1,2}): (?P<name>[\w .-]{3,60}?)(?: \(UUID|[,;\n]|$)"
-_GPU_NAMED = (
-    r"\b(?P<name>(?:NVIDIA |GeForce |Tesla |Quadro )*(?:RTX|GTX|TITAN|Tesla|Quadro) ?"
-    r"(?:PRO )?(?:[A-Z]?\d{2,4}[A-Z]{0,2}|RTX|Xp|X|V)(?: ?(?:Ti|SUPER|Ada|D)\b)*"
-    r"(?: Laptop GPU| Max-Q| Generation)*"
-    r"|(?:NVIDIA )?(?:A100|A10G?|A30|A40|A800|A6000|H100|H200|H800|H20|B100|B200|B300|GB200|GH200"
-    r"|V100|T4|P100|P40|K80|K40|L4|L40S?|GB10|GT \d{3,4}M?|MX\d{3})(?![\w.])"
-    r"(?:[- ](?:SXM\d?|PCIE?|NVL)(?:[- ]\d{2,3} ?GB)?|[- ]\d{2} ?GB)?)"
-)
-_CAPABILITY = (
-    r"(?:on (?:a |this )?device|(?:this|your|the) (?:gpu|card|device)|\bGPU ?\d?:?)[^\n]{0,60}?"
-    r"(?:compute |cuda )?capability (?:of |is |: ?)?(?:sm_)?(?P<value>\d{1,2}\.\d)\b"
-    r"|compute ?capability: (?P<value2>\d{1,2}\.\d)"
-)
-_PROCESS = (
-    r"^\s*\|\s{1,8}(?P<gpu>\d{1,2})(?:\s+N/A\s+N/A)?\s{1,12}(?P<pid>\d{2,8})\s{1,8}"
-    r"(?P<kind>[CGM+]{1,4})\s{1,8}(?P<name>\S.{0,80}?)\s{1,60}(?P<held>\d{1,7}) ?MiB\s*\|"
-)
-_HOLDER = (
-    r"\bProcess (?P<pid>\d{1,8}) has (?P<held>[\d.]{1,10} ?[KMGT]?i?B) memory in use"
-    r"|\bpid (?P<pid2>\d{1,8})\b[^\n]{0,60}? (?:uses|holds|using) (?P<held2>[\d.]{1,10} ?[KMGT]i?B)"
-)
-_LIBRARY = (
-    r"(?P<value>(?:/[\w.+@-]{1,80}){1,20}/lib[\w.+-]{1,60}\.so(?:\.\d{1,6}){0,4}"
-    r"|[A-Za-z]:\\[^\n:*?\"<>|]{1,200}\.dll)\b"
-)
-_PORT = (
-    r"\b(?:MASTER_PORT|port)\W{1,4}(?P<value>\d{4,5})\b"
-    r"|\d{1,3}(?:\.\d{1,3}){3}:(?P<value2>\d{4,5})\b|\]:(?P<value3>\d{4,5})\b"
-    r"|localhost:(?P<value4>\d{4,5})\b"
-)
+_ATTRIBUTE = Expression("stated.says_attribute")
+_GPU_ROW = Expression("stated.says_gpu_row")
+_GPU_LIST = Expression("stated.says_gpu_list")
+_GPU_NAMED = Expression("stated.says_gpu_named")
+_CAPABILITY = Expression("stated.says_capability")
+_PROCESS = Expression("stated.says_process")
+_HOLDER = Expression("stated.says_holder")
+_LIBRARY = Expression("stated.says_library")
+_PORT = Expression("stated.says_port")
 LIMIT = 40
 """How many values of one kind are kept."""
 
@@ -315,7 +261,7 @@ def _processes(page: Page, messages: Sequence[Message]) -> tuple[GpuProcess, ...
     return tuple(found.values())[:LIMIT]
 
 
-def _values(page: Page, pattern: str) -> tuple[Stated[str], ...]:
+def _values(page: Page, pattern: Expression) -> tuple[Stated[str], ...]:
     found: dict[str, int] = {}
     for one in page.finditer(pattern):
         found.setdefault(group(one, "value"), page.line(one.start()))

@@ -40,10 +40,6 @@ def at_work(line: str) -> bool:
     return len(line) < WORDY and bool(_WORKS.search(line))
 
 
-_TRY = (
-    r"\b(?:trial|run|config\w*|attempt|candidate|fold|experiment|batch(?:[ _-]?size)?|bs|width"
-    r"|point|job|block)s?\b"
-)
 _BROKE = Expression("tone.broke")
 _SUMMED = Expression("tone.summed")
 _WENT = Expression("tone.went")

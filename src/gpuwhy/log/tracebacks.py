@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gpuwhy.log.ending import Ending, Frame, Kind
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expression, names, table
 from gpuwhy.log.runtimes import runtime_end
 from gpuwhy.log.tone import at_work
 
@@ -17,25 +17,7 @@ MESSAGE, FRAMES = 30, 200
 """How many lines of a message, and how many frames of one traceback, are kept."""
 WIDE = 2000
 USER, PYTHON = "user", "python"
-SIGNALS = {
-    "segmentation fault": "SIGSEGV",
-    "aborted": "SIGABRT",
-    "abort": "SIGABRT",
-    "bus error": "SIGBUS",
-    "killed": "SIGKILL",
-    "illegal instruction": "SIGILL",
-    "floating point exception": "SIGFPE",
-    "access violation": "SIGSEGV",
-    "terminated": "SIGTERM",
-    "alarm clock": "SIGALRM",
-    "virtual timer expired": "SIGVTALRM",
-    "profiling timer expired": "SIGPROF",
-    "user defined signal 1": "SIGUSR1",
-    "user defined signal 2": "SIGUSR2",
-    "hangup": "SIGHUP",
-    "cpu time limit exceeded": "SIGXCPU",
-    "file size limit exceeded": "SIGXFSZ",
-}
+SIGNALS = table("tracebacks.table_signals")
 
 _HEADER = Expression("tracebacks.header")
 _FRAME = Expression("tracebacks.frame")
@@ -64,13 +46,7 @@ _STANDARD = Expression("tracebacks.standard")
 STATUS_LINE = Expression("tracebacks.status_line")
 _RAISE = Expression("tracebacks.raise")
 _FIELD = Expression("tracebacks.field")
-_ONE_LINE = frozenset(
-    (
-        "KeyError NameError UnboundLocalError ZeroDivisionError ModuleNotFoundError RecursionError "
-        "FileNotFoundError PermissionError FileExistsError IsADirectoryError NotADirectoryError "
-        "ConnectionRefusedError BrokenPipeError UnicodeDecodeError"
-    ).split()
-)
+_ONE_LINE = frozenset(names("tracebacks.names_one_line"))
 _PYTHONS_WORDS = Expression("tracebacks.pythons_words")
 
 

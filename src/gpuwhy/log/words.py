@@ -2,45 +2,12 @@
 
 from __future__ import annotations
 
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expression, names
 
-FRAMEWORKS = frozenset(
-    (
-        "torch tensorflow tensorflow_core keras jax jaxlib flax cupy cupyx cupy_backends numba "
-        "triton onnxruntime tensorrt torchvision torchaudio torchtext xformers flash_attn "
-        "bitsandbytes vllm deepspeed apex accelerate transformers lightning pytorch_lightning "
-        "mxnet paddle xgboost cudf cuml rmm ray horovod diffusers"
-    ).split()
-)
-"""Packages whose own code raises on behalf of the GPU stack."""
-OUTSIDERS = frozenset(
-    (
-        "omegaconf hydra yaml click typer requests urllib3 httpx sqlalchemy sqlite3 psycopg2 "
-        "pymysql redis pandas pyarrow h5py botocore boto3 git jinja2 pydantic pydantic_core "
-        "marshmallow jsonschema json csv configparser argparse zipfile tarfile gzip zlib pickle "
-        "xml bs4 smtplib ssl socket http email toml tomllib tomli dotenv fire absl gin wandb "
-        "mlflow optuna openpyxl nltk spacy pyodbc pymongo kafka pika confluent_kafka "
-        "elasticsearch asyncpg django flask fastapi starlette aiohttp websockets paramiko PIL pil "
-        "imageio selenium"
-    ).split()
-)
-"""Packages for settings, data and services: what they raise is about those."""
-TOOLS = frozenset(
-    (
-        "git ssh scp rsync curl wget tar gzip unzip zip cp mv rm mkdir ls cat sed awk grep find "
-        "aws gsutil gcloud az kubectl ffmpeg convert npm node yarn java mvn latex pdflatex pandoc "
-        "sqlite3 psql mysql ping hostname id whoami chmod chown ln chrt taskset ionice renice "
-        "numactl flock false sleep pg_restore pg_dump pg_ctl mysqldump redis-cli helm terraform "
-        "ansible docker-compose gunzip bzip2 xz dd df du"
-    ).split()
-)
-"""Programs of the system: they have nothing to do with the GPU stack."""
+FRAMEWORKS = frozenset(names("words.names_frameworks"))
+OUTSIDERS = frozenset(names("words.names_outsiders"))
+TOOLS = frozenset(names("words.names_tools"))
 KIN = Expression("words.kin")
-_NAMED = (
-    r"\bcu(?:da|dnn|blas|fft|rand|solver|sparse|pti|tensor|pynccl)"
-    r"|lib(?:cu|nv|nccl|torch|tensorflow|c10)|nvidia|nvcc|nvrtc|nvvm|nvml|nvjitlink|ptxas|\bptx\b"
-    r"|nccl|\bgpus?\b|\bgpu[_:\d]|\bsm_\d|tensorrt|\bxla|pjrt|triton|hip(?:error)?\b|rocm|\bcuinit"
-)
 HARD = Expression("words.hard")
 STATUS = Expression("words.status")
 STACK = Expression("words.stack")
