@@ -165,7 +165,7 @@ def cudnn_of_build(names: Names) -> Remedy | None:
     major, minor = int(built[1]), int(built[2])
     what = names.get("framework") or "the program"
     text = f"Install cuDNN {major}.{minor} or a newer {major}.x, for which {what} was built"
-    if names.around.place.manager == "conda":
+    if names.get("conda"):
         spec = f"cudnn>={major}.{minor},<{major + 1}"
         return Remedy((Install((spec,), manager="conda"),), text=text, fits=8)
     if major < 8:

@@ -174,6 +174,20 @@ def _library_package(names: Names) -> str:
     return versions.package_of_library(names.get("library_file"), names.get("suffix"))
 
 
+def _library_foreign(names: Names) -> str:
+    """Whether the library is of another major CUDA release than the framework's build."""
+    wanted = names.get("library_cuda").partition(".")[0].partition(" ")[0]
+    own = names.get("cuda_major")
+    return "yes" if wanted and own and wanted != own else ""
+
+
+def _conda(names: Names) -> str:
+    """Whether conda has the environment: it is the manager that the text names."""
+    low = names.around.log.excerpt.lower()
+    only = "conda" in low and "pip" not in low
+    return "yes" if names.around.place.manager == "conda" or only else ""
+
+
 def _program(names: Names) -> str:
     """The command line that the text shows for the program, else one to fill in."""
     for typed in names.around.log.case.commands:
@@ -352,6 +366,8 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "library_cuda": lambda names: versions.cuda_of_library(names.get("library_file")),
     "library_cuda_first": lambda names: names.get("library_cuda").partition(" ")[0],
     "port": lambda names: _plain(names.around.log.case.ports),
+    "library_foreign": _library_foreign,
+    "conda": _conda,
     "library_conda": lambda names: versions.conda_of_library(names.get("library_file")),
     "program_command": _program,
     "script": _script,
