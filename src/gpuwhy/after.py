@@ -63,7 +63,8 @@ class Aftermath(NamedTuple):
         run = self.facts.run
         if not run.failed:
             return stayed_away(self.facts, _symptoms(self.answer))
-        if not ENDS & set(value_or(run.sent, ())):
+        sent: tuple[str, ...] = value_or(run.sent, ())
+        if not ENDS & set(sent):
             return True
         found = self.answer.first is not None and self.answer.first.id != NOT_GPU
         return found or value_or(run.silent, value_or(run.seconds, 0.0)) >= HANG

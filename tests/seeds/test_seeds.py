@@ -19,6 +19,7 @@ else:
 
 ROWS = tomllib.loads((Path(__file__).parent / "rows.toml").read_text(encoding="utf-8"))["row"]
 FOREIGN = {"PyTorch": r"torch", "JAX": r"\bjax", "TensorFlow": r"tensor ?flow|\btf\b|keras"}
+COMMAND = re.compile(r" {13,}\S|  Run ")  # what is copied is not broken
 LINUX = r"\bapt\b|\bsudo\b|ldconfig|LD_LIBRARY_PATH|\bexport "
 
 
@@ -40,10 +41,14 @@ def faults(row: dict) -> list[str]:
     out += [f"said: {one}" for one in row.get("never", ()) if found(one, text)]
     out += [f"{len(lines)} lines"] if len(lines) > 16 else []
     out += [f"exit {code}"] if code not in row.get("exit", [0, 1, 4]) else []
-    out += [f"wide: {line}" for line in lines if len(line) > 80 and " -c" not in line]
+    out += [f"wide: {line}" for line in lines if len(line) > 80 and not COMMAND.match(line)]
     for name in ("PyTorch", "JAX"):
         foreign = FOREIGN[name]
-        if found(FOREIGN["TensorFlow"], given) and not found(foreign, given) and found(foreign, "\n".join(lines[:6])):
+        if (
+            found(FOREIGN["TensorFlow"], given)
+            and not found(foreign, given)
+            and found(foreign, "\n".join(lines[:6]))
+        ):
             out.append(f"foreign: {name}")
     if found(r"[A-Z]:\\|\.dll|windows", given) and found(LINUX, text):
         out.append("Linux command for Windows")

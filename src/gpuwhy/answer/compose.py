@@ -26,7 +26,7 @@ from gpuwhy.log.log import Log
 
 SHELLS: dict[str, Language] = {"cmd": "bat", "powershell": "powershell", "notebook": "python"}
 REPLIED = 0.9, 0.3, 0.2
-"""Confidence of the cause that a reply from tables names, of the first of several, of the others."""
+"""Confidence of the cause that a reply names, of the first of several, of the others."""
 MOST = 6
 
 
@@ -38,10 +38,13 @@ def explained(
     """
     reply = _reply(log, diagnosis, asked)
     if reply:
-        return replied(reply, log, diagnosis)
+        return replied(reply, log, diagnosis, place)
     first = diagnosis.first
     if first is None:
         return _without_cause(log, diagnosis)
+    if first.cause == of.NOT_GPU and not any(one.role == "error" for one in log.deciding):
+        harmless = _cause(first, log, place, facts, 0)
+        return _answer(log, diagnosis, "healthy", f"nothing fails: {harmless.because[0].text}")
     question = _question(question_for(diagnosis, log, facts), place)
     causes = tuple(
         _cause(one, log, place, facts, place_of)
@@ -60,7 +63,7 @@ def causes_of(log: Log, diagnosis: Diagnosis) -> list[tuple[str, float]]:
     reply = _reply(log, diagnosis)
     if reply is None or reply.verdict in ("undecided", "unanswered"):
         return [(one.cause, one.confidence) for one in diagnosis.causes]
-    return [(one.id, one.confidence) for one in replied(reply, log, diagnosis).causes]
+    return [(one.id, one.confidence) for one in replied(reply, log, diagnosis, Place()).causes]
 
 
 def _reply(log: Log, diagnosis: Diagnosis, asked: bool = False) -> Reply | None:
@@ -80,13 +83,15 @@ def _reply(log: Log, diagnosis: Diagnosis, asked: bool = False) -> Reply | None:
 
 
 def _by_facts(reply: Reply | None, diagnosis: Diagnosis) -> Reply | None:
-    """An undecided reply, decided where what was seen on the machine names one of its causes."""
+    """An undecided reply gives way where the text or the machine decides; what the machine shows
+    of one of its causes decides it.
+    """
     first = diagnosis.first
-    seen = next((one for one in first.because if one.evidence), None) if first else None
-    if not reply or not first or not seen or first.confidence < of.FOUND:
+    if not reply or reply.verdict != "undecided" or not first or first.confidence < of.FOUND:
         return reply
-    if reply.verdict != "undecided" or first.cause not in {row.means for row in reply.rows}:
-        return reply
+    seen = next((one for one in first.because if one.evidence), None)
+    if not seen or first.cause not in {row.means for row in reply.rows}:
+        return None
     row = next(row for row in reply.rows if row.means == first.cause)
     do = (Point("Do this", row.text, row.command),)
     head = f"{reply.fact or reply.headline}: {seen.text}"
@@ -107,26 +112,32 @@ def _together(lines: tuple[Reply, ...]) -> Reply:
     return replace(lines[0], headline=head, points=(*rows, *lines[0].points[:1], *SOURCE.points))
 
 
-def replied(reply: Reply, log: Log, diagnosis: Diagnosis | None = None) -> of.Answer:
+def replied(reply: Reply, log: Log, diagnosis: Diagnosis, place: Place) -> of.Answer:
     """A reply from tables as an Answer."""
+    shell: Language = "bat" if "windows" in (place.os, reply.os) else "sh"
     told = (of.Proof(reply.quoted, f"line {reply.line}"),) if reply.quoted else ()
     know = (of.Proof(reply.headline, reply.source),) if reply.source else ()
     because = of.Reason(reply.fact or reply.headline, know=know, told=told, line=reply.line)
     named = [reply.cause] if reply.cause else [row.means for row in reply.rows]
     sure = [REPLIED[0] if reply.cause else REPLIED[1]] + [REPLIED[2]] * len(named)
-    fixes = _fixes_of(reply) if reply.cause else ()
+    fixes = _fixes_of(reply, shell) if reply.cause else ()
     causes = tuple(
         of.CauseFound(cause, _title(cause), confidence, "", (because,), (), fixes)
         for cause, confidence in zip(dict.fromkeys(filter(None, named)), sure, strict=False)
     )
     rows = tuple(of.Row(row.sees, row.means, "", row.text, str(row.command)) for row in reply.rows)
     question = of.Question(
-        reply.id, "", reply.run, {row.sees: row.means for row in reply.rows if row.means}, rows
+        reply.id,
+        "",
+        reply.run,
+        {row.sees: row.means for row in reply.rows if row.means},
+        rows,
+        shell,
     )
     verdict: of.Verdict = "unrecognised" if reply.verdict == "unanswered" else reply.verdict
     points = tuple(of.Point(one.label, one.text, str(one.command)) for one in reply.points)
     return replace(
-        _answer(log, diagnosis or Diagnosis(), verdict, reply.headline, causes),
+        _answer(log, diagnosis, verdict, reply.headline, causes),
         question=question if rows else None,
         points=points if verdict == "answered" else (),
         not_tried=tuple(of.Untried(one.label, str(one.command)) for one in reply.points)
@@ -135,7 +146,7 @@ def replied(reply: Reply, log: Log, diagnosis: Diagnosis | None = None) -> of.An
     )
 
 
-def _fixes_of(reply: Reply) -> tuple[of.Fix, ...]:
+def _fixes_of(reply: Reply, shell: Language) -> tuple[of.Fix, ...]:
     """The rows of a reply that names a cause, as its remedy: the first is what to do."""
     if not reply.points:
         return ()
@@ -151,7 +162,7 @@ def _fixes_of(reply: Reply) -> tuple[of.Fix, ...]:
             check="",
             worked_if=said.get("Worked if", ""),
             if_not=said.get("If not", ""),
-            language="python" if "\n" in command else "sh",
+            language="python" if "\n" in command else shell,
         ),
     )
 
@@ -185,7 +196,9 @@ def _cause(one: Ranked, log: Log, place: Place, facts: Facts | None, order: int)
     """A cause with its reasons; what to do about the first ones."""
     found = remedies(one, log, facts, place) if order < 3 else ()
     fixes = tuple(_fix(remedy, place) for remedy in found[: 4 if order == 0 else 1])
-    because = tuple(_reason(reason, log) for reason in one.because) or (of.Reason(_title(one.cause)),)
+    because = tuple(_reason(reason, log) for reason in one.because) or (
+        of.Reason(_title(one.cause)),
+    )
     return of.CauseFound(
         id=one.cause,
         title=_title(one.cause),
@@ -199,14 +212,14 @@ def _cause(one: Ranked, log: Log, place: Place, facts: Facts | None, order: int)
 
 
 def _reason(one: Because, log: Log) -> of.Reason:
-    told = ()
+    seen: dict[str, list[of.Proof]] = {"saw": [], "know": [], "told": []}
     if one.message >= 0 and (message := log.messages[one.message]).text:
-        told = (of.Proof(message.text, f"line {message.line}"),)
-    seen: dict[str, list[of.Proof]] = {"saw": [], "know": [], "told": [*told]}
+        seen["told"].append(of.Proof(message.text, f"line {message.line}"))
     for proof in one.evidence:
         where = f"{proof.source.where} {proof.source.detail}".strip()
         seen[proof.kind].append(of.Proof(proof.text, where))
-    return of.Reason(_sentence(one.text), *(tuple(part) for part in seen.values()), one.line)
+    saw, know, told = (tuple(part) for part in seen.values())
+    return of.Reason(_sentence(one.text), saw, know, told, one.line)
 
 
 def _fix(remedy: Remedy, place: Place) -> of.Fix:

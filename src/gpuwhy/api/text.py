@@ -52,7 +52,7 @@ def explain(
 
 
 class BadChoiceError(Exception):
-    """An answer to a question that was not asked, or that it does not offer; the text says which."""
+    """An answer to a question that was not asked, or that it does not offer."""
 
 
 def chosen(answer: Answer, choices: Iterable[str]) -> Answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from string import Formatter
 
 from msgspec.structs import replace
@@ -12,15 +12,12 @@ from gpuwhy.ask.entries import Entry, expression, known
 from gpuwhy.ask.question import Outcome, Point, Question, Reply, Typed, Verdict
 from gpuwhy.ask.stated import Stated, stated
 from gpuwhy.log.log import Log
-from gpuwhy.log.message import Message
+from gpuwhy.log.message import Message, Standing
 
 LONGEST = 2000
 """Characters of a question: what is longer is a text."""
-TABLES: dict[str, Callable[[Stated], Reply | None]] = {
-    "requires": versions.requires,
-    "runs_on": versions.runs_on,
-    "fits": versions.fits,
-}
+VERSIONS = ("requires", "runs_on", "fits")
+"""The intents that the tables of releases answer."""
 ASKED_FOR = {
     "requires": "the framework and its release, a card, or a CUDA version",
     "runs_on": "the framework's release and the card",
@@ -47,15 +44,24 @@ def ask(log: Log, text: str) -> Reply | None:
     for group in rows:
         if (entry := _best(group, asked, said)) and (reply := _filled(entry, said)):
             return reply
-    for intent in intents:
-        if intent in TABLES and (reply := TABLES[intent](said)):
-            return reply
+    if reply := _of_versions(said, intents):
+        return reply
     if reply := status.decoded(text, "decode" in intents):
         return reply
     topic = _best(entries["topics"], asked, said)
     if topic and (reply := _filled(topic, said)):
         return reply
-    return status.decoded(text, True) or (versions.stated_alone(said) if "why" not in intents else None)
+    return status.decoded(text, True) or (
+        _of_versions(said, ["fits"]) if "why" not in intents else None
+    )
+
+
+def _of_versions(said: Stated, intents: Sequence[str]) -> Reply | None:
+    """The answer of the tables of releases, by the first intent that is theirs."""
+    intent = next((one for one in intents if one in VERSIONS), None)
+    kind = versions.verdict(said, intent == "requires") if intent else ""
+    entry = next((one for one in known().entries["versions"] if one.id == kind), None)
+    return _filled(entry, said) if entry else None
 
 
 def unanswered(log: Log, text: str) -> Reply:
@@ -80,7 +86,7 @@ def unanswered(log: Log, text: str) -> Reply:
 
 def of_messages(log: Log) -> Reply | None:
     """What is known of a program's own lines, where they decide."""
-    loud = [one for one in log.deciding if one.role == "error" and one.family not in VAGUE]
+    loud = [one for one in log.messages if _is_loud(one)]
     for entry in known().all:
         hit = next((one for one in log.messages if entry.on and _is_of(one, entry.on)), None)
         if hit is None or (entry.alone and any(not _is_of(one, entry.on) for one in loud)):
@@ -99,10 +105,10 @@ def _names_of(log: Log, hit: Message, given: dict[str, str]) -> dict[str, str]:
     none = any(one.id == "own.no_gpu" for one in log.messages)
     return {
         **given,
-        **hit.fields,
+        **{name: value for name, value in hit.fields.items() if value},
         **status.named(hit),
         "what_title": {"cuda": "CUDA", "cudnn": "cuDNN"}.get(hit.get("what").lower(), "It"),
-        "cudnn_dotted": status.dotted(hit.get("cudnn")),
+        **({"cudnn_dotted": dotted} if (dotted := status.dotted(hit.get("cudnn"))) else {}),
         "ending": log.ending.type or ("line_index_error" if "IndexError" in hit.text else ""),
         "stack": "known" if log.ending.stack else "",
         "gpu_seen": "0" if none else "",
@@ -128,8 +134,16 @@ def _words(text: str) -> str:
     return " ".join(text.split()).replace("’", "'").lower()
 
 
+def _is_loud(one: Message) -> bool:
+    """An error that says what failed, though the program may have gone on after it."""
+    told = one.standing not in (Standing.QUOTED, Standing.HARMLESS)
+    return one.role == "error" and one.family not in VAGUE and told
+
+
 def _is_of(message: Message, ids: Iterable[str]) -> bool:
-    return any(message.id == one or (one.endswith(".") and message.id.startswith(one)) for one in ids)
+    return any(
+        message.id == one or (one.endswith(".") and message.id.startswith(one)) for one in ids
+    )
 
 
 def _best(entries: Iterable[Entry], asked: Question, said: Stated) -> Entry | None:
@@ -183,9 +197,12 @@ def _filled(entry: Entry, said: Stated, names: Mapping[str, str] | None = None) 
         **given,
         "test": TESTS.get(said.framework, TESTS["tensorflow"]),
         "built_test": BUILT.get(said.framework, BUILT["tensorflow"]),
-        "search_path": "PATH" if windows else "LD_LIBRARY_PATH" if said.os else "PATH (Windows) or LD_LIBRARY_PATH (Linux)",
+        "search_path": "PATH"
+        if windows
+        else "LD_LIBRARY_PATH"
+        if said.os
+        else "PATH (Windows) or LD_LIBRARY_PATH (Linux)",
         "framework_or_program": given.get("framework", "The program"),
-        "fit_of_stated": versions.fit_of(said),
     }
     headline = next((one for one in entry.headlines if _known(one, given)), None)
     if headline is None:
@@ -203,24 +220,30 @@ def _filled(entry: Entry, said: Stated, names: Mapping[str, str] | None = None) 
         ),
         _typed(entry.run, system, given),
         tuple(
-            Outcome(one.sees, one.text.format(**given), _typed(one.command, system, given), one.means)
+            Outcome(
+                one.sees.format(**given),
+                one.text.format(**given),
+                _typed(one.command, system, given),
+                one.means,
+            )
             for one in entry.rows
             if _shown(one, system, said.os, given)
         ),
         entry.source,
         entry.fact.format(**given) if _known(entry.fact, given) else "",
+        os=said.os,
     )
 
 
 def _shown(row: Point | Outcome, system: str, os: str, names: Mapping[str, str]) -> bool:
     """Whether a row is for this system, and everything that it names is known."""
-    return row.os in ("", os or row.os) and _known(f"{row.text}{_for(row.command, system)}", names)
+    return row.os in ("", os or row.os) and _known(
+        f"{row.text}{_for(row.command, system)}{getattr(row, 'sees', '')}", names
+    )
 
 
 TESTS = {
-    "tensorflow": (
-        'python -c "import tensorflow as t; print(t.config.list_physical_devices())"'
-    ),
+    "tensorflow": ('python -c "import tensorflow as t; print(t.config.list_physical_devices())"'),
     "torch": 'python -c "import torch; print(torch.cuda.is_available())"',
     "jax": 'python -c "import jax; print(jax.devices())"',
 }
@@ -245,4 +268,4 @@ def _typed(command: Typed, system: str, names: Mapping[str, str]) -> str:
 
 def _known(template: str, names: Mapping[str, str]) -> bool:
     """Whether every name of a template has a value."""
-    return all(names.get(name) for _, name, _, _ in Formatter().parse(template) if name)
+    return all(name in names for _, name, _, _ in Formatter().parse(template) if name)

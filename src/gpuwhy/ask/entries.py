@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from gpuwhy.ask.question import Outcome, Point, Verdict, Typed
+from gpuwhy.ask.question import Outcome, Point, Typed, Verdict
 from gpuwhy.causes.schema import Row
 
 if sys.version_info >= (3, 11):
@@ -21,7 +21,7 @@ else:  # the standard library has it from 3.11 on
     import tomli as tomllib
 
 FOLDER = Path(__file__).parent.parent / "knowledge"
-KINDS = ("claims", "notes", "relations", "topics")
+KINDS = ("claims", "notes", "relations", "topics", "versions")
 
 
 class Intent(Row, frozen=True, rename={"not_": "not"}):
@@ -51,7 +51,9 @@ class Entry(Row, frozen=True, rename={"not_": "not"}):
     # a program's line, or a line of source
     on: tuple[str, ...] = ()  # ids or families of messages
     alone: bool = False  # only where no other message of the text is an error
-    when: dict[str, str | list[str]] = {}  # stated names ("os", "code") and their values
+    when: dict[str, str | list[str]] = msgspec.field(
+        default_factory=dict
+    )  # stated names ("os", "code") and their values
     in_source: tuple[str, ...] = ()  # expressions on one line of a program's source
     # the answer
     verdict: Verdict = "answered"

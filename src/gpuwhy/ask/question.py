@@ -58,3 +58,4 @@ class Reply(msgspec.Struct, frozen=True):
     fact: str = ""  # what is sure, where the reasons are several
     line: int = 0  # of the message or the line of source that it answers
     quoted: str = ""
+    os: str = ""  # the system that its commands are for, where one is stated

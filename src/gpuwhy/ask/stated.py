@@ -23,7 +23,9 @@ _FRAMEWORKS = {
     "onnxruntime": r"(?:onnx ?runtime|ort)(?:-gpu)?",
     "cupy": r"cupy(?:-cuda\w+)?",
 }
-_BETWEEN = r"(?:['’]s)?[ ,]*(?:=+|>=|version|release|v|toolkit|runtime|sdk|library|is|at|on)?[ =]*v?\.?"
+_BETWEEN = (
+    r"(?:['’]s)?[ ,]*(?:=+|>=|version|release|v|toolkit|runtime|sdk|library|is|at|on)?[ =]*v?\.?"
+)
 _NUMBER = r"(\d+(?:\.\d+)*)(?:\.[x*])?(?![\w%])"
 _CUDA = re.compile(rf"\bcuda(?: toolkit| runtime)?{_BETWEEN}{_NUMBER}", re.IGNORECASE)
 _CUDNN = re.compile(rf"\bcudnn{_BETWEEN}{_NUMBER}", re.IGNORECASE)
@@ -109,7 +111,8 @@ def _alone(words: str, framework: str) -> str:
     if not framework:
         return ""
     found = re.search(
-        r"(?:\b(?:version|release|does|with|for|of|the)|^) ?v?(\d\.\d+(?:\.\d+)?)(?!\.?\d)(?! ?(?:gb|%))",
+        r"(?:\b(?:version|release|does|with|for|of|the)|^) ?v?"
+        r"(\d\.\d+(?:\.\d+)?)(?!\.?\d)(?! ?(?:gb|%))",
         words,
         re.IGNORECASE,
     )

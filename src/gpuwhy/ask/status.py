@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from gpuwhy.ask.question import Point, Reply
 from gpuwhy.knowledge import codes
 from gpuwhy.log.message import Message
 
+Code = Any
+"""A row of knowledge/codes: names, numbers, meaning, source."""
+
 _APIS = r"cudnn|cublas|cusolver|cusparse|cufft|curand|nccl|nvml|cuda|xid"
+_SAYS = r"(?:status|error|code|fail|return|xid)"
 _NUMBER = re.compile(
-    rf"\b({_APIS})\w*\b(?! ?v?\d+\.\d)[^\d\n]{{0,30}}?(?:status|error|code|fail|return|xid)[^\d\n]{{0,24}}?\b(?:0x[0-9a-f]+|\d{{1,4}})\b(?!\.\d)",
+    rf"\b({_APIS})\w*\b(?! ?v?\d+\.\d)[^\d\n]{{0,30}}?{_SAYS}[^\d\n]{{0,24}}?"
+    r"\b(?:0x[0-9a-f]+|\d{1,4})\b(?!\.\d)",
     re.IGNORECASE,
 )
 _LAST = re.compile(r"(0x[0-9a-f]+|\d+)$", re.IGNORECASE)
@@ -19,7 +25,10 @@ _BEFORE = re.compile(
     rf"\b(?:status|error|code|returns?|returned)\W{{0,6}}(\d{{1,4}})\b(?!\.\d)[^\n]{{0,40}}\b({_APIS})\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"\b((?:CUDNN|CUBLAS|CUSOLVER|CUSPARSE|CURAND)_STATUS_\w+|CUDA_ERROR_\w+|cudaError[A-Z]\w+|CUFFT_[A-Z]\w+)\b")  # noqa: E501
+_NAME = re.compile(
+    r"\b((?:CUDNN|CUBLAS|CUSOLVER|CUSPARSE|CURAND)_STATUS_\w+"
+    r"|CUDA_ERROR_\w+|cudaError[A-Z]\w+|CUFFT_[A-Z]\w+)\b"
+)
 
 
 def decoded(text: str, asked: bool) -> Reply | None:
@@ -53,7 +62,9 @@ def of_number(api: str, number: str) -> Reply | None:
     if not found[0].names:
         return _reply(found[0], f"Xid {number}: {found[0].meaning}", f"xid {number}")
     title = {"cuda": "CUDA", "cudnn": "cuDNN"}.get(api, found[0].title)
-    return _reply(found[0], f"{title} status {number} is {found[0].names[0]}{_where(found[0], number)}")
+    return _reply(
+        found[0], f"{title} status {number} is {found[0].names[0]}{_where(found[0], number)}"
+    )
 
 
 def named(message: Message) -> dict[str, str]:
@@ -65,18 +76,18 @@ def named(message: Message) -> dict[str, str]:
     return {"status": found[0].names[0], "numbered": _where(found[0], number).strip(" ()")}
 
 
-def _where(code: codes.Code, number: str) -> str:
+def _where(code: Code, number: str) -> str:
     """In which releases the number means this."""
     where = next((one.where for one in code.numbers if str(one.code) == number), "")
     return f" ({where})" if where else ""
 
 
-def _numbers(code: codes.Code) -> str:
+def _numbers(code: Code) -> str:
     """4 in cuDNN 8 and older, 4000 in cuDNN 9."""
     return ", ".join(f"{one.code}{f' in {one.where}' if one.where else ''}" for one in code.numbers)
 
 
-def _reply(code: codes.Code, headline: str, name: str = "") -> Reply:
+def _reply(code: Code, headline: str, name: str = "") -> Reply:
     points = (
         Point("Means", "" if name else code.meaning),
         Point("Numbers", _numbers(code) if len(code.numbers) > 1 else ""),

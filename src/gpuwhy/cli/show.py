@@ -12,6 +12,7 @@ from gpuwhy.cli.terminal import write
 
 if TYPE_CHECKING:
     from gpuwhy.answer.answer import Answer
+    from gpuwhy.answer.terminal import Paper
 
 
 def show(answer: Answer, options: argparse.Namespace) -> None:
@@ -51,7 +52,7 @@ def html(answer: Answer) -> str:
     return writer.page(blocks.document(answer, 2))
 
 
-def _paper(paper: type, stream: TextIO) -> object:
+def _paper(paper: type[Paper], stream: TextIO) -> Paper:
     """80 columns or the terminal's; colour and signs where it has them."""
     import shutil
 
