@@ -128,6 +128,8 @@ def asks_much(m: Message, v: View) -> bool:
 def pool_idle(m: Message, v: View) -> bool:
     """The program's own pool has much more than it uses."""
     f = v.memory
+    if v.log.has("memory.torch_oom"):  # it has figures of its own
+        return False
     if f.held is None or f.allocated is None or not 256 << 20 <= f.held <= 1 << 41:
         return v.log.has("memory.pieces")
     return f.held - f.allocated > max(1.2 * (f.asked or 0), 0.3 * f.held)
@@ -342,7 +344,8 @@ def cudnn_in_two_folders(m: Message, v: View) -> bool:
 def beside_another_toolkit(m: Message, v: View) -> bool:
     """The folder of the library's own toolkit is named in the text, and that of another."""
     found = re.search(r"(?:\.so\.|64_)(\d{2})\.?(\d)", m.get("library"))
-    folders = {one.get("version") for one in v.log.all("here.toolkit_folder")}
+    told = list(v.log.all("here.toolkit_folder"))
+    folders = {one.get(name) for one in told for name in ("version", "other")} - {""}
     return found is not None and f"{found[1]}.{found[2]}" in folders and len(folders) > 1
 
 

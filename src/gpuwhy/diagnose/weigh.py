@@ -69,6 +69,7 @@ def diagnose(
     if silenced:  # nothing else explains the ending: what was only noted is given back, as a guess
         points = _points(view, _clues(data), (Standing.NOTED,)) or points
     odds = {cause: _sum([one.counted for one in found]) for cause, found in points.items()}
+    odds = {cause: value + data.causes[cause].likely for cause, value in odds.items() if value > 0}
     because = {cause: [_because(one, view) for one in found] for cause, found in points.items()}
     if not any(value > 0 for value in odds.values()) and _ends_elsewhere(log):
         odds[NOT_GPU] = OWN_END
