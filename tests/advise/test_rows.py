@@ -113,3 +113,10 @@ def test_ids_that_rows_are_for_exist() -> None:
     families = {one.id.partition(".")[0] for one in catalogue().messages if one.codes}
     lost = {one for one in lost if one.partition(".")[0] not in families}
     assert sorted(lost) == []
+
+
+@pytest.mark.parametrize(("cause", "row"), list(rows()))
+def test_a_row_that_needs_root_says_so(cause: str, row: RemedyRow) -> None:
+    said = " ".join(strings(list(row.do) if isinstance(row.do, tuple) else [row.do]))
+    if "sudo " in said or said.split()[:1] == ["driver"]:
+        assert row.root

@@ -9,7 +9,7 @@ import msgspec
 
 from gpuwhy.advise.data import shipped
 from gpuwhy.advise.fill import with_holes
-from gpuwhy.advise.remedy import Action, Look, Remedy, Tell
+from gpuwhy.advise.remedy import Action, Look, Remedy, Run, Tell, can_be_undone, restarts
 from gpuwhy.log.case import Case
 
 _HOLE = re.compile(r"<([a-z_]+)>| ?\* ?")
@@ -31,6 +31,7 @@ class Precedent(msgspec.Struct, frozen=True, rename={"not_": "not"}, forbid_unkn
     do: tuple[dict[str, object], ...] = ()
     not_: tuple[str, ...] = ()
     names: tuple[str, ...] = ()  # systems, tools and frameworks of the cure, not of the phrases
+    root: bool = False
     only: bool = False  # the general remedies of its cause would mislead here
     source: str = ""
 
@@ -77,6 +78,9 @@ def _cure(cause: str, row: Precedent, holes: dict[str, str], known: int) -> Cure
         text,
         why=str(with_holes(row.why, holes)),
         if_not=str(with_holes(row.if_not, holes)),
+        root=row.root,
+        reboot=restarts(actions),
+        reversible=can_be_undone(actions) and not any(isinstance(one, Run) for one in actions),
         fits=fits,
         source=row.source,
     )

@@ -10,7 +10,7 @@ from gpuwhy.advise.fill import MissingNameError, filled
 from gpuwhy.advise.makers import MAKERS
 from gpuwhy.advise.names import Around, Names
 from gpuwhy.advise.precedents import Cure, cures
-from gpuwhy.advise.remedy import Action, Remedy
+from gpuwhy.advise.remedy import Action, Remedy, can_be_undone, restarts
 from gpuwhy.advise.when import holds
 from gpuwhy.causes.load import catalogue
 from gpuwhy.causes.schema import RemedyRow
@@ -95,8 +95,8 @@ def _filled(row: RemedyRow, names: Names, fits: int) -> Remedy:
         actions,
         names.get("cause"),
         root=row.root,
-        reboot=row.reboot,
-        reversible=row.reversible,
+        reboot=row.reboot or restarts(actions),
+        reversible=row.reversible and can_be_undone(actions),
         fits=fits,
         source=row.source,
         **said,
@@ -110,6 +110,7 @@ def _with_row(made: Remedy, row: RemedyRow, cause: str, fits: int) -> Remedy:
         cause=cause,
         root=row.root or made.root,
         reboot=row.reboot or made.reboot,
+        reversible=made.reversible and can_be_undone(made.do),
         worked_if=made.worked_if or row.worked_if,
         if_not=made.if_not or row.if_not,
         fits=made.fits or fits,

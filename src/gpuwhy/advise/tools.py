@@ -10,7 +10,7 @@ import msgspec
 from gpuwhy.advise.data import shipped
 from gpuwhy.advise.fill import MissingNameError, filled
 from gpuwhy.advise.names import Around, Names
-from gpuwhy.advise.remedy import Action, Remedy, Tell
+from gpuwhy.advise.remedy import Action, Remedy, Run, Tell, can_be_undone
 
 
 class Way(msgspec.Struct, frozen=True, rename={"causes": "for"}, forbid_unknown_fields=True):
@@ -57,7 +57,9 @@ def _made(way: Way, names: Names) -> Remedy | None:
         return None
     actions = msgspec.convert(do, tuple[Action, ...]) or (Tell(text),)
     cause = names.get("cause")
-    return Remedy(actions, cause, text, worked_if=way.worked_if, fits=way.fits)
+    back = can_be_undone(actions) and not any(isinstance(one, Run) for one in actions)
+    seen = way.worked_if
+    return Remedy(actions, cause, text, worked_if=seen, reversible=back, fits=way.fits)
 
 
 @lru_cache(maxsize=1)
