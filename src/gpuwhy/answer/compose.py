@@ -17,7 +17,7 @@ from gpuwhy.answer import answer as of
 from gpuwhy.answer.contract import ended, symptoms
 from gpuwhy.answer.text import clip, counted
 from gpuwhy.answer.tree import Language
-from gpuwhy.ask.answer import ask, of_messages, of_source, unanswered
+from gpuwhy.ask.answer import ask, is_question, is_short, of_messages, of_source, unanswered
 from gpuwhy.ask.question import Point, Reply
 from gpuwhy.causes.load import catalogue
 from gpuwhy.diagnose.diagnosis import Because, Diagnosis, Ranked
@@ -72,14 +72,16 @@ def _reply(log: Log, diagnosis: Diagnosis, asked: bool = False) -> Reply | None:
     if log.genre == "source" and not asked:
         lines = of_source(log, text)
         return _together(lines) if lines else SOURCE
-    if asked or log.genre in ("question", "words"):
+    question = asked or is_question(log)
+    own = None if question else of_messages(log)
+    sure = diagnosis.first is not None and diagnosis.first.confidence >= of.FOUND
+    if own is None and (question or is_short(log)):
         found = ask(log, text)
-        sure = diagnosis.first is not None and diagnosis.first.confidence >= of.FOUND
         if found and not (sure and found.verdict == "undecided"):
             return found
-        if not sure and (asked or log.genre == "question"):
+        if not sure and question:
             return of_messages(log) or unanswered(log, text)
-    return _by_facts(of_messages(log), diagnosis)
+    return _by_facts(own, diagnosis)
 
 
 def _by_facts(reply: Reply | None, diagnosis: Diagnosis) -> Reply | None:

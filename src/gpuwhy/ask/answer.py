@@ -14,8 +14,14 @@ from gpuwhy.ask.stated import Stated, stated
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message, Standing
 
-LONGEST = 2000
-"""Characters of a question: what is longer is a text."""
+LONGEST, SHORT, FEW = 2000, 500, 3
+"""Characters of a question: what is longer is a text. Characters and lines of one without a
+question mark."""
+ASKS = (
+    "(?:which|what|how|why|where|when|who|is|are|does|do|can|could|may|might|will|would|should|must"
+    "|did|has|have) "
+)
+"""How a question begins."""
 VERSIONS = ("requires", "runs_on", "fits")
 """The intents that the tables of releases answer."""
 ASKED_FOR = {
@@ -32,6 +38,21 @@ def question(log: Log, text: str) -> Question:
     intents = [one.id for one in data.intents if one.asked(words)]
     about = tuple(name for name, one in data.words.items() if expression(one).search(words))
     return Question(" ".join(intents), about, log.case, text)
+
+
+def is_question(log: Log) -> bool:
+    """Whether a person asks, in a line or two."""
+    words = _words(log.excerpt)
+    if log.genre == "question":
+        return True
+    asks = words.endswith("?") or bool(expression(ASKS).match(words))
+    return asks and len(words) <= SHORT and log.lines <= FEW
+
+
+def is_short(log: Log) -> bool:
+    """Whether it is a line or two in which no program says what failed: a title, a few words."""
+    short = log.lines <= FEW and len(log.excerpt) <= SHORT
+    return short and not any(_is_loud(one) for one in log.messages)
 
 
 def ask(log: Log, text: str) -> Reply | None:
