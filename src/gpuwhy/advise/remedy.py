@@ -138,11 +138,35 @@ class Tell(_Action, frozen=True, tag="tell"):
 Action = Union[Install, Remove, Set, Unset, Edit, Change, Link, Run, Restart, Choose, Look, Tell]
 
 
+def can_be_undone(actions: tuple[Action, ...]) -> bool:
+    """Whether actions change nothing outside this shell or Python environment, and leave a way
+    back.
+    """
+    return all(_can_be_undone(one) for one in actions)
+
+
+def _can_be_undone(one: Action) -> bool:
+    if getattr(one, "where", "here") != "here":
+        return False
+    if isinstance(one, Install):
+        pinned = all("==" in name for name in one.packages)
+        return one.manager in ("", "conda") and (pinned or not one.reinstall)
+    return not isinstance(one, (Remove, Link, Restart, Edit))
+
+
+def restarts(actions: tuple[Action, ...]) -> bool:
+    """Whether one of the actions restarts the machine."""
+    return any(isinstance(one, Restart) and one.what == "machine" for one in actions)
+
+
 class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
     """Steps, what they need, how to see that they worked, and how it is known."""
 
     do: tuple[Action, ...]
     cause: str = ""
+    text: str = (
+        ""  # what to do, where the row says it; else `say` makes the sentence of the actions
+    )
     why: str = ""
     worked_if: str = ""
     if_not: str = ""

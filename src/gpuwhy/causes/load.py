@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,7 +19,7 @@ else:  # the standard library has it from 3.11 on
 
 PACKAGE = Path(__file__).parent.parent
 COMPILED = PACKAGE / "causes" / "compiled.msgpack"
-FOLDERS = ("causes", "knowledge/messages", "knowledge/programs")
+FOLDERS = ("causes", "knowledge/messages", "knowledge/programs", "knowledge/reader")
 
 Stamp = tuple[tuple[str, int, int], ...]
 F = TypeVar("F", CauseFile, ProgramFile, MessagesFile)
@@ -37,6 +37,7 @@ class Catalogue(msgspec.Struct, frozen=True):
     messages: tuple[MessageRow, ...]  # of every file, a program's with its id as speaker
     programs: dict[str, ProgramFile]
     sets: dict[str, tuple[str, ...]]  # names for messages that mean one thing
+    reader: dict[str, dict[str, Any]] = {}  # knowledge/reader: what log/ knows of texts, by file
 
 
 @cache
@@ -59,12 +60,22 @@ def from_toml(package: Path) -> Catalogue:
     messages += [row for one in causes.values() for row in one.message]
     messages += [_spoken_by(one.id, row) for one in programs.values() for row in one.message]
     sets = {name: ids for one in shared for name, ids in one.sets.items()}
-    return Catalogue(_stamp(package), causes, tuple(messages), programs, sets)
+    folder = package / "knowledge" / "reader"
+    reader = {file.stem: _toml(file) for file in sorted(folder.glob("*.toml"))}
+    return Catalogue(_stamp(package), causes, tuple(messages), programs, sets, reader)
 
 
 def compiled(package: Path) -> bytes:
     """The same as one file, for the wheel."""
     return msgspec.msgpack.encode(from_toml(package))
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    try:
+        table: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise BadDataError(f"{file.parent.name}/{file.name}: {error}") from error
+    return table
 
 
 def _files(folder: Path, kind: type[F]) -> Iterator[F]:

@@ -15,21 +15,25 @@ harmless: often taken for an error. context: shows which program prints. fact: s
 the machine. healthy: shows success."""
 
 When = Union[str, list[str], dict[str, Any]]
-"""A condition: the name of a predicate, several of them (all must hold), or a table. A key of the
-table is a field of
-the message, a field of the Case, or a word of WORDS; its value is what it must be:
-"x" (equal, case ignored) · ["x", "y"] (one of) · "~expression" (found in it) · "*" (stated) · ""
-(not stated) ·
-"> 0.6" (a number) · true / false (a predicate that must, or must not, hold)."""
+"""A condition: the name of a predicate, several of them, or a table. A key of the table is a field
+of the message, a field of the Case, "version.<package>", the name of a predicate, or a word of
+WORDS; its value is what it must be: "x" (equal, case ignored) · ["x", "y"] (one of) ·
+"~expression" (found in it) · "*" (stated) · "" (not stated) · "> 0.6" (a number) · true / false (a
+predicate that must, or must not, hold). In `when` all must hold; in `unless` none may."""
 
 WORDS = frozenset(
-    ("line", "beside", "alone", "alone_beside", "nothing_else", "no_errors", "call", "differ", "of")
+    (
+        *("line", "beside", "and_beside", "alone", "alone_beside", "nothing_else", "no_errors"),
+        *("call", "differ", "of", "of_wanted", "missing", "share_free"),
+    )
 )
 """Keys with a meaning of their own. line: an expression on the message's line. beside: another
-message of these ids or families is there. alone: no other error decides. alone_beside: none but
-these. nothing_else: only general words fail. no_errors: nothing is an error. call: what the status
-means by the call that returned it. differ: two fields differ. of: the kind of library that the
-message names (cudnn, cuda, nccl, driver …)."""
+message of these ids or families is there; and_beside: one of these as well. alone: no other error
+decides. alone_beside: none but these. nothing_else: only general words fail. no_errors: nothing is
+an error. call: the family of the call that returned the status. differ: two fields differ. of: the
+kind of library that the message names (cudnn, cuda, nccl, driver …); of_wanted: that of the one
+which the first one misses; missing: a library of this kind is not found either. share_free: which
+part of the memory was free."""
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -74,6 +78,7 @@ class MessageRow(Row, frozen=True, rename={"not_": "not", "for_": "for"}):
     codes: str = ""  # a table of statuses: the id becomes <id>.<status>
     covers: tuple[str, ...] = ()  # ids or families that say less on the same line
     yields: bool = False  # gives way to any message that says what failed
+    once: bool = False  # the first line that says it is enough
     matches: tuple[str, ...] = ()  # lines in which the reader must find it
     not_: tuple[str, ...] = ()  # lines in which it must not
     source: str = ""
@@ -97,6 +102,8 @@ class RemedyRow(Row, frozen=True):
         dict[str, Any] | tuple[dict[str, Any], ...]
     ) = ()  # decoded as advise.remedy.Action; several: steps
     make: str = ""
+    text: str = ""  # what to do, in one sentence; empty: `say` makes it of the actions
+    fits: int = 0  # how closely it belongs to its messages; 0: counted from its conditions
     on: tuple[str, ...] = ()  # only for these messages
     when: When | None = None
     unless: When | None = None
@@ -171,5 +178,5 @@ class ProgramFile(Row, frozen=True):
 class MessagesFile(Row, frozen=True):
     """knowledge/messages/<name>.toml: messages that several causes share and no program owns."""
 
-    message: tuple[MessageRow, ...]
+    message: tuple[MessageRow, ...] = ()
     sets: dict[str, tuple[str, ...]] = {}  # names for messages that mean one thing: no_gpu_seen

@@ -13,20 +13,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 from gpuwhy.border import reading
-from gpuwhy.border.kept import Kept
-from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms, refused
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, refused
 from gpuwhy.cli.target import add_target
-from gpuwhy.cli.terminal import paper, write
 
 if TYPE_CHECKING:
-    from gpuwhy.app import Run
-    from gpuwhy.logs import Facts, Reading, Report
+    from gpuwhy.answer.answer import Answer
+    from gpuwhy.api.seen import Seen
+    from gpuwhy.log.log import Log
 
 LINE = 64 << 20
 """The longest line of --batch."""
 PAUSE = 0.5
 _WORDS = re.compile(r": |\n|\S\s+\S")
-_FILE_NAME = re.compile(r"\.(log|txt|out|err|gz|jsonl?|md)$", re.IGNORECASE)
+_FILE_NAME = re.compile(r"\.(log|txt|out|err|gz|jsonl?|md|py|cpp|cc|cu)$", re.IGNORECASE)
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -36,7 +35,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "words",
         nargs="*",
         metavar="FILE",
-        help="the log, or an error's own words; standard input when it is - or missing",
+        help="the log, an error's own words, or a question; standard input when it is - or missing",
     )
     add_target(parser)
     parser.add_argument(
@@ -46,7 +45,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="the facts, and without a log the output, of `gpuwhy run --record`",
     )
     parser.add_argument("--log-only", action="store_true", help="do not look at this machine")
-    parser.add_argument("--why", action="store_true", help="the full reasoning: every cause with its lines")
+    parser.add_argument("-v", "--verbose", action="count", default=0, help="evidence, other remedies; -vv: all facts")
+    parser.add_argument("--why", action="store_true", help=argparse.SUPPRESS)  # the name of -v in version 0
     parser.add_argument("--json", action="store_true", help="the report as JSON (gpuwhy.report/1)")
     parser.add_argument("--follow", action="store_true", help="go on reading as the file grows")
     parser.add_argument(
@@ -54,7 +54,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         action="append",
         default=[],
         metavar="NAME=ANSWER",
-        help="the outcome of the test that an earlier report asked for",
+        help="what was seen, for the question of an earlier report (-v prints them)",
     )
     parser.add_argument("--batch", metavar="FILE", help='JSON lines {"id", "log"} in, {"id", "causes"} out; - is stdin')
     forms.add_forms(parser)
@@ -68,6 +68,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def go(options: argparse.Namespace) -> int:
     """Read, judge, print."""
     forms.ready(options)
+    options.verbose = max(options.verbose, int(options.why))
     options.file = _one(options.words)
     _sensible(options)
     if options.ranks:
@@ -78,7 +79,8 @@ def go(options: argparse.Namespace) -> int:
         return _batch(options.batch)
     if options.follow:
         return _follow(options)
-    return _replayed(options) if options.recording and not options.file else _explained(options)
+    answer = _replayed(options) if options.recording and not options.file else _explained(options)
+    return _printed(answer, options)
 
 
 def _sensible(options: argparse.Namespace) -> None:
@@ -88,71 +90,61 @@ def _sensible(options: argparse.Namespace) -> None:
         raise UsageError("--ranks takes all its logs itself: no FILE, --batch or --follow beside it")
 
 
-def _explained(options: argparse.Namespace) -> int:
+def _explained(options: argparse.Namespace) -> Answer:
     """One text."""
-    from gpuwhy import logs
+    from gpuwhy.log.read import read
 
-    started = time.monotonic()
-    quote = logs.Quote() if forms.asked(options) else None
-    kept = Kept()
     with _opened(options.file) as file:
-        pieces = map(kept.feed, _pieces(file, _name(options)))
-        reading = logs.read(map(quote.feed, pieces) if quote else pieces)
-    if not logs.is_text(reading):
-        raise UsageError(f"nothing to explain: no text in {_name(options)}")
-    run = _run(options)
-    report = _refitted(_report(options, reading, run.facts if run else None, started), kept)
-    _print(report, options, quote.text() if quote else "", run)
-    return _code(report)
+        log = read(_pieces(file, name(options)))
+    if log.genre in ("empty", "binary") or not log.lines:
+        raise UsageError(f"nothing to explain: no text in {name(options)}")
+    return _answered(log, _seen(options), options)
 
 
-def _refitted(report: Report, kept: Kept) -> Report:
-    """What would have fitted, where memory ran out and the text names the model."""
-    if not report.causes or not report.causes[0].id.startswith("memory."):
-        return report
-    from gpuwhy.refit import advised
+def _answered(log: Log, seen: Seen | None, options: argparse.Namespace) -> Answer:
+    from gpuwhy.api import text
 
-    return advised(report, kept.text())
+    with refused(text.BadChoiceError):
+        return text.chosen(text.answer_of(log, seen), options.answer)
 
 
-def _replayed(options: argparse.Namespace) -> int:
-    """The report on a recorded run again."""
-    from gpuwhy.after import told
+def _replayed(options: argparse.Namespace) -> Answer:
+    """The answer on a recorded run again."""
+    from gpuwhy.after import again
     from gpuwhy.cli.target import diagnose
 
     run = diagnose(options)
     if not run.output and not run.facts.run.failed:  # one that failed without a word is told too
         raise UsageError(f"{options.recording} holds no program's output: name a log too")
-    report = told(run.output, run.facts)
-    _print(report, options, run.output, run)
-    return _code(report)
+    return again(run)
 
 
-def _report(options: argparse.Namespace, reading: Reading, facts: Facts | None, started: float) -> Report:
-    from gpuwhy import logs
-
-    where = "input" if _pasted(options.file) else os.path.basename(options.file or "") or "input"
-    with refused(logs.BadAnswerError):
-        return logs.report_on(reading, facts, options.answer, started=started, where=where)
-
-
-def _run(options: argparse.Namespace) -> Run | None:
-    """The look at this machine; None where only the log counts."""
+def _seen(options: argparse.Namespace) -> Seen | None:
+    """What this machine shows; None where only the log counts."""
     if options.log_only:
         return None
+    from gpuwhy.api.seen import seen
     from gpuwhy.cli.target import diagnose
 
-    return diagnose(options)
+    return seen(diagnose(options).report())
 
 
-def _code(report: Report) -> int:
-    """1: a cause was found, or an error that nothing explains. 4: causes that are only possible. 0: no failure."""
-    if not report.causes and (report.status == "healthy" or report.guide):
-        return HEALTHY
-    return FOUND if any(c.found for c in report.causes) or not report.causes else PERHAPS
+def _printed(answer: Answer, options: argparse.Namespace) -> int:
+    """Print it in the form that was asked for."""
+    from msgspec.structs import replace
+
+    from gpuwhy.cli.show import show
+
+    show(replace(answer, about=_about(options), more=_again(options)), options)
+    return answer.exit_code
 
 
-def _name(options: argparse.Namespace) -> str:
+def _about(options: argparse.Namespace) -> str:
+    return "" if _pasted(options.file) else os.path.basename(options.file or "")
+
+
+def name(options: argparse.Namespace) -> str:
+    """What is read, in words."""
     return "standard input" if options.file in (None, "-") else str(options.file)
 
 
@@ -166,43 +158,22 @@ def _one(words: list[str]) -> str | None:
 
 def _pasted(path: str | None) -> bool:
     """Whether the text itself was given where a file's name is expected: words or a known name, and no such file."""
-    if path in (None, "-") or os.path.exists(path) or _FILE_NAME.search(path):
+    if path in (None, "-") or os.path.exists(path) or (_FILE_NAME.search(path) and " " not in path.strip()):
         return False
     if _WORDS.search(path):
         return not (os.sep in path.split()[0] and os.path.isdir(os.path.dirname(path)))
-    from gpuwhy import logs
+    from gpuwhy.log.read import read
 
-    return os.sep not in path and bool(logs.read((path.encode("utf-8", "replace"),)).symptoms)
+    return os.sep not in path and bool(read(path).messages)
 
 
 def _again(options: argparse.Namespace) -> str:
-    """The command of this very call, for an answer to be added; what came through a pipe has to come again."""
-    piped = not options.recording if options.file is None else options.file == "-"
-    words = ["gpuwhy", "explain", *([options.file] if options.file else [])]
-    words += ["--log-only"] * options.log_only + ["--verify"] * options.verify
+    """The command that shows the rest; what came through a pipe has to come again."""
+    if options.verbose or options.file in (None, "-"):
+        return ""
+    words = ["gpuwhy", "explain", "-v", *["--log-only"] * options.log_only]
     words += ["--python", options.python] if options.python else []
-    words += ["--from", options.recording] if options.recording else []
-    words += [word for one in options.answer for word in ("--answer", one)]
-    if os.name != "nt":
-        line = shlex.join(words)
-    else:
-        from gpuwhy.shell.render import quoted
-
-        line = " ".join(map(quoted, words))
-    return f"… | {line}" if piped else line
-
-
-def _print(report: Report, options: argparse.Namespace, log: str = "", run: Run | None = None) -> None:
-    if forms.told_ci(options, report) or (forms.asked(options) and forms.shown(options, report, log)):
-        return
-    if options.json:
-        from gpuwhy.render.json import render as as_json
-
-        write(as_json(report))
-        return
-    from gpuwhy.render.explained import render as as_text
-
-    write(as_text(run.typed(report) if run else report, paper(), options.why, _again(options)))
+    return shlex.join([*words, options.file]) if len(options.file) < 60 else ""
 
 
 def _opened(path: str | None) -> BinaryIO:
@@ -227,24 +198,24 @@ def _standard_input() -> BinaryIO:
         raise UsageError("cannot read standard input: it is closed") from error
 
 
-def _lines(file: BinaryIO, name: str) -> Iterator[bytes | None]:
-    with refused(OSError, f"cannot read {name}: "):
+def _lines(file: BinaryIO, path: str) -> Iterator[bytes | None]:
+    with refused(OSError, f"cannot read {path}: "):
         yield from reading.lines(file, LINE)
 
 
-def _pieces(file: BinaryIO, name: str) -> Iterator[bytes]:
-    with refused(OSError, f"cannot read {name}: "):
+def _pieces(file: BinaryIO, path: str) -> Iterator[bytes]:
+    with refused(OSError, f"cannot read {path}: "):
         yield from reading.pieces(file)
 
 
 def _batch(path: str) -> int:
     import msgspec
 
-    from gpuwhy import logs
+    from gpuwhy.api.text import batch
 
     found, bad = False, []
     with _opened(path) as file:
-        for answer in logs.batch(_lines(file, path)):
+        for answer in batch(_lines(file, path)):
             found = found or bool(answer.get("causes"))
             bad += [answer["error"]] if "error" in answer else []
             sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
@@ -255,30 +226,32 @@ def _batch(path: str) -> int:
 
 
 def _follow(options: argparse.Namespace) -> int:
-    """Print a report whenever the answer changes, first of all on what is there already; Ctrl-C ends it."""
+    """Print an answer whenever it changes, first of all on what is there already; Ctrl-C ends it."""
     ends = options.file in (None, "-") or _pasted(options.file)
-    run, said = _run(options), ""
+    seen, code, said = _seen(options), HEALTHY, ""
     while True:
         with _opened(options.file) as file:
-            for report in _answers(options, file, run.facts if run else None, ends):
-                if report.headline != said:
-                    _print(report, options, run=run)
-                    said = report.headline
+            for log in _grown(options, file, ends):
+                answer = _answered(log, seen, options)
+                if answer.causes and answer.headline != said:
+                    code, said = _printed(answer, options), answer.headline
         if ends:
-            return FOUND if said else HEALTHY
+            return code
 
 
-def _answers(options: argparse.Namespace, file: BinaryIO, facts: Facts | None, ends: bool) -> Iterator[Report]:
-    """What is found in a file, again after each growth, until it ends or another file begins under its name."""
-    from gpuwhy import logs
+def _grown(options: argparse.Namespace, file: BinaryIO, ends: bool) -> Iterator[Log]:
+    """What is read of a file, again after each growth, until it ends or another file begins under its name."""
+    from gpuwhy.causes.load import catalogue
+    from gpuwhy.log.decode import decoded
+    from gpuwhy.log.read import Reader
 
-    reader = logs.LogReader()
+    reader = Reader(catalogue())
     while True:
-        pieces = list(map(reader.feed, _pieces(file, _name(options))))
+        pieces = list(decoded(_pieces(file, name(options)), reader.decoder))
+        for piece in pieces:
+            reader.feed(piece)
         if pieces:
-            report = _report(options, reader.reading(), facts, time.monotonic())
-            if _code(report) != HEALTHY:
-                yield report
+            yield reader.log()
         if ends or _begun_anew(options.file, file):
             return
         time.sleep(PAUSE)

@@ -18,7 +18,7 @@ from gpuwhy.cli import UsageError
 GROUPS = (
     ("when something fails", ("check", "explain", "run", "prove", "fix")),
     ("before you install or start a job", ("plan", "fit", "lint", "releases")),
-    ("to look something up", ("code", "cause", "inspect")),
+    ("to look something up", ("ask", "code", "cause", "inspect")),
     ("for somebody else, or for many machines", ("record", "report", "fleet")),
     ("for agents, and about gpuwhy", ("mcp", "help", "completion")),
 )

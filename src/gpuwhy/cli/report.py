@@ -123,6 +123,8 @@ def _unpacked(data: bytes, path: str) -> bytes:
 
 
 def _replayed(data: bytes, path: str) -> tuple[Any, str]:
+    import msgspec
+
     from gpuwhy import app
     from gpuwhy.showing import plain_values
 
@@ -131,9 +133,10 @@ def _replayed(data: bytes, path: str) -> tuple[Any, str]:
     run = app.Run(host, asked)
     if not run.output:
         return plain_values(run.report()), ""
-    from gpuwhy.after import told
+    from gpuwhy.after import again
+    from gpuwhy.answer.contract import as_json
 
-    return plain_values(told(run.output, run.facts)), run.output
+    return msgspec.json.decode(as_json(again(run))), run.output
 
 
 def _proof(data: bytes, path: str) -> Any:

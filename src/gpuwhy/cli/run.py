@@ -28,7 +28,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--record", metavar="FILE", help="keep output, samples and the machine's answers, for a report")
     parser.add_argument("--plot", metavar="FILE.svg", help="draw the GPU memory over time")
-    parser.add_argument("--why", action="store_true", help="the full reasoning: every cause with its lines")
+    parser.add_argument("-v", "--verbose", action="count", default=0, help="evidence, other remedies; -vv: all facts")
+    parser.add_argument("--why", action="store_true", help=argparse.SUPPRESS)  # the name of -v in version 0
     parser.add_argument(
         "--json", nargs="?", default="", const="-", metavar="FILE",
         help="the report as JSON (gpuwhy.report/1): into FILE, or without one on standard error",
@@ -150,21 +151,23 @@ def _print(options: argparse.Namespace, after: Aftermath) -> None:
     from gpuwhy.cli.terminal import paper, write
     from gpuwhy.run.ranks import own_rank
 
-    if options.markdown:
-        from gpuwhy import showing
+    from gpuwhy.cli import show
 
-        write(showing.markdown(after.report, after.output), sys.stderr)
+    if options.markdown:
+        write(show.markdown(after.answer), sys.stderr)
         return
     if options.json == "-":
-        from gpuwhy.render.json import render as as_json
+        from gpuwhy.answer.contract import as_json
 
-        write(as_json(after.report), sys.stderr)
+        write(as_json(after.answer), sys.stderr)
         return
-    from gpuwhy.render.watched import render as as_text
+    from gpuwhy.render.watched import head
 
     rank = own_rank(os.environ)
     before = f"[rank {rank}] " if rank else ""
-    text = as_text(after.diagnosis.typed(after.report), after.facts.run, paper(sys.stderr), options.why)
+    memory = bool(after.answer.causes) and after.answer.causes[0].id.startswith("memory.")
+    above = head(after.facts.run, paper(sys.stderr), memory)
+    text = above + show.text(after.answer, max(options.verbose, int(options.why)), sys.stderr)
     write("".join(f"{before}{line}\n" for line in text.splitlines()), sys.stderr)
 
 
@@ -194,16 +197,16 @@ def _record(path: str, after: Aftermath, ended: Ended) -> None:
 
 def _json(path: str, after: Aftermath) -> None:
     from gpuwhy.border.writing import keep
-    from gpuwhy.render.json import render as as_json
+    from gpuwhy.answer.contract import as_json
 
-    keep(path, as_json(after.report).encode())
+    keep(path, as_json(after.answer).encode())
     say(f"gpuwhy: wrote {path}")
 
 
 def _page(path: str, after: Aftermath) -> None:
-    from gpuwhy import showing
+    from gpuwhy.cli.show import html
 
-    forms.keep_page(path, showing.html(after.report, after.output))
+    forms.keep_page(path, html(after.answer))
 
 
 def _plot(path: str, after: Aftermath) -> None:

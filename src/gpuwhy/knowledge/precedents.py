@@ -46,7 +46,7 @@ def phrase(words: str) -> Phrase:
 def rows() -> tuple[Precedent, ...]:
     """Every precedent."""
     read = msgspec.json.Decoder(Precedent).decode_lines
-    return tuple(one for name in names("precedents") for one in read(shipped("precedents", name)))
+    return tuple(one for name in names("precedents_v0") for one in read(shipped("precedents_v0", name)))
 
 
 @cache

@@ -30,11 +30,17 @@ class Log(msgspec.Struct, frozen=True):
     unread: int = 0  # messages beyond the number that is kept
     mentions_gpu: bool = False  # any word of the GPU stack stands in it
     last_line: str = ""  # the last line that says something, cleaned and cut: for "not recognised"
+    excerpt: str = ""  # the cleaned text, its first and last 32 KB: `read` fills it; only advise/precedents looks
 
     @property
     def deciding(self) -> tuple[Message, ...]:
         """The messages that may find a cause, in order."""
         return tuple(one for one in self.messages if one.decides)
+
+    @property
+    def has_failure(self) -> bool:
+        """Whether a message of a failure was found, however it stands."""
+        return any(one.role == "error" for one in self.messages)
 
     def has(self, *ids: str) -> bool:
         """Whether a message of these ids, or families ("cudnn."), was found, however it stands."""

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from gpuwhy.after import Aftermath, aftermath, told
+from gpuwhy.after import Aftermath, aftermath
+from gpuwhy.after import told_v0 as told
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.proof import Outcome, Tweak
 from gpuwhy.model.report import Report, Shown

@@ -6,24 +6,18 @@ from collections.abc import Iterator
 
 from gpuwhy.model.fact import Known, value_or
 from gpuwhy.model.facts import GpuUse, Run
-from gpuwhy.model.report import Report
-from gpuwhy.render import explained, memory
-from gpuwhy.render.terminal import Paper, plain, render_head
+from gpuwhy.render import memory
+from gpuwhy.render.terminal import Paper, plain
 
-AGAIN = "gpuwhy explain LOG"
-
-
-def render(report: Report, run: Run, paper: Paper, why: bool = False) -> str:
-    """The whole report; of a success only the answer; `why` tells every cause in full."""
-    if not run.failed and not report.causes and not why:
-        return plain("\n".join(render_head(report, paper, "warn")) + "\n", paper)
+def head(run: Run, paper: Paper, with_memory: bool = False) -> str:
+    """What stands above the answer: how the program ended and, where memory is the matter, the GPU's."""
     if not run.failed:
-        return explained.render(report, paper, why, AGAIN)
-    head = f"── gpuwhy run: {run.how_it_ended} after {duration(value_or(run.seconds, 0.0))} "
-    lines = [paper.tint("2", head.ljust(paper.width, "─")), *_circumstances(run, paper)]
-    for use in _interesting(run):
-        lines += [*memory.render(use, paper), ""]
-    return "\n".join([*lines, explained.render(report, paper, why, AGAIN)])
+        return ""
+    first = f"── gpuwhy run: {run.how_it_ended} after {duration(value_or(run.seconds, 0.0))} "
+    lines = [paper.tint("2", first.ljust(paper.width, "─")), *_circumstances(run, paper)]
+    for use in _interesting(run) if with_memory else ():
+        lines += memory.render(use, paper)
+    return plain("\n".join(lines), paper) + "\n"
 
 
 def duration(seconds: float) -> str:

@@ -1,0 +1,174 @@
+"""How packages are installed and removed at a place: by pip, uv, conda …, or by the system."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.advise.place import Place
+from gpuwhy.advise.remedy import Install, Remove
+from gpuwhy.advise.shell import quoted
+
+_TOOL = {
+    "ubuntu": "sudo apt install",
+    "debian": "sudo apt install",
+    "fedora": "sudo dnf install",
+    "rhel": "sudo dnf install",
+    "arch": "sudo pacman -S",
+    "suse": "sudo zypper install",
+    "alpine": "apk add",
+}
+_REMOVE = {
+    "ubuntu": "sudo apt purge",
+    "debian": "sudo apt purge",
+    "fedora": "sudo dnf remove",
+    "rhel": "sudo dnf remove",
+    "arch": "sudo pacman -R",
+    "suse": "sudo zypper remove",
+}
+_NAMES = {
+    "build-essential": {
+        "fedora": "gcc gcc-c++ make",
+        "rhel": "gcc gcc-c++ make",
+        "arch": "base-devel",
+        "suse": "gcc gcc-c++ make",
+    },
+    "python3-dev": {
+        "fedora": "python3-devel",
+        "rhel": "python3-devel",
+        "arch": "python",
+        "suse": "python3-devel",
+    },
+    "ninja-build": {"arch": "ninja", "suse": "ninja"},
+    "zlib1g": {"fedora": "zlib-ng-compat", "rhel": "zlib", "arch": "zlib", "suse": "libz1"},
+    "nvidia-cuda-toolkit": {
+        "fedora": "cuda-toolkit",
+        "rhel": "cuda-toolkit",
+        "arch": "cuda",
+        "suse": "cuda-toolkit",
+    },
+}
+"""Ubuntu's names of packages, and those of the others where they differ."""
+_DRIVERS = {
+    "debian": "sudo apt install nvidia-driver",
+    "fedora": "sudo dnf install akmod-nvidia xorg-x11-drv-nvidia-cuda",
+    "rhel": "sudo dnf module install nvidia-driver:latest-dkms",
+    "arch": "sudo pacman -S nvidia-open nvidia-utils",
+    "suse": "sudo zypper install nvidia-open-driver-G06-signed-kmp-default"
+    " nvidia-compute-utils-G06",
+}
+_BY = {
+    "uv": "uv pip install",
+    "poetry": "poetry add",
+    "pdm": "pdm add",
+    "pixi": "pixi add --pypi",
+}
+_WITHOUT = {
+    "uv": "uv pip uninstall",
+    "poetry": "poetry remove",
+    "pdm": "pdm remove",
+    "pixi": "pixi remove --pypi",
+}
+
+
+def install_command(action: Install, place: Place) -> str:
+    """The command that installs; "" where the place has none for it."""
+    if action.manager == "driver":
+        return _driver(action, place)
+    if action.manager in ("system", "toolkit"):
+        return _system(action.packages, place)
+    if action.manager == "conda":
+        return _conda(action)
+    return _pip(action, place)
+
+
+def remove_command(action: Remove, place: Place) -> str:
+    """The command that removes packages or files."""
+    lines = []
+    if action.packages:
+        names = " ".join(map(quoted, action.packages))
+        if action.manager == "system":
+            tool = _REMOVE.get(place.distribution or "ubuntu", "")
+            lines.append(f"{tool} {names}" if tool and place.os != "windows" else "")
+        elif action.manager == "conda":
+            lines.append(f"conda remove --force {names}")
+        elif place.manager in _WITHOUT:
+            lines.append(f"{_WITHOUT[place.manager]} {names}")
+        else:
+            lines.append(f"{_tool(place)} uninstall -y {names}")
+    if action.files:
+        files = " ".join(map(quoted, action.files))
+        if place.os == "windows":
+            lines.append(f"del /q {files}")
+        else:
+            root = "sudo " if any(_of_system(one) for one in action.files) else ""
+            lines.append(f"{root}rm -rf {files}")
+    return "\n".join(filter(None, lines))
+
+
+def _of_system(path: str) -> bool:
+    return path.startswith(("/usr/", "/lib", "/etc/", "/opt/"))
+
+
+def _tool(place: Place) -> str:
+    if place.shell == "notebook":
+        return "%pip"
+    if place.python:
+        return f"{quoted(place.python)} -m pip"
+    return "pip"
+
+
+def _pip(action: Install, place: Place) -> str:
+    words = [quoted(one) for one in action.packages]
+    if action.new_environment:
+        folder = action.new_environment
+        active = f"{folder}\\Scripts\\pip" if place.os == "windows" else f"{folder}/bin/pip"
+        return f"python -m venv {folder}\n{active} install {' '.join(words)}"
+    flags = []
+    uv = place.manager == "uv"
+    if action.upgrade:
+        flags.append("-U" if not uv else "--upgrade")
+    if action.reinstall:
+        flags.append("--reinstall" if uv else "--force-reinstall")
+    if action.no_deps:
+        flags.append("--no-deps")
+    if action.index:
+        words += ["--index-url", action.index]
+    if place.manager in ("poetry", "pdm", "pixi") and not flags and not action.index:
+        return f"{_BY[place.manager]} {' '.join(words)}"
+    tool = "uv pip" if uv else _tool(place)
+    return " ".join([tool, "install", *flags, *words])
+
+
+def _conda(action: Install) -> str:
+    channels = [word for one in (action.index or "conda-forge").split() for word in ("-c", one)]
+    force = ["--force-reinstall"] if action.reinstall else []
+    return " ".join(["conda", "install", *force, *channels, *map(quoted, action.packages)])
+
+
+def _system(packages: tuple[str, ...], place: Place) -> str:
+    if place.os in ("windows", "macos"):
+        return ""
+    family = place.distribution or "ubuntu"
+    tool = _TOOL.get(family, "")
+    if not tool or not packages:
+        return ""
+    names = [_NAMES.get(one, {}).get(family, one) for one in packages]
+    if family not in ("ubuntu", "debian") and any(re.search(r"\$\(uname", one) for one in names):
+        names = ["kernel-devel-$(uname -r)" if "$(uname" in one else one for one in names]
+    if place.container:
+        tool = tool.replace("sudo ", "")
+        tool = tool.replace("apt install", "apt-get update && apt-get install -y")
+    return f"{tool} {' '.join(names)}"
+
+
+def _driver(action: Install, place: Place) -> str:
+    """The driver of the distribution: on Windows and under WSL it is Windows' own."""
+    if place.os in ("windows", "macos") or place.wsl:
+        return ""
+    family = place.distribution or "ubuntu"
+    if family == "ubuntu":
+        branch = next((one for one in action.packages if one), "")
+        return (
+            f"sudo apt install nvidia-driver-{branch}" if branch else "sudo ubuntu-drivers install"
+        )
+    return _DRIVERS.get(family, "")

@@ -1,0 +1,181 @@
+"""Keep: a remedy that can be done at the place, was not done yet, and names nothing foreign."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.advise.names import Around, Names
+from gpuwhy.advise.place import Place
+from gpuwhy.advise.remedy import Action, Install, Look, Remedy, Remove, Restart, Run, Set, Unset
+from gpuwhy.advise.say import can_be_typed
+from gpuwhy.log.case import Case
+
+_FRAMEWORKS = {
+    "torch": "torch",
+    "torchvision": "torch",
+    "torchaudio": "torch",
+    "tensorflow": "tensorflow",
+    "tensorflow-gpu": "tensorflow",
+    "tensorflow-cpu": "tensorflow",
+    "keras": "tensorflow",
+    "tf-keras": "tensorflow",
+    "jax": "jax",
+    "jaxlib": "jax",
+    "onnxruntime": "onnxruntime",
+    "onnxruntime-gpu": "onnxruntime",
+    "cupy": "cupy",
+    "mxnet": "mxnet",
+    "paddlepaddle-gpu": "paddle",
+}
+_VARIABLES = {
+    "TF_": "tensorflow",
+    "PYTORCH_": "torch",
+    "TORCH_": "torch",
+    "XLA_PYTHON_": "jax",
+    "JAX_": "jax",
+    "CUPY_": "cupy",
+    "ORT_": "onnxruntime",
+}
+IMPOSSIBLE = 99
+"""More than any number of foreign names."""
+_SYSTEMS = ("windows", "wsl", "macos")
+_WINDOWS_WORDS = ("windows", "win32", ".dll", "c:\\")
+
+
+def possible(remedy: Remedy, around: Around) -> bool:
+    """Whether a remedy can be carried out here, changes something, and names nothing foreign."""
+    place = around.place
+    if not can_be_typed(remedy, place) or not all(_is_here(one, place) for one in remedy.do):
+        return False
+    if any(_is_foreign(one, around) for one in remedy.do):
+        return False
+    return not all(_is_done(one, around.log.case) for one in remedy.do)
+
+
+def names_foreign(names: tuple[str, ...], around: Around) -> int:
+    """How many systems, tools and frameworks a precedent's cure names that the text does not; a
+    system or another framework counts for all.
+    """
+    foreign = [one for one in names if not _is_named(one, around)]
+    own = Names(around).get("framework")
+    for one in foreign:
+        if one in _SYSTEMS and not _may_be(one, around.place):
+            return IMPOSSIBLE
+        if one in _FRAMEWORKS.values() and own and one != own:
+            return IMPOSSIBLE
+    return len([one for one in foreign if one not in _SYSTEMS])
+
+
+def _may_be(system: str, place: Place) -> bool:
+    """Whether a system is not ruled out by what is known of the place."""
+    if system == "windows":
+        return place.os in ("", "windows") or place.wsl
+    if system == "wsl":
+        return place.wsl or place.os == "windows"
+    return place.os in ("", system)
+
+
+def _is_named(name: str, around: Around) -> bool:
+    """Whether the text names a tool, a framework or a system."""
+    place, case = around.place, around.log.case
+    known = {
+        place.os,
+        place.engine,
+        place.manager,
+        place.platform,
+        place.batch_system,
+        place.program,
+    }
+    known |= {one.name.lower() for one in (*case.frameworks, *case.packages)}
+    known |= {one.value for one in case.programs}
+    if name == "wsl" and place.wsl:
+        return True
+    if name == "docker" and place.container and place.engine in ("", "docker", "compose"):
+        return True
+    if name in known or Names(around).get("framework") == name:
+        return True
+    low = around.log.excerpt.lower()
+    words = _WINDOWS_WORDS if name == "windows" else (name,)
+    return any(one in low for one in words)
+
+
+def _is_here(action: Action, place: Place) -> bool:
+    """Whether the machine that an action is for can be there."""
+    where = getattr(action, "where", "here")
+    if where == "wsl":
+        return place.wsl
+    if where == "windows":
+        return place.wsl or place.os == "windows"
+    if where == "host" and place.wsl and isinstance(action, Install):
+        return False
+    if where == "engine":
+        return place.os != "macos"
+    return True
+
+
+def _is_foreign(action: Action, around: Around) -> bool:
+    """Whether an action is another framework's, or of a tool that the text does not name."""
+    own = Names(around).get("framework")
+    case = around.log.case
+    known = {own, *(one.name.lower() for one in (*case.frameworks, *case.packages))}
+    if isinstance(action, (Install, Remove)):
+        if action.manager == "conda" and not _has_conda(around):
+            return True
+        of = {_FRAMEWORKS.get(_bare(one), "") for one in action.packages} - {""}
+        return bool(of and own in _FRAMEWORKS.values() and not of & known)
+    if isinstance(action, (Set, Unset)):
+        names = (action.name,) if isinstance(action, Set) else action.names
+        of = {_of_variable(one) for one in names} - {""}
+        return bool(of and own in _FRAMEWORKS.values() and not of & known)
+    return False
+
+
+def _has_conda(around: Around) -> bool:
+    low = around.log.excerpt.lower()
+    return around.place.manager == "conda" or any(one in low for one in ("conda", "mamba"))
+
+
+def _of_variable(name: str) -> str:
+    return next((of for start, of in _VARIABLES.items() if name.startswith(start)), "")
+
+
+def _bare(requirement: str) -> str:
+    return re.split(r"[\[=<>~! ]", requirement.lower(), maxsplit=1)[0]
+
+
+def _is_done(action: Action, case: Case) -> bool:
+    """Whether the text shows that this was done, or is so already."""
+    if isinstance(action, Set):
+        said = f"{action.name}={action.to}"
+        was = [one.what for one in case.done if one.action == "set"]
+        return case.variable(action.name) == action.to != "" or said in was
+    if isinstance(action, Install):
+        return not action.reinstall and _is_installed(action, case)
+    if isinstance(action, Unset) and not action.entry:
+        gone = {one.what for one in case.done if one.action == "unset"}
+        return set(action.names) <= gone
+    if isinstance(action, Remove):
+        gone = {one.what.lower() for one in case.done if one.action == "remove"}
+        return bool(action.packages) and {one.lower() for one in action.packages} <= gone
+    if isinstance(action, Restart):
+        return any(
+            one.action == "restart" and one.what == action.what and one.helped is not True
+            for one in case.done
+        )
+    if isinstance(action, (Look, Run)) and isinstance(action.command, str):
+        return any(" ".join(one.words) == action.command for one in case.commands)
+    return False
+
+
+def _is_installed(action: Install, case: Case) -> bool:
+    """Whether the very same releases are stated as installed, or were installed in vain."""
+    tried = {one.what.lower() for one in case.done if one.action == "install"}
+    wanted = [one.lower() for one in action.packages]
+    if wanted and all(one in tried for one in wanted):
+        return True
+    pinned = [one.split("==") for one in wanted if "==" in one]
+    return (
+        bool(pinned)
+        and len(pinned) == len(wanted)
+        and all(case.version(_bare(one[0])) == one[1] for one in pinned)
+    )

@@ -1,0 +1,156 @@
+"""Made from paths and names that the text states: which file to rename, replace or reach."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.advise import versions
+from gpuwhy.advise.names import Names
+from gpuwhy.advise.remedy import Install, Remedy, Remove, Run, Set
+
+_PATH = re.compile(r"(/[^\s:'\",()]+\.so[\d.]*|[A-Za-z]:\\[^\n'\":,]+\.(?:dll|pyd))", re.IGNORECASE)
+_SITE = re.compile(r"(?:site|dist)-packages[/\\]+(?:nvidia[/\\]+(\w+)|([A-Za-z_][\w]*))")
+_GCC = re.compile(r"gcc versions? (?:later|greater|newer) than (\d+(?:\.\d)?)", re.IGNORECASE)
+_OF_NVIDIA = {
+    "cudnn": "nvidia-cudnn",
+    "cublas": "nvidia-cublas",
+    "cufft": "nvidia-cufft",
+    "curand": "nvidia-curand",
+    "cusolver": "nvidia-cusolver",
+    "cusparse": "nvidia-cusparse",
+    "nccl": "nvidia-nccl",
+    "cuda_runtime": "nvidia-cuda-runtime",
+    "cuda_nvrtc": "nvidia-cuda-nvrtc",
+    "cuda_cupti": "nvidia-cuda-cupti",
+    "nvjitlink": "nvidia-nvjitlink",
+    "nvtx": "nvidia-nvtx",
+}
+_CACHES = re.compile(r"/(?:\.triton|\.cache|torch_extensions|torchinductor_\w+)/")
+
+
+def _path(names: Names) -> str:
+    """The path of the library that the message names."""
+    said = names.get("path") or names.get("library")
+    found = _PATH.search(said) or _PATH.search(names.get("line"))
+    return found[1] if found else ""
+
+
+def folder_on_path(names: Names) -> Remedy | None:
+    """Put the folder in which the text shows the library on the search path."""
+    path = names.get("path")
+    folder, slash, file = path.replace("\\", "/").rpartition("/")
+    if not slash or not folder:
+        return None
+    folder = path if "." not in file else folder
+    variable = "PATH" if names.around.place.os == "windows" else "LD_LIBRARY_PATH"
+    text = f"Put {folder}, where the library is, on the search path"
+    return Remedy((Set(variable, folder, kind="path"),), text=text)
+
+
+def rename_file(names: Names) -> Remedy | None:
+    """Rename the person's own file that has the name of a module."""
+    path, module = names.get("path"), names.get("name").partition(".")[0]
+    if "site-packages" in path or "dist-packages" in path:
+        return None
+    folder, _, file = path.replace("\\", "/").rpartition("/")
+    text = f"Rename {file or path}: it has the name of the module {module}; delete __pycache__ too"
+    base = f"{folder}/" if folder else ""
+    if names.around.place.os == "windows":
+        command = {"windows": f'ren "{path}" my_{module}.py && rmdir /s /q __pycache__'}
+    else:
+        command = {"linux": f"mv {path} {base}my_{module}.py && rm -rf {base}__pycache__"}
+    return Remedy((Run(command),), text=text, fits=8)
+
+
+def reinstall_damaged(names: Names) -> Remedy | None:
+    """Reinstall the very package whose file is damaged; a cache's file is deleted."""
+    path = _path(names)
+    if not path:
+        return None
+    if _CACHES.search(path):
+        text = f"Delete the damaged file {path}; it is made again"
+        return Remedy((Remove(files=(path,)),), text=text)
+    found = _SITE.search(path)
+    file = path.replace("\\", "/").rpartition("/")[2]
+    if found:
+        package = _package(found, file, names)
+        text = f"Reinstall {package}: its file {file} is damaged"
+        return Remedy((Install((package,), reinstall=True, no_deps=True),), text=text, fits=8)
+    return _of_system(path, file)
+
+
+def _package(found: re.Match[str], file: str, names: Names) -> str:
+    if found[1]:
+        wheel = versions.package_of_library(file, names.get("suffix"))
+        return wheel or f"{_OF_NVIDIA.get(found[1], 'nvidia-' + found[1])}{names.get('suffix')}"
+    name = found[2].lower()
+    version = names.around.log.case.version(name)
+    return f"{name}=={version}" if version else name
+
+
+def _of_system(path: str, file: str) -> Remedy | None:
+    """A file of cuDNN or of the toolkit that somebody unpacked or a package installed."""
+    if path.startswith(("/usr/local/cuda", "/opt/")) and "cudnn" in file:
+        folder = path.rpartition("/")[0]
+        text = f"Unpack cuDNN's archive again: {file} is damaged or cut short"
+        command = {"linux": f"tar -xf cudnn-*.tgz && sudo cp -P cuda/lib64/libcudnn* {folder}/"}
+        return Remedy((Run(command),), text=text, root=True, fits=8)
+    if path.startswith(("/usr/lib", "/lib", "/usr/local/cuda")):
+        text = f"Reinstall the system package that owns {path}: the file is damaged"
+        command = {"linux": f"sudo apt install --reinstall $(dpkg -S {path} | cut -d: -f1)"}
+        return Remedy((Run(command),), text=text, root=True, fits=8)
+    return None
+
+
+def older_gcc(names: Names) -> Remedy | None:
+    """The newest host compiler that this nvcc accepts."""
+    found = _GCC.search(names.lines)
+    if found is None:
+        return None
+    gcc = found[1]
+    text = f"Compile with gcc {gcc}, the newest that this nvcc accepts"
+    command = {
+        "linux": f"sudo apt install g++-{gcc} && export NVCC_PREPEND_FLAGS='-ccbin g++-{gcc}'"
+    }
+    return Remedy((Run(command),), text=text, root=True)
+
+
+def python_with_wheels(names: Names) -> Remedy | None:
+    """An environment with a Python for which the release has wheels."""
+    wheel = re.search(r"-cp3(\d{1,2})-", names.get("wheel"))
+    package = names.get("package") or names.get("name") or names.get("framework")
+    if wheel:
+        python = f"3.{wheel[1]}"
+        text = f"Use Python {python}, for which this wheel was built"
+    else:
+        version = names.get("version") or names.get("framework_version")
+        python = _python_for(names.get("framework"), version)
+        if not python or not package:
+            return None
+        text = f"Use Python {python}: {package} {version}".rstrip() + " has wheels for it"
+    return Remedy((_new_environment(python, package, names),), text=text)
+
+
+def _new_environment(python: str, package: str, names: Names) -> Run:
+    if names.around.place.manager == "conda":
+        return Run(f"conda create -n py{python.replace('.', '')} python={python}")
+    if names.around.place.os == "windows":
+        return Run(
+            {"windows": f"py -{python} -m venv .venv && .venv\\Scripts\\pip install {package}"}
+        )
+    return Run(f"uv venv --python {python} .venv && uv pip install {package}")
+
+
+def _python_for(framework: str, version: str) -> str:
+    """A Python that a release of a framework has wheels for."""
+    if framework == "tensorflow":
+        if version and versions.older(version, "2"):
+            return "3.7"
+        if version and versions.older(version, "2.11"):
+            return "3.9"
+        return "3.12"
+    if framework == "torch":
+        return "3.10" if version and versions.older(version, "2.2") else "3.12"
+    if framework in ("jax", "onnxruntime", "cupy"):
+        return "3.12"
+    return ""

@@ -1,0 +1,118 @@
+"""Propose: every remedy that may be meant, by rows, makers and precedents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from gpuwhy.advise.fill import MissingNameError, filled
+from gpuwhy.advise.makers import MAKERS
+from gpuwhy.advise.names import Around, Names
+from gpuwhy.advise.precedents import Cure, cures
+from gpuwhy.advise.remedy import Action, Remedy, can_be_undone, restarts
+from gpuwhy.advise.when import holds
+from gpuwhy.causes.load import catalogue
+from gpuwhy.causes.schema import RemedyRow
+from gpuwhy.log.message import Message, Standing
+
+_ASIDE = (Standing.NOTED, Standing.QUOTED)
+"""What the program outlived, or what is only quoted, needs no remedy."""
+
+_PLACE = {"os", "wsl", "container", "engine", "manager", "shell", "distribution", "platform"}
+
+
+def proposed(around: Around) -> Iterator[Remedy]:
+    """Every remedy of the rows whose conditions hold, filled in."""
+    known = catalogue()
+    cause = known.causes.get(around.ranked.cause)
+    rows = [(row, 0) for row in cause.remedy] if cause else []
+    for stated in around.log.case.programs:
+        program = known.programs.get(stated.value)
+        rows += [(row, 2) for row in program.remedy] if program else []
+    for row, extra in rows:
+        yield from _of_row(row, extra, around)
+
+
+def precedented(around: Around) -> tuple[Cure, ...]:
+    """What cured others whose program said the same."""
+    return cures(around.ranked.cause, around.log.excerpt, around.log.case)
+
+
+def _of_row(row: RemedyRow, extra: int, around: Around) -> Iterator[Remedy]:
+    """The remedy of a row, for the first message that it is meant for."""
+    for message in _messages(row, around):
+        names = Names(around, message)
+        if not holds(row.when, names) or (row.unless is not None and holds(row.unless, names)):
+            continue
+        if row.make:
+            made = MAKERS[row.make](names)
+            if made is not None:
+                fits = (row.fits or _closeness(row)) + extra
+                yield _with_row(made, row, around.ranked.cause, fits)
+            return
+        try:
+            yield _filled(row, names, (row.fits or _closeness(row)) + extra)
+        except MissingNameError:
+            continue
+        return
+
+
+def _messages(row: RemedyRow, around: Around) -> list[Message | None]:
+    """The messages that a row may speak of, the deciding ones first; None: it needs none."""
+    every = around.log.messages
+    behind = [every[one.message] for one in around.ranked.because if one.message >= 0]
+    silent = not any(one.decides and one.role == "error" for one in every)
+    known = [one for one in every if silent or one.standing not in _ASIDE or one in behind]
+    if row.on:
+        on = [one for one in known if one.id.startswith(row.on) or f"{one.id}." in row.on]
+        return [*sorted(on, key=lambda one: not one.decides)]
+    rest = [one for one in known if one.decides and one not in behind]
+    return [*behind, *rest, None]
+
+
+def _closeness(row: RemedyRow) -> int:
+    """How closely a row belongs to its message: by what it asks for."""
+    exact = any(not one.endswith(".") for one in row.on)
+    fits = 1 + (3 if exact else 1 if row.on else 0)
+    when = row.when
+    if isinstance(when, str):
+        return fits + 2
+    if isinstance(when, list):
+        return fits + 2 * len(when)
+    for key in when or {}:
+        fits += 1 if key in _PLACE else 2
+    return fits
+
+
+def _filled(row: RemedyRow, names: Names, fits: int) -> Remedy:
+    do = row.do if isinstance(row.do, (list, tuple)) else (row.do,) if row.do else ()
+    actions = msgspec.convert(filled(list(do), names.get), tuple[Action, ...])
+    said = {
+        key: filled(getattr(row, key), names.get) for key in ("text", "why", "worked_if", "if_not")
+    }
+    return Remedy(
+        actions,
+        names.get("cause"),
+        root=row.root,
+        reboot=row.reboot or restarts(actions),
+        reversible=row.reversible and can_be_undone(actions),
+        fits=fits,
+        source=row.source,
+        **said,
+    )
+
+
+def _with_row(made: Remedy, row: RemedyRow, cause: str, fits: int) -> Remedy:
+    """What a maker made, with what its row states."""
+    return msgspec.structs.replace(
+        made,
+        cause=cause,
+        root=row.root or made.root,
+        reboot=row.reboot or made.reboot,
+        reversible=made.reversible and can_be_undone(made.do),
+        worked_if=made.worked_if or row.worked_if,
+        if_not=made.if_not or row.if_not,
+        fits=made.fits or fits,
+        source=made.source or row.source,
+    )

@@ -1,0 +1,77 @@
+"""The remedies of a cause: propose, keep, order. `say` puts them into words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gpuwhy.advise.keep import IMPOSSIBLE, names_foreign, possible
+from gpuwhy.advise.names import Around
+from gpuwhy.advise.order import order
+from gpuwhy.advise.place import Place
+from gpuwhy.advise.propose import precedented, proposed
+from gpuwhy.advise.remedy import Remedy
+from gpuwhy.advise.tools import ways
+from gpuwhy.diagnose.diagnosis import Ranked
+from gpuwhy.log.log import Log
+
+if TYPE_CHECKING:
+    from gpuwhy.facts.facts import Facts
+
+_SPECIFIC, _STOCK = 4, 1
+"""A remedy that fits so well needs no company of one that fits any case of the cause."""
+_EVIDENT, _NEAR = 7, 1
+"""What the text's own names decide stands beside what fits nearly as well, and nothing else."""
+_FOREIGN = 2
+"""Steps by which a precedent's cure fits less for each tool that it names and the text does not."""
+
+
+def remedies(
+    ranked: Ranked, log: Log | None, facts: Facts | None, place: Place
+) -> tuple[Remedy, ...]:
+    """What to do about a cause, the best first."""
+    around = Around(ranked, log or Log(), facts, _of_cause(place, ranked.cause))
+    cured, alone = _of_precedents(around)
+    found = [*cured, *(one for one in proposed(around) if not alone or one.fits >= _EVIDENT)]
+    found += [] if alone else ways(around)
+    kept = order([one for one in found if possible(one, around)], place)
+    return tuple(_once(_without_stock(kept)))
+
+
+def _without_stock(found: list[Remedy]) -> list[Remedy]:
+    """Without what is said of the whole cause, where a remedy belongs to the very message."""
+    if not found or found[0].fits < _SPECIFIC:
+        return found
+    least = found[0].fits - _NEAR if found[0].fits >= _EVIDENT else _STOCK + 1
+    return [one for one in found if one.fits >= least]
+
+
+def _of_cause(place: Place, cause: str) -> Place:
+    """The place, with what the cause itself says of it."""
+    if cause.startswith("wsl.") and place.os in ("", "linux"):
+        return msgspec.structs.replace(place, os="linux", wsl=True)
+    if cause.startswith("container."):
+        return msgspec.structs.replace(place, container=True)
+    return place
+
+
+def _of_precedents(around: Around) -> tuple[list[Remedy], bool]:
+    """The cures of precedents, and whether the general remedies would mislead beside them."""
+    out, alone = [], False
+    for cure in precedented(around):
+        foreign = names_foreign(cure.names, around)
+        if foreign < IMPOSSIBLE:
+            fits = cure.remedy.fits - _FOREIGN * foreign
+            out.append(msgspec.structs.replace(cure.remedy, fits=fits))
+            alone = alone or cure.only
+    return out, alone
+
+
+def _once(found: list[Remedy]) -> list[Remedy]:
+    """Every remedy once, by what it does."""
+    seen: list[Remedy] = []
+    for one in found:
+        if not any(one.do == other.do or one.text == other.text != "" for other in seen):
+            seen.append(one)
+    return seen

@@ -1,0 +1,180 @@
+"""Say: the only place where a remedy becomes a sentence and a command."""
+
+from __future__ import annotations
+
+from gpuwhy.advise.install import install_command, remove_command
+from gpuwhy.advise.place import Place
+from gpuwhy.advise.remedy import (
+    Action,
+    Change,
+    Choose,
+    Edit,
+    Install,
+    Link,
+    Look,
+    Remedy,
+    Remove,
+    Restart,
+    Run,
+    Said,
+    Set,
+    Tell,
+    Unset,
+)
+from gpuwhy.advise.shell import command_at, quoted, set_variable, unset_variables
+
+_STARTED = {
+    "kernel": "Restart the notebook kernel",
+    "program": "Start the program again",
+    "container": "Restart the container",
+    "service": "Restart the service",
+    "wsl": "Restart WSL",
+    "machine": "Restart the machine",
+    "process": "Stop the process",
+}
+
+
+def say(remedy: Remedy, place: Place) -> Said:
+    """A remedy in words for one place."""
+    text = remedy.text or _sentence(remedy, place)
+    commands = [command(one, place) for one in remedy.do]
+    typed = "\n".join(dict.fromkeys(one for one in commands if one))
+    return Said(_on(remedy, place, text), typed, remedy.worked_if, remedy.if_not)
+
+
+def can_be_typed(remedy: Remedy, place: Place) -> bool:
+    """Whether every step that has a command has one at this place."""
+    if any(isinstance(one, Install) and one.manager == "driver" for one in remedy.do):
+        return True
+    wanted = [one for one in remedy.do if not isinstance(one, (Choose, Tell))]
+    return not wanted or any(command(one, place) for one in wanted)
+
+
+def command(action: Action, place: Place) -> str:
+    """What is typed for one action; "" where there is nothing to type."""
+    made = _of_environment(action, place)
+    return made if made is not None else _of_machine(action, place)
+
+
+def _of_environment(action: Action, place: Place) -> str | None:
+    if isinstance(action, Install):
+        return install_command(action, place)
+    if isinstance(action, Remove):
+        return remove_command(action, place)
+    if isinstance(action, Set):
+        return _set(action, place)
+    if isinstance(action, Unset):
+        return unset_variables(action, place)
+    if isinstance(action, Change):
+        return action.code
+    if isinstance(action, Edit):
+        return "\n".join(action.add)
+    return None
+
+
+def _of_machine(action: Action, place: Place) -> str:
+    if isinstance(action, Link):
+        return "" if place.os == "windows" else f"sudo ln -sf {action.to} {action.path}"
+    if isinstance(action, (Run, Look, Tell)):
+        return command_at(action.command, place) or ""
+    return _restart(action, place) if isinstance(action, Restart) else ""
+
+
+def _set(action: Set, place: Place) -> str:
+    if action.kind in ("variable", "path"):
+        return set_variable(action, place)
+    if action.kind == "option":
+        start = action.of or "your command"
+        return f"{start} {action.name} {action.to}".rstrip()
+    if action.kind == "limit":
+        return "" if place.os == "windows" else f"ulimit {action.name} {action.to}"
+    return f"{action.name} = {action.to}"
+
+
+def _restart(action: Restart, place: Place) -> str:
+    if action.what == "machine":
+        return "shutdown /r /t 0" if place.os == "windows" else "sudo reboot"
+    if action.what == "wsl":
+        return "wsl --shutdown"
+    if action.what == "service" and action.name:
+        return "" if place.os == "windows" else f"sudo systemctl restart {action.name}"
+    if action.what == "container":
+        engine = place.engine if place.engine in ("docker", "podman") else "docker"
+        if place.engine == "kubernetes":
+            return f"kubectl delete pod {action.name or 'POD'}"
+        return f"{engine} restart {action.name or 'CONTAINER'}"
+    if action.what == "process" and action.name:
+        if place.os == "windows":
+            return f"taskkill /F /PID {action.name}"
+        return f"kill {action.name}"
+    return ""
+
+
+def _on(remedy: Remedy, place: Place, text: str) -> str:
+    """Where it is typed, if that is another machine than the one the program runs on."""
+    where = {getattr(one, "where", "here") for one in remedy.do}
+    if "host" in where and place.container and "host" not in text.lower():
+        return f"On the host: {text[:1].lower()}{text[1:]}"
+    if "windows" in where and place.wsl and "windows" not in text.lower():
+        return f"In Windows: {text[:1].lower()}{text[1:]}"
+    if remedy.root and place.root is False:
+        return f"Ask the administrator: {text[:1].lower()}{text[1:]}"
+    return text
+
+
+def _sentence(remedy: Remedy, place: Place) -> str:
+    """The sentence of a remedy whose row has none: its actions, and why."""
+    parts = [_words(one, place) for one in remedy.do]
+    said = "; ".join(one if at == 0 else one[:1].lower() + one[1:] for at, one in enumerate(parts))
+    return f"{said}: {remedy.why}" if remedy.why else said
+
+
+def _words(action: Action, place: Place) -> str:
+    made = _words_of_environment(action)
+    if made:
+        return made
+    if isinstance(action, Restart):
+        said = _STARTED[action.what]
+        return f"{said} {action.name}".rstrip()
+    if isinstance(action, Choose):
+        return f"Choose one: {'; '.join(action.options)}"
+    if isinstance(action, Look):
+        return action.shows or "Look at what this prints"
+    if isinstance(action, Tell):
+        return action.text
+    if isinstance(action, Link):
+        return f"Link {action.path} to {action.to}"
+    return "Run this"
+
+
+def _words_of_environment(action: Action) -> str:
+    if isinstance(action, Install):
+        return _installed(action)
+    if isinstance(action, Remove):
+        return f"Remove {', '.join((*action.packages, *action.files))}"
+    if isinstance(action, Set):
+        if action.kind == "path":
+            return f"Put {action.to} in front of {action.name}"
+        of = f" of {action.of}" if action.of else ""
+        return (
+            f"Set {action.name}{of} to {quoted(action.to)}"
+            if action.to
+            else f"Use {action.name}{of}"
+        )
+    if isinstance(action, Unset):
+        names = " and ".join(action.names)
+        return f"Remove {action.entry} from {names}" if action.entry else f"Unset {names}"
+    if isinstance(action, Edit):
+        return f"Change {action.file}"
+    if isinstance(action, Change):
+        return f"Change your program{f' at {action.at}' if action.at else ''}"
+    return ""
+
+
+def _installed(action: Install) -> str:
+    if action.manager == "driver":
+        return "Install the NVIDIA driver"
+    names = ", ".join(action.packages)
+    if action.new_environment:
+        return f"Install {names} in an environment of its own"
+    return f"Reinstall {names}" if action.reinstall else f"Install {names}"

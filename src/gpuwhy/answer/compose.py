@@ -1,0 +1,308 @@
+"""Makes the Answer of a text: a cause, several, a reply from tables, or nothing that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from gpuwhy._version import __version__
+from gpuwhy.advise.place import Place
+from gpuwhy.advise.questions import Observation, question_for
+from gpuwhy.advise.remedies import remedies
+from gpuwhy.advise.remedy import Remedy
+from gpuwhy.advise.say import command, say
+from gpuwhy.answer import answer as of
+from gpuwhy.answer.contract import ended, symptoms
+from gpuwhy.answer.text import clip, counted
+from gpuwhy.answer.tree import Language
+from gpuwhy.ask.answer import ask, is_question, is_short, of_messages, of_source, unanswered
+from gpuwhy.ask.question import Point, Reply
+from gpuwhy.causes.load import catalogue
+from gpuwhy.diagnose.diagnosis import Because, Diagnosis, Ranked
+from gpuwhy.facts.facts import Facts
+from gpuwhy.log.log import Log
+
+SHELLS: dict[str, Language] = {"cmd": "bat", "powershell": "powershell", "notebook": "python"}
+REPLIED = 0.9, 0.3, 0.2
+"""Confidence of the cause that a reply names, of the first of several, of the others."""
+MOST = 6
+
+
+def explained(
+    log: Log, diagnosis: Diagnosis, place: Place, asked: bool = False, facts: Facts | None = None
+) -> of.Answer:
+    """What a text says of the GPU stack, with the machine's findings where they were weighed;
+    `asked` is a text that is known to be a question.
+    """
+    reply = _reply(log, diagnosis, asked)
+    if reply:
+        return replied(reply, log, diagnosis, place)
+    first = diagnosis.first
+    if first is None:
+        return _without_cause(log, diagnosis)
+    if first.cause == of.NOT_GPU and not any(one.role == "error" for one in log.deciding):
+        harmless = _cause(first, log, place, facts, 0)
+        return _answer(log, diagnosis, "healthy", f"nothing fails: {harmless.because[0].text}")
+    question = _question(question_for(diagnosis, log, facts), place)
+    causes = tuple(
+        _cause(one, log, place, facts, place_of)
+        for place_of, one in enumerate(diagnosis.causes[:MOST])
+    )
+    if first.confidence >= of.FOUND:
+        found = _not_gpu(log, first) if first.cause == of.NOT_GPU else first.because[0].text
+        sure = first.confidence >= of.SURE
+        return _answer(log, diagnosis, "found", found, causes, None if sure else question)
+    head = f"{first.because[0].text}; {counted(len(causes), 'cause fits', 'causes fit')}"
+    return _answer(log, diagnosis, "undecided", head, causes, question)
+
+
+def causes_of(log: Log, diagnosis: Diagnosis) -> list[tuple[str, float]]:
+    """The causes with their confidence, best first, without remedies."""
+    reply = _reply(log, diagnosis)
+    if reply is None or reply.verdict in ("undecided", "unanswered"):
+        return [(one.cause, one.confidence) for one in diagnosis.causes]
+    return [(one.id, one.confidence) for one in replied(reply, log, diagnosis, Place()).causes]
+
+
+def _reply(log: Log, diagnosis: Diagnosis, asked: bool = False) -> Reply | None:
+    """What tables and rows say of a question, of source, or of a program's own line."""
+    text = log.excerpt
+    if log.genre == "source" and not asked:
+        lines = of_source(log, text)
+        return _together(lines) if lines else SOURCE
+    question = asked or is_question(log)
+    own = None if question else of_messages(log)
+    sure = diagnosis.first is not None and diagnosis.first.confidence >= of.FOUND
+    if own is None and (question or is_short(log)):
+        found = ask(log, text)
+        if found and not (sure and found.verdict == "undecided"):
+            return found
+        if not sure and question:
+            return of_messages(log) or unanswered(log, text)
+    return _by_facts(own, diagnosis)
+
+
+def _by_facts(reply: Reply | None, diagnosis: Diagnosis) -> Reply | None:
+    """An undecided reply gives way where the text or the machine decides; what the machine shows
+    of one of its causes decides it.
+    """
+    first = diagnosis.first
+    if not reply or reply.verdict != "undecided" or not first or first.confidence < of.FOUND:
+        return reply
+    seen = next((one for one in first.because if one.evidence), None)
+    if not seen or first.cause not in {row.means for row in reply.rows}:
+        return None
+    row = next(row for row in reply.rows if row.means == first.cause)
+    do = (Point("Do this", row.text, row.command),)
+    head = f"{reply.fact or reply.headline}: {seen.text}"
+    return replace(reply, headline=head, verdict="found", cause=first.cause, points=do, rows=())
+
+
+SOURCE = Reply(
+    "source",
+    "This is a program's source, no log: it does not say how the program failed",
+    points=(Point("Run it", command="gpuwhy run -- PROGRAM"),),
+)
+
+
+def _together(lines: tuple[Reply, ...]) -> Reply:
+    """What is false in a program's source, a row for each line."""
+    rows = [Point(f"Line {one.line}", one.headline) for one in lines]
+    head = f"A program's source, no log; {counted(len(lines), 'line')} of it cannot work as written"
+    return replace(lines[0], headline=head, points=(*rows, *lines[0].points[:1], *SOURCE.points))
+
+
+def replied(reply: Reply, log: Log, diagnosis: Diagnosis, place: Place) -> of.Answer:
+    """A reply from tables as an Answer."""
+    shell: Language = "bat" if "windows" in (place.os, reply.os) else "sh"
+    told = (of.Proof(reply.quoted, f"line {reply.line}"),) if reply.quoted else ()
+    know = (of.Proof(reply.headline, reply.source),) if reply.source else ()
+    because = of.Reason(reply.fact or reply.headline, know=know, told=told, line=reply.line)
+    named = [reply.cause] if reply.cause else [row.means for row in reply.rows]
+    sure = [REPLIED[0] if reply.cause else REPLIED[1]] + [REPLIED[2]] * len(named)
+    fixes = _fixes_of(reply, shell) if reply.cause else ()
+    causes = tuple(
+        of.CauseFound(cause, _title(cause), confidence, "", (because,), (), fixes)
+        for cause, confidence in zip(dict.fromkeys(filter(None, named)), sure, strict=False)
+    )
+    rows = tuple(of.Row(row.sees, row.means, "", row.text, str(row.command)) for row in reply.rows)
+    question = of.Question(
+        reply.id,
+        "",
+        reply.run,
+        {row.sees: row.means for row in reply.rows if row.means},
+        rows,
+        shell,
+    )
+    verdict: of.Verdict = "unrecognised" if reply.verdict == "unanswered" else reply.verdict
+    points = tuple(of.Point(one.label, one.text, str(one.command)) for one in reply.points)
+    return replace(
+        _answer(log, diagnosis, verdict, reply.headline, causes),
+        question=question if rows else None,
+        points=points if verdict == "answered" else (),
+        not_tried=tuple(of.Untried(one.label, str(one.command)) for one in reply.points)
+        if verdict == "unrecognised"
+        else (),
+    )
+
+
+def _fixes_of(reply: Reply, shell: Language) -> tuple[of.Fix, ...]:
+    """The rows of a reply that names a cause, as its remedy: the first is what to do."""
+    if not reply.points:
+        return ()
+    first, said = reply.points[0], {one.label: one.text for one in reply.points}
+    command = str(first.command)
+    return (
+        of.Fix(
+            text=first.text,
+            command=command,
+            safe=True,
+            root=False,
+            reboot=False,
+            check="",
+            worked_if=said.get("Worked if", ""),
+            if_not=said.get("If not", ""),
+            language="python" if "\n" in command else shell,
+        ),
+    )
+
+
+def _without_cause(log: Log, diagnosis: Diagnosis) -> of.Answer:
+    """Health, a failure that has nothing to do with the GPU, or words that nobody knows."""
+    harmless = [one for one in log.messages if one.role == "harmless"]
+    failed = log.ending.kind != "none" and not log.ending.well
+    if diagnosis.healthy or (harmless and not failed):
+        head = f"Nothing fails in {counted(log.lines, 'line')}"
+        note = f"; line {harmless[0].line} is harmless" if harmless else ""
+        return _answer(log, diagnosis, "healthy", head + note)
+    made = _answer(log, diagnosis, "unrecognised", "Not recognised: no message that gpuwhy knows")
+    last = of.LogLine(log.lines, log.last_line) if log.last_line else None
+    tries = (of.Untried("watch the program itself", "gpuwhy run -- python PROGRAM"),)
+    return replace(made, last_line=last, not_tried=tries)
+
+
+def _not_gpu(log: Log, first: Ranked) -> str:
+    """What it is, and where."""
+    ending = log.ending
+    if ending.kind != "exception":
+        return f"not a GPU problem: {first.because[0].text}"
+    frame = ending.user_frame
+    where = f" at {frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame and frame.line else ""
+    what = f"{ending.type.rsplit('.', 1)[-1]}: {clip(ending.message, 90)}".rstrip(": ")
+    return f"not a GPU problem: {what}{where}"
+
+
+def _cause(one: Ranked, log: Log, place: Place, facts: Facts | None, order: int) -> of.CauseFound:
+    """A cause with its reasons; what to do about the first ones."""
+    found = remedies(one, log, facts, place) if order < 3 else ()
+    fixes = tuple(_fix(remedy, place) for remedy in found[: 4 if order == 0 else 1])
+    because = tuple(_reason(reason, log) for reason in one.because) or (
+        of.Reason(_title(one.cause)),
+    )
+    return of.CauseFound(
+        id=one.cause,
+        title=_title(one.cause),
+        confidence=round(one.confidence, 3),
+        subject=one.subject,
+        because=because,
+        explains=(),
+        fixes=fixes,
+        with_gpu=one.with_gpu,
+    )
+
+
+def _reason(one: Because, log: Log) -> of.Reason:
+    seen: dict[str, list[of.Proof]] = {"saw": [], "know": [], "told": []}
+    if one.message >= 0 and (message := log.messages[one.message]).text:
+        seen["told"].append(of.Proof(message.text, f"line {message.line}"))
+    for proof in one.evidence:
+        where = f"{proof.source.where} {proof.source.detail}".strip()
+        seen[proof.kind].append(of.Proof(proof.text, where))
+    saw, know, told = (tuple(part) for part in seen.values())
+    return of.Reason(_sentence(one.text), saw, know, told, one.line)
+
+
+def _fix(remedy: Remedy, place: Place) -> of.Fix:
+    said = say(remedy, place)
+    return of.Fix(
+        text=said.text,
+        command=said.command,
+        safe=remedy.reversible and not remedy.root,
+        root=remedy.root,
+        reboot=remedy.reboot,
+        check="",
+        action=remedy.do,
+        worked_if=said.worked_if,
+        if_not=said.if_not,
+        verified=remedy.verified,
+        language=SHELLS.get(place.shell, "bat" if place.os == "windows" else "sh"),
+    )
+
+
+def _question(asked: Observation | None, place: Place) -> of.Question | None:
+    """The observation that decides, as a table."""
+    if asked is None:
+        return None
+    rows = []
+    for one in asked.outcomes:
+        said = say(one.remedy, place) if one.remedy else None
+        rows.append(
+            of.Row(
+                sees=one.sees,
+                means=one.means,
+                title=_title(one.means),
+                text=said.text if said else "",
+                command=said.command if said and "\n" not in said.command else "",
+            )
+        )
+    return of.Question(
+        id=asked.outcomes[0].means.split(".")[0],
+        text=asked.when_to_run,
+        command=command(asked.look, place),
+        answers={one.sees: one.means for one in asked.outcomes},
+        rows=tuple(rows),
+    )
+
+
+def _title(cause: str) -> str:
+    known = catalogue().causes.get(cause)
+    return known.title if known else cause
+
+
+def _sentence(text: str) -> str:
+    """A sentence that begins a line; names keep their case."""
+    first = text.split(" ", 1)[0]
+    return text[:1].upper() + text[1:] if first.islower() and first.isalpha() else text
+
+
+def _answer(
+    log: Log,
+    diagnosis: Diagnosis,
+    verdict: of.Verdict,
+    headline: str,
+    causes: Iterable[of.CauseFound] = (),
+    question: of.Question | None = None,
+) -> of.Answer:
+    status: dict[str, Any] = {"healthy": "healthy", "answered": "healthy", "found": "broken"}
+    return of.Answer(
+        status=status.get(verdict, "unknown"),
+        headline=_sentence(headline),
+        causes=tuple(causes),
+        ruled_out=tuple(of.RuledOut(one.cause, one.because) for one in diagnosis.ruled_out),
+        undetermined=tuple(
+            of.Open(one.cause, one.missing, one.how) for one in diagnosis.undetermined
+        ),
+        crashed=(),
+        layers=(),
+        unseen=(),
+        facts={},
+        gpuwhy=__version__,
+        took=0.0,
+        verdict=verdict,
+        noticed=tuple(of.Noticed(None, one.text) for one in diagnosis.noticed),
+        symptoms=symptoms(log),
+        ending=ended(log.ending),
+        question=question,
+    )

@@ -1,0 +1,103 @@
+"""Text → Answer: read, diagnose, compose. Every door that explains a text comes through here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from gpuwhy.advise.places import place_of
+from gpuwhy.answer.answer import FOUND, Answer
+from gpuwhy.answer.compose import causes_of, explained
+from gpuwhy.api.seen import Seen
+from gpuwhy.diagnose.weigh import diagnose
+from gpuwhy.log.log import Log
+from gpuwhy.log.message import Message
+from gpuwhy.log.read import read
+
+MOST = 10
+"""Causes of one line of `batch`."""
+
+
+def answer_of(log: Log, seen: Seen | None = None, *, command: str = "explain") -> Answer:
+    """What a text that was read says, with what was seen on the machine."""
+    started = time.monotonic()
+    diagnosis = diagnose(log, seen.findings if seen else ())
+    answer = explained(log, diagnosis, place_of(log.case, None), command == "ask")
+    if seen:
+        known = seen.report
+        answer = replace(
+            answer,
+            layers=known.layers,
+            unseen=known.unseen,
+            facts=known.facts,
+            knowledge=known.knowledge,
+        )
+    return replace(answer, command=command, took=round(time.monotonic() - started, 3))
+
+
+def explain(
+    text: bytes | str | Iterable[bytes],
+    seen: Seen | None = None,
+    *,
+    observed: Sequence[Message] = (),
+    exit_code: int | None = None,
+    signal: str = "",
+) -> Answer:
+    """Why a program failed, from what it printed."""
+    return answer_of(read(text, observed=observed, exit_code=exit_code, signal=signal), seen)
+
+
+class BadChoiceError(Exception):
+    """An answer to a question that was not asked, or that it does not offer."""
+
+
+def chosen(answer: Answer, choices: Iterable[str]) -> Answer:
+    """The answer after the person looked: NAME=WHAT WAS SEEN decides the cause."""
+    for choice in choices:
+        name, _, sees = choice.partition("=")
+        question = answer.question
+        means = question.answers.get(sees) if question and question.id == name else None
+        if not means:
+            offers = question and " | ".join(f"{question.id}={one}" for one in question.answers)
+            raise BadChoiceError(f"--answer {choice}: {offers or 'this text has no question'}")
+        first = [replace(one, confidence=0.9) for one in answer.causes if one.id == means]
+        rest = [one for one in answer.causes if one.id != means]
+        rest = [replace(one, confidence=min(one.confidence, FOUND - 0.1)) for one in rest]
+        head = first[0].title if first else means
+        answer = replace(
+            answer,
+            causes=(*first, *rest),
+            verdict="found",
+            status="broken",
+            headline=head[:1].upper() + head[1:],
+            question=None,
+        )
+    return answer
+
+
+def batch(lines: Iterable[bytes | None]) -> Iterator[dict[str, Any]]:
+    """JSON lines {"id", "log"} → {"id", "causes"}, or {"id", "error"}; blank ones are skipped."""
+    for number, line in enumerate(lines, 1):
+        if line is None:
+            yield {"id": None, "error": f"line {number}: too long"}
+        elif line.strip():
+            yield _one(number, line)
+
+
+def _one(number: int, line: bytes) -> dict[str, Any]:
+    try:
+        case = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return {"id": None, "error": f"line {number}: no JSON: {error}"}
+    if not isinstance(case, dict):
+        return {"id": None, "error": f"line {number}: no JSON object"}
+    if not isinstance(case.get("log"), str):
+        return {"id": case.get("id"), "error": f'line {number}: "log" is no text, or missing'}
+    log = read(case["log"])
+    causes = causes_of(log, diagnose(log))[:MOST]
+    found = [{"id": cause, "confidence": round(sure, 3)} for cause, sure in causes]
+    return {"id": case.get("id"), "causes": found}

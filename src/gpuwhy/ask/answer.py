@@ -1,0 +1,292 @@
+"""Answers a typed question, a program's own line, or a program's source, from tables and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from string import Formatter
+
+from msgspec.structs import replace
+
+from gpuwhy.ask import status, versions
+from gpuwhy.ask.entries import Entry, expression, known
+from gpuwhy.ask.question import Outcome, Point, Question, Reply, Typed, Verdict
+from gpuwhy.ask.stated import Stated, stated
+from gpuwhy.log.log import Log
+from gpuwhy.log.message import Message, Standing
+
+LONGEST, SHORT, FEW = 2000, 500, 3
+"""Characters of a question: what is longer is a text. Characters and lines of one without a
+question mark."""
+ASKS = (
+    "(?:which|what|how|why|where|when|who|is|are|does|do|can|could|may|might|will|would|should|must"
+    "|did|has|have) "
+)
+"""How a question begins."""
+VERSIONS = ("requires", "runs_on", "fits")
+"""The intents that the tables of releases answer."""
+ASKED_FOR = {
+    "requires": "the framework and its release, a card, or a CUDA version",
+    "runs_on": "the framework's release and the card",
+    "fits": "the framework's release, and the CUDA and cuDNN versions",
+}
+
+
+def question(log: Log, text: str) -> Question:
+    """What a text asks: its intents, best first, and what it is about."""
+    words = _words(text)
+    data = known()
+    intents = [one.id for one in data.intents if one.asked(words)]
+    about = tuple(name for name, one in data.words.items() if expression(one).search(words))
+    return Question(" ".join(intents), about, log.case, text)
+
+
+def is_question(log: Log) -> bool:
+    """Whether a person asks, in a line or two."""
+    words = _words(log.excerpt)
+    if log.genre == "question":
+        return True
+    asks = words.endswith("?") or bool(expression(ASKS).match(words))
+    return asks and len(words) <= SHORT and log.lines <= FEW
+
+
+def is_short(log: Log) -> bool:
+    """Whether it is a line or two in which no program says what failed: a title, a few words."""
+    short = log.lines <= FEW and len(log.excerpt) <= SHORT
+    return short and not any(_is_loud(one) for one in log.messages)
+
+
+def ask(log: Log, text: str) -> Reply | None:
+    """The answer to a typed question; None where no row and no table has it."""
+    if len(text) > LONGEST:
+        return None
+    asked, said = question(log, text), stated(log.case, text)
+    intents, entries = asked.intent.split(), known().entries
+    rows = (entries["claims"], (*entries["notes"], *entries["relations"]))
+    for group in rows:
+        if (entry := _best(group, asked, said)) and (reply := _filled(entry, said)):
+            return reply
+    if reply := _of_versions(said, intents):
+        return reply
+    if reply := status.decoded(text, "decode" in intents):
+        return reply
+    topic = _best(entries["topics"], asked, said)
+    if topic and (reply := _filled(topic, said)):
+        return reply
+    return status.decoded(text, True) or (
+        _of_versions(said, ["fits"]) if "why" not in intents else None
+    )
+
+
+def _of_versions(said: Stated, intents: Sequence[str]) -> Reply | None:
+    """The answer of the tables of releases, by the first intent that is theirs."""
+    intent = next((one for one in intents if one in VERSIONS), None)
+    kind = versions.verdict(said, intent == "requires") if intent else ""
+    entry = next((one for one in known().entries["versions"] if one.id == kind), None)
+    return _filled(entry, said) if entry else None
+
+
+def unanswered(log: Log, text: str) -> Reply:
+    """What is missing for an answer, or that this is no question that the tables answer."""
+    intents = question(log, text).intent.split()
+    missing = next((ASKED_FOR[one] for one in intents if one in ASKED_FOR), "")
+    if missing and not {"why", "how_see"}.intersection(intents) and log.mentions_gpu:
+        head = f"The question does not say enough: name {missing}"
+    else:
+        head = "This is no question that gpuwhy can answer"
+    return Reply(
+        "unanswered",
+        head,
+        "unanswered",
+        points=(
+            Point("Versions", command='gpuwhy ask "which CUDA does TensorFlow 2.10 need?"'),
+            Point("A failure", command="python train.py 2>&1 | gpuwhy explain"),
+            Point("This machine", command="gpuwhy check"),
+        ),
+    )
+
+
+def of_messages(log: Log) -> Reply | None:
+    """What is known of a program's own lines, where they decide."""
+    loud = [one for one in log.messages if _is_loud(one)]
+    for entry in known().all:
+        hit = next((one for one in log.messages if entry.on and _is_of(one, entry.on)), None)
+        if hit is None or (entry.alone and any(not _is_of(one, entry.on) for one in loud)):
+            continue
+        said = stated(log.case, hit.text)
+        names = _names_of(log, hit, versions.names(said, entry.release))
+        if _holds(entry.when, names) and (reply := _filled(entry, said, names)):
+            verdict: Verdict = "found" if entry.cause else reply.verdict
+            cause = entry.cause
+            return replace(reply, verdict=verdict, cause=cause, line=hit.line, quoted=hit.text)
+    return None
+
+
+def _names_of(log: Log, hit: Message, given: dict[str, str]) -> dict[str, str]:
+    """What a sentence may name of a message: its fields, its status by name, how the text ends."""
+    none = any(one.id == "own.no_gpu" for one in log.messages)
+    return {
+        **given,
+        **{name: value for name, value in hit.fields.items() if value},
+        **status.named(hit),
+        "what_title": {"cuda": "CUDA", "cudnn": "cuDNN"}.get(hit.get("what").lower(), "It"),
+        **({"cudnn_dotted": dotted} if (dotted := status.dotted(hit.get("cudnn"))) else {}),
+        "ending": log.ending.type or ("line_index_error" if "IndexError" in hit.text else ""),
+        "stack": "known" if log.ending.stack else "",
+        "gpu_seen": "0" if none else "",
+    }
+
+
+def of_source(log: Log, text: str) -> tuple[Reply, ...]:
+    """Claims that are false, and placeholders, in a program's source: the line of each."""
+    found: list[Reply] = []
+    lines = text.split("\n")
+    for entry in known().all:
+        patterns = [expression(one) for one in entry.in_source]
+        for number, line in enumerate(lines, 1):
+            if any(one.search(line) for one in patterns):
+                reply = _filled(entry, stated(log.case, ""))
+                found += [replace(reply, line=number, quoted=line.strip())] if reply else []
+                break
+    return tuple(sorted(found, key=lambda one: one.line))
+
+
+def _words(text: str) -> str:
+    """A question in one line, with plain apostrophes."""
+    return " ".join(text.split()).replace("’", "'").lower()
+
+
+def _is_loud(one: Message) -> bool:
+    """An error that says what failed, though the program may have gone on after it."""
+    told = one.standing not in (Standing.QUOTED, Standing.HARMLESS)
+    return one.role == "error" and one.family not in VAGUE and told
+
+
+def _is_of(message: Message, ids: Iterable[str]) -> bool:
+    return any(
+        message.id == one or (one.endswith(".") and message.id.startswith(one)) for one in ids
+    )
+
+
+def _best(entries: Iterable[Entry], asked: Question, said: Stated) -> Entry | None:
+    """The entry that is about most of what the question is about; of equals the first."""
+    best, most = None, 0.0
+    for entry in entries:
+        points = _fit(entry, asked, said)
+        if points > most:
+            best, most = entry, points
+    return best
+
+
+def _fit(entry: Entry, asked: Question, said: Stated) -> float:
+    """How much of a question an entry is about; 0 where it is not."""
+    if not _holds(entry.when, {**versions.names(said, entry.release), **_plain(said)}):
+        return 0
+    if any(expression(one).search(_words(asked.text)) for one in entry.says):
+        return 10
+    about = set(asked.about)
+    if not entry.about or about.intersection(entry.without):
+        return 0
+    if not all(about.intersection(one.split("|")) for one in entry.about):
+        return 0
+    if entry.intents and not set(entry.intents).intersection(asked.intent.split()):
+        return 0
+    return len(entry.about) + 0.5 * bool(entry.intents) + 0.25 * len(entry.when)
+
+
+def _plain(said: Stated) -> dict[str, str]:
+    return {name: getattr(said, name) for name in ("framework", "os", "version", "gpu", "cuda")}
+
+
+def _holds(when: Mapping[str, str | list[str]], names: Mapping[str, str]) -> bool:
+    """Whether every name has its value: "x", one of a list, "~expression", "*" stated, "" not."""
+    return all(_is(names.get(name, ""), wanted) for name, wanted in when.items())
+
+
+def _is(value: str, wanted: str | list[str]) -> bool:
+    if isinstance(wanted, list):
+        return any(_is(value, one) for one in wanted)
+    if wanted.startswith("~"):
+        return bool(expression(wanted[1:]).search(value))
+    return bool(value) if wanted == "*" else value.lower() == wanted.lower()
+
+
+def _filled(entry: Entry, said: Stated, names: Mapping[str, str] | None = None) -> Reply | None:
+    """The entry with its names filled in, for the system that is stated."""
+    given = names if names is not None else versions.names(said, entry.release)
+    windows = said.os == "windows"
+    given = {
+        **given,
+        "test": TESTS.get(said.framework, TESTS["tensorflow"]),
+        "built_test": BUILT.get(said.framework, BUILT["tensorflow"]),
+        "search_path": "PATH"
+        if windows
+        else "LD_LIBRARY_PATH"
+        if said.os
+        else "PATH (Windows) or LD_LIBRARY_PATH (Linux)",
+        "framework_or_program": given.get("framework", "The program"),
+    }
+    headline = next((one for one in entry.headlines if _known(one, given)), None)
+    if headline is None:
+        return None
+    system = "windows" if windows else "linux"
+    return Reply(
+        entry.id,
+        headline.format(**given),
+        entry.verdict,
+        "",
+        tuple(
+            Point(one.label, one.text.format(**given), _typed(one.command, system, given))
+            for one in entry.points
+            if _shown(one, system, said.os, given)
+        ),
+        _typed(entry.run, system, given),
+        tuple(
+            Outcome(
+                one.sees.format(**given),
+                one.text.format(**given),
+                _typed(one.command, system, given),
+                one.means,
+            )
+            for one in entry.rows
+            if _shown(one, system, said.os, given)
+        ),
+        entry.source,
+        entry.fact.format(**given) if _known(entry.fact, given) else "",
+        os=said.os,
+    )
+
+
+def _shown(row: Point | Outcome, system: str, os: str, names: Mapping[str, str]) -> bool:
+    """Whether a row is for this system, and everything that it names is known."""
+    return row.os in ("", os or row.os) and _known(
+        f"{row.text}{_for(row.command, system)}{getattr(row, 'sees', '')}", names
+    )
+
+
+TESTS = {
+    "tensorflow": ('python -c "import tensorflow as t; print(t.config.list_physical_devices())"'),
+    "torch": 'python -c "import torch; print(torch.cuda.is_available())"',
+    "jax": 'python -c "import jax; print(jax.devices())"',
+}
+"""How each framework shows the GPUs that it sees."""
+BUILT = {
+    "tensorflow": 'python -c "import tensorflow as tf; print(tf.test.is_built_with_cuda())"',
+    "torch": 'python -c "import torch; print(torch.version.cuda)"',
+    "jax": "pip list | grep -i jax",
+}
+"""How each framework shows whether it is a build with CUDA: False and None say that it is not."""
+VAGUE = frozenset(("title", "generic", "here", "said", "told"))
+"""Families of messages that say only that something fails."""
+
+
+def _for(command: Typed, system: str) -> str:
+    return command if isinstance(command, str) else command.get(system, "")
+
+
+def _typed(command: Typed, system: str, names: Mapping[str, str]) -> str:
+    return _for(command, system).format(**names)
+
+
+def _known(template: str, names: Mapping[str, str]) -> bool:
+    """Whether every name of a template has a value."""
+    return all(name in names for _, name, _, _ in Formatter().parse(template) if name)

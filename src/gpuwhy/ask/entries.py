@@ -1,0 +1,112 @@
+"""Reads what is known of questions: intents, words, claims, notes, relations and topics.
+
+They are knowledge/{intents,claims,notes,relations,topics}.toml; unknown keys are rejected.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from gpuwhy.ask.question import Outcome, Point, Typed, Verdict
+from gpuwhy.causes.schema import Row
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # the standard library has it from 3.11 on
+    import tomli as tomllib
+
+FOLDER = Path(__file__).parent.parent / "knowledge"
+KINDS = ("claims", "notes", "relations", "topics", "versions")
+
+
+class Intent(Row, frozen=True, rename={"not_": "not"}):
+    """What a person wants to know, and how people ask it."""
+
+    id: str
+    phrases: tuple[str, ...]  # expressions; one of them
+    matches: tuple[str, ...] = ()
+    not_: tuple[str, ...] = ()
+
+    def asked(self, words: str) -> bool:
+        """Whether the words ask this."""
+        return any(expression(one).search(words) for one in self.phrases)
+
+
+class Entry(Row, frozen=True, rename={"not_": "not"}):
+    """An answer that is known, and what it answers: a question, a message, or a line of source."""
+
+    id: str
+    first: str | tuple[str, ...] = ""  # the headline; of several the first whose names are known
+    fact: str = ""  # the part of it that is sure
+    # a question
+    intents: tuple[str, ...] = ()  # one of them; empty: however it is asked
+    about: tuple[str, ...] = ()  # words of intents.toml; all of them, "a|b" is one of two
+    without: tuple[str, ...] = ()  # none of them
+    says: tuple[str, ...] = ()  # or: one of these expressions, whatever it is about
+    # a program's line, or a line of source
+    on: tuple[str, ...] = ()  # ids or families of messages
+    alone: bool = False  # only where no other message of the text is an error
+    when: dict[str, str | list[str]] = msgspec.field(
+        default_factory=dict
+    )  # stated names ("os", "code") and their values
+    in_source: tuple[str, ...] = ()  # expressions on one line of a program's source
+    # the answer
+    verdict: Verdict = "answered"
+    cause: str = ""  # what it is, where that is decided
+    release: str = ""  # the release whose versions are named where none is stated
+    points: tuple[Point, ...] = ()
+    run: Typed = ""  # the observation that decides
+    rows: tuple[Outcome, ...] = ()
+    source: str = ""
+    matches: tuple[str, ...] = ()
+    not_: tuple[str, ...] = ()
+
+    @property
+    def headlines(self) -> tuple[str, ...]:
+        """The alternatives of the headline."""
+        return (self.first,) if isinstance(self.first, str) else self.first
+
+
+class _Intents(Row, frozen=True):
+    words: dict[str, str]
+    intent: tuple[Intent, ...]
+
+
+class _Entries(Row, frozen=True):
+    entry: tuple[Entry, ...]
+
+
+class Known(msgspec.Struct, frozen=True):
+    """Everything in these files."""
+
+    words: dict[str, str]
+    intents: tuple[Intent, ...]
+    entries: dict[str, tuple[Entry, ...]]  # by file, in their order
+
+    @property
+    def all(self) -> tuple[Entry, ...]:
+        """Every entry, claims first."""
+        return tuple(entry for kind in KINDS for entry in self.entries[kind])
+
+
+@cache
+def known() -> Known:
+    """The data of this installation."""
+    intents = msgspec.convert(_toml("intents"), type=_Intents)
+    entries = {kind: msgspec.convert(_toml(kind), type=_Entries).entry for kind in KINDS}
+    return Known(intents.words, intents.intent, entries)
+
+
+def _toml(name: str) -> object:
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def expression(pattern: str) -> re.Pattern[str]:
+    """An expression of the data, case ignored."""
+    return re.compile(pattern, re.IGNORECASE)

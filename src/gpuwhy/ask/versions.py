@@ -1,0 +1,324 @@
+"""What the tables say of the versions that a question states: a verdict, and names for its row in
+knowledge/versions.toml.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import msgspec
+
+from gpuwhy.ask.stated import TITLES, Stated
+from gpuwhy.knowledge import archs, cudnn_rules, drivers, installs, platforms, releases
+
+PROJECTS = {
+    "tensorflow": ("tensorflow", "tensorflow-gpu"),
+    "torch": ("torch",),
+    "jax": ("jax-cuda12-plugin", "jaxlib"),
+    "onnxruntime": ("onnxruntime-gpu",),
+    "cupy": ("cupy-cuda12x", "cupy-cuda11x"),
+}
+SYSTEMS = {"linux": "Linux", "windows": "Windows", "macos": "macOS", "wsl": "WSL 2"}
+Names = dict[str, str]
+
+
+class Build(msgspec.Struct, frozen=True):
+    """A release with CUDA on one system."""
+
+    framework: str
+    project: str
+    version: str  # 2.3.4
+    cuda: str
+    cudnn: str = ""  # "" where nobody read it
+    sass: tuple[str, ...] = ()
+    ptx: tuple[str, ...] = ()
+    pythons: tuple[str, ...] = ()
+    opens: tuple[str, ...] = ()  # the libraries that it opens
+
+    @property
+    def title(self) -> str:
+        """TensorFlow 2.3."""
+        return f"{TITLES[self.framework]} {_two(self.version)}"
+
+    def library(self, name: str) -> str:
+        """The file that it opens for "cudart" or "cudnn"."""
+        found = (one for one in self.opens if one.removeprefix("lib").startswith(name))
+        return next(found, "")
+
+    def runs_on(self, capability: str) -> bool | None:
+        """Whether it has code for a GPU, and its CUDA libraries too; None where nobody read it."""
+        if not self.sass and not self.ptx:
+            return None
+        how = archs.runs_on(self.sass, self.ptx, capability)
+        first = archs.first_toolkit(capability) or "0"
+        return how == "sass" or (how == "ptx" and numbers(self.cuda)[:1] >= numbers(first)[:1])
+
+    def takes_cuda(self, cuda: str) -> bool:
+        """Up to CUDA 10 the very release; from 11 on a later minor of the same major serves too."""
+        have, need = numbers(cuda), numbers(self.cuda)
+        if have[:1] != need[:1] or len(have) < 2:
+            return have[:1] == need[:1]
+        return have[:2] == need[:2] or (need[0] >= 11 and have[:2] > need[:2])
+
+    def takes_cudnn(self, cudnn: str) -> bool:
+        """Whether a cuDNN serves; an unknown one does."""
+        rule = cudnn_rules.rule(self.framework, self.version)
+        need = rule.needs if rule else "same major"
+        return not self.cudnn or cudnn_rules.fits(need, self.cudnn, cudnn) is not False
+
+
+@cache
+def builds(framework: str, os: str = "") -> tuple[Build, ...]:
+    """Every final release with CUDA on a system, oldest first."""
+    platform = "windows-x86_64" if os == "windows" else "linux-x86_64"
+    families = filter(None, map(releases.family, PROJECTS.get(framework, ())))
+    found: dict[str, Build] = {}
+    for row in (row for family in families for row in family.rows if row.platform == platform):
+        if not isinstance(row.cuda, str) or row.yanked or not re.fullmatch(r"[\d.]+", row.version):
+            continue
+        sass, ptx, opens = (
+            one if isinstance(one, tuple) else () for one in (row.sass, row.ptx, row.opens)
+        )
+        cudnn = row.cudnn if isinstance(row.cudnn, str) else ""
+        build = Build(
+            framework, row.name, row.version, row.cuda, cudnn, sass, ptx, row.pythons, opens
+        )
+        found.setdefault(row.version, build)
+    rows = sorted(found.values(), key=lambda one: numbers(one.version))
+    return tuple(rows) or (builds(framework) if os == "windows" else ())
+
+
+def build(framework: str, version: str, os: str = "") -> Build | None:
+    """The newest release of a version as people write it ("2.3"); without one the newest."""
+    wanted = numbers(version)
+    kept = [b for b in builds(framework, os) if numbers(b.version)[: len(wanted)] == wanted]
+    return kept[-1] if kept else None
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """10.1 → (10, 1)."""
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:4])
+
+
+def _two(version: str) -> str:
+    return ".".join(map(str, numbers(version)[:2]))
+
+
+def verdict(stated: Stated, required: bool) -> str:
+    """The kind of answer, as knowledge/versions.toml names it; "" where too little is stated.
+    `required`: the question is which versions are needed, and not whether these fit.
+    """
+    if stated.framework and stated.version:
+        return _of_release(stated, required)
+    if stated.framework and (stated.capability or stated.cuda):
+        return "releases" if _for_machine(stated) else "no_release"
+    if stated.framework and required:
+        return "newest"
+    if stated.driver and stated.cuda:
+        return (
+            "driver_enough"
+            if _driver_serves(stated.driver, stated.cuda, stated.os)
+            else "driver_old"
+        )
+    if stated.capability and stated.cuda:
+        return _of_gpu_and_cuda(stated)
+    if stated.cuda and stated.cudnn:
+        minor = stated.cuda if "." in stated.cuda else f"{stated.cuda}.0"
+        fits = cudnn_rules.has_minor(numbers(stated.cudnn)[0], minor)
+        return "cudnn_fits" if fits else "cudnn_wrong"
+    alone = (
+        ("gpu", stated.capability),
+        ("cuda", stated.cuda),
+        ("driver", stated.driver),
+        ("cudnn", stated.cudnn),
+    )
+    return next((kind for kind, value in alone if value), "")
+
+
+def _of_release(stated: Stated, required: bool) -> str:
+    found = build(stated.framework, stated.version, stated.os)
+    gone = platforms.dropped(stated.framework, stated.version, stated.os, "", "")
+    if gone and stated.os:
+        return "dropped"
+    if found is None:
+        return "unknown_release"
+    if stated.capability and found.runs_on(stated.capability) is False:
+        later = [b for b in _for_machine(stated) if numbers(b.version) > numbers(found.version)]
+        return "gpu_newer" if later else "gpu_older"
+    if stated.cuda and not any(map(found.takes_cuda, stated.cudas)):
+        return "other_cuda"
+    if not all(map(found.takes_cudnn, stated.cudnns)):
+        return "other_cudnn"
+    if stated.driver and not _driver_serves(stated.driver, found.cuda, stated.os):
+        return "release_driver"
+    wheels = [one for one in found.pythons if re.fullmatch(r"\d\.\d+", one)]
+    if stated.python and wheels and stated.python not in found.pythons:
+        return "release_python"
+    beside = stated.cuda or stated.cudnn or stated.capability or stated.driver or stated.python
+    if beside and not required:
+        return "gpu_fits" if stated.capability else "fits"
+    return "brings" if installs.brings_libraries(found.framework, found.version) else "release"
+
+
+def _driver_serves(driver: str, cuda: str, os: str) -> bool:
+    floor = drivers.floor(cuda, "windows" if os in ("windows", "wsl") else "linux")
+    return not floor or numbers(driver) >= numbers(floor.driver)[: len(numbers(driver))]
+
+
+def _of_gpu_and_cuda(stated: Stated) -> str:
+    first, last = archs.first_toolkit(stated.capability), archs.last_toolkit(stated.capability)
+    if numbers(stated.cuda)[:1] < numbers(first or "0")[:1]:
+        return "cuda_too_old"
+    late = last and numbers(stated.cuda)[:2] > numbers(last)[:2]
+    return "cuda_too_new" if late else "cuda_right"
+
+
+def _for_machine(stated: Stated) -> list[Build]:
+    """The releases that run on the stated card, and take the stated CUDA and cuDNN."""
+    rows = builds(stated.framework, stated.os)
+    if stated.capability:
+        return [one for one in rows if one.runs_on(stated.capability)]
+    exact = [b for b in rows if all(map(b.takes_cuda, stated.cudas))]
+    return [b for b in exact if b.cudnn and all(map(b.takes_cudnn, stated.cudnns))] or exact
+
+
+def names(stated: Stated, release: str = "") -> Names:
+    """What a sentence may name of a question: what it states, and what its release needs.
+    `release` is the one that is named where the question names none.
+    """
+    framework, version = stated.framework, stated.version
+    if release and not (framework and version):
+        framework, version = release.split(" ", 1)
+    rows = _for_machine(stated) if stated.framework else []
+    found = build(framework, version, stated.os) if version else rows[-1] if rows else None
+    known = builds(stated.framework, stated.os) if stated.framework else ()
+    gone = platforms.dropped(stated.framework, version, stated.os, "", "")
+    out = {
+        **_of_stated(stated),
+        **(_of_build(found, stated) if found else {}),
+        **_of_card(stated, found, rows),
+        "framework": TITLES.get(stated.framework, ""),
+        "known_releases": _span_of(known),
+        "fitting_releases": _span_of(rows),
+        "dropped": gone.text if gone else "",
+        "instead": gone.instead if gone else "",
+        "plan": _plan(stated, found),
+    }
+    return {name: value for name, value in out.items() if value or name in MAY_BE_EMPTY}
+
+
+MAY_BE_EMPTY = ("on_system", "and_cudnn", "not_this")
+"""Parts of a sentence that may be left out."""
+
+
+def _of_stated(stated: Stated) -> Names:
+    """What it states, and what NVIDIA's tables say of that."""
+    minor = stated.cuda if "." in stated.cuda else f"{stated.cuda}.0"
+    majors = [str(one) for one in cudnn_rules.CUDA_OF if cudnn_rules.has_minor(one, minor)]
+    low, high = cudnn_rules.CUDA_OF.get((numbers(stated.cudnn) or (0,))[0], ((), ()))
+    rows = (("CUDA", stated.cuda), ("cuDNN", " and ".join(stated.cudnns)))
+    more = (("driver", stated.driver), ("Python", stated.python))
+    return {
+        "version": stated.version,
+        "system": SYSTEMS.get(stated.os, ""),
+        "on_system": f" on {SYSTEMS[stated.os]}" if stated.os else "",
+        "stated": ", ".join(f"{name} {value}" for name, value in (*rows, *more) if value),
+        "stated_cuda": stated.cuda,
+        "stated_driver": stated.driver,
+        "stated_python": stated.python,
+        "stated_cudnn": stated.cudnn,
+        "cudnn_number": stated.cudnn.split(".")[0],
+        "cudnn_cudas": f"{'.'.join(map(str, low))} to {'.'.join(map(str, high))}" if low else "",
+        "cuda_driver": driver(stated.cuda, stated.os) if stated.cuda else "",
+        "cuda_cudnn": " or ".join(majors),
+        "driver_cuda": (drivers.cuda_of_driver(stated.driver) or "") if stated.driver else "",
+    }
+
+
+def _of_build(found: Build, stated: Stated) -> Names:
+    """What a release needs, and its files."""
+    other = build(found.framework, found.version, "windows") if not stated.os else None
+    exact = f"cuDNN {found.cudnn}; a later {found.cudnn.split('.')[0]}.x works too"
+    if other and other.cudnn != found.cudnn:
+        exact = f"cuDNN {found.cudnn} on Linux, {other.cudnn} on Windows"
+    wrong = [one for one in stated.cudas if not found.takes_cuda(one)]
+    files = (found.library("cudart"), found.library("cudnn"))
+    mine = [*map(found.takes_cuda, stated.cudas), *map(found.takes_cudnn, stated.cudnns)]
+    return {
+        "release": found.title,
+        "cuda": _two(found.cuda),
+        "cudnn": _two(found.cudnn),
+        "and_cudnn": f" and cuDNN {_two(found.cudnn)}" if found.cudnn else "",
+        "cudnn_major": found.cudnn.split(".")[0],
+        "built_cudnn": found.cudnn,
+        "exactly": exact if found.cudnn.count(".") == 2 else "",
+        "not_this": f", not CUDA {wrong[0]}" if wrong and len(stated.cudas) > 1 else "",
+        "cuda_library": files[0],
+        "cudnn_library": files[1],
+        "libraries": " and ".join(filter(None, files)),
+        "driver": driver(found.cuda, stated.os),
+        "pythons": _span([one for one in found.pythons if re.fullmatch(r"\d\.\d+", one)]),
+        "package": found.project if found.project == "tensorflow-gpu" else "",
+        "yours": ("yours fit" if all(mine) else "yours do not fit") if mine else "",
+    }
+
+
+def _of_card(stated: Stated, found: Build | None, rows: list[Build]) -> Names:
+    """What a card needs, and the releases nearest to the stated one that run on it."""
+    if not stated.capability:
+        return {}
+    sm = f"sm_{stated.capability.replace('.', '')}"
+    card = f"the {stated.gpu} ({sm})" if stated.gpu else f"a GPU of compute capability {sm}"
+    first, last = archs.first_toolkit(stated.capability), archs.last_toolkit(stated.capability)
+    branch = archs.first_driver_branch(stated.capability, stated.os)
+    later = [b for b in rows if found and numbers(b.version) > numbers(found.version)] or rows
+    early = bool(later) and numbers(later[0].cuda) < numbers(first or "0")
+    cudas = _span(list(dict.fromkeys(one.cuda for one in later)))
+    runs = {
+        f"{name}_releases": _span_of(
+            [b for b in builds(name, stated.os) if b.runs_on(stated.capability)]
+        )
+        for name in ("tensorflow", "torch", "jax")
+    }
+    return {
+        **runs,
+        "gpu": card,
+        "Gpu": card[:1].upper() + card[1:],
+        "sm": sm,
+        "gpu_cuda": f"{first}{f' to {last}' if last else ' or newer'}" if first else "",
+        "newer_cuda": str(numbers(first or "0")[0]) if early else first or "",
+        "last_cuda": last or "",
+        "gpu_driver": f"{branch} or newer" if branch else "",
+        "nearest": f"{TITLES[stated.framework]} {_span_of(later)} (CUDA {cudas})" if later else "",
+    }
+
+
+def driver(cuda: str, os: str) -> str:
+    """The oldest driver for a CUDA on a system; on both where none is named."""
+    linux, windows = (drivers.floor(cuda, one) for one in ("linux", "windows"))
+    if os in ("windows", "wsl") and windows:
+        return f"{windows.driver} or newer"
+    if os or not windows or not linux:
+        return f"{linux.driver} or newer" if linux else ""
+    return f"{linux.driver} or newer on Linux, {windows.driver} on Windows"
+
+
+def _span(values: list[str]) -> str:
+    """3.5 to 3.8."""
+    return f"{values[0]} to {values[-1]}" if len(values) > 1 else "".join(values)
+
+
+def _span_of(rows: list[Build] | tuple[Build, ...]) -> str:
+    return _span(list(dict.fromkeys(_two(one.version) for one in rows)))
+
+
+def _plan(stated: Stated, found: Build | None) -> str:
+    """The command that makes a plan of it, or of another release that runs on the card."""
+    if not stated.framework:
+        return f'gpuwhy plan torch --gpu "{stated.gpu}"' if stated.gpu else ""
+    project = "onnxruntime-gpu" if stated.framework == "onnxruntime" else stated.framework
+    runs = not found or not stated.capability or found.runs_on(stated.capability)
+    wish = f'"{project}=={_two(found.version)}.*"' if found and runs and stated.version else project
+    system = " --os windows" if stated.os == "windows" else ""
+    return f"gpuwhy plan {wish}{system}" + (f' --gpu "{stated.gpu}"' if stated.gpu else "")

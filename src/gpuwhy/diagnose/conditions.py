@@ -1,0 +1,139 @@
+"""Whether a row's `when` and `unless` hold for a message of a Log."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from gpuwhy.causes.schema import When
+from gpuwhy.diagnose.libraries import kind_of
+from gpuwhy.diagnose.predicates import PREDICATES, call_of
+from gpuwhy.diagnose.view import GENERAL, View, size
+from gpuwhy.knowledge.calls import family_of
+from gpuwhy.log.message import Message
+
+Word = Callable[[Any, Message, View], bool]
+
+
+def holds(when: When | None, unless: When | None, message: Message, view: View) -> bool:
+    """Everything in `when` holds, and nothing in `unless`."""
+    return all(_is(*one, message, view) for one in _pairs(when)) and not any(
+        _is(*one, message, view) for one in _pairs(unless)
+    )
+
+
+def _pairs(when: When | None) -> list[tuple[str, Any]]:
+    if when is None:
+        return []
+    if isinstance(when, str):
+        return [(when, True)]
+    return list(when.items()) if isinstance(when, Mapping) else [(name, True) for name in when]
+
+
+def _is(key: str, wanted: Any, message: Message, view: View) -> bool:
+    if word := WORDS.get(key):
+        return word(wanted, message, view)
+    if predicate := PREDICATES.get(key):
+        return predicate(message, view) is bool(wanted)
+    if key.startswith("version."):
+        stated = view.stated(key[8:])
+        return any(fits(one, wanted) for one in stated) if stated else fits("", wanted)
+    return fits(message.get(key) or case_value(view, key), wanted)
+
+
+def case_value(view: View, name: str) -> str:
+    """A field of the Case as text; "" where the text does not state it."""
+    found = getattr(view.case, name, None)
+    if found is None:
+        return view.case.variable(name) if name.isupper() else ""
+    value = getattr(found, "value", found)
+    return str(value) if isinstance(value, (str, int)) else "*" if value else ""
+
+
+def fits(value: str, wanted: Any) -> bool:
+    """Whether a value is what a row wants: see causes.schema.When."""
+    if isinstance(wanted, bool):
+        return bool(value) is wanted
+    if isinstance(wanted, (list, tuple)):
+        return any(fits(value, one) for one in wanted)
+    if wanted in ("", "*"):
+        return bool(value) is (wanted == "*")
+    if wanted[0] == "~":
+        return bool(_expression(wanted[1:]).search(value))
+    if wanted[0] in "<>":
+        return bool(value) and _compare(size(value), wanted)
+    return value.lower() == str(wanted).lower()
+
+
+def _compare(number: float, wanted: str) -> bool:
+    bound = float(wanted[1:])
+    return number >= 0 and (number > bound if wanted[0] == ">" else number < bound)
+
+
+@cache
+def _expression(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _ids(wanted: Any) -> tuple[str, ...]:
+    return (wanted,) if isinstance(wanted, str) else tuple(wanted)
+
+
+def _alone_beside(wanted: Any, message: Message, view: View) -> bool:
+    others = ("title.", *_ids(wanted))
+    return all(one.id == message.id or one.id.startswith(others) for one in view.errors)
+
+
+def _alone(wanted: Any, message: Message, view: View) -> bool:
+    return _alone_beside((), message, view) is bool(wanted)
+
+
+def _nothing_else(wanted: Any, message: Message, view: View) -> bool:
+    said = all(one.family in GENERAL or one.role == "echo" for one in view.failing)
+    return said is bool(wanted)
+
+
+def _no_errors(wanted: Any, message: Message, view: View) -> bool:
+    return (not any(one.id != "title.trouble" for one in view.failing)) is bool(wanted)
+
+
+def _differ(wanted: Any, message: Message, view: View) -> bool:
+    one, other = (message.get(name) for name in wanted)
+    return bool(one) and not (other and (one.startswith(other) or other.startswith(one)))
+
+
+def _missing(wanted: Any, message: Message, view: View) -> bool:
+    return any(
+        one is not message and one.role == "error" and kind_of(one.get("library")) in _ids(wanted)
+        for one in view.log.messages
+    )
+
+
+def _share_free(wanted: Any, message: Message, view: View) -> bool:
+    free, total = size(message.get("free")), size(message.get("total"))
+    return total > 0 and free >= 0 and _compare(free / total, wanted)
+
+
+def _call(wanted: Any, message: Message, view: View) -> bool:
+    call = call_of(message, view)
+    return bool(call) if wanted == "*" else bool(call) and family_of(call) in _ids(wanted)
+
+
+WORDS: dict[str, Word] = {
+    "line": lambda wanted, message, view: bool(_expression(wanted).search(message.text)),
+    "beside": lambda wanted, message, view: view.beside(_ids(wanted), message),
+    "and_beside": lambda wanted, message, view: view.beside(_ids(wanted), message),
+    "alone": _alone,
+    "alone_beside": _alone_beside,
+    "nothing_else": _nothing_else,
+    "no_errors": _no_errors,
+    "call": _call,
+    "differ": _differ,
+    "of": lambda wanted, message, view: kind_of(message.get("library")) in _ids(wanted),
+    "of_wanted": lambda wanted, message, view: kind_of(message.get("wanted")) in _ids(wanted),
+    "missing": _missing,
+    "share_free": _share_free,
+}
+"""The words of causes.schema.WORDS."""

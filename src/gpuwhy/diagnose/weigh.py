@@ -1,0 +1,232 @@
+"""Weighs what decides in a Log, and findings of the machine, into a Diagnosis.
+
+Each clue adds its log-odds to its cause. The first error counts in full and later ones less; a
+second message for the same cause counts half, a third a quarter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from gpuwhy.causes.load import Catalogue
+from gpuwhy.causes.load import catalogue as own_catalogue
+from gpuwhy.causes.schema import Clue
+from gpuwhy.diagnose.conditions import case_value, holds
+from gpuwhy.diagnose.confidence import calibrated, shares
+from gpuwhy.diagnose.diagnosis import Because, Diagnosis, Ranked
+from gpuwhy.diagnose.facts import from_findings, ruled_out, without_text
+from gpuwhy.diagnose.libraries import cudnn_release
+from gpuwhy.diagnose.view import View
+from gpuwhy.facts.finding import Finding
+from gpuwhy.knowledge.codes import meaning
+from gpuwhy.log.log import Log
+from gpuwhy.log.message import Message, Standing
+
+LATER, LEAST = 0.85, 0.5
+"""A later error counts this much of the one before it, and never less than the second number."""
+AGAIN = 0.5
+"""What a further message adds to a cause that has one already."""
+ECHO = 0.3
+"""What a message that only repeats that something failed counts beside an error that says what."""
+ASIDE = ("title", "packages", "python", "remark")
+"""Families whose messages do not make a later error a later one."""
+LEAST_SHARE = 0.02
+"""Below it a cause is not named at all."""
+NOT_GPU = "other.not_gpu"
+OWN_END = 3.0
+"""What an ending that has nothing to do with the GPU stack says for NOT_GPU."""
+MOST_NOTICED = 6
+DECIDING = (Standing.DECIDES,)
+GUESS = 0.45
+"""The most that a cause can have which only messages speak for that decide nothing."""
+
+Index = Mapping[str, Sequence[tuple[str, Clue]]]
+
+
+class Point(NamedTuple):
+    """One clue that holds: for which message, and how much it counts."""
+
+    cause: str
+    clue: Clue
+    place: int  # of the message in Log.messages
+    counted: float
+
+
+def diagnose(
+    log: Log | None, findings: Sequence[Finding] = (), catalogue: Catalogue | None = None
+) -> Diagnosis:
+    """The causes that fit, best first; empty where nothing is recognised."""
+    data = catalogue or own_catalogue()
+    if log is None:
+        return without_text(findings, data)
+    view = View(log, data)
+    points = _points(view, _clues(data), DECIDING)
+    silenced = not _speaks(points, log) and not (log.ending.well or log.ending.own)
+    if silenced:  # nothing else explains the ending: what was only noted is given back, as a guess
+        points = _points(view, _clues(data), (Standing.NOTED,)) or points
+    odds = {cause: _sum([one.counted for one in found]) for cause, found in points.items()}
+    odds = {cause: value + data.causes[cause].likely for cause, value in odds.items() if value > 0}
+    because = {cause: [_because(one, view) for one in found] for cause, found in points.items()}
+    if not any(value > 0 for value in odds.values()) and _ends_elsewhere(log):
+        odds[NOT_GPU] = OWN_END
+        because[NOT_GPU] = [_of_ending(log)]
+    ids = {one.id for one in log.messages if one.standing is not Standing.NOTED}
+    for cause, (more, reasons) in from_findings(findings, odds, ids, data).items():
+        odds[cause] = odds.get(cause, 0.0) + more
+        because[cause] = [*because.get(cause, ()), *reasons]
+    causes = tuple(_ranked(odds, because, GUESS if silenced else 1.0))
+    return Diagnosis(
+        causes=causes,
+        ruled_out=ruled_out(findings, {one.cause for one in causes}),
+        noticed=tuple(_noticed(view, _clues(data)))[:MOST_NOTICED],
+        healthy=not causes and any(one.role == "healthy" for one in log.messages),
+    )
+
+
+def _clues(data: Catalogue) -> Index:
+    return _own_clues() if data is own_catalogue() else _indexed(data)
+
+
+@cache
+def _own_clues() -> Index:
+    return _indexed(own_catalogue())
+
+
+def _indexed(data: Catalogue) -> Index:
+    """The clues of every cause by message id or family."""
+    index: dict[str, list[tuple[str, Clue]]] = defaultdict(list)
+    for cause in data.causes.values():
+        for clue in cause.clues:
+            for name in clue.on:
+                index[name].append((cause.id, clue))
+    for row in data.messages:
+        for one in row.for_:
+            clue = Clue((row.id,), one.weight, one.says, one.when, one.unless)
+            index[row.id].append((one.cause, clue))
+    return index
+
+
+def _points(view: View, clues: Index, standings: Container[Standing]) -> dict[str, list[Point]]:
+    """The clues that hold, by cause, strongest first; of one message and cause only the best."""
+    best: dict[tuple[str, str], Point] = {}
+    for place, message, factor in _counting(view, standings):
+        for cause, clue in _about(clues, message.id):
+            counted = clue.weight * factor if clue.weight > 0 else clue.weight
+            if message.role == "harmless" and cause == NOT_GPU and view.errors:
+                continue  # beside an error a harmless note says nothing
+            known = best.get((cause, message.id))
+            if known is not None and counted <= known.counted:
+                continue
+            if holds(clue.when, clue.unless, message, view):
+                best[cause, message.id] = Point(cause, clue, place, counted)
+    found: dict[str, list[Point]] = {}
+    for point in sorted(best.values(), key=lambda one: -one.counted):
+        found.setdefault(point.cause, []).append(point)
+    return found
+
+
+def _speaks(points: Mapping[str, Sequence[Point]], log: Log) -> bool:
+    """Whether something that failed speaks for a cause."""
+    every = (one for found in points.values() for one in found if one.counted > 0)
+    return any(log.messages[one.place].role in ("error", "echo") for one in every)
+
+
+def _about(clues: Index, name: str) -> Iterator[tuple[str, Clue]]:
+    """The clues on a message, or on a family that it belongs to."""
+    yield from clues.get(name, ())
+    for place, letter in enumerate(name):
+        if letter in "._":
+            yield from clues.get(name[: place + 1], ())
+
+
+def _counting(view: View, standings: Container[Standing]) -> Iterator[tuple[int, Message, float]]:
+    """How much each message counts: what does not decide only counts beside what does."""
+    places: dict[str, int] = {}
+    decided, troubled = bool(view.errors), bool(view.failing)
+    for place, one in enumerate(view.log.messages):
+        if one.role in ("error", "echo"):
+            if one.standing not in standings:
+                continue
+            if one.role == "echo":
+                yield place, one, ECHO if decided else 1.0
+            elif one.family == "remark":
+                yield place, one, 1.0
+            else:
+                if one.family not in ASIDE:
+                    places.setdefault(one.id, len(places))
+                yield place, one, max(LEAST, LATER ** places.get(one.id, len(places)))
+        elif one.standing in (Standing.NOTED, Standing.QUOTED):
+            continue
+        elif one.role == "harmless" or (troubled and not (view.ending.own and one.role == "fact")):
+            yield place, one, 1.0
+
+
+def _sum(counted: Iterable[float]) -> float:
+    all_of = tuple(counted)
+    speaks = sorted((one for one in all_of if one > 0), reverse=True)
+    against = sum(one for one in all_of if one <= 0)
+    return sum(value * AGAIN**place for place, value in enumerate(speaks)) + against
+
+
+# ---------------------------------------------------------------- in words
+
+
+_FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
+
+
+def _said(template: str, message: Message, view: View) -> str:
+    """A sentence, its fields filled in; what is not stated is named by its own name."""
+
+    def value(found: re.Match[str]) -> str:
+        name, form = found[1], found[2]
+        said = message.get(name) or case_value(view, name)
+        if form == "cudnn" and said:  # 8902 is 8.9
+            return ".".join(map(str, cudnn_release(said))) if said.isdigit() else said
+        return said or name.replace("_", " ")
+
+    return _FIELD.sub(value, template)
+
+
+def _because(point: Point, view: View) -> Because:
+    message = view.log.messages[point.place]
+    says = _said(point.clue.says, message, view) or meaning(message.id) or message.text
+    return Because(says, point.counted, point.place, message.line)
+
+
+def _ends_elsewhere(log: Log) -> bool:
+    """The program ended badly, and neither its end nor the text has to do with the GPU stack."""
+    ending = log.ending
+    if ending.kind == "none" or ending.well:
+        return False
+    return not log.mentions_gpu or (ending.kind == "exception" and ending.own and not ending.gpu)
+
+
+def _of_ending(log: Log) -> Because:
+    ending, frame = log.ending, log.ending.user_frame or log.ending.frame
+    where = f" at {frame.file}:{frame.line}" if frame and frame.line else ""
+    what = ending.type.rsplit(".", 1)[-1] or ending.message or "the program ended"
+    return Because(f"{what}{where}", OWN_END, line=ending.line)
+
+
+def _noticed(view: View, clues: Index) -> Iterator[Because]:
+    """What is true, and after which the program went on."""
+    for place, one in enumerate(view.log.messages):
+        if one.standing is not Standing.NOTED:
+            continue
+        for _, clue in _about(clues, one.id):
+            if clue.weight > 0 and clue.says and holds(clue.when, clue.unless, one, view):
+                yield Because(_said(clue.says, one, view), 0.0, place, one.line)
+                break
+
+
+def _ranked(
+    odds: Mapping[str, float], because: Mapping[str, Sequence[Because]], most: float
+) -> Iterator[Ranked]:
+    share = shares(odds)
+    for cause in sorted(odds, key=lambda one: (-odds[one], one)):
+        if odds[cause] > 0 and share[cause] >= LEAST_SHARE:
+            yield Ranked(cause, min(most, calibrated(share[cause])), tuple(because.get(cause, ())))

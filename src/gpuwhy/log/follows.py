@@ -1,0 +1,157 @@
+"""Follows: which message an earlier one explains; the first error decides, not the loudest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gpuwhy.log.ending import Ending
+from gpuwhy.log.endings import Course
+from gpuwhy.log.expressions import Expression, names, rows
+from gpuwhy.log.match import Found
+
+FALLBACKS = names("follows.names_fallbacks")
+_LOST = names("follows.names_lost")
+_REASONS = names("follows.names_reasons")
+_AROUND = "limit.moved_cache"
+_PLACES = names("follows.names_places")
+_NOTES = names("follows.names_notes")
+_OWN = ("python.module", "python.import_name", "python.attribute", "python.exception")
+_PLAIN = (*_OWN, "tf.old_api", "python.http", "ort.no_model", "limit.", "order.", "peer.")
+_ENDS = (*_PLAIN, "memory.", "program.")
+"""What ends a program for a reason of its own: a warning before it is another matter."""
+_OPTIONAL = ("tf.ptxas_missing",)
+_REFUSED = names("follows.names_refused")
+_TAKES = Expression("follows.takes")
+_GPU = Expression("follows.gpu")
+
+
+class Follower:
+    """Ties each message to the first that explains it."""
+
+    def __init__(self, course: Course, sets: Mapping[str, tuple[str, ...]]) -> None:
+        self.ending, self.course = course.ending, course
+        self.table = [
+            (tuple(row["by"]), _expanded(row["explains"], sets)) for row in rows("follows.follows")
+        ]
+        self._known: dict[tuple[str, str], bool] = {}
+        self.plugins = [
+            one
+            for one in course.outlived
+            if any(frame.owner.startswith("jax_plugins") for frame in one.stack)
+        ]
+
+    def tie(self, messages: Sequence[Found]) -> None:
+        """Set `explained_by` of all that an earlier message explains."""
+        for place, one in enumerate(messages):
+            if one.explained_by < 0:
+                one.explained_by = self._cause(one, messages[:place])
+        _tie_to_notes(messages)
+        _tie_lost_peers(messages)
+        _outrank(messages)
+
+    def _cause(self, one: Found, before: Sequence[Found]) -> int:
+        first = [(place, e) for place, e in enumerate(before) if e.explained_by < 0]
+        if one.role in ("error", "echo"):
+            for place, early in first:
+                if self._linked(early, one) and self._explains(early, one):
+                    return place
+        errors = [(place, e) for place, e in first if e.role == "error"]
+        if one.id.startswith(FALLBACKS):
+            held = (p for p, e in errors if any(two.holds(e.line) for two in self.plugins))
+            return next(held, -1)
+        if one.id in _OWN and is_within(one, self.ending) and self._takes_a_gpu():
+            return next((p for p, e in errors if e.id.startswith(_REFUSED)), -1)
+        return -1
+
+    def _takes_a_gpu(self) -> bool:
+        """Whether the line that raised it takes a GPU from those that a framework finds."""
+        frame = self.ending.frame
+        return frame is not None and _TAKES.search(frame.code) is not None
+
+    def _linked(self, early: Found, late: Found) -> bool:
+        if early.rank != late.rank and early.rank and late.rank:
+            return late.id.startswith((*_LOST, "nccl.", "peer."))
+        return not self.ending.own or is_within(early, self.ending) == is_within(late, self.ending)
+
+    def _explains(self, early: Found, late: Found) -> bool:
+        if early.role != "error" or early.line > late.line or early.id == late.id:
+            return False
+        if late.id in _OWN:
+            mild = early.warning and not _GPU.search(late.text)
+            if early.id in _NOTES or mild:
+                return False
+        pair = early.id, late.id
+        if pair not in self._known:
+            self._known[pair] = any(
+                early.id.startswith(keys) and late.id.startswith(values)
+                for keys, values in self.table
+            )
+        return self._known[pair]
+
+
+def is_within(one: Found, ending: Ending) -> bool:
+    """Whether the ending says it, though it may have been said before."""
+    return ending.holds(one.line) or (one.last > 0 and ending.holds(one.last))
+
+
+def _expanded(values: Sequence[str], sets: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    out: list[str] = []
+    for one in values:
+        named = one.removeprefix("messages:")
+        out += [one] if named == one else sets.get(named, ())
+    return tuple(out)
+
+
+def _tie_to_notes(messages: Sequence[Found]) -> None:
+    """A closed folder is tied to the note that another one was taken; a warning of one is calm."""
+    notes = [(place, one) for place, one in enumerate(messages) if one.id == _AROUND]
+    for place, one in enumerate(messages):
+        if one.id.startswith(_PLACES[:3]):
+            near = (at for at, note in notes if 0 <= note.line - one.line <= 3)
+            one.explained_by = next(near, one.explained_by)
+        if one.role == "error" and one.warning and one.id.startswith(_PLACES):
+            one.role = "harmless"
+            one.explained_by = place
+
+
+def _tie_lost_peers(messages: Sequence[Found]) -> None:
+    """A lost peer is tied to the error that tells why it was lost, wherever that stands."""
+    reason = next(
+        (
+            place
+            for place, one in enumerate(messages)
+            if one.role == "error"
+            and one.explained_by < 0
+            and not one.warning
+            and one.id.startswith(_REASONS)
+            and not one.id.startswith(_LOST)
+        ),
+        -1,
+    )
+    files = next(
+        (p for p, one in enumerate(messages) if one.role == "error" and one.id == "limit.files"), -1
+    )
+    for place, one in enumerate(messages):
+        if one.explained_by >= 0:
+            continue
+        if one.id.startswith(_LOST):
+            one.explained_by = reason if reason != place else -1
+        elif one.id.startswith("memory.shm"):
+            one.explained_by = files
+
+
+def _outrank(messages: Sequence[Found]) -> None:
+    """A warning that the program outlived gives way to what ended it for a reason of its own."""
+    own = [
+        one for one in messages if one.role == "error" and one.explained_by < 0 and not one.warning
+    ]
+    ends = [one for one in own if one.id.startswith(_ENDS)]
+    for one in messages:
+        mild = one.role == "error" and (one.warning or one.id in _OPTIONAL)
+        if mild and any(_ends_after(end, one) for end in ends):
+            one.role = "echo"
+
+
+def _ends_after(end: Found, one: Found) -> bool:
+    other = end.id.split(".")[0] != one.id.split(".")[0]
+    return end.line > one.line and (end.id.startswith(_PLAIN) or other)

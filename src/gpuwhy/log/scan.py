@@ -1,0 +1,167 @@
+"""Scan: one pass over a text for the literals of all messages; expressions run where one stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ahocorasick_rs import BytesAhoCorasick
+
+SMALL = 1 << 14
+"""Bytes up to which a plain search is faster than building an automaton."""
+SHORTEST = 3
+"""Characters that a literal taken from an expression has at least."""
+
+
+class Literals:
+    """Finds which literals (lower case) stand where; some can be taken out."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = tuple(dict.fromkeys(word.lower() for word in words if word))
+        self._bytes = [word.encode() for word in self.words]
+        self._out: set[int] = set()
+        self._automaton: BytesAhoCorasick | None = None
+        self._numbers: list[int] = []
+
+    def without(self, numbers: Iterable[int]) -> None:
+        """Look for these no more."""
+        self._out.update(numbers)
+        self._automaton = None
+
+    def found(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Number and start of each literal in a lower-case text, overlapping ones too."""
+        automaton = self._built() if len(text) > SMALL else None
+        if automaton is None:
+            yield from self._plainly(text)
+            return
+        numbers = self._numbers
+        for at, start, _ in automaton.find_matches_as_indexes(text, overlapping=True):
+            yield numbers[at], start
+
+    def _plainly(self, text: bytes) -> Iterator[tuple[int, int]]:
+        for number, word in enumerate(self._bytes):
+            if number in self._out:
+                continue
+            at = text.find(word)
+            while at >= 0:
+                yield number, at
+                at = text.find(word, at + 1)
+
+    def _built(self) -> BytesAhoCorasick | None:
+        if self._automaton is None and self.fast:
+            from ahocorasick_rs import BytesAhoCorasick
+
+            self._numbers = [one for one in range(len(self.words)) if one not in self._out]
+            self._automaton = BytesAhoCorasick([self._bytes[one] for one in self._numbers])
+        return self._automaton
+
+    @cached_property
+    def fast(self) -> bool:
+        """Whether the automaton is installed."""
+        try:
+            import ahocorasick_rs  # noqa: F401
+        except ImportError:
+            return False
+        return True
+
+
+_PART = re.compile(
+    r"\\(?P<escaped>.)|(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|(?P<many>[*+?]|\{\d*,?\d*\})\??"
+    r"|(?P<open>\()|(?P<close>\))|(?P<or>\|)|(?P<mark>[.^$])|(?P<plain>.)",
+    re.DOTALL,
+)
+
+
+@cache
+def literals_of(pattern: str) -> tuple[str, ...]:
+    """Literals of which one stands, in lower case, wherever the expression matches; () if none."""
+    out: list[str] = []
+    for alternative in _alternatives(pattern):
+        longest = max(_runs(alternative), key=len, default="")
+        if len(longest) < SHORTEST:
+            return ()
+        out.append(longest.lower())
+    return tuple(dict.fromkeys(out))
+
+
+def _alternatives(pattern: str) -> Sequence[str]:
+    """The parts between the bars that stand in no group."""
+    depth, start, out = 0, 0, []
+    for found in _PART.finditer(pattern):
+        depth += bool(found["open"]) - bool(found["close"])
+        if found["or"] and not depth:
+            out.append(pattern[start : found.start()])
+            start = found.end()
+    return [*out, pattern[start:]]
+
+
+def _runs(pattern: str) -> Iterator[str]:
+    """The plain characters in a row, outside of groups, that no match can lack."""
+    run, depth = "", 0
+    for found in _PART.finditer(pattern):
+        depth += bool(found["open"]) - bool(found["close"])
+        character = found["plain"] or found["escaped"] or ""
+        plain = bool(found["plain"]) or (character != "" and not character.isalnum())
+        if depth:
+            yield run
+            run = ""
+        elif found["many"]:
+            yield run if found["many"] == "+" else run[:-1]
+            run = ""
+        elif plain:
+            run += character
+        else:
+            yield run
+            run = ""
+    yield run
+
+
+WIDE, LONG, WORD, FEW = 240, 160, 48, 24
+"""The most repetitions of any character, of those of a path, of a word, and of spaces or groups."""
+_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?P?[<!=:]*|.", re.DOTALL)
+_OPEN_ENDED = re.compile(r"([*+]|\{(\d*),\})")
+_LIMITS = {r"\d": FEW, r"\s": FEW, " ": FEW, "[ ]": FEW, "[0-9]": FEW, r"[\d.]": FEW, r"\W": FEW}
+
+
+def bounded(pattern: str) -> str:
+    """The same expression with every repetition ending at a number: it bounds what a text costs."""
+    out, at, last = [], 0, ""
+    while at < len(pattern):
+        open_ended = _OPEN_ENDED.match(pattern, at)
+        if open_ended and last:
+            least = {"*": "0", "+": "1"}.get(open_ended[1], open_ended[2] or "0")
+            out.append(f"{{{least},{max(_most(last), int(least))}}}")
+            at, last = open_ended.end(), ""
+            continue
+        token = _TOKEN.match(pattern, at)
+        assert token is not None
+        out.append(token[0])
+        last, at = ("" if token[0].startswith("(") else token[0]), token.end()
+    return "".join(out)
+
+
+def _most(repeated: str) -> int:
+    if repeated in _LIMITS or repeated == ")":
+        return _LIMITS.get(repeated, FEW)
+    if repeated == r"\w":
+        return WORD
+    return WIDE if repeated == "." or repeated.startswith("[^") else LONG
+
+
+WINDOW = 1024
+
+
+def search(expression: re.Pattern[str], line: str) -> re.Match[str] | None:
+    """The first match in a line, searched in windows that overlap by half."""
+    if len(line) <= WINDOW:
+        return expression.search(line)
+    for start in range(0, len(line) - WINDOW // 2, WINDOW // 2):
+        end = start + WINDOW
+        found = expression.search(line, start, end)
+        whole = found and (found.end() < end or found.start() < start + WINDOW // 2)
+        if found and (whole or end >= len(line)):
+            return found  # else it may go on in the next window, which holds all of it
+    return None

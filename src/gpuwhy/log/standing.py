@@ -1,0 +1,510 @@
+"""Standing: how each message counts in its text, given once, when the ending is known.
+
+The order of judging: what is quoted, what the program outlived, what an earlier message explains,
+what the ending has no link to, what its form says of the whole text. At the end silenced messages
+are given back where nothing else explains the ending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from gpuwhy.log.ending import Ending, Frame
+from gpuwhy.log.endings import Course, is_relayed, name_of
+from gpuwhy.log.expressions import Expression, lists, names
+from gpuwhy.log.follows import Follower, is_within
+from gpuwhy.log.match import Found
+from gpuwhy.log.message import Standing
+from gpuwhy.log.quoted import Form
+from gpuwhy.log.raised import raised
+from gpuwhy.log.reasons import (
+    PLAIN,
+    asks_a_library,
+    by_hand,
+    by_outsider,
+    by_users_call,
+    compared,
+    elsewhere,
+    in_gpu_code,
+    is_foreign,
+    opaque,
+)
+from gpuwhy.log.tracebacks import PYTHON, USER
+from gpuwhy.log.words import (
+    FRAMEWORKS,
+    HARD,
+    KIN,
+    STACK,
+    names_library,
+    spoken,
+    stack_named,
+    stack_prints,
+    words_of,
+)
+
+FOREIGN = "else.foreign"
+FAILS = ("error", "echo")
+SHORT, LAST = 200, 6
+"""Lines of a text that is read as a whole; lines at its end in which a complaint stands."""
+
+
+class Text(NamedTuple):
+    """What is asked of the whole text."""
+
+    excerpt: str
+    lines: int
+    genre: str
+    form: Form
+    listing: bool = False  # an environment's report
+    names_gpu: bool = False
+
+
+def stand(
+    messages: list[Found], course: Course, text: Text, sets: Mapping[str, tuple[str, ...]]
+) -> list[Found]:
+    """The messages with the ending's own, in order, each with its standing."""
+    ending = course.ending
+    _mark_quoted(messages, text.form, ending)
+    messages = raised(messages, course)
+    for one in messages:
+        one.warning = _is_mild(one, course)
+        _name_call(one, ending)
+    Follower(course, sets).tie(messages)
+    for one in messages:
+        _take_quoted_end(one, ending)
+    says = ending.own or any(_says(one) for one in messages)
+    for one in messages:
+        if one.quoted and says:
+            one.standing = Standing.QUOTED
+        elif _is_unlinked(one, course):
+            one.standing = Standing.NOTED
+    _free(messages)
+    _follow_deeper(messages, ending)
+    messages += _itself(messages, ending)
+    _explain_by_remarks(messages)
+    _judge_the_whole(messages, course, text)
+    for one in messages:
+        _settle(one)
+    return messages
+
+
+# ---------------------------------------------------------------- what is quoted
+
+
+def _mark_quoted(messages: Sequence[Found], form: Form, ending: Ending) -> None:
+    """Mark what the text only quotes, by its form."""
+    collected = _is_collection(messages, form)
+    failed = any(
+        one.kind == "exception" and not name_of(one).startswith(("Assertion", "Comparison"))
+        for one in (ending, *ending.chain)
+    )
+    for one in messages:
+        if one.role not in FAILS or one.observed is not None:
+            continue
+        tested = form.tested and not failed and not one.id.startswith("python.")
+        one.quoted |= form.over or collected or one.line in form.hits or tested
+        one.warning |= one.line in form.warned
+
+
+def _is_collection(messages: Sequence[Found], form: Form) -> bool:
+    """Whether all that failed stands in rows, and several of them tell of different parts."""
+    failing = [one for one in messages if one.role in FAILS and one.family not in _VAGUE]
+    if len({one.id for one in failing if one.family == "cuda"}) >= 4:
+        return True  # no program has so many statuses one after another
+    several = len({one.family for one in failing}) > 1 and len({one.line for one in failing}) > 1
+    return several and all(one.line in form.rows for one in failing)
+
+
+_VAGUE = ("title", "python")
+
+
+def _says(one: Found) -> bool:
+    plain = one.family == "title" or one.id == FOREIGN
+    return one.role == "error" and not one.quoted and not plain
+
+
+def _take_quoted_end(one: Found, ending: Ending) -> None:
+    """What another runtime quotes as its own end (`panicked at '…'`) it says itself."""
+    if one.quoted and is_foreign(ending) and is_within(one, ending) and not ending.own:
+        one.quoted = False
+
+
+# ---------------------------------------------------------------- what the program outlived
+
+
+def _is_mild(one: Found, course: Course) -> bool:
+    mild = one.warning or course.is_logged(one.line) or _outlived(one, course)
+    return one.family != "remark" and mild and not _foretold(one, course.ending)
+
+
+def _outlived(one: Found, course: Course) -> bool:
+    """Whether a program printed it and worked on: it is of no exception that was raised."""
+    late = max(one.line, one.last) < course.busy
+    return one.role in FAILS and late and not is_within(one, course.ending)
+
+
+def _name_call(one: Found, ending: Ending) -> None:
+    """A status gets the call that returned it, where the program names that before it."""
+    named = ending.kind == "status" and ending.type and is_within(one, ending)
+    if named and one.family == "cuda" and not one.fields.get("call"):
+        one.fields = {**one.fields, "call": ending.type}
+
+
+_DEADLOCK = Expression("standing.deadlock")
+_WAITED = Expression("standing.waited")
+
+
+def _foretold(one: Found, ending: Ending) -> bool:
+    """Whether a warning says that the program will wait for ever, and it had waited too long."""
+    waited = bool(_WAITED.search(ending.type or ending.message))
+    return waited and one.role == "error" and bool(_DEADLOCK.search(one.text))
+
+
+# ---------------------------------------------------------------- what the ending has no link to
+
+_SENT = names("standing.names_sent")
+_UNSILENCED = ("shadow", "waits", "remark", "refused")
+_FATAL = Expression("standing.fatal")
+_KNOWN = names("standing.names_known")
+_OTHERS = names("standing.names_others")
+_ANYBODYS = names("standing.names_anybodys_inside")
+_TENSORS = Expression("standing.tensors")
+_SAID_BY_PYTHON = Expression("standing.said_by_python")
+
+
+def _stays(one: Found, ending: Ending) -> bool:
+    return is_within(one, ending) or _is_unsilenced(one) or _foretold(one, ending)
+
+
+def _is_unsilenced(one: Found) -> bool:
+    """Whether no ending after it makes it another matter."""
+    return one.family in _UNSILENCED or bool(_FATAL.match(one.text))
+
+
+def _speaks(one: Found) -> bool:
+    return one.family not in _VAGUE or one.id in _KNOWN
+
+
+def _is_unlinked(one: Found, course: Course) -> bool:
+    """Whether a line is source text in a traceback, or came before an ending of another matter."""
+    ending = course.ending
+    if _is_unsilenced(one):
+        return one.family == "remark" and ending.own and bool(ending.stack)
+    if _foretold(one, ending):
+        return False
+    ignored = one.family in _VAGUE and course.is_ignored(one.line)
+    return ignored or _led_nowhere(one, course)
+
+
+def _led_nowhere(one: Found, course: Course) -> bool:
+    ending, inside = course.ending, is_within(one, course.ending)
+    fails = one.role in FAILS
+    if one.warning and ending.kind == "signal" and ending.type in _SENT and not inside:
+        return fails
+    if fails and _in_the_stack(one, ending):
+        return not _wordless(ending, one.line)
+    if _outlived(one, course) and (ending.kind in ("exception", "fatal") or one.family == "title"):
+        return True
+    return _unlinked_within(one, ending) if inside else _unlinked_before(one, ending)
+
+
+def _in_the_stack(one: Found, ending: Ending) -> bool:
+    """Whether it stands only in the source text that a traceback shows."""
+    return _shows(ending, one.line) and (not one.last or _shows(ending, one.last))
+
+
+def _shows(ending: Ending, line: int) -> bool:
+    return ending.first <= line < ending.line or any(_shows(one, line) for one in ending.chain)
+
+
+def _wordless(ending: Ending, line: int) -> bool:
+    """Whether a line shows what raised an exception that has no words, or was cut off."""
+    near = 0 < ending.line - line <= 2
+    return not ending.message and (near or (not ending.type and line >= ending.last - 8))
+
+
+def _unlinked_within(one: Found, ending: Ending) -> bool:
+    if is_relayed(ending) and one.family == "title":
+        return True
+    if compared(ending) or (ending.own and _of_samples(one.id, ending)):
+        return one.role in FAILS
+    foreign = is_foreign(ending) and one.id != FOREIGN
+    anybodys = one.family in _OTHERS or one.id in _ANYBODYS or foreign
+    return ending.own and anybodys and _is_plainly_anothers(ending, one)
+
+
+def _unlinked_before(one: Found, ending: Ending) -> bool:
+    """Whether an ending with a reason of its own leaves nothing to what was said before it."""
+    if not ending.own or one.role == "context":
+        return ending.own
+    if one.role not in FAILS:
+        return False
+    if ending.kind != "exception" and not is_foreign(ending):
+        return one.warning  # a last word ends a program less surely
+    return is_foreign(ending) or one.family != "title" or bool(ending.stack)
+
+
+def _is_plainly_anothers(ending: Ending, one: Found) -> bool:
+    """Whether an ending is the user's or another runtime's, by its frames or its kind."""
+    if ending.kind != "exception":
+        return is_foreign(ending) and not _TENSORS.search(ending.message)
+    frame = ending.frame
+    if one.family == "peer":
+        return frame is not None and frame.code.startswith("raise ") and frame.owner == USER
+    if any(holds(ending) for holds in (by_hand, asks_a_library, by_users_call, by_outsider)):
+        return True
+    users = frame is not None and frame.owner == USER
+    native = users and not _SAID_BY_PYTHON.search(ending.message)
+    anybodys = one.id in (*_ANYBODYS, "packages.damaged_words")
+    near = any(_is_of_kin(each, anybodys) for each in ending.stack)
+    return elsewhere(ending) and not native and not near
+
+
+def _is_of_kin(frame: Frame, anybodys: bool) -> bool:
+    """Whether a frame is of a package; for anybody's words, of one that stands on the stack."""
+    package = frame.owner not in (USER, PYTHON)
+    return package and (not anybodys or bool(KIN.search(frame.owner)))
+
+
+_PIPELINE = Expression("standing.pipeline")
+_COMPUTES = Expression("standing.computes")
+_SHAPES = ("program.shape", "program.dimensions", "refused.operands")
+
+
+def _of_samples(name: str, ending: Ending) -> bool:
+    """Whether a message about shapes is about samples that do not go together."""
+    if not name.startswith(_SHAPES) or ending.kind != "exception":
+        return False
+    inner = ending.stack[-4:]
+    places = range(len(inner) - 1, -1, -1)
+    last = next((at for at in places if _PIPELINE.search(inner[at].file)), -1)
+    if last < 0 or HARD.search(spoken(ending.message)):
+        return False
+    return not any(_COMPUTES.search(frame.code) for frame in inner[last + 1 :])
+
+
+def _free(messages: Sequence[Found]) -> None:
+    """What follows a message that was outlived follows nothing."""
+    for one in messages:
+        if one.explained_by >= 0 and one.standing is Standing.DECIDES:
+            before = messages[one.explained_by]
+            if before is not one and before.standing is not Standing.DECIDES:
+                one.explained_by = -1
+
+
+def _follow_deeper(messages: Sequence[Found], ending: Ending) -> None:
+    """That another runtime ended says nothing where its last word tells what failed below it."""
+    said = words_of(ending.message)
+    below = _TENSORS.search(said) or STACK.search(said) or in_gpu_code(ending)
+    for place, one in enumerate(messages):
+        if one.role != "error" or not is_within(one, ending):
+            continue
+        deeper = bool(below) and one.id != FOREIGN and _speaks(one)
+        if one.family == "refused" or deeper:
+            for other in messages:
+                if other.id == FOREIGN:
+                    other.explained_by = place
+            return
+
+
+def _itself(messages: Sequence[Found], ending: Ending) -> list[Found]:
+    """The ending as a message, where it has a reason of its own and nothing else tells it."""
+    if not ending.own:
+        return []
+    decides = [one for one in messages if one.standing is Standing.DECIDES]
+    if ending.kind == "exit" and not is_relayed(ending):
+        known = any(one.role in FAILS and one.family != "title" for one in decides)
+        left = bool(ending.message) and not opaque(ending.message) and not known
+        return [_as_message(ending)] if left else []
+    told = any(one.role == "error" and _speaks(one) and _stays(one, ending) for one in decides)
+    return [] if told else [_as_message(ending)]
+
+
+_READ = Expression("standing.read")
+
+
+def _as_message(ending: Ending) -> Found:
+    first = ending.message.split("\n", 1)[0][:200]
+    raised = ending.type and ending.kind == "exception"
+    text = f"{ending.type}: {first}" if raised else first or ending.type
+    code = f"left with code {ending.exit_code}"
+    left = code if ending.kind == "exit" and ending.exit_code else "the program"
+    fields = {"name": name_of(ending) or left, "what": first or name_of(ending)}
+    users = (frame for frame in reversed(ending.stack) if frame.owner == USER)
+    frame = next(users, ending.frame)
+    if frame is not None:
+        base = frame.file.replace("\\", "/").rsplit("/", 1)[-1]
+        fields["where"] = f"{base}:{frame.line}"
+    codes = (_READ.search(one.code) for one in reversed(ending.stack[-4:]))
+    if read := next(filter(None, codes), None):
+        fields["variable"] = read["name"]
+    return Found(f"ending.{_kind(ending)}", ending.line, text, "error", fields, rank=ending.rank)
+
+
+def _kind(ending: Ending) -> str:
+    if ending.type == "usage":
+        return "usage"
+    if ending.kind == "exit":
+        return "left"
+    inside = ending.frame is not None and ending.frame.owner in FRAMEWORKS
+    return "inside" if inside and name_of(ending) not in PLAIN else "own"
+
+
+# ---------------------------------------------------------------- what a person says beside
+
+_PLAIN_WORDS = ("python.", "title.", "ending.")
+_IMPORTS = names("standing.names_imports")
+_CPU = names("standing.names_cpu")
+_NATIVE = names("standing.names_native")
+REMARKS = lists("standing.table_remarks")
+
+
+def _explain_by_remarks(messages: Sequence[Found]) -> None:
+    for place, remark in enumerate(messages):
+        if remark.family != "remark" or remark.role != "error":
+            continue
+        if remark.standing is not Standing.DECIDES:
+            continue
+        which = REMARKS.get(remark.id, _PLAIN_WORDS)
+        for one in messages:
+            if one.role in FAILS and one.family != "remark" and one.id.startswith(which):
+                one.explained_by = place
+
+
+# ---------------------------------------------------------------- the text as a whole
+
+ANYBODYS = names("standing.names_anybodys")
+UNNAMED = names("standing.names_unnamed")
+PACKED = names("standing.names_packed")
+HINTED = Expression("standing.hinted")
+PLAIN_CAUSES = names("standing.names_plain_causes")
+VALUES = names("standing.names_values")
+SWITCH = "setting.switch"
+ROWS = names("standing.names_rows")
+_WONDERS = Expression("standing.wonders")
+_TROUBLE = Expression("standing.trouble")
+_KERNELS = Expression("standing.kernels")
+
+
+def _judge_the_whole(messages: Sequence[Found], course: Course, text: Text) -> None:
+    """What the form of the text, and what came after, say of the messages that still decide."""
+    deciding = [
+        one
+        for one in messages
+        if one.standing is Standing.DECIDES and one.role in FAILS and one.explained_by < 0
+    ]
+    errors = [one for one in deciding if one.role == "error"]
+    if text.genre == "source":
+        _set(deciding, Standing.QUOTED)
+    elif text.genre in ("words", "question") or _survived(errors, course):
+        _set(deciding, Standing.NOTED)
+    elif _is_meant(errors, deciding, course.ending, text):
+        _set(deciding, Standing.NOTED)
+    else:
+        _set([one for one in errors if one.quoted], Standing.QUOTED)
+        _set(_anybodys(deciding, text), Standing.NOTED)
+        _set(_passed(errors, course, text), Standing.NOTED)
+    for one in messages:  # what follows a message that does not decide, decides no more than it
+        root = messages[one.explained_by] if one.explained_by >= 0 else one
+        if root.standing in (Standing.NOTED, Standing.QUOTED):
+            one.standing = root.standing
+    failing = [one for one in messages if one.role in FAILS]
+    if failing and not any(one.standing is Standing.DECIDES for one in failing):
+        _set([one for one in messages if one.role in ("context", "fact")], Standing.NOTED)
+
+
+def _set(messages: Sequence[Found], standing: Standing) -> None:
+    for one in messages:
+        if not one.id.startswith("ending."):
+            one.standing = standing
+
+
+def _survived(errors: Sequence[Found], course: Course) -> bool:
+    """Whether the program outlived everything that went wrong: it ended well, or worked on after
+    what it only warned of. Warnings that are the last thing said decide.
+    """
+    ending = course.ending
+    if not errors or (ending.kind != "none" and not is_relayed(ending)):
+        return False
+    last = max(max(one.line, one.last) for one in errors)
+    warned = all(one.warning and one.family != "title" for one in errors)
+    return ending.well or (warned and last < course.busy)
+
+
+def _passed(errors: Sequence[Found], course: Course, text: Text) -> Sequence[Found]:
+    """The notes after which the program went on to an end of another matter."""
+    ending = course.ending
+    notes = [one for one in errors if _is_note(one)]
+    if ending.kind != "none":
+        cut_off = ending.kind == "exception" and not ending.type
+        elsewhere = not (ending.gpu or cut_off)
+        return [one for one in notes if elsewhere and not is_within(one, ending)]
+    kernel = [one for one in errors if one.family == "kernel" or one.warning]
+    if kernel and _ends_elsewhere(kernel, text):
+        return kernel
+    listed = [one for one in errors if one.id in ROWS]
+    if text.listing and len(listed) == len(errors) and not text.names_gpu:
+        return listed
+    last = max((one.line for one in errors if not _is_note(one)), default=0)
+    values = [one for one in notes if one.id in VALUES]
+    if values and len(values) == len(errors) and _goes_on(values[-1].line, text):
+        return values
+    return [one for one in notes if one.line < last]
+
+
+def _is_note(one: Found) -> bool:
+    return one.warning or one.family == "title"
+
+
+def _is_meant(
+    errors: Sequence[Found], deciding: Sequence[Found], ending: Ending, text: Text
+) -> bool:
+    """Whether a person turned the GPU off, the program goes on, and nobody complains."""
+    switched = any(one.id == SWITCH for one in deciding)
+    values = all(one.id == SWITCH or one.id in VALUES for one in deciding)
+    if not (switched and values) or ending.kind != "none":
+        return False
+    last = max(one.line for one in errors)
+    return _goes_on(last, text) and not _WONDERS.search(text.excerpt)
+
+
+def _goes_on(line: int, text: Text) -> bool:
+    """Whether a short text has more to tell below a line."""
+    below = text.excerpt.splitlines()[line:]
+    return text.lines < SHORT and any(one.strip() for one in below)
+
+
+def _ends_elsewhere(errors: Sequence[Found], text: Text) -> bool:
+    """Whether a short text goes on, after what the kernel said, to a complaint of another matter."""
+    if not any(one.family == "kernel" for one in errors) or text.lines >= SHORT:
+        return False
+    lines = text.excerpt.splitlines()[max(one.line for one in errors) :]
+    below = [one for one in lines if one.strip()]
+    return any(map(_TROUBLE.search, below[-LAST:])) and not any(map(_KERNELS.search, below))
+
+
+def _anybodys(deciding: Sequence[Found], text: Text) -> Sequence[Found]:
+    """Messages in anybody's words, where the text does not speak of the GPU stack."""
+    if not any(one.id.startswith((*UNNAMED, *PACKED)) for one in deciding):
+        return []
+    if stack_prints(text.excerpt):
+        return []
+    mute = not stack_named(text.excerpt)
+    if not mute and names_library(text.excerpt):
+        return []
+    which = UNNAMED if mute else ANYBODYS
+    if not HINTED.search(text.excerpt):
+        which = (*which, *PACKED)
+    anybodys = [one for one in deciding if one.id.startswith(which)]
+    return [one for one in anybodys if not one.id.startswith(PLAIN_CAUSES)]
+
+
+def _settle(one: Found) -> None:
+    """The standing of a message that nothing above has set, by its role and by what explains it."""
+    if one.standing is not Standing.DECIDES:
+        return
+    if one.explained_by >= 0:
+        one.standing = Standing.HARMLESS if one.role == "harmless" else Standing.FOLLOWS
+    elif one.role == "harmless":
+        one.standing = Standing.HARMLESS

@@ -1,0 +1,104 @@
+"""Wrap: lines that a terminal or a mail program broke are made whole; lines keep their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+from gpuwhy.log.expressions import Expression
+from gpuwhy.log.tracebacks import STATUS_LINE
+
+NARROW, WIDE = 60, 140
+"""Widths at which lines are broken."""
+USUAL = (72, 76, 78, 79, 80, 100, 120, 132)
+MOSTLY = 0.6
+SIGNS = 6
+"""Different signs that a line has at least which is no rule."""
+SHORTEST = 0.5
+"""Of a line that was wrapped, what its shortest part has of the longest."""
+_NEW = Expression("wrap.new")
+_RECORD = Expression("wrap.record")
+_ALONE = Expression("wrap.alone")
+_FRAME = Expression("wrap.frame")
+Broken = Callable[[str, str], bool]
+
+
+def unwrapped(text: str) -> str:
+    """The text with broken lines made whole, where its shape leaves no doubt."""
+    lines = text.split("\n")
+    return _filled(lines) or _cut(lines) or text
+
+
+def as_one_line(text: str) -> str:
+    """A text that can be one line which somebody wrapped, as that line; else ""."""
+    parts = [len(one) for one in text.splitlines() if one.strip()][:-1]
+    even = not parts or min(parts) >= SHORTEST * max(parts)
+    return " ".join(one.strip() for one in text.splitlines()) if even else ""
+
+
+def _stands_alone(line: str) -> bool:
+    return bool(_ALONE.match(line) or STATUS_LINE.match(line))
+
+
+def _cut(lines: Sequence[str]) -> str:
+    """Lines that were cut at a width, whatever stood there."""
+    width = max(map(len, lines), default=0)
+    if not NARROW <= width <= WIDE:
+        return ""
+    full = {one for one in lines if len(one) == width and len(set(one)) > SIGNS}
+
+    def broken(one: str, rest: str) -> bool:
+        frame = _FRAME.match(one) and rest[:1] not in "0123456789,"
+        return one in full and bool(rest) and not frame
+
+    cuts = [(one, rest) for one, rest in pairwise(lines) if broken(one, rest)]
+    goes_on = sum(not _NEW.match(rest) and not _stands_alone(rest) for _, rest in cuts)
+    in_words = any(one[-1].isalnum() and rest[0].isalnum() for one, rest in cuts)
+    if len(cuts) == 1 and cuts[0][0][-1].islower() and cuts[0][1][0].isupper():
+        return ""  # the longest line only happens to stand before another
+    sure = (len(cuts) > 1 or width in USUAL) and goes_on >= MOSTLY * len(cuts)
+    return _joined(lines, broken, "") if goes_on and in_words and sure else ""
+
+
+def _filled(lines: Sequence[str]) -> str:
+    """Lines that were broken between words because the next word had no room."""
+    wordy = (len(line) for line in lines if 0 < line.strip().find(" ") < NARROW)
+    width = max(wordy, default=0)
+    if not NARROW <= width <= WIDE:
+        return ""
+
+    def broken(one: str, after: str) -> bool:
+        word = after.split(" ", 1)[0]
+        full = len(one) <= width < len(one.rstrip()) + 1 + len(word)
+        table = one.rstrip().endswith(("|", "+"))  # its rows are all as wide, and end there
+        return (
+            full and bool(word) and not table and not _RECORD.match(after)
+        ) and not _stands_alone(after)
+
+    long = list(_long(lines, width))
+    pairs = [(one, after) for one, after in long if broken(one, after)]
+    ended = sum(one.rstrip().endswith(".") for one, _ in pairs)
+    sure = len(pairs) > 1 and len(pairs) >= MOSTLY * len(long) and ended <= len(pairs) / 2
+    return _joined(lines, broken, " ") if sure else ""
+
+
+def _long(lines: Sequence[str], width: int) -> Iterator[tuple[str, str]]:
+    """Lines that may have been broken, each with the one behind it."""
+    for one, after in pairwise(lines):
+        if len(one) > width / 2 and after and not after[0].isspace():
+            yield one, after
+
+
+def _joined(lines: Sequence[str], broken: Broken, by: str) -> str:
+    """The lines, those that were broken in one; empty ones keep the numbers of the rest."""
+    out: list[str] = []
+    debt, last = 0, ""
+    for line in lines:
+        if out and last and broken(last, line):
+            out[-1] += line if out[-1].endswith(" ") else by + line
+            debt += 1
+        else:
+            out += [*[""] * debt, line]
+            debt = 0
+        last = line
+    return "\n".join([*out, *[""] * debt])

@@ -1,0 +1,112 @@
+"""Remedies of whole texts: evidence before stock, possible at the place, nothing foreign."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.advise.place import Place
+from gpuwhy.advise.places import place_of
+from gpuwhy.advise.remedies import remedies
+from gpuwhy.advise.remedy import Said
+from gpuwhy.advise.say import say
+from gpuwhy.diagnose.diagnosis import Ranked
+from gpuwhy.log.read import read
+
+SITE = "/opt/env/lib/python3.11/site-packages"
+OOM = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total"
+    " capacity of 23.65 GiB of which 512.00 MiB is free."
+)
+WINDOWS = "C:\\Users\\x>python run.py\n"
+
+
+def said(cause: str, text: str) -> list[Said]:
+    log = read(text.encode())
+    place = place_of(log.case, None)
+    return [say(one, place) for one in remedies(Ranked(cause, 0.9), log, None, place)]
+
+
+def first(cause: str, text: str) -> Said:
+    return said(cause, text)[0]
+
+
+@pytest.mark.parametrize(
+    ("cause", "text", "wanted"),
+    [
+        pytest.param(
+            "install.corrupted",
+            f"ImportError: {SITE}/nvidia/cudnn/lib/libcudnn.so.9: file too short",
+            "pip install --force-reinstall --no-deps",
+            id="the very package of the damaged file",
+        ),
+        pytest.param(
+            "memory.oom",
+            f"$ python train.py --batch-size 32\n{OOM}",
+            "python train.py --batch-size 8",
+            id="the option that was typed",
+        ),
+        pytest.param(
+            "memory.other_process",
+            f"{OOM} Process 4242 has 20.11 GiB memory in use.",
+            "kill 4242",
+            id="the process that is named",
+        ),
+        pytest.param(
+            "distributed.peer",
+            "RuntimeError: The server socket has failed to listen on any local network address."
+            " port: 29500, useIpv6: false, error: EADDRINUSE: address already in use",
+            "MASTER_PORT",
+            id="another port",
+        ),
+        pytest.param(
+            "cudnn.version_mismatch",
+            "Loaded runtime CuDNN library: 8.5.0 but source was compiled with: 8.6.0.",
+            "nvidia-cudnn-cu11>=8.6,<9",
+            id="the bound of the build",
+        ),
+        pytest.param(
+            "program.build",
+            "error: #error -- unsupported GNU version! gcc versions later than 11 are not"
+            " supported!",
+            "g++-11",
+            id="the compiler that is accepted",
+        ),
+    ],
+)
+def test_evidence_of_the_text_comes_first(cause: str, text: str, wanted: str) -> None:
+    assert wanted in first(cause, text).command
+
+
+@pytest.mark.parametrize("cause", ["driver.missing", "driver.too_old", "cuda.missing_library"])
+def test_no_command_of_linux_on_windows(cause: str) -> None:
+    text = WINDOWS + "Could not load dynamic library 'cudart64_110.dll'; dlerror: not found"
+    for one in said(cause, text):
+        assert not any(word in one.command for word in ("sudo", "export ", "apt", "/usr/"))
+
+
+def test_no_other_frameworks_remedy() -> None:
+    for one in said("memory.oom", OOM):
+        assert "TF_" not in one.command
+        assert "XLA_" not in one.command
+
+
+def test_conda_only_where_it_is_named() -> None:
+    text = "libcudnn.so.8: cannot open shared object file: No such file or directory"
+    assert not any("conda install" in one.command for one in said("cudnn.missing", text))
+
+
+def test_every_first_remedy_says_how_to_see_that_it_worked() -> None:
+    assert first("memory.oom", OOM).worked_if
+
+
+def test_what_is_set_already_is_not_said_again() -> None:
+    text = f"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n{OOM}"
+    assert not any(
+        "expandable_segments" in one.command for one in said("memory.fragmentation", text)
+    )
+
+
+def test_without_a_log_the_rows_of_the_cause_speak() -> None:
+    found = remedies(Ranked("driver.missing", 0.9), None, None, Place(os="linux"))
+    assert found
+    assert found[0].changes
