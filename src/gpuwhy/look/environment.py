@@ -356,7 +356,7 @@ def _kind(machine: Machine, prefix: str, base: str, path: str) -> PythonKind:
 
 
 def _behind_shim(machine: Machine, one: Choice, folder: str) -> Choice:
-    """The executable that one of pyenv's shims starts, by pyenv's files; other paths as they are."""
+    """The executable that a shim of pyenv starts, by pyenv's files; other paths as they are."""
     root, shim, name = one.path.rpartition("/shims/")
     if not shim or isinstance(machine.python_said(one.path), Known):
         return one
