@@ -91,18 +91,11 @@ def assigned(text: str) -> dict[str, str]:
     return {name: value if value.startswith("[") else value.strip("'\"") for name, value in pairs}
 
 
-def requirement(line: str) -> tuple[str, str]:
-    """The normalised name of a line that asks for a package, and its range: ("numpy", ">=1.26")."""
-    found = re.match(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)", line)
-    return (re.sub(r"[-_.]+", "-", found[1]).lower(), found[2].strip()) if found else ("", "")
-
-
 def pinned(package: Package, match: str) -> Fact[str]:
     """The version that metadata pins a requirement to, or its lower bound."""
     for line in value_or(package.requires, ()):
-        name, wanted = requirement(line)
-        bound = re.search(r"(?:==|>=|~=)\s*(\d[\d.]*)", wanted)
-        if bound and re.fullmatch(match, name):
+        bound = re.search(r"(?:==|>=|~=)\s*(\d[\d.]*)", line.partition(";")[0])
+        if bound and re.match(rf"(?:{match})(?![\w.-])", line.replace("_", "-").lower()):
             return known(bound[1].rstrip("."), "file", f"{package.location}/METADATA", line)
     return or_unknown(package.requires, f"{package.location}/METADATA names no version")
 
