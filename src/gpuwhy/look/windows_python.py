@@ -30,6 +30,7 @@ from gpuwhy.look.environment import (
 )
 from gpuwhy.look.look import Options
 from gpuwhy.look.packages import exists
+from gpuwhy.look.windows import environ, folders, path_folders, tidy
 from gpuwhy.machine.machine import Machine
 
 _STORE_PACKAGE = r"(?i)PythonSoftwareFoundation\.Python\.(\d+\.\d+)_(?:.*__)?(\w+)"
@@ -55,45 +56,9 @@ _PEOPLE = r"(?!Public$|Default|All Users)"
 _MOST, _MOST_PARENTS = 30, 32
 
 
-def tidy(path: str) -> str:
-    """A path with forward slashes, without quotes around it or a slash at its end."""
-    plain = path.strip().strip('"').strip().replace("\\", "/")
-    plain = re.sub(r"(?<!^)/+", "/", plain)
-    return plain if re.fullmatch(r"[A-Za-z]:/", plain) else plain.rstrip("/")
-
-
 def is_whole(path: str) -> bool:
     """Whether a path starts at a drive or at a share."""
     return re.match(r"[A-Za-z]:/|//", path) is not None
-
-
-def environ(machine: Machine) -> dict[str, str]:
-    """The variables with upper-case names, as Windows compares them; {} where not seen."""
-    return {name.upper(): value for name, value in value_or(machine.environ(), {}).items()}
-
-
-def expanded(text: str, variables: dict[str, str]) -> str:
-    """%NAME% replaced where the variable is known."""
-    return re.sub(r"%([^%;]+)%", lambda found: variables.get(found[1].upper(), found[0]), text)
-
-
-def path_folders(machine: Machine) -> list[str]:
-    """The folders of PATH, each once, in order."""
-    variables = environ(machine)
-    found: dict[str, str] = {}
-    for part in variables.get("PATH", "").split(";"):
-        folder = tidy(expanded(part, variables))
-        if is_whole(folder):
-            found.setdefault(folder.casefold(), folder)
-    return list(found.values())
-
-
-def folders(machine: Machine, parent: str, match: str) -> list[str]:
-    """The folders below another one whose names match, the newest version last."""
-    listed = value_or(machine.list(parent, match), ())
-    names = [entry.name for entry in listed if entry.kind != "file"]
-    names.sort(key=lambda name: [int(one) for one in re.findall(r"\d+", name)])
-    return [f"{parent}/{name}" for name in names]
 
 
 class Place(NamedTuple):
