@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from gpuwhy.facts.environment import Metadata, Package
 from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, known, value_or
@@ -49,6 +50,8 @@ _VERSION = r"_{0,2}version_{0,2}\s*(?::\s*\w+\s*)?=\s*['\"](\d[\w.+]*)['\"]"
 _STATING = ("torch", "jax", "jaxlib", "numpy", "torchvision", "cupy")
 """Modules that state the version of their package's metadata."""
 _MOST_COMPILED = 40
+_MOST_LISTED, _FEW_LISTED = 4000, 400
+"""Files up to which each folder of a package is listed: of the GPU stack, and of what it needs."""
 _TABLES = 128 << 10  # bytes of tables that tools write behind a library whose headers they change
 _ROOM = 1 << 30  # bytes that are hashed after a crash
 
@@ -156,18 +159,43 @@ class _Check:
         renamed = self.windows and not exists(self.machine, f"{one.site}/{first_module(one)}")
         if not one.recorded or (renamed and first_module(one) == "tensorflow"):
             return ()  # published wheels for Windows list tensorflow_gpu for each `tensorflow`
-        record = f"{one.location}/RECORD"
-        if self.options.files == "all":
-            found = self.machine.changes(record, "hashes")
-        elif time.monotonic() < self.until:
-            found = self.machine.changes(record, "files")
-        else:
-            self.left_out.append(one.name)
-            found = self.machine.changes(record, "libraries")
+        level = self._level(one)
+        found = self.machine.changes(f"{one.location}/RECORD", level)
         if not isinstance(found, Known):
             return ()
         self.looked_at += found.value.looked_at
-        return found.value.rows
+        more = self._top_modules(one) if level == "libraries" and self._is_main(one) else ()
+        return (*found.value.rows, *more)
+
+    def _level(self, one: Package) -> Literal["libraries", "files", "hashes"]:
+        """How much of a package is looked at; every folder is listed of small ones alone."""
+        if self.options.files == "all":
+            return "hashes"
+        if time.monotonic() > self.until:
+            self.left_out.append(one.name)
+            return "libraries"
+        most = _MOST_LISTED if gpu_related(one.name) else _FEW_LISTED
+        return "files" if len(one.files) <= most else "libraries"
+
+    def _is_main(self, one: Package) -> bool:
+        return gpu_related(one.name) and one.name not in self.left_out
+
+    def _top_modules(self, one: Package) -> Iterator[Changed]:
+        """The modules of a large package that are missing, down to its direct subpackages."""
+        names: dict[str, set[str] | None] = {}
+        for row in one.files.ending(".py") if one.files.known == "all" else ():
+            folder, _, name = row.path.rpartition("/")
+            if row.path.count("/") > 2 or not name.endswith(".py") or not row.sha256:
+                continue
+            if folder not in names:
+                listed = self.machine.list(f"{one.site}/{folder}")
+                found = (
+                    {entry.name for entry in listed.value} if isinstance(listed, Known) else set()
+                )
+                names[folder] = None if isinstance(listed, Unknown) else found
+            held = names[folder]
+            if held is not None and name not in held and f"{name}c" not in held:
+                yield Changed(row.path, "missing", recorded=row.size)
 
     def _left(self, one: Package, change: Changed) -> bool:
         """Files that nobody misses, and modules that another place of the path has."""
