@@ -183,19 +183,17 @@ class _Check:
     def _top_modules(self, one: Package) -> Iterator[Changed]:
         """The modules of a large package that are missing, down to its direct subpackages."""
         names: dict[str, set[str] | None] = {}
-        for row in one.files.ending(".py") if one.files.known == "all" else ():
-            folder, _, name = row.path.rpartition("/")
-            if row.path.count("/") > 2 or not name.endswith(".py") or not row.sha256:
+        for path in one.files.modules(2) if one.files.known == "all" else ():
+            folder, _, name = path.rpartition("/")
+            if folder.startswith((".", "/", '"')):
                 continue
             if folder not in names:
                 listed = self.machine.list(f"{one.site}/{folder}")
-                found = (
-                    {entry.name for entry in listed.value} if isinstance(listed, Known) else set()
-                )
-                names[folder] = None if isinstance(listed, Unknown) else found
-            held = names[folder]
-            if held is not None and name not in held and f"{name}c" not in held:
-                yield Changed(row.path, "missing", recorded=row.size)
+                held = {entry.name for entry in value_or(listed, ())}
+                names[folder] = None if isinstance(listed, Unknown) else held
+            there = names[folder]
+            if there is not None and name not in there and f"{name}c" not in there:
+                yield Changed(path, "missing")
 
     def _left(self, one: Package, change: Changed) -> bool:
         """Files that nobody misses, and modules that another place of the path has."""

@@ -19,7 +19,6 @@ from gpuwhy.knowledge.variables import (
 from gpuwhy.look import search_paths
 from gpuwhy.look.look import Options
 from gpuwhy.look.startup import presets
-from gpuwhy.look.windows import environ as on_windows
 from gpuwhy.machine.machine import Machine
 
 _LONGEST = 4096
@@ -56,8 +55,8 @@ def variables(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Va
     found = list(look.judged([(n, *row) for n, row in presets(machine, facts).items()]))
     found += look.of_files()
     told = {one.name for one in found}
-    environ = on_windows(machine) if look.windows else seen.value
-    for name, value in environ.items():
+    for name, value in seen.value.items():
+        name = name.upper() if look.windows else name
         if name.startswith(FOREIGN) or name in told or (look.windows and name in _PLACES):
             continue
         one = look.path(value) if name == "PATH" else look.variable(name, value)
@@ -123,7 +122,9 @@ class _Look:
     def path(self, value: str) -> Variable | None:
         """PATH, cut down to its CUDA entries: the others are nobody's business."""
         if self.windows:
-            folders, problems = search_paths.path_on_windows(self.machine, value)
+            from gpuwhy.look import windows_paths
+
+            folders, problems = windows_paths.command_path(self.machine, value)
             reader, tie = "the DLL search", ";"
         else:
             folders, problems = search_paths.command_path(self.machine, value)
@@ -149,10 +150,12 @@ class _Look:
     def _check(self, name: str) -> Check | None:
         if not self.windows:
             return CHECKS.get(name)
+        from gpuwhy.look import windows_paths
+
         if name in _TOOLKITS or re.match(r"CUDA_PATH(_V\d+_\d+)?$", name):
-            return search_paths.toolkit_on_windows
+            return windows_paths.toolkit_folder
         if name in _CUDNN:
-            return search_paths.folder_on_windows
+            return windows_paths.one_folder
         return None if name.startswith("LD_") else CHECKS.get(name)
 
     def _reader(self, row: VariableRow | None) -> str:
