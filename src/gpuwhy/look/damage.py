@@ -50,7 +50,7 @@ _VERSION = r"_{0,2}version_{0,2}\s*(?::\s*\w+\s*)?=\s*['\"](\d[\w.+]*)['\"]"
 _STATING = ("torch", "jax", "jaxlib", "numpy", "torchvision", "cupy")
 """Modules that state the version of their package's metadata."""
 _MOST_COMPILED = 40
-_MOST_LISTED, _FEW_LISTED = 4000, 400
+_MOST_LISTED, _FEW_LISTED = 1500, 400
 """Files up to which each folder of a package is listed: of the GPU stack, and of what it needs."""
 _TABLES = 128 << 10  # bytes of tables that tools write behind a library whose headers they change
 _ROOM = 1 << 30  # bytes that are hashed after a crash

@@ -60,9 +60,9 @@ LOOKS = (
     Look("variables.set_at_start", "variables:set_at_start"),
     Look("driver", "driver:driver", 20.0),
     Look("devices", "devices:devices", 30.0),
-    Look("imports", "imports:imports", 900.0),
 )
 """Each may read what the ones before it found. Loads are filled by gpuwhy.loader afterwards."""
+IMPORTS = Look("imports", "imports:imports", 900.0)
 
 Note = Callable[[str], None]
 
@@ -87,6 +87,14 @@ def look(
         note(step.place)
         facts = _placed(facts, step.place, _bounded(step, machine, facts, options))
     return facts
+
+
+def look_by_importing(
+    machine: Machine, facts: Facts, options: Options, note: Note = lambda _: None
+) -> Facts:
+    """The facts with what `--import` tries; after the loader, whose findings it needs."""
+    note(IMPORTS.place)
+    return _placed(facts, IMPORTS.place, _bounded(IMPORTS, machine, facts, options))
 
 
 def _bounded(step: Look, machine: Machine, facts: Facts, options: Options) -> Any:
