@@ -21,6 +21,7 @@ from gpuwhy.signs import loaded
 from gpuwhy.signs.case import Case, against, proof, rows, slows, strong, table, weak
 from gpuwhy.signs.conflicts import flavour_conflicts
 from gpuwhy.signs.expect import gpu_present
+from gpuwhy.signs.imports import cause_of, failed
 from gpuwhy.signs.shadows import borrowed
 
 if TYPE_CHECKING:
@@ -454,6 +455,8 @@ def symbols_missing(case: Case) -> Finding | None:
         text = "what misses symbols lies before the environment"
         return against(text, saw("paths", facts.installs.shadows))
     if not broken:
+        if any(cause_of(facts, one) == "framework.extension_abi" for one in failed(facts)):
+            return None
         seen = saw("symbol tables compared", facts.loads.extensions)
         return against("no compiled library built on PyTorch misses symbols in it", seen)
     damage = value_or(facts.installs.damage, ())

@@ -18,12 +18,18 @@ _BY_METADATA = (
     *("PackageNotFoundError", "DistributionNotFound", "VersionConflict"),
     "ContextualVersionConflict",
 )
+_PLUGIN = re.compile(r"/tensorflow-plugins/[^\s:]+\.so: undefined symbol")
+_ADVICE = re.compile(r"pip3? install (?:the )?[`'\"]?([A-Za-z][\w-]*[A-Za-z0-9])(?P<extra>\[)?")
 _OLD_PYTHON = ("distutils", "imp", "asyncore", "asynchat")
 
 
 def cause_of(facts: Facts, one: Tried) -> str:
     """The cause that a failed try belongs to."""
     kind, name = one.without.kind, one.without.name
+    if _PLUGIN.search(one.words):
+        return "framework.extension_abi"
+    if kind is WithoutKind.START_FILE and not one.without.part and advised(facts, one):
+        kind = WithoutKind.NONE  # without the file it is merely not asked for
     if one.prefix or kind is WithoutKind.COMPILED:
         return "install.corrupted"
     if kind is WithoutKind.USER_SITE or (kind is WithoutKind.VARIABLE and name in _SEARCH):
@@ -116,12 +122,42 @@ def is_standard(module: str) -> bool:
 
 def of_another_release(facts: Facts, one: Tried) -> bool:
     """Whether a package lacks what another takes from it, or is not installed at all."""
+    if advised(facts, one):
+        return True
     if one.missing:
         return bool(missing_package(facts, one.missing)) or "." in one.missing
     own_code = not one.source or one.source.endswith(".py")  # raised by a package's own code
     if one.error in ("AttributeError", "TypeError", *_BY_METADATA):
         return True
     return one.error == "ImportError" and own_code
+
+
+def advised(facts: Facts, one: Tried) -> str:
+    """The package that an error itself says to install, and that is not installed."""
+    found = _ADVICE.search(one.words)
+    name = re.sub(r"[-_.]+", "-", found[1]).lower() if found and not found["extra"] else ""
+    return "" if name in facts.environment.by_name else name
+
+
+def taken_from_elsewhere(case: Case) -> Finding | None:
+    """A framework was imported from another place than where it is installed."""
+    installed = value_or(case.facts.frameworks.installed, ())
+    folders = {one.name: one.path for one in installed}
+    for one in value_or(case.facts.imports.tried, ()):
+        meant, end = folders.get(one.framework, ""), f"/{one.module}/__init__.py"
+        if one.kind != "import" or meant.rpartition("/")[2] != one.module:
+            continue
+        taken = next((path for path in (one.file, *one.files) if path.endswith(end)), "")
+        if taken and not taken.startswith(f"{meant}/"):
+            return proof(
+                "import {module} takes {path}, and not what is installed in {folder}",
+                saw("what Python imports", Source("file", taken)),
+                saw("what is installed", Source("folder", meant)),
+                module=one.module,
+                path=taken,
+                folder=meant,
+            )
+    return None
 
 
 def missing_package(facts: Facts, module: str) -> str:
@@ -158,4 +194,7 @@ def unexplained(facts: Facts) -> bool:
     return any(cause_of(facts, one) == "other.not_gpu" for one in failed(facts))
 
 
-SIGNS = rows("other.not_gpu", "machine", tried_and_failed)
+SIGNS = (
+    *rows("other.not_gpu", "machine", tried_and_failed),
+    *rows("env.shadowed", "machine", taken_from_elsewhere),
+)

@@ -16,7 +16,7 @@ from gpuwhy.signs.case import Case, Row
 
 MODULES = (
     *("devices", "driver", "driver_nodes", "driver_age", "containers", "variables", "paths"),
-    *("limits", "shadows", "installs", "damage", "libraries", "builds", "imports", "program"),
+    *("limits", "shadows", "conflicts", "installs", "damage", "libraries", "builds", "imports", "program"),
     "probe",
 )
 """From the metal up: what lies below comes first, because it breaks what lies above."""
