@@ -11,12 +11,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from gpuwhy.host.base import Host
-from gpuwhy.host.live import LiveHost
-from gpuwhy.host.recording import RecordingHost
-from gpuwhy.host.root import RootHost
-from gpuwhy.observe.loader_v0.glibc import World, glibc_version
-from gpuwhy.observe.loader_v0.process import Process
+from gpuwhy.machine.machine import Machine
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.machine.recording import RecordingMachine
+from gpuwhy.machine.folder import FolderMachine, FolderSystem
+from gpuwhy.loader.glibc import World, glibc_version
+from gpuwhy.loader.process import Process
 
 PROGRAM = r"""
 #define _GNU_SOURCE
@@ -52,9 +52,9 @@ class Ground:
         (tmp / "stubs").mkdir(parents=True, exist_ok=True)
         disk.mkdir(parents=True, exist_ok=True)
 
-    def host(self) -> Host:
+    def host(self) -> Machine:
         """The host that sees what the programs see."""
-        return RecordingHost(LiveHost({"HOME": "/nowhere"}))
+        return RecordingMachine(LiveMachine({"HOME": "/nowhere"}))
 
     def command(self, program: str) -> list[str]:
         """How a program is run."""
@@ -162,8 +162,8 @@ class RootGround(Ground):
         if old:  # symbols of the root's own, older C library
             self.links = ("-nodefaultlibs", f"{folder}/libdl.so.2", f"{folder}/libc.so.6", f"{folder}/ld-2.31.so")
 
-    def host(self) -> Host:
-        return RecordingHost(RootHost(str(self.root)))
+    def host(self) -> Machine:
+        return RecordingMachine(FolderMachine(FolderSystem(str(self.root))))
 
     def command(self, program: str) -> list[str]:
         enter = [] if os.getuid() == 0 else ["unshare", "--user", "--map-root-user"]
@@ -175,7 +175,7 @@ class RootGround(Ground):
         ]
 
     def real(self, path: str) -> str:
-        found = RootHost(str(self.root)).real(path).need()
+        found = FolderMachine(FolderSystem(str(self.root))).real(path).need()
         return found or path
 
     def ldconfig(self, *folders: str) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.observe.loader_v0.frameworks import _ctranslate2
-from gpuwhy.model.fact import Fact, Known, Source
+from gpuwhy.loader.frameworks import _ctranslate2
+from gpuwhy.facts.fact import Fact, Known, Source
 
 
 class Folder:
@@ -30,7 +30,7 @@ class Folder:
 )  # fmt: skip
 def test_the_extension_is_opened(name: str, opened: bool) -> None:
     asked: list[str] = []
-    world = SimpleNamespace(host=Folder("__init__.py", name))
+    world = SimpleNamespace(machine=Folder("__init__.py", name))
     process: Any = SimpleNamespace(world=world, loaded=[], dlopen=lambda path, _: asked.append(path))
     _ctranslate2(process, SimpleNamespace(), SimpleNamespace(path="/venv/ctranslate2"))  # type: ignore[arg-type]
     assert asked == ([f"/venv/ctranslate2/{name}"] if opened else [])

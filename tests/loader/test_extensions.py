@@ -7,25 +7,25 @@ from typing import Any
 import pytest
 
 from gpuwhy.formats.elf import Elf
-from gpuwhy.host.base import Entry, Host, Stat
-from gpuwhy.observe.loader_v0.extensions import extensions
-from gpuwhy.model.fact import Absent, Fact, Known, Source, Unknown, value_or
-from gpuwhy.model.facts import Distribution, Facts, Framework, Target
+from gpuwhy.machine.machine import Entry, Machine, Stat
+from gpuwhy.loader.extensions import extensions
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, value_or
+from gpuwhy.facts.environment import Environment, Files, Package
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.frameworks import Framework, Frameworks
 
 HERE = Source("call", "test")
 SITE = "/venv/site"
 
 
-class Fake(Host):
+class Fake(Machine):
     """One torchvision with one library beside one torch."""
 
-    def __init__(self, metadata: Fact[tuple[str, ...]], lacking: tuple[str, ...] = ("_ZN3c10aE",)) -> None:
-        self.metadata, self.lacking, self.asked = metadata, lacking, []
+    def __init__(self, lacking: tuple[str, ...] = ("_ZN3c10aE",)) -> None:
+        self.lacking, self.asked = lacking, []
 
     def ask(self, op: str, *args: Any) -> Fact[Any]:
         self.asked.append((op, args[0]))
-        if op == "lines":
-            return self.metadata if args[0].endswith("METADATA") else Known(("torchvision/_C.so,sha256=x,9",), HERE)
         if op == "elf":
             return Known(Elf(64, "x86_64", 3, ("libtorch_cpu.so",), "", "", "", "", 0, 9), HERE)
         if op == "unmet":
@@ -33,39 +33,43 @@ class Fake(Host):
         return Known(Stat("file", 9, "-rw-r--r--", 0.0, True), HERE) if op == "stat" else Absent(HERE)
 
 
-def machine() -> Facts:
+def facts_with(requires: Fact[tuple[str, ...]]) -> Facts:
     unknown = Unknown("not needed")
     torch = Framework("torch", "PyTorch", "torch", "2.5.1", f"{SITE}/torch", *([unknown] * 6))
-    package = Distribution("torchvision", "0.17.0", f"{SITE}/torchvision-0.17.0.dist-info", unknown)
-    return Facts(target=Target(frameworks=Known((torch,), HERE), distributions=Known((package,), HERE)))
+    place, files = f"{SITE}/torchvision-0.17.0.dist-info", Files("torchvision/_C.so,sha256=x,9\n", "all")
+    package = Package("torchvision", "0.17.0", place, SITE, files, requires)
+    packages = Environment(packages=Known((package,), HERE))
+    return Facts(environment=packages, frameworks=Frameworks(installed=Known((torch,), HERE)))
+
+
+NOTHING: Fact[tuple[str, ...]] = Known((), HERE)
 
 
 @pytest.mark.parametrize(
     "line, wants",
     [
-        ("Requires-Dist: torch (==2.2.0)", "==2.2.0"),
-        ("Requires-Dist: torch==2.2.0 ; extra == 'x'", "==2.2.0"),
-        ("Requires-Dist: torch>=2.1,<2.3", ">=2.1,<2.3"),
-        ("Requires-Dist: torch", ""),
-        ("Requires-Dist: torchvision==0.1", ""),
+        ("torch (==2.2.0)", "==2.2.0"),
+        ("torch==2.2.0 ; extra == 'x'", "==2.2.0"),
+        ("torch>=2.1,<2.3", ">=2.1,<2.3"),
+        ("torch", ""),
+        ("torchvision==0.1", ""),
     ],
 )
 def test_the_torch_that_metadata_asks_for(line, wants):
-    (one,) = extensions(Fake(Known((line,), HERE)), machine()).need() or ()
+    (one,) = extensions(Fake(), facts_with(Known((line,), HERE))).need() or ()
     assert (one.count, one.symbols) == (1, ("_ZN3c10aE",))
     assert value_or(one.wants, "") == wants
 
 
 def test_metadata_that_cannot_be_read_stays_unknown():
-    (one,) = extensions(Fake(Unknown("permission denied")), machine()).need() or ()
+    (one,) = extensions(Fake(), facts_with(Unknown("permission denied"))).need() or ()
     assert isinstance(one.wants, Unknown)
 
 
 def test_a_sound_package_costs_no_further_question():
-    host = Fake(Known((), HERE), lacking=())
-    (one,) = extensions(host, machine()).need() or ()
+    host = Fake(lacking=())
+    (one,) = extensions(host, facts_with(NOTHING)).need() or ()
     assert one.count == 0
-    assert not any(str(path).endswith("METADATA") for _, path in host.asked)
 
 
 def test_libraries_for_the_stable_interface_are_looked_at_too():
@@ -75,7 +79,7 @@ def test_libraries_for_the_stable_interface_are_looked_at_too():
                 return Known(() if args[1].startswith("_Z") else ("aoti_torch_abi_version",), HERE)
             return super().ask(op, *args)
 
-    (one,) = extensions(Stable(Known((), HERE)), machine()).need() or ()
+    (one,) = extensions(Stable(), facts_with(NOTHING)).need() or ()
     assert (one.count, one.symbols) == (1, ("aoti_torch_abi_version",))
 
 
@@ -92,8 +96,8 @@ class Left(Fake):
 
 
 def test_what_an_interrupted_removal_left_is_imported_all_the_same():
-    found = extensions(Left(Absent(HERE)), machine()).need() or ()
-    assert [(one.distribution, one.version) for one in found] == [
+    found = extensions(Left(), facts_with(Absent(HERE))).need() or ()
+    assert [(one.owner.name, one.owner.version) for one in found] == [
         ("torchvision", "0.17.0"),
         ("torchaudio", "2.5.1+cu124"),
     ]

@@ -9,10 +9,10 @@ import subprocess
 
 import pytest
 
-from gpuwhy.host.live import LiveHost
-from gpuwhy.host.recording import RecordingHost
-from gpuwhy.observe.loader_v0.glibc import World
-from gpuwhy.observe.loader_v0.process import Process
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.machine.recording import RecordingMachine
+from gpuwhy.loader.glibc import World
+from gpuwhy.loader.process import Process
 
 from .worlds import ask_glibc, build, needs_gcc
 
@@ -31,7 +31,7 @@ def parts(tmp_path_factory):
 
 def predict(program, library_path, way):
     """What gpuwhy says is loaded as libb.so."""
-    host = RecordingHost(LiveHost({"HOME": "/nowhere"}))
+    host = RecordingMachine(LiveMachine({"HOME": "/nowhere"}))
     process = Process(World(host, "x86_64", library_path))
     process.start(str(program))
     if way == "opens":
@@ -143,12 +143,12 @@ def test_the_python_we_run_in():
         for line in said.stderr.splitlines()
         if "calling init: " in line
     }
-    live = LiveHost()
-    process = Process(World(RecordingHost(live), os.uname().machine, os.environ.get("LD_LIBRARY_PATH", "")))
+    live = LiveMachine()
+    process = Process(World(RecordingMachine(live), os.uname().machine, os.environ.get("LD_LIBRARY_PATH", "")))
     main = process.start(program)
     extensions = [p for p in shown if "lib-dynload" in p]
     for path in extensions:
         process.dlopen(path, main)
-    mine = {os.path.realpath(live.alias.path(one.path)) for one in process.loaded} - {program}
+    mine = {os.path.realpath(one.path) for one in process.loaded} - {program}
     assert mine == shown
     assert process.missing == []

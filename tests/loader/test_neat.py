@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.host.root import RootHost
-from gpuwhy.observe.loader_v0.loads import neat_unmet
-from gpuwhy.model.facts import UnmetSymbol
+from gpuwhy.machine.folder import FolderMachine, FolderSystem
+from gpuwhy.loader.loads import tidy_unmet
+from gpuwhy.facts.loads import UnmetSymbol
 
 
 def test_unmet_symbols_name_files_as_the_tree_does(tmp_path):
@@ -13,5 +13,5 @@ def test_unmet_symbols_name_files_as_the_tree_does(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).touch()
     raw = UnmetSymbol("/torch/lib/libcusparse.so.12", "/torch/lib/../../nvidia/lib/libnvJitLink.so.12", ("x",), 1)
-    neat = neat_unmet(RootHost(str(tmp_path)), raw)
+    neat = tidy_unmet(FolderMachine(FolderSystem(str(tmp_path))), raw)
     assert (neat.library, neat.provider) == ("/torch/lib/libcusparse.so.12", "/nvidia/lib/libnvJitLink.so.12")

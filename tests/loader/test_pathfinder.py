@@ -8,10 +8,13 @@ import msgspec
 import pytest
 
 from gpuwhy.formats.elf import Elf
-from gpuwhy.observe.loader_v0.frameworks import run
-from gpuwhy.observe.loader_v0.glibc import World
-from gpuwhy.model.fact import Known, Source, Unknown
-from gpuwhy.model.facts import Facts, Framework, Interpreter, LibraryCopy, Opened
+from gpuwhy.loader.frameworks import run
+from gpuwhy.loader.glibc import World
+from gpuwhy.facts.fact import Known, Source, Unknown
+from gpuwhy.facts.environment import Python
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.frameworks import Framework, Opened
+from gpuwhy.facts.libraries import LibraryCopy
 from tests.loader.test_process import SOURCE, Made, elf
 
 NOT = Unknown("not asked")
@@ -44,11 +47,11 @@ def loaded(
     opens = Known((Opened("libcublas.so.12", MODULE, False),), SOURCE)
     cupy = Framework("cupy", "CuPy", "cupy-cuda12x", "14.0", f"{SITE}/cupy", NOT, NOT, NOT, NOT, NOT, opens)
     facts = Facts()
-    python = Known(Interpreter("/p", "3.12.1", "/v", "venv", "PATH", "x86_64"), Source("file", "/p"))
+    python = Known(Python("/p", "3.12.1", "/v", "venv", "PATH", "x86_64"), Source("file", "/p"))
     facts = msgspec.structs.replace(
         facts,
         libraries=msgspec.structs.replace(facts.libraries, copies=Known(copies, SOURCE)),
-        target=msgspec.structs.replace(facts.target, interpreter=python),
+        environment=msgspec.structs.replace(facts.environment, python=python),
     )
     process = run(World(Made(there, answers), "x86_64", **more), facts, cupy)
     return [one.path for one in process.loaded if "libcublas" in one.path]
@@ -92,7 +95,7 @@ def test_what_nvrtc_opens_when_it_compiles_is_missed(version: str) -> None:
     opens = Known((Opened("libnvrtc.so.12", MODULE, False),), SOURCE)
     cupy = Framework("cupy", "CuPy", "cupy-cuda12x", "13.3", f"{SITE}/cupy", NOT, NOT, NOT, NOT, NOT, opens)
     facts = Facts()
-    python = Known(Interpreter("/p", "3.12.1", "/v", "venv", "PATH", "x86_64"), Source("file", "/p"))
-    facts = msgspec.structs.replace(facts, target=msgspec.structs.replace(facts.target, interpreter=python))
+    python = Known(Python("/p", "3.12.1", "/v", "venv", "PATH", "x86_64"), Source("file", "/p"))
+    facts = msgspec.structs.replace(facts, environment=msgspec.structs.replace(facts.environment, python=python))
     process = run(World(Made(there, answers), "x86_64", library_path="/e"), facts, cupy)
     assert [(one.name, one.needed_by) for one in process.missing] == [("libnvrtc-builtins.so.12.4", nvrtc)]

@@ -9,11 +9,11 @@ import sys
 
 import pytest
 
-from gpuwhy.host.live import LiveHost
-from gpuwhy.host.recording import RecordingHost
-from gpuwhy.observe.loader_v0.glibc import World
-from gpuwhy.observe.loader_v0.process import Process
-from gpuwhy.observe.loader_v0.versions import unmet_versions
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.machine.recording import RecordingMachine
+from gpuwhy.loader.glibc import World
+from gpuwhy.loader.process import Process
+from gpuwhy.loader.symbols import unmet_versions
 
 from .ground import FAILED, Ground, agree
 from .worlds import needs_gcc
@@ -98,6 +98,10 @@ def test_nodefaultlib(root, folder, cached):
 # ---------------------------------------------------------------- symbol versions
 
 
+def unmet_of(process: Process) -> list:
+    return [unmet for one in process.loaded for unmet in unmet_versions(process, one.path)]
+
+
 def _versioned(ground: Ground, path: str, *nodes: str) -> None:
     script = ground.tmp / "script"
     script.write_text("".join(f"{node} {{ global: f_{node}; }};\n" for node in nodes))
@@ -121,14 +125,14 @@ def test_a_missing_version_is_an_error_only_if_the_library_has_versions(ground, 
     _versioned(ground, "x/libv.so", *nodes)
     ground.program(("libu.so",), rpath="@/x")
     process = ground.process()
-    unmet = [one.version for one in unmet_versions(process) if one.library == "libv.so"]
+    unmet = [one.version for one in unmet_of(process) if one.library == "libv.so"]
     assert unmet == missing
     assert (ground.ask() == FAILED) == bool(missing)
 
 
 def test_this_python_has_all_its_versions():
     """A real program's version needs are met on the machine where it runs."""
-    process = Process(World(RecordingHost(LiveHost()), os.uname().machine))
+    process = Process(World(RecordingMachine(LiveMachine()), os.uname().machine))
     process.start(os.path.realpath(sys.executable))
     assert len(process.loaded) > 1
-    assert unmet_versions(process) == ()
+    assert unmet_of(process) == []

@@ -8,11 +8,11 @@ import pytest
 
 from gpuwhy.formats.elf import Elf
 from gpuwhy.formats.ldcache import CacheEntry
-from gpuwhy.host.base import Entry, Host, Stat
-from gpuwhy.observe.loader_v0.glibc import Asker, World, default_folders, expand, glibc_version, search
-from gpuwhy.observe.loader_v0.hwcaps import best_entry, cpu_of, legacy
-from gpuwhy.observe.loader_v0.process import Process
-from gpuwhy.model.fact import Absent, Known, Source, Unknown
+from gpuwhy.machine.machine import Entry, Machine, Stat
+from gpuwhy.loader.glibc import Asker, World, default_folders, expand, glibc_version, search
+from gpuwhy.loader.hwcaps import best_entry, cpu_of, legacy
+from gpuwhy.loader.process import Process
+from gpuwhy.facts.fact import Absent, Known, Source, Unknown
 
 SOURCE = Source("file", "x")
 
@@ -21,7 +21,7 @@ def elf(needed=(), rpath="", runpath="", soname="", interpreter="") -> Elf:
     return Elf(64, "x86_64", 3, tuple(needed), soname, rpath, runpath, interpreter, 0, 0)
 
 
-class Made(Host):
+class Made(Machine):
     """A host with some ELF files, folders and other answers."""
 
     def __init__(self, files: dict[str, Elf], answers: dict[tuple, object] | None = None) -> None:
@@ -68,7 +68,7 @@ def test_a_runpath_of_a_megabyte_is_cut_and_said():
     before = time.perf_counter()
     process = start({"/p": elf(["liba.so"], runpath=runpath)})
     assert time.perf_counter() - before < 2
-    assert process.world.host.asked < 5000
+    assert process.world.machine.asked < 5000
     found = search(process.world, "liba.so", process.loaded[0].asker)
     assert isinstance(found.path, Unknown)
     assert "first 1000 folders" in found.path.reason

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.app import Options, Run
-from gpuwhy.host.live import LiveHost
-from gpuwhy.host.recording import RecordingHost
-from gpuwhy.observe.loader_v0 import linux
-from gpuwhy.observe.loader_v0.frameworks import run
-from gpuwhy.observe.loader_v0.linux import concerns_gpu, world_of
-from gpuwhy.observe.loader_v0.process import Process
-from gpuwhy.observe.loader_v0.unmet import unmet_symbols
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.machine.recording import RecordingMachine
+from gpuwhy.loader import linux
+from gpuwhy.loader.frameworks import run
+from gpuwhy.loader.linux import concerns_gpu, world_of
+from gpuwhy.loader.process import Process
+from gpuwhy.loader.symbols import unmet_symbols
 
 LAB = Path(os.environ.get("GPUWHY_LAB", "/nonexistent"))
 STANDIN = os.environ.get("GPUWHY_STANDIN", "")
@@ -118,7 +118,7 @@ def test_the_files_are_those_that_glibc_loads(venv, name, variable, tmp_path):
     path = ":".join(filter(None, (STANDIN, variable))) if STANDIN else variable
     environ = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **({"LD_LIBRARY_PATH": path} if path else {})}
     said = _loaded_by_glibc(venv, name, environ, tmp_path / "ld")
-    host = RecordingHost(LiveHost(environ))
+    host = RecordingMachine(LiveMachine(environ))
     facts = Run(host, Options(python=str(venv))).facts
     framework = next(one for one in facts.target.frameworks.need() if one.name == name)
     process = run(world_of(host, facts).need(), facts, framework)

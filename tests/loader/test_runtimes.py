@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from gpuwhy.formats.symbols import VersionNeed, Versions
-from gpuwhy.observe.loader_v0.runtimes import old_runtimes
-from gpuwhy.model.fact import Absent, Fact, Known, Source
+from gpuwhy.loader.symbols import old_runtimes
+from gpuwhy.facts.loads import Found, Rule
+from gpuwhy.facts.fact import Absent, Fact, Known, Source
 
 HERE = Source("call", "test")
 TORCH = "/venv/lib/python3.12/site-packages/torch/lib/libtorch_python.so"
@@ -25,10 +26,10 @@ def old(defines: tuple[str, ...] | None, asker: str = TORCH) -> list[tuple[str, 
             return Absent(HERE) if defines is None else Known(Versions((), defines, ""), HERE)
         return Known(Versions((needs,), (), ""), HERE)
 
-    runtime = SimpleNamespace(path=OWN, via="LD_PRELOAD", needs=())
+    runtime = SimpleNamespace(path=OWN, rule=Found(Rule.LD_PRELOAD), needs=())
     framework = SimpleNamespace(path=asker, needs=("libstdc++.so.6", "libc.so.6"))
     process: Any = SimpleNamespace(
-        loaded=[runtime, framework], host=SimpleNamespace(versions=versions), get={"libstdc++.so.6": runtime}.get
+        loaded=[runtime, framework], machine=SimpleNamespace(versions=versions), get={"libstdc++.so.6": runtime}.get
     )
     return [(one.version, one.path) for one in old_runtimes(process)]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.observe.loader_v0.frameworks import _torch_preloads
-from gpuwhy.model.fact import Fact, Known, Source, Unknown
+from gpuwhy.loader.frameworks import _torch_preloads
+from gpuwhy.facts.fact import Fact, Known, Source, Unknown
 
 HERE = Source("file", "test")
 LISTED = '    "cublas": "libcublas.so.*[0-9]",\n    "nvjitlink": "libnvJitLink.so.*[0-9]",\n'
@@ -38,7 +38,7 @@ class Text:
 
 
 def preloads(text: str, mapped: str = WHEEL, failed: bool = False, old: bool = False) -> tuple[list[Any], bool]:
-    process: Any = SimpleNamespace(world=SimpleNamespace(host=Text(text, old)), loaded=[SimpleNamespace(path=mapped)])
+    process: Any = SimpleNamespace(world=SimpleNamespace(machine=Text(text, old)), loaded=[SimpleNamespace(path=mapped)])
     return _torch_preloads(process, SimpleNamespace(path="/venv/torch"), failed)  # type: ignore[arg-type]
 
 

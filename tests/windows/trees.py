@@ -14,6 +14,7 @@ import struct
 from pathlib import Path
 
 from gpuwhy.host.windows_root import WindowsRootHost, drives_of
+from gpuwhy.machine.windows_disk import WindowsDiskMachine
 from tests.formats.made_pe import pe
 
 SKELETONS = Path(__file__).parent / "skeletons"
@@ -80,6 +81,10 @@ class Disk:
     def host(self, **environ: str) -> WindowsRootHost:
         """The disk with these variables; without any, the environment is not known."""
         return WindowsRootHost(drives_of(str(self.folder)), environ or None)
+
+    def machine(self, **environ: str) -> WindowsDiskMachine:
+        """The same for version 1.0."""
+        return WindowsDiskMachine(drives_of(str(self.folder)), environ or None)
 
 
 def windows(folder: Path, driver: str = "431.60") -> Disk:

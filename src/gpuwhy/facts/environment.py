@@ -97,6 +97,15 @@ class Files:
                 return _row(self._text[start : self._text.find("\n", start)])
         return None
 
+    def modules(self, folders: int) -> Iterator[str]:
+        """The paths of Python's files that lie below at most so many folders."""
+        place = self._text.find(".py,")
+        while place >= 0:
+            start = self._text.rfind("\n", 0, place) + 1
+            if self._text.count("/", start, place) <= folders:
+                yield self._text[start : place + 3]
+            place = self._text.find(".py,", place + 4)
+
     def tops(self) -> frozenset[str]:
         """The first names of the paths: folders and files that lie in the folder of packages."""
         return frozenset(re.findall(r"^\"?([^/,\"\n]+)", self._text, re.MULTILINE)) - {".."}

@@ -38,7 +38,11 @@ class Found(Record, frozen=True, omit_defaults=True):
     """How a file was found: by which rule, and of which file where the rule is one of a file."""
 
     rule: Rule
-    of: str = ""  # RPATH, RUNPATH: the file that has the tag; PRELOADED: the program
+    of: str = ""  # RPATH, RUNPATH: the file that has the tag; PRELOADED: the program; OTHER: words
+
+    def __str__(self) -> str:
+        joint = " by " if self.rule is Rule.PRELOADED else " of " if self.rule.value else ""
+        return f"{self.rule.value}{joint}{self.of}" if self.of else self.rule.value
 
 
 class Fate(Enum):

@@ -1,0 +1,1 @@
+"""What the loaders of Linux and Windows would do: which file each name leads to, and why."""

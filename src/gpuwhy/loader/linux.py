@@ -1,0 +1,201 @@
+"""Linux for the walk of loads.py: where the driver's libraries lie, what library names mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, known, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.libraries import Flaw, LibraryCopy
+from gpuwhy.facts.loads import DriverLibrary, Found, Outcome, Rule
+from gpuwhy.loader.configured import configured
+from gpuwhy.loader.configured import not_cached as not_cached
+from gpuwhy.loader.frameworks import run as run
+from gpuwhy.loader.glibc import World, candidates, default_folders, glibc_version, look_at
+from gpuwhy.loader.outcome import FOUND, Missing
+from gpuwhy.machine.machine import Machine
+
+SEARCH = "loader search"
+LIBCUDA, LIBNVML = "libcuda.so.1", "libnvidia-ml.so.1"
+REFUSES: tuple[Outcome, ...] = (Outcome.STOPS,)  # that leave a program without its library
+
+_SUFFIX = re.compile(r"\.so\.(\d[\d.]*\.\d[\d.]*)$")  # libcuda.so.580.159.04, not libcuda.so.1
+_STUB_BYTES = 1 << 20  # a real driver library has tens of MB, the toolkit's stub some 70 KB
+_WSL = "/usr/lib/wsl/"
+_BROUGHT = ("/usr/lib/wsl/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib")
+_ASIDE = (*_BROUGHT, "/usr/local/cuda/compat")
+_INSTALLED = (*_BROUGHT, "/run/opengl-driver/lib")
+"""Besides the default folders, where a driver's libraries are put by whoever brings the driver."""
+_CUDNN_TELLS = re.compile(r"libcudnn_(graph|ops|adv|ops_infer|cnn_infer|adv_infer)\.so")
+_PROVIDES = {
+    "libcublas": r"cublas(?!Lt)",
+    "libcublasLt": r"cublasLt",
+    "libcudnn": r"cudnn[A-Z]",
+    "libcufft": r"cufft",
+    "libcurand": r"curand",
+    "libcusolver": r"cusolver(?!Mg)",
+    "libcusparse": r"cusparse(?!Lt)",
+    "libcusparseLt": r"cusparseLt",
+    "libnccl": r"nccl",
+    "libnvJitLink": r"(__)?nvJitLink",
+    "libnvrtc": r"nvrtc",
+    "libcupti": r"cupti",
+}
+"""Library → how the names it provides start."""
+
+_GPU = re.compile(
+    r"(.*/)?lib(cuda|cudart|cublas|cudnn|cufft|curand|cusolver|cusparse|cupti|cutensor|nccl|nvrtc"
+    r"|nvJitLink|nvinfer|nvshmem|nvToolsExt|nvtx|nvvm|torch|c10|caffe2|tensorflow|onnxruntime"
+    r"|cufile)[\w-]*\.so|.*(xla_cuda_plugin|_pywrap_tensorflow|torch/_C)"
+)
+
+
+def concerns_gpu(path: str) -> bool:
+    """Whether a library belongs to CUDA or to a framework, rather than to the system."""
+    return _GPU.match(path) is not None
+
+
+def world_of(machine: Machine, facts: Facts) -> Fact[World]:
+    """What the search depends on; Unknown where the C library is not glibc."""
+    libc, processor = value_or(facts.system.libc, None), facts.system.machine
+    if libc and libc.name == "musl":
+        return Unknown("the C library is musl, whose loader searches in another way")
+    if not isinstance(processor, Known):
+        return Unknown("this machine's architecture is not known")
+    variables = value_or(machine.environ(), {})
+    world = World(
+        machine,
+        processor.value,
+        library_path=variables.get("LD_LIBRARY_PATH", ""),
+        preload=variables.get("LD_PRELOAD", ""),
+        glibc=glibc_version(libc.version if libc else ""),
+    )
+    return known(world, "call", "loader", "LD_LIBRARY_PATH, ld.so.cache, default folders")
+
+
+def driver_copies(world: World, facts: Facts, name: str) -> Iterator[DriverLibrary]:
+    """The copies of a driver library in the loader's order, then those it would not find."""
+    aside = ((path, Found(Rule.OFF_PATH)) for path in _aside(facts, name))
+    for path, found in (*candidates(world, name, None), *aside):
+        one = _copy(world, name, path, found)
+        if one:
+            yield one
+
+
+def _aside(facts: Facts, name: str) -> Iterator[str]:
+    """Where copies lie that no loader finds by itself: WSL, compat packages, toolkit stubs."""
+    for folder in _ASIDE:
+        yield f"{folder}/{name}"
+    for toolkit in value_or(facts.libraries.toolkits, ()):
+        yield f"{toolkit.path}/compat/{name}"
+        yield f"{toolkit.path}/lib64/stubs/{name.removesuffix('.1')}"
+
+
+def _copy(world: World, name: str, path: str, found: Found) -> DriverLibrary | None:
+    stat = world.machine.stat(path)
+    if isinstance(stat, Absent):
+        return None
+    real = value_or(world.machine.real(path), path)
+    size = stat.value.size if isinstance(stat, Known) else 0
+    met, elf = look_at(world, path), world.machine.elf(path)
+    flaw, note, broken = met.flaw, met.note, met.outcome is Outcome.STOPS
+    if met == FOUND and isinstance(elf, Known) and elf.value.extent > size:
+        flaw, note = Flaw.TRUNCATED, f"needs {elf.value.extent} bytes, has {size}"
+        broken = True
+    kind = _kind(path, real, size)
+    return DriverLibrary(
+        name=name,
+        path=path,
+        real=real,
+        found=found,
+        kind=kind,
+        version=_version(world.machine, real),
+        health=known(flaw, "file", real, note),
+        broken=broken,
+        yields=_yields(world, path, found, kind, linked=real != path),
+    )
+
+
+def _yields(world: World, path: str, found: Found, kind: str, linked: bool) -> bool:
+    """Whether a driver's own copy comes before this one, or in its place, once it is brought.
+
+    The order of the cache is that of ld.so.conf: what a file there names before the system's folder
+    is found first. ldconfig replaces a link by one to a newer file; a file under the link's own
+    name stays.
+    """
+    folder, live = path.rpartition("/")[0], isinstance(world.machine.offline(), Absent)
+    places = (*default_folders(world), *(_INSTALLED if live else ()))
+    if any(folder == one or folder.startswith(f"{one}/nvidia") for one in places):
+        return kind in ("driver", "wsl") and (linked or live)
+    if found.rule is not Rule.CACHE:
+        return found.rule is Rule.OFF_PATH
+    listed, systems = configured(world.machine), default_folders(world)
+    first = next((n for n, one in enumerate(listed) if one in systems), len(listed))
+    at = next((n for n, one in enumerate(listed) if _same(world.machine, one, folder)), None)
+    return at is not None and at > first
+
+
+def _same(machine: Machine, one: str, other: str) -> bool:
+    """Whether two names are those of one folder."""
+    return one == other or value_or(machine.real(one), one) == value_or(machine.real(other), other)
+
+
+def _kind(path: str, real: str, size: int) -> Literal["driver", "stub", "compat", "wsl"]:
+    both = f"{path} {real}"
+    if "/stubs/" in both:
+        return "stub"
+    if _WSL in both:
+        return "wsl"
+    if "/compat/" in both or "/cuda-compat" in both or "/forward-compat" in both:
+        return "compat"
+    return "stub" if 0 < size < _STUB_BYTES and not _SUFFIX.search(real) else "driver"
+
+
+def _version(machine: Machine, real: str) -> Fact[str]:
+    """The version in the file's own name, or in that of its only versioned sibling."""
+    match = _SUFFIX.search(real)
+    if match:
+        return known(match.group(1), "file", real)
+    folder, _, name = real.rpartition("/")
+    siblings = value_or(machine.list(folder, rf"{re.escape(stem(name))}\.so\.\d+\.\d"), ())
+    versions = {m.group(1) for one in siblings if (m := _SUFFIX.search(one.name))}
+    if len(versions) == 1:
+        return known(versions.pop(), "folder", folder, "the versioned file beside it")
+    return Unknown(f"{real}: no version in its name")
+
+
+def fold(name: str) -> str:
+    """A name or path as the system compares it."""
+    return name
+
+
+def stem(name: str) -> str:
+    """libcudnn of libcudnn.so.9."""
+    return name.split(".so")[0]
+
+
+def matters(missing: Missing) -> bool:
+    """Whether a missing library is worth reporting."""
+    return concerns_gpu(missing.name) or "/libcudnn" in missing.needed_by
+
+
+def provides(name: str) -> str | None:
+    """How the symbols start that a CUDA library provides; None for any other library."""
+    return _PROVIDES.get(stem(name))
+
+
+def tells(name: str, copy: LibraryCopy | None) -> bool:
+    """Whether a file's bytes are asked for its version: parts of cuDNN, and where nothing else is
+    known.
+    """
+    if copy is None:
+        return False
+    return not isinstance(copy.version, Known) or _CUDNN_TELLS.match(copy.name) is not None
+
+
+def doubt(sees_variables: bool, missing: bool) -> str:
+    """Where a library may still be, where not everything could be searched."""
+    unseen = "not in the cache or default folders, and LD_LIBRARY_PATH was not seen"
+    return "" if sees_variables else unseen

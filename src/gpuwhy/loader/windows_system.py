@@ -1,0 +1,209 @@
+"""Windows for the walk of loads.py: where the driver's libraries lie, what library names mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, known, or_unknown, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.libraries import Flaw, LibraryCopy
+from gpuwhy.facts.loads import DriverLibrary, Found, Outcome, Rule
+from gpuwhy.loader.outcome import Missing
+from gpuwhy.loader.windows import PLAIN, WindowsWorld, folders, look_at, search, split_path, tidy
+from gpuwhy.loader.windows_frameworks import run as run
+from gpuwhy.machine.machine import Machine
+
+SEARCH = "DLL search"
+LIBCUDA, LIBNVML = "nvcuda.dll", "nvml.dll"
+REFUSES: tuple[Outcome, ...] = (Outcome.STOPS, Outcome.SKIPPED)
+"""What becomes of a file that leaves a program without its library: no other was found."""
+
+_NUMBERS = re.compile(r"\d+\.\d+\.(\d+)\.(\d+)$")  # 31.0.15.3742 is driver 537.42
+_GPU = re.compile(
+    r"(?i)(.*/)?(cu(da|bl|dn|ff|pt|ra|so|sp|fi|tensor)|nv(cuda|ml|rtc|jit|toolsext|infer|onnx|blas"
+    r"|vm)|nccl|torch|c10|caffe2|tensorflow|_pywrap_tensorflow|onnxruntime|_C\.|zlib|msvcp"
+    r"|vcruntime|concrt)[\w.-]*\.(dll|pyd)$"
+)
+_ASIDE = re.compile(
+    r"(?i)/(downloads|desktop|documents|temp|site-packages)/|/cuda/cuda/|/CUDA/v[\d.]+/(?!bin/)"
+)
+"""Where files lie that no installer and no guide puts on PATH."""
+_WIDE = ("x86_64", "aarch64", "arm64")
+_STEM = re.compile(r"(?i)(.{0,80}?)(64|32)?_[\d_.]{1,20}\.dll$")
+_PROVIDES = re.compile(
+    r"(?i)(cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nvrtc|nvJitLink|cudart)(64)?_"
+)
+
+
+def concerns_gpu(path: str) -> bool:
+    """Whether a DLL belongs to CUDA, to a framework or to the Visual C++ runtime."""
+    return _GPU.match(path) is not None
+
+
+def world_of(machine: Machine, facts: Facts) -> Fact[WindowsWorld]:
+    """What the search depends on: the program's folder, PATH, the Windows folder."""
+    interpreter = facts.environment.python
+    environ = machine.environ()
+    variables = value_or(environ, {})
+    windows = tidy(variables.get("SYSTEMROOT", "C:/Windows"))
+    processor = _processor(machine, facts, windows)
+    if not processor:
+        return Unknown("this machine's architecture is not known")
+    program = (
+        base_program(machine, interpreter.value.path) if isinstance(interpreter, Known) else ""
+    )
+    world = WindowsWorld(
+        machine,
+        processor,
+        program.rpartition("/")[0] or windows,
+        split_path(variables.get("PATH", "")) if isinstance(environ, Known) else _usual_path(facts),
+        windows,
+        packaged="/windowsapps/" in program.lower(),
+        sees_path=isinstance(environ, Known) or _of_disk(facts),
+    )
+    return known(world, "call", "DLL search", "folder of the program, System32, PATH")
+
+
+def _of_disk(facts: Facts) -> bool:
+    return isinstance(facts.system.offline, Known)
+
+
+def _usual_path(facts: Facts) -> tuple[str, ...]:
+    """PATH of a disk whose registry is not there, at its best: each folder with CUDA's libraries
+    that an installer or a guide puts on it. What is found may still not be on the real PATH.
+    """
+    copies = value_or(facts.libraries.copies, ()) if _of_disk(facts) else ()
+    found = [one.path.rpartition("/")[0] for one in copies]
+    first = _of_conda(facts) if _of_disk(facts) else ()
+    return tuple(dict.fromkeys((*first, *(one for one in found if not _ASIDE.search(f"{one}/")))))
+
+
+def _of_conda(facts: Facts) -> tuple[str, ...]:
+    """What activating a conda environment puts before everything else."""
+    interpreter = value_or(facts.environment.python, None)
+    if interpreter is None or interpreter.kind != "conda":
+        return ()
+    below = ("", "/Library/mingw-w64/bin", "/Library/usr/bin", "/Library/bin", "/Scripts", "/bin")
+    return tuple(f"{interpreter.prefix}{one}" for one in below)
+
+
+def _processor(machine: Machine, facts: Facts, windows: str) -> str:
+    """That of the Python where it is known: a 32-bit program loads 32-bit libraries."""
+    interpreter = facts.environment.python
+    if isinstance(interpreter, Known) and interpreter.value.machine:
+        return interpreter.value.machine
+    for path in (f"{windows}/System32/ntdll.dll", f"{windows}/System32/kernel32.dll"):
+        pe = machine.pe(path)
+        if isinstance(pe, Known):
+            return pe.value.machine
+    return value_or(facts.system.machine, "")
+
+
+def base_program(machine: Machine, path: str) -> str:
+    """The program that really runs: in a virtual environment, the one of its base."""
+    path = tidy(path)
+    folder = path.rpartition("/")[0]
+    for config in (f"{folder.rpartition('/')[0]}/pyvenv.cfg", f"{folder}/pyvenv.cfg"):
+        lines = machine.lines(config, "home")
+        for line in value_or(lines, ()):
+            name, _, value = line.partition("=")
+            if name.strip() == "home" and value.strip():
+                return f"{tidy(value.strip())}/python.exe"
+    return path
+
+
+def driver_copies(world: WindowsWorld, facts: Facts, name: str) -> Iterator[DriverLibrary]:
+    """The copies of a driver library in the order of the search, then the one of older drivers."""
+    aside = ("C:/Program Files/NVIDIA Corporation/NVSMI", Found(Rule.OFF_PATH))
+    found = [
+        one
+        for folder, rule in (*folders(world, PLAIN), aside)
+        if (one := _copy(world, name, folder, rule))
+    ]
+    if world.processor not in _WIDE:  # a 32-bit program gets the driver's own from SysWOW64
+        yield from found
+        return
+    taken = any(one.on_path and value_or(one.health, None) is Flaw.NONE for one in found)
+    for one in (
+        found
+    ):  # a 32-bit copy is passed over: where no other follows, it is all that a program gets
+        yield one if taken or not one.on_path else msgspec.structs.replace(one, broken=True)
+
+
+def _copy(world: WindowsWorld, name: str, folder: str, found: Found) -> DriverLibrary | None:
+    located = search(world, name, ((folder, found),))
+    if isinstance(located.path, Absent):
+        return None
+    path = located.tried[0].path
+    resolved = world.machine.real(path)
+    met = look_at(world, path)
+    return DriverLibrary(
+        name=name,
+        path=path,
+        real=value_or(resolved, path),
+        found=found,
+        kind="driver",
+        version=driver_version(world.machine, path),
+        health=known(met.flaw, "file", path, met.note),
+        broken=met.outcome is Outcome.STOPS,
+    )
+
+
+def driver_version(machine: Machine, path: str) -> Fact[str]:
+    """The driver's version by the file version: its last five digits, 31.0.15.3742 → 537.42."""
+    pe = machine.pe(path)
+    if not isinstance(pe, Known):
+        return or_unknown(pe, f"{path} is not there")
+    match = _NUMBERS.match(pe.value.version)
+    digits = f"{match[1][-1:]}{match[2].zfill(4)}" if match else ""
+    if len(digits) == 5:
+        return known(
+            f"{digits[:3].lstrip('0')}.{digits[3:]}",
+            "file",
+            path,
+            f"file version {pe.value.version}",
+        )
+    return Unknown(f"{path}: no version in its resources")
+
+
+def fold(name: str) -> str:
+    """A name or path as the system compares it."""
+    return name.lower()
+
+
+def stem(name: str) -> str:
+    """cudnn of cudnn64_9.dll."""
+    match = _STEM.match(name)
+    return (match[1] if match else name).lower()
+
+
+def matters(missing: Missing) -> bool:
+    """Whether a missing library is worth telling."""
+    return concerns_gpu(missing.name) or missing.name.lower().endswith(".dll")
+
+
+def provides(name: str) -> str | None:
+    """A pattern of the symbols that a CUDA library provides; None for any other."""
+    return "" if _PROVIDES.match(name) else None
+
+
+def tells(name: str, copy: LibraryCopy | None) -> bool:
+    """Whether a file's bytes are asked for its version."""
+    return _PROVIDES.match(name) is not None
+
+
+def doubt(sees_variables: bool, missing: bool) -> str:
+    """Where a library may still be, where not everything could be searched."""
+    return (
+        ""
+        if sees_variables or missing
+        else "not in the folder of the program or System32, and PATH was not seen"
+    )
+
+
+def not_cached(machine: Machine, name: str, processor: str) -> str:
+    """Windows keeps no cache of its search."""
+    return ""

@@ -1,0 +1,189 @@
+"""What a framework was built for: the record that readers fill, and the tools that they share."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from gpuwhy.facts.environment import Package
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
+from gpuwhy.facts.frameworks import Opened
+from gpuwhy.machine.machine import Machine
+
+CUDA_LIBRARY = (
+    r"lib(cudart|cublas|cublasLt|cudnn\w*|cufftw?|curand|cusolver(Mg)?|cusparse|cusparseLt|nccl"
+    r"|nvrtc|nvJitLink|cupti|nvToolsExt|cufile|nvshmem_host|nvinfer\w*|nvonnxparser|nvparsers"
+    r"|cutensor(Mg)?|cudss|nvjpeg|nvvm)(-[\w.]+)?\.so"
+)
+NO_CUDNN = Unknown("this framework does not state its cuDNN version")
+NOT_READ = Unknown("the GPU code of this framework was not read")
+COMPILES = Unknown("it compiles for the GPU at run time")
+_PAIR = (
+    r"""(?<!\w)(\w{1,80})['"]?\s{0,40}(?::\s{0,40}[\w.\[\]]{1,80}\s{0,40}=|[,:=])\s{0,40}"""
+    r"""(None|True|False|'[^'\n]{0,4000}'|"[^"\n]{0,4000}"|\[[^\[\]]{0,4000}\])"""
+)
+_LONGEST_MODULE = 1 << 18  # no generated module is longer
+
+
+class Installed(NamedTuple):
+    """One framework as installed: its package, the folder that it is imported from, the others."""
+
+    machine: Machine
+    package: Package
+    path: str
+    others: tuple[Package, ...]
+    windows: bool
+
+    @property
+    def site(self) -> str:
+        """The folder of packages that it lies in."""
+        return self.package.site
+
+    @property
+    def source(self) -> Source:
+        """Its package and release as a source."""
+        return Source("package", str(self.package.owner))
+
+    def names(self, folder: str, match: str) -> list[str]:
+        """The paths of what a folder holds by some names."""
+        return [f"{folder}/{e.name}" for e in value_or(self.machine.list(folder, match), ())]
+
+    def text(self, path: str) -> str:
+        """The text of a file; "" where it cannot be read."""
+        return value_or(self.machine.read(path), "")
+
+    def json(self, path: str) -> dict[str, Any]:
+        """The object in a file; {} where there is none."""
+        try:
+            said = json.loads(self.text(path) or "{}")
+        except (ValueError, RecursionError):
+            return {}
+        return said if isinstance(said, dict) else {}
+
+    def lists(self, ending: str) -> bool:
+        """Whether its RECORD lists a file."""
+        return any(row.path.endswith(ending) for row in self.package.files.ending(ending))
+
+
+class Built(NamedTuple):
+    """What a framework was built for; what nobody read is Unknown."""
+
+    gpu_build: Fact[bool]
+    cuda: Fact[str] = Unknown("this framework does not state its CUDA version")
+    cudnn: Fact[str] = NO_CUDNN
+    sass: Fact[tuple[str, ...]] = NOT_READ
+    ptx: Fact[tuple[str, ...]] = NOT_READ
+    opens: Fact[tuple[Opened, ...]] = Unknown("which libraries this framework opens is not known")
+    path: str = ""  # where its libraries are, when not in the folder it is imported from
+
+
+def without_gpu(source: Source, path: str = "") -> Built:
+    """A build without CUDA: it opens nothing and was built for nothing."""
+    gone = Absent(source)
+    return Built(Known(False, source), gone, gone, gone, gone, Known((), source), path)
+
+
+def assigned(text: str) -> dict[str, str]:
+    """The plain `name = value` and `'name': value` pairs of a generated Python module."""
+    pairs = re.findall(_PAIR, text[:_LONGEST_MODULE])
+    return {name: value if value.startswith("[") else value.strip("'\"") for name, value in pairs}
+
+
+def pinned(package: Package, match: str) -> Fact[str]:
+    """The version that metadata pins a requirement to, or its lower bound."""
+    for line in value_or(package.requires, ()):
+        bound = re.search(r"(?:==|>=|~=)\s*(\d[\d.]*)", line.partition(";")[0])
+        if bound and re.match(rf"(?:{match})(?![\w.-])", line.replace("_", "-").lower()):
+            return known(bound[1].rstrip("."), "file", f"{package.location}/METADATA", line)
+    return or_unknown(package.requires, f"{package.location}/METADATA names no version")
+
+
+def cudnn_pin(package: Package) -> Fact[str]:
+    """The cuDNN that metadata asks for, without its build number."""
+    found = pinned(package, r"nvidia-cudnn-cu\d+")
+    if not isinstance(found, Known):
+        return found
+    return Known(".".join(found.value.split(".")[:3]), found.source)
+
+
+def needed(
+    one: Installed, files: Iterable[str], optional: Iterable[str] = ()
+) -> Fact[tuple[Opened, ...]]:
+    """The CUDA libraries that some files are linked with, each with the first file that asks."""
+    found: dict[str, Opened] = {}
+    seen = []
+    asked = [*((file, False) for file in files), *((file, True) for file in optional)]
+    for path, may_miss in asked:
+        linked = _linked(one, path)
+        if isinstance(linked, Known):
+            seen.append(path)
+            for name, late in linked.value:
+                found.setdefault(name, Opened(name, path, may_miss or late))
+        elif isinstance(linked, Unknown) and (not may_miss or one.windows):
+            return linked
+    if not seen:
+        return Unknown("no library to read")
+    return known(tuple(found.values()), "file", ", ".join(seen), "NEEDED")
+
+
+def _linked(one: Installed, path: str) -> Fact[tuple[tuple[str, bool], ...]]:
+    """The CUDA libraries that one file is linked with, and whether it waits for their use."""
+    if one.windows:
+        from gpuwhy.knowledge.libraries import parse
+
+        pe = one.machine.pe(path)
+        if not isinstance(pe, Known):
+            return pe
+        now, later = pe.value.imports, pe.value.delayed
+        pairs = (*((name, False) for name in now), *((name, True) for name in later))
+        return Known(tuple(pair for pair in pairs if parse(pair[0])), pe.source)
+    elf = one.machine.elf(path)
+    if not isinstance(elf, Known):
+        return elf
+    names = (name for name in elf.value.needed if re.match(CUDA_LIBRARY, name))
+    return Known(tuple((name, False) for name in names), elf.source)
+
+
+def gpu_code(machine: Machine, path: str) -> tuple[Fact[tuple[str, ...]], Fact[tuple[str, ...]]]:
+    """The architectures that most of a library's GPU code is for: SASS, PTX."""
+    code = machine.gpu_code(path)
+    if isinstance(code, Known) and code.value.containers:
+        return Known(code.value.usual_sass, code.source), Known(code.value.usual_ptx, code.source)
+    why = or_unknown(code, f"{path}: no GPU code found")
+    return why, why
+
+
+def dotted(digits: str) -> str:
+    """11.2 of 112, 9.2 of 92, 12 of 12: how package names write CUDA versions."""
+    short = len(digits) == 3 or digits in ("75", "80", "90", "91", "92")
+    return f"{digits[:-1]}.{digits[-1]}" if short else digits
+
+
+def cuda_by_names(opens: Fact[tuple[Opened, ...]]) -> Fact[str]:
+    """The CUDA version that a library's name tells: libcudart.so.12, cudart64_110.dll."""
+    for one in value_or(opens, ()):
+        if cuda := cuda_of_name(one.name):
+            return known(cuda, "file", one.by, f"needs {one.name}")
+    return Unknown("no library name tells the CUDA version")
+
+
+def cuda_of_name(name: str) -> str:
+    """The CUDA version of the runtime or of cuBLAS by its file name; "" for other names."""
+    found = re.match(r"lib(?:cudart|cublas|cublasLt)(?:-\w+)?\.so\.(\d+(?:\.\d+)?)", name)
+    if found:
+        return "11" if found[1] == "11.0" else found[1]
+    found = re.match(r"(?i)(cudart|cublas|cublasLt)64_(\d+)\.dll", name)
+    if not found:
+        return ""
+    cuda = dotted(found[2])
+    return "11" if cuda == "11.0" else cuda
+
+
+def library_files(package: Package, most: int) -> Iterator[str]:
+    """The paths of a package's compiled files, by RECORD."""
+    rows = package.files.ending(".so", ".pyd", ".dll")
+    paths = [row.path for row in rows if re.search(r"\.(so(\.[\d.]+)?|pyd|dll)$", row.path)]
+    inside = [path for path in paths if not path.startswith(("/", ".."))]
+    yield from (f"{package.site}/{path}" for path in inside[:most])

@@ -1,0 +1,560 @@
+"""Installed files that are not what was installed, and packages that do not fit the environment.
+
+The libraries of the GPU stack come first; then whether its other files exist, as far as the time
+goes. Every byte is read only where that was asked for.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from gpuwhy.facts.environment import Metadata, Package
+from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, known, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.installs import Damage, DamageKind, Part
+from gpuwhy.facts.record import Owner
+from gpuwhy.facts.version import major_minor
+from gpuwhy.look.environment import pth_folders
+from gpuwhy.look.look import Options
+from gpuwhy.look.misfits import misfits
+from gpuwhy.look.packages import exists, gone, gpu_related
+from gpuwhy.look.requirements import asked_by_the_stack, is_optional, name_of
+from gpuwhy.machine.machine import Changed, Machine
+
+_LIBRARY = r"(?i)\.(so(\.\d+)*|dll|pyd|dylib)$"
+_DISPENSABLE = (
+    r"(^|/)(_?tests?|docs?|examples?|samples?|benchmarks?|tutorials?)/"
+    r"|(^|/)(test_\w*|\w*_test|conftest|setup)\.py$|\.(dist|egg)-info/|\.pyi$|(^|/)py\.typed$"
+)
+"""What people take out of images, and no import asks for; `testing` is asked for."""
+_FIRST = ("__init__", "version", "_version")
+_HEADERS = (
+    ("nvidia-cuda-nvcc", (".bc",)),
+    ("triton", (".bc",)),
+    ("cupy", (".h", ".cuh", ".hpp")),
+)
+"""Files of some packages, by their ending, that kernels are compiled with."""
+_PROGRAM = r"[A-Za-z_][\w.-]*/(?:[\w.-]+/)*bin/[\w+-]+"
+_PTXAS = "bin/ptxas"
+_METADATA = {
+    Metadata.MISSING: DamageKind.MISSING,
+    Metadata.EMPTY: DamageKind.EMPTY,
+    Metadata.UNREADABLE: DamageKind.UNREADABLE,
+    Metadata.DANGLING: DamageKind.DANGLING,
+}
+_VERSION_FILES = ("version.py", "_version.py")
+_VERSION = r"_{0,2}version_{0,2}\s*(?::\s*\w+\s*)?=\s*['\"](\d[\w.+]*)['\"]"
+_STATING = ("torch", "jax", "jaxlib", "numpy", "torchvision", "cupy")
+"""Modules that state the version of their package's metadata."""
+_MOST_COMPILED = 40
+_MOST_LISTED, _FEW_LISTED = 1500, 400
+"""Files up to which each folder of a package is listed: of the GPU stack, and of what it needs."""
+_TABLES = 128 << 10  # bytes of tables that tools write behind a library whose headers they change
+_ROOM = 1 << 30  # bytes that are hashed after a crash
+
+
+def damage(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damage, ...]]:
+    """Everything that is wrong with files and packages."""
+    from gpuwhy.look.unrecorded import unrecorded
+
+    packages = facts.environment.packages.need() or ()
+    check = _Check(machine, facts, options)
+    found = [*check.files(), *_whole_packages(machine, facts, check.among)]
+    found += unrecorded(machine, facts, check.among)
+    first = {one.name: one for one in reversed(packages) if not one.second}
+    found += (
+        _second(one, first[one.name])
+        for one in packages
+        if one.second and gpu_related(one.name) and one.version != first[one.name].version
+    )
+    every = dict.fromkeys(found)
+    return known(tuple(every), "package", "RECORD", check.said())
+
+
+def _second(one: Package, first: Package) -> Damage:
+    """A second metadata folder, of the release that is not installed any more."""
+    kind = DamageKind.SECOND_METADATA if one.recorded else DamageKind.UNLISTED_METADATA
+    part, owner = Part.METADATA, first.owner
+    return Damage(one.location, kind, part, owner, first.version, one.version)
+
+
+def first_module(one: Package) -> str:
+    """The module that a package of the GPU stack is imported as; "" for others."""
+    from gpuwhy.knowledge.flavours import flavour
+
+    kind = flavour(one.name)
+    if kind:
+        return kind.module
+    named = gpu_related(one.name) and not one.name.startswith("nvidia-")
+    return one.name.replace("-", "_") if named else ""
+
+
+class _Check:
+    """The files of the GPU stack, of what it stands on and of what it asks for."""
+
+    def __init__(self, machine: Machine, facts: Facts, options: Options) -> None:
+        from gpuwhy.knowledge.modules import FOUNDATION
+
+        self.machine = machine
+        self.facts = facts
+        self.options = options
+        self.until = time.monotonic() + options.seconds
+        self.windows = value_or(facts.system.os, "") == "windows"
+        self.asked = asked_by_the_stack(facts)
+        every = [one for one in value_or(facts.environment.packages, ()) if not one.second]
+        self.stack = [one for one in every if gpu_related(one.name)]
+        foundation = [one for one in every if one.name in FOUNDATION and one not in self.stack]
+        beside = [one for one in every if one.name in self.asked]
+        self.among = list({id(o): o for o in (*self.stack, *foundation, *beside)}.values())
+        self.looked_at = 0
+        self.left_out: list[str] = []
+
+    def said(self) -> str:
+        """What was looked at, and what was not."""
+        text = f"{self.looked_at} files of {len(self.among)} packages"
+        if self.left_out:
+            text += f"; only libraries of {', '.join(self.left_out)}: the file system is slow"
+        return text
+
+    def files(self) -> Iterator[Damage]:
+        """What is wrong file by file."""
+        for one in self.among:
+            if one.location.endswith(".dist-info") and one.metadata is not Metadata.WHOLE:
+                yield self.wrong(one, "METADATA", _METADATA[one.metadata], Part.METADATA)
+            changes = [change for change in self._changes(one) if not self._left(one, change)]
+            yield from self._libraries(one, changes)
+            yield from self._modules(one, changes)
+            yield from self._data(one, changes)
+            yield from self._first_modules(one, changes)
+            yield from self._programs(one)
+        yield from self._hashed()
+
+    def wrong(
+        self,
+        one: Package,
+        path: str,
+        kind: DamageKind,
+        part: Part,
+        actual: str = "",
+        change: Changed | None = None,
+    ) -> Damage:
+        """One damage of a package."""
+        return Damage(
+            path=f"{one.location}/{path}" if part is Part.METADATA else f"{one.site}/{path}",
+            kind=kind,
+            part=part,
+            owner=one.owner,
+            actual=actual,
+            size=change.size if change else -1,
+            recorded_size=change.recorded if change else -1,
+            stack=gpu_related(one.name) or one.name in self.asked,
+        )
+
+    # -------------------------------------------------------- what changed
+
+    def _changes(self, one: Package) -> tuple[Changed, ...]:
+        renamed = self.windows and not exists(self.machine, f"{one.site}/{first_module(one)}")
+        if not one.recorded or (renamed and first_module(one) == "tensorflow"):
+            return ()  # published wheels for Windows list tensorflow_gpu for each `tensorflow`
+        level = self._level(one)
+        found = self.machine.changes(f"{one.location}/RECORD", level)
+        if not isinstance(found, Known):
+            return ()
+        self.looked_at += found.value.looked_at
+        more = self._top_modules(one) if level == "libraries" and self._is_main(one) else ()
+        return (*found.value.rows, *more)
+
+    def _level(self, one: Package) -> Literal["libraries", "files", "hashes"]:
+        """How much of a package is looked at; every folder is listed of small ones alone."""
+        if self.options.files == "all":
+            return "hashes"
+        if time.monotonic() > self.until:
+            self.left_out.append(one.name)
+            return "libraries"
+        most = _MOST_LISTED if gpu_related(one.name) else _FEW_LISTED
+        return "files" if len(one.files) <= most else "libraries"
+
+    def _is_main(self, one: Package) -> bool:
+        return gpu_related(one.name) and one.name not in self.left_out
+
+    def _top_modules(self, one: Package) -> Iterator[Changed]:
+        """The modules of a large package that are missing, down to its direct subpackages."""
+        names: dict[str, set[str] | None] = {}
+        for path in one.files.modules(2) if one.files.known == "all" else ():
+            folder, _, name = path.rpartition("/")
+            if folder.startswith((".", "/", '"')):
+                continue
+            if folder not in names:
+                listed = self.machine.list(f"{one.site}/{folder}")
+                held = {entry.name for entry in value_or(listed, ())}
+                names[folder] = None if isinstance(listed, Unknown) else held
+            there = names[folder]
+            if there is not None and name not in there and f"{name}c" not in there:
+                yield Changed(path, "missing")
+
+    def _left(self, one: Package, change: Changed) -> bool:
+        """Files that nobody misses, and modules that another place of the path has."""
+        if re.search(_DISPENSABLE, change.path):
+            return True
+        return change.how == "missing" and self._is_elsewhere(one.site, change.path)
+
+    def _is_elsewhere(self, site: str, path: str) -> bool:
+        top = path.partition("/")[0]
+        if not gone(self.machine, f"{site}/{top}"):
+            return False
+        value = value_or(self.machine.environ(), {}).get("PYTHONPATH", "")
+        places = [folder for folder, _ in pth_folders(self.machine, site)]
+        places += [folder for folder in value.split(":") if folder.startswith("/")]
+        match = rf"{re.escape(top)}(\.py)?$"
+        return any(value_or(self.machine.list(place, match), ()) for place in places)
+
+    # -------------------------------------------------------- libraries
+
+    def _libraries(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
+        for change in changes:
+            if re.search(_LIBRARY, change.path):
+                found = self._library(one, change)
+                if found:
+                    kind, actual = found
+                    yield self.wrong(one, change.path, kind, Part.LIBRARY, actual, change)
+
+    def _library(self, one: Package, change: Changed) -> tuple[DamageKind, str] | None:
+        """What is wrong with a library; None where a tool only rewrote it."""
+        plain = {
+            "missing": DamageKind.MISSING,
+            "empty": DamageKind.EMPTY,
+            "denied": DamageKind.UNREADABLE,
+            "folder": DamageKind.NOT_A_LIBRARY,
+            "link": DamageKind.DANGLING,
+        }
+        path = f"{one.site}/{change.path}"
+        if change.how in plain:
+            link = value_or(self.machine.link(path), "") if change.how == "link" else ""
+            return plain[change.how], link
+        if change.how == "longer":
+            return None
+        if self.windows:
+            return self._pe(path, change)
+        return self._elf(one, path, change)
+
+    def _pe(self, path: str, change: Changed) -> tuple[DamageKind, str] | None:
+        pe = self.machine.pe(path)
+        if isinstance(pe, Unknown):
+            return _unread(pe)
+        if isinstance(pe, Known) and pe.value.extent > change.size >= 0:
+            return DamageKind.TRUNCATED, f"its headers say {pe.value.extent} bytes"
+        return (DamageKind.OTHER_SIZE if change.how == "size" else DamageKind.OTHER_HASH), ""
+
+    def _elf(self, one: Package, path: str, change: Changed) -> tuple[DamageKind, str] | None:
+        read = self.machine.elf(path)
+        if isinstance(read, Unknown):
+            return _unread(read)
+        if isinstance(read, Absent):
+            return None
+        elf = read.value
+        if elf.extent > change.size >= 0:
+            return DamageKind.TRUNCATED, f"its headers say {elf.extent} bytes"
+        if not all(re.fullmatch(r"[\w.+@-]+", name) for name in elf.needed):
+            return DamageKind.NOT_LOADABLE, "its table of names is scrambled"
+        here = value_or(self.facts.system.machine, "")
+        foreign = here and (elf.machine != here or (elf.bits == 32 and here.endswith("64")))
+        if elf.refused or foreign:
+            return DamageKind.NOT_LOADABLE, elf.refused or f"{elf.machine}, {elf.bits} bits"
+        if change.how == "zeros":
+            return DamageKind.ZEROS, ""
+        lost = self._lost(one, path, elf.needed, elf.rpath or elf.runpath)
+        if lost:
+            return DamageKind.NOT_LOADABLE, lost
+        if change.how == "size":
+            return None if _rewritten(change, elf.last) else (DamageKind.OTHER_SIZE, "")
+        return (DamageKind.OTHER_HASH, "") if self.options.files == "all" else None
+
+    def _lost(self, one: Package, path: str, needed: Sequence[str], search: str) -> str:
+        """A library that the wheel grafted for it, where its search path does not lead any more."""
+        here = path.rpartition("/")[0]
+        parts = (part.replace("$ORIGIN", here).rstrip("/") for part in search.split(":") if part)
+        folders = [here, *parts]
+        grafted = f"{one.site}/{path.removeprefix(f'{one.site}/').partition('/')[0]}.libs"
+        for name in needed:
+            brought = exists(self.machine, f"{grafted}/{name}")
+            if brought and not any(exists(self.machine, f"{at}/{name}") for at in folders):
+                return f"needs {name}, and its search path is {search or 'empty'}"
+        return ""
+
+    def _hashed(self) -> Iterator[Damage]:
+        """Libraries that a failure makes doubtful: those that it names, and the smaller ones."""
+        if self.options.files == "all" or not (self.options.crashed or self.options.doubted):
+            return
+        rows = [
+            (row, one)
+            for one in self.among
+            for row in one.files.ending(".so", ".dll")
+            if row.sha256 and row.size >= 0 and not row.path.startswith(("/", ".."))
+        ]
+        rows.sort(key=lambda pair: pair[0].size)
+        room = _ROOM if self.options.crashed else 0
+        for row, one in rows:
+            named = bool(self.options.doubted) and row.path.endswith(self.options.doubted)
+            room -= row.size
+            if named or room > 0:
+                digest = self.machine.sha256(f"{one.site}/{row.path}")
+                if isinstance(digest, Known) and digest.value != row.sha256:
+                    yield self.wrong(one, row.path, DamageKind.OTHER_HASH, Part.LIBRARY)
+
+    # -------------------------------------------------------- modules and data
+
+    def _modules(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
+        modules = [change for change in changes if change.path.endswith(".py")]
+        plain = {
+            "missing": DamageKind.MISSING,
+            "empty": DamageKind.EMPTY,
+            "denied": DamageKind.UNREADABLE,
+            "folder": DamageKind.MISSING,
+            "link": DamageKind.DANGLING,
+        }
+        for change in modules:
+            if change.how in plain:
+                yield self.wrong(one, change.path, plain[change.how], self._part(one, change.path))
+        edited = [change for change in modules if change.how not in plain]
+        if edited:
+            yield from self._edited(one, edited)
+
+    def _part(self, one: Package, path: str) -> Part:
+        first = first_module(one)
+        early = bool(first) and path in {f"{first}/{name}.py" for name in _FIRST}
+        return Part.FIRST_MODULE if early else Part.MODULE
+
+    def _edited(self, one: Package, edited: Sequence[Changed]) -> Iterator[Damage]:
+        """Modules with other contents: of another release, not compiling, or edited."""
+        module = first_module(one)
+        for name in _VERSION_FILES if module in _STATING else ():
+            path = f"{module}/{name}"
+            lines = value_or(self.machine.lines(f"{one.site}/{path}", "ersion"), ())
+            said = next((match[1] for line in lines if (match := re.match(_VERSION, line))), "")
+            if said and said.partition("+")[0] != one.version.partition("+")[0]:
+                kind, part = DamageKind.OTHER_RELEASE, Part.PACKAGE
+                whole = f"{one.site}/{path}"
+                yield Damage(whole, kind, part, one.owner, one.version, said)
+                return
+        paths = [f"{one.site}/{change.path}" for change in edited[:_MOST_COMPILED]]
+        broken = {
+            str(said.get("path", "")): str(said.get("wrong", ""))
+            for said in value_or(self.machine.call("compiles", *paths), ())
+        }
+        for change in edited:
+            wrong = broken.get(f"{one.site}/{change.path}", "")
+            kind = DamageKind.NOT_COMPILING if wrong else DamageKind.EDITED
+            yield self.wrong(one, change.path, kind, self._part(one, change.path), wrong)
+
+    def _first_modules(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
+        """The modules that an import reads first, where they have become empty."""
+        module, told = first_module(one), {change.path for change in changes}
+        for name in _FIRST if module and self.options.files != "all" else ():
+            row = one.files.find(f"{module}/{name}.py")
+            if row is None or row.size <= 0 or row.path in told:
+                continue
+            stat = self.machine.stat(f"{one.site}/{row.path}")
+            if isinstance(stat, Known) and not stat.value.size:
+                yield self.wrong(one, row.path, DamageKind.EMPTY, Part.FIRST_MODULE)
+            elif isinstance(stat, Absent) and one.files.known == "some":  # in a recording
+                yield self.wrong(one, row.path, DamageKind.MISSING, Part.FIRST_MODULE)
+
+    def _data(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
+        rows = (row for name, row in _HEADERS if one.name.startswith(name))
+        headers = next(rows, ())
+        for change in changes:
+            if re.search(_LIBRARY, change.path) or change.path.endswith(".py"):
+                continue
+            part = Part.HEADER if headers and change.path.endswith(headers) else Part.DATA
+            part = Part.PROGRAM if re.fullmatch(_PROGRAM, change.path) else part
+            if change.how in ("missing", "link", "folder"):
+                yield self.wrong(one, change.path, DamageKind.MISSING, part)
+            elif change.how == "empty":
+                yield self.wrong(one, change.path, DamageKind.EMPTY, part)
+
+    def _programs(self, one: Package) -> Iterator[Damage]:
+        """Programs in a package's own folder bin, which it starts."""
+        if not gpu_related(one.name) or self.windows:
+            return
+        for row in one.files.ending("/bin/"):
+            path = f"{one.site}/{row.path}"
+            stat = self.machine.stat(path) if re.fullmatch(_PROGRAM, row.path) else None
+            if not isinstance(stat, Known) or stat.value.kind != "file" or "x" in stat.value.mode:
+                continue
+            if path.endswith(_PTXAS) or isinstance(self.machine.elf(path), Known):
+                kind, part = DamageKind.NOT_EXECUTABLE, Part.PROGRAM
+                yield self.wrong(one, row.path, kind, part, stat.value.mode)
+
+
+def _unread(why: Unknown) -> tuple[DamageKind, str]:
+    """What is wrong with a library that cannot be read."""
+    kinds = {"denied": DamageKind.UNREADABLE, "cut": DamageKind.TRUNCATED}
+    return kinds.get(why.kind, DamageKind.NOT_A_LIBRARY), ""
+
+
+def _rewritten(change: Changed, last: int) -> bool:
+    """Whether a tool changed its headers, so that it grew by a segment at its end."""
+    near = min(_TABLES, change.recorded // 4)
+    grown = change.size > change.recorded
+    return grown and change.recorded - near <= last <= change.recorded + 4096
+
+
+# ------------------------------------------------------------ whole packages
+
+
+def _whole_packages(machine: Machine, facts: Facts, among: Sequence[Package]) -> Iterator[Damage]:
+    """What is wrong with packages, with what they were installed from, and with their folders."""
+    first: dict[Owner, Damage] = {}
+    for one in misfits(machine, facts, among, lambda package: _library_paths(package)):
+        first.setdefault(one.owner, one)
+    yield from first.values()
+    yield from _sources_gone(machine, facts)
+    yield from _headers_gone(machine, facts)
+    yield from _commands(machine, facts, among)
+    yield from _folders(machine, facts, among)
+
+
+def _library_paths(one: Package) -> list[str]:
+    rows = one.files.ending(".so", ".pyd", ".dll")
+    inside = (row.path for row in rows if re.search(_LIBRARY, row.path))
+    return [f"{one.site}/{path}" for path in inside if not path.startswith(("/", ".."))]
+
+
+def _folders(machine: Machine, facts: Facts, among: Sequence[Package]) -> Iterator[Damage]:
+    """Folders from which nothing may be run, and a folder of packages that leads nowhere."""
+    for site in dict.fromkeys(one.site for one in among if gpu_related(one.name)):
+        standing = machine.standing(site)
+        if isinstance(standing, Known) and not standing.value.programs:
+            yield Damage(site, DamageKind.NOEXEC, Part.FOLDER, Owner(""))
+    python = facts.environment.python
+    if not isinstance(python, Known) or python.value.kind not in ("venv", "conda"):
+        return
+    one = python.value
+    lib = f"{one.prefix}/lib"
+    folder = f"{lib}/python{major_minor(one.version)}"
+    for path in (f"{folder}/site-packages", folder, lib):
+        link = machine.link(path)
+        if isinstance(link, Known) and gone(machine, path):
+            owner = Owner("Python", one.version, "python")
+            yield Damage(path, DamageKind.DANGLING, Part.FOLDER, owner, actual=link.value)
+            return
+
+
+def _headers_gone(machine: Machine, facts: Facts) -> Iterator[Damage]:
+    """What CuPy compiles every kernel with, where no toolkit has it either."""
+    packages = [one for one in value_or(facts.environment.packages, ()) if not one.second]
+    if not any(re.fullmatch(r"cupy(-cuda\d+x?)?", one.name) for one in packages):
+        return
+    header = "include/cuda_fp16.h"
+    environ = value_or(machine.environ(), {})
+    names = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
+    roots = [*(environ.get(name, "").rstrip("/") for name in names), "/usr/local/cuda"]
+    roots += [
+        one.removesuffix("/bin") for one in environ.get("PATH", "").split(":") if "cuda" in one
+    ]
+    for one in packages:
+        if not re.fullmatch(r"nvidia-cuda-runtime(-cu\d+)?", one.name):
+            continue
+        for row in one.files.ending(f"{header},")[:1] or one.files.ending(header)[:1]:
+            path = f"{one.site}/{row.path}"
+            elsewhere = any(exists(machine, f"{root}/{header}") for root in roots if root)
+            if gone(machine, path) and not elsewhere:
+                yield Damage(path, DamageKind.MISSING, Part.HEADER, one.owner)
+
+
+# ------------------------------------------------------------ editable installs
+
+
+def _sources_gone(machine: Machine, facts: Facts) -> Iterator[Damage]:
+    """Each project whose source is gone, once: `expected` is the folder, `actual` the module."""
+    packages = facts.environment.by_name
+    asked = asked_by_the_stack(facts)
+    seen = set()
+    for site in value_or(facts.environment.sites, ()):
+        match = r".*\.(pth|egg-link)$|__editable__.*finder\.py$"
+        for entry in value_or(machine.list(site.path, match), ()):
+            for name, module, folder in _leads(machine, site.path, entry.name, packages):
+                if name in seen or not gone(machine, folder):
+                    continue
+                seen.add(name)
+                one = packages.get(name)
+                owner = one.owner if one else Owner(name)
+                needs = value_or(one.requires, ()) if one else ()
+                stack = (
+                    gpu_related(name)
+                    or name in asked
+                    or any(gpu_related(name_of(line)) for line in needs if not is_optional(line))
+                )
+                project = one.project if one and folder.startswith(f"{one.project}/") else ""
+                expected = project if project and gone(machine, project) else folder
+                path = f"{site.path}/{entry.name}"
+                kind, part = DamageKind.SOURCE_GONE, Part.PACKAGE
+                yield Damage(path, kind, part, owner, expected, module, stack=stack)
+
+
+def _leads(
+    machine: Machine, site: str, file: str, packages: dict[str, Package]
+) -> Iterator[tuple[str, str, str]]:
+    """The project, its module and the folder that each line of such a file leads to."""
+    path, stem = f"{site}/{file}", file.rpartition(".")[0]
+    named = re.match(r"__editable__[._](.+?)(?:[-_](\d[\w.]*?))?(?:_finder\.py|\.pth)$", file)
+    name = re.sub(r"[-_.]+", "-", named[1] if named else stem.strip("_")).lower()
+    if not named:  # build tools put something before the name
+        name = max((one for one in packages if name.endswith(f"-{one}")), key=len, default=name)
+    if file.endswith("finder.py"):
+        for line in value_or(machine.lines(path, "MAPPING"), ())[:200]:
+            for found in re.finditer(r"['\"]([\w.]+)['\"]: *['\"](/[^'\"]+)['\"]", line):
+                yield name, found[1], found[2]
+        return
+    for line in value_or(machine.lines(path, "/"), ())[:200]:
+        folder = line.strip().rstrip("/")
+        if not folder.startswith("/"):
+            continue
+        if file == "easy-install.pth":
+            last = folder.rpartition("/")[2]
+            yield re.sub(r"[-_.]+", "-", last).lower(), last, folder
+        elif named or file.endswith(".egg-link") or name in packages:
+            yield name, name.replace("-", "_"), folder
+
+
+# ------------------------------------------------------------ commands
+
+
+def _commands(machine: Machine, facts: Facts, among: Iterable[Package]) -> Iterator[Damage]:
+    """Commands of the environment that start another Python, or one that is gone."""
+    python = facts.environment.python
+    if not isinstance(python, Known) or python.value.kind not in ("venv", "conda"):
+        return
+    prefix, version = python.value.prefix, major_minor(python.value.version)
+    for one in among if not python.value.gone else ():
+        for row in one.files.ending("../bin/") if one.site.startswith(f"{prefix}/") else ():
+            path = f"{prefix}/bin/{row.path.rpartition('/')[2]}"
+            found = _starts(machine, path, prefix)
+            if found:
+                kind, other = found
+                yield Damage(path, kind, Part.COMMAND, one.owner, "", other, stack=False)
+    for entry in value_or(machine.list(f"{prefix}/bin", r"python(3|3\.\d+)?$"), ()):
+        path = f"{prefix}/bin/{entry.name}"
+        real = re.search(r"/python(\d+\.\d+)t?$", value_or(machine.real(path), ""))
+        if path != python.value.path and real and real[1] != version:
+            owner, kind = Owner("Python", version, "python"), DamageKind.OTHER_INTERPRETER
+            yield Damage(path, kind, Part.COMMAND, owner, version, real[1])
+
+
+def _starts(machine: Machine, path: str, prefix: str) -> tuple[DamageKind, str] | None:
+    """What keeps a script from starting with the environment's Python."""
+    for line in value_or(machine.lines(path, "#!/", "'''exec' "), ())[:2]:
+        named = re.match(r"(?:#!|'''exec' \"?)(/[^\s\"]+)", line)
+        if not named or re.search(r"/(env|sh|bash|dash)$", named[1]):
+            continue
+        if gone(machine, named[1]):
+            return DamageKind.NO_INTERPRETER, named[1]
+        folder = value_or(machine.real(named[1].rpartition("/")[0]), "")
+        own = value_or(machine.real(f"{prefix}/bin"), "")
+        if folder and own and folder != own:
+            return DamageKind.OTHER_INTERPRETER, named[1]
+        return None
+    return None

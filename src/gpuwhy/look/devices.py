@@ -1,0 +1,455 @@
+"""The GPUs: by NVML, in a child; by PCI, without any driver; what CUDA_VISIBLE_DEVICES leaves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar, get_args
+
+from gpuwhy.facts.devices import (
+    BadEntry,
+    Devices,
+    Ecc,
+    Fabric,
+    Gpu,
+    GpuProcess,
+    Mig,
+    NvmlError,
+    PciDevice,
+    Visibility,
+)
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Undetermined, Unknown, known
+from gpuwhy.facts.facts import Facts
+from gpuwhy.look.fields import Field, filled, is_windows
+from gpuwhy.machine.machine import Machine
+
+T = TypeVar("T")
+
+
+def devices(machine: Machine, facts: Facts, _options: object = None) -> Devices:
+    """Everything of the subject."""
+    fields = dict(FIELDS)
+    if is_windows(facts):
+        from gpuwhy.look.windows import cards
+
+        fields["pci"] = cards
+    return filled(machine, facts, "devices", fields).devices
+
+
+# ---------------------------------------------------------------- NVML
+
+
+class Nvml(NamedTuple):
+    """The child's lines by subject; `ended` says why it did not finish, "" when it did."""
+
+    init: dict[str, Any]
+    system: dict[str, Any]  # driver, cuda, count
+    gpus: dict[int, dict[str, Any]]
+    ended: str
+
+
+def nvml(machine: Machine) -> Fact[Nvml]:
+    """Everything NVML answered; Unknown when it was not even initialised, with the step."""
+    lines = machine.call("nvml")
+    if not isinstance(lines, Known):
+        return lines
+    system: dict[str, Any] = {}
+    gpus: dict[int, dict[str, Any]] = {}
+    for line in lines.value:
+        index = line.get("gpu")
+        subject = gpus.setdefault(index, {}) if isinstance(index, int) else system
+        subject.update(line)
+    if "missing" in system:
+        return Unknown("nvidia-ml-py is not installed beside gpuwhy", "pip install nvidia-ml-py")
+    end = system.get("ended")
+    ended = f"{end} (last step: {system.get('step', 'start')})" if end else ""
+    init = system.get("init")
+    if not isinstance(init, dict):
+        return Unknown(ended or "the NVML child said nothing of nvmlInit", "nvidia-smi")
+    return Known(Nvml(init, system, gpus, ended), Source("call", "NVML"))
+
+
+def _nvml_error(machine: Machine, _facts: Facts) -> Fact[NvmlError]:
+    """Why NVML did not initialise; Absent when it did."""
+    answer = nvml(machine)
+    if not isinstance(answer, Known):
+        return answer
+    init = answer.value.init
+    code = init.get("code")
+    if code == 0:
+        return Absent(Source("call", "nvmlInit", "succeeded"))
+    call = str(init.get("call", "nvmlInit"))
+    error = NvmlError(code if isinstance(code, int) else 999, str(init.get("name", "")), call)
+    return known(error, "call", call, str(init.get("detail", "")))
+
+
+def _count(answer: Nvml) -> Fact[int]:
+    if answer.init.get("code") != 0:
+        call, name = answer.init.get("call"), answer.init.get("name")
+        return Unknown(f"NVML does not answer: {call} gave {name}")
+    number = answer.system.get("count")
+    if isinstance(number, int) and 0 <= number <= 1024:
+        return known(number, "call", "nvmlDeviceGetCount")
+    why = number.get("error") if isinstance(number, dict) else answer.ended
+    return Unknown(f"NVML cannot count the GPUs: {why}", "nvidia-smi -L")
+
+
+def nvml_cuda(answer: Nvml) -> Fact[str]:
+    """The newest CUDA version that the driver library which NVML finds supports."""
+    number, call = answer.system.get("cuda"), "nvmlSystemGetCudaDriverVersion"
+    if isinstance(number, int):
+        return known(f"{number // 1000}.{number % 1000 // 10}", "call", call)
+    said = number.get("error") if isinstance(number, dict) else ""
+    why = said or answer.init.get("name") or answer.ended
+    return Unknown(f"NVML does not tell the driver's CUDA version: {why}", "nvidia-smi")
+
+
+# ---------------------------------------------------------------- the GPUs
+
+_NOT_SUPPORTED = "NVML_ERROR_NOT_SUPPORTED"
+_BROKEN = ("NVML_ERROR_GPU_IS_LOST", "NVML_ERROR_RESET_REQUIRED")
+_LAST_QUERY = "fabric"
+_STATES = {
+    **dict.fromkeys("R", "running"),
+    **dict.fromkeys("SDI", "sleeping"),
+    **dict.fromkeys("Z", "zombie"),
+    **dict.fromkeys("Tt", "stopped"),
+    **dict.fromkeys("Xx", "gone"),
+}
+
+
+class _Answers:
+    """What NVML said of one GPU, query by query."""
+
+    def __init__(self, answers: dict[str, Any], ended: str) -> None:
+        self.answers = answers
+        self.ended = ended
+
+    def ask(self, query: str, convert: Callable[[Any], T]) -> Fact[T]:
+        """One answer: Known, or Unknown with NVML's error."""
+        failed = self.failed(query)
+        if failed:
+            return Unknown(f"NVML: {failed} for {query.replace('_', ' ')}", "nvidia-smi -q")
+        try:
+            source = Source("call", "NVML", query.replace("_", " "))
+            return Known(convert(self.answers[query]), source)
+        except (KeyError, TypeError, ValueError):
+            return Unknown(f"NVML's answer makes no sense: {query}", "nvidia-smi -q")
+
+    def failed(self, query: str) -> str:
+        """The error of one query, "" when it was answered."""
+        silence = {"error": self.answers.get("error") or self.ended or "no answer"}
+        answer = self.answers.get(query, silence)
+        return str(answer["error"]) if isinstance(answer, dict) and "error" in answer else ""
+
+    def text(self, query: str, default: str) -> str:
+        """A plain text answer."""
+        answer = self.answers.get(query)
+        return answer if isinstance(answer, str) else default
+
+
+def _gpus(machine: Machine, facts: Facts) -> Fact[tuple[Gpu, ...]]:
+    """Every GPU that NVML counts; one that does not answer is listed with its error."""
+    said = nvml(machine)
+    count: Fact[int] = _count(said.value) if isinstance(said, Known) else said
+    if not isinstance(said, Known) or not isinstance(count, Known):
+        bus, module = facts.devices.pci, facts.driver.module_version
+        if isinstance(bus, Known) and not bus.value and isinstance(module, Absent):
+            return Known((), bus.source)  # neither a card nor a driver
+        return count if not isinstance(count, Known) else Unknown("NVML was not asked")
+    rows = (_Answers(said.value.gpus.get(n, {}), said.value.ended) for n in range(count.value))
+    found = tuple(_gpu(machine, facts, index, row) for index, row in enumerate(rows))
+    return Known(found, said.source)
+
+
+def _gpu(machine: Machine, facts: Facts, index: int, gpu: _Answers) -> Gpu:
+    return Gpu(
+        index=index,
+        name=gpu.text("name", "unknown"),
+        uuid=gpu.text("uuid", ""),
+        pci=gpu.text("pci", ""),
+        capability=gpu.ask("capability", str),
+        memory_total=gpu.ask("memory", lambda m: int(m["total"])),
+        memory_free=gpu.ask("memory", lambda m: int(m["free"])),
+        processes=gpu.ask("processes", lambda p: tuple(_process(machine, facts, o) for o in p)),
+        compute_mode=gpu.ask("compute_mode", _text),
+        mig=_supported(gpu, "mig", _mig),
+        ecc=_ecc(gpu),
+        throttle=gpu.ask("throttle", lambda reasons: tuple(str(one) for one in reasons)),
+        fabric=_fabric(gpu),
+        error=_error(gpu),
+    )
+
+
+def _text(answer: Any) -> Any:
+    """A word of NVML's as its Literal; the record is checked when it is read back."""
+    return str(answer)
+
+
+def _supported(gpu: _Answers, query: str, convert: Callable[[Any], T]) -> Fact[T]:
+    """An answer that a card without the feature does not have."""
+    if gpu.failed(query) == _NOT_SUPPORTED:
+        return Absent(Source("call", "NVML", f"{query}: not supported by this GPU"))
+    return gpu.ask(query, convert)
+
+
+def _mig(answer: Any) -> Mig:
+    instances = tuple(str(uuid) for uuid in answer["instances"])
+    return Mig(bool(answer["current"]), bool(answer["pending"]), instances)
+
+
+def _ecc(gpu: _Answers) -> Fact[Ecc]:
+    """Counter, retired pages (older cards) and remapped rows (newer ones) in one."""
+    errors = {query: gpu.failed(query) for query in ("ecc", "pages", "rows")}
+    if set(errors.values()) == {_NOT_SUPPORTED}:
+        return Absent(Source("call", "NVML", "no error correction, or it is switched off"))
+    for query, failed in errors.items():
+        if failed not in ("", _NOT_SUPPORTED):
+            return gpu.ask(query, lambda _: Ecc(0, False, False))
+    answers = {query: {} if errors[query] else gpu.answers[query] for query in ("pages", "rows")}
+    pending = any(bool(row.get("pending")) for row in answers.values())
+    remap_failed = bool(answers["rows"].get("failed"))
+    if errors["ecc"]:
+        return known(Ecc(0, pending, remap_failed), "call", "NVML", "ecc")
+    return gpu.ask("ecc", lambda count: Ecc(int(count), pending, remap_failed))
+
+
+def _fabric(gpu: _Answers) -> Fact[Fabric]:
+    if gpu.failed("fabric") == _NOT_SUPPORTED:
+        return known(Fabric("not supported"), "call", "nvmlDeviceGetGpuFabricInfo")
+    return gpu.ask("fabric", _registered)
+
+
+def _registered(answer: Any) -> Fabric:
+    state, _, error = str(answer).partition(": ")
+    if state not in get_args(Fabric.__annotations__["state"]) and state != "failed":
+        state = str(answer)
+    return Fabric(state, error)  # type: ignore[arg-type]
+
+
+def _error(gpu: _Answers) -> Fact[str]:
+    """NVML's code when the GPU cannot be reached; Unknown when the child stopped in its middle."""
+    handle = gpu.answers.get("error")
+    if handle:
+        return known(str(handle), "call", "nvmlDeviceGetHandleByIndex")
+    for query in gpu.answers:
+        if gpu.failed(query) in _BROKEN:
+            return known(gpu.failed(query), "call", "NVML", query)
+    if _LAST_QUERY not in gpu.answers:
+        return Unknown(gpu.ended or "NVML did not finish with this GPU")
+    return Absent(Source("call", "NVML", "answered"))
+
+
+def _process(machine: Machine, facts: Facts, told: Any) -> GpuProcess:
+    pid, used, mine = int(told["pid"]), told.get("memory"), told.get("mine")
+    lines: Fact[tuple[str, ...]] = Unknown("Windows does not tell of other processes here")
+    if not is_windows(facts):
+        lines = machine.lines(f"/proc/{pid}/status", "Name:", "State:")
+    unseen, here = Unknown(f"no process {pid} that we can see"), Source("file", f"/proc/{pid}")
+    fields = _status(lines.value) if isinstance(lines, Known) else {}
+    name: Fact[str] = unseen if isinstance(lines, Absent) else or_field(lines, fields, "Name")
+    state: Fact[Any] = Known("gone", here)
+    if not isinstance(lines, Absent):
+        state = or_field(lines, {"State": _STATES.get(fields.get("State", "")[:1], "")}, "State")
+    return GpuProcess(
+        pid=pid,
+        memory=known(int(used), "call", "NVML")
+        if isinstance(used, int)
+        else Unknown("the driver does not say"),
+        name=name,
+        state=state,
+        own=Known(mine, here) if isinstance(mine, bool) else unseen,
+    )
+
+
+def _status(lines: Sequence[str]) -> dict[str, str]:
+    pairs = (line.partition(":") for line in lines)
+    found = {name: value.strip() for name, _, value in pairs}
+    return {**found, "Name": found.get("Name", "").rpartition("/")[2]}
+
+
+def or_field(lines: Fact[tuple[str, ...]], fields: Mapping[str, str], name: str) -> Fact[str]:
+    """One field of some lines that were read; Unknown where they have none."""
+    if isinstance(lines, Unknown):
+        return lines
+    value = fields.get(name, "")
+    return Known(value, lines.source) if value else Unknown(f"{lines.source.where}: no {name}")
+
+
+# ---------------------------------------------------------------- the PCI bus
+
+_BUS = "/sys/bus/pci/devices"
+_NVIDIA = "0x10de"
+_DISPLAY = ("0x0300", "0x0302")  # VGA controller, 3D controller
+
+
+def _pci(machine: Machine, _facts: Facts) -> Fact[tuple[PciDevice, ...]]:
+    """Every NVIDIA display or 3D controller; Unknown where there is no bus to look at (WSL)."""
+    names = machine.list(_BUS, _where(machine))
+    if isinstance(names, Unknown):
+        return names
+    if isinstance(names, Absent):
+        return Unknown(f"there is no {_BUS} to look at", "lspci -d 10de:")
+    try:
+        found = [_pci_device(machine, entry.name) for entry in names.value]
+    except Undetermined as unread:
+        return unread.unknown
+    return Known(tuple(one for one in found if one), Source("folder", _BUS))
+
+
+def _where(machine: Machine) -> str:
+    """A pattern for the addresses of NVIDIA's devices, by the one file that lists all vendors."""
+    lines = machine.lines("/proc/bus/pci/devices", "\t10de")
+    if not isinstance(lines, Known):
+        return ""
+    rows = (re.match(r"([0-9a-f]{2})([0-9a-f]{2})\t10de[0-9a-f]{4}\t", one) for one in lines.value)
+    slots = ((row[1], int(row[2], 16)) for row in rows if row)
+    places = sorted({rf"{bus}:{slot >> 3:02x}\.{slot & 7}" for bus, slot in slots})
+    return rf"[0-9a-f]+:({'|'.join(places)})$" if places else "none$"
+
+
+def _pci_device(machine: Machine, address: str) -> PciDevice | None:
+    def text(name: str) -> str:
+        return (machine.read(f"{_BUS}/{address}/{name}").need() or "").strip()
+
+    if text("vendor") != _NVIDIA or not text("class").startswith(_DISPLAY):
+        return None
+    bound = machine.link(f"{_BUS}/{address}/driver")
+    driver = (
+        Known(bound.value.rpartition("/")[2], bound.source) if isinstance(bound, Known) else bound
+    )
+    return card(address, text("device").removeprefix("0x"), driver, f"lspci -s {address}")
+
+
+def card(address: str, device_id: str, driver: Fact[str], how: str) -> PciDevice:
+    """A card by its PCI device id."""
+    from gpuwhy.knowledge.gpus import by_pci
+
+    row = by_pci(device_id)
+    unlisted = Unknown(f"PCI device id {device_id} is not in gpuwhy's table", how)
+    if row is None:
+        return PciDevice(address, device_id, unlisted, unlisted, driver)
+    source = Source("know", row.source.where, row.source.detail)
+    capability = Known(row.capability, source) if row.capability else unlisted
+    return PciDevice(address, device_id, Known(row.name, source), capability, driver)
+
+
+def gpu_minors(machine: Machine, facts: Facts) -> Fact[tuple[int, ...]]:
+    """The N of each /dev/nvidiaN, by the kernel module's own list, else as many as the bus has."""
+    folder = "/proc/driver/nvidia/gpus"
+    driven = machine.list(folder, r"[0-9a-f:.]+$")
+    if not isinstance(driven, Known):
+        bus = _pci(machine, facts)
+        return Known(tuple(range(len(bus.value))), bus.source) if isinstance(bus, Known) else bus
+    minors = []
+    for entry in driven.value:
+        lines = machine.lines(f"{folder}/{entry.name}/information", "Device Minor:")
+        text = " ".join(lines.value) if isinstance(lines, Known) else ""
+        match = re.search(r"Device Minor:\s*(\d{1,6})\b", text)
+        minors += [int(match[1])] if match else []
+    return known(tuple(sorted(minors)), "folder", folder)
+
+
+# ---------------------------------------------------------------- CUDA_VISIBLE_DEVICES
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+_INDEX = re.compile(r"\s*([+-]?\d+)")
+_UUID = re.compile(r"(GPU|MIG)-\S", re.IGNORECASE)
+
+
+def _visibility(machine: Machine, facts: Facts) -> Fact[Visibility]:
+    """What the variable leaves visible; Absent when it is not set."""
+    variables = machine.environ()
+    if not isinstance(variables, Known):
+        return variables
+    source, value = Source("env", VISIBLE), variables.value.get(VISIBLE)
+    if value is None:
+        return Absent(source)
+    gpus = facts.devices.gpus
+    if isinstance(gpus, Known):
+        return Known(read_visible(value, gpus.value), source)
+    if reads_nothing(value):
+        return Known(read_visible(value, ()), source)
+    return Unknown(f"{VISIBLE} is set, but the GPUs are not known", "nvidia-smi -L")
+
+
+def reads_nothing(value: str) -> bool:
+    """Whether the first entry is bad on every machine."""
+    first = value.split(",")[0]
+    match = _INDEX.match(first)
+    return int(match[1]) < 0 if match else not _UUID.match(first)
+
+
+def read_visible(value: str, gpus: Sequence[Gpu]) -> Visibility:
+    """Read a value as CUDA does, entry by entry, up to the first that is bad.
+
+    The rules are those of the CUDA programming guide, and where it is silent what driver 580.159.04
+    did: an index is read like C's strtol (blanks before it, anything after it), a UUID must start
+    its entry, the first entry decides whether the list is one of indexes or of UUIDs, and naming a
+    device twice makes cuInit fail with error 101.
+    """
+    chosen: list[str] = []
+    visible: list[int] = []
+    entries = value.split(",")
+    read = _by_index if _INDEX.match(entries[0]) else _by_uuid
+    for position, entry in enumerate(entries):
+        if not "".join(entries[position:]).strip():
+            break  # commas at the end are no entries
+        name, index, bad = read(entry, gpus)
+        if bad is BadEntry.NONE and name in chosen:
+            visible, bad = [], BadEntry.TWICE
+        if bad is not BadEntry.NONE:
+            return Visibility(value, tuple(dict.fromkeys(visible)), entry.strip() or ",,", bad)
+        chosen.append(name)
+        visible.append(index)
+    return Visibility(value, tuple(dict.fromkeys(visible)), "", BadEntry.NONE)
+
+
+def _by_index(entry: str, gpus: Sequence[Gpu]) -> tuple[str, int, BadEntry]:
+    match = _INDEX.match(entry)
+    if not match:
+        uuid = _UUID.match(entry.strip())
+        return "", -1, BadEntry.UUID_AMONG_INDEXES if uuid else _no_entry(entry)
+    index = int(match[1][:12])
+    if index < 0:
+        return "", -1, BadEntry.NEGATIVE
+    if index >= len(gpus):
+        return "", -1, BadEntry.NO_SUCH_GPU
+    return f"GPU {index}", gpus[index].index, BadEntry.NONE
+
+
+def _no_entry(entry: str) -> BadEntry:
+    return BadEntry.NO_NUMBER_OR_UUID if entry.strip() else BadEntry.EMPTY
+
+
+def _by_uuid(entry: str, gpus: Sequence[Gpu]) -> tuple[str, int, BadEntry]:
+    if not _UUID.match(entry):
+        if _UUID.match(entry.strip()):
+            return "", -1, BadEntry.BLANK_BEFORE
+        index = entry.strip() and _INDEX.match(entry)
+        return "", -1, BadEntry.INDEX_AMONG_UUIDS if index else _no_entry(entry)
+    wanted = entry.strip().lower()
+    pairs = [(uuid, gpu.index) for gpu in gpus for uuid in _uuids(gpu, wanted)]
+    found = [(uuid, index) for uuid, index in pairs if uuid and _fits(uuid.lower(), wanted)]
+    if len(found) == 1:
+        return found[0][0], found[0][1], BadEntry.NONE
+    return "", -1, BadEntry.SEVERAL_FIT if found else BadEntry.NO_SUCH_UUID
+
+
+def _uuids(gpu: Gpu, wanted: str) -> tuple[str, ...]:
+    if not wanted.startswith("mig-"):
+        return (gpu.uuid,)
+    return gpu.mig.value.instances if isinstance(gpu.mig, Known) else ()
+
+
+def _fits(uuid: str, wanted: str) -> bool:
+    """We know a UUID by its first digits only, so an entry fits as far as both go."""
+    return uuid.startswith(wanted) or wanted.startswith(uuid)
+
+
+FIELDS: dict[str, Field] = {
+    "nvml_error": _nvml_error,
+    "pci": _pci,
+    "gpus": _gpus,
+    "visibility": _visibility,
+}

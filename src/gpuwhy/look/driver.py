@@ -1,0 +1,431 @@
+"""The NVIDIA driver: kernel module, device nodes, packages, DKMS, secure boot, services."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+
+import msgspec
+
+from gpuwhy.facts.driver import DeviceNode, DkmsBuild, Driver, SystemPackage
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.look.devices import gpu_minors, nvml, nvml_cuda
+from gpuwhy.look.fields import Field, filled, is_windows
+from gpuwhy.machine.machine import Machine
+
+_VERSION = "/proc/driver/nvidia/version"
+_MODULES = "/sys/module"
+_DOTTED = re.compile(r"\d{2,4}(?:\.\d+)+$")
+_OURS = r"(nvidia(_uvm|_modeset|_drm|_peermem|_fs|_vgpu_vfio)?|nouveau)$"
+
+
+def driver(machine: Machine, facts: Facts, _options: object = None) -> Driver:
+    """Everything of the subject."""
+    fields = dict(FIELDS)
+    if is_windows(facts):
+        from gpuwhy.look.windows import DRIVER
+
+        fields.update(DRIVER)
+    return filled(machine, facts, "driver", fields).driver
+
+
+# ---------------------------------------------------------------- the kernel's side
+
+
+def _module_version(machine: Machine, _facts: Facts) -> Fact[str]:
+    """The version of the loaded kernel module, in its own words or in those of sysfs."""
+    text = machine.read(_VERSION)
+    pattern = r"NVRM version:.*Kernel Module\b.*?\s(\d{2,4}(?:\.\d+)+)"
+    match = re.search(pattern, text.value) if isinstance(text, Known) else None
+    if match:
+        return known(match[1], "file", _VERSION)
+    other = f"{_MODULES}/nvidia/version"
+    fallback = machine.read(other)
+    if isinstance(fallback, Known) and _DOTTED.match(fallback.value.strip()):
+        return known(fallback.value.strip(), "file", other)
+    if isinstance(text, Known):
+        return Unknown(f"{_VERSION} has no version in it", f"cat {_VERSION}")
+    if isinstance(text, Unknown):
+        return text
+    loaded = _loaded(machine)
+    if isinstance(loaded, Known) and "nvidia" in loaded.value:
+        return Unknown(f"nvidia is loaded, but neither {_VERSION} nor {other} can be read")
+    return loaded if isinstance(loaded, Unknown) else text
+
+
+def _loaded(machine: Machine) -> Fact[tuple[str, ...]]:
+    entries = machine.list(_MODULES, _OURS)
+    if isinstance(entries, Known):
+        return Known(tuple(entry.name for entry in entries.value), entries.source)
+    return or_unknown(entries, f"there is no {_MODULES} to look at", "lsmod")
+
+
+def _modules(machine: Machine, _facts: Facts) -> Fact[tuple[str, ...]]:
+    loaded = _loaded(machine)
+    if not isinstance(loaded, Known):
+        return loaded
+    return Known(tuple(name for name in loaded.value if name != "nouveau"), loaded.source)
+
+
+def _nouveau(machine: Machine, _facts: Facts) -> Fact[bool]:
+    """Whether the free driver, which keeps the NVIDIA one out, is loaded."""
+    loaded = _loaded(machine)
+    return Known("nouveau" in loaded.value, loaded.source) if isinstance(loaded, Known) else loaded
+
+
+def _module_on_disk(machine: Machine, _facts: Facts) -> Fact[str]:
+    """What modprobe would load for the running kernel; Absent when it has no nvidia.ko."""
+    uname = machine.uname()
+    if not isinstance(uname, Known):
+        return uname
+    folder = f"/lib/modules/{uname.value.release}"
+    listed = machine.lines(f"{folder}/modules.dep", "/nvidia.ko", "/nvidia-current.ko")
+    if isinstance(listed, Unknown):
+        return listed
+    if isinstance(listed, Absent):
+        reason = f"{folder} is not there to look at, as is usual in a container"
+        return Unknown(reason, "modinfo -F version nvidia")
+    files = [line.partition(":")[0] for line in listed.value]
+    ours = [file for file in files if re.search(r"/nvidia(-current)?\.ko(\.\w+)?$", file)]
+    if not ours:
+        return Absent(Source("file", f"{folder}/modules.dep", "no nvidia.ko for this kernel"))
+    if "/dkms/" in ours[0]:  # DKMS links kernel-RELEASE-MACHINE to VERSION/RELEASE/MACHINE
+        for tree in ("nvidia", "nvidia-current"):
+            name = f"kernel-{uname.value.release}-{uname.value.machine}"
+            link = machine.link(f"/var/lib/dkms/{tree}/{name}")
+            if isinstance(link, Known) and _DOTTED.match(link.value.split("/")[0]):
+                return Known(link.value.split("/")[0], link.source)
+    path = ours[0] if ours[0].startswith("/") else f"{folder}/{ours[0]}"
+    said = machine.module_info(path)
+    if isinstance(said, Known) and _DOTTED.match(said.value):
+        return said
+    return Unknown(f"the version of {path} could not be read", "modinfo -F version nvidia")
+
+
+def _secure_boot(machine: Machine, _facts: Facts) -> Fact[bool]:
+    """Whether the firmware lets only signed modules in; Absent where it is not EFI."""
+    firmware, how = machine.list("/sys/firmware", ""), "mokutil --sb-state"
+    if not isinstance(firmware, Known) or not firmware.value:
+        return Unknown("/sys/firmware cannot be seen from here", how)
+    if "efi" not in {entry.name for entry in firmware.value}:
+        return Absent(Source("folder", "/sys/firmware/efi", "not booted by EFI"))
+    folder = "/sys/firmware/efi/efivars"
+    names = machine.list(folder, "SecureBoot-")
+    if not isinstance(names, Known) or not names.value:
+        return Unknown("the EFI variables cannot be seen from here", how)
+    value = machine.read(f"{folder}/{names.value[0].name}")
+    if isinstance(value, Known) and value.value[-1:] in ("\x00", "\x01"):
+        return Known(value.value[-1] == "\x01", value.source)
+    return Unknown("the SecureBoot variable cannot be read", how)
+
+
+def _dkms(machine: Machine, _facts: Facts) -> Fact[tuple[DkmsBuild, ...]]:
+    """Each NVIDIA source that DKMS keeps, and whether it is built for the running kernel."""
+    trees = machine.list("/var/lib/dkms", r"nvidia(-(current|legacy|tesla|srv|open).*)?$")
+    if not isinstance(trees, Known):
+        return trees
+    uname = machine.uname()
+    if not trees.value or not isinstance(uname, Known):
+        none = Absent(Source("folder", "/var/lib/dkms", "no nvidia"))
+        return uname if isinstance(uname, Unknown) else none
+    kernel, out = uname.value.release, []
+    for tree in trees.value:
+        folder = f"/var/lib/dkms/{tree.name}"
+        for version in value_or(machine.list(folder, r"\d+\."), ()):
+            built = machine.stat(f"{folder}/{version.name}/{kernel}/{uname.value.machine}/module")
+            if not isinstance(built, Unknown):
+                out.append(DkmsBuild(tree.name, version.name, kernel, isinstance(built, Known)))
+    return Known(tuple(out), trees.source)
+
+
+def _driver_cuda(machine: Machine, facts: Facts) -> Fact[str]:
+    """The newest CUDA that the driver supports: by NVML, else by the table of drivers."""
+    said = nvml(machine)
+    stated = nvml_cuda(said.value) if isinstance(said, Known) else said
+    if isinstance(stated, Known):
+        return stated
+    version = facts.driver.module_version
+    if isinstance(version, Known):
+        from gpuwhy.knowledge.drivers import PACKAGED, cuda_of_driver
+
+        cuda = cuda_of_driver(version.value)
+        if cuda:
+            return Known(cuda, Source("know", PACKAGED.where, PACKAGED.detail))
+    if isinstance(version, Absent) and isinstance(facts.system.wsl, Absent):
+        return version
+    return stated
+
+
+def _windows_version(machine: Machine, facts: Facts) -> Fact[str]:
+    """The version of Windows' driver by NVML, which is its own library under WSL too."""
+    if not isinstance(facts.system.wsl, Known):
+        return (
+            Absent(facts.system.wsl.source)
+            if isinstance(facts.system.wsl, Absent)
+            else facts.system.wsl
+        )
+    said = nvml(machine)
+    if not isinstance(said, Known):
+        return said
+    version = said.value.system.get("driver")
+    if isinstance(version, str):
+        return known(version, "call", "NVML")
+    return Unknown("NVML names no driver version")
+
+
+def _modprobe_setuid(machine: Machine, _facts: Facts) -> Fact[bool]:
+    for path in ("/usr/bin/nvidia-modprobe", "/usr/sbin/nvidia-modprobe"):
+        seen = machine.stat(path)
+        if isinstance(seen, Known):
+            return Known(seen.value.mode[3:4] == "s", seen.source)
+        if isinstance(seen, Unknown):
+            return seen
+    return Absent(Source("file", "/usr/bin/nvidia-modprobe"))
+
+
+def _fabricmanager(machine: Machine, _facts: Facts) -> Fact[bool]:
+    """Running by its pid file or, in a container, by its socket; Absent when not installed."""
+    folder, program = "/run/nvidia-fabricmanager", "nv-fabricmanager"
+    if not isinstance(machine.stat("/proc/version"), Known):
+        how = "systemctl status nvidia-fabricmanager"
+        return Unknown("no running system to look at", how)
+    pid = machine.read(f"{folder}/{program}.pid")
+    number = pid.value.strip() if isinstance(pid, Known) else ""
+    if isinstance(pid, Known) and re.fullmatch(r"[0-9]{1,10}", number):
+        name = machine.lines(f"/proc/{number}/status", "Name:")
+        if isinstance(name, Known) and program[:15] in "".join(name.value):
+            return Known(True, pid.source)
+    socket = machine.stat(f"{folder}/socket")
+    if isinstance(pid, Absent) and isinstance(socket, Known):
+        return Known(True, socket.source)
+    for path in (f"/usr/bin/{program}", f"/usr/sbin/{program}"):
+        if isinstance(machine.stat(path), Known):
+            stopped = known(False, "file", path, "installed, no live pid file")
+            return pid if isinstance(pid, Unknown) else stopped
+    return Absent(Source("file", f"/usr/bin/{program}"))
+
+
+# ---------------------------------------------------------------- device nodes
+
+_ALWAYS = ("/dev/nvidiactl", "/dev/nvidia-uvm")
+_WSL_NODE = "/dev/dxg"
+_GPU_NODE = re.compile(r"/dev/nvidia\d+$")
+
+
+def _nodes(machine: Machine, facts: Facts) -> Fact[tuple[DeviceNode, ...]]:
+    """Every node that is there, and those that should be."""
+    there = machine.list("/dev", r"nvidia(ctl|-uvm|-uvm-tools|-modeset|\d+)$|dxg$")
+    null = machine.stat("/dev/null")
+    running = isinstance(null, Known) and null.value.kind == "char"
+    if not isinstance(there, Known) or not running:
+        return Unknown("/dev is not that of a running system", "run gpuwhy on that machine")
+    present = [f"/dev/{entry.name}" for entry in there.value]
+    for entry in value_or(machine.list("/dev/nvidia-caps", r"nvidia-cap\d+$"), ()):
+        present.append(f"/dev/nvidia-caps/{entry.name}")
+    opened, needed = _opened(machine), _needed(machine, facts, present)
+    paths = sorted({*present, *needed}, key=_order)
+    seen = tuple(_node(machine, path, path in needed, opened) for path in paths)
+    return Known(_withheld(facts, seen), Source("folder", "/dev"))
+
+
+def _order(path: str) -> tuple[bool, bool, str, int]:
+    """nvidiactl, nvidia-uvm, the GPUs by number, the rest."""
+    digits = re.search(r"\d+$", path)
+    stem = path[: digits.start()] if digits else path
+    return path not in _ALWAYS, not _GPU_NODE.match(path), stem, int(digits[0]) if digits else 0
+
+
+def _needed(machine: Machine, facts: Facts, present: list[str]) -> set[str]:
+    """The control and memory nodes, and one per GPU; under WSL only /dev/dxg."""
+    if _WSL_NODE in present or isinstance(facts.system.wsl, Known):
+        return {_WSL_NODE}
+    minors = value_or(gpu_minors(machine, facts), ())
+    gpus = [path for path in present if _GPU_NODE.match(path)]
+    return {*_ALWAYS, *(f"/dev/nvidia{number}" for number in minors), *gpus}
+
+
+def _opened(machine: Machine) -> dict[str, str] | Unknown:
+    """What the child got for each node; Unknown when it said nothing."""
+    lines = machine.call("nodes")
+    if not isinstance(lines, Known):
+        return or_unknown(lines, "nobody tried to open it")
+    out: dict[str, str] = {}
+    for line in lines.value:
+        if "opening" in line:
+            out[str(line["opening"])] = "hung"  # until its answer comes
+        elif "path" in line:
+            out[str(line["path"])] = str(line.get("opened", ""))
+    return out
+
+
+def _node(
+    machine: Machine, path: str, required: bool, opened: dict[str, str] | Unknown
+) -> DeviceNode:
+    found = machine.stat(path)
+    if isinstance(found, Absent):
+        return DeviceNode(path, required, False, "", Absent(Source("file", path)))
+    mode, number = "", ""
+    if isinstance(found, Known):
+        mode, number = found.value.mode, found.value.number
+    return DeviceNode(path, required, True, mode, _outcome(path, opened), number)
+
+
+def _outcome(path: str, opened: dict[str, str] | Unknown) -> Fact[str]:
+    if isinstance(opened, Unknown):
+        return opened
+    said = opened.get(path, "not tried")
+    if said == "not tried":
+        return Unknown(f"opening {path} was not tried")
+    if said == "hung":
+        return Unknown(f"{path}: open hung")
+    return known(said, "call", f"open({path})")
+
+
+def _withheld(facts: Facts, seen: tuple[DeviceNode, ...]) -> tuple[DeviceNode, ...]:
+    """A GPU that a container or a job was not given is no fault while another GPU's node opens.
+
+    A batch system's cgroup denies with EPERM where file modes deny with EACCES; a container leaves
+    nodes out.
+    """
+    if not any(_GPU_NODE.match(one.path) and value_or(one.opened, "") == "ok" for one in seen):
+        return seen
+    inside = not isinstance(facts.system.container, Absent)
+    out = []
+    for node in seen:
+        denied = value_or(node.opened, "") == "EPERM" or (inside and not node.present)
+        spare = denied and _GPU_NODE.match(node.path)
+        out.append(msgspec.structs.replace(node, required=False) if spare else node)
+    return tuple(out)
+
+
+def _majors(machine: Machine, _facts: Facts) -> Fact[dict[str, int]]:
+    """The major numbers of the loaded driver; Absent where it has none."""
+    said = machine.lines("/proc/devices", "nvidia")
+    if not isinstance(said, Known):
+        return or_unknown(said, "/proc/devices: not there")
+    found = (re.match(r"\s*(\d{1,4}) (nvidia[\w-]*)$", line) for line in said.value)
+    rows = {match[2]: int(match[1]) for match in found if match}
+    return Known(rows, said.source) if rows else Absent(said.source)
+
+
+_MIG_MADE = "/proc/driver/nvidia/capabilities"
+_MIG_MINORS = "/proc/driver/nvidia-caps/mig-minors"
+_STATUS = "/proc/self/status"
+_ADMIN = 1 << 21
+"""CAP_SYS_ADMIN: who has it needs none of the MIG nodes."""
+
+
+def _mig_nodes(machine: Machine, _facts: Facts) -> Fact[dict[str, str]]:
+    """Each MIG part with its node; Absent where none was made, or where nobody needs the nodes."""
+    cards = machine.list(_MIG_MADE, r"gpu\d+$")
+    if not isinstance(cards, Known):
+        return Unknown(f"{_MIG_MADE} cannot be read, which lists the parts that MIG made")
+    parts: list[str] = []
+    for card in (entry.name for entry in cards.value):
+        for part in value_or(machine.list(f"{_MIG_MADE}/{card}/mig", r"gi\d+$"), ()):
+            inner = machine.list(f"{_MIG_MADE}/{card}/mig/{part.name}", r"ci\d+$")
+            parts.append(f"{card}/{part.name}")
+            parts += [f"{card}/{part.name}/{one.name}" for one in value_or(inner, ())]
+    if not parts:
+        return Absent(cards.source)
+    lines = value_or(machine.lines(_STATUS, "CapEff:"), ())
+    masks = [row for row in (re.match(r"CapEff:\s*([0-9a-f]{1,16})$", one) for one in lines) if row]
+    if not masks:
+        return Unknown(f"{_STATUS} does not tell what this process may do")
+    if int(masks[0][1], 16) & _ADMIN:
+        return Absent(Source("file", _STATUS))
+    minors = machine.lines(_MIG_MINORS, "/access")
+    if not isinstance(minors, Known):
+        return Unknown(f"{_MIG_MINORS} cannot be read, which names the nodes of MIG's parts")
+    pattern = re.compile(r"(gpu\d+/gi\d+(?:/ci\d+)?)/access (\d+)$")
+    rows = (pattern.match(line.strip()) for line in minors.value)
+    numbers = {row[1]: row[2] for row in rows if row}
+    if not all(part in numbers for part in parts):
+        return Unknown(f"{_MIG_MINORS} does not name every part that was made")
+    nodes = {part: f"/dev/nvidia-caps/nvidia-cap{numbers[part]}" for part in parts}
+    return Known(nodes, minors.source)
+
+
+# ---------------------------------------------------------------- system packages
+
+_NAMES = (
+    r"(?:lib|linux-modules-|linux-objects-|linux-signatures-|xserver-xorg-video-|firmware-)?nvidia-"
+    r"|cuda-(?:compat|drivers)|libcuda1|libcudnn|libnccl"
+)
+_COMPAT = "cuda-compat"
+_PACMAN = "/var/lib/pacman/local"
+_RPM = ("/var/lib/rpm", "/usr/lib/sysimage/rpm")
+
+
+def _packages(machine: Machine, _facts: Facts) -> Fact[tuple[SystemPackage, ...]]:
+    return _chosen(machine, compat=False)
+
+
+def _compat_packages(machine: Machine, _facts: Facts) -> Fact[tuple[SystemPackage, ...]]:
+    return _chosen(machine, compat=True)
+
+
+def _chosen(machine: Machine, compat: bool) -> Fact[tuple[SystemPackage, ...]]:
+    every = _every_package(machine)
+    if not isinstance(every, Known):
+        return every
+    kept = (one for one in every.value if one.name.startswith(_COMPAT) is compat)
+    return Known(tuple(kept), every.source)
+
+
+def _every_package(machine: Machine) -> Fact[tuple[SystemPackage, ...]]:
+    debian = machine.dpkg(_NAMES)
+    if isinstance(debian, Known):
+        source = Source("package", "/var/lib/dpkg/info")
+        listed = (
+            SystemPackage(
+                one.name,
+                one.version,
+                one.status,
+                Unknown("no file list") if one.changed is None else Known(one.changed, source),
+            )
+            for one in debian.value
+        )
+        return Known(tuple(listed), debian.source)
+    if isinstance(debian, Unknown):
+        return debian
+    folders = machine.list(_PACMAN, r"(lib32-|linux-lts-)?nvidia|cuda-\d|cudnn-\d|nccl-\d")
+    if isinstance(folders, Known):
+        found = (_arch_package(machine, entry.name) for entry in folders.value)
+        return Known(tuple(chain.from_iterable(found)), folders.source)
+    if isinstance(folders, Unknown):
+        return folders
+    if any(isinstance(machine.stat(path), Known) for path in _RPM):
+        how = "rpm -qa '*nvidia*' 'cuda-compat*'"
+        return Unknown("the rpm database was not read", how)
+    return Unknown("no package database that gpuwhy reads (dpkg, pacman)")
+
+
+def _arch_package(machine: Machine, folder: str) -> tuple[SystemPackage, ...]:
+    match = re.fullmatch(r"(.+)-([^-]+-[^-]+)", folder)
+    if not match:
+        return ()
+    stat = machine.stat(f"{_PACMAN}/{folder}/desc")
+    status = "half-installed" if isinstance(stat, Absent) else "installed"
+    changed = Known(stat.value.mtime, stat.source) if isinstance(stat, Known) else stat
+    return (SystemPackage(match[1], match[2], status, changed),)
+
+
+FIELDS: dict[str, Field] = {
+    "module_version": _module_version,
+    "modules": _modules,
+    "module_on_disk": _module_on_disk,
+    "nouveau": _nouveau,
+    "secure_boot": _secure_boot,
+    "dkms": _dkms,
+    "packages": _packages,
+    "compat_packages": _compat_packages,
+    "driver_cuda": _driver_cuda,
+    "windows_version": _windows_version,
+    "nodes": _nodes,
+    "majors": _majors,
+    "mig_nodes": _mig_nodes,
+    "modprobe_setuid": _modprobe_setuid,
+    "fabricmanager": _fabricmanager,
+}

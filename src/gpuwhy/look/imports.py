@@ -1,0 +1,311 @@
+"""`--import`: the frameworks, and what is compiled against them, imported in a sandbox.
+
+The only file of this folder that has something of the environment executed. What fails is tried
+again without one thing at a time, so that the answer names the variable or file that it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from gpuwhy.facts.environment import Python
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.frameworks import Framework
+from gpuwhy.facts.imports import Ended, Imports, Isolation, Tried, TriedKind, Without, WithoutKind
+from gpuwhy.facts.version import at_least
+from gpuwhy.look.look import Options
+from gpuwhy.look.packages import exists
+from gpuwhy.machine.machine import Machine
+from gpuwhy.machine.sandbox import MEMORY, SECONDS, Order, encoded, one_try
+
+_OLDEST = "3.5"  # the oldest Python that the child runs in
+_BESIDE = (
+    *("torchvision", "torchaudio", "keras", "tf_keras", "xformers", "flash_attn", "bitsandbytes"),
+    *("torch_scatter", "torch_sparse", "torch_cluster", "pyg_lib", "torchtext", "transformers"),
+    *("tensorflow_text", "tensorflow_io", "jax_plugins.xla_cuda12", "jax_plugins.xla_cuda13"),
+)
+"""Modules that are compiled against a framework or stand on it."""
+_BASES = {"tensorflow": ("keras", "tf_keras", "tensorflow_"), "jax": ("jax_plugins",)}
+_COMPUTES = ("torch", "tensorflow", "jax")
+_NOT_TRIED = ("vllm", "deepspeed", "sglang", "tensorrt_llm")
+"""Their imports start compilers or servers, or take minutes."""
+_COMPILERS = {
+    "torch": ("triton/backends/nvidia/bin/ptxas",),
+    "jax": ("nvidia/cuda_nvcc/bin/ptxas", "nvidia/cu13/bin/ptxas"),
+    "tensorflow": ("nvidia/cuda_nvcc/bin/ptxas",),
+}
+"""Programs in packages that make code for the GPU."""
+_DRIVER = (
+    r"(?i)libcuda\.so|libnvidia-|libnvcuda|nvidia driver|cuda driver|cuda (is )?(not available|"
+    r"unavailable)|no cuda(?![- ](python|bindings|toolkit|headers|core))|no (nvidia |cuda[- ])?"
+    r"(gpu|device)|cudaErrorInsufficientDriver|(?<!py)nvml|0 active drivers|cuInit"
+    r"|requires? a gpu"
+)
+"""What a module says whose import wants a driver or a GPU."""
+_REFUSED = (1, 13, 30, 101, 111)  # EPERM, EACCES, EROFS, ENETUNREACH, ECONNREFUSED
+_SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV"}
+_STEERING = r"(LD_|PYTHON|CUDA_|XLA_|TF_|TORCH_|PYTORCH_|JAX_|KERAS_|NUMBA_|CUPY_|PROTOCOL_BUFFERS)"
+_NEEDED = ("PATH", "PYTHONUSERBASE", "CUDA_VISIBLE_DEVICES")
+_MOST_ALONE = 12  # variables and start-up files that are left out one by one
+
+
+def imports(machine: Machine, facts: Facts, options: Options) -> Imports:
+    """Each framework in a process of its own; nothing unless it was asked for."""
+    if not options.imports:
+        return Imports()
+    python = facts.environment.python.need()
+    frameworks = value_or(facts.frameworks.installed, ())
+    groups = [one for framework in frameworks for one in _group(machine, facts, framework)]
+    if python is None or python.gone or not groups or not at_least(python.version, _OLDEST):
+        none = absent("package", "frameworks", "nothing that could be imported")
+        return Imports(none, none)
+    if not isinstance(machine.offline(), Absent):
+        offline = Unknown("another machine's files: nothing can be imported", kind="offline")
+        return Imports(offline, offline)
+    look = _Look(machine, facts, python)
+    found = [one for group in groups for one in look.tried(group)]
+    source = Source("call", python.path, "imported, isolated")
+    isolation: Fact[Isolation] = Unknown("the sandbox told nothing")
+    if look.isolation:
+        isolation = Known(look.isolation, source)
+    return Imports(Known(tuple(found), source), isolation)
+
+
+class Group(NamedTuple):
+    """One framework, and what is tried with it in one process."""
+
+    framework: str
+    tries: tuple[tuple[str, ...], ...]
+
+
+def _group(machine: Machine, facts: Facts, one: Framework) -> Iterator[Group]:
+    module = one.path.rpartition("/")[2]
+    site = one.path.rpartition("/")[0]
+    if not module.isidentifier() or "/nvidia/" in one.path or module in _NOT_TRIED:
+        return
+    installed = {other.name for other in value_or(facts.frameworks.installed, ())}
+    if module in _BESIDE and "torch" in installed:
+        return  # tried with the framework that it is built on
+    tries = [one_try("import", module)]
+    if module in _COMPUTES and (module != "tensorflow" or at_least(one.version, "2")):
+        tries.append(one_try("compute", module))
+    for name in _BESIDE:
+        path = f"{site}/{name.replace('.', '/')}"
+        if _base(name) == module and exists(machine, f"{path}/__init__.py"):
+            tries.append(one_try("import", name))
+    needs = [need for need in value_or(facts.loads.needs, ()) if need.framework == one.name]
+    paths = [need.path.value for need in needs if isinstance(need.path, Known)]
+    if paths and one.name not in ("onnxruntime", "numba", "tensorrt"):
+        tries.append(one_try("open", module, *dict.fromkeys(paths)))
+    for name in _COMPILERS.get(one.name, ()):
+        if exists(machine, f"{site}/{name}"):
+            tries.append(one_try("run", module, f"{site}/{name}"))
+    yield Group(one.name, tuple(tries))
+
+
+def _base(name: str) -> str:
+    """The framework that a module is tried with."""
+    for base, starts in _BASES.items():
+        if name.startswith(starts):
+            return base
+    return "torch"
+
+
+class _Look:
+    """The tries of one environment."""
+
+    def __init__(self, machine: Machine, facts: Facts, python: Python) -> None:
+        self.machine = machine
+        self.facts = facts
+        self.python = python
+        self.isolation: Isolation | None = None
+        self.has_driver = bool(value_or(facts.loads.libcuda, ()))
+
+    def tried(self, group: Group) -> list[Tried]:
+        """Each try of a framework; the first that fails again without one thing at a time."""
+        found = self._run(group, Order(group.tries))
+        first = next((place for place, one in enumerate(found) if one.failed), -1)
+        if first >= 0:
+            kind, module, *targets = group.tries[first]
+            again = (one_try("import", module, *targets),) if kind == "import" else group.tries
+            without = self._without(Group(group.framework, again))
+            if without:
+                found[first] = replace(found[first], without=without)
+        return found
+
+    def _run(self, group: Group, order: Order) -> list[Tried]:
+        said = self.machine.sandbox(self.python.path, encoded(order))
+        if not isinstance(said, Known):
+            why = said.reason if isinstance(said, Unknown) else "not tried"
+            row = group.tries[0]
+            return [_tried(row, group.framework, Ended.NOT_TRIED, words=why)]
+        lines = said.value
+        isolation = next((line["isolation"] for line in lines if "isolation" in line), None)
+        if isinstance(isolation, Mapping) and self.isolation is None:
+            self.isolation = _isolation(isolation)
+        return list(self._read(group, lines))
+
+    def _read(self, group: Group, lines: Sequence[Mapping[str, Any]]) -> Iterator[Tried]:
+        rows = {line["try"]: line for line in lines if "try" in line}
+        begun = max((line["begins"] for line in lines if "begins" in line), default=-1)
+        end: Mapping[str, Any] = next((line["ended"] for line in lines if "ended" in line), {})
+        printed = "\n".join(str(line["said"]) for line in lines if "said" in line)
+        cannot = next((str(line["cannot"]) for line in lines if "cannot" in line), "")
+        for number, row in enumerate(group.tries):
+            if number in rows:
+                yield self._told(row, group.framework, rows[number], printed)
+            elif number == begun:
+                yield self._broken_off(row, group.framework, end, printed)
+            elif number == 0:
+                yield _tried(row, group.framework, Ended.NOT_TRIED, words=cannot)
+
+    def _told(
+        self, row: Sequence[str], framework: str, line: Mapping[str, Any], printed: str
+    ) -> Tried:
+        """A try that ended by itself."""
+        seconds = round(float(line.get("ms", 0.0)) / 1000, 2)
+        prefix = self._other_prefix(str(line.get("prefix", "")))
+        if line.get("ok") is True:
+            return replace(
+                _tried(row, framework, Ended.WELL),
+                seconds=seconds,
+                file=str(line.get("file", "")),
+                version=str(line.get("version", "")),
+                prefix=prefix,
+            )
+        words = str(line.get("words", ""))
+        text = "\n".join(filter(None, (str(line.get("text", "")), printed)))
+        return replace(
+            _tried(row, framework, self._ended(line, words), words=words),
+            seconds=seconds,
+            error=str(line.get("error", "")),
+            missing=str(line.get("missing", "")),
+            source=str(line.get("source", "")),
+            text=text,
+            files=tuple(str(one) for one in line.get("files") or ()),
+            prefix=prefix,
+        )
+
+    def _ended(self, line: Mapping[str, Any], words: str) -> Ended:
+        """What the sandbox refuses is no evidence; without a driver, nor is asking for one."""
+        if line.get("errno") in _REFUSED:
+            return Ended.ISOLATION
+        if not self.has_driver and re.search(_DRIVER, words):
+            return Ended.WANTS_DRIVER
+        return Ended.RAISED
+
+    def _broken_off(
+        self, row: Sequence[str], framework: str, end: Mapping[str, Any], printed: str
+    ) -> Tried:
+        """A try with which the whole process ended."""
+        code = end.get("code")
+        if end.get("late"):
+            return replace(_tried(row, framework, Ended.TIMED_OUT), seconds=SECONDS, text=printed)
+        if end.get("memory"):
+            return replace(_tried(row, framework, Ended.TOO_LARGE), text=printed)
+        if not isinstance(code, int):
+            return replace(_tried(row, framework, Ended.NOT_TRIED), text=printed)
+        opened = row[0] == "open" and not self.has_driver
+        ended = Ended.WANTS_DRIVER if opened else Ended.CRASHED
+        signal = _SIGNALS.get(-code, f"signal {-code}") if code < 0 else ""
+        words = "" if code < 0 else f"it ended with code {code}"
+        named = re.findall(r'(?m)^\s*File "([^"]+)", line', printed)
+        return replace(
+            _tried(row, framework, ended, words=words),
+            signal=signal,
+            text=printed,
+            files=tuple(dict.fromkeys(named))[:24],
+        )
+
+    def _other_prefix(self, prefix: str) -> str:
+        """The Python that was started, where it is another than was meant."""
+        if self.python.kind != "venv" or not prefix:
+            return ""
+        own = value_or(self.machine.real(self.python.prefix), "")
+        return "" if value_or(self.machine.real(prefix), "") == own else prefix
+
+    # -------------------------------------------------------- without one thing
+
+    def _without(self, group: Group) -> Without | None:
+        """The one thing without which a failed try works."""
+        for without, order in self._orders(group):
+            if self._works(group, order):
+                return self._narrowed(group, without)
+        return None
+
+    def _works(self, group: Group, order: Order) -> bool:
+        found = self._run(group, order)
+        return bool(found) and not any(one.failed or one.ended is Ended.NOT_TRIED for one in found)
+
+    def _orders(self, group: Group) -> Iterator[tuple[Without, Order]]:
+        tries = group.tries
+        names = self._variables()
+        if names:
+            yield Without(WithoutKind.VARIABLE), Order(tries, unset=names)
+        yield Without(WithoutKind.USER_SITE), Order(tries, without=("user site",))
+        files = [one.path for one in value_or(self.facts.installs.start_files, ())]
+        if files:
+            yield Without(WithoutKind.START_FILE), self._without_start_files(tries)
+        yield Without(WithoutKind.COMPILED), Order(tries, without=("compiled files",))
+        yield Without(WithoutKind.LIMIT), Order(tries, raise_limits=True)
+
+    def _variables(self) -> tuple[str, ...]:
+        environ = value_or(self.machine.environ(), {})
+        found = (name for name, value in environ.items() if value and name not in _NEEDED)
+        return tuple(name for name in found if re.match(_STEERING, name))
+
+    def _without_start_files(self, tries: tuple[tuple[str, ...], ...], file: str = "") -> Order:
+        sites = tuple(site.path for site in value_or(self.facts.environment.sites, ()))
+        return Order(tries, without=("start files",), sites=sites, start_file=file)
+
+    def _narrowed(self, group: Group, without: Without) -> Without:
+        """With the name of the variable or of the start-up file."""
+        if without.kind is WithoutKind.VARIABLE:
+            for name in self._variables()[:_MOST_ALONE]:
+                if self._works(group, Order(group.tries, unset=(name,))):
+                    return replace(without, name=name, part=self._part(group, name))
+        if without.kind is WithoutKind.START_FILE:
+            files = [one.path for one in value_or(self.facts.installs.start_files, ())]
+            for file in files[:_MOST_ALONE]:
+                if not self._works(group, self._without_start_files(group.tries, file)):
+                    return replace(without, name=file)
+        return without
+
+    def _part(self, group: Group, name: str) -> str:
+        """Of a list of folders, the one without which it works."""
+        value = value_or(self.machine.environ(), {}).get(name, "")
+        parts = [part for part in value.split(":") if part]
+        for part in parts[:_MOST_ALONE] if len(parts) > 1 and "/" in value else ():
+            rest = ":".join(other for other in parts if other != part)
+            if self._works(group, Order(group.tries, change={name: rest})):
+                return part
+        return ""
+
+
+def _tried(row: Sequence[str], framework: str, ended: Ended, words: str = "") -> Tried:
+    kinds: Mapping[str, TriedKind] = {
+        "import": "import",
+        "compute": "compute",
+        "open": "open",
+        "run": "run",
+    }
+    kind, module, *targets = row
+    return Tried(kinds[kind], module, framework, ended, targets=tuple(targets), words=words)
+
+
+def _isolation(held: Mapping[str, Any]) -> Isolation:
+    why = held.get("why") or ()
+    words = why.values() if isinstance(why, Mapping) else why
+    return Isolation(
+        writes=held.get("writes", "not available"),
+        network=held.get("network", "not available"),
+        processes=held.get("processes", "not available"),
+        memory=MEMORY,
+        seconds=SECONDS,
+        why=tuple(str(one) for one in words),
+    )

@@ -1,0 +1,154 @@
+"""The kernel log: lines about the GPU and memory, with Xid, PCI address and process number."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+import msgspec
+
+from gpuwhy.facts.fact import Absent, Fact, Known, Unknown
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.system import KernelEvent, KernelLine
+from gpuwhy.machine.machine import Machine
+
+_BURST = 0.5
+"""Seconds between two lines of one fault; on an H200 they are 2 ms apart."""
+_MOST, _ALIKE = 200, 8
+"""How many lines are kept, and how many that say the same of different processes."""
+
+
+class _Patterns(NamedTuple):
+    """Compiled when a log has lines at all."""
+
+    stamp: re.Pattern[str]
+    xid: re.Pattern[str]
+    pci: re.Pattern[str]
+    process: re.Pattern[str]
+    pid: re.Pattern[str]
+    killed_pid: re.Pattern[str]
+    other_process: re.Pattern[str]
+    killed: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    return _Patterns(
+        stamp=re.compile(r"^(?:<\d+>)?\[\s*(\d{1,12}\.\d+)\](?:\[\s*[TC]\d+\])?\s?"),
+        xid=re.compile(r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{1,5})"),
+        pci=re.compile(
+            r"(?<![\w.])(?<!\d:)(?:([0-9a-fA-F]{4,8}):)?([0-9a-fA-F]{2}):([0-9a-fA-F]{2})"
+            r"(?:\.([0-7]))?(?![\w:])"
+        ),
+        # pid=1234, name=python, / pid='<unknown>', name=<unknown>, (a name is a process's own)
+        process=re.compile(r"(?<=[ ,])(?:pid='?(?:<unknown>|\d+)'?|name='?[^,']*'?),\s?"),
+        pid=re.compile(r"(?<=[ ,])pid='?(\d{1,10})'?,"),
+        killed_pid=re.compile(r"\b(?:Kill(?:ed)?|reaped) process (\d{1,10}) \(", re.IGNORECASE),
+        other_process=re.compile(r"\bPID: \d+ Comm: .{0,16}?(?= Tainted| Not)|(?<=\w)\[\d+\](?=:)"),
+        killed=re.compile(
+            r"(?:Memory cgroup out|Out) of memory: Kill(?:ed)? process \d+ \((.{0,16}?)\)(.*)$",
+            re.IGNORECASE,
+        ),
+    )
+
+
+def kernel_log(machine: Machine, _facts: Facts) -> Fact[tuple[KernelLine, ...]]:
+    """The lines in their order; of lines that say the same of the same process, the last."""
+    said = machine.kernel_log()
+    if isinstance(said, Absent):
+        return Unknown("the kernel log cannot be read here", "sudo dmesg | gpuwhy explain")
+    if not isinstance(said, Known):
+        return said
+    latest: dict[tuple[str, int], KernelLine] = {}
+    for line in attributed(_lines(said.value)):
+        latest.pop((line.text, line.pid), None)
+        latest[line.text, line.pid] = line
+        alike = [key for key in latest if key[0] == line.text]
+        for key in alike[:-_ALIKE]:
+            del latest[key]
+    return Known(tuple(latest.values())[-_MOST:], said.source)
+
+
+def _lines(raw: tuple[str, ...]) -> list[KernelLine]:
+    lines = []
+    before = KernelLine(0.0, "", None, "")
+    for one in raw:
+        before = read_line(one, before)
+        if before.text:
+            lines.append(before)
+    return lines
+
+
+def attributed(lines: list[KernelLine]) -> list[KernelLine]:
+    """The lines; a program's fault that names no process gets the one that the next lines name.
+
+    The driver states one fault in a dozen lines within milliseconds; only the last of them may say
+    whose it was.
+    """
+    done: list[KernelLine] = []
+    after: dict[str, KernelLine] = {}
+    for line in reversed(lines):
+        follower = None if line.pid else after.get(line.pci)
+        soon = follower is not None and follower.seconds - line.seconds <= _BURST
+        if line.event == "stopped a program" and follower and soon:
+            line = msgspec.structs.replace(line, pid=follower.pid)
+        if line.xid is not None and line.pid:
+            after[line.pci] = line
+        done.append(line)
+    return done[::-1]
+
+
+def read_line(raw: str, before: KernelLine) -> KernelLine:
+    """One line; one without a time stamp inherits time and address of the line before it."""
+    patterns = _patterns()
+    stamp = patterns.stamp.match(raw)
+    text = (raw[stamp.end() :] if stamp else raw).strip()
+    seconds = float(stamp[1]) if stamp else before.seconds
+    xid = patterns.xid.search(text)
+    pci = address(xid[1]) if xid else address(text)
+    if not pci and not stamp:
+        pci = before.pci
+    number = int(xid[2]) if xid else None
+    pid = (patterns.pid if xid else patterns.killed_pid).search(text)
+    event = _event(text, number)
+    return KernelLine(seconds, _scrubbed(text)[:300], number, pci, int(pid[1]) if pid else 0, event)
+
+
+def _event(text: str, xid: int | None) -> KernelEvent:
+    if _patterns().killed.search(text):
+        return "killed for memory"
+    if "fallen off the bus" in text:
+        return "fell off the bus"
+    if xid is None:
+        return ""
+    from gpuwhy.knowledge.xid import of_a_program
+
+    return "stopped a program" if of_a_program(xid) else ""
+
+
+def address(text: str) -> str:
+    """The first PCI address in a text as 0000:3b:00.0; the driver leaves the function out."""
+    found = _patterns().pci.search(text)
+    if not found:
+        return ""
+    domain, bus, slot, function = found.groups()
+    if not domain and not function:  # as likely a time of day
+        return ""
+    return f"{(domain or '0000')[-4:]}:{bus}:{slot}.{function or '0'}".lower()
+
+
+def _scrubbed(text: str) -> str:
+    """Without process numbers and names, and the out-of-memory killer's group paths and users."""
+    patterns = _patterns()
+    killed = patterns.killed.search(text)
+    if killed:
+        held = re.search(r"anon-rss:(\d{1,15})kB", killed[2])
+        size = f", which held {int(held[1]) / (1 << 20):.1f} GiB" if held else ""
+        return f"Out of memory: killed {killed[1]}{size}"
+    if "oom-kill:" in text:
+        constraint = re.search(r"constraint=(\w{1,40})", text)
+        return f"oom-kill: {constraint[1] if constraint else ''}".strip()
+    if "oom_killer" in text or "oom-killer" in text:
+        return "the out-of-memory killer was invoked"
+    return patterns.other_process.sub("", patterns.process.sub("", text))

@@ -1,0 +1,259 @@
+"""Every copy of the CUDA libraries that something on this machine could load.
+
+A folder costs one narrow listing, a file one stat and one look at its ELF header, whatever its size
+and however many names lead to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.libraries import Flaw, Libraries, LibraryCopy, Where
+from gpuwhy.look.fields import Field, filled, is_windows
+from gpuwhy.look.library_owners import Owners
+from gpuwhy.look.toolkits import conda_prefix, nvcc_on_path, split_path, toolkits
+from gpuwhy.machine.machine import Entry, Machine, Stat
+
+if TYPE_CHECKING:
+    from gpuwhy.knowledge.libraries import LibraryName
+
+_TRIPLETS = {"x86_64": "x86_64-linux-gnu", "aarch64": "aarch64-linux-gnu"}
+_BUNDLES = r"(nvidia|torch|tensorrt|tensorrt_libs|paddle|[\w.-]+\.libs)$"
+_INSIDE = {"torch": ("/lib",), "paddle": ("/libs",), "tensorrt": ("", "/lib")}
+_SCRIPT_SIZE = 4096
+
+Places = Iterator[tuple[str, Where]]
+"""Folders that may hold libraries, and why they count."""
+
+
+def libraries(machine: Machine, facts: Facts, options: object = None) -> Libraries:
+    """Everything of the subject."""
+    folder = getattr(options, "folder", "")
+    fields: dict[str, Field] = {
+        "toolkits": toolkits,
+        "nvcc_on_path": nvcc_on_path,
+        "copies": lambda machine, facts: copies(machine, facts, folder),
+    }
+    if is_windows(facts):
+        from gpuwhy.look.windows import LIBRARIES
+
+        fields.update(LIBRARIES)
+    return filled(machine, facts, "libraries", fields).libraries
+
+
+def copies(machine: Machine, facts: Facts, folder: str) -> Fact[tuple[LibraryCopy, ...]]:
+    """Every copy, in the order in which the places are searched."""
+    finder = _Finder(machine, facts, folder)
+    out = [copy for found in finder.find() if (copy := finder.describe(found)) is not None]
+    detail = f"not seen: {'; '.join(finder.unseen[:3])}" if finder.unseen else ""
+    if finder.unseen and not out:
+        return Unknown(detail)
+    where = "ld.so.cache, search paths, toolkits, conda and wheels"
+    return Known(tuple(out), Source("folder", where, detail))
+
+
+class _Name(NamedTuple):
+    """One name in a folder, before anything is asked about the file."""
+
+    library: LibraryName
+    name: str
+    path: str
+    real: str  # "" when it leads nowhere
+    where: Where
+
+
+class Examined(NamedTuple):
+    """Size and health of one file."""
+
+    size: Fact[int]
+    health: Fact[Flaw]
+
+
+class _Finder:
+    """Walks the places, each real folder once, and describes each real file once."""
+
+    def __init__(self, machine: Machine, facts: Facts, folder: str) -> None:
+        from gpuwhy.knowledge.libraries import FILES, parse
+
+        self._pattern, self._parse = FILES, parse
+        self._machine, self._facts, self._folder = machine, facts, folder
+        self._owners = Owners(machine, facts)
+        self._processor = value_or(facts.system.machine, "")
+        self._seen: set[str] = set()
+        self._examined: dict[str, Examined] = {}
+        self.unseen: list[str] = []
+
+    def find(self) -> Iterator[_Name]:
+        """Every name that a program could ask for, each folder's once."""
+        yield from self._in_places(self._library_path())
+        yield from self._in_cache()
+        yield from self._in_places(self._places())
+        sites = self._facts.environment.sites
+        if isinstance(sites, Unknown):
+            self.unseen.append(f"Python packages ({sites.reason})")
+
+    def _in_places(self, places: Iterable[tuple[str, Where]]) -> Iterator[_Name]:
+        for path, where in places:
+            folder = self._machine.real(path)
+            if not isinstance(folder, Known) or folder.value in self._seen:
+                continue
+            self._seen.add(folder.value)
+            entries = self._machine.list(path, self._pattern)
+            if isinstance(entries, Unknown) and entries.kind != "denied":
+                self.unseen.append(entries.reason)
+            for found in self._in_folder(path, where, folder.value, value_or(entries, ())):
+                if f"{folder.value}/{found.name}" not in self._seen:
+                    yield found
+
+    def _in_folder(
+        self, folder: str, where: Where, real_folder: str, entries: tuple[Entry, ...]
+    ) -> list[_Name]:
+        """The names that programs ask for."""
+        found = []
+        for entry in entries:
+            library = self._parse(entry.name)
+            if library is None or entry.kind in ("folder", "other"):
+                continue
+            path, real = f"{folder}/{entry.name}", f"{real_folder}/{entry.name}"
+            if entry.kind == "link":
+                real = value_or(self._machine.real(path), "")
+            found.append(_Name(library, entry.name, path, real, where))
+        return _asked_for(found)
+
+    def _in_cache(self) -> Iterator[_Name]:
+        cache = self._machine.ldcache()
+        if isinstance(cache, Unknown):
+            self.unseen.append(cache.reason)
+        found = []
+        for entry in value_or(cache, ()):
+            ours = entry.name.startswith(("libcu", "libn"))
+            library = self._parse(entry.name) if ours else None
+            if library is None or (self._processor and not entry.serves(self._processor)):
+                continue
+            folder, _, name = entry.path.rpartition("/")
+            real_folder = value_or(self._machine.real(folder), folder)
+            key = f"{real_folder}/{name}"
+            if real_folder not in self._seen and key not in self._seen:
+                self._seen.add(key)
+                real = value_or(self._machine.real(entry.path), "")
+                found.append(_Name(library, entry.name, entry.path, real, "ld.so.cache"))
+        yield from _asked_for(found)
+
+    def describe(self, found: _Name) -> LibraryCopy | None:
+        """Size, health, owner and version of one copy; None for a linker script."""
+        key = found.real or found.path
+        if key not in self._examined:
+            self._examined[key] = examine(self._machine, found.path, self._processor)
+        size, health = self._examined[key]
+        script = not found.library.suffix and value_or(health, None) is Flaw.FOREIGN
+        if script and value_or(size, 0) < _SCRIPT_SIZE:
+            return None
+        owner = self._owners.owner(found.library, found.path, found.real, size)
+        return LibraryCopy(
+            family=found.library.family.name,
+            name=found.name,
+            path=found.path,
+            real=found.real or found.path,
+            where=found.where,
+            version=self._owners.version(found.library, found.path, found.real, owner),
+            size=size,
+            owner=owner.fact,
+            health=health,
+        )
+
+    # ------------------------------------------------------------ the places
+
+    def _library_path(self) -> Places:
+        value = value_or(self._machine.environ(), {}).get("LD_LIBRARY_PATH", "")
+        for element in split_path(value, ":;"):
+            folder = element if element.startswith("/") else f"{self._folder}/{element}"
+            if folder.startswith("/"):
+                yield folder, "LD_LIBRARY_PATH"
+
+    def _places(self) -> Places:
+        """Default folders, toolkits, conda, wheels."""
+        triplet = _TRIPLETS.get(self._processor, "x86_64-linux-gnu")
+        multiarch = (f"/lib/{triplet}", f"/usr/lib/{triplet}")
+        for folder in (*multiarch, "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"):
+            yield folder, "default folder"
+        target = f"targets/{self._processor or 'x86_64'}-linux/lib"
+        for toolkit in value_or(self._facts.libraries.toolkits, ()):
+            if toolkit.kind in ("system", "distribution"):
+                for inside in ("lib64", "lib", target, "extras/CUPTI/lib64"):
+                    yield f"{toolkit.path}/{inside}", "toolkit"
+        prefix = conda_prefix(self._machine, self._facts)
+        if prefix:
+            yield f"{prefix}/lib", "conda"
+        for site in value_or(self._facts.environment.sites, ()):
+            yield from self._wheels(site.path.rstrip("/"))
+
+    def _wheels(self, site: str) -> Places:
+        """nvidia/*/lib in both layouts, and what other wheels bring along."""
+        for entry in value_or(self._machine.list(site, _BUNDLES), ()):
+            if entry.name == "nvidia":
+                parts = value_or(self._machine.list(f"{site}/nvidia", r"[a-z]\w*$"), ())
+                for part in (one.name for one in parts if one.kind != "file"):
+                    yield f"{site}/nvidia/{part}/lib", "wheel"
+            else:
+                for inside in _INSIDE.get(entry.name, ("",)):
+                    yield f"{site}/{entry.name}{inside}", "wheel"
+
+
+def _asked_for(found: list[_Name]) -> list[_Name]:
+    """Per file the shortest versioned name; a plain .so only where nothing versioned is beside it.
+
+    So neither the further suffixed file behind a link counts, nor the compiler's link.
+    """
+    versioned = {
+        (one.path.rpartition("/")[0], one.library.stem) for one in found if one.library.suffix
+    }
+    kept: dict[str, _Name] = {}
+    for one in found:
+        beside = (one.path.rpartition("/")[0], one.library.stem) in versioned
+        if beside and not one.library.suffix:
+            continue
+        key = one.real or one.path
+        if key not in kept or len(one.name) < len(kept[key].name):
+            kept[key] = one
+    return list(kept.values())
+
+
+def examine(machine: Machine, path: str, processor: str) -> Examined:
+    """Look at one file as the loader would."""
+    stat = machine.stat(path)
+    if isinstance(stat, Unknown):
+        return Examined(stat, _unread(stat, path))
+    if isinstance(stat, Absent):
+        link = value_or(machine.link(path), "")
+        flaw = Flaw.DANGLING if link else Flaw.MISSING
+        return Examined(stat, known(flaw, "file", path, f"to {link}" if link else ""))
+    size = known(stat.value.size, "file", path)
+    return Examined(size, _health(machine, path, stat.value, processor))
+
+
+def _unread(unread: Unknown, path: str) -> Fact[Flaw]:
+    why = unread.reason.removeprefix(f"{path}: ").partition(" at offset ")[0]
+    flaws = {"denied": Flaw.UNREADABLE, "loop": Flaw.UNREADABLE}
+    flaws.update({"foreign": Flaw.FOREIGN, "cut": Flaw.TRUNCATED})
+    flaw = flaws.get(unread.kind)
+    return known(flaw, "file", path, why) if flaw else unread
+
+
+def _health(machine: Machine, path: str, stat: Stat, processor: str) -> Fact[Flaw]:
+    if stat.kind != "file":
+        return known(Flaw.FOREIGN, "file", path, f"a {stat.kind}")
+    if stat.size == 0:
+        return known(Flaw.EMPTY, "file", path)
+    elf = machine.elf(path)
+    if not isinstance(elf, Known):
+        return _unread(elf, path) if isinstance(elf, Unknown) else elf
+    if elf.value.extent > stat.size:
+        note = f"needs {elf.value.extent} bytes, has {stat.size}"
+        return known(Flaw.TRUNCATED, "file", path, note)
+    if processor and elf.value.machine != processor:
+        note = f"{elf.value.machine}, this machine is {processor}"
+        return known(Flaw.MACHINE, "file", path, note)
+    return known(Flaw.NONE, "file", path)

@@ -1,0 +1,136 @@
+"""look: every subject of a machine in its order, each guarded and timed."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Callable, Collection
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from gpuwhy.facts.fact import Undetermined, Unknown
+from gpuwhy.facts.facts import Facts
+from gpuwhy.machine.machine import Machine
+
+EARLY: tuple[tuple[str, ...], ...] = (("call", "nvml"), ("call", "nodes"))
+"""Questions that another process answers: begun before the files are read."""
+
+
+class Options(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the user asked for; kept in a recording, because the questions depend on it."""
+
+    python: str = ""  # --python: an executable or an environment's folder
+    folder: str = ""  # working folder
+    script: str = (
+        ""  # folder of the script that a watched program ran; "-" where it looks into none
+    )
+    files: Literal["some", "all"] = "some"  # how many installed files are looked at; all: by hash
+    imports: bool = False  # --import
+    crashed: bool = False  # a watched program crashed: the smaller libraries are hashed
+    doubted: tuple[str, ...] = ()  # libraries that a failing program's last words name: hashed
+    seconds: float = 1.0  # for looking at installed files, where the file system is slow
+
+
+class Look(NamedTuple):
+    """One step: `module:function` fills a subject of Facts, or one field of it."""
+
+    place: str  # "system", "environment.python"
+    function: str
+    seconds: float = 10.0
+
+
+LOOKS = (
+    Look("system", "system:system"),
+    Look("environment.python", "environment:python"),
+    Look("environment.sites", "environment:sites"),
+    Look("environment.packages", "packages:packages", 30.0),
+    Look("environment.conda", "environment:conda"),
+    Look("environment.activation", "startup:activation"),
+    Look("frameworks.installed", "frameworks:installed", 30.0),
+    Look("libraries", "libraries:libraries", 20.0),
+    Look("installs.damage", "damage:damage", 600.0),
+    Look("installs.conflicts", "conflicts:conflicts", 60.0),
+    Look("installs.contradictions", "contradictions:contradictions", 30.0),
+    Look("installs.shadows", "shadows:shadows"),
+    Look("installs.start_files", "startup:start_files"),
+    Look("installs.start", "startup:start"),
+    Look("variables.variables", "variables:variables"),
+    Look("variables.set_at_start", "variables:set_at_start"),
+    Look("driver", "driver:driver", 20.0),
+    Look("devices", "devices:devices", 30.0),
+)
+"""Each may read what the ones before it found. Loads are filled by gpuwhy.loader afterwards."""
+IMPORTS = Look("imports", "imports:imports", 900.0)
+
+Note = Callable[[str], None]
+
+
+def look(
+    machine: Machine,
+    options: Options | None = None,
+    only: Collection[str] = (),
+    note: Note = lambda _: None,
+) -> Facts:
+    """Everything that can be seen; with `only`, some subjects. `note` is told each step.
+
+    Give it a RecordingMachine where the machine is live: then nothing is asked twice, and what
+    another process answers is begun first.
+    """
+    options = options or Options()
+    facts = Facts()
+    steps = [one for one in LOOKS if not only or one.place.partition(".")[0] in only]
+    if not only or {"driver", "devices"} & set(only):
+        machine.ahead(*EARLY)
+    for step in steps:
+        note(step.place)
+        facts = _placed(facts, step.place, _bounded(step, machine, facts, options))
+    return facts
+
+
+def look_by_importing(
+    machine: Machine, facts: Facts, options: Options, note: Note = lambda _: None
+) -> Facts:
+    """The facts with what `--import` tries; after the loader, whose findings it needs."""
+    note(IMPORTS.place)
+    return _placed(facts, IMPORTS.place, _bounded(IMPORTS, machine, facts, options))
+
+
+def _bounded(step: Look, machine: Machine, facts: Facts, options: Options) -> Any:
+    """What one step finds; Unknown where it raises or takes too long."""
+    found: list[Any] = []
+
+    def run() -> None:
+        found.append(_guarded(step, machine, facts, options))
+
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
+    worker.join(step.seconds)
+    return found[0] if found else Unknown(f"no answer within {step.seconds:g} s")
+
+
+def _guarded(step: Look, machine: Machine, facts: Facts, options: Options) -> Any:
+    module, _, name = step.function.partition(":")
+    try:
+        function = getattr(import_module(f"gpuwhy.look.{module}"), name)
+        return function(machine, facts, options)
+    except Undetermined as missing:
+        return missing.unknown
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"
+        return Unknown(f"gpuwhy failed here: {type(error).__name__}: {error} ({where})")
+
+
+def _placed(facts: Facts, place: str, found: Any) -> Facts:
+    """The facts with a record, or with a fact in its field; an Unknown fills a whole record."""
+    subject, _, field = place.partition(".")
+    record = getattr(facts, subject)
+    if field:
+        record = msgspec.structs.replace(record, **{field: found})
+    elif isinstance(found, Unknown):
+        record = type(record)(**dict.fromkeys(record.__struct_fields__, found))
+    else:
+        record = found
+    return msgspec.structs.replace(facts, **{subject: record})

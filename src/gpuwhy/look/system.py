@@ -1,0 +1,472 @@
+"""The system: distribution, C library, WSL, container, limits, memory, disks, boot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from gpuwhy.facts.fact import (
+    Absent,
+    Fact,
+    Known,
+    Source,
+    Unknown,
+    absent,
+    known,
+    or_unknown,
+    value_or,
+)
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.system import Distro, Injected, Libc, Memory, Space, System, Tasks
+from gpuwhy.look.fields import filled, is_windows
+from gpuwhy.look.kernel_log import kernel_log
+from gpuwhy.machine.machine import Disk, Machine, Uname
+
+_OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")
+_TREE_MARKS = (
+    ("linux", "/etc/os-release"),
+    ("windows", "/Windows/System32"),
+    ("linux", "/bin"),
+    ("darwin", "/System"),
+)
+_LIBC_FOLDERS = (
+    *("/lib64", "/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu"),
+    *("/lib", "/usr/lib64", "/usr/lib"),
+)
+_COMPILED = (
+    *("/bin/sh", "/bin/bash", "/bin/busybox"),
+    *("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"),
+    *("/lib/ld-musl-x86_64.so.1", "/lib/ld-musl-aarch64.so.1"),
+    *("/usr/bin/env", "/usr/local/bin/python3", "/usr/bin/python3"),
+)
+"""Files whose header tells the processor of a tree."""
+
+
+def system(machine: Machine, facts: Facts, _options: object = None) -> System:
+    """Everything of the subject; on Windows by its own ways."""
+    facts = filled(machine, facts, "system", {"os": _os})
+    if is_windows(facts):
+        from gpuwhy.look.windows import SYSTEM
+
+        return filled(machine, facts, "system", {**FIELDS, **SYSTEM}).system
+    return filled(machine, facts, "system", FIELDS).system
+
+
+def _os(machine: Machine, _facts: Facts) -> Fact[str]:
+    """The operating system by uname; of a file tree, by the folders only that system has."""
+    said = machine.uname()
+    if isinstance(said, Known):
+        return Known(said.value.system, said.source)
+    for name, path in _TREE_MARKS:
+        if isinstance(machine.stat(path), Known):
+            return known(name, "file", path)
+    return said
+
+
+def _of_uname(part: Callable[[Uname], str], machine: Machine, _facts: Facts) -> Fact[str]:
+    said = machine.uname()
+    return Known(part(said.value), said.source) if isinstance(said, Known) else said
+
+
+def _processor(machine: Machine, facts: Facts) -> Fact[str]:
+    """The processor by uname; of a file tree, by what its shell or loader is compiled for."""
+    said = _of_uname(lambda u: u.machine, machine, facts)
+    for path in _COMPILED if isinstance(said, Unknown) else ():
+        elf = machine.elf(path)
+        if isinstance(elf, Known):
+            return Known(elf.value.machine, elf.source)
+    return said
+
+
+def _distro(machine: Machine, _facts: Facts) -> Fact[Distro]:
+    """The distribution by its os-release file, older Red Hat systems by theirs."""
+    for path in _OS_RELEASE:
+        found = machine.lines(path, "NAME=", "VERSION=", "ID_LIKE=", "ID=", "VERSION_ID=")
+        if isinstance(found, Unknown):
+            return found
+        if isinstance(found, Known):
+            pairs = (line.strip().split("=", 1) for line in found.value if "=" in line)
+            fields = {key: value.strip().strip("\"'")[:200] for key, value in pairs}
+            named = f"{fields.get('NAME', '')} {fields.get('VERSION', '')}".strip()
+            title = fields.get("PRETTY_NAME") or named
+            like = tuple(re.findall(r"[\w.-]+", fields.get("ID_LIKE", "")))[:8]
+            if not title:
+                return Unknown(f"{path}: names no distribution")
+            version = fields.get("VERSION_ID", "")
+            return known(Distro(_id(fields, title), title, version, like), "file", path)
+    old = machine.read("/etc/redhat-release")
+    if isinstance(old, Known):
+        title = old.value.strip()[:200]
+        return known(Distro(_id({}, title), title), "file", "/etc/redhat-release")
+    return absent("file", _OS_RELEASE[0])
+
+
+def _id(fields: dict[str, str], title: str) -> str:
+    """The ID; a recording of version 0 did not ask for it, and has the title alone."""
+    first = re.match(r"(?:Red Hat|[A-Za-z]+)", title)
+    name = first[0].lower() if first else ""
+    return fields.get("ID") or {"red hat": "rhel"}.get(name, name)
+
+
+def _libc(machine: Machine, _facts: Facts) -> Fact[Libc]:
+    """The C library: from the file's name (glibc before 2.34), else from its banner."""
+    for folder in _LIBC_FOLDERS:
+        real = machine.real(f"{folder}/libc.so.6")
+        if isinstance(real, Known):
+            return _glibc(machine, real.value)
+    musl = machine.list("/lib", r"ld-musl-")
+    if isinstance(musl, Known) and musl.value:
+        return known(Libc("musl"), "file", f"/lib/{musl.value[0].name}")
+    if isinstance(musl, Unknown):
+        return musl
+    return Unknown("neither libc.so.6 nor ld-musl is in a standard folder", "ldd --version")
+
+
+def _glibc(machine: Machine, path: str) -> Fact[Libc]:
+    named = re.search(r"/libc-(2\.\d+)\.so$", path)
+    if named:
+        return known(Libc("glibc", named[1]), "file", path)
+    banner = machine.lines(path, "GNU C Library (")
+    if not isinstance(banner, Known):
+        return or_unknown(banner, f"{path}: gone while looking")
+    text = "\n".join(banner.value)
+    version = re.search(r"GNU C Library \([^)]*\)[^\n]{0,80}? version (2\.\d+)", text)
+    if version:
+        return known(Libc("glibc", version[1]), "file", path)
+    return Unknown(f"{path}: has no glibc banner")
+
+
+def _wsl(machine: Machine, _facts: Facts) -> Fact[int]:
+    """WSL by the kernel's release; an own WSL 2 kernel by WSL's variables and /dev/dxg."""
+    said = machine.uname()
+    if not isinstance(said, Known):
+        offline = isinstance(machine.offline(), Known)
+        if offline and isinstance(machine.stat("/usr/lib/wsl"), Known):
+            return known(2, "folder", "/usr/lib/wsl", "which WSL alone makes")
+        return said if isinstance(said, Unknown) else absent("call", "uname")
+    release = said.value.release
+    if "microsoft" in release.lower():
+        return Known(2 if "microsoft" in release else 1, said.source)
+    variables = value_or(machine.environ(), {})
+    named = {"WSL_DISTRO_NAME", "WSL_INTEROP"} & variables.keys()
+    if named and isinstance(machine.stat("/dev/dxg"), Known):
+        return known(2, "file", "/dev/dxg")
+    return Absent(Source("call", "uname", f"kernel {release}"))
+
+
+def _wsl_device(machine: Machine, facts: Facts) -> Fact[bool]:
+    if facts.system.wsl.need() is None:
+        return absent("call", "uname", "not WSL")
+    return machine.exists("/dev/dxg")
+
+
+def _uptime(machine: Machine, _facts: Facts) -> Fact[float]:
+    said = machine.read("/proc/uptime")
+    if not isinstance(said, Known):
+        return said
+    return _number((said.value.split() or [""])[0], "/proc/uptime")
+
+
+def _booted(machine: Machine, _facts: Facts) -> Fact[float]:
+    said = machine.lines("/proc/stat", "btime")
+    if not isinstance(said, Known):
+        return said
+    fields = said.value[0].split() if said.value else []
+    return _number(fields[1] if len(fields) == 2 else "", "/proc/stat")
+
+
+def _number(text: str, path: str) -> Fact[float]:
+    good = re.fullmatch(r"\d{1,15}(\.\d+)?", text)
+    return known(float(text), "file", path) if good else Unknown(f"{path}: no number")
+
+
+# ---------------------------------------------------------------- containers
+
+_VARIABLES = (
+    ("KUBERNETES_SERVICE_HOST", "kubernetes"),
+    ("SINGULARITY_NAME", "singularity"),
+    ("APPTAINER_NAME", "singularity"),
+)
+_MARKS = (
+    ("/var/run/secrets/kubernetes.io", "kubernetes"),
+    ("/.singularity.d", "singularity"),
+    ("/run/.containerenv", "podman"),
+    ("/.dockerenv", "docker"),
+)
+"""The most telling first: a pod also has its engine's marks."""
+_GROUPS = (
+    ("kubepods", "kubernetes"),
+    ("libpod", "podman"),
+    ("docker", "docker"),
+    ("lxc", "lxc"),
+)
+_WSL_FOLDERS = ("/usr/lib/wsl", "/usr/lib/wsl/drivers", "/usr/lib/wsl/lib")
+_DXG_HELPER = "libnvdxgdmal.so.1"
+
+
+def _container(machine: Machine, _facts: Facts) -> Fact[str]:
+    """The kind of container; Absent when variables and marks were looked at and none is there.
+
+    A virtual machine made from a container image keeps docker's or podman's marks: its root tells.
+    """
+    offline = machine.offline()
+    if isinstance(offline, Known) and offline.value.kind == "image":
+        return Known("image", offline.source)
+    found = _marked(machine)
+    marked = isinstance(found, Known) and found.value in ("docker", "podman")
+    if marked and _boots_from_disk(machine):
+        return absent("file", "/proc/self/mountinfo", "a container's marks, but / is a whole disk")
+    return found
+
+
+def _marked(machine: Machine) -> Fact[str]:
+    """What variables, marker files, systemd and the control groups say."""
+    variables = machine.environ()
+    for name, kind in _VARIABLES:
+        if name in value_or(variables, {}):
+            return known(kind, "env", name)
+    unseen: list[Fact[str]] = [variables] if isinstance(variables, Unknown) else []
+    for path, kind in _MARKS:
+        found = machine.stat(path)
+        if isinstance(found, Known):
+            return known(kind, "file", path)
+        if isinstance(found, Unknown):
+            unseen.append(found)
+    stated = (*_by_systemd(machine, value_or(variables, {})), *_by_group(machine), *unseen)
+    return stated[0] if stated else absent("file", "/.dockerenv", "nor other marks")
+
+
+def _by_systemd(machine: Machine, variables: dict[str, str]) -> Iterator[Known[str]]:
+    """What the container's manager told systemd (LXC, nspawn), or left in `container`."""
+    texts = (
+        (value_or(machine.read("/run/systemd/container"), ""), "file", "/run/systemd/container"),
+        (variables.get("container", ""), "env", "container"),
+    )
+    for text, source, where in texts:
+        kind = text.strip()[:40]  # systemd calls WSL a container; here it has a field of its own
+        if kind != "wsl" and re.fullmatch(r"[a-z][a-z0-9-]*", kind):
+            yield known(kind, source, where)  # type: ignore[arg-type]
+
+
+def _by_group(machine: Machine) -> Iterator[Known[str]]:
+    lines = value_or(machine.lines("/proc/1/cgroup", *(word for word, _ in _GROUPS)), ())
+    for word, kind in _GROUPS:
+        if any(re.search(rf"[/-]{word}", line) for line in lines):
+            yield known(kind, "file", "/proc/1/cgroup")
+
+
+def _boots_from_disk(machine: Machine) -> bool:
+    """Whether / is the whole of a disk's file system, which no container engine mounts there."""
+    for line in value_or(machine.lines("/proc/self/mountinfo", " / / "), ()):
+        left, _, right = line.partition(" - ")
+        fields, source = left.split(), right.split()
+        if fields[3:5] == ["/", "/"] and len(source) > 1 and source[1].startswith("/dev/"):
+            return True
+    return False
+
+
+def _injected(machine: Machine, facts: Facts) -> Fact[Injected]:
+    """What the runtime brought in: device nodes, libcuda of the host, what it was asked for."""
+    container = facts.system.container.need()
+    if container is None:
+        return absent("file", "/.dockerenv", "not in a container")
+    if container == "image":
+        reason = "how a container of this image is started is not in the image"
+        return Unknown(reason, "gpuwhy check in the container")
+    variables = machine.environ().need() or {}
+    nodes = machine.list("/dev", r"nvidia(\d+|ctl)$|dxg$").need() or ()
+    mounts = machine.lines("/proc/self/mountinfo", "libcuda.so", "/usr/lib/wsl").need() or ()
+    points = [fields[4] for fields in map(str.split, mounts) if len(fields) > 4]
+    mounted = any("/libcuda.so" in one or one.startswith("/usr/lib/wsl") for one in points)
+    beside = ("/.singularity.d/libs", "/usr/local/nvidia/lib64")  # --nv; Google's Kubernetes nodes
+    copied = any(isinstance(machine.stat(f"{one}/libcuda.so.1"), Known) for one in beside)
+    value = Injected(
+        devices=bool(nodes),
+        libraries=mounted or copied,
+        requested=variables.get("NVIDIA_VISIBLE_DEVICES", ""),
+        capabilities=variables.get("NVIDIA_DRIVER_CAPABILITIES", ""),
+        lacking=_lacking(machine, points) if any(one.name == "dxg" for one in nodes) else (),
+    )
+    return known(value, "file", "/proc/self/mountinfo", "and /dev, NVIDIA_VISIBLE_DEVICES")
+
+
+def _lacking(machine: Machine, points: list[str]) -> tuple[str, ...]:
+    """WSL's driver libraries that an older container toolkit does not bring."""
+    if any(one.rstrip("/") in _WSL_FOLDERS or one.endswith(f"/{_DXG_HELPER}") for one in points):
+        return ()
+    folders = ("/usr/lib/wsl/lib", "/usr/lib/x86_64-linux-gnu")
+    gone = all(isinstance(machine.stat(f"{one}/{_DXG_HELPER}"), Absent) for one in folders)
+    return (_DXG_HELPER,) if gone else ()
+
+
+# ---------------------------------------------------------------- limits and memory
+
+_CGROUP = "/sys/fs/cgroup"
+_MOST_LEVELS = 16
+_MEMORY_FILES = (  # version 2, version 1
+    ("memory.max", "memory.current"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+)
+_CACHES = ("/.nv/ComputeCache", "/.cache")
+_PLACE_VARIABLES = (
+    *("CUDA_CACHE_PATH", "CUPY_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR", "NUMBA_CACHE_DIR"),
+    *("TORCH_EXTENSIONS_DIR", "TORCH_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"),
+)
+_DRIFT = 64 << 20  # free space may change this much between two questions to one file system
+
+
+def _own_groups(machine: Machine, controller: str) -> tuple[str, ...]:
+    """The folders of our control group and of its parents for a controller, innermost first.
+
+    Inside a container the path in /proc/self/cgroup may be the host's: then only the last exists.
+    """
+    said = machine.lines("/proc/self/cgroup", f":{controller}", f",{controller}", "0::/")
+    rows = [row for row in (line.split(":", 2) for line in value_or(said, ())) if len(row) == 3]
+    for _, names, path in rows:
+        if controller in names.split(","):
+            return _up(f"{_CGROUP}/{controller}", path)
+    path = next((path for number, names, path in rows if number == "0" and not names), "/")
+    return _up(_CGROUP, path)
+
+
+def _up(root: str, path: str) -> tuple[str, ...]:
+    parts = [part for part in path.split("/") if part]
+    if ".." in parts:  # our group lies outside of this namespace: only the root can be seen
+        parts = []
+    levels = ["/".join([root, *parts[:n]]) for n in range(len(parts), -1, -1)]
+    return tuple(levels[-_MOST_LEVELS:])
+
+
+def _tasks(machine: Machine, _facts: Facts) -> Fact[Tasks]:
+    """The tightest number of processes and threads that our groups allow."""
+    found: list[tuple[int, Tasks, str]] = []
+    for folder in _own_groups(machine, "pids"):
+        limit, used = (machine.read(f"{folder}/pids.{name}") for name in ("max", "current"))
+        if isinstance(limit, Known) and isinstance(used, Known) and limit.value.strip().isdigit():
+            most = int(limit.value)
+            found.append((most, Tasks(most, int(used.value or 0)), folder))
+    if not found:
+        return Absent(Source("file", f"{_CGROUP}/pids.max", "no limit"))
+    _, tasks, folder = min(found, key=lambda one: one[0])
+    return known(tasks, "file", f"{folder}/pids.max")
+
+
+def _memory(machine: Machine, _facts: Facts) -> Fact[Memory]:
+    """RAM in total and available to new programs, and how much of the group's limit is used."""
+    names = ("MemTotal", "MemAvailable", "MemFree", "Buffers", "Cached")
+    said = machine.lines("/proc/meminfo", *(f"{name}:" for name in names))
+    if not isinstance(said, Known):
+        return said
+    rows = (re.match(r"(\w+):\s+(\d{1,15}) kB", line) for line in said.value)
+    size = {row[1]: int(row[2]) << 10 for row in rows if row}
+    if "MemTotal" not in size:
+        return Unknown("/proc/meminfo: no MemTotal")
+    old = sum(size.get(name, 0) for name in names[2:])  # kernels before 3.14
+    limit, used = _tightest(machine, size["MemTotal"])
+    return Known(Memory(size["MemTotal"], size.get("MemAvailable", old), limit, used), said.source)
+
+
+def _tightest(machine: Machine, total: int) -> tuple[Fact[int], Fact[int]]:
+    """The tightest limit among our group and its parents, and what cannot be freed of its use."""
+    found: list[tuple[int, Fact[int], Fact[int]]] = []
+    for folder in _own_groups(machine, "memory"):
+        for limit_file, used_file in _MEMORY_FILES:
+            limit = _bytes(machine.read(f"{folder}/{limit_file}"))
+            if isinstance(limit, Unknown):
+                return limit, limit
+            if isinstance(limit, Known) and limit.value < total:
+                used = _held(machine, folder, used_file)
+                found.append((limit.value - value_or(used, 0), limit, used))
+    if not found:
+        none = absent("file", "memory.max", "no limit below the host's memory")
+        return none, none
+    return min(found, key=lambda one: one[0])[1:]
+
+
+def _bytes(fact: Fact[str]) -> Fact[int]:
+    if not isinstance(fact, Known):
+        return fact
+    text = fact.value.strip()
+    if text == "max":
+        return absent("file", fact.source.where, "max")
+    good = re.fullmatch(r"\d{1,20}", text)
+    return Known(int(text), fact.source) if good else Unknown(f"{fact.source}: no number")
+
+
+def _held(machine: Machine, folder: str, used_file: str) -> Fact[int]:
+    """Use without the file cache, which the kernel drops before it kills."""
+    used = _bytes(machine.read(f"{folder}/{used_file}"))
+    stat = machine.lines(f"{folder}/memory.stat", "active_file ")
+    if not isinstance(used, Known) or not isinstance(stat, Known):
+        return used
+    rows = (re.match(r"(\w+) (\d{1,20})$", line) for line in stat.value)
+    fields = {row[1]: int(row[2]) for row in rows if row}
+    prefix = "total_" if "total_active_file" in fields else ""
+    cache = sum(fields.get(f"{prefix}{name}_file", 0) for name in ("active", "inactive"))
+    return Known(max(0, used.value - cache), used.source)
+
+
+def _shm(machine: Machine, _facts: Facts) -> Fact[Space]:
+    return _space(machine.disk("/dev/shm"), "/dev/shm")
+
+
+def _space(fact: Fact[Disk], path: str) -> Fact[Space]:
+    if not isinstance(fact, Known):
+        return fact
+    return Known(Space(path, fact.value.total, fact.value.free), fact.source)
+
+
+def _disks(machine: Machine, _facts: Facts) -> Fact[tuple[Space, ...]]:
+    """The distinct file systems that CUDA and the frameworks write their caches to."""
+    variables = value_or(machine.environ(), {})
+    named = (variables.get(name, "") for name in _PLACE_VARIABLES)
+    caches = [f"{machine.home}{below}" for below in _CACHES if machine.home]
+    kept: list[Space] = []
+    unseen: list[Unknown] = []
+    for place in dict.fromkeys((*caches, "/tmp", *(one for one in named if one[:1] == "/"))):
+        found = _nearest(machine, place)
+        if isinstance(found, Unknown):
+            unseen.append(found)
+        elif isinstance(found, Known) and not any(_same(found.value, one) for one in kept):
+            kept.append(found.value)
+    if unseen and not kept:
+        return unseen[0]
+    return known(tuple(kept), "call", "statvfs", ", ".join(space.path for space in kept))
+
+
+def _nearest(machine: Machine, path: str) -> Fact[Space]:
+    """The file system of a path, or of the nearest folder above it that exists."""
+    while True:
+        found = _space(machine.disk(path), path)
+        above = path.rpartition("/")[0]
+        if isinstance(found, (Known, Unknown)) or not above:
+            return found
+        path = above
+
+
+def _same(one: Space, other: Space) -> bool:
+    return one.total == other.total and abs(one.free - other.free) < _DRIFT
+
+
+FIELDS: dict[str, Callable[[Machine, Facts], Fact[Any]]] = {
+    "distro": _distro,
+    "kernel": partial(_of_uname, lambda said: said.release),
+    "machine": _processor,
+    "libc": _libc,
+    "offline": lambda machine, _: machine.offline(),
+    "container": _container,
+    "injected": _injected,
+    "wsl": _wsl,
+    "wsl_device": _wsl_device,
+    "open_files_limit": lambda machine, _: machine.limit("NOFILE"),
+    "address_space_limit": lambda machine, _: machine.limit("AS"),
+    "tasks": _tasks,
+    "shm": _shm,
+    "memory": _memory,
+    "disks": _disks,
+    "kernel_log": kernel_log,
+    "uptime": _uptime,
+    "booted": _booted,
+}

@@ -1,0 +1,216 @@
+"""Every CUDA toolkit on disk, and the nvcc that PATH finds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from gpuwhy.facts.environment import Package
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.libraries import Toolkit
+from gpuwhy.knowledge.versions import major_minor, numbers
+from gpuwhy.machine.machine import Machine
+
+Kind = Literal["system", "distribution", "conda", "wheel"]
+
+ROOT_VARIABLES = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR")
+"""Variables that name a toolkit's folder."""
+
+_PARTS = r"(version\.(json|txt)|bin|include|lib|lib64|nvvm|targets)$"
+_VERSION_FILES = (
+    ("version.json", r'"cuda"\s*:\s*\{[^}]*?"version"\s*:\s*"(\d+\.\d+)'),
+    ("version.txt", r"CUDA Version (\d+\.\d+)"),
+)
+_CONDA = (
+    *("cuda-cudart", "cudatoolkit", "cuda-nvcc", "cuda-nvcc-tools"),
+    *("cuda-toolkit", "cuda-runtime", "cuda-version"),
+)
+_TRIPLETS = ("x86_64-linux", "sbsa-linux", "aarch64-linux")
+_USUAL: tuple[tuple[str, str, Kind], ...] = (
+    ("/usr/local", r"cuda(-[\d.]+)?$", "system"),
+    ("/opt", r"cuda(-[\d.]+)?$", "system"),
+    ("/usr/lib", r"(cuda|nvidia-cuda-toolkit)$", "distribution"),
+)
+_NO_TOOLKIT = ("", "/", "/usr", "/usr/local")
+
+
+def toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
+    """Every CUDA toolkit, or part of one, each once however many names lead to it."""
+    found: dict[str, Toolkit] = {}
+    for path, kind in (*_usual(machine), *_named(machine, facts)):
+        real = value_or(machine.real(path), "")
+        if real and real not in (*_NO_TOOLKIT, machine.home) and real not in found:
+            one = _toolkit(machine, path, real, kind)
+            found.update({real: one} if one else {})
+    for one in (*_conda(machine, facts), *_wheels(machine, facts)):
+        found.setdefault(value_or(machine.real(one.path), one.path), one)
+    answers = (*(machine.list(folder, match) for folder, match, _ in _USUAL), machine.environ())
+    unread = [one for one in (*answers, facts.environment.sites) if isinstance(one, Unknown)]
+    if unread and not found:
+        return Unknown(unread[0].reason)
+    where = "/usr/local, /usr/lib, /opt, the environment's variables, conda and wheels"
+    detail = f"not seen: {unread[0].reason}" if unread else ""
+    return Known(tuple(found.values()), Source("folder", where, detail))
+
+
+def _toolkit(machine: Machine, path: str, real: str, kind: Kind) -> Toolkit | None:
+    version = toolkit_version(machine, real)
+    if kind == "distribution" and not isinstance(version, Known):
+        version = header_version(machine, "/usr/include") or version
+    parts = value_or(machine.list(path, _PARTS), ())
+    nvcc = machine.stat(f"{real}/bin/nvcc")
+    seen = isinstance(version, Known) or isinstance(nvcc, Known)
+    return Toolkit(real, kind, version) if parts and seen else None
+
+
+def _usual(machine: Machine) -> Iterator[tuple[str, Kind]]:
+    """The usual folders; a versioned name before the link that leads to it, newest first."""
+    for folder, pattern, kind in _USUAL:
+        names = [entry.name for entry in value_or(machine.list(folder, pattern), ())]
+        for name in sorted(names, key=lambda n: (n == "cuda", [-one for one in numbers(n[5:])])):
+            yield f"{folder}/{name}", kind
+
+
+def _named(machine: Machine, facts: Facts) -> Iterator[tuple[str, Kind]]:
+    """The folders that variables, PATH and LD_LIBRARY_PATH name."""
+    environ = value_or(machine.environ(), {})
+    roots = [environ.get(name, "").rstrip("/") for name in ROOT_VARIABLES]
+    nvcc = nvcc_on_path(machine, facts)
+    if isinstance(nvcc, Known):
+        roots.append(value_or(machine.real(nvcc.value), "").rpartition("/bin/")[0])
+    elements = split_path(environ.get("LD_LIBRARY_PATH", ""), ":;")
+    roots += [toolkit_root(one) for one in elements]
+    spared = (conda_prefix(machine, facts), *_NO_TOOLKIT)
+    for root in dict.fromkeys(roots):
+        if root.startswith("/") and root not in spared and "/site-packages/" not in root:
+            yield root, "system"
+
+
+def split_path(value: str, separators: str = ":") -> tuple[str, ...]:
+    """The elements of a search-path variable, tidied, empty ones left out."""
+    return tuple(one.rstrip("/") or "/" for one in re.split(f"[{separators}]", value) if one)
+
+
+def toolkit_root(folder: str) -> str:
+    """The toolkit of a bin or library folder: /opt/cuda-12.4/lib64 → /opt/cuda-12.4, or ""."""
+    inside = "bin|lib64|lib|targets/[^/]+/lib|extras/CUPTI/lib64"
+    match = re.match(rf"(.*/[^/]*cuda[^/]*(?:/\d+(?:\.\d+)+)?)/({inside})$", folder, re.IGNORECASE)
+    return match[1] if match else ""
+
+
+def conda_prefix(machine: Machine, facts: Facts) -> str:
+    """The conda environment that counts: the target's own, else the active one; "" for none."""
+    python = value_or(facts.environment.python, None)
+    if python is not None:
+        meta = machine.list(f"{python.prefix}/conda-meta", r".+\.json$")
+        if python.kind == "conda" or (python.kind == "venv" and value_or(meta, ())):
+            return python.prefix
+    return value_or(machine.environ(), {}).get("CONDA_PREFIX", "").rstrip("/")
+
+
+# ---------------------------------------------------------------- versions
+
+
+def toolkit_version(machine: Machine, root: str) -> Fact[str]:
+    """Which CUDA the toolkit is: by its version file, its headers, else its folder's name."""
+    parts = machine.list(root, _PARTS)
+    if not isinstance(parts, Known):
+        return parts
+    names = {entry.name for entry in parts.value}
+    for name, pattern in _VERSION_FILES:
+        text = value_or(machine.read(f"{root}/{name}"), "") if name in names else ""
+        if match := re.search(pattern, text):
+            return known(match[1], "file", f"{root}/{name}")
+    folders = [f"{root}/include"] if "include" in names else []
+    folders += [f"{root}/targets/{one}/include" for one in _TRIPLETS if "targets" in names]
+    for folder in folders:
+        if found := header_version(machine, folder):
+            return found
+    real = value_or(machine.real(root), root)
+    if match := re.match(r".*/cuda[-_/]?(\d+\.\d+)", real):
+        return known(match[1], "folder", real, "by its name only")
+    reason = f"{root} has no version file and no CUDA headers"
+    return Unknown(reason, f"{root}/bin/nvcc --version")
+
+
+def header_version(machine: Machine, folder: str) -> Known[str] | None:
+    """CUDA's version as cuda_runtime_api.h or cuda.h defines it."""
+    for header, macro in (
+        ("cuda_runtime_api.h", "CUDART_VERSION"),
+        ("cuda.h", "CUDA_VERSION"),
+    ):
+        for line in value_or(machine.lines(f"{folder}/{header}", macro), ()):
+            if match := re.search(r"#\s*define\s+CUD(?:A|ART)_VERSION\s+(\d{4,6})\b", line):
+                code = int(match[1])
+                version = f"{code // 1000}.{code % 1000 // 10}"
+                return known(version, "file", f"{folder}/{header}")
+    return None
+
+
+def nvcc_on_path(machine: Machine, _facts: Facts) -> Fact[str]:
+    """The nvcc that a shell would start."""
+    environ = machine.environ()
+    if not isinstance(environ, Known):
+        return environ
+    for folder in split_path(environ.value.get("PATH", "")):
+        path = f"{folder}/nvcc"
+        found = machine.stat(path) if folder.startswith("/") else None
+        if isinstance(found, Known) and found.value.kind == "file" and "x" in found.value.mode:
+            real = value_or(machine.real(path), path)
+            return known(path, "env", "PATH", f"leads to {real}" if real != path else "")
+    return Absent(Source("env", "PATH", "no folder of it holds nvcc"))
+
+
+# ---------------------------------------------------------------- conda and wheels
+
+
+def _conda(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
+    prefix = conda_prefix(machine, facts)
+    packages = conda_packages(machine, prefix, rf"({'|'.join(_CONDA)})-\d[^-]*-[^-]*\.json$")
+    if not packages and not (prefix and isinstance(machine.stat(f"{prefix}/bin/nvcc"), Known)):
+        return
+    yield Toolkit(prefix, "conda", conda_cuda(packages) or toolkit_version(machine, prefix))
+
+
+def conda_cuda(packages: dict[str, str]) -> Known[str] | None:
+    """The CUDA of a conda environment by its packages."""
+    for name in _CONDA:
+        if name in packages:
+            source = Source("package", f"{name} {packages[name]}", "conda")
+            return Known(major_minor(packages[name]), source)
+    return None
+
+
+def conda_packages(machine: Machine, prefix: str, match: str) -> dict[str, str]:
+    """Conda packages by the names of their files: cuda-cudart-12.4.127-0.json."""
+    listed = value_or(machine.list(f"{prefix}/conda-meta", match), ()) if prefix else ()
+    parts = (entry.name.removesuffix(".json").rsplit("-", 2) for entry in listed)
+    return {one[0]: one[1] for one in parts if len(one) == 3}
+
+
+def _wheels(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
+    packages = value_or(facts.environment.packages, ())
+    for site in value_or(facts.environment.sites, ()):
+        folder = f"{site.path}/nvidia"
+        for entry in value_or(machine.list(folder, r"(cu\d\d|cuda_nvcc|cuda_runtime)$"), ()):
+            root = f"{folder}/{entry.name}"
+            yield Toolkit(root, "wheel", _wheel_version(machine, root, entry.name, packages))
+
+
+def _wheel_version(
+    machine: Machine, root: str, part: str, packages: tuple[Package, ...]
+) -> Fact[str]:
+    """By the one package that brings it; by its headers where none or several do."""
+    whole = part.startswith("cu1")
+    base = "nvidia-cuda-runtime" if whole else f"nvidia-{part.replace('_', '-')}-cu"
+    owners = [
+        one for one in packages if one.name == base or (one.name.startswith(base) and not whole)
+    ]
+    if len(owners) == 1:
+        source = Source("package", str(owners[0].owner), "pip")
+        return Known(major_minor(owners[0].version), source)
+    claim = " and ".join(str(one.owner) for one in owners)
+    why = f"{claim} both bring it" if claim else "no package names it"
+    return header_version(machine, f"{root}/include") or Unknown(f"{root}: no headers, and {why}")

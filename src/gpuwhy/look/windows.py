@@ -1,0 +1,475 @@
+"""What is looked at in another way on Windows: system, driver, cards, toolkits, libraries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from gpuwhy.facts.devices import PciDevice
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.libraries import Flaw, LibraryCopy, Toolkit
+from gpuwhy.facts.system import Distro, Space
+from gpuwhy.look.devices import card, nvml
+from gpuwhy.look.fields import Field
+from gpuwhy.look.libraries import Examined, Places
+from gpuwhy.look.toolkits import conda_cuda, conda_packages, conda_prefix, toolkit_version
+from gpuwhy.machine.machine import Machine
+
+_WHOLE = re.compile(r"[A-Za-z]:/|//")
+
+# ---------------------------------------------------------------- paths
+
+
+def tidy(path: str) -> str:
+    """A path with forward slashes, without quotes around it and without a slash at its end."""
+    plain = re.sub(r"(?<!^)/+", "/", path.strip().strip('"').strip().replace("\\", "/"))
+    return plain if re.fullmatch(r"[A-Za-z]:/", plain) else plain.rstrip("/")
+
+
+def environ(machine: Machine) -> dict[str, str]:
+    """The variables with upper-case names, as Windows compares them; {} where not seen."""
+    return {name.upper(): value for name, value in value_or(machine.environ(), {}).items()}
+
+
+def system_folder(machine: Machine) -> str:
+    """System32."""
+    return f"{tidy(environ(machine).get('SYSTEMROOT', '')) or 'C:/Windows'}/System32"
+
+
+def path_folders(machine: Machine) -> tuple[str, ...]:
+    """The folders of PATH, each once, in order; %NAME% replaced where the variable is known."""
+    variables = environ(machine)
+    found: dict[str, str] = {}
+    for element in variables.get("PATH", "").split(";"):
+        text = re.sub(r"%([^%;]+)%", lambda m: variables.get(m[1].upper(), m[0]), element)
+        folder = tidy(text)
+        if _WHOLE.match(folder):
+            found.setdefault(folder.casefold(), folder)
+    return tuple(found.values())
+
+
+def folders(machine: Machine, parent: str, match: str) -> list[str]:
+    """The folders below another one whose names match, newest version last."""
+    listed = value_or(machine.list(parent, match), ())
+    names = [entry.name for entry in listed if entry.kind != "file"]
+    names.sort(key=lambda name: [int(digits) for digits in re.findall(r"\d+", name)])
+    return [f"{parent}/{name}" for name in names]
+
+
+# ---------------------------------------------------------------- system
+
+_EDITION = "HKLM/SOFTWARE/Microsoft/Windows NT/CurrentVersion"
+_ELEVEN = 22000  # builds from here on are Windows 11, whatever the registry's product name says
+_FILES = ("kernel32.dll", "ntoskrnl.exe", "ntdll.dll")
+_EVENTS = "Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='nvlddmkm'} -MaxEvents 20"
+
+
+def _none_here(_machine: Machine, _facts: Facts) -> Fact[Any]:
+    """Something that Linux has and Windows has not."""
+    return Absent(Source("none", "Windows has no such thing"))
+
+
+def _distro(machine: Machine, facts: Facts) -> Fact[Distro]:
+    """Windows 10 Pro 22H2, build 19045: by the registry, of a disk by the version of its files."""
+    key = machine.registry(_EDITION)
+    if isinstance(key, Known):
+        said = key.value.values
+        build = said.get("CurrentBuild", "")
+        name = _title(build)
+        edition = re.sub(r"^Windows 10", name, said.get("ProductName", name))
+        title = f"{edition} {said.get('DisplayVersion', '')}".strip()
+        return Known(Distro("windows", f"{title}, build {build}", build), key.source)
+    version = _kernel(machine, facts)
+    if not isinstance(version, Known):
+        return version
+    major, minor, build = version.value.split(".")[:3]
+    name = _title(build) if major == "10" else f"Windows {major}.{minor}"
+    return Known(Distro("windows", f"{name}, build {build}", build), version.source)
+
+
+def _title(build: str) -> str:
+    return "Windows 11" if build.isdecimal() and int(build) >= _ELEVEN else "Windows 10"
+
+
+def _kernel(machine: Machine, _facts: Facts) -> Fact[str]:
+    """10.0.19045: by the running system, of a disk by the version of its files."""
+    said = machine.uname()
+    if isinstance(said, Known):
+        return Known(said.value.release, said.source)
+    for name in _FILES:
+        path = f"{system_folder(machine)}/{name}"
+        pe = machine.pe(path)
+        if isinstance(pe, Known) and pe.value.version.count(".") == 3:
+            version = ".".join(pe.value.version.split(".")[:3])
+            return known(version, "file", path, "its version resource")
+    return Unknown("no file of Windows tells its version")
+
+
+def _processor(machine: Machine, _facts: Facts) -> Fact[str]:
+    """By the running system, of a disk by what its system files are compiled for."""
+    said = machine.uname()
+    if isinstance(said, Known):
+        names = {"AMD64": "x86_64", "ARM64": "aarch64"}
+        return Known(names.get(said.value.machine, said.value.machine), said.source)
+    for name in _FILES:
+        pe = machine.pe(f"{system_folder(machine)}/{name}")
+        if isinstance(pe, Known):
+            return Known(pe.value.machine, pe.source)
+    return said
+
+
+def _memory(_machine: Machine, _facts: Facts) -> Fact[Any]:
+    return Unknown("host memory is not read on Windows", "Task Manager, Performance")
+
+
+def _kernel_log(_machine: Machine, _facts: Facts) -> Fact[Any]:
+    return Unknown("the event log of Windows is not read", _EVENTS)
+
+
+def _disks(machine: Machine, _facts: Facts) -> Fact[tuple[Space, ...]]:
+    """The drives that CUDA's cache and Windows' temporary files lie on."""
+    kept: list[Space] = []
+    for path in filter(None, (machine.home, "C:/")):
+        disk = machine.disk(path)
+        if isinstance(disk, Known) and all(one.total != disk.value.total for one in kept):
+            kept.append(Space(path, disk.value.total, disk.value.free))
+    if not kept:
+        return Unknown("the size of the drives was not seen")
+    shown = ", ".join(one.path for one in kept)
+    return known(tuple(kept), "call", "GetDiskFreeSpaceEx", shown)
+
+
+_LINUX_ONLY = (
+    *("libc", "container", "injected", "wsl", "wsl_device", "open_files_limit"),
+    *("address_space_limit", "tasks", "shm", "uptime", "booted"),
+)
+SYSTEM: dict[str, Field] = {
+    "distro": _distro,
+    "kernel": _kernel,
+    "machine": _processor,
+    "memory": _memory,
+    "disks": _disks,
+    "kernel_log": _kernel_log,
+    **dict.fromkeys(_LINUX_ONLY, _none_here),
+}
+
+# ---------------------------------------------------------------- driver and cards
+
+_CLASS = "HKLM/SYSTEM/CurrentControlSet/Control/Class/{4d36e968-e325-11ce-bfc1-08002be10318}"
+_SERVICES = "HKLM/SYSTEM/CurrentControlSet/Services"
+_PCI = "HKLM/SYSTEM/CurrentControlSet/Enum/PCI"
+_CARD = re.compile(r"(?:PCI\\)?VEN_10DE&DEV_([0-9A-F]{4})", re.IGNORECASE)
+
+
+def dotted(file_version: str) -> str:
+    """The driver's version by that of its files, the last five digits: 31.0.15.3623 → 536.23."""
+    found = re.fullmatch(r"\d+\.\d+\.1(\d)\.(\d{1,4})", file_version)
+    digits = f"{found[1]}{found[2].zfill(4)}" if found else ""
+    return f"{digits[:3]}.{digits[3:]}" if digits and digits[0] != "0" else ""
+
+
+def _driver_version(machine: Machine, _facts: Facts) -> Fact[str]:
+    """The driver in use by NVML; else that of nvcuda.dll, which the installer put there."""
+    said = nvml(machine)
+    version = said.value.system.get("driver") if isinstance(said, Known) else None
+    if isinstance(version, str) and re.fullmatch(r"\d+(\.\d+)+", version):
+        return known(version, "call", "nvmlSystemGetDriverVersion")
+    for path in _driver_files(machine):
+        pe = machine.pe(path)
+        of_file = dotted(pe.value.version) if isinstance(pe, Known) else ""
+        if isinstance(pe, Known) and of_file:
+            return known(of_file, "file", path, f"file version {pe.value.version}")
+    return _by_registry(machine)
+
+
+def _driver_files(machine: Machine) -> Iterator[str]:
+    """nvcuda.dll and nvml.dll where programs find them, then what the driver's package left."""
+    system = system_folder(machine)
+    for name in ("nvcuda.dll", "nvml.dll"):
+        yield f"{system}/{name}"
+    store = f"{system}/DriverStore/FileRepository"
+    for folder in folders(machine, store, r"(?i)nv\w*\.inf_")[::-1]:
+        for name in ("nvcuda64.dll", "nvcuda.dll", "nvml.dll"):
+            yield f"{folder}/{name}"
+
+
+def _by_registry(machine: Machine) -> Fact[str]:
+    """What Windows lists among its display adapters; Absent without file and entry."""
+    key = machine.registry(_CLASS)
+    for name in key.value.keys if isinstance(key, Known) else ():
+        adapter = machine.registry(f"{_CLASS}/{name}") if re.fullmatch(r"\d{4}", name) else None
+        values = adapter.value.values if isinstance(adapter, Known) else {}
+        version = dotted(values.get("DriverVersion", ""))
+        if "nvidia" in values.get("ProviderName", "").lower() and version:
+            return known(version, "call", "registry", f"{_CLASS}/{name}")
+    path = f"{system_folder(machine)}/nvcuda.dll"
+    there = machine.stat(path)
+    if isinstance(there, Known):
+        return Unknown(f"{path} is there, but does not tell its version", "nvidia-smi")
+    if isinstance(there, Absent) and isinstance(machine.stat(system_folder(machine)), Absent):
+        return Unknown("System32 is not among these files")
+    return there
+
+
+def cards(machine: Machine, _facts: Facts) -> Fact[tuple[PciDevice, ...]]:
+    """The NVIDIA cards that a display driver holds; else those that Windows has ever seen."""
+    for service in ("nvlddmkm", "BasicDisplay"):
+        key = machine.registry(f"{_SERVICES}/{service}/Enum")
+        values = key.value.values if isinstance(key, Known) else {}
+        ids = [_CARD.match(text) for name, text in sorted(values.items()) if name.isdecimal()]
+        name = "nvidia" if service == "nvlddmkm" else service
+        driver = known(name, "call", "registry", service)
+        held = [_card(one[1].lower(), driver) for one in ids if one]
+        if held:
+            return known(tuple(held), "call", "registry", f"{_SERVICES}/{service}/Enum")
+    listed = machine.registry(_PCI)
+    if not isinstance(listed, Known):
+        return or_unknown(listed, f"{_PCI} is not there")
+    rows = (_CARD.match(name) for name in listed.value.keys)
+    absent = Absent(Source("call", "registry", _SERVICES))
+    seen = [_card(one, absent) for one in dict.fromkeys(row[1].lower() for row in rows if row)]
+    found = tuple(one for one in seen if isinstance(one.name, Known))
+    return known(found, "call", "registry", _PCI)
+
+
+def _card(device_id: str, driver: Fact[str]) -> PciDevice:
+    """The registry gives no bus address that others use."""
+    how = "Device Manager, Display adapters"
+    return card(f"PCI id 10de:{device_id}", device_id, driver, how)
+
+
+DRIVER: dict[str, Field] = {"module_version": _driver_version}
+
+# ---------------------------------------------------------------- toolkits
+
+_INSTALLED = "NVIDIA GPU Computing Toolkit/CUDA"
+_NAMED = re.compile(r"CUDA_(PATH(_V\d+_\d+)?|HOME|ROOT|TOOLKIT_ROOT_DIR)$")
+
+
+def program_files(machine: Machine) -> str:
+    """The folder of 64-bit programs."""
+    return tidy(environ(machine).get("PROGRAMFILES", "")) or "C:/Program Files"
+
+
+def _toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
+    """Every CUDA toolkit, or part of one, each once."""
+    found: dict[str, Toolkit] = {}
+    for root in _roots(machine):
+        one = _toolkit(machine, root) if root.casefold() not in found else None
+        if one:
+            found[root.casefold()] = one
+    for one in (*_conda(machine, facts), *_wheels(machine, facts)):
+        found.setdefault(one.path.casefold(), one)
+    seen = machine.environ()
+    unseen = f"not seen: {seen.reason}" if isinstance(seen, Unknown) else ""
+    source = Source("folder", f"{_INSTALLED}, CUDA_PATH…, PATH, conda and wheels", unseen)
+    return Known(tuple(found.values()), source)
+
+
+def _roots(machine: Machine) -> Iterator[str]:
+    """Every folder that may be a toolkit, the installer's newest first."""
+    yield from folders(machine, f"{program_files(machine)}/{_INSTALLED}", r"v\d+\.\d+$")[::-1]
+    for name, value in environ(machine).items():
+        if _NAMED.match(name) and _WHOLE.match(tidy(value)):
+            yield tidy(value)
+    for folder in path_folders(machine):
+        found = re.match(r"(?i)(.*)/bin(/x64)?$", folder)
+        if found and "cuda" in found[1].lower():
+            yield found[1]
+
+
+def _toolkit(machine: Machine, root: str) -> Toolkit | None:
+    nvcc = machine.stat(f"{root}/bin/nvcc.exe")
+    listed = value_or(machine.list(f"{root}/bin", r"(?i)cudart64_\w+\.dll$"), ())
+    if not isinstance(nvcc, Known) and not listed:
+        return None
+    version = toolkit_version(machine, root)
+    named = re.match(r"(?i)(?:.*[/ ])?(?:cuda[-_ /]?)?v?(\d{1,2}\.\d)$", root)
+    if not isinstance(version, Known) and named:
+        version = known(named[1], "folder", root, "by its name only")
+    return Toolkit(root, "system", version)
+
+
+def _nvcc_on_path(machine: Machine, _facts: Facts) -> Fact[str]:
+    """The nvcc that a command prompt would start."""
+    seen = machine.environ()
+    if not isinstance(seen, Known):
+        return seen
+    for folder in path_folders(machine):
+        path = f"{folder}/nvcc.exe"
+        if re.search(r"(?i)cuda|conda", folder) and isinstance(machine.stat(path), Known):
+            return known(path, "env", "PATH")
+    return Absent(Source("env", "PATH", "no folder of it holds nvcc.exe"))
+
+
+def _conda(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
+    prefix = tidy(conda_prefix(machine, facts))
+    match = r"(cuda-cudart|cudatoolkit|cuda-nvcc|cuda-version)-\d[^-]*-[^-]*\.json$"
+    version = conda_cuda(conda_packages(machine, prefix, match))
+    if version:
+        yield Toolkit(f"{prefix}/Library", "conda", version)
+
+
+def _wheels(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
+    packages = value_or(facts.environment.packages, ())
+    owners = [one for one in packages if one.name.startswith("nvidia-cuda-runtime")]
+    for site in value_or(facts.environment.sites, ()):
+        for root in folders(machine, f"{site.path}/nvidia", r"(cu\d\d|cuda_runtime)$"):
+            version: Fact[str] = Unknown(f"{root}: no package tells its CUDA")
+            if len(owners) == 1:
+                number = ".".join(owners[0].version.split(".")[:2])
+                version = known(number, "package", str(owners[0].owner), "pip")
+            yield Toolkit(root, "wheel", version)
+
+
+# ---------------------------------------------------------------- libraries
+
+DLLS = (
+    r"(?i)(cu(da|bl|dn|ff|pt|ra|so|sp|fi)|nv(?!api|wmi|spcap|containerd|displ|shext|mctray|3d|ogl"
+    r"|cpl|gpu|tvmon)|zlib|nccl|msvc[pr]|vcruntime|vcomp|concrt|libiomp|python3|c10|torch|caffe2"
+    r"|uv\.|onnxruntime|tensorflow)[\w.-]*\.dll$"
+)
+_OFTEN = ("C:/tools/cuda/bin", "C:/cuda/bin", "C:/cudnn/bin")
+"""Where guides tell people to unpack cuDNN."""
+_OF_USERS = ("/Downloads", "/Desktop", "/Documents", "")
+_OF_DRIVES = ("C:", "C:/tools", "C:/Program Files", "D:", "D:/tools")
+_ARCHIVES = r"(?i)(cud(a|nn)|zlib)[\w.-]*$"
+_MOST_ARCHIVES = 8
+_NOT_WINDOWS = (
+    r"(?i)(?!windows|program|users$|perflogs|recovery|system volume|\$|documents and|msocache"
+    r"|tools$)"
+)
+_MOST_OWN = 24
+_BUNDLES = r"(nvidia|torch|onnxruntime|tensorrt_libs|tensorrt_bindings)$"
+_INSIDE = {"torch": "/lib", "onnxruntime": "/capi"}
+
+
+def _copies(machine: Machine, facts: Facts) -> Fact[tuple[LibraryCopy, ...]]:
+    """Every copy, in the order in which the places are searched."""
+    from gpuwhy.knowledge.libraries import parse
+    from gpuwhy.look.library_owners import Owners
+
+    owners, processor = Owners(machine, facts), value_or(facts.system.machine, "")
+    out: dict[str, LibraryCopy] = {}
+    for folder, where in _places(machine, facts):
+        for entry in value_or(machine.list(folder, DLLS), ()):
+            name, path = parse(entry.name), f"{folder}/{entry.name}"
+            if name is None or path.casefold() in out:
+                continue
+            size, health = examine(machine, path, processor)
+            owner, version = owners.owner(name, path, path, size), machine.cuda_version(path)
+            if not isinstance(version, Known) and owner.version:
+                version = known(owner.version, "package", str(value_or(owner.fact, "")))
+            if isinstance(version, Absent):
+                version = Unknown(f"{path}: nothing in it tells its version")
+            out[path.casefold()] = LibraryCopy(
+                family=name.family.name,
+                name=entry.name,
+                path=path,
+                real=path,
+                where=where,
+                version=version,
+                size=size,
+                owner=owner.fact,
+                health=health,
+            )
+    seen = machine.environ()
+    unseen = f"not seen: PATH ({seen.reason})" if isinstance(seen, Unknown) else ""
+    source = Source("folder", "PATH, System32, toolkits, conda and wheels", unseen)
+    return Known(tuple(out.values()), source)
+
+
+def _places(machine: Machine, facts: Facts) -> Places:
+    """Every folder in which a CUDA library may lie, PATH first."""
+    for folder in path_folders(machine):
+        yield folder, "PATH"
+    yield system_folder(machine), "default folder"
+    for toolkit in value_or(facts.libraries.toolkits, ()):
+        if toolkit.kind != "wheel":
+            for inside in ("bin", "bin/x64"):
+                folder = f"{toolkit.path}/{inside}"
+                yield folder, "conda" if toolkit.kind == "conda" else "toolkit"
+    for folder in (*_cudnn(machine), *_OFTEN, *_unpacked(machine, facts)):
+        yield folder, "toolkit"
+    prefix = tidy(conda_prefix(machine, facts))
+    if prefix:
+        yield f"{prefix}/Library/bin", "conda"
+    for site in value_or(facts.environment.sites, ()):
+        for folder in _bundled(machine, site.path):
+            yield folder, "wheel"
+
+
+def _bundled(machine: Machine, site: str) -> Iterator[str]:
+    """The library folders of wheels."""
+    for entry in value_or(machine.list(site, _BUNDLES), ()):
+        if entry.name != "nvidia":
+            yield f"{site}/{entry.name}{_INSIDE.get(entry.name, '')}"
+            continue
+        for part in value_or(machine.list(f"{site}/nvidia", r"[a-z]\w*$"), ()):
+            for inside in ("bin", "bin/x86_64") if part.kind != "file" else ():
+                yield f"{site}/nvidia/{part.name}/{inside}"
+
+
+def _cudnn(machine: Machine) -> Iterator[str]:
+    """cuDNN apart from a toolkit: its variables, its installer's folder."""
+    variables = environ(machine)
+    for name in ("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"):
+        root = tidy(variables.get(name, ""))
+        if _WHOLE.match(root):
+            yield from (root, f"{root}/bin")
+    for folder in folders(machine, f"{program_files(machine)}/NVIDIA/CUDNN", r"v\d")[::-1]:
+        yield f"{folder}/bin"
+        yield from folders(machine, f"{folder}/bin", r"\d+\.\d+$")
+
+
+def _unpacked(machine: Machine, facts: Facts) -> Iterator[str]:
+    """Where archives end up that nobody moved on: downloads, a drive's top, a toolkit's folder."""
+    toolkits = value_or(facts.libraries.toolkits, ())
+    roots = [one.path for one in toolkits if one.kind == "system"]
+    users = [machine.home] if environ(machine) and machine.home else []
+    if not environ(machine):  # of a disk that nobody is at, everybody's
+        users += folders(machine, "C:/Users", r"(?!Public$|Default|All Users)")
+    own = [
+        one for drive in ("C:", "D:") for one in folders(machine, drive, _NOT_WINDOWS)[:_MOST_OWN]
+    ]
+    homes = [f"{user}{below}" for user in users for below in _OF_USERS]
+    for parent in (*homes, *_OF_DRIVES, *roots, *own):
+        for folder in folders(machine, parent, _ARCHIVES)[:_MOST_ARCHIVES]:
+            for one in (folder, *folders(machine, folder, _ARCHIVES)[:_MOST_ARCHIVES]):
+                yield from (f"{one}{end}" for end in ("", "/bin", "/bin/x64", "/cuda/bin"))
+    for root in roots:
+        yield from (f"{root}{end}" for end in ("", "/lib/x64", "/include"))
+
+
+def examine(machine: Machine, path: str, processor: str) -> Examined:
+    """Look at one DLL as Windows would."""
+    stat = machine.stat(path)
+    if isinstance(stat, Unknown):
+        return Examined(stat, known(Flaw.UNREADABLE, "file", path, stat.reason))
+    if isinstance(stat, Absent):
+        return Examined(stat, known(Flaw.MISSING, "file", path))
+    flaw, note = _flaw(machine, path, stat.value.size, processor)
+    size = known(stat.value.size, "file", path)
+    return Examined(size, known(flaw, "file", path, note))
+
+
+def _flaw(machine: Machine, path: str, size: int, processor: str) -> tuple[Flaw, str]:
+    if size == 0:
+        return Flaw.EMPTY, ""
+    pe = machine.pe(path)
+    if not isinstance(pe, Known):
+        return Flaw.FOREIGN, pe.reason if isinstance(pe, Unknown) else "gone while looking"
+    if pe.value.extent > size:
+        return Flaw.TRUNCATED, f"needs {pe.value.extent} bytes, has {size}"
+    if processor and pe.value.machine != processor:
+        return Flaw.MACHINE, f"{pe.value.machine}, this machine is {processor}"
+    return Flaw.NONE, ""
+
+
+LIBRARIES: dict[str, Field] = {
+    "toolkits": _toolkits,
+    "nvcc_on_path": _nvcc_on_path,
+    "copies": _copies,
+}

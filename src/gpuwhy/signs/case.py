@@ -1,0 +1,134 @@
+"""What a sign looks at and how it says what it concludes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple, Union
+
+from msgspec.structs import replace
+
+from gpuwhy.facts.devices import Gpu
+from gpuwhy.facts.fact import Source, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.finding import Effect, Evidence, Finding, Weight, know
+from gpuwhy.facts.frameworks import Framework
+
+
+class Case(NamedTuple):
+    """All facts, and the one framework or GPU that is judged."""
+
+    facts: Facts
+    of_framework: Framework | None = None
+    of_gpu: Gpu | None = None
+
+    @property
+    def framework(self) -> Framework:
+        """The framework of a sign whose scope is one."""
+        assert self.of_framework is not None
+        return self.of_framework
+
+    @property
+    def gpu(self) -> Gpu:
+        """The GPU of a sign whose scope is one."""
+        assert self.of_gpu is not None
+        return self.of_gpu
+
+    @property
+    def named(self) -> str:
+        """TensorFlow 2.21.0."""
+        return f"{self.framework.title} {self.framework.version}"
+
+    @property
+    def windows(self) -> bool:
+        """Whether the machine is a Windows machine."""
+        return on_windows(self.facts)
+
+
+def on_windows(facts: Facts) -> bool:
+    """Whether the machine is a Windows machine."""
+    return value_or(facts.system.os, "") == "windows"
+
+
+Said = Union[Finding, Iterable[Finding], None]
+Sign = Callable[[Case], Said]
+Scope = Literal["machine", "framework", "gpu"]
+
+
+class Row(NamedTuple):
+    """A sign: the cause that it is for, and what it is asked of."""
+
+    cause: str
+    scope: Scope
+    sign: Sign
+
+
+def rows(cause: str, scope: Scope, *signs: Sign) -> tuple[Row, ...]:
+    """The signs of one cause."""
+    return tuple(Row(cause, scope, sign) for sign in signs)
+
+
+def said(weight: Weight, template: str, evidence: tuple[Evidence, ...], values: Any) -> Finding:
+    """A finding whose cause and subject the judge fills in."""
+    return Finding("", weight, template, values, evidence)
+
+
+def proof(template: str, *evidence: Evidence, **values: Any) -> Finding:
+    """The facts leave no other reading."""
+    return said(Weight.PROOF, template, evidence, values)
+
+
+def strong(template: str, *evidence: Evidence, **values: Any) -> Finding:
+    """Very likely; another reading exists."""
+    return said(Weight.STRONG, template, evidence, values)
+
+
+def weak(template: str, *evidence: Evidence, **values: Any) -> Finding:
+    """Fits, and so do other causes."""
+    return said(Weight.WEAK, template, evidence, values)
+
+
+def against(template: str, *evidence: Evidence, **values: Any) -> Finding:
+    """An observation that rules the cause out."""
+    return said(Weight.AGAINST, template, evidence, values)
+
+
+def sure(certain: bool) -> Callable[..., Finding]:
+    """`proof` or `strong`."""
+    return proof if certain else strong
+
+
+def slows(finding: Finding) -> Finding:
+    """The same, of something that does not stop GPU work."""
+    return replace(finding, effect=Effect.SLOWS)
+
+
+def noted(finding: Finding) -> Finding:
+    """The same, of something that nothing which was tried fails by."""
+    return replace(finding, effect=Effect.NOTED)
+
+
+def prevents_start(finding: Finding) -> Finding:
+    """The same, of something by which the program ends before there is any question of a GPU."""
+    return replace(finding, effect=Effect.PREVENTS_START)
+
+
+def matches_crash(finding: Finding) -> Finding:
+    """The same, naming what the ending names."""
+    return replace(finding, matches_crash=True)
+
+
+def table(text: str, source: Any) -> Evidence:
+    """Evidence known in general: of a row of knowledge, whichever type its source still has."""
+    return know(text, Source("know", source.where, source.detail))
+
+
+def base_name(path: str) -> str:
+    """The last part of a path."""
+    return path.rpartition("/")[2]
+
+
+def and_more(names: Iterable[str], shown: int = 1) -> str:
+    """`a and 3 more`."""
+    listed = list(names)
+    more = len(listed) - shown
+    return ", ".join(listed[:shown]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,263 @@
+"""Containers and WSL: what of the GPU was passed in, and the way to Windows' driver."""
+
+from __future__ import annotations
+
+from gpuwhy.facts.fact import Absent, Known, Source, source_of, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.finding import Evidence, Finding, know, saw
+from gpuwhy.facts.loads import DriverLibrary
+from gpuwhy.facts.system import Injected
+from gpuwhy.knowledge.versions import at_least
+from gpuwhy.signs.case import Case, against, proof, rows, slows, strong
+from gpuwhy.signs.driver_library import saw_copy
+from gpuwhy.signs.expect import gpu_claimed, gpu_present
+
+_SEEN_TF = Source("know", "TensorFlow 2.20.0 and 2.21.0 over a stand-in driver", "2026-11-15")
+_NOTHING = ("", "void", "none")
+
+# ---------------------------------------------------------------- container.no_gpu
+
+
+def not_given(case: Case) -> Finding | None:
+    """Device nodes and libcuda come from outside: look for both."""
+    facts = case.facts
+    container, injected = facts.system.container, facts.system.injected
+    where = container.need()
+    if not where:
+        return against("this is no container", saw("no container's marks", container))
+    given = injected.need()
+    if given is None:
+        text = "nothing has to be passed into {container}"
+        return against(text, saw(where, container), container=where)
+    if where == "image" and given.requested in ("void", "none") and given.libraries:
+        variable = f"NVIDIA_VISIBLE_DEVICES={given.requested}"
+        text = (
+            "the image's config sets NVIDIA_VISIBLE_DEVICES={value}: where the NVIDIA runtime "
+            "decides (--runtime=nvidia, Compose, clusters) its containers get no GPU; only "
+            "`docker run --gpus` overrides it"
+        )
+        seen = saw(variable, Source("env", "NVIDIA_VISIBLE_DEVICES", "image config"))
+        return slows(strong(text, seen, value=given.requested))
+    return (_libraries if given.devices else _nodes)(facts, where, given)
+
+
+def _nodes(facts: Facts, where: str, given: Injected) -> Finding:
+    """No node: certain when the host's GPU can be seen, likely when something asks for one."""
+    module, gpus = facts.driver.module_version, facts.devices.gpus
+    present = gpu_present(facts)
+    if isinstance(gpus, Known) and gpus.value:
+        name = gpus.value[0].name
+        return against("{gpu} answers, so it was given", saw("NVML answers", gpus), gpu=name)
+    values = {"container": where, "requested": given.requested}
+    lacks = "this container ({container}) has no GPU device node" + _asked(where, given)
+    empty = saw("no /dev/nvidia* and no /dev/dxg", facts.system.injected)
+    if isinstance(module, Known):
+        seen = saw(f"NVRM version {module.value}", module)
+        text = f"the host's NVIDIA driver {{driver}} is loaded, but {lacks}"
+        return proof(text, seen, empty, driver=module.value, **values)
+    if isinstance(present, Known):
+        text = f"the host has {{gpu}}, but {lacks}"
+        return proof(text, saw(present.value, present), empty, gpu=present.value, **values)
+    if given.requested not in _NOTHING:
+        return strong(lacks, empty, **values)
+    if isinstance(present, Absent):
+        seen = saw("no NVIDIA device on the PCI bus", present)
+        return against("the host has no NVIDIA GPU to give", seen)
+    claim = gpu_claimed(facts)
+    if isinstance(claim, Known):
+        text = f"{{claim}}, but {lacks}"
+        return strong(text, saw(claim.value, claim), empty, claim=claim.value, **values)
+    return present.need()
+
+
+def _asked(where: str, given: Injected) -> str:
+    """What the start of the container asked for, as far as it shows from inside."""
+    if where == "kubernetes" and given.requested in _NOTHING:
+        return ": its pod was given no nvidia.com/gpu"
+    if where == "singularity":
+        return "" if given.libraries else " and no library of the driver, which --nv brings"
+    if given.requested in ("void", "none"):
+        return ": NVIDIA_VISIBLE_DEVICES={requested} asks for none"
+    wish = "NVIDIA_VISIBLE_DEVICES={requested} asks for GPUs" if given.requested else ""
+    brought = "libcuda was passed in" if given.libraries else ""
+    both = " and ".join(filter(None, (brought, wish)))
+    return f", although {both}" if both else ""
+
+
+def _libraries(facts: Facts, where: str, given: Injected) -> Finding:
+    """Nodes without libcuda: the runtime was told to leave it out, or others made the nodes."""
+    nodes = saw("the container has GPU device nodes", facts.system.injected)
+    image, copies = where == "image", facts.loads.libcuda
+    values = {"container": where, "capabilities": given.capabilities}
+    lacking = _management(facts, where, given)
+    if lacking:
+        return lacking
+    if given.libraries:
+        who = "started with --gpus all, its containers get" if image else "{container} was given"
+        return against(f"{who} device nodes and libcuda", nodes, **values)
+    found = copies.need() or ()
+    usable = next((one for one in found if one.kind != "stub" and one.on_path), None)
+    if usable and not image:
+        text = "{container} has device nodes, and libcuda is found at {path}"
+        return against(text, nodes, path=usable.path, **values)
+    evidence = (nodes, saw("the loader finds no libcuda.so.1", copies))
+    if given.capabilities and {"compute", "all"}.isdisjoint(given.capabilities.split(",")):
+        who = "its containers get no" if image else "{container} was not given"
+        text = f"NVIDIA_DRIVER_CAPABILITIES={{capabilities}} lacks compute, so {who} libcuda.so.1"
+        return proof(text, *evidence, **values)
+    text = "{container} has GPU device nodes, but the NVIDIA runtime did not pass libcuda.so.1 in"
+    return strong(text, *evidence, **values)
+
+
+def _management(facts: Facts, where: str, given: Injected) -> Finding | None:
+    """TensorFlow since 2.21 opens the management library first, and lists no GPU without it."""
+    wants = [
+        one.version
+        for one in value_or(facts.frameworks.installed, ())
+        if one.name == "tensorflow"
+        and at_least(one.version, "2.21")
+        and value_or(one.gpu_build, False)
+    ]
+    copies = facts.loads.libnvml
+    if not wants or not isinstance(copies, Known) or any(one.on_path for one in copies.value):
+        return None
+    stated = " (NVIDIA_DRIVER_CAPABILITIES={capabilities} lacks utility)"
+    text = (
+        "{container} was not given libnvidia-ml.so.1"
+        f"{stated if given.capabilities else ''}, without which TensorFlow {{version}} lists no GPU"
+    )
+    return strong(
+        text,
+        saw("the loader finds no libnvidia-ml.so.1", copies),
+        know("TensorFlow 2.21.0 lists no GPU and prints nothing without it; 2.20 works", _SEEN_TF),
+        container=where,
+        capabilities=given.capabilities,
+        version=wants[0],
+    )
+
+
+# ---------------------------------------------------------------- wsl.setup
+
+_FOLDER = "/usr/lib/wsl/lib"
+_NEEDS_HELPER = "13.0"
+_DRIVER_PACKAGES = (
+    *("libnvidia-compute", "nvidia-driver", "libcuda1", "cuda-drivers"),
+    *("nvidia-dkms", "nvidia-kernel"),
+)
+_STORE = Source(
+    "know", "NVIDIA Container Toolkit, list of WSL driver-store files", "reports of cuInit 500"
+)
+
+
+def way_to_windows(case: Case) -> Finding | None:
+    """WSL 2, /dev/dxg and Windows' libcuda; each is useless without the one before."""
+    facts, system = case.facts, case.facts.system
+    version = system.wsl.need()
+    if not version:
+        return against("this is not WSL", saw("not a WSL kernel", system.wsl))
+    if isinstance(system.offline, Known):
+        return _exported(facts)
+    container = system.container.need()
+    if container:
+        return _toolkit(facts, container)
+    copies = facts.loads.libcuda.need() or ()
+    facts.environment.packages.need()  # what was not looked at may be what asks for the GPU
+    if not isinstance(gpu_claimed(facts), Known):
+        seen = saw("no GPU package, no libcuda", facts.loads.libcuda)
+        return against("nothing here asks for a GPU", seen)
+    if version == 1:
+        text = "this is WSL 1, which has no way to the GPU; WSL 2 has one"
+        return proof(text, saw("a WSL 1 kernel", system.wsl))
+    if not system.wsl_device.need():
+        return proof(
+            "/dev/dxg, WSL 2's way to the GPU, is missing: Windows, its driver or the WSL kernel "
+            "is too old",
+            saw("no /dev/dxg", system.wsl_device),
+        )
+    return _library(facts, copies)
+
+
+def _exported(facts: Facts) -> Finding | None:
+    """Files of a WSL distribution: a Linux driver among them is wrong wherever it runs."""
+    copies = facts.loads.libcuda.need() or ()
+    first = next((one for one in copies if one.on_path), None)
+    linux = next((one for one in copies if one.kind == "driver"), None)
+    if first and first.kind == "driver":
+        return _library(facts, (first,))
+    if first is None and any(one.kind == "wsl" for one in copies):
+        return _library(facts, copies)
+    if linux is None or first is None:
+        return None
+    found = strong(
+        "a Linux driver is installed beside Windows' own: {path} belongs to it, and does not work "
+        "under WSL; {first} is found before it at present",
+        saw(linux.path, source_of(linux.version)),
+        *_installed(facts),
+        path=linux.path,
+        first=first.path,
+    )
+    return slows(found)
+
+
+def _toolkit(facts: Facts, container: str) -> Finding:
+    """A container toolkit older than Windows' driver brings libcuda without its helper."""
+    system, driver = facts.system, facts.driver
+    given = system.injected.need()
+    if given is None or not given.lacking or not given.libraries:
+        text = "inside {container} it matters what the container was given"
+        return against(text, saw(container, system.container), container=container)
+    seen = saw(f"no {given.lacking[0]}", system.injected)
+    cuda = driver.driver_cuda.need() or "0"
+    values = {"container": container, "library": given.lacking[0], "cuda": cuda}
+    if not at_least(cuda, _NEEDS_HELPER):
+        text = "{library} is not in this container, and a driver of CUDA {cuda} works without it"
+        return against(text, seen, **values)
+    return strong(
+        "this container ({container}) has libcuda of Windows' driver {driver} (CUDA {cuda}), but "
+        "not {library}: the NVIDIA Container Toolkit is older than the driver, and cuInit fails "
+        "with 500",
+        seen,
+        know("since CUDA 13.0 Windows' libcuda calls it; the toolkit passes what it knows", _STORE),
+        driver=value_or(driver.windows_version, ""),
+        **values,
+    )
+
+
+def _library(facts: Facts, copies: tuple[DriverLibrary, ...]) -> Finding:
+    """Windows brings its own libcuda; any other real one on the path cannot reach the GPU."""
+    seen = facts.loads.libcuda
+    first = next((one for one in copies if one.on_path), None)
+    windows = next((one for one in copies if one.kind == "wsl"), None)
+    if first and first.kind == "driver":
+        text = (
+            "libcuda {version} at {path} belongs to a Linux driver, which does not work under WSL"
+        )
+        text += f"; the one of Windows in {_FOLDER} comes later" if windows else ""
+        values = {"path": first.path, "version": value_or(first.version, "")}
+        evidence = (saw_copy(first, source_of(first.version)), *_installed(facts))
+        return proof(text, *evidence, **values)
+    if windows is None:
+        text = f"{_FOLDER} has no libcuda.so.1: Windows has no NVIDIA driver, or one without WSL"
+        return strong(text, saw("no libcuda.so.1 of Windows", seen))
+    if first is None:
+        text = f"libcuda.so.1 is in {_FOLDER}, but the loader does not look there"
+        return proof(text, saw_copy(windows, seen))
+    text = "libcuda comes from {path}"
+    return against(text, saw(first.path, seen), path=first.path)
+
+
+def _installed(facts: Facts) -> tuple[Evidence, ...]:
+    """The Linux driver's packages that somebody installed inside WSL."""
+    packages = value_or(facts.driver.packages, ())
+    names = [
+        one.name
+        for one in packages
+        if one.name.startswith(_DRIVER_PACKAGES) and one.status != "config-files"
+    ]
+    return (saw(f"installed: {', '.join(names[:3])}", facts.driver.packages),) if names else ()
+
+
+SIGNS = (
+    *rows("container.no_gpu", "machine", not_given),
+    *rows("wsl.setup", "machine", way_to_windows),
+)

@@ -1,0 +1,332 @@
+"""The GPUs: healthy, visible, free for another program, and with memory left."""
+
+from __future__ import annotations
+
+from gpuwhy.facts.devices import BadEntry, Ecc, GpuProcess, Visibility
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.finding import Evidence, Finding, saw
+from gpuwhy.facts.system import KernelLine
+from gpuwhy.facts.variables import Variable
+from gpuwhy.signs.case import (
+    Case,
+    against,
+    and_more,
+    proof,
+    rows,
+    slows,
+    strong,
+    sure,
+    table,
+    weak,
+)
+from gpuwhy.signs.expect import gpu_present, on_other_gpu
+
+GIB = 1 << 30
+_DAY = 86400.0
+_LOST = ("NVML_ERROR_GPU_IS_LOST", "NVML_ERROR_RESET_REQUIRED")
+_HOT = ("hw_thermal", "hw_power_brake")
+_FELL_OFF = 79
+
+# ---------------------------------------------------------------- device.hardware
+
+
+def lost(case: Case) -> Finding | None:
+    """A GPU that NVML lists but cannot reach."""
+    gpus = case.facts.devices.gpus.need() or ()
+    errors = [(gpu, error) for gpu in gpus if (error := gpu.error.need())]
+    gone = [(gpu, error) for gpu, error in errors if error in _LOST]
+    if not errors:
+        return None
+    shown = gone or errors
+    where = (f"GPU {gpu.index} ({gpu.pci or 'address unknown'})" for gpu, _ in shown)
+    answers = tuple(f"{at} answers {error}" for at, (_, error) in zip(where, shown, strict=True))
+    evidence = (saw(error, gpu.error) for gpu, error in shown)
+    return (proof if gone else weak)("{answers}", *evidence, answers=answers)
+
+
+def memory_errors(case: Case) -> Finding | None:
+    """Errors that ECC could not correct; retired pages alone are repaired and no fault."""
+    gpus = case.facts.devices.gpus.need() or ()
+    pairs = [(gpu, ecc) for gpu in gpus if (ecc := gpu.ecc.need())]
+    bad = [(gpu, ecc) for gpu, ecc in pairs if _fault_of(ecc)]
+    if not bad:
+        return None
+    say = strong if any(ecc.uncorrected for _, ecc in bad) else weak
+    if any(ecc.remap_failed for _, ecc in bad):
+        say = proof
+    faults = tuple(f"GPU {gpu.index}: {_fault_of(ecc)}" for gpu, ecc in bad)
+    return say("{faults}", *(saw(_fault_of(ecc), gpu.ecc) for gpu, ecc in bad), faults=faults)
+
+
+def _fault_of(ecc: Ecc) -> str:
+    if ecc.remap_failed:
+        return "a bad memory row could not be replaced"
+    if ecc.uncorrected:
+        return f"{ecc.uncorrected} memory errors since boot that ECC could not correct"
+    return "a bad memory row waits for a reset to be replaced" if ecc.pending else ""
+
+
+def xid(case: Case) -> Finding | None:
+    """The latest Xid of a failing GPU in the kernel log; those of failing programs do not count."""
+    from gpuwhy.knowledge.xid import meaning
+
+    facts, log = case.facts, case.facts.system.kernel_log
+    faults = [one for one in log.need() or () if _is_fault(one) and not on_other_gpu(facts, one)]
+    if not faults:
+        return None
+    worst = faults[-1]
+    row = meaning(worst.xid or _FELL_OFF)
+    what = "Xid {xid}" if worst.xid else "an NVRM line"
+    where = " from the GPU at {pci}" if worst.pci else ""
+    age = _age(facts, worst)
+    old = age is not None and age > _DAY
+    recovered = worst.xid is not None and row is not None and row.recovered
+    ago = "" if age is None or age < 0 else ", {ago} ago"
+    return (weak if recovered or old else strong)(
+        f"the kernel log has {what}{where}{ago}: {{meaning}}",
+        saw(worst.text, log),
+        *((table(f"Xid {row.number}: {row.text}", row.source),) if row else ()),
+        xid=worst.xid or 0,
+        pci=worst.pci,
+        ago=_duration(age or 0.0),
+        meaning=row.text if row else worst.text,
+    )
+
+
+def _is_fault(line: KernelLine) -> bool:
+    if line.event == "fell off the bus" or line.xid is None:
+        return line.event == "fell off the bus"
+    from gpuwhy.knowledge.xid import meaning
+
+    row = meaning(line.xid)
+    return row is not None and row.hardware
+
+
+def _age(facts: Facts, line: KernelLine) -> float | None:
+    uptime = facts.system.uptime
+    return uptime.value - line.seconds if isinstance(uptime, Known) else None
+
+
+def _duration(seconds: float) -> str:
+    minutes = seconds / 60
+    return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.0f} hours"
+
+
+def no_fault(case: Case) -> Finding | None:
+    """No GPU at all, or everything was looked at and nothing is wrong."""
+    facts = case.facts
+    present, log = gpu_present(facts), facts.system.kernel_log
+    if isinstance(present, Absent) and not any(_is_fault(one) for one in value_or(log, ())):
+        seen = saw("no NVIDIA device on the PCI bus", present)
+        return against("there is no NVIDIA GPU", seen)
+    gpus = facts.devices.gpus.need() or ()
+    reasons = (value_or(gpu.throttle, ()) for gpu in gpus)
+    hot = any(reason in _HOT for one in reasons for reason in one)
+    if hot or any(sign(case) for sign in (xid, lost, memory_errors)):
+        return None
+    return against(
+        "every GPU answers, without uncorrected memory errors and without a hardware Xid",
+        saw("no fault", facts.devices.gpus),
+        saw("no hardware Xid", log),
+    )
+
+
+# ---------------------------------------------------------------- device.busy
+
+_EXCLUSIVE = ("exclusive_process", "exclusive_thread")
+_MPS = "nvidia-cuda-mps"  # as the kernel cuts it; its clients share the one context
+_DESKTOP = ("Xorg", "X", "Xwayland", "gnome-shell", "kwin_wayland", "kwin_x11")
+
+
+def compute_mode(case: Case) -> Finding | None:
+    """Prohibited always, exclusive while somebody is on it; graphics does not count."""
+    gpu = case.gpu
+    mode = gpu.compute_mode.need()
+    seen = saw(str(mode), gpu.compute_mode)
+    if mode == "prohibited":
+        return proof("the compute mode is prohibited: no program may use this GPU", seen)
+    if mode not in _EXCLUSIVE:
+        return None
+    holders = [one for one in gpu.processes.need() or () if value_or(one.name, "") not in _DESKTOP]
+    if not holders or any(value_or(one.name, "") == _MPS for one in holders):
+        return None
+    who = f"{value_or(holders[0].name, 'a process')} (pid {holders[0].pid})"
+    text = "the compute mode is {mode}, which lets one program in, and {holder} is using it"
+    return proof(text, seen, saw(who, gpu.processes), mode=mode, holder=who)
+
+
+def mig_without_instances(case: Case) -> Finding | None:
+    """With MIG on, programs can use instances only, and there are none until one is made."""
+    mig, parts = case.gpu.mig.need(), case.facts.driver.mig_nodes
+    if mig is None or not mig.current or mig.instances or isinstance(parts, Known):
+        return None
+    text = "MIG is on, and no instance was made: there is nothing to run on"
+    return sure(isinstance(parts, Absent))(text, saw("no instance", case.gpu.mig))
+
+
+def not_busy(case: Case) -> Finding | None:
+    """Both were looked at, and a further program may come."""
+    if compute_mode(case) or mig_without_instances(case):
+        return None
+    mode = case.gpu.compute_mode.need() or "not used here"
+    seen = saw(mode, case.gpu.compute_mode)
+    return against("the compute mode is {mode}, and a program may enter", seen, mode=mode)
+
+
+# ---------------------------------------------------------------- device.selection
+
+_WHY = {
+    BadEntry.EMPTY: "leaves an entry empty",
+    BadEntry.NEGATIVE: "ends the list",
+    BadEntry.NO_NUMBER_OR_UUID: "is neither an index nor a GPU's UUID",
+    BadEntry.NO_SUCH_GPU: "is no GPU of this machine, which has {count}",
+    BadEntry.NO_SUCH_UUID: "is the UUID of no GPU here",
+    BadEntry.SEVERAL_FIT: "fits more than one GPU",
+    BadEntry.UUID_AMONG_INDEXES: "is a UUID in a list that starts with an index",
+    BadEntry.INDEX_AMONG_UUIDS: "is an index in a list that starts with a UUID",
+    BadEntry.BLANK_BEFORE: "has a blank before it, where CUDA allows none",
+    BadEntry.TWICE: "is named twice, and cuInit then fails with error 101",
+}
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+_SET = 'CUDA_VISIBLE_DEVICES="{value}"'
+
+
+def hidden(case: Case) -> Finding | None:
+    """The variable as CUDA reads it, against the GPUs that exist."""
+    facts = case.facts
+    devices, present = facts.devices, gpu_present(facts)
+    choice = devices.visibility.need()
+    if choice is None:
+        return against("CUDA_VISIBLE_DEVICES is not set", saw("not set", devices.visibility))
+    if isinstance(present, Unknown) and hidden_by_a_file(case):
+        return None
+    written = saw(f'CUDA_VISIBLE_DEVICES="{choice.value}"', devices.visibility)
+    if _hides_any(facts, choice, present):
+        text = f"{_SET} leaves no GPU visible, whichever there is"
+        seen = saw("a driver for one", facts.driver.module_version)
+        return proof(text, written, seen, value=choice.value)
+    name = present.need()
+    if name is None:
+        return against("there is no NVIDIA GPU to hide", saw("no NVIDIA GPU", present))
+    gpus = devices.gpus
+    if isinstance(gpus, Known) and not gpus.value:
+        return against("no GPU answers, whatever the variable says", saw("no GPU", gpus))
+    count = len(value_or(gpus, ()))
+    values = {
+        "value": choice.value,
+        "entry": choice.bad_entry,
+        "count": f"GPUs 0 to {count - 1}" if count > 1 else "GPU 0 only",
+        "visible": tuple(map(str, choice.visible)),
+    }
+    why = f": '{{entry}}' {_WHY[choice.bad]}" if choice.bad_entry else ""
+    there = saw(f"a GPU: {name}", present)
+    if not choice.visible:
+        return proof(f"{_SET} leaves no GPU visible{why}", written, there, **values)
+    if choice.bad_entry and not choice.bad_entry.startswith("-"):  # -1 ends a list by design
+        text = f"CUDA reads {_SET} only as far as GPU {{visible}}{why}"
+        return slows(proof(text, written, there, **values))
+    return against(f"{_SET} selects GPU {{visible}}, which is there", written, **values)
+
+
+def _hides_any(facts: Facts, choice: Visibility, present: Fact[str]) -> bool:
+    """A disk with NVIDIA's driver, and a value that hides every GPU, whichever there is."""
+    offline = isinstance(facts.system.offline, Known) and isinstance(present, Unknown)
+    driven = isinstance(facts.driver.module_version, Known)
+    return offline and driven and not choice.visible and choice.value.strip() in ("", "-1")
+
+
+def set_by_a_file(facts: Facts) -> Variable | None:
+    """The variable where a file of the environment makes CUDA show no GPU to a framework."""
+    installed = value_or(facts.frameworks.installed, ())
+    able = any(value_or(one.gpu_build, True) is not False for one in installed)
+    found = value_or(facts.variables.variables, ()) if able else ()
+    return next((one for one in found if one.name == VISIBLE and one.set_in and one.faults), None)
+
+
+def hidden_by_a_file(case: Case) -> Finding | None:
+    """A file that belongs to the environment hides every GPU, on whatever machine."""
+    facts = case.facts
+    one, present = set_by_a_file(facts), gpu_present(facts)
+    if one is None:
+        return None
+    text = '{name}="{value}", which {file} sets: {effect}'
+    values = {"name": one.name, "value": one.value, "file": one.set_in}
+    values["effect"] = one.faults[0].text
+    written = saw(f'{one.name}="{one.value}"', Source("file", one.set_in))
+    if isinstance(present, Unknown) and isinstance(facts.system.offline, Known):
+        return proof(f"{text}, whichever GPU the machine has", written, **values)
+    name = present.need()
+    return proof(text, written, saw(f"a GPU: {name}", present), **values) if name else None
+
+
+# ---------------------------------------------------------------- memory.other_process
+
+
+def little_left(total: int, free: int) -> bool:
+    """Less than a tenth is free, or less than 1 GiB where that is less than a quarter."""
+    return free < max(total // 10, min(GIB, total // 4))
+
+
+def memory_is_held(case: Case) -> Finding | None:
+    """Numbers decide: what is free, and who holds the rest."""
+    gpu = case.gpu
+    total, free = gpu.memory_total.need(), gpu.memory_free.need()
+    if not total or free is None:
+        seen = saw("no memory figure", gpu.memory_total)
+        return against("this GPU has no memory of its own", seen)
+    mig = value_or(gpu.mig, None)
+    if mig and mig.current:
+        return against("the memory is divided among MIG instances", saw("MIG is on", gpu.mig))
+    left = f"{free / GIB:.1f} of {total / GIB:.1f} GiB"
+    figures = saw(f"{left} free", gpu.memory_free)
+    if not little_left(total, free):
+        return against("{left} are free", figures, left=left)
+    processes = gpu.processes.need() or ()
+    holders = sorted(processes, key=lambda one: -value_or(one.memory, 0))
+    held = sum(value_or(one.memory, 0) for one in holders)
+    who = and_more(map(_holder, holders), 3)
+    values = {"left": left, "holders": who}
+    if not holders:
+        text = "only {left} are free, and no process that can be seen from here holds the rest"
+        nobody = saw("no process on this GPU", gpu.processes)
+        return slows(strong(text, figures, nobody, **values))
+    evidence: tuple[Evidence, ...] = (figures, saw(who, gpu.processes))
+    if held * 2 >= total - free:
+        return slows(proof("only {left} are free: {holders}", *evidence, **values))
+    text = "only {left} are free, and the driver does not say how much each of {holders} holds"
+    return slows(strong(text, *evidence, **values))
+
+
+def _holder(process: GpuProcess) -> str:
+    memory = process.memory
+    size = f" holds {memory.value / GIB:.1f} GiB" if isinstance(memory, Known) else ""
+    notes = {"zombie": ", a zombie", "gone": ", not visible from here", "stopped": ", stopped"}
+    note = notes.get(value_or(process.state, ""), "")
+    return f"{value_or(process.name, 'a process')} (pid {process.pid}{note}){size}"
+
+
+def held_by_others(case: Case) -> Finding | None:
+    """What others held while a watched program failed, even where they have gone since."""
+    run = case.facts.run
+    gpus = value_or(run.gpus, ()) if run.failed else ()
+    use = next((one for one in gpus if one.index == case.gpu.index), None)
+    if use is None or use.others_then < max(0.35 * use.total, 0.6 * use.own):
+        return None
+    if use.free_then > 0.3 * use.total:
+        return None
+    text = (
+        "other processes held {held} of {total} GiB of this GPU while the program held at most "
+        "{own} GiB"
+    )
+    values = {"held": use.others_then, "total": use.total, "own": use.own}
+    shown = {name: f"{count / GIB:.1f}" for name, count in values.items()}
+    return slows(strong(text, saw(f"{use.others_then} bytes of others", run.gpus), **shown))
+
+
+SIGNS = (
+    *rows("device.hardware", "machine", lost, memory_errors, xid, no_fault),
+    *rows("device.busy", "gpu", compute_mode, mig_without_instances, not_busy),
+    *rows("device.selection", "machine", hidden, hidden_by_a_file),
+    *rows("memory.other_process", "gpu", memory_is_held, held_by_others),
+)

@@ -1,0 +1,193 @@
+"""driver.too_old: the driver against the CUDA of each framework, the card, and an image's demand."""
+
+from __future__ import annotations
+
+from gpuwhy.facts.fact import Absent, Known, Unknown, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.finding import Evidence, Finding, Weight, saw
+from gpuwhy.facts.loads import DriverLibrary
+from gpuwhy.knowledge import archs
+from gpuwhy.knowledge.drivers import PACKAGED, Floor, cuda_of_driver, floor, runs
+from gpuwhy.knowledge.versions import at_least, major_minor, numbers
+from gpuwhy.signs.case import Case, against, proof, rows, strong, table
+
+_REQUIRE = "NVIDIA_REQUIRE_CUDA"
+
+
+def older_than_the_build_needs(case: Case) -> Finding | None:
+    """The floor of the CUDA a framework was built for, against the loaded kernel module."""
+    one, facts = case.framework, case.facts
+    cuda = one.built_for_cuda.need()
+    if cuda is None:
+        seen = saw("no CUDA in this build", one.built_for_cuda)
+        return against("{framework} is built without CUDA", seen, framework=case.named)
+    if isinstance(facts.system.wsl, Known):
+        return _under_wsl(case, cuda)
+    version = facts.driver.module_version
+    loaded = version.need()
+    if loaded is None:
+        return against("no NVIDIA driver is loaded", saw("no NVIDIA kernel module", version))
+    wanted = floor(cuda, value_or(facts.system.os, "linux"))
+    if wanted is None:
+        Unknown(f"no driver floor is known for CUDA {cuda}").need()
+        return None
+    found = _compared(case, wanted, loaded)
+    decided = older_than_the_card(case) or image_asks_for_more(case)
+    return None if found.weight is Weight.AGAINST and decided else found
+
+
+def _compared(case: Case, wanted: Floor, loaded: str) -> Finding:
+    facts, one = case.facts, case.framework
+    what = "driver" if case.windows else "kernel module"
+    evidence = (
+        saw(f"{case.named} is built for CUDA {wanted.cuda}", one.built_for_cuda),
+        table(f"CUDA {wanted.cuda} runs on driver {wanted.driver} or newer", wanted.source),
+        saw(f"{what} {loaded}", facts.driver.module_version),
+    )
+    values = {
+        "framework": case.named,
+        "cuda": wanted.cuda,
+        "needs": wanted.driver,
+        "loaded": loaded,
+    }
+    if at_least(loaded, wanted.driver):
+        return against("driver {loaded} runs CUDA {cuda}", *evidence, **values)
+    text = "{framework} is built for CUDA {cuda}, which needs driver {needs} or newer; {loaded} is loaded"
+    bridge = _bridge(facts, wanted.cuda)
+    if bridge is None and (asker := _asked_otherwise(case)):
+        text = "{asker} requires another release of {framework}, which decides the driver"
+        return against(text, *evidence, asker=asker, **values)
+    if bridge is None:
+        return proof(text, *evidence, *_wish(facts), **values)
+    if isinstance(bridge, Unknown):
+        return strong(text, *evidence, *_wish(facts), **values)
+    text = "forward compatibility: {path} of cuda-compat runs CUDA {cuda} on driver {loaded}"
+    seen = saw(f"{bridge.path} is a cuda-compat library", facts.loads.libcuda)
+    return against(text, seen, path=bridge.path, **values)
+
+
+def _asked_otherwise(case: Case) -> str:
+    """Who requires another release of a package that only follows it."""
+    from gpuwhy.knowledge.flavours import is_follower
+
+    if not is_follower(case.framework.name):
+        return ""
+    found = value_or(case.facts.installs.contradictions, ())
+    mine = (one for one in found if one.name == case.framework.package and one.installed)
+    return next((str(one.by) for one in mine), "")
+
+
+def _bridge(facts: Facts, cuda: str) -> DriverLibrary | Unknown | None:
+    """The cuda-compat library that lets an old kernel module run a newer CUDA."""
+    from gpuwhy.knowledge.gpus import segment
+
+    copies = facts.loads.libcuda
+    if isinstance(copies, Unknown):
+        return copies
+    first = next(iter(copies.need() or ()), None)
+    if first is None or first.kind != "compat":
+        return None
+    supported = cuda_of_driver(value_or(first.version, ""))
+    if supported is None:
+        return Unknown("the version of the cuda-compat library")
+    gpus = value_or(facts.devices.gpus, ())
+    center = bool(gpus) and all(segment(gpu.name) == "data center" for gpu in gpus)
+    return first if runs(supported, cuda) and center else None
+
+
+def _under_wsl(case: Case, cuda: str) -> Finding:
+    """Under WSL the driver is Windows' own: what counts is the CUDA that it supports."""
+    fact = case.facts.driver.driver_cuda
+    supported = fact.need()
+    if supported is None:
+        return against("no NVIDIA driver answers", saw("no driver CUDA version", fact))
+    evidence = (
+        saw(f"{case.named} is built for CUDA {cuda}", case.framework.built_for_cuda),
+        saw(f"the driver supports CUDA {supported}", fact),
+    )
+    values = {"framework": case.named, "cuda": major_minor(cuda), "supported": supported}
+    if runs(supported, cuda):
+        text = "Windows' driver supports CUDA {supported} and runs CUDA {cuda}"
+        return against(text, *evidence, **values)
+    text = "{framework} is built for CUDA {cuda}; Windows' driver supports only CUDA {supported}"
+    return proof(text, *evidence, **values)
+
+
+def older_than_the_card(case: Case) -> Finding | None:
+    """A driver of a branch from before the GPU's architecture does not drive such a card."""
+    facts = case.facts
+    loaded, system = facts.driver.module_version, value_or(facts.system.os, "linux")
+    without_cuda = value_or(case.framework.gpu_build, True) is False
+    if without_cuda or not isinstance(loaded, Known) or isinstance(facts.system.wsl, Known):
+        return None
+    for name, capability in _cards(facts):
+        first = archs.first_driver_branch(capability, system)
+        if not first or numbers(loaded.value)[:1] >= (first - archs.LAUNCH,):
+            continue
+        toolkit, code = archs.first_toolkit(capability), f"sm_{capability.replace('.', '')}"
+        return proof(
+            "{gpu} needs driver {needs} or newer; {loaded} is older than the card and does not drive it",
+            saw(f"{name}, compute capability {capability}", facts.devices.gpus),
+            table(f"CUDA {toolkit}, the first for {code}, came with driver {first}", PACKAGED),
+            saw(f"driver {loaded.value}", loaded),
+            gpu=name,
+            needs=str(first),
+            loaded=loaded.value,
+        )
+    return None
+
+
+def _cards(facts: Facts) -> list[tuple[str, str]]:
+    """Each GPU with its compute capability, by the driver or the PCI bus."""
+    gpus = [(one.name, value_or(one.capability, "")) for one in value_or(facts.devices.gpus, ())]
+    bus = value_or(facts.devices.pci, ())
+    cards = [(value_or(one.name, "the GPU"), value_or(one.capability, "")) for one in bus]
+    return [one for one in gpus or cards if one[1]]
+
+
+def image_asks_for_more(case: Case) -> Finding | None:
+    """What the image demands of the host's driver: no container of it starts without."""
+    facts, image = case.facts, isinstance(case.facts.system.offline, Known)
+    wish = _wish(facts) if image or isinstance(case.framework.built_for_cuda, Unknown) else ()
+    if not wish:
+        return None
+    driver = facts.driver
+    return strong(
+        "the image requires {wish}; driver {loaded} supports CUDA {supported}",
+        *wish,
+        saw("the host's driver", driver.module_version),
+        wish=_first(facts),
+        loaded=value_or(driver.module_version, ""),
+        supported=value_or(driver.driver_cuda, ""),
+    )
+
+
+def _wish(facts: Facts) -> tuple[Evidence, ...]:
+    """The image's own demand, where the host certainly does not meet it."""
+    from gpuwhy.knowledge.requirements import RULES, consumer, met
+
+    wish = facts.variables.value(_REQUIRE)
+    driver, cuda = facts.driver.module_version, facts.driver.driver_cuda
+    if not isinstance(wish, Known) or isinstance(driver, (Absent, Unknown)):
+        return ()
+    has = {"driver": driver.value, "cuda": value_or(cuda, "")}
+    card = consumer([name for name, _ in _cards(facts)])
+    if not has["cuda"] or met(wish.value, {**has, "card": card}) is not False:
+        return ()
+    rule = table("alternatives are words, commas join", RULES)
+    return saw(f"{_REQUIRE} requires {_first(facts)}", wish), rule
+
+
+def _first(facts: Facts) -> str:
+    from gpuwhy.knowledge.requirements import first_wish
+
+    wish = value_or(facts.variables.value(_REQUIRE), "")
+    cuda = first_wish(wish)
+    return f"CUDA {cuda} or newer" if cuda else wish[:80]
+
+
+SIGNS = rows(
+    "driver.too_old",
+    "framework",
+    *(older_than_the_card, older_than_the_build_needs, image_asks_for_more),
+)

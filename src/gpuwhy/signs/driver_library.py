@@ -1,0 +1,98 @@
+"""Which libcuda and NVML library a program gets: questions that signs of several causes ask."""
+
+from __future__ import annotations
+
+from gpuwhy.facts.fact import Fact, Known, Source, Unknown, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.finding import Evidence, Finding, saw
+from gpuwhy.facts.loads import DriverLibrary, Found, LoadedLibrary, Rule
+from gpuwhy.signs.case import against, base_name
+
+_WORDS = {Rule.CACHE: "the loader's cache", Rule.DEFAULT: "a default folder"}
+
+
+def how(found: Found) -> str:
+    """How the loader came to a file, in few words."""
+    if found.rule is Rule.PRELOADED:
+        return "preloading in " + "/".join(found.of.split("/")[-2:])
+    if found.rule is Rule.OTHER:
+        return found.of
+    if found.of:
+        return f"the {found.rule.value} of {base_name(found.of)}"
+    return _WORDS.get(found.rule) or str(found.rule.value)
+
+
+def selected(copies: Fact[tuple[DriverLibrary, ...]]) -> DriverLibrary | None:
+    """The copy that a program gets; None when the loader finds none."""
+    first = next(iter(copies.need() or ()), None)
+    return first if first and first.on_path else None
+
+
+def is_assumed(one: DriverLibrary) -> bool:
+    """Whether it is the library of a machine that was only described: it has no folder here."""
+    return one.found.rule is Rule.ASSUMED
+
+
+def depends_on_start(facts: Facts, one: DriverLibrary) -> bool:
+    """Whether a container's start may change it: the order of an image's cache is not final."""
+    offline = isinstance(facts.system.offline, Known)
+    return offline and one.found.rule is Rule.CACHE and not _in_system(one)
+
+
+UNLESS = (
+    "; NVIDIA's container runtime runs ldconfig at the start, today's releases with the driver's "
+    "folder first, and any other start keeps this order"
+)
+
+
+def foreign(one: DriverLibrary) -> bool:
+    """Whether a driver's library lies where no driver's installation puts it."""
+    return one.kind == "driver" and not one.yields and not _in_system(one)
+
+
+def _in_system(one: DriverLibrary) -> bool:
+    return one.path.startswith(("/usr/lib", "/lib")) or is_assumed(one)
+
+
+def in_trees(facts: Facts, kind: str) -> tuple[str, LoadedLibrary] | None:
+    """The first framework whose own search leads to a libcuda of this kind."""
+    kinds: dict[str, str] = {one.path: one.kind for one in value_or(facts.loads.libcuda, ())}
+    installed = value_or(facts.frameworks.installed, ())
+    titles = {one.name: f"{one.title} {one.version}" for one in installed}
+    for tree in value_or(facts.loads.trees, ()):
+        for one in tree.libraries:
+            if one.name == "libcuda.so.1" and kinds.get(one.path, _kind(one.path)) == kind:
+                return titles.get(tree.framework, tree.framework), one
+    return None
+
+
+def _kind(path: str) -> str:
+    if "/stubs/" in path:
+        return "stub"
+    return "compat" if "/compat/" in path or "/cuda-compat" in path else "driver"
+
+
+def no_driver(facts: Facts) -> Finding | None:
+    """An objection where no kernel module is loaded, or where the driver is Windows' own."""
+    version = facts.driver.module_version
+    if isinstance(version, Unknown) and "nvidia" in value_or(facts.driver.modules, ()):
+        return None  # one is loaded, whichever
+    if version.need() is not None:
+        return None
+    if isinstance(facts.system.wsl, Known):
+        return against("under WSL the driver is Windows' own", saw("this is WSL", facts.system.wsl))
+    return against("no NVIDIA driver is loaded", saw("no NVIDIA kernel module", version))
+
+
+def no_nodes_in_container(facts: Facts) -> Finding | None:
+    """An objection where a container was given no GPU at all."""
+    nodes, container = facts.driver.nodes, facts.system.container
+    if not isinstance(container, Known) or any(one.present for one in nodes.need() or ()):
+        return None
+    seen = saw("no /dev/nvidia* node", nodes)
+    return against("this {container} container was given no GPU", seen, container=container.value)
+
+
+def saw_copy(one: DriverLibrary, copies: Fact[tuple[DriverLibrary, ...]] | Source) -> Evidence:
+    """A copy, and how it is found."""
+    return saw(f"{one.path}, found by {how(one.found)}", copies)

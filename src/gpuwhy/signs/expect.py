@@ -1,0 +1,82 @@
+"""Is there a GPU, and does anything here claim one? A machine with neither is healthy, CPU only."""
+
+from __future__ import annotations
+
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.system import KernelLine
+
+GPU_PACKAGES = (
+    *("tensorflow-gpu", "onnxruntime-gpu", "paddlepaddle-gpu", "cupy-cuda", "jax-cuda"),
+    *("mxnet-cu", "nvidia-"),
+)
+LINKED = ("torch", "tensorrt")
+"""Frameworks that link their CUDA libraries: importing them fails without one, GPU or not."""
+
+
+def gpu_present(facts: Facts) -> Fact[str]:
+    """The GPU of this machine, by NVML or on the PCI bus; Absent when the bus has none."""
+    found = facts.devices.gpus
+    if isinstance(found, Known) and found.value:
+        return Known(found.value[0].name, found.source)
+    bus, offline = facts.devices.pci, facts.system.offline
+    if isinstance(bus, Known) and bus.value:
+        first = bus.value[0]
+        name = value_or(first.name, f"NVIDIA device {first.device_id}")
+        return Known(f"{name} at {first.address}", bus.source)
+    if isinstance(facts.system.wsl, Known):
+        return Unknown("WSL has no PCI bus to look at", "nvidia-smi.exe -L")
+    if isinstance(offline, Known):
+        reason = f"the GPU of a machine is not in its files ({offline.value.kind})"
+        return Unknown(reason, "run gpuwhy on that machine")
+    return Absent(bus.source) if isinstance(bus, Known) else bus
+
+
+def lacks_gpu(facts: Facts) -> bool:
+    """Whether there is no GPU to judge by: none in this machine, or only files of another."""
+    present = gpu_present(facts)
+    files = isinstance(facts.system.offline, Known)
+    return isinstance(present, Absent) or (isinstance(present, Unknown) and files)
+
+
+def on_other_gpu(facts: Facts, line: KernelLine) -> bool:
+    """Whether a kernel log line is about a GPU that the watched program held nothing on."""
+    used = {use.index for use in value_or(facts.run.gpus, ()) if use.own}
+    indexes = {gpu.pci.lower(): gpu.index for gpu in value_or(facts.devices.gpus, ())}
+    index = indexes.get(line.pci)
+    return bool(used) and index is not None and index not in used
+
+
+def gpu_claimed(facts: Facts) -> Fact[str]:
+    """What here implies a GPU: a driver, a node, a container's request, a GPU package."""
+    for claim in (_driver_claim, _container_claim, _package_claim):
+        text = claim(facts)
+        if text:
+            return Known(text, Source("call", "claims"))
+    none = "no driver, no device node, no container request, no GPU package"
+    return Absent(Source("call", "claims", none))
+
+
+def _driver_claim(facts: Facts) -> str:
+    module = facts.driver.module_version
+    if isinstance(module, Known):
+        return f"the NVIDIA kernel module {module.value} is loaded"
+    if any(node.present for node in value_or(facts.driver.nodes, ())):
+        return "there are /dev/nvidia* nodes"
+    copies = value_or(facts.loads.libcuda, ())
+    installed = any(one.kind in ("driver", "wsl") for one in copies)
+    return "a driver library (libcuda) is installed" if installed else ""
+
+
+def _container_claim(facts: Facts) -> str:
+    injected = value_or(facts.system.injected, None)
+    if injected is None or injected.requested in ("", "void", "none"):
+        return ""
+    return f"the container asks for NVIDIA_VISIBLE_DEVICES={injected.requested}"
+
+
+def _package_claim(facts: Facts) -> str:
+    for one in value_or(facts.environment.packages, ()):
+        if one.name.startswith(GPU_PACKAGES) and one.name != "nvidia-ml-py":
+            return f"{one.owner} is installed"
+    return ""

@@ -1,0 +1,200 @@
+"""What `--import` tried: which cause a failure belongs to, by what it works without."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from gpuwhy.facts.fact import Source, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.finding import Evidence, Finding, saw
+from gpuwhy.facts.imports import Tried, WithoutKind
+from gpuwhy.facts.installs import Damage, DamageKind
+from gpuwhy.knowledge.modules import BROUGHT_BY, IMPORTED_AS, NAMESPACES
+from gpuwhy.signs.case import Case, prevents_start, proof, rows, strong
+
+_SEARCH = ("PYTHONPATH", "PYTHONUSERBASE", "PYTHONNOUSERSITE")
+_BY_METADATA = (
+    *("PackageNotFoundError", "DistributionNotFound", "VersionConflict"),
+    "ContextualVersionConflict",
+)
+_PLUGIN = re.compile(r"/tensorflow-plugins/[^\s:]+\.so: undefined symbol")
+_ADVICE = re.compile(r"pip3? install (?:the )?[`'\"]?([A-Za-z][\w-]*[A-Za-z0-9])(?P<extra>\[)?")
+_OLD_PYTHON = ("distutils", "imp", "asyncore", "asynchat")
+
+
+def cause_of(facts: Facts, one: Tried) -> str:
+    """The cause that a failed try belongs to."""
+    kind, name = one.without.kind, one.without.name
+    if _PLUGIN.search(one.words):
+        return "framework.extension_abi"
+    if kind is WithoutKind.START_FILE and not one.without.part and advised(facts, one):
+        kind = WithoutKind.NONE  # without the file it is merely not asked for
+    if one.prefix or kind is WithoutKind.COMPILED:
+        return "install.corrupted"
+    if kind is WithoutKind.USER_SITE or (kind is WithoutKind.VARIABLE and name in _SEARCH):
+        return "env.shadowed"
+    if kind is WithoutKind.VARIABLE:
+        return "env.path" if name == "LD_LIBRARY_PATH" else "env.setting"
+    if kind is WithoutKind.START_FILE:
+        return "env.setting" if one.without.part else "install.corrupted"
+    if kind is WithoutKind.LIMIT:
+        return "env.limit"
+    if any(_near(one, damage) for damage in value_or(facts.installs.damage, ())):
+        return "install.corrupted"
+    return "install.inconsistent" if of_another_release(facts, one) else "other.not_gpu"
+
+
+def failed(facts: Facts) -> list[Tried]:
+    """The tries that failed, imports first."""
+    return [one for one in value_or(facts.imports.tried, ()) if one.failed]
+
+
+def tried_and_failed(case: Case) -> list[Finding]:
+    """One finding for each cause, of its first failure."""
+    found: dict[str, Finding] = {}
+    for one in failed(case.facts):
+        cause = cause_of(case.facts, one)
+        if cause not in found:
+            said = _said(case.facts, one, cause)
+            found[cause] = Finding(
+                cause, said.weight, said.template, said.values, said.evidence, one.framework
+            )
+    return list(found.values())
+
+
+def _said(facts: Facts, one: Tried, cause: str) -> Finding:
+    why = one.words or one.signal or one.error
+    done = _done(one)
+    values = {
+        "done": done,
+        "why": why,
+        "what": one.without.name,
+        "part": one.without.part,
+        "missing": one.missing,
+        "prefix": one.prefix,
+    }
+    seen = saw(f"{one.error} {why}".strip(), Source("call", done, "in the environment's Python"))
+    if one.prefix:
+        text = "the environment's Python starts one of {prefix}: {done} fails ({why})"
+        return prevents_start(proof(text, seen, **values))
+    if one.without.kind is not WithoutKind.NONE:
+        return _works_without(one, seen, values)
+    if one.missing and is_standard(one.missing):
+        text = "this Python has no module {missing}, which belongs to Python itself: {done} fails"
+        return proof(text, seen, **values)
+    return strong("{done} fails: {why}", seen, **values)
+
+
+def _works_without(one: Tried, seen: Evidence, values: dict[str, str]) -> Finding:
+    kind = one.without.kind
+    tried = saw("tried with it and without it", Source("env", one.without.name))
+    if kind is WithoutKind.START_FILE:
+        what = (
+            "{what} sets {part} when Python starts" if one.without.part else "{what} runs at start"
+        )
+        text = f"{what}: {{done}} fails with it, and works without it ({{why}})"
+    elif kind is WithoutKind.COMPILED:
+        text = "{done} fails with the compiled copies (.pyc) beside its modules, and works without"
+    elif kind is WithoutKind.USER_SITE:
+        text = "{done} fails with the packages of the user's own folder, and works without them"
+    elif kind is WithoutKind.LIMIT:
+        text = "{done} fails under the limit {what}, and works without it ({why})"
+    else:
+        named = "{what} names {part}" if one.without.part else "{what} is set"
+        text = f"{named}: {{done}} fails with it, and works without it ({{why}})"
+    return prevents_start(proof(text, tried, seen, **values))
+
+
+def _done(one: Tried) -> str:
+    if one.kind == "import":
+        return f"import {one.module}"
+    if one.kind == "compute":
+        return f"a sum with {one.module} on the CPU"
+    return "opening the CUDA libraries" if one.kind == "open" else f"{' '.join(one.targets)}"
+
+
+def is_standard(module: str) -> bool:
+    """Whether a module belongs to Python itself."""
+    name = module.partition(".")[0]
+    return name in sys.stdlib_module_names or name in _OLD_PYTHON
+
+
+def of_another_release(facts: Facts, one: Tried) -> bool:
+    """Whether a package lacks what another takes from it, or is not installed at all."""
+    if advised(facts, one):
+        return True
+    if one.missing:
+        return bool(missing_package(facts, one.missing)) or "." in one.missing
+    own_code = not one.source or one.source.endswith(".py")  # raised by a package's own code
+    if one.error in ("AttributeError", "TypeError", *_BY_METADATA):
+        return True
+    return one.error == "ImportError" and own_code
+
+
+def advised(facts: Facts, one: Tried) -> str:
+    """The package that an error itself says to install, and that is not installed."""
+    found = _ADVICE.search(one.words)
+    name = re.sub(r"[-_.]+", "-", found[1]).lower() if found and not found["extra"] else ""
+    return "" if name in facts.environment.by_name else name
+
+
+def taken_from_elsewhere(case: Case) -> Finding | None:
+    """A framework was imported from another place than where it is installed."""
+    installed = value_or(case.facts.frameworks.installed, ())
+    folders = {one.name: one.path for one in installed}
+    for one in value_or(case.facts.imports.tried, ()):
+        meant, end = folders.get(one.framework, ""), f"/{one.module}/__init__.py"
+        if one.kind != "import" or meant.rpartition("/")[2] != one.module:
+            continue
+        taken = next((path for path in (one.file, *one.files) if path.endswith(end)), "")
+        if taken and not taken.startswith(f"{meant}/"):
+            return proof(
+                "import {module} takes {path}, and not what is installed in {folder}",
+                saw("what Python imports", Source("file", taken)),
+                saw("what is installed", Source("folder", meant)),
+                module=one.module,
+                path=taken,
+                folder=meant,
+            )
+    return None
+
+
+def missing_package(facts: Facts, module: str) -> str:
+    """The package that would bring a module; "" where that is Python's own, or installed."""
+    name, installed = module.partition(".")[0], facts.environment.by_name
+    if is_standard(module):
+        return ""
+    if module != name:  # of a shared name the part is what a package is called after
+        part = re.sub(r"[-_.]+", "-", ".".join(module.split(".")[:2])).lower()
+        return part if name in NAMESPACES and part not in installed else ""
+    if name in BROUGHT_BY:
+        return str(BROUGHT_BY[name])
+    plain = re.sub(r"[-_.]+", "-", name).lower()
+    meant = next((package for package, top in IMPORTED_AS.items() if top == name), plain)
+    return "" if meant in installed or plain in installed else str(meant)
+
+
+def _near(one: Tried, damage: Damage) -> bool:
+    """Whether a damaged file is one that a try failed at, or of the same package."""
+    files = (one.source, *one.files)
+    if damage.kind is DamageKind.EDITED:  # people patch modules: only where it ends counts
+        return damage.path in files[:3] and not one.missing
+    package = damage.path.rpartition("-packages/")[2].partition("/")[0]
+    return damage.path in files or any(f"-packages/{package}/" in p for p in files if package)
+
+
+def lacks_release(facts: Facts) -> bool:
+    """Whether a failed try is explained by a package of another release."""
+    return any(cause_of(facts, one) == "install.inconsistent" for one in failed(facts))
+
+
+def unexplained(facts: Facts) -> bool:
+    """Whether a failed try is explained by nothing of the stack."""
+    return any(cause_of(facts, one) == "other.not_gpu" for one in failed(facts))
+
+
+SIGNS = (
+    *rows("other.not_gpu", "machine", tried_and_failed),
+    *rows("env.shadowed", "machine", taken_from_elsewhere),
+)

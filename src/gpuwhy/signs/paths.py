@@ -1,0 +1,318 @@
+"""env.path: libraries and packages that are looked for in the wrong folders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuwhy.facts.fact import Known, Source, Unknown, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.finding import Finding, saw
+from gpuwhy.facts.installs import Start, StartProblem
+from gpuwhy.facts.loads import (
+    Fate,
+    Found,
+    LoadedLibrary,
+    MissingLibrary,
+    NeededLibrary,
+    OldRuntime,
+    Outcome,
+    Rule,
+)
+from gpuwhy.facts.variables import PathProblem, SetAtStart
+from gpuwhy.knowledge.libraries import stem
+from gpuwhy.knowledge.versions import major_minor
+from gpuwhy.signs import loaded
+from gpuwhy.signs.case import (
+    Case,
+    and_more,
+    base_name,
+    prevents_start,
+    proof,
+    rows,
+    slows,
+    strong,
+    sure,
+    weak,
+)
+from gpuwhy.signs.needed import (
+    anything,
+    irrelevant,
+    is_taken,
+    lost,
+    none_lost,
+    saw_file,
+    saw_search,
+    saw_variables,
+    taken_part,
+    unset_at_start,
+    usable,
+)
+
+PRELOAD_FILE = "/etc/ld.so.preload"
+_OWN_LIBRARIES = {
+    "tensorflow": ("libtensorflow",),
+    "torch": ("libtorch", "libc10"),
+    "onnxruntime": ("libonnxruntime",),
+    "paddle": ("libpaddle",),
+    "mxnet": ("libmxnet",),
+}
+
+# ---------------------------------------------------------------- CUDA libraries
+
+
+def outside_the_search(case: Case) -> Finding | None:
+    """The right file exists; the loader never looks there."""
+    found = [one for one in lost(case, anything, Fate.OFF_PATH) if not one.not_cached]
+    if not found or taken_at_start(case):
+        return None
+    paths = [usable(case, one)[0] for one in found]
+    folders = list(dict.fromkeys(path.rpartition("/")[0] for path in paths))
+    what = "them" if len(found) > 1 else "it"
+    holds = f"holds {what}" if len(folders) == 1 else f"and others hold {what}"
+    assumed = case.windows and isinstance(case.facts.variables.variables, Unknown)
+    ending = "the loader does not look there"
+    if assumed:
+        ending = "nothing usually puts that on PATH, which is not known"
+    return sure(not assumed)(
+        f"{{framework}} opens {{libraries}}; {{folder}} {holds}, and {ending}",
+        *(saw_file(case.facts, path) for path in paths[:3]),
+        saw_search(found[0]),
+        *saw_variables(case, outside=True),
+        framework=case.named,
+        libraries=and_more(one.name for one in found),
+        folder=folders[0],
+    )
+
+
+def ldconfig_not_run(case: Case) -> Finding | None:
+    """The loader's configuration names the folder; the cache was made before."""
+    found = _not_cached(case)
+    if not found:
+        return None
+    facts = case.facts
+    it, are = ("them", "they are") if len(found) > 1 else ("it", "it is")
+    image = isinstance(facts.system.offline, Known) and isinstance(facts.system.container, Known)
+    unless = "; NVIDIA's container runtime runs it at the start, other starts do not"
+    return sure(not image)(
+        f"{{framework}} opens {{libraries}}; {{folder}} holds {it} and /etc/ld.so.conf names that "
+        f"folder, but {are} not in the loader's cache: ldconfig was not run since"
+        f"{unless if image else ''}",
+        *(saw_file(facts, f"{one.not_cached}/{one.name}") for one in found[:2]),
+        saw_search(found[0]),
+        framework=case.named,
+        libraries=and_more(one.name for one in found),
+        folder=found[0].not_cached,
+    )
+
+
+def _not_cached(case: Case) -> Sequence[NeededLibrary | MissingLibrary]:
+    """What the framework opens, and the parts that its cuDNN opens by itself."""
+    opened = [one for one in lost(case, anything, Fate.OFF_PATH) if one.not_cached]
+    return [*opened, *(one for one in _cudnn_parts(case) if one.not_cached)]
+
+
+def _cudnn_parts(case: Case) -> list[MissingLibrary]:
+    """The parts of cuDNN that the one that is loaded does not find."""
+    tree = loaded.tree_of(case)
+    if isinstance(tree, Finding) or loaded.cudnn_of(tree) is None:
+        return []
+    missing = (one for one in tree.missing if stem(one.name) in loaded.ESSENTIAL)
+    return [one for one in missing if one.outcome is Outcome.NOT_THERE]
+
+
+def taken_at_start(case: Case) -> Finding | None:
+    """The image's ENV leads to the folder; its entrypoint sets LD_LIBRARY_PATH without it."""
+    one, found = unset_at_start(case.facts), _taken(case)
+    if one is None or not found:
+        return None
+    return proof(
+        "{framework} opens {libraries}; the image's LD_LIBRARY_PATH names {folder}, which holds it, "
+        "and {place} {changes} before the program starts",
+        saw(f"{one.words} (before it: {one.before})", _statement(one)),
+        *(saw_file(case.facts, path) for path in found[:2]),
+        framework=case.named,
+        libraries=and_more(map(base_name, found)),
+        folder=found[0].rpartition("/")[0],
+        place=f"line {one.line} of {one.script}" if one.script else "the command of the image",
+        changes=f"sets it to {one.after}" if one.after else "unsets it",
+    )
+
+
+def _statement(one: SetAtStart) -> Source:
+    if one.script:
+        return Source("file", one.script, f"line {one.line}")
+    return Source("file", "image config", "Cmd")
+
+
+def _taken(case: Case) -> list[str]:
+    """The copies of what is not found in folders that the start takes out of the search."""
+    needs = lost(case, anything, Fate.OFF_PATH)
+    opened = [path for one in needs for path in usable(case, one)]
+    parts = [path for one in _cudnn_parts(case) if (path := taken_part(case.facts, one))]
+    return [path for path in dict.fromkeys((*opened, *parts)) if is_taken(case.facts, path)]
+
+
+def folder_gone(case: Case) -> Finding | None:
+    """Windows: CUDA_PATH names a folder that is gone, although PATH leads to the libraries."""
+    if not case.windows or irrelevant(case):
+        return None
+    if lost(case, anything, Fate.MISSING, Fate.OTHER_VERSION):
+        return None
+    variables = value_or(case.facts.variables.variables, ())
+    one = next((v for v in variables if v.name == "CUDA_PATH" and v.problems), None)
+    if one is None or one.problems[0].kind is not PathProblem.NOT_THERE:
+        return None
+    text = (
+        "CUDA_PATH names a folder that does not exist ({folder}): {framework} looks along PATH, but "
+        "compilers, CuPy and ONNX Runtime look there"
+    )
+    seen = saw(f"CUDA_PATH={one.value}", Source("env", "CUDA_PATH"))
+    return slows(strong(text, seen, folder=one.value, framework=case.framework.title))
+
+
+def nothing_outside(case: Case) -> Finding | None:
+    """What rules it out."""
+    facts = case.facts
+    if facts.installs.start.need() or folder_gone(case) or other_environment(case):
+        return None
+    older = any(_first_by(one.found) == "LD_LIBRARY_PATH" for one in old_runtimes(case))
+    if older or own_library_second(case, "LD_LIBRARY_PATH") or _not_cached(case) or _taken(case):
+        return None
+    return none_lost(case, anything, Fate.OFF_PATH)
+
+
+# ---------------------------------------------------------------- older or other copies first
+
+
+def old_runtimes(case: Case) -> list[OldRuntime]:
+    """The C and C++ libraries that are too old for this framework."""
+    trees = value_or(case.facts.loads.trees, ())
+    return [one for tree in trees if tree.framework == case.framework.name for one in tree.old]
+
+
+def _first_by(found: Found) -> str:
+    """The variable or file that puts a library before the system's; "" where it is the usual."""
+    if found.rule in (Rule.LD_PRELOAD, Rule.LD_LIBRARY_PATH):
+        return str(found.rule.value)
+    return PRELOAD_FILE if found.of == PRELOAD_FILE else ""
+
+
+def said_old(one: OldRuntime, template: str, **values: object) -> Finding:
+    """A library that is too old: which version it lacks, and who needs it."""
+    return prevents_start(
+        proof(
+            template,
+            saw(f"lacks {one.version}", Source("file", one.path, str(one.found))),
+            saw(f"needs {one.version} of {one.name}", Source("file", one.needed_by)),
+            path=one.path,
+            library=one.name,
+            version=one.version,
+            asker=one.needed_by.rpartition("-packages/")[2],
+            **values,
+        )
+    )
+
+
+def older_runtime_first(case: Case, *by: str) -> Finding | None:
+    """A variable puts a C or C++ library first that is too old for the framework."""
+    for one in old_runtimes(case):
+        first_by = _first_by(one.found)
+        if first_by in by:
+            text = (
+                "{by} puts {path} before the system's {library}, and it lacks {version}, which "
+                "{asker} needs: the import of {framework} fails"
+            )
+            return said_old(one, text, by=first_by, framework=case.named)
+    return None
+
+
+def own_library_second(case: Case, *by: str) -> Finding | None:
+    """A variable puts a library of the framework's own name before the framework's own."""
+    one = _another_copy(case, by)
+    if one is None:
+        return None
+    variable = _first_by(one.found)
+    text = "{by} puts {path} before the {library} that {framework} came with: its import fails"
+    seen = saw(f"found by {variable}", Source("file", one.path, str(one.found)))
+    values = {"by": variable, "path": one.path, "library": one.name, "framework": case.named}
+    return prevents_start(proof(text, seen, **values))
+
+
+def _another_copy(case: Case, by: Sequence[str]) -> LoadedLibrary | None:
+    names = _OWN_LIBRARIES.get(case.framework.name, ())
+    home = case.framework.path.rpartition("/")[0]
+    for tree in value_or(case.facts.loads.trees, ()):
+        for one in tree.libraries if tree.framework == case.framework.name and names else ():
+            foreign = one.name.startswith(names) and not one.path.startswith(home)
+            if foreign and _first_by(one.found) in by:
+                return one
+    return None
+
+
+def older_by_library_path(case: Case) -> Finding | None:
+    """LD_LIBRARY_PATH leads to a C or C++ library that is too old."""
+    return older_runtime_first(case, "LD_LIBRARY_PATH")
+
+
+def other_by_library_path(case: Case) -> Finding | None:
+    """LD_LIBRARY_PATH leads to a library of the framework's own name."""
+    return own_library_second(case, "LD_LIBRARY_PATH")
+
+
+# ---------------------------------------------------------------- the environment's Python
+
+
+def start_problem(facts: Facts, *problems: StartProblem) -> Start | None:
+    """The first of some problems that keep Python from starting as it should."""
+    found = value_or(facts.installs.start, ())
+    return next((one for one in found if one.problem in problems), None)
+
+
+def another_python(case: Case) -> Finding | None:
+    """The environment's Python is another than its packages are for, or lost its settings."""
+    places = (StartProblem.OTHER_PYTHON, StartProblem.NO_CONFIG, StartProblem.NO_LIBPYTHON)
+    one = start_problem(case.facts, *places)
+    python = value_or(case.facts.environment.python, None)
+    if one is None or python is None:
+        return None
+    values = {
+        "python": python.path,
+        "folder": one.path or python.prefix,
+        "version": one.version,
+        "meant": major_minor(python.version),
+        "lost": one.lost,
+    }
+    seen = saw(one.problem.value, case.facts.installs.start)
+    lost_ones = ": it does not find {lost}, which are installed" if one.lost else ""
+    if one.problem is StartProblem.NO_CONFIG:
+        text = (
+            "{folder} has no pyvenv.cfg any more, and {python} does not look at the packages there"
+        )
+        return prevents_start(proof(text + lost_ones, seen, **values))
+    if one.problem is StartProblem.NO_LIBPYTHON:
+        text = "{python} does not start: its own library is not found ({folder})"
+        return prevents_start(proof(text, seen, **values))
+    text = "{python} is Python {version}, and the packages of {folder} are those of Python {meant}"
+    return prevents_start(proof(text + lost_ones, seen, **values))
+
+
+def other_environment(case: Case) -> Finding | None:
+    """The environment was moved or copied: its activation leads to the folder of its making."""
+    for one in value_or(case.facts.environment.activation, ()):
+        if one.name != "VIRTUAL_ENV":
+            continue
+        text = (
+            "{file} was written for {folder}: in a shell that is activated by it, python is not "
+            "this environment's"
+        )
+        seen = saw(f"VIRTUAL_ENV={one.value}", Source("file", one.file))
+        return slows(weak(text, seen, file=one.file, folder=one.value))
+    return None
+
+
+SIGNS = rows(
+    "env.path",
+    "framework",
+    *(another_python, older_by_library_path, other_by_library_path, ldconfig_not_run),
+    *(taken_at_start, outside_the_search, folder_gone, other_environment, nothing_outside),
+)

@@ -1,0 +1,169 @@
+"""other.not_gpu and what a watched program did: its GPU memory, what it touched."""
+
+from __future__ import annotations
+
+from gpuwhy.facts.fact import Known, Source, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.finding import Finding, saw
+from gpuwhy.facts.loads import MissingLibrary, OldRuntime, Rule
+from gpuwhy.facts.run import GpuUse
+from gpuwhy.knowledge.windows import is_runtime
+from gpuwhy.signs.case import Case, against, proof, rows, strong, weak
+from gpuwhy.signs.damage import source_gone
+from gpuwhy.signs.devices import GIB
+from gpuwhy.signs.imports import unexplained
+from gpuwhy.signs.paths import PRELOAD_FILE, said_old
+
+_SEEN = 5.0
+_GRABS = ("tensorflow", "jax")
+_AT_ONCE = 3.0
+
+# ---------------------------------------------------------------- other.not_gpu
+
+
+def nothing_of_the_stack(case: Case) -> Finding | None:
+    """A watched program that failed without a framework in it or a GPU open."""
+    run, facts = case.facts.run, case.facts
+    if not run.failed or not isinstance(run.frameworks, Known):
+        return None
+    touched = run.touched_gpu
+    if run.frameworks.value or not isinstance(touched, Known) or touched.value:
+        return None
+    installed = value_or(facts.frameworks.installed, ())
+    early = run.crashed and bool(installed) and value_or(run.seconds, 0.0) < _SEEN
+    if value_or(facts.installs.shadows, ()) or early or isinstance(run.wanted_gpu, Known):
+        return None  # what shadows a framework keeps it from being loaded; the rest is not seen
+    if value_or(facts.installs.start, ()) or source_gone(case):
+        return None
+    text = "none of its processes had a GPU framework loaded or a GPU open"
+    seen = (saw("no framework mapped", run.frameworks), saw("no GPU opened", touched))
+    return weak(text, *seen)
+
+
+def without_runtime(case: Case) -> Finding | None:
+    """Windows: a DLL of the Visual C++ runtime, without which a framework cannot be imported."""
+    facts, trees = case.facts, case.facts.loads.trees
+    if not case.windows:
+        return None
+    found: dict[str, tuple[str, MissingLibrary]] = {}
+    for tree in trees.need() or ():
+        for one in tree.missing:
+            if is_runtime(one.name):
+                found.setdefault(one.name.lower(), (tree.framework, one))
+    if not found:
+        text = "every DLL of the Visual C++ runtime that a framework needs is found"
+        return against(text, saw("searched", trees))
+    (name, first), *_ = found.values()
+    installed = value_or(facts.frameworks.installed, ())
+    titles = {one.name: f"{one.title} {one.version}" for one in installed}
+    return proof(
+        "{framework} needs {libraries} of the Visual C++ runtime, which the DLL search does not "
+        "find: it cannot be imported, GPU or not",
+        *(saw(f"needs {one.name}", Source("file", one.needed_by)) for _, one in found.values()),
+        *(saw(f"not there: {place}", trees) for place in first.searched[:3]),
+        framework=titles.get(name, name),
+        libraries=tuple(one.name for _, one in found.values()),
+    )
+
+
+def without_python_dll(case: Case) -> Finding | None:
+    """Windows: python.exe without the DLL of its own release, which holds all of Python."""
+    python = value_or(case.facts.environment.python, None)
+    trees = value_or(case.facts.loads.trees, ()) if case.windows and python else ()
+    own = f"python{''.join(python.version.split('.')[:2])}.dll" if python else ""
+    missing = (one for tree in trees for one in tree.missing if one.name.lower() == own)
+    one = next(missing, None)
+    if one is None:
+        return None
+    text = "{library}, which holds all of Python, is not beside its python.exe: no program starts"
+    return proof(text, saw(f"needs {one.name}", Source("file", one.needed_by)), library=one.name)
+
+
+def without_python(case: Case) -> Finding | None:
+    """An environment whose Python is gone: nothing in it runs, whatever its packages are."""
+    found = case.facts.environment.python
+    python = found.need()
+    if case.windows or isinstance(case.facts.system.offline, Known):
+        return None
+    if python is None or not python.gone:
+        if unexplained(case.facts):
+            return None
+        return against("the environment has its Python", saw("Python", found))
+    why = "nothing in the environment runs"
+    if python.gone != "not executable":
+        why = "the Python that the environment was made from is gone, so nothing in it runs"
+    seen = saw(python.gone, Source("file", python.path))
+    return proof("{path} is {gone}: {why}", seen, path=python.path, gone=python.gone, why=why)
+
+
+def older_runtime(case: Case) -> Finding | None:
+    """The C or C++ library that the loader finds by itself is older than a framework needs."""
+    one = _too_old(case.facts)
+    if one is None:
+        return None
+    text = "{path} is older than {asker} needs: it lacks {version}, so the import fails, GPU or not"
+    return said_old(one, text)
+
+
+def _too_old(facts: Facts) -> OldRuntime | None:
+    """The first such library that no variable puts first."""
+    if value_or(facts.installs.start, ()):
+        return None
+    by_variable = (Rule.LD_PRELOAD, Rule.LD_LIBRARY_PATH)
+    for tree in value_or(facts.loads.trees, ()):
+        for one in tree.old:
+            if one.found.rule not in by_variable and one.found.of != PRELOAD_FILE:
+                return one
+    return None
+
+
+# ---------------------------------------------------------------- GPU memory
+
+
+def _fullest(facts: Facts) -> GpuUse | None:
+    """The GPU on which the program and the others held most, among those it used."""
+    used = [use for use in value_or(facts.run.gpus, ()) if use.own] if facts.run.failed else []
+    return max(used, key=lambda use: (use.own + use.others_then) / use.total, default=None)
+
+
+def _of(count: int, total: int) -> str:
+    return f"{count / GIB:.1f} of {total / GIB:.1f} GiB"
+
+
+def filled(case: Case) -> Finding | None:
+    """A watched program that failed and had filled the GPU itself."""
+    use = _fullest(case.facts)
+    if use is None or use.others_then > use.own:
+        return None
+    if use.own + use.others_then < 0.9 * use.total:
+        return None
+    text = "the program itself held {own} of GPU {gpu} at its peak, all others {others}"
+    values = {"own": _of(use.own, use.total), "gpu": use.index}
+    values["others"] = f"{use.others_then / GIB:.1f} GiB"
+    return strong(text, saw(f"peak of {use.own} bytes", case.facts.run.gpus), **values)
+
+
+def grabbed(case: Case) -> Finding | None:
+    """A watched TensorFlow or JAX program that took most of the GPU at once."""
+    use, frameworks = _fullest(case.facts), value_or(case.facts.run.frameworks, ())
+    if use is None or not set(_GRABS) & set(frameworks):
+        return None
+    first = next((moment for moment in use.curve if moment.own), None)
+    full = next((moment for moment in use.curve if moment.own > 0.7 * use.total), None)
+    if first is None or full is None or full.seconds - first.seconds > _AT_ONCE:
+        return None
+    text = "the program took {own} of GPU {gpu} within seconds of its first use"
+    seen = saw(f"{full.own} bytes after {full.seconds} s", case.facts.run.gpus)
+    return weak(text, seen, own=_of(full.own, use.total), gpu=use.index)
+
+
+SIGNS = (
+    *rows("memory.oom", "machine", filled),
+    *rows("memory.preallocation", "machine", grabbed),
+    *rows(
+        "other.not_gpu",
+        "machine",
+        *(nothing_of_the_stack, without_runtime, without_python_dll, without_python),
+        older_runtime,
+    ),
+)
