@@ -9,8 +9,8 @@ import msgspec
 
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.tables import source
-from gpuwhy.model.fact import Source
-from gpuwhy.model.version import numbers
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.versions import numbers
 
 MATRIX = source("NVIDIA data center drivers: CUDA toolkit, driver and architecture matrix")
 PTXAS = source("ptxas --help of the nvidia-cuda-nvcc wheels 11.7 … 13.4", "allowed values of --gpu-name")

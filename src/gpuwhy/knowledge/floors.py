@@ -11,8 +11,8 @@ from functools import lru_cache
 import msgspec
 
 from gpuwhy.knowledge.tables import source
-from gpuwhy.model.fact import Source
-from gpuwhy.model.version import at_least
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.versions import at_least
 
 
 class Floor(msgspec.Struct, frozen=True, kw_only=True):
