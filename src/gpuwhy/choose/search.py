@@ -14,7 +14,7 @@ import msgspec
 from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
 from packaging.specifiers import SpecifierSet
 
-from gpuwhy.choose.candidates import Candidate, candidates, is_library, newest_with, sources
+from gpuwhy.choose.candidates import TOOLKIT, Candidate, candidates, is_library, newest_with, sources
 from gpuwhy.choose.candidates import title as titled
 from gpuwhy.choose.choice import Passed
 from gpuwhy.choose.demand import Demand, Wanted
@@ -321,7 +321,7 @@ class _Search:
 
     def _roots(self, state: State) -> list[str]:
         """What is still to be chosen: what is asked for, and the frameworks that this needs."""
-        brought = [name for one in state.chosen.values() for name in _frameworks(one)]
+        brought = [name for one in state.chosen.values() for name in _brought(one)]
         every = dict.fromkeys((*self.order, *brought))
         return [name for name in every if name not in state.chosen]
 
@@ -377,8 +377,23 @@ class _Search:
     def _libraries(self, state: State) -> dict[str, Candidate] | None:
         """NVIDIA's wheels that the set brings; None where their demands cannot be met together."""
         asks = {name: said for name, said in state.asks.items() if is_library(name)}
+        if not any(name.startswith(TOOLKIT) for name in asks):
+            return self._brought_together(asks, state)
+        for one in self.market.open(TOOLKIT):  # its extras are of one release, which is free
+            pin = ("", f"=={one.row.version}")
+            parts = {name for name in asks if name.startswith(TOOLKIT)}
+            pins = {name: (*asks[name], pin) for name in parts}
+            found = self._brought_together({**asks, **pins}, state)
+            if found is not None:
+                return found
+        return None
+
+    def _brought_together(
+        self, asks: dict[str, tuple[tuple[str, str], ...]], state: State
+    ) -> dict[str, Candidate] | None:
+        """The newest of NVIDIA's wheels that meet all that is asked of them."""
         chosen: dict[str, Candidate] = {}
-        todo = [name for name in asks if name not in state.chosen]
+        todo = sorted((name for name in asks if name not in state.chosen), key=len)
         for _ in range(200):
             if not todo:
                 return chosen
@@ -414,11 +429,12 @@ class _Search:
         return Found(python, state.chosen, kept)
 
 
-def _frameworks(one: Candidate) -> Iterator[str]:
-    """The frameworks that a release needs beside it."""
+def _brought(one: Candidate) -> Iterator[str]:
+    """What else has to be chosen: the frameworks and companions that a release needs beside it."""
     for package, _ in one.needs:
         root = planned_as(package)
-        if root in FRAMEWORKS and package not in WITHOUT_CUDA:
+        harvested = root in FRAMEWORKS or (root in projects() and not is_library(root))
+        if harvested and package not in WITHOUT_CUDA:
             yield root
 
 

@@ -25,7 +25,7 @@ from gpuwhy.knowledge.versions import at_least, numbers
 _MATHS = re.compile(r"nvidia-(cublas|cudnn|cufft|curand|cusolver|cusparse)(-cu\d+)?")
 """Wheels that bring GPU code of their own; the others bring none, or compile where they run."""
 _OWN_CODE = re.compile(
-    r"paddlepaddle-gpu|mxnet-cu.+|tensorflow(-gpu)?|onnxruntime-gpu|torch|cupy-.+|jax-cuda.+"
+    r"paddlepaddle-gpu|mxnet-cu.+|tensorflow(-gpu)?|onnxruntime-gpu|torch|cupy-.+|jax-cuda.+|jaxlib"
 )
 """Packages whose GPU code is all their own: what others use is torch's."""
 _JETSON = ("5.3", "6.2", "7.2", "8.7")
@@ -150,7 +150,7 @@ def _on_platform(row: Release, demand: Demand) -> Judged:
     if row.cuda is not None or not _OWN_CODE.fullmatch(row.name):
         return FITS
     system = demand.platform.split("-")[0]
-    name = {"onnxruntime-gpu": "onnxruntime", "tensorflow-gpu": "tensorflow"}.get(row.name, row.name)
+    name = row.name.removesuffix("-gpu").replace("jaxlib", "jax")
     gone = dropped(name, row.version, system, demand.arch, "glibc")
     if gone is None:
         return Judged("cpu", "is built without CUDA for this platform")
