@@ -13,7 +13,7 @@ from gpuwhy.choose import verdicts
 from gpuwhy.choose.choice import Role
 from gpuwhy.choose.demand import PYTHONS, Demand
 from gpuwhy.choose.names import FRAMEWORKS, planned_as
-from gpuwhy.choose.verdicts import oldest_glibc, parsed, pythons_of
+from gpuwhy.choose.verdicts import oldest_glibc, parsed, pythons_of, takes_python
 from gpuwhy.knowledge import installs, variants
 from gpuwhy.knowledge.brought import brought
 from gpuwhy.knowledge.caps import PAIRS, caps
@@ -130,9 +130,7 @@ def _of_guest(name: str, guest: Guest) -> Iterator[Release]:
     pairs = msgspec.UNSET if guest.asks is None else guest.asks
     tags = guest.tags or ("3",)
     for where in guest.platforms:
-        yield Release(
-            name, guest.version, where, tags, (), "", "", {}, guest.uploaded, pairs=pairs
-        )
+        yield Release(name, guest.version, where, tags, (), "", "", {}, guest.uploaded, pairs=pairs)
 
 
 @lru_cache(maxsize=256)
@@ -175,9 +173,7 @@ def _of_guests(name: str) -> dict[str, str]:
 # Frameworks
 
 
-def _make(
-    root: str, row: Release, requirement: str, *, brings: bool, index: str = ""
-) -> Candidate:
+def _make(root: str, row: Release, requirement: str, *, brings: bool, index: str = "") -> Candidate:
     major = str(numbers(row.cuda)[0]) if isinstance(row.cuda, str) and numbers(row.cuda) else ""
     inside = bool(index) or (root == "torch" and not brings)  # has its libraries inside
     return Candidate(
@@ -198,9 +194,14 @@ def _pythons(root: str, row: Release) -> frozenset[str]:
     """The Pythons a release installs on, with what it needs beside it."""
     found = pythons_of(row, demanded_python(row.name, row.version))
     bounds = [cap.requirement for cap in caps(title(root), row.version)]
-    bounds += [text for need in floors(row.name, row.version) for text in need.adds]
+    needs = floors(row.name, row.version)
+    bounds += [text for need in needs for text in need.adds]
     last = min((_NEWEST_PYTHON[text] for text in bounds if text in _NEWEST_PYTHON), default=99)
-    return frozenset(one for one in found if numbers(one.rstrip("t"))[1:] <= (last,))
+    return frozenset(
+        one
+        for one in found
+        if numbers(one.rstrip("t"))[1:] <= (last,) and all(takes_python(n.python, one) for n in needs)
+    )
 
 
 def _tensorflow(platform: str) -> Iterator[Candidate]:

@@ -11,8 +11,21 @@ from gpuwhy.facts.fact import Source
 
 Role = Literal["framework", "companion", "library", "other"]
 Kind = Literal[
-    "broken", "cpu", "driver", "gone", "gpu", "libc", "library", "pin", "platform", "preview",
-    "python", "set", "unknown", "version", "yanked",
+    "broken",
+    "cpu",
+    "driver",
+    "gone",
+    "gpu",
+    "libc",
+    "library",
+    "pin",
+    "platform",
+    "preview",
+    "python",
+    "set",
+    "unknown",
+    "version",
+    "yanked",
 ]
 Part = Literal["python", "driver", "release", "name", "system", "glibc", "gpu"]
 

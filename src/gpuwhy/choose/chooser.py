@@ -23,10 +23,11 @@ from gpuwhy.choose.nearest import nearest
 from gpuwhy.choose.search import Clash, Found, Market, search
 from gpuwhy.choose.verdicts import allows, drives, how_it_runs, least_driver, parsed
 from gpuwhy.choose.why_not import beside_the_index, migration, why_not
+from gpuwhy.facts.fact import Source
 from gpuwhy.knowledge import variants
 from gpuwhy.knowledge.caps import BROKEN, caps, caps_to_compile
 from gpuwhy.knowledge.flavours import flavour
-from gpuwhy.knowledge.floors import floors
+from gpuwhy.knowledge.floors import BESIDE, floors
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.releases import evidence_of
@@ -47,9 +48,7 @@ def choose(demand: Demand) -> Choice:
     return _refused(demand, market, clash, no_driver)
 
 
-def attempt(
-    demand: Demand, near: Mapping[str, str] | None = None
-) -> tuple[Market, Found | Clash]:
+def attempt(demand: Demand, near: Mapping[str, str] | None = None) -> tuple[Market, Found | Clash]:
     """A set or a clash; `near`: releases to stay close to.
 
     Markers are read for the Python that comes out.
@@ -100,15 +99,19 @@ def applies(one: Wanted, demand: Demand, python: str) -> bool:
 
 
 def _with_cuda_named(demand: Demand) -> Demand:
-    """RAPIDS has its CUDA in its names: cudf is cudf-cu13 where the driver has CUDA 13."""
+    """RAPIDS and TensorRT have their CUDA in their names: cudf-cu13 where the driver has CUDA 13."""
     new = bool(demand.driver_version) and at_least(demand.driver_version, _CUDA_13)
     endings = ("-cu13", "-cu12") if new else ("-cu12",)
     return msgspec.structs.replace(
-        demand, packages=tuple(_with_ending(one, endings) for one in demand.packages)
+        demand, packages=tuple(_with_ending(one, endings, demand) for one in demand.packages)
     )
 
 
-def _with_ending(one: Wanted, endings: Sequence[str]) -> Wanted:
+def _with_ending(one: Wanted, endings: Sequence[str], demand: Demand) -> Wanted:
+    if one.name == "tensorrt" and endings == ("-cu12",) and not one.specifier:
+        turing = all(at_least(card.capability, "7.5") for card in demand.gpus)
+        known = bool(demand.driver_version) and turing
+        return msgspec.structs.replace(one, name="tensorrt-cu12") if known else one
     if one.url or is_planned(one.name) or not is_guest(f"{one.name}-cu12"):
         return one
     ending = next(end for end in endings if is_guest(one.name + end))
@@ -205,7 +208,7 @@ def _pick(
     )
 
 
-def _evidence(one: Candidate, field: str) -> object:
+def _evidence(one: Candidate, field: str) -> Source | None:
     return evidence_of(one.row, field) if field in one.row.evidence else None
 
 
@@ -348,6 +351,10 @@ def _notes(
     mxnet = found.chosen.get("mxnet")
     if mxnet and "mxnet" in names:
         yield f"mxnet is built without CUDA: {mxnet.row.name} takes its place"
+    for name, beside, since, text in BESIDE:
+        other = found.chosen.get(beside)
+        if other and any(c.row.name.startswith(name) for c in every):
+            yield from [text] if at_least(other.row.version, since) else []
     for name, why in held.items():
         yield f"{why}: {found.libraries[name].row.version} is the newest that works here"
     for one in every:

@@ -148,7 +148,9 @@ def newest_branch(demand: Demand) -> str:
 
 def pinned(one: Wanted) -> str:
     """The release that a requirement names, or comes nearest to."""
-    return max((clause.version.removesuffix(".*") for clause in specifier(one.specifier)), key=parsed)
+    return max(
+        (clause.version.removesuffix(".*") for clause in specifier(one.specifier)), key=parsed
+    )
 
 
 def _distance(one: Wanted, found: Choice) -> int:
@@ -169,7 +171,9 @@ def _text(step: Step, demand: Demand, found: Choice) -> str:
     """What is given up, in words."""
     moved = {planned_as(one.name) for one in step.freed}
     picks = [f"{p.package} {p.version}" for p in found.picks if planned_as(p.package) in moved]
-    freed = [f"{one.name} without {one.specifier}" for one in step.freed if not is_planned(one.name)]
+    freed = [
+        f"{one.name} without {one.specifier}" for one in step.freed if not is_planned(one.name)
+    ]
     glibc = max((pick.glibc for pick in (*found.picks, *found.libraries)), key=numbers, default="")
     names = {pick.package for pick in found.picks}
     words: dict[Part, str] = {

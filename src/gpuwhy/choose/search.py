@@ -14,7 +14,14 @@ import msgspec
 from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
 from packaging.specifiers import SpecifierSet
 
-from gpuwhy.choose.candidates import TOOLKIT, Candidate, candidates, is_library, newest_with, sources
+from gpuwhy.choose.candidates import (
+    TOOLKIT,
+    Candidate,
+    candidates,
+    is_library,
+    newest_with,
+    sources,
+)
 from gpuwhy.choose.candidates import title as titled
 from gpuwhy.choose.choice import Passed
 from gpuwhy.choose.demand import Demand, Wanted
@@ -175,7 +182,9 @@ class Market:
         """Why a release is not the build that is named: cupy-cuda11x, jax[cuda13], +cu124."""
         if one.root in ("cupy", "mxnet"):
             named = sorted({w.name for w in self.held if w.name.startswith((f"{one.root}-cu"))})
-            return f"{' and '.join(named)} is asked for" if named and one.row.name not in named else ""
+            return (
+                f"{' and '.join(named)} is asked for" if named and one.row.name not in named else ""
+            )
         if one.root == "jax":
             wanted = {e for w in self.held if w.name == "jax" for e in w.extras if e[:4] == "cuda"}
             other = wanted and not any(f"[{extra}]" in one.requirement for extra in wanted)
@@ -232,7 +241,9 @@ class Market:
                 if verdict.kind and seen and wanted:
                     groups.setdefault((root, verdict), set()).add(one.row.version)
         return tuple(
-            Passed(root, tuple(sorted(versions, key=parsed, reverse=True)), verdict.kind, verdict.why)
+            Passed(
+                root, tuple(sorted(versions, key=parsed, reverse=True)), verdict.kind, verdict.why
+            )
             for (root, verdict), versions in groups.items()
             if verdict.kind
         )

@@ -77,7 +77,9 @@ def pythons_of(row: Release, demanded: str) -> frozenset[str]:
     """The Pythons a release installs on: by its wheels' tags, and by what it demands of Python."""
     pure = "-py3" in row.file
     tagged = frozenset(PYTHONS) if row.platform == "source" else _tagged(row.pythons, pure)
-    fitting = frozenset(one for one in tagged if takes_python(demanded, one)) if demanded else tagged
+    fitting = (
+        frozenset(one for one in tagged if takes_python(demanded, one)) if demanded else tagged
+    )
     return fitting - BROKEN.pythons(row.name, row.version)
 
 

@@ -26,7 +26,9 @@ def why_not(demand: Demand, market: Market, clash: Clash, possible: Possible) ->
         limit = market.limits.get(root, "")
         if not any(allows(limit, one.row.version) for one in market.open(root)):
             groups = [group for group in market.passed() if group.package == root]
-            return _cards(demand, possible) + _of_one(groups, demand) + _series(demand, root, possible)
+            return (
+                _cards(demand, possible) + _of_one(groups, demand) + _series(demand, root, possible)
+            )
     return _cards(demand, possible) + _together(market, clash) + _apart(demand, market, possible)
 
 
@@ -63,7 +65,9 @@ def _together(market: Market, clash: Clash) -> str:
     if not clash.root:
         return f"no set of {names} was found that meets all demands"
     name = clash.root.split("[")[0]
-    said = [f"{who or 'you'} {'needs' if who else 'ask for'} {name}{spec}" for who, spec in clash.asks]
+    said = [
+        f"{who or 'you'} {'needs' if who else 'ask for'} {name}{spec}" for who, spec in clash.asks
+    ]
     if clash.text:
         said.append(clash.text if not said else f"and {clash.text}")
     if not said:
@@ -127,7 +131,11 @@ def migration(market: Market, change: Change | None) -> tuple[str, ...]:
     out: dict[str, None] = {}
     for one in market.held if change else ():
         root = framework(one.name)
-        pick = next((p for p in change.to.picks if planned_as(p.package) == root), None) if change else None
+        pick = (
+            next((p for p in change.to.picks if planned_as(p.package) == root), None)
+            if change
+            else None
+        )
         if root and pick and one.specifier:
             clauses = specifier(one.specifier)
             before = max((c.version.removesuffix(".*") for c in clauses), key=parsed)

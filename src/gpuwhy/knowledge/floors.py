@@ -23,6 +23,7 @@ class Floor(msgspec.Struct, frozen=True, kw_only=True):
     until: str = ""
     gpu: str = ""  # the oldest compute capability
     systems: tuple[str, ...] = ()  # the only ones: linux (WSL 2 is one), windows
+    python: str = ""  # the Pythons it works on: <3.12
     cuda: str = ""  # what its builds are made with
     asks: dict[str, str] = {}  # of frameworks and NVIDIA's wheels
     adds: tuple[str, ...] = ()  # requirements to name beside it
@@ -186,9 +187,29 @@ FLOORS: tuple[Floor, ...] = (
           note="tensorflow-addons has ended with 0.23", source=_told("TensorFlow Addons' compatibility matrix")),
     Floor(package="tensorflow-probability", since="0.25", asks={"tensorflow": ">=2.18"},
           source=_told("TensorFlow Probability's release notes")),
+    *(
+        Floor(package=name, since=f"0.{minor}", until=f"0.{minor + 1}", asks={"tensorflow": f">=2.{tf},<2.{tf + 1}"},
+              source=_told(f"METADATA of {name} 0.{minor}.0", f"extra {extra}: tensorflow ~=2.{tf}.0"))
+        for name, extra, first, last, ahead in (("tf-agents", "reverb", 10, 19, -4), ("dm-reverb", "tensorflow", 5, 14, 1))
+        for minor in range(first, last + 1)
+        for tf in (minor + ahead,)
+    ),
+    Floor(package="tf-agents", since="0.19", python="<3.12", adds=("tensorflow-probability==0.23.0",),
+          source=source("METADATA of tf-agents 0.19.0: pygame==2.1.3, which has wheels up to cp311",
+                        "beside tensorflow 2.20.0 its import ends in 'keras._tf_keras.keras' has no '__internal__'")),
+    Floor(package="tensorflow-model-optimization", until="0.8", asks={"tensorflow": "<2.16"},
+          source=_told("TensorFlow Model Optimization 0.8.0 release notes", "Keras 2 up to then")),
+    Floor(package="tensorflow-ranking", until="0.5.5", asks={"tensorflow": "<2.16"},
+          source=_told("METADATA of tensorflow-ranking 0.5.5", "tensorflow<2.16.0; the older ones use Keras 2 too")),
     Floor(package="torchtext", since="0.18", asks={"torch": "<2.4"},
           source=_told("torchtext 0.18.0, the last", "its libraries miss symbols in newer torch")),
 )  # fmt: skip
+
+BESIDE: tuple[tuple[str, str, str, str], ...] = (
+    ("tensorrt", "tensorflow", "2.18",
+     "TensorFlow 2.18 and newer are built without TensorRT: TF-TRT ended with 2.17 (its release notes)"),
+)  # fmt: skip
+"""What is said where one package stands beside a release, and newer, of another."""
 
 NOT_THERE: dict[str, str] = {
     "apex": "on the package index is another project; NVIDIA's apex is built from its repository (NVIDIA/apex) against "
