@@ -163,7 +163,7 @@ def texts() -> Iterator[Target]:
     from gpuwhy.host.recorded import BadRecordingError, RecordedHost, read_recording
     from gpuwhy.logs import read, report_on
     from gpuwhy.observe.built import assigned
-    from gpuwhy.plan.wishes import WishError, from_file
+    from gpuwhy.plan_v0.wishes import WishError, from_file
     from gpuwhy.render.explained import render
     from gpuwhy.render.json import render as as_report
     from gpuwhy.render.terminal import Paper

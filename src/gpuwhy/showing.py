@@ -7,7 +7,6 @@ from typing import Any
 from gpuwhy.model.fit import Fit
 from gpuwhy.model.inspected import Inspected
 from gpuwhy.model.lint import Lint
-from gpuwhy.model.plan import Plan
 from gpuwhy.model.proof import Proof
 from gpuwhy.model.report import Report
 
@@ -26,10 +25,6 @@ def values_of(answer: object) -> dict[str, Any]:
         from gpuwhy.render.inspect_json import inspected_dict
 
         return inspected_dict(answer)
-    if isinstance(answer, Plan):
-        from gpuwhy.render.plan import plan_dict
-
-        return plan_dict(answer)
     if isinstance(answer, Fit):
         from gpuwhy.render.fit import fit_dict
 

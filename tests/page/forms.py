@@ -14,9 +14,12 @@ from gpuwhy.model.ending import Ending
 from gpuwhy.model.fact import Source
 from gpuwhy.model.inspected import Inspected, Library, Lost, Missing, Searched, Tree
 from gpuwhy.model.proof import Arms, Change, Proof, Trial
-from gpuwhy.plan.answer import plan
-from gpuwhy.plan.machine import described
-from gpuwhy.plan.wishes import from_words
+import msgspec
+
+from gpuwhy.choose import choose
+from gpuwhy.plan.contract import plan_of
+from gpuwhy.plan.describe import described
+from gpuwhy.plan.requirements import from_words
 from gpuwhy.showing import plain_values
 from tests.hosts import hosts
 from tests.rooms.facts import load
@@ -70,7 +73,8 @@ def proven() -> Any:
 
 
 def planned(*words: str, driver: str = "550.54.15", gpu: str = "A100", python: str = "3.12") -> Any:
-    return plain_values(plan(from_words(words), described(driver, (gpu,), python)))
+    demand = described(tuple(from_words(words)), driver, (gpu,), python)
+    return msgspec.json.decode(msgspec.json.encode(plan_of(choose(demand))))
 
 
 def inspected() -> Any:

@@ -200,7 +200,8 @@ def _pythons(root: str, row: Release) -> frozenset[str]:
     return frozenset(
         one
         for one in found
-        if numbers(one.rstrip("t"))[1:] <= (last,) and all(takes_python(n.python, one) for n in needs)
+        if numbers(one.rstrip("t"))[1:] <= (last,)
+        and all(takes_python(n.python, one) for n in needs)
     )
 
 

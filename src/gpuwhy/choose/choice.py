@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from gpuwhy.choose.demand import Card, Demand, Wanted
+from gpuwhy.choose.demand import Demand, Wanted
 from gpuwhy.facts.fact import Source
 
 Role = Literal["framework", "companion", "library", "other"]
@@ -39,21 +39,21 @@ class Pick(msgspec.Struct, frozen=True):
     role: Role
     asked: bool = False  # somebody named it; else another one needs it
     file: str = ""  # a wheel of it
-    index: str = ""  # cu126: it is on PyTorch's own index; "" = the package index
+    backend: str = ""  # cu126: it is on PyTorch's own index; "" = the package index
     cuda: str = ""  # built for
     cudnn: str = ""
     driver: str = ""  # the oldest driver that runs it
-    runs: tuple[tuple[Card, str], ...] = ()  # each GPU, and by which of its code it runs there
+    runs: str = ""  # by which of its code it runs on the GPU (the first of several)
     pythons: tuple[str, ...] = ()
     glibc: str = ""  # the oldest that its wheels need
     system: bool = False  # opens the system's CUDA: it brings none
-    builds: bool = False  # compiled where it is installed
-    first: tuple[str, ...] = ()  # what must be installed before it is compiled
+    build: bool = False  # compiled where it is installed
+    sdist: bool = False  # it has no wheel
+    needs_first: tuple[str, ...] = ()  # what must be installed before it is compiled
     variables: tuple[tuple[str, str], ...] = ()  # to set before it is installed
     cured: bool = False  # broken as published; works with a variable
     doubt: str = ""  # what is not known of it
     notes: tuple[str, ...] = ()
-    pin: bool = True  # the requirement names the release; else the installer takes the newest
     source: Source | None = None  # where its CUDA was read
     code_source: Source | None = None  # where its GPU code was read
 

@@ -54,7 +54,7 @@ def attempt(demand: Demand, near: Mapping[str, str] | None = None) -> tuple[Mark
     Markers are read for the Python that comes out.
     """
     python = demand.pythons[0]
-    held: list[Wanted] = []
+    held: list[Wanted] | None = None
     for _ in range(3):
         again = [one for one in demand.packages if applies(one, demand, python)]
         if again == held:
@@ -99,7 +99,7 @@ def applies(one: Wanted, demand: Demand, python: str) -> bool:
 
 
 def _with_cuda_named(demand: Demand) -> Demand:
-    """RAPIDS and TensorRT have their CUDA in their names: cudf-cu13 where the driver has CUDA 13."""
+    """RAPIDS and TensorRT have their CUDA in their names: cudf-cu13 with a driver of CUDA 13."""
     new = bool(demand.driver_version) and at_least(demand.driver_version, _CUDA_13)
     endings = ("-cu13", "-cu12") if new else ("-cu12",)
     return msgspec.structs.replace(
@@ -180,7 +180,7 @@ def _pick(
     row = one.row
     needs = floors(row.name, row.version)
     cuda = row.cuda if isinstance(row.cuda, str) else ""
-    how = ((card, how_it_runs(row, card)) for card in demand.gpus if one.role == "framework")
+    how = (how_it_runs(row, card) for card in demand.gpus if one.role == "framework")
     own = bool(one.index)
     return Pick(
         package="jax" if one.root == "jax" else row.name,
@@ -189,16 +189,17 @@ def _pick(
         role=one.role,
         asked=one.root in market.asked if asked is None else asked,
         file="" if own else row.file,
-        index=one.index,
+        backend=one.index,
         cuda=cuda,
         cudnn=row.cudnn if isinstance(row.cudnn, str) else "",
         driver=least_driver(cuda, demand.system) if cuda else "",
-        runs=tuple((card, code) for card, code in how if code),
+        runs=next((code for code in how if code), ""),
         pythons=tuple(sorted((p for p in one.pythons if p[-1] != "t"), key=parsed)),
         glibc=one.glibc,
         system=one.system,
-        builds=row.platform == "source" and any(need.builds for need in needs),
-        first=tuple(dict.fromkeys(name for need in needs for name in need.builds)),
+        build=row.platform == "source" and any(need.builds for need in needs),
+        sdist=row.platform == "source",
+        needs_first=tuple(dict.fromkeys(name for need in needs for name in need.builds)),
         variables=tuple(pair for need in needs for pair in need.variables),
         cured=BROKEN.find(row.name, row.version) is not None,
         doubt=doubt,
@@ -381,8 +382,8 @@ def _newer_on_own_index(market: Market, found: Found) -> Iterator[str]:
     pin = Wanted("torch", f"=={newest.row.version}", constraint=True)
     again = Market(market.demand, [*market.held, pin])
     if isinstance(search(again), Found):
-        cuda = newest.row.cuda
-        yield f"torch {newest.row.version} for CUDA {cuda} runs here too: ask for torch=={newest.row.version}"
+        version = newest.row.version
+        yield f"torch {version} for CUDA {newest.row.cuda} runs here too: ask for torch=={version}"
 
 
 def _own_notes(one: Candidate) -> Iterator[str]:

@@ -55,11 +55,15 @@ _LONG = 180
 """Days that a package may be behind before the other order is tried."""
 
 
+Asks = tuple[tuple[str, str], ...]
+"""Who asks for which versions of a package; "" is the person."""
+
+
 class Clash(msgspec.Struct, frozen=True):
     """Why the search came to no end: what is asked of one package together, and by whom."""
 
     root: str = ""
-    asks: tuple[tuple[str, str], ...] = ()  # (who, specifier); who "" is the person
+    asks: Asks = ()  # (who, specifier); who "" is the person
     text: str = ""
 
 
@@ -75,7 +79,7 @@ class State(msgspec.Struct):
     """What was chosen so far, and what it asks of the rest."""
 
     chosen: dict[str, Candidate]
-    asks: dict[str, tuple[tuple[str, str], ...]]  # root → (who, specifier)
+    asks: dict[str, Asks]  # root → (who, specifier)
     pythons: frozenset[str]
     major: str = ""
 
@@ -181,7 +185,7 @@ class Market:
     def _other_build(self, one: Candidate) -> str:
         """Why a release is not the build that is named: cupy-cuda11x, jax[cuda13], +cu124."""
         if one.root in ("cupy", "mxnet"):
-            named = sorted({w.name for w in self.held if w.name.startswith((f"{one.root}-cu"))})
+            named = sorted({w.name for w in self.held if w.name.startswith(f"{one.root}-cu")})
             return (
                 f"{' and '.join(named)} is asked for" if named and one.row.name not in named else ""
             )
@@ -307,7 +311,7 @@ class _Search:
 
     def run(self) -> Found | Clash:
         """The first set in order, or what the deepest try failed on."""
-        limits = {root: (("", spec),) for root, spec in self.market.limits.items()}
+        limits: dict[str, Asks] = {r: (("", spec),) for r, spec in self.market.limits.items()}
         start = State({}, limits, frozenset(self.market.demand.pythons))
         return self._next(start) or self.clash
 
@@ -358,9 +362,10 @@ class _Search:
         """Whether a release takes what was chosen before it."""
         for package, spec in one.needs:
             there = state.chosen.get(planned_as(package))
-            if there and package not in WITHOUT_CUDA:
-                if not allows(spec.split("+")[0], there.row.version):
-                    return False
+            if there is None or package in WITHOUT_CUDA:
+                continue
+            if not allows(spec.split("+")[0], there.row.version):
+                return False
         if one.index:
             for name in MIRRORED:
                 there = state.chosen.get(name)
@@ -369,16 +374,17 @@ class _Search:
                     return False
         return True
 
-    def _note(self, root: str, state: State, asks: tuple[tuple[str, str], ...]) -> None:
+    def _note(self, root: str, state: State, asks: Asks) -> None:
         """Keep the clash of the deepest try: the one that is nearest to a set."""
         if len(state.chosen) <= self.depth:
             return
         self.depth = len(state.chosen)
         text = ""
-        if all(any(allows(s, c.row.version) for c in self.market.open(root)) for _, s in asks):
+        each = (any(allows(s, c.row.version) for c in self.market.open(root)) for _, s in asks)
+        if all(each) and len(asks) < 2:
             if state.major:
                 text = f"the others use CUDA {state.major}"
-            if len(state.pythons) < 3:
+            elif len(state.pythons) < 3:
                 text = f"the others have wheels for Python {_listed(state.pythons)} only"
         known = tuple(dict.fromkeys((by, spec) for by, spec in asks if spec))
         self.clash = Clash(root, known, text)
@@ -399,9 +405,7 @@ class _Search:
                 return found
         return None
 
-    def _brought_together(
-        self, asks: dict[str, tuple[tuple[str, str], ...]], state: State
-    ) -> dict[str, Candidate] | None:
+    def _brought_together(self, asks: dict[str, Asks], state: State) -> dict[str, Candidate] | None:
         """The newest of NVIDIA's wheels that meet all that is asked of them."""
         chosen: dict[str, Candidate] = {}
         todo = sorted((name for name in asks if name not in state.chosen), key=len)
@@ -422,9 +426,7 @@ class _Search:
                     todo.append(other)
         return chosen
 
-    def _library(
-        self, name: str, asks: tuple[tuple[str, str], ...], state: State
-    ) -> Candidate | None:
+    def _library(self, name: str, asks: Asks, state: State) -> Candidate | None:
         specs = ",".join(sorted({spec for _, spec in asks if spec}))
         for one in self.market.open(name):
             if allows(specs, one.row.version) and state.pythons & one.pythons:

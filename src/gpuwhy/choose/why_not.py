@@ -40,9 +40,10 @@ def _of_one(groups: Sequence[Passed], demand: Demand) -> str:
     first = max(told, key=lambda group: len(group.versions))
     if first.kind == "platform":
         return first.why
+    libc = "musl" if demand.glibc == "musl" else f"glibc {demand.glibc}"
     have = {
         "driver": f"; the driver is {demand.driver_version}",
-        "libc": f"; the machine has {demand.glibc if demand.glibc == 'musl' else f'glibc {demand.glibc}'}",
+        "libc": f"; the machine has {libc}",
     }
     text = f"{first.package} {first.versions[0]} {first.why}{have.get(first.kind, '')}"
     others = [group for group in told if group.kind != first.kind]

@@ -9,12 +9,12 @@ import msgspec
 
 from gpuwhy.model.plan import Cap, Machine, Wish
 from gpuwhy.model.version import numbers
-from gpuwhy.plan.answer import caps_of, held
-from gpuwhy.plan.candidates import rows_of, specifier
-from gpuwhy.plan.catalogue import Catalogue, meets
-from gpuwhy.plan.names import planned_as
-from gpuwhy.plan.resolve import Found, Impossible, resolve
-from gpuwhy.plan.roots import Candidate, candidates
+from gpuwhy.plan_v0.answer import caps_of, held
+from gpuwhy.plan_v0.candidates import rows_of, specifier
+from gpuwhy.plan_v0.catalogue import Catalogue, meets
+from gpuwhy.plan_v0.names import planned_as
+from gpuwhy.plan_v0.resolve import Found, Impossible, resolve
+from gpuwhy.plan_v0.roots import Candidate, candidates
 
 PLACED = ("torchvision", "torchaudio", "xformers", "bitsandbytes", "vllm")
 """Companions whose rows say which torch they go with; Triton and flash-attn follow by metadata or are compiled."""

@@ -21,8 +21,8 @@ from gpuwhy.knowledge.releases import family, projects
 from gpuwhy.model.plan import Machine, Role, System
 from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, major_minor, numbers
-from gpuwhy.plan.candidates import elsewhere, oldest_glibc, parsed, pythons_of, rows_of, sources_of
-from gpuwhy.plan.names import FRAMEWORKS as FRAMEWORKS
+from gpuwhy.plan_v0.candidates import elsewhere, oldest_glibc, parsed, pythons_of, rows_of, sources_of
+from gpuwhy.plan_v0.names import FRAMEWORKS as FRAMEWORKS
 
 TOOLKIT = "cuda-toolkit"
 _TITLE = {"onnxruntime-gpu": "onnxruntime"}

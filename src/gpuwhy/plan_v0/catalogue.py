@@ -15,11 +15,11 @@ from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.pairs import stated
 from gpuwhy.model.plan import Machine, Passed, Wish
 from gpuwhy.model.version import major_minor, numbers
-from gpuwhy.plan.candidates import Verdict, judge, libc_verdict, library_verdict, parsed, specifier
-from gpuwhy.plan.machine import PYTHONS
-from gpuwhy.plan.names import is_planned, planned_as, root
-from gpuwhy.plan.possible import is_other
-from gpuwhy.plan.roots import FRAMEWORKS, Candidate, candidates, framework_of, sources
+from gpuwhy.plan_v0.candidates import Verdict, judge, libc_verdict, library_verdict, parsed, specifier
+from gpuwhy.plan_v0.machine import PYTHONS
+from gpuwhy.plan_v0.names import is_planned, planned_as, root
+from gpuwhy.plan_v0.possible import is_other
+from gpuwhy.plan_v0.roots import FRAMEWORKS, Candidate, candidates, framework_of, sources
 
 
 class Catalogue:

@@ -15,12 +15,12 @@ from resolvelib import AbstractProvider, BaseReporter, ResolutionImpossible, Res
 
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.model.plan import Passed
-from gpuwhy.plan.candidates import allowed_pythons, specifier
-from gpuwhy.plan.catalogue import WITHOUT_CUDA, Catalogue, allows
-from gpuwhy.plan.catalogue import meets as meets
-from gpuwhy.plan.catalogue import split as split
-from gpuwhy.plan.names import is_planned, planned_as
-from gpuwhy.plan.roots import FRAMEWORKS, MIRRORED, TOOLKIT, Candidate, newest_with
+from gpuwhy.plan_v0.candidates import allowed_pythons, specifier
+from gpuwhy.plan_v0.catalogue import WITHOUT_CUDA, Catalogue, allows
+from gpuwhy.plan_v0.catalogue import meets as meets
+from gpuwhy.plan_v0.catalogue import split as split
+from gpuwhy.plan_v0.names import is_planned, planned_as
+from gpuwhy.plan_v0.roots import FRAMEWORKS, MIRRORED, TOOLKIT, Candidate, newest_with
 
 PYTHON, CUDA = "python", "cuda"
 _ROUNDS, _FEW = 200, 60  # sets that can be found at all were found in fewer than 150 rounds, on 237 real files

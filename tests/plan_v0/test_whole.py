@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gpuwhy.model.plan import Machine
-from gpuwhy.plan.whole import Clash, Settled, settle
-from gpuwhy.plan.wishes import from_words
+from gpuwhy.plan_v0.whole import Clash, Settled, settle
+from gpuwhy.plan_v0.wishes import from_words
 
 CU124 = {
     "nvidia-cublas-cu12": "12.4.5.8", "nvidia-cuda-cupti-cu12": "12.4.127", "nvidia-cuda-nvrtc-cu12": "12.4.127",

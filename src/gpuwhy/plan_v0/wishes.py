@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.model.plan import Machine, Wish
-from gpuwhy.plan.names import NEIGHBOURS, PLACEHOLDERS, ROOTS
+from gpuwhy.plan_v0.names import NEIGHBOURS, PLACEHOLDERS, ROOTS
 
 Opener = Callable[[str], str]
 """Reads a file that a requirements file names; raises OSError."""

@@ -21,7 +21,7 @@ from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.model.plan import Gpu, Machine, Why
 from gpuwhy.model.release import Release
 from gpuwhy.model.version import at_least, numbers
-from gpuwhy.plan.machine import PYTHONS
+from gpuwhy.plan_v0.machine import PYTHONS
 
 MATHS = ("nvidia-cublas", "nvidia-cudnn", "nvidia-cufft", "nvidia-curand", "nvidia-cusolver", "nvidia-cusparse")
 """Libraries that bring GPU code of their own; the others bring none, or compile where they run."""

@@ -10,9 +10,9 @@ import msgspec
 from gpuwhy.knowledge import archs
 from gpuwhy.model.plan import Gpu, Machine, Proposal, Wish
 from gpuwhy.model.version import major_minor, numbers
-from gpuwhy.plan.candidates import fitting_driver, named_gpu, oldest_glibc, parsed, rows_of, specifier
-from gpuwhy.plan.names import SUBSTITUTES, planned_as, root
-from gpuwhy.plan.resolve import Impossible
+from gpuwhy.plan_v0.candidates import fitting_driver, named_gpu, oldest_glibc, parsed, rows_of, specifier
+from gpuwhy.plan_v0.names import SUBSTITUTES, planned_as, root
+from gpuwhy.plan_v0.resolve import Impossible
 
 COSTS = {"name": 1, "version": 1, "python": 2, "gpu": 3, "system": 4, "libc": 4, "driver": 5}
 """What it takes to change a part: a line of a file, a new environment, a container or system, root and a reboot."""

@@ -12,16 +12,14 @@ from gpuwhy.knowledge.caps import BROKEN, CapRow, caps, caps_to_compile
 from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.model.plan import Cap, Choice, Line, Machine, Passed, Plan, Proposal, SystemPart, Wish
-from gpuwhy.plan.candidates import allowed_pythons, fitting_driver, how_it_runs, named_gpu, parsed, specifier
-from gpuwhy.plan.catalogue import Catalogue, on_cpu_here
-from gpuwhy.plan.conflict import conflict, old_driver
-from gpuwhy.plan.names import planned_as
-from gpuwhy.plan.notes import notes_of, on_own_index, others_of, swapped, twins
-from gpuwhy.plan.possible import possible, with_cuda
-from gpuwhy.plan.resolve import Found, Impossible, one_answer, resolve
-from gpuwhy.plan.roots import FRAMEWORKS, Candidate, framework_of
-from gpuwhy.plan.ways import ways
-from gpuwhy.plan.wishes import applies
+from gpuwhy.plan_v0.candidates import allowed_pythons, fitting_driver, how_it_runs, named_gpu, parsed, specifier
+from gpuwhy.plan_v0.catalogue import Catalogue, on_cpu_here
+from gpuwhy.plan_v0.conflict import conflict, old_driver
+from gpuwhy.plan_v0.names import planned_as
+from gpuwhy.plan_v0.possible import possible, with_cuda
+from gpuwhy.plan_v0.resolve import Found, Impossible, one_answer, resolve
+from gpuwhy.plan_v0.roots import FRAMEWORKS, Candidate, framework_of
+from gpuwhy.plan_v0.wishes import applies
 
 __all__ = ["Machine", "Plan", "Proposal", "Wish", "attempt", "plan", "possible"]
 
@@ -55,8 +53,7 @@ def _beside_cpu(wishes: Sequence[Wish], machine: Machine, least_change: bool) ->
     if isinstance(found, Impossible):
         return None
     notes = tuple(f"{wish.name}{wish.specifier} has no CUDA on native Windows: {_ON_CPU}" for wish in aside)
-    out = msgspec.structs.replace(found, others=(*found.others, *aside), notes=(*found.notes, *notes), ways=())
-    return msgspec.structs.replace(out, ways=ways(out, machine))
+    return msgspec.structs.replace(found, others=(*found.others, *aside), notes=(*found.notes, *notes))
 
 
 _GPU_ROOTS = ("torch", "onnxruntime-gpu", "cupy", "tensorflow", "tensorflow-gpu")
@@ -98,23 +95,19 @@ def _proposal(wishes: Sequence[Wish], machine: Machine, catalogue: Catalogue, fo
     chosen = _as_asked(wishes, found)
     kept = {one.root: why for one in chosen if one.role == "library" and (why := held(one, chosen, catalogue))}
     choices, libraries = _choices(wishes, machine, chosen, kept)
-    others = others_of(wishes, found)
-    out = Proposal(
+    return Proposal(
         found.python,
         _pythons(chosen),
         choices,
         libraries,
-        others,
+        (),
         caps_of(chosen),
         _system(chosen, machine),
         _environment(chosen, found.python),
         (*_newer(found), *_not_together(chosen, catalogue)),
         (*machine.lines, *_lines(chosen, machine), *(Line("know", _kept(found.chosen[n], w)) for n, w in kept.items())),
-        (*swapped(wishes, found), *notes_of(chosen, machine, found), *on_own_index(wishes, chosen, catalogue, found)),
         unsure=tuple(f"{found.chosen[name].row.name}: {why}" for name, why in found.unsure.items()),
-        removes=twins(chosen, others),
     )
-    return msgspec.structs.replace(out, ways=ways(out, machine))
 
 
 def _choices(

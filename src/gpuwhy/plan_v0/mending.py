@@ -16,14 +16,14 @@ from gpuwhy.model.facts import Facts
 from gpuwhy.model.plan import Choice, Machine, Proposal, Wish
 from gpuwhy.model.repair import name_of
 from gpuwhy.model.version import major_minor
-from gpuwhy.plan.answer import plan
-from gpuwhy.plan.candidates import specifier
-from gpuwhy.plan.conflict import series_of
-from gpuwhy.plan.machine import BadMachineError, seen
-from gpuwhy.plan.names import COMPANIONS, root
-from gpuwhy.plan.resolve import split
-from gpuwhy.plan.whole import PLACED, Clash, Settled, settle
-from gpuwhy.plan.wishes import WishError, from_words
+from gpuwhy.plan_v0.answer import plan
+from gpuwhy.plan_v0.candidates import specifier
+from gpuwhy.plan_v0.conflict import series_of
+from gpuwhy.plan_v0.machine import BadMachineError, seen
+from gpuwhy.plan_v0.names import COMPANIONS, root
+from gpuwhy.plan_v0.resolve import split
+from gpuwhy.plan_v0.whole import PLACED, Clash, Settled, settle
+from gpuwhy.plan_v0.wishes import WishError, from_words
 
 __all__ = ["Clash", "Mend", "is_placed", "mended"]
 

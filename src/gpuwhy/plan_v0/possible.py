@@ -14,9 +14,9 @@ from gpuwhy.knowledge.pairs import known_versions
 from gpuwhy.knowledge.releases import family, projects
 from gpuwhy.model.plan import Machine, Wish
 from gpuwhy.model.version import at_least
-from gpuwhy.plan.candidates import allowed_pythons, parsed, specifier
-from gpuwhy.plan.names import NO_BACKEND, is_planned, planned_as
-from gpuwhy.plan.wishes import WishError, applies, joined
+from gpuwhy.plan_v0.candidates import allowed_pythons, parsed, specifier
+from gpuwhy.plan_v0.names import NO_BACKEND, is_planned, planned_as
+from gpuwhy.plan_v0.wishes import WishError, applies, joined
 
 DEFAULT = Machine()
 _NAMED = 8

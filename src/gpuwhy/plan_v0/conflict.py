@@ -11,12 +11,12 @@ from gpuwhy.knowledge.floors import BESIDE_THE_INDEX, OF_NVIDIA
 from gpuwhy.knowledge.migrations import crossed
 from gpuwhy.model.plan import Conflict, Line, Machine, Passed, Proposal, Wish
 from gpuwhy.model.version import numbers
-from gpuwhy.plan.candidates import named_gpu, parsed, specifier
-from gpuwhy.plan.catalogue import has_wheels, platform_named
-from gpuwhy.plan.names import is_planned, planned_as, root
-from gpuwhy.plan.nearest import Attempt, nearest
-from gpuwhy.plan.nearest import series_of as series_of
-from gpuwhy.plan.resolve import Impossible
+from gpuwhy.plan_v0.candidates import named_gpu, parsed, specifier
+from gpuwhy.plan_v0.catalogue import has_wheels, platform_named
+from gpuwhy.plan_v0.names import is_planned, planned_as, root
+from gpuwhy.plan_v0.nearest import Attempt, nearest
+from gpuwhy.plan_v0.nearest import series_of as series_of
+from gpuwhy.plan_v0.resolve import Impossible
 
 _ASIDE = ("preview", "yanked", "gone", "broken", "unknown")
 _RANK = (
