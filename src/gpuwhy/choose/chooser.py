@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 from packaging.markers import InvalidMarker, Marker, UndefinedEnvironmentName
 
-from gpuwhy.choose.candidates import Candidate, known_versions
+from gpuwhy.choose.candidates import Candidate, is_library, known_versions
 from gpuwhy.choose.candidates import title as titled
 from gpuwhy.choose.choice import Bound, Choice, Needed, Pick, Verdict
 from gpuwhy.choose.demand import Demand, Wanted
@@ -139,6 +139,7 @@ def _choice(demand: Demand, market: Market, found: Found) -> Choice:
         for one, verdict in market.of(name)
         if one is found.chosen[name]
     }
+    doubts["torch"] = doubts.get("torch", "") or _unread_pins(every)
     picks = tuple(
         _pick(one, demand, market, doubts.get(one.root, ""))
         for one in every
@@ -165,6 +166,23 @@ def _choice(demand: Demand, market: Market, found: Found) -> Choice:
         others,
         removes,
         tuple(_notes(market, found, every, held)),
+    )
+
+
+def _unread_pins(every: Sequence[Candidate]) -> str:
+    """That a build of PyTorch's own index pins wheels nobody read, where others bring some too."""
+    torch = next((one for one in every if one.index), None)
+    beside = [
+        f"{one.row.name} {one.row.version}"
+        for one in every
+        if one is not torch and any(is_library(name) for name, _ in one.needs)
+    ]
+    if torch is None or not beside or torch.row.platform.startswith("windows"):
+        return ""
+    cuda = torch.row.cuda
+    return (
+        f"which of NVIDIA's wheels the build for CUDA {cuda} pins was not read, and "
+        f"{beside[0]} brings some too"
     )
 
 

@@ -199,12 +199,12 @@ def _text(step: Step, demand: Demand, found: Choice) -> str:
 def _driver(demand: Demand, found: Choice) -> str:
     """The driver that the nearest set needs."""
     branch = newest_branch(demand)
-    if branch:
-        return f"{branch} (the newest branch that drives the GPU)"
     firsts = [archs.first_driver_branch(c.capability, demand.system) for c in demand.gpus]
     needs = [pick.driver for pick in found.picks if pick.role == "framework" and pick.driver]
     oldest = max([*needs, *(str(first) for first in firsts if first)], key=parsed, default="")
-    return f"{oldest} or newer"
+    if branch and numbers(oldest)[:1] >= (int(branch),):
+        return f"{branch} (the newest branch that drives the GPU)"
+    return f"{oldest} or newer" + (f", up to {branch}" if branch else "")
 
 
 def _alone(demand: Demand, only: Sequence[Card]) -> str:

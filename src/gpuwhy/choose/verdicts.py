@@ -341,7 +341,7 @@ def drives(demand: Demand) -> str:
             arch = archs.of(card.capability)
             named = arch.name if arch else "it"
             return f"driver {driver} does not drive {card}: {last} is the last branch for {named}"
-        first = archs.first_driver_branch(card.capability, demand.system)
-        if first and branch < first - archs.LAUNCH:
+        if branch < archs.oldest_branch(card.capability, demand.system):
+            first = archs.first_driver_branch(card.capability, demand.system)
             return f"driver {driver} is older than {card}, which R{first} or newer drives"
     return ""

@@ -98,6 +98,16 @@ def first_driver_branch(capability: str, system: str = "linux") -> int:
     return numbers(known.native)[0] if known and known.native else 0
 
 
+FIRST_BRANCH = {"8.6": 455}  # Linux driver 455.23.04 release highlights: GeForce RTX 3080 and 3090
+"""Where the first driver is known better than by its toolkit."""
+
+
+def oldest_branch(capability: str, system: str = "linux") -> int:
+    """The oldest driver branch that can drive it; 0 where it is not known."""
+    first = first_driver_branch(capability, system)
+    return FIRST_BRANCH.get(capability, max(first - LAUNCH, 0))
+
+
 def runs_on(sass: tuple[str, ...], ptx: tuple[str, ...], capability: str) -> Literal["sass", "ptx", "no"]:
     """How code runs on a GPU: as machine code, by compiling its PTX at the start, or not at all."""
     if any(sass_runs(code, capability) for code in sass):

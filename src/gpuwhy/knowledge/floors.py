@@ -227,6 +227,14 @@ BESIDE_THE_INDEX: dict[str, tuple[str, Source]] = {
         "-f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html",
         _told("JAX's change log", "0.4.26 dropped CUDA 11; 0.4.14 dropped Python 3.8"),
     ),
+    **{
+        name: (
+            f"RAPIDS 23.12 is the last release for Pascal, on NVIDIA's own index, for Python 3.9 and 3.10: "
+            f'pip install "{name}==23.12.*" --extra-index-url https://pypi.nvidia.com',
+            source("docs.rapids.ai/notices/rsn0034", "23.12 is the last release for Pascal"),
+        )
+        for name in ("cudf-cu12", "cuml-cu12", "cugraph-cu12", "cudf-cu11", "cuml-cu11")
+    },
 }
 """Builds that the package index does not have, told where nothing of it works."""
 
