@@ -93,7 +93,11 @@ def _holds(hold: str, given: Given) -> bool:
         return not re.search(rest, given.text)
     if word == "gives":
         return bool(near and re.search(rest, near.text))
-    return _release(rest, near.to if near else None) if word == "near" else _release(hold, given.choice)
+    return (
+        _release(rest, near.to if near else None)
+        if word == "near"
+        else _release(hold, given.choice)
+    )
 
 
 def _release(hold: str, choice: Choice | None) -> bool:

@@ -47,14 +47,15 @@ def judged(tool: str, code: int, output: str, error: str) -> tuple[bool | None, 
     if code == 0:
         count = sum(1 for line in output.splitlines() if "==" in line)
         return True, f"{tool} resolves these pins{f': {count} packages' if count else ''}"
-    lines = [line.strip() for line in error.splitlines() if line.strip()]
-    refused = any("No solution" in line or "ResolutionImpossible" in line for line in lines)
-    refused = refused or any("No matching distribution" in line for line in lines)
-    last = lines[-1][:200] if lines else f"exit code {code}"
-    if refused:
-        why = " ".join(lines)[:300]
-        return False, f"{tool} does not resolve these pins: {why}"
-    return None, f"{tool} could not say: {last}"
+    lines = [line.strip().removeprefix("ERROR: ") for line in error.splitlines()]
+    lines = [line for line in lines if line and not line.startswith(("WARNING", "DEPRECATION"))]
+    why = " ".join(lines)[:300] or f"exit code {code}"
+    if any(word in why for word in _REFUSALS):
+        return False, f"{tool} does not resolve these pins from wheels alone: {why}"
+    return None, f"{tool} could not say: {why}"
+
+
+_REFUSALS = ("No solution", "ResolutionImpossible", "No matching distribution", "conflicting")
 
 
 def _platform(choice: Choice) -> str:

@@ -44,9 +44,9 @@ def _document(
     if choice.fits:
         certain = choice.certain if confirmed[0] is None else _settled(choice, confirmed[0])
         mark: Mark = "ok" if certain else "unknown"
-        body = [_title(choice, mark, confirmed), *_set(choice, notes)]
+        body = [_title(choice, mark, confirmed), *_set(choice, notes, seen)]
     else:
-        body = [Heading((choice.why_not,), "bad"), *_nearest(choice, notes)]
+        body = [Heading((choice.why_not,), "bad"), *_nearest(choice, notes, seen)]
     body += _folds(choice, detail, seen) if detail else ()
     return Document(tuple(body), title="gpuwhy plan")
 
@@ -74,7 +74,7 @@ def _named(pick: Pick) -> str:
     return f"{pick.package} {pick.version}" + (f" ({pick.backend})" if pick.backend else "")
 
 
-def _set(choice: Choice, notes: int) -> tuple[Block, ...]:
+def _set(choice: Choice, notes: int, seen: Sequence[Line]) -> tuple[Block, ...]:
     """Commands, the check, what is needed outside Python, and what is worth knowing."""
     every = ways(choice)
     typed = next(way for way in every if way.kind in ("pip", "uv"))
@@ -88,6 +88,8 @@ def _set(choice: Choice, notes: int) -> tuple[Block, ...]:
     rows += [pair("Needs", _need(part.name, part.version, part.why)) for part in choice.needs
              if part.name not in ("CUDA", "cuDNN")]
     rows.append(pair("Because", *_because(choice)[: max(notes - 1, 1)]))
+    lines = assumed(choice.demand, bool(seen))
+    rows.append(pair("Assumed", " and ".join(line.text for line in lines)) if lines else None)
     rows.append(pair("Note", *(choice.notes[:notes])) if notes else None)
     rows.append(pair("Passed", _passed(choice.passed[:1])) if notes > 1 else None)
     rows.append(pair("More", (Code("-v"), " evidence and files · ", Code("--json"))))
@@ -121,7 +123,7 @@ def _command(way: Way, choice: Choice) -> Command:
     return Command(way.text, _LANGUAGE.get(way.kind, "bat" if windows else "sh"))
 
 
-def _nearest(choice: Choice, notes: int) -> tuple[Block, ...]:
+def _nearest(choice: Choice, notes: int, seen: Sequence[Line]) -> tuple[Block, ...]:
     """The change that helps, and what can then be installed."""
     near = choice.nearest
     beside = [pair("Or", text) for text, _ in choice.beside]
@@ -130,7 +132,7 @@ def _nearest(choice: Choice, notes: int) -> tuple[Block, ...]:
     moves = [pair("In code", move) for move in choice.migration[:notes]]
     then = ", ".join(map(_named, near.to.picks))
     change = pair("Nearest", f"{near.text}: then {then} on Python {near.to.python}")
-    return (pairs(change, *moves, *beside), *_set(near.to, min(notes, 1)))
+    return (pairs(change, *moves, *beside), *_set(near.to, min(notes, 1), seen))
 
 
 # What -v adds

@@ -32,12 +32,12 @@ def given(demand: Demand) -> tuple[Line, ...]:
 
 def assumed(demand: Demand, seen: bool) -> tuple[Line, ...]:
     """What nobody said, and what then is taken for granted."""
-    where = "none is seen here" if seen else "none is named"
+    where = "seen here" if seen else "named"
     out = []
     if not demand.driver_version:
-        out.append(f"a driver that is new enough: {where}; --driver says which one")
+        out.append(f"a driver that is new enough (none is {where}; --driver)")
     if not demand.gpus:
-        out.append(f"a GPU that every release has code for: {where}; --gpu says which one")
+        out.append(f"a GPU that it has code for (none is {where}; --gpu)")
     return tuple(Line("assumed", text) for text in out)
 
 
