@@ -27,8 +27,12 @@ from gpuwhy.knowledge.releases import family, projects
 from gpuwhy.knowledge.versions import at_least, major_minor, numbers
 
 TOOLKIT = "cuda-toolkit"
-_MXNET = re.compile(r"mxnet-cu(80|90|91|92|100|101|102|110|112)")
-"""MXNet's own builds; the names for newer CUDA releases on the index are somebody else's."""
+_BUILDS = {
+    "cupy": re.compile("cupy-cuda.+"),
+    "mxnet": re.compile(r"mxnet-cu(80|90|91|92|100|101|102|110|112)"),  # newer: somebody else's
+    "onnxruntime-gpu": re.compile("onnxruntime-gpu"),
+}
+"""Frameworks by the names of their builds."""
 _PART = re.compile(r"([\w.-]+)\[([\w,-]+)\]")
 _LIBRARY = re.compile(r"nvidia-(?!tensorrt|dali).+|cuda-toolkit.*|cutensor.*")
 _TOOLKIT_EXTRAS = {
@@ -74,18 +78,12 @@ def candidates(root: str, demand: Demand) -> tuple[Candidate, ...]:
 
 @lru_cache(maxsize=512)
 def _candidates(root: str, platform: str, driver_known: bool) -> tuple[Candidate, ...]:
-    makers = {
-        "tensorflow": _tensorflow,
-        "torch": _torch,
-        "onnxruntime-gpu": _onnxruntime,
-        "mxnet": _mxnet,
-    }
-    if root in makers:
-        return tuple(makers[root](platform))
+    if root in _BUILDS:
+        return tuple(_builds(root, platform, driver_known))
+    if root in ("tensorflow", "torch"):
+        return tuple(_tensorflow(platform) if root == "tensorflow" else _torch(platform))
     if root == "jax":
         return tuple(_jax(platform, driver_known))
-    if root == "cupy":
-        return tuple(_cupy(platform, driver_known))
     if root.startswith(TOOLKIT):
         return tuple(_toolkits(root))
     role: Role = "library" if _LIBRARY.fullmatch(root) else "companion"
@@ -144,17 +142,10 @@ def _newest_rows(name: str) -> tuple[Release, ...]:
 
 def known_versions(root: str) -> tuple[str, ...]:
     """Every release of a root on any platform, oldest first."""
-    if root == "cupy":
-        names = [name for name in projects() if name.startswith("cupy-cuda")]
-    elif root == "mxnet":
-        names = [name for name in projects() if _MXNET.fullmatch(name)]
-    else:
-        more = {
-            "tensorflow": ["tensorflow-gpu"],
-            "jax": ["jaxlib"],
-            "onnxruntime-gpu": ["onnxruntime"],
-        }
-        names = [root, *more.get(root, [])]
+    more = {"tensorflow": ["tensorflow-gpu"], "jax": ["jaxlib"], "onnxruntime-gpu": ["onnxruntime"]}
+    pattern = _BUILDS.get(root)
+    builds = [name for name in projects() if pattern and pattern.fullmatch(name)]
+    names = {root, *builds, *more.get(root, [])}
     return tuple(sorted({r.version for name in names for r in _all_rows(name)}, key=parsed))
 
 
@@ -278,37 +269,19 @@ def _jax(platform: str, driver_known: bool) -> Iterator[Candidate]:
             yield _make("jax", row, f"jax=={row.version}", brings=True)
 
 
-def _onnxruntime(platform: str) -> Iterator[Candidate]:
-    for row in rows_of("onnxruntime-gpu", platform):
-        brings = installs.brings_libraries("onnxruntime", row.version)
-        pin = installs.gpu_requirement("onnxruntime", row.name, row.version, None)
-        yield _make("onnxruntime-gpu", row, pin, brings=brings)
-
-
-def _cupy(platform: str, driver_known: bool) -> Iterator[Candidate]:
-    names = [name for name in projects() if name.startswith("cupy-cuda")]
-    rows = [row for name in names for row in rows_of(name, platform)]
-    rows.sort(key=lambda row: (numbers(row.version), numbers(str(row.cuda))), reverse=True)
-    if not driver_known:
-        rows.sort(key=lambda r: (numbers(r.version), r.name == "cupy-cuda12x"), reverse=True)
-    for row in rows:
-        brings = installs.brings_libraries("cupy", row.version)
-        extra = "[ctk]" if brings else ""
-        built = row if brings else _with_known_cuda(row)
-        yield _make("cupy", built, f"{row.name}{extra}=={row.version}", brings=brings)
-
-
-def _mxnet(platform: str) -> Iterator[Candidate]:
-    """MXNet's builds with CUDA: the plain package is without."""
-    names = [name for name in projects() if _MXNET.fullmatch(name)]
+def _builds(root: str, platform: str, driver_known: bool) -> Iterator[Candidate]:
+    """A framework that is published under a name for each CUDA release, or under one alone."""
+    names = [name for name in projects() if _BUILDS[root].fullmatch(name)]
     rows = [row for name in names for row in rows_of(name, platform)]
     rows.sort(key=lambda row: (parsed(row.version), numbers(str(row.cuda))), reverse=True)
+    if not driver_known:  # the CUDA release that most drivers run
+        rows.sort(key=lambda r: (parsed(r.version), r.name.endswith("cuda12x")), reverse=True)
+    brings = installs.brings_libraries
     for row in rows:
-        yield _make("mxnet", row, f"{row.name}=={row.version}", brings=False)
-    if not rows:
-        for row in rows_of("mxnet", platform):
-            without = msgspec.structs.replace(row, cuda=None)
-            yield _make("mxnet", without, f"mxnet=={row.version}", brings=True)
+        own = brings(title(root), row.version)
+        pin = installs.gpu_requirement(title(root), row.name, row.version, None)
+        built = row if own else _with_known_cuda(row)
+        yield _make(root, built, pin or f"{row.name}=={row.version}", brings=own)
 
 
 # Companions and libraries

@@ -39,7 +39,8 @@ _CUDA_13 = "580"
 
 def choose(demand: Demand) -> Choice:
     """The releases for a demand; where nothing fits, why, and the nearest change that helps."""
-    demand = _with_cuda_named(demand)
+    packages = tuple(_with_cuda_named(one, demand) for one in demand.packages)
+    demand = msgspec.structs.replace(demand, packages=packages)
     market, found = attempt(demand)
     no_driver = drives(demand)
     if isinstance(found, Found) and not no_driver:
@@ -98,23 +99,18 @@ def applies(one: Wanted, demand: Demand, python: str) -> bool:
         return True
 
 
-def _with_cuda_named(demand: Demand) -> Demand:
+def _with_cuda_named(one: Wanted, demand: Demand) -> Wanted:
     """RAPIDS and TensorRT have their CUDA in their names: cudf-cu13 with a driver of CUDA 13."""
-    new = bool(demand.driver_version) and at_least(demand.driver_version, _CUDA_13)
-    endings = ("-cu13", "-cu12") if new else ("-cu12",)
-    return msgspec.structs.replace(
-        demand, packages=tuple(_with_ending(one, endings, demand) for one in demand.packages)
-    )
-
-
-def _with_ending(one: Wanted, endings: Sequence[str], demand: Demand) -> Wanted:
-    if one.name == "tensorrt" and endings == ("-cu12",) and not one.specifier:
+    driver = demand.driver_version
+    new = bool(driver) and at_least(driver, _CUDA_13)
+    if one.name == "tensorrt":
+        old = bool(driver) and not (new or one.specifier)
         turing = all(at_least(card.capability, "7.5") for card in demand.gpus)
-        known = bool(demand.driver_version) and turing
-        return msgspec.structs.replace(one, name="tensorrt-cu12") if known else one
-    if one.url or is_planned(one.name) or not is_guest(f"{one.name}-cu12"):
+        ending = "-cu12" if old and turing else ""
+    elif one.url or is_planned(one.name) or not is_guest(f"{one.name}-cu12"):
         return one
-    ending = next(end for end in endings if is_guest(one.name + end))
+    else:
+        ending = "-cu13" if new and is_guest(f"{one.name}-cu13") else "-cu12"
     return msgspec.structs.replace(one, name=one.name + ending)
 
 
@@ -303,22 +299,13 @@ def _needs(every: Sequence[Candidate], demand: Demand) -> tuple[Needed, ...]:
             torch = next((o for o in every if o.root == "torch"), None)
             cuda = torch.row.cuda if torch and isinstance(torch.row.cuda, str) else ""
             out.append(Needed("nvcc", cuda, f"{who} is compiled {when}"))
-    if not demand.driver_version:
-        out += _driver(every, demand)
-    return tuple(out)
-
-
-def _driver(every: Sequence[Candidate], demand: Demand) -> list[Needed]:
     built = [(one.row, str(one.row.cuda)) for one in every if one.role == "framework"]
-    known = [(least, row) for row, cuda in built if (least := _least(row, cuda, demand))]
-    if not known:
-        return []
-    driver, row = max(known, key=lambda pair: parsed(pair[0]))
-    return [Needed("driver", driver, f"{row.name} {row.version} is built for CUDA {row.cuda}")]
-
-
-def _least(row: object, cuda: str, demand: Demand) -> str:
-    return least_driver(cuda, demand.system) if numbers(cuda) else ""
+    least = [(least_driver(cuda, demand.system), row) for row, cuda in built if numbers(cuda)]
+    driver, row = max(least, key=lambda pair: parsed(pair[0]), default=("", None))
+    if driver and row and not demand.driver_version:
+        why = f"{row.name} {row.version} is built for CUDA {row.cuda}"
+        out.append(Needed("driver", driver, why))
+    return tuple(out)
 
 
 def _environment(every: Sequence[Candidate], python: str) -> tuple[tuple[str, str], ...]:

@@ -72,12 +72,3 @@ class Demand(msgspec.Struct, frozen=True):
         own = int(self.python.rstrip("t").split(".")[1])
         near = sorted(PYTHONS, key=lambda one: abs(int(one.split(".")[1]) - own))
         return tuple(dict.fromkeys((self.python, *near)))
-
-    @property
-    def limits(self) -> dict[str, str]:
-        """Package → all that is asked of its version."""
-        out: dict[str, list[str]] = {}
-        for one in self.packages:
-            if one.specifier:
-                out.setdefault(one.name, []).append(one.specifier)
-        return {name: ",".join(dict.fromkeys(specs)) for name, specs in out.items()}

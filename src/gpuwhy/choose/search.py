@@ -34,14 +34,12 @@ from gpuwhy.choose.names import (
     planned_as,
 )
 from gpuwhy.choose.verdicts import (
-    FITS,
     Judged,
     allows,
     judge,
     judge_library,
     on_glibc,
     parsed,
-    specifier,
 )
 from gpuwhy.knowledge.caps import caps, states
 from gpuwhy.knowledge.guests import is_guest
@@ -520,6 +518,3 @@ def _holds(marker: str, python: str) -> bool:
         return Marker(marker).evaluate(environment)
     except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName):
         return False
-
-
-__all__ = ["FITS", "Clash", "Found", "Market", "closeness", "meets", "search", "specifier", "split"]

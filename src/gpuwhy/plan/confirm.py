@@ -50,7 +50,7 @@ def judged(tool: str, code: int, output: str, error: str) -> tuple[bool | None, 
     lines = [line.strip().removeprefix("ERROR: ") for line in error.splitlines()]
     lines = [line for line in lines if line and not line.startswith(("WARNING", "DEPRECATION"))]
     why = " ".join(lines)[:300] or f"exit code {code}"
-    if any(word in why for word in _REFUSALS):
+    if "no usable wheels" not in why and any(word in why for word in _REFUSALS):
         return False, f"{tool} does not resolve these pins from wheels alone: {why}"
     return None, f"{tool} could not say: {why}"
 
