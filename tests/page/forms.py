@@ -9,6 +9,7 @@ from typing import Any
 
 from gpuwhy.after import told
 from gpuwhy.lint.linter import lint
+from gpuwhy.lint.mistakes import contract
 from gpuwhy.logs import explain_text
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.fact import Source
@@ -92,7 +93,7 @@ def inspected() -> Any:
 
 def linted() -> Any:
     texts = {"requirements.txt": "tensorflow-gpu==2.12.0\ntorch==2.1.0\njax[cuda12]==0.4.30\n", "b.txt": "numpy\n"}
-    return plain_values(lint(texts, lambda _: None, None, {}))
+    return contract(lint(texts, lambda _: None), "x")
 
 
 def fleet() -> Any:

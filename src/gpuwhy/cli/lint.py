@@ -13,6 +13,7 @@ from gpuwhy.cli.terminal import write
 from gpuwhy.machine import reading, writing
 
 if TYPE_CHECKING:
+    from gpuwhy.answer.terminal import Paper
     from gpuwhy.answer.tree import Document
     from gpuwhy.lint.mistakes import Lint
 
@@ -24,8 +25,8 @@ _ROOTS = (".git", ".hg", ".svn")
 _SKIPPED = frozenset(
     [
         *_ROOTS,
-        *".tox .nox .venv venv env node_modules site-packages __pycache__".split(),
-        *".mypy_cache .ruff_cache .pytest_cache wandb".split(),
+        *[".tox", ".nox", ".venv", "venv", "env", "node_modules", "site-packages", "__pycache__"],
+        *[".mypy_cache", ".ruff_cache", ".pytest_cache", "wandb"],
     ]
 )
 _HELP = {
@@ -93,7 +94,7 @@ def go(options: argparse.Namespace) -> int:
 
 def _print(result: Lint, options: argparse.Namespace) -> None:
     """The findings in the form that was asked for, without the secrets of an index's address."""
-    from gpuwhy.answer import ci
+    from gpuwhy.answer import ci, html
     from gpuwhy.answer.contract import as_json
     from gpuwhy.lint import report
     from gpuwhy.lint.mistakes import contract
@@ -104,6 +105,9 @@ def _print(result: Lint, options: argparse.Namespace) -> None:
     notes = tuple(report.hidden(report.notes(result), hide.hide))
     if options.junit:
         forms.keep_page(options.junit, ci.junit(notes, "gpuwhy lint"))
+    document = report.document(report.without_secrets(result, hide.hide), options.verbose)
+    if options.html:
+        forms.keep_page(options.html, html.page(document))
     if options.json:
         write(as_json(hide.values(contract(result, __version__))))
     elif options.github:
@@ -114,21 +118,19 @@ def _print(result: Lint, options: argparse.Namespace) -> None:
     elif options.gitlab:
         write(ci.gitlab(notes))
     else:
-        _show(report.document(report.without_secrets(result, hide.hide), options.verbose), options)
+        _show(document, options)
 
 
 def _show(document: Document, options: argparse.Namespace) -> None:
-    from gpuwhy.answer import html, markdown, terminal
+    from gpuwhy.answer import markdown, terminal
 
-    if options.html:
-        forms.keep_page(options.html, html.page(document))
     if options.markdown:
         write(markdown.write(document))
     else:
         write(terminal.write(document, _paper()))
 
 
-def _paper() -> object:
+def _paper() -> Paper:
     from gpuwhy.answer.terminal import Paper
     from gpuwhy.cli import terminal
 
