@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from gpuwhy.answer.blocks import item, items, table
 from gpuwhy.answer.tree import (
@@ -42,13 +43,15 @@ def go(options: argparse.Namespace) -> int:
 
     titles = {one.id: one.title for one in CAUSES}
     if not options.id:
-        values = {"causes": [{"id": name, "title": title} for name, title in titles.items()]}
+        values: dict[str, Any] = {
+            "causes": [{"id": name, "title": title} for name, title in titles.items()]
+        }
         blocks: tuple[Block, ...] = (table(("cause", "what it is"), titles.items()),)
     else:
         text = page(options.id)
         if text is None or options.id not in titles:
             raise _unknown(options.id, list(titles))
-        values = {"id": options.id, "title": titles[options.id], "page": text}  # type: ignore[dict-item]
+        values = {"id": options.id, "title": titles[options.id], "page": text}
         blocks = tuple(blocks_of(text))
     output.put(
         options, Document(blocks, title=options.id or "causes"), {"schema": SCHEMA, **values}

@@ -251,7 +251,8 @@ def _docker(choice: Choice) -> Iterator[Way]:
         lines.append("RUN apt-get update && apt-get install -y python3-pip")
     lines.append(" && ".join((f"RUN {pip} -c constraints.txt {quoted(names)}", *alone)))
     arch = "arm64" if choice.demand.arch == "aarch64" else "amd64"
-    run = f"docker build --platform linux/{arch} -t gpu . && docker run --rm --gpus all gpu nvidia-smi"
+    build = f"docker build --platform linux/{arch} -t gpu ."
+    run = f"{build} && docker run --rm --gpus all gpu nvidia-smi"
     yield Way("docker", "Dockerfile", "\n".join(lines) + "\n", "Dockerfile", run)
 
 

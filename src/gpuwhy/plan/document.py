@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Union
 
 from gpuwhy.answer.blocks import fold, item, items, pair, pairs
 from gpuwhy.answer.terminal import height
@@ -23,12 +24,15 @@ from gpuwhy.plan.commands import Way, check, ways
 from gpuwhy.plan.evidence import Line, assumed, given, known
 
 MOST = 20
+Confirmed = tuple[Union[bool, None], str]
+"""What an installer said of the pins: yes, no or nothing, and the sentence."""
+NOT_ASKED: Confirmed = (None, "")
 _FILES = ("requirements", "constraints", "conda", "docker")
 _LANGUAGE: dict[str, Language] = {"windows": "bat", "conda": "text", "docker": "text"}
 
 
 def document(
-    choice: Choice, detail: int = 0, seen: Sequence[Line] = (), confirmed: tuple[bool | None, str] = (None, "")
+    choice: Choice, detail: int = 0, seen: Sequence[Line] = (), confirmed: Confirmed = NOT_ASKED
 ) -> Document:
     """The plan as it is printed: 0 in at most 20 lines, 1 with -v, 2 with every way."""
     for notes in (3, 2, 1, 0):
@@ -39,7 +43,7 @@ def document(
 
 
 def _document(
-    choice: Choice, detail: int, seen: Sequence[Line], confirmed: tuple[bool | None, str], notes: int
+    choice: Choice, detail: int, seen: Sequence[Line], confirmed: Confirmed, notes: int
 ) -> Document:
     if choice.fits:
         certain = choice.certain if confirmed[0] is None else _settled(choice, confirmed[0])
@@ -51,7 +55,7 @@ def _document(
     return Document(tuple(body), title="gpuwhy plan")
 
 
-def _title(choice: Choice, mark: Mark, confirmed: tuple[bool | None, str] = (None, "")) -> Heading:
+def _title(choice: Choice, mark: Mark, confirmed: Confirmed = NOT_ASKED) -> Heading:
     names = ", ".join(map(_named, choice.picks)) or ", ".join(
         _named(one) for one in choice.libraries if one.asked
     )
@@ -66,7 +70,7 @@ def _title(choice: Choice, mark: Mark, confirmed: tuple[bool | None, str] = (Non
 
 
 def _settled(choice: Choice, resolves: bool) -> bool:
-    """Whether ✓ stands once an installer was asked: it can speak for packages, never for a GPU."""
+    """Whether ✓ stands once an installer was asked; it knows packages, and no GPU."""
     return resolves and not choice.doubts and not choice.unplanned
 
 
@@ -91,7 +95,8 @@ def _set(choice: Choice, notes: int, seen: Sequence[Line]) -> tuple[Block, ...]:
     lines = assumed(choice.demand, bool(seen))
     rows.append(pair("Assumed", " and ".join(line.text for line in lines)) if lines else None)
     rows.append(pair("Note", *(choice.notes[:notes])) if notes else None)
-    rows.append(pair("Passed", _passed(choice.passed[:1])) if notes > 1 else None)
+    told = [one for one in choice.passed if one.kind not in ("preview", "yanked", "gone")]
+    rows.append(pair("Passed", _passed(told[:1])) if notes > 1 and told else None)
     rows.append(pair("More", (Code("-v"), " evidence and files · ", Code("--json"))))
     return (pairs(*rows),)
 

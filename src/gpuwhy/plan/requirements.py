@@ -182,7 +182,8 @@ def check(demand: Demand) -> None:
         raise RequirementError(_nothing_known(wanted))
     known = [one for one in wanted if is_planned(one.name) and not one.url]
     if not any(applies(one, demand, python) for one in known for python in demand.pythons):
-        only = f"is asked for only where {known[0].marker.replace(chr(34), chr(39))}, which does not hold on this machine"
+        marker = known[0].marker.replace(chr(34), chr(39))
+        only = f"is asked for only where {marker}, which does not hold on this machine"
         raise RequirementError(f"{known[0].name} {only}: nothing that uses a GPU is left")
     limits: dict[str, list[Wanted]] = {}
     for one in demand.packages:
@@ -219,6 +220,8 @@ def _near(spec: str, versions: tuple[str, ...]) -> str:
     if len(clauses) != 1:
         return ""
     pin = parsed(clauses[0].version.removesuffix(".*"))
+    if pin < parsed(versions[0]):
+        return f" in gpuwhy's tables, which begin with {versions[0]}"
     below = [version for version in versions if parsed(version) < pin][-1:]
     above = [version for version in versions if parsed(version) > pin][:1]
     both = below + above
