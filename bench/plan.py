@@ -97,9 +97,9 @@ def main(argv: list[str]) -> int:
 
 def hard(folder: Path | None) -> int:
     """The processor time of each set or file, the slowest first; a status of 1 where one takes more than 2 s."""
-    from gpuwhy.plan.answer import plan
-    from gpuwhy.plan.machine import described
-    from gpuwhy.plan.wishes import WishError, from_file
+    from gpuwhy.plan_v0.answer import plan
+    from gpuwhy.plan_v0.machine import described
+    from gpuwhy.plan_v0.wishes import WishError, from_file
 
     texts = dict(HARD) if folder is None else {str(f): f.read_text(errors="replace") for f in files(folder)}
     machines = [

@@ -163,7 +163,7 @@ def texts() -> Iterator[Target]:
     from gpuwhy.host.recorded import BadRecordingError, RecordedHost, read_recording
     from gpuwhy.logs import read, report_on
     from gpuwhy.observe.built import assigned
-    from gpuwhy.plan.wishes import WishError, from_file
+    from gpuwhy.plan_v0.wishes import WishError, from_file
     from gpuwhy.render.explained import render
     from gpuwhy.render.json import render as as_report
     from gpuwhy.render.terminal import Paper
@@ -237,24 +237,22 @@ BESIDE = {"c/Chart.yaml": "name: c\nversion: 1\n", "c/values.yaml": "i: nvidia/c
 
 def linted() -> Iterator[Target]:
     """Every kind of file that lint understands, and every form of its answer."""
+    from gpuwhy.answer import ci, html, markdown, terminal
+    from gpuwhy.answer.contract import as_json
+    from gpuwhy.lint import report
     from gpuwhy.lint.linter import lint
-    from gpuwhy.lint.rules import ROOMS
-    from gpuwhy.page.markdown import render as as_markdown
-    from gpuwhy.page.page import page
-    from gpuwhy.render import lint as render
-    from gpuwhy.render import lint_reports
-    from gpuwhy.render.terminal import Paper
+    from gpuwhy.lint.mistakes import contract
 
     def check(name: str, data: bytes) -> None:
         result = lint({name: data.decode("utf-8", "surrogateescape")}, BESIDE.get, None, {})
-        json.loads(lint_reports.as_sarif(result, (room.rule for room in ROOMS.values()), "x"))
-        json.loads(lint_reports.as_gitlab(result))
-        values = json.loads(render.as_json(result, "x"))
-        assert "<script>a" not in page(values, "")
-        as_markdown(values)
-        assert "\x1b" not in render.as_text(result, Paper(80, False))
-        json.loads(render.as_json(result, "x"))
-        for line in render.as_annotations(result).splitlines():
+        notes, document = report.notes(result), report.document(result, 1)
+        json.loads(ci.sarif(notes, "x"))
+        json.loads(ci.gitlab(notes))
+        json.loads(as_json(contract(result, "x")))
+        assert "<script>a" not in html.page(document)
+        markdown.write(document)
+        assert "\x1b" not in terminal.write(document)
+        for line in ci.github(notes).splitlines():
             assert line.startswith(("::error ", "::warning ", "::notice ")), line
 
     for name, seed in FILES.items():

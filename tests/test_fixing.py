@@ -13,7 +13,7 @@ import pytest
 from gpuwhy import fixing, settling
 from gpuwhy.model.fact import Known
 from gpuwhy.model.repair import Action, Look, Outcome, Steps
-from gpuwhy.plan import mending
+from gpuwhy.plan_v0 import mending
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.remedy import steps
 from gpuwhy.reason.report import report

@@ -16,7 +16,7 @@ from gpuwhy.shell.gate import to_fill_in
 from gpuwhy.shell.place import system_of
 
 if TYPE_CHECKING:
-    from gpuwhy.plan.mending import Clash, Mend
+    from gpuwhy.plan_v0.mending import Clash, Mend
 
 
 def settled(report: Report, facts: Facts) -> Report:
@@ -37,7 +37,7 @@ def planned(fix: Fix, facts: Facts) -> Chosen:
     """The fix with releases that work on this machine, beside everything that is installed."""
     if not _installs(fix):
         return Chosen(fix)
-    from gpuwhy.plan.mending import Clash, mended
+    from gpuwhy.plan_v0.mending import Clash, mended
 
     found = mended(fix, facts)
     chosen = _apart(facts, found) if isinstance(found, Clash) else _with(fix, facts, found)
@@ -46,7 +46,7 @@ def planned(fix: Fix, facts: Facts) -> Chosen:
 
 def is_placed(name: str) -> bool:
     """Whether the plan places a package: the installer alone may then not move it."""
-    from gpuwhy.plan import mending
+    from gpuwhy.plan_v0 import mending
 
     return mending.is_placed(name)
 

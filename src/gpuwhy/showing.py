@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from gpuwhy.model.fit import Fit
 from gpuwhy.model.inspected import Inspected
-from gpuwhy.model.lint import Lint
-from gpuwhy.model.plan import Plan
 from gpuwhy.model.proof import Proof
 from gpuwhy.model.report import NOT_IMPORTED, NOT_IMPORTED_YET, Report
 
@@ -29,19 +27,10 @@ def values_of(answer: object) -> dict[str, Any]:
         from gpuwhy.render.inspect_json import inspected_dict
 
         return inspected_dict(answer)
-    if isinstance(answer, Plan):
-        from gpuwhy.render.plan import plan_dict
+    assert isinstance(answer, Fit)
+    from gpuwhy.render.fit import fit_dict
 
-        return plan_dict(answer)
-    if isinstance(answer, Fit):
-        from gpuwhy.render.fit import fit_dict
-
-        return fit_dict(answer)
-    assert isinstance(answer, Lint)
-    from gpuwhy._version import __version__
-    from gpuwhy.render.lint import lint_dict
-
-    return lint_dict(answer, __version__)
+    return fit_dict(answer)
 
 
 def plain_values(answer: object) -> dict[str, Any]:

@@ -32,6 +32,7 @@ def test_many_meanings_get_a_line_each():
     assert lines[0].startswith("4 depends on who says it")
     for api in ("cuda", "cudnn", "nccl", "nvml"):
         assert any(line.startswith(f"  {api} ") for line in lines[1:]), api
+    assert len(lines) <= 30
 
 
 def test_hexadecimal_reads_like_decimal():

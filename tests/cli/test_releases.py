@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 
+import pytest
+
 from tests import started
 
 
@@ -19,60 +21,86 @@ def shown(*argv: str) -> str:
 
 
 def test_names():
-    assert "tensorflow-gpu" in shown().splitlines()
+    assert "tensorflow-gpu" in shown()
 
 
 def test_a_table_newest_last():
     lines = shown("torch", "--platform", "linux-x86_64").splitlines()
     assert lines[0].split()[:4] == ["version", "platform", "CUDA", "cuDNN"]
-    versions = [line.split()[0] for line in lines[1:-2]]
-    assert versions.index("1.0.0") < versions.index("2.5.0") < versions.index("2.5.1")
-    assert lines[-2] == lines[0], "a long table has its head below too"
+    assert len(lines) <= 30
+    versions = [line.split()[0] for line in lines[1:] if line[:3].strip()]
+    assert versions.index("2.5.1") < versions.index("2.6.0")
+    every = shown("torch", "--platform", "linux-x86_64", "-v")
+    assert every.index(" 1.0.0 ") < every.index(" 2.5.0 ") < every.index(" 2.5.1 ")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        (),
+        ("tensorflow",),
+        ("cudnn",),
+        ("tensorflow", "2.1"),
+        ("--works-with", "driver=535", "gpu=sm_89"),
+    ],
+)
+def test_at_most_thirty_lines(argv):
+    assert len([line for line in shown(*argv).splitlines() if line]) <= 30
 
 
 def test_what_people_write_is_understood():
     for argv, said in [
-        (("tensorflow-gpu", "1.15"), "tensorflow-gpu 1.15 is read as 1.15.5, the newest 1.15.x; there is also 1.15.0"),
-        (("tensorflow", "1.15"), "the build with CUDA is tensorflow-gpu 1.15.5"),
+        (
+            ("tensorflow-gpu", "1.15"),
+            "tensorflow-gpu 1.15 is read as 1.15.5, the newest 1.15.x; there is also 1.15.0",
+        ),
+        (
+            ("tensorflow", "1.15"),
+            "tensorflow 1.15.5 is built without CUDA; tensorflow-gpu has it, with CUDA 10.0",
+        ),
         (("torch==2.5",), "torch 2.5 is read as 2.5.0"),
         (("pytorch", "2.6"), "torch 2.6.0 · linux-x86_64"),
-        (("cudnn", "8.9"), "nvidia-cudnn-cu12  8.9.7.29"),
-        (("torch>=2.0,<2.2",), "torch: 5 rows"),
+        (("cudnn", "8.9"), "nvidia-cudnn-cu12 8.9.7.29"),
+        (("torch>=2.0,<2.2",), "2.1.2 linux-x86_64"),
         (("tensorflow", "--works-with", "cuda=10.1", "cudnn=7.6.5"), "2.3.4 "),
     ]:
         text = " ".join(shown(*argv, "--platform", "linux-x86_64").split())
         assert " ".join(said.split()) in text, (argv, text[-400:])
-    fits = shown("tensorflow", "--works-with", "cuda=10.1", "cudnn=7.6.5", "--platform", "linux-x86_64")
-    assert not {"1.15.0", "2.4.0"} & {line.split()[0] for line in fits.splitlines()}
+    fits = shown(
+        "tensorflow", "--works-with", "cuda=10.1", "cudnn=7.6.5", "--platform", "linux-x86_64"
+    )
+    assert not {"1.15.0", "2.4.0"} & set(fits.split())
 
 
 def test_a_table_for_a_machine():
-    text = shown("torch", "--platform", "linux-x86_64", "--works-with", "driver=535", "gpu=sm_89", "python=3.10")
-    versions = [line.split()[0] for line in text.splitlines()[1:-1]]
-    assert "2.5.1" in versions
+    text = shown(
+        "torch",
+        "--platform",
+        "linux-x86_64",
+        "--works-with",
+        "driver=535",
+        "gpu=sm_89",
+        "python=3.10",
+    )
+    versions = text.split()
+    assert "2.10.0" in versions
     assert "2.11.0" not in versions, "CUDA 13 needs a newer driver"
     assert "1.12.1" not in versions, "no code for sm_89"
 
 
-def test_a_table_fits_eighty_columns_and_a_wide_one_has_the_date(monkeypatch):
+def test_a_table_fits_eighty_columns(monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     for name in ("torch", "nvidia-cudnn-cu12"):
         assert max(map(len, shown(name).splitlines())) <= 80
-    assert "published" not in shown("torch").splitlines()[0]
-    monkeypatch.setenv("COLUMNS", "120")
-    assert "published" in shown("torch").splitlines()[0]
 
 
 def test_a_filter_without_a_name_keeps_the_newest_of_each_project():
-    text = shown("--works-with", "driver=535", "gpu=sm_89", "python=3.10")
-    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines()[1:-3]}
-    assert rows["torch"][:2] == ["2.10.0", "linux-x86_64"], "2.11 is built for CUDA 13"
-    assert rows["tensorflow"][0] == "2.21.0", "2.22.0rc0 is no release yet"
+    argv = ("--works-with", "driver=535", "gpu=sm_89", "python=3.10")
+    rows = {row["name"]: row for row in json.loads(shown(*argv, "--json"))["releases"]}
+    assert rows["torch"]["version"] == "2.10.0", "2.11 is built for CUDA 13"
+    assert rows["tensorflow"]["version"] == "2.21.0", "2.22.0rc0 is no release yet"
     assert "jax-cuda13-plugin" not in rows
-    assert rows["bitsandbytes"][1] == "?"
-    assert max(map(len, text.splitlines())) <= 80
-    said = json.loads(shown("--works-with", "driver=535", "gpu=sm_89", "python=3.10", "--json"))
-    assert {row["name"] for row in said["releases"]} == set(rows)
+    assert " torch " in shown(*argv)
 
 
 def test_a_platform_without_a_name():
@@ -81,7 +109,7 @@ def test_a_platform_without_a_name():
 
 
 def test_one_release_says_which_file_tells():
-    text = shown("tensorflow", "2.10.1", "--platform", "linux-x86_64")
+    text = shown("tensorflow", "2.10.1", "--platform", "linux-x86_64", "-v")
     assert "8.1.0" in text
     assert "libtensorflow_framework.so.2" in text
     assert "20f1d579b849afaea7b10f7693dc43b1d07321d279a016f01e2ddfe971d0d8af" in text
@@ -91,7 +119,11 @@ def test_json_is_the_contract():
     said = json.loads(shown("tensorflow-gpu", "1.15.0", "--platform", "linux-x86_64", "--json"))
     assert said["schema"] == "gpuwhy.releases/1"
     [row] = said["releases"]
-    assert (row["name"], row["version"], row["platform"]) == ("tensorflow-gpu", "1.15.0", "linux-x86_64")
+    assert (row["name"], row["version"], row["platform"]) == (
+        "tensorflow-gpu",
+        "1.15.0",
+        "linux-x86_64",
+    )
     assert (row["cuda"], row["cudnn"]) == ("10.0", "7.6.0")
     assert "libcudnn.so.7" in row["opens"]
     assert row["uploaded"] == "2019-10-16"
@@ -100,7 +132,9 @@ def test_json_is_the_contract():
 
 
 def test_json_of_a_build_without_cuda():
-    [row] = json.loads(shown("torch", "2.5.1", "--platform", "windows-x86_64", "--json"))["releases"]
+    [row] = json.loads(shown("torch", "2.5.1", "--platform", "windows-x86_64", "--json"))[
+        "releases"
+    ]
     assert row["cuda"] is None
     assert "unknown" not in row
 
@@ -129,4 +163,6 @@ def test_errors_in_one_line():
 
 
 def test_nothing_fits():
-    assert "none fits" in shown("torch", "2.5.1", "--platform", "linux-x86_64", "--works-with", "python=3.6")
+    assert "none fits" in shown(
+        "torch", "2.5.1", "--platform", "linux-x86_64", "--works-with", "python=3.6"
+    )

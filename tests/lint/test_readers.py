@@ -1,306 +1,133 @@
-"""Readers: what each kind of file says, on which line, and what cannot be read."""
+"""Each reader on one file of its kind: packages, Pythons, images, lines."""
 
 from __future__ import annotations
 
 import pytest
 
-from gpuwhy.lint import compose, conda, dockerfile, kubernetes, locks, pyproject, requirements, shell
-from gpuwhy.lint.kinds import recognise
-from gpuwhy.lint.sheet import backend_of
-from gpuwhy.lint.versions import allowed, pythons_in, together, where
-from gpuwhy.lint.yamls import BadYamlError, Map, documents
-from gpuwhy.model.lint import Place
-from tests.lint.support import check
+from gpuwhy.lint import kinds
+from gpuwhy.lint.read import compose, conda, dockerfile, pyproject, requirements, shell
+from gpuwhy.lint.sheet import Sheet
+
+
+def pins(sheet: Sheet, at: int = 0) -> list[tuple[str, str, int]]:
+    return [(p.name, p.specifier, p.place.line) for p in sheet.environments[at].pins]
 
 
 @pytest.mark.parametrize(
     "path, text, kind",
     [
-        ("requirements.txt", "", "requirements"),
-        ("deps/requirements-dev.in", "", "requirements"),
-        ("gpu_requirements.txt", "", "requirements"),
-        ("constraints.txt", "", "requirements"),
-        ("pyproject.toml", "", "pyproject"),
-        ("uv.lock", "", "lock"),
-        ("pylock.dev.toml", "", "lock"),
-        ("Pipfile.lock", "", "pipfile-lock"),
-        ("linux.conda-lock.yml", "", "conda-lock"),
-        ("environment.yaml", "", "conda"),
-        ("docker/gpu.Dockerfile", "", "dockerfile"),
-        ("Dockerfile.cuda", "", "dockerfile"),
+        ("a/requirements-dev.txt", "", "requirements"),
+        ("requirements/base.in", "", "requirements"),
+        ("gpu.Dockerfile", "", "dockerfile"),
         ("Containerfile", "", "dockerfile"),
-        ("docker-compose.gpu.yml", "", "compose"),
-        (".devcontainer/devcontainer.json", "", "devcontainer"),
-        ("job.yaml", "apiVersion: v1\nkind: Pod\n", "kubernetes"),
-        ("stack.yml", "services:\n  a:\n    image: x\n", "compose"),
-        ("env.yml", "name: x\ndependencies:\n- python\n", "conda"),
-        ("deps.txt", "torch==2.5.1\nnumpy\n", "requirements"),
-        ("build", "FROM ubuntu\n", "dockerfile"),
-        ("notes.txt", "Hello, world.\n", ""),
-        ("Dockerfile.dockerignore", "", ""),
-        (".github/workflows/ci.yml", "on: push\njobs: {}\n", "workflow"),
+        ("environment.gpu.yml", "", "conda"),
+        ("docker-compose.override.yml", "", "compose"),
+        ("stack.yaml", "services:\n  a:\n    image: x\n", "compose"),
+        ("packages.txt", "torch==2.1\nnumpy\n", "requirements"),
+        ("image", "# a\nARG V\nFROM x\n", "dockerfile"),
+        ("README.md", "torch==2.1\n", ""),
+        ("setup.py", "x", ""),
     ],
 )
-def test_kind(path, text, kind):
-    assert recognise(path, text) == kind
+def test_kinds(path, text, kind):
+    assert kinds.recognise(path, text) == kind
 
 
-@pytest.mark.parametrize(
-    "text, name, specifier, extras",
-    [
-        ("Torch", "torch", "", ()),
-        ("tensorflow[and-cuda] == 2.18.0", "tensorflow", "==2.18.0", ("and-cuda",)),
-        ("tensorflow [and-cuda]>=2.16,<2.20 ; python_version > '3.8'", "tensorflow", ">=2.16,<2.20", ("and-cuda",)),
-        ("nvidia_cudnn_cu12 (>=9)", "nvidia-cudnn-cu12", ">=9", ()),
-        ("torch==2.3.1+cu121 --hash=sha256:aa --hash=sha256:bb", "torch", "==2.3.1+cu121", ()),
-        ("jax[cuda12_local]~=0.4.30", "jax", "~=0.4.30", ("cuda12-local",)),
-        ("apex @ git+https://code.example/NVIDIA/apex", "apex", "", ()),
-        ("git+https://code.example/NVIDIA/apex.git@v1", "apex", "", ()),
-        (
-            "https://wheels.example/whl/cu118/torch-2.1.0%2Bcu118-cp310-cp310-linux_x86_64.whl",
-            "torch",
-            "==2.1.0+cu118",
-            (),
-        ),
-        (".[dev]", "-", "", ()),
-        ("jax --pre", "jax", "", ()),
-    ],
-)
-def test_requirement(text, name, specifier, extras):
-    pin = requirements.requirement(text, Place("r", 1))
-    assert (pin.name, pin.specifier, pin.extras) == (name, specifier, extras)
-
-
-@pytest.mark.parametrize(
-    "text, line, said",
-    [
-        ("numpy\ntorch=2.5.1\n", 2, "pip writes =="),
-        ("torch 2.5.1\n", 1, "operator"),
-        ("numpy\n<<<<<<< HEAD\ntorch\n", 2, "merge conflict"),
-        ("--gpu yes\n", 1, "not an option"),
-        ("a b c\n", 1, "no requirement"),
-        ("torch==\n", 1, "no requirement"),
-    ],
-)
-def test_bad_requirement_lines_are_told_and_the_rest_is_read(text, line, said):
-    result = check({"requirements.txt": text + "torch==2.5.2\n"})
-    problem = result.problems[0]
-    assert problem.place.line == line
-    assert said in problem.text
-    assert [m.rule for m in result.mistakes] == ["no-such-release"]
-
-
-def test_includes_in_a_circle_and_missing_ones():
-    result = check({"requirements.txt": "-r a.txt\n-r gone.txt\n"}, beside={"a.txt": "-r requirements.txt\n"})
-    assert "includes itself" in result.problems[0].text
-    assert "gone.txt cannot be read" in result.files[0].notes[0].text
-
-
-@pytest.mark.parametrize(
-    "url, backend",
-    [
-        ("https://w.example/whl/cu121", "cu121"),
-        ("https://w.example/whl/cpu/", "cpu"),
-        ("https://w.example/whl/nightly/cu128", "cu128"),
-        ("https://w.example/whl/rocm6.1", "rocm6.1"),
-        ("https://w.example/whl/cu111/torch_stable.html", "cu111"),
-        ("https://w.example/simple", ""),
-    ],
-)
-def test_backend_of_an_index(url, backend):
-    assert backend_of(url) == backend
-
-
-@pytest.mark.parametrize(
-    "text, expected",
-    [
-        ("^2.1", ">=2.1,<3"),
-        ("^0.4.3", ">=0.4.3,<0.5"),
-        ("~2.3", ">=2.3,<2.4"),
-        ("~2.3.1", ">=2.3.1,<2.4"),
-        ("2.5.1", "==2.5.1"),
-        ("2.5.*", "==2.5.*"),
-        ("> 2, < 3", ">2,<3"),
-        (">=2 <3", ">=2,<3"),
-        ("*", ""),
-        ("^2 || ^3", ""),
-        ("newest", None),
-    ],
-)
-def test_poetry_specifiers(text, expected):
-    assert pyproject.poetry_specifier(text) == expected
-
-
-def test_pyproject_lines_extras_and_sources():
-    text = """[project]
-requires-python = ">=3.10,<3.13"
-dependencies = ["numpy"]
-[project.optional-dependencies]
-gpu = [
-  "torch==2.6.0",
-]
-[tool.uv.sources]
-torch = { index = "cpu" }
-[[tool.uv.index]]
-name = "cpu"
-url = "https://w.example/whl/cpu"
-"""
-    sheet = pyproject.read("pyproject.toml", text)
-    base, gpu = sheet.environments
-    assert [p.name for p in base.pins] == ["numpy"]
-    torch = gpu.pins[1]
-    assert (torch.name, torch.place.line, torch.backend) == ("torch", 6, "cpu")
-    assert base.pythons == ("3.10", "3.11", "3.12")
-
-
-def test_unparsable_toml_and_json_tell_the_line():
-    assert pyproject.read("p", "[project]\nname = \n").problems[0].place.line == 2
-    assert locks.read_pipfile("p", '{\n "default": {,}\n}').problems[0].place.line == 2
-    assert locks.read("uv.lock", '[[package]]\nname = "a"\n<<<<<<< x\n').problems[0].place.line == 3
-    assert locks.read("uv.lock", '[[package]]\nname = "a"\n!!\n').problems[0].place.line == 3
-    assert "no [[package]]" in locks.read("uv.lock", "hello = 1\n").problems[0].text
-
-
-def test_lock_lines_markers_and_groups():
+def test_requirements():
     text = (
-        'version = 1\nrequires-python = ">=3.11"\n\n[[package]]\nname = "torch"\nversion = "2.5.1+cpu"\n'
-        'source = { registry = "https://w.example/whl/cpu" }\nresolution-markers = [\n  "sys_platform == \'linux\'",\n]\n'
+        "--extra-index-url https://download.pytorch.org/whl/cu121\n"
+        "torch==2.1.0 \\\n  --hash=sha256:1\n"
+        "Flash_Attn[a] >= 2 ; python_version < '3.11'  # b\n"
+        "detectron2 @ git+https://a.example/x/detectron2.git\n"
+        "https://a.example/apex-0.1+cu12-cp310-cp310-linux_x86_64.whl\n"
     )
-    environment = locks.read("uv.lock", text).environments[0]
-    pin = environment.pins[0]
-    assert (pin.place.line, pin.variant, pin.backend, pin.marker) == (5, "cpu", "cpu", "(sys_platform == 'linux')")
-    assert environment.pythons[0] == "3.11"
-
-
-@pytest.mark.parametrize(
-    "spec, name, specifier, build",
-    [
-        ("pytorch::pytorch=2.3.1", "pytorch", "==2.3.1.*", ""),
-        ("pytorch=1.12.1=py3.9_cuda11.3_cudnn8.3.2_0", "pytorch", "==1.12.1", "py3.9_cuda11.3_cudnn8.3.2_0"),
-        ("numpy>=1.2,<2", "numpy", ">=1.2,<2", ""),
-        ("numpy 1.2.*", "numpy", "==1.2.*", ""),
-        ("cudatoolkit==11.3.1", "cudatoolkit", "==11.3.1", ""),
-        ("pytorch[version='>=2.0',build='*cuda*']", "pytorch", ">=2.0", "*cuda*"),
-        ("pip", "pip", "", ""),
-    ],
-)
-def test_match_spec(spec, name, specifier, build):
-    pin = conda.match_spec(spec, Place("e", 1))
-    assert pin is not None
-    assert (pin.name, pin.specifier, pin.build) == (name, specifier, build)
-
-
-def test_conda_environment_with_pip_and_python():
-    sheet = conda.read("environment.yml", "dependencies:\n  - python=3.10\n  - pip:\n    - torch==2.5.1\n")
-    environment = sheet.environments[0]
-    assert environment.pythons == ("3.10",)
-    assert [(p.name, p.origin, p.place.line) for p in environment.pins] == [("torch", "pip", 4)]
-
-
-def test_dockerfile_arguments_continuations_heredocs_and_stages():
-    text = r"""# escape=\
-ARG V=12.4.1
-FROM --platform=linux/amd64 nvidia/cuda:${V}-base-ubuntu22.04 AS one
-ARG TORCH=2.5.1
-RUN apt-get update && \
-    # a comment in between
-
-    apt-get install -y python3 && \
-    pip3 install "torch==${TORCH}" \
-        numpy
-RUN <<EOF
-pip install flax \
-   optax
-EOF
-from one
-env A=b C="d e"
-"""
-    sheet = dockerfile.read("Dockerfile", text)
-    assert sheet.problems == []
-    one, two = sheet.environments
-    assert one.image is not None
-    assert one.image.text == "nvidia/cuda:12.4.1-base-ubuntu22.04"
-    assert [(p.name, p.specifier, p.place.line) for p in one.pins] == [
-        ("torch", "==2.5.1", 9),
-        ("numpy", "", 10),
-        ("flax", "", 12),
-        ("optax", "", 13),
+    found = requirements.read("requirements.txt", text)
+    assert found.problems == []
+    assert pins(found) == [
+        ("torch", "==2.1.0", 2),
+        ("flash-attn", ">=2", 4),
+        ("detectron2", "", 5),
+        ("apex", "==0.1+cu12", 6),
     ]
-    assert two.image == one.image
-    assert {n: v.value for n, v in two.variables.items()} == {"A": "b", "C": "d e"}
-    assert two.pythons == ("3.10",)
+    torch, flash, head, wheel = found.environments[0].pins
+    assert (torch.variant, head.tag, wheel.tag) == ("cu121", "HEAD", "cp310")
+    assert (flash.extras, flash.marker) == (("a",), 'python_version < "3.11"')
 
 
-@pytest.mark.parametrize(
-    "text, line, said",
-    [
-        ("FORM ubuntu\n", 1, "'FORM' is no instruction"),
-        ("RUN ls\nFROM x\n", 1, "RUN comes before FROM"),
-        ("# nothing\n", 1, "no FROM"),
-        ("FROM x\nRUN <<EOF\nls\n", 2, "has no end"),
-        ("FROM\n", 1, "names no image"),
-    ],
-)
-def test_unparsable_dockerfiles_tell_the_line(text, line, said):
-    problem = dockerfile.read("Dockerfile", text).problems[0]
-    assert problem.place.line == line
-    assert said in problem.text
-
-
-def test_shell_words_assignments_and_joins():
-    first, second = shell.commands("A=1 sudo pip install 'x y' \\z && B=\"${C:-d}\" ls $C", 5, {"C": "c"})
-    assert first.words == ("pip", "install", "x y", "z")
-    assert first.assigned == (("A", "1"),)
-    assert first.then == "&&"
-    assert second.assigned == (("B", "c"),)
-    assert second.words == ("ls", "c")
-
-
-def test_yaml_lines_anchors_and_merges():
-    top = documents("a: &x {k: 1}\nb:\n  <<: *x\n  j: 2\n")[0]
-    assert isinstance(top, Map)
-    assert top.map("b") == {"j": "2", "k": "1"}
-    assert top.line_of("b") == 2
-
-
-@pytest.mark.parametrize("text, line", [("a: [1\n", 2), ("a: *nobody\n", 1), ("a:\n\t- b\n", 2), ("a: b: c\n", 1)])
-def test_unparsable_yaml_tells_the_line(text, line):
-    with pytest.raises(BadYamlError) as told:
-        documents(text)
-    assert told.value.line == line
-
-
-def test_compose_environment_forms_and_requests():
+def test_a_dockerfile():
     text = (
-        "services:\n  a:\n    image: ${I:-nvidia/cuda:12.4.1-base-ubuntu22.04}\n    runtime: nvidia\n"
-        "    environment:\n      - A=b\n      - C\n  b:\n    build: {context: ./x}\n    environment: {D: e}\n    ipc: host\n"
+        "ARG CUDA=12.4.1\nFROM nvidia/cuda:${CUDA}-devel-ubuntu22.04 AS base\n"
+        "ENV A=1 B=2\nRUN apt-get update && apt-get install -y libcudnn8=8.9 python3-pip\n"
+        "RUN <<EOF\npip install torch==2.1.0\nEOF\n"
+        "FROM base\nRUN if [ $A ]; then pip install jax; else pip install 'jaxlib<1'; fi\n"
+        "COPY --from=base /usr/local/lib/python3.10/site-packages /x\n"
     )
-    a, b = compose.read("compose.yml", text).workloads
-    assert a.image is not None
-    assert a.image.text.startswith("nvidia/cuda")
-    assert a.request == Place("compose.yml", 4)
-    assert {n: v.value for n, v in a.variables.items()} == {"A": "b"}
-    assert (b.built, b.shared_memory, b.partial) == ("./x/Dockerfile", True, False)
+    found = dockerfile.read("Dockerfile", text)
+    base, last = found.environments
+    assert base.image is not None
+    assert base.image.text == "nvidia/cuda:12.4.1-devel-ubuntu22.04"
+    assert base.apt_pinned == {"libcudnn8": "8.9"}
+    assert [(p.name, p.place.line) for p in last.pins] == [("torch", 6), ("jax", 9), ("jaxlib", 9)]
+    assert last.pins[1].arms != last.pins[2].arms
+    assert (base.pythons, last.runs) == (("3.10",), True)
 
 
-def test_kubernetes_finds_containers_of_every_kind():
-    cron = (
-        "apiVersion: batch/v1\nkind: CronJob\nspec:\n  jobTemplate:\n    spec:\n      template:\n        spec:\n"
-        "          initContainers: [{name: i, image: i}]\n          containers: [{name: c, image: x}]\n"
-        "---\napiVersion: v1\nkind: List\nitems:\n- kind: Pod\n  spec:\n    containers: [{name: d, image: y}]\n"
+def test_shell_words():
+    found = shell.commands("A=1 sudo pip -q install \"torch>=2\" $B && x 'y z'", 3, {"B": "a b"})
+    assert [one.words for one in found] == [
+        ("pip", "install", "-q", "torch>=2", "a", "b"),
+        ("x", "y z"),
+    ]
+    assert (found[0].assigned, found[0].lines[0]) == ((("A", "1"),), 3)
+
+
+def test_conda():
+    text = (
+        "channels: [pytorch, nvidia]\ndependencies:\n- python=3.10\n"
+        "- pytorch::pytorch=2.1=py3.10_cuda\n"
+        "- cudatoolkit >=11,<12\n- pip:\n  - torchvision==0.16.0\n"
     )
-    assert [w.name for w in kubernetes.read("k.yaml", cron).workloads] == ["c", "d"]
+    found = conda.read("environment.yml", text)
+    assert pins(found) == [
+        ("pytorch", "==2.1", 4),
+        ("cudatoolkit", ">=11,<12", 5),
+        ("torchvision", "==0.16.0", 7),
+    ]
+    stage = found.environments[0]
+    assert (stage.pythons, stage.channels) == (("3.10",), ["pytorch", "nvidia"])
+    assert (stage.pins[0].channel, stage.pins[0].build) == ("pytorch", "py3.10_cuda")
 
 
-def test_markers_and_specifiers():
-    linux, windows = where("sys_platform == 'linux'"), where("os_name == 'nt'")
-    assert linux
-    assert windows
-    assert not linux & windows
-    assert where("what is this") == where("")
-    one, other = (
-        requirements.requirement(t, Place("r", 1)) for t in ("a; python_version<'3.9'", "b; python_version>'3.9'")
+def test_compose():
+    text = (
+        "services:\n  a:\n    image: x:1\n    environment: {B: 1}\n    deploy:\n      resources:\n"
+        "        reservations:\n          devices:\n"
+        "          - {driver: nvidia, capabilities: [gpu]}\n"
+        "  b: {build: ./b, gpus: all}\n  c: {image: y, runtime: nvidia}\n"
+        "  d: {extends: {service: a}}\n"
     )
-    assert not together(one, other)
-    assert [r.version for r in allowed("torch", "==2.5.*")] == ["2.5.0", "2.5.1"]
-    assert pythons_in(">=3.9,<3.11") == ("3.9", "3.10")
+    a, b, c, d = compose.read("compose.yaml", text).workloads
+    assert a.request is not None
+    assert (a.request.line, a.variables["B"].value) == (9, "1")
+    assert (b.built, c.only_runtime, d.partial) == ("./b/Dockerfile", True, True)
+    assert b.request is not None
+
+
+def test_pyproject():
+    text = (
+        '[project]\nrequires-python = ">=3.10,<3.12"\ndependencies = ["torch>=2"]\n'
+        '[project.optional-dependencies]\ngpu = ["jax[cuda12]"]\n'
+        '[dependency-groups]\ndev = [{include-group = "t"}]\nt = ["pytest"]\n'
+        '[tool.poetry.dependencies]\ntensorflow = "^2.15"\n'
+        'x = {version = "~1.2", optional = true}\n'
+        '[tool.uv.sources]\ntorch = {index = "p"}\n'
+        '[[tool.uv.index]]\nname = "p"\nurl = "https://download.pytorch.org/whl/cu126"\n'
+    )
+    found = pyproject.read("pyproject.toml", text)
+    assert pins(found) == [("torch", ">=2", 3), ("tensorflow", ">=2.15,<3", 10)]
+    assert found.environments[0].pins[0].backend == "cu126"
+    assert found.environments[0].pythons == ("3.10", "3.11")
+    assert [one.part for one in found.environments] == ["", "gpu", "dev", "t"]
+    assert pyproject.poetry_specifier("^0.2.3") == ">=0.2.3,<0.3"
+    assert pyproject.poetry_specifier("1.*") == "==1.*"
+    assert pyproject.poetry_specifier("x y") is None

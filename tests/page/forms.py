@@ -9,14 +9,18 @@ from typing import Any
 
 from gpuwhy.after import told
 from gpuwhy.lint.linter import lint
+from gpuwhy.lint.mistakes import contract
 from gpuwhy.logs import explain_text
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.fact import Source
 from gpuwhy.model.inspected import Inspected, Library, Lost, Missing, Searched, Tree
 from gpuwhy.model.proof import Arms, Change, Proof, Trial
-from gpuwhy.plan.answer import plan
-from gpuwhy.plan.machine import described
-from gpuwhy.plan.wishes import from_words
+import msgspec
+
+from gpuwhy.choose import choose
+from gpuwhy.plan.contract import plan_of
+from gpuwhy.plan.describe import described
+from gpuwhy.plan.requirements import from_words
 from gpuwhy.showing import plain_values
 from tests.hosts import hosts
 from tests.rooms.facts import load
@@ -70,7 +74,8 @@ def proven() -> Any:
 
 
 def planned(*words: str, driver: str = "550.54.15", gpu: str = "A100", python: str = "3.12") -> Any:
-    return plain_values(plan(from_words(words), described(driver, (gpu,), python)))
+    demand = described(tuple(from_words(words)), driver, (gpu,), python)
+    return msgspec.json.decode(msgspec.json.encode(plan_of(choose(demand))))
 
 
 def inspected() -> Any:
@@ -88,7 +93,7 @@ def inspected() -> Any:
 
 def linted() -> Any:
     texts = {"requirements.txt": "tensorflow-gpu==2.12.0\ntorch==2.1.0\njax[cuda12]==0.4.30\n", "b.txt": "numpy\n"}
-    return plain_values(lint(texts, lambda _: None, None, {}))
+    return contract(lint(texts, lambda _: None), "x")
 
 
 def fleet() -> Any:

@@ -14,9 +14,9 @@ import pytest
 from gpuwhy.app import Options, Run, live_host
 from gpuwhy.model.facts import Facts
 from gpuwhy.model.plan import Proposal
-from gpuwhy.plan.answer import plan
-from gpuwhy.plan.machine import described
-from gpuwhy.plan.wishes import from_words
+from gpuwhy.plan_v0.answer import plan
+from gpuwhy.plan_v0.machine import described
+from gpuwhy.plan_v0.wishes import from_words
 
 from . import wheels
 

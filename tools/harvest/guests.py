@@ -48,6 +48,9 @@ llamafactory megatron-core monai natten nerfstudio nnunetv2 numpyro nvidia-model
 paddleocr pyg-lib realesrgan rmm-cu12 sageattention spacy speechbrain taichi tensordict tensorflow-hub tensorflow-io
 tensorflow-recommenders torchrl torchsde torchtune tts warp-lang xfuser
 onnxruntime-directml onnxruntime-rocm onnxruntime-openvino onnxruntime-training rapidocr-onnxruntime
+tf-agents tfx ml-metadata tensorflow-model-optimization tensorflow-federated tensorflow-ranking
+tensorflow-transform tensorflow-data-validation tensorflow-model-analysis tf-models-official tensorflow-compression
+tensorflow-gnn dm-reverb brax jaxopt distrax
 """
 GUESTS = NAMES.split()
 ASKED = re.compile(

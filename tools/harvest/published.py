@@ -21,7 +21,6 @@ from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sd
 from packaging.version import InvalidVersion, Version
 
 from gpuwhy.knowledge.published import bits
-from tools.harvest.compiled import ANY, wheels
 from tools.harvest.index import IndexFile, address, files
 from tools.harvest.web import Web, WebError
 
@@ -29,6 +28,8 @@ DATA = Path(__file__).resolve().parents[2] / "src/gpuwhy/knowledge/data"
 BITS_EACH = 6
 THREADS = 12
 NOT_HERE = -1
+ANY = 99
+"""A wheel for every Python."""
 MANY = 1500
 """A package with more releases makes a new one every day; its numbers are no news."""
 
@@ -120,6 +121,26 @@ def _other(project: str, name: str) -> list[tuple[Version, int]]:
 def _shown(minor: int) -> str:
     """'' for sources alone, 'any' for every Python, 'other' for wheels of other systems alone."""
     return {ANY: "any", NOT_HERE: "other", 0: ""}.get(minor, f"3.{minor}")
+
+
+def wheels(name: str) -> list[tuple[Version, int]]:
+    """The release and the Python of a wheel for Linux; 99 for every Python."""
+    try:
+        _, version, _, tags = parse_wheel_filename(name)
+    except InvalidWheelFilename:
+        return []
+    return [(version, _minor(tag.interpreter, tag.abi)) for tag in tags if _is_for_linux(tag.platform)]
+
+
+def _is_for_linux(platform: str) -> bool:
+    return platform == "any" or ("linux" in platform and "x86_64" in platform)
+
+
+def _minor(interpreter: str, abi: str) -> int:
+    found = re.fullmatch(r"cp3(\d+)", interpreter)
+    if abi == "abi3" or interpreter.startswith("py3"):
+        return ANY
+    return int(found[1]) if found else 0
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Stage the repository's pages for the generator: every page once, links set right; a link to nowhere is an error.
 
-What lies in docs/ keeps its place. Pages of lint rules, the changelog and the like come from where they live; a file of
+What lies in docs/ keeps its place. The changelog and the like come from where they live; a file of
 the repository that a page links to and that is no page goes along as it is.
 """
 
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gpuwhy
-from gpuwhy.lint.rules import ROOMS
 from gpuwhy.rooms import CAUSES
 from tools.site.paste import index
 
@@ -50,7 +49,6 @@ def places() -> dict[str, str]:
     """Every page of the repository and its place in the site."""
     docs = {f"docs/{path.relative_to(ROOT / 'docs').as_posix()}": path for path in (ROOT / "docs").rglob("*.md")}
     out = {name: name.removeprefix("docs/") for name in sorted(docs)}
-    out |= {f"src/gpuwhy/lint/rules/{rule.replace('-', '_')}.md": f"rules/{rule}.md" for rule in ROOMS}
     return out | PROJECT
 
 
@@ -122,15 +120,11 @@ def _with_causes(text: str, place: str) -> str:
 
 
 def _made() -> dict[str, str]:
-    """Pages that no file has: the list of rules, the reference of the Python API."""
-    rules = "\n".join(
-        f"- [{name}]({name}.md) ({room.rule.severity}): {room.rule.title}" for name, room in ROOMS.items()
-    )
-    head = "# Lint rules\n\nOne page for each: bad, good, source. [All on one page](../lint.md).\n\n"
+    """Pages that no file has: the reference of the Python API."""
     public = sorted(set(gpuwhy.__all__) - {"__version__", "guard"}, key=lambda name: (name[0].isupper(), name))
     names = "\n".join(f"::: gpuwhy.{name}\n" for name in public)
     api = "# Python API\n\nFrom the docstrings; [how to use it](python.md) is told elsewhere.\n\n"
-    return {"rules/README.md": f"{head}{rules}\n", "api.md": f"{api}{names}\n::: gpuwhy.guard\n"}
+    return {"api.md": f"{api}{names}\n::: gpuwhy.guard\n"}
 
 
 def nav(site: Site) -> list[object]:
@@ -151,7 +145,7 @@ def nav(site: Site) -> list[object]:
         {"Start": start},
         {"Commands": under("commands")},
         {"Causes": under("causes")},
-        {"Lint rules": [*under("rules"), *take("lint.md")]},
+        {"Lint rules": take("lint.md")},
         {"Python": take("python.md", "api.md")},
         {"In depth": []},
         {"Project": [*take("stability.md", "architecture.md"), *under("project")]},

@@ -1,69 +1,65 @@
-"""`gpuwhy lint FILE…`: GPU mistakes in files that describe an installation, a container or a job, before they run."""
+"""`gpuwhy lint FILE…`: GPU mistakes in files that describe an installation or a container."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gpuwhy._version import __version__
-from gpuwhy.border import reading, writing
-from gpuwhy.border.listing import Listing
 from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError, forms, refused
-from gpuwhy.cli.progress import Progress
-from gpuwhy.cli.terminal import paper, write
+from gpuwhy.cli.terminal import write
+from gpuwhy.machine import reading, writing
 
 if TYPE_CHECKING:
-    from gpuwhy.lint.linter import Lint
-    from gpuwhy.plan.answer import Machine
+    from gpuwhy.answer.terminal import Paper
+    from gpuwhy.answer.tree import Document
+    from gpuwhy.lint.mistakes import Lint
 
 _BYTES = 33_000_000
 _FILES, _CHARACTERS = 200_000, 512_000_000
 """How much of a folder is read: beyond it the answer says so."""
+_AROUND, _DEEP, _CLIMBED = 5_000, 7, 8
+_ROOTS = (".git", ".hg", ".svn")
 _SKIPPED = frozenset(
     [
-        ".git",
-        ".hg",
-        ".svn",
-        ".tox",
-        ".nox",
-        ".venv",
-        "venv",
-        "env",
-        "node_modules",
-        "site-packages",
-        "__pycache__",
-        ".mypy_cache",
-        ".ruff_cache",
-        ".pytest_cache",
+        *_ROOTS,
+        *[".tox", ".nox", ".venv", "venv", "env", "node_modules", "site-packages", "__pycache__"],
+        *[".mypy_cache", ".ruff_cache", ".pytest_cache", "wandb"],
     ]
 )
+_HELP = {
+    "--driver": ("V", "the driver that they will run on: 535, 550.54.15"),
+    "--os": ("OS", "the system that they will run on: linux, windows or wsl"),
+    "--arch": ("A", "the processor that they will run on: x86_64 or aarch64"),
+}
+_FORMS = {
+    "--json": "the findings as JSON (gpuwhy.lint/1)",
+    "--github": "the findings as annotations of GitHub Actions",
+    "--sarif": "the findings as SARIF 2.1.0, for code scanning",
+    "--gitlab": "the findings as GitLab's code quality report",
+    "--diff": "what --fix would change, and change nothing",
+    "--fix": "show and write the corrections that are certain",
+}
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("lint", help="find GPU mistakes in requirements, lock files, Dockerfiles, manifests")
-    parser.add_argument("paths", nargs="*", metavar="FILE", help="files, or folders to look for them in")
-    parser.add_argument("--explain", default="", metavar="RULE", help="the page of one rule: bad, good, source")
-    parser.add_argument("--driver", default="", metavar="V", help="the driver that they will run on: 535, 550.54.15")
-    parser.add_argument(
-        "--gpu", action="append", default=[], metavar="G", help="the GPU that they will run on; repeatable"
-    )
-    parser.add_argument(
-        "--os", default="", metavar="OS", help="the system that they will run on: linux, windows or wsl"
-    )
-    parser.add_argument(
-        "--arch", default="", metavar="A", help="the processor that they will run on: x86_64 or aarch64"
-    )
-    parser.add_argument("--strict", action="store_true", help="warnings count as errors for the exit code")
+    parser = commands.add_parser("lint", help="find GPU mistakes in requirements, Dockerfiles …")
+    parser.add_argument("paths", nargs="*", metavar="FILE", help="files, or folders of them")
+    parser.add_argument("--explain", default="", metavar="RULE", help="the page of one rule")
+    for option, (name, text) in _HELP.items():
+        parser.add_argument(option, default="", metavar=name, help=text)
+    text = "the GPU that they will run on; repeatable"
+    parser.add_argument("--gpu", action="append", default=[], metavar="G", help=text)
+    parser.add_argument("--strict", action="store_true", help="warnings count for the exit code")
+    text = "where each finding is known from"
+    parser.add_argument("-v", "--verbose", action="count", default=0, help=text)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="the findings as JSON (gpuwhy.lint/1)")
-    form.add_argument("--github", action="store_true", help="the findings as annotations of GitHub Actions")
-    form.add_argument("--sarif", action="store_true", help="the findings as SARIF 2.1.0, for code scanning")
-    form.add_argument("--gitlab", action="store_true", help="the findings as GitLab's code quality report")
-    form.add_argument("--diff", action="store_true", help="what --fix would change, and change nothing")
-    form.add_argument("--fix", action="store_true", help="show and write the corrections that are certain")
+    for option, text in _FORMS.items():
+        form.add_argument(option, action="store_true", help=text)
+    parser.add_argument("--junit", default="", metavar="FILE", help="write JUnit's XML too")
     forms.add_forms(parser)
     parser.set_defaults(go=go)
 
@@ -76,48 +72,70 @@ def go(options: argparse.Namespace) -> int:
     if not options.paths:
         raise UsageError("name a file or a folder, or --explain RULE")
     from gpuwhy.lint.linter import lint
-    from gpuwhy.plan.machine import BadMachineError
+    from gpuwhy.lint.target import BadTargetError, described
 
-    with refused(BadMachineError):
-        machine = _machine(options)
-    with Progress() as progress:
-        texts, unread = _collect(options.paths, progress.note)
-        result = lint(texts, _read, machine, unread, progress.note, Listing(options.paths))
+    system = options.os or ("windows" if os.name == "nt" else "")
+    with refused(BadTargetError):
+        target = described(options.driver, tuple(options.gpu), system, options.arch)
+    texts, unread = _collect(options.paths)
+    around = Around(options.paths)
+    result = lint(texts, _read, target, unread, around)
     if options.fix or options.diff:
-        result = _fix(result, texts, machine, unread, Listing(options.paths)) if options.fix else _show(result, texts)
+        changed = _changes(result, texts)
+        if options.fix:
+            _write_back(changed, texts)
+            result = lint(texts, _read, target, unread, around)
     _print(result, options)
     if result.problems:
         return USAGE
-    return FOUND if any(options.strict or m.severity == "error" for m in result.mistakes) else HEALTHY
+    failing = options.strict or any(one.severity == "error" for one in result.mistakes)
+    return FOUND if result.mistakes and failing else HEALTHY
 
 
 def _print(result: Lint, options: argparse.Namespace) -> None:
-    """The findings in the form that was asked for."""
-    from gpuwhy.render import lint as render
+    """The findings in the form that was asked for, without the secrets of an index's address."""
+    from gpuwhy.answer import ci, html
+    from gpuwhy.answer.contract import as_json
+    from gpuwhy.lint import report
+    from gpuwhy.lint.mistakes import contract
+    from gpuwhy.lint.rules import rules
+    from gpuwhy.machine.redact import Redactor
 
-    if forms.asked(options) and forms.shown(options, result):
-        return
+    hide = Redactor()
+    notes = tuple(report.hidden(report.notes(result), hide.hide))
+    if options.junit:
+        forms.keep_page(options.junit, ci.junit(notes, "gpuwhy lint"))
+    document = report.document(report.without_secrets(result, hide.hide), options.verbose)
+    if options.html:
+        forms.keep_page(options.html, html.page(document))
     if options.json:
-        write(render.as_json(result, __version__))
+        write(as_json(hide.values(contract(result, __version__))))
     elif options.github:
-        write(render.as_annotations(result), orders=True)
+        write(ci.github(notes), orders=True)
     elif options.sarif:
-        from gpuwhy.lint.rules import ROOMS
-        from gpuwhy.render.lint_reports import as_sarif
-
-        write(as_sarif(result, (room.rule for room in ROOMS.values()), __version__))
+        titles = {rule.id: rule.title for rule in rules().values()}
+        write(ci.sarif(notes, __version__, titles))
     elif options.gitlab:
-        from gpuwhy.render.lint_reports import as_gitlab
-
-        write(as_gitlab(result))
+        write(ci.gitlab(notes))
     else:
-        write(render.as_text(result, paper()))
+        _show(document, options)
 
 
-def _show(result: Lint, texts: dict[str, str]) -> Lint:
-    """The differences that the certain edits make."""
-    _changes(result, texts)
-    return result
+def _show(document: Document, options: argparse.Namespace) -> None:
+    from gpuwhy.answer import markdown, terminal
+
+    if options.markdown:
+        write(markdown.write(document))
+    else:
+        write(terminal.write(document, _paper()))
+
+
+def _paper() -> Paper:
+    from gpuwhy.answer.terminal import Paper
+    from gpuwhy.cli import terminal
+
+    found = terminal.paper()
+    return Paper(found.width, found.colour)
 
 
 def _changes(result: Lint, texts: dict[str, str]) -> dict[str, str]:
@@ -134,50 +152,37 @@ def _changes(result: Lint, texts: dict[str, str]) -> dict[str, str]:
     return out
 
 
-def _fix(result: Lint, texts: dict[str, str], machine: Machine | None, unread: dict[str, str], listed: Listing) -> Lint:
-    """Write the corrected files, and judge them again; a file that changed meanwhile is left alone."""
-    from gpuwhy.lint.linter import lint
-
-    for path, after in _changes(result, texts).items():
+def _write_back(changed: dict[str, str], texts: dict[str, str]) -> None:
+    """The corrected files; one that changed meanwhile is left alone."""
+    for path, after in changed.items():
         if reading.read(path, _BYTES) != texts[path].encode("utf-8", "replace"):
-            raise UsageError(f"{path} changed meanwhile, or is not UTF-8: nothing was written to it")
+            raise UsageError(f"{path} changed meanwhile, or is not UTF-8: nothing was written")
         writing.keep(path, after.encode("utf-8"))
         texts[path] = after
-    return lint(texts, _read, machine, unread, listed=listed)
 
 
 def _explain(rule: str) -> int:
-    """The page that lies beside a rule's code."""
-    from importlib.resources import files
+    """The page of a rule, or who finds such mistakes now."""
+    from gpuwhy.answer import terminal
+    from gpuwhy.lint.report import page
+    from gpuwhy.lint.rules import gone, rules
 
-    from gpuwhy.lint.rules import ROOMS
-    from gpuwhy.render.page import render
-
-    if rule not in ROOMS:
-        near = [name for name in ROOMS if any(part in name for part in rule.split("-"))]
-        raise UsageError(f"there is no rule {rule!r}; see {', '.join(near or ROOMS)}")
-    page = files("gpuwhy.lint.rules").joinpath(f"{rule.replace('-', '_')}.md").read_text(encoding="utf-8")
-    write(render(page, paper()))
+    if rule in gone():
+        raise UsageError(f"the rule {rule} is no longer there: {gone()[rule]}")
+    if rule not in rules():
+        near = [name for name in rules() if any(part in name for part in rule.split("-"))]
+        raise UsageError(f"there is no rule {rule!r}; see {', '.join(near or rules())}")
+    write(terminal.write(page(rules()[rule]), _paper()))
     return HEALTHY
 
 
-def _machine(options: argparse.Namespace) -> Machine | None:
-    """The machine that is described, on Windows one with Windows; None where nothing is described."""
-    from gpuwhy.plan.machine import described
-
-    system = options.os or ("windows" if os.name == "nt" else "")
-    if not (options.driver or options.gpu or system or options.arch):
-        return None
-    return described(options.driver, tuple(options.gpu), system=system, machine=options.arch)
-
-
-def _collect(paths: list[str], note: Callable[[str], None]) -> tuple[dict[str, str], dict[str, str]]:
+def _collect(paths: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """The texts of named files and of those found in named folders; what cannot be read."""
     texts: dict[str, str] = {}
     unread: dict[str, str] = {}
     for path in dict.fromkeys(paths):
         if os.path.isdir(path):
-            _search(path, texts, unread, note)
+            _search(path, texts, unread)
         else:
             _take(path, texts, unread)
     return texts, unread
@@ -191,34 +196,68 @@ def _take(path: str, texts: dict[str, str], unread: dict[str, str]) -> None:
         unread[shown] = getattr(error, "strerror", None) or str(error)
 
 
-def _search(folder: str, texts: dict[str, str], unread: dict[str, str], note: Callable[[str], None]) -> None:
+def _search(folder: str, texts: dict[str, str], unread: dict[str, str]) -> None:
     from gpuwhy.lint import kinds
 
     held = sum(map(len, texts.values()))
-    for path in _worth_opening(folder, lambda where: note(f"reading {where} ({len(texts)} files so far)")):
+    for path in _walk(folder):
+        if not kinds.worth_opening(os.path.basename(path)):
+            continue
         if len(texts) >= _FILES or held > _CHARACTERS:
-            unread[folder] = f"only its first {len(texts)} files were read: name the folders in it"
+            unread[folder] = f"only its first {len(texts)} files were read"
             return
         found: dict[str, str] = {}
         _take(path, found, unread if kinds.by_name(os.path.basename(path)) else {})
         for shown, text in found.items():
             kind = kinds.recognise(shown, text)
-            if kind and kinds.speaks_of_packages(kind, text):
+            if kind and kinds.installs(kind, text):
                 texts[shown] = text
                 held += len(text)
 
 
-def _worth_opening(folder: str, note: Callable[[str], None]) -> Iterator[str]:
-    """The files of a folder and of those in it, in order, whose names say that lint may know them."""
-    from gpuwhy.lint import kinds
-
+def _walk(folder: str, deep: int = 100) -> Iterator[str]:
+    """The files of a folder and of those in it, in order; environments are left out."""
     for where, folders, names in os.walk(folder):
-        folders[:] = sorted(
-            f for f in folders if f not in _SKIPPED and not os.path.exists(os.path.join(where, f, "pyvenv.cfg"))
-        )
-        note(where)
-        paths = (os.path.join(where, name) for name in sorted(names) if kinds.worth_opening(name))
-        yield from (path for path in paths if os.path.isfile(path) and not kinds.is_record(path))
+        nested = os.path.relpath(where, folder).count(os.sep) >= deep
+        folders[:] = [] if nested else sorted(filter(_is_source, folders))
+        made = (os.path.join(where, one, "pyvenv.cfg") for one in folders)
+        environments = {os.path.basename(os.path.dirname(p)) for p in made if os.path.exists(p)}
+        folders[:] = [one for one in folders if one not in environments]
+        paths = (os.path.join(where, name) for name in sorted(names))
+        yield from (path for path in paths if os.path.isfile(path))
+
+
+def _is_source(name: str) -> bool:
+    return name not in _SKIPPED
+
+
+class Around:
+    """Which files lie in the repository of a path, by name; each repository is walked once."""
+
+    def __init__(self, named: Sequence[str]) -> None:
+        self._named = [os.path.abspath(one) for one in named]
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def __call__(self, path: str) -> tuple[str, ...]:
+        """The paths of a file's repository, written as that file's is."""
+        root = self._root(os.path.abspath(path))
+        key = f"{os.path.isabs(path)} {root}"
+        if key not in self._known:
+            found = [one for one, _ in zip(_walk(root, _DEEP), range(_AROUND), strict=False)]
+            whole = os.path.isabs(path)
+            shown = (one if whole else os.path.relpath(one) for one in found)
+            self._known[key] = tuple(one.replace(os.sep, "/") for one in shown)
+        return self._known[key]
+
+    def _root(self, path: str) -> str:
+        """The folder above a file that holds a repository, else the one that was named."""
+        folder = os.path.dirname(path)
+        for _ in range(_CLIMBED):
+            if any(os.path.exists(os.path.join(folder, one)) for one in _ROOTS):
+                return folder
+            folder = os.path.dirname(folder)
+        named = (one for one in self._named if os.path.isdir(one) and path.startswith(one))
+        return next(named, os.path.dirname(path))
 
 
 def _read(path: str) -> str | None:

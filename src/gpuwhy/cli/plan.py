@@ -1,21 +1,23 @@
-"""`gpuwhy plan`: which releases work together here, or on a described machine, and how to install them."""
+"""`gpuwhy plan`: which releases work together here, or on a described machine."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import re
-import threading
-from collections.abc import Callable
+import shutil
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 from gpuwhy.border import reading
 from gpuwhy.border.writing import create
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, refused, say
-from gpuwhy.cli.terminal import paper, read_bytes, write
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, output, refused, say
+from gpuwhy.cli.terminal import read_bytes
 
 if TYPE_CHECKING:
-    from gpuwhy.plan.answer import Machine, Plan, Proposal, Wish
+    from gpuwhy.choose import Choice, Demand, Wanted
+    from gpuwhy.plan.evidence import Line
 
 MOST = 4 << 20
 """The largest file of requirements that is read."""
@@ -23,7 +25,7 @@ _DESCRIBES = ("driver", "gpu", "os", "arch", "glibc")
 
 
 class Once(argparse.Action):
-    """An option that a machine has one value of: said twice it contradicts itself."""
+    """An option that a machine has one value of: given twice it contradicts itself."""
 
     def __call__(
         self,
@@ -41,83 +43,91 @@ class Once(argparse.Action):
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("plan", help="which versions work together here, and the commands to install them")
-    parser.add_argument(
-        "wishes", nargs="*", metavar="REQUIREMENT", help='for example tensorflow, "torch>=2.4", flash-attn'
+    parser = commands.add_parser(
+        "plan", help="which versions work together, and how to install them"
     )
-    parser.add_argument("-r", "--requirement", action="append", default=[], metavar="FILE", help="a requirements file")
-    parser.add_argument("-c", "--constraint", action="append", default=[], metavar="FILE", help="a constraints file")
-    parser.add_argument("--driver", action=Once, default="", metavar="V", help="plan for this driver: 535, 470.82")
-    parser.add_argument(
-        "--gpu", action="append", default=[], metavar="G", help='plan for this GPU: "GTX 1080", or sm_61'
+    one: dict[str, Any] = {"action": Once, "default": ""}
+    many: dict[str, Any] = {"action": "append", "default": []}
+    add_to = parser.add_argument
+    add_to(
+        "packages", nargs="*", metavar="REQUIREMENT", help='tensorflow, "torch>=2.4", flash-attn'
     )
-    parser.add_argument(
-        "--python", action=Once, default="", metavar="V", help="for this Python: 3.8, or an environment's folder"
+    add_to("-r", "--requirement", **many, metavar="FILE", help="a requirements file")
+    add_to("-c", "--constraint", **many, metavar="FILE", help="a constraints file")
+    add_to("--driver", **one, metavar="V", help="for this driver: 535, 470.82")
+    add_to("--gpu", **many, metavar="G", help='for this GPU: "GTX 1080", or sm_61')
+    add_to("--python", **one, metavar="V", help="for this Python: 3.8, or an environment's folder")
+    add_to("--os", **one, metavar="OS", help="linux, windows or wsl")
+    add_to("--arch", **one, metavar="A", help="x86_64 or aarch64")
+    add_to("--glibc", **one, metavar="V", help="for this C library: 2.17 (RHEL 7), 2.28 (RHEL 8)")
+    add_to("--keep", default="", metavar="PARTS", help="what must not change: driver,python")
+    add_to(
+        "--least-change", action="store_true", help="keep installed releases as far as they work"
     )
-    parser.add_argument("--os", action=Once, default="", metavar="OS", help="linux, windows or wsl")
-    parser.add_argument("--arch", action=Once, default="", metavar="A", help="x86_64 or aarch64")
-    parser.add_argument(
-        "--glibc", action=Once, default="", metavar="V", help="for this C library: 2.17 (RHEL 7), 2.28 (RHEL 8)"
-    )
-    parser.add_argument(
-        "--keep", default="", metavar="PARTS", help="what the nearest plan must not change: driver,python"
-    )
-    parser.add_argument("--least-change", action="store_true", help="keep installed releases as far as they work")
-    parser.add_argument("--all", action="store_true", help="every way to install: conda, Docker, apt, Windows …")
-    parser.add_argument(
-        "--write", default="", metavar="FOLDER", help="write constraints.txt, environment.yml, Dockerfile …"
-    )
-    parser.add_argument("--json", action="store_true", help="the plan as JSON (gpuwhy.plan/1)")
-    parser.add_argument(
-        "-v",
-        "--verbose",
-        action="store_true",
-        help="also every version that was not chosen, with the reason, and every wheel",
-    )
+    add_to("--manager", default="pip", choices=("pip", "uv"), help="whose commands are printed")
+    add_to("--resolve", action="store_true", help="hand the pins to uv or pip (uses the network)")
+    add_to("--all", action="store_true", help="every way to install: conda, Docker, files …")
+    add_to("--write", default="", metavar="FOLDER", help="write constraints.txt, Dockerfile …")
+    add_to("--json", action="store_true", help="the plan as JSON (gpuwhy.plan/1)")
+    add_to("-v", "--verbose", action="store_true", help="also evidence, and what was passed over")
     forms.add_forms(parser)
     parser.set_defaults(go=go)
 
 
 def go(options: argparse.Namespace) -> int:
-    """Understand, resolve, print; the machine is looked at while the rest is loaded."""
+    """Read the demand, choose, print."""
     forms.ready(options)
-    looked = _looking(options)
-    from gpuwhy.plan.answer import plan
-    from gpuwhy.plan.machine import BadMachineError
-    from gpuwhy.plan.wishes import WishError
+    from gpuwhy.choose import choose
+    from gpuwhy.plan.contract import plan_of
+    from gpuwhy.plan.describe import BadMachineError
+    from gpuwhy.plan.document import document
+    from gpuwhy.plan.requirements import RequirementError, check
 
-    try:
-        wishes = _wishes(options)
-        made = plan(wishes, _machine(options, looked), options.least_change)
-    except (WishError, BadMachineError) as error:
-        raise UsageError(str(error)) from error
+    with refused(BadMachineError), refused(RequirementError):
+        demand, seen = _demand(options)
+        check(demand)
+    choice = choose(demand)
+    confirmed = _confirmed(choice) if options.resolve and choice.fits else (None, "")
     if options.write:
-        _write(made, options.write)
-    if not (forms.asked(options) and forms.shown(options, made)):
-        write(_text(made, options))
-    return HEALTHY if made.proposal else FOUND
+        _write(choice, options.write)
+    detail = 2 if options.all else int(options.verbose or bool(options.html))
+    made = document(choice, detail, seen, confirmed)
+    output.put(options, made, plan_of(choice, seen, confirmed[1]))
+    return HEALTHY if choice.fits else FOUND
 
 
-def _text(made: Plan, options: argparse.Namespace) -> str:
-    if options.json:
-        from gpuwhy.render.plan import as_json
+def _demand(options: argparse.Namespace) -> tuple[Demand, tuple[Line, ...]]:
+    """What is wanted, and the machine: described by options, or this one."""
+    from gpuwhy.plan.describe import described, keep_of
 
-        return as_json(made)
-    from gpuwhy.render.plan import render
+    packages = tuple(_packages(options))
+    keep = tuple(filter(None, options.keep.split(",")))
+    is_version = re.fullmatch(r"\d.*", options.python) and not os.path.exists(options.python)
+    if any(getattr(options, name) for name in _DESCRIBES):
+        if options.python and not is_version:
+            text = "with a described machine, give a version such as 3.12"
+            raise UsageError(f"--python {options.python}: {text}")
+        machine = (options.driver, tuple(options.gpu), options.python, options.os, options.arch)
+        return described(packages, *machine, options.glibc, keep, options.manager), ()
+    from gpuwhy.cli.plan_here import here
 
-    return render(made, paper(), options.all, options.verbose)
+    folder = "" if is_version else os.path.expanduser(options.python)
+    if folder and not os.path.exists(folder):
+        raise UsageError(f"--python {options.python}: neither a version nor a file or folder")
+    version = options.python if is_version else ""
+    return here(packages, folder, version, keep_of(keep), options.least_change, options.manager)
 
 
-def _wishes(options: argparse.Namespace) -> list[Wish]:
-    from gpuwhy.plan.wishes import from_file, from_words
+def _packages(options: argparse.Namespace) -> list[Wanted]:
+    from gpuwhy.plan.requirements import from_file, from_words
 
-    out = from_words(options.wishes)
+    out = from_words(options.packages)
     for path in options.requirement:
         out += from_file(path, _open)
     for path in options.constraint:
         out += from_file(path, _open, constraint=True)
     if not out:
-        raise UsageError("nothing to plan: name a package, as in gpuwhy plan tensorflow, or a file with -r")
+        raise UsageError("nothing to plan: name a package, as in gpuwhy plan tensorflow")
     return out
 
 
@@ -127,52 +137,46 @@ def _open(path: str) -> str:
     return reading.read(path, MOST).decode(errors="replace")
 
 
-def _version(options: argparse.Namespace) -> str:
-    """--python as a version; '' where it is a path."""
-    return options.python if re.fullmatch(r"\d.*", options.python) and not os.path.exists(options.python) else ""
+def _confirmed(choice: Choice) -> tuple[bool | None, str]:
+    """What uv, else pip, says of the pins; it builds and downloads nothing but metadata."""
+    from gpuwhy.plan import confirm
+
+    uv = shutil.which("uv")
+    own = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    if uv:
+        command, tool = [uv, *confirm.with_uv(choice)[1:]], "uv"
+    elif choice.python == own:
+        command, tool = confirm.with_pip(choice, sys.executable), "pip"
+    else:
+        return None, f"uv is not installed, and pip can only speak for Python {own}"
+    text = "\n".join(confirm.pins(choice)) + "\n"
+    try:
+        done = subprocess.run(
+            command,
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=confirm.SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None, f"{tool} gave no answer within {confirm.SECONDS} s"
+    except OSError as error:
+        return None, f"{tool} could not be started: {error.strerror or error}"
+    return confirm.judged(tool, done.returncode, done.stdout, done.stderr)
 
 
-def _looking(options: argparse.Namespace) -> Callable[[], Any] | None:
-    """Start to observe this machine; None for one that is described."""
-    if any(getattr(options, name) for name in _DESCRIBES):
-        return None
-    from gpuwhy import app
+def _write(choice: Choice, folder: str) -> None:
+    from gpuwhy.plan.commands import ways
 
-    folder = os.path.expanduser(options.python) if options.python and not _version(options) else ""
-    if folder and not os.path.exists(folder):
-        raise UsageError(f"--python {options.python}: neither a version nor a file or folder")
-    found: list[Any] = []
-    thread = threading.Thread(target=lambda: found.append(app.facts_for_plan(app.live_host(), folder)), daemon=True)
-    thread.start()
-
-    def wait() -> Any:
-        thread.join()
-        return found[0]
-
-    return wait
-
-
-def _machine(options: argparse.Namespace, looked: Callable[[], Any] | None) -> Machine:
-    from gpuwhy.plan import machine
-
-    keep = tuple(filter(None, options.keep.split(",")))
-    version = _version(options)
-    if looked is None:
-        if options.python and not version:
-            raise UsageError(f"--python {options.python}: with a described machine, give a version such as 3.12")
-        given = (options.driver, tuple(options.gpu), version, options.os, options.arch, keep, options.glibc)
-        return machine.described(*given)
-    return machine.seen(looked(), version, keep)
-
-
-def _write(made: Plan, folder: str) -> None:
-    proposal: Proposal | None = made.proposal or (made.conflict.nearest if made.conflict else None)
-    if proposal is None:
+    basis = choice if choice.fits else choice.nearest.to if choice.nearest else None
+    if basis is None:
         raise UsageError("--write: nothing works, so there is nothing to write")
-    files = {way.file: way.text for way in proposal.ways if way.file}
+    files = {way.file: way.text for way in ways(basis) if way.file}
     present = [name for name in files if os.path.exists(os.path.join(folder, name))]
     if present:
-        raise UsageError(f"--write {folder}: {', '.join(present)} would be overwritten; name another folder")
+        said = f"{', '.join(present)} would be overwritten; name another folder"
+        raise UsageError(f"--write {folder}: {said}")
     with refused(OSError, f"--write {folder}: "):
         os.makedirs(folder, exist_ok=True)
         for name, text in files.items():

@@ -64,7 +64,7 @@ def elsewhere(options: argparse.Namespace) -> Elsewhere | Facts | None:
     if options.probe or options.gentle:
         raise UsageError("--probe tries this machine: it cannot try the one that --gpu and --driver describe")
     from gpuwhy import app
-    from gpuwhy.plan import machine
+    from gpuwhy.plan_v0 import machine
 
     if options.gpu_memory and not options.gpu:
         raise UsageError("--gpu-memory: of which GPU? Name it with --gpu")

@@ -9,8 +9,8 @@ import msgspec
 
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.tables import source
-from gpuwhy.model.fact import Source
-from gpuwhy.model.version import numbers
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.versions import numbers
 
 MATRIX = source("NVIDIA data center drivers: CUDA toolkit, driver and architecture matrix")
 PTXAS = source("ptxas --help of the nvidia-cuda-nvcc wheels 11.7 … 13.4", "allowed values of --gpu-name")
@@ -96,6 +96,16 @@ def first_driver_branch(capability: str, system: str = "linux") -> int:
     toolkit = first_toolkit(capability)
     known = floor(toolkit, "windows" if system == "windows" else "linux") if toolkit else None
     return numbers(known.native)[0] if known and known.native else 0
+
+
+FIRST_BRANCH = {"8.6": 455}  # Linux driver 455.23.04 release highlights: GeForce RTX 3080 and 3090
+"""Where the first driver is known better than by its toolkit."""
+
+
+def oldest_branch(capability: str, system: str = "linux") -> int:
+    """The oldest driver branch that can drive it; 0 where it is not known."""
+    first = first_driver_branch(capability, system)
+    return FIRST_BRANCH.get(capability, max(first - LAUNCH, 0))
 
 
 def runs_on(sass: tuple[str, ...], ptx: tuple[str, ...], capability: str) -> Literal["sass", "ptx", "no"]:

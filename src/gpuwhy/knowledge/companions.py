@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from gpuwhy.knowledge.caps import PAIRS
 from gpuwhy.knowledge.releases import family
-from gpuwhy.model.release import Release
-from gpuwhy.model.version import at_least, meets, numbers
+from gpuwhy.knowledge.release import Release
+from gpuwhy.knowledge.versions import at_least, meets, numbers
 
 PLATFORM = "linux-x86_64"
 

@@ -12,8 +12,8 @@ from functools import lru_cache
 import msgspec
 
 from gpuwhy.knowledge.tables import source
-from gpuwhy.model.fact import Source
-from gpuwhy.model.version import at_least, numbers
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.versions import at_least, numbers
 
 NOTES = "NVIDIA CUDA Toolkit release notes"
 PACKAGED = source(NOTES, "table of toolkits and their drivers, 13.2 Update 2 edition; 13.3 and 13.4 from their notes")

@@ -9,8 +9,8 @@ import msgspec
 from gpuwhy.knowledge.archs import runs_on
 from gpuwhy.knowledge.drivers import cuda_of_driver, floor
 from gpuwhy.knowledge.releases import Releases, has_python
-from gpuwhy.model.release import Release, Verdict
-from gpuwhy.model.version import at_least, numbers
+from gpuwhy.knowledge.release import Release, Verdict
+from gpuwhy.knowledge.versions import at_least, numbers
 
 Judged = tuple[Release, Verdict]
 """A row, and whether it fits."""

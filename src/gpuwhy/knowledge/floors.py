@@ -11,8 +11,8 @@ from functools import lru_cache
 import msgspec
 
 from gpuwhy.knowledge.tables import source
-from gpuwhy.model.fact import Source
-from gpuwhy.model.version import at_least
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.versions import at_least
 
 
 class Floor(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +23,7 @@ class Floor(msgspec.Struct, frozen=True, kw_only=True):
     until: str = ""
     gpu: str = ""  # the oldest compute capability
     systems: tuple[str, ...] = ()  # the only ones: linux (WSL 2 is one), windows
+    python: str = ""  # the Pythons it works on: <3.12
     cuda: str = ""  # what its builds are made with
     asks: dict[str, str] = {}  # of frameworks and NVIDIA's wheels
     adds: tuple[str, ...] = ()  # requirements to name beside it
@@ -72,9 +73,13 @@ FLOORS: tuple[Floor, ...] = (
           source=_told("flash-attn 2.x, README", "Ampere, Ada or Hopper; setup.py imports torch and psutil")),
     Floor(package="flash-attn", since="2.6", asks={"torch": ">=2.2"}, source=_told("flash-attn 2.6, README")),
     Floor(package="flashinfer-python", gpu="7.5", systems=_LINUX, source=_told("FlashInfer's README")),
-    Floor(package="bitsandbytes", gpu="5.0", source=_told("bitsandbytes' installation guide", "CUDA, requirements")),
+    Floor(package="bitsandbytes", gpu="5.0", asks={"torch": ""}, source=_told("bitsandbytes' installation guide", "CUDA, requirements")),
     Floor(package="bitsandbytes", until="0.43", systems=_LINUX,
           source=_told("bitsandbytes 0.43 release notes", "Windows since 0.43; older wheels hold Linux code only")),
+    Floor(package="bitsandbytes", since="0.45.1", until="0.46", asks={"torch": ">=2.0,<3"},
+          source=_told("METADATA of bitsandbytes 0.45.1 to 0.45.5")),
+    Floor(package="bitsandbytes", since="0.46", until="0.48", asks={"torch": ">=2.2,<3"},
+          source=_told("METADATA of bitsandbytes 0.46.0 to 0.47.0")),
     Floor(package="bitsandbytes", since="0.48", gpu="6.0", source=_told("bitsandbytes 0.48, README", "SM60 minimum")),
     Floor(package="faiss-gpu", cuda="10.2", source=_told("faiss-gpu 1.7.2", "the last, built with CUDA 10.2 or 11")),
     Floor(package="natten", builds=_BUILD, compiler=_AT_INSTALL, asks={"torch": ""}, source=_told("NATTEN's guide")),
@@ -182,9 +187,29 @@ FLOORS: tuple[Floor, ...] = (
           note="tensorflow-addons has ended with 0.23", source=_told("TensorFlow Addons' compatibility matrix")),
     Floor(package="tensorflow-probability", since="0.25", asks={"tensorflow": ">=2.18"},
           source=_told("TensorFlow Probability's release notes")),
+    *(
+        Floor(package=name, since=f"0.{minor}", until=f"0.{minor + 1}", asks={"tensorflow": f">=2.{tf},<2.{tf + 1}"},
+              source=_told(f"METADATA of {name} 0.{minor}.0", f"extra {extra}: tensorflow ~=2.{tf}.0"))
+        for name, extra, first, last, ahead in (("tf-agents", "reverb", 10, 19, -4), ("dm-reverb", "tensorflow", 5, 14, 1))
+        for minor in range(first, last + 1)
+        for tf in (minor + ahead,)
+    ),
+    Floor(package="tf-agents", since="0.19", python="<3.12", adds=("tensorflow-probability==0.23.0",),
+          source=source("METADATA of tf-agents 0.19.0: pygame==2.1.3, which has wheels up to cp311",
+                        "beside tensorflow 2.20.0 its import ends in 'keras._tf_keras.keras' has no '__internal__'")),
+    Floor(package="tensorflow-model-optimization", until="0.8", asks={"tensorflow": "<2.16"},
+          source=_told("TensorFlow Model Optimization 0.8.0 release notes", "Keras 2 up to then")),
+    Floor(package="tensorflow-ranking", until="0.5.5", asks={"tensorflow": "<2.16"},
+          source=_told("METADATA of tensorflow-ranking 0.5.5", "tensorflow<2.16.0; the older ones use Keras 2 too")),
     Floor(package="torchtext", since="0.18", asks={"torch": "<2.4"},
           source=_told("torchtext 0.18.0, the last", "its libraries miss symbols in newer torch")),
 )  # fmt: skip
+
+BESIDE: tuple[tuple[str, str, str, str], ...] = (
+    ("tensorrt", "tensorflow", "2.18",
+     "TensorFlow 2.18 and newer are built without TensorRT: TF-TRT ended with 2.17 (its release notes)"),
+)  # fmt: skip
+"""What is said where one package stands beside a release, and newer, of another."""
 
 NOT_THERE: dict[str, str] = {
     "apex": "on the package index is another project; NVIDIA's apex is built from its repository (NVIDIA/apex) against "
@@ -202,6 +227,14 @@ BESIDE_THE_INDEX: dict[str, tuple[str, Source]] = {
         "-f https://storage.googleapis.com/jax-releases/jax_cuda_releases.html",
         _told("JAX's change log", "0.4.26 dropped CUDA 11; 0.4.14 dropped Python 3.8"),
     ),
+    **{
+        name: (
+            f"RAPIDS 23.12 is the last release for Pascal, on NVIDIA's own index, for Python 3.9 and 3.10: "
+            f'pip install "{name}==23.12.*" --extra-index-url https://pypi.nvidia.com',
+            source("docs.rapids.ai/notices/rsn0034", "23.12 is the last release for Pascal"),
+        )
+        for name in ("cudf-cu12", "cuml-cu12", "cugraph-cu12", "cudf-cu11", "cuml-cu11")
+    },
 }
 """Builds that the package index does not have, told where nothing of it works."""
 

@@ -13,7 +13,7 @@ import msgspec
 
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.tables import load, source
-from gpuwhy.model.fact import Source
+from gpuwhy.facts.fact import Source
 
 Segment = Literal["data center", "workstation", "consumer", "embedded"]
 

@@ -27,7 +27,7 @@ class Guest(msgspec.Struct, frozen=True, array_like=True):
 
 class _Guests(msgspec.Struct, frozen=True):
     schema: str
-    packages: dict[str, list[Guest]]
+    packages: dict[str, msgspec.Raw]
 
 
 class _Pythons(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class _Pythons(msgspec.Struct, frozen=True):
 
 
 @cache
-def _table() -> dict[str, list[Guest]]:
+def _table() -> dict[str, msgspec.Raw]:
     return tables.load("guests.json", _Guests).packages
 
 
@@ -52,9 +52,10 @@ def is_guest(name: str) -> bool:
     return name in _table()
 
 
+@cache
 def guests(name: str) -> list[Guest]:
     """The releases of a guest, oldest first."""
-    return _table().get(name, [])
+    return msgspec.json.decode(_table()[name], type=list[Guest]) if name in _table() else []
 
 
 def requires_python(name: str, version: str) -> str:

@@ -11,8 +11,8 @@ from typing import Literal
 import msgspec
 
 from gpuwhy.knowledge import tables
-from gpuwhy.model.fact import Source
-from gpuwhy.model.version import major_minor
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.versions import major_minor
 
 Outcome = Literal["imports", "fails", "not installed"]
 

@@ -8,8 +8,8 @@ import msgspec
 
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.libraries import parse
-from gpuwhy.model.fact import Source
-from gpuwhy.model.version import at_least, major_minor, numbers
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.versions import at_least, major_minor, numbers
 
 PRELOADS = {"onnxruntime": "onnxruntime.preload_dlls()"}
 """Frameworks that find libraries in their own environment only after this call, or after another import did it."""
@@ -59,7 +59,10 @@ LOST_FOLDERS: tuple[LostFolder, ...] = (
         Source(
             "know",
             "the wheels' libtensorflow_framework.so.2, cp312 linux x86_64",
-            "2.21.0: sha256 mIR8bwRIMIFZ9tP_VeE6npKXhZjH-7NM3mOq3zXG_oQ in its RECORD",
+            "2.21.0: wheel sha256 b3b95643c4e7…, file sha256 98847c6f0448…; both releases read again and judged by "
+            "glibc, 19 November 2026: their own DsoLoader::GetCusolverDsoHandle, called beside nvidia-cusolver-cu12 "
+            "11.7.5.82 under LD_DEBUG=libs, opens nvidia/cusolver/lib/libcusolver.so.11 in 2.20.0 and looks into "
+            "ld.so.cache and the system's folders alone in 2.21.0",
         ),
     ),
 )

@@ -12,8 +12,8 @@ from gpuwhy.knowledge import neighbours
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.pairs import allows
 from gpuwhy.knowledge.tables import source
-from gpuwhy.model.fact import Source
-from gpuwhy.model.version import at_least
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.versions import at_least
 
 
 class Limit(msgspec.Struct, frozen=True):

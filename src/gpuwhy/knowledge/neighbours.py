@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from gpuwhy.knowledge import tables
-from gpuwhy.model.fact import Source
-from gpuwhy.model.version import at_least, major_minor, numbers
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.versions import at_least, major_minor, numbers
 
 _OFTEN = 3
 Outcome = Literal["imports", "fails", "forbidden", "not installed"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.model.fact import Source
-from gpuwhy.model.version import at_least
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.versions import at_least
 
 
 class Dropped(msgspec.Struct, frozen=True):

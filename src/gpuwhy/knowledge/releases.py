@@ -12,8 +12,8 @@ from functools import cache, lru_cache
 import msgspec
 
 from gpuwhy.knowledge.shipped import shipped
-from gpuwhy.model.fact import Source
-from gpuwhy.model.release import Confidence, Described, Evidence, Release
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.release import Confidence, Described, Evidence, Release
 
 _FOLDER = "releases"
 _ASKED = ("cuda", "cudnn", "sass", "ptx", "opens")

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from gpuwhy.knowledge.shipped import shipped
-from gpuwhy.model.fact import Source
+from gpuwhy.facts.fact import Source
 
 T = TypeVar("T")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _NUMBER = re.compile(r"\d+")
 MOST_DIGITS = 40
@@ -10,6 +11,7 @@ MOST_DIGITS = 40
 _CLAUSE = re.compile(r"(===?|!=|<=|>=|~=|<|>)\s*(\d[\d.]*)(\.\*)?")
 
 
+@lru_cache(maxsize=16384)
 def numbers(version: str) -> tuple[int, ...]:
     """Return the leading dotted numbers: '580.159.04' → (580, 159, 4); '2.21.0rc1' → (2, 21, 0)."""
     out = []

@@ -1,1 +1,1 @@
-"""Lint: texts of installation, container and job files in, GPU mistakes with their lines out; pure, opens no file."""
+"""`lint`: GPU mistakes in files that describe an installation or a container, before they run."""

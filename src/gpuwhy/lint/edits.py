@@ -1,11 +1,11 @@
-"""Edits: a text with the certain corrections of its mistakes carried out, and nothing else changed."""
+"""A text with the certain corrections of its mistakes carried out, and nothing else changed."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-from gpuwhy.model.lint import Edit, Mistake
+from gpuwhy.lint.mistakes import Edit, Mistake
 
 
 def corrected(text: str, mistakes: Iterable[Mistake]) -> tuple[str, int]:
@@ -23,7 +23,7 @@ def corrected(text: str, mistakes: Iterable[Mistake]) -> tuple[str, int]:
 
 
 def _changed(line: str, edit: Edit) -> list[str] | None:
-    """A line after an edit: one more beside it, or other words in it; None where its words are not there just once."""
+    """A line after an edit; None where the words to replace are not there just once."""
     ending = "\r" if line.endswith("\r") else ""
     if line.count(edit.old) != 1 or not edit.old:
         return None
@@ -36,7 +36,7 @@ def _changed(line: str, edit: Edit) -> list[str] | None:
 
 
 def _in_shell(line: str, edit: Edit) -> str:
-    """A word for a shell, in quotes that its line does not use itself; '' where it uses both kinds."""
+    """A word for a shell, in quotes that its line does not use; "" where it uses both kinds."""
     bare = edit.new.strip('"')
     at = line.index(edit.old)
     before, after = line[:at][-1:], line[at + len(edit.old) :][:1]
@@ -50,4 +50,6 @@ def difference(path: str, before: str, after: str) -> str:
     """A unified diff of one file."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     made = difflib.unified_diff(old, new, f"a/{path}", f"b/{path}")
-    return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in made)
+    return "".join(
+        line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in made
+    )

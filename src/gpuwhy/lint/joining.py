@@ -1,4 +1,4 @@
-"""Joining: what other files bring into an environment: requirements, environments of conda, scripts that it runs."""
+"""What other files bring into an environment: requirements, conda's environments, scripts."""
 
 from __future__ import annotations
 
@@ -7,85 +7,68 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-import msgspec
+from msgspec.structs import replace
 
-from gpuwhy.lint import folders, pythons, requirements
+from gpuwhy.lint.mistakes import Place, Problem
+from gpuwhy.lint.read import requirements
 from gpuwhy.lint.sheet import Command, Environment, Include, Pin, Read, Sheet
-from gpuwhy.model.lint import Mistake, Place, Problem
+from gpuwhy.lint.versions import pythons_in
 
 _DEPTH, _REPEATED = 20, 20
-_NOWHERE = Place("", 0)
 
 
 def join(sheet: Sheet, read: Read) -> None:
-    """The pins of included files, into the environment that includes them."""
+    """The packages of included files, into the environment that includes them."""
     sheet.environments += [made for one in sheet.environments for made in _of_conda(one, read)]
-    for environment in sheet.environments if sheet.kind in ("dockerfile", "script") else ():
-        _run_scripts(environment, read)
-    for environment in sheet.environments:
-        if sheet.kind in ("modal", "workflow", "gitlab", "devcontainer"):
-            pythons.of_image(environment)
-        _take_in(sheet, environment, environment.includes, read, (sheet.path,))
-        environment.pins = _thinned(environment.pins)
-        carried = Environment(sheet.path)
-        _take_in(Sheet(sheet.path, ""), carried, environment.carried_includes, read, (sheet.path,))
-        environment.carried = _thinned([*environment.carried, *carried.pins])
-        if sheet.kind == "requirements" and not environment.pythons:
-            pythons.of_project(environment, read)
-        if any(pin.local and not pin.indexes and not pin.backend for pin in environment.pins):
-            environment.told_elsewhere = _told_elsewhere(sheet.path, read)
+    for stage in sheet.environments:
+        if sheet.kind in ("dockerfile", "script"):
+            _run_scripts(stage, read)
+        _take_in(sheet, stage, stage.includes, read, (sheet.path,))
+        stage.pins = _thinned(stage.pins)
+        if sheet.kind == "requirements" and not stage.pythons:
+            _of_project(stage, read)
 
 
 def _of_conda(stage: Environment, read: Read) -> Iterator[Environment]:
-    """The environments of conda that a Dockerfile or a script makes from files, each with the image that holds it."""
+    """The environments of conda that a stage makes from files, in the image that holds them."""
     for include in stage.conda_files:
         path = found(include, read)
         text = read(path)
         if text is None:
             continue
-        from gpuwhy.lint import conda
+        from gpuwhy.lint.read import conda
 
         for made in conda.read(path, text).environments:
-            made.image, made.system, made.runs, made.apt = stage.image, stage.system, stage.runs, stage.apt
-            made.variables = stage.variables
+            made.image, made.system, made.runs = stage.image, stage.system, stage.runs
+            made.apt, made.variables = stage.apt, stage.variables
             made.through[path] = include.place
             yield made
 
 
 def _run_scripts(stage: Environment, read: Read) -> None:
     """What scripts install that a command runs, as of that command."""
+    from gpuwhy.lint.read import script
+
     for step, command in enumerate(stage.commands, 1):
         named = _script_of(command)
-        include = (
-            Include(stage.copied.get(posixpath.basename(named), named), Place(stage.path, command.lines[0]), must=False)
-            if named
-            else None
-        )
-        path = found(include, read) if include else ""
+        include = Include(named, Place(stage.path, command.line), must=False)
+        path = found(include, read) if named else ""
         text = read(path) if path and path != stage.path else None
-        if include and text is not None:
-            _take_script(stage, command, step, path, text)
-            stage.through[path] = include.place
-
-
-def _take_script(stage: Environment, command: Command, step: int, path: str, text: str) -> None:
-    from gpuwhy.lint import scripts
-
-    made = scripts.read(path, text).environments
-    if len(made) != 1:
-        return  # several environments: which of them is the one, nobody can tell
-    arms = command.arms
-    stage.pins += [msgspec.structs.replace(pin, step=step, arms=(*pin.arms, *arms)) for pin in made[0].pins]
-    stage.includes += [msgspec.structs.replace(one, step=step, arms=(*one.arms, *arms)) for one in made[0].includes]
-    stage.other_index = stage.other_index or made[0].other_index
-    for name in made[0].apt:
-        stage.apt.setdefault(name, command.lines[0])
-    if not stage.pythons and any(re.match(r"python3(-|$)", name) for name in made[0].apt):
-        pythons.of_distribution(stage)
+        made = script.read(path, text).environments if text is not None else []
+        if len(made) != 1:
+            continue  # several environments: which of them is the one, nobody can tell
+        stage.through[path] = include.place
+        arms = command.arms
+        stage.pins += [replace(one, step=step, arms=(*one.arms, *arms)) for one in made[0].pins]
+        stage.includes += [
+            replace(one, step=step, arms=(*one.arms, *arms)) for one in made[0].includes
+        ]
+        stage.other_index |= made[0].other_index
+        stage.apt |= {name: command.line for name in made[0].apt if name not in stage.apt}
 
 
 def _script_of(command: Command) -> str:
-    """The script that a command runs: bash install.sh, ./install.sh, /tmp/install.sh."""
+    """The script that a command runs: bash install.sh, ./install.sh, /opt/install.sh."""
     words = [word for word in command.words if not word.startswith("-")]
     if words and words[0].rsplit("/", 1)[-1] in ("bash", "sh", "source", "."):
         words = words[1:]
@@ -93,35 +76,13 @@ def _script_of(command: Command) -> str:
     return posixpath.basename(named) if named.startswith("/") else named.removeprefix("./")
 
 
-def _told_elsewhere(path: str, read: Read) -> bool:
-    """Whether this file (a comment counts) or one beside it tells how to install from PyTorch's index."""
-    folders = [posixpath.dirname(path)]
-    folders += [posixpath.dirname(folders[0])] if folders[0] not in ("", ".", "/") else []
-    beside = (posixpath.join(folder, name) for folder in folders for name in _TELLING)
-    texts = (read(one) for one in (path, *beside))
-    return any(text is not None and re.search(r"download\.pytorch\.org/whl|torch-backend", text) for text in texts)
-
-
-_TELLING = (
-    "README.md",
-    "readme.md",
-    "README.rst",
-    "INSTALL.md",
-    "Dockerfile",
-    "install.sh",
-    "setup.sh",
-    "Makefile",
-    "install.bat",
-)
-
-
 def _thinned(pins: list[Pin]) -> list[Pin]:
-    """Each demand once, and no package more often than a real file has it: rules compare pins in pairs."""
+    """Each demand once, and no package more often than a real file has it."""
     seen: set[Pin] = set()
     counts: Counter[str] = Counter()
     out = []
     for pin in pins:
-        plain = msgspec.structs.replace(pin, place=_NOWHERE)
+        plain = replace(pin, place=Place("", 0))
         if plain not in seen and counts[pin.name] < _REPEATED:
             seen.add(plain)
             counts[pin.name] += 1
@@ -130,82 +91,81 @@ def _thinned(pins: list[Pin]) -> list[Pin]:
 
 
 def _take_in(
-    sheet: Sheet, environment: Environment, includes: Iterable[Include], read: Read, inside: tuple[str, ...]
+    sheet: Sheet,
+    stage: Environment,
+    includes: Iterable[Include],
+    read: Read,
+    inside: tuple[str, ...],
 ) -> None:
     for include in includes:
         path = found(include, read)
-        if len(inside) == 1 and _is_of_a_clone(environment, include, read):
-            environment.includes_unknown = True
-            continue
         if path in inside or len(inside) > _DEPTH:
-            sheet.problems.append(
-                Problem(include.place, f"{include.path} includes itself ({' → '.join((*inside, path))})")
-            )
+            said = f"{include.path} includes itself ({' → '.join((*inside, path))})"
+            sheet.problems.append(Problem(include.place, said))
             continue
         text = read(path)
         if text is None:
-            environment.includes_unknown = True
+            stage.includes_unknown = True
             if include.must:
-                sheet.notes.append(
-                    Problem(include.place, f"{include.path} cannot be read, so what it asks for is not checked")
-                )
+                said = f"{include.path} cannot be read, so what it asks for is not checked"
+                sheet.notes.append(Problem(include.place, said))
             continue
-        environment.through.setdefault(path, environment.through.get(include.place.path, include.place))
-        inner = Sheet(path, "requirements")
+        stage.through.setdefault(path, stage.through.get(include.place.path, include.place))
         made = Environment(path)
-        requirements.fill(made, inner, requirements.logical_lines(text), include.limits)
-        environment.pins += [_taken(pin, include) for pin in made.pins]
-        environment.other_index = environment.other_index or made.other_index
-        environment.misplaced += made.misplaced
-        environment.refused += made.refused
-        made.includes[:] = [
-            msgspec.structs.replace(i, indexes=(*i.indexes, *include.indexes), arms=include.arms, step=include.step)
-            for i in made.includes
-        ]
-        _take_in(sheet, environment, made.includes, read, (*inside, path))
+        lines = requirements.logical_lines(text)
+        requirements.fill(made, Sheet(path, "requirements"), lines, include.limits)
+        stage.pins += [_taken(pin, include) for pin in made.pins]
+        stage.other_index |= made.other_index
+        stage.refused += made.refused
+        inner = [_within(one, include) for one in made.includes]
+        _take_in(sheet, stage, inner, read, (*inside, path))
 
 
-def _is_of_a_clone(environment: Environment, include: Include, read: Read) -> bool:
-    """Whether a command stands in a project that was cloned, and that is not this one: its file is another."""
-    cloned = folders.clones(environment.commands[: include.step])
-    folder = folders.normal(folders.folder_of(environment, include.step)) if cloned and include.step else ""
-    if not folder or folder not in cloned:
-        return False
-    above = posixpath.dirname(environment.path)
-    told = [read(posixpath.join(one, name)) or "" for one in {above, posixpath.dirname(above), ""} for name in _OWN]
-    own = {folders.normal(part) for part in re.split(r"[/+]", environment.path)}
-    return folder not in own and not any(folder in folders.normal(word) for text in told for word in text[:400].split())
-
-
-_OWN = ("README.md", "pyproject.toml", "setup.py", "setup.cfg")
-"""Files that say in their first lines what a project is called."""
-
-
-def found(include: Include, read: Read) -> str:
-    """The path of an included file: beside the file that names it, else in a folder above it, where builds start."""
-    folder = posixpath.dirname(include.place.path)
-    first = posixpath.normpath(posixpath.join(folder, include.path))
-    path, tries = first, 3 if not include.must else 0
-    while tries and folder not in ("", ".", "/") and not include.path.startswith("/") and read(path) is None:
-        folder, tries = posixpath.dirname(folder), tries - 1
-        path = posixpath.normpath(posixpath.join(folder, include.path))
-    beside = posixpath.join(posixpath.dirname(include.place.path), posixpath.basename(include.path))
-    if not include.must and read(path) is None and read(beside) is not None:
-        return beside  # a build that starts in the folder above
-    return path if tries or read(path) is not None else first
+def _within(inner: Include, outer: Include) -> Include:
+    indexes = (*inner.indexes, *outer.indexes)
+    return replace(inner, indexes=indexes, arms=outer.arms, step=outer.step)
 
 
 def _taken(pin: Pin, include: Include) -> Pin:
     """A pin of an included file, with what the including one says of it."""
     backed = requirements.with_backend(pin, include.backend) if include.backend else pin
     indexed = requirements.with_indexes(backed, include.indexes)
-    return msgspec.structs.replace(
-        indexed, limits=pin.limits or include.limits, arms=(*pin.arms, *include.arms), step=include.step
-    )
+    limits = pin.limits or include.limits
+    return replace(indexed, limits=limits, arms=(*pin.arms, *include.arms), step=include.step)
 
 
-def through(mistake: Mistake, environment: Environment, path: str) -> Mistake:
-    """A mistake in a file that another one takes in, with the line that does so."""
-    if mistake.place.path == path:
-        return mistake
-    return msgspec.structs.replace(mistake, through=environment.through.get(mistake.place.path))
+def found(include: Include, read: Read) -> str:
+    """The path of an included file: beside the one that names it, or where a build starts."""
+    folder = posixpath.dirname(include.place.path)
+    first = posixpath.normpath(posixpath.join(folder, include.path))
+    if include.must or include.path.startswith("/"):
+        return first
+    folders = [folder]
+    while folders[-1] not in ("", ".", "/") and len(folders) < 4:
+        folders.append(posixpath.dirname(folders[-1]))
+    tries = [posixpath.normpath(posixpath.join(one, include.path)) for one in folders]
+    tries.append(posixpath.join(folder, posixpath.basename(include.path)))
+    return next((path for path in tries if read(path) is not None), first)
+
+
+def _of_project(stage: Environment, read: Read) -> None:
+    """The Pythons of the project that a requirements file belongs to."""
+    folder = posixpath.dirname(stage.path)
+    for beside in dict.fromkeys((folder, posixpath.dirname(folder))):
+        text = read(posixpath.join(beside, "pyproject.toml")) or ""
+        wanted = re.search(r"^requires-python\s*=\s*[\"']([^\"']+)", text, re.MULTILINE)
+        if wanted and pythons_in(wanted[1]):
+            stage.pythons = pythons_in(wanted[1])
+            stage.python_from = f"requires-python {wanted[1]} in pyproject.toml"
+            return
+        for name in (".python-version", "runtime.txt"):
+            named = read(posixpath.join(beside, name)) or ""
+            exact = re.match(r"\s*(?:python-)?(3\.\d+)(\.\d+)?\s*$", named)
+            if exact:
+                stage.pythons, stage.python_from = (exact[1],), f"{name} names Python {exact[1]}"
+                return
+
+
+def through(path: str, stage: Environment, own: str) -> Place | None:
+    """The line of a file that includes another one."""
+    return stage.through.get(path) if path != own else None

@@ -1,4 +1,4 @@
-"""Sheet: what a file says, whatever its kind: environments with their pins, and jobs with their GPU requests."""
+"""What a file says, whatever its kind: environments with packages, services with their GPUs."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Literal
 
 import msgspec
 
-from gpuwhy.model.lint import Place, Problem
+from gpuwhy.lint.mistakes import Place, Problem, words
 
 Origin = Literal["pip", "conda"]
 Role = Literal["only", "extra", "first", "links"]
-"""What a named index is to the default one: instead of it, beside it, before it (uv), a page of files."""
-Read = Callable[[str], str | None]
+"""What an index is to the default one: instead of it, beside it, before it, a page of files."""
+Read = Callable[[str], "str | None"]
 """The text of another file that a file names; None where there is none."""
+Arms = tuple[tuple[int, int], ...]
+"""Branches of a script: (which `if`, which arm)."""
 
 _EXACT = re.compile(r"\s*===?\s*([^\s,*]+)\s*")
 
 
 class Index(msgspec.Struct, frozen=True):
-    """An index or a page of links that an installation is told to look at."""
+    """An index or a page of links that an installation looks at."""
 
     url: str
     role: Role
@@ -28,7 +30,7 @@ class Index(msgspec.Struct, frozen=True):
 
     @property
     def backend(self) -> str:
-        """The build that PyTorch's index stands for: cu121; '' for others."""
+        """The build that PyTorch's index stands for: cu121; "" for others."""
         return backend_of(self.url)
 
 
@@ -41,23 +43,26 @@ class Pin(msgspec.Struct, frozen=True):
     extras: tuple[str, ...] = ()
     marker: str = ""
     origin: Origin = "pip"
-    backend: str = ""  # cpu, cu121, rocm6.1: the index that its build comes from; "" = the default one
+    backend: str = ""  # cpu, cu121: the index that its build comes from; "" = the default one
     build: str = ""  # conda's build string
     limits: bool = False  # a constraint: limits, does not install
-    optional: bool = False  # of a lock file, and only some installations take it
     reference: bool = False  # a URL or a path: not from an index
-    indexes: tuple[Index, ...] = ()  # beside or instead of the default one
-    arms: tuple[tuple[int, int], ...] = ()  # branches of a script that it stands in: (which if, which arm)
-    step: int = 0  # which command installs it, counted from 1; 0 = all at once
+    indexes: tuple[Index, ...] = ()
+    arms: Arms = ()
+    step: int = 0  # which command installs it, from 1; 0 = all at once
     tag: str = ""  # of a named wheel: cp310
-    channel: str = ""  # of conda, where it is named: pytorch::pytorch
-    path: str = ""  # of a reference to a file: file:///croot/…
+    channel: str = ""  # of conda
 
     @property
     def version(self) -> str:
-        """The one version that it allows, local part included; '' for a range."""
+        """The one version that it allows, local part included; "" for a range."""
         found = _EXACT.fullmatch(self.specifier)
         return found[1] if found else ""
+
+    @property
+    def public(self) -> str:
+        """That version without its local part."""
+        return self.version.partition("+")[0]
 
     @property
     def local(self) -> str:
@@ -66,7 +71,7 @@ class Pin(msgspec.Struct, frozen=True):
 
     @property
     def variant(self) -> str:
-        """The build that is asked for: cpu, cu121, rocm6.1; '' = the default one."""
+        """The build that is asked for: cpu, cu121; "" = the default one."""
         return self.local or self.backend
 
     @property
@@ -79,6 +84,11 @@ class Pin(msgspec.Struct, frozen=True):
         """Whether pip installs it so: no mere limit."""
         return self.by_name and not self.limits
 
+    @property
+    def said(self) -> str:
+        """As it is written, with its line."""
+        return f"{self.name}{self.specifier} (line {self.place.line})"
+
 
 class Image(msgspec.Struct, frozen=True):
     """A container image, as it is written."""
@@ -88,7 +98,7 @@ class Image(msgspec.Struct, frozen=True):
 
 
 class Variable(msgspec.Struct, frozen=True):
-    """An environment variable that the container will have."""
+    """An environment variable that a container will have."""
 
     name: str
     value: str
@@ -96,41 +106,28 @@ class Variable(msgspec.Struct, frozen=True):
 
 
 class Command(msgspec.Struct, frozen=True):
-    """One command of a RUN line: its words, what is set before it, and how it is joined to the next one."""
+    """One command: its words with their lines, what is set before it, how the next one follows."""
 
     words: tuple[str, ...]
-    lines: tuple[int, ...]  # of each word
+    lines: tuple[int, ...]
     assigned: tuple[tuple[str, str], ...] = ()
     then: str = ""  # && || ; |
-    arms: tuple[tuple[int, int], ...] = ()  # the branches that it stands in: (which if, which arm)
+    arms: Arms = ()
     set_on: int = 0  # the line of the first thing that is set
-    redirected: tuple[tuple[str, int], ...] = ()  # name>=1.2 without quotes, with its line
-    by_sudo: bool = False  # sudo stands before it
 
     @property
     def text(self) -> str:
         """The words with single spaces."""
         return " ".join(self.words)
 
-
-class Call(msgspec.Struct, frozen=True):
-    """One call of a CMake file, and the conditions that it stands under."""
-
-    name: str  # lower case
-    words: tuple[str, ...]
-    line: int
-    under: tuple[str, ...] = ()
-
-
-class Handed(msgspec.Struct, frozen=True):
-    """What an image's entry point is given: the words behind it."""
-
-    text: str
-    place: Place
+    @property
+    def line(self) -> int:
+        """Where it begins."""
+        return self.lines[0] if self.lines else self.set_on
 
 
 class Include(msgspec.Struct, frozen=True):
-    """Another file that a file takes in."""
+    """Another file that a file includes."""
 
     path: str
     place: Place
@@ -138,109 +135,66 @@ class Include(msgspec.Struct, frozen=True):
     backend: str = ""
     must: bool = True  # its absence is worth a note
     indexes: tuple[Index, ...] = ()
-    arms: tuple[tuple[int, int], ...] = ()
+    arms: Arms = ()
     step: int = 0
 
 
 class Environment(msgspec.Struct):
-    """One set of packages that ends up together: a requirements file, an extra, a stage of a Dockerfile."""
+    """One set of packages that ends up together: a file, an extra, a stage of a Dockerfile."""
 
     path: str
     pins: list[Pin] = []
     carried: list[Pin] = []  # installed in another stage and copied
     includes: list[Include] = []
-    carried_includes: list[Include] = []
     pythons: tuple[str, ...] = ()  # those it may run on; () = not known
     python_from: str = ""  # image python:3.12-slim
-    python_line: int = 0  # where the file says so
-    system: str = ""  # linux, windows, darwin; "" = any
+    system: str = ""  # linux, windows; "" = any
     machine: str = ""
     image: Image | None = None
     variables: dict[str, Variable] = {}
-    arguments: dict[str, Variable] = {}  # of a build, with their defaults
-    calls: list[Call] = []  # of a CMake file
-    extra: str = ""  # of a project: the optional part that brings torch here
-    part: str = ""  # of a project: the extra or group that this is with
-    runner: Variable | None = None  # of a workflow's job: the machine that runs it
+    part: str = ""  # of a project: the extra or group
+    own: frozenset[str] = frozenset()  # the packages of that part alone
     commands: list[Command] = []
     apt: dict[str, int] = {}  # package → line
     apt_pinned: dict[str, str] = {}  # those of them that name a version → that version
-    lost: list[Variable] = []  # exported by the last command of a RUN
-    discarded: list[Image] = []  # of stages before it that have no name and of which nothing is taken
     runs: bool = True  # not just a stage that builds
     other_index: bool = False  # packages may come from an index that nobody here has read
     outdone: list[tuple[Index, Index]] = []  # --index-url, and the later one that counts
-    overridden: frozenset[str] = frozenset()  # [tool.uv] override-dependencies: nobody's bounds of these count
-    locked: bool = False  # every version was chosen by a resolver
-    forked: bool = False  # a lock for several installations: no two packages need to meet
-    gpu: str = ""  # what says that a GPU is meant, where the file says it outright
-    on: tuple[str, ...] = ()  # the GPUs that the file asks for by name: H100
+    overridden: frozenset[str] = frozenset()  # [tool.uv] override-dependencies
+    gpu: str = ""  # what says that a GPU is meant
     copied: dict[str, str] = {}  # file in the image → file in the build's folder
     channels: list[str] = []  # of conda, the first one first
     conda_files: list[Include] = []  # environments of conda that it makes
-    refused: list[Problem] = []  # requirements that no installer takes: a local version with >=
-    misplaced: list[Problem] = []  # options on a requirement's line, which pip does not read there
-    includes_unknown: bool = False  # a file that it takes in cannot be read
-    handed: Handed | None = None  # CMD, where no ENTRYPOINT is written
-    starts: list[Command] = []  # ENTRYPOINT and CMD, as commands
-    shell: str = ""  # of a Dockerfile: what SHELL says
-    folders: list[tuple[int, str]] = []  # how many commands ran before WORKDIR names a folder, and which
-    users: list[tuple[int, str]] = []  # how many commands ran before USER names somebody, and whom
-    actions: list[Variable] = []  # of a workflow's job: actions with their versions
-    copies: bool = False  # takes files of another stage or image
-    copies_programs: bool = False  # and they may be programs of the system
-    health: list[Command] = []  # HEALTHCHECK, as commands
-    sources: list[tuple[str, int]] = []  # what COPY takes from the build's folder, with its line
-    taken: list[Taken] = []  # what COPY takes from stages of the same file
-    through: dict[str, Place] = {}  # file that it takes in → the line that does so
-    no_gpu: int = 0  # the line that says that there is none: `gpu: false` of cog.yaml
-    told_elsewhere: bool = False  # a file beside this one names PyTorch's index
+    refused: list[Problem] = []  # requirements that no installer takes
+    includes_unknown: bool = False  # a file that it includes cannot be read
+    through: dict[str, Place] = {}  # file that it includes → the line that does so
+    no_gpu: int = 0  # the line of `gpu: false`
     in_image: bool = False  # a Dockerfile installs it, whose image has the Python
-    over_unknown: bool = False  # a Dockerfile installs it over an image of which nobody here knows what it holds
-    made_elsewhere: bool = False  # another file names the image that it starts from
 
-    def named(self, *names: str) -> list[Pin]:
-        """The pins of some packages that are installed, copied ones included."""
-        return [pin for pin in (*self.pins, *self.carried) if pin.name in names and not pin.limits]
-
-
-class Taken(msgspec.Struct):
-    """What a stage copies from another one: that stage, the paths as they are written, the line."""
-
-    origin: Environment
-    words: tuple[str, ...]
-    line: int
+    def words_of(self, step: int) -> tuple[str, ...]:
+        """The words of the command with that number; () where there is none."""
+        return self.commands[step - 1].words if 0 < step <= len(self.commands) else ()
 
 
 class Workload(msgspec.Struct):
-    """A container that somebody starts: a service, a container of a pod, a development container."""
+    """A service of a compose file."""
 
-    kind: Literal["compose", "kubernetes", "devcontainer", "script", "sagemaker", "slurm", "workflow"]
     name: str
     place: Place
     image: Image | None = None
     built: str = ""  # the Dockerfile it is built from
     arguments: dict[str, str] = {}  # of that build
-    target: str = ""  # the stage that is built
+    target: str = ""
     built_on: str = ""  # the image that this stage starts from
     built_sets: tuple[str, ...] = ()  # the variables that this stage sets
     variables: dict[str, Variable] = {}
     request: Place | None = None  # where GPUs are asked for
-    asking: str = ""  # the options that ask for them
-    partial: bool = False  # completed elsewhere (an override, extends, a patch): what is missing is not missed
-    exempt: bool = False  # sees the devices another way: privileged, a daemon set
-    runtime_class: bool = False
-    only_runtime: bool = False  # of compose: `runtime: nvidia` is all that asks for a GPU
-    shared_memory: bool = False
+    partial: bool = False  # completed elsewhere: what is missing is not missed
+    exempt: bool = False  # sees the devices another way
+    only_runtime: bool = False  # `runtime: nvidia` is all that asks for a GPU
     command: str = ""
-    handed: Handed | None = None  # what its image's own entry point gets
-    stays: bool = False  # what starts it again when it ends: a Deployment, restart: always
-    terminal: bool = False  # a shell in it would wait for somebody
-    left_out: Place | None = None  # a GPU's limit that is commented out
-    limit: tuple[str, Place] | None = None  # nvidia.com/gpu
-    asked: tuple[str, Place] | None = None  # the same under requests
+    left_out: Place | None = None  # a request that is commented out
     wrong_request: list[Problem] = []
-    device_parts: tuple[str, Place] | None = None  # what of the driver a device reservation names beside gpu
 
 
 class Sheet(msgspec.Struct):
@@ -255,26 +209,34 @@ class Sheet(msgspec.Struct):
 
 
 def backend_of(url: str) -> str:
-    """The build that an index address stands for: …/whl/cu121 → cu121; '' for others."""
-    found = re.search(r"/whl/(?:(?:nightly|test|lts/[\d.]+)/)?(cpu|cu\d{2,3}|rocm[\d.]+|xpu)(?:/|_|$|\?)", url.strip())
+    """The build that an index address stands for: …/whl/cu121 → cu121; "" for others."""
+    found = re.search(
+        r"/whl/(?:(?:nightly|test|lts/[\d.]+)/)?(cpu|cu\d{2,3}|rocm[\d.]+|xpu)(?:/|_|$|\?)",
+        url.strip(),
+    )
     return found[1] if found else ""
 
 
+PYTORCH = words("torch torchvision torchaudio xformers triton torchtext torchdata torchao")
 _FAMILIES = (
-    (r"dgl\.ai|openmmlab\.com|flashinfer\.ai|autogptq|llama-cpp-python/whl|paddlepaddle\.org|pypi\.nvidia", "other"),
+    (
+        r"dgl\.ai|openmmlab\.com|flashinfer\.ai|autogptq|llama-cpp-python/whl|paddlepaddle\.org"
+        r"|pypi\.nvidia",
+        "other",
+    ),
     (r"data\.pyg\.org|pytorch-geometric\.com", "pyg"),
     (r"jax-releases|jax_releases|jax_cuda_releases|jax-cuda-releases|libtpu", "jax"),
-    (r"download\.pytorch\.org/|/whl/(nightly/|test/)?(cpu|cu\d|rocm|xpu)|torch_stable|torch_nightly", "torch"),
+    (
+        r"download\.pytorch\.org/|/whl/(nightly/|test/)?(cpu|cu\d|rocm|xpu)"
+        r"|torch_stable|torch_nightly",
+        "torch",
+    ),
 )
-PYTORCH = frozenset(["torch", "torchvision", "torchaudio", "xformers", "triton", "torchtext", "torchdata", "torchao"])
+_MIRROR = r"/pypi/(web/)?simple/?$|/repository/pypi/simple/?$|//pypi\.[\w.]+/simple/?$"
 
 
 def holds_only(url: str) -> str:
-    """The family of packages that a known index holds: torch, jax …; 'mirror' of the default one; '' = not known."""
+    """The family of packages that a known index holds: torch, jax …; "mirror"; "" = not known."""
     found = next((family for pattern, family in _FAMILIES if re.search(pattern, url)), "")
-    return found or (
-        "mirror"
-        if "/_packaging/" not in url  # a feed of Azure's, with packages of its own
-        and re.search(r"/pypi/(web/)?simple/?$|/repository/pypi/simple/?$|//pypi\.[\w.]+/simple/?$", url)
-        else ""
-    )
+    mirror = "/_packaging/" not in url and re.search(_MIRROR, url)  # Azure's feeds are no mirrors
+    return found or ("mirror" if mirror else "")

@@ -1,10 +1,11 @@
-"""Versions: specifiers against the harvested releases, and where a marker holds."""
+"""Versions: their numbers, specifiers against the harvested releases, and where a marker holds."""
 
 from __future__ import annotations
 
 import itertools
 import re
 from functools import cache, lru_cache
+from typing import Any
 
 from packaging.markers import Marker, UndefinedComparison, UndefinedEnvironmentName
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -12,8 +13,9 @@ from packaging.version import InvalidVersion, Version
 
 from gpuwhy.knowledge import releases
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.model.release import Release
 
+Release = Any
+"""A row of gpuwhy.knowledge.releases."""
 PYTHONS = tuple(f"3.{minor}" for minor in range(6, 16))
 LINUX = "linux-x86_64"
 
@@ -25,14 +27,41 @@ _SYSTEMS = (
 )
 _ENDLESS = re.compile(r"\d{40}")
 _GRID = tuple(itertools.product(_SYSTEMS, PYTHONS))
-EVERYWHERE = frozenset(range(len(_GRID)))
-ON_LINUX = frozenset(n for n, (system, _) in enumerate(_GRID) if system[0] == "linux" and system[2] == "x86_64")
-ON_WINDOWS = frozenset(n for n, (system, _) in enumerate(_GRID) if system[0] == "win32")
+_EVERYWHERE = frozenset(range(len(_GRID)))
+_ON_LINUX = frozenset(n for n, (system, _) in enumerate(_GRID) if system == _SYSTEMS[0])
+
+
+def normal(name: str) -> str:
+    """A package's name as indexes compare it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The leading dotted numbers: 580.159.04 → (580, 159, 4); 2.21.0rc1 → (2, 21, 0)."""
+    found = re.match(r"[vV]?(\d{1,40}(?:\.\d{1,40})*)", version.strip())
+    return tuple(int(part) for part in found[1].split(".")) if found else ()
+
+
+def at_least(version: str, floor: str) -> bool:
+    """Whether a version is the floor or newer; missing places count as zero."""
+    left, right = numbers(version), numbers(floor)
+    width = max(len(left), len(right))
+    return left + (0,) * (width - len(left)) >= right + (0,) * (width - len(right))
+
+
+def major(version: object) -> int:
+    """The first number of a version; 0 where it is not known."""
+    return (numbers(version) or (0,))[0] if isinstance(version, str) else 0
+
+
+def major_minor(version: str) -> str:
+    """12.9.79 → 12.9."""
+    return ".".join(str(n) for n in numbers(version)[:2])
 
 
 @lru_cache(maxsize=4096)
 def specifier(text: str) -> SpecifierSet | None:
-    """A specifier set; None for what is none, or has a number that no release has (and Python would not read)."""
+    """A specifier set; None for what is none, or has a number that no release has."""
     try:
         return None if _ENDLESS.search(text) else SpecifierSet(text)
     except InvalidSpecifier:
@@ -49,11 +78,9 @@ def parsed(text: str) -> Version | None:
 
 
 def allows(text: str, version: str) -> bool:
-    """Whether a specifier allows a version (local parts and previews included); what is no specifier allows all."""
+    """Whether a specifier allows a version; what is no specifier allows all."""
     wanted, found = specifier(text), parsed(version)
-    if wanted is None or found is None:
-        return True
-    return wanted.contains(found, prereleases=True)
+    return wanted is None or found is None or wanted.contains(found, prereleases=True)
 
 
 @cache
@@ -65,25 +92,26 @@ def rows(name: str) -> tuple[Release, ...]:
 
 @lru_cache(maxsize=4096)
 def allowed(name: str, text: str, platform: str = LINUX) -> tuple[Release, ...]:
-    """The releases of a platform that a specifier allows, oldest first; previews and yanked ones if it names them."""
+    """The releases of a platform that a specifier allows, oldest first."""
     public = text.split("+")[0] if "==" in text and "," not in text else text
     exact = "==" in text and "*" not in text
-    there = [row for row in rows(name) if row.platform in (platform, "any", "source")]
-    meant = [row for row in there if (version := parsed(row.version)) and (exact or not _set_aside(row, version))]
+    here = [row for row in rows(name) if row.platform in (platform, "any", "source")]
+    meant = [row for row in here if exact or not _is_set_aside(row)]
     found = tuple(row for row in meant if allows(public, row.version))
-    return found or (_of_trial(public, there) if exact else ())
+    return found or (_of_trial(public, here) if exact else ())
 
 
-def _of_trial(public: str, there: list[Release]) -> tuple[Release, ...]:
+def _of_trial(public: str, here: list[Release]) -> tuple[Release, ...]:
     """Of a trial version (2.3.0rc0) that was not harvested, the release that it became."""
     trial = parsed(public.replace("==", "").strip())
     if trial is None or not trial.is_prerelease or trial.is_devrelease:
         return ()
-    return tuple(row for row in there if row.version == trial.base_version)
+    return tuple(row for row in here if row.version == trial.base_version)
 
 
-def _set_aside(row: Release, version: Version) -> bool:
-    return version.is_prerelease or bool(row.yanked)
+def _is_set_aside(row: Release) -> bool:
+    version = parsed(row.version)
+    return version is None or version.is_prerelease or bool(row.yanked)
 
 
 def releases_of(pin: Pin, platform: str = LINUX) -> tuple[Release, ...]:
@@ -93,28 +121,25 @@ def releases_of(pin: Pin, platform: str = LINUX) -> tuple[Release, ...]:
 
 @lru_cache(maxsize=2048)
 def where(marker: str) -> frozenset[int]:
-    """The combinations of system and Python in which a marker holds; one nobody can evaluate holds everywhere."""
+    """The systems and Pythons in which a marker holds; one nobody can evaluate holds everywhere."""
     if not marker:
-        return EVERYWHERE
+        return _EVERYWHERE
     try:
         test = Marker(marker)
-        return frozenset(n for n, place in enumerate(_GRID) if test.evaluate(_environment(*place)))
-    except (ValueError, UndefinedComparison, UndefinedEnvironmentName, RecursionError):  # or thousands of digits
-        return EVERYWHERE
+        return frozenset(n for n, one in enumerate(_GRID) if test.evaluate(_environment(*one)))
+    except (ValueError, UndefinedComparison, UndefinedEnvironmentName, RecursionError):
+        return _EVERYWHERE
 
 
 @lru_cache(maxsize=4096)
 def holds(marker: str, python: str) -> bool:
     """Whether a marker holds on Linux and a Python."""
-    here = {n for n in ON_LINUX if _GRID[n][1] == python}
+    here = {n for n in _ON_LINUX if _GRID[n][1] == python}
     return not marker or not here.isdisjoint(where(marker))
 
 
 def together(*pins: Pin) -> bool:
-    """Whether some system and Python takes all of these pins, and no branch of a script may keep them apart.
-
-    Two branches of different `if`s may hang on the same variable: whether they meet is not known, and not said.
-    """
+    """Whether some system and Python takes all of these pins, and no branch keeps them apart."""
     deepest = max((pin.arms for pin in pins), key=len)
     if any(pin.arms != deepest[: len(pin.arms)] for pin in pins):
         return False
@@ -123,7 +148,7 @@ def together(*pins: Pin) -> bool:
 
 def on_linux(pin: Pin) -> bool:
     """Whether Linux on x86_64 takes a pin."""
-    return not pin.marker or bool(where(pin.marker) & ON_LINUX)
+    return not pin.marker or bool(where(pin.marker) & _ON_LINUX)
 
 
 def _environment(system: tuple[str, str, str], python: str) -> dict[str, str]:
@@ -148,4 +173,19 @@ def pythons_in(text: str) -> tuple[str, ...]:
     wanted = specifier(text)
     if wanted is None:
         return ()
-    return tuple(p for p in PYTHONS if any(wanted.contains(f"{p}.{patch}") for patch in (0, 5, 10, 20)))
+    patches = (0, 5, 10, 20)
+    return tuple(p for p in PYTHONS if any(wanted.contains(f"{p}.{n}") for n in patches))
+
+
+def is_pinned(pin: Pin) -> bool:
+    """Whether a pin leaves no newer release to come."""
+    return bool(pin.version) or any(sign in pin.specifier for sign in ("<", "~=", "*"))
+
+
+def span(versions: tuple[str, ...]) -> str:
+    """Pythons for a sentence: 3.7 to 3.10."""
+    plain = [one for one in versions if not one.endswith(("t", "+"))] or list(versions)
+    plain.sort(key=numbers)
+    if not plain:
+        return "none"
+    return plain[0] if len(plain) == 1 else f"{plain[0]} to {plain[-1]}"

@@ -1,1 +1,1 @@
-"""Plan: which releases work together on a machine, and how to install them; pure, no file and no network."""
+"""Which releases to install: requirements and a described machine read, the choice printed."""

@@ -1,0 +1,64 @@
+"""The rules, one module per mechanism; `CHECKS` are all that look at an environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from gpuwhy.lint.check import (
+    borrowed,
+    builds,
+    cpu,
+    files,
+    images,
+    indexes,
+    limits,
+    machine,
+    names,
+    pairs,
+    replaced,
+    requests,
+)
+from gpuwhy.lint.mistakes import Mistake
+from gpuwhy.lint.scope import Scope
+
+CHECKS: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
+    names.wrong_name,
+    names.no_such_release,
+    names.no_such_extra,
+    names.tombstone,
+    names.broken,
+    names.tf1_open,
+    pairs.check,
+    pairs.no_solution,
+    limits.check,
+    files.same_files,
+    files.nvidia_pin,
+    files.mixed_cuda,
+    borrowed.check,
+    replaced.torch,
+    replaced.pin_undone,
+    replaced.image_outrun,
+    replaced.image_overridden,
+    indexes.local_version,
+    indexes.ended,
+    indexes.late,
+    indexes.outrun,
+    indexes.replaced,
+    indexes.no_such_build,
+    cpu.cpu_wheel,
+    cpu.cuda_for_cpu,
+    cpu.no_cuda_extra,
+    cpu.conda_pip_mix,
+    images.tag,
+    images.base_image,
+    images.old_key,
+    images.apt_cuda,
+    images.driver,
+    images.no_nvcc,
+    builds.torch_at_build,
+    builds.python_no_wheel,
+    builds.named_wheel,
+    machine.check,
+    requests.variables,
+    requests.wrapper,
+)

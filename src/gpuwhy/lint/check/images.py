@@ -1,0 +1,290 @@
+"""Images: tags that are gone, a CUDA that is not the framework's, apt in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import containers, image_tags
+from gpuwhy.knowledge.installs import gpu_requirement
+from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.lint.mistakes import Edit, Mistake, Place, know, mistake
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Image, Pin
+from gpuwhy.lint.versions import Release, at_least, is_pinned, major, major_minor, numbers
+
+_KEY = know("NVIDIA/cuda-repo-management issue 1", "NO_PUBKEY A4B469963BF863CC, since April 2022")
+_APT = know("package lists of NVIDIA's CUDA repositories", "the newest libcudnn8 and others")
+_JAX = know("JAX installation guide of 0.4", "cuda, cuda11_local: CUDA and cuDNN must be there")
+_NEW_KEY = "rm -f /etc/apt/sources.list.d/cuda.list /etc/apt/sources.list.d/nvidia-ml.list"
+_CURES = re.compile(
+    r"3bf863cc|cuda-keyring|apt-key|sources\.list|allow-unauthenticated|AllowInsecure|trusted=yes",
+    re.IGNORECASE,
+)
+_OF_OTHERS = re.compile(
+    r"/(pytorch|tensorflow|mxnet)-(training|inference):.*-gpu-.*-cu(9\d|10\d|110|111)-ubuntu1[68]"
+    r"|nvidia/cudagl:(8|9|10|11)\.\d.*ubuntu"
+    r"|[^/]+/[\w-]+:[\w.]+-cuda(9|10|11)\.[0-3](\.\d)?-ubuntu(16|18|20)\.04"
+)
+_OLD_FILE = re.compile(
+    r"compute/cuda/repos/\S+/7fa2af80\.pub|cuda-repo-(?:ubuntu|debian)\d+_\d[\w.-]*\.deb"
+    r"|nvidia-machine-learning-repo-\w+_[\w.-]+\.deb"
+)
+"""The revoked key, and packages that bring it."""
+_NEWEST = {
+    **dict.fromkeys(("libcudnn8", "libcudnn8-dev", "libnvinfer8", "libnvinfer-plugin8"), 12),
+    **dict.fromkeys(("libnvinfer-dev", "libnvinfer10", "libnvinfer-plugin10", "tensorrt"), 13),
+}
+"""Package → the CUDA major that its newest build in NVIDIA's repositories is for."""
+_DRIVER_FILE = re.compile(
+    r"NVIDIA-Linux-\S+?-(\d{3}[\d.]*\d)\S*\.run"
+    r"|lib(?:nvidia-[\w-]+|nvcuvid|cuda)\.so\.(\d{3}\.[\d.]*\d)"
+)
+_COMPILES = re.compile(
+    r"-D(GGML_CUDA|LLAMA_CUBLAS|LLAMA_CUDA|WHISPER_CUDA|GGML_CUBLAS|USE_CUDA|WITH_CUDA)"
+    r"=(on|1|yes|true)",
+    re.IGNORECASE,
+)
+
+
+def tag(scope: Scope) -> Iterator[Mistake]:
+    """The image that a stage starts from."""
+    if scope.environment.image:
+        yield from wrong_tag(scope.environment.image)
+
+
+def wrong_tag(image: Image) -> Iterator[Mistake]:
+    """An image tag that does not exist, or stands still."""
+    base = containers.read(image.text)
+    if base.family == "cuda" and base.untagged and "@" not in image.text:
+        text = f"image {image.text}: nvidia/cuda has no tag latest, so the pull fails"
+        fix = "name a version, such as nvidia/cuda:12.6.3-base-ubuntu24.04"
+        yield mistake("image-tag", image.place, text, containers.NO_LATEST, fix)
+        return
+    found = image_tags.missing(image.text) if "@" not in image.text else None
+    if found:
+        text = f"image {image.text}: {found.text}" + ("" if found.stale else ", so the pull fails")
+        path = image.text.rpartition(":")[0]
+        sure = "…" not in found.instead and " " not in found.instead
+        edit = Edit(image.text, f"{path}:{found.instead}") if sure else None
+        fix = f"write {path}:{found.instead}" if sure else f"write {found.instead}"
+        severity = "warning" if found.stale else "error"
+        yield mistake("image-tag", image.place, text, found.source, fix, severity, edit)
+
+
+def base_image(scope: Scope) -> Iterator[Mistake]:
+    """The CUDA image that runs, against every framework that opens the system's CUDA."""
+    base, image = scope.base, scope.environment.image
+    if (
+        base.family not in ("cuda", "ngc")
+        or not base.cuda
+        or not scope.environment.runs
+        or not image
+    ):
+        return
+    for pin in [*scope.pins, *scope.environment.carried]:
+        if base.family == "ngc" and pin.name != "onnxruntime-gpu":
+            continue
+        row = needs_system(scope, pin)
+        unfit = _unfit(scope, str(row.cuda), row) if row and isinstance(row.cuda, str) else ""
+        if row and unfit:
+            text = f"{pin.name} {row.version} {unfit}"
+            exact = "error" if is_pinned(pin) or pin.name == "tensorflow-gpu" else "warning"
+            place = pin.place if "is built for CUDA" in unfit else image.place
+            source, fix = evidence_of(row, "cuda"), _fitting_image(pin, row)
+            yield mistake("base-image", place, text, source, fix, exact)
+            return
+        cuda = "" if row or scope.has_wheels("nvidia-") or "torch" in scope.names else _named(pin)
+        unfit = _unfit(scope, cuda, None) if cuda and base.family == "cuda" else ""
+        if unfit:
+            fix = f"start from an nvidia/cuda runtime image of CUDA {cuda}"
+            text = f"{pin.name} {unfit}"
+            yield mistake("base-image", pin.place, text, containers.TAGS, fix)
+
+
+def needs_system(scope: Scope, pin: Pin) -> Release | None:
+    """The release that opens CUDA libraries which nothing in Python brings."""
+    if not pin.installed or scope.has_wheels("nvidia-cudnn", "nvidia-cublas"):
+        return None
+    if pin.name in ("tensorflow", "tensorflow-gpu") and "and-cuda" not in pin.extras:
+        return scope.taken(pin)
+    if pin.name == "onnxruntime-gpu" and not pin.extras and not scope.environment.other_index:
+        return None if {"torch", "pytorch"} & scope.names.keys() else scope.taken(pin)
+    return None
+
+
+def _named(pin: Pin) -> str:
+    """The CUDA that a package's name or release says, and that it does not bring."""
+    if "ctk" in pin.extras or not pin.installed:
+        return ""
+    local = {"cuda", "cuda11-local", "cuda12-local", "cuda11-cudnn82", "cuda11-cudnn86"}
+    if pin.name == "jax" and local & set(pin.extras):
+        return "12" if "cuda12-local" in pin.extras else "11"
+    found = re.match(r"(?:cupy-cuda|mxnet-cu|dgl-cu)(1\d|[7-9](?=\d))", pin.name)
+    built = re.search(r"\.post(\d\d)\d$", pin.version) if pin.name == "paddlepaddle-gpu" else None
+    return found[1] if found else built[1] if built else ""
+
+
+def _unfit(scope: Scope, cuda: str, row: Release | None) -> str:
+    base, apt = scope.base, scope.environment.apt
+    if any(map(containers.LIBRARY_PACKAGES.match, apt)) or scope.by_conda("cudatoolkit", "cudnn"):
+        return ""
+    same = major(base.cuda) == major(cuda)
+    if row and not at_least(cuda, "11"):
+        same = major_minor(base.cuda) == major_minor(cuda)  # no minor release stands for another
+    if not same:
+        return f"is built for CUDA {cuda}; image {base.name} holds CUDA {base.cuda}"
+    if base.variant == "base":
+        return f"opens cuBLAS and others of CUDA {cuda}; image {base.name} holds libcudart alone"
+    if not row or not isinstance(row.cudnn, str) or _has_cudnn(scope, row):
+        return ""
+    if base.cudnn == "none":
+        return f"opens cuDNN {major(row.cudnn)}; image {base.name} holds none"
+    if base.cudnn and base.cudnn != str(major(row.cudnn)):
+        return f"is built for cuDNN {row.cudnn}; image {base.name} holds cuDNN {base.cudnn}"
+    return ""
+
+
+def _has_cudnn(scope: Scope, row: Release) -> bool:
+    """Whether apt brings cuDNN, or another framework does, where TensorFlow looks since 2.15."""
+    if any(map(containers.CUDNN_PACKAGES.match, scope.environment.apt)):
+        return True
+    jax, torch = scope.by_pip("jax"), scope.by_pip("torch")
+    brought = (jax and any(one.startswith("cuda1") for one in jax.extras)) or (
+        torch and torch.variant != "cpu"
+    )
+    return bool(brought) and row.name.startswith("tensorflow") and at_least(row.version, "2.15")
+
+
+def _fitting_image(pin: Pin, row: Release) -> str:
+    """An image of that CUDA, or the wheels."""
+    cudnn = major(row.cudnn)
+    tag = f"cudnn{'' if cudnn >= 9 else cudnn}-" if cudnn else ""
+    image = f"start from an nvidia/cuda image with CUDA {row.cuda} whose tag has {tag}runtime"
+    framework = "onnxruntime" if pin.name == "onnxruntime-gpu" else "tensorflow"
+    wheels = gpu_requirement(framework, framework, row.version, None) if cudnn >= 8 else ""
+    return f'{image}, or write "{wheels}"' if "[" in wheels else image
+
+
+def old_key(scope: Scope) -> Iterator[Mistake]:
+    """apt-get update with NVIDIA's key of before April 2022; that key, fetched again."""
+    commands, path = scope.environment.commands, scope.environment.path
+    cured = any(re.search(r"3bf863cc|cuda-keyring", one.text, re.IGNORECASE) for one in commands)
+    for command in commands if not cured else ():
+        found = _OLD_FILE.search(command.text)
+        if found and command.words[0] != "rm":
+            text = f"{found[0].rsplit('/', 1)[-1]} is of before 27 April 2022: its key signs no "
+            fix = "install cuda-keyring of the same repository, or fetch 3bf863cc.pub"
+            at = next((n for n, one in enumerate(command.words) if _OLD_FILE.search(one)), 0)
+            place = Place(path, command.lines[at])
+            text += "repository of NVIDIA's any more, and apt-get update fails"
+            yield mistake("old-apt-key", place, text, _KEY, fix)
+    for command in commands if _is_old(scope) else ():
+        if _CURES.search(command.text):
+            return
+        if re.match(r"apt(-get)?( -\S+)* update", command.text):
+            text = f"apt-get update fails in {scope.base.name}: it trusts NVIDIA's key of before "
+            fix = f"before it RUN {_NEW_KEY}, or start from a newer image"
+            text += "27 April 2022, which is revoked"
+            yield mistake("old-apt-key", Place(path, command.line), text, _KEY, fix)
+            return
+
+
+def _is_old(scope: Scope) -> bool:
+    """Images that were built before the change and never again."""
+    base, image = scope.base, scope.environment.image
+    tag = base.name.rpartition(":")[2]
+    if base.family == "tensorflow":
+        old = bool(base.version) and not at_least(base.version, "2.9")
+        return bool(base.gpu) and (old or ("py3" in tag and not base.version))
+    if base.family == "pytorch" and base.version:
+        old = at_least(base.version, "1.2") and not at_least(base.version, "1.12")
+        return base.variant == "devel" and old
+    own = ("nvidia/cuda:", "docker.io/nvidia/cuda:", "nvcr.io")
+    if base.family == "cuda" and not base.name.startswith(own):
+        return "ubuntu" in tag and not at_least(base.cuda, "11.3")  # copies of what is gone
+    return bool(image and _OF_OTHERS.search(image.text))
+
+
+def apt_cuda(scope: Scope) -> Iterator[Mistake]:
+    """A CUDA library from apt for another CUDA than the image's."""
+    base, stage = scope.base, scope.environment
+    image = stage.image
+    if base.family != "cuda" or not base.cuda or not image or image.place.path != stage.path:
+        return
+    for name, line in stage.apt.items():
+        build = re.search(r"\+cuda(\d+)\.(\d+)", stage.apt_pinned.get(name, ""))
+        place, held = Place(stage.path, line), numbers(base.cuda)
+        if build:
+            wanted = (int(build[1]), int(build[2]))
+            if held[0] != wanted[0] or (wanted[0] < 11 and held[:2] != wanted):
+                text = f"{name} is for CUDA {build[1]}.{build[2]}; image {base.name} holds CUDA "
+                fix = f"name the build for CUDA {major_minor(base.cuda)}"
+                yield mistake("apt-cuda", place, text + base.cuda, _APT, fix)
+            continue
+        fresh = base.cudnn == "none" and "ubuntu18.04" not in base.name
+        if fresh and _NEWEST.get(name, 0) > held[0] and name not in stage.apt_pinned:
+            text = f"{name} without a version is the one for CUDA {_NEWEST[name]}; image "
+            fix = f"name the build: {name}=…+cuda{major_minor(base.cuda)}"
+            text += f"{base.name} holds CUDA {base.cuda}"
+            yield mistake("apt-cuda", place, text, _APT, fix)
+
+
+def driver(scope: Scope) -> Iterator[Mistake]:
+    """A driver installed in an image, where the host's is mounted."""
+    stage = scope.environment
+    if scope.kind not in ("dockerfile", "cog"):
+        return
+    for command in stage.commands:
+        found = _DRIVER_FILE.search(command.text)
+        if found:
+            text = (
+                f"libraries of driver {found[1] or found[2]} go into the image; a container uses "
+            )
+            fix = "leave them out: NVIDIA_DRIVER_CAPABILITIES mounts them"
+            place = Place(stage.path, command.line)
+            text += "those of its host"
+            yield mistake("driver-in-image", place, text, containers.MOUNTED, fix, "warning")
+            break
+    for name, line in stage.apt.items():
+        if containers.DRIVER_PACKAGES.match(name):
+            text = f"{name} puts a driver into the image; a container uses the host's"
+            toolkit = re.fullmatch(r"cuda-(\d+-\d+)", name)
+            fix = f"install cuda-toolkit-{toolkit[1]}" if toolkit else f"remove {name}"
+            place = Place(stage.path, line)
+            yield mistake("driver-in-image", place, text, containers.MOUNTED, fix, "warning")
+
+
+def no_nvcc(scope: Scope) -> Iterator[Mistake]:
+    """CUDA code compiled in an image whose tag says that it has no compiler."""
+    base, stage = scope.base, scope.environment
+    has = any(map(containers.NVCC_PACKAGES.match, stage.apt))
+    wheels = {"cuda-nvcc", "cuda-toolkit", "nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvcc"}
+    if base.variant not in ("base", "runtime") or has or wheels & {pin.name for pin in stage.pins}:
+        return
+    found = _compiled(scope)
+    if found:
+        place, what, sure = found
+        fix = f"compile it in a stage from {base.name.replace('-' + base.variant, '-devel')}"
+        source = containers.TAGS if base.family == "cuda" else containers.PYTORCH_TAGS
+        text, severity = (
+            f"{what}, and image {base.name} has no nvcc",
+            "error" if sure else "warning",
+        )
+        yield mistake("no-nvcc", place, text, source, fix, severity)
+
+
+def _compiled(scope: Scope) -> tuple[Place, str, bool] | None:
+    """What is compiled, where, and whether it surely is."""
+    for command in scope.environment.commands:
+        place = Place(scope.environment.path, command.line)
+        first = command.words[0] if command.words else ""
+        if first == "nvcc" and "||" not in command.then:
+            return place, "nvcc is called", True
+        told = _COMPILES.search(" ".join([command.text, *(v for _, v in command.assigned)]))
+        if told and re.match(r"pip|python|cmake|make|uv", first):
+            return place, f"{told[0]} compiles CUDA code", True
+    for pin in scope.pins:
+        if pin.name in containers.COMPILED and not (pin.reference and pin.version):
+            return pin.place, containers.COMPILED[pin.name], pin.name not in containers.PREBUILT
+    return None

@@ -1,0 +1,326 @@
+"""PyTorch's own indexes: named too late, in the wrong place, ended, or not at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import indexes, variants
+from gpuwhy.knowledge.guests import guests
+from gpuwhy.lint.mistakes import Edit, Mistake, know, mistake
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import PYTORCH, Index, Pin, holds_only
+from gpuwhy.lint.versions import (
+    Release,
+    allowed,
+    allows,
+    at_least,
+    is_pinned,
+    major_minor,
+    numbers,
+    together,
+)
+
+_LOCAL = know("version specifiers of Python packages", "local versions are not on the index")
+_KEPT = know("pip install, reference", "what is installed and satisfies the requirement is kept")
+_LAST = know("pip, Requirements File Format", "options are global; a later --index-url takes over")
+_NIGHTLY = know("pytorch/test-infra", "the index of nightly builds keeps the newest of each")
+_CHANNEL = know("pytorch/pytorch issue 138506", "2.5.1 is the last release of the channel pytorch")
+_BUILT = know("PyTorch, previous versions", "the builds of the channel pytorch, 1.13 to 2.5")
+_JAX = know("METADATA of jax 0.4.16 to 0.4.36", "cuda extras ask for jaxlib+cuda up to 0.4.29")
+_JAX_PAGE = "https://storage.googleapis.com/jax-releases/jax_cuda_releases.html"
+_PYG = ("torch-scatter", "torch-sparse", "torch-cluster", "torch-spline-conv", "pyg-lib")
+_TOLD = re.compile(r"PIP_(EXTRA_)?INDEX_URL|PIP_FIND_LINKS|pip\.conf|pip config")
+_OLD = "2.6"
+"""Indexes that ended before it have no code for Blackwell, and no torch for transformers 5."""
+_CONDA = {
+    "1.13": ("11.6", "11.7"),
+    "2.0": ("11.7", "11.8"),
+    **dict.fromkeys(("2.1", "2.2", "2.3"), ("11.8", "12.1")),
+    **dict.fromkeys(("2.4", "2.5"), ("11.8", "12.1", "12.4")),
+}
+"""PyTorch of its own channel → the pytorch-cuda that it was built with."""
+
+
+def local_version(scope: Scope) -> Iterator[Mistake]:
+    """A build that is on another index alone, and nothing names that index."""
+    stage = scope.environment
+    for one in stage.refused:
+        text = f"{one.text}: a local version goes with == alone, and pip refuses the whole file"
+        fix = "write the number without its + part, and name the index"
+        yield mistake("local-version", one.place, text, _LOCAL, fix)
+    there = scope.over_unknown or scope.base.family in ("ngc", "pytorch", "aws")
+    for pin in scope.pins if not stage.other_index else ():
+        if pin.indexes or not pin.installed or pin.backend:
+            continue
+        if pin.name in PYTORCH and re.match(r"cu|cpu|rocm", pin.local) and not there:
+            if not _is_told(scope, pin):
+                yield _unnamed(scope, pin)
+                return
+        elif pin.name in _PYG and re.match(r"pt\d", pin.local):
+            if not scope.repository.says(re.compile(r"pyg\.org|pytorch-geometric\.com")):
+                text = f"{pin.name}=={pin.version} is on PyG's own page alone, and nothing names it"
+                fix = "add -f https://data.pyg.org/whl/torch-VERSION+cuXXX.html on its own line"
+                yield mistake("local-version", pin.place, text, _LOCAL, fix)
+                return
+        elif _is_googles(pin) and not scope.repository.says(re.compile("jax-releases")):
+            text = f"{pin.name}{pin.specifier} needs a jaxlib+cuda that only Google's storage has"
+            yield mistake("local-version", pin.place, text, _JAX, f"add -f {_JAX_PAGE}")
+
+
+def _is_googles(pin: Pin) -> bool:
+    if pin.name == "jaxlib":
+        return pin.local.startswith("cuda")
+    extras = [one for one in pin.extras if one.startswith("cuda") and not one.endswith("-local")]
+    since = "0.4.26" if extras[:1] == ["cuda12"] else "0.4.30"
+    return pin.name == "jax" and bool(extras and pin.version) and not at_least(pin.version, since)
+
+
+def _is_told(scope: Scope, pin: Pin) -> bool:
+    """Whether some file says where the build is; conda hands pip nothing but the file."""
+    own = scope.read(scope.environment.path) or ""
+    if scope.kind == "conda":
+        return "download.pytorch.org" in own or scope.repository.says(_TOLD)
+    told = re.search(r"download\.pytorch\.org/whl|torch-backend", own)
+    near = scope.repository.says(re.compile(r"download\.pytorch\.org/whl|torch-backend"))
+    return bool(told) or near or scope.repository.tells_torch_index(pin.public)
+
+
+def _unnamed(scope: Scope, pin: Pin) -> Mistake:
+    url = f"https://download.pytorch.org/whl/{pin.local}"
+    text = f"{pin.name}=={pin.version} is on PyTorch's index alone, and nothing here names it"
+    written, edit = f"{pin.name}{pin.specifier}", None
+    fix = f"install with --extra-index-url {url}"
+    if scope.kind == "conda":
+        fix = f"list --extra-index-url {url} under pip:"
+    if scope.kind == "requirements":
+        fix = f"add the line --extra-index-url {url}"
+        edit = Edit(written, f"--extra-index-url {url}\n{written}")
+    return mistake("local-version", pin.place, text, _LOCAL, fix, edit=edit)
+
+
+def ended(scope: Scope) -> Iterator[Mistake]:
+    """torch without a limit from an index or a channel that ended years ago."""
+    yield from _channel(scope)
+    for pin in scope.pins:
+        index = _alone(pin)
+        last = _patch(indexes.ends(index.backend)) if index else ""
+        if not index or not last or is_pinned(pin) or not allows(pin.specifier, last):
+            continue
+        if not at_least(last, _OLD) and not _by_neighbour(scope, pin, last):
+            text = f"the index {index.backend} ended with torch {last}: that is what comes"
+            lacks = " (no code for Blackwell GPUs)" if index.backend.startswith("cu") else ""
+            fix = f"take an index that goes on (cu126, cu130), or write torch=={last} if meant"
+            yield mistake("index-ended", pin.place, text + lacks, indexes.ENDED, fix, "warning")
+            return
+
+
+def _by_neighbour(scope: Scope, torch: Pin, last: str) -> bool:
+    """Whether another package of the same command asks for an older torch, which then decides."""
+    pins = (p for p in scope.pins if p.step == torch.step and p.version and p.origin == "pip")
+    wishes = [scope.asks(pin).get("torch", ()) for pin in pins]
+    return any(w and not any(allows(one.partition(";")[0], last) for one in w) for w in wishes)
+
+
+def _alone(pin: Pin) -> Index | None:
+    """PyTorch's index that is asked for torch instead of the default one."""
+    found = [one for one in pin.indexes if one.role in ("only", "first") and one.backend]
+    ours = pin.name == "torch" and pin.by_name and len(pin.indexes) == 1 and found
+    return found[0] if ours and not _is_trial(found[0]) else None
+
+
+def _is_trial(index: Index) -> bool:
+    return any(word in index.url for word in ("nightly", "/test", "/lts"))
+
+
+def _patch(minor: str) -> str:
+    """2.5 → 2.5.1; a whole release stays as it is."""
+    found = allowed("torch", f"=={minor}.*") if minor.count(".") == 1 else ()
+    return found[-1].version if found else minor
+
+
+def _channel(scope: Scope) -> Iterator[Mistake]:
+    """pytorch beside pytorch-cuda, which is of PyTorch's channel, where 2.5.1 is the last."""
+    pin, channels = scope.by_conda("pytorch"), scope.environment.channels
+    if not pin or not scope.by_conda("pytorch-cuda") or "conda-forge" in channels:
+        return
+    found = re.match(r"[=>~]{1,2}\s*(\d+\.\d+)", pin.specifier)
+    if found and at_least(found[1], _OLD):
+        text = f"pytorch{pin.specifier} beside pytorch-cuda: PyTorch's channel ended with 2.5.1"
+        fix = "take pytorch-gpu from conda-forge with cuda-version, or torch from pip"
+        yield mistake("index-ended", pin.place, text, _CHANNEL, fix)
+    elif not pin.specifier and "pytorch" in channels:
+        text = (
+            "PyTorch's channel ended with 2.5.1 (2024): that is what comes, whatever is out since"
+        )
+        fix = "take torch from pip, or pytorch-gpu from conda-forge; or write pytorch=2.5.1"
+        yield mistake("index-ended", pin.place, text, _CHANNEL, fix, "warning")
+
+
+def late(scope: Scope) -> Iterator[Mistake]:
+    """torch by one command, and by a later one again, with an index and without a release."""
+    if scope.kind not in ("dockerfile", "script", "cog") or scope.base.framework == "torch":
+        return
+    again = {"-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--target", "-t"}
+    for pin in scope.pins:
+        own = any(holds_only(index.url) == "torch" for index in pin.indexes)
+        if pin.name != "torch" or not own or pin.version or pin.reference or not pin.step:
+            continue
+        commands = scope.environment.commands[: pin.step]
+        removed = any({"uninstall", "torch"} <= set(command.words) for command in commands)
+        first = next((p for p in (*scope.pins, *scope.project) if _is_first(scope, p, pin)), None)
+        if first and not removed and not again & set(scope.environment.words_of(pin.step)):
+            text = f"torch is there already (line {first.place.line} of {first.place.path})"
+            fix = "install torch from that index first, or give its release and --force-reinstall"
+            text += f", so nothing is taken from {pin.indexes[-1].url}"
+            yield mistake("index-late", pin.place, text, _KEPT, fix)
+            return
+
+
+def _is_first(scope: Scope, one: Pin, pin: Pin) -> bool:
+    """Whether an earlier command installs a torch from elsewhere that satisfies this one."""
+    if one.name != "torch" or not 0 < one.step < pin.step or one.origin != "pip" or one.limits:
+        return False
+    row = scope.taken(one)
+    version = one.public or (row.version if row else "")
+    fits = allows(pin.specifier, version) if version else one.reference and not pin.specifier
+    return bool(fits) and one.backend != pin.backend and together(one, pin)
+
+
+def outrun(scope: Scope) -> Iterator[Mistake]:
+    """torch, and an index beside the default one whose last torch is older than what pip takes."""
+    if scope.base.framework == "torch":
+        return
+    pins = [pin for pin in scope.pins if pin.name == "torch"]
+    for pin in pins or _asking(scope):
+        extra = [one for one in pin.indexes if one.role in ("extra", "links") and one.backend]
+        only = any(index.role == "only" for index in pin.indexes)
+        names = {index.backend for index in extra}
+        if len(names) != 1 or only or not pin.by_name or pin.local:
+            continue
+        torch = pin if pin.name == "torch" else Pin("torch", pin.place)
+        row, last = scope.taken(Pin("torch", pin.place, torch.specifier)), indexes.ends(*names)
+        if not last or row is None or at_least(last, major_minor(row.version)):
+            continue
+        if is_pinned(torch) and not torch.version:
+            continue
+        yield _outrun(pin, torch, extra[0], row, last)
+        return
+
+
+def _asking(scope: Scope) -> list[Pin]:
+    """The first package that brings torch, where no line names one."""
+    held = any(pin.limits or pin.name == "pytorch" for pin in scope.environment.pins)
+    named = list(dict.fromkeys(index for pin in scope.pins for index in pin.indexes))
+    for pin in scope.pins if not held and not scope.project else ():
+        found = guests(pin.name) if pin.origin == "pip" and not is_pinned(pin) else []
+        asked = (found[-1].asks or {}).get("torch") if found else None
+        if asked is not None and not any(sign in asked for sign in ("<", "==", "~=")):
+            return [Pin(pin.name, pin.place, indexes=tuple(named))]
+    return []
+
+
+def _outrun(pin: Pin, torch: Pin, index: Index, row: Release, last: str) -> Mistake:
+    wanted = f"=={last}.*" if len(numbers(last)) == 2 else f"=={last}"
+    cuda = f" for CUDA {row.cuda}" if isinstance(row.cuda, str) else ""
+    who = "torch" if pin.name == "torch" else f"torch, which {pin.name} asks for,"
+    text = f"{who} comes as {row.version} of the default index{cuda}; {index.backend} ended with "
+    text += f"{last} and is not used"
+    fix = f"write --index-url {index.url} for PyTorch alone, or torch{wanted}"
+    severity = "warning" if torch.version else "error"
+    return mistake("index-outrun", pin.place, text, indexes.ENDED, fix, severity)
+
+
+def replaced(scope: Scope) -> Iterator[Mistake]:
+    """PyTorch's index in the place of the default one, for packages that it does not have."""
+    lost: dict[Index, list[Pin]] = {}
+    for pin in scope.pins:
+        beside = any(index.role in ("extra", "first") for index in pin.indexes)
+        only = [one for one in pin.indexes if one.role == "only" and holds_only(one.url) == "torch"]
+        if only and not beside and pin.by_name and not indexes.is_mirrored(pin.name):
+            lost.setdefault(only[0], []).append(pin)
+    for index, pins in lost.items():
+        named = ", ".join(dict.fromkeys(pin.name for pin in pins[:4])) + " …" * (len(pins) > 4)
+        text = f"{index.url} takes the place of the default index, and has no {named}"
+        fix = "write --extra-index-url, or install PyTorch in a line of its own"
+        own = [p for p in scope.pins if index in p.indexes and p.name in PYTORCH]
+        sure = own and all(pin.local for pin in own)
+        new = f"--extra-index-url {index.url}"
+        edit = Edit(f"--index-url {index.url}", new) if sure else None
+        yield mistake("index-replaced", index.place, text, indexes.HELD, fix, edit=edit)
+    ours = [pin for pin in scope.pins if pin.name in PYTORCH and pin.by_name]
+    for first, last in scope.environment.outdone if ours else ():
+        if holds_only(first.url) == "torch" != holds_only(last.url):
+            text = f"--index-url counts once for a file: {first.url} (line {first.place.line}) "
+            fix = "write --extra-index-url for PyTorch's index, with its build (torch==2.4.1+cpu)"
+            severity = "error" if any(pin.local for pin in ours) else "warning"
+            text += "is never asked"
+            yield mistake("index-replaced", last.place, text, _LAST, fix, severity)
+
+
+def no_such_build(scope: Scope) -> Iterator[Mistake]:
+    """torch==2.6.0+cu121; torch==1.13.0 with the index cu113; a nightly of years ago."""
+    yield from _of_conda(scope)
+    if scope.environment.machine == "aarch64" or scope.environment.other_index:
+        return
+    for pin in scope.environment.pins:
+        if pin.name not in PYTORCH or not pin.by_name:
+            continue
+        made = re.search(r"\.dev(20\d{4})\d\d", pin.version)
+        if made and made[1] < "202512":
+            text = f"{pin.name} {pin.version} is a nightly build of {made[1][:4]}: PyTorch deletes "
+            text += "them after some months"
+            yield mistake("no-such-build", pin.place, text, _NIGHTLY, "take a release")
+        elif pin.name == "torch":
+            yield from _missing(pin)
+
+
+def _missing(pin: Pin) -> Iterator[Mistake]:
+    index = _alone(pin)
+    oldest = re.search(r">=?\s*([\d.]+)", pin.specifier)
+    last = indexes.ends(index.backend) if index and not pin.version else ""
+    if last and oldest and not at_least(last, major_minor(oldest[1])):
+        text = f"PyTorch's index {pin.backend} ended with torch {last}: pip finds no torch"
+        fix = "take the index of a newer CUDA, or an older torch"
+        yield mistake("no-such-build", pin.place, text + pin.specifier, indexes.ENDED, fix)
+    if not pin.version or not at_least(pin.public, "1.13"):
+        return  # older releases have builds that the matrix does not list
+    built = [variant.backend for variant in variants.variants(pin.public)]
+    named = [one for one in pin.indexes if holds_only(one.url) == "torch"]
+    label = pin.local or pin.backend
+    urls = {index.url for index in named}
+    if not built or not label.startswith("cu") or label in built or any(map(_is_trial, named)):
+        return
+    if not pin.local and len(urls) > 1:
+        return
+    beside = not pin.local and named and named[0].role != "only"
+    ends = "the build of the default index is taken" if beside else "pip finds none"
+    text = f"torch {pin.public} was not built for {label}: {ends}"
+    fix = f"torch {pin.public} was built for {', '.join(reversed(built))}: take one of these"
+    severity = "warning" if beside else "error"
+    source = variants.listed_in(pin.public)
+    yield mistake("no-such-build", pin.place, text, source, fix, severity)
+
+
+def _of_conda(scope: Scope) -> Iterator[Mistake]:
+    """pytorch=2.2 with pytorch-cuda=11.7; a pytorch-cuda that was never made."""
+    chosen, pin = scope.by_conda("pytorch-cuda"), scope.by_conda("pytorch")
+    if chosen is None:
+        return
+    number = re.match(r"={1,2}\s*(\d+\.\d+)", chosen.specifier)
+    wanted = number[1] if number else ""
+    made = sorted({cuda for row in _CONDA.values() for cuda in row}, key=numbers)
+    version = re.match(r"={1,2}\s*(\d+\.\d+)", pin.specifier) if pin else None
+    built = _CONDA.get(version[1], ()) if version else ()
+    forge = "conda-forge" in scope.environment.channels
+    if wanted and wanted not in made:
+        text = f"there is no pytorch-cuda {wanted}: the channel pytorch has {', '.join(made)}"
+        near = [one for one in made if numbers(one) <= numbers(wanted)] or made[:1]
+        yield mistake("no-such-build", chosen.place, text, _BUILT, f"write pytorch-cuda={near[-1]}")
+    elif built and wanted and version and wanted not in built and not forge:
+        text = (
+            f"the channel pytorch has pytorch {version[1]} for pytorch-cuda {' and '.join(built)}"
+        )
+        text += f", not for {wanted}"
+        fix = f"write pytorch-cuda={built[-1]}"
+        yield mistake("no-such-build", chosen.place, text, _BUILT, fix)

@@ -1,0 +1,303 @@
+"""A neighbour newer than a release can use, which it does not forbid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from gpuwhy.knowledge import asked, caps
+from gpuwhy.knowledge import limits as known
+from gpuwhy.knowledge.releases import family, has_python
+from gpuwhy.lint.mistakes import Edit, Mistake, mistake
+from gpuwhy.lint.read.image_python import is_second
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.versions import (
+    PYTHONS,
+    allowed,
+    allows,
+    at_least,
+    is_pinned,
+    numbers,
+    parsed,
+    together,
+)
+
+_TRIED = {
+    "numpy": ("1.16.6", "1.19.5", "1.21.6", "1.24.4", "1.26.4", "2.0.2", "2.2.6", "2.3.5"),
+    "protobuf": ("3.8.0", "3.19.6", "3.20.3", "4.25.8", "5.29.5", "6.33.0"),
+}
+"""Releases that stand for the others of a neighbour."""
+_FLOORS = {"numpy": (3, 9), "protobuf": (3, 7), "h5py": (3, 6)}
+"""The oldest Python that has a neighbour past the limits."""
+_WRITTEN_ALONE = "h5py<3"  # it comes with TensorFlow too, and matters to who loads weights
+_OTHERS = re.compile(
+    r"gradio|opencv-\S+|scikit-(image|learn)|pandas|pyarrow|faiss-cpu|pycocotools|shapely"
+    r"|pywavelets|numexpr|matplotlib|imgaug|h5py|scipy|statsmodels|seaborn|flask|wandb"
+    r"|tensorboardx|gensim|librosa|spacy|streamlit|mlflow|onnx|bokeh|albumentations|catboost"
+)
+"""Packages whose limits matter here only beside one that computes on a GPU."""
+_MODELS = re.compile(
+    r"torch\S*|pytorch\S*|tensorflow\S*|jax|flax|(tf-)?keras\S*|lightning|timm|diffusers|peft|vllm"
+    r"|(sentence-)?transformers|accelerate|onnxruntime-gpu|ultralytics|open-clip-torch"
+    r"|mm(cv|det)\S*"
+    r"|fairseq|monai|kornia|deepspeed|openai-whisper|whisperx"
+)
+_FOR_A_MACHINE = re.compile(
+    r"(^|[^a-z])(ngc|nvcr|colab|kaggle|sagemaker|databricks|jetson|l4t|jetpack)([^a-z]|$)"
+)
+_BRINGS_PROTOBUF = re.compile(
+    r"(lib)?protobuf|tensor(board|flow)|onnx|caffe|grpc|google|opencv|mlflow|ray|wandb|streamlit"
+    r"|pytorch-lightning|paddle|apache-beam|pyspark|arrow|mxnet"
+)
+_FULL = ("ngc", "pytorch", "tensorflow", "aws", "framework")
+
+
+class Need(NamedTuple):
+    """What the release of a pin needs of a neighbour."""
+
+    pin: Pin
+    version: str
+    name: str
+    limit: str  # <2
+    row: Any
+    pythons: tuple[str, ...]
+
+    @property
+    def said(self) -> str:
+        """torch 2.1.2 needs numpy<2."""
+        return f"{self.pin.name} {self.version}".strip() + f" needs {self.name}{self.limit}"
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """A neighbour that is written without the limit; one that comes and is not written at all."""
+    if is_second(scope.environment):
+        return
+    told: set[str] = set()
+    for need in sorted(_needs(scope), key=lambda one: family(one.pin.name) is None):
+        if not _can_meet(scope, need) or _is_settled(scope, need):
+            continue
+        pins = [p for p in scope.environment.pins if p.name == need.name]
+        others = [other for other in pins if together(need.pin, other)]
+        wanted = need.name + need.limit
+        if others:
+            yield from _written(scope, need, others)
+        elif wanted not in (*told, _WRITTEN_ALONE) and _comes(scope, need):
+            told.add(wanted)
+            text = f"{need.said}, and nothing here says so: {need.row.because}"
+            fix, edit = f'add "{wanted}"', _added(scope, need)
+            place, source = need.pin.place, need.row.source
+            yield mistake("unstated-limit", place, text, source, fix, "warning", edit)
+
+
+def _needs(scope: Scope) -> Iterator[Need]:
+    for pin in scope.pins:
+        if pin.origin == "conda":
+            found = re.fullmatch(r"={1,2}([\d.]+?)(\.\*)?", pin.specifier)
+            version = found[1] if found else ""
+            rows = known.limits(f"conda:{pin.name}", version) if version else ()
+            yield from _rows(pin, version, rows, ())
+        elif not pin.reference or pin.version:
+            yield from _of_pip(scope, pin)
+
+
+def _of_pip(scope: Scope, pin: Pin) -> Iterator[Need]:
+    row = scope.taken(pin)
+    if row is None and pin.reference:
+        row = next(iter(allowed(pin.name, f"=={pin.public}")), None)
+    version = row.version if row else pin.public
+    pythons = tuple(p for p in PYTHONS if has_python(row, p)) if row else ()
+    if re.fullmatch(r"cp3\d+", pin.tag):
+        pythons = (f"3.{pin.tag[3:]}",)
+    rows = [*known.limits(pin.name, version)]
+    if row or not family(pin.name):
+        rows += _caps(pin.name, version)
+    newest = allowed(pin.name, pin.specifier) if pin.specifier and not pin.version else ()
+    if newest:  # of a range, what its newest release needs too
+        last = newest[-1].version
+        always = {r.requirement for r in (*known.limits(pin.name, last), *_caps(pin.name, last))}
+        rows = [r for r in rows if r.requirement in always]
+    yield from _rows(pin, version, rows, pythons)
+
+
+def _caps(name: str, version: str) -> list[Any]:
+    framework = "tensorflow" if name in ("tensorflow-gpu", "tensorflow-cpu") else name
+    found = caps.caps(framework, version) if version else ()
+    return [r for r in found if "<" in r.requirement and not r.requirement.startswith("setuptools")]
+
+
+def _rows(pin: Pin, version: str, rows: Any, pythons: tuple[str, ...]) -> Iterator[Need]:
+    for row in rows:
+        name, sign, limit = row.requirement.partition("<")
+        if sign:
+            yield Need(pin, version, name, f"<{limit}", row, pythons)
+
+
+def _can_meet(scope: Scope, need: Need) -> bool:
+    """Whether some Python has both the release and a neighbour past the limit."""
+    floor = _FLOORS.get(need.name)
+    if need.name == "numpy" and need.limit == "<1.24":
+        floor = (3, 8)
+    pythons = scope.environment.pythons or scope.hinted or need.pythons
+    both = [p for p in pythons if not need.pythons or p in need.pythons]
+    return floor is None or not pythons or any(numbers(p)[:2] >= floor for p in both)
+
+
+def _is_settled(scope: Scope, need: Need) -> bool:
+    """Whether a lock or something installed later decides; or it is no matter of GPUs."""
+    aside = _OTHERS.fullmatch(need.pin.name) and not scope.gpu_meant
+    if aside and not any(map(_MODELS.fullmatch, scope.names)):
+        return True
+    later = [p for p in scope.project if p.name == need.pin.name and p.step > need.pin.step]
+    if any(need.version and not allows(one.specifier, need.version) for one in later):
+        return True
+    held = scope.repository.locked(need.name)
+    return bool(held) and all(allows(need.limit, version) for version in held)
+
+
+def _added(scope: Scope, need: Need) -> Edit | None:
+    """In a requirements file the limit is a line of its own."""
+    pin = need.pin
+    own = scope.kind == "requirements" and pin.place.path == scope.environment.path
+    if not own or not pin.version or pin.marker:
+        return None
+    written = f"{pin.name}{pin.specifier}"
+    return Edit(written, f"{written}\n{need.name}{need.limit}")
+
+
+def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:
+    """The neighbour as the file has it: forced past the limit, or free to go there."""
+    if any(_is_within(pin, need) for pin in others) or _is_held(scope, need):
+        return
+    other = next((pin for pin in others if not pin.limits), None)
+    if other is None or other.origin != need.pin.origin or _is_kept(scope, other, need):
+        return
+    written = f"{need.name}{other.specifier}" if other.specifier else f"{need.name} without a limit"
+    because, source = need.row.because, need.row.source
+    if _forces(other, need):
+        text = f"{need.said}; {written} is asked for: {because}"
+        fix = f'write "{need.name}{need.limit}"'
+        yield mistake("unstated-limit", other.place, text, source, fix)
+        return
+    text = f"{need.said}; {written} lets newer ones in: {because}"
+    both = f"{other.name}{other.specifier}{',' if other.specifier else ''}{need.limit}"
+    in_shell = other.step and not other.place.path.endswith((".txt", ".in"))
+    edit = Edit(f"{other.name}{other.specifier}", f'"{both}"' if in_shell else both)
+    fix = f'write "{both}"'
+    yield mistake("unstated-limit", other.place, text, source, fix, "warning", edit)
+
+
+def _is_within(pin: Pin, need: Need) -> bool:
+    """Whether the newest that a pin allows keeps to the limit."""
+    if pin.version:
+        return parsed(pin.version) is None or allows(need.limit, pin.version)
+    tries = _TRIED.get(need.name, (f"{need.limit.lstrip('<')}.99", "9999"))
+    past = [version for version in tries if not allows(need.limit, version)]
+    return not any(allows(pin.specifier, version) for version in past)
+
+
+def _forces(pin: Pin, need: Need) -> bool:
+    """Whether a pin allows nothing within the limit."""
+    both = f"{pin.specifier},{need.limit}".strip(",")
+    tries = _TRIED.get(need.name, ())
+    return bool(pin.version) or (bool(tries) and not any(allows(both, one) for one in tries))
+
+
+def _is_kept(scope: Scope, other: Pin, need: Need) -> bool:
+    """Whether a neighbour may be there already, and stays because its pin lets it."""
+    there = _is_intermediate(scope) or f"python3-{other.name}" in scope.environment.apt
+    judged = scope.kind == "requirements" and scope.environment.in_image
+    old = scope.base.family == "tensorflow" and not at_least(scope.base.version or "3", "2.5")
+    there = there or judged or (old and other.name == "h5py")
+    return other.reference or (there and not _forces(other, need))
+
+
+def _is_intermediate(scope: Scope) -> bool:
+    """Whether an image is made to be built upon, or nobody here knows what it starts from."""
+    if scope.kind != "dockerfile":
+        return scope.over_unknown
+    image = scope.environment.image
+    unknown = image is None or image.text.startswith("$")
+    return scope.over_unknown or unknown or not scope.environment.runs
+
+
+def _comes(scope: Scope, need: Need) -> bool:
+    """Whether the neighbour is installed without being named, and nothing holds it back."""
+    if need.name == "mkl":
+        return _mkl_comes(scope, need)
+    if not is_pinned(need.pin) or scope.beside(need.name) or _may_be_there(scope, need):
+        return False
+    by_conda = [pin.name for pin in scope.pins if pin.origin == "conda"]
+    if need.name == "protobuf":
+        own = any(name.startswith("tensorflow") for name in scope.names)
+        if (own and need.pin.name == "tensorboard") or any(map(_BRINGS_PROTOBUF.match, by_conda)):
+            return False
+    elif not scope.pip_alone:
+        return False
+    names = {"numpy": known.CAPS_NUMPY, "protobuf": known.CAPS_PROTOBUF}.get(need.name, ())
+    unread = (p for p in scope.environment.pins if p.specifier and p.name in names)
+    return not any(_is_unread(pin) for pin in unread) and _is_passed(scope, need)
+
+
+def _is_unread(pin: Pin) -> bool:
+    has = not pin.version or asked.has(pin.name, pin.public)
+    return not asked.knows(pin.name) or not has
+
+
+def _mkl_comes(scope: Scope, need: Need) -> bool:
+    """PyTorch's own channel leaves MKL open, and conda-forge has the newer one."""
+    channels = scope.environment.channels
+    own = ("defaults", "anaconda", "main", "pkgs/main")
+    first = next((one for one in channels if one in ("pytorch", "conda-forge", *own)), "")
+    forge = next((one for one in channels if one in ("conda-forge", *own)), "") == "conda-forge"
+    built = bool(re.match(r"py3\.\d+_(cuda|cpu)", need.pin.build))
+    of_pytorch = (
+        built or need.pin.channel == "pytorch" or (not need.pin.build and first == "pytorch")
+    )
+    return of_pytorch and forge and len(scope.pins) < 60
+
+
+def _may_be_there(scope: Scope, need: Need) -> bool:
+    """Whether something else may bring the neighbour, or limit it."""
+    name = scope.environment.path.rsplit("/", 1)[-1].lower()
+    image = scope.kind == "dockerfile" and not scope.environment.pythons and not need.pin.tag
+    return (
+        scope.project_unread
+        or any(pin.name == need.name for pin in scope.project)
+        or _is_intermediate(scope)
+        or scope.kind == "notebook"  # its machine has a NumPy already
+        or bool(_FOR_A_MACHINE.search(name))
+        or image
+        or scope.environment.includes_unknown
+        or scope.environment.in_image  # judged there, with what else is installed
+        or scope.base.family in _FULL
+    )
+
+
+def _found(scope: Scope, need: Need) -> list[str]:
+    """What pip takes of the neighbour on each Python that has the release."""
+    from gpuwhy.lint import solving
+
+    out = []
+    for python in scope.pythons:
+        if need.pythons and python not in need.pythons:
+            continue
+        pins = scope.together(need.pin.step)
+        found = solving.taken([*pins, need.pin] if need.pin.arms else pins, python)
+        if found.clash:  # told by another rule: the rest of it hides nothing here
+            rest = [pin for pin in pins if pin.name not in (found.clash.name, found.clash.by)]
+            found = solving.taken([need.pin, *rest], python)
+        if need.name in found.releases and not found.clash:
+            out.append(found.releases[need.name])
+    return out
+
+
+def _is_passed(scope: Scope, need: Need) -> bool:
+    return any(not allows(need.limit, version) for version in _found(scope, need))
+
+
+def _is_held(scope: Scope, need: Need) -> bool:
+    """Whether the other packages keep the neighbour within the limit on every Python."""
+    found = _found(scope, need)
+    return bool(found) and all(allows(need.limit, version) for version in found)

@@ -1,0 +1,85 @@
+"""What only the machine that is described (--gpu, --driver) can show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpuwhy.knowledge import archs, drivers
+from gpuwhy.knowledge.containers import Base
+from gpuwhy.knowledge.releases import evidence_of
+from gpuwhy.lint.mistakes import Mistake, Place, mistake
+from gpuwhy.lint.scope import Scope, is_gpu_build, newest_said
+from gpuwhy.lint.sheet import Image, Pin
+from gpuwhy.lint.target import Target
+from gpuwhy.lint.versions import Release, at_least, numbers
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """Builds by their label, other releases by their rows, and the image, on that machine."""
+    target, stage = scope.target, scope.environment
+    if target is None or not stage.runs or scope.named_otherwise:
+        return
+    for pin in scope.pins:
+        label = re.fullmatch(r"cu(\d+)(\d)", pin.variant)
+        if label and pin.name in ("torch", "torchvision", "torchaudio"):
+            cuda = f"{label[1]}.{label[2]}"
+            said = f"{pin.name} +{pin.variant} is built for CUDA {cuda}"
+            yield from _driver(target, cuda, said, pin.place)
+        row = _row(scope, target, pin)
+        if row is None or row.platform != target.platform:
+            continue
+        if isinstance(row.cuda, str):
+            said = f"{newest_said(pin, row)} is built for CUDA {row.cuda}"
+            yield from _driver(target, row.cuda, said, pin.place)
+        yield from _lacking(target, pin, row)
+    if stage.image:
+        yield from image(target, stage.image, scope.base)
+
+
+def image(target: Target, written: Image, base: Base) -> Iterator[Mistake]:
+    """The CUDA of an image against the driver."""
+    if base.cuda:
+        said = f"image {written.text} holds CUDA {base.cuda}"
+        yield from _driver(target, base.cuda, said, written.place)
+
+
+def _row(scope: Scope, target: Target, pin: Pin) -> Release | None:
+    if not scope.from_index(pin) or not is_gpu_build(pin):
+        return None
+    if pin.name in ("jax", "jaxlib"):
+        extra = next((one for one in pin.extras if one.startswith("cuda")), "")
+        return scope.taken(pin, f"jax-{extra[:6]}-plugin", target.platform) if extra else None
+    return scope.taken(pin, platform=target.platform)
+
+
+def _driver(target: Target, cuda: str, said: str, place: Place) -> Iterator[Mistake]:
+    system = "windows" if target.system == "windows" else "linux"
+    known = drivers.floor(cuda, system) if target.driver else None
+    if known is None:
+        return
+    enough = numbers(target.driver)[:1] >= numbers(known.driver)[:1]
+    if "." in target.driver:
+        enough = at_least(target.driver, known.driver)
+    if not enough:
+        most = drivers.cuda_of_driver(target.driver)
+        text = (
+            f"{said}, which needs driver {known.driver} or newer; the machine has {target.driver}"
+        )
+        fix = "update the driver" + (f", or use a build for CUDA {most} or older" if most else "")
+        yield mistake("driver-too-old", place, text, known.source, fix)
+
+
+def _lacking(target: Target, pin: Pin, row: Release) -> Iterator[Mistake]:
+    """A release without code for a GPU."""
+    if not isinstance(row.sass, tuple) or not isinstance(row.ptx, tuple) or not row.sass:
+        return
+    for gpu in target.gpus:
+        if archs.runs_on(row.sass, row.ptx, gpu.capability) == "no":
+            ptx = f" and PTX for {', '.join(row.ptx)}" if row.ptx else ""
+            text = (
+                f"{newest_said(pin, row)} has code for {', '.join(row.sass)}{ptx}; {gpu.name} is "
+            )
+            fix = f"gpuwhy plan --gpu {gpu.capability} {row.name}"
+            text += f"compute capability {gpu.capability}"
+            yield mistake("gpu-no-code", pin.place, text, evidence_of(row, "sass"), fix)

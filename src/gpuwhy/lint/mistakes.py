@@ -1,0 +1,154 @@
+"""What lint says: mistakes with their places, what could not be read, and the contract of both."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from gpuwhy.facts.fact import Source
+
+SCHEMA = "gpuwhy.lint/1"
+Severity = Literal["error", "warning"]
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A line of a file."""
+
+    path: str
+    line: int  # from 1; 0 = the file as a whole
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """The one certain correction: what stands on the mistake's line, and what to write instead."""
+
+    old: str
+    new: str
+
+
+class Mistake(msgspec.Struct, frozen=True):
+    """One mistake: the sentence, the source that makes it one, and what to write instead."""
+
+    rule: str
+    severity: Severity
+    place: Place
+    text: str
+    know: Source
+    fix: str
+    edit: Edit | None = None  # where one edit is certain to be right
+    through: Place | None = None  # the line of another file that includes this one
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """What could not be read."""
+
+    place: Place
+    text: str
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """One file: its kind ("" = not known), its mistakes, and what could not be checked."""
+
+    path: str
+    kind: str
+    mistakes: tuple[Mistake, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[Problem, ...] = ()  # left unchecked on purpose
+    ignored: int = 0  # mistakes that a comment silences
+
+
+class Lint(msgspec.Struct, frozen=True):
+    """Everything that was asked for."""
+
+    files: tuple[Checked, ...]
+
+    @property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        """The mistakes of all files, in order."""
+        return tuple(mistake for file in self.files for mistake in file.mistakes)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What could not be read, of all files."""
+        return tuple(problem for file in self.files for problem in file.problems)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Errors, warnings, and files that could not be read."""
+        kinds = [mistake.severity for mistake in self.mistakes]
+        unreadable = sum(bool(file.problems) for file in self.files)
+        errors, warnings = kinds.count("error"), kinds.count("warning")
+        return {"error": errors, "warning": warnings, "unreadable": unreadable}
+
+
+class Row(Protocol):
+    """The source of a row of knowledge."""
+
+    @property
+    def where(self) -> str:
+        """The file, page or call."""
+
+    @property
+    def detail(self) -> str:
+        """What it says there."""
+
+
+def know(where: str, detail: str = "") -> Source:
+    """The source of a rule."""
+    return Source("know", where, detail)
+
+
+def mistake(
+    rule: str,
+    place: Place,
+    text: str,
+    source: Row,
+    fix: str,
+    severity: str = "error",
+    edit: Edit | None = None,
+) -> Mistake:
+    """A mistake under a rule."""
+    level: Severity = "error" if severity == "error" else "warning"
+    return Mistake(rule, level, place, text, know(source.where, source.detail), fix, edit)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a table."""
+    return tuple(text.split())
+
+
+def contract(lint: Lint, version: str) -> dict[str, Any]:
+    """The values of `gpuwhy.lint/1`."""
+    counts = lint.counts
+    found = "found" if counts["error"] or counts["warning"] else "clean"
+    return {
+        "schema": SCHEMA,
+        "gpuwhy": version,
+        "status": "unreadable" if counts["unreadable"] else found,
+        "counts": counts,
+        "files": [_file(file) for file in lint.files],
+    }
+
+
+def _file(file: Checked) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "kind": file.kind,
+        "mistakes": [_mistake(one) for one in file.mistakes],
+        "problems": [{"line": one.place.line, "text": one.text} for one in file.problems],
+        "notes": [{"line": one.place.line, "text": one.text} for one in file.notes],
+        "ignored": file.ignored,
+    }
+
+
+def _mistake(one: Mistake) -> dict[str, Any]:
+    return {
+        "rule": one.rule,
+        "severity": one.severity,
+        "line": one.place.line,
+        "text": one.text,
+        "know": {"where": one.know.where, "detail": one.know.detail},
+        "fix": one.fix,
+        "edit": {"old": one.edit.old, "new": one.edit.new} if one.edit else None,
+        "through": {"path": one.through.path, "line": one.through.line} if one.through else None,
+    }

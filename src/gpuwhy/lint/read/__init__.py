@@ -1,0 +1,1 @@
+"""One reader per kind of file: its text becomes a Sheet; nothing is run."""

@@ -1,0 +1,78 @@
+"""Which Python the pip of a stage fills, by its image and its commands."""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.knowledge import containers, held
+from gpuwhy.lint.sheet import Environment
+
+_ANOTHER_CONDA = re.compile(
+    r"(conda|mamba) (env )?create|conda env update|pyenv|virtualenv -p|Mini(conda|forge)3"
+)
+_ITS_OWN_PIP = re.compile(
+    r"(^|; )python3\.\d+ |python3\.\d+ -m|get-pip|ensurepip|update-alternatives|\bln -|\bcp /|\bmv "
+    r"|venv|\buv\b|pyenv|conda|mamba|pip3\.\d+|alias"
+)
+_PACKAGE = re.compile(r"python(3\.\d+)(-|$)")
+_BY_UV = re.compile(
+    r"(?:uv (?:venv|python install|sync|run)[^;]*?(?:--python|-p|install)[= ]|python="
+    r"|pyenv global )(3\.\d+)"
+)
+_OTHER = re.compile(
+    r"conda|mamba|pyenv|deadsnakes|Python-3|\buv\b|pixi|python_version", re.IGNORECASE
+)
+_OF_DISTRIBUTION = re.compile(r"python3(-pip|-dev|-venv)?$|python3-pip")
+
+
+def of_stage(stage: Environment) -> None:
+    """The Pythons that a stage may run its pip with; () where nobody can tell."""
+    base = containers.read(stage.image.text) if stage.image else containers.Base("")
+    texts = " ; ".join(command.text for command in stage.commands)
+    named = _named(stage, texts)
+    by_conda = _of_conda(texts)
+    if named:
+        stage.pythons = (*named, base.python) if base.python else named
+        stage.python_from = "the Dockerfile installs Python " + ", ".join(named)
+    elif by_conda:
+        stage.pythons = (by_conda,)
+        stage.python_from = f"the installer of conda brings Python {by_conda}"
+    elif base.python and base.python != "2.7" and not _ANOTHER_CONDA.search(texts):
+        stage.pythons = (base.python,)
+        stage.python_from = f"image {base.name} holds Python {base.python}"
+    elif any(map(_OF_DISTRIBUTION.match, stage.apt)) and not _OTHER.search(texts):
+        stage.pythons = (base.distro_python,) if base.distro_python else ()
+        stage.python_from = f"image {base.name} has Python {base.distro_python} as its python3"
+
+
+def _of_conda(texts: str) -> str:
+    """The Python of conda's base environment, where no other one is made."""
+    found = re.search(r"((?:Mini|Ana)conda3|Miniforge3|Mambaforge)-([\w.]+)", texts)
+    other = re.search(
+        r"(conda|mamba) (env )?(create|update -f)|(conda|mamba) install[^;]*python[= ]|pyenv|venv",
+        texts,
+    )
+    return held.installer_python(found[1], found[2]) if found and not other else ""
+
+
+def _named(stage: Environment, texts: str) -> tuple[str, ...]:
+    """The Pythons that a stage installs by their numbers."""
+    packages = {found[1] for found in map(_PACKAGE.match, stage.apt) if found}
+    if "python3-pip" in stage.apt and not _ITS_OWN_PIP.search(texts):
+        packages = set()  # the pip of the distribution fills its own Python
+    return tuple(sorted(packages.union(_BY_UV.findall(texts))))
+
+
+def is_second(environment: Environment) -> bool:
+    """Whether a script or a Dockerfile makes an environment of Python 2."""
+    assigned = (f"{name}={value}" for one in environment.commands for name, value in one.assigned)
+    texts = (command.text for command in environment.commands)
+    tags = [pin.tag for pin in environment.pins]
+    tagged = any(tag.startswith(("cp2", "py2")) and "py3" not in tag for tag in tags)
+    return tagged or any(map(_SECOND.search, (*texts, *assigned)))
+
+
+_SECOND = re.compile(
+    r"(Mini|Ana)conda2\b|python[=-]{1,2}2\.7|\bpython2(\.7)?\b|\bpip2(\.7)?\b|py27\b"
+    r"|PYTHON\w*=2\.7"
+)

@@ -1,0 +1,221 @@
+"""Requirement lines: of requirements files, of pip commands, of every list in other files."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import Specifier
+
+from gpuwhy.lint.mistakes import Place, Problem, words
+from gpuwhy.lint.sheet import Environment, Include, Index, Pin, Role, Sheet, backend_of, holds_only
+from gpuwhy.lint.versions import normal
+
+_URL = re.compile(
+    r"(?:(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^\]]*)\])?\s*@\s*)?"
+    r"(?P<url>(?:git|hg|svn|bzr)\+\S+|[a-z]+://\S+|file:\S+|\.{0,2}/\S*|\.\.?(?=[\s\[;]|$)"
+    r"|\S+\.(?:whl|zip|tar\.gz))(?:\[[^\]]*\])?"
+)
+_WHEEL = re.compile(
+    r"([\w.]+)-([\w.!]+(?:(?:\+|%2[Bb])[\w.]+)?)(?:-\d\w*)?-([\w.]+)-([\w.]+)-([\w.]+)\.whl"
+)
+_OPTION = re.compile(r"(--[a-z][a-z-]*|-[a-zA-Z])(?:\s*=\s*|\s+|(?<=-[a-zA-Z])(?=\S)|$)(.*)")
+_AFTER = re.compile(r"\s-{1,2}[a-zA-Z].*", re.DOTALL)
+MISPLACED = re.compile(r"\s(-i|--index-url|--extra-index-url|-f|--find-links)[\s=].*")
+"""An index option behind a requirement, where pip does not read it, and Cog does."""
+_LOCAL_RANGE = re.compile(r"[\w.-]+\s*(?:\[[^\]]*\])?\s*(?:>=?|<=?|~=)\s*[\d.]+\+[\w.*]+")
+_FLAGS = words(
+    "--no-index --pre --prefer-binary --require-hashes --no-deps --no-binary --only-binary"
+    " --trusted-host --use-feature --no-build-isolation -e --editable"
+)
+ROLES: dict[str, Role] = {
+    "-i": "only",
+    "--index-url": "only",
+    "--default-index": "only",
+    "--extra-index-url": "extra",
+    "--index": "extra",
+    "-f": "links",
+    "--find-links": "links",
+}
+"""Options that name an index, and what it is to the default one."""
+_SHOWN = 60
+
+
+class BadRequirementError(ValueError):
+    """A line that is no requirement."""
+
+
+class Logical(NamedTuple):
+    """A line with its continuations and without its comment."""
+
+    text: str
+    line: int
+
+
+def logical_lines(text: str) -> Iterator[Logical]:
+    """Lines as pip joins them."""
+    held: list[str] = []
+    start = 0
+    for number, raw in enumerate(text.lstrip("\ufeff").split("\n"), 1):
+        line = re.sub(r"(^|\s)#.*$", "", raw.rstrip("\r \t")).rstrip()
+        start = start if held else number
+        if line.endswith("\\"):
+            held.append(line[:-1])
+            continue
+        whole = " ".join([*held, line]).strip()
+        held = []
+        if whole:
+            yield Logical(whole, start)
+    if held:
+        yield Logical(" ".join(held).strip(), start)
+
+
+def read(path: str, text: str) -> Sheet:
+    """A requirements or constraints file."""
+    sheet = Sheet(path, "requirements", [Environment(path)])
+    limits = posixpath.basename(path).startswith("constraints")
+    fill(sheet.environments[0], sheet, logical_lines(text), limits)
+    return sheet
+
+
+def fill(
+    environment: Environment, sheet: Sheet, lines: Iterable[Logical], limits: bool = False
+) -> None:
+    """Requirement lines and options into an environment; what cannot be read is a problem."""
+    indexes: list[Index] = []
+    for logical in lines:
+        place = Place(environment.path, logical.line)
+        if "${" in logical.text:
+            said = f"{_short(logical.text)!r} is not checked: only the installation knows its value"
+            sheet.notes.append(Problem(place, said))
+            continue
+        try:
+            if logical.text.startswith("-"):
+                indexes += _option(environment, logical.text, place, limits)
+            else:
+                pin = requirement(logical.text, place)
+                environment.pins.append(msgspec.structs.replace(pin, limits=limits))
+        except BadRequirementError as error:
+            refused = _LOCAL_RANGE.match(logical.text)
+            if refused:
+                environment.refused.append(Problem(place, refused[0]))
+            else:
+                sheet.problems.append(Problem(place, str(error)))
+    if indexes:
+        _ask(environment, indexes)
+
+
+def _ask(environment: Environment, named: list[Index]) -> None:
+    """The indexes of a file, for every line of it; of several --index-url pip takes the last."""
+    only = [index for index in named if index.role == "only"]
+    environment.outdone += [(one, only[-1]) for one in only[:-1] if one.url != only[-1].url]
+    kept = tuple(index for index in named if index.role != "only" or index is only[-1])
+    environment.pins[:] = [with_indexes(pin, kept) for pin in environment.pins]
+    environment.includes[:] = [
+        msgspec.structs.replace(one, indexes=(*one.indexes, *kept)) for one in environment.includes
+    ]
+
+
+def with_indexes(pin: Pin, indexes: tuple[Index, ...]) -> Pin:
+    """A pin that may come from other indexes; PyTorch's packages follow the last of PyTorch's."""
+    if pin.reference or not indexes:
+        return pin
+    found = msgspec.structs.replace(pin, indexes=(*pin.indexes, *indexes))
+    backend = next((index.backend for index in reversed(indexes) if index.backend), "")
+    return with_backend(found, backend) if backend else found
+
+
+def with_backend(pin: Pin, backend: str) -> Pin:
+    """A pin from another index: PyTorch's own packages follow it, others do not."""
+    own = pin.name in ("torch", "torchvision", "torchaudio", "xformers", "triton")
+    return msgspec.structs.replace(pin, backend=backend) if own and not pin.backend else pin
+
+
+def _option(environment: Environment, text: str, place: Place, limits: bool) -> list[Index]:
+    """An option line; returns the index that it names."""
+    found = _OPTION.fullmatch(text)
+    name, value = (found[1], found[2].strip().strip("\"'")) if found else (text, "")
+    if name in ("-r", "--requirement", "-c", "--constraint"):
+        only = limits or name in ("-c", "--constraint")
+        environment.includes.append(Include(value, place, only))
+    elif name in ROLES:
+        url = value.partition(" ")[0]
+        environment.other_index |= not holds_only(url)
+        return [Index(url, ROLES[name], place)]
+    elif name not in _FLAGS:
+        said = f"{_short(name)!r} is not an option that requirements files have"
+        raise BadRequirementError(said)
+    elif value.startswith("-"):
+        return _option(environment, value, place, limits)  # several options of one line
+    return []
+
+
+def requirement(text: str, place: Place) -> Pin:
+    """One requirement; raises BadRequirementError."""
+    text = _AFTER.sub("", text).strip() if " -" in text else text
+    if len(text) > 5000:
+        raise BadRequirementError(f"a requirement of {len(text)} characters")
+    reference = _URL.match(text)
+    if reference:
+        return _reference(reference, text[reference.end() :].partition(";")[2].strip(), place)
+    try:
+        found = Requirement(text.rstrip(", "))
+    except (InvalidRequirement, RecursionError, ValueError):
+        raise BadRequirementError(f"{_short(text)!r} is no requirement{_why(text)}") from None
+    return Pin(
+        normal(found.name),
+        place,
+        ",".join(f"{one.operator}{one.version}" for one in _in_order(found, text)),
+        tuple(normal(extra) for extra in found.extras),
+        str(found.marker or ""),
+    )
+
+
+def _in_order(found: Requirement, text: str) -> list[Specifier]:
+    """The clauses as they are written."""
+    return sorted(found.specifier, key=lambda one: text.find(one.version))
+
+
+def _reference(found: re.Match[str], marker: str, place: Place) -> Pin:
+    """A URL or a path: its name is before the @, in `#egg=`, or in the wheel's file name."""
+    url = found["url"]
+    egg, wheel = re.search(r"[#&]egg=([\w.-]+)", url), _WHEEL.search(url)
+    version = re.sub("%2[Bb]", "+", wheel[2]) if wheel else ""
+    name = found["name"] or (egg[1] if egg else wheel[1] if wheel else _last_part(url))
+    head = url.startswith("git+") and "@" not in url.rpartition("/")[2]
+    tag = (wheel[3] if wheel[4] != "abi3" else "") if wheel else "HEAD" if head else ""
+    windows = 'sys_platform == "win32"' if wheel and wheel[5].startswith("win") else ""
+    return Pin(
+        normal(name),
+        place,
+        f"=={version}" if version else "",
+        tuple(normal(one.strip()) for one in (found["extras"] or "").split(",") if one.strip()),
+        marker or windows,
+        backend=backend_of(url),
+        reference=True,
+        tag=tag,
+    )
+
+
+def _last_part(url: str) -> str:
+    """git+https://host/NVIDIA/apex.git@main → apex."""
+    last = re.split(r"[#?\[]", url)[0].rstrip("/.").split("/")[-1]
+    return re.sub(r"(\.git)?(@.*)?$", "", last) or "-"
+
+
+def _why(text: str) -> str:
+    if re.match(r"(<{7}|={7}|>{7})", text):
+        return ": a merge conflict was left in the file"
+    if re.match(r"[\w.-]+=[^=]", text):
+        return ": pip writes ==, a single = is conda's"
+    if re.match(r"[\w.-]+\s+\d", text):
+        return ": an operator such as == is missing between name and version"
+    return ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
