@@ -1,12 +1,18 @@
-"""Write docs/causes from the pages beside the causes, and the shipped schemas.
+"""Keep docs/ current: cause pages, shipped schemas, and the answers of commands that pages show.
 
-python tools/docs.py            writes docs/causes/<id>.md and docs/causes/README.md
+python tools/docs.py            writes docs/causes, the schemas in src, and every replayed answer
 python tools/docs.py --check    changes nothing, exits 1 and names the files that differ
+
+In a page, `<!-- replay -->` stands before a console block; its command runs in docs/logs.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import re
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -18,6 +24,9 @@ One page per cause; `gpuwhy cause ID` prints the same page.
 
 These pages are copies of `src/gpuwhy/causes/*.md`: edit them there, then run `python tools/docs.py`.
 """
+REPLAY = re.compile(r"<!-- replay -->\n```console\n\$ (gpuwhy [^\n]+)\n.*?```\n", re.DOTALL)
+LONGEST = 24
+"""Lines of an answer that a page shows."""
 
 
 def pages(root: Path) -> dict[str, str]:
@@ -39,6 +48,30 @@ def index(by_id: dict[str, str]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def replayed(text: str, root: Path) -> str:
+    """A page with the answers that its commands give now."""
+
+    def again(found: re.Match[str]) -> str:
+        answer = run(found[1], root).rstrip().splitlines()
+        shown = [*answer[:LONGEST], "…"] if len(answer) > LONGEST else answer
+        block = "\n".join([f"$ {found[1]}", *shown])
+        return f"<!-- replay -->\n```console\n{block}\n```\n"
+
+    return REPLAY.sub(again, text)
+
+
+def run(command: str, root: Path) -> str:
+    """What a command prints in docs/logs, 80 columns wide."""
+    environ = {"PATH": os.environ.get("PATH", ""), "COLUMNS": "80", "LC_ALL": "C.UTF-8"}
+    environ |= {"PYTHONPATH": str(root / "src"), "PYTHONIOENCODING": "utf-8"}
+    words = [sys.executable, "-m", *shlex.split(command)]
+    folder = root / "docs" / "logs"
+    done = subprocess.run(
+        words, cwd=folder, env=environ, capture_output=True, text=True, timeout=120, check=False
+    )
+    return done.stdout or done.stderr
+
+
 def wanted(root: Path) -> dict[Path, str]:
     """Every file that this tool makes, with the text it should have."""
     folder, by_id = root / "docs" / "causes", pages(root)
@@ -46,7 +79,11 @@ def wanted(root: Path) -> dict[Path, str]:
     inside = root / "src" / "gpuwhy" / "schemas"
     schemas = (root / "docs").glob("*.schema.json")
     shipped = {inside / one.name: one.read_text(encoding="utf-8") for one in schemas}
-    return {folder / "README.md": index(by_id), **made, **shipped}
+    shown = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    shown += sorted((root / "docs" / "commands").glob("*.md"))
+    texts = {one: one.read_text(encoding="utf-8") for one in shown if one.is_file()}
+    live = {one: replayed(text, root) for one, text in texts.items() if REPLAY.search(text)}
+    return {folder / "README.md": index(by_id), **made, **shipped, **live}
 
 
 def differences(root: Path) -> list[str]:
@@ -62,7 +99,7 @@ def differences(root: Path) -> list[str]:
 
 
 def write(root: Path) -> None:
-    """Make docs/causes what it should be."""
+    """Make docs/ what it should be."""
     files = wanted(root)
     (root / "docs" / "causes").mkdir(parents=True, exist_ok=True)
     for file in (root / "docs" / "causes").glob("*.md"):
@@ -75,8 +112,10 @@ def write(root: Path) -> None:
 
 def main(argv: list[str]) -> int:
     """Write, or check."""
-    parser = argparse.ArgumentParser(description="Generate docs/causes from the pages of causes.")
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 on differences")
+    parser = argparse.ArgumentParser(description="Keep docs/ current.")
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; exit 1 on differences"
+    )
     parser.add_argument("--root", type=Path, default=ROOT, help="the repository")
     options = parser.parse_args(argv)
     if not options.check:

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gpuwhy
-from gpuwhy.rooms import CAUSES
-from tools.site.paste import index
+from gpuwhy.causes.load import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = {
@@ -111,7 +110,7 @@ def _outside_code(text: str, change: object) -> str:
 
 def _with_causes(text: str, place: str) -> str:
     """The ids of other causes as links to their pages."""
-    ids = {one.id for one in CAUSES} - {Path(place).stem}
+    ids = set(catalogue().causes) - {Path(place).stem}
 
     def one(found: re.Match[str]) -> str:
         return f"[`{found[1]}`]({found[1]}.md)" if found[1] in ids else found[0]
@@ -140,7 +139,7 @@ def nav(site: Site) -> list[object]:
             *sorted((p for p in rest if p.startswith(f"{folder}/")), key=lambda p: (not p.endswith("README.md"), p))
         )
 
-    start = take("index.md", "paste.md", "tutorial.md")
+    start = take("index.md", "tutorial.md")
     parts: list[object] = [
         {"Start": start},
         {"Commands": under("commands")},
@@ -155,16 +154,14 @@ def nav(site: Site) -> list[object]:
 
 
 def write(folder: Path) -> Site:
-    """Put it all into a folder, with the scripts and the index behind "paste an error"."""
+    """Put it all into a folder, with its style."""
     site = staged()
     shutil.rmtree(folder, ignore_errors=True)
     for place, text in site.pages.items():
         _put(folder / place, text.encode())
     for place, path in site.files.items():
         _put(folder / place, path.read_bytes())
-    for name in ("paste.js", "site.css"):
-        _put(folder / "assets" / name, (ROOT / "docs" / "site" / name).read_bytes())
-    _put(folder / "assets" / "messages.js", f"window.GPUWHY_MESSAGES = {json.dumps(index())};\n".encode())
+    _put(folder / "assets" / "site.css", (ROOT / "docs" / "site" / "site.css").read_bytes())
     return site
 
 

@@ -67,6 +67,10 @@ def _meets(version: str, clause: str) -> bool:
         same = numbers(version)[:places] == numbers(floor)[:places]
         return not same if sign == "!=" else same and (sign != "~=" or at_least(version, floor))
     above, below = at_least(version, floor), at_least(floor, version)
-    return {">=": above, "<=": below, ">": not below, "<": not above, "!=": not (above and below)}.get(
-        sign, above and below
-    )
+    return {
+        ">=": above,
+        "<=": below,
+        ">": not below,
+        "<": not above,
+        "!=": not (above and below),
+    }.get(sign, above and below)
