@@ -277,6 +277,12 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] if first.islower() and first.isalpha() else text
 
 
+def plain_answer(verdict: of.Verdict, headline: str, noticed: str = "") -> of.Answer:
+    """An answer that is a sentence."""
+    made = _answer(Log(), Diagnosis(), verdict, headline)
+    return replace(made, noticed=(of.Noticed(None, noticed),) if noticed else ())
+
+
 def _answer(
     log: Log,
     diagnosis: Diagnosis,
