@@ -56,7 +56,9 @@ def share_of(confidence: float) -> float:
 def reliability(texts: list[Said]) -> Iterator[str]:
     """One line per tenth of the confidence: how many texts, how many of them right."""
     for tenth in range(10):
-        inside = [one for one in texts if tenth <= min(9.999, calibrated(one.share) * 10) < tenth + 1]
+        inside = [
+            one for one in texts if tenth <= min(9.999, calibrated(one.share) * 10) < tenth + 1
+        ]
         if inside:
             right = sum(one.right for one in inside)
             yield f"{tenth / 10:.1f}-{(tenth + 1) / 10:.1f}  {len(inside):4}  right {right / len(inside):.3f}"
@@ -76,7 +78,7 @@ def coverage(texts: list[Said], at: float) -> tuple[float, float]:
 def table(texts: list[Said], alike: int) -> list[tuple[float, float]]:
     """Share → share of right answers: never falling, drawn to the share itself where few texts are."""
     found = [(0.0, 0.0)]
-    for low, knot, high in zip(KNOTS, KNOTS[1:], (*KNOTS[2:], 1.0)):
+    for low, knot, high in zip(KNOTS, KNOTS[1:], (*KNOTS[2:], 1.0), strict=False):
         near = [one for one in texts if (low + knot) / 2 <= one.share <= (knot + high) / 2]
         right = sum(one.right for one in near) + alike * knot
         found.append((knot, max(found[-1][1], round(min(MOST, right / (len(near) + alike)), 2))))
@@ -93,7 +95,9 @@ def main() -> int:
     texts = list(said(args.files))
     print(*reliability(texts), sep="\n")
     covered, share = coverage(texts, args.at)
-    print(f"{args.at:.2f} right for {covered:.2f} of {len(texts)} texts, from a share of {share:.2f} on")
+    print(
+        f"{args.at:.2f} right for {covered:.2f} of {len(texts)} texts, from a share of {share:.2f} on"
+    )
     print("now  ", TABLE)
     print("TABLE =", tuple(table(texts, args.alike)))
     return 0
