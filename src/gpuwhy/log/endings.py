@@ -51,6 +51,7 @@ class Course(NamedTuple):
     ignored: tuple[tuple[int, int], ...] = ()  # lines of exceptions that Python ignored
     busy: int = 0  # the last line but one that tells of work going on
     one_run: bool = False  # the exit code is known: the text is of one run
+    ranks: tuple[tuple[str, int], ...] = ()  # processes of a job that failed, and their lines
 
     def is_logged(self, line: int) -> bool:
         """Whether a line is of an exception that was written down, or the line above it."""
@@ -72,7 +73,9 @@ def course_of(lines: Sequence[Line], exit_code: int | None = None, signal: str =
     past = [one.ending for one in found if one.logged]
     logged = tuple((one.first, one.last) for one in past)
     ignored = tuple((one.ending.first - 1, one.ending.last) for one in found if one.ignored)
-    ending = _last(_linked(found), exit_code, signal)
+    linked = _linked(found)
+    ending = _last(linked, exit_code, signal)
+    ranks = tuple({one.rank: one.line for one in (ending, *linked) if one.rank}.items())
     root = _root_cause(text)
     if exit_code is None and not signal:
         well = _well(ending, text, done)
@@ -87,7 +90,7 @@ def course_of(lines: Sequence[Line], exit_code: int | None = None, signal: str =
         ending = replace(ending, exit_code=root[1])
     if root and root[0] and not ending.rank:
         ending = replace(ending, rank=root[0])
-    course = Course(ending, tuple(past), logged, ignored, busy, exit_code is not None)
+    course = Course(ending, tuple(past), logged, ignored, busy, exit_code is not None, ranks)
     return _numbered(course, lines)
 
 
@@ -407,4 +410,5 @@ def _numbered(course: Course, lines: Sequence[Line]) -> Course:
         ranges(course.ignored),
         number(course.busy),
         course.one_run,
+        tuple((rank, number(line)) for rank, line in course.ranks),
     )

@@ -90,7 +90,7 @@ def case_of(
         libraries=_values(page, _LIBRARY),
         files=_files(messages),
         ports=tuple(Stated(int(one.value), one.line) for one in _values(page, _PORT)),
-        ranks=tuple(Stated(rank, line) for rank, line in _ranks([ending, *ending.chain])),
+        ranks=tuple(Stated(rank, line) for rank, line in course.ranks),
         commands=shell.commands,
         done=done_of(page, shell),
         **{field: value for field, value in stated.items() if value is not None},
@@ -272,9 +272,3 @@ def _files(messages: Sequence[Message]) -> tuple[Stated[str], ...]:
     listed = (one for one in messages if one.id in ("told.file", "told.listed", "loader.resolved"))
     found = {one.get("path"): one.line for one in listed if one.get("path")}
     return tuple(Stated(path, line) for path, line in list(found.items())[:LIMIT])
-
-
-def _ranks(endings: list[Ending]) -> list[tuple[str, int]]:
-    """The processes of a job that failed, the first of them first."""
-    first = endings[:1] + sorted(endings[1:], key=lambda one: one.line)
-    return list({one.rank: one.line for one in first if one.rank}.items())
