@@ -49,7 +49,7 @@ def folder_on_path(names: Names) -> Remedy | None:
 
 def rename_file(names: Names) -> Remedy | None:
     """Rename the person's own file that has the name of a module."""
-    path, module = names.get("path"), names.get("name").partition(".")[0]
+    path, module = names.get("path"), (names.get("name") or names.get("module")).partition(".")[0]
     if "site-packages" in path or "dist-packages" in path:
         return None
     folder, _, file = path.replace("\\", "/").rpartition("/")

@@ -45,6 +45,7 @@ class Names:
         self.around = around
         self.message = message
         self._known: dict[str, str] = {}
+        self._values = _values(around.ranked)
 
     def get(self, name: str) -> str:
         """What a name stands for; "" where the text does not state it."""
@@ -61,6 +62,8 @@ class Names:
         if derived is not None:
             self._known[name] = ""  # a name that asks for itself has no value
             return derived(self)
+        if name in self._values:
+            return self._values[name]
         if name in Place.__struct_fields__:
             return _plain(getattr(self.around.place, name))
         return _plain(getattr(self.around.log.case, name, ""))
@@ -70,6 +73,15 @@ class Names:
         """Every message's line, the deciding ones first."""
         known = self.around.log.messages
         return "\n".join(one.text for one in sorted(known, key=lambda one: not one.decides))
+
+
+def _values(ranked: Ranked) -> dict[str, str]:
+    """What the findings behind a cause were filled with, the first one's first."""
+    out: dict[str, str] = {}
+    for reason in reversed(ranked.because):
+        for name, value in reason.values.items():
+            out[name] = ", ".join(value) if isinstance(value, tuple) else str(value)
+    return out
 
 
 def _plain(value: object) -> str:
@@ -283,6 +295,7 @@ def _folder(pattern: re.Pattern[str]) -> Callable[[Names], str]:
         case = names.around.log.case
         said = [one.value for one in (*case.libraries, *case.files)]
         said += [one.value for one in case.variables.values()]
+        said += [names.get("path"), names.get("folder")]
         found = (pattern.search(one) for one in (*said, names.lines))
         return next((one[1] for one in found if one), "")
 
@@ -365,6 +378,7 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "library_package": _library_package,
     "library_cuda": lambda names: versions.cuda_of_library(names.get("library_file")),
     "library_cuda_first": lambda names: names.get("library_cuda").partition(" ")[0],
+    "owner_pinned": lambda names: names.get("owner").replace(" ", "=="),
     "port": lambda names: _plain(names.around.log.case.ports),
     "library_foreign": _library_foreign,
     "conda": _conda,

@@ -49,7 +49,7 @@ def _of_row(row: RemedyRow, extra: int, around: Around) -> Iterator[Remedy]:
             made = MAKERS[row.make](names)
             if made is not None:
                 fits = (row.fits or _closeness(row)) + extra
-                yield _with_row(made, row, around.ranked.cause, fits)
+                yield _with_row(made, row, names, fits)
             return
         try:
             yield _filled(row, names, (row.fits or _closeness(row)) + extra)
@@ -103,16 +103,16 @@ def _filled(row: RemedyRow, names: Names, fits: int) -> Remedy:
     )
 
 
-def _with_row(made: Remedy, row: RemedyRow, cause: str, fits: int) -> Remedy:
+def _with_row(made: Remedy, row: RemedyRow, names: Names, fits: int) -> Remedy:
     """What a maker made, with what its row states."""
     return msgspec.structs.replace(
         made,
-        cause=cause,
+        cause=names.get("cause"),
         root=row.root or made.root,
         reboot=row.reboot or made.reboot,
         reversible=made.reversible and can_be_undone(made.do),
-        worked_if=made.worked_if or row.worked_if,
-        if_not=made.if_not or row.if_not,
+        worked_if=made.worked_if or str(filled(row.worked_if, names.get)),
+        if_not=made.if_not or str(filled(row.if_not, names.get)),
         fits=made.fits or fits,
         source=made.source or row.source,
     )
