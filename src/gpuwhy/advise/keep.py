@@ -39,6 +39,8 @@ _VARIABLES = {
 IMPOSSIBLE = 99
 """More than any number of foreign names."""
 _SYSTEMS = ("windows", "wsl", "macos")
+_WITHOUT_DOCKER = ("kubernetes", "apptainer")
+_NOTEBOOKS = ("colab", "kaggle", "sagemaker")
 _WINDOWS_WORDS = ("windows", "win32", ".dll", "c:\\")
 
 
@@ -109,7 +111,10 @@ def _is_here(action: Action, place: Place) -> bool:
     if where == "host" and place.wsl and isinstance(action, Install):
         return False
     if where == "engine":
-        return place.os != "macos"
+        other = place.engine in _WITHOUT_DOCKER or place.platform in _NOTEBOOKS
+        return place.os != "macos" and not (other and isinstance(action, Run))
+    if isinstance(action, Install) and action.manager == "driver":
+        return place.platform not in (*_NOTEBOOKS, "jetson")  # the driver is the system's part
     return True
 
 
