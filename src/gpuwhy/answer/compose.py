@@ -177,7 +177,8 @@ def _without_cause(log: Log, diagnosis: Diagnosis) -> of.Answer:
         head = f"Nothing fails in {counted(log.lines, 'line')}"
         note = f"; line {harmless[0].line} is harmless" if harmless else ""
         return _answer(log, diagnosis, "healthy", head + note)
-    made = _answer(log, diagnosis, "unrecognised", "Not recognised: no message that gpuwhy knows")
+    what = _ended(log) if failed and log.ending.kind == "exception" else "no message that gpuwhy knows"
+    made = _answer(log, diagnosis, "unrecognised", f"Not recognised: {what}")
     last = of.LogLine(log.lines, log.last_line) if log.last_line else None
     tries = (of.Untried("watch the program itself", "gpuwhy run -- python PROGRAM"),)
     return replace(made, last_line=last, not_tried=tries)
@@ -185,13 +186,18 @@ def _without_cause(log: Log, diagnosis: Diagnosis) -> of.Answer:
 
 def _not_gpu(log: Log, first: Ranked) -> str:
     """What it is, and where."""
-    ending = log.ending
-    if ending.kind != "exception":
+    if log.ending.kind != "exception":
         return f"not a GPU problem: {first.because[0].text}"
+    return f"not a GPU problem: {_ended(log)}"
+
+
+def _ended(log: Log) -> str:
+    """The exception, and the place in the user's own code."""
+    ending = log.ending
     frame = ending.user_frame
     where = f" at {frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame and frame.line else ""
     what = f"{ending.type.rsplit('.', 1)[-1]}: {clip(ending.message, 90)}".rstrip(": ")
-    return f"not a GPU problem: {what}{where}"
+    return f"{what}{where}"
 
 
 def _cause(one: Ranked, log: Log, place: Place, facts: Facts | None, order: int) -> of.CauseFound:
