@@ -107,7 +107,8 @@ def tensorflow_on_windows(names: Names) -> Remedy | None:
     version = names.get("framework_version")
     old = version and versions.older(version, "2.11")
     if library and (cuda or "cudnn" in library.lower()) and (old or not version):
-        which = f"CUDA {cuda}" if cuda else f"the cuDNN that has {library}"
+        major = re.search(r"_(\d)\.dll", library, re.IGNORECASE)
+        which = f"CUDA {cuda}" if cuda else f"cuDNN {major[1] if major else ''}".rstrip()
         if "11" in cuda:
             which = "CUDA 11.2"
         text = f"Install {which} and put its bin folder on PATH: {library} is in it"

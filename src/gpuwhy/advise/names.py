@@ -331,6 +331,15 @@ def _old_torch(names: Names) -> str:
     return "yes" if versions.older(names.get("framework_version") or "9", "2.0") else ""
 
 
+_WINDOWS_FOLDER = re.compile(r"[A-Za-z]:(?:\\{1,2}[^\\'\"\n:*?<>|\],;]+)+")
+
+
+def _windows_folder(names: Names) -> str:
+    """The first folder of Windows that the messages name."""
+    found = _WINDOWS_FOLDER.search(names.get("line") or names.lines)
+    return found[0].replace("\\\\", "\\").rstrip("\\ .") if found else ""
+
+
 def _visible(names: Names) -> str:
     return "yes" if "CUDA_VISIBLE_DEVICES" in names.around.log.case.variables else ""
 
@@ -379,6 +388,7 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "library_cuda": lambda names: versions.cuda_of_library(names.get("library_file")),
     "library_cuda_first": lambda names: names.get("library_cuda").partition(" ")[0],
     "owner_pinned": lambda names: names.get("owner").replace(" ", "=="),
+    "windows_folder": _windows_folder,
     "port": lambda names: _plain(names.around.log.case.ports),
     "library_foreign": _library_foreign,
     "conda": _conda,

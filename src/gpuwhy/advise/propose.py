@@ -43,8 +43,12 @@ def _of_row(row: RemedyRow, extra: int, around: Around) -> Iterator[Remedy]:
     """The remedy of a row, for the first message that it is meant for."""
     for message in _messages(row, around):
         names = Names(around, message)
-        if not holds(row.when, names) or (row.unless is not None and holds(row.unless, names)):
+        if not holds(row.when, names):
             continue
+        if row.unless is not None and holds(row.unless, names):
+            if row.on:
+                continue
+            return  # the message that decides excludes it
         if row.make:
             made = MAKERS[row.make](names)
             if made is not None:
