@@ -304,7 +304,7 @@ def jax_with_cuda(names: Names) -> Remedy | None:
 def extension_for_framework(names: Names) -> Remedy | None:
     """The extension that the message names, for the installed framework."""
     name = _extension(names)
-    framework = names.get("framework") or "the framework"
+    framework = names.get("framework") or ("tensorflow" if "tensorflow" in name else "torch")
     if not name:
         return None
     if name in ("torchvision", "torchaudio", "torchtext"):
