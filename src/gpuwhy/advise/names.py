@@ -313,11 +313,19 @@ def _wanted_cuda(names: Names) -> str:
     return stated.value if stated else names.get("cuda")
 
 
-def _torch_backend(names: Names) -> str:
+def _driver_cuda(names: Names) -> str:
+    """The newest CUDA that the driver supports, as stated or by its version."""
     case = names.around.log.case
-    most = case.driver_cuda.value if case.driver_cuda else ""
-    if not most and case.driver_version:
-        most = versions.cuda_of_driver(case.driver_version.value)
+    if case.driver_cuda:
+        return case.driver_cuda.value
+    said = names.message.get("found") if names.message else ""
+    if re.fullmatch(r"1\d0\d0", said):
+        return f"{said[:2]}.{int(said[2:]) // 10}"
+    return versions.cuda_of_driver(case.driver_version.value) if case.driver_version else ""
+
+
+def _torch_backend(names: Names) -> str:
+    most = names.get("driver_cuda")
     return versions.torch_backend(names.get("framework_version"), most, names.get("capability"))
 
 
@@ -389,6 +397,7 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "library_cuda_first": lambda names: names.get("library_cuda").partition(" ")[0],
     "owner_pinned": lambda names: names.get("owner").replace(" ", "=="),
     "windows_folder": _windows_folder,
+    "driver_cuda": _driver_cuda,
     "port": lambda names: _plain(names.around.log.case.ports),
     "library_foreign": _library_foreign,
     "conda": _conda,
