@@ -27,7 +27,6 @@ from gpuwhy.reason.watched import (
     last_symptom,
     named_libraries,
     stayed_away,
-    told_of_failure,
 )
 from gpuwhy.run.around import environ_of, folder_of, with_surroundings
 from gpuwhy.run.child import Ended
@@ -53,7 +52,9 @@ class Aftermath(NamedTuple):
     @property
     def report(self) -> Report:
         """What `prove` weighs, until it reads answers."""
-        return told_v0(self.output, self.facts)
+        from gpuwhy.logs import report_v0
+
+        return report_v0(self.answer)
 
     @property
     def worth_telling(self) -> bool:
@@ -118,18 +119,6 @@ def told(output: str, facts: Facts, machine: Seen, logs_of_rank: Sequence[str] =
     shown = {**answer.facts, "run": msgspec.to_builtins(facts.run)}
     answer = msgspec.structs.replace(answer, facts=shown)
     return _of_failure(answer, facts) if facts.run.failed else _of_success(answer, facts, machine)
-
-
-def told_v0(output: str, facts: Facts) -> Report:
-    """The same as a report of version 0, for `prove`."""
-    from gpuwhy import logs
-
-    facts = by_process(facts)
-    text = "\n".join([output, *_of_first_rank(output)])
-    code, signal, last = value_or(facts.run.exit, None), value_or(facts.run.signal, ""), last_symptom(facts.run)
-    also = (*kernel_symptoms(facts, output), *((last,) if last else ()))
-    log = logs.read((text.encode("utf-8", "replace"),), exit_code=code, signal=signal, seen=also)
-    return told_of_failure(logs.report_on(log, facts, where="output"), facts)
 
 
 def _message(one: Symptom) -> Message:
