@@ -232,7 +232,7 @@ def torch_for_gpu(names: Names) -> Remedy | None:
         command = (
             "pip install uv && uv pip install --reinstall torch torchvision --torch-backend=auto"
         )
-        return Remedy((Run(command),), text=text)
+        return Remedy((Run(command),), text=text, fits=3)
     sm = names.get("sm")
     if versions.older(capability, "3.7"):
         text = f"Use the CPU, or another GPU: no PyTorch package has code for sm_{sm}"

@@ -107,6 +107,23 @@ def size(amount: int | None) -> str:
 
 
 _SAME = {"pytorch": "torch", "tensorflow-gpu": "tensorflow", "jaxlib": "jax", "keras": "tensorflow"}
+_OF_FAMILY = {
+    "torch": "torch",
+    "tf": "tensorflow",
+    "jax": "jax",
+    "ort": "onnxruntime",
+    "cupy": "cupy",
+    "paddle": "paddle",
+    "mxnet": "mxnet",
+}
+_OF_MESSAGE = {
+    "memory.torch_oom": "torch",
+    "memory.torch_oom_bare": "torch",
+    "memory.tf_oom": "tensorflow",
+    "memory.bfc": "tensorflow",
+    "memory.xla_oom": "jax",
+}
+"""Messages that one framework alone prints."""
 WITH_CUDA = {
     "torch": "torch",
     "tensorflow": "tensorflow[and-cuda]",
@@ -127,8 +144,13 @@ SEES_GPU = {
 
 def framework_of(names: Names) -> str:
     """The framework that speaks, by the name of its package."""
-    found = names.around.log.case.framework.lower() or names.around.ranked.subject.lower()
-    return _SAME.get(found, found)
+    around = names.around
+    found = around.log.case.framework.lower() or around.ranked.subject.partition(" ")[0].lower()
+    if found:
+        return _SAME.get(found, found)
+    ids = [one.id for one in around.log.deciding if one.role in ("error", "echo")]
+    of = (_OF_FAMILY.get(one.partition(".")[0]) or _OF_MESSAGE.get(one, "") for one in ids)
+    return next(filter(None, of), "")
 
 
 def _version(names: Names) -> str:
@@ -276,6 +298,17 @@ _OF_GPU = (
     "said.built_for",
 )
 """Messages whose field `has` is the GPU's compute capability."""
+_BELOW = {
+    "12.1": "9.0",
+    "12.0": "9.0",
+    "10.0": "9.0",
+    "9.0": "8.0",
+    "8.9": "8.6",
+    "8.7": "8.6",
+    "8.6": "8.0",
+    "8.0": "7.5",
+    "7.5": "7.0",
+}
 _CAPABILITY = re.compile(r"(?:sm_|compute_)?(\d+)\.?(\d)[af]?")
 
 
@@ -311,6 +344,17 @@ def _wanted_cuda(names: Names) -> str:
     case = names.around.log.case
     stated = case.built_for_cuda or case.runtime_cuda
     return stated.value if stated else names.get("cuda")
+
+
+def _typed_with(names: Names, word: str) -> str:
+    """Whether a command that the text shows has a word."""
+    typed = names.around.log.case.commands
+    return "yes" if any(word in one.words for one in typed) else ""
+
+
+def _arch_below(names: Names) -> str:
+    """The architecture before one that a compiler does not know; its code runs on the newer."""
+    return _BELOW.get(names.get("capability"), "")
 
 
 def _driver_cuda(names: Names) -> str:
@@ -398,6 +442,8 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "owner_pinned": lambda names: names.get("owner").replace(" ", "=="),
     "windows_folder": _windows_folder,
     "driver_cuda": _driver_cuda,
+    "nv_given": lambda names: _typed_with(names, "--nv"),
+    "arch_below": _arch_below,
     "port": lambda names: _plain(names.around.log.case.ports),
     "library_foreign": _library_foreign,
     "conda": _conda,
