@@ -44,6 +44,8 @@ OTHERS, NEXT = 3.0, 0.8
 """What the closest precedent says where only general words were found, and of that the next one."""
 SAYS_LITTLE = ("title", "python", "ending")
 """Families of which every message may be of any program."""
+RETRIED = ("memory.", "cuda.out_of_memory", "title.oom", "cudnn.", "torch.dynamo")
+"""What a program tries again with less, or in another way: noted only, it is no guess either."""
 MOST_NOTICED = 6
 DECIDING = (Standing.DECIDES,)
 GUESS = 0.45
@@ -170,7 +172,8 @@ def _counting(view: View, standings: Container[Standing]) -> Iterator[tuple[int,
     decided, troubled = bool(view.errors), bool(view.failing)
     for place, one in enumerate(view.log.messages):
         if one.role in ("error", "echo"):
-            if one.standing not in standings:
+            retried = one.warning and one.id.startswith(RETRIED)
+            if one.standing not in standings or (retried and not one.decides):
                 continue
             if one.role == "echo":
                 yield place, one, ECHO if decided else 1.0
