@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import Course, is_relayed, name_of
-from gpuwhy.log.expressions import Expression, lists, names
+from gpuwhy.log.expressions import Expressions, lists, names
 from gpuwhy.log.follows import Follower, is_within
 from gpuwhy.log.match import Found
 from gpuwhy.log.message import Standing
@@ -42,6 +42,8 @@ from gpuwhy.log.words import (
     stack_prints,
     words_of,
 )
+
+_E = Expressions("standing")
 
 FOREIGN = "else.foreign"
 FAILS = ("error", "echo")
@@ -151,26 +153,19 @@ def _name_call(one: Found, ending: Ending) -> None:
         one.fields = {**one.fields, "call": ending.type}
 
 
-_DEADLOCK = Expression("standing.deadlock")
-_WAITED = Expression("standing.waited")
-
-
 def _foretold(one: Found, ending: Ending) -> bool:
     """Whether a warning says that the program will wait for ever, and it had waited too long."""
-    waited = bool(_WAITED.search(ending.type or ending.message))
-    return waited and one.role == "error" and bool(_DEADLOCK.search(one.text))
+    waited = bool(_E.waited.search(ending.type or ending.message))
+    return waited and one.role == "error" and bool(_E.deadlock.search(one.text))
 
 
 # ---------------------------------------------------------------- what the ending has no link to
 
 _SENT = names("standing.names_sent")
 _UNSILENCED = ("shadow", "waits", "remark", "refused")
-_FATAL = Expression("standing.fatal")
 _KNOWN = names("standing.names_known")
 _OTHERS = names("standing.names_others")
 _ANYBODYS = names("standing.names_anybodys_inside")
-_TENSORS = Expression("standing.tensors")
-_SAID_BY_PYTHON = Expression("standing.said_by_python")
 
 
 def _stays(one: Found, ending: Ending) -> bool:
@@ -179,7 +174,7 @@ def _stays(one: Found, ending: Ending) -> bool:
 
 def _is_unsilenced(one: Found) -> bool:
     """Whether no ending after it makes it another matter."""
-    return one.family in _UNSILENCED or bool(_FATAL.match(one.text))
+    return one.family in _UNSILENCED or bool(_E.fatal.match(one.text))
 
 
 def _speaks(one: Found) -> bool:
@@ -248,14 +243,14 @@ def _unlinked_before(one: Found, ending: Ending) -> bool:
 def _is_plainly_anothers(ending: Ending, one: Found) -> bool:
     """Whether an ending is the user's or another runtime's, by its frames or its kind."""
     if ending.kind != "exception":
-        return is_foreign(ending) and not _TENSORS.search(ending.message)
+        return is_foreign(ending) and not _E.tensors.search(ending.message)
     frame = ending.frame
     if one.family == "peer":
         return frame is not None and frame.code.startswith("raise ") and frame.owner == USER
     if any(holds(ending) for holds in (by_hand, asks_a_library, by_users_call, by_outsider)):
         return True
     users = frame is not None and frame.owner == USER
-    native = users and not _SAID_BY_PYTHON.search(ending.message)
+    native = users and not _E.said_by_python.search(ending.message)
     anybodys = one.id in (*_ANYBODYS, "packages.damaged_words")
     near = any(_is_of_kin(each, anybodys) for each in ending.stack)
     return elsewhere(ending) and not native and not near
@@ -267,8 +262,6 @@ def _is_of_kin(frame: Frame, anybodys: bool) -> bool:
     return package and (not anybodys or bool(KIN.search(frame.owner)))
 
 
-_PIPELINE = Expression("standing.pipeline")
-_COMPUTES = Expression("standing.computes")
 _SHAPES = ("program.shape", "program.dimensions", "refused.operands")
 
 
@@ -278,10 +271,10 @@ def _of_samples(name: str, ending: Ending) -> bool:
         return False
     inner = ending.stack[-4:]
     places = range(len(inner) - 1, -1, -1)
-    last = next((at for at in places if _PIPELINE.search(inner[at].file)), -1)
+    last = next((at for at in places if _E.pipeline.search(inner[at].file)), -1)
     if last < 0 or HARD.search(spoken(ending.message)):
         return False
-    return not any(_COMPUTES.search(frame.code) for frame in inner[last + 1 :])
+    return not any(_E.computes.search(frame.code) for frame in inner[last + 1 :])
 
 
 def _free(messages: Sequence[Found]) -> None:
@@ -296,7 +289,7 @@ def _free(messages: Sequence[Found]) -> None:
 def _follow_deeper(messages: Sequence[Found], ending: Ending) -> None:
     """That another runtime ended says nothing where its last word tells what failed below it."""
     said = words_of(ending.message)
-    below = _TENSORS.search(said) or STACK.search(said) or in_gpu_code(ending)
+    below = _E.tensors.search(said) or STACK.search(said) or in_gpu_code(ending)
     for place, one in enumerate(messages):
         if one.role != "error" or not is_within(one, ending):
             continue
@@ -321,9 +314,6 @@ def _itself(messages: Sequence[Found], ending: Ending) -> list[Found]:
     return [] if told else [_as_message(ending)]
 
 
-_READ = Expression("standing.read")
-
-
 def _as_message(ending: Ending) -> Found:
     first = ending.message.split("\n", 1)[0][:200]
     raised = ending.type and ending.kind == "exception"
@@ -336,7 +326,7 @@ def _as_message(ending: Ending) -> Found:
     if frame is not None:
         base = frame.file.replace("\\", "/").rsplit("/", 1)[-1]
         fields["where"] = f"{base}:{frame.line}"
-    codes = (_READ.search(one.code) for one in reversed(ending.stack[-4:]))
+    codes = (_E.read.search(one.code) for one in reversed(ending.stack[-4:]))
     if read := next(filter(None, codes), None):
         fields["variable"] = read["name"]
     return Found(f"ending.{_kind(ending)}", ending.line, text, "error", fields, rank=ending.rank)
@@ -377,14 +367,10 @@ def _explain_by_remarks(messages: Sequence[Found]) -> None:
 ANYBODYS = names("standing.names_anybodys")
 UNNAMED = names("standing.names_unnamed")
 PACKED = names("standing.names_packed")
-HINTED = Expression("standing.hinted")
 PLAIN_CAUSES = names("standing.names_plain_causes")
 VALUES = names("standing.names_values")
 SWITCH = "setting.switch"
 ROWS = names("standing.names_rows")
-_WONDERS = Expression("standing.wonders")
-_TROUBLE = Expression("standing.trouble")
-_KERNELS = Expression("standing.kernels")
 
 
 def _judge_the_whole(messages: Sequence[Found], course: Course, text: Text) -> None:
@@ -466,7 +452,7 @@ def _is_meant(
     if not (switched and values) or ending.kind != "none":
         return False
     last = max(one.line for one in errors)
-    return _goes_on(last, text) and not _WONDERS.search(text.excerpt)
+    return _goes_on(last, text) and not _E.wonders.search(text.excerpt)
 
 
 def _goes_on(line: int, text: Text) -> bool:
@@ -481,7 +467,7 @@ def _ends_elsewhere(errors: Sequence[Found], text: Text) -> bool:
         return False
     lines = text.excerpt.splitlines()[max(one.line for one in errors) :]
     below = [one for one in lines if one.strip()]
-    return any(map(_TROUBLE.search, below[-LAST:])) and not any(map(_KERNELS.search, below))
+    return any(map(_E.trouble.search, below[-LAST:])) and not any(map(_E.kernels.search, below))
 
 
 def _anybodys(deciding: Sequence[Found], text: Text) -> Sequence[Found]:
@@ -494,7 +480,7 @@ def _anybodys(deciding: Sequence[Found], text: Text) -> Sequence[Found]:
     if not mute and names_library(text.excerpt):
         return []
     which = UNNAMED if mute else ANYBODYS
-    if not HINTED.search(text.excerpt):
+    if not _E.hinted.search(text.excerpt):
         which = (*which, *PACKED)
     anybodys = [one for one in deciding if one.id.startswith(which)]
     return [one for one in anybodys if not one.id.startswith(PLAIN_CAUSES)]

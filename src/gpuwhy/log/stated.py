@@ -9,14 +9,15 @@ from typing import Any
 from gpuwhy.causes.load import Catalogue
 from gpuwhy.log.case import Case, GpuProcess, NamedGpu, Os, Release, Stated
 from gpuwhy.log.commands import Shell, commands_of, done_of, variables_of
-from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import Course
-from gpuwhy.log.expressions import Expression, names, table
+from gpuwhy.log.expressions import Expression, Expressions, names, table
 from gpuwhy.log.memory import figures_of, size_of
 from gpuwhy.log.message import Message, Standing
 from gpuwhy.log.page import Page, group
 from gpuwhy.log.programs import Speakers
 from gpuwhy.log.raised import OWNERS
+
+_E = Expressions("stated")
 
 VERSIONS = table("stated.table_versions")
 ALIASES = table("stated.table_aliases")
@@ -42,22 +43,6 @@ _WORDS = (
     ),
     ("cupy", r"\bcupy"),
 )
-_JAX = Expression("stated.jax")
-_BORROWED = Expression("stated.borrowed")
-_PACKAGE = Expression("stated.says_package")
-_SHOWN = Expression("stated.says_shown")
-_WHEEL = Expression("stated.says_wheel")
-_INSTALLED = Expression("stated.says_installed")
-_LISTED = Expression("stated.listed")
-_ATTRIBUTE = Expression("stated.says_attribute")
-_GPU_ROW = Expression("stated.says_gpu_row")
-_GPU_LIST = Expression("stated.says_gpu_list")
-_GPU_NAMED = Expression("stated.says_gpu_named")
-_CAPABILITY = Expression("stated.says_capability")
-_PROCESS = Expression("stated.says_process")
-_HOLDER = Expression("stated.says_holder")
-_LIBRARY = Expression("stated.says_library")
-_PORT = Expression("stated.says_port")
 LIMIT = 40
 """How many values of one kind are kept."""
 
@@ -87,9 +72,9 @@ def case_of(
         processes=_processes(page, messages),
         memory=figures_of(page, messages),
         variables=variables_of(page, shell),
-        libraries=_values(page, _LIBRARY),
+        libraries=_values(page, _E.says_library),
         files=_files(messages),
-        ports=tuple(Stated(int(one.value), one.line) for one in _values(page, _PORT)),
+        ports=tuple(Stated(int(one.value), one.line) for one in _values(page, _E.says_port)),
         ranks=tuple(Stated(rank, line) for rank, line in course.ranks),
         commands=shell.commands,
         done=done_of(page, shell),
@@ -160,13 +145,13 @@ def _packages(page: Page, messages: Sequence[Message]) -> tuple[Release, ...]:
         if known is None or (known.version != version and version.startswith(known.version)):
             found[name] = Release(name, version.rstrip("."), line)
 
-    for pattern in (_SHOWN, _PACKAGE, _ATTRIBUTE, _WHEEL):
+    for pattern in (_E.says_shown, _E.says_package, _E.says_attribute, _E.says_wheel):
         for one in page.finditer(pattern):
             add(group(one, "name"), group(one, "version"), page.line(one.start()))
-    for one in page.finditer(_INSTALLED):
+    for one in page.finditer(_E.says_installed):
         line = page.line(one.start())
         for each in (one["list"] or "").split():
-            if part := _LISTED.match(each):
+            if part := _E.listed.match(each):
                 add(part["name"], part["version"], line)
         if one["name"]:
             add(one["name"], one["version"], line)
@@ -188,8 +173,8 @@ def _frameworks(
         for one in messages
         if one.standing in (Standing.DECIDES, Standing.NOTED) and one.role in ("error", "echo")
     ]
-    jax = bool({"jax", "jaxlib"} & {one.name for one in packages}) or _JAX.search(page.text)
-    by_jax = bool(jax) and "tensorflow" not in _BORROWED.sub("", page.lower)
+    jax = bool({"jax", "jaxlib"} & {one.name for one in packages}) or _E.jax.search(page.text)
+    by_jax = bool(jax) and "tensorflow" not in _E.borrowed.sub("", page.lower)
     for one in deciding:
         for name, pattern in _WORDS:
             if re.search(pattern, one.text, re.IGNORECASE):
@@ -218,10 +203,12 @@ def _frameworks(
 def _gpus(page: Page) -> tuple[NamedGpu, ...]:
     """The GPUs that are named; each name once, in the order of the text."""
     named: dict[str, int] = {}
-    rows = [one for pattern in (_GPU_ROW, _GPU_LIST) for one in page.finditer(pattern)]
-    for found in rows or page.finditer(_GPU_NAMED):
+    rows = [
+        one for pattern in (_E.says_gpu_row, _E.says_gpu_list) for one in page.finditer(pattern)
+    ]
+    for found in rows or page.finditer(_E.says_gpu_named):
         named.setdefault(" ".join(found["name"].split()), page.line(found.start()))
-    stated = page.search(_CAPABILITY)
+    stated = page.search(_E.says_capability)
     capability = group(stated, "value") if stated else ""
     gpus = list(_known(named))
     if not gpus and stated:
@@ -251,10 +238,10 @@ def _known(named: dict[str, int]) -> Iterator[NamedGpu]:
 def _processes(page: Page, messages: Sequence[Message]) -> tuple[GpuProcess, ...]:
     """The processes that hold memory of a GPU."""
     found: dict[int, GpuProcess] = {}
-    for one in page.finditer(_PROCESS):
+    for one in page.finditer(_E.says_process):
         pid, held = int(one["pid"]), int(one["held"]) << 20
         found.setdefault(pid, GpuProcess(pid, one["name"], held, page.line(one.start())))
-    for one in page.finditer(_HOLDER):
+    for one in page.finditer(_E.says_holder):
         pid = int(group(one, "pid"))
         held = size_of(group(one, "held")) or 0
         found.setdefault(pid, GpuProcess(pid, "", held, page.line(one.start())))
