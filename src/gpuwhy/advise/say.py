@@ -46,8 +46,14 @@ def can_be_typed(remedy: Remedy, place: Place) -> bool:
     """Whether every step that has a command has one at this place."""
     if any(isinstance(one, Install) and one.manager == "driver" for one in remedy.do):
         return True
-    wanted = [one for one in remedy.do if not isinstance(one, (Choose, Tell))]
+    wanted = [one for one in remedy.do if not _is_said(one)]
     return not wanted or any(command(one, place) for one in wanted)
+
+
+def _is_said(action: Action) -> bool:
+    """Whether there is nothing to type for an action anywhere."""
+    said = isinstance(action, Restart) and action.what in ("kernel", "program")
+    return said or isinstance(action, (Choose, Tell))
 
 
 def command(action: Action, place: Place) -> str:
