@@ -50,11 +50,15 @@ def explained(
         _cause(one, log, place, facts, place_of)
         for place_of, one in enumerate(diagnosis.causes[:MOST])
     )
+    fact, quoted = first.because[0].text, _is_quoted(first, log)
     if first.confidence >= of.FOUND:
-        found = _not_gpu(log, first) if first.cause == of.NOT_GPU else first.because[0].text
+        found = _not_gpu(log, first) if first.cause == of.NOT_GPU else fact
+        found = _title(first.cause) if quoted and first.cause != of.NOT_GPU else found
         sure = first.confidence >= of.SURE
         return _answer(log, diagnosis, "found", found, causes, None if sure else question)
-    head = f"{first.because[0].text}; {counted(len(causes), 'cause fits', 'causes fit')}"
+    raised = quoted and log.ending.type and log.ending.holds(first.because[0].line)
+    fact = _ended(log) if raised else f"\"{clip(fact, 60)}\"" if quoted else fact
+    head = f"{fact}; {counted(len(causes), 'cause')} fit" if len(causes) > 1 else fact
     return _answer(log, diagnosis, "undecided", head, causes, question)
 
 
@@ -219,6 +223,12 @@ def _cause(one: Ranked, log: Log, place: Place, facts: Facts | None, order: int)
     )
 
 
+def _is_quoted(first: Ranked, log: Log) -> bool:
+    """Whether the reason is the line itself: its clue has no sentence of its own."""
+    reason = first.because[0]
+    return reason.message >= 0 and log.messages[reason.message].text == reason.text
+
+
 def _reason(one: Because, log: Log) -> of.Reason:
     seen: dict[str, list[of.Proof]] = {"saw": [], "know": [], "told": []}
     if one.message >= 0 and (message := log.messages[one.message]).text:
@@ -280,7 +290,12 @@ def _title(cause: str) -> str:
 def _sentence(text: str) -> str:
     """A sentence that begins a line; names keep their case."""
     first = text.split(" ", 1)[0]
-    return text[:1].upper() + text[1:] if first.islower() and first.isalpha() else text
+    plain = first.islower() and first.isalpha() and first not in COMMANDS
+    return text[:1].upper() + text[1:] if plain else text
+
+
+COMMANDS = ("nvcc", "pip", "conda", "uv", "apt", "ldconfig", "torch", "jax", "jaxlib", "torchvision")
+"""Names that keep their case where a sentence begins."""
 
 
 def plain_answer(verdict: of.Verdict, headline: str, noticed: str = "") -> of.Answer:
