@@ -98,6 +98,7 @@ def _filled(row: RemedyRow, names: Names, fits: int) -> Remedy:
     return Remedy(
         actions,
         names.get("cause"),
+        placed=row.placed,
         root=row.root,
         reboot=row.reboot or restarts(actions),
         reversible=row.reversible and can_be_undone(actions),
