@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from gpuwhy import app
-from gpuwhy.answer.answer import NOT_GPU, Answer
+from gpuwhy.answer.answer import NOT_GPU, SURE, Answer, Fix
 from gpuwhy.api import text as texts
 from gpuwhy.api.seen import Seen, seen
 from gpuwhy.log.message import Message
@@ -37,6 +37,10 @@ from gpuwhy.run.secrets import without_secrets
 from gpuwhy.run.target import python_of_command, script_folder
 from gpuwhy.run.written import elsewhere
 
+ELSEWHERE = Fix(
+    "Run it on a machine with an NVIDIA GPU and its driver, or let it use the CPU", "", True, False, False, ""
+)
+"""What is left to do where there is no GPU."""
 ASKS = ("driver", "container", "wsl", "device")
 """Layers whose causes say that a program asks for a GPU."""
 
@@ -139,7 +143,9 @@ def _of_failure(answer: Answer, facts: Facts) -> Answer:
         return _headed(answer, f"{run.how_it_ended}; {tail}", status="unknown", verdict="unrecognised")
     if first and first.id.split(".")[0] in ASKS and isinstance(gpu_present(facts), Absent):
         fact = first.because[0].text
-        return _headed(answer, f"{fact}; this machine has no NVIDIA GPU", verdict="found", question=None)
+        named = msgspec.structs.replace(first, confidence=max(first.confidence, SURE), fixes=(ELSEWHERE,))
+        causes = (named, *answer.causes[1:])
+        return _headed(answer, f"{fact}; this machine has no NVIDIA GPU", verdict="found", question=None, causes=causes)
     return answer
 
 
