@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
-from gpuwhy.log.document import is_document, is_guide, is_printed, somebody_asks, tells_an_end
+from gpuwhy.log.document import is_document, is_guide, is_printed, somebody_asks
 from gpuwhy.log.expressions import Expressions
 from gpuwhy.log.log import Genre
 
 _E = Expressions("genre")
 
-SHARE, FEWEST = 0.6, 5
+FEWEST = 5
 PLAINLY, DEPTHS = 0.9, 3
 """Which part of a file of settings is settings, and how deep they are nested."""
 CODES = 4
@@ -28,7 +26,7 @@ def genre_of(text: str, printed: bool) -> Genre:
         return "output"
     if _E.asks.match(text) and len(text) < 400:
         return "question"
-    if any(written(text) for written in (_is_manual, _is_object, is_document, is_guide)):
+    if any(written(text) for written in (_is_manual, is_document, is_guide)):
         return "source"
     if is_over(text):
         return "words"
@@ -39,23 +37,13 @@ def genre_of(text: str, printed: bool) -> Genre:
     if _E.letter.match(text.split(",", 1)[0]) and _E.wonders.search(text):
         return "question"
     lines = list(filter(str.strip, text.splitlines()[:400]))
-    if _is_code(lines) or (_are_settings(lines) and not _E.reported.search(text)):
+    if _are_settings(lines) and not _E.reported.search(text):
         return "source"
     return _output(text)
 
 
 def _output(text: str) -> Genre:
     return "listing" if _E.listings.search(text[:4096]) else "output"
-
-
-def _is_object(text: str) -> bool:
-    """Whether it is one value in JSON that reports nothing."""
-    if not text.lstrip().startswith(("{", "[")) or _E.records.search(text):
-        return False
-    try:
-        return isinstance(msgspec.json.decode(text.encode()), (dict, list))
-    except (msgspec.DecodeError, RecursionError):
-        return False
 
 
 def _is_manual(text: str) -> bool:
@@ -73,16 +61,6 @@ def _are_settings(lines: Sequence[str]) -> bool:
     depths = {len(line) - len(line.lstrip()) for line in lines}
     found = sum(bool(_E.setting.match(line)) for line in lines)
     return len(lines) >= FEWEST and len(depths) >= DEPTHS and found >= PLAINLY * len(lines)
-
-
-def _is_code(lines: Sequence[str]) -> bool:
-    """Whether it begins as a program does, and most of its lines are code."""
-    if len(lines) < FEWEST or not any(_E.begins.match(line) for line in lines[:2]):
-        return False
-    if tells_an_end(lines):
-        return False
-    bare = _E.docstring.sub("", "\n".join(lines)).splitlines()
-    return sum(bool(_E.code.match(line)) for line in bare) >= SHARE * len(bare)
 
 
 # ---------------------------------------------------------------- failures of the past

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from gpuwhy.log.expressions import Expressions
-from gpuwhy.log.marks import common_mark, traceback_marks
+from gpuwhy.log.marks import common_mark
 
 _E = Expressions("lines")
 
@@ -204,7 +204,5 @@ def unmarked(data: bytes) -> bytes:
     """The text without what one launcher or logger puts before each line, whatever that is."""
     mark = common_mark(data)
     if mark:
-        data = mark.sub(b"", data)
-    for mark in traceback_marks(data):
         data = mark.sub(b"", data)
     return data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 SAMPLE, MOST = 1 << 15, 200
 """How many bytes and lines of the beginning show what stands before each line."""
@@ -49,16 +49,6 @@ def common_mark(data: bytes) -> re.Pattern[bytes] | None:
     behind = [line[found.end() :] for line in lines if (found := mark.match(line))]
     indented = sum(bool(_BEGINS.match(line)) for line in behind[1:])
     return mark if indented >= 1 + (len(behind) > 20) or _foreign(common, behind) else None
-
-
-def traceback_marks(data: bytes) -> Iterator[re.Pattern[bytes]]:
-    """What stands before the lines of a traceback alone."""
-    if b"Traceback (most" not in data:
-        return
-    forms = {_form(one[1]) for one in _TRACED.finditer(data) if _form(one[1]) == _form(one[2])}
-    for form in sorted(forms):
-        if not _RANKED.search(form):
-            yield re.compile(rb"^" + _pattern(form), re.MULTILINE)
 
 
 def _prefix(lines: Sequence[bytes]) -> bytes:

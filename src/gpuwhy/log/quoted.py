@@ -56,18 +56,15 @@ class Form(NamedTuple):
     """What a text is besides the output of one program."""
 
     over: bool = False  # a notice on something that is over
-    tested: bool = False  # a test runner's report of comparisons that ask no part of the stack
     hits: frozenset[int] = frozenset()  # lines of other files, of a history, of a chat
     rows: frozenset[int] = frozenset()  # rows of a table or list, each about another thing
-    warned: frozenset[int] = frozenset()  # lines below a heading that calls them a warning
 
     def joined(self, other: Form) -> Form:
         """What either says."""
-        sets = [getattr(self, one) | getattr(other, one) for one in ("hits", "rows", "warned")]
-        return Form(self.over or other.over, self.tested or other.tested, *sets)
+        over = self.over or other.over
+        return Form(over, self.hits | other.hits, self.rows | other.rows)
 
 
-PARTING = 3
 ROWS = 3
 QUOTES, PROSE, AROUND = 2, 40, 8
 
@@ -78,29 +75,9 @@ def form_of(text: str) -> Form:
     there = [at for at, line in enumerate(lines, 1) if line.strip()]
     return Form(
         over=_E.over.match(text) is not None,
-        tested=_E.runner.search(text) is not None and _compares(lines),
         hits=frozenset((*_hits(lines, there), *_discussed(text, lines, there))),
         rows=frozenset(_rows(lines, there)),
-        warned=frozenset(_below_warnings(lines)),
     )
-
-
-def _below_warnings(lines: Sequence[str]) -> Iterator[int]:
-    """The lines of the paragraph below a heading that calls them a warning."""
-    headed = False
-    for at, line in enumerate(lines, 1):
-        if _E.headed.match(line):
-            headed = True
-        elif not line.strip() or _E.prompt.match(line):
-            headed = False
-        elif headed:
-            yield at
-
-
-def _compares(lines: Sequence[str]) -> bool:
-    """Whether a report tells of comparisons, and no test in it asks the stack."""
-    asks = any(_E.asks_stack.search(_E.string.sub("", line)) for line in lines)
-    return not asks and any(map(_E.label.match, lines))
 
 
 def _hits(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
@@ -109,26 +86,10 @@ def _hits(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
     if there and any(_E.file.match(lines[at - 1]) for at in (there[0], there[0] - 1) if at):
         yield from (at for at in there if _E.hit_below.match(lines[at - 1]))
     yield from (at for at in there if _E.searches.match(lines[at - 1]))
-    for at in there:
-        if _E.term.match(lines[at - 1]) and _explained(lines[at - 1 : at + 1]):
-            yield at
     if _mostly(_E.subject, lines, there) or any(
         _E.subject.match(lines[at - 1]) for at in there[:1]
     ):
         yield from there
-    yield from _chatted(lines, there)
-
-
-def _chatted(lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
-    """What is quoted, or called solved, where several people talk."""
-    said = {at: found for at in there if (found := _E.said.match(lines[at - 1]))}
-    people = {one["who"] or one["nick"] for one in said.values()}
-    if len(people) < 2 or len(said) * 2 <= len(there):
-        return
-    content = any(_E.content.search(one["what"]) for one in list(said.values())[-PARTING:])
-    for at, one in said.items():
-        if content or _E.string.search(one["what"]) or _E.solved.search(one["what"]):
-            yield at
 
 
 def _discussed(text: str, lines: Sequence[str], there: Sequence[int]) -> Iterator[int]:
@@ -143,13 +104,6 @@ def _discussed(text: str, lines: Sequence[str], there: Sequence[int]) -> Iterato
         around, times = _E.errors.subn("", lines[at - 1])
         if times and len(around.strip()) >= AROUND:
             yield at
-
-
-def _explained(pair: Sequence[str]) -> bool:
-    """Whether a line is followed by an indented sentence."""
-    below = pair[-1]
-    deeper = len(below) - len(below.lstrip()) > len(pair[0]) - len(pair[0].lstrip())
-    return len(pair) > 1 and deeper and len(_E.spoken.findall(below)) > 2 * WORDS
 
 
 def _mostly(form: Expression, lines: Sequence[str], there: Sequence[int]) -> list[int]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import Course, is_relayed, name_of
-from gpuwhy.log.expressions import Expressions, lists, names
+from gpuwhy.log.expressions import Expressions, names
 from gpuwhy.log.follows import Follower, is_within
 from gpuwhy.log.match import Found
 from gpuwhy.log.message import Standing
@@ -26,21 +26,16 @@ from gpuwhy.log.reasons import (
     by_users_call,
     compared,
     elsewhere,
-    in_gpu_code,
     is_foreign,
     opaque,
 )
 from gpuwhy.log.tracebacks import PYTHON, USER
 from gpuwhy.log.words import (
     FRAMEWORKS,
-    HARD,
     KIN,
-    STACK,
     names_library,
-    spoken,
     stack_named,
     stack_prints,
-    words_of,
 )
 
 _E = Expressions("standing")
@@ -67,14 +62,12 @@ def stand(
 ) -> list[Found]:
     """The messages with the ending's own, in order, each with its standing."""
     ending = course.ending
-    _mark_quoted(messages, text.form, ending)
+    _mark_quoted(messages, text.form)
     messages = raised(messages, course)
     for one in messages:
         one.warning = _is_mild(one, course)
         _name_call(one, ending)
     Follower(course, sets).tie(messages)
-    for one in messages:
-        _take_quoted_end(one, ending)
     says = ending.own or any(_says(one) for one in messages)
     for one in messages:
         if one.quoted and says:
@@ -82,9 +75,7 @@ def stand(
         elif _is_unlinked(one, course):
             one.standing = Standing.NOTED
     _free(messages)
-    _follow_deeper(messages, ending)
     messages += _itself(messages, ending)
-    _explain_by_remarks(messages)
     _judge_the_whole(messages, course, text)
     for one in messages:
         _settle(one)
@@ -94,19 +85,13 @@ def stand(
 # ---------------------------------------------------------------- what is quoted
 
 
-def _mark_quoted(messages: Sequence[Found], form: Form, ending: Ending) -> None:
+def _mark_quoted(messages: Sequence[Found], form: Form) -> None:
     """Mark what the text only quotes, by its form."""
     collected = _is_collection(messages, form)
-    failed = any(
-        one.kind == "exception" and not name_of(one).startswith(("Assertion", "Comparison"))
-        for one in (ending, *ending.chain)
-    )
     for one in messages:
         if one.role not in FAILS or one.observed is not None:
             continue
-        tested = form.tested and not failed and not one.id.startswith("python.")
-        one.quoted |= form.over or collected or one.line in form.hits or tested
-        one.warning |= one.line in form.warned
+        one.quoted |= form.over or collected or one.line in form.hits
 
 
 def _is_collection(messages: Sequence[Found], form: Form) -> bool:
@@ -126,18 +111,12 @@ def _says(one: Found) -> bool:
     return one.role == "error" and not one.quoted and not plain
 
 
-def _take_quoted_end(one: Found, ending: Ending) -> None:
-    """What another runtime quotes as its own end (`panicked at '…'`) it says itself."""
-    if one.quoted and is_foreign(ending) and is_within(one, ending) and not ending.own:
-        one.quoted = False
-
-
 # ---------------------------------------------------------------- what the program outlived
 
 
 def _is_mild(one: Found, course: Course) -> bool:
     mild = one.warning or course.is_logged(one.line) or _outlived(one, course)
-    return one.family != "remark" and mild and not _foretold(one, course.ending)
+    return one.family != "remark" and mild
 
 
 def _outlived(one: Found, course: Course) -> bool:
@@ -153,12 +132,6 @@ def _name_call(one: Found, ending: Ending) -> None:
         one.fields = {**one.fields, "call": ending.type}
 
 
-def _foretold(one: Found, ending: Ending) -> bool:
-    """Whether a warning says that the program will wait for ever, and it had waited too long."""
-    waited = bool(_E.waited.search(ending.type or ending.message))
-    return waited and one.role == "error" and bool(_E.deadlock.search(one.text))
-
-
 # ---------------------------------------------------------------- what the ending has no link to
 
 _SENT = names("standing.names_sent")
@@ -169,7 +142,7 @@ _ANYBODYS = names("standing.names_anybodys_inside")
 
 
 def _stays(one: Found, ending: Ending) -> bool:
-    return is_within(one, ending) or _is_unsilenced(one) or _foretold(one, ending)
+    return is_within(one, ending) or _is_unsilenced(one)
 
 
 def _is_unsilenced(one: Found) -> bool:
@@ -186,8 +159,6 @@ def _is_unlinked(one: Found, course: Course) -> bool:
     ending = course.ending
     if _is_unsilenced(one):
         return one.family == "remark" and ending.own and bool(ending.stack)
-    if _foretold(one, ending):
-        return False
     ignored = one.family in _VAGUE and course.is_ignored(one.line)
     return ignored or _led_nowhere(one, course)
 
@@ -222,7 +193,7 @@ def _wordless(ending: Ending, line: int) -> bool:
 def _unlinked_within(one: Found, ending: Ending) -> bool:
     if is_relayed(ending) and one.family == "title":
         return True
-    if compared(ending) or (ending.own and _of_samples(one.id, ending)):
+    if compared(ending):
         return one.role in FAILS
     foreign = is_foreign(ending) and one.id != FOREIGN
     anybodys = one.family in _OTHERS or one.id in _ANYBODYS or foreign
@@ -262,21 +233,6 @@ def _is_of_kin(frame: Frame, anybodys: bool) -> bool:
     return package and (not anybodys or bool(KIN.search(frame.owner)))
 
 
-_SHAPES = ("program.shape", "program.dimensions", "refused.operands")
-
-
-def _of_samples(name: str, ending: Ending) -> bool:
-    """Whether a message about shapes is about samples that do not go together."""
-    if not name.startswith(_SHAPES) or ending.kind != "exception":
-        return False
-    inner = ending.stack[-4:]
-    places = range(len(inner) - 1, -1, -1)
-    last = next((at for at in places if _E.pipeline.search(inner[at].file)), -1)
-    if last < 0 or HARD.search(spoken(ending.message)):
-        return False
-    return not any(_E.computes.search(frame.code) for frame in inner[last + 1 :])
-
-
 def _free(messages: Sequence[Found]) -> None:
     """What follows a message that was outlived follows nothing."""
     for one in messages:
@@ -284,21 +240,6 @@ def _free(messages: Sequence[Found]) -> None:
             before = messages[one.explained_by]
             if before is not one and before.standing is not Standing.DECIDES:
                 one.explained_by = -1
-
-
-def _follow_deeper(messages: Sequence[Found], ending: Ending) -> None:
-    """That another runtime ended says nothing where its last word tells what failed below it."""
-    said = words_of(ending.message)
-    below = _E.tensors.search(said) or STACK.search(said) or in_gpu_code(ending)
-    for place, one in enumerate(messages):
-        if one.role != "error" or not is_within(one, ending):
-            continue
-        deeper = bool(below) and one.id != FOREIGN and _speaks(one)
-        if one.family == "refused" or deeper:
-            for other in messages:
-                if other.id == FOREIGN:
-                    other.explained_by = place
-            return
 
 
 def _itself(messages: Sequence[Found], ending: Ending) -> list[Found]:
@@ -343,24 +284,6 @@ def _kind(ending: Ending) -> str:
 
 # ---------------------------------------------------------------- what a person says beside
 
-_PLAIN_WORDS = ("python.", "title.", "ending.")
-_IMPORTS = names("standing.names_imports")
-_CPU = names("standing.names_cpu")
-_NATIVE = names("standing.names_native")
-REMARKS = lists("standing.table_remarks")
-
-
-def _explain_by_remarks(messages: Sequence[Found]) -> None:
-    for place, remark in enumerate(messages):
-        if remark.family != "remark" or remark.role != "error":
-            continue
-        if remark.standing is not Standing.DECIDES:
-            continue
-        which = REMARKS.get(remark.id, _PLAIN_WORDS)
-        for one in messages:
-            if one.role in FAILS and one.family != "remark" and one.id.startswith(which):
-                one.explained_by = place
-
 
 # ---------------------------------------------------------------- the text as a whole
 
@@ -369,7 +292,6 @@ UNNAMED = names("standing.names_unnamed")
 PACKED = names("standing.names_packed")
 PLAIN_CAUSES = names("standing.names_plain_causes")
 VALUES = names("standing.names_values")
-SWITCH = "setting.switch"
 ROWS = names("standing.names_rows")
 
 
@@ -384,8 +306,6 @@ def _judge_the_whole(messages: Sequence[Found], course: Course, text: Text) -> N
     if text.genre == "source":
         _set(deciding, Standing.QUOTED)
     elif text.genre in ("words", "question") or _survived(errors, course):
-        _set(deciding, Standing.NOTED)
-    elif _is_meant(errors, deciding, course.ending, text):
         _set(deciding, Standing.NOTED)
     else:
         _set([one for one in errors if one.quoted], Standing.QUOTED)
@@ -426,9 +346,6 @@ def _passed(errors: Sequence[Found], course: Course, text: Text) -> Sequence[Fou
         cut_off = ending.kind == "exception" and not ending.type
         elsewhere = not (ending.gpu or cut_off)
         return [one for one in notes if elsewhere and not is_within(one, ending)]
-    kernel = [one for one in errors if one.family == "kernel" or one.warning]
-    if kernel and _ends_elsewhere(kernel, text):
-        return kernel
     listed = [one for one in errors if one.id in ROWS]
     if text.listing and len(listed) == len(errors) and not text.names_gpu:
         return listed
@@ -443,31 +360,10 @@ def _is_note(one: Found) -> bool:
     return one.warning or one.family == "title"
 
 
-def _is_meant(
-    errors: Sequence[Found], deciding: Sequence[Found], ending: Ending, text: Text
-) -> bool:
-    """Whether a person turned the GPU off, the program goes on, and nobody complains."""
-    switched = any(one.id == SWITCH for one in deciding)
-    values = all(one.id == SWITCH or one.id in VALUES for one in deciding)
-    if not (switched and values) or ending.kind != "none":
-        return False
-    last = max(one.line for one in errors)
-    return _goes_on(last, text) and not _E.wonders.search(text.excerpt)
-
-
 def _goes_on(line: int, text: Text) -> bool:
     """Whether a short text has more to tell below a line."""
     below = text.excerpt.splitlines()[line:]
     return text.lines < SHORT and any(one.strip() for one in below)
-
-
-def _ends_elsewhere(errors: Sequence[Found], text: Text) -> bool:
-    """Whether a short text goes on, after what the kernel said, to a complaint of another matter."""
-    if not any(one.family == "kernel" for one in errors) or text.lines >= SHORT:
-        return False
-    lines = text.excerpt.splitlines()[max(one.line for one in errors) :]
-    below = [one for one in lines if one.strip()]
-    return any(map(_E.trouble.search, below[-LAST:])) and not any(map(_E.kernels.search, below))
 
 
 def _anybodys(deciding: Sequence[Found], text: Text) -> Sequence[Found]:
