@@ -106,8 +106,12 @@ def test_an_exception_ends_a_program():
 
 
 def test_an_ending_of_its_own_silences_what_came_before():
-    key = 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n    x = d["lr"]\n'
-    text = f"W tensorflow/dso_loader.cc:64] Could not load dynamic library 'libcudart.so.11.0'\n{key}"
+    key = (
+        'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n    x = d["lr"]\n'
+    )
+    text = (
+        f"W tensorflow/dso_loader.cc:64] Could not load dynamic library 'libcudart.so.11.0'\n{key}"
+    )
     log = read(text + "KeyError: 'lr'\n")
     assert log.ending.own and not log.ending.gpu
     assert ids(text + "KeyError: 'lr'\n") == {"ending.own", "python.exception"}
@@ -130,9 +134,7 @@ def test_chained_exceptions_are_one_ending():
 
 
 def test_what_a_program_works_on_after_is_noted():
-    text = f"batch 64: {OOM}; trying 32\n" + "".join(
-        f"step {at} loss 0.{at}\n" for at in range(9)
-    )
+    text = f"batch 64: {OOM}; trying 32\n" + "".join(f"step {at} loss 0.{at}\n" for at in range(9))
     assert ids(text) == set()
     assert "memory.torch_oom" in ids(text, Standing.NOTED)
 

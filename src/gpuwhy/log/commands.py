@@ -43,7 +43,7 @@ def commands_of(page: Page) -> Shell:
             page.text[one.end() : min(end, one.end() + 4000)].strip("\n"),
             page.line(one.start()),
         )
-        for one, end in zip(found, ends)
+        for one, end in zip(found, ends, strict=False)
     )
     typed = tuple(Typed(_split(one.command), one.line, _failed(one.outcome)) for one in ran)
     return Shell(ran, typed)

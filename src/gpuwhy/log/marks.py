@@ -72,7 +72,7 @@ def _foreign(mark: bytes, behind: Sequence[bytes]) -> bool:
 def _common(forms: Sequence[bytes]) -> bytes:
     """The bytes that all begin with."""
     first, last = min(forms, default=b""), max(forms, default=b"")
-    pairs = enumerate(zip(first, last))
+    pairs = enumerate(zip(first, last, strict=False))
     return first[: next((at for at, pair in pairs if pair[0] != pair[1]), len(first))]
 
 

@@ -84,7 +84,7 @@ def _in_words(page: Page) -> Iterator[tuple[str, int, int]]:
     ends = [0, *(one.end() for one in found)]
     starts = [*(one.start() for one in found), len(text)][1:]
     last: dict[str, tuple[int, int]] = {}
-    for one, end, start in zip(found, ends, starts):
+    for one, end, start in zip(found, ends, starts, strict=False):
         tail = _E.tail.match(text, end) if end else None
         before = text[tail.end() if tail else end : one.start()]
         kind = _before(before[-NEAR:]) or _after(text[one.end() : start][:NEAR])

@@ -1,4 +1,4 @@
-"""Reasons: which endings have a reason of their own, by their words and by whose code raised them."""
+"""Reasons: which endings have a reason of their own, by their words and by whose code it was."""
 
 from __future__ import annotations
 

@@ -25,24 +25,7 @@ FRAMEWORKS = ("torch", "tensorflow", "jax", "onnxruntime", "cupy")
 OF_FAMILY = table("stated.table_of_family")
 PARTS = table("stated.table_parts")
 SHARED = names("stated.names_shared")
-_WORDS = (
-    ("onnxruntime", r"onnxruntime"),
-    ("jax", r"\bjax(?:lib)?\b|\bxla/(?:python|pjrt)/|Execution of replica \d"),
-    (
-        "tensorflow",
-        r"tensorflow|stream_executor|dso_loader|physical_device:"
-        r"|\btf\.(?:config|Session|compat|keras|test)\b|(?:Virtual|Physical) devices cannot"
-        r"|/job:localhost|BFC|ResourceExhausted|cuda_dnn\.cc",
-    ),
-    (
-        "torch",
-        r"torch\b|torchaudio|torchvision|\b_ZN\w*5torch|\bc10\b"
-        r"|CUDA error: CU(?:BLAS|DNN|SOLVER|FFT|SPARSE)_STATUS|when calling `cu"
-        r"|^(?:RuntimeError: )?cuDNN error: |RuntimeError: CUDA error: |TORCH_USE_CUDA_DSA"
-        r"|CUDA kernel errors might be",
-    ),
-    ("cupy", r"\bcupy"),
-)
+WORDS = table("stated.table_frameworks")
 LIMIT = 40
 """How many values of one kind are kept."""
 
@@ -58,7 +41,6 @@ def case_of(
     stated = _rows(page, catalogue.reader.get("case", {}).get("stated", ()))
     shell: Shell = commands_of(page)
     packages = _packages(page, messages)
-    ending = course.ending
     stated["os"] = _os(messages)
     stated["wsl"] = stated.get("wsl") or _first(messages, "told.wsl", 2)
     stated["container"] = stated.get("container") if _in_container(messages, stated) else None
@@ -138,28 +120,34 @@ def _in_container(messages: Sequence[Message], stated: dict[str, Any]) -> bool:
 def _packages(page: Page, messages: Sequence[Message]) -> tuple[Release, ...]:
     """Everything whose version is stated; of one package its first version."""
     found: dict[str, Release] = {}
-
-    def add(name: str, version: str, line: int) -> None:
-        name = ALIASES.get(name.lower().replace("_", "-"), name.lower().replace("_", "-"))
-        known = found.get(name)
+    for name, version, line in (*_listed(page), *_told(messages)):
+        plain = name.lower().replace("_", "-")
+        known = found.get(ALIASES.get(plain, plain))
         if known is None or (known.version != version and version.startswith(known.version)):
-            found[name] = Release(name, version.rstrip("."), line)
+            release = Release(ALIASES.get(plain, plain), version.rstrip("."), line)
+            found[release.name] = release
+    return tuple(found.values())[: 5 * LIMIT]
 
+
+def _listed(page: Page) -> Iterator[tuple[str, str, int]]:
+    """The packages of listings, of installers' last words, of attributes and names of wheels."""
     for pattern in (_E.says_shown, _E.says_package, _E.says_attribute, _E.says_wheel):
         for one in page.finditer(pattern):
-            add(group(one, "name"), group(one, "version"), page.line(one.start()))
+            yield group(one, "name"), group(one, "version"), page.line(one.start())
     for one in page.finditer(_E.says_installed):
         line = page.line(one.start())
         for each in (one["list"] or "").split():
             if part := _E.listed.match(each):
-                add(part["name"], part["version"], line)
+                yield part["name"], part["version"], line
         if one["name"]:
-            add(one["name"], one["version"], line)
-    for told in messages:
-        name = told.get("name") if told.id == "told.package" else VERSIONS.get(told.id, "")
-        if name and told.get("version"):
-            add(name, told.get("version"), told.line)
-    return tuple(found.values())[: 5 * LIMIT]
+            yield one["name"], one["version"], line
+
+
+def _told(messages: Sequence[Message]) -> Iterator[tuple[str, str, int]]:
+    for one in messages:
+        name = one.get("name") if one.id == "told.package" else VERSIONS.get(one.id, "")
+        if name and one.get("version"):
+            yield name, one.get("version"), one.line
 
 
 def _frameworks(
@@ -167,37 +155,37 @@ def _frameworks(
 ) -> tuple[Release, ...]:
     """The frameworks, the one whose words decide first, each with its stated version."""
     versions = {PARTS.get(one.name, one.name): one for one in reversed(packages)}
-    named: dict[str, int] = {}
-    deciding = [
-        one
-        for one in messages
-        if one.standing in (Standing.DECIDES, Standing.NOTED) and one.role in ("error", "echo")
-    ]
     jax = bool({"jax", "jaxlib"} & {one.name for one in packages}) or _E.jax.search(page.text)
     by_jax = bool(jax) and "tensorflow" not in _E.borrowed.sub("", page.lower)
-    for one in deciding:
-        for name, pattern in _WORDS:
-            if re.search(pattern, one.text, re.IGNORECASE):
-                named.setdefault("jax" if name == "tensorflow" and by_jax else name, one.line)
-        if one.id.startswith(SHARED):
-            named.setdefault("jax" if by_jax else "tensorflow", one.line)
-    for frame in reversed(course.ending.stack):
-        if frame.owner in OWNERS:
-            named.setdefault(OWNERS[frame.owner], course.ending.first)
-    for one in messages:
-        if one.family in OF_FAMILY:
-            name = OF_FAMILY[one.family]
-            named.setdefault("jax" if name == "tensorflow" and by_jax else name, one.line)
+    named: dict[str, int] = {}
+    for name, line in _spoken(messages, course):
+        named.setdefault("jax" if name == "tensorflow" and by_jax else name, line)
     for name in FRAMEWORKS:
         if name in versions:
             named.setdefault(name, versions[name].line)
     if not named:
-        spoken = [(name, found) for name, words in _WORDS if (found := page.search(words))]
-        named = {name: page.line(found.start()) for name, found in spoken[:1] if len(spoken) == 1}
+        found = [(name, one) for name, says in WORDS.items() if (one := page.search(says))]
+        named = {name: page.line(one.start()) for name, one in found if len(found) == 1}
     return tuple(
         Release(name, versions[name].version if name in versions else "", line)
         for name, line in named.items()
     )
+
+
+def _spoken(messages: Sequence[Message], course: Course) -> Iterator[tuple[str, int]]:
+    """Whose words decide, whose code raised it, who else prints."""
+    for one in messages:
+        if one.role not in ("error", "echo") or one.standing is Standing.QUOTED:
+            continue
+        for name, says in WORDS.items():
+            if re.search(says, one.text, re.IGNORECASE):
+                yield name, one.line
+        if one.id.startswith(SHARED):
+            yield "tensorflow", one.line
+    for frame in reversed(course.ending.stack):
+        if frame.owner in OWNERS:
+            yield OWNERS[frame.owner], course.ending.first
+    yield from ((OF_FAMILY[one.family], one.line) for one in messages if one.family in OF_FAMILY)
 
 
 def _gpus(page: Page) -> tuple[NamedGpu, ...]:
