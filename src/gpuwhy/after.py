@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from gpuwhy import app
-from gpuwhy.answer.answer import NOT_GPU, Answer
+from gpuwhy.answer.answer import NOT_GPU, SURE, Answer, Fix
 from gpuwhy.api import text as texts
 from gpuwhy.api.seen import Seen, seen
 from gpuwhy.log.message import Message
@@ -27,7 +27,6 @@ from gpuwhy.reason.watched import (
     last_symptom,
     named_libraries,
     stayed_away,
-    told_of_failure,
 )
 from gpuwhy.run.around import environ_of, folder_of, with_surroundings
 from gpuwhy.run.child import Ended
@@ -38,6 +37,10 @@ from gpuwhy.run.secrets import without_secrets
 from gpuwhy.run.target import python_of_command, script_folder
 from gpuwhy.run.written import elsewhere
 
+ELSEWHERE = Fix(
+    "Run it on a machine with an NVIDIA GPU and its driver, or let it use the CPU", "", True, False, False, ""
+)
+"""What is left to do where there is no GPU."""
 ASKS = ("driver", "container", "wsl", "device")
 """Layers whose causes say that a program asks for a GPU."""
 
@@ -53,7 +56,9 @@ class Aftermath(NamedTuple):
     @property
     def report(self) -> Report:
         """What `prove` weighs, until it reads answers."""
-        return told_v0(self.output, self.facts)
+        from gpuwhy.logs import report_v0
+
+        return report_v0(self.answer)
 
     @property
     def worth_telling(self) -> bool:
@@ -120,18 +125,6 @@ def told(output: str, facts: Facts, machine: Seen, logs_of_rank: Sequence[str] =
     return _of_failure(answer, facts) if facts.run.failed else _of_success(answer, facts, machine)
 
 
-def told_v0(output: str, facts: Facts) -> Report:
-    """The same as a report of version 0, for `prove`."""
-    from gpuwhy import logs
-
-    facts = by_process(facts)
-    text = "\n".join([output, *_of_first_rank(output)])
-    code, signal, last = value_or(facts.run.exit, None), value_or(facts.run.signal, ""), last_symptom(facts.run)
-    also = (*kernel_symptoms(facts, output), *((last,) if last else ()))
-    log = logs.read((text.encode("utf-8", "replace"),), exit_code=code, signal=signal, seen=also)
-    return told_of_failure(logs.report_on(log, facts, where="output"), facts)
-
-
 def _message(one: Symptom) -> Message:
     return Message(one.signature, 0, one.text, "echo" if one.role == "echo" else "error", one.fields, observed=one.seen)
 
@@ -150,7 +143,9 @@ def _of_failure(answer: Answer, facts: Facts) -> Answer:
         return _headed(answer, f"{run.how_it_ended}; {tail}", status="unknown", verdict="unrecognised")
     if first and first.id.split(".")[0] in ASKS and isinstance(gpu_present(facts), Absent):
         fact = first.because[0].text
-        return _headed(answer, f"{fact}; this machine has no NVIDIA GPU", verdict="found", question=None)
+        named = msgspec.structs.replace(first, confidence=max(first.confidence, SURE), fixes=(ELSEWHERE,))
+        causes = (named, *answer.causes[1:])
+        return _headed(answer, f"{fact}; this machine has no NVIDIA GPU", verdict="found", question=None, causes=causes)
     return answer
 
 

@@ -36,6 +36,7 @@ from gpuwhy.shell.gate import placed, typed, with_names
 from gpuwhy.shell.place import place_of
 
 if TYPE_CHECKING:
+    from gpuwhy.answer.answer import Answer
     from gpuwhy.model.inspected import Inspected
 
 __all__ = [
@@ -307,11 +308,12 @@ def check(python: str = "", *, verify: bool = False) -> Report:
     return Run(live_host(), Options(python=python, verify=verify, imports="no")).report()
 
 
-def explain(text: str, *, log_only: bool = False, python: str = "") -> Report:
+def explain(text: str, *, log_only: bool = False, python: str = "") -> Answer:
     """Why a program failed, from what it printed; this machine's facts decide too unless `log_only`."""
-    from gpuwhy.logs import explain_text
+    from gpuwhy.api.seen import seen
+    from gpuwhy.api.text import explain as explain_text
 
-    return explain_text(text, None if log_only else Run(live_host(), Options(python=python)).facts)
+    return explain_text(text, None if log_only else seen(Run(live_host(), Options(python=python)).report()))
 
 
 def facts_of(host: Host, options: Any = None) -> Facts:

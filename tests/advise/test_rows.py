@@ -19,6 +19,8 @@ from gpuwhy.log.case import Case
 
 WORDS = {"line", "any_line", "beside", "alone", "message"}
 NAME = re.compile(r"\{([a-z_]+)(\|[^{}]*)?\}")
+VALUES = {"owner", "module", "folder"}
+"""What findings are filled with."""
 CAUSES = catalogue().causes
 
 
@@ -34,7 +36,7 @@ def fields_of(ids: tuple[str, ...]) -> set[str]:
 
 def known(ids: tuple[str, ...]) -> set[str]:
     case, place = set(Case.__struct_fields__), set(Place.__struct_fields__)
-    return WORDS | set(DERIVED) | case | place | fields_of(ids)
+    return WORDS | set(DERIVED) | case | place | fields_of(ids) | VALUES
 
 
 def strings(value: Any) -> Iterator[str]:

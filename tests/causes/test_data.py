@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.causes.load import BadDataError, PACKAGE, catalogue, from_toml
+from gpuwhy.causes.load import PACKAGE, BadDataError, catalogue, from_toml
 from gpuwhy.causes.schema import WORDS, Clue, MessageRow, When
 from gpuwhy.diagnose.conditions import WORDS as WRITTEN
 from gpuwhy.diagnose.predicates import PREDICATES

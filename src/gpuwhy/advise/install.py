@@ -56,6 +56,8 @@ _DRIVERS = {
     "suse": "sudo zypper install nvidia-open-driver-G06-signed-kmp-default"
     " nvidia-compute-utils-G06",
 }
+_IN_DEBIAN = 550
+"""The newest driver branch that Debian itself has."""
 _BY = {
     "uv": "uv pip install",
     "poetry": "poetry add",
@@ -171,4 +173,8 @@ def _driver(action: Install, place: Place) -> str:
         return (
             f"sudo apt install nvidia-driver-{branch}" if branch else "sudo ubuntu-drivers install"
         )
+    if family == "debian" and any(
+        one.isdigit() and int(one) > _IN_DEBIAN for one in action.packages
+    ):
+        return "sudo apt install cuda-drivers    # from NVIDIA's repository: Debian's is older"
     return _DRIVERS.get(family, "")

@@ -39,6 +39,15 @@ _VARIABLES = {
 IMPOSSIBLE = 99
 """More than any number of foreign names."""
 _SYSTEMS = ("windows", "wsl", "macos")
+_FAMILIES = {
+    "apt": ("", "ubuntu", "debian"),
+    "dnf": ("fedora", "rhel"),
+    "pacman": ("arch",),
+    "zypper": ("suse",),
+}
+"""Package managers, and the distributions that have them; "" is one that nobody named."""
+_WITHOUT_DOCKER = ("kubernetes", "apptainer")
+_NOTEBOOKS = ("colab", "kaggle", "sagemaker")
 _WINDOWS_WORDS = ("windows", "win32", ".dll", "c:\\")
 
 
@@ -56,6 +65,10 @@ def names_foreign(names: tuple[str, ...], around: Around) -> int:
     """How many systems, tools and frameworks a precedent's cure names that the text does not; a
     system or another framework counts for all.
     """
+    families = [_FAMILIES[one] for one in names if one in _FAMILIES]
+    if families and not any(around.place.distribution in one for one in families):
+        return IMPOSSIBLE
+    names = tuple(one for one in names if one not in _FAMILIES)
     foreign = [one for one in names if not _is_named(one, around)]
     own = Names(around).get("framework")
     for one in foreign:
@@ -109,8 +122,21 @@ def _is_here(action: Action, place: Place) -> bool:
     if where == "host" and place.wsl and isinstance(action, Install):
         return False
     if where == "engine":
-        return place.os != "macos"
+        other = place.engine in _WITHOUT_DOCKER or place.platform in _NOTEBOOKS
+        return place.os != "macos" and not (other and isinstance(action, Run))
+    if isinstance(action, Install) and place.platform == "jetson" and not _for_jetson(action):
+        return False
+    if isinstance(action, Install) and action.manager == "driver":
+        return place.platform not in (*_NOTEBOOKS, "jetson")  # the driver is the system's part
     return True
+
+
+def _for_jetson(action: Install) -> bool:
+    """Whether a package index has builds of these packages for a board's GPU."""
+    of_servers = any(
+        _bare(one) in _FRAMEWORKS or one.startswith("nvidia-c") for one in action.packages
+    )
+    return not of_servers or any(one in action.index for one in ("jetson", "/jp"))
 
 
 def _is_foreign(action: Action, around: Around) -> bool:

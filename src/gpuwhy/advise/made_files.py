@@ -49,7 +49,7 @@ def folder_on_path(names: Names) -> Remedy | None:
 
 def rename_file(names: Names) -> Remedy | None:
     """Rename the person's own file that has the name of a module."""
-    path, module = names.get("path"), names.get("name").partition(".")[0]
+    path, module = names.get("path"), (names.get("name") or names.get("module")).partition(".")[0]
     if "site-packages" in path or "dist-packages" in path:
         return None
     folder, _, file = path.replace("\\", "/").rpartition("/")
@@ -118,17 +118,31 @@ def older_gcc(names: Names) -> Remedy | None:
 def python_with_wheels(names: Names) -> Remedy | None:
     """An environment with a Python for which the release has wheels."""
     wheel = re.search(r"-cp3(\d{1,2})-", names.get("wheel"))
-    package = names.get("package") or names.get("name") or names.get("framework")
+    package, version, local = _wanted(names)
     if wheel:
         python = f"3.{wheel[1]}"
         text = f"Use Python {python}, for which this wheel was built"
     else:
-        version = names.get("version") or names.get("framework_version")
-        python = _python_for(names.get("framework"), version)
+        known = versions.python_of(package, version) if version else ""
+        python = known or _python_for(names.get("framework"), version)
         if not python or not package:
             return None
         text = f"Use Python {python}: {package} {version}".rstrip() + " has wheels for it"
-    return Remedy((_new_environment(python, package, names),), text=text)
+    spec = f"{package}=={version}" if version else package
+    if local.startswith("cu"):
+        spec = f"{package}=={version}+{local} --extra-index-url {versions.TORCH_INDEX}{local}"
+    return Remedy((_new_environment(python, spec, names),), text=text)
+
+
+def _wanted(names: Names) -> tuple[str, str, str]:
+    """The package that is asked for, its version, and the label of its build."""
+    said = names.get("package") or names.get("name") or names.get("framework")
+    found = re.match(r"([A-Za-z][\w.-]*)(?:\[[^]]*\])?(?:==([\w.]+?)(?:\.\*)?(?:\+(\w+))?)?$", said)
+    version = names.get("version") or names.get("framework_version")
+    if found is None:
+        return said, version, ""
+    version, _, local = (found[2] or version).partition("+")
+    return found[1], version, found[3] or local
 
 
 def _new_environment(python: str, package: str, names: Names) -> Run:

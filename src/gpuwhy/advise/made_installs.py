@@ -107,7 +107,8 @@ def tensorflow_on_windows(names: Names) -> Remedy | None:
     version = names.get("framework_version")
     old = version and versions.older(version, "2.11")
     if library and (cuda or "cudnn" in library.lower()) and (old or not version):
-        which = f"CUDA {cuda}" if cuda else f"the cuDNN that has {library}"
+        major = re.search(r"_(\d)\.dll", library, re.IGNORECASE)
+        which = f"CUDA {cuda}" if cuda else f"cuDNN {major[1] if major else ''}".rstrip()
         if "11" in cuda:
             which = "CUDA 11.2"
         text = f"Install {which} and put its bin folder on PATH: {library} is in it"
@@ -231,7 +232,7 @@ def torch_for_gpu(names: Names) -> Remedy | None:
         command = (
             "pip install uv && uv pip install --reinstall torch torchvision --torch-backend=auto"
         )
-        return Remedy((Run(command),), text=text)
+        return Remedy((Run(command),), text=text, fits=3)
     sm = names.get("sm")
     if versions.older(capability, "3.7"):
         text = f"Use the CPU, or another GPU: no PyTorch package has code for sm_{sm}"
@@ -303,7 +304,7 @@ def jax_with_cuda(names: Names) -> Remedy | None:
 def extension_for_framework(names: Names) -> Remedy | None:
     """The extension that the message names, for the installed framework."""
     name = _extension(names)
-    framework = names.get("framework") or "the framework"
+    framework = names.get("framework") or ("tensorflow" if "tensorflow" in name else "torch")
     if not name:
         return None
     if name in ("torchvision", "torchaudio", "torchtext"):

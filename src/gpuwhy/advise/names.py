@@ -45,6 +45,7 @@ class Names:
         self.around = around
         self.message = message
         self._known: dict[str, str] = {}
+        self._values = _values(around.ranked)
 
     def get(self, name: str) -> str:
         """What a name stands for; "" where the text does not state it."""
@@ -61,6 +62,8 @@ class Names:
         if derived is not None:
             self._known[name] = ""  # a name that asks for itself has no value
             return derived(self)
+        if name in self._values:
+            return self._values[name]
         if name in Place.__struct_fields__:
             return _plain(getattr(self.around.place, name))
         return _plain(getattr(self.around.log.case, name, ""))
@@ -70,6 +73,15 @@ class Names:
         """Every message's line, the deciding ones first."""
         known = self.around.log.messages
         return "\n".join(one.text for one in sorted(known, key=lambda one: not one.decides))
+
+
+def _values(ranked: Ranked) -> dict[str, str]:
+    """What the findings behind a cause were filled with, the first one's first."""
+    out: dict[str, str] = {}
+    for reason in reversed(ranked.because):
+        for name, value in reason.values.items():
+            out[name] = ", ".join(value) if isinstance(value, tuple) else str(value)
+    return out
 
 
 def _plain(value: object) -> str:
@@ -95,6 +107,23 @@ def size(amount: int | None) -> str:
 
 
 _SAME = {"pytorch": "torch", "tensorflow-gpu": "tensorflow", "jaxlib": "jax", "keras": "tensorflow"}
+_OF_FAMILY = {
+    "torch": "torch",
+    "tf": "tensorflow",
+    "jax": "jax",
+    "ort": "onnxruntime",
+    "cupy": "cupy",
+    "paddle": "paddle",
+    "mxnet": "mxnet",
+}
+_OF_MESSAGE = {
+    "memory.torch_oom": "torch",
+    "memory.torch_oom_bare": "torch",
+    "memory.tf_oom": "tensorflow",
+    "memory.bfc": "tensorflow",
+    "memory.xla_oom": "jax",
+}
+"""Messages that one framework alone prints."""
 WITH_CUDA = {
     "torch": "torch",
     "tensorflow": "tensorflow[and-cuda]",
@@ -115,8 +144,13 @@ SEES_GPU = {
 
 def framework_of(names: Names) -> str:
     """The framework that speaks, by the name of its package."""
-    found = names.around.log.case.framework.lower() or names.around.ranked.subject.lower()
-    return _SAME.get(found, found)
+    around = names.around
+    found = around.log.case.framework.lower() or around.ranked.subject.partition(" ")[0].lower()
+    if found:
+        return _SAME.get(found, found)
+    ids = [one.id for one in around.log.deciding if one.role in ("error", "echo")]
+    of = (_OF_FAMILY.get(one.partition(".")[0]) or _OF_MESSAGE.get(one, "") for one in ids)
+    return next(filter(None, of), "")
 
 
 def _version(names: Names) -> str:
@@ -264,6 +298,17 @@ _OF_GPU = (
     "said.built_for",
 )
 """Messages whose field `has` is the GPU's compute capability."""
+_BELOW = {
+    "12.1": "9.0",
+    "12.0": "9.0",
+    "10.0": "9.0",
+    "9.0": "8.0",
+    "8.9": "8.6",
+    "8.7": "8.6",
+    "8.6": "8.0",
+    "8.0": "7.5",
+    "7.5": "7.0",
+}
 _CAPABILITY = re.compile(r"(?:sm_|compute_)?(\d+)\.?(\d)[af]?")
 
 
@@ -283,6 +328,7 @@ def _folder(pattern: re.Pattern[str]) -> Callable[[Names], str]:
         case = names.around.log.case
         said = [one.value for one in (*case.libraries, *case.files)]
         said += [one.value for one in case.variables.values()]
+        said += [names.get("path"), names.get("folder")]
         found = (pattern.search(one) for one in (*said, names.lines))
         return next((one[1] for one in found if one), "")
 
@@ -300,11 +346,30 @@ def _wanted_cuda(names: Names) -> str:
     return stated.value if stated else names.get("cuda")
 
 
-def _torch_backend(names: Names) -> str:
+def _typed_with(names: Names, word: str) -> str:
+    """Whether a command that the text shows has a word."""
+    typed = names.around.log.case.commands
+    return "yes" if any(word in one.words for one in typed) else ""
+
+
+def _arch_below(names: Names) -> str:
+    """The architecture before one that a compiler does not know; its code runs on the newer."""
+    return _BELOW.get(names.get("capability"), "")
+
+
+def _driver_cuda(names: Names) -> str:
+    """The newest CUDA that the driver supports, as stated or by its version."""
     case = names.around.log.case
-    most = case.driver_cuda.value if case.driver_cuda else ""
-    if not most and case.driver_version:
-        most = versions.cuda_of_driver(case.driver_version.value)
+    if case.driver_cuda:
+        return case.driver_cuda.value
+    said = names.message.get("found") if names.message else ""
+    if re.fullmatch(r"1\d0\d0", said):
+        return f"{said[:2]}.{int(said[2:]) // 10}"
+    return versions.cuda_of_driver(case.driver_version.value) if case.driver_version else ""
+
+
+def _torch_backend(names: Names) -> str:
+    most = names.get("driver_cuda")
     return versions.torch_backend(names.get("framework_version"), most, names.get("capability"))
 
 
@@ -316,6 +381,15 @@ def _torch_index(names: Names) -> str:
 def _old_torch(names: Names) -> str:
     """The newest CUDA 11 or 12 build for an old driver."""
     return "yes" if versions.older(names.get("framework_version") or "9", "2.0") else ""
+
+
+_WINDOWS_FOLDER = re.compile(r"[A-Za-z]:(?:\\{1,2}[^\\'\"\n:*?<>|\],;]+)+")
+
+
+def _windows_folder(names: Names) -> str:
+    """The first folder of Windows that the messages name."""
+    found = _WINDOWS_FOLDER.search(names.get("line") or names.lines)
+    return found[0].replace("\\\\", "\\").rstrip("\\ .") if found else ""
 
 
 def _visible(names: Names) -> str:
@@ -365,6 +439,11 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "library_package": _library_package,
     "library_cuda": lambda names: versions.cuda_of_library(names.get("library_file")),
     "library_cuda_first": lambda names: names.get("library_cuda").partition(" ")[0],
+    "owner_pinned": lambda names: names.get("owner").replace(" ", "=="),
+    "windows_folder": _windows_folder,
+    "driver_cuda": _driver_cuda,
+    "nv_given": lambda names: _typed_with(names, "--nv"),
+    "arch_below": _arch_below,
     "port": lambda names: _plain(names.around.log.case.ports),
     "library_foreign": _library_foreign,
     "conda": _conda,

@@ -32,6 +32,7 @@ class Precedent(msgspec.Struct, frozen=True, rename={"not_": "not"}, forbid_unkn
     not_: tuple[str, ...] = ()
     names: tuple[str, ...] = ()  # systems, tools and frameworks of the cure, not of the phrases
     root: bool = False
+    placed: bool = False
     only: bool = False  # the general remedies of its cause would mislead here
     source: str = ""
 
@@ -78,6 +79,7 @@ def _cure(cause: str, row: Precedent, holes: dict[str, str], known: int) -> Cure
         text,
         why=str(with_holes(row.why, holes)),
         if_not=str(with_holes(row.if_not, holes)),
+        placed=row.placed,
         root=row.root,
         reboot=restarts(actions),
         reversible=can_be_undone(actions) and not any(isinstance(one, Run) for one in actions),

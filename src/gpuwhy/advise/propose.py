@@ -43,13 +43,17 @@ def _of_row(row: RemedyRow, extra: int, around: Around) -> Iterator[Remedy]:
     """The remedy of a row, for the first message that it is meant for."""
     for message in _messages(row, around):
         names = Names(around, message)
-        if not holds(row.when, names) or (row.unless is not None and holds(row.unless, names)):
+        if not holds(row.when, names):
             continue
+        if row.unless is not None and holds(row.unless, names):
+            if row.on:
+                continue
+            return  # the message that decides excludes it
         if row.make:
             made = MAKERS[row.make](names)
             if made is not None:
                 fits = (row.fits or _closeness(row)) + extra
-                yield _with_row(made, row, around.ranked.cause, fits)
+                yield _with_row(made, row, names, fits)
             return
         try:
             yield _filled(row, names, (row.fits or _closeness(row)) + extra)
@@ -94,6 +98,7 @@ def _filled(row: RemedyRow, names: Names, fits: int) -> Remedy:
     return Remedy(
         actions,
         names.get("cause"),
+        placed=row.placed,
         root=row.root,
         reboot=row.reboot or restarts(actions),
         reversible=row.reversible and can_be_undone(actions),
@@ -103,16 +108,16 @@ def _filled(row: RemedyRow, names: Names, fits: int) -> Remedy:
     )
 
 
-def _with_row(made: Remedy, row: RemedyRow, cause: str, fits: int) -> Remedy:
+def _with_row(made: Remedy, row: RemedyRow, names: Names, fits: int) -> Remedy:
     """What a maker made, with what its row states."""
     return msgspec.structs.replace(
         made,
-        cause=cause,
+        cause=names.get("cause"),
         root=row.root or made.root,
         reboot=row.reboot or made.reboot,
         reversible=made.reversible and can_be_undone(made.do),
-        worked_if=made.worked_if or row.worked_if,
-        if_not=made.if_not or row.if_not,
+        worked_if=made.worked_if or str(filled(row.worked_if, names.get)),
+        if_not=made.if_not or str(filled(row.if_not, names.get)),
         fits=made.fits or fits,
         source=made.source or row.source,
     )

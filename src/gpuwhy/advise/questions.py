@@ -12,7 +12,7 @@ from gpuwhy.advise.names import Around, Names
 from gpuwhy.advise.place import Place
 from gpuwhy.advise.places import place_of
 from gpuwhy.advise.remedies import remedies
-from gpuwhy.advise.remedy import Action, Look, Remedy
+from gpuwhy.advise.remedy import Action, Look, Remedy, Run
 from gpuwhy.advise.say import can_be_typed
 from gpuwhy.advise.when import holds
 from gpuwhy.causes.load import catalogue
@@ -94,17 +94,25 @@ def _made(
         look = Look(command)
         if not can_be_typed(Remedy((look,)), place):
             return None
-        seen = tuple(_seen(one, names, log, facts, place) for one in row.answers)
+        seen = tuple(_seen(one, names, log, facts, place, look) for one in row.answers)
     except MissingNameError:
         return None
     return Observation(look, seen, row.when_to_run, row.source)
 
 
-def _seen(outcome: Outcome, names: Names, log: Log, facts: Facts | None, place: Place) -> Seen:
+def _seen(
+    outcome: Outcome, names: Names, log: Log, facts: Facts | None, place: Place, look: Look
+) -> Seen:
     sees = filled(outcome.sees, names.get)
     if outcome.do is not None:
         action = msgspec.convert(filled(outcome.do, names.get), Action)
         return Seen(sees, outcome.means, Remedy((action,), outcome.means))
     found = remedies(Ranked(outcome.means, 0.0), log, facts, place)
-    changing = (one for one in found if one.changes)
-    return Seen(sees, outcome.means, next(changing, found[0] if found else None))
+    other = [one for one in found if not any(_is_same(step, look) for step in one.do)]
+    changing = (one for one in other if one.changes)
+    return Seen(sees, outcome.means, next(changing, other[0] if other else None))
+
+
+def _is_same(step: Action, look: Look) -> bool:
+    """Whether a step is what the question itself runs."""
+    return isinstance(step, (Look, Run)) and step.command == look.command

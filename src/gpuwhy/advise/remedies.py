@@ -8,6 +8,7 @@ import msgspec
 
 from gpuwhy.advise.keep import IMPOSSIBLE, names_foreign, possible
 from gpuwhy.advise.names import Around
+from gpuwhy.advise.observed import case_of
 from gpuwhy.advise.order import order
 from gpuwhy.advise.place import Place
 from gpuwhy.advise.propose import precedented, proposed
@@ -31,7 +32,9 @@ def remedies(
     ranked: Ranked, log: Log | None, facts: Facts | None, place: Place
 ) -> tuple[Remedy, ...]:
     """What to do about a cause, the best first."""
-    around = Around(ranked, log or Log(), facts, _of_cause(place, ranked.cause))
+    if log is None:
+        log = Log() if facts is None else Log(case=case_of(facts, ranked.subject))
+    around = Around(ranked, log, facts, _of_cause(place, ranked.cause))
     cured, alone = _of_precedents(around)
     found = [*cured, *(one for one in proposed(around) if not alone or one.fits >= _EVIDENT)]
     found += [] if alone else ways(around)

@@ -167,6 +167,7 @@ class Remedy(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str = (
         ""  # what to do, where the row says it; else `say` makes the sentence of the actions
     )
+    placed: bool = False  # its text says already on which machine it is done
     why: str = ""
     worked_if: str = ""
     if_not: str = ""

@@ -46,8 +46,14 @@ def can_be_typed(remedy: Remedy, place: Place) -> bool:
     """Whether every step that has a command has one at this place."""
     if any(isinstance(one, Install) and one.manager == "driver" for one in remedy.do):
         return True
-    wanted = [one for one in remedy.do if not isinstance(one, (Choose, Tell))]
+    wanted = [one for one in remedy.do if not _is_said(one)]
     return not wanted or any(command(one, place) for one in wanted)
+
+
+def _is_said(action: Action) -> bool:
+    """Whether there is nothing to type for an action anywhere."""
+    said = isinstance(action, Restart) and action.what in ("kernel", "program")
+    return said or isinstance(action, (Choose, Tell))
 
 
 def command(action: Action, place: Place) -> str:
@@ -113,19 +119,25 @@ def _restart(action: Restart, place: Place) -> str:
 def _on(remedy: Remedy, place: Place, text: str) -> str:
     """Where it is typed, if that is another machine than the one the program runs on."""
     where = {getattr(one, "where", "here") for one in remedy.do}
-    if "host" in where and place.container and "host" not in text.lower():
-        return f"On the host: {text[:1].lower()}{text[1:]}"
-    if "windows" in where and place.wsl and "windows" not in text.lower():
-        return f"In Windows: {text[:1].lower()}{text[1:]}"
-    if remedy.root and place.root is False:
-        return f"Ask the administrator: {text[:1].lower()}{text[1:]}"
-    return text
+    start = ""
+    if not remedy.placed and "host" in where and place.container:
+        start = "On the host: "
+    elif not remedy.placed and "windows" in where and place.wsl:
+        start = "In Windows: "
+    elif remedy.root and place.root is False:
+        start = "Ask the administrator: "
+    return f"{start}{_small(text)}" if start else text
+
+
+def _small(text: str) -> str:
+    """A sentence that goes on after a colon; names keep their case."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def _sentence(remedy: Remedy, place: Place) -> str:
     """The sentence of a remedy whose row has none: its actions, and why."""
     parts = [_words(one, place) for one in remedy.do]
-    said = "; ".join(one if at == 0 else one[:1].lower() + one[1:] for at, one in enumerate(parts))
+    said = "; ".join(one if at == 0 else _small(one) for at, one in enumerate(parts))
     return f"{said}: {remedy.why}" if remedy.why else said
 
 

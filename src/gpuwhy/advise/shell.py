@@ -63,9 +63,8 @@ def unset_variables(action: Unset, place: Place) -> str:
             return "; ".join(f"Remove-Item Env:{name}" for name in action.names)
         return " & ".join(f"set {name}=" for name in action.names)
     if place.shell == "notebook":
-        return "\n".join(f"%env -u {name}" for name in action.names) and "\n".join(
-            f"import os; os.environ.pop('{name}', None)" for name in action.names
-        )
+        lines = (f"os.environ.pop('{name}', None)" for name in action.names)
+        return "\n".join(("import os", *lines))
     return f"unset {' '.join(action.names)}"
 
 

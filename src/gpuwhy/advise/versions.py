@@ -166,6 +166,17 @@ def cuda_major_of(framework: str, version: str) -> str:
     return ""
 
 
+def python_of(package: str, version: str) -> str:
+    """The newest Python that a release has wheels for."""
+    from gpuwhy.knowledge.releases import find
+
+    row = find(package, version, "linux-x86_64")
+    if row is None:
+        return ""
+    plain = [one for one in row.pythons if re.fullmatch(r"3\.\d+", one)]
+    return max(plain, key=_numbers, default="")
+
+
 def companion(package: str, torch: str) -> str:
     """The release of torchvision, torchaudio … that goes with a release of PyTorch."""
     from gpuwhy.knowledge.companions import going_with

@@ -339,6 +339,12 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="schema"
         """✓ ✗ or ?, "" for a question."""
         return MARKS[self.verdict]
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from gpuwhy.answer import blocks, html
+
+        return html.fragment(blocks.document(self, 1))
+
     @property
     def exit_code(self) -> int:
         """0 nothing wrong, or a question answered; 1 a cause is named; 4 undecided or not

@@ -50,11 +50,15 @@ def explained(
         _cause(one, log, place, facts, place_of)
         for place_of, one in enumerate(diagnosis.causes[:MOST])
     )
+    fact, quoted = first.because[0].text, _is_quoted(first, log)
     if first.confidence >= of.FOUND:
-        found = _not_gpu(log, first) if first.cause == of.NOT_GPU else first.because[0].text
+        found = _not_gpu(log, first) if first.cause == of.NOT_GPU else fact
+        found = _title(first.cause) if quoted and first.cause != of.NOT_GPU else found
         sure = first.confidence >= of.SURE
         return _answer(log, diagnosis, "found", found, causes, None if sure else question)
-    head = f"{first.because[0].text}; {counted(len(causes), 'cause fits', 'causes fit')}"
+    raised = quoted and log.ending.type and log.ending.holds(first.because[0].line)
+    fact = _ended(log) if raised else f"\"{clip(fact, 60)}\"" if quoted else fact
+    head = f"{fact}; {counted(len(causes), 'cause')} fit" if len(causes) > 1 else fact
     return _answer(log, diagnosis, "undecided", head, causes, question)
 
 
@@ -177,7 +181,8 @@ def _without_cause(log: Log, diagnosis: Diagnosis) -> of.Answer:
         head = f"Nothing fails in {counted(log.lines, 'line')}"
         note = f"; line {harmless[0].line} is harmless" if harmless else ""
         return _answer(log, diagnosis, "healthy", head + note)
-    made = _answer(log, diagnosis, "unrecognised", "Not recognised: no message that gpuwhy knows")
+    what = _ended(log) if failed and log.ending.kind == "exception" else "no message that gpuwhy knows"
+    made = _answer(log, diagnosis, "unrecognised", f"Not recognised: {what}")
     last = of.LogLine(log.lines, log.last_line) if log.last_line else None
     tries = (of.Untried("watch the program itself", "gpuwhy run -- python PROGRAM"),)
     return replace(made, last_line=last, not_tried=tries)
@@ -185,13 +190,18 @@ def _without_cause(log: Log, diagnosis: Diagnosis) -> of.Answer:
 
 def _not_gpu(log: Log, first: Ranked) -> str:
     """What it is, and where."""
-    ending = log.ending
-    if ending.kind != "exception":
+    if log.ending.kind != "exception":
         return f"not a GPU problem: {first.because[0].text}"
+    return f"not a GPU problem: {_ended(log)}"
+
+
+def _ended(log: Log) -> str:
+    """The exception, and the place in the user's own code."""
+    ending = log.ending
     frame = ending.user_frame
     where = f" at {frame.file.rsplit('/', 1)[-1]}:{frame.line}" if frame and frame.line else ""
     what = f"{ending.type.rsplit('.', 1)[-1]}: {clip(ending.message, 90)}".rstrip(": ")
-    return f"not a GPU problem: {what}{where}"
+    return f"{what}{where}"
 
 
 def _cause(one: Ranked, log: Log, place: Place, facts: Facts | None, order: int) -> of.CauseFound:
@@ -211,6 +221,12 @@ def _cause(one: Ranked, log: Log, place: Place, facts: Facts | None, order: int)
         fixes=fixes,
         with_gpu=one.with_gpu,
     )
+
+
+def _is_quoted(first: Ranked, log: Log) -> bool:
+    """Whether the reason is the line itself: its clue has no sentence of its own."""
+    reason = first.because[0]
+    return reason.message >= 0 and log.messages[reason.message].text == reason.text
 
 
 def _reason(one: Because, log: Log) -> of.Reason:
@@ -274,7 +290,18 @@ def _title(cause: str) -> str:
 def _sentence(text: str) -> str:
     """A sentence that begins a line; names keep their case."""
     first = text.split(" ", 1)[0]
-    return text[:1].upper() + text[1:] if first.islower() and first.isalpha() else text
+    plain = first.islower() and first.isalpha() and first not in COMMANDS
+    return text[:1].upper() + text[1:] if plain else text
+
+
+COMMANDS = ("nvcc", "pip", "conda", "uv", "apt", "ldconfig", "torch", "jax", "jaxlib", "torchvision")
+"""Names that keep their case where a sentence begins."""
+
+
+def plain_answer(verdict: of.Verdict, headline: str, noticed: str = "") -> of.Answer:
+    """An answer that is a sentence."""
+    made = _answer(Log(), Diagnosis(), verdict, headline)
+    return replace(made, noticed=(of.Noticed(None, noticed),) if noticed else ())
 
 
 def _answer(

@@ -14,6 +14,7 @@ from gpuwhy.answer.answer import FOUND, Answer
 from gpuwhy.answer.compose import causes_of, explained
 from gpuwhy.api.seen import Seen
 from gpuwhy.diagnose.weigh import diagnose
+from gpuwhy.knowledge.releases import newest
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message
 from gpuwhy.log.read import read
@@ -36,6 +37,7 @@ def answer_of(log: Log, seen: Seen | None = None, *, command: str = "explain") -
             facts=known.facts,
             knowledge=known.knowledge,
         )
+    answer = replace(answer, knowledge=answer.knowledge or newest())
     return replace(answer, command=command, took=round(time.monotonic() - started, 3))
 
 

@@ -130,6 +130,7 @@ def _names_of(log: Log, hit: Message, given: dict[str, str]) -> dict[str, str]:
         **status.named(hit),
         "what_title": {"cuda": "CUDA", "cudnn": "cuDNN"}.get(hit.get("what").lower(), "It"),
         **({"cudnn_dotted": dotted} if (dotted := status.dotted(hit.get("cudnn"))) else {}),
+        **({"gpus": f"{count} GPU{'s' * (count != '1')}"} if (count := hit.get("count")) else {}),
         "ending": log.ending.type or ("line_index_error" if "IndexError" in hit.text else ""),
         "stack": "known" if log.ending.stack else "",
         "gpu_seen": "0" if none else "",

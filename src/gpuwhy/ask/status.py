@@ -57,7 +57,7 @@ def _number(text: str) -> tuple[str, str]:
 def of_number(api: str, number: str) -> Reply | None:
     """What a number is called."""
     found = codes.find(f"{api} {number}")
-    if not found:
+    if not found or number == "0":
         return None
     if not found[0].names:
         return _reply(found[0], f"Xid {number}: {found[0].meaning}", f"xid {number}")

@@ -103,6 +103,7 @@ class RemedyRow(Row, frozen=True):
     ) = ()  # decoded as advise.remedy.Action; several: steps
     make: str = ""
     text: str = ""  # what to do, in one sentence; empty: `say` makes it of the actions
+    placed: bool = False  # its text says already on which machine
     fits: int = 0  # how closely it belongs to its messages; 0: counted from its conditions
     on: tuple[str, ...] = ()  # only for these messages
     when: When | None = None

@@ -12,11 +12,12 @@ NOTHING = 1.0
 """The log-odds of what is none of the causes."""
 TABLE = (
     (0.0, 0.0),
-    (0.3, 0.3),
-    (0.5, 0.5),
-    (0.7, 0.8),
-    (0.8, 0.9),
-    (0.9, 0.95),
+    (0.3, 0.33),
+    (0.5, 0.53),
+    (0.6, 0.7),
+    (0.7, 0.83),
+    (0.76, 0.9),
+    (0.9, 0.97),
     (1.0, 0.99),
 )
 """Share of the odds, share of right answers; made by tools/calibrate.py."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.facts.finding import Effect, Evidence
+from gpuwhy.facts.finding import Effect, Evidence, Value
 
 
 class Because(msgspec.Struct, frozen=True):
@@ -15,6 +15,7 @@ class Because(msgspec.Struct, frozen=True):
     message: int = -1  # the place in Log.messages; -1: it comes from facts
     line: int = 0
     evidence: tuple[Evidence, ...] = ()
+    values: dict[str, Value] = {}  # of a finding: what its sentence was filled with
 
 
 class Ranked(msgspec.Struct, frozen=True):

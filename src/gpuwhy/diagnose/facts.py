@@ -109,4 +109,4 @@ def _explained(shown: Collection[str], data: Catalogue) -> set[str]:
 
 def _because(finding: Finding) -> Because:
     weight = ODDS[finding.weight]
-    return Because(finding.says, weight, evidence=finding.evidence)
+    return Because(finding.says, weight, evidence=finding.evidence, values=finding.values)

@@ -20,6 +20,7 @@ from gpuwhy.diagnose.confidence import calibrated, shares
 from gpuwhy.diagnose.diagnosis import Because, Diagnosis, Ranked
 from gpuwhy.diagnose.facts import from_findings, ruled_out, without_text
 from gpuwhy.diagnose.libraries import cudnn_release
+from gpuwhy.diagnose.precedents import alike
 from gpuwhy.diagnose.view import View
 from gpuwhy.facts.finding import Finding
 from gpuwhy.knowledge.codes import meaning
@@ -39,6 +40,12 @@ LEAST_SHARE = 0.02
 NOT_GPU = "other.not_gpu"
 OWN_END = 3.0
 """What an ending that has nothing to do with the GPU stack says for NOT_GPU."""
+OTHERS, NEXT = 3.0, 0.8
+"""What the closest precedent says where only general words were found, and of that the next one."""
+SAYS_LITTLE = ("title", "python", "ending")
+"""Families of which every message may be of any program."""
+RETRIED = ("memory.", "cuda.out_of_memory", "title.oom", "cudnn.", "torch.dynamo")
+"""What a program tries again with less, or in another way: noted only, it is no guess either."""
 MOST_NOTICED = 6
 DECIDING = (Standing.DECIDES,)
 GUESS = 0.45
@@ -54,6 +61,15 @@ class Point(NamedTuple):
     clue: Clue
     place: int  # of the message in Log.messages
     counted: float
+
+
+class Like(NamedTuple):
+    """A cause that others had whose program said the same."""
+
+    cause: str
+    weight: float
+    line: int
+    ends: bool  # they are the words that this program ended with
 
 
 def diagnose(
@@ -74,11 +90,18 @@ def diagnose(
     if not any(value > 0 for value in odds.values()) and _ends_elsewhere(log):
         odds[NOT_GPU] = OWN_END
         because[NOT_GPU] = [_of_ending(log)]
+    most = GUESS if silenced else 1.0
+    if not log.ending.well and all(_is_general(one, log) for of in points.values() for one in of):
+        others = tuple(_of_others(log, data))
+        if others and (not log.ending.own or any(one.ends for one in others)):
+            odds = {one.cause: one.weight for one in others}
+            because = {one.cause: [_said_by_others(one)] for one in others}
+            most = 1.0 if others[0].ends else GUESS
     ids = {one.id for one in log.messages if one.standing is not Standing.NOTED}
     for cause, (more, reasons) in from_findings(findings, odds, ids, data).items():
         odds[cause] = odds.get(cause, 0.0) + more
         because[cause] = [*because.get(cause, ()), *reasons]
-    causes = tuple(_ranked(odds, because, GUESS if silenced else 1.0))
+    causes = tuple(_ranked(odds, because, most))
     return Diagnosis(
         causes=causes,
         ruled_out=ruled_out(findings, {one.cause for one in causes}),
@@ -149,7 +172,8 @@ def _counting(view: View, standings: Container[Standing]) -> Iterator[tuple[int,
     decided, troubled = bool(view.errors), bool(view.failing)
     for place, one in enumerate(view.log.messages):
         if one.role in ("error", "echo"):
-            if one.standing not in standings:
+            retried = one.warning and one.id.startswith(RETRIED)
+            if one.standing not in standings or (retried and not one.decides):
                 continue
             if one.role == "echo":
                 yield place, one, ECHO if decided else 1.0
@@ -203,6 +227,26 @@ def _ends_elsewhere(log: Log) -> bool:
     if ending.kind == "none" or ending.well:
         return False
     return not log.mentions_gpu or (ending.kind == "exception" and ending.own and not ending.gpu)
+
+
+def _is_general(point: Point, log: Log) -> bool:
+    """Whether a message only says that something fails, as any program's may."""
+    return log.messages[point.place].family in SAYS_LITTLE
+
+
+def _of_others(log: Log, data: Catalogue) -> Iterator[Like]:
+    """What the precedents say that a text is like: the closest most, of each cause one."""
+    heard: set[str] = set()
+    ending = " ".join(log.ending.message.lower().split())
+    for one in alike(log, tuple(data.causes)):
+        if one.cause not in heard:
+            ends = one.cause != NOT_GPU and one.is_in(ending)
+            yield Like(one.cause, OTHERS * NEXT ** len(heard), one.line, ends)
+            heard.add(one.cause)
+
+
+def _said_by_others(one: Like) -> Because:
+    return Because("other programs that printed this had this cause", one.weight, line=one.line)
 
 
 def _of_ending(log: Log) -> Because:

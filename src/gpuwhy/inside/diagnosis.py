@@ -15,12 +15,10 @@ if TYPE_CHECKING:
     from traceback import TracebackException
 
     from gpuwhy.app import Run
-    from gpuwhy.model.report import Report
+    from gpuwhy.answer.answer import Answer
 
 MARK = "gpuwhy: "
 LONGEST = 12_000
-IN_TIME = 0.05
-"""Seconds for reading an error's text: whatever it holds, the program's own error must not wait for us."""
 FRESH = 10.0
 """Seconds for which a look is used again: a loop that fails and goes on must not look at the machine each time."""
 _INNOCENT = "other.not_gpu"
@@ -30,7 +28,7 @@ _seen: tuple[float, Run] | None = None
 
 
 def annotate(
-    error: Exception, *, machine: bool = True, seconds: float = 5.0, told: Callable[[Report], None] | None = None
+    error: Exception, *, machine: bool = True, seconds: float = 5.0, told: Callable[[Answer], None] | None = None
 ) -> str:
     """Add the diagnosis of a GPU error to it as a note and return the note; "" and untouched where there is none.
 
@@ -95,10 +93,10 @@ def note_on(
     machine: bool,
     seconds: float,
     where: str = "exception",
-    told: Callable[[Report], None] | None = None,
+    told: Callable[[Answer], None] | None = None,
 ) -> str:
     """The note on a text; "" where it tells of no GPU problem."""
-    report = explained(text, machine=machine, seconds=seconds, where=where)
+    report = explained(text, machine=machine, seconds=seconds)
     if report is None:
         return ""
     if told is not None:
@@ -109,29 +107,31 @@ def note_on(
     return MARK + render(report, own_view())
 
 
-def explained(text: str, *, machine: bool, seconds: float, where: str) -> Report | None:
+def explained(text: str, *, machine: bool, seconds: float) -> Answer | None:
     """The report on a text, with this machine's facts; None where the text tells of no GPU problem."""
-    from gpuwhy.logs import LogReader, read_text, report_on
+    from gpuwhy.api.seen import seen
+    from gpuwhy.api.text import answer_of
+    from gpuwhy.log.read import read
 
-    LogReader(fast=False)  # loads the catalogue, before the clock starts
-    reading = read_text(text, time.thread_time() + IN_TIME)
-    alone = report_on(reading, None, where=where)
+    log = read(text)
+    alone = answer_of(log)
     run = look(seconds) if machine and _tells(alone) else None
     if run is None:
         return alone if _tells(alone) else None
-    whole = report_on(reading, run.facts, where=where)
+    whole = answer_of(log, seen(run.report()))
     return _contradicted(alone, whole, run) if _tells(whole) else None
 
 
-def _tells(report: Report) -> bool:
-    return report.status in ("broken", "unknown") and bool(report.causes) and report.causes[0].id != _INNOCENT
+def _tells(answer: Answer) -> bool:
+    named = answer.verdict in ("found", "undecided")
+    return named and bool(answer.causes) and answer.causes[0].id != _INNOCENT
 
 
-def _contradicted(alone: Report, whole: Report, run: Run) -> Report:
+def _contradicted(alone: Answer, whole: Answer, run: Run) -> Answer:
     """Where this machine rules out what the message means, that alone is told: the text is surely from here."""
     from msgspec.structs import replace
 
-    if whole.status == "broken" or alone.status != "broken":
+    if whole.verdict == "found" or alone.verdict != "found":
         return whole
     meant = alone.causes[0].id
     because = next((row.because for row in run.report().ruled_out if row.id == meant), "")

@@ -11,7 +11,7 @@ from gpuwhy.inside.kernels import Note, connection_of
 from gpuwhy.api.poison import poison
 
 if TYPE_CHECKING:
-    from gpuwhy.model.report import Report
+    from gpuwhy.answer.answer import Answer
 
 NAME = "gpuwhy"
 _HELP = "%gpuwhy on: explain every failing cell; %gpuwhy off: only those that begin with %%gpuwhy"
@@ -59,7 +59,7 @@ class Magic:
 
     def show(self, shell: Any, kind: Any, error: Any, trace: Any, tb_offset: Any = None) -> Any:
         """Explain an exception, then show it as the shell does."""
-        told: list[Report] = []
+        told: list[Answer] = []
         note = annotate(error, told=told.append)
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
         if note and sys.version_info < (3, 11):
@@ -101,13 +101,11 @@ class Magic:
         if self.note is not None:
             self.note.stop()
 
-    def _display(self, report: Report, plain: str) -> None:
+    def _display(self, report: Answer, plain: str) -> None:
         """As a page's part in a notebook, as a line elsewhere; whatever goes wrong, the cell goes on."""
         with contextlib.suppress(Exception):
             if hasattr(self.shell, "kernel"):
-                from gpuwhy.showing import part
-
-                data = {"text/html": part(report), "text/plain": plain or f"gpuwhy: {report.headline}"}
+                data = {"text/html": report._repr_html_(), "text/plain": plain or f"gpuwhy: {report.headline}"}
                 self.shell.display_pub.publish(data)
             elif plain:
                 print(plain, file=sys.stderr)

@@ -8,24 +8,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuwhy.log.case import Done, Stated, Typed
-from gpuwhy.log.expressions import Expression, names
+from gpuwhy.log.expressions import Expressions, names
 from gpuwhy.log.page import Page, group
 
+_E = Expressions("commands")
+
 LIMIT = 200
-_PROMPT = Expression("commands.says_prompt")
-_REFUSED = Expression("commands.refused")
 _SETS = names("commands.names_sets")
-_EXPORTED = Expression("commands.exported")
-_PREFIX = Expression("commands.prefix")
-_ONE = Expression("commands.one")
-_PASSED = Expression("commands.passed")
-_ECHOED = Expression("commands.echoed")
-_UNSET = Expression("commands.unset")
-_INSTALLS = Expression("commands.installs")
 _OPTION_WITH_VALUE = frozenset(names("commands.names_option_with_value"))
-_TRIED = Expression("commands.says_tried")
-_HELPED = Expression("commands.helped")
-_WORD = Expression("commands.word")
 
 
 class Ran(NamedTuple):
@@ -45,7 +35,7 @@ class Shell(NamedTuple):
 
 def commands_of(page: Page) -> Shell:
     """The commands that stand at a prompt, with what came of them."""
-    found = list(page.finditer(_PROMPT))[:LIMIT]
+    found = list(page.finditer(_E.says_prompt))[:LIMIT]
     ends = [*(one.start() for one in found[1:]), len(page.text)]
     ran = tuple(
         Ran(
@@ -53,7 +43,7 @@ def commands_of(page: Page) -> Shell:
             page.text[one.end() : min(end, one.end() + 4000)].strip("\n"),
             page.line(one.start()),
         )
-        for one, end in zip(found, ends)
+        for one, end in zip(found, ends, strict=False)
     )
     typed = tuple(Typed(_split(one.command), one.line, _failed(one.outcome)) for one in ran)
     return Shell(ran, typed)
@@ -62,7 +52,7 @@ def commands_of(page: Page) -> Shell:
 def _failed(outcome: str) -> bool | None:
     if not outcome.strip():
         return None
-    return bool(_REFUSED.search(outcome))
+    return bool(_E.refused.search(outcome))
 
 
 def _split(command: str) -> tuple[str, ...]:
@@ -85,10 +75,10 @@ def variables_of(page: Page, shell: Shell) -> dict[str, Stated[str]]:
 
 
 def _of_command(ran: Ran) -> Iterator[tuple[str, str]]:
-    for before in (*_PREFIX.finditer(ran.command), *_EXPORTED.finditer(ran.command)):
-        yield from _ONE.findall(before[1])
-    yield from _PASSED.findall(ran.command)
-    asked = _ECHOED.search(ran.command)
+    for before in (*_E.prefix.finditer(ran.command), *_E.exported.finditer(ran.command)):
+        yield from _E.one.findall(before[1])
+    yield from _E.passed.findall(ran.command)
+    asked = _E.echoed.search(ran.command)
     if asked and ran.outcome.strip():
         yield asked[1], ran.outcome.strip().splitlines()[0].strip()[:400]
 
@@ -100,25 +90,25 @@ def done_of(page: Page, shell: Shell) -> tuple[Done, ...]:
         failed = _failed(ran.outcome)
         if not failed:
             out += _by_command(ran)
-    for found in page.finditer(_TRIED):
+    for found in page.finditer(_E.says_tried):
         line = page.line(found.start())
         after = page.text[found.end() : found.end() + 160]
-        helped = False if _HELPED.search(after) else None
+        helped = False if _E.helped.search(after) else None
         out += _by_words(group(found, "verb").lower(), group(found, "rest"), line, helped)
     return tuple(dict.fromkeys(out))[:LIMIT]
 
 
 def _by_command(ran: Ran) -> Iterator[Done]:
-    for found in _INSTALLS.finditer(ran.command):
+    for found in _E.installs.finditer(ran.command):
         verb = found["verb"]
         gone = verb in ("uninstall", "remove", "purge")
         for package in _names(found["rest"]):
             yield Done("remove" if gone else "install", package, ran.line)
-    for found in _UNSET.finditer(ran.command):
+    for found in _E.unset.finditer(ran.command):
         for name in (found[1] or found[2]).split():
             yield Done("unset", name, ran.line)
-    for before in _EXPORTED.finditer(ran.command):
-        for name, value in _ONE.findall(before[1]):
+    for before in _E.exported.finditer(ran.command):
+        for name, value in _E.one.findall(before[1]):
             yield Done("set", f"{name}={value}", ran.line)
     if re.search(r"\b(?:reboot|shutdown -r)\b", ran.command):
         yield Done("restart", "machine", ran.line)
@@ -136,7 +126,7 @@ def _names(rest: str) -> Iterator[str]:
             skip = False
         elif word.startswith("-"):
             skip = word in _OPTION_WITH_VALUE
-        elif _WORD.fullmatch(word) and not word.endswith((".txt", ".whl", ".yml", ".yaml")):
+        elif _E.word.fullmatch(word) and not word.endswith((".txt", ".whl", ".yml", ".yaml")):
             yield word
 
 
@@ -147,10 +137,10 @@ def _by_words(verb: str, rest: str, line: int, helped: bool | None) -> Iterator[
         )
         return
     if verb.startswith("set"):
-        for name, value in _ONE.findall(rest):
+        for name, value in _E.one.findall(rest):
             yield Done("set", f"{name}={value}", line, helped)
         return
     gone = verb.startswith(("uninstall", "remov"))
     for word in rest.split()[:6]:
-        if _WORD.fullmatch(word) and re.search(r"\d|[=-]|torch|cuda|driver|jax|tensor", word):
+        if _E.word.fullmatch(word) and re.search(r"\d|[=-]|torch|cuda|driver|jax|tensor", word):
             yield Done("remove" if gone else "install", word, line, helped)

@@ -71,7 +71,7 @@ class Decoder:
             self.notes.append("gzip")
             self._unzip = zlib.decompressobj(31)
             head = _unzipped(data)
-        name = _utf16(head)
+        name = "" if head.startswith(_PROGRAMS) else _utf16(head)
         if name:
             self.notes.append("UTF-16")
             self._wide = codecs.getincrementaldecoder(name)("replace")

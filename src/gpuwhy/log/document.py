@@ -6,7 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expression, Expressions
+
+_E = Expressions("document")
 
 LEAST = 10
 """Lines below which a text has no form of its own."""
@@ -25,29 +27,10 @@ FIRST, LAST = 2, 4
 """Lines at the beginning and at the end that tell what failed, if anything did."""
 MOST = 1 << 15
 
-_PRINTED = Expression("document.printed")
-_PRINTED_WITHIN = Expression("document.printed_within")
 _MARGIN = " >|\"'"
 _CODE = Expression("document.code")
-_MARKUP = Expression("document.markup")
-_SMALL = Expression("document.small")
-_WORD = Expression("document.word")
-_PERSON = Expression("document.person")
-_OTHER_LANGUAGES = Expression("document.other_languages")
-_QUOTED = Expression("document.quoted")
 _REMARK = ("#", "//", "*")
-_NAMED = Expression("document.named")
-_FAILED = Expression("document.failed")
-_HEAD = Expression("document.head")
-_LESSON = Expression("document.lesson")
 ENTRIES, CHAPTERS = 2, 3
-_EXAMPLE = Expression("document.example")
-_CHAPTER = Expression("document.chapter")
-_REPORTS = Expression("document.reports")
-_CLOSES = Expression("document.closes")
-_DIRECTIVE = Expression("document.directive")
-_NAME = Expression("document.name")
-_HEADED = Expression("document.headed")
 
 
 def is_document(text: str) -> bool:
@@ -56,7 +39,7 @@ def is_document(text: str) -> bool:
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
     if len(lines) < LEAST or _named_each(lines) or tells_an_end(lines):
         return False
-    bare = [line.rstrip() for line in _QUOTED.sub(_as_remark, text).splitlines() if line.strip()]
+    bare = [line.rstrip() for line in _E.quoted.sub(_as_remark, text).splitlines() if line.strip()]
     if sum(map(is_printed, bare)) > STRAY * len(bare):
         return False
     coded = sum(bool(_CODE.match(line)) for line in bare)
@@ -70,41 +53,45 @@ def is_guide(text: str) -> bool:
     printed = any(map(is_printed, lines))
     if _is_manual(text) or (_teaches(text) and not printed):
         return True
-    heads = [line for line in lines if _HEAD.match(line)]
-    if len(heads) < ENTRIES or not _FAILED.search("".join(heads)):
+    heads = [line for line in lines if _E.head.match(line)]
+    if len(heads) < ENTRIES or not _E.failed.search("".join(heads)):
         return False
-    if _PERSON.search(text) or printed:
+    if _E.person.search(text) or printed:
         return False
-    return all(_HEAD.match(line) or "`" in line or len(_SMALL.findall(line)) > 1 for line in lines)
+    return all(
+        _E.head.match(line) or "`" in line or len(_E.small.findall(line)) > 1 for line in lines
+    )
 
 
 def _is_manual(text: str) -> bool:
     """Whether chapters of sentences stand under headings, and printed lines only in examples."""
-    prose = _EXAMPLE.sub("", text[:MOST])
-    heads = _CHAPTER.findall(prose)
+    prose = _E.example.sub("", text[:MOST])
+    heads = _E.chapter.findall(prose)
     lines = [line for line in prose.splitlines() if line.strip()]
     few = len(heads) < CHAPTERS or len(lines) < PROSE
-    if len(_DIRECTIVE.findall(text)) < ENTRIES and few:
+    if len(_E.directive.findall(text)) < ENTRIES and few:
         return False
-    reports = sum(bool(_REPORTS.search(head)) for head in heads)
+    reports = sum(bool(_E.reports.search(head)) for head in heads)
     if (reports > 1 and reports * 5 > len(heads)) or _complains(text, len(lines)):
         return False
     if sum(map(is_printed, lines)) > STRAY * len(lines):
         return False
-    return len(_SMALL.findall(prose)) >= DENSE * len(_WORD.findall(prose))
+    return len(_E.small.findall(prose)) >= DENSE * len(_E.word.findall(prose))
 
 
 def _teaches(text: str) -> bool:
     """Whether the words are those of sentences, and of a lesson."""
-    marks = {found[0].lower() for found in _LESSON.finditer(text)}
-    dense = len(_SMALL.findall(text)) >= DENSE * len(_WORD.findall(text))
+    marks = {found[0].lower() for found in _E.lesson.finditer(text)}
+    dense = len(_E.small.findall(text)) >= DENSE * len(_E.word.findall(text))
     return len(marks) >= ENTRIES and dense
 
 
 def somebody_asks(text: str) -> bool:
     """Whether somebody asks, or tells of what happened to them."""
     return (
-        "?" in text or "？" in text or bool(_PERSON.search(text) or _OTHER_LANGUAGES.search(text))
+        "?" in text
+        or "？" in text
+        or bool(_E.person.search(text) or _E.other_languages.search(text))
     )
 
 
@@ -116,14 +103,14 @@ def is_printed(line: str) -> bool:
     """Whether a line has the form of one that a program prints; a remark in a source has none."""
     if line.lstrip().startswith(_REMARK) and not line.startswith("#"):
         return False
-    if _PRINTED.match(line) or _PRINTED.match(line.lstrip(_MARGIN)):
+    if _E.printed.match(line) or _E.printed.match(line.lstrip(_MARGIN)):
         return True
-    return bool(_PRINTED_WITHIN.search(line))
+    return bool(_E.printed_within.search(line))
 
 
 def _named_each(lines: Sequence[str]) -> bool:
     """Whether one name stands before many lines: that of the program which prints them."""
-    named = (one for one in map(_NAMED.match, lines) if one)
+    named = (one for one in map(_E.named.match, lines) if one)
     found = Counter(one["name"] or one["step"] or one["by"] for one in named)
     return bool(found) and max(found.values()) >= max(FEW, SHARED * len(lines))
 
@@ -135,25 +122,25 @@ def tells_an_end(lines: Sequence[str]) -> bool:
 
 def _tells(line: str) -> bool:
     """Whether a line tells of a failure in other form than that of code, or of a sentence."""
-    if _HEADED.match(line):
+    if _E.headed.match(line):
         return True
-    if line.startswith("    ") or not _FAILED.search(line) or _CLOSES.match(line):
+    if line.startswith("    ") or not _E.failed.search(line) or _E.closes.match(line):
         return False
-    return not _NAME.fullmatch(line) and len(_SMALL.findall(line)) < FEW
+    return not _E.name.fullmatch(line) and len(_E.small.findall(line)) < FEW
 
 
 def _is_prose(text: str, lines: Sequence[str]) -> bool:
     """Whether nearly all lines are sentences and markup, or the words are those of sentences."""
     if len(lines) >= LONG and sum(map(_written, lines)) >= WRITTEN * len(lines):
         return True
-    small = len(_SMALL.findall(text))
-    return len(lines) >= PROSE and small >= DENSE * len(_WORD.findall(text))
+    small = len(_E.small.findall(text))
+    return len(lines) >= PROSE and small >= DENSE * len(_E.word.findall(text))
 
 
 def _written(line: str) -> bool:
-    markup = line.startswith("  ") or bool(_CODE.match(line) or _MARKUP.match(line))
-    return markup or len(_SMALL.findall(line)) > 1
+    markup = line.startswith("  ") or bool(_CODE.match(line) or _E.markup.match(line))
+    return markup or len(_E.small.findall(line)) > 1
 
 
 def _complains(text: str, lines: int) -> bool:
-    return len(_PERSON.findall(text)) > COMPLAINTS * lines
+    return len(_E.person.findall(text)) > COMPLAINTS * lines

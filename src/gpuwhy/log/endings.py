@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from gpuwhy.log.ending import Ending, Kind
-from gpuwhy.log.expressions import Expression, names
+from gpuwhy.log.expressions import Expressions, names
 from gpuwhy.log.lines import Line
 from gpuwhy.log.runtimes import WHOLE
 from gpuwhy.log.tone import SUCCEEDED, WELL, at_work, is_warning, series_ended_well
@@ -22,24 +22,15 @@ from gpuwhy.log.tracebacks import (
     blocks,
 )
 
+_E = Expressions("endings")
+
 LATEST = 6
 """How many lines from the end the word of a program that raises nothing may stand."""
 BRIEF = 40
 """Characters of a line that ends a program in a word."""
-_CALL = Expression("endings.call")
-_COMPLAINS = Expression("endings.complains")
-_HEADING = Expression("endings.heading")
-_PERROR = Expression("endings.perror")
-_TOLD = Expression("endings.told")
-_USAGE = Expression("endings.usage")
-_PEER = Expression("endings.peer")
-_INNER = Expression("endings.inner")
 _CARRIERS = names("endings.names_carriers")
 _REMOTE = ("RemoteTraceback", "_RemoteTraceback")
 LAUNCHERS = names("endings.names_launchers")
-_ROOT = Expression("endings.root")
-_ROOT_RANK = Expression("endings.root_rank")
-_ROOT_CODE = Expression("endings.root_code")
 
 
 class Course(NamedTuple):
@@ -51,6 +42,7 @@ class Course(NamedTuple):
     ignored: tuple[tuple[int, int], ...] = ()  # lines of exceptions that Python ignored
     busy: int = 0  # the last line but one that tells of work going on
     one_run: bool = False  # the exit code is known: the text is of one run
+    ranks: tuple[tuple[str, int], ...] = ()  # processes of a job that failed, and their lines
 
     def is_logged(self, line: int) -> bool:
         """Whether a line is of an exception that was written down, or the line above it."""
@@ -72,7 +64,9 @@ def course_of(lines: Sequence[Line], exit_code: int | None = None, signal: str =
     past = [one.ending for one in found if one.logged]
     logged = tuple((one.first, one.last) for one in past)
     ignored = tuple((one.ending.first - 1, one.ending.last) for one in found if one.ignored)
-    ending = _last(_linked(found), exit_code, signal)
+    linked = _linked(found)
+    ending = _last(linked, exit_code, signal)
+    ranks = tuple({one.rank: one.line for one in (ending, *linked) if one.rank}.items())
     root = _root_cause(text)
     if exit_code is None and not signal:
         well = _well(ending, text, done)
@@ -87,7 +81,7 @@ def course_of(lines: Sequence[Line], exit_code: int | None = None, signal: str =
         ending = replace(ending, exit_code=root[1])
     if root and root[0] and not ending.rank:
         ending = replace(ending, rank=root[0])
-    course = Course(ending, tuple(past), logged, ignored, busy, exit_code is not None)
+    course = Course(ending, tuple(past), logged, ignored, busy, exit_code is not None, ranks)
     return _numbered(course, lines)
 
 
@@ -103,12 +97,12 @@ def name_of(ending: Ending) -> str:
 
 def _root_cause(text: Sequence[str]) -> tuple[str, int | None] | None:
     """The rank and exit code of torchrun's block on the process that failed first."""
-    at = next((place for place, line in enumerate(text) if _ROOT.match(line)), -1)
+    at = next((place for place, line in enumerate(text) if _E.root.match(line)), -1)
     if at < 0:
         return None
     block = text[at + 1 : at + 10]
-    rank = next((found["rank"] for line in block if (found := _ROOT_RANK.match(line))), "")
-    code = next((found["code"] for line in block if (found := _ROOT_CODE.match(line))), None)
+    rank = next((found["rank"] for line in block if (found := _E.root_rank.match(line))), "")
+    code = next((found["code"] for line in block if (found := _E.root_code.match(line))), None)
     return rank, int(code) if code is not None else None
 
 
@@ -256,9 +250,9 @@ def _opened(ending: Ending) -> Ending:
     for _ in range(6):
         if ending.kind != "exception":
             break
-        if name_of(ending) not in _CARRIERS and not _INNER.match(ending.message):
+        if name_of(ending) not in _CARRIERS and not _E.inner.match(ending.message):
             break
-        found = _INNER.search(ending.message)
+        found = _E.inner.search(ending.message)
         if not found:
             break
         ending = replace(
@@ -304,7 +298,7 @@ def _last_spoken(spoken: Sequence[Ending], one_run: bool) -> Ending:
 
 def _missed_a_peer(one: Ending) -> bool:
     """Whether it only tells that another process is gone, or that nothing came from it."""
-    return bool(_PEER.search(one.message)) or (name_of(one) == "Empty" and not one.message)
+    return bool(_E.peer.search(one.message)) or (name_of(one) == "Empty" and not one.message)
 
 
 def _signalled(real: Sequence[Ending], signal: str) -> Ending:
@@ -343,11 +337,11 @@ def _status(
         return said
     spoken = [at for at, line in enumerate(lines) if line.strip()][-LATEST:]
     for at in reversed(spoken):
-        if _TOLD.match(lines[at].strip()) and not _is_passing(lines[at]):
+        if _E.told.match(lines[at].strip()) and not _is_passing(lines[at]):
             return _said_at("fatal", "error", lines, at)
     outlived = {line for first, last in logged for line in range(first, last + 1)}
     for at in reversed(spoken):
-        call = _CALL.search(lines[at])
+        call = _E.call.search(lines[at])
         if call and at + 1 >= busy and at + 1 not in outlived and not is_warning(lines[at]):
             return _said_at("status", call["call"] or "", lines, at)
     return None
@@ -358,13 +352,13 @@ def _complaint(lines: Sequence[str], printed: Sequence[str]) -> Ending | None:
     last = _last_own_line(lines)
     if last < 0:
         return None
-    if _PERROR.fullmatch(lines[last].strip()):
+    if _E.perror.fullmatch(lines[last].strip()):
         return _said_at("fatal", "perror", lines, last)
-    if last and (headed := _HEADING.fullmatch(printed[last - 1])):
+    if last and (headed := _E.heading.fullmatch(printed[last - 1])):
         return _said_at("fatal", headed["word"].lower(), lines, last)
     near = range(max(0, last - LATEST), last)
-    last = next((at for at in near if _USAGE.match(printed[at])), last)
-    word = _COMPLAINS.match(printed[last])
+    last = next((at for at in near if _E.usage.match(printed[at])), last)
+    word = _E.complains.match(printed[last])
     return _said_at("fatal", word["word"].lower(), lines, last) if word else None
 
 
@@ -407,4 +401,5 @@ def _numbered(course: Course, lines: Sequence[Line]) -> Course:
         ranges(course.ignored),
         number(course.busy),
         course.one_run,
+        tuple((rank, number(line)) for rank, line in course.ranks),
     )

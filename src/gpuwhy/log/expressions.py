@@ -60,6 +60,18 @@ class Expression:
         return [part or "" for part in self.compiled.split(text, maxsplit)]
 
 
+class Expressions:
+    """Those of one file, by their names there as attributes."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+
+    def __getattr__(self, name: str) -> Expression:
+        found = Expression(f"{self._file}.{name}")
+        setattr(self, name, found)
+        return found
+
+
 def names(name: str) -> tuple[str, ...]:
     """A list of knowledge/reader/‹file›.toml, by the same kind of name."""
     return tuple(_entry(name))

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import Course
-from gpuwhy.log.expressions import Expression, names, rows
+from gpuwhy.log.expressions import Expressions, names, rows
 from gpuwhy.log.match import Found
+
+_E = Expressions("follows")
 
 FALLBACKS = names("follows.names_fallbacks")
 _LOST = names("follows.names_lost")
@@ -21,8 +23,6 @@ _ENDS = (*_PLAIN, "memory.", "program.")
 """What ends a program for a reason of its own: a warning before it is another matter."""
 _OPTIONAL = ("tf.ptxas_missing",)
 _REFUSED = names("follows.names_refused")
-_TAKES = Expression("follows.takes")
-_GPU = Expression("follows.gpu")
 
 
 class Follower:
@@ -66,7 +66,7 @@ class Follower:
     def _takes_a_gpu(self) -> bool:
         """Whether the line that raised it takes a GPU from those that a framework finds."""
         frame = self.ending.frame
-        return frame is not None and _TAKES.search(frame.code) is not None
+        return frame is not None and _E.takes.search(frame.code) is not None
 
     def _linked(self, early: Found, late: Found) -> bool:
         if early.rank != late.rank and early.rank and late.rank:
@@ -77,7 +77,7 @@ class Follower:
         if early.role != "error" or early.line > late.line or early.id == late.id:
             return False
         if late.id in _OWN:
-            mild = early.warning and not _GPU.search(late.text)
+            mild = early.warning and not _E.gpu.search(late.text)
             if early.id in _NOTES or mild:
                 return False
         pair = early.id, late.id

@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from gpuwhy.log.expressions import Expression
-from gpuwhy.log.marks import common_mark, traceback_marks
+from gpuwhy.log.expressions import Expressions
+from gpuwhy.log.marks import common_mark
+
+_E = Expressions("lines")
 
 WIDE = 1 << 16
 """Characters of one line that are kept."""
@@ -134,18 +136,10 @@ def plain(data: bytes) -> bytes:
     return data
 
 
-PREFIX = Expression("lines.prefix")
-_RANK = Expression("lines.rank")
-_GROUP_MARGIN = Expression("lines.group_margin")
-_PYTEST = Expression("lines.pytest")
-LEVELLED = Expression("lines.levelled")
-_GLOG_FATAL = Expression("lines.glog_fatal")
-
-
 def unprefixed(line: str) -> str:
     """A line without rank, process, time and the marks of a quotation."""
     line = _unquoted(line) or line
-    found = PREFIX.match(line)
+    found = _E.prefix.match(line)
     return line[found.end() :] if found and found.end() < len(line) else line
 
 
@@ -159,28 +153,28 @@ def _unquoted(line: str) -> str:
 
 def _line(number: int, raw: str) -> Line:
     raw = raw[:WIDE].rstrip()
-    found = PREFIX.match(raw)
+    found = _E.prefix.match(raw)
     prefix = found[0] if found else ""
     text = unprefixed(raw.strip())
     return Line(number, raw, text, _bare(raw), _rank_of(prefix) if prefix else "", prefix)
 
 
 def _rank_of(prefix: str) -> str:
-    found = _RANK.search(prefix)
+    found = _E.rank.search(prefix)
     return next(filter(None, found.groups()), "") if found else ""
 
 
 def _bare(line: str) -> str:
     """A line without its prefix, its indentation kept."""
-    if margin := _GROUP_MARGIN.match(line):
+    if margin := _E.group_margin.match(line):
         return line[margin.end() :].rstrip()
     if line.startswith("E  "):
-        line = _PYTEST.sub("", line)
-    if not line or line.startswith((" ", "\t")) or _GLOG_FATAL.match(line):
+        line = _E.pytest.sub("", line)
+    if not line or line.startswith((" ", "\t")) or _E.glog_fatal.match(line):
         return line
-    if LEVELLED.match(line):
+    if _E.levelled.match(line):
         return line
-    found = PREFIX.match(line)
+    found = _E.prefix.match(line)
     return line[found.end() :] if found and found.end() < len(line) else _unquoted(line) or line
 
 
@@ -210,7 +204,5 @@ def unmarked(data: bytes) -> bytes:
     """The text without what one launcher or logger puts before each line, whatever that is."""
     mark = common_mark(data)
     if mark:
-        data = mark.sub(b"", data)
-    for mark in traceback_marks(data):
         data = mark.sub(b"", data)
     return data

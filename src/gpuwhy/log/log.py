@@ -30,7 +30,7 @@ class Log(msgspec.Struct, frozen=True):
     unread: int = 0  # messages beyond the number that is kept
     mentions_gpu: bool = False  # any word of the GPU stack stands in it
     last_line: str = ""  # the last line that says something, cleaned and cut: for "not recognised"
-    excerpt: str = ""  # the cleaned text, its first and last 32 KB: `read` fills it; only advise/precedents looks
+    excerpt: str = ""  # its beginning and end, cleaned: only advise/precedents looks at it
 
     @property
     def deciding(self) -> tuple[Message, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 SAMPLE, MOST = 1 << 15, 200
 """How many bytes and lines of the beginning show what stands before each line."""
@@ -51,16 +51,6 @@ def common_mark(data: bytes) -> re.Pattern[bytes] | None:
     return mark if indented >= 1 + (len(behind) > 20) or _foreign(common, behind) else None
 
 
-def traceback_marks(data: bytes) -> Iterator[re.Pattern[bytes]]:
-    """What stands before the lines of a traceback alone."""
-    if b"Traceback (most" not in data:
-        return
-    forms = {_form(one[1]) for one in _TRACED.finditer(data) if _form(one[1]) == _form(one[2])}
-    for form in sorted(forms):
-        if not _RANKED.search(form):
-            yield re.compile(rb"^" + _pattern(form), re.MULTILINE)
-
-
 def _prefix(lines: Sequence[bytes]) -> bytes:
     """What lines begin with, all numbers being alike, up to a sign that ends such a mark."""
     forms = [_form(line) for line in lines]
@@ -82,7 +72,7 @@ def _foreign(mark: bytes, behind: Sequence[bytes]) -> bool:
 def _common(forms: Sequence[bytes]) -> bytes:
     """The bytes that all begin with."""
     first, last = min(forms, default=b""), max(forms, default=b"")
-    pairs = enumerate(zip(first, last))
+    pairs = enumerate(zip(first, last, strict=False))
     return first[: next((at for at, pair in pairs if pair[0] != pair[1]), len(first))]
 
 

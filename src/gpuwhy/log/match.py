@@ -196,7 +196,7 @@ def _quote(line: str, found: re.Match[str]) -> str:
 
 
 def resolved(row: MessageRow, fields: dict[str, str]) -> str:
-    """The id, with the status as its last part where a table knows it; "" for success and others."""
+    """The id, with the status as its last part where a table knows it; "" for success."""
     if not row.codes:
         return row.id
     from gpuwhy.knowledge import codes

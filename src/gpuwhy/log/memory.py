@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy.log.case import Figures
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expressions
 from gpuwhy.log.message import Message
 from gpuwhy.log.page import Page
+
+_E = Expressions("memory")
 
 NEAR = 44
 """How many characters before and after a number say what it is of."""
@@ -23,19 +25,13 @@ FIELDS = {
     "cap": ("allowed", "limit"),
 }
 """The fields of Figures, and of messages that state them."""
-_SIZE = Expression("memory.size")
 _UNITS = {"k": 10, "m": 20, "g": 30, "t": 40}
-_NUMBER = Expression("memory.number")
-_LABEL = Expression("memory.label")
-_TAIL = Expression("memory.tail")
-_END = Expression("memory.end")
-_NOTHING = Expression("memory.nothing")
 MOST = 1 << 15
 
 
 def size_of(text: str) -> int | None:
     """The bytes of "2.50 GiB"; None where it is no size."""
-    found = _SIZE.match(text.strip())
+    found = _E.size.match(text.strip())
     if not found or not found["number"].strip(".,"):
         return None
     try:
@@ -65,7 +61,7 @@ def figures_of(page: Page, messages: Sequence[Message]) -> Figures | None:
         if field not in stated and field in Figures.__struct_fields__:
             stated[field] = size
             line = line or number
-    if _NOTHING.search(page.text):
+    if _E.nothing.search(page.text):
         stated["held"] = 0
     if not stated:
         return None
@@ -82,14 +78,14 @@ def _in_words(page: Page) -> Iterator[tuple[str, int, int]]:
     """The sizes that a text states in words of its own; of several of a kind the last."""
     text = page.text if len(page.text) <= MOST else page.text[-MOST:]
     offset = len(page.text) - len(text)
-    if not _LABEL.search(text):
+    if not _E.label.search(text):
         return
-    found = [one for one in _NUMBER.finditer(text) if _bytes(one) > 0]
+    found = [one for one in _E.number.finditer(text) if _bytes(one) > 0]
     ends = [0, *(one.end() for one in found)]
     starts = [*(one.start() for one in found), len(text)][1:]
     last: dict[str, tuple[int, int]] = {}
-    for one, end, start in zip(found, ends, starts):
-        tail = _TAIL.match(text, end) if end else None
+    for one, end, start in zip(found, ends, starts, strict=False):
+        tail = _E.tail.match(text, end) if end else None
         before = text[tail.end() if tail else end : one.start()]
         kind = _before(before[-NEAR:]) or _after(text[one.end() : start][:NEAR])
         if kind:
@@ -107,11 +103,11 @@ def _bytes(found: re.Match[str]) -> int:
 
 
 def _before(words: str) -> str:
-    last = _END.split(words.replace("()", ""))[-1]
-    kinds = [one.lastgroup or "" for one in _LABEL.finditer(last)]
+    last = _E.end.split(words.replace("()", ""))[-1]
+    kinds = [one.lastgroup or "" for one in _E.label.finditer(last)]
     return "largest" if "largest" in kinds else kinds[-1] if kinds else ""
 
 
 def _after(words: str) -> str:
-    found = _LABEL.search(_END.split(words.replace(" and ", ", "))[0])
+    found = _E.label.search(_E.end.split(words.replace(" and ", ", "))[0])
     return found.lastgroup or "" if found else ""

@@ -1,7 +1,8 @@
 """Middle: a large text between its beginning and its end, read in part.
 
-Only rows of failures are looked for, and none in anybody's words. A line shape that comes back is counted, not read again. A row whose expressions matched MATCHED
-times, or failed FAILED times, is taken out of the search.
+Only rows of failures are looked for, and none in anybody's words. A line shape that comes back is
+counted, not read again. A row whose expressions matched MATCHED times, or failed FAILED times, is
+taken out of the search.
 """
 
 from __future__ import annotations

@@ -13,28 +13,21 @@ from typing import TypeAlias
 
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import Course, name_of
-from gpuwhy.log.expressions import Expression, names, table
+from gpuwhy.log.expressions import Expression, Expressions, names, table
 from gpuwhy.log.match import Found
 from gpuwhy.log.tracebacks import PYTHON, USER, owner_of
 from gpuwhy.log.words import FRAMEWORKS
+
+_E = Expressions("raised")
 
 MADE = names("raised.names_made")
 OWNERS = table("raised.table_owners")
 NEAR = 5
 """How many frames from the raised one still tell what was being done."""
 ALWAYS = table("raised.table_always")
-COMPILERS = Expression("raised.compilers")
 PLACES = names("raised.names_places")
 _LACKING = ("AttributeError", "ModuleNotFoundError", "ImportError")
 _FROM = Expression("raised.from")
-_LACKS = Expression("raised.lacks")
-_OF_ANOTHER = Expression("raised.of_another")
-_PART = Expression("raised.part")
-_UNREAD = Expression("raised.unread")
-_OPTION = Expression("raised.option")
-_QUOTED = Expression("raised.quoted")
-_CACHE = Expression("raised.cache")
-_UNIX_ONLY = Expression("raised.unix_only")
 
 Made: TypeAlias = "tuple[str, dict[str, str]] | None"
 
@@ -87,11 +80,11 @@ def _shadowed(ending: Ending) -> Made:
         if inside or not (standard or by_library):
             return None
         return "shadow.from_file", found.groupdict()
-    if name_of(ending) == "AttributeError" and (found := _LACKS.search(ending.message)):
+    if name_of(ending) == "AttributeError" and (found := _E.lacks.search(ending.message)):
         name, what = found["name"], found["what"]
         if what == "__path__":  # what every package has, and no single file
             return "shadow.not_package", found.groupdict()
-        if what in _standard().get(name, "").split() and not _UNIX_ONLY.fullmatch(what):
+        if what in _standard().get(name, "").split() and not _E.unix_only.fullmatch(what):
             return "shadow.attribute", found.groupdict()
         if ending.stack and what in ALWAYS.get(name, "").split():
             return "shadow.hollow", {**found.groupdict(), "by": ending.stack[-1].owner}
@@ -101,7 +94,7 @@ def _shadowed(ending: Ending) -> Made:
 def _in_part(ending: Ending) -> Made:
     """A package that was found and lacks a part which its own code, or its framework's, imports."""
     missing = name_of(ending) in ("ModuleNotFoundError", "ImportError")
-    found = _PART.search(ending.message) if missing else None
+    found = _E.part.search(ending.message) if missing else None
     families = _families()
     if found is None or found["name"] not in families or not ending.stack:
         return None
@@ -119,7 +112,7 @@ def _in_part(ending: Ending) -> Made:
 
 def _between(ending: Ending) -> Made:
     """A framework lacks what an installed package takes from it: one of them is too new."""
-    found = _OF_ANOTHER.search(ending.message) if name_of(ending) in _LACKING else None
+    found = _E.of_another.search(ending.message) if name_of(ending) in _LACKING else None
     if found is None or not ending.stack or "getattr(" in ending.stack[-1].code:
         return None
     name, what = found["name"] or found["name2"], found["what"] or found["what2"]
@@ -135,10 +128,10 @@ def _between(ending: Ending) -> Made:
 
 def _unread(ending: Ending) -> Made:
     """A value that a framework took from its surroundings and could not convert."""
-    frame, found = ending.frame, _UNREAD.search(ending.message)
+    frame, found = ending.frame, _E.unread.search(ending.message)
     if found is None or frame is None or frame.owner not in FRAMEWORKS:
         return None
-    if not _OPTION.search(f"{frame.function} {frame.code} {ending.message}"):
+    if not _E.option.search(f"{frame.function} {frame.code} {ending.message}"):
         return None
     value = found["value"] or found["value2"] or ""
     where = f"{_base(frame)}:{frame.line}"
@@ -155,18 +148,18 @@ def _warnings(ending: Ending) -> Made:
 
 def _compiler(ending: Ending) -> Made:
     """A compiler that a framework starts, and that is not installed."""
-    path = _QUOTED.search(ending.message)
+    path = _E.quoted.search(ending.message)
     if name_of(ending) not in ("FileNotFoundError", "PermissionError") or path is None:
         return None
     started = any(_base(frame) == "subprocess.py" for frame in ending.stack[-NEAR:])
-    if not started or not COMPILERS.search(path["path"]):
+    if not started or not _E.compilers.search(path["path"]):
         return None
     return "triton.compiler", {"path": path["path"]}
 
 
 def _cache(ending: Ending) -> Made:
     """A cache folder that a framework cannot make or write to."""
-    path, name = _QUOTED.search(ending.message), name_of(ending)
+    path, name = _E.quoted.search(ending.message), name_of(ending)
     numbered = name not in ("OSError", "EnvironmentError") or ending.message.startswith("[")
     if name not in PLACES or path is None or not numbered:
         return None
@@ -174,7 +167,7 @@ def _cache(ending: Ending) -> Made:
         frame
         for frame in ending.stack[-NEAR:]
         if frame.owner in FRAMEWORKS
-        and _CACHE.search(f"{_base(frame)} {frame.function} {frame.code}")
+        and _E.cache.search(f"{_base(frame)} {frame.function} {frame.code}")
     ]
     return ("limit.cache", {"path": path["path"], "by": near[-1].owner}) if near else None
 

@@ -38,6 +38,8 @@ FORM = 1 << 14
 """Bytes of a text whose form is looked at."""
 WRAPPED = 60
 """Lines of a text that may be one line which somebody wrapped."""
+MOST_SPACES = 64
+_SPACES = re.compile(r"[^\S\n]{65,}")
 LONG = 2048
 """Characters of one line that are looked at for words."""
 
@@ -291,6 +293,7 @@ class _Parts:
 
 def _for_words(data: bytes) -> str:
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    text = _SPACES.sub(lambda found: found[0][:MOST_SPACES], text)
     return "\n".join(
         one if len(one) <= LONG else f"{one[: LONG // 2]} … {one[-LONG // 2 :]}"
         for one in text.split("\n")

@@ -1,4 +1,4 @@
-"""Reasons: which endings have a reason of their own, by their words and by whose code raised them."""
+"""Reasons: which endings have a reason of their own, by their words and by whose code it was."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import is_relayed, name_of
-from gpuwhy.log.expressions import Expression, names
+from gpuwhy.log.expressions import Expressions, names
 from gpuwhy.log.runtimes import WHOLE
 from gpuwhy.log.tracebacks import PYTHON, USER
 from gpuwhy.log.words import (
@@ -32,6 +32,8 @@ from gpuwhy.log.words import (
     words_of,
 )
 
+_E = Expressions("reasons")
+
 FIRST = 500
 """What a message has to do with is said at its beginning; advice follows."""
 WORDY = 6
@@ -42,30 +44,6 @@ _PYTHONS = sys.stdlib_module_names - {
     *("subprocess", "ctypes", "multiprocessing", "concurrent", "asyncio", "os")
 }
 """Modules of Python's own library that raise about data, not about a process or a library."""
-_CODE = Expression("reasons.code")
-_OPAQUE = Expression("reasons.opaque")
-_WORD = Expression("reasons.word")
-_MODULE = Expression("reasons.module")
-_GPU_FILES = Expression("reasons.gpu_files")
-_BUILDER = Expression("reasons.builder")
-_BUILT = Expression("reasons.built")
-_UNSAID = Expression("reasons.unsaid")
-_LOADS = Expression("reasons.loads")
-_GPU_PLACE = Expression("reasons.gpu_place")
-_NATIVE = Expression("reasons.native")
-_SHAPED = Expression("reasons.shaped")
-_HOLLOW = Expression("reasons.hollow")
-_STARTED = Expression("reasons.started")
-_BY_TOOL = Expression("reasons.by_tool")
-_PANICKED = Expression("reasons.panicked")
-_EXACT = Expression("reasons.exact")
-_CONDITION = Expression("reasons.condition")
-_VARIABLES = Expression("reasons.variables")
-_CALLS = Expression("reasons.calls")
-_FETCHES = Expression("reasons.fetches")
-_PLAIN_VALUES = Expression("reasons.plain_values")
-_ENDED = Expression("reasons.ended")
-_DEVICES = Expression("reasons.devices")
 
 
 def judged(ending: Ending) -> Ending:
@@ -81,12 +59,12 @@ def is_foreign(ending: Ending) -> bool:
 
 def in_gpu_code(ending: Ending) -> bool:
     """Whether another language's runtime names a place in code for the GPU, or for arrays."""
-    return is_foreign(ending) and bool(_GPU_PLACE.search(ending.message))
+    return is_foreign(ending) and bool(_E.gpu_place.search(ending.message))
 
 
 def opaque(said: str) -> bool:
     """Whether words tell that something went wrong, and nothing of what."""
-    return bool(_OPAQUE.search(said) or BARELY.match(said))
+    return bool(_E.opaque.search(said) or BARELY.match(said))
 
 
 def by_users_call(ending: Ending) -> bool:
@@ -105,10 +83,12 @@ def by_hand(ending: Ending) -> bool:
     frame = ending.frame
     if frame is None or frame.owner != USER:
         return False
-    if any(one.owner in FRAMEWORKS and not _FETCHES.search(one.file) for one in ending.stack[-2:]):
+    if any(
+        one.owner in FRAMEWORKS and not _E.fetches.search(one.file) for one in ending.stack[-2:]
+    ):
         return False
     raised = re.search(r"(?:^|: )raise [A-Z]\w*\(", frame.code)
-    return raised is not None and not _CALLS.search(ending.message)
+    return raised is not None and not _E.calls.search(ending.message)
 
 
 def asks_a_library(ending: Ending) -> bool:
@@ -131,11 +111,11 @@ def elsewhere(ending: Ending) -> bool:
 
 
 def _has_part(frame: Frame) -> bool:
-    imports = _WORD.findall(frame.code) if "import" in frame.code else ()
+    imports = _E.word.findall(frame.code) if "import" in frame.code else ()
     return bool(
         frame.owner in FRAMEWORKS
-        or _GPU_FILES.search(frame.file)
-        or _CODE.search(words_of(frame.code))
+        or _E.gpu_files.search(frame.file)
+        or _E.code.search(words_of(frame.code))
         or not FRAMEWORKS.isdisjoint(imports)
     )
 
@@ -151,32 +131,32 @@ def _is_near(ending: Ending) -> bool:
     """Whether the words of an ending, the code or the library that raised it are of the stack."""
     if is_relayed(ending) or ending.type.startswith("numpy."):
         return False
-    said = _UNSAID.sub("", spoken(ending.message[:FIRST]))
+    said = _E.unsaid.sub("", spoken(ending.message[:FIRST]))
     if _near_by_words(said, ending) or name_of(ending) in STATUSES:
         return True
     frame = ending.frame
     return frame is not None and (
         frame.owner in FRAMEWORKS
-        or bool(_GPU_FILES.search(frame.file) or _CODE.search(words_of(frame.code)))
+        or bool(_E.gpu_files.search(frame.file) or _E.code.search(words_of(frame.code)))
     )
 
 
 def _near_by_words(said: str, ending: Ending) -> bool:
     nobodys = ending.kind == "status" and not ending.type
-    if ending.type in WHOLE or _BY_TOOL.match(said) or nobodys:
+    if ending.type in WHOLE or _E.by_tool.match(said) or nobodys:
         said = GIVEN.sub("", said)
     if API.search(said) or LIBRARY.search(said):
         return True
-    return says_stack_fails(said) and not _LOADS.search(said)
+    return says_stack_fails(said) and not _E.loads.search(said)
 
 
 def _is_own(ending: Ending) -> bool:
     if is_relayed(ending):
-        found = _STARTED.search(ending.message)
+        found = _E.started.search(ending.message)
         return found is not None and found["name"] in TOOLS
     if name_of(ending) == "KeyboardInterrupt" and ending.message.startswith(">>>"):
         return False  # a prompt stands below it: the session went on
-    if _BUILT.search(ending.message):
+    if _E.built.search(ending.message):
         return False
     if ending.kind == "exception":
         return _raised_own(ending)
@@ -202,24 +182,24 @@ def _fatal_alone(ending: Ending) -> bool:
         return False
     if "not found" in ending.message and ending.type not in WHOLE:
         return not HARD.search(ending.message)
-    cpp = "::" in ending.type and not _NATIVE.search(ending.type)
+    cpp = "::" in ending.type and not _E.native.search(ending.type)
     if ending.type in ("panic", "assert", *WHOLE) or cpp:
         return _ended_alone(ending)
-    by_tool = _BY_TOOL.match(ending.message)
+    by_tool = _E.by_tool.match(ending.message)
     said = GIVEN.sub("", ending.message) if by_tool else ending.message
-    hollow = _HOLLOW.search(ending.message.split("\n", 1)[0])
-    plain = ending.type.isalpha() and ending.type != "terminate" and not _SHAPED.search(said)
+    hollow = _E.hollow.search(ending.message.split("\n", 1)[0])
+    plain = ending.type.isalpha() and ending.type != "terminate" and not _E.shaped.search(said)
     return plain and not hollow and _said_alone(said)
 
 
 def _ended_alone(ending: Ending) -> bool:
     """Whether the last words of a runtime say something, and nothing of the stack."""
-    said = _PANICKED.sub("", words_of(ending.message)).strip()
+    said = _E.panicked.sub("", words_of(ending.message)).strip()
     if ending.type in WHOLE:
         named = GIVEN.sub("", said).strip()
         tells = bool(said) and not opaque(said.split("\n", 1)[0])
         return tells and (not named or _said_alone(named))
-    least = 1 if _EXACT.match(ending.type) else WORDY
+    least = 1 if _E.exact.match(ending.type) else WORDY
     return len(said) >= least and _said_alone(said) and not opaque(said.split("\n", 1)[0])
 
 
@@ -234,15 +214,15 @@ def _raised_alone(ending: Ending) -> bool:
         return _keyed(ending) or not HARD.search(spoken(QUOTED.sub("", ending.message)))
     if name in PLAIN:
         return _keyed(ending) or not HARD.search(spoken(ending.message))
-    if name == "CalledProcessError" and _BUILDER.search(ending.message):
+    if name == "CalledProcessError" and _E.builder.search(ending.message):
         return False
     if _users(ending) or _off_its_end(ending) or _of_plain_values(ending):
         return True
-    if module := _MODULE.search(ending.message):
+    if module := _E.module.search(ending.message):
         top = module["name"].split(".")[0].lstrip("_")
         return top not in FRAMEWORKS and "pywrap" not in module["name"]
-    said = _UNSAID.sub("", ending.message.split("\n\n", 1)[0][:FIRST])
-    hands_on = name in STATUSES and _OPAQUE.search(said.strip()) is not None
+    said = _E.unsaid.sub("", ending.message.split("\n\n", 1)[0][:FIRST])
+    hands_on = name in STATUSES and _E.opaque.search(said.strip()) is not None
     if STACK.search(said) or hands_on:
         return False
     return elsewhere(ending) or (_telling(ending, said) and not _at_the_gpu(ending.frame))
@@ -263,15 +243,15 @@ def _users(ending: Ending) -> bool:
 def _telling(ending: Ending, said: str) -> bool:
     """Whether an exception has a name and words that say something."""
     named = bool(ending.type) and name_of(ending) not in STATUSES
-    return named and bool(said.strip()) and not _OPAQUE.search(said)
+    return named and bool(said.strip()) and not _E.opaque.search(said)
 
 
 def _at_the_gpu(frame: Frame | None) -> bool:
     """Whether an exception came from code that deals with the GPU."""
     if frame is None:
         return False
-    users = frame.owner == USER and bool(_CODE.search(words_of(frame.code)))
-    return bool(_GPU_FILES.search(frame.file)) or users
+    users = frame.owner == USER and bool(_E.code.search(words_of(frame.code)))
+    return bool(_E.gpu_files.search(frame.file)) or users
 
 
 def _keyed(ending: Ending) -> bool:
@@ -292,7 +272,7 @@ def _own_class(ending: Ending) -> bool:
     if hasattr(builtins, name) and not name.endswith("Warning"):
         return False
     made = frame.code.startswith((f"raise {name}(", "warnings.warn("))
-    return made and not (_CALLS.search(ending.message) or BROKE.search(ending.message))
+    return made and not (_E.calls.search(ending.message) or BROKE.search(ending.message))
 
 
 def _asserted(ending: Ending) -> bool:
@@ -301,9 +281,9 @@ def _asserted(ending: Ending) -> bool:
     if name_of(ending) != "AssertionError":
         return False
     code = frame.code if frame is not None and frame.owner == USER else ""
-    asserted = _CONDITION.search(code) or (frame is None and ending.message.startswith("assert "))
+    asserted = _E.condition.search(code) or (frame is None and ending.message.startswith("assert "))
     said = QUOTED.sub("", ending.message)
-    asks = _CALLS.search(_VARIABLES.sub("", f"{code} {said}"))
+    asks = _E.calls.search(_E.variables.sub("", f"{code} {said}"))
     return bool(asserted) and not (asks or (HARD.search(said) and BROKE.search(said)))
 
 
@@ -312,12 +292,12 @@ def _off_its_end(ending: Ending) -> bool:
     frame = ending.frame
     if name_of(ending) != "IndexError" or frame is None or frame.owner != USER:
         return False
-    ended = bool(_ENDED.match(ending.message))
-    return ended and "[" in frame.code and not _DEVICES.search(frame.code)
+    ended = bool(_E.ended.match(ending.message))
+    return ended and "[" in frame.code and not _E.devices.search(frame.code)
 
 
 def _of_plain_values(ending: Ending) -> bool:
     """Whether Python itself refuses what the user's own line does with values of its kinds."""
     users = ending.frame is None or ending.frame.owner == USER
     plain = ending.type in ("TypeError", "ValueError")
-    return users and plain and bool(_PLAIN_VALUES.match(ending.message))
+    return users and plain and bool(_E.plain_values.match(ending.message))

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from gpuwhy.log.expressions import Expression, rows
+from gpuwhy.log.expressions import Expressions, rows
+
+_E = Expressions("runtimes")
 
 REACH = 6
 """Lines around a line in which its form goes on."""
@@ -29,7 +31,6 @@ class Runtime(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 RUNTIMES = tuple(msgspec.convert(one, Runtime) for one in rows("runtimes.runtime"))
 WHOLE = frozenset(one.name for one in RUNTIMES if one.whole)
 """Those that end a whole program."""
-_HINT = Expression("runtimes.hint")
 
 
 class RuntimeEnd(NamedTuple):
@@ -43,7 +44,7 @@ class RuntimeEnd(NamedTuple):
 def runtime_end(lines: Sequence[str], at: int) -> RuntimeEnd | None:
     """The end that a line tells in the form of another language."""
     line = lines[at].strip()
-    if not _HINT.search(line[:400]):
+    if not _E.hint.search(line[:400]):
         return None
     for one in RUNTIMES:
         found = _compiled(one.line).match(line)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.endings import Course, is_relayed, name_of
-from gpuwhy.log.expressions import Expression, lists, names
+from gpuwhy.log.expressions import Expressions, names
 from gpuwhy.log.follows import Follower, is_within
 from gpuwhy.log.match import Found
 from gpuwhy.log.message import Standing
@@ -26,22 +26,19 @@ from gpuwhy.log.reasons import (
     by_users_call,
     compared,
     elsewhere,
-    in_gpu_code,
     is_foreign,
     opaque,
 )
 from gpuwhy.log.tracebacks import PYTHON, USER
 from gpuwhy.log.words import (
     FRAMEWORKS,
-    HARD,
     KIN,
-    STACK,
     names_library,
-    spoken,
     stack_named,
     stack_prints,
-    words_of,
 )
+
+_E = Expressions("standing")
 
 FOREIGN = "else.foreign"
 FAILS = ("error", "echo")
@@ -65,14 +62,12 @@ def stand(
 ) -> list[Found]:
     """The messages with the ending's own, in order, each with its standing."""
     ending = course.ending
-    _mark_quoted(messages, text.form, ending)
+    _mark_quoted(messages, text.form)
     messages = raised(messages, course)
     for one in messages:
         one.warning = _is_mild(one, course)
         _name_call(one, ending)
     Follower(course, sets).tie(messages)
-    for one in messages:
-        _take_quoted_end(one, ending)
     says = ending.own or any(_says(one) for one in messages)
     for one in messages:
         if one.quoted and says:
@@ -80,9 +75,7 @@ def stand(
         elif _is_unlinked(one, course):
             one.standing = Standing.NOTED
     _free(messages)
-    _follow_deeper(messages, ending)
     messages += _itself(messages, ending)
-    _explain_by_remarks(messages)
     _judge_the_whole(messages, course, text)
     for one in messages:
         _settle(one)
@@ -92,19 +85,13 @@ def stand(
 # ---------------------------------------------------------------- what is quoted
 
 
-def _mark_quoted(messages: Sequence[Found], form: Form, ending: Ending) -> None:
+def _mark_quoted(messages: Sequence[Found], form: Form) -> None:
     """Mark what the text only quotes, by its form."""
     collected = _is_collection(messages, form)
-    failed = any(
-        one.kind == "exception" and not name_of(one).startswith(("Assertion", "Comparison"))
-        for one in (ending, *ending.chain)
-    )
     for one in messages:
         if one.role not in FAILS or one.observed is not None:
             continue
-        tested = form.tested and not failed and not one.id.startswith("python.")
-        one.quoted |= form.over or collected or one.line in form.hits or tested
-        one.warning |= one.line in form.warned
+        one.quoted |= form.over or collected or one.line in form.hits
 
 
 def _is_collection(messages: Sequence[Found], form: Form) -> bool:
@@ -124,18 +111,12 @@ def _says(one: Found) -> bool:
     return one.role == "error" and not one.quoted and not plain
 
 
-def _take_quoted_end(one: Found, ending: Ending) -> None:
-    """What another runtime quotes as its own end (`panicked at '…'`) it says itself."""
-    if one.quoted and is_foreign(ending) and is_within(one, ending) and not ending.own:
-        one.quoted = False
-
-
 # ---------------------------------------------------------------- what the program outlived
 
 
 def _is_mild(one: Found, course: Course) -> bool:
     mild = one.warning or course.is_logged(one.line) or _outlived(one, course)
-    return one.family != "remark" and mild and not _foretold(one, course.ending)
+    return one.family != "remark" and mild
 
 
 def _outlived(one: Found, course: Course) -> bool:
@@ -151,35 +132,22 @@ def _name_call(one: Found, ending: Ending) -> None:
         one.fields = {**one.fields, "call": ending.type}
 
 
-_DEADLOCK = Expression("standing.deadlock")
-_WAITED = Expression("standing.waited")
-
-
-def _foretold(one: Found, ending: Ending) -> bool:
-    """Whether a warning says that the program will wait for ever, and it had waited too long."""
-    waited = bool(_WAITED.search(ending.type or ending.message))
-    return waited and one.role == "error" and bool(_DEADLOCK.search(one.text))
-
-
 # ---------------------------------------------------------------- what the ending has no link to
 
 _SENT = names("standing.names_sent")
 _UNSILENCED = ("shadow", "waits", "remark", "refused")
-_FATAL = Expression("standing.fatal")
 _KNOWN = names("standing.names_known")
 _OTHERS = names("standing.names_others")
 _ANYBODYS = names("standing.names_anybodys_inside")
-_TENSORS = Expression("standing.tensors")
-_SAID_BY_PYTHON = Expression("standing.said_by_python")
 
 
 def _stays(one: Found, ending: Ending) -> bool:
-    return is_within(one, ending) or _is_unsilenced(one) or _foretold(one, ending)
+    return is_within(one, ending) or _is_unsilenced(one)
 
 
 def _is_unsilenced(one: Found) -> bool:
     """Whether no ending after it makes it another matter."""
-    return one.family in _UNSILENCED or bool(_FATAL.match(one.text))
+    return one.family in _UNSILENCED or bool(_E.fatal.match(one.text))
 
 
 def _speaks(one: Found) -> bool:
@@ -191,8 +159,6 @@ def _is_unlinked(one: Found, course: Course) -> bool:
     ending = course.ending
     if _is_unsilenced(one):
         return one.family == "remark" and ending.own and bool(ending.stack)
-    if _foretold(one, ending):
-        return False
     ignored = one.family in _VAGUE and course.is_ignored(one.line)
     return ignored or _led_nowhere(one, course)
 
@@ -227,7 +193,7 @@ def _wordless(ending: Ending, line: int) -> bool:
 def _unlinked_within(one: Found, ending: Ending) -> bool:
     if is_relayed(ending) and one.family == "title":
         return True
-    if compared(ending) or (ending.own and _of_samples(one.id, ending)):
+    if compared(ending):
         return one.role in FAILS
     foreign = is_foreign(ending) and one.id != FOREIGN
     anybodys = one.family in _OTHERS or one.id in _ANYBODYS or foreign
@@ -248,14 +214,14 @@ def _unlinked_before(one: Found, ending: Ending) -> bool:
 def _is_plainly_anothers(ending: Ending, one: Found) -> bool:
     """Whether an ending is the user's or another runtime's, by its frames or its kind."""
     if ending.kind != "exception":
-        return is_foreign(ending) and not _TENSORS.search(ending.message)
+        return is_foreign(ending) and not _E.tensors.search(ending.message)
     frame = ending.frame
     if one.family == "peer":
         return frame is not None and frame.code.startswith("raise ") and frame.owner == USER
     if any(holds(ending) for holds in (by_hand, asks_a_library, by_users_call, by_outsider)):
         return True
     users = frame is not None and frame.owner == USER
-    native = users and not _SAID_BY_PYTHON.search(ending.message)
+    native = users and not _E.said_by_python.search(ending.message)
     anybodys = one.id in (*_ANYBODYS, "packages.damaged_words")
     near = any(_is_of_kin(each, anybodys) for each in ending.stack)
     return elsewhere(ending) and not native and not near
@@ -267,23 +233,6 @@ def _is_of_kin(frame: Frame, anybodys: bool) -> bool:
     return package and (not anybodys or bool(KIN.search(frame.owner)))
 
 
-_PIPELINE = Expression("standing.pipeline")
-_COMPUTES = Expression("standing.computes")
-_SHAPES = ("program.shape", "program.dimensions", "refused.operands")
-
-
-def _of_samples(name: str, ending: Ending) -> bool:
-    """Whether a message about shapes is about samples that do not go together."""
-    if not name.startswith(_SHAPES) or ending.kind != "exception":
-        return False
-    inner = ending.stack[-4:]
-    places = range(len(inner) - 1, -1, -1)
-    last = next((at for at in places if _PIPELINE.search(inner[at].file)), -1)
-    if last < 0 or HARD.search(spoken(ending.message)):
-        return False
-    return not any(_COMPUTES.search(frame.code) for frame in inner[last + 1 :])
-
-
 def _free(messages: Sequence[Found]) -> None:
     """What follows a message that was outlived follows nothing."""
     for one in messages:
@@ -291,21 +240,6 @@ def _free(messages: Sequence[Found]) -> None:
             before = messages[one.explained_by]
             if before is not one and before.standing is not Standing.DECIDES:
                 one.explained_by = -1
-
-
-def _follow_deeper(messages: Sequence[Found], ending: Ending) -> None:
-    """That another runtime ended says nothing where its last word tells what failed below it."""
-    said = words_of(ending.message)
-    below = _TENSORS.search(said) or STACK.search(said) or in_gpu_code(ending)
-    for place, one in enumerate(messages):
-        if one.role != "error" or not is_within(one, ending):
-            continue
-        deeper = bool(below) and one.id != FOREIGN and _speaks(one)
-        if one.family == "refused" or deeper:
-            for other in messages:
-                if other.id == FOREIGN:
-                    other.explained_by = place
-            return
 
 
 def _itself(messages: Sequence[Found], ending: Ending) -> list[Found]:
@@ -321,9 +255,6 @@ def _itself(messages: Sequence[Found], ending: Ending) -> list[Found]:
     return [] if told else [_as_message(ending)]
 
 
-_READ = Expression("standing.read")
-
-
 def _as_message(ending: Ending) -> Found:
     first = ending.message.split("\n", 1)[0][:200]
     raised = ending.type and ending.kind == "exception"
@@ -336,7 +267,7 @@ def _as_message(ending: Ending) -> Found:
     if frame is not None:
         base = frame.file.replace("\\", "/").rsplit("/", 1)[-1]
         fields["where"] = f"{base}:{frame.line}"
-    codes = (_READ.search(one.code) for one in reversed(ending.stack[-4:]))
+    codes = (_E.read.search(one.code) for one in reversed(ending.stack[-4:]))
     if read := next(filter(None, codes), None):
         fields["variable"] = read["name"]
     return Found(f"ending.{_kind(ending)}", ending.line, text, "error", fields, rank=ending.rank)
@@ -353,38 +284,15 @@ def _kind(ending: Ending) -> str:
 
 # ---------------------------------------------------------------- what a person says beside
 
-_PLAIN_WORDS = ("python.", "title.", "ending.")
-_IMPORTS = names("standing.names_imports")
-_CPU = names("standing.names_cpu")
-_NATIVE = names("standing.names_native")
-REMARKS = lists("standing.table_remarks")
-
-
-def _explain_by_remarks(messages: Sequence[Found]) -> None:
-    for place, remark in enumerate(messages):
-        if remark.family != "remark" or remark.role != "error":
-            continue
-        if remark.standing is not Standing.DECIDES:
-            continue
-        which = REMARKS.get(remark.id, _PLAIN_WORDS)
-        for one in messages:
-            if one.role in FAILS and one.family != "remark" and one.id.startswith(which):
-                one.explained_by = place
-
 
 # ---------------------------------------------------------------- the text as a whole
 
 ANYBODYS = names("standing.names_anybodys")
 UNNAMED = names("standing.names_unnamed")
 PACKED = names("standing.names_packed")
-HINTED = Expression("standing.hinted")
 PLAIN_CAUSES = names("standing.names_plain_causes")
 VALUES = names("standing.names_values")
-SWITCH = "setting.switch"
 ROWS = names("standing.names_rows")
-_WONDERS = Expression("standing.wonders")
-_TROUBLE = Expression("standing.trouble")
-_KERNELS = Expression("standing.kernels")
 
 
 def _judge_the_whole(messages: Sequence[Found], course: Course, text: Text) -> None:
@@ -398,8 +306,6 @@ def _judge_the_whole(messages: Sequence[Found], course: Course, text: Text) -> N
     if text.genre == "source":
         _set(deciding, Standing.QUOTED)
     elif text.genre in ("words", "question") or _survived(errors, course):
-        _set(deciding, Standing.NOTED)
-    elif _is_meant(errors, deciding, course.ending, text):
         _set(deciding, Standing.NOTED)
     else:
         _set([one for one in errors if one.quoted], Standing.QUOTED)
@@ -440,9 +346,6 @@ def _passed(errors: Sequence[Found], course: Course, text: Text) -> Sequence[Fou
         cut_off = ending.kind == "exception" and not ending.type
         elsewhere = not (ending.gpu or cut_off)
         return [one for one in notes if elsewhere and not is_within(one, ending)]
-    kernel = [one for one in errors if one.family == "kernel" or one.warning]
-    if kernel and _ends_elsewhere(kernel, text):
-        return kernel
     listed = [one for one in errors if one.id in ROWS]
     if text.listing and len(listed) == len(errors) and not text.names_gpu:
         return listed
@@ -457,31 +360,10 @@ def _is_note(one: Found) -> bool:
     return one.warning or one.family == "title"
 
 
-def _is_meant(
-    errors: Sequence[Found], deciding: Sequence[Found], ending: Ending, text: Text
-) -> bool:
-    """Whether a person turned the GPU off, the program goes on, and nobody complains."""
-    switched = any(one.id == SWITCH for one in deciding)
-    values = all(one.id == SWITCH or one.id in VALUES for one in deciding)
-    if not (switched and values) or ending.kind != "none":
-        return False
-    last = max(one.line for one in errors)
-    return _goes_on(last, text) and not _WONDERS.search(text.excerpt)
-
-
 def _goes_on(line: int, text: Text) -> bool:
     """Whether a short text has more to tell below a line."""
     below = text.excerpt.splitlines()[line:]
     return text.lines < SHORT and any(one.strip() for one in below)
-
-
-def _ends_elsewhere(errors: Sequence[Found], text: Text) -> bool:
-    """Whether a short text goes on, after what the kernel said, to a complaint of another matter."""
-    if not any(one.family == "kernel" for one in errors) or text.lines >= SHORT:
-        return False
-    lines = text.excerpt.splitlines()[max(one.line for one in errors) :]
-    below = [one for one in lines if one.strip()]
-    return any(map(_TROUBLE.search, below[-LAST:])) and not any(map(_KERNELS.search, below))
 
 
 def _anybodys(deciding: Sequence[Found], text: Text) -> Sequence[Found]:
@@ -494,7 +376,7 @@ def _anybodys(deciding: Sequence[Found], text: Text) -> Sequence[Found]:
     if not mute and names_library(text.excerpt):
         return []
     which = UNNAMED if mute else ANYBODYS
-    if not HINTED.search(text.excerpt):
+    if not _E.hinted.search(text.excerpt):
         which = (*which, *PACKED)
     anybodys = [one for one in deciding if one.id.startswith(which)]
     return [one for one in anybodys if not one.id.startswith(PLAIN_CAUSES)]

@@ -9,14 +9,15 @@ from typing import Any
 from gpuwhy.causes.load import Catalogue
 from gpuwhy.log.case import Case, GpuProcess, NamedGpu, Os, Release, Stated
 from gpuwhy.log.commands import Shell, commands_of, done_of, variables_of
-from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import Course
-from gpuwhy.log.expressions import Expression, names, table
+from gpuwhy.log.expressions import Expression, Expressions, names, table
 from gpuwhy.log.memory import figures_of, size_of
 from gpuwhy.log.message import Message, Standing
 from gpuwhy.log.page import Page, group
 from gpuwhy.log.programs import Speakers
 from gpuwhy.log.raised import OWNERS
+
+_E = Expressions("stated")
 
 VERSIONS = table("stated.table_versions")
 ALIASES = table("stated.table_aliases")
@@ -24,40 +25,7 @@ FRAMEWORKS = ("torch", "tensorflow", "jax", "onnxruntime", "cupy")
 OF_FAMILY = table("stated.table_of_family")
 PARTS = table("stated.table_parts")
 SHARED = names("stated.names_shared")
-_WORDS = (
-    ("onnxruntime", r"onnxruntime"),
-    ("jax", r"\bjax(?:lib)?\b|\bxla/(?:python|pjrt)/|Execution of replica \d"),
-    (
-        "tensorflow",
-        r"tensorflow|stream_executor|dso_loader|physical_device:"
-        r"|\btf\.(?:config|Session|compat|keras|test)\b|(?:Virtual|Physical) devices cannot"
-        r"|/job:localhost|BFC|ResourceExhausted|cuda_dnn\.cc",
-    ),
-    (
-        "torch",
-        r"torch\b|torchaudio|torchvision|\b_ZN\w*5torch|\bc10\b"
-        r"|CUDA error: CU(?:BLAS|DNN|SOLVER|FFT|SPARSE)_STATUS|when calling `cu"
-        r"|^(?:RuntimeError: )?cuDNN error: |RuntimeError: CUDA error: |TORCH_USE_CUDA_DSA"
-        r"|CUDA kernel errors might be",
-    ),
-    ("cupy", r"\bcupy"),
-)
-_JAX = Expression("stated.jax")
-_BORROWED = Expression("stated.borrowed")
-_PACKAGE = Expression("stated.says_package")
-_SHOWN = Expression("stated.says_shown")
-_WHEEL = Expression("stated.says_wheel")
-_INSTALLED = Expression("stated.says_installed")
-_LISTED = Expression("stated.listed")
-_ATTRIBUTE = Expression("stated.says_attribute")
-_GPU_ROW = Expression("stated.says_gpu_row")
-_GPU_LIST = Expression("stated.says_gpu_list")
-_GPU_NAMED = Expression("stated.says_gpu_named")
-_CAPABILITY = Expression("stated.says_capability")
-_PROCESS = Expression("stated.says_process")
-_HOLDER = Expression("stated.says_holder")
-_LIBRARY = Expression("stated.says_library")
-_PORT = Expression("stated.says_port")
+WORDS = table("stated.table_frameworks")
 LIMIT = 40
 """How many values of one kind are kept."""
 
@@ -73,7 +41,6 @@ def case_of(
     stated = _rows(page, catalogue.reader.get("case", {}).get("stated", ()))
     shell: Shell = commands_of(page)
     packages = _packages(page, messages)
-    ending = course.ending
     stated["os"] = _os(messages)
     stated["wsl"] = stated.get("wsl") or _first(messages, "told.wsl", 2)
     stated["container"] = stated.get("container") if _in_container(messages, stated) else None
@@ -87,10 +54,10 @@ def case_of(
         processes=_processes(page, messages),
         memory=figures_of(page, messages),
         variables=variables_of(page, shell),
-        libraries=_values(page, _LIBRARY),
+        libraries=_values(page, _E.says_library),
         files=_files(messages),
-        ports=tuple(Stated(int(one.value), one.line) for one in _values(page, _PORT)),
-        ranks=tuple(Stated(rank, line) for rank, line in _ranks([ending, *ending.chain])),
+        ports=tuple(Stated(int(one.value), one.line) for one in _values(page, _E.says_port)),
+        ranks=tuple(Stated(rank, line) for rank, line in course.ranks),
         commands=shell.commands,
         done=done_of(page, shell),
         **{field: value for field, value in stated.items() if value is not None},
@@ -153,28 +120,34 @@ def _in_container(messages: Sequence[Message], stated: dict[str, Any]) -> bool:
 def _packages(page: Page, messages: Sequence[Message]) -> tuple[Release, ...]:
     """Everything whose version is stated; of one package its first version."""
     found: dict[str, Release] = {}
-
-    def add(name: str, version: str, line: int) -> None:
-        name = ALIASES.get(name.lower().replace("_", "-"), name.lower().replace("_", "-"))
-        known = found.get(name)
+    for name, version, line in (*_listed(page), *_told(messages)):
+        plain = name.lower().replace("_", "-")
+        known = found.get(ALIASES.get(plain, plain))
         if known is None or (known.version != version and version.startswith(known.version)):
-            found[name] = Release(name, version.rstrip("."), line)
+            release = Release(ALIASES.get(plain, plain), version.rstrip("."), line)
+            found[release.name] = release
+    return tuple(found.values())[: 5 * LIMIT]
 
-    for pattern in (_SHOWN, _PACKAGE, _ATTRIBUTE, _WHEEL):
+
+def _listed(page: Page) -> Iterator[tuple[str, str, int]]:
+    """The packages of listings, of installers' last words, of attributes and names of wheels."""
+    for pattern in (_E.says_shown, _E.says_package, _E.says_attribute, _E.says_wheel):
         for one in page.finditer(pattern):
-            add(group(one, "name"), group(one, "version"), page.line(one.start()))
-    for one in page.finditer(_INSTALLED):
+            yield group(one, "name"), group(one, "version"), page.line(one.start())
+    for one in page.finditer(_E.says_installed):
         line = page.line(one.start())
         for each in (one["list"] or "").split():
-            if part := _LISTED.match(each):
-                add(part["name"], part["version"], line)
+            if part := _E.listed.match(each):
+                yield part["name"], part["version"], line
         if one["name"]:
-            add(one["name"], one["version"], line)
-    for told in messages:
-        name = told.get("name") if told.id == "told.package" else VERSIONS.get(told.id, "")
-        if name and told.get("version"):
-            add(name, told.get("version"), told.line)
-    return tuple(found.values())[: 5 * LIMIT]
+            yield one["name"], one["version"], line
+
+
+def _told(messages: Sequence[Message]) -> Iterator[tuple[str, str, int]]:
+    for one in messages:
+        name = one.get("name") if one.id == "told.package" else VERSIONS.get(one.id, "")
+        if name and one.get("version"):
+            yield name, one.get("version"), one.line
 
 
 def _frameworks(
@@ -182,46 +155,48 @@ def _frameworks(
 ) -> tuple[Release, ...]:
     """The frameworks, the one whose words decide first, each with its stated version."""
     versions = {PARTS.get(one.name, one.name): one for one in reversed(packages)}
+    jax = bool({"jax", "jaxlib"} & {one.name for one in packages}) or _E.jax.search(page.text)
+    by_jax = bool(jax) and "tensorflow" not in _E.borrowed.sub("", page.lower)
     named: dict[str, int] = {}
-    deciding = [
-        one
-        for one in messages
-        if one.standing in (Standing.DECIDES, Standing.NOTED) and one.role in ("error", "echo")
-    ]
-    jax = bool({"jax", "jaxlib"} & {one.name for one in packages}) or _JAX.search(page.text)
-    by_jax = bool(jax) and "tensorflow" not in _BORROWED.sub("", page.lower)
-    for one in deciding:
-        for name, pattern in _WORDS:
-            if re.search(pattern, one.text, re.IGNORECASE):
-                named.setdefault("jax" if name == "tensorflow" and by_jax else name, one.line)
-        if one.id.startswith(SHARED):
-            named.setdefault("jax" if by_jax else "tensorflow", one.line)
-    for frame in reversed(course.ending.stack):
-        if frame.owner in OWNERS:
-            named.setdefault(OWNERS[frame.owner], course.ending.first)
-    for one in messages:
-        if one.family in OF_FAMILY:
-            name = OF_FAMILY[one.family]
-            named.setdefault("jax" if name == "tensorflow" and by_jax else name, one.line)
+    for name, line in _spoken(messages, course):
+        named.setdefault("jax" if name == "tensorflow" and by_jax else name, line)
     for name in FRAMEWORKS:
         if name in versions:
             named.setdefault(name, versions[name].line)
     if not named:
-        spoken = [(name, found) for name, words in _WORDS if (found := page.search(words))]
-        named = {name: page.line(found.start()) for name, found in spoken[:1] if len(spoken) == 1}
+        found = [(name, one) for name, says in WORDS.items() if (one := page.search(says))]
+        named = {name: page.line(one.start()) for name, one in found if len(found) == 1}
     return tuple(
         Release(name, versions[name].version if name in versions else "", line)
         for name, line in named.items()
     )
 
 
+def _spoken(messages: Sequence[Message], course: Course) -> Iterator[tuple[str, int]]:
+    """Whose words decide, whose code raised it, who else prints."""
+    for one in messages:
+        if one.role not in ("error", "echo") or one.standing is Standing.QUOTED:
+            continue
+        for name, says in WORDS.items():
+            if re.search(says, one.text, re.IGNORECASE):
+                yield name, one.line
+        if one.id.startswith(SHARED):
+            yield "tensorflow", one.line
+    for frame in reversed(course.ending.stack):
+        if frame.owner in OWNERS:
+            yield OWNERS[frame.owner], course.ending.first
+    yield from ((OF_FAMILY[one.family], one.line) for one in messages if one.family in OF_FAMILY)
+
+
 def _gpus(page: Page) -> tuple[NamedGpu, ...]:
     """The GPUs that are named; each name once, in the order of the text."""
     named: dict[str, int] = {}
-    rows = [one for pattern in (_GPU_ROW, _GPU_LIST) for one in page.finditer(pattern)]
-    for found in rows or page.finditer(_GPU_NAMED):
+    rows = [
+        one for pattern in (_E.says_gpu_row, _E.says_gpu_list) for one in page.finditer(pattern)
+    ]
+    for found in rows or page.finditer(_E.says_gpu_named):
         named.setdefault(" ".join(found["name"].split()), page.line(found.start()))
-    stated = page.search(_CAPABILITY)
+    stated = page.search(_E.says_capability)
     capability = group(stated, "value") if stated else ""
     gpus = list(_known(named))
     if not gpus and stated:
@@ -251,10 +226,10 @@ def _known(named: dict[str, int]) -> Iterator[NamedGpu]:
 def _processes(page: Page, messages: Sequence[Message]) -> tuple[GpuProcess, ...]:
     """The processes that hold memory of a GPU."""
     found: dict[int, GpuProcess] = {}
-    for one in page.finditer(_PROCESS):
+    for one in page.finditer(_E.says_process):
         pid, held = int(one["pid"]), int(one["held"]) << 20
         found.setdefault(pid, GpuProcess(pid, one["name"], held, page.line(one.start())))
-    for one in page.finditer(_HOLDER):
+    for one in page.finditer(_E.says_holder):
         pid = int(group(one, "pid"))
         held = size_of(group(one, "held")) or 0
         found.setdefault(pid, GpuProcess(pid, "", held, page.line(one.start())))
@@ -272,9 +247,3 @@ def _files(messages: Sequence[Message]) -> tuple[Stated[str], ...]:
     listed = (one for one in messages if one.id in ("told.file", "told.listed", "loader.resolved"))
     found = {one.get("path"): one.line for one in listed if one.get("path")}
     return tuple(Stated(path, line) for path, line in list(found.items())[:LIMIT])
-
-
-def _ranks(endings: list[Ending]) -> list[tuple[str, int]]:
-    """The processes of a job that failed, the first of them first."""
-    first = endings[:1] + sorted(endings[1:], key=lambda one: one.line)
-    return list({one.rank: one.line for one in first if one.rank}.items())

@@ -2,48 +2,39 @@
 
 from __future__ import annotations
 
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expression, Expressions
+
+_E = Expressions("tone")
 
 _LEVEL = r"^[^\w\n]{0,3}(?:\d[\d:., TZ-]{7,40}[^\w\n]{0,3})?"
-_WARNING = Expression("tone.warning")
-_INFORMS = Expression("tone.informs")
-_GOES_ON = Expression("tone.goes_on")
-_OTHER_TIME = Expression("tone.other_time")
-_NOW = Expression("tone.now")
-_DENIES = Expression("tone.denies")
 
 
 def is_warning(line: str) -> bool:
     """Whether the program goes on after such a line: by its level, or by what it says."""
-    return bool(_WARNING.search(line) or _GOES_ON.search(line))
+    return bool(_E.warning.search(line) or _E.goes_on.search(line))
 
 
 def is_reminder(line: str) -> bool:
     """Whether a line that only informs speaks of a failure of another time."""
-    return bool(_INFORMS.search(line) and _OTHER_TIME.search(line) and not _NOW.search(line))
+    return bool(_E.informs.search(line) and _E.other_time.search(line) and not _E.now.search(line))
 
 
 def denies(line: str) -> bool:
     """Whether a row of a listing says that something is not so ("Reset Required   : No")."""
-    return bool(_DENIES.search(line))
+    return bool(_E.denies.search(line))
 
 
 WELL = Expression("tone.well")
 SUCCEEDED = Expression("tone.succeeded")
-_WORKS = Expression("tone.works")
 WORDY = 300
 """Characters of a line that tells of work."""
 
 
 def at_work(line: str) -> bool:
     """Whether a line tells of work that goes on."""
-    return len(line) < WORDY and bool(_WORKS.search(line))
+    return len(line) < WORDY and bool(_E.works.search(line))
 
 
-_BROKE = Expression("tone.broke")
-_SUMMED = Expression("tone.summed")
-_WENT = Expression("tone.went")
-_NEXT = Expression("tone.next")
 TRY_WIDTH = 400
 
 
@@ -55,13 +46,13 @@ def series_ended_well(lines: list[str]) -> int:
     broke = following = well = -1
     for at, line in enumerate(lines):
         if len(line) > TRY_WIDTH:
-            broke = at if _BROKE.search(line) else broke
-        elif _SUMMED.search(line):
+            broke = at if _E.broke.search(line) else broke
+        elif _E.summed.search(line):
             well = at
-        elif _BROKE.search(line):
+        elif _E.broke.search(line):
             broke = at
-        elif _NEXT.search(line) and not _WENT.search(line):
+        elif _E.next.search(line) and not _E.went.search(line):
             following = at
-        elif _WENT.search(line) or (following > broke and at_work(line)):
+        elif _E.went.search(line) or (following > broke and at_work(line)):
             well = at
     return well + 1 if well > broke >= 0 else 0

@@ -9,9 +9,11 @@ import msgspec
 from msgspec.structs import replace
 
 from gpuwhy.log.ending import Ending, Frame, Kind
-from gpuwhy.log.expressions import Expression, names, table
+from gpuwhy.log.expressions import Expression, Expressions, names, table
 from gpuwhy.log.runtimes import runtime_end
 from gpuwhy.log.tone import at_work
+
+_E = Expressions("tracebacks")
 
 MESSAGE, FRAMES = 30, 200
 """How many lines of a message, and how many frames of one traceback, are kept."""
@@ -19,42 +21,18 @@ WIDE = 2000
 USER, PYTHON = "user", "python"
 SIGNALS = table("tracebacks.table_signals")
 
-_HEADER = Expression("tracebacks.header")
-_FRAME = Expression("tracebacks.frame")
-_IPYTHON = Expression("tracebacks.ipython")
-_POINTED = Expression("tracebacks.pointed")
-_RAISED = Expression("tracebacks.raised")
-_ANY_TYPE = Expression("tracebacks.any_type")
-_TESTED = Expression("tracebacks.tested")
-_CHAIN = Expression("tracebacks.chain")
-_THREW = Expression("tracebacks.threw")
-_WHAT = Expression("tracebacks.what")
-FATAL = Expression("tracebacks.fatal")
-_SIGNAL = Expression("tracebacks.signal")
 LOGGED = Expression("tracebacks.logged")
 LAUNCHED = Expression("tracebacks.launched")
-_BELOW_JAX = Expression("tracebacks.below_jax")
-_LOGGER = Expression("tracebacks.logger")
-_OF_A_RANK = Expression("tracebacks.of_a_rank")
-_IGNORED = Expression("tracebacks.ignored")
-_OUTLIVED = Expression("tracebacks.outlived")
-_NOTE = Expression("tracebacks.note")
-_STACKED = Expression("tracebacks.stacked")
-_THREAD = Expression("tracebacks.thread")
-_PACKAGE = Expression("tracebacks.package")
-_STANDARD = Expression("tracebacks.standard")
 STATUS_LINE = Expression("tracebacks.status_line")
 _RAISE = Expression("tracebacks.raise")
-_FIELD = Expression("tracebacks.field")
 _ONE_LINE = frozenset(names("tracebacks.names_one_line"))
-_PYTHONS_WORDS = Expression("tracebacks.pythons_words")
 
 
 def owner_of(file: str) -> str:
     """Whose file it is: a package by its folder, Python's own library, else the user's."""
-    if found := _PACKAGE.search(file):
+    if found := _E.package.search(file):
         return found["package"].lower()
-    return PYTHON if _STANDARD.search(file) else USER
+    return PYTHON if _E.standard.search(file) else USER
 
 
 class Block(msgspec.Struct):
@@ -72,7 +50,7 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
     at, tie, logged = 0, "", False
     while at < len(lines):
         line = lines[at]
-        if chained := _CHAIN.search(line):
+        if chained := _E.chain.search(line):
             tie, at = "cause" if chained["cause"] else "handling", at + 1
             continue
         taken = _taken(lines, at)
@@ -80,22 +58,22 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
             at += 1
             continue
         ending, after = taken
-        inner = _HEADER.search(line) is not None and "Original" in line
+        inner = _E.header.search(line) is not None and "Original" in line
         tie = tie or ("inner" if inner else "")
-        logged = (logged and bool(tie)) or _below(_LOGGER, lines, at)
-        ignored, perhaps = _below(_IGNORED, lines, at), _below(_OUTLIVED, lines, at)
+        logged = (logged and bool(tie)) or _below(_E.logger, lines, at)
+        ignored, perhaps = _below(_E.ignored, lines, at), _below(_E.outlived, lines, at)
         yield Block(ending, tie, ignored, logged, perhaps)
         at, tie = max(after, at + 1), ""
 
 
 def below_a_note(lines: Sequence[str], at: int) -> bool:
     """Whether a traceback stands below a logger's note or warning, not below an error."""
-    return _below(_NOTE, lines, at)
+    return _below(_E.note, lines, at)
 
 
 def _below(words: Expression, lines: Sequence[str], at: int) -> bool:
     """Whether a traceback stands below a line with such words."""
-    header = _HEADER.search(lines[at])
+    header = _E.header.search(lines[at])
     if header is None or header[0].startswith("Original"):
         return False
     before = next((line for line in reversed(lines[max(0, at - 2) : at]) if line.strip()), "")
@@ -108,23 +86,23 @@ def _taken(lines: Sequence[str], at: int) -> tuple[Ending, int] | None:
     bare = line.strip()
     if not bare:
         return None
-    if _HEADER.search(line):
+    if _E.header.search(line):
         return _traceback(lines, at)
-    if found := _THREW.match(bare):
+    if found := _E.threw.match(bare):
         return _thrown(lines, at, found)
-    if found := FATAL.match(bare):
+    if found := _E.fatal.match(bare):
         return _fatal(lines, at, found)
     if ended := runtime_end(lines, at):
         ending = Ending(
             "fatal", ended.name, ended.says[:WIDE], line=at + 1, first=at + 1, last=ended.after
         )
         return ending, ended.after
-    if found := _TESTED.match(line):
+    if found := _E.tested.match(line):
         return _tested(lines, at, found)
-    raised = None if line.startswith((" ", "\t")) else _RAISED.match(line)
+    raised = None if line.startswith((" ", "\t")) else _E.raised.match(line)
     if raised and not raised["type"].endswith("Warning"):
         return _exception(lines, at, at, (), raised)
-    if len(line) < 300 and (found := _SIGNAL.match(bare)):
+    if len(line) < 300 and (found := _E.signal.match(bare)):
         name = SIGNALS[found["signal"].lower()]
         return _at(Ending("signal", name, bare[:WIDE]), at), at + 1
     return None
@@ -138,13 +116,13 @@ def _traceback(lines: Sequence[str], at: int) -> tuple[Ending, int] | None:
     """Frames, then the exception; None where the text ends before any frame."""
     start, margin, frames = at, _indent(lines[at]), list[Frame]()
     at += 1
-    while at < len(lines) and not (_HEADER.search(lines[at]) or _CHAIN.search(lines[at])):
+    while at < len(lines) and not (_E.header.search(lines[at]) or _E.chain.search(lines[at])):
         line = lines[at]
-        if found := _FRAME.match(line) or _IPYTHON.match(line):
+        if found := _E.frame.match(line) or _E.ipython.match(line):
             code = _code_below(lines, at)
             frames.append(_frame(found.groupdict(), code))
             at += bool(code)
-        elif pointed := _POINTED.match(line.strip()):
+        elif pointed := _E.pointed.match(line.strip()):
             frames[-1:] = [_pointed(one, pointed) for one in frames[-1:]]
         elif _indent(line) <= margin and (raised := _raised(line.strip(), bool(frames))):
             return _exception(lines, start, at, tuple(frames[-FRAMES:]), raised)
@@ -162,12 +140,12 @@ def _indent(line: str) -> int:
 def _code_below(lines: Sequence[str], at: int) -> str:
     """The line of source that a traceback shows below a frame."""
     after = lines[at + 1] if at + 1 < len(lines) else ""
-    return after.strip() if after.startswith((" ", "\t")) and not _FRAME.match(after) else ""
+    return after.strip() if after.startswith((" ", "\t")) and not _E.frame.match(after) else ""
 
 
 def _raised(text: str, framed: bool) -> re.Match[str] | None:
     """The exception of a line; behind frames any name may be one."""
-    return _RAISED.match(text) or (_ANY_TYPE.match(text) if framed else None)
+    return _E.raised.match(text) or (_E.any_type.match(text) if framed else None)
 
 
 def _frame(found: Mapping[str, str | None], code: str) -> Frame:
@@ -191,7 +169,7 @@ def _tested(lines: Sequence[str], at: int, found: re.Match[str]) -> tuple[Ending
     marked = next((place for place in places if above[place].startswith(">  ")), len(above))
     code = above[marked][1:].strip() if marked < len(above) else ""
     said = [line for line in above[marked + 1 :] if line.strip()]
-    raised = _RAISED.match(said[0]) if said else None
+    raised = _E.raised.match(said[0]) if said else None
     first = (raised["message"] or "") if raised else (said[0] if said else "")
     kind = raised["type"] if raised else found["type"]
     frame = _frame({"file": found["file"], "line": found["line"]}, code)
@@ -206,14 +184,14 @@ def _tested(lines: Sequence[str], at: int, found: re.Match[str]) -> tuple[Ending
 def _exception(
     lines: Sequence[str], start: int, at: int, frames: tuple[Frame, ...], found: re.Match[str]
 ) -> tuple[Ending, int]:
-    if at + 1 < len(lines) and _FRAME.match(lines[at + 1]):
+    if at + 1 < len(lines) and _E.frame.match(lines[at + 1]):
         inner = _traceback(lines, at)  # it carries another one, with that one's frames
         if inner and inner[0].type:
             stack = (*frames, *inner[0].stack)[-FRAMES:]
             wrappers = (found["type"], *inner[0].wrappers)
             return replace(inner[0], stack=stack, first=start + 1, wrappers=wrappers), inner[1]
     said = (found["message"] or "").strip()
-    others = any(map(_OF_A_RANK.search, lines[at + 1 : at + 4]))
+    others = any(map(_E.of_a_rank.search, lines[at + 1 : at + 4]))
     if not others and _is_one_line(frames, found["type"], said):
         text, after = said[:WIDE], at + 1
     else:
@@ -250,20 +228,20 @@ def _ends_message(line: str) -> bool:
     """Whether a line cannot belong to the message of an exception."""
     bare = line.strip()
     return bool(
-        _HEADER.search(line)
-        or _CHAIN.search(line)
-        or FATAL.match(bare)
-        or _THREW.match(bare)
-        or _SIGNAL.match(bare)
+        _E.header.search(line)
+        or _E.chain.search(line)
+        or _E.fatal.match(bare)
+        or _E.threw.match(bare)
+        or _E.signal.match(bare)
         or LOGGED.match(line)
         or LAUNCHED.match(line)
-        or _BELOW_JAX.match(line)
-        or (not line.startswith((" ", "\t")) and _RAISED.match(line))
+        or _E.below_jax.match(line)
+        or (not line.startswith((" ", "\t")) and _E.raised.match(line))
     )
 
 
 def _thrown(lines: Sequence[str], at: int, found: re.Match[str]) -> tuple[Ending, int]:
-    what = _WHAT.match(lines[at + 1]) if at + 1 < len(lines) else None
+    what = _E.what.match(lines[at + 1]) if at + 1 < len(lines) else None
     text, after = _message(lines, at + 1, what["message"]) if what else ("", at + 1)
     kind = found["type"] or "terminate"
     ending = Ending("fatal", kind, text, line=at + 1 + bool(what), first=at + 1, last=after)
@@ -279,7 +257,7 @@ def _fatal(lines: Sequence[str], at: int, found: re.Match[str]) -> tuple[Ending,
         return _at(Ending(kind, name or "Fatal Python error", fault, stack), at), at + 1
     if groups["panic"]:
         text, after = _message(lines, at, groups["panic"])
-        text = _STACKED.split(text, maxsplit=1)[0].rstrip()
+        text = _E.stacked.split(text, maxsplit=1)[0].rstrip()
         return Ending("fatal", "panic", text, line=at + 1, first=at + 1, last=after), after
     said = next(
         groups[name]
@@ -295,9 +273,9 @@ def _fault_stack(lines: Sequence[str], at: int) -> tuple[Frame, ...]:
     """The stack that faulthandler gives, turned so that the innermost frame comes last."""
     frames: list[Frame] = []
     for line in lines[at + 1 : at + FRAMES]:
-        if found := _FRAME.match(line):
+        if found := _E.frame.match(line):
             frames.append(_frame(found.groupdict(), ""))
-        elif frames and (not line.strip() or _THREAD.match(line)):
+        elif frames and (not line.strip() or _E.thread.match(line)):
             break
     return tuple(reversed(frames))
 
@@ -308,7 +286,7 @@ def _is_one_line(frames: tuple[Frame, ...], kind: str, said: str) -> bool:
     """
     if not frames or frames[-1].owner not in (USER, PYTHON):
         return False
-    return kind in _ONE_LINE or bool(_PYTHONS_WORDS.match(said)) or _as_written(frames[-1], said)
+    return kind in _ONE_LINE or bool(_E.pythons_words.match(said)) or _as_written(frames[-1], said)
 
 
 def _as_written(frame: Frame, said: str) -> bool:
@@ -318,6 +296,6 @@ def _as_written(frame: Frame, said: str) -> bool:
         return False
     if "f" not in found["prefix"].lower():
         return found["text"] == said
-    words = [re.escape(part) for part in _FIELD.split(found["text"])]
+    words = [re.escape(part) for part in _E.field.split(found["text"])]
     last = ".*" if words[-1] else r"\S{1,40}"
     return re.fullmatch(".*".join(words[:-1]) + last + words[-1], said) is not None

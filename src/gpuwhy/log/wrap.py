@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from gpuwhy.log.expressions import Expression
+from gpuwhy.log.expressions import Expressions
 from gpuwhy.log.tracebacks import STATUS_LINE
+
+_E = Expressions("wrap")
 
 NARROW, WIDE = 60, 140
 """Widths at which lines are broken."""
@@ -16,10 +18,6 @@ SIGNS = 6
 """Different signs that a line has at least which is no rule."""
 SHORTEST = 0.5
 """Of a line that was wrapped, what its shortest part has of the longest."""
-_NEW = Expression("wrap.new")
-_RECORD = Expression("wrap.record")
-_ALONE = Expression("wrap.alone")
-_FRAME = Expression("wrap.frame")
 Broken = Callable[[str, str], bool]
 
 
@@ -37,7 +35,7 @@ def as_one_line(text: str) -> str:
 
 
 def _stands_alone(line: str) -> bool:
-    return bool(_ALONE.match(line) or STATUS_LINE.match(line))
+    return bool(_E.alone.match(line) or STATUS_LINE.match(line))
 
 
 def _cut(lines: Sequence[str]) -> str:
@@ -48,11 +46,11 @@ def _cut(lines: Sequence[str]) -> str:
     full = {one for one in lines if len(one) == width and len(set(one)) > SIGNS}
 
     def broken(one: str, rest: str) -> bool:
-        frame = _FRAME.match(one) and rest[:1] not in "0123456789,"
+        frame = _E.frame.match(one) and rest[:1] not in "0123456789,"
         return one in full and bool(rest) and not frame
 
     cuts = [(one, rest) for one, rest in pairwise(lines) if broken(one, rest)]
-    goes_on = sum(not _NEW.match(rest) and not _stands_alone(rest) for _, rest in cuts)
+    goes_on = sum(not _E.new.match(rest) and not _stands_alone(rest) for _, rest in cuts)
     in_words = any(one[-1].isalnum() and rest[0].isalnum() for one, rest in cuts)
     if len(cuts) == 1 and cuts[0][0][-1].islower() and cuts[0][1][0].isupper():
         return ""  # the longest line only happens to stand before another
@@ -72,7 +70,7 @@ def _filled(lines: Sequence[str]) -> str:
         full = len(one) <= width < len(one.rstrip()) + 1 + len(word)
         table = one.rstrip().endswith(("|", "+"))  # its rows are all as wide, and end there
         return (
-            full and bool(word) and not table and not _RECORD.match(after)
+            full and bool(word) and not table and not _E.record.match(after)
         ) and not _stands_alone(after)
 
     long = list(_long(lines, width))

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from gpuwhy.model.report import Report
+from gpuwhy.answer.answer import Answer
 
 SCHEMA = "gpuwhy.ranks/1"
 
@@ -60,5 +60,5 @@ class Job(msgspec.Struct, frozen=True):
     mismatches: tuple[Mismatch, ...] = ()
     xids: tuple[Xid, ...] = ()
     absent: tuple[int, ...] = ()  # numbers of ranks without a log
-    report: Report | None = None  # on the log of the first
+    report: Answer | None = None  # on the log of the first
     notes: tuple[str, ...] = ()

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import time
 
-from gpuwhy import app, logs
+from msgspec.structs import replace
+
+from gpuwhy import app
 from gpuwhy.model.proof import Tweak
+from gpuwhy.model.report import Report
 from gpuwhy.proving.session import Session
 from gpuwhy.run import stage
 from gpuwhy.run.trial import end_process
 
 ILLEGAL = ("program.illegal_access", "device.hardware", "framework.bug", "program.index")
+MEANS = {"cpu=works": "memory.oom", "sanitizer=own-kernel": "program.illegal_access"}
+"""What an outcome speaks for."""
+SEEN = 0.9
 PROBE = 30.0
 """Seconds that the probe's staircase may take."""
 
@@ -24,9 +30,14 @@ def looks(session: Session) -> None:
         return
     answers = [*_on_cpu(session), *_sanitized(session)]
     if answers:
-        report = logs.report_on(logs.read_text(session.rans[0].output), session.after.facts, answers)
-        session.learn(report)
+        session.learn(_decided(session.after.report, {MEANS[one] for one in answers}))
     _stairs(session)
+
+
+def _decided(report: Report, causes: set[str]) -> Report:
+    """The report after what was seen: these causes come first."""
+    first = [replace(one, confidence=max(one.confidence, SEEN)) for one in report.causes if one.id in causes]
+    return replace(report, causes=(*first, *(one for one in report.causes if one.id not in causes)))
 
 
 def _gone(session: Session) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from gpuwhy.after import Aftermath, aftermath
-from gpuwhy.after import told_v0 as told
+from gpuwhy.after import Aftermath, aftermath, told
+from gpuwhy.api.seen import seen
+from gpuwhy.logs import report_v0
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.proof import Outcome, Tweak
 from gpuwhy.model.report import Report, Shown
@@ -227,7 +228,8 @@ class Session:
             return
         sets = {name: value for name, value in LOUD.items() if name not in self.plan.environ}
         self.once((Tweak("loud", "set", "with every layer speaking", sets=sets, heals=False),), "loud", KEEP)
-        self._weigh(told(self.rans[-1].output, self.after.facts), self.rans[-1].output)
+        again = report_v0(told(self.rans[-1].output, self.after.facts, seen(self.after.diagnosis.report())))
+        self._weigh(again, self.rans[-1].output)
 
     def _likely(self) -> bool:
         """Whether a cause or a tweak stands out already."""

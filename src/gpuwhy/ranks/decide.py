@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from gpuwhy.logs import report_on
+from gpuwhy.answer.answer import Answer
+from gpuwhy.api.text import answer_of
 from gpuwhy.model.ranks import Job, Mismatch, Rank
-from gpuwhy.model.report import Report
 from gpuwhy.ranks.gather import Gathered
 from gpuwhy.ranks.launcher import Said, named
 from gpuwhy.ranks.log import Log
@@ -59,15 +59,15 @@ def _launched(gathered: Gathered, said: Said) -> None:
             log.code = code
 
 
-def _report(log: Log) -> Report | None:
+def _report(log: Log) -> Answer | None:
     """What `explain` says of one log; nothing for one without a word of failure."""
     reading = log.reading
-    if reading.lines == 0 or (reading.ending.kind == "none" and not reading.errors):
+    if reading.lines == 0 or (reading.ending.kind == "none" and not log.errors):
         return None
-    return report_on(reading, None, where=log.name)
+    return answer_of(reading)
 
 
-def _rank(log: Log, offset: float, report: Report | None, said: Said) -> Rank:
+def _rank(log: Log, offset: float, report: Answer | None, said: Said) -> Rank:
     ended = log.ended()
     text = log.words
     if not text and (log.code or log.gone):

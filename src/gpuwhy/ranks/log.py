@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from gpuwhy.logs import LogReader, Reading
+from gpuwhy.causes.load import catalogue
+from gpuwhy.log.ending import Ending
+from gpuwhy.log.log import Log as Reading
+from gpuwhy.log.message import Message
+from gpuwhy.log.read import Reader
 from gpuwhy.model.ranks import Ended
 from gpuwhy.ranks.times import moment, without
 
@@ -45,6 +49,11 @@ _RAISED = re.compile(
 _PEERS = ("peer.absent", "peer.late", "peer.gone", "peer.unreachable", "nccl.timeout", "nccl.remote_error", "nccl.down")
 
 
+def _said(ending: Ending) -> str:
+    """An ending in its own words."""
+    return ": ".join(filter(None, (ending.type, ending.message)))
+
+
 class Log:
     """What one rank said; fed line by line."""
 
@@ -66,7 +75,7 @@ class Log:
         self._raised = ""  # the last exception's line, and whether the program spoke again before it
         self._raised_line = 0
         self._year = year
-        self._reader = LogReader()
+        self._reader = Reader(catalogue())
         self._times: list[tuple[int, float]] = []
         self._reading: Reading | None = None
 
@@ -106,10 +115,15 @@ class Log:
             self.shared.setdefault(text, time)
 
     @property
+    def errors(self) -> tuple[Message, ...]:
+        """The errors that no earlier one explains."""
+        return tuple(m for m in self.reading.messages if m.role == "error" and m.explained_by < 0)
+
+    @property
     def reading(self) -> Reading:
         """What the reader made of it."""
         if self._reading is None:
-            self._reading = self._reader.reading()
+            self._reading = self._reader.log()
         return self._reading
 
     @property
@@ -137,8 +151,8 @@ class Log:
         if self._died:
             return ""
         if ending.kind not in ("none", "exit"):
-            return str(ending).split("\n", 1)[0][:300]
-        errors = self.reading.errors
+            return _said(ending).split("\n", 1)[0][:300]
+        errors = self.errors
         return errors[-1].text[:300] if errors else ""
 
     @property
@@ -149,14 +163,14 @@ class Log:
     @property
     def parted(self) -> bool:
         """Whether it says itself that another rank ran a different collective."""
-        return bool(_PARTED.search(f"{self.reading.ending} {self.words}"))
+        return bool(_PARTED.search(f"{_said(self.reading.ending)} {self.words}"))
 
     @property
     def place(self) -> tuple[str, int, str]:
         """Where in the user's code it stood at its end: the file, the line and the call; empty where nobody tells."""
         for frame in reversed(self.reading.ending.stack):
             if frame.owner == "user":
-                return frame.base, frame.line, frame.code
+                return frame.file.replace("\\", "/").rsplit("/", 1)[-1], frame.line, frame.code
         return "", 0, ""
 
     def ended(self) -> Ended:
@@ -166,9 +180,9 @@ class Log:
         if self._died:
             return "killed"
         ending = self.reading.ending
-        if ending.kind in ("none", "exit") and not self.reading.errors:
+        if ending.kind in ("none", "exit") and not self.errors:
             return self._ended_quietly()
-        text = self.words if self._outlived else f"{ending} {self.words}"
+        text = self.words if self._outlived else f"{_said(ending)} {self.words}"
         if _STOPPED.search(text):
             return "stopped"
         return "waited" if self._absence(text) else "failed"
@@ -188,13 +202,13 @@ class Log:
         if self._outlived:
             return False
         ending = self.reading.ending
-        inside = [one for one in self.reading.symptoms if one.within(ending)] or list(self.reading.errors[-1:])
-        return any(one.signature.startswith(_PEERS) for one in inside)
+        inside = [one for one in self.reading.messages if ending.holds(one.line) or ending.holds(one.last)] or list(self.errors[-1:])
+        return any(one.id.startswith(_PEERS) for one in inside)
 
     @property
     def late(self) -> bool:
         """Whether it ran into a time limit."""
-        return bool(_LATE.search(self.words if self._outlived else f"{self.reading.ending} {self.words}"))
+        return bool(_LATE.search(self.words if self._outlived else f"{_said(self.reading.ending)} {self.words}"))
 
     def _came_to_its_end(self) -> bool:
         return self.reading.ending.well or bool(

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
+
+from gpuwhy.answer import blocks, terminal
 from gpuwhy.border.secrets import of_values
 from gpuwhy.border.shared import as_json
 from gpuwhy.model.ranks import SCHEMA, Job, Rank
 from gpuwhy.model.words import and_more
-from gpuwhy.render.explained import render as explained
-from gpuwhy.render.json import report_dict
 from gpuwhy.render.terminal import Paper, put
 
 MOST = 12
@@ -41,7 +42,7 @@ def job_dict(job: Job) -> dict[str, Any]:
         ],
         "xids": [{"xid": one.number, "host": one.host, "pci": one.pci, "text": one.text} for one in job.xids],
         "notes": list(job.notes),
-        "report": report_dict(job.report) if job.report else None,
+        "report": msgspec.to_builtins(job.report) if job.report else None,
     }
 
 
@@ -103,7 +104,7 @@ def render(job: Job, paper: Paper, why: bool = False) -> str:
     if why:
         text += "\n" + put([row for rank in job.ranks for row in _row(rank, paper)], paper)
     own = job.first and job.ranks[job.first[0]].ended == "failed"
-    return text + ("\n" + explained(job.report, paper, why) if job.report and (own or why) else "")
+    return text + ("\n" + terminal.write(blocks.document(job.report, int(why)), terminal.Paper(paper.width, paper.colour)) if job.report and (own or why) else "")
 
 
 def _mark(job: Job) -> tuple[str, str]:
