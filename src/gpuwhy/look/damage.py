@@ -350,8 +350,9 @@ class _Check:
             yield self.wrong(one, change.path, kind, self._part(one, change.path), wrong)
 
     def _first_modules(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
-        """The modules that an import reads first, where they have become empty."""
+        """The modules that an import reads first, where they have become empty or another size."""
         module, told = first_module(one), {change.path for change in changes}
+        edited = []
         for name in _FIRST if module and self.options.files != "all" else ():
             row = one.files.find(f"{module}/{name}.py")
             if row is None or row.size <= 0 or row.path in told:
@@ -359,8 +360,12 @@ class _Check:
             stat = self.machine.stat(f"{one.site}/{row.path}")
             if isinstance(stat, Known) and not stat.value.size:
                 yield self.wrong(one, row.path, DamageKind.EMPTY, Part.FIRST_MODULE)
+            elif isinstance(stat, Known) and stat.value.size != row.size:
+                edited.append(Changed(row.path, "size", stat.value.size, row.size))
             elif isinstance(stat, Absent) and one.files.known == "some":  # in a recording
                 yield self.wrong(one, row.path, DamageKind.MISSING, Part.FIRST_MODULE)
+        if edited:
+            yield from self._edited(one, edited)
 
     def _data(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
         rows = (row for name, row in _HEADERS if one.name.startswith(name))
@@ -529,12 +534,13 @@ def _commands(machine: Machine, facts: Facts, among: Iterable[Package]) -> Itera
     if not isinstance(python, Known) or python.value.kind not in ("venv", "conda"):
         return
     prefix, version = python.value.prefix, major_minor(python.value.version)
+    seen: set[DamageKind] = set()
     for one in among if not python.value.gone else ():
         for row in one.files.ending("../bin/") if one.site.startswith(f"{prefix}/") else ():
             path = f"{prefix}/bin/{row.path.rpartition('/')[2]}"
-            found = _starts(machine, path, prefix)
-            if found:
-                kind, other = found
+            kind, other = _starts(machine, path, prefix) or (None, "")
+            if kind and kind not in seen:  # an environment that was moved has many of them
+                seen.add(kind)
                 yield Damage(path, kind, Part.COMMAND, one.owner, "", other, stack=False)
     for entry in value_or(machine.list(f"{prefix}/bin", r"python(3|3\.\d+)?$"), ()):
         path = f"{prefix}/bin/{entry.name}"
