@@ -62,7 +62,8 @@ def damage(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damag
 
     packages = facts.environment.packages.need() or ()
     check = _Check(machine, facts, options)
-    found = [*check.files(), *_whole_packages(machine, facts, check.among)]
+    found = [*_by_all_claimants(check.among, list(check.files()))]
+    found += _whole_packages(machine, facts, check.among)
     found += unrecorded(machine, facts, check.among)
     first = {one.name: one for one in reversed(packages) if not one.second}
     found += (
@@ -72,6 +73,23 @@ def damage(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damag
     )
     every = dict.fromkeys(found)
     return known(tuple(every), "package", "RECORD", check.said())
+
+
+def _by_all_claimants(among: Sequence[Package], found: list[Damage]) -> Iterator[Damage]:
+    """Without files that are as another package lists them: those are conflicts."""
+    seen = {(one.path, one.owner) for one in found}
+    told = set()
+    for one in found:
+        claims = (
+            other.owner
+            for other in among
+            if other.owner != one.owner
+            and one.path.startswith(f"{other.site}/")
+            and other.files.find(one.path[len(other.site) + 1 :])
+        )
+        if one.path not in told and all((one.path, owner) in seen for owner in claims):
+            told.add(one.path)
+            yield one
 
 
 def _second(one: Package, first: Package) -> Damage:
@@ -199,7 +217,11 @@ class _Check:
         """Files that nobody misses, and modules that another place of the path has."""
         if re.search(_DISPENSABLE, change.path):
             return True
-        return change.how == "missing" and self._is_elsewhere(one.site, change.path)
+        if change.how != "missing":
+            return False
+        row = one.files.find(change.path)
+        nothing = row is not None and row.size == 0  # an empty __init__.py
+        return nothing or self._is_elsewhere(one.site, change.path)
 
     def _is_elsewhere(self, site: str, path: str) -> bool:
         top = path.partition("/")[0]
@@ -346,6 +368,8 @@ class _Check:
         }
         for change in edited:
             wrong = broken.get(f"{one.site}/{change.path}", "")
+            if not wrong and self.options.files != "all":
+                continue  # people patch modules, and all is well
             kind = DamageKind.NOT_COMPILING if wrong else DamageKind.EDITED
             yield self.wrong(one, change.path, kind, self._part(one, change.path), wrong)
 
@@ -373,6 +397,8 @@ class _Check:
         for change in changes:
             if re.search(_LIBRARY, change.path) or change.path.endswith(".py"):
                 continue
+            if "/include/" in change.path and not headers:
+                continue  # nobody compiles with it when a program runs
             part = Part.HEADER if headers and change.path.endswith(headers) else Part.DATA
             part = Part.PROGRAM if re.fullmatch(_PROGRAM, change.path) else part
             if change.how in ("missing", "link", "folder"):
@@ -423,8 +449,7 @@ def _whole_packages(machine: Machine, facts: Facts, among: Sequence[Package]) ->
 
 
 def _library_paths(one: Package) -> list[str]:
-    rows = one.files.ending(".so", ".pyd", ".dll")
-    inside = (row.path for row in rows if re.search(_LIBRARY, row.path))
+    inside = (row.path for row in one.files.ending(".so") if re.search(_LIBRARY, row.path))
     return [f"{one.site}/{path}" for path in inside if not path.startswith(("/", ".."))]
 
 

@@ -409,7 +409,13 @@ def sites(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Site, 
 
         return windows_python.sites(machine, one)
     wanted = [*_folders(machine, one), *_pythonpath(machine)]
-    wanted += [Site(path, "pth") for site in list(wanted) for path in _added(machine, site.path)]
+    release = minor(one.version)
+    wanted += [
+        Site(path, "pth")
+        for site in list(wanted)
+        for path in _added(machine, site.path)
+        if not _of_another_python(machine, path, release)
+    ]
     kept: dict[str, Site] = {}
     for site in wanted:
         stat = machine.stat(site.path)
@@ -492,6 +498,28 @@ def _added(machine: Machine, site: str) -> Iterator[str]:
     for folder, _ in pth_folders(machine, site):
         if value_or(machine.list(folder, _FRAMEWORK_WHEELS), ()):
             yield folder
+
+
+def _of_another_python(machine: Machine, folder: str, release: str) -> bool:
+    """Whether a folder holds a framework that only another Python can import."""
+    listed = value_or(machine.list(folder, FRAMEWORK_FOLDERS), ())
+    return any(made_for(machine, folder, one.name) not in ("", release) for one in listed)
+
+
+def made_for(machine: Machine, folder: str, module: str) -> str:
+    """The one Python that can import a compiled package; "" where it has no such code."""
+    match = r".*\.cpython-3\d+t?-.*\.so$"
+    compiled = value_or(machine.list(f"{folder}/{module}", match), ())
+    tags = (re.search(r"\.cpython-3(\d+)t?-[\w-]+\.so$", one.name) for one in compiled)
+    found = {tag[1] for tag in tags if tag}
+    if not found:
+        package = rf"(?i){module}(_gpu|_cpu|_cuda\d+x)?-\d.*\.dist-info$"
+        for info in value_or(machine.list(folder, package), ())[:1]:
+            wheel = f"{folder}/{info.name}/WHEEL"
+            for line in value_or(machine.lines(wheel, "Tag: cp3"), ()):
+                tag = re.match(r"Tag: cp3(\d+)-cp3\d+t?-", line)
+                found |= {tag[1]} if tag else set()
+    return f"3.{found.pop()}" if len(found) == 1 else ""
 
 
 def conda(machine: Machine, facts: Facts, options: Options) -> Fact[dict[str, str]]:

@@ -217,12 +217,12 @@ def _onnxruntime(one: Installed) -> Built:
         return without_gpu(Source("file", info, "package_name = 'onnxruntime'"))
     if isinstance(there, Absent) and not one.lists(name):
         return without_gpu(Source("file", provider, "not there"))
-    built = known(major_minor(cuda), "file", info) if numbers(cuda) else None
+    lost = Unknown(f"{provider} is missing")
+    built: Fact[str] = known(major_minor(cuda), "file", info) if numbers(cuda) else lost
     cudnn = cudnn_pin(one.package)
     if isinstance(there, Absent):  # a GPU build that has lost the file
-        lost = Unknown(f"{provider} is missing")
         source = Source("file", f"{one.package.location}/RECORD", "lists the CUDA provider")
-        return Built(Known(True, source), built or lost, cudnn, lost, lost, lost)
+        return Built(Known(True, source), built, cudnn, lost, lost, lost)
     opens = needed(one, [provider])
     if isinstance(opens, Known) and not opens.value and not one.windows:
         opens = _preloaded(one, provider)
@@ -230,8 +230,9 @@ def _onnxruntime(one: Installed) -> Built:
     if one.windows and not isinstance(cudnn, Known):
         cudnn = cudnn_by_names(opens)
     with_cudnn = opens if one.windows else _with_cudnn(one, provider, opens)
-    gpu = known(True, "file", provider)
-    return Built(gpu, built or cuda_by_names(opens), cudnn, *code, with_cudnn)
+    if isinstance(built, Unknown):
+        built = cuda_by_names(opens)
+    return Built(known(True, "file", provider), built, cudnn, *code, with_cudnn)
 
 
 def _with_cudnn(

@@ -88,8 +88,10 @@ def _misfit(
         return None
     paths = libraries(one)
     by_names = _of_names(here, paths)
-    if by_names or by_tags is None:
+    if by_names:
         return by_names
+    if by_tags is None:
+        return _of_headers(machine, here, paths)
     if by_tags.kind is DamageKind.WRONG_SYSTEM and not paths:
         return f"{one.location}/WHEEL", by_tags
     # musl's Pythons wrote -gnu for long; else the modules' own names say more than the wheel
@@ -107,6 +109,15 @@ def _of_names(here: Here, paths: Sequence[str]) -> tuple[str, Misfit] | None:
     if not wrong or len(wrong) < len(judged):
         return None
     return min(wrong, key=lambda pair: _ORDER.index(pair[1].kind))
+
+
+def _of_headers(machine: Machine, here: Here, paths: Sequence[str]) -> tuple[str, Misfit] | None:
+    """Where nothing is stated, by the libraries: some packages have those of two on purpose."""
+    elves = [machine.elf(path) for path in paths[:_FEW]]
+    found = {elf.value.machine for elf in elves if isinstance(elf, Known)}
+    if not found or not here.machine or here.machine in found:
+        return None
+    return paths[0], Misfit(DamageKind.WRONG_MACHINE, here.machine, min(found))
 
 
 def misfit_of_name(here: Here, tag: re.Match[str]) -> Misfit | None:

@@ -45,7 +45,7 @@ def is_optional(line: str) -> bool:
 def wish(line: str, environment: Mapping[str, str], extras: str = "") -> Wish | None:
     """What a line asks for here; `extras` matches names that count where an extra asks for them."""
     found = re.match(_LINE, line)
-    if not found or "@" in found[2]:
+    if not found or not re.match(r"\s*([<>=!~]|$)", found[2]):
         return _by_packaging(line, environment, extras)
     name, marker = normal(found[1]), found[3] or ""
     holds = _holds(marker, environment) if marker else True

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from gpuwhy.facts.environment import Python
 from gpuwhy.facts.fact import Absent, Fact, Known, absent, known, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.installs import DamageKind, Shadow, ShadowVia
+from gpuwhy.facts.installs import Shadow, ShadowVia
 from gpuwhy.facts.record import Owner
 from gpuwhy.facts.version import major_minor
 from gpuwhy.knowledge.modules import (
@@ -30,7 +30,7 @@ from gpuwhy.knowledge.modules import (
     STACK_MODULES,
     STANDARD_MODULES,
 )
-from gpuwhy.look.environment import pth_folders, user_base
+from gpuwhy.look.environment import made_for, pth_folders, user_base
 from gpuwhy.look.look import Options
 from gpuwhy.look.misfits import NAME_TAG, Here, misfit_of_name, python_here
 from gpuwhy.look.packages import exists, normal
@@ -247,7 +247,7 @@ class _Look:
             for entry in value_or(self.machine.list(place.folder, match), ()):
                 if entry.name in self.there:
                     continue
-                other = self._made_for(place.folder, entry.name)
+                other = made_for(self.machine, place.folder, entry.name)
                 if other and other != self.minor:
                     yield Shadow(
                         module=entry.name,
@@ -257,21 +257,6 @@ class _Look:
                         version=self.release(place.folder, entry.name)[1],
                         other_python=other,
                     )
-
-    def _made_for(self, folder: str, module: str) -> str:
-        """The one Python that can import a compiled package; "" where it has no such code."""
-        match = r".*\.cpython-3\d+t?-.*\.so$"
-        compiled = value_or(self.machine.list(f"{folder}/{module}", match), ())
-        tags = (re.search(r"\.cpython-3(\d+)t?-[\w-]+\.so$", one.name) for one in compiled)
-        found = {tag[1] for tag in tags if tag}
-        if not found:
-            package = rf"(?i){module}(_gpu|_cpu|_cuda\d+x)?-\d.*\.dist-info$"
-            for info in value_or(self.machine.list(folder, package), ())[:1]:
-                wheel = f"{folder}/{info.name}/WHEEL"
-                for line in value_or(self.machine.lines(wheel, "Tag: cp3"), ()):
-                    tag = re.match(r"Tag: cp3(\d+)-cp3\d+t?-", line)
-                    found |= {tag[1]} if tag else set()
-        return f"3.{found.pop()}" if len(found) == 1 else ""
 
     # -------------------------------------------------------- a program's own modules
 
@@ -301,20 +286,21 @@ class _Look:
         for entry in value_or(self.machine.list(folder, match), ())[:_MOST_FILES]:
             tag, name = re.search(NAME_TAG, entry.name), entry.name.partition(".")[0]
             wrong = misfit_of_name(here, tag) if tag else None
-            if wrong and wrong.kind is DamageKind.WRONG_PYTHON:
+            if wrong:
                 found.setdefault(name, []).append((entry.name, wrong.actual))
             elif tag and wrong is None:
                 fits.add(name)
         for name in found.keys() - fits:
             user = None if self._otherwise(folder, name) else self._user_of(place, folder, name)
             if user is not None:
-                file, made_for = found[name][0]
+                file, other = found[name][0]
                 yield Shadow(
                     module=f"{prefix}{name}",
                     path=f"{folder}/{file}",
                     via=place.via,
-                    file=user or place.file,
-                    other_python=made_for,
+                    file=place.file,
+                    other_python=other,
+                    imported_by=user,
                 )
 
     def _otherwise(self, folder: str, name: str) -> bool:

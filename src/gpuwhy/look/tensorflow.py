@@ -76,7 +76,8 @@ def _by_needs(one: Installed) -> Built:
         return without_gpu(Source("file", extension, "links no CUDA library"), one.path)
     cuda = names["libcudart"]
     source = Source("file", extension, f"NEEDED libcudart.so.{cuda}")
-    cudnn = _compiled_cudnn(one) or _linked_cudnn(extension, names)
+    compiled = _compiled_cudnn(one)
+    cudnn = _linked_cudnn(extension, names) if compiled is None else compiled
     code = gpu_code(one.machine, extension)
     opens: Fact[tuple[Opened, ...]] = linked
     if name == _OLDEST:
