@@ -174,8 +174,9 @@ class _Check:
     # -------------------------------------------------------- what changed
 
     def _changes(self, one: Package) -> tuple[Changed, ...]:
-        renamed = self.windows and not exists(self.machine, f"{one.site}/{first_module(one)}")
-        if not one.recorded or (renamed and first_module(one) == "tensorflow"):
+        listed, module = one.name.replace("-", "_"), first_module(one)
+        renamed = self.windows and module == "tensorflow" != listed
+        if not one.recorded or (renamed and gone(self.machine, f"{one.site}/{listed}")):
             return ()  # published wheels for Windows list tensorflow_gpu for each `tensorflow`
         level = self._level(one)
         found = self.machine.changes(f"{one.location}/RECORD", level)
