@@ -12,7 +12,7 @@ import re
 from gpuwhy.facts.fact import Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.facts.frameworks import Opened
 from gpuwhy.facts.version import at_least, major_minor, numbers
-from gpuwhy.look.builds import (
+from gpuwhy.look.frameworks.builds import (
     Built,
     Installed,
     assigned,
@@ -287,7 +287,7 @@ def _on_windows(one: Installed) -> Built:
 
 def _by_imports(one: Installed, built: Built) -> Built:
     """Up to 1.3 it imports CUDA's DLLs; one without any is a CPU build."""
-    from gpuwhy.look.frameworks import cudnn_by_names
+    from gpuwhy.look.frameworks.installed import cudnn_by_names
 
     extension = f"{built.path}/{_EXTENSION_WINDOWS}"
     linked = needed(one, [extension])

@@ -17,11 +17,11 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Damage, DamageKind, Part
 from gpuwhy.facts.record import Owner
 from gpuwhy.facts.version import major_minor
-from gpuwhy.look.environment import pth_folders
+from gpuwhy.look.environment.packages import exists, gone, gpu_related
+from gpuwhy.look.environment.python import pth_folders
+from gpuwhy.look.installs.misfits import misfits
+from gpuwhy.look.installs.requirements import asked_by_the_stack, is_optional, name_of
 from gpuwhy.look.look import Options
-from gpuwhy.look.misfits import misfits
-from gpuwhy.look.packages import exists, gone, gpu_related
-from gpuwhy.look.requirements import asked_by_the_stack, is_optional, name_of
 from gpuwhy.machine.machine import Changed, Machine
 
 _LIBRARY = r"(?i)\.(so(\.\d+)*|dll|pyd|dylib)$"
@@ -58,7 +58,7 @@ _ROOM = 1 << 30  # bytes that are hashed after a crash
 
 def damage(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damage, ...]]:
     """Everything that is wrong with files and packages."""
-    from gpuwhy.look.unrecorded import unrecorded
+    from gpuwhy.look.installs.unrecorded import unrecorded
 
     packages = facts.environment.packages.need() or ()
     check = _Check(machine, facts, options)

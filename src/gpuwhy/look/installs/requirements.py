@@ -15,7 +15,7 @@ from gpuwhy.facts.fact import Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.record import Owner
 from gpuwhy.facts.version import major_minor, numbers
-from gpuwhy.look.packages import gpu_related, normal
+from gpuwhy.look.environment.packages import gpu_related, normal
 
 _MOST = 400  # packages whose metadata is read
 _LINE = r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?$"

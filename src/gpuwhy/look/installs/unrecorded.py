@@ -16,7 +16,7 @@ from gpuwhy.facts.fact import Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Damage, DamageKind, Part
 from gpuwhy.facts.record import Owner
-from gpuwhy.look.packages import exists, gone
+from gpuwhy.look.environment.packages import exists, gone
 from gpuwhy.machine.machine import Entry, Machine
 
 _MODULES = ("torch", "tensorflow", "jax", "jaxlib", "onnxruntime", "cupy", "numpy")

@@ -12,8 +12,8 @@ from gpuwhy.facts.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Conflict, Share
 from gpuwhy.facts.record import Owner
+from gpuwhy.look.environment.packages import of_the_stack
 from gpuwhy.look.look import Options
-from gpuwhy.look.packages import of_the_stack
 from gpuwhy.machine.machine import Machine
 
 _LIBRARY = r"(?i)\.(so(\.\d+)*|dll|pyd)$"

@@ -24,7 +24,8 @@ from gpuwhy.facts.fact import (
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework, Opened
 from gpuwhy.facts.version import major_minor, numbers
-from gpuwhy.look.builds import (
+from gpuwhy.look.environment.packages import exists
+from gpuwhy.look.frameworks.builds import (
     COMPILES,
     NO_CUDNN,
     Built,
@@ -37,9 +38,8 @@ from gpuwhy.look.builds import (
     needed,
     without_gpu,
 )
+from gpuwhy.look.frameworks.tensorflow import TENSORFLOW, read_tensorflow
 from gpuwhy.look.look import Options
-from gpuwhy.look.packages import exists
-from gpuwhy.look.tensorflow import TENSORFLOW, read_tensorflow
 from gpuwhy.machine.machine import Machine
 
 
@@ -55,7 +55,7 @@ class Kind(NamedTuple):
 
 def installed(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Framework, ...]]:
     """Every framework whose module folder is there, with what it was built for."""
-    from gpuwhy.look.other_frameworks import others
+    from gpuwhy.look.frameworks.others import others
 
     packages = facts.environment.packages.need()
     if packages is None:

@@ -20,7 +20,8 @@ from gpuwhy.facts.fact import (
     or_unknown,
     value_or,
 )
-from gpuwhy.look.environment import (
+from gpuwhy.look.environment.packages import exists
+from gpuwhy.look.environment.python import (
     FRAMEWORK_FOLDERS,
     Choice,
     conda_version,
@@ -29,7 +30,6 @@ from gpuwhy.look.environment import (
     minor,
 )
 from gpuwhy.look.look import Options
-from gpuwhy.look.packages import exists
 from gpuwhy.look.windows import environ, folders, path_folders, tidy
 from gpuwhy.machine.machine import Machine
 

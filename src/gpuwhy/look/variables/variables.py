@@ -16,9 +16,9 @@ from gpuwhy.knowledge.variables import (
     VariableRow,
     variable_row,
 )
-from gpuwhy.look import search_paths
+from gpuwhy.look.installs.startup import presets
 from gpuwhy.look.look import Options
-from gpuwhy.look.startup import presets
+from gpuwhy.look.variables import search_paths
 from gpuwhy.machine.machine import Machine
 
 _LONGEST = 4096
@@ -114,7 +114,7 @@ class _Look:
 
     def of_files(self) -> Iterator[Variable]:
         """Settings that files make: keras.json, Numba's file in the working folder."""
-        from gpuwhy.look.settings import keras_file, numba_file
+        from gpuwhy.look.variables.settings import keras_file, numba_file
 
         yield from keras_file(self.machine, self.facts)
         yield from self.judged(numba_file(self.machine, self.facts, self.options))
@@ -122,7 +122,7 @@ class _Look:
     def path(self, value: str) -> Variable | None:
         """PATH, cut down to its CUDA entries: the others are nobody's business."""
         if self.windows:
-            from gpuwhy.look import windows_paths
+            from gpuwhy.look.variables import windows as windows_paths
 
             folders, problems = windows_paths.command_path(self.machine, value)
             reader, tie = "the DLL search", ";"
@@ -150,7 +150,7 @@ class _Look:
     def _check(self, name: str) -> Check | None:
         if not self.windows:
             return CHECKS.get(name)
-        from gpuwhy.look import windows_paths
+        from gpuwhy.look.variables import windows as windows_paths
 
         if name in _TOOLKITS or re.match(r"CUDA_PATH(_V\d+_\d+)?$", name):
             return windows_paths.toolkit_folder
@@ -168,7 +168,7 @@ class _Look:
     def _faults(self, name: str, value: str) -> tuple[Fault, ...]:
         """By the tables of values; where these say nothing, by the machine's own files."""
         from gpuwhy.knowledge.settings import ANYTHING, faults
-        from gpuwhy.look.settings import seen_here
+        from gpuwhy.look.variables.settings import seen_here
 
         installed = ANYTHING if self.installed is None else self.installed
         found = [

@@ -24,8 +24,8 @@ from gpuwhy.facts.fact import (
     value_or,
 )
 from gpuwhy.facts.facts import Facts
+from gpuwhy.look.environment.packages import exists
 from gpuwhy.look.look import Options
-from gpuwhy.look.packages import exists
 from gpuwhy.machine.machine import Machine
 
 FRAMEWORK_FOLDERS = (
@@ -53,7 +53,7 @@ class Choice(NamedTuple):
 def python(machine: Machine, facts: Facts, options: Options) -> Fact[Python]:
     """The Python that --python, the active environment, the project or PATH names."""
     if value_or(facts.system.os, "") == "windows":
-        from gpuwhy.look import windows_python
+        from gpuwhy.look.environment import windows as windows_python
 
         return windows_python.python(machine, options)
     if options.python:
@@ -98,7 +98,7 @@ def _choices(machine: Machine, options: Options) -> Iterator[Choice]:
     yield from _active(machine, environ)
     yield from _project(machine, options.folder, environ.get("UV_PROJECT_ENVIRONMENT", ""))
     if not environ or isinstance(machine.offline(), Known):
-        from gpuwhy.look.pythons import environments, holds_framework
+        from gpuwhy.look.environment.pythons import environments, holds_framework
 
         found = [*_on_path(machine, environ.get("PATH", ""))]
         found += [Choice(path, "usual place") for path in environments(machine)]
@@ -405,7 +405,7 @@ def sites(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Site, 
     if one is None:
         return absent("env", "PATH", "no Python")
     if value_or(facts.system.os, "") == "windows":
-        from gpuwhy.look import windows_python
+        from gpuwhy.look.environment import windows as windows_python
 
         return windows_python.sites(machine, one)
     wanted = [*_folders(machine, one), *_pythonpath(machine)]
@@ -441,7 +441,7 @@ def user_sites(machine: Machine, version: str) -> list[str]:
     short = f"python{minor(version)}"
     found = [f"{user_base(machine)}/lib/{short}/site-packages"]
     if isinstance(machine.offline(), Known):
-        from gpuwhy.look.pythons import homes
+        from gpuwhy.look.environment.pythons import homes
 
         found += [f"{home}/.local/lib/{short}/site-packages" for home in homes(machine)]
     return found

@@ -16,8 +16,8 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.variables import Fault, Variable
 from gpuwhy.facts.version import at_least
+from gpuwhy.look.environment.packages import exists
 from gpuwhy.look.look import Options
-from gpuwhy.look.packages import exists
 from gpuwhy.machine.machine import Machine
 
 _ON_KERAS = ("tensorflow", "jax", "torch")
@@ -163,8 +163,8 @@ def _no_legacy_keras(one: Asked) -> Iterator[Fault]:
 
 def _no_such_build(one: Asked) -> Iterator[Fault]:
     """BNB_CUDA_VERSION names a library that the installed bitsandbytes does not have."""
-    from gpuwhy.look.builds import dotted
-    from gpuwhy.look.contradictions import bitsandbytes_builds, span
+    from gpuwhy.look.frameworks.builds import dotted
+    from gpuwhy.look.installs.contradictions import bitsandbytes_builds, span
 
     package = one.facts.environment.by_name.get("bitsandbytes")
     builds = bitsandbytes_builds(one.machine, package) if package else []

@@ -9,7 +9,7 @@ from itertools import combinations
 from gpuwhy.facts.fact import Absent, Known, value_or
 from gpuwhy.facts.variables import PathProblem, Problem
 from gpuwhy.facts.version import numbers
-from gpuwhy.look.search_paths import CUDA_FOLDER, Problems, not_a_folder
+from gpuwhy.look.variables.search_paths import CUDA_FOLDER, Problems, not_a_folder
 from gpuwhy.look.windows import environ, tidy
 from gpuwhy.machine.machine import Machine
 

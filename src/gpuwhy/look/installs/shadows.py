@@ -30,11 +30,11 @@ from gpuwhy.knowledge.modules import (
     STACK_MODULES,
     STANDARD_MODULES,
 )
-from gpuwhy.look.environment import made_for, pth_folders, user_base
+from gpuwhy.look.environment.packages import exists, normal
+from gpuwhy.look.environment.python import made_for, pth_folders, user_base
+from gpuwhy.look.installs.misfits import NAME_TAG, Here, misfit_of_name, python_here
+from gpuwhy.look.installs.requirements import asked_by_the_stack, refused_by_the_stack
 from gpuwhy.look.look import Options
-from gpuwhy.look.misfits import NAME_TAG, Here, misfit_of_name, python_here
-from gpuwhy.look.packages import exists, normal
-from gpuwhy.look.requirements import asked_by_the_stack, refused_by_the_stack
 from gpuwhy.machine.machine import Entry, Machine
 
 NO_FOLDER = "-"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.facts.frameworks import Framework, Opened
-from gpuwhy.look.builds import (
+from gpuwhy.look.frameworks.builds import (
     CUDA_LIBRARY,
     Built,
     Installed,
@@ -112,6 +112,6 @@ def _cuda(opens: Fact[tuple[Opened, ...]]) -> Fact[str]:
 
 
 def _record(package: Package, path: str, built: Built) -> Framework:
-    from gpuwhy.look.frameworks import framework
+    from gpuwhy.look.frameworks.installed import framework
 
     return framework(package.name, package.name, package, path, built)

@@ -13,9 +13,9 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Start, StartFile, StartProblem
 from gpuwhy.facts.record import Owner
 from gpuwhy.facts.version import major_minor
-from gpuwhy.look.environment import FRAMEWORK_FOLDERS
+from gpuwhy.look.environment.packages import exists
+from gpuwhy.look.environment.python import FRAMEWORK_FOLDERS
 from gpuwhy.look.look import Options
-from gpuwhy.look.packages import exists
 from gpuwhy.machine.machine import Machine
 
 _READERS = (

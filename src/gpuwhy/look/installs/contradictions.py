@@ -20,11 +20,10 @@ from gpuwhy.facts.installs import Basis, Contradiction
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import pairs
 from gpuwhy.knowledge.flavours import MAIN, flavour
-from gpuwhy.look.builds import cuda_of_name, dotted, library_files
-from gpuwhy.look.environment import pth_folders
-from gpuwhy.look.look import Options
-from gpuwhy.look.packages import exists, gpu_related
-from gpuwhy.look.requirements import (
+from gpuwhy.look.environment.packages import exists, gpu_related
+from gpuwhy.look.environment.python import pth_folders
+from gpuwhy.look.frameworks.builds import cuda_of_name, dotted, library_files
+from gpuwhy.look.installs.requirements import (
     Lines,
     Wish,
     allows,
@@ -34,6 +33,7 @@ from gpuwhy.look.requirements import (
     name_of,
     wish,
 )
+from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine
 
 PLUGIN = r"jax-cuda\d+-(plugin|pjrt)"
