@@ -1,4 +1,4 @@
-"""Facts → findings: one module per mechanism, each sign guarded, so that an Unknown costs one sign.
+"""Facts → findings: one module per mechanism; an Unknown costs the one sign that needs it.
 
 `findings(facts)` is what they conclude; `judge(facts)` says also what could not be decided.
 """

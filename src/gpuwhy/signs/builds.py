@@ -37,7 +37,7 @@ def built_without_cuda(case: Case) -> Finding | None:
     """A CPU build on a machine with a GPU; beside a GPU framework it may be wanted."""
     one, facts = case.framework, case.facts
     seen = saw(f"{one.package} {one.version}", one.gpu_build)
-    values = {"framework": case.named, "package": one.package}
+    values = {"package": one.package}
     if is_follower(one.name):
         return against("{framework} has no CPU build of its own", seen, **values)
     if one.gpu_build.need() is not False:
@@ -150,7 +150,7 @@ def no_code_for_it(case: Case) -> Finding | None:
     one = case.framework
     if isinstance(one.gpu_build, Absent) or value_or(one.gpu_build, True) is False:
         text = "{framework} is a build without CUDA"
-        return against(text, saw("CPU build", one.gpu_build), framework=case.named)
+        return against(text, saw("CPU build", one.gpu_build))
     if compiles_at_run_time(one.name):
         text = "{framework} compiles for the GPU that it finds"
         fits = against(text, saw(case.named, one.sass), framework=one.title)
@@ -179,7 +179,6 @@ def _too_old(case: Case, cards: list[Card]) -> Finding | None:
         saw(f"built for CUDA {built}", case.framework.built_for_cuda),
         card.seen,
         table(f"CUDA {last} is the last that compiles for {what}", MATRIX),
-        framework=case.named,
         cuda=built,
         gpu=card.name,
         code=card.code,
@@ -205,7 +204,6 @@ def _too_new(case: Case, cards: list[Card]) -> Finding | None:
         saw(f"built for CUDA {built}", case.framework.built_for_cuda),
         card.seen,
         table(f"CUDA {first} is the first that compiles for {capability}", MATRIX),
-        framework=case.named,
         cuda=built,
         gpu=card.name,
         code=card.code,
@@ -225,7 +223,7 @@ def _by_code(case: Case, cards: list[Card]) -> Finding | None:
     card = unfit[0]
     carried = _carried(sass, ptx)
     evidence = (saw(carried, one.sass), card.seen)
-    values = {"framework": case.named, "carried": carried, "gpu": card.name, "code": card.code}
+    values = {"carried": carried, "gpu": card.name, "code": card.code}
     text = "{framework} has {carried}; {gpu} is {code}"
     if len(unfit) < len(cards):
         values["usable"] = f"{len(cards) - len(unfit)} of {len(cards)}"
@@ -251,7 +249,6 @@ def _older_than_the_card(
         saw(carried, case.framework.sass),
         card.seen,
         table(f"CUDA {first} is the first that compiles for it", MATRIX),
-        framework=case.named,
         carried=carried,
         gpu=card.name,
         code=card.code,
@@ -304,7 +301,6 @@ def cudnn_has_none(case: Case) -> Finding | None:
         loaded.saw_loaded(one),
         cards[0].seen,
         table(f"cuDNN from 9.11 on needs compute capability {floor} or newer", DROPPED_SM),
-        framework=case.named,
         version=loaded.short(version),
         floor=f"sm_{floor.replace('.', '')}",
         gpu=cards[0].name,
@@ -337,12 +333,12 @@ def nobody_builds_it(case: Case) -> Finding | None:
                 "{framework} is built for glibc, and the C library here is musl: its import fails"
             )
             seen = saw("musl", around.libc)
-            return strong(text, seen, table(row.text, row.source), framework=case.named)
+            return strong(text, seen, table(row.text, row.source))
         seen = saw("GPU build", one.gpu_build)
-        return against("{framework} is a build with CUDA", seen, framework=case.named)
+        return against("{framework} is a build with CUDA", seen)
     row = no_build_here(case)
     system = f"{around.os.need()} {around.machine.need()}"
-    values = {"framework": case.named, "system": system}
+    values = {"system": system}
     if row is None:
         return against("{framework} has CUDA builds for {system}", saw(system, around.os), **values)
     present = gpu_present(case.facts)

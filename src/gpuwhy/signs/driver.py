@@ -1,4 +1,4 @@
-"""The driver: installed, loaded, of one version with its libraries, no stub, no misplaced compat."""
+"""The driver: installed, loaded, of one version with its libraries; stubs and cuda-compat."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def no_kernel_module(case: Case) -> Finding | None:
     holder = _holder(facts)
     evidence = (saw(name, present), saw("no NVIDIA kernel module", driver.module_version))
     if case.windows:
-        text = "{gpu} is in this machine, but no NVIDIA driver is installed: System32 has no nvcuda.dll"
+        text = "{gpu} is in this machine, but no NVIDIA driver is: System32 has no nvcuda.dll"
         more = ", and Windows' own {holder} drives the card" if holder else ""
         return proof(text + more, *evidence, gpu=name, holder=holder)
     text = "{gpu} is on the PCI bus, but no NVIDIA kernel module is loaded"
@@ -97,7 +97,7 @@ def no_driver_library(case: Case) -> Finding | None:
         text = "driver {version} is loaded, but the DLL search finds no nvcuda.dll"
         return proof(text, *seen, version=version)
     return proof(
-        "kernel module {version} is loaded, but the loader finds no libcuda.so.1, the driver's library",
+        "kernel module {version} is loaded, but the loader finds no libcuda.so.1",
         saw(f"NVRM version {version}", module),
         saw("the loader finds no libcuda.so.1", copies),
         version=version,

@@ -1,4 +1,4 @@
-"""driver.too_old: the driver against the CUDA of each framework, the card, and an image's demand."""
+"""driver.too_old: the driver against each framework's CUDA, the card, an image's demand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def older_than_the_build_needs(case: Case) -> Finding | None:
     cuda = one.built_for_cuda.need()
     if cuda is None:
         seen = saw("no CUDA in this build", one.built_for_cuda)
-        return against("{framework} is built without CUDA", seen, framework=case.named)
+        return against("{framework} is built without CUDA", seen)
     if isinstance(facts.system.wsl, Known):
         return _under_wsl(case, cuda)
     version = facts.driver.module_version
@@ -45,14 +45,13 @@ def _compared(case: Case, wanted: Floor, loaded: str) -> Finding:
         saw(f"{what} {loaded}", facts.driver.module_version),
     )
     values = {
-        "framework": case.named,
         "cuda": wanted.cuda,
         "needs": wanted.driver,
         "loaded": loaded,
     }
     if at_least(loaded, wanted.driver):
         return against("driver {loaded} runs CUDA {cuda}", *evidence, **values)
-    text = "{framework} is built for CUDA {cuda}, which needs driver {needs} or newer; {loaded} is loaded"
+    text = "{framework} is built for CUDA {cuda}, which needs driver {needs}; {loaded} is loaded"
     bridge = _bridge(facts, wanted.cuda)
     if bridge is None and (asker := _asked_otherwise(case)):
         text = "{asker} requires another release of {framework}, which decides the driver"
@@ -105,7 +104,7 @@ def _under_wsl(case: Case, cuda: str) -> Finding:
         saw(f"{case.named} is built for CUDA {cuda}", case.framework.built_for_cuda),
         saw(f"the driver supports CUDA {supported}", fact),
     )
-    values = {"framework": case.named, "cuda": major_minor(cuda), "supported": supported}
+    values = {"cuda": major_minor(cuda), "supported": supported}
     if runs(supported, cuda):
         text = "Windows' driver supports CUDA {supported} and runs CUDA {cuda}"
         return against(text, *evidence, **values)
@@ -126,7 +125,7 @@ def older_than_the_card(case: Case) -> Finding | None:
             continue
         toolkit, code = archs.first_toolkit(capability), f"sm_{capability.replace('.', '')}"
         return proof(
-            "{gpu} needs driver {needs} or newer; {loaded} is older than the card and does not drive it",
+            "{gpu} needs driver {needs} or newer; {loaded} is older than the card",
             saw(f"{name}, compute capability {capability}", facts.devices.gpus),
             table(f"CUDA {toolkit}, the first for {code}, came with driver {first}", PACKAGED),
             saw(f"driver {loaded.value}", loaded),

@@ -1,4 +1,4 @@
-"""Asks every sign of every subject that it is for; one that lacks a fact, or fails, costs itself."""
+"""Asks every sign of every subject; one that lacks a fact, or fails, costs only itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,17 @@ from gpuwhy.signs.case import Case, Row
 
 MODULES = (
     *("devices", "driver", "driver_nodes", "driver_age", "containers", "variables", "paths"),
-    *("limits", "shadows", "conflicts", "installs", "damage", "libraries", "builds", "imports", "program"),
+    *(
+        "limits",
+        "shadows",
+        "conflicts",
+        "installs",
+        "damage",
+        "libraries",
+        "builds",
+        "imports",
+        "program",
+    ),
     "probe",
 )
 """From the metal up: what lies below comes first, because it breaks what lies above."""
@@ -80,8 +90,14 @@ def _subjects(facts: Facts, row: Row) -> Iterator[tuple[Case | Unknown, str]]:
 def _asked(row: Row, case: Case, subject: str) -> list[Finding]:
     said = row.sign(case)
     several = (said,) if isinstance(said, Finding) else said or ()
+    named = {"framework": subject} if row.scope == "framework" else {}
     return [
-        replace(one, cause=one.cause or row.cause, subject=one.subject or subject)
+        replace(
+            one,
+            cause=one.cause or row.cause,
+            subject=one.subject or subject,
+            values={**named, **one.values},
+        )
         for one in several
     ]
 

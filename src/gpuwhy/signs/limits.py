@@ -280,11 +280,11 @@ def at_the_limit(case: Case) -> Finding | None:
     if value_or(run.signal, "") != "SIGKILL" or use is None:
         return None
     limit, held, left = use.limit, use.held, use.least_available
-    if isinstance(limit, Known) and isinstance(held, Known):
-        if nearly_gone(limit.value - held.value, limit.value):
-            text = "the control group held {held} of the {limit} it may use, and it was killed"
-            values = {"held": size(held.value), "limit": size(limit.value)}
-            return slows(strong(text, saw(f"highest use {held.value}", held), **values))
+    most, used = value_or(limit, 0), value_or(held, 0)
+    if most and isinstance(held, Known) and nearly_gone(most - used, most):
+        text = "the control group held {held} of the {limit} it may use, and it was killed"
+        values = {"held": size(used), "limit": size(most)}
+        return slows(strong(text, saw(f"highest use {used}", held), **values))
     if memory and isinstance(left, Known) and nearly_gone(left.value, memory.total):
         text = "{left} of {total} of RAM were left when the program was killed"
         values = {"left": size(left.value), "total": size(memory.total)}

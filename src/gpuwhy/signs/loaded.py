@@ -34,7 +34,7 @@ def tree_of(case: Case) -> LoadTree | Finding:
         return tree
     case.framework.opens.need()
     seen = saw("libraries it opens", case.framework.opens)
-    return against("{framework} opens no CUDA library", seen, framework=case.named)
+    return against("{framework} opens no CUDA library", seen)
 
 
 def gpu_tree(case: Case) -> LoadTree | Finding:
@@ -178,7 +178,7 @@ def generation(owner: Owner | None, path: str) -> int:
 
 
 def older(one: LoadedLibrary, than: str) -> bool:
-    """Whether a loaded file is older than a version, by the places that both have, at most three."""
+    """Whether a loaded file is older than a version, by at most three places that both have."""
     left, right = numbers(value_or(one.version, "")), numbers(than)
     places = min(len(left), len(right), 3)
     return left[:places] < right[:places]

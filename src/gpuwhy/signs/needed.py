@@ -161,7 +161,7 @@ def irrelevant(case: Case) -> Finding | None:
     build, present = one.gpu_build, gpu_present(facts)
     if isinstance(build, Absent) or value_or(build, True) is False:
         text = "{framework} is a build without CUDA"
-        return against(text, saw("CPU build", build), framework=case.named)
+        return against(text, saw("CPU build", build))
     here = Source("folder", one.path)
     installed = value_or(facts.frameworks.installed, ())
     if is_follower(one.name) and any(other.name == "torch" for other in installed):
@@ -205,7 +205,7 @@ def lost(case: Case, pick: Pick, *fates: Fate) -> list[NeededLibrary]:
 
 
 def outdated(case: Case, pick: Pick) -> bool:
-    """Whether those not found are installed in another version, rather than missing: most decide."""
+    """Whether most of those not found are installed in another version."""
     fates = [fate_of(case, one) for one in required(case, pick)]
     other = fates.count(Fate.OTHER_VERSION)
     return other > 0 and other >= fates.count(Fate.MISSING)
@@ -241,17 +241,17 @@ def none_lost(case: Case, pick: Pick, *fates: Fate) -> Finding | None:
     if not needs:
         case.framework.opens.need()
         seen = saw("libraries it opens", case.framework.opens)
-        return against("{framework} opens no such library", seen, framework=case.named)
+        return against("{framework} opens no such library", seen)
     damaged = sorted(damaged_files(case.facts))
     own = [path for path in damaged if path.startswith(f"{case.framework.path}/")]
     if own:
         text, seen = "{file} of {framework} is damaged", saw("damaged", Source("file", own[0]))
-        return against(text, seen, file=base_name(own[0]), framework=case.named)
+        return against(text, seen, file=base_name(own[0]))
     for one, fate in found:
         if fate is not Fate.FOUND:
             return against(f"{{library}} {_OTHERWISE[fate]}", saw_search(one), library=one.name)
     text = "the loader finds all libraries of this kind that {framework} opens"
-    return against(text, saw(needs[0].name, needs[0].path), framework=case.named)
+    return against(text, saw(needs[0].name, needs[0].path))
 
 
 # ---------------------------------------------------------------- evidence
