@@ -152,7 +152,6 @@ class Shadow(Record, frozen=True, omit_defaults=True):
     parts: tuple[str, ...] = ()  # of a shared name, what cannot be imported: cuda.pathfinder
     wanted_by: Owner | None = None  # the installed package that asks for them
     wants: str = ""  # the range that it states: "<2"
-    imported_by: str = ""  # of a program's own module: the file of the program that imports it
 
 
 class StartFile(Record, frozen=True, omit_defaults=True):

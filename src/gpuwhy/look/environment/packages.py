@@ -151,10 +151,9 @@ def _direct_url(text: str) -> tuple[str, bool]:
         return "", False
     url, folder = (said.get("url"), said.get("dir_info")) if isinstance(said, dict) else ("", None)
     path = url[7:].rstrip("/") if isinstance(url, str) and url.startswith("file:///") else ""
-    if path and "%" in path:
-        from urllib.parse import unquote
-
-        path = unquote(path)
+    if "%" in path:
+        plain = re.sub(rb"%([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), path.encode())
+        path = plain.decode("utf-8", "surrogateescape")
     return path, isinstance(folder, dict) and folder.get("editable") is True
 
 

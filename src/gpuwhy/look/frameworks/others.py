@@ -13,7 +13,6 @@ from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.facts.frameworks import Framework, Opened
 from gpuwhy.look.frameworks.builds import (
-    CUDA_LIBRARY,
     Built,
     Installed,
     cuda_by_names,
@@ -32,11 +31,9 @@ _NOT = (
     r"nvidia-.*|cuda-.*|numba-cuda|jax-cuda.*|tensorrt.*|cupy.*|torch.*|tensorflow.*"
     r"|onnxruntime.*|mxnet.*|paddle.*"
 )
-_BINDINGS = r"cuda-(bindings|python|core)|nvmath-python|numba-cuda"
 _HOSTS = ("torch", "jax", "tensorflow", "paddle")  # bring CUDA's libraries into the process
 _LINKED_IN = ("xgboost", "lightgbm", "catboost")
 _INSIDE = Unknown("CUDA's libraries are linked into it, and no name tells their release")
-_COMMON = r"/lib(nvJitLink|cudart|cublasLt|cublas)\."  # what others need is opened after them
 _MOST = 24  # compiled files that are read of one package
 
 
@@ -46,8 +43,6 @@ def others(
     """Packages that need CUDA's libraries, each as a framework of its own name."""
     if any(one.name in _HOSTS for one in found):
         return
-    if not found:
-        yield from _bindings(machine, every)
     for package in every:
         if re.fullmatch(_OTHERS, package.name) and not re.fullmatch(_NOT, package.name):
             one = Installed(machine, package, package.site, every, windows)
@@ -67,27 +62,6 @@ def _of(one: Installed, files: Sequence[str]) -> Iterator[Framework]:
                 built = Built(gpu, _INSIDE, sass=sass, ptx=ptx, opens=nothing)
                 yield _record(one.package, path.rpartition("/")[0], built)
                 return
-
-
-def _bindings(machine: Machine, every: Sequence[Package]) -> Iterator[Framework]:
-    """NVIDIA's own bindings open the libraries of its wheels, each where it lies."""
-    user = next((one for one in every if re.fullmatch(_BINDINGS, one.name)), None)
-    if user is None:
-        return
-    files = sorted(_in_wheels(machine, user), key=lambda path: bool(re.search(_COMMON, path)))
-    opens = tuple(Opened(path.rpartition("/")[2], path, True) for path in files)
-    if opens:
-        yield _framework(user, known(opens, "folder", "NVIDIA's wheels"))
-
-
-def _in_wheels(machine: Machine, user: Package) -> Iterator[str]:
-    """The libraries in nvidia/*/lib beside a package."""
-    root = f"{user.site}/nvidia"
-    for part in value_or(machine.list(root, r"[a-z]\w*$"), ()):
-        folder = f"{root}/{part.name}/lib"
-        for one in value_or(machine.list(folder, r"lib.*\.so\.\d+$"), ()):
-            if re.match(CUDA_LIBRARY, one.name):
-                yield f"{folder}/{one.name}"
 
 
 def _framework(package: Package, opens: Fact[tuple[Opened, ...]]) -> Framework:

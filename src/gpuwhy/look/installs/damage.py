@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from gpuwhy.facts.environment import Metadata, Package
@@ -17,7 +17,7 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Damage, DamageKind, Part
 from gpuwhy.facts.record import Owner
 from gpuwhy.facts.version import major_minor
-from gpuwhy.look.environment.packages import exists, gone, gpu_related
+from gpuwhy.look.environment.packages import gone, gpu_related
 from gpuwhy.look.environment.python import pth_folders
 from gpuwhy.look.installs.misfits import misfits
 from gpuwhy.look.installs.requirements import asked_by_the_stack, is_optional, name_of
@@ -127,6 +127,7 @@ class _Check:
         foundation = [one for one in every if one.name in FOUNDATION and one not in self.stack]
         beside = [one for one in every if one.name in self.asked]
         self.among = list({id(o): o for o in (*self.stack, *foundation, *beside)}.values())
+        self.has_cupy = any(one.name.startswith("cupy") for one in self.stack)
         self.looked_at = 0
         self.left_out: list[str] = []
 
@@ -261,7 +262,7 @@ class _Check:
             return None
         if self.windows:
             return self._pe(path, change)
-        return self._elf(one, path, change)
+        return self._elf(path, change)
 
     def _pe(self, path: str, change: Changed) -> tuple[DamageKind, str] | None:
         pe = self.machine.pe(path)
@@ -271,7 +272,7 @@ class _Check:
             return DamageKind.TRUNCATED, f"its headers say {pe.value.extent} bytes"
         return (DamageKind.OTHER_SIZE if change.how == "size" else DamageKind.OTHER_HASH), ""
 
-    def _elf(self, one: Package, path: str, change: Changed) -> tuple[DamageKind, str] | None:
+    def _elf(self, path: str, change: Changed) -> tuple[DamageKind, str] | None:
         read = self.machine.elf(path)
         if isinstance(read, Unknown):
             return _unread(read)
@@ -288,24 +289,9 @@ class _Check:
             return DamageKind.NOT_LOADABLE, elf.refused or f"{elf.machine}, {elf.bits} bits"
         if change.how == "zeros":
             return DamageKind.ZEROS, ""
-        lost = self._lost(one, path, elf.needed, elf.rpath or elf.runpath)
-        if lost:
-            return DamageKind.NOT_LOADABLE, lost
         if change.how == "size":
             return None if _rewritten(change, elf.last) else (DamageKind.OTHER_SIZE, "")
         return (DamageKind.OTHER_HASH, "") if self.options.files == "all" else None
-
-    def _lost(self, one: Package, path: str, needed: Sequence[str], search: str) -> str:
-        """A library that the wheel grafted for it, where its search path does not lead any more."""
-        here = path.rpartition("/")[0]
-        parts = (part.replace("$ORIGIN", here).rstrip("/") for part in search.split(":") if part)
-        folders = [here, *parts]
-        grafted = f"{one.site}/{path.removeprefix(f'{one.site}/').partition('/')[0]}.libs"
-        for name in needed:
-            brought = exists(self.machine, f"{grafted}/{name}")
-            if brought and not any(exists(self.machine, f"{at}/{name}") for at in folders):
-                return f"needs {name}, and its search path is {search or 'empty'}"
-        return ""
 
     def _hashed(self) -> Iterator[Damage]:
         """Libraries that a failure makes doubtful: those that it names, and the smaller ones."""
@@ -394,7 +380,9 @@ class _Check:
 
     def _data(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
         rows = (row for name, row in _HEADERS if one.name.startswith(name))
-        headers = next(rows, ())
+        headers: tuple[str, ...] = next(rows, ())
+        if one.name.startswith("nvidia-cuda-runtime") and self.has_cupy:
+            headers = (".h", ".hpp")
         for change in changes:
             if re.search(_LIBRARY, change.path) or change.path.endswith(".py"):
                 continue
@@ -444,8 +432,6 @@ def _whole_packages(machine: Machine, facts: Facts, among: Sequence[Package]) ->
         first.setdefault(one.owner, one)
     yield from first.values()
     yield from _sources_gone(machine, facts)
-    yield from _headers_gone(machine, facts)
-    yield from _commands(machine, facts, among)
     yield from _folders(machine, facts, among)
 
 
@@ -474,119 +460,12 @@ def _folders(machine: Machine, facts: Facts, among: Sequence[Package]) -> Iterat
             return
 
 
-def _headers_gone(machine: Machine, facts: Facts) -> Iterator[Damage]:
-    """What CuPy compiles every kernel with, where no toolkit has it either."""
-    packages = [one for one in value_or(facts.environment.packages, ()) if not one.second]
-    if not any(re.fullmatch(r"cupy(-cuda\d+x?)?", one.name) for one in packages):
-        return
-    header = "include/cuda_fp16.h"
-    environ = value_or(machine.environ(), {})
-    names = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
-    roots = [*(environ.get(name, "").rstrip("/") for name in names), "/usr/local/cuda"]
-    roots += [
-        one.removesuffix("/bin") for one in environ.get("PATH", "").split(":") if "cuda" in one
-    ]
-    for one in packages:
-        if not re.fullmatch(r"nvidia-cuda-runtime(-cu\d+)?", one.name):
-            continue
-        for row in one.files.ending(f"{header},")[:1] or one.files.ending(header)[:1]:
-            path = f"{one.site}/{row.path}"
-            elsewhere = any(exists(machine, f"{root}/{header}") for root in roots if root)
-            if gone(machine, path) and not elsewhere:
-                yield Damage(path, DamageKind.MISSING, Part.HEADER, one.owner)
-
-
-# ------------------------------------------------------------ editable installs
-
-
 def _sources_gone(machine: Machine, facts: Facts) -> Iterator[Damage]:
-    """Each project whose source is gone, once: `expected` is the folder, `actual` the module."""
-    packages = facts.environment.by_name
+    """Each editable project whose folder is gone."""
     asked = asked_by_the_stack(facts)
-    seen = set()
-    for site in value_or(facts.environment.sites, ()):
-        match = r".*\.(pth|egg-link)$|__editable__.*finder\.py$"
-        for entry in value_or(machine.list(site.path, match), ()):
-            for name, module, folder in _leads(machine, site.path, entry.name, packages):
-                if name in seen or not gone(machine, folder):
-                    continue
-                seen.add(name)
-                one = packages.get(name)
-                owner = one.owner if one else Owner(name)
-                needs = value_or(one.requires, ()) if one else ()
-                stack = (
-                    gpu_related(name)
-                    or name in asked
-                    or any(gpu_related(name_of(line)) for line in needs if not is_optional(line))
-                )
-                project = one.project if one and folder.startswith(f"{one.project}/") else ""
-                expected = project if project and gone(machine, project) else folder
-                path = f"{site.path}/{entry.name}"
-                kind, part = DamageKind.SOURCE_GONE, Part.PACKAGE
-                yield Damage(path, kind, part, owner, expected, module, stack=stack)
-
-
-def _leads(
-    machine: Machine, site: str, file: str, packages: dict[str, Package]
-) -> Iterator[tuple[str, str, str]]:
-    """The project, its module and the folder that each line of such a file leads to."""
-    path, stem = f"{site}/{file}", file.rpartition(".")[0]
-    named = re.match(r"__editable__[._](.+?)(?:[-_](\d[\w.]*?))?(?:_finder\.py|\.pth)$", file)
-    name = re.sub(r"[-_.]+", "-", named[1] if named else stem.strip("_")).lower()
-    if not named:  # build tools put something before the name
-        name = max((one for one in packages if name.endswith(f"-{one}")), key=len, default=name)
-    if file.endswith("finder.py"):
-        for line in value_or(machine.lines(path, "MAPPING"), ())[:200]:
-            for found in re.finditer(r"['\"]([\w.]+)['\"]: *['\"](/[^'\"]+)['\"]", line):
-                yield name, found[1], found[2]
-        return
-    for line in value_or(machine.lines(path, "/"), ())[:200]:
-        folder = line.strip().rstrip("/")
-        if not folder.startswith("/"):
-            continue
-        if file == "easy-install.pth":
-            last = folder.rpartition("/")[2]
-            yield re.sub(r"[-_.]+", "-", last).lower(), last, folder
-        elif named or file.endswith(".egg-link") or name in packages:
-            yield name, name.replace("-", "_"), folder
-
-
-# ------------------------------------------------------------ commands
-
-
-def _commands(machine: Machine, facts: Facts, among: Iterable[Package]) -> Iterator[Damage]:
-    """Commands of the environment that start another Python, or one that is gone."""
-    python = facts.environment.python
-    if not isinstance(python, Known) or python.value.kind not in ("venv", "conda"):
-        return
-    prefix, version = python.value.prefix, major_minor(python.value.version)
-    seen: set[DamageKind] = set()
-    for one in among if not python.value.gone else ():
-        for row in one.files.ending("../bin/") if one.site.startswith(f"{prefix}/") else ():
-            path = f"{prefix}/bin/{row.path.rpartition('/')[2]}"
-            kind, other = _starts(machine, path, prefix) or (None, "")
-            if kind and kind not in seen:  # an environment that was moved has many of them
-                seen.add(kind)
-                yield Damage(path, kind, Part.COMMAND, one.owner, "", other, stack=False)
-    for entry in value_or(machine.list(f"{prefix}/bin", r"python(3|3\.\d+)?$"), ()):
-        path = f"{prefix}/bin/{entry.name}"
-        real = re.search(r"/python(\d+\.\d+)t?$", value_or(machine.real(path), ""))
-        if path != python.value.path and real and real[1] != version:
-            owner, kind = Owner("Python", version, "python"), DamageKind.OTHER_INTERPRETER
-            yield Damage(path, kind, Part.COMMAND, owner, version, real[1])
-
-
-def _starts(machine: Machine, path: str, prefix: str) -> tuple[DamageKind, str] | None:
-    """What keeps a script from starting with the environment's Python."""
-    for line in value_or(machine.lines(path, "#!/", "'''exec' "), ())[:2]:
-        named = re.match(r"(?:#!|'''exec' \"?)(/[^\s\"]+)", line)
-        if not named or re.search(r"/(env|sh|bash|dash)$", named[1]):
-            continue
-        if gone(machine, named[1]):
-            return DamageKind.NO_INTERPRETER, named[1]
-        folder = value_or(machine.real(named[1].rpartition("/")[0]), "")
-        own = value_or(machine.real(f"{prefix}/bin"), "")
-        if folder and own and folder != own:
-            return DamageKind.OTHER_INTERPRETER, named[1]
-        return None
-    return None
+    for one in value_or(facts.environment.packages, ()):
+        if one.editable and one.project and gone(machine, one.project):
+            needs = (name_of(line) for line in value_or(one.requires, ()) if not is_optional(line))
+            stack = gpu_related(one.name) or one.name in asked or any(map(gpu_related, needs))
+            kind, part = DamageKind.SOURCE_GONE, Part.PACKAGE
+            yield Damage(one.location, kind, part, one.owner, one.project, stack=stack)

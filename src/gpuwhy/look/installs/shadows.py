@@ -32,7 +32,6 @@ from gpuwhy.knowledge.modules import (
 )
 from gpuwhy.look.environment.packages import exists, normal
 from gpuwhy.look.environment.python import made_for, pth_folders, user_base
-from gpuwhy.look.installs.misfits import NAME_TAG, Here, misfit_of_name, python_here
 from gpuwhy.look.installs.requirements import asked_by_the_stack, refused_by_the_stack
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Entry, Machine
@@ -45,10 +44,8 @@ _INSERTED = r"sys\.path\.insert\(\s*0\s*,\s*[rR]?(['\"])(?P<folder>[^'\"]+)\1"
 _KNOWN_PTH = ("distutils-precedence.pth", "_virtualenv.pth", "matplotlib", "ray", "coverage")
 _ARCHIVES = (".zip", ".egg", ".whl")
 _MOST = 4000  # names of a folder that are looked at
-_MOST_FOLDERS, _MOST_FILES = 40, 60
 _BARE = 600  # bytes: an __init__.py that marks a folder of libraries
 _JOINS = ("extend_path", "declare_namespace", "__path__")
-_SOURCES = ("pyx", "c", "cc", "cpp", "cxx", "cu", "rs")
 
 
 class Place(NamedTuple):
@@ -66,7 +63,7 @@ def shadows(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Shad
         return absent("env", "PATH", "no Python")
     look = _Look(machine, facts, options, python)
     found: dict[str, Shadow] = {}
-    for one in (*look.before(), *look.of_other_pythons(), *look.own_modules(), *look.hidden()):
+    for one in (*look.before(), *look.of_other_pythons(), *look.hidden()):
         found.setdefault(one.module, one)
     where = ", ".join(place.folder for place in look.places) or "sys.path"
     return known(tuple(found.values()), "folder", where, "names compared")
@@ -258,75 +255,6 @@ class _Look:
                         other_python=other,
                     )
 
-    # -------------------------------------------------------- a program's own modules
-
-    def own_modules(self) -> Iterator[Shadow]:
-        """Modules of a folder's own code, there only for another Python: what `build_ext
-        --inplace` left beside the sources.
-        """
-        here = python_here(self.machine, self.facts)
-        for place in (*self.places, *self.behind) if here else ():
-            if here and not place.folder.endswith(("/site-packages", "/dist-packages")):
-                for prefix, folder in self._packages_in(place.folder):
-                    yield from self._unfit(here, place, prefix, folder)
-
-    def _packages_in(self, folder: str) -> Iterator[tuple[str, str]]:
-        yield "", folder
-        listed = value_or(self.machine.list(folder, r"[A-Za-z_]\w*$"), ())
-        for entry in listed[:_MOST_FOLDERS]:
-            below = f"{folder}/{entry.name}"
-            if entry.kind != "file" and exists(self.machine, f"{below}/__init__.py"):
-                yield f"{entry.name}.", below
-
-    def _unfit(self, here: Here, place: Place, prefix: str, folder: str) -> Iterator[Shadow]:
-        """The modules of a folder of which no file is one that this Python takes."""
-        found: dict[str, list[tuple[str, str]]] = {}
-        fits = set()
-        match = r"\w+\.cpython-3\d+\w*-[\w-]+\.so$"
-        for entry in value_or(self.machine.list(folder, match), ())[:_MOST_FILES]:
-            tag, name = re.search(NAME_TAG, entry.name), entry.name.partition(".")[0]
-            wrong = misfit_of_name(here, tag) if tag else None
-            if wrong:
-                found.setdefault(name, []).append((entry.name, wrong.actual))
-            elif tag and wrong is None:
-                fits.add(name)
-        for name in found.keys() - fits:
-            user = None if self._otherwise(folder, name) else self._user_of(place, folder, name)
-            if user is not None:
-                file, other = found[name][0]
-                yield Shadow(
-                    module=f"{prefix}{name}",
-                    path=f"{folder}/{file}",
-                    via=place.via,
-                    file=place.file,
-                    other_python=other,
-                    imported_by=user,
-                )
-
-    def _otherwise(self, folder: str, name: str) -> bool:
-        """Whether the module is there in a form that any Python takes."""
-        ends = ("/__init__.py", ".py", ".so", ".abi3.so", ".pyc")
-        return any(exists(self.machine, f"{folder}/{name}{end}") for end in ends)
-
-    def _user_of(self, place: Place, folder: str, name: str) -> str | None:
-        """The file whose import of it nothing guards; "" where only its source speaks for it;
-        None where nobody asks for it.
-        """
-        asks = (
-            rf"\s*(?:from\s+[.\w]+\s+import\b.*\b{name}\b|from\s+(?:[.\w]*\.)?{name}\s+import\b"
-            rf"|import\b.*(?<![\w.]){name}\b|import\s+(?:\w+\.)+{name}\b)"
-        )
-        guarded = False
-        for at in dict.fromkeys((folder, place.folder)):
-            for entry in value_or(self.machine.list(at, r"\w+\.py$"), ())[:_MOST_FILES]:
-                for line in value_or(self.machine.lines(f"{at}/{entry.name}", name), ()):
-                    if re.match(asks, line):
-                        if not line[:1].isspace():
-                            return f"{at}/{entry.name}"
-                        guarded = True
-        sources = (f"{folder}/{name}.{end}" for end in _SOURCES)
-        return "" if not guarded and any(exists(self.machine, one) for one in sources) else None
-
     # -------------------------------------------------------- shared names
 
     def _parts_in(self, place: Place) -> Iterator[Shadow]:
@@ -369,7 +297,7 @@ class _Look:
         listed = {one.folder: value_or(self.machine.list(one.folder, match), ()) for one in every}
         for name, wanted in NAMESPACES.items():
             winner = self._winner(name, every, listed)
-            if winner is None or self._joins(*winner) or self._comes_late(winner[0], name):
+            if winner is None or self._joins(winner[1]):
                 continue
             place, path = winner
             as_folder = path == f"{place.folder}/{name}"
@@ -396,26 +324,9 @@ class _Look:
                     return place, f"{place.folder}/{file}"
         return None
 
-    def _joins(self, place: Place, path: str) -> bool:
+    def _joins(self, path: str) -> bool:
         """Whether the package looks for its own parts in the other folders too."""
         return bool(value_or(self.machine.lines(f"{path}/__init__.py", *_JOINS), ()))
-
-    def _comes_late(self, place: Place, name: str) -> bool:
-        """Whether an earlier .pth file imports the name already, without the later folder."""
-        site, _, file = place.file.rpartition("/")
-        for entry in value_or(self.machine.list(site, r".*\.pth$"), ()) if place.file else ():
-            if entry.name >= file:
-                continue
-            lines = value_or(self.machine.lines(f"{site}/{entry.name}", "import"), ())
-            said = [line for line in lines if line.startswith("import")]
-            words = [one for line in said for one in re.findall(r"(?:import|from)\s+(\w+)", line)]
-            if name in words or any(self._imports(f"{site}/{one}.py", name) for one in words):
-                return True
-        return False
-
-    def _imports(self, file: str, name: str) -> bool:
-        asks = rf"\s*(import|from)\s+{name}\b|.*import_module\(\W{name}\b"
-        return any(re.match(asks, line) for line in value_or(self.machine.lines(file, name), ()))
 
     def _parts(self, site: str, name: str, wanted: tuple[str, ...]) -> dict[str, str]:
         """The parts with code that a folder holds of a shared name, each with its entry."""

@@ -1,7 +1,6 @@
 """Packages without a list of their files, as an installation that was cut short leaves them.
 
-Installers write RECORD last. What such a package lacks is seen by following the imports that run
-whenever it is imported, within the package itself, and by the headers of its libraries.
+Installers write RECORD last. What such a package lacks is seen by the headers of its libraries.
 """
 
 from __future__ import annotations
@@ -17,14 +16,12 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Damage, DamageKind, Part
 from gpuwhy.facts.record import Owner
 from gpuwhy.look.environment.packages import exists, gone
-from gpuwhy.machine.machine import Entry, Machine
+from gpuwhy.machine.machine import Machine
 
 _MODULES = ("torch", "tensorflow", "jax", "jaxlib", "onnxruntime", "cupy", "numpy")
-_ALSO_FIRST = {"jaxlib": ("xla_client",)}
-"""Modules that a package's own __init__ does not import, and whoever imports the package does."""
 _ASIDE = r"~+(?P<rest>[\w.]+?)-(?P<version>\d[^-]*)\.dist-info"
 """How pip names what it has moved aside: with another first letter."""
-_MOST_FILES, _MOST_LIBRARIES, _MOST_PARTS = 80, 60, 4000
+_MOST_LIBRARIES, _MOST_PARTS = 60, 4000
 
 
 class Folder(NamedTuple):
@@ -33,20 +30,19 @@ class Folder(NamedTuple):
     path: str
     owner: Owner
 
-    @property
-    def name(self) -> str:
-        """Its import name."""
-        return self.path.rpartition("/")[2]
-
 
 def unrecorded(machine: Machine, facts: Facts, among: Iterable[Package]) -> Iterator[Damage]:
     """What is missing or cut in packages that no RECORD describes."""
     if value_or(facts.system.os, "") == "windows":
         return
     known = list(among)
+    python = value_or(facts.environment.python, None)
+    for package in known if python and python.kind == "venv" else ():
+        if not package.recorded and not package.installer:  # pip writes both last
+            path, kind = f"{package.location}/RECORD", DamageKind.MISSING
+            yield Damage(path, kind, Part.METADATA, package.owner)
     for one in (*_without_record(machine, known), *_without_metadata(machine, facts)):
         yield from _cut(machine, one)
-        yield from _lacking(machine, one)
     yield from _broken_off(machine, facts)
 
 
@@ -135,76 +131,3 @@ def _cut(machine: Machine, one: Folder) -> Iterator[Damage]:
             said = f"its headers say {elf.value.extent} bytes"
             kind = DamageKind.TRUNCATED
             yield Damage(path, kind, Part.LIBRARY, one.owner, actual=said, size=size)
-
-
-def _lacking(machine: Machine, one: Folder) -> Iterator[Damage]:
-    """The first module that an import of the package asks for and does not find."""
-    waiting = ["__init__", *_ALSO_FIRST.get(one.name, ())]
-    seen: set[str] = set()
-    while waiting and len(seen) < _MOST_FILES:
-        module = waiting.pop(0)
-        if module in seen or module == "-":
-            continue
-        seen.add(module)
-        for wanted in _imports(machine, one, module):
-            found = _found(machine, one, wanted)
-            if not found:
-                path = f"{one.path}/{wanted.lstrip('?').replace('.', '/')}"
-                yield Damage(path, DamageKind.MISSING, Part.MODULE, one.owner)
-                return
-            waiting.append(found)
-
-
-def _imports(machine: Machine, one: Folder, module: str) -> Iterator[str]:
-    """The modules of the package that a module imports without a condition."""
-    import ast
-
-    text = machine.read(f"{one.path}/{module.replace('.', '/')}.py")
-    try:
-        body = ast.parse(text.value).body if isinstance(text, Known) else []
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    here = module.split(".")[:-1]
-    inside = f"{one.name}."
-    for node in body:
-        if isinstance(node, ast.Import):
-            names = (name.name for name in node.names)
-            yield from (name.removeprefix(inside) for name in names if name.startswith(inside))
-        elif isinstance(node, ast.ImportFrom) and node.level <= len(here) + 1:
-            base = here[: len(here) + 1 - node.level] if node.level else []
-            wanted = node.module or ""
-            if not node.level:
-                wanted = wanted.removeprefix(inside) if wanted.startswith(inside) else ""
-            if wanted:  # what `from .a import b` takes of a cannot be told
-                yield ".".join([*base, wanted])
-            elif node.level:  # of `from . import b` only a folder of stubs counts
-                names = (name.name for name in node.names if name.name != "*")
-                yield from (f"?{'.'.join([*base, name])}" for name in names)
-
-
-def _found(machine: Machine, one: Folder, asked: str) -> str:
-    """The file to read on with, "" where nothing of that name is there; a folder by its __init__;
-    "-" where its inside cannot be told.
-    """
-    module = asked.lstrip("?")
-    parts = module.split(".")
-    there: tuple[Entry, ...] = ()
-    for place in range(1, len(parts) + 1):
-        there = _there(machine, one, parts[:place])
-        if any(entry.name.endswith((".so", ".pyd")) for entry in there):
-            return "-"  # what lies below a compiled module is made when it is loaded
-        if not there:
-            return "-" if asked != module else ""
-    if all(entry.kind == "file" for entry in there):
-        return module
-    folder = f"{one.path}/{module.replace('.', '/')}"
-    inits = value_or(machine.list(folder, r"__init__\.pyi?$"), ())
-    if {entry.name for entry in inits} == {"__init__.pyi"}:
-        return ""  # the types of a compiled module that is gone
-    return f"{module}.__init__" if asked == module else "-"
-
-
-def _there(machine: Machine, one: Folder, parts: list[str]) -> tuple[Entry, ...]:
-    parent = "/".join([one.path, *parts[:-1]])
-    match = rf"{re.escape(parts[-1])}(\.(py|pyc|so|pyd|cpython.*|abi3.*))?$"
-    return value_or(machine.list(parent, match), ())

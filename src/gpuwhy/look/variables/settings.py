@@ -1,11 +1,10 @@
 """Values that only the machine's or the environment's own files judge: names of logs that the
-installed PyTorch has, Keras' backends, files that a variable names, folders that cannot be made.
+installed PyTorch has, Keras' backends, files that a variable names.
 """
 
 from __future__ import annotations
 
 import json
-import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -28,8 +27,6 @@ _KERAS_SETTINGS = {
 }
 """What Keras asserts of its file when it is imported."""
 _CODE = ("python", "cpp", "upb")
-_NUMBA_FILE = ".numba_config.yaml"
-_YES_NO = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
 
 
 class Asked(NamedTuple):
@@ -53,8 +50,7 @@ def seen_here(
     """What is wrong with a value by the files of this machine."""
     asked = Asked(machine, facts, options, name, value)
     judge = _JUDGES.get(name)
-    found = tuple(judge(asked)) if judge and value else ()
-    return found or tuple(_cannot_be_made(asked))
+    return tuple(judge(asked)) if judge and value else ()
 
 
 # ------------------------------------------------------------ files that are named
@@ -101,21 +97,6 @@ def _not_loadable(one: Asked, file: str) -> str:
     if isinstance(elf, Known) and here and elf.value.machine != here:
         return f"is a library for {elf.value.machine}, and this machine is {here}"
     return ""
-
-
-def _compiler_gone(one: Asked) -> Iterator[Fault]:
-    """A C or C++ compiler that PyTorch and Triton take when they compile."""
-    program = next(iter(one.value.split()), "")
-    users = tuple(name for name in ("torch", "triton") if one.framework(name))[:1]
-    folders = value_or(one.machine.environ(), {}).get("PATH", "").split(":")
-    places = [f"{folder}/{program}" for folder in folders if folder.startswith("/")]
-    places = [program] if "/" in program else places
-    gone = bool(places) and all(isinstance(one.machine.stat(p), Absent) for p in places)
-    if program and users and gone:
-        where = "does not exist" if "/" in program else "is not on PATH"
-        text = f"{program} {where}: torch.compile, extensions and Triton fail when they compile"
-        source = "torch/_inductor/cpp_builder.py, triton/runtime/build.py"
-        yield Fault("rejected", users, text, source=source)
 
 
 # ------------------------------------------------------------ what packages take
@@ -281,64 +262,6 @@ def _object(text: str) -> dict[str, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def numba_file(machine: Machine, facts: Facts, options: Options) -> Iterator[tuple[str, str, str]]:
-    """What Numba's file in the working folder sets, as the variables that it stands for."""
-    installed, environ = facts.environment.by_name, value_or(machine.environ(), {})
-    if not options.folder or not {"numba", "pyyaml"} <= installed.keys():
-        return
-    file = f"{options.folder.rstrip('/')}/{_NUMBA_FILE}"
-    match = r"(\w+)\s*:\s*['\"]?([^\s'\"#]+)['\"]?\s*(?:#|$)"
-    for line in value_or(machine.lines(file, ":"), ()):
-        said = re.match(match, line)
-        name = f"NUMBA_{said[1].upper()}" if said else ""
-        if said and name not in environ:
-            yield name, _YES_NO.get(said[2].lower(), said[2]), file
-
-
-# ------------------------------------------------------------ folders for caches
-
-
-def _cannot_be_made(one: Asked) -> Iterator[Fault]:
-    """A folder that its reader would make, and cannot; an existing one may be meant read-only."""
-    from gpuwhy.knowledge.written import WRITTEN
-
-    row = WRITTEN.get(one.name)
-    if row is None or not one.value or "$" in one.value:
-        return
-    if row.packages and one.facts.environment.by_name.keys().isdisjoint(row.packages):
-        return
-    start = value_or(one.machine.real(one.options.folder or "."), "")
-    path = one.value if one.value.startswith("/") else f"{start}/{one.value}" if start else ""
-    why = _why_not(one.machine, posixpath.normpath(path)) if path else ""
-    if why:
-        here = tuple(f.name for f in value_or(one.facts.frameworks.installed, ()))[:1]
-        text = f"this folder cannot be made ({why}); {row.then}"
-        yield Fault(row.kind, row.frameworks or here, text, source=row.source)
-
-
-def _why_not(machine: Machine, path: str) -> str:
-    """What keeps a folder from being made; "" where it could be, or that was not seen."""
-    standing = machine.standing(path)
-    if not isinstance(standing, Known):
-        return ""
-    at = standing.value
-    nearest = at.nearest.rstrip("/")
-    if path == nearest or not path.startswith(f"{nearest}/"):
-        return ""
-    first = f"{nearest}/{path[len(nearest) + 1 :].partition('/')[0]}"
-    there = machine.stat(first)
-    if isinstance(there, Known):
-        closed = there.value.kind == "folder"
-        return f"this user may not enter {first}" if closed else f"{first} is no folder"
-    if isinstance(machine.link(first), Known):
-        return f"{first} is a link that leads nowhere"
-    if at.read_only:
-        return f"{at.nearest} is mounted read-only"
-    if f"{nearest}/".startswith(("/proc/", "/sys/")):
-        return f"{at.nearest} is the kernel's own"
-    return "" if at.writable else f"this user may not write to {at.nearest}"
-
-
 _JUDGES: Mapping[str, Callable[[Asked], Iterator[Fault]]] = {
     "LD_PRELOAD": _not_preloaded,
     "LD_AUDIT": _not_preloaded,
@@ -349,5 +272,4 @@ _JUDGES: Mapping[str, Callable[[Asked], Iterator[Fault]]] = {
     "TRITON_LIBDEVICE_PATH": _no_libdevice_there,
     "BNB_CUDA_VERSION": _no_such_build,
     "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": _protobuf_code,
-    **dict.fromkeys(("CC", "CXX"), _compiler_gone),
 }

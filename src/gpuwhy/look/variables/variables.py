@@ -113,11 +113,11 @@ class _Look:
                 yield replace(one, faults=wrong, set_in=file)
 
     def of_files(self) -> Iterator[Variable]:
-        """Settings that files make: keras.json, Numba's file in the working folder."""
-        from gpuwhy.look.variables.settings import keras_file, numba_file
+        """Settings that Keras' file makes."""
+        if "keras" in self.facts.environment.by_name:
+            from gpuwhy.look.variables.settings import keras_file
 
-        yield from keras_file(self.machine, self.facts)
-        yield from self.judged(numba_file(self.machine, self.facts, self.options))
+            yield from keras_file(self.machine, self.facts)
 
     def path(self, value: str) -> Variable | None:
         """PATH, cut down to its CUDA entries: the others are nobody's business."""
