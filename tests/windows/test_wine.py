@@ -18,6 +18,7 @@ import pytest
 
 from gpuwhy.machine.windows_disk import WindowsDiskMachine, drives_of
 from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, WindowsWorld, split_path
+from gpuwhy.loader.outcome import other
 from gpuwhy.loader.windows_process import WindowsProcess
 
 pytestmark = [
@@ -63,7 +64,7 @@ class Place:
         process, out = WindowsProcess(world), []
         for how, name in calls:
             if how == "add":
-                process.add_folder(name, "added")
+                process.add_folder(name, other("added"))
             elif how == "folder":
                 process.world = msgspec.structs.replace(process.world, folder=name)
             elif how == "where":
