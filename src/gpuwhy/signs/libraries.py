@@ -369,8 +369,7 @@ def one_of_each(case: Case) -> Finding | None:
     if loaded.clashes(case, other_copy=True) or mixed:
         return None
     text = "all symbols are met that the {count} loaded libraries ask of each other"
-    seen = saw("symbol tables compared", case.facts.loads.trees)
-    return against(text, seen, count=len(tree.libraries))
+    return against(text, count=len(tree.libraries))
 
 
 # ---------------------------------------------------------------- cudnn.missing
@@ -438,8 +437,7 @@ def wrong_cudnn_loaded(case: Case) -> Finding | None:
     one = loaded.reporter(tree) or cudnn
     seen = loaded.saw_loaded(one)
     if len(found) > 1:
-        text = "its parts are of different versions: {versions}"
-        return against(text, seen, versions=tuple(found))
+        return against("its parts are of different versions: {versions}", versions=tuple(found))
     version, built, law = loaded.short(one.version.need() or ""), _built(case), _rule(case)
     fit = fits(law.needs if law else "same major", built.need() or "", version)
     if fit is None:
@@ -448,7 +446,7 @@ def wrong_cudnn_loaded(case: Case) -> Finding | None:
     values = {"built": value_or(built, ""), "version": version}
     if fit:
         text = "cuDNN {version} is loaded, which fits a build with {built}"
-        return against(text, seen, **values)
+        return against(text, **values)
     return proof(
         "{framework} was compiled with cuDNN {built} and needs {wanted}; {version} is loaded, "
         "found by {how}",
@@ -536,8 +534,7 @@ def parts_differ(case: Case) -> Finding | None:
         return tree
     cudnn, parts = loaded.cudnn_of(tree), loaded.parts_of(tree)
     if cudnn is None:
-        found = [saw_search(need) for need in required(case, is_cudnn)[:1]]
-        return against("{framework} loads no cuDNN", *found)
+        return against("{framework} loads no cuDNN")
     found_versions = loaded.versions(parts)
     if len(found_versions) > 1:
         first = parts[0]
@@ -554,8 +551,7 @@ def parts_differ(case: Case) -> Finding | None:
         return _cudnn_apart(case, cudnn, parts[0])
     version.need()
     text = "libcudnn and its {count} parts are all {version}"
-    seen = loaded.saw_loaded(cudnn)
-    return against(text, seen, count=len(parts), version=loaded.versions([cudnn])[0])
+    return against(text, count=len(parts), version=loaded.versions([cudnn])[0])
 
 
 def _pair(first: LoadedLibrary, other: LoadedLibrary) -> dict[str, str]:
@@ -574,10 +570,10 @@ def _cudnn_apart(case: Case, cudnn: LoadedLibrary, part: LoadedLibrary) -> Findi
     values = {**_pair(cudnn, part)}
     if refused(case):
         text = "every part is cuDNN {other_version}, which this framework refuses as a whole"
-        return against(text, loaded.saw_loaded(part), **values)
+        return against(text, **values)
     if _BUNDLED.search(cudnn.path):
         text = "{framework} brings libcudnn {first_version}; its parts are all {other_version}"
-        return against(text, loaded.saw_loaded(part), **values)
+        return against(text, **values)
     found = strong(
         "{framework} loads libcudnn {first_version}, found by {first_how}, and all its parts "
         "{other_version}, found by {other_how}: a mixture that prints no error before the first "
@@ -599,14 +595,13 @@ def cudnn_need_missing(case: Case) -> Finding | None:
         return tree
     cudnn = loaded.cudnn_of(tree)
     if cudnn is None:
-        found = [saw_search(need) for need in required(case, is_cudnn)[:1]]
-        return against("{framework} loads no cuDNN", *found)
+        return against("{framework} loads no cuDNN")
     seen = loaded.saw_loaded(cudnn)
     if refused(case):
-        return against("{framework} refuses this cuDNN as a whole", seen)
+        return against("{framework} refuses this cuDNN as a whole")
     gone = _gone(case, tree)
     if not gone:
-        whole = against("everything that cuDNN alone needs is found", seen)
+        whole = against("everything that cuDNN alone needs is found")
         return _of_another_wheel(case, cudnn) or whole
     if gone[0].name == ZLIB_DLL:
         return _no_zlib(case, gone[0], cudnn)

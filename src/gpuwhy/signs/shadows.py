@@ -46,8 +46,7 @@ def nothing_shadowed(case: Case) -> Finding | None:
     """What rules it out."""
     if _that_matter(case.facts):
         return None
-    seen = saw("the folders before the environment", case.facts.installs.shadows)
-    return against("Python finds the installed modules first", seen)
+    return against("Python finds the installed modules first")
 
 
 def _that_matter(facts: Facts) -> list[Shadow]:
