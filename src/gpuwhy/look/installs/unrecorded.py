@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from gpuwhy.facts.environment import Package
+from gpuwhy.facts.environment import Metadata, Package
 from gpuwhy.facts.fact import Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Damage, DamageKind, Part
@@ -38,7 +38,8 @@ def unrecorded(machine: Machine, facts: Facts, among: Iterable[Package]) -> Iter
     known = list(among)
     python = value_or(facts.environment.python, None)
     for package in known if python and python.kind == "venv" else ():
-        if not package.recorded and not package.installer:  # pip writes both last
+        whole = package.metadata is Metadata.WHOLE
+        if whole and not package.recorded and not package.installer:  # pip writes both last
             path, kind = f"{package.location}/RECORD", DamageKind.MISSING
             yield Damage(path, kind, Part.METADATA, package.owner)
     for one in (*_without_record(machine, known), *_without_metadata(machine, facts)):
