@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import import_module
+
 import msgspec
 import pytest
 
-from gpuwhy.facts.fact import Unknown
+from gpuwhy.facts.fact import Undetermined, Unknown, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.finding import Effect, Weight
+from gpuwhy.facts.finding import Effect, Finding, Weight
 from gpuwhy.signs import findings, judge
+from gpuwhy.signs import judged as every_sign
+from gpuwhy.signs.case import Case
 
 from .fixtures import Fixture, facts_of, fixtures, state_of
 
 FIXTURES = fixtures()
+MODULES = [f"gpuwhy.signs.{name}" for name in every_sign.MODULES]
 
 
 @pytest.mark.parametrize("one", FIXTURES, ids=lambda one: f"{one.cause}-{one.name}")
@@ -60,3 +66,22 @@ def test_an_unknown_fact_costs_its_signs_alone(subject, field, name):
         record = msgspec.structs.replace(record, **{field: Unknown("not seen")})
         facts = msgspec.structs.replace(facts, **{subject: record})
         assert [bug.missing for bug in judge(facts).undecided if bug.bug] == []
+
+
+def test_every_sign_speaks_in_some_fixture():
+    silent = {(row.cause, row.sign) for module in MODULES for row in import_module(module).SIGNS}
+    for one in FIXTURES:
+        facts = facts_of(one.facts)
+        silent = {row for row in silent if not _speaks(*row, facts)}
+    assert sorted(f"{cause}: {sign.__name__}" for cause, sign in silent) == []
+
+
+def _speaks(cause, sign, facts) -> bool:
+    frameworks = value_or(facts.frameworks.installed, ()) or (None,)
+    gpus = value_or(facts.devices.gpus, ()) or (None,)
+    for case in (Case(facts, framework, gpu) for framework in frameworks for gpu in gpus):
+        with suppress(Undetermined, AssertionError):
+            found = sign(case)
+            if found is not None and (isinstance(found, Finding) or list(found)):
+                return True
+    return False

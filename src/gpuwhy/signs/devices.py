@@ -275,6 +275,8 @@ def memory_is_held(case: Case) -> Finding | None:
         return against("the memory is divided among MIG instances")
     left = f"{free / GIB:.1f} of {total / GIB:.1f} GiB"
     figures = saw(f"{left} free", gpu.memory_free)
+    if held_by_others(case):
+        return None
     if not little_left(total, free):
         return against("{left} are free", left=left)
     processes = gpu.processes.need() or ()

@@ -85,7 +85,7 @@ def without_python(case: Case) -> Finding | None:
     if case.windows or isinstance(case.facts.system.offline, Known):
         return None
     if python is None or not python.gone:
-        if unexplained(case.facts):
+        if unexplained(case.facts) or case.facts.run.failed:
             return None
         return against("the environment has its Python")
     why = "nothing in the environment runs"
