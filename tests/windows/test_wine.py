@@ -16,9 +16,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gpuwhy.host.windows_root import WindowsRootHost, drives_of
-from gpuwhy.observe.loader_v0.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, WindowsWorld, split_path
-from gpuwhy.observe.loader_v0.windows_process import WindowsProcess
+from gpuwhy.machine.windows_disk import WindowsDiskMachine, drives_of
+from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, WindowsWorld, split_path
+from gpuwhy.loader.outcome import other
+from gpuwhy.loader.windows_process import WindowsProcess
 
 pytestmark = [
     pytest.mark.wine,
@@ -56,14 +57,14 @@ class Place:
         return [line.partition(" ")[2].replace("\\", "/").lower() for line in said.stdout.splitlines()]
 
     def model(self, calls: list[tuple[str, str]], path: list[str], folder: str, safe: bool = True) -> list[str]:
-        host = WindowsRootHost(drives_of(str(self.prefix)))
+        host = WindowsDiskMachine(drives_of(str(self.prefix)))
         world = WindowsWorld(
             host, "x86_64", self.path("app"), tuple(map(self.path, path)), "C:/windows", self.path(folder), safe=safe
         )
         process, out = WindowsProcess(world), []
         for how, name in calls:
             if how == "add":
-                process.add_folder(name, "added")
+                process.add_folder(name, other("added"))
             elif how == "folder":
                 process.world = msgspec.structs.replace(process.world, folder=name)
             elif how == "where":
@@ -72,7 +73,8 @@ class Place:
             else:
                 before = len(process.missing)
                 found = process.load(name, CALLS[how])
-                why = process.missing[-1].why if len(process.missing) > before else "not found"
+                refused = process.missing[-1].refused if len(process.missing) > before else None
+                why = str(refused.met) if refused else "not found"
                 out.append(f"ok {found.path}".lower() if found else "error 126" if why == "not found" else "error 193")
         return out
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 
 from msgspec import structs
 
-from gpuwhy.facts.fact import Known, value_or
+from gpuwhy.facts.fact import Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.loads import Found, Rule
@@ -207,10 +207,13 @@ def _onnxruntime(process: Process, facts: Facts, framework: Framework) -> None:
 def _cupy(process: Process, facts: Facts, framework: Framework) -> None:
     """CuPy 14 has cuda-pathfinder open each library before the module that needs it."""
     text = f"{framework.path.rpartition('/')[0]}/cupy_backends/cuda/libs/__init__.py"
-    if not value_or(process.world.machine.lines(text, "load_nvidia_dynamic_lib"), ()):
-        return
-    for one in value_or(framework.opens, ()):
-        by_pathfinder(process, facts, one.name)
+    lines = process.world.machine.lines(text, "load_nvidia_dynamic_lib")
+    found = bool(value_or(lines, ()))
+    if isinstance(lines, Unknown):  # a recording that did not ask
+        found = int(framework.version.partition(".")[0] or 0) >= 14
+    if found:
+        for one in value_or(framework.opens, ()):
+            by_pathfinder(process, facts, one.name)
 
 
 def _ctranslate2(process: Process, facts: Facts, framework: Framework) -> None:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, Why, known, value_or
+from gpuwhy.facts.fact import (
+    Absent,
+    Fact,
+    Known,
+    Source,
+    Undetermined,
+    Unknown,
+    Why,
+    known,
+    value_or,
+)
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework, Opened
 from gpuwhy.facts.libraries import Flaw, LibraryCopy
@@ -17,12 +28,14 @@ from gpuwhy.facts.loads import (
     Fate,
     Found,
     LoadedLibrary,
+    Loads,
     LoadTree,
     MissingLibrary,
     NeededLibrary,
     Outcome,
     UnmetSymbol,
 )
+from gpuwhy.loader.extensions import extensions
 from gpuwhy.loader.outcome import NOT_THERE, Library, Missing, Tried
 from gpuwhy.loader.symbols import old_runtimes, unmet_symbols
 from gpuwhy.loader.systems import Process, System, is_windows, system_of
@@ -33,6 +46,20 @@ _AFTER_TORCH = (
     *("vllm", "torch_tensorrt"),
 )
 """Packages that import PyTorch before they open anything of their own."""
+
+
+def loads(machine: Machine, facts: Facts) -> Loads:
+    """Everything of the subject; a step that fails leaves its field Unknown."""
+    for name, step in _STEPS.items():
+        try:
+            found: Fact[Any] = step(machine, facts)
+        except Undetermined as missing:
+            found = missing.unknown
+        except Exception as error:
+            found = Unknown(f"gpuwhy failed here: {type(error).__name__}: {error}")
+        filled = msgspec.structs.replace(facts.loads, **{name: found})
+        facts = msgspec.structs.replace(facts, loads=filled)
+    return facts.loads
 
 
 def libcuda(machine: Machine, facts: Facts) -> Fact[tuple[DriverLibrary, ...]]:
@@ -281,3 +308,12 @@ def _tidy(machine: Machine, path: str) -> str:
     left, right = machine.real(path), machine.real(tidied)
     same = isinstance(left, Known) and isinstance(right, Known) and left.value == right.value
     return tidied if same else path
+
+
+_STEPS: dict[str, Callable[[Machine, Facts], Fact[Any]]] = {
+    "libcuda": libcuda,
+    "libnvml": libnvml,
+    "trees": trees,
+    "needs": needs,
+    "extensions": extensions,
+}

@@ -18,8 +18,8 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.imports import Ended, Imports, Isolation, Tried, TriedKind, Without, WithoutKind
 from gpuwhy.facts.version import at_least
+from gpuwhy.look.environment.packages import exists
 from gpuwhy.look.look import Options
-from gpuwhy.look.packages import exists
 from gpuwhy.machine.machine import Machine
 from gpuwhy.machine.sandbox import MEMORY, SECONDS, Order, encoded, one_try
 

@@ -94,7 +94,8 @@ def _distro(machine: Machine, _facts: Facts) -> Fact[Distro]:
             like = tuple(re.findall(r"[\w.-]+", fields.get("ID_LIKE", "")))[:8]
             if not title:
                 return Unknown(f"{path}: names no distribution")
-            version = fields.get("VERSION_ID", "")
+            numbered = re.search(r"\d+(\.\d+)?", title)
+            version = fields.get("VERSION_ID") or (numbered[0] if numbered else "")
             return known(Distro(_id(fields, title), title, version, like), "file", path)
     old = machine.read("/etc/redhat-release")
     if isinstance(old, Known):

@@ -58,7 +58,8 @@ def toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
 def _toolkit(machine: Machine, path: str, real: str, kind: Kind) -> Toolkit | None:
     version = toolkit_version(machine, real)
     if kind == "distribution" and not isinstance(version, Known):
-        version = header_version(machine, "/usr/include") or version
+        header = header_version(machine, "/usr/include")
+        version = version if header is None else header
     parts = value_or(machine.list(path, _PARTS), ())
     nvcc = machine.stat(f"{real}/bin/nvcc")
     seen = isinstance(version, Known) or isinstance(nvcc, Known)
@@ -126,7 +127,8 @@ def toolkit_version(machine: Machine, root: str) -> Fact[str]:
     folders = [f"{root}/include"] if "include" in names else []
     folders += [f"{root}/targets/{one}/include" for one in _TRIPLETS if "targets" in names]
     for folder in folders:
-        if found := header_version(machine, folder):
+        found = header_version(machine, folder)
+        if found is not None:
             return found
     real = value_or(machine.real(root), root)
     if match := re.match(r".*/cuda[-_/]?(\d+\.\d+)", real):
@@ -171,7 +173,9 @@ def _conda(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
     packages = conda_packages(machine, prefix, rf"({'|'.join(_CONDA)})-\d[^-]*-[^-]*\.json$")
     if not packages and not (prefix and isinstance(machine.stat(f"{prefix}/bin/nvcc"), Known)):
         return
-    yield Toolkit(prefix, "conda", conda_cuda(packages) or toolkit_version(machine, prefix))
+    version = conda_cuda(packages)
+    own = toolkit_version(machine, prefix) if version is None else version
+    yield Toolkit(prefix, "conda", own)
 
 
 def conda_cuda(packages: dict[str, str]) -> Known[str] | None:
@@ -213,4 +217,5 @@ def _wheel_version(
         return Known(major_minor(owners[0].version), source)
     claim = " and ".join(str(one.owner) for one in owners)
     why = f"{claim} both bring it" if claim else "no package names it"
-    return header_version(machine, f"{root}/include") or Unknown(f"{root}: no headers, and {why}")
+    found = header_version(machine, f"{root}/include")
+    return Unknown(f"{root}: no headers, and {why}") if found is None else found

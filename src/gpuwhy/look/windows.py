@@ -308,7 +308,7 @@ def _conda(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
     prefix = tidy(conda_prefix(machine, facts))
     match = r"(cuda-cudart|cudatoolkit|cuda-nvcc|cuda-version)-\d[^-]*-[^-]*\.json$"
     version = conda_cuda(conda_packages(machine, prefix, match))
-    if version:
+    if version is not None:
         yield Toolkit(f"{prefix}/Library", "conda", version)
 
 

@@ -1,4 +1,4 @@
-"""Facts → findings: one module per mechanism, each sign guarded, so that an Unknown costs one sign.
+"""Facts → findings: one module per mechanism; an Unknown costs the one sign that needs it.
 
 `findings(facts)` is what they conclude; `judge(facts)` says also what could not be decided.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gpuwhy.facts.facts import Facts
     from gpuwhy.facts.finding import Finding
-    from gpuwhy.signs.judge import Judged
+    from gpuwhy.signs.judged import Judged
 
 
 def findings(facts: Facts) -> tuple[Finding, ...]:
@@ -20,6 +20,6 @@ def findings(facts: Facts) -> tuple[Finding, ...]:
 
 def judge(facts: Facts) -> Judged:
     """The findings, and the signs that could not decide, each with what it lacked."""
-    from gpuwhy.signs.judge import judge as every_sign
+    from gpuwhy.signs.judged import judge as every_sign
 
     return every_sign(facts)

@@ -36,20 +36,18 @@ _ARM_GPU = re.compile(r"(?i)\b(?:GH200|GB\d+|Grace|Orin|Xavier|Thor|Spark|Tegra|
 def built_without_cuda(case: Case) -> Finding | None:
     """A CPU build on a machine with a GPU; beside a GPU framework it may be wanted."""
     one, facts = case.framework, case.facts
-    seen = saw(f"{one.package} {one.version}", one.gpu_build)
-    values = {"framework": case.named, "package": one.package}
+    values = {"package": one.package}
     if is_follower(one.name):
-        return against("{framework} has no CPU build of its own", seen, **values)
+        return against("{framework} has no CPU build of its own", **values)
     if one.gpu_build.need() is not False:
-        return against("{framework} is a build with CUDA", seen, **values)
+        return against("{framework} is a build with CUDA", **values)
     present = _gpu_or_driver(case)
     gpu = present.need()
     right = _cpu_is_right(case, present)
     if right or gpu is None:
         return right
     if rival := _overwritten(case):
-        shared = saw("files shared", facts.installs.conflicts)
-        return against("{rival} wrote over it", shared, rival=rival)
+        return against("{rival} wrote over it", rival=rival)
     built = saw(f"{one.package} {one.version} is built without CUDA", one.gpu_build)
     evidence = (built, saw(gpu, present))
     values["gpu"] = gpu
@@ -61,7 +59,7 @@ def built_without_cuda(case: Case) -> Finding | None:
         return proof(text, *evidence, machine=value_or(facts.system.machine, ""), **values)
     values["other"] = other
     if one.name not in MAIN or _says_cpu(one.package):  # a helper, or chosen by its name
-        return against("{other} uses the GPU, and {package} is a CPU build", *evidence, **values)
+        return against("{other} uses the GPU, and {package} is a CPU build", **values)
     text = (
         "{framework} is a build without CUDA, while {other} in the same environment is one with it"
     )
@@ -72,18 +70,16 @@ def _cpu_is_right(case: Case, present: Fact[str]) -> Finding | None:
     """No GPU, another way to it, or no other build."""
     if isinstance(present, Absent):
         text = "this machine has no NVIDIA GPU, so a CPU build is right"
-        return against(text, saw("no NVIDIA GPU", present))
+        return against(text)
     packages = case.facts.environment.packages
     plugin = _DIRECTML.get(case.framework.name, "")
     for one in value_or(packages, ()):
         if one.name == plugin:
-            seen = saw(str(one.owner), packages)
-            return against("{plugin} lets it use the GPU without CUDA", seen, plugin=str(one.owner))
+            return against("{plugin} lets it use the GPU without CUDA", plugin=str(one.owner))
     row = None if is_narrow(case) else no_build_here(case)
     if row is not None or is_narrow(case):
         why = row.text if row else "this Python is a 32-bit one"
-        seen = saw("CPU build", case.framework.gpu_build)
-        return against("there is no CUDA build to install here: {why}", seen, why=why)
+        return against("there is no CUDA build to install here: {why}", why=why)
     return None
 
 
@@ -149,16 +145,13 @@ def no_code_for_it(case: Case) -> Finding | None:
     """Neither machine code for its architecture nor PTX that the driver could compile."""
     one = case.framework
     if isinstance(one.gpu_build, Absent) or value_or(one.gpu_build, True) is False:
-        text = "{framework} is a build without CUDA"
-        return against(text, saw("CPU build", one.gpu_build), framework=case.named)
+        return against("{framework} is a build without CUDA")
     if compiles_at_run_time(one.name):
-        text = "{framework} compiles for the GPU that it finds"
-        fits = against(text, saw(case.named, one.sass), framework=one.title)
+        fits = against("{framework} compiles for the GPU that it finds", framework=one.title)
         return _too_old(case, _cards(case.facts)) or fits
     cards = _cards(case.facts)
     if not cards:
-        seen = saw("no NVIDIA GPU", case.facts.devices.pci)
-        return against("this machine has no NVIDIA GPU", seen)
+        return against("this machine has no NVIDIA GPU")
     unread = not isinstance(one.sass, Known) or not isinstance(one.ptx, Known)
     by_cuda = (_too_new(case, cards) or _too_old(case, cards)) if unread else None
     return by_cuda or _by_code(case, cards)
@@ -179,7 +172,6 @@ def _too_old(case: Case, cards: list[Card]) -> Finding | None:
         saw(f"built for CUDA {built}", case.framework.built_for_cuda),
         card.seen,
         table(f"CUDA {last} is the last that compiles for {what}", MATRIX),
-        framework=case.named,
         cuda=built,
         gpu=card.name,
         code=card.code,
@@ -205,7 +197,6 @@ def _too_new(case: Case, cards: list[Card]) -> Finding | None:
         saw(f"built for CUDA {built}", case.framework.built_for_cuda),
         card.seen,
         table(f"CUDA {first} is the first that compiles for {capability}", MATRIX),
-        framework=case.named,
         cuda=built,
         gpu=card.name,
         code=card.code,
@@ -225,7 +216,7 @@ def _by_code(case: Case, cards: list[Card]) -> Finding | None:
     card = unfit[0]
     carried = _carried(sass, ptx)
     evidence = (saw(carried, one.sass), card.seen)
-    values = {"framework": case.named, "carried": carried, "gpu": card.name, "code": card.code}
+    values = {"carried": carried, "gpu": card.name, "code": card.code}
     text = "{framework} has {carried}; {gpu} is {code}"
     if len(unfit) < len(cards):
         values["usable"] = f"{len(cards) - len(unfit)} of {len(cards)}"
@@ -251,7 +242,6 @@ def _older_than_the_card(
         saw(carried, case.framework.sass),
         card.seen,
         table(f"CUDA {first} is the first that compiles for it", MATRIX),
-        framework=case.named,
         carried=carried,
         gpu=card.name,
         code=card.code,
@@ -264,9 +254,8 @@ def _older_than_the_card(
 def _fits(case: Case, card: Card, sass: tuple[str, ...], ptx: tuple[str, ...]) -> Finding:
     by_ptx = runs_on(sass, ptx, card.capability.need() or "") == "ptx"
     what = "PTX that the driver compiles for" if by_ptx else "code for"
-    seen = saw(_carried(sass, ptx), case.framework.sass)
     text = f"{{framework}} has {what} {{gpu}} ({{code}})"
-    return against(text, seen, framework=case.named, gpu=card.name, code=card.code)
+    return against(text, framework=case.named, gpu=card.name, code=card.code)
 
 
 def _carried(sass: tuple[str, ...], ptx: tuple[str, ...]) -> str:
@@ -304,7 +293,6 @@ def cudnn_has_none(case: Case) -> Finding | None:
         loaded.saw_loaded(one),
         cards[0].seen,
         table(f"cuDNN from 9.11 on needs compute capability {floor} or newer", DROPPED_SM),
-        framework=case.named,
         version=loaded.short(version),
         floor=f"sm_{floor.replace('.', '')}",
         gpu=cards[0].name,
@@ -336,24 +324,19 @@ def nobody_builds_it(case: Case) -> Finding | None:
             text = (
                 "{framework} is built for glibc, and the C library here is musl: its import fails"
             )
-            seen = saw("musl", around.libc)
-            return strong(text, seen, table(row.text, row.source), framework=case.named)
-        seen = saw("GPU build", one.gpu_build)
-        return against("{framework} is a build with CUDA", seen, framework=case.named)
+            return strong(text, saw("musl", around.libc), table(row.text, row.source))
+        return against("{framework} is a build with CUDA")
     row = no_build_here(case)
     system = f"{around.os.need()} {around.machine.need()}"
-    values = {"framework": case.named, "system": system}
+    values = {"system": system}
     if row is None:
-        return against("{framework} has CUDA builds for {system}", saw(system, around.os), **values)
+        return against("{framework} has CUDA builds for {system}", **values)
     present = gpu_present(case.facts)
     if isinstance(present, Absent):
-        return against("this machine has no NVIDIA GPU", saw("no NVIDIA GPU", present))
+        return against("this machine has no NVIDIA GPU")
     one.gpu_build.need()
     if other := _brought_by(case):
-        seen = saw(f"required by {other}", case.facts.environment.packages)
-        return against(
-            "{framework} came with {other}, which requires it", seen, other=other, **values
-        )
+        return against("{framework} came with {other}, which requires it", other=other, **values)
     with_libc = f" with {libc.name}" if row.libc and libc else ""
     where: Fact[Any] = around.machine if row.machine else around.libc if row.libc else around.os
     return proof(
@@ -452,13 +435,11 @@ def symbols_missing(case: Case) -> Finding | None:
             unique.setdefault(one.owner.name, one)
     broken = list(unique.values())
     if not broken and any(one.count for one in found):
-        text = "what misses symbols lies before the environment"
-        return against(text, saw("paths", facts.installs.shadows))
+        return against("what misses symbols lies before the environment")
     if not broken:
         if any(cause_of(facts, one) == "framework.extension_abi" for one in failed(facts)):
             return None
-        seen = saw("symbol tables compared", facts.loads.extensions)
-        return against("no compiled library built on PyTorch misses symbols in it", seen)
+        return against("no compiled library built on PyTorch misses symbols in it")
     damage = value_or(facts.installs.damage, ())
     if any(one.kind in _GONE and one.owner.name == "torch" for one in damage):
         return None  # what others miss in it is then no matter of releases

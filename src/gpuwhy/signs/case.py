@@ -68,7 +68,7 @@ def rows(cause: str, scope: Scope, *signs: Sign) -> tuple[Row, ...]:
 
 
 def said(weight: Weight, template: str, evidence: tuple[Evidence, ...], values: Any) -> Finding:
-    """A finding whose cause and subject the judge fills in."""
+    """A finding; the judge fills in its cause, its subject, and {framework}."""
     return Finding("", weight, template, values, evidence)
 
 

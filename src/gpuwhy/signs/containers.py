@@ -24,11 +24,10 @@ def not_given(case: Case) -> Finding | None:
     container, injected = facts.system.container, facts.system.injected
     where = container.need()
     if not where:
-        return against("this is no container", saw("no container's marks", container))
+        return against("this is no container")
     given = injected.need()
     if given is None:
-        text = "nothing has to be passed into {container}"
-        return against(text, saw(where, container), container=where)
+        return against("nothing has to be passed into {container}", container=where)
     if where == "image" and given.requested in ("void", "none") and given.libraries:
         variable = f"NVIDIA_VISIBLE_DEVICES={given.requested}"
         text = (
@@ -47,7 +46,7 @@ def _nodes(facts: Facts, where: str, given: Injected) -> Finding:
     present = gpu_present(facts)
     if isinstance(gpus, Known) and gpus.value:
         name = gpus.value[0].name
-        return against("{gpu} answers, so it was given", saw("NVML answers", gpus), gpu=name)
+        return against("{gpu} answers, so it was given", gpu=name)
     values = {"container": where, "requested": given.requested}
     lacks = "this container ({container}) has no GPU device node" + _asked(where, given)
     empty = saw("no /dev/nvidia* and no /dev/dxg", facts.system.injected)
@@ -62,7 +61,7 @@ def _nodes(facts: Facts, where: str, given: Injected) -> Finding:
         return strong(lacks, empty, **values)
     if isinstance(present, Absent):
         seen = saw("no NVIDIA device on the PCI bus", present)
-        return against("the host has no NVIDIA GPU to give", seen)
+        return against("the host has no NVIDIA GPU to give")
     claim = gpu_claimed(facts)
     if isinstance(claim, Known):
         text = f"{{claim}}, but {lacks}"
@@ -94,12 +93,12 @@ def _libraries(facts: Facts, where: str, given: Injected) -> Finding:
         return lacking
     if given.libraries:
         who = "started with --gpus all, its containers get" if image else "{container} was given"
-        return against(f"{who} device nodes and libcuda", nodes, **values)
+        return against(f"{who} device nodes and libcuda", **values)
     found = copies.need() or ()
     usable = next((one for one in found if one.kind != "stub" and one.on_path), None)
     if usable and not image:
         text = "{container} has device nodes, and libcuda is found at {path}"
-        return against(text, nodes, path=usable.path, **values)
+        return against(text, path=usable.path, **values)
     evidence = (nodes, saw("the loader finds no libcuda.so.1", copies))
     if given.capabilities and {"compute", "all"}.isdisjoint(given.capabilities.split(",")):
         who = "its containers get no" if image else "{container} was not given"
@@ -154,7 +153,7 @@ def way_to_windows(case: Case) -> Finding | None:
     facts, system = case.facts, case.facts.system
     version = system.wsl.need()
     if not version:
-        return against("this is not WSL", saw("not a WSL kernel", system.wsl))
+        return against("this is not WSL")
     if isinstance(system.offline, Known):
         return _exported(facts)
     container = system.container.need()
@@ -163,8 +162,7 @@ def way_to_windows(case: Case) -> Finding | None:
     copies = facts.loads.libcuda.need() or ()
     facts.environment.packages.need()  # what was not looked at may be what asks for the GPU
     if not isinstance(gpu_claimed(facts), Known):
-        seen = saw("no GPU package, no libcuda", facts.loads.libcuda)
-        return against("nothing here asks for a GPU", seen)
+        return against("nothing here asks for a GPU")
     if version == 1:
         text = "this is WSL 1, which has no way to the GPU; WSL 2 has one"
         return proof(text, saw("a WSL 1 kernel", system.wsl))
@@ -205,13 +203,13 @@ def _toolkit(facts: Facts, container: str) -> Finding:
     given = system.injected.need()
     if given is None or not given.lacking or not given.libraries:
         text = "inside {container} it matters what the container was given"
-        return against(text, saw(container, system.container), container=container)
+        return against(text, container=container)
     seen = saw(f"no {given.lacking[0]}", system.injected)
     cuda = driver.driver_cuda.need() or "0"
     values = {"container": container, "library": given.lacking[0], "cuda": cuda}
     if not at_least(cuda, _NEEDS_HELPER):
         text = "{library} is not in this container, and a driver of CUDA {cuda} works without it"
-        return against(text, seen, **values)
+        return against(text, **values)
     return strong(
         "this container ({container}) has libcuda of Windows' driver {driver} (CUDA {cuda}), but "
         "not {library}: the NVIDIA Container Toolkit is older than the driver, and cuInit fails "
@@ -242,8 +240,7 @@ def _library(facts: Facts, copies: tuple[DriverLibrary, ...]) -> Finding:
     if first is None:
         text = f"libcuda.so.1 is in {_FOLDER}, but the loader does not look there"
         return proof(text, saw_copy(windows, seen))
-    text = "libcuda comes from {path}"
-    return against(text, saw(first.path, seen), path=first.path)
+    return against("libcuda comes from {path}", path=first.path)
 
 
 def _installed(facts: Facts) -> tuple[Evidence, ...]:

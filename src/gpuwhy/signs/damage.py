@@ -13,7 +13,18 @@ from gpuwhy.facts.libraries import Flaw, LibraryCopy
 from gpuwhy.facts.loads import DriverLibrary
 from gpuwhy.knowledge.libraries import opened_later
 from gpuwhy.signs.builds import other_python, published_for, said_other_python
-from gpuwhy.signs.case import Case, against, base_name, noted, proof, rows, slows, strong, weak
+from gpuwhy.signs.case import (
+    Case,
+    against,
+    base_name,
+    noted,
+    prevents_start,
+    proof,
+    rows,
+    slows,
+    strong,
+    weak,
+)
 from gpuwhy.signs.needed import flawed
 
 _CERTAIN = MISFITS | {
@@ -213,6 +224,19 @@ def for_another_python(case: Case) -> Finding | None:
     return None
 
 
+def start_file_blocks(case: Case) -> Finding | None:
+    """A file that Python runs at every start makes a framework's module impossible to import."""
+    installed = value_or(case.facts.frameworks.installed, ())
+    names = {one.path.rpartition("/")[2] for one in installed} | {one.name for one in installed}
+    for one in value_or(case.facts.installs.start_files, ()):
+        blocked = [name for name in one.blocks if name.partition(".")[0] in names]
+        if blocked:
+            text = "{file} runs before every program of this environment and blocks {module}"
+            seen = saw(f"blocks {blocked[0]}", Source("file", one.path))
+            return prevents_start(proof(text, seen, file=one.path, module=blocked[0]))
+    return None
+
+
 # ---------------------------------------------------------------- what the loader meets
 
 
@@ -312,19 +336,19 @@ def all_whole(case: Case) -> Finding | None:
     """What rules it out."""
     facts = case.facts
     files = not_as_installed(case) or two_metadata_folders(case) or source_gone(case)
-    if files or changed_since(case) or commands(case) or for_another_python(case):
+    files = files or commands(case)
+    if files or changed_since(case) or start_file_blocks(case) or for_another_python(case):
         return None
     loaded = _refused(facts) or _loaded_broken(facts) or _skipped(facts)
     if loaded or driver_library(case) or facts.installs.start.need():
         return None
-    text = "every installed GPU library that was looked at is whole"
-    return against(text, saw("no damage", facts.installs.damage))
+    return against("every installed GPU library that was looked at is whole")
 
 
 SIGNS = rows(
     "install.corrupted",
     "machine",
-    *(no_interpreter, for_another_python, source_gone, not_as_installed),
+    *(no_interpreter, start_file_blocks, for_another_python, source_gone, not_as_installed),
     *(two_metadata_folders, commands, changed_since, stops_the_search, loads_a_broken_copy),
     *(driver_library, passed_over, all_whole),
 )

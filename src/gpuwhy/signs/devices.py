@@ -118,17 +118,14 @@ def no_fault(case: Case) -> Finding | None:
     facts = case.facts
     present, log = gpu_present(facts), facts.system.kernel_log
     if isinstance(present, Absent) and not any(_is_fault(one) for one in value_or(log, ())):
-        seen = saw("no NVIDIA device on the PCI bus", present)
-        return against("there is no NVIDIA GPU", seen)
+        return against("there is no NVIDIA GPU")
     gpus = facts.devices.gpus.need() or ()
     reasons = (value_or(gpu.throttle, ()) for gpu in gpus)
     hot = any(reason in _HOT for one in reasons for reason in one)
     if hot or any(sign(case) for sign in (xid, lost, memory_errors)):
         return None
     return against(
-        "every GPU answers, without uncorrected memory errors and without a hardware Xid",
-        saw("no fault", facts.devices.gpus),
-        saw("no hardware Xid", log),
+        "every GPU answers, without uncorrected memory errors and without a hardware Xid"
     )
 
 
@@ -170,8 +167,7 @@ def not_busy(case: Case) -> Finding | None:
     if compute_mode(case) or mig_without_instances(case):
         return None
     mode = case.gpu.compute_mode.need() or "not used here"
-    seen = saw(mode, case.gpu.compute_mode)
-    return against("the compute mode is {mode}, and a program may enter", seen, mode=mode)
+    return against("the compute mode is {mode}, and a program may enter", mode=mode)
 
 
 # ---------------------------------------------------------------- device.selection
@@ -198,7 +194,7 @@ def hidden(case: Case) -> Finding | None:
     devices, present = facts.devices, gpu_present(facts)
     choice = devices.visibility.need()
     if choice is None:
-        return against("CUDA_VISIBLE_DEVICES is not set", saw("not set", devices.visibility))
+        return against("CUDA_VISIBLE_DEVICES is not set")
     if isinstance(present, Unknown) and hidden_by_a_file(case):
         return None
     written = saw(f'CUDA_VISIBLE_DEVICES="{choice.value}"', devices.visibility)
@@ -208,10 +204,10 @@ def hidden(case: Case) -> Finding | None:
         return proof(text, written, seen, value=choice.value)
     name = present.need()
     if name is None:
-        return against("there is no NVIDIA GPU to hide", saw("no NVIDIA GPU", present))
+        return against("there is no NVIDIA GPU to hide")
     gpus = devices.gpus
     if isinstance(gpus, Known) and not gpus.value:
-        return against("no GPU answers, whatever the variable says", saw("no GPU", gpus))
+        return against("no GPU answers, whatever the variable says")
     count = len(value_or(gpus, ()))
     values = {
         "value": choice.value,
@@ -226,7 +222,7 @@ def hidden(case: Case) -> Finding | None:
     if choice.bad_entry and not choice.bad_entry.startswith("-"):  # -1 ends a list by design
         text = f"CUDA reads {_SET} only as far as GPU {{visible}}{why}"
         return slows(proof(text, written, there, **values))
-    return against(f"{_SET} selects GPU {{visible}}, which is there", written, **values)
+    return against(f"{_SET} selects GPU {{visible}}, which is there", **values)
 
 
 def _hides_any(facts: Facts, choice: Visibility, present: Fact[str]) -> bool:
@@ -273,15 +269,16 @@ def memory_is_held(case: Case) -> Finding | None:
     gpu = case.gpu
     total, free = gpu.memory_total.need(), gpu.memory_free.need()
     if not total or free is None:
-        seen = saw("no memory figure", gpu.memory_total)
-        return against("this GPU has no memory of its own", seen)
+        return against("this GPU has no memory of its own")
     mig = value_or(gpu.mig, None)
     if mig and mig.current:
-        return against("the memory is divided among MIG instances", saw("MIG is on", gpu.mig))
+        return against("the memory is divided among MIG instances")
     left = f"{free / GIB:.1f} of {total / GIB:.1f} GiB"
     figures = saw(f"{left} free", gpu.memory_free)
+    if held_by_others(case):
+        return None
     if not little_left(total, free):
-        return against("{left} are free", figures, left=left)
+        return against("{left} are free", left=left)
     processes = gpu.processes.need() or ()
     holders = sorted(processes, key=lambda one: -value_or(one.memory, 0))
     held = sum(value_or(one.memory, 0) for one in holders)

@@ -1,4 +1,4 @@
-"""The driver: installed, loaded, of one version with its libraries, no stub, no misplaced compat."""
+"""The driver: installed, loaded, of one version with its libraries; stubs and cuda-compat."""
 
 from __future__ import annotations
 
@@ -37,27 +37,25 @@ def no_kernel_module(case: Case) -> Finding | None:
     if version and no_driver_library(case):
         return None
     if version:
-        seen = saw(f"NVRM version {version}", driver.module_version)
-        return against("kernel module {version} is loaded", seen, version=version)
+        return against("kernel module {version} is loaded", version=version)
     if value_or(facts.devices.gpus, ()) and not isinstance(system.offline, Known):
-        seen = saw("NVML answers", facts.devices.gpus)
-        return against("a GPU answers through NVML, so a driver is loaded", seen)
+        return against("a GPU answers through NVML, so a driver is loaded")
     if system.wsl.need():
-        return against("under WSL the driver is Windows' own", saw("this is WSL", system.wsl))
+        return against("under WSL the driver is Windows' own")
     container = system.container.need()
     if container:
         text = "inside {container} the host's driver is judged by what was passed in"
-        return against(text, saw(container, system.container), container=container)
+        return against(text, container=container)
     if found := _none_on_disk(case):
         return found
     present = gpu_present(facts)
     name = present.need()
     if not name:
-        return against("no NVIDIA GPU on the PCI bus", saw("no NVIDIA display controller", present))
+        return against("no NVIDIA GPU on the PCI bus")
     holder = _holder(facts)
     evidence = (saw(name, present), saw("no NVIDIA kernel module", driver.module_version))
     if case.windows:
-        text = "{gpu} is in this machine, but no NVIDIA driver is installed: System32 has no nvcuda.dll"
+        text = "{gpu} is in this machine, but no NVIDIA driver is: System32 has no nvcuda.dll"
         more = ", and Windows' own {holder} drives the card" if holder else ""
         return proof(text + more, *evidence, gpu=name, holder=holder)
     text = "{gpu} is on the PCI bus, but no NVIDIA kernel module is loaded"
@@ -97,7 +95,7 @@ def no_driver_library(case: Case) -> Finding | None:
         text = "driver {version} is loaded, but the DLL search finds no nvcuda.dll"
         return proof(text, *seen, version=version)
     return proof(
-        "kernel module {version} is loaded, but the loader finds no libcuda.so.1, the driver's library",
+        "kernel module {version} is loaded, but the loader finds no libcuda.so.1",
         saw(f"NVRM version {version}", module),
         saw("the loader finds no libcuda.so.1", copies),
         version=version,
@@ -146,8 +144,7 @@ def versions_differ(case: Case) -> Finding | None:
             return _other_version(facts, one, version, module)
         agreeing += [one] if version else []
     if agreeing:
-        seen = saw(agreeing[0].real, agreeing[0].version)
-        return against("libraries and kernel module are both {version}", seen, version=module)
+        return against("libraries and kernel module are both {version}", version=module)
     return None
 
 
@@ -202,13 +199,13 @@ def baked_in(case: Case) -> Finding | None:
         return None
     if not own:
         seen = saw("no libcuda of a driver", cuda)
-        return against("the image contains no driver library of its own", seen)
+        return against("the image contains no driver library of its own")
     version = value_or(own[0].version, "of unknown version")
     host = value_or(facts.driver.module_version, "")
     seen = saw(own[0].real, own[0].version)
     if host and numbers(host) == numbers(version):
         text = "the image's own driver library is {version}, as the host's"
-        return against(text, seen, version=version)
+        return against(text, version=version)
     what = "the image contains a driver's {library} of its own" if image else "there is a {library}"
     text = f"{what} ({{version}}), which fits hosts of that driver only"
     library = own[0].name.partition(".so")[0]
@@ -285,8 +282,7 @@ def stub_selected(case: Case) -> Finding | None:
         text = "nvidia-smi and NVML programs get the stub {path}"
         return strong(text, saw_copy(other, nvml), path=other.path)
     where = one.path if one else "nowhere"
-    text = "libcuda comes from {path}, which is no stub"
-    return against(text, saw(f"libcuda: {where}", cuda), path=where)
+    return against("libcuda comes from {path}, which is no stub", path=where)
 
 
 # ---------------------------------------------------------------- driver.compat_misuse
@@ -298,11 +294,9 @@ def compat_selected(case: Case) -> Finding | None:
     one = _compat(facts)
     if one is None:
         winner = selected(facts.loads.libcuda)
-        seen = saw(f"libcuda: {winner.path if winner else 'none'}", facts.loads.libcuda)
         if winner is None:
-            return against("the loader finds no libcuda at all", seen)
-        text = "libcuda comes from {path}, not from cuda-compat"
-        return against(text, seen, path=winner.path)
+            return against("the loader finds no libcuda at all")
+        return against("libcuda comes from {path}, not from cuda-compat", path=winner.path)
     objection = no_driver(facts)
     if objection:
         return objection
@@ -313,7 +307,7 @@ def compat_selected(case: Case) -> Finding | None:
     loaded, version = module.need() or "", one.version.need() or ""
     if numbers(version) == numbers(loaded):
         text = "the cuda-compat libcuda is of the module's own version {module}"
-        return against(text, saw_copy(one, facts.loads.libcuda), module=loaded)
+        return against(text, module=loaded)
     return (_older if numbers(version) < numbers(loaded) else _newer)(facts, one, version, loaded)
 
 
@@ -382,7 +376,7 @@ def _newer(facts: Facts, one: DriverLibrary, version: str, module: str) -> Findi
         text += ", on a {gpu}, which does not allow it"
         return proof(text, *evidence, gpu=consumer, **values)
     if all(segment(name) == "data center" for name in names):
-        return against(text + ", as intended on {gpu}", *evidence, gpu=names[0], **values)
+        return against(text + ", as intended on {gpu}", gpu=names[0], **values)
     return weak(text + "; {gpu} may not allow it", *evidence, gpu=names[0], **values)
 
 
@@ -415,8 +409,7 @@ def fabric_not_up(case: Case) -> Finding | None:
     if fabric.state == "completed":
         if mig_change_pending(case):
             return None
-        text = "{gpu} is registered with the NVSwitch fabric"
-        return against(text, seen, gpu=gpu.name)
+        return against("{gpu} is registered with the NVSwitch fabric", gpu=gpu.name)
     state = f"{fabric.state}: {fabric.error}" if fabric.error else fabric.state
     text = "{gpu} is not registered with the NVSwitch fabric: {state}"
     values = {"gpu": gpu.name, "state": state}

@@ -1,4 +1,4 @@
-"""driver.too_old: the driver against the CUDA of each framework, the card, and an image's demand."""
+"""driver.too_old: the driver against each framework's CUDA, the card, an image's demand."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ def older_than_the_build_needs(case: Case) -> Finding | None:
     one, facts = case.framework, case.facts
     cuda = one.built_for_cuda.need()
     if cuda is None:
-        seen = saw("no CUDA in this build", one.built_for_cuda)
-        return against("{framework} is built without CUDA", seen, framework=case.named)
+        return against("{framework} is built without CUDA")
     if isinstance(facts.system.wsl, Known):
         return _under_wsl(case, cuda)
     version = facts.driver.module_version
     loaded = version.need()
     if loaded is None:
-        return against("no NVIDIA driver is loaded", saw("no NVIDIA kernel module", version))
+        return against("no NVIDIA driver is loaded")
     wanted = floor(cuda, value_or(facts.system.os, "linux"))
     if wanted is None:
         Unknown(f"no driver floor is known for CUDA {cuda}").need()
@@ -45,25 +44,23 @@ def _compared(case: Case, wanted: Floor, loaded: str) -> Finding:
         saw(f"{what} {loaded}", facts.driver.module_version),
     )
     values = {
-        "framework": case.named,
         "cuda": wanted.cuda,
         "needs": wanted.driver,
         "loaded": loaded,
     }
     if at_least(loaded, wanted.driver):
-        return against("driver {loaded} runs CUDA {cuda}", *evidence, **values)
-    text = "{framework} is built for CUDA {cuda}, which needs driver {needs} or newer; {loaded} is loaded"
+        return against("driver {loaded} runs CUDA {cuda}", **values)
+    text = "{framework} is built for CUDA {cuda}, which needs driver {needs}; {loaded} is loaded"
     bridge = _bridge(facts, wanted.cuda)
     if bridge is None and (asker := _asked_otherwise(case)):
         text = "{asker} requires another release of {framework}, which decides the driver"
-        return against(text, *evidence, asker=asker, **values)
+        return against(text, asker=asker, **values)
     if bridge is None:
         return proof(text, *evidence, *_wish(facts), **values)
     if isinstance(bridge, Unknown):
         return strong(text, *evidence, *_wish(facts), **values)
     text = "forward compatibility: {path} of cuda-compat runs CUDA {cuda} on driver {loaded}"
-    seen = saw(f"{bridge.path} is a cuda-compat library", facts.loads.libcuda)
-    return against(text, seen, path=bridge.path, **values)
+    return against(text, path=bridge.path, **values)
 
 
 def _asked_otherwise(case: Case) -> str:
@@ -100,15 +97,15 @@ def _under_wsl(case: Case, cuda: str) -> Finding:
     fact = case.facts.driver.driver_cuda
     supported = fact.need()
     if supported is None:
-        return against("no NVIDIA driver answers", saw("no driver CUDA version", fact))
+        return against("no NVIDIA driver answers")
     evidence = (
         saw(f"{case.named} is built for CUDA {cuda}", case.framework.built_for_cuda),
         saw(f"the driver supports CUDA {supported}", fact),
     )
-    values = {"framework": case.named, "cuda": major_minor(cuda), "supported": supported}
+    values = {"cuda": major_minor(cuda), "supported": supported}
     if runs(supported, cuda):
         text = "Windows' driver supports CUDA {supported} and runs CUDA {cuda}"
-        return against(text, *evidence, **values)
+        return against(text, **values)
     text = "{framework} is built for CUDA {cuda}; Windows' driver supports only CUDA {supported}"
     return proof(text, *evidence, **values)
 
@@ -126,7 +123,7 @@ def older_than_the_card(case: Case) -> Finding | None:
             continue
         toolkit, code = archs.first_toolkit(capability), f"sm_{capability.replace('.', '')}"
         return proof(
-            "{gpu} needs driver {needs} or newer; {loaded} is older than the card and does not drive it",
+            "{gpu} needs driver {needs} or newer; {loaded} is older than the card",
             saw(f"{name}, compute capability {capability}", facts.devices.gpus),
             table(f"CUDA {toolkit}, the first for {code}, came with driver {first}", PACKAGED),
             saw(f"driver {loaded.value}", loaded),

@@ -80,10 +80,8 @@ def consistent(case: Case) -> Finding | None:
     if (found and _unexplained(case.facts)) or lacks_release(case.facts) or without_numpy(case):
         return None
     if any(one.basis not in (Basis.NO_WHEEL, Basis.LATE) for one in found):
-        text = "what contradicts the framework misses its symbols, which is another cause"
-        return against(text, saw("compared", fact))
-    text = "the installed releases meet what they require of each other"
-    return against(text, saw("requirements compared", fact))
+        return against("what contradicts the framework misses its symbols, which is another cause")
+    return against("the installed releases meet what they require of each other")
 
 
 def imported_well(facts: Facts) -> bool:
@@ -217,8 +215,7 @@ def _evidence(facts: Facts, one: Contradiction) -> list[Evidence]:
     wants = words.get(one.basis, f"{one.name}{one.wants}" if stated else str(one.by))
     out = [saw(wants, Source("file", one.file))]
     if one.installed:
-        text = f"installed: {one.name} {one.installed}"
-        out.append(saw(text, facts.environment.packages))
+        out.append(saw(f"installed: {one.name} {one.installed}", facts.environment.packages))
     known = refusal(one.by.name, one.name)
     if one.source:
         text = "one plugin at a time" if one.basis is Basis.RIVAL else f"{one.by} needs {one.name}"

@@ -83,7 +83,7 @@ def _missing(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     image = isinstance(facts.system.offline, Known) and isinstance(facts.system.container, Known)
     where = "in this image" if image else "on this machine"
     dated = [one for one in needs if one.other_versions]
-    values = {"framework": case.named, "libraries": and_more(one.name for one in needs)}
+    values = {"libraries": and_more(one.name for one in needs)}
     names = [one.name for one in value_or(facts.environment.packages, ())]
     wheel = next((name for name in names if name.startswith("nvidia-cuda-nvcc")), "")
     text = f"{{framework}} {verb} {{libraries}}; {are} not {where}"
@@ -109,8 +109,8 @@ def _not_searched(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     first, one = needs[0], case.framework
     are, it = ("are", "them") if len(needs) > 1 else ("is", "it")
     text = (
-        f"{{libraries}} {are} installed, but not where {{framework}} looks for {it}: {{file}} opens "
-        "{library}, and no folder searched holds it"
+        f"{{libraries}} {are} installed, but not where {{framework}} looks for {it}: {{file}} "
+        "opens {library}, and no folder searched holds it"
     )
     values = {
         "framework": one.title,
@@ -142,7 +142,6 @@ def _other_version(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
         saw_search(needs[0]),
         *(saw_file(case.facts, one.other_versions[0]) for one in dated),
         *_dates(needs),
-        framework=case.named,
         cuda=built,
         libraries=and_more(one.name for one in needs),
         others=tuple(names),
@@ -256,7 +255,6 @@ def _unmet(case: Case, unmet: UnmetSymbol) -> Finding:
         provider=base_name(unmet.provider),
         path=unmet.provider,
         how=how(winner.found) if winner else "",
-        framework=case.named,
     )
 
 
@@ -285,7 +283,7 @@ def renamed(case: Case) -> Finding | None:
                 "renamed, and lacks functions or has others"
             )
             seen = saw(f"{need.name} {version}", Source("file", copy.path))
-            values = {"framework": case.named, "library": need.name, "version": version}
+            values = {"library": need.name, "version": version}
             return proof(text, seen, **values)
     return None
 
@@ -326,7 +324,6 @@ def pair_torn_apart(case: Case) -> Finding | None:
         "{framework} loads {blas} {blas_version} and {light} {light_version}, found by {how}; the "
         "two must be of one release",
         *map(loaded.saw_loaded, pair),
-        framework=case.named,
         blas=blas.name,
         blas_version=value_or(blas.version, ""),
         light=light.name,
@@ -353,7 +350,6 @@ def older_copy_selected(case: Case) -> Finding | None:
         text,
         loaded.saw_loaded(one),
         loaded.saw_lost(own),
-        framework=case.named,
         cuda=built,
         library=one.name,
         version=value_or(one.version, ""),
@@ -373,8 +369,7 @@ def one_of_each(case: Case) -> Finding | None:
     if loaded.clashes(case, other_copy=True) or mixed:
         return None
     text = "all symbols are met that the {count} loaded libraries ask of each other"
-    seen = saw("symbol tables compared", case.facts.loads.trees)
-    return against(text, seen, count=len(tree.libraries))
+    return against(text, count=len(tree.libraries))
 
 
 # ---------------------------------------------------------------- cudnn.missing
@@ -396,11 +391,10 @@ def part_missing(case: Case) -> Finding | None:
     other = _other_major(case, gone[0].name)
     instead = "; only cuDNN {other} is installed" if other else ""
     return strong(
-        f"{{framework}} loads {{path}}, which opens {{parts}} at the first use; none is found{instead}",
+        f"{{framework}} loads {{path}}, which opens {{parts}} when used; none is found{instead}",
         loaded.saw_loaded(cudnn),
         *((saw_file(facts, other.path),) if other else ()),
         saw_search(gone[0]),
-        framework=case.named,
         path=cudnn.path,
         parts=and_more(one.name for one in gone),
         other=value_or(other.version, "") if other else "",
@@ -443,20 +437,19 @@ def wrong_cudnn_loaded(case: Case) -> Finding | None:
     one = loaded.reporter(tree) or cudnn
     seen = loaded.saw_loaded(one)
     if len(found) > 1:
-        text = "its parts are of different versions: {versions}"
-        return against(text, seen, versions=tuple(found))
+        return against("its parts are of different versions: {versions}", versions=tuple(found))
     version, built, law = loaded.short(one.version.need() or ""), _built(case), _rule(case)
     fit = fits(law.needs if law else "same major", built.need() or "", version)
     if fit is None:
         reason = f"which minor version of cuDNN {case.named} was compiled with is not known"
         raise Undetermined(Unknown(reason))
-    values = {"framework": case.named, "built": value_or(built, ""), "version": version}
+    values = {"built": value_or(built, ""), "version": version}
     if fit:
         text = "cuDNN {version} is loaded, which fits a build with {built}"
-        return against(text, seen, **values)
+        return against(text, **values)
     return proof(
-        "{framework} was compiled with cuDNN {built} and needs {wanted}; {version} is loaded, found "
-        "by {how}",
+        "{framework} was compiled with cuDNN {built} and needs {wanted}; {version} is loaded, "
+        "found by {how}",
         seen,
         saw(f"compiled with cuDNN {value_or(built, '')}", built),
         *(loaded.saw_lost(copy) for copy in loaded.own_copies(case, one)[:2]),
@@ -541,8 +534,7 @@ def parts_differ(case: Case) -> Finding | None:
         return tree
     cudnn, parts = loaded.cudnn_of(tree), loaded.parts_of(tree)
     if cudnn is None:
-        found = [saw_search(need) for need in required(case, is_cudnn)[:1]]
-        return against("{framework} loads no cuDNN", *found, framework=case.named)
+        return against("{framework} loads no cuDNN")
     found_versions = loaded.versions(parts)
     if len(found_versions) > 1:
         first = parts[0]
@@ -552,7 +544,6 @@ def parts_differ(case: Case) -> Finding | None:
             "{other_version}, found by {other_how}; all cuDNN files must have the same version",
             loaded.saw_loaded(first),
             loaded.saw_loaded(other),
-            framework=case.named,
             **_pair(first, other),
         )
     version = cudnn.version
@@ -560,8 +551,7 @@ def parts_differ(case: Case) -> Finding | None:
         return _cudnn_apart(case, cudnn, parts[0])
     version.need()
     text = "libcudnn and its {count} parts are all {version}"
-    seen = loaded.saw_loaded(cudnn)
-    return against(text, seen, count=len(parts), version=loaded.versions([cudnn])[0])
+    return against(text, count=len(parts), version=loaded.versions([cudnn])[0])
 
 
 def _pair(first: LoadedLibrary, other: LoadedLibrary) -> dict[str, str]:
@@ -577,13 +567,13 @@ def _pair(first: LoadedLibrary, other: LoadedLibrary) -> dict[str, str]:
 
 def _cudnn_apart(case: Case, cudnn: LoadedLibrary, part: LoadedLibrary) -> Finding:
     """All parts of one release under a libcudnn of another: it runs, as nobody has tested it."""
-    values = {"framework": case.named, **_pair(cudnn, part)}
+    values = {**_pair(cudnn, part)}
     if refused(case):
         text = "every part is cuDNN {other_version}, which this framework refuses as a whole"
-        return against(text, loaded.saw_loaded(part), **values)
+        return against(text, **values)
     if _BUNDLED.search(cudnn.path):
-        text = "{framework} brings libcudnn {first_version}; its parts from outside are all {other_version}"
-        return against(text, loaded.saw_loaded(part), **values)
+        text = "{framework} brings libcudnn {first_version}; its parts are all {other_version}"
+        return against(text, **values)
     found = strong(
         "{framework} loads libcudnn {first_version}, found by {first_how}, and all its parts "
         "{other_version}, found by {other_how}: a mixture that prints no error before the first "
@@ -605,14 +595,13 @@ def cudnn_need_missing(case: Case) -> Finding | None:
         return tree
     cudnn = loaded.cudnn_of(tree)
     if cudnn is None:
-        found = [saw_search(need) for need in required(case, is_cudnn)[:1]]
-        return against("{framework} loads no cuDNN", *found, framework=case.named)
+        return against("{framework} loads no cuDNN")
     seen = loaded.saw_loaded(cudnn)
     if refused(case):
-        return against("{framework} refuses this cuDNN as a whole", seen, framework=case.named)
+        return against("{framework} refuses this cuDNN as a whole")
     gone = _gone(case, tree)
     if not gone:
-        whole = against("everything that cuDNN alone needs is found", seen)
+        whole = against("everything that cuDNN alone needs is found")
         return _of_another_wheel(case, cudnn) or whole
     if gone[0].name == ZLIB_DLL:
         return _no_zlib(case, gone[0], cudnn)
@@ -627,7 +616,6 @@ def cudnn_need_missing(case: Case) -> Finding | None:
         saw_search(first),
         seen,
         *map(loaded.saw_lost, copies[:2]),
-        framework=case.named,
         file=base_name(first.needed_by),
         libraries=and_more(one.name for one in gone),
         cuda=cuda_of(first.name),
@@ -658,7 +646,6 @@ def _no_zlib(case: Case, missing: MissingLibrary, cudnn: LoadedLibrary) -> Findi
         loaded.saw_loaded(cudnn),
         saw_search(missing),
         table("cuDNN 8.3 to 8.9 for Windows needs it", ZLIB),
-        framework=case.named,
         version=loaded.short(value_or(cudnn.version, "")),
         refused=missing.refused,
         flaw=missing.flaw.value,
@@ -677,11 +664,10 @@ def _of_another_wheel(case: Case, cudnn: LoadedLibrary) -> Finding | None:
     if any(copy.name == library for copy in case.facts.libraries.copies.need() or ()):
         return None
     return strong(
-        "{framework} is built for CUDA {cuda} and loads the cuDNN of {wheel}: it opens {library} at "
-        "its first use; there is none",
+        "{framework} is built for CUDA {cuda} and loads the cuDNN of {wheel}: it opens {library} "
+        "at its first use; there is none",
         loaded.saw_loaded(cudnn),
         saw(str(owner), Source("file", cudnn.path)),
-        framework=case.named,
         cuda=own,
         wheel=owner.name if owner else "",
         library=library,

@@ -187,7 +187,7 @@ def unlimited(case: Case) -> Finding | None:
         return None
     if _noexec(facts) or closed_site(case) or few_files(case):
         return None
-    return against("no limit keeps CUDA from starting", saw(f"RLIMIT_AS {most}", limit))
+    return against("no limit keeps CUDA from starting")
 
 
 # ---------------------------------------------------------------- memory.host
@@ -264,8 +264,7 @@ def killed_for_memory(case: Case) -> Finding | None:
     if value_or(run.signal, "") != "SIGKILL" or not isinstance(run.oom_kills, Known):
         return None
     if run.oom_kills.value == 0:
-        text = "the program was killed, but the kernel killed nothing for memory meanwhile"
-        return against(text, saw("no out-of-memory kill while it ran", run.oom_kills))
+        return against("the program was killed, but the kernel killed nothing for memory meanwhile")
     host = value_or(run.host, None)
     held = " held {peak} at their peak and" if host else ""
     text = f"the program's processes{held} were killed by the kernel for memory"
@@ -280,11 +279,11 @@ def at_the_limit(case: Case) -> Finding | None:
     if value_or(run.signal, "") != "SIGKILL" or use is None:
         return None
     limit, held, left = use.limit, use.held, use.least_available
-    if isinstance(limit, Known) and isinstance(held, Known):
-        if nearly_gone(limit.value - held.value, limit.value):
-            text = "the control group held {held} of the {limit} it may use, and it was killed"
-            values = {"held": size(held.value), "limit": size(limit.value)}
-            return slows(strong(text, saw(f"highest use {held.value}", held), **values))
+    most, used = value_or(limit, 0), value_or(held, 0)
+    if most and isinstance(held, Known) and nearly_gone(most - used, most):
+        text = "the control group held {held} of the {limit} it may use, and it was killed"
+        values = {"held": size(used), "limit": size(most)}
+        return slows(strong(text, saw(f"highest use {used}", held), **values))
     if memory and isinstance(left, Known) and nearly_gone(left.value, memory.total):
         text = "{left} of {total} of RAM were left when the program was killed"
         values = {"left": size(left.value), "total": size(memory.total)}
@@ -301,8 +300,8 @@ def plenty(case: Case) -> Finding | None:
         return None
     value = memory.need()
     left = size(value.available) if value else "an unknown part"
-    seen = (saw(f"{left} available", memory), saw("/dev/shm has room", shm))
-    return against("{left} of RAM are available", *seen, left=left)
+    (saw(f"{left} available", memory), saw("/dev/shm has room", shm))
+    return against("{left} of RAM are available", left=left)
 
 
 SIGNS = (

@@ -33,16 +33,14 @@ def tree_of(case: Case) -> LoadTree | Finding:
     if tree is not None:
         return tree
     case.framework.opens.need()
-    seen = saw("libraries it opens", case.framework.opens)
-    return against("{framework} opens no CUDA library", seen, framework=case.named)
+    return against("{framework} opens no CUDA library")
 
 
 def gpu_tree(case: Case) -> LoadTree | Finding:
     """The same for what only matters once a GPU is used: a linked framework imports without."""
     present = gpu_present(case.facts)
     if isinstance(present, Absent) and case.framework.name in LINKED:
-        text = "this machine has no NVIDIA GPU, so it is never used"
-        return against(text, saw("no GPU on the PCI bus", present))
+        return against("this machine has no NVIDIA GPU, so it is never used")
     return tree_of(case)
 
 
@@ -178,7 +176,7 @@ def generation(owner: Owner | None, path: str) -> int:
 
 
 def older(one: LoadedLibrary, than: str) -> bool:
-    """Whether a loaded file is older than a version, by the places that both have, at most three."""
+    """Whether a loaded file is older than a version, by at most three places that both have."""
     left, right = numbers(value_or(one.version, "")), numbers(than)
     places = min(len(left), len(right), 3)
     return left[:places] < right[:places]

@@ -160,26 +160,21 @@ def irrelevant(case: Case) -> Finding | None:
     facts, one = case.facts, case.framework
     build, present = one.gpu_build, gpu_present(facts)
     if isinstance(build, Absent) or value_or(build, True) is False:
-        text = "{framework} is a build without CUDA"
-        return against(text, saw("CPU build", build), framework=case.named)
-    here = Source("folder", one.path)
+        return against("{framework} is a build without CUDA")
     installed = value_or(facts.frameworks.installed, ())
     if is_follower(one.name) and any(other.name == "torch" for other in installed):
         text = "{framework} is imported after PyTorch, which has opened its CUDA libraries by then"
-        return against(text, saw(case.named, here), framework=one.title)
+        return against(text, framework=one.title)
     if other := built_for_another(case):
         text = "{framework} is built for {platform}, so that nothing of it is loaded"
-        seen = saw(f"built for {other.actual}", Source("file", other.path))
-        return against(text, seen, framework=case.named, platform=other.actual)
+        return against(text, framework=case.named, platform=other.actual)
     needs = value_or(facts.loads.needs, ())
     askers = {need.needed_by for need in needs if need.framework == one.name}
     lost = sorted(askers & damaged_files(facts))
     if lost and len(lost) == len(askers):
-        text = "{file}, which would open it, is damaged itself"
-        return against(text, saw("damaged", Source("file", lost[0])), file=base_name(lost[0]))
+        return against("{file}, which would open it, is damaged itself", file=base_name(lost[0]))
     if isinstance(present, Absent) and one.name not in LINKED:
-        text = "this machine has no NVIDIA GPU, so it is never opened"
-        return against(text, saw("no GPU on the PCI bus", present))
+        return against("this machine has no NVIDIA GPU, so it is never opened")
     return None
 
 
@@ -205,7 +200,7 @@ def lost(case: Case, pick: Pick, *fates: Fate) -> list[NeededLibrary]:
 
 
 def outdated(case: Case, pick: Pick) -> bool:
-    """Whether those not found are installed in another version, rather than missing: most decide."""
+    """Whether most of those not found are installed in another version."""
     fates = [fate_of(case, one) for one in required(case, pick)]
     other = fates.count(Fate.OTHER_VERSION)
     return other > 0 and other >= fates.count(Fate.MISSING)
@@ -240,18 +235,16 @@ def none_lost(case: Case, pick: Pick, *fates: Fate) -> Finding | None:
             one.path.need()
     if not needs:
         case.framework.opens.need()
-        seen = saw("libraries it opens", case.framework.opens)
-        return against("{framework} opens no such library", seen, framework=case.named)
+        return against("{framework} opens no such library")
     damaged = sorted(damaged_files(case.facts))
     own = [path for path in damaged if path.startswith(f"{case.framework.path}/")]
     if own:
-        text, seen = "{file} of {framework} is damaged", saw("damaged", Source("file", own[0]))
-        return against(text, seen, file=base_name(own[0]), framework=case.named)
+        text, _seen = "{file} of {framework} is damaged", saw("damaged", Source("file", own[0]))
+        return against(text, file=base_name(own[0]))
     for one, fate in found:
         if fate is not Fate.FOUND:
-            return against(f"{{library}} {_OTHERWISE[fate]}", saw_search(one), library=one.name)
-    text = "the loader finds all libraries of this kind that {framework} opens"
-    return against(text, saw(needs[0].name, needs[0].path), framework=case.named)
+            return against(f"{{library}} {_OTHERWISE[fate]}", library=one.name)
+    return against("the loader finds all libraries of this kind that {framework} opens")
 
 
 # ---------------------------------------------------------------- evidence

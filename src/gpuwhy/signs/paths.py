@@ -78,7 +78,6 @@ def outside_the_search(case: Case) -> Finding | None:
         *(saw_file(case.facts, path) for path in paths[:3]),
         saw_search(found[0]),
         *saw_variables(case, outside=True),
-        framework=case.named,
         libraries=and_more(one.name for one in found),
         folder=folders[0],
     )
@@ -99,7 +98,6 @@ def ldconfig_not_run(case: Case) -> Finding | None:
         f"{unless if image else ''}",
         *(saw_file(facts, f"{one.not_cached}/{one.name}") for one in found[:2]),
         saw_search(found[0]),
-        framework=case.named,
         libraries=and_more(one.name for one in found),
         folder=found[0].not_cached,
     )
@@ -126,11 +124,10 @@ def taken_at_start(case: Case) -> Finding | None:
     if one is None or not found:
         return None
     return proof(
-        "{framework} opens {libraries}; the image's LD_LIBRARY_PATH names {folder}, which holds it, "
-        "and {place} {changes} before the program starts",
+        "{framework} opens {libraries}; the image's LD_LIBRARY_PATH names {folder}, which holds "
+        "it, and {place} {changes} before the program starts",
         saw(f"{one.words} (before it: {one.before})", _statement(one)),
         *(saw_file(case.facts, path) for path in found[:2]),
-        framework=case.named,
         libraries=and_more(map(base_name, found)),
         folder=found[0].rpartition("/")[0],
         place=f"line {one.line} of {one.script}" if one.script else "the command of the image",
@@ -163,8 +160,8 @@ def folder_gone(case: Case) -> Finding | None:
     if one is None or one.problems[0].kind is not PathProblem.NOT_THERE:
         return None
     text = (
-        "CUDA_PATH names a folder that does not exist ({folder}): {framework} looks along PATH, but "
-        "compilers, CuPy and ONNX Runtime look there"
+        "CUDA_PATH names a folder that does not exist ({folder}): {framework} looks along PATH, "
+        "but compilers, CuPy and ONNX Runtime look there"
     )
     seen = saw(f"CUDA_PATH={one.value}", Source("env", "CUDA_PATH"))
     return slows(strong(text, seen, folder=one.value, framework=case.framework.title))
@@ -222,7 +219,7 @@ def older_runtime_first(case: Case, *by: str) -> Finding | None:
                 "{by} puts {path} before the system's {library}, and it lacks {version}, which "
                 "{asker} needs: the import of {framework} fails"
             )
-            return said_old(one, text, by=first_by, framework=case.named)
+            return said_old(one, text, by=first_by)
     return None
 
 

@@ -51,8 +51,7 @@ def without_runtime(case: Case) -> Finding | None:
             if is_runtime(one.name):
                 found.setdefault(one.name.lower(), (tree.framework, one))
     if not found:
-        text = "every DLL of the Visual C++ runtime that a framework needs is found"
-        return against(text, saw("searched", trees))
+        return against("every DLL of the Visual C++ runtime that a framework needs is found")
     (name, first), *_ = found.values()
     installed = value_or(facts.frameworks.installed, ())
     titles = {one.name: f"{one.title} {one.version}" for one in installed}
@@ -86,9 +85,9 @@ def without_python(case: Case) -> Finding | None:
     if case.windows or isinstance(case.facts.system.offline, Known):
         return None
     if python is None or not python.gone:
-        if unexplained(case.facts):
+        if unexplained(case.facts) or case.facts.run.failed:
             return None
-        return against("the environment has its Python", saw("Python", found))
+        return against("the environment has its Python")
     why = "nothing in the environment runs"
     if python.gone != "not executable":
         why = "the Python that the environment was made from is gone, so nothing in it runs"

@@ -46,8 +46,7 @@ def nothing_shadowed(case: Case) -> Finding | None:
     """What rules it out."""
     if _that_matter(case.facts):
         return None
-    seen = saw("the folders before the environment", case.facts.installs.shadows)
-    return against("Python finds the installed modules first", seen)
+    return against("Python finds the installed modules first")
 
 
 def _that_matter(facts: Facts) -> list[Shadow]:
@@ -131,12 +130,12 @@ def _said(one: Shadow) -> tuple[str, dict[str, object]]:
     if not one.instead and not one.standard:
         return _for_another_python(one), values
     if one.via in _OWN_FOLDERS:
-        text = "{path} has the name of a module, and {by} comes first: it is imported instead of {meant}"
+        text = "{path} is imported instead of {meant}: it has its name, and {by} comes first"
         return text, values
     made = ", which was installed for Python {python}," if one.other_python else ""
     refused = ", and {wanted_by} requires {module}{wants}" if one.wanted_by else ""
     return (
-        f"{{by}} puts {{path}} first: {{name}} there{made} is imported instead of {{meant}}{refused}",
+        f"{{by}} puts {{path}} first: {{name}}{made} is imported instead of {{meant}}{refused}",
         values,
     )
 
@@ -145,10 +144,11 @@ def _for_another_python(one: Shadow) -> str:
     if _own_module(one):
         user = ", which {wanted_by} does" if one.wanted_by else ""
         made = "Python {python}" if one.other_python[:1].isdigit() else "{python}"
-        return f"{{path}} is compiled for {made}, and this Python ignores it: import {{module}} fails{user}"
+        text = f"{{path}} is compiled for {made}, and this Python ignores it: "
+        return f"{text}import {{module}} fails{user}"
     return (
-        "{by} puts {folder} on Python's path: {name} there was compiled for Python {python}, and the "
-        "environment has none of its own, so that its import fails"
+        "{by} puts {folder} on Python's path: {name} there was compiled for Python {python}, and "
+        "the environment has none of its own, so that its import fails"
     )
 
 

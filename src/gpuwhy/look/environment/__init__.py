@@ -1,0 +1,1 @@
+"""The Python under diagnosis, its folders, and the one walk of its packages."""

@@ -1,0 +1,228 @@
+"""The one walk of the folders of packages: metadata and lists of files are read here, once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from gpuwhy.facts.environment import Coverage, Files, Metadata, Package
+from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, absent, known, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.look.look import Options
+from gpuwhy.machine.machine import Gathered, Machine
+
+METADATA_FOLDERS = r"[^~.].*\.(dist|egg)-info$"
+_FILES = ("METADATA", "PKG-INFO", "RECORD", "WHEEL", "INSTALLER", "direct_url.json")
+_FOLDER = r"([A-Za-z0-9][\w.]*(?:-[A-Za-z][\w.]*)*?)-(\d[^-]*)(?:-py[\d.]+)?"
+_NAME = r"[A-Za-z0-9][\w.-]*"
+_COMPARED = 200  # files of a RECORD, where a package has two metadata folders
+
+GPU_PACKAGES = (
+    r"tensorflow(-(gpu|cpu|intel|directml|rocm|cpu-aws|macos|aarch64|metal|directml-plugin))?"
+    r"|tf-nightly(-(gpu|cpu|intel))?|torch|torchvision|torchaudio|pytorch-triton|jax|jaxlib"
+    r"|jax-cuda\d+-(plugin|pjrt)|jax-metal|onnxruntime(-.+)?|ort-nightly(-.+)?|cupy(-.+)?"
+    r"|paddlepaddle(-.+)?|mxnet(-.+)?|tensorrt(-.+)?|ctranslate2|bitsandbytes|flash-attn(-.+)?"
+    r"|xformers|vllm|triton|numba|numba-cuda|faiss-gpu(-.+)?|llama-cpp-python|nvidia-.+"
+)
+"""Names of packages that belong to the GPU stack."""
+
+
+def gpu_related(name: str) -> bool:
+    """Whether a package (by its normalised name) belongs to the GPU stack."""
+    return re.fullmatch(GPU_PACKAGES, name) is not None
+
+
+def normal(name: str) -> str:
+    """A package's name as pip compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def packages(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Package, ...]]:
+    """Each installed package by its metadata folder, in the path's order.
+
+    Those of PYTHONPATH that the environment has too are left to the shadows.
+    """
+    sites = facts.environment.sites.need()
+    if sites is None:
+        return absent("env", "PATH", "no Python")
+    found: list[Package] = []
+    for site in sites:
+        gathered = machine.gather(site.path, METADATA_FOLDERS, *_FILES)
+        if isinstance(gathered, Unknown):
+            return gathered
+        own = {one.name for one in found} if site.kind == "PYTHONPATH" else ()
+        every = (_package(machine, site.path, one) for one in value_or(gathered, ()))
+        there = _real_first(machine, [one for one in every if one and one.name not in own])
+        found += there
+    return known(tuple(found), "folder", ", ".join(site.path for site in sites))
+
+
+def _package(machine: Machine, site: str, found: Gathered) -> Package | None:
+    location = f"{site}/{found.name}"
+    stem, _, kind = found.name.rpartition(".")
+    egg = kind == "egg-info"
+    file = "PKG-INFO" if egg else "METADATA"
+    text = found.texts.get(file, found.texts.get("", ""))
+    fields = _fields(text)
+    named = re.fullmatch(_FOLDER, stem)
+    name, version = named.groups() if named else (_first(fields, "Name"), _first(fields, "Version"))
+    if not version or not re.fullmatch(_NAME, name):
+        return None
+    project, editable = _direct_url(found.texts.get("direct_url.json", ""))
+    record = found.texts.get("RECORD")
+    return Package(
+        name=normal(name),
+        version=version,
+        location=location,
+        site=site,
+        files=_files(found, record),
+        requires=_requires(machine, found, location, file, fields),
+        python=_first(fields, "Requires-Python"),
+        tags=tuple(_fields(found.texts.get("WHEEL", "")).get("Tag", ())),
+        installer=found.texts.get("INSTALLER", "").strip()[:40],
+        project=project,
+        editable=editable,
+        metadata=_state(machine, found, location, file),
+        recorded=record is not None or "RECORD" in (*found.unread, *found.partly),
+    )
+
+
+def _fields(text: str) -> dict[str, list[str]]:
+    """The heading of a metadata file: each field with its values."""
+    out: dict[str, list[str]] = {}
+    for line in text.split("\n"):
+        name, tie, value = line.partition(": ")
+        if tie:
+            out.setdefault(name, []).append(value.strip())
+    return out
+
+
+def _first(fields: dict[str, list[str]], name: str) -> str:
+    return fields.get(name, [""])[0]
+
+
+def _files(found: Gathered, record: str | None) -> Files:
+    if record is None:
+        return Files()
+    known: Coverage = "some" if "RECORD" in found.partly else "all"
+    return Files(record, known)
+
+
+def _requires(
+    machine: Machine, found: Gathered, location: str, file: str, fields: dict[str, list[str]]
+) -> Fact[tuple[str, ...]]:
+    path = f"{location}/{file}"
+    if file in found.unread:
+        return Unknown(f"{path}: {found.unread[file]}")
+    if file in found.partly and file not in found.texts:
+        return Unknown(f"{path}: not in the recording")
+    if file not in found.texts and "" not in found.texts:
+        return absent("file", path)
+    asked = fields.get("Requires-Dist", [])
+    if file == "PKG-INFO" and not asked and "" not in found.texts:
+        asked = list(_egg_requires(value_or(machine.read(f"{location}/requires.txt"), "")))
+    return known(tuple(asked), "file", path)
+
+
+def _egg_requires(text: str) -> Iterator[str]:
+    """The lines of requires.txt as metadata writes them: `[extra:marker]` heads a group."""
+    extra = marker = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            extra, _, marker = line.strip("[]").partition(":")
+        elif line:
+            by_extra = f"extra == '{extra}'" if extra else ""
+            said = " and ".join(
+                f"({one})" if one != by_extra else one for one in (marker, by_extra) if one
+            )
+            yield f"{line}; {said}" if said else line
+
+
+def _direct_url(text: str) -> tuple[str, bool]:
+    """The folder that the installer was given for it (PEP 610), and whether it stays there."""
+    if not text:
+        return "", False
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return "", False
+    url, folder = (said.get("url"), said.get("dir_info")) if isinstance(said, dict) else ("", None)
+    path = url[7:].rstrip("/") if isinstance(url, str) and url.startswith("file:///") else ""
+    if "%" in path:
+        plain = re.sub(rb"%([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), path.encode())
+        path = plain.decode("utf-8", "surrogateescape")
+    return path, isinstance(folder, dict) and folder.get("editable") is True
+
+
+def _state(machine: Machine, found: Gathered, location: str, file: str) -> Metadata:
+    """What there is of the metadata file."""
+    if found.texts.get(file) or found.texts.get(""):
+        return Metadata.WHOLE
+    path = f"{location}/{file}"
+    linked = isinstance(machine.link(path), Known)
+    if file in found.unread:
+        return Metadata.DANGLING if linked else Metadata.UNREADABLE
+    stat = machine.stat(path)
+    if isinstance(stat, Absent):
+        return Metadata.DANGLING if linked else Metadata.MISSING
+    empty = isinstance(stat, Known) and not stat.value.size
+    return Metadata.EMPTY if empty else Metadata.WHOLE
+
+
+# ------------------------------------------------------------ two folders of one package
+
+
+def _real_first(machine: Machine, found: list[Package]) -> list[Package]:
+    """Of packages with two metadata folders in one site, the one with its files first."""
+    names = [one.name for one in found]
+    twice = (
+        {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else ()
+    )
+    if not twice:
+        return found
+    best = {
+        name: max(
+            (one for one in found if one.name == name), key=lambda one: _presence(machine, one)
+        ).location
+        for name in twice
+    }
+    marked = [
+        replace(one, second=True) if best.get(one.name, one.location) != one.location else one
+        for one in found
+    ]
+    return sorted(marked, key=lambda one: one.second)
+
+
+def _presence(machine: Machine, one: Package) -> tuple[float, str]:
+    """The share of its listed files that are there in their size; then the newer release."""
+    rows = [row for row in one.files.rows if row.sha256][:_COMPARED]
+    rows = [row for row in rows if ".dist-info/" not in row.path]
+    stats = ((machine.stat(f"{one.site}/{row.path}"), row.size) for row in rows)
+    there = sum(isinstance(stat, Known) and stat.value.size == size for stat, size in stats)
+    return (there / len(rows) if rows else 0.0), one.version
+
+
+# ------------------------------------------------------------ what others ask
+
+
+def known_packages(facts: Facts) -> tuple[Package, ...]:
+    """The packages of the environment; () where they were not seen."""
+    return value_or(facts.environment.packages, ())
+
+
+def of_the_stack(found: Iterable[Package]) -> list[Package]:
+    """Those of the GPU stack, without second metadata folders."""
+    return [one for one in found if gpu_related(one.name) and not one.second]
+
+
+def exists(machine: Machine, path: str) -> bool:
+    """Whether a path is known to lead somewhere."""
+    return isinstance(machine.stat(path), Known)
+
+
+def gone(machine: Machine, path: str) -> bool:
+    """Whether a path is known to lead nowhere."""
+    return isinstance(machine.stat(path), Absent)

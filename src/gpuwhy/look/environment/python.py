@@ -1,0 +1,535 @@
+"""The Python under diagnosis, which and why, and its folders of packages: by files alone.
+
+The order is --python, the active environment, the nearest project environment, PATH; on files that
+nobody runs, the usual places. gpuwhy's own environment counts only where no other was found.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from gpuwhy.facts.environment import ChosenBy, Gone, Python, PythonKind, Site, SiteKind
+from gpuwhy.facts.fact import (
+    Absent,
+    Fact,
+    Known,
+    Source,
+    Unknown,
+    absent,
+    known,
+    or_unknown,
+    value_or,
+)
+from gpuwhy.facts.facts import Facts
+from gpuwhy.look.environment.packages import exists
+from gpuwhy.look.look import Options
+from gpuwhy.machine.machine import Machine
+
+FRAMEWORK_FOLDERS = (
+    r"(torch|tensorflow|jax|jaxlib|onnxruntime|cupy|paddle|mxnet|numba|ctranslate2|faiss|tensorrt"
+    r"|llama_cpp|nvidia)$"
+)
+"""Folders of packages that make an environment one for GPU work."""
+_FRAMEWORK_WHEELS = (
+    r"(?i)(torch|tensorflow(_gpu|_cpu)?|jax|jaxlib|onnxruntime(_gpu)?|cupy(_cuda\d+x?)?"
+    r"|paddlepaddle(_gpu)?|numba|ctranslate2|tensorrt(_cu\d+)?|nvidia_\w+|xformers|flash_attn|vllm"
+    r"|triton)-\d.*\.dist-info$"
+)
+_EXECUTABLE = r"(i?python|pypy)[\d.]*t?(\.exe)?$"
+_LIB_FOLDER = r"python\d+\.\d+t?$"
+_MOST_PARENTS, _MOST_PTH = 32, 50
+
+
+class Choice(NamedTuple):
+    """An environment's folder or an executable, and what named it."""
+
+    path: str
+    by: ChosenBy
+
+
+def python(machine: Machine, facts: Facts, options: Options) -> Fact[Python]:
+    """The Python that --python, the active environment, the project or PATH names."""
+    if value_or(facts.system.os, "") == "windows":
+        from gpuwhy.look.environment import windows as windows_python
+
+        return windows_python.python(machine, options)
+    if options.python:
+        named = Choice(_whole(machine, options), "--python")
+        return _chosen(machine, _behind_shim(machine, named, options.folder))
+    ours: list[Choice] = []
+    for one in _choices(machine, options):
+        if not _is_ours(machine, one.path):
+            return _chosen(machine, _behind_shim(machine, one, options.folder))
+        ours.append(one)
+    for one in ours:
+        found = _chosen(machine, one)
+        return Known(_own(found.value), found.source) if isinstance(found, Known) else found
+    if isinstance(machine.environ(), Unknown):
+        return Unknown("no Python in the usual places, and PATH is not known", "--python PATH")
+    return absent("env", "PATH", "no python3 or python in any of its folders")
+
+
+def _own(one: Python) -> Python:
+    from msgspec.structs import replace
+
+    return replace(one, own=True)
+
+
+def _whole(machine: Machine, options: Options) -> str:
+    """The path from the root on; links in it stay: a venv's python is a link out of it."""
+    path = options.python
+    if path.startswith("/"):
+        return path
+    folder, _, name = f"{options.folder or '.'}/{path.rstrip('/')}".rpartition("/")
+    if name in (".", ".."):
+        return value_or(machine.real(f"{folder}/{name}"), path)
+    return f"{value_or(machine.real(folder), folder).rstrip('/')}/{name}"
+
+
+# ------------------------------------------------------------ which one
+
+
+def _choices(machine: Machine, options: Options) -> Iterator[Choice]:
+    """Environments and executables in the order in which they count."""
+    environ = value_or(machine.environ(), {})
+    yield from _active(machine, environ)
+    yield from _project(machine, options.folder, environ.get("UV_PROJECT_ENVIRONMENT", ""))
+    if not environ or isinstance(machine.offline(), Known):
+        from gpuwhy.look.environment.pythons import environments, holds_framework
+
+        found = [*_on_path(machine, environ.get("PATH", ""))]
+        found += [Choice(path, "usual place") for path in environments(machine)]
+        yield from sorted(found, key=lambda one: not holds_framework(machine, one.path))
+    else:
+        yield from _on_path(machine, environ.get("PATH", ""))
+
+
+def _active(machine: Machine, environ: Mapping[str, str]) -> Iterator[Choice]:
+    """What the shell has activated; some conda environments hold no Python."""
+    venv, conda = (environ.get(name, "").rstrip("/") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
+    if venv and is_environment(machine, venv):
+        yield Choice(venv, "VIRTUAL_ENV")
+    if conda and is_environment(machine, conda) and exists(machine, f"{conda}/bin/python"):
+        yield Choice(conda, "CONDA_PREFIX")
+
+
+def _project(machine: Machine, folder: str, named: str) -> Iterator[Choice]:
+    """The environment of the uv, poetry or plain project that the working folder lies in."""
+    folder = value_or(machine.real(folder), "") if folder else ""
+    for _ in range(_MOST_PARENTS):
+        if not folder:
+            return
+        for name in (named, ".venv", "venv") if named else (".venv", "venv"):
+            place = name if name.startswith("/") else f"{folder.rstrip('/')}/{name}"
+            if is_environment(machine, place):
+                yield Choice(place, "UV_PROJECT_ENVIRONMENT" if name == named else ".venv")
+        folder = "" if folder == "/" else folder.rpartition("/")[0] or "/"
+
+
+def _on_path(machine: Machine, path: str) -> Iterator[Choice]:
+    """python3 or python on PATH, but of a tool's own environment: uvx and pipx put it there."""
+    for folder in dict.fromkeys(path.split(":")):
+        if not folder.startswith("/"):
+            continue
+        name = next((n for n in ("python3", "python") if exists(machine, f"{folder}/{n}")), "")
+        if name and not _is_tool(machine, folder.rpartition("/")[0]):
+            yield Choice(f"{folder}/{name}", "PATH")
+
+
+def _is_tool(machine: Machine, prefix: str) -> bool:
+    if re.search(r"/uv/(archive|environments)-v\d+/|/pipx/", f"{prefix}/"):
+        return True
+    return any(exists(machine, f"{prefix}/{n}") for n in ("uv-receipt.toml", "pipx_metadata.json"))
+
+
+def _is_ours(machine: Machine, place: str) -> bool:
+    """An environment that was made for gpuwhy: it holds gpuwhy and no framework."""
+    prefix = (
+        place if is_environment(machine, place) else posixpath.dirname(posixpath.dirname(place))
+    )
+    for entry in value_or(machine.list(f"{prefix}/lib", r"python\d"), ()):
+        site = f"{prefix}/lib/{entry.name}/site-packages"
+        if value_or(machine.list(site, r"gpuwhy-.*\.dist-info$"), ()):
+            return not value_or(machine.list(site, FRAMEWORK_FOLDERS), ())
+    return False
+
+
+def is_environment(machine: Machine, folder: str) -> bool:
+    """Whether a folder is a virtual or a conda environment."""
+    return any(exists(machine, f"{folder}/{mark}") for mark in ("pyvenv.cfg", "conda-meta"))
+
+
+# ------------------------------------------------------------ what it is
+
+
+def _chosen(machine: Machine, one: Choice) -> Fact[Python]:
+    """The Python at a path that is an environment's folder or an executable."""
+    path = one.path.rstrip("/") or "/"
+    stat = machine.stat(path)
+    if not isinstance(stat, Known):
+        return or_unknown(stat, f"{path}: no such file or folder", "--python PATH")
+    if stat.value.kind == "folder":
+        return _in_folder(machine, path, one.by)
+    folder, _, name = path.rpartition("/")
+    prefix = folder.rpartition("/")[0]
+    named = re.match(_EXECUTABLE, name) and folder.endswith("/bin")
+    if named and is_environment(machine, prefix):
+        return _environment(machine, prefix, one.by, path)
+    return _executable(machine, path, one.by)
+
+
+def _in_folder(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
+    if is_environment(machine, path):
+        return _environment(machine, path, by)
+    for name in ("bin/python3", "bin/python"):
+        if exists(machine, f"{path}/{name}"):
+            return _chosen(machine, Choice(f"{path}/{name}", by))
+    said = "holds no Python: neither pyvenv.cfg, conda-meta nor bin/python"
+    return Unknown(f"{path} {said}", "--python PATH")
+
+
+def _environment(machine: Machine, prefix: str, by: ChosenBy, path: str = "") -> Fact[Python]:
+    """A venv or conda environment, read from its files."""
+    config = machine.read(f"{prefix}/pyvenv.cfg")
+    kind: PythonKind = "venv" if isinstance(config, Known) else "conda"
+    mark = "pyvenv.cfg" if kind == "venv" else "conda-meta"
+    source = Source("file" if kind == "venv" else "folder", f"{prefix}/{mark}")
+    version = config_of(value_or(config, "")).get("version", "") or conda_version(machine, prefix)
+    names = (f"{prefix}/bin/python", f"{prefix}/bin/python3")
+    path = path or next((one for one in names if exists(machine, one)), "")
+    gone: Gone = ""
+    if not path:
+        path = f"{prefix}/bin/python"
+        gone = "dangling link" if isinstance(machine.link(path), Known) else "missing"
+    elif _not_executable(machine, path):
+        gone = "not executable"
+    version = _of_its_packages(machine, prefix, version) or _version_by_folder(machine, prefix)
+    if not version:
+        said = f"neither {source.where} nor its lib folder names the Python version"
+        return Unknown(f"{prefix}: {said}")
+    where = machine_of(machine, path)
+    return Known(Python(path, version, prefix, kind, by, where, gone), source)
+
+
+def _not_executable(machine: Machine, path: str) -> bool:
+    """Whether nobody may run it; files of another machine may have lost the right on the way."""
+    stat = value_or(machine.stat(path), None)
+    plain = stat is not None and stat.kind == "file" and stat.mode.startswith("-")
+    return bool(plain and stat and "x" not in stat.mode and isinstance(machine.offline(), Absent))
+
+
+def config_of(text: str) -> dict[str, str]:
+    """The keys of pyvenv.cfg; `version` cut to its numbers (some tools write version_info)."""
+    pairs = (line.partition("=") for line in text.splitlines())
+    found = {key.strip().lower(): value.strip() for key, _, value in pairs}
+    said = found.get("version_info") or found.get("version", "")
+    version = re.match(r"\d+\.\d+(\.\d+)?", said)
+    return {**found, "version": version[0] if version else ""}
+
+
+def conda_version(machine: Machine, prefix: str) -> str:
+    """The Python of a conda environment, by its package list; "" when there is none."""
+    listed = machine.list(f"{prefix}/conda-meta", r"python-\d+\.\d+[^-]*-[^-]*\.json$")
+    return next((one.name.split("-")[1] for one in value_or(listed, ())), "")
+
+
+def _lib_folders(machine: Machine, prefix: str) -> list[str]:
+    return [one.name for one in value_or(machine.list(f"{prefix}/lib", _LIB_FOLDER), ())]
+
+
+def _release(folder: str) -> str:
+    return folder.removeprefix("python").rstrip("t")
+
+
+def _version_by_folder(machine: Machine, prefix: str) -> str:
+    return next((_release(one) for one in reversed(_lib_folders(machine, prefix))), "")
+
+
+def _of_its_packages(machine: Machine, prefix: str, version: str) -> str:
+    """The release of the folder with frameworks, where that of its own Python holds none: the
+    Python was upgraded away.
+    """
+    if not version or _has_frameworks(machine, f"{prefix}/lib/python{minor(version)}"):
+        return version
+    folders = _lib_folders(machine, prefix)
+    others = [one for one in folders if _has_frameworks(machine, f"{prefix}/lib/{one}")]
+    return _release(others[-1]) if others else version
+
+
+def _has_frameworks(machine: Machine, folder: str) -> bool:
+    return bool(value_or(machine.list(f"{folder}/site-packages", FRAMEWORK_FOLDERS), ()))
+
+
+def machine_of(machine: Machine, path: str) -> str:
+    """The processor that an executable is for; the machine's own where it does not say."""
+    elf = machine.elf(path)
+    if isinstance(elf, Known):
+        return elf.value.machine
+    uname = machine.uname()
+    return uname.value.machine if isinstance(uname, Known) else ""
+
+
+def minor(version: str) -> str:
+    """3.12 of 3.12.1."""
+    return ".".join(version.split(".")[:2])
+
+
+# ------------------------------------------------------------ an executable
+
+
+def _executable(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
+    """A Python outside an environment: by the folders that it lies in, and is not started."""
+    said = value_or(machine.python_said(path), None)
+    if said is not None:  # recordings of version 0, which asked it
+        return _as_it_said(machine, path, by, said)
+    real = value_or(machine.real(path), path)
+    if not any(re.match(_EXECUTABLE, one.rpartition("/")[2]) for one in (path, real)):
+        return Unknown(f"{path} is not a Python by its name", "--python PATH", "not tried")
+    prefix = posixpath.dirname(posixpath.dirname(real)) or "/"
+    if real != path and is_environment(machine, prefix):
+        return _environment(machine, prefix, by, path)
+    named = re.search(r"python(\d+\.\d+)t?(\.exe)?$", real)
+    version = named[1] if named else release_beside(machine, prefix)
+    if not version:
+        return Unknown(
+            f"{path}: neither its name nor its folder tells its version", "--python PATH"
+        )
+    source = Source("file", real, "by its name and folder")
+    kind = _kind(machine, prefix, prefix, real)
+    found = Python(
+        path=path,
+        version=_exact(machine, real, prefix, version),
+        prefix=prefix,
+        kind=kind,
+        chosen_by=by,
+        machine=machine_of(machine, real),
+        managed=kind == "system" and _is_managed(machine, prefix, version),
+    )
+    return Known(found, source)
+
+
+def _as_it_said(machine: Machine, path: str, by: ChosenBy, said: Mapping[str, Any]) -> Fact[Python]:
+    executable = str(said.get("executable") or path)
+    prefix = str(said.get("prefix", ""))
+    version = str(said.get("version", ""))
+    kind = _kind(machine, prefix, str(said.get("base_prefix", prefix)), executable)
+    where = machine_of(machine, executable) or str(said.get("machine", ""))
+    managed = kind != "venv" and _is_managed(machine, prefix, version)
+    found = Python(path, version, prefix, kind, by, where, managed=managed)
+    return Known(found, Source("call", path, "asked itself"))
+
+
+def _exact(machine: Machine, real: str, prefix: str, version: str) -> str:
+    """With the third number, where a path or a header states it."""
+    stated = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", real)  # …/versions/3.11.7/bin
+    if stated:
+        return stated[1]
+    header = f"{prefix}/include/python{version}/patchlevel.h"
+    for line in value_or(machine.lines(header, "define PY_VERSION "), ()):
+        number = re.search(r'"(\d+\.\d+\.\d+)', line)
+        if number and number[1].startswith(f"{version}."):
+            return number[1]
+    return version
+
+
+def release_beside(machine: Machine, prefix: str) -> str:
+    """The release whose standard library lies below a prefix, where that is one alone."""
+    folders = _lib_folders(machine, prefix)
+    own = [one for one in folders if exists(machine, f"{prefix}/lib/{one}/os.py")]
+    return _release(own[0]) if len(own) == 1 else ""
+
+
+def _is_managed(machine: Machine, prefix: str, version: str) -> bool:
+    """Whether the system's package manager owns it (PEP 668): pip and uv refuse to change it."""
+    return exists(machine, f"{prefix}/lib/python{minor(version)}/EXTERNALLY-MANAGED")
+
+
+def _kind(machine: Machine, prefix: str, base: str, path: str) -> PythonKind:
+    if exists(machine, f"{prefix}/conda-meta"):
+        return "conda"
+    if prefix != base:
+        return "venv"
+    return "pyenv" if "/.pyenv/" in path or "/pyenv/" in path else "system"
+
+
+def _behind_shim(machine: Machine, one: Choice, folder: str) -> Choice:
+    """The executable that a shim of pyenv starts, by pyenv's files; other paths as they are."""
+    root, shim, name = one.path.rpartition("/shims/")
+    if not shim or isinstance(machine.python_said(one.path), Known):
+        return one
+    for wanted in _pyenv_versions(machine, root, folder):
+        if wanted == "system":
+            path = value_or(machine.environ(), {}).get("PATH", "")
+            found = (other for other in _on_path(machine, path) if "/shims/" not in other.path)
+            return next(found, one)
+        match = rf"{re.escape(wanted)}(\.\d+)*$"
+        listed = [entry.name for entry in value_or(machine.list(f"{root}/versions", match), ())]
+        listed.sort(key=lambda version: (version == wanted, numbers(version)), reverse=True)
+        for version in listed:
+            if exists(machine, f"{root}/versions/{version}/bin/{name}"):
+                return Choice(f"{root}/versions/{version}/bin/{name}", one.by)
+    return one
+
+
+def _pyenv_versions(machine: Machine, root: str, folder: str) -> list[str]:
+    """What pyenv would take: PYENV_VERSION, else a .python-version, else the general one."""
+    environ = value_or(machine.environ(), {})
+    if environ.get("PYENV_VERSION"):
+        return environ["PYENV_VERSION"].split(":")
+    folder = value_or(machine.real(folder), "") if folder else ""
+    while folder:
+        said = value_or(machine.read(f"{folder.rstrip('/')}/.python-version"), "").split()
+        if said:
+            return said
+        folder = "" if folder == "/" else folder.rpartition("/")[0] or "/"
+    return value_or(machine.read(f"{root}/version"), "").split() or ["system"]
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a version, for comparing: (2, 5, 1) of 2.5.1+cu124."""
+    return tuple(int(one[:12]) for one in re.findall(r"\d+", re.split(r"[+a-zA-Z]", version)[0]))
+
+
+# ------------------------------------------------------------ folders of packages
+
+
+def sites(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Site, ...]]:
+    """The folders on Python's path that may hold packages, the environment's own first.
+
+    PYTHONPATH's come first when Python runs: what they put in front is a shadow.
+    """
+    one = facts.environment.python.need()
+    if one is None:
+        return absent("env", "PATH", "no Python")
+    if value_or(facts.system.os, "") == "windows":
+        from gpuwhy.look.environment import windows as windows_python
+
+        return windows_python.sites(machine, one)
+    wanted = [*_folders(machine, one), *_pythonpath(machine)]
+    release = minor(one.version)
+    wanted += [
+        Site(path, "pth")
+        for site in list(wanted)
+        for path in _added(machine, site.path)
+        if not _of_another_python(machine, path, release)
+    ]
+    kept: dict[str, Site] = {}
+    for site in wanted:
+        stat = machine.stat(site.path)
+        if isinstance(stat, Known) and stat.value.kind == "folder":
+            kept.setdefault(value_or(machine.real(site.path), site.path), site)
+    return known(tuple(kept.values()), "folder", one.prefix)
+
+
+def _pythonpath(machine: Machine) -> Iterator[Site]:
+    value = value_or(machine.environ(), {}).get("PYTHONPATH", "")
+    folders = (one.rstrip("/") for one in value.split(":") if one.startswith("/"))
+    yield from (Site(one or "/", "PYTHONPATH") for one in folders)
+
+
+def user_base(machine: Machine) -> str:
+    """Where `pip install --user` installs, without the Python's release."""
+    base = value_or(machine.environ(), {}).get("PYTHONUSERBASE", "").rstrip("/")
+    return base or f"{machine.home or '/root'}/.local"
+
+
+def user_sites(machine: Machine, version: str) -> list[str]:
+    """The user's own folder of packages; of all people where nobody's machine runs."""
+    short = f"python{minor(version)}"
+    found = [f"{user_base(machine)}/lib/{short}/site-packages"]
+    if isinstance(machine.offline(), Known):
+        from gpuwhy.look.environment.pythons import homes
+
+        found += [f"{home}/.local/lib/{short}/site-packages" for home in homes(machine)]
+    return found
+
+
+def _folders(machine: Machine, one: Python) -> list[Site]:
+    """Where this Python keeps what is installed."""
+    short = f"python{minor(one.version)}"
+    no_user = bool(value_or(machine.environ(), {}).get("PYTHONNOUSERSITE"))
+    user = _as("user", *([] if no_user else user_sites(machine, one.version)))
+    own = _as("own", *(f"{one.prefix}/{lib}/{short}/site-packages" for lib in ("lib", "lib64")))
+    config = machine.read(f"{one.prefix}/pyvenv.cfg")
+    if isinstance(config, Known):
+        keys = config_of(config.value)
+        if keys.get("include-system-site-packages", "").lower() != "true":
+            return own
+        base = keys.get("home", "").rstrip("/").removesuffix("/bin")
+        return own + user + _as("system", *_of_system(base, short))
+    if one.kind == "conda":
+        return own + user  # the user's come first when Python runs: see shadows.py
+    said = value_or(machine.python_said(one.path), {}).get("site_packages")
+    if isinstance(said, list):
+        paths = [str(path).rstrip("/") for path in said]
+        users = {site.path for site in user}
+        return [Site(path, "user" if path in users else "own") for path in paths]
+    return user + _as("own", *_of_system(one.prefix, short))
+
+
+def _as(kind: SiteKind, *paths: str) -> list[Site]:
+    return [Site(path, kind) for path in paths]
+
+
+def _of_system(prefix: str, short: str) -> list[str]:
+    """Of a Python outside an environment; Debian's has folders of its own."""
+    own = [f"{prefix}/{lib}/{short}/site-packages" for lib in ("lib", "lib64")]
+    if prefix not in ("/usr", ""):
+        return own
+    debian = [f"/usr/local/lib/{short}/dist-packages", "/usr/lib/python3/dist-packages"]
+    return [f"/usr/local/lib/{short}/site-packages", *debian, *own]
+
+
+def pth_folders(machine: Machine, site: str) -> Iterator[tuple[str, str]]:
+    """The folders that plain lines of .pth files put behind a folder of packages, and the files."""
+    for entry in value_or(machine.list(site, r".*\.pth$"), ())[:_MOST_PTH]:
+        file = f"{site}/{entry.name}"
+        for line in value_or(machine.lines(file, "/", ".", "_"), ())[:_MOST_PTH]:
+            path = line.strip().rstrip("/")
+            if path and not re.match(r"#|import\s", path):
+                yield path if path.startswith("/") else posixpath.normpath(f"{site}/{path}"), file
+
+
+def _added(machine: Machine, site: str) -> Iterator[str]:
+    """Those of them that hold wheels of the GPU stack; others are source code under development."""
+    for folder, _ in pth_folders(machine, site):
+        if value_or(machine.list(folder, _FRAMEWORK_WHEELS), ()):
+            yield folder
+
+
+def _of_another_python(machine: Machine, folder: str, release: str) -> bool:
+    """Whether a folder holds a framework that only another Python can import."""
+    listed = value_or(machine.list(folder, FRAMEWORK_FOLDERS), ())
+    return any(made_for(machine, folder, one.name) not in ("", release) for one in listed)
+
+
+def made_for(machine: Machine, folder: str, module: str) -> str:
+    """The one Python that can import a compiled package; "" where it has no such code."""
+    match = r".*\.cpython-3\d+t?-.*\.so$"
+    compiled = value_or(machine.list(f"{folder}/{module}", match), ())
+    tags = (re.search(r"\.cpython-3(\d+)t?-[\w-]+\.so$", one.name) for one in compiled)
+    found = {tag[1] for tag in tags if tag}
+    if not found:
+        package = rf"(?i){module}(_gpu|_cpu|_cuda\d+x)?-\d.*\.dist-info$"
+        for info in value_or(machine.list(folder, package), ())[:1]:
+            wheel = f"{folder}/{info.name}/WHEEL"
+            for line in value_or(machine.lines(wheel, "Tag: cp3"), ()):
+                tag = re.match(r"Tag: cp3(\d+)-cp3\d+t?-", line)
+                found |= {tag[1]} if tag else set()
+    return f"3.{found.pop()}" if len(found) == 1 else ""
+
+
+def conda(machine: Machine, facts: Facts, options: Options) -> Fact[dict[str, str]]:
+    """conda's own packages and their versions; Absent where the environment is none of conda's."""
+    one = facts.environment.python.need()
+    folder = f"{one.prefix}/conda-meta" if one else "conda-meta"
+    if one is None or one.kind != "conda":
+        return absent("folder", folder)
+    listed = machine.list(folder, r".+-[^-]+-[^-]+\.json$")
+    if not isinstance(listed, Known):
+        return listed
+    names = (entry.name.removesuffix(".json").rsplit("-", 2) for entry in listed.value)
+    return known({name: version for name, version, _ in names}, "folder", folder)

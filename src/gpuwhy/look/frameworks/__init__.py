@@ -1,0 +1,1 @@
+"""The frameworks that are installed: rows of one walker, and their readers."""

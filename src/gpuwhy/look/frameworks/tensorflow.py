@@ -1,0 +1,313 @@
+"""TensorFlow: its build information in all generations, and the names that its loader makes.
+
+Up to 1.13 the libraries are NEEDED entries; from 1.14 on it opens them by names joined at run time
+from the versions it was built with, so that the names stand in no file. One missing name of the
+list, and it registers no GPU. Up to 1.3 there is no build_info, and the entries alone tell.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gpuwhy.facts.fact import Fact, Known, Source, Unknown, known, or_unknown, value_or
+from gpuwhy.facts.frameworks import Opened
+from gpuwhy.facts.version import at_least, major_minor, numbers
+from gpuwhy.look.frameworks.builds import (
+    Built,
+    Installed,
+    assigned,
+    cuda_by_names,
+    cudnn_pin,
+    gpu_code,
+    needed,
+    pinned,
+    without_gpu,
+)
+
+TENSORFLOW = (
+    r"tensorflow(-(gpu|cpu|intel|directml|rocm|cpu-aws|macos|aarch64))?"
+    r"|tf-nightly(-(gpu|cpu|intel))?"
+)
+_BUILD_INFO = "python/platform/build_info.py"
+_EXTENSION = "python/_pywrap_tensorflow_internal.so"
+_OLDEST = "python/_pywrap_tensorflow.so"  # up to 1.0
+_EXTENSION_WINDOWS = "python/_pywrap_tensorflow_internal.pyd"
+_WINDOWS = "windows-x86_64"
+_MINOR = {"1.15": "10.0", "2.0": "10.0", "2.2": "10.1"}
+"""build_info says only '10'; the PTX ISA in the binaries (6.3 and 6.4) tells the rest."""
+_PARTS = ("cudart", "cublas", "cufft", "curand", "cusolver", "cusparse")
+_NAMES = {  # CUDA version from which on: the version in the name of each part
+    "13.0": ("13", "13", "12", "10", "12", "12"),
+    "12.0": ("12", "12", "11", "10", "11", "12"),
+    "11.1": ("11.0", "11", "10", "10", "11", "11"),
+    "11.0": ("11.0", "11", "10", "10", "10", "11"),
+    "10.2": ("10.2", "10", "10", "10", "10", "10"),
+    "10.1": ("10.1", "10", "10", "10", "10", "10"),
+}
+_FULL = ("10.0", "9.2", "9.1", "9.0", "8.0")
+"""Up to CUDA 10.0 the name of each library carries the toolkit's version."""
+
+
+def read_tensorflow(one: Installed) -> Built:
+    """What the build_info module states, and the names that this installation opens."""
+    if one.windows:
+        return _on_windows(one)
+    if not at_least(one.package.version, "1.4"):
+        return _by_needs(one)
+    built = _read_build(one, _EXTENSION)
+    if value_or(built.gpu_build, False):
+        return built._replace(opens=_opens(one, built))
+    return built
+
+
+# ------------------------------------------------------------ up to 1.3
+
+
+def _by_needs(one: Installed) -> Built:
+    """A release without build_info: the CUDA libraries that its extension is linked with."""
+    name = _EXTENSION if at_least(one.package.version, "1.1") else _OLDEST
+    extension = f"{one.path}/{name}"
+    linked = needed(one, [extension])
+    if not isinstance(linked, Known):
+        return Built(or_unknown(linked, f"{extension}: not read"), path=one.path)
+    parts = (opened.name.partition(".so.") for opened in linked.value)
+    names = {stem: version for stem, _, version in parts}
+    if "libcudart" not in names:
+        return without_gpu(Source("file", extension, "links no CUDA library"), one.path)
+    cuda = names["libcudart"]
+    source = Source("file", extension, f"NEEDED libcudart.so.{cuda}")
+    compiled = _compiled_cudnn(one)
+    cudnn = _linked_cudnn(extension, names) if compiled is None else compiled
+    code = gpu_code(one.machine, extension)
+    opens: Fact[tuple[Opened, ...]] = linked
+    if name == _OLDEST:
+        opens = _opened_at_import(one, linked.value, extension, cuda, cudnn)
+    return Built(Known(True, source), Known(cuda, source), cudnn, *code, opens, one.path)
+
+
+def _linked_cudnn(extension: str, names: dict[str, str]) -> Fact[str]:
+    if "libcudnn" not in names:
+        return Unknown(f"{extension} does not name its cuDNN")
+    version = names["libcudnn"]
+    return known(version, "file", extension, f"NEEDED libcudnn.so.{version}")
+
+
+def _opened_at_import(
+    one: Installed, linked: tuple[Opened, ...], extension: str, cuda: str, cudnn: Fact[str]
+) -> Fact[tuple[Opened, ...]]:
+    """Up to 1.0 the runtime alone is linked, the rest opened by name; by 0.12 without version."""
+    if isinstance(cudnn, Unknown):
+        return cudnn
+    names = [f"lib{part}.so.{cuda}" for part in ("cublas", "cufft", "curand")]
+    names.append(f"libcudnn.so.{numbers(cudnn.need() or '0')[0]}")
+    if not at_least(one.package.version, "1.0"):
+        names = [name.partition(".so.")[0] + ".so" for name in names]
+    opened = (Opened(name, extension, False) for name in names)
+    return known((*linked, *opened), "file", extension, "NEEDED, and the names its loader makes")
+
+
+# ------------------------------------------------------------ build_info
+
+
+def _read_build(one: Installed, extension: str) -> Built:
+    """What the build_info module of this installation states; never the package's name."""
+    path, said = _build_info(one)
+    if not isinstance(said, Known):
+        return Built(or_unknown(said, f"{path}: no {_BUILD_INFO}"), path=path)
+    info = said.value
+    source = Source("file", f"{path}/{_BUILD_INFO}", "is_cuda_build")
+    if info.get("is_cuda_build") not in ("True", "False"):
+        return Built(Unknown(f"{path}/{_BUILD_INFO} does not state is_cuda_build"), path=path)
+    if info["is_cuda_build"] == "False":
+        rocm = info.get("is_rocm_build") == "True"
+        detail = "is_rocm_build = True" if rocm else "is_cuda_build = False"
+        return without_gpu(Source("file", source.where, detail), path)
+    cuda, cudnn = _cuda(one, info, source), _cudnn(one, info, source)
+    code = _architectures(one, f"{path}/{extension}", info, source)
+    return Built(Known(True, source), cuda, cudnn, *code, path=path)
+
+
+def _build_info(one: Installed) -> tuple[str, Fact[dict[str, str]]]:
+    """The package folder (tensorflow_core in 1.15 to 2.1) and the pairs of its build_info."""
+    for path in (one.path, f"{one.site}/tensorflow_core"):
+        text = one.machine.read(f"{path}/{_BUILD_INFO}")
+        if isinstance(text, Known):
+            return path, Known(assigned(text.value), text.source)
+        if isinstance(text, Unknown):
+            return path, text
+    return one.path, Unknown(f"{one.path}: no {_BUILD_INFO}")
+
+
+def _cuda(one: Installed, info: dict[str, str], source: Source) -> Fact[str]:
+    said = info.get("cuda_version") or info.get("cuda_version_number") or ""
+    windows = re.fullmatch(r"64_(\d+)(\d)", said)
+    said = f"{windows[1]}.{windows[2]}" if windows else said
+    if said == "10":
+        release = major_minor(one.package.version)
+        if release not in _MINOR:
+            return Unknown(f"{source.where} states CUDA 10 without a minor version")
+        detail = "its PTX was written by that CUDA's compiler"
+        return known(_MINOR[release], "know", f"tensorflow {release}", detail)
+    if numbers(said):
+        return known(major_minor(said), "file", source.where, f"cuda_version {said}")
+    pin = pinned(one.package, r"nvidia-cuda-runtime(?:-cu\d+)?")
+    return Known(major_minor(pin.value), pin.source) if isinstance(pin, Known) else pin
+
+
+def _cudnn(one: Installed, info: dict[str, str], source: Source) -> Fact[str]:
+    """What this release compares with, or what metadata pins, where its major is build_info's."""
+    raw = info.get("cudnn_version") or info.get("cudnn_version_number") or ""
+    said = raw.removeprefix("64_")
+    compiled = _compiled_cudnn(one, raw != said)
+    if compiled is not None and numbers(said)[:1] == numbers(compiled.value)[:1]:
+        return compiled
+    pin = cudnn_pin(one.package)
+    if isinstance(pin, Known) and numbers(said)[:1] in ((), numbers(pin.value)[:1]):
+        return pin
+    return known(said, "file", source.where, "cudnn_version") if numbers(said) else pin
+
+
+def _compiled_cudnn(one: Installed, windows: bool = False) -> Known[str] | None:
+    """The number in the published wheel's machine code; nothing for other builds of a version."""
+    from gpuwhy.knowledge.releases import compiled_cudnn
+
+    uname = one.machine.uname()
+    if one.package.installer in ("", "conda"):
+        return None
+    here = f"{uname.value.system.lower()}-{uname.value.machine}" if isinstance(uname, Known) else ""
+    platform = _WINDOWS if windows and not here else here.replace("-AMD64", "-x86_64")
+    if platform.startswith("windows") != windows:
+        return None
+    found = compiled_cudnn(one.package.name, one.package.version, platform)
+    return _as_known(*found) if found else None
+
+
+def _as_known(value: str, row: object) -> Known[str]:
+    return known(value, "know", getattr(row, "where", ""), getattr(row, "detail", ""))
+
+
+def _architectures(
+    one: Installed, library: str, info: dict[str, str], source: Source
+) -> tuple[Fact[tuple[str, ...]], Fact[tuple[str, ...]]]:
+    """By cuda_compute_capabilities, where compute_80 and 8.0 stand for both; else the binary."""
+    text = info.get("cuda_compute_capabilities", "")
+    listed = re.findall(r"""['"](?:(sm|compute)_)?(\d+)\.?(\d*[af]?)['"]""", text)
+    if not listed:
+        return gpu_code(one.machine, library)
+    names = [(kind, major + minor) for kind, major, minor in listed]
+    where = Source("file", source.where, "cuda_compute_capabilities")
+    sass = dict.fromkeys(f"sm_{arch}" for _, arch in names)
+    ptx = dict.fromkeys(f"compute_{arch}" for kind, arch in names if kind != "sm")
+    return Known(tuple(sass), where), Known(tuple(ptx), where)
+
+
+# ------------------------------------------------------------ what it opens
+
+
+def _opens(one: Installed, built: Built) -> Fact[tuple[Opened, ...]]:
+    """NEEDED where it has CUDA entries (up to 1.13), else the names opened at run time."""
+    found = one.names(built.path, r"libtensorflow_framework\.so(\.\d+)?$")
+    extension = f"{built.path}/{_EXTENSION}"
+    framework = found[-1] if found else extension
+    linked = needed(one, [framework], [extension])
+    if not isinstance(linked, Known):
+        return linked
+    if linked.value:  # the import loads both files, and fails without any of these
+        every = tuple(Opened(opened.name, opened.by, False) for opened in linked.value)
+        return known(every, "file", f"{framework}, {extension}", "NEEDED")
+    release = one.package.version
+    own = at_least(release, "2.4") and not at_least(release, "2.11")
+    caller = extension if own else framework  # 2.4 to 2.10: its own copy of the code goes first
+    return _opened_by_name(one, caller, built.cuda, built.cudnn)
+
+
+def _opened_by_name(
+    one: Installed, caller: str, built: Fact[str], cudnn: Fact[str]
+) -> Fact[tuple[Opened, ...]]:
+    for fact in (built, cudnn):
+        if isinstance(fact, Unknown):
+            return fact
+    release, cuda = one.package.version, value_or(built, "")
+    names = names_opened(release, cuda, value_or(cudnn, ""), one.windows)
+    if not names:
+        return Unknown(f"which libraries a build for CUDA {cuda} opens is not known")
+    found = [Opened(name, caller, False) for name in names]
+    nccl = isinstance(pinned(one.package, r"nvidia-nccl-cu\d+"), Known)
+    if at_least(release, "2.21") and nccl:  # before: built in
+        found.append(Opened("libnccl.so.2", caller, True))
+    where = f"tensorflow {release}{' on Windows' if one.windows else ''}"
+    return known(tuple(found), "know", where, f"the names its loader makes for CUDA {cuda}")
+
+
+def names_opened(release: str, cuda: str, cudnn: str, windows: bool) -> tuple[str, ...]:
+    """The libraries that TensorFlow from 1.14 on opens by name; () where that is not known."""
+    rows = (row for floor, row in _NAMES.items() if at_least(cuda, floor))
+    row: tuple[str, ...] | None = next(rows, None)
+    if row is None and cuda in _FULL:
+        row = (cuda,) * len(_PARTS)
+    if row is None or not numbers(cudnn):
+        return ()
+    versions = dict(zip(_PARTS, row, strict=True))
+    names = ["cudart", "cublas"]
+    names += ["cublasLt"] if at_least(release, "2.4") else []
+    names += ["cufft"]
+    names += [] if at_least(release, "2.14") and not windows else ["curand"]
+    names += ["cusolver", "cusparse"]
+    pairs = [(name, versions[name.removesuffix("Lt")]) for name in names]
+    pairs.append(("cudnn", str(numbers(cudnn)[0])))
+    if not windows:
+        return tuple(f"lib{name}.so.{version}" for name, version in pairs)
+    return tuple(f"{name}64_{version.replace('.', '')}.dll" for name, version in pairs)
+
+
+# ------------------------------------------------------------ Windows
+
+
+def _on_windows(one: Installed) -> Built:
+    """build_info as on Linux; the published wheel's row tells the GPU code of its DLLs."""
+    from gpuwhy.knowledge.releases import find
+
+    built = _read_build(one, _EXTENSION_WINDOWS)
+    if isinstance(built.gpu_build, Unknown):
+        return _by_imports(one, built)
+    if not value_or(built.gpu_build, False):
+        return built
+    caller = f"{built.path}/{_EXTENSION_WINDOWS}"
+    linked = needed(one, [caller])
+    if isinstance(linked, Known) and linked.value:
+        opens = _with_runtime(one, built, linked)
+    else:
+        opens = _opened_by_name(one, caller, built.cuda, built.cudnn)
+    row = find(one.package.name, one.package.version, _WINDOWS)
+    if row is not None and isinstance(row.sass, tuple) and isinstance(row.ptx, tuple) and row.sass:
+        where = Source("know", row.file, f"the GPU code in it; sha256 {row.sha256[:12]}…")
+        return built._replace(sass=Known(row.sass, where), ptx=Known(row.ptx, where), opens=opens)
+    return built._replace(opens=opens)
+
+
+def _by_imports(one: Installed, built: Built) -> Built:
+    """Up to 1.3 it imports CUDA's DLLs; one without any is a CPU build."""
+    from gpuwhy.look.frameworks.installed import cudnn_by_names
+
+    extension = f"{built.path}/{_EXTENSION_WINDOWS}"
+    linked = needed(one, [extension])
+    if not isinstance(linked, Known):
+        return built
+    if not linked.value:
+        return without_gpu(Source("file", extension, "imports no CUDA library"), built.path)
+    gpu = known(True, "file", extension)
+    cudnn, cuda = cudnn_by_names(linked), cuda_by_names(linked)
+    return built._replace(gpu_build=gpu, cuda=cuda, cudnn=cudnn, opens=linked)
+
+
+def _with_runtime(
+    one: Installed, built: Built, linked: Known[tuple[Opened, ...]]
+) -> Fact[tuple[Opened, ...]]:
+    """1.4 to 1.10 have the runtime inside; their self_check stops without its DLL all the same."""
+    named = any(opened.name.lower().startswith("cudart") for opened in linked.value)
+    check = f"{built.path}/python/platform/self_check.py"
+    asks = value_or(one.machine.lines(check, "cudart_dll_name"), ())
+    if named or not isinstance(built.cuda, Known) or not asks:
+        return linked
+    name = f"cudart64_{''.join(map(str, numbers(built.cuda.value)[:2]))}.dll"
+    return Known((Opened(name, check, False), *linked.value), linked.source)

@@ -1,0 +1,1 @@
+"""What is wrong among the installed packages: damage, conflicts, contradictions, shadows, start."""

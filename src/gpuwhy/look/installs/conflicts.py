@@ -1,0 +1,102 @@
+"""Files that two installed packages both list with other contents, and whose are on disk."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from gpuwhy.facts.environment import Package
+from gpuwhy.facts.fact import Fact, Known, Unknown, known, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.installs import Conflict, Share
+from gpuwhy.facts.record import Owner
+from gpuwhy.look.environment.packages import of_the_stack
+from gpuwhy.look.look import Options
+from gpuwhy.machine.machine import Machine
+
+_LIBRARY = r"(?i)\.(so(\.\d+)*|dll|pyd)$"
+_HASHED = 2 << 20  # bytes: up to this size a hash costs less than a doubt
+
+
+class Claim(NamedTuple):
+    """One line of a RECORD: who lists a file, and what it should be."""
+
+    owner: Owner
+    sha256: str
+    size: int
+
+
+def conflicts(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Conflict, ...]]:
+    """Packages of the GPU stack that list the same library with other contents."""
+    among = of_the_stack(facts.environment.packages.need() or ())
+    claims: dict[str, list[Claim]] = {}
+    for one in among:
+        for path, claim in _claims(one):
+            claims.setdefault(path, []).append(claim)
+    groups: dict[tuple[Owner, ...], list[str]] = {}
+    for path, owners in claims.items():
+        if len(owners) > 1 and len({(one.sha256, one.size) for one in owners}) > 1:
+            groups.setdefault(tuple(dict.fromkeys(one.owner for one in owners)), []).append(path)
+    hashed = options.files == "all"
+    found = (
+        _conflict(machine, names, paths, claims, hashed)
+        for names, paths in groups.items()
+        if len(names) > 1
+    )
+    return known(tuple(found), "package", "RECORD", f"of {len(among)} packages")
+
+
+def _claims(one: Package) -> Iterator[tuple[str, Claim]]:
+    """Its libraries, and the file that its import begins with: what two flavours always share."""
+    from gpuwhy.knowledge.flavours import flavour
+
+    kind = flavour(one.name)
+    first = one.files.find(f"{kind.module}/__init__.py") if kind else None
+    rows = [row for row in one.files.ending(".so", ".dll", ".pyd") if _is_library(row.path)]
+    for row in (*rows, *([first] if first else [])):
+        yield f"{one.site}/{row.path}", Claim(one.owner, row.sha256, row.size)
+
+
+def _is_library(path: str) -> bool:
+    out = path.startswith(("/", "\\", "..")) or path[1:2] == ":" or "/../" in path
+    return not out and re.search(_LIBRARY, path) is not None
+
+
+def _conflict(
+    machine: Machine,
+    owners: tuple[Owner, ...],
+    paths: Sequence[str],
+    claims: dict[str, list[Claim]],
+    hashed: bool,
+) -> Conflict:
+    won = Counter(filter(None, (_winner(machine, p, claims[p], hashed) for p in paths)))
+    winners: Fact[tuple[Share, ...]]
+    winners = Unknown("neither sizes nor hashes show whose files these are", "check --deep")
+    if won:
+        shares = tuple(Share(owner, count) for owner, count in won.most_common())
+        winners = known(shares, "file", paths[0], "by size and hash")
+    example = min(paths, key=lambda path: (len(path.rpartition("/")[2]), path))
+    return Conflict(owners, len(paths), example, _module(example), winners)
+
+
+def _winner(machine: Machine, path: str, claims: list[Claim], hashed: bool) -> Owner | None:
+    """The one owner whose size, or hash where sizes agree, is the file's."""
+    stat = machine.stat(path)
+    if not isinstance(stat, Known):
+        return None
+    fits = [one for one in claims if one.size == stat.value.size]
+    if len(fits) > 1 and (stat.value.size < _HASHED or hashed):
+        digest = value_or(machine.sha256(path), "")
+        fits = [one for one in fits if one.sha256 == digest]
+    owners = {one.owner for one in fits}
+    return owners.pop() if len(owners) == 1 else None
+
+
+def _module(path: str) -> str:
+    """The import name that a library belongs to: tensorflow, nvidia.cudnn."""
+    inside = re.split(r"/(?:site|dist)-packages/", path)[-1].split("/")
+    if inside[0] == "nvidia" and len(inside) > 2:
+        return ".".join(inside[:2])
+    return inside[0].partition(".")[0]

@@ -1,0 +1,471 @@
+"""Installed files that are not what was installed, and packages that do not fit the environment.
+
+The libraries of the GPU stack come first; then whether its other files exist, as far as the time
+goes. Every byte is read only where that was asked for.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from gpuwhy.facts.environment import Metadata, Package
+from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, known, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.installs import Damage, DamageKind, Part
+from gpuwhy.facts.record import Owner
+from gpuwhy.facts.version import major_minor
+from gpuwhy.look.environment.packages import gone, gpu_related
+from gpuwhy.look.environment.python import pth_folders
+from gpuwhy.look.installs.misfits import misfits
+from gpuwhy.look.installs.requirements import asked_by_the_stack, is_optional, name_of
+from gpuwhy.look.look import Options
+from gpuwhy.machine.machine import Changed, Machine
+
+_LIBRARY = r"(?i)\.(so(\.\d+)*|dll|pyd|dylib)$"
+_DISPENSABLE = (
+    r"(^|/)(_?tests?|docs?|examples?|samples?|benchmarks?|tutorials?)/"
+    r"|(^|/)(test_\w*|\w*_test|conftest|setup)\.py$|\.(dist|egg)-info/|\.pyi$|(^|/)py\.typed$"
+)
+"""What people take out of images, and no import asks for; `testing` is asked for."""
+_FIRST = ("__init__", "version", "_version")
+_HEADERS = (
+    ("nvidia-cuda-nvcc", (".bc",)),
+    ("triton", (".bc",)),
+    ("cupy", (".h", ".cuh", ".hpp")),
+)
+"""Files of some packages, by their ending, that kernels are compiled with."""
+_PROGRAM = r"[A-Za-z_][\w.-]*/(?:[\w.-]+/)*bin/[\w+-]+"
+_PTXAS = "bin/ptxas"
+_METADATA = {
+    Metadata.MISSING: DamageKind.MISSING,
+    Metadata.EMPTY: DamageKind.EMPTY,
+    Metadata.UNREADABLE: DamageKind.UNREADABLE,
+    Metadata.DANGLING: DamageKind.DANGLING,
+}
+_VERSION_FILES = ("version.py", "_version.py")
+_VERSION = r"_{0,2}version_{0,2}\s*(?::\s*\w+\s*)?=\s*['\"](\d[\w.+]*)['\"]"
+_STATING = ("torch", "jax", "jaxlib", "numpy", "torchvision", "cupy")
+"""Modules that state the version of their package's metadata."""
+_MOST_COMPILED = 40
+_MOST_LISTED, _FEW_LISTED = 1500, 400
+"""Files up to which each folder of a package is listed: of the GPU stack, and of what it needs."""
+_TABLES = 128 << 10  # bytes of tables that tools write behind a library whose headers they change
+_ROOM = 1 << 30  # bytes that are hashed after a crash
+
+
+def damage(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damage, ...]]:
+    """Everything that is wrong with files and packages."""
+    from gpuwhy.look.installs.unrecorded import unrecorded
+
+    packages = facts.environment.packages.need() or ()
+    check = _Check(machine, facts, options)
+    found = [*_by_all_claimants(check.among, list(check.files()))]
+    found += _whole_packages(machine, facts, check.among)
+    found += unrecorded(machine, facts, check.among)
+    first = {one.name: one for one in reversed(packages) if not one.second}
+    found += (
+        _second(one, first[one.name])
+        for one in packages
+        if one.second and gpu_related(one.name) and one.version != first[one.name].version
+    )
+    every = dict.fromkeys(found)
+    return known(tuple(every), "package", "RECORD", check.said())
+
+
+def _by_all_claimants(among: Sequence[Package], found: list[Damage]) -> Iterator[Damage]:
+    """Without files that are as another package lists them: those are conflicts."""
+    seen = {(one.path, one.owner) for one in found}
+    told = set()
+    for one in found:
+        claims = (
+            other.owner
+            for other in among
+            if other.owner != one.owner
+            and one.path.startswith(f"{other.site}/")
+            and other.files.find(one.path[len(other.site) + 1 :])
+        )
+        if one.path not in told and all((one.path, owner) in seen for owner in claims):
+            told.add(one.path)
+            yield one
+
+
+def _second(one: Package, first: Package) -> Damage:
+    """A second metadata folder, of the release that is not installed any more."""
+    kind = DamageKind.SECOND_METADATA if one.recorded else DamageKind.UNLISTED_METADATA
+    part, owner = Part.METADATA, first.owner
+    return Damage(one.location, kind, part, owner, first.version, one.version)
+
+
+def first_module(one: Package) -> str:
+    """The module that a package of the GPU stack is imported as; "" for others."""
+    from gpuwhy.knowledge.flavours import flavour
+
+    kind = flavour(one.name)
+    if kind:
+        return kind.module
+    named = gpu_related(one.name) and not one.name.startswith("nvidia-")
+    return one.name.replace("-", "_") if named else ""
+
+
+class _Check:
+    """The files of the GPU stack, of what it stands on and of what it asks for."""
+
+    def __init__(self, machine: Machine, facts: Facts, options: Options) -> None:
+        from gpuwhy.knowledge.modules import FOUNDATION
+
+        self.machine = machine
+        self.facts = facts
+        self.options = options
+        self.until = time.monotonic() + options.seconds
+        self.windows = value_or(facts.system.os, "") == "windows"
+        self.asked = asked_by_the_stack(facts)
+        every = [one for one in value_or(facts.environment.packages, ()) if not one.second]
+        self.stack = [one for one in every if gpu_related(one.name)]
+        foundation = [one for one in every if one.name in FOUNDATION and one not in self.stack]
+        beside = [one for one in every if one.name in self.asked]
+        self.among = list({id(o): o for o in (*self.stack, *foundation, *beside)}.values())
+        self.has_cupy = any(one.name.startswith("cupy") for one in self.stack)
+        self.looked_at = 0
+        self.left_out: list[str] = []
+
+    def said(self) -> str:
+        """What was looked at, and what was not."""
+        text = f"{self.looked_at} files of {len(self.among)} packages"
+        if self.left_out:
+            text += f"; only libraries of {', '.join(self.left_out)}: the file system is slow"
+        return text
+
+    def files(self) -> Iterator[Damage]:
+        """What is wrong file by file."""
+        for one in self.among:
+            if one.location.endswith(".dist-info") and one.metadata is not Metadata.WHOLE:
+                yield self.wrong(one, "METADATA", _METADATA[one.metadata], Part.METADATA)
+            changes = [change for change in self._changes(one) if not self._left(one, change)]
+            yield from self._libraries(one, changes)
+            yield from self._modules(one, changes)
+            yield from self._data(one, changes)
+            yield from self._first_modules(one, changes)
+            yield from self._programs(one)
+        yield from self._hashed()
+
+    def wrong(
+        self,
+        one: Package,
+        path: str,
+        kind: DamageKind,
+        part: Part,
+        actual: str = "",
+        change: Changed | None = None,
+    ) -> Damage:
+        """One damage of a package."""
+        return Damage(
+            path=f"{one.location}/{path}" if part is Part.METADATA else f"{one.site}/{path}",
+            kind=kind,
+            part=part,
+            owner=one.owner,
+            actual=actual,
+            size=change.size if change else -1,
+            recorded_size=change.recorded if change else -1,
+            stack=gpu_related(one.name) or one.name in self.asked,
+        )
+
+    # -------------------------------------------------------- what changed
+
+    def _changes(self, one: Package) -> tuple[Changed, ...]:
+        listed, module = one.name.replace("-", "_"), first_module(one)
+        renamed = self.windows and module == "tensorflow" != listed
+        if not one.recorded or (renamed and gone(self.machine, f"{one.site}/{listed}")):
+            return ()  # published wheels for Windows list tensorflow_gpu for each `tensorflow`
+        level = self._level(one)
+        found = self.machine.changes(f"{one.location}/RECORD", level)
+        if not isinstance(found, Known):
+            return ()
+        self.looked_at += found.value.looked_at
+        more = self._top_modules(one) if level == "libraries" and self._is_main(one) else ()
+        return (*found.value.rows, *more)
+
+    def _level(self, one: Package) -> Literal["libraries", "files", "hashes"]:
+        """How much of a package is looked at; every folder is listed of small ones alone."""
+        if self.options.files == "all":
+            return "hashes"
+        if time.monotonic() > self.until:
+            self.left_out.append(one.name)
+            return "libraries"
+        most = _MOST_LISTED if gpu_related(one.name) else _FEW_LISTED
+        return "files" if len(one.files) <= most else "libraries"
+
+    def _is_main(self, one: Package) -> bool:
+        return gpu_related(one.name) and one.name not in self.left_out
+
+    def _top_modules(self, one: Package) -> Iterator[Changed]:
+        """The modules of a large package that are missing, down to its direct subpackages."""
+        names: dict[str, set[str] | None] = {}
+        for path in one.files.modules(2) if one.files.known == "all" else ():
+            folder, _, name = path.rpartition("/")
+            if folder.startswith((".", "/", '"')):
+                continue
+            if folder not in names:
+                listed = self.machine.list(f"{one.site}/{folder}")
+                held = {entry.name for entry in value_or(listed, ())}
+                names[folder] = None if isinstance(listed, Unknown) else held
+            there = names[folder]
+            if there is not None and name not in there and f"{name}c" not in there:
+                yield Changed(path, "missing")
+
+    def _left(self, one: Package, change: Changed) -> bool:
+        """Files that nobody misses, and modules that another place of the path has."""
+        if re.search(_DISPENSABLE, change.path):
+            return True
+        if change.how != "missing":
+            return False
+        row = one.files.find(change.path)
+        nothing = row is not None and row.size == 0  # an empty __init__.py
+        return nothing or self._is_elsewhere(one.site, change.path)
+
+    def _is_elsewhere(self, site: str, path: str) -> bool:
+        top = path.partition("/")[0]
+        if not gone(self.machine, f"{site}/{top}"):
+            return False
+        value = value_or(self.machine.environ(), {}).get("PYTHONPATH", "")
+        places = [folder for folder, _ in pth_folders(self.machine, site)]
+        places += [folder for folder in value.split(":") if folder.startswith("/")]
+        match = rf"{re.escape(top)}(\.py)?$"
+        return any(value_or(self.machine.list(place, match), ()) for place in places)
+
+    # -------------------------------------------------------- libraries
+
+    def _libraries(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
+        for change in changes:
+            if re.search(_LIBRARY, change.path):
+                found = self._library(one, change)
+                if found:
+                    kind, actual = found
+                    yield self.wrong(one, change.path, kind, Part.LIBRARY, actual, change)
+
+    def _library(self, one: Package, change: Changed) -> tuple[DamageKind, str] | None:
+        """What is wrong with a library; None where a tool only rewrote it."""
+        plain = {
+            "missing": DamageKind.MISSING,
+            "empty": DamageKind.EMPTY,
+            "denied": DamageKind.UNREADABLE,
+            "folder": DamageKind.NOT_A_LIBRARY,
+            "link": DamageKind.DANGLING,
+        }
+        path = f"{one.site}/{change.path}"
+        if change.how in plain:
+            link = value_or(self.machine.link(path), "") if change.how == "link" else ""
+            return plain[change.how], link
+        if change.how == "longer":
+            return None
+        if self.windows:
+            return self._pe(path, change)
+        return self._elf(path, change)
+
+    def _pe(self, path: str, change: Changed) -> tuple[DamageKind, str] | None:
+        pe = self.machine.pe(path)
+        if isinstance(pe, Unknown):
+            return _unread(pe)
+        if isinstance(pe, Known) and pe.value.extent > change.size >= 0:
+            return DamageKind.TRUNCATED, f"its headers say {pe.value.extent} bytes"
+        return (DamageKind.OTHER_SIZE if change.how == "size" else DamageKind.OTHER_HASH), ""
+
+    def _elf(self, path: str, change: Changed) -> tuple[DamageKind, str] | None:
+        read = self.machine.elf(path)
+        if isinstance(read, Unknown):
+            return _unread(read)
+        if isinstance(read, Absent):
+            return None
+        elf = read.value
+        if elf.extent > change.size >= 0:
+            return DamageKind.TRUNCATED, f"its headers say {elf.extent} bytes"
+        if not all(re.fullmatch(r"[\w.+@-]+", name) for name in elf.needed):
+            return DamageKind.NOT_LOADABLE, "its table of names is scrambled"
+        here = value_or(self.facts.system.machine, "")
+        foreign = here and (elf.machine != here or (elf.bits == 32 and here.endswith("64")))
+        if elf.refused or foreign:
+            return DamageKind.NOT_LOADABLE, elf.refused or f"{elf.machine}, {elf.bits} bits"
+        if change.how == "zeros":
+            return DamageKind.ZEROS, ""
+        if change.how == "size":
+            return None if _rewritten(change, elf.last) else (DamageKind.OTHER_SIZE, "")
+        return (DamageKind.OTHER_HASH, "") if self.options.files == "all" else None
+
+    def _hashed(self) -> Iterator[Damage]:
+        """Libraries that a failure makes doubtful: those that it names, and the smaller ones."""
+        if self.options.files == "all" or not (self.options.crashed or self.options.doubted):
+            return
+        rows = [
+            (row, one)
+            for one in self.among
+            for row in one.files.ending(".so", ".dll")
+            if row.sha256 and row.size >= 0 and not row.path.startswith(("/", ".."))
+        ]
+        rows.sort(key=lambda pair: pair[0].size)
+        room = _ROOM if self.options.crashed else 0
+        for row, one in rows:
+            named = bool(self.options.doubted) and row.path.endswith(self.options.doubted)
+            room -= row.size
+            if named or room > 0:
+                digest = self.machine.sha256(f"{one.site}/{row.path}")
+                if isinstance(digest, Known) and digest.value != row.sha256:
+                    yield self.wrong(one, row.path, DamageKind.OTHER_HASH, Part.LIBRARY)
+
+    # -------------------------------------------------------- modules and data
+
+    def _modules(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
+        modules = [change for change in changes if change.path.endswith(".py")]
+        plain = {
+            "missing": DamageKind.MISSING,
+            "empty": DamageKind.EMPTY,
+            "denied": DamageKind.UNREADABLE,
+            "folder": DamageKind.MISSING,
+            "link": DamageKind.DANGLING,
+        }
+        for change in modules:
+            if change.how in plain:
+                yield self.wrong(one, change.path, plain[change.how], self._part(one, change.path))
+        edited = [change for change in modules if change.how not in plain]
+        if edited:
+            yield from self._edited(one, edited)
+
+    def _part(self, one: Package, path: str) -> Part:
+        first = first_module(one)
+        early = bool(first) and path in {f"{first}/{name}.py" for name in _FIRST}
+        return Part.FIRST_MODULE if early else Part.MODULE
+
+    def _edited(self, one: Package, edited: Sequence[Changed]) -> Iterator[Damage]:
+        """Modules with other contents: of another release, not compiling, or edited."""
+        module = first_module(one)
+        for name in _VERSION_FILES if module in _STATING else ():
+            path = f"{module}/{name}"
+            lines = value_or(self.machine.lines(f"{one.site}/{path}", "ersion"), ())
+            said = next((match[1] for line in lines if (match := re.match(_VERSION, line))), "")
+            if said and said.partition("+")[0] != one.version.partition("+")[0]:
+                kind, part = DamageKind.OTHER_RELEASE, Part.PACKAGE
+                whole = f"{one.site}/{path}"
+                yield Damage(whole, kind, part, one.owner, one.version, said)
+                return
+        paths = [f"{one.site}/{change.path}" for change in edited[:_MOST_COMPILED]]
+        broken = {
+            str(said.get("path", "")): str(said.get("wrong", ""))
+            for said in value_or(self.machine.call("compiles", *paths), ())
+        }
+        for change in edited:
+            wrong = broken.get(f"{one.site}/{change.path}", "")
+            if not wrong and self.options.files != "all":
+                continue  # people patch modules, and all is well
+            kind = DamageKind.NOT_COMPILING if wrong else DamageKind.EDITED
+            yield self.wrong(one, change.path, kind, self._part(one, change.path), wrong)
+
+    def _first_modules(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
+        """The modules that an import reads first, where they have become empty or another size."""
+        module, told = first_module(one), {change.path for change in changes}
+        edited = []
+        for name in _FIRST if module and self.options.files != "all" else ():
+            row = one.files.find(f"{module}/{name}.py")
+            if row is None or row.size <= 0 or row.path in told:
+                continue
+            stat = self.machine.stat(f"{one.site}/{row.path}")
+            if isinstance(stat, Known) and not stat.value.size:
+                yield self.wrong(one, row.path, DamageKind.EMPTY, Part.FIRST_MODULE)
+            elif isinstance(stat, Known) and stat.value.size != row.size:
+                edited.append(Changed(row.path, "size", stat.value.size, row.size))
+            elif isinstance(stat, Absent) and one.files.known == "some":  # in a recording
+                yield self.wrong(one, row.path, DamageKind.MISSING, Part.FIRST_MODULE)
+        if edited:
+            yield from self._edited(one, edited)
+
+    def _data(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
+        rows = (row for name, row in _HEADERS if one.name.startswith(name))
+        headers: tuple[str, ...] = next(rows, ())
+        if one.name.startswith("nvidia-cuda-runtime") and self.has_cupy:
+            headers = (".h", ".hpp")
+        for change in changes:
+            if re.search(_LIBRARY, change.path) or change.path.endswith(".py"):
+                continue
+            if "/include/" in change.path and not headers:
+                continue  # nobody compiles with it when a program runs
+            part = Part.HEADER if headers and change.path.endswith(headers) else Part.DATA
+            part = Part.PROGRAM if re.fullmatch(_PROGRAM, change.path) else part
+            if change.how in ("missing", "link", "folder"):
+                yield self.wrong(one, change.path, DamageKind.MISSING, part)
+            elif change.how == "empty":
+                yield self.wrong(one, change.path, DamageKind.EMPTY, part)
+
+    def _programs(self, one: Package) -> Iterator[Damage]:
+        """Programs in a package's own folder bin, which it starts."""
+        if not gpu_related(one.name) or self.windows:
+            return
+        for row in one.files.ending("/bin/"):
+            path = f"{one.site}/{row.path}"
+            stat = self.machine.stat(path) if re.fullmatch(_PROGRAM, row.path) else None
+            if not isinstance(stat, Known) or stat.value.kind != "file" or "x" in stat.value.mode:
+                continue
+            if path.endswith(_PTXAS) or isinstance(self.machine.elf(path), Known):
+                kind, part = DamageKind.NOT_EXECUTABLE, Part.PROGRAM
+                yield self.wrong(one, row.path, kind, part, stat.value.mode)
+
+
+def _unread(why: Unknown) -> tuple[DamageKind, str]:
+    """What is wrong with a library that cannot be read."""
+    kinds = {"denied": DamageKind.UNREADABLE, "cut": DamageKind.TRUNCATED}
+    return kinds.get(why.kind, DamageKind.NOT_A_LIBRARY), ""
+
+
+def _rewritten(change: Changed, last: int) -> bool:
+    """Whether a tool changed its headers, so that it grew by a segment at its end."""
+    near = min(_TABLES, change.recorded // 4)
+    grown = change.size > change.recorded
+    return grown and change.recorded - near <= last <= change.recorded + 4096
+
+
+# ------------------------------------------------------------ whole packages
+
+
+def _whole_packages(machine: Machine, facts: Facts, among: Sequence[Package]) -> Iterator[Damage]:
+    """What is wrong with packages, with what they were installed from, and with their folders."""
+    first: dict[Owner, Damage] = {}
+    for one in misfits(machine, facts, among, lambda package: _library_paths(package)):
+        first.setdefault(one.owner, one)
+    yield from first.values()
+    yield from _sources_gone(machine, facts)
+    yield from _folders(machine, facts, among)
+
+
+def _library_paths(one: Package) -> list[str]:
+    inside = (row.path for row in one.files.ending(".so") if re.search(_LIBRARY, row.path))
+    return [f"{one.site}/{path}" for path in inside if not path.startswith(("/", ".."))]
+
+
+def _folders(machine: Machine, facts: Facts, among: Sequence[Package]) -> Iterator[Damage]:
+    """Folders from which nothing may be run, and a folder of packages that leads nowhere."""
+    for site in dict.fromkeys(one.site for one in among if gpu_related(one.name)):
+        standing = machine.standing(site)
+        if isinstance(standing, Known) and not standing.value.programs:
+            yield Damage(site, DamageKind.NOEXEC, Part.FOLDER, Owner(""))
+    python = facts.environment.python
+    if not isinstance(python, Known) or python.value.kind not in ("venv", "conda"):
+        return
+    one = python.value
+    lib = f"{one.prefix}/lib"
+    folder = f"{lib}/python{major_minor(one.version)}"
+    for path in (f"{folder}/site-packages", folder, lib):
+        link = machine.link(path)
+        if isinstance(link, Known) and gone(machine, path):
+            owner = Owner("Python", one.version, "python")
+            yield Damage(path, DamageKind.DANGLING, Part.FOLDER, owner, actual=link.value)
+            return
+
+
+def _sources_gone(machine: Machine, facts: Facts) -> Iterator[Damage]:
+    """Each editable project whose folder is gone."""
+    asked = asked_by_the_stack(facts)
+    for one in value_or(facts.environment.packages, ()):
+        if one.editable and one.project and gone(machine, one.project):
+            needs = (name_of(line) for line in value_or(one.requires, ()) if not is_optional(line))
+            stack = gpu_related(one.name) or one.name in asked or any(map(gpu_related, needs))
+            kind, part = DamageKind.SOURCE_GONE, Part.PACKAGE
+            yield Damage(one.location, kind, part, one.owner, one.project, stack=stack)

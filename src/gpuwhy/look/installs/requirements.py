@@ -1,0 +1,202 @@
+"""What packages state that they need: lines read, markers and ranges judged, and the closure of it.
+
+Plain markers and ranges are judged here, which is much faster; the rest by `packaging`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from gpuwhy.facts.environment import Package
+from gpuwhy.facts.fact import Known, Unknown, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.record import Owner
+from gpuwhy.facts.version import major_minor, numbers
+from gpuwhy.look.environment.packages import gpu_related, normal
+
+_MOST = 400  # packages whose metadata is read
+_LINE = r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?$"
+_CLAUSE = r"\s*(==|!=|<=|>=|~=|<|>)\s*(\d+(?:\.\d+)*)(\.\*)?\s*"
+_COMPARED = r"""\s*\(?\s*([a-z_]+)\s*(==|!=|<=|>=|<|>)\s*['"]([^'"]*)['"]\s*\)?\s*"""
+
+
+class Wish(NamedTuple):
+    """One line of requirements that holds in this environment."""
+
+    name: str
+    range: str  # ">=1.26,<2"
+    by_extra: bool = False  # only an extra asks for it
+
+
+def name_of(line: str) -> str:
+    """The normalised name that a line asks for; "" where it makes no sense."""
+    found = re.match(_LINE, line)
+    return normal(found[1]) if found else ""
+
+
+def is_optional(line: str) -> bool:
+    """Whether only an extra asks for it."""
+    return "extra ==" in line or "extra==" in line
+
+
+def wish(line: str, environment: Mapping[str, str], extras: str = "") -> Wish | None:
+    """What a line asks for here; `extras` matches names that count where an extra asks for them."""
+    found = re.match(_LINE, line)
+    if not found or not re.match(r"\s*([<>=!~]|$)", found[2]):
+        return _by_packaging(line, environment, extras)
+    name, marker = normal(found[1]), found[3] or ""
+    holds = _holds(marker, environment) if marker else True
+    if holds is None:
+        return _by_packaging(line, environment, extras)
+    return _counted(name, found[2].strip(), holds, line, extras)
+
+
+def _counted(name: str, wanted: str, holds: bool, line: str, extras: str) -> Wish | None:
+    by_extra = not holds and bool(extras) and is_optional(line) and bool(re.fullmatch(extras, name))
+    return Wish(name, wanted, by_extra) if holds or by_extra else None
+
+
+def _by_packaging(line: str, environment: Mapping[str, str], extras: str) -> Wish | None:
+    from packaging.markers import UndefinedComparison, UndefinedEnvironmentName
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        wanted = Requirement(line)
+        holds = wanted.marker is None or wanted.marker.evaluate(dict(environment))
+    except (InvalidRequirement, UndefinedComparison, UndefinedEnvironmentName, RecursionError):
+        return None
+    return _counted(normal(wanted.name), str(wanted.specifier), holds, line, extras)
+
+
+def _holds(marker: str, environment: Mapping[str, str]) -> bool | None:
+    """Whether a marker without nested parentheses holds; None where it is more than that."""
+    if marker.count("(") > marker.count(" and ") + marker.count(" or ") + 1:
+        return None
+    if " or " in marker and " and " in marker:
+        return None
+    every = []
+    for part in re.split(r" and | or ", marker):
+        found = re.fullmatch(_COMPARED, part)
+        if not found or found[1] not in environment:
+            return None
+        held = _compared(environment[found[1]], found[2], found[3], found[1])
+        if held is None:
+            return None
+        every.append(held)
+    return any(every) if " or " in marker else all(every)
+
+
+def _compared(left: str, sign: str, right: str, name: str) -> bool | None:
+    if not name.endswith("version"):
+        return (left == right) == (sign == "==") if sign in ("==", "!=") else None
+    if not re.fullmatch(r"\d+(\.\d+)*", left) or not re.fullmatch(r"\d+(\.\d+)*(\.\*)?", right):
+        return None
+    return allows(f"{sign}{right}", left)
+
+
+@cache
+def allows(wanted: str, version: str) -> bool:
+    """Whether `<2,>=1.23` lets a version in, as pip reads it, previews included."""
+    plain = version.partition("+")[0]
+    clauses = [re.fullmatch(_CLAUSE, one) for one in wanted.strip("() ").split(",") if one.strip()]
+    if not re.fullmatch(r"\d+(\.\d+)*", plain) or not all(clauses):
+        from gpuwhy.knowledge.pairs import allows as by_packaging
+
+        return by_packaging(wanted, version)
+    return all(_meets(plain, one[1], one[2], bool(one[3])) for one in clauses if one)
+
+
+def _meets(version: str, sign: str, other: str, any_after: bool) -> bool:
+    left, right = numbers(version), numbers(other)
+    if any_after or sign == "~=":
+        start = right if any_after else right[:-1]
+        same = (left + (0,) * len(start))[: len(start)] == start
+        if sign == "!=":
+            return not same
+        return same and (sign != "~=" or _padded(left, right) >= right)
+    left, right = _padded(left, right), _padded(right, left)
+    signs = {"==": left == right, "!=": left != right, "<": left < right, ">": left > right}
+    return {**signs, "<=": left <= right, ">=": left >= right}[sign]
+
+
+def _padded(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    return one + (0,) * (len(other) - len(one))
+
+
+def markers(facts: Facts) -> dict[str, str]:
+    """The environment's own answers to markers, as far as they decide."""
+    python = facts.environment.python
+    version = python.value.version if isinstance(python, Known) else "3.12.0"
+    machine = python.value.machine if isinstance(python, Known) else ""
+    windows = value_or(facts.system.os, "linux") == "windows"
+    whole = version if version.count(".") > 1 else f"{version}.99"  # markers are about early ones
+    return {
+        "python_version": major_minor(version),
+        "python_full_version": whole,
+        "sys_platform": "win32" if windows else "linux",
+        "platform_system": "Windows" if windows else "Linux",
+        "platform_machine": machine or "x86_64",
+        "os_name": "nt" if windows else "posix",
+        "implementation_name": "cpython",
+        "platform_python_implementation": "CPython",
+        "platform_release": "",
+        "platform_version": "",
+        "implementation_version": version,
+        "extra": "",
+    }
+
+
+# ------------------------------------------------------------ the closure of the GPU stack
+
+Lines = dict[str, tuple[str, ...]]
+
+
+def of_the_stack(name: str) -> bool:
+    """Whether what a package asks for counts: the GPU stack, and what people run on it."""
+    from gpuwhy.knowledge.pairs import NEIGHBOURS
+
+    if name.startswith("nvidia-"):
+        return False
+    return gpu_related(name) or NEIGHBOURS.fullmatch(name) is not None
+
+
+def asked(installed: Mapping[str, Package]) -> tuple[Lines, Unknown | None]:
+    """The requirements of the GPU stack, its neighbours, and of all that these need."""
+    waiting = [name for name in installed if of_the_stack(name)]
+    found: Lines = {}
+    while waiting and len(found) < _MOST:
+        name = waiting.pop(0)
+        if name in found:
+            continue
+        requires = installed[name].requires
+        if isinstance(requires, Unknown):
+            return {}, requires
+        found[name] = value_or(requires, ())
+        needs = (name_of(line) for line in found[name] if not is_optional(line))
+        waiting += [one for one in needs if one in installed and not one.startswith("nvidia-")]
+    return found, None
+
+
+def asked_by_the_stack(facts: Facts) -> dict[str, Owner]:
+    """Every package that the GPU stack asks for without a condition, and who asks first."""
+    installed = facts.environment.by_name
+    out: dict[str, Owner] = {}
+    for by, lines in asked(installed)[0].items():
+        for line in lines:
+            if not is_optional(line):
+                out.setdefault(name_of(line), installed[by].owner)
+    return out
+
+
+def refused_by_the_stack(facts: Facts, name: str, version: str) -> tuple[Owner, str] | None:
+    """Who in the GPU stack states a range that a release is not in, and the range."""
+    installed, environment = facts.environment.by_name, markers(facts)
+    for by, lines in asked(installed)[0].items():
+        said = [wish(line, environment) for line in lines if name_of(line) == name]
+        ranges = [one.range for one in said if one]
+        if ranges and not any(allows(one, version) for one in ranges):
+            return installed[by].owner, ranges[0]
+    return None

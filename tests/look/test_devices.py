@@ -1,0 +1,293 @@
+"""GPUs by NVML and by PCI, and CUDA_VISIBLE_DEVICES as CUDA reads it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpuwhy.facts.devices import BadEntry, Fabric
+from gpuwhy.facts.fact import Absent, Known, Unknown, known
+from gpuwhy.look.devices import devices
+
+from .machines import RUNNING, Made
+
+INIT = {"init": {"code": 0}}
+LOST = "NVML_ERROR_GPU_IS_LOST"
+NOT_SUPPORTED = {"error": "NVML_ERROR_NOT_SUPPORTED"}
+H200: dict[str, Any] = {
+    "name": "NVIDIA H200",
+    "uuid": "GPU-0a1b2c3d",
+    "pci": "0000:00:06.0",
+    "capability": "9.0",
+    "memory": {"total": 150754820096, "free": 146336251904},
+    "compute_mode": "default",
+    "mig": {"current": False, "pending": False, "instances": []},
+    "processes": [],
+    "ecc": 0,
+    "pages": NOT_SUPPORTED,
+    "rows": {"remapped": 0, "pending": False, "failed": False},
+    "throttle": [],
+    "fabric": "not supported",
+}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Made:
+    return Made(tmp_path)
+
+
+def see(machine: Made, field: str) -> Any:
+    return getattr(devices(machine, RUNNING), field)
+
+
+def lines(*gpus: dict[str, Any]) -> list[dict[str, Any]]:
+    told = [
+        {"gpu": index, query: answer}
+        for index, gpu in enumerate(gpus)
+        for query, answer in gpu.items()
+    ]
+    return [INIT, {"count": len(gpus)}, *told]
+
+
+def test_a_healthy_gpu(machine: Made):
+    machine.says("nvml", *lines(H200))
+    (gpu,) = see(machine, "gpus").value
+    assert (gpu.index, gpu.name, gpu.uuid, gpu.pci) == (
+        0,
+        "NVIDIA H200",
+        "GPU-0a1b2c3d",
+        "0000:00:06.0",
+    )
+    assert gpu.capability.value == "9.0"
+    assert (gpu.memory_total.value, gpu.memory_free.value) == (150754820096, 146336251904)
+    assert gpu.ecc.value.uncorrected == 0
+    assert isinstance(gpu.error, Absent)
+    assert isinstance(see(machine, "nvml_error"), Absent)
+
+
+def test_a_consumer_card_lacks_what_it_lacks(machine: Made):
+    less = dict.fromkeys(("mig", "ecc", "pages", "rows", "fabric", "processes"), NOT_SUPPORTED)
+    machine.says("nvml", *lines({**H200, **less}))
+    (gpu,) = see(machine, "gpus").value
+    assert isinstance(gpu.mig, Absent)
+    assert isinstance(gpu.ecc, Absent)
+    assert gpu.fabric.value == Fabric("not supported")
+    assert isinstance(gpu.processes, Unknown)  # WSL: nobody may conclude that there are none
+    assert isinstance(gpu.error, Absent)
+
+
+def test_errors_retired_pages_and_remapped_rows_come_together(machine: Made):
+    worn = {
+        "ecc": 3,
+        "pages": {"retired": 2, "pending": False},
+        "rows": {"remapped": 5, "pending": True, "failed": True},
+    }
+    machine.says("nvml", *lines({**H200, **worn}))
+    ecc = see(machine, "gpus").value[0].ecc.value
+    assert (ecc.uncorrected, ecc.pending, ecc.remap_failed) == (3, True, True)
+
+
+def test_an_unreadable_error_counter_is_unknown(machine: Made):
+    machine.says("nvml", *lines({**H200, "rows": {"error": "NVML_ERROR_UNKNOWN"}}))
+    assert "NVML_ERROR_UNKNOWN" in see(machine, "gpus").value[0].ecc.reason
+
+
+def test_a_lost_gpu_is_there_with_its_error(machine: Made):
+    machine.says("nvml", *lines(H200, {"error": LOST}, {**H200, "memory": {"error": LOST}}))
+    good, lost, going = see(machine, "gpus").value
+    assert isinstance(good.error, Absent)
+    assert (lost.name, lost.error.value) == ("unknown", LOST)
+    assert LOST in lost.memory_free.reason
+    assert going.error.value == LOST
+
+
+def test_a_child_that_ran_out_of_time_leaves_what_it_learnt(machine: Made):
+    machine.says("nvml", *lines({"name": "NVIDIA H200"}, {})[:3], {"ended": "nvml ran out of time"})
+    first, second = see(machine, "gpus").value
+    assert first.name == "NVIDIA H200"
+    assert "ran out of time" in first.error.reason
+    assert "ran out of time" in second.memory_total.reason
+
+
+def test_nvml_that_does_not_start(machine: Made):
+    init = {
+        "code": 18,
+        "name": "NVML_ERROR_LIB_RM_VERSION_MISMATCH",
+        "call": "nvmlInit",
+        "detail": "version mismatch",
+    }
+    machine.says("nvml", {"step": "nvmlInit"}, {"init": init})
+    error = see(machine, "nvml_error")
+    assert (error.value.code, error.value.name, error.value.call) == (18, init["name"], "nvmlInit")
+    assert error.source.detail == "version mismatch"
+    assert "NVML_ERROR_LIB_RM_VERSION_MISMATCH" in see(machine, "gpus").reason
+
+
+def test_nvml_that_died_is_unknown_with_the_step(machine: Made):
+    machine.says("nvml", {"step": "loading libnvidia-ml.so.1"}, {"ended": "nvml died by signal 7"})
+    for field in ("nvml_error", "gpus"):
+        assert (
+            see(machine, field).reason
+            == "nvml died by signal 7 (last step: loading libnvidia-ml.so.1)"
+        )
+
+
+def test_missing_nvidia_ml_py_is_said(machine: Made):
+    machine.says("nvml", {"missing": "nvidia-ml-py"})
+    assert see(machine, "gpus").how == "pip install nvidia-ml-py"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"init": 7},
+        {"init": {"code": "x"}},
+        {"count": "many", **INIT},
+        {"gpu": 0, "memory": 3, "processes": 5},
+    ],
+)
+def test_answers_of_the_wrong_shape_raise_nothing(machine: Made, line: dict[str, Any]):
+    machine.says("nvml", *([] if "init" in line else lines({})), line)
+    answer = see(machine, "gpus")
+    assert "gpuwhy failed" not in getattr(answer, "reason", "")
+    if isinstance(answer, Known):
+        assert isinstance(answer.value[0].memory_total, Unknown)
+        assert isinstance(answer.value[0].processes, Unknown)
+
+
+def test_processes_with_name_state_and_owner(machine: Made):
+    machine.write("/proc/11/status", "Name:\tpython3\nState:\tS (sleeping)\nUid:\t1000\n")
+    machine.write("/proc/12/status", "Name:\tpython3\nState:\tZ (zombie)\n")
+    held = [
+        {"pid": 11, "memory": 5, "mine": True},
+        {"pid": 12, "memory": None, "mine": False},
+        {"pid": 13, "memory": 7, "mine": None},
+    ]
+    machine.says("nvml", *lines({**H200, "processes": held}))
+    mine, zombie, gone = see(machine, "gpus").value[0].processes.value
+    assert (mine.name.value, mine.state.value, mine.own.value, mine.memory.value) == (
+        "python3",
+        "sleeping",
+        True,
+        5,
+    )
+    assert (zombie.state.value, zombie.own.value) == ("zombie", False)
+    assert isinstance(zombie.memory, Unknown)
+    assert gone.state.value == "gone"
+    assert isinstance(gone.own, Unknown)
+    assert isinstance(gone.name, Unknown)
+
+
+# ---------------------------------------------------------------- PCI
+
+
+def card(machine: Made, address: str, vendor: str, kind: str, device: str) -> None:
+    folder = f"/sys/bus/pci/devices/{address}"
+    for name, text in (("vendor", vendor), ("class", kind), ("device", device)):
+        machine.write(f"{folder}/{name}", text + "\n")
+
+
+def test_gpus_on_the_bus(machine: Made):
+    card(machine, "0000:00:06.0", "0x10de", "0x030200", "0x2335")
+    card(machine, "0001:02:00.0", "0x10de", "0x030000", "0xffff")
+    card(machine, "0000:02:00.1", "0x10de", "0x040300", "0x22ba")  # its audio function
+    card(machine, "0000:00:02.0", "0x8086", "0x030000", "0x3e98")
+    os.symlink(
+        "../../../bus/pci/drivers/vfio-pci",
+        f"{machine.root}/sys/bus/pci/devices/0000:00:06.0/driver",
+    )
+    h200, other = see(machine, "pci").value
+    assert (h200.address, h200.device_id, h200.driver.value) == ("0000:00:06.0", "2335", "vfio-pci")
+    assert ("H200" in h200.name.value, h200.capability.value) == (True, "9.0")
+    assert (other.address, isinstance(other.driver, Absent), isinstance(other.name, Unknown)) == (
+        "0001:02:00.0",
+        True,
+        True,
+    )
+
+
+def test_the_kernels_own_list_narrows_the_search(machine: Made):
+    card(machine, "0000:00:06.0", "0x10de", "0x030200", "0x2335")
+    os.makedirs(f"{machine.root}/sys/bus/pci/devices/0000:00:01.0/vendor")  # reading it would fail
+    machine.write(
+        "/proc/bus/pci/devices",
+        "0008\t1af41042\t0\t4000000004\n0030\t10de2335\t29\t10400200000c\tnvidia\n",
+    )
+    assert [gpu.address for gpu in see(machine, "pci").value] == ["0000:00:06.0"]
+
+
+def test_a_bus_without_nvidia_is_empty_and_no_bus_is_unknown(machine: Made):
+    assert isinstance(see(machine, "pci"), Unknown)
+    machine.write("/proc/bus/pci/devices", "0008\t1af41042\t0\n")
+    os.makedirs(f"{machine.root}/sys/bus/pci/devices/0000:00:01.0")
+    assert see(machine, "pci").value == ()
+
+
+def test_a_card_that_cannot_be_read_makes_the_bus_unknown(machine: Made):
+    os.makedirs(f"{machine.root}/sys/bus/pci/devices/0000:00:06.0/vendor")
+    assert isinstance(see(machine, "pci"), Unknown)
+
+
+# ---------------------------------------------------------------- CUDA_VISIBLE_DEVICES
+
+
+def visible(machine: Made, value: str, gpus: int = 3, **more: Any) -> Any:
+    machine.answers[("environ",)] = known({"CUDA_VISIBLE_DEVICES": value}, "env", "environment")
+    machine.says(
+        "nvml", *lines(*({**H200, "uuid": f"GPU-0a1b2c{n}d", **more} for n in range(gpus)))
+    )
+    answer = see(machine, "visibility").value
+    return answer.visible, answer.bad_entry
+
+
+# The one-GPU rows were seen on driver 580.159.04 (cuInit and cuDeviceGetCount); the rest is the programming guide's.
+@pytest.mark.parametrize(
+    "value, indexes, bad",
+    [
+        ("0", (0,), ""), ("2,1", (2, 1), ""), ("0,2,-1,1", (0, 2), "-1"), ("0,3,1", (0,), "3"),
+        ("", (), ""), (" ", (), ""), ("-1", (), "-1"), ("NoDevFiles", (), "NoDevFiles"), ("void", (), "void"),
+        (" 0 , 1 ", (0, 1), ""), ("+0", (0,), ""), ("0abc", (0,), ""), ("0;1", (0,), ""), ("0x1", (0,), ""),
+        ("0,", (0,), ""), ("0,,", (0,), ""), (",0", (), ",,"), ("0,,1", (0,), ",,"), ("all", (), "all"),
+        ("'0'", (), "'0'"), ("cuda:0", (), "cuda:0"),
+        ("GPU-0a1b2c1d", (1,), ""), ("GPU-0A1B2C1D-1111-2222", (1,), ""), ("GPU-0a1b2c2d,GPU-0a1b2c0d", (2, 0), ""),
+        ("GPU-0a1b2c", (), "GPU-0a1b2c"), ("GPU-ffffffff", (), "GPU-ffffffff"), ("GPU-", (), "GPU-"),
+        (" GPU-0a1b2c1d", (), "GPU-0a1b2c1d"), ("0,GPU-0a1b2c1d", (0,), "GPU-0a1b2c1d"),
+        ("0,0", (), "0"), ("GPU-0a1b2c1d,GPU-0a1b2c1d", (), "GPU-0a1b2c1d"),
+    ],
+)  # fmt: skip
+def test_visible_devices(machine: Made, value: str, indexes: tuple[int, ...], bad: str):
+    assert visible(machine, value) == (indexes, bad)
+
+
+def test_mig_instances_are_named_by_their_own_uuid(machine: Made):
+    mig = {"current": True, "pending": True, "instances": ["MIG-11112222", "MIG-33334444"]}
+    assert visible(machine, "MIG-33334444-aaaa", 1, mig=mig) == ((0,), "")
+    assert visible(machine, "MIG-99999999", 1, mig=mig) == ((), "MIG-99999999")
+
+
+def test_without_devices_only_what_is_bad_everywhere_is_known(machine: Made):
+    machine.says(
+        "nvml", {"init": {"code": 9, "name": "NVML_ERROR_DRIVER_NOT_LOADED", "call": "nvmlInit"}}
+    )
+    for value, sure in (
+        ("-1", True),
+        ("", True),
+        ("none", True),
+        ("0", False),
+        ("GPU-0a1b2c3d", False),
+    ):
+        machine.answers[("environ",)] = known({"CUDA_VISIBLE_DEVICES": value}, "env", "environment")
+        assert isinstance(see(machine, "visibility"), Known if sure else Unknown), value
+
+
+def test_why_an_entry_is_bad(machine: Made):
+    machine.answers[("environ",)] = known({"CUDA_VISIBLE_DEVICES": "0,7"}, "env", "environment")
+    machine.says("nvml", *lines(H200, {**H200, "uuid": "GPU-11112222"}))
+    assert see(machine, "visibility").value.bad is BadEntry.NO_SUCH_GPU
+
+
+def test_a_variable_that_is_not_set_is_absent(machine: Made):
+    assert isinstance(see(machine, "visibility"), Absent)

@@ -1,0 +1,272 @@
+"""Copies of CUDA libraries: found once each, with health, owner and version."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import struct
+from pathlib import Path
+
+import pytest
+
+from gpuwhy.facts.fact import Unknown, known
+from gpuwhy.facts.libraries import Flaw, Libraries, LibraryCopy
+from gpuwhy.facts.record import Owner
+from gpuwhy.formats.ldcache import CacheEntry
+from gpuwhy.knowledge.libraries import FAMILIES
+from gpuwhy.look.libraries import examine, libraries
+from gpuwhy.look.library_owners import defined_version, wheels_of
+from gpuwhy.machine.machine import Stat
+
+from .machines import SITE, Made
+
+
+def elf(machine: int = 62, extent: int = 256, size: int | None = None) -> bytes:
+    """A little-endian 64-bit shared object without a dynamic section, whose one segment ends at `extent`."""
+    head = b"\x7fELF\x02\x01\x01" + bytes(9)
+    head += struct.pack("<HHIQQQIHHHHHH", 3, machine, 1, 0, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+    segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, extent, extent, 4096)
+    return (head + segment).ljust(extent if size is None else size, b"\0")[
+        : extent if size is None else size
+    ]
+
+
+CUDNN = f"{SITE}/nvidia/cudnn"
+LIB = "/usr/lib/x86_64-linux-gnu"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Made:
+    return Made(tmp_path)
+
+
+def see(machine: Made, **environ: str) -> Libraries:
+    machine.answers[("environ",)] = known(environ, "env", "environment")
+    return libraries(machine, machine.facts())
+
+
+def seen(machine: Made, **environ: str) -> dict[str, LibraryCopy]:
+    return {one.path: one for one in see(machine, **environ).copies.need() or ()}
+
+
+def record(path: str, data: bytes) -> str:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    return f"{path},sha256={digest},{len(data)}\n"
+
+
+def test_the_name_programs_ask_for_is_listed_once(machine: Made) -> None:
+    machine.write(f"{LIB}/libcudnn.so.9.14.0", elf())
+    machine.symlink(f"{LIB}/libcudnn.so.9", "libcudnn.so.9.14.0")
+    machine.symlink(f"{LIB}/libcudnn.so", "/etc/alternatives/libcudnn_so")
+    machine.symlink("/etc/alternatives/libcudnn_so", f"{LIB}/libcudnn.so.9")
+    machine.write(f"{LIB}/libcudnn_static.a", b"!<arch>")
+    machine.write(f"{LIB}/libcurl.so.4", elf())
+    (copy,) = seen(machine).values()
+    assert (copy.name, copy.real, copy.where) == (
+        "libcudnn.so.9",
+        f"{LIB}/libcudnn.so.9.14.0",
+        "default folder",
+    )
+    assert copy.version == known("9.14.0", "file", f"{LIB}/libcudnn.so.9.14.0", "its name")
+    assert copy.health.need() is Flaw.NONE
+    assert copy.size.need() == 256
+
+
+def test_an_old_copy_beside_a_new_one_and_a_missing_soname_link_show(machine: Made) -> None:
+    machine.write(f"{LIB}/libcublas.so.12.4.5.8", elf())
+    machine.symlink(f"{LIB}/libcublas.so.12", "libcublas.so.12.4.5.8")
+    machine.write(f"{LIB}/libcublas.so.11.9.2.110", elf())
+    machine.symlink(f"{LIB}/libcublas.so", "libcublas.so.12")
+    assert sorted(c.name for c in seen(machine).values()) == [
+        "libcublas.so.11.9.2.110",
+        "libcublas.so.12",
+    ]
+
+
+def test_the_compilers_link_counts_where_nothing_versioned_is_beside_it(machine: Made) -> None:
+    machine.write(f"{SITE}/torch/lib/libnvrtc-builtins.so", elf())
+    machine.write(f"{SITE}/torch/lib/libcudart-a7b20f20.so.11.0", elf())
+    machine.write("/usr/local/lib/libnccl.so", "INPUT(libnccl.so.2)\n")
+    machine.wheel("torch", "1.12.1")
+    found = seen(machine)
+    assert sorted((c.name, c.family) for c in found.values()) == [
+        ("libcudart-a7b20f20.so.11.0", "cudart"),
+        ("libnvrtc-builtins.so", "nvrtc"),
+    ]
+    bundled = found[f"{SITE}/torch/lib/libcudart-a7b20f20.so.11.0"]
+    assert bundled.owner.need() == Owner("torch", "1.12.1", "pip")
+    assert isinstance(bundled.version, Unknown)  # 11.0 is the SONAME of every CUDA 11
+
+
+def test_one_wheel_gives_owner_and_version(machine: Made) -> None:
+    machine.write(f"{CUDNN}/lib/libcudnn.so.9", elf())
+    machine.write(f"{SITE}/nvidia/cu13/lib/libcufft.so.12", elf())
+    machine.wheel("nvidia-cudnn-cu13", "9.19.0.56")
+    machine.wheel("nvidia-cufft", "12.2.0.57")
+    found = seen(machine)
+    assert found[f"{CUDNN}/lib/libcudnn.so.9"].owner.need() == Owner(
+        "nvidia-cudnn-cu13", "9.19.0.56", "pip"
+    )
+    assert found[f"{CUDNN}/lib/libcudnn.so.9"].version.need() == "9.19.0"
+    assert found[f"{SITE}/nvidia/cu13/lib/libcufft.so.12"].version.need() == "12.2.0.57"
+
+
+def test_two_wheels_in_one_folder_are_told_apart_by_size_and_hash(machine: Made) -> None:
+    small, twin, large = elf(), elf()[:-1] + b"x", elf(extent=512)
+    machine.write(f"{CUDNN}/lib/libcudnn.so.9", small)
+    machine.write(f"{CUDNN}/lib/libcudnn_ops.so.9", large)
+    inside = "nvidia/cudnn/lib/libcudnn"
+    machine.wheel(
+        "nvidia-cudnn-cu12",
+        "9.27.0.42",
+        record(f"{inside}.so.9", small) + record(f"{inside}_ops.so.9", small),
+    )
+    machine.wheel(
+        "nvidia-cudnn-cu13",
+        "9.26.0.51",
+        record(f"{inside}.so.9", twin) + record(f"{inside}_ops.so.9", large),
+    )
+    found = seen(machine)
+    assert found[f"{CUDNN}/lib/libcudnn.so.9"].version.need() == "9.27.0"
+    assert found[f"{CUDNN}/lib/libcudnn_ops.so.9"].version.need() == "9.26.0"
+
+
+def test_two_wheels_that_no_record_tells_apart_leave_the_header(machine: Made) -> None:
+    machine.write(f"{CUDNN}/lib/libcudnn.so.9", elf())
+    defines = "#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 5\n#define CUDNN_PATCHLEVEL 1\n"
+    machine.write(f"{CUDNN}/include/cudnn_version.h", defines)
+    machine.wheel(
+        "nvidia-cudnn-cu12",
+        "9.27.0.42",
+        "nvidia/cudnn/lib/libcudnn.so.9,,\n../../../etc/passwd,,1\n",
+    )
+    machine.wheel("nvidia-cudnn-cu13", "9.26.0.51")
+    (copy,) = seen(machine).values()
+    assert isinstance(copy.owner, Unknown)
+    assert copy.version == known("9.5.1", "file", f"{CUDNN}/include/cudnn_version.h")
+
+
+def test_a_header_of_another_major_is_not_believed(machine: Made) -> None:
+    machine.write("/data/cudnn/lib64/libcudnn.so.8", elf())
+    defines = "#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 5\n#define CUDNN_PATCHLEVEL 1\n"
+    machine.write("/data/cudnn/include/cudnn_version.h", defines)
+    (copy,) = seen(machine, LD_LIBRARY_PATH="/data/cudnn/lib64").values()
+    assert copy.where == "LD_LIBRARY_PATH"
+    assert isinstance(copy.version, Unknown)
+
+
+def test_a_library_in_another_wheel_s_folder_is_not_the_wheel_s_own(machine: Made) -> None:
+    """Somebody copied an older cuDNN beside cuBLAS: the installed cuDNN does not tell its release."""
+    inside = "nvidia/cudnn/lib/libcudnn.so.9"
+    machine.wheel("nvidia-cudnn-cu12", "9.3.0.75", f"{inside},sha256=x,256\n")
+    for folder in ("cudnn", "cublas"):
+        machine.write(f"{SITE}/nvidia/{folder}/lib/libcudnn.so.9", elf())
+    found = seen(machine)
+    assert found[f"{SITE}/{inside}"].version.need() == "9.3.0"
+    stray = found[f"{SITE}/nvidia/cublas/lib/libcudnn.so.9"]
+    assert isinstance(stray.owner, Unknown)
+    assert isinstance(stray.version, Unknown)
+
+
+def test_toolkit_conda_and_dpkg_owners(machine: Made) -> None:
+    machine.write("/usr/local/cuda-12.4/lib64/libcudart.so.12.4.127", elf())
+    machine.symlink("/usr/local/cuda-12.4/lib64/libcudart.so.12", "libcudart.so.12.4.127")
+    machine.write("/conda/lib/libcudnn.so.9.3.0", elf())
+    machine.write("/conda/conda-meta/cudnn-9.3.0.75-cuda12.6.json", "{}")
+    machine.write(f"{LIB}/libnccl.so.2.18.3", elf())
+    machine.write("/var/lib/dpkg/info/libnccl2.list", f"/.\n{LIB}/libnccl.so.2.18.3\n")
+    machine.write("/var/lib/dpkg/info/libc6.list", f"{LIB}/libc.so.6\n")
+    machine.write("/usr/local/cuda-12.4/version.txt", "CUDA Version 12.4.1")
+    found = seen(machine, CONDA_PREFIX="/conda")
+    assert {(c.name, c.where) for c in found.values()} == {
+        ("libcudart.so.12", "toolkit"),
+        ("libcudnn.so.9.3.0", "conda"),
+        ("libnccl.so.2.18.3", "default folder"),
+    }
+    assert found["/conda/lib/libcudnn.so.9.3.0"].owner.need() == Owner("cudnn", "9.3.0.75", "conda")
+    assert found[f"{LIB}/libnccl.so.2.18.3"].owner.need() == Owner("libnccl2", "", "dpkg")
+    assert isinstance(found["/usr/local/cuda-12.4/lib64/libcudart.so.12"].owner, Unknown)
+
+
+def test_the_cache_is_read_and_other_machines_entries_are_not(machine: Made) -> None:
+    entries = (
+        CacheEntry("libcublas.so.12", "/opt/x/libcublas.so.12", 0x0303, 0),
+        CacheEntry("libcublas.so.12", "/opt/x32/libcublas.so.12", 0x0003, 0),
+        CacheEntry("libc.so.6", "/lib/libc.so.6", 0x0303, 0),
+    )
+    machine.answers[("ldcache",)] = known(entries, "file", "/etc/ld.so.cache")
+    assert [(one.path, one.where) for one in seen(machine).values()] == [
+        ("/opt/x/libcublas.so.12", "ld.so.cache")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "flaw"),
+    [
+        (elf(), Flaw.NONE),
+        (b"", Flaw.EMPTY),
+        (elf(extent=4096, size=300), Flaw.TRUNCATED),
+        (elf()[:40], Flaw.TRUNCATED),
+        (b"404 Not Found", Flaw.FOREIGN),
+        (elf(machine=183), Flaw.MACHINE),
+    ],
+)
+def test_health(machine: Made, content: bytes, flaw: Flaw) -> None:
+    machine.write("/x/libcudnn.so.9", content)
+    size, health = examine(machine, "/x/libcudnn.so.9", "x86_64")
+    assert (health.need(), size.need()) == (flaw, len(content))
+
+
+def test_health_of_links_and_folders(machine: Made) -> None:
+    machine.symlink("/x/libcudnn.so.9", "libcudnn.so.9.1.0")
+    machine.symlink("/x/libnccl.so.2", "libnccl.so.2")
+    machine.folder("/x/libcublas.so.12")
+    for name, flaw in (
+        ("libcudnn.so.9", Flaw.DANGLING),
+        ("libnccl.so.2", Flaw.UNREADABLE),
+        ("libcublas.so.12", Flaw.FOREIGN),
+    ):
+        assert examine(machine, f"/x/{name}", "x86_64").health.need() is flaw
+    found = seen(machine, LD_LIBRARY_PATH="/x")
+    assert found["/x/libcudnn.so.9"].health.need() is Flaw.DANGLING
+    assert isinstance(found["/x/libcudnn.so.9"].version, Unknown)
+
+
+def test_a_file_without_permission_is_unreadable(machine: Made) -> None:
+    path = "/x/libcudnn.so.9"
+    machine.answers[("stat", path)] = known(Stat("file", 9, "----------", 0.0), "file", path)
+    machine.answers[("elf", path)] = Unknown(f"{path}: Permission denied", kind="denied")
+    assert examine(machine, path, "x86_64").health.need() is Flaw.UNREADABLE
+
+
+def test_a_crowded_folder_and_odd_names_cost_nothing(machine: Made) -> None:
+    folder = Path(machine.root) / "x"
+    folder.mkdir()
+    for number in range(2000):
+        (folder / f"file-{number}").touch()
+    (folder / os.fsdecode(b"libcudnn\xff.so.9")).touch()
+    machine.write("/x/libcudnn.so.9", elf())
+    assert list(seen(machine, LD_LIBRARY_PATH="/x;/x/:/missing")) == ["/x/libcudnn.so.9"]
+
+
+def test_unsuffixed_wheels_own_the_new_layout_only(machine: Made) -> None:
+    machine.wheel("nvidia-cublas", "13.4.1.3")
+    machine.wheel("nvidia-cublas-cu12", "12.9.2.10")
+    cublas = next(family for family in FAMILIES if family.name == "cublas")
+    new = wheels_of(machine.packages, cublas, "nvidia/cu13/lib/libcublas.so.13")
+    old = wheels_of(machine.packages, cublas, "nvidia/cublas/lib/libcublas.so.12")
+    assert ([d.name for d in new], [d.name for d in old]) == (
+        ["nvidia-cublas"],
+        ["nvidia-cublas-cu12"],
+    )
+
+
+def test_defined_version() -> None:
+    assert defined_version(["#define CUDART_VERSION  12090"], ["CUDART_VERSION"]) == "12.9"
+    assert (
+        defined_version(
+            ["  #define CUSOLVER_VER_MAJOR 11"], ["CUSOLVER_VER_MAJOR", "CUSOLVER_VER_MINOR"]
+        )
+        == ""
+    )
