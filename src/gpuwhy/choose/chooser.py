@@ -417,7 +417,7 @@ def _own_notes(one: Candidate) -> Iterator[str]:
 def _refused(demand: Demand, market: Market, clash: Clash, no_driver: str) -> Choice:
     reason = no_driver or why_not(demand, market, clash, _possible)
     must = "driver" if no_driver else ""
-    change = nearest(demand, market, proposed, must)
+    change = nearest(demand, market.held, proposed, must)
     return Choice(
         demand,
         tuple(
