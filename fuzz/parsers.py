@@ -163,7 +163,7 @@ def texts() -> Iterator[Target]:
     from gpuwhy.host.recorded import BadRecordingError, RecordedHost, read_recording
     from gpuwhy.logs import read, report_on
     from gpuwhy.observe.built import assigned
-    from gpuwhy.plan_v0.wishes import WishError, from_file
+    from gpuwhy.plan.requirements import RequirementError, from_file
     from gpuwhy.render.explained import render
     from gpuwhy.render.json import render as as_report
     from gpuwhy.render.terminal import Paper
@@ -194,7 +194,7 @@ def texts() -> Iterator[Target]:
         "requirements",
         [b"torch==2.5.1 ; python_version > '3.8'\n-r x.txt\n--hash=sha256:abc\n-e git+https://x#egg=y\n"],
         lambda d: from_file("r", lambda n: text(d) if n == "r" else ""),
-        (WishError,),
+        (RequirementError,),
     )
     yield Target(
         "generated module",
