@@ -116,9 +116,22 @@ def wild(config, dice):
     for key, value in values.items():
         if isinstance(value, bool) and not key.startswith(WILD) and not key.startswith("_"):
             values[key] = dice.random() < 0.5
-        elif key in ("num_hidden_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers"):
+        elif key in (
+            "num_hidden_layers",
+            "n_layer",
+            "n_layers",
+            "encoder_layers",
+            "decoder_layers",
+        ):
             values[key] = dice.randrange(1, 6)
-        elif key in ("intermediate_size", "n_inner", "d_ff", "ffn_dim", "hidden_dim", "moe_intermediate_size"):
+        elif key in (
+            "intermediate_size",
+            "n_inner",
+            "d_ff",
+            "ffn_dim",
+            "hidden_dim",
+            "moe_intermediate_size",
+        ):
             values[key] = dice.choice([56, 64, 120])
         elif key in ("vocab_size",):
             values[key] = dice.randrange(50, 500)
@@ -134,7 +147,9 @@ def wild(config, dice):
             type_vocab_size=dice.choice([0, 2]),
         )
     if "mlp_only_layers" in values:
-        values.update(mlp_only_layers=dice.choice([[], [0]]), decoder_sparse_step=dice.choice([1, 2]))
+        values.update(
+            mlp_only_layers=dice.choice([[], [0]]), decoder_sparse_step=dice.choice([1, 2])
+        )
     if "q_lora_rank" in values:
         values.update(q_lora_rank=dice.choice([None, 20]))
     if "num_key_value_heads" in values:
@@ -167,7 +182,9 @@ def short(config: dict) -> dict:
     }
     names = kept.pop("id2label", None)
     kept = {
-        key: value for key, value in kept.items() if isinstance(value, (int, str, list, dict)) and "token" not in key
+        key: value
+        for key, value in kept.items()
+        if isinstance(value, (int, str, list, dict)) and "token" not in key
     }
     return kept if names is None else {**kept, "num_labels": len(names)}
 
@@ -184,7 +201,11 @@ def main(out: str, brief: str = "") -> None:
                 made_class = getattr(transformers, cls)
                 config = made_class.config_class()
                 if size != "default":
-                    config = small(config) if size == "small" else wild(config, random.Random(f"{label} {size}"))
+                    config = (
+                        small(config)
+                        if size == "small"
+                        else wild(config, random.Random(f"{label} {size}"))
+                    )
                 config.architectures = [cls]
                 with torch.device("meta"):
                     model = made_class(config)
@@ -202,7 +223,10 @@ def main(out: str, brief: str = "") -> None:
             for label, case in made.items():
                 if not label.endswith(("2", "3")):
                     count = sum(math.prod(shape) for shape in case["tensors"].values())
-                    file.write(json.dumps([label, short(case["config"]), len(case["tensors"]), count]) + "\n")
+                    file.write(
+                        json.dumps([label, short(case["config"]), len(case["tensors"]), count])
+                        + "\n"
+                    )
     print(len(made), "cases with transformers", transformers.__version__)
 
 
