@@ -97,27 +97,25 @@ def main(argv: list[str]) -> int:
 
 def hard(folder: Path | None) -> int:
     """The processor time of each set or file, the slowest first; a status of 1 where one takes more than 2 s."""
-    from gpuwhy.plan_v0.answer import plan
-    from gpuwhy.plan_v0.machine import described
-    from gpuwhy.plan_v0.wishes import WishError, from_file
+    from gpuwhy.choose import choose
+    from gpuwhy.plan.describe import described
+    from gpuwhy.plan.requirements import RequirementError, from_file
 
     texts = dict(HARD) if folder is None else {str(f): f.read_text(errors="replace") for f in files(folder)}
     machines = [
-        described("550", ("RTX 4090",)),
-        described("535", ("GTX 1080",), "3.10"),
-        described("580", ("RTX 5090",), "", "windows"),
+        ("550", ("RTX 4090",)),
+        ("535", ("GTX 1080",), "3.10"),
+        ("580", ("RTX 5090",), "", "windows"),
     ]
     took = []
     for title, text in texts.items():
         for machine in machines:
             start = time.process_time()
-            with contextlib.suppress(WishError, OSError):
-                plan(
-                    from_file(
-                        title, lambda path, text=text, title=title: text if path == title else Path(path).read_text()
-                    ),
-                    machine,
+            with contextlib.suppress(RequirementError, OSError):
+                read = from_file(
+                    title, lambda path, text=text, title=title: text if path == title else Path(path).read_text()
                 )
+                choose(described(tuple(read), *machine))
             took.append((time.process_time() - start, title))
     took.sort(reverse=True)
     print(f"{len(texts)} sets on {len(machines)} machines; median {took[len(took) // 2][0]:.2f} s; slowest:")

@@ -13,7 +13,6 @@ import pytest
 from gpuwhy import fixing, settling
 from gpuwhy.model.fact import Known
 from gpuwhy.model.repair import Action, Look, Outcome, Steps
-from gpuwhy.plan_v0 import mending
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.remedy import steps
 from gpuwhy.reason.report import report
@@ -73,7 +72,7 @@ def test_check_says_what_fix_carries_out():
 def test_a_plan_that_changes_nothing_is_not_taken(monkeypatch):
     """What the cause says stays, where the plan cannot see the reason."""
     facts = load(HERE / "driver/too_old/shown-wsl.json")[1]
-    monkeypatch.setattr(mending, "floor", lambda _: None)
+    monkeypatch.setattr(settling, "floor", lambda _: None)
     (fix, *_) = next(v for v in judge([c for c in CAUSES if c.id == "driver.too_old"], facts) if v.fixes).fixes
     assert settling.planned(fix, facts).fix == fix
 

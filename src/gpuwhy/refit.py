@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from gpuwhy.fit.bits import shown
+from gpuwhy.fit.answer import Fit, FitError
+from gpuwhy.fit.ask import fit
 from gpuwhy.fit.config import Config
+from gpuwhy.fit.dtypes import shown
 from gpuwhy.fit.model import Unreadable
-from gpuwhy.fit.readers.configured import of_config
-from gpuwhy.fit.source import json as as_object
-from gpuwhy.fitting import FitError, fit, fit_model
+from gpuwhy.fit.read import of_config
+from gpuwhy.fit.source import as_object
 from gpuwhy.model.cause import Fix
-from gpuwhy.model.fit import Fit
 from gpuwhy.model.report import Report
 
 CAUSES = ("memory.oom", "memory.fragmentation")
@@ -79,7 +79,7 @@ def _asked(text: str) -> list[Any]:
     """Ways to the model: a configuration that the log prints, else a path that it names."""
     out: list[Any] = []
     for found in _CONFIG.findall(text)[-1:]:
-        out.append(lambda text=found, **use: fit_model(of_config(Config(as_object(text.encode(), "it")), "log"), **use))
+        out.append(lambda text=found, **use: fit(of_config(Config(as_object(text.encode(), "it")), "log"), **use))
     for path in list(dict.fromkeys(_PATH.findall(text)))[-4:]:
         out.append(lambda path=path, **use: fit(path, **use))
     return out

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpuwhy.model.fit import Fit
 from gpuwhy.model.inspected import Inspected
 from gpuwhy.model.proof import Proof
 from gpuwhy.model.report import NOT_IMPORTED, NOT_IMPORTED_YET, Report
@@ -23,14 +22,10 @@ def values_of(answer: object) -> dict[str, Any]:
         from gpuwhy.render.proof import proof_dict
 
         return proof_dict(answer)
-    if isinstance(answer, Inspected):
-        from gpuwhy.render.inspect_json import inspected_dict
+    assert isinstance(answer, Inspected)
+    from gpuwhy.render.inspect_json import inspected_dict
 
-        return inspected_dict(answer)
-    assert isinstance(answer, Fit)
-    from gpuwhy.render.fit import fit_dict
-
-    return fit_dict(answer)
+    return inspected_dict(answer)
 
 
 def plain_values(answer: object) -> dict[str, Any]:

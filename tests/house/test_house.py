@@ -27,7 +27,7 @@ SHRINKING = {"knowledge"}
 EVERYBODY = {"", "facts", "_version"}
 DOORS = {"cli", "mcp", "api"}
 
-THIRD_PARTY = {"msgspec", "packaging", "resolvelib", "yaml", "tomli", "ahocorasick_rs"}
+THIRD_PARTY = {"msgspec", "packaging", "yaml", "tomli", "ahocorasick_rs"}
 THIRD_PARTY_ALLOWED = {
     ("pytest_plugin.py", "pytest"),  # it is pytest that loads it
     ("cli/run.py", "cairosvg"),

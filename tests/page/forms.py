@@ -116,14 +116,13 @@ def ranked() -> Any:
 
 
 def fitted() -> Any:
-    from gpuwhy.fit.answer import fit
-    from gpuwhy.fit.cards import described as card
-    from gpuwhy.fit.model import Model, Tensor
-    from gpuwhy.model.fit import Use
+    from gpuwhy.fit.answer import values
+    from gpuwhy.fit.ask import fit
+    from gpuwhy.fit.config import Config
+    from gpuwhy.fit.read import of_config
 
-    rows = (("layers.0.self_attn.in_proj_weight", (3072, 1024)), ("layers.0.linear1.weight", (4096, 1024)))
-    model = Model("m", "safetensors", tuple(Tensor(name, "f32", shape, 4 * 3072 * 1024) for name, shape in rows))
-    return plain_values(fit(model, Use(task="train", batch=4096), card(("T4",))))
+    model = of_config(Config({"model_type": "llama", "architectures": ["LlamaForCausalLM"]}), "m")
+    return values(fit(model, gpu="T4", train="full", batch=4096))
 
 
 NAMES = ("run", "explain", "proof", "plan", "conflict", "inspect", "lint", "fleet", "ranks", "fit", "host")

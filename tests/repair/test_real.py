@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.app import Options, Run, live_host
+from gpuwhy.choose import Choice, choose
 from gpuwhy.model.facts import Facts
-from gpuwhy.model.plan import Proposal
-from gpuwhy.plan_v0.answer import plan
-from gpuwhy.plan_v0.machine import described
-from gpuwhy.plan_v0.wishes import from_words
+from gpuwhy.plan.describe import described
+from gpuwhy.plan.requirements import from_words
 
 from . import wheels
 
@@ -76,26 +75,26 @@ def unfound(facts: Facts, framework: str) -> list[str]:
     return [n.name for n in needs if n.found.need() is None]
 
 
-def proposal(wish: str, driver: str, gpu: str, python: str) -> Proposal:
-    found = plan(from_words([wish]), described(driver=driver, names=(gpu,), python=python)).proposal
-    assert found is not None
+def proposal(wish: str, driver: str, gpu: str, python: str) -> Choice:
+    found = choose(described(tuple(from_words([wish])), driver, (gpu,), python))
+    assert found.fits
     return found
 
 
 @pytest.mark.parametrize("wish, driver, gpu, python, module", PROPOSALS, ids=[row[0] for row in PROPOSALS])
 def test_a_proposal_installs_loads_and_imports(env, wish, driver, gpu, python, module):
     found = proposal(wish, driver, gpu, python)
-    wanted = [*(c.requirement for c in found.choices), *(cap.requirement for cap in found.caps)]
+    wanted = [*(c.requirement for c in found.picks), *(cap.requirement for cap in found.bounds)]
     made = install(env / "env", found.python, " ".join(wanted))
     facts = facts_of(made)
     installed = {d.name: d.version for d in facts.target.distributions.need() or ()}
-    for one in (*found.choices, *found.libraries):
+    for one in (*found.picks, *found.libraries):
         assert installed[one.package] == one.version or one in found.libraries, one
-    assert imports(made, module).partition("+")[0] == next(c.version for c in found.choices if c.asked)
+    assert imports(made, module).partition("+")[0] == next(c.version for c in found.picks if c.asked)
     (framework,) = [f for f in facts.target.frameworks.need() or () if f.name == module]
     assert framework.gpu_build.need() is True
     missing = unfound(facts, module)
-    if found.system:
+    if found.needs:
         assert missing, "what the system has to bring is not in the wheels"
     elif module != "onnxruntime":
         assert missing == []

@@ -14,7 +14,7 @@ from gpuwhy.model.fact import Absent, Known, Source
 from gpuwhy.model.facts import Facts, Run
 from gpuwhy.model.report import Report
 from gpuwhy.model.signature import Signature
-from gpuwhy.plan_v0.machine import gpu
+from gpuwhy.plan.describe import card as gpu
 from gpuwhy.rooms.text.asked import SPEAKERS, Asked
 from gpuwhy.rooms.text.meant import exact, meant
 from gpuwhy.rooms.text.rooms import rooms

@@ -24,7 +24,7 @@ PLATFORMS = {
     "win-amd64": "win_amd64",
 }
 """As the interpreter calls a platform, and as pip does."""
-PURE = ("nvidia-ml-py", "packaging", "resolvelib", "tomli")
+PURE = ("nvidia-ml-py", "packaging", "tomli")
 COMPILED = ("msgspec",)
 SHEDS = ("pyyaml",)
 """Works without its compiled part, only slower."""

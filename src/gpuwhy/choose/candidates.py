@@ -306,8 +306,18 @@ def _plain(root: str, row: Release, role: Role) -> Candidate:
         needs,
         major,
         system=bool(installs.OPENS_SYSTEM.fullmatch(row.name)) and isinstance(row.cuda, str),
-        glibc=oldest_glibc(row.systems),
+        glibc=max(oldest_glibc(row.systems), _glibc_of_pins(row), key=numbers),
     )
+
+
+def _glibc_of_pins(row: Release) -> str:
+    """The glibc that what a release pins beside itself needs: vllm's xformers."""
+    pins = (
+        (n, wishes[0]) for n, wishes in stated(row.name, row.version).items() if n in projects()
+    )
+    exact = ((name, re.match(r"==([\w.]+)", wish)) for name, wish in pins if not is_library(name))
+    rows = (r for n, pin in exact if pin for r in rows_of(n, row.platform) if r.version == pin[1])
+    return max((oldest_glibc(one.systems) for one in rows), key=numbers, default="")
 
 
 def _with_known_cuda(row: Release) -> Release:

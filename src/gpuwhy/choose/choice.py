@@ -139,7 +139,8 @@ class Choice(msgspec.Struct, frozen=True):
     @property
     def certain(self) -> bool:
         """Whether ✓ may stand: a set, every named package planned, and no doubt."""
-        return self.fits and not self.unplanned and not self.doubts
+        chosen = bool(self.picks or self.libraries)
+        return self.fits and chosen and not self.unplanned and not self.doubts
 
     def pick(self, package: str) -> Pick | None:
         """The release that was chosen for a package."""

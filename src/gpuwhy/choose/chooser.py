@@ -161,7 +161,7 @@ def _choice(demand: Demand, market: Market, found: Found) -> Choice:
         tuple(p for p in market.passed() if _newer(p.package, p.versions, found)),
         others,
         removes,
-        tuple(_notes(market, found, every, held)),
+        tuple(_notes(market, found, every, {libraries[name]: why for name, why in held.items()})),
     )
 
 
@@ -342,7 +342,7 @@ _WITHOUT = frozenset({"onnxruntime", "tensorflow-cpu", "tensorflow-intel"})
 
 
 def _notes(
-    market: Market, found: Found, every: Sequence[Candidate], held: Mapping[str, str]
+    market: Market, found: Found, every: Sequence[Candidate], held: Mapping[Candidate, str]
 ) -> Iterator[str]:
     """What was exchanged, and what is worth knowing of the set."""
     names = [one.name for one in market.held if not one.constraint]
@@ -361,8 +361,8 @@ def _notes(
         other = found.chosen.get(beside)
         if other and any(c.row.name.startswith(name) for c in every):
             yield from [text] if at_least(other.row.version, since) else []
-    for name, why in held.items():
-        yield f"{why}: {found.libraries[name].row.version} is the newest that works here"
+    for library, why in held.items():
+        yield f"{why}: {library.row.version} is the newest that works here"
     for one in every:
         yield from _own_notes(one)
     python = market.demand.python
@@ -417,7 +417,7 @@ def _own_notes(one: Candidate) -> Iterator[str]:
 def _refused(demand: Demand, market: Market, clash: Clash, no_driver: str) -> Choice:
     reason = no_driver or why_not(demand, market, clash, _possible)
     must = "driver" if no_driver else ""
-    change = nearest(demand, market, proposed, must)
+    change = nearest(demand, market.held, proposed, must)
     return Choice(
         demand,
         tuple(

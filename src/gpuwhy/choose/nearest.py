@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from gpuwhy.choose.choice import Change, Choice, Part
-from gpuwhy.choose.demand import Card, Demand, Wanted
+from gpuwhy.choose.demand import Demand, Wanted
 from gpuwhy.choose.names import SUBSTITUTES, framework, is_planned, planned_as
-from gpuwhy.choose.search import Market
 from gpuwhy.choose.verdicts import parsed, specifier
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.versions import numbers
 
-COSTS: dict[Part, int] = {
-    "name": 1,
-    "release": 1,
-    "python": 2,
-    "gpu": 3,
-    "system": 4,
-    "glibc": 4,
-    "driver": 5,
-}
-"""A line of a file, a new environment, a container or another system, root and a reboot."""
-_KEPT = 100
+COSTS: dict[Part, int] = {"name": 1, "release": 1, "python": 2, "gpu": 3, "system": 4, "glibc": 4}
+_DRIVER, _KEPT = 5, 100
+"""A line of a file, a new environment, a container or another system; root and a reboot."""
 
-
-class Try(Protocol):
-    """Chooses for a demand; `near` are releases to stay close to."""
-
-    def __call__(self, demand: Demand, near: Mapping[str, str] | None = None) -> Choice | None:
-        """The choice, or None."""
+Try = Callable[[Demand, Mapping[str, str]], "Choice | None"]
+"""Chooses for a demand, close to the releases that are named."""
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -47,13 +33,14 @@ class Step(msgspec.Struct, frozen=True):
         """What it costs at least."""
         frameworks = sum(1 for one in self.freed if framework(one.name))
         kept = sum(_KEPT for part in self.parts if part in self.demand.keep)
-        return sum(COSTS[p] for p in self.parts) + max(len(self.freed) - 1, 0) + frameworks + kept
+        parts = sum(COSTS.get(part, _DRIVER) for part in self.parts)
+        return parts + max(len(self.freed) - 1, 0) + frameworks + kept
 
 
-def nearest(demand: Demand, market: Market, attempt: Try, must: str = "") -> Change | None:
+def nearest(demand: Demand, held: Sequence[Wanted], attempt: Try, must: str = "") -> Change | None:
     """The cheapest change that helps; `must` is a part that has to change."""
     best: tuple[int, Change | None] = (1000, None)
-    steps = [step for step in _steps(demand, market) if not must or must in step.parts]
+    steps = [step for step in _steps(demand, held) if not must or must in step.parts]
     for step in sorted(steps, key=lambda step: step.cost):
         if step.cost >= best[0]:
             break
@@ -65,26 +52,25 @@ def nearest(demand: Demand, market: Market, attempt: Try, must: str = "") -> Cha
     return best[1]
 
 
-def _steps(demand: Demand, market: Market) -> Iterator[Step]:
+def _steps(demand: Demand, held: Sequence[Wanted]) -> Iterator[Step]:
     """Every change that makes sense: of the machine, of names, of releases, and of both."""
-    others = list(_machines(demand))
-    for parts, changed in others:
-        yield Step(parts, changed)
-    named = tuple(_substituted(one, demand) for one in demand.packages)
-    if named != demand.packages:
-        yield Step(("name",), _with(demand, named))
-        for parts, changed in others:
+    machines = [((), demand), *_machines(demand)]
+    named = [_substituted(one, demand) for one in demand.packages]
+    for parts, changed in machines:
+        if parts:
+            yield Step(parts, changed)
+        if named != list(demand.packages):
             yield Step(("name", *parts), _with(changed, named))
+        for freed in _freed(held):
+            loose = (_loosened(one) if one in freed else one for one in demand.packages)
+            yield Step(("release", *parts), _with(changed, loose), freed)
     labelled = tuple(one for one in demand.packages if one.build and one.specifier)
     if labelled:  # the same release in the build that exists
-        yield Step(("release",), _with(demand, map(_unlabelled, demand.packages)), labelled)
-    for freed in _freed(market.held):
-        loose = [_loosened(one, freed) for one in demand.packages]
-        for parts, changed in [((), demand), *others]:
-            yield Step(("release", *parts), _with(changed, loose), freed)
+        bare = (msgspec.structs.replace(one, build="") for one in demand.packages)
+        yield Step(("release",), _with(demand, bare), labelled)
 
 
-def _with(demand: Demand, packages: Iterator[Wanted] | Sequence[Wanted] | map[Wanted]) -> Demand:
+def _with(demand: Demand, packages: Iterable[Wanted]) -> Demand:
     return msgspec.structs.replace(demand, packages=tuple(packages))
 
 
@@ -93,26 +79,17 @@ def _substituted(one: Wanted, demand: Demand) -> Wanted:
     return Wanted(other, where=one.where, text=other) if other else one
 
 
+def _loosened(one: Wanted) -> Wanted:
+    return msgspec.structs.replace(one, specifier="", build="")
+
+
 def _freed(held: Sequence[Wanted]) -> Iterator[tuple[Wanted, ...]]:
-    """One pin alone, then all of companions, then all of them."""
-    pins = [one for one in held if one.specifier and (is_planned(one.name) or one.constraint)]
-    yield from ((one,) for one in pins)
-    beside = tuple(one for one in pins if not framework(one.name))
-    if len(beside) > 1 and len(beside) < len(pins):
-        yield beside
-    if len(pins) > 1:
-        yield tuple(pins)
-    others = [one for one in held if one.specifier and one not in pins]
-    yield from ((one,) for one in others)
-
-
-def _loosened(one: Wanted, freed: Sequence[Wanted]) -> Wanted:
-    loose = any(one is other for other in freed)
-    return msgspec.structs.replace(one, specifier="", build="") if loose else one
-
-
-def _unlabelled(one: Wanted) -> Wanted:
-    return msgspec.structs.replace(one, build="")
+    """One limit alone, then those of companions, then all of them."""
+    limited = [one for one in held if one.specifier]
+    yield from ((one,) for one in limited)
+    pins = [one for one in limited if is_planned(one.name) or one.constraint]
+    beside = [one for one in pins if not framework(one.name)]
+    yield from (tuple(some) for some in (beside, pins) if len(some) > 1)
 
 
 def _machines(demand: Demand) -> Iterator[tuple[tuple[Part, ...], Demand]]:
@@ -123,24 +100,19 @@ def _machines(demand: Demand) -> Iterator[tuple[tuple[Part, ...], Demand]]:
         ("python", fixed, change(demand, python_fixed=False)),
         ("system", demand.system == "windows", change(demand, system="wsl")),
         ("glibc", bool(demand.glibc), change(demand, glibc="")),
-        (
-            "driver",
-            bool(demand.driver_version),
-            change(demand, driver_version=newest_branch(demand)),
-        ),
+        ("driver", bool(demand.driver_version), change(demand, driver_version=_branch(demand))),
     ]
     for part, sensible, changed in others:
-        if not sensible:
-            continue
-        yield (part,), changed
-        if part != "python" and fixed:
-            yield (part, "python"), change(changed, python_fixed=False)
+        if sensible:
+            yield (part,), changed
+            if part != "python" and fixed:
+                yield (part, "python"), change(changed, python_fixed=False)
     if len({card.capability for card in demand.gpus}) > 1:
         for card in demand.gpus:
             yield ("gpu",), change(demand, gpus=(card,))
 
 
-def newest_branch(demand: Demand) -> str:
+def _branch(demand: Demand) -> str:
     """The newest driver branch that drives every GPU; "" where today's does."""
     lasts = [archs.last_driver_branch(card.capability) for card in demand.gpus]
     return min((last[1:] for last in lasts if last), key=int, default="")
@@ -148,49 +120,42 @@ def newest_branch(demand: Demand) -> str:
 
 def pinned(one: Wanted) -> str:
     """The release that a requirement names, or comes nearest to."""
-    return max(
-        (clause.version.removesuffix(".*") for clause in specifier(one.specifier)), key=parsed
-    )
+    clauses = specifier(one.specifier)
+    return max((clause.version.removesuffix(".*") for clause in clauses), key=parsed)
 
 
 def _distance(one: Wanted, found: Choice) -> int:
     """How much of a program a change of release touches."""
-    pick = _pick_for(one, found)
-    if pick is None:
-        return 0
-    mine, theirs = (*numbers(pick), 0), (*numbers(pinned(one)), 0)
-    return 4 if mine[0] != theirs[0] else min(abs(mine[1] - theirs[1]), 4)
-
-
-def _pick_for(one: Wanted, found: Choice) -> str | None:
     root = planned_as(one.name)
-    return next((p.version for p in found.picks if planned_as(p.package) == root), None)
+    version = next((p.version for p in found.picks if planned_as(p.package) == root), "")
+    if not version:
+        return 0
+    mine, theirs = (*numbers(version), 0), (*numbers(pinned(one)), 0)
+    return 4 if mine[0] != theirs[0] else min(abs(mine[1] - theirs[1]), 4)
 
 
 def _text(step: Step, demand: Demand, found: Choice) -> str:
     """What is given up, in words."""
     moved = {planned_as(one.name) for one in step.freed}
-    picks = [f"{p.package} {p.version}" for p in found.picks if planned_as(p.package) in moved]
-    freed = [
-        f"{one.name} without {one.specifier}" for one in step.freed if not is_planned(one.name)
-    ]
+    moves = [f"{p.package} {p.version}" for p in found.picks if planned_as(p.package) in moved]
+    moves += [f"{w.name} without {w.specifier}" for w in step.freed if not is_planned(w.name)]
+    build = "build" if step.freed and all(one.build for one in step.freed) else "release"
     glibc = max((pick.glibc for pick in (*found.picks, *found.libraries)), key=numbers, default="")
     names = {pick.package for pick in found.picks}
+    other = [
+        f"{new} instead of {old}"
+        for (old, system), new in SUBSTITUTES.items()
+        if system == demand.system and new in names
+    ]
     words: dict[Part, str] = {
         "python": f"Python {found.python} instead of {demand.python}",
-        "name": ", ".join(
-            f"{new} instead of {old}"
-            for (old, system), new in SUBSTITUTES.items()
-            if system == demand.system and new in names
-        ),
-        "release": "another release: " + ", ".join(picks + freed),
+        "name": ", ".join(other),
+        "release": f"another {build}: " + ", ".join(moves),
         "driver": f"driver {_driver(demand, found)} instead of {demand.driver_version}",
         "system": "WSL 2 instead of native Windows",
         "glibc": f"a distribution or container with glibc {glibc} or newer",
-        "gpu": _alone(demand, step.demand.gpus) if step.demand.gpus else "",
+        "gpu": _alone(demand, step.demand) if step.demand.gpus else "",
     }
-    if step.freed and all(one.build for one in step.freed):
-        words["release"] = "another build: " + ", ".join(picks)
     kept = ",".join(part for part in step.parts if part in demand.keep)
     given_up = f" (this gives up --keep {kept})" if kept else ""
     return " and ".join(words[part] for part in step.parts) + given_up
@@ -198,7 +163,7 @@ def _text(step: Step, demand: Demand, found: Choice) -> str:
 
 def _driver(demand: Demand, found: Choice) -> str:
     """The driver that the nearest set needs."""
-    branch = newest_branch(demand)
+    branch = _branch(demand)
     firsts = [archs.first_driver_branch(c.capability, demand.system) for c in demand.gpus]
     needs = [pick.driver for pick in found.picks if pick.role == "framework" and pick.driver]
     oldest = max([*needs, *(str(first) for first in firsts if first)], key=parsed, default="")
@@ -207,6 +172,7 @@ def _driver(demand: Demand, found: Choice) -> str:
     return f"{oldest} or newer" + (f", up to {branch}" if branch else "")
 
 
-def _alone(demand: Demand, only: Sequence[Card]) -> str:
-    others = ", ".join(str(card) for card in demand.gpus if card not in only)
-    return f"{only[0]} alone (CUDA_VISIBLE_DEVICES); an environment of its own for {others}"
+def _alone(demand: Demand, step: Demand) -> str:
+    others = ", ".join(str(card) for card in demand.gpus if card not in step.gpus)
+    hide = "alone (CUDA_VISIBLE_DEVICES)"
+    return f"{step.gpus[0]} {hide}; an environment of its own for {others}"

@@ -26,6 +26,18 @@ def here(
     from gpuwhy import app
 
     facts: Any = app.facts_for_plan(app.live_host(), folder)
+    return of_facts(facts, packages, version, keep, least_change, manager)
+
+
+def of_facts(
+    facts: Any,
+    packages: tuple[Wanted, ...],
+    version: str = "",
+    keep: tuple[str, ...] = (),
+    least_change: bool = False,
+    manager: str = "pip",
+) -> tuple[Demand, tuple[Line, ...]]:
+    """The same for facts that were looked at before."""
     interpreter = value_or(facts.target.interpreter, None)
     own = ".".join(str(n) for n in numbers(interpreter.version)[:2]) if interpreter else ""
     libc = _value(facts.surroundings.libc)

@@ -64,13 +64,14 @@ def elsewhere(options: argparse.Namespace) -> Elsewhere | Facts | None:
     if options.probe or options.gentle:
         raise UsageError("--probe tries this machine: it cannot try the one that --gpu and --driver describe")
     from gpuwhy import app
-    from gpuwhy.plan_v0 import machine
+    from gpuwhy.plan.describe import BadMachineError, described
 
     if options.gpu_memory and not options.gpu:
         raise UsageError("--gpu-memory: of which GPU? Name it with --gpu")
-    with refused(machine.BadMachineError):
-        told = machine.described(options.driver, tuple(options.gpu))
-    return app.Elsewhere(tuple((one.name, one.capability) for one in told.gpus), told.driver, options.gpu_memory)
+    with refused(BadMachineError):
+        told = described((), options.driver, tuple(options.gpu))
+    cards = tuple((one.name, one.capability) for one in told.gpus)
+    return app.Elsewhere(cards, told.driver_version, options.gpu_memory)
 
 
 def _recorded_facts(path: str) -> Facts:

@@ -14,7 +14,7 @@ from gpuwhy.cli import HEALTHY
 from gpuwhy.cli.terminal import write
 
 ASKED = (["--version", "--verbose"], ["--version", "-v"], ["-V", "-v"], ["-V", "--verbose"], ["-Vv"])
-NEEDED = ("msgspec", "nvidia-ml-py", "packaging", "pyyaml", "resolvelib")
+NEEDED = ("msgspec", "nvidia-ml-py", "packaging", "pyyaml")
 EXTRAS = {"fast": "hyperscan", "ray": "ray"}
 
 

@@ -1,250 +1,180 @@
-"""Answer: what every GPU holds, whether it fits, and what would make it fit."""
+"""What fit says: what a use of a model takes of each GPU, and the changes by which it fits."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from typing import Any, Literal
 
 import msgspec
 
-from gpuwhy.fit import activations as act
-from gpuwhy.fit.account import peak, width_of
-from gpuwhy.fit.bits import shown
-from gpuwhy.fit.guess import described
-from gpuwhy.fit.loose import GIVEN
-from gpuwhy.fit.model import Model
-from gpuwhy.fit.shape import SCORED, Shape
-from gpuwhy.fit.view import IMAGE, View, pixels_of, tokens_of, views
-from gpuwhy.fit.weights import FLOATS
-from gpuwhy.model.fit import About, Card, Fit, How, Part, Share, Status, Use
-
-MOST_SHARES = 16
-MOST_RANKS = 16384
-PAGE = 16
-"""Tokens of a page in vLLM."""
-OUTSIDE = ("framework", "fragmentation", "communication")
-
-
-class BadUseError(ValueError):
-    """A use that makes no sense for the model or the GPUs; the text says why."""
+SCHEMA = "gpuwhy.fit/1"
+How = Literal["saw", "know", "told", "assumed"]
+Status = Literal["fits", "only_just", "does_not_fit", "unknown"]
+Name = Literal[
+    "weights",
+    "gradients",
+    "optimizer",
+    "master weights",
+    "weight copies",
+    "activations",
+    "kv cache",
+    "logits",
+    "attention",
+    "workspace",
+    "communication",
+    "fragmentation",
+    "framework",
+]
 
 
-def fit(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = True) -> Fit:
-    """Whether this use of the model fits into these cards."""
-    model = described(model)
-    use, cards = settled(model, use, cards)
-    shares = shares_of(model, use, cards)
-    fullest = shares[0]
-    unknown = _unknown(model, use)
-    unsure = model.partial or (bool(unknown) and _blind(model, use))
-    status = "unknown" if unsure and fullest.status != "does_not_fit" else fullest.status
-    found = Fit(
-        status=status,
-        headline="",
-        model=about(model),
-        use=use,
-        bytes=fullest.bytes,
-        least=fullest.least,
-        most=fullest.most,
-        room=fullest.card.room,
-        margin=fullest.card.room - fullest.needs,
-        shares=tuple(shares),
-        unknown=unknown,
-        notes=_notes(model, use),
-    )
-    if changes and status in ("does_not_fit", "only_just"):
-        from gpuwhy.fit.changes import smallest
-
-        found = msgspec.structs.replace(found, changes=smallest(model, use, cards))
-    return msgspec.structs.replace(found, headline=headline(found))
+class FitError(ValueError):
+    """The question cannot be answered; the text is one sentence for people."""
 
 
-def settled(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple[Card, ...]]:
-    """The use with what the model and the cards decide; as many cards as it takes."""
-    _countable(model, use)
-    use, cards = _over_cards(use, cards)
-    return msgspec.structs.replace(use, **_decided(model, use)), cards
+class Part(msgspec.Struct, frozen=True):
+    """One part of the memory at the fullest moment, with its bounds and how it was got."""
+
+    name: Name
+    bytes: int
+    least: int
+    most: int
+    how: How
+    text: str  # what it is made of, with the numbers
+    source: str = ""  # where a measured or known row comes from
 
 
-def _countable(model: Model, use: Use) -> None:
-    """Raises where nothing can be counted."""
-    if not model.tensors:
-        why = f": {model.unknown[0]}" if model.unknown else ", so nothing can be counted"
-        raise BadUseError(f"{model.path}: no tensors could be read{why}")
-    if use.ranks > MOST_RANKS:
-        raise BadUseError(f"a split over {use.ranks:,} GPUs: more than {MOST_RANKS:,} are not counted")
-    _trainable(model, use)
+class Card(msgspec.Struct, frozen=True):
+    """One GPU, or a slice of one, and how much of it can be had."""
+
+    name: str
+    total: int  # bytes
+    room: int  # what a program can have of it now
+    how: How
+    text: str
 
 
-def _over_cards(use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple[Card, ...]]:
-    """One card stands for as many as the split asks for; several cards are a split where none is asked for."""
-    if use.ranks == 1 and len(cards) > 1:
-        way = "pp" if use.task == "inference" else "gpus"
-        use = msgspec.structs.replace(use, **{way: len(cards)})
-    if len(cards) == 1:
-        cards = cards * use.ranks
-    if len(cards) < use.ranks:
-        raise BadUseError(
-            f"the split asks for {use.ranks} GPUs ({use.tp} × {use.pp} × {use.gpus}), and {len(cards)} are there"
-        )
-    return use, cards[: use.ranks]
+class Share(msgspec.Struct, frozen=True):
+    """What one GPU holds."""
+
+    gpu: int
+    card: Card
+    parts: tuple[Part, ...]
+    bytes: int
+    least: int
+    most: int
+    status: Status
+    allocator: int  # of `bytes`: what the framework's own counter shows at its peak
+    needs: int  # the least with which it runs: an allocator gives back what lies fallow
 
 
-def _decided(model: Model, use: Use) -> dict[str, object]:
-    """What was not said, as the model's kind and the framework have it."""
-    tokens, image = tokens_of(model, use), pixels_of(model, use)
-    pictures = _kind(model) in ("cnn", "unet", "vit")
-    framework = use.framework or ("llama.cpp" if model.format == "gguf" else "torch")
-    out: dict[str, object] = {
-        "tokens": 0 if pictures else tokens,
-        "image": image if pictures else 0,
-        "framework": framework,
-    }
-    if not use.attention:
-        out["attention"] = _attention(model, framework)
-    if framework == "vllm" and not use.kv_block:
-        out["kv_block"] = PAGE
-    if use.amp and not use.dtype:
-        out["dtype"] = "f32"
+class Change(msgspec.Struct, frozen=True):
+    """One change by which it fits, and what it costs."""
+
+    kind: str
+    text: str
+    options: str  # to add to the command
+    cost: str
+    bytes: int  # what the fullest GPU then holds
+    room: int
+    status: Status
+
+
+class Serving(msgspec.Struct, frozen=True):
+    """What vLLM prints when it starts: how much the KV cache holds."""
+
+    share: float  # of the card that vLLM takes (--gpu-memory-utilization)
+    cache: int  # bytes that are left for the KV cache
+    tokens: int  # that fit into it
+    length: int  # tokens of one request
+    concurrency: float  # requests of that length at once
+
+
+class Use(msgspec.Struct, frozen=True):
+    """How the model is used, every default filled in."""
+
+    task: Literal["inference", "train", "lora"] = "inference"
+    batch: int = 1
+    tokens: int = 0
+    image: int = 0
+    dtype: str = ""  # of the weights on the GPU; "" = as the files have them
+    amp: bool = False  # weights in f32, computed in bf16 by autocast
+    quantise: Literal["", "8bit", "4bit"] = ""
+    kv_dtype: str = ""  # "" = as the activations
+    kv_block: int = 0  # tokens of a page; 0 = not paged
+    optimizer: str = "adamw"
+    checkpointing: bool = False
+    attention: Literal["", "fused", "eager"] = ""
+    logits: Literal["last", "all"] = "last"
+    framework: str = ""  # "" = torch, for GGUF llama.cpp
+    rank: int = 16  # of LoRA
+    tp: int = 1
+    pp: int = 1
+    gpus: int = 1  # that share by ZeRO or FSDP
+    zero: int = 0  # 3 = FSDP
+    offload: tuple[str, ...] = ()  # optimizer, weights, cache
+    scale: float = 1.0  # of what moves, where a measurement corrects the count
+
+    @property
+    def ranks(self) -> int:
+        """The GPUs that it is split over."""
+        return self.tp * self.pp * self.gpus
+
+
+class About(msgspec.Struct, frozen=True):
+    """The model as it was read."""
+
+    path: str
+    format: str
+    name: str
+    kind: str
+    parameters: int
+    bytes: int
+    files: int
+    how: How
+    quantisation: str = ""
+
+
+class Fit(msgspec.Struct, frozen=True):
+    """The answer."""
+
+    status: Status
+    headline: str
+    model: About
+    use: Use
+    bytes: int  # what the fullest GPU holds at the peak
+    least: int
+    most: int
+    room: int
+    margin: int  # room less the least with which it runs
+    shares: tuple[Share, ...]  # one for each GPU, the fullest first
+    changes: tuple[Change, ...] = ()
+    unknown: tuple[str, ...] = ()  # what is not counted
+    notes: tuple[str, ...] = ()  # what was assumed of the use
+    largest: int = 0  # the largest batch that the account lets in; 0 = none, or not known
+    serving: Serving | None = None  # vLLM alone
+
+    def __index__(self) -> int:
+        """The batch to begin with, for `fit_batch(step, start=…)`."""
+        return max(1, self.largest)
+
+    def _repr_html_(self) -> str:
+        """What Jupyter shows."""
+        from gpuwhy.answer.html import fragment
+        from gpuwhy.fit.report import document
+
+        return fragment(document(self))
+
+
+def values(found: Fit) -> dict[str, Any]:
+    """The values of `gpuwhy.fit/1`."""
+    out: dict[str, Any] = {"schema": SCHEMA, **msgspec.to_builtins(found)}
     return out
 
 
-def _attention(model: Model, framework: str) -> str:
-    name = model.architecture.name if model.architecture else ""
-    return "eager" if SCORED.search(name) and framework == "torch" else "fused"
-
-
-def _trainable(model: Model, use: Use) -> None:
-    """Quantised weights are not trained; adapters on them are."""
-    floats = sum(tensor.bytes for tensor in model.tensors if tensor.dtype in FLOATS)
-    if use.task == "train" and floats < model.bytes / 2:
-        raise BadUseError(f"{model.path}: its weights are quantised and cannot be trained; adapters can: --train lora")
-
-
-def shares_of(model: Model, use: Use, cards: tuple[Card, ...]) -> list[Share]:
-    """What each GPU holds, the one with the least left first."""
-    per = use.tp * use.gpus
-    rooms = tuple(card.room for card in cards[::per])
-    out: list[Share] = []
-    for stage, view in enumerate(views(model, use, rooms)):
-        out += _stage(view, use, cards[stage * per : (stage + 1) * per], stage * per)
-    return sorted(out, key=lambda share: share.card.room - share.needs)[:MOST_SHARES]
-
-
-def _stage(view: View, use: Use, cards: tuple[Card, ...], first: int) -> list[Share]:
-    parts = tuple(peak(view, use))
-    known: dict[tuple[int, int], Share] = {}
-    out = []
-    alike = len({card.room for card in cards}) == 1
-    for place, card in enumerate(cards[:MOST_SHARES] if alike else cards):
-        key = (card.room, card.total)
-        known.setdefault(key, share(first + place, card, parts))
-        out.append(msgspec.structs.replace(known[key], gpu=first + place, card=card))
-    return out
-
-
-def share(gpu: int, card: Card, parts: tuple[Part, ...]) -> Share:
-    """The sum of the parts beside what the card has; errors of parts add up as independent ones do."""
-    size = sum(one.bytes for one in parts)
-    less = math.sqrt(sum((one.bytes - one.least) ** 2 for one in parts))
-    more = math.sqrt(sum((one.most - one.bytes) ** 2 for one in parts))
-    least, most = int(size - less), int(size + more)
-    held = sum(one.bytes for one in parts if one.name not in OUTSIDE)
-    given = int(GIVEN * sum(one.bytes for one in parts if one.name == "fragmentation"))
-    return Share(
-        gpu, card, parts, size, least, most, status_of(size - given, most - given, card.room), held, size - given
-    )
-
-
-def status_of(size: int, most: int, room: int) -> Status:
-    """Fits even where the estimate is too low, fits by the estimate, or does not."""
-    return "fits" if most <= room else "only_just" if size <= room else "does_not_fit"
-
-
-def about(model: Model) -> About:
-    """The model in a few values."""
-    arch = model.architecture
-    how: How = "know" if model.how.value == "know" else "saw"
-    return About(
-        model.path,
-        model.format,
-        arch.name if arch else "",
-        arch.kind if arch else "unknown",
-        model.parameters,
-        model.bytes,
-        model.files,
-        how,
-        model.quantisation or "",
-    )
-
-
-def headline(found: Fit) -> str:
-    """The first line."""
-    worst = found.shares[0]
-    name = found.model.name or found.model.path.rstrip("/").rpartition("/")[2]
-    what = {"inference": "inference", "train": "training", "lora": "LoRA training"}[found.use.task]
-    spread = shown((found.most - found.least) / 2)
-    where = worst.card.name if len(found.shares) == 1 else f"{_all(found)} (GPU {worst.gpu} is the fullest)"
-    if found.status == "does_not_fit":
-        sure = "" if found.least > found.room else "probably "
-        taken, much = f"{shown(worst.needs)} of {shown(found.room)}", f"{shown(-found.margin)} too much (± {spread})"
-        return f"{name}: {what} {sure}does not fit into {where}: about {taken}, {much}"
-    words = {"fits": "fits into", "only_just": "only just fits into", "unknown": "may fit into"}[found.status]
-    spare = f"{shown(max(0, found.room - found.bytes))} to spare (± {spread})"
-    return f"{name}: {what} {words} {where}: about {shown(found.bytes)} of {shown(found.room)}, {spare}"
-
-
-def _all(found: Fit) -> str:
-    ranks = found.use.tp * found.use.pp * found.use.gpus
-    names = dict.fromkeys(share.card.name for share in found.shares)
-    return f"{ranks} GPUs, {' and '.join(names)}"
-
-
-def _kind(model: Model) -> str:
-    return model.architecture.kind if model.architecture else "unknown"
-
-
-def _blind(model: Model, use: Use) -> bool:
-    """Whether the activations could not be counted at all."""
-    view = views(model, msgspec.structs.replace(use, tp=1, pp=1, gpus=1), ())[0]
-    return view.shape is None and view.net is None
-
-
-def _unknown(model: Model, use: Use) -> tuple[str, ...]:
-    out = list(model.unknown)
-    others = [one.name for one in model.parts if one.model.architecture is not model.architecture]
-    if others:
-        out.append(
-            f"activations are those of the main part alone, not of {', '.join(others)}, whose weights are counted"
-        )
-    if _blind(model, use):
-        out.append(
-            "the layers are not known, so activations are not counted: weights and the framework's own memory are"
-        )
-    return tuple(out)
-
-
-def _notes(model: Model, use: Use) -> tuple[str, ...]:
-    """What was taken for granted."""
-    view = views(model, msgspec.structs.replace(use, tp=1, pp=1, gpus=1), ())[0]
-    return (*_notes_on_pictures(model, view, use), *(_notes_on_tokens(view, view.shape, use) if view.shape else ()))
-
-
-def _notes_on_pictures(model: Model, view: View, use: Use) -> Iterator[str]:
-    if view.net is not None and not view.net.sure:
-        yield "the strides of the convolutions are not in the files: the image is taken to halve where channels double"
-    told = model.architecture.image if model.architecture else None
-    if use.image == IMAGE != told:
-        yield f"pictures of {IMAGE} × {IMAGE}: --image says otherwise"
-
-
-def _notes_on_tokens(view: View, shape: Shape, use: Use) -> Iterator[str]:
-    if not shape.known:
-        yield "the files leave out a part of the architecture; it was taken from the tensors' shapes"
-    if use.attention == "fused":
-        if act.spared(shape, width_of(view, use), True, use.framework):
-            yield "attention by a fused kernel (SDPA, flash); --attention eager counts the whole matrix of scores"
-        else:
-            yield "torch has no fused attention for grouped heads in f32: the whole matrix of scores is counted"
-    if use.task == "inference" and use.logits == "last" and shape.causal:
-        yield "logits of the last token only, as generate() asks for; --logits all for a plain forward pass"
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the contract, from the types."""
+    out = msgspec.json.schema(Fit)
+    found = out["$defs"]["Fit"]
+    found["properties"]["schema"] = {"const": SCHEMA}
+    found["required"] = ["schema", *found["required"]]
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": draft, "title": SCHEMA, **out}

@@ -6,49 +6,52 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpuwhy.fit import dtypes
-from gpuwhy.fit.model import Architecture, How
+from gpuwhy.fit.model import Architecture, Kind
 
-HIDDEN = ("hidden_size", "n_embd", "n_embed", "d_model", "dim", "model_dim")
-LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers", "num_decoder_layers")
-HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
-KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num")
-INNER = ("intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim", "d_ff", "hidden_dim", "encoder_ffn_dim")
-POSITIONS = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "max_target_positions", "n_ctx")
-EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
+_NAMES = {
+    "hidden": "hidden_size n_embd n_embed d_model dim model_dim",
+    "layers": "num_hidden_layers n_layer n_layers num_layers encoder_layers num_decoder_layers",
+    "heads": "num_attention_heads n_head n_heads num_heads encoder_attention_heads",
+    "kv_heads": "num_key_value_heads num_kv_heads n_head_kv multi_query_group_num",
+    "inner": "intermediate_size ffn_hidden_size n_inner ffn_dim d_ff hidden_dim encoder_ffn_dim",
+    "positions": "max_position_embeddings n_positions max_seq_len seq_length max_target_positions"
+    " n_ctx",
+    "experts": "num_local_experts num_experts n_routed_experts moe_num_experts",
+    "used": "num_experts_per_tok num_experts_per_token moe_topk",
+    "window": "sliding_window local_attention attention_chunk_size",
+}
+_PARTS = ("text_config", "llm_config", "language_config", "thinker_config", "text_cfg")
+_EVERY = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4, "gpt_oss": 2}
+"""Every so many layers one of these sees everything, where their configuration does not say it."""
 _MOST = 1 << 31
 
 
 class Config:
-    """The fields of one configuration; what is no number or is absurd is not there."""
+    """The fields of one configuration; what is no number or is absurd is absent."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(
+        self, values: Mapping[str, Any], defaults: Mapping[str, int] | None = None
+    ) -> None:
         self.values = values
-        self._defaults: Mapping[str, int] = {}
-        self.taken: list[str] = []
-        """The fields that it does not have, and whose defaults were taken."""
-
-    def filled(self) -> Config:
-        """The same, where a size that it does not tell is its class's own."""
-        from gpuwhy.fit.defaults import DEFAULTS
-
-        out = Config(self.values)
-        out._defaults = DEFAULTS.get(self.kind, {})
-        return out
+        self._defaults = defaults or {}
+        self.taken: list[str] = []  # fields that it does not have, and whose defaults were taken
 
     def count(self, *keys: str) -> int | None:
-        """The first of these fields that holds a count."""
+        """The first of these fields that holds a count, else their default."""
         for key in keys:
             value = self.values.get(key)
-            if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST:
+            plain = isinstance(value, int) and not isinstance(value, bool)
+            if plain and 0 <= value < _MOST:  # type: ignore[operator]
                 return value
-        return self._default(keys)
-
-    def _default(self, keys: tuple[str, ...]) -> int | None:
         for key in keys:
-            if key in self._defaults and self.values.get(key, _MOST) == _MOST:  # null means null
+            if key in self._defaults and key not in self.values:  # null means null
                 self.taken += [key] if key not in self.taken else []
                 return self._defaults[key]
         return None
+
+    def of(self, name: str) -> int | None:
+        """A size by our name: hidden, layers, heads …"""
+        return self.count(*_NAMES[name].split())
 
     def flag(self, key: str, default: bool = False) -> bool:
         """A field that is yes or no."""
@@ -57,7 +60,8 @@ class Config:
 
     def text(self, *keys: str) -> str:
         """The first of these fields that holds a text."""
-        return next((value[:200] for key in keys if isinstance(value := self.values.get(key), str)), "")
+        found = (self.values.get(key) for key in keys)
+        return next((value[:200] for value in found if isinstance(value, str)), "")
 
     def list(self, key: str) -> list[Any]:
         """A field that is a list."""
@@ -66,7 +70,8 @@ class Config:
 
     def part(self, *keys: str) -> Config | None:
         """A configuration in it."""
-        return next((Config(value) for key in keys if isinstance(value := self.values.get(key), dict)), None)
+        found = (self.values.get(key) for key in keys)
+        return next((Config(value) for value in found if isinstance(value, dict)), None)
 
     @property
     def kind(self) -> str:
@@ -76,19 +81,25 @@ class Config:
     @property
     def name(self) -> str:
         """The class that its weights were saved from."""
-        return next((one[:200] for one in self.list("architectures") if isinstance(one, str)), self.text("_class_name"))
-
-    @property
-    def heads(self) -> int | None:
-        """Heads of attention."""
-        return self.count(*HEADS)
+        listed = (one[:200] for one in self.list("architectures") if isinstance(one, str))
+        return next(listed, "")
 
     @property
     def head_dim(self) -> int | None:
         """The width of a head."""
         told = self.count("head_dim", "d_kv", "kv_channels", "attention_head_dim")
-        hidden, heads = self.count(*HIDDEN), self.heads
+        hidden, heads = self.of("hidden"), self.of("heads")
         return told or (hidden // heads if hidden and heads else None)
+
+    @property
+    def kv_heads(self) -> int | None:
+        """Heads of keys and values."""
+        single = self.kind == "gpt_bigcode" or (
+            self.kind == "falcon" and not self.flag("new_decoder_architecture")
+        )
+        if single:
+            return 1 if self.flag("multi_query", True) else self.of("heads")
+        return self.of("kv_heads") or self.of("heads")
 
     @property
     def dtype(self) -> str | None:
@@ -96,88 +107,69 @@ class Config:
         word = self.text("dtype", "torch_dtype")
         return dtypes.named(word) if word else None
 
+    @property
+    def quantisation(self) -> str | None:
+        """How the weights are quantised, as `quantization_config` says."""
+        part = self.part("quantization_config", "compression_config")
+        if part is None:
+            return None
+        for bits in (4, 8):
+            if part.flag(f"load_in_{bits}bit") or part.flag(f"_load_in_{bits}bit"):
+                return f"bitsandbytes-{bits}bit"
+        method = part.text("quant_method", "quantization_method", "format") or "unknown"
+        count = part.count("bits", "w_bit", "nbits")
+        return f"{method}-{count}bit" if count and method not in ("fp8", "mxfp4") else method
 
-def quantisation_of(config: Config) -> str | None:
-    """How the weights are quantised, as `quantization_config` says."""
-    part = config.part("quantization_config", "compression_config")
-    if part is None:
-        return None
-    for bits in (4, 8):
-        if part.flag(f"load_in_{bits}bit") or part.flag(f"_load_in_{bits}bit"):
-            return f"bitsandbytes-{bits}bit"
-    told = map(part.text, ("quant_method", "quantization_method", "format"))
-    method = next(filter(None, told), "unknown")
-    bits = part.count("bits", "w_bit", "nbits") or 0
-    return f"{method}-{bits}bit" if bits and method not in ("fp8", "mxfp4") else method
-
-
-def body(config: Config) -> Config:
-    """The part that writes texts, where there are several parts."""
-    inner = config.part("text_config", "llm_config", "language_config", "thinker_config", "text_cfg")
-    if inner is None or config.count(*LAYERS) is not None:
-        return config
-    return body(inner) if inner.part("text_config") else inner
+    @property
+    def body(self) -> Config:
+        """The part that writes texts, where there are several parts."""
+        inner = self.part(*_PARTS)
+        return self if inner is None or self.of("layers") is not None else inner.body
 
 
 def architecture_of(config: Config) -> Architecture:
-    """What the fields tell; what they do not tell is None."""
-    from gpuwhy.fit.families import kind_of, tied_of
+    """What the fields say; what they do not say is None."""
+    from gpuwhy.fit.families import filled, kind_of
 
-    main = body(config).filled()
-    heads = main.heads
-    experts = main.count(*EXPERTS)
-    window, every = window_of(main)
-    vision = (config.part("vision_config") or config).filled()
+    main = filled(config.body)
+    experts = main.of("experts")
+    window, every = _window(main)
+    vision = filled(config.part("vision_config") or config)
+    kind: Kind = kind_of(config)
     return Architecture(
-        kind=kind_of(config),
+        kind=kind,
         name=config.name or config.kind,
-        layers=main.count(*LAYERS),
+        layers=main.of("layers"),
         decoder_layers=main.count("num_decoder_layers", "decoder_layers"),
-        hidden=main.count(*HIDDEN),
-        intermediate=main.count(*INNER),
-        heads=heads,
-        kv_heads=_kv_heads(main),
+        hidden=main.of("hidden"),
+        intermediate=main.of("inner"),
+        heads=main.of("heads"),
+        kv_heads=main.kv_heads,
         head_dim=main.head_dim,
         vocab=main.count("vocab_size"),
-        positions=main.count(*POSITIONS),
+        positions=main.of("positions"),
         experts=experts,
-        experts_used=main.count("num_experts_per_tok", "num_experts_per_token", "moe_topk") if experts else None,
-        expert_intermediate=main.count("moe_intermediate_size", *INNER) if experts else None,
+        experts_used=main.of("used") if experts else None,
+        expert_intermediate=(main.count("moe_intermediate_size") or main.of("inner")),
         kv_rank=main.count("kv_lora_rank"),
         rope_dim=main.count("qk_rope_head_dim"),
         window=window,
         window_every=every,
-        tied=tied_of(config),
-        image=vision.count("image_size", "sample_size"),
+        image=vision.count("image_size"),
         patch=vision.count("patch_size"),
-        channels=vision.count("num_channels", "in_channels"),
-        activation=main.text("hidden_act", "activation_function", "hidden_activation", "activation") or None,
-        how=How.SAW,
+        activation=main.text("hidden_act", "activation_function", "hidden_activation") or None,
     )
 
 
-def _kv_heads(config: Config) -> int | None:
-    if config.kind == "falcon" and not config.flag("new_decoder_architecture"):
-        return 1 if config.flag("multi_query", True) else config.heads
-    if config.kind == "gpt_bigcode":
-        return 1 if config.flag("multi_query", True) else config.heads
-    return config.count(*KV_HEADS) or config.heads
-
-
-_WHOLE_EVERY = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4, "gpt_oss": 2}
-"""Every how manieth layer of these sees everything, where their configuration does not say it."""
-
-
-def window_of(config: Config) -> tuple[int | None, int | None]:
-    """The sliding window, and every how manieth layer sees everything; None where all have the window."""
-    window = config.count("sliding_window", "local_attention", "attention_chunk_size") or None
+def _window(config: Config) -> tuple[int | None, int | None]:
+    """The sliding window, and every so many layers one sees everything."""
+    window = config.of("window") or None
     if window is None or config.values.get("use_sliding_window") is False:
         return None, None
     types = config.list("layer_types")
     if types:
         whole = types.count("full_attention")
-        if whole == len(types):
-            return None, None
-        return window, round(len(types) / whole) if whole else None
-    every = config.count("sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers")
-    return window, every or _WHOLE_EVERY.get(config.kind)
+        every = round(len(types) / whole) if whole else None
+        return (None, None) if whole == len(types) else (window, every)
+    told = config.count("sliding_window_pattern", "_sliding_window_pattern")
+    return window, told or config.count("global_attn_every_n_layers") or _EVERY.get(config.kind)

@@ -1,4 +1,9 @@
-"""Shape: the numbers of a transformer that its memory depends on, from the architecture and the tensors' own shapes."""
+"""The numbers of a transformer that its memory depends on, and what its layers keep.
+
+The counts follow what autograd saves in torch's eager mode for the layers as transformers writes
+them: the input of every matrix, both branches of a gated product, queries, keys, values and the
+output of attention, the norm's own copies. Bytes are for one token unless they say otherwise.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +12,32 @@ from dataclasses import dataclass
 
 from gpuwhy.fit.model import Architecture, Model, Tensor
 
-RMS = re.compile(
-    r"llama|mistral|mixtral|qwen|gemma|deepseek|phi3|olmo|granite|t5|yi|falcon_?h|glm|smollm|gpt_?oss", re.I
+_RMS = re.compile(
+    r"llama|mistral|mixtral|qwen|gemma|deepseek|phi3|olmo|granite|t5|yi|falcon_?h|glm|smollm"
+    r"|gpt_?oss",
+    re.IGNORECASE,
 )
 """Architectures whose norm has no mean; transformers computes it in f32, step by step."""
-GATED = re.compile(r"gate_proj|gate_up|ffn_gate|\bw1\b.*|swiglu|\.w3\.|wi_1|linear_v")
-SCORED = re.compile(r"t5|gpt-?_?oss", re.I)
-"""Architectures that transformers computes without a fused kernel: their scores are biased or have sinks."""
+_GATED = re.compile(r"gate_proj|gate_up|ffn_gate|\bw1\b.*|swiglu|\.w3\.|wi_1|linear_v")
+SCORED = re.compile(r"t5|gpt-?_?oss", re.IGNORECASE)
+"""Architectures without a fused kernel: their scores are biased or have sinks."""
 _FUSED = re.compile(r"c_attn|qkv|query_key_value|in_proj_weight|Wqkv|attn_qkv")
-_MASKED = re.compile(r"MaskedLM|PreTraining")
-_EXPANDS = re.compile(r"(?<!a_)q(_b)?_proj\.weight$")
-_LAYERED = re.compile(r"\d+\.")
-_NORM_WEIGHT = re.compile(r"(norm|ln_?\d|layernorm)[\w.]*\.(weight|gamma|scale)$", re.I)
-_NORM_BIAS = re.compile(r"(?:norm|ln)[\w.]*\.(?:bias|beta)$", re.I)
-_NORM = re.compile(r"(norm|ln_\w|layernorm|rms)", re.I)
+_NORM_WEIGHT = re.compile(r"(norm|ln_?\d|layernorm)[\w.]*\.(weight|gamma|scale)$", re.IGNORECASE)
+_NORM_BIAS = re.compile(r"(?:norm|ln)[\w.]*\.(?:bias|beta)$", re.IGNORECASE)
+_NORM = re.compile(r"(norm|ln_\w|layernorm|rms)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shape:
     """One kind of layer, repeated; widths are in elements for each token."""
 
     layers: int
     hidden: int
-    inner: int  # the feed-forward width that one token goes through: all experts it uses together
+    inner: int  # the feed-forward width that one token goes through
     gated: bool
     rms: bool
     query: int  # heads · width of a head
-    value: int  # width of keys or values as attention sees them, before they are repeated
+    value: int  # width of keys or values, before they are repeated
     heads: int
     vocab: int
     experts_used: int = 0
@@ -42,92 +46,80 @@ class Shape:
     window: int = 0
     window_every: int = 0
     decoder_layers: int = 0
-    norms: float = 0.0  # elements that all norms of a layer go over; 0 = two of the hidden width
-    parts: int = 3  # matrices that read the attention's input, each with a copy of its own under autocast
+    norms: float = 0.0  # elements that all norms of a layer go over
+    parts: int = 3  # matrices that read the attention's input
     wide_norm: bool = False  # multiplies in f32, as Gemma does
-    curved: int = 0  # tensors more that an activation keeps which is written out step by step
+    curved: int = 0  # tensors more that an activation keeps which is written out
     straight: bool = False  # an activation whose output alone is kept, as ReLU's
     masked: bool = False  # an encoder that gives logits of every word
     causal: bool = True
-    known: bool = True  # whether all of it was read, none of it guessed
+    known: bool = True  # whether all of it was read
 
     @property
     def all_layers(self) -> int:
         """Of encoder and decoder together."""
         return self.layers + self.decoder_layers
 
+    @property
+    def row(self) -> int:
+        """Elements that one layer's cache keeps of a token: MLA's row, else keys and values."""
+        return self.kv_rank + self.rope if self.kv_rank else 2 * self.value
+
+    def cached(self, batch: int, tokens: int, size: float, block: int = 0) -> int:
+        """Bytes of keys and values; `block` rounds up to whole pages."""
+        layers = self.decoder_layers or self.layers
+        seen = _paged(tokens, block)
+        near = _paged(min(tokens, self.window), block) if self.window else seen
+        whole = layers
+        if self.window:
+            whole = layers // self.window_every if self.window_every else 0
+        crossed = layers * seen if self.decoder_layers else 0  # of the encoder's tokens
+        return int(batch * size * self.row * (whole * seen + (layers - whole) * near + crossed))
+
+
+def _paged(tokens: int, block: int) -> int:
+    return -(-tokens // block) * block if block else tokens
+
 
 def shape_of(model: Model) -> Shape | None:
-    """The shape; None where the architecture is no transformer, or is told too little of."""
+    """The shape; None where the architecture is no transformer, or too little is known."""
     arch = model.architecture
-    if arch is None or arch.kind in ("cnn", "unet", "unknown") or not arch.layers or not arch.hidden:
+    if arch is None or arch.kind == "unknown" or not arch.layers or not arch.hidden:
         return None
     heads = arch.heads or max(1, arch.hidden // 64)
-    used = _or_0(arch.experts_used) if _or_0(arch.experts) > 1 else 0
-    query, value = _queries_and_values(model, arch, heads, arch.hidden)
+    used = (arch.experts_used or 0) if (arch.experts or 0) > 1 else 0
+    head = arch.head_dim or max(1, arch.hidden // heads)
+    query, value = heads * head, (arch.kv_heads or heads) * head
+    if arch.kv_rank:
+        query, value = _latent(model.tensors, query)
+    inner = arch.intermediate or 4 * arch.hidden
+    gated = any(_GATED.search(one.name) for one in model.tensors)
+    both = arch.kind == "encoder-decoder"
     return Shape(
         layers=arch.layers,
         hidden=arch.hidden,
-        inner=_inner(model, arch, arch.hidden, used),
-        gated=_gated(model),
-        rms=_rms(model, arch),
+        inner=used * (arch.expert_intermediate or inner) if used else inner,
+        gated=gated,
+        rms=_is_rms(model, arch),
         query=query,
         value=value,
         heads=heads,
-        vocab=_or_0(arch.vocab),
+        vocab=arch.vocab or 0,
         experts_used=used,
-        kv_rank=_or_0(arch.kv_rank),
-        rope=_or_0(arch.rope_dim),
-        window=_or_0(arch.window),
-        window_every=_or_0(arch.window_every),
-        decoder_layers=_or_0(arch.decoder_layers) if arch.kind == "encoder-decoder" else 0,
+        kv_rank=arch.kv_rank or 0,
+        rope=arch.rope_dim or 0,
+        window=arch.window or 0,
+        window_every=arch.window_every or 0,
+        decoder_layers=(arch.decoder_layers or 0) if both else 0,
         norms=_norms(model.tensors, arch, query, value) / arch.layers,
-        parts=1 if any(_FUSED.search(t.name) for t in model.tensors) else 3,
+        parts=1 if any(_FUSED.search(one.name) for one in model.tensors) else 3,
         wide_norm="gemma" in arch.name.lower(),
         curved=_curved(arch),
         straight=arch.activation == "relu",
-        masked=bool(_MASKED.search(arch.name)),
+        masked=bool(re.search("MaskedLM|PreTraining", arch.name)),
         causal=arch.kind in ("decoder", "encoder-decoder"),
-        known=_all_told(arch),
+        known=bool(arch.heads and arch.intermediate and (arch.vocab or arch.kind == "vit")),
     )
-
-
-def _all_told(arch: Architecture) -> bool:
-    return bool(arch.heads and arch.intermediate and (arch.vocab or arch.kind == "vit"))
-
-
-def _or_0(number: int | None) -> int:
-    return number or 0
-
-
-def _queries_and_values(model: Model, arch: Architecture, heads: int, hidden: int) -> tuple[int, int]:
-    """How wide the queries of one token are, and its keys or values."""
-    head = arch.head_dim or max(1, hidden // heads)
-    if arch.kv_rank:
-        return _latent(model.tensors, heads * head)
-    return heads * head, (arch.kv_heads or heads) * head
-
-
-def _inner(model: Model, arch: Architecture, hidden: int, experts: int) -> int:
-    """The feed-forward width that one token goes through: all experts it uses together."""
-    inner = arch.intermediate or _widest(model.tensors, hidden) or 4 * hidden
-    return experts * (arch.expert_intermediate or inner) if experts else inner
-
-
-def _gated(model: Model) -> bool:
-    """Whether the feed-forward part multiplies two branches: by the names, else by the architecture's name."""
-    names = [tensor.name for tensor in model.tensors]
-    if any(GATED.search(name) for name in names):
-        return True
-    name = model.architecture.name if model.architecture else ""
-    return not names and bool(RMS.search(name)) and "t5" not in name.lower()
-
-
-def _rms(model: Model, arch: Architecture) -> bool:
-    norms = [t.name for t in model.tensors if len(t.shape) == 1 and _NORM.search(t.name)]
-    if norms:
-        return not any(_NORM_BIAS.search(name) for name in norms)
-    return bool(RMS.search(arch.name))
 
 
 def _curved(arch: Architecture) -> int:
@@ -136,27 +128,100 @@ def _curved(arch: Architecture) -> int:
     return 5 if told in ("gelu_new", "gelu_fast") else 0
 
 
+def _is_rms(model: Model, arch: Architecture) -> bool:
+    """Whether the norms have no mean: by their tensors, else by the architecture's name."""
+    flat = (one.name for one in model.tensors if len(one.shape) == 1)
+    normed = [name for name in flat if _NORM.search(name)]
+    if normed:
+        return not any(_NORM_BIAS.search(name) for name in normed)
+    return bool(_RMS.search(arch.name))
+
+
 def _norms(tensors: tuple[Tensor, ...], arch: Architecture, query: int, value: int) -> float:
-    """Elements of one token that all norms of all layers go over; a norm of heads goes over every head."""
+    """Elements that all norms of all layers go over; a norm of heads goes over every head."""
     total = 0.0
     for tensor in tensors:
-        if len(tensor.shape) == 1 and _LAYERED.search(tensor.name) and _NORM_WEIGHT.search(tensor.name):
+        layered = len(tensor.shape) == 1 and re.search(r"\d+\.", tensor.name)
+        if layered and _NORM_WEIGHT.search(tensor.name):
             width = tensor.shape[0]
             if width == arch.head_dim != arch.hidden:
-                width = value if "k_norm" in tensor.name or "key" in tensor.name else query
+                width = value if re.search("k_norm|key", tensor.name) else query
             total += width
     return total
 
 
-def _widest(tensors: tuple[Tensor, ...], hidden: int) -> int:
-    """The widest matrix beside the hidden width, within a layer."""
-    widths = [max(t.shape) for t in tensors if t.is_matrix and hidden in t.shape and _LAYERED.search(t.name)]
-    return max((w for w in widths if w <= 16 * hidden), default=0)
-
-
 def _latent(tensors: tuple[Tensor, ...], query: int) -> tuple[int, int]:
-    """MLA: keys and values are expanded from the compressed row; their widths are those of the projections."""
-    matrices = [t for t in tensors if t.is_matrix]
-    query = next((t.shape[0] for t in matrices if _EXPANDS.search(t.name)), query)
-    out = next((t.shape[1] for t in matrices if t.name.endswith("o_proj.weight")), query)
+    """MLA: the widths of the projections that keys and values are expanded by."""
+    matrices = [one for one in tensors if len(one.shape) == 2]
+    expands = re.compile(r"(?<!a_)q(_b)?_proj\.weight$")
+    query = next((one.shape[0] for one in matrices if expands.search(one.name)), query)
+    out = next((one.shape[1] for one in matrices if one.name.endswith("o_proj.weight")), query)
     return query, (query + out) // 2
+
+
+@dataclass(frozen=True)
+class Width:
+    """How wide numbers are: in matrices (`low`), and in the stream between the layers."""
+
+    low: float
+    stream: float
+
+
+def _norm_bytes(shape: Shape, w: Width) -> float:
+    """What the norms of one layer keep, the inputs of the matrices behind them included."""
+    wide = shape.norms or 2.0 * shape.hidden
+    mixed = w.low < w.stream
+    readers = (shape.parts if mixed else 1) + (2 if mixed and shape.gated else 1)
+    inside = 4.0 + (4.0 if shape.wide_norm else w.stream) if shape.rms else w.stream
+    return wide * inside + readers * shape.hidden * w.low
+
+
+def _attention(shape: Shape, w: Width, tokens: int, fused: bool) -> float:
+    """Queries, keys, values, output; without a fused kernel also the scores of every pair."""
+    scores = shape.heads * tokens * (4.0 + (w.low if w.low < 4 else 0.0))
+    kept = w.low * (2 * shape.query + 2 * shape.value) + 4 * shape.heads
+    return kept if fused else kept + scores
+
+
+def is_fused(shape: Shape, w: Width, fused: bool, framework: str) -> bool:
+    """Whether the scores are never whole: torch has no such kernel for grouped heads in f32."""
+    grouped = framework == "torch" and w.low == 4 and shape.value < shape.query
+    return fused and not (grouped and not shape.kv_rank)
+
+
+def layer(shape: Shape, w: Width, tokens: int, fused: bool) -> float:
+    """Everything that one layer keeps for the backward pass."""
+    routed = shape.experts_used * shape.hidden * w.low * 2
+    kept = 4 if shape.gated else 1 if shape.straight else 2
+    fed = w.low * shape.inner * (kept + shape.curved) + routed
+    return _norm_bytes(shape, w) + _attention(shape, w, tokens, fused) + fed
+
+
+def kept(
+    shape: Shape, w: Width, tokens: int, fused: bool, checkpointing: bool
+) -> tuple[float, float]:
+    """Of all layers: what is kept until the backward pass, and what one layer takes in it."""
+    one = layer(shape, w, tokens, fused)
+    inner = w.low * shape.inner * (3 if shape.gated else 2)
+    pairs = 0.0 if fused else 2 * shape.heads * tokens * 4.0
+    back = max(inner, w.low * 4 * shape.query + pairs) + 2 * shape.hidden * w.stream
+    if checkpointing:
+        return shape.all_layers * shape.hidden * w.stream, one + back
+    cross = shape.decoder_layers * _attention(shape, w, tokens, fused)
+    return shape.all_layers * one + cross + _norm_bytes(shape, w) / 2, back
+
+
+def forward(shape: Shape, w: Width, tokens: int, fused: bool) -> float:
+    """What one layer takes while nothing is kept: the larger of its two halves."""
+    routed = shape.experts_used * shape.hidden * w.low * 2
+    inner = w.low * shape.inner * (3 if shape.gated else 2) + routed
+    attend = w.low * (4 * shape.query + 2 * shape.value)
+    pairs = 0.0 if fused else shape.heads * tokens * (2 * w.low + 4.0 if w.low < 4 else 8.5)
+    normed = 8.0 * shape.hidden if shape.rms else 0.0
+    return 2 * shape.hidden * w.stream + max(inner, attend + pairs, normed)
+
+
+def loss(shape: Shape, w: Width, jit: bool) -> float:
+    """Logits, their f32 copy's log-softmax and two gradients of it."""
+    wide = w.stream if shape.masked else 4.0
+    return shape.vocab * (w.low + (4.0 if jit else 3 * wide))

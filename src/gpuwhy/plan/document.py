@@ -81,7 +81,7 @@ def _named(pick: Pick) -> str:
 def _set(choice: Choice, notes: int, seen: Sequence[Line]) -> tuple[Block, ...]:
     """Commands, the check, what is needed outside Python, and what is worth knowing."""
     every = ways(choice)
-    typed = next(way for way in every if way.kind in ("pip", "uv"))
+    typed = next(way for way in every if way.kind == (choice.demand.manager or "pip"))
     system = [way for way in every if way.kind in ("apt", "archive", "windows")]
     rows: list[Pair | None] = [pair("Do this", _command(typed, choice))]
     for way in system:
@@ -93,7 +93,7 @@ def _set(choice: Choice, notes: int, seen: Sequence[Line]) -> tuple[Block, ...]:
              if part.name not in ("CUDA", "cuDNN")]
     rows.append(pair("Because", *_because(choice)[: max(notes - 1, 1)]))
     lines = assumed(choice.demand, bool(seen))
-    rows.append(pair("Assumed", " and ".join(line.text for line in lines)) if lines else None)
+    rows.append(pair("Assumed", " and ".join(line.text for line in lines)) if lines and notes else None)
     rows.append(pair("Note", *(choice.notes[:notes])) if notes else None)
     told = [one for one in choice.passed if one.kind not in ("preview", "yanked", "gone")]
     rows.append(pair("Passed", _passed(told[:1])) if notes > 1 and told else None)
@@ -148,6 +148,7 @@ def _folds(choice: Choice, detail: int, seen: Sequence[Line]) -> tuple[Block, ..
     basis = choice if choice.fits or not choice.nearest else choice.nearest.to
     lines = [*(seen or given(demand)), *assumed(demand, bool(seen)), *known(basis)]
     others = [way for way in ways(basis) if way.kind not in _FILES or detail > 1]
+    others = [way for way in others if way.kind != (demand.manager or "pip")]  # printed above
     if not basis.fits:
         others = []
     also = ", ".join(one for one in basis.pythons if one != basis.python)

@@ -1,0 +1,241 @@
+"""Whether it fits: what every GPU holds beside what each card has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+from msgspec.structs import replace
+
+from gpuwhy.fit.account import FLIGHT, base, kv_width, peak, width_of
+from gpuwhy.fit.answer import About, Card, Fit, FitError, Part, Serving, Share, Status, Use
+from gpuwhy.fit.dtypes import FLOATS, shown
+from gpuwhy.fit.model import Model
+from gpuwhy.fit.shape import SCORED, is_fused
+from gpuwhy.fit.view import IMAGE, View, tokens_of, views, whole
+
+_MOST_SHARES, _MOST_RANKS, _MOST_BATCH = 16, 16384, 1 << 16
+_OUTSIDE = ("framework", "fragmentation", "communication")
+_GIVEN = 0.5
+"""Of fragmentation, what is given back when memory runs short, before an allocation fails."""
+_MOVING = ("activations", "logits", "attention")
+VLLM_SHARE = 0.9
+"""Of the card that vLLM takes where --gpu-memory-utilization does not say otherwise."""
+
+
+def judged(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = True) -> Fit:
+    """Whether this use of the model fits into these cards."""
+    use, cards = settled(model, use, cards)
+    shares = shares_of(model, use, cards)
+    fullest = shares[0]
+    blind = whole(model, use).shape is None
+    unsure = model.partial or blind
+    status = "unknown" if unsure and fullest.status != "does_not_fit" else fullest.status
+    found = Fit(
+        status=status,
+        headline="",
+        model=_about(model),
+        use=use,
+        bytes=fullest.bytes,
+        least=fullest.least,
+        most=fullest.most,
+        room=fullest.card.room,
+        margin=fullest.card.room - fullest.needs,
+        shares=tuple(shares),
+        unknown=_unknown(model, blind),
+        notes=tuple(_notes(model, use)),
+        largest=0 if blind or not changes else largest(model, use, cards) % _MOST_BATCH,
+        serving=_serving(model, use, shares) if use.framework == "vllm" else None,
+    )
+    if changes and status in ("does_not_fit", "only_just"):
+        from gpuwhy.fit.changes import smallest
+
+        found = replace(found, changes=smallest(model, use, cards))
+    return replace(found, headline=_headline(found))
+
+
+def settled(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple[Card, ...]]:
+    """The use with what the model and the cards decide; as many cards as it takes."""
+    if not model.tensors:
+        why = f": {model.unknown[0]}" if model.unknown else ", so nothing can be counted"
+        raise FitError(f"{model.path}: no tensors could be read{why}")
+    if use.ranks > _MOST_RANKS:
+        raise FitError(
+            f"a split over {use.ranks:,} GPUs: more than {_MOST_RANKS:,} are not counted"
+        )
+    floats = sum(tensor.bytes for tensor in model.tensors if tensor.dtype in FLOATS)
+    if use.task == "train" and floats < model.bytes / 2:
+        said = "its weights are quantised and cannot be trained; adapters can: --train lora"
+        raise FitError(f"{model.path}: {said}")
+    if use.ranks == 1 and len(cards) > 1:
+        way = "pp" if use.task == "inference" else "gpus"
+        use = replace(use, **{way: len(cards)})
+    cards = cards * use.ranks if len(cards) == 1 else cards
+    if len(cards) < use.ranks:
+        split = f"{use.tp} × {use.pp} × {use.gpus}"
+        raise FitError(f"the split asks for {use.ranks} GPUs ({split}), and {len(cards)} are there")
+    return _completed(model, use), cards[: use.ranks]
+
+
+def _completed(model: Model, use: Use) -> Use:
+    """What was not said, as the model's kind and the framework have it."""
+    arch = model.architecture
+    pictures = arch is not None and arch.kind == "vit"
+    framework = use.framework or ("llama.cpp" if model.format == "gguf" else "torch")
+    scored = SCORED.search(arch.name if arch else "") and framework == "torch"
+    image = use.image or (arch.image if arch else None) or IMAGE
+    return replace(
+        use,
+        tokens=0 if pictures else tokens_of(model, use),
+        image=image if pictures else 0,
+        framework=framework,
+        attention=use.attention or ("eager" if scored else "fused"),
+        kv_block=use.kv_block or (16 if framework == "vllm" else 0),
+        dtype="f32" if use.amp and not use.dtype else use.dtype,
+    )
+
+
+def shares_of(model: Model, use: Use, cards: tuple[Card, ...]) -> list[Share]:
+    """What each GPU holds, the one with the least left first."""
+    per = use.tp * use.gpus
+    rooms = tuple(card.room for card in cards[::per])
+    out: list[Share] = []
+    for stage, view in enumerate(views(model, use, rooms)):
+        held = cards[stage * per : (stage + 1) * per]
+        alike = len({card.room for card in held}) == 1
+        known: dict[str, tuple[Part, ...]] = {}
+        for place, card in enumerate(held[:_MOST_SHARES] if alike else held):
+            parts = known.setdefault(card.name, tuple(peak(view, use, card)))
+            out.append(_share(stage * per + place, card, parts))
+    return sorted(out, key=lambda share: share.card.room - share.needs)[:_MOST_SHARES]
+
+
+def _share(gpu: int, card: Card, parts: tuple[Part, ...]) -> Share:
+    """The sum of the parts; errors of parts add up as independent ones do."""
+    size = sum(one.bytes for one in parts)
+    less = math.sqrt(sum((one.bytes - one.least) ** 2 for one in parts))
+    more = math.sqrt(sum((one.most - one.bytes) ** 2 for one in parts))
+    held = sum(one.bytes for one in parts if one.name not in _OUTSIDE)
+    given = int(_GIVEN * sum(one.bytes for one in parts if one.name == "fragmentation"))
+    least, most, needs = int(size - less), int(size + more), size - given
+    status: Status = "does_not_fit"
+    if needs <= card.room:
+        status = "fits" if most - given <= card.room else "only_just"
+    return Share(gpu, card, parts, size, least, most, status, held, needs)
+
+
+def largest(model: Model, use: Use, cards: tuple[Card, ...]) -> int:
+    """The largest batch that the account lets in; 0 where not even one fits."""
+
+    def fits(batch: int) -> bool:
+        share = shares_of(model, replace(use, batch=batch), cards)[0]
+        return share.needs <= share.card.room
+
+    return bisected(_MOST_BATCH, fits)
+
+
+def bisected(most: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to `most` that fits; 0 where none does."""
+    low, high = 0, 1
+    while high < most and fits(high):
+        low, high = high, min(high * 2, most)
+    if high == most and high > low and fits(high):
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def corrected(model: Model, use: Use, cards: tuple[Card, ...], good: int, bad: int) -> Use:
+    """The use with its moving parts scaled so that a batch that fitted fits, and not another."""
+    use, cards = settled(model, use, cards)
+    scale = use.scale
+    for size, fits in ((good, True), (bad, False)):
+        tried = replace(use, batch=size, scale=scale)
+        share = shares_of(model, tried, cards)[0] if size else None
+        if share is not None and (share.needs <= share.card.room) is not fits:
+            moving = sum(part.bytes for part in share.parts if part.name in _MOVING)
+            rest = share.needs - moving
+            scale *= max(0.05, (share.card.room - rest) / moving) if moving else 1.0
+    return replace(use, scale=max(0.05, min(20.0, scale)))
+
+
+def _serving(model: Model, use: Use, shares: list[Share]) -> Serving | None:
+    """vLLM's two numbers: the tokens that its KV cache holds, and requests at once."""
+    view: View = views(model, use, ())[0]
+    if view.shape is None or not view.shape.causal or use.task != "inference":
+        return None
+    card = shares[0].card
+    flight = replace(use, batch=1, tokens=min(FLIGHT["vllm"], use.tokens))
+    parts = peak(views(model, flight, ())[0], flight, card)
+    held = sum(one.bytes for one in parts if one.name not in ("kv cache", "framework"))
+    row = base("vllm")
+    left = int(VLLM_SHARE * card.total) - held - row.context - row.matmul
+    wide = kv_width(view, use)[1]
+    one = view.shape.cached(1, use.tokens, wide, use.kv_block)
+    cache = max(0, left)
+    concurrency = cache / max(1, one)
+    return Serving(VLLM_SHARE, cache, int(concurrency * use.tokens), use.tokens, concurrency)
+
+
+def _about(model: Model) -> About:
+    arch = model.architecture
+    return About(
+        model.path,
+        model.format,
+        arch.name if arch else "",
+        arch.kind if arch else "unknown",
+        model.parameters,
+        model.bytes,
+        model.files,
+        "know" if model.computed else "saw",
+        model.quantisation or "",
+    )
+
+
+def _headline(found: Fit) -> str:
+    worst = found.shares[0]
+    name = found.model.name or found.model.path.rstrip("/").rpartition("/")[2]
+    tasks = {"inference": "inference", "train": "training", "lora": "LoRA training"}
+    what, spread = tasks[found.use.task], shown((found.most - found.least) / 2)
+    where = worst.card.name
+    if len(found.shares) > 1:
+        names = " and ".join(dict.fromkeys(share.card.name for share in found.shares))
+        where = f"{found.use.ranks} GPUs, {names} (GPU {worst.gpu} is the fullest)"
+    room = shown(found.room)
+    if found.status == "does_not_fit":
+        sure = "" if found.least > found.room else "probably "
+        taken = f"about {shown(worst.needs)} of {room}"
+        much = f"{shown(-found.margin)} too much (± {spread})"
+        return f"{name}: {what} {sure}does not fit into {where}: {taken}, {much}"
+    if found.status == "unknown":
+        held = sum(one.bytes for one in worst.parts if one.name == "weights")
+        rest = "what else it needs is not known"
+        return f"{name}: weights alone take {shown(held)} of {room} of {where}; {rest}"
+    words = {"fits": "fits into", "only_just": "only just fits into"}[found.status]
+    spare = f"{shown(max(0, found.room - found.bytes))} to spare (± {spread})"
+    return f"{name}: {what} {words} {where}: about {shown(found.bytes)} of {room}, {spare}"
+
+
+def _unknown(model: Model, blind: bool) -> tuple[str, ...]:
+    said = "the layers are not known, so activations and a KV cache are not counted"
+    return (*model.unknown, said) if blind else model.unknown
+
+
+def _notes(model: Model, use: Use) -> Iterator[str]:
+    """What was taken for granted."""
+    view = whole(model, use)
+    if view.shape is None:
+        return
+    if use.image == IMAGE != (model.architecture.image if model.architecture else None):
+        yield f"pictures of {IMAGE} × {IMAGE}: --image says otherwise"
+    if not view.shape.known:
+        yield "the files leave out a part of the architecture; usual sizes were taken"
+    if use.attention == "fused":
+        if is_fused(view.shape, width_of(view, use), True, use.framework):
+            yield "attention by a fused kernel (SDPA, flash); --attention eager counts all scores"
+        else:
+            yield "torch has no fused attention for grouped heads in f32: all scores are counted"
+    if use.task == "inference" and use.logits == "last" and view.shape.causal:
+        yield "logits of the last token only, as generate() asks for; --logits all for all"

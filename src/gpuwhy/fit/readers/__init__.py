@@ -1,1 +1,0 @@
-"""One file per format: bytes of headers to tensors; none executes anything or reads weights."""
