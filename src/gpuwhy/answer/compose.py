@@ -43,11 +43,11 @@ def explained(
     if first is None:
         return _without_cause(log, diagnosis)
     if first.cause == of.NOT_GPU and not any(one.role == "error" for one in log.deciding):
-        harmless = _cause(first, log, place, facts, 0)
+        harmless = cause_found(first, log, place, facts, 0)
         return _answer(log, diagnosis, "healthy", f"nothing fails: {harmless.because[0].text}")
     question = _question(question_for(diagnosis, log, facts), place)
     causes = tuple(
-        _cause(one, log, place, facts, place_of)
+        cause_found(one, log, place, facts, place_of)
         for place_of, one in enumerate(diagnosis.causes[:MOST])
     )
     fact, quoted = first.because[0].text, _is_quoted(first, log)
@@ -57,7 +57,7 @@ def explained(
         sure = first.confidence >= of.SURE
         return _answer(log, diagnosis, "found", found, causes, None if sure else question)
     raised = quoted and log.ending.type and log.ending.holds(first.because[0].line)
-    fact = _ended(log) if raised else f"\"{clip(fact, 60)}\"" if quoted else fact
+    fact = _ended(log) if raised else f'"{clip(fact, 60)}"' if quoted else fact
     head = f"{fact}; {counted(len(causes), 'cause')} fit" if len(causes) > 1 else fact
     return _answer(log, diagnosis, "undecided", head, causes, question)
 
@@ -181,7 +181,9 @@ def _without_cause(log: Log, diagnosis: Diagnosis) -> of.Answer:
         head = f"Nothing fails in {counted(log.lines, 'line')}"
         note = f"; line {harmless[0].line} is harmless" if harmless else ""
         return _answer(log, diagnosis, "healthy", head + note)
-    what = _ended(log) if failed and log.ending.kind == "exception" else "no message that gpuwhy knows"
+    what = (
+        _ended(log) if failed and log.ending.kind == "exception" else "no message that gpuwhy knows"
+    )
     made = _answer(log, diagnosis, "unrecognised", f"Not recognised: {what}")
     last = of.LogLine(log.lines, log.last_line) if log.last_line else None
     tries = (of.Untried("watch the program itself", "gpuwhy run -- python PROGRAM"),)
@@ -204,11 +206,13 @@ def _ended(log: Log) -> str:
     return f"{what}{where}"
 
 
-def _cause(one: Ranked, log: Log, place: Place, facts: Facts | None, order: int) -> of.CauseFound:
+def cause_found(
+    one: Ranked, log: Log | None, place: Place, facts: Facts | None, order: int
+) -> of.CauseFound:
     """A cause with its reasons; what to do about the first ones."""
     found = remedies(one, log, facts, place) if order < 3 else ()
     fixes = tuple(_fix(remedy, place) for remedy in found[: 4 if order == 0 else 1])
-    because = tuple(_reason(reason, log) for reason in one.because) or (
+    because = tuple(_reason(reason, log or Log()) for reason in one.because) or (
         of.Reason(_title(one.cause)),
     )
     return of.CauseFound(
@@ -237,7 +241,7 @@ def _reason(one: Because, log: Log) -> of.Reason:
         where = f"{proof.source.where} {proof.source.detail}".strip()
         seen[proof.kind].append(of.Proof(proof.text, where))
     saw, know, told = (tuple(part) for part in seen.values())
-    return of.Reason(_sentence(one.text), saw, know, told, one.line)
+    return of.Reason(sentence(one.text), saw, know, told, one.line)
 
 
 def _fix(remedy: Remedy, place: Place) -> of.Fix:
@@ -287,14 +291,25 @@ def _title(cause: str) -> str:
     return known.title if known else cause
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
     """A sentence that begins a line; names keep their case."""
     first = text.split(" ", 1)[0]
     plain = first.islower() and first.isalpha() and first not in COMMANDS
     return text[:1].upper() + text[1:] if plain else text
 
 
-COMMANDS = ("nvcc", "pip", "conda", "uv", "apt", "ldconfig", "torch", "jax", "jaxlib", "torchvision")
+COMMANDS = (
+    "nvcc",
+    "pip",
+    "conda",
+    "uv",
+    "apt",
+    "ldconfig",
+    "torch",
+    "jax",
+    "jaxlib",
+    "torchvision",
+)
 """Names that keep their case where a sentence begins."""
 
 
@@ -315,7 +330,7 @@ def _answer(
     status: dict[str, Any] = {"healthy": "healthy", "answered": "healthy", "found": "broken"}
     return of.Answer(
         status=status.get(verdict, "unknown"),
-        headline=_sentence(headline),
+        headline=sentence(headline),
         causes=tuple(causes),
         ruled_out=tuple(of.RuledOut(one.cause, one.because) for one in diagnosis.ruled_out),
         undetermined=tuple(

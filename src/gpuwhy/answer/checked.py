@@ -1,0 +1,160 @@
+"""Makes the Answer of a machine: a cause, a possible one, health, or too little seen to judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gpuwhy._version import __version__
+from gpuwhy.advise.places import place_of
+from gpuwhy.answer import answer as of
+from gpuwhy.answer.compose import cause_found, sentence
+from gpuwhy.answer.layers import layers
+from gpuwhy.diagnose.diagnosis import Diagnosis, Open, Ranked
+from gpuwhy.facts.fact import NOT_OBSERVED, Absent, Known, Unknown, value_or
+from gpuwhy.facts.facts import Facts, dump
+from gpuwhy.facts.finding import Effect
+from gpuwhy.facts.frameworks import Framework
+from gpuwhy.log.case import Case
+
+NOT_IMPORTED = of.Untried("importing the frameworks", "gpuwhy check --import")
+REMEDIED = 3
+"""For so many causes remedies are looked for."""
+
+
+def checked(facts: Facts, diagnosis: Diagnosis, undecided: Sequence[Open] = ()) -> of.Answer:
+    """What a machine and an environment say of themselves."""
+    told = [one for one in diagnosis.causes if one.effect is not Effect.NOTED]
+    found = [one for one in told if one.confidence >= of.FOUND and not one.with_gpu]
+    verdict, status, head = _decided(facts, found, told)
+    place = place_of(Case(), facts)
+    causes = tuple(
+        cause_found(one, None, place, facts, order if order < REMEDIED else REMEDIED)
+        for order, one in enumerate(told)
+    )
+    noted = [one for one in diagnosis.causes if one.effect is Effect.NOTED]
+    named = {one.cause for one in diagnosis.causes}
+    return of.Answer(
+        status=status,
+        headline=sentence(head),
+        causes=causes,
+        ruled_out=tuple(of.RuledOut(one.cause, one.because) for one in diagnosis.ruled_out),
+        undetermined=tuple(
+            of.Open(one.cause, one.missing, one.how) for one in undecided if one.cause not in named
+        ),
+        crashed=(),
+        layers=layers(facts, found),
+        unseen=unseen(facts),
+        facts=dump(facts),
+        gpuwhy=__version__,
+        took=0.0,
+        verdict=verdict,
+        noticed=tuple(of.Noticed(one.cause, one.because[0].text) for one in noted if one.because),
+        not_tried=() if _imported(facts) or _offline(facts) else (NOT_IMPORTED,),
+        command="check",
+    )
+
+
+def _decided(
+    facts: Facts, found: Sequence[Ranked], told: Sequence[Ranked]
+) -> tuple[of.Verdict, of.Status, str]:
+    """The verdict, the status and the headline."""
+    if found:
+        stops = any(one.effect in (Effect.STOPS, Effect.PREVENTS_START) for one in found)
+        return "found", "broken" if stops else "degraded", _said(found[0])
+    if told:
+        head = _said(told[0])
+        return "undecided", "unknown", f"With a GPU: {head}" if told[0].with_gpu else head
+    if why := _unjudged(facts):
+        return "undecided", "unknown", why
+    return "healthy", "healthy", _healthy(facts)
+
+
+def _said(one: Ranked) -> str:
+    return one.because[0].text if one.because else one.cause
+
+
+def _unjudged(facts: Facts) -> str:
+    """Why nothing can be said; "" where enough was seen."""
+    installed, python = facts.frameworks.installed, facts.environment.python
+    where = _files(facts)
+    if where and not isinstance(python, Known):
+        return f"no Python was found in the {where}: name one with --python"
+    if isinstance(installed, Unknown):
+        return f"cannot tell which frameworks are installed: {installed.reason}"
+    gpus = value_or(facts.devices.gpus, ())
+    frameworks = value_or(installed, ())
+    if not frameworks and isinstance(python, Known) and (gpus or _was_named(facts)):
+        env = python.value.prefix
+        return f"no GPU framework is installed in {env} (Python {python.value.version})"
+    if where:
+        return _files_tell(frameworks, where)
+    bus = facts.devices.pci
+    if not gpus and isinstance(bus, Unknown) and not isinstance(facts.system.wsl, Known):
+        return f"cannot tell whether this machine has a GPU: {bus.reason}"
+    return _loads_unknown(facts, frameworks)
+
+
+def _was_named(facts: Facts) -> bool:
+    python = value_or(facts.environment.python, None)
+    return python is not None and python.chosen_by in ("--python", "VIRTUAL_ENV", "CONDA_PREFIX")
+
+
+def _files_tell(frameworks: Sequence[Framework], where: str) -> str:
+    """Of files alone: "" where a GPU build is there and nothing speaks against it."""
+    if any(value_or(one.gpu_build, False) for one in frameworks):
+        return ""
+    return f"no framework with a GPU build is in the {where}"
+
+
+def _loads_unknown(facts: Facts, frameworks: Sequence[Framework]) -> str:
+    """Where it is not known whether a framework finds what it needs."""
+    able = {one.name: one.title for one in frameworks if value_or(one.gpu_build, False)}
+    needs = facts.loads.needs
+    if able and value_or(facts.devices.gpus, ()) and isinstance(needs, Unknown):
+        title = next(iter(able.values()))
+        return f"cannot tell whether {title} finds its libraries: {needs.reason}"
+    return ""
+
+
+def _healthy(facts: Facts) -> str:
+    frameworks = [one for one in value_or(facts.frameworks.installed, ()) if _able(one)]
+    names = ", ".join(f"{one.title} {one.version}" for one in frameworks[:3])
+    if where := _files(facts):
+        return f"nothing wrong with {names} as far as files tell; the {where} has no driver or GPU"
+    if value_or(facts.devices.gpus, ()):
+        return f"nothing wrong found: {names or 'the driver'} can use the GPU"
+    return "Healthy, CPU only: this machine has no NVIDIA GPU"
+
+
+def _able(one: Framework) -> bool:
+    return bool(value_or(one.gpu_build, False))
+
+
+def _files(facts: Facts) -> str:
+    """What stands for a machine that does not run: "image", "folder"; "" where it runs."""
+    offline = value_or(facts.system.offline, None)
+    return offline.kind if offline else ""
+
+
+def _offline(facts: Facts) -> bool:
+    return bool(_files(facts))
+
+
+def _imported(facts: Facts) -> bool:
+    return isinstance(facts.imports.tried, (Known, Absent))
+
+
+def unseen(facts: Facts) -> tuple[str, ...]:
+    """Every fact that is Unknown, as one sentence each; the same reason is said once."""
+    out: dict[str, str] = {}
+    for subject in msgspec.structs.fields(facts):
+        record = getattr(facts, subject.name)
+        for field in msgspec.structs.fields(record):
+            fact = getattr(record, field.name)
+            if isinstance(fact, Unknown) and fact != NOT_OBSERVED and fact.kind != "not tried":
+                how = f" ({fact.how})" if fact.how else ""
+                name = field.name.replace("_", " ")
+                out.setdefault(fact.reason, f"{subject.name}, {name}: {fact.reason}{how}")
+    return tuple(out.values())
