@@ -202,9 +202,9 @@ class _Check:
         return gpu_related(one.name) and one.name not in self.left_out
 
     def _top_modules(self, one: Package) -> Iterator[Changed]:
-        """The modules of a large package that are missing, down to its direct subpackages."""
+        """The modules of a large package that are missing, down to three folders."""
         names: dict[str, set[str] | None] = {}
-        for path in one.files.modules(2) if one.files.known == "all" else ():
+        for path in one.files.modules(3) if one.files.known == "all" else ():
             folder, _, name = path.rpartition("/")
             if folder.startswith((".", "/", '"')):
                 continue
