@@ -31,6 +31,6 @@ class Folder:
 def test_the_extension_is_opened(name: str, opened: bool) -> None:
     asked: list[str] = []
     world = SimpleNamespace(machine=Folder("__init__.py", name))
-    process: Any = SimpleNamespace(world=world, loaded=[], dlopen=lambda path, _: asked.append(path))
+    process: Any = SimpleNamespace(world=world, loaded=[], dlopen=lambda path: asked.append(path))
     _ctranslate2(process, SimpleNamespace(), SimpleNamespace(path="/venv/ctranslate2"))  # type: ignore[arg-type]
     assert asked == ([f"/venv/ctranslate2/{name}"] if opened else [])

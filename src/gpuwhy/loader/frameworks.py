@@ -20,21 +20,7 @@ from gpuwhy.loader.glibc import World
 from gpuwhy.loader.outcome import other
 from gpuwhy.loader.pathfinder import by_pathfinder
 from gpuwhy.loader.process import Loaded, Process
-from gpuwhy.loader.systems import names, site_paths
-
-CUDNN_PARTS = {
-    "9": (
-        "graph",
-        "engines_precompiled",
-        "engines_runtime_compiled",
-        "heuristic",
-        "ops",
-        "cnn",
-        "adv",
-    ),
-    "8": ("ops_infer", "ops_train", "cnn_infer", "cnn_train", "adv_infer", "adv_train"),
-}
-"""The sub-libraries that the cuDNN shim opens by itself, by cuDNN major."""
+from gpuwhy.loader.systems import CUDNN_PARTS, names, site_paths
 
 _TORCH_PAIR = re.compile(r'"(\w+)"[,:] *"(lib[\w-]+\.so)')
 _TORCH_CALL = re.compile(r'_preload_cuda_(?:deps|lib)\("(\w+)", *"(lib[\w-]+\.so)')
@@ -60,62 +46,44 @@ def run(world: World, facts: Facts, framework: Framework) -> Process:
     return process
 
 
-def _main(process: Process) -> Loaded | None:
-    return process.loaded[0] if process.loaded else None
-
-
 def _plain(process: Process, facts: Facts, framework: Framework) -> None:
     """A framework without a way of its own. Packages that are not known may open NVIDIA's wheels
     themselves: what is installed there counts as found.
     """
     if framework.name in _BY_THEMSELVES:
         return
-    copies = {
-        one.name: one.path for one in value_or(facts.libraries.copies, ()) if one.where == "wheel"
-    }
+    copies = value_or(facts.libraries.copies, ())
+    wheels = {one.name: one.path for one in copies if one.where == "wheel"}
     for one in value_or(framework.opens, ()):
-        if one.name in copies:
-            process.dlopen(copies[one.name], _main(process), other("from NVIDIA's wheels"))
+        if one.name in wheels:
+            process.dlopen(wheels[one.name], rule=other("from NVIDIA's wheels"))
 
 
-_BY_THEMSELVES = frozenset(
-    (
-        "paddle",
-        "mxnet",
-        "tensorrt",
-        "ctranslate2",
-        "bitsandbytes",
-        "flash_attn",
-        "xformers",
-        "vllm",
-        "triton",
-    )
+_BY_THEMSELVES = (
+    *("paddle", "mxnet", "tensorrt", "ctranslate2", "bitsandbytes"),
+    *("flash_attn", "xformers", "vllm", "triton"),
 )
 
 
 def _torch(process: Process, facts: Facts, framework: Framework) -> None:
     """libtorch_global_deps; in releases that do so, NVIDIA's wheels by path; the extension."""
-    main, machine = _main(process), process.world.machine
-    said = machine.lines(f"{framework.path}/__init__.py", "libtorch_global_deps")
-    has_deps = (
-        bool(said.value) if isinstance(said, Known) else True
-    )  # 1.0 to 1.4 have no such library
-    deps = (
-        process.dlopen(f"{framework.path}/lib/libtorch_global_deps.so", main) if has_deps else None
-    )
+    machine = process.world.machine
+    file, first = f"{framework.path}/__init__.py", f"{framework.path}/lib/libtorch_global_deps.so"
+    named = value_or(machine.lines(file, "libtorch_global_deps"), ("not seen",))
+    deps = process.dlopen(first) if named else None  # 1.0 to 1.4 have no such library
     failed = process.closed(deps) if deps else False
     pairs, needed = _torch_preloads(process, framework, failed)
     for folder, stem in pairs:
         path = _wheel_library(process, facts, framework, folder, stem)
         if path:
-            process.dlopen(path, main, Found(Rule.PRELOADED, f"{framework.path}/__init__.py"))
+            process.dlopen(path, rule=Found(Rule.PRELOADED, file))
         elif needed and not failed:
             break  # torch gives up quietly at the first that it does not find
     if failed:
         process.missing.clear()
-        process.dlopen(f"{framework.path}/lib/libtorch_global_deps.so", main)
+        process.dlopen(first)
     for path in names(machine, framework.path, r"_C\.[\w-]*\.?so$|_C\.cpython.*\.so$"):
-        process.dlopen(path, main)
+        process.dlopen(path)
 
 
 def _torch_preloads(
@@ -175,12 +143,12 @@ def _tensorflow(process: Process, facts: Facts, framework: Framework) -> None:
     for path in names(
         process.world.machine, f"{framework.path}/python", r"_pywrap_tensorflow(_internal)?\.so$"
     ):
-        process.dlopen(path, _main(process))
+        process.dlopen(path)
 
 
 def _jax(process: Process, facts: Facts, framework: Framework) -> None:
     """The plugin's own list of nvidia wheels, loaded by path; then the plugin."""
-    machine, main = process.world.machine, _main(process)
+    machine = process.world.machine
     for site in site_paths(facts):
         for folder in names(machine, f"{site}/jax_plugins", r"xla_cuda\d+$"):
             listed = machine.lines(f"{folder}/__init__.py", '_load("')
@@ -189,19 +157,19 @@ def _jax(process: Process, facts: Facts, framework: Framework) -> None:
                 for name in _QUOTED.findall(match.group(2)) if match else ():
                     path = f"{site}/nvidia/{match.group(1)}/lib/{name}" if match else ""
                     if isinstance(machine.stat(path), Known):
-                        process.dlopen(path, main, Found(Rule.PRELOADED, f"{folder}/__init__.py"))
-            process.dlopen(f"{folder}/xla_cuda_plugin.so", main)
+                        process.dlopen(path, rule=Found(Rule.PRELOADED, f"{folder}/__init__.py"))
+            process.dlopen(f"{folder}/xla_cuda_plugin.so")
 
 
 def _onnxruntime(process: Process, facts: Facts, framework: Framework) -> None:
     """The extension, then the CUDA provider by path."""
-    machine, main = process.world.machine, _main(process)
+    machine = process.world.machine
     for match in (
-        r"onnxruntime_pybind11_state.*\.so$",
+        r"onnxruntime_pybind11_state.*so$",
         r"libonnxruntime_providers_(shared|cuda)\.so$",
     ):
         for path in reversed(names(machine, f"{framework.path}/capi", match)):
-            process.dlopen(path, main)
+            process.dlopen(path)
 
 
 def _cupy(process: Process, facts: Facts, framework: Framework) -> None:
@@ -219,7 +187,7 @@ def _cupy(process: Process, facts: Facts, framework: Framework) -> None:
 def _ctranslate2(process: Process, facts: Facts, framework: Framework) -> None:
     """The extension (before 2.0: translator), whose RPATH leads to what the wheel brings."""
     for path in names(process.world.machine, framework.path, r"(_ext|translator)\..*so$"):
-        process.dlopen(path, _main(process))
+        process.dlopen(path)
 
 
 def _tensorrt(process: Process, facts: Facts, framework: Framework) -> None:
@@ -228,31 +196,22 @@ def _tensorrt(process: Process, facts: Facts, framework: Framework) -> None:
     for one in value_or(framework.opens, ()):
         for folder in (f"{site}/tensorrt_libs", framework.path):
             if isinstance(process.world.machine.stat(f"{folder}/{one.name}"), Known):
-                process.dlopen(
-                    f"{folder}/{one.name}",
-                    _main(process),
-                    Found(Rule.PRELOADED, f"{folder}/__init__.py"),
-                )
+                rule = Found(Rule.PRELOADED, f"{folder}/__init__.py")
+                process.dlopen(f"{folder}/{one.name}", rule=rule)
                 break
 
 
 def _numba(process: Process, facts: Facts, framework: Framework) -> None:
     """Numba's search for NVVM: CUDA_HOME, conda, /usr/local/cuda; with numba-cuda, wheels too."""
     machine = process.world.machine
-    environ, interpreter = value_or(machine.environ(), {}), value_or(facts.environment.python, None)
-    roots = [
-        environ.get("CUDA_HOME", ""),
-        environ.get("CUDA_PATH", ""),
-        interpreter.prefix if interpreter else "",
-    ]
-    folders = [f"{root}/nvvm/lib64" for root in (*roots, "/usr/local/cuda") if root]
-    wheels = [
-        f"{site}/nvidia/{part}"
-        for site in site_paths(facts)
-        for part in ("cuda_nvcc/nvvm/lib64", "cu13/lib", "cu13/nvvm/lib64")
-    ]
-    alone = all(one.name != "numba-cuda" for one in value_or(facts.environment.packages, ()))
-    for folder in (*folders, *(() if alone else wheels)):
+    environ, python = value_or(machine.environ(), {}), value_or(facts.environment.python, None)
+    roots = [environ.get("CUDA_HOME", ""), environ.get("CUDA_PATH", "")]
+    roots += [python.prefix if python else "", "/usr/local/cuda"]
+    folders = [f"{root}/nvvm/lib64" for root in roots if root]
+    if any(one.name == "numba-cuda" for one in value_or(facts.environment.packages, ())):
+        parts = ("cuda_nvcc/nvvm/lib64", "cu13/lib", "cu13/nvvm/lib64")
+        folders += [f"{site}/nvidia/{part}" for site in site_paths(facts) for part in parts]
+    for folder in folders:
         found = names(machine, folder, r"libnvvm\.so(\.\d+)*$")
         if found:
             _opened_as(process, found[0], "libnvvm.so")
@@ -262,7 +221,7 @@ def _numba(process: Process, facts: Facts, framework: Framework) -> None:
 def _opened_as(process: Process, path: str, name: str) -> None:
     """Open a file that a framework found; one that glibc refuses is missing by its plain name."""
     before = len(process.missing)
-    process.dlopen(path, _main(process), other("Numba's own search"))
+    process.dlopen(path, rule=other("Numba's own search"))
     for number in range(before, len(process.missing)):
         if process.missing[number].name == path:
             process.missing[number] = structs.replace(process.missing[number], name=name)
@@ -287,10 +246,8 @@ def _open_listed(process: Process, framework: Framework) -> None:
     for one in opened:
         if one.name in gone:
             continue
-        caller = next((x for x in process.loaded if x.path == one.by), None) or process.dlopen(
-            one.by, _main(process)
-        )
-        process.dlopen(one.name, caller)
+        asker = next((x for x in process.loaded if x.path == one.by), None)
+        process.dlopen(one.name, asker or process.dlopen(one.by))
 
 
 def _bundled(process: Process, major: str) -> Loaded | None:
@@ -303,7 +260,7 @@ def _cudnn_parts(process: Process) -> None:
     """What the cuDNN shim opens from itself."""
     for major, parts in CUDNN_PARTS.items():
         shim = process.get(f"libcudnn.so.{major}") or _bundled(process, major)
-        for part in parts if shim else ():
+        for part in parts.split() if shim else ():
             process.dlopen(f"libcudnn_{part}.so.{major}", shim)
 
 

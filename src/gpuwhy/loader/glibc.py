@@ -241,9 +241,10 @@ def expand(world: World, element: str, asker: Asker | None) -> str:
     if not all(values.values()):
         return ""
     path = _TOKEN.sub(lambda found: values[found[1] or found[2]], element)
-    guarded = world.secure and "ORIGIN" in values and asker is world.main
-    trusted = tuple(f"{folder}/" for folder in default_folders(world))
-    return "" if guarded and not f"{path}/".startswith(trusted) else path
+    if world.secure and "ORIGIN" in values and asker is world.main:
+        trusted = tuple(f"{folder}/" for folder in default_folders(world))
+        return path if f"{path}/".startswith(trusted) else ""
+    return path
 
 
 def _value(world: World, token: str, asker: Asker | None) -> str:

@@ -57,9 +57,11 @@ class Process:
         self._needs([main, *self._preloaded(main)])
         return main
 
-    def dlopen(self, name: str, caller: Loaded | None, rule: Found | None = None) -> Loaded | None:
-        """Load `name` as a dlopen call made from `caller`, with everything it needs; `rule` says
-        how the caller itself came to the path.
+    def dlopen(
+        self, name: str, caller: Loaded | None = None, rule: Found | None = None
+    ) -> Loaded | None:
+        """Load `name` as a dlopen call made from `caller`, else from the program, with everything
+        it needs; `rule` says how the caller itself came to the path.
 
         When a need is missing glibc closes all of it again: it stays in `loaded`, to be shown, but
         later searches do not meet it (see `closed`).

@@ -13,6 +13,12 @@ from gpuwhy.facts.loads import DriverLibrary, Outcome
 from gpuwhy.loader.outcome import Library, Missing
 from gpuwhy.machine.machine import Machine
 
+CUDNN_PARTS = {
+    "9": "graph engines_precompiled engines_runtime_compiled heuristic ops cnn adv",
+    "8": "ops_infer ops_train cnn_infer cnn_train adv_infer adv_train",
+}
+"""The sub-libraries that cuDNN opens by itself, by its major."""
+
 
 class Process(Protocol):
     """What a program has loaded, in order, and what it has not found."""

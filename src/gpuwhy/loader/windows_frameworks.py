@@ -15,43 +15,25 @@ from gpuwhy.facts.fact import Known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.loader.outcome import other
-from gpuwhy.loader.systems import names, site_paths
+from gpuwhy.loader.systems import CUDNN_PARTS, names, site_paths
 from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, Call, WindowsWorld, tidy
 from gpuwhy.loader.windows_added import added_at_start
 from gpuwhy.loader.windows_process import WindowsProcess
 from gpuwhy.machine.machine import Machine
 
-CUDNN_PARTS = {
-    "9": (
-        "graph",
-        "engines_precompiled",
-        "engines_runtime_compiled",
-        "heuristic",
-        "ops",
-        "cnn",
-        "adv",
-    ),
-    "8": ("ops_infer", "ops_train", "cnn_infer", "cnn_train", "adv_infer", "adv_train"),
-}
-"""The sub-libraries that the cuDNN shim opens by name, by cuDNN major."""
-
 _OPENS_CUBLAS = ("cudnn_ops_infer64_8.dll", "cudnn_adv64_9.dll")
 _CUBLAS = tuple(f"cublasLt64_{major}.dll" for major in (10, 11, 12, 13))
-_NVRTC = (
-    "nvrtc64_112_0.dll",
-    "nvrtc64_120_0.dll",
-    "nvrtc64_130_0.dll",
-)  # from CUDA 11.2 on, one name a major
+_NVRTC = {"11": "nvrtc64_112_0.dll", "12": "nvrtc64_120_0.dll", "13": "nvrtc64_130_0.dll"}
+"""From CUDA 11.2 on, one name a major."""
 _TOOLKITS = "NVIDIA GPU Computing Toolkit/CUDA"
 _NAMED_DLLS = re.compile(r"""(\w+_dll_names?)["']?\s*[=:,]\s*["']([^"']+)["']""")
-_CHECKED = (
-    "msvcp_dll_name",
-    "msvcp_dll_names",
-    "nvcuda_dll_name",
-    "cudart_dll_name",
-    "cudnn_dll_name",
-)
+_CHECKED = "msvcp_dll_name msvcp_dll_names nvcuda_dll_name cudart_dll_name cudnn_dll_name"
 _RUNTIMES = ("vcruntime140.dll", "msvcp140.dll", "vcruntime140_1.dll")
+_BY_NAME = {"tensorflow": PLAIN, "onnxruntime": ALTERED, "ctranslate2": PLAIN}
+_EXTENSIONS = (
+    *("torch", "jax", "cupy", "paddle", "mxnet", "tensorrt", "bitsandbytes", "flash_attn"),
+    *("xformers", "vllm", "triton"),
+)
 
 
 class Start:
@@ -61,38 +43,50 @@ class Start:
         self.process = WindowsProcess(world)
         self.machine: Machine = world.machine
         self.facts = facts
-        interpreter = facts.environment.python
-        version = interpreter.value.version if isinstance(interpreter, Known) else ""
-        self.prefix = interpreter.value.prefix if isinstance(interpreter, Known) else ""
+        python = value_or(facts.environment.python, None)
+        self.prefix = python.prefix if python else ""
+        version = python.version if python else ""
         numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
-        self.modern = not numbers or numbers >= (3, 8)
-        environ = world.machine.environ()
-        self.environ = value_or(environ, {})
+        modern = not numbers or numbers >= (3, 8)
+        self.extension: Call = LISTED_OWN if modern else ALTERED  # how `import` opens a module
+        self.ctypes: Call = LISTED if modern else PLAIN  # how ctypes opens a library by its name
+        self.environ = value_or(world.machine.environ(), {})
 
-    @property
-    def extension(self) -> Call:
-        """How `import` opens an extension module."""
-        return LISTED_OWN if self.modern else ALTERED
+    def imports(self, folder: str, match: str) -> None:
+        """Import the extension modules of a folder whose names match."""
+        for path in names(self.machine, folder, match):
+            self.process.load(path, self.extension, rule=_IMPORT)
 
-    @property
-    def ctypes(self) -> Call:
-        """How ctypes opens a library by its name."""
-        return LISTED if self.modern else PLAIN
+    def lines(self, path: str, *words: str) -> str:
+        """The lines of a file that hold some words, as one text."""
+        found = value_or(self.machine.lines(path, *words), ())
+        return "\n".join(found)
+
+    def adds(self, folder: str, file: str) -> None:
+        """A framework's file adds a folder to the search."""
+        self.process.add_folder(folder, other(f"added by {file}"))
+
+    def toolkits(self, *variables: str) -> list[str]:
+        """The toolkits that variables name; where no variable was seen, the installed ones."""
+        named = [tidy(self.environ[one]) for one in variables if self.environ.get(one)]
+        if named or self.environ:
+            return named
+        installed = value_or(self.facts.libraries.toolkits, ())
+        return [one.path for one in installed if one.kind != "wheel"]
+
+
+_IMPORT = other("Python's import")
 
 
 def run(world: WindowsWorld, facts: Facts, framework: Framework) -> WindowsProcess:
     """A Python process that has imported a framework and opened its CUDA libraries."""
-    start = Start(world, facts)
-    start.process.load(f"{world.application}/python.exe", rule=other("the program"))
-    for path in names(
-        world.machine, world.application, r"(?i)python3\d+\.dll$"
-    ):  # which python.exe has loaded by then
-        start.process.load(path, rule=other("the program"))
-    sites = site_paths(facts)
-    for folder, who in added_at_start(
-        start.machine, (*sites, f"{start.prefix}/Lib"), start.environ
-    ):
-        start.process.add_folder(folder, who)
+    start, program = Start(world, facts), other("the program")
+    start.process.load(f"{world.application}/python.exe", rule=program)
+    for path in names(world.machine, world.application, r"(?i)python3\d+\.dll$"):
+        start.process.load(path, rule=program)  # python.exe has it loaded by then
+    sites = (*site_paths(facts), f"{start.prefix}/Lib")
+    for folder, rule in added_at_start(start.machine, sites, start.environ):
+        start.process.add_folder(folder, rule)
     _WAYS.get(framework.name, _plain)(start, framework)
     _open_listed(start, framework)
     _cudnn_parts(start.process)
@@ -102,194 +96,117 @@ def run(world: WindowsWorld, facts: Facts, framework: Framework) -> WindowsProce
     return start.process
 
 
-def _plain(start: Start, framework: Framework) -> None:
-    """A framework without a way of its own: its modules, each with what it imports."""
-    asking = dict.fromkeys(one.by for one in value_or(framework.opens, ()))
-    known_one = framework.name in (*_EXTENSIONS, *_BY_NAME)
-    for path in asking:
-        if path.lower().endswith((".dll", ".pyd")):
-            start.process.load(
-                path, start.extension if known_one else ALTERED, rule=other("Python's import")
-            )
-
-
 def _call(start: Start, framework: Framework) -> Call:
     """How a framework opens what it names; packages that are not known may add PATH's folders."""
-    return _BY_NAME.get(
-        framework.name, start.extension if framework.name in _EXTENSIONS else ALTERED
-    )
+    own = start.extension if framework.name in _EXTENSIONS else ALTERED
+    return _BY_NAME.get(framework.name, own)
 
 
-_BY_NAME = {"tensorflow": PLAIN, "onnxruntime": ALTERED, "ctranslate2": PLAIN}
-_EXTENSIONS = frozenset(
-    (
-        "torch",
-        "jax",
-        "cupy",
-        "paddle",
-        "mxnet",
-        "tensorrt",
-        "bitsandbytes",
-        "flash_attn",
-        "xformers",
-        "vllm",
-        "triton",
-    )
-)
+def _plain(start: Start, framework: Framework) -> None:
+    """A framework without a way of its own: its modules, each with what it imports."""
+    known = framework.name in (*_EXTENSIONS, *_BY_NAME)
+    call = start.extension if known else ALTERED
+    for path in dict.fromkeys(one.by for one in value_or(framework.opens, ())):
+        if path.lower().endswith((".dll", ".pyd")):
+            start.process.load(path, call, rule=_IMPORT)
 
 
 def _cupy(start: Start, framework: Framework) -> None:
     """CuPy adds the bin folder of CUDA_PATH; on a disk without variables, of each toolkit."""
-    for root in _roots(start, "CUDA_PATH"):
-        start.process.add_folder(f"{root}/bin", other(f"added by {framework.path}/_environment.py"))
+    for root in start.toolkits("CUDA_PATH"):
+        start.adds(f"{root}/bin", f"{framework.path}/_environment.py")
     needed = [one.by for one in value_or(framework.opens, ()) if not one.optional]
     for path in dict.fromkeys(needed):
-        start.process.load(path, start.extension, rule=other("Python's import"))
-    _nvrtc_of_cupy(start, framework)
-
-
-def _nvrtc_of_cupy(start: Start, framework: Framework) -> None:
-    """Releases whose module names NVRTC's DLLs open the one of their CUDA, by the linked cuBLAS."""
+        start.process.load(path, start.extension, rule=_IMPORT)
+    # releases whose module names NVRTC's DLLs open the one of their CUDA, by the linked cuBLAS
     linked = (re.match(r"(?i)cublas64_(\d+)\.dll", one.name) for one in start.process.loaded)
-    cuda = next((one[1] for one in linked if one), "")
-    wanted = (
-        next((name for name in _NVRTC if name.startswith(f"nvrtc64_{cuda}")), "") if cuda else ""
-    )
-    site = framework.path.rpartition("/")[0]
-    for path in (
-        names(start.machine, f"{site}/cupy_backends/cuda/libs", r"nvrtc\..*pyd$") if wanted else ()
-    ):
+    wanted = _NVRTC.get(next((one[1] for one in linked if one), ""), "")
+    folder = f"{framework.path.rpartition('/')[0]}/cupy_backends/cuda/libs"
+    for path in names(start.machine, folder, r"nvrtc\..*pyd$") if wanted else ():
         if wanted in value_or(start.machine.holds(path, wanted), ()):
             start.process.load(wanted, start.ctypes, path)
 
 
-def _numba(start: Start, framework: Framework) -> None:
+def _numba(start: Start, _framework: Framework) -> None:
     """Numba's search for NVVM: CUDA_HOME or CUDA_PATH, conda; with numba-cuda, wheels too."""
-    folders = [f"{root}/nvvm/bin" for root in _roots(start, "CUDA_HOME", "CUDA_PATH")]
+    folders = [f"{root}/nvvm/bin" for root in start.toolkits("CUDA_HOME", "CUDA_PATH")]
     folders += [f"{start.prefix}/Library/nvvm/bin", f"{start.prefix}/Library/bin"]
     if any(one.name == "numba-cuda" for one in value_or(start.facts.environment.packages, ())):
-        sites = site_paths(start.facts)
-        folders += [f"{site}/nvidia/cuda_nvcc/nvvm/bin" for site in sites]
-    found = next(
-        (
-            path
-            for folder in folders
-            for path in names(start.machine, folder, r"(?i)nvvm64.*\.dll$")
-        ),
-        "",
-    )
-    before = len(start.process.missing)
-    if found and start.process.load(found, start.ctypes, rule=other("Numba's own search")) is None:
-        lost = start.process.missing[before:]
-        start.process.missing[before:] = [
-            structs.replace(one, name="nvvm64_40_0.dll") for one in lost
-        ]
-
-
-def _roots(start: Start, *variables: str) -> list[str]:
-    """The toolkits that variables name; where no variable was seen, those that are installed."""
-    named = [tidy(start.environ[one]) for one in variables if start.environ.get(one)]
-    there = value_or(start.facts.libraries.toolkits, ())
-    return named or ([] if start.environ else [one.path for one in there if one.kind != "wheel"])
-
-
-# ---------------------------------------------------------------- TensorFlow
+        folders += [f"{site}/nvidia/cuda_nvcc/nvvm/bin" for site in site_paths(start.facts)]
+    found = [path for one in folders for path in names(start.machine, one, r"(?i)nvvm64.*\.dll$")]
+    missing = start.process.missing
+    before, rule = len(missing), other("Numba's own search")
+    if found and start.process.load(found[0], start.ctypes, rule=rule) is None:
+        lost = (structs.replace(one, name="nvvm64_40_0.dll") for one in missing[before:])
+        missing[before:] = list(lost)
 
 
 def _tensorflow(start: Start, framework: Framework) -> None:
     """What self_check asks ctypes for, then the extension, which opens CUDA through PATH."""
-    check = f"{framework.path}/python/platform/self_check.py"
-    for name in checkednames(start.machine, framework.path):
-        start.process.load(name, start.ctypes, check)
-    for path in names(
-        start.machine, f"{framework.path}/python", r"_pywrap_tensorflow_internal\.pyd$"
-    ):
-        start.process.load(path, start.extension, rule=other("Python's import"))
+    python = f"{framework.path}/python"
+    for name in _checked(start, f"{python}/platform"):
+        start.process.load(name, start.ctypes, f"{python}/platform/self_check.py")
+    start.imports(python, r"_pywrap_tensorflow_internal\.pyd$")
 
 
-def checkednames(machine: Machine, package: str) -> list[str]:
+def _checked(start: Start, folder: str) -> list[str]:
     """The DLLs that TensorFlow's self_check loads before anything else, by its build_info."""
-    lines = machine.lines(f"{package}/python/platform/build_info.py", "_dll_name")
-    text = "\n".join(lines.value) if isinstance(lines, Known) else ""
-    asked = machine.lines(f"{package}/python/platform/self_check.py", "dll_name")
-    check = "\n".join(asked.value) if isinstance(asked, Known) else ""
-    found = dict(_NAMED_DLLS.findall(text))
-    return [
-        name for key in _CHECKED if key in found and key in check for name in found[key].split(",")
-    ]
-
-
-# ---------------------------------------------------------------- torch
+    found = dict(_NAMED_DLLS.findall(start.lines(f"{folder}/build_info.py", "_dll_name")))
+    check = start.lines(f"{folder}/self_check.py", "dll_name")
+    asked = (key for key in _CHECKED.split() if key in found and key in check)
+    return [name for key in asked for name in found[key].split(",")]
 
 
 def _torch(start: Start, framework: Framework) -> None:
     """Its lib folder and some others are added; every DLL of lib is opened, then the extension."""
-    lib = f"{framework.path}/lib"
-    init = f"{framework.path}/__init__.py"
+    lib, init = f"{framework.path}/lib", f"{framework.path}/__init__.py"
     added = _torch_folders(start, framework, lib)
     for folder in added:
-        start.process.add_folder(folder, other(f"added by {init}"))
+        start.adds(folder, init)
     for name in _RUNTIMES:
         start.process.load(name, start.ctypes, init)
     for path in names(start.machine, lib, r"(?i).*\.dll$"):
         _open_torch(start.process, path, init, added)
-    for path in names(start.machine, framework.path, r"_C\.[\w.-]*pyd$"):
-        start.process.load(path, start.extension, rule=other("Python's import"))
+    start.imports(framework.path, r"_C\.[\w.-]*pyd$")
 
 
 def _open_torch(process: WindowsProcess, path: str, init: str, added: list[str]) -> None:
     """Where something is not found (error 126), torch puts its folders before PATH and retries."""
-    before = len(process.missing)
-    if process.load(path, LISTED_OWN, init, other(f"the list in {init}")):
+    before, rule = len(process.missing), other(f"the list in {init}")
+    if process.load(path, LISTED_OWN, init, rule):
         return
     if not any(one.refused is not None for one in process.missing[before:]):
         del process.missing[before:]
         process.prepend_path([folder for folder in added if folder not in process.world.path])
-        process.load(path, PLAIN, init, other(f"the list in {init}"))
+        process.load(path, PLAIN, init, rule)
 
 
 def _torch_folders(start: Start, framework: Framework, lib: str) -> list[str]:
-    found = [lib, *(f"{prefix}/Library/bin" for prefix in _prefixes(start)), f"{start.prefix}/bin"]
+    prefixes = dict.fromkeys((start.prefix, start.process.world.application))
+    found = [lib, *(f"{prefix}/Library/bin" for prefix in prefixes), f"{start.prefix}/bin"]
     present = [folder for folder in found if isinstance(start.machine.stat(folder), Known)]
-    cuda = framework.built_for_cuda
-    if isinstance(cuda, Known) and not any(
-        names(start.machine, p, r"(?i)cudart64.*\.dll$") for p in present
-    ):
+    cuda = value_or(framework.built_for_cuda, "")
+    runtime = r"(?i)cudart64.*\.dll$"
+    if cuda and not any(names(start.machine, folder, runtime) for folder in present):
         files = start.environ.get("PROGRAMFILES", "C:/Program Files")
-        variable = f"CUDA_PATH_V{cuda.value.replace('.', '_')}"
-        present.append(
-            tidy(start.environ.get(variable, f"{files}/{_TOOLKITS}/v{cuda.value}") + "/bin")
-        )
+        usual = f"{files}/{_TOOLKITS}/v{cuda}"
+        named = start.environ.get(f"CUDA_PATH_V{cuda.replace('.', '_')}", usual)
+        present.append(tidy(f"{named}/bin"))
     return present
-
-
-def _prefixes(start: Start) -> list[str]:
-    return list(dict.fromkeys((start.prefix, start.process.world.application)))
-
-
-# ---------------------------------------------------------------- ONNX Runtime
 
 
 def _onnxruntime(start: Start, framework: Framework) -> None:
     """Folders of CUDA_PATH in releases that say so; the extension; the CUDA provider by path."""
-    text = start.machine.lines(
-        f"{framework.path}/capi/_pybind_state.py", "add_dll_directory", "CUDA_PATH", "CUDNN_"
-    )
-    lines = "\n".join(text.value) if isinstance(text, Known) else ""
-    for variable in (
-        ("CUDA_PATH", "CUDNN_HOME", "CUDNN_PATH") if "add_dll_directory" in lines else ()
-    ):
-        if variable in lines and variable in start.environ:
-            folder = tidy(start.environ[variable] + "/bin")
-            start.process.add_folder(
-                folder, other(f"added by {framework.path}/capi/_pybind_state.py")
-            )
-    for path in names(
-        start.machine, f"{framework.path}/capi", r"onnxruntime_pybind11_state.*\.pyd$"
-    ):
-        start.process.load(path, start.extension, rule=other("Python's import"))
-    for name in ("onnxruntime_providers_shared.dll", "onnxruntime_providers_cuda.dll"):
-        for path in names(start.machine, f"{framework.path}/capi", re.escape(name) + "$"):
+    capi = f"{framework.path}/capi"
+    file = f"{capi}/_pybind_state.py"
+    lines = start.lines(file, "add_dll_directory", "CUDA_PATH", "CUDNN_")
+    for variable in ("CUDA_PATH", "CUDNN_HOME", "CUDNN_PATH"):
+        named = variable in lines and variable in start.environ
+        if named and "add_dll_directory" in lines:
+            start.adds(tidy(start.environ[variable] + "/bin"), file)
+    start.imports(capi, r"onnxruntime_pybind11_state.*\.pyd$")
+    for name in ("shared", "cuda"):
+        for path in names(start.machine, capi, rf"onnxruntime_providers_{name}\.dll$"):
             start.process.load(path, ALTERED, rule=other("ONNX Runtime itself"))
 
 
@@ -309,28 +226,22 @@ def _open_listed(start: Start, framework: Framework) -> None:
     """What it asks for by name: TensorFlow with a plain LoadLibrary, others as linked."""
     call = _call(start, framework)
     for one in value_or(framework.opens, ()):
-        if start.process.get(one.name) is None and not any(
-            m.name == one.name for m in start.process.missing
-        ):
+        gone = any(missing.name == one.name for missing in start.process.missing)
+        if not gone and start.process.get(one.name) is None:
             start.process.load(one.name, call, one.by)
 
 
 def _cudnn_parts(process: WindowsProcess) -> None:
-    """What the cuDNN shim opens by name, as a plain LoadLibrary."""
+    """What cuDNN opens by name, as a plain LoadLibrary; 8.3 to 8.9 also zlib's DLL."""
     for major, parts in CUDNN_PARTS.items():
-        shim = process.get(f"cudnn64_{major}.dll")
-        for part in parts if shim else ():
-            process.load(f"cudnn_{part}64_{major}.dll", PLAIN, shim.path if shim else "")
-    _zlib(process)
-
-
-def _zlib(process: WindowsProcess) -> None:
-    """cuDNN 8.3 to 8.9 opens zlib's DLL, which it does not bring, by name."""
-    shim = process.get("cudnn64_8.dll")
-    told = process.world.machine.cuda_version(shim.path) if shim else None
-    version = told.value if isinstance(told, Known) else shim.pe.version if shim else ""
-    if shim and re.match(r"8\.[3-9]", version):
-        process.load("zlibwapi.dll", PLAIN, shim.path)
+        cudnn = process.get(f"cudnn64_{major}.dll")
+        for part in parts.split() if cudnn else ():
+            process.load(f"cudnn_{part}64_{major}.dll", PLAIN, cudnn.path if cudnn else "")
+    cudnn = process.get("cudnn64_8.dll")
+    if cudnn and re.match(
+        r"8\.[3-9]", value_or(process.machine.cuda_version(cudnn.path), cudnn.pe.version)
+    ):
+        process.load("zlibwapi.dll", PLAIN, cudnn.path)
 
 
 def _cublas_of_cudnn(process: WindowsProcess) -> None:
@@ -344,9 +255,8 @@ def _cublas_of_cudnn(process: WindowsProcess) -> None:
 def _nvrtc_builtins(process: WindowsProcess) -> None:
     """What NVRTC opens at its first compilation: beside it, or by a name with its release."""
     for nvrtc in [one for one in process.loaded if re.match(r"(?i)nvrtc64_\d+_0\.dll$", one.name)]:
-        version = re.match(
-            r"(\d+)\.(\d+)\.", value_or(process.machine.cuda_version(nvrtc.path), "")
-        )
+        stated = value_or(process.machine.cuda_version(nvrtc.path), "")
+        version = re.match(r"(\d+)\.(\d+)\.", stated)
         if version:
             name = f"nvrtc-builtins64_{version[1]}{version[2]}.dll"
             beside = f"{nvrtc.path.rpartition('/')[0]}/{name}"

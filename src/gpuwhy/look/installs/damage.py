@@ -22,7 +22,7 @@ from gpuwhy.look.environment.python import pth_folders
 from gpuwhy.look.installs.misfits import misfits
 from gpuwhy.look.installs.requirements import asked_by_the_stack, is_optional, name_of
 from gpuwhy.look.look import Options
-from gpuwhy.machine.machine import Changed, Machine
+from gpuwhy.machine.machine import Changed, Machine, printable
 
 _LIBRARY = r"(?i)\.(so(\.\d+)*|dll|pyd|dylib)$"
 _DISPENSABLE = (
@@ -161,8 +161,9 @@ class _Check:
         change: Changed | None = None,
     ) -> Damage:
         """One damage of a package."""
+        folder = one.location if part is Part.METADATA else one.site
         return Damage(
-            path=f"{one.location}/{path}" if part is Part.METADATA else f"{one.site}/{path}",
+            path=printable(f"{folder}/{path}"),
             kind=kind,
             part=part,
             owner=one.owner,
@@ -201,9 +202,9 @@ class _Check:
         return gpu_related(one.name) and one.name not in self.left_out
 
     def _top_modules(self, one: Package) -> Iterator[Changed]:
-        """The modules of a large package that are missing, down to its direct subpackages."""
+        """The modules of a large package that are missing, down to three folders."""
         names: dict[str, set[str] | None] = {}
-        for path in one.files.modules(2) if one.files.known == "all" else ():
+        for path in one.files.modules(3) if one.files.known == "all" else ():
             folder, _, name = path.rpartition("/")
             if folder.startswith((".", "/", '"')):
                 continue

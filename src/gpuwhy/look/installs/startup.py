@@ -16,7 +16,7 @@ from gpuwhy.facts.version import major_minor
 from gpuwhy.look.environment.packages import exists
 from gpuwhy.look.environment.python import FRAMEWORK_FOLDERS
 from gpuwhy.look.look import Options
-from gpuwhy.machine.machine import Machine
+from gpuwhy.machine.machine import Machine, printable
 
 _READERS = (
     "CUBLAS|CUDA|CUPY|JAX|KERAS|NCCL|NUMBA|NVIDIA|PROTOCOL_BUFFERS|PYTORCH|TF|TORCH|TRITON|XLA"
@@ -66,7 +66,7 @@ def _start_file(machine: Machine, facts: Facts, folder: str, name: str) -> Start
     return StartFile(
         path=path,
         owner=_owner_of(facts, folder, name),
-        code=() if name.endswith(".py") else tuple(line[:400] for line in code),
+        code=() if name.endswith(".py") else tuple(printable(line[:400]) for line in code),
         sets=tuple(_sets(shown)),
         blocks=tuple(dict.fromkeys(one for line in shown for one in re.findall(_BLOCKED, line))),
         inserts=tuple(one for line in shown for one in re.findall(_INSERTED, line)),

@@ -19,7 +19,7 @@ from gpuwhy.knowledge.variables import (
 from gpuwhy.look.installs.startup import presets
 from gpuwhy.look.look import Options
 from gpuwhy.look.variables import search_paths
-from gpuwhy.machine.machine import Machine
+from gpuwhy.machine.machine import Machine, printable
 
 _LONGEST = 4096
 _LOGIN = "/etc/environment"
@@ -219,5 +219,5 @@ class _Look:
 
 
 def _shortened(value: str) -> str:
-    half = _LONGEST // 2
+    value, half = printable(value), _LONGEST // 2
     return value if len(value) <= _LONGEST else f"{value[:half]} … {value[-half:]}"

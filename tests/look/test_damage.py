@@ -1,0 +1,345 @@
+"""RECORD against the disk: conflicts and damage, with hostile RECORDs among them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.facts.fact import Unknown
+from gpuwhy.facts.installs import Conflict, DamageKind
+from tests.look.world import SITE, World, shared_object
+
+CUDNN = "nvidia/cudnn/lib/libcudnn.so.9"
+GOOD = shared_object("libc.so.6", padding=100)
+
+
+def damaged(world: World, **options: bool) -> list[tuple[str, str]]:
+    found = world.look(**options).installs.damage.need()
+    assert found is not None
+    return [(d.kind.value, d.path.removeprefix(f"{SITE}/")) for d in found]
+
+
+def conflicts(world: World) -> list[Conflict]:
+    return list(world.look().installs.conflicts.need() or ())
+
+
+def winners(found: Conflict) -> dict[str, int]:
+    return {str(one.owner): one.files for one in found.winners.need() or ()}
+
+
+def test_intact(world: World) -> None:
+    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: GOOD})
+    assert damaged(world, files="all") == []
+    assert conflicts(world) == []
+
+
+@pytest.mark.parametrize(
+    "content, what",
+    [
+        (b"", "empty"),
+        (GOOD[:-50], "truncated"),
+        (GOOD[:40], "truncated"),
+        (b"<html>404 not found</html>", "not a library"),
+        (bytes(len(GOOD)), "not a library"),
+        (GOOD[:-1] + b"Xmore", "other size"),
+    ],
+)
+def test_broken_contents(world: World, content: bytes, what: str) -> None:
+    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: GOOD})
+    world.file(f"{SITE}/{CUDNN}", content)
+    assert damaged(world) == [(what, CUDNN)]
+
+
+def test_missing_dangling_looping(world: World) -> None:
+    files: dict[str, bytes | str] = {
+        f"nvidia/cudnn/lib/lib{n}.so": GOOD for n in ("a", "b", "c", "d")
+    }
+    world.install("nvidia-cudnn-cu12", "9.27.0", files)
+    folder = world.root / SITE.lstrip("/") / "nvidia/cudnn/lib"
+    for name in ("a", "b", "c"):
+        (folder / f"lib{name}.so").unlink()
+    (folder / "libb.so").symlink_to("nowhere.so")
+    (folder / "libc.so").symlink_to("libc.so")
+    assert [what for what, _ in damaged(world)] == ["missing", "dangling link", "unreadable"]
+
+
+def test_same_size_other_bytes_needs_verify(world: World) -> None:
+    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: GOOD})
+    world.file(f"{SITE}/{CUDNN}", GOOD[:-1] + b"!")
+    assert damaged(world) == []
+    assert damaged(world, files="all") == [("other hash", CUDNN)]
+
+
+def test_wrong_architecture_of_a_whole_distribution(world: World) -> None:
+    arm = shared_object(machine=183)
+    world.install(
+        "nvidia-cudnn-cu12", "9.27.0", {CUDNN: arm, "nvidia/cudnn/lib/libcudnn_ops.so.9": arm}
+    )
+    found = world.look().installs.damage.need() or ()
+    assert [(d.kind.value, d.expected, d.actual) for d in found] == [
+        ("built for another processor", "x86_64", "aarch64")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tag", "file", "told"),
+    [
+        ("cp312-cp312-manylinux_2_28_x86_64", "_core.cpython-312-x86_64-linux-gnu.so", None),
+        (
+            "cp312-cp312-manylinux_2_28_aarch64",
+            "_core.cpython-312-aarch64-linux-gnu.so",
+            ("x86_64", "aarch64"),
+        ),
+        (
+            "cp310-cp310-manylinux_2_28_x86_64",
+            "_core.cpython-310-x86_64-linux-gnu.so",
+            ("3.12", "3.10"),
+        ),
+        (
+            "cp312-cp312t-manylinux_2_28_x86_64",
+            "_core.cpython-312t-x86_64-linux-gnu.so",
+            ("3.12", "3.12t"),
+        ),
+        ("cp312-cp312-win_amd64", "_core.cp312-win_amd64.pyd", ("Linux", "Windows")),
+        ("cp312-cp312-macosx_11_0_arm64", "_core.cpython-312-darwin.so", ("Linux", "macOS")),
+        ("cp310-cp310-manylinux_2_28_x86_64", "_core.so", ("3.12", "3.10")),
+        ("cp310-abi3-manylinux_2_28_x86_64", "_core.abi3.so", None),
+        ("py3-none-manylinux_2_28_x86_64", "libcore.so.1", None),
+        ("cp310-cp310-linux_x86_64", "_core.cpython-312-x86_64-linux-gnu.so", None),
+        ("cp312-cp312-linux_aarch64", "_core.so", None),  # the header says x86_64
+    ],
+)
+def test_a_wheel_of_another_machine_system_or_python(
+    world: World, tag: str, file: str, told: tuple[str, str] | None
+) -> None:
+    folder = world.install("cupy-cuda12x", "13.6.0", {f"cupy/{file}": GOOD})
+    world.file(f"{folder}/WHEEL", f"Wheel-Version: 1.0\nTag: {tag}\n")
+    found = [(d.expected, d.actual) for d in world.look().installs.damage.need() or ()]
+    assert found == ([told] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("file", "what"),
+    [
+        ("torch/__init__.py", "missing"),
+        ("torch/testing/_creation.py", "missing"),
+        ("torch/test/common.py", None),
+        ("torch/nn/empty.py", None),  # it was empty when it came
+    ],
+)
+def test_python_files_that_are_gone(world: World, file: str, what: str | None) -> None:
+    world.install(
+        "torch", "2.6.0", {"torch/__init__.py": "x", file: "" if "empty" in file else "x"}
+    )
+    (world.root / SITE.lstrip("/") / file).unlink()
+    assert damaged(world) == ([(what, file)] if what else [])
+
+
+def test_what_kernels_are_compiled_with(world: World) -> None:
+    tool, device = "nvidia/cuda_nvcc/bin/ptxas", "nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc"
+    world.install("nvidia-cuda-nvcc-cu12", "12.6.85", {tool: "x", device: "x"})
+    (world.root / SITE.lstrip("/") / tool).chmod(0o755)
+    assert damaged(world) == []
+    (world.root / SITE.lstrip("/") / tool).chmod(0o644)
+    (world.root / SITE.lstrip("/") / device).unlink()
+    assert damaged(world) == [("missing", device), ("not executable", tool)]
+
+
+def test_a_package_that_was_compiled_and_left_without_source(world: World) -> None:
+    world.install("torch", "2.6.0", {"torch/__init__.py": "x"})
+    (world.root / SITE.lstrip("/") / "torch/__init__.py").unlink()
+    world.file(f"{SITE}/torch/__init__.pyc", "compiled")
+    assert damaged(world) == []
+
+
+def test_tools_for_two_machines_are_no_damage(world: World) -> None:
+    both: dict[str, bytes | str] = {
+        "nvidia/x/liba.so": GOOD,
+        "nvidia/x/libb.so": shared_object(machine=183),
+    }
+    world.install("nvidia-sanitizer", "1.0", both)
+    assert damaged(world) == []
+
+
+def test_two_wheels_write_one_file_and_the_last_wins(world: World) -> None:
+    world.install("nvidia-cudnn-cu13", "9.26.0.51", {CUDNN: GOOD})
+    world.install("nvidia-cudnn-cu12", "9.27.0.42", {CUDNN: GOOD + bytes(10)})
+    (found,) = conflicts(world)
+    assert tuple(map(str, found.owners)) == (
+        "nvidia-cudnn-cu12 9.27.0.42",
+        "nvidia-cudnn-cu13 9.26.0.51",
+    )
+    assert (found.files, found.module, found.example) == (1, "nvidia.cudnn", f"{SITE}/{CUDNN}")
+    assert winners(found) == {"nvidia-cudnn-cu12 9.27.0.42": 1}
+    assert damaged(world) == []
+
+
+def test_equal_sizes_are_told_apart_by_hash(world: World) -> None:
+    world.install("onnxruntime", "1.20", {"onnxruntime/capi/x.so": GOOD})
+    world.install("onnxruntime-gpu", "1.20", {"onnxruntime/capi/x.so": GOOD[:-1] + b"!"})
+    (found,) = conflicts(world)
+    assert found.module == "onnxruntime"
+    assert winners(found) == {"onnxruntime-gpu 1.20": 1}
+
+
+def test_a_mixture_is_named_as_one(world: World) -> None:
+    first: dict[str, bytes | str] = {"tensorflow/a.so": GOOD, "tensorflow/b.so": GOOD}
+    world.install("tensorflow", "2.21.0", first)
+    world.install("tensorflow-cpu", "2.21.0", dict.fromkeys(first, GOOD + b"cpu"))
+    world.file(f"{SITE}/tensorflow/b.so", GOOD)
+    (found,) = conflicts(world)
+    assert winners(found) == {"tensorflow 2.21.0": 1, "tensorflow-cpu 2.21.0": 1}
+
+
+def test_nobodys_bytes(world: World) -> None:
+    world.install("tensorflow", "2.21.0", {"tensorflow/a.so": GOOD})
+    world.install("tensorflow-cpu", "2.21.0", {"tensorflow/a.so": GOOD + b"cpu"})
+    world.file(f"{SITE}/tensorflow/a.so", GOOD[:-1] + b"Xpatched")
+    assert isinstance(conflicts(world)[0].winners, Unknown)
+    assert damaged(world) == [("other size", "tensorflow/a.so")]
+
+
+def test_the_same_file_twice_is_no_conflict(world: World) -> None:
+    for name in ("nvidia-curand-cu12", "nvidia-cuda-cccl-cu12"):
+        world.install(name, "12.9", {"nvidia/shared.so": GOOD})
+    assert conflicts(world) == []
+
+
+def test_hostile_record(world: World) -> None:
+    folder = world.install("torch", "2.9.0", {"torch/lib/libtorch.so": GOOD})
+    rows = [
+        b"../../../../../../etc/secret.so,sha256=x,1",
+        b"/etc/absolute.so,sha256=x,1",
+        b"torch/../../up.so,sha256=x,1",
+        b"~/home.so,sha256=x,1",
+        b"no commas.so",
+        b"torch/lib/\xff\xfe.so,sha256=x,7",
+        b"torch/nul\0.so,sha256=x,7",
+        b"torch/lib/libtorch.so,md5=1,99999999999999999999999999",
+        b'"torch/lib/a,b.so",sha256=x,7',
+        b"torch/readme.so.txt,sha256=x,7",
+    ]
+    world.file(f"{folder}/RECORD", b"\r\n".join(rows))
+    assert [what for what, _ in damaged(world)] == ["missing", "missing"]
+    assert [path for _, path in damaged(world)] == [
+        "torch/lib/\\udcff\\udcfe.so",
+        "torch/readme.so.txt",
+    ]
+
+
+def test_without_record_nothing_is_claimed(world: World) -> None:
+    folder = world.install("torch", "2.9.0", {"torch/lib/libtorch.so": GOOD})
+    (world.root / folder.lstrip("/") / "RECORD").unlink()
+    world.file(f"{SITE}/torch/lib/libtorch.so", b"")
+    assert damaged(world) == []
+
+
+def test_interrupted_installation_has_no_metadata(world: World) -> None:
+    folder = world.install("torch", "2.9.0")
+    (world.root / folder.lstrip("/") / "METADATA").unlink()
+    world.file(f"{SITE}/six-1.17.0.dist-info/RECORD", "")
+    assert [what for what, _ in damaged(world)] == ["missing"]
+
+
+def test_other_distributions_are_left_alone(world: World) -> None:
+    world.install("lxml", "5.0", {"lxml/etree.so": GOOD})
+    world.file(f"{SITE}/lxml/etree.so", b"")
+    assert damaged(world) == []
+
+
+def test_what_the_frameworks_stand_on_is_looked_at(world: World) -> None:
+    world.install("numpy", "2.0", {"numpy/core.so": GOOD})
+    world.file(f"{SITE}/numpy/core.so", b"")
+    assert damaged(world) == [("empty", "numpy/core.so")]
+
+
+@pytest.mark.parametrize("stale, real", [("8.9.7", "9.1.0"), ("9.1.0", "8.9.7")])
+def test_two_metadata_folders_and_whose_files_are_there(
+    world: World, stale: str, real: str
+) -> None:
+    world.install(
+        "nvidia-cudnn-cu12",
+        stale,
+        {CUDNN: GOOD + b"of another size", "nvidia/cudnn/lib/libgone.so": GOOD},
+    )
+    world.install("nvidia-cudnn-cu12", real, {CUDNN: GOOD})
+    (world.root / f"{SITE}/nvidia/cudnn/lib/libgone.so".lstrip("/")).unlink()
+    found = world.look()
+    assert found.environment.by_name["nvidia-cudnn-cu12"].version == real
+    (one,) = found.installs.damage.need() or ()
+    assert one.kind is DamageKind.SECOND_METADATA
+    assert (str(one.owner), one.actual) == (f"nvidia-cudnn-cu12 {real}", stale)
+    assert conflicts(world) == []
+    (world.root / f"{SITE}/nvidia_cudnn_cu12-{stale}.dist-info/RECORD".lstrip("/")).unlink()
+    (one,) = world.look().installs.damage.need() or ()  # a folder without a list claims no file
+    assert one.kind is DamageKind.UNLISTED_METADATA
+    assert (str(one.owner), one.actual) == (f"nvidia-cudnn-cu12 {real}", stale)
+
+
+def test_flavours_of_two_series_share_only_the_file_that_the_import_begins_with(
+    world: World,
+) -> None:
+    world.install(
+        "tensorflow-gpu",
+        "1.15.0",
+        {"tensorflow/__init__.py": "old = 1\n", "tensorflow_core/a.so": GOOD},
+    )
+    world.install(
+        "tensorflow",
+        "2.11.0",
+        {"tensorflow/__init__.py": "new = 2  # larger\n", "tensorflow/b.so": GOOD},
+    )
+    (one,) = conflicts(world)
+    assert {str(owner) for owner in one.owners} == {"tensorflow 2.11.0", "tensorflow-gpu 1.15.0"}
+    assert winners(one) == {"tensorflow 2.11.0": 1}
+    assert one.example.endswith("/tensorflow/__init__.py")
+
+
+# ---------------------------------------------------------------- changed after it was installed
+
+
+def test_a_library_with_something_behind_it_is_whole(world: World) -> None:
+    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: GOOD})
+    world.file(f"{SITE}/{CUDNN}", GOOD + b"signature")
+    assert damaged(world) == []
+
+
+def test_what_the_stack_asks_for_is_looked_at_too(world: World) -> None:
+    world.install("torch", "2.6.0", {"torch/__init__.py": "x = 1\n"}, requires=("sympy",))
+    world.install("sympy", "1.13.1", {"sympy/__init__.py": "x = 1\n"})
+    world.install("nobody", "1.0", {"nobody/__init__.py": "x = 1\n"})
+    for name in ("sympy", "nobody"):
+        (world.root / f"{SITE}/{name}/__init__.py".lstrip("/")).unlink()
+    assert damaged(world) == [("missing", "sympy/__init__.py")]
+
+
+@pytest.mark.parametrize("now", [60, 140], ids=["stripped", "another build's, over it"])
+def test_a_module_that_needs_nothing_and_has_no_name_is_left_alone(world: World, now: int) -> None:
+    nameless = shared_object(padding=100)
+    world.install("cupy-cuda12x", "13.3.0", {f"cupy/_core/{n}.so": nameless for n in "abc"})
+    for name in "abc":
+        world.file(f"{SITE}/cupy/_core/{name}.so", shared_object(padding=now))
+    assert {what for what, _ in damaged(world)} <= {"other size"}
+
+
+def test_a_library_whose_table_for_the_loader_is_gone(world: World) -> None:
+    world.install("nvidia-cudnn-cu12", "9.27.0", {CUDNN: GOOD})
+    world.file(f"{SITE}/{CUDNN}", GOOD[:120] + (6).to_bytes(4, "little") + GOOD[124:] + bytes(4096))
+    assert damaged(world) == [("not loadable", CUDNN)]
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_framework_that_an_upgrade_left_in_parts_is_told_by_the_list_that_pip_moved_aside(
+    world: World, lost: bool
+) -> None:
+    aside = f"{SITE}/~ensorflow-2.16.2.dist-info"
+    world.file(f"{aside}/METADATA", "Name: tensorflow\nVersion: 2.16.2\n")
+    world.file(
+        f"{aside}/RECORD",
+        "tensorflow/__init__.py,,\ntensorflow/python/tools/__init__.py,,\n../x/__init__.py,,\n",
+    )
+    world.file(f"{SITE}/tensorflow/__init__.py", "")
+    if not lost:
+        world.file(f"{SITE}/tensorflow/python/tools/__init__.py", "")
+    assert (
+        ("an upgrade was broken off", "tensorflow/python/tools/__init__.py") in damaged(world)
+    ) is lost

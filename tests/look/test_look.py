@@ -1,0 +1,128 @@
+"""The looks as a whole: guarded, timed, in order; the recorded hosts; what they load."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import Any
+
+import msgspec
+import pytest
+
+from gpuwhy.facts.fact import Known, Unknown, known
+from gpuwhy.facts.facts import dump, load
+from gpuwhy.facts.system import System
+from gpuwhy.look import look as module
+from gpuwhy.look.look import LOOKS, Look, Options, look, look_by_importing
+from gpuwhy.machine.machine import Machine
+from tests.look.world import World
+
+
+class Steps:
+    """Looks of this test in the place of the real ones."""
+
+    @staticmethod
+    def raises(*_: Any) -> Any:
+        raise RuntimeError("broken")
+
+    @staticmethod
+    def hangs(*_: Any) -> Any:
+        time.sleep(30)
+
+    @staticmethod
+    def needs(machine: Any, facts: Any, options: Any) -> Any:
+        return facts.system.kernel.need()
+
+    @staticmethod
+    def works(*_: Any) -> Any:
+        return known("6.1", "call", "uname")
+
+    @staticmethod
+    def subject(*_: Any) -> System:
+        return System(machine=known("x86_64", "call", "uname"))
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(module, "import_module", lambda name: Steps)
+
+    def use(*rows: Look) -> None:
+        monkeypatch.setattr(module, "LOOKS", rows)
+
+    return use
+
+
+def test_a_look_that_raises_or_hangs_costs_itself_alone(steps: Any) -> None:
+    steps(
+        Look("system", "x:subject"),
+        Look("system.os", "x:raises"),
+        Look("system.distro", "x:hangs", 0.05),
+        Look("system.libc", "x:needs"),
+        Look("system.kernel", "x:works"),
+    )
+    system = look(Machine()).system
+    assert isinstance(system.os, Unknown)
+    assert "RuntimeError: broken (test_look.py:" in system.os.reason
+    assert system.distro == Unknown("no answer within 0.05 s")
+    assert system.libc == Unknown("not observed")
+    assert isinstance(system.kernel, Known)
+    assert isinstance(system.machine, Known)
+
+
+def test_a_whole_subject_that_raises_is_unknown_in_every_field(steps: Any) -> None:
+    steps(Look("system", "x:raises"))
+    record = look(Machine()).system
+    assert all(isinstance(getattr(record, f), Unknown) for f in record.__struct_fields__)
+
+
+def test_some_subjects_alone_and_what_takes_long_is_asked_first() -> None:
+    class Asked(Machine):
+        ahead_of: list[tuple[str, ...]] = []  # noqa: RUF012
+
+        def ask(self, question: str, *args: Any) -> Any:
+            return Unknown("nobody there")
+
+        def ahead(self, *questions: tuple[str, ...]) -> None:
+            self.ahead_of += questions
+
+    machine, said = Asked(), list[str]()
+    look(machine, only=("environment",), note=said.append)
+    assert machine.ahead_of == []
+    assert {one.partition(".")[0] for one in said} == {"environment"}
+    look(machine, only=("devices",))
+    assert machine.ahead_of == [("call", "nvml"), ("call", "nodes")]
+
+
+def test_every_look_exists_and_fills_a_fact(world: World) -> None:
+    facts = world.look(*dict.fromkeys(one.place.partition(".")[0] for one in LOOKS))
+    assert load(msgspec.to_builtins(dump(facts))) is not None
+
+
+def test_without_its_option_nothing_is_imported(world: World) -> None:
+    world.install("torch", "2.6.0", {"torch/version.py": "cuda = None"})
+    machine = world.machine()
+    options = Options()
+    facts = look_by_importing(machine, look(machine, options), options)
+    assert facts.imports.tried == Unknown("not observed")
+    asked = {one[0] for one in machine.asked}
+    assert not asked & {"sandbox", "python"}
+
+
+def test_loading_the_looks_compiles_no_expression_and_loads_nothing_heavy() -> None:
+    names = ("environment.python", "environment.packages", "frameworks.installed")
+    names += ("installs.damage", "installs.shadows", "installs.startup", "look")
+    code = (
+        "import re, sys\nimport gpuwhy.machine.live\nmade = []\nold = re._compile\n"
+        "def compiled(pattern, flags):\n"
+        "    frame = sys._getframe(1)\n"
+        "    while frame.f_globals['__name__'] == 're': frame = frame.f_back\n"
+        "    made.append(frame.f_globals['__name__'])\n"
+        "    return old(pattern, flags)\nre._compile = compiled\n"
+        + "".join(f"import gpuwhy.look.{name}\n" for name in names)
+        + "print([one for one in made if one.startswith('gpuwhy.look')])\n"
+        "print([one for one in ('packaging', 'difflib', 'urllib', 'email', 'ctypes', "
+        "'subprocess', 'concurrent.futures', 'importlib.metadata') if one in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["[]", "[]"], done.stdout

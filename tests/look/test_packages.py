@@ -1,0 +1,111 @@
+"""The one walk: what metadata and RECORDs say, damaged and hostile ones among them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.facts.environment import Metadata, Package
+from gpuwhy.facts.fact import Absent, Known
+from tests.look.world import SITE, World
+
+
+def packages(world: World) -> dict[str, Package]:
+    found = world.look("environment").environment.packages
+    assert isinstance(found, Known)
+    return {one.name: one for one in found.value}
+
+
+def test_what_a_package_is(world: World) -> None:
+    folder = world.install("Torch_Thing", "2.0", {"torch_thing/__init__.py": "x"}, ["numpy>=1"])
+    world.file(f"{folder}/WHEEL", "Wheel-Version: 1.0\nTag: cp312-cp312-linux_x86_64\n")
+    one = packages(world)["torch-thing"]
+    assert (one.version, one.location, one.site) == ("2.0", folder, SITE)
+    assert one.requires.need() == ("numpy>=1",)
+    assert (one.tags, one.installer) == (("cp312-cp312-linux_x86_64",), "pip")
+    assert one.metadata is Metadata.WHOLE
+    assert one.files.known == "all"
+    assert one.files.find("torch_thing/__init__.py")
+    assert list(one.files.modules(1)) == ["torch_thing/__init__.py"]
+
+
+def test_each_file_is_read_once(world: World) -> None:
+    for name in ("torch", "numpy", "triton"):
+        world.install(name, "1.0", {f"{name}/__init__.py": "x"})
+    machine = world.machine()
+    from gpuwhy.look.look import Options, look
+
+    look(machine, Options(), ("environment", "frameworks", "installs"))
+    gathered = [one for one in machine.asked if one[0] == "gather"]
+    assert [one[1] for one in gathered] == [SITE]
+    read = [one for one in machine.asked if one[0] in ("read", "lines")]
+    assert not [one for one in read if one[1].endswith(("/METADATA", "/RECORD", "/WHEEL"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "state"),
+    [
+        ("METADATA", b"", Metadata.EMPTY),
+        ("METADATA", None, Metadata.MISSING),
+        ("METADATA", "link", Metadata.DANGLING),
+    ],
+)
+def test_damaged_metadata(
+    world: World, name: str, content: bytes | str | None, state: Metadata
+) -> None:
+    folder = world.install("torch", "2.0")
+    place = world.root / f"{folder}/{name}"[1:]
+    place.unlink()
+    if content == "link":
+        world.link(f"{folder}/{name}", "/nowhere")
+    elif isinstance(content, bytes):
+        place.write_bytes(content)
+    one = packages(world)["torch"]
+    assert (one.version, one.metadata) == ("2.0", state)
+    assert state is not Metadata.MISSING or isinstance(one.requires, Absent)
+
+
+def test_eggs_and_what_is_no_package(world: World) -> None:
+    world.file(f"{SITE}/old-1.2-py3.8.egg-info/PKG-INFO", "Name: old\nVersion: 1.2\n")
+    requires = "numpy\n\n[:python_version < '3']\nfuture\n\n[gpu]\ncupy\n"
+    world.file(f"{SITE}/old-1.2-py3.8.egg-info/requires.txt", requires)
+    world.file(f"{SITE}/single-0.1.egg-info", "Name: single\nVersion: 0.1\n")
+    world.file(f"{SITE}/~orch-2.0.dist-info/METADATA", "Name: torch\nVersion: 2.0\n")
+    world.file(f"{SITE}/nonsense.dist-info/METADATA", "no fields at all")
+    world.file(f"{SITE}/odd.dist-info/METADATA", "Name: odd-one\nVersion: 3\n")
+    found = packages(world)
+    assert {name: one.version for name, one in found.items()} == {
+        "old": "1.2",
+        "single": "0.1",
+        "odd-one": "3",
+    }
+    assert found["old"].requires.need() == (
+        "numpy",
+        "future; (python_version < '3')",
+        "cupy; extra == 'gpu'",
+    )
+    assert not found["single"].recorded
+
+
+def test_of_two_metadata_folders_the_one_with_its_files_counts(world: World) -> None:
+    world.install("torch", "2.0", {"torch/a.py": "old", "torch/b.py": "old"})
+    world.install("torch", "2.5", {"torch/a.py": "newer", "torch/b.py": "newer"})
+    facts = world.look("environment").environment
+    assert facts.by_name["torch"].version == "2.5"
+    assert [one.second for one in facts.packages.need() or ()] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "project", "editable"),
+    [
+        ('{"url": "file:///src/my%20net", "dir_info": {"editable": true}}', "/src/my net", True),
+        ('{"url": "file:///src/net", "dir_info": {}}', "/src/net", False),
+        ('{"url": "https://example.org/x.whl", "archive_info": {}}', "", False),
+        ("[1]", "", False),
+        ("{" * 5000, "", False),
+    ],
+)
+def test_where_it_was_installed_from(world: World, text: str, project: str, editable: bool) -> None:
+    folder = world.install("net", "1.0")
+    world.file(f"{folder}/direct_url.json", text)
+    one = packages(world)["net"]
+    assert (one.project, one.editable) == (project, editable)

@@ -1,0 +1,208 @@
+"""What Python finds before the module that was meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.facts.fact import Known
+from tests.look.world import HOME, SITE, World
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    world.install("torch", "2.6.0", {"torch/__init__.py": ""})
+    world.install("numpy", "2.1.3", {"numpy/__init__.py": ""})
+    return world
+
+
+def found(world: World, **options: str) -> list[tuple[str, str, str]]:
+    return [
+        (s.module, s.path, s.file or s.via)
+        for s in world.look(**options).installs.shadows.need() or ()
+    ]
+
+
+def test_a_file_beside_the_script(world: World) -> None:
+    world.file("/work/torch.py", "")
+    world.file("/work/train.py", "import torch")
+    assert found(world, script="/work") == [("torch", "/work/torch.py", "script folder")]
+    assert found(world, script="-") == []
+
+
+def test_python_s_own_modules_count_too(world: World) -> None:
+    world.file("/work/random.py", "")
+    assert found(world, script="/work") == [("random", "/work/random.py", "script folder")]
+
+
+@pytest.mark.parametrize(
+    "name", ["my_torch.py", "torch.txt", "torch/notes.md", "utils.py", "torchx.py", "jax.py"]
+)
+def test_what_is_no_module_of_the_environment_is_none(world: World, name: str) -> None:
+    world.file(f"/work/{name}", "")
+    assert found(world, script="/work") == []
+
+
+def test_a_package_folder(world: World) -> None:
+    world.file("/work/torch/__init__.py", "")
+    assert found(world, script="/work") == [("torch", "/work/torch", "script folder")]
+
+
+def test_pythonpath_of_another_project_is_named_and_the_target_stays(world: World) -> None:
+    other = "/old/lib/python3.10/site-packages"
+    world.install("numpy", "1.22.4", {"numpy/__init__.py": ""}, site=other)
+    assert world.environ is not None
+    world.environ["PYTHONPATH"] = other
+    seen = world.look()
+    one = (seen.installs.shadows.need() or ())[0]
+    assert (one.module, one.version, one.meant, one.other_python, one.via) == (
+        "numpy",
+        "1.22.4",
+        "2.1.3",
+        "3.10",
+        "PYTHONPATH",
+    )
+    python, sites = seen.environment.python, seen.environment.sites
+    assert isinstance(python, Known)
+    assert python.value.prefix == "/venv"
+    assert next(site.path for site in sites.need() or ()) == SITE
+    assert seen.environment.by_name["numpy"].version == "2.1.3"
+
+
+def test_what_only_pythonpath_holds_is_seen(world: World) -> None:
+    world.install("jax", "0.4.38", {"jax/__init__.py": ""}, site="/more")
+    assert world.environ is not None
+    world.environ["PYTHONPATH"] = "/more"
+    assert "jax" in {d.name for d in world.look().environment.packages.need() or ()}
+    assert found(world) == []
+
+
+def test_the_environment_s_own_folder_in_pythonpath_is_no_shadow(world: World) -> None:
+    assert world.environ is not None
+    world.environ["PYTHONPATH"] = SITE
+    assert found(world) == []
+
+
+def test_a_pth_file_that_inserts_a_folder(world: World) -> None:
+    world.file("/opt/lib/numpy/__init__.py", "")
+    world.file(f"{SITE}/zz.pth", "import sys; sys.path.insert(0, '/opt/lib')\n")
+    assert found(world) == [("numpy", "/opt/lib/numpy", f"{SITE}/zz.pth")]
+    world.file(f"{SITE}/zz.pth", "/opt/lib\n")
+    assert found(world) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "pth", "hides"),
+    [
+        ("/src/cuda/__init__.py", "", "/src\n", True),
+        ("/src/cuda.py", "", "/src\n", True),
+        (f"{SITE}/cuda.py", "", "", True),
+        ("/src/cuda/__init__.py", "__path__ = extend_path(__path__, __name__)", "/src\n", False),
+        ("/src/cuda/kernel.cu", "", "/src\n", False),
+        ("/src/cuda/pathfinder/__init__.py", "", "/src\n", False),
+        ("/src/nvidia/__init__.py", "", "/src\n", False),
+    ],
+)
+def test_a_package_hides_the_parts_of_a_shared_name(
+    world: World, file: str, text: str, pth: str, hides: bool
+) -> None:
+    world.install(
+        "cuda-pathfinder",
+        "1.3.3",
+        {"cuda/pathfinder/__init__.py": "", "cuda/pathfinder/_find.py": ""},
+    )
+    world.install("nvidia-cublas-cu12", "12.6.4.1", {"nvidia/cublas/__init__.py": ""})
+    world.install(
+        "cupy-cuda12x", "14.0.1", {"cupy/__init__.py": ""}, requires=["cuda-pathfinder>=1.3.3"]
+    )
+    world.file(file, text)
+    world.file(f"{SITE}/project.pth", pth)
+    shadows = world.look().installs.shadows.need() or ()
+    seen = [(one.parts, str(one.wanted_by or "")) for one in shadows]
+    assert seen == ([(("cuda.pathfinder",), "cupy-cuda12x 14.0.1")] if hides else [])
+
+
+def test_what_the_stack_asks_for_is_looked_after_too(world: World) -> None:
+    world.install(
+        "onnxruntime-gpu", "1.22.0", {"onnxruntime/__init__.py": ""}, requires=["flatbuffers"]
+    )
+    for name in ("flatbuffers", "mine"):
+        world.install(name, "1.0", {f"{name}/__init__.py": ""})
+        world.file(f"/work/{name}.py", "")
+    assert found(world, script="/work") == [
+        ("flatbuffers", "/work/flatbuffers.py", "script folder")
+    ]
+
+
+def test_user_site_below_conda(world: World) -> None:
+    world.environ = {"CONDA_PREFIX": "/opt/conda"}
+    world.file("/opt/conda/conda-meta/python-3.12.3-hab00c5b_0_cpython.json", "{}")
+    world.file("/opt/conda/bin/python", b"")
+    for site, version in (
+        ("/opt/conda/lib/python3.12/site-packages", "2.1.3"),
+        (f"{HOME}/.local/lib/python3.12/site-packages", "1.26.4"),
+    ):
+        world.install("numpy", version, {"numpy/__init__.py": ""}, site=site)
+    assert found(world) == [
+        ("numpy", f"{HOME}/.local/lib/python3.12/site-packages/numpy", "user site")
+    ]
+
+
+@pytest.mark.parametrize("how", ["activated", "first on PATH"])
+def test_the_environment_of_gpuwhy_itself_is_not_the_target(world: World, how: str) -> None:
+    world.venv("/tools/gpuwhy")
+    world.install("gpuwhy", "0.1.0", site="/tools/gpuwhy/lib/python3.12/site-packages")
+    first = {"VIRTUAL_ENV": "/tools/gpuwhy"} if how == "activated" else {}
+    world.environ = {**first, "PATH": "/tools/gpuwhy/bin:/venv/bin"}
+    assert (world.look().environment.python.need() or pytest.fail("none")).prefix == "/venv"
+
+
+def test_a_part_of_a_shared_name_that_the_stack_refuses(world: World) -> None:
+    world.install(
+        "tensorflow", "2.15.1", {"tensorflow/__init__.py": ""}, requires=["protobuf>=3.20.3,<5"]
+    )
+    files: dict[str, bytes | str] = {
+        "google/protobuf/__init__.py": "",
+        "google/protobuf/message.py": "",
+    }
+    world.install("protobuf", "4.25.3", files)
+    world.install("protobuf", "3.19.6", files, site="/vendor")
+    assert world.environ is not None
+    world.environ["PYTHONPATH"] = "/vendor"
+    (one,) = world.look().installs.shadows.need() or ()
+    assert (one.module, one.path, one.version, one.meant) == (
+        "google.protobuf",
+        "/vendor/google/protobuf",
+        "3.19.6",
+        "4.25.3",
+    )
+    assert (str(one.wanted_by), one.wants) == ("tensorflow 2.15.1", ">=3.20.3,<5")
+    world.file(
+        f"{SITE}/google/__init__.py", ""
+    )  # a package wins over a folder that only shares its name
+    assert not world.look().installs.shadows.need()
+
+
+@pytest.mark.parametrize(
+    "file, tag, said",
+    [
+        ("jaxlib/xla.cpython-310-x86_64-linux-gnu.so", "py3-none-any", [("jaxlib", "3.10")]),
+        ("jaxlib/xla.so", "cp310-cp310-manylinux2014_x86_64", [("jaxlib", "3.10")]),
+        ("jaxlib/xla.so", "cp38-abi3-manylinux2014_x86_64", []),
+        ("jaxlib/xla.cpython-312-x86_64-linux-gnu.so", "cp312-cp312-manylinux2014_x86_64", []),
+        ("jaxlib/version.py", "py3-none-any", []),
+    ],
+)
+def test_a_pth_file_that_brings_packages_of_another_python(
+    world: World, file: str, tag: str, said: list[tuple[str, str]]
+) -> None:
+    folder = world.install("jaxlib", "0.4.38", {"jaxlib/__init__.py": "", file: ""}, site="/old")
+    world.file(f"{folder}/WHEEL", f"Wheel-Version: 1.0\nTag: {tag}\n")
+    world.install(
+        "torch", "2.5.0", {"torch/_C.cpython-310-x86_64-linux-gnu.so": ""}, site="/old"
+    )  # the venv has it
+    world.file(f"{SITE}/shared.pth", "/old\n")
+    seen = world.look().installs.shadows.need() or ()
+    assert [(one.module, one.other_python) for one in seen] == said
+    assert all(
+        (one.file, one.version, one.instead) == (f"{SITE}/shared.pth", "0.4.38", "") for one in seen
+    )

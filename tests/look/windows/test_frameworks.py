@@ -1,0 +1,118 @@
+"""Frameworks on Windows; the names that TensorFlow opens, against rows of published wheels."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from gpuwhy.facts.fact import Absent
+from gpuwhy.knowledge.releases import family
+from gpuwhy.look.frameworks.tensorflow import names_opened
+from tests.formats.made_pe import pe
+from tests.look.windows.seen import facts_of
+from tests.windows.trees import Disk, python, tensorflow, windows
+
+ROWS = [
+    row
+    for name in ("tensorflow-gpu", "tensorflow")
+    for row in family(name).rows
+    if row.platform == "windows-x86_64"
+    and isinstance(row.cuda, str)
+    and isinstance(row.opens, tuple)
+    and re.fullmatch(r"1\.1[45]\.\d+|2\.(\d|10)\.\d+", row.version)
+]
+
+
+@pytest.fixture
+def disk(tmp_path) -> Disk:
+    return windows(tmp_path)
+
+
+def test_there_are_rows_to_judge_by():
+    assert len(ROWS) > 70
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.name}-{row.version}")
+def test_the_names_are_those_of_the_published_wheel(row):
+    assert sorted(names_opened(row.version, row.cuda, row.cudnn, True)) == sorted(row.opens)
+
+
+def test_tensorflow(disk):
+    tensorflow(disk, python(disk))
+    (one,) = facts_of(disk).frameworks.installed.need()
+    assert (one.version, one.built_for_cuda.need(), one.built_for_cudnn.need()) == (
+        "2.3.4",
+        "10.1",
+        "7.6.5",
+    )
+    assert one.ptx.need() == ("compute_70",)
+    assert one.opens.need()[0].name == "cudart64_101.dll"
+
+
+def test_a_tensorflow_that_carries_the_runtime_is_still_asked_for_its_dll(disk):
+    site = python(disk, "3.6.8", "C:/Python36")
+    package = f"{site}/tensorflow"
+    info = "is_cuda_build = True\ncuda_version_number = '9.0'\ncudnn_version_number = '7'\n"
+    disk.put(f"{package}/python/platform/build_info.py", info)
+    disk.put(
+        f"{package}/python/platform/self_check.py", "ctypes.WinDLL(build_info.cudart_dll_name)\n"
+    )
+    disk.put(
+        f"{package}/python/_pywrap_tensorflow_internal.pyd",
+        pe({"cublas64_90.dll": ["x"], "cudnn64_7.dll": ["x"]}),
+    )
+    disk.put(
+        f"{site}/tensorflow_gpu-1.10.0.dist-info/METADATA",
+        "Name: tensorflow-gpu\nVersion: 1.10.0\n",
+    )
+    (one,) = facts_of(disk).frameworks.installed.need()
+    assert [o.name for o in one.opens.need()] == [
+        "cudart64_90.dll",
+        "cublas64_90.dll",
+        "cudnn64_7.dll",
+    ]
+
+
+def torch(disk: Disk, cuda: str) -> None:
+    site = python(disk, "3.12.4", "C:/Python312")
+    disk.put(f"{site}/torch/version.py", f"__version__ = '2.9.1'\ncuda: Optional[str] = {cuda}\n")
+    imports = {"cudart64_12.dll": ["x"], "cudnn64_9.dll": ["x"], "c10.dll": ["x"]}
+    disk.put(f"{site}/torch/lib/torch_cuda.dll", pe(imports))
+    disk.put(f"{site}/torch-2.9.1+cu128.dist-info/METADATA", "Name: torch\nVersion: 2.9.1+cu128\n")
+
+
+def test_torch_with_cuda(disk):
+    torch(disk, "'12.8'")
+    (one,) = facts_of(disk).frameworks.installed.need()
+    assert one.built_for_cuda.need() == "12.8"
+    assert [o.name for o in one.opens.need()] == ["cudart64_12.dll", "cudnn64_9.dll"]
+
+
+def test_torch_of_the_default_index_is_a_cpu_build(disk):
+    torch(disk, "None")
+    (one,) = facts_of(disk).frameworks.installed.need()
+    assert one.gpu_build.need() is False
+    assert isinstance(one.built_for_cuda, Absent)
+
+
+def test_onnxruntime(disk):
+    site = python(disk, "3.11.9", "C:/Python311")
+    disk.put(
+        f"{site}/onnxruntime_gpu-1.19.2.dist-info/METADATA",
+        "Name: onnxruntime-gpu\nVersion: 1.19.2\n",
+    )
+    disk.real(f"{site}/onnxruntime/capi/onnxruntime_providers_cuda.dll")
+    (one,) = facts_of(disk).frameworks.installed.need()
+    assert one.built_for_cuda.need().startswith("12")
+    assert "cudnn64_9.dll" in [o.name for o in one.opens.need()]
+
+
+def test_the_record_of_the_published_wheel_is_understood(disk):
+    """It has tensorflow_gpu for every `tensorflow`: its paths lead nowhere as they are written."""
+    site = python(disk)
+    tensorflow(disk, site)
+    meta = f"{site}/tensorflow_gpu-2.3.4.dist-info"
+    line = "tensorflow_gpu/python/_pywrap_tensorflow_gpu_internal.pyd,sha256=x,711655424\n"
+    disk.put(f"{meta}/RECORD", f"{line}..\\..\\evil.dll,,\nC:/Windows/evil.dll,,\n")
+    assert facts_of(disk).installs.damage.need() == ()

@@ -1,0 +1,123 @@
+"""Pythons of a Windows machine: python.org, venv, conda, the Store, embedded."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuwhy.facts.fact import Absent, Unknown
+from gpuwhy.facts.facts import Facts
+from tests.look.windows.seen import facts_of
+from tests.windows.trees import Disk, made, python, windows
+
+VENV = "C:/work/env"
+
+
+@pytest.fixture
+def disk(tmp_path) -> Disk:
+    return windows(tmp_path)
+
+
+def venv(disk: Disk, system_too: str = "false") -> str:
+    home = python(disk).removesuffix("/Lib/site-packages")
+    rows = (
+        "home = C:\\Python38",
+        f"include-system-site-packages = {system_too}",
+        "version = 3.8.10",
+    )
+    text = "".join(f"{row}\r\n" for row in rows)
+    disk.put(f"{VENV}/pyvenv.cfg", text)
+    disk.put(f"{VENV}/Scripts/python.exe", made("Python"))
+    disk.at(f"{VENV}/Lib/site-packages").mkdir(parents=True)
+    return home
+
+
+def paths(facts: Facts) -> list[str]:
+    return [site.path for site in facts.environment.sites.need()]
+
+
+def test_the_active_environment_wins_over_path(disk):
+    home = venv(disk)
+    found = facts_of(disk, VIRTUAL_ENV=VENV.replace("/", "\\"), PATH=home.replace("/", "\\"))
+    one = found.environment.python.need()
+    assert (one.path, one.version, one.kind, one.chosen_by) == (
+        f"{VENV}/Scripts/python.exe",
+        "3.8.10",
+        "venv",
+        "VIRTUAL_ENV",
+    )
+    assert paths(found) == [f"{VENV}/Lib/site-packages"]
+
+
+def test_system_packages_come_after_those_of_the_environment(disk):
+    venv(disk, "true")
+    found = facts_of(disk, python=VENV, PATH="")
+    assert paths(found) == [f"{VENV}/Lib/site-packages", "C:/Python38/Lib/site-packages"]
+
+
+def test_python_is_given_as_a_program_or_as_a_folder(disk):
+    venv(disk)
+    for given in (VENV, f"{VENV}/Scripts/python.exe", VENV.replace("/", "\\") + "\\"):
+        assert facts_of(disk, python=given).environment.python.need().prefix == VENV
+
+
+def test_python_org_tells_its_version_by_its_files(disk):
+    python(disk, "3.11.9", "C:/Program Files/Python311")
+    one = facts_of(disk).environment.python.need()
+    assert (one.version, one.kind, one.chosen_by, one.machine) == (
+        "3.11.9",
+        "system",
+        "usual place",
+        "x86_64",
+    )
+
+
+def test_file_versions_count_the_micro_release_in_thousands(disk):
+    disk.put("C:/py/python.exe", made("Python", (3, 12, 4150, 1013)))
+    assert facts_of(disk, python="C:/py").environment.python.need().version == "3.12.4"
+
+
+def test_the_alias_of_the_store_is_no_python(disk):
+    disk.put("C:/stubs/python.exe", b"")
+    python(disk)
+    found = facts_of(disk, PATH=r"C:\stubs;C:\Python38").environment.python.need()
+    assert found.path == "C:/Python38/python.exe"
+
+
+def test_the_store_keeps_packages_in_a_folder_of_its_own(disk):
+    name = "PythonSoftwareFoundation.Python.3.11"
+    folder = f"C:/Program Files/WindowsApps/{name}_3.11.2544.0_x64__qbz5n2kfra8p0"
+    python(disk, "3.11.9", folder)
+    own = f"{name}_qbz5n2kfra8p0/LocalCache/local-packages/Python311/site-packages"
+    disk.at(f"C:/Users/ann/AppData/Local/Packages/{own}").mkdir(parents=True)
+    found = facts_of(disk, PATH=folder)
+    assert found.environment.python.need().kind == "store"
+    assert f"C:/Users/ann/AppData/Local/Packages/{own}" in paths(found)
+
+
+def test_an_embedded_python(disk):
+    python(disk, "3.11.9", "C:/embedded")
+    disk.put("C:/embedded/python311._pth", "python311.zip\n.\n")
+    assert facts_of(disk, python="C:/embedded").environment.python.need().kind == "embedded"
+
+
+def test_conda_by_its_package_list(disk):
+    python(disk, "3.10.4", "C:/miniconda3")
+    disk.put("C:/miniconda3/conda-meta/python-3.10.4-hbb2ffb3_0.json", "{}")
+    disk.put("C:/miniconda3/conda-meta/cudatoolkit-11.2.2-h7d7167e_11.json", "{}")
+    found = facts_of(disk, CONDA_PREFIX="C:\\miniconda3")
+    one = found.environment.python.need()
+    assert (one.kind, one.version) == ("conda", "3.10.4")
+    assert found.environment.conda.need() == {"python": "3.10.4", "cudatoolkit": "11.2.2"}
+
+
+def test_none_at_all(disk):
+    assert isinstance(facts_of(disk).environment.python, Unknown)
+    assert isinstance(facts_of(disk, PATH="C:\\Windows").environment.python, Absent)
+
+
+NO_PYTHONS = ("C:/nowhere", "C:/Windows", "relative/python", "..\\..\\python.exe", "C:")
+
+
+@pytest.mark.parametrize("given", NO_PYTHONS)
+def test_a_python_that_is_none_is_said_so(disk, given):
+    assert isinstance(facts_of(disk, python=given).environment.python, Unknown)
