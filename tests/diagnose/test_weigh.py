@@ -158,6 +158,14 @@ def test_the_worst_effect_comes_first_and_what_is_explained_last():
     assert named(diagnose(None, found, explains)) == ["x.fatal", "x.root", "x.low", "x.slow"]
 
 
+def test_what_nothing_fails_by_is_noticed():
+    found = diagnose(None, [finding("x.a", Weight.PROOF, effect=Effect.NOTED)])
+    assert (found.causes, found.healthy) == ((), True)
+    assert [one.text for one in found.noticed] == ["x.a is seen"]
+    noted = finding("x.other", Weight.PROOF, effect=Effect.NOTED)
+    assert named(diagnose(log("a.one"), [noted], TWO)) == ["x.first"]
+
+
 def test_each_subject_has_its_own_answer():
     found = [finding("x.a", Weight.PROOF, subject=name) for name in ("torch", "jax")]
     assert [one.subject for one in diagnose(None, found).causes] == ["torch", "jax"]

@@ -40,8 +40,10 @@ def without_text(findings: Sequence[Finding], data: Catalogue) -> Diagnosis:
             -one.confidence,
         ),
     )
+    failing = tuple(one for one in order if one.effect is not Effect.NOTED)
+    noticed = tuple(why for one in order if one.effect is Effect.NOTED for why in one.because)
     named = {one.cause for one in order}
-    return Diagnosis(tuple(order), ruled_out(findings, named), healthy=not order)
+    return Diagnosis(failing, ruled_out(findings, named), noticed=noticed, healthy=not failing)
 
 
 def _alone(key: Key, findings: Sequence[Finding]) -> Ranked | None:
