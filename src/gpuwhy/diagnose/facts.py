@@ -76,6 +76,8 @@ def from_findings(
         mine = [one for one in findings if one.cause == cause]
         told = odds.get(cause, 0.0)
         near = told > 0 or any(one.matches_crash for one in mine) or _admits(data, cause, ids)
+        if not near and all(one.effect is Effect.NOTED for one in mine):
+            continue
         more = max(ODDS[one.weight] for one in mine)
         if cause in hidden or any(one.weight is Weight.AGAINST for one in mine):
             more = min(more, ODDS[Weight.AGAINST] if cause not in hidden else 0.0)
