@@ -47,6 +47,7 @@ SAYS_LITTLE = ("title", "python", "ending")
 RETRIED = ("memory.", "cuda.out_of_memory", "title.oom", "cudnn.", "torch.dynamo")
 """What a program tries again with less, or in another way: noted only, it is no guess either."""
 MOST_NOTICED = 6
+MOST_SAID = 160
 DECIDING = (Standing.DECIDES,)
 GUESS = 0.45
 """The most that a cause can have which only messages speak for that decide nothing."""
@@ -95,7 +96,7 @@ def diagnose(
         others = tuple(_of_others(log, data))
         if others and (not log.ending.own or any(one.ends for one in others)):
             odds = {one.cause: one.weight for one in others}
-            because = {one.cause: [_said_by_others(one)] for one in others}
+            because = {one.cause: [_said_by_others(one, log)] for one in others}
             most = 1.0 if others[0].ends else GUESS
     ids = {one.id for one in log.messages if one.standing is not Standing.NOTED}
     for cause, (more, reasons) in from_findings(findings, odds, ids, data).items():
@@ -245,8 +246,12 @@ def _of_others(log: Log, data: Catalogue) -> Iterator[Like]:
             heard.add(one.cause)
 
 
-def _said_by_others(one: Like) -> Because:
-    return Because("other programs that printed this had this cause", one.weight, line=one.line)
+def _said_by_others(one: Like, log: Log) -> Because:
+    """The line that a precedent knows speaks for itself."""
+    ended = log.ending.message.split("\n")[0] if one.ends else ""
+    lines = log.excerpt.splitlines()
+    said = ended or (lines[one.line - 1].strip() if 0 < one.line <= len(lines) else log.last_line)
+    return Because(said[:MOST_SAID], one.weight, line=log.ending.line if ended else one.line)
 
 
 def _of_ending(log: Log) -> Because:
