@@ -74,7 +74,8 @@ def possible(remedy: Remedy, around: Around) -> bool:
 
 def _is_spent(remedy: Remedy, case: Case) -> bool:
     """Whether the text shows that everything it changes was done, or its restart."""
-    steps = [one for one in remedy.do if not isinstance(one, (Look, Tell))] or list(remedy.do)
+    changing = tuple(one for one in remedy.do if not isinstance(one, (Look, Tell)))
+    steps = changing or remedy.do
     first = steps[0]
     return all(_is_done(one, case) for one in steps) or (
         isinstance(first, Restart) and _is_done(first, case)
