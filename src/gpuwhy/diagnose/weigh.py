@@ -6,7 +6,6 @@ second message for the same cause counts half, a third a quarter.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -15,12 +14,12 @@ from typing import NamedTuple
 from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.causes.schema import Clue
-from gpuwhy.diagnose.conditions import case_value, holds
+from gpuwhy.diagnose.conditions import holds
 from gpuwhy.diagnose.confidence import calibrated, shares
 from gpuwhy.diagnose.diagnosis import Because, Diagnosis, Ranked
 from gpuwhy.diagnose.facts import from_findings, ruled_out, without_text
-from gpuwhy.diagnose.libraries import cudnn_release
 from gpuwhy.diagnose.precedents import alike
+from gpuwhy.diagnose.sentence import said
 from gpuwhy.diagnose.view import View
 from gpuwhy.facts.finding import Finding
 from gpuwhy.knowledge.codes import meaning
@@ -200,25 +199,9 @@ def _sum(counted: Iterable[float]) -> float:
 # ---------------------------------------------------------------- in words
 
 
-_FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
-
-
-def _said(template: str, message: Message, view: View) -> str:
-    """A sentence, its fields filled in; what is not stated is named by its own name."""
-
-    def value(found: re.Match[str]) -> str:
-        name, form = found[1], found[2]
-        said = message.get(name) or case_value(view, name)
-        if form == "cudnn" and said:  # 8902 is 8.9
-            return ".".join(map(str, cudnn_release(said))) if said.isdigit() else said
-        return said or name.replace("_", " ")
-
-    return _FIELD.sub(value, template)
-
-
 def _because(point: Point, view: View) -> Because:
     message = view.log.messages[point.place]
-    says = _said(point.clue.says, message, view) or meaning(message.id) or message.text
+    says = said(point.clue.says, message, view) or meaning(message.id) or message.text
     return Because(says, point.counted, point.place, message.line)
 
 
@@ -268,7 +251,8 @@ def _noticed(view: View, clues: Index) -> Iterator[Because]:
             continue
         for _, clue in _about(clues, one.id):
             if clue.weight > 0 and clue.says and holds(clue.when, clue.unless, one, view):
-                yield Because(_said(clue.says, one, view), 0.0, place, one.line)
+                text = said(clue.says, one, view) or one.text
+                yield Because(text, 0.0, place, one.line)
                 break
 
 
