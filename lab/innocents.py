@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gpuwhy.logs import batch
+from gpuwhy.api.text import batch
 from lab.innocent_notes import NOTES
 from lab.innocent_texts import BANNERS, LAST_WORDS, WELL
 from lab.innocent_wholes import WHOLE
