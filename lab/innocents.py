@@ -22,6 +22,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gpuwhy.diagnose.weigh import diagnose
+from gpuwhy.log.read import read
 from lab.innocent_notes import NOTES
 from lab.innocent_texts import BANNERS, LAST_WORDS, WELL
 from lab.innocent_wholes import WHOLE
