@@ -20,9 +20,35 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 
-from bench.dense import numbers, words
 
 PIECE = 1 << 20
+MESSAGES = (
+    "RuntimeError: CUDA error: no kernel image is available for execution on the device",
+    "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate {n}.00 MiB (GPU {d}; 15.{n} GiB in total)",
+    "2026-01-0{d} 10:{m}:{m}.{n}: W tensorflow/stream_executor/dso_loader.cc:{m}] Could not load dynamic "
+    "library 'libcudart.so.1{d}.0'; dlerror: libcudart.so.1{d}.0: cannot open shared object file: No such file",
+    "2026-01-0{d} 10:{m}:{m}.{n}: I tensorflow/core/gpu_device.cc:1510] Created device GPU:{d} with {n} MB",
+    "node{n}:{n}:{n} [{d}] NCCL INFO Channel {m}/32 : {d}[{n}] -> {m}[{n}] via P2P/IPC/read",
+    "node{n}:{n}:{n} [{d}] NCCL WARN NET/IB : Got completion from peer {d}.{m} with error 12, opcode 0, len 0",
+    "[rank{d}]:[E ProcessGroupNCCL.cpp:{n}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum={n})",
+    "E tensorflow/stream_executor/cuda/cuda_dnn.cc:3{m}] Loaded runtime CuDNN library: 8.{d}.0 but source was compiled "
+    "with: 8.{m}.0.",
+    "[{n}.{m}] NVRM: Xid (PCI:0000:{m}:00): 79, pid={n}, GPU has fallen off the bus.",
+    "ImportError: libcudnn.so.{d}: cannot open shared object file: No such file or directory (worker {n})",
+    "epoch {m} step {n} cuda memory allocated {n} MiB gpu {d} util {m}% driver nvidia loss 0.{n}",
+)
+WORDS = (
+    "alpha",
+    "worker",
+    "loader",
+    "tensor",
+    "batch",
+    "shard",
+    "layer",
+    "attention",
+    "stream",
+    "bucket",
+)
 ORDINARY = (
     "2026-01-0{d} 10:{m}:{m},{n} INFO trainer: step {n} loss 0.{n} lr 1e-4 throughput {m}.{d} samples/s",
     "Epoch {d}/90: {m}%|████      | {n}/{n} [0{d}:{m}<0{d}:{m}, {m}.{d}it/s, loss=0.{n}]",
@@ -36,6 +62,18 @@ def ordinary(rng: random.Random) -> str:
     return rng.choice(ORDINARY).format(
         n=rng.randrange(10, 99999), d=rng.randrange(10), m=rng.randrange(10, 60)
     )
+
+
+def numbers(rng: random.Random) -> str:
+    """A message with other numbers."""
+    return rng.choice(MESSAGES).format(
+        n=rng.randrange(10, 99999), d=rng.randrange(10), m=rng.randrange(10, 60)
+    )
+
+
+def words(rng: random.Random) -> str:
+    """A message with other words after it."""
+    return f"{numbers(rng)} {' '.join(rng.choices(WORDS, k=3))} {rng.randrange(1 << 32):#x}"
 
 
 def literals(rng: random.Random) -> str:

@@ -22,7 +22,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gpuwhy.logs import batch
+from gpuwhy.diagnose.weigh import diagnose
+from gpuwhy.log.read import read
 from lab.innocent_notes import NOTES
 from lab.innocent_texts import BANNERS, LAST_WORDS, WELL
 from lab.innocent_wholes import WHOLE
@@ -118,10 +119,10 @@ def _pasted(whole: dict[str, Any], draw: random.Random) -> Composed:
 
 def accused(text: Composed) -> tuple[str, float] | None:
     """The cause that is named wrongly, and how surely."""
-    told = next(iter(batch([json.dumps({"id": 1, "log": text.log}).encode()])))["causes"]
-    if not told or told[0]["confidence"] < FOUND or told[0]["id"] in (*FAIR, *text.fair):
+    first = next(iter(diagnose(read(text.log)).causes), None)
+    if first is None or first.confidence < FOUND or first.cause in (*FAIR, *text.fair):
         return None
-    return told[0]["id"], told[0]["confidence"]
+    return first.cause, first.confidence
 
 
 def main() -> int:

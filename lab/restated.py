@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from gpuwhy.logs import batch
+from gpuwhy.api.text import batch
 from lab.restating import ALONE, KINDS, bare
 
 Answer = tuple[str, float]

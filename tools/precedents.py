@@ -1,7 +1,7 @@
 """Add precedents: python tools/precedents.py ROWS.jsonl [--leave-out HASHES].
 
 A row: {"cause", "says": [phrases, all of them], "text", and as they are known "not", "why",
-"if_not", "do": [actions], "names", "root", "only", "source"}. docs/data.md explains them. A source
+"if_not", "do": [actions], "names", "root", "only", "source"}. A source
 whose address stands in HASHES (sha256, the first 24 digits, one a line) is refused: what judges
 may not teach.
 """

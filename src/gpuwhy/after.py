@@ -10,8 +10,8 @@ import msgspec
 from gpuwhy import app
 from gpuwhy.answer.answer import NOT_GPU, SURE, Answer, Fix
 from gpuwhy.api import text as texts
-from gpuwhy.api.seen import Seen, seen
-from gpuwhy.log.message import Message
+from gpuwhy.api.seen import Seen, seen, watched
+from gpuwhy.log.message import Message, Standing
 from gpuwhy.log.read import read
 from gpuwhy.model.expect import gpu_present
 from gpuwhy.model.fact import Absent, Known, value_or
@@ -89,12 +89,12 @@ def aftermath(
     """Look at the machine as it is now, and explain how the program ended."""
     output = merged(ended.rings).decode("utf-8", "replace")
     python = python or python_of(ended) or python_of_command(argv)
-    watched = observed(argv, ended, first_rank(output))
-    output = _whole(output, ended) if watched.failed else output
-    doubted = named_libraries(output) if watched.failed else ()
-    options = app.Options(python=python, folder=".", script=script_folder(argv), crashed=watched.crashed, doubted=doubted)
+    ran = observed(argv, ended, first_rank(output))
+    output = _whole(output, ended) if ran.failed else output
+    doubted = named_libraries(output) if ran.failed else ()
+    options = app.Options(python=python, folder=".", script=script_folder(argv), crashed=ran.crashed, doubted=doubted)
     diagnosis = app.Run(app.live_host(environ_of(ended, argv), runs=True), options, note)
-    run = with_surroundings(watched, ended, diagnosis.host, output, app.live_host())
+    run = with_surroundings(ran, ended, diagnosis.host, output, app.live_host())
     facts = msgspec.structs.replace(diagnosis.facts, run=run)
     logs = rank_logs(*folder) if (folder := log_folder(argv, output))[0] else ()
     return Aftermath(diagnosis, facts, told(output, facts, seen(diagnosis.report()), logs), output)
@@ -119,10 +119,16 @@ def told(output: str, facts: Facts, machine: Seen, logs_of_rank: Sequence[str] =
     code, signal, last = value_or(facts.run.exit, None), value_or(facts.run.signal, ""), last_symptom(facts.run)
     also = [_message(one) for one in (*kernel_symptoms(facts, output), *((last,) if last else ()))]
     log = read(text, observed=also, exit_code=code, signal=signal)
-    answer = texts.answer_of(log, machine, command="run")
+    log = msgspec.structs.replace(log, messages=tuple(map(_decides, log.messages)))
+    answer = texts.answer_of(log, watched(facts, log, machine), command="run")
     shown = {**answer.facts, "run": msgspec.to_builtins(facts.run)}
     answer = msgspec.structs.replace(answer, facts=shown)
     return _of_failure(answer, facts) if facts.run.failed else _of_success(answer, facts, machine)
+
+
+def _decides(one: Message) -> Message:
+    """What was observed of the process decides, whatever it printed after."""
+    return msgspec.structs.replace(one, standing=Standing.DECIDES) if one.observed else one
 
 
 def _message(one: Symptom) -> Message:

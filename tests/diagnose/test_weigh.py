@@ -89,6 +89,22 @@ def test_the_sentence_is_filled_in():
     found = diagnose(log(Message("a.one", 7, "line", fields={"what": "cuFFT"})), catalogue=TWO)
     (why,) = found.causes[0].because
     assert (why.text, why.line, why.message) == ("cuFFT failed", 7, 0)
+    (why,) = diagnose(log("a.one"), catalogue=TWO).causes[0].because
+    assert why.text == "line of a.one"  # a field is not stated: the line speaks for itself
+
+
+@pytest.mark.parametrize(
+    ("says", "what", "text"),
+    [
+        ("cuDNN {what:cudnn}", "8902", "cuDNN 8.9"),
+        ("CUDA {what:dotted}", "12080", "CUDA 12.8"),
+        ("cuDNN {what}", "9, 12, 0", "cuDNN 9.12.0"),
+    ],
+)
+def test_versions_are_written_as_people_write_them(says: str, what: str, text: str):
+    made = data(cause("x.first", Clue(("a.one",), 3.0, says)))
+    found = diagnose(log(Message("a.one", 1, "line", fields={"what": what})), catalogue=made)
+    assert found.causes[0].because[0].text == text
 
 
 def test_a_harmless_note_says_nothing_beside_an_error():
@@ -107,7 +123,7 @@ def test_what_was_noted_only_is_a_guess_where_nothing_else_explains_the_ending()
 
 def test_what_was_noted_is_noticed():
     found = diagnose(log(NOTED, "b.two"), catalogue=TWO)
-    assert [one.text for one in found.noticed] == ["what failed"]
+    assert [one.text for one in found.noticed] == ["one"]
 
 
 def test_an_ending_of_its_own_is_no_matter_of_the_gpu():
@@ -156,6 +172,14 @@ def test_the_worst_effect_comes_first_and_what_is_explained_last():
         finding("x.fatal", Weight.STRONG, effect=Effect.PREVENTS_START),
     ]
     assert named(diagnose(None, found, explains)) == ["x.fatal", "x.root", "x.low", "x.slow"]
+
+
+def test_what_nothing_fails_by_is_noticed():
+    found = diagnose(None, [finding("x.a", Weight.PROOF, effect=Effect.NOTED)])
+    assert (found.causes, found.healthy) == ((), True)
+    assert [one.text for one in found.noticed] == ["x.a is seen"]
+    noted = finding("x.other", Weight.PROOF, effect=Effect.NOTED)
+    assert named(diagnose(log("a.one"), [noted], TWO)) == ["x.first"]
 
 
 def test_each_subject_has_its_own_answer():

@@ -201,3 +201,22 @@ def test_a_stream_is_read_piece_by_piece():
     log = read(iter(pieces))
     assert log.lines == 50_001
     assert "cuda.no_binary_for_gpu" in {one.id for one in log.deciding}
+
+
+OLLAMA = (
+    'time=2026-01-02T03:04:05.678Z level=INFO source=gpu.go:221 msg="looking for compatible GPUs"\n'
+)
+JAX = "WARNING:jax._src.xla_bridge:No GPU/TPU found, falling back to CPU.\n"
+
+
+def test_in_a_block_of_a_known_program_only_its_messages_count():
+    assert "jax.falls_back" in ids(JAX)
+    log = read(OLLAMA + JAX)
+    assert [one.value for one in log.case.programs] == ["ollama"]
+    assert not log.has("jax.falls_back")
+
+
+def test_a_traceback_is_no_message_of_a_server_without_python():
+    messages = read(OLLAMA + TRACEBACK.format(raised=NO_IMAGE)).messages
+    found = next(one for one in messages if one.id == "cuda.no_binary_for_gpu")
+    assert found.program == ""

@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from gpuwhy.after import told
+from gpuwhy.api.seen import seen
 from gpuwhy.model.facts import Facts
 from gpuwhy.reason.report import report
-from gpuwhy.reason.watched import stayed_away, told_of_silence
+from gpuwhy.reason.watched import stayed_away
 from gpuwhy.rooms import CAUSES
 
 from ..rooms.facts import base, change
@@ -33,7 +34,7 @@ def facts_of(**changes) -> Facts:
 
 def silence(facts: Facts):
     by_facts = report([c for c in CAUSES if not c.needs_log], facts, 0.0)
-    return told_of_silence(by_facts, told("done\n", facts), facts)
+    return told("done\n", facts, seen(by_facts))
 
 
 def test_a_sound_machine_names_the_program():

@@ -6,7 +6,18 @@ import re
 
 from gpuwhy.advise.names import Around, Names
 from gpuwhy.advise.place import Place
-from gpuwhy.advise.remedy import Action, Install, Look, Remedy, Remove, Restart, Run, Set, Unset
+from gpuwhy.advise.remedy import (
+    Action,
+    Install,
+    Look,
+    Remedy,
+    Remove,
+    Restart,
+    Run,
+    Set,
+    Tell,
+    Unset,
+)
 from gpuwhy.advise.say import can_be_typed
 from gpuwhy.log.case import Case
 
@@ -58,7 +69,17 @@ def possible(remedy: Remedy, around: Around) -> bool:
         return False
     if any(_is_foreign(one, around) for one in remedy.do):
         return False
-    return not all(_is_done(one, around.log.case) for one in remedy.do)
+    return not _is_spent(remedy, around.log.case)
+
+
+def _is_spent(remedy: Remedy, case: Case) -> bool:
+    """Whether the text shows that everything it changes was done, or its restart."""
+    changing = tuple(one for one in remedy.do if not isinstance(one, (Look, Tell)))
+    steps = changing or remedy.do
+    first = steps[0]
+    return all(_is_done(one, case) for one in steps) or (
+        isinstance(first, Restart) and _is_done(first, case)
+    )
 
 
 def names_foreign(names: tuple[str, ...], around: Around) -> int:

@@ -98,8 +98,8 @@ def _machine(facts: Facts) -> dict[str, Any]:
         distro = system.distro.value
         found["distribution"] = family_of(" ".join((distro.id, distro.title, *distro.like)))
     if isinstance(python, Known):
-        own = python.value.kind in ("venv", "conda")
-        found["python"] = "" if own else python.value.path
+        active = python.value.chosen_by in ("VIRTUAL_ENV", "CONDA_PREFIX", "PATH")
+        found["python"] = "" if active else python.value.path
         found["python_version"] = python.value.version
         found["manager"] = "conda" if python.value.kind == "conda" else ""
     return found

@@ -83,15 +83,15 @@ def _unjudged(facts: Facts) -> str:
         return f"no Python was found in the {where}: name one with --python"
     if isinstance(installed, Unknown):
         return f"cannot tell which frameworks are installed: {installed.reason}"
-    gpus = value_or(facts.devices.gpus, ())
-    frameworks = value_or(installed, ())
-    if not frameworks and isinstance(python, Known) and (gpus or _was_named(facts)):
+    has_gpu = bool(value_or(facts.devices.gpus, ()))
+    frameworks: tuple[Framework, ...] = value_or(installed, ())
+    if not frameworks and isinstance(python, Known) and (has_gpu or _was_named(facts)):
         env = python.value.prefix
         return f"no GPU framework is installed in {env} (Python {python.value.version})"
     if where:
         return _files_tell(frameworks, where)
     bus = facts.devices.pci
-    if not gpus and isinstance(bus, Unknown) and not isinstance(facts.system.wsl, Known):
+    if not has_gpu and isinstance(bus, Unknown) and not isinstance(facts.system.wsl, Known):
         return f"cannot tell whether this machine has a GPU: {bus.reason}"
     return _loads_unknown(facts, frameworks)
 

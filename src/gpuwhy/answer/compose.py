@@ -50,13 +50,14 @@ def explained(
         cause_found(one, log, place, facts, place_of)
         for place_of, one in enumerate(diagnosis.causes[:MOST])
     )
-    fact, quoted = first.because[0].text, _is_quoted(first, log)
+    reason = next((one for one in first.because if not _is_quoted(one, log)), first.because[0])
+    fact, quoted = reason.text, _is_quoted(reason, log)
     if first.confidence >= of.FOUND:
         found = _not_gpu(log, first) if first.cause == of.NOT_GPU else fact
         found = _title(first.cause) if quoted and first.cause != of.NOT_GPU else found
         sure = first.confidence >= of.SURE
         return _answer(log, diagnosis, "found", found, causes, None if sure else question)
-    raised = quoted and log.ending.type and log.ending.holds(first.because[0].line)
+    raised = quoted and log.ending.type and log.ending.holds(reason.line)
     fact = _ended(log) if raised else f'"{clip(fact, 60)}"' if quoted else fact
     head = f"{fact}; {counted(len(causes), 'cause')} fit" if len(causes) > 1 else fact
     return _answer(log, diagnosis, "undecided", head, causes, question)
@@ -227,9 +228,8 @@ def cause_found(
     )
 
 
-def _is_quoted(first: Ranked, log: Log) -> bool:
+def _is_quoted(reason: Because, log: Log) -> bool:
     """Whether the reason is the line itself: its clue has no sentence of its own."""
-    reason = first.because[0]
     return reason.message >= 0 and log.messages[reason.message].text == reason.text
 
 

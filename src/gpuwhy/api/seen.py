@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gpuwhy.answer import contract
-from gpuwhy.answer.answer import Answer
+from gpuwhy.answer.answer import NOT_GPU, Answer
+from gpuwhy.api.machine import Seen
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.finding import Effect, Evidence, Finding, Weight
 
 if TYPE_CHECKING:
     from gpuwhy.app import Report
-
-
-class Seen(msgspec.Struct, frozen=True):
-    """What was seen on a machine: findings, and the report by facts alone."""
-
-    findings: tuple[Finding, ...]
-    report: Answer
+    from gpuwhy.log.log import Log
+    from gpuwhy.model.facts import Facts
 
 
 def seen(report: Report) -> Seen:
@@ -43,19 +39,49 @@ def _can_rule_out(known: Answer) -> bool:
 def _findings(report: Report, rule_out: bool) -> Iterator[Finding]:
     for cause in report.causes:
         for one in cause.because:
-            yield Finding(
-                cause.id,
-                Weight(one.weight),
-                "{text}",
-                {"text": one.text},
-                tuple(Evidence(e.kind, e.text, _source(e.source)) for e in one.evidence),
-                cause.subject,
-                Effect.STOPS if one.stops else Effect.SLOWS,
-                one.linked,
-                cause.with_gpu,
-            )
+            yield _finding(cause.id, cause.subject, one, cause.with_gpu)
     for gone in report.ruled_out if rule_out else ():
+        if gone.id == NOT_GPU:
+            continue
         yield Finding(gone.id, Weight.AGAINST, "{text}", {"text": gone.because})
+
+
+def watched(facts: Facts, log: Log, known: Seen) -> Seen:
+    """The same with what the signs of version 0 find in a run that was watched."""
+    from gpuwhy.model.ending import Ending
+    from gpuwhy.model.symptom import Reading, Symptom
+    from gpuwhy.reason.judge import judge
+    from gpuwhy.reason.probed import tempered
+    from gpuwhy.rooms import CAUSES
+
+    said = tuple(
+        Symptom(one.id, one.line, one.text, fields=one.fields, role="error", seen=one.observed)
+        for one in log.messages
+        if one.decides and one.role == "error"
+    )
+    ending = msgspec.convert(msgspec.to_builtins(log.ending), type=Ending)
+    reading = Reading(symptoms=said, ending=ending, lines=log.lines, excerpt=log.excerpt)
+    verdicts = tempered(judge(CAUSES, facts, reading), facts)
+    shown = [one for one in verdicts if one.state in ("shown", "possible")]
+    found = tuple(_finding(v.cause.id, v.subject, one) for v in shown for one in v.findings)
+    against = (one for one in known.findings if one.weight is Weight.AGAINST)
+    named = {one.cause for one in found}
+    return Seen((*found, *(one for one in against if one.cause not in named)), known.report)
+
+
+def _finding(cause: str, subject: str, one: Any, with_gpu: bool = False) -> Finding:
+    """A finding of version 0."""
+    return Finding(
+        cause,
+        Weight(one.weight),
+        "{text}",
+        {"text": one.text},
+        tuple(Evidence(e.kind, e.text, _source(e.source)) for e in one.evidence),
+        subject,
+        Effect.STOPS if one.stops else Effect.SLOWS,
+        one.linked,
+        with_gpu,
+    )
 
 
 def _source(source: Any) -> Source:

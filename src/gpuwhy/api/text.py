@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from gpuwhy.advise.places import place_of
 from gpuwhy.answer.answer import FOUND, Answer
 from gpuwhy.answer.compose import causes_of, explained
-from gpuwhy.api.seen import Seen
+from gpuwhy.api.machine import Seen
 from gpuwhy.diagnose.weigh import diagnose
 from gpuwhy.knowledge.releases import newest
 from gpuwhy.log.log import Log
@@ -27,7 +27,9 @@ def answer_of(log: Log, seen: Seen | None = None, *, command: str = "explain") -
     """What a text that was read says, with what was seen on the machine."""
     started = time.monotonic()
     diagnosis = diagnose(log, seen.findings if seen else ())
-    answer = explained(log, diagnosis, place_of(log.case, None), command == "ask")
+    answer = explained(
+        log, diagnosis, place_of(log.case, seen.facts if seen else None), command == "ask"
+    )
     if seen:
         known = seen.report
         answer = replace(

@@ -21,7 +21,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def go(options: argparse.Namespace) -> int:
     """Read the question, answer, print."""
     from gpuwhy.api.text import answer_of
-    from gpuwhy.cli.show import show
+    from gpuwhy.cli.output import put_answer
     from gpuwhy.log.read import read
 
     forms.ready(options)
@@ -29,5 +29,5 @@ def go(options: argparse.Namespace) -> int:
     if not words.strip():
         raise UsageError('ask what? gpuwhy ask "which CUDA does TensorFlow 2.10 need?"')
     answer = answer_of(read(words), command="ask")
-    show(answer, options)
+    put_answer(options, answer)
     return answer.exit_code

@@ -41,26 +41,28 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def go(options: argparse.Namespace) -> int:
     """Observe, judge, print."""
     forms.ready(options)
-    if options.jsonl and not options.recording:
-        options.recording = os.environ.get("GPUWHY_FROM")  # a node that answers as a recorded machine
-    run = diagnose(options)
-    if options.python and not run.found_python:
-        raise UsageError(f"--python {options.python}: {run.why_no_python}")
-    report = run.report()
-    if options.jsonl:
-        from gpuwhy.cli.fleet import node_line
+    if options.jsonl or options.probe or options.gentle:
+        return _by_version_0(options)
+    from gpuwhy.cli.machine import seen
 
-        write(node_line(run, report, options.node))
-        return HEALTHY if options.exit_zero else answer_of(report, "check").exit_code
-    if report.causes:
-        from gpuwhy.settling import settled
-
-        report = settled(report, run.facts)
-    answer = answer_of(run.typed(report) if _printed(options) else report, "check")
+    answer = seen(options).report
     put_answer(options, answer)
     return answer.exit_code
 
 
-def _printed(options: argparse.Namespace) -> bool:
-    """Whether it is for this machine's own terminal alone: every form that is kept hides names."""
-    return not (options.json or options.markdown or options.html or options.junit or options.github)
+def _by_version_0(options: argparse.Namespace) -> int:
+    """`--probe` and `--jsonl`, until probe/ and fleet/ are written on the new facts."""
+    if options.jsonl and not options.recording:
+        options.recording = os.environ.get("GPUWHY_FROM")  # a node that answers as a recorded one
+    run = diagnose(options)
+    if options.python and not run.found_python:
+        raise UsageError(f"--python {options.python}: {run.why_no_python}")
+    report = run.report()
+    answer = answer_of(report, "check")
+    if options.jsonl:
+        from gpuwhy.cli.fleet import node_line
+
+        write(node_line(run, report, options.node))
+        return HEALTHY if options.exit_zero else answer.exit_code
+    put_answer(options, answer)
+    return answer.exit_code

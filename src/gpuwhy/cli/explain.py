@@ -18,7 +18,7 @@ from gpuwhy.cli.target import add_target
 
 if TYPE_CHECKING:
     from gpuwhy.answer.answer import Answer
-    from gpuwhy.api.seen import Seen
+    from gpuwhy.api.machine import Seen
     from gpuwhy.log.log import Log
 
 LINE = 64 << 20
@@ -123,19 +123,18 @@ def _seen(options: argparse.Namespace) -> Seen | None:
     """What this machine shows; None where only the log counts."""
     if options.log_only:
         return None
-    from gpuwhy.api.seen import seen
-    from gpuwhy.cli.target import diagnose
+    from gpuwhy.cli import machine
 
-    return seen(diagnose(options).report())
+    return machine.seen(options)
 
 
 def _printed(answer: Answer, options: argparse.Namespace) -> int:
     """Print it in the form that was asked for."""
     from msgspec.structs import replace
 
-    from gpuwhy.cli.show import show
+    from gpuwhy.cli.output import put_answer
 
-    show(replace(answer, about=_about(options), more=_again(options)), options)
+    put_answer(options, replace(answer, about=_about(options), more=_again(options)))
     return answer.exit_code
 
 

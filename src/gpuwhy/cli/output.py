@@ -1,20 +1,30 @@
-"""Prints an answer in the form that was asked for: text, JSON, Markdown, a page, notes for CI."""
+"""Prints an answer in the form that was asked for: text, JSON, Markdown, a page, notes for CI.
+
+What can be passed on goes through the redactor; the terminal shows the reader's own names.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+import msgspec
 
 from gpuwhy.cli import forms
-from gpuwhy.cli.terminal import paper, write
+from gpuwhy.cli.terminal import write
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
     from gpuwhy.answer.answer import Answer
     from gpuwhy.answer.ci import Note
+    from gpuwhy.answer.terminal import Paper
     from gpuwhy.answer.tree import Document
+    from gpuwhy.machine.redact import Redactor
+
+T = TypeVar("T")
 
 
 def put(
@@ -23,23 +33,29 @@ def put(
     values: Any,
     notes: Sequence[Note] = (),
     stream: TextIO | None = None,
+    *,
+    nodes: bool = False,
 ) -> None:
-    """Write the files that were asked for, then print the one form that was."""
-    from gpuwhy.answer import ci, html, markdown, terminal
-    from gpuwhy.answer.contract import as_json
+    """Write the files that were asked for, then print the one form that was.
 
-    if getattr(options, "html", ""):
-        forms.keep_page(options.html, html.page(document))
+    `nodes` for answers whose point is which machine it was.
+    """
+    from gpuwhy.answer import ci, html, markdown
+
+    hide = _redactor(options, nodes)
+    page = getattr(options, "html", "")
+    if page:
+        forms.keep_page(page, html.page(_without(document, hide)))
     if getattr(options, "junit", ""):
-        forms.keep_page(options.junit, ci.junit(notes))
+        forms.keep_page(options.junit, ci.junit(_without(tuple(notes), hide)))
     if getattr(options, "github", False):
-        write(ci.github(notes), stream, orders=True)
+        write(ci.github(_without(tuple(notes), hide)), stream, orders=True)
     elif getattr(options, "markdown", False):
-        write(markdown.write(document), stream)
+        write(markdown.write(_without(document, hide)), stream)
     elif options.json:
-        write(as_json(values), stream)
+        write(as_json(values, hide), stream)
     else:
-        write(terminal.write(document, _sheet(stream)), stream)
+        write(text(document, stream), stream)
 
 
 def put_answer(options: argparse.Namespace, answer: Answer, stream: TextIO | None = None) -> None:
@@ -47,12 +63,74 @@ def put_answer(options: argparse.Namespace, answer: Answer, stream: TextIO | Non
     from gpuwhy.answer import ci
     from gpuwhy.answer.blocks import document
 
-    wanted = options.verbose or (1 if getattr(options, "html", "") else 0)
-    put(options, document(answer, int(wanted)), answer, ci.notes(answer), stream)
+    shared = bool(getattr(options, "html", "") or getattr(options, "markdown", False))
+    detail = max(int(options.verbose), int(shared))
+    put(options, document(answer, detail), answer, ci.notes(answer), stream)
 
 
-def _sheet(stream: TextIO | None) -> Any:
+def shared(answer: Answer) -> Answer:
+    """An answer as it may be passed on."""
+    from gpuwhy.machine.redact import of_this_machine
+
+    hide = of_this_machine()
+    values = hide.values(msgspec.to_builtins(answer))
+    return msgspec.convert(values, type(answer))
+
+
+def text(document: Document, stream: TextIO | None = None) -> str:
+    """A document for a terminal."""
+    from gpuwhy.answer import terminal
+
+    return terminal.write(document, _paper(stream or sys.stdout))
+
+
+def as_json(values: Any, hide: Redactor | None = None) -> str:
+    """An answer's contract, without secrets and names."""
+    from gpuwhy.answer import contract
+
+    plain = msgspec.to_builtins(values)
+    return contract.as_json(hide.values(plain) if hide else plain)
+
+
+def _redactor(options: argparse.Namespace, nodes: bool) -> Redactor | None:
+    """What hides this machine's secrets and people; None where nothing is passed on."""
+    forms_asked = ("json", "html", "junit", "github", "markdown")
+    if not any(getattr(options, one, False) for one in forms_asked):
+        return None
+    from gpuwhy.machine.redact import of_this_machine
+
+    return of_this_machine(nodes=nodes)
+
+
+def _without(value: T, hide: Redactor | None) -> T:
+    """A value with every text in it hidden."""
+    if hide is None:
+        return value
+    return _mapped(_mapped(value, hide.hide), hide.again)
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, msgspec.Struct):
+        fields = {name: getattr(value, name) for name in value.__struct_fields__}
+        changed = {name: _mapped(one, change) for name, one in fields.items()}
+        return msgspec.structs.replace(value, **changed)
+    if isinstance(value, tuple):
+        return tuple(_mapped(one, change) for one in value)
+    return value
+
+
+def _paper(stream: TextIO) -> Paper:
+    """The terminal's width up to 100 columns; colour and signs where it has them."""
     from gpuwhy.answer.terminal import Paper
 
-    old = paper(stream)
-    return Paper(old.width, old.colour)
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    colour = stream.isatty() and not plain
+    try:
+        "✓✗·–…→".encode(stream.encoding or "utf-8")
+        signs = True
+    except UnicodeEncodeError:
+        signs = False
+    columns = min(shutil.get_terminal_size((80, 24)).columns, 100)
+    return Paper(columns, colour or bool(os.environ.get("FORCE_COLOR")), signs)

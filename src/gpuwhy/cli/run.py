@@ -151,15 +151,14 @@ def _print(options: argparse.Namespace, after: Aftermath) -> None:
     from gpuwhy.cli.terminal import paper, write
     from gpuwhy.run.ranks import own_rank
 
-    from gpuwhy.cli import show
+    from gpuwhy.answer import blocks, markdown
+    from gpuwhy.cli import output
 
     if options.markdown:
-        write(show.markdown(after.answer), sys.stderr)
+        write(markdown.write(blocks.document(output.shared(after.answer), 1)), sys.stderr)
         return
     if options.json == "-":
-        from gpuwhy.answer.contract import as_json
-
-        write(as_json(after.answer), sys.stderr)
+        write(output.as_json(output.shared(after.answer)), sys.stderr)
         return
     from gpuwhy.render.watched import head
 
@@ -167,7 +166,7 @@ def _print(options: argparse.Namespace, after: Aftermath) -> None:
     before = f"[rank {rank}] " if rank else ""
     memory = bool(after.answer.causes) and after.answer.causes[0].id.startswith("memory.")
     above = head(after.facts.run, paper(sys.stderr), memory)
-    text = above + show.text(after.answer, max(options.verbose, int(options.why)), sys.stderr)
+    text = above + output.text(blocks.document(after.answer, max(options.verbose, int(options.why))), sys.stderr)
     write("".join(f"{before}{line}\n" for line in text.splitlines()), sys.stderr)
 
 
@@ -197,16 +196,17 @@ def _record(path: str, after: Aftermath, ended: Ended) -> None:
 
 def _json(path: str, after: Aftermath) -> None:
     from gpuwhy.border.writing import keep
-    from gpuwhy.answer.contract import as_json
+    from gpuwhy.cli import output
 
-    keep(path, as_json(after.answer).encode())
+    keep(path, output.as_json(output.shared(after.answer)).encode())
     say(f"gpuwhy: wrote {path}")
 
 
 def _page(path: str, after: Aftermath) -> None:
-    from gpuwhy.cli.show import html
+    from gpuwhy.answer import blocks, html
+    from gpuwhy.cli.output import shared
 
-    forms.keep_page(path, html(after.answer))
+    forms.keep_page(path, html.page(blocks.document(shared(after.answer), 2)))
 
 
 def _plot(path: str, after: Aftermath) -> None:

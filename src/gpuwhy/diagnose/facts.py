@@ -40,8 +40,10 @@ def without_text(findings: Sequence[Finding], data: Catalogue) -> Diagnosis:
             -one.confidence,
         ),
     )
+    failing = tuple(one for one in order if one.effect is not Effect.NOTED)
+    noticed = tuple(why for one in order if one.effect is Effect.NOTED for why in one.because)
     named = {one.cause for one in order}
-    return Diagnosis(tuple(order), ruled_out(findings, named), healthy=not order)
+    return Diagnosis(failing, ruled_out(findings, named), noticed=noticed, healthy=not failing)
 
 
 def _alone(key: Key, findings: Sequence[Finding]) -> Ranked | None:
@@ -74,6 +76,8 @@ def from_findings(
         mine = [one for one in findings if one.cause == cause]
         told = odds.get(cause, 0.0)
         near = told > 0 or any(one.matches_crash for one in mine) or _admits(data, cause, ids)
+        if not near and all(one.effect is Effect.NOTED for one in mine):
+            continue
         more = max(ODDS[one.weight] for one in mine)
         if cause in hidden or any(one.weight is Weight.AGAINST for one in mine):
             more = min(more, ODDS[Weight.AGAINST] if cause not in hidden else 0.0)

@@ -6,7 +6,6 @@ second message for the same cause counts half, a third a quarter.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -15,12 +14,12 @@ from typing import NamedTuple
 from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.causes.schema import Clue
-from gpuwhy.diagnose.conditions import case_value, holds
+from gpuwhy.diagnose.conditions import holds
 from gpuwhy.diagnose.confidence import calibrated, shares
 from gpuwhy.diagnose.diagnosis import Because, Diagnosis, Ranked
 from gpuwhy.diagnose.facts import from_findings, ruled_out, without_text
-from gpuwhy.diagnose.libraries import cudnn_release
 from gpuwhy.diagnose.precedents import alike
+from gpuwhy.diagnose.sentence import said
 from gpuwhy.diagnose.view import View
 from gpuwhy.facts.finding import Finding
 from gpuwhy.knowledge.codes import meaning
@@ -47,6 +46,7 @@ SAYS_LITTLE = ("title", "python", "ending")
 RETRIED = ("memory.", "cuda.out_of_memory", "title.oom", "cudnn.", "torch.dynamo")
 """What a program tries again with less, or in another way: noted only, it is no guess either."""
 MOST_NOTICED = 6
+MOST_SAID = 160
 DECIDING = (Standing.DECIDES,)
 GUESS = 0.45
 """The most that a cause can have which only messages speak for that decide nothing."""
@@ -95,7 +95,7 @@ def diagnose(
         others = tuple(_of_others(log, data))
         if others and (not log.ending.own or any(one.ends for one in others)):
             odds = {one.cause: one.weight for one in others}
-            because = {one.cause: [_said_by_others(one)] for one in others}
+            because = {one.cause: [_said_by_others(one, log)] for one in others}
             most = 1.0 if others[0].ends else GUESS
     ids = {one.id for one in log.messages if one.standing is not Standing.NOTED}
     for cause, (more, reasons) in from_findings(findings, odds, ids, data).items():
@@ -199,25 +199,9 @@ def _sum(counted: Iterable[float]) -> float:
 # ---------------------------------------------------------------- in words
 
 
-_FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
-
-
-def _said(template: str, message: Message, view: View) -> str:
-    """A sentence, its fields filled in; what is not stated is named by its own name."""
-
-    def value(found: re.Match[str]) -> str:
-        name, form = found[1], found[2]
-        said = message.get(name) or case_value(view, name)
-        if form == "cudnn" and said:  # 8902 is 8.9
-            return ".".join(map(str, cudnn_release(said))) if said.isdigit() else said
-        return said or name.replace("_", " ")
-
-    return _FIELD.sub(value, template)
-
-
 def _because(point: Point, view: View) -> Because:
     message = view.log.messages[point.place]
-    says = _said(point.clue.says, message, view) or meaning(message.id) or message.text
+    says = said(point.clue.says, message, view) or meaning(message.id) or message.text
     return Because(says, point.counted, point.place, message.line)
 
 
@@ -245,8 +229,12 @@ def _of_others(log: Log, data: Catalogue) -> Iterator[Like]:
             heard.add(one.cause)
 
 
-def _said_by_others(one: Like) -> Because:
-    return Because("other programs that printed this had this cause", one.weight, line=one.line)
+def _said_by_others(one: Like, log: Log) -> Because:
+    """The line that a precedent knows speaks for itself."""
+    ended = log.ending.message.split("\n")[0] if one.ends else ""
+    lines = log.excerpt.splitlines()
+    said = ended or (lines[one.line - 1].strip() if 0 < one.line <= len(lines) else log.last_line)
+    return Because(said[:MOST_SAID], one.weight, line=log.ending.line if ended else one.line)
 
 
 def _of_ending(log: Log) -> Because:
@@ -263,7 +251,8 @@ def _noticed(view: View, clues: Index) -> Iterator[Because]:
             continue
         for _, clue in _about(clues, one.id):
             if clue.weight > 0 and clue.says and holds(clue.when, clue.unless, one, view):
-                yield Because(_said(clue.says, one, view), 0.0, place, one.line)
+                text = said(clue.says, one, view) or one.text
+                yield Because(text, 0.0, place, one.line)
                 break
 
 

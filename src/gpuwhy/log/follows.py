@@ -14,14 +14,8 @@ _E = Expressions("follows")
 FALLBACKS = names("follows.names_fallbacks")
 _LOST = names("follows.names_lost")
 _REASONS = names("follows.names_reasons")
-_AROUND = "limit.moved_cache"
-_PLACES = names("follows.names_places")
 _NOTES = names("follows.names_notes")
 _OWN = ("python.module", "python.import_name", "python.attribute", "python.exception")
-_PLAIN = (*_OWN, "tf.old_api", "python.http", "ort.no_model", "limit.", "order.", "peer.")
-_ENDS = (*_PLAIN, "memory.", "program.")
-"""What ends a program for a reason of its own: a warning before it is another matter."""
-_OPTIONAL = ("tf.ptxas_missing",)
 _REFUSED = names("follows.names_refused")
 
 
@@ -45,9 +39,7 @@ class Follower:
         for place, one in enumerate(messages):
             if one.explained_by < 0:
                 one.explained_by = self._cause(one, messages[:place])
-        _tie_to_notes(messages)
         _tie_lost_peers(messages)
-        _outrank(messages)
 
     def _cause(self, one: Found, before: Sequence[Found]) -> int:
         first = [(place, e) for place, e in enumerate(before) if e.explained_by < 0]
@@ -102,18 +94,6 @@ def _expanded(values: Sequence[str], sets: Mapping[str, tuple[str, ...]]) -> tup
     return tuple(out)
 
 
-def _tie_to_notes(messages: Sequence[Found]) -> None:
-    """A closed folder is tied to the note that another one was taken; a warning of one is calm."""
-    notes = [(place, one) for place, one in enumerate(messages) if one.id == _AROUND]
-    for place, one in enumerate(messages):
-        if one.id.startswith(_PLACES[:3]):
-            near = (at for at, note in notes if 0 <= note.line - one.line <= 3)
-            one.explained_by = next(near, one.explained_by)
-        if one.role == "error" and one.warning and one.id.startswith(_PLACES):
-            one.role = "harmless"
-            one.explained_by = place
-
-
 def _tie_lost_peers(messages: Sequence[Found]) -> None:
     """A lost peer is tied to the error that tells why it was lost, wherever that stands."""
     reason = next(
@@ -138,20 +118,3 @@ def _tie_lost_peers(messages: Sequence[Found]) -> None:
             one.explained_by = reason if reason != place else -1
         elif one.id.startswith("memory.shm"):
             one.explained_by = files
-
-
-def _outrank(messages: Sequence[Found]) -> None:
-    """A warning that the program outlived gives way to what ended it for a reason of its own."""
-    own = [
-        one for one in messages if one.role == "error" and one.explained_by < 0 and not one.warning
-    ]
-    ends = [one for one in own if one.id.startswith(_ENDS)]
-    for one in messages:
-        mild = one.role == "error" and (one.warning or one.id in _OPTIONAL)
-        if mild and any(_ends_after(end, one) for end in ends):
-            one.role = "echo"
-
-
-def _ends_after(end: Found, one: Found) -> bool:
-    other = end.id.split(".")[0] != one.id.split(".")[0]
-    return end.line > one.line and (end.id.startswith(_PLAIN) or other)

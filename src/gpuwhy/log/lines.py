@@ -23,7 +23,6 @@ class Line(NamedTuple):
     text: str  # without prefixes and the spaces around it
     bare: str  # without prefixes, its indentation kept
     rank: str = ""  # the process of a job that printed it: "1", "pid=812", "app-1"
-    prefix: str = ""  # what was cut
 
 
 _ANSI = re.compile(
@@ -151,12 +150,13 @@ def _unquoted(line: str) -> str:
     return bare
 
 
-def _line(number: int, raw: str) -> Line:
+def _line(number: int, raw: str, extra: Sequence[re.Pattern[str]]) -> Line:
     raw = raw[:WIDE].rstrip()
+    cut = _cut(extra, raw)
     found = _E.prefix.match(raw)
     prefix = found[0] if found else ""
-    text = unprefixed(raw.strip())
-    return Line(number, raw, text, _bare(raw), _rank_of(prefix) if prefix else "", prefix)
+    rank = _rank_of(prefix) if prefix else ""
+    return Line(number, raw, unprefixed(cut.strip()), _bare(cut), rank)
 
 
 def _rank_of(prefix: str) -> str:
@@ -182,7 +182,7 @@ def lines_of(data: bytes, first: int = 1, extra: Sequence[str] = ()) -> list[Lin
     """The lines of a part of a text; `extra` are expressions of further prefixes to cut."""
     data = unmarked(plain(data))
     cut = [re.compile(one) for one in extra]
-    return [_line(number, _cut(cut, piece)) for number, piece in _pieces(data, first)]
+    return [_line(number, piece, cut) for number, piece in _pieces(data, first)]
 
 
 def _cut(patterns: Sequence[re.Pattern[str]], line: str) -> str:
@@ -194,7 +194,7 @@ def _cut(patterns: Sequence[re.Pattern[str]], line: str) -> str:
 
 
 def _pieces(data: bytes, first: int) -> Iterator[tuple[int, str]]:
-    text = data.decode("utf-8", "replace").replace("\ufffd", "?")
+    text = data.decode("utf-8", "replace")
     for number, line in enumerate(text.split("\n"), first):
         for piece in line.rstrip("\r").split("\r"):
             yield number, piece

@@ -31,6 +31,7 @@ class Speakers:
                 self._recognise(name, expression, lines)
         for places in self._known.values():
             places.sort()
+        self._raised = _traceback_lines(lines)
 
     def _recognise(self, name: str, expression: re.Pattern[str], lines: Sequence[Line]) -> None:
         for line in lines:
@@ -48,6 +49,8 @@ class Speakers:
     def of(self, line: int, rank: str = "") -> str:
         """The program that prints a line; "" where none is known."""
         places = self._known.get(rank) or self._known.get("") or []
+        if line in self._raised:  # no server that is not written in Python prints a traceback
+            places = [one for one in places if self._programs[one[1]].python]
         before = [name for number, name in places if number <= line]
         return before[-1] if before else places[0][1] if places else ""
 
@@ -68,3 +71,24 @@ class Speakers:
                 program = self._programs.get(one)
                 waiting += program.uses if program else ()
         return frozenset(known)
+
+
+def _traceback_lines(lines: Sequence[Line]) -> set[int]:
+    """The numbers of the lines of Python's tracebacks, with what was raised."""
+    out: set[int] = set()
+    inside: dict[str, bool] = {}
+    for line in lines:
+        if "Traceback (most recent call" in line.bare:
+            inside[line.rank] = True
+        elif inside.get(line.rank):
+            inside[line.rank] = not line.bare or line.bare.startswith((" ", "\t"))
+        else:
+            continue
+        out.add(line.number)
+    return out
+
+
+def prefixes_in(text: str, catalogue: Catalogue) -> list[str]:
+    """The expressions of what known programs put before their lines, those that the text has."""
+    known = (one for program in catalogue.programs.values() for one in program.prefix)
+    return [one for one in known if re.search(one, text, re.MULTILINE)]

@@ -9,6 +9,7 @@ from functools import cached_property
 from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.log.decode import BINARY, Decoder, decoded
+from gpuwhy.log.document import is_printed
 from gpuwhy.log.endings import course_of
 from gpuwhy.log.genre import LISTING, genre_of
 from gpuwhy.log.lines import Line, lines_of, plain, unmarked, unprefixed
@@ -17,12 +18,11 @@ from gpuwhy.log.match import Found, Rows, rows_of
 from gpuwhy.log.message import Message
 from gpuwhy.log.middle import Middle
 from gpuwhy.log.page import Page
-from gpuwhy.log.programs import Speakers
+from gpuwhy.log.programs import Speakers, prefixes_in
 from gpuwhy.log.quoted import Form, form_of
 from gpuwhy.log.reasons import judged
 from gpuwhy.log.standing import Text, stand
 from gpuwhy.log.stated import case_of
-from gpuwhy.log.tone import at_work
 from gpuwhy.log.words import stack_named
 from gpuwhy.log.wrap import as_one_line, unwrapped
 
@@ -112,21 +112,27 @@ class Reader:
         tail = bytes(self._held)
         if self._head is None and len(tail) <= FORM:
             whole = unwrapped(unmarked(plain(tail)).decode("utf-8", "replace"))
-            log = self._log(_Parts(None, tail, 1, ended, whole), observed, exit_code, signal)
-            line = "" if log.has_failure or log.ending.stack else self._one_line(whole)
+            log = self._log(
+                _Parts(self.catalogue, None, tail, 1, ended, whole), observed, exit_code, signal
+            )
+            told = log.has_failure or log.ending.stack or log.case.programs
+            line = "" if told else self._one_line(whole)
             if not line:
                 return log
             again = self._log(
-                _Parts(None, line.encode(), 1, ended, line), observed, exit_code, signal
+                _Parts(self.catalogue, None, line.encode(), 1, ended, line),
+                observed,
+                exit_code,
+                signal,
             )
             return again if again.has_failure else log
-        parts = _Parts(self._head, tail, self._newlines + 1, ended)
+        parts = _Parts(self.catalogue, self._head, tail, self._newlines + 1, ended)
         return self._log(parts, observed, exit_code, signal)
 
     def _one_line(self, text: str) -> str:
         """A short text that says nothing, as the one line that somebody may have wrapped."""
         lines = text.strip().splitlines()
-        if not 1 < len(lines) < WRAPPED or sum(map(at_work, lines)) > 1:
+        if not 1 < len(lines) < WRAPPED or any(map(is_printed, lines[1:])):
             return ""
         return as_one_line("\n".join(map(unprefixed, lines)))
 
@@ -206,20 +212,31 @@ class _Parts:
     """The parts of a text that are read whole."""
 
     def __init__(
-        self, head: bytes | None, tail: bytes, first: int, ended: bool, whole: str = ""
+        self,
+        catalogue: Catalogue,
+        head: bytes | None,
+        tail: bytes,
+        first: int,
+        ended: bool,
+        whole: str = "",
     ) -> None:
+        self._catalogue = catalogue
         self.head, self.tail, self.first, self.ended = head, tail, first, ended
         self._whole = whole.encode("utf-8", "replace")
 
     @cached_property
     def head_lines(self) -> list[Line] | None:
         """The lines of the beginning, where the text is not read whole."""
-        return None if self.head is None else lines_of(self.head)
+        return None if self.head is None else lines_of(self.head, 1, self._prefixes)
 
     @cached_property
     def tail_lines(self) -> list[Line]:
         """The lines of the end, or of all."""
-        return lines_of(self._whole or self.tail, self.first)
+        return lines_of(self._whole or self.tail, self.first, self._prefixes)
+
+    @cached_property
+    def _prefixes(self) -> list[str]:
+        return prefixes_in(self.given, self._catalogue)
 
     @cached_property
     def lines(self) -> list[Line]:

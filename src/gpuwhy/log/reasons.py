@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import re
 import sys
 
@@ -89,20 +88,6 @@ def by_hand(ending: Ending) -> bool:
         return False
     raised = re.search(r"(?:^|: )raise [A-Z]\w*\(", frame.code)
     return raised is not None and not _E.calls.search(ending.message)
-
-
-def asks_a_library(ending: Ending) -> bool:
-    """Whether the user's code asks a library by ctypes for a function that it has not."""
-    frame = ending.frame
-    wrapped = frame is not None and frame.owner == PYTHON and "ctypes" in frame.file
-    name = name_of(ending)
-    if not wrapped or name not in ("AttributeError", "OSError"):
-        return False
-    library, _, symbol = ending.message.partition(": undefined symbol: ")
-    users = bool(symbol) and all(one.owner in (USER, PYTHON) for one in ending.stack)
-    return (
-        users and not HARD.search(library) and (name == "AttributeError" or not API.search(symbol))
-    )
 
 
 def elsewhere(ending: Ending) -> bool:
@@ -216,7 +201,7 @@ def _raised_alone(ending: Ending) -> bool:
         return _keyed(ending) or not HARD.search(spoken(ending.message))
     if name == "CalledProcessError" and _E.builder.search(ending.message):
         return False
-    if _users(ending) or _off_its_end(ending) or _of_plain_values(ending):
+    if _asserted(ending) or (by_hand(ending) and not of_the_stack(ending.message)):
         return True
     if module := _E.module.search(ending.message):
         top = module["name"].split(".")[0].lstrip("_")
@@ -232,12 +217,6 @@ def _outsiders(ending: Ending) -> bool:
     """Whether a package for settings, data or services raised it: it quotes values of theirs."""
     module, dot, _ = ending.type.partition(".")
     return module in OUTSIDERS or bool(dot and module in _PYTHONS) or by_outsider(ending)
-
-
-def _users(ending: Ending) -> bool:
-    """Whether the user's own code made it: a condition, a class of its own, a wrong question."""
-    words = by_hand(ending) and not of_the_stack(ending.message)
-    return words or asks_a_library(ending) or _asserted(ending) or _own_class(ending)
 
 
 def _telling(ending: Ending, said: str) -> bool:
@@ -264,17 +243,6 @@ def _keyed(ending: Ending) -> bool:
     return frame.owner == USER and "environ" not in frame.code
 
 
-def _own_class(ending: Ending) -> bool:
-    """Whether the user's code raised an exception of its own making."""
-    frame, name = ending.frame, name_of(ending)
-    if frame is None or frame.owner != USER or name != ending.type:
-        return False
-    if hasattr(builtins, name) and not name.endswith("Warning"):
-        return False
-    made = frame.code.startswith((f"raise {name}(", "warnings.warn("))
-    return made and not (_E.calls.search(ending.message) or BROKE.search(ending.message))
-
-
 def _asserted(ending: Ending) -> bool:
     """Whether a condition of the user's own failed, which asks no part of the stack."""
     frame = ending.frame
@@ -285,19 +253,3 @@ def _asserted(ending: Ending) -> bool:
     said = QUOTED.sub("", ending.message)
     asks = _E.calls.search(_E.variables.sub("", f"{code} {said}"))
     return bool(asserted) and not (asks or (HARD.search(said) and BROKE.search(said)))
-
-
-def _off_its_end(ending: Ending) -> bool:
-    """Whether the user's code went beyond the end of a list that is none of devices."""
-    frame = ending.frame
-    if name_of(ending) != "IndexError" or frame is None or frame.owner != USER:
-        return False
-    ended = bool(_E.ended.match(ending.message))
-    return ended and "[" in frame.code and not _E.devices.search(frame.code)
-
-
-def _of_plain_values(ending: Ending) -> bool:
-    """Whether Python itself refuses what the user's own line does with values of its kinds."""
-    users = ending.frame is None or ending.frame.owner == USER
-    plain = ending.type in ("TypeError", "ValueError")
-    return users and plain and bool(_E.plain_values.match(ending.message))

@@ -20,7 +20,6 @@ from gpuwhy.log.quoted import Form
 from gpuwhy.log.raised import raised
 from gpuwhy.log.reasons import (
     PLAIN,
-    asks_a_library,
     by_hand,
     by_outsider,
     by_users_call,
@@ -218,7 +217,7 @@ def _is_plainly_anothers(ending: Ending, one: Found) -> bool:
     frame = ending.frame
     if one.family == "peer":
         return frame is not None and frame.code.startswith("raise ") and frame.owner == USER
-    if any(holds(ending) for holds in (by_hand, asks_a_library, by_users_call, by_outsider)):
+    if any(holds(ending) for holds in (by_hand, by_users_call, by_outsider)):
         return True
     users = frame is not None and frame.owner == USER
     native = users and not _E.said_by_python.search(ending.message)

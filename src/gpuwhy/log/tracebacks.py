@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gpuwhy.log.ending import Ending, Frame, Kind
-from gpuwhy.log.expressions import Expression, Expressions, names, table
+from gpuwhy.log.expressions import Expression, Expressions, table
 from gpuwhy.log.runtimes import runtime_end
 from gpuwhy.log.tone import at_work
 
@@ -25,7 +25,6 @@ LOGGED = Expression("tracebacks.logged")
 LAUNCHED = Expression("tracebacks.launched")
 STATUS_LINE = Expression("tracebacks.status_line")
 _RAISE = Expression("tracebacks.raise")
-_ONE_LINE = frozenset(names("tracebacks.names_one_line"))
 
 
 def owner_of(file: str) -> str:
@@ -191,11 +190,7 @@ def _exception(
             wrappers = (found["type"], *inner[0].wrappers)
             return replace(inner[0], stack=stack, first=start + 1, wrappers=wrappers), inner[1]
     said = (found["message"] or "").strip()
-    others = any(map(_E.of_a_rank.search, lines[at + 1 : at + 4]))
-    if not others and _is_one_line(frames, found["type"], said):
-        text, after = said[:WIDE], at + 1
-    else:
-        text, after = _message(lines, at, said)
+    text, after = _message(lines, at, said)
     ending = Ending("exception", found["type"], text, frames, at + 1, start + 1, after)
     return ending, after
 
@@ -278,24 +273,3 @@ def _fault_stack(lines: Sequence[str], at: int) -> tuple[Frame, ...]:
         elif frames and (not line.strip() or _E.thread.match(line)):
             break
     return tuple(reversed(frames))
-
-
-def _is_one_line(frames: tuple[Frame, ...], kind: str, said: str) -> bool:
-    """Whether an exception says no more than its first line: below it stands what was printed
-    earlier and written later.
-    """
-    if not frames or frames[-1].owner not in (USER, PYTHON):
-        return False
-    return kind in _ONE_LINE or bool(_E.pythons_words.match(said)) or _as_written(frames[-1], said)
-
-
-def _as_written(frame: Frame, said: str) -> bool:
-    """Whether the statement that raised it shows the whole message."""
-    found = _RAISE.search(frame.code)
-    if found is None or "\\" in found["text"]:
-        return False
-    if "f" not in found["prefix"].lower():
-        return found["text"] == said
-    words = [re.escape(part) for part in _E.field.split(found["text"])]
-    last = ".*" if words[-1] else r"\S{1,40}"
-    return re.fullmatch(".*".join(words[:-1]) + last + words[-1], said) is not None
