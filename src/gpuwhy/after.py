@@ -10,7 +10,8 @@ import msgspec
 from gpuwhy import app
 from gpuwhy.answer.answer import NOT_GPU, SURE, Answer, Fix
 from gpuwhy.api import text as texts
-from gpuwhy.api.seen import Seen, seen, watched
+from gpuwhy.api.machine import Seen
+from gpuwhy.api.seen import seen, watched
 from gpuwhy.log.message import Message, Standing
 from gpuwhy.log.read import read
 from gpuwhy.model.expect import gpu_present

@@ -112,7 +112,8 @@ def _loads_unknown(facts: Facts, frameworks: Sequence[Framework]) -> str:
     """Where it is not known whether a framework finds what it needs."""
     able = {one.name: one.title for one in frameworks if value_or(one.gpu_build, False)}
     needs = facts.loads.needs
-    if able and value_or(facts.devices.gpus, ()) and isinstance(needs, Unknown):
+    has_gpu = bool(value_or(facts.devices.gpus, ()))
+    if able and has_gpu and isinstance(needs, Unknown):
         title = next(iter(able.values()))
         return f"cannot tell whether {title} finds its libraries: {needs.reason}"
     return ""

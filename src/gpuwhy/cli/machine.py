@@ -85,9 +85,9 @@ def recorded(path: str) -> tuple[Machine, Options]:
     with refused(BadRecordingError):
         machine = recorded_machine(read_recording(read_bytes(path), path))
     asked = machine.recording.options
-    known = {name: str(asked.get(name) or "") for name in ("python", "folder", "script")}
     deep = asked.get("files") == "all" or bool(asked.get("verify"))
-    return machine, Options(**known, files="all" if deep else "some")
+    python, folder, script = (str(asked.get(one) or "") for one in ("python", "folder", "script"))
+    return machine, Options(python, folder, script, files="all" if deep else "some")
 
 
 def _assumed(options: argparse.Namespace) -> tuple[Callable[[Facts], Facts] | None, str]:

@@ -106,7 +106,8 @@ def _without(value: T, hide: Redactor | None) -> T:
     """A value with every text in it hidden."""
     if hide is None:
         return value
-    return _mapped(_mapped(value, hide.hide), hide.again)
+    hidden: T = _mapped(_mapped(value, hide.hide), hide.again)
+    return hidden
 
 
 def _mapped(value: Any, change: Callable[[str], str]) -> Any:
