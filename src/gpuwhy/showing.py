@@ -100,3 +100,8 @@ def _fine(report: Report) -> bool:
     files_alone = around.get("offline", {}).get("state") == "known"
     seen = files_alone and bool(target.get("frameworks", {}).get("value"))
     return not report.causes and (report.status == "healthy" or (report.status == "unknown" and seen))
+
+
+def exit_code(report: Report) -> int:
+    """The exit code of a report of version 0."""
+    return answer_of(report, "check").exit_code

@@ -22,7 +22,7 @@ from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message, Standing
 from gpuwhy.log.read import read
 
-LABELLED = Path(__file__).parent.parent / "symptoms"
+LABELLED = Path(__file__).parent.parent / "log" / "labelled"
 
 
 def data(*causes: CauseFile, messages: tuple[MessageRow, ...] = ()) -> Catalogue:

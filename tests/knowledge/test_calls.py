@@ -6,7 +6,7 @@ import pytest
 
 from gpuwhy.knowledge.calls import MEANINGS, call_in, family_of
 from gpuwhy.knowledge.codes import table
-from gpuwhy.logs import explain_text
+from gpuwhy.api.text import explain as explain_text
 
 
 def test_every_row_names_a_status_that_exists():

@@ -228,7 +228,7 @@ def test_tables_of_numbers_cost_more_tokens_than_words():
 
 
 def test_a_short_report_keeps_the_first_cause_whole_and_names_the_others():
-    from gpuwhy.logs import explain_text
+    from gpuwhy.api.text import explain as explain_text
     from gpuwhy.render.json import report_dict
 
     whole = report_dict(explain_text("my gpu is not detected"))

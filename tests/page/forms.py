@@ -10,7 +10,7 @@ from typing import Any
 from gpuwhy.after import told
 from gpuwhy.lint.linter import lint
 from gpuwhy.lint.mistakes import contract
-from gpuwhy.logs import explain_text
+from gpuwhy.api.text import explain as explain_text
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.fact import Source
 from gpuwhy.model.inspected import Inspected, Library, Lost, Missing, Searched, Tree

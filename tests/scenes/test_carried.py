@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.app import Elsewhere, Options, Run, root_host
-from gpuwhy.cli.check import exit_code
+from gpuwhy.showing import exit_code
 from gpuwhy.formats.ldcache import CacheEntry
 from gpuwhy.model.report import Report
 from tests.formats.made import X86_64, new_format

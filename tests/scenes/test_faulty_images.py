@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuwhy.app import Elsewhere, Options, Run, root_host
-from gpuwhy.cli.check import exit_code
+from gpuwhy.showing import exit_code
 from gpuwhy.lint.linter import lint
 from tests.host.images import oci, saved
 from tests.observe.envs import World

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from gpuwhy.app import Options, Run, root_host
-from gpuwhy.cli.check import exit_code
+from gpuwhy.showing import exit_code
 from gpuwhy.lint.linter import lint
 from tests.host.images import MEDIA, config
 from tests.observe.envs import SITE, World, shared_object

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from gpuwhy.app import Elsewhere, Options, Run, root_host
-from gpuwhy.cli.check import exit_code
+from gpuwhy.showing import exit_code
 from gpuwhy.formats.ldcache import CacheEntry
 from tests import started
 from tests.formats.made import X86_64, new_format

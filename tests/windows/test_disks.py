@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.app import Options, Run, root_host
-from gpuwhy.cli.check import exit_code
+from gpuwhy.showing import exit_code
 from tests.formats.made_hive import hive
 from tests.windows import trees
 from tests.windows.scene import CUDNN, World

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.logs import explain_text
+from gpuwhy.api.text import explain as explain_text
 
 HERE = Path(__file__).parent
 PAGE = (HERE.parents[1] / "docs" / "cpp.md").read_text(encoding="utf-8")

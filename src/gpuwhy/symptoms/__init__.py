@@ -1,1 +1,0 @@
-"""Text to symptoms: the log reader and its signatures."""
