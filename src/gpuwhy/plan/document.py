@@ -113,7 +113,8 @@ def _because(choice: Choice) -> list[str]:
         if pick.role == "framework" and pick.cuda:
             cudnn = f", cuDNN {pick.cudnn}" if pick.cudnn and pick.system else ""
             driver = f", driver {pick.driver} or newer" if pick.driver else ""
-            runs = f"; {choice.demand.gpus[0]} runs {pick.runs}" if pick.runs else ""
+            known = pick.runs and not pick.doubt
+            runs = f"; {choice.demand.gpus[0]} runs {pick.runs}" if known else ""
             out.append(f"{pick.package}: CUDA {pick.cuda}{cudnn}{driver}{runs}")
     out += [f"{bound.requirement}: {bound.because}" for bound in choice.bounds]
     return out
