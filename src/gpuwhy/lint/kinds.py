@@ -37,6 +37,7 @@ _GONE = re.compile(
 )
 """Kinds that version 0 read."""
 _LOOK = 20_000
+_INSTALLS = re.compile(r"install|nvidia-docker")
 
 
 def by_name(path: str) -> str:
@@ -73,7 +74,7 @@ def installs(kind: str, text: str) -> bool:
     """Whether a file that was found, not named, is worth checking."""
     if kind == "dockerfile":
         return bool(text.strip())
-    return kind not in ("script", "notebook") or "install" in text
+    return kind not in ("script", "notebook") or bool(_INSTALLS.search(text))
 
 
 def _by_content(path: str, text: str) -> str:

@@ -27,6 +27,7 @@ _NO_CUDA = {
     "mxnet": ("0", "take mxnet-cu112, or the one for your CUDA"),
 }
 """Packages whose wheels on the index have no CUDA, since which release, and what has it."""
+_TOLD = re.compile(r"download\.pytorch\.org/whl|torch-backend")
 _CPU = {"tensorflow": "tensorflow", "onnxruntime": "onnxruntime-gpu", "paddle": "paddlepaddle-gpu"}
 _USERS = words(
     "faster-whisper ctranslate2 llama-cpp-python whisperx xgboost lightgbm numba cuda-python pycuda"
@@ -161,7 +162,7 @@ def cuda_for_cpu(scope: Scope) -> Iterator[Mistake]:
         return
     there = scope.base.framework == "torch" or scope.base.gpu or "pytorch" in scope.names
     own = scope.read(path) or ""
-    told = scope.repository.tells_torch_index() or "+cpu" in own
+    told = scope.repository.says(_TOLD) or "+cpu" in own
     twin = re.search(r"^\s*[\"']?(cu\d{2,3})[\"']?\s*=", own, re.MULTILINE)
     if scope.from_index(pin) and not there and not told and not twin:
         text = f"{title} is for the CPU by its name; torch of the package index brings CUDA"

@@ -51,6 +51,7 @@ _BRINGS_PROTOBUF = re.compile(
     r"(lib)?protobuf|tensor(board|flow)|onnx|caffe|grpc|google|opencv|mlflow|ray|wandb|streamlit"
     r"|pytorch-lightning|paddle|apache-beam|pyspark|arrow|mxnet"
 )
+_FORGE = re.compile(r"mini(forge|mamba)|mambaforge", re.IGNORECASE)
 _FULL = ("ngc", "pytorch", "tensorflow", "aws", "framework")
 
 
@@ -237,7 +238,10 @@ def _comes(scope: Scope, need: Need) -> bool:
         return False
     names = {"numpy": known.CAPS_NUMPY, "protobuf": known.CAPS_PROTOBUF}.get(need.name, ())
     unread = (p for p in scope.environment.pins if p.specifier and p.name in names)
-    return not any(_is_unread(pin) for pin in unread) and _is_passed(scope, need)
+    if any(_is_unread(pin) for pin in unread):
+        return False
+    sources = need.name in ("torchvision", "pillow") and not _found(scope, need)
+    return sources or _is_passed(scope, need)  # sources, whose demands nobody here has read
 
 
 def _is_unread(pin: Pin) -> bool:
@@ -251,6 +255,7 @@ def _mkl_comes(scope: Scope, need: Need) -> bool:
     own = ("defaults", "anaconda", "main", "pkgs/main")
     first = next((one for one in channels if one in ("pytorch", "conda-forge", *own)), "")
     forge = next((one for one in channels if one in ("conda-forge", *own)), "") == "conda-forge"
+    forge = forge or any(_FORGE.search(one.text) for one in scope.environment.commands)
     built = bool(re.match(r"py3\.\d+_(cuda|cpu)", need.pin.build))
     of_pytorch = (
         built or need.pin.channel == "pytorch" or (not need.pin.build and first == "pytorch")
