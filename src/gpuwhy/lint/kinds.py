@@ -8,6 +8,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from gpuwhy.lint.sheet import Sheet
+from gpuwhy.lint.tables import pattern
 
 _NAMES = tuple(
     (re.compile(pattern, re.IGNORECASE), kind)
@@ -30,11 +31,7 @@ _KEYS = (
     ("conda", r"^dependencies:\s*$", r"^(channels|name):"),
 )
 """Kinds of YAML, each by two keys that only it has together."""
-_GONE = re.compile(
-    r"(uv|poetry|pdm)\.lock|pylock.*\.toml|Pipfile.*|pixi\.toml|.*conda-lock\.ya?ml|setup\.(py|cfg)"
-    r"|(Singularity|Apptainer).*|\.?devcontainer\.json|.*Makefile|CMakeLists\.txt|.+\.(cmake|mk)"
-    r"|\.gitlab-ci\.ya?ml|Chart\.ya?ml|values\.ya?ml|.+\.(j2|bat|ps1|def|tpl)"
-)
+_GONE = pattern("kinds.gone")
 """Kinds that version 0 read."""
 _LOOK = 20_000
 _INSTALLS = re.compile(r"install|nvidia-docker")

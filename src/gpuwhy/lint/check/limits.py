@@ -13,6 +13,7 @@ from gpuwhy.lint.mistakes import Edit, Mistake, mistake
 from gpuwhy.lint.read.image_python import is_second
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.tables import pattern, table
 from gpuwhy.lint.versions import (
     PYTHONS,
     allowed,
@@ -24,33 +25,18 @@ from gpuwhy.lint.versions import (
     together,
 )
 
-_TRIED = {
-    "numpy": ("1.16.6", "1.19.5", "1.21.6", "1.24.4", "1.26.4", "2.0.2", "2.2.6", "2.3.5"),
-    "protobuf": ("3.8.0", "3.19.6", "3.20.3", "4.25.8", "5.29.5", "6.33.0"),
-}
+_TRIED: dict[str, tuple[str, ...]] = table("limits.tried")
 """Releases that stand for the others of a neighbour."""
 _FLOORS = {"numpy": (3, 9), "protobuf": (3, 7), "h5py": (3, 6)}
 """The oldest Python that has a neighbour past the limits."""
 _WRITTEN_ALONE = "h5py<3"  # it comes with TensorFlow too, and matters to who loads weights
-_OTHERS = re.compile(
-    r"gradio|opencv-\S+|scikit-(image|learn)|pandas|pyarrow|faiss-cpu|pycocotools|shapely"
-    r"|pywavelets|numexpr|matplotlib|imgaug|h5py|scipy|statsmodels|seaborn|flask|wandb"
-    r"|tensorboardx|gensim|librosa|spacy|streamlit|mlflow|onnx|bokeh|albumentations|catboost"
-)
+_OTHERS = pattern("limits.others")
 """Packages whose limits matter here only beside one that computes on a GPU."""
-_MODELS = re.compile(
-    r"torch\S*|pytorch\S*|tensorflow\S*|jax|flax|(tf-)?keras\S*|lightning|timm|diffusers|peft|vllm"
-    r"|(sentence-)?transformers|accelerate|onnxruntime-gpu|ultralytics|open-clip-torch"
-    r"|mm(cv|det)\S*"
-    r"|fairseq|monai|kornia|deepspeed|openai-whisper|whisperx"
-)
+_MODELS = pattern("limits.models")
 _FOR_A_MACHINE = re.compile(
     r"(^|[^a-z])(ngc|nvcr|colab|kaggle|sagemaker|databricks|jetson|l4t|jetpack)([^a-z]|$)"
 )
-_BRINGS_PROTOBUF = re.compile(
-    r"(lib)?protobuf|tensor(board|flow)|onnx|caffe|grpc|google|opencv|mlflow|ray|wandb|streamlit"
-    r"|pytorch-lightning|paddle|apache-beam|pyspark|arrow|mxnet"
-)
+_BRINGS_PROTOBUF = pattern("limits.brings_protobuf")
 _FORGE = re.compile(r"mini(forge|mamba)|mambaforge", re.IGNORECASE)
 _FULL = ("ngc", "pytorch", "tensorflow", "aws", "framework")
 
