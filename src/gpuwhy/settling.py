@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from gpuwhy.choose import Choice, Demand, Wanted, choose
 from gpuwhy.choose.names import framework, planned_as
-from gpuwhy.choose.search import split
+from gpuwhy.choose.market import split
 from gpuwhy.choose.verdicts import allows
 from gpuwhy.knowledge.caps import caps
 from gpuwhy.knowledge.drivers import floor

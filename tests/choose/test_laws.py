@@ -1,4 +1,4 @@
-"""Laws of the chooser: it answers every demand in bounded time, and ✓ stands only where all is known."""
+"""Laws of the chooser: an answer to every demand in bounded time; ✓ only where all is known."""
 
 from __future__ import annotations
 

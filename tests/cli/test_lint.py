@@ -127,6 +127,14 @@ def test_unreadable_input(tmp_path):
     jsonschema.validate(found, SCHEMA)
 
 
+def test_what_was_not_looked_at_is_not_called_right(tmp_path):
+    (tmp_path / "uv.lock").write_text("version = 1\n[[package]]\nname = 'torch'\n")
+    for named in ("uv.lock", "."):
+        done = gpuwhy(tmp_path, named)
+        assert "nothing was checked" in done.stdout.decode()
+        assert "nothing wrong" not in done.stdout.decode()
+
+
 def test_the_page_of_the_rules_is_up_to_date():
     page = (ROOT / "docs" / "lint.md").read_text(encoding="utf-8")
     for rule in rules().values():

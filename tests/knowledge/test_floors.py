@@ -8,7 +8,8 @@ import pytest
 
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.floors import FLOORS, floors
-from gpuwhy.knowledge.guests import guests, is_guest, requires_python, takes_python
+from gpuwhy.choose.verdicts import takes_python
+from gpuwhy.knowledge.guests import guests, is_guest, requires_python
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.knowledge.variants import variants
 from gpuwhy.model.version import at_least

@@ -6,7 +6,7 @@ from packaging.version import Version
 
 from gpuwhy.knowledge.caps import caps
 from gpuwhy.knowledge.imports import table, told, tried
-from gpuwhy.choose.search import split
+from gpuwhy.choose.market import split
 
 
 def test_every_case_is_there_once_and_in_order():

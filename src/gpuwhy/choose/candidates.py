@@ -346,7 +346,8 @@ def _asked(row: Release) -> dict[str, str]:
 
 
 def _add(out: dict[str, str], name: str, spec: str) -> None:
-    out[name] = ",".join(filter(None, (out.get(name, ""), spec)))
+    clauses = [*out.get(name, "").split(","), *spec.split(",")]
+    out[name] = ",".join(dict.fromkeys(filter(None, clauses)))
 
 
 @cache

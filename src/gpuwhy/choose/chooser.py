@@ -11,6 +11,7 @@ from gpuwhy.choose.candidates import Candidate, is_library, known_versions
 from gpuwhy.choose.candidates import title as titled
 from gpuwhy.choose.choice import Bound, Choice, Needed, Pick, Verdict
 from gpuwhy.choose.demand import Demand, Wanted
+from gpuwhy.choose.market import Market
 from gpuwhy.choose.names import (
     BOUNDED,
     FRAMEWORKS,
@@ -20,7 +21,7 @@ from gpuwhy.choose.names import (
     planned_as,
 )
 from gpuwhy.choose.nearest import nearest
-from gpuwhy.choose.search import Clash, Found, Market, search
+from gpuwhy.choose.search import Clash, Found, search
 from gpuwhy.choose.verdicts import allows, drives, how_it_runs, least_driver, parsed
 from gpuwhy.choose.why_not import beside_the_index, migration, why_not
 from gpuwhy.facts.fact import Source

@@ -8,8 +8,9 @@ import msgspec
 
 from gpuwhy.choose.choice import Change, Passed
 from gpuwhy.choose.demand import Demand, Wanted
+from gpuwhy.choose.market import Market
 from gpuwhy.choose.names import FRAMEWORKS, framework, is_planned, planned_as
-from gpuwhy.choose.search import Clash, Market
+from gpuwhy.choose.search import Clash
 from gpuwhy.choose.verdicts import allows, parsed, specifier
 from gpuwhy.facts.fact import Source
 from gpuwhy.knowledge.floors import BESIDE_THE_INDEX, OF_NVIDIA

@@ -11,6 +11,7 @@ from gpuwhy.fit import shape as act
 from gpuwhy.fit.answer import Card, How, Name, Part, Use
 from gpuwhy.fit.dtypes import counted, width
 from gpuwhy.fit.shape import Shape, Width
+from gpuwhy.fit.tables import table
 from gpuwhy.fit.view import View
 from gpuwhy.fit.weights import Loaded
 from gpuwhy.knowledge.tables import load
@@ -72,17 +73,7 @@ class Optimizer:
     text: str
 
 
-OPTIMIZERS = {
-    "sgd": Optimizer(0, 0, 0, "no state"),
-    "momentum": Optimizer(1, 0, 0, "a momentum"),
-    "adam": Optimizer(2, 0, 1, "two moments"),
-    "adamw": Optimizer(2, 0, 1, "two moments"),
-    "adamw-fused": Optimizer(2, 0, 0, "two moments, stepped in one kernel"),
-    "adamw8bit": Optimizer(0, 2 + 8 / 256, 0, "two moments in 8 bits with a scale for 256"),
-    "lion": Optimizer(1, 0, 0, "a momentum"),
-    "adafactor": Optimizer(0, 0, 1, "rows and columns of the second moment"),
-    "muon": Optimizer(1, 0, 0.3, "a momentum for matrices, two moments for the rest"),
-}
+OPTIMIZERS = {name: Optimizer(**row) for name, row in table("optimizer").items()}
 
 
 @dataclass(frozen=True)

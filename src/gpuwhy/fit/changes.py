@@ -15,6 +15,7 @@ from gpuwhy.fit.cards import described
 from gpuwhy.fit.dtypes import shown
 from gpuwhy.fit.judge import bisected, shares_of
 from gpuwhy.fit.model import Model
+from gpuwhy.fit.tables import table
 from gpuwhy.fit.view import whole
 
 _WANTED, _NARROW = 3, 1.5
@@ -35,94 +36,7 @@ class Move:
     ranks: bool = False  # changes how many GPUs there are
 
 
-def _row(kind: str, options: str, weight: float, text: str, cost: str, **use: Any) -> Move:
-    return Move(kind, text, options, cost, weight, use)
-
-
-_FUSED = _row(
-    "attention",
-    "--attention fused",
-    0.5,
-    "use fused attention (SDPA or flash)",
-    "none",
-    attention="fused",
-)
-_LAST = _row(
-    "logits",
-    "--logits last",
-    1.5,
-    "compute the last token's logits only",
-    "scores of the prompt",
-    logits="last",
-)
-_CHECKPOINTS = _row(
-    "checkpointing",
-    "--checkpointing",
-    1.0,
-    "checkpoint the activations",
-    "about a third more time for each step",
-    checkpointing=True,
-)
-_EIGHT_BITS = _row(
-    "optimizer",
-    "--optimizer adamw8bit",
-    1.2,
-    "keep the optimizer's state in 8 bits",
-    "none that is usually seen in the loss; needs bitsandbytes or torchao",
-    optimizer="adamw8bit",
-)
-_ADAFACTOR = _row(
-    "optimizer",
-    "--optimizer adafactor",
-    2.5,
-    "use Adafactor",
-    "other learning rates; slower to converge for some models",
-    optimizer="adafactor",
-)
-_LORA = _row(
-    "lora",
-    "--train lora",
-    3.5,
-    "train adapters (LoRA) instead of all weights",
-    "only adapters are trained",
-    task="lora",
-)
-_QUANTISE = (
-    _row(
-        "quantise",
-        "--quantise 8bit",
-        2.0,
-        "load the weights in 8 bits",
-        "a little quality, and speed",
-        quantise="8bit",
-    ),
-    _row(
-        "quantise",
-        "--quantise 4bit",
-        2.6,
-        "load the weights in 4 bits",
-        "some quality, and speed",
-        quantise="4bit",
-    ),
-)
-_HALF = _row("dtype", "--dtype bf16", 1.5, "use bf16 weights", "less precise sums", dtype="bf16")
-_AUTOCAST = _row(
-    "amp",
-    "--amp",
-    1.1,
-    "compute in bf16 by autocast",
-    "none that is usually seen in the loss",
-    amp=True,
-    dtype="f32",
-)
-_FP8_CACHE = _row(
-    "kv cache",
-    "--kv-dtype fp8",
-    1.6,
-    "keep the KV cache in fp8",
-    "a little quality",
-    kv_dtype="f8_e4m3",
-)
+_MOVES = {name: Move(**row) for name, row in table("move").items()}
 
 
 def smallest(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Change, ...]:
@@ -219,28 +133,28 @@ class _Tries:
     def _kinder(self, use: Use) -> Iterator[Move]:
         """What costs time or nothing."""
         if use.attention == "eager":
-            yield _FUSED
+            yield _MOVES["fused"]
         if use.task == "inference":
-            yield from (_LAST,) if use.logits == "all" else ()
+            yield from (_MOVES["last"],) if use.logits == "all" else ()
             return
-        yield from () if use.checkpointing else (_CHECKPOINTS,)
+        yield from () if use.checkpointing else (_MOVES["checkpoints"],)
         if use.optimizer in ("adam", "adamw", "adamw-fused"):
-            yield from (_EIGHT_BITS, _ADAFACTOR)
-        yield from (_LORA,) if use.task == "train" else ()
+            yield from (_MOVES["eight_bits"], _MOVES["adafactor"])
+        yield from (_MOVES["lora"],) if use.task == "train" else ()
 
     def _narrower(self, use: Use) -> Iterator[Move]:
         """Narrower numbers."""
         view = whole(self.model, use)
         now = use.dtype or view.weights.dtype
         if not use.amp:
-            yield from (_HALF,) if now in ("f32", "f64") else ()
+            yield from (_MOVES["half"],) if now in ("f32", "f64") else ()
             if use.task == "train":
-                yield from (_AUTOCAST,) if now == "f32" else ()
+                yield from (_MOVES["autocast"],) if now == "f32" else ()
             elif now in ("f32", "f16", "bf16") and not use.quantise:
-                yield from _QUANTISE
+                yield from (_MOVES["load_8bit"], _MOVES["load_4bit"])
         causal = use.task == "inference" and view.shape is not None and view.shape.causal
         if causal and not use.kv_dtype and width_of(view, use).low >= 2:
-            yield _FP8_CACHE
+            yield _MOVES["fp8_cache"]
 
     def _fewer(self, use: Use) -> Iterator[Move]:
         """Less at a time: the largest batch, the most tokens, the largest picture that fits."""

@@ -7,19 +7,9 @@ from typing import Any
 
 from gpuwhy.fit import dtypes
 from gpuwhy.fit.model import Architecture, Kind
+from gpuwhy.fit.tables import table
 
-_NAMES = {
-    "hidden": "hidden_size n_embd n_embed d_model dim model_dim",
-    "layers": "num_hidden_layers n_layer n_layers num_layers encoder_layers num_decoder_layers",
-    "heads": "num_attention_heads n_head n_heads num_heads encoder_attention_heads",
-    "kv_heads": "num_key_value_heads num_kv_heads n_head_kv multi_query_group_num",
-    "inner": "intermediate_size ffn_hidden_size n_inner ffn_dim d_ff hidden_dim encoder_ffn_dim",
-    "positions": "max_position_embeddings n_positions max_seq_len seq_length max_target_positions"
-    " n_ctx",
-    "experts": "num_local_experts num_experts n_routed_experts moe_num_experts",
-    "used": "num_experts_per_tok num_experts_per_token moe_topk",
-    "window": "sliding_window local_attention attention_chunk_size",
-}
+_NAMES: dict[str, str] = table("fields")
 _PARTS = ("text_config", "llm_config", "language_config", "thinker_config", "text_cfg")
 _EVERY = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4, "gpt_oss": 2}
 """Every so many layers one of these sees everything, where their configuration does not say it."""

@@ -6,10 +6,8 @@ import ast
 import math
 import operator
 import re
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 from typing import Any
 
@@ -18,11 +16,7 @@ import msgspec
 from gpuwhy.fit import dtypes
 from gpuwhy.fit.config import Config
 from gpuwhy.fit.model import Kind, Tensor
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from gpuwhy.fit.tables import rows
 
 _MOST_ROWS, _MOST_LAYERS = 100_000, 10_000
 _HEADS = (
@@ -82,8 +76,7 @@ class MissingError(Exception):
 
 @cache
 def _file() -> _File:
-    text = files("gpuwhy.fit").joinpath("families.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), _File)
+    return msgspec.convert(rows("families"), _File)
 
 
 def families() -> dict[str, Family]:
@@ -125,12 +118,12 @@ def tensors_of(config: Config, dtype: str) -> tuple[list[Tensor], list[str], boo
         return [], [f"the architecture {name} is not known: nothing is counted"], True
     own = filled(config)
     try:
-        rows = list(islice(_tensors(family, own), _MOST_ROWS + 1))
+        found = list(islice(_tensors(family, own), _MOST_ROWS + 1))
     except MissingError as error:
         return [], [f"config.json does not say {error}: nothing is counted"], True
-    if len(rows) > _MOST_ROWS:
+    if len(found) > _MOST_ROWS:
         return [], ["config.json means more tensors than any real model has"], True
-    made = [Tensor(n, dtype, shape, dtypes.size_of(dtype, shape) or 0) for n, shape in rows]
+    made = [Tensor(n, dtype, shape, dtypes.size_of(dtype, shape) or 0) for n, shape in found]
     return made, list(_left_out(own)), False
 
 

@@ -147,14 +147,14 @@ CAPS: tuple[CapRow, ...] = (
             until,
             "numpy<2",
             "it was compiled for NumPy 1, and its metadata lets NumPy 2 in",
-            _tried(f"{fails} fails with NumPy 2.1.3, {until} works"),
+            _tried(f"{fails} fails with NumPy 2.1.3, {works} works"),
         )
-        for name, until, fails in (
-            ("onnxruntime", "1.19", "1.18.1"),
-            ("onnxruntime-gpu", "1.19", "onnxruntime 1.18.1"),
-            ("opencv-python", "4.10", "opencv-python-headless 4.9.0.80"),
-            ("opencv-python-headless", "4.10", "4.9.0.80"),
-            ("h5py", "3.11", "3.10.0"),
+        for name, until, fails, works in (
+            ("onnxruntime", "1.18.1", "1.18.1, which asks for <2 itself,", "1.19"),
+            ("onnxruntime-gpu", "1.18.1", "onnxruntime 1.18.1, which asks for <2 itself,", "1.19"),
+            ("opencv-python", "4.10", "opencv-python-headless 4.9.0.80", "4.10"),
+            ("opencv-python-headless", "4.10", "4.9.0.80", "4.10"),
+            ("h5py", "3.11", "3.10.0", "3.11"),
         )
     ),
     CapRow(

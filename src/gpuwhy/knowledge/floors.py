@@ -145,7 +145,10 @@ FLOORS: tuple[Floor, ...] = (
                "where torch is imported before it",
           source=_told("CTranslate2's changelog and faster-whisper's README", "cuDNN 9 since 4.5")),
     Floor(package=r"mxnet(-cu\d+(mkl)?)?", adds=("numpy<1.24",),
-          source=_told("mxnet 1.9.1, mxnet/numpy/utils.py", "np.bool, which NumPy 1.24 removed")),
+          source=source("mxnet 1.9.1, mxnet/numpy/utils.py",
+                        "np.bool, which NumPy 1.24 removed; imported with 1.23.5, Python 3.11, 19 November 2026")),
+    Floor(package=r"mxnet-cu\d+(mkl)?", since="1.9", note="MXNet's wheels also open libopenblas.so.0, libgfortran.so.3 and "
+          "NCCL 2 of the system", source=source("mxnet_cu112-1.9.1, mxnet/libmxnet.so", "its dynamic section")),
     Floor(package="mxnet", note="mxnet on the package index is built without CUDA: mxnet-cu112, mxnet-cu102 … are the "
           "builds with it", source=_told("files of the package index")),
     Floor(package="paddlepaddle-gpu", note="newer releases (3.x) are on Paddle's own index: "
@@ -196,7 +199,8 @@ FLOORS: tuple[Floor, ...] = (
     ),
     Floor(package="tf-agents", since="0.19", python="<3.12", adds=("tensorflow-probability==0.23.0",),
           source=source("METADATA of tf-agents 0.19.0: pygame==2.1.3, which has wheels up to cp311",
-                        "beside tensorflow 2.20.0 its import ends in 'keras._tf_keras.keras' has no '__internal__'")),
+                        "beside tensorflow 2.20.0 its import ends in 'keras._tf_keras.keras' has no '__internal__'; "
+                        "imported beside tensorflow-cpu 2.15.1, Python 3.11, 19 November 2026")),
     Floor(package="tensorflow-model-optimization", until="0.8", asks={"tensorflow": "<2.16"},
           source=_told("TensorFlow Model Optimization 0.8.0 release notes", "Keras 2 up to then")),
     Floor(package="tensorflow-ranking", until="0.5.5", asks={"tensorflow": "<2.16"},

@@ -6,10 +6,9 @@ frameworks, of Python and of the platform is what its own metadata says. What no
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 
 import msgspec
-from packaging.specifiers import SpecifierSet
 
 from gpuwhy.knowledge import tables
 
@@ -61,12 +60,3 @@ def guests(name: str) -> list[Guest]:
 def requires_python(name: str, version: str) -> str:
     """What a release demands of Python, as the index tells; '' where it demands nothing."""
     return _pythons().get(name, {}).get(version, "")
-
-
-@lru_cache(maxsize=4096)
-def takes_python(demand: str, python: str) -> bool:
-    """Whether a demand lets a Python in: >=3.9,<3.13 and 3.12."""
-    try:
-        return not demand or SpecifierSet(demand).contains(f"{python.rstrip('t')}.99")
-    except ValueError:  # no specifier, or thousands of digits
-        return True

@@ -70,15 +70,6 @@ def releases(name: str) -> dict[Version, Published]:
     }
 
 
-def last_python(name: str, version: str) -> str:
-    """The newest Python that a release without sources has a wheel for; '' where it has some, or is not known."""
-    try:
-        found = releases(name).get(Version(version))
-    except InvalidVersion:
-        return ""
-    return found.newest if found and not found.sources else ""
-
-
 def is_missing(name: str, version: str) -> bool:
     """Whether a release is older than the newest of those that the index has, and is none of them."""
     known = releases(name)

@@ -124,12 +124,6 @@ def index_of(backend: str) -> str:
     return f"{INDEX}/{backend}"
 
 
-def middle_index(version: str) -> str:
-    """The index of a release's build that most drivers run: the CUDA before the newest; cu126 where not known."""
-    builds = variants(version) if version else ()
-    return index_of(builds[min(1, len(builds) - 1)].backend if builds else "cu126")
-
-
 def in_old_list(version: str) -> bool:
     """Whether a build is on the one list of files of old releases, and not below an index of its own."""
     return not at_least(version, "1.11")

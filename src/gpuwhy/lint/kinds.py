@@ -8,6 +8,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from gpuwhy.lint.sheet import Sheet
+from gpuwhy.lint.tables import pattern
 
 _NAMES = tuple(
     (re.compile(pattern, re.IGNORECASE), kind)
@@ -30,13 +31,10 @@ _KEYS = (
     ("conda", r"^dependencies:\s*$", r"^(channels|name):"),
 )
 """Kinds of YAML, each by two keys that only it has together."""
-_GONE = re.compile(
-    r"(uv|poetry|pdm)\.lock|pylock.*\.toml|Pipfile.*|pixi\.toml|.*conda-lock\.ya?ml|setup\.(py|cfg)"
-    r"|(Singularity|Apptainer).*|\.?devcontainer\.json|.*Makefile|CMakeLists\.txt|.+\.(cmake|mk)"
-    r"|\.gitlab-ci\.ya?ml|Chart\.ya?ml|values\.ya?ml|.+\.(j2|bat|ps1|def|tpl)"
-)
+_GONE = pattern("kinds.gone")
 """Kinds that version 0 read."""
 _LOOK = 20_000
+_INSTALLS = re.compile(r"install|nvidia-docker")
 
 
 def by_name(path: str) -> str:
@@ -73,7 +71,7 @@ def installs(kind: str, text: str) -> bool:
     """Whether a file that was found, not named, is worth checking."""
     if kind == "dockerfile":
         return bool(text.strip())
-    return kind not in ("script", "notebook") or "install" in text
+    return kind not in ("script", "notebook") or bool(_INSTALLS.search(text))
 
 
 def _by_content(path: str, text: str) -> str:

@@ -60,18 +60,27 @@ def _mark(lint: Lint) -> Mark:
     counts = lint.counts
     if counts["error"] or counts["unreadable"]:
         return "bad"
+    if not _seen(lint):
+        return "none"
     return "warn" if counts["warning"] else "ok"
 
 
 def _headline(lint: Lint) -> str:
     """2 errors, 1 warning in 3 files."""
     counts = lint.counts
+    if not _seen(lint):
+        return "nothing was checked: no file of a kind that lint reads"
     parts = [_many(counts[kind], kind) for kind in ("error", "warning") if counts[kind]]
     if counts["unreadable"]:
         parts.append(f"{_many(counts['unreadable'], 'file')} that cannot be read")
     ignored = sum(file.ignored for file in lint.files)
     after = f" ({ignored} ignored by comments)" if ignored else ""
-    return f"{', '.join(parts) or 'nothing wrong'} in {_many(len(lint.files), 'file')}{after}"
+    return f"{', '.join(parts) or 'nothing wrong'} in {_many(_seen(lint), 'file')}{after}"
+
+
+def _seen(lint: Lint) -> int:
+    """How many files were looked at; a kind that lint does not read is only noted."""
+    return sum(bool(file.kind or file.problems or file.mistakes) for file in lint.files)
 
 
 def _many(count: int, what: str) -> str:

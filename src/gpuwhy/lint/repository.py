@@ -12,38 +12,23 @@ from functools import cached_property
 
 from gpuwhy.knowledge import containers
 from gpuwhy.lint.sheet import Read, holds_only
+from gpuwhy.lint.tables import pattern
 from gpuwhy.lint.versions import PYTHONS, allows
 
 Listed = Callable[[str], Sequence[str]]
 """The paths of the repository that a path belongs to."""
 
-_LOCK = re.compile(
-    r"\S*\.lock|pylock\S*\.toml|\S*conda-lock\.ya?ml|\S*constraints?\S*\.txt"
-    r"|\S*(lock|locked|frozen|freeze)\S*\.(txt|ya?ml)",
-    re.IGNORECASE,
-)
+_LOCK = pattern("repository.lock", re.IGNORECASE)
 _PINNED = (
     r"(?<![\w.-]){}(?!\w)(?:[ \t]*==?[ \t]*(\d[\w.!+]*)|\"\nversion = \"([^\"]+)\""
     r"|\": \{{[^{{}}]{{0,6000}}\"version\": \"==([^\"]+)\"|\n[ \t]*version: [\"']?([\w.!+]+))"
 )
 """A release in a lock of pip's, uv's and Poetry's, Pipenv's, conda's."""
-_ADDRESS = re.compile(
-    r"(?:index[-_]url|find[-_]links|INDEX_URL|pip[\d.]{0,4} install[^\n]{0,200}? -[if])"
-    r"[\"']?[= ]{1,3}[\"']?(https?://[^\s\"'`)]+)",
-    re.IGNORECASE,
-)
+_ADDRESS = pattern("repository.address", re.IGNORECASE)
 _OF_TORCH = re.compile(r"download\.pytorch\.org/whl|torch-backend")
 _TOLD = (".sh", ".md", ".rst", ".txt", ".toml", ".yml", ".yaml", ".conf", ".cfg", ".bat")
-_BOUND = re.compile(
-    r"(?:requires-python|python_requires|^python|python_version)[ \t]*[=:][ \t]*[\"']?"
-    r"([<>=!~^ \d.,*]{1,60})",
-    re.MULTILINE,
-)
-_NAMED = re.compile(
-    r"\bpython(?: version)?[ =:\"'`*v(\[-]{0,6}(2\.7|3\.\d+)(?:\.\d+|\.x)?"
-    r" ?(\+|or (?:newer|later|above|higher|greater)|and (?:above|up|later))?",
-    re.IGNORECASE,
-)
+_BOUND = pattern("repository.bound", re.MULTILINE)
+_NAMED = pattern("repository.named", re.IGNORECASE)
 _FROM = re.compile(r"^\s*FROM\s+(?:--\S+\s+)?(\S+)", re.MULTILINE | re.IGNORECASE)
 _MANY, _LONG, _OF_LOCKS = 400, 60_000, 4_000_000
 

@@ -17,6 +17,7 @@ from gpuwhy.lint import solving
 from gpuwhy.lint.mistakes import Place, words
 from gpuwhy.lint.repository import Repository
 from gpuwhy.lint.sheet import Environment, Pin, Read, holds_only
+from gpuwhy.lint.tables import names
 from gpuwhy.lint.target import Target
 from gpuwhy.lint.versions import (
     LINUX,
@@ -30,15 +31,9 @@ from gpuwhy.lint.versions import (
 )
 
 TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu")
-CONDA_GPU = words(
-    "cudatoolkit cudnn cuda-toolkit cuda-version cuda-runtime cuda-libraries pytorch-cuda cuda-nvcc"
-    " pytorch-gpu tensorflow-gpu"
-)
+CONDA_GPU = names("scope.conda_gpu")
 _GPU_ONLY = words("flash-attn vllm apex tensorrt nvidia-dali-cuda120 nvidia-dali-cuda110")
-_TOOLS = words(
-    "python pip setuptools wheel git ffmpeg cudatoolkit cudnn cuda-toolkit cuda-nvcc gcc gxx ninja"
-    " cmake make"
-)
+_TOOLS = names("scope.tools")
 _OTHERWISE = (
     "cpu|tpu|(?:non?|without)[-_]?(?:cuda|gpu)|metal|mps|macos|mac|osx|rocm|amd|intel|docs?"
     "|readthedocs|rtd|ci|lint|dev|tests?"
@@ -293,10 +288,7 @@ class Scope:
         return self.kind == "requirements" and self.repository.says(told)
 
 
-_NEIGHBOURS = words(
-    "requirements.txt base.txt common.txt core.txt main.txt constraints.txt requirements-base.txt"
-    " requirements/base.txt pyproject.toml setup.py setup.cfg"
-)
+_NEIGHBOURS = names("scope.neighbours")
 
 
 def of_gpus(pin: Pin) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from gpuwhy.choose import Choice, Pick
-from gpuwhy.choose.search import split
+from gpuwhy.choose.market import split
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.images import (
     ARCHIVE,

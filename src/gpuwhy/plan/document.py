@@ -92,8 +92,8 @@ def _set(choice: Choice, notes: int, seen: Sequence[Line]) -> tuple[Block, ...]:
     rows += [pair("Needs", _need(part.name, part.version, part.why)) for part in choice.needs
              if part.name not in ("CUDA", "cuDNN")]
     rows.append(pair("Because", *_because(choice)[: max(notes - 1, 1)]))
-    lines = assumed(choice.demand, bool(seen))
-    rows.append(pair("Assumed", " and ".join(line.text for line in lines)) if lines and notes else None)
+    guess = " and ".join(line.text for line in assumed(choice.demand, bool(seen)))
+    rows.append(pair("Assumed", guess) if guess and notes else None)
     rows.append(pair("Note", *(choice.notes[:notes])) if notes else None)
     told = [one for one in choice.passed if one.kind not in ("preview", "yanked", "gone")]
     rows.append(pair("Passed", _passed(told[:1])) if notes > 1 and told else None)
@@ -113,7 +113,8 @@ def _because(choice: Choice) -> list[str]:
         if pick.role == "framework" and pick.cuda:
             cudnn = f", cuDNN {pick.cudnn}" if pick.cudnn and pick.system else ""
             driver = f", driver {pick.driver} or newer" if pick.driver else ""
-            runs = f"; {choice.demand.gpus[0]} runs {pick.runs}" if pick.runs else ""
+            known = pick.runs and not pick.doubt
+            runs = f"; {choice.demand.gpus[0]} runs {pick.runs}" if known else ""
             out.append(f"{pick.package}: CUDA {pick.cuda}{cudnn}{driver}{runs}")
     out += [f"{bound.requirement}: {bound.because}" for bound in choice.bounds]
     return out

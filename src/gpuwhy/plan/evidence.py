@@ -53,7 +53,7 @@ def known(choice: Choice) -> tuple[Line, ...]:
             continue
         need = f", which needs driver {pick.driver} or newer" if pick.driver else ""
         out.append(Line("know", f"{who} is built for CUDA {pick.cuda}{need}", pick.source))
-        if pick.runs:
+        if pick.runs and not pick.doubt:
             card = choice.demand.gpus[0]
             text = f"{who} runs on {card} by {pick.runs}"
             out.append(Line("know", text, pick.code_source))

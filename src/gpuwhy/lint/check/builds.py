@@ -8,9 +8,10 @@ from itertools import product
 
 from gpuwhy.knowledge.releases import has_python
 from gpuwhy.knowledge.source_builds import KNOW, NEED_TORCH, REPOSITORIES
-from gpuwhy.lint.mistakes import Mistake, know, mistake, words
+from gpuwhy.lint.mistakes import Mistake, know, mistake
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin, holds_only
+from gpuwhy.lint.tables import pattern, table
 from gpuwhy.lint.versions import (
     LINUX,
     PYTHONS,
@@ -26,17 +27,8 @@ from gpuwhy.lint.versions import (
 _TAGS = know("binary distribution format", "cp310 in a wheel's name: for CPython 3.10 alone")
 _LABEL = know("the wheel's own name", "flash_attn-2.8.3+cu12torch2.8…: for that torch")
 _TOLD = re.compile(r"no[-_]build[-_]isolation|extra-build-dependencies|match-runtime")
-_NEW_PIP = re.compile(
-    r"(conda|mamba) create\b(?!.*python=3\.[678]\b)"
-    r"|pip[\d.]* install .*(-U|--upgrade)\b.*\bpip\b(?!=)"
-)
-_JUDGED = {
-    name: name
-    for name in words(
-        "tensorflow tensorflow-gpu tensorflow-cpu torch torchvision torchaudio jaxlib onnxruntime"
-        " onnxruntime-gpu cupy-cuda11x cupy-cuda12x cupy-cuda13x tensorflow-addons"
-    )
-} | {"jax": "jaxlib"}  # pure Python; its jaxlib of the same number has the wheels
+_NEW_PIP = pattern("builds.new_pip")
+_JUDGED: dict[str, str] = table("builds.judged")
 
 
 def torch_at_build(scope: Scope) -> Iterator[Mistake]:

@@ -9,9 +9,10 @@ from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.check.files import keeps_conda
-from gpuwhy.lint.mistakes import Mistake, Place, know, mistake, words
+from gpuwhy.lint.mistakes import Mistake, Place, know, mistake
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.tables import names, table
 from gpuwhy.lint.versions import allowed, at_least, major, major_minor, numbers
 
 _INDEXES = know("PyTorch's own indexes", "cpu: without CUDA; the default index: with CUDA on Linux")
@@ -22,26 +23,13 @@ _PREVIOUS = know("pytorch/pytorch issue 69202", "the builds of the channel pytor
 _FORGE = know("conda-forge/pytorch-cpu-feedstock", "CUDA 11.8 was left after 2.4")
 _EXTRA = know("JAX and TensorFlow installation guides", "jax[cuda12], tensorflow[and-cuda]")
 _OWN = know("requirements of the wheels", "pip's builds bring or open their own CUDA")
-_NO_CUDA = {
-    "dgl": ("1.0", "add -f https://data.dgl.ai/wheels/… for its CUDA build"),
-    "mxnet": ("0", "take mxnet-cu112, or the one for your CUDA"),
-}
+_NO_CUDA: dict[str, tuple[str, ...]] = table("cpu.no_cuda")
 """Packages whose wheels on the index have no CUDA, since which release, and what has it."""
+_TOLD = re.compile(r"download\.pytorch\.org/whl|torch-backend")
 _CPU = {"tensorflow": "tensorflow", "onnxruntime": "onnxruntime-gpu", "paddle": "paddlepaddle-gpu"}
-_USERS = words(
-    "faster-whisper ctranslate2 llama-cpp-python whisperx xgboost lightgbm numba cuda-python pycuda"
-    " tensorrt tensorrt-cu11 tensorrt-cu12 tensorrt-cu13 tensorrt-llm polygraphy"
-)
+_USERS = names("cpu.users")
 """Packages that may be what the GPU is for, where ONNX Runtime is somebody's helper."""
-_TOOLKITS = {
-    **dict.fromkeys(("1.5", "1.6"), ("9.2", "10.1", "10.2")),
-    "1.7": ("9.2", "10.1", "10.2", "11.0"),
-    "1.8": ("10.1", "10.2", "11.1"),
-    "1.9": ("10.2", "11.1"),
-    "1.10": ("10.2", "11.1", "11.3"),
-    "1.11": ("10.2", "11.3"),
-    "1.12": ("10.2", "11.3", "11.6"),
-}
+_TOOLKITS: dict[str, tuple[str, ...]] = table("cpu.toolkits")
 """PyTorch of its own channel → the cudatoolkit that it has builds for."""
 
 
@@ -161,7 +149,7 @@ def cuda_for_cpu(scope: Scope) -> Iterator[Mistake]:
         return
     there = scope.base.framework == "torch" or scope.base.gpu or "pytorch" in scope.names
     own = scope.read(path) or ""
-    told = scope.repository.tells_torch_index() or "+cpu" in own
+    told = scope.repository.says(_TOLD) or "+cpu" in own
     twin = re.search(r"^\s*[\"']?(cu\d{2,3})[\"']?\s*=", own, re.MULTILINE)
     if scope.from_index(pin) and not there and not told and not twin:
         text = f"{title} is for the CPU by its name; torch of the package index brings CUDA"

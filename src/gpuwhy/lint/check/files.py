@@ -14,6 +14,7 @@ from gpuwhy.lint.check.pairs import MANY
 from gpuwhy.lint.mistakes import Mistake, know, mistake
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.tables import table
 from gpuwhy.lint.versions import (
     LINUX,
     Release,
@@ -40,18 +41,8 @@ _MORE = {
     "fastembed": Flavour("fastembed", False),
     "fastembed-gpu": Flavour("fastembed", True),
 }
-_CONDA_NAMES = {
-    "pytorch": "torch",
-    "pytorch-gpu": "torch",
-    "tensorflow": "tensorflow",
-    "tensorflow-gpu": "tensorflow",
-    "jax": "jax",
-}
-_FOR_NEWER = {
-    "onnxruntime-gpu": "take a release for CUDA {} (1.24 is the last one for CUDA 12)",
-    "tensorrt": "write tensorrt-cu{}",
-    "cuda-python": "write cuda-python=={}.*",
-}
+_CONDA_NAMES: dict[str, str] = table("files.conda_names")
+_FOR_NEWER: dict[str, str] = table("files.for_newer")
 
 
 def same_files(scope: Scope) -> Iterator[Mistake]:

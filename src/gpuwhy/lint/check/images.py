@@ -11,40 +11,24 @@ from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.mistakes import Edit, Mistake, Place, know, mistake
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Image, Pin
+from gpuwhy.lint.tables import pattern
 from gpuwhy.lint.versions import Release, at_least, is_pinned, major, major_minor, numbers
 
 _KEY = know("NVIDIA/cuda-repo-management issue 1", "NO_PUBKEY A4B469963BF863CC, since April 2022")
 _APT = know("package lists of NVIDIA's CUDA repositories", "the newest libcudnn8 and others")
 _JAX = know("JAX installation guide of 0.4", "cuda, cuda11_local: CUDA and cuDNN must be there")
 _NEW_KEY = "rm -f /etc/apt/sources.list.d/cuda.list /etc/apt/sources.list.d/nvidia-ml.list"
-_CURES = re.compile(
-    r"3bf863cc|cuda-keyring|apt-key|sources\.list|allow-unauthenticated|AllowInsecure|trusted=yes",
-    re.IGNORECASE,
-)
-_OF_OTHERS = re.compile(
-    r"/(pytorch|tensorflow|mxnet)-(training|inference):.*-gpu-.*-cu(9\d|10\d|110|111)-ubuntu1[68]"
-    r"|nvidia/cudagl:(8|9|10|11)\.\d.*ubuntu"
-    r"|[^/]+/[\w-]+:[\w.]+-cuda(9|10|11)\.[0-3](\.\d)?-ubuntu(16|18|20)\.04"
-)
-_OLD_FILE = re.compile(
-    r"compute/cuda/repos/\S+/7fa2af80\.pub|cuda-repo-(?:ubuntu|debian)\d+_\d[\w.-]*\.deb"
-    r"|nvidia-machine-learning-repo-\w+_[\w.-]+\.deb"
-)
+_CURES = pattern("images.cures", re.IGNORECASE)
+_OF_OTHERS = pattern("images.of_others")
+_OLD_FILE = pattern("images.old_file")
 """The revoked key, and packages that bring it."""
 _NEWEST = {
     **dict.fromkeys(("libcudnn8", "libcudnn8-dev", "libnvinfer8", "libnvinfer-plugin8"), 12),
     **dict.fromkeys(("libnvinfer-dev", "libnvinfer10", "libnvinfer-plugin10", "tensorrt"), 13),
 }
 """Package → the CUDA major that its newest build in NVIDIA's repositories is for."""
-_DRIVER_FILE = re.compile(
-    r"NVIDIA-Linux-\S+?-(\d{3}[\d.]*\d)\S*\.run"
-    r"|lib(?:nvidia-[\w-]+|nvcuvid|cuda)\.so\.(\d{3}\.[\d.]*\d)"
-)
-_COMPILES = re.compile(
-    r"-D(GGML_CUDA|LLAMA_CUBLAS|LLAMA_CUDA|WHISPER_CUDA|GGML_CUBLAS|USE_CUDA|WITH_CUDA)"
-    r"=(on|1|yes|true)",
-    re.IGNORECASE,
-)
+_DRIVER_FILE = pattern("images.driver_file")
+_COMPILES = pattern("images.compiles", re.IGNORECASE)
 
 
 def tag(scope: Scope) -> Iterator[Mistake]:

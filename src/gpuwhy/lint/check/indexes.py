@@ -10,6 +10,7 @@ from gpuwhy.knowledge.guests import guests
 from gpuwhy.lint.mistakes import Edit, Mistake, know, mistake
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import PYTORCH, Index, Pin, holds_only
+from gpuwhy.lint.tables import table
 from gpuwhy.lint.versions import (
     Release,
     allowed,
@@ -33,12 +34,7 @@ _PYG = ("torch-scatter", "torch-sparse", "torch-cluster", "torch-spline-conv", "
 _TOLD = re.compile(r"PIP_(EXTRA_)?INDEX_URL|PIP_FIND_LINKS|pip\.conf|pip config")
 _OLD = "2.6"
 """Indexes that ended before it have no code for Blackwell, and no torch for transformers 5."""
-_CONDA = {
-    "1.13": ("11.6", "11.7"),
-    "2.0": ("11.7", "11.8"),
-    **dict.fromkeys(("2.1", "2.2", "2.3"), ("11.8", "12.1")),
-    **dict.fromkeys(("2.4", "2.5"), ("11.8", "12.1", "12.4")),
-}
+_CONDA: dict[str, tuple[str, ...]] = table("indexes.conda")
 """PyTorch of its own channel → the pytorch-cuda that it was built with."""
 
 

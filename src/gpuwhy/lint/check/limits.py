@@ -13,6 +13,7 @@ from gpuwhy.lint.mistakes import Edit, Mistake, mistake
 from gpuwhy.lint.read.image_python import is_second
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.tables import pattern, table
 from gpuwhy.lint.versions import (
     PYTHONS,
     allowed,
@@ -24,33 +25,19 @@ from gpuwhy.lint.versions import (
     together,
 )
 
-_TRIED = {
-    "numpy": ("1.16.6", "1.19.5", "1.21.6", "1.24.4", "1.26.4", "2.0.2", "2.2.6", "2.3.5"),
-    "protobuf": ("3.8.0", "3.19.6", "3.20.3", "4.25.8", "5.29.5", "6.33.0"),
-}
+_TRIED: dict[str, tuple[str, ...]] = table("limits.tried")
 """Releases that stand for the others of a neighbour."""
 _FLOORS = {"numpy": (3, 9), "protobuf": (3, 7), "h5py": (3, 6)}
 """The oldest Python that has a neighbour past the limits."""
 _WRITTEN_ALONE = "h5py<3"  # it comes with TensorFlow too, and matters to who loads weights
-_OTHERS = re.compile(
-    r"gradio|opencv-\S+|scikit-(image|learn)|pandas|pyarrow|faiss-cpu|pycocotools|shapely"
-    r"|pywavelets|numexpr|matplotlib|imgaug|h5py|scipy|statsmodels|seaborn|flask|wandb"
-    r"|tensorboardx|gensim|librosa|spacy|streamlit|mlflow|onnx|bokeh|albumentations|catboost"
-)
+_OTHERS = pattern("limits.others")
 """Packages whose limits matter here only beside one that computes on a GPU."""
-_MODELS = re.compile(
-    r"torch\S*|pytorch\S*|tensorflow\S*|jax|flax|(tf-)?keras\S*|lightning|timm|diffusers|peft|vllm"
-    r"|(sentence-)?transformers|accelerate|onnxruntime-gpu|ultralytics|open-clip-torch"
-    r"|mm(cv|det)\S*"
-    r"|fairseq|monai|kornia|deepspeed|openai-whisper|whisperx"
-)
+_MODELS = pattern("limits.models")
 _FOR_A_MACHINE = re.compile(
     r"(^|[^a-z])(ngc|nvcr|colab|kaggle|sagemaker|databricks|jetson|l4t|jetpack)([^a-z]|$)"
 )
-_BRINGS_PROTOBUF = re.compile(
-    r"(lib)?protobuf|tensor(board|flow)|onnx|caffe|grpc|google|opencv|mlflow|ray|wandb|streamlit"
-    r"|pytorch-lightning|paddle|apache-beam|pyspark|arrow|mxnet"
-)
+_BRINGS_PROTOBUF = pattern("limits.brings_protobuf")
+_FORGE = re.compile(r"mini(forge|mamba)|mambaforge", re.IGNORECASE)
 _FULL = ("ngc", "pytorch", "tensorflow", "aws", "framework")
 
 
@@ -237,7 +224,10 @@ def _comes(scope: Scope, need: Need) -> bool:
         return False
     names = {"numpy": known.CAPS_NUMPY, "protobuf": known.CAPS_PROTOBUF}.get(need.name, ())
     unread = (p for p in scope.environment.pins if p.specifier and p.name in names)
-    return not any(_is_unread(pin) for pin in unread) and _is_passed(scope, need)
+    if any(_is_unread(pin) for pin in unread):
+        return False
+    sources = need.name in ("torchvision", "pillow") and not _found(scope, need)
+    return sources or _is_passed(scope, need)  # sources, whose demands nobody here has read
 
 
 def _is_unread(pin: Pin) -> bool:
@@ -251,6 +241,7 @@ def _mkl_comes(scope: Scope, need: Need) -> bool:
     own = ("defaults", "anaconda", "main", "pkgs/main")
     first = next((one for one in channels if one in ("pytorch", "conda-forge", *own)), "")
     forge = next((one for one in channels if one in ("conda-forge", *own)), "") == "conda-forge"
+    forge = forge or any(_FORGE.search(one.text) for one in scope.environment.commands)
     built = bool(re.match(r"py3\.\d+_(cuda|cpu)", need.pin.build))
     of_pytorch = (
         built or need.pin.channel == "pytorch" or (not need.pin.build and first == "pytorch")

@@ -12,9 +12,10 @@ from gpuwhy.knowledge import caps, published
 from gpuwhy.knowledge.absent import ABSENT, FAILING, KNOW, OTHERS, WHOLE
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import family
-from gpuwhy.lint.mistakes import Edit, Mistake, know, mistake, words
+from gpuwhy.lint.mistakes import Edit, Mistake, know, mistake
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.tables import names, table
 from gpuwhy.lint.versions import (
     LINUX,
     allowed,
@@ -30,47 +31,15 @@ _INDEX = know("the package index", "the project of that name")
 _EXTRAS = know("Provides-Extra in the metadata of the wheels", "November 2026")
 _TF2 = know("TensorFlow 2.0 release notes", "tf.contrib, tf.Session, tf.placeholder are gone")
 _CONDA = know("conda's channels defaults, conda-forge and pytorch", "the names of their packages")
-_OF_CONDA = {
-    "torch": "pytorch",
-    "tensorflow2": "tensorflow",
-    "onnxruntime-gpu": "onnxruntime",
-    "cupy-cuda11x": "cupy",
-    "cupy-cuda12x": "cupy",
-    "torch-scatter": "pytorch-scatter",
-    "torch-sparse": "pytorch-sparse",
-}
+_OF_CONDA: dict[str, str] = table("names.of_conda")
 """Names of the package index, and what conda's channels call the same."""
-_FRAMEWORKS = words(
-    "tensorflow tensorflow-gpu tensorflow-cpu torch torchvision torchaudio jaxlib onnxruntime"
-    " onnxruntime-gpu cupy-cuda11x cupy-cuda12x cupy-cuda13x"
-)
+_FRAMEWORKS = names("names.frameworks")
 _GPU = ("cuda", "gpu", "cuda11", "cuda12")
-_NO_EXTRA = {
-    "torch": (*_GPU, "cu121", "cu118", "cu124"),
-    "jax": ("gpu", "cuda10", "cuda110"),
-    "tensorflow": ("gpu", "cuda", "with-cuda"),
-    **dict.fromkeys(
-        words(
-            "ctranslate2 faster-whisper vllm onnxruntime xformers bitsandbytes torchvision"
-            " torchaudio llama-cpp-python transformers diffusers keras whisperx ultralytics xgboost"
-            " lightgbm sentence-transformers"
-        ),
-        _GPU,
-    ),
-}
+_NO_EXTRA: dict[str, tuple[str, ...]] = table("names.no_extra")
 """Extras that people write and that never were."""
-_GONE_EXTRAS = {
-    "cuda12-pip": "3.10",
-    **dict.fromkeys(("cuda11-pip", "cuda11-local", "cuda11-cudnn86"), "3.9"),
-    **dict.fromkeys(("cuda11-cudnn82", "cuda11-cudnn805"), "3.7"),
-}
+_GONE_EXTRAS: dict[str, str] = table("names.gone_extras")
 """JAX's extras of once → the first Python whose newest JAX is without it."""
-_INSTEAD = {
-    "torch": "torch (its wheels on Linux bring CUDA)",
-    "jax": '"jax[cuda12]"',
-    "tensorflow": '"tensorflow[and-cuda]"',
-    "onnxruntime": "onnxruntime-gpu",
-}
+_INSTEAD: dict[str, str] = table("names.instead")
 _NEVER_MORE = ("tensorflow-gpu",)
 
 

@@ -13,6 +13,7 @@ from gpuwhy.lint import solving
 from gpuwhy.lint.mistakes import Mistake, Place, know, mistake
 from gpuwhy.lint.scope import Scope, newest_said, of_gpus
 from gpuwhy.lint.sheet import Pin, holds_only
+from gpuwhy.lint.tables import pattern
 from gpuwhy.lint.versions import LINUX, allowed, allows, major, numbers, together
 
 _COMPANIONS = ("torchvision", "torchaudio", "xformers")
@@ -21,11 +22,7 @@ _LATER = know("pip install --upgrade", "takes the newest release, whatever is in
 _OVER = know("pip", "replaces the image's build with the one from the index")
 _INDEXES = {11: "cu118", 12: "cu126"}
 """Of each CUDA major an index of PyTorch's that many releases are on."""
-_ON_PURPOSE = re.compile(
-    r"(replac|overrid|overwrit|re-?install|upgrad|downgrad|uninstall|remov|instead|swap|newer|older"
-    r"|match|pin)\w*\b.{0,120}(torch|tensorflow|image|ngc|container|version|build|wheel)",
-    re.IGNORECASE,
-)
+_ON_PURPOSE = pattern("replaced.on_purpose", re.IGNORECASE)
 
 
 def torch(scope: Scope) -> Iterator[Mistake]:

@@ -11,33 +11,21 @@ from gpuwhy.lint.check.images import wrong_tag
 from gpuwhy.lint.mistakes import Mistake, Place, know, mistake, words
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Variable, Workload
+from gpuwhy.lint.tables import names, pattern, table
 
 _ASK = "add gpus: all, or reserve a device: {driver: nvidia, count: 1, capabilities: [gpu]}"
 _WRAPPER = know("NVIDIA Container Toolkit: installing", "docker run --gpus, since 2019")
 _READERS = {"torch": "", "tensorflow": "", "jax": ""}
 _HARVESTED = know("the harvested names and types of variables", "knowledge/data/variables.json")
 _CONTAINER = ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_REQUIRE_CUDA")
-_MEANT = {
-    **dict.fromkeys(
-        ("TF_GPU_ALLOW_GROWTH", "TF_ALLOW_GROWTH", "TF_FORCE_ALLOW_GROWTH"),
-        "TF_FORCE_GPU_ALLOW_GROWTH",
-    ),
-    "CUDA_VISIBLE_GPUS": "CUDA_VISIBLE_DEVICES",
-    "PYTORCH_CUDA_CONF": "PYTORCH_CUDA_ALLOC_CONF",
-}
-_OWN = words(
-    "CUDA CUDNN CUBLAS NVIDIA NVCC NCCL TF XLA JAX TORCH PYTORCH TORCHINDUCTOR TORCHDYNAMO TRITON"
-    " KERAS"
-)
+_MEANT: dict[str, str] = table("requests.meant")
+_OWN = names("requests.own")
 """First words of names that nobody but a GPU's software reads."""
 _PARTS = words("all compute compat32 graphics utility video display ngx")
 _OTHER = re.compile(
     r"rocm|amd|intel|xpu|vulkan|cpu|metal|export|monitor|plugin|operator|dcgm|dashboard|\bui\b"
 )
-_IDLE = re.compile(
-    r"\b(tensorboard|perf_analyzer|sleep|nvcc|jupyter nbconvert)\b|--device[= ]cpu"
-    r"|^(/(usr/)?bin/)?(echo|true|exit|:)(\s|$)"
-)
+_IDLE = pattern("requests.idle")
 _HIDDEN = ("", "-1", "none", "void", "NoDevFiles")
 
 

@@ -8,14 +8,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from gpuwhy.lint.mistakes import Place, Problem, words
+from gpuwhy.lint.mistakes import Place, Problem
 from gpuwhy.lint.read import image_python, installs, shell
 from gpuwhy.lint.sheet import Command, Environment, Image, Sheet, Variable
+from gpuwhy.lint.tables import names, pattern
 
-_KEYWORDS = words(
-    "FROM RUN CMD LABEL MAINTAINER EXPOSE ENV ADD COPY ENTRYPOINT VOLUME USER WORKDIR ARG ONBUILD"
-    " STOPSIGNAL HEALTHCHECK SHELL CROSS_BUILD"
-)
+_KEYWORDS = names("dockerfile.keywords")
 _HEREDOC = re.compile(r"<<(-?)([\"']?)(\w+)\2")
 _TEMPLATE = re.compile(r"^\s*\{%|\{\{[-\s.]*[\w.\"]", re.M)
 _MOST_LENGTH, _MOST = 200_000, 5_000
@@ -245,10 +243,7 @@ class _Stages:
                 self.stage.copied[name] = source.removeprefix("./")
 
 
-_MAY_HOLD_PACKAGES = re.compile(
-    r"site-packages|venv|/opt|/usr/local(/lib|\s|/?$)|\.local|conda|/install|/deps|/app|/wheels"
-    r"|\s/\s"
-)
+_MAY_HOLD_PACKAGES = pattern("dockerfile.may_hold_packages")
 
 
 def _child(parent: Environment) -> Environment:

@@ -6,19 +6,14 @@ import re
 
 from gpuwhy.knowledge import containers, held
 from gpuwhy.lint.sheet import Environment
+from gpuwhy.lint.tables import pattern
 
 _ANOTHER_CONDA = re.compile(
     r"(conda|mamba) (env )?create|conda env update|pyenv|virtualenv -p|Mini(conda|forge)3"
 )
-_ITS_OWN_PIP = re.compile(
-    r"(^|; )python3\.\d+ |python3\.\d+ -m|get-pip|ensurepip|update-alternatives|\bln -|\bcp /|\bmv "
-    r"|venv|\buv\b|pyenv|conda|mamba|pip3\.\d+|alias"
-)
+_ITS_OWN_PIP = pattern("image_python.its_own_pip")
 _PACKAGE = re.compile(r"python(3\.\d+)(-|$)")
-_BY_UV = re.compile(
-    r"(?:uv (?:venv|python install|sync|run)[^;]*?(?:--python|-p|install)[= ]|python="
-    r"|pyenv global )(3\.\d+)"
-)
+_BY_UV = pattern("image_python.by_uv")
 _OTHER = re.compile(
     r"conda|mamba|pyenv|deadsnakes|Python-3|\buv\b|pixi|python_version", re.IGNORECASE
 )
@@ -72,7 +67,4 @@ def is_second(environment: Environment) -> bool:
     return tagged or any(map(_SECOND.search, (*texts, *assigned)))
 
 
-_SECOND = re.compile(
-    r"(Mini|Ana)conda2\b|python[=-]{1,2}2\.7|\bpython2(\.7)?\b|\bpip2(\.7)?\b|py27\b"
-    r"|PYTHON\w*=2\.7"
-)
+_SECOND = pattern("image_python.second")

@@ -13,16 +13,9 @@ import msgspec
 from gpuwhy.lint.mistakes import Place, words
 from gpuwhy.lint.read import conda, requirements
 from gpuwhy.lint.sheet import Command, Environment, Include, Index, Pin, Role, holds_only
+from gpuwhy.lint.tables import names, pattern, table
 
-_VALUED = words(
-    "-e --editable -r --requirement -c --constraint -i --index-url --extra-index-url -f"
-    " --find-links -t --target --prefix --root --platform --python-version --implementation --abi"
-    " --upgrade-strategy --no-binary --only-binary --progress-bar --trusted-host --timeout"
-    " --retries --cache-dir --proxy --python -p --config-settings --default-index --index"
-    " --torch-backend --index-strategy --src --report --group --extra --exclude-newer --resolution"
-    " --override --cert --global-option --install-option --use-feature --use-deprecated"
-    " --log"
-)
+_VALUED = names("installs.valued")
 _CONDA_VALUED = words("-n --name -p --prefix -c --channel -f --file --solver --platform --subdir")
 _CONDAS = ("conda", "mamba", "micromamba")
 _ARCHIVE = re.compile(r"onnxruntime-linux-x64-(?:gpu|gpu-cuda12|cuda12)-(\d+\.\d+\.\d+)\.tgz")
@@ -178,20 +171,8 @@ def _from_variables(stage: Environment, command: Command) -> list[Index]:
     return out
 
 
-_VARIABLES: dict[str, Role] = {
-    "PIP_INDEX_URL": "only",
-    "PIP_EXTRA_INDEX_URL": "extra",
-    "PIP_FIND_LINKS": "links",
-    "UV_INDEX_URL": "only",
-    "UV_DEFAULT_INDEX": "only",
-    "UV_EXTRA_INDEX_URL": "first",
-    "UV_INDEX": "first",
-}
-_OWN_FOLDER = re.compile(
-    r"^(\$\{?\w*(DIR|ROOT|HOME|PATH|FOLDER|PWD|BASE)\w*\}?"
-    r"|\$\(\s*(cd|dirname|pwd|realpath|readlink)\b.*\))/",
-    re.IGNORECASE,
-)
+_VARIABLES: dict[str, Role] = table("installs.variables")
+_OWN_FOLDER = pattern("installs.own_folder", re.IGNORECASE)
 """A variable in front of a path, which is often the folder of the script itself."""
 
 

@@ -12,11 +12,9 @@ import msgspec
 from gpuwhy.lint.mistakes import Place, Problem
 from gpuwhy.lint.read import script
 from gpuwhy.lint.sheet import Environment, Sheet, Variable
+from gpuwhy.lint.tables import pattern
 
-_SET = re.compile(
-    r"os\.environ\[\\?[\"']([A-Z]\w+)\\?[\"']\]\s*=\s*\\?[\"']([^\"'\\\n]{0,80})\\?[\"']"
-    r"|\"%env ([A-Z]\w+)=([^\"\\\n]{0,80})"
-)
+_SET = pattern("notebook.set")
 """A variable that a cell sets, as it stands in the JSON."""
 COLAB_PYTHON = "3.12"  # since August 2025
 

@@ -11,15 +11,12 @@ import msgspec
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import Specifier
 
-from gpuwhy.lint.mistakes import Place, Problem, words
+from gpuwhy.lint.mistakes import Place, Problem
 from gpuwhy.lint.sheet import Environment, Include, Index, Pin, Role, Sheet, backend_of, holds_only
+from gpuwhy.lint.tables import names, pattern, table
 from gpuwhy.lint.versions import normal
 
-_URL = re.compile(
-    r"(?:(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^\]]*)\])?\s*@\s*)?"
-    r"(?P<url>(?:git|hg|svn|bzr)\+\S+|[a-z]+://\S+|file:\S+|\.{0,2}/\S*|\.\.?(?=[\s\[;]|$)"
-    r"|\S+\.(?:whl|zip|tar\.gz))(?:\[[^\]]*\])?"
-)
+_URL = pattern("requirements.url")
 _WHEEL = re.compile(
     r"([\w.]+)-([\w.!]+(?:(?:\+|%2[Bb])[\w.]+)?)(?:-\d\w*)?-([\w.]+)-([\w.]+)-([\w.]+)\.whl"
 )
@@ -28,19 +25,8 @@ _AFTER = re.compile(r"\s-{1,2}[a-zA-Z].*", re.DOTALL)
 MISPLACED = re.compile(r"\s(-i|--index-url|--extra-index-url|-f|--find-links)[\s=].*")
 """An index option behind a requirement, where pip does not read it, and Cog does."""
 _LOCAL_RANGE = re.compile(r"[\w.-]+\s*(?:\[[^\]]*\])?\s*(?:>=?|<=?|~=)\s*[\d.]+\+[\w.*]+")
-_FLAGS = words(
-    "--no-index --pre --prefer-binary --require-hashes --no-deps --no-binary --only-binary"
-    " --trusted-host --use-feature --no-build-isolation -e --editable"
-)
-ROLES: dict[str, Role] = {
-    "-i": "only",
-    "--index-url": "only",
-    "--default-index": "only",
-    "--extra-index-url": "extra",
-    "--index": "extra",
-    "-f": "links",
-    "--find-links": "links",
-}
+_FLAGS = names("requirements.flags")
+ROLES: dict[str, Role] = table("requirements.roles")
 """Options that name an index, and what it is to the default one."""
 _SHOWN = 60
 
