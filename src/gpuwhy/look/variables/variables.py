@@ -56,7 +56,7 @@ def variables(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Va
     found += look.of_files()
     told = {one.name for one in found}
     for name, value in seen.value.items():
-        name = name.upper() if look.windows else name
+        name, value = (name.upper() if look.windows else name), printable(value)
         if name.startswith(FOREIGN) or name in told or (look.windows and name in _PLACES):
             continue
         one = look.path(value) if name == "PATH" else look.variable(name, value)
@@ -219,5 +219,5 @@ class _Look:
 
 
 def _shortened(value: str) -> str:
-    value, half = printable(value), _LONGEST // 2
+    half = _LONGEST // 2
     return value if len(value) <= _LONGEST else f"{value[:half]} … {value[-half:]}"
