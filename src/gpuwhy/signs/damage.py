@@ -41,10 +41,7 @@ _CERTAIN = MISFITS | {
 """Of a library, of a first module or of a whole package: an import fails by it."""
 _CERTAIN_PARTS = (Part.LIBRARY, Part.FIRST_MODULE, Part.PACKAGE)
 _OVERWRITTEN = (DamageKind.OTHER_SIZE, DamageKind.OTHER_HASH)
-_TWICE = (
-    *(DamageKind.SECOND_METADATA, DamageKind.UNLISTED_METADATA),
-    DamageKind.HALF_UPGRADED,
-)
+_TWICE = (*(DamageKind.SECOND_METADATA, DamageKind.UNLISTED_METADATA), DamageKind.HALF_UPGRADED)
 _ELSEWHERE = (*_TWICE, DamageKind.EDITED, DamageKind.NOEXEC, DamageKind.SOURCE_GONE)
 """Said by signs of their own."""
 _MANY = 3
