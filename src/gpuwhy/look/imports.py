@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from gpuwhy.facts.environment import Python
+from gpuwhy.facts.environment import Package, Python
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.imports import Ended, Imports, Isolation, Tried, TriedKind, Without, WithoutKind
+from gpuwhy.facts.installs import Damage, DamageKind, Part
 from gpuwhy.facts.version import at_least
 from gpuwhy.look.environment.packages import exists
 from gpuwhy.look.look import Options
@@ -55,9 +56,7 @@ _MOST_ALONE = 12  # variables and start-up files that are left out one by one
 
 
 def imports(machine: Machine, facts: Facts, options: Options) -> Imports:
-    """Each framework in a process of its own; nothing unless it was asked for."""
-    if not options.imports:
-        return Imports()
+    """Each framework in a process of its own."""
     python = facts.environment.python.need()
     frameworks = value_or(facts.frameworks.installed, ())
     groups = [one for framework in frameworks for one in _group(machine, facts, framework)]
@@ -309,3 +308,40 @@ def _isolation(held: Mapping[str, Any]) -> Isolation:
         seconds=SECONDS,
         why=tuple(str(one) for one in words),
     )
+
+
+# ------------------------------------------------------------ files that a failure names
+
+
+def damage_named(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damage, ...]]:
+    """The damage that was known, and files on the way to a failure that were changed."""
+    known = facts.installs.damage
+    if not isinstance(known, Known):
+        return known
+    told = {one.path for one in known.value}
+    failed = [one for one in value_or(facts.imports.tried, ()) if one.failed]
+    named = dict.fromkeys(path for one in failed for path in (*one.files, one.source) if path)
+    syntax = any(one.error in ("SyntaxError", "IndentationError") for one in failed)
+    packages = value_or(facts.environment.packages, ())
+    found = [_changed(machine, packages, path, syntax) for path in named if path not in told]
+    return Known((*known.value, *(one for one in found if one)), known.source)
+
+
+def _changed(
+    machine: Machine, packages: Sequence[Package], path: str, syntax: bool
+) -> Damage | None:
+    """A file that a RECORD lists and that is not what was installed."""
+    for one in packages:
+        row = one.files.find(path[len(one.site) + 1 :]) if path.startswith(f"{one.site}/") else None
+        if row is None or not row.sha256 or row.size < 0:
+            continue
+        stat, digest = machine.stat(path), machine.sha256(path)
+        if not isinstance(stat, Known) or value_or(digest, row.sha256) == row.sha256:
+            return None
+        module = path.endswith(".py")
+        kind = DamageKind.NOT_COMPILING if module and syntax else DamageKind.EDITED
+        kind = kind if module else DamageKind.OTHER_HASH
+        part = Part.MODULE if module else Part.LIBRARY
+        size = stat.value.size
+        return Damage(path, kind, part, one.owner, size=size, recorded_size=row.size)
+    return None
