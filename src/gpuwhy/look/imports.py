@@ -20,6 +20,7 @@ from gpuwhy.facts.imports import Ended, Imports, Isolation, Tried, TriedKind, Wi
 from gpuwhy.facts.installs import Damage, DamageKind, Part
 from gpuwhy.facts.version import at_least
 from gpuwhy.look.environment.packages import exists
+from gpuwhy.look.environment.python import user_sites
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine
 from gpuwhy.machine.sandbox import MEMORY, SECONDS, Order, encoded, one_try
@@ -52,6 +53,8 @@ _REFUSED = (1, 13, 30, 101, 111)  # EPERM, EACCES, EROFS, ENETUNREACH, ECONNREFU
 _SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV"}
 _STEERING = r"(LD_|PYTHON|CUDA_|XLA_|TF_|TORCH_|PYTORCH_|JAX_|KERAS_|NUMBA_|CUPY_|PROTOCOL_BUFFERS)"
 _NEEDED = ("PATH", "PYTHONUSERBASE", "CUDA_VISIBLE_DEVICES")
+_LEAST = {"AS": 1 << 45, "DATA": 1 << 45, "STACK": 4 << 20, "NOFILE": 512, "NPROC": 256}
+"""Limits below which they may be what an import fails by."""
 _MOST_ALONE = 12  # variables and start-up files that are left out one by one
 
 
@@ -129,13 +132,19 @@ class _Look:
         """Each try of a framework; the first that fails again without one thing at a time."""
         found = self._run(group, Order(group.tries))
         first = next((place for place, one in enumerate(found) if one.failed), -1)
-        if first >= 0:
+        if first >= 0 and not self._is_damaged():
             kind, module, *targets = group.tries[first]
             again = (one_try("import", module, *targets),) if kind == "import" else group.tries
             without = self._without(Group(group.framework, again))
             if without:
                 found[first] = replace(found[first], without=without)
         return found
+
+    def _is_damaged(self) -> bool:
+        """Whether files that an import needs are known to be wrong: then nothing else is tried."""
+        parts = (Part.LIBRARY, Part.FIRST_MODULE, Part.MODULE)
+        found = value_or(self.facts.installs.damage, ())
+        return any(one.stack and one.part in parts for one in found)
 
     def _run(self, group: Group, order: Order) -> list[Tried]:
         said = self.machine.sandbox(self.python.path, encoded(order))
@@ -246,12 +255,15 @@ class _Look:
         names = self._variables()
         if names:
             yield Without(WithoutKind.VARIABLE), Order(tries, unset=names)
-        yield Without(WithoutKind.USER_SITE), Order(tries, without=("user site",))
+        if any(exists(self.machine, one) for one in user_sites(self.machine, self.python.version)):
+            yield Without(WithoutKind.USER_SITE), Order(tries, without=("user site",))
         files = [one.path for one in value_or(self.facts.installs.start_files, ())]
         if files:
             yield Without(WithoutKind.START_FILE), self._without_start_files(tries)
         yield Without(WithoutKind.COMPILED), Order(tries, without=("compiled files",))
-        yield Without(WithoutKind.LIMIT), Order(tries, raise_limits=True)
+        limits = ((name, value_or(self.machine.limit(name), -1)) for name in _LEAST)
+        if any(0 <= value < _LEAST[name] for name, value in limits):
+            yield Without(WithoutKind.LIMIT), Order(tries, raise_limits=True)
 
     def _variables(self) -> tuple[str, ...]:
         environ = value_or(self.machine.environ(), {})
