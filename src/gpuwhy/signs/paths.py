@@ -295,7 +295,8 @@ def another_python(case: Case) -> Finding | None:
 
 def other_environment(case: Case) -> Finding | None:
     """The environment was moved or copied: its activation leads to the folder of its making."""
-    first = next(iter(value_or(case.facts.frameworks.installed, ())), None)
+    installed = value_or(case.facts.frameworks.installed, ())
+    first = next(iter(installed), None)
     for one in value_or(case.facts.environment.activation, ()):
         if one.name != "VIRTUAL_ENV" or case.framework is not first:  # said once
             continue
