@@ -84,6 +84,8 @@ def look(
     options = options or Options()
     facts = Facts()
     steps = [one for one in LOOKS if not only or one.place.partition(".")[0] in only]
+    if only and "system" not in only:
+        steps.insert(0, Look("system.os", "environment.python:os_alone"))
     if not only or {"driver", "devices"} & set(only):
         machine.ahead(*EARLY)
     for step in steps:
