@@ -280,7 +280,7 @@ def another_python(case: Case) -> Finding | None:
         "lost": one.lost,
     }
     seen = saw(one.problem.value, case.facts.installs.start)
-    lost_ones = ": it does not find {lost}, which are installed" if one.lost else ""
+    lost_ones = ": it does not find the installed {lost}" if one.lost else ""
     if one.problem is StartProblem.NO_CONFIG:
         text = (
             "{folder} has no pyvenv.cfg any more, and {python} does not look at the packages there"
