@@ -245,7 +245,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("cases", nargs="*")
     parser.add_argument("--import", dest="by_importing", action="store_true")
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()
     env, right, breaking = Env(asked.folder.resolve()), 0, 0
     try:
         for case in CASES:

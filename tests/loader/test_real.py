@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.app import Options, Run
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.recording import RecordingMachine
 from gpuwhy.loader import linux
 from gpuwhy.loader.frameworks import run
 from gpuwhy.loader.linux import concerns_gpu, world_of
 from gpuwhy.loader.process import Process
+from gpuwhy.look.look import Options, look
 from gpuwhy.loader.symbols import unmet_symbols
 
 LAB = Path(os.environ.get("GPUWHY_LAB", "/nonexistent"))
@@ -119,8 +119,8 @@ def test_the_files_are_those_that_glibc_loads(venv, name, variable, tmp_path):
     environ = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **({"LD_LIBRARY_PATH": path} if path else {})}
     said = _loaded_by_glibc(venv, name, environ, tmp_path / "ld")
     host = RecordingMachine(LiveMachine(environ))
-    facts = Run(host, Options(python=str(venv))).facts
-    framework = next(one for one in facts.target.frameworks.need() if one.name == name)
+    facts = look(host, Options(python=str(venv)))
+    framework = next(one for one in facts.frameworks.installed.need() if one.name == name)
     process = run(world_of(host, facts).need(), facts, framework)
     process.dlopen("libcuda.so.1", None)  # the driver, which every framework opens first
     kept = [one for one in process.loaded if not process.closed(one)]

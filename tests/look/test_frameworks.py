@@ -73,40 +73,6 @@ def test_tensorflow_2_21(world: World) -> None:
 OLD = ("libcublas.so.8.0", "libcudnn.so.6", "libcudart.so.8.0")
 
 
-def test_tensorflow_1_3_has_no_build_info(world: World) -> None:
-    """What the extension is linked with tells all: GPU or not, which CUDA, which cuDNN."""
-    extension = {
-        "tensorflow/python/_pywrap_tensorflow_internal.so": shared_object(*OLD, "libc.so.6")
-    }
-    world.install("tensorflow-gpu", "1.3.0", {"tensorflow/__init__.py": "", **extension})
-    found = only(world)
-    assert (found.gpu_build.need(), found.built_for_cuda.need()) == (True, "8.0")
-    assert (found.built_for_cudnn.need() or "").startswith("6")
-    assert sorted(names(found)) == sorted(OLD)
-
-
-def test_tensorflow_1_3_without_cuda(world: World) -> None:
-    extension = {"tensorflow/python/_pywrap_tensorflow_internal.so": shared_object("libc.so.6")}
-    world.install("tensorflow", "1.3.0", {"tensorflow/__init__.py": "", **extension})
-    assert only(world).gpu_build.need() is False
-
-
-@pytest.mark.parametrize(
-    ("version", "opened"),
-    [
-        ("1.0.1", {"libcublas.so.8.0", "libcufft.so.8.0", "libcurand.so.8.0", "libcudnn.so.5"}),
-        ("0.12.1", {"libcublas.so", "libcufft.so", "libcurand.so", "libcudnn.so"}),
-    ],
-)
-def test_tensorflow_1_0_opens_the_rest_when_imported(
-    world: World, version: str, opened: set[str]
-) -> None:
-    """Seen with both: `Couldn't open CUDA library libcublas.so.8.0` and three more."""
-    extension = {"tensorflow/python/_pywrap_tensorflow.so": shared_object("libcudart.so.8.0")}
-    world.install("tensorflow-gpu", version, {"tensorflow/__init__.py": "", **extension})
-    assert set(names(only(world))) == {"libcudart.so.8.0", *opened}
-
-
 def test_tensorflow_1_15_says_only_10(world: World) -> None:
     info = (
         "is_rocm_build = False\nis_cuda_build = True\n\n"

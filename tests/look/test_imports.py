@@ -13,10 +13,11 @@ import pytest
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
 from gpuwhy.facts.imports import Ended, Imports, Tried, WithoutKind
+from gpuwhy.facts.installs import DamageKind
 from gpuwhy.look.look import Options, look, look_by_importing
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.sandbox import Order
-from tests.look.world import FakeMachine, World
+from tests.look.world import SITE, FakeMachine, World
 
 HELD = {"isolation": {"writes": "held", "network": "partly", "processes": "held", "why": {}}}
 GOOD = {"ok": True, "ms": 1500.0, "file": "/x/torch/__init__.py", "version": "2.6.0"}
@@ -174,3 +175,23 @@ def test_a_real_environment(tmp_path: Path) -> None:
     ]
     assert found[0].error == "ImportError"
     assert f"{site}/torch/__init__.py" in found[0].files
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [("SyntaxError", DamageKind.NOT_COMPILING), ("NameError", DamageKind.EDITED)],
+)
+def test_a_file_on_the_way_to_a_failure_is_compared(
+    world: World, error: str, kind: DamageKind
+) -> None:
+    files: dict[str, bytes | str] = {"torch/__init__.py": "x", "torch/deep/er/est/a.py": "good"}
+    world.install("torch", "2.6.0", {**files, "torch/version.py": "cuda = None"})
+    world.file(f"{SITE}/torch/deep/er/est/a.py", "evil")
+    line = {**BAD, "error": error, "files": [f"{SITE}/torch/deep/er/est/a.py", "/else.py"]}
+    lines = [HELD, {"begins": 0}, {"try": 0, **line}, {"ended": {"code": 0}}]
+    machine = Sandbox(world, lambda order: lines)
+    options = Options(imports=True)
+    facts = look(machine, options, ("environment", "frameworks", "installs"))
+    assert facts.installs.damage.need() == ()
+    (one,) = look_by_importing(machine, facts, options).installs.damage.need() or ()
+    assert (one.kind, one.path) == (kind, f"{SITE}/torch/deep/er/est/a.py")

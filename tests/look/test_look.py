@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -10,13 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from gpuwhy.facts.fact import Known, Unknown, known
+from gpuwhy.facts.fact import Known, Unknown, known, source_of
 from gpuwhy.facts.facts import dump, load
 from gpuwhy.facts.system import System
 from gpuwhy.look import look as module
 from gpuwhy.look.look import LOOKS, Look, Options, look, look_by_importing
 from gpuwhy.machine.machine import Machine
-from tests.look.world import World
+from tests.look.world import SITE, World
 
 
 class Steps:
@@ -89,7 +90,7 @@ def test_some_subjects_alone_and_what_takes_long_is_asked_first() -> None:
     machine, said = Asked(), list[str]()
     look(machine, only=("environment",), note=said.append)
     assert machine.ahead_of == []
-    assert {one.partition(".")[0] for one in said} == {"environment"}
+    assert {one.partition(".")[0] for one in said} == {"system", "environment"}
     look(machine, only=("devices",))
     assert machine.ahead_of == [("call", "nvml"), ("call", "nodes")]
 
@@ -126,3 +127,34 @@ def test_loading_the_looks_compiles_no_expression_and_loads_nothing_heavy() -> N
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:2] == ["[]", "[]"], done.stdout
+
+
+def test_bytes_that_are_no_text_cost_nothing(world: World) -> None:
+    site = world.root / SITE[1:]
+    bad = b"\xff\xfe\xe9"
+    folder = world.install("torch", "2.6.0", {"torch/version.py": b"cuda = '12" + bad + b"'"})
+    for name in ("METADATA", "WHEEL", "RECORD", "INSTALLER", "direct_url.json"):
+        text = b"Name: torch\nVersion: 2\nTag: %s\nRequires-Dist: x%s\na%s.so,sha256=x,1\n"
+        world.file(f"{folder}/{name}", text.replace(b"%s", bad))
+    (site / os.fsdecode(b"n" + bad + b"-1.0.dist-info")).mkdir()
+    (site / os.fsdecode(b"z" + bad + b".pth")).write_bytes(b"import " + bad)
+    world.file(f"{SITE}/sitecustomize.py", b"os.environ['CUDA_HOME'] = '" + bad + b"'\n")
+    world.file("/venv/bin/activate", b"export XLA_FLAGS=" + bad + b"\n")
+    assert world.environ is not None
+    world.environ |= {"LD_LIBRARY_PATH": os.fsdecode(bad), "CUDA_HOME": os.fsdecode(b"/" + bad)}
+    facts = world.look("environment", "frameworks", "installs", "variables")
+    assert msgspec.json.encode(dump(facts))
+
+
+def test_where_the_file_system_is_slow_libraries_come_first_and_the_rest_is_told(
+    world: World,
+) -> None:
+    files: dict[str, bytes | str] = {"torch/lib/libc10.so": "x", "torch/a.py": "x"}
+    world.install("torch", "2.6.0", files)
+    for name in files:
+        (world.root / f"{SITE}/{name}"[1:]).unlink()
+    damage = world.look(seconds=5.0).installs.damage
+    assert len(damage.need() or ()) == 2
+    damage = world.look(seconds=-1.0).installs.damage
+    assert [one.path for one in damage.need() or ()] == [f"{SITE}/torch/lib/libc10.so"]
+    assert "only libraries of torch" in source_of(damage).detail

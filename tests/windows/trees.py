@@ -12,9 +12,9 @@ import gzip
 import json
 import struct
 from pathlib import Path
+from typing import Any
 
-from gpuwhy.host.windows_root import WindowsRootHost, drives_of
-from gpuwhy.machine.windows_disk import WindowsDiskMachine
+from gpuwhy.machine.windows_disk import WindowsDiskMachine, drives_of
 from tests.formats.made_pe import pe
 
 SKELETONS = Path(__file__).parent / "skeletons"
@@ -78,8 +78,10 @@ class Disk:
                 file.write(base64.b64decode(text))
             file.truncate(body["size"])
 
-    def host(self, **environ: str) -> WindowsRootHost:
-        """The disk with these variables; without any, the environment is not known."""
+    def host(self, **environ: str) -> Any:
+        """The disk with these variables; without any, the environment is not known: for version 0."""
+        from gpuwhy.host.windows_root import WindowsRootHost
+
         return WindowsRootHost(drives_of(str(self.folder)), environ or None)
 
     def machine(self, **environ: str) -> WindowsDiskMachine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,9 @@ def loads(machine: Machine, facts: Facts) -> Loads:
     return facts.loads
 
 
+_EXACTLY = r"([\w.-]+)\s*(?:\[[^]]*\])?\s*\(?==\s*(\d+\.\d+\.\d[\w.]*?)(?:\.\*)?\s*(?:[;)]|$)"
+
+
 def libcuda(machine: Machine, facts: Facts) -> Fact[tuple[DriverLibrary, ...]]:
     """Every copy of the driver's CUDA library: in the loader's order, then those off its path."""
     return _driver_library(machine, facts, system_of(facts).LIBCUDA)
@@ -106,7 +110,7 @@ def trees(machine: Machine, facts: Facts) -> Fact[tuple[LoadTree, ...]]:
 
 def tree_of(process: Process, system: System, facts: Facts, name: str) -> LoadTree:
     """The record of a process: its GPU libraries, what is missing, which symbols are unmet."""
-    machine = process.machine
+    machine, pinned = process.machine, _pinned(facts, name)
     copies = {system.fold(one.real): one for one in value_or(facts.libraries.copies, ())}
     kept = [one for one in process.loaded if system.concerns_gpu(one.path)]
     lost = process.missing
@@ -118,9 +122,30 @@ def tree_of(process: Process, system: System, facts: Facts, name: str) -> LoadTr
             _loaded(machine, system, one, copies.get(system.fold(one.real))) for one in kept
         ),
         missing=tuple(_missing(machine, system, facts, one) for one in lost if system.matters(one)),
-        unmet=tuple(tidy_unmet(machine, one) for one in unmet_symbols(process, system)),
+        unmet=tuple(tidy_unmet(machine, one) for one in unmet_symbols(process, system, pinned)),
         old=old_runtimes(process),
     )
+
+
+def _pinned(facts: Facts, name: str) -> Callable[[Library], bool]:
+    """Whether a library is one of the framework, or of a wheel in the very release that another
+    installed package requires by `==`, and as it was installed.
+    """
+    packages = facts.environment.by_name
+    found = set()
+    for package in packages.values():
+        for line in value_or(package.requires, ()):
+            match = re.match(_EXACTLY, line)
+            wanted = packages.get(match[1].lower().replace("_", "-")) if match else None
+            if match and wanted and f"{wanted.version}.".startswith(f"{match[2]}."):
+                found.add(wanted.name)
+    changed = {one.path for one in value_or(facts.installs.damage, ())}
+    owners = ((one, value_or(one.owner, None)) for one in value_or(facts.libraries.copies, ()))
+    paths = {copy.real for copy, owner in owners if owner and owner.name in found} - changed
+    installed = value_or(facts.frameworks.installed, ())
+    own = next((f"{one.path}/" for one in installed if one.name == name), "\0")
+    intact = not any(path.startswith(own) for path in changed)
+    return lambda one: one.real in paths or (intact and one.real.startswith(own))
 
 
 def _missing(machine: Machine, system: System, facts: Facts, one: Missing) -> MissingLibrary:

@@ -7,6 +7,7 @@ A program with such a pair dies at import (`undefined symbol: __nvJitLinkComplet
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import msgspec
 
@@ -19,14 +20,18 @@ RUNTIMES = ("libstdc++.so.6", "libgcc_s.so.1", "libc.so.6", "libm.so.6", "libgom
 _OF_OTHERS = re.compile(r"/nvidia/|/lib(cu|nv|nccl)[^/]*$")
 
 
-def unmet_symbols(process: Process, system: System) -> tuple[UnmetSymbol, ...]:
-    """Every CUDA library and its provider with a symbol missing between them."""
+def unmet_symbols(
+    process: Process, system: System, pinned: Callable[[Library], bool] = lambda _: False
+) -> tuple[UnmetSymbol, ...]:
+    """Every CUDA library and its provider with a symbol missing between them; a pair that was
+    published for each other is not compared.
+    """
     out = []
     for asker in process.loaded:
         for name in asker.needs if system.concerns_gpu(asker.path) else ():
             pattern = system.provides(name)
             provider = process.get(name) if pattern is not None else None
-            if provider is None or provider is asker:
+            if provider is None or provider is asker or (pinned(asker) and pinned(provider)):
                 continue
             lacking = process.machine.unmet(asker.path, pattern or "", provider.path)
             if isinstance(lacking, Known) and lacking.value:

@@ -12,13 +12,15 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from gpuwhy.facts.environment import Python
+from gpuwhy.facts.environment import Package, Python
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.imports import Ended, Imports, Isolation, Tried, TriedKind, Without, WithoutKind
+from gpuwhy.facts.installs import Damage, DamageKind, Part
 from gpuwhy.facts.version import at_least
 from gpuwhy.look.environment.packages import exists
+from gpuwhy.look.environment.python import user_sites
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine
 from gpuwhy.machine.sandbox import MEMORY, SECONDS, Order, encoded, one_try
@@ -51,13 +53,13 @@ _REFUSED = (1, 13, 30, 101, 111)  # EPERM, EACCES, EROFS, ENETUNREACH, ECONNREFU
 _SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV"}
 _STEERING = r"(LD_|PYTHON|CUDA_|XLA_|TF_|TORCH_|PYTORCH_|JAX_|KERAS_|NUMBA_|CUPY_|PROTOCOL_BUFFERS)"
 _NEEDED = ("PATH", "PYTHONUSERBASE", "CUDA_VISIBLE_DEVICES")
+_LEAST = {"AS": 1 << 45, "DATA": 1 << 45, "STACK": 4 << 20, "NOFILE": 512, "NPROC": 256}
+"""Limits below which they may be what an import fails by."""
 _MOST_ALONE = 12  # variables and start-up files that are left out one by one
 
 
 def imports(machine: Machine, facts: Facts, options: Options) -> Imports:
-    """Each framework in a process of its own; nothing unless it was asked for."""
-    if not options.imports:
-        return Imports()
+    """Each framework in a process of its own."""
     python = facts.environment.python.need()
     frameworks = value_or(facts.frameworks.installed, ())
     groups = [one for framework in frameworks for one in _group(machine, facts, framework)]
@@ -130,13 +132,19 @@ class _Look:
         """Each try of a framework; the first that fails again without one thing at a time."""
         found = self._run(group, Order(group.tries))
         first = next((place for place, one in enumerate(found) if one.failed), -1)
-        if first >= 0:
+        if first >= 0 and not self._is_damaged():
             kind, module, *targets = group.tries[first]
             again = (one_try("import", module, *targets),) if kind == "import" else group.tries
             without = self._without(Group(group.framework, again))
             if without:
                 found[first] = replace(found[first], without=without)
         return found
+
+    def _is_damaged(self) -> bool:
+        """Whether files that an import needs are known to be wrong: then nothing else is tried."""
+        parts = (Part.LIBRARY, Part.FIRST_MODULE, Part.MODULE)
+        found = value_or(self.facts.installs.damage, ())
+        return any(one.stack and one.part in parts for one in found)
 
     def _run(self, group: Group, order: Order) -> list[Tried]:
         said = self.machine.sandbox(self.python.path, encoded(order))
@@ -247,12 +255,15 @@ class _Look:
         names = self._variables()
         if names:
             yield Without(WithoutKind.VARIABLE), Order(tries, unset=names)
-        yield Without(WithoutKind.USER_SITE), Order(tries, without=("user site",))
+        if any(exists(self.machine, one) for one in user_sites(self.machine, self.python.version)):
+            yield Without(WithoutKind.USER_SITE), Order(tries, without=("user site",))
         files = [one.path for one in value_or(self.facts.installs.start_files, ())]
         if files:
             yield Without(WithoutKind.START_FILE), self._without_start_files(tries)
         yield Without(WithoutKind.COMPILED), Order(tries, without=("compiled files",))
-        yield Without(WithoutKind.LIMIT), Order(tries, raise_limits=True)
+        limits = ((name, value_or(self.machine.limit(name), -1)) for name in _LEAST)
+        if any(0 <= value < _LEAST[name] for name, value in limits):
+            yield Without(WithoutKind.LIMIT), Order(tries, raise_limits=True)
 
     def _variables(self) -> tuple[str, ...]:
         environ = value_or(self.machine.environ(), {})
@@ -309,3 +320,40 @@ def _isolation(held: Mapping[str, Any]) -> Isolation:
         seconds=SECONDS,
         why=tuple(str(one) for one in words),
     )
+
+
+# ------------------------------------------------------------ files that a failure names
+
+
+def damage_named(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damage, ...]]:
+    """The damage that was known, and files on the way to a failure that were changed."""
+    known = facts.installs.damage
+    if not isinstance(known, Known):
+        return known
+    told = {one.path for one in known.value}
+    failed = [one for one in value_or(facts.imports.tried, ()) if one.failed]
+    named = dict.fromkeys(path for one in failed for path in (*one.files, one.source) if path)
+    syntax = any(one.error in ("SyntaxError", "IndentationError") for one in failed)
+    packages = value_or(facts.environment.packages, ())
+    found = [_changed(machine, packages, path, syntax) for path in named if path not in told]
+    return Known((*known.value, *(one for one in found if one)), known.source)
+
+
+def _changed(
+    machine: Machine, packages: Sequence[Package], path: str, syntax: bool
+) -> Damage | None:
+    """A file that a RECORD lists and that is not what was installed."""
+    for one in packages:
+        row = one.files.find(path[len(one.site) + 1 :]) if path.startswith(f"{one.site}/") else None
+        if row is None or not row.sha256 or row.size < 0:
+            continue
+        stat, digest = machine.stat(path), machine.sha256(path)
+        if not isinstance(stat, Known) or value_or(digest, row.sha256) == row.sha256:
+            return None
+        module = path.endswith(".py")
+        kind = DamageKind.NOT_COMPILING if module and syntax else DamageKind.EDITED
+        kind = kind if module else DamageKind.OTHER_HASH
+        part = Part.MODULE if module else Part.LIBRARY
+        size = stat.value.size
+        return Damage(path, kind, part, one.owner, size=size, recorded_size=row.size)
+    return None

@@ -62,7 +62,10 @@ LOOKS = (
     Look("devices", "devices:devices", 30.0),
 )
 """Each may read what the ones before it found. Loads are filled by gpuwhy.loader afterwards."""
-IMPORTS = Look("imports", "imports:imports", 900.0)
+BY_IMPORTING = (
+    Look("imports", "imports:imports", 900.0),
+    Look("installs.damage", "imports:damage_named", 60.0),
+)
 
 Note = Callable[[str], None]
 
@@ -81,6 +84,8 @@ def look(
     options = options or Options()
     facts = Facts()
     steps = [one for one in LOOKS if not only or one.place.partition(".")[0] in only]
+    if only and "system" not in only:
+        steps.insert(0, Look("system.os", "environment.python:os_alone"))
     if not only or {"driver", "devices"} & set(only):
         machine.ahead(*EARLY)
     for step in steps:
@@ -92,9 +97,14 @@ def look(
 def look_by_importing(
     machine: Machine, facts: Facts, options: Options, note: Note = lambda _: None
 ) -> Facts:
-    """The facts with what `--import` tries; after the loader, whose findings it needs."""
-    note(IMPORTS.place)
-    return _placed(facts, IMPORTS.place, _bounded(IMPORTS, machine, facts, options))
+    """The facts with what `--import` tries; after the loader, whose findings it needs.
+
+    Files that a failure names are compared with what was installed.
+    """
+    for step in BY_IMPORTING if options.imports else ():
+        note(step.place)
+        facts = _placed(facts, step.place, _bounded(step, machine, facts, options))
+    return facts
 
 
 def _bounded(step: Look, machine: Machine, facts: Facts, options: Options) -> Any:

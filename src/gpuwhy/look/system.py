@@ -197,12 +197,7 @@ _MARKS = (
     ("/.dockerenv", "docker"),
 )
 """The most telling first: a pod also has its engine's marks."""
-_GROUPS = (
-    ("kubepods", "kubernetes"),
-    ("libpod", "podman"),
-    ("docker", "docker"),
-    ("lxc", "lxc"),
-)
+_GROUPS = (("kubepods", "kubernetes"), ("libpod", "podman"), ("docker", "docker"), ("lxc", "lxc"))
 _WSL_FOLDERS = ("/usr/lib/wsl", "/usr/lib/wsl/drivers", "/usr/lib/wsl/lib")
 _DXG_HELPER = "libnvdxgdmal.so.1"
 

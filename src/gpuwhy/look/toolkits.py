@@ -139,10 +139,7 @@ def toolkit_version(machine: Machine, root: str) -> Fact[str]:
 
 def header_version(machine: Machine, folder: str) -> Known[str] | None:
     """CUDA's version as cuda_runtime_api.h or cuda.h defines it."""
-    for header, macro in (
-        ("cuda_runtime_api.h", "CUDART_VERSION"),
-        ("cuda.h", "CUDA_VERSION"),
-    ):
+    for header, macro in (("cuda_runtime_api.h", "CUDART_VERSION"), ("cuda.h", "CUDA_VERSION")):
         for line in value_or(machine.lines(f"{folder}/{header}", macro), ()):
             if match := re.search(r"#\s*define\s+CUD(?:A|ART)_VERSION\s+(\d{4,6})\b", line):
                 code = int(match[1])

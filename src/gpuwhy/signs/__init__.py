@@ -18,6 +18,21 @@ def findings(facts: Facts) -> tuple[Finding, ...]:
     return judge(facts).findings
 
 
+def with_gpu(facts: Facts, assumed: Facts) -> tuple[Finding, ...]:
+    """All findings of a machine without a GPU, with those of what would fail if it had one.
+
+    `assumed` are the same facts with a GPU: `look.assumed.assume(facts, AssumedMachine())`.
+    """
+    from gpuwhy.facts.fact import Known
+    from gpuwhy.signs.expect import lacks_gpu
+    from gpuwhy.signs.judged import together
+
+    here = judge(facts)
+    if not lacks_gpu(facts):
+        return here.findings
+    return together(here, judge(assumed), isinstance(facts.system.offline, Known))
+
+
 def judge(facts: Facts) -> Judged:
     """The findings, and the signs that could not decide, each with what it lacked."""
     from gpuwhy.signs.judged import judge as every_sign

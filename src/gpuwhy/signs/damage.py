@@ -41,10 +41,7 @@ _CERTAIN = MISFITS | {
 """Of a library, of a first module or of a whole package: an import fails by it."""
 _CERTAIN_PARTS = (Part.LIBRARY, Part.FIRST_MODULE, Part.PACKAGE)
 _OVERWRITTEN = (DamageKind.OTHER_SIZE, DamageKind.OTHER_HASH)
-_TWICE = (
-    *(DamageKind.SECOND_METADATA, DamageKind.UNLISTED_METADATA),
-    DamageKind.HALF_UPGRADED,
-)
+_TWICE = (*(DamageKind.SECOND_METADATA, DamageKind.UNLISTED_METADATA), DamageKind.HALF_UPGRADED)
 _ELSEWHERE = (*_TWICE, DamageKind.EDITED, DamageKind.NOEXEC, DamageKind.SOURCE_GONE)
 """Said by signs of their own."""
 _MANY = 3
@@ -255,16 +252,18 @@ def stops_the_search(case: Case) -> Finding | None:
 def _refused(facts: Facts) -> list[tuple[str, str, str, str]]:
     """Framework, library, the file at which the search ends, and why; each file once."""
     found: dict[str, tuple[str, str, str, str]] = {}
+    trees = value_or(facts.loads.trees, ())
+    missing = [(tree.framework, one) for tree in trees for one in tree.missing if one.refused]
+    flaws = {one.refused: one.flaw.value for _, one in missing}
     for need in facts.loads.needs.need() or ():
         if isinstance(need.path, Unknown) and need.path.kind == "refused":
             file = need.refused or need.name
-            found.setdefault(file, (need.framework, need.name, file, need.path.reason))
-    for tree in value_or(facts.loads.trees, ()):
-        for one in tree.missing:
-            name = base_name(one.name)
-            if one.refused and opened_later(name):
-                why = one.flaw.value
-                found.setdefault(one.refused, (tree.framework, name, one.refused, why))
+            why = flaws.get(file, need.path.reason)
+            found.setdefault(file, (need.framework, need.name, file, why))
+    for framework, one in missing:
+        name = base_name(one.name)
+        if opened_later(name):
+            found.setdefault(one.refused, (framework, name, one.refused, one.flaw.value))
     return list(found.values())
 
 

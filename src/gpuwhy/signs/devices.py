@@ -8,18 +8,7 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.system import KernelLine
 from gpuwhy.facts.variables import Variable
-from gpuwhy.signs.case import (
-    Case,
-    against,
-    and_more,
-    proof,
-    rows,
-    slows,
-    strong,
-    sure,
-    table,
-    weak,
-)
+from gpuwhy.signs.case import Case, against, and_more, proof, rows, slows, strong, sure, table, weak
 from gpuwhy.signs.expect import gpu_present, on_other_gpu
 
 GIB = 1 << 30

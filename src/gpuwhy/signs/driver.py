@@ -373,7 +373,7 @@ def _newer(facts: Facts, one: DriverLibrary, version: str, module: str) -> Findi
     values = {"version": version, "module": module, "path": one.path}
     consumer = next((name for name in names if segment(name) == "consumer"), None)
     if consumer:
-        text += ", on a {gpu}, which does not allow it"
+        text += ", on {gpu}, which does not allow it"
         return proof(text, *evidence, gpu=consumer, **values)
     if all(segment(name) == "data center" for name in names):
         return against(text + ", as intended on {gpu}", gpu=names[0], **values)

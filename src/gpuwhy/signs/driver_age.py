@@ -43,11 +43,7 @@ def _compared(case: Case, wanted: Floor, loaded: str) -> Finding:
         table(f"CUDA {wanted.cuda} runs on driver {wanted.driver} or newer", wanted.source),
         saw(f"{what} {loaded}", facts.driver.module_version),
     )
-    values = {
-        "cuda": wanted.cuda,
-        "needs": wanted.driver,
-        "loaded": loaded,
-    }
+    values = {"cuda": wanted.cuda, "needs": wanted.driver, "loaded": loaded}
     if at_least(loaded, wanted.driver):
         return against("driver {loaded} runs CUDA {cuda}", **values)
     text = "{framework} is built for CUDA {cuda}, which needs driver {needs}; {loaded} is loaded"

@@ -12,6 +12,7 @@ from gpuwhy.facts.imports import Tried, WithoutKind
 from gpuwhy.facts.installs import Damage, DamageKind
 from gpuwhy.knowledge.modules import BROUGHT_BY, IMPORTED_AS, NAMESPACES
 from gpuwhy.signs.case import Case, prevents_start, proof, rows, strong
+from gpuwhy.signs.limits import FLAGS
 
 _SEARCH = ("PYTHONPATH", "PYTHONUSERBASE", "PYTHONNOUSERSITE")
 _BY_METADATA = (
@@ -99,7 +100,8 @@ def _works_without(one: Tried, seen: Evidence, values: dict[str, str]) -> Findin
     elif kind is WithoutKind.USER_SITE:
         text = "{done} fails with the packages of the user's own folder, and works without them"
     elif kind is WithoutKind.LIMIT:
-        text = "{done} fails under the limit {what}, and works without it ({why})"
+        text = "{done} fails under {flag}, and works without it ({why})"
+        values["flag"] = f"ulimit {FLAGS.get(one.without.name, one.without.name)}"
     else:
         named = "{what} names {part}" if one.without.part else "{what} is set"
         text = f"{named}: {{done}} fails with it, and works without it ({{why}})"

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from gpuwhy.facts.fact import Undetermined, Unknown, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.finding import Finding
+from gpuwhy.facts.finding import Effect, Finding, Weight
 from gpuwhy.signs.case import Case, Row
 
 MODULES = (
@@ -67,6 +67,35 @@ def judge(facts: Facts) -> Judged:
                 except Exception as bug:
                     undecided.append(_failed(row, subject, bug))
     return Judged(tuple(found), tuple(dict.fromkeys(undecided)))
+
+
+_LATER = ("cuda", "cudnn", "install", "env", "framework")
+_ALSO_LATER = ("device.selection",)  # a file of the environment may hide whatever GPU there is
+_CARRIED = ("driver.stub", "driver.compat_misuse", "driver.library_mismatch")
+"""What a folder's own files put before the driver of whichever machine they come to."""
+_CHOSEN = ("framework.cpu_only", "framework.platform_dropped")
+"""A build for the CPU on a machine without a GPU is what somebody chose."""
+
+
+def together(here: Judged, assumed: Judged, offline: bool) -> tuple[Finding, ...]:
+    """The findings of this machine, which has no GPU, and those of what would fail if it had one.
+
+    What rules a cause out here ("it is never opened") does not count for what would fail there.
+    """
+    mine = {one.cause for one in here.findings if one.weight in (Weight.PROOF, Weight.STRONG)}
+    wanted = (*_ALSO_LATER, *(_CARRIED if offline else ()))
+    found: dict[tuple[str, str], list[Finding]] = {}
+    for one in assumed.findings:
+        asked = one.cause.partition(".")[0] in _LATER or one.cause in wanted
+        if asked and one.cause not in (*mine, *_CHOSEN) and one.effect is not Effect.NOTED:
+            found.setdefault((one.cause, one.subject), []).append(one)
+    later: dict[tuple[str, str], list[Finding]] = {}
+    for key, several in found.items():
+        weights = {one.weight for one in several}
+        if Weight.PROOF in weights or Weight.AGAINST not in weights:
+            later[key] = [one for one in several if one.weight is not Weight.AGAINST]
+    own = [one for one in here.findings if (one.cause, one.subject) not in later]
+    return (*own, *(replace(one, with_gpu=True) for several in later.values() for one in several))
 
 
 def _subjects(facts: Facts, row: Row) -> Iterator[tuple[Case | Unknown, str]]:

@@ -280,7 +280,7 @@ def another_python(case: Case) -> Finding | None:
         "lost": one.lost,
     }
     seen = saw(one.problem.value, case.facts.installs.start)
-    lost_ones = ": it does not find {lost}, which are installed" if one.lost else ""
+    lost_ones = ": it does not find the installed {lost}" if one.lost else ""
     if one.problem is StartProblem.NO_CONFIG:
         text = (
             "{folder} has no pyvenv.cfg any more, and {python} does not look at the packages there"
@@ -295,8 +295,10 @@ def another_python(case: Case) -> Finding | None:
 
 def other_environment(case: Case) -> Finding | None:
     """The environment was moved or copied: its activation leads to the folder of its making."""
+    installed = value_or(case.facts.frameworks.installed, ())
+    first = next(iter(installed), None)
     for one in value_or(case.facts.environment.activation, ()):
-        if one.name != "VIRTUAL_ENV":
+        if one.name != "VIRTUAL_ENV" or case.framework is not first:  # said once
             continue
         text = (
             "{file} was written for {folder}: in a shell that is activated by it, python is not "

@@ -171,9 +171,7 @@ def keeps_from_starting(case: Case) -> Finding | None:
     installed = value_or(case.facts.frameworks.installed, ())
     if one is None or (installed and installed[0].name != case.framework.name):
         return None
-    lost = (
-        "Python does not find {lost}, which are installed" if one.lost else "Python does not start"
-    )
+    lost = "Python does not find the installed {lost}" if one.lost else "Python does not start"
     text = f"{{name}}={{value}}: {lost}"
     seen = saw(f"{one.variable}={one.value}", Source("env", one.variable))
     values = {"name": one.variable, "value": one.value, "lost": one.lost}

@@ -12,7 +12,7 @@ from gpuwhy.facts.environment import Coverage, Files, Metadata, Package
 from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, absent, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.look.look import Options
-from gpuwhy.machine.machine import Gathered, Machine
+from gpuwhy.machine.machine import Gathered, Machine, printable
 
 METADATA_FOLDERS = r"[^~.].*\.(dist|egg)-info$"
 _FILES = ("METADATA", "PKG-INFO", "RECORD", "WHEEL", "INSTALLER", "direct_url.json")
@@ -65,13 +65,15 @@ def _package(machine: Machine, site: str, found: Gathered) -> Package | None:
     stem, _, kind = found.name.rpartition(".")
     egg = kind == "egg-info"
     file = "PKG-INFO" if egg else "METADATA"
+    if not found.name.isascii():
+        return None  # no installer writes it
     text = found.texts.get(file, found.texts.get("", ""))
-    fields = _fields(text)
+    fields = _fields(printable(text))
     named = re.fullmatch(_FOLDER, stem)
     name, version = named.groups() if named else (_first(fields, "Name"), _first(fields, "Version"))
     if not version or not re.fullmatch(_NAME, name):
         return None
-    project, editable = _direct_url(found.texts.get("direct_url.json", ""))
+    project, editable = _direct_url(printable(found.texts.get("direct_url.json", "")))
     record = found.texts.get("RECORD")
     return Package(
         name=normal(name),
@@ -81,7 +83,7 @@ def _package(machine: Machine, site: str, found: Gathered) -> Package | None:
         files=_files(found, record),
         requires=_requires(machine, found, location, file, fields),
         python=_first(fields, "Requires-Python"),
-        tags=tuple(_fields(found.texts.get("WHEEL", "")).get("Tag", ())),
+        tags=tuple(_fields(printable(found.texts.get("WHEEL", ""))).get("Tag", ())),
         installer=found.texts.get("INSTALLER", "").strip()[:40],
         project=project,
         editable=editable,
@@ -153,7 +155,7 @@ def _direct_url(text: str) -> tuple[str, bool]:
     path = url[7:].rstrip("/") if isinstance(url, str) and url.startswith("file:///") else ""
     if "%" in path:
         plain = re.sub(rb"%([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), path.encode())
-        path = plain.decode("utf-8", "surrogateescape")
+        path = plain.decode("utf-8", "replace")
     return path, isinstance(folder, dict) and folder.get("editable") is True
 
 

@@ -2,7 +2,7 @@
 
 Up to 1.13 the libraries are NEEDED entries; from 1.14 on it opens them by names joined at run time
 from the versions it was built with, so that the names stand in no file. One missing name of the
-list, and it registers no GPU. Up to 1.3 there is no build_info, and the entries alone tell.
+list, and it registers no GPU. Releases before 1.4 have no build_info and are not read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from gpuwhy.look.frameworks.builds import (
     Built,
     Installed,
     assigned,
-    cuda_by_names,
     cudnn_pin,
     gpu_code,
     needed,
@@ -30,7 +29,6 @@ TENSORFLOW = (
 )
 _BUILD_INFO = "python/platform/build_info.py"
 _EXTENSION = "python/_pywrap_tensorflow_internal.so"
-_OLDEST = "python/_pywrap_tensorflow.so"  # up to 1.0
 _EXTENSION_WINDOWS = "python/_pywrap_tensorflow_internal.pyd"
 _WINDOWS = "windows-x86_64"
 _MINOR = {"1.15": "10.0", "2.0": "10.0", "2.2": "10.1"}
@@ -52,58 +50,10 @@ def read_tensorflow(one: Installed) -> Built:
     """What the build_info module states, and the names that this installation opens."""
     if one.windows:
         return _on_windows(one)
-    if not at_least(one.package.version, "1.4"):
-        return _by_needs(one)
     built = _read_build(one, _EXTENSION)
     if value_or(built.gpu_build, False):
         return built._replace(opens=_opens(one, built))
     return built
-
-
-# ------------------------------------------------------------ up to 1.3
-
-
-def _by_needs(one: Installed) -> Built:
-    """A release without build_info: the CUDA libraries that its extension is linked with."""
-    name = _EXTENSION if at_least(one.package.version, "1.1") else _OLDEST
-    extension = f"{one.path}/{name}"
-    linked = needed(one, [extension])
-    if not isinstance(linked, Known):
-        return Built(or_unknown(linked, f"{extension}: not read"), path=one.path)
-    parts = (opened.name.partition(".so.") for opened in linked.value)
-    names = {stem: version for stem, _, version in parts}
-    if "libcudart" not in names:
-        return without_gpu(Source("file", extension, "links no CUDA library"), one.path)
-    cuda = names["libcudart"]
-    source = Source("file", extension, f"NEEDED libcudart.so.{cuda}")
-    compiled = _compiled_cudnn(one)
-    cudnn = _linked_cudnn(extension, names) if compiled is None else compiled
-    code = gpu_code(one.machine, extension)
-    opens: Fact[tuple[Opened, ...]] = linked
-    if name == _OLDEST:
-        opens = _opened_at_import(one, linked.value, extension, cuda, cudnn)
-    return Built(Known(True, source), Known(cuda, source), cudnn, *code, opens, one.path)
-
-
-def _linked_cudnn(extension: str, names: dict[str, str]) -> Fact[str]:
-    if "libcudnn" not in names:
-        return Unknown(f"{extension} does not name its cuDNN")
-    version = names["libcudnn"]
-    return known(version, "file", extension, f"NEEDED libcudnn.so.{version}")
-
-
-def _opened_at_import(
-    one: Installed, linked: tuple[Opened, ...], extension: str, cuda: str, cudnn: Fact[str]
-) -> Fact[tuple[Opened, ...]]:
-    """Up to 1.0 the runtime alone is linked, the rest opened by name; by 0.12 without version."""
-    if isinstance(cudnn, Unknown):
-        return cudnn
-    names = [f"lib{part}.so.{cuda}" for part in ("cublas", "cufft", "curand")]
-    names.append(f"libcudnn.so.{numbers(cudnn.need() or '0')[0]}")
-    if not at_least(one.package.version, "1.0"):
-        names = [name.partition(".so.")[0] + ".so" for name in names]
-    opened = (Opened(name, extension, False) for name in names)
-    return known((*linked, *opened), "file", extension, "NEEDED, and the names its loader makes")
 
 
 # ------------------------------------------------------------ build_info
@@ -268,8 +218,6 @@ def _on_windows(one: Installed) -> Built:
     from gpuwhy.knowledge.releases import find
 
     built = _read_build(one, _EXTENSION_WINDOWS)
-    if isinstance(built.gpu_build, Unknown):
-        return _by_imports(one, built)
     if not value_or(built.gpu_build, False):
         return built
     caller = f"{built.path}/{_EXTENSION_WINDOWS}"
@@ -283,21 +231,6 @@ def _on_windows(one: Installed) -> Built:
         where = Source("know", row.file, f"the GPU code in it; sha256 {row.sha256[:12]}…")
         return built._replace(sass=Known(row.sass, where), ptx=Known(row.ptx, where), opens=opens)
     return built._replace(opens=opens)
-
-
-def _by_imports(one: Installed, built: Built) -> Built:
-    """Up to 1.3 it imports CUDA's DLLs; one without any is a CPU build."""
-    from gpuwhy.look.frameworks.installed import cudnn_by_names
-
-    extension = f"{built.path}/{_EXTENSION_WINDOWS}"
-    linked = needed(one, [extension])
-    if not isinstance(linked, Known):
-        return built
-    if not linked.value:
-        return without_gpu(Source("file", extension, "imports no CUDA library"), built.path)
-    gpu = known(True, "file", extension)
-    cudnn, cuda = cudnn_by_names(linked), cuda_by_names(linked)
-    return built._replace(gpu_build=gpu, cuda=cuda, cudnn=cudnn, opens=linked)
 
 
 def _with_runtime(

@@ -32,8 +32,10 @@ def conflicts(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Co
     """Packages of the GPU stack that list the same library with other contents."""
     among = of_the_stack(facts.environment.packages.need() or ())
     claims: dict[str, list[Claim]] = {}
+    windows = value_or(facts.system.os, "") == "windows"
+    ends = (".dll", ".pyd") if windows else (".so",)
     for one in among:
-        for path, claim in _claims(one):
+        for path, claim in _claims(one, ends):
             claims.setdefault(path, []).append(claim)
     groups: dict[tuple[Owner, ...], list[str]] = {}
     for path, owners in claims.items():
@@ -48,13 +50,13 @@ def conflicts(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Co
     return known(tuple(found), "package", "RECORD", f"of {len(among)} packages")
 
 
-def _claims(one: Package) -> Iterator[tuple[str, Claim]]:
+def _claims(one: Package, ends: tuple[str, ...]) -> Iterator[tuple[str, Claim]]:
     """Its libraries, and the file that its import begins with: what two flavours always share."""
     from gpuwhy.knowledge.flavours import flavour
 
     kind = flavour(one.name)
     first = one.files.find(f"{kind.module}/__init__.py") if kind else None
-    rows = [row for row in one.files.ending(".so", ".dll", ".pyd") if _is_library(row.path)]
+    rows = [row for row in one.files.ending(*ends) if _is_library(row.path)]
     for row in (*rows, *([first] if first else [])):
         yield f"{one.site}/{row.path}", Claim(one.owner, row.sha256, row.size)
 

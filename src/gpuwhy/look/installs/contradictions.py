@@ -219,7 +219,9 @@ class _Look:
     def beside(self) -> Iterator[Contradiction]:
         """Requirements outside the GPU stack that are not installed: metadata states them."""
         for name, one in self.installed.items():
-            if name in self.lines or name.startswith("nvidia-") or one.installer == "conda":
+            if name in self.lines or name.startswith("nvidia-"):
+                continue
+            if one.installer in ("", "conda"):  # these name what others installed, or leave out
                 continue
             for line in value_or(one.requires, ()):
                 if is_optional(line) or name_of(line) in self.installed:

@@ -52,6 +52,7 @@ _STATING = ("torch", "jax", "jaxlib", "numpy", "torchvision", "cupy")
 _MOST_COMPILED = 40
 _MOST_LISTED, _FEW_LISTED = 1500, 400
 """Files up to which each folder of a package is listed: of the GPU stack, and of what it needs."""
+_MOST_TOLD, _MANY = 200, 400  # damaged files: of one package, and in all
 _TABLES = 128 << 10  # bytes of tables that tools write behind a library whose headers they change
 _ROOM = 1 << 30  # bytes that are hashed after a crash
 
@@ -79,6 +80,7 @@ def _by_all_claimants(among: Sequence[Package], found: list[Damage]) -> Iterator
     """Without files that are as another package lists them: those are conflicts."""
     seen = {(one.path, one.owner) for one in found}
     told = set()
+    among = among if len(found) < _MANY else ()  # more than builds of one package have in common
     for one in found:
         claims = (
             other.owner
@@ -128,6 +130,7 @@ class _Check:
         beside = [one for one in every if one.name in self.asked]
         self.among = list({id(o): o for o in (*self.stack, *foundation, *beside)}.values())
         self.has_cupy = any(one.name.startswith("cupy") for one in self.stack)
+        self.elsewhere: dict[str, bool] = {}
         self.looked_at = 0
         self.left_out: list[str] = []
 
@@ -144,6 +147,7 @@ class _Check:
             if one.location.endswith(".dist-info") and one.metadata is not Metadata.WHOLE:
                 yield self.wrong(one, "METADATA", _METADATA[one.metadata], Part.METADATA)
             changes = [change for change in self._changes(one) if not self._left(one, change)]
+            changes = changes[:_MOST_TOLD]
             yield from self._libraries(one, changes)
             yield from self._modules(one, changes)
             yield from self._data(one, changes)
@@ -227,9 +231,14 @@ class _Check:
         return nothing or self._is_elsewhere(one.site, change.path)
 
     def _is_elsewhere(self, site: str, path: str) -> bool:
+        """Whether a whole module lies in another place of the path than its metadata."""
         top = path.partition("/")[0]
-        if not gone(self.machine, f"{site}/{top}"):
-            return False
+        key = f"{site}/{top}"
+        if key not in self.elsewhere:
+            self.elsewhere[key] = gone(self.machine, key) and self._other_place(site, top)
+        return self.elsewhere[key]
+
+    def _other_place(self, site: str, top: str) -> bool:
         value = value_or(self.machine.environ(), {}).get("PYTHONPATH", "")
         places = [folder for folder, _ in pth_folders(self.machine, site)]
         places += [folder for folder in value.split(":") if folder.startswith("/")]

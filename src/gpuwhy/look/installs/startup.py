@@ -58,15 +58,15 @@ def _start_file(machine: Machine, facts: Facts, folder: str, name: str) -> Start
     path = f"{folder}/{name}"
     text = value_or(machine.read(path), "")
     readable = re.search(_NO_TEXT, text) is None
-    lines = text.splitlines()
+    lines = printable(text).splitlines()
     code = tuple(line for line in lines if re.match(r"import[ \t]", line))
     if name.endswith(".pth") and not code and readable:
         return None
     shown = lines if name.endswith(".py") else code
     return StartFile(
-        path=path,
+        path=printable(path),
         owner=_owner_of(facts, folder, name),
-        code=() if name.endswith(".py") else tuple(printable(line[:400]) for line in code),
+        code=() if name.endswith(".py") else tuple(line[:400] for line in code),
         sets=tuple(_sets(shown)),
         blocks=tuple(dict.fromkeys(one for line in shown for one in re.findall(_BLOCKED, line))),
         inserts=tuple(one for line in shown for one in re.findall(_INSERTED, line)),
@@ -263,14 +263,14 @@ def _exports(machine: Machine, file: str) -> Iterator[Exported]:
     if file.endswith("/state"):
         for line in value_or(machine.lines(file, '": "'), ()):
             for pair in re.finditer(_KEPT, line):
-                found[pair["name"]] = Exported(pair["name"], file, pair["value"])
+                found[pair["name"]] = Exported(pair["name"], file, printable(pair["value"]))
     else:
         for line in value_or(machine.lines(file, "="), ()):
             text = line.partition(" #")[0]
             for said in re.finditer(_EXPORT, text) if "_OLD_VIRTUAL" not in line else ():
                 plain = re.match(_PLAIN, text[said.end() :])
                 value = (plain["quoted"] or plain["bare"] or "") if plain else text[said.end() :]
-                found[said["name"]] = Exported(said["name"], file, value.strip())
+                found[said["name"]] = Exported(said["name"], file, printable(value.strip()))
     for one in found.values():
         if not re.fullmatch(_STOCK, one.name) and not re.search(_SECRET, one.name):
             yield one

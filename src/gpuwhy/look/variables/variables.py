@@ -32,8 +32,11 @@ _REGISTRY = (
 """Where Windows keeps a user's variables and those of all; programs get the user's own."""
 _TOOLKITS = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR")
 _CUDNN = ("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT")
-_PLAIN = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYENV_VERSION")
-"""Variables that no table of values judges."""
+_IN_TABLES = (
+    r"(CUDA|CUDNN|CUBLAS|CUBLASLT|NVIDIA|NVCC|NCCL|XLA|TF|PYTORCH|TORCH\w*|KERAS|JAX|CUPY|ORT"
+    r"|TRITON|NUMBA|PADDLE|MXNET|TENSORRT|TRT|BNB|HSA|ROCR)_"
+)
+"""Names that tables of values judge, misspelt ones too; the tables are loaded for these alone."""
 
 Check = Callable[[Machine, str], tuple[Problem, ...]]
 CHECKS: Mapping[str, Check] = {
@@ -56,7 +59,7 @@ def variables(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Va
     found += look.of_files()
     told = {one.name for one in found}
     for name, value in seen.value.items():
-        name = name.upper() if look.windows else name
+        name, value = (name.upper() if look.windows else name), printable(value)
         if name.startswith(FOREIGN) or name in told or (look.windows and name in _PLACES):
             continue
         one = look.path(value) if name == "PATH" else look.variable(name, value)
@@ -143,7 +146,7 @@ class _Look:
             value="set" if private else _shortened(value),
             reader=self._reader(row),
             problems=check(self.machine, value) if check else (),
-            faults=() if private or name in _PLAIN else self._faults(name, value),
+            faults=() if private else self._faults(name, value),
             notes=tuple(self._notes(name, value, row)),
         )
 
@@ -167,11 +170,16 @@ class _Look:
 
     def _faults(self, name: str, value: str) -> tuple[Fault, ...]:
         """By the tables of values; where these say nothing, by the machine's own files."""
-        from gpuwhy.knowledge.settings import ANYTHING, faults
         from gpuwhy.look.variables.settings import seen_here
 
+        found = self._by_tables(name, value) if re.match(_IN_TABLES, name) else ()
+        return found or seen_here(self.machine, self.facts, self.options, name, value)
+
+    def _by_tables(self, name: str, value: str) -> tuple[Fault, ...]:
+        from gpuwhy.knowledge.settings import ANYTHING, faults
+
         installed = ANYTHING if self.installed is None else self.installed
-        found = [
+        return tuple(
             Fault(
                 kind=one.kind,
                 frameworks=one.frameworks,
@@ -182,10 +190,7 @@ class _Look:
                 needed=one.needed,
             )
             for one in faults(name, value, installed)
-        ]
-        if found:
-            return tuple(found)
-        return seen_here(self.machine, self.facts, self.options, name, value)
+        )
 
     def _notes(self, name: str, value: str, row: VariableRow | None) -> Iterator[str]:
         if row is not None and row.note and value not in ("", "0"):
@@ -194,7 +199,7 @@ class _Look:
             yield f"TensorFlow on {'Windows' if self.windows else 'Linux'} does not read it"
         if name == "TF_CPP_MIN_LOG_LEVEL" and value.strip() in ("2", "3"):
             yield f"{value.strip()} hides the warnings that name missing libraries"
-        if self.installed and name not in _PLAIN:
+        if self.installed and re.match(_IN_TABLES, name):
             from gpuwhy.knowledge.settings import times
 
             said = times(name, self.installed)
@@ -219,5 +224,5 @@ class _Look:
 
 
 def _shortened(value: str) -> str:
-    value, half = printable(value), _LONGEST // 2
+    half = _LONGEST // 2
     return value if len(value) <= _LONGEST else f"{value[:half]} … {value[-half:]}"

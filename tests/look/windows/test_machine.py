@@ -1,0 +1,262 @@
+"""Windows' own ways: the system, the driver and its cards, toolkits, copies of CUDA's DLLs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.libraries import Flaw
+from gpuwhy.facts.record import Owner
+from gpuwhy.look.look import Options, look
+from gpuwhy.look.windows import _CLASS as CLASS
+from gpuwhy.look.windows import _PCI as BUS
+from gpuwhy.look.windows import _SERVICES as SERVICES
+from gpuwhy.look.windows import dotted
+from gpuwhy.machine.machine import Machine, RegistryKey, Uname
+from gpuwhy.machine.recording import RecordingMachine
+from tests.windows.trees import (
+    CUDA_10_1,
+    CUDA_11_0,
+    SYSTEM,
+    TOOLKITS,
+    Disk,
+    cudnn7,
+    driver_dll,
+    made,
+    python,
+    toolkit,
+    windows,
+)
+
+SUBJECTS = ("system", "environment", "libraries", "driver", "devices")
+
+
+class Answering(Machine):
+    """A machine in front of which some questions are answered."""
+
+    home = "C:/Users/user"
+
+    def __init__(self, inner: Machine, answers: dict[tuple[Any, ...], Any]) -> None:
+        self._inner, self._answers = inner, answers
+
+    def ask(self, question: str, *args: Any) -> Fact[Any]:
+        if (question, *args) in self._answers:
+            return Known(self._answers[(question, *args)], Source("call", question))
+        return self._inner.ask(question, *args)
+
+
+def facts_of(
+    disk: Disk, answers: dict[tuple[Any, ...], Any] | None = None, **environ: str
+) -> Facts:
+    machine = Answering(disk.machine(**environ), answers or {})
+    return look(RecordingMachine(machine), Options(), SUBJECTS)
+
+
+CARD = r"PCI\VEN_10DE&DEV_2204&SUBSYS_38801462&REV_A1\4&1c3d25bb&0&0019"
+
+
+@pytest.mark.parametrize(
+    ("file_version", "driver"),
+    [
+        ("31.0.15.3623", "536.23"), ("26.21.14.3160", "431.60"), ("27.21.14.5148", "451.48"),
+        ("32.0.15.6094", "560.94"), ("21.21.13.7633", "376.33"), ("10.0.19041.1", ""), ("6.14.11", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_the_version_in_the_files_version(file_version, driver):
+    assert dotted(file_version) == driver
+
+
+def test_nvcuda_tells(tmp_path):
+    found = facts_of(windows(tmp_path, "451.48")).driver
+    assert (found.module_version.need(), found.driver_cuda.need()) == ("451.48", "11.0")
+
+
+def test_nvml_is_asked_first(tmp_path):
+    said = ({"init": {"code": 0}}, {"driver": "536.23"}, {"count": 0}, {"cuda": 12020})
+    found = facts_of(windows(tmp_path, "451.48"), answers={("call", "nvml"): said}).driver
+    assert (found.module_version.need(), found.driver_cuda.need()) == ("536.23", "12.2")
+
+
+def test_the_driver_store_where_system32_has_none(tmp_path):
+    disk = windows(tmp_path, "")
+    disk.put(
+        f"{SYSTEM}/DriverStore/FileRepository/nv_dispi.inf_amd64_0a1b/nvcuda64.dll",
+        driver_dll("536.23"),
+    )
+    assert facts_of(disk).driver.module_version.need() == "536.23"
+
+
+def test_the_registry_where_no_file_tells(tmp_path):
+    answers = {
+        ("registry", CLASS): RegistryKey({}, ("0000", "0001", "Configuration")),
+        ("registry", f"{CLASS}/0000"): RegistryKey(
+            {"ProviderName": "Intel", "DriverVersion": "27.20.100.8681"}, ()
+        ),
+        ("registry", f"{CLASS}/0001"): RegistryKey(
+            {"ProviderName": "NVIDIA", "DriverVersion": "31.0.15.3623"}, ()
+        ),
+    }
+    assert facts_of(windows(tmp_path, ""), answers=answers).driver.module_version.need() == "536.23"
+
+
+def test_no_driver_is_known_to_be_absent(tmp_path):
+    assert isinstance(facts_of(windows(tmp_path, "")).driver.module_version, Absent)
+
+
+@pytest.mark.parametrize("data", [b"", b"MZ", b"no library", made("")[:200]])
+def test_a_broken_nvcuda_is_not_taken_for_no_driver(tmp_path, data):
+    disk = windows(tmp_path, "")
+    disk.put(f"{SYSTEM}/nvcuda.dll", data)
+    assert isinstance(facts_of(disk).driver.module_version, Unknown)
+
+
+def test_a_card_by_the_driver_that_holds_it(tmp_path):
+    for service, driver in (("nvlddmkm", "nvidia"), ("BasicDisplay", "BasicDisplay")):
+        answers = {
+            ("registry", f"{SERVICES}/{service}/Enum"): RegistryKey({"0": CARD, "Count": "1"}, ())
+        }
+        (card,) = facts_of(windows(tmp_path), answers=answers).devices.pci.need()
+        assert (card.device_id, card.capability.need(), card.driver.need()) == (
+            "2204",
+            "8.6",
+            driver,
+        )
+
+
+def test_cards_that_windows_has_seen(tmp_path):
+    keys = RegistryKey(
+        {}, ("VEN_8086&DEV_3E92", "VEN_10DE&DEV_2204&SUBSYS_0", "VEN_10DE&DEV_1AEF&SUBSYS_0")
+    )
+    found = facts_of(windows(tmp_path), answers={("registry", BUS): keys}).devices.pci.need()
+    assert "2204" in [card.device_id for card in found]
+    none = RegistryKey({}, ("VEN_8086&DEV_3E92",))
+    assert facts_of(windows(tmp_path), answers={("registry", BUS): none}).devices.pci.need() == ()
+
+
+def test_a_disk_does_not_tell_of_cards(tmp_path):
+    assert isinstance(facts_of(windows(tmp_path)).devices.pci, Unknown)
+
+
+# ---------------------------------------------------------------- the system
+
+EDITION = ("registry", "HKLM/SOFTWARE/Microsoft/Windows NT/CurrentVersion")
+
+
+def test_the_registry_calls_windows_11_windows_10(tmp_path):
+    values = {"ProductName": "Windows 10 Pro", "DisplayVersion": "23H2", "CurrentBuild": "22631"}
+    answers = {
+        EDITION: RegistryKey(values, ()),
+        ("uname",): Uname("windows", "10.0.22631", "AMD64"),
+    }
+    found = facts_of(windows(tmp_path), answers=answers).system
+    assert found.distro.need().title == "Windows 11 Pro 23H2, build 22631"
+    assert found.machine.need() == "x86_64"
+
+
+@pytest.mark.parametrize(
+    ("version", "title"),
+    [((10, 0, 19041, 1), "Windows 10, build 19041"), ((10, 0, 22621, 1), "Windows 11, build 22621"),
+     ((6, 1, 7601, 1), "Windows 6.1, build 7601")],
+)  # fmt: skip
+def test_a_disk_by_the_version_of_its_files(tmp_path, version, title):
+    disk = windows(tmp_path)
+    disk.put(f"{SYSTEM}/kernel32.dll", made("Windows NT BASE API Client DLL", version))
+    found = facts_of(disk).system
+    assert (found.os.need(), found.distro.need().title, found.machine.need()) == (
+        "windows",
+        title,
+        "x86_64",
+    )
+
+
+def test_what_is_not_known_of_a_disk(tmp_path):
+    found = facts_of(windows(tmp_path)).system
+    assert isinstance(found.disks, Unknown)
+    assert isinstance(found.memory, Unknown)
+    assert isinstance(found.wsl, Absent)
+
+
+# ---------------------------------------------------------------- libraries
+
+
+@pytest.fixture
+def disk(tmp_path) -> Disk:
+    return windows(tmp_path)
+
+
+def copies(disk: Disk, **environ: str) -> dict[str, tuple[str, Flaw]]:
+    found = facts_of(disk, **environ).libraries.copies.need()
+    return {one.path: (one.where, one.health.need()) for one in found}
+
+
+@pytest.mark.parametrize(
+    ("folder", "where", "environ"),
+    [
+        ("C:/somewhere/cudnn", "PATH", {"PATH": "C:\\Somewhere\\CuDNN"}),
+        ("C:/Windows/System32", "default folder", {}),
+        ("C:/cudnn-7.6/bin", "toolkit", {"CUDNN_PATH": "C:\\cudnn-7.6"}),
+        ("C:/Program Files/NVIDIA/CUDNN/v9.1/bin/12.4", "toolkit", {}),
+        ("C:/tools/cuda/bin", "toolkit", {}),
+        (f"{TOOLKITS}/v10.1/bin", "toolkit", {}),
+    ],
+)
+def test_where_a_copy_lies(disk, folder, where, environ):
+    disk.put(f"{folder}/cudnn64_7.dll", cudnn7())
+    disk.put(f"{folder}/nvcc.exe", made(""))
+    found = facts_of(disk, **environ).libraries.copies.need()
+    assert [(one.path.lower(), one.where, one.version.need()) for one in found] == [
+        (f"{folder}/cudnn64_7.dll".lower(), where, "7.6.5")
+    ]
+
+
+def test_wheels_with_their_owner(disk):
+    site = python(disk)
+    disk.put(f"{site}/nvidia/cudnn/bin/cudnn64_8.dll", made("", (8, 9, 4, 25)))
+    disk.put(
+        f"{site}/nvidia_cudnn_cu11-8.9.4.25.dist-info/METADATA",
+        "Name: nvidia-cudnn-cu11\nVersion: 8.9.4.25\n",
+    )
+    (one,) = facts_of(disk).libraries.copies.need()
+    assert (one.where, one.owner.need()) == ("wheel", Owner("nvidia-cudnn-cu11", "8.9.4.25", "pip"))
+
+
+@pytest.mark.parametrize(
+    ("data", "flaw"),
+    [
+        (b"", Flaw.EMPTY),
+        (b"text", Flaw.FOREIGN),
+        (b"MZ" + bytes(10), Flaw.FOREIGN),
+        (made("")[:700], Flaw.TRUNCATED),
+    ],
+)
+def test_broken_copies(disk, data, flaw):
+    disk.put("C:/cuda/bin/cudnn64_7.dll", data)
+    assert copies(disk)["C:/cuda/bin/cudnn64_7.dll"][1] is flaw
+
+
+def test_a_folder_in_place_of_a_library_and_a_loop(disk):
+    disk.at("C:/cuda/bin/cudnn64_7.dll").mkdir(parents=True)
+    disk.at("C:/cuda/bin/cudart64_101.dll").symlink_to("cudart64_101.dll")
+    assert all(health is not Flaw.NONE for _, health in copies(disk).values())
+
+
+def test_toolkits_are_found_by_place_variable_and_path(disk):
+    toolkit(disk, "10.1", CUDA_10_1)
+    toolkit(disk, "11.0", CUDA_11_0)
+    disk.put("C:/cuda-11.2/bin/cudart64_110.dll", made(""))
+    disk.put("C:/my cuda/v11.8/bin/nvcc.exe", made(""))
+    found = facts_of(
+        disk, CUDA_PATH="C:\\cuda-11.2\\", PATH="C:\\my cuda\\v11.8\\bin"
+    ).libraries.toolkits.need()
+    assert [one.toolkit_cuda.need() for one in found] == ["11.0", "10.1", "11.2", "11.8"]
+
+
+def test_nvcc_on_path(disk):
+    toolkit(disk, "10.1", CUDA_10_1)
+    path = f"{TOOLKITS}/v10.1/bin".replace("/", "\\")
+    assert (
+        facts_of(disk, PATH=path).libraries.nvcc_on_path.need() == f"{TOOLKITS}/v10.1/bin/nvcc.exe"
+    )
