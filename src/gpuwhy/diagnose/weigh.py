@@ -233,8 +233,8 @@ def _said_by_others(one: Like, log: Log) -> Because:
     """The line that a precedent knows speaks for itself."""
     ended = log.ending.message.split("\n")[0] if one.ends else ""
     lines = log.excerpt.splitlines()
-    said = ended or (lines[one.line - 1].strip() if 0 < one.line <= len(lines) else log.last_line)
-    return Because(said[:MOST_SAID], one.weight, line=log.ending.line if ended else one.line)
+    shown = ended or (lines[one.line - 1].strip() if 0 < one.line <= len(lines) else log.last_line)
+    return Because(shown[:MOST_SAID], one.weight, line=log.ending.line if ended else one.line)
 
 
 def _of_ending(log: Log) -> Because:
