@@ -157,9 +157,7 @@ def _print(options: argparse.Namespace, after: Aftermath) -> None:
         write(show.markdown(after.answer), sys.stderr)
         return
     if options.json == "-":
-        from gpuwhy.answer.contract import as_json
-
-        write(as_json(after.answer), sys.stderr)
+        write(show.json(after.answer), sys.stderr)
         return
     from gpuwhy.render.watched import head
 
@@ -197,9 +195,9 @@ def _record(path: str, after: Aftermath, ended: Ended) -> None:
 
 def _json(path: str, after: Aftermath) -> None:
     from gpuwhy.border.writing import keep
-    from gpuwhy.answer.contract import as_json
+    from gpuwhy.cli.show import json
 
-    keep(path, as_json(after.answer).encode())
+    keep(path, json(after.answer).encode())
     say(f"gpuwhy: wrote {path}")
 
 

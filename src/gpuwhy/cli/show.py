@@ -7,6 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from gpuwhy.api.text import shareable
 from gpuwhy.cli.forms import keep_page
 from gpuwhy.cli.terminal import write
 
@@ -17,14 +18,10 @@ if TYPE_CHECKING:
 
 def show(answer: Answer, options: argparse.Namespace) -> None:
     """Print it, and write the files."""
-    if _told_ci(answer, options):
-        return
-    if _drawn(answer, options):
+    if _told_ci(answer, options) or _drawn(answer, options):
         return
     if options.json:
-        from gpuwhy.answer.contract import as_json
-
-        write(as_json(answer))
+        write(json(answer))
         return
     write(text(answer, getattr(options, "verbose", 0)))
 
@@ -36,12 +33,19 @@ def text(answer: Answer, detail: int = 0, stream: TextIO | None = None) -> str:
     return terminal.write(blocks.document(answer, detail), _paper(terminal.Paper, stream or sys.stdout))
 
 
+def json(answer: Answer) -> str:
+    """The answer as `gpuwhy.report/1`."""
+    from gpuwhy.answer.contract import as_json
+
+    return as_json(shareable(answer))
+
+
 def markdown(answer: Answer) -> str:
     """The answer to paste into a bug report."""
     from gpuwhy.answer import blocks
     from gpuwhy.answer import markdown as writer
 
-    return writer.write(blocks.document(answer, 1))
+    return writer.write(blocks.document(shareable(answer), 1))
 
 
 def html(answer: Answer) -> str:
@@ -49,7 +53,7 @@ def html(answer: Answer) -> str:
     from gpuwhy.answer import blocks
     from gpuwhy.answer import html as writer
 
-    return writer.page(blocks.document(answer, 2))
+    return writer.page(blocks.document(shareable(answer), 2))
 
 
 def _paper(paper: type[Paper], stream: TextIO) -> Paper:
@@ -72,7 +76,7 @@ def _told_ci(answer: Answer, options: argparse.Namespace) -> bool:
         return False
     from gpuwhy.answer import ci
 
-    notes = ci.notes(answer)
+    notes = ci.notes(shareable(answer))
     if options.junit:
         keep_page(options.junit, ci.junit(notes, seconds=answer.took))
     if options.github:
