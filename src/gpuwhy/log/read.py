@@ -167,7 +167,7 @@ class Reader:
             lines=parts.last_number,
             notes=tuple(dict.fromkeys(notes)),
             unread=found.left_out,
-            mentions_gpu=bool(stated) or stack_named(parts.words),
+            mentions_gpu=stack_named(parts.words),
             last_line=parts.last_line,
             excerpt=parts.excerpt,
         )
