@@ -115,7 +115,7 @@ class Reader:
             log = self._log(
                 _Parts(self.catalogue, None, tail, 1, ended, whole), observed, exit_code, signal
             )
-            told = log.has_failure or log.ending.stack or log.case.programs
+            told = log.has_failure or log.ending.kind != "none" or log.case.programs
             line = "" if told else self._one_line(whole)
             if not line:
                 return log
