@@ -26,7 +26,7 @@ from gpuwhy.fit.view import shares
 from gpuwhy.fitting import FitError, used
 from gpuwhy.inside.batch import Fitted, Try
 from gpuwhy.knowledge import gpu_memory
-from gpuwhy.logs import explain_text
+from gpuwhy.logs import explained as explain_text
 from gpuwhy.model.fit import Fit, Use
 from gpuwhy.page.page import page
 from gpuwhy.refit import advised, predicted

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.knowledge import codes, nvml
-from gpuwhy.logs import behind, explain_text
+from gpuwhy.logs import behind
+from gpuwhy.logs import explained as explain_text
 from gpuwhy.rooms.shared import probed
 
 HEADERS = json.loads((Path(__file__).parent / "headers.json").read_text(encoding="utf-8"))

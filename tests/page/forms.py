@@ -7,9 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from gpuwhy.after import told
+from gpuwhy.api.seen import seen
 from gpuwhy.lint.linter import lint
-from gpuwhy.logs import explain_text
+from gpuwhy.logs import explained as explain_text
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.fact import Source
 from gpuwhy.model.inspected import Inspected, Library, Lost, Missing, Searched, Tree
@@ -17,6 +20,8 @@ from gpuwhy.model.proof import Arms, Change, Proof, Trial
 from gpuwhy.plan.answer import plan
 from gpuwhy.plan.machine import described
 from gpuwhy.plan.wishes import from_words
+from gpuwhy.reason.report import report as by_facts
+from gpuwhy.rooms import CAUSES
 from gpuwhy.showing import plain_values
 from tests.hosts import hosts
 from tests.rooms.facts import load
@@ -37,7 +42,9 @@ def host(name: str) -> Any:
 
 def watched(name: str) -> tuple[Any, str]:
     case = json.loads((RUNS / f"{name}.json").read_text())
-    return plain_values(told(case["log"], load(RUNS / f"{name}.json")[1])), case["log"]
+    facts = load(RUNS / f"{name}.json")[1]
+    machine = seen(by_facts([c for c in CAUSES if c.asked(facts)], facts, 0.0))
+    return msgspec.to_builtins(told(case["log"], facts, machine)), case["log"]
 
 
 def explained() -> tuple[Any, str]:

@@ -54,7 +54,7 @@ def explain(
 
 
 def shareable(answer: Answer) -> Answer:
-    """The answer without secrets, people and machines: what JSON, pages and Markdown are made of."""
+    """The answer without secrets, people and machines: what is passed on is made of it."""
     from gpuwhy.machine.redact import of_this_machine
 
     return msgspec.convert(of_this_machine().values(msgspec.to_builtins(answer)), Answer)
