@@ -312,3 +312,25 @@ def test_labelled_texts_are_understood_and_what_is_sure_is_right():
     sure = [one.cause in fair for one, fair in first if one and one.confidence >= 0.9]
     assert sum(right) / len(right) >= 0.96
     assert sum(sure) / len(sure) >= 0.98 and len(sure) / len(right) >= 0.35
+
+
+# ---------------------------------------------------------------- precedents
+
+HEADS = "ValueError: FlashAttention forward only supports head dimension at most 256"
+
+
+def test_where_no_row_knows_the_words_a_precedent_does():
+    first = diagnose(read(f"{HEADS}\n".encode())).causes[0]
+    assert first.cause == "program.shape"
+    assert "head dimension" in first.because[0].text
+
+
+def test_a_precedent_is_a_guess_where_the_program_did_not_end_with_it():
+    text = "We were configured to autodetect nvml functionality, but we weren't able to find that lib\nbye"
+    first = diagnose(read(text.encode())).causes[0]
+    assert (first.cause, first.confidence <= GUESS) == ("program.build", True)
+
+
+def test_precedents_say_nothing_beside_a_message_that_is_known():
+    known = "Loaded runtime CuDNN library: 8.5.0 but source was compiled with: 8.6.0."
+    assert named(diagnose(read(f"{known}\n{HEADS}\n".encode())))[0] == "cudnn.version_mismatch"
