@@ -220,3 +220,15 @@ def test_a_traceback_is_no_message_of_a_server_without_python():
     messages = read(OLLAMA + TRACEBACK.format(raised=NO_IMAGE)).messages
     found = next(one for one in messages if one.id == "cuda.no_binary_for_gpu")
     assert found.program == ""
+
+
+def test_it_reads_without_the_automaton(monkeypatch):
+    monkeypatch.setattr("gpuwhy.log.scan.Literals.fast", False)
+    whole = (
+        "".join(f"lr={at} throughput={at * 7} samples per second\n" for at in range(2000))
+        + NO_IMAGE
+    )
+    assert "cuda.no_binary_for_gpu" in ids(whole)
+    log = read(f"{whole}\n" * 10)
+    assert any("middle was not read" in note for note in log.notes)
+    assert "cuda.no_binary_for_gpu" in {one.id for one in log.deciding}
