@@ -337,8 +337,7 @@ def test_where_no_row_knows_the_words_a_precedent_does():
 
 def test_a_precedent_is_a_guess_where_the_program_did_not_end_with_it():
     phrase = "We were configured to autodetect nvml functionality, but we weren't able"
-    text = f"{phrase} to find that lib
-next step"
+    text = f"{phrase} to find that lib\nnext step"
     first = diagnose(read(text.encode())).causes[0]
     assert (first.cause, first.confidence <= GUESS) == ("program.build", True)
 
