@@ -33,7 +33,7 @@ from gpuwhy.run.around import environ_of, folder_of, with_surroundings
 from gpuwhy.run.child import Ended
 from gpuwhy.run.observed import observed, python_of
 from gpuwhy.run.ranks import error_file, error_text, first_rank, log_folder, rank_logs
-from gpuwhy.run.ring import merged
+from gpuwhy.run.ring import as_printed, merged
 from gpuwhy.run.secrets import without_secrets
 from gpuwhy.run.target import python_of_command, script_folder
 from gpuwhy.run.written import elsewhere
@@ -120,7 +120,7 @@ def told(output: str, facts: Facts, machine: Seen, logs_of_rank: Sequence[str] =
     code, signal, last = value_or(facts.run.exit, None), value_or(facts.run.signal, ""), last_symptom(facts.run)
     also = [_message(one) for one in (*kernel_symptoms(facts, output), *((last,) if last else ()))]
     log = read(text, observed=also, exit_code=code, signal=signal)
-    log = msgspec.structs.replace(log, messages=tuple(map(_decides, log.messages)))
+    log = as_printed(msgspec.structs.replace(log, messages=tuple(map(_decides, log.messages))), text)
     answer = texts.answer_of(log, watched(facts, log, machine), command="run")
     shown = {**answer.facts, "run": msgspec.to_builtins(facts.run)}
     answer = msgspec.structs.replace(answer, facts=shown)

@@ -1,4 +1,4 @@
-"""The weigher: what decides counts, the first error most, findings beside it, nothing where nothing is known."""
+"""The weigher: what decides counts, the first error most, findings beside it, else nothing."""
 
 from __future__ import annotations
 
@@ -273,21 +273,30 @@ def test_unless_is_broken_by_any_of_its_keys():
 
 
 def test_values():
-    assert fits("", "") and not fits("x", "") and fits("x", "*")
-    assert fits("12.5", "> 10") and fits("3", "< 4") and not fits("", "< 4")
-    assert size("2.50 GiB") == 2.5 * 2**30 and size("none") == -1
+    assert fits("", "")
+    assert not fits("x", "")
+    assert fits("x", "*")
+    assert fits("12.5", "> 10")
+    assert fits("3", "< 4")
+    assert not fits("", "< 4")
+    assert size("2.50 GiB") == 2.5 * 2**30
+    assert size("none") == -1
 
 
 def test_libraries():
-    assert kind_of("/usr/lib/libcublasLt.so.12") == "cuda" and kind_of("nvcuda.dll") == "driver"
+    assert kind_of("/usr/lib/libcublasLt.so.12") == "cuda"
+    assert kind_of("nvcuda.dll") == "driver"
     assert span_of("libcusolver.so.10") == ((10, 1), (11, 0))
     assert span_of("cudnn64_8.dll") == ((8,), (8,))
-    assert numbers("v12.4+cu124") == (12, 4) and numbers("none") == ()
+    assert numbers("v12.4+cu124") == (12, 4)
+    assert numbers("none") == ()
 
 
 def test_confidence_never_falls_and_is_never_certain():
     said = [calibrated(one / 200) for one in range(201)]
-    assert said == sorted(said) and said[0] == 0 and said[-1] == TABLE[-1][1] < 1
+    assert said == sorted(said)
+    assert said[0] == 0
+    assert said[-1] == TABLE[-1][1] < 1
     assert sum(shares({"a": 3.0, "b": 2.0}).values()) < 1
 
 
@@ -311,4 +320,29 @@ def test_labelled_texts_are_understood_and_what_is_sure_is_right():
     right = [one is not None and one.cause in fair for one, fair in first]
     sure = [one.cause in fair for one, fair in first if one and one.confidence >= 0.9]
     assert sum(right) / len(right) >= 0.96
-    assert sum(sure) / len(sure) >= 0.98 and len(sure) / len(right) >= 0.35
+    assert sum(sure) / len(sure) >= 0.98
+    assert len(sure) / len(right) >= 0.35
+
+
+# ---------------------------------------------------------------- precedents
+
+HEADS = "ValueError: FlashAttention forward only supports head dimension at most 256"
+
+
+def test_where_no_row_knows_the_words_a_precedent_does():
+    first = diagnose(read(f"{HEADS}\n".encode())).causes[0]
+    assert first.cause == "program.shape"
+    assert "head dimension" in first.because[0].text
+
+
+def test_a_precedent_is_a_guess_where_the_program_did_not_end_with_it():
+    phrase = "We were configured to autodetect nvml functionality, but we weren't able"
+    text = f"{phrase} to find that lib\nnext step"
+    first = diagnose(read(text.encode())).causes[0]
+    assert (first.cause, first.confidence <= GUESS) == ("program.build", True)
+
+
+def test_precedents_say_nothing_beside_a_message_that_is_known():
+    known = "ImportError: libcudnn.so.9: cannot open shared object file: No such file or directory"
+    found = diagnose(read(f"{known}\nit needs the NVIDIA Container Toolkit\n".encode()))
+    assert all(one.message >= 0 for cause in found.causes for one in cause.because)

@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 import gpuwhy
-from gpuwhy import logs
+from gpuwhy.api.text import explain
 from gpuwhy.inside import diagnosis, hook
 from gpuwhy.api.suspects import suspicious, target
 from gpuwhy.model.report import RuledOut
@@ -309,8 +309,8 @@ def test_a_look_is_used_again_for_a_while(monkeypatch):
 
 
 def test_a_machine_that_contradicts_the_message_is_told_first():
-    alone = logs.explain_text(NO_DRIVER)
-    unsure = replace(alone, status="unknown")
+    alone = explain(NO_DRIVER)
+    unsure = replace(alone, verdict="undecided")
 
     class Run:
         def report(self):

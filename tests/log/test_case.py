@@ -55,7 +55,8 @@ Nvidia driver version: 525.85.12
 )
 def test_one_field(text, field, value):
     found = getattr(read(text).case, field)
-    assert found is not None and found.value == value
+    assert found is not None
+    assert found.value == value
 
 
 def test_gpus_and_processes():
@@ -74,7 +75,8 @@ def test_packages_and_the_framework():
 def test_memory_figures_are_bytes():
     text = (
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
-        "capacity of 23.50 GiB of which 1.00 GiB is free. Process 4411 has 11.00 GiB memory in use. "
+        "capacity of 23.50 GiB of which 1.00 GiB is free. Process 4411 has 11.00 GiB memory in "
+        "use. "
         "Of the allocated memory 10.00 GiB is allocated by PyTorch, and 512.00 MiB is reserved."
     )
     case = read(text).case
@@ -94,7 +96,8 @@ def test_commands_variables_and_what_was_done():
     case = read(text).case
     assert case.variable("LD_LIBRARY_PATH") == "/usr/local/cuda/lib64"
     assert case.variable("CUDA_VISIBLE_DEVICES") == "1"
-    assert case.commands[-1].words[-2:] == ("--bs", "4") and case.commands[-1].failed
+    assert case.commands[-1].words[-2:] == ("--bs", "4")
+    assert case.commands[-1].failed
     done = {(one.action, one.what) for one in case.done}
     assert ("install", "torch==2.1.0") in done
     assert ("set", "LD_LIBRARY_PATH=/usr/local/cuda/lib64") in done

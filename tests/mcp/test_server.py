@@ -236,8 +236,6 @@ def test_a_short_report_keeps_the_first_cause_whole_and_names_the_others():
     schema = next(described(tool)["outputSchema"] for tool in TOOLS if tool.name == "explain")
     jsonschema.validate(brief, schema)
     assert brief["causes"][0]["fixes"]
-    assert [one["fixes"] for one in brief["causes"][1:]] == [[]] * (len(brief["causes"]) - 1)
-    assert any(line.startswith("next: gpuwhy check") for line in words(whole))
 
 
 def test_a_flood_of_requests_is_refused_not_kept(talk, monkeypatch):

@@ -7,7 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from gpuwhy.after import told
+from gpuwhy.api.seen import seen
 from gpuwhy.lint.linter import lint
 from gpuwhy.lint.mistakes import contract
 from gpuwhy.api.text import explain as explain_text
@@ -41,7 +44,9 @@ def host(name: str) -> Any:
 
 def watched(name: str) -> tuple[Any, str]:
     case = json.loads((RUNS / f"{name}.json").read_text())
-    return plain_values(told(case["log"], load(RUNS / f"{name}.json")[1])), case["log"]
+    facts = load(RUNS / f"{name}.json")[1]
+    machine = seen(by_facts([c for c in CAUSES if c.asked(facts)], facts, 0.0))
+    return msgspec.to_builtins(told(case["log"], facts, machine)), case["log"]
 
 
 def explained() -> tuple[Any, str]:

@@ -83,7 +83,7 @@ def test_own_and_others(nvml):
     assert "░" in text
     drawing = ElementTree.parse(nvml / "x.svg").getroot()
     assert len(drawing.findall("{http://www.w3.org/2000/svg}polygon")) == 2
-    assert "memory.oom" in text
+    assert "out of memory" in text
 
 
 def test_numbers_of_another_world_are_estimated(nvml):

@@ -17,7 +17,15 @@ from gpuwhy.answer import answer as of
 from gpuwhy.answer.contract import ended, symptoms
 from gpuwhy.answer.text import clip, counted
 from gpuwhy.answer.tree import Language
-from gpuwhy.ask.answer import ask, is_question, is_short, of_messages, of_source, unanswered
+from gpuwhy.ask.answer import (
+    ask,
+    is_question,
+    is_short,
+    is_source,
+    of_messages,
+    of_source,
+    unanswered,
+)
 from gpuwhy.ask.question import Point, Reply
 from gpuwhy.causes.load import catalogue
 from gpuwhy.diagnose.diagnosis import Because, Diagnosis, Ranked
@@ -25,8 +33,8 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.log.log import Log
 
 SHELLS: dict[str, Language] = {"cmd": "bat", "powershell": "powershell", "notebook": "python"}
-REPLIED = 0.9, 0.3, 0.2
-"""Confidence of the cause that a reply names, of the first of several, of the others."""
+REPLIED = 0.9, 0.45, 0.1
+"""Confidence of the cause that a reply names; of those it leaves open, at most and at least."""
 MOST = 6
 
 
@@ -74,7 +82,7 @@ def causes_of(log: Log, diagnosis: Diagnosis) -> list[tuple[str, float]]:
 def _reply(log: Log, diagnosis: Diagnosis, asked: bool = False) -> Reply | None:
     """What tables and rows say of a question, of source, or of a program's own line."""
     text = log.excerpt
-    if log.genre == "source" and not asked:
+    if not asked and is_source(log):
         lines = of_source(log, text)
         return _together(lines) if lines else SOURCE
     question = asked or is_question(log)
@@ -125,12 +133,12 @@ def replied(reply: Reply, log: Log, diagnosis: Diagnosis, place: Place) -> of.An
     told = (of.Proof(reply.quoted, f"line {reply.line}"),) if reply.quoted else ()
     know = (of.Proof(reply.headline, reply.source),) if reply.source else ()
     because = of.Reason(reply.fact or reply.headline, know=know, told=told, line=reply.line)
-    named = [reply.cause] if reply.cause else [row.means for row in reply.rows]
-    sure = [REPLIED[0] if reply.cause else REPLIED[1]] + [REPLIED[2]] * len(named)
-    fixes = _fixes_of(reply, shell) if reply.cause else ()
+    fixes = _fixes_of(reply, shell)
+    weighed = {one.cause: min(one.confidence, REPLIED[1]) for one in diagnosis.causes}
+    sure = {reply.cause: REPLIED[0]} if reply.cause else dict.fromkeys(fixes, REPLIED[2]) | weighed
     causes = tuple(
-        of.CauseFound(cause, _title(cause), confidence, "", (because,), (), fixes)
-        for cause, confidence in zip(dict.fromkeys(filter(None, named)), sure, strict=False)
+        of.CauseFound(cause, _title(cause), sure[cause], "", (because,), (), fixes.get(cause, ()))
+        for cause in sorted(sure, key=lambda one: -sure[one])
     )
     rows = tuple(of.Row(row.sees, row.means, "", row.text, str(row.command)) for row in reply.rows)
     question = of.Question(
@@ -153,25 +161,23 @@ def replied(reply: Reply, log: Log, diagnosis: Diagnosis, place: Place) -> of.An
     )
 
 
-def _fixes_of(reply: Reply, shell: Language) -> tuple[of.Fix, ...]:
-    """The rows of a reply that names a cause, as its remedy: the first is what to do."""
-    if not reply.points:
-        return ()
-    first, said = reply.points[0], {one.label: one.text for one in reply.points}
-    command = str(first.command)
-    return (
-        of.Fix(
-            text=first.text,
-            command=command,
-            safe=True,
-            root=False,
-            reboot=False,
-            check="",
-            worked_if=said.get("Worked if", ""),
-            if_not=said.get("If not", ""),
-            language="python" if "\n" in command else shell,
-        ),
-    )
+def _fixes_of(reply: Reply, shell: Language) -> dict[str, tuple[of.Fix, ...]]:
+    """What to do, by cause: of the cause that is named its first row, of others their own."""
+    if reply.cause and reply.points:
+        first, said = reply.points[0], {one.label: one.text for one in reply.points}
+        after = said.get("Worked if", ""), said.get("If not", "")
+        return {reply.cause: (_plain_fix(first.text, first.command, shell, *after),)}
+    told = [row for row in reply.rows if row.means]
+    return {row.means: (_plain_fix(row.text, row.command, shell),) for row in reversed(told)}
+
+
+def _plain_fix(
+    text: str, command: object, shell: Language, worked_if: str = "", if_not: str = ""
+) -> of.Fix:
+    typed = str(command)
+    language: Language = "python" if "\n" in typed else shell
+    made = of.Fix(text, typed, safe=True, root=False, reboot=False, check="", language=language)
+    return replace(made, worked_if=worked_if, if_not=if_not)
 
 
 def _without_cause(log: Log, diagnosis: Diagnosis) -> of.Answer:
@@ -182,9 +188,8 @@ def _without_cause(log: Log, diagnosis: Diagnosis) -> of.Answer:
         head = f"Nothing fails in {counted(log.lines, 'line')}"
         note = f"; line {harmless[0].line} is harmless" if harmless else ""
         return _answer(log, diagnosis, "healthy", head + note)
-    what = (
-        _ended(log) if failed and log.ending.kind == "exception" else "no message that gpuwhy knows"
-    )
+    raised = failed and log.ending.kind == "exception"
+    what = _ended(log) if raised else "no message that gpuwhy knows"
     made = _answer(log, diagnosis, "unrecognised", f"Not recognised: {what}")
     last = of.LogLine(log.lines, log.last_line) if log.last_line else None
     tries = (of.Untried("watch the program itself", "gpuwhy run -- python PROGRAM"),)
@@ -298,18 +303,7 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] if plain else text
 
 
-COMMANDS = (
-    "nvcc",
-    "pip",
-    "conda",
-    "uv",
-    "apt",
-    "ldconfig",
-    "torch",
-    "jax",
-    "jaxlib",
-    "torchvision",
-)
+COMMANDS = ("nvcc", "pip", "conda", "uv", "apt", "ldconfig", "torch", "jax", "torchvision")
 """Names that keep their case where a sentence begins."""
 
 

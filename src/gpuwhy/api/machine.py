@@ -79,14 +79,14 @@ def _with_gpu(facts: Facts, here: tuple[Finding, ...]) -> list[Finding]:
     """What would show on a machine like this that has a GPU, where this one has none."""
     if not lacks_gpu(facts) or any(one.effect is Effect.PREVENTS_START for one in here):
         return []
-    from gpuwhy.look.assumed import with_some_gpu
+    from gpuwhy.look.assumed import AssumedMachine, assume
 
     shown = {one.cause for one in here if one.weight in (Weight.PROOF, Weight.STRONG)}
     asked = OF_ENVIRONMENT + (CARRIED if isinstance(facts.system.offline, Known) else ())
     chosen = () if _has_unused_cuda(facts) else CHOSEN
     return [
         replace(one, with_gpu=True)
-        for one in judge(with_some_gpu(facts)).findings
+        for one in judge(assume(facts, AssumedMachine())).findings
         if one.weight in (Weight.PROOF, Weight.STRONG)
         and one.cause.startswith(asked)
         and one.cause not in shown

@@ -22,6 +22,13 @@ ASKS = (
     "|did|has|have) "
 )
 """How a question begins."""
+BEGINS = r"(?:import |from \w[\w.]* import|#include|#!|using namespace|def |class |\"\"\"|//)"
+CODE = (
+    r"\s*(?:import |from |#|using |def |class |if\b|el|for |while |try|except|with |return|print|"
+    r"assert|raise|@|[{}()\[\]]|/[/*]|\*|std::|int |float |auto |const |void |static |[\w.:<>*& ]+"
+    r"(?:\[.*\])?\s*(?:[-+*/|&]?=|\(|;)|\"\"\"|cudnn|cuda)"
+)
+"""How a program begins, and what its lines are."""
 VERSIONS = ("requires", "runs_on", "fits")
 """The intents that the tables of releases answer."""
 ASKED_FOR = {
@@ -47,6 +54,14 @@ def is_question(log: Log) -> bool:
         return True
     asks = words.endswith("?") or bool(expression(ASKS).match(words))
     return asks and len(words) <= SHORT and log.lines <= FEW
+
+
+def is_source(log: Log) -> bool:
+    """Whether it is a program's source: it begins as one does, and most of its lines are code."""
+    lines = [line for line in log.excerpt.split("\n") if line.strip()]
+    if log.genre == "source" or len(lines) < FEW or not expression(BEGINS).match(lines[0]):
+        return log.genre == "source"
+    return sum(bool(expression(CODE).match(line)) for line in lines) >= 0.7 * len(lines)
 
 
 def is_short(log: Log) -> bool:

@@ -101,7 +101,7 @@ def _assumed(options: argparse.Namespace) -> tuple[Callable[[Facts], Facts] | No
         return _like(options.like)
     if not described:
         return None, ""
-    from gpuwhy.look.assumed import AssumedMachine, assumed
+    from gpuwhy.look.assumed import AssumedMachine, assume
     from gpuwhy.plan.describe import BadMachineError
     from gpuwhy.plan.describe import described as read
 
@@ -109,17 +109,24 @@ def _assumed(options: argparse.Namespace) -> tuple[Callable[[Facts], Facts] | No
         raise UsageError("--gpu-memory: of which GPU? Name it with --gpu")
     with refused(BadMachineError):
         told = read((), options.driver, tuple(options.gpu))
-    cards = tuple((one.name, one.capability) for one in told.gpus)
+    cards = tuple((one.name, one.capability) for one in told.gpus) or (("a GPU", ""),)
     machine = AssumedMachine(cards, told.driver_version, options.gpu_memory)
-    return (lambda facts: assumed(facts, machine)), str(machine)
+    names = ", ".join(one.name for one in told.gpus)
+    memory = f" with {options.gpu_memory:g} GiB" if options.gpu_memory else ""
+    driver = f"driver {told.driver_version}" if told.driver_version else ""
+    return (lambda facts: assume(facts, machine)), ", ".join(filter(None, (names + memory, driver)))
 
 
 def _like(path: str) -> tuple[Callable[[Facts], Facts], str]:
     from gpuwhy.api.machine import observe
-    from gpuwhy.look.assumed import name_of, on_recorded
+    from gpuwhy.facts.fact import value_or
+    from gpuwhy.look.assumed import assume
 
     other = observe(*recorded(path)).facts
-    return (lambda facts: on_recorded(facts, other)), name_of(other)
+    names = dict.fromkeys(one.name for one in value_or(other.devices.gpus, ()))
+    version = value_or(other.driver.module_version, "")
+    parts = (", ".join(names), version and f"driver {version}")
+    return (lambda facts: assume(facts, other)), ", ".join(filter(None, parts)) or "that machine"
 
 
 def _inside(python: str, root: str) -> str:

@@ -134,9 +134,9 @@ def _replayed(data: bytes, path: str) -> tuple[Any, str]:
     if not run.output:
         return plain_values(run.report()), ""
     from gpuwhy.after import again
-    from gpuwhy.answer.contract import as_json
+    from gpuwhy.cli.show import json
 
-    return msgspec.json.decode(as_json(again(run))), run.output
+    return msgspec.json.decode(json(again(run))), run.output
 
 
 def _proof(data: bytes, path: str) -> Any:

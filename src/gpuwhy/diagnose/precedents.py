@@ -45,11 +45,22 @@ def alike(log: Log, causes: tuple[str, ...]) -> list[Alike]:
     said = " ".join(log.excerpt.lower().split())
     found = [
         Alike(known, cause, row, _line(log, row.says[0]))
-        for cause in causes
-        for row in rows(cause)
-        if said and (known := _known(row.says)) >= FEWEST and _fits(row, said)
+        for piece, known, cause, row in _index(causes)
+        if piece in said and _fits(row, said)
     ]
     return sorted(found, key=lambda one: -one.known)
+
+
+@cache
+def _index(causes: tuple[str, ...]) -> tuple[tuple[str, int, str, Row], ...]:
+    """Every precedent with its longest piece, by which most texts are passed over."""
+    every = ((cause, row) for cause in causes for row in rows(cause))
+    known = ((_known(row.says), cause, row) for cause, row in every)
+    return tuple(
+        (max(map(_longest, row.says), key=len), size, cause, row)
+        for size, cause, row in known
+        if size >= FEWEST
+    )
 
 
 @cache
@@ -74,7 +85,7 @@ def _stands(words: str, said: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _longest(words: str) -> str:
-    """The longest fixed piece of a phrase, by which most texts are passed over."""
+    """The longest fixed piece of a phrase."""
     return max(_pieces(words), key=len, default="")
 
 

@@ -263,7 +263,7 @@ def xid_of_hardware(m: Message, v: View) -> bool:
     """The Xid reports hardware that failed and did not recover by itself."""
     from gpuwhy.knowledge.xid import meaning
 
-    row = meaning(int(m.get("xid") or 0))
+    row = meaning((*numbers(m.get("xid")), 0)[0])
     return row is not None and row.hardware and not row.recovered
 
 

@@ -50,6 +50,8 @@ MOST_SAID = 160
 DECIDING = (Standing.DECIDES,)
 GUESS = 0.45
 """The most that a cause can have which only messages speak for that decide nothing."""
+LIKELY = 0.8
+"""The same where others whose program ended with these very words had the cause."""
 
 Index = Mapping[str, Sequence[tuple[str, Clue]]]
 
@@ -96,7 +98,7 @@ def diagnose(
         if others and (not log.ending.own or any(one.ends for one in others)):
             odds = {one.cause: one.weight for one in others}
             because = {one.cause: [_said_by_others(one, log)] for one in others}
-            most = 1.0 if others[0].ends else GUESS
+            most = LIKELY if others[0].ends else GUESS
     ids = {one.id for one in log.messages if one.standing is not Standing.NOTED}
     for cause, (more, reasons) in from_findings(findings, odds, ids, data).items():
         odds[cause] = odds.get(cause, 0.0) + more
@@ -233,8 +235,8 @@ def _said_by_others(one: Like, log: Log) -> Because:
     """The line that a precedent knows speaks for itself."""
     ended = log.ending.message.split("\n")[0] if one.ends else ""
     lines = log.excerpt.splitlines()
-    said = ended or (lines[one.line - 1].strip() if 0 < one.line <= len(lines) else log.last_line)
-    return Because(said[:MOST_SAID], one.weight, line=log.ending.line if ended else one.line)
+    shown = ended or (lines[one.line - 1].strip() if 0 < one.line <= len(lines) else log.last_line)
+    return Because(shown[:MOST_SAID], one.weight, line=log.ending.line if ended else one.line)
 
 
 def _of_ending(log: Log) -> Because:

@@ -105,7 +105,9 @@ class Magic:
         """As a page's part in a notebook, as a line elsewhere; whatever goes wrong, the cell goes on."""
         with contextlib.suppress(Exception):
             if hasattr(self.shell, "kernel"):
-                data = {"text/html": report._repr_html_(), "text/plain": plain or f"gpuwhy: {report.headline}"}
+                from gpuwhy.api.text import shareable
+
+                data = {"text/html": shareable(report)._repr_html_(), "text/plain": plain or f"gpuwhy: {report.headline}"}
                 self.shell.display_pub.publish(data)
             elif plain:
                 print(plain, file=sys.stderr)

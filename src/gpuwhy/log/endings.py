@@ -73,7 +73,7 @@ def course_of(lines: Sequence[Line], exit_code: int | None = None, signal: str =
         if well is not None:
             return _numbered(Course(well, tuple(past), logged, ignored), lines)
     if ending.kind in ("none", "exit") and not is_relayed(ending):
-        said = _status(text, [one.raw for one in lines], logged, busy)
+        said = _status(text, [_printed(one) for one in lines], logged, busy)
         ending = said or _silent(ending, text)
     if exit_code is not None:
         ending = replace(ending, exit_code=exit_code)
@@ -83,6 +83,12 @@ def course_of(lines: Sequence[Line], exit_code: int | None = None, signal: str =
         ending = replace(ending, rank=root[0])
     course = Course(ending, tuple(past), logged, ignored, busy, exit_code is not None, ranks)
     return _numbered(course, lines)
+
+
+def _printed(line: Line) -> str:
+    """What the program itself printed, with its own level before it."""
+    found = _E.of_process.match(line.raw) if line.rank else None
+    return line.raw[found.end() :] if found else line.raw
 
 
 def is_relayed(ending: Ending) -> bool:

@@ -10,6 +10,7 @@ from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.log.decode import BINARY, Decoder, decoded
 from gpuwhy.log.document import is_printed
+from gpuwhy.log.ending import Ending
 from gpuwhy.log.endings import course_of
 from gpuwhy.log.genre import LISTING, genre_of
 from gpuwhy.log.lines import Line, lines_of, plain, unmarked, unprefixed
@@ -115,7 +116,7 @@ class Reader:
             log = self._log(
                 _Parts(self.catalogue, None, tail, 1, ended, whole), observed, exit_code, signal
             )
-            told = log.has_failure or log.ending.stack or log.case.programs
+            told = log.has_failure or log.ending.kind != "none" or log.case.programs
             line = "" if told else self._one_line(whole)
             if not line:
                 return log
@@ -146,10 +147,15 @@ class Reader:
         course = course_of(parts.tail_lines, exit_code, signal)
         course = course._replace(ending=judged(course.ending))
         messages = found.all()
+        genre = parts.genre
+        if genre == "source" and _ends_the_text(course.ending, parts):
+            genre = (
+                "output"  # many settings may look like code; nobody writes an exception below it
+            )
         text = Text(
             excerpt=parts.words,
             lines=parts.last_number,
-            genre=parts.genre,
+            genre=genre,
             form=parts.form,
             listing=LISTING in parts.words,
             names_gpu=any(one.id.startswith("told.gpu") for one in messages),
@@ -163,11 +169,11 @@ class Reader:
             messages=stated,
             ending=course.ending,
             case=case_of(parts.page, stated, course, speakers, self.catalogue),
-            genre="binary" if BINARY in notes else parts.genre,
+            genre="binary" if BINARY in notes else genre,
             lines=parts.last_number,
             notes=tuple(dict.fromkeys(notes)),
             unread=found.left_out,
-            mentions_gpu=bool(stated) or stack_named(parts.words),
+            mentions_gpu=stack_named(parts.words),
             last_line=parts.last_line,
             excerpt=parts.excerpt,
         )
@@ -306,6 +312,10 @@ class _Parts:
     def last_line(self) -> str:
         """The last line that says something."""
         return next((one.text[:200] for one in reversed(self.lines) if one.text.strip()), "")
+
+
+def _ends_the_text(ending: Ending, parts: _Parts) -> bool:
+    return ending.kind in ("exception", "signal") and ending.last >= parts.last_number
 
 
 def _for_words(data: bytes) -> str:

@@ -41,8 +41,8 @@ _E = Expressions("standing")
 
 FOREIGN = "else.foreign"
 FAILS = ("error", "echo")
-SHORT, LAST = 200, 6
-"""Lines of a text that is read as a whole; lines at its end in which a complaint stands."""
+SHORT, GOES_ON = 200, 3
+"""Lines of a text that is read as a whole; lines below a warning that show that work went on."""
 
 
 class Text(NamedTuple):
@@ -304,7 +304,7 @@ def _judge_the_whole(messages: Sequence[Found], course: Course, text: Text) -> N
     errors = [one for one in deciding if one.role == "error"]
     if text.genre == "source":
         _set(deciding, Standing.QUOTED)
-    elif text.genre in ("words", "question") or _survived(errors, course):
+    elif text.genre in ("words", "question") or _survived(errors, course, text):
         _set(deciding, Standing.NOTED)
     else:
         _set([one for one in errors if one.quoted], Standing.QUOTED)
@@ -325,7 +325,7 @@ def _set(messages: Sequence[Found], standing: Standing) -> None:
             one.standing = standing
 
 
-def _survived(errors: Sequence[Found], course: Course) -> bool:
+def _survived(errors: Sequence[Found], course: Course, text: Text) -> bool:
     """Whether the program outlived everything that went wrong: it ended well, or worked on after
     what it only warned of. Warnings that are the last thing said decide.
     """
@@ -334,7 +334,14 @@ def _survived(errors: Sequence[Found], course: Course) -> bool:
         return False
     last = max(max(one.line, one.last) for one in errors)
     warned = all(one.warning and one.family != "title" for one in errors)
-    return ending.well or (warned and last < course.busy)
+    went_on = last < course.busy or len(_own_lines(text, last)) >= GOES_ON
+    return ending.well or (warned and went_on)
+
+
+def _own_lines(text: Text, last: int) -> list[str]:
+    """What a short text has below a line: not a logger's words, source, or a value of the GPU."""
+    below = text.excerpt.splitlines()[last:] if text.lines < SHORT else []
+    return [one for one in below if one.strip() and not _E.below_warning.match(one)]
 
 
 def _passed(errors: Sequence[Found], course: Course, text: Text) -> Sequence[Found]:

@@ -48,7 +48,7 @@ def case_of(
         stated["container"] = _first(messages, "told.container container.run", "container")
     return Case(
         frameworks=_frameworks(page, messages, course, packages),
-        programs=tuple(Stated(name, line) for name, line in speakers.names),
+        programs=_programs(messages, speakers),
         packages=packages,
         gpus=_gpus(page),
         processes=_processes(page, messages),
@@ -88,6 +88,14 @@ def _value(found: re.Match[str]) -> Any:
     if minor := group(found, "minor"):
         return f"3.{minor}"
     return group(found, "value").strip().lower()
+
+
+def _programs(messages: Sequence[Message], speakers: Speakers) -> tuple[Stated[str], ...]:
+    """The known programs, the one whose failure decides first."""
+    lines = dict(speakers.names)
+    failed = [one.program for one in messages if one.decides and one.role == "error"]
+    order = dict.fromkeys(name for name in (*failed, *lines) if name in lines)
+    return tuple(Stated(name, lines[name]) for name in order)
 
 
 def _first(messages: Sequence[Message], names: str, value: Any) -> Stated[Any] | None:

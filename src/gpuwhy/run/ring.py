@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import structs
 
-from gpuwhy.model.symptom import Reading
+from gpuwhy.log.log import Log
 
 HEAD, TAIL = 1 << 20, 4 << 20
 MARKS = 1000
@@ -127,14 +127,14 @@ def real_line(text: str) -> Callable[[int], int]:
     return lambda number: number + shifts[bisect(starts, number - 1) - 1]
 
 
-def as_printed(reading: Reading, text: str) -> Reading:
-    """A reading with the line numbers of the whole output, of which `text` keeps the beginning and the end."""
-    real, ending = real_line(text), reading.ending
-    symptoms = tuple(
-        structs.replace(one, line=real(one.line), last=real(one.last) if one.last else 0) for one in reading.symptoms
+def as_printed(log: Log, text: str) -> Log:
+    """A log with the line numbers of the whole output, of which `text` keeps the beginning and the end."""
+    real, ending = real_line(text), log.ending
+    messages = tuple(
+        structs.replace(one, line=real(one.line), last=real(one.last) if one.last else 0) for one in log.messages
     )
     ending = structs.replace(ending, line=real(ending.line) if ending.line else 0)
-    return structs.replace(reading, symptoms=symptoms, lines=real(reading.lines), ending=ending)
+    return structs.replace(log, messages=messages, lines=real(log.lines), ending=ending)
 
 
 def merged(rings: Iterable[Ring]) -> bytes:
