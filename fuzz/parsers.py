@@ -288,7 +288,8 @@ def models() -> Iterator[Target]:
         finally:
             shutil.rmtree(place, ignore_errors=True)
         assert len(model.tensors) < 1_000_000
-        assert model.bytes >= 0 and model.parameters >= 0
+        assert model.bytes >= 0
+        assert model.parameters >= 0
         assert all(isinstance(one, str) and len(one) < 300 for one in model.unknown)
 
     def below(folder: str) -> dict[str, bytes]:

@@ -43,7 +43,11 @@ def program(tmp_path_factory):
 )
 def test_what_it_prints_is_understood(program, cuda, cudnn, causes):
     done = subprocess.run(
-        [program], capture_output=True, text=True, timeout=30, env={"CUDA_SAYS": cuda, "CUDNN_SAYS": cudnn}
+        [program],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env={"CUDA_SAYS": cuda, "CUDNN_SAYS": cudnn},
     )
     report = explain_text(done.stdout + done.stderr)
     assert done.returncode == (1 if causes else 0)

@@ -18,7 +18,6 @@ from gpuwhy.model.ending import Ending
 from gpuwhy.model.fact import Source
 from gpuwhy.model.inspected import Inspected, Library, Lost, Missing, Searched, Tree
 from gpuwhy.model.proof import Arms, Change, Proof, Trial
-import msgspec
 
 from gpuwhy.choose import choose
 from gpuwhy.plan.contract import plan_of

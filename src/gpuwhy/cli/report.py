@@ -134,9 +134,9 @@ def _replayed(data: bytes, path: str) -> tuple[Any, str]:
     if not run.output:
         return plain_values(run.report()), ""
     from gpuwhy.after import again
-    from gpuwhy.cli.show import json
+    from gpuwhy.cli.output import shared
 
-    return msgspec.json.decode(json(again(run))), run.output
+    return msgspec.to_builtins(shared(again(run))), run.output
 
 
 def _proof(data: bytes, path: str) -> Any:
