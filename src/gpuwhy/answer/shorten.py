@@ -205,6 +205,15 @@ def _fewer_rows(answer: Answer) -> Answer:
     return replace(answer, question=asked, points=answer.points[:6])
 
 
+def _rows_to_do(answer: Answer) -> Answer:
+    """Outcomes with what to do alone, where there is something to do."""
+    question = answer.question
+    if not question:
+        return answer
+    rows = tuple(replace(r, title="") if r.text or r.command else r for r in question.rows)
+    return replace(answer, question=replace(question, rows=rows))
+
+
 def _bare_rows(answer: Answer) -> Answer:
     """Outcomes with their meaning alone; points without their commands."""
     question = answer.question
@@ -260,6 +269,7 @@ CUTS: tuple[Cut, ...] = (
     _no_other,
     _no_way_on,
     _no_long_command,
+    _rows_to_do,
     _bare_rows,
     _clipped(LONGEST),
     _no_evidence,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from string import Formatter
 
 from msgspec.structs import replace
@@ -17,18 +19,6 @@ from gpuwhy.log.message import Message, Standing
 LONGEST, SHORT, FEW = 2000, 500, 3
 """Characters of a question: what is longer is a text. Characters and lines of one without a
 question mark."""
-ASKS = (
-    "(?:which|what|how|why|where|when|who|is|are|does|do|can|could|may|might|will|would|should|must"
-    "|did|has|have) "
-)
-"""How a question begins."""
-BEGINS = r"(?:import |from \w[\w.]* import|#include|#!|using namespace|def |class |\"\"\"|//)"
-CODE = (
-    r"\s*(?:import |from |#|using |def |class |if\b|el|for |while |try|except|with |return|print|"
-    r"assert|raise|@|[{}()\[\]]|/[/*]|\*|std::|int |float |auto |const |void |static |[\w.:<>*& ]+"
-    r"(?:\[.*\])?\s*(?:[-+*/|&]?=|\(|;)|\"\"\"|cudnn|cuda)"
-)
-"""How a program begins, and what its lines are."""
 VERSIONS = ("requires", "runs_on", "fits")
 """The intents that the tables of releases answer."""
 ASKED_FOR = {
@@ -52,16 +42,20 @@ def is_question(log: Log) -> bool:
     words = _words(log.excerpt)
     if log.genre == "question":
         return True
-    asks = words.endswith("?") or bool(expression(ASKS).match(words))
+    asks = words.endswith("?") or bool(known().expression("asks").match(words))
     return asks and len(words) <= SHORT and log.lines <= FEW
 
 
 def is_source(log: Log) -> bool:
     """Whether it is a program's source: it begins as one does, and most of its lines are code."""
     lines = [line for line in log.excerpt.split("\n") if line.strip()]
-    if log.genre == "source" or len(lines) < FEW or not expression(BEGINS).match(lines[0]):
+    if (
+        log.genre == "source"
+        or len(lines) < FEW
+        or not known().expression("begins").match(lines[0])
+    ):
         return log.genre == "source"
-    return sum(bool(expression(CODE).match(line)) for line in lines) >= 0.7 * len(lines)
+    return sum(bool(known().expression("code").match(line)) for line in lines) >= 0.7 * len(lines)
 
 
 def is_short(log: Log) -> bool:
@@ -74,6 +68,7 @@ def ask(log: Log, text: str) -> Reply | None:
     """The answer to a typed question; None where no row and no table has it."""
     if len(text) > LONGEST:
         return None
+    text = _spelled(text)
     asked, said = question(log, text), stated(log.case, text)
     intents, entries = asked.intent.split(), known().entries
     rows = (entries["claims"], (*entries["notes"], *entries["relations"]))
@@ -166,6 +161,19 @@ def of_source(log: Log, text: str) -> tuple[Reply, ...]:
     return tuple(sorted(found, key=lambda one: one.line))
 
 
+def _spelled(text: str) -> str:
+    """Slips of the finger in the words that matter, corrected: "pytroch", "cudn", "nto"."""
+    right = known().stated["spelled"].split()
+
+    def corrected(found: re.Match[str]) -> str:
+        word = found[0].lower()
+        near = get_close_matches(word, right, 1, 0.8) if word not in right else []
+        close = near and near[0][0] == word[0] and abs(len(near[0]) - len(word)) < 2
+        return near[0] if close else found[0]
+
+    return re.sub(r"\bnto\b", "not", re.sub(r"[A-Za-z]{4,}", corrected, text))
+
+
 def _words(text: str) -> str:
     """A question in one line, with plain apostrophes."""
     return " ".join(text.split()).replace("’", "'").lower()
@@ -232,8 +240,8 @@ def _filled(entry: Entry, said: Stated, names: Mapping[str, str] | None = None) 
     windows = said.os == "windows"
     given = {
         **given,
-        "test": TESTS.get(said.framework, TESTS["tensorflow"]),
-        "built_test": BUILT.get(said.framework, BUILT["tensorflow"]),
+        "test": known().test("see", said.framework),
+        "built_test": known().test("built", said.framework),
         "search_path": "PATH"
         if windows
         else "LD_LIBRARY_PATH"
@@ -279,18 +287,6 @@ def _shown(row: Point | Outcome, system: str, os: str, names: Mapping[str, str])
     )
 
 
-TESTS = {
-    "tensorflow": ('python -c "import tensorflow as t; print(t.config.list_physical_devices())"'),
-    "torch": 'python -c "import torch; print(torch.cuda.is_available())"',
-    "jax": 'python -c "import jax; print(jax.devices())"',
-}
-"""How each framework shows the GPUs that it sees."""
-BUILT = {
-    "tensorflow": 'python -c "import tensorflow as tf; print(tf.test.is_built_with_cuda())"',
-    "torch": 'python -c "import torch; print(torch.version.cuda)"',
-    "jax": "pip list | grep -i jax",
-}
-"""How each framework shows whether it is a build with CUDA: False and None say that it is not."""
 VAGUE = frozenset(("title", "generic", "here", "said", "told"))
 """Families of messages that say only that something fails."""
 

@@ -74,6 +74,8 @@ class Entry(Row, frozen=True, rename={"not_": "not"}):
 
 class _Intents(Row, frozen=True):
     words: dict[str, str]
+    stated: dict[str, str]
+    tests: dict[str, str]
     intent: tuple[Intent, ...]
 
 
@@ -85,8 +87,21 @@ class Known(msgspec.Struct, frozen=True):
     """Everything in these files."""
 
     words: dict[str, str]
+    stated: dict[str, str]
+    tests: dict[str, str]
     intents: tuple[Intent, ...]
     entries: dict[str, tuple[Entry, ...]]  # by file, in their order
+
+    def expression(self, name: str) -> re.Pattern[str]:
+        """An expression for what a question states."""
+        pattern = self.stated[name]
+        for part in ("between", "number"):
+            pattern = pattern.replace(f"{{{part}}}", self.stated[part])
+        return expression(pattern)
+
+    def test(self, kind: str, framework: str) -> str:
+        """The command that shows the GPUs a framework sees, or whether it is built with CUDA."""
+        return self.tests.get(f"{kind}_{framework}", self.tests[f"{kind}_tensorflow"])
 
     @property
     def all(self) -> tuple[Entry, ...]:
@@ -99,7 +114,7 @@ def known() -> Known:
     """The data of this installation."""
     intents = msgspec.convert(_toml("intents"), type=_Intents)
     entries = {kind: msgspec.convert(_toml(kind), type=_Entries).entry for kind in KINDS}
-    return Known(intents.words, intents.intent, entries)
+    return Known(intents.words, intents.stated, intents.tests, intents.intent, entries)
 
 
 def _toml(name: str) -> object:

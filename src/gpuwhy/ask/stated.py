@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from gpuwhy.ask.entries import expression, known
 from gpuwhy.knowledge import gpus
 from gpuwhy.log.case import Case
 
@@ -16,38 +17,7 @@ TITLES = {
     "onnxruntime": "ONNX Runtime",
     "cupy": "CuPy",
 }
-_FRAMEWORKS = {
-    "tensorflow": r"(?:tensor[ -]?flow|tf|keras)(?P<build>[-_ ](?:gpu|cpu)\b)?",
-    "torch": r"(?:py)?torch",
-    "jax": r"jax(?:lib)?",
-    "onnxruntime": r"(?:onnx ?runtime|ort)(?:-gpu)?",
-    "cupy": r"cupy(?:-cuda\w+)?",
-}
-_BETWEEN = (
-    r"(?:['’]s)?[ ,]*(?:=+|>=|version|release|v|toolkit|runtime|sdk|library|is|at|on)?[ =]*v?\.?"
-)
-_NUMBER = r"(\d+(?:\.\d+)*)(?:\.[x*])?(?![\w%])"
-_CUDA = re.compile(rf"\bcuda(?: toolkit| runtime)?{_BETWEEN}{_NUMBER}", re.IGNORECASE)
-_CUDNN = re.compile(rf"\bcudnn{_BETWEEN}{_NUMBER}", re.IGNORECASE)
-_DRIVER = re.compile(
-    rf"\bdrivers?\b{_BETWEEN}(\d{{3}}(?:\.\d+)*)\b|\b(\d{{3}}\.\d+(?:\.\d+)?)\b", re.IGNORECASE
-)
-_PYTHON = re.compile(r"\bpython ?v?(\d\.\d+)", re.IGNORECASE)
-_CAPABILITY = re.compile(
-    r"\bsm_?(\d{2,3})\b|compute(?: capability)? ?_?(\d{1,2}\.\d)\b", re.IGNORECASE
-)
-_CARD = re.compile(
-    r"\b(?:(?:nvidia|geforce|quadro|tesla|titan|jetson|rtx|gtx|mx|gt)[ -]?)+[a-z]?\d*[a-z]*\w*"
-    r"(?: (?:ti|super|ada|xp|v|rtx|nano|orin|xavier)\b)*"
-    r"|\b[ahlvtkpb]\d{1,4}[a-z]{0,2}\b|\b[2345]0[5-9]0(?: ?ti| super)?\b",
-    re.IGNORECASE,
-)
-_SYSTEMS = (
-    ("wsl", r"\bwsl ?2?\b"),
-    ("windows", r"\bwin(?:dows)? ?(?:7|8|10|11|server)?\b|\b[a-z]:\\|\.dll\b|%path%"),
-    ("macos", r"\bmac ?os\b|\bmacbook|\bapple silicon"),
-    ("linux", r"\blinux\b|\bubuntu|\bdebian|\bfedora|\bcentos|\brhel|\.so\b|ld_library_path"),
-)
+SYSTEMS = ("wsl", "windows", "macos", "linux")
 
 
 class Stated(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -71,10 +41,8 @@ def stated(case: Case, text: str) -> Stated:
     """What the reader found, and what a typed question says in fewer words."""
     words = " ".join(text.split())[:2000]
     framework, build, version = _framework(words)
-    cudas = tuple(dict.fromkeys(_CUDA.findall(words)))
-    cudnns = tuple(dict.fromkeys(_CUDNN.findall(words)))
-    driver = _DRIVER.search(words)
-    python = _PYTHON.search(words)
+    cudas, cudnns = (tuple(dict.fromkeys(_find(name).findall(words))) for name in ("cuda", "cudnn"))
+    driver, python = (_find(name).search(words) for name in ("driver", "python"))
     gpu, capability = _card(words)
     return Stated(
         framework=framework or case.framework,
@@ -92,12 +60,17 @@ def stated(case: Case, text: str) -> Stated:
     )
 
 
+def _find(name: str) -> re.Pattern[str]:
+    return known().expression(name)
+
+
 def _framework(words: str) -> tuple[str, str, str]:
     """The framework that is named first with a release, else the first that is named."""
     named = ("", "", "")
-    for name, pattern in _FRAMEWORKS.items():
-        release = re.search(rf"\b{pattern}{_BETWEEN}{_NUMBER}", words, re.IGNORECASE)
-        found = release or re.search(rf"\b{pattern}\d?\b", words, re.IGNORECASE)
+    data = known().stated
+    for name in TITLES:
+        release = expression(rf"\b{data[name]}{data['between']}{data['number']}").search(words)
+        found = release or expression(rf"\b{data[name]}\d?\b").search(words)
         if found:
             build = (found.groupdict().get("build") or "").strip("-_ ").lower()
             if release:
@@ -108,25 +81,17 @@ def _framework(words: str) -> tuple[str, str, str]:
 
 def _alone(words: str, framework: str) -> str:
     """A release that stands apart from its framework's name: "does 2.3 of TensorFlow …"."""
-    if not framework:
-        return ""
-    found = re.search(
-        r"(?:\b(?:version|release|does|with|for|of|the)|^) ?v?"
-        r"(\d\.\d+(?:\.\d+)?)(?!\.?\d)(?! ?(?:gb|%))",
-        words,
-        re.IGNORECASE,
-    )
-    before = words[: found.start(1)].lower() if found else ""
-    taken = re.search(r"(?:cuda|cudnn|python|capability|driver)\W*(?:\w+\W+)?$", before)
+    found = _find("alone").search(words) if framework else None
+    taken = found and _find("taken").search(words[: found.start(1)])
     return found[1] if found and not taken else ""
 
 
 def _card(words: str) -> tuple[str, str]:
-    capability = _CAPABILITY.search(words)
+    capability = _find("capability").search(words)
     if capability:
         digits = (capability[1] or capability[2]).replace(".", "")
         return "", f"{digits[:-1]}.{digits[-1]}"
-    for found in _CARD.finditer(words):
+    for found in _find("card").finditer(words):
         row = gpus.by_name(found[0].strip()) or gpus.by_name(f"RTX {found[0].strip()}")
         if row and row.capability:
             return row.name.removeprefix("NVIDIA ").removeprefix("GeForce "), row.capability
@@ -134,5 +99,5 @@ def _card(words: str) -> tuple[str, str]:
 
 
 def _system(words: str, case: Case) -> str:
-    said = (name for name, pattern in _SYSTEMS if re.search(pattern, words, re.IGNORECASE))
+    said = (name for name in SYSTEMS if _find(name).search(words))
     return next(said, "wsl" if case.wsl else case.os.value if case.os else "")

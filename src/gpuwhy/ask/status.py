@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from gpuwhy.ask.entries import known
 from gpuwhy.ask.question import Point, Reply
 from gpuwhy.knowledge import codes
 from gpuwhy.log.message import Message
@@ -12,46 +12,15 @@ from gpuwhy.log.message import Message
 Code = Any
 """A row of knowledge/codes: names, numbers, meaning, source."""
 
-_APIS = r"cudnn|cublas|cusolver|cusparse|cufft|curand|nccl|nvml|cuda|xid"
-_SAYS = r"(?:status|error|code|fail|return|xid)"
-_NUMBER = re.compile(
-    rf"\b({_APIS})\w*\b(?! ?v?\d+\.\d)[^\d\n]{{0,30}}?{_SAYS}[^\d\n]{{0,24}}?"
-    r"\b(?:0x[0-9a-f]+|\d{1,4})\b(?!\.\d)",
-    re.IGNORECASE,
-)
-_LAST = re.compile(r"(0x[0-9a-f]+|\d+)$", re.IGNORECASE)
-_XID = re.compile(r"\bxid\W{0,6}(\d{1,3})\b", re.IGNORECASE)
-_BEFORE = re.compile(
-    rf"\b(?:status|error|code|returns?|returned)\W{{0,6}}(\d{{1,4}})\b(?!\.\d)[^\n]{{0,40}}\b({_APIS})\b",
-    re.IGNORECASE,
-)
-_NAME = re.compile(
-    r"\b((?:CUDNN|CUBLAS|CUSOLVER|CUSPARSE|CURAND)_STATUS_\w+"
-    r"|CUDA_ERROR_\w+|cudaError[A-Z]\w+|CUFFT_[A-Z]\w+)\b"
-)
-
 
 def decoded(text: str, asked: bool) -> Reply | None:
     """The status that a text names by number; by name only where its meaning is asked for."""
-    api, number = _number(text)
-    if api:
-        return of_number(api, number)
-    named = _NAME.search(text)
-    if not named or not asked:
-        return None
-    found = codes.find(named[1])
-    return _reply(found[0], f"{named[1]} is {_numbers(found[0])}") if found else None
-
-
-def _number(text: str) -> tuple[str, str]:
-    found = _NUMBER.search(text)
-    if found:
-        last = _LAST.search(found[0])
-        return found[1].lower(), last[1] if last else ""
-    if xid := _XID.search(text):
-        return "xid", xid[1]
-    before = _BEFORE.search(text)
-    return (before[2].lower(), before[1]) if before else ("", "")
+    for form in ("status_number", "status_xid", "status_before"):
+        if found := known().expression(form).search(text):
+            return of_number(found["api"].lower(), found["number"])
+    named = known().expression("status_name").search(text) if asked else None
+    rows = codes.find(named[0]) if named else ()
+    return _reply(rows[0], f"{named[0]} is {_numbers(rows[0])}") if named and rows else None
 
 
 def of_number(api: str, number: str) -> Reply | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import textwrap
 
 USUAL = {
-    0: "nothing wrong found",
-    1: "a cause was found",
+    0: "nothing wrong found, or a question answered",
+    1: "a cause is named",
     2: "bad usage, or an input that cannot be read",
     3: "gpuwhy itself failed",
-    4: "a cause was found that is not certain: only possible, or it would show on a machine with a GPU",
+    4: "undecided, or not recognised",
 }
 _PRINTED = {0: "printed", 2: "nothing is known by that name; near names are told"}
 _WRITTEN = {0: "written", 2: "bad usage, or a file that cannot be read or written"}
@@ -58,6 +58,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("gpuwhy releases tensorflow --works-with cuda=10.1 cudnn=7.6.5", "which ones were built for these"),
         ("gpuwhy releases cudnn", "the packages that hold cuDNN"),
     ),
+    "ask": (
+        ('gpuwhy ask "which CUDA does TensorFlow 2.10 need?"', "versions that go together"),
+        ('gpuwhy ask "does TF 2.3 run on an RTX 3060?"', "a card, a driver, a system"),
+    ),
     "code": (
         ("gpuwhy code 719", "an error number"),
         ("gpuwhy code cudnn 4", "of one library"),
@@ -89,6 +93,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 CODES: dict[str, dict[int, str]] = {
+    "ask": {0: "answered", 2: "bad usage", 4: "several reasons fit, or no question that gpuwhy can answer"},
     "run": {},
     "mcp": {0: "the client has gone", 2: "bad usage"},
     "prove": {**USUAL, 0: "the program does not fail", 1: "it fails; the answer says what was proven"},
