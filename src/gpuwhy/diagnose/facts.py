@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from gpuwhy.causes.load import Catalogue
+from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.diagnose.diagnosis import Because, Diagnosis, Ranked, RuledOut
 from gpuwhy.facts.finding import Effect, Finding, Weight
 
@@ -24,13 +25,13 @@ Key = tuple[str, str]
 """A cause and the framework or GPU that it concerns."""
 
 
-def without_text(findings: Sequence[Finding], data: Catalogue) -> Diagnosis:
+def without_text(findings: Sequence[Finding], catalogue: Catalogue | None = None) -> Diagnosis:
     """The diagnosis by facts alone: every cause that is shown, the worst effect first."""
     found: dict[Key, list[Finding]] = {}
     for one in findings:
         found.setdefault((one.cause, one.subject), []).append(one)
     shown = {key: ranked for key, of in found.items() if (ranked := _alone(key, of))}
-    hidden = _explained({cause for cause, _ in shown}, data)
+    hidden = _explained({one for one, _ in shown}, catalogue or own_catalogue()) if shown else ()
     order = sorted(
         shown.values(),
         key=lambda one: (

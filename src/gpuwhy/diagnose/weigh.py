@@ -78,9 +78,9 @@ def diagnose(
     log: Log | None, findings: Sequence[Finding] = (), catalogue: Catalogue | None = None
 ) -> Diagnosis:
     """The causes that fit, best first; empty where nothing is recognised."""
-    data = catalogue or own_catalogue()
     if log is None:
-        return without_text(findings, data)
+        return without_text(findings, catalogue)
+    data = catalogue or own_catalogue()
     view = View(log, data)
     points = _points(view, _clues(data), DECIDING)
     silenced = not _speaks(points, log) and not (log.ending.well or log.ending.own)
