@@ -7,16 +7,14 @@ from collections.abc import Sequence
 import msgspec
 
 from gpuwhy._version import __version__
-from gpuwhy.advise.places import place_of
 from gpuwhy.answer import answer as of
-from gpuwhy.answer.compose import cause_found, sentence
 from gpuwhy.answer.layers import layers
+from gpuwhy.answer.text import sentence
 from gpuwhy.diagnose.diagnosis import Diagnosis, Open, Ranked
 from gpuwhy.facts.fact import NOT_OBSERVED, Absent, Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts, dump
 from gpuwhy.facts.finding import Effect
 from gpuwhy.facts.frameworks import Framework
-from gpuwhy.log.case import Case
 
 NOT_IMPORTED = of.Untried("importing the frameworks", "gpuwhy check --import")
 REMEDIED = 3
@@ -28,11 +26,7 @@ def checked(facts: Facts, diagnosis: Diagnosis, undecided: Sequence[Open] = ()) 
     told = [one for one in diagnosis.causes if one.effect is not Effect.NOTED]
     found = [one for one in told if one.confidence >= of.FOUND and not one.with_gpu]
     verdict, status, head = _decided(facts, found, told)
-    place = place_of(Case(), facts)
-    causes = tuple(
-        cause_found(one, None, place, facts, order if order < REMEDIED else REMEDIED)
-        for order, one in enumerate(told)
-    )
+    causes = _causes(told, facts) if told else ()
     noted = [one for one in diagnosis.causes if one.effect is Effect.NOTED]
     named = {one.cause for one in diagnosis.causes}
     return of.Answer(
@@ -53,6 +47,19 @@ def checked(facts: Facts, diagnosis: Diagnosis, undecided: Sequence[Open] = ()) 
         noticed=tuple(of.Noticed(one.cause, one.because[0].text) for one in noted if one.because),
         not_tried=() if _imported(facts) or _offline(facts) else (NOT_IMPORTED,),
         command="check",
+    )
+
+
+def _causes(told: Sequence[Ranked], facts: Facts) -> tuple[of.CauseFound, ...]:
+    """The causes with what to do; loaded only where there is one."""
+    from gpuwhy.advise.places import place_of
+    from gpuwhy.answer.compose import cause_found
+    from gpuwhy.log.case import Case
+
+    place = place_of(Case(), facts)
+    orders = (min(order, REMEDIED) for order in range(len(told)))
+    return tuple(
+        cause_found(one, None, place, facts, order) for order, one in zip(orders, told, strict=True)
     )
 
 

@@ -15,7 +15,7 @@ from gpuwhy.advise.remedy import Remedy
 from gpuwhy.advise.say import command, say
 from gpuwhy.answer import answer as of
 from gpuwhy.answer.contract import ended, symptoms
-from gpuwhy.answer.text import clip, counted
+from gpuwhy.answer.text import clip, counted, sentence
 from gpuwhy.answer.tree import Language
 from gpuwhy.ask.answer import (
     ask,
@@ -294,17 +294,6 @@ def _question(asked: Observation | None, place: Place) -> of.Question | None:
 def _title(cause: str) -> str:
     known = catalogue().causes.get(cause)
     return known.title if known else cause
-
-
-def sentence(text: str) -> str:
-    """A sentence that begins a line; names keep their case."""
-    first = text.split(" ", 1)[0]
-    plain = first.islower() and first.isalpha() and first not in COMMANDS
-    return text[:1].upper() + text[1:] if plain else text
-
-
-COMMANDS = ("nvcc", "pip", "conda", "uv", "apt", "ldconfig", "torch", "jax", "torchvision")
-"""Names that keep their case where a sentence begins."""
 
 
 def plain_answer(verdict: of.Verdict, headline: str, noticed: str = "") -> of.Answer:

@@ -85,3 +85,14 @@ def listed(names: tuple[str, ...], most: int = 3) -> str:
 def counted(count: int, one: str, several: str = "") -> str:
     """`1 cause`, `3 causes`."""
     return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+COMMANDS = ("nvcc", "pip", "conda", "uv", "apt", "ldconfig", "torch", "jax", "torchvision")
+"""Names that keep their case where a sentence begins."""
+
+
+def sentence(text: str) -> str:
+    """A sentence that begins a line; names keep their case."""
+    first = text.split(" ", 1)[0]
+    plain = first.islower() and first.isalpha() and first not in COMMANDS
+    return text[:1].upper() + text[1:] if plain else text

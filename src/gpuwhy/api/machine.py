@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from gpuwhy.answer.answer import NOT_GPU, Answer
 from gpuwhy.answer.checked import checked
 from gpuwhy.diagnose.diagnosis import Diagnosis, Open
-from gpuwhy.diagnose.weigh import diagnose
+from gpuwhy.diagnose.facts import without_text
 from gpuwhy.facts.fact import Known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Effect, Finding, Weight
@@ -66,7 +66,7 @@ def judged(facts: Facts, as_if: str = "", took: float = 0.0) -> Seen:
     """What follows from facts."""
     found = judge(facts)
     findings = (*found.findings, *_with_gpu(facts, found.findings))
-    diagnosis = diagnose(None, findings)
+    diagnosis = without_text(findings)
     undecided = [Open(one.cause, one.missing, one.how) for one in found.undecided]
     answer = checked(facts, _without_beaten(diagnosis), undecided)
     if as_if:
