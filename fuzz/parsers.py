@@ -161,20 +161,20 @@ def texts() -> Iterator[Target]:
     from gpuwhy.border.shared import as_json
     from gpuwhy.host.narrow import narrowed
     from gpuwhy.host.recorded import BadRecordingError, RecordedHost, read_recording
-    from gpuwhy.logs import read, report_on
+    from gpuwhy.answer import blocks, terminal
+    from gpuwhy.answer.contract import as_json as as_report
+    from gpuwhy.api.text import explain
     from gpuwhy.observe.built import assigned
     from gpuwhy.plan.wishes import WishError, from_file
-    from gpuwhy.render.explained import render
-    from gpuwhy.render.json import render as as_report
     from gpuwhy.render.terminal import Paper
 
     def text(data: bytes) -> str:
         return data.decode("utf-8", "surrogateescape")
 
     def log(data: bytes) -> None:
-        report = report_on(read((data,)), None)
-        assert "\x1b" not in render(report, Paper(80, False))
-        json.loads(as_report(report))
+        answer = explain(data)
+        assert "\x1b" not in terminal.write(blocks.document(answer, 2))
+        json.loads(as_report(answer))
 
     def shown(data: bytes) -> None:
         for made in (plain(text(data)), one_line(text(data)), lines(text(data).split("\n"))):

@@ -19,6 +19,7 @@ from gpuwhy.answer.text import clip, counted
 from gpuwhy.answer.tree import Language
 from gpuwhy.ask.answer import (
     ask,
+    is_loud,
     is_question,
     is_short,
     is_source,
@@ -92,7 +93,7 @@ def _reply(log: Log, diagnosis: Diagnosis, asked: bool = False) -> Reply | None:
         found = ask(log, text)
         if found and not (sure and found.verdict == "undecided"):
             return found
-        if not sure and question:
+        if not sure and question and not any(map(is_loud, log.messages)):
             return of_messages(log) or unanswered(log, text)
     return _by_facts(own, diagnosis)
 
@@ -167,8 +168,10 @@ def _fixes_of(reply: Reply, shell: Language) -> dict[str, tuple[of.Fix, ...]]:
         first, said = reply.points[0], {one.label: one.text for one in reply.points}
         after = said.get("Worked if", ""), said.get("If not", "")
         return {reply.cause: (_plain_fix(first.text, first.command, shell, *after),)}
-    told = [row for row in reply.rows if row.means]
-    return {row.means: (_plain_fix(row.text, row.command, shell),) for row in reversed(told)}
+    out: dict[str, tuple[of.Fix, ...]] = {}
+    for row in (one for one in reply.rows if one.means):
+        out.setdefault(row.means, (_plain_fix(row.text, row.command, shell),))
+    return out
 
 
 def _plain_fix(
@@ -301,7 +304,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] if plain else text
 
 
-COMMANDS = ("nvcc", "pip", "conda", "uv", "apt", "ldconfig", "torch", "jax", "torchvision")
+COMMANDS = ("nvcc", "pip", "conda", "uv", "apt", "ldconfig", "ldd", "torch", "jax", "torchvision")
 """Names that keep their case where a sentence begins."""
 
 
