@@ -124,7 +124,7 @@ SOURCE = Reply(
 def _together(lines: tuple[Reply, ...]) -> Reply:
     """What is false in a program's source, a row for each line."""
     rows = [Point(f"Line {one.line}", one.headline) for one in lines]
-    head = f"A program's source, no log; {counted(len(lines), 'line')} of it cannot work as written"
+    head = "A program's source, no log; what it gets wrong, by line:"
     return replace(lines[0], headline=head, points=(*rows, *lines[0].points[:1], *SOURCE.points))
 
 
@@ -151,7 +151,10 @@ def replied(reply: Reply, log: Log, diagnosis: Diagnosis, place: Place) -> of.An
         shell,
     )
     verdict: of.Verdict = "unrecognised" if reply.verdict == "unanswered" else reply.verdict
-    points = tuple(of.Point(one.label, one.text, str(one.command)) for one in reply.points)
+    points = tuple(
+        of.Point(one.label, one.text, str(one.command), reply.source * (at == 0))
+        for at, one in enumerate(reply.points)
+    )
     return replace(
         _answer(log, diagnosis, verdict, reply.headline, causes),
         question=question if rows else None,
