@@ -19,6 +19,7 @@ from gpuwhy.answer.text import clip, counted, sentence
 from gpuwhy.answer.tree import Language
 from gpuwhy.ask.answer import (
     ask,
+    is_loud,
     is_question,
     is_short,
     is_source,
@@ -92,7 +93,7 @@ def _reply(log: Log, diagnosis: Diagnosis, asked: bool = False) -> Reply | None:
         found = ask(log, text)
         if found and not (sure and found.verdict == "undecided"):
             return found
-        if not sure and question:
+        if not sure and question and not any(map(is_loud, log.messages)):
             return of_messages(log) or unanswered(log, text)
     return _by_facts(own, diagnosis)
 
@@ -123,7 +124,7 @@ SOURCE = Reply(
 def _together(lines: tuple[Reply, ...]) -> Reply:
     """What is false in a program's source, a row for each line."""
     rows = [Point(f"Line {one.line}", one.headline) for one in lines]
-    head = f"A program's source, no log; {counted(len(lines), 'line')} of it cannot work as written"
+    head = "A program's source, no log; what it gets wrong, by line:"
     return replace(lines[0], headline=head, points=(*rows, *lines[0].points[:1], *SOURCE.points))
 
 
@@ -150,7 +151,10 @@ def replied(reply: Reply, log: Log, diagnosis: Diagnosis, place: Place) -> of.An
         shell,
     )
     verdict: of.Verdict = "unrecognised" if reply.verdict == "unanswered" else reply.verdict
-    points = tuple(of.Point(one.label, one.text, str(one.command)) for one in reply.points)
+    points = tuple(
+        of.Point(one.label, one.text, str(one.command), reply.source * (at == 0))
+        for at, one in enumerate(reply.points)
+    )
     return replace(
         _answer(log, diagnosis, verdict, reply.headline, causes),
         question=question if rows else None,
@@ -167,8 +171,10 @@ def _fixes_of(reply: Reply, shell: Language) -> dict[str, tuple[of.Fix, ...]]:
         first, said = reply.points[0], {one.label: one.text for one in reply.points}
         after = said.get("Worked if", ""), said.get("If not", "")
         return {reply.cause: (_plain_fix(first.text, first.command, shell, *after),)}
-    told = [row for row in reply.rows if row.means]
-    return {row.means: (_plain_fix(row.text, row.command, shell),) for row in reversed(told)}
+    out: dict[str, tuple[of.Fix, ...]] = {}
+    for row in (one for one in reply.rows if one.means):
+        out.setdefault(row.means, (_plain_fix(row.text, row.command, shell),))
+    return out
 
 
 def _plain_fix(
@@ -296,6 +302,20 @@ def _title(cause: str) -> str:
     return known.title if known else cause
 
 
+<<<<<<< HEAD
+=======
+def _sentence(text: str) -> str:
+    """A sentence that begins a line; names keep their case."""
+    first = text.split(" ", 1)[0]
+    plain = first.islower() and first.isalpha() and first not in COMMANDS
+    return text[:1].upper() + text[1:] if plain else text
+
+
+COMMANDS = ("nvcc", "pip", "conda", "uv", "apt", "ldconfig", "ldd", "torch", "jax", "torchvision")
+"""Names that keep their case where a sentence begins."""
+
+
+>>>>>>> text
 def plain_answer(verdict: of.Verdict, headline: str, noticed: str = "") -> of.Answer:
     """An answer that is a sentence."""
     made = _answer(Log(), Diagnosis(), verdict, headline)

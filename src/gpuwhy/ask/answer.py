@@ -21,6 +21,8 @@ LONGEST, SHORT, FEW = 2000, 500, 3
 question mark."""
 VERSIONS = ("requires", "runs_on", "fits")
 """The intents that the tables of releases answer."""
+BARE = ("release", "brings", "newest")
+"""What is answered of a release where nothing beside it is stated."""
 ASKED_FOR = {
     "requires": "the framework and its release, a card, or a CUDA version",
     "runs_on": "the framework's release and the card",
@@ -61,7 +63,7 @@ def is_source(log: Log) -> bool:
 def is_short(log: Log) -> bool:
     """Whether it is a line or two in which no program says what failed: a title, a few words."""
     short = log.lines <= FEW and len(log.excerpt) <= SHORT
-    return short and not any(_is_loud(one) for one in log.messages)
+    return short and not any(is_loud(one) for one in log.messages)
 
 
 def ask(log: Log, text: str) -> Reply | None:
@@ -83,16 +85,18 @@ def ask(log: Log, text: str) -> Reply | None:
     if topic and (reply := _filled(topic, said)):
         return reply
     return status.decoded(text, True) or (
-        _of_versions(said, ["fits"]) if "why" not in intents else None
+        _of_versions(said, ["fits"], alone=True) if "why" not in intents else None
     )
 
 
-def _of_versions(said: Stated, intents: Sequence[str]) -> Reply | None:
+def _of_versions(said: Stated, intents: Sequence[str], alone: bool = False) -> Reply | None:
     """The answer of the tables of releases, by the first intent that is theirs."""
     intent = next((one for one in intents if one in VERSIONS), None)
     kind = versions.verdict(said, intent == "requires") if intent else ""
+    if kind in BARE and intent != "requires" and not alone:
+        return None
     entry = next((one for one in known().entries["versions"] if one.id == kind), None)
-    return _filled(entry, said) if entry else None
+    return _filled(entry, said, versions.names(said, newest=True)) if entry else None
 
 
 def unanswered(log: Log, text: str) -> Reply:
@@ -117,7 +121,7 @@ def unanswered(log: Log, text: str) -> Reply:
 
 def of_messages(log: Log) -> Reply | None:
     """What is known of a program's own lines, where they decide."""
-    loud = [one for one in log.messages if _is_loud(one)]
+    loud = [one for one in log.messages if is_loud(one)]
     for entry in known().all:
         hit = next((one for one in log.messages if entry.on and _is_of(one, entry.on)), None)
         if hit is None or (entry.alone and any(not _is_of(one, entry.on) for one in loud)):
@@ -179,7 +183,7 @@ def _words(text: str) -> str:
     return " ".join(text.split()).replace("’", "'").lower()
 
 
-def _is_loud(one: Message) -> bool:
+def is_loud(one: Message) -> bool:
     """An error that says what failed, though the program may have gone on after it."""
     told = one.standing not in (Standing.QUOTED, Standing.HARMLESS)
     return one.role == "error" and one.family not in VAGUE and told

@@ -18,6 +18,9 @@ def decoded(text: str, asked: bool) -> Reply | None:
     for form in ("status_number", "status_xid", "status_before"):
         if found := known().expression(form).search(text):
             return of_number(found["api"].lower(), found["number"])
+    plain = known().expression("status_plain").search(text) if asked else None
+    if plain:
+        return of_number("cuda", plain["number"])
     named = known().expression("status_name").search(text) if asked else None
     rows = codes.find(named[0]) if named else ()
     return _reply(rows[0], f"{named[0]} is {_numbers(rows[0])}") if named and rows else None

@@ -112,7 +112,8 @@ def verdict(stated: Stated, required: bool) -> str:
     if stated.framework and stated.version:
         return _of_release(stated, required)
     if stated.framework and (stated.capability or stated.cuda):
-        return "releases" if _for_machine(stated) else "no_release"
+        own = "torch_releases" if stated.framework == "torch" and stated.cuda else "releases"
+        return own if _for_machine(stated) else "no_release"
     if stated.framework and required:
         return "newest"
     if stated.driver and stated.cuda:
@@ -183,15 +184,16 @@ def _for_machine(stated: Stated) -> list[Build]:
     return [b for b in exact if b.cudnn and all(map(b.takes_cudnn, stated.cudnns))] or exact
 
 
-def names(stated: Stated, release: str = "") -> Names:
+def names(stated: Stated, release: str = "", newest: bool = False) -> Names:
     """What a sentence may name of a question: what it states, and what its release needs.
-    `release` is the one that is named where the question names none.
+    `release` is the one that is named where the question names none; else the newest, if wanted.
     """
     framework, version = stated.framework, stated.version
     if release and not (framework and version):
         framework, version = release.split(" ", 1)
     rows = _for_machine(stated) if stated.framework else []
-    found = build(framework, version, stated.os) if version else rows[-1] if rows else None
+    last = rows[-1] if rows and newest else None
+    found = build(framework, version, stated.os) if version else last
     known = builds(stated.framework, stated.os) if stated.framework else ()
     gone = platforms.dropped(stated.framework, version, stated.os, "", "")
     out = {
