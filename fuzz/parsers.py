@@ -166,22 +166,13 @@ def texts() -> Iterator[Target]:
     from gpuwhy.answer.contract import as_json as as_report
     from gpuwhy.api.text import explain
     from gpuwhy.observe.built import assigned
-<<<<<<< HEAD
     from gpuwhy.plan.requirements import RequirementError, from_file
-=======
-    from gpuwhy.plan.wishes import WishError, from_file
-    from gpuwhy.render.terminal import Paper
->>>>>>> text
 
     def text(data: bytes) -> str:
         return data.decode("utf-8", "surrogateescape")
 
     def log(data: bytes) -> None:
-<<<<<<< HEAD
         answer = explain((data,))
-=======
-        answer = explain(data)
->>>>>>> text
         assert "\x1b" not in terminal.write(blocks.document(answer, 2))
         json.loads(as_report(answer))
 

@@ -302,20 +302,6 @@ def _title(cause: str) -> str:
     return known.title if known else cause
 
 
-<<<<<<< HEAD
-=======
-def _sentence(text: str) -> str:
-    """A sentence that begins a line; names keep their case."""
-    first = text.split(" ", 1)[0]
-    plain = first.islower() and first.isalpha() and first not in COMMANDS
-    return text[:1].upper() + text[1:] if plain else text
-
-
-COMMANDS = ("nvcc", "pip", "conda", "uv", "apt", "ldconfig", "ldd", "torch", "jax", "torchvision")
-"""Names that keep their case where a sentence begins."""
-
-
->>>>>>> text
 def plain_answer(verdict: of.Verdict, headline: str, noticed: str = "") -> of.Answer:
     """An answer that is a sentence."""
     made = _answer(Log(), Diagnosis(), verdict, headline)

@@ -87,7 +87,7 @@ def counted(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
-COMMANDS = ("nvcc", "pip", "conda", "uv", "apt", "ldconfig", "torch", "jax", "torchvision")
+COMMANDS = ("nvcc", "pip", "conda", "uv", "apt", "ldconfig", "ldd", "torch", "jax", "torchvision")
 """Names that keep their case where a sentence begins."""
 
 
