@@ -14,7 +14,7 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the traps are scripts of a shell")
 
 SHORT = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-NOT_TRIED_LINE = "Not tried  importing the packages: gpuwhy check --import"
+NOT_TRIED_LINE = "Not tried  importing the frameworks: gpuwhy check --import"
 NOT_TRIED = "not tried: importing the packages (gpuwhy check --import)"
 
 
@@ -138,18 +138,25 @@ def test_the_python_functions_run_nothing_either(traps: Traps) -> None:
 def test_the_last_line_says_what_was_not_tried(traps: Traps) -> None:
     said = traps.gpuwhy("check", "--python", str(traps.env))
     assert said.stdout.splitlines()[-1].split() == NOT_TRIED_LINE.split()
-    assert NOT_TRIED in traps.gpuwhy("fix", "--python", str(traps.env)).stdout
     told = json.loads(traps.gpuwhy("check", "--json", "--python", str(traps.env)).stdout)
-    assert told["facts"]["target"]["imports"]["reason"] == "not tried: gpuwhy check --import"
-    assert "target.imports: not tried: gpuwhy check --import" in told["unseen"]
+    assert told["not_tried"] == [{"text": "importing the frameworks", "command": "gpuwhy check --import"}]
+
+
+def test_the_traps_are_real(traps: Traps) -> None:
+    """Whoever starts the environment's Python and imports its packages, sets them off."""
+    code = f"import sys; sys.path.insert(0, {str(traps.env / 'lib' / SHORT / 'site-packages')!r}); import torch"
+    subprocess.run([traps.env / "bin" / "python", "-c", code], capture_output=True, timeout=100)
+    assert "import-torch" in traps.set_off()
 
 
 @pytest.mark.parametrize("option", ["--import", "--deep"])
-def test_the_traps_are_real(traps: Traps, option: str) -> None:
-    """Asked for by name, the environment's Python is started and its packages are imported."""
+def test_imports_happen_in_a_sandbox(traps: Traps, option: str) -> None:
+    """Asked for by name: the answer no longer names them as not tried, and nothing is written outside."""
+    before = traps.state()
     said = traps.gpuwhy("check", option, "--python", str(traps.env))
-    kinds = {"venv": {"pth", "import-torch"}, "bare": set(), "script": {"interpreter", "import-torch"}}
-    kind = "script" if not (traps.env / "bin" / "python").is_symlink() else "bare"
-    kind = "venv" if kind == "bare" and (traps.env / "pyvenv.cfg").exists() else kind
-    assert traps.set_off() >= kinds[kind], said.stdout
-    assert NOT_TRIED not in said.stdout
+    assert "Not tried" not in said.stdout
+    told = json.loads(traps.gpuwhy("check", option, "--json", "--python", str(traps.env)).stdout)
+    isolation = told["facts"]["imports"]["isolation"]
+    if isolation.get("value", {}).get("writes") == "held":
+        assert traps.set_off() == set()
+        assert traps.state() == before

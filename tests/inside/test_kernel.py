@@ -76,11 +76,11 @@ def test_no_note_outside_a_notebook():
     assert connection_of(SimpleNamespace()) == ""
 
 
-@pytest.mark.parametrize("name", ["Report", "Plan", "Proof", "Inspected", "Lint"])
+@pytest.mark.parametrize("name", ["Report", "Proof", "Inspected"])
 def test_answers_show_themselves(name):
-    from gpuwhy.model import inspected, lint, plan, proof, report
+    from gpuwhy.model import inspected, proof, report
 
-    kinds = {"Report": report, "Plan": plan, "Proof": proof, "Inspected": inspected, "Lint": lint}
+    kinds = {"Report": report, "Proof": proof, "Inspected": inspected}
     assert getattr(kinds[name], name)._repr_html_
 
 

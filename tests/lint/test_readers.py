@@ -27,6 +27,10 @@ def pins(sheet: Sheet, at: int = 0) -> list[tuple[str, str, int]]:
         ("image", "# a\nARG V\nFROM x\n", "dockerfile"),
         ("README.md", "torch==2.1\n", ""),
         ("setup.py", "x", ""),
+        ("update-dockerfile-graph.sh", "", "script"),
+        ("docs/dockerfile-stages.png", "", ""),
+        (".github/workflows/dockerfile.yml", "on: push\n", ""),
+        ("Dockerfile.ubuntu22.04", "", "dockerfile"),
     ],
 )
 def test_kinds(path, text, kind):

@@ -66,7 +66,7 @@ def test_an_example_of_the_catalogue(rule, kind, example):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.get('rule', 'silent')}")
 def test_a_small_file(case):
-    result = checked({case["path"]: case["text"]})
+    result = checked({case["path"]: case["text"], **case.get("beside", {})})
     assert result.problems == ()
     found = [(one.rule, one.place.line) for one in result.mistakes]
     if "rule" in case:

@@ -16,24 +16,17 @@ from gpuwhy.answer.answer import NOT_GPU, Answer
 from gpuwhy.answer.checked import checked
 from gpuwhy.diagnose.diagnosis import Diagnosis, Open
 from gpuwhy.diagnose.facts import without_text
-from gpuwhy.facts.fact import Known, value_or
+from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Effect, Finding, Weight
 from gpuwhy.loader.loads import loads
 from gpuwhy.look.look import Options, look, look_by_importing
 from gpuwhy.machine.machine import Machine
-from gpuwhy.signs import judge
+from gpuwhy.signs import judge, with_gpu
 from gpuwhy.signs.expect import lacks_gpu
 
 Note = Callable[[str], None]
 Probe = Literal["", "gentle", "full"]
-
-OF_ENVIRONMENT = ("cuda.", "cudnn.", "install.", "env.", "framework.", "device.selection")
-"""Causes that lie in the environment: they would show on any machine with a GPU."""
-CARRIED = ("driver.stub", "driver.compat_misuse", "driver.library_mismatch")
-"""What the files of an image or folder put before the driver of whichever machine they come to."""
-CHOSEN = ("framework.cpu_only", "framework.platform_dropped")
-"""A build for the CPU on a machine without a GPU is what somebody chose."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -64,41 +57,26 @@ def observe(
 
 def judged(facts: Facts, as_if: str = "", took: float = 0.0) -> Seen:
     """What follows from facts."""
-    found = judge(facts)
-    findings = (*found.findings, *_with_gpu(facts, found.findings))
-    diagnosis = without_text(findings)
+    from gpuwhy.knowledge.releases import newest
+
+    found, findings = judge(facts), _findings(facts)
+    diagnosis = _without_beaten(without_text(findings))
     undecided = [Open(one.cause, one.missing, one.how) for one in found.undecided]
-    answer = checked(facts, _without_beaten(diagnosis), undecided)
+    answer = checked(facts, diagnosis, undecided)
+    answer = replace(answer, took=round(took, 3), knowledge=newest())
     if as_if:
         head = f"As if on {as_if}: {answer.headline}"
         answer = replace(answer, as_if=as_if, headline=head)
-    return Seen(_for_texts(findings, facts), replace(answer, took=round(took, 3)), facts)
+    return Seen(_for_texts(findings, facts), answer, facts)
 
 
-def _with_gpu(facts: Facts, here: tuple[Finding, ...]) -> list[Finding]:
-    """What would show on a machine like this that has a GPU, where this one has none."""
-    if not lacks_gpu(facts) or any(one.effect is Effect.PREVENTS_START for one in here):
-        return []
+def _findings(facts: Facts) -> tuple[Finding, ...]:
+    """What the signs conclude, with what would fail on a machine like this that has a GPU."""
+    if not lacks_gpu(facts):
+        return judge(facts).findings
     from gpuwhy.look.assumed import AssumedMachine, assume
 
-    shown = {one.cause for one in here if one.weight in (Weight.PROOF, Weight.STRONG)}
-    asked = OF_ENVIRONMENT + (CARRIED if isinstance(facts.system.offline, Known) else ())
-    chosen = () if _has_unused_cuda(facts) else CHOSEN
-    return [
-        replace(one, with_gpu=True)
-        for one in judge(assume(facts, AssumedMachine())).findings
-        if one.weight in (Weight.PROOF, Weight.STRONG)
-        and one.cause.startswith(asked)
-        and one.cause not in shown
-        and one.cause not in chosen
-    ]
-
-
-def _has_unused_cuda(facts: Facts) -> bool:
-    """Whether NVIDIA's wheels lie beside frameworks of which none has CUDA: a GPU was meant."""
-    names = {one.name.rpartition("-cu")[0] for one in value_or(facts.environment.packages, ())}
-    builds = [value_or(one.gpu_build, True) for one in value_or(facts.frameworks.installed, ())]
-    return {"nvidia-cublas", "nvidia-cudnn"} <= names and not any(builds)
+    return with_gpu(facts, assume(facts, AssumedMachine()))
 
 
 def _without_beaten(diagnosis: Diagnosis) -> Diagnosis:

@@ -6,7 +6,7 @@ import argparse
 import os
 
 from gpuwhy.cli import HEALTHY, UsageError, forms
-from gpuwhy.cli.output import put_answer
+from gpuwhy.cli.output import put_answer, put_checked
 from gpuwhy.cli.target import add_elsewhere, add_imports, add_target, diagnose
 from gpuwhy.cli.terminal import write
 from gpuwhy.showing import answer_of
@@ -46,7 +46,7 @@ def go(options: argparse.Namespace) -> int:
     from gpuwhy.cli.machine import seen
 
     answer = seen(options).report
-    put_answer(options, answer)
+    put_checked(options, answer)
     return answer.exit_code
 
 

@@ -99,9 +99,10 @@ def _print(result: Lint, options: argparse.Namespace) -> None:
     from gpuwhy.lint import report
     from gpuwhy.lint.mistakes import contract
     from gpuwhy.lint.rules import rules
-    from gpuwhy.machine.redact import Redactor
+    from gpuwhy.machine.redact import of_this_machine
 
-    hide = Redactor()
+    shared = options.json or options.html or getattr(options, "markdown", False)
+    hide = of_this_machine(paths=not shared)
     notes = tuple(report.hidden(report.notes(result), hide.hide))
     if options.junit:
         forms.keep_page(options.junit, ci.junit(notes, "gpuwhy lint"))

@@ -25,7 +25,9 @@ def seen(options: argparse.Namespace) -> Seen:
     with Progress() as progress:
         machine, asked = asked_for(options, progress.note)
         assume, as_if = _assumed(options)
-        return observe(machine, asked, assume, as_if, progress.note)
+        found = observe(machine, asked, assume, as_if, progress.note)
+    _is_a_python(options, found)
+    return found
 
 
 def asked_for(
@@ -53,6 +55,14 @@ def asked_for(
         machine = LiveMachine()
     asked = Options(python=python, folder=".", files="all" if deep else "some", imports=imports)
     return RecordingMachine(machine), asked
+
+
+def _is_a_python(options: argparse.Namespace, found: Seen) -> None:
+    """Refuse a --python that is none."""
+    python = found.facts.environment.python
+    if options.python and not hasattr(python, "value"):
+        reason = getattr(python, "reason", "") or "no Python there"
+        raise UsageError(f"--python {options.python}: {reason}")
 
 
 def _files(path: str, image: str, note: Callable[[str], None]) -> Machine:
@@ -85,6 +95,8 @@ def recorded(path: str) -> tuple[Machine, Options]:
     with refused(BadRecordingError):
         machine = recorded_machine(read_recording(read_bytes(path), path))
     asked = machine.recording.options
+    if not all(isinstance(asked.get(one, ""), str) for one in ("python", "folder", "script")):
+        raise UsageError(f"{path} was recorded with options that make no sense")
     deep = asked.get("files") == "all" or bool(asked.get("verify"))
     python, folder, script = (str(asked.get(one) or "") for one in ("python", "folder", "script"))
     return machine, Options(python, folder, script, files="all" if deep else "some")

@@ -58,6 +58,18 @@ def put(
         write(text(document, stream), stream)
 
 
+def put_checked(options: argparse.Namespace, answer: Answer) -> None:
+    """The answer of a machine: the terminal shows real paths below `~`, and no secret."""
+    if answer.causes or options.verbose:
+        from gpuwhy.machine.redact import of_this_machine
+
+        answer = _without(answer, of_this_machine(paths=True))
+    home = os.path.expanduser("~").rstrip("/")
+    if len(home) > 1:
+        answer = _mapped(answer, lambda text: text.replace(f"{home}/", "~/"))
+    put_answer(options, answer)
+
+
 def put_answer(options: argparse.Namespace, answer: Answer, stream: TextIO | None = None) -> None:
     """The same for the Answer of check, explain and run."""
     from gpuwhy.answer import ci
@@ -119,6 +131,10 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
         return msgspec.structs.replace(value, **changed)
     if isinstance(value, tuple):
         return tuple(_mapped(one, change) for one in value)
+    if isinstance(value, (dict, list)):
+        if isinstance(value, list):
+            return [_mapped(one, change) for one in value]
+        return {name: _mapped(one, change) for name, one in value.items()}
     return value
 
 

@@ -10,6 +10,8 @@ from importlib import import_module
 from gpuwhy.lint.sheet import Sheet
 from gpuwhy.lint.tables import pattern
 
+_OTHERS = "(sh|ya?ml|json|toml|html|rst|png|svg|jpe?g|gif|go|[jt]s|ipynb|lock)$"
+"""What a file about a Dockerfile ends with, such as dockerfile-stages.png."""
 _NAMES = tuple(
     (re.compile(pattern, re.IGNORECASE), kind)
     for pattern, kind in (
@@ -19,7 +21,7 @@ _NAMES = tuple(
             r"(.*[._-])?(environment|conda[_-]?env(ironment)?)([._-].*)?\.ya?ml|conda\.ya?ml",
             "conda",
         ),
-        (r"(.*[._-])?(Docker|Container)file([._-].*)?", "dockerfile"),
+        (rf"(.*[._-])?(Docker|Container)file(?!([._-].*)?\.{_OTHERS})([._-].*)?", "dockerfile"),
         (r"(docker-)?compose([._-].*)?\.ya?ml|docker-stack\.ya?ml", "compose"),
         (r"cog\.ya?ml", "cog"),
         (r".+\.(sh|bash|zsh|slurm|sbatch)", "script"),

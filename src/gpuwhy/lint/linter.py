@@ -19,6 +19,7 @@ from gpuwhy.lint.rules import gone
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Read, Sheet, Workload
 from gpuwhy.lint.target import Target
+from gpuwhy.lint.versions import applies
 
 _CHARACTERS, _PROBLEMS = 32_000_000, 5
 _IGNORE = re.compile(r"(?:#|//).*?gpuwhy:\s*ignore(-file)?(?:\[([\w\s,-]*)\])?")
@@ -131,6 +132,7 @@ def _judged(
     for stage in sheet.environments:
         if target and target.system == "windows" and not stage.system and not stage.image:
             stage.system = "windows"
+        stage.pins[:] = [pin for pin in stage.pins if applies(pin.marker, stage.pythons)]
         scope = Scope(stage, target, sheet.kind, read, repository)
         found = [one for check in CHECKS for one in check(scope)]
         told = [

@@ -20,7 +20,6 @@ class Clash(NamedTuple):
     by: str
     version: str
     wish: str
-    against: str = ""
 
 
 class Taken(NamedTuple):
@@ -66,16 +65,20 @@ def _taken(wanted: tuple[tuple[str, str], ...], python: str) -> Taken:
     exact = [name for name, bits in possible.items() if bits.bit_count() == 1]
     order = [*exact, *(name for name in possible if name not in exact)]
     chosen: dict[str, str] = {}
+    guessed: set[str] = set()  # narrowed by one of several releases that pip may take
     for _ in range(_ROUNDS):
         before = dict(possible)
         for name in dict.fromkeys((*order, *possible)):
             bits, clash = _fitting(name, possible, python)
             if clash:
                 own = dict(wanted).get(clash.name)
-                return Taken(chosen, clash if own or clash.against else None)
+                sure = own and guessed.isdisjoint((clash.by, clash.name))
+                return Taken(chosen, clash if sure else None)
             chosen[name] = asked.newest(name, bits)
             for other, (_, allowed) in _asks(name, bits, python).items():
                 now = possible.get(other, asked.on_python(other, python))
+                if now & ~allowed and (name in guessed or bits != possible[name]):
+                    guessed.add(other)
                 possible |= {other: now & allowed} if now & allowed else {}
         if possible == before:
             break

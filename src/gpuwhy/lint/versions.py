@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Collection
 from functools import cache, lru_cache
 from typing import Any
 
@@ -136,6 +137,12 @@ def holds(marker: str, python: str) -> bool:
     """Whether a marker holds on Linux and a Python."""
     here = {n for n in _ON_LINUX if _GRID[n][1] == python}
     return not marker or not here.isdisjoint(where(marker))
+
+
+def applies(marker: str, pythons: Collection[str]) -> bool:
+    """Whether a marker holds on some system with one of these Pythons; any where none is named."""
+    here = {n for n, one in enumerate(_GRID) if one[1] in pythons}
+    return not marker or not here or not here.isdisjoint(where(marker))
 
 
 def together(*pins: Pin) -> bool:

@@ -263,7 +263,7 @@ def no_such_build(scope: Scope) -> Iterator[Mistake]:
         if pin.name not in PYTORCH or not pin.by_name:
             continue
         made = re.search(r"\.dev(20\d{4})\d\d", pin.version)
-        if made and made[1] < "202512":
+        if made and made[1] < "202512" and pin.name != "triton":
             text = f"{pin.name} {pin.version} is a nightly build of {made[1][:4]}: PyTorch deletes "
             text += "them after some months"
             yield mistake("no-such-build", pin.place, text, _NIGHTLY, "take a release")

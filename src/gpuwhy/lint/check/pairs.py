@@ -129,6 +129,8 @@ def _stated(scope: Scope) -> Iterator[Mistake]:
 
 def _wishes(pin: Pin, other: Pin) -> tuple[str, ...]:
     """What a pin's release states of another package, unless its row in the releases says it."""
+    if _is_of_cuda(pin, other):
+        return ()
     if any(isinstance(r.pairs, dict) and other.name in r.pairs for r in releases_of(pin)):
         return ()
     stated = known.stated(pin.name, pin.public).get(other.name, ())
@@ -141,6 +143,12 @@ def _wishes(pin: Pin, other: Pin) -> tuple[str, ...]:
     if not found and other.name == "jaxlib" and re.fullmatch(r"jax-cuda\d+-\w+", pin.name):
         found = f"=={pin.version}"
     return (found,) if found else ()
+
+
+def _is_of_cuda(pin: Pin, other: Pin) -> bool:
+    """Whether only the builds for CUDA ask for another package, and this one is none of them."""
+    elsewhere = pin.name == "torch" and not pin.variant.startswith("cu") and bool(pin.variant)
+    return elsewhere and other.name.startswith(("triton", "nvidia-", "cuda-"))
 
 
 def _is_uncompared(scope: Scope, *pins: Pin) -> bool:
@@ -254,7 +262,14 @@ def _clashing(scope: Scope, clash: solving.Clash, pins: list[Pin]) -> Iterator[M
     pin, other = own.get(clash.by), own.get(clash.name)
     told = pin and other and any(_wishes(pin, other)) and bool(pin.version and other.version)
     paired = pin and other and any(clash.name in (row.pairs or {}) for row in _paired(pin))
-    if not pin or not other or told or paired or clash.name in scope.environment.overridden:
+    if (
+        not pin
+        or not other
+        or told
+        or _is_of_cuda(pin, other)
+        or paired
+        or clash.name in scope.environment.overridden
+    ):
         return
     if not (of_gpus(pin) or of_gpus(other)) or not other.specifier:
         return

@@ -17,7 +17,7 @@ _BY_UV = pattern("image_python.by_uv")
 _OTHER = re.compile(
     r"conda|mamba|pyenv|deadsnakes|Python-3|\buv\b|pixi|python_version", re.IGNORECASE
 )
-_OF_DISTRIBUTION = re.compile(r"python3(-pip|-dev|-venv)?$|python3-pip")
+_OF_DISTRIBUTION = re.compile(r"(python3(-pip|-dev|-venv)?|pip)$|python3-pip")
 
 
 def of_stage(stage: Environment) -> None:
@@ -53,7 +53,7 @@ def _of_conda(texts: str) -> str:
 def _named(stage: Environment, texts: str) -> tuple[str, ...]:
     """The Pythons that a stage installs by their numbers."""
     packages = {found[1] for found in map(_PACKAGE.match, stage.apt) if found}
-    if "python3-pip" in stage.apt and not _ITS_OWN_PIP.search(texts):
+    if {"python3-pip", "pip"} & set(stage.apt) and not _ITS_OWN_PIP.search(texts):
         packages = set()  # the pip of the distribution fills its own Python
     return tuple(sorted(packages.union(_BY_UV.findall(texts))))
 

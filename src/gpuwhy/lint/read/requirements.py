@@ -145,9 +145,10 @@ def requirement(text: str, place: Place) -> Pin:
     text = _AFTER.sub("", text).strip() if " -" in text else text
     if len(text) > 5000:
         raise BadRequirementError(f"a requirement of {len(text)} characters")
-    reference = _URL.match(text)
+    before, *marker = re.split(r";\s+|\s+;", text, maxsplit=1)
+    reference = _URL.match(before)
     if reference:
-        return _reference(reference, text[reference.end() :].partition(";")[2].strip(), place)
+        return _reference(reference, "".join(marker).strip(), place)
     try:
         found = Requirement(text.rstrip(", "))
     except (InvalidRequirement, RecursionError, ValueError):
