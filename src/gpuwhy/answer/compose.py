@@ -75,7 +75,7 @@ def explained(
 def causes_of(log: Log, diagnosis: Diagnosis) -> list[tuple[str, float]]:
     """The causes with their confidence, best first, without remedies."""
     reply = _reply(log, diagnosis)
-    if reply is None or reply.verdict in ("undecided", "unanswered"):
+    if reply is None or reply.verdict == "unanswered" or diagnosis.causes:
         return [(one.cause, one.confidence) for one in diagnosis.causes]
     return [(one.id, one.confidence) for one in replied(reply, log, diagnosis, Place()).causes]
 

@@ -83,9 +83,10 @@ def diagnose(
     data = catalogue or own_catalogue()
     view = View(log, data)
     points = _points(view, _clues(data), DECIDING)
-    silenced = not _speaks(points, log) and not (log.ending.well or log.ending.own)
-    if silenced:  # nothing else explains the ending: what was only noted is given back, as a guess
-        points = _points(view, _clues(data), (Standing.NOTED,)) or points
+    elsewhere = log.ending.own and bool(log.ending.message)
+    silenced = not _speaks(points, log) and not (log.ending.well or elsewhere)
+    if silenced:  # nothing else explains the ending: what was silenced is given back, as a guess
+        points = _points(view, _clues(data), _silenced(log)) or points
     odds = {cause: _sum([one.counted for one in found]) for cause, found in points.items()}
     odds = {cause: value + data.causes[cause].likely for cause, value in odds.items() if value > 0}
     because = {cause: [_because(one, view) for one in found] for cause, found in points.items()}
@@ -110,6 +111,12 @@ def diagnose(
         noticed=tuple(_noticed(view, _clues(data)))[:MOST_NOTICED],
         healthy=not causes and any(one.role == "healthy" for one in log.messages),
     )
+
+
+def _silenced(log: Log) -> tuple[Standing, ...]:
+    """What may be given back: a program's output is quoted by whoever pasted it without an end."""
+    pasted = log.genre == "output" and log.ending.kind == "none"
+    return (Standing.NOTED, Standing.QUOTED) if pasted else (Standing.NOTED,)
 
 
 def _clues(data: Catalogue) -> Index:

@@ -249,6 +249,8 @@ def _asserted(ending: Ending) -> bool:
     if name_of(ending) != "AssertionError":
         return False
     code = frame.code if frame is not None and frame.owner == USER else ""
+    if not ending.message and "is not None" in code:
+        return False  # it says that something before it failed
     asserted = _E.condition.search(code) or (frame is None and ending.message.startswith("assert "))
     said = QUOTED.sub("", ending.message)
     asks = _E.calls.search(_E.variables.sub("", f"{code} {said}"))
