@@ -39,9 +39,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def go(options: argparse.Namespace) -> int:
     """Print the page, or the list of causes."""
     forms.ready(options)
-    from gpuwhy.app import CAUSES, page
+    from gpuwhy.causes.load import catalogue, page
 
-    titles = {one.id: one.title for one in CAUSES}
+    titles = {one.id: one.title for one in catalogue().causes.values()}
     if not options.id:
         values: dict[str, Any] = {
             "causes": [{"id": name, "title": title} for name, title in titles.items()]

@@ -94,9 +94,9 @@ def _names(command: str) -> tuple[str, ...]:
     if command == "help":
         return parser.COMMANDS
     if command in ("cause", "fix"):
-        from gpuwhy.app import CAUSES
+        from gpuwhy.causes.load import catalogue
 
-        return tuple(one.id for one in CAUSES)
+        return tuple(catalogue().causes)
     if command in ("releases", "plan"):
         from gpuwhy.knowledge.releases import projects
 

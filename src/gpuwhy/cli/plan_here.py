@@ -1,4 +1,4 @@
-"""This machine as a demand of `plan`; on the facts of version 0 until look/ is here."""
+"""This machine as a demand of `plan`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 from gpuwhy.choose import Card, Demand, Wanted
 from gpuwhy.choose.demand import System
-from gpuwhy.facts.fact import Known, value_or
+from gpuwhy.facts.fact import Known, source_of, value_or
+from gpuwhy.facts.facts import Facts
 from gpuwhy.knowledge.versions import numbers
 from gpuwhy.plan.describe import python_of
 from gpuwhy.plan.evidence import Line
@@ -23,14 +24,17 @@ def here(
     manager: str,
 ) -> tuple[Demand, tuple[Line, ...]]:
     """The demand for this machine, and what was seen of it."""
-    from gpuwhy import app
+    from gpuwhy.look.look import Options, look
+    from gpuwhy.machine.live import LiveMachine
+    from gpuwhy.machine.recording import RecordingMachine
 
-    facts: Any = app.facts_for_plan(app.live_host(), folder)
+    subjects = ("system", "environment", "driver", "devices")
+    facts = look(RecordingMachine(LiveMachine()), Options(python=folder, folder="."), subjects)
     return of_facts(facts, packages, version, keep, least_change, manager)
 
 
 def of_facts(
-    facts: Any,
+    facts: Facts,
     packages: tuple[Wanted, ...],
     version: str = "",
     keep: tuple[str, ...] = (),
@@ -38,19 +42,20 @@ def of_facts(
     manager: str = "pip",
 ) -> tuple[Demand, tuple[Line, ...]]:
     """The same for facts that were looked at before."""
-    interpreter = value_or(facts.target.interpreter, None)
+    interpreter = value_or(facts.environment.python, None)
     own = ".".join(str(n) for n in numbers(interpreter.version)[:2]) if interpreter else ""
-    libc = _value(facts.surroundings.libc)
+    libc = value_or(facts.system.libc, None)
+    glibc = libc.version if libc and libc.name == "glibc" else ""
     driver = _value(facts.driver.module_version)
     cards, lines = _cards(facts)
     if driver:
-        lines.append(Line("saw", f"driver {driver}", facts.driver.module_version.source))
+        lines.append(Line("saw", f"driver {driver}", source_of(facts.driver.module_version)))
     if version:
         lines.append(Line("told", f"Python {version}"))
     elif own:
-        lines.append(Line("saw", f"Python {own}", facts.target.interpreter.source))
-    if libc:
-        lines.append(Line("saw", libc, facts.surroundings.libc.source))
+        lines.append(Line("saw", f"Python {own}", source_of(facts.environment.python)))
+    if glibc:
+        lines.append(Line("saw", f"glibc {glibc}", source_of(facts.system.libc)))
     arch = interpreter.machine.lower() if interpreter else ""
     demand = Demand(
         packages,
@@ -60,23 +65,24 @@ def of_facts(
         bool(version) or "python" in keep,
         driver,
         cards,
-        libc.removeprefix("glibc ").split(" ")[0],
+        glibc,
         manager,
-        {one.name: one.version for one in value_or(facts.target.distributions, ())},
+        {one.name: one.version for one in facts.environment.by_name.values()},
         least_change,
         keep,
     )
     return demand, tuple(lines)
 
 
-def _system(facts: Any) -> System:
-    if _value(facts.surroundings.system) == "windows":
+def _system(facts: Facts) -> System:
+    if _value(facts.system.os) == "windows":
         return "windows"
-    return "wsl" if isinstance(facts.surroundings.wsl, Known) else "linux"
+    return "wsl" if isinstance(facts.system.wsl, Known) else "linux"
 
 
-def _cards(facts: Any) -> tuple[tuple[Card, ...], list[Line]]:
-    for fact in (facts.devices.devices, facts.devices.pci):
+def _cards(facts: Facts) -> tuple[tuple[Card, ...], list[Line]]:
+    several: tuple[Any, ...] = (facts.devices.gpus, facts.devices.pci)
+    for fact in several:
         if isinstance(fact, Known) and fact.value:
             found = [(_text(one.name), _value(one.capability)) for one in fact.value]
             cards = tuple(

@@ -97,12 +97,14 @@ def _cards(
 
 def seen() -> tuple[Card, ...]:
     """The cards of this machine that a program would see, and what is free of each now."""
-    from gpuwhy import app  # a bridge, until look/ answers
+    from gpuwhy.look.look import look
+    from gpuwhy.machine.live import LiveMachine
+    from gpuwhy.machine.recording import RecordingMachine
 
-    found = app.devices_of(app.live_host())
+    found = look(RecordingMachine(LiveMachine()), only=("variables", "devices")).devices
     order = getattr(getattr(found.visibility, "value", None), "visible", None)
     out = []
-    for device in getattr(found.devices, "value", ()):
+    for device in getattr(found.gpus, "value", ()):
         total = getattr(device.memory_total, "value", None)
         free = getattr(device.memory_free, "value", None)
         if total is not None and (order is None or device.index in order):
