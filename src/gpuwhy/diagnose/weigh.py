@@ -48,6 +48,8 @@ RETRIED = ("memory.", "cuda.out_of_memory", "title.oom", "cudnn.", "torch.dynamo
 MOST_NOTICED = 6
 MOST_SAID = 160
 DECIDING = (Standing.DECIDES,)
+FEW_LINES = 12
+"""A text of more lines shows how a program went on."""
 GUESS = 0.45
 """The most that a cause can have which only messages speak for that decide nothing."""
 LIKELY = 0.8
@@ -93,7 +95,7 @@ def diagnose(
     if not any(value > 0 for value in odds.values()) and _ends_elsewhere(log):
         odds[NOT_GPU] = OWN_END
         because[NOT_GPU] = [_of_ending(log)]
-    most = GUESS if silenced else 1.0
+    most = GUESS if silenced or _only_warned(log, points) else 1.0
     if not log.ending.well and all(_is_general(one, log) for of in points.values() for one in of):
         others = tuple(_of_others(log, data))
         if others and (not log.ending.own or any(one.ends for one in others)):
@@ -111,6 +113,15 @@ def diagnose(
         noticed=tuple(_noticed(view, _clues(data)))[:MOST_NOTICED],
         healthy=not causes and any(one.role == "healthy" for one in log.messages),
     )
+
+
+def _only_warned(log: Log, points: Mapping[str, Sequence[Point]]) -> bool:
+    """Whether a program that shows no end printed nothing but warnings."""
+    places = {one.place for of in points.values() for one in of}
+    said = [log.messages[place] for place in places]
+    said = [one for one in said if one.role in ("error", "echo")]
+    long = log.lines > FEW_LINES and log.ending.kind == "none"
+    return long and bool(said) and all(one.warning for one in said)
 
 
 def _silenced(log: Log) -> tuple[Standing, ...]:
