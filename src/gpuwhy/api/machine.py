@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -16,7 +15,7 @@ from gpuwhy.answer.answer import NOT_GPU, Answer
 from gpuwhy.answer.checked import checked
 from gpuwhy.diagnose.diagnosis import Diagnosis, Open
 from gpuwhy.diagnose.weigh import diagnose
-from gpuwhy.facts.fact import Known, value_or
+from gpuwhy.facts.fact import NOT_OBSERVED, Known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Effect, Finding, Weight
 from gpuwhy.loader.loads import loads
@@ -26,7 +25,6 @@ from gpuwhy.signs import judge
 from gpuwhy.signs.expect import lacks_gpu
 
 Note = Callable[[str], None]
-Probe = Literal["", "gentle", "full"]
 
 OF_ENVIRONMENT = ("cuda.", "cudnn.", "install.", "env.", "framework.", "device.selection")
 """Causes that lie in the environment: they would show on any machine with a GPU."""
@@ -57,6 +55,10 @@ def observe(
     facts = replace(facts, loads=loads(machine, facts))
     if options.imports:
         facts = look_by_importing(machine, facts, options, note)
+    if options.probe:
+        from gpuwhy.probe.probe import probe
+
+        facts = probe(machine, facts, options.probe == "gentle", note)
     if assume:
         facts = assume(facts)
     return judged(facts, as_if, time.monotonic() - started)
@@ -66,13 +68,19 @@ def judged(facts: Facts, as_if: str = "", took: float = 0.0) -> Seen:
     """What follows from facts."""
     found = judge(facts)
     findings = (*found.findings, *_with_gpu(facts, found.findings))
+    probed = facts.probe.stages != NOT_OBSERVED
+    if probed:
+        from gpuwhy.api.probed import observed, with_probe
+
+        findings = observed(findings, facts)
     diagnosis = diagnose(None, findings)
     undecided = [Open(one.cause, one.missing, one.how) for one in found.undecided]
     answer = checked(facts, _without_beaten(diagnosis), undecided)
     if as_if:
         head = f"As if on {as_if}: {answer.headline}"
         answer = replace(answer, as_if=as_if, headline=head)
-    return Seen(_for_texts(findings, facts), replace(answer, took=round(took, 3)), facts)
+    seen = Seen(_for_texts(findings, facts), replace(answer, took=round(took, 3)), facts)
+    return with_probe(seen) if probed else seen
 
 
 def _with_gpu(facts: Facts, here: tuple[Finding, ...]) -> list[Finding]:

@@ -1,15 +1,16 @@
-"""Lines: what a child of the probe printed, as stages, rates and a height of memory; pure, and no line is trusted."""
+"""The lines of a child of the probe as stages and rates; no line is trusted."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
-from gpuwhy.model.facts import Call, Rate, Stage
+from gpuwhy.facts.probe import Call, Rate, Stage, StageOutcome
 
 MAX_TEXT = 400
 MAX_CALLS = 200
@@ -18,7 +19,16 @@ MAX_RATES = 400
 MAX_DEVICE = 1024
 LAST_LINES = 3  # of what libraries printed
 UNNAMED = ""  # the name of a stage that stands for what happened before any began
-SIGNALS = {4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 31: "SIGSYS"}
+SIGNALS = {
+    4: "SIGILL",
+    5: "SIGTRAP",
+    6: "SIGABRT",
+    7: "SIGBUS",
+    8: "SIGFPE",
+    9: "SIGKILL",
+    11: "SIGSEGV",
+    31: "SIGSYS",
+}
 EXCEPTIONS = {
     0xC0000005: "access violation",
     0xC000001D: "illegal instruction",
@@ -32,25 +42,23 @@ EXCEPTIONS = {
 _CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 Line = Mapping[str, Any]
-Outcome = Literal["passed", "failed", "crashed", "hung", "skipped"]
 
 
-class Told(NamedTuple):
-    """What a child told."""
+class Said(NamedTuple):
+    """What a child said."""
 
     stages: tuple[Stage, ...]
     rates: tuple[Rate, ...] = ()
-    memory: int | None = None  # GPU bytes at the height
     broke: bool = False  # it died or hung; the last stage says how
 
 
-def read(lines: Iterable[Line]) -> Told:
+def read(lines: Iterable[Line]) -> Said:
     """Turn the lines of one child into stages; a stage without an end crashed, hung or failed."""
     reader = _Reader()
     for line in lines:
         reader.take(line)
     reader.finish()
-    return Told(tuple(reader.stages), tuple(reader.rates), reader.memory, reader.broke)
+    return Said(tuple(reader.stages), tuple(reader.rates), reader.broke)
 
 
 class _Reader:
@@ -59,7 +67,6 @@ class _Reader:
     def __init__(self) -> None:
         self.stages: list[Stage] = []
         self.rates: list[Rate] = []
-        self.memory: int | None = None
         self.broke = False
         self._calls: list[Call] = []
         self._name = self._calling = self._library = ""
@@ -78,8 +85,16 @@ class _Reader:
         if self._open:
             self._break("crashed", "the process ended in the middle of it")
         last = self.stages[-1] if self.stages else None
-        if last and last.outcome == "failed" and self._said and not (last.failing and last.failing.text):
-            self.stages[-1] = replace(last, why=_text(f"{last.why}: {self._said}"))
+        if (
+            last
+            and last.outcome == "failed"
+            and self._said
+            and not (last.failing and last.failing.text)
+        ):
+            calls = tuple(
+                replace(one, text=self._said) if one is last.failing else one for one in last.calls
+            )
+            self.stages[-1] = replace(last, calls=calls, why=_text(f"{last.why}: {self._said}"))
 
     def stage(self, line: Line) -> None:
         """A stage begins; to the first belong the calls that were made before it."""
@@ -113,15 +128,16 @@ class _Reader:
 
     def rate(self, line: Line) -> None:
         """A rate; one that makes no sense is left out."""
-        device, reached = _device(line.get("device")), _number(line.get("per_second"))
-        if device is not None and reached > 0 and len(self.rates) < MAX_RATES:
-            self.rates.append(Rate(_text(line["rate"]), device, reached, _text(line.get("unit", ""))))
-
-    def height(self, line: Line) -> None:
-        """The most memory that was taken."""
-        used = _whole(line["memory"])
-        if used is not None and used >= 0:
-            self.memory = max(used, self.memory or 0)
+        row = {
+            "what": line["rate"],
+            **{key: line.get(key) for key in ("device", "per_second", "unit")},
+        }
+        try:
+            rate = msgspec.convert(row, Rate)
+        except msgspec.ValidationError:
+            return
+        if 0 < rate.per_second < 1e300 and len(self.rates) < MAX_RATES:
+            self.rates.append(rate)
 
     def skip(self, line: Line) -> None:
         """The open stage was left out."""
@@ -139,7 +155,7 @@ class _Reader:
             self._end("failed", why or self._failure(), _number(line.get("ms")))
 
     def said(self, line: Line) -> None:
-        """What libraries printed; it comes when the child has ended, and its end explains the end."""
+        """What libraries printed; it comes when the child has ended."""
         lines = str(line["said"])[-10 * MAX_TEXT :].split("\n")
         lines = [one for one in lines if one.strip()]
         self._said = _text(" · ".join(lines[-LAST_LINES:]))
@@ -154,9 +170,9 @@ class _Reader:
             self._break("hung", "no answer in time")
             return
         code = _whole(how.get("code")) or 0
-        told = _text(how.get("why")) or _crash(code)
+        why = _text(how.get("why")) or _crash(code)
         words = self._said or _text(how.get("last"))
-        self._break("crashed", f"{told}: {words}" if words else told, max(0, -code))
+        self._break("crashed", f"{why}: {words}" if words else why, max(0, -code))
 
     def _begin(self, name: str, device: int | None) -> None:
         self._name, self._device, self._library, self._calling = name, device, "", ""
@@ -171,10 +187,14 @@ class _Reader:
         call = next((call for call in self._calls if not call.ok), None)
         if call is None:
             return "it did not say why"
-        answer = " ".join(filter(None, [str(call.code) if call.code is not None else "", call.status]))
-        return _text(f"{call.name} gave {answer or 'an error'}{f': {call.text}' if call.text else ''}")
+        answer = " ".join(
+            filter(None, [str(call.code) if call.code is not None else "", call.status])
+        )
+        return _text(
+            f"{call.name} gave {answer or 'an error'}{f': {call.text}' if call.text else ''}"
+        )
 
-    def _break(self, outcome: Outcome, how: str, signal: int = 0) -> None:
+    def _break(self, outcome: StageOutcome, how: str, signal: int = 0) -> None:
         self.broke = True
         name = self._calling
         if name:
@@ -182,9 +202,18 @@ class _Reader:
             self._add(Call(name, False, text=_text(how)))
         self._end(outcome, f"{name}: {how}" if name else how, signal=signal)
 
-    def _end(self, outcome: Outcome, why: str, ms: float = 0.0, signal: int = 0) -> None:
+    def _end(self, outcome: StageOutcome, why: str, ms: float = 0.0, signal: int = 0) -> None:
         taken = ms or round(sum(call.ms for call in self._calls), 3)
-        made = Stage(self._name, outcome, tuple(self._calls), taken, self._device, _text(why), self._library, signal)
+        made = Stage(
+            self._name,
+            outcome,
+            tuple(self._calls),
+            taken,
+            self._device,
+            _text(why),
+            self._library,
+            signal,
+        )
         if len(self.stages) < MAX_STAGES:
             self.stages.append(made)
         self._begin(UNNAMED, None)
@@ -194,7 +223,13 @@ class _Reader:
 def _crash(code: int) -> str:
     """How a process crashed, in words; a negative code is a signal's number."""
     known = SIGNALS.get(-code) or EXCEPTIONS.get(code)
-    how = f"ended the process with code {code}" if code > 0 else f"died by signal {-code}" if code else "died"
+    how = (
+        f"ended the process with code {code}"
+        if code > 0
+        else f"died by signal {-code}"
+        if code
+        else "died"
+    )
     return f"{how} ({known})" if known else how
 
 
@@ -208,7 +243,6 @@ _KINDS: Mapping[str, Callable[[_Reader, Line], None]] = {
     "end": _Reader.end,
     "said": _Reader.said,
     "ended": _Reader.ended,
-    "memory": _Reader.height,
 }
 
 
@@ -221,7 +255,11 @@ def _text(value: object) -> str:
 
 
 def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63 else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
+        else None
+    )
 
 
 def _number(value: object) -> float:
