@@ -118,10 +118,19 @@ def _explained(seen: Seen, failed: Sequence[Failure]) -> Answer:
 
 
 def _alone(seen: Seen, failed: Failure) -> Seen:
-    """The findings for the framework that failed: another one's say nothing of it."""
+    """The findings for the framework that failed: another one's say nothing of it, and what was
+    predicted of its own files rules nothing out.
+    """
+    if not failed.who:
+        return seen
     installed = value_or(seen.facts.frameworks.installed, ())
-    others = {f"{one.title} {one.version}" for one in installed} - {failed.who}
-    kept = tuple(one for one in seen.findings if not failed.who or one.subject not in others)
+    names = {f"{one.title} {one.version}" for one in installed}
+    kept = tuple(
+        one
+        for one in seen.findings
+        if one.subject not in names
+        or (one.subject == failed.who and one.weight is not Weight.AGAINST)
+    )
     return replace(seen, findings=kept)
 
 

@@ -13,6 +13,7 @@ from gpuwhy.facts.loads import LoadTree
 from gpuwhy.facts.version import numbers
 
 ALONE = ("nvrtc", "nccl")
+_SYSTEM = ("ld.so.cache", "LD_LIBRARY_PATH", "PATH", "toolkit")
 _NAME = re.compile(
     r"(?:lib)?(cudart|cublas|cublasLt|cudnn|nvrtc|nccl)(?:\.so\.\d+|64_[\d_]+\.dll)$"
 )
@@ -49,23 +50,15 @@ def _beside(own: Mapping[str, str], facts: Facts) -> dict[str, str]:
     """Libraries of the same wheels that a framework opens later or never; they stand alone."""
     if not own:
         return {}
-    copies = [c for c in value_or(facts.libraries.copies, ()) if c.where == "wheel"]
-    return {
-        name: path
-        for name, path in _families((c.name, c.path) for c in copies).items()
-        if name in ALONE
-    }
+    copies = [one for one in value_or(facts.libraries.copies, ()) if one.where == "wheel"]
+    found = _families((one.name, one.path) for one in copies)
+    return {name: path for name, path in found.items() if name in ALONE}
 
 
 def _of_system(copies: tuple[LibraryCopy, ...]) -> Stack:
-    usable = [
-        c
-        for c in copies
-        if c.where in ("ld.so.cache", "LD_LIBRARY_PATH", "PATH", "toolkit")
-        and isinstance(c.version, Known)
-    ]
-    usable.sort(key=lambda c: numbers(value_or(c.version, "0")), reverse=True)
-    return Stack(_families((c.name, c.path) for c in usable))
+    found = [one for one in copies if one.where in _SYSTEM and isinstance(one.version, Known)]
+    found.sort(key=lambda one: numbers(value_or(one.version, "0")), reverse=True)
+    return Stack(_families((one.name, one.path) for one in found))
 
 
 def _families(named: Iterable[tuple[str, str]]) -> dict[str, str]:

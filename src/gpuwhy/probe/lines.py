@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,20 +16,11 @@ from gpuwhy.facts.probe import Call, Rate, Stage, StageOutcome
 MAX_TEXT = 400
 MAX_CALLS = 200
 MAX_STAGES = 400
-MAX_RATES = 400
 MAX_DEVICE = 1024
 LAST_LINES = 3  # of what libraries printed
 UNNAMED = ""  # the name of a stage that stands for what happened before any began
-SIGNALS = {
-    4: "SIGILL",
-    5: "SIGTRAP",
-    6: "SIGABRT",
-    7: "SIGBUS",
-    8: "SIGFPE",
-    9: "SIGKILL",
-    11: "SIGSEGV",
-    31: "SIGSYS",
-}
+SIGNALS = {4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL"}
+SIGNALS |= {11: "SIGSEGV", 31: "SIGSYS"}
 EXCEPTIONS = {
     0xC0000005: "access violation",
     0xC000001D: "illegal instruction",
@@ -39,6 +31,7 @@ EXCEPTIONS = {
 }
 """The codes with which Windows ends a process."""
 
+_KINDS = ("stage", "calling", "call", "library", "rate", "skipped", "end", "said", "ended")
 _CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 Line = Mapping[str, Any]
@@ -76,24 +69,19 @@ class _Reader:
 
     def take(self, line: Line) -> None:
         """Dispatch on the one key that names a line's kind; a line of no kind is passed over."""
-        kind = next((kind for kind in _KINDS if kind in line), None)
-        if kind is not None:
-            _KINDS[kind](self, line)
+        kind = next((kind for kind in _KINDS if kind in line), "")
+        if kind:
+            getattr(self, kind)(line)
 
     def finish(self) -> None:
         """The child has ended; a stage that is still open took it down."""
         if self._open:
             self._break("crashed", "the process ended in the middle of it")
         last = self.stages[-1] if self.stages else None
-        if (
-            last
-            and last.outcome == "failed"
-            and self._said
-            and not (last.failing and last.failing.text)
-        ):
-            calls = tuple(
-                replace(one, text=self._said) if one is last.failing else one for one in last.calls
-            )
+        failing = last.failing if last else None
+        if last and last.outcome == "failed" and self._said and not (failing and failing.text):
+            said = replace(failing, text=self._said) if failing else None
+            calls = tuple(said if said and one is failing else one for one in last.calls)
             self.stages[-1] = replace(last, calls=calls, why=_text(f"{last.why}: {self._said}"))
 
     def stage(self, line: Line) -> None:
@@ -111,16 +99,9 @@ class _Reader:
     def call(self, line: Line) -> None:
         """A call has answered."""
         self._calling = ""
-        self._add(
-            Call(
-                _text(line["call"]),
-                line.get("ok") is True,
-                _whole(line.get("code")),
-                _text(line.get("status", "")),
-                _text(line.get("text", "")),
-                _number(line.get("ms")),
-            )
-        )
+        name, status, text = (_text(line.get(key)) for key in ("call", "status", "text"))
+        code, ms = _whole(line.get("code")), _number(line.get("ms"))
+        self._add(Call(name, line.get("ok") is True, code, status, text, ms))
 
     def library(self, line: Line) -> None:
         """The file that is really mapped; the first of a stage is its own."""
@@ -128,18 +109,12 @@ class _Reader:
 
     def rate(self, line: Line) -> None:
         """A rate; one that makes no sense is left out."""
-        row = {
-            "what": line["rate"],
-            **{key: line.get(key) for key in ("device", "per_second", "unit")},
-        }
-        try:
-            rate = msgspec.convert(row, Rate)
-        except msgspec.ValidationError:
-            return
-        if 0 < rate.per_second < 1e300 and len(self.rates) < MAX_RATES:
-            self.rates.append(rate)
+        with suppress(msgspec.ValidationError):
+            rate = msgspec.convert({**line, "what": line["rate"]}, Rate)
+            if 0 < rate.per_second < 1e300 and len(self.rates) < MAX_STAGES:
+                self.rates.append(rate)
 
-    def skip(self, line: Line) -> None:
+    def skipped(self, line: Line) -> None:
         """The open stage was left out."""
         if self._open:
             self._end("skipped", _text(line["skipped"]))
@@ -148,11 +123,9 @@ class _Reader:
         """The open stage is done."""
         if not self._open:
             return
-        why = _text(line.get("why", ""))
-        if line.get("ok") is True:
-            self._end("passed", why, _number(line.get("ms")))
-        else:
-            self._end("failed", why or self._failure(), _number(line.get("ms")))
+        why, passed = _text(line.get("why")), line.get("ok") is True
+        outcome: StageOutcome = "passed" if passed else "failed"
+        self._end(outcome, why if passed else why or self._failure(), _number(line.get("ms")))
 
     def said(self, line: Line) -> None:
         """What libraries printed; it comes when the child has ended."""
@@ -187,12 +160,9 @@ class _Reader:
         call = next((call for call in self._calls if not call.ok), None)
         if call is None:
             return "it did not say why"
-        answer = " ".join(
-            filter(None, [str(call.code) if call.code is not None else "", call.status])
-        )
-        return _text(
-            f"{call.name} gave {answer or 'an error'}{f': {call.text}' if call.text else ''}"
-        )
+        code = "" if call.code is None else str(call.code)
+        answer = " ".join(filter(None, (code, call.status))) or "an error"
+        return _text(": ".join(filter(None, (f"{call.name} gave {answer}", call.text))))
 
     def _break(self, outcome: StageOutcome, how: str, signal: int = 0) -> None:
         self.broke = True
@@ -204,18 +174,9 @@ class _Reader:
 
     def _end(self, outcome: StageOutcome, why: str, ms: float = 0.0, signal: int = 0) -> None:
         taken = ms or round(sum(call.ms for call in self._calls), 3)
-        made = Stage(
-            self._name,
-            outcome,
-            tuple(self._calls),
-            taken,
-            self._device,
-            _text(why),
-            self._library,
-            signal,
-        )
+        made = Stage(self._name, outcome, tuple(self._calls), taken, self._device, _text(why))
         if len(self.stages) < MAX_STAGES:
-            self.stages.append(made)
+            self.stages.append(replace(made, library=self._library, signal=signal))
         self._begin(UNNAMED, None)
         self._open = False
 
@@ -223,27 +184,9 @@ class _Reader:
 def _crash(code: int) -> str:
     """How a process crashed, in words; a negative code is a signal's number."""
     known = SIGNALS.get(-code) or EXCEPTIONS.get(code)
-    how = (
-        f"ended the process with code {code}"
-        if code > 0
-        else f"died by signal {-code}"
-        if code
-        else "died"
-    )
+    how = f"died by signal {-code}" if code else "died"
+    how = f"ended the process with code {code}" if code > 0 else how
     return f"{how} ({known})" if known else how
-
-
-_KINDS: Mapping[str, Callable[[_Reader, Line], None]] = {
-    "stage": _Reader.stage,
-    "calling": _Reader.calling,
-    "call": _Reader.call,
-    "library": _Reader.library,
-    "rate": _Reader.rate,
-    "skipped": _Reader.skip,
-    "end": _Reader.end,
-    "said": _Reader.said,
-    "ended": _Reader.ended,
-}
 
 
 def _text(value: object) -> str:
@@ -255,11 +198,8 @@ def _text(value: object) -> str:
 
 
 def _whole(value: object) -> int | None:
-    return (
-        value
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
-        else None
-    )
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_whole and isinstance(value, int) and abs(value) < 1 << 63 else None
 
 
 def _number(value: object) -> float:

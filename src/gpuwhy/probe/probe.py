@@ -34,7 +34,7 @@ def probe(
         return replace(facts, probe=Probe(offline, offline, offline))
     free = [value_or(one.memory_free, 0) for one in value_or(facts.devices.gpus, ())]
     roomy = bool(free) and min(free) >= ROOMY
-    native = walk(machine, stack(facts), gentle=gentle, note=note, roomy=roomy)
+    native = walk(machine, stack(facts), gentle, note, roomy)
     rates = Known(native.rates, _SOURCE) if native.rates else Absent(_SOURCE)
     runs = _frameworks(machine, facts, gentle, note)
     return replace(facts, probe=Probe(Known(native.stages, _SOURCE), runs, rates))

@@ -31,14 +31,7 @@ class Walked(NamedTuple):
     rates: tuple[Rate, ...] = ()
 
 
-def walk(
-    machine: Machine,
-    stack: Stack,
-    *,
-    gentle: bool,
-    note: Note = lambda _: None,
-    roomy: bool = False,
-) -> Walked:
+def walk(machine: Machine, stack: Stack, gentle: bool, note: Note, roomy: bool = False) -> Walked:
     """All groups; the stages in their order, and the rates reached.
 
     Where the GPUs are `roomy`, the groups that hold a context each run side by side.
@@ -80,27 +73,21 @@ class _Walk:
         for step in steps:
             for device in self._devices(step):
                 if not self._of(step.name, device):
-                    why = (
-                        self._left_out(step, device)
-                        or "the time for this part was spent on other GPUs"
-                    )
+                    spent = "the time for this part was spent on other GPUs"
+                    why = self._left_out(step, device) or spent
                     self.done.append(Stage(step.name, "skipped", device=device, why=why))
 
     def _run(self, group: str, steps: Sequence[Step]) -> None:
         arguments = [*self._arguments(group), *self._driver_state(group)]
         skip = [f"{step.name}:{index}" for step in steps for index in self._bad(group)]
         for _ in range(TRIES if GROUPS[group].again else 1):
-            said = self._ask(
-                group, steps, [*arguments, *chain.from_iterable(("--skip", name) for name in skip)]
-            )
-            self._keep(said)
+            without = chain.from_iterable(("--skip", name) for name in skip)
+            said = self._ask(group, steps, [*arguments, *without])
+            self.done += said.stages
+            self.rates += said.rates
             if not said.broke or not said.stages or not _is_of_one_gpu(said.stages[-1]):
                 return
             skip += [_key(stage) for stage in said.stages]
-
-    def _keep(self, said: Said) -> None:
-        self.done += said.stages
-        self.rates += said.rates
 
     def _ask(self, group: str, steps: Sequence[Step], arguments: Sequence[str]) -> Said:
         answer = self._machine.call("probe", group, *arguments)
@@ -117,24 +104,18 @@ class _Walk:
         """The stages that were asked for; what happened before any began belongs to the next."""
         reached = {stage.name for stage in (*self.done, *stages)}
         next_one = next((name for name in names if name not in reached), names[-1])
-        kept = (
-            replace(stage, name=next_one) if stage.name == UNNAMED else stage for stage in stages
-        )
-        return tuple(stage for stage in kept if stage.name in names)
+        kept = (one if one.name != UNNAMED else replace(one, name=next_one) for one in stages)
+        return tuple(one for one in kept if one.name in names)
 
     def _none(self, steps: Sequence[Step], why: str) -> Said:
-        return Said(tuple(Stage(name, "skipped", why=why) for name in self._due(steps)))
-
-    def _due(self, steps: Sequence[Step]) -> list[str]:
-        return [step.name for step in steps if self._left_out(step) is None]
+        due = (step.name for step in steps if self._left_out(step) is None)
+        return Said(tuple(Stage(name, "skipped", why=why) for name in due))
 
     def _arguments(self, group: str) -> Iterator[str]:
         families, names, _ = GROUPS[group]
         if group == "cudnn" and not re.search(r"cudnn(\.so\.|64_)9", self._libraries["cudnn"]):
             names = OLD_CUDNN_PRELOAD
-        tested = {
-            family: self._libraries[family] for family in families if family in self._libraries
-        }
+        tested = {one: self._libraries[one] for one in families if one in self._libraries}
         for family, path in tested.items():
             yield from (f"--{family}", path)
         for path in self._preload:
@@ -143,35 +124,27 @@ class _Walk:
 
     def _driver_state(self, group: str) -> tuple[str, ...]:
         """What the child may ask of the driver, as far as the driver's own stages went."""
-        ends = {
-            stage.outcome for stage in self.done if stage.name in ("libcuda", "init", "devices")
-        }
+        driver = ("libcuda", "init", "devices")
+        ends = {stage.outcome for stage in self.done if stage.name in driver}
         if group == "driver" or ends == {"passed"}:
             return ()
-        return (
-            ("--no-gpu",)
-            if ends <= {"passed", "failed", "skipped"} and "failed" in ends
-            else ("--no-driver",)
-        )
+        answered = "failed" in ends and ends.isdisjoint(("crashed", "hung"))
+        return ("--no-gpu",) if answered else ("--no-driver",)
 
     def _devices(self, step: Step) -> list[int | None]:
         """The GPUs that a stage has a result for; None where it is not per GPU."""
-        seen = {
-            stage.device
-            for stage in self.done
-            if stage.name == "context" and stage.device is not None
-        }
-        return [*sorted(seen)] if seen and step.per_gpu else [None]
+        seen = {one.device for one in self.done if one.name == "context"}
+        numbers = sorted(one for one in seen if one is not None)
+        return [*numbers] if numbers and step.per_gpu else [None]
 
     def _bad(self, group: str) -> list[int]:
         """The GPUs that later groups leave alone: no context there, or something hung."""
-        said = [stage for stage in self.done if stage.device is not None and group != "device"]
-        bad = {
-            s.device
-            for s in said
-            if s.outcome == "hung" or (s.name == "context" and s.outcome != "passed")
-        }
-        return sorted(index for index in bad if index is not None)
+        bad = set()
+        for one in self.done if group != "device" else ():
+            no_context = one.name == "context" and one.outcome != "passed"
+            if one.device is not None and (one.outcome == "hung" or no_context):
+                bad.add(one.device)
+        return sorted(bad)
 
     def _of(self, name: str, device: int | None = None) -> list[Stage]:
         """The results of a stage: on one GPU, or on none; on any, where none is asked for."""
@@ -185,11 +158,8 @@ class _Walk:
             return "left out: --gentle only reads"
         if step.library and step.library not in self._libraries:
             return f"no {step.library} library to test"
-        if (
-            step.group != "device"
-            and device is not None
-            and any(_hung(stage, device) for stage in self.done)
-        ):
+        hung = {stage.device for stage in self.done if stage.outcome == "hung"}
+        if step.group != "device" and device is not None and device in hung:
             return f"left out: GPU {device} hung before"
         return self._stopped_by(step, device)
 
@@ -220,12 +190,5 @@ def _is_of_one_gpu(stage: Stage) -> bool:
 
 def _key(stage: Stage) -> str:
     """How --skip names a stage; a compiler that crashed is not asked for another GPU."""
-    return (
-        stage.name
-        if stage.device is None or stage.name == "nvrtc"
-        else f"{stage.name}:{stage.device}"
-    )
-
-
-def _hung(stage: Stage, device: int) -> bool:
-    return stage.outcome == "hung" and stage.device == device
+    alone = stage.device is None or stage.name == "nvrtc"
+    return stage.name if alone else f"{stage.name}:{stage.device}"

@@ -24,13 +24,14 @@ HANGING = 100.0  # seconds after which every thread's stack is printed; the pare
 TOLERANCE = 0.02
 MAPPED = re.compile(
     r".*/(lib(cuda|cudart|cublas|cudnn|cufft|curand|cusolver|cusparse|cupti|cutensor|nccl|nvrtc"
-    r"|nvJitLink|nvinfer|nvshmem|nvidia|nvToolsExt|nvtx|cufile|torch|c10|caffe2|tensorflow|onnxruntime|jax)"
-    r"[^/]*\.so"
+    r"|nvJitLink|nvinfer|nvshmem|nvidia|nvToolsExt|nvtx|cufile|torch|c10|caffe2|tensorflow"
+    r"|onnxruntime|jax)[^/]*\.so"
     r"|[^/]*(xla_cuda_plugin|_pywrap_tensorflow|onnxruntime_pybind11|xla_extension|_jax)[^/]*\.so"
     r"|torch/_C\.[^/]*)[^/]*$"
     if os.name != "nt"
     else r"(?i).*/((cu(da|bl|dn|ff|pt|ra|so|sp)|nv(cuda|ml|rtc|jit|toolsext|infer)|torch|c10|caffe2"
-    r"|onnxruntime)[^/]*\.dll|[^/]*(_pywrap_tensorflow|onnxruntime_pybind11)[^/]*\.pyd|torch/_C\.[^/]*)$"
+    r"|onnxruntime)[^/]*\.dll|[^/]*(_pywrap_tensorflow|onnxruntime_pybind11)[^/]*\.pyd"
+    r"|torch/_C\.[^/]*)$"
 )
 NESTED = re.compile(r"\w*(Error|Exception|Warning): .*\S")
 
