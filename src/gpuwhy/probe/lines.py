@@ -110,7 +110,8 @@ class _Reader:
     def rate(self, line: Line) -> None:
         """A rate; one that makes no sense is left out."""
         with suppress(msgspec.ValidationError):
-            rate = msgspec.convert({**line, "what": line["rate"]}, Rate)
+            row = {key: line.get(key) for key in ("device", "per_second", "unit")}
+            rate = msgspec.convert({**row, "what": line["rate"]}, Rate)
             if 0 < rate.per_second < 1e300 and len(self.rates) < MAX_STAGES:
                 self.rates.append(rate)
 
