@@ -73,6 +73,8 @@ def _beaten(cause: str, subject: str, group: Sequence[Finding]) -> Iterator[Find
 def with_probe(seen: Seen) -> Seen:
     """What was seen, with a row per stage, and what failed explained by its words."""
     report = replace(seen.report, probe=rows(seen.facts))
+    if value_or(seen.facts.probe.frameworks, ()):  # they were imported
+        report = replace(report, not_tried=())
     failed = failures(seen.facts)
     shown = report.status == "broken" and any(one.confidence >= SURE for one in report.causes)
     if failed and not shown:
@@ -97,8 +99,7 @@ def _explained(seen: Seen, failed: Sequence[Failure]) -> Answer:
     causes: dict[str, CauseFound] = {}
     for failure, answer in read:
         for cause in answer.causes if failure.who == who else answer.causes[:1]:
-            subject = cause.subject or failure.who
-            causes.setdefault(cause.id, replace(cause, subject=subject))
+            causes.setdefault(cause.id, _of(cause, failure.who))
     for cause in by_facts.causes:
         causes.setdefault(cause.id, cause)
     return replace(
@@ -111,10 +112,26 @@ def _explained(seen: Seen, failed: Sequence[Failure]) -> Answer:
         ruled_out=tuple(one for one in by_facts.ruled_out if one.id not in causes),
         undetermined=by_facts.undetermined,
         not_tried=by_facts.not_tried,
+        layers=tuple(
+            replace(row, mark="bad", note=first.causes[0].id if sure else "")
+            if who and who.startswith(f"{row.name} ")
+            else row
+            for row in by_facts.layers
+        ),
         probe=by_facts.probe,
         last_line=None,
         facts=by_facts.facts,
     )
+
+
+def _of(cause: CauseFound, who: str) -> CauseFound:
+    """The cause, of who failed: nobody sees the lines of what was printed by number."""
+    printed = f"printed by {who}" if who else "answered to the probe"
+    because = tuple(
+        replace(one, line=0, told=tuple(replace(proof, source=printed) for proof in one.told))
+        for one in cause.because
+    )
+    return replace(cause, subject=cause.subject or who, because=because)
 
 
 def _alone(seen: Seen, failed: Failure) -> Seen:

@@ -28,12 +28,10 @@ def run(
     answer = machine.python(python, "framework", *args)
     if isinstance(answer, Known):
         return read(framework.name, answer.value, gentle)
-    if not isinstance(answer, Unknown):
-        return read(framework.name, (), gentle, f"{python}: not there")
-    begun: Sequence[Line] = ()
-    if answer.kind == "ended":  # its Python did not get as far as the import
-        begun = ({"ended": answer.reason, "how": {"why": answer.reason}},)
-    return read(framework.name, begun, gentle, answer.reason)
+    why = answer.reason if isinstance(answer, Unknown) else f"{python}: not there"
+    ended = isinstance(answer, Unknown) and answer.kind == "ended"  # before the import
+    begun = ({"ended": why, "how": {"why": why}},) if ended else ()
+    return read(framework.name, begun, gentle, why)
 
 
 def read(name: str, lines: Sequence[Line], gentle: bool = False, why: str = "") -> FrameworkRun:

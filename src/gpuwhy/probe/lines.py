@@ -18,7 +18,7 @@ MAX_CALLS = 200
 MAX_STAGES = 400
 MAX_DEVICE = 1024
 LAST_LINES = 3  # of what libraries printed
-UNNAMED = ""  # the name of a stage that stands for what happened before any began
+UNNAMED = ""  # a stage that stands for what happened before any began
 SIGNALS = {4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL"}
 SIGNALS |= {11: "SIGSEGV", 31: "SIGSYS"}
 EXCEPTIONS = {
@@ -69,8 +69,7 @@ class _Reader:
 
     def take(self, line: Line) -> None:
         """Dispatch on the one key that names a line's kind; a line of no kind is passed over."""
-        kind = next((kind for kind in _KINDS if kind in line), "")
-        if kind:
+        for kind in [one for one in _KINDS if one in line][:1]:
             getattr(self, kind)(line)
 
     def finish(self) -> None:
@@ -130,8 +129,8 @@ class _Reader:
 
     def said(self, line: Line) -> None:
         """What libraries printed; it comes when the child has ended."""
-        lines = str(line["said"])[-10 * MAX_TEXT :].split("\n")
-        lines = [one for one in lines if one.strip()]
+        text = str(line["said"])[-10 * MAX_TEXT :]
+        lines = [one for one in text.split("\n") if one.strip()]
         self._said = _text(" · ".join(lines[-LAST_LINES:]))
 
     def ended(self, line: Line) -> None:

@@ -34,7 +34,7 @@ def surprises(machine: Machine, predicted: LoadTree, mapped: Sequence[str]) -> t
         one.path: alike(value_or(machine.real(one.path), one.path)) for one in predicted.libraries
     }
     found = [
-        *(_gone(path) for path in mapped if path.endswith(DELETED)),
+        *_gone(mapped),
         *_others(predicted.libraries, real, copies),
         *_not_mapped(machine, predicted.libraries, real, copies),
         *_twice(copies, frozenset(real.values())),
@@ -69,9 +69,11 @@ def _by_family(mapped: Sequence[str]) -> Copies:
     return copies
 
 
-def _gone(path: str) -> Surprise:
-    whole = path.removesuffix(DELETED)
-    return Surprise(_name(whole), path, whole, _OTHER)
+def _gone(mapped: Sequence[str]) -> Iterator[Surprise]:
+    for path in mapped:
+        if path.endswith(DELETED):
+            whole = path.removesuffix(DELETED)
+            yield Surprise(_name(whole), path, whole, _OTHER)
 
 
 def _others(

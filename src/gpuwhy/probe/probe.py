@@ -34,10 +34,10 @@ def probe(
         return replace(facts, probe=Probe(offline, offline, offline))
     free = [value_or(one.memory_free, 0) for one in value_or(facts.devices.gpus, ())]
     roomy = bool(free) and min(free) >= ROOMY
-    native = walk(machine, stack(facts), gentle, note, roomy)
-    rates = Known(native.rates, _SOURCE) if native.rates else Absent(_SOURCE)
+    stages, reached = walk(machine, stack(facts), gentle, note, roomy)
+    rates = Known(reached, _SOURCE) if reached else Absent(_SOURCE)
     runs = _frameworks(machine, facts, gentle, note)
-    return replace(facts, probe=Probe(Known(native.stages, _SOURCE), runs, rates))
+    return replace(facts, probe=Probe(Known(stages, _SOURCE), runs, rates))
 
 
 def _frameworks(

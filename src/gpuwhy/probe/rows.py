@@ -36,8 +36,8 @@ def _row(who: str, stage: Stage, no_gpu: bool) -> Layer:
         return Layer(name, "", "none", "no GPU here")
     note = "" if stage.outcome == "passed" else stage.why or next(words(stage), "")
     time = f"{stage.ms:.0f} ms" if stage.ms < 9999 else f"{stage.ms / 1000:.1f} s"
-    took = "" if stage.outcome == "skipped" else time
-    return Layer(name, took, _MARKS.get(stage.outcome, "bad"), note)
+    time = "" if stage.outcome == "skipped" else time
+    return Layer(name, time, _MARKS.get(stage.outcome, "bad"), note)
 
 
 def _differs(one: Surprise) -> str:

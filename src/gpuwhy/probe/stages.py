@@ -74,5 +74,3 @@ GROUPS: Mapping[str, Group] = {
     "convolution": Group(("cuda", "cudnn", "cudart"), _files(*_ALL), again=True),
     "nccl": Group(("cuda", "nccl"), _files("cudart")),
 }
-OLD_CUDNN_PRELOAD = GROUPS["convolution"].preload
-"""The parts of cuDNN before release 9 are linked with cuBLAS."""

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -15,7 +14,7 @@ from gpuwhy.facts.probe import Rate, Stage
 from gpuwhy.machine.machine import Machine
 from gpuwhy.probe.libraries import Stack
 from gpuwhy.probe.lines import UNNAMED, Said, read
-from gpuwhy.probe.stages import BY_NAME, GROUPS, NEEDED, OLD_CUDNN_PRELOAD, STEPS, Step
+from gpuwhy.probe.stages import BY_NAME, GROUPS, NEEDED, STEPS, Step
 
 Note = Callable[[str], None]
 
@@ -24,14 +23,9 @@ TRIES = 3
 BROKEN = ("failed", "crashed", "hung")
 
 
-class Walked(NamedTuple):
-    """What the native stages answered."""
-
-    stages: tuple[Stage, ...]
-    rates: tuple[Rate, ...] = ()
-
-
-def walk(machine: Machine, stack: Stack, gentle: bool, note: Note, roomy: bool = False) -> Walked:
+def walk(
+    machine: Machine, stack: Stack, gentle: bool, note: Note, roomy: bool = False
+) -> tuple[tuple[Stage, ...], tuple[Rate, ...]]:
     """All groups; the stages in their order, and the rates reached.
 
     Where the GPUs are `roomy`, the groups that hold a context each run side by side.
@@ -45,14 +39,14 @@ def walk(machine: Machine, stack: Stack, gentle: bool, note: Note, roomy: bool =
             other.result()
     with ThreadPoolExecutor(3 if roomy else 1) as together:  # each has a context of its own
         groups = ("blas", "convolution", "nccl")
-        for under_way in [together.submit(done.group, group) for group in groups]:
-            under_way.result()
+        for one in [together.submit(done.group, group) for group in groups]:
+            one.result()
     order = {step.name: place for place, step in enumerate(STEPS)}
     stages = sorted(
         done.done,
         key=lambda one: (order.get(one.name, len(order)), -1 if one.device is None else one.device),
     )
-    return Walked(tuple(stages), tuple(done.rates))
+    return tuple(stages), tuple(done.rates)
 
 
 class _Walk:
@@ -114,7 +108,7 @@ class _Walk:
     def _arguments(self, group: str) -> Iterator[str]:
         families, names, _ = GROUPS[group]
         if group == "cudnn" and not re.search(r"cudnn(\.so\.|64_)9", self._libraries["cudnn"]):
-            names = OLD_CUDNN_PRELOAD
+            names = GROUPS["convolution"].preload  # its parts are linked with cuBLAS
         tested = {one: self._libraries[one] for one in families if one in self._libraries}
         for family, path in tested.items():
             yield from (f"--{family}", path)
