@@ -72,21 +72,6 @@ RESOLVE: tuple[Look, ...] = (
 """What the loader would do, once everything else is observed."""
 
 
-def _probe(options: Options) -> tuple[Look, ...]:
-    """The live stages, where they were asked for."""
-    if not options.probe:
-        return ()
-    from gpuwhy.probe import looks
-
-    gentle = options.probe == "gentle"
-    return (
-        Look("probe", "stages", lambda s: looks.stages(s.host, s.facts, gentle, s.note), 300.0),
-        Look("probe", "rates", lambda s: looks.rates(s.host, s.facts, gentle)),
-        Look("probe", "memory_used", lambda s: looks.memory_used(s.host, s.facts, gentle)),
-        Look("probe", "frameworks", lambda s: looks.framework_runs(s.host, s.facts, gentle, s.note), 700.0),
-    )
-
-
 class Run:
     """One diagnosis: the host that was asked, the facts, and whether a look hung."""
 
@@ -104,7 +89,7 @@ class Run:
         self.host = host
         if isinstance(host, RecordingHost):
             _ask_early(host)
-        self.hung = observe(scene, _patient(host, (*LOOKS, *RESOLVE, *_probe(options))))
+        self.hung = observe(scene, _patient(host, (*LOOKS, *RESOLVE)))
         self.facts: Facts = moved(_with_run(scene.facts, host), elsewhere)
         self.elsewhere = elsewhere
         self.as_if = "" if elsewhere is None else named_machine(elsewhere)
@@ -141,11 +126,7 @@ class Run:
         return found.reason if isinstance(found, Unknown) else "no Python there"
 
     def report(self) -> Report:
-        """Judge the facts, and what the probe printed where it failed."""
-        if self.options.probe:
-            from gpuwhy.logs import report_on_probe
-
-            return report_on_probe(self.facts, self.took, self.options.python)
+        """Judge the facts, and what imports printed."""
         made = self._by_facts()
         unread = left_to_read(made, self.facts)
         if unread:

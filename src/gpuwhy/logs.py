@@ -1,4 +1,4 @@
-"""What version 0's look at a machine reads of texts: imports, the probe, a status; through the new reader."""
+"""What version 0's look at a machine reads of texts: imports, a status; through the new reader."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from msgspec import structs
 from gpuwhy.advise.remedy import Install, Remove
 from gpuwhy.answer.answer import Answer, CauseFound, Reason
 from gpuwhy.answer.answer import Fix as SaidFix
-from gpuwhy.api.seen import seen
 from gpuwhy.api.text import answer_of
 from gpuwhy.diagnose.weigh import diagnose
 from gpuwhy.knowledge.codes import signature
@@ -19,14 +18,11 @@ from gpuwhy.log.read import read
 from gpuwhy.model.cause import Evidence, Finding, Fix
 from gpuwhy.model.code import Code
 from gpuwhy.model.fact import Source
-from gpuwhy.model.facts import Facts
 from gpuwhy.model.report import Noticed, Report, RuledOut, Shown
 from gpuwhy.model.symptom import Symptom
-from gpuwhy.model.threshold import MOST, SURE, TOLD
-from gpuwhy.reason.probed import after_failure, failures
-from gpuwhy.reason.report import condition_of, report
+from gpuwhy.model.threshold import MOST, TOLD
+from gpuwhy.reason.report import condition_of
 from gpuwhy.reason.tried import Failed, with_printed, with_words
-from gpuwhy.rooms import CAUSES
 
 
 def report_v0(answer: Answer) -> Report:
@@ -70,17 +66,6 @@ def _fix(one: SaidFix) -> Fix:
 def explained(text: str) -> Report:
     """What a text says by itself."""
     return report_v0(answer_of(read(text)))
-
-
-def report_on_probe(facts: Facts, took: float, again: str = "") -> Report:
-    """The report after the probe: the facts decide; where nothing in them stops, what failed is read as a log."""
-    by_facts = report([c for c in CAUSES if c.asked(facts)], facts, took, again)
-    failed = failures(facts)
-    if not failed or any(c.stops and c.confidence >= SURE for c in by_facts.causes):
-        return by_facts
-    machine = seen(by_facts)
-    read_ones = [(one, report_v0(answer_of(read(one.text), machine))) for one in failed]
-    return after_failure(by_facts, read_ones, again)
 
 
 def read_imports(by_facts: Report, failed: Sequence[Failed], took: float, again: str) -> Report:

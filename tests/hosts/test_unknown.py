@@ -22,7 +22,7 @@ UNKNOWN = Unknown("no answer within 600 s")
 HOSTS = (
     "h200", "h200-conda", "h200-container-no-gpu", "h200-empty-cudnn",
     "h200-memory-held-other-user", "h200-mig-no-caps", "h200-no-module",
-    "h200-other-driver-libraries", "h200-probe-cudart-gone", "h200-probe-no-uvm-permission",
+    "h200-other-driver-libraries",
     "h200-stub-first", "h200-system-cudnn-first", "h200-truncated-cudnn", "h200-visible-7",
     "h200-wsl-off-path", "laptop-cpu-only",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Stand-in frameworks: small modules that look enough like torch or TensorFlow for the child to go through them."""
+"""Stand-in frameworks: small modules that look enough like torch or TensorFlow."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class Array:
 
     grad = property(lambda self: self)
     __abs__ = __mul__ = __floordiv__ = __mod__ = __add__ = __iadd__ = same
-    max = sum = reshape = float = double = to = cpu = clone = detach = requires_grad_ = matmul = astype = dot = same
+    max = sum = reshape = float = double = to = cpu = clone = detach = requires_grad_ = same
+    matmul = astype = dot = same
     transpose = copy = numpy = same
 '''
 

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.host import process
-from gpuwhy.host.live import LiveHost
-from gpuwhy.model.fact import Known
-from gpuwhy.model.facts import Stage
-from gpuwhy.probe import native
-from gpuwhy.probe.lines import Told, read
+from gpuwhy.facts.fact import Known
+from gpuwhy.facts.probe import Stage
+from gpuwhy.machine import live, recorded_v0
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.probe.libraries import Stack
+from gpuwhy.probe.lines import Said, read
+from gpuwhy.probe.stages import GROUPS
+from gpuwhy.probe.walk import walk
 
 NAMES = {
     "CUDA": "libcuda.so.1",
@@ -25,6 +27,17 @@ NAMES = {
     "CUDNN": "libcudnn.so.9",
     "NCCL": "libnccl.so.2",
 }
+
+
+def of_words(words: str) -> dict[str, Any]:
+    """The last line of a child that did not end well."""
+    return recorded_v0._with_end({"ended": words})
+
+
+def silent(_: str) -> None:
+    """No progress is shown."""
+
+
 FAMILIES = ("nvrtc", "cudart", "cublas", "cudnn", "nccl")
 
 
@@ -34,7 +47,17 @@ def build(folder: Path, *names: str, old: bool = False) -> Path:
     flags = ["-shared", "-fPIC", "-O2", "-w", *(["-DOLD"] if old else [])]
     running = [
         subprocess.Popen(
-            ["gcc", *flags, f"-D{name}", f"-Wl,-soname,{file}", "-o", str(folder / file), source, "-ldl", "-lm"]
+            [
+                "gcc",
+                *flags,
+                f"-D{name}",
+                f"-Wl,-soname,{file}",
+                "-o",
+                str(folder / file),
+                source,
+                "-ldl",
+                "-lm",
+            ]
         )
         for name, file in NAMES.items()
         if name in (names or NAMES)
@@ -50,32 +73,40 @@ class Machine:
         self.folder = folder
         self.libraries = {f: str(folder / NAMES[f.upper()]) for f in FAMILIES}
 
-    def host(self, standin: str = "") -> LiveHost:
+    def host(self, standin: str = "") -> LiveMachine:
         path = {"LD_LIBRARY_PATH": str(self.folder), "STANDIN": standin}
-        return LiveHost({"PATH": os.environ["PATH"], "HOME": "/nonexistent", **path}, runs=True)
+        return LiveMachine({"PATH": os.environ["PATH"], "HOME": "/nonexistent", **path})
 
     def lines(self, group: str, standin: str = "", *more: str) -> list[dict[str, Any]]:
-        known = [family for family in native.GROUPS[group].families if family in self.libraries]
-        families = [argument for family in known for argument in (f"--{family}", self.libraries[family])]
+        known = [family for family in GROUPS[group].families if family in self.libraries]
+        families = [
+            argument for family in known for argument in (f"--{family}", self.libraries[family])
+        ]
         said = self.host(standin).call("probe", group, *families, *more)
         assert isinstance(said, Known), said
         return list(said.value)
 
-    def told(self, group: str, standin: str = "", *more: str) -> Told:
+    def told(self, group: str, standin: str = "", *more: str) -> Said:
         return read(self.lines(group, standin, *more))
 
-    def walk(self, standin: str = "", *, gentle: bool = False, without: tuple[str, ...] = ()) -> dict[str, Stage]:
+    def walk(
+        self, standin: str = "", *, gentle: bool = False, without: tuple[str, ...] = ()
+    ) -> dict[str, Stage]:
         """The whole staircase, by "stage" or "stage:device"."""
         libraries = {f: p for f, p in self.libraries.items() if f not in without}
-        done, _, _ = native.stages(self.host(standin), libraries, (), gentle=gentle, note=lambda _: None)
+        done, _ = walk(self.host(standin), Stack(libraries, ()), gentle, silent)
         assert len({(s.name, s.device) for s in done}) == len(done)
         return {s.name if s.device is None else f"{s.name}:{s.device}": s for s in done}
 
 
 def limit(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Give the probe's children less time."""
-    monkeypatch.setitem(process._OF_CHILD, "probe", process.Limits(seconds))
+    monkeypatch.setitem(live._LIMITS, "probe", (seconds, 0))
 
 
 def outcomes(stages: dict[str, Stage], *which: str) -> dict[str, str]:
-    return {name: stage.outcome for name, stage in stages.items() if stage.outcome in (which or ("failed",))}
+    return {
+        name: stage.outcome
+        for name, stage in stages.items()
+        if stage.outcome in (which or ("failed",))
+    }

@@ -1,6 +1,8 @@
-"""Real CUDA libraries without a GPU, whole and broken: GPUWHY_LAB=/folder of virtual environments and unpacked wheels.
+"""Real CUDA libraries without a GPU, whole and broken.
 
-A broken copy is a folder of links to the real files: $ORIGIN is the folder of the path that was used.
+GPUWHY_LAB=/folder of virtual environments and unpacked wheels.
+
+A broken copy is a folder of links to the real files: $ORIGIN is the folder of the path used.
 """
 
 from __future__ import annotations
@@ -11,26 +13,32 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.host.live import LiveHost
-from gpuwhy.model.facts import Stage
-from gpuwhy.probe import native
-from gpuwhy.probe.libraries import FAMILIES
+from gpuwhy.facts.probe import Stage
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.probe.libraries import Stack
+from gpuwhy.probe.walk import walk as walked
 
+FAMILIES = ("cudart", "cublas", "cublasLt", "cudnn", "nvrtc", "nccl")
 pytestmark = pytest.mark.real
 LAB = Path(os.environ.get("GPUWHY_LAB", "/nonexistent"))
 STANDIN = os.environ.get("GPUWHY_STANDIN", "")
 ENVIRONMENTS = sorted(
-    {path.parents[2] for path in LAB.glob("*/lib/python*/site-packages/nvidia/cudnn/lib/libcudnn.so.*")}
+    {
+        path.parents[2]
+        for path in LAB.glob("*/lib/python*/site-packages/nvidia/cudnn/lib/libcudnn.so.*")
+    }
 )
-CUDNN = {path.parents[3].name: path.parent for path in LAB.glob("cudnn*/nvidia/cudnn/lib/libcudnn.so.*")}
+CUDNN = {
+    path.parents[3].name: path.parent for path in LAB.glob("cudnn*/nvidia/cudnn/lib/libcudnn.so.*")
+}
 
 
-def host(**environ: str) -> LiveHost:
-    return LiveHost({"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environ}, runs=True)
+def host(**environ: str) -> LiveMachine:
+    return LiveMachine({"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environ})
 
 
 def walk(libraries: dict[str, str], **environ: str) -> dict[str, Stage]:
-    done, _, _ = native.stages(host(**environ), libraries, (), gentle=False, note=lambda _: None)
+    done, _ = walked(host(**environ), Stack(libraries, ()), False, lambda _: None)
     return {stage.name: stage for stage in done}
 
 
@@ -71,10 +79,34 @@ def cudnn_of(name: str) -> Path:
 @pytest.mark.parametrize(
     "source, without, instead, outcome, why",
     [
-        ("tf", "libcudnn_graph.so.9", "", "crashed", "cudnnGetVersion: died by signal 6 (SIGABRT): "),
-        ("tf", "libcudnn_cnn.so.9", "", "failed", "3009 CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE: "),
-        ("tf", "libcudnn_graph.so.9", "cudnn912", "failed", "1002 CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH: "),
-        ("tf", "libcudnn_cnn.so.9", "cudnn912", "failed", "cudnnCnnVersionCheck gave 3009 CUDNN_STATUS_"),
+        (
+            "tf",
+            "libcudnn_graph.so.9",
+            "",
+            "crashed",
+            "cudnnGetVersion: died by signal 6 (SIGABRT): ",
+        ),
+        (
+            "tf",
+            "libcudnn_cnn.so.9",
+            "",
+            "failed",
+            "3009 CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE: ",
+        ),
+        (
+            "tf",
+            "libcudnn_graph.so.9",
+            "cudnn912",
+            "failed",
+            "1002 CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH: ",
+        ),
+        (
+            "tf",
+            "libcudnn_cnn.so.9",
+            "cudnn912",
+            "failed",
+            "cudnnCnnVersionCheck gave 3009 CUDNN_STATUS_",
+        ),
         (
             "cudnn912",
             "libcudnn_cnn.so.9",
@@ -82,14 +114,46 @@ def cudnn_of(name: str) -> Path:
             "crashed",
             "Unable to load any of {libcudnn_cnn.so.9.12.0, libcudnn_cnn.",
         ),
-        ("cudnn912", "libcudnn_graph.so.9", "cudnn-9.1.0.70", "crashed", "cudnnOpsVersionCheck: died by signal 6 "),
-        ("cudnn-9.1.0.70", "libcudnn_adv.so.9", "", "crashed", "cudnnAdvVersionCheck: died by signal 6 (SIGABRT): "),
-        ("cudnn-8.9.2.26", "libcudnn_cnn_infer.so.8", "", "crashed", "Could not load library libcudnn_cnn_infer.so.8"),
-        ("cudnn-8.9.2.26", "libcudnn_ops_infer.so.8", "cudnn-8.5.0.96", "crashed", "died by signal 6 (SIGABRT)"),
-        ("cudnn-8.5.0.96", "", "", "crashed", "Error: libcublas.so.11: cannot open shared object file"),
+        (
+            "cudnn912",
+            "libcudnn_graph.so.9",
+            "cudnn-9.1.0.70",
+            "crashed",
+            "cudnnOpsVersionCheck: died by signal 6 ",
+        ),
+        (
+            "cudnn-9.1.0.70",
+            "libcudnn_adv.so.9",
+            "",
+            "crashed",
+            "cudnnAdvVersionCheck: died by signal 6 (SIGABRT): ",
+        ),
+        (
+            "cudnn-8.9.2.26",
+            "libcudnn_cnn_infer.so.8",
+            "",
+            "crashed",
+            "Could not load library libcudnn_cnn_infer.so.8",
+        ),
+        (
+            "cudnn-8.9.2.26",
+            "libcudnn_ops_infer.so.8",
+            "cudnn-8.5.0.96",
+            "crashed",
+            "died by signal 6 (SIGABRT)",
+        ),
+        (
+            "cudnn-8.5.0.96",
+            "",
+            "",
+            "crashed",
+            "Error: libcublas.so.11: cannot open shared object file",
+        ),
     ],
 )
-def test_a_cudnn_in_pieces_is_named(tmp_path: Path, source: str, without: str, instead: str, outcome: str, why: str):
+def test_a_cudnn_in_pieces_is_named(
+    tmp_path: Path, source: str, without: str, instead: str, outcome: str, why: str
+):
     folder = linked(tmp_path, cudnn_of(source), without, cudnn_of(instead) if instead else None)
     name = next(file.name for file in folder.iterdir() if file.name.startswith("libcudnn.so."))
     stage = walk({"cudnn": str(folder / name)})["cudnn"]
@@ -124,7 +188,10 @@ def test_a_truncated_library_is_a_crash_at_dlopen(tmp_path: Path):
     with open(whole, "rb") as file:
         (tmp_path / "libcudart.so.12").write_bytes(file.read(1 << 20))
     stage = walk({"cudart": str(tmp_path / "libcudart.so.12")})["cudart"]
-    assert (stage.outcome, stage.why) == ("crashed", "dlopen libcudart.so.12: died by signal 7 (SIGBUS)")
+    assert (stage.outcome, stage.why) == (
+        "crashed",
+        "dlopen libcudart.so.12: died by signal 7 (SIGBUS)",
+    )
 
 
 @pytest.mark.skipif(not STANDIN, reason="no GPUWHY_STANDIN")

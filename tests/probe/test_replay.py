@@ -1,4 +1,4 @@
-"""Recorded answers of the probe's children replay: real libraries on machines without a GPU, whole and broken."""
+"""Recorded answers of the probe's children: real libraries on machines without a GPU."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.host.recorded import RecordedHost, read_recording
-from gpuwhy.host.recording import SCHEMA, RecordingFile
-from gpuwhy.model.facts import Stage
-from gpuwhy.probe import native
-from tests.probe.machines import outcomes
+from gpuwhy.facts.probe import Stage
+from gpuwhy.machine.recording import SCHEMA, Recording, read_recording, recorded_machine
+from gpuwhy.probe.libraries import Stack
+from gpuwhy.probe.walk import walk
+from tests.probe.machines import outcomes, silent
 
 
 def replayed(name: str) -> dict[str, Stage]:
     data = (Path(__file__).parent / "recorded" / f"{name}.json").read_bytes()
-    nvidia = "~/venv/lib/python3.12/site-packages/nvidia"
+    nvidia = "/home/user/venv/lib/python3.12/site-packages/nvidia"
     paths = {
         "cudart": f"{nvidia}/cuda_runtime/lib/libcudart.so.12",
         "cublas": f"{nvidia}/cublas/lib/libcublas.so.12",
@@ -24,31 +24,38 @@ def replayed(name: str) -> dict[str, Stage]:
         "nvrtc": f"{nvidia}/cuda_nvrtc/lib/libnvrtc.so.12",
         "nccl": f"{nvidia}/nccl/lib/libnccl.so.2",
     }
-    host = RecordedHost(read_recording(data, name))
-    done, _, _ = native.stages(host, paths, tuple(paths.values()), gentle=False, note=lambda _: None)
+    host = recorded_machine(read_recording(data, name))
+    done, _ = walk(host, Stack(paths, tuple(paths.values())), False, silent)
     return {stage.name: stage for stage in done}
 
 
 @pytest.mark.parametrize(
     "name, broken, whys",
     [
-        ("no-driver", {"libcuda": "failed"}, {"convolution": "needs a cuDNN handle, but the driver library failed"}),
+        (
+            "no-driver",
+            {"libcuda": "failed"},
+            {"convolution": "needs a cuDNN handle, but the driver library failed"},
+        ),
         (
             "no-module-and-no-builtins",
             {"init": "failed", "nvrtc": "failed"},
             {
                 "init": "cuInit gave 100 CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected",
-                "nvrtc": "nvrtcCompileProgram gave 7 NVRTC_ERROR_BUILTIN_OPERATION_FAILURE for sm_121: nvrtc: error: "
+                "nvrtc": "nvrtcCompileProgram gave 7 NVRTC_ERROR_BUILTIN_OPERATION_FAILURE "
+                "for sm_121: nvrtc: error: "
                 "failed to open libnvrtc-builtins.so.12.9. "
                 "Make sure that libnvrtc-builtins.so.12.9 is installed correctly.",
-                "cudart": "CUDA 12.9 with a driver for up to CUDA 12.2: kernels run, PTX from this CUDA does not",
+                "cudart": "CUDA 12.9 with a driver for up to CUDA 12.2: "
+                "kernels run, PTX from this CUDA does not",
             },
         ),
         (
             "cudnn-part-missing",
             {"libcuda": "failed", "cudnn": "failed"},
             {
-                "cudnn": "cudnnCnnVersionCheck gave 3009 CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE: "
+                "cudnn": "cudnnCnnVersionCheck gave 3009 "
+                "CUDNN_STATUS_NOT_SUPPORTED_SUBLIBRARY_UNAVAILABLE: "
                 "Invalid handle. Cannot load symbol cudnnCnnVersionCheck"
             },
         ),
@@ -63,11 +70,16 @@ def replayed(name: str) -> dict[str, Stage]:
         ("cudnn-parts-mixed", {"libcuda": "failed", "cudnn": "failed"}, {}),
     ],
 )
-def test_recorded_machines_with_real_libraries_replay(name: str, broken: dict[str, str], whys: dict[str, str]):
+def test_recorded_machines_with_real_libraries_replay(
+    name: str, broken: dict[str, str], whys: dict[str, str]
+):
     stages = replayed(name)
     assert outcomes(stages, "failed", "crashed", "hung") == broken
     assert {stage: stages[stage].why for stage in whys} == whys
-    assert stages["cudnn"].library == "~/venv/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9"
+    assert (
+        stages["cudnn"].library
+        == "/home/user/venv/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9"
+    )
 
 
 def test_the_code_of_mixed_parts_is_kept():
@@ -78,8 +90,8 @@ def test_the_code_of_mixed_parts_is_kept():
 
 
 def test_a_machine_that_was_never_probed_says_so():
-    host = RecordedHost(RecordingFile(SCHEMA, "0", {}, {}))
-    done, rates, memory = native.stages(host, {"cudnn": "/x/libcudnn.so.9"}, (), gentle=False, note=lambda _: None)
+    host = recorded_machine(Recording(SCHEMA, "0", {}, {}))
+    done, rates = walk(host, Stack({"cudnn": "/x/libcudnn.so.9"}, ()), False, silent)
     assert {stage.outcome for stage in done} == {"skipped"}
     assert done[0].why == "not in the recording: call probe driver"
-    assert (rates, memory) == ((), None)
+    assert rates == ()

@@ -130,10 +130,11 @@ def _quoted(line: LogLine | None) -> LogLine | None:
 
 
 def _probed(rows: tuple[Layer, ...]) -> tuple[Layer, ...]:
-    """The stages that did not work, and in one row those that did."""
-    fine = tuple(row.name for row in rows if row.mark == "ok")
-    whole = (Layer("probe", f"{counted(len(fine), 'stage')} passed", "ok", ""),) if fine else ()
-    return (*whole, *(row for row in rows if row.mark != "ok"))
+    """The stages that did not work, and in one row those that did or were left out."""
+    fine, left_out = (sum(row.mark == mark for row in rows) for mark in ("ok", "none"))
+    text = f"{counted(fine, 'stage')} passed" + (f", {left_out} left out" if left_out else "")
+    whole = (Layer("probe", text, "ok" if fine else "none", ""),) if rows else ()
+    return (*whole, *(row for row in rows if row.mark not in ("ok", "none")))
 
 
 # Cuts, in the order in which they are made

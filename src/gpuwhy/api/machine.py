@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -16,7 +15,7 @@ from gpuwhy.answer.answer import NOT_GPU, Answer
 from gpuwhy.answer.checked import checked
 from gpuwhy.diagnose.diagnosis import Diagnosis, Open
 from gpuwhy.diagnose.facts import without_text
-from gpuwhy.facts.fact import value_or
+from gpuwhy.facts.fact import NOT_OBSERVED, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Effect, Finding, Weight
 from gpuwhy.loader.loads import loads
@@ -26,7 +25,6 @@ from gpuwhy.signs import judge, with_gpu
 from gpuwhy.signs.expect import lacks_gpu
 
 Note = Callable[[str], None]
-Probe = Literal["", "gentle", "full"]
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -50,6 +48,10 @@ def observe(
     facts = replace(facts, loads=loads(machine, facts))
     if options.imports:
         facts = look_by_importing(machine, facts, options, note)
+    if options.probe:
+        from gpuwhy.probe.probe import probe
+
+        facts = probe(machine, facts, options.probe == "gentle", note)
     if assume:
         facts = assume(facts)
     return judged(facts, as_if, time.monotonic() - started)
@@ -60,6 +62,11 @@ def judged(facts: Facts, as_if: str = "", took: float = 0.0) -> Seen:
     from gpuwhy.knowledge.releases import newest
 
     found, findings = judge(facts), _findings(facts)
+    probed = facts.probe.stages != NOT_OBSERVED
+    if probed:
+        from gpuwhy.api.probed import observed, with_probe
+
+        findings = observed(findings, facts)
     diagnosis = _without_beaten(without_text(findings))
     undecided = [Open(one.cause, one.missing, one.how) for one in found.undecided]
     answer = checked(facts, diagnosis, undecided)
@@ -67,7 +74,8 @@ def judged(facts: Facts, as_if: str = "", took: float = 0.0) -> Seen:
     if as_if:
         head = f"As if on {as_if}: {answer.headline}"
         answer = replace(answer, as_if=as_if, headline=head)
-    return Seen(_for_texts(findings, facts), answer, facts)
+    seen = Seen(_for_texts(findings, facts), answer, facts)
+    return with_probe(seen) if probed else seen
 
 
 def _findings(facts: Facts) -> tuple[Finding, ...]:

@@ -51,7 +51,6 @@ def watched(facts: Facts, log: Log, known: Seen) -> Seen:
     from gpuwhy.model.ending import Ending
     from gpuwhy.model.symptom import Reading, Symptom
     from gpuwhy.reason.judge import judge
-    from gpuwhy.reason.probed import tempered
     from gpuwhy.rooms import CAUSES
 
     said = tuple(
@@ -61,7 +60,7 @@ def watched(facts: Facts, log: Log, known: Seen) -> Seen:
     )
     ending = msgspec.convert(msgspec.to_builtins(log.ending), type=Ending)
     reading = Reading(symptoms=said, ending=ending, lines=log.lines, excerpt=log.excerpt)
-    verdicts = tempered(judge(CAUSES, facts, reading), facts)
+    verdicts = judge(CAUSES, facts, reading)
     shown = [one for one in verdicts if one.state in ("shown", "possible")]
     found = tuple(_finding(v.cause.id, v.subject, one) for v in shown for one in v.findings)
     against = (one for one in known.findings if one.weight is Weight.AGAINST)

@@ -41,7 +41,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def go(options: argparse.Namespace) -> int:
     """Observe, judge, print."""
     forms.ready(options)
-    if options.jsonl or options.probe or options.gentle:
+    if options.jsonl:
         return _by_version_0(options)
     from gpuwhy.cli.machine import seen
 
@@ -51,18 +51,17 @@ def go(options: argparse.Namespace) -> int:
 
 
 def _by_version_0(options: argparse.Namespace) -> int:
-    """`--probe` and `--jsonl`, until probe/ and fleet/ are written on the new facts."""
-    if options.jsonl and not options.recording:
+    """`--jsonl`, until fleet/ is written on the new facts."""
+    if options.probe or options.gentle:
+        raise UsageError("--jsonl does not probe: leave --probe and --gentle out")
+    if not options.recording:
         options.recording = os.environ.get("GPUWHY_FROM")  # a node that answers as a recorded one
     run = diagnose(options)
     if options.python and not run.found_python:
         raise UsageError(f"--python {options.python}: {run.why_no_python}")
     report = run.report()
     answer = answer_of(report, "check")
-    if options.jsonl:
-        from gpuwhy.cli.fleet import node_line
+    from gpuwhy.cli.fleet import node_line
 
-        write(node_line(run, report, options.node))
-        return HEALTHY if options.exit_zero else answer.exit_code
-    put_answer(options, answer)
-    return answer.exit_code
+    write(node_line(run, report, options.node))
+    return HEALTHY if options.exit_zero else answer.exit_code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from gpuwhy.cli import UsageError, refused
 from gpuwhy.cli.progress import Progress
@@ -53,7 +53,8 @@ def asked_for(
         from gpuwhy.machine.live import LiveMachine
 
         machine = LiveMachine()
-    asked = Options(python=python, folder=".", files="all" if deep else "some", imports=imports)
+    files: Literal["some", "all"] = "all" if deep else "some"
+    asked = Options(python, ".", files=files, imports=imports, probe=_probe(options))
     return RecordingMachine(machine), asked
 
 
@@ -63,6 +64,10 @@ def _is_a_python(options: argparse.Namespace, found: Seen) -> None:
     if options.python and not hasattr(python, "value"):
         reason = getattr(python, "reason", "") or "no Python there"
         raise UsageError(f"--python {options.python}: {reason}")
+
+
+def _probe(options: argparse.Namespace) -> Literal["", "gentle", "full"]:
+    return "gentle" if options.gentle else "full" if options.probe else ""
 
 
 def _files(path: str, image: str, note: Callable[[str], None]) -> Machine:
@@ -99,7 +104,10 @@ def recorded(path: str) -> tuple[Machine, Options]:
         raise UsageError(f"{path} was recorded with options that make no sense")
     deep = asked.get("files") == "all" or bool(asked.get("verify"))
     python, folder, script = (str(asked.get(one) or "") for one in ("python", "folder", "script"))
-    return machine, Options(python, folder, script, files="all" if deep else "some")
+    files: Literal["some", "all"] = "all" if deep else "some"
+    probe: Literal["", "gentle", "full"] = "gentle" if asked.get("probe") == "gentle" else ""
+    probe = "full" if asked.get("probe") == "full" else probe
+    return machine, Options(python, folder, script, files=files, probe=probe)
 
 
 def _assumed(options: argparse.Namespace) -> tuple[Callable[[Facts], Facts] | None, str]:
@@ -113,6 +121,9 @@ def _assumed(options: argparse.Namespace) -> tuple[Callable[[Facts], Facts] | No
         return _like(options.like)
     if not described:
         return None, ""
+    if options.probe or options.gentle:
+        said = "it cannot try the one that --gpu and --driver describe"
+        raise UsageError(f"--probe tries this machine: {said}")
     from gpuwhy.look.assumed import AssumedMachine, assume
     from gpuwhy.plan.describe import BadMachineError
     from gpuwhy.plan.describe import described as read

@@ -91,13 +91,12 @@ def diagnose(options: argparse.Namespace) -> Run:
         return _replayed(options)
     below = getattr(options, "root", None)
     options.python = _inside(options.python, below) if below else os.path.expanduser(options.python)
-    probe: Literal["", "gentle", "full"] = "gentle" if options.gentle else "full" if options.probe else ""
+    if options.probe or options.gentle:
+        raise UsageError("only `gpuwhy check` probes: leave --probe and --gentle out")
     imports, verify = _imports(options), options.verify or getattr(options, "deep", False)
-    asked = app.Options(python=options.python, verify=verify, folder=".", probe=probe, imports=imports)
+    asked = app.Options(python=options.python, verify=verify, folder=".", imports=imports)
     with Progress() as progress:
         if below:
-            if probe:
-                raise UsageError("--root is another machine's files: nothing can be probed there")
             if _asks_for_imports(options):
                 raise UsageError("--root is another machine's files: nothing can be imported there")
             with refused(app.UnreadableError, "--root "):
@@ -105,7 +104,7 @@ def diagnose(options: argparse.Namespace) -> Run:
             return app.Run(host, asked, progress.note, elsewhere(options))
         if options.python and not os.path.exists(options.python):
             raise UsageError(f"--python {options.python}: no such file or folder")
-        host = app.live_host(runs=bool(probe) or imports in ("yes", "deep"))
+        host = app.live_host(runs=imports in ("yes", "deep"))
         return app.Run(host, asked, progress.note, elsewhere(options))
 
 

@@ -217,7 +217,8 @@ def _nodes(machine: Machine, facts: Facts) -> Fact[tuple[DeviceNode, ...]]:
     """Every node that is there, and those that should be."""
     there = machine.list("/dev", r"nvidia(ctl|-uvm|-uvm-tools|-modeset|\d+)$|dxg$")
     null = machine.stat("/dev/null")
-    running = isinstance(null, Known) and null.value.kind == "char"
+    char = isinstance(null, Known) and null.value.kind == "char"
+    running = char or isinstance(machine.offline(), Absent)
     if not isinstance(there, Known) or not running:
         return Unknown("/dev is not that of a running system", "run gpuwhy on that machine")
     present = [f"/dev/{entry.name}" for entry in there.value]

@@ -28,6 +28,7 @@ class Options(msgspec.Struct, frozen=True, omit_defaults=True):
     )
     files: Literal["some", "all"] = "some"  # how many installed files are looked at; all: by hash
     imports: bool = False  # --import
+    probe: Literal["", "gentle", "full"] = ""  # --gentle, --probe
     crashed: bool = False  # a watched program crashed: the smaller libraries are hashed
     doubted: tuple[str, ...] = ()  # libraries that a failing program's last words name: hashed
     seconds: float = 1.0  # for looking at installed files, where the file system is slow

@@ -244,6 +244,16 @@ class RecordedV0(RecordedMachine):
         text = str(said.get("out", "")).strip() if isinstance(said, dict) else ""
         return Known(text, Source("command", f"modinfo -F version {path}")) if text else None
 
+    def _call(self, child: str, *args: str) -> Fact[Any] | None:
+        """A group of the probe, for which version 0 opened other libraries before."""
+        if child != "probe":
+            return None
+        wanted = _not_preloaded(args)
+        for old, _ in self._old("call", child):
+            if _not_preloaded(old[1:]) == wanted:
+                return self._as_asked("call", old)
+        return None
+
     def _python_said(self, path: str) -> Fact[dict[str, Any]] | None:
         """What the Python of the environment told of itself."""
         for args, answer in self._old("python", path):
@@ -253,6 +263,12 @@ class RecordedV0(RecordedMachine):
                 if lines:
                     return Known(lines[0], Source("call", path, "asked itself, by version 0"))
         return Absent(Source("call", path, "not asked"))
+
+
+def _not_preloaded(args: tuple[Any, ...]) -> list[Any]:
+    """The arguments of the probe without --preload and its paths."""
+    before = ("", *args)
+    return [one for last, one in zip(before, args, strict=False) if "--preload" not in (last, one)]
 
 
 def _texts(answer: Any) -> tuple[str, ...]:

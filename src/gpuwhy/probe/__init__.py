@@ -1,1 +1,1 @@
-"""Live staged tests: which step from the driver library to a convolution fails, with the call and its code."""
+"""Live stages on the GPU, from the driver library to a convolution: `check --probe`."""

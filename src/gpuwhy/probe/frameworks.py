@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from gpuwhy.host.base import Host
-from gpuwhy.host.ends import of_words
-from gpuwhy.model.fact import Known, Unknown
-from gpuwhy.model.facts import Framework, FrameworkRun, Stage
-from gpuwhy.probe import lines as told
+from gpuwhy.facts.fact import Known, Unknown
+from gpuwhy.facts.frameworks import Framework
+from gpuwhy.facts.probe import FrameworkRun, Stage
+from gpuwhy.machine.machine import Machine
+from gpuwhy.probe import lines as of_child
 from gpuwhy.probe.lines import Line
 from gpuwhy.probe.stages import FRAMEWORK_STAGES
 
@@ -16,30 +16,39 @@ _GENTLE = "only reads were asked for (--gentle)"
 
 
 def run(
-    host: Host, python: str, framework: Framework, gentle: bool, note: Callable[[str], None] = lambda _: None
+    machine: Machine,
+    python: str,
+    framework: Framework,
+    gentle: bool,
+    note: Callable[[str], None] = lambda _: None,
 ) -> FrameworkRun:
-    """Import a framework in its own interpreter and use the GPU with it; a crash or a hang is an outcome."""
+    """A framework in its own interpreter, on the GPU; a crash or a hang is an outcome."""
     note(f"{framework.title} {framework.version} on the GPU")
     args = (framework.name, "--gentle") if gentle else (framework.name,)
-    answer = host.python(python, "framework", *args)
+    answer = machine.python(python, "framework", *args)
     if isinstance(answer, Known):
         return read(framework.name, answer.value, gentle)
     why = answer.reason if isinstance(answer, Unknown) else f"{python}: not there"
-    ended = isinstance(answer, Unknown) and answer.kind == "ended"  # its Python did not get as far as the import
-    begun: Sequence[Line] = (of_words(why),) if ended else ()
+    ended = isinstance(answer, Unknown) and answer.kind == "ended"  # before the import
+    begun = ({"ended": why, "how": {"why": why}},) if ended else ()
     return read(framework.name, begun, gentle, why)
 
 
 def read(name: str, lines: Sequence[Line], gentle: bool = False, why: str = "") -> FrameworkRun:
-    """The record of a run from the lines of the child; `why` is told of stages that nothing is known of."""
+    """The record of a run from the lines of the child; `why` is of stages that did not begin."""
     if any("ended" in line for line in lines) and not any("stage" in line for line in lines):
         lines = ({"stage": FRAMEWORK_STAGES[0]}, *lines)
-    stages = {stage.name: stage for stage in told.read(lines).stages}
+    stages = {stage.name: stage for stage in of_child.read(lines).stages}
+    built = ["", *_texts(lines, "built_for")][-1].split(", ")
+    versions = {kind: version for kind, _, version in (one.partition(" ") for one in built)}
     return FrameworkRun(
         framework=name,
-        stages=tuple(stages.get(one) or _skipped(one, stages, gentle, why) for one in FRAMEWORK_STAGES),
+        stages=tuple(
+            stages.get(one) or _skipped(one, stages, gentle, why) for one in FRAMEWORK_STAGES
+        ),
         version=["", *_texts(lines, "version")][-1],
-        built_for=["", *_texts(lines, "built_for")][-1],
+        built_for_cuda=versions.get("CUDA", ""),
+        built_for_cudnn=versions.get("cuDNN", ""),
         devices=_names(lines, "devices"),
         mapped=_names(lines, "mapped"),
         said="\n".join([*_texts(lines, "said"), *_texts(lines, "exception")]),
@@ -48,7 +57,8 @@ def read(name: str, lines: Sequence[Line], gentle: bool = False, why: str = "") 
 
 
 def _texts(lines: Sequence[Line], key: str) -> list[str]:
-    return [line[key].strip() for line in lines if isinstance(line.get(key), str) and line[key].strip()]
+    values = (line.get(key) for line in lines)
+    return [one.strip() for one in values if isinstance(one, str) and one.strip()]
 
 
 def _names(lines: Sequence[Line], key: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Which copies of the CUDA libraries the native stages test: those that a framework's process would load."""
+"""The copies of the CUDA libraries that the native stages test: those a framework would load."""
 
 from __future__ import annotations
 
@@ -6,28 +6,31 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from gpuwhy.model.fact import Known, value_or
-from gpuwhy.model.facts import Facts, LibraryCopy, LoadTree
-from gpuwhy.model.version import numbers
+from gpuwhy.facts.fact import Known, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.libraries import LibraryCopy
+from gpuwhy.facts.loads import LoadTree
+from gpuwhy.facts.version import numbers
 
-FAMILIES = ("cudart", "cublas", "cublasLt", "cudnn", "nvrtc", "nccl")
 ALONE = ("nvrtc", "nccl")
-_NAME = re.compile(r"(?:lib)?(cudart|cublas|cublasLt|cudnn|nvrtc|nccl)(?:\.so\.\d+|64_[\d_]+\.dll)$")
+_SYSTEM = ("ld.so.cache", "LD_LIBRARY_PATH", "PATH", "toolkit")
+_NAME = re.compile(
+    r"(?:lib)?(cudart|cublas|cublasLt|cudnn|nvrtc|nccl)(?:\.so\.\d+|64_[\d_]+\.dll)$"
+)
 _DEPENDENCY = re.compile(
     r"(lib)?(cudart|cublas|cublasLt|nvrtc|nvrtc-builtins|nvJitLink|z(libwapi)?)(\.so|(64)?_|\.dll)"
 )
 
 
 class Stack(NamedTuple):
-    """One set of CUDA libraries: a file per family, and what must be open before they are, in load order."""
+    """One set of CUDA libraries: a file per family, and what is opened before, in order."""
 
-    whose: str  # "TensorFlow", "the system"
     libraries: Mapping[str, str] = {}
     preload: tuple[str, ...] = ()
 
 
 def stack(facts: Facts) -> Stack:
-    """The libraries of the framework that uses most of them; without one, the newest that the loader knows."""
+    """Those of the framework that uses most; without one, the newest that the loader knows."""
     trees = value_or(facts.loads.trees, ())
     found = [_of_tree(tree, facts) for tree in trees]
     if found:
@@ -36,31 +39,26 @@ def stack(facts: Facts) -> Stack:
 
 
 def _of_tree(tree: LoadTree, facts: Facts) -> Stack:
-    titles = {one.name: one.title for one in value_or(facts.target.frameworks, ())}
     own = _families((one.name, one.path) for one in tree.libraries)
     return Stack(
-        titles.get(tree.framework, tree.framework),
         {**_beside(own, facts), **own},
         tuple(one.path for one in tree.libraries if _DEPENDENCY.match(one.name)),
     )
 
 
 def _beside(own: Mapping[str, str], facts: Facts) -> dict[str, str]:
-    """Libraries that a framework opens later or never, from the same wheels: they stand alone, and mix with nothing."""
+    """Libraries of the same wheels that a framework opens later or never; they stand alone."""
     if not own:
         return {}
-    copies = [c for c in value_or(facts.libraries.copies, ()) if c.where == "wheel"]
-    return {name: path for name, path in _families((c.name, c.path) for c in copies).items() if name in ALONE}
+    copies = [one for one in value_or(facts.libraries.copies, ()) if one.where == "wheel"]
+    found = _families((one.name, one.path) for one in copies)
+    return {name: path for name, path in found.items() if name in ALONE}
 
 
 def _of_system(copies: tuple[LibraryCopy, ...]) -> Stack:
-    usable = [
-        c
-        for c in copies
-        if c.where in ("ld.so.cache", "LD_LIBRARY_PATH", "PATH", "toolkit") and isinstance(c.version, Known)
-    ]
-    usable.sort(key=lambda c: numbers(value_or(c.version, "0")), reverse=True)
-    return Stack("the system", _families((c.name, c.path) for c in usable))
+    found = [one for one in copies if one.where in _SYSTEM and isinstance(one.version, Known)]
+    found.sort(key=lambda one: numbers(value_or(one.version, "0")), reverse=True)
+    return Stack(_families((one.name, one.path) for one in found))
 
 
 def _families(named: Iterable[tuple[str, str]]) -> dict[str, str]:

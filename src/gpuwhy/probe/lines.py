@@ -1,24 +1,26 @@
-"""Lines: what a child of the probe printed, as stages, rates and a height of memory; pure, and no line is trusted."""
+"""The lines of a child of the probe as stages and rates; no line is trusted."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
-from gpuwhy.model.facts import Call, Rate, Stage
+from gpuwhy.facts.probe import Call, Rate, Stage, StageOutcome
 
 MAX_TEXT = 400
 MAX_CALLS = 200
 MAX_STAGES = 400
-MAX_RATES = 400
 MAX_DEVICE = 1024
 LAST_LINES = 3  # of what libraries printed
-UNNAMED = ""  # the name of a stage that stands for what happened before any began
-SIGNALS = {4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 31: "SIGSYS"}
+UNNAMED = ""  # a stage that stands for what happened before any began
+SIGNALS = {4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL"}
+SIGNALS |= {11: "SIGSEGV", 31: "SIGSYS"}
 EXCEPTIONS = {
     0xC0000005: "access violation",
     0xC000001D: "illegal instruction",
@@ -29,28 +31,27 @@ EXCEPTIONS = {
 }
 """The codes with which Windows ends a process."""
 
+_KINDS = ("stage", "calling", "call", "library", "rate", "skipped", "end", "said", "ended")
 _CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 Line = Mapping[str, Any]
-Outcome = Literal["passed", "failed", "crashed", "hung", "skipped"]
 
 
-class Told(NamedTuple):
-    """What a child told."""
+class Said(NamedTuple):
+    """What a child said."""
 
     stages: tuple[Stage, ...]
     rates: tuple[Rate, ...] = ()
-    memory: int | None = None  # GPU bytes at the height
     broke: bool = False  # it died or hung; the last stage says how
 
 
-def read(lines: Iterable[Line]) -> Told:
+def read(lines: Iterable[Line]) -> Said:
     """Turn the lines of one child into stages; a stage without an end crashed, hung or failed."""
     reader = _Reader()
     for line in lines:
         reader.take(line)
     reader.finish()
-    return Told(tuple(reader.stages), tuple(reader.rates), reader.memory, reader.broke)
+    return Said(tuple(reader.stages), tuple(reader.rates), reader.broke)
 
 
 class _Reader:
@@ -59,7 +60,6 @@ class _Reader:
     def __init__(self) -> None:
         self.stages: list[Stage] = []
         self.rates: list[Rate] = []
-        self.memory: int | None = None
         self.broke = False
         self._calls: list[Call] = []
         self._name = self._calling = self._library = ""
@@ -69,17 +69,19 @@ class _Reader:
 
     def take(self, line: Line) -> None:
         """Dispatch on the one key that names a line's kind; a line of no kind is passed over."""
-        kind = next((kind for kind in _KINDS if kind in line), None)
-        if kind is not None:
-            _KINDS[kind](self, line)
+        for kind in [one for one in _KINDS if one in line][:1]:
+            getattr(self, kind)(line)
 
     def finish(self) -> None:
         """The child has ended; a stage that is still open took it down."""
         if self._open:
             self._break("crashed", "the process ended in the middle of it")
         last = self.stages[-1] if self.stages else None
-        if last and last.outcome == "failed" and self._said and not (last.failing and last.failing.text):
-            self.stages[-1] = replace(last, why=_text(f"{last.why}: {self._said}"))
+        failing = last.failing if last else None
+        if last and last.outcome == "failed" and self._said and not (failing and failing.text):
+            said = replace(failing, text=self._said) if failing else None
+            calls = tuple(said if said and one is failing else one for one in last.calls)
+            self.stages[-1] = replace(last, calls=calls, why=_text(f"{last.why}: {self._said}"))
 
     def stage(self, line: Line) -> None:
         """A stage begins; to the first belong the calls that were made before it."""
@@ -96,16 +98,9 @@ class _Reader:
     def call(self, line: Line) -> None:
         """A call has answered."""
         self._calling = ""
-        self._add(
-            Call(
-                _text(line["call"]),
-                line.get("ok") is True,
-                _whole(line.get("code")),
-                _text(line.get("status", "")),
-                _text(line.get("text", "")),
-                _number(line.get("ms")),
-            )
-        )
+        name, status, text = (_text(line.get(key)) for key in ("call", "status", "text"))
+        code, ms = _whole(line.get("code")), _number(line.get("ms"))
+        self._add(Call(name, line.get("ok") is True, code, status, text, ms))
 
     def library(self, line: Line) -> None:
         """The file that is really mapped; the first of a stage is its own."""
@@ -113,17 +108,13 @@ class _Reader:
 
     def rate(self, line: Line) -> None:
         """A rate; one that makes no sense is left out."""
-        device, reached = _device(line.get("device")), _number(line.get("per_second"))
-        if device is not None and reached > 0 and len(self.rates) < MAX_RATES:
-            self.rates.append(Rate(_text(line["rate"]), device, reached, _text(line.get("unit", ""))))
+        with suppress(msgspec.ValidationError):
+            row = {key: line.get(key) for key in ("device", "per_second", "unit")}
+            rate = msgspec.convert({**row, "what": line["rate"]}, Rate)
+            if 0 < rate.per_second < 1e300 and len(self.rates) < MAX_STAGES:
+                self.rates.append(rate)
 
-    def height(self, line: Line) -> None:
-        """The most memory that was taken."""
-        used = _whole(line["memory"])
-        if used is not None and used >= 0:
-            self.memory = max(used, self.memory or 0)
-
-    def skip(self, line: Line) -> None:
+    def skipped(self, line: Line) -> None:
         """The open stage was left out."""
         if self._open:
             self._end("skipped", _text(line["skipped"]))
@@ -132,16 +123,14 @@ class _Reader:
         """The open stage is done."""
         if not self._open:
             return
-        why = _text(line.get("why", ""))
-        if line.get("ok") is True:
-            self._end("passed", why, _number(line.get("ms")))
-        else:
-            self._end("failed", why or self._failure(), _number(line.get("ms")))
+        why, passed = _text(line.get("why")), line.get("ok") is True
+        outcome: StageOutcome = "passed" if passed else "failed"
+        self._end(outcome, why if passed else why or self._failure(), _number(line.get("ms")))
 
     def said(self, line: Line) -> None:
-        """What libraries printed; it comes when the child has ended, and its end explains the end."""
-        lines = str(line["said"])[-10 * MAX_TEXT :].split("\n")
-        lines = [one for one in lines if one.strip()]
+        """What libraries printed; it comes when the child has ended."""
+        text = str(line["said"])[-10 * MAX_TEXT :]
+        lines = [one for one in text.split("\n") if one.strip()]
         self._said = _text(" · ".join(lines[-LAST_LINES:]))
 
     def ended(self, line: Line) -> None:
@@ -154,9 +143,9 @@ class _Reader:
             self._break("hung", "no answer in time")
             return
         code = _whole(how.get("code")) or 0
-        told = _text(how.get("why")) or _crash(code)
+        why = _text(how.get("why")) or _crash(code)
         words = self._said or _text(how.get("last"))
-        self._break("crashed", f"{told}: {words}" if words else told, max(0, -code))
+        self._break("crashed", f"{why}: {words}" if words else why, max(0, -code))
 
     def _begin(self, name: str, device: int | None) -> None:
         self._name, self._device, self._library, self._calling = name, device, "", ""
@@ -171,10 +160,11 @@ class _Reader:
         call = next((call for call in self._calls if not call.ok), None)
         if call is None:
             return "it did not say why"
-        answer = " ".join(filter(None, [str(call.code) if call.code is not None else "", call.status]))
-        return _text(f"{call.name} gave {answer or 'an error'}{f': {call.text}' if call.text else ''}")
+        code = "" if call.code is None else str(call.code)
+        answer = " ".join(filter(None, (code, call.status))) or "an error"
+        return _text(": ".join(filter(None, (f"{call.name} gave {answer}", call.text))))
 
-    def _break(self, outcome: Outcome, how: str, signal: int = 0) -> None:
+    def _break(self, outcome: StageOutcome, how: str, signal: int = 0) -> None:
         self.broke = True
         name = self._calling
         if name:
@@ -182,11 +172,11 @@ class _Reader:
             self._add(Call(name, False, text=_text(how)))
         self._end(outcome, f"{name}: {how}" if name else how, signal=signal)
 
-    def _end(self, outcome: Outcome, why: str, ms: float = 0.0, signal: int = 0) -> None:
+    def _end(self, outcome: StageOutcome, why: str, ms: float = 0.0, signal: int = 0) -> None:
         taken = ms or round(sum(call.ms for call in self._calls), 3)
-        made = Stage(self._name, outcome, tuple(self._calls), taken, self._device, _text(why), self._library, signal)
+        made = Stage(self._name, outcome, tuple(self._calls), taken, self._device, _text(why))
         if len(self.stages) < MAX_STAGES:
-            self.stages.append(made)
+            self.stages.append(replace(made, library=self._library, signal=signal))
         self._begin(UNNAMED, None)
         self._open = False
 
@@ -194,22 +184,9 @@ class _Reader:
 def _crash(code: int) -> str:
     """How a process crashed, in words; a negative code is a signal's number."""
     known = SIGNALS.get(-code) or EXCEPTIONS.get(code)
-    how = f"ended the process with code {code}" if code > 0 else f"died by signal {-code}" if code else "died"
+    how = f"died by signal {-code}" if code else "died"
+    how = f"ended the process with code {code}" if code > 0 else how
     return f"{how} ({known})" if known else how
-
-
-_KINDS: Mapping[str, Callable[[_Reader, Line], None]] = {
-    "stage": _Reader.stage,
-    "calling": _Reader.calling,
-    "call": _Reader.call,
-    "library": _Reader.library,
-    "rate": _Reader.rate,
-    "skipped": _Reader.skip,
-    "end": _Reader.end,
-    "said": _Reader.said,
-    "ended": _Reader.ended,
-    "memory": _Reader.height,
-}
 
 
 def _text(value: object) -> str:
@@ -221,7 +198,8 @@ def _text(value: object) -> str:
 
 
 def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63 else None
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_whole and isinstance(value, int) and abs(value) < 1 << 63 else None
 
 
 def _number(value: object) -> float:

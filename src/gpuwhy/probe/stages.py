@@ -1,43 +1,76 @@
-"""The staircase: every native stage in order, which child runs it, and what it needs below it."""
+"""The native stages in order: which child runs each, and what it needs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
-
-from gpuwhy.model.stages import TITLES
 
 
 class Step(NamedTuple):
     """One native stage."""
 
     name: str
+    title: str
     group: str  # stages of one group run in one child process, in order
-    needs: tuple[str, ...] = ()  # libraries (families) without which it is skipped
+    library: str = ""  # the family without which it is skipped
+    after: tuple[str, ...] = ()  # the stages that must have passed before, on the same GPU
     gentle: bool = False  # reads only: takes no memory and no context on the GPU
-
-    @property
-    def title(self) -> str:
-        """How the staircase shows it."""
-        return TITLES[self.name]
+    gpu: bool = True  # fails where there is no GPU
+    per_gpu: bool = False
 
 
-STEPS: tuple[Step, ...] = (
-    Step("libcuda", "driver", gentle=True),
-    Step("init", "driver", gentle=True),
-    Step("devices", "driver", gentle=True),
-    Step("context", "device"),
-    Step("memory", "device"),
-    Step("nvrtc", "device", ("nvrtc",)),
-    Step("launch", "device", ("nvrtc",)),
-    Step("cudart", "runtime", ("cudart",), gentle=True),
-    Step("cublas", "blas", ("cublas",)),
-    Step("cudnn", "cudnn", ("cudnn",), gentle=True),
-    Step("cudnn_create", "convolution", ("cudnn",)),
-    Step("convolution", "convolution", ("cudnn",)),
-    Step("nccl", "nccl", ("nccl",)),
+STEPS = (
+    Step("libcuda", "loading the driver library", "driver", gentle=True),
+    Step("init", "cuInit", "driver", after=("libcuda",), gentle=True),
+    Step("devices", "driver version, devices", "driver", after=("init",), gentle=True),
+    Step("context", "context", "device", after=("devices",), per_gpu=True),
+    Step("memory", "allocate, copy, free", "device", after=("context",), per_gpu=True),
+    Step("nvrtc", "compile a kernel (NVRTC)", "device", "nvrtc", gpu=False),
+    Step("launch", "launch it", "device", "nvrtc", ("memory", "nvrtc"), per_gpu=True),
+    Step("cudart", "CUDA runtime", "runtime", "cudart", gentle=True, gpu=False),
+    Step("cublas", "cuBLAS matmul", "blas", "cublas", ("context",), per_gpu=True),
+    Step("cudnn", "cuDNN and its parts", "cudnn", "cudnn", gentle=True, gpu=False),
+    Step("cudnn_create", "cudnnCreate", "convolution", "cudnn", ("context", "cudnn"), per_gpu=True),
+    Step("convolution", "convolution", "convolution", "cudnn", ("cudnn_create",), per_gpu=True),
+    Step("nccl", "NCCL all-reduce", "nccl", "nccl", ("context",)),
 )
-"""On a machine without a GPU, `nvrtc`, `cudart` and `cudnn` still run: they need the library alone."""
-
-
+BY_NAME: Mapping[str, Step] = {one.name: one for one in STEPS}
+NEEDED = {
+    "libcuda": "the driver library",
+    "init": "cuInit",
+    "devices": "a GPU",
+    "context": "a context",
+    "memory": "GPU memory",
+    "nvrtc": "a compiled kernel",
+    "cudnn": "a cuDNN that is whole",
+    "cudnn_create": "a cuDNN handle",
+}
+"""What a stage gives to those after it."""
 FRAMEWORK_STAGES = ("import", "devices", "matmul", "convolution")
-"""What a framework does in its own interpreter, in order."""
+"""What a framework does in its own interpreter, in order; the first needs no GPU."""
+FRAMEWORKS = ("tensorflow", "torch", "jax", "onnxruntime", "cupy")
+
+
+def _files(*names: str) -> str:
+    """How the files of libraries are called: libcudart.so.12, cudart64_12.dll."""
+    return rf"(lib)?({'|'.join(names)})(\.so|(64)?_)"
+
+
+class Group(NamedTuple):
+    """What a child is given: libraries under test, and the names of those loaded before them."""
+
+    families: tuple[str, ...]
+    preload: str = "$^"
+    again: bool = False  # after a crash, something is left to do: other GPUs, other stages
+
+
+_ALL = ("cudart", "cublas", "cublasLt", "nvrtc", "nvrtc-builtins", "nvJitLink")
+GROUPS: Mapping[str, Group] = {
+    "driver": Group(("cuda",)),
+    "device": Group(("cuda", "nvrtc"), _files("nvrtc-builtins"), again=True),
+    "runtime": Group(("cudart",)),
+    "blas": Group(("cuda", "cublas"), _files("cudart", "cublasLt", "nvrtc"), again=True),
+    "cudnn": Group(("cudnn",), _files("cudart")),
+    "convolution": Group(("cuda", "cudnn", "cudart"), _files(*_ALL), again=True),
+    "nccl": Group(("cuda", "nccl"), _files("cudart")),
+}

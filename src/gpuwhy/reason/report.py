@@ -15,7 +15,6 @@ from gpuwhy.model.report import Noticed, Report, Shown, Status, Verdict
 from gpuwhy.model.version import major_minor
 from gpuwhy.reason.judge import judge
 from gpuwhy.reason.picture import picture, unseen
-from gpuwhy.reason.probed import staircase, tempered
 from gpuwhy.reason.rank import crashed, named, rank, ruled_out, still_open
 from gpuwhy.reason.tried import but_for, not_tried, unfinished, went_well
 
@@ -35,7 +34,7 @@ def report(
     that the facts were made to be of. `seen` is what was observed of an image, where `facts` are those of a container
     of it that was started with a GPU.
     """
-    verdicts = tempered(judge(causes, facts), facts)
+    verdicts = judge(causes, facts)
     shown, beside = _without_notes(named(rank(verdicts), again, isinstance(facts.target.imports, Known)))
     condition = _condition(as_if, ())
     if seen is not None:
@@ -62,7 +61,6 @@ def report(
         facts=msgspec.to_builtins(facts),
         gpuwhy=__version__,
         took=round(took, 3),
-        stairs=staircase(facts),
         asides=asides,
         noticed=tuple(Noticed(one.id, one.said, one) for one in beside),
     )

@@ -1,4 +1,6 @@
-"""ONNX Runtime on the GPU, for framework.py; its two small models are written by hand (docs: onnx.proto)."""
+"""ONNX Runtime on the GPU, for framework.py; its two small models are written by hand (docs:
+onnx.proto).
+"""
 
 import ctypes
 import glob
@@ -40,7 +42,9 @@ def model(operator, left, right, out):
     """A ModelProto: one operator with two inputs and one output."""
     node = field(1, "a") + field(1, "b") + field(2, "c") + field(3, "node") + field(4, operator)
     graph = field(1, node) + field(2, "graph")
-    graph += field(11, tensor("a", left)) + field(11, tensor("b", right)) + field(12, tensor("c", out))
+    graph += (
+        field(11, tensor("a", left)) + field(11, tensor("b", right)) + field(12, tensor("c", out))
+    )
     return field(1, IR_VERSION) + field(7, graph) + field(8, field(1, "") + field(2, OPSET))
 
 
@@ -56,25 +60,37 @@ class Probe:
 
     def load(self):
         """Import; version and providers of this build."""
-        ort = self.ort = self.talk.call("import onnxruntime", importlib.import_module, "onnxruntime")
-        built = [part for part in (self.constant("cuda_version"), self.constant("cudnn_version")) if part]
+        ort = self.ort = self.talk.call(
+            "import onnxruntime", importlib.import_module, "onnxruntime"
+        )
+        built = [
+            part for part in (self.constant("cuda_version"), self.constant("cudnn_version")) if part
+        ]
         has = CUDA in ort.get_available_providers()
         self.talk.about(ort.__version__, built or (["CUDA"] if has else ["no CUDA"]))
 
     def constant(self, name):
         """A version that the build keeps in its own module."""
         try:
-            value = getattr(importlib.import_module("onnxruntime.capi.build_and_package_info"), name, "")
+            value = getattr(
+                importlib.import_module("onnxruntime.capi.build_and_package_info"), name, ""
+            )
         except ImportError:
             return ""
         return "%s %s" % ({"cuda_version": "CUDA"}.get(name, "cuDNN"), value) if value else ""
 
     def devices(self):
-        """Open the CUDA provider, as the first session does; where it falls back to the CPU, ask the loader why."""
-        available = self.talk.call("onnxruntime.get_available_providers()", self.ort.get_available_providers)
+        """Open the CUDA provider, as the first session does; where it falls back to the CPU, ask
+        the loader why.
+        """
+        available = self.talk.call(
+            "onnxruntime.get_available_providers()", self.ort.get_available_providers
+        )
         if CUDA not in available:
             self.talk.fail("look for the CUDA provider", "this ONNX Runtime is built without CUDA")
-        session = self.talk.call("InferenceSession(%s)" % CUDA, self.session, model("MatMul", (2, 2), (2, 2), (2, 2)))
+        session = self.talk.call(
+            "InferenceSession(%s)" % CUDA, self.session, model("MatMul", (2, 2), (2, 2), (2, 2))
+        )
         if CUDA not in session.get_providers():
             self.talk.mapped()
             self.talk.spoilt = True
@@ -88,7 +104,10 @@ class Probe:
         options = self.ort.SessionOptions()
         provider = CUDA
         if self.version() >= (1, 8):
-            provider = (CUDA, {"gpu_mem_limit": str(256 << 20), "arena_extend_strategy": "kSameAsRequested"})
+            provider = (
+                CUDA,
+                {"gpu_mem_limit": str(256 << 20), "arena_extend_strategy": "kSameAsRequested"},
+            )
         return self.ort.InferenceSession(data, options, providers=[provider])
 
     def version(self):

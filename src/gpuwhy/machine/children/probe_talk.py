@@ -1,7 +1,7 @@
-"""How the probe's children speak: one JSON object a line, and every call into a library named before it is made.
+"""How the probe's children answer: one JSON object a line, each call named before it is made.
 
-A part of probe.py. {"stage": …} begins a stage and {"end": …} ends it; {"calling": NAME} comes before a call, so that
-a crash or a hang has a name; {"call": NAME, …} is its result.
+A part of probe.py. {"stage": …} begins a stage and {"end": …} ends it; {"calling": NAME} comes
+before a call, so that a crash or a hang has a name; {"call": NAME, …} is its result.
 """
 
 import ctypes
@@ -146,7 +146,9 @@ def load(path):
 
 
 def preload(paths):
-    """Open dependencies first, as they are in the framework's process; one that does not open may never be missed."""
+    """Open dependencies first, as they are in the framework's process; one that does not open may
+    never be missed.
+    """
     for path in paths:
         say({"calling": "dlopen " + os.path.basename(path)})
         try:
@@ -212,7 +214,9 @@ class Api(object):
         return value
 
     def attempt(self, name, *arguments, **how):
-        """Call, print the result, return the code; `text` gives the value after success, `quiet` prints errors only."""
+        """Call, print the result, return the code; `text` gives the value after success, `quiet`
+        prints errors only.
+        """
         function = self.function(name)
         say({"calling": name})
         start = clock()
@@ -238,4 +242,9 @@ class Api(object):
 
 def sentence(name, code, status, text):
     """What a call answered, in words."""
-    return "%s gave %d%s%s" % (name, code, " " + status if status else "", ": " + text if text else "")
+    return "%s gave %d%s%s" % (
+        name,
+        code,
+        " " + status if status else "",
+        ": " + text if text else "",
+    )

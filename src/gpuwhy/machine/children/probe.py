@@ -1,8 +1,10 @@
-"""Walks one group of stages: `python -I -S probe.py GROUP [--FAMILY PATH …] [--preload PATH …] [--skip STAGE[:GPU] …]`.
+"""Walks one group of native stages of `check --probe`.
 
-Groups: driver, device, runtime, blas, cudnn, convolution, nccl (see probe/stages.py). `--limit BYTES` is the GPU memory
-that tests may allocate; `--no-gpu` says that the driver shows none, `--no-driver` that not even cuInit may be called.
-Prints one JSON object a line (probe_talk.py says which). A stage that needs one which failed is left out.
+`probe.py GROUP [--FAMILY PATH …] [--preload PATH …] [--skip STAGE[:GPU] …]`
+Groups: driver, device, runtime, blas, cudnn, convolution, nccl (see probe/stages.py).
+`--limit BYTES` is the GPU memory that tests may allocate; `--no-gpu` says that the driver shows
+none, `--no-driver` that not even cuInit may be called. Prints one JSON object a line
+(probe_talk.py says which). A stage that needs one which failed is left out.
 """
 
 import os
@@ -13,9 +15,14 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from probe_talk import Failed, Options, Stage
 
 FIRST = {
-    "driver": "libcuda", "device": "context", "runtime": "cudart", "blas": "cublas", "cudnn": "cudnn",
-    "convolution": "cudnn_create", "nccl": "nccl",
-}  # fmt: skip
+    "driver": "libcuda",
+    "device": "context",
+    "runtime": "cudart",
+    "blas": "cublas",
+    "cudnn": "cudnn",
+    "convolution": "cudnn_create",
+    "nccl": "nccl",
+}
 """The stage of each group that a failure before any stage belongs to."""
 
 

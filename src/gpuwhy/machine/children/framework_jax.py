@@ -17,7 +17,9 @@ class Heard(logging.Handler):
         self.said = []
         logger = logging.getLogger("jax._src.xla_bridge")
         if not logger.hasHandlers():
-            logger.addHandler(logging.StreamHandler())  # what Python would do if we were not listening
+            logger.addHandler(
+                logging.StreamHandler()
+            )  # what Python would do if we were not listening
         logger.addHandler(self)
 
     def emit(self, record):
@@ -38,7 +40,7 @@ class Probe:
         self.gpu = None
 
     def load(self):
-        """Import; version and build. JAX would take three quarters of the memory at its first use."""
+        """Import; version and build. JAX would take most of the memory at its first use."""
         if "XLA_PYTHON_CLIENT_PREALLOCATE" not in os.environ:
             os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
             self.talk.note("XLA_PYTHON_CLIENT_PREALLOCATE=false is set for this test")
@@ -70,7 +72,9 @@ class Probe:
         self.gpu = found[0]
 
     def start_error(self):
-        """What the CUDA client's start raised: newer releases keep it, and name only the CPU in their own error."""
+        """What the CUDA client's start raised: newer releases keep it, and name only the CPU in
+        their own error.
+        """
         try:
             errors = importlib.import_module("jax._src.xla_bridge")._backend_errors
         except (ImportError, AttributeError):
@@ -92,7 +96,11 @@ class Probe:
 
     def back(self, numpy, array):
         """The values of an array that the GPU made."""
-        devices = array.devices() if callable(getattr(array, "devices", None)) else [array.device_buffer.device()]
+        devices = (
+            array.devices()
+            if callable(getattr(array, "devices", None))
+            else [array.device_buffer.device()]
+        )
         if any(one.platform == "cpu" for one in devices):
             self.talk.fail("look where it ran", "ran on the CPU")
         return numpy.asarray(array).astype("float64")
@@ -121,7 +129,9 @@ class Probe:
         for kind in ("float32", "float16"):
             name = "lax.conv, " + kind
             moved = [self.put(way(one).astype(kind)) for way, one in zip(ways, given)]
-            got = self.talk.twice(name, lambda moved=moved: [one.block_until_ready() for one in both(*moved)])
+            got = self.talk.twice(
+                name, lambda moved=moved: [one.block_until_ready() for one in both(*moved)]
+            )
             for what, one, other in zip(PARTS, got, wanted):
                 self.talk.compare("%s, %s" % (name, what), self.back(numpy, one), other)
 

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.host.live import LiveHost
-from gpuwhy.model.fact import NOT_OBSERVED
-from gpuwhy.model.facts import LoadedLibrary, LoadTree
-from gpuwhy.probe.maps import differences, family
+from gpuwhy.facts.fact import NOT_OBSERVED
+from gpuwhy.facts.loads import Found, LoadedLibrary, LoadTree, Rule
+from gpuwhy.facts.probe import Surprise
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.probe.mapped import family, surprises
 
-from ..inspection.worlds import elf
+from ..formats.made import elf
 
 
 @pytest.fixture
@@ -31,16 +32,21 @@ def there(tmp_path):
     return make
 
 
+BY = Found(Rule.RUNPATH)
+NONE = Found(Rule.OTHER)
+
+
 def tree(*libraries: tuple[str, str]) -> LoadTree:
     """A prediction of (path, who asks)."""
     found = [
-        LoadedLibrary(Path(path).name, path, "RUNPATH", asker, NOT_OBSERVED, NOT_OBSERVED) for path, asker in libraries
+        LoadedLibrary(Path(path).name, path, BY, asker, NOT_OBSERVED, NOT_OBSERVED)
+        for path, asker in libraries
     ]
-    return LoadTree("torch", tuple(found), (), ())
+    return LoadTree("torch", tuple(found))
 
 
-def told(predicted: LoadTree, *mapped: str) -> tuple[str, ...]:
-    return differences(LiveHost({"HOME": "/nobody"}), predicted, mapped)
+def told(predicted: LoadTree, *mapped: str) -> tuple[Surprise, ...]:
+    return surprises(LiveMachine({"HOME": "/nobody"}), predicted, mapped)
 
 
 def test_as_predicted_through_links(there):
@@ -50,15 +56,14 @@ def test_as_predicted_through_links(there):
 
 def test_another_copy(there):
     wanted, other = there("a/libcudnn.so.9"), there("b/libcudnn.so.9")
-    (text,) = told(tree((wanted, "")), other)
-    assert text == f"libcudnn.so.9: {other} is loaded, where {wanted} was expected (RUNPATH)"
+    assert told(tree((wanted, "")), other) == (Surprise("libcudnn.so.9", other, wanted, BY),)
 
 
 def test_on_windows_upper_and_lower_case_are_alike():
     predicted = tree(("C:/Windows/System32/nvcuda.dll", ""), ("C:/CUDA/bin/cudnn64_7.dll", ""))
     assert told(predicted, "C:/WINDOWS/system32/NVCUDA.dll") == ()
-    (text,) = told(predicted, "D:/other/cudnn64_7.dll")
-    assert text.startswith("cudnn64_7.dll: d:/other/cudnn64_7.dll is loaded, where C:/CUDA/bin/cudnn64_7.dll")
+    (found,) = told(predicted, "D:/other/cudnn64_7.dll")
+    assert (found.loaded, found.expected) == ("d:/other/cudnn64_7.dll", "C:/CUDA/bin/cudnn64_7.dll")
 
 
 def test_another_soname_does_not_stand_in(there):
@@ -69,22 +74,25 @@ def test_another_soname_does_not_stand_in(there):
 def test_what_a_mapped_file_needs_and_is_not_there(there):
     asker, wanted = there("libtorch_cuda.so", "libcublas.so.12"), there("libcublas.so.12")
     lazy = there("libcusolver.so.11")
-    (text,) = told(tree((asker, ""), (wanted, asker), (lazy, asker)), asker)
-    assert text.startswith("libcublas.so.12 is not loaded, although")
-    assert told(tree((asker, ""), (wanted, asker)), there("libc10.so")) == ()  # its asker is not loaded either
+    found = told(tree((asker, ""), (wanted, asker), (lazy, asker)), asker)
+    assert found == (Surprise("libcublas.so.12", "", wanted, BY),)
+    assert (
+        told(tree((asker, ""), (wanted, asker)), there("libc10.so")) == ()
+    )  # its asker is not loaded either
 
 
 def test_two_copies(there):
     first, second = there("a/libcudart.so.12"), there("b/libcudart-1b2c3d4e.so.11.0")
-    (text,) = told(tree((first, "")), first, second)
-    assert text == f"libcudart is loaded 2 times: {first}, {second}"
-    assert told(tree((first, ""), (second, "")), first, second) == ()  # predicted, so told elsewhere
+    assert told(tree((first, "")), first, second) == (Surprise("libcudart", second, "", NONE),)
+    assert (
+        told(tree((first, ""), (second, "")), first, second) == ()
+    )  # predicted, so told elsewhere
 
 
 def test_a_file_replaced_under_a_running_process(there):
     path = there("libnccl.so.2")
-    (text,) = told(tree((path, "")), f"{path} (deleted)")
-    assert "replaced or deleted" in text
+    gone = f"{path} (deleted)"
+    assert told(tree((path, "")), gone) == (Surprise("libnccl.so.2", gone, path, NONE),)
 
 
 def test_nothing_mapped_tells_nothing(there):

@@ -21,10 +21,14 @@ class Probe:
     def load(self):
         """Import; version and build."""
         if os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") != "0":
-            self.talk.note("TF_CPP_MIN_LOG_LEVEL=%s is left out here" % os.environ.pop("TF_CPP_MIN_LOG_LEVEL"))
+            self.talk.note(
+                "TF_CPP_MIN_LOG_LEVEL=%s is left out here" % os.environ.pop("TF_CPP_MIN_LOG_LEVEL")
+            )
         tf = self.tf = self.talk.call("import tensorflow", importlib.import_module, "tensorflow")
         self.talk.about(tf.__version__, self.built_for())
-        self.way = Sessions(self.talk, tf) if tf.__version__.startswith("1.") else Eager(self.talk, tf)
+        self.way = (
+            Sessions(self.talk, tf) if tf.__version__.startswith("1.") else Eager(self.talk, tf)
+        )
 
     def built_for(self):
         """CUDA and cuDNN by its own build information, where it keeps some."""
@@ -35,7 +39,9 @@ class Probe:
         except ImportError:
             return ["CUDA"]
         old = {"cuda_version": "cuda_version_number", "cudnn_version": "cudnn_version_number"}
-        values = getattr(info, "build_info", None) or {k: getattr(info, v, "") for k, v in old.items()}
+        values = getattr(info, "build_info", None) or {
+            k: getattr(info, v, "") for k, v in old.items()
+        }
         named = (("CUDA", values.get("cuda_version")), ("cuDNN", values.get("cudnn_version")))
         return ["%s %s" % pair for pair in named if pair[1]] or ["CUDA"]
 
@@ -55,7 +61,9 @@ class Probe:
         wanted = left.dot(right)
         for kind in ("float32", "float16"):
             name = "tf.matmul, " + kind
-            (got,) = self.talk.twice(name, lambda kind=kind: self.way.matmul(left.astype(kind), right.astype(kind)))
+            (got,) = self.talk.twice(
+                name, lambda kind=kind: self.way.matmul(left.astype(kind), right.astype(kind))
+            )
             self.talk.compare(name, got.astype("float64"), wanted)
 
     def convolution(self):
@@ -81,7 +89,10 @@ class Eager:
     def devices(self):
         """List, keep to the first, and let its memory grow."""
         config = self.tf.config
-        seen = getattr(config, "list_physical_devices", None) or config.experimental.list_physical_devices
+        seen = (
+            getattr(config, "list_physical_devices", None)
+            or config.experimental.list_physical_devices
+        )
         gpus = self.talk.call("tf.config.list_physical_devices('GPU')", seen, "GPU")
         if gpus:
             self.talk.call("tf.config.experimental.set_visible_devices", self.first_only, gpus)
@@ -151,7 +162,9 @@ class Sessions:
             if not self.talk.call(name, experimental.list_physical_devices, "GPU"):
                 return []
         else:
-            config.gpu_options.visible_device_list = ""  # 1.x aborts where the GPU named there does not exist
+            config.gpu_options.visible_device_list = (
+                ""  # 1.x aborts where the GPU named there does not exist
+            )
         module = importlib.import_module("tensorflow.python.client.device_lib")
         found = self.talk.call("device_lib.list_local_devices()", module.list_local_devices, config)
         return [one.physical_device_desc or one.name for one in found if one.device_type == "GPU"]
@@ -176,6 +189,8 @@ class Sessions:
         def build():
             x, w = tf.constant(pictures), tf.constant(filters)
             forward = tf.nn.conv2d(x, w, [1, 1, 1, 1], "VALID")
-            return [forward] + list(self.v1.gradients(forward, [x, w], grad_ys=tf.constant(gradient)))
+            return [forward] + list(
+                self.v1.gradients(forward, [x, w], grad_ys=tf.constant(gradient))
+            )
 
         return self.run(build)

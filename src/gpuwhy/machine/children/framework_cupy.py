@@ -13,7 +13,9 @@ extern "C" __global__ void add(const float* a, const float* b, float* c, int n) 
 
 
 class Probe:
-    """The stages of CuPy; "convolution" is a kernel that it compiles here, since it has no convolution of its own."""
+    """The stages of CuPy; "convolution" is a kernel that it compiles here, since it has no
+    convolution of its own.
+    """
 
     lists_gently = True  # cudaGetDeviceCount makes no context
 
@@ -80,7 +82,10 @@ class Probe:
         self.free()
         kernel = talk.call("cupy.RawKernel", cupy.RawKernel, CODE, "add")
         blocks = (left.size + 255) // 256
-        talk.twice("compile and launch", lambda: self.launch(kernel, blocks, (a, b, c, numpy.int32(left.size))))
+        talk.twice(
+            "compile and launch",
+            lambda: self.launch(kernel, blocks, (a, b, c, numpy.int32(left.size))),
+        )
         talk.compare("compile and launch", cupy.asnumpy(c).astype("float64"), left + right)
 
     def launch(self, kernel, blocks, given):

@@ -36,13 +36,23 @@ SIGNATURES = {
     ),
     "cuGetErrorName": (c_int, [c_int, POINTER(c_char_p)]),
     "cuGetErrorString": (c_int, [c_int, POINTER(c_char_p)]),
-}  # fmt: skip
+}
 NAMES = {
-    2: "OUT_OF_MEMORY", 3: "NOT_INITIALIZED", 34: "STUB_LIBRARY", 46: "DEVICE_UNAVAILABLE", 100: "NO_DEVICE",
-    101: "INVALID_DEVICE", 200: "INVALID_IMAGE", 209: "NO_BINARY_FOR_GPU", 304: "OPERATING_SYSTEM",
-    719: "LAUNCH_FAILED", 802: "SYSTEM_NOT_READY", 803: "SYSTEM_DRIVER_MISMATCH",
-    804: "COMPAT_NOT_SUPPORTED_ON_DEVICE", 999: "UNKNOWN",
-}  # fmt: skip
+    2: "OUT_OF_MEMORY",
+    3: "NOT_INITIALIZED",
+    34: "STUB_LIBRARY",
+    46: "DEVICE_UNAVAILABLE",
+    100: "NO_DEVICE",
+    101: "INVALID_DEVICE",
+    200: "INVALID_IMAGE",
+    209: "NO_BINARY_FOR_GPU",
+    304: "OPERATING_SYSTEM",
+    719: "LAUNCH_FAILED",
+    802: "SYSTEM_NOT_READY",
+    803: "SYSTEM_DRIVER_MISMATCH",
+    804: "COMPAT_NOT_SUPPORTED_ON_DEVICE",
+    999: "UNKNOWN",
+}
 """For drivers that do not name their own codes: stubs, and releases older than the code."""
 
 COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")
@@ -135,7 +145,9 @@ def describe(cuda, index, device):
 
 
 class Context(object):
-    """A device's primary context and what is allocated in it, as a `with` block that gives all of it back."""
+    """A device's primary context and what is allocated in it, as a `with` block that gives all of
+    it back.
+    """
 
     def __init__(self, cuda, device, limit):
         self.cuda, self.device, self.limit = cuda, device, limit
@@ -164,12 +176,18 @@ class Context(object):
         self.cuda.attempt("cuDevicePrimaryCtxRelease", self.device, quiet=True)
 
     def room(self, wanted):
-        """How many bytes a test may take: what it wants, the limit, or half of what is free; printed if it is less."""
+        """How many bytes a test may take: what it wants, the limit, or half of what is free;
+        printed if it is less.
+        """
         free, total = c_size_t(), c_size_t()
 
         def text():
             allowed = min(wanted, self.limit, free.value // 2)
-            cut = "" if allowed == wanted else "; the test takes %s instead of %s" % (size(allowed), size(wanted))
+            cut = (
+                ""
+                if allowed == wanted
+                else "; the test takes %s instead of %s" % (size(allowed), size(wanted))
+            )
             return "%s of %s free%s" % (size(free.value), size(total.value), cut)
 
         self.cuda("cuMemGetInfo_v2", byref(free), byref(total), text=text)
@@ -197,7 +215,9 @@ class Context(object):
     def download(self, pointer, count):
         """Bytes of device memory."""
         data = bytearray(count)
-        self.cuda.quiet("cuMemcpyDtoH_v2", (ctypes.c_char * count).from_buffer(data), pointer, count)
+        self.cuda.quiet(
+            "cuMemcpyDtoH_v2", (ctypes.c_char * count).from_buffer(data), pointer, count
+        )
         return data
 
     def wait(self, **how):
@@ -208,11 +228,17 @@ class Context(object):
 class NvmlMemory(ctypes.Structure):
     """nvmlMemory_t."""
 
-    _fields_ = [("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong)]
+    _fields_ = [
+        ("total", ctypes.c_ulonglong),
+        ("free", ctypes.c_ulonglong),
+        ("used", ctypes.c_ulonglong),
+    ]
 
 
 class Meter(object):
-    """How much more of a GPU's memory is used than when we came, by NVML; others' changes count too."""
+    """How much more of a GPU's memory is used than when we came, by NVML; others' changes count
+    too.
+    """
 
     height = 0  # of all meters of this process
 
@@ -226,7 +252,10 @@ class Meter(object):
             handle = c_void_p()
             self.nvml.nvmlDeviceGetHandleByPciBusId_v2.argtypes = [c_char_p, POINTER(c_void_p)]
             self.nvml.nvmlDeviceGetMemoryInfo.argtypes = [c_void_p, POINTER(NvmlMemory)]
-            if self.nvml.nvmlInit_v2() == 0 and self.nvml.nvmlDeviceGetHandleByPciBusId_v2(bus, byref(handle)) == 0:
+            if (
+                self.nvml.nvmlInit_v2() == 0
+                and self.nvml.nvmlDeviceGetHandleByPciBusId_v2(bus, byref(handle)) == 0
+            ):
                 self.handle = handle
                 self.before = self.used()
         except (Failed, OSError, AttributeError):  # without NVML nothing is said
@@ -235,7 +264,11 @@ class Meter(object):
     def used(self):
         """Bytes in use on the GPU."""
         info = NvmlMemory()
-        return info.used if self.nvml.nvmlDeviceGetMemoryInfo(self.handle, byref(info)) == 0 else self.before
+        return (
+            info.used
+            if self.nvml.nvmlDeviceGetMemoryInfo(self.handle, byref(info)) == 0
+            else self.before
+        )
 
     def mark(self):
         """Look now."""

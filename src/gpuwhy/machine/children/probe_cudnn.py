@@ -1,4 +1,6 @@
-"""The groups `cudnn` and `convolution`: cuDNN and its parts, and convolutions that are checked. A part of probe.py."""
+"""The groups `cudnn` and `convolution`: cuDNN and its parts, and convolutions that are checked. A
+part of probe.py.
+"""
 
 import ctypes
 import os
@@ -8,10 +10,35 @@ from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_size_t, c_uint64,
 
 from probe_driver import Context, Cuda
 from probe_math import Cudart
-from probe_talk import Api, Failed, Stage, compare, late, load, mapped, preload, shown, size, tell_library
+from probe_talk import (
+    Api,
+    Failed,
+    Stage,
+    compare,
+    late,
+    load,
+    mapped,
+    preload,
+    shown,
+    size,
+    tell_library,
+)
 
-PARTS = ("Graph", "Ops", "Cnn", "Adv", "OpsInfer", "OpsTrain", "CnnInfer", "CnnTrain", "AdvInfer", "AdvTrain")
-"""Each with its own library and cudnn…VersionCheck: the first four in cuDNN 9, the others in 8, none before."""
+PARTS = (
+    "Graph",
+    "Ops",
+    "Cnn",
+    "Adv",
+    "OpsInfer",
+    "OpsTrain",
+    "CnnInfer",
+    "CnnTrain",
+    "AdvInfer",
+    "AdvTrain",
+)
+"""Each with its own library and cudnn…VersionCheck: the first four in cuDNN 9, the others in 8,
+none before.
+"""
 
 POINTER_INT, FLOATS = POINTER(c_int), POINTER(c_float)
 SIGNATURES = {
@@ -39,9 +66,20 @@ PASSES = ("Forward", "BackwardData", "BackwardFilter")
 for _pass in PASSES:
     SIGNATURES["cudnnConvolution" + _pass] = (
         c_int,
-        [c_void_p, FLOATS, c_void_p, c_uint64, c_void_p, c_uint64, c_void_p, c_int, c_uint64, c_size_t]
+        [
+            c_void_p,
+            FLOATS,
+            c_void_p,
+            c_uint64,
+            c_void_p,
+            c_uint64,
+            c_void_p,
+            c_int,
+            c_uint64,
+            c_size_t,
+        ]
         + [FLOATS, c_void_p, c_uint64],
-    )  # fmt: skip
+    )
     SIGNATURES["cudnnGetConvolution%sWorkspaceSize" % _pass] = (
         c_int,
         [c_void_p] * 5 + [c_int, POINTER(c_size_t)],
@@ -49,12 +87,15 @@ for _pass in PASSES:
 
 BATCH, CHANNELS, SIDE, FILTERS, WINDOW = 2, 8, 16, 8, 3
 X_SHAPE, W_SHAPE, Y_SHAPE = (
-    (BATCH, CHANNELS, SIDE, SIDE), (FILTERS, CHANNELS, WINDOW, WINDOW), (BATCH, FILTERS, SIDE, SIDE)
-)  # fmt: skip
+    (BATCH, CHANNELS, SIDE, SIDE),
+    (FILTERS, CHANNELS, WINDOW, WINDOW),
+    (BATCH, FILTERS, SIDE, SIDE),
+)
 KINDS = (("float32", 0), ("float16", 2), ("bfloat16", 9))  # cudnnDataType_t
 TENSOR_OPS = 1  # cudnnMathType_t
 NCHW, CROSS_CORRELATION, COMPUTE_FLOAT = 0, 1, 0
-ALGORITHMS = (1, 0)  # implicit GEMM with precomputed indices, then without; the numbers mean alike in all three passes
+ALGORITHMS = (1, 0)
+"""Implicit GEMM with precomputed indices, then without; the numbers mean alike in all passes."""
 
 
 class Cudnn(Api):
@@ -72,7 +113,9 @@ class Cudnn(Api):
 
 
 def cudnn(options):
-    """The group `cudnn`: releases as the loaded copy gives them, and whether its parts are of one release."""
+    """The group `cudnn`: releases as the loaded copy gives them, and whether its parts are of one
+    release.
+    """
     with Stage("cudnn"):
         preload(options.preload)
         library = Cudnn(options)
@@ -82,8 +125,13 @@ def cudnn(options):
             library.value("cudnnGetCudartVersion")
         release = properties(library)
         step = 10000 if number >= 90000 else 1000
-        compare("compare the releases", "" if number // step == release[0] else
-                "cudnnGetVersion says %d, cudnnGetProperty %s" % (number, ".".join(map(str, release))))  # fmt: skip
+        compare(
+            "compare the releases",
+            ""
+            if number // step == release[0]
+            else "cudnnGetVersion says %d, cudnnGetProperty %s"
+            % (number, ".".join(map(str, release))),
+        )
         for part in PARTS:
             if library.has("cudnn%sVersionCheck" % part):
                 library("cudnn%sVersionCheck" % part)
@@ -101,9 +149,15 @@ def properties(library):
 
 
 def parts():
-    """Whether the mapped files are of one release, as far as their names tell; their folders, where there are two."""
+    """Whether the mapped files are of one release, as far as their names tell; their folders, where
+    there are two.
+    """
     files = sorted({path for _, _, path in mapped() if FILES.match(os.path.basename(path))})
-    releases = {found.group(1) for found in (re.search(r"\.so\.(\d+\.\d+\.\d+)", path) for path in files) if found}
+    releases = {
+        found.group(1)
+        for found in (re.search(r"\.so\.(\d+\.\d+\.\d+)", path) for path in files)
+        if found
+    }
     folders = sorted({os.path.dirname(path) for path in files})
     wrong = "parts of several releases are mapped: " + ", ".join(files) if len(releases) > 1 else ""
     compare("compare the parts", wrong, "%d libraries from %s" % (len(files), ", ".join(folders)))
@@ -129,8 +183,12 @@ def on_one(options, cuda, index, device):
         context.meter.mark()
     if handle is not None and options.wants("convolution", index):
         with Stage("convolution", index) as stage:
-            left_out = [name for name, kind in KINDS if not convolve(library, handle, context, name, kind)]
-            stage.why = "left out, not for this GPU and cuDNN: " + ", ".join(left_out) if left_out else ""
+            left_out = [
+                name for name, kind in KINDS if not convolve(library, handle, context, name, kind)
+            ]
+            stage.why = (
+                "left out, not for this GPU and cuDNN: " + ", ".join(left_out) if left_out else ""
+            )
             library("cudnnDestroy", handle)
             context.meter.mark()
     if context is not None:
@@ -145,7 +203,12 @@ def created(options, library, context):
     text = library.error
     context.cuda.attempt("cuCtxSynchronize")
     free, total = c_size_t(), c_size_t()
-    if context.cuda.attempt("cuMemGetInfo_v2", byref(free), byref(total), text=lambda: size(free.value)) == 0:
+    if (
+        context.cuda.attempt(
+            "cuMemGetInfo_v2", byref(free), byref(total), text=lambda: size(free.value)
+        )
+        == 0
+    ):
         text += "; %s of %s GPU memory was free" % (size(free.value), size(total.value))
     if "cudart" in options.libraries:
         Cudart(options).attempt("cudaGetLastError", text=lambda: "no error in the runtime")
@@ -170,7 +233,7 @@ class Tensor(object):
 
 
 def pack(values, kind):
-    """Numbers as float32, float16 or bfloat16 (the upper half of a float32; these are exact in it)."""
+    """Numbers as float32, float16 or bfloat16 (the upper half of a float32)."""
     if kind == 2:
         return struct.pack("%de" % len(values), *values)
     whole = struct.pack("%df" % len(values), *values)
@@ -189,10 +252,22 @@ def unpack(data, kind):
 def convolve(library, handle, context, name, kind):
     """All passes in one format; False where this GPU or cuDNN does not have it."""
     capability = context.cuda.capability(context.device)
-    if kind == 9 and (capability < 80 or properties(library)[0] < 8) or kind == 2 and capability < 53:
+    if (
+        kind == 9
+        and (capability < 80 or properties(library)[0] < 8)
+        or kind == 2
+        and capability < 53
+    ):
         return False
-    x, w, y = (Tensor(context, shape, kind, step) for shape, step in ((X_SHAPE, 3), (W_SHAPE, 5), (Y_SHAPE, 7)))
-    made = [described(library, x.shape, kind), filtered(library, kind), described(library, y.shape, kind)]
+    x, w, y = (
+        Tensor(context, shape, kind, step)
+        for shape, step in ((X_SHAPE, 3), (W_SHAPE, 5), (Y_SHAPE, 7))
+    )
+    made = [
+        described(library, x.shape, kind),
+        filtered(library, kind),
+        described(library, y.shape, kind),
+    ]
     how = convolving(library, kind)
     tried = []
     for one in PASSES:
@@ -246,13 +321,19 @@ def one_pass(library, handle, context, names, tensors, made, how):
     }[one]
     width = 4 if result[1].kind == 0 else 2
     out = context.allocate(width * result[1].count, quiet=True)
-    context.cuda.quiet("cuMemsetD8_v2", out, 0xFF, width * result[1].count)  # no number: what is not written shows
+    context.cuda.quiet(
+        "cuMemsetD8_v2", out, 0xFF, width * result[1].count
+    )  # no number: what is not written shows
     places = (first, second, (result[0], out))
     if not computed(library, handle, context, one, name, places, how):
         return False
     context.wait(quiet=True)
     got = unpack(context.download(out, width * result[1].count), result[1].kind)
-    compare("compare %s in %s" % (one, name), differs(one, tensors, got, result[1]), "%d numbers" % len(got))
+    compare(
+        "compare %s in %s" % (one, name),
+        differs(one, tensors, got, result[1]),
+        "%d numbers" % len(got),
+    )
     return True
 
 
@@ -275,7 +356,9 @@ def computed(library, handle, context, one, name, places, how):
             break
     if "NOT_SUPPORTED" in library.error and name != "float32":
         return False
-    raise Failed("in %s: %s" % (name, library.error or "every algorithm needs more workspace than the limit"))
+    raise Failed(
+        "in %s: %s" % (name, library.error or "every algorithm needs more workspace than the limit")
+    )
 
 
 def execute(library, one, run, inputs, output, how, name):
@@ -283,14 +366,28 @@ def execute(library, one, run, inputs, output, how, name):
     (handle, algorithm, space, count), (first, second) = run, inputs
     scale, add = c_float(1.0), c_float(0.0)
     return library.attempt(
-        "cudnnConvolution" + one, handle, byref(scale), first[0], first[1].pointer, second[0], second[1].pointer,
-        how, algorithm, space, count, byref(add), output[0], output[1],
+        "cudnnConvolution" + one,
+        handle,
+        byref(scale),
+        first[0],
+        first[1].pointer,
+        second[0],
+        second[1].pointer,
+        how,
+        algorithm,
+        space,
+        count,
+        byref(add),
+        output[0],
+        output[1],
         text=lambda: "%s, algorithm %d, %s of workspace" % (name, algorithm, size(count)),
-    )  # fmt: skip
+    )
 
 
 def differs(one, tensors, got, result):
-    """What is wrong with a result: "" when every number is one and the sampled ones are what the host computes."""
+    """What is wrong with a result: "" when every number is one and the sampled ones are what the
+    host computes.
+    """
     broken = next((i for i, value in enumerate(got) if not abs(value) < 1e6), None)
     if broken is not None:
         return "element %d of %s is %r" % (broken, one, got[broken])

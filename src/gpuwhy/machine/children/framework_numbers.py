@@ -25,7 +25,9 @@ def matrices(numpy):
 
 
 def pictures(numpy):
-    """Pictures, filters, and a gradient of the result: channels last, filters as height, width, in, out."""
+    """Pictures, filters, and a gradient of the result: channels last, filters as height, width, in,
+    out.
+    """
     inner = PIXELS - WINDOW + 1
     return (
         whole(numpy, 7, PICTURES, PIXELS, PIXELS, CHANNELS),
@@ -43,7 +45,9 @@ def convolved(numpy, pictures, filters, gradient):
         for column in range(filters.shape[1]):
             part = pictures[:, row : row + inner, column : column + inner, :]
             forward += part.dot(filters[row, column])
-            back_pictures[:, row : row + inner, column : column + inner, :] += gradient.dot(filters[row, column].T)
+            back_pictures[:, row : row + inner, column : column + inner, :] += gradient.dot(
+                filters[row, column].T
+            )
             back_filters[row, column] = numpy.tensordot(part, gradient, ([0, 1, 2], [0, 1, 2]))
     return forward, back_pictures, back_filters
 

@@ -16,7 +16,11 @@ class Probe:
     def load(self):
         """Import; version and build."""
         torch = self.torch = self.talk.call("import torch", importlib.import_module, "torch")
-        built = ["CUDA %s" % torch.version.cuda] if getattr(torch.version, "cuda", None) else ["no CUDA"]
+        built = (
+            ["CUDA %s" % torch.version.cuda]
+            if getattr(torch.version, "cuda", None)
+            else ["no CUDA"]
+        )
         cudnn = getattr(getattr(torch, "_C", None), "_cudnn", None)
         if hasattr(cudnn, "getCompileVersion"):
             built.append("cuDNN " + ".".join(str(part) for part in cudnn.getCompileVersion()))
@@ -32,7 +36,10 @@ class Probe:
             talk.say({"devices": ["GPU %d" % index for index in range(count)]})
         else:
             talk.call("torch.cuda.init()", cuda.init if hasattr(cuda, "init") else cuda._lazy_init)
-            names = [talk.call("torch.cuda.get_device_name(%d)" % i, cuda.get_device_name, i) for i in range(count)]
+            names = [
+                talk.call("torch.cuda.get_device_name(%d)" % i, cuda.get_device_name, i)
+                for i in range(count)
+            ]
             talk.say({"devices": names})
         if count == 0:
             talk.fail("count the GPUs", "torch counts no GPU")
@@ -42,7 +49,9 @@ class Probe:
     def architectures(self):
         """The GPU's capability and what this build has code for."""
         cuda, talk = self.torch.cuda, self.talk
-        talk.told("torch.cuda.get_device_capability(0)", "%d.%d" % tuple(cuda.get_device_capability(0)))
+        talk.told(
+            "torch.cuda.get_device_capability(0)", "%d.%d" % tuple(cuda.get_device_capability(0))
+        )
         if hasattr(cuda, "get_arch_list"):
             talk.told("torch.cuda.get_arch_list()", " ".join(cuda.get_arch_list()))
 
@@ -83,7 +92,9 @@ class Probe:
             name = "conv2d, " + str(kind).replace("torch.", "")
             moved = [one.to("cuda", kind) for one in given]
             got = talk.twice(name, lambda moved=moved: self.both_ways(*moved))
-            for what, one, other in zip(("forward", "input gradient", "weight gradient"), got, wanted):
+            for what, one, other in zip(
+                ("forward", "input gradient", "weight gradient"), got, wanted
+            ):
                 talk.compare("%s, %s" % (name, what), one.detach().cpu().float(), other)
 
     def both_ways(self, pictures, filters, gradient):
@@ -101,9 +112,14 @@ class Probe:
         back_filters = self.torch.zeros_like(filters)
         for row in range(filters.shape[2]):
             for column in range(filters.shape[3]):
-                part, weights = pictures[:, :, row : row + inner, column : column + inner], filters[:, :, row, column]
+                part, weights = (
+                    pictures[:, :, row : row + inner, column : column + inner],
+                    filters[:, :, row, column],
+                )
                 forward += product("nchw,kc->nkhw", (part, weights))
-                back[:, :, row : row + inner, column : column + inner] += product("nkhw,kc->nchw", (gradient, weights))
+                back[:, :, row : row + inner, column : column + inner] += product(
+                    "nkhw,kc->nchw", (gradient, weights)
+                )
                 back_filters[:, :, row, column] = product("nkhw,nchw->kc", (gradient, part))
         return forward, back, back_filters
 

@@ -1,4 +1,6 @@
-"""The groups `runtime`, `blas` and `nccl`: the CUDA runtime, a matmul, an all-reduce. A part of probe.py."""
+"""The groups `runtime`, `blas` and `nccl`: the CUDA runtime, a matmul, an all-reduce. A part of
+probe.py.
+"""
 
 import os
 import struct
@@ -7,7 +9,18 @@ from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_size_t, c_uint64,
 
 from probe_device import best, rate
 from probe_driver import Context, Cuda
-from probe_talk import Api, Failed, Stage, compare, late, load, preload, shown, tell_library, version
+from probe_talk import (
+    Api,
+    Failed,
+    Stage,
+    compare,
+    late,
+    load,
+    preload,
+    shown,
+    tell_library,
+    version,
+)
 
 CUDART = {
     "cudaRuntimeGetVersion": (c_int, [POINTER(c_int)]),
@@ -24,16 +37,24 @@ CUBLAS = {
     "cublasGetVersion_v2": (c_int, [c_void_p, POINTER(c_int)]),
     "cublasSgemm_v2": (
         c_int,
-        [c_void_p] + [c_int] * 5
+        [c_void_p]
+        + [c_int] * 5
         + [POINTER(c_float), c_uint64, c_int, c_uint64, c_int, POINTER(c_float), c_uint64, c_int],
     ),
     "cublasGetStatusName": (c_char_p, [c_int]),
     "cublasGetStatusString": (c_char_p, [c_int]),
-}  # fmt: skip
+}
 CUBLAS_NAMES = {
-    1: "NOT_INITIALIZED", 3: "ALLOC_FAILED", 7: "INVALID_VALUE", 8: "ARCH_MISMATCH", 11: "MAPPING_ERROR",
-    13: "EXECUTION_FAILED", 14: "INTERNAL_ERROR", 15: "NOT_SUPPORTED", 16: "LICENSE_ERROR",
-}  # fmt: skip
+    1: "NOT_INITIALIZED",
+    3: "ALLOC_FAILED",
+    7: "INVALID_VALUE",
+    8: "ARCH_MISMATCH",
+    11: "MAPPING_ERROR",
+    13: "EXECUTION_FAILED",
+    14: "INTERNAL_ERROR",
+    15: "NOT_SUPPORTED",
+    16: "LICENSE_ERROR",
+}
 """For releases before CUDA 11.4.2, which do not name their own codes."""
 
 NCCL = {
@@ -47,9 +68,14 @@ NCCL = {
     "ncclGetLastError": (c_char_p, [c_void_p]),
 }
 NCCL_NAMES = {
-    1: "ncclUnhandledCudaError", 2: "ncclSystemError", 3: "ncclInternalError", 4: "ncclInvalidArgument",
-    5: "ncclInvalidUsage", 6: "ncclRemoteError", 7: "ncclInProgress",
-}  # fmt: skip
+    1: "ncclUnhandledCudaError",
+    2: "ncclSystemError",
+    3: "ncclInternalError",
+    4: "ncclInvalidArgument",
+    5: "ncclInvalidUsage",
+    6: "ncclRemoteError",
+    7: "ncclInProgress",
+}
 FLOAT, SUM = 7, 0  # ncclDataType_t, ncclRedOp_t
 
 SMALL, LARGE = 256, 2048
@@ -64,11 +90,15 @@ class Cudart(Api):
 
     def name_of(self, code):
         """The runtime's name and words for a code."""
-        return shown(self.function("cudaGetErrorName")(code)), shown(self.function("cudaGetErrorString")(code))
+        return shown(self.function("cudaGetErrorName")(code)), shown(
+            self.function("cudaGetErrorString")(code)
+        )
 
 
 def runtime(options):
-    """The group `runtime`: which release, and whether it can work with the driver; no context is made."""
+    """The group `runtime`: which release, and whether it can work with the driver; no context is
+    made.
+    """
     with Stage("cudart") as stage:
         preload(options.preload)
         cudart = Cudart(options)
@@ -80,9 +110,11 @@ def runtime(options):
 
 
 def with_driver(options, cudart, stage, ours, drivers):
-    """What the runtime says of driver and devices; that there is none is no fault of the runtime."""
+    """What the runtime says of driver and devices; that there is none is not its fault."""
     cudart(
-        "cudaDriverGetVersion", byref(drivers), text=lambda: version(drivers.value) if drivers.value else "no driver"
+        "cudaDriverGetVersion",
+        byref(drivers),
+        text=lambda: version(drivers.value) if drivers.value else "no driver",
     )
     count = c_int()
     code = cudart.attempt("cudaGetDeviceCount", byref(count), text=lambda: "%d" % count.value)
@@ -106,7 +138,10 @@ class Cublas(Api):
     def name_of(self, code):
         """cuBLAS's name and words for a code."""
         if self.has("cublasGetStatusName"):
-            name, words = self.function("cublasGetStatusName"), self.function("cublasGetStatusString")
+            name, words = (
+                self.function("cublasGetStatusName"),
+                self.function("cublasGetStatusString"),
+            )
             return shown(name(code)), shown(words(code))
         return "CUBLAS_STATUS_" + CUBLAS_NAMES.get(code, str(code)), ""
 
@@ -143,13 +178,20 @@ def matmuls(options, context, index, stage):
 def multiply(cublas, handle, n, a, b, c, **how):
     """c = a b, square and by columns."""
     one, zero = c_float(1.0), c_float(0.0)
-    cublas("cublasSgemm_v2", handle, 0, 0, n, n, n, byref(one), a, n, b, n, byref(zero), c, n, **how)
+    cublas(
+        "cublasSgemm_v2", handle, 0, 0, n, n, n, byref(one), a, n, b, n, byref(zero), c, n, **how
+    )
 
 
 def small(context, cublas, handle):
-    """Small whole numbers, so that every rounding gives the same; sampled entries are computed here too."""
+    """Small whole numbers, so that every rounding gives the same; sampled entries are computed here
+    too.
+    """
     n = SMALL
-    a, b = (array("f", [(i * step) % 17 - 8 for i in range(251)]) * (n * n // 251 + 1) for step in (5, 7))
+    a, b = (
+        array("f", [(i * step) % 17 - 8 for i in range(251)]) * (n * n // 251 + 1)
+        for step in (5, 7)
+    )
     on_a, on_b = context.upload(a[: n * n].tobytes()), context.upload(b[: n * n].tobytes())
     on_c = context.allocate(4 * n * n, quiet=True)
     multiply(cublas, handle, n, on_a, on_b, on_c, text=lambda: "%d x %d" % (n, n))
@@ -157,7 +199,16 @@ def small(context, cublas, handle):
     c = array("f")
     c.frombytes(bytes(context.download(on_c, 4 * n * n)))
     wrong = ""
-    for i, j in ((0, 0), (n - 1, 0), (0, n - 1), (n - 1, n - 1), (17, 91), (128, 127), (200, 3), (65, 250)):
+    for i, j in (
+        (0, 0),
+        (n - 1, 0),
+        (0, n - 1),
+        (n - 1, n - 1),
+        (17, 91),
+        (128, 127),
+        (200, 3),
+        (65, 250),
+    ):
         want = sum(a[i + k * n] * b[k + j * n] for k in range(n))
         if abs(c[i + j * n] - want) > 1e-3 * max(1.0, abs(want)):
             wrong = wrong or "element (%d, %d) is %r instead of %r" % (i, j, c[i + j * n], want)
@@ -195,7 +246,9 @@ class Nccl(Api):
     def name_of(self, code):
         """Our name, and NCCL's words with the last error that it kept."""
         words = shown(self.function("ncclGetErrorString")(code))
-        last = shown(self.function("ncclGetLastError")(None)) if self.has("ncclGetLastError") else ""
+        last = (
+            shown(self.function("ncclGetLastError")(None)) if self.has("ncclGetLastError") else ""
+        )
         return NCCL_NAMES.get(code, "ncclResult %d" % code), "; ".join(filter(None, (words, last)))
 
 
@@ -237,7 +290,9 @@ def all_reduce(library, contexts, numbers):
     for context in contexts:
         context.current()
         context.meter.mark()
-        buffers.append((context.allocate(4 * count, quiet=True), context.allocate(4 * count, quiet=True)))
+        buffers.append(
+            (context.allocate(4 * count, quiet=True), context.allocate(4 * count, quiet=True))
+        )
         context.cuda.quiet("cuMemsetD32_v2", buffers[-1][0], ONE, count)
         context.wait(quiet=True)
     library.quiet("ncclGroupStart")
@@ -249,6 +304,8 @@ def all_reduce(library, contexts, numbers):
         context.wait()
         got = struct.unpack("f", context.download(buffers[index][1] + 4 * (count - 1), 4))[0]
         wrong = "GPU %d has %r instead of %d" % (numbers[index], got, total)
-        compare("compare the sum", "" if got == total else wrong, "GPU %d: %d" % (numbers[index], total))
+        compare(
+            "compare the sum", "" if got == total else wrong, "GPU %d: %d" % (numbers[index], total)
+        )
     for comm in comms:
         library.quiet("ncclCommDestroy", comm)

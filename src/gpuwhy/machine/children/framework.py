@@ -1,8 +1,9 @@
-"""What a framework really does, run by the Python under diagnosis: `python framework.py NAME [--gentle]`.
+"""What a framework really does, in the Python under diagnosis: `framework.py NAME [--gentle]`.
 
-Prints one JSON object a line: {"stage": …} before and {"end": stage, "ok": …, "why": …, "ms": …} after each stage,
-{"calling": …} before and {"call": …, "ok": …, "text": …, "ms": …} after each call, {"version": …, "built_for": …},
-{"devices": […]}, {"mapped": […]}, {"note": …}, {"exception": …}. Standard library only, Python 3.5 and newer.
+Prints one JSON object a line: {"stage": …} before and {"end": stage, "ok": …, "why": …, "ms": …}
+after each stage, {"calling": …} before and {"call": …, "ok": …, "text": …, "ms": …} after each
+call, {"version": …, "built_for": …}, {"devices": […]}, {"mapped": […]}, {"note": …},
+{"exception": …}. Standard library only, Python 3.5 and newer.
 """
 
 import faulthandler
@@ -22,12 +23,15 @@ SLOW_MS = 3000.0
 HANGING = 100.0  # seconds after which every thread's stack is printed; the parent ends us at 120
 TOLERANCE = 0.02
 MAPPED = re.compile(
-    r".*/(lib(cuda|cudart|cublas|cudnn|cufft|curand|cusolver|cusparse|cupti|cutensor|nccl|nvrtc|nvJitLink|nvinfer|nvshmem"
-    r"|nvidia|nvToolsExt|nvtx|cufile|torch|c10|caffe2|tensorflow|onnxruntime|jax)[^/]*\.so"
-    r"|[^/]*(xla_cuda_plugin|_pywrap_tensorflow|onnxruntime_pybind11|xla_extension|_jax)[^/]*\.so|torch/_C\.[^/]*)[^/]*$"
+    r".*/(lib(cuda|cudart|cublas|cudnn|cufft|curand|cusolver|cusparse|cupti|cutensor|nccl|nvrtc"
+    r"|nvJitLink|nvinfer|nvshmem|nvidia|nvToolsExt|nvtx|cufile|torch|c10|caffe2|tensorflow"
+    r"|onnxruntime|jax)[^/]*\.so"
+    r"|[^/]*(xla_cuda_plugin|_pywrap_tensorflow|onnxruntime_pybind11|xla_extension|_jax)[^/]*\.so"
+    r"|torch/_C\.[^/]*)[^/]*$"
     if os.name != "nt"
-    else r"(?i).*/((cu(da|bl|dn|ff|pt|ra|so|sp)|nv(cuda|ml|rtc|jit|toolsext|infer)|torch|c10|caffe2|onnxruntime)"
-    r"[^/]*\.dll|[^/]*(_pywrap_tensorflow|onnxruntime_pybind11)[^/]*\.pyd|torch/_C\.[^/]*)$"
+    else r"(?i).*/((cu(da|bl|dn|ff|pt|ra|so|sp)|nv(cuda|ml|rtc|jit|toolsext|infer)|torch|c10|caffe2"
+    r"|onnxruntime)[^/]*\.dll|[^/]*(_pywrap_tensorflow|onnxruntime_pybind11)[^/]*\.pyd"
+    r"|torch/_C\.[^/]*)$"
 )
 NESTED = re.compile(r"\w*(Error|Exception|Warning): .*\S")
 
@@ -42,7 +46,9 @@ class Talk:
     def __init__(self, stream):
         self.stream = stream
         self.files = []
-        self.spoilt = False  # we have loaded libraries ourselves: what is mapped says nothing any more
+        self.spoilt = (
+            False  # we have loaded libraries ourselves: what is mapped says nothing any more
+        )
 
     def say(self, value):
         """Print one JSON object, at once."""
@@ -94,7 +100,9 @@ class Talk:
         self.told(name, "%.1f of %.1f GiB free" % (free / 2.0**30, total / 2.0**30))
 
     def twice(self, name, function):
-        """The answer of the first of two calls; a note where only the first is slow: code was compiled for it."""
+        """The answer of the first of two calls; a note where only the first is slow: code was
+        compiled for it.
+        """
         times = []
         answer = None
         for which in ("first", "second"):
@@ -103,18 +111,24 @@ class Talk:
             answer = one if which == "first" else answer
             times.append(since(start))
         if times[0] > SLOW_MS and times[0] > 20 * times[1]:
-            self.note("%s: the first took %.1f s, the second %.1f ms" % (name, times[0] / 1000, times[1]))
+            self.note(
+                "%s: the first took %.1f s, the second %.1f ms" % (name, times[0] / 1000, times[1])
+            )
         return answer
 
     def compare(self, name, got, wanted):
         """Hold a result against the host's; both are arrays of the same kind on the host."""
         name = "compare %s with the host" % name
         if tuple(got.shape) != tuple(wanted.shape):
-            self.fail(name, "the result has shape %s, not %s" % (tuple(got.shape), tuple(wanted.shape)))
+            self.fail(
+                name, "the result has shape %s, not %s" % (tuple(got.shape), tuple(wanted.shape))
+            )
         worst = float(abs(got - wanted).max())
         largest = float(abs(wanted).max())
         if not worst <= TOLERANCE * largest:  # false for NaN too
-            self.fail(name, "wrong result: off by %g where the largest value is %g" % (worst, largest))
+            self.fail(
+                name, "wrong result: off by %g where the largest value is %g" % (worst, largest)
+            )
         self.told(name, "off by %g at most, largest value %g" % (worst, largest))
 
 
@@ -125,13 +139,17 @@ def since(start):
 
 def shown(value):
     """A short answer as text; nothing for an object that has no short form."""
-    if isinstance(value, (list, tuple)) and all(isinstance(one, (str, int, float)) for one in value):
+    if isinstance(value, (list, tuple)) and all(
+        isinstance(one, (str, int, float)) for one in value
+    ):
         return " ".join(str(one) for one in value)[:MOST_SHOWN]
     return str(value)[:MOST_SHOWN] if isinstance(value, (str, int, float)) else ""
 
 
 def reason(error):
-    """The line of an exception that tells what happened: not a list of remedies, not the traceback inside it."""
+    """The line of an exception that tells what happened: not a list of remedies, not the traceback
+    inside it.
+    """
     kind, text = type(error).__name__, str(error)
     lines = [line.strip() for line in text.splitlines() if re.search(r"\w", line)]
     inner = [line for line in lines if NESTED.match(line)]
@@ -145,14 +163,21 @@ def reason(error):
 def story(error):
     """The traceback from where the framework's code begins."""
     trace = error.__traceback__
-    while trace is not None and os.path.dirname(os.path.realpath(trace.tb_frame.f_code.co_filename)) == HERE:
+    while (
+        trace is not None
+        and os.path.dirname(os.path.realpath(trace.tb_frame.f_code.co_filename)) == HERE
+    ):
         trace = trace.tb_next
     return "".join(traceback.format_exception(type(error), error, trace))
 
 
 def cut(text):
     """A long text without its middle."""
-    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT // 3] + "\n[...]\n" + text[-MOST_TEXT * 2 // 3 :]
+    return (
+        text
+        if len(text) <= MOST_TEXT
+        else text[: MOST_TEXT // 3] + "\n[...]\n" + text[-MOST_TEXT * 2 // 3 :]
+    )
 
 
 def files():
@@ -194,7 +219,9 @@ def attempt(talk, name, step):
 
 def go(talk, name, gentle):
     """Every stage in order; without an import or a device there is no going on."""
-    before = [path for path in sys.path if os.path.realpath(path) != HERE]  # HERE: not so in the user's own runs
+    before = [
+        path for path in sys.path if os.path.realpath(path) != HERE
+    ]  # HERE: not so in the user's own runs
     sys.path.insert(0, HERE)
     if os.name == "nt":
         importlib.import_module("windows_modules")

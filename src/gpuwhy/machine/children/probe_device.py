@@ -1,4 +1,6 @@
-"""The group `device`: a context, memory, a kernel compiled by NVRTC and launched, per GPU. A part of probe.py."""
+"""The group `device`: a context, memory, a kernel compiled by NVRTC and launched, per GPU. A part
+of probe.py.
+"""
 
 import ctypes
 import os
@@ -6,7 +8,21 @@ import struct
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 
 from probe_driver import Context, Cuda
-from probe_talk import Api, Failed, Stage, clock, compare, late, load, opened, preload, say, shown, size, tell_library
+from probe_talk import (
+    Api,
+    Failed,
+    Stage,
+    clock,
+    compare,
+    late,
+    load,
+    opened,
+    preload,
+    say,
+    shown,
+    size,
+    tell_library,
+)
 
 COPY = 48 << 20
 LEAST = 1 << 16  # tried even where less is free: then the driver says what is wrong
@@ -21,7 +37,10 @@ NVRTC = {
     "nvrtcVersion": (c_int, [POINTER(c_int), POINTER(c_int)]),
     "nvrtcGetNumSupportedArchs": (c_int, [POINTER(c_int)]),
     "nvrtcGetSupportedArchs": (c_int, [POINTER(c_int)]),
-    "nvrtcCreateProgram": (c_int, [POINTER(c_void_p), c_char_p, c_char_p, c_int, c_void_p, c_void_p]),
+    "nvrtcCreateProgram": (
+        c_int,
+        [POINTER(c_void_p), c_char_p, c_char_p, c_int, c_void_p, c_void_p],
+    ),
     "nvrtcCompileProgram": (c_int, [c_void_p, c_int, POINTER(c_char_p)]),
     "nvrtcGetProgramLogSize": (c_int, [c_void_p, POINTER(c_size_t)]),
     "nvrtcGetProgramLog": (c_int, [c_void_p, c_char_p]),
@@ -35,7 +54,9 @@ NVRTC = {
 
 
 def open_beside(path, start):
-    """Open the parts in a library's own folder, which a framework's RPATH finds for it and our process does not."""
+    """Open the parts in a library's own folder, which a framework's RPATH finds for it and our
+    process does not.
+    """
     folder = os.path.dirname(path)
     for name in sorted(os.listdir(folder) if folder else []):
         if name.startswith(start):
@@ -49,11 +70,19 @@ class Nvrtc(Api):
     """The compiler, and the release and GPUs it knows."""
 
     def __init__(self, options):
-        open_beside(options.libraries["nvrtc"], "nvrtc-builtins64" if os.name == "nt" else "libnvrtc-builtins.so")
+        open_beside(
+            options.libraries["nvrtc"],
+            "nvrtc-builtins64" if os.name == "nt" else "libnvrtc-builtins.so",
+        )
         Api.__init__(self, load(options.libraries["nvrtc"]), NVRTC, self.name_of)
         tell_library(self.function("nvrtcVersion"))
         major, minor = c_int(), c_int()
-        self("nvrtcVersion", byref(major), byref(minor), text=lambda: "%d.%d" % (major.value, minor.value))
+        self(
+            "nvrtcVersion",
+            byref(major),
+            byref(minor),
+            text=lambda: "%d.%d" % (major.value, minor.value),
+        )
         self.release = "%d.%d" % (major.value, minor.value)
         self.known = self.architectures()
 
@@ -68,15 +97,21 @@ class Nvrtc(Api):
         count = c_int()
         self.quiet("nvrtcGetNumSupportedArchs", byref(count))
         known = (c_int * max(1, count.value))()
-        self("nvrtcGetSupportedArchs", known, text=lambda: " ".join("sm_%d" % arch for arch in known))
+        self(
+            "nvrtcGetSupportedArchs", known, text=lambda: " ".join("sm_%d" % arch for arch in known)
+        )
         return sorted(known)
 
     def target(self, capability):
-        """The option for a GPU: machine code where this release knows it, else PTX for the newest it knows below."""
+        """The option for a GPU: machine code where this release knows it, else PTX for the newest
+        it knows below.
+        """
         if not self.known:
             return "compute_%d" % (capability or 52)
         if capability is None or capability in self.known:
-            return ("sm_%d" if self.has("nvrtcGetCUBIN") else "compute_%d") % (capability or self.known[-1])
+            return ("sm_%d" if self.has("nvrtcGetCUBIN") else "compute_%d") % (
+                capability or self.known[-1]
+            )
         below = [arch for arch in self.known if arch < capability]
         if not below:
             text = "NVRTC %s compiles for sm_%d and newer; this GPU is sm_%d"
@@ -107,12 +142,14 @@ def compiled(nvrtc, capability):
     ptx = text_of(nvrtc, program, "PTX")
     nvrtc.quiet("nvrtcDestroyProgram", byref(program))
     right = "%s of machine code, %s of PTX" % (size(len(machine)), size(len(ptx)))
-    compare("look at the code", "" if b"twice_and_one" in ptx else "the PTX has no kernel in it", right)
+    compare(
+        "look at the code", "" if b"twice_and_one" in ptx else "the PTX has no kernel in it", right
+    )
     return machine, ptx
 
 
 def device(options):
-    """The group `device`: everything on one GPU, then the next; without a GPU the compiler alone."""
+    """The group `device`: all on one GPU, then the next; without a GPU the compiler alone."""
     if not options.gpu:
         compile_for(options, None, {}, None)
         return
@@ -173,7 +210,9 @@ def rate(what, index, per_second, unit):
 def memory(context, index):
     """Allocate two pieces, copy there, across and back, compare, set, free."""
     cuda, count = context.cuda, max(LEAST, context.room(2 * COPY) // 2)
-    data = (bytes(range(251)) * (count // 251 + 1))[:count]  # a prime period: shifted or doubled pages show
+    data = (bytes(range(251)) * (count // 251 + 1))[
+        :count
+    ]  # a prime period: shifted or doubled pages show
     here, there = context.allocate(count), context.allocate(count)
     cuda("cuMemcpyHtoD_v2", here, data, count)
     cuda("cuMemcpyDtoD_v2", there, here, count)
@@ -181,10 +220,16 @@ def memory(context, index):
     back = bytearray(count)
     view = (ctypes.c_char * count).from_buffer(back)
     cuda("cuMemcpyDtoH_v2", view, there, count)
-    compare("compare the copy", "" if back == data else "what came back from the GPU is not what was sent")
+    compare(
+        "compare the copy",
+        "" if back == data else "what came back from the GPU is not what was sent",
+    )
     cuda("cuMemsetD8_v2", there, 0xA5, count)
     ends = context.download(there, 64) + context.download(there + count - 64, 64)
-    compare("compare what was set", "" if ends == b"\xa5" * 128 else "memory set to one value holds another")
+    compare(
+        "compare what was set",
+        "" if ends == b"\xa5" * 128 else "memory set to one value holds another",
+    )
     rates(context, index, data, here, there)
     context.free()
 
@@ -204,7 +249,7 @@ def rates(context, index, data, here, there):
 
 
 def launch(context, code, stage):
-    """Run the kernel and compare; PTX for the driver's own compiler is tried too, and only noted."""
+    """Run the kernel and compare; PTX for the driver's compiler is tried too, and only noted."""
     machine, ptx = code
     cuda, module = context.cuda, c_void_p()
     text = "PTX, compiled by the driver" if not machine else "machine code"
@@ -214,9 +259,14 @@ def launch(context, code, stage):
     if not machine:
         stage.why = "this NVRTC makes only PTX for this GPU: the driver compiled it"
     else:
-        code = cuda.attempt("cuModuleLoadData", byref(module), ptx, text=lambda: "PTX, compiled by the driver")
+        code = cuda.attempt(
+            "cuModuleLoadData", byref(module), ptx, text=lambda: "PTX, compiled by the driver"
+        )
         if code:
-            stage.why = "machine code runs, but the driver does not take this NVRTC's PTX (%s)" % cuda.name_of(code)[0]
+            stage.why = (
+                "machine code runs, but the driver does not take this NVRTC's PTX (%s)"
+                % cuda.name_of(code)[0]
+            )
         else:
             cuda.quiet("cuModuleUnload", module)
 
@@ -234,5 +284,9 @@ def run(context, module):
     context.wait()
     got = struct.unpack("%df" % count, context.download(into, 4 * count))
     wrong = next((i for i in range(count) if got[i] != 2 * values[i] + 1), None)
-    compare("compare with the host", "" if wrong is None else "element %d is %r instead of %r" % (
-        wrong, got[wrong], 2 * values[wrong] + 1))  # fmt: skip
+    compare(
+        "compare with the host",
+        ""
+        if wrong is None
+        else "element %d is %r instead of %r" % (wrong, got[wrong], 2 * values[wrong] + 1),
+    )

@@ -1,0 +1,155 @@
+"""The live stages in the diagnosis: what was seen to work counts, and what failed is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from gpuwhy.answer.answer import FOUND, SURE, Answer, CauseFound
+from gpuwhy.facts.fact import Source, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.finding import Effect, Finding, Weight, saw
+from gpuwhy.probe.outcome import Failure, failures, reached, words, works
+from gpuwhy.probe.rows import rows
+from gpuwhy.probe.stages import BY_NAME
+
+if TYPE_CHECKING:
+    from gpuwhy.api.machine import Seen
+
+LATENT = (
+    *("cuda.mixed_libraries", "cuda.version_mismatch", "cudnn.mixed_libraries"),
+    *("cudnn.version_mismatch", "install.conflict", "install.corrupted"),
+)
+"""What can work in one convolution and fail in the next operation."""
+UNTESTED = ("memory", "device", "program", "distributed", "other")
+"""Causes that a small test says nothing of, by the first part of their id."""
+NOT_TRIED = ("cuda.compiler_missing", "framework.extension_abi")
+BELOW = ("driver", "container", "wsl")
+"""Causes without which no context can be made."""
+_SOURCE = Source("call", "probe")
+
+
+def observed(findings: Sequence[Finding], facts: Facts) -> tuple[Finding, ...]:
+    """The findings, where the probe saw work what they say cannot: observation beats prediction."""
+    installed = value_or(facts.frameworks.installed, ())
+    runs = value_or(facts.probe.frameworks, ())
+    working = {one.framework for one in runs if works(one)}
+    if not working and not reached(facts):
+        return tuple(findings)
+    wanted = [one for one in installed if value_or(one.gpu_build, True)]
+    all_work = bool(working) and all(one.name in working for one in wanted)
+    by_subject = {f"{one.title} {one.version}": one for one in installed}
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for one in findings:
+        groups.setdefault((one.cause, one.subject), []).append(one)
+    out: list[Finding] = []
+    for (cause, subject), group in groups.items():
+        layer, named = cause.partition(".")[0], by_subject.get(subject)
+        good = named.name in working if named else all_work or layer in BELOW
+        stops = any(one.effect in (Effect.STOPS, Effect.PREVENTS_START) for one in group)
+        tested = layer not in UNTESTED and cause not in NOT_TRIED
+        judged = (
+            good and tested and stops and any(one.weight is not Weight.AGAINST for one in group)
+        )
+        out += _beaten(cause, subject, group) if judged else group
+    return tuple(out)
+
+
+def _beaten(cause: str, subject: str, group: Sequence[Finding]) -> Iterator[Finding]:
+    """What remains of a cause that stopped nothing."""
+    what = f"a matmul and a convolution with {subject}" if subject else "work"
+    seen = saw(f"the probe ran {what} on the GPU", _SOURCE)
+    if cause in LATENT:
+        yield from (replace(one, effect=Effect.SLOWS) for one in group)
+        text = "the probe ran {what} on the GPU; another operation may fail"
+        yield Finding(cause, Weight.WEAK, text, {"what": what}, (seen,), subject, Effect.SLOWS)
+    else:
+        text = "the probe ran {what} on the GPU"
+        yield Finding(cause, Weight.AGAINST, text, {"what": what}, (seen,), subject)
+
+
+def with_probe(seen: Seen) -> Seen:
+    """What was seen, with a row per stage, and what failed explained by its words."""
+    report = replace(seen.report, probe=rows(seen.facts))
+    if value_or(seen.facts.probe.frameworks, ()):  # they were imported
+        report = replace(report, not_tried=())
+    failed = failures(seen.facts)
+    shown = report.status == "broken" and any(one.confidence >= SURE for one in report.causes)
+    if failed and not shown:
+        report = _explained(replace(seen, report=report), failed)
+    return replace(seen, report=report)
+
+
+def _explained(seen: Seen, failed: Sequence[Failure]) -> Answer:
+    """What the words of each failure mean on this machine; the surest decides."""
+    from gpuwhy.api.text import explain
+
+    by_facts = seen.report
+    read = [(one, explain(one.text, _alone(seen, one), signal=one.signal)) for one in failed]
+    read.sort(key=lambda one: -_surest(one[1]))
+    (who, stage, *_), first = read[0]
+    step = BY_NAME.get(stage.name)
+    where = (
+        f"{who} fails at its {stage.name}" if who else f"{step.title if step else stage.name} fails"
+    )
+    sure = first.verdict == "found" and _surest(first) >= FOUND
+    why = first.causes[0].title if sure else stage.why or next(words(stage), stage.outcome)
+    causes: dict[str, CauseFound] = {}
+    for failure, answer in read:
+        for cause in answer.causes if failure.who == who else answer.causes[:1]:
+            causes.setdefault(cause.id, _of(cause, failure.who))
+    for cause in by_facts.causes:
+        causes.setdefault(cause.id, cause)
+    return replace(
+        first,
+        command="check",
+        status="broken",
+        verdict="found" if sure else "undecided",
+        headline=f"{where[:1].upper()}{where[1:]}: {why}",
+        causes=tuple(causes.values()),
+        ruled_out=tuple(one for one in by_facts.ruled_out if one.id not in causes),
+        undetermined=by_facts.undetermined,
+        not_tried=by_facts.not_tried,
+        layers=tuple(
+            replace(row, mark="bad", note=first.causes[0].id if sure else "")
+            if who and who.startswith(f"{row.name} ")
+            else row
+            for row in by_facts.layers
+        ),
+        probe=by_facts.probe,
+        last_line=None,
+        facts=by_facts.facts,
+    )
+
+
+def _of(cause: CauseFound, who: str) -> CauseFound:
+    """The cause, of who failed: nobody sees the lines of what was printed by number."""
+    printed = f"printed by {who}" if who else "answered to the probe"
+    because = tuple(
+        replace(one, line=0, told=tuple(replace(proof, source=printed) for proof in one.told))
+        for one in cause.because
+    )
+    return replace(cause, subject=cause.subject or who, because=because)
+
+
+def _alone(seen: Seen, failed: Failure) -> Seen:
+    """The findings for the framework that failed: another one's say nothing of it, and what was
+    predicted of its own files rules nothing out.
+    """
+    if not failed.who:
+        return seen
+    installed = value_or(seen.facts.frameworks.installed, ())
+    names = {f"{one.title} {one.version}" for one in installed}
+    kept = tuple(
+        one
+        for one in seen.findings
+        if one.subject not in names
+        or (one.subject == failed.who and one.weight is not Weight.AGAINST)
+    )
+    return replace(seen, findings=kept)
+
+
+def _surest(answer: Answer) -> float:
+    return max((one.confidence for one in answer.causes), default=0.0)
