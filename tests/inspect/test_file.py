@@ -10,10 +10,9 @@ import subprocess
 
 import pytest
 
-from gpuwhy.app import UnreadableError, inspect, inspect_host
-from gpuwhy.model.inspected import Inspected
+from gpuwhy.inspect.inspected import Inspected
 
-from .worlds import elf, wheel
+from .worlds import UnreadableError, elf, inspected, machine_of, wheel
 
 SYSTEM = [
     "/bin/bash",
@@ -26,7 +25,8 @@ LDD = re.compile(r"\s*(?:(\S+) => )?(/\S+) \(0x")
 
 def look(path, root: str = "", folder: str = "/", **variables: str) -> Inspected:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
-    return inspect(inspect_host(environ, variables, root, plain=True), str(path), folder)
+    given = variables if root else {**environ, **variables}
+    return inspected(machine_of(given, root), path, folder)
 
 
 def ldd(path: str) -> list[str]:
@@ -35,7 +35,9 @@ def ldd(path: str) -> list[str]:
     return [os.path.realpath(match[2]) for line in said.splitlines() if (match := LDD.match(line))]
 
 
-@pytest.mark.skipif(not shutil.which("ldd") or os.uname().machine != "x86_64", reason="glibc is the judge")
+@pytest.mark.skipif(
+    not shutil.which("ldd") or os.uname().machine != "x86_64", reason="glibc is the judge"
+)
 def test_the_load_tree_of_system_files_is_glibcs_own():
     compared = 0
     for path in SYSTEM:
@@ -86,13 +88,17 @@ def test_a_missing_library_comes_with_the_search_in_order_and_where_it_lies(tmp_
     found = look(f"/{site}/demo/_C.so", root, LD_LIBRARY_PATH="/first")
     (gone,) = found.tree.missing
     assert not found.sound
-    assert (gone.name, gone.needed_by, gone.why) == ("libcusolver.so.11", f"/{site}/demo/_C.so", "not found")
+    assert (gone.name, gone.needed_by, gone.reason) == (
+        "libcusolver.so.11",
+        f"/{site}/demo/_C.so",
+        "not found",
+    )
     assert [(place.where, place.why) for place in gone.searched][:2] == [
         ("/first/libcusolver.so.11", "LD_LIBRARY_PATH"),
         (f"/{site}/demo/../nvidia/cublas/lib/libcusolver.so.11", f"RUNPATH of /{site}/demo/_C.so"),
     ]
     assert gone.elsewhere == (f"/{site}/nvidia/cusolver/lib/libcusolver.so.11",)
-    assert found.variables == ("LD_LIBRARY_PATH=/first",)
+    assert found.variables == {"LD_LIBRARY_PATH": "/first"}
 
 
 def test_the_copy_that_lost_is_told_with_its_own_way(tmp_path):
@@ -105,8 +111,14 @@ def test_the_copy_that_lost_is_told_with_its_own_way(tmp_path):
         },
     )
     (one,) = look("/a/libneeds.so", root, LD_LIBRARY_PATH="/first").tree.libraries
-    assert (one.path, one.via, one.needed_by) == ("/first/libx.so.1", "LD_LIBRARY_PATH", "/a/libneeds.so")
-    assert [(copy.path, copy.via) for copy in one.lost] == [("/second/libx.so.1", "RUNPATH of /a/libneeds.so")]
+    assert (one.path, one.via, one.needed_by) == (
+        "/first/libx.so.1",
+        "LD_LIBRARY_PATH",
+        "/a/libneeds.so",
+    )
+    assert [(copy.path, copy.via) for copy in one.lost] == [
+        ("/second/libx.so.1", "RUNPATH of /a/libneeds.so")
+    ]
 
 
 def test_paths_are_listed_without_detours_and_agree_with_each_other(tmp_path):
@@ -120,7 +132,11 @@ def test_paths_are_listed_without_detours_and_agree_with_each_other(tmp_path):
     )
     middle, end = look("/a/libtop.so", root).tree.libraries
     assert middle.path == "/b/libmid.so"
-    assert (end.path, end.needed_by, end.via) == ("/c/libend.so", "/b/libmid.so", "RUNPATH of /b/libmid.so")
+    assert (end.path, end.needed_by, end.via) == (
+        "/c/libend.so",
+        "/b/libmid.so",
+        "RUNPATH of /b/libmid.so",
+    )
 
 
 def test_a_wheels_version_is_told_where_the_bytes_do_not(tmp_path):
@@ -146,7 +162,7 @@ def test_a_program_for_musl_is_named_and_not_guessed(tmp_path):
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="a C compiler builds the program")
 def test_a_version_that_the_library_lacks_is_found_before_the_loader_refuses_it(tmp_path):
-    """The program was linked against V2, the copy loaded has only V1: glibc says `version `V2' not found`."""
+    """Linked against V2, the copy loaded has only V1: glibc says `version `V2' not found`."""
 
     def library(folder: str, *nodes: str) -> None:
         (tmp_path / folder).mkdir()
@@ -154,28 +170,43 @@ def test_a_version_that_the_library_lacks_is_found_before_the_loader_refuses_it(
         script.write_text("".join(f"{node} {{ global: {node.lower()}; }};\n" for node in nodes))
         code = "".join(f"int {node.lower()}(void) {{ return 1; }}\n" for node in nodes)
         out = tmp_path / folder / "libv.so"
-        options = ["-shared", "-fPIC", "-Wl,-soname,libv.so", f"-Wl,--version-script={script}", "-o", str(out)]
+        options = [
+            "-shared",
+            "-fPIC",
+            "-Wl,-soname,libv.so",
+            f"-Wl,--version-script={script}",
+            "-o",
+            str(out),
+        ]
         subprocess.run(["gcc", "-xc", "-", *options], input=code.encode(), check=True)
 
     library("old", "V1")
     library("new", "V1", "V2")
     code = b"int v2(void); int main(void) { return v2() - 1; }"
     program = tmp_path / "program"
-    subprocess.run(["gcc", "-xc", "-", f"-L{tmp_path}/new", "-lv", "-o", str(program)], input=code, check=True)
+    subprocess.run(
+        ["gcc", "-xc", "-", f"-L{tmp_path}/new", "-lv", "-o", str(program)], input=code, check=True
+    )
     for folder, fits in (("new", True), ("old", False)):
         path = f"{tmp_path}/{folder}"
-        ran = subprocess.run([program], env={**os.environ, "LD_LIBRARY_PATH": path}, capture_output=True, text=True)
+        ran = subprocess.run(
+            [program], env={**os.environ, "LD_LIBRARY_PATH": path}, capture_output=True, text=True
+        )
         found = look(program, LD_LIBRARY_PATH=path)
         assert (ran.returncode == 0) is fits
         assert found.sound is fits
     assert "version `V2' not found" in ran.stderr
-    assert [(one.version, one.provider) for one in found.tree.unmet_versions] == [("V2", f"{tmp_path}/old/libv.so")]
+    assert [(one.version, one.provider) for one in found.tree.unmet_versions] == [
+        ("V2", f"{tmp_path}/old/libv.so")
+    ]
     assert found.kind == "program"
 
 
 def test_what_a_wheel_asks_of_others_is_sorted_by_who_brings_it(tmp_path):
     members = {
-        "demo/liba.so": elf(("libb.so", "libcuda.so.1", "libcudart.so.12", "libtorch.so", "libz.so.1", "libc.so.6")),
+        "demo/liba.so": elf(
+            ("libb.so", "libcuda.so.1", "libcudart.so.12", "libtorch.so", "libz.so.1", "libc.so.6")
+        ),
         "demo/libb.so": elf(("libc.so.6",), "libb.so"),
     }
     wheel(tmp_path / "demo-1.2-py3-none-manylinux2014_x86_64.whl", members)
@@ -213,7 +244,7 @@ def test_a_folder_of_libraries_is_told_like_a_wheel(tmp_path):
 def test_what_cannot_be_read_is_said_in_one_line(tmp_path, data, said):
     (tmp_path / "x.so").write_bytes(data)
     with pytest.raises(UnreadableError) as caught:
-        inspect(inspect_host({}, {}, plain=True), str(tmp_path / "x.so"))
+        inspected(machine_of({}), tmp_path / "x.so")
     assert said in str(caught.value)
     assert str(tmp_path / "x.so") in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""`inspect --probe`: the system's own loader as the judge, what it is not asked, and what it must never run."""
+"""`inspect --probe`: the system's own loader as the judge, and what it must never run."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from typing import Any
 
 import pytest
 
-from gpuwhy.app import inspect, inspect_host
-from gpuwhy.host.base import Host
-from gpuwhy.host.children import loaded as child
-from gpuwhy.host.recorded import RecordedHost, read_recording
-from gpuwhy.model.fact import Fact, Known, Source, Unknown
-from gpuwhy.model.inspected import Inspected, Probed
+from gpuwhy.facts.fact import Fact, Known, Source, Unknown
+from gpuwhy.inspect.inspected import Inspected, Probed
+from gpuwhy.machine.children import loaded as child
+from gpuwhy.machine.machine import Machine
+from gpuwhy.machine.recording import read_recording, recorded_machine
 
-from .worlds import elf, wheel
+from .worlds import elf, inspected, machine_of, wheel
 
 GLIBC = Path("/lib64/ld-linux-x86-64.so.2").exists() and os.uname().machine == "x86_64"
 needs_glibc = pytest.mark.skipif(not GLIBC, reason="glibc on x86-64 is the judge")
-needs_gcc = pytest.mark.skipif(not shutil.which("gcc") or not GLIBC, reason="no gcc, or another loader")
+needs_gcc = pytest.mark.skipif(
+    not shutil.which("gcc") or not GLIBC, reason="no gcc, or another loader"
+)
 
 
-def host_of(**variables: str) -> Host:
+def host_of(**variables: str) -> Machine:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
-    return inspect_host(environ, variables, plain=True)
+    return machine_of({**environ, **variables})
 
 
 def asked(path: object, **variables: str) -> Inspected:
-    return inspect(host_of(**variables), str(path), "/", probe=True)
+    return inspected(host_of(**variables), path, "/", probe=True)
 
 
 def probe_of(path: object, **variables: str) -> Probed:
@@ -39,19 +40,25 @@ def probe_of(path: object, **variables: str) -> Probed:
     return found
 
 
-class Answering(Host):
-    """A host whose loader answers what a test says."""
+class Answering(Machine):
+    """A machine whose loader answers what a test says."""
 
     def __init__(self, *lines: dict[str, Any]) -> None:
         self.inner, self.lines = host_of(), lines
 
     def ask(self, op: str, *args: Any) -> Fact[Any]:
-        return Known(self.lines, Source("call", "loaded")) if op == "call" else self.inner.ask(op, *args)
+        return (
+            Known(self.lines, Source("call", "loaded"))
+            if op == "call"
+            else self.inner.ask(op, *args)
+        )
 
 
 def gcc(folder: Path, name: str, *options: str, code: str = "int main(void) { return 0; }") -> Path:
     (folder / "x.c").write_text(code)
-    subprocess.run(["gcc", "-o", str(folder / name), str(folder / "x.c"), *options], check=True, cwd=folder)
+    subprocess.run(
+        ["gcc", "-o", str(folder / name), str(folder / "x.c"), *options], check=True, cwd=folder
+    )
     return folder / name
 
 
@@ -60,7 +67,9 @@ def library(folder: Path, name: str) -> Path:
 
 
 @needs_glibc
-@pytest.mark.parametrize("path", ["/bin/sh", "/usr/bin/env", "/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6"])
+@pytest.mark.parametrize(
+    "path", ["/bin/sh", "/usr/bin/env", "/lib/x86_64-linux-gnu/libc.so.6", "/lib64/libc.so.6"]
+)
 def test_system_files_are_as_predicted(path):
     if not Path(path).exists():
         pytest.skip("not here")
@@ -101,7 +110,15 @@ def test_what_only_mapping_shows(tmp_path):
 def test_variables_count_for_the_loader_too(tmp_path):
     (tmp_path / "other").mkdir()
     library(tmp_path, "libaa.so")
-    app = gcc(tmp_path, "app", "-Wl,--no-as-needed", "-L.", "-laa", "-Wl,-rpath,$ORIGIN", "-Wl,--enable-new-dtags")
+    app = gcc(
+        tmp_path,
+        "app",
+        "-Wl,--no-as-needed",
+        "-L.",
+        "-laa",
+        "-Wl,-rpath,$ORIGIN",
+        "-Wl,--enable-new-dtags",
+    )
     library(tmp_path / "other", "libaa.so")
     found = probe_of(app, LD_LIBRARY_PATH=str(tmp_path / "other"), LD_PRELOAD="/nowhere.so")
     assert found.differences == ()
@@ -111,12 +128,25 @@ def test_variables_count_for_the_loader_too(tmp_path):
 @needs_gcc
 def test_nothing_of_the_file_is_run(tmp_path):
     mark = tmp_path / "mark"
-    code = f'#include <stdio.h>\n__attribute__((constructor)) void f(void) {{ fclose(fopen("{mark}", "w")); }}\n'
+    body = f'fclose(fopen("{mark}", "w"));'
+    code = f"#include <stdio.h>\n__attribute__((constructor)) void f(void) {{ {body} }}\n"
     gcc(tmp_path, "libaa.so", "-shared", "-fPIC", code=code)
-    app = gcc(tmp_path, "app", "-Wl,--no-as-needed", "-L.", "-laa", "-Wl,-rpath,$ORIGIN", code=code + "int main() {}")
+    app = gcc(
+        tmp_path,
+        "app",
+        "-Wl,--no-as-needed",
+        "-L.",
+        "-laa",
+        "-Wl,-rpath,$ORIGIN",
+        code=code + "int main() {}",
+    )
     assert probe_of(app).differences == ()
     assert probe_of(tmp_path / "libaa.so").differences == ()
-    steered = {"LD_AUDIT": str(tmp_path / "libaa.so"), "LD_PRELOAD": str(tmp_path / "libaa.so"), "LD_WARN": "yes"}
+    steered = {
+        "LD_AUDIT": str(tmp_path / "libaa.so"),
+        "LD_PRELOAD": str(tmp_path / "libaa.so"),
+        "LD_WARN": "yes",
+    }
     assert probe_of(app, **steered).differences == ()
     assert not mark.exists()
 
@@ -142,7 +172,9 @@ def test_what_the_loader_is_not_asked(tmp_path):
     other = bytearray(elf((), "libaa.so"))
     other[18:20] = (183).to_bytes(2, "little")
     (tmp_path / "libarm.so").write_bytes(other)
-    assert probe_of(tmp_path / "libarm.so").skipped.startswith("it is for aarch64, this machine is x86_64")
+    assert probe_of(tmp_path / "libarm.so").skipped.startswith(
+        "it is for aarch64, this machine is x86_64"
+    )
     (tmp_path / "libmusl.so").write_bytes(elf(("libc.musl-x86_64.so.1",)))
     assert "musl" in probe_of(tmp_path / "libmusl.so").skipped
     made = wheel(tmp_path / "demo-1.2-py3-none-any.whl", {"demo/liba.so": elf(("libcuda.so.1",))})
@@ -164,15 +196,25 @@ def test_a_static_program_has_no_loader(tmp_path):
     [
         ({"libc.so.6": "/etc/passwd"}, "libc.so.6: the loader takes /etc/passwd; /"),
         ({"libc.so.6": None}, "libc.so.6: the loader does not find it; /"),
-        ({"libnew.so.1": "/etc/passwd"}, "libnew.so.1: the loader takes /etc/passwd; the prediction does not have it"),
-        ({"libnew.so.1": None}, "libnew.so.1: the loader looks for it and does not find it; that was not predicted"),
+        (
+            {"libnew.so.1": "/etc/passwd"},
+            "libnew.so.1: the loader takes /etc/passwd; the prediction does not have it",
+        ),
+        (
+            {"libnew.so.1": None},
+            "libnew.so.1: the loader looks for it and does not find it, unlike predicted",
+        ),
         ({"libc.so.6": "left out"}, "was predicted; the loader does not load it"),
     ],
 )
 def test_each_difference_has_its_sentence(change, words):
     real = {one.name: one.path for one in probe_of("/bin/sh").libraries}
-    lines = [{"name": name, "path": path} for name, path in {**real, **change}.items() if path != "left out"]
-    found = inspect(Answering(*lines, {"code": 0, "said": ""}), "/bin/sh", probe=True)
+    lines = [
+        {"name": name, "path": path}
+        for name, path in {**real, **change}.items()
+        if path != "left out"
+    ]
+    found = inspected(Answering(*lines, {"code": 0, "said": ""}), "/bin/sh", probe=True)
     assert found.probe is not None
     (text,) = found.probe.differences
     assert words in text
@@ -181,8 +223,10 @@ def test_each_difference_has_its_sentence(change, words):
 
 @needs_glibc
 def test_another_order_is_a_difference():
-    real = [{"name": one.name, "path": one.path} for one in reversed(probe_of("/usr/bin/env").libraries)]
-    found = inspect(Answering(*real, {"code": 0, "said": ""}), "/usr/bin/env", probe=True).probe
+    real = [
+        {"name": one.name, "path": one.path} for one in reversed(probe_of("/usr/bin/env").libraries)
+    ]
+    found = inspected(Answering(*real, {"code": 0, "said": ""}), "/usr/bin/env", probe=True).probe
     assert found is not None
     assert found.differences[0].startswith("the order differs from ")
 
@@ -192,7 +236,11 @@ def test_another_order_is_a_difference():
     "lines, said, skipped",
     [
         (({"code": None, "said": ""},), "no answer in time", ""),
-        (({"code": 127, "said": "sh: error while loading shared libraries: x"},), "sh: error while loading shared", ""),
+        (
+            ({"code": 127, "said": "sh: error while loading shared libraries: x"},),
+            "sh: error while loading shared",
+            "",
+        ),
         (({"refused": "no"},), "", "no"),
         (({"ended": "loaded ran out of time"},), "", "loaded ran out of time"),
         ((), "", "the loader gave no answer"),
@@ -200,7 +248,7 @@ def test_another_order_is_a_difference():
     ],
 )
 def test_a_loader_that_does_not_answer_well(lines, said, skipped):
-    found = inspect(Answering(*lines), "/bin/sh", probe=True).probe
+    found = inspected(Answering(*lines), "/bin/sh", probe=True).probe
     assert found is not None
     assert found.said.startswith(said)
     assert found.skipped == skipped
@@ -210,20 +258,22 @@ def test_a_loader_that_does_not_answer_well(lines, said, skipped):
 @needs_glibc
 def test_a_recording_replays_it():
     host: Any = host_of()
-    found = inspect(host, "/bin/sh", probe=True)
-    replayed = RecordedHost(read_recording(host.dump({}), "x"))
-    assert inspect(replayed, "/bin/sh", probe=True) == found
+    found = inspected(host, "/bin/sh", probe=True)
+    replayed = recorded_machine(read_recording(host.dump({}), "x"))
+    assert inspected(replayed, "/bin/sh", probe=True) == found
 
 
 def test_a_host_that_runs_nothing(tmp_path):
     (tmp_path / "liba.so").write_bytes(elf((), "liba.so"))
-    found = inspect(inspect_host({}, {}, str(tmp_path), plain=True), "/liba.so", probe=True).probe
+    found = inspected(machine_of({}, str(tmp_path)), "/liba.so", probe=True).probe
     assert found is not None
     assert "a folder cannot be asked" in found.skipped
     assert isinstance(found, Probed)
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "/bin/sh", "/tmp", "/nowhere/ld-linux.so.2", "/lib/../etc/ld.so.conf"])
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "/bin/sh", "/tmp", "/nowhere/ld-linux.so.2", "/lib/../etc/ld.so.conf"]
+)
 def test_what_is_no_loader(path):
     assert child.refused(path)
 
@@ -231,8 +281,12 @@ def test_what_is_no_loader(path):
 def test_unknown_is_told_as_it_is():
     class Silent(Answering):
         def ask(self, op: str, *args: Any) -> Fact[Any]:
-            return Unknown("loaded: cannot be started: no memory") if op == "call" else self.inner.ask(op, *args)
+            return (
+                Unknown("loaded: cannot be started: no memory")
+                if op == "call"
+                else self.inner.ask(op, *args)
+            )
 
-    found = inspect(Silent(), "/bin/sh", probe=True).probe
+    found = inspected(Silent(), "/bin/sh", probe=True).probe
     assert found is not None
     assert found.skipped == "loaded: cannot be started: no memory"

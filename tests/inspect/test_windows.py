@@ -1,4 +1,4 @@
-"""Windows libraries, programs, wheels and environments: from any system, and below a Windows disk."""
+"""Windows libraries, programs, wheels and environments: anywhere, and below a Windows disk."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from typing import Any
 import jsonschema
 import pytest
 
-from gpuwhy.app import UnreadableError, inspect, inspect_host
-from gpuwhy.model.inspected import Inspected
-from gpuwhy.render.inspect_json import render as as_json
-from gpuwhy.render.inspect_terminal import render
-from gpuwhy.render.terminal import Paper
+from gpuwhy.answer.contract import as_json
+from gpuwhy.answer.terminal import Paper, write
+from gpuwhy.inspect.document import document
+from gpuwhy.inspect.inspected import Inspected, values
 from tests.formats.made_pe import I386, pe
-from tests.inspection.worlds import wheel
+from tests.inspect.worlds import UnreadableError, inspected, machine_of, wheel
 from tests.windows import trees
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "inspect.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(
+    (Path(__file__).parents[2] / "docs" / "inspect.schema.json").read_text(encoding="utf-8")
+)
 SITE = "C:/Python38/Lib/site-packages"
 
 
 def valid(found: Inspected) -> dict[str, Any]:
     """The inspection as JSON, by the published schema."""
-    told: dict[str, Any] = json.loads(as_json(found))
+    told: dict[str, Any] = json.loads(as_json(values(found)))
     jsonschema.validate(told, SCHEMA)
     return told
 
 
 def here(path: Path) -> Inspected:
     """On this machine, which is no Windows."""
-    return inspect(inspect_host({}, {}), str(path))
+    return inspected(machine_of({}), path)
 
 
 @pytest.fixture
@@ -43,13 +44,13 @@ def disk(tmp_path):
 
 def below(disk: trees.Disk, path: str, **environ: str) -> Inspected:
     """Below a Windows disk, with some variables."""
-    found = inspect(inspect_host({}, environ, str(disk.folder), plain=True), path)
+    found = inspected(machine_of(environ, str(disk.folder)), path)
     valid(found)
     return found
 
 
 def text(found: Inspected) -> str:
-    return render(found, Paper(200, False))
+    return write(document(found), Paper(200))
 
 
 def names(found: Inspected) -> list[tuple[str, str]]:
@@ -58,7 +59,9 @@ def names(found: Inspected) -> list[tuple[str, str]]:
 
 def test_elsewhere_the_tables_are_told_and_no_search_is_made_up(tmp_path):
     file = tmp_path / "x.dll"
-    file.write_bytes(pe({"cudart64_12.dll": ["a"], "api-ms-win-crt-a.dll": ["b"]}, delayed=["nvcuda.dll"]))
+    file.write_bytes(
+        pe({"cudart64_12.dll": ["a"], "api-ms-win-crt-a.dll": ["b"]}, delayed=["nvcuda.dll"])
+    )
     found = here(file)
     assert (found.kind, found.searched, found.sound) == ("library", False, True)
     assert found.needed == ("cudart64_12.dll", "api-ms-win-crt-a.dll")
@@ -93,7 +96,10 @@ def test_what_is_no_library_is_said_in_one_line(tmp_path, data):
 
 def test_an_extension_gets_what_its_python_searches(disk):
     """Its own folder, the program's, System32; PATH does not count since Python 3.8."""
-    disk.put(f"{SITE}/x/_x.pyd", pe({"python38.dll": ["a"], "gwa.dll": ["b"], "msvcp140.dll": ["c"], "gwb.dll": ["d"]}))
+    disk.put(
+        f"{SITE}/x/_x.pyd",
+        pe({"python38.dll": ["a"], "gwa.dll": ["b"], "msvcp140.dll": ["c"], "gwb.dll": ["d"]}),
+    )
     disk.put(f"{SITE}/x/gwa.dll", pe())
     disk.put("C:/one/gwb.dll", pe())
     found = below(disk, f"{SITE}/x/_x.pyd", PATH="C:\\one")
@@ -122,8 +128,15 @@ def test_a_program_and_the_copies_that_lost(disk):
     for folder in ("app", "one", "two"):
         disk.put(f"C:/{folder}/gwa.dll", pe(version=(1, 2, 3, 4)))
     (found,) = below(disk, "C:/app/run.exe", PATH="C:\\one;C:\\two").tree.libraries
-    assert (found.path, found.via, found.version) == ("C:/app/gwa.dll", "folder of the program", "1.2.3.4")
-    assert [(one.path, one.via) for one in found.lost] == [("C:/one/gwa.dll", "PATH"), ("C:/two/gwa.dll", "PATH")]
+    assert (found.path, found.via, found.version) == (
+        "C:/app/gwa.dll",
+        "folder of the program",
+        "1.2.3.4",
+    )
+    assert [(one.path, one.via) for one in found.lost] == [
+        ("C:/one/gwa.dll", "PATH"),
+        ("C:/two/gwa.dll", "PATH"),
+    ]
 
 
 def test_without_path_nothing_that_could_lie_there_is_called_missing(disk):
@@ -139,7 +152,10 @@ def test_a_file_of_the_wrong_kind_on_the_way(disk):
     disk.put("C:/two/gwa.dll", b"text")
     found = below(disk, "C:/app/run.exe", PATH="C:\\one;C:\\two")
     outcomes = [one.outcome for one in found.tree.missing[0].searched if one.outcome != "not there"]
-    assert outcomes == ["skipped: it is for i386, 32 bit", "stops the search: not PE at offset 0 (error 193)"]
+    assert outcomes == [
+        "skipped: it is for i386, 32 bit",
+        "stops the search: not PE at offset 0 (error 193)",
+    ]
 
 
 def test_a_toolkit_off_the_path_is_named(disk):
@@ -161,8 +177,17 @@ def test_an_environment_gives_the_tree_of_its_framework(disk):
 
 def test_a_wheel_for_windows(disk, tmp_path):
     members = {
-        "demo/_demo.pyd": pe({"python38.dll": ["a"], "DEMO.dll": ["b"], "cublas64_10.dll": ["c"], "nvcuda.dll": ["d"]}),
-        "demo/demo.dll": pe({"KERNEL32.dll": ["a"], "MSVCP140.dll": ["b"], "api-ms-win-x.dll": ["c"]}),
+        "demo/_demo.pyd": pe(
+            {
+                "python38.dll": ["a"],
+                "DEMO.dll": ["b"],
+                "cublas64_10.dll": ["c"],
+                "nvcuda.dll": ["d"],
+            }
+        ),
+        "demo/demo.dll": pe(
+            {"KERNEL32.dll": ["a"], "MSVCP140.dll": ["b"], "api-ms-win-x.dll": ["c"]}
+        ),
     }
     file = wheel(tmp_path / "demo-1.2-cp38-cp38-win_amd64.whl", members)
     found = here(file)
@@ -183,7 +208,11 @@ def test_a_wheel_for_windows(disk, tmp_path):
 
 
 def test_a_damaged_library_in_a_wheel_is_named(tmp_path):
-    found = here(wheel(tmp_path / "demo-1.2-cp38-cp38-win_amd64.whl", {"demo/x.dll": b"MZ", "demo/y.dll": pe()}))
+    found = here(
+        wheel(
+            tmp_path / "demo-1.2-cp38-cp38-win_amd64.whl", {"demo/x.dll": b"MZ", "demo/y.dll": pe()}
+        )
+    )
     assert found.bundle is not None
     assert [part.name for part in found.bundle.parts] == ["demo/y.dll"]
     assert found.bundle.problems[0].startswith("demo/x.dll: DOS header cut short")
@@ -192,7 +221,9 @@ def test_a_damaged_library_in_a_wheel_is_named(tmp_path):
 
 def test_a_folder_of_windows_libraries(tmp_path):
     for name in ("cublas64_12.dll", "cublasLt64_12.dll"):
-        (tmp_path / name).write_bytes(pe({"CUBLASLT64_12.dll": ["a"]} if name == "cublas64_12.dll" else {}))
+        (tmp_path / name).write_bytes(
+            pe({"CUBLASLT64_12.dll": ["a"]} if name == "cublas64_12.dll" else {})
+        )
     found = here(tmp_path)
     assert found.bundle is not None
     assert (len(found.bundle.parts), found.bundle.asks) == (2, ())
