@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gpuwhy.facts.facts import Facts
     from gpuwhy.look.look import Options
     from gpuwhy.machine.machine import Machine
+    from gpuwhy.machine.recording import RecordedMachine
 
 
 def seen(options: argparse.Namespace) -> Seen:
@@ -77,17 +78,26 @@ def _recorded(options: argparse.Namespace) -> tuple[Machine, Options]:
     return recorded(options.recording)
 
 
-def recorded(path: str) -> tuple[Machine, Options]:
-    """A file that `gpuwhy record` wrote, in this version or an earlier one."""
+def recorded(path: str) -> tuple[RecordedMachine, Options]:
+    """A file that `gpuwhy record` or `run` wrote, in this version or an earlier one."""
+    return replayed(read_bytes(path), path)
+
+
+def replayed(data: bytes, path: str) -> tuple[RecordedMachine, Options]:
+    """The same of bytes that were read."""
+    import msgspec
+
     from gpuwhy.look.look import Options
     from gpuwhy.machine.recording import BadRecordingError, read_recording, recorded_machine
 
     with refused(BadRecordingError):
-        machine = recorded_machine(read_recording(read_bytes(path), path))
+        machine = recorded_machine(read_recording(data, path))
     asked = machine.recording.options
     deep = asked.get("files") == "all" or bool(asked.get("verify"))
-    python, folder, script = (str(asked.get(one) or "") for one in ("python", "folder", "script"))
-    return machine, Options(python, folder, script, files="all" if deep else "some")
+    named = {one: asked.get(one) or "" for one in ("python", "folder", "script")}
+    with refused(msgspec.ValidationError, f"{path} was recorded with options that make no sense: "):
+        options = msgspec.convert({**named, "files": "all" if deep else "some"}, Options)
+    return machine, options
 
 
 def _assumed(options: argparse.Namespace) -> tuple[Callable[[Facts], Facts] | None, str]:

@@ -77,6 +77,13 @@ def shared(answer: Answer) -> Answer:
     return msgspec.convert(values, type(answer))
 
 
+def shared_document(document: Document) -> Document:
+    """A document as it may be passed on."""
+    from gpuwhy.machine.redact import of_this_machine
+
+    return _without(document, of_this_machine())
+
+
 def text(document: Document, stream: TextIO | None = None) -> str:
     """A document for a terminal."""
     from gpuwhy.answer import terminal
