@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gpuwhy.answer.blocks import item, items, pair, pairs, table
+from gpuwhy.answer.text import counted
 from gpuwhy.answer.tree import Block, Code, Command, Document, Fold, Heading, Mark, Part
 
 NEEDED = {
@@ -53,8 +54,23 @@ def _title(values: Mapping[str, Any]) -> str:
     """The sentence that the answer gives for itself."""
     conflict = values.get("conflict")
     sentences = (values.get("headline"), conflict.get("text") if isinstance(conflict, dict) else "")
-    texts = (*sentences, values.get("path"))
+    texts = (*sentences, _chosen(values), _counted(values), values.get("path"))
     return next((one for one in texts if isinstance(one, str) and one), "")
+
+
+def _chosen(plan: Mapping[str, Any]) -> str:
+    """The packages of a plan."""
+    proposal = plan.get("proposal")
+    choices = proposal.get("choices") if isinstance(proposal, dict) else None
+    rows = [one for one in choices if isinstance(one, dict)] if isinstance(choices, list) else []
+    return ", ".join(f"{one.get('package')} {one.get('version')}" for one in rows)
+
+
+def _counted(lint: Mapping[str, Any]) -> str:
+    """How many mistakes of each kind."""
+    counts = lint.get("counts")
+    rows = counts.items() if isinstance(counts, dict) else ()
+    return ", ".join(counted(many, name) for name, many in rows if isinstance(many, int) and many)
 
 
 def _is_text(value: object) -> bool:
@@ -74,7 +90,7 @@ def _object(values: Mapping[str, Any], depth: int) -> Iterator[Block]:
     if short:
         yield pairs(*(pair(_words(name), *_parts(name, one)) for name, one in short.items()))
     for name, one in own.items():
-        if name in short or one in ([], {}, None):
+        if name in short or _is_empty(one):
             continue
         body = tuple(_value(one, depth + 1))
         if depth or (isinstance(one, list) and len(one) > _OPEN):
@@ -117,9 +133,13 @@ def _list(rows: Sequence[Any], depth: int) -> Iterator[Block]:
 _EMPTY: tuple[Any, ...] = ("", None, [], {})
 
 
+def _is_empty(value: Any) -> bool:
+    return value in _EMPTY or (isinstance(value, dict) and all(map(_is_empty, value.values())))
+
+
 def _is_short(value: Any) -> bool:
     """Whether it is one value, or a list of a few."""
-    if value in _EMPTY:
+    if _is_empty(value):
         return False
     if isinstance(value, list):
         return len(value) <= _OPEN and not any(isinstance(one, (dict, list)) for one in value)

@@ -6,6 +6,7 @@ Without FILE, of this machine.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -87,9 +88,7 @@ def _beside(files: list[str]) -> str:
 
 def _document(given: _Given, framework: str = "") -> Document:
     if given.answer is None:
-        from gpuwhy.answer import saved
-
-        return saved.document(given.values, given.name)
+        return _saved(given)
     from msgspec.structs import replace
 
     answer = replace(given.answer, about=given.answer.about or given.name)
@@ -100,6 +99,19 @@ def _document(given: _Given, framework: str = "") -> Document:
     from gpuwhy.answer.blocks import document
 
     return document(answer, 1)
+
+
+def _saved(given: _Given) -> Document:
+    """An inspection in its own words; other contracts by their values."""
+    import msgspec
+
+    from gpuwhy.answer import saved
+    from gpuwhy.inspect import document, inspected
+
+    if given.values.get("schema") == inspected.SCHEMA:
+        with contextlib.suppress(msgspec.ValidationError):
+            return document.document(inspected.read(given.values), 1)
+    return saved.document(given.values, given.name)
 
 
 def _here(options: argparse.Namespace) -> _Given:

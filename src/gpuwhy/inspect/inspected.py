@@ -224,5 +224,16 @@ def values(found: Inspected) -> dict[str, Any]:
     return out
 
 
+def read(saved: dict[str, Any]) -> Inspected:
+    """An inspection that was kept as JSON; raises msgspec.ValidationError."""
+    plain = {name: one for name, one in saved.items() if name in Inspected.__struct_fields__}
+    plain["tree"] = saved
+    plain["header"] = saved if "machine" in saved else None
+    rows = saved.get("frameworks")
+    frameworks = [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
+    plain["frameworks"] = [{**one, "tree": one} for one in frameworks]
+    return msgspec.convert({"kind": "folder", **plain}, Inspected)
+
+
 def _tree(tree: dict[str, Any]) -> dict[str, Any]:
     return tree if tree["unsure"] else {name: one for name, one in tree.items() if name != "unsure"}
