@@ -11,7 +11,7 @@ from gpuwhy.model.fact import NOT_OBSERVED
 from gpuwhy.model.facts import LoadedLibrary, LoadTree
 from gpuwhy.probe.maps import differences, family
 
-from ..inspection.worlds import elf
+from ..inspect.worlds import elf
 
 
 @pytest.fixture

@@ -181,7 +181,8 @@ def _value(answer: Answer, subject: str, name: str) -> Any:
 def _packages(answer: Answer) -> Iterator[Block]:
     """The packages of the GPU stack, as `pip freeze` would list them."""
     found = _value(answer, "environment", "packages") or _value(answer, "target", "distributions")
-    rows = [one for one in found if isinstance(one, dict)] if isinstance(found, (list, tuple)) else []
+    known = found if isinstance(found, (list, tuple)) else ()
+    rows = [one for one in known if isinstance(one, dict)]
     lines = sorted(
         {
             f"{one.get('name')}=={one.get('version')}"

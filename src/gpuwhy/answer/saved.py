@@ -8,8 +8,11 @@ tables, whichever version wrote it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+from gpuwhy.answer import blocks, contract
+from gpuwhy.answer.answer import SCHEMA
 from gpuwhy.answer.blocks import item, items, pair, pairs, table
 from gpuwhy.answer.text import counted
 from gpuwhy.answer.tree import Block, Code, Command, Document, Fold, Heading, Mark, Part
@@ -92,12 +95,19 @@ def _object(values: Mapping[str, Any], depth: int) -> Iterator[Block]:
     for name, one in own.items():
         if name in short or _is_empty(one):
             continue
-        body = tuple(_value(one, depth + 1))
-        if depth or (isinstance(one, list) and len(one) > _OPEN):
-            yield Fold(_words(name), body, open=not depth and not isinstance(one, list))
+        if isinstance(one, dict) and one.get("schema") == SCHEMA:
+            yield from _report(one)
+        elif depth > 1 or (isinstance(one, list) and len(one) > _OPEN):
+            yield Fold(_words(name), tuple(_value(one, depth + 1)))
         else:
-            yield Heading((_words(name),), level=2)
-            yield from body
+            yield Heading((_words(name),), level=depth + 2)
+            yield from _value(one, depth + 1)
+
+
+def _report(values: dict[str, Any]) -> Iterator[Block]:
+    """A report inside another answer, in its own words."""
+    with suppress(contract.UnreadableError):
+        yield from blocks.document(contract.read(contract.as_json(values))).blocks
 
 
 def _value(value: Any, depth: int) -> Iterator[Block]:
@@ -118,6 +128,8 @@ def _list(rows: Sequence[Any], depth: int) -> Iterator[Block]:
         yield items(item(_flat(one)) for one in rows)
         return
     names = list(dict.fromkeys(name for row in objects for name in row if row[name] not in _EMPTY))
+    if not names:
+        return
     if len(names) <= _WIDEST and all(_is_cell(row.get(name)) for row in objects for name in names):
         head = tuple(map(_words, names))
         yield table(head, [[_flat(row.get(name)) for name in names] for row in objects])

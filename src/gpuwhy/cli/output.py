@@ -77,11 +77,11 @@ def shared(answer: Answer) -> Answer:
     return msgspec.convert(values, type(answer))
 
 
-def shared_document(document: Document) -> Document:
-    """A document as it may be passed on."""
+def shareable(value: T) -> T:
+    """A document, or notes, as they may be passed on."""
     from gpuwhy.machine.redact import of_this_machine
 
-    return _without(document, of_this_machine())
+    return _without(value, of_this_machine())
 
 
 def text(document: Document, stream: TextIO | None = None) -> str:

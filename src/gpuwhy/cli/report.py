@@ -55,15 +55,15 @@ def go(options: argparse.Namespace) -> int:
     """Read, draw, write."""
     forms.ready(options)
     from gpuwhy.answer import html, markdown
-    from gpuwhy.cli.output import shared_document as shared
+    from gpuwhy.cli.output import shareable
 
     framework = _framework(options.project)
     given = [_given(path) for path in options.files] or [_here(options)]
     if options.markdown or framework:
-        texts = (markdown.write(shared(_document(one, framework))) for one in given)
+        texts = (markdown.write(shareable(_document(one, framework))) for one in given)
         write("\n".join(texts))
     if options.html or not (options.markdown or framework):
-        page = html.page(*(shared(_document(one)) for one in given))
+        page = html.page(*(shareable(_document(one)) for one in given))
         forms.keep_page(options.html or _beside(options.files), page, new=not options.html)
     return HEALTHY
 
