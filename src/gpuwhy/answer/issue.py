@@ -25,7 +25,7 @@ TEMPLATES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Custom code", ""),
         ("OS platform and distribution", "os"),
         ("Python version", "Python"),
-        ("CUDA/cuDNN version", "CUDA cuDNN"),
+        ("CUDA/cuDNN version", "CUDA cuDNN loads"),
         ("GPU model and memory", "GPU"),
         ("Current behavior?", "summary"),
         ("Standalone code to reproduce the issue", ""),
@@ -104,6 +104,7 @@ def _filled(source: str, answer: Answer, framework: str) -> Iterator[Block]:
         "log": _log,
         "packages": _packages,
         "os": _system,
+        "loads": lambda one: _loads(one, framework),
     }
     if source in makers:
         yield from makers[source](answer)
@@ -147,6 +148,28 @@ def _environment(answer: Answer, framework: str) -> Iterator[Block]:
     rows += [("system", text) for text in (_system_text(answer),) if text]
     if rows:
         yield table(("", ""), rows, [one.mark for one in layers] + [""] * (len(rows) - len(layers)))
+    yield from _loads(answer, framework)
+
+
+def _loads(answer: Answer, framework: str) -> Iterator[Block]:
+    """The files that the loader picks for the framework, and what it does not find."""
+    rows = (*_rows(answer, "frameworks", "installed"), *_rows(answer, "target", "frameworks"))
+    names = {one.get("name") for one in rows if one.get("title") == framework}
+    lines = []
+    for tree in _rows(answer, "loads", "trees"):
+        if tree.get("framework") in names:
+            missing, found = tree.get("missing") or (), tree.get("libraries") or ()
+            lines += [f"{one.get('name')} is missing" for one in missing]
+            lines += [f"{one.get('name')} => {one.get('path')}" for one in found]
+    if lines:
+        yield from fold("What the loader picks", Command("\n".join(lines[:_MOST_LINES]), "text"))
+
+
+def _rows(answer: Answer, subject: str, name: str) -> list[dict[str, Any]]:
+    """The records of a fact that is a list."""
+    found = _value(answer, subject, name)
+    rows = found if isinstance(found, (list, tuple)) else ()
+    return [one for one in rows if isinstance(one, dict)]
 
 
 def _system(answer: Answer) -> Iterator[Block]:
@@ -180,9 +203,7 @@ def _value(answer: Answer, subject: str, name: str) -> Any:
 
 def _packages(answer: Answer) -> Iterator[Block]:
     """The packages of the GPU stack, as `pip freeze` would list them."""
-    found = _value(answer, "environment", "packages") or _value(answer, "target", "distributions")
-    known = found if isinstance(found, (list, tuple)) else ()
-    rows = [one for one in known if isinstance(one, dict)]
+    rows = _rows(answer, "environment", "packages") or _rows(answer, "target", "distributions")
     lines = sorted(
         {
             f"{one.get('name')}=={one.get('version')}"

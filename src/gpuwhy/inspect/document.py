@@ -20,6 +20,7 @@ from gpuwhy.answer.tree import (
     Pair,
     Paragraph,
     Soft,
+    Strong,
 )
 from gpuwhy.inspect.inspected import (
     Bundle,
@@ -192,7 +193,7 @@ def _tree(tree: Tree, detail: int) -> Iterator[Block]:
         failing.append(item(text, mark="bad"))
     yield items(failing)
     shown_libraries = [one for one in tree.libraries if detail or _matters(one)]
-    yield pairs(*(_library(one, detail) for one in shown_libraries))
+    yield items(_library(one, detail) for one in shown_libraries)
     hidden = len(tree.libraries) - len(shown_libraries)
     if hidden:
         yield Paragraph(
@@ -205,14 +206,14 @@ def _matters(one: Library) -> bool:
     return gpu or bool(one.lost) or one.closed
 
 
-def _library(one: Library, detail: int) -> Pair:
+def _library(one: Library, detail: int) -> Item:
     lines: list[str | Line] = [(Code(one.path), Soft(f" by {one.via}"))]
     if one.closed:
         lines.append("closed again: something that it needs is missing")
     for copy in one.lost if detail else one.lost[:1]:
         version = f" {copy.version}" if copy.version else ""
         lines.append((Soft(f"before {copy.path}{version} ({copy.via})"),))
-    return pair(f"{one.name} {one.version or ''}".rstrip(), *lines, wide=True)
+    return item((Strong(one.name), f" {one.version or ''}".rstrip()), *lines)
 
 
 def _missing(gone: Missing, detail: int) -> Item:
