@@ -154,11 +154,11 @@ def _environment(answer: Answer, framework: str) -> Iterator[Block]:
 def _loads(answer: Answer, framework: str) -> Iterator[Block]:
     """The files that the loader picks for the framework, and what it does not find."""
     rows = (*_rows(answer, "frameworks", "installed"), *_rows(answer, "target", "frameworks"))
-    names = {one.get("name") for one in rows if one.get("title") == framework}
+    names = [one.get("name") for one in rows if one.get("title") == framework]
     lines = []
     for tree in _rows(answer, "loads", "trees"):
         if tree.get("framework") in names:
-            missing, found = tree.get("missing") or (), tree.get("libraries") or ()
+            missing, found = _dicts(tree.get("missing")), _dicts(tree.get("libraries"))
             lines += [f"{one.get('name')} is missing" for one in missing]
             lines += [f"{one.get('name')} => {one.get('path')}" for one in found]
     if lines:
@@ -167,8 +167,12 @@ def _loads(answer: Answer, framework: str) -> Iterator[Block]:
 
 def _rows(answer: Answer, subject: str, name: str) -> list[dict[str, Any]]:
     """The records of a fact that is a list."""
-    found = _value(answer, subject, name)
-    rows = found if isinstance(found, (list, tuple)) else ()
+    return _dicts(_value(answer, subject, name))
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list, whatever a file has there."""
+    rows = value if isinstance(value, (list, tuple)) else ()
     return [one for one in rows if isinstance(one, dict)]
 
 
