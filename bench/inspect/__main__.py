@@ -25,10 +25,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuwhy.app import inspect, inspect_host
-from gpuwhy.host.live import LiveHost
-from gpuwhy.inspection.file import ALL_CONTAINERS, world_for
-from gpuwhy.observe.loader_v0.process import Process
+from gpuwhy.inspect.file import ALL_CONTAINERS, world_for
+from gpuwhy.inspect.inspect import inspect
+from gpuwhy.loader.process import Process
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.machine.recording import RecordingMachine
 
 PYELFTOOLS = """
 from elftools.elf.elffile import ELFFile
@@ -130,12 +131,15 @@ def trees(path: str, runs: int) -> list[Row]:
     environ = dict(os.environ)
 
     def ours() -> None:
-        host = inspect_host(environ, {}, plain=True)
-        Process(world_for(host, host.elf(path).need().machine, "/")).start(path)
+        machine = RecordingMachine(LiveMachine(environ))
+        Process(world_for(machine, machine.elf(path).need().machine, "/")).start(path)
+
+    def whole() -> None:
+        inspect(RecordingMachine(LiveMachine(environ)), path)
 
     return [
         Row("gpuwhy, load tree", median(ours, runs)),
-        Row("gpuwhy, all of inspect", median(lambda: inspect(inspect_host(environ, {}), path), runs)),
+        Row("gpuwhy, all of inspect", median(whole, runs)),
         Row("gpuwhy inspect (command)", command([sys.executable, "-m", "gpuwhy", "inspect", path], runs)),
         Row("ldd (command)", command(["ldd", path], runs)),
         Row("lddtree (command)", command(["lddtree", path], runs)),
@@ -145,7 +149,7 @@ def trees(path: str, runs: int) -> list[Row]:
 def architectures(path: str, rivals: Path | None, runs: int) -> list[Row]:
     """The GPU code, ours first; every container is read."""
     return [
-        Row("gpuwhy", median(lambda: LiveHost().gpu_code(path, ALL_CONTAINERS), 7)),
+        Row("gpuwhy", median(lambda: LiveMachine().gpu_code(path, ALL_CONTAINERS), 7)),
         Row("cuobjdump (command)", command([cuobjdump(rivals), "--list-elf", "--list-ptx", path], runs)),
     ]
 
@@ -160,7 +164,7 @@ def cuobjdump(rivals: Path | None) -> str:
 def needed(path: str, rivals: Path | None, runs: int) -> list[Row]:
     """DT_NEEDED, ours first."""
     return [
-        Row("gpuwhy", median(lambda: LiveHost().elf(path).need(), runs)),
+        Row("gpuwhy", median(lambda: LiveMachine().elf(path).need(), runs)),
         Row("pyelftools", inside(rivals, PYELFTOOLS, path, runs)),
         Row("lief, symbols off", inside(rivals, LIEF_LIGHT, path, max(1, runs // 3))),
         Row("lief", inside(rivals, LIEF, path, 1)),
@@ -170,7 +174,7 @@ def needed(path: str, rivals: Path | None, runs: int) -> list[Row]:
 def imported(path: str, rivals: Path | None, runs: int) -> list[Row]:
     """Imports, delay imports and version resource of a Windows library, ours first."""
     return [
-        Row("gpuwhy", median(lambda: LiveHost().pe(path).need(), runs)),
+        Row("gpuwhy", median(lambda: LiveMachine().pe(path).need(), runs)),
         Row("pefile, fast_load", inside(rivals, PEFILE, path, runs)),
     ]
 

@@ -37,7 +37,6 @@ from gpuwhy.shell.place import place_of
 
 if TYPE_CHECKING:
     from gpuwhy.answer.answer import Answer
-    from gpuwhy.model.inspected import Inspected
 
 __all__ = [
     "CAUSES",
@@ -48,13 +47,11 @@ __all__ = [
     "Report",
     "Run",
     "UnreadableError",
-    "active_environment",
     "check",
     "devices_of",
     "explain",
     "facts_for_plan",
     "facts_of",
-    "inspect",
     "inspect_host",
     "live_host",
     "page",
@@ -253,27 +250,6 @@ class UnreadableError(Exception):
     """What was to be inspected cannot be read; the text says what and where."""
 
 
-def inspect(
-    host: Host, path: str, folder: str = "/", note: Callable[[str], None] = lambda _: None, probe: bool = False
-) -> Inspected:
-    """What a file, folder or environment needs and would load, by the loader's word too; raises UnreadableError."""
-    from gpuwhy.inspection.environment import inspect_environment, prefix_of
-    from gpuwhy.inspection.inspect import inspect_path
-    from gpuwhy.inspection.loaded import probe as probed
-
-    given, path, folder = path, host.hide(path), host.hide(folder)
-    prefix = prefix_of(host, path)
-    if prefix:
-        python = given[: len(given) - len(path) + len(prefix)]  # as it was given: a run hides it itself
-        found = inspect_environment(host, path, Run(host, Options(python=python, folder=folder), note).facts)
-    else:
-        note(f"reading {path}")
-        found = inspect_path(host, path, folder)
-    if isinstance(found, Known):
-        return probed(host, found.value) if probe else found.value
-    raise UnreadableError(found.reason if isinstance(found, Unknown) else f"{path}: no such file or folder")
-
-
 def recorded_host(data: bytes, name: str) -> tuple[Host, Options]:
     """A recording, with the options it was made with."""
     recording = read_recording(data, name)
@@ -305,12 +281,6 @@ def facts_of(host: Host, options: Any = None) -> Facts:
 def facts_for_plan(host: Host, python: str = "") -> Facts:
     """What a plan needs to know of this machine, and nothing else."""
     return _seen_for("plan", host, Options(python=host.hide(python), folder="."))
-
-
-def active_environment(host: Host) -> str:
-    """The folder of the Python environment that a check would look at; "" where there is none."""
-    found = facts_for_plan(host).target.interpreter
-    return found.value.prefix if isinstance(found, Known) else ""
 
 
 def devices_of(host: Host) -> Devices:

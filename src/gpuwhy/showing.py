@@ -1,15 +1,16 @@
-"""Wires an answer to the forms that people look at: its JSON values, drawn as a page, a notebook's part or Markdown."""
+"""Version 0's reports and proofs for the new writers: as values, a document, notes, an Answer."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpuwhy.model.inspected import Inspected
 from gpuwhy.model.proof import Proof
 from gpuwhy.model.report import NOT_IMPORTED, NOT_IMPORTED_YET, Report
 
 if TYPE_CHECKING:
     from gpuwhy.answer.answer import Answer
+    from gpuwhy.answer.ci import Note
+    from gpuwhy.answer.tree import Document
 
 
 def values_of(answer: object) -> dict[str, Any]:
@@ -18,14 +19,10 @@ def values_of(answer: object) -> dict[str, Any]:
         from gpuwhy.render.json import report_dict
 
         return report_dict(answer)
-    if isinstance(answer, Proof):
-        from gpuwhy.render.proof import proof_dict
+    assert isinstance(answer, Proof)
+    from gpuwhy.render.proof import proof_dict
 
-        return proof_dict(answer)
-    assert isinstance(answer, Inspected)
-    from gpuwhy.render.inspect_json import inspected_dict
-
-    return inspected_dict(answer)
+    return proof_dict(answer)
 
 
 def plain_values(answer: object) -> dict[str, Any]:
@@ -36,29 +33,38 @@ def plain_values(answer: object) -> dict[str, Any]:
     return made
 
 
-def html(answer: object, log: str = "") -> str:
-    """One self-contained file."""
-    from gpuwhy.page.page import page
+def document(answer: object) -> Document:
+    """Any of them as a document; one that has none of its own by its values."""
+    from gpuwhy.answer import blocks, contract, saved
 
-    return page(_values(answer), log)
+    values = answer if isinstance(answer, dict) else plain_values(answer)
+    if values["schema"] == "gpuwhy.report/1":
+        return blocks.document(contract.read(contract.as_json(values)), 1)
+    return saved.document(values)
 
 
-def markdown(answer: object, log: str = "", project: str = "") -> str:
-    """What a maintainer wants to see in an issue."""
-    from gpuwhy.page.markdown import render
+def notes(proof: dict[str, Any]) -> list[Note]:
+    """A proof as build servers read it."""
+    from gpuwhy.answer.ci import Note
 
-    return render(_values(answer), log, project)
+    fails = proof["status"] != "not_failing"
+    change = f"the smallest change that makes it run: {(proof.get('change') or {}).get('text', '')}"
+    lines = [change] if proof.get("change") else []
+    causes = proof["causes"] or [
+        {"id": "program.unknown", "title": proof["headline"], "because": []}
+    ]
+    return [
+        Note("", 0, one["id"], "\n".join((one["title"], *lines, *(r["text"] for r in one["because"]))),
+             "error" if fails else "passed")
+        for one in causes
+    ]  # fmt: skip
 
 
 def part(answer: object) -> str:
     """What a notebook shows."""
-    from gpuwhy.page.page import part as drawn
+    from gpuwhy.answer import html
 
-    return drawn(_values(answer))
-
-
-def _values(answer: object) -> dict[str, Any]:
-    return answer if isinstance(answer, dict) else plain_values(answer)
+    return html.fragment(document(answer))
 
 
 def answer_of(report: Report, command: str, about: str = "") -> Answer:
@@ -99,7 +105,9 @@ def _fine(report: Report) -> bool:
     around, target = report.facts.get("surroundings", {}), report.facts.get("target", {})
     files_alone = around.get("offline", {}).get("state") == "known"
     seen = files_alone and bool(target.get("frameworks", {}).get("value"))
-    return not report.causes and (report.status == "healthy" or (report.status == "unknown" and seen))
+    return not report.causes and (
+        report.status == "healthy" or (report.status == "unknown" and seen)
+    )
 
 
 def exit_code(report: Report) -> int:

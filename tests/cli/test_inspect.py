@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from tests import started
-from tests.inspection.worlds import elf, wheel
+from tests.inspect.worlds import elf, wheel
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "inspect.schema.json").read_text(encoding="utf-8"))
 PROMISED = {"schema", "path", "needed", "libraries", "missing", "gpu"}
@@ -52,10 +52,10 @@ def test_json_fits_the_schema_and_the_exit_code_tells(home, name, code):
 
 
 @pytest.mark.parametrize("below", ["venv", "venv/lib/python3.12/site-packages"])
-def test_an_environment_below_the_home_folder_is_found_in_the_terminal_too(home, below):
+def test_an_environment_is_named_as_the_reader_does(home, below):
     done = run(home, str(home / below))
     assert done.returncode == 0, done.stderr
-    assert f"~/{below}, a Python environment" in " ".join(done.stdout.decode().split())
+    assert f"{home}/{below}, a Python environment" in " ".join(done.stdout.decode().split()).replace("/ ", "/")
 
 
 def test_the_loaders_own_answer(home):
@@ -64,9 +64,9 @@ def test_the_loaders_own_answer(home):
     assert found["probe"]["differences"] == []
     assert "probe" not in json.loads(run(home, sys.executable, "--json").stdout)
     text = run(home, sys.executable, "--probe").stdout.decode()
-    assert f"  loader      as predicted: {len(found['probe']['libraries'])} libraries\n" in text
+    assert f"loader     as predicted: {len(found['probe']['libraries'])} libraries\n" in text
     text = run(home, str(home / "demo-1.2-py3-none-any.whl"), "--probe").stdout.decode()
-    assert "  loader      not asked: the loader can be asked about a program" in text
+    assert "loader     not asked: the loader can be asked about a program" in text
 
 
 def test_json_paths_are_real_and_in_load_order_with_the_c_library(home):
@@ -89,13 +89,25 @@ def test_what_is_missing_has_the_search(home):
     }
 
 
-def test_the_terminal_says_it_first_and_hides_the_home(home):
+def test_the_terminal_says_it_first_and_what_is_passed_on_hides_the_home(home):
     done = run(home, str(home / "libbad.so"))
-    text = done.stdout.decode()
+    text = " ".join(done.stdout.decode().split())
     assert done.returncode == 1
-    assert text.startswith("✗ ~/libbad.so, a shared library: libnowhere.so.7 not found")
-    assert "zaphod" not in text
-    assert "~/libgood.so" in text
+    assert text.startswith("✗ /")
+    assert "libbad.so, a shared library: libnowhere.so.7 not found" in text
+    shared = run(home, str(home / "libbad.so"), "--markdown").stdout.decode()
+    assert "zaphod" not in shared
+    assert "libgood.so" in shared
+
+
+def test_special_files_are_one_clear_line(home):
+    """Issue 47.1: a pipe, a device and a file of the kernel are never opened."""
+    os.mkfifo(home / "pipe")
+    for path, said in ((home / "pipe", "a pipe"), ("/dev/null", "a device"), ("/proc/kmsg", "empty file")):
+        done = run(home, str(path))
+        assert done.returncode == 2
+        assert said in done.stderr.decode()
+        assert len(done.stderr.decode().splitlines()) == 1
 
 
 def test_variables_can_be_given(home, tmp_path):
@@ -149,7 +161,7 @@ def test_a_wheel_that_is_no_zip(home):
     (home / "x.whl").write_bytes(b"not a zip")
     done = run(home, str(home / "x.whl"))
     assert done.returncode == 2
-    assert done.stderr.decode() == "gpuwhy: ~/x.whl: not a zip archive at offset 0\n"
+    assert done.stderr.decode() == f"gpuwhy: {home}/x.whl: not a zip archive at offset 0\n"
 
 
 def test_a_folder_with_nothing_in_it(home):

@@ -25,18 +25,19 @@ def add_ci(parser: argparse.ArgumentParser) -> None:
 
 
 def told_ci(options: argparse.Namespace, answer: object) -> bool:
-    """Write the XML and print the annotations, as asked for; whether the annotations stand for the usual text."""
+    """Write the XML and print the annotations, as asked for; whether these stand for the text."""
     if not (options.junit or options.github):
         return False
     from gpuwhy import showing
+    from gpuwhy.answer import ci
+    from gpuwhy.cli.output import shareable
     from gpuwhy.cli.terminal import write
-    from gpuwhy.render import ci
 
-    values = showing.plain_values(answer)
+    notes = shareable(tuple(showing.notes(showing.plain_values(answer))))
     if options.junit:
-        keep_page(options.junit, ci.as_junit(values))
+        keep_page(options.junit, ci.junit(notes))
     if options.github:
-        write(ci.as_annotations(values), orders=True)
+        write(ci.github(notes), orders=True)
     return bool(options.github)
 
 
@@ -52,15 +53,18 @@ def ready(options: argparse.Namespace) -> None:
             raise UsageError(f"--{name} {path}: {folder} is not a folder that can be written to")
 
 
-def shown(options: argparse.Namespace, answer: object, log: str = "") -> bool:
-    """Write the page and print the Markdown, as asked for; whether the Markdown stands for the usual text."""
+def shown(options: argparse.Namespace, answer: object) -> bool:
+    """Write the page and print the Markdown, as asked for; whether that stands for the text."""
     from gpuwhy import showing
+    from gpuwhy.answer import html, markdown
+    from gpuwhy.cli.output import shareable
     from gpuwhy.cli.terminal import write
 
+    document = shareable(showing.document(answer))
     if options.html:
-        keep_page(options.html, showing.html(answer, log))
+        keep_page(options.html, html.page(document))
     if options.markdown:
-        write(showing.markdown(answer, log))
+        write(markdown.write(document))
     return bool(options.markdown)
 
 

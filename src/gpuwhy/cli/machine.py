@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gpuwhy.facts.facts import Facts
     from gpuwhy.look.look import Options
     from gpuwhy.machine.machine import Machine
+    from gpuwhy.machine.recording import RecordedMachine
 
 
 def seen(options: argparse.Namespace) -> Seen:
@@ -92,22 +93,28 @@ def _recorded(options: argparse.Namespace) -> tuple[Machine, Options]:
     return recorded(options.recording)
 
 
-def recorded(path: str) -> tuple[Machine, Options]:
-    """A file that `gpuwhy record` wrote, in this version or an earlier one."""
+def recorded(path: str) -> tuple[RecordedMachine, Options]:
+    """A file that `gpuwhy record` or `run` wrote, in this version or an earlier one."""
+    return replayed(read_bytes(path), path)
+
+
+def replayed(data: bytes, path: str) -> tuple[RecordedMachine, Options]:
+    """The same of bytes that were read."""
+    import msgspec
+
     from gpuwhy.look.look import Options
     from gpuwhy.machine.recording import BadRecordingError, read_recording, recorded_machine
 
     with refused(BadRecordingError):
-        machine = recorded_machine(read_recording(read_bytes(path), path))
+        machine = recorded_machine(read_recording(data, path))
     asked = machine.recording.options
-    if not all(isinstance(asked.get(one, ""), str) for one in ("python", "folder", "script")):
-        raise UsageError(f"{path} was recorded with options that make no sense")
     deep = asked.get("files") == "all" or bool(asked.get("verify"))
-    python, folder, script = (str(asked.get(one) or "") for one in ("python", "folder", "script"))
-    files: Literal["some", "all"] = "all" if deep else "some"
-    probe: Literal["", "gentle", "full"] = "gentle" if asked.get("probe") == "gentle" else ""
-    probe = "full" if asked.get("probe") == "full" else probe
-    return machine, Options(python, folder, script, files=files, probe=probe)
+    probe = asked.get("probe") if asked.get("probe") in ("gentle", "full") else ""
+    named = {one: asked.get(one) or "" for one in ("python", "folder", "script")}
+    named |= {"probe": probe, "files": "all" if deep else "some"}
+    with refused(msgspec.ValidationError, f"{path} was recorded with options that make no sense: "):
+        options = msgspec.convert(named, Options)
+    return machine, options
 
 
 def _assumed(options: argparse.Namespace) -> tuple[Callable[[Facts], Facts] | None, str]:

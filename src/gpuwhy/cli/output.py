@@ -89,6 +89,13 @@ def shared(answer: Answer) -> Answer:
     return msgspec.convert(values, type(answer))
 
 
+def shareable(value: T) -> T:
+    """A document, or notes, as they may be passed on."""
+    from gpuwhy.machine.redact import of_this_machine
+
+    return _without(value, of_this_machine())
+
+
 def text(document: Document, stream: TextIO | None = None) -> str:
     """A document for a terminal."""
     from gpuwhy.answer import terminal

@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import cast
 
-from gpuwhy.border.writing import keep
 from gpuwhy.cli import HEALTHY, UsageError, refused, say
-from gpuwhy.cli.target import add_target, diagnose
+from gpuwhy.cli.target import add_target
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("record", help="save what gpuwhy sees of this machine, to diagnose it elsewhere")
+    parser = commands.add_parser(
+        "record", help="save what gpuwhy sees of this machine, to diagnose it elsewhere"
+    )
     add_target(parser)
-    parser.add_argument("file", nargs="?", default="", metavar="FILE", help="where to write; .gz is compressed")
-    parser.add_argument("-o", "--output", default="", metavar="FILE", help="where to write, like FILE")
     parser.add_argument(
-        "--root", metavar="PATH", help="record another machine's files: a folder, an OCI layout or an archive"
+        "file", nargs="?", default="", metavar="FILE", help="where to write; .gz is compressed"
+    )
+    parser.add_argument(
+        "-o", "--output", default="", metavar="FILE", help="where to write, like FILE"
+    )
+    parser.add_argument(
+        "--root",
+        metavar="PATH",
+        help="record another machine's files: a folder, an OCI layout or an archive",
     )
     parser.set_defaults(go=go)
 
 
 def go(options: argparse.Namespace) -> int:
     """Observe and write."""
+    from gpuwhy.machine.writing import keep
+
     place = _place(options)
-    data = diagnose(options).recording()
+    data = _recording(options)
     if place == "-":
         sys.stdout.buffer.write(data)
         return HEALTHY
@@ -39,13 +49,32 @@ def go(options: argparse.Namespace) -> int:
     return HEALTHY
 
 
+def _recording(options: argparse.Namespace) -> bytes:
+    """What a check asks, with the answers."""
+    if options.probe or options.gentle:  # until probe/ is written on the new facts
+        from gpuwhy.cli.target import diagnose
+
+        return diagnose(options).recording()
+    import msgspec
+
+    from gpuwhy.api.machine import observe
+    from gpuwhy.cli.machine import asked_for
+    from gpuwhy.cli.progress import Progress
+    from gpuwhy.machine.recording import RecordingMachine
+
+    with Progress() as progress:
+        machine, asked = asked_for(options, progress.note)
+        observe(machine, asked, note=progress.note)
+    return cast(RecordingMachine, machine).dump(msgspec.to_builtins(asked))
+
+
 def _place(options: argparse.Namespace) -> str:
-    """The file; standard output unless that is a terminal, where thousands of lines of JSON help nobody."""
+    """The file; standard output unless that is a terminal, where so much JSON helps nobody."""
     if options.file and options.output and options.file != options.output:
         raise UsageError(f"record where? Both {options.file} and {options.output} are named")
     place: str = options.file or options.output
     if place:
         return place
     if sys.stdout.isatty():
-        raise UsageError("record where? gpuwhy record machine.json.gz (- prints it on the terminal)")
+        raise UsageError("record where? gpuwhy record machine.json.gz (- prints it)")
     return "-"

@@ -1,68 +1,81 @@
-"""`gpuwhy report FILE…`: a page, or Markdown for an issue, from recordings and JSON reports; or of this machine."""
+"""`gpuwhy report FILE…`: a page, or Markdown for an issue, from recordings and saved answers.
+
+Without FILE, of this machine.
+"""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuwhy.cli import HEALTHY, UsageError, forms, refused
-from gpuwhy.cli.target import diagnose
 from gpuwhy.cli.terminal import MOST, read_bytes, write
 
-PROJECTS = {
-    "pytorch": "torch", "torch": "torch", "tensorflow": "tensorflow", "keras": "tensorflow", "jax": "jax",
-    "flax": "jax", "onnxruntime": "onnxruntime", "cupy": "cupy", "numba": "numba", "triton": "triton", "rapids": "cudf",
-    "vllm": "vllm", "xgboost": "xgboost", "paddle": "paddle", "mxnet": "mxnet",
-}  # fmt: skip
-"""The names of projects, and the framework that each is."""
-
-HOLDS = {
-    "gpuwhy.report/1": ("status",),
-    "gpuwhy.plan/1": ("proposal", "conflict"),
-    "gpuwhy.inspect/1": ("path",),
-    "gpuwhy.lint/1": ("files",),
-    "gpuwhy.fleet/1": ("groups",),
-    "gpuwhy.proof/1": ("status",),
-    "gpuwhy.fit/1": ("shares",),
-}
-"""What an answer of each form cannot be without."""
+if TYPE_CHECKING:
+    from gpuwhy.answer.answer import Answer
+    from gpuwhy.answer.tree import Document
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("report", help="make a web page or Markdown from recordings and JSON reports")
-    parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="recordings and JSON reports; this machine without any"
+    parser = commands.add_parser(
+        "report", help="make a web page or Markdown from recordings and JSON reports"
     )
-    parser.add_argument("--python", default="", metavar="PATH", help="without FILE: the Python under diagnosis")
-    parser.add_argument("--for", dest="project", default="", metavar="PROJECT",
-                        help="Markdown for an issue of pytorch, tensorflow, jax …")  # fmt: skip
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="recordings and JSON reports; this machine without any",
+    )
+    parser.add_argument(
+        "--python", default="", metavar="PATH", help="without FILE: the Python under diagnosis"
+    )
+    parser.add_argument(
+        "--for",
+        dest="project",
+        default="",
+        metavar="PROJECT",
+        help="the fields of the issue template of pytorch, tensorflow, jax …, as Markdown",
+    )
     forms.add_forms(parser)
-    parser.set_defaults(go=go, verify=False, probe=False, gentle=False)
+    parser.set_defaults(go=go, verify=False, probe=False, gentle=False, json=False)
+
+
+class _Given(NamedTuple):
+    """A file that was named: an answer, or the values of another contract."""
+
+    name: str
+    answer: Answer | None
+    values: dict[str, Any]
 
 
 def go(options: argparse.Namespace) -> int:
     """Read, draw, write."""
     forms.ready(options)
-    project = _project(options.project)
+    from gpuwhy.answer import html, markdown
+    from gpuwhy.cli.output import shareable
+
+    framework = _framework(options.project)
     given = [_given(path) for path in options.files] or [_here(options)]
-    if options.markdown or project:
-        from gpuwhy.page.markdown import render
-
-        write("\n".join(render(values, log, project) for values, log, _ in given))
-    if options.html or not (options.markdown or project):
-        from gpuwhy.page.page import UndrawableError, pages
-
-        with refused(UndrawableError):
-            forms.keep_page(options.html or _beside(options.files), pages(given), new=not options.html)
+    if options.markdown or framework:
+        texts = (markdown.write(shareable(_document(one, framework))) for one in given)
+        write("\n".join(texts))
+    if options.html or not (options.markdown or framework):
+        page = html.page(*(shareable(_document(one)) for one in given))
+        forms.keep_page(options.html or _beside(options.files), page, new=not options.html)
     return HEALTHY
 
 
-def _project(name: str) -> str:
-    if name and name.lower() not in PROJECTS:
-        raise UsageError(f"--for {name}: known are {', '.join(PROJECTS)}; --markdown suits every project")
-    return PROJECTS.get(name.lower(), "")
+def _framework(project: str) -> str:
+    from gpuwhy.answer.issue import PROJECTS
+
+    if project and project.lower() not in PROJECTS:
+        raise UsageError(
+            f"--for {project}: known are {', '.join(PROJECTS)}; --markdown suits every project"
+        )
+    return PROJECTS.get(project.lower(), "")
 
 
 def _beside(files: list[str]) -> str:
@@ -73,17 +86,47 @@ def _beside(files: list[str]) -> str:
     return f"{name}.html"
 
 
-def _here(options: argparse.Namespace) -> tuple[Any, str, str]:
-    from gpuwhy.showing import plain_values
+def _document(given: _Given, framework: str = "") -> Document:
+    if given.answer is None:
+        return _saved(given)
+    from msgspec.structs import replace
 
-    return plain_values(diagnose(options).report()), "", "this machine"
+    answer = replace(given.answer, about=given.answer.about or given.name)
+    if framework:
+        from gpuwhy.answer.issue import issue
+
+        return issue(answer, framework)
+    from gpuwhy.answer.blocks import document
+
+    return document(answer, 1)
 
 
-def _given(path: str) -> tuple[Any, str, str]:
-    """A file as plain values, with its log and its name."""
+def _saved(given: _Given) -> Document:
+    """An inspection in its own words; other contracts by their values."""
     import msgspec
 
-    data = _unpacked(read_bytes(path), path)
+    from gpuwhy.answer import saved
+    from gpuwhy.inspect import document, inspected
+
+    if given.values.get("schema") == inspected.SCHEMA:
+        with contextlib.suppress(msgspec.ValidationError):
+            return document.document(inspected.read(given.values), 1)
+    return saved.document(given.values, given.name)
+
+
+def _here(options: argparse.Namespace) -> _Given:
+    from gpuwhy.cli.machine import seen
+
+    return _Given("this machine", seen(options).report, {})
+
+
+def _given(path: str) -> _Given:
+    """A file by what it says that it is."""
+    import msgspec
+
+    from gpuwhy.answer import contract, saved
+
+    name, data = os.path.basename(path), _unpacked(read_bytes(path), path)
     try:
         values = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -92,21 +135,22 @@ def _given(path: str) -> tuple[Any, str, str]:
         ) from error
     schema = values.get("schema") if isinstance(values, dict) else None
     if schema == "gpuwhy.record/1":
-        return (*_replayed(data, path), os.path.basename(path))
+        return _Given(name, _replayed(data, path), {})
     if schema == "gpuwhy.proof-record/1":
-        return (_proof(data, path), "", os.path.basename(path))
+        return _Given(name, None, _proof(data, path))
     if schema == "gpuwhy.node/1":
         values = values.get("report")
-    from gpuwhy.page.page import SCHEMAS
-
-    if not isinstance(values, dict) or values.get("schema") not in SCHEMAS:
+        schema = values.get("schema") if isinstance(values, dict) else None
+    if schema == "gpuwhy.report/1":
+        with refused(contract.UnreadableError, f"{path}: "):
+            return _Given(name, contract.read(msgspec.json.encode(values)), {})
+    if schema not in saved.NEEDED:
         raise UsageError(f"{path}: there is no page for {schema or 'a file without a schema'}")
-    wanted = HOLDS.get(values["schema"], ())
-    if wanted and not any(name in values for name in wanted):
-        raise UsageError(
-            f"{path} says that it is {values['schema']}, and holds no answer: {' or '.join(wanted)} is missing"
-        )
-    return values, "", os.path.basename(path)
+    wanted = saved.NEEDED[schema]
+    if wanted and not any(one in values for one in wanted):
+        holds = f"{path} says that it is {schema}, and holds no answer"
+        raise UsageError(f"{holds}: {' or '.join(wanted)} is missing")
+    return _Given(name, None, values)
 
 
 def _unpacked(data: bytes, path: str) -> bytes:
@@ -122,24 +166,19 @@ def _unpacked(data: bytes, path: str) -> bytes:
     return out
 
 
-def _replayed(data: bytes, path: str) -> tuple[Any, str]:
-    import msgspec
+def _replayed(data: bytes, path: str) -> Answer:
+    """The answer on a recorded machine, and on the program that was run there."""
+    from gpuwhy.api.machine import observe
+    from gpuwhy.api.text import explain
+    from gpuwhy.cli.machine import replayed
 
-    from gpuwhy import app
-    from gpuwhy.showing import plain_values
-
-    with refused(app.BadRecordingError):
-        host, asked = app.recorded_host(data, path)
-    run = app.Run(host, asked)
-    if not run.output:
-        return plain_values(run.report()), ""
-    from gpuwhy.after import again
-    from gpuwhy.cli.output import shared
-
-    return msgspec.to_builtins(shared(again(run))), run.output
+    machine, asked = replayed(data, path)
+    seen = observe(machine, asked)
+    output = str(machine.recording.run.get("output", ""))
+    return explain(output, seen) if output else seen.report
 
 
-def _proof(data: bytes, path: str) -> Any:
+def _proof(data: bytes, path: str) -> dict[str, Any]:
     from gpuwhy.proving.answer import proof_of
     from gpuwhy.proving.record import BadRecordError, replay
     from gpuwhy.showing import plain_values

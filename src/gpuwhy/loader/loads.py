@@ -149,7 +149,7 @@ def _pinned(facts: Facts, name: str) -> Callable[[Library], bool]:
 
 
 def _missing(machine: Machine, system: System, facts: Facts, one: Missing) -> MissingLibrary:
-    at = _tidy(machine, one.refused.path) if one.refused else ""
+    at = tidied(machine, one.refused.path) if one.refused else ""
     named = "" if at else system.not_cached(machine, one.name, value_or(facts.system.machine, ""))
     searched = _folders(one.tried)
     met = one.met
@@ -158,14 +158,14 @@ def _missing(machine: Machine, system: System, facts: Facts, one: Missing) -> Mi
 
 def tidy_unmet(machine: Machine, one: UnmetSymbol) -> UnmetSymbol:
     """The same, its two files named as everywhere else."""
-    asker, provider = _tidy(machine, one.library), _tidy(machine, one.provider)
+    asker, provider = tidied(machine, one.library), tidied(machine, one.provider)
     return UnmetSymbol(asker, provider, one.symbols, one.count)
 
 
 def _loaded(
     machine: Machine, system: System, one: Library, copy: LibraryCopy | None
 ) -> LoadedLibrary:
-    name, path = one.name.rpartition("/")[2], _tidy(machine, one.path)
+    name, path = one.name.rpartition("/")[2], tidied(machine, one.path)
     unlisted = Unknown("not among the CUDA libraries")
     stated: Fact[str] = copy.version if copy else unlisted
     own = machine.cuda_version(path) if system.tells(name, copy) else stated
@@ -325,14 +325,14 @@ def _folders(tries: tuple[Tried, ...]) -> tuple[str, ...]:
     return tuple(out)
 
 
-def _tidy(machine: Machine, path: str) -> str:
+def tidied(machine: Machine, path: str) -> str:
     """`…/tensorflow/../nvidia/lib/x` as `…/nvidia/lib/x`, where both lead to the same file."""
     if "/../" not in path:
         return path
-    tidied = posixpath.normpath(path)
-    left, right = machine.real(path), machine.real(tidied)
+    short = posixpath.normpath(path)
+    left, right = machine.real(path), machine.real(short)
     same = isinstance(left, Known) and isinstance(right, Known) and left.value == right.value
-    return tidied if same else path
+    return short if same else path
 
 
 _STEPS: dict[str, Callable[[Machine, Facts], Fact[Any]]] = {

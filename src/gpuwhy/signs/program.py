@@ -92,7 +92,8 @@ def without_python(case: Case) -> Finding | None:
     if python.gone != "not executable":
         why = "the Python that the environment was made from is gone, so nothing in it runs"
     seen = saw(python.gone, Source("file", python.path))
-    return proof("{path} is {gone}: {why}", seen, path=python.path, gone=python.gone, why=why)
+    gone = "a dangling link" if python.gone == "dangling link" else python.gone
+    return proof("{path} is {gone}: {why}", seen, path=python.path, gone=gone, why=why)
 
 
 def older_runtime(case: Case) -> Finding | None:

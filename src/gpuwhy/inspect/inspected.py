@@ -1,0 +1,239 @@
+"""Inspected: what `gpuwhy inspect` finds out about one file, wheel, folder or environment."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from gpuwhy.facts.loads import UnmetSymbol
+from gpuwhy.loader.symbols import UnmetVersion
+
+SCHEMA = "gpuwhy.inspect/1"
+
+Kind = Literal["library", "program", "wheel", "environment", "folder"]
+Bringer = Literal["driver", "cuda", "framework", "system", "glibc"]
+"""Who is expected to bring a library that a bundle does not hold."""
+
+
+class Gpu(msgspec.Struct, frozen=True):
+    """GPU code: every architecture seen, and those that most of the code is compiled for."""
+
+    sass: tuple[str, ...] = ()
+    ptx: tuple[str, ...] = ()
+    usual_sass: tuple[str, ...] = ()
+    usual_ptx: tuple[str, ...] = ()
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """A copy that would be loaded if those before it were not there."""
+
+    path: str
+    via: str
+    version: str | None
+
+
+class Library(msgspec.Struct, frozen=True):
+    """One library of the load tree."""
+
+    name: str
+    path: str
+    via: str
+    version: str | None
+    needed_by: str
+    lost: tuple[Lost, ...] = ()
+    closed: bool = False  # a dlopen brought it and failed: something that it needs is missing
+
+
+class Searched(msgspec.Struct, frozen=True):
+    """One place where the loader looks for a library that it does not find."""
+
+    where: str
+    why: str
+    outcome: str
+
+
+class Missing(msgspec.Struct, frozen=True):
+    """A library that is needed and not found, with the search in order."""
+
+    name: str
+    needed_by: str
+    searched: tuple[Searched, ...]
+    reason: str  # "not there", or what is wrong with the file that stops the search
+    elsewhere: tuple[str, ...] = ()  # copies that lie where the loader does not look
+    refused: bool = False  # a file of that name is there, and the loader does not take it
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """What would be loaded, in load order, and what stands against it."""
+
+    libraries: tuple[Library, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    unmet: tuple[UnmetSymbol, ...] = ()
+    unmet_versions: tuple[UnmetVersion, ...] = ()
+    unsure: tuple[str, ...] = ()  # may lie on Windows' PATH alone, where that is not known
+
+    @property
+    def sound(self) -> bool:
+        """Whether everything needed is found and fits."""
+        return not (self.missing or self.unmet or self.unmet_versions)
+
+
+class Header(msgspec.Struct, frozen=True):
+    """What a file states of itself; what a Windows file has no word for is empty."""
+
+    machine: str
+    bits: int
+    soname: str = ""
+    rpath: str = ""
+    runpath: str = ""
+    interpreter: str = ""
+    build_id: str = ""
+    version: str | None = None  # of a CUDA library; of a Windows file, by its resource too
+    glibc: str | None = None  # the oldest that offers every symbol version asked for
+    versions: dict[str, tuple[str, ...]] = {}  # library → symbol versions asked of it
+    delayed: tuple[str, ...] = ()  # of a Windows file: libraries that are loaded when first called
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One library of a wheel or folder."""
+
+    name: str
+    size: int
+    needed: tuple[str, ...]
+    version: str | None
+    glibc: str | None
+    gpu: Gpu
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A library that a bundle needs and does not hold."""
+
+    name: str
+    kind: Bringer
+    needed_by: tuple[str, ...]
+    found: str | None  # the file that this machine would give it
+
+
+class Bundle(msgspec.Struct, frozen=True):
+    """Many libraries together: a wheel, or a folder."""
+
+    name: str
+    version: str
+    tags: tuple[str, ...]
+    requires: tuple[str, ...]  # the NVIDIA and framework packages that it requires
+    members: int
+    parts: tuple[Part, ...]
+    asks: tuple[Asked, ...]
+    glibc: str | None
+    glibc_by: str  # the library that sets it
+    promised: str | None  # the glibc that the wheel's tag says is enough
+    here: str | None  # the glibc of this machine, where the bundle is for it
+    problems: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether it could be read, and this machine's glibc is new enough for it."""
+        return not self.problems and not newer(self.glibc, self.here)
+
+
+def newer(needed: str | None, offered: str | None) -> bool:
+    """Whether a newer version is needed than is offered; no where either is unknown."""
+    if not needed or not offered:
+        return False
+    left, right = (tuple(map(int, text.split("."))) for text in (needed, offered))
+    return left > right
+
+
+class FrameworkTree(msgspec.Struct, frozen=True):
+    """What the process of one framework would load."""
+
+    name: str
+    title: str
+    version: str
+    gpu: Gpu
+    tree: Tree
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """One library as the system's own loader lists it."""
+
+    name: str
+    path: str | None  # None: it does not find it
+
+
+class Probed(msgspec.Struct, frozen=True):
+    """What the system's own loader does with a file, and where that differs from ours."""
+
+    loader: str = ""
+    libraries: tuple[Listed, ...] = ()
+    differences: tuple[str, ...] = ()
+    said: str = ""  # its complaints
+    skipped: str = ""  # why it was not asked
+
+
+class MayOpen(msgspec.Struct, frozen=True):
+    """A CUDA library that a file names and does not need: it may open it while it runs."""
+
+    name: str
+    path: str = ""  # what the loader would find; "" = nothing
+
+
+class Inspected(msgspec.Struct, frozen=True):
+    """The whole answer."""
+
+    path: str
+    kind: Kind
+    needed: tuple[str, ...] = ()
+    gpu: Gpu = Gpu()
+    tree: Tree = Tree()
+    header: Header | None = None
+    bundle: Bundle | None = None
+    frameworks: tuple[FrameworkTree, ...] = ()
+    variables: dict[str, str] = {}  # what the search took from the environment
+    notes: tuple[str, ...] = ()
+    probe: Probed | None = None  # --probe
+    opens: tuple[MayOpen, ...] = ()
+    searched: bool = True  # False: a Windows file where no Windows is; nothing was searched for
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is missing or unmet, and the loader, if asked, does as predicted."""
+        predicted = self.probe is None or not self.probe.differences
+        return predicted and self.tree.sound and (self.bundle is None or self.bundle.sound)
+
+
+def values(found: Inspected) -> dict[str, Any]:
+    """The contract `gpuwhy.inspect/1` (docs/inspect.schema.json): fields are only added."""
+    plain = msgspec.to_builtins(found)
+    tree, header = plain.pop("tree"), plain.pop("header") or {}
+    bundle, frameworks, probe = (plain.pop(name) for name in ("bundle", "frameworks", "probe"))
+    if not header.get("delayed"):
+        header.pop("delayed", None)
+    out = {"schema": SCHEMA, **plain, **_tree(tree), **header}
+    if not found.opens:
+        del out["opens"]
+    if found.searched:
+        del out["searched"]
+    if bundle:
+        out["bundle"] = bundle
+    if found.kind == "environment":
+        out["frameworks"] = [{**one, **_tree(one.pop("tree"))} for one in frameworks]
+    if probe:
+        out["probe"] = probe
+    return out
+
+
+def read(saved: dict[str, Any]) -> Inspected:
+    """An inspection that was kept as JSON; raises msgspec.ValidationError."""
+    plain = {name: one for name, one in saved.items() if name in Inspected.__struct_fields__}
+    plain["tree"] = saved
+    plain["header"] = saved if "machine" in saved else None
+    rows = saved.get("frameworks")
+    frameworks = [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
+    plain["frameworks"] = [{**one, "tree": one} for one in frameworks]
+    return msgspec.convert({"kind": "folder", **plain}, Inspected)
+
+
+def _tree(tree: dict[str, Any]) -> dict[str, Any]:
+    return tree if tree["unsure"] else {name: one for name, one in tree.items() if name != "unsure"}

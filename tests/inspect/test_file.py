@@ -1,0 +1,250 @@
+"""Files: the load tree equals glibc's own answer, and what is missing comes with the search."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from gpuwhy.inspect.inspected import Inspected
+
+from .worlds import UnreadableError, elf, inspected, machine_of, wheel
+
+SYSTEM = [
+    "/bin/bash",
+    "/bin/ls",
+    "/usr/bin/env",
+    *sorted(glob.glob("/usr/lib/x86_64-linux-gnu/lib[a-z]*.so.[0-9]"))[:40],
+]
+LDD = re.compile(r"\s*(?:(\S+) => )?(/\S+) \(0x")
+
+
+def look(path, root: str = "", folder: str = "/", **variables: str) -> Inspected:
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
+    given = variables if root else {**environ, **variables}
+    return inspected(machine_of(given, root), path, folder)
+
+
+def ldd(path: str) -> list[str]:
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("LD_")}
+    said = subprocess.run(["ldd", path], capture_output=True, text=True, env=environ).stdout
+    return [os.path.realpath(match[2]) for line in said.splitlines() if (match := LDD.match(line))]
+
+
+@pytest.mark.skipif(
+    not shutil.which("ldd") or os.uname().machine != "x86_64", reason="glibc is the judge"
+)
+def test_the_load_tree_of_system_files_is_glibcs_own():
+    compared = 0
+    for path in SYSTEM:
+        expected = ldd(os.path.realpath(path)) if os.path.exists(path) else []
+        if expected:
+            compared += 1
+            found = look(os.path.realpath(path))
+            assert [os.path.realpath(one.path) for one in found.tree.libraries] == expected, path
+            assert found.sound, path
+    assert compared >= 10
+
+
+def root_with(tmp_path, files: dict[str, bytes]) -> str:
+    for name, data in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    return str(tmp_path)
+
+
+def test_half_a_name_is_completed_by_the_librarys_own_number(tmp_path):
+    """cuDNN 9 holds "libcudnn_graph.so" and opens libcudnn_graph.so.9."""
+    named = b"\0libcudnn_graph.so\0libcudnn_ops.so\0"
+    root = root_with(
+        tmp_path,
+        {
+            "lib/libcudnn.so.9": elf((), "libcudnn.so.9", "$ORIGIN") + named,
+            "lib/libcudnn_graph.so.9": elf((), "libcudnn_graph.so.9"),
+        },
+    )
+    found = look("/lib/libcudnn.so.9", root)
+    assert [(one.name, one.path) for one in found.opens] == [
+        ("libcudnn_graph.so.9", "/lib/libcudnn_graph.so.9"),
+        ("libcudnn_ops.so", ""),
+    ]
+
+
+def test_a_missing_library_comes_with_the_search_in_order_and_where_it_lies(tmp_path):
+    site = "env/lib/python3.12/site-packages"
+    root = root_with(
+        tmp_path,
+        {
+            f"{site}/demo/_C.so": elf(("libcusolver.so.11",), "", "$ORIGIN/../nvidia/cublas/lib"),
+            f"{site}/nvidia/cusolver/lib/libcusolver.so.11": elf((), "libcusolver.so.11"),
+            f"{site}/nvidia/cublas/lib/libcublas.so.12": elf((), "libcublas.so.12"),
+            "first/README": b"",
+        },
+    )
+    found = look(f"/{site}/demo/_C.so", root, LD_LIBRARY_PATH="/first")
+    (gone,) = found.tree.missing
+    assert not found.sound
+    assert (gone.name, gone.needed_by, gone.reason) == (
+        "libcusolver.so.11",
+        f"/{site}/demo/_C.so",
+        "not found",
+    )
+    assert [(place.where, place.why) for place in gone.searched][:2] == [
+        ("/first/libcusolver.so.11", "LD_LIBRARY_PATH"),
+        (f"/{site}/demo/../nvidia/cublas/lib/libcusolver.so.11", f"RUNPATH of /{site}/demo/_C.so"),
+    ]
+    assert gone.elsewhere == (f"/{site}/nvidia/cusolver/lib/libcusolver.so.11",)
+    assert found.variables == {"LD_LIBRARY_PATH": "/first"}
+
+
+def test_the_copy_that_lost_is_told_with_its_own_way(tmp_path):
+    root = root_with(
+        tmp_path,
+        {
+            "a/libneeds.so": elf(("libx.so.1",), "", "/second"),
+            "first/libx.so.1": elf((), "libx.so.1"),
+            "second/libx.so.1": elf((), "libx.so.1"),
+        },
+    )
+    (one,) = look("/a/libneeds.so", root, LD_LIBRARY_PATH="/first").tree.libraries
+    assert (one.path, one.via, one.needed_by) == (
+        "/first/libx.so.1",
+        "LD_LIBRARY_PATH",
+        "/a/libneeds.so",
+    )
+    assert [(copy.path, copy.via) for copy in one.lost] == [
+        ("/second/libx.so.1", "RUNPATH of /a/libneeds.so")
+    ]
+
+
+def test_paths_are_listed_without_detours_and_agree_with_each_other(tmp_path):
+    root = root_with(
+        tmp_path,
+        {
+            "a/libtop.so": elf(("libmid.so",), "", "$ORIGIN/../b"),
+            "b/libmid.so": elf(("libend.so",), "libmid.so", "$ORIGIN/../c"),
+            "c/libend.so": elf((), "libend.so"),
+        },
+    )
+    middle, end = look("/a/libtop.so", root).tree.libraries
+    assert middle.path == "/b/libmid.so"
+    assert (end.path, end.needed_by, end.via) == (
+        "/c/libend.so",
+        "/b/libmid.so",
+        "RUNPATH of /b/libmid.so",
+    )
+
+
+def test_a_wheels_version_is_told_where_the_bytes_do_not(tmp_path):
+    site = "env/lib/python3.12/site-packages"
+    root = root_with(
+        tmp_path,
+        {
+            f"{site}/x.so": elf(("libcudart.so.12",), "", "$ORIGIN/nvidia/cuda_runtime/lib"),
+            f"{site}/nvidia/cuda_runtime/lib/libcudart.so.12": elf((), "libcudart.so.12"),
+            f"{site}/nvidia_cuda_runtime_cu12-12.4.127.dist-info/METADATA": b"",
+        },
+    )
+    (one,) = look(f"/{site}/x.so", root).tree.libraries
+    assert one.version == "12.4.127"
+
+
+def test_a_program_for_musl_is_named_and_not_guessed(tmp_path):
+    root = root_with(tmp_path, {"x.so": elf(("libc.musl-x86_64.so.1",), "x.so")})
+    found = look("/x.so", root)
+    assert found.tree.libraries == ()
+    assert any("musl" in note for note in found.notes)
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="a C compiler builds the program")
+def test_a_version_that_the_library_lacks_is_found_before_the_loader_refuses_it(tmp_path):
+    """Linked against V2, the copy loaded has only V1: glibc says `version `V2' not found`."""
+
+    def library(folder: str, *nodes: str) -> None:
+        (tmp_path / folder).mkdir()
+        script = tmp_path / folder / "map"
+        script.write_text("".join(f"{node} {{ global: {node.lower()}; }};\n" for node in nodes))
+        code = "".join(f"int {node.lower()}(void) {{ return 1; }}\n" for node in nodes)
+        out = tmp_path / folder / "libv.so"
+        options = [
+            "-shared",
+            "-fPIC",
+            "-Wl,-soname,libv.so",
+            f"-Wl,--version-script={script}",
+            "-o",
+            str(out),
+        ]
+        subprocess.run(["gcc", "-xc", "-", *options], input=code.encode(), check=True)
+
+    library("old", "V1")
+    library("new", "V1", "V2")
+    code = b"int v2(void); int main(void) { return v2() - 1; }"
+    program = tmp_path / "program"
+    subprocess.run(
+        ["gcc", "-xc", "-", f"-L{tmp_path}/new", "-lv", "-o", str(program)], input=code, check=True
+    )
+    for folder, fits in (("new", True), ("old", False)):
+        path = f"{tmp_path}/{folder}"
+        ran = subprocess.run(
+            [program], env={**os.environ, "LD_LIBRARY_PATH": path}, capture_output=True, text=True
+        )
+        found = look(program, LD_LIBRARY_PATH=path)
+        assert (ran.returncode == 0) is fits
+        assert found.sound is fits
+    assert "version `V2' not found" in ran.stderr
+    assert [(one.version, one.provider) for one in found.tree.unmet_versions] == [
+        ("V2", f"{tmp_path}/old/libv.so")
+    ]
+    assert found.kind == "program"
+
+
+def test_what_a_wheel_asks_of_others_is_sorted_by_who_brings_it(tmp_path):
+    members = {
+        "demo/liba.so": elf(
+            ("libb.so", "libcuda.so.1", "libcudart.so.12", "libtorch.so", "libz.so.1", "libc.so.6")
+        ),
+        "demo/libb.so": elf(("libc.so.6",), "libb.so"),
+    }
+    wheel(tmp_path / "demo-1.2-py3-none-manylinux2014_x86_64.whl", members)
+    bundle = look("/demo-1.2-py3-none-manylinux2014_x86_64.whl", str(tmp_path)).bundle
+    assert bundle is not None
+    assert [(one.name, one.kind) for one in bundle.asks] == [
+        ("libcuda.so.1", "driver"),
+        ("libcudart.so.12", "cuda"),
+        ("libtorch.so", "framework"),
+        ("libz.so.1", "system"),
+        ("libc.so.6", "glibc"),
+    ]
+    assert bundle.promised == "2.17"
+    assert bundle.requires == ("nvidia-cudnn-cu12 (==9.1.0.70)",)
+    assert bundle.asks[-1].needed_by == ("demo/liba.so", "demo/libb.so")
+
+
+def test_a_folder_of_libraries_is_told_like_a_wheel(tmp_path):
+    root = root_with(tmp_path, {"sdk/lib/liba.so": elf(("libb.so",)), "sdk/bin/x": b"no library"})
+    found = look("/sdk", root)
+    assert found.kind == "folder"
+    assert found.bundle is not None
+    assert [part.name for part in found.bundle.parts] == ["lib/liba.so"]
+
+
+@pytest.mark.parametrize(
+    "data, said",
+    [
+        (b"", "empty file at offset 0"),
+        (b"hello", "not ELF at offset 0"),
+        (elf(("libc.so.6",))[:30], "cut short"),
+        (elf(("libc.so.6",), padding=5000)[:2000], "it ends at offset 2000"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_line(tmp_path, data, said):
+    (tmp_path / "x.so").write_bytes(data)
+    with pytest.raises(UnreadableError) as caught:
+        inspected(machine_of({}), tmp_path / "x.so")
+    assert said in str(caught.value)
+    assert str(tmp_path / "x.so") in str(caught.value)
+    assert "\n" not in str(caught.value)
