@@ -41,8 +41,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def go(options: argparse.Namespace) -> int:
     """Observe, judge, print."""
     forms.ready(options)
-    if options.jsonl or options.probe or options.gentle:
+    if options.jsonl and (options.probe or options.gentle):
+        raise UsageError("--jsonl says what files and the driver tell: leave --probe out")
+    if options.probe or options.gentle:
         return _by_version_0(options)
+    if options.jsonl:
+        return _node(options)
     from gpuwhy.cli.machine import seen
 
     answer = seen(options).report
@@ -50,19 +54,25 @@ def go(options: argparse.Namespace) -> int:
     return answer.exit_code
 
 
-def _by_version_0(options: argparse.Namespace) -> int:
-    """`--probe` and `--jsonl`, until probe/ and fleet/ are written on the new facts."""
-    if options.jsonl and not options.recording:
+def _node(options: argparse.Namespace) -> int:
+    """One line for `gpuwhy fleet`."""
+    from gpuwhy.api.machine import observe
+    from gpuwhy.cli.fleet import node_line
+    from gpuwhy.cli.machine import asked_for
+
+    if not options.recording:
         options.recording = os.environ.get("GPUWHY_FROM")  # a node that answers as a recorded one
+    machine, asked = asked_for(options)
+    seen = observe(machine, asked)
+    write(node_line(machine, seen, options.node))
+    return HEALTHY if options.exit_zero else seen.report.exit_code
+
+
+def _by_version_0(options: argparse.Namespace) -> int:
+    """`--probe`, until probe/ is written on the new facts."""
     run = diagnose(options)
     if options.python and not run.found_python:
         raise UsageError(f"--python {options.python}: {run.why_no_python}")
-    report = run.report()
-    answer = answer_of(report, "check")
-    if options.jsonl:
-        from gpuwhy.cli.fleet import node_line
-
-        write(node_line(run, report, options.node))
-        return HEALTHY if options.exit_zero else answer.exit_code
+    answer = answer_of(run.report(), "check")
     put_answer(options, answer)
     return answer.exit_code

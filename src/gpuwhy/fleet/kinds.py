@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from gpuwhy.model.fleet import Kind
+from gpuwhy.fleet.answer import Kind
 
 _NCCL, _HARDWARE, _LIMIT = ("distributed.nccl",), ("device.hardware",), ("env.limit",)
 
@@ -20,7 +20,13 @@ KINDS: tuple[Kind, ...] = (
     Kind("gpu.mig", "MIG mode", 3, "any", ("device.selection",)),
     Kind("gpu.compute_mode", "compute mode", 3, "any", ("device.busy",)),
     Kind("gpu.fabric", "NVLink fabric", 3, "any", ("driver.not_ready",)),
-    Kind("gpu.nvlink", "active NVLinks of the worst GPU", 3, "less", ("distributed.nccl", "device.hardware")),
+    Kind(
+        "gpu.nvlink",
+        "active NVLinks of the worst GPU",
+        3,
+        "less",
+        ("distributed.nccl", "device.hardware"),
+    ),
     Kind("gpu.pcie_width", "PCIe lanes of the worst GPU", 1, "less", _HARDWARE),
     Kind("gpu.pcie_generation", "PCIe generation that the worst GPU can use", 1, "less", _HARDWARE),
     Kind("gpu.throttle", "why clocks are held down", 1, "any", _HARDWARE),
@@ -32,16 +38,41 @@ KINDS: tuple[Kind, ...] = (
     Kind("gpu.held", "GPUs with memory held by others", 2, "more", ("memory.other_process",)),
     Kind("driver.version", "driver", 3, "any", ("driver.too_old", "driver.library_mismatch")),
     Kind("driver.cuda", "newest CUDA of the driver", 3, "less", ("driver.too_old",)),
-    Kind("driver.library", "driver library", 3, "any", ("driver.library_mismatch", "driver.compat_misuse")),
+    Kind(
+        "driver.library",
+        "driver library",
+        3,
+        "any",
+        ("driver.library_mismatch", "driver.compat_misuse"),
+    ),
     Kind("driver.flavour", "flavour of the kernel module", 1),
     Kind("driver.peermem", "nvidia_peermem (GPUDirect RDMA)", 2, "any", _NCCL),
     Kind("driver.fabricmanager", "nvidia-fabricmanager", 3, "any", ("driver.not_ready",)),
-    Kind("driver.persistenced", "nvidia-persistenced", 0),
-    Kind("driver.refused", "device nodes that are missing or refused", 3, "more", ("driver.permission",)),
+    Kind(
+        "driver.refused",
+        "device nodes that are missing or refused",
+        3,
+        "more",
+        ("driver.permission",),
+    ),
     Kind("lib.nccl", "NCCL", 3, "any", _NCCL),
-    Kind("lib.cudnn", "cuDNN", 3, "any", ("cudnn.version_mismatch", "cudnn.mixed_libraries", "cudnn.missing")),
-    Kind("lib.", "CUDA library", 3, "any", ("cuda.version_mismatch", "cuda.mixed_libraries", "cuda.missing_library")),
-    Kind("missing.", "library that is not found", 3, "any", ("cuda.missing_library", "cudnn.missing")),
+    Kind(
+        "lib.cudnn",
+        "cuDNN",
+        3,
+        "any",
+        ("cudnn.version_mismatch", "cudnn.mixed_libraries", "cudnn.missing"),
+    ),
+    Kind(
+        "lib.",
+        "CUDA library",
+        3,
+        "any",
+        ("cuda.version_mismatch", "cuda.mixed_libraries", "cuda.missing_library"),
+    ),
+    Kind(
+        "missing.", "library that is not found", 3, "any", ("cuda.missing_library", "cudnn.missing")
+    ),
     Kind("framework.", "framework", 3, "any", ("install.inconsistent", "framework.cpu_only")),
     Kind("package.", "package", 3, "any", ("install.inconsistent", "install.conflict")),
     Kind("python.packages", "all packages together", 1, "any", ("install.inconsistent",)),
@@ -68,7 +99,15 @@ KINDS: tuple[Kind, ...] = (
     Kind("limits.tasks", "processes and threads", 2, "less", _LIMIT, 0.0, True),
     Kind("host.shm", "/dev/shm, MiB", 3, "less", _LIMIT, 0.05),
     Kind("host.memory", "memory, GiB", 1, "less", ("memory.host",), 0.05),
-    Kind("host.memory_limit", "memory limit of the control group, GiB", 2, "less", ("memory.host",), 0.02, True),
+    Kind(
+        "host.memory_limit",
+        "memory limit of the control group, GiB",
+        2,
+        "less",
+        ("memory.host",),
+        0.02,
+        True,
+    ),
     Kind("host.cpus", "CPUs", 1, "less", (), 0.0),
     Kind("host.cpu_quota", "CPU quota of the control group", 1, "less", (), 0.0, True),
     Kind("host.governor", "frequency governor", 1),
@@ -83,7 +122,9 @@ KINDS: tuple[Kind, ...] = (
 )
 
 _EXACT = {kind.name: kind for kind in KINDS}
-_PREFIXES = sorted((kind for kind in KINDS if kind.name.endswith((".", "_"))), key=lambda kind: -len(kind.name))
+_PREFIXES = sorted(
+    (kind for kind in KINDS if kind.name.endswith((".", "_"))), key=lambda kind: -len(kind.name)
+)
 _OTHER = Kind("", "", 0)
 
 

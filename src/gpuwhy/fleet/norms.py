@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from gpuwhy.facts.version import numbers
+from gpuwhy.fleet.answer import Scattered, Value
 from gpuwhy.fleet.facts import NONE
 from gpuwhy.fleet.kinds import kind_of
 from gpuwhy.fleet.pool import Node
-from gpuwhy.model.fleet import Scattered, Value
-from gpuwhy.model.version import numbers
 
 __all__ = ["NONE", "Norm", "common", "value_of"]
 
 _GOOD_NONE = ("gpu.xids", "gpu.throttle", "missing.", "gpu.names")
-"""Facts of which "none" does no harm: it is what one wishes for, or another fact (the number of GPUs) says it."""
+"""Facts of which "none" does no harm: it is wished for, or another fact says it."""
 
 
 def value_of(fact: str, value: Value, whole: tuple[str, ...]) -> Value:
@@ -41,7 +41,9 @@ class Norm(msgspec.Struct):
             return True
         kind = kind_of(fact)
         if kind.tolerance and isinstance(value, (int, float)) and isinstance(usual, (int, float)):
-            return abs(_size(value, kind.unlimited) - _size(usual, kind.unlimited)) <= kind.tolerance * abs(usual)
+            return abs(
+                _size(value, kind.unlimited) - _size(usual, kind.unlimited)
+            ) <= kind.tolerance * abs(usual)
         return False
 
     def harmful(self, fact: str, value: Value) -> bool:
@@ -81,7 +83,10 @@ class _Tally(msgspec.Struct):
         sizes = sorted(v for v in self.all if isinstance(v, (int, float)))
         if kind.tolerance and len(sizes) == len(self.all):
             return _middle(sizes, self.all)
-        return max(self.all, key=lambda v: (self.all[v], self.well.get(v, 0), _rank(v, kind.unlimited), str(v)))
+        return max(
+            self.all,
+            key=lambda v: (self.all[v], self.well.get(v, 0), _rank(v, kind.unlimited), str(v)),
+        )
 
 
 def _middle(sizes: list[float | int], count: dict[Value, int]) -> Value:
@@ -95,7 +100,7 @@ def _middle(sizes: list[float | int], count: dict[Value, int]) -> Value:
 
 
 def common(nodes: Sequence[Node], everything: bool) -> Norm:
-    """What is usual; a fact with about as many values as nodes has no usual one, unless everything is to be told."""
+    """What is usual; a fact with about as many values as nodes has no usual one."""
     norm = Norm(causes=_causes(nodes))
     for fact, tally in sorted(_tallies(nodes).items()):
         usual, known = tally.usual(fact), sum(tally.all.values())
@@ -167,4 +172,6 @@ def _causes(nodes: Sequence[Node]) -> frozenset[str]:
     for node in nodes:
         for cause in {one.id for one in node.causes if one.confidence >= 0.5}:
             count[cause] += 1
-    return frozenset(cause for cause, times in count.items() if times * 2 >= len(nodes) and len(nodes) > 1)
+    return frozenset(
+        cause for cause, times in count.items() if times * 2 >= len(nodes) and len(nodes) > 1
+    )

@@ -1,4 +1,4 @@
-"""Pool: the answers of many nodes in little memory: what nodes have in common is kept once, of each only the rest."""
+"""Pool: the answers of many nodes; what they have in common is kept once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from gpuwhy.model.fleet import Answer, CauseSeen, Value
+from gpuwhy.fleet.answer import Answer, CauseSeen, Value
 
 T = TypeVar("T")
 
@@ -19,13 +19,13 @@ FEWEST_CLOCKS = 3
 
 
 MOST_OWN, MOST_BASES = 24, 64
-"""How many facts of a node may differ from a base before it becomes another, and how many bases there are."""
+"""How many facts of a node may differ from a base, and how many bases there are."""
 
 Own = tuple[tuple[str, Value], ...]
 
 
 class Node(msgspec.Struct):
-    """One node: its last answer, as a base that it shares with others and what is its own; and how many it gave."""
+    """One node: its last answer as a base that it shares with others and what is its own."""
 
     node: str
     label: str
@@ -52,7 +52,11 @@ class Node(msgspec.Struct):
     @property
     def facts(self) -> dict[str, Value]:
         """All facts together."""
-        return {fact: value for fact, value in {**self.base, **dict(self.own)}.items() if value is not None}
+        return {
+            fact: value
+            for fact, value in {**self.base, **dict(self.own)}.items()
+            if value is not None
+        }
 
     def get(self, fact: str) -> Value:
         """One fact; None where it was not seen."""
@@ -94,7 +98,7 @@ class Pool:
         self.nodes[node.name] = node
 
     def _split(self, facts: dict[str, Value]) -> tuple[dict[str, Value], Own]:
-        """The base that a node differs from least, and in what; a new one where it differs much from all."""
+        """The base that a node differs from least, and in what; else a new one."""
         best: tuple[dict[str, Value], Own] | None = None
         for base in self._bases:
             own = _apart(facts, base)
@@ -102,7 +106,9 @@ class Pool:
                 return base, self._once(own)
             best = (base, own) if best is None or len(own) < len(best[1]) else best
         if best is None or len(self._bases) < MOST_BASES:
-            self._bases.append({self._once(fact): self._once(value) for fact, value in facts.items()})
+            self._bases.append(
+                {self._once(fact): self._once(value) for fact, value in facts.items()}
+            )
             return self._bases[-1], ()
         return best
 
@@ -130,7 +136,9 @@ class Pool:
         for node in self.nodes.values():
             if node.skew is not None:
                 off = abs(node.skew - middle)
-                node.own = self._once((*node.own, ("host.clock", round(off, 1) if off > SKEW else 0)))
+                node.own = self._once(
+                    (*node.own, ("host.clock", round(off, 1) if off > SKEW else 0))
+                )
 
 
 def _apart(facts: dict[str, Value], base: dict[str, Value]) -> Own:
