@@ -1,4 +1,7 @@
-"""Decide: the rank that failed first, by clock and by cause: whoever only reports an absence did not begin it. Pure."""
+"""Decide: the rank that failed first, by clock and by cause.
+
+A rank that only reports an absence did not begin it.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from gpuwhy.answer.answer import Answer
-from gpuwhy.api.text import answer_of
-from gpuwhy.model.ranks import Job, Mismatch, Rank
-from gpuwhy.ranks.gather import Gathered
-from gpuwhy.ranks.launcher import Said, named
-from gpuwhy.ranks.log import Log
-from gpuwhy.ranks.recorder import mismatches
-from gpuwhy.ranks.times import offsets
+from gpuwhy.fleet.ranks.gather import Gathered
+from gpuwhy.fleet.ranks.job import Job, Mismatch, Rank
+from gpuwhy.fleet.ranks.launcher import Said, named
+from gpuwhy.fleet.ranks.log import Log
+from gpuwhy.fleet.ranks.recorder import mismatches
+from gpuwhy.fleet.ranks.times import offsets
+from gpuwhy.log.log import Log as Reading
 
 Found = tuple[list[int], str]
 """Places of ranks, and how that is known."""
@@ -26,15 +29,17 @@ LEAD, WRITTEN = 0.05, 0.3
 """Seconds by which one must be earlier than another by its own times, and by when its file was last written."""
 
 
-def decide(gathered: Gathered) -> Job:
-    """The whole answer."""
+def decide(gathered: Gathered, explain: Callable[[Reading], Answer]) -> Job:
+    """The whole answer; `explain` says why one log's program failed."""
     gathered.whole()
     said = gathered.said
     _launched(gathered, said)
     logs = sorted(gathered.logs.values(), key=lambda log: (log.number < 0, log.number, log.name))
     apart = offsets({log.name: log.shared for log in logs})
-    reports = [_report(log) for log in logs]
-    ranks = [_rank(log, apart[log.name], report, said) for log, report in zip(logs, reports, strict=True)]
+    reports = [explain(log.reading) if _tells(log) else None for log in logs]
+    ranks = [
+        _rank(log, apart[log.name], report, said) for log, report in zip(logs, reports, strict=True)
+    ]
     parted = mismatches(gathered.dumps)
     absent = _absent(ranks, gathered.world)
     places, why = _first(ranks, logs, said, parted, absent)
@@ -59,12 +64,9 @@ def _launched(gathered: Gathered, said: Said) -> None:
             log.code = code
 
 
-def _report(log: Log) -> Answer | None:
-    """What `explain` says of one log; nothing for one without a word of failure."""
-    reading = log.reading
-    if reading.lines == 0 or (reading.ending.kind == "none" and not log.errors):
-        return None
-    return answer_of(reading)
+def _tells(log: Log) -> bool:
+    """Whether a log has a word of failure."""
+    return log.reading.lines > 0 and (log.reading.ending.kind != "none" or bool(log.errors))
 
 
 def _rank(log: Log, offset: float, report: Answer | None, said: Said) -> Rank:
@@ -100,7 +102,11 @@ def _absent(ranks: Sequence[Rank], world: int) -> tuple[int, ...]:
 
 
 def _first(
-    ranks: list[Rank], logs: list[Log], said: Said, parted: tuple[Mismatch, ...], absent: tuple[int, ...]
+    ranks: list[Rank],
+    logs: list[Log],
+    said: Said,
+    parted: tuple[Mismatch, ...],
+    absent: tuple[int, ...],
 ) -> Found:
     rules: tuple[Callable[[], Found], ...] = (
         lambda: _own(ranks, logs, said),
@@ -131,13 +137,18 @@ def _first(
 
 def _others(ranks: Sequence[Rank], places: Sequence[int]) -> str:
     waited = sum(rank.ended == "waited" for place, rank in enumerate(ranks) if place not in places)
-    stopped = sum(rank.ended == "stopped" for place, rank in enumerate(ranks) if place not in places)
-    parts = [f"{waited} report its absence" * bool(waited), f"{stopped} were told to stop" * bool(stopped)]
+    stopped = sum(
+        rank.ended == "stopped" for place, rank in enumerate(ranks) if place not in places
+    )
+    parts = [
+        f"{waited} report its absence" * bool(waited),
+        f"{stopped} were told to stop" * bool(stopped),
+    ]
     return "; ".join(part for part in parts if part)
 
 
 def _own(ranks: list[Rank], logs: list[Log], said: Said) -> Found:
-    """Among ranks with a reason of their own the earliest, by corrected clocks, the stream's order or the launcher."""
+    """Among ranks with a reason of their own the earliest."""
     own = [place for place, rank in enumerate(ranks) if rank.ended == "failed"]
     if not own:
         return _NOBODY
@@ -168,7 +179,7 @@ def _earliest(own: list[int], ranks: list[Rank], logs: list[Log], said: Said) ->
 
 
 def _in_time(places: list[int], times: Sequence[float | None]) -> tuple[list[int], float]:
-    """The places by their times, and by how many seconds the first leads; as they are where a time is not known."""
+    """The places by their times, and by how many seconds the first leads."""
     known = {place: time for place in places if (time := times[place]) is not None}
     if len(known) < len(places):
         return places, 0.0
@@ -187,7 +198,9 @@ def _killed(ranks: list[Rank], said: Said) -> Found:
     if not killed:
         return _NOBODY
     others = _others(ranks, killed)
-    return first or killed, "it ended without a word, and its launcher says how" + (f"; {others}" if others else "")
+    return first or killed, "it ended without a word, and its launcher says how" + (
+        f"; {others}" if others else ""
+    )
 
 
 def _by_recorder(ranks: list[Rank], parted: tuple[Mismatch, ...]) -> Found:
@@ -205,16 +218,24 @@ def _by_print(ranks: list[Rank], logs: list[Log]) -> Found:
         prints.update(log.prints)
     odd = _minority(prints)
     places = [place for place, rank in enumerate(ranks) if rank.number in odd]
-    return places, f"it ran another collective than most: {prints[ranks[places[0]].number][:160]}" if places else ""
+    return (
+        places,
+        f"it ran another collective than most: {prints[ranks[places[0]].number][:160]}"
+        if places
+        else "",
+    )
 
 
 def _by_watchdog(logs: list[Log]) -> Found:
-    """By NCCL's watchdog: who had begun fewer collectives than the others, or another one under the same number."""
+    """By NCCL's watchdog: who had begun fewer collectives, or another one of the same number."""
     begun = {place: log.enqueued for place, log in enumerate(logs) if log.enqueued is not None}
     most = max(begun.values(), default=0)
     behind = [place for place, number in begun.items() if number < most]
     if behind and len(behind) * 2 < len(begun):
-        return behind, f"it had begun {begun[behind[0]]} collectives, the others {most}: they waited for it"
+        return (
+            behind,
+            f"it had begun {begun[behind[0]]} collectives, the others {most}: they waited for it",
+        )
     return _by_other_work(logs)
 
 
@@ -231,13 +252,23 @@ def _minority(values: Mapping[int, object]) -> set[int]:
     """Whose value most others do not have; nobody, where no value has a majority."""
     count = Counter(values.values())
     (usual, times), *_ = count.most_common(1) or [(None, 0)]
-    return {key for key, value in values.items() if value != usual} if times * 2 > len(values) else set()
+    return (
+        {key for key, value in values.items() if value != usual}
+        if times * 2 > len(values)
+        else set()
+    )
 
 
 def _elsewhere(ranks: list[Rank], logs: list[Log]) -> Found:
-    """All waited, most of them at one place of the program, and one at another: it took another way."""
-    waited = {place: logs[place].place for place, rank in enumerate(ranks) if rank.ended == "waited"}
-    if len(waited) < 3 or len(waited) < len(ranks) or any(not where[0] for where in waited.values()):
+    """All waited, most at one place of the program, one at another: it took another way."""
+    waited = {
+        place: logs[place].place for place, rank in enumerate(ranks) if rank.ended == "waited"
+    }
+    if (
+        len(waited) < 3
+        or len(waited) < len(ranks)
+        or any(not where[0] for where in waited.values())
+    ):
         return _NOBODY
     odd = sorted(_minority(waited))
     if not odd:
@@ -249,19 +280,32 @@ def _elsewhere(ranks: list[Rank], logs: list[Log]) -> Found:
 def _began_late(ranks: list[Rank], logs: list[Log]) -> Found:
     """One that said its first word after all others had given up."""
     for place, log in enumerate(logs):
-        others = [rank.time for other, rank in enumerate(ranks) if other != place and rank.late and rank.time]
+        others = [
+            rank.time
+            for other, rank in enumerate(ranks)
+            if other != place and rank.late and rank.time
+        ]
         begun = None if log.first is None else log.first - ranks[place].offset
         if begun is not None and len(others) * 2 >= len(ranks) and begun > max(others):
-            return [place], f"its first line came {begun - max(others):.0f} s after the others' last"
+            return [
+                place
+            ], f"its first line came {begun - max(others):.0f} s after the others' last"
     return _NOBODY
 
 
 def _stopped_silently(ranks: list[Rank]) -> Found:
     """Others ran out of time; one was waiting for nobody when the launcher ended it."""
-    stopped = [p for p, rank in enumerate(ranks) if rank.ended == "stopped" and rank.text.startswith(_LAUNCHER)]
+    stopped = [
+        p
+        for p, rank in enumerate(ranks)
+        if rank.ended == "stopped" and rank.text.startswith(_LAUNCHER)
+    ]
     if not stopped or len(stopped) * 2 > len(ranks) or not any(rank.late for rank in ranks):
         return _NOBODY
-    return stopped, "the others ran out of time waiting, and it had said nothing when its launcher ended it: it hung"
+    return (
+        stopped,
+        "the others ran out of time waiting, and it had said nothing when its launcher ended it: it hung",
+    )
 
 
 def _early(ranks: list[Rank]) -> Found:
@@ -290,7 +334,10 @@ def _late_comer(ranks: list[Rank]) -> Found:
     if not late or not closed or len(closed) * 2 > len(ranks):
         return _NOBODY
     after = _slowest(ranks, _after(ranks, closed, late))
-    return after, "the others ran out of time waiting, and it came after they had gone" if after else ""
+    return (
+        after,
+        "the others ran out of time waiting, and it came after they had gone" if after else "",
+    )
 
 
 def _after(ranks: list[Rank], closed: list[int], late: list[Rank]) -> list[int]:
@@ -310,8 +357,13 @@ def _slowest(ranks: list[Rank], places: list[int]) -> list[int]:
 
 
 def _by_launcher(ranks: list[Rank], said: Said) -> Found:
-    places = [place for place, rank in enumerate(ranks) if _root(rank, said) and rank.ended != "stopped"]
-    return places, "the launcher saw it fail first; its own log only reports an absence" if places else ""
+    places = [
+        place for place, rank in enumerate(ranks) if _root(rank, said) and rank.ended != "stopped"
+    ]
+    return (
+        places,
+        "the launcher saw it fail first; its own log only reports an absence" if places else "",
+    )
 
 
 def _behind(ranks: Sequence[Rank]) -> list[int]:
@@ -320,4 +372,6 @@ def _behind(ranks: Sequence[Rank]) -> list[int]:
     if len(steps) < 3:
         return []
     middle = steps[len(steps) // 2]
-    return [place for place, rank in enumerate(ranks) if rank.step is not None and rank.step < middle]
+    return [
+        place for place, rank in enumerate(ranks) if rank.step is not None and rank.step < middle
+    ]

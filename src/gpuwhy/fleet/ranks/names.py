@@ -72,9 +72,9 @@ def split(line: str, style: str) -> tuple[str, str]:
         if name == style or (name == "torch" and style == "torchrun"):
             found = shape.match(line)
             if found:
-                return str(found["pod"] if name == "pod" else found["actor"] if name == "ray" else found[1]), line[
-                    found.end() :
-                ]
+                return str(
+                    found["pod"] if name == "pod" else found["actor"] if name == "ray" else found[1]
+                ), line[found.end() :]
     return "", line
 
 

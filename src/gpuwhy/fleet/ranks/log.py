@@ -1,4 +1,4 @@
-"""Log: one rank's lines in one pass and little memory: when it spoke, how far it came, how it ended."""
+"""Log: one rank's lines in one pass: when it spoke, how far it came, how it ended."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import re
 from bisect import bisect_right
 
 from gpuwhy.causes.load import catalogue
+from gpuwhy.fleet.ranks.job import Ended
+from gpuwhy.fleet.ranks.times import moment, without
 from gpuwhy.log.ending import Ending
 from gpuwhy.log.log import Log as Reading
 from gpuwhy.log.message import Message
 from gpuwhy.log.read import Reader
-from gpuwhy.model.ranks import Ended
-from gpuwhy.ranks.times import moment, without
 
 MOST_SHARED, MOST_TIMES, LONGEST = 4000, 4000, 200
-_STEP = re.compile(r"\b(?:global[_ ]?step|step|iter(?:ation)?|it|batch|update)\b\W{0,3}(\d{1,12})", re.IGNORECASE)
+_STEP = re.compile(
+    r"\b(?:global[_ ]?step|step|iter(?:ation)?|it|batch|update)\b\W{0,3}(\d{1,12})", re.IGNORECASE
+)
 _ABSENCE = re.compile(
     r"connection (?:closed|reset|aborted|broken) by|broken pipe|socket (?:timeout|closed)|remote process (?:exited|exiting)"
     r"|ncclremoteerror|timed out (?:waiting|after \d+ seconds waiting|initializing)|timed ?out in|collective operation timeout"
@@ -37,16 +39,27 @@ _STOPPED = re.compile(
     re.IGNORECASE,
 )
 _PARTED = re.compile(
-    r"doesn't match expected size|collective mismatch|mismatch between collectives|mismatched collective", re.IGNORECASE
+    r"doesn't match expected size|collective mismatch|mismatch between collectives|mismatched collective",
+    re.IGNORECASE,
 )
 """Not the reason but its first sign: this rank met another one's different collective."""
-_RUNNING = re.compile(r"Rank (\d{1,6}) is running collective: (?:CollectiveFingerPrint)?\((.{1,300}?)\)(?=[.,\s]|$)")
+_RUNNING = re.compile(
+    r"Rank (\d{1,6}) is running collective: (?:CollectiveFingerPrint)?\((.{1,300}?)\)(?=[.,\s]|$)"
+)
 _ENQUEUED = re.compile(r"last enqueued (?:NCCL )?work: ?(\d{1,12})", re.IGNORECASE)
 _WORK = re.compile(r"SeqNum=(\d{1,12}), ?OpType=(\w{1,40})(?:, ?NumelIn=(\d{1,15}))?")
 _RAISED = re.compile(
     r"(?:[A-Za-z_][\w.]{0,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Fault|NotMet)\b(?::|$)"
 )
-_PEERS = ("peer.absent", "peer.late", "peer.gone", "peer.unreachable", "nccl.timeout", "nccl.remote_error", "nccl.down")
+_PEERS = (
+    "peer.absent",
+    "peer.late",
+    "peer.gone",
+    "peer.unreachable",
+    "nccl.timeout",
+    "nccl.remote_error",
+    "nccl.down",
+)
 
 
 def _said(ending: Ending) -> str:
@@ -69,10 +82,14 @@ class Log:
         self.gone = ""  # how Ray says that its process died
         self.over = False  # Ray has told its error or its death
         self.written: float | None = None  # when its file was last written
-        self.prints: dict[int, str] = {}  # which collective each rank ran, as PyTorch's debug mode tells
+        self.prints: dict[
+            int, str
+        ] = {}  # which collective each rank ran, as PyTorch's debug mode tells
         self.enqueued: int | None = None  # the last collective it began, as NCCL's watchdog tells
         self.works: dict[int, str] = {}  # by its number, which one ran out of time
-        self._raised = ""  # the last exception's line, and whether the program spoke again before it
+        self._raised = (
+            ""  # the last exception's line, and whether the program spoke again before it
+        )
         self._raised_line = 0
         self._year = year
         self._reader = Reader(catalogue())
@@ -102,7 +119,9 @@ class Log:
         if found := _ENQUEUED.search(line):
             self.enqueued = int(found[1])
         if found := _WORK.search(line):
-            self.works[int(found[1])] = f"{found[2]}" + (f" of {found[3]} elements" if found[3] else "")
+            self.works[int(found[1])] = f"{found[2]}" + (
+                f" of {found[3]} elements" if found[3] else ""
+            )
 
     def _timed(self, line: str, time: float) -> None:
         self.first = time if self.first is None else self.first
@@ -128,15 +147,21 @@ class Log:
 
     @property
     def _outlived(self) -> bool:
-        """Whether what reads as its end was only noted down: it spoke on, and raised another exception later."""
+        """Whether what reads as its end was only noted: it went on, and raised another later."""
         line = self.reading.ending.line
-        spoke = bisect_right(self._times, (self._raised_line, 0.0)) - bisect_right(self._times, (line, float("inf")))
+        spoke = bisect_right(self._times, (self._raised_line, 0.0)) - bisect_right(
+            self._times, (line, float("inf"))
+        )
         return 0 < line < self._raised_line and spoke > 1
 
     @property
     def ending_time(self) -> float | None:
-        """When its last error was said: the time of that line, or of the last one before it that tells any."""
-        line = self._raised_line if self._outlived else self.reading.ending.first or self.reading.ending.line
+        """When its last error was said: the time of that line, or of the last one before it."""
+        line = (
+            self._raised_line
+            if self._outlived
+            else self.reading.ending.first or self.reading.ending.line
+        )
         if not line or not self._times:
             return self.last
         place = bisect_right(self._times, (line, float("inf"))) - 1
@@ -167,7 +192,7 @@ class Log:
 
     @property
     def place(self) -> tuple[str, int, str]:
-        """Where in the user's code it stood at its end: the file, the line and the call; empty where nobody tells."""
+        """Where in the user's code it stood at its end: the file, the line and the call."""
         for frame in reversed(self.reading.ending.stack):
             if frame.owner == "user":
                 return frame.file.replace("\\", "/").rsplit("/", 1)[-1], frame.line, frame.code
@@ -202,13 +227,19 @@ class Log:
         if self._outlived:
             return False
         ending = self.reading.ending
-        inside = [one for one in self.reading.messages if ending.holds(one.line) or ending.holds(one.last)] or list(self.errors[-1:])
+        inside = [
+            one for one in self.reading.messages if ending.holds(one.line) or ending.holds(one.last)
+        ] or list(self.errors[-1:])
         return any(one.id.startswith(_PEERS) for one in inside)
 
     @property
     def late(self) -> bool:
         """Whether it ran into a time limit."""
-        return bool(_LATE.search(self.words if self._outlived else f"{_said(self.reading.ending)} {self.words}"))
+        return bool(
+            _LATE.search(
+                self.words if self._outlived else f"{_said(self.reading.ending)} {self.words}"
+            )
+        )
 
     def _came_to_its_end(self) -> bool:
         return self.reading.ending.well or bool(
