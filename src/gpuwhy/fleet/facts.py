@@ -15,20 +15,15 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.loads import DriverLibrary, Loads
 from gpuwhy.facts.system import KernelLine, Memory, System
 from gpuwhy.fleet.answer import Value
+from gpuwhy.fleet.tables import expression
 
 T = TypeVar("T")
 
 NONE = "none"
 """Looked for, and not there."""
 GIB, MIB = 1 << 30, 1 << 20
-_PACKAGES = re.compile(
-    r"(nvidia-|torch|tensorflow|jax|cupy|onnxruntime|triton|deepspeed|accelerate|transformers?|transformer-engine"
-    r"|flash-attn|xformers|bitsandbytes|apex|megatron|lightning|pytorch-|ray|vllm|numpy|horovod|mpi4py)"
-)
-_OWN = re.compile(
-    r"(.*_)?(RANK|PROCID|LOCALID|NODEID|NODENAME|HOSTNAME|TASK_PID|LOCAL_RANK|NODE_RANK|JOBID|JOB_ID|STEPID|PORT|GTIDS)"
-    r"|NCCL_HOSTID|PMI_FD|OMPI_.*|PMIX_.*|PATH"
-)
+_PACKAGES = expression("packages")
+_OWN = expression("own_variables")
 """Variables that are meant to differ from node to node, or that say nothing of the GPU."""
 _UUID = re.compile(r"\b((?:MIG-)?(?:GPU-)?)[0-9a-f]{8}(?:-[0-9a-f]{4,12})*\b")
 """GPUs by their own names: each node has others."""

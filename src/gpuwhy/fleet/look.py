@@ -16,7 +16,8 @@ DRIVER = "/proc/driver/nvidia/version"
 CONFIG = "/etc/nccl.conf"
 MOST = 64
 _VIRTUAL = re.compile(
-    r"lo$|docker|veth|br-|virbr|cni|flannel|cali|tun|tap|dummy|bonding_masters|ip6tnl|sit|gre|erspan"
+    r"lo$|docker|veth|br-|virbr|cni|flannel|cali|tun|tap|dummy|bonding_masters|ip6tnl|sit|gre"
+    r"|erspan"
 )
 _PLUGIN = re.compile(r"libnccl-(?:net|tuner|profiler|env)[\w.-]*\.so")
 

@@ -21,12 +21,13 @@ Found = tuple[list[int], str]
 """Places of ranks, and how that is known."""
 _NOBODY: Found = ([], "")
 _PARTED = (
-    "the ranks did not run the same collective; which one parted is not in these logs: run it again with "
-    "TORCH_DISTRIBUTED_DEBUG=DETAIL, or with TORCH_FR_BUFFER_SIZE=2000 and its dumps beside the logs"
+    "the ranks did not run the same collective; which one parted is not in these logs: run it "
+    "again with TORCH_DISTRIBUTED_DEBUG=DETAIL, or with TORCH_FR_BUFFER_SIZE=2000 and its dumps "
+    "beside the logs"
 )
 _LAUNCHER = "its launcher says: "
 LEAD, WRITTEN = 0.05, 0.3
-"""Seconds by which one must be earlier than another by its own times, and by when its file was last written."""
+"""Seconds by which one must be earlier: by its own times, and by when its file was written."""
 
 
 def decide(gathered: Gathered, explain: Callable[[Reading], Answer]) -> Job:
@@ -57,7 +58,7 @@ def decide(gathered: Gathered, explain: Callable[[Reading], Answer]) -> Job:
 
 
 def _launched(gathered: Gathered, said: Said) -> None:
-    """The launcher's exit codes to the logs; a rank that said nothing of its own gets an empty one."""
+    """The launcher's exit codes to the logs; a rank without a log gets an empty one."""
     for number, code in said.codes.items():
         mine = [log for log in gathered.logs.values() if log.number == number]
         for log in mine or [gathered.log(f"rank {number}", number)]:
@@ -304,7 +305,7 @@ def _stopped_silently(ranks: list[Rank]) -> Found:
         return _NOBODY
     return (
         stopped,
-        "the others ran out of time waiting, and it had said nothing when its launcher ended it: it hung",
+        "the others ran out of time, and it had said nothing when its launcher ended it: it hung",
     )
 
 

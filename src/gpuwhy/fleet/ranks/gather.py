@@ -12,21 +12,16 @@ from gpuwhy.fleet.ranks.launcher import Said
 from gpuwhy.fleet.ranks.launcher import read as read_launcher
 from gpuwhy.fleet.ranks.log import Log
 from gpuwhy.fleet.ranks.ray import Driver
+from gpuwhy.fleet.tables import expression
 
 SNIFFED = 200
 MOST_LOGS, MOST_WORDS, MOST_XIDS = 20_000, 1 << 20, 200
 _ATTEMPT = re.compile(r"^(?P<run>.*?)/?attempt_(?P<n>\d{1,6})/")
-_XID = re.compile(
-    r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]{4,20})\): (?P<number>\d{1,5})(?P<rest>[^\n]{0,200})"
-)
-_KERNEL = re.compile(
-    r"[A-Z][a-z]{2} {1,2}\d{1,2} [\d:]{8} (?P<host>[\w.-]{1,200}) kernel|\S{19,40} (?P<iso>[\w.-]{1,200}) kernel"
-)
+_XID = expression("xid")
+_KERNEL = expression("kernel")
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
 _SPEAKER_PID = re.compile(r"pid=(\d{1,9})")
-_WORLD = re.compile(
-    r"world[_ ]?size\W{1,3}(\d{1,6})\b|\d{1,6}/(\d{1,6}) clients joined", re.IGNORECASE
-)
+_WORLD = expression("world")
 
 
 _FAILS = re.compile(r"Traceback|Error\b|error:|Fatal|fault|abort")

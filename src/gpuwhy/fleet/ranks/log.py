@@ -8,49 +8,25 @@ from bisect import bisect_right
 from gpuwhy.causes.load import catalogue
 from gpuwhy.fleet.ranks.job import Ended
 from gpuwhy.fleet.ranks.times import moment, without
+from gpuwhy.fleet.tables import expression
 from gpuwhy.log.ending import Ending
 from gpuwhy.log.log import Log as Reading
 from gpuwhy.log.message import Message
 from gpuwhy.log.read import Reader
 
 MOST_SHARED, MOST_TIMES, LONGEST = 4000, 4000, 200
-_STEP = re.compile(
-    r"\b(?:global[_ ]?step|step|iter(?:ation)?|it|batch|update)\b\W{0,3}(\d{1,12})", re.IGNORECASE
-)
-_ABSENCE = re.compile(
-    r"connection (?:closed|reset|aborted|broken) by|broken pipe|socket (?:timeout|closed)|remote process (?:exited|exiting)"
-    r"|ncclremoteerror|timed out (?:waiting|after \d+ seconds waiting|initializing)|timed ?out in|collective operation timeout"
-    r"|watchdog caught|pair closure|client socket has|connection refused|failed to connect|recvvalue failed|sendbytes failed"
-    r"|recvbytes failed|failed to recv|wait timeout after|rendezvous(?:timeout|closed|connection)|dist(?:store|network)error"
-    r"|store.{0,40}timed ?out|other ranks?|peers? (?:rank )?\d* ?(?:died|gone|failed)|actordied|actorunavailable"
-    r"|gloo.{0,200}(?:timed out|timeout|closed|reset)",
-    re.IGNORECASE,
-)
-_AT_HOME = re.compile(
-    r"eaddrinuse|address already in use|failed to listen|eaddrnotavail|cannot assign requested address|not known"
-    r"|no address associated|permission denied",
-    re.IGNORECASE,
-)
+_STEP = expression("step")
+_ABSENCE = expression("absence")
+_AT_HOME = expression("at_home")
 """Network errors that are the rank's own: its port, its address, its names."""
-_LATE = re.compile(r"timed? ?out|timeout|watchdog caught", re.IGNORECASE)
-_STOPPED = re.compile(
-    r"got signal: (?:15|2)\b|received (?:signal )?(?:15|2|sigterm|sigint)\b|signal 15|\bsigterm\b|cancelled (?:at|due)"
-    r"|terminating process|keyboardinterrupt",
-    re.IGNORECASE,
-)
-_PARTED = re.compile(
-    r"doesn't match expected size|collective mismatch|mismatch between collectives|mismatched collective",
-    re.IGNORECASE,
-)
+_LATE = expression("late")
+_STOPPED = expression("stopped")
+_PARTED = expression("parted")
 """Not the reason but its first sign: this rank met another one's different collective."""
-_RUNNING = re.compile(
-    r"Rank (\d{1,6}) is running collective: (?:CollectiveFingerPrint)?\((.{1,300}?)\)(?=[.,\s]|$)"
-)
-_ENQUEUED = re.compile(r"last enqueued (?:NCCL )?work: ?(\d{1,12})", re.IGNORECASE)
-_WORK = re.compile(r"SeqNum=(\d{1,12}), ?OpType=(\w{1,40})(?:, ?NumelIn=(\d{1,15}))?")
-_RAISED = re.compile(
-    r"(?:[A-Za-z_][\w.]{0,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Fault|NotMet)\b(?::|$)"
-)
+_RUNNING = expression("running")
+_ENQUEUED = expression("enqueued")
+_WORK = expression("work")
+_RAISED = expression("raised")
 _PEERS = (
     "peer.absent",
     "peer.late",
@@ -182,7 +158,7 @@ class Log:
 
     @property
     def _died(self) -> bool:
-        """Whether Ray says that its process died, and it told no reason itself: a warning is none."""
+        """Whether Ray says that its process died, and it told no reason itself."""
         return bool(self.gone) and self.reading.ending.kind in ("none", "exit")
 
     @property

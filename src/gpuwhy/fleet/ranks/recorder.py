@@ -19,7 +19,7 @@ MOST_ENTRIES = 200_000
 _EQUAL = re.compile(
     r"all_?reduce|reduce_?scatter|broadcast|all_?gather|barrier|reduce\b", re.IGNORECASE
 )
-"""Collectives whose input has the same size on every rank; an uneven all-to-all or gather is legal."""
+"""Collectives whose input has the same size on every rank."""
 _NAME = re.compile(r"(?:nccl_trace_rank_|_rank_|trace_?|dump_?|rank)(\d{1,6})(?:\.\w+)?$")
 
 

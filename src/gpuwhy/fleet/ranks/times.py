@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from statistics import median
 
 _ISO = re.compile(
-    r"(\d{4})[-/](\d{2})[-/](\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?\s?(Z|[+-]\d{2}:?\d{2})?",
+    r"(\d{4})[-/](\d{2})[-/](\d{2})[T ](\d{2}):(\d{2}):(\d{2})"
+    r"(?:[.,](\d{1,9}))?\s?(Z|[+-]\d{2}:?\d{2})?",
     re.ASCII,
 )
 _GLOG = re.compile(r"\b[IWEF](\d{2})(\d{2}) (\d{2}):(\d{2}):(\d{2})\.(\d{3,9})", re.ASCII)
@@ -69,7 +70,7 @@ def _zone(text: str | None) -> float:
 
 
 def offsets(said: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """How far each log's clock is ahead of the middle one, by lines that several of them say in step.
+    """How far each log's clock is ahead of the middle one, by lines that several say in step.
 
     Ranks that train together say "step 7" at the same moment; a constant difference is the clock's.
     """
