@@ -97,34 +97,15 @@ def _fleet(pool: Pool, silent: Sequence[Silent], against: Pool, baseline_name: s
 
 
 def _found(nodes: Sequence[Node], norm: Norm) -> list[tuple[Node, tuple[Differs, ...]]]:
-    """Each node with its differences; those of what it shares with others are worked out once."""
-    shared: dict[object, dict[str, Differs]] = {}
+    """Each node with its differences; those of equal nodes are worked out once."""
     known: dict[object, tuple[Differs, ...]] = {}
     out = []
     for node in nodes:
         new = frozenset(one.id for one in node.causes if one.confidence >= SURE) - norm.causes
-        key = (id(node.base), node.whole, new)
-        if key not in shared:
-            shared[key] = _rows(norm.usual, node.base, node.whole, new, norm)
-        if (key, node.own) not in known:
-            known[key, node.own] = _differences(node, shared[key], new, norm)
-        out.append((node, known[key, node.own]))
-    return out
-
-
-def _rows(
-    facts: Iterable[str],
-    values: Mapping[str, Value],
-    whole: tuple[str, ...],
-    new: frozenset[str],
-    norm: Norm,
-) -> dict[str, Differs]:
-    """The differences among some facts."""
-    out = {}
-    for fact in facts:
-        value = value_of(fact, values.get(fact), whole)
-        if fact in norm.usual and value is not None and not norm.same(fact, value):
-            out[fact] = _differs(fact, value, norm.usual[fact], new, norm)
+        key = (id(node.facts), node.whole, new)
+        if key not in known:
+            known[key] = _differences(node, new, norm)
+        out.append((node, known[key]))
     return out
 
 
@@ -144,18 +125,18 @@ def _cohorts(nodes: list[Node], one: bool) -> list[list[Node]]:
 
 def _gpu_kind(node: Node) -> str:
     """The models of its GPUs, whatever their number; "" where none was seen."""
-    names = node.get("gpu.names")
+    names = node.facts.get("gpu.names")
     if not isinstance(names, str) or names == NONE:
         return ""
     return ", ".join(sorted({part.partition(" × ")[2] or part for part in names.split(", ")}))
 
 
-def _differences(
-    node: Node, shared: Mapping[str, Differs], new: frozenset[str], norm: Norm
-) -> tuple[Differs, ...]:
-    own = dict(node.own)
-    rows = [one for fact, one in shared.items() if fact not in own]
-    rows += _rows(own, own, node.whole, new, norm).values()
+def _differences(node: Node, new: frozenset[str], norm: Norm) -> tuple[Differs, ...]:
+    rows = []
+    for fact in norm.usual:
+        value = value_of(fact, node.facts.get(fact), node.whole)
+        if value is not None and not norm.same(fact, value):
+            rows.append(_differs(fact, value, norm.usual[fact], new, norm))
     if new:
         rows.append(
             Differs("causes", _ids(new), _ids(norm.causes) or NONE, sorted(new)[0], 3, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -116,35 +116,17 @@ def common(nodes: Sequence[Node], everything: bool) -> Norm:
 
 
 def _tallies(nodes: Sequence[Node]) -> dict[str, _Tally]:
-    """Counted over the bases, each as often as nodes have it; then what each node has otherwise."""
+    """Counted once for all nodes that share their facts."""
     tallies: dict[str, _Tally] = defaultdict(lambda: _Tally({}, {}))
-    for base, times, well in _bases(nodes):
-        for fact, value in base.items():
-            _count(tallies[fact], value, times, well)
+    sharing: dict[int, list[Node]] = defaultdict(list)
     for node in nodes:
-        _count_own(tallies, node)
-    for tally in tallies.values():
-        tally.all = {value: times for value, times in tally.all.items() if times > 0}
+        sharing[id(node.facts)].append(node)
+    for some in sharing.values():
+        well = sum(node.status == "healthy" for node in some)
+        for fact, value in some[0].facts.items():
+            _count(tallies[fact], value, len(some), well)
     _count_absent(tallies, nodes)
-    return {fact: tally for fact, tally in tallies.items() if tally.all}
-
-
-def _bases(nodes: Sequence[Node]) -> Iterator[tuple[dict[str, Value], int, int]]:
-    """Each base once, with the nodes that have it and the healthy ones among them."""
-    by_base: dict[int, list[Node]] = defaultdict(list)
-    for node in nodes:
-        by_base[id(node.base)].append(node)
-    for some in by_base.values():
-        yield some[0].base, len(some), sum(node.status == "healthy" for node in some)
-
-
-def _count_own(tallies: dict[str, _Tally], node: Node) -> None:
-    well = int(node.status == "healthy")
-    for fact, value in node.own:
-        if fact in node.base:
-            _count(tallies[fact], node.base[fact], -1, -well)
-        if value is not None:
-            _count(tallies[fact], value, 1, well)
+    return tallies
 
 
 def _count(tally: _Tally, value: Value, times: int, well: int) -> None:
