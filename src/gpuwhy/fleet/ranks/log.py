@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 
 from gpuwhy.causes.load import catalogue
 from gpuwhy.fleet.ranks.job import Ended
 from gpuwhy.fleet.ranks.times import moment, without
-from gpuwhy.fleet.tables import expression
-from gpuwhy.log.ending import Ending
+from gpuwhy.fleet.tables import expression, table
 from gpuwhy.log.log import Log as Reading
 from gpuwhy.log.message import Message
 from gpuwhy.log.read import Reader
@@ -27,20 +25,8 @@ _RUNNING = expression("running")
 _ENQUEUED = expression("enqueued")
 _WORK = expression("work")
 _RAISED = expression("raised")
-_PEERS = (
-    "peer.absent",
-    "peer.late",
-    "peer.gone",
-    "peer.unreachable",
-    "nccl.timeout",
-    "nccl.remote_error",
-    "nccl.down",
-)
-
-
-def _said(ending: Ending) -> str:
-    """An ending in its own words."""
-    return ": ".join(filter(None, (ending.type, ending.message)))
+_DONE = expression("done")
+_PEERS = tuple(table("peers"))
 
 
 class Log:
@@ -58,14 +44,10 @@ class Log:
         self.gone = ""  # how Ray says that its process died
         self.over = False  # Ray has told its error or its death
         self.written: float | None = None  # when its file was last written
-        self.prints: dict[
-            int, str
-        ] = {}  # which collective each rank ran, as PyTorch's debug mode tells
+        self.prints: dict[int, str] = {}  # which collective each rank ran, by PyTorch's debug mode
         self.enqueued: int | None = None  # the last collective it began, as NCCL's watchdog tells
         self.works: dict[int, str] = {}  # by its number, which one ran out of time
-        self._raised = (
-            ""  # the last exception's line, and whether the program spoke again before it
-        )
+        self._raised = ""  # the last exception's line
         self._raised_line = 0
         self._year = year
         self._reader = Reader(catalogue())
@@ -95,9 +77,8 @@ class Log:
         if found := _ENQUEUED.search(line):
             self.enqueued = int(found[1])
         if found := _WORK.search(line):
-            self.works[int(found[1])] = f"{found[2]}" + (
-                f" of {found[3]} elements" if found[3] else ""
-            )
+            elements = f" of {found[3]} elements" if found[3] else ""
+            self.works[int(found[1])] = f"{found[2]}{elements}"
 
     def _timed(self, line: str, time: float) -> None:
         self.first = time if self.first is None else self.first
@@ -121,40 +102,46 @@ class Log:
             self._reading = self._reader.log()
         return self._reading
 
+    def _spoke_before(self, line: int, *, with_line: bool = True) -> int:
+        """How many of its lines up to one have a time."""
+        return bisect_right(self._times, (line, float("inf") if with_line else 0.0))
+
     @property
     def _outlived(self) -> bool:
         """Whether what reads as its end was only noted: it went on, and raised another later."""
-        line = self.reading.ending.line
-        spoke = bisect_right(self._times, (self._raised_line, 0.0)) - bisect_right(
-            self._times, (line, float("inf"))
-        )
-        return 0 < line < self._raised_line and spoke > 1
+        line, raised = self.reading.ending.line, self._raised_line
+        spoke = self._spoke_before(raised, with_line=False) - self._spoke_before(line)
+        return 0 < line < raised and spoke > 1
 
     @property
     def ending_time(self) -> float | None:
         """When its last error was said: the time of that line, or of the last one before it."""
-        line = (
-            self._raised_line
-            if self._outlived
-            else self.reading.ending.first or self.reading.ending.line
-        )
+        ending = self.reading.ending
+        line = self._raised_line if self._outlived else ending.first or ending.line
         if not line or not self._times:
             return self.last
-        place = bisect_right(self._times, (line, float("inf"))) - 1
-        return self._times[max(place, 0)][1]
+        return self._times[max(self._spoke_before(line) - 1, 0)][1]
 
     @property
     def words(self) -> str:
         """The last error, or the first line that decides, in one line."""
         if self._outlived:
             return self._raised[:300]
-        ending = self.reading.ending
         if self._died:
             return ""
-        if ending.kind not in ("none", "exit"):
-            return _said(ending).split("\n", 1)[0][:300]
-        errors = self.errors
-        return errors[-1].text[:300] if errors else ""
+        if self.reading.ending.kind not in ("none", "exit"):
+            return self._said.split("\n", 1)[0][:300]
+        return self.errors[-1].text[:300] if self.errors else ""
+
+    @property
+    def _said(self) -> str:
+        """Its ending in its own words."""
+        ending = self.reading.ending
+        return ": ".join(filter(None, (ending.type, ending.message)))
+
+    @property
+    def _all_words(self) -> str:
+        return self.words if self._outlived else f"{self._said} {self.words}"
 
     @property
     def _died(self) -> bool:
@@ -164,15 +151,20 @@ class Log:
     @property
     def parted(self) -> bool:
         """Whether it says itself that another rank ran a different collective."""
-        return bool(_PARTED.search(f"{_said(self.reading.ending)} {self.words}"))
+        return bool(_PARTED.search(f"{self._said} {self.words}"))
+
+    @property
+    def late(self) -> bool:
+        """Whether it ran into a time limit."""
+        return bool(_LATE.search(self._all_words))
 
     @property
     def place(self) -> tuple[str, int, str]:
         """Where in the user's code it stood at its end: the file, the line and the call."""
-        for frame in reversed(self.reading.ending.stack):
-            if frame.owner == "user":
-                return frame.file.replace("\\", "/").rsplit("/", 1)[-1], frame.line, frame.code
-        return "", 0, ""
+        frame = self.reading.ending.user_frame
+        if frame is None:
+            return "", 0, ""
+        return frame.file.replace("\\", "/").rsplit("/", 1)[-1], frame.line, frame.code
 
     def ended(self) -> Ended:
         """How it ended, by its own words and its launcher's."""
@@ -180,49 +172,28 @@ class Log:
             return "stopped"
         if self._died:
             return "killed"
-        ending = self.reading.ending
-        if ending.kind in ("none", "exit") and not self.errors:
+        if self.reading.ending.kind in ("none", "exit") and not self.errors:
             return self._ended_quietly()
-        text = self.words if self._outlived else f"{_said(ending)} {self.words}"
-        if _STOPPED.search(text):
+        if _STOPPED.search(self._all_words):
             return "stopped"
-        return "waited" if self._absence(text) else "failed"
+        return "waited" if self._absence() else "failed"
 
     def _ended_quietly(self) -> Ended:
         """Where its own words tell of no error."""
         if self.code:
             return "killed"
-        return "well" if self.code == 0 or self._came_to_its_end() else "silent"
+        last = next(reversed(self.shared), "").lower()
+        well = self.code == 0 or self.reading.ending.well or _DONE.search(last)
+        return "well" if well else "silent"
 
-    def _absence(self, text: str) -> bool:
+    def _absence(self) -> bool:
         """Whether its last error only says that another one is not there, or did something else."""
-        if _AT_HOME.search(text):
+        words, ending = self._all_words, self.reading.ending
+        if _AT_HOME.search(words):
             return False
-        if _ABSENCE.search(text) or _PARTED.search(text):
+        if _ABSENCE.search(words) or _PARTED.search(words):
             return True
         if self._outlived:
             return False
-        ending = self.reading.ending
-        inside = [
-            one for one in self.reading.messages if ending.holds(one.line) or ending.holds(one.last)
-        ] or list(self.errors[-1:])
-        return any(one.id.startswith(_PEERS) for one in inside)
-
-    @property
-    def late(self) -> bool:
-        """Whether it ran into a time limit."""
-        return bool(
-            _LATE.search(
-                self.words if self._outlived else f"{_said(self.reading.ending)} {self.words}"
-            )
-        )
-
-    def _came_to_its_end(self) -> bool:
-        return self.reading.ending.well or bool(
-            re.search(r"\b(?:done|finished|completed|max steps reached)\b", self.tail)
-        )
-
-    @property
-    def tail(self) -> str:
-        """Its last timed line's words."""
-        return next(reversed(self.shared), "").lower()
+        held = [m for m in self.reading.messages if ending.holds(m.line) or ending.holds(m.last)]
+        return any(one.id.startswith(_PEERS) for one in held or self.errors[-1:])
