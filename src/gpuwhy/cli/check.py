@@ -46,7 +46,7 @@ def go(options: argparse.Namespace) -> int:
     if options.probe or options.gentle:
         return _by_version_0(options)
     if options.jsonl:
-        return _node(options)
+        return node(options)
     from gpuwhy.cli.machine import seen
 
     answer = seen(options).report
@@ -54,7 +54,7 @@ def go(options: argparse.Namespace) -> int:
     return answer.exit_code
 
 
-def _node(options: argparse.Namespace) -> int:
+def node(options: argparse.Namespace) -> int:
     """One line for `gpuwhy fleet`."""
     from gpuwhy.api.machine import observe
     from gpuwhy.cli.fleet import node_line

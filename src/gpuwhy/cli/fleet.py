@@ -40,6 +40,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     compare.add_argument("files", nargs="+", metavar="FILE", help="lines of any launcher; - is standard input")
     add_comparison(compare)
     compare.set_defaults(go=go)
+    _add_node(actions)
     collect = actions.add_parser(
         "collect",
         help="have a launcher ask every node, and compare: "
@@ -48,6 +49,18 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     add_asking(collect)
     collect.set_defaults(go=launch)
+
+
+def _add_node(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from gpuwhy.cli.check import node
+    from gpuwhy.cli.target import add_target
+
+    parser = actions.add_parser("node", help="this machine's line, as `gpuwhy check --jsonl` prints it")
+    add_target(parser)
+    parser.add_argument("--from", dest="recording", metavar="FILE", help="a recording's line")
+    parser.add_argument("--node", default="", metavar="NAME", help="the name of this machine")
+    parser.add_argument("--exit-zero", action="store_true", help="always end with 0")
+    parser.set_defaults(go=node)
 
 
 def add_asking(parser: argparse.ArgumentParser) -> None:
