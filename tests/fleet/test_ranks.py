@@ -441,3 +441,10 @@ def test_a_log_that_names_no_rank_is_read_as_one_process_and_never_ticked():
     )
     assert [rank.ended for rank in job.ranks] == ["failed"]
     assert "no rank is named" in job.notes[0]
+
+
+def test_no_line_of_a_long_stream_is_lost():
+    quiet = [f"[rank{n % 2}]: step {n}" for n in range(200)]
+    raised = ["[rank1]: ValueError: bad sample 17"]
+    job = decided([*quiet, *raised, *(one.replace("[rank1]", "[rank0]") for one in quiet)])
+    assert [job.ranks[place].text for place in job.first] == ["ValueError: bad sample 17"]

@@ -161,8 +161,10 @@ class _Judge:
     def _others(self, places: Sequence[int]) -> str:
         waited = len(set(self._ended("waited")) - set(places))
         stopped = len(set(self._ended("stopped")) - set(places))
-        parts = [f"; {waited} report its absence"] * bool(waited)
-        return "".join([*parts, *[f"; {stopped} were told to stop"] * bool(stopped)])
+        report = "report" if waited > 1 else "reports"
+        parts = [f"; {waited} {report} its absence"] * bool(waited)
+        were = "were" if stopped > 1 else "was"
+        return "".join([*parts, *[f"; {stopped} {were} told to stop"] * bool(stopped)])
 
     def _own(self) -> Found:
         """Among ranks with a reason of their own the earliest."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 from gpuwhy.fleet.ranks import names, recorder
 from gpuwhy.fleet.ranks.job import Xid
@@ -22,8 +22,6 @@ _KERNEL = expression("kernel")
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
 _SPEAKER_PID = re.compile(r"pid=(\d{1,9})")
 _WORLD = expression("world")
-
-
 _FAILS = re.compile(r"Traceback|Error\b|error:|Fatal|fault|abort")
 
 
@@ -66,7 +64,7 @@ class Gathered:
     ) -> None:
         """A file of one rank, or a stream of several with who says each line before it."""
         rows = (_COLOUR.sub("", line) if "\x1b" in line else line for line in lines)
-        head = [line for line, _ in zip(rows, range(SNIFFED), strict=False)]
+        head = list(islice(rows, SNIFFED))
         style = names.style_of(head)
         own = None if number < 0 else self.log(name, number)
         if own is not None and written is not None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from gpuwhy.answer import blocks
+from gpuwhy.answer.text import clip
 from gpuwhy.answer.tree import Block, Document, Heading, Item, Items, Mark, Pair, Pairs
 from gpuwhy.fleet.ranks.job import Job, Rank
 
@@ -28,7 +31,8 @@ def document(job: Job, detail: int = 0) -> Document:
         made.append(Items(tuple(_row(rank) for rank in job.ranks)))
     own = job.first and job.ranks[job.first[0]].ended == "failed"
     if job.report and (own or detail):
-        made += blocks.document(job.report, detail).blocks
+        head, *rest = blocks.document(job.report, detail).blocks
+        made += [replace(head, level=2) if isinstance(head, Heading) else head, *rest]
     return Document(tuple(made), title=headline(job))
 
 
@@ -40,7 +44,7 @@ def headline(job: Job) -> str:
         head = job.ranks[job.first[0]]
         if head.ended not in ("failed", "killed"):
             return f"{names} {'is' if len(job.first) == 1 else 'are'} what the others waited for"
-        return f"{names} failed first" + (f": {head.text}" if head.text else "")
+        return f"{names} failed first" + (f": {clip(head.text, 90)}" if head.text else "")
     if job.failed:
         return "which rank failed first cannot be told from these logs"
     if job.ranks:
