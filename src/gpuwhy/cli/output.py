@@ -62,17 +62,6 @@ def put(
         write(text(document, stream), stream)
 
 
-def _both(document: Document, values: Any, nodes: bool) -> str:
-    """The plain text and the contract, for `gpuwhy mcp`."""
-    from gpuwhy.answer import contract, terminal
-    from gpuwhy.machine.redact import of_this_machine
-
-    hide = of_this_machine(nodes=nodes)
-    words = terminal.write(_without(document, hide), terminal.Paper())
-    plain = hide.values(msgspec.to_builtins(values))
-    return contract.as_json({"text": words, "values": plain})
-
-
 def put_answer(options: argparse.Namespace, answer: Answer, stream: TextIO | None = None) -> None:
     """The same for the Answer of check, explain and run."""
     from gpuwhy.answer import ci
@@ -105,6 +94,17 @@ def as_json(values: Any, hide: Redactor | None = None) -> str:
 
     plain = msgspec.to_builtins(values)
     return contract.as_json(hide.values(plain) if hide else plain)
+
+
+def _both(document: Document, values: Any, nodes: bool) -> str:
+    """The plain text and the contract, for `gpuwhy mcp`."""
+    from gpuwhy.answer import contract, terminal
+    from gpuwhy.machine.redact import of_this_machine
+
+    hide = of_this_machine(nodes=nodes)
+    words = terminal.write(_without(document, hide), terminal.Paper())
+    plain = hide.values(msgspec.to_builtins(values))
+    return contract.as_json({"text": words, "values": plain})
 
 
 def _redactor(options: argparse.Namespace, nodes: bool) -> Redactor | None:
