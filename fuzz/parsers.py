@@ -365,15 +365,16 @@ def _held(*_: object) -> None:
 def doors() -> Iterator[Target]:
     """What comes by the doors of agents and jobs."""
     from gpuwhy.mcp.server import Server
-    from gpuwhy.ranks.decide import decide
-    from gpuwhy.ranks.gather import Gathered
-    from gpuwhy.render.ranks import render_json
+    from gpuwhy.api.text import answer_of
+    from gpuwhy.fleet.ranks.decide import decide
+    from gpuwhy.fleet.ranks.gather import Gathered
+    from gpuwhy.fleet.ranks.job import contract
 
     def job(data: bytes) -> None:
         gathered = Gathered(2026)
         for number, part in enumerate(data.split(b"\n--\n")):
             gathered.file(f"rank {number}", number, part.decode("utf-8", "replace").split("\n"))
-        json.loads(render_json(decide(gathered), hosts=False))
+        json.dumps(contract(decide(gathered, answer_of)))
 
     def client(data: bytes) -> None:
         sent: list[bytes] = []

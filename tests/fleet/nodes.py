@@ -6,19 +6,26 @@ import json
 from functools import cache
 from typing import Any
 
+from gpuwhy.api.machine import observe
 from gpuwhy.cli.fleet import node_line
+from gpuwhy.fleet.answer import Answer
 from gpuwhy.fleet.line import decoded
-from gpuwhy.model.fleet import Answer
-from tests.hosts import hosts
+from gpuwhy.look.look import Options
+from gpuwhy.machine.recording import Recording, recorded_machine
+from tests.hosts.hosts import answers
 
 
 @cache
 def line(host: str = "h200-wheels") -> str:
-    run = hosts.run(host)
-    return node_line(run, run.report(), "node-x")
+    machine = recorded_machine(Recording("gpuwhy.record/1", "0", *answers(host)))
+    asked = machine.recording.options
+    options = Options(asked.get("python", ""), asked.get("folder", ""))
+    return node_line(machine, observe(machine, options), "node-x")
 
 
-def changed(node: str, facts: dict[str, Any] | None = None, host: str = "h200-wheels", **more: Any) -> str:
+def changed(
+    node: str, facts: dict[str, Any] | None = None, host: str = "h200-wheels", **more: Any
+) -> str:
     """The line of a recorded host under another name, some facts changed; None takes one away."""
     value = json.loads(line(host))
     kept = {**value["facts"], **(facts or {})}
@@ -26,5 +33,7 @@ def changed(node: str, facts: dict[str, Any] | None = None, host: str = "h200-wh
     return json.dumps({**value, "node": node, **more})
 
 
-def answer(node: str, facts: dict[str, Any] | None = None, host: str = "h200-wheels", **more: Any) -> Answer:
+def answer(
+    node: str, facts: dict[str, Any] | None = None, host: str = "h200-wheels", **more: Any
+) -> Answer:
     return decoded(changed(node, facts, host, **more).encode())

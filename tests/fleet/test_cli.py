@@ -21,7 +21,9 @@ def gpuwhy(*argv, given="", **environ):
 @pytest.fixture
 def files(tmp_path):
     for n in range(4):
-        (tmp_path / f"gpu{n}.jsonl").write_text(changed("node-0", {"lib.nccl": "2.1"} if n == 2 else None) + "\n")
+        (tmp_path / f"gpu{n}.jsonl").write_text(
+            changed("node-0", {"lib.nccl": "2.1"} if n == 2 else None) + "\n"
+        )
     return tmp_path
 
 
@@ -56,7 +58,9 @@ def test_the_odd_file_is_named_by_its_name(files):
 def test_json_keeps_the_contract(files):
     code, out, _ = gpuwhy("fleet", "compare", *names(files), "--json", "--nodes", "gpu[0-4]")
     value = json.loads(out)
-    jsonschema.validate(value, json.loads((SRC.parent.parent / "docs" / "fleet.schema.json").read_text()))
+    jsonschema.validate(
+        value, json.loads((SRC.parent.parent / "docs" / "fleet.schema.json").read_text())
+    )
     assert code == 1
     assert value["odd"][0]["node"] == "gpu2"
     assert value["odd"][0]["differs"][0]["explains"] == "distributed.nccl"
@@ -73,16 +77,23 @@ def test_json_keeps_the_contract(files):
         ("slurm", "gpu[2,4]\n"),
         ("comma", "gpu4,gpu2\n"),
         ("lines", "gpu4\ngpu2\n"),
-        ("kubernetes", '{"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["gpu4", "gpu2"]}\n'),
+        (
+            "kubernetes",
+            '{"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["gpu4", "gpu2"]}\n',
+        ),
     ],
 )
 def test_the_list_for_the_scheduler(files, form, text):
-    code, out, _ = gpuwhy("fleet", "compare", *names(files), "--exclude", form, "--nodes", "gpu[0-4]")
+    code, out, _ = gpuwhy(
+        "fleet", "compare", *names(files), "--exclude", form, "--nodes", "gpu[0-4]"
+    )
     assert (code, out) == (1, text)
 
 
 def test_an_alias_is_never_given_to_a_scheduler():
-    lines = "".join(changed(f"node-{n:012x}", {"lib.nccl": "2.1"} if n == 1 else None) + "\n" for n in range(4))
+    lines = "".join(
+        changed(f"node-{n:012x}", {"lib.nccl": "2.1"} if n == 1 else None) + "\n" for n in range(4)
+    )
     code, out, err = gpuwhy("fleet", "compare", "-", "--exclude", "slurm", given=lines)
     assert (code, out) == (2, "")
     assert "--nodes" in err

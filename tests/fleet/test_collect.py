@@ -11,7 +11,7 @@ import pytest
 
 from gpuwhy.cli.fleet import command
 from gpuwhy.fleet.line import decoded
-from gpuwhy.run.launch import Launched
+from gpuwhy.machine.launch import Launched
 from tests.fleet.nodes import changed
 from tests.fleet.test_cli import gpuwhy
 
@@ -43,10 +43,15 @@ def test_what_is_started_on_each_node():
 
 @pytest.mark.parametrize("shape", ["{}: ", "[pod/{}/check] ", "{} | CHANGED | rc=0 | (stdout) "])
 def test_launchers_that_name_the_node(launcher, shape, tmp_path):
-    lines = [(shape.format(f"gpu{n}"), changed("x", {"lib.nccl": "2.1"} if n == 1 else None), False) for n in range(4)]
+    lines = [
+        (shape.format(f"gpu{n}"), changed("x", {"lib.nccl": "2.1"} if n == 1 else None), False)
+        for n in range(4)
+    ]
     lines.append(("", "srun: error: gpu5: task 4: Exited with exit code 127", True))
     kept = tmp_path / "kept.jsonl"
-    code, out, err = gpuwhy("fleet", "collect", "--json", "-o", str(kept), "--", launcher("srun", lines))
+    code, out, err = gpuwhy(
+        "fleet", "collect", "--json", "-o", str(kept), "--", launcher("srun", lines)
+    )
     assert code == 1, err
     value = json.loads(out)
     assert [one["node"] for one in value["odd"]] == ["gpu1"]
@@ -59,14 +64,18 @@ def test_launchers_that_name_the_node(launcher, shape, tmp_path):
 def test_a_launcher_that_hangs_is_ended_and_what_came_counts(launcher):
     lines = [(f"gpu{n}: ", changed("x"), False) for n in range(3)]
     hangs = launcher("pdsh", lines, "time.sleep(1000)")
-    code, out, err = gpuwhy("fleet", "collect", "--seconds", "4", "--nodes", "gpu[0-3]", "--", hangs)
+    code, out, err = gpuwhy(
+        "fleet", "collect", "--seconds", "4", "--nodes", "gpu[0-3]", "--", hangs
+    )
     assert code == 1
     assert "was ended after 4 s" in err
     assert "gpu3 gave no answer" in out
 
 
 def test_a_launcher_without_answers(launcher):
-    fails = launcher("srun", [("", "srun: error: Unable to allocate resources", True)], "sys.exit(1)")
+    fails = launcher(
+        "srun", [("", "srun: error: Unable to allocate resources", True)], "sys.exit(1)"
+    )
     code, _, err = gpuwhy("fleet", "collect", "--", fails)
     assert code == 2
     assert "Unable to allocate resources" in err
@@ -108,11 +117,33 @@ def test_real_pdsh(tmp_path):
 
 @pytest.mark.real
 def test_real_mpirun():
-    """`GPUWHY_MPIRUN=/path/to/mpirun pytest -m real`: ranks of one machine are one node that answers several times."""
+    """`GPUWHY_MPIRUN=/path/to/mpirun pytest -m real`: ranks of one machine are one node."""
     mpirun = os.environ.get("GPUWHY_MPIRUN") or pytest.skip("no mpirun named")
-    argv = [mpirun, "--oversubscribe", "-n", "3", "--tag-output", sys.executable, "-m", "gpuwhy", "check", "--jsonl"]
+    argv = [
+        mpirun,
+        "--oversubscribe",
+        "-n",
+        "3",
+        "--tag-output",
+        sys.executable,
+        "-m",
+        "gpuwhy",
+        "check",
+        "--jsonl",
+    ]
     code, out, err = gpuwhy("fleet", "collect", "--json", "--", *argv)
     value = json.loads(out)
     assert code in (0, 1), err
     assert [len(group["nodes"]) for group in value["groups"]] == [1]
     assert list(value["repeated"].values()) == [3]
+
+
+def test_a_ray_cluster_that_cannot_be_reached_ends_in_time_with_one_line(tmp_path):
+    ray = "import time\ndef init(**options):\n    print('2026-01-01 INFO connecting')\n"
+    (tmp_path / "ray.py").write_text(f"{ray}    time.sleep(1000)\n")
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    began = time.monotonic()
+    code, out, err = gpuwhy("fleet", "--ray=10.0.0.9:1", "--seconds", "2", PYTHONPATH=path)
+    assert (code, out) == (2, "")
+    assert err == "gpuwhy: --ray 10.0.0.9:1: no Ray cluster answered within 2 s\n"
+    assert time.monotonic() - began < 5

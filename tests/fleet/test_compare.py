@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gpuwhy.fleet.answer import is_grave
 from gpuwhy.fleet.compare import compare
 from gpuwhy.fleet.read import Heard, name, of_lines, silent
-from gpuwhy.model.fleet import is_grave
 from tests.fleet.nodes import answer, changed
 
 
@@ -33,7 +33,11 @@ CASES = {
     "ECC": ({"gpu.ecc_uncorrected": 4}, "gpu.ecc_uncorrected", "device.hardware"),
     "locked memory": ({"limits.locked_memory": 65536}, "limits.locked_memory", "env.limit"),
     "/dev/shm": ({"host.shm": 64}, "host.shm", "env.limit"),
-    "a variable of NCCL": ({"env.NCCL_SOCKET_IFNAME": "docker0"}, "env.NCCL_SOCKET_IFNAME", "distributed.nccl"),
+    "a variable of NCCL": (
+        {"env.NCCL_SOCKET_IFNAME": "docker0"},
+        "env.NCCL_SOCKET_IFNAME",
+        "distributed.nccl",
+    ),
     "compute mode": ({"gpu.compute_mode": "exclusive_process"}, "gpu.compute_mode", "device.busy"),
 }
 
@@ -123,7 +127,9 @@ def test_a_tie_is_decided_by_health():
 
 
 def test_the_last_answer_of_a_node_counts():
-    fleet = compare([answer("a", {"lib.nccl": "2.1"}, time=5.0), answer("a", time=9.0), answer("b", time=1.0)])
+    fleet = compare(
+        [answer("a", {"lib.nccl": "2.1"}, time=5.0), answer("a", time=9.0), answer("b", time=1.0)]
+    )
     assert fleet.odd == ()
     assert fleet.repeated == {"a": 2}
 

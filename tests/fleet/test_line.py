@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpuwhy.answer import terminal
 from gpuwhy.fleet.compare import compare, compare_heard
 from gpuwhy.fleet.line import BadLineError, decoded, encoded
 from gpuwhy.fleet.read import Heard, label_of, of_lines
-from gpuwhy.render.fleet import render
-from gpuwhy.render.terminal import Paper
+from gpuwhy.fleet.report import document
 from tests.fleet import nodes
 
 
@@ -27,13 +27,18 @@ def test_it_is_one_line_with_everything_that_is_compared():
     assert facts["driver.version"] == "580.159.04"
     assert facts["lib.nccl"] == "2.28.9"
     assert facts["package.torch"] == "2.11.0"
-    assert "net.interfaces" in value["unseen"]  # the recording does not hold it: not seen, not "none"
+    assert (
+        "net.interfaces" in value["unseen"]
+    )  # the recording does not hold it: not seen, not "none"
 
 
 def test_secrets_and_names_of_people_stay_at_home(monkeypatch):
     monkeypatch.setenv("HOME", "/home/waldemar")
     monkeypatch.setenv("USER", "waldemar")
-    facts = {"env.HF_TOKEN": "hf_abcdefghijklmnopqrstuvwxyz0123456789", "env.LD_LIBRARY_PATH": "/home/waldemar/lib"}
+    facts = {
+        "env.HF_TOKEN": "hf_abcdefghijklmnopqrstuvwxyz0123456789",
+        "env.LD_LIBRARY_PATH": "/home/waldemar/lib",
+    }
     text = encoded("n", 1.0, {"headline": "see /home/waldemar/x"}, facts, [])
     assert "waldemar" not in text
     assert "hf_abcdefghijklmnop" not in text
@@ -52,7 +57,9 @@ HOSTILE = [
     b'{"schema": "gpuwhy.node/1", "node": "a", "facts": {"gpu.count": ' + b"9" * 5000 + b"}}",
     b'{"schema": "gpuwhy.node/1", "node": "a", "report": ' + b"[" * 100_000,
     b'{"schema": "gpuwhy.node/1", "node": "a", "other": ' + b'{"a":' * 100_000,
-    b'{"schema": "gpuwhy.node/1", "node": "a", "facts": {' + b",".join(b'"f%d": 1' % n for n in range(5000)) + b"}}",
+    b'{"schema": "gpuwhy.node/1", "node": "a", "facts": {'
+    + b",".join(b'"f%d": 1' % n for n in range(5000))
+    + b"}}",
     b'{"schema": "gpuwhy.node/1", "node": "\xff\xfe"}',
     b"x" * (5 << 20),
 ]
@@ -67,11 +74,20 @@ def test_what_is_no_answer_is_refused_in_a_sentence(line):
 def test_what_steers_a_terminal_does_not_reach_it():
     evil = "\x1b]0;owned\x07\x1b[2J‮\n::error::x"
     facts = {"gpu.names": evil, "driver.version": evil * 1000, "bad name \x1b": "x", "env.A": True}
-    report = {"status": evil, "headline": evil, "causes": [{"id": evil}, {"id": "driver.missing", "title": evil}]}
-    answer = decoded(json.dumps({"schema": "gpuwhy.node/1", "node": evil, "facts": facts, "report": report}).encode())
+    report = {
+        "status": evil,
+        "headline": evil,
+        "causes": [{"id": evil}, {"id": "driver.missing", "title": evil}],
+    }
+    answer = decoded(
+        json.dumps(
+            {"schema": "gpuwhy.node/1", "node": evil, "facts": facts, "report": report}
+        ).encode()
+    )
     assert len(str(answer.facts["driver.version"])) <= 400
     assert [one.id for one in answer.causes] == ["driver.missing"]
-    text = render(compare([answer, nodes.answer("b"), nodes.answer("c")]), Paper(), ",".join, str, True)
+    fleet = compare([answer, nodes.answer("b"), nodes.answer("c")])
+    text = terminal.write(document(fleet, verbose=True), terminal.Paper(80, False))
     assert "\x1b" not in text
     assert "‮" not in text
     assert not any(row.startswith("::error") for row in text.splitlines())
@@ -81,7 +97,15 @@ def test_what_steers_a_terminal_does_not_reach_it():
 @given(
     st.dictionaries(
         st.sampled_from(
-            ["gpu.count", "host.shm", "driver.version", "driver.cuda", "limits.tasks", "env.X", "gpu.names"]
+            [
+                "gpu.count",
+                "host.shm",
+                "driver.version",
+                "driver.cuda",
+                "limits.tasks",
+                "env.X",
+                "gpu.names",
+            ]
         ),
         st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20)),
     ),
@@ -90,8 +114,12 @@ def test_what_steers_a_terminal_does_not_reach_it():
 def test_any_values_compare_and_print(facts, name):
     heard = Heard()
     value = {"schema": "gpuwhy.node/1", "node": name, "facts": facts, "whole": ["env"]}
-    of_lines([json.dumps(value).encode(), nodes.changed("b").encode(), nodes.changed("c").encode()], "x", heard)
-    render(compare_heard(heard), Paper(), ",".join, str)
+    of_lines(
+        [json.dumps(value).encode(), nodes.changed("b").encode(), nodes.changed("c").encode()],
+        "x",
+        heard,
+    )
+    terminal.write(document(compare_heard(heard)), terminal.Paper(80, False))
 
 
 @pytest.mark.parametrize(

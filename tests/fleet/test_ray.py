@@ -1,4 +1,4 @@
-"""A real Ray cluster of many nodes in one machine, each answering as another recorded host; some of them die or stop.
+"""A real Ray cluster of many nodes in one machine, each answering as another recorded host.
 
 `GPUWHY_RAY_NODES=32 pytest -m real tests/fleet/test_ray.py`, in an environment that has Ray.
 """
@@ -44,7 +44,9 @@ def cluster(recordings):
     cluster = Cluster(initialize_head=True, head_node_args=_node(recordings, HEALTHY))
     nodes = [cluster.head_node]
     for number in range(1, COUNT):
-        nodes.append(cluster.add_node(wait=False, **_node(recordings, ODD if number == 1 else HEALTHY)))
+        nodes.append(
+            cluster.add_node(wait=False, **_node(recordings, ODD if number == 1 else HEALTHY))
+        )
     cluster.wait_for_nodes(timeout=60 + 10 * COUNT)
     yield cluster, nodes
     for node in nodes[1:]:
@@ -57,7 +59,10 @@ def _node(recordings, host):
     return {
         "num_cpus": 1,
         "object_store_memory": 80 << 20,
-        "env_vars": {"GPUWHY_FROM": str(recordings / f"{host}.json"), "PYTHONPATH": os.pathsep.join(sys.path)},
+        "env_vars": {
+            "GPUWHY_FROM": str(recordings / f"{host}.json"),
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
         "include_dashboard": False,
     }
 
@@ -82,7 +87,9 @@ def fleet(cluster, *more, seconds=SECONDS, address=None, during=None):
         seconds,
         "--json",
     ]
-    child = subprocess.Popen([*argv, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [*argv, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     if during:
         during()
     out, err = child.communicate(timeout=float(seconds) + 90)
@@ -142,10 +149,20 @@ def test_through_a_client():
     pytest.importorskip("ray")
     tool = os.path.join(os.path.dirname(sys.executable), "ray")
     ports = [str(20000 + os.getpid() % 20000 + n) for n in range(2)]
-    own = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # of this one cluster, for both sides
+    own = {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+    }  # of this one cluster, for both sides
     environ = {**os.environ, **own, "PYTHONPATH": os.pathsep.join(sys.path)}
     folder = tempfile.mkdtemp(prefix="gw", dir="/tmp")  # short: sockets lie below it
-    start = [tool, "start", "--head", f"--port={ports[0]}", f"--ray-client-server-port={ports[1]}", "--num-cpus=1"]
+    start = [
+        tool,
+        "start",
+        "--head",
+        f"--port={ports[0]}",
+        f"--ray-client-server-port={ports[1]}",
+        "--num-cpus=1",
+    ]
     more = ["--include-dashboard=false", "--object-store-memory=80000000", f"--temp-dir={folder}"]
     head = subprocess.Popen(
         [*start, *more, "--block"], env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT

@@ -173,6 +173,13 @@ def test_nvml_tells_everything_a_gpu_answers(fake_nvml):
 
 
 @needs_gcc
+def test_nvml_is_asked_for_more_only_where_machines_are_compared(fake_nvml):
+    environ = {"LD_LIBRARY_PATH": str(fake_nvml)}
+    usual, more = merged(lines(environ, "nvml"), 0), merged(lines(environ, "nvml", "all"), 0)
+    assert set(more) - set(usual) == {"pcie", "nvlink", "clocks", "power", "ecc_mode"}
+
+
+@needs_gcc
 @pytest.mark.parametrize(
     "how, last",
     [

@@ -1,4 +1,4 @@
-"""The MCP server without processes: the protocol, hostile lines, short forms within budget and contract."""
+"""The MCP server without processes: the protocol, hostile lines, short forms."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import threading
 import jsonschema
 import pytest
 
-from gpuwhy.border import asking
-from gpuwhy.mcp import protocol, short
-from gpuwhy.mcp.arguments import Command
+from gpuwhy.answer.contract import as_json
+from gpuwhy.api.text import explain
+from gpuwhy.machine import asking
+from gpuwhy.mcp import kept, protocol
 from gpuwhy.mcp.server import Server
-from gpuwhy.mcp.tools import TOOLS, described, understood
-from gpuwhy.mcp.words import words
-from tests.hosts.hosts import run
+from gpuwhy.mcp.tools import TOOLS, Command, command, described
 
 STATELESS = {"_meta": {protocol.VERSION_KEY: "2026-07-28"}}
 
@@ -37,7 +36,9 @@ class Talk:
         class Ready:
             def go(self, seconds, note):
                 note("a step")
-                return asking.Asked(0, out if isinstance(out, bytes) else json.dumps(out).encode(), "gpuwhy: no")
+                return asking.Asked(
+                    0, out if isinstance(out, bytes) else json.dumps(out).encode(), "gpuwhy: no"
+                )
 
             def end(self, why=""):
                 pass
@@ -63,9 +64,14 @@ def talk(monkeypatch):
 
 def test_the_handshake_agrees_on_a_version_and_later_ones_need_none(talk):
     one = talk()
-    known = one.ask("initialize", {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {}})["result"]
+    known = one.ask(
+        "initialize", {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {}}
+    )["result"]
     assert (known["protocolVersion"], known["serverInfo"]["name"]) == ("2025-03-26", "gpuwhy")
-    assert one.ask("initialize", {"protocolVersion": "1999-01-01"})["result"]["protocolVersion"] == "2025-11-25"
+    assert (
+        one.ask("initialize", {"protocolVersion": "1999-01-01"})["result"]["protocolVersion"]
+        == "2025-11-25"
+    )
     found = one.ask("server/discover", STATELESS)["result"]
     assert found["supportedVersions"] == ["2026-07-28"]
     assert found["resultType"] == "complete"
@@ -77,13 +83,30 @@ def test_the_handshake_agrees_on_a_version_and_later_ones_need_none(talk):
 
 def test_tools_say_what_they_may_do_and_runs_are_offered_only_where_allowed(talk):
     tools = {one["name"]: one for one in talk().ask("tools/list")["result"]["tools"]}
-    assert set(tools) == {"check", "explain", "plan", "releases", "code", "lint", "inspect", "cause", "fit", "more"}
+    assert set(tools) == {
+        "check",
+        "explain",
+        "plan",
+        "releases",
+        "code",
+        "lint",
+        "inspect",
+        "cause",
+        "fit",
+        "more",
+    }
     assert all(one["annotations"]["readOnlyHint"] for one in tools.values())
-    assert all(one["outputSchema"]["type"] == "object" for name, one in tools.items() if name != "more")
+    assert all(
+        one["outputSchema"]["type"] == "object" for name, one in tools.items() if name != "more"
+    )
     more = talk(allow_run=True).ask("tools/list")["result"]["tools"]
-    assert [one["name"] for one in more if not one["annotations"]["readOnlyHint"]] == ["run", "prove"]
-    assert "--allow-run" in talk().call("run", command_line=["true"])["error"]["message"]
-    assert "--allow-run" in talk().call("check", probe="full")["result"]["content"][0]["text"]
+    assert "probe" in more[0]["inputSchema"]["properties"]
+    assert [one["name"] for one in more if not one["annotations"]["readOnlyHint"]] == [
+        "run",
+        "prove",
+    ]
+    assert "--allow-run" in talk().call("run", program=["true"])["error"]["message"]
+    assert "--allow-run" in talk().call("check", probe=True)["result"]["content"][0]["text"]
     for tool in TOOLS:
         jsonschema.Draft202012Validator.check_schema(described(tool)["inputSchema"])
 
@@ -127,15 +150,17 @@ def test_lines_are_bounded_and_a_long_one_is_passed_over():
     "name, arguments, says",
     [
         ("code", {}, "code"),
-        ("code", {"code": 3}, "str"),
-        ("code", {"code": "1", "extra": 1}, "extra"),
-        ("explain", {}, "either text or file"),
-        ("explain", {"text": "a", "file": "b"}, "either text or file"),
-        ("explain", {"text": "x" * ((8 << 20) + 1)}, "length"),
-        ("inspect", {"path": ""}, "length"),
-        ("releases", {"works_with": ["--platform"]}, "matching"),
-        ("check", {"probe": "hard"}, "hard"),
+        ("code", {"code": {"a": 1}}, "a list of texts"),
+        ("code", {"code": "1", "extra": 1}, "code has no field 'extra'; it has code"),
+        ("explain", {}, "either text or words"),
+        ("explain", {"text": "a", "words": ["b"]}, "either text or words"),
+        ("explain", {"text": "x" * ((8 << 20) + 1)}, "longer"),
+        ("explain", {"text": "a", "log_only": "yes"}, "true or false"),
+        ("inspect", {"path": ""}, "needs 'path'"),
+        ("releases", {"works_with": ["--platform"]}, "dash"),
+        ("fit", {"model": "m", "quantise": "2bit"}, "one of 8bit, 4bit"),
         ("more", {"answer": "a9"}, "none"),
+        ("more", {"answer": "a9", "page": 1}, "it has answer, part, start"),
     ],
 )
 def test_what_the_model_asks_wrongly_it_is_told_as_a_result(talk, name, arguments, says):
@@ -144,45 +169,47 @@ def test_what_the_model_asks_wrongly_it_is_told_as_a_result(talk, name, argument
     assert says in found["content"][0]["text"]
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.name != "more"])
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_a_value_never_becomes_an_option(tool):
     """Every text that a client gives stands behind -- or in --name=value."""
     evil = "--html=/tmp/x"
-    fields = described(tool)["inputSchema"]["properties"]
-    lists = {name for name, one in fields.items() if one.get("type") == "array"}
-    texts = {name for name, one in fields.items() if one.get("type") == "string" and "enum" not in one}
-    texts -= {"text"} if tool.name == "explain" else set()
+    fields = described(tool, True)["inputSchema"]["properties"]
+    lists = {name for name, one in fields.items() if one.get("items", {}).get("type") == "string"}
+    texts = {name for name, one in fields.items() if one.get("type") == "string"} - {"text"}
     given = dict.fromkeys(texts, evil) | {name: [evil] for name in lists - {"works_with"}}
-    argv = understood(tool, given).command("/r").argv
-    rest = argv[: argv.index("--")] if "--" in argv else argv
-    assert evil not in rest
-    assert any(evil in one for one in argv)
+    argv = command(tool, given, True).argv
+    assert evil not in argv[: argv.index("--")] if "--" in argv else argv
+    assert any(evil in one for one in argv) or not given
 
 
-def test_the_command_decides_the_answer_is_short_and_the_rest_can_be_read(talk):
-    report = run("h200-bare").report()
-    from gpuwhy.render.json import render
-
-    whole = json.loads(render(report))
-    one = talk({"check": whole})
-    found = one.ask("tools/call", {"name": "check", "arguments": {"folder": "/", "python": "/x"}})["result"]
-    assert one.asked[-1] == Command(["check", "--json", "--python=/x"], "", "/")
+def test_the_command_gives_text_and_contract_and_the_rest_can_be_read(talk):
+    whole = {"schema": "gpuwhy.report/1", "causes": [], "facts": {"a": {"b": ["x" * 90] * 300}}}
+    one = talk({"check": {"text": "✓ healthy\n" * 900, "values": whole}})
+    found = one.call("check", folder="/", python="/x")["result"]
+    assert one.asked == [Command(["check", "--python=/x", "--json"], "", "/")]
     brief, text = found["structuredContent"], found["content"][0]["text"]
-    assert text.startswith(f"{whole['status']}: {whole['headline']}")
-    assert (short.tokens(text) <= short.TOKENS, brief["facts"]) == (True, {})
+    assert text.startswith("✓ healthy\n")
+    assert len(text) <= kept.TEXT + 100
+    assert brief["facts"] == {}
     name = brief["more"]["answer"]
-    assert json.loads(one.call("more", answer=name, part="facts.driver.module_version")["result"]["content"][0]["text"])
+    assert text.endswith(f"answer {name})")
+    assert (
+        one.call("more", answer=name, part="facts.a.b.0")["result"]["content"][0]["text"]
+        == "x" * 90
+    )
     first = one.call("more", answer=name, part="facts")["result"]["content"][0]["text"]
-    assert len(first) <= short.TEXT + 100
     assert "goes on)" in first.splitlines()[-1]
-    assert "there is schema" in one.call("more", answer=name, part="nothing")["result"]["content"][0]["text"]
-    read = one.ask("resources/read", {"uri": f"gpuwhy://answer/{name}"})["result"]["contents"][0]["text"]
-    assert json.loads(read) == whole
+    missing = one.call("more", answer=name, part="nothing")["result"]["content"][0]["text"]
+    assert "there is schema" in missing
+    read = one.ask("resources/read", {"uri": f"gpuwhy://answer/{name}"})["result"]["contents"][0]
+    assert json.loads(read["text"])["facts"] == whole["facts"]
 
 
 def test_progress_goes_to_whom_asked_for_it(talk):
-    one = talk({"code": {"schema": "gpuwhy.code/1", "asked": "1", "matches": []}})
-    one.ask("tools/call", {"name": "code", "arguments": {"code": "1"}, "_meta": {"progressToken": "t"}})
+    one = talk({"code": {"text": "t", "values": {"schema": "gpuwhy.code/1"}}})
+    one.ask(
+        "tools/call", {"name": "code", "arguments": {"code": "1"}, "_meta": {"progressToken": "t"}}
+    )
     assert one.said[0]["params"] == {"progressToken": "t", "progress": 1, "message": "a step"}
     one.call("code", code="1")
     assert len(one.said) == 3
@@ -196,46 +223,32 @@ def test_a_command_that_fails_tells_its_complaint_without_secrets(talk, monkeypa
 
 def test_causes_are_resources(talk):
     one = talk(
-        {"cause": {"schema": "gpuwhy.cause/1", "causes": [{"id": "cudnn.missing", "title": "t"}], "page": "# p"}}
+        {
+            "cause": {
+                "schema": "gpuwhy.cause/1",
+                "causes": [{"id": "cudnn.missing", "title": "t"}],
+                "page": "# p",
+            }
+        }
     )
     listed = one.ask("resources/list")["result"]["resources"]
     assert listed[0]["uri"] == "gpuwhy://cause/cudnn.missing"
-    assert one.ask("resources/read", {"uri": listed[0]["uri"]})["result"]["contents"][0]["text"] == "# p"
+    assert (
+        one.ask("resources/read", {"uri": listed[0]["uri"]})["result"]["contents"][0]["text"]
+        == "# p"
+    )
     assert one.asked[-1].argv == ["cause", "--json", "--", "cudnn.missing"]
     assert one.ask("resources/read", {"uri": "file:///etc/passwd"})["error"]["code"] == -32002
     assert one.ask("no/such")["error"]["code"] == -32601
 
 
-@pytest.mark.parametrize("name", ["h200-no-cudart", "h200-truncated-cudnn"])
-def test_short_reports_keep_the_contract_and_the_budget(name):
-    from gpuwhy.render.json import render
-
-    whole = json.loads(render(run(name).report()))
-    brief = short.short(whole)
-    schema = next(described(tool)["outputSchema"] for tool in TOOLS if tool.name == "check")
-    jsonschema.validate(brief, schema)
-    assert short.tokens(json.dumps(brief, separators=(",", ":"), ensure_ascii=False)) <= short.VALUES
-    assert short.cut_lines(words(whole), short.TOKENS)[1] is False
-    assert [one["id"] for one in brief["causes"]][:1] == [one["id"] for one in whole["causes"]][:1]
-
-
-def test_tables_of_numbers_cost_more_tokens_than_words():
-    rows = [f"torch 2.{n}.0 · linux-x86_64 · 12.4 · 9.1.0 · 3.9 3.10 3.11 · sm_50 sm_60 sm_70 sm_80" for n in range(60)]
-    text, left = short.cut_lines(rows, short.TOKENS)
-    assert left
-    assert len(text) < 2 * short.TOKENS
-    assert short.tokens("the installed framework is a CPU-only build") < 12
-
-
-def test_a_short_report_keeps_the_first_cause_whole_and_names_the_others():
-    from gpuwhy.api.text import explain as explain_text
-    from gpuwhy.render.json import report_dict
-
-    whole = report_dict(explain_text("my gpu is not detected"))
-    brief = short.short(whole, 900)
+@pytest.mark.parametrize("text", ["my gpu is not detected", "CUDA error: out of memory"])
+def test_a_short_report_keeps_the_contract_and_its_first_cause(text):
+    whole = json.loads(as_json(explain(text)))
+    brief = kept.short(whole, 900)
     schema = next(described(tool)["outputSchema"] for tool in TOOLS if tool.name == "explain")
     jsonschema.validate(brief, schema)
-    assert brief["causes"][0]["fixes"]
+    assert [one["id"] for one in brief["causes"]][:1] == [one["id"] for one in whole["causes"]][:1]
 
 
 def test_a_flood_of_requests_is_refused_not_kept(talk, monkeypatch):
@@ -255,8 +268,8 @@ def test_a_flood_of_requests_is_refused_not_kept(talk, monkeypatch):
 
 
 def test_kept_answers_make_room_for_new_ones():
-    kept = short.Kept()
-    names = [kept.keep({"n": n}) for n in range(short.KEPT + 3)]
-    assert kept.names() == names[3:]
-    assert kept.get(names[0]) is None
-    assert kept.get(names[-1]) == {"n": short.KEPT + 2}
+    answers = kept.Kept()
+    names = [answers.keep({"n": n}) for n in range(kept.KEPT + 3)]
+    assert answers.names() == names[3:]
+    assert answers.get(names[0]) is None
+    assert answers.get(names[-1]) == {"n": kept.KEPT + 2}

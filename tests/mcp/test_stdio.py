@@ -1,4 +1,4 @@
-"""`gpuwhy mcp` as a host starts it: one process, real commands behind it, and nothing left when it is told to stop."""
+"""`gpuwhy mcp` as a host starts it: real commands behind it, and nothing left at the end."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from pathlib import Path
 
 import pytest
 
-linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="programs are watched on Linux")
+linux = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="programs are watched on Linux"
+)
 
 
 class Host:
     """The host's end of the pipes."""
 
-    def __init__(self, *options: str, environ: dict[str, str] | None = None, folder: Path | None = None) -> None:
+    def __init__(
+        self, *options: str, environ: dict[str, str] | None = None, folder: Path | None = None
+    ) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "gpuwhy", "mcp", *options],
             stdin=subprocess.PIPE,
@@ -27,7 +31,9 @@ class Host:
         )
 
     def send(self, method: str, params: dict | None = None, number: int | None = None) -> None:
-        line = {"jsonrpc": "2.0", "method": method, "params": params or {}} | ({"id": number} if number else {})
+        line = {"jsonrpc": "2.0", "method": method, "params": params or {}} | (
+            {"id": number} if number else {}
+        )
         self.process.stdin.write(json.dumps(line).encode() + b"\n")
         self.process.stdin.flush()
 
@@ -75,8 +81,8 @@ def test_a_session_answers_refuses_a_pipe_cancels_and_leaves_nothing(tmp_path):
     host.send("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}}, 1)
     assert host.until(1)["result"]["serverInfo"]["name"] == "gpuwhy"
 
-    host.send("tools/call", {"name": "run", "arguments": {"command_line": _escaping(tmp_path)}}, 2)
-    found = host.call(3, "explain", file="pipe.log", log_only=True)
+    host.send("tools/call", {"name": "run", "arguments": {"program": _escaping(tmp_path)}}, 2)
+    found = host.call(3, "explain", words=["pipe.log"], log_only=True)
     assert (found["isError"], "pipe" in found["content"][0]["text"]) == (True, True)
 
     _wait_for(tmp_path / "started")
@@ -88,7 +94,7 @@ def test_a_session_answers_refuses_a_pipe_cancels_and_leaves_nothing(tmp_path):
 
 
 def _escaping(folder: Path) -> list[str]:
-    """A program whose child goes to a session of its own, with an environment of its own but for the mark."""
+    """A program whose child goes to a session of its own; it keeps the mark alone."""
     return ["sh", "-c", f"setsid sleep 300 & echo $! > {folder}/started; sleep 300"]
 
 

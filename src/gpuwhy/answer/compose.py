@@ -317,6 +317,9 @@ def _answer(
     question: of.Question | None = None,
 ) -> of.Answer:
     status: dict[str, Any] = {"healthy": "healthy", "answered": "healthy", "found": "broken"}
+    if log.ending.rank.isdigit() and verdict in ("found", "undecided"):
+        first = " failed first" if len(log.case.ranks) != 1 else ""
+        headline = f"rank {log.ending.rank}{first}: {headline}"
     return of.Answer(
         status=status.get(verdict, "unknown"),
         headline=sentence(headline),

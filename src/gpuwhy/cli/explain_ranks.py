@@ -1,4 +1,4 @@
-"""`gpuwhy explain --ranks DIR|FILE…`: which process of a job failed first, and why."""
+"""`gpuwhy explain --ranks PATH…`: which process of a job failed first, and why."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gpuwhy.border import reading
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, refused
-from gpuwhy.cli.terminal import paper, write
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, refused
+from gpuwhy.machine import reading
 
 if TYPE_CHECKING:
-    from gpuwhy.ranks.gather import Gathered
+    from gpuwhy.fleet.ranks.gather import Gathered
 
 MOST_FILES = 20_000
 LONGEST = 1 << 20
@@ -21,27 +20,23 @@ LONGEST = 1 << 20
 
 def go(options: argparse.Namespace) -> int:
     """Read every log, decide, print."""
-    from gpuwhy.ranks.decide import decide
+    from gpuwhy.api.text import answer_of
+    from gpuwhy.cli.output import put
+    from gpuwhy.fleet.ranks.decide import decide
+    from gpuwhy.fleet.ranks.job import contract, without_hosts
+    from gpuwhy.fleet.ranks.report import document
 
-    job = decide(gathered(options.ranks))
-    from gpuwhy.render.ranks import render, render_json
-
-    if not (forms.asked(options) and _drawn(options, render_json(job, hosts=False))):
-        write(render_json(job) if options.json else render(job, paper(), options.why))
-    return FOUND if any(rank.ended in ("failed", "killed", "waited") for rank in job.ranks) else HEALTHY
-
-
-def _drawn(options: argparse.Namespace, text: str) -> bool:
-    import msgspec
-
-    return forms.shown(options, msgspec.json.decode(text))
+    job = decide(gathered(options.ranks), answer_of)
+    shown = without_hosts(job) if options.html or options.markdown else job
+    put(options, document(shown, options.verbose), contract(job), nodes=True)
+    return FOUND if job.failed else HEALTHY
 
 
 def gathered(given: list[str]) -> Gathered:
     """Everything below the given files and folders."""
     import time
 
-    from gpuwhy.ranks.gather import Gathered, labels, last_attempts
+    from gpuwhy.fleet.ranks.gather import Gathered, labels, last_attempts
 
     found = dict(_files(given))
     if not found:
@@ -59,7 +54,7 @@ def gathered(given: list[str]) -> Gathered:
 
 
 def _files(given: list[str]) -> Iterator[tuple[str, str]]:
-    """What the rank is read from, and the path; of a folder all regular files below it, in order."""
+    """What the rank is read from, and the path; of a folder all regular files below it."""
     count = 0
     for path in given:
         if not os.path.isdir(path):
@@ -71,20 +66,20 @@ def _files(given: list[str]) -> Iterator[tuple[str, str]]:
                 full = os.path.join(folder, name)
                 count += 1
                 if count > MOST_FILES:
-                    raise UsageError(f"{path}: more than {MOST_FILES:,} files; name a folder of one job")
+                    raise UsageError(f"{path}: more than {MOST_FILES:,} files; name one job's folder")
                 if os.path.isfile(full):
                     yield os.path.relpath(full, path), full
 
 
 def _is_dump(path: str) -> bool:
-    from gpuwhy.ranks.recorder import looks_like_one
+    from gpuwhy.fleet.ranks.recorder import looks_like_one
 
     with refused(OSError, f"cannot read {path}: "), reading.source(path) as file:
         return looks_like_one(next(reading.pieces(file), b"")[:4096])
 
 
 def _read(path: str) -> bytes:
-    from gpuwhy.ranks.recorder import MOST
+    from gpuwhy.fleet.ranks.recorder import MOST
 
     with refused(OSError, f"cannot read {path}: "):
         return reading.read(path, MOST)

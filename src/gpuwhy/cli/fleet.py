@@ -10,18 +10,20 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from gpuwhy.border import reading
 from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, forms, refused, say
-from gpuwhy.cli.terminal import paper, write
+from gpuwhy.cli.terminal import write
 
 if TYPE_CHECKING:
-    from gpuwhy.app import Report, Run
-    from gpuwhy.fleet.compare import Fleet, Silent
+    from gpuwhy.api.machine import Seen
+    from gpuwhy.fleet.answer import Fleet, Silent
     from gpuwhy.fleet.read import Heard
-    from gpuwhy.run.launch import Launched
+    from gpuwhy.machine.launch import Launched
+    from gpuwhy.machine.machine import Machine
 
 ASK = ("gpuwhy", "check", "--jsonl", "--exit-zero")
 """What a launcher starts on each node; mpirun ends all ranks when one ends with another code than 0."""
+RAY_ENDS = 5.0
+"""Seconds that the process which speaks to Ray has to say what has come, and to end."""
 FORMS = ("slurm", "comma", "lines", "kubernetes")
 _GENERIC = re.compile(r"(nodes?|fleet|all|out|output|answers?|stdin|-|\d+)", re.IGNORECASE)
 
@@ -38,13 +40,27 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     compare.add_argument("files", nargs="+", metavar="FILE", help="lines of any launcher; - is standard input")
     add_comparison(compare)
     compare.set_defaults(go=go)
+    _add_node(actions)
     collect = actions.add_parser(
         "collect",
-        help="have a launcher ask every node, and compare: gpuwhy fleet collect -- srun -N4 --ntasks-per-node=1",
+        help="have a launcher ask every node, and compare: "
+        "gpuwhy fleet collect -- srun -N4 --ntasks-per-node=1",
         usage="gpuwhy fleet collect [options] -- LAUNCHER [ARG ...]",
     )
     add_asking(collect)
     collect.set_defaults(go=launch)
+
+
+def _add_node(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from gpuwhy.cli.check import node
+    from gpuwhy.cli.target import add_target
+
+    parser = actions.add_parser("node", help="this machine's line, as `gpuwhy check --jsonl` prints it")
+    add_target(parser)
+    parser.add_argument("--from", dest="recording", metavar="FILE", help="a recording's line")
+    parser.add_argument("--node", default="", metavar="NAME", help="the name of this machine")
+    parser.add_argument("--exit-zero", action="store_true", help="always end with 0")
+    parser.set_defaults(go=node)
 
 
 def add_asking(parser: argparse.ArgumentParser) -> None:
@@ -70,18 +86,20 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def node_line(run: Run, report: Report, node: str = "") -> str:
+def node_line(machine: Machine, seen: Seen, node: str = "") -> str:
     """This machine's answer in one line; its name is an alias unless it is given."""
     import time
 
-    from gpuwhy.border.shared import machine_name
+    import msgspec
+
     from gpuwhy.fleet import facts, line, look
     from gpuwhy.fleet.names import alias
-    from gpuwhy.render.json import report_dict
+    from gpuwhy.machine.redact import machine_name
 
-    seen = {**facts.of_machine(run.facts), **look.at_host(run.host)}
+    compared = {**facts.of_machine(seen.facts), **look.at_machine(machine)}
     name = line.clean_name(node) if node else alias(machine_name())
-    return line.encoded(name, time.time(), report_dict(report), seen, facts.families(run.facts)) + "\n"
+    report = msgspec.to_builtins(seen.report)
+    return line.encoded(name, time.time(), report, compared, facts.families(seen.facts)) + "\n"
 
 
 def go(options: argparse.Namespace) -> int:
@@ -121,7 +139,7 @@ def command(rest: list[str]) -> list[str]:
 
 
 def _started(argv: list[str], seconds: float, most: int) -> Launched:
-    from gpuwhy.run.launch import Launched
+    from gpuwhy.machine.launch import Launched
 
     with refused(OSError, f"cannot start {argv[0]}: "):
         return Launched(argv, seconds, most)
@@ -131,7 +149,7 @@ def _keep(path: str | None, heard: Heard) -> None:
     """The answers as they came, with who and when, for another comparison."""
     if not path:
         return
-    from gpuwhy.border.writing import keep
+    from gpuwhy.machine.writing import keep
     from gpuwhy.fleet.read import kept
 
     with refused(OSError, f"cannot write {path}: "):
@@ -147,13 +165,16 @@ def ray(options: argparse.Namespace) -> int:
     from gpuwhy.fleet.line import MOST
     from gpuwhy.fleet.ray_answers import Cluster
 
-    argv = [sys.executable, "-m", "gpuwhy", "fleet", f"--ray-child={options.ray}", f"--seconds={options.seconds:g}"]
+    inner = max(1.0, options.seconds - RAY_ENDS)
+    child = [f"--ray-child={options.ray}", f"--seconds={inner:g}"]
     cluster = Cluster()
-    launched = _started(argv, options.seconds + 30, MOST * 2)
+    argv = [sys.executable, "-m", "gpuwhy", "fleet", *child]
+    launched = _started(argv, options.seconds, MOST * 2)
     for line in launched.lines():
         cluster.take(line.data, line.time)
     if not cluster.nodes:
-        raise UsageError(f"--ray {options.ray or 'auto'}: {cluster.why or 'no answer within the time'}")
+        why = cluster.why or f"no Ray cluster answered within {options.seconds:g} s"
+        raise UsageError(f"--ray {options.ray or 'auto'}: {why}")
     _keep(options.output, cluster.heard)
     return finish(options, cluster.heard, "Ray", cluster.silent(options.seconds))
 
@@ -180,7 +201,7 @@ def finish(options: argparse.Namespace, heard: Heard, where: str, also: Sequence
         raise UsageError(f"no node's answer in {where}{why}")
     name(heard.answers, asked)
     fleet = compare_heard(heard, quiet, _baseline(options.baseline), options.baseline or "")
-    show(options, fleet)
+    _show(options, fleet)
     return exit_code(fleet)
 
 
@@ -191,28 +212,16 @@ def exit_code(fleet: Fleet) -> int:
     return PERHAPS if fleet.odd else HEALTHY
 
 
-def _drawn(options: argparse.Namespace, fleet: Fleet) -> bool:
-    from gpuwhy.render.fleet_json import fleet_dict
-
-    return forms.shown(options, fleet_dict(fleet))
-
-
-def show(options: argparse.Namespace, fleet: Fleet) -> None:
+def _show(options: argparse.Namespace, fleet: Fleet) -> None:
     """Print as was asked for."""
-    if forms.asked(options) and _drawn(options, fleet):
-        return
+    from gpuwhy.cli.output import put
+    from gpuwhy.fleet.answer import contract
+    from gpuwhy.fleet.report import document
+
     if options.exclude:
         write(excluded(fleet.bad, options.exclude))
-    elif options.json:
-        from gpuwhy.render.fleet_json import render as as_json
-
-        write(as_json(fleet))
     else:
-        from gpuwhy.fleet.kinds import title
-        from gpuwhy.fleet.names import fold
-        from gpuwhy.render.fleet import render as as_text
-
-        write(as_text(fleet, paper(), fold, title, options.verbose))
+        put(options, document(fleet, options.verbose), contract(fleet), nodes=True)
 
 
 def excluded(names: Iterable[str], form: str) -> str:
@@ -250,6 +259,7 @@ def _clean(name: str) -> str:
 def _lines(path: str) -> Iterator[bytes | None]:
     from gpuwhy.cli.explain import _opened
     from gpuwhy.fleet.line import MOST
+    from gpuwhy.machine import reading
 
     with refused(OSError, f"cannot read {path}: "), _opened(path) as file:
         yield from reading.lines(file, MOST)

@@ -16,6 +16,7 @@ import msgspec
 
 from gpuwhy.cli import forms
 from gpuwhy.cli.terminal import write
+from gpuwhy.machine.asking import FORM
 
 if TYPE_CHECKING:
     from gpuwhy.answer.answer import Answer
@@ -42,6 +43,9 @@ def put(
     """
     from gpuwhy.answer import ci, html, markdown
 
+    if os.environ.get(FORM) == "both":
+        write(_both(document, values, nodes), stream)
+        return
     hide = _redactor(options, nodes)
     page = getattr(options, "html", "")
     if page:
@@ -109,6 +113,17 @@ def as_json(values: Any, hide: Redactor | None = None) -> str:
 
     plain = msgspec.to_builtins(values)
     return contract.as_json(hide.values(plain) if hide else plain)
+
+
+def _both(document: Document, values: Any, nodes: bool) -> str:
+    """The plain text and the contract, for `gpuwhy mcp`."""
+    from gpuwhy.answer import contract, terminal
+    from gpuwhy.machine.redact import of_this_machine
+
+    hide = of_this_machine(nodes=nodes)
+    words = terminal.write(_without(document, hide), terminal.Paper())
+    plain = hide.values(msgspec.to_builtins(values))
+    return contract.as_json({"text": words, "values": plain})
 
 
 def _redactor(options: argparse.Namespace, nodes: bool) -> Redactor | None:

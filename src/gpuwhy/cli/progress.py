@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-from gpuwhy.border.asking import NOTE, NOTES
+from gpuwhy.machine.asking import NOTE, NOTES
 from gpuwhy.border.plain import one_line
 
 

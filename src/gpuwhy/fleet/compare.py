@@ -1,4 +1,4 @@
-"""Compare: equal nodes together, the odd ones with what makes them odd, graver differences first. Pure."""
+"""Compare: equal nodes together, the odd ones with what makes them odd, the gravest first."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from gpuwhy.fleet.kinds import KINDS, kind_of, title
-from gpuwhy.fleet.norms import NONE, Norm, common, value_of
-from gpuwhy.fleet.pool import Node, Pool
-from gpuwhy.fleet.read import Heard
-from gpuwhy.model.fleet import (
+from gpuwhy.fleet.answer import (
     Answer,
     Differs,
     Fleet,
@@ -23,6 +19,10 @@ from gpuwhy.model.fleet import (
     Weight,
     is_grave,
 )
+from gpuwhy.fleet.kinds import KINDS, kind_of, title
+from gpuwhy.fleet.norms import NONE, Norm, common, value_of
+from gpuwhy.fleet.pool import Node, Pool
+from gpuwhy.fleet.read import Heard
 
 __all__ = ["Answer", "Fleet", "Silent", "compare", "compare_heard", "describes"]
 
@@ -42,7 +42,7 @@ def compare(
     baseline: Sequence[Answer] = (),
     baseline_name: str = "",
 ) -> Fleet:
-    """The whole comparison; with a baseline, every node is held against it instead of against the others."""
+    """The whole comparison; with a baseline, every node is compared with it alone."""
     heard, against = Heard(), Heard()
     for answer in answers:
         heard.add(answer)
@@ -52,11 +52,16 @@ def compare(
 
 
 def compare_heard(
-    heard: Heard, silent: Sequence[Silent] = (), baseline: Heard | None = None, baseline_name: str = ""
+    heard: Heard,
+    silent: Sequence[Silent] = (),
+    baseline: Heard | None = None,
+    baseline_name: str = "",
 ) -> Fleet:
     """The same of what was read, which is held in little memory."""
     pools = heard.pool, baseline.pool if baseline else Pool()
-    for pool, nodes in zip(pools, (heard.answers, baseline.answers if baseline else ()), strict=True):
+    for pool, nodes in zip(
+        pools, (heard.answers, baseline.answers if baseline else ()), strict=True
+    ):
         for node in nodes:
             pool.add(node)
     heard.pool.settle_clocks()
@@ -70,7 +75,10 @@ def _fleet(pool: Pool, silent: Sequence[Silent], against: Pool, baseline_name: s
     odd: list[Odd] = []
     scattered: dict[str, Scattered] = {}
     for nodes in _cohorts(list(pool.nodes.values()), bool(against.nodes)):
-        norm = common(list(against.nodes.values()) or nodes, everything=bool(against.nodes) or len(nodes) < FEW)
+        norm = common(
+            list(against.nodes.values()) or nodes,
+            everything=bool(against.nodes) or len(nodes) < FEW,
+        )
         scattered.update({one.fact: one for one in norm.scattered})
         found = _found(nodes, norm)
         odd += [Odd(n.name, n.status, differs, n.causes) for n, differs in found if differs]
@@ -89,35 +97,20 @@ def _fleet(pool: Pool, silent: Sequence[Silent], against: Pool, baseline_name: s
 
 
 def _found(nodes: Sequence[Node], norm: Norm) -> list[tuple[Node, tuple[Differs, ...]]]:
-    """Each node with its differences; those of what it shares with others are worked out once."""
-    shared: dict[object, dict[str, Differs]] = {}
+    """Each node with its differences; those of equal nodes are worked out once."""
     known: dict[object, tuple[Differs, ...]] = {}
     out = []
     for node in nodes:
         new = frozenset(one.id for one in node.causes if one.confidence >= SURE) - norm.causes
-        key = (id(node.base), node.whole, new)
-        if key not in shared:
-            shared[key] = _rows(norm.usual, node.base, node.whole, new, norm)
-        if (key, node.own) not in known:
-            known[key, node.own] = _differences(node, shared[key], new, norm)
-        out.append((node, known[key, node.own]))
-    return out
-
-
-def _rows(
-    facts: Iterable[str], values: Mapping[str, Value], whole: tuple[str, ...], new: frozenset[str], norm: Norm
-) -> dict[str, Differs]:
-    """The differences among some facts."""
-    out = {}
-    for fact in facts:
-        value = value_of(fact, values.get(fact), whole)
-        if fact in norm.usual and value is not None and not norm.same(fact, value):
-            out[fact] = _differs(fact, value, norm.usual[fact], new, norm)
+        key = (id(node.facts), node.whole, new)
+        if key not in known:
+            known[key] = _differences(node, new, norm)
+        out.append((node, known[key]))
     return out
 
 
 def _cohorts(nodes: list[Node], one: bool) -> list[list[Node]]:
-    """Nodes that may be held against each other: those of one kind of GPU, where there are enough of it."""
+    """Nodes that may be compared: those of one kind of GPU, where there are enough of it."""
     by_gpu: dict[str, list[Node]] = defaultdict(list)
     for node in nodes:
         by_gpu[_gpu_kind(node)].append(node)
@@ -131,21 +124,32 @@ def _cohorts(nodes: list[Node], one: bool) -> list[list[Node]]:
 
 
 def _gpu_kind(node: Node) -> str:
-    """The models of its GPUs, whatever their number; "" where there is none or nobody could look."""
-    names = node.get("gpu.names")
+    """The models of its GPUs, whatever their number; "" where none was seen."""
+    names = node.facts.get("gpu.names")
     if not isinstance(names, str) or names == NONE:
         return ""
     return ", ".join(sorted({part.partition(" × ")[2] or part for part in names.split(", ")}))
 
 
-def _differences(node: Node, shared: Mapping[str, Differs], new: frozenset[str], norm: Norm) -> tuple[Differs, ...]:
-    own = dict(node.own)
-    rows = [one for fact, one in shared.items() if fact not in own]
-    rows += _rows(own, own, node.whole, new, norm).values()
+def _differences(node: Node, new: frozenset[str], norm: Norm) -> tuple[Differs, ...]:
+    rows = []
+    for fact in norm.usual:
+        value = value_of(fact, node.facts.get(fact), node.whole)
+        if value is not None and not norm.same(fact, value):
+            rows.append(_differs(fact, value, norm.usual[fact], new, norm))
     if new:
-        rows.append(Differs("causes", _ids(new), _ids(norm.causes) or NONE, sorted(new)[0], 3, True))
+        rows.append(
+            Differs("causes", _ids(new), _ids(norm.causes) or NONE, sorted(new)[0], 3, True)
+        )
     rows.sort(
-        key=lambda one: (one.fact != "causes", not one.shown, -one.weight, not one.explains, _order(one.fact), one.fact)
+        key=lambda one: (
+            one.fact != "causes",
+            not one.shown,
+            -one.weight,
+            not one.explains,
+            _order(one.fact),
+            one.fact,
+        )
     )
     return tuple(rows) if any(one.weight for one in rows) else ()
 
@@ -156,7 +160,9 @@ def _differs(fact: str, value: Value, usual: Value, new: frozenset[str], norm: N
     harmful = norm.harmful(fact, value)
     weight: Weight = kind.weight if harmful else 1 if kind.weight else 0
     explains = shown or (kind.causes[0] if kind.causes and harmful else "")
-    return Differs(fact, value, usual, explains, weight, bool(shown), norm.count[fact], norm.known[fact])
+    return Differs(
+        fact, value, usual, explains, weight, bool(shown), norm.count[fact], norm.known[fact]
+    )
 
 
 _PLACE = {kind.name: place for place, kind in enumerate(KINDS)}
@@ -174,14 +180,20 @@ def _groups(found: Sequence[tuple[Node, tuple[Differs, ...]]], norm: Norm) -> li
     """Nodes with the same differences are equal in everything that counts."""
     by_key: dict[object, list[tuple[Node, tuple[Differs, ...]]]] = defaultdict(list)
     for node, differs in found:
-        key = tuple((one.fact, norm.rounded(one.fact, one.value)) for one in differs if one.fact not in _WEIGHTLESS)
+        key = tuple(
+            (one.fact, norm.rounded(one.fact, one.value))
+            for one in differs
+            if one.fact not in _WEIGHTLESS
+        )
         by_key[node.status, tuple(c.id for c in node.causes), key].append((node, differs))
     return [_group([node for node, _ in some], some[0][1]) for some in by_key.values()]
 
 
 def _group(nodes: list[Node], differs: tuple[Differs, ...]) -> Group:
     first = nodes[0]
-    otherwise = ", ".join(f"{title(one.fact)} {one.value}"[:80] for one in differs[:4] if one.fact != "causes")
+    otherwise = ", ".join(
+        f"{title(one.fact)} {one.value}"[:80] for one in differs[:4] if one.fact != "causes"
+    )
     return Group(
         nodes=tuple(sorted(node.name for node in nodes)),
         status=first.status,
@@ -206,4 +218,8 @@ def _unseen(pool: Pool) -> dict[str, int]:
     """Facts of weight that most nodes told and some could not."""
     total = len(pool.nodes)
     exact = {kind.name for kind in KINDS if kind.weight and not kind.name.endswith((".", "_"))}
-    return {fact: total - n for fact, n in sorted(pool.told().items()) if fact in exact and total / 2 <= n < total}
+    return {
+        fact: total - n
+        for fact, n in sorted(pool.told().items())
+        if fact in exact and total / 2 <= n < total
+    }

@@ -1,17 +1,20 @@
-"""Line: a node's answer in one line, and the only way to read one: whatever it holds, the reader comes to no harm."""
+"""Line: a node's answer in one line, and the only way to read one.
+
+Whatever the line holds, the reader comes to no harm.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from typing import Any, Union
 
 import msgspec
 
-from gpuwhy.border.plain import json_plain, one_line
-from gpuwhy.border.shared import shareable
+from gpuwhy.answer.text import plain
+from gpuwhy.fleet.answer import NODE, Answer, CauseSeen, Value
 from gpuwhy.fleet.kinds import kind_of
-from gpuwhy.model.fleet import NODE, Answer, CauseSeen, Value
 
 MOST = 4 << 20
 """The longest line that is read."""
@@ -29,8 +32,12 @@ class BadLineError(ValueError):
     """The line is no answer that can be used; the text says why."""
 
 
-def encoded(node: str, time: float, report: dict[str, Any], facts: dict[str, Value], whole: list[str]) -> str:
+def encoded(
+    node: str, time: float, report: dict[str, Any], facts: dict[str, Value], whole: list[str]
+) -> str:
     """The one line: no secrets, no names of people, no line ends inside."""
+    from gpuwhy.machine.redact import of_this_machine
+
     value = {
         "schema": NODE,
         "node": node,
@@ -41,7 +48,8 @@ def encoded(node: str, time: float, report: dict[str, Any], facts: dict[str, Val
         "whole": whole,
         "report": {**report, "facts": {}},
     }
-    return json_plain(msgspec.json.encode(shareable(value)).decode())
+    hidden = of_this_machine().values(value)
+    return json.dumps({**hidden, "node": node}).replace("\x7f", "\\u007f")
 
 
 class _Cause(msgspec.Struct, frozen=True):
@@ -72,7 +80,7 @@ _DECODER = msgspec.json.Decoder(_Line)
 
 
 def decoded(data: bytes) -> Answer:
-    """An answer, cut to size and without what steers a terminal; raises BadLineError for anything else."""
+    """An answer, cut to size and without what steers a terminal; else raises BadLineError."""
     if len(data) > MOST:
         raise BadLineError(f"longer than {MOST >> 20} MiB")
     try:
@@ -95,7 +103,11 @@ def _answer(line: _Line) -> Answer:
         status=line.report.status if line.report.status in _STATUS else "unknown",
         headline=_short(line.report.headline, LONGEST_VALUE),
         causes=tuple(causes),
-        facts={n: v for n, raw in line.facts.items() if _FACT.fullmatch(n) and (v := _value(n, raw)) is not None},
+        facts={
+            n: v
+            for n, raw in line.facts.items()
+            if _FACT.fullmatch(n) and (v := _value(n, raw)) is not None
+        },
         whole=tuple(name for name in line.whole[:16] if _FACT.fullmatch(name)),
         received=_finite(line.received),
         label=clean_name(line.label) if line.label else "",
@@ -103,7 +115,9 @@ def _answer(line: _Line) -> Answer:
 
 
 def _cause(one: _Cause) -> CauseSeen:
-    return CauseSeen(one.id, _short(one.title, LONGEST_VALUE), min(1.0, max(0.0, _finite(one.confidence))))
+    return CauseSeen(
+        one.id, _short(one.title, LONGEST_VALUE), min(1.0, max(0.0, _finite(one.confidence)))
+    )
 
 
 def _finite(number: float) -> float:
@@ -123,7 +137,7 @@ def _value(fact: str, value: Value | bool) -> Value:
 
 
 def _short(text: str, most: int) -> str:
-    text = one_line(text[: most * 2])
+    text = plain(text[: most * 2])
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -131,4 +145,4 @@ def clean_name(name: str) -> str:
     """A node's name of harmless characters, never empty."""
     if _NAME.fullmatch(name):
         return name.strip() or "?"
-    return re.sub(r"[^\w.@:/+-]", "?", one_line(name[:LONGEST_NAME]), flags=re.ASCII) or "?"
+    return re.sub(r"[^\w.@:/+-]", "?", plain(name[:LONGEST_NAME]), flags=re.ASCII) or "?"

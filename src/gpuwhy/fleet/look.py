@@ -1,132 +1,167 @@
-"""Look: what only a comparison of nodes needs to know: adapters, links, interfaces, NCCL's files, clocks, CPUs."""
+"""Look: what only a comparison of nodes reads: adapters, NCCL's files, links, clocks, CPUs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from gpuwhy.facts.fact import Absent, Known, value_or
+from gpuwhy.fleet.answer import Value
 from gpuwhy.fleet.facts import NONE, told
-from gpuwhy.host.base import Host
-from gpuwhy.model.fact import Absent, Fact, Known, value_or
-from gpuwhy.model.fleet import Value
+from gpuwhy.machine.machine import Machine
 
-IB, NET, PCI = "/sys/class/infiniband", "/sys/class/net", "/sys/bus/pci/devices"
-_VIRTUAL = re.compile(r"lo$|docker|veth|br-|virbr|cni|flannel|cali|tun|tap|dummy|bonding_masters|ip6tnl|sit|gre|erspan")
+IB, NET = "/sys/class/infiniband", "/sys/class/net"
+DRIVER = "/proc/driver/nvidia/version"
+CONFIG = "/etc/nccl.conf"
+MOST = 64
+_VIRTUAL = re.compile(
+    r"lo$|docker|veth|br-|virbr|cni|flannel|cali|tun|tap|dummy|bonding_masters|ip6tnl|sit|gre"
+    r"|erspan"
+)
 _PLUGIN = re.compile(r"libnccl-(?:net|tuner|profiler|env)[\w.-]*\.so")
-_CONFIG = "/etc/nccl.conf"
-_MOST = 64
 
 
-def at_host(host: Host) -> dict[str, Value]:
+def at_machine(machine: Machine) -> dict[str, Value]:
     """Everything of this kind; None where it could not be seen."""
-    return {**_adapters(host), **_interfaces(host), **_nccl(host), **_clocks(host), **_cpus(host)}
+    return {
+        **_adapters(machine),
+        **_interfaces(machine),
+        **_nccl(machine),
+        **_gpus(machine),
+        **_cpus(machine),
+        "limits.locked_memory": told(machine.limit("MEMLOCK"), int),
+        "driver.flavour": told(machine.read(DRIVER), _flavour),
+    }
 
 
-def _text(host: Host, path: str) -> str | None:
-    said = host.read(path)
+def _flavour(text: str) -> Value:
+    if "Kernel Module" not in text:
+        return None
+    return "open" if "Open Kernel Module" in text else "proprietary"
+
+
+def _text(machine: Machine, path: str) -> str | None:
+    said = machine.read(path)
     return said.value.strip() if isinstance(said, Known) else None
 
 
-def _names(host: Host, folder: str, match: str = "") -> Fact[list[str]]:
-    found = host.list(folder, match)
-    return Known([one.name for one in found.value][:_MOST], found.source) if isinstance(found, Known) else found
+def _names(machine: Machine, folder: str) -> list[str]:
+    return [one.name for one in value_or(machine.list(folder), ())][:MOST]
 
 
-def _adapters(host: Host) -> dict[str, Value]:
-    """InfiniBand and RoCE: devices, ports that are up, rate, firmware, and the PCIe lanes below them."""
-    names = _names(host, IB)
-    if isinstance(names, Absent):
-        return {"net.ib_devices": 0}
-    if not isinstance(names, Known):
-        return {"net.ib_devices": None}
-    ports = [f"{IB}/{name}/ports/{port}" for name in names.value for port in _listed(host, f"{IB}/{name}/ports")]
-    active = [port for port in ports if "ACTIVE" in (_text(host, f"{port}/state") or "")]
-    each: Callable[[str], list[str | None]] = lambda file: [_text(host, f"{IB}/{n}/{file}") for n in names.value]  # noqa: E731
+def _adapters(machine: Machine) -> dict[str, Value]:
+    """InfiniBand and RoCE: devices, ports that are up, rate, firmware, their PCIe lanes."""
+    there = machine.list(IB)
+    if not isinstance(there, Known):
+        return {"net.ib_devices": 0 if isinstance(there, Absent) else None}
+    names = _names(machine, IB)
+    ports = [f"{IB}/{n}/ports/{port}" for n in names for port in _names(machine, f"{IB}/{n}/ports")]
+    active = [port for port in ports if "ACTIVE" in (_text(machine, f"{port}/state") or "")]
+
+    def each(file: str) -> list[str | None]:
+        return [_text(machine, f"{IB}/{name}/{file}") for name in names]
+
     return {
-        "net.ib_devices": len(names.value),
+        "net.ib_devices": len(names),
         "net.ib_active": len(active),
-        "net.ib_layer": _set(_text(host, f"{port}/link_layer") for port in ports),
-        "net.ib_rate": _least(_text(host, f"{port}/rate") for port in active),
+        "net.ib_layer": _set(_text(machine, f"{port}/link_layer") for port in ports),
+        "net.ib_rate": _least(_text(machine, f"{port}/rate") for port in active),
         "net.ib_firmware": _set(each("fw_ver")),
         "net.ib_pcie_width": _least(each("device/current_link_width")),
     }
 
 
-def _listed(host: Host, folder: str) -> list[str]:
-    names = _names(host, folder)
-    return value_or(names, [])
-
-
 def _set(values: Iterable[str | None]) -> Value:
-    known = sorted({value for value in values if value})
-    return ", ".join(known) or None
+    return ", ".join(sorted({value for value in values if value})) or None
 
 
 def _least(values: Iterable[str | None]) -> Value:
-    numbers = [float(found[0]) for value in values if value and (found := re.match(r"\d{1,9}(?:\.\d{1,4})?", value))]
-    return min(numbers, default=None)
+    found = (re.match(r"\d{1,9}(?:\.\d{1,4})?", value) for value in values if value)
+    return min((float(one[0]) for one in found if one), default=None)
 
 
-def _interfaces(host: Host) -> dict[str, Value]:
+def _interfaces(machine: Machine) -> dict[str, Value]:
     """The interfaces that a job could use, and how large a packet may be on them."""
-    names = _names(host, NET)
-    if not isinstance(names, Known):
+    if not isinstance(machine.list(NET), Known):
         return {"net.interfaces": None}
-    usable = [name for name in names.value if not _VIRTUAL.match(name)]
-    up = [name for name in usable if _text(host, f"{NET}/{name}/operstate") in ("up", "unknown")]
+    usable = [name for name in _names(machine, NET) if not _VIRTUAL.match(name)]
+    up = [one for one in usable if _text(machine, f"{NET}/{one}/operstate") in ("up", "unknown")]
     return {
         "net.interfaces": ", ".join(sorted(up)) or NONE,
-        "net.mtu": _set(_text(host, f"{NET}/{name}/mtu") for name in up) or NONE,
+        "net.mtu": _set(_text(machine, f"{NET}/{name}/mtu") for name in up) or NONE,
     }
 
 
-def _nccl(host: Host) -> dict[str, Value]:
-    """Network plugins of NCCL that the loader's cache knows, and NCCL's own configuration file."""
-    cache = host.ldcache()
-    plugins = (
-        sorted({one.name for one in cache.value if _PLUGIN.fullmatch(one.name)}) if isinstance(cache, Known) else []
-    )
-    settings = host.lines(_CONFIG, "NCCL_")
+def _nccl(machine: Machine) -> dict[str, Value]:
+    """Network plugins of NCCL that the loader's cache knows, and NCCL's configuration file."""
+    cache = machine.ldcache()
+    plugins = sorted({one.name for one in value_or(cache, ()) if _PLUGIN.fullmatch(one.name)})
+    settings = machine.lines(CONFIG, "NCCL_")
     return {
         "nccl.plugins": (", ".join(plugins) or NONE) if isinstance(cache, Known) else None,
-        "nccl.config": told(settings, lambda lines: "; ".join(sorted(line.strip() for line in lines)) or NONE),
+        "nccl.config": told(settings, lambda rows: "; ".join(sorted(map(str.strip, rows))) or NONE),
     }
 
 
-def _clocks(host: Host) -> dict[str, Value]:
-    """Clocks, power limits and ECC mode, where NVML tells them."""
-    said = host.call("nvml")
-    lines = [line for line in said.value if isinstance(line.get("gpu"), int)] if isinstance(said, Known) else []
+def _gpus(machine: Machine) -> dict[str, Value]:
+    """Links, clocks, power limits and ECC of the worst GPU, where NVML tells them."""
+    said = machine.call("nvml", "all")
+    if not isinstance(said, Known):
+        said = machine.call("nvml")  # a recording of version 0 holds all answers there
+    lines = [one for one in value_or(said, ()) if isinstance(one.get("gpu"), int)]
     if not lines:
         return {}
+    rows = [_sum(one["rows"], "remapped") for one in lines if "rows" in one]
     return {
+        "gpu.nvlink": min(_numbers(one.get("nvlink") for one in lines), default=None),
+        "gpu.pcie_width": _lowest(lines, "pcie", "width"),
+        "gpu.pcie_generation": _lowest(lines, "pcie", "max_generation"),
         "gpu.clock_max": _lowest(lines, "clocks", "max"),
         "gpu.clock_limit": _lowest(lines, "clocks", "limit"),
         "gpu.power_limit": _lowest(lines, "power", "limit"),
-        "gpu.ecc_mode": _set(str(line["ecc_mode"]) for line in lines if isinstance(line.get("ecc_mode"), str)),
+        "gpu.ecc_retired": sum(rows) if rows else None,
+        "gpu.ecc_mode": _set(
+            str(one["ecc_mode"]) for one in lines if _is_text(one.get("ecc_mode"))
+        ),
     }
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _sum(answer: Any, field: str) -> int:
+    number = answer.get(field) if isinstance(answer, dict) else 0
+    return number if isinstance(number, int) else 0
+
+
+def _numbers(values: Iterable[Any]) -> Iterator[int | float]:
+    return (one for one in values if isinstance(one, (int, float)))
 
 
 def _lowest(lines: Iterable[dict[str, Any]], query: str, field: str) -> Value:
     answers = [line[query] for line in lines if isinstance(line.get(query), dict)]
-    return min((one[field] for one in answers if isinstance(one.get(field), (int, float))), default=None)
+    return min(_numbers(one.get(field) for one in answers), default=None)
 
 
-def _cpus(host: Host) -> dict[str, Value]:
-    allowed = host.lines("/proc/self/status", "Cpus_allowed_list:")
-    second = host.exists("/sys/fs/cgroup/cgroup.controllers")
+def _cpus(machine: Machine) -> dict[str, Value]:
+    allowed = machine.lines("/proc/self/status", "Cpus_allowed_list:")
+    second = machine.exists("/sys/fs/cgroup/cgroup.controllers")
+    governor = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+    version: Callable[[bool], Value] = lambda there: "2" if there else "1"  # noqa: E731
     return {
         "host.cpus": told(allowed, _count),
-        "host.governor": _text(host, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        "host.cgroup": told(second, lambda there: "2" if there else "1"),
-        "host.cpu_quota": _quota(_text(host, "/sys/fs/cgroup/cpu.max")),
+        "host.governor": _text(machine, governor),
+        "host.cgroup": told(second, version),
+        "host.cpu_quota": _quota(_text(machine, "/sys/fs/cgroup/cpu.max")),
     }
 
 
 def _count(lines: tuple[str, ...]) -> Value:
     """How many CPUs "0-31,64-95" names."""
-    spans = re.findall(r"(\d{1,6})(?:-(\d{1,6}))?", lines[0].partition(":")[2]) if lines else []
+    text = lines[0].partition(":")[2] if lines else ""
+    spans = re.findall(r"(\d{1,6})(?:-(\d{1,6}))?", text)
     return sum(int(last or first) - int(first) + 1 for first, last in spans) or None
 
 
@@ -135,4 +170,6 @@ def _quota(text: str | None) -> Value:
     found = re.fullmatch(r"(max|\d{1,12}) (\d{1,12})", text or "")
     if not found:
         return None
-    return -1 if found[1] == "max" or found[2] == "0" else round(int(found[1]) / int(found[2]), 2)
+    if found[1] == "max" or found[2] == "0":
+        return -1
+    return round(int(found[1]) / int(found[2]), 2)

@@ -17,13 +17,18 @@ class TooManyError(ValueError):
 
 
 def alias(name: str) -> str:
-    """A short hash of a node's name: the same on every run; who knows the names can find it again."""
+    """A short hash of a node's name: the same on every run."""
     short = name.split(".", 1)[0] if not re.fullmatch(r"[\d.]+", name) else name
-    return "node-" + hashlib.sha256(b"gpuwhy node " + short.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    return (
+        "node-"
+        + hashlib.sha256(b"gpuwhy node " + short.encode("utf-8", "surrogateescape")).hexdigest()[
+            :12
+        ]
+    )
 
 
 def expand(text: str) -> list[str]:
-    """The names of a host list: "gpu[001-003,7],login" with commas, spaces or lines between; raises TooManyError."""
+    """The names of a host list: "gpu[001-003,7],login"; raises TooManyError."""
     out: list[str] = []
     for part in _parts(text):
         for name in _one(part):
@@ -34,7 +39,7 @@ def expand(text: str) -> list[str]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Split at commas, spaces and lines outside of brackets; a comment reaches to the end of its line."""
+    """Split at commas, spaces and lines outside of brackets, without comments."""
     text = re.sub(r"#[^\n]*", "", text)
     return (part for part in re.split(r"[,\s]+(?![^\[\]]*\])", text) if part)
 
@@ -78,8 +83,10 @@ def fold(names: Iterable[str]) -> str:
     return ",".join(sorted([*folded, *plain]))
 
 
-def _by_width(shapes: dict[tuple[str, str, int], list[int]]) -> dict[tuple[str, str, int], list[int]]:
-    """001 … 099 and 100 belong together: a number without a zero before it joins those of its own length."""
+def _by_width(
+    shapes: dict[tuple[str, str, int], list[int]],
+) -> dict[tuple[str, str, int], list[int]]:
+    """001 … 099 and 100 belong together: a number joins those of its own length."""
     out = {shape: list(numbers) for shape, numbers in shapes.items() if shape[2]}
     for (head, tail, width), numbers in shapes.items():
         for number in numbers if not width else ():

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
+from gpuwhy.facts.version import numbers
+from gpuwhy.fleet.answer import Scattered, Value
 from gpuwhy.fleet.facts import NONE
 from gpuwhy.fleet.kinds import kind_of
 from gpuwhy.fleet.pool import Node
-from gpuwhy.model.fleet import Scattered, Value
-from gpuwhy.model.version import numbers
 
 __all__ = ["NONE", "Norm", "common", "value_of"]
 
 _GOOD_NONE = ("gpu.xids", "gpu.throttle", "missing.", "gpu.names")
-"""Facts of which "none" does no harm: it is what one wishes for, or another fact (the number of GPUs) says it."""
+"""Facts of which "none" does no harm: it is wished for, or another fact says it."""
 
 
 def value_of(fact: str, value: Value, whole: tuple[str, ...]) -> Value:
@@ -41,7 +41,9 @@ class Norm(msgspec.Struct):
             return True
         kind = kind_of(fact)
         if kind.tolerance and isinstance(value, (int, float)) and isinstance(usual, (int, float)):
-            return abs(_size(value, kind.unlimited) - _size(usual, kind.unlimited)) <= kind.tolerance * abs(usual)
+            return abs(
+                _size(value, kind.unlimited) - _size(usual, kind.unlimited)
+            ) <= kind.tolerance * abs(usual)
         return False
 
     def harmful(self, fact: str, value: Value) -> bool:
@@ -81,7 +83,10 @@ class _Tally(msgspec.Struct):
         sizes = sorted(v for v in self.all if isinstance(v, (int, float)))
         if kind.tolerance and len(sizes) == len(self.all):
             return _middle(sizes, self.all)
-        return max(self.all, key=lambda v: (self.all[v], self.well.get(v, 0), _rank(v, kind.unlimited), str(v)))
+        return max(
+            self.all,
+            key=lambda v: (self.all[v], self.well.get(v, 0), _rank(v, kind.unlimited), str(v)),
+        )
 
 
 def _middle(sizes: list[float | int], count: dict[Value, int]) -> Value:
@@ -95,7 +100,7 @@ def _middle(sizes: list[float | int], count: dict[Value, int]) -> Value:
 
 
 def common(nodes: Sequence[Node], everything: bool) -> Norm:
-    """What is usual; a fact with about as many values as nodes has no usual one, unless everything is to be told."""
+    """What is usual; a fact with about as many values as nodes has no usual one."""
     norm = Norm(causes=_causes(nodes))
     for fact, tally in sorted(_tallies(nodes).items()):
         usual, known = tally.usual(fact), sum(tally.all.values())
@@ -111,35 +116,17 @@ def common(nodes: Sequence[Node], everything: bool) -> Norm:
 
 
 def _tallies(nodes: Sequence[Node]) -> dict[str, _Tally]:
-    """Counted over the bases, each as often as nodes have it; then what each node has otherwise."""
+    """Counted once for all nodes that share their facts."""
     tallies: dict[str, _Tally] = defaultdict(lambda: _Tally({}, {}))
-    for base, times, well in _bases(nodes):
-        for fact, value in base.items():
-            _count(tallies[fact], value, times, well)
+    sharing: dict[int, list[Node]] = defaultdict(list)
     for node in nodes:
-        _count_own(tallies, node)
-    for tally in tallies.values():
-        tally.all = {value: times for value, times in tally.all.items() if times > 0}
+        sharing[id(node.facts)].append(node)
+    for some in sharing.values():
+        well = sum(node.status == "healthy" for node in some)
+        for fact, value in some[0].facts.items():
+            _count(tallies[fact], value, len(some), well)
     _count_absent(tallies, nodes)
-    return {fact: tally for fact, tally in tallies.items() if tally.all}
-
-
-def _bases(nodes: Sequence[Node]) -> Iterator[tuple[dict[str, Value], int, int]]:
-    """Each base once, with the nodes that have it and the healthy ones among them."""
-    by_base: dict[int, list[Node]] = defaultdict(list)
-    for node in nodes:
-        by_base[id(node.base)].append(node)
-    for some in by_base.values():
-        yield some[0].base, len(some), sum(node.status == "healthy" for node in some)
-
-
-def _count_own(tallies: dict[str, _Tally], node: Node) -> None:
-    well = int(node.status == "healthy")
-    for fact, value in node.own:
-        if fact in node.base:
-            _count(tallies[fact], node.base[fact], -1, -well)
-        if value is not None:
-            _count(tallies[fact], value, 1, well)
+    return tallies
 
 
 def _count(tally: _Tally, value: Value, times: int, well: int) -> None:
@@ -167,4 +154,6 @@ def _causes(nodes: Sequence[Node]) -> frozenset[str]:
     for node in nodes:
         for cause in {one.id for one in node.causes if one.confidence >= 0.5}:
             count[cause] += 1
-    return frozenset(cause for cause, times in count.items() if times * 2 >= len(nodes) and len(nodes) > 1)
+    return frozenset(
+        cause for cause, times in count.items() if times * 2 >= len(nodes) and len(nodes) > 1
+    )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.border.plain import one_line
+from gpuwhy.answer.text import plain
+from gpuwhy.fleet.answer import Silent
 from gpuwhy.fleet.line import clean_name
 from gpuwhy.fleet.read import Heard, take
-from gpuwhy.model.fleet import Silent
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -33,11 +33,11 @@ class Cluster:
             self._words(data or b"")
             return
         if said.nodes is not None:
-            self.nodes = {clean_name(label): one_line(why)[:300] for label, why in said.nodes.items()}
+            self.nodes = {clean_name(label): plain(why)[:300] for label, why in said.nodes.items()}
         elif said.line:
             self._answer(clean_name(said.label), said.line, received)
         else:
-            self.nodes[clean_name(said.label)] = one_line(said.why)[:300]
+            self.nodes[clean_name(said.label)] = plain(said.why)[:300]
 
     def _answer(self, label: str, line: str, received: float) -> None:
         before = len(self.heard.answers)
@@ -48,12 +48,16 @@ class Cluster:
         self.heard.answers[-1].label = label
 
     def _words(self, data: bytes) -> None:
-        text = one_line(data[:400].decode("utf-8", "replace")).strip()
-        if text.startswith("gpuwhy: ") or (text and not self.why):
+        text = plain(data[:400].decode("utf-8", "replace")).strip()
+        if text.startswith(
+            "gpuwhy: "
+        ):  # Ray's own words on an address that nobody answers are many
             self.why = text.removeprefix("gpuwhy: ")
 
     def silent(self, seconds: float) -> list[Silent]:
         """Every node without an answer, with what is known of why."""
         answered = {one.label for one in self.heard.answers}
         late = f"no answer within {seconds:g} s"
-        return [Silent(label, why or late) for label, why in self.nodes.items() if label not in answered]
+        return [
+            Silent(label, why or late) for label, why in self.nodes.items() if label not in answered
+        ]

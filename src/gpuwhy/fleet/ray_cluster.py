@@ -1,7 +1,7 @@
-"""Ray: one task without resources on each node of a cluster; runs in a process of its own, which may be ended.
+"""Ray: one task without resources on each node of a cluster; runs in a process of its own.
 
-Prints nothing itself: it yields JSON lines. The first is {"nodes": {label: "" or why it cannot be asked}}, then one for
-each node: {"label", "line"} or {"label", "why"}.
+It yields JSON lines: first {"nodes": {label: "" or why it cannot be asked}}, then one for each
+node: {"label", "line"} or {"label", "why"}.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from gpuwhy.host.children import ray_node
+from gpuwhy.machine.children import ray_node
 
 CLIENT = "ray://"
 _IN_ORDER = (1, 3, 4)
@@ -24,7 +24,7 @@ class NoRayError(Exception):
 
 
 def ask(address: str, seconds: float) -> Iterator[str]:
-    """The answers as they come; what has not come when the time is up is left to the reader to miss."""
+    """The answers as they come, until the time is up."""
     until = time.monotonic() + seconds
     ray = connected(address)
     nodes = nodes_of(ray)
@@ -49,12 +49,14 @@ def connected(address: str) -> Any:
     try:
         ray.init(address=address or "auto", namespace="gpuwhy", **quiet)
     except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
-        raise NoRayError(f"no Ray cluster at {address or 'auto'}: {str(error).strip().splitlines()[0]}") from error
+        raise NoRayError(
+            f"no Ray cluster at {address or 'auto'}: {str(error).strip().splitlines()[0]}"
+        ) from error
     return ray
 
 
 def nodes_of(ray: Any) -> dict[str, tuple[str, str]]:
-    """Label → (Ray's id, why it cannot be asked); several nodes of one name get their ids behind it."""
+    """Label → (Ray's id, why it cannot be asked); of several nodes of one name with the id."""
     rows = [row for row in ray.nodes() if row.get("Alive") or _lost(row)]
     names = list(map(_name, rows))
     out = {}
@@ -103,7 +105,9 @@ def _answers(ray: Any, asked: dict[Any, str], until: float) -> Iterator[str]:
 def _said(ray: Any, ref: Any) -> dict[str, str]:
     try:
         line = ray.get(ref, timeout=10)
-    except Exception as error:  # Ray's own errors: the node or its worker died, no Python there, out of memory
+    except (
+        Exception
+    ) as error:  # Ray's own errors: the node or its worker died, no Python there, out of memory
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         return {"why": f"{type(error).__name__}: {first}"[:300]}
     return {"why": line[1:] or "it said nothing"} if line.startswith("!") else {"line": line}

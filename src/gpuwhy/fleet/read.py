@@ -7,21 +7,26 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from gpuwhy.border.plain import one_line
+from gpuwhy.answer.text import plain
+from gpuwhy.fleet.answer import Answer, Silent
 from gpuwhy.fleet.line import BEGINS, MOST, BadLineError, clean_name, decoded
 from gpuwhy.fleet.names import alias
 from gpuwhy.fleet.pool import Node, Pool
-from gpuwhy.model.fleet import Answer, Silent
 
 MOST_NOISE = 2000
 _LABELS = (
-    re.compile(r"\[pod/(?P<name>[a-z0-9][a-z0-9.-]{0,252})(?:/[a-z0-9.-]{1,252})?\]\s*"),  # kubectl logs --prefix
+    re.compile(
+        r"\[pod/(?P<name>[a-z0-9][a-z0-9.-]{0,252})(?:/[a-z0-9.-]{1,252})?\]\s*"
+    ),  # kubectl logs --prefix
     re.compile(r"\((?:[^()]{0,80}?,\s*)?ip=(?P<name>[0-9a-fA-F.:]{3,45})\)\s*"),  # Ray
-    re.compile(r"(?P<name>[A-Za-z0-9][\w.-]{0,252}) \| [A-Z]{2,12} \| rc=\d+ \| \(stdout\) ?"),  # ansible -o
+    re.compile(
+        r"(?P<name>[A-Za-z0-9][\w.-]{0,252}) \| [A-Z]{2,12} \| rc=\d+ \| \(stdout\) ?"
+    ),  # ansible -o
     re.compile(r"(?P<name>[A-Za-z0-9][\w.-]{0,252}): ?"),  # pdsh, clush
 )
 _COMPLAINT = re.compile(
-    r"(?:pdsh@[\w.-]+|clush|srun: error|mpirun|ssh: connect to host|ansible)[: ]+(?P<name>[A-Za-z0-9][\w.-]{0,252})"
+    r"(?:pdsh@[\w.-]+|clush|srun: error|mpirun|ssh: connect to host|ansible)[: ]+"
+    r"(?P<name>[A-Za-z0-9][\w.-]{0,252})"
     r"(?=: | port )"
 )
 
@@ -54,7 +59,7 @@ class Heard:
 
 
 def label_of(before: str) -> str:
-    """The node that the words before an answer name; "" for none: a bare number is a rank, not a node."""
+    """The node that the words before an answer name; a bare number is a rank, not a node."""
     before = before.lstrip()
     for shape in _LABELS:
         found = shape.fullmatch(before)
@@ -70,7 +75,7 @@ def take(heard: Heard, line: bytes | None, where: str, received: float = 0.0) ->
         return
     begins = BEGINS.search(line[:4096])
     if not begins:
-        text = one_line(line[:400].decode("utf-8", "replace")).strip()
+        text = plain(line[:400].decode("utf-8", "replace")).strip()
         if text and len(heard.noise) < MOST_NOISE:
             heard.noise.append(text)
         return
@@ -89,8 +94,16 @@ def take(heard: Heard, line: bytes | None, where: str, received: float = 0.0) ->
 def kept(heard: Heard) -> Iterator[bytes]:
     """The answers as lines again, with who and when by the clock here."""
     for raw, answer in zip(heard.raw, heard.answers, strict=True):
-        more = msgspec.json.encode({"received": answer.received, **({"label": answer.label} if answer.label else {})})
-        yield raw.rstrip(b"}") + b"}" * (len(raw) - len(raw.rstrip(b"}")) - 1) + b"," + more[1:] + b"\n"
+        more = msgspec.json.encode(
+            {"received": answer.received, **({"label": answer.label} if answer.label else {})}
+        )
+        yield (
+            raw.rstrip(b"}")
+            + b"}" * (len(raw) - len(raw.rstrip(b"}")) - 1)
+            + b","
+            + more[1:]
+            + b"\n"
+        )
 
 
 def of_lines(lines: Iterable[bytes | None], where: str, heard: Heard | None = None) -> Heard:
@@ -110,7 +123,7 @@ def name(answers: Iterable[Node], names: Iterable[str]) -> None:
 
 
 def silent(heard: Heard, expected: Iterable[str]) -> list[Silent]:
-    """The nodes that were expected, or that a launcher complains of, and did not answer; with its last word on them."""
+    """The nodes that were expected, or complained of, and did not answer; with the last word."""
     answered = {one for answer in heard.answers for one in (answer.node, *_spellings(answer.name))}
     said = _complaints(heard)
     out = []
@@ -121,12 +134,16 @@ def silent(heard: Heard, expected: Iterable[str]) -> list[Silent]:
 
 
 def _complaints(heard: Heard) -> dict[str, str]:
-    """Node → the last word on it: a launcher's, or its own where it is named as those that answered are."""
+    """Node → the last word on it: a launcher's, or its own."""
     shapes = {_shape(answer.label) for answer in heard.answers if answer.label}
     said: dict[str, str] = {}
     for text in heard.noise:
         found = _COMPLAINT.match(text) or _SPEAKS.match(text)
-        if found and not found["name"].isdigit() and (found.re is _COMPLAINT or _shape(found["name"]) in shapes):
+        if (
+            found
+            and not found["name"].isdigit()
+            and (found.re is _COMPLAINT or _shape(found["name"]) in shapes)
+        ):
             said[found["name"]] = text
     return said
 

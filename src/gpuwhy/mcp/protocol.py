@@ -1,4 +1,4 @@
-"""The protocol's lines: JSON-RPC 2.0, one message a line, bounded; what a message asks, and the forms of an answer."""
+"""The protocol's lines: JSON-RPC 2.0, one message a line, bounded."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ def result(number: str | int, value: dict[str, Any]) -> bytes:
 
 def refusal(number: str | int | None, error: RefusedError) -> bytes:
     """An error of the protocol."""
-    inside = {"code": error.code, "message": str(error)} | ({} if error.data is None else {"data": error.data})
+    inside: dict[str, Any] = {"code": error.code, "message": str(error)}
+    inside |= {} if error.data is None else {"data": error.data}
     return _line({"jsonrpc": "2.0", "id": number, "error": inside})
 
 

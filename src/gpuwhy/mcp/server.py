@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import msgspec
 
 from gpuwhy._version import __version__
-from gpuwhy.border import asking
-from gpuwhy.border.plain import plain
-from gpuwhy.border.shared import shareable
-from gpuwhy.mcp import protocol, short
-from gpuwhy.mcp.arguments import Command, More, Run
+from gpuwhy.answer.text import lines_of
+from gpuwhy.machine import asking
+from gpuwhy.machine.redact import of_this_machine
+from gpuwhy.mcp import kept, protocol
 from gpuwhy.mcp.protocol import Message, RefusedError
-from gpuwhy.mcp.tools import TOOLS, Tool, described, understood
-from gpuwhy.mcp.words import words
+from gpuwhy.mcp.tools import MORE, TOOLS, Command, command, described
 
 AT_ONCE = 4
 """Commands that run at the same time; further ones wait."""
@@ -26,10 +23,12 @@ NOTE = 200
 WAITING = 64
 """Requests that may be under way; beyond that the client is told to wait itself."""
 INSTRUCTIONS = (
-    "gpuwhy says why a GPU stack fails and what to do. A program failed: call explain with its whole output (log_only "
-    "if it ran elsewhere). Nothing ran yet, or the GPU is not seen: check. Choosing versions: plan. Answers are short; "
-    "`more` with the name at the end of an answer reads the rest. Commands in fixes are for the user's shell."
+    "gpuwhy says why a GPU stack fails and what to do. A program failed: call explain with its "
+    "whole output (log_only if it ran elsewhere). Nothing ran yet, or the GPU is not seen: check. "
+    "Choosing versions: plan. `more` with the name at the end of an answer reads the rest. "
+    "Commands in fixes are for the user's shell."
 )
+MORE_FIELDS = ("answer", "part", "start")
 ANSWERS = "gpuwhy://answer/"
 CAUSES = "gpuwhy://cause/"
 Answer = dict[str, Any]
@@ -52,12 +51,14 @@ class Call:
         if self._token is None or self.cancelled:
             return
         self._steps += 1
-        params = {"progressToken": self._token, "progress": self._steps, "message": _shared(text)[:NOTE]}
+        step = {"progress": self._steps, "message": _shared(text)[:NOTE]}
+        params = {"progressToken": self._token, **step}
         self._notify(protocol.notification("notifications/progress", params))
 
-    def ask(self, command: Command, kept: bool) -> asking.Asked:
+    def ask(self, command: Command, kept: bool = False) -> asking.Asked:
         """Run a command of ours for this request."""
-        one = asking.Asking(command.argv, command.stdin.encode("utf-8", "replace"), command.folder, kept)
+        given = command.stdin.encode("utf-8", "replace")
+        one = asking.Asking(command.argv, given, command.folder, kept)
         with self._lock:
             self._asking = one
             if self.cancelled:
@@ -73,10 +74,10 @@ class Call:
 
 
 class Found(NamedTuple):
-    """What a command answered, and what a watched program printed last."""
+    """What a command answered: its contract and its plain text."""
 
     value: Answer
-    tail: str = ""
+    text: str = ""
 
 
 class FailedError(Exception):
@@ -90,7 +91,7 @@ class Server:
         self._send = send
         self._tools = {tool.name: tool for tool in TOOLS if allow_run or not tool.runs}
         self._allow_run = allow_run
-        self._kept = short.Kept()
+        self._kept = kept.Kept()
         self._calls: dict[str | int, Call] = {}
         self._lock = threading.Lock()
         self._turn = threading.Semaphore(AT_ONCE)
@@ -114,7 +115,9 @@ class Server:
             return None
         try:
             if line is None:
-                text = f"a line of more than {protocol.LONGEST >> 20} MiB; give a long log as a file"
+                text = (
+                    f"a line of more than {protocol.LONGEST >> 20} MiB; give a long log as a file"
+                )
                 raise RefusedError(protocol.REQUEST, text)
             message = protocol.parsed(line)
         except RefusedError as error:
@@ -145,7 +148,8 @@ class Server:
             if not (twice or many):
                 self._calls[message.id] = call
         if twice or many:
-            text = "this id is being answered" if twice else f"{WAITING} requests are under way: wait for one of them"
+            many_words = f"{WAITING} requests are under way: wait for one of them"
+            text = "this id is being answered" if twice else many_words
             self._send(protocol.refusal(message.id, RefusedError(protocol.REQUEST, text)))
             return None
         thread = threading.Thread(target=self._reply, args=(message, call), daemon=True)
@@ -174,7 +178,7 @@ class Server:
         if protocol.VERSION_KEY not in message.meta:
             return answer
         answer = {"resultType": "complete", **answer, "_meta": {protocol.SERVER_KEY: _INFO}}
-        if message.method in ("server/discover", "tools/list", "resources/list", "resources/templates/list"):
+        if message.method == "server/discover" or message.method.endswith("/list"):
             answer |= {"ttlMs": 3_600_000, "cacheScope": "private"}
         elif message.method == "resources/read":
             answer |= {"ttlMs": 0, "cacheScope": "private"}
@@ -183,7 +187,8 @@ class Server:
     def _answer(self, message: Message, call: Call | None) -> Answer:
         """The result of one request."""
         version = message.meta.get(protocol.VERSION_KEY)
-        if version is not None and version not in protocol.STATELESS and message.method != "initialize":
+        known = version is None or version in protocol.STATELESS
+        if not known and message.method != "initialize":
             data = {"supported": list(protocol.STATELESS), "requested": str(version)}
             raise RefusedError(protocol.UNSUPPORTED, f"revision {version} is not known", data)
         match message.method:
@@ -194,7 +199,8 @@ class Server:
             case "ping":
                 return {}
             case "tools/list":
-                return {"tools": [described(tool) for tool in self._tools.values()]}
+                tools = [described(tool, self._allow_run) for tool in self._tools.values()]
+                return {"tools": [*tools, MORE]}
             case "resources/templates/list":
                 return {"resourceTemplates": _templates()}
         if call is None:
@@ -222,65 +228,80 @@ class Server:
 
     def _called(self, params: Answer, call: Call) -> Answer:
         """The result of a tool; what the model can put right is a result too."""
-        tool = self._tools.get(str(params.get("name")))
-        if tool is None:
-            hint = "; start with `gpuwhy mcp --allow-run` for it" if params.get("name") in ("run", "prove") else ""
-            raise RefusedError(protocol.PARAMS, f"no tool {str(params.get('name'))[:60]!r}{hint}")
+        name, given = str(params.get("name")), params.get("arguments") or {}
+        tool = self._tools.get(name)
+        if tool is None and name != "more":
+            known = any(one.name == name for one in TOOLS)
+            hint = "; start with `gpuwhy mcp --allow-run` for it" if known else ""
+            raise RefusedError(protocol.PARAMS, f"no tool {name[:60]!r}{hint}")
         try:
-            asked = understood(tool, params.get("arguments"))
-            if isinstance(asked, More):
-                return self._more(asked)
-            return self._told(tool, self._found(tool, asked, call))
-        except (ValueError, KeyError, FailedError, OSError) as error:
-            text = str(error.args[0]) if isinstance(error, KeyError) else _told_error(error)
-            return {"content": [_text(_shared(text)[: short.TEXT])], "isError": True}
+            if not isinstance(given, dict):
+                raise ValueError("the arguments are an object")
+            if tool is None:
+                return self._more(given)
+            wanted = command(tool, given, self._allow_run)
+            with self._turn:
+                found = self._watched(wanted, call) if name == "run" else self._found(wanted, call)
+            return self._told(found)
+        except (ValueError, FailedError, OSError) as error:
+            return {"content": [_text(_shared(_told_error(error))[: kept.TEXT])], "isError": True}
 
-    def _found(self, tool: Tool, asked: Any, call: Call) -> Found:
-        """Ask the command behind a tool."""
-        if getattr(asked, "probe", "") == "full" and not self._allow_run:
-            raise ValueError("a full probe computes on the GPU: start the server with --allow-run, or probe gently")
-        with self._turn, ExitStack() as stack:
-            record = stack.enter_context(asking.scratch()) if isinstance(asked, Run) else ""
-            command = asked.command(record)
-            done = call.ask(command, kept=tool.runs)
-            if not isinstance(asked, Run):
-                return Found(_value(done))
+    def _found(self, wanted: Command, call: Call) -> Found:
+        """Ask the command behind a tool; one that prints JSON alone is asked for its text."""
+        value = _value(call.ask(wanted, kept=wanted.argv[0] == "prove"))
+        if "schema" not in value and "values" in value:
+            return Found(value["values"], value["text"])
+        if wanted.argv[0] == "prove":
+            return Found(value, str(value.get("status", "")))
+        words = [one for one in wanted.argv if one != "--json"]
+        done = call.ask(wanted._replace(argv=words))
+        return Found(value, _shared(done.out.decode("utf-8", "replace")))
+
+    def _watched(self, wanted: Command, call: Call) -> Found:
+        """Run a program of the user, then explain what it left."""
+        with asking.scratch() as record:
+            name, *rest = wanted.argv
+            argv = [name, "--quiet", f"--record={record}", *rest]
+            done = call.ask(wanted._replace(argv=argv), kept=True)
             tail = _tail(done)
             if done.code is None:
                 raise FailedError(f"{done.why or 'ended from outside'}\n{tail}")
-            replayed = call.ask(Command(["explain", "--json", f"--from={record}"]), kept=False)
-            return Found(_value(replayed, done.err), tail)
+            try:
+                explain = Command(["explain", "--json", f"--from={record}"])
+                found = self._found(explain, call)
+            except FailedError:
+                raise FailedError(tail) from None
+            return Found(found.value, f"{found.text}\n{tail}")
 
-    def _told(self, tool: Tool, found: Found) -> Answer:
+    def _told(self, found: Found) -> Answer:
         """The short form of an answer with its text; the whole waits under a name."""
-        value = found.value
-        brief = short.short(value)
-        text, left = short.cut_lines([*words(value), *found.tail.splitlines()], short.TOKENS - 50)
-        if left or short.size(brief) < short.size(value):
-            name = self._kept.keep(value)
-            brief = {**brief, "more": {"answer": name, "uri": ANSWERS + name, "parts": list(value)}}
-            text += f"\n(shortened; the rest: tool more, answer {name}" + (f", or {ANSWERS}{name})" if left else ")")
-        return {"content": [_text(plain(text))], "structuredContent": brief, "isError": False}
+        brief = kept.short(found.value)
+        text, left = kept.cut_text(found.text)
+        if left or kept.size(brief) < kept.size(found.value):
+            name = self._kept.keep({**found.value, "text": found.text})
+            brief = {**brief, "more": {"answer": name, "uri": ANSWERS + name}}
+            text += f"\n(shortened; the rest: tool more, answer {name})"
+        return {"content": [_text(text)], "structuredContent": brief, "isError": False}
 
-    def _more(self, asked: More) -> Answer:
-        value = self._kept.get(asked.answer)
+    def _more(self, given: Answer) -> Answer:
+        name, part, start = (given.get(one) for one in ("answer", "part", "start"))
+        if unknown := [one for one in given if one not in MORE_FIELDS]:
+            raise ValueError(f"more has no field {unknown[0][:60]!r}; it has answer, part, start")
+        value = self._kept.get(str(name))
         if value is None:
-            raise ValueError(f"no answer {asked.answer!r} is kept; there is {', '.join(self._kept.names()) or 'none'}")
-        found = short.page(short.part(value, asked.part), asked.start)
-        tail = f"\n(characters {found.start} to {found.next} of {found.total}; start={found.next} goes on)"
-        return {"content": [_text(found.text + (tail if found.next is not None else ""))], "isError": False}
+            names = ", ".join(self._kept.names()) or "none"
+            raise ValueError(f"no answer {str(name)[:60]!r} is kept; there is {names}")
+        found = kept.page(kept.part(value, str(part or "")), start if isinstance(start, int) else 0)
+        tail = ""
+        if found.next is not None:
+            span = f"characters {found.start} to {found.next} of {found.total}"
+            tail = f"\n({span}; start={found.next} goes on)"
+        return {"content": [_text(found.text + tail)], "isError": False}
 
     def _resources(self, call: Call) -> list[Answer]:
         listed = self._ask(["cause", "--json"], call)["causes"]
-        causes = [
-            {"uri": CAUSES + one["id"], "name": one["id"], "description": one["title"], "mimeType": "text/markdown"}
-            for one in listed
-        ]
-        kept = [
-            {"uri": ANSWERS + name, "name": name, "description": "a whole answer", "mimeType": "application/json"}
-            for name in self._kept.names()
-        ]
-        return [*kept, *causes]
+        answers = [_resource(ANSWERS, one, "a whole answer", _JSON) for one in self._kept.names()]
+        return [*answers, *(_resource(CAUSES, one["id"], one["title"], _PAGE) for one in listed)]
 
     def _read(self, uri: str, call: Call) -> Answer:
         if uri.startswith(ANSWERS):
@@ -298,22 +319,24 @@ class Server:
 
     def _ask(self, argv: list[str], call: Call) -> Answer:
         with self._turn:
-            return _value(call.ask(Command(argv), kept=False))
+            value = _value(call.ask(Command(argv)))
+        found: Answer = value if "schema" in value else value.get("values", value)
+        return found
+
+
+_JSON, _PAGE = "application/json", "text/markdown"
+
+
+def _resource(base: str, name: str, about: str, kind: str) -> Answer:
+    return {"uri": base + name, "name": name, "description": about, "mimeType": kind}
 
 
 def _templates() -> list[Answer]:
-    return [
-        {"uriTemplate": CAUSES + "{id}", "name": "cause", "title": "A cause's page", "mimeType": "text/markdown"},
-        {
-            "uriTemplate": ANSWERS + "{name}",
-            "name": "answer",
-            "title": "A whole answer",
-            "mimeType": "application/json",
-        },
-    ]
+    rows = ((CAUSES + "{id}", "cause", _PAGE), (ANSWERS + "{name}", "answer", _JSON))
+    return [{"uriTemplate": uri, "name": name, "mimeType": kind} for uri, name, kind in rows]
 
 
-def _value(done: asking.Asked, before: str = "") -> Answer:
+def _value(done: asking.Asked) -> Answer:
     """The JSON that a command printed; raises FailedError with its complaint."""
     if done.code is None:
         raise FailedError(done.why or "it was ended from outside")
@@ -322,18 +345,19 @@ def _value(done: asking.Asked, before: str = "") -> Answer:
     except (msgspec.DecodeError, UnicodeError):
         value = None
     if not isinstance(value, dict):
-        raise FailedError(
-            (before or done.err).removeprefix("gpuwhy: ") or f"it ended with code {done.code} and said nothing"
-        )
+        said = done.err.removeprefix("gpuwhy: ")
+        raise FailedError(said or f"it ended with code {done.code} and said nothing")
     return value
 
 
 def _tail(done: asking.Asked) -> str:
     """How a watched program ended, and its last lines."""
-    lines = [*done.out[-4000:].decode("utf-8", "replace").splitlines()[-12:], *done.err.splitlines()[-12:]]
+    out = done.out[-4000:].decode("utf-8", "replace")
+    lines = [*out.splitlines()[-12:], *done.err.splitlines()[-12:]]
     how = "was ended" if done.code is None else f"ended with code {done.code}"
     how = f"died by signal {-done.code}" if done.code and done.code < 0 else how
-    return _shared("\n".join([f"the program {how}; its last lines:", *(f"  | {line}" for line in lines)]))
+    quoted = "\n".join(f"  | {line}" for line in lines)
+    return _shared(f"the program {how}; its last lines:\n{quoted}")
 
 
 def _told_error(error: Exception) -> str:
@@ -343,8 +367,8 @@ def _told_error(error: Exception) -> str:
 
 
 def _shared(text: str) -> str:
-    """A text without secrets, as everything that leaves."""
-    return str(shareable(plain(text)))
+    """A text without secrets and what steers a terminal, as everything that leaves."""
+    return "\n".join(lines_of(of_this_machine().hide(text)))
 
 
 def _text(text: str) -> Answer:

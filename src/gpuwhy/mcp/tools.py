@@ -1,142 +1,230 @@
-"""The tools: what each is for, what it may be asked, which contract its answer keeps."""
+"""The tools: a row each; what they may be asked are the options of their commands."""
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
 from typing import Any, NamedTuple
 
-import msgspec
+from gpuwhy.cli.parser import commands_of, program
 
-from gpuwhy.mcp import arguments as asks
-from gpuwhy.schemas import bare, schema
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+WORD, TEXT = 4096, 8 << 20
+"""Characters of one value, and of a log."""
+
+
+def _rows() -> list[dict[str, Any]]:
+    text = files("gpuwhy.mcp").joinpath("tools.toml").read_text(encoding="utf-8")
+    rows: list[dict[str, Any]] = tomllib.loads(text)["tool"]
+    return rows
 
 
 class Tool(NamedTuple):
-    """One tool; `runs` marks those that start a program of the user."""
+    """One tool; the fields of `here` are no options: the folder, the text on standard input."""
 
     name: str
     title: str
     description: str
-    asked: type[asks.Asked]
-    contract: str
-    runs: bool = False
+    options: str = ""  # those of the command's that are offered
+    positional: str = ""  # the command's other arguments, in order
+    contract: str = "report"
+    needed: tuple[str, ...] = ()
+    runs: bool = False  # it starts a program of the user
+    if_allowed: str = ""  # options that are offered only where programs may be started
+    folder: bool = True
+    text: bool = False
+    seconds: float = 300.0
 
 
-TOOLS = (
-    Tool(
-        "check",
-        "Diagnose this machine",
-        "Why the GPU does not work here, or that nothing is wrong: driver, CUDA, cuDNN, TensorFlow, PyTorch, JAX and "
-        "the libraries they would load. Names the cause with evidence and the commands that fix it. Reads only.",
-        asks.Check,
-        "report",
-    ),
-    Tool(
-        "explain",
-        "Explain an error",
-        "Why a program failed, from its log, traceback or error message, weighed with the facts of this machine. "
-        "Give the whole output rather than the last line. Asks one question back where two causes stay open.",
-        asks.Explain,
-        "report",
-    ),
-    Tool(
-        "plan",
-        "Find versions that work together",
-        "Which releases of TensorFlow, PyTorch, JAX and others work with each other, with this (or a described) GPU, "
-        "driver and Python, and the commands to install them; for what cannot work, why, and the nearest that does.",
-        asks.Plan,
-        "plan",
-    ),
-    Tool(
-        "releases",
-        "Look up a release",
-        "What a published release was built for: CUDA, cuDNN, GPU architectures, Pythons, read from the published "
-        "files themselves.",
-        asks.Releases,
-        "releases",
-    ),
-    Tool(
-        "code",
-        "Look up an error code",
-        "What a number or name of CUDA, cuDNN, cuBLAS, NCCL, NVML, an Xid or a Windows status means, and its causes.",
-        asks.Code,
-        "code",
-    ),
-    Tool(
-        "fit",
-        "Will a model fit into the GPU",
-        "How much GPU memory a model takes for inference or training, part by part with bounds, from its files alone; "
-        "whether that fits, and the smallest change by which it would.",
-        asks.Fit,
-        "fit",
-    ),
-    Tool(
-        "lint",
-        "Find GPU mistakes in project files",
-        "GPU mistakes in requirements, lock files, Dockerfiles, compose files, Kubernetes manifests, notebooks and "
-        "workflows before they run, with line and fix. Changes nothing.",
-        asks.Lint,
-        "lint",
-    ),
-    Tool(
-        "inspect",
-        "Look into a binary",
-        "What a library, program, wheel, folder or environment needs, for which GPUs it has code, which file each "
-        "library would be loaded from and why, and what is missing.",
-        asks.Inspect,
-        "inspect",
-    ),
-    Tool(
-        "cause",
-        "Read about a cause",
-        "The page of one cause: what one sees, why it happens, how to fix it, what it is mistaken for.",
-        asks.Cause,
-        "cause",
-    ),
-    Tool(
-        "run",
-        "Run a program and say why it fails",
-        "Starts the program once, unchanged, and explains its failure by its output, exit code, signals and memory.",
-        asks.Run,
-        "report",
-        True,
-    ),
-    Tool(
-        "prove",
-        "Prove a cause by experiments",
-        "Runs a failing program many times with one thing changed at a time until the cause is proven.",
-        asks.Prove,
-        "proof",
-        True,
-    ),
-    Tool(
-        "more",
-        "Read the rest of an answer",
-        "The rest of an earlier answer of this session by its name: any part of the JSON, page by page.",
-        asks.More,
-        "",
-    ),
-)
+TOOLS = tuple(Tool(**{**row, "needed": tuple(row.get("needed", ()))}) for row in _rows())
+MORE = {
+    "name": "more",
+    "title": "Read the rest of an answer",
+    "description": "The rest of an earlier answer of this session, page by page.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "answer": {"type": "string", "description": "the name at the end of the answer: a3"},
+            "part": {"type": "string", "description": "facts.devices, causes.0, text; empty: all"},
+            "start": {"type": "integer", "minimum": 0, "description": "the character to begin at"},
+        },
+        "required": ["answer"],
+        "additionalProperties": False,
+    },
+    "annotations": {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False},
+}
 
 
-def described(tool: Tool) -> dict[str, Any]:
+class Command(NamedTuple):
+    """A command line of gpuwhy, what it reads, where it runs and how long it may take."""
+
+    argv: list[str]
+    stdin: str = ""
+    folder: str = ""
+    seconds: float = 120.0
+
+
+@cache
+def actions(command: str) -> dict[str, argparse.Action]:
+    """The arguments of a command by their names."""
+    parser = next(one for name, _, one in commands_of(program([command])) if name == command)
+    found: dict[str, argparse.Action] = {}
+    for action in parser._actions:
+        names = [one[2:] for one in action.option_strings if one.startswith("--")]
+        found.update(dict.fromkeys(names or [action.dest], action))
+    return found
+
+
+def fields(tool: Tool, allow_run: bool) -> dict[str, argparse.Action]:
+    """Field → the argument that it stands for."""
+    known = actions(tool.name)
+    offered = f"{tool.options} {tool.positional} {tool.if_allowed if allow_run else ''}".split()
+    return {name.replace("-", "_"): known[name] for name in offered}
+
+
+def described(tool: Tool, allow_run: bool = False) -> dict[str, Any]:
     """The tool as clients list it."""
-    hints = {"readOnlyHint": not tool.runs, "destructiveHint": tool.runs, "idempotentHint": not tool.runs}
-    out = {
+    properties = {
+        name: {**_schema(action), "description": str(action.help or name) % {}}
+        for name, action in fields(tool, allow_run).items()
+    }
+    if tool.folder:
+        about = "the project's folder: relative paths and what lies there count"
+        properties["folder"] = {"type": "string", "maxLength": WORD, "description": about}
+    if tool.text:
+        about = "the error with what was printed before it, instead of a file"
+        properties["text"] = {"type": "string", "maxLength": TEXT, "description": about}
+    reads = not tool.runs
+    return {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
-        "inputSchema": _input(tool.asked),
-        "annotations": {"title": tool.title, **hints, "openWorldHint": tool.runs},
+        "inputSchema": {
+            "type": "object",
+            "properties": properties,
+            "required": list(tool.needed),
+            "additionalProperties": False,
+        },
+        "outputSchema": _contract(tool.contract),
+        "annotations": {
+            "title": tool.title,
+            "readOnlyHint": reads,
+            "destructiveHint": not reads,
+            "idempotentHint": reads,
+            "openWorldHint": not reads,
+        },
     }
-    return out | ({"outputSchema": bare(schema(tool.contract))} if tool.contract else {})
 
 
-def _input(asked: type[asks.Asked]) -> dict[str, Any]:
-    whole = msgspec.json.schema(asked)
-    inner: dict[str, Any] = whole["$defs"][asked.__name__]
-    return {k: v for k, v in inner.items() if k not in ("title", "description")}
+def _schema(action: argparse.Action) -> dict[str, Any]:
+    """What a value of an argument may be."""
+    if action.nargs == 0:
+        return {"type": "boolean"}
+    one: dict[str, Any] = {"type": "string", "maxLength": WORD}
+    if action.type is not None:
+        one = {"type": ["number", "string"]}  # "24GB": the command reads it
+    if action.choices is not None:
+        one = {"enum": list(action.choices)}
+    return {"type": "array", "items": one, "maxItems": 1000} if _many(action) else one
 
 
-def understood(tool: Tool, given: Any) -> asks.Asked:
-    """The arguments as the tool wants them; raises ValueError that says what is wrong."""
-    return msgspec.convert({} if given is None else given, type=tool.asked)
+def _many(action: argparse.Action) -> bool:
+    several = action.nargs in ("*", "+", "...")
+    return several or isinstance(action, argparse._AppendAction)
+
+
+def command(tool: Tool, given: dict[str, Any], allow_run: bool = False) -> Command:
+    """The command line for arguments; raises ValueError that says what is wrong.
+
+    A value never becomes an option: it stands behind `--` or in `--name=value`.
+    """
+    known = fields(tool, allow_run)
+    beside = ("folder",) * tool.folder + ("text",) * tool.text
+    if unknown := [name for name in given if name not in known and name not in beside]:
+        hint = "; start the server with --allow-run for it" if unknown[0] in tool.if_allowed else ""
+        valid = ", ".join([*known, *beside])
+        raise ValueError(f"{tool.name} has no field {unknown[0][:60]!r}; it has {valid}{hint}")
+    if lacking := [name for name in tool.needed if not given.get(name)]:
+        raise ValueError(f"{tool.name} needs {lacking[0]!r}")
+    if (
+        tool.text
+        and bool(given.get("text")) == bool(given.get(tool.positional))
+        and "from" not in given
+    ):
+        raise ValueError("give either text or words (a file)")
+    argv, behind = [tool.name], []
+    for name, action in known.items():
+        values = list(_values(name, action, given.get(name)))
+        if not action.option_strings:
+            behind += values
+        elif action.nargs == 0:
+            argv += [_long(action)] * bool(values)
+        elif action.nargs == "+" and values:
+            if any(one.startswith("-") for one in values):
+                raise ValueError(f"{name}: a value does not begin with a dash")
+            argv[1:1] = [_long(action), *values]
+        else:
+            argv += [f"{_long(action)}={one}" for one in values]
+    if not tool.runs or tool.name == "prove":
+        argv.append("--json")
+    text = _one("text", given.get("text", ""), TEXT) if tool.text else ""
+    folder = _one("folder", given.get("folder", ""))
+    rest = ["--", *behind] if behind else []
+    return Command([*argv, *rest], text, folder, tool.seconds)
+
+
+def _long(action: argparse.Action) -> str:
+    return next(one for one in action.option_strings if one.startswith("--"))
+
+
+def _values(name: str, action: argparse.Action, given: Any) -> Iterator[str]:
+    """The values of one field as words of a command line."""
+    if given is None or given is False or given == "":
+        return
+    if action.nargs == 0:
+        if given is not True:
+            raise ValueError(f"{name} is true or false")
+        yield ""
+        return
+    several = given if isinstance(given, list) and _many(action) else [given]
+    for one in several:
+        word = _one(name, one, TEXT if action.nargs == "..." else WORD)
+        if action.choices is not None and word not in map(str, action.choices):
+            raise ValueError(
+                f"{name} is one of {', '.join(map(str, action.choices))}, not {word!r}"
+            )
+        yield word
+
+
+def _one(name: str, given: Any, most: int = WORD) -> str:
+    if isinstance(given, bool) or not isinstance(given, (str, int, float)):
+        raise ValueError(f"{name} is a text, or a list of texts where several are possible")
+    if len(str(given)) > most:
+        raise ValueError(f"{name} is longer than {most:,} characters")
+    return str(given)
+
+
+@cache
+def _contract(name: str) -> dict[str, Any]:
+    """The schema of a contract as it ships, an object at the top, without what explains it."""
+    path = files("gpuwhy").joinpath(f"schemas/{name}.schema.json")
+    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    inner = str(value.pop("$ref", "")).removeprefix("#/$defs/")
+    bare: dict[str, Any] = _bare({**value, **value["$defs"][inner]} if inner else value)
+    return bare
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, dict):
+        words = ("description", "title", "$id", "$schema")
+        kept = {k: v for k, v in value.items() if not (k in words and isinstance(v, str))}
+        return {name: _bare(one) for name, one in kept.items()}
+    return [_bare(one) for one in value] if isinstance(value, list) else value

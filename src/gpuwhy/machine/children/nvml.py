@@ -1,4 +1,5 @@
-"""Asks NVML for everything about the GPUs: `nvml.py FOLDER`; FOLDER holds the official pynvml.
+"""Asks NVML for everything about the GPUs: `nvml.py [all] FOLDER`; FOLDER holds pynvml.
+With `all` also what only a comparison of machines reads: links, clocks, power.
 
 Prints one JSON object a line: {"step": …} before what may die, {"init": …}, {"driver": …},
 {"count": …}, {"gpu": index, query: answer} for each query, {"cuda": …}. An answer that failed is
@@ -169,6 +170,49 @@ QUERIES = (
 """What is asked of each GPU; those of `pages` were retired before Ampere, those of `rows` since."""
 
 
+def pcie(nvml, gpu):
+    """The link as it is and as it could be."""
+    return {
+        "width": int(nvml.nvmlDeviceGetCurrPcieLinkWidth(gpu)),
+        "max_generation": int(nvml.nvmlDeviceGetMaxPcieLinkGeneration(gpu)),
+    }
+
+
+def nvlink(nvml, gpu):
+    """How many links are up; the first that the card does not have ends the count."""
+    active = 0
+    for link in range(int(getattr(nvml, "NVML_NVLINK_MAX_LINKS", 18))):
+        try:
+            active += int(nvml.nvmlDeviceGetNvLinkState(gpu, link))
+        except nvml.NVMLError as error:
+            if error.value in (nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_INVALID_ARGUMENT):
+                break
+            raise
+    return active
+
+
+def clocks(nvml, gpu):
+    """The highest SM clock in MHz, and the one that somebody set, where that can be told."""
+    limit = guarded(nvml, lambda n: int(n.nvmlDeviceGetApplicationsClock(gpu, n.NVML_CLOCK_SM)))
+    return {"max": int(nvml.nvmlDeviceGetMaxClockInfo(gpu, nvml.NVML_CLOCK_SM)), "limit": limit}
+
+
+def ecc_mode(nvml, gpu):
+    """Whether error correction is on, and whether that changes at the next reset."""
+    now, then = ("on" if one else "off" for one in nvml.nvmlDeviceGetEccMode(gpu))
+    return now if now == then else "%s, %s after a reset" % (now, then)
+
+
+MORE = (
+    ("pcie", pcie),
+    ("nvlink", nvlink),
+    ("clocks", clocks),
+    ("power", lambda n, gpu: {"limit": int(n.nvmlDeviceGetEnforcedPowerLimit(gpu)) // 1000}),
+    ("ecc_mode", ecc_mode),
+)
+"""What only a comparison of machines reads."""
+
+
 def initialise(nvml):
     """Load and start NVML; what it said."""
     try:
@@ -189,18 +233,18 @@ def initialise(nvml):
     return {"code": 0}
 
 
-def ask_gpu(nvml, index):
+def ask_gpu(nvml, index, queries):
     """Every query of one GPU, each printed when it is answered."""
     try:
         gpu = nvml.nvmlDeviceGetHandleByIndex(index)
     except nvml.NVMLError as error:
         say({"gpu": index, "error": error_name(error.value)})
         return
-    for name, query in QUERIES:
+    for name, query in queries:
         say({"gpu": index, name: guarded(nvml, query, gpu)})
 
 
-def main(folder):
+def main(folder, queries):
     """Initialise, then ask the system and each GPU."""
     if folder:
         sys.path.append(folder)
@@ -221,7 +265,7 @@ def main(folder):
     count = guarded(nvml, lambda n: int(n.nvmlDeviceGetCount()))
     say({"count": count})
     for index in range(count if isinstance(count, int) else 0):
-        ask_gpu(nvml, index)
+        ask_gpu(nvml, index, queries)
     say(
         {
             "step": "nvmlSystemGetCudaDriverVersion, which loads "
@@ -232,4 +276,7 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "")
+    main(
+        sys.argv[-1] if len(sys.argv) > 1 else "",
+        QUERIES + MORE if sys.argv[1:2] == ["all"] else QUERIES,
+    )

@@ -6,26 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-_IN_PATH = (
-    re.compile(r"attempt_\d+/(\d{1,6})/(?:std(?:out|err)\.log|error\.json)$"),
-    re.compile(r"(?:^|[^a-z])(?:global[-_]?)?rank[-_.=]?(\d{1,6})(?!\d)", re.IGNORECASE),
-    re.compile(
-        r"(?:^|[^a-z])(?:local[-_]?rank|task|proc(?:ess)?|worker|replica|trainer|node)[-_.]?(\d{1,6})(?!\d)",
-        re.IGNORECASE,
-    ),
-    re.compile(r"[-_.](\d{1,6})(?:\.(?:out|err|log|txt|stdout|stderr))+$", re.IGNORECASE),
-    re.compile(r"(?:^|/)(\d{1,6})(?:\.(?:out|err|log|txt))*$", re.IGNORECASE),
-)
+from gpuwhy.fleet.tables import table
+
+_IN_PATH = [re.compile(one) for one in table("expressions")["in_path"]]
 _MASTER = re.compile(r"(?:^|[^a-z])(?:master|launcher|chief|head)[-_.]?0?(?!\d)", re.IGNORECASE)
-PREFIXES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("torch", re.compile(r"\[(?:rank|Rank|RANK) ?(\d{1,6})\]:? ?")),
-    ("torchrun", re.compile(r"\[(?:default|trainer|worker|[a-z_]{1,20}?)(\d{1,6})\]: ?")),
-    ("mpi", re.compile(r"\[(?:[\w.@-]{1,60}@)?\d{1,6},(\d{1,6})\]<std(?:out|err)>: ?")),
-    ("pod", re.compile(r"\[pod/(?P<pod>[a-z0-9.-]{1,250}?)/[a-z0-9.-]{1,80}\] ?")),
-    ("ray", re.compile(r"\((?P<actor>[^()]{0,80}?pid=\d{1,9}(?:, ip=[0-9a-fA-F.:]{3,45})?)\) ?")),
-    ("mpich", re.compile(r"\[(\d{1,6})\] ")),
-    ("srun", re.compile(r" {0,5}(\d{1,6}): ")),
-)
+PREFIXES = [(name, re.compile(one)) for name, one in table("prefixes").items()]
 _ALWAYS = ("torch", "torchrun", "mpi", "pod", "ray")
 """Prefixes that nothing else looks like; the others count where most lines have one."""
 
@@ -72,9 +57,9 @@ def split(line: str, style: str) -> tuple[str, str]:
         if name == style or (name == "torch" and style == "torchrun"):
             found = shape.match(line)
             if found:
-                return str(found["pod"] if name == "pod" else found["actor"] if name == "ray" else found[1]), line[
-                    found.end() :
-                ]
+                return str(
+                    found["pod"] if name == "pod" else found["actor"] if name == "ray" else found[1]
+                ), line[found.end() :]
     return "", line
 
 

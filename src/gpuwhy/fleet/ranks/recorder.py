@@ -1,4 +1,4 @@
-"""Recorder: PyTorch's flight recorder dumps, read without running anything in them, and held against each other."""
+"""Recorder: PyTorch's flight recorder dumps, read without running anything, and compared."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from typing import Any
 
 import msgspec
 
-from gpuwhy.model.ranks import Mismatch
+from gpuwhy.fleet.ranks.job import Mismatch
 
 MOST = 64 << 20
 MOST_ENTRIES = 200_000
-_EQUAL = re.compile(r"all_?reduce|reduce_?scatter|broadcast|all_?gather|barrier|reduce\b", re.IGNORECASE)
-"""Collectives whose input has the same size on every rank; an uneven all-to-all or gather is legal."""
+_EQUAL = re.compile(
+    r"all_?reduce|reduce_?scatter|broadcast|all_?gather|barrier|reduce\b", re.IGNORECASE
+)
+"""Collectives whose input has the same size on every rank."""
 _NAME = re.compile(r"(?:nccl_trace_rank_|_rank_|trace_?|dump_?|rank)(\d{1,6})(?:\.\w+)?$")
 
 
@@ -58,7 +60,7 @@ def rank_of(path: str) -> int:
 
 
 def looks_like_one(head: bytes) -> bool:
-    """Whether a file may be a dump: a pickle or JSON that speaks of entries or of the communication library early."""
+    """Whether a file may be a dump: a pickle or JSON that names its entries early."""
     pickled = head[:1] == b"\x80" and b"version" in head[:200]
     return pickled or (head.lstrip()[:1] == b"{" and b'"collective_seq_id"' in head)
 
@@ -91,13 +93,16 @@ def _loaded(data: bytes) -> Any:
 def _entry(raw: Mapping[str, Any]) -> tuple[str, Entry]:
     try:
         process_group = raw.get("process_group") or (raw.get("pg_id"), "")
-        sizes = tuple(tuple(int(one) for one in size[:16]) for size in list(raw.get("input_sizes") or ())[:64])
+        sizes = tuple(
+            tuple(int(one) for one in size[:16]) for size in list(raw.get("input_sizes") or ())[:64]
+        )
         entry = Entry(
             number=int(raw.get("collective_seq_id", raw.get("seq_id", 0))),
             name=str(raw.get("profiling_name", "?"))[:80],
             sizes=sizes,
             types=tuple(str(one)[:20] for one in list(raw.get("input_dtypes") or ())[:64]),
-            done=str(raw.get("state")) == "completed" or bool(raw.get("time_discovered_completed_ns")),
+            done=str(raw.get("state")) == "completed"
+            or bool(raw.get("time_discovered_completed_ns")),
         )
         return str(process_group[0])[:40], entry
     except (TypeError, ValueError, IndexError, KeyError) as error:
@@ -139,12 +144,25 @@ def _parted(
 
 def _apart(group: str, number: int, there: Mapping[int, Entry]) -> Mismatch | None:
     if found := _odd(there, lambda one: one.name):
-        return Mismatch(group, number, "operation", *_told(found, there, lambda one: one.name, f"collective {number}"))
+        return Mismatch(
+            group,
+            number,
+            "operation",
+            *_told(found, there, lambda one: one.name, f"collective {number}"),
+        )
     name = next(iter(there.values())).name
-    if _EQUAL.search(name) and "broadcast" not in name.lower() and (found := _odd(there, lambda one: one.sizes)):
-        return Mismatch(group, number, "size", *_told(found, there, _size, f"{name} (collective {number})"))
+    if (
+        _EQUAL.search(name)
+        and "broadcast" not in name.lower()
+        and (found := _odd(there, lambda one: one.sizes))
+    ):
+        return Mismatch(
+            group, number, "size", *_told(found, there, _size, f"{name} (collective {number})")
+        )
     if _EQUAL.search(name) and (found := _odd(there, lambda one: one.types)):
-        return Mismatch(group, number, "type", *_told(found, there, lambda one: ", ".join(one.types), name))
+        return Mismatch(
+            group, number, "type", *_told(found, there, lambda one: ", ".join(one.types), name)
+        )
     return None
 
 
@@ -173,15 +191,23 @@ def _odd(there: Mapping[int, Entry], of: Any) -> tuple[int, ...]:
     return tuple(sorted(rank for rank, one in there.items() if of(one) != usual))
 
 
-def _told(odd: tuple[int, ...], there: Mapping[int, Entry], of: Any, what: str) -> tuple[tuple[int, ...], str]:
+def _told(
+    odd: tuple[int, ...], there: Mapping[int, Entry], of: Any, what: str
+) -> tuple[tuple[int, ...], str]:
     usual = Counter(of(one) for rank, one in there.items() if rank not in odd).most_common(1)
     mine = "; ".join(f"rank {rank}: {of(there[rank])}" for rank in odd[:4])
     return odd, f"{what}: {mine}" + (f"; the others: {usual[0][0]}" if usual else "")
 
 
-def _behind(group: str, number: int, there: Mapping[int, Entry], lacking: tuple[int, ...]) -> Mismatch:
+def _behind(
+    group: str, number: int, there: Mapping[int, Entry], lacking: tuple[int, ...]
+) -> Mismatch:
     name = next(iter(there.values())).name if there else "?"
     who = ", ".join(str(rank) for rank in lacking[:8])
     return Mismatch(
-        group, number, "missing", lacking, f"rank {who} never began {name} (collective {number}), the others did"
+        group,
+        number,
+        "missing",
+        lacking,
+        f"rank {who} never began {name} (collective {number}), the others did",
     )

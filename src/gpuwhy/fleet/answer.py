@@ -1,8 +1,8 @@
-"""Fleet: many nodes, what each said of itself, which of them differ, and whether that explains a failure."""
+"""Fleet: what each node said of itself, which of them differ, whether that explains a failure."""
 
 from __future__ import annotations
 
-from typing import Literal, Union
+from typing import Any, Literal, Union
 
 import msgspec
 
@@ -10,11 +10,11 @@ NODE = "gpuwhy.node/1"
 SCHEMA = "gpuwhy.fleet/1"
 
 Value = Union[str, int, float, None]
-"""A fact as it is compared; None = it was not seen there. What was looked for and is not there is the word "none"."""
+"""A fact as it is compared; None = not seen there, the word "none" = looked for, and not there."""
 Worse = Literal["any", "less", "more"]
 """Which difference can do harm: any, a smaller value than the others', a greater one."""
 Weight = Literal[0, 1, 2, 3]
-"""3: a job can fail by it. 2: in some settings. 1: it is slower, or harmless in most jobs. 0: worth knowing."""
+"""3: a job can fail by it. 2: in some settings. 1: slower, or mostly harmless. 0: worth knowing."""
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -110,7 +110,7 @@ class Scattered(msgspec.Struct, frozen=True):
 
 
 class Fleet(msgspec.Struct, frozen=True):
-    """The answer for many nodes. Its JSON form (`render/fleet_json.py`) is the contract `gpuwhy.fleet/1`."""
+    """The answer for many nodes; `contract` is its JSON form."""
 
     groups: tuple[Group, ...]  # the largest first
     odd: tuple[Odd, ...]  # the gravest first
@@ -131,9 +131,38 @@ class Fleet(msgspec.Struct, frozen=True):
     @property
     def bad(self) -> tuple[str, ...]:
         """The nodes to keep a job away from: no answer, or a difference that can make it fail."""
-        return (*(one.node for one in self.silent), *(one.node for one in self.odd if is_grave(one)))
+        return (
+            *(one.node for one in self.silent),
+            *(one.node for one in self.odd if is_grave(one)),
+        )
 
 
 def is_grave(odd: Odd) -> bool:
     """Whether a job can fail by what a node has otherwise."""
     return any(one.shown or (one.weight == 3 and one.explains) for one in odd.differs)
+
+
+def contract(fleet: Fleet) -> dict[str, Any]:
+    """The comparison in plain values, `gpuwhy.fleet/1`: docs/fleet.schema.json."""
+    return {
+        "schema": SCHEMA,
+        "groups": [msgspec.to_builtins(group) for group in fleet.groups],
+        "odd": [_odd(one) for one in fleet.odd],
+        "silent": [one.node for one in fleet.silent],
+        "why_silent": {one.node: one.why for one in fleet.silent if one.why},
+        "exclude": list(fleet.bad),
+        "scattered": [msgspec.to_builtins(one) for one in fleet.scattered],
+        "unseen": fleet.unseen,
+        "repeated": fleet.repeated,
+        "unreadable": {"count": fleet.unreadable_count, "lines": list(fleet.unreadable)},
+        "baseline": fleet.baseline or None,
+        "gpuwhy": list(fleet.versions),
+    }
+
+
+def _odd(one: Odd) -> dict[str, Any]:
+    made: dict[str, Any] = msgspec.to_builtins(one)
+    for row in made["differs"]:
+        row["explains"] = row["explains"] or None
+        row["of"] = row.pop("known")
+    return made

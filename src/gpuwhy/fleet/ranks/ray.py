@@ -1,4 +1,7 @@
-"""Ray's driver: whose words a line without a speaker is. Ray prints a task's error and an actor's death under its pid."""
+"""Ray's driver: whose words a line without a speaker is.
+
+Ray prints a task's error and an actor's death under its pid.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ _ERROR = re.compile(r"ray::[\w.<>-]{1,120}\(\) {0,3}\(pid=(?P<pid>\d{1,9})")
 _DEATH = re.compile(r"(?:ray\.exceptions\.)?Actor(?:Died|Unavailable)Error\b")
 _PID = re.compile(r"\s+pid: (\d{1,9})\s*$")
 _DIED = re.compile(r"The actor (?:is dead because|died because)|Worker exit type:")
-_OWN = re.compile(r"Traceback \(most recent call last\)|\d{4}-\d\d-\d\d \d\d:\d\d|\(raylet\b|Error executing job")
+_OWN = re.compile(
+    r"Traceback \(most recent call last\)|\d{4}-\d\d-\d\d \d\d:\d\d|\(raylet\b|Error executing job"
+)
 START = "Traceback (most recent call last):"
 """Ray leaves this line out of what it prints of a task."""
 
@@ -21,7 +26,7 @@ class Driver:
         self._died = ""  # the actor whose death is being told; "?" before its pid came
 
     def take(self, line: str) -> tuple[str, list[str], str]:
-        """The pid that a line belongs to ("" for none), what to read there, and how Ray says that it died."""
+        """The pid that a line belongs to ("" for none), what to read there, and how it died."""
         if found := _ERROR.search(line):
             self._pid, self._died = found["pid"], ""
             return self._pid, [START], ""

@@ -7,17 +7,15 @@ import signal
 
 import msgspec
 
-_BLOCK = re.compile(
-    r"rank +: (?P<rank>\d{1,6}) \(local_rank: \d+\)\s*\n[^\n]*?exitcode +: (?P<code>-?\d{1,6})[^\n]*?(?:\n[^\n]*?error_file: ?(?P<file>[^\n]*))?"
-)
-_HOST = re.compile(r"host +: (?P<host>\S{1,200})\s*\n[^\n]*?rank +: (?P<rank>\d{1,6})")
-_ROOT = re.compile(r"Root Cause \(first observed failure\):(?P<rest>(?:[^\n]*\n){1,8})")
-_FAILED = re.compile(r"failed \(exitcode: (?P<code>-?\d{1,6})\) local_rank: (?P<rank>\d{1,6})")
-_SRUN = re.compile(r"srun: error: (?P<host>\S{1,200}): tasks? (?P<rank>[\d,\-]{1,200}): (?P<how>[^\n]{1,200})")
-_MPI = re.compile(
-    r"process rank (?P<rank>\d{1,6}) with PID \d+ on node (?P<host>\S{1,200}) exited on signal (?P<n>\d{1,3})"
-)
-_MPI_CODE = re.compile(r"Process name: \[\[\d+,\d+\],(?P<rank>\d{1,6})\]\s*\n\s*Exit code: +(?P<code>\d{1,3})")
+from gpuwhy.fleet.tables import expression
+
+_BLOCK = expression("block")
+_HOST = expression("host")
+_ROOT = expression("root")
+_FAILED = expression("failed")
+_SRUN = expression("srun")
+_MPI = expression("mpi")
+_MPI_CODE = expression("mpi_code")
 _WORDS = {
     "segmentation fault": -11,
     "aborted": -6,

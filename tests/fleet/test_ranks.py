@@ -9,24 +9,29 @@ import pickle
 import jsonschema
 import pytest
 
+from gpuwhy.answer import terminal
+from gpuwhy.api.text import answer_of
 from gpuwhy.cli.explain_ranks import gathered
-from gpuwhy.ranks import recorder
-from gpuwhy.ranks.decide import decide
-from gpuwhy.ranks.gather import Gathered
-from gpuwhy.render.ranks import job_dict, render
-from gpuwhy.render.terminal import Paper
+from gpuwhy.fleet.ranks import recorder
+from gpuwhy.fleet.ranks.decide import decide
+from gpuwhy.fleet.ranks.gather import Gathered
+from gpuwhy.fleet.ranks.job import contract
+from gpuwhy.fleet.ranks.report import document
 from tests.fleet.test_cli import gpuwhy
 from tests.house.test_house import SRC
 
-CLOSED = "RuntimeError: [/x/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:23703"
-LATE = (
-    "RuntimeError: [/x/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 6000ms for recv operation to complete"
+CLOSED = (
+    "RuntimeError: [/x/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:23703"
 )
+LATE = "RuntimeError: [/x/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 6000ms for recv operation to complete"
 OWN = "ValueError: bad sample 17"
 
 
 def log(raised="", steps=4, start=0, line=19, call="dist.all_reduce(t)", done=False):
-    rows = [f"2026-11-15 12:00:{start + n:02d},000 INFO step {n} loss {1 / (n + 1):.3f}" for n in range(steps)]
+    rows = [
+        f"2026-11-15 12:00:{start + n:02d},000 INFO step {n} loss {1 / (n + 1):.3f}"
+        for n in range(steps)
+    ]
     if raised:
         rows += [
             "Traceback (most recent call last):",
@@ -44,7 +49,11 @@ def job(tmp_path, files):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text) if isinstance(text, bytes) else path.write_text(text)
-    return decide(gathered([str(tmp_path)]))
+    return decide(gathered([str(tmp_path)]), answer_of)
+
+
+def text_of(found, detail=0):
+    return terminal.write(document(found, detail))
 
 
 def first(found):
@@ -93,13 +102,19 @@ def test_one_stream_with_prefixes(tmp_path, prefix):
 
 
 def test_a_master_beside_workers(tmp_path):
-    files = {"job-master-0.log": log(CLOSED), "job-worker-0.log": log(OWN), "job-worker-1.log": log(CLOSED)}
+    files = {
+        "job-master-0.log": log(CLOSED),
+        "job-worker-0.log": log(OWN),
+        "job-worker-1.log": log(CLOSED),
+    }
     assert first(job(tmp_path, files)) == [1]
 
 
 def test_two_nodes_with_the_same_local_ranks(tmp_path):
     files = {
-        f"node{a}/r/attempt_0/{b}/stderr.log": log(OWN if (a, b) == (1, 0) else CLOSED) for a in (0, 1) for b in (0, 1)
+        f"node{a}/r/attempt_0/{b}/stderr.log": log(OWN if (a, b) == (1, 0) else CLOSED)
+        for a in (0, 1)
+        for b in (0, 1)
     }
     found = job(tmp_path, files)
     assert [found.ranks[place].name for place in found.first] == ["node1/r/rank 0"]
@@ -116,17 +131,29 @@ def test_only_the_last_attempt_counts(tmp_path):
 
 def test_clocks_are_set_right(tmp_path):
     early = log("KeyError: 'a'", steps=4, start=0)
-    late = log("KeyError: 'b'", steps=6, start=0).replace(" 12:00:", " 11:40:")  # its clock is 20 minutes behind
+    late = log("KeyError: 'b'", steps=6, start=0).replace(
+        " 12:00:", " 11:40:"
+    )  # its clock is 20 minutes behind
     found = job(tmp_path, {"r_0.out": log(CLOSED, 4), "r_1.out": early, "r_2.out": late})
     assert first(found) == [1]
     assert found.ranks[2].offset == pytest.approx(-1200, abs=1)
 
 
 def test_an_exception_that_was_only_logged_did_not_end_the_rank(tmp_path):
-    logged = "2026-11-15 11:59:00,000 ERROR cache\nTraceback (most recent call last):\n" + "\n".join(
-        ['  File "/job/train.py", line 3, in cache', "    raise RuntimeError('no cache')", "RuntimeError: no cache", ""]
+    logged = (
+        "2026-11-15 11:59:00,000 ERROR cache\nTraceback (most recent call last):\n"
+        + "\n".join(
+            [
+                '  File "/job/train.py", line 3, in cache',
+                "    raise RuntimeError('no cache')",
+                "RuntimeError: no cache",
+                "",
+            ]
+        )
     )
-    found = job(tmp_path, {"r_0.out": logged + log(CLOSED), "r_1.out": log(OWN), "r_2.out": log(CLOSED)})
+    found = job(
+        tmp_path, {"r_0.out": logged + log(CLOSED), "r_1.out": log(OWN), "r_2.out": log(CLOSED)}
+    )
     assert first(found) == [1]
 
 
@@ -142,7 +169,9 @@ QUIET = {
     "late comer": ({0: log(LATE), 1: log(LATE), 2: log(CLOSED)}, [2], "after they had gone"),
     "a port of its own": (
         {
-            0: log("torch.distributed.DistNetworkError: The server socket has failed to listen: EADDRINUSE"),
+            0: log(
+                "torch.distributed.DistNetworkError: The server socket has failed to listen: EADDRINUSE"
+            ),
             1: log(LATE),
             2: log(LATE),
         },
@@ -190,7 +219,10 @@ def test_torchruns_summary_names_who_was_killed(tmp_path):
 
 def test_sruns_words(tmp_path):
     words = "srun: error: gpu07: task 2: Out Of Memory\nsrun: error: gpu01: tasks 0-1: Terminated\n"
-    found = job(tmp_path, {"slurm.out": words, **{f"job_{n}.out": log(CLOSED if n < 2 else "") for n in range(3)}})
+    found = job(
+        tmp_path,
+        {"slurm.out": words, **{f"job_{n}.out": log(CLOSED if n < 2 else "") for n in range(3)}},
+    )
     assert first(found) == [2]
 
 
@@ -217,7 +249,10 @@ def watchdog(rank, number, operation="ALLREDUCE", elements=4096, begun=None):
 
 
 WATCHED = {
-    "behind": ({0: watchdog(0, 12, begun=14), 1: watchdog(1, 11, begun=11), 2: watchdog(2, 12, begun=14)}, [1]),
+    "behind": (
+        {0: watchdog(0, 12, begun=14), 1: watchdog(1, 11, begun=11), 2: watchdog(2, 12, begun=14)},
+        [1],
+    ),
     "another one": ({0: watchdog(0, 12), 1: watchdog(1, 12), 2: watchdog(2, 12, "BROADCAST")}, [2]),
     "another size": ({0: watchdog(0, 12, elements=8), 1: watchdog(1, 12), 2: watchdog(2, 12)}, [0]),
     "the silent one": ({0: watchdog(0, 12), 1: "", 2: watchdog(2, 12)}, [1]),
@@ -250,7 +285,9 @@ PARTED = {
 
 
 @pytest.mark.parametrize(
-    "form", [pickle.dumps, lambda value, protocol: json.dumps(value).encode()], ids=["pickle", "json"]
+    "form",
+    [pickle.dumps, lambda value, protocol: json.dumps(value).encode()],
+    ids=["pickle", "json"],
 )
 @pytest.mark.parametrize("kind", PARTED)
 def test_the_flight_recorder_tells_who_parted(tmp_path, kind, form):
@@ -292,13 +329,19 @@ def test_xids_with_their_node(tmp_path):
     kern = "Nov 15 12:00:07 gpu03 kernel: [123.4] NVRM: Xid (PCI:0000:3b:00): 79, pid=7, GPU has fallen off the bus.\n"
     found = job(tmp_path, {"kern.log": kern, "r_0.out": log(CLOSED), "r_1.out": log()})
     assert [(one.number, one.host, one.pci) for one in found.xids] == [(79, "gpu03", "0000:3b:00")]
-    assert "gpu03" in render(found, Paper())
+    assert "gpu03" in text_of(found)
 
 
 def test_stragglers_and_missing_logs(tmp_path):
     text = "world size 5\n" + log(LATE, steps=6)
     found = job(
-        tmp_path, {"r_0.out": text, "r_1.out": log(LATE, steps=6), "r_2.out": log("", steps=3), "r_3.out": log(LATE, 6)}
+        tmp_path,
+        {
+            "r_0.out": text,
+            "r_1.out": log(LATE, steps=6),
+            "r_2.out": log("", steps=3),
+            "r_3.out": log(LATE, 6),
+        },
     )
     assert [found.ranks[place].number for place in found.behind] == [2]
     assert found.absent == (4,)
@@ -311,7 +354,7 @@ def test_rubbish_is_no_crash(tmp_path):
         "r_2.out": b"\x1b[2J" + b"x" * 3_000_000,
         "e/error.json": b"{}",
     }
-    assert render(job(tmp_path, files), Paper())
+    assert text_of(job(tmp_path, files))
 
 
 def test_the_command(tmp_path):
@@ -320,9 +363,13 @@ def test_the_command(tmp_path):
     code, out, err = gpuwhy("explain", "--ranks", str(tmp_path))
     assert code == 1, err
     assert out.startswith("✗ rank 1 failed first: ValueError: bad sample 17")
-    code, out, _ = gpuwhy("explain", "--json", "--ranks", *(str(tmp_path / f"r_{n}.out") for n in range(3)))
+    code, out, _ = gpuwhy(
+        "explain", "--json", "--ranks", *(str(tmp_path / f"r_{n}.out") for n in range(3))
+    )
     value = json.loads(out)
-    jsonschema.validate(value, json.loads((SRC.parent.parent / "docs" / "ranks.schema.json").read_text()))
+    jsonschema.validate(
+        value, json.loads((SRC.parent.parent / "docs" / "ranks.schema.json").read_text())
+    )
     assert value["first"] == ["rank 1"]
     assert gpuwhy("explain", "--ranks", str(tmp_path / "not-there"))[0] == 2
 
@@ -330,8 +377,8 @@ def test_the_command(tmp_path):
 def test_the_contract_has_every_field(tmp_path):
     found = job(tmp_path, {"r_0.out": log(OWN), "r_1.out": log(CLOSED)})
     schema = json.loads((SRC.parent.parent / "docs" / "ranks.schema.json").read_text())
-    assert set(schema["properties"]) == set(job_dict(found))
-    assert io.StringIO(render(found, Paper(), True)).readline().startswith("✗")
+    assert set(schema["properties"]) == set(contract(found))
+    assert io.StringIO(text_of(found, 1)).readline().startswith("✗")
 
 
 RAY_ERROR = """RayTaskError({kind}) \x1b[36mray::Worker.train()\x1b[39m (pid={pid}, ip=10.0.0.{pid}, actor_id=1c, repr=<W>)
@@ -347,27 +394,37 @@ The actor is dead because its worker process has died. Worker exit type: SYSTEM_
 
 def ray_stream(*parts):
     said = [f"\x1b[36m(Worker pid={pid})\x1b[0m [rank {pid - 7}] step 3" for pid in (7, 8, 9)]
-    return decided("\n".join(["2026-11-15 18:20:01,648 INFO worker.py:2038 -- Started", *said, *parts]).splitlines())
+    return decided(
+        "\n".join(
+            ["2026-11-15 18:20:01,648 INFO worker.py:2038 -- Started", *said, *parts]
+        ).splitlines()
+    )
 
 
 def decided(lines):
     gathered = Gathered(2026)
     gathered.file("job.log", -1, lines)
-    return decide(gathered)
+    return decide(gathered, answer_of)
 
 
 def test_an_error_that_ray_prints_belongs_to_the_actor_whose_pid_it_names():
-    waits = RAY_ERROR.format(kind="RuntimeError", pid=7, text="Connection closed by peer [10.0.0.9]:29926")
+    waits = RAY_ERROR.format(
+        kind="RuntimeError", pid=7, text="Connection closed by peer [10.0.0.9]:29926"
+    )
     raises = RAY_ERROR.format(kind="KeyError", pid=9, text="'labels'")
     late = "\x1b[36m(Worker pid=9)\x1b[0m UserWarning: Failed to initialize NumPy: No module named 'numpy'"
     job = ray_stream(waits, raises, late)
     assert [job.ranks[place].name for place in job.first] == ["rank 2 (Worker pid=9)"]
-    assert job.ranks[job.first[0]].text == "KeyError: 'labels'", "what Ray prints late is not the end"
+    assert job.ranks[job.first[0]].text == "KeyError: 'labels'", (
+        "what Ray prints late is not the end"
+    )
     assert [rank.ended for rank in job.ranks] == ["waited", "silent", "failed"]
 
 
 def test_an_actor_that_died_without_a_word_is_named_by_ray():
-    waits = RAY_ERROR.format(kind="RuntimeError", pid=7, text="Connection closed by peer [10.0.0.9]:29926")
+    waits = RAY_ERROR.format(
+        kind="RuntimeError", pid=7, text="Connection closed by peer [10.0.0.9]:29926"
+    )
     job = ray_stream(waits, RAY_DEATH.format(pid=8))
     assert [(job.ranks[place].name, job.ranks[place].ended) for place in job.first] == [
         ("rank 1 (Worker pid=8)", "killed")
@@ -375,6 +432,19 @@ def test_an_actor_that_died_without_a_word_is_named_by_ray():
 
 
 def test_a_log_that_names_no_rank_is_read_as_one_process_and_never_ticked():
-    job = decided(["Traceback (most recent call last):", '  File "t.py", line 1, in <module>', "KeyError: 'x'"])
+    job = decided(
+        [
+            "Traceback (most recent call last):",
+            '  File "t.py", line 1, in <module>',
+            "KeyError: 'x'",
+        ]
+    )
     assert [rank.ended for rank in job.ranks] == ["failed"]
     assert "no rank is named" in job.notes[0]
+
+
+def test_no_line_of_a_long_stream_is_lost():
+    quiet = [f"[rank{n % 2}]: step {n}" for n in range(200)]
+    raised = ["[rank1]: ValueError: bad sample 17"]
+    job = decided([*quiet, *raised, *(one.replace("[rank1]", "[rank0]") for one in quiet)])
+    assert [job.ranks[place].text for place in job.first] == ["ValueError: bad sample 17"]

@@ -1,4 +1,7 @@
-"""Launch: runs a launcher that asks many nodes, and gives each line with the moment it came; never waits for ever."""
+"""Launch: runs a launcher that asks many nodes; each line comes with its moment.
+
+It never waits for ever.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import IO, NamedTuple
 
-from gpuwhy.border.child import dies_with_us, kill_group
+from gpuwhy.machine.process import kill_group
 
 
 class Line(NamedTuple):
-    """A line of a launcher: when it came, and its bytes; None where it was longer than anybody reads."""
+    """A line of a launcher: when it came, and its bytes; None where it was too long."""
 
     time: float
     data: bytes | None
@@ -36,7 +39,6 @@ class Launched:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            preexec_fn=dies_with_us(),
         )
         for stream in (self._child.stdout, self._child.stderr):
             assert stream
@@ -77,7 +79,9 @@ class Launched:
             while piece := os.read(stream.fileno(), 1 << 16):
                 *ended, held = (held + piece).split(b"\n")
                 for line in ended:
-                    self._said.put(Line(time.time(), None if too_long or len(line) > self._most else line))
+                    self._said.put(
+                        Line(time.time(), None if too_long or len(line) > self._most else line)
+                    )
                     too_long = False
                 if len(held) > self._most:
                     held, too_long = b"", True

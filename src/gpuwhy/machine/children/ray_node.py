@@ -1,6 +1,7 @@
-"""Runs in a worker on a node of a Ray cluster: asks gpuwhy there, with the variables that the node was started with.
+"""Runs in a worker on a node of a Ray cluster: asks gpuwhy there, with the node's own variables.
 
-Ray hides the GPUs from a task that asks for none, by an empty CUDA_VISIBLE_DEVICES; a job's own tasks see them.
+Ray hides the GPUs from a task that asks for none, by an empty CUDA_VISIBLE_DEVICES; a job's own
+tasks see them.
 """
 
 import os
@@ -35,11 +36,18 @@ def answer(seconds):
     """The one line, or "!" and the last words of what failed."""
     command = [sys.executable, "-m", "gpuwhy", "check", "--jsonl"]
     child = subprocess.Popen(
-        command, env=variables(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command,
+        env=variables(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     try:
         out, err = child.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         child.kill()
         return "!gpuwhy did not end within %g s there" % seconds
-    return out.decode("utf-8", "replace").strip() or "!" + err.decode("utf-8", "replace").strip()[-300:]
+    return (
+        out.decode("utf-8", "replace").strip()
+        or "!" + err.decode("utf-8", "replace").strip()[-300:]
+    )

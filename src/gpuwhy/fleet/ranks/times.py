@@ -8,28 +8,30 @@ from collections.abc import Mapping
 from statistics import median
 
 _ISO = re.compile(
-    r"(\d{4})[-/](\d{2})[-/](\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?\s?(Z|[+-]\d{2}:?\d{2})?", re.ASCII
+    r"(\d{4})[-/](\d{2})[-/](\d{2})[T ](\d{2}):(\d{2}):(\d{2})"
+    r"(?:[.,](\d{1,9}))?\s?(Z|[+-]\d{2}:?\d{2})?",
+    re.ASCII,
 )
 _GLOG = re.compile(r"\b[IWEF](\d{2})(\d{2}) (\d{2}):(\d{2}):(\d{2})\.(\d{3,9})", re.ASCII)
 _SYSLOG = re.compile(
-    r"\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}(\d{1,2}) (\d{2}):(\d{2}):(\d{2})\b", re.ASCII
+    r"\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}(\d{1,2}) (\d{2}):(\d{2}):(\d{2})\b",
+    re.ASCII,
 )
 _CLOCK = re.compile(r"(?<![\d:.])(\d{2}):(\d{2}):(\d{2})[.,](\d{3,6})(?![\d:])", re.ASCII)
-_MONTHS = {
-    name: n
-    for n, name in enumerate(["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1)
-}
+_MONTHS = {name: n for n, name in enumerate(calendar.month_abbr) if name}
 LOOKED = 160
 """How much of a line is looked at for a time."""
 LEAST_SHARED, LEAST_OFFSET = 3, 1.0
-"""How many lines two logs must share, and how far their clocks must be apart, before one is set right."""
+"""How many lines two logs must share, and how far their clocks must be apart to be set right."""
 
 
 def moment(line: str, year: int) -> float | None:
     """Unix time of a line, as if in UTC where no zone is told; None where it tells no time."""
     head = line[:LOOKED]
     if found := _ISO.search(head):
-        return _unix(*(int(one) for one in found.groups()[:6])) + _fraction(found[7]) - _zone(found[8])
+        return (
+            _unix(*(int(one) for one in found.groups()[:6])) + _fraction(found[7]) - _zone(found[8])
+        )
     if found := _GLOG.search(head):
         month, day, hour, minute, second = (int(one) for one in found.groups()[:5])
         return _unix(year, month, day, hour, minute, second) + _fraction(found[6])
@@ -68,13 +70,15 @@ def _zone(text: str | None) -> float:
 
 
 def offsets(said: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """How far each log's clock is ahead of the middle one, by lines that several of them say in step.
+    """How far each log's clock is ahead of the middle one, by lines that several say in step.
 
-    Ranks that train together say "step 7" at the same moment, give or take a step; a constant difference is the clock's.
+    Ranks that train together say "step 7" at the same moment; a constant difference is the clock's.
     """
     if len(said) < 2:
         return dict.fromkeys(said, 0.0)
-    reference = max(said, key=lambda name: sum(len(said[name].keys() & other.keys()) for other in said.values()))
+    reference = max(
+        said, key=lambda name: sum(len(said[name].keys() & other.keys()) for other in said.values())
+    )
     apart = {name: _apart(said[name], said[reference]) for name in said}
     middle = median(value for value in apart.values())
     out = {name: value - middle for name, value in apart.items()}

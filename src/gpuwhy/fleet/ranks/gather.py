@@ -1,30 +1,27 @@
-"""Gather: files and streams of a job to one log a rank, dumps, driver errors and the launcher's own words."""
+"""Gather: files and streams of a job to one log a rank, dumps, Xids, the launcher's words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, islice
 
-from gpuwhy.model.ranks import Xid
-from gpuwhy.ranks import names, recorder
-from gpuwhy.ranks.launcher import Said
-from gpuwhy.ranks.launcher import read as read_launcher
-from gpuwhy.ranks.log import Log
-from gpuwhy.ranks.ray_driver import Driver
+from gpuwhy.fleet.ranks import names, recorder
+from gpuwhy.fleet.ranks.job import Xid
+from gpuwhy.fleet.ranks.launcher import Said
+from gpuwhy.fleet.ranks.launcher import read as read_launcher
+from gpuwhy.fleet.ranks.log import Log
+from gpuwhy.fleet.ranks.ray import Driver
+from gpuwhy.fleet.tables import expression
 
 SNIFFED = 200
 MOST_LOGS, MOST_WORDS, MOST_XIDS = 20_000, 1 << 20, 200
 _ATTEMPT = re.compile(r"^(?P<run>.*?)/?attempt_(?P<n>\d{1,6})/")
-_XID = re.compile(r"NVRM: Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]{4,20})\): (?P<number>\d{1,5})(?P<rest>[^\n]{0,200})")
-_KERNEL = re.compile(
-    r"[A-Z][a-z]{2} {1,2}\d{1,2} [\d:]{8} (?P<host>[\w.-]{1,200}) kernel|\S{19,40} (?P<iso>[\w.-]{1,200}) kernel"
-)
+_XID = expression("xid")
+_KERNEL = expression("kernel")
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
 _SPEAKER_PID = re.compile(r"pid=(\d{1,9})")
-_WORLD = re.compile(r"world[_ ]?size\W{1,3}(\d{1,6})\b|\d{1,6}/(\d{1,6}) clients joined", re.IGNORECASE)
-
-
+_WORLD = expression("world")
 _FAILS = re.compile(r"Traceback|Error\b|error:|Fatal|fault|abort")
 
 
@@ -62,10 +59,12 @@ class Gathered:
         except recorder.BadDumpError as error:
             self.notes.append(f"{path.rsplit('/', 1)[-1]}: no dump of the flight recorder: {error}")
 
-    def file(self, name: str, number: int, lines: Iterable[str], written: float | None = None) -> None:
+    def file(
+        self, name: str, number: int, lines: Iterable[str], written: float | None = None
+    ) -> None:
         """A file of one rank, or a stream of several with who says each line before it."""
         rows = (_COLOUR.sub("", line) if "\x1b" in line else line for line in lines)
-        head = [line for line, _ in zip(rows, range(SNIFFED), strict=False)]
+        head = list(islice(rows, SNIFFED))
         style = names.style_of(head)
         own = None if number < 0 else self.log(name, number)
         if own is not None and written is not None:
@@ -158,11 +157,15 @@ def last_attempts(paths: Sequence[str]) -> list[str]:
     for path in paths:
         if found := _ATTEMPT.match(path):
             last[found["run"]] = max(last.get(found["run"], 0), int(found["n"]))
-    return [path for path in paths if not (found := _ATTEMPT.match(path)) or int(found["n"]) == last[found["run"]]]
+    return [
+        path
+        for path in paths
+        if not (found := _ATTEMPT.match(path)) or int(found["n"]) == last[found["run"]]
+    ]
 
 
 def labels(paths: Sequence[str]) -> dict[str, tuple[str, int]]:
-    """Path → (name, rank); the same rank in several folders is told apart by what differs in the path."""
+    """Path → (name, rank); the same rank in several folders is named by what differs."""
     if len(paths) == 1:
         return {path: (path.rsplit("/", 1)[-1], -1) for path in paths}
     numbers = names.of_files(paths)
@@ -171,7 +174,10 @@ def labels(paths: Sequence[str]) -> dict[str, tuple[str, int]]:
     groups = {path: _group(path) for path in paths}
     ranks = {(number, groups[path]) for path, number in numbers.items() if number >= 0}
     alone = len({number for number, _ in ranks}) == len(ranks)
-    return {path: (_named(path, number, None if alone else groups[path]), number) for path, number in numbers.items()}
+    return {
+        path: (_named(path, number, None if alone else groups[path]), number)
+        for path, number in numbers.items()
+    }
 
 
 def _named(path: str, number: int, group: str | None) -> str:

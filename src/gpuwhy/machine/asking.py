@@ -1,4 +1,4 @@
-"""Asking: gpuwhy's own commands in a process of their own, which can be cancelled with everything it started."""
+"""Asking: gpuwhy's own commands in a process that can be cancelled with all that it started."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, NamedTuple
 
-from gpuwhy.border.child import dies_with_us, kill_group
+from gpuwhy.machine.process import CHILDREN, kill_group
 
 OUTPUT = 64 << 20
 """The most that an answer may have."""
 TAIL = 16 << 10
 NOTES = "GPUWHY_NOTES"
 """Set for a command whose steps are told line by line on standard error."""
+FORM = "GPUWHY_FORM"
+"""Set to "both" for a command that prints {"text", "values"}: its plain text and its contract."""
 NOTE = "… "
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_KEEPER = os.path.join(_HERE, "host", "children", "keeper.py")
+_KEEPER = os.path.join(CHILDREN, "keeper.py")
 
 
 class Asked(NamedTuple):
-    """How a command ended: its code (None = we ended it, and why), what it printed, the end of what it complained."""
+    """How a command ended: its code (None = we ended it, and why), output, last errors."""
 
     code: int | None
     out: bytes
@@ -34,11 +36,10 @@ class Asked(NamedTuple):
 
 
 def ourselves(argv: Sequence[str]) -> list[str]:
-    """The command line that starts this very gpuwhy again, isolated from the working folder and PYTHONPATH."""
+    """The command line that starts this gpuwhy again, isolated from PYTHONPATH and the folder."""
     root = os.path.dirname(_HERE)
-    place = (
-        "insert(0, " if os.path.isfile(os.path.join(root, ".pyz")) else "append("
-    )  # a folder of ours alone comes first
+    alone = os.path.isfile(os.path.join(root, ".pyz"))  # a folder of ours alone comes first
+    place = "insert(0, " if alone else "append("
     start = f"import sys; sys.path.{place}{root!r}); from gpuwhy.__main__ import main; main()"
     return [sys.executable, "-I", "-c", start, *argv]
 
@@ -58,7 +59,9 @@ def keeps() -> bool:
 class Asking:
     """One command while it runs; `end` may come from any thread, before it starts too."""
 
-    def __init__(self, argv: Sequence[str], stdin: bytes = b"", folder: str = "", kept: bool = False) -> None:
+    def __init__(
+        self, argv: Sequence[str], stdin: bytes = b"", folder: str = "", kept: bool = False
+    ) -> None:
         self._argv, self._stdin, self._folder = list(argv), stdin, folder or None
         self._kept = kept and keeps()
         self._lock = threading.Lock()
@@ -98,7 +101,8 @@ class Asking:
     def _start(self) -> tuple[subprocess.Popen[bytes], int]:
         environ = {**os.environ, NOTES: "1"}
         if self._kept:
-            return self._start_kept(environ)
+            return self._start_kept(environ)  # a program of the user: no form of ours for it
+        environ[FORM] = "both"
         child = subprocess.Popen(
             ourselves(self._argv),
             stdin=subprocess.PIPE,
@@ -107,7 +111,6 @@ class Asking:
             cwd=self._folder,
             env=environ,
             start_new_session=True,
-            preexec_fn=dies_with_us(),
         )
         return child, -1
 
@@ -132,18 +135,27 @@ class Asking:
             os.close(source)
             os.close(out)
         argv = ourselves(self._argv)
-        wanted = {"argv": argv, "executable": argv[0], "environ": environ, "folder": self._folder or os.getcwd()}
+        wanted = {
+            "argv": argv,
+            "executable": argv[0],
+            "environ": environ,
+            "folder": self._folder or os.getcwd(),
+        }
         os.write(orders, (json.dumps({**wanted, "limits": {}, "input": ""}) + "\n").encode())
         self._orders = orders
         return child, says
 
-    def _followed(self, child: subprocess.Popen[bytes], says: int, note: Callable[[str], None]) -> Asked:
+    def _followed(
+        self, child: subprocess.Popen[bytes], says: int, note: Callable[[str], None]
+    ) -> Asked:
         assert child.stdout
         assert child.stderr
         errors = _Tail(note)
         threads = [threading.Thread(target=errors.follow, args=(child.stderr,), daemon=True)]
         if child.stdin:
-            threads.append(threading.Thread(target=_feed, args=(child.stdin, self._stdin), daemon=True))
+            threads.append(
+                threading.Thread(target=_feed, args=(child.stdin, self._stdin), daemon=True)
+            )
         for thread in threads:
             thread.start()
         out = self._read(child.stdout)

@@ -1,0 +1,128 @@
+"""The answer for a job: its ranks, which of them failed first, what the others only report."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+import msgspec
+
+from gpuwhy.answer.answer import Answer
+
+SCHEMA = "gpuwhy.ranks/1"
+
+Ended = Literal["failed", "killed", "waited", "silent", "well", "stopped"]
+"""failed: for a reason of its own. killed: by a signal, without a word. waited: it reports that
+another one is gone or late. silent: its log just ends. well: it came to its end. stopped: told to
+end, by its launcher or scheduler."""
+BAD = ("failed", "killed", "waited")
+
+
+class Rank(msgspec.Struct, frozen=True):
+    """One process of the job, as its log tells."""
+
+    name: str  # "rank 3", "gpu02/rank 3", or a file's own name
+    number: int  # -1 where nobody tells
+    ended: Ended
+    text: str = ""  # its last error in a line
+    time: float | None = None  # of that, on the clock of the reference rank
+    last: float | None = None  # of its last line
+    offset: float = 0.0  # seconds by which its clock was found to be ahead
+    step: int | None = None  # the last training step it told
+    cause: str = ""
+    host: str = ""
+    late: bool = False  # it waited, and ran into a time limit
+
+
+class Mismatch(msgspec.Struct, frozen=True):
+    """A collective at which ranks did not do the same, by PyTorch's flight recorder."""
+
+    group: str
+    number: int  # the collective's place in the group's order
+    kind: Literal["operation", "size", "type", "missing"]
+    ranks: tuple[int, ...]  # who did otherwise than most
+    text: str
+
+
+class Xid(msgspec.Struct, frozen=True):
+    """A driver error in a kernel log among the files."""
+
+    number: int
+    host: str  # "" where the line names none
+    pci: str
+    text: str
+
+
+class Job(msgspec.Struct, frozen=True):
+    """The answer for a job; `contract` is its JSON form."""
+
+    ranks: tuple[Rank, ...]
+    first: tuple[int, ...]  # places in `ranks` of what failed first; () = none, or nobody can tell
+    why: str  # how that is known
+    behind: tuple[int, ...] = ()  # places of stragglers
+    mismatches: tuple[Mismatch, ...] = ()
+    xids: tuple[Xid, ...] = ()
+    absent: tuple[int, ...] = ()  # numbers of ranks without a log
+    report: Answer | None = None  # on the log of the first
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether any rank tells of a failure."""
+        return any(rank.ended in BAD for rank in self.ranks)
+
+    def names(self, places: tuple[int, ...]) -> list[str]:
+        """The names of the ranks at these places."""
+        return [self.ranks[place].name for place in places]
+
+
+def contract(job: Job) -> dict[str, Any]:
+    """The job in plain values, `gpuwhy.ranks/1`: docs/ranks.schema.json."""
+    plain: dict[str, Any] = msgspec.to_builtins(job)
+    return {
+        "schema": SCHEMA,
+        "first": job.names(job.first),
+        "why": job.why,
+        "ranks": [_rank(rank) for rank in job.ranks],
+        "behind": job.names(job.behind),
+        "absent": list(job.absent),
+        "mismatches": [_renamed(one, number="collective") for one in plain["mismatches"]],
+        "xids": [_renamed(one, number="xid") for one in plain["xids"]],
+        "notes": list(job.notes),
+        "report": plain["report"],
+    }
+
+
+def _rank(rank: Rank) -> dict[str, Any]:
+    made = _renamed(msgspec.to_builtins(rank), number="rank", offset="clock_ahead")
+    del made["late"]
+    return {
+        **made,
+        "rank": rank.number if rank.number >= 0 else None,
+        "host": rank.host or None,
+        "cause": rank.cause or None,
+    }
+
+
+def _renamed(values: dict[str, Any], **names: str) -> dict[str, Any]:
+    return {names.get(name, name): value for name, value in values.items()}
+
+
+def without_hosts(job: Job) -> Job:
+    """The same to pass on: the nodes are numbered, not named."""
+    named = [rank.host for rank in job.ranks] + [xid.host for xid in job.xids]
+    numbers = {host: f"node-{n}" for n, host in enumerate(dict.fromkeys(filter(None, named)), 1)}
+    longest = sorted((one for one in numbers if len(one) > 2), key=len, reverse=True)
+    if not numbers:
+        return job
+    words = "|".join(map(re.escape, longest)) or "(?!)"
+    shape = re.compile(rf"(?<![\w.-])(?:{words})(?![\w-])")
+
+    def hide(value: Any) -> Any:
+        if isinstance(value, str):
+            return numbers.get(value) or shape.sub(lambda found: numbers[found[0]], value)
+        if isinstance(value, dict):
+            return {name: hide(one) for name, one in value.items()}
+        return [hide(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+    return msgspec.convert(hide(msgspec.to_builtins(job)), Job)
