@@ -111,6 +111,8 @@ def _take(options: argparse.Namespace) -> dict[str, int]:
 
 def _named(options: argparse.Namespace, found: Seen, take: dict[str, int]) -> None:
     """Causes and numbers that the diagnosis does not have are a mistake."""
+    from gpuwhy.answer.text import counted
+
     causes = {cause.id: len(cause.fixes) for cause in reversed(found.report.causes)}
     for name in (*options.causes, *take):
         if name not in causes:
@@ -118,7 +120,8 @@ def _named(options: argparse.Namespace, found: Seen, take: dict[str, int]) -> No
             raise UsageError(f"{name} is not among the causes of this diagnosis ({shown})")
     for name, number in take.items():
         if number > causes[name]:
-            raise UsageError(f"--take {name}={number}: it has {causes[name]} remedies")
+            has = counted(causes[name], "remedy", "remedies")
+            raise UsageError(f"--take {name}={number}: it has {has}")
 
 
 def _apply(options: argparse.Namespace, found: Seen, steps: Steps) -> int:

@@ -19,7 +19,7 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.fix.copying import Copy, copied, free_name, held, sweep
 from gpuwhy.fix.environment import Environment, RefusedError, environment
 from gpuwhy.fix.installer import FailedError, Installer, Say
-from gpuwhy.fix.outcome import Outcome, changed, compare, look_of
+from gpuwhy.fix.outcome import Outcome, Seen, changed, compare, look_of
 from gpuwhy.fix.steps import Step
 
 __all__ = ["Call", "RefusedError", "carried_out", "doable", "prepare"]
@@ -60,13 +60,13 @@ def carried_out(facts: Facts, steps: Sequence[Step], call: Call) -> Outcome:
         for gone in sweep(target.prefix):
             call.say(f"removed {gone}, which a killed call left unfinished")
         call.say("importing the frameworks as they are now")
-        before = call.look(target.python, True)
+        before = _seen(target.python, call)
         work = _in_place if call.in_place else _in_copy
         outcome = work(target, before, steps, call)
     return replace(outcome, took=round(time.monotonic() - begun, 1))
 
 
-def _in_copy(target: Environment, before: Looked, steps: Sequence[Step], call: Call) -> Outcome:
+def _in_copy(target: Environment, before: Seen, steps: Sequence[Step], call: Call) -> Outcome:
     """A copy that is kept where it helped, and removed where it did not."""
     folder = free_name(target.prefix, call.into)
     python = folder + target.python[len(target.prefix) :]
@@ -98,7 +98,7 @@ def _left(outcome: Outcome, folder: str, gone: bool) -> str:
     return f"{outcome.failed or 'It did not help'}; {folder} could not be removed"
 
 
-def _in_place(target: Environment, before: Looked, steps: Sequence[Step], call: Call) -> Outcome:
+def _in_place(target: Environment, before: Seen, steps: Sequence[Step], call: Call) -> Outcome:
     """The environment itself, after a list for the way back; what does not help is taken back."""
     tool = Installer(target.python, call.environ, call.seconds, call.say, call.installer)
     outcome = _begun(steps, before, target.prefix, target.python, call)
@@ -156,9 +156,9 @@ def _kept(target: Environment) -> str:
     return path
 
 
-def _begun(steps: Sequence[Step], before: Looked, folder: str, python: str, call: Call) -> Outcome:
+def _begun(steps: Sequence[Step], before: Seen, folder: str, python: str, call: Call) -> Outcome:
     done = tuple(step.number for step in steps)
-    return Outcome(done, folder, python, call.in_place, look_of(before[0]))
+    return Outcome(done, folder, python, call.in_place, look_of(before))
 
 
 def _change(tool: Installer, steps: Sequence[Step]) -> None:
@@ -175,7 +175,7 @@ def _is_of_packages(action: Action) -> bool:
 
 def _looked_again(
     outcome: Outcome,
-    before: Looked,
+    before: Seen,
     python: str,
     was: dict[str, str],
     steps: Sequence[Step],
@@ -183,14 +183,18 @@ def _looked_again(
 ) -> Outcome:
     """The second look, and what follows from both."""
     call.say(f"$ gpuwhy check --import --python {python}")
-    after = call.look(python, True)
+    after = _seen(python, call)
     about = [cause for step in steps for cause in step.causes]
     return replace(
         outcome,
-        after=look_of(after[0]),
-        changed=changed(was, after[1].environment.releases),
+        after=look_of(after),
+        changed=changed(was, after.facts.environment.releases),
         compared=compare(before, after, about),
     )
+
+
+def _seen(python: str, call: Call) -> Seen:
+    return Seen(call.look(python, False)[0], *call.look(python, True))
 
 
 def _use(prefix: str, folder: str, environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -69,28 +69,36 @@ class Outcome(msgspec.Struct, frozen=True):
         return self.helped and healthy and not left
 
 
-def look_of(answer: Answer) -> Look:
-    """An answer in short: the causes that are named."""
-    found = (one for one in answer.causes if one.confidence >= FOUND)
-    named = (f"{one.id} ({one.subject})" if one.subject else one.id for one in found)
-    return Look(answer.status, answer.headline, tuple(dict.fromkeys(named)))
+class Seen(NamedTuple):
+    """An environment as `check` shows it, and as `check --import` does."""
+
+    plain: Answer
+    imported: Answer
+    facts: Facts  # of the latter
+
+    @property
+    def found(self) -> dict[str, str]:
+        """The causes that either names, with their reasons."""
+        return {**_found(self.imported), **_found(self.plain)}
 
 
-def compare(
-    before: tuple[Answer, Facts], after: tuple[Answer, Facts], about: Collection[str]
-) -> tuple[Compared, ...]:
+def look_of(seen: Seen) -> Look:
+    """A diagnosis in short: the worse of the two, and the causes that are named."""
+    answer = seen.plain if _found(seen.plain) else seen.imported
+    return Look(answer.status, answer.headline, tuple(seen.found))
+
+
+def compare(before: Seen, after: Seen, about: Collection[str]) -> tuple[Compared, ...]:
     """Everything that is judged: the imports, what the steps were for, what is new."""
-    return (*_imports(before[1], after[1]), *_causes(before[0], after[0], about))
+    return (*_imports(before.facts, after.facts), *_causes(before.found, after.found, about))
 
 
-def _causes(before: Answer, after: Answer, about: Collection[str]) -> Iterator[Compared]:
-    was, now = _found(before), _found(after)
+def _causes(was: dict[str, str], now: dict[str, str], about: Collection[str]) -> Iterator[Compared]:
     for cause in dict.fromkeys(about):
-        title = was.get(cause) or now.get(cause, cause)
         if cause in now:
-            yield Compared(cause, title, now[cause], "left")
+            yield Compared(cause, was.get(cause, "possible"), now[cause], "left")
         else:
-            yield Compared(cause, title, "gone", "better")
+            yield Compared(cause, was.get(cause, "possible"), "gone", "better")
     for cause in now.keys() - was.keys() - set(about):
         # a broken install is made by the change; anything else was hidden by what is gone now
         verdict: Verdict = "worse" if cause.startswith("install.") else "left"
