@@ -146,7 +146,7 @@ def _step(cause: CauseFound, fix: Fix, target: Target) -> Step:
 def _add(steps: list[Step], step: Step) -> None:
     """One step for a remedy that several causes share; a later one that contradicts it waits."""
     for at, one in enumerate(steps):
-        if (one.do, one.command, one.text) == (step.do, step.command, step.text):
+        if one.do == step.do and (one.command == step.command != "" or one.text == step.text):
             both = tuple(dict.fromkeys((*one.causes, *step.causes)))
             steps[at] = replace(one, causes=both, sure=one.sure or step.sure)
             return
@@ -188,11 +188,14 @@ def can_be_applied(action: Action) -> bool:
 
 
 def _is_of_an_index(requirement: str) -> bool:
-    """Whether it is a name with bounds: a path or an address could be built and run."""
+    """Whether it is a name with bounds: a path or an address could be built and run, and a name
+    in capitals stands for one that the person has to fill in.
+    """
     try:
-        return Requirement(requirement).url is None
+        want = Requirement(requirement)
     except InvalidRequirement:
         return False
+    return want.url is None and not want.name.isupper()
 
 
 def change_of(do: Sequence[Action]) -> Change | None:
