@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from gpuwhy.advise.already import changes_nothing
 from gpuwhy.advise.remedy import Action, Install, Look, Remove, Restart, Run, Set, Unset
 from gpuwhy.answer import contract
 from gpuwhy.answer.answer import Answer, CauseFound, Fix, Reason
@@ -22,7 +23,7 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.variables import Variable, Variables
 from gpuwhy.fix.document import MOST, document
 from gpuwhy.fix.outcome import Outcome, Seen, compare, look_of
-from gpuwhy.fix.steps import can_be_applied, changes_nothing, steps_of
+from gpuwhy.fix.steps import can_be_applied, steps_of
 from tests.doors import inputs
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/fix.schema.json").read_text())

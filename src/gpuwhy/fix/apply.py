@@ -104,6 +104,7 @@ def _in_place(target: Environment, before: Seen, steps: Sequence[Step], call: Ca
     outcome = _begun(steps, before, target.prefix, target.python, call)
     with held(target.prefix):
         kept = _kept(target)
+        call.say(f"{kept} lists what is installed now")
         try:
             _change(tool, steps)
             outcome = _looked_again(outcome, before, target.python, target.releases, steps, call)
@@ -113,8 +114,8 @@ def _in_place(target: Environment, before: Seen, steps: Sequence[Step], call: Ca
         if not outcome.helped:
             with _undisturbed():
                 return _taken_back(target, outcome, tool, kept, call)
-    added = [one for one in _releases(call, target) if one not in target.releases]
-    return replace(outcome, undo=tuple(tool.undo_command(kept, added)))
+    undo = tool.undo_command(target.releases, _releases(call, target))
+    return replace(outcome, undo=tuple(undo))
 
 
 def _taken_back(
@@ -137,7 +138,7 @@ def _taken_back(
         os.unlink(kept)
         text = f"{outcome.failed}. {target.prefix} has its old releases" if outcome.failed else ""
         return replace(outcome, taken_back=True, failed=text)
-    undo = tuple(tool.undo_command(kept, [one for one in now if one not in target.releases]))
+    undo = tuple(tool.undo_command(target.releases, now))
     start = outcome.failed or "It did not help"
     text = f"{start}, and it could not be taken back: {said}"
     return replace(outcome, stuck=True, failed=text, undo=undo)

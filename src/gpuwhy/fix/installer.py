@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from gpuwhy.advise.remedy import Action, Install, Remove
+from gpuwhy.advise.shell import quoted
 from gpuwhy.fix.environment import RefusedError
 from gpuwhy.machine.process import Limits, child_command, collect
 
@@ -65,14 +66,16 @@ class Installer:
             yes = [] if self._uv else ["-y"]
             self._run("uninstall", [*yes, *packages])
 
-    def undo_command(self, kept: str, added: Sequence[str]) -> list[str]:
-        """What a person types to have the releases of a list again."""
-        start = "uv pip" if self._uv else f"{self._python} -m pip"
-        at = f"--python {self._python} " if self._uv else ""
-        yes = "" if self._uv else "-y "
-        again = "--reinstall" if self._uv else "--force-reinstall"
-        lines = [f"{start} uninstall {at}{yes}{' '.join(added)}"] if added else []
-        return [*lines, f"{start} install {at}{again} --no-deps -r {kept}"]
+    def undo_command(self, before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+        """What a person types to have the releases of before again."""
+        start = "uv pip" if self._uv else f"{quoted(self._python)} -m pip"
+        at = ["--python", quoted(self._python)] if self._uv else []
+        yes = [] if self._uv else ["-y"]
+        added = [name for name in now if name not in before]
+        other = [f"{name}=={old}" for name, old in before.items() if now.get(name) != old]
+        lines = [[start, "uninstall", *at, *yes, *added]] if added else []
+        lines += [[start, "install", *at, "--no-deps", *map(quoted, other)]] if other else []
+        return [" ".join(words) for words in lines]
 
     def _again(self, reinstall: bool) -> list[str]:
         """The flags that write a release's files once more, past every cache."""

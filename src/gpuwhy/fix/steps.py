@@ -9,18 +9,16 @@ import msgspec
 from msgspec.structs import replace
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion
 
-from gpuwhy.advise.remedy import Action, Install, Look, Remove, Restart, Set, Tell, Unset
+from gpuwhy.advise.already import MANAGERS, changes, changes_nothing
+from gpuwhy.advise.remedy import Action, Install, Remove
 from gpuwhy.answer.answer import FOUND, Answer, CauseFound, Fix, Status
 from gpuwhy.answer.tree import Language
 from gpuwhy.facts.environment import Python
-from gpuwhy.facts.fact import Known, value_or
+from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.fix.outcome import Outcome
 
-MANAGERS = ("", "pip", "uv")
-"""Whose installs `--apply` carries out; "" is the environment's own."""
 KINDS = ("venv", "conda")
 """Environments that belong to one user; others are never changed."""
 
@@ -200,7 +198,7 @@ def _is_of_an_index(requirement: str) -> bool:
 
 def change_of(do: Sequence[Action]) -> Change | None:
     """What `--apply` would change; None where it cannot carry out every part."""
-    changing = [one for one in do if _changes(one)]
+    changing = [one for one in do if changes(one)]
     if not changing or not all(map(can_be_applied, changing)):
         return None
     put = [one for one in changing if isinstance(one, Install)]
@@ -213,60 +211,3 @@ def change_of(do: Sequence[Action]) -> Change | None:
         upgrade=any(one.upgrade for one in put),
         index=next((one.index for one in put if one.index), ""),
     )
-
-
-def _changes(action: Action) -> bool:
-    """Whether it changes more than what runs at the moment."""
-    return not isinstance(action, (Look, Tell, Restart))
-
-
-def changes_nothing(do: Sequence[Action], facts: Facts) -> bool:
-    """Whether everything that it would change is so already, by what was seen."""
-    changing = [one for one in do if _changes(one)]
-    return bool(changing) and all(_is_so(one, facts) for one in changing)
-
-
-def _is_so(action: Action, facts: Facts) -> bool:
-    if isinstance(action, Install):
-        return _is_installed(action, facts)
-    if isinstance(action, Remove):
-        seen = isinstance(facts.environment.packages, Known)
-        here = facts.environment.by_name
-        gone = all(canonicalize_name(one) not in here for one in action.packages)
-        return seen and not action.files and action.manager in MANAGERS and gone
-    if isinstance(action, (Set, Unset)):
-        return not action.file and _is_set_so(action, facts)
-    return False
-
-
-def _is_installed(action: Install, facts: Facts) -> bool:
-    """What an installer would answer with "already satisfied"."""
-    if action.manager not in MANAGERS or action.reinstall or action.new_environment:
-        return False
-    here = facts.environment.by_name
-    return all(_is_met(text, here, action.upgrade) for text in action.packages)
-
-
-def _is_met(text: str, here: Mapping[str, object], upgrade: bool) -> bool:
-    try:
-        want = Requirement(text)
-        one = here.get(canonicalize_name(want.name))
-        if one is None or want.extras or want.url:
-            return False
-        if upgrade and not any(each.operator == "==" for each in want.specifier):
-            return False
-        return want.specifier.contains(getattr(one, "version", ""), prereleases=True)
-    except (InvalidRequirement, InvalidVersion):
-        return False
-
-
-def _is_set_so(action: Set | Unset, facts: Facts) -> bool:
-    """Whether the variables are as they should be, in the shell that gpuwhy runs in."""
-    if not isinstance(facts.variables.variables, Known):
-        return False
-    now = {one.name: one.value for one in facts.variables.variables.value}
-    if isinstance(action, Set):
-        return action.kind == "variable" and now.get(action.name) == action.to != ""
-    if action.entry:
-        return all(action.entry not in now.get(name, "").split(":") for name in action.names)
-    return all(name not in now for name in action.names)
