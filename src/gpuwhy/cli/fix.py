@@ -33,7 +33,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_target(parser)
     add_imports(parser)
     add_to("--from", dest="recording", metavar="FILE", help="the steps for a recorded machine")
-    add_to("--root", metavar="PATH", help="the steps for a folder, an image or an archive")
+    add_to("--root", metavar="PATH", help="the steps for another machine: a folder, an OCI layout or an archive")
     add_to("--image", default="", metavar="NAME", help="which image, where --root holds several")
     add_elsewhere(parser)
     take = "take remedy number N of this cause"

@@ -1,0 +1,102 @@
+"""Tiny wheels in a folder that stands for the package index, and environments made of them; no network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from ..formats.made import with_symbol
+
+LIBRARY = with_symbol("cudnnGetVersion", b"\xb8\x01\x00\x00\x00\xc3")
+CUDNN = "nvidia/cudnn/lib/libcudnn.so.9"
+UV = shutil.which("uv") or ""
+
+
+def wheel(folder: Path, name: str, version: str, files: dict[str, bytes], *requires: str) -> None:
+    """Write one wheel with its RECORD."""
+    stem = f"{name.replace('-', '_')}-{version}"
+    info = f"{stem}.dist-info"
+    asks = "".join(f"Requires-Dist: {one}\n" for one in requires)
+    whole = {
+        **files,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{asks}".encode(),
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "".join(f"{path},sha256={_hash(data)},{len(data)}\n" for path, data in whole.items())
+    with zipfile.ZipFile(folder / f"{stem}-py3-none-any.whl", "w") as archive:
+        for path, data in {**whole, f"{info}/RECORD": f"{record}{info}/RECORD,,\n".encode()}.items():
+            archive.writestr(path, data)
+
+
+def _hash(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+def index(folder: Path) -> Path:
+    """A folder of wheels: cuDNN, two flavours of ONNX Runtime, and a plain module."""
+    folder.mkdir()
+    wheel(folder, "nvidia-cudnn-cu12", "9.27.0.5", {CUDNN: LIBRARY, "nvidia/cudnn/__init__.py": b""})
+    for name, more in (("onnxruntime", b""), ("onnxruntime-gpu", b"gpu")):
+        files = {
+            "onnxruntime/__init__.py": b"__version__ = '1.31.1'\n",
+            "onnxruntime/capi/onnxruntime_pybind11_state.so": LIBRARY + more,
+        }
+        wheel(folder, name, "1.31.1", files)
+    wheel(folder, "tiny", "1.0", {"tiny.py": b"x = 1\n"})
+    wheel(folder, "tiny", "1.1", {"tiny.py": b"x = 1.1\n"})
+    return folder
+
+
+def variables(folder: Path, links: Path) -> dict[str, str]:
+    """The environment in which uv and pip see that folder and nothing else."""
+    settings = folder / "uv.toml"
+    settings.write_text(f'[pip]\nno-index = true\nfind-links = ["{links}"]\n')
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("UV_", "PIP_", "VIRTUAL_ENV", "CONDA"))}
+    return {
+        **kept,
+        "UV_CONFIG_FILE": str(settings),
+        "UV_CACHE_DIR": str(folder / "cache"),
+        "UV_OFFLINE": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(links),
+        "PIP_CONFIG_FILE": os.devnull,
+        "PYTHONIOENCODING": "utf-8",
+    }
+
+
+def environment(folder: Path, environ: dict[str, str], *wanted: str) -> Path:
+    """An environment made by uv."""
+    call = {"env": environ, "check": True, "capture_output": True, "timeout": 60}
+    subprocess.run([UV, "venv", "--no-project", "--python", sys.executable, str(folder)], **call)
+    if wanted:
+        subprocess.run([UV, "pip", "install", "--python", f"{folder}/bin/python", "--no-deps", *wanted], **call)
+    return folder
+
+
+def site(folder: Path) -> Path:
+    """Its site-packages."""
+    return next(folder.glob("lib/python3*/site-packages"))
+
+
+def damage(folder: Path, name: str = CUDNN) -> None:
+    """Cut a file short, without touching the cache that it is linked to."""
+    path = site(folder) / name
+    data = path.read_bytes()
+    path.unlink()
+    path.write_bytes(data[: len(data) // 2])
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file of an environment, to compare."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def releases(folder: Path) -> set[str]:
+    """What is installed."""
+    return {p.name.removesuffix(".dist-info") for p in site(folder).glob("*.dist-info")}
