@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from gpuwhy.fix.steps import Steps
 
 INTERRUPTED = 130
+_FLAGS = {"recording": "--from"}
 STUCK = 5  # it changed something and could not take it back
 
 
@@ -33,7 +35,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_target(parser)
     add_imports(parser)
     add_to("--from", dest="recording", metavar="FILE", help="the steps for a recorded machine")
-    add_to("--root", metavar="PATH", help="the steps for another machine: a folder, an OCI layout or an archive")
+    add_to(
+        "--root",
+        metavar="PATH",
+        help="the steps for another machine: a folder, an OCI layout or an archive",
+    )
     add_to("--image", default="", metavar="NAME", help="which image, where --root holds several")
     add_elsewhere(parser)
     take = "take remedy number N of this cause"
@@ -57,6 +63,8 @@ def go(options: argparse.Namespace) -> int:
     """Diagnose, choose, print; with --apply ask, carry out, look again."""
     forms.ready(options)
     _sensible(options)
+    from msgspec.structs import replace
+
     from gpuwhy.cli.machine import seen
     from gpuwhy.fix.steps import steps_of
 
@@ -64,6 +72,7 @@ def go(options: argparse.Namespace) -> int:
     take = _take(options)
     _named(options, found, take)
     steps = steps_of(found.report, found.facts, take, options.causes)
+    steps = replace(steps, here=not (options.recording or options.root))
     if options.apply:
         return _apply(options, found, steps)
     _print(options, steps)
@@ -73,7 +82,18 @@ def go(options: argparse.Namespace) -> int:
 def _print(options: argparse.Namespace, steps: Steps) -> None:
     from gpuwhy.fix.document import document
 
-    output.put(options, document(steps, options.verbose), steps)
+    output.put(options, document(steps, options.verbose, _typed(options)), steps)
+
+
+def _typed(options: argparse.Namespace) -> str:
+    """This call once more, as far as it chooses a machine and causes."""
+    words = ["gpuwhy", "fix", *options.causes]
+    for name in ("python", "recording", "root", "image", "driver", "like"):
+        given = getattr(options, name) or ""
+        words += [_FLAGS.get(name, f"--{name}"), given] if given else []
+    words += [word for one in options.gpu for word in ("--gpu", one)]
+    words += [word for one in options.take for word in ("--take", one)]
+    return shlex.join(words)
 
 
 def _code(found: Seen, steps: Steps) -> int:

@@ -9,12 +9,10 @@ from gpuwhy.answer.terminal import height
 from gpuwhy.answer.text import clip, listed
 from gpuwhy.answer.tree import (
     Block,
-    Code,
     Command,
     Document,
     Heading,
     Item,
-    Line,
     Mark,
     Pair,
     Paragraph,
@@ -28,13 +26,14 @@ MARKS: dict[str, Mark] = {"healthy": "ok", "broken": "bad", "degraded": "bad", "
 _SIGNS: dict[str, Mark] = {"worse": "bad", "left": "warn", "better": "ok", "same": ""}
 
 
-def document(steps: Steps, all_of_it: bool = False) -> Document:
-    """The answer as it is printed."""
-    made = _steps(steps, len(steps.steps)) if steps.applied is None else _applied(steps)
-    for most in () if all_of_it or steps.applied else range(len(steps.steps) - 1, 0, -1):
+def document(steps: Steps, all_of_it: bool = False, typed: str = "gpuwhy fix") -> Document:
+    """The answer as it is printed; `typed` is the call that it answers."""
+    whole = len(steps.steps)
+    made = _steps(steps, whole, typed) if steps.applied is None else _applied(steps)
+    for most in () if all_of_it or steps.applied else range(whole - 1, 0, -1):
         if height(made) <= MOST:
             break
-        made = _steps(steps, most)
+        made = _steps(steps, most, typed)
     return Document(made.blocks, title=f"gpuwhy fix: {steps.headline}", made_by="gpuwhy")
 
 
@@ -51,15 +50,15 @@ def question(steps: Steps, numbers: Sequence[int], folder: str, in_place: bool) 
     return Document((head, items(map(_row, mine)), Paragraph((where,))))
 
 
-def _steps(steps: Steps, most: int) -> Document:
+def _steps(steps: Steps, most: int, typed: str) -> Document:
     """The first steps, and how to go on."""
     head = Heading((steps.headline,), MARKS[steps.status])
     if not steps.steps:
         said = "Nothing to fix." if steps.status == "healthy" else "No remedy is known for this."
         return _of(head, Paragraph((said,)), pairs(*_notes(steps)))
     rest = len(steps.steps) - most
-    more = pair("More", f"{rest} more steps:", Command("gpuwhy fix -v")) if rest else None
-    rows = pairs(_by_gpuwhy(steps), more, *_notes(steps))
+    more = pair("More", f"{rest} more steps:", Command(f"{typed} -v")) if rest else None
+    rows = pairs(_by_gpuwhy(steps, typed), more, *_notes(steps))
     return _of(head, items(map(_row, steps.steps[:most]), numbered=True), rows)
 
 
@@ -74,21 +73,23 @@ def _row(step: Step) -> Item:
     about = [", ".join(step.causes)]
     about += [f"needs {listed(needs)}"] if needs else []
     about += [step.note] if step.note else []
-    about += ["by gpuwhy fix --apply, or you"] if step.by == "gpuwhy" else []
+    about += ["--apply can do it"] if step.by == "gpuwhy" else []
     command = (Command(step.command, step.language),) if step.command else ()
     return item(f"{perhaps}{step.text}", *command, (Soft(" · ".join(about)),))
 
 
-def _by_gpuwhy(steps: Steps) -> Pair | None:
-    """What `--apply` would do."""
+def _by_gpuwhy(steps: Steps, typed: str) -> Pair | None:
+    """What `--apply` would do; nothing for another machine's recording or files."""
+    if not steps.here:
+        return None
     mine = [step for step in steps.steps if step.by == "gpuwhy"]
     sure = tuple(str(step.number) for step in mine if step.sure)
     if sure:
-        typed: Line = (Code("gpuwhy fix --apply", copy=True),)
         word = "steps" if len(sure) > 1 else "step"
-        return pair("Apply", (*typed, f"  carries out {word} {listed(sure)} in a copy"))
+        said = f"carries out {word} {listed(sure)} in a copy"
+        return pair("Apply", Command(f"{typed} --apply"), (Soft(said),))
     if mine:
-        return pair("Apply", (Code(f"gpuwhy fix {mine[0].causes[0]} --apply", copy=True),))
+        return pair("Apply", Command(f"{typed} --apply {mine[0].causes[0]}"))
     return None
 
 

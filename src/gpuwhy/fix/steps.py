@@ -76,6 +76,7 @@ class Steps(msgspec.Struct, frozen=True, tag_field="schema", tag="gpuwhy.fix/1")
     steps: tuple[Step, ...]
     notes: tuple[str, ...] = ()
     applied: Outcome | None = None
+    here: bool = True  # False: of another machine's recording or files
 
 
 def steps_of(
