@@ -18,7 +18,7 @@ from gpuwhy.border.people import names_a_thing
 from gpuwhy.border.secrets import MARK, Redactor, of_values
 from gpuwhy.host.narrow import narrowed
 
-from ..repair.wheels import LIBRARY
+from ..proving.wheels import LIBRARY
 
 HOSTS = Path(__file__).parents[1] / "hosts"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ..repair import wheels
+from . import wheels
 
 pytestmark = pytest.mark.skipif(not wheels.UV, reason="no uv")
 APP = b"import base_of_mine\nif base_of_mine.N >= 3: raise ImportError('base_of_mine %d is too new' % base_of_mine.N)\n"

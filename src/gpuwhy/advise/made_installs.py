@@ -37,6 +37,7 @@ _EXTENSIONS = (
 _HAVE_WHEELS = ("torchvision", "torchaudio", "xformers", "vllm", "bitsandbytes", "torchtext")
 
 
+_READABLE = 30  # characters of a bound that a sentence has room for
 _FIRST_ON_PATH = (
     'export LD_LIBRARY_PATH=$(python -c "import nvidia.cudnn as n; print(list(n.__path__)[0])")/lib'
     ":$LD_LIBRARY_PATH"
@@ -340,4 +341,6 @@ def wanted_release(names: Names) -> Remedy | None:
         return None
     by = names.get("by")
     text = f"Install {name} {wants}" + (f", which {by} requires" if by else "")
+    if by and len(wants) > _READABLE:
+        text = f"Install the {name} that {by} requires"
     return Remedy((Install((f"{name}{wants.replace(' ', '')}",)),), text=text)

@@ -464,6 +464,7 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "cap_set_by": _cap_set_by,
     "capability": _capability,
     "sm": lambda names: names.get("capability").replace(".", ""),
+    "path_folder": lambda names: names.get("path").rpartition("/")[0],
     "stub_folder": _folder(_STUBS),
     "compat_folder": _folder(_COMPAT),
     "driver_branch": _major("driver_version"),

@@ -26,6 +26,9 @@ def case_of(facts: Facts, subject: str) -> Case:
     made: dict[str, Any] = {
         "frameworks": (Release(first.name, first.version),) if first else (),
         "packages": _packages(facts),
+        "variables": {
+            one.name: Stated(one.value, 0) for one in _value(facts.variables.variables, ())
+        },
         "driver_version": _stated(driver),
         "driver_cuda": _stated(facts.driver.driver_cuda),
         "built_for_cuda": _stated(first.built_for_cuda) if first else None,

@@ -32,6 +32,7 @@ def remedies(
     ranked: Ranked, log: Log | None, facts: Facts | None, place: Place
 ) -> tuple[Remedy, ...]:
     """What to do about a cause, the best first."""
+    seen = facts if log is None else None
     if log is None:
         log = Log() if facts is None else Log(case=case_of(facts, ranked.subject))
     around = Around(ranked, log, facts, _of_cause(place, ranked.cause))
@@ -39,6 +40,10 @@ def remedies(
     found = [*cured, *(one for one in proposed(around) if not alone or one.fits >= _EVIDENT)]
     found += [] if alone else ways(around)
     kept = order([one for one in found if possible(one, around)], place)
+    if seen is not None:  # a text may come from another machine
+        from gpuwhy.advise.already import changes_nothing
+
+        kept = [one for one in kept if not changes_nothing(one.do, seen)]
     return tuple(_once(_without_stock(kept)))
 
 

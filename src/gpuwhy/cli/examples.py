@@ -98,7 +98,7 @@ CODES: dict[str, dict[int, str]] = {
     "mcp": {0: "the client has gone", 2: "bad usage"},
     "prove": {**USUAL, 0: "the program does not fail", 1: "it fails; the answer says what was proven"},
     "fix": {**USUAL, 0: "nothing to fix, or it is fixed", 1: "there is something to fix, or the fix did not help",
-            5: "the fix made something else worse, and was undone or is told"},
+            4: "a cause is only possible", 5: "it changed something and could not take it back"},
     "plan": {0: "a proposal", 1: "nothing works: the conflict and the nearest plan are printed", 2: "bad usage"},
     "fit": {0: "it fits", 1: "it does not; changes that make it fit are printed",
             2: "bad usage, or a model that cannot be read", 3: "gpuwhy itself failed",

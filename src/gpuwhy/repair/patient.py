@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import glob
 import os
-import shutil
 import sys
 
 import msgspec
 
 from gpuwhy.host.base import Host
-from gpuwhy.host.process import Limits, collect
 from gpuwhy.model.fact import Known
 from gpuwhy.model.facts import Distribution, Facts
-
-LOCKS = ("uv.lock", "poetry.lock", "Pipfile.lock", "pdm.lock")
 
 
 class RefusedError(Exception):
@@ -32,8 +27,8 @@ class Patient(msgspec.Struct, frozen=True):
     system_site: bool = False
 
 
-def patient(host: Host, facts: Facts, in_place: bool, anew: bool = False) -> Patient:
-    """The target of a live host; raises RefusedError. `anew`: its own Python is gone, and another takes its place."""
+def patient(host: Host, facts: Facts, in_place: bool) -> Patient:
+    """The target of a live host; raises RefusedError."""
     interpreter, installed = facts.target.interpreter, facts.target.distributions
     if not sys.platform.startswith("linux"):
         raise RefusedError("fixes are carried out on Linux only; elsewhere, run the commands that gpuwhy fix prints")
@@ -42,9 +37,7 @@ def patient(host: Host, facts: Facts, in_place: bool, anew: bool = False) -> Pat
     one = interpreter.value
     prefix, python = host.path(one.prefix), host.path(one.path)
     _may_change(one.kind, prefix, in_place)
-    if anew and not in_place:
-        python = _another(one.version)
-    elif not os.access(python, os.X_OK):
+    if not os.access(python, os.X_OK):
         raise RefusedError(f"{python} cannot be run, so nothing can be installed for it")
     inside = tuple(
         msgspec.structs.replace(d, location=location)
@@ -52,23 +45,6 @@ def patient(host: Host, facts: Facts, in_place: bool, anew: bool = False) -> Pat
         if (location := host.path(d.location)).startswith(prefix.rstrip("/") + "/")
     )
     return Patient(python, one.version, prefix.rstrip("/"), one.kind, inside, _borrows(prefix))
-
-
-def _another(version: str) -> str:
-    """A Python of the same minor release that runs; else that release's name, by which uv finds or fetches one."""
-    short = ".".join(version.split(".")[:2])
-    pyenv = os.path.expanduser(os.environ.get("PYENV_ROOT", "~/.pyenv"))
-    places = [shutil.which(f"python{short}") or "", f"/usr/bin/python{short}", f"/usr/local/bin/python{short}"]
-    places += sorted(glob.glob(f"{pyenv}/versions/{short}.*/bin/python"), reverse=True)
-    return next((path for path in places if path and _runs(path, short)), short)
-
-
-def _runs(path: str, short: str) -> bool:
-    code = "import sys; print('%d.%d' % sys.version_info[:2])"
-    try:
-        return collect([path, "-c", code], Limits(10.0), dict(os.environ)).out.strip() == short
-    except OSError:
-        return False
 
 
 def _may_change(kind: str, prefix: str, in_place: bool) -> None:
@@ -94,9 +70,3 @@ def _borrows(prefix: str) -> bool:
     except OSError:
         return False
     return "include-system-site-packages=true" in text
-
-
-def locked_by(prefix: str) -> str:
-    """The lock file beside an environment, which would bring the old state back; "" where there is none."""
-    folder = os.path.dirname(prefix)
-    return next((f"{folder}/{name}" for name in LOCKS if os.path.exists(f"{folder}/{name}")), "")

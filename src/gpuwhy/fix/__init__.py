@@ -1,0 +1,1 @@
+"""The remedies of a diagnosis as steps; `--apply` carries them out and looks again."""

@@ -1,0 +1,195 @@
+"""A copy of an environment: its files, with its own paths in place of the old ones.
+
+Its folder has a mark from its first moment until it is verified; a copy that still has one and
+that nobody is making belongs to a call that was killed, and the next call removes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+
+from gpuwhy.fix.environment import RefusedError
+
+try:
+    import fcntl
+except ImportError:  # Windows, where nothing is carried out
+    fcntl = None  # type: ignore[assignment]
+
+MARK = "gpuwhy-unfinished"
+_WORDS = b"gpuwhy fix --apply is making this environment; without such a process, delete it\n"
+_ROOM = 200 << 20
+"""Bytes that a copy leaves free, for what is installed then."""
+_SCRIPT = 1 << 20
+"""Larger files have no paths of the environment in their text."""
+_CLONE = 0x40049409
+"""FICLONE: two files share their blocks until one of them is written to."""
+
+
+class Copy:
+    """A folder that is being filled; `finish` or `give_up` ends that."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        os.mkdir(folder)
+        self._lock = os.open(f"{folder}/{MARK}", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644)
+        os.write(self._lock, _WORDS)
+        _locked(self._lock)
+
+    def finish(self) -> None:
+        """It is whole and verified."""
+        os.unlink(f"{self.folder}/{MARK}")
+        os.close(self._lock)
+
+    def give_up(self) -> bool:
+        """Remove it; whether that worked."""
+        gone = remove(self.folder)
+        os.close(self._lock)
+        return gone
+
+
+def free_name(prefix: str, into: str = "") -> str:
+    """Where the copy will be: beside the environment, and never over anything."""
+    if into and os.path.lexists(into):
+        raise RefusedError(f"--into {into}: it exists already, and nothing is overwritten")
+    names = [into] if into else [name for name in _names(prefix) if not os.path.lexists(name)]
+    folder = os.path.dirname(names[0]) if names else ""
+    if not names or not os.access(folder, os.W_OK):
+        where = folder or os.path.dirname(prefix)
+        raise RefusedError(f"no copy can be made in {where}: name another folder with --into")
+    return names[0]
+
+
+def _names(prefix: str) -> list[str]:
+    return [f"{prefix}-gpuwhy{number}" for number in ("", *(f"-{n}" for n in range(2, 100)))]
+
+
+def sweep(prefix: str) -> list[str]:
+    """Remove the copies that a killed call left; which they were."""
+    left = [name for name in _names(prefix)[:9] if _is_left(f"{name}/{MARK}")]
+    return [name for name in left if remove(name)]
+
+
+def _is_left(mark: str) -> bool:
+    """Whether the mark is there, and nobody holds it."""
+    try:
+        file = os.open(mark, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        return _locked(file)
+    finally:
+        os.close(file)
+
+
+def _locked(file: int) -> bool:
+    """Whether the lock is ours now; a file system without locks counts as locked."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def held(prefix: str) -> Iterator[None]:
+    """One call at a time changes an environment in place; raises RefusedError."""
+    path = f"{prefix}/gpuwhy-changing"
+    file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o644)
+    try:
+        if not _locked(file):
+            raise RefusedError(f"another gpuwhy fix is changing {prefix}: wait for its end")
+        yield
+        os.unlink(path)
+    finally:
+        os.close(file)
+
+
+def remove(folder: str) -> bool:
+    """Delete a copy, its mark last: a deletion that is cut short leaves a marked one."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            path = f"{folder}/{name}"
+            if name != MARK and os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path, ignore_errors=True)
+            elif name != MARK:
+                os.unlink(path)
+        os.unlink(f"{folder}/{MARK}")
+        os.rmdir(folder)
+    return not os.path.lexists(folder)
+
+
+def copied(prefix: str, copy: Copy) -> None:
+    """Every file, folder and link; pipes and devices are left out, and nothing waits for one."""
+    needed = sum(size for _, size in _files(prefix))
+    free = shutil.disk_usage(copy.folder).free
+    if free < needed + _ROOM:
+        raise RefusedError(
+            f"a copy needs {needed >> 20} MiB, and {free >> 20} MiB are free: make room, name"
+            " another folder with --into, or use --in-place"
+        )
+    for source, _ in _files(prefix):
+        target = copy.folder + source[len(prefix) :]
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        if os.path.islink(source):
+            os.symlink(_led(os.readlink(source), prefix, copy.folder), target)
+        else:
+            _file(source, target)
+            if _may_name_it(source, prefix):
+                _rewritten(target, prefix, copy.folder)
+
+
+def _files(prefix: str) -> Iterator[tuple[str, int]]:
+    """The regular files and the links, with their sizes."""
+    for folder, folders, names in os.walk(prefix):
+        links = [name for name in folders if os.path.islink(f"{folder}/{name}")]
+        for name in (*names, *links):
+            there = os.lstat(f"{folder}/{name}")
+            if stat.S_ISREG(there.st_mode) or stat.S_ISLNK(there.st_mode):
+                yield f"{folder}/{name}", there.st_size
+
+
+def _file(source: str, target: str) -> None:
+    """One file, with its times: compiled files stay valid."""
+    with open(source, "rb") as old, open(target, "xb") as new:
+        try:
+            if fcntl is None:
+                raise OSError
+            fcntl.ioctl(new.fileno(), _CLONE, old.fileno())
+        except OSError:
+            shutil.copyfileobj(old, new, 1 << 20)
+    shutil.copystat(source, target)
+
+
+def _led(link: str, old: str, new: str) -> str:
+    return new + link[len(old) :] if link == old or link.startswith(f"{old}/") else link
+
+
+def _may_name_it(path: str, prefix: str) -> bool:
+    """Whether it is a file that holds the environment's own path: scripts, .pth, pyvenv.cfg."""
+    folder = os.path.dirname(path)
+    named = path.endswith((".pth", ".egg-link")) or path == f"{prefix}/pyvenv.cfg"
+    return named or (folder == f"{prefix}/bin" and os.path.getsize(path) <= _SCRIPT)
+
+
+def _rewritten(path: str, old: str, new: str) -> None:
+    """The copy's path in place of the old one, where the name ends."""
+    with open(path, "rb") as file:
+        text = file.read()
+    if text[:4] == b"\x7fELF" or os.fsencode(old) not in text:
+        return
+    was = os.stat(path)
+    parts = text.split(os.fsencode(old))
+    out = parts[0]
+    for part in parts[1:]:
+        whole = part[:1] in (b"", b"/", b'"', b"'", b"\n", b"\r", b" ", b":", b";", b")")
+        out += os.fsencode(new if whole else old) + part
+    os.chmod(path, was.st_mode | stat.S_IWUSR)
+    with open(path, "wb") as file:
+        file.write(out)
+    os.chmod(path, was.st_mode)
