@@ -51,10 +51,6 @@ def go(options: argparse.Namespace) -> int:
 
 def _recording(options: argparse.Namespace) -> bytes:
     """What a check asks, with the answers."""
-    if options.probe or options.gentle:  # until probe/ is written on the new facts
-        from gpuwhy.cli.target import diagnose
-
-        return diagnose(options).recording()
     import msgspec
 
     from gpuwhy.api.machine import observe
