@@ -11,11 +11,13 @@ from gpuwhy.facts.devices import Devices
 from gpuwhy.facts.fact import Known, Source
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Effect, Finding, Weight
-from gpuwhy.facts.probe import FrameworkRun, Probe, Stage
+from gpuwhy.facts.probe import FrameworkRun, Probe, Rate, Stage
 from gpuwhy.look.look import Options
+from gpuwhy.machine.machine import Machine
 from gpuwhy.machine.recording import Recording, recorded_machine
 from gpuwhy.probe.outcome import failures
 from gpuwhy.probe.rows import rows
+from gpuwhy.signs import judge
 
 from ..signs.test_hosts import NAMES, answers, described
 
@@ -40,6 +42,13 @@ def probed(gpu: bool) -> Facts:
     if gpu:
         return facts
     return replace(facts, devices=Devices(gpus=Known((), SEEN), pci=Known((), SEEN)))
+
+
+def host(name: str) -> tuple[Machine, Options]:
+    options, known = answers(name)
+    machine = recorded_machine(Recording("gpuwhy.record/1", "0", options, known))
+    asked = machine.recording.options
+    return machine, Options(asked["python"], asked["folder"], probe=asked["probe"])
 
 
 def test_without_a_gpu_what_needs_one_is_not_tried():
@@ -84,13 +93,25 @@ def test_what_may_fail_in_another_operation_stays():
     assert {one.effect for one in found} == {Effect.SLOWS}
 
 
+@pytest.mark.parametrize(
+    ("per_second", "shown"), [(2e12, False), (1e9, True)], ids=["as usual", "far too slow"]
+)
+def test_a_gpu_that_is_far_too_slow_is_named(per_second, shown):
+    facts = observe(*host("h200-probe")).facts
+    gpus = tuple(replace(one, processes=Known((), SEEN)) for one in facts.devices.gpus.need())
+    rate = Rate("copy on the GPU", 0, per_second, "B/s")
+    facts = replace(
+        facts,
+        devices=replace(facts.devices, gpus=Known(gpus, SEEN)),
+        probe=replace(facts.probe, rates=Known((rate,), SEEN)),
+    )
+    found = [one for one in judge(facts).findings if one.weight is Weight.STRONG]
+    assert [one.cause for one in found] == ["device.hardware"] * shown
+
+
 @pytest.mark.parametrize("name", HOSTS)
 def test_host(name):
-    options, known = answers(name)
-    machine = recorded_machine(Recording("gpuwhy.record/1", "0", options, known))
-    asked = machine.recording.options
-    looked = Options(asked["python"], asked["folder"], probe=asked["probe"])
-    answer = observe(machine, looked).report
+    answer = observe(*host(name)).report
     expected = described(name)["expect"]
     found = {one.id for one in answer.causes if one.confidence >= 0.5}
     assert found >= set(expected)
