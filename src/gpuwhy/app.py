@@ -310,7 +310,7 @@ def check(python: str = "", *, verify: bool = False) -> Report:
 
 def explain(text: str, *, log_only: bool = False, python: str = "") -> Answer:
     """Why a program failed, from what it printed; this machine's facts decide too unless `log_only`."""
-    from gpuwhy.api.seen import seen
+    from gpuwhy.logs import seen
     from gpuwhy.api.text import explain as explain_text
 
     return explain_text(text, None if log_only else seen(Run(live_host(), Options(python=python)).report()))

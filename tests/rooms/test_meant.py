@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 
-import msgspec
 import pytest
 
-from gpuwhy.after import told as after_run
 from gpuwhy.logs import explain_text
-from gpuwhy.model.fact import Absent, Known, Source
-from gpuwhy.model.facts import Facts, Run
 from gpuwhy.model.report import Report
 from gpuwhy.model.signature import Signature
 from gpuwhy.plan.describe import card as gpu
@@ -174,25 +170,6 @@ def test_rows_are_filled_from_what_they_match():
 @pytest.mark.parametrize("cause", rooms())
 def test_every_cause_has_a_fix_for_any_message(cause):
     assert any(not row.said and not row.line for row in rooms()[cause].remedies)
-
-
-def crashed(signal: str) -> Facts:
-    where = Source("call", "waitid")
-    run = Run(exit=Absent(where), signal=Known(signal, where), seconds=Known(1.0, where), sent=Known((), where))
-    return msgspec.structs.replace(Facts(), run=run)
-
-
-def test_the_end_of_a_watched_program_is_seen_and_not_quoted():
-    report = after_run("start\n", crashed("SIGSEGV"))
-    evidence = [e for c in report.causes for f in c.because for e in f.evidence]
-    assert [(e.kind, e.text, e.source.where) for e in evidence[:1]] == [("saw", "ended by SIGSEGV", "waitid")]
-    assert not any("Segmentation" in e.text for e in evidence)
-    assert "-X faulthandler" in report.causes[0].fixes[0].command
-
-
-def test_what_it_did_print_is_quoted():
-    report = after_run("sh: line 1: 12 Segmentation fault  ./x\n", crashed("SIGSEGV"))
-    assert any("Segmentation fault" in e.text for c in report.causes for f in c.because for e in f.evidence)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gpuwhy.facts.facts import Facts
     from gpuwhy.look.look import Options
     from gpuwhy.machine.machine import Machine
+    from gpuwhy.machine.recording import RecordedMachine
 
 
 def seen(options: argparse.Namespace) -> Seen:
@@ -25,6 +26,10 @@ def seen(options: argparse.Namespace) -> Seen:
     with Progress() as progress:
         machine, asked = asked_for(options, progress.note)
         assume, as_if = _assumed(options)
+        if getattr(options, "recording", None) and assume is None:
+            from gpuwhy.api.watched import with_recorded
+
+            return observe(machine, asked, lambda facts: with_recorded(facts, machine))
         return observe(machine, asked, assume, as_if, progress.note)
 
 
@@ -77,13 +82,18 @@ def _recorded(options: argparse.Namespace) -> tuple[Machine, Options]:
     return recorded(options.recording)
 
 
-def recorded(path: str) -> tuple[Machine, Options]:
-    """A file that `gpuwhy record` wrote, in this version or an earlier one."""
+def recorded(path: str) -> tuple[RecordedMachine, Options]:
+    """A file that `gpuwhy record` or `run` wrote, in this version or an earlier one."""
+    return replayed(read_bytes(path), path)
+
+
+def replayed(data: bytes, path: str) -> tuple[RecordedMachine, Options]:
+    """The same of bytes that were read."""
     from gpuwhy.look.look import Options
     from gpuwhy.machine.recording import BadRecordingError, read_recording, recorded_machine
 
     with refused(BadRecordingError):
-        machine = recorded_machine(read_recording(read_bytes(path), path))
+        machine = recorded_machine(read_recording(data, path))
     asked = machine.recording.options
     deep = asked.get("files") == "all" or bool(asked.get("verify"))
     python, folder, script = (str(asked.get(one) or "") for one in ("python", "folder", "script"))

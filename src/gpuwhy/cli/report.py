@@ -125,18 +125,13 @@ def _unpacked(data: bytes, path: str) -> bytes:
 def _replayed(data: bytes, path: str) -> tuple[Any, str]:
     import msgspec
 
-    from gpuwhy import app
-    from gpuwhy.showing import plain_values
-
-    with refused(app.BadRecordingError):
-        host, asked = app.recorded_host(data, path)
-    run = app.Run(host, asked)
-    if not run.output:
-        return plain_values(run.report()), ""
-    from gpuwhy.after import again
     from gpuwhy.answer.contract import as_json
+    from gpuwhy.api.watched import again
+    from gpuwhy.cli.machine import replayed
+    from gpuwhy.cli.output import shared
 
-    return msgspec.json.decode(as_json(again(run))), run.output
+    answer, output = again(*replayed(data, path))
+    return msgspec.json.decode(as_json(shared(answer))), output
 
 
 def _proof(data: bytes, path: str) -> Any:

@@ -12,7 +12,7 @@ import msgspec
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.proof import Outcome
 from gpuwhy.proving.plan import Plan
-from gpuwhy.run.trial import Ran
+from gpuwhy.proving.trial import Ran
 from gpuwhy.symptoms.ending import ending_of
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[.:]\d+)*")

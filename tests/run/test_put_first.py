@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from gpuwhy.model.fact import Absent, Known, Source
-from gpuwhy.run.ahead import ahead_of_all
+from gpuwhy.facts.fact import Absent, Known, Source
+from gpuwhy.run.put_first import put_first
 
 HERE = Source("file", "x")
 
@@ -29,12 +29,12 @@ LINE = "ImportError: /usr/lib/python3.12/lib-dynload/_ctypes.so: undefined symbo
     "variables", [{"LD_PRELOAD": "/x/libffi.so.8"}, {"LD_LIBRARY_PATH": "/x"}, {"LD_AUDIT": "/x/libffi.so.8"}]
 )
 def test_the_object_that_needs_it_is_told(variables):
-    (one,) = ahead_of_all(variables, Machine(), LINE).value
+    (one,) = put_first(variables, Machine(), LINE).value
     assert (one.path, one.needed_by) == ("/x/libffi.so.8", "/usr/lib/python3.12/lib-dynload/_ctypes.so")
     assert one.variable in variables
 
 
 def test_what_nothing_needs_is_told_only_where_it_is_in_every_program():
-    assert ahead_of_all({"LD_LIBRARY_PATH": "/x"}, Machine(), "KeyError: 'a'").value == ()
-    assert [one.needed_by for one in ahead_of_all({"LD_PRELOAD": "/x/a.so"}, Machine(), "").value] == [""]
-    assert isinstance(ahead_of_all({}, Machine(), LINE), Absent)
+    assert put_first({"LD_LIBRARY_PATH": "/x"}, Machine(), "KeyError: 'a'").value == ()
+    assert [one.needed_by for one in put_first({"LD_PRELOAD": "/x/a.so"}, Machine(), "").value] == [""]
+    assert isinstance(put_first({}, Machine(), LINE), Absent)

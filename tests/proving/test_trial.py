@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.run import stage
-from gpuwhy.run.trial import Orders, Ran, run_once
+from gpuwhy.proving import stage
+from gpuwhy.proving.trial import Orders, Ran, run_once
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux only")
 
@@ -92,7 +92,7 @@ def test_a_flood_of_output_is_bounded():
 def test_everything_ends_when_we_are_killed(tmp_path):
     """The keeper notices that nobody is there any more."""
     code = (
-        "import os, sys\nfrom gpuwhy.run.trial import Orders, run_once\n"
+        "import os, sys\nfrom gpuwhy.proving.trial import Orders, run_once\n"
         "argv = (sys.executable, '-c', sys.argv[1] + 'time.sleep(600)', sys.argv[2])\n"
         "run_once(Orders(argv, sys.executable, dict(os.environ), '/'))"
     )
