@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from fuzz import stall
 
-from gpuwhy.inside.diagnosis import annotate
+from gpuwhy.api.note import annotate
 from gpuwhy.logs import explain_text
 from gpuwhy.observe.built import assigned
 from gpuwhy.symptoms.bounded import WINDOW, bounded, found_in

@@ -23,7 +23,7 @@ from gpuwhy.fit.read import of_config
 from gpuwhy.fit.report import document
 from gpuwhy.fit.shape import Width, layer, shape_of
 from gpuwhy.fit.view import shares
-from gpuwhy.inside.batch import Fitted, Try
+from gpuwhy.api.batch import Fitted, Try
 from gpuwhy.knowledge import gpu_memory
 from gpuwhy.logs import explain_text
 from gpuwhy.refit import advised, predicted

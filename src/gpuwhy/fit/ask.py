@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from gpuwhy.facts.fact import value_or
 from gpuwhy.fit import cards as gpus
 from gpuwhy.fit import dtypes
 from gpuwhy.fit.answer import Card, Fit, FitError, Use
@@ -97,15 +98,17 @@ def _cards(
 
 def seen() -> tuple[Card, ...]:
     """The cards of this machine that a program would see, and what is free of each now."""
-    from gpuwhy import app  # a bridge, until look/ answers
+    from gpuwhy.look.look import look
+    from gpuwhy.machine.live import LiveMachine
+    from gpuwhy.machine.recording import RecordingMachine
 
-    found = app.devices_of(app.live_host())
-    order = getattr(getattr(found.visibility, "value", None), "visible", None)
+    machine = RecordingMachine(LiveMachine())
+    found = look(machine, only=("system", "driver", "devices")).devices
+    limits = value_or(found.visibility, None)
     out = []
-    for device in getattr(found.devices, "value", ()):
-        total = getattr(device.memory_total, "value", None)
-        free = getattr(device.memory_free, "value", None)
-        if total is not None and (order is None or device.index in order):
+    for device in value_or(found.gpus, ()):
+        total, free = value_or(device.memory_total, None), value_or(device.memory_free, None)
+        if total is not None and (limits is None or device.index in limits.visible):
             out.append(_seen(device.name, total, free))
     return tuple(out)
 

@@ -18,19 +18,19 @@ Runs the program as `python` would; a GPU error that ends it carries its diagnos
 
 
 def main(argv: list[str]) -> None:
-    """Run the program that the arguments name; what it raises goes to the interpreter as if it ran alone."""
+    """Run the program that the arguments name; what it raises goes on as if it ran alone."""
     if not argv or argv[0] in ("-h", "--help") or argv == ["-m"]:
         _leave(USAGE, 2 if not argv or argv == ["-m"] else 0)
-    from gpuwhy.inside import hook
+    from gpuwhy.api import hooks
 
-    hook.install_in_threads()
+    hooks.install_in_threads()
     try:
         _program(argv)
     except SystemExit:
         raise
     except BaseException as error:
         if isinstance(error, Exception):
-            from gpuwhy.inside.diagnosis import annotate
+            from gpuwhy.api.note import annotate
 
             annotate(error)
         _hide_ourselves()
@@ -83,7 +83,10 @@ def _fresh_main(path: str) -> dict[str, object]:
 
     main = sys.modules["__main__"] = ModuleType("__main__")
     main.__dict__.update(
-        __file__=path, __builtins__=builtins, __loader__=SourceFileLoader("__main__", path), __cached__=None
+        __file__=path,
+        __builtins__=builtins,
+        __loader__=SourceFileLoader("__main__", path),
+        __cached__=None,
     )
     if sys.version_info < (3, 14):
         main.__dict__.update(__annotations__={})
@@ -91,7 +94,7 @@ def _fresh_main(path: str) -> dict[str, object]:
 
 
 def _hide_ourselves() -> None:
-    """Let the interpreter print the traceback that the program alone would have had, by whatever hook it has set."""
+    """Let the interpreter print the traceback that the program alone would have had."""
     before = sys.excepthook
 
     def shown(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -1,4 +1,4 @@
-"""Kernels: a note beside a notebook's connection file, by which the next kernel knows that this one died, and how."""
+"""Kernels of notebooks: a note by which the next kernel knows that this one died, and how."""
 
 from __future__ import annotations
 
@@ -9,10 +9,20 @@ import json
 import os
 import re
 import sys
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from gpuwhy.border import reading, writing
+from gpuwhy.machine import reading, writing
 
+if TYPE_CHECKING:
+    from gpuwhy.answer.answer import Answer
+
+AGAIN = (
+    "a new kernel runs now: what the old one held is gone, so run the cells again from the first"
+)
+LOST = (
+    "CUDA answers every call of this process with the same error until the process ends: restart"
+    " the kernel, then run the cells again; what is in the host's memory can still be saved"
+)
 EVENTS = "/sys/fs/cgroup/memory.events"
 MOST = 256 << 10
 SIGNALS = {
@@ -34,7 +44,9 @@ class Died(NamedTuple):
     cell: int
     signal: str
     dump: str  # what Python's fault handler could still write: the stack, innermost first
-    killed: int  # processes that the kernel of the system killed for memory meanwhile; -1 = not known
+    killed: (
+        int  # processes that the kernel of the system killed for memory meanwhile; -1 = not known
+    )
 
 
 class Note:
@@ -63,7 +75,7 @@ class Note:
         return Died(pid, cell, signal, dump, killed)
 
     def start(self) -> None:
-        """Have Python's fault handler write beside the note, and take everything away at an orderly end."""
+        """Have Python's fault handler write beside the note, and clean up at an orderly end."""
         with contextlib.suppress(OSError):
             self._file = writing.begin(self.dump)
             faulthandler.enable(self._file)
@@ -93,7 +105,7 @@ class Note:
 
 
 def connection_of(shell: Any) -> str:
-    """The connection file of a notebook's kernel, which keeps its name when the kernel starts anew; "" elsewhere."""
+    """The connection file of a notebook's kernel, which outlives its restart; "" elsewhere."""
     module = sys.modules.get("ipykernel")
     if module is None or not hasattr(shell, "kernel"):
         return ""
@@ -125,3 +137,37 @@ def _read(path: str) -> str:
 def _kills() -> int:
     found = _KILLS.search(_read(EVENTS))
     return int(found[1]) if found else -1
+
+
+# ---------------------------------------------------------------- what the notebook is told
+
+
+def answer_on_death(died: Died, seconds: float = 5.0) -> Answer:
+    """Why a kernel died, from what its fault handler wrote and this machine's facts."""
+    from msgspec.structs import replace
+
+    from gpuwhy.answer.answer import Noticed
+    from gpuwhy.api.note import look
+    from gpuwhy.api.text import explain
+
+    answer = explain(died.dump, look(seconds), signal=died.signal)
+    how = f"The kernel (process {died.pid}) was ended by {died.signal} while cell [{died.cell}] ran"
+    why = answer.headline if answer.first else _unknown(died)
+    more = (Noticed(None, AGAIN), *answer.noticed)
+    return replace(answer, headline=f"{how}: {why[:1].lower()}{why[1:]}", noticed=more)
+
+
+def _unknown(died: Died) -> str:
+    if died.signal != "SIGKILL":
+        return "a crash in compiled code"
+    if died.killed > 0:
+        return "the system killed a process of this container for memory meanwhile"
+    return "nothing says why: the system (out of memory), a person, or a restart while it was busy"
+
+
+def answer_on_lost_gpu(cell: int, words: str) -> Answer:
+    """For the cell after a status that leaves the process without a GPU."""
+    from gpuwhy.answer.compose import plain_answer
+
+    head = f"Since cell [{cell}] this kernel cannot use the GPU any more ({words}): restart it"
+    return plain_answer("found", head, noticed=LOST)

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 import gpuwhy
-from gpuwhy.inside import diagnosis
-from gpuwhy.inside.notebook import transform
-from tests.inside.standins import TORCH_OOM, TorchOOM
+from gpuwhy.api import note
+from gpuwhy.api.notebook import transform
+from tests.api.standins import TORCH_OOM, TorchOOM
 
 
 class Shell:
@@ -43,7 +43,7 @@ class Shell:
             self.showtraceback((type(error), error, None))
         for call in [*self.callbacks]:
             call(None)
-        return diagnosis.noted(self.shown[-1])
+        return note.noted(self.shown[-1])
 
 
 @pytest.fixture
@@ -55,7 +55,10 @@ def shell():
 
 
 def test_the_cell_magic_becomes_a_line_magic_and_keeps_the_lines():
-    assert transform(["%%gpuwhy\n", "x = 1\n"]) == ["get_ipython().run_line_magic('gpuwhy', 'cell')\n", "x = 1\n"]
+    assert transform(["%%gpuwhy\n", "x = 1\n"]) == [
+        "get_ipython().run_line_magic('gpuwhy', 'cell')\n",
+        "x = 1\n",
+    ]
     assert transform(["x = 1\n", "%%gpuwhy\n"]) == ["x = 1\n", "%%gpuwhy\n"]
     assert transform([]) == []
 

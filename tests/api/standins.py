@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
-from gpuwhy.app import devices_of
-from gpuwhy.host.recorded import RecordedHost
-from gpuwhy.host.recording import SCHEMA, RecordingFile
+from gpuwhy.look.look import look
+from gpuwhy.machine.recording import SCHEMA, RecordedMachine, Recording
 
 TORCH_OOM = (
     "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.31 GiB is "
@@ -24,7 +23,9 @@ TF_OOM = (
 )
 JAX_OOM = "RESOURCE_EXHAUSTED: Out of memory allocating 2000683008 bytes."
 XLA_OOM = "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 8589934592 bytes."
-XLA_REQUEST = "RESOURCE_EXHAUSTED: Failed to allocate request for 2.0GiB (2147483648B) on device ordinal 0"
+XLA_REQUEST = (
+    "RESOURCE_EXHAUSTED: Failed to allocate request for 2.0GiB (2147483648B) on device ordinal 0"
+)
 CUPY_OOM = "Out of memory allocating 8,000,000,000 bytes (allocated so far: 512 bytes)."
 ORT_OOM = (
     "[ONNXRuntimeError] : 6 : RUNTIME_EXCEPTION : Non-zero status code returned while running Conv node. Name:'Conv_0' "
@@ -39,9 +40,7 @@ NO_DRIVER = (
     "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from "
     "http://www.nvidia.com/Download/index.aspx"
 )
-ASSERT = (
-    "CUDA error: device-side assert triggered\nCUDA kernel errors might be asynchronously reported at some other call."
-)
+ASSERT = "CUDA error: device-side assert triggered\nCUDA kernel errors might be asynchronously reported at some other call."
 
 
 def error_type(module: str, name: str, base: type[Exception] = RuntimeError) -> type[Exception]:
@@ -64,7 +63,9 @@ def module(monkeypatch, name: str, **names: object) -> ModuleType:
     return made
 
 
-def gpu(index: int, name="NVIDIA A100", free=40 << 30, capability="8.0", **more: object) -> list[dict[str, object]]:
+def gpu(
+    index: int, name="NVIDIA A100", free=40 << 30, capability="8.0", **more: object
+) -> list[dict[str, object]]:
     """What the NVML child says of one GPU."""
     said = {
         "name": name, "uuid": f"GPU-{index:08x}", "pci": f"0000:0{index}:00.0", "capability": capability,
@@ -76,9 +77,19 @@ def gpu(index: int, name="NVIDIA A100", free=40 << 30, capability="8.0", **more:
 
 def machine(*gpus: list[dict[str, object]], environ: dict[str, str] | None = None):
     """The devices of a machine with these GPUs."""
-    said = [{"init": {"code": 0}}, {"driver": "580.1"}, {"count": len(gpus)}, *(line for one in gpus for line in one)]
+    said = [
+        {"init": {"code": 0}},
+        {"driver": "580.1"},
+        {"count": len(gpus)},
+        *(line for one in gpus for line in one),
+    ]
     answers = {
         "call nvml": {"state": "known", "value": said, "source": {"kind": "call", "where": "nvml"}},
-        "environ": {"state": "known", "value": environ or {}, "source": {"kind": "env", "where": "environment"}},
+        "environ": {
+            "state": "known",
+            "value": environ or {},
+            "source": {"kind": "env", "where": "environment"},
+        },
     }
-    return devices_of(RecordedHost(RecordingFile(SCHEMA, "0", {}, answers)))
+    recording = Recording(SCHEMA, "0", {}, answers, home="/home/user")
+    return look(RecordedMachine(recording), only=("system", "driver", "devices")).devices

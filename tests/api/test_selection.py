@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import pytest
 
 import gpuwhy
-from gpuwhy.inside import selection
-from gpuwhy.inside.selection import SelectionError, choose, spelled, visible, wish
+from gpuwhy.api import select
+from gpuwhy.api.select import SelectionError, choose, spelled, visible, wish
 from gpuwhy.api.sizes import parse, shown
-from tests.inside.standins import gpu, machine, module
+from tests.api.standins import gpu, machine, module
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def environ(monkeypatch):
 @pytest.fixture
 def here(monkeypatch, environ):
     def place(*gpus, **variables):
-        monkeypatch.setattr(selection, "cuda_started", lambda: "")
-        monkeypatch.setattr(selection, "_devices", lambda: machine(*gpus, environ=variables))
+        monkeypatch.setattr(select, "cuda_started", lambda: "")
+        monkeypatch.setattr(select, "_devices", lambda: machine(*gpus, environ=variables))
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
 
@@ -47,7 +47,7 @@ def test_several_and_by_uuid(here, environ):
     here(gpu(0, free=3 << 30), gpu(1, free=60 << 30), gpu(2, free=20 << 30))
     assert [one.index for one in gpuwhy.select_gpu(n=2, by="uuid")] == [1, 2]
     assert environ["CUDA_VISIBLE_DEVICES"] == "GPU-00000001,GPU-00000002"
-    twins = machine(gpu(0, uuid="GPU-1"), gpu(1, uuid="GPU-1")).devices.value
+    twins = machine(gpu(0, uuid="GPU-1"), gpu(1, uuid="GPU-1")).gpus.value
     assert spelled(twins, "uuid") == "0,1"
 
 
@@ -64,7 +64,9 @@ def test_each_gpu_is_named_with_why_it_is_not_as_wanted(here, environ):
     with pytest.raises(SelectionError) as told:
         gpuwhy.select_gpu(free="8GiB", capability=">=8.0")
     text = str(told.value)
-    assert text.startswith("no GPU is as wanted: GPU 0 (NVIDIA A100) has 1.0 GiB free, 8.0 GiB wanted; ")
+    assert text.startswith(
+        "no GPU is as wanted: GPU 0 (NVIDIA A100) has 1.0 GiB free, 8.0 GiB wanted; "
+    )
     for said in (
         "GPU 1 (Tesla K80) has compute capability 3.7, >=8.0 wanted",
         "GPU 2 (NVIDIA A100) is in compute mode prohibited",
@@ -91,10 +93,10 @@ def test_what_the_variable_excludes_stays_excluded(here, environ):
 @pytest.mark.parametrize(
     "value, said",
     [
-        ("7", "CUDA_VISIBLE_DEVICES=7: 7 is no GPU of this machine"),
-        ("", "neither an index|hides every GPU|leaves an entry empty"),
-        ("-1", "ends the list|hides every GPU"),
-        ("GPU-ffffffff", "is the UUID of no device here"),
+        ("7", "CUDA stops reading it at '7': no GPU has this index"),
+        ("", "hides every GPU|empty"),
+        ("-1", "at '-1': negative"),
+        ("GPU-ffffffff", "no GPU has this UUID"),
     ],
 )
 def test_a_variable_that_leaves_nothing(value, said):
@@ -102,42 +104,47 @@ def test_a_variable_that_leaves_nothing(value, said):
         visible(machine(gpu(0), gpu(1), environ={"CUDA_VISIBLE_DEVICES": value}))
 
 
-def test_indexes_in_cudas_own_order_are_not_guessed():
+def test_indexes_in_cudas_own_order_are_not_guessed(monkeypatch, environ):
     mixed = gpu(0, name="Tesla T4"), gpu(1)
     with pytest.raises(SelectionError, match="fastest first, and the models here differ") as told:
         visible(machine(*mixed, environ={"CUDA_VISIBLE_DEVICES": "0"}))
     assert not told.value.certain
-    sure = {"CUDA_VISIBLE_DEVICES": "0", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+    monkeypatch.setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+    sure = {"CUDA_VISIBLE_DEVICES": "0"}
     assert [one.index for one in visible(machine(*mixed, environ=sure))] == [0]
-    assert [one.index for one in visible(machine(*mixed, environ={"CUDA_VISIBLE_DEVICES": "GPU-00000001"}))] == [1]
+    assert [
+        one.index
+        for one in visible(machine(*mixed, environ={"CUDA_VISIBLE_DEVICES": "GPU-00000001"}))
+    ] == [1]
 
 
 def test_an_index_that_does_not_exist(here):
     here(gpu(0), gpu(1))
     assert gpuwhy.select_gpu(index=1)[0].index == 1
-    with pytest.raises(SelectionError, match=r"there is no GPU 5 to select: those .* GPU 0 \(NVIDIA A100\), GPU 1"):
+    with pytest.raises(
+        SelectionError, match=r"there is no GPU 5 to select: those .* GPU 0 \(NVIDIA A100\), GPU 1"
+    ):
         gpuwhy.select_gpu(index=[0, 5])
 
 
 def test_no_gpu_says_why(here, monkeypatch):
     here()
-    report = SimpleNamespace(
-        causes=(
-            SimpleNamespace(id="x", stops=False, found=True, confidence=0.9, said="", title=""),
-            SimpleNamespace(id="driver.missing", stops=True, found=True, said="no driver", title=""),
-        )
-    )
-    monkeypatch.setattr("gpuwhy.app.check", lambda python: report)
+    broken = SimpleNamespace(id="driver.missing", because=(SimpleNamespace(text="no driver"),))
+    answer = SimpleNamespace(first=broken, status="broken")
+    monkeypatch.setattr("gpuwhy.api.python.check", lambda: answer)
     with pytest.raises(SelectionError, match=r"^no GPU: driver.missing: no driver$"):
         gpuwhy.select_gpu()
-    monkeypatch.setattr("gpuwhy.app.check", lambda python: SimpleNamespace(causes=()))
+    healthy = SimpleNamespace(first=None, status="healthy")
+    monkeypatch.setattr("gpuwhy.api.python.check", lambda: healthy)
     with pytest.raises(SelectionError, match=r"^no GPU: this machine has none$"):
         gpuwhy.select_gpu()
 
 
 def test_too_late_for_torch(monkeypatch, environ):
     module(monkeypatch, "torch", cuda=SimpleNamespace(is_initialized=lambda: True))
-    with pytest.raises(SelectionError, match="PyTorch has already initialised CUDA in this process"):
+    with pytest.raises(
+        SelectionError, match="PyTorch has already initialised CUDA in this process"
+    ):
         gpuwhy.select_gpu()
     assert "CUDA_VISIBLE_DEVICES" not in environ
 
@@ -159,7 +166,15 @@ int cuDeviceGetCount(int *count) { if (!ready) return 3; *count = 1; return 0; }
 def test_too_late_is_asked_of_the_driver_library_in_this_process(tmp_path):
     (tmp_path / "cuda.c").write_text(LIBCUDA)
     library = tmp_path / "libcuda.so.1"
-    build = ["gcc", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", str(library), str(tmp_path / "cuda.c")]
+    build = [
+        "gcc",
+        "-shared",
+        "-fPIC",
+        "-Wl,-soname,libcuda.so.1",
+        "-o",
+        str(library),
+        str(tmp_path / "cuda.c"),
+    ]
     subprocess.run(build, check=True)
     code = (
         "import ctypes\nfrom gpuwhy.api.loaded import cuda_started, driver_started\n"
@@ -185,7 +200,8 @@ def test_bounds_of_the_capability(capability, fits):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"capability": "new"}, {"free": "much"}, {"free": "1.2.3GB"}, {"n": 0}, {"by": "name"}]
+    "wrong",
+    [{"capability": "new"}, {"free": "much"}, {"free": "1.2.3GB"}, {"n": 0}, {"by": "name"}],
 )
 def test_wishes_that_make_no_sense(wrong):
     with pytest.raises(ValueError, match=r"write|needs|no number"):

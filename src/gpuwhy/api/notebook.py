@@ -1,4 +1,4 @@
-"""The notebook magic: `%%gpuwhy` explains a failing cell, `%gpuwhy on` every one; the next kernel tells of a death."""
+"""The notebook magic: `%%gpuwhy` explains a failing cell, `%gpuwhy on` every one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from gpuwhy.inside.diagnosis import annotate
-from gpuwhy.inside.kernels import Note, connection_of
+from gpuwhy.api.kernels import Note, answer_on_death, answer_on_lost_gpu, connection_of
+from gpuwhy.api.note import annotate
 from gpuwhy.api.poison import poison
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ class Magic:
         self.shell = shell
         self.always = False
         self._before: tuple[Any, Any] | None = None
-        self._lost: tuple[int, str] | None = None  # the cell after which CUDA answers nothing any more, and its words
+        self._lost: tuple[int, str] | None = (
+            None  # the cell after which CUDA answers nothing any more, and its words
+        )
         connection = connection_of(shell)
         self.note = Note(connection) if connection else None
 
@@ -65,7 +67,7 @@ class Magic:
         if note and sys.version_info < (3, 11):
             print(note, file=sys.stderr)
         for report in told[:1]:
-            self._display(report, plain="")
+            self._display(report, line=False)
         words = poison(error)
         self._lost = (int(getattr(shell, "execution_count", 0)), words) if words else self._lost
 
@@ -76,20 +78,15 @@ class Magic:
         died = self.note.earlier()
         self.note.start()
         if died is not None:
-            from gpuwhy.inside.deaths import of_kernel
-
-            report = of_kernel(died)
-            self._display(report, plain=f"gpuwhy: {report.headline}")
+            self._display(answer_on_death(died))
 
     def before(self, *_: Any) -> None:
         """Before each cell: note it, and say once that the GPU is lost."""
         if self.note is not None:
             self.note.cell(int(getattr(self.shell, "execution_count", 0)) or 1)
         if self._lost is not None:
-            from gpuwhy.inside.deaths import of_context
-
-            report, self._lost = of_context(*self._lost), None
-            self._display(report, plain=f"gpuwhy: {report.headline}")
+            answer, self._lost = answer_on_lost_gpu(*self._lost), None
+            self._display(answer)
 
     def after(self, *_: Any) -> None:
         """After each cell."""
@@ -101,18 +98,19 @@ class Magic:
         if self.note is not None:
             self.note.stop()
 
-    def _display(self, report: Answer, plain: str) -> None:
-        """As a page's part in a notebook, as a line elsewhere; whatever goes wrong, the cell goes on."""
+    def _display(self, answer: Answer, line: bool = True) -> None:
+        """As a page's part in a notebook, as a line elsewhere; the cell goes on in any case."""
         with contextlib.suppress(Exception):
+            plain = f"gpuwhy: {answer.headline}"
             if hasattr(self.shell, "kernel"):
-                data = {"text/html": report._repr_html_(), "text/plain": plain or f"gpuwhy: {report.headline}"}
+                data = {"text/html": answer._repr_html_(), "text/plain": plain}
                 self.shell.display_pub.publish(data)
-            elif plain:
+            elif line:
                 print(plain, file=sys.stderr)
 
 
 def transform(lines: list[str]) -> list[str]:
-    """`%%gpuwhy` on a cell's first line becomes a line magic: the cell runs as any other, with the same numbers."""
+    """`%%gpuwhy` on a cell's first line becomes a line magic: line numbers stay the same."""
     if lines and lines[0].strip() == f"%%{NAME}":
         return [f"get_ipython().run_line_magic('{NAME}', 'cell')\n", *lines[1:]]
     return lines
@@ -132,7 +130,9 @@ def load(shell: Any) -> None:
     shell.events.register("post_run_cell", magic.rest)
     shell.events.register("pre_run_cell", magic.before)
     shell.events.register("post_run_cell", magic.after)
-    with contextlib.suppress(Exception):  # a notebook without it is better than one that does not start
+    with contextlib.suppress(
+        Exception
+    ):  # a notebook without it is better than one that does not start
         magic.begin()
 
 

@@ -27,15 +27,24 @@ def run(environment: str, code: str, tmp_path: Path, needs_msgspec: bool = False
     python = LAB / environment / "bin" / "python"
     if not python.exists():
         pytest.skip(f"GPUWHY_LAB has no {environment}")
-    version = subprocess.run([python, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True)
+    version = subprocess.run(
+        [python, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True
+    )
     if needs_msgspec:
         if version.stdout.split() != [str(n) for n in sys.version_info[:2]]:
             pytest.skip("msgspec is here for another Python")
         import msgspec
 
         (tmp_path / "msgspec").symlink_to(Path(msgspec.__file__).parent)
-    environ = {**os.environ, "PYTHONPATH": f"{SRC}:{tmp_path}", "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    done = subprocess.run([python, "-c", LIMIT + code], env=environ, capture_output=True, text=True, timeout=300)
+    environ = {
+        **os.environ,
+        "PYTHONPATH": f"{SRC}:{tmp_path}",
+        "JAX_PLATFORMS": "cpu",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+    done = subprocess.run(
+        [python, "-c", LIMIT + code], env=environ, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 
@@ -51,24 +60,19 @@ try:
 except RuntimeError as error:
     assert "shapes cannot be multiplied" in str(error)
 x = torch.rand(2, 3, 8, 8)
-gpuwhy.expect(x, "b 3 h h", dtype=torch.float32, layout="contiguous", device="cpu")
-gpuwhy.expect(x.to(memory_format=torch.channels_last), layout="channels_last")
-for how in ({"shape": "b 8 8 3"}, {"device": "cuda"}, {"dtype": torch.float64}, {"layout": "channels_last"}):
+gpuwhy.expect(x, "b 3 h h", dtype=torch.float32, device="cpu")
+for how in ({"shape": "b 8 8 3"}, {"device": "cuda"}, {"dtype": torch.float64}):
     try:
         gpuwhy.expect(x, **how)
     except gpuwhy.MismatchError as error:
-        print(error.slip)
-class Packed:
-    def __dlpack__(self):
-        return torch.zeros(4, 5, dtype=torch.bfloat16).__dlpack__()
-gpuwhy.expect(Packed(), "4 5", dtype="bfloat16", device="cpu")
+        print(error)
 """
 
 
 def test_torch(tmp_path):
     out = run("t251", TORCH, tmp_path).splitlines()
-    assert out[0].startswith("the channels come first")
-    assert out[1].startswith("it was never moved to the GPU")
+    assert "dimension 1 is 3, 8 expected" in out[0]
+    assert "it is on cpu, cuda expected" in out[1]
 
 
 def test_torch_guarded(tmp_path):
@@ -87,15 +91,13 @@ for call in (lambda: torch.zeros(1).cuda(), lambda: torch.ones(2, 3) @ torch.one
 
 TENSORFLOW = """
 import os
-assert gpuwhy.memory_growth()["tensorflow"].state == "later"
 import tensorflow as tf
 from gpuwhy.api.loaded import tensorflow_started
 from gpuwhy.api.out_of_memory import out_of_memory, requested
 assert not tensorflow_started()
-assert gpuwhy.memory_growth()["tensorflow"].state in ("set", "not needed")
 x = tf.ones((2, 3, 8, 8))
 assert tensorflow_started()
-gpuwhy.expect(x, "b 3 h h", dtype=tf.float32, device="cpu", layout="contiguous")
+gpuwhy.expect(x, "b 3 h h", dtype=tf.float32, device="cpu")
 gpuwhy.expect(tf.keras.Input((8, 8, 3)), "batch 8 8 3", dtype="float32")
 @tf.function
 def f(a):
@@ -119,12 +121,9 @@ def test_tensorflow(tmp_path):
 
 
 JAX = """
-assert gpuwhy.memory_growth()["jax"].state == "later"
 import jax, jax.numpy as jnp
-assert gpuwhy.memory_growth()["jax"].state == "set"
 x = jnp.ones((2, 3, 4))
-assert gpuwhy.memory_growth()["jax"].state == "not needed"
-gpuwhy.expect(x, "b 3 4", dtype=jnp.float32, device="cpu", layout="contiguous")
+gpuwhy.expect(x, "b 3 4", dtype=jnp.float32, device="cpu")
 jax.jit(lambda a: gpuwhy.expect(a, "b 3 4") * 2)(x)
 limit(1 << 30)
 w = jnp.ones(4)
@@ -152,7 +151,9 @@ for cell in (fail, "%%gpuwhy\\nx = 1\\n" + fail, fail, "%%gpuwhy\\nimport asynci
 def test_ipython(tmp_path):
     """Where the environment that runs the tests has IPython."""
     pytest.importorskip("IPython")
-    done = subprocess.run([sys.executable, "-c", IPYTHON], capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", IPYTHON], capture_output=True, text=True, cwd=tmp_path
+    )
     assert [line for line in done.stdout.splitlines() if line.startswith("NOTED")] == [
         "NOTED False False", "NOTED False True", "NOTED False False", "NOTED True False",
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The opt-in hooks: uncaught GPU errors of the main thread and of others are explained where Python prints them."""
+"""The opt-in hooks: uncaught GPU errors of any thread are explained where Python prints them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from gpuwhy.inside.diagnosis import annotate, noted
+from gpuwhy.api.note import annotate, noted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ _before: Hook | None = None
 _before_in_threads: Callable[[threading.ExceptHookArgs], Any] | None = None
 _explains = False
 _busy = threading.local()
-"""A hook that was put over ours may call ours in turn: the second time round, Python's own is used."""
+"""A hook that was put over ours may call ours in turn: then Python's own is used."""
 
 
 def install() -> None:
@@ -52,7 +52,10 @@ def uninstall() -> None:
     if sys.excepthook is _uncaught:
         sys.excepthook, _before = _before or sys.__excepthook__, None
     if threading.excepthook is _in_thread:
-        threading.excepthook, _before_in_threads = _before_in_threads or threading.__excepthook__, None
+        threading.excepthook, _before_in_threads = (
+            _before_in_threads or threading.__excepthook__,
+            None,
+        )
 
 
 def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -1,4 +1,4 @@
-"""Guard: adds the diagnosis to a GPU error that passes through it; costs nothing until one does."""
+"""Guard: adds the answer to a GPU error that passes through it; costs nothing until one does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Guard:
-    """A context manager, plain and async, and a decorator for functions, coroutines and generators of both kinds."""
+    """A context manager, plain and async, and a decorator for functions, coroutines, generators."""
 
     __slots__ = ("machine", "seconds")
 
@@ -20,9 +20,9 @@ class Guard:
         self.seconds = seconds
 
     def saw(self, error: BaseException | None) -> None:
-        """Add the diagnosis to an error, if it is one of the GPU stack; never raises."""
+        """Add the answer to an error, if it is one of the GPU stack; never raises."""
         if isinstance(error, Exception):
-            from gpuwhy.inside.diagnosis import annotate
+            from gpuwhy.api.note import annotate
 
             annotate(error, machine=self.machine, seconds=self.seconds)
 
@@ -30,7 +30,10 @@ class Guard:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.saw(error)
 
@@ -38,7 +41,10 @@ class Guard:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.saw(error)
 
@@ -48,19 +54,18 @@ class Guard:
 
         if isinstance(function, type) or not callable(function):
             raise TypeError(f"guard decorates functions, not {function!r}")
+        wrap = self._plain
         if inspect.isasyncgenfunction(function):
             wrap = self._async_generator
         elif inspect.iscoroutinefunction(function):
             wrap = self._coroutine
         elif inspect.isgeneratorfunction(function):
             wrap = self._generator
-        else:
-            wrap = self._plain
-        guarded: F = wrap(function)
-        return guarded
+        guarded: Any = functools.wraps(function)(wrap(function))
+        result: F = guarded
+        return result
 
     def _plain(self, function: Any) -> Any:
-        @functools.wraps(function)
         def guarded(*args: Any, **named: Any) -> Any:
             try:
                 return function(*args, **named)
@@ -71,7 +76,6 @@ class Guard:
         return guarded
 
     def _coroutine(self, function: Any) -> Any:
-        @functools.wraps(function)
         async def guarded(*args: Any, **named: Any) -> Any:
             try:
                 return await function(*args, **named)
@@ -82,7 +86,6 @@ class Guard:
         return guarded
 
     def _generator(self, function: Any) -> Any:
-        @functools.wraps(function)
         def guarded(*args: Any, **named: Any) -> Generator[Any, Any, Any]:
             try:
                 return (yield from function(*args, **named))
@@ -93,7 +96,6 @@ class Guard:
         return guarded
 
     def _async_generator(self, function: Any) -> Any:
-        @functools.wraps(function)
         async def guarded(*args: Any, **named: Any) -> AsyncGenerator[Any, Any]:
             inner = function(*args, **named)
             step = inner.__anext__()
@@ -116,8 +118,8 @@ class Guard:
         return guarded
 
     def _passing(self, error: Exception) -> None:
-        """Note an error that leaves a guarded function, and leave our own frame out of its traceback."""
+        """Note an error that leaves a guarded function; our frame stays out of its traceback."""
         self.saw(error)
         trace = error.__traceback__
         if trace is not None and trace.tb_next is not None:
-            BaseException.with_traceback(error, trace.tb_next)  # whatever the type makes of attributes
+            BaseException.with_traceback(error, trace.tb_next)

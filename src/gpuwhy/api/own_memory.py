@@ -1,4 +1,4 @@
-"""What this process itself can tell of its GPU memory, from frameworks that it has already initialised."""
+"""What this process can tell of its GPU memory, from frameworks that it has initialised."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from gpuwhy.api.sizes import shown
 MOST = 8
 
 
-def own_view() -> tuple[str, ...]:
-    """One sentence per GPU on which a framework of this process holds memory; asks nothing that is not there yet."""
+def own_memory() -> tuple[str, ...]:
+    """A sentence per GPU on which a framework of this process holds memory; starts nothing."""
     out: list[str] = []
     for ask in (_torch, _jax):
         try:
@@ -30,10 +30,8 @@ def _torch() -> list[str]:
         held, kept = cuda.memory_allocated(index), cuda.memory_reserved(index)
         peak = cuda.max_memory_allocated(index)
         if kept:
-            out.append(
-                f"PyTorch in this process holds {shown(held)} in tensors and {shown(kept)} in all on GPU {index}"
-                f" (most so far: {shown(peak)} in tensors)"
-            )
+            tensors = f"{shown(held)} in tensors (at most {shown(peak)} so far)"
+            out.append(f"PyTorch here holds {tensors} and {shown(kept)} in all on GPU {index}")
     return out
 
 
@@ -45,6 +43,8 @@ def _jax() -> list[str]:
         for device in client.local_devices()[:MOST]:
             stats = device.memory_stats() if device.platform in ("gpu", "cuda", "rocm") else None
             if stats:
-                limit = f" of {shown(stats['bytes_limit'])} that it may take" if "bytes_limit" in stats else ""
-                out.append(f"JAX in this process holds {shown(stats['bytes_in_use'])}{limit} on GPU {device.id}")
+                most = stats.get("bytes_limit")
+                limit = f" of {shown(most)} that it may take" if most else ""
+                used = shown(stats["bytes_in_use"])
+                out.append(f"JAX here holds {used}{limit} on GPU {device.id}")
     return out
