@@ -216,17 +216,18 @@ def _of_crash(answer: Answer, run: Run, by_machine: Answer) -> Answer:
     the GPU stack was in it.
     """
     broken = by_machine.first
+    own = [one for one in by_machine.causes if one.id == NOT_GPU]
     if broken and by_machine.status == "broken" and broken.confidence >= SURE:
         head, cause = broken.because[0].text, broken
+    elif own:
+        head = f"Not a GPU problem: {how_it_ended(run)}"
+        cause = replace(own[0], confidence=ALONE)
     else:
-        own = [one for one in by_machine.causes if one.id == NOT_GPU]
-        if not own:
-            return answer
-        head, cause = own[0].because[0].text, replace(own[0], confidence=ALONE)
+        return answer
     rest = tuple(one for one in answer.causes if one.id != cause.id)
     return replace(
         answer,
-        headline=f"{how_it_ended(run)}; {head}",
+        headline=head,
         status="broken",
         verdict="found",
         causes=(cause, *rest),
