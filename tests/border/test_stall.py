@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from fuzz import stall
 
 from gpuwhy.api.note import annotate
-from gpuwhy.logs import explain_text
+from gpuwhy.api.text import explain as explain_text
 from gpuwhy.observe.built import assigned
 from gpuwhy.symptoms.bounded import WINDOW, bounded, found_in
 from gpuwhy.symptoms.reader import LATE, anchors, read_text

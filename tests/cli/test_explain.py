@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuwhy.logs import explain_text
+from gpuwhy.api.text import explain as explain_text
 from tests import started
 
 ERROR = "RuntimeError: CUDA error: no kernel image is available for execution on the device\n"

@@ -25,7 +25,7 @@ from gpuwhy.fit.shape import Width, layer, shape_of
 from gpuwhy.fit.view import shares
 from gpuwhy.api.batch import Fitted, Try
 from gpuwhy.knowledge import gpu_memory
-from gpuwhy.logs import explain_text
+from gpuwhy.api.text import explain as explain_text
 from gpuwhy.refit import advised, predicted
 
 GIB = 1 << 30
