@@ -11,6 +11,8 @@ import pytest
 
 import gpuwhy
 from gpuwhy.answer import html, markdown, terminal
+from gpuwhy.api.batch import Fitted, Try
+from gpuwhy.api.text import explain as explain_text
 from gpuwhy.cli.parser import parsed
 from gpuwhy.fit import cards, dtypes
 from gpuwhy.fit.answer import Fit, FitError, Use, schema, values
@@ -23,9 +25,7 @@ from gpuwhy.fit.read import of_config
 from gpuwhy.fit.report import document
 from gpuwhy.fit.shape import Width, layer, shape_of
 from gpuwhy.fit.view import shares
-from gpuwhy.api.batch import Fitted, Try
 from gpuwhy.knowledge import gpu_memory
-from gpuwhy.api.text import explain as explain_text
 from gpuwhy.refit import advised, predicted
 
 GIB = 1 << 30

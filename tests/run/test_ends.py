@@ -122,6 +122,17 @@ def test_streams_stay_apart_and_the_report_comes_last():
     assert b"ended with code 3" in report
 
 
+def test_a_line_is_cited_by_its_number_in_all_that_was_printed(tmp_path):
+    file = tmp_path / "run.json"
+    code = "import sys\nsys.stdout.write(('x' * 999 + '\\n') * 6_000)\n"
+    done = run(
+        *python(code + "print('RuntimeError: CUDA out of memory'); sys.exit(1)"), options=("--record", str(file))
+    )
+    assert b"line 6001: " in done.stderr
+    argv = [sys.executable, "-m", "gpuwhy", "explain", "--from", str(file)]
+    assert b"line 6001: " in subprocess.run(argv, capture_output=True).stdout
+
+
 def test_one_place_for_both_streams_keeps_their_order():
     code = "import os\nfor n in range(2000):\n    os.write(1 + n % 2, b'%d\\n' % n)"
     done = run(*python(code), stderr=subprocess.STDOUT)

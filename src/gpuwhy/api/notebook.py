@@ -103,7 +103,9 @@ class Magic:
         with contextlib.suppress(Exception):
             plain = f"gpuwhy: {answer.headline}"
             if hasattr(self.shell, "kernel"):
-                data = {"text/html": answer._repr_html_(), "text/plain": plain}
+                from gpuwhy.api.text import shareable
+
+                data = {"text/html": shareable(answer)._repr_html_(), "text/plain": plain}
                 self.shell.display_pub.publish(data)
             elif line:
                 print(plain, file=sys.stderr)

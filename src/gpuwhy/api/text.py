@@ -55,6 +55,13 @@ def explain(
     return answer_of(read(text, observed=observed, exit_code=exit_code, signal=signal), seen)
 
 
+def shareable(answer: Answer) -> Answer:
+    """The answer without secrets, people and machines: what is passed on is made of it."""
+    from gpuwhy.machine.redact import of_this_machine
+
+    return msgspec.convert(of_this_machine().values(msgspec.to_builtins(answer)), Answer)
+
+
 class BadChoiceError(Exception):
     """An answer to a question that was not asked, or that it does not offer."""
 

@@ -25,7 +25,7 @@ from gpuwhy.run.around import environ_of, folder_of, with_surroundings
 from gpuwhy.run.child import Ended
 from gpuwhy.run.observed import observed, python_of
 from gpuwhy.run.ranks import first_rank, rank_texts
-from gpuwhy.run.ring import merged
+from gpuwhy.run.ring import as_printed, merged
 from gpuwhy.run.target import python_of_command, script_folder
 from gpuwhy.run.written import elsewhere
 
@@ -93,7 +93,7 @@ def told(output: str, seen: Seen) -> Answer:
     code, signal = value_or(run.exit, None), value_or(run.signal, "")
     messages = judge.observed_messages(facts, output)
     log = read(output, observed=messages, exit_code=code, signal=signal)
-    log = replace(log, messages=tuple(map(_decides, log.messages)))
+    log = as_printed(replace(log, messages=tuple(map(_decides, log.messages))), output)
     answer = answer_of(log, seen, command="run")
     if run.failed:
         return judge.after_failure(answer, facts, seen.report)

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from gpuwhy.log.read import read
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.proof import Outcome
 from gpuwhy.proving.plan import Plan
 from gpuwhy.proving.trial import Ran
-from gpuwhy.symptoms.ending import ending_of
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[.:]\d+)*")
 _PATH = re.compile(r"(?:/[\w.+@~-]+)+/")
@@ -38,7 +38,8 @@ def ending_of_run(ran: Ran, ok: str = "") -> Ending:
         return Ending("timeout", "", said)
     if ran.code == 0 and not ran.signal:
         return Ending("exit", "", f"it never printed {ok}", exit_code=0) if ok else Ending(exit_code=0)
-    found = ending_of(ran.output, ran.code if not ran.signal else None, _signal(ran))
+    log = read(ran.output, exit_code=None if ran.signal else ran.code, signal=_signal(ran))
+    found = msgspec.convert(msgspec.to_builtins(log.ending), type=Ending)
     if found.kind in SILENT and not found.message:
         return msgspec.structs.replace(found, message=_last_line(ran.output))
     return found

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect
 from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from gpuwhy.log.log import Log
 
 HEAD, TAIL = 1 << 20, 4 << 20
 MARKS = 1000
@@ -111,6 +117,29 @@ class Ring:
 
     def _when(self, offset: int) -> float:
         return next((time for time, at in reversed(self.marks) if at <= offset), 0.0)
+
+
+_LEFT_OUT = re.compile(r"^\[… [\d,]+ bytes, ([\d,]+) lines left out …\]$", re.MULTILINE)
+
+
+def as_printed(log: Log, text: str) -> Log:
+    """A log with the line numbers of the whole output, of which `text` keeps both ends."""
+    starts, shifts, shift = [0], [0], 0
+    line, done = 1, 0
+    for found in _LEFT_OUT.finditer(text):
+        line, done = line + text.count("\n", done, found.start()), found.start()
+        shift += int(found[1].replace(",", "")) - 1
+        starts.append(line)
+        shifts.append(shift)
+    if not shift:
+        return log
+
+    def real(number: int) -> int:
+        return number + shifts[bisect(starts, number - 1) - 1] if number else 0
+
+    messages = (replace(one, line=real(one.line), last=real(one.last)) for one in log.messages)
+    ending = replace(log.ending, line=real(log.ending.line))
+    return replace(log, messages=tuple(messages), lines=real(log.lines), ending=ending)
 
 
 def merged(rings: Iterable[Ring]) -> bytes:
