@@ -94,12 +94,12 @@ def serve(number: int) -> None:
 
 def _warm() -> None:
     """Load what most commands need, once."""
-    from gpuwhy import app, logs
+    from gpuwhy.api import machine  # noqa: F401
+    from gpuwhy.api.text import explain
     from gpuwhy.cli import parser
 
     parser.program()
-    logs.explain_text("CUDA error: no kernel image is available for execution on the device")
-    assert app.CAUSES
+    explain("CUDA error: no kernel image is available for execution on the device")
     assert threading.active_count() == 1, "a fork keeps no other thread"
 
 
