@@ -190,6 +190,7 @@ def after_failure(answer: Answer, facts: Facts, by_machine: Answer) -> Answer:
     run = facts.run
     if run.crashed and answer.verdict != "found":
         answer = _of_crash(answer, run, by_machine)
+    answer = _as_seen(answer, by_machine)
     first = answer.causes[0] if answer.causes else None
     silent = answer.ending is None or answer.ending.kind in ("exit", "signal")
     if first is None and silent and answer.verdict in ("unrecognised", "healthy"):
@@ -209,6 +210,16 @@ def after_failure(answer: Answer, facts: Facts, by_machine: Answer) -> Answer:
         question=None,
         causes=(named, *answer.causes[1:]),
     )
+
+
+def _as_seen(answer: Answer, by_machine: Answer) -> Answer:
+    """Where the output and the machine show the same cause, in the machine's own words."""
+    said, seen = answer.first, by_machine.first
+    if said is None or seen is None or said.id != seen.id or seen.confidence < SURE:
+        return answer
+    named = replace(said, subject=seen.subject, fixes=seen.fixes or said.fixes)
+    head = seen.because[0].text
+    return replace(answer, headline=head, causes=(named, *answer.causes[1:]))
 
 
 def _of_crash(answer: Answer, run: Run, by_machine: Answer) -> Answer:
