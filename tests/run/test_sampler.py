@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from gpuwhy.host.children import sampler as script
-from gpuwhy.facts.fact import Absent, Known, Unknown
+from gpuwhy.facts.fact import Known, Unknown
 from gpuwhy.facts.run import GpuUse, Run
 from gpuwhy.run.child import Ended, watch
 from gpuwhy.run.observed import observed
