@@ -94,7 +94,6 @@ def serve(number: int) -> None:
 
 def _warm() -> None:
     """Load what most commands need, once."""
-    from gpuwhy.api import machine  # noqa: F401
     from gpuwhy.api.text import explain
     from gpuwhy.cli import parser
 

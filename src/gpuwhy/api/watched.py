@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -11,9 +10,8 @@ from msgspec.structs import replace
 from gpuwhy.answer.answer import Answer
 from gpuwhy.api.machine import Seen, judged, observe
 from gpuwhy.api.text import answer_of
-from gpuwhy.facts.fact import Unknown, value_or
+from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.run import Run
 from gpuwhy.log.message import Message, Standing
 from gpuwhy.log.read import read
 from gpuwhy.look.look import Options
@@ -110,32 +108,17 @@ def again(machine: Machine, options: Options) -> tuple[Answer, str]:
     """The answer on a recorded run, and what the program printed; of a recording without a run,
     the answer on its machine, and "".
     """
-    seen = observe(machine, options, lambda facts: judge.own_kills(with_recorded(facts, machine)))
+    seen = observe(machine, options, judge.own_kills)
     output = output_of(machine)
     if not output and not seen.facts.run.failed:
         return seen.report, ""
     return told(output, seen), output
 
 
-def with_recorded(facts: Facts, machine: Machine) -> Facts:
-    """The facts with those of the watched program, where a recording holds them."""
-    values = _recorded(machine)
-    if "facts" not in values:
-        return facts
-    try:
-        return replace(facts, run=msgspec.convert(values["facts"], Run))
-    except msgspec.ValidationError as error:
-        unknown = Unknown(f"the recording's watched program makes no sense: {error}")
-        return replace(facts, run=Run(program=unknown))
-
-
 def output_of(machine: Machine) -> str:
     """What a watched program printed, where a recording holds that."""
-    return str(_recorded(machine).get("output", ""))
-
-
-def _recorded(machine: Machine) -> dict[str, Any]:
-    return machine.recording.run if isinstance(machine, RecordedMachine) else {}
+    recorded = machine.recording.run if isinstance(machine, RecordedMachine) else {}
+    return str(recorded.get("output", ""))
 
 
 def judged_run(facts: Facts, output: str) -> Answer:

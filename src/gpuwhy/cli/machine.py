@@ -26,10 +26,6 @@ def seen(options: argparse.Namespace) -> Seen:
     with Progress() as progress:
         machine, asked = asked_for(options, progress.note)
         assume, as_if = _assumed(options)
-        if getattr(options, "recording", None) and assume is None:
-            from gpuwhy.api.watched import with_recorded
-
-            return observe(machine, asked, lambda facts: with_recorded(facts, machine))
         return observe(machine, asked, assume, as_if, progress.note)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from gpuwhy.facts.fact import value_or
 from gpuwhy.fit import cards as gpus
 from gpuwhy.fit import dtypes
 from gpuwhy.fit.answer import Card, Fit, FitError, Use
@@ -102,13 +101,13 @@ def seen() -> tuple[Card, ...]:
     from gpuwhy.machine.live import LiveMachine
     from gpuwhy.machine.recording import RecordingMachine
 
-    machine = RecordingMachine(LiveMachine())
-    found = look(machine, only=("system", "driver", "devices")).devices
-    limits = value_or(found.visibility, None)
+    found = look(RecordingMachine(LiveMachine()), only=("variables", "devices")).devices
+    order = getattr(getattr(found.visibility, "value", None), "visible", None)
     out = []
-    for device in value_or(found.gpus, ()):
-        total, free = value_or(device.memory_total, None), value_or(device.memory_free, None)
-        if total is not None and (limits is None or device.index in limits.visible):
+    for device in getattr(found.gpus, "value", ()):
+        total = getattr(device.memory_total, "value", None)
+        free = getattr(device.memory_free, "value", None)
+        if total is not None and (order is None or device.index in order):
             out.append(_seen(device.name, total, free))
     return tuple(out)
 
