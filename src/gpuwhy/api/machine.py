@@ -16,14 +16,12 @@ from gpuwhy.answer.answer import NOT_GPU, Answer
 from gpuwhy.answer.checked import checked
 from gpuwhy.diagnose.diagnosis import Diagnosis, Open
 from gpuwhy.diagnose.weigh import diagnose
-from gpuwhy.facts.fact import Known, Unknown, value_or
+from gpuwhy.facts.fact import Known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Effect, Finding, Weight
-from gpuwhy.facts.run import Run
 from gpuwhy.loader.loads import loads
 from gpuwhy.look.look import Options, look, look_by_importing
 from gpuwhy.machine.machine import Machine
-from gpuwhy.machine.recording import RecordedMachine
 from gpuwhy.signs import judge
 from gpuwhy.signs.expect import lacks_gpu
 
@@ -54,26 +52,16 @@ def observe(
     note: Note = lambda _: None,
 ) -> Seen:
     """Look at a machine, and judge it; `assume` makes the facts those of another machine."""
+    from gpuwhy.api.recorded import with_recorded
+
     started = time.monotonic()
-    facts = look(machine, options, note=note)
-    facts = replace(with_recorded(facts, machine), loads=loads(machine, facts))
+    facts = with_recorded(look(machine, options, note=note), machine)
+    facts = replace(facts, loads=loads(machine, facts))
     if options.imports:
         facts = look_by_importing(machine, facts, options, note)
     if assume:
         facts = assume(facts)
     return judged(facts, as_if, time.monotonic() - started)
-
-
-def with_recorded(facts: Facts, machine: Machine) -> Facts:
-    """The facts with those of the watched program, where a recording holds them."""
-    values = machine.recording.run if isinstance(machine, RecordedMachine) else {}
-    if "facts" not in values:
-        return facts
-    try:
-        return replace(facts, run=msgspec.convert(values["facts"], Run))
-    except msgspec.ValidationError as error:
-        unknown = Unknown(f"the recording's watched program makes no sense: {error}")
-        return replace(facts, run=Run(program=unknown))
 
 
 def judged(facts: Facts, as_if: str = "", took: float = 0.0) -> Seen:

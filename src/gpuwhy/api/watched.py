@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from gpuwhy.answer.answer import Answer
 from gpuwhy.api.machine import Seen, judged, observe
+from gpuwhy.api.recorded import output_of
 from gpuwhy.api.text import answer_of
 from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
@@ -17,7 +18,7 @@ from gpuwhy.log.read import read
 from gpuwhy.look.look import Options
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.machine import Machine
-from gpuwhy.machine.recording import RecordedMachine, RecordingMachine
+from gpuwhy.machine.recording import RecordingMachine
 from gpuwhy.run import judge
 from gpuwhy.run.around import environ_of, folder_of, with_surroundings
 from gpuwhy.run.child import Ended
@@ -113,12 +114,6 @@ def again(machine: Machine, options: Options) -> tuple[Answer, str]:
     if not output and not seen.facts.run.failed:
         return seen.report, ""
     return told(output, seen), output
-
-
-def output_of(machine: Machine) -> str:
-    """What a watched program printed, where a recording holds that."""
-    recorded = machine.recording.run if isinstance(machine, RecordedMachine) else {}
-    return str(recorded.get("output", ""))
 
 
 def judged_run(facts: Facts, output: str) -> Answer:

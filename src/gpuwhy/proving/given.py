@@ -5,8 +5,7 @@ from __future__ import annotations
 import signal as signals
 
 from gpuwhy import app
-from gpuwhy.api.machine import with_recorded
-from gpuwhy.api.watched import output_of
+from gpuwhy.api.recorded import output_of, with_recorded
 from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.machine.recording import read_recording, recorded_machine
