@@ -260,28 +260,6 @@ class RecordedV0(RecordedMachine):
         return Absent(Source("call", path, "not asked"))
 
 
-def _run_facts(facts: dict[str, Any]) -> dict[str, Any]:
-    """The facts of a watched program with the names and values of today."""
-    facts = {**facts}
-    if "ahead" in facts:
-        facts["put_first"] = facts.pop("ahead")
-    for place in _values(facts.get("places")):
-        cache = _CACHE.fullmatch(str(place.get("role")))
-        if cache:
-            place.update(role="cache", cache_of=cache[1])
-    wanted = facts.get("wanted_gpu", {})
-    where = _LINE.fullmatch(str(wanted.get("value"))) if isinstance(wanted, dict) else None
-    if where:
-        value = {"file": where["file"], "line": int(where["line"])}
-        facts["wanted_gpu"] = {**wanted, "value": value}
-    return facts
-
-
-def _values(fact: Any) -> Iterator[dict[str, Any]]:
-    found = fact.get("value") if isinstance(fact, dict) else None
-    return (one for one in found or () if isinstance(one, dict))
-
-
 def _texts(answer: Any) -> tuple[str, ...]:
     values = answer.get("value") if isinstance(answer, dict) else None
     return tuple(one for one in values or () if isinstance(one, str))
@@ -305,6 +283,28 @@ def _split(key: str) -> tuple[str, tuple[Any, ...]]:
         args.append(value)
         rest = rest[end:].lstrip(" ")
     return question, tuple(args)
+
+
+def _run_facts(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a watched program with the names and values of today."""
+    facts = {**facts}
+    if "ahead" in facts:
+        facts["put_first"] = facts.pop("ahead")
+    for place in _values(facts.get("places")):
+        cache = _CACHE.fullmatch(str(place.get("role")))
+        if cache:
+            place.update(role="cache", cache_of=cache[1])
+    wanted = facts.get("wanted_gpu", {})
+    where = _LINE.fullmatch(str(wanted.get("value"))) if isinstance(wanted, dict) else None
+    if where:
+        value = {"file": where["file"], "line": int(where["line"])}
+        facts["wanted_gpu"] = {**wanted, "value": value}
+    return facts
+
+
+def _values(fact: Any) -> Iterator[dict[str, Any]]:
+    found = fact.get("value") if isinstance(fact, dict) else None
+    return (one for one in found or () if isinstance(one, dict))
 
 
 def _kind(question: str, reason: str) -> Why:
