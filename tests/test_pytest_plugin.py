@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import gpuwhy
-from gpuwhy.inside import available
-from gpuwhy.inside.selection import SelectionError
-from tests.inside.standins import gpu, machine
+from gpuwhy.api import select as available
+from gpuwhy.api.select import SelectionError
+from tests.api.standins import gpu, machine
 
 SRC = str(Path(gpuwhy.__file__).parent.parent)
 LOAD = ("-p", "no:gpuwhy", "-p", "no:hypothesispytest", "-p", "gpuwhy.pytest_plugin", "-p", "no:cacheprovider")
@@ -50,14 +50,14 @@ def run(folder: Path, text: str, *options: str, patch: str = "") -> str:
 
 
 def test_marked_tests_skip_with_the_reason(tmp_path):
-    patch = "from gpuwhy.inside import available\navailable._visible = lambda: 'no GPU: driver.missing: no driver'"
+    patch = "from gpuwhy.api import select\nselect._visible = lambda: 'no GPU: driver.missing: no driver'"
     out = run(tmp_path, TESTS, patch=patch)
     assert "1 passed, 2 skipped" in out
     assert "no GPU: driver.missing: no driver" in out
 
 
 def test_marked_tests_run_where_there_is_a_gpu_or_nobody_can_tell(tmp_path):
-    patch = "from gpuwhy.inside import available\navailable._visible = lambda: None"
+    patch = "from gpuwhy.api import select\nselect._visible = lambda: None"
     assert "3 passed" in run(tmp_path, TESTS, patch=patch)
 
 
@@ -93,7 +93,7 @@ def test_failures_are_explained_once_per_cause(tmp_path):
     section = out[out.index(" gpuwhy ===") :]
     assert "test_it.py::test_a, test_it.py::test_b" in section
     assert section.count("gpuwhy: ") == 1
-    assert "cause   memory.oom" in section
+    assert "  memory.oom" in section
     assert "test_it.py::test_c\nnothing of the GPU stack in it" in section
 
 
@@ -102,7 +102,7 @@ def test_without_the_option_nothing_is_explained(tmp_path):
 
 
 def test_unused_it_loads_next_to_nothing(tmp_path):
-    heavy = ("gpuwhy.inside", "gpuwhy.app", "msgspec")
+    heavy = ("gpuwhy.api", "gpuwhy.app", "msgspec")
     text = f"import sys\ndef test_x(): assert not [n for n in sys.modules if n.startswith({heavy})]"
     assert "1 passed" in run(tmp_path, text)
 
@@ -122,7 +122,7 @@ def here(monkeypatch):
 
 
 def test_why_not(here):
-    here(machine(gpu(0, free=9 << 30), gpu(1, free=1 << 30)).devices.value)
+    here(machine(gpu(0, free=9 << 30), gpu(1, free=1 << 30)).gpus.value)
     assert available.why_not() == ""
     assert available.why_not(n=2) == ""
     assert available.why_not(free="8GB") == ""
@@ -135,7 +135,7 @@ def test_why_not(here):
 
 
 def test_a_gpu_divided_by_mig_is_a_gpu(here):
-    here(machine(gpu(0, mig={"current": True, "pending": True, "instances": ["MIG-1"]})).devices.value)
+    here(machine(gpu(0, mig={"current": True, "pending": True, "instances": ["MIG-1"]})).gpus.value)
     assert available.why_not() == ""
 
 

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from gpuwhy._version import __version__
 
-TYPE_CHECKING = False  # not from typing: what PYTHONPATH puts before it must not keep us from starting
+TYPE_CHECKING = False  # not from typing: a file of that name on PYTHONPATH must not keep us off
 if TYPE_CHECKING:
     from typing import Any
 
-    from gpuwhy.app import check, explain
+    from gpuwhy.api.batch import Fitted, NoBatchFitsError, fit_batch
+    from gpuwhy.api.expect import MismatchError, expect
+    from gpuwhy.api.python import check, explain
+    from gpuwhy.api.select import SelectionError, select_gpu
     from gpuwhy.fit import Fitting
     from gpuwhy.guard import Guarding
-    from gpuwhy.api.batch import Fitted, NoBatchFitsError, fit_batch
-    from gpuwhy.inside.expectation import Dims, MismatchError, expect, expects
-    from gpuwhy.inside.growth import memory_growth
-    from gpuwhy.inside.selection import SelectionError, select_gpu
 
     fit: Fitting
     guard: Guarding
 
 __all__ = [
-    "Dims",
     "Fitted",
     "MismatchError",
     "NoBatchFitsError",
@@ -28,21 +26,18 @@ __all__ = [
     "__version__",
     "check",
     "expect",
-    "expects",
     "explain",
     "fit",
     "fit_batch",
     "guard",
-    "memory_growth",
     "select_gpu",
 ]
 
 _HOMES = {
-    "gpuwhy.app": ("check", "explain"),
     "gpuwhy.api.batch": ("Fitted", "NoBatchFitsError", "fit_batch"),
-    "gpuwhy.inside.expectation": ("Dims", "MismatchError", "expect", "expects"),
-    "gpuwhy.inside.growth": ("memory_growth",),
-    "gpuwhy.inside.selection": ("SelectionError", "select_gpu"),
+    "gpuwhy.api.expect": ("MismatchError", "expect"),
+    "gpuwhy.api.python": ("check", "explain"),
+    "gpuwhy.api.select": ("SelectionError", "select_gpu"),
 }
 
 
@@ -61,13 +56,13 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(shell: Any) -> None:
     """What `%load_ext gpuwhy` calls: adds `%%gpuwhy` and `%gpuwhy`."""
-    from gpuwhy.inside import notebook
+    from gpuwhy.api import notebook
 
     notebook.load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """What `%unload_ext gpuwhy` calls."""
-    from gpuwhy.inside import notebook
+    from gpuwhy.api import notebook
 
     notebook.unload(shell)

@@ -21,7 +21,7 @@ from gpuwhy.observe.loader_v0 import loads
 from gpuwhy.observe.loader_v0.extensions import extensions
 from gpuwhy.model.expect import lacks_gpu
 from gpuwhy.model.fact import NOT_TRIED, NOT_YET, Absent, Known, Unknown, value_or
-from gpuwhy.model.facts import Devices, Facts
+from gpuwhy.model.facts import Facts
 from gpuwhy.model.facts import Run as WatchedRun
 from gpuwhy.model.report import Report
 from gpuwhy.observe.as_if import Elsewhere, named_machine, somewhere
@@ -36,7 +36,7 @@ from gpuwhy.shell.gate import placed, typed, with_names
 from gpuwhy.shell.place import place_of
 
 if TYPE_CHECKING:
-    from gpuwhy.answer.answer import Answer
+    pass
 
 __all__ = [
     "CAUSES",
@@ -47,9 +47,7 @@ __all__ = [
     "Report",
     "Run",
     "UnreadableError",
-    "check",
-    "devices_of",
-    "explain",
+    "active_environment",
     "facts_for_plan",
     "facts_of",
     "inspect_host",
@@ -260,19 +258,6 @@ def recorded_host(data: bytes, name: str) -> tuple[Host, Options]:
     return RecordedHost(recording), options
 
 
-def check(python: str = "", *, verify: bool = False) -> Report:
-    """Diagnose this machine and a Python environment (the active one unless `python` names another)."""
-    return Run(live_host(), Options(python=python, verify=verify, imports="no")).report()
-
-
-def explain(text: str, *, log_only: bool = False, python: str = "") -> Answer:
-    """Why a program failed, from what it printed; this machine's facts decide too unless `log_only`."""
-    from gpuwhy.api.seen import seen
-    from gpuwhy.api.text import explain as explain_text
-
-    return explain_text(text, None if log_only else seen(Run(live_host(), Options(python=python)).report()))
-
-
 def facts_of(host: Host, options: Any = None) -> Facts:
     """The facts of a host, without a judgement."""
     return Run(host, options or Options()).facts
@@ -283,9 +268,10 @@ def facts_for_plan(host: Host, python: str = "") -> Facts:
     return _seen_for("plan", host, Options(python=host.hide(python), folder="."))
 
 
-def devices_of(host: Host) -> Devices:
-    """The GPUs and their visibility alone, in a fraction of a whole run's time."""
-    return _seen_for("devices", host, Options()).devices
+def active_environment(host: Host) -> str:
+    """The folder of the Python environment that a check would look at; "" where there is none."""
+    found = facts_for_plan(host).target.interpreter
+    return found.value.prefix if isinstance(found, Known) else ""
 
 
 def _seen_for(client: Client, host: Host, options: Options) -> Facts:

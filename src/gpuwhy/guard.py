@@ -1,4 +1,4 @@
-"""The guard: `gpuwhy.guard()` as a context manager or decorator, and `python -m gpuwhy.guard train.py`.
+"""The guard: `gpuwhy.guard()` around code or a function, and `python -m gpuwhy.guard train.py`.
 
 The module itself is callable, so that `gpuwhy.guard` is one name for both.
 """
@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 if TYPE_CHECKING:
-    from gpuwhy.inside.guarding import Guard
+    from gpuwhy.api.guard import Guard
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,31 +25,33 @@ class Guarding(ModuleType):
     def __call__(self, function: F, /) -> F: ...
     @overload
     def __call__(self, /, *, machine: bool = True, seconds: float = SECONDS) -> Guard: ...
-    def __call__(self, function: Any = None, /, *, machine: bool = True, seconds: float = SECONDS) -> Any:
+    def __call__(
+        self, function: Any = None, /, *, machine: bool = True, seconds: float = SECONDS
+    ) -> Any:
         """A guard to use with `with` or `@`, or the guarded function where one is given.
 
-        `machine=False` reads the error alone; `seconds` is the most that looking at the machine may take.
+        `machine=False` reads the error alone; `seconds` is the most that a look may take.
         """
-        from gpuwhy.inside.guarding import Guard
+        from gpuwhy.api.guard import Guard
 
         guard = Guard(machine=machine, seconds=seconds)
         return guard if function is None else guard(function)
 
     def install(self) -> None:
-        """Explain every uncaught GPU error of this process, in any thread; `uninstall` takes it back."""
-        from gpuwhy.inside import hook
+        """Explain every uncaught GPU error of this process; `uninstall` takes it back."""
+        from gpuwhy.api import hooks
 
-        hook.install()
+        hooks.install()
 
     def uninstall(self) -> None:
         """Take back what `install` did."""
-        from gpuwhy.inside import hook
+        from gpuwhy.api import hooks
 
-        hook.uninstall()
+        hooks.uninstall()
 
 
 if __name__ == "__main__":
-    from gpuwhy.inside.script import main
+    from gpuwhy.api.program import main
 
     main(sys.argv[1:])
 else:

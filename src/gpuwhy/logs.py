@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from msgspec import structs
 
 from gpuwhy.advise.remedy import Install, Remove
-from gpuwhy.answer.answer import Answer, CauseFound, Reason
+from gpuwhy.answer import contract
+from gpuwhy.answer.answer import NOT_GPU, Answer, CauseFound, Reason
 from gpuwhy.answer.answer import Fix as SaidFix
+from gpuwhy.api.machine import Seen
 from gpuwhy.api.text import answer_of
 from gpuwhy.diagnose.weigh import diagnose
+from gpuwhy.facts.fact import Source as NewSource
+from gpuwhy.facts.finding import Effect, Weight
+from gpuwhy.facts.finding import Evidence as NewEvidence
+from gpuwhy.facts.finding import Finding as NewFinding
 from gpuwhy.knowledge.codes import signature
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message
@@ -23,6 +30,7 @@ from gpuwhy.model.symptom import Symptom
 from gpuwhy.model.threshold import MOST, TOLD
 from gpuwhy.reason.report import condition_of
 from gpuwhy.reason.tried import Failed, with_printed, with_words
+from gpuwhy.render.json import render
 
 
 def report_v0(answer: Answer) -> Report:
@@ -90,3 +98,47 @@ def behind(code: Code) -> Code:
         return code
     found = (one.cause for one in diagnose(log).causes if one.confidence >= TOLD)
     return structs.replace(code, causes=tuple(found)[:MOST])
+
+
+def seen(report: Report) -> Seen:
+    """The findings of a report of version 0."""
+    known = contract.read(render(report))
+    return Seen(tuple(_findings(report, _can_rule_out(known))), known)
+
+
+def _can_rule_out(known: Answer) -> bool:
+    """Whether the machine has a GPU and a framework; a text from elsewhere is not judged by what
+    a bare machine lacks.
+    """
+    marks = {layer.name.split(" ")[0]: layer.mark for layer in known.layers}
+    others = set(marks) - {"GPU", "driver", "CUDA", "cuDNN", "Python", "container", "WSL"}
+    return marks.get("GPU", "none") != "none" and bool(others)
+
+
+def _findings(report: Report, rule_out: bool) -> Iterator[NewFinding]:
+    for cause in report.causes:
+        for one in cause.because:
+            yield _as_new(cause.id, cause.subject, one, cause.with_gpu)
+    for gone in report.ruled_out if rule_out else ():
+        if gone.id == NOT_GPU:
+            continue
+        yield NewFinding(gone.id, Weight.AGAINST, "{text}", {"text": gone.because})
+
+
+def _as_new(cause: str, subject: str, one: Any, with_gpu: bool = False) -> NewFinding:
+    """A finding of version 0."""
+    return NewFinding(
+        cause,
+        Weight(one.weight),
+        "{text}",
+        {"text": one.text},
+        tuple(NewEvidence(e.kind, e.text, _source(e.source)) for e in one.evidence),
+        subject,
+        Effect.STOPS if one.stops else Effect.SLOWS,
+        one.linked,
+        with_gpu,
+    )
+
+
+def _source(source: Any) -> NewSource:
+    return NewSource(source.kind, source.where, source.detail)

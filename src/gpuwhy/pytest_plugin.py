@@ -1,4 +1,4 @@
-"""The pytest plugin: `@pytest.mark.gpu` skips with the true reason, `--gpuwhy` explains failures in the summary.
+"""The pytest plugin: `@pytest.mark.gpu` skips with the reason, `--gpuwhy` explains failures.
 
 It loads nothing of gpuwhy until a marked test runs or a failure is to be explained.
 """
@@ -20,7 +20,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the option and the setting."""
     group = parser.getgroup("gpuwhy")
     group.addoption("--gpuwhy", action="store_true", help="explain GPU failures in the summary")
-    parser.addini("gpuwhy_marker", "the marker of tests that need a GPU; empty: none", default=MARKER)
+    parser.addini(
+        "gpuwhy_marker", "the marker of tests that need a GPU; empty: none", default=MARKER
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,7 +37,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Refuse a marker with a keyword that does not exist, before any test runs."""
     marker = config.getini("gpuwhy_marker")
-    if not marker or hasattr(config, "workerinput"):  # a worker of xdist would die of it: there the test fails
+    if not marker or hasattr(
+        config, "workerinput"
+    ):  # a worker of xdist would die of it: there the test fails
         return
     for item in items:
         for mark in item.iter_markers(marker):
@@ -47,7 +51,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a marked test where there is no such GPU."""
     marker = item.config.getini("gpuwhy_marker")
     for mark in item.iter_markers(marker) if marker else ():
-        from gpuwhy.inside.available import why_not
+        from gpuwhy.api.select import why_not
 
         if wrong := _unknown(mark):
             pytest.fail(f"@pytest.mark.{marker}: {wrong}", pytrace=False)
@@ -62,7 +66,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _unknown(mark: pytest.Mark) -> str:
     """What is wrong with a marker's keywords, or ""."""
     unknown = next((name for name in mark.kwargs if name not in KEYWORDS), "")
-    return f"there is no keyword {unknown!r}; its keywords are {', '.join(KEYWORDS)}" if unknown else ""
+    return (
+        f"there is no keyword {unknown!r}; its keywords are {', '.join(KEYWORDS)}"
+        if unknown
+        else ""
+    )
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -84,16 +92,17 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def _explained(text: str) -> str:
-    from gpuwhy.inside.diagnosis import note_on
+    from gpuwhy.api.note import explained, written
 
     try:
-        return note_on(text, machine=True, seconds=10.0, where="pytest")
+        answer = explained(text, seconds=10.0)
+        return written(answer) if answer else ""
     except Exception as error:
         return f"gpuwhy failed: {type(error).__name__}: {error}; please report it"
 
 
 def _told(report: Any) -> str:
-    """What the failing test said: the error's own lines and the captured output, without the source around them."""
+    """What the failing test printed: the error's own lines and the captured output."""
     return "\n".join(_parts(report))[-_LONGEST:]
 
 

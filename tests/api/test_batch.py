@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import gpuwhy
 from gpuwhy.api import batch
 from gpuwhy.api.out_of_memory import out_of_memory, requested
-from tests.inside import standins
-from tests.inside.standins import CupyOOM, JaxError, OrtError, TfInternal, TfOOM, TorchOOM, module
+from tests.api import standins
+from tests.api.standins import CupyOOM, JaxError, OrtError, TfInternal, TfOOM, TorchOOM, module
 
 FAILURES = [
     (TorchOOM(standins.TORCH_OOM), 2 << 30),

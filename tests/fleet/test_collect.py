@@ -10,8 +10,8 @@ import time
 import pytest
 
 from gpuwhy.cli.fleet import command
+from gpuwhy.fleet.launch import Launched
 from gpuwhy.fleet.line import decoded
-from gpuwhy.machine.launch import Launched
 from tests.fleet.nodes import changed
 from tests.fleet.test_cli import gpuwhy
 

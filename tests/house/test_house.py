@@ -45,9 +45,9 @@ NETWORK_ALLOWED = {
     ("host/children/ray_node.py", "socket"),  # `fleet --ray --probe`
 }
 WORLD = {"os", "subprocess", "ctypes", "glob", "shutil", "tempfile", "resource", "platform", "mmap"}
-WORLDLY = {"machine", "run", "fix", "cli", "api", "border", "host", "repair", "inside", "__main__"}
+WORLDLY = {"machine", "run", "fix", "cli", "api", "border", "host", "repair", "__main__"}
 PRINTS = {"print", "input", "exit", "quit", "sys.exit", "os._exit", "sys.stdout.write"}
-PRINTERS = ("cli/", "api/", "mcp/", "host/children/", "machine/children/", "__main__.py", "inside/")
+PRINTERS = ("cli/", "api/", "mcp/", "host/children/", "machine/children/", "__main__.py")
 
 
 class Import(NamedTuple):

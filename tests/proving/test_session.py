@@ -13,7 +13,7 @@ from gpuwhy.prove.weigh import weighed
 from gpuwhy.proving.answer import proof_of
 from gpuwhy.proving.plan import Plan
 from gpuwhy.proving.session import Session
-from gpuwhy.run.trial import Ran
+from gpuwhy.proving.trial import Ran
 
 ERROR = 'Traceback (most recent call last):\n  File "/app/train.py", line 3, in <module>\n    main()\n'
 FAILS = Ran(1, 0, 0.1, ERROR + "RuntimeError: bad day\n")

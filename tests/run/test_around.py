@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.host.base import Standing
-from gpuwhy.host.live import LiveHost
-from gpuwhy.host.recorded import RecordedHost, read_recording
-from gpuwhy.host.recording import RecordingHost
-from gpuwhy.model.fact import Known, Source, Unknown
-from gpuwhy.model.facts import KernelLine, Run
+from gpuwhy.facts.fact import Known, Source, Unknown
+from gpuwhy.facts.run import Run
+from gpuwhy.facts.system import KernelLine
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.machine.machine import Standing
+from gpuwhy.machine.recording import RecordedMachine, RecordingMachine, read_recording
 from gpuwhy.run.around import named, with_surroundings
 from gpuwhy.run.child import Ended
 from gpuwhy.run.sampler import Samples
@@ -23,7 +23,7 @@ def ended(**seen):
 
 
 def around(output="", *said, environ=None):
-    host = LiveHost(environ or {"HOME": "/home/alice", "TMPDIR": "/tmp"})
+    host = LiveMachine(environ or {"HOME": "/home/alice", "TMPDIR": "/tmp"})
     return with_surroundings(Run(), ended(said=said), host, output)
 
 
@@ -73,9 +73,11 @@ def test_which_paths_an_output_names(text, paths):
 def test_processes_only_where_the_kernel_counts_them_alike():
     said = {"end": 1.0, "pids": [41, 42]}
 
-    class Contained(LiveHost):
-        def ask(self, op, *args):
-            return Known("pid:[4026532999]", Source("file", "x")) if op == "link" else super().ask(op, *args)
+    class Contained(LiveMachine):
+        def ask(self, question, *args):
+            if question == "link":
+                return Known("pid:[4026532999]", Source("file", "x"))
+            return super().ask(question, *args)
 
     run = with_surroundings(Run(), ended(said=[said]), Contained({"HOME": "/home/alice"}), "")
     assert isinstance(run.pids, Unknown)
@@ -93,9 +95,9 @@ def test_a_neighbours_line_is_not_ours():
 
 
 def test_places_replay(tmp_path):
-    live = RecordingHost(LiveHost({"HOME": "/home/alice"}))
+    live = RecordingMachine(LiveMachine({"HOME": "/home/alice"}))
     with_surroundings(Run(), ended(), live, f"cannot create '{tmp_path}/a'")
-    replay = RecordedHost(read_recording(live.dump({"python": "x"}), "test"))
+    replay = RecordedMachine(read_recording(live.dump({"python": "x"}), "test"))
     said = replay.standing(f"{tmp_path}/a")
     assert isinstance(said, Known)
     assert isinstance(said.value, Standing)

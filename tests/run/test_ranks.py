@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuwhy.run.ranks import log_folder, rank_logs
+from gpuwhy.run.ranks import log_folder, rank_logs, summary
 
 
 def test_a_ranks_own_log_is_found(tmp_path):
@@ -10,12 +10,13 @@ def test_a_ranks_own_log_is_found(tmp_path):
         folder = tmp_path / "none_x" / "attempt_0" / str(rank)
         folder.mkdir(parents=True)
         (folder / "stderr.log").write_text(text)
-    summary = (
+    text = (
         "Root Cause (first observed failure):\n[0]:\n  time      : x\n  host      : y\n"
         "  rank      : 1 (local_rank: 1)\n  exitcode  : 1 (pid: 7)\n  error_file: <N/A>\n"
     )
     for argv in (["torchrun", "--log-dir", str(tmp_path), "t.py"], ["torchrun", f"--log_dir={tmp_path}", "t.py"]):
-        assert log_folder(argv, summary) == (str(tmp_path), "1")
+        assert log_folder(argv) == str(tmp_path)
+    assert summary(text).local == "1"
     assert "mat1 and mat2" in rank_logs(str(tmp_path), "1")[0]
-    assert log_folder(["torchrun", "t.py"], summary) == ("", "")
+    assert log_folder(["torchrun", "t.py"]) == ""
     assert rank_logs(str(tmp_path / "nowhere"), "1") == ()

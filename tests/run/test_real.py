@@ -35,4 +35,4 @@ def test_a_failing_import_names_the_missing_file(broken):
     assert done.returncode == 1
     text = done.stderr.decode()
     assert "ImportError: libcudnn.so.9" in text
-    assert "cause  install.corrupted · certain" in text
+    assert "install.corrupted" in text

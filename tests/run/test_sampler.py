@@ -11,12 +11,11 @@ import msgspec
 import pytest
 
 from gpuwhy.host.children import sampler as script
-from gpuwhy.model.fact import Absent, Known, Unknown
-from gpuwhy.model.facts import GpuUse, Moment, Run
-from gpuwhy.render import memory, plot
-from gpuwhy.render.terminal import Paper
+from gpuwhy.facts.fact import Known, Unknown
+from gpuwhy.facts.run import GpuUse, Run
 from gpuwhy.run.child import Ended, watch
 from gpuwhy.run.observed import observed
+from gpuwhy.run.plot import drawing
 from gpuwhy.run.ring import Ring
 from gpuwhy.run.sampler import MOST, Samples
 
@@ -95,7 +94,7 @@ def test_numbers_of_another_world_are_estimated(nvml):
         (1.0, [0, 80 * GIB, 65 * GIB, 60 * GIB, 5 * GIB, 0]),
     ):
         samples.take({"t": time, "gpus": [row], "rss": 1, "available": 9, "guessed": time > 0})
-    gpus = observed(["x"], ended(samples), Absent(Known(0, script_source()).source)).gpus
+    gpus = observed(["x"], ended(samples), "").gpus
     assert isinstance(gpus, Known)
     assert (gpus.value[0].own, gpus.value[0].others_then, gpus.value[0].guessed) == (60 * GIB, 5 * GIB, True)
     rows = script.Gpus.estimated(at_start({0: 5 * GIB}), [[0, 80 * GIB, 65 * GIB, 0, 65 * GIB, 9]])
@@ -109,7 +108,7 @@ def at_start(used):
 
 
 def script_source():
-    from gpuwhy.model.fact import Source
+    from gpuwhy.facts.fact import Source
 
     return Source("log", "x")
 
@@ -120,7 +119,7 @@ def ended(samples: Samples, **more) -> Ended:
 
 
 def test_without_samples_nothing_is_claimed():
-    facts = observed(["/usr/bin/x"], ended(Samples()), Unknown("x"))
+    facts = observed(["/usr/bin/x"], ended(Samples()), "")
     assert isinstance(facts.gpus, Unknown)
     assert isinstance(facts.touched_gpu, Unknown)
     assert isinstance(facts.frameworks, Unknown)
@@ -130,7 +129,7 @@ def test_without_samples_nothing_is_claimed():
 
 @pytest.mark.parametrize("code, name", [(137, "SIGKILL"), (139, "SIGSEGV"), (134, "SIGABRT")])
 def test_a_shell_that_passes_a_signal_on(code, name):
-    facts = observed(["sh"], ended(Samples(), code=code), Unknown("x"))
+    facts = observed(["sh"], ended(Samples(), code=code), "")
     assert (facts.signal.value, facts.exit.value) == (name, code)
 
 
@@ -138,7 +137,7 @@ def test_kernel_counters():
     samples = Samples()
     samples.take({"start": 0, "kills": {"machine": 3, "group": None}})
     samples.take({"end": 1, "kills": {"machine": 5, "group": None}})
-    assert observed(["x"], ended(samples), Unknown("x")).oom_kills.value == 2
+    assert observed(["x"], ended(samples), "").oom_kills.value == 2
 
 
 def test_samples_stay_few_and_keep_the_peak():
@@ -147,7 +146,7 @@ def test_samples_stay_few_and_keep_the_peak():
         own = 70 if number == 1234 else number % 5
         samples.take({"t": float(number), "gpus": [[0, 80, 80, own, 1, 0]], "rss": 0})
     assert len(samples.points) <= MOST + 1
-    use = observed(["x"], ended(samples), Unknown("x")).gpus.value[0]
+    use = observed(["x"], ended(samples), "").gpus.value[0]
     assert use.own == 70
     assert len(use.curve) <= 170
     assert max(moment.own for moment in use.curve) == 70
@@ -201,29 +200,11 @@ def test_nothing_in_maps(monkeypatch):
     assert script.mapped(1) == {}
 
 
-def chart(use: GpuUse, width: int = 80) -> list[str]:
-    return list(memory.render(use, Paper(width)))
-
-
-def test_chart_rows():
-    curve = tuple(Moment(float(n), n * 8 * GIB, 8 * GIB) for n in range(10))
-    use = GpuUse(0, 80 * GIB, 72 * GIB, 8 * GIB, 0, 8 * GIB, 50, False, curve)
-    lines = chart(use)
-    assert lines[0].startswith("  GPU 0: this program held at most 72.0 GiB of 80.0 GiB")
-    rows = [line for line in lines if "┤" in line]
-    assert len(rows) == memory.ROWS
-    assert rows[0].count("█") < rows[-1].count("█")
-    assert rows[-1].count("░") > 0
-    assert max(map(len, lines)) <= 80
-    assert all(len(line) <= 40 for line in chart(use, 40))
-
-
-def test_chart_of_nothing_and_plot_of_nothing():
+def test_plot_of_nothing():
     use = GpuUse(0, 80 * GIB, 0, 0, 0, 0, -1, True, ())
-    assert chart(use)
-    assert plot.render(Run()) == ""
+    assert drawing(Run()) == ""
     run_facts = msgspec.structs.replace(Run(), gpus=Known((use,), script_source()))
-    ElementTree.fromstring(plot.render(run_facts))
+    ElementTree.fromstring(drawing(run_facts))
 
 
 def test_files_longer_than_a_page_are_read_whole(tmp_path):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from gpuwhy.model.fact import Unknown, absent, known
-from gpuwhy.model.facts import Facts, KernelLine, Limit, Run, Surroundings
-from gpuwhy.observe.kernel_log import attributed, read_line
-from gpuwhy.reason.watched import kernel_lines, last_symptom
+from gpuwhy.facts.fact import Unknown, absent, known
+from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.run import Limit, Run
+from gpuwhy.facts.system import KernelLine, System
+from gpuwhy.look.kernel_log import attributed, read_line
+from gpuwhy.run.judge import kernel_lines, last_message
 
 
 def ended(signal: str, *limits: Limit) -> Run:
@@ -38,15 +40,15 @@ def ended(signal: str, *limits: Limit) -> Run:
     ],
 )
 def test_what_a_signal_is_taken_for(run: Run, wanted: str) -> None:
-    found = last_symptom(run)
+    found = last_message(run)
     assert found is not None
-    assert found.signature == wanted
+    assert found.id == wanted
 
 
 @pytest.mark.parametrize(("signal", "count"), [("SIGTERM", 0), ("SIGSEGV", 1)])
 def test_an_xid_without_a_process_is_its_own_only_where_it_crashed(signal: str, count: int) -> None:
     line = KernelLine(seconds=9.0, text="NVRM: Xid (PCI:0000:04:00): 13", xid=13, pci="0000:04:00")
-    facts = Facts(run=ended(signal), surroundings=Surroundings(kernel_log=known((line,), "command", "dmesg")))
+    facts = Facts(run=ended(signal), system=System(kernel_log=known((line,), "command", "dmesg")))
     assert len(kernel_lines(facts)) == count
 
 
@@ -83,7 +85,7 @@ def test_a_fault_told_in_several_lines_is_the_process_s_that_the_last_one_names(
 )
 def test_an_xid_without_a_process_belongs_to_whom_the_same_happened(xid: int, output: str, count: int) -> None:
     line = read_line(f"[    9.00] NVRM: Xid (PCI:0000:04:00): {xid}, for all", KernelLine(0.0, "", None, ""))
-    facts = Facts(run=ended(""), surroundings=Surroundings(kernel_log=known((line,), "command", "dmesg")))
+    facts = Facts(run=ended(""), system=System(kernel_log=known((line,), "command", "dmesg")))
     assert len(kernel_lines(facts, output)) == count
 
 
@@ -99,5 +101,5 @@ def test_an_xid_without_a_process_belongs_to_whom_the_same_happened(xid: int, ou
 def test_a_process_that_cannot_be_compared_is_a_neighbour_unless_the_same_happened_here(pids, output, count) -> None:
     line = read_line(STOPPED, KernelLine(0.0, "", None, ""))
     run = structs.replace(ended(""), pids=pids)
-    facts = Facts(run=run, surroundings=Surroundings(kernel_log=known((line,), "command", "dmesg")))
+    facts = Facts(run=run, system=System(kernel_log=known((line,), "command", "dmesg")))
     assert len(kernel_lines(facts, output)) == count

@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-import json
-
-import msgspec
 import pytest
 
-from gpuwhy.after import told
-from gpuwhy.api.seen import seen
-from gpuwhy.model.facts import Facts
-from gpuwhy.reason.report import report
-from gpuwhy.reason.watched import stayed_away
-from gpuwhy.rooms import CAUSES
+from gpuwhy.api.watched import judged_run
+from gpuwhy.facts.facts import Facts
+from gpuwhy.run.judge import stayed_away
 
-from ..rooms.facts import base, change
+from ..signs.fixtures import facts_of as made
+from ..signs.fixtures import fixtures
 
 RAN = {
-    "run.program": {"known": "python"}, "run.exit": {"known": 0}, "run.signal": {"absent": "waitid"},
-    "run.seconds": {"known": 30.0}, "run.started": {"known": 100.0}, "run.sent": {"known": []},
-    "run.touched_gpu": {"known": False}, "run.frameworks": {"known": ["torch"]},
-}  # fmt: skip
+    "run.program": {"known": "python"},
+    "run.exit": {"known": 0},
+    "run.signal": {"absent": "waitid"},
+    "run.seconds": {"known": 30.0},
+    "run.started": {"known": 100.0},
+    "run.sent": {"known": []},
+    "run.touched_gpu": {"known": False},
+    "run.frameworks": {"known": ["torch"]},
+}
+BUILDS = made({}).frameworks.installed.need()
 
 
-def facts_of(**changes) -> Facts:
-    plain = base("healthy")
-    installed = [f["name"] for f in plain["target"]["frameworks"]["value"]]
-    assert installed
-    for path, value in {**RAN, "run.frameworks": {"known": installed[:1]}, **changes}.items():
-        change(plain, path.replace("__", "."), value)
-    return msgspec.convert(json.loads(json.dumps(plain)), type=Facts)
+def facts_of(changes: dict | None = None) -> Facts:
+    used = {"known": [BUILDS[0].name]}
+    return made({**RAN, "run.frameworks": used, **(changes or {})})
 
 
 def silence(facts: Facts):
-    by_facts = report([c for c in CAUSES if not c.needs_log], facts, 0.0)
-    return told("done\n", facts, seen(by_facts))
+    return judged_run(facts, "done\n")
+
+
+HIDDEN = next(
+    one.facts["devices.visibility"]
+    for one in fixtures()
+    if one.cause == "device.selection" and "devices.visibility" in one.facts
+)
 
 
 def test_a_sound_machine_names_the_program():
@@ -46,16 +49,7 @@ def test_a_sound_machine_names_the_program():
 
 
 def test_a_broken_machine_names_its_cause():
-    none = {
-        "known": {
-            "variable": "CUDA_VISIBLE_DEVICES",
-            "value": "-1",
-            "visible": [],
-            "first_bad": "-1",
-            "why_bad": "hides all",
-        }
-    }
-    facts = facts_of(devices__visibility=none)
+    facts = facts_of({"devices.visibility": HIDDEN})
     assert stayed_away(facts)
     found = silence(facts)
     assert found.causes[0].id == "device.selection"
@@ -70,25 +64,32 @@ def test_a_broken_machine_names_its_cause():
         {"run.frameworks": {"known": []}},
         {"run.frameworks": {"unknown": "not looked at"}},
         {"run.exit": {"known": 1}},
-        {"target.frameworks.0.gpu_build": {"known": False}},
-        {"devices.devices": {"known": []}, "devices.pci": {"known": []}, "driver.module_version": {"absent": "/proc"}},
+        {
+            "devices.gpus": {"known": []},
+            "devices.pci": {"known": []},
+            "driver.module_version": {"absent": "/proc"},
+        },
     ],
 )
 def test_nothing_is_said_of_other_programs(changes):
-    assert not stayed_away(facts_of(**changes))
+    assert not stayed_away(facts_of(changes))
 
 
-NO_GPU = {"devices.devices": {"known": []}, "devices.pci": {"known": []}, "driver.module_version": {"absent": "/proc"}}
+NO_GPU = {
+    "devices.gpus": {"known": []},
+    "devices.pci": {"known": []},
+    "driver.module_version": {"absent": "/proc"},
+}
 UNSEEN = {"run.touched_gpu": {"unknown": "too short"}, "run.frameworks": {"unknown": "too short"}}
-ASKED = {"run.wanted_gpu": {"known": "train.py, line 5"}}
+ASKED = {"run.wanted_gpu": {"known": {"file": "train.py", "line": 5}}}
 
 
 def test_a_program_too_short_to_be_looked_at():
     """Where no GPU is, none was open; and what its own text imports, it used."""
-    facts = facts_of(**NO_GPU, **UNSEEN, **ASKED, **{"run.imports": {"known": ["onnxruntime"]}})
+    facts = facts_of({**NO_GPU, **UNSEEN, **ASKED, "run.imports": {"known": ["onnxruntime"]}})
     assert stayed_away(facts)
     assert silence(facts).headline == (
-        "python succeeded on the CPU (train.py, line 5 asks for a GPU): this machine has no NVIDIA GPU"
+        "python succeeded on the CPU (train.py, line 5 asks for a GPU): this machine has no GPU"
     )
 
 
@@ -101,4 +102,4 @@ def test_a_program_too_short_to_be_looked_at():
     ],
 )
 def test_a_short_program_of_which_less_is_known(changes):
-    assert not stayed_away(facts_of(**changes))
+    assert not stayed_away(facts_of(changes))

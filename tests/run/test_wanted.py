@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuwhy.facts.run import CodeLine
 from gpuwhy.run.target import imported, script_folder, wanted_gpu
 
 
@@ -23,12 +24,12 @@ from gpuwhy.run.target import imported, script_folder, wanted_gpu
 def test_the_text_asks(tmp_path: Path, text: str, line: int) -> None:
     script = tmp_path / "train.py"
     script.write_text(text)
-    assert wanted_gpu(["python", str(script)]) == (f"train.py, line {line}" if line else "")
+    assert wanted_gpu(["python", str(script)]) == (CodeLine("train.py", line) if line else None)
 
 
 def test_a_text_on_the_command_line() -> None:
-    assert wanted_gpu(["python3", "-c", "import torch; torch.cuda.init()"]) == "its text, line 1"
-    assert wanted_gpu(["ls", "-c"]) == ""
+    assert wanted_gpu(["python3", "-c", "import torch; torch.cuda.init()"]) == CodeLine("its text", 1)
+    assert wanted_gpu(["ls", "-c"]) is None
 
 
 def test_what_the_text_imports(tmp_path: Path) -> None:

@@ -246,13 +246,18 @@ def _is_quoted(reason: Because, log: Log) -> bool:
 
 def _reason(one: Because, log: Log) -> of.Reason:
     seen: dict[str, list[of.Proof]] = {"saw": [], "know": [], "told": []}
+    line = one.line
     if one.message >= 0 and (message := log.messages[one.message]).text:
-        seen["told"].append(of.Proof(message.text, f"line {message.line}"))
+        if message.observed:
+            line = 0
+            seen["saw"].append(of.Proof(message.text, str(message.observed)))
+        else:
+            seen["told"].append(of.Proof(message.text, f"line {message.line}"))
     for proof in one.evidence:
         where = f"{proof.source.where} {proof.source.detail}".strip()
         seen[proof.kind].append(of.Proof(proof.text, where))
     saw, know, told = (tuple(part) for part in seen.values())
-    return of.Reason(sentence(one.text), saw, know, told, one.line)
+    return of.Reason(sentence(one.text), saw, know, told, line)
 
 
 def _fix(remedy: Remedy, place: Place) -> of.Fix:

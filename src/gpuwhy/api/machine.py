@@ -43,8 +43,10 @@ def observe(
     note: Note = lambda _: None,
 ) -> Seen:
     """Look at a machine, and judge it; `assume` makes the facts those of another machine."""
+    from gpuwhy.api.recorded import with_recorded
+
     started = time.monotonic()
-    facts = look(machine, options, note=note)
+    facts = with_recorded(look(machine, options, note=note), machine)
     facts = replace(facts, loads=loads(machine, facts))
     if options.imports:
         facts = look_by_importing(machine, facts, options, note)

@@ -110,13 +110,13 @@ def _answered(log: Log, seen: Seen | None, options: argparse.Namespace) -> Answe
 
 def _replayed(options: argparse.Namespace) -> Answer:
     """The answer on a recorded run again."""
-    from gpuwhy.after import again
-    from gpuwhy.cli.target import diagnose
+    from gpuwhy.api.watched import again
+    from gpuwhy.cli.machine import asked_for
 
-    run = diagnose(options)
-    if not run.output and not run.facts.run.failed:  # one that failed without a word is told too
+    answer, _ = again(*asked_for(options))
+    if answer.command != "run":
         raise UsageError(f"{options.recording} holds no program's output: name a log too")
-    return again(run)
+    return answer
 
 
 def _seen(options: argparse.Namespace) -> Seen | None:

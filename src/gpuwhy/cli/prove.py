@@ -105,7 +105,7 @@ def _plan(options: argparse.Namespace) -> Plan:
     with refused(re.error, f"--ok {options.ok}: "):
         re.compile(options.ok)
     from gpuwhy.proving.plan import Plan
-    from gpuwhy.run.stage import found_program, limits_now, own_room
+    from gpuwhy.proving.stage import found_program, limits_now, own_room
 
     if not found_program(argv, os.environ):
         raise UsageError(f"cannot run {argv[0]}: there is no such program")
@@ -140,7 +140,7 @@ def _session(options: argparse.Namespace, plan: Plan, stack: ExitStack) -> Sessi
     from gpuwhy.proving.looks import looks
     from gpuwhy.proving.packages import packages
     from gpuwhy.proving.session import Session
-    from gpuwhy.run import stage
+    from gpuwhy.proving import stage
 
     shared = stack.enter_context(stage.fresh_folder())
     bench = Bench(plan, stage.kept_input(0, shared))

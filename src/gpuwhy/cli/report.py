@@ -168,14 +168,11 @@ def _unpacked(data: bytes, path: str) -> bytes:
 
 def _replayed(data: bytes, path: str) -> Answer:
     """The answer on a recorded machine, and on the program that was run there."""
-    from gpuwhy.api.machine import observe
-    from gpuwhy.api.text import explain
+    from gpuwhy.api.watched import again
     from gpuwhy.cli.machine import replayed
 
-    machine, asked = replayed(data, path)
-    seen = observe(machine, asked)
-    output = str(machine.recording.run.get("output", ""))
-    return explain(output, seen) if output else seen.report
+    answer, _ = again(*replayed(data, path))
+    return answer
 
 
 def _proof(data: bytes, path: str) -> dict[str, Any]:

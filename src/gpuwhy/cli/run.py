@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gpuwhy.cli import UsageError, forms, say
 
 if TYPE_CHECKING:
-    from gpuwhy.after import Aftermath
+    from gpuwhy.api.watched import Watched
     from gpuwhy.run.child import Ended
 
 
@@ -31,9 +31,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("-v", "--verbose", action="count", default=0, help="evidence, other remedies; -vv: all facts")
     parser.add_argument("--why", action="store_true", help=argparse.SUPPRESS)  # the name of -v in version 0
     parser.add_argument(
-        "--json", nargs="?", default="", const="-", metavar="FILE",
+        "--json",
+        nargs="?",
+        default="",
+        const="-",
+        metavar="FILE",
         help="the report as JSON (gpuwhy.report/1): into FILE, or without one on standard error",
-    )  # fmt: skip
+    )
     forms.add_forms(parser)
     parser.add_argument(
         "--quiet", action="store_true", help="print nothing when the program succeeds without using the GPU"
@@ -121,11 +125,11 @@ def _tell(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
     files = (options.record, options.plot, options.json.rstrip("-"))
     if not (worth or any(files) or forms.asked(options)):
         return
-    from gpuwhy.after import aftermath
+    from gpuwhy.api.watched import after_run
     from gpuwhy.cli.progress import Progress
 
     with Progress() as progress:
-        after = aftermath(argv, ended, os.path.expanduser(options.python), progress.note)
+        after = after_run(argv, ended, os.path.expanduser(options.python), progress.note)
     if worth and after.worth_telling:
         _print(options, after)
     for what, write in _wanted(options, after, ended):
@@ -146,13 +150,12 @@ def _had_framework(argv: list[str], ended: Ended) -> bool:
     return bool(used) and not any(one.get("touched") for one in seen)
 
 
-def _print(options: argparse.Namespace, after: Aftermath) -> None:
+def _print(options: argparse.Namespace, after: Watched) -> None:
     """The report in one write, so that several ranks do not mix; each line with the rank where there are several."""
-    from gpuwhy.cli.terminal import paper, write
-    from gpuwhy.run.ranks import own_rank
-
     from gpuwhy.answer import blocks, markdown
     from gpuwhy.cli import output
+    from gpuwhy.cli.terminal import write
+    from gpuwhy.run.ranks import own_rank
 
     if options.markdown:
         write(markdown.write(blocks.document(output.shared(after.answer), 1)), sys.stderr)
@@ -160,17 +163,17 @@ def _print(options: argparse.Namespace, after: Aftermath) -> None:
     if options.json == "-":
         write(output.as_json(output.shared(after.answer)), sys.stderr)
         return
-    from gpuwhy.render.watched import head
+    from gpuwhy.run.circumstances import circumstances
 
     rank = own_rank(os.environ)
     before = f"[rank {rank}] " if rank else ""
-    memory = bool(after.answer.causes) and after.answer.causes[0].id.startswith("memory.")
-    above = head(after.facts.run, paper(sys.stderr), memory)
-    text = above + output.text(blocks.document(after.answer, max(options.verbose, int(options.why))), sys.stderr)
+    above = circumstances(after.facts.run, after.answer)
+    document = blocks.document(after.answer, max(options.verbose, int(options.why)))
+    text = above + output.text(document, sys.stderr)
     write("".join(f"{before}{line}\n" for line in text.splitlines()), sys.stderr)
 
 
-def _wanted(options: argparse.Namespace, after: Aftermath, ended: Ended) -> Iterator[tuple[str, Callable[[], None]]]:
+def _wanted(options: argparse.Namespace, after: Watched, ended: Ended) -> Iterator[tuple[str, Callable[[], None]]]:
     """The files that were asked for, each with what writes it."""
     if options.record:
         yield options.record, lambda: _record(options.record, after, ended)
@@ -182,8 +185,8 @@ def _wanted(options: argparse.Namespace, after: Aftermath, ended: Ended) -> Iter
         yield options.html, lambda: _page(options.html, after)
 
 
-def _record(path: str, after: Aftermath, ended: Ended) -> None:
-    from gpuwhy.border.writing import keep
+def _record(path: str, after: Watched, ended: Ended) -> None:
+    from gpuwhy.machine.writing import keep
 
     data = after.recording(ended)
     if path.endswith(".gz"):
@@ -194,26 +197,26 @@ def _record(path: str, after: Aftermath, ended: Ended) -> None:
     say(f"gpuwhy: wrote {path} ({len(data):,} bytes); read it before you send it")
 
 
-def _json(path: str, after: Aftermath) -> None:
-    from gpuwhy.border.writing import keep
+def _json(path: str, after: Watched) -> None:
+    from gpuwhy.machine.writing import keep
     from gpuwhy.cli import output
 
     keep(path, output.as_json(output.shared(after.answer)).encode())
     say(f"gpuwhy: wrote {path}")
 
 
-def _page(path: str, after: Aftermath) -> None:
+def _page(path: str, after: Watched) -> None:
     from gpuwhy.answer import blocks, html
     from gpuwhy.cli.output import shared
 
     forms.keep_page(path, html.page(blocks.document(shared(after.answer), 2)))
 
 
-def _plot(path: str, after: Aftermath) -> None:
-    from gpuwhy.border.writing import keep
-    from gpuwhy.render.plot import render
+def _plot(path: str, after: Watched) -> None:
+    from gpuwhy.machine.writing import keep
+    from gpuwhy.run.plot import drawing
 
-    drawn = render(after.facts.run)
+    drawn = drawing(after.facts.run)
     if not drawn:
         say("gpuwhy: no plot: GPU memory was not sampled (no GPU, or the program ended too soon)")
         return

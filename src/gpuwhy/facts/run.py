@@ -57,7 +57,9 @@ class Limit(Record, frozen=True):
     hard: int
 
 
-PlaceRole = Literal["temporary", "cache", "working folder", "home", "named in the output"]
+PlaceRole = Literal[
+    "temporary", "cache", "working folder", "home", "named in the output", "file system"
+]
 
 
 class Place(Record, frozen=True, omit_defaults=True):

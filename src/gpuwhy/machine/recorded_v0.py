@@ -40,6 +40,8 @@ _ENDED = re.compile(
     r"|ended with code (?P<code>-?\d{1,19})|(?P<why>took more than [\w ]+))(?:: (?P<last>.*))?$",
     re.DOTALL,
 )
+_CACHE = re.compile(r"(?:cache|folder) of (.+)")
+_LINE = re.compile(r"(?P<file>.+), line (?P<line>\d{1,9})")
 _HOW = {"bytes": "hash", "hole": "zeros", "added": "longer"}
 
 
@@ -51,8 +53,11 @@ class RecordedV0(RecordedMachine):
         self._home_as = HOME["C" if windows else "/"]
         answers = {self._plain(k): self._plain(v) for k, v in recording.answers.items()}
         options = self._plain(recording.options)
+        run = {**recording.run}
+        if isinstance(run.get("facts"), dict):
+            run["facts"] = _run_facts(self._plain(run["facts"]))
         recording = msgspec.structs.replace(
-            recording, answers=answers, options=options, home=self._home_as
+            recording, answers=answers, options=options, run=run, home=self._home_as
         )
         super().__init__(recording)
         self._asked: dict[tuple[str, str], list[tuple[tuple[Any, ...], str]]] = {}
@@ -294,6 +299,28 @@ def _split(key: str) -> tuple[str, tuple[Any, ...]]:
         args.append(value)
         rest = rest[end:].lstrip(" ")
     return question, tuple(args)
+
+
+def _run_facts(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a watched program with the names and values of today."""
+    facts = {**facts}
+    if "ahead" in facts:
+        facts["put_first"] = facts.pop("ahead")
+    for place in _values(facts.get("places")):
+        cache = _CACHE.fullmatch(str(place.get("role")))
+        if cache:
+            place.update(role="cache", cache_of=cache[1])
+    wanted = facts.get("wanted_gpu", {})
+    where = _LINE.fullmatch(str(wanted.get("value"))) if isinstance(wanted, dict) else None
+    if where:
+        value = {"file": where["file"], "line": int(where["line"])}
+        facts["wanted_gpu"] = {**wanted, "value": value}
+    return facts
+
+
+def _values(fact: Any) -> Iterator[dict[str, Any]]:
+    found = fact.get("value") if isinstance(fact, dict) else None
+    return (one for one in found or () if isinstance(one, dict))
 
 
 def _kind(question: str, reason: str) -> Why:

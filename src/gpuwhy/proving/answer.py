@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import msgspec
 
 from gpuwhy.model.ending import Ending
-from gpuwhy.model.fact import value_or
 from gpuwhy.model.proof import Arms, Proof, Status, Trial, Tweak
 from gpuwhy.model.report import RuledOut, Shown
 from gpuwhy.prove.counts import arms, flaky, rate
@@ -17,8 +16,9 @@ from gpuwhy.prove.setting import change_of, in_words
 from gpuwhy.prove.verdict import causes_of, refuted, sentence, shown, trials
 from gpuwhy.proving.session import Session
 from gpuwhy.rooms import CAUSES
-from gpuwhy.run.secrets import without_secrets
-from gpuwhy.run.stage import may_exceed
+from gpuwhy.facts import fact as new
+from gpuwhy.machine.redact import of_this_machine
+from gpuwhy.proving.stage import may_exceed
 
 _TITLES = {cause.id: cause.title for cause in CAUSES}
 
@@ -49,7 +49,7 @@ def proof_of(session: Session) -> Proof:
 
 def _shared(ending: Ending) -> Ending:
     """Without what looks like a secret: an answer is pasted into reports."""
-    return msgspec.structs.replace(ending, message=without_secrets(ending.message))
+    return msgspec.structs.replace(ending, message=of_this_machine().hide(ending.message))
 
 
 def _told(trial: Trial) -> Trial:
@@ -157,7 +157,7 @@ def _of_the_failure(session: Session, status: Status) -> Iterator[str]:
         return
     if base.name == "EOFError":
         yield "it asks for input, and there is none: gpuwhy prove -- CMD < FILE gives every run the same"
-    if base.type == "SIGKILL" and session.after and value_or(session.after.facts.run.oom_kills, 0):
+    if base.type == "SIGKILL" and session.after and new.value_or(session.after.watched.facts.run.oom_kills, 0):
         yield "the kernel killed it because memory ran out; in every run it was asked to take this program first"
     if base.kind == "timeout" and not session.plan.timeout:
         hangs = f"it was taken to hang after {session.plan.quiet:.0f} s without output or work"

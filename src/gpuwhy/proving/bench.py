@@ -9,8 +9,8 @@ from contextlib import nullcontext
 from gpuwhy.model.proof import Tweak
 from gpuwhy.prove.setting import Setting, applied
 from gpuwhy.proving.plan import Plan
-from gpuwhy.run import stage
-from gpuwhy.run.trial import Orders, Ran, run_once
+from gpuwhy.proving import stage
+from gpuwhy.proving.trial import Orders, Ran, run_once
 
 Copies = Callable[[Sequence[Tweak]], str]
 """From package tweaks to the Python of a copied environment that has them."""

@@ -5,14 +5,17 @@ from __future__ import annotations
 import signal as signals
 
 from gpuwhy import app
+from gpuwhy.api.recorded import output_of, with_recorded
+from gpuwhy.facts.fact import value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.machine.recording import read_recording, recorded_machine
 from gpuwhy.model.ending import Ending
-from gpuwhy.model.fact import value_or
 from gpuwhy.model.proof import Tweak
 from gpuwhy.prove.weigh import weighed
 from gpuwhy.proving.plan import Plan
 from gpuwhy.proving.world import tweaks_here
 from gpuwhy.run.target import python_of_command
-from gpuwhy.run.trial import Ran
+from gpuwhy.proving.trial import Ran
 
 
 class NothingGivenError(Exception):
@@ -21,14 +24,13 @@ class NothingGivenError(Exception):
 
 def given(data: bytes, name: str) -> Ran:
     """The run in a recording; raises BadRecordingError, NothingGivenError."""
-    host, options = app.recorded_host(data, name)
-    run = app.Run(host, options)
-    watched = run.facts.run
+    machine = recorded_machine(read_recording(data, name))
+    watched = with_recorded(Facts(), machine).run
     signal = value_or(watched.signal, "")
     if not watched.failed:
         raise NothingGivenError(f"{name} holds no program that failed: gpuwhy run --record FILE -- CMD makes one")
     number = int(getattr(signals, signal)) if signal.startswith("SIG") and hasattr(signals, signal) else 0
-    return Ran(value_or(watched.exit, 0), number, value_or(watched.seconds, 1.0), run.output)
+    return Ran(value_or(watched.exit, 0), number, value_or(watched.seconds, 1.0), output_of(machine))
 
 
 def listed(plan: Plan) -> list[Tweak]:

@@ -10,8 +10,8 @@ from gpuwhy import app
 from gpuwhy.model.proof import Tweak
 from gpuwhy.model.report import Report
 from gpuwhy.proving.session import Session
-from gpuwhy.run import stage
-from gpuwhy.run.trial import end_process
+from gpuwhy.proving import stage
+from gpuwhy.proving.trial import end_process
 
 ILLEGAL = ("program.illegal_access", "device.hardware", "framework.bug", "program.index")
 MEANS = {"cpu=works": "memory.oom", "sanitizer=own-kernel": "program.illegal_access"}

@@ -13,7 +13,7 @@ from gpuwhy.log.read import read
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.proof import Outcome
 from gpuwhy.proving.plan import Plan
-from gpuwhy.run.trial import Ran
+from gpuwhy.proving.trial import Ran
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[.:]\d+)*")
 _PATH = re.compile(r"(?:/[\w.+@~-]+)+/")

@@ -16,7 +16,7 @@ from gpuwhy.proving.session import Session, SpentError
 from gpuwhy.repair.child import FailedError
 from gpuwhy.repair.copies import Copier
 from gpuwhy.repair.patient import Patient, RefusedError, patient
-from gpuwhy.run import stage
+from gpuwhy.proving import stage
 
 SPEAK_FOR = ("install.", "framework.", "cuda.", "cudnn.", "env.shadowed", "other.not_gpu")
 TYPES = {

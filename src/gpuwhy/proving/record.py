@@ -15,8 +15,8 @@ from gpuwhy.prove.variables import LISTS
 from gpuwhy.proving.bench import Bench
 from gpuwhy.proving.plan import Plan
 from gpuwhy.proving.session import Session, SpentError
-from gpuwhy.run.secrets import without_secrets
-from gpuwhy.run.trial import Ran
+from gpuwhy.machine.redact import of_this_machine
+from gpuwhy.proving.trial import Ran
 
 SCHEMA = "gpuwhy.proof-record/1"
 
@@ -79,7 +79,7 @@ def record_of(session: Session) -> bytes:
 
 def _hidden(value: Any, hide: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return without_secrets(hide(value)).encode("utf-8", "backslashreplace").decode()
+        return of_this_machine().hide(hide(value)).encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
         return {key: _hidden(one, hide) for key, one in value.items()}
     if isinstance(value, (list, tuple)):

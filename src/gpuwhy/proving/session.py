@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
-from gpuwhy.after import Aftermath, aftermath, told
-from gpuwhy.api.seen import seen
+from gpuwhy import app
+from gpuwhy.api.watched import Watched, after_run, told
 from gpuwhy.logs import report_v0
 from gpuwhy.model.ending import Ending
 from gpuwhy.model.proof import Outcome, Tweak
@@ -22,9 +23,10 @@ from gpuwhy.proving.bench import Bench
 from gpuwhy.proving.outcome import Judged, judge
 from gpuwhy.proving.plan import Plan, first_limit, outlives
 from gpuwhy.proving.world import tweaks_here
-from gpuwhy.run import stage
+from gpuwhy.proving import stage
+from gpuwhy.run.around import environ_of
 from gpuwhy.run.child import Ended
-from gpuwhy.run.trial import Ran, interruptible, touched_gpu
+from gpuwhy.proving.trial import Ran, interruptible, touched_gpu
 
 KEEP = 3
 """Runs that the search leaves for the confirmation."""
@@ -41,6 +43,23 @@ _ASKS_GPU = ("cuda", "gpu", "nvidia")
 
 class SpentError(Exception):
     """The budget is spent."""
+
+
+class Aftermath(NamedTuple):
+    """What was seen after the first failure: by the new half, and by version 0, whose facts the experiments need."""
+
+    watched: Watched
+    diagnosis: app.Run
+
+    @property
+    def facts(self) -> app.Facts:
+        """Of version 0."""
+        return self.diagnosis.facts
+
+    @property
+    def report(self) -> Report:
+        """The answer as version 0 has it."""
+        return report_v0(self.watched.answer)
 
 
 class Session:
@@ -123,8 +142,10 @@ class Session:
         ended = Ended(
             ran.code, ran.signal, ran.seconds, ran.started, ran.began, ran.rings, ran.samples, ran.peak, (), ()
         )
-        self.after = aftermath(self.plan.argv, ended, self.plan.python)
-        self._weigh(self.after.report, ran.output)
+        watched = after_run(self.plan.argv, ended, self.plan.python)
+        asked = app.Options(python=watched.options.python, folder=".", script=watched.options.script)
+        self.after = Aftermath(watched, app.Run(app.live_host(environ_of(ended, self.plan.argv), runs=True), asked))
+        self._weigh(report_v0(watched.answer), ran.output)
 
     def _weigh(self, report: Report, output: str) -> None:
         assert self.after is not None
@@ -228,7 +249,7 @@ class Session:
             return
         sets = {name: value for name, value in LOUD.items() if name not in self.plan.environ}
         self.once((Tweak("loud", "set", "with every layer speaking", sets=sets, heals=False),), "loud", KEEP)
-        again = report_v0(told(self.rans[-1].output, self.after.facts, seen(self.after.diagnosis.report())))
+        again = report_v0(told(self.rans[-1].output, self.after.watched.seen))
         self._weigh(again, self.rans[-1].output)
 
     def _likely(self) -> bool:

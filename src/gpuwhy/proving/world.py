@@ -14,7 +14,7 @@ from gpuwhy.model.proof import Tweak
 from gpuwhy.prove import remedies
 from gpuwhy.prove.variables import variables
 from gpuwhy.proving.plan import Plan
-from gpuwhy.run import stage
+from gpuwhy.proving import stage
 
 _CUDNN, _CUDA = (
     re.compile(r"libcudnn"),

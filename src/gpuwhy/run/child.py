@@ -1,4 +1,4 @@
-"""The child: started as the shell would start it, with the signals, stops and end that it would have without us."""
+"""The child: started as the shell would start it, with the signals, stops and end it would have."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ def _watch(argv: Sequence[str], mask: set[signal.Signals | int], sampled: bool) 
     status = waiting.until_the_end()
     seconds = time.monotonic() - began
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
-    code, number = (status.si_status, 0) if status.si_code == os.CLD_EXITED else (0, status.si_status)
+    code, number = (
+        (status.si_status, 0) if status.si_code == os.CLD_EXITED else (0, status.si_status)
+    )
     for stream in outputs:
         stream.wake()
     brief = not code and not number and seconds < BRIEF
@@ -95,11 +97,23 @@ def _watch(argv: Sequence[str], mask: set[signal.Signals | int], sampled: bool) 
         stream.join()
     trouble = tuple(f"cannot write {_NAMES[s.numbers]}: {s.trouble}" for s in outputs if s.trouble)
     rings = tuple(s.ring for s in outputs)
-    return Ended(code, number, seconds, started, began, rings, samples, peak, tuple(waiting.sent), trouble, processor)
+    return Ended(
+        code,
+        number,
+        seconds,
+        started,
+        began,
+        rings,
+        samples,
+        peak,
+        tuple(waiting.sent),
+        trouble,
+        processor,
+    )
 
 
 def _sampler(pid: int) -> Sampler | None:
-    """None where we have no more descriptors, or there is no /dev/null: the program runs all the same."""
+    """None where we have no more descriptors, or there is no /dev/null: the program runs anyway."""
     with contextlib.suppress(OSError, RuntimeError):
         return Sampler(pid)
     return None
@@ -109,10 +123,17 @@ _NAMES = {(1,): "standard output", (2,): "standard error", (1, 2): "standard out
 
 
 def _spawn(
-    argv: Sequence[str], outputs: Sequence[Stream], closed: Sequence[int], mask: set[signal.Signals | int]
+    argv: Sequence[str],
+    outputs: Sequence[Stream],
+    closed: Sequence[int],
+    mask: set[signal.Signals | int],
 ) -> int:
-    """Start it with the outputs in place, our first signal mask, and the handlers that Python changed reset."""
-    swap = [(os.POSIX_SPAWN_DUP2, stream.theirs, number) for stream in outputs for number in stream.numbers]
+    """Start it with the outputs in place, our first signal mask, Python's own handlers reset."""
+    swap = [
+        (os.POSIX_SPAWN_DUP2, stream.theirs, number)
+        for stream in outputs
+        for number in stream.numbers
+    ]
     actions = [*swap, *((os.POSIX_SPAWN_CLOSE, number) for number in closed)]
     reset = [signal.SIGPIPE, signal.SIGXFSZ]
     if not argv[0]:
@@ -123,13 +144,20 @@ def _spawn(
         if error.errno == errno.ENOEXEC:  # a script without #!: as shells do
             return _posix_spawn(["/bin/sh", *argv], actions, mask, reset)
         why = error.strerror or str(error)
-        raise CannotStartError(f"{argv[0]}: {why}", 127 if error.errno == errno.ENOENT else 126) from error
+        raise CannotStartError(
+            f"{argv[0]}: {why}", 127 if error.errno == errno.ENOENT else 126
+        ) from error
 
 
 def _posix_spawn(
-    argv: Sequence[str], actions: Sequence[tuple[int, ...]], mask: set[signal.Signals | int], reset: Sequence[int]
+    argv: Sequence[str],
+    actions: Sequence[tuple[int, ...]],
+    mask: set[signal.Signals | int],
+    reset: Sequence[int],
 ) -> int:
-    return os.posix_spawnp(argv[0], list(argv), os.environ, file_actions=actions, setsigmask=mask, setsigdef=reset)
+    return os.posix_spawnp(
+        argv[0], list(argv), os.environ, file_actions=actions, setsigmask=mask, setsigdef=reset
+    )
 
 
 class _Waiting:
@@ -153,7 +181,7 @@ class _Waiting:
                 return status
 
     def _drain(self) -> None:
-        """Note what came at the same moment as the end: the child may have died of it before we looked."""
+        """Note what came at the same moment as the end: the child may have died of it."""
         while info := signal.sigtimedwait(PASSED_ON, 0):
             self.sent.append(info.si_signo)
 
@@ -167,7 +195,7 @@ class _Waiting:
                 self._send(number)
 
     def _reached_all(self, number: int) -> bool:
-        """Whether a signal that somebody sent went to the whole group or job, and so to the child already."""
+        """Whether a signal went to the whole group or job, and so to the child already."""
         return self._sampler is not None and self._sampler.got(number, ALL_GOT_IT)
 
     def _send(self, number: int) -> None:
@@ -175,14 +203,16 @@ class _Waiting:
             os.kill(self._pid, number)
 
     def _resize(self) -> None:
-        """The kernel has told the group already, and perhaps before the child could see the new size."""
+        """The kernel has told the group already, perhaps before the child saw the new size."""
         changed = [stream.resize() for stream in self._outputs]
         if any(changed):
             os.killpg(0, signal.SIGWINCH)
 
     def _stop(self, number: int) -> None:
         """The terminal stopped the child: stop as it did, so that the shell sees it."""
-        if number == signal.SIGSTOP:  # somebody stopped this one process, and may let it go on without telling us
+        if (
+            number == signal.SIGSTOP
+        ):  # somebody stopped this one process, and may let it go on without telling us
             return
         for stream in self._outputs:
             stream.settle()

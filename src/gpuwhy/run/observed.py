@@ -7,8 +7,8 @@ import signal as signals
 from collections.abc import Sequence
 from typing import Any
 
-from gpuwhy.model.fact import Fact, Known, Source, Unknown, absent, known
-from gpuwhy.model.facts import GpuUse, HostMoment, HostUse, Moment, Run
+from gpuwhy.facts.fact import Fact, Known, Source, Unknown, absent, known
+from gpuwhy.facts.run import CodeLine, GpuUse, HostMoment, HostUse, Moment, Run
 from gpuwhy.run.child import Ended
 from gpuwhy.run.sampler import Samples, thinned
 from gpuwhy.run.target import imported, wanted_gpu
@@ -17,15 +17,15 @@ POINTS = 160
 SMALL, SOON = 40 << 20, 0.3
 """Bytes in which no framework fits, and the seconds before the end in which none can be loaded."""
 BLIND, BRIEF, RARE = 0.5, 60.0, 5.0
-"""Seconds before the end that may pass without a look at the processes, if we say that none touched a GPU: in a program
-that ran so long, and in one that ran longer, where the looks are rarer."""
+"""Seconds before the end that may pass without a look at the processes, if we say that none touched
+a GPU: in a program that ran so long, and in one that ran longer, where the looks are rarer."""
 _WAIT = Source("call", "waitid")
 _SAMPLER = Source("call", "sampler")
 _NVML = Source("call", "NVML", "sampled while the program ran")
 
 
-def observed(argv: Sequence[str], ended: Ended, first_rank: Fact[str]) -> Run:
-    """The facts of one run."""
+def observed(argv: Sequence[str], ended: Ended, first_rank: str) -> Run:
+    """The facts of one run; `first_rank` is the rank that failed first, by the output."""
     return Run(
         program=known(os.path.basename(argv[0]), "command", "command line"),
         exit=absent("call", "waitid") if ended.signal else Known(ended.code, _WAIT),
@@ -41,13 +41,19 @@ def observed(argv: Sequence[str], ended: Ended, first_rank: Fact[str]) -> Run:
         touched_gpu=_touched(ended),
         wanted_gpu=_wanted(argv),
         imports=known(imported(argv), "command", "command line"),
-        first_rank=first_rank,
+        first_rank=_rank(first_rank),
     )
 
 
-def _wanted(argv: Sequence[str]) -> Fact[str]:
+def _rank(rank: str) -> Fact[str]:
+    return known(rank, "log", "output") if rank else absent("log", "output", "no rank is named")
+
+
+def _wanted(argv: Sequence[str]) -> Fact[CodeLine]:
     place = wanted_gpu(argv)
-    return known(place, "file", place) if place else absent("command", "command line", "no text that asks for a GPU")
+    if place is None:
+        return absent("command", "command line", "no text that asks for a GPU")
+    return known(place, "file", place.file)
 
 
 def name(number: int) -> str:
@@ -84,8 +90,12 @@ def _gpus(ended: Ended) -> Fact[tuple[GpuUse, ...]]:
 
 
 def _gpu(index: int, points: Sequence[dict[str, Any]], began: float) -> GpuUse:
-    rows = [(point["t"] - began, row) for point in points for row in point["gpus"] if row[0] == index]
-    _, total, used, own, others_then, _ = max((row for _, row in rows), key=lambda row: (row[3], row[4]))
+    rows = [
+        (point["t"] - began, row) for point in points for row in point["gpus"] if row[0] == index
+    ]
+    _, total, used, own, others_then, _ = max(
+        (row for _, row in rows), key=lambda row: (row[3], row[4])
+    )
     while len(points) > POINTS:
         points = thinned(list(points))
     kept = {round(point["t"] - began, 3) for point in points}
@@ -126,25 +136,32 @@ def _curve(points: Sequence[dict[str, Any]], began: float) -> tuple[HostMoment, 
         points = thinned(list(points))
     left = [-1 if point.get("available") is None else point["available"] for point in points]
     times = [round(point["t"] - began, 2) for point in points]
-    return tuple(HostMoment(t, point["rss"], rest) for t, point, rest in zip(times, points, left, strict=True))
+    return tuple(
+        HostMoment(t, point["rss"], rest)
+        for t, point, rest in zip(times, points, left, strict=True)
+    )
 
 
 def _kills(samples: Samples) -> Fact[int]:
-    """The difference of the kernel's counters: of our group where it has one, else of the machine."""
+    """The difference of the kernel's counters: of our group, else of the machine."""
     before, after = samples.start.get("kills") or {}, samples.end.get("kills") or {}
     differences = [
         (after[where] - before[where], f"{place}, before and after")
-        for where, place in (("group", "oom_kill of the control group"), ("machine", "oom_kill in /proc/vmstat"))
+        for where, place in (
+            ("group", "oom_kill of the control group"),
+            ("machine", "oom_kill in /proc/vmstat"),
+        )
         if before.get(where) is not None and after.get(where) is not None
     ]
     if not differences:
-        return Unknown("the kernel does not say how often it killed for memory", "sudo dmesg | gpuwhy explain")
+        reason = "the kernel does not say how often it killed for memory"
+        return Unknown(reason, "sudo dmesg | gpuwhy explain")
     count, place = max(differences)
     return known(count, "file", place)
 
 
 def _frameworks(ended: Ended) -> Fact[tuple[str, ...]]:
-    """Those that were seen mapped; none is said only of processes that were too small to hold one to the end."""
+    """Those that were seen mapped; none only of processes too small to hold one to the end."""
     found = {one for seen in ended.samples.seen.values() for one in seen.get("libraries", ())}
     points = ended.samples.points
     small = max((point["rss"] for point in points), default=SMALL) < SMALL
@@ -164,7 +181,7 @@ def _touched(ended: Ended) -> Fact[bool]:
 
 
 def python_of(ended: Ended) -> str:
-    """The Python of a process in which a framework was loaded, else the first that was seen, else ""."""
+    """The Python of a process that loaded a framework, else the first that was seen, else ""."""
     seen = sorted(ended.samples.seen.values(), key=lambda one: not one.get("libraries"))
     pythons = [one["python"] for one in seen if one.get("python")]
     prefixes = [one["prefix"] for one in seen if one.get("prefix")]

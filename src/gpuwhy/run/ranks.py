@@ -1,4 +1,4 @@
-"""Ranks: which one we are, and which one failed first by what a launcher's output tells."""
+"""Ranks: which one we are, and what the first that failed left in files of its own."""
 
 from __future__ import annotations
 
@@ -7,30 +7,45 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from gpuwhy.border.reading import regular
-from gpuwhy.model.fact import Fact, absent, known
+from gpuwhy.machine.reading import regular
 
-VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK")
-SIZES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE")
+VARIABLES = (
+    *("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"),
+    "MV2_COMM_WORLD_RANK",
+)
+SIZES = (
+    *("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"),
+    "MV2_COMM_WORLD_SIZE",
+)
 MOST = 1 << 20
 RUN = 600.0
 """Seconds within which the files of one run were last written."""
 
 _SUMMARY = re.compile(
-    r"Root Cause \(first observed failure\):\s*\n(?:.*\n)??"
-    r"(?:.*\n){0,3}?.*?rank\s*: (?P<rank>\d+) \(local_rank: (?P<local>\d+)\)\s*\n"
-    r".*?exitcode\s*: (?P<code>-?\d+) \(pid: \d+\)\s*\n(?:.*?error_file\s*: (?P<file>\S+))?"
+    r"Root Cause \(first observed failure\):\s*\n(?:.*\n){0,4}?"
+    r".*?rank\s*: (?P<rank>\d+) \(local_rank: (?P<local>\d+)\)\s*\n"
+    r".*?exitcode\s*: -?\d+ \(pid: \d+\)\s*\n(?:.*?error_file\s*: (?P<file>/\S+))?"
 )
-_PREFIXED = re.compile(
-    r"^(?:\[rank(?P<a>\d+)\]:|\[default(?P<b>\d+)\]:|\[\d+,(?P<c>\d+)\]<std\w+>:|(?P<d>\d+): )"
-    r"[^\n]*?(?:Traceback \(most recent call last\)|\w*Error\b|Segmentation fault|Aborted|Killed)",
+
+
+_FIRST = re.compile(
+    r"^(?:\[rank(\d+)\]:|\[default(\d+)\]:|\[\d+,(\d+)\]<std\w+>:|(\d+): )"
+    r"[^\n]*?(?:Traceback \(most recent call last\)|\w*Error\b|Segmentation fault|Aborted|Killed)"
+    r"|mpirun noticed that process rank (\d+) with PID"
+    r"|^srun: error: \S+: task (\d+): ",
     re.MULTILINE,
 )
-_MPI = re.compile(
-    r"mpirun noticed that process rank (?P<rank>\d+) with PID \d+ on node \S+ exited on signal (?P<n>\d+)"
-)
-_SRUN = re.compile(r"^srun: error: \S+: task (?P<rank>\d+): (?P<how>[^\n]+)", re.MULTILINE)
+"""The first error with a rank before it; the words of mpirun and srun."""
+
+
+class Summary(NamedTuple):
+    """What torchrun tells of the process that failed first."""
+
+    rank: str
+    local: str
+    file: str
 
 
 def own_rank(environ: Mapping[str, str]) -> str:
@@ -40,48 +55,35 @@ def own_rank(environ: Mapping[str, str]) -> str:
     return rank if rank.isdigit() and size != "1" else ""
 
 
-def first_rank(text: str) -> Fact[str]:
-    """The rank that failed first: by torchrun's summary, mpirun's or srun's words, or the first line with a prefix."""
-    if found := _SUMMARY.search(text):
-        how = f"{_ending(int(found['code']))}, local rank {found['local']}"
-        return known(f"rank {found['rank']} ({how})", "log", "torchrun's summary")
-    if found := _PREFIXED.search(text):
-        rank = next(group for group in found.groups() if group is not None)
-        return known(f"rank {rank}", "log", "the first line of an error with a rank before it")
-    if found := _MPI.search(text):
-        return known(f"rank {found['rank']} (signal {found['n']})", "log", "mpirun's summary")
-    if found := _SRUN.search(text):
-        return known(f"rank {found['rank']} ({found['how'].strip()[:80]})", "log", "srun's summary")
-    return absent("log", "output", "no rank is named")
-
-
-def _ending(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit code {code}"
-
-
-def error_file(text: str) -> str:
-    """The file in which torchrun's first failing rank left its exception, or ""."""
+def summary(text: str) -> Summary | None:
+    """torchrun's block on the process that failed first."""
     found = _SUMMARY.search(text)
-    return found["file"] if found and found["file"] and found["file"].startswith("/") else ""
+    return Summary(found["rank"], found["local"], found["file"] or "") if found else None
 
 
-def log_folder(argv: Sequence[str], text: str) -> tuple[str, str]:
-    """The folder into which torchrun was told to write each rank's output, and the rank there that failed first."""
-    found = _SUMMARY.search(text)
+def first_rank(text: str) -> str:
+    """The rank that failed first, or ""."""
+    if told := summary(text):
+        return told.rank
+    found = _FIRST.search(text)
+    return next(filter(None, found.groups()), "") if found else ""
+
+
+def log_folder(argv: Sequence[str]) -> str:
+    """The folder into which torchrun was told to write each rank's output, or ""."""
     for place, word in enumerate(argv):
         name, given, value = word.partition("=")
         if name in ("--log-dir", "--log_dir"):
-            folder = value if given else next(iter(argv[place + 1 : place + 2]), "")
-            return (folder, found["local"]) if found and folder else ("", "")
-    return "", ""
+            return value if given else next(iter(argv[place + 1 : place + 2]), "")
+    return ""
 
 
 def rank_logs(folder: str, local: str) -> tuple[str, ...]:
-    """What the newest run below such a folder left of one rank: standard error first, its last attempt last."""
-    files = glob.glob(f"{glob.escape(folder)}/*/attempt_*/{local}/std*.log")
-    newest = max((os.path.getmtime(path) for path in files if os.path.isfile(path)), default=0.0)
-    fresh = [path for path in sorted(files) if os.path.isfile(path) and newest - os.path.getmtime(path) < RUN]
-    return tuple(_tail(path) for path in fresh)
+    """What the newest run below such a folder left of one rank: its last attempt last."""
+    pattern = f"{glob.escape(folder)}/*/attempt_*/{local}/std*.log"
+    files = [path for path in sorted(glob.glob(pattern)) if os.path.isfile(path)]
+    newest = max((os.path.getmtime(path) for path in files), default=0.0)
+    return tuple(_tail(path) for path in files if newest - os.path.getmtime(path) < RUN)
 
 
 def _tail(path: str) -> str:
@@ -93,13 +95,24 @@ def _tail(path: str) -> str:
         return ""
 
 
-def error_text(data: str) -> str:
-    """The exception in such a file."""
+def error_text(path: str) -> str:
+    """The exception in an error file of torchrun's; "" where there is none."""
     try:
-        said = json.loads(data)["message"]
+        said = json.loads(_tail(path))["message"]
     except (ValueError, KeyError, TypeError):
         return ""
-    if isinstance(said, str):
-        return said
-    more = said.get("extraInfo", {}) if isinstance(said, dict) else {}
-    return str(more.get("py_callstack") or said.get("message", "")) if isinstance(said, dict) else ""
+    if isinstance(said, dict):
+        more = said.get("extraInfo", {})
+        said = more.get("py_callstack") or said.get("message", "")
+    return str(said)
+
+
+def rank_texts(argv: Sequence[str], output: str) -> tuple[list[str], list[str]]:
+    """What the rank that failed first wrote: logs, which go before the output; its error file."""
+    first = summary(output)
+    if first is None:
+        return [], []
+    folder = log_folder(argv)
+    logs = rank_logs(folder, first.local) if folder else ()
+    error = error_text(first.file) if first.file else ""
+    return list(logs), [error] if error else []

@@ -1,12 +1,12 @@
-"""Ring: the first and the last bytes of a stream and when they came; its size never grows beyond two buffers."""
+"""Ring: the first and the last bytes of a stream and when they came; two buffers at most."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from gpuwhy.log.log import Log
 
@@ -16,7 +16,7 @@ GAP = 0.2
 
 
 class Ring:
-    """Keeps the head and the tail of what passes, and coarse marks of time: `marks` holds (seconds, offset)."""
+    """Keeps the head and the tail of what passes, and marks of time: (seconds, offset)."""
 
     def __init__(self, head: int = HEAD, tail: int = TAIL) -> None:
         self._most_head, self._most_tail = head, tail
@@ -73,7 +73,11 @@ class Ring:
             return
         kept = min(turned, self._most_tail)
         end = turned % self._most_tail
-        data = bytes(self._tail[end:]) + bytes(self._tail[:end]) if kept < turned else bytes(self._tail[:kept])
+        data = (
+            bytes(self._tail[end:]) + bytes(self._tail[:end])
+            if kept < turned
+            else bytes(self._tail[:kept])
+        )
         yield self.total - kept, data
 
     def _runs(self) -> Iterator[tuple[int, bytes]]:
@@ -90,7 +94,10 @@ class Ring:
                 whole = data.find(b"\n") + 1
                 start, data = start + whole, data[whole:]
                 lines = self._lines_before(data)
-                yield self._when(start), f"[… {self.left_out:,} bytes, {lines:,} lines left out …]\n".encode()
+                yield (
+                    self._when(start),
+                    f"[… {self.left_out:,} bytes, {lines:,} lines left out …]\n".encode(),
+                )
             yield from self._cut(start, data)
 
     def _lines_before(self, tail: bytes) -> int:
@@ -115,8 +122,8 @@ class Ring:
 _LEFT_OUT = re.compile(r"^\[… [\d,]+ bytes, ([\d,]+) lines left out …\]$", re.MULTILINE)
 
 
-def real_line(text: str) -> Callable[[int], int]:
-    """From a line's number in what is kept to its number in what was printed."""
+def as_printed(log: Log, text: str) -> Log:
+    """A log with the line numbers of the whole output, of which `text` keeps both ends."""
     starts, shifts, shift = [0], [0], 0
     line, done = 1, 0
     for found in _LEFT_OUT.finditer(text):
@@ -124,24 +131,24 @@ def real_line(text: str) -> Callable[[int], int]:
         shift += int(found[1].replace(",", "")) - 1
         starts.append(line)
         shifts.append(shift)
-    return lambda number: number + shifts[bisect(starts, number - 1) - 1]
+    if not shift:
+        return log
 
+    def real(number: int) -> int:
+        return number + shifts[bisect(starts, number - 1) - 1] if number else 0
 
-def as_printed(log: Log, text: str) -> Log:
-    """A log with the line numbers of the whole output, of which `text` keeps the beginning and the end."""
-    real, ending = real_line(text), log.ending
-    messages = tuple(
-        structs.replace(one, line=real(one.line), last=real(one.last) if one.last else 0) for one in log.messages
-    )
-    ending = structs.replace(ending, line=real(ending.line) if ending.line else 0)
-    return structs.replace(log, messages=messages, lines=real(log.lines), ending=ending)
+    messages = (replace(one, line=real(one.line), last=real(one.last)) for one in log.messages)
+    ending = replace(log.ending, line=real(log.ending.line))
+    return replace(log, messages=tuple(messages), lines=real(log.lines), ending=ending)
 
 
 def merged(rings: Iterable[Ring]) -> bytes:
     """Several streams as one text, in the order in which it came as far as the marks tell."""
     pieces = [(time, n, data) for n, ring in enumerate(rings) for time, data in ring.pieces()]
     pieces.sort(key=lambda piece: piece[:2])
-    return b"".join(_whole(data) if n + 1 < len(pieces) else data for n, (_, _, data) in enumerate(pieces))
+    return b"".join(
+        _whole(data) if n + 1 < len(pieces) else data for n, (_, _, data) in enumerate(pieces)
+    )
 
 
 def _whole(data: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""The sampler's side in our process: starts it, takes what it says, keeps a bounded number of samples."""
+"""The sampler's side in our process: starts it, takes what it says, keeps so many samples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import time
 from importlib.machinery import PathFinder
 from typing import Any
 
-from gpuwhy.host.live import permitted
+from gpuwhy.machine.live import permitted
 
 MOST = 600
 ENDING = 0.5
@@ -20,7 +20,7 @@ ENDING = 0.5
 
 
 class Samples:
-    """What the sampler said: `points` in time, the processes it `seen`, and its first and last words."""
+    """What the sampler said: `points` in time, the processes `seen`, its first and last words."""
 
     def __init__(self) -> None:
         self.points: list[dict[str, Any]] = []
@@ -63,8 +63,8 @@ BUSY = 1.0
 class Sampler(threading.Thread):
     """The process that looks at memory, and the thread that reads what it says.
 
-    It blocks every signal and reports those it gets. It is in our process group, so what reaches it too was meant for
-    the whole group, and the child has it already.
+    It blocks every signal and reports those it gets. It is in our process group: what reaches it
+    too was meant for the whole group, and the child has it already.
     """
 
     def __init__(self, pid: int) -> None:
@@ -93,10 +93,15 @@ class Sampler(threading.Thread):
             self._samples.take(said)
 
     def got(self, number: int, seconds: float) -> bool:
-        """Whether it gets the same signal at about the same time: it says so, or the kernel keeps it until it runs."""
+        """Whether it gets the same signal at about the same time: it says so, or the kernel keeps
+        it until it runs.
+        """
 
         def just_now() -> bool:
-            return any(one == number and time.monotonic() - when < 4 * seconds for when, one in self._signals)
+            return any(
+                one == number and time.monotonic() - when < 4 * seconds
+                for when, one in self._signals
+            )
 
         limit = time.monotonic() + BUSY
         while self.is_alive() and time.monotonic() < limit:
@@ -111,7 +116,7 @@ class Sampler(threading.Thread):
         return False
 
     def _state(self) -> tuple[str, int]:
-        """What the kernel says of it, which needs no time of its own: its state, and the signals that wait for it."""
+        """What the kernel says of it: its state, and the signals that wait for it."""
         try:
             with open(f"/proc/{self._process}/status", encoding="ascii", errors="replace") as file:
                 said = dict(line.split(":", 1) for line in file if ":" in line)
@@ -136,11 +141,19 @@ class Sampler(threading.Thread):
 def _start(pid: int, theirs: int) -> int:
     """Start it with every signal blocked; 0 where that fails."""
     null = os.open(os.devnull, os.O_RDWR)
-    script = os.path.join(os.path.dirname(os.path.dirname(__file__)), "host", "children", "sampler.py")
+    script = os.path.join(
+        os.path.dirname(os.path.dirname(__file__)), "host", "children", "sampler.py"
+    )
     argv = [sys.executable or "python3", "-I", "-S", script, str(pid), *_binding()]
-    swap = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, theirs, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
+    swap = [
+        (os.POSIX_SPAWN_DUP2, null, 0),
+        (os.POSIX_SPAWN_DUP2, theirs, 1),
+        (os.POSIX_SPAWN_DUP2, null, 2),
+    ]
     try:
-        return os.posix_spawn(argv[0], argv, os.environ, file_actions=swap, setsigmask=signal.valid_signals())
+        return os.posix_spawn(
+            argv[0], argv, os.environ, file_actions=swap, setsigmask=signal.valid_signals()
+        )
     except OSError:
         return 0
     finally:

@@ -1,7 +1,7 @@
-"""Scripts: which variables that steer the stack a command's own files set: a job script, a startup file, the program.
+"""Which variables that steer the stack a command's own files set: a job script, the program.
 
-What a program sets itself is in no environment that can be seen from outside. Only plain statements count: at the
-margin of a Python file, with a value that needs no shell and no code to be known.
+What a program sets itself is in no environment that can be seen from outside. Only plain statements
+count: at the margin of a Python file, with a value that needs no shell and no code to be known.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from gpuwhy.border.reading import regular
-from gpuwhy.host.live import permitted
+from gpuwhy.machine.live import permitted
+from gpuwhy.machine.reading import regular
 
 MOST, FILES, DEEP = 1 << 18, 12, 3
 """How many bytes of a file, how many files, and how deep scripts that call scripts are read."""
@@ -20,18 +20,23 @@ STARTUP = ("BASH_ENV", "ENV", "PYTHONSTARTUP")
 """Variables that name a file which a shell or Python reads before anything else."""
 _ASSIGNED = re.compile(
     r"(?:^|[;&|({]\s*|\benv\s+(?:\S+=\S*\s+)*)(?:export\s+|declare\s+-x\s+|typeset\s+-x\s+)?"
-    r"(?P<more>(?:[A-Z_][A-Z0-9_]*=(?:\"[^\"$`\n]*\"|'[^'\n]*'|[^\s;&|()$`\"']*)(?=[\s;&|)]|$)\s*)+)",
+    r"(?P<more>(?:[A-Z_][A-Z0-9_]*="
+    r"(?:\"[^\"$`\n]*\"|'[^'\n]*'|[^\s;&|()$`\"']*)(?=[\s;&|)]|$)\s*)+)",
     re.MULTILINE,
 )
-_PAIR = re.compile(r"(?P<name>[A-Z_][A-Z0-9_]*)=(?:\"(?P<a>[^\"\n]*)\"|'(?P<b>[^'\n]*)'|(?P<c>[^\s;&|()\"']*))")
+_PAIR = re.compile(
+    r"(?P<name>[A-Z_][A-Z0-9_]*)=(?:\"(?P<a>[^\"\n]*)\"|'(?P<b>[^'\n]*)'|(?P<c>[^\s;&|()\"']*))"
+)
 _IN_PYTHON = re.compile(
-    r"^(?:\w+\.)?(?:environ\[['\"](?P<name>[A-Z_][A-Z0-9_]*)['\"]\]\s*=\s*|environ\.setdefault\(['\"](?P<name2>[A-Z_][A-Z0-9_]*)['\"],\s*"
+    r"^(?:\w+\.)?(?:environ\[['\"](?P<name>[A-Z_][A-Z0-9_]*)['\"]\]\s*=\s*"
+    r"|environ\.setdefault\(['\"](?P<name2>[A-Z_][A-Z0-9_]*)['\"],\s*"
     r"|putenv\(['\"](?P<name3>[A-Z_][A-Z0-9_]*)['\"],\s*)['\"](?P<value>[^'\"\n]*)['\"]",
     re.MULTILINE,
 )
 _SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "ash")
 _CALLED = re.compile(
-    r"(?:^|[;&|({\s])(?P<path>(?:\$\{?\w{1,40}\}?|~|\.{1,2})?/?[\w./-]{1,200}\.(?:sh|bash|py|env|rc)|~?/[\w./-]{1,200})"
+    r"(?:^|[;&|({\s])(?P<path>(?:\$\{?\w{1,40}\}?|~|\.{1,2})?/?[\w./-]{1,200}"
+    r"\.(?:sh|bash|py|env|rc)|~?/[\w./-]{1,200})"
     r"(?=[\s;&|)]|$)"
 )
 _COMMENT = re.compile(r"(?m)(?:^|\s)#.*$")
@@ -52,7 +57,9 @@ def settings(argv: Sequence[str], environ: Mapping[str, str]) -> dict[str, Setti
         python = name.endswith(".py")
         rows = _of_python(text) if python else _of_shell(text)
         wanted = {key: value for key, value in rows if len(value) < 400}
-        out.update({k: Setting(v, os.path.basename(name), python) for k, v in permitted(wanted).items()})
+        out.update(
+            {k: Setting(v, os.path.basename(name), python) for k, v in permitted(wanted).items()}
+        )
     return out
 
 
@@ -83,11 +90,18 @@ def _texts(argv: Sequence[str], environ: Mapping[str, str]) -> Iterator[tuple[st
         if text:
             seen.add(real)
             yield real, text
-            waiting += [(one, depth + 1) for one in _called(text) if depth < DEEP and not real.endswith(".py")]
+            waiting += [
+                (one, depth + 1)
+                for one in _called(text)
+                if depth < DEEP and not real.endswith(".py")
+            ]
 
 
 def _called(text: str) -> Iterator[str]:
-    return (os.path.expanduser(os.path.expandvars(found["path"])) for found in _CALLED.finditer(_COMMENT.sub("", text)))
+    return (
+        os.path.expanduser(os.path.expandvars(found["path"]))
+        for found in _CALLED.finditer(_COMMENT.sub("", text))
+    )
 
 
 def _text(path: str) -> str:
@@ -97,4 +111,8 @@ def _text(path: str) -> str:
             data = file.read(MOST)
     except OSError:
         return ""
-    return "" if b"\0" in data[:4096] or data.startswith(b"\x7fELF") else data.decode("utf-8", "replace")
+    return (
+        ""
+        if b"\0" in data[:4096] or data.startswith(b"\x7fELF")
+        else data.decode("utf-8", "replace")
+    )

@@ -1,7 +1,7 @@
 """Spare: a limit of processor time is the program's; it must not end the one who tells of it.
 
-The program has inherited the limit by the time we lift our own. Where we may not (a hard limit, no privilege), the
-telling is done in a process of its own, whose time begins anew.
+The program has inherited the limit by the time we lift our own. Where we may not (a hard limit, no
+privilege), the telling is done in a process of its own, whose time begins again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SMALL = 120
 
 
 def lifted() -> tuple[int, int]:
-    """Our limit of processor time as it was, and as the program has it; ours is as high as it may be from now on."""
+    """Our limit of processor time as it was; from now on ours is as high as it may be."""
     before = resource.getrlimit(resource.RLIMIT_CPU)
     for wanted in ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), (before[1], before[1])):
         if before[0] == resource.RLIM_INFINITY:
@@ -33,5 +33,5 @@ def bound() -> int:
 
 
 def by_time(number: int) -> bool:
-    """Whether a signal is one by which the kernel ends a process that used up its processor time."""
+    """Whether a signal is one that ends a process which used up its processor time."""
     return number in (signal.SIGKILL, signal.SIGXCPU)

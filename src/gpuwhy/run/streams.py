@@ -11,15 +11,15 @@ import termios
 import threading
 import time
 
-from gpuwhy.border.programs import system_program
+from gpuwhy.machine.process import system_program
 from gpuwhy.run import terminal
 from gpuwhy.run.ring import Ring
 
 PIECE = 1 << 20
 OFTEN = 0.002
-"""Seconds between small writes below which they are passed on together; nobody sees the difference."""
+"""Seconds between small writes below which they are passed on together."""
 GRACE_MS = 100
-"""How long we wait for more after the child's end; whoever still holds the stream then gets `cat` in our place."""
+"""How long we wait for more after the end; whoever still holds the stream then gets `cat`."""
 
 
 class Stream(threading.Thread):
@@ -56,7 +56,7 @@ class Stream(threading.Thread):
         os.close(self._wake)
 
     def run(self) -> None:
-        """Pass on until the end of the stream, or until the child has ended and nothing more comes."""
+        """Pass on until the end of the stream, or until the child has ended and no more comes."""
         with contextlib.suppress(OSError):  # EIO: every holder of the terminal is gone
             self._until_woken()
             self._leftover()
@@ -102,7 +102,7 @@ class Stream(threading.Thread):
             time.sleep(OFTEN)
 
     def _refused(self, error: OSError) -> None:
-        """Ours does not take it any more: the child learns it as it would have, at its next write."""
+        """Ours does not take it any more: the child learns it at its next write, as without us."""
         if error.errno not in (errno.EPIPE, errno.EIO):
             self.trouble = error.strerror or str(error)
         self.open = False
@@ -127,14 +127,20 @@ def _pipe() -> tuple[int, int]:
 def _hand_over(source: int, target: int) -> None:
     """A grandchild goes on writing: `cat` passes it on when we are gone."""
     null = os.open(os.devnull, os.O_RDWR)
-    swap = [(os.POSIX_SPAWN_DUP2, source, 0), (os.POSIX_SPAWN_DUP2, target, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
+    swap = [
+        (os.POSIX_SPAWN_DUP2, source, 0),
+        (os.POSIX_SPAWN_DUP2, target, 1),
+        (os.POSIX_SPAWN_DUP2, null, 2),
+    ]
     with contextlib.suppress(OSError, NotImplementedError):
-        os.posix_spawn(system_program("cat"), ["cat"], {}, file_actions=swap, setsid=True, setsigmask=[])
+        os.posix_spawn(
+            system_program("cat"), ["cat"], {}, file_actions=swap, setsid=True, setsigmask=[]
+        )
     os.close(null)
 
 
 def holes() -> list[int]:
-    """The standard streams that are closed; they are filled, so that nothing of ours takes their numbers."""
+    """The standard streams that are closed; they are filled: nothing takes their numbers."""
     closed = []
     for number in (0, 1, 2):
         try:
@@ -147,12 +153,16 @@ def holes() -> list[int]:
 
 
 def streams(closed: list[int]) -> list[Stream]:
-    """The streams of output and error: one for both where both lead to the same place, which keeps their order.
+    """One stream for output and error where both lead to the same place, which keeps their order.
 
     One that is closed, or a terminal that cannot be imitated, is left as it is.
     """
     left = [number for number in (1, 2) if number not in closed]
-    groups = [tuple(left)] if len(left) == 2 and os.path.samestat(os.fstat(1), os.fstat(2)) else [(n,) for n in left]
+    groups = (
+        [tuple(left)]
+        if len(left) == 2 and os.path.samestat(os.fstat(1), os.fstat(2))
+        else [(n,) for n in left]
+    )
     found: list[Stream] = []
     for numbers in filter(None, groups):
         with contextlib.suppress(OSError, termios.error):

@@ -1,4 +1,4 @@
-"""Which Python a command line runs, as far as its files tell: python itself, a script's first line, PATH."""
+"""Which Python a command line runs, by its files: python itself, a first line, PATH."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 import shutil
 from collections.abc import Sequence
 
-from gpuwhy.border.reading import regular
+from gpuwhy.facts.run import CodeLine
+from gpuwhy.machine.reading import regular
 
 LINE = 512
 
@@ -19,7 +20,9 @@ def python_of_command(argv: Sequence[str]) -> str:
         return found
     words = _first_line(found) or [""]
     if os.path.basename(words[0]) == "env":
-        named = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
+        named = next(
+            (word for word in words[1:] if not word.startswith("-") and "=" not in word), ""
+        )
         words = [shutil.which(named) or ""]
     return words[0] if os.path.basename(words[0]).startswith("python") else ""
 
@@ -47,7 +50,9 @@ def script_folder(argv: Sequence[str]) -> str:
         words, folder = _after_options(words)
         if folder is not None:
             return folder
-    script = next((word for word in words if word.endswith((".py", ".pyc")) and os.path.isfile(word)), "")
+    script = next(
+        (word for word in words if word.endswith((".py", ".pyc")) and os.path.isfile(word)), ""
+    )
     if script:
         return os.path.dirname(os.path.realpath(script))
     return "" if python else "-"
@@ -67,29 +72,32 @@ def _after_options(words: list[str]) -> tuple[list[str], str | None]:
 
 
 _ASKS = re.compile(
-    r"\bcuda\b|['\"/]gpu\b|list_physical_devices|CUDAExecutionProvider|devices\(['\"](?:gpu|cuda)|\bcupy\b|is_gpu_available",
+    r"\bcuda\b|['\"/]gpu\b|list_physical_devices|CUDAExecutionProvider"
+    r"|devices\(['\"](?:gpu|cuda)|\bcupy\b|is_gpu_available",
     re.IGNORECASE,
 )
 _TEXT = 1 << 20
-
-
 _IMPORTS = re.compile(r"(?:^|; ?)(?:from (\w+)|import ([\w., ]+))", re.MULTILINE)
-_FRAMEWORKS = frozenset("torch tensorflow keras jax onnxruntime cupy numba paddle mxnet ctranslate2".split())  # noqa: SIM905
+_FRAMEWORKS = frozenset(
+    {"torch", "tensorflow", "keras", "jax", "onnxruntime", "cupy", "numba", "paddle", "mxnet"}
+    | {"ctranslate2"}
+)
 
 
-def wanted_gpu(argv: Sequence[str]) -> str:
-    """Where a Python program's own text asks for a GPU: "train.py, line 3"; "" where it does not, or is not here."""
+def wanted_gpu(argv: Sequence[str]) -> CodeLine | None:
+    """The line of a Python program's own text that asks for a GPU; None where none does."""
     name, text = _own_text(argv)
     for number, line in enumerate(text.splitlines(), 1):
         if _ASKS.search(line.partition("#")[0]):
-            return f"{name}, line {number}"
-    return ""
+            return CodeLine(name, number)
+    return None
 
 
 def imported(argv: Sequence[str]) -> tuple[str, ...]:
-    """The frameworks that a Python program's own text imports at its margin, so that it cannot end well without."""
+    """The frameworks that a Python program's own text imports at its margin: it needs them."""
     found = _IMPORTS.findall(_own_text(argv)[1])
-    names = {re.split(r"[. ]", name.strip())[0] for one, several in found for name in (one, *several.split(","))}
+    several = (name for one, more in found for name in (one, *more.split(",")))
+    names = {re.split(r"[. ]", name.strip())[0] for name in several}
     return tuple(sorted(names & _FRAMEWORKS))
 
 

@@ -1,4 +1,4 @@
-"""The terminal that the child sees where ours is one: its modes and size are ours; nothing in between is changed."""
+"""The terminal that the child sees where ours is one: its modes and size are ours."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ SIZE = b"\0" * 8
 def open_like(real: int) -> tuple[int, int]:
     """A new pseudo-terminal like a real one: (our end, the child's end).
 
-    It is no controlling terminal: the child stays in the session and process group it would have had, so Ctrl-C,
-    Ctrl-Z, background jobs, pipelines and prompts are the kernel's own and nothing has to be restored. It does not
-    translate line ends, because the real terminal does.
+    It is no controlling terminal: the child stays in the session and process group it would have
+    had, so Ctrl-C, Ctrl-Z, background jobs, pipelines and prompts are the kernel's own and nothing
+    has to be restored. It does not translate line ends, because the real terminal does.
     """
     ours, theirs = os.openpty()
     modes = termios.tcgetattr(real)

@@ -1,4 +1,4 @@
-"""Written: what a watched program wrote to a file instead of to us: redirected output, or a log that its words name."""
+"""What a watched program wrote to a file instead: redirected output, a log that it names."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ import re
 import time
 from collections.abc import Iterator
 
-from gpuwhy.border.reading import regular
+from gpuwhy.machine.reading import regular
 from gpuwhy.run.child import Ended
 
 TAIL, FILES, LINES = 1 << 16, 4, 60
 """How many bytes of a file, how many files, and how many last lines of the output are read."""
 EARLY = 2.0
 """Seconds by which the clock of a file system may lag."""
-_NAMED = re.compile(r"(?<![\w./~-])(?P<path>~?[\w./@%+-]{0,200}[\w-]\.(?:log|out|err|txt|stderr|stdout))\b")
+_NAMED = re.compile(
+    r"(?<![\w./~-])(?P<path>~?[\w./@%+-]{0,200}[\w-]\.(?:log|out|err|txt|stderr|stdout))\b"
+)
 """A file's name in the last words of a program."""
 
 
 def elsewhere(ended: Ended, output: str, folder: str) -> tuple[str, ...]:
-    """The ends of the files that the program wrote while it ran, those of its standard error last."""
+    """The ends of the files that the program wrote while it ran, of standard error last."""
     began = time.time() - (time.monotonic() - ended.began) - EARLY
     found: dict[str, None] = {}
     for path in (*_named(output, folder), *_opened(ended)):

@@ -8,7 +8,7 @@ from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.loads import MissingLibrary, OldRuntime, Rule
 from gpuwhy.facts.run import GpuUse
 from gpuwhy.knowledge.windows import is_runtime
-from gpuwhy.signs.case import Case, against, proof, rows, strong, weak
+from gpuwhy.signs.case import Case, against, proof, rows, weak
 from gpuwhy.signs.damage import source_gone
 from gpuwhy.signs.devices import GIB
 from gpuwhy.signs.imports import unexplained
@@ -131,7 +131,7 @@ def _of(count: int, total: int) -> str:
 
 
 def filled(case: Case) -> Finding | None:
-    """A watched program that failed and had filled the GPU itself."""
+    """A watched program that failed and had filled the GPU itself: so do pieces and caches."""
     use = _fullest(case.facts)
     if use is None or use.others_then > use.own:
         return None
@@ -140,7 +140,7 @@ def filled(case: Case) -> Finding | None:
     text = "the program itself held {own} of GPU {gpu} at its peak, all others {others}"
     values = {"own": _of(use.own, use.total), "gpu": use.index}
     values["others"] = f"{use.others_then / GIB:.1f} GiB"
-    return strong(text, saw(f"peak of {use.own} bytes", case.facts.run.gpus), **values)
+    return weak(text, saw(f"peak of {use.own} bytes", case.facts.run.gpus), **values)
 
 
 def grabbed(case: Case) -> Finding | None:

@@ -1,4 +1,4 @@
-"""gpuwhy.expect and gpuwhy.expects on anything with a shape."""
+"""gpuwhy.expect on anything with a shape."""
 
 import gpuwhy
 
@@ -12,12 +12,7 @@ with gpuwhy.expect.scope():
     print(gpuwhy.expect(Array(8, 224, 224, 3), "batch 224 224 3", dtype="float32").shape)
 
 
-@gpuwhy.expects(x="b h w 3")
-def classify(x: Array) -> Array:
-    return x
-
-
 try:
-    classify(Array(8, 3, 224, 224))
+    gpuwhy.expect(Array(8, 3, 224, 224), "batch h w 3")
 except gpuwhy.MismatchError as error:
     print(error)

@@ -1,0 +1,256 @@
+"""expect: shape, dtype and device of an array, with names for sizes."""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypeVar, Union
+
+T = TypeVar("T")
+Sizes = tuple[Union[int, None], ...]
+"""None: the framework does not know the size yet."""
+Names = dict[str, Union[int, Sizes, None]]
+"""The size of a name; of `*name` the sizes."""
+
+SWITCH = "GPUWHY_EXPECT"
+_KINDS = {
+    "float": ("float16", "float32", "float64", "bfloat16"),
+    "int": ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+}
+_ALIASES = {"half": "float16", "double": "float64", "bool_": "bool"}
+_DTYPE = re.compile(
+    r"q?u?int\d+|b?float\d+\w*|complex\d*|bool|str\d*|string|object|bytes\d*|datetime64|resource"
+    r"|variant"
+)
+_DEVICE = re.compile(r"\b(gpu|cuda|cpu|rocm|tpu|mps|xpu|meta)\b(?::(\d+))?", re.IGNORECASE)
+
+
+class MismatchError(ValueError):
+    """An array is not as expected; the text says what came and what was expected."""
+
+
+class Array(NamedTuple):
+    """What is known of an array; None (or "") where it does not tell."""
+
+    shape: Sizes | None
+    dtype: str
+    device: str  # "cpu", "gpu:0"
+
+    def __str__(self) -> str:
+        shape = "of unknown shape" if self.shape is None else shown(self.shape)
+        words = (shape, self.dtype, f"on {self.device}" if self.device else "")
+        return " ".join(filter(None, words))
+
+
+_current: ContextVar[Names | None] = ContextVar("gpuwhy_names", default=None)
+
+
+class Expect:
+    """`gpuwhy.expect`: call it to check an array; `scope()`, `on()` and `off()` steer it."""
+
+    def __init__(self) -> None:
+        self.active = os.environ.get(SWITCH, "").lower() not in ("0", "off", "false", "no")
+
+    def on(self) -> None:
+        """Check from now on."""
+        self.active = True
+
+    def off(self) -> None:
+        """Check nothing from now on."""
+        self.active = False
+
+    @contextmanager
+    def scope(self) -> Iterator[Names]:
+        """Names keep their sizes across the calls inside the block."""
+        names: Names = {}
+        token = _current.set(names)
+        try:
+            yield names
+        finally:
+            _current.reset(token)
+
+    def __call__(
+        self,
+        array: T,
+        shape: str | Sequence[Any] | None = None,
+        *,
+        dtype: Any = None,
+        device: str | None = None,
+        name: str = "array",
+    ) -> T:
+        """Return the array if it is as expected, else raise MismatchError.
+
+        A shape is words: sizes, names (one size each, in a scope), `_` for any size, `...` or
+        `*name` for any number of dimensions; or a tuple of these, with None for any size.
+        """
+        if not self.active:
+            return array
+        came, names = describe(array), _current.get()
+        before = {} if names is None else names
+        found, wrong = ({}, []) if shape is None else _fit(_words(shape), came.shape, before)
+        wrong += [*_wrong_dtype(came, dtype), *_wrong_device(came, device)]
+        if wrong:
+            raise MismatchError(f"{name} came as {came}: {'; '.join(wrong)}")
+        before.update(found)
+        return array
+
+
+expect = Expect()
+
+
+def describe(value: Any) -> Array:
+    """Look at an array without copying it; raises TypeError where it is none."""
+    if hasattr(value, "shape"):
+        dtype = getattr(value, "dtype", None)
+        return Array(
+            _sizes(value.shape), "" if dtype is None else dtype_name(dtype), _device(value)
+        )
+    for name, device in (("__cuda_array_interface__", "gpu"), ("__array_interface__", "cpu")):
+        told = getattr(value, name, None)
+        if isinstance(told, dict):
+            return Array(_sizes(told.get("shape")), "", device)
+    raise TypeError(f"expect() checks arrays; {type(value).__name__} has no shape")
+
+
+def _sizes(shape: Any) -> Sizes | None:
+    if shape is None or getattr(shape, "rank", 0) is None:  # TensorFlow: not even the rank
+        return None
+    return tuple(map(_size, shape))
+
+
+def _size(size: Any) -> int | None:
+    try:
+        return operator.index(getattr(size, "value", size))  # value: TensorFlow 1's Dimension
+    except TypeError:  # None, and symbolic sizes of a trace
+        return None
+
+
+def shown(shape: Sizes) -> str:
+    """A shape as Python writes tuples, with ? for what is not known."""
+    inner = ", ".join("?" if size is None else str(size) for size in shape)
+    return f"({inner},)" if len(shape) == 1 else f"({inner})"
+
+
+def dtype_name(dtype: Any) -> str:
+    """The plain name of a dtype of any framework: float32, bfloat16, bool."""
+    inner = getattr(getattr(dtype, "dtype", None), "name", "")
+    name = dtype.__name__ if isinstance(dtype, type) else getattr(dtype, "name", "") or inner
+    name = str(name or dtype).rpartition(".")[2].strip("<>'\" ").lower()
+    return _ALIASES.get(name, name)
+
+
+def device_name(text: str) -> str:
+    """A device as gpu:0 or cpu, however a framework writes it; "" where it names none."""
+    plain = text.replace("/", " ").replace("device:", " ").replace("CUDA Device ", "cuda:")
+    found = _DEVICE.findall(plain)
+    if not found:
+        return ""
+    kind, number = found[-1][0].lower(), found[-1][1]
+    kind = "gpu" if kind in ("cuda", "rocm") else kind
+    return f"{kind}:{number}" if number and kind != "cpu" else kind
+
+
+def _device(value: Any) -> str:
+    device = getattr(value, "device", None)
+    if callable(device):  # JAX before 0.4.31
+        device = next(iter(value.devices()), None) if hasattr(value, "devices") else None
+    if device is None:
+        return "cpu" if type(value).__module__.partition(".")[0] == "numpy" else ""
+    return device_name(str(device))
+
+
+# ---------------------------------------------------------------- what was expected
+
+
+def _words(shape: str | Sequence[Any]) -> list[str]:
+    """The words of a shape; raises TypeError or ValueError where it is none."""
+    if isinstance(shape, str):
+        words = shape.replace(",", " ").split()
+    elif isinstance(shape, (tuple, list)):
+        words = [_word(one) for one in shape]
+    else:
+        raise TypeError(f"a shape is words or a tuple; {type(shape).__name__} came")
+    for word in words:
+        if not (word.isdigit() or word in ("...", "*") or word.removeprefix("*").isidentifier()):
+            raise ValueError(f"{word!r} is no size, no name and none of '_', '...', '*name'")
+    if sum(map(_is_many, words)) > 1:
+        raise ValueError(f"{shape!r}: only one of the dimensions may be '...' or '*name'")
+    return words
+
+
+def _word(one: Any) -> str:
+    if one is None or one == -1:
+        return "_"
+    if one is Ellipsis:
+        return "..."
+    if isinstance(one, str):
+        return one
+    try:
+        return str(operator.index(one))
+    except TypeError:
+        raise TypeError(f"{one!r} is no size, no name, not None and not ...") from None
+
+
+def _is_many(word: str) -> bool:
+    return word == "..." or word.startswith("*")
+
+
+def _fit(words: list[str], shape: Sizes | None, names: Names) -> tuple[Names, list[str]]:
+    """The names that a shape gives a size, and what does not fit, as sentences."""
+    if shape is None:
+        return {}, []
+    many = any(map(_is_many, words))
+    spare = len(shape) - len(words) + many
+    if spare < 0 or (spare and not many):
+        least = f"{len(words) - many}{' or more' if many else ''}"
+        return {}, [f"it has {len(shape)} dimensions, {least} expected"]
+    found: Names = {}
+    wrong, place = [], 0
+    for word in words:
+        width = spare if _is_many(word) else 1
+        sizes = shape[place : place + width]
+        wrong += _compare(f"dimension {place}", word, sizes, names, found)
+        place += width
+    return found, wrong
+
+
+def _compare(where: str, word: str, sizes: Sizes, names: Names, found: Names) -> list[str]:
+    name = word.removeprefix("*")
+    if None in sizes or word == "..." or name in ("", "_"):
+        return []
+    if word.isdigit():
+        return [] if sizes == (int(word),) else [f"{where} is {sizes[0]}, {word} expected"]
+    now = sizes if _is_many(word) else sizes[0]
+    before = {**names, **found}.get(name)
+    if before is None:
+        found[name] = now
+    return [] if before in (None, now) else [f"{where} ({name}) is {now}, but {name} is {before}"]
+
+
+def _wrong_dtype(came: Array, dtype: Any) -> list[str]:
+    if dtype is None:
+        return []
+    many = dtype if isinstance(dtype, (tuple, list, set, frozenset)) else (dtype,)
+    wanted = [dtype_name(one) for one in many]
+    for one, name in zip(many, wanted, strict=True):
+        if isinstance(one, str) and name not in _KINDS and not _DTYPE.fullmatch(name):
+            raise ValueError(f"dtype={one!r} is no dtype")
+    allowed = [name for one in wanted for name in _KINDS.get(one, (one,))]
+    if not came.dtype or came.dtype in allowed:
+        return []
+    return [f"it is {came.dtype}, {' or '.join(wanted)} expected"]
+
+
+def _wrong_device(came: Array, device: str | None) -> list[str]:
+    if device is None or not came.device:
+        return []
+    wanted = device_name(device)
+    if not wanted:
+        raise ValueError(f"device={device!r}: write 'cpu', 'gpu', 'cuda:0' or the like")
+    kind = came.device.partition(":")[0]
+    fits = came.device == wanted or (":" not in wanted and kind == wanted)
+    return [] if fits else [f"it is on {came.device}, {device} expected"]

@@ -1,0 +1,173 @@
+"""Kernels of notebooks: a note by which the next kernel knows that this one died, and how."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import faulthandler
+import json
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+from gpuwhy.machine import reading, writing
+
+if TYPE_CHECKING:
+    from gpuwhy.answer.answer import Answer
+
+AGAIN = (
+    "a new kernel runs now: what the old one held is gone, so run the cells again from the first"
+)
+LOST = (
+    "CUDA answers every call of this process with the same error until the process ends: restart"
+    " the kernel, then run the cells again; what is in the host's memory can still be saved"
+)
+EVENTS = "/sys/fs/cgroup/memory.events"
+MOST = 256 << 10
+SIGNALS = {
+    "Segmentation fault": "SIGSEGV",
+    "Aborted": "SIGABRT",
+    "Bus error": "SIGBUS",
+    "Floating point exception": "SIGFPE",
+    "Floating-point exception": "SIGFPE",
+    "Illegal instruction": "SIGILL",
+}
+_FATAL = re.compile(r"^Fatal Python error: ([A-Za-z -]+)", re.MULTILINE)
+_KILLS = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
+
+
+class Died(NamedTuple):
+    """A kernel that ended while a cell ran."""
+
+    pid: int
+    cell: int
+    signal: str
+    dump: str  # what Python's fault handler could still write: the stack, innermost first
+    killed: (
+        int  # processes that the kernel of the system killed for memory meanwhile; -1 = not known
+    )
+
+
+class Note:
+    """What is known of one kernel while it lives; gone when it ends as it should."""
+
+    def __init__(self, connection: str) -> None:
+        base = connection.removesuffix(".json")
+        self.path, self.dump = f"{base}.gpuwhy", f"{base}.gpuwhy-fault"
+        self._file: BinaryIO | None = None
+        self._kills = _kills()
+
+    def earlier(self) -> Died | None:
+        """The kernel of the same notebook that died before this one; its note is taken away."""
+        noted, dump = _read(self.path), _read(self.dump)
+        self._forget()
+        try:
+            found = json.loads(noted)
+            pid, cell, kills = int(found["pid"]), int(found["cell"]), int(found["kills"])
+        except (ValueError, TypeError, KeyError):
+            return None
+        if pid == os.getpid() or cell <= 0 or _alive(pid):
+            return None
+        named = _FATAL.search(dump)
+        signal = SIGNALS.get(named[1].strip(), "SIGABRT") if named else "SIGKILL"
+        killed = self._kills - kills if min(self._kills, kills) >= 0 else -1
+        return Died(pid, cell, signal, dump, killed)
+
+    def start(self) -> None:
+        """Have Python's fault handler write beside the note, and clean up at an orderly end."""
+        with contextlib.suppress(OSError):
+            self._file = writing.begin(self.dump)
+            faulthandler.enable(self._file)
+        atexit.register(self.stop)
+
+    def cell(self, number: int) -> None:
+        """Which cell runs; 0: none."""
+        with contextlib.suppress(OSError):
+            noted = {"pid": os.getpid(), "cell": number, "kills": self._kills}
+            writing.keep(self.path, json.dumps(noted).encode())
+
+    def stop(self) -> None:
+        """The orderly end."""
+        atexit.unregister(self.stop)
+        if self._file is not None:
+            faulthandler.disable()
+            with contextlib.suppress(Exception):
+                faulthandler.enable(sys.__stderr__ or sys.stderr)
+            self._file.close()
+            self._file = None
+        self._forget()
+
+    def _forget(self) -> None:
+        for path in (self.path, self.dump):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def connection_of(shell: Any) -> str:
+    """The connection file of a notebook's kernel, which outlives its restart; "" elsewhere."""
+    module = sys.modules.get("ipykernel")
+    if module is None or not hasattr(shell, "kernel"):
+        return ""
+    try:
+        path = module.get_connection_file()
+    except Exception:
+        return ""
+    return path if isinstance(path, str) and os.path.isabs(path) else ""
+
+
+def _alive(pid: int) -> bool:
+    """Whether it still runs: one that has ended and that nobody has asked for does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    state = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return not state or state[0] not in "ZX"
+
+
+def _read(path: str) -> str:
+    with contextlib.suppress(OSError, ValueError):
+        return reading.read(path, MOST).decode("utf-8", "replace")
+    return ""
+
+
+def _kills() -> int:
+    found = _KILLS.search(_read(EVENTS))
+    return int(found[1]) if found else -1
+
+
+# ---------------------------------------------------------------- what the notebook is told
+
+
+def answer_on_death(died: Died, seconds: float = 5.0) -> Answer:
+    """Why a kernel died, from what its fault handler wrote and this machine's facts."""
+    from msgspec.structs import replace
+
+    from gpuwhy.answer.answer import Noticed
+    from gpuwhy.api.note import look
+    from gpuwhy.api.text import explain
+
+    answer = explain(died.dump, look(seconds), signal=died.signal)
+    how = f"The kernel (process {died.pid}) was ended by {died.signal} while cell [{died.cell}] ran"
+    why = answer.headline if answer.first else _unknown(died)
+    more = (Noticed(None, AGAIN), *answer.noticed)
+    return replace(answer, headline=f"{how}: {why[:1].lower()}{why[1:]}", noticed=more)
+
+
+def _unknown(died: Died) -> str:
+    if died.signal != "SIGKILL":
+        return "a crash in compiled code"
+    if died.killed > 0:
+        return "the system killed a process of this container for memory meanwhile"
+    return "nothing says why: the system (out of memory), a person, or a restart while it was busy"
+
+
+def answer_on_lost_gpu(cell: int, words: str) -> Answer:
+    """For the cell after a status that leaves the process without a GPU."""
+    from gpuwhy.answer.compose import plain_answer
+
+    head = f"Since cell [{cell}] this kernel cannot use the GPU any more ({words}): restart it"
+    return plain_answer("found", head, noticed=LOST)

@@ -1,0 +1,148 @@
+"""From an exception on its way to a note on it: its text, the machine, the Answer. Never raises."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from gpuwhy.api.suspects import target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from traceback import TracebackException
+
+    from gpuwhy.answer.answer import Answer
+    from gpuwhy.api.machine import Seen
+
+MARK = "gpuwhy: "
+LONGEST = 12_000
+SECONDS = 5.0
+FRESH = 10.0
+"""Seconds for which a look is used again: a loop that fails and goes on looks once."""
+_SOURCE = re.compile(r'^( *File ".*\n)(?: {4}.*\n)+', re.MULTILINE)
+
+_seen: tuple[float, Seen] | None = None
+
+
+def annotate(
+    error: BaseException | None,
+    *,
+    machine: bool = True,
+    seconds: float = SECONDS,
+    told: Callable[[Answer], None] | None = None,
+) -> str:
+    """Add the answer on a GPU error to it as a note and return the note; "" for other errors.
+
+    `told` gets the Answer. Nothing escapes, not even Ctrl-C: the error must arrive.
+    """
+    try:
+        carrier = target(error) if isinstance(error, Exception) else None
+        if error is None or carrier is None or noted(carrier):
+            return ""
+        answer = explained(_text(error), machine=machine, seconds=seconds)
+        if answer is None:
+            return ""
+        note = written(answer)
+        _add(carrier, note)
+        if told is not None:
+            told(answer)
+    except BaseException:
+        return ""
+    return note
+
+
+def noted(error: BaseException) -> str:
+    """The note that an exception carries from us, or ""."""
+    notes = getattr(error, "__notes__", ())
+    return next((n for n in notes if isinstance(n, str) and n.startswith(MARK)), "")
+
+
+def _add(error: BaseException, note: str) -> None:
+    if sys.version_info >= (3, 11):
+        error.add_note(note)
+        return
+    vars(error)["__notes__"] = [*getattr(error, "__notes__", ()), note]
+    from gpuwhy.api import hooks
+
+    hooks.show_notes()
+
+
+def written(answer: Answer) -> str:
+    """The answer as text, and what this process itself holds of GPU memory."""
+    from gpuwhy.answer import blocks, terminal
+    from gpuwhy.api.own_memory import own_memory
+
+    text = terminal.write(blocks.document(answer, 0)).rstrip("\n")
+    return "\n".join([MARK + text, *(f"  {line}" for line in own_memory())])
+
+
+def explained(text: str, *, machine: bool = True, seconds: float = SECONDS) -> Answer | None:
+    """The Answer on a text, with this machine's facts; None where it states no GPU problem."""
+    from gpuwhy.api.text import answer_of
+    from gpuwhy.log.read import read
+
+    log = read(text)
+    alone = answer_of(log)
+    if not _is_gpu(alone):
+        return None
+    seen = look(seconds) if machine else None
+    whole = alone if seen is None else answer_of(log, seen)
+    return whole if _is_gpu(whole) else None
+
+
+def _is_gpu(answer: Answer) -> bool:
+    from gpuwhy.answer.answer import NOT_GPU
+
+    named = answer.verdict in ("found", "undecided") and bool(answer.causes)
+    return named and answer.causes[0].id != NOT_GPU
+
+
+def look(seconds: float) -> Seen | None:
+    """What this machine and this Python show; None where it takes too long or fails."""
+    global _seen
+    if _seen is not None and time.monotonic() - _seen[0] < FRESH:
+        return _seen[1]
+    found: list[Seen] = []
+    looker = threading.Thread(target=_look, args=(found,), daemon=True)
+    looker.start()
+    looker.join(seconds)
+    if not found:
+        return None
+    _seen = (time.monotonic(), found[0])
+    return found[0]
+
+
+def _look(found: list[Seen]) -> None:
+    try:
+        from gpuwhy.api.python import seen
+
+        found.append(seen())
+    except Exception:  # nothing seen: the text alone then decides
+        return
+
+
+def _text(error: BaseException) -> str:
+    """The chain as Python prints it, without lines of source; the ends of a very long one."""
+    import traceback
+
+    whole = traceback.TracebackException(type(error), error, error.__traceback__)
+    _shorten(whole)
+    text = "".join(whole.format())
+    return _cut(_SOURCE.sub(r"\1", _cut(text, 4 * LONGEST)), LONGEST)
+
+
+def _shorten(whole: TracebackException, left: int = 40) -> None:
+    """Cut the messages of a chain before Python lays them out: one may have millions of lines."""
+    said = getattr(whole, "_str", None)
+    if isinstance(said, str) and len(said) > LONGEST:
+        whole._str = _cut(said, LONGEST)  # type: ignore[attr-defined]
+    for one in (whole.__cause__, whole.__context__):
+        if one is not None and left:
+            _shorten(one, left - 1)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most // 2]}\n{text[-most // 2 :]}"

@@ -1,0 +1,154 @@
+"""The notebook magic: `%%gpuwhy` explains a failing cell, `%gpuwhy on` every one."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+from gpuwhy.api.kernels import Note, answer_on_death, answer_on_lost_gpu, connection_of
+from gpuwhy.api.note import annotate
+from gpuwhy.api.poison import poison
+
+if TYPE_CHECKING:
+    from gpuwhy.answer.answer import Answer
+
+NAME = "gpuwhy"
+_HELP = "%gpuwhy on: explain every failing cell; %gpuwhy off: only those that begin with %%gpuwhy"
+
+
+class Magic:
+    """The magic of one shell: whether it explains, and the handlers that were there before."""
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+        self.always = False
+        self._before: tuple[Any, Any] | None = None
+        self._lost: tuple[int, str] | None = (
+            None  # the cell after which CUDA answers nothing any more, and its words
+        )
+        connection = connection_of(shell)
+        self.note = Note(connection) if connection else None
+
+    def line(self, text: str) -> None:
+        """`%gpuwhy on`, `off`, and `cell`, which `%%gpuwhy` becomes."""
+        word = text.strip().lower() or "on"
+        if word not in ("on", "off", "cell"):
+            raise ValueError(_HELP)
+        if word != "cell":
+            self.always = word == "on"
+        if word == "off":
+            self.rest()
+        else:
+            self.watch()
+
+    def cell(self, text: str, body: str) -> Any:
+        """`%%gpuwhy` where the input transformer did not see it."""
+        self.watch()
+        return self.shell.run_cell(body)
+
+    def watch(self) -> None:
+        """Let our handler show exceptions."""
+        if self._before is None:
+            self._before = (self.shell.custom_exceptions, self.shell.CustomTB)
+            self.shell.set_custom_exc((Exception,), self.show)
+
+    def rest(self, *_: Any) -> None:
+        """Put back what was there; after a cell, unless it is always on."""
+        if self._before is not None and not self.always:
+            self.shell.custom_exceptions, self.shell.CustomTB = self._before
+            self._before = None
+
+    def show(self, shell: Any, kind: Any, error: Any, trace: Any, tb_offset: Any = None) -> Any:
+        """Explain an exception, then show it as the shell does."""
+        told: list[Answer] = []
+        note = annotate(error, told=told.append)
+        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+        if note and sys.version_info < (3, 11):
+            print(note, file=sys.stderr)
+        for report in told[:1]:
+            self._display(report, line=False)
+        words = poison(error)
+        self._lost = (int(getattr(shell, "execution_count", 0)), words) if words else self._lost
+
+    def begin(self) -> None:
+        """Tell of the kernel that died before this one, and leave a note for the one after."""
+        if self.note is None:
+            return
+        died = self.note.earlier()
+        self.note.start()
+        if died is not None:
+            self._display(answer_on_death(died))
+
+    def before(self, *_: Any) -> None:
+        """Before each cell: note it, and say once that the GPU is lost."""
+        if self.note is not None:
+            self.note.cell(int(getattr(self.shell, "execution_count", 0)) or 1)
+        if self._lost is not None:
+            answer, self._lost = answer_on_lost_gpu(*self._lost), None
+            self._display(answer)
+
+    def after(self, *_: Any) -> None:
+        """After each cell."""
+        if self.note is not None:
+            self.note.cell(0)
+
+    def end(self) -> None:
+        """Take the note away."""
+        if self.note is not None:
+            self.note.stop()
+
+    def _display(self, answer: Answer, line: bool = True) -> None:
+        """As a page's part in a notebook, as a line elsewhere; the cell goes on in any case."""
+        with contextlib.suppress(Exception):
+            plain = f"gpuwhy: {answer.headline}"
+            if hasattr(self.shell, "kernel"):
+                from gpuwhy.api.text import shareable
+
+                data = {"text/html": shareable(answer)._repr_html_(), "text/plain": plain}
+                self.shell.display_pub.publish(data)
+            elif line:
+                print(plain, file=sys.stderr)
+
+
+def transform(lines: list[str]) -> list[str]:
+    """`%%gpuwhy` on a cell's first line becomes a line magic: line numbers stay the same."""
+    if lines and lines[0].strip() == f"%%{NAME}":
+        return [f"get_ipython().run_line_magic('{NAME}', 'cell')\n", *lines[1:]]
+    return lines
+
+
+_magics: dict[int, Magic] = {}
+
+
+def load(shell: Any) -> None:
+    """Add the magic to a shell."""
+    if id(shell) in _magics:
+        return
+    magic = _magics[id(shell)] = Magic(shell)
+    shell.register_magic_function(magic.line, "line", NAME)
+    shell.register_magic_function(magic.cell, "cell", NAME)
+    shell.input_transformers_cleanup.append(transform)
+    shell.events.register("post_run_cell", magic.rest)
+    shell.events.register("pre_run_cell", magic.before)
+    shell.events.register("post_run_cell", magic.after)
+    with contextlib.suppress(
+        Exception
+    ):  # a notebook without it is better than one that does not start
+        magic.begin()
+
+
+def unload(shell: Any) -> None:
+    """Take it away again."""
+    magic = _magics.pop(id(shell), None)
+    if magic is None:
+        return
+    magic.always = False
+    magic.rest()
+    shell.input_transformers_cleanup.remove(transform)
+    shell.events.unregister("post_run_cell", magic.rest)
+    shell.events.unregister("pre_run_cell", magic.before)
+    shell.events.unregister("post_run_cell", magic.after)
+    magic.end()
+    for kind in ("line", "cell"):
+        shell.magics_manager.magics[kind].pop(NAME, None)

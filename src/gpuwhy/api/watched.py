@@ -1,0 +1,121 @@
+"""What follows a watched run: its output, its facts and the machine's become one Answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from gpuwhy.answer.answer import Answer
+from gpuwhy.api.machine import Seen, judged, observe
+from gpuwhy.api.recorded import output_of
+from gpuwhy.api.text import answer_of
+from gpuwhy.facts.fact import value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.log.message import Message, Standing
+from gpuwhy.log.read import read
+from gpuwhy.look.look import Options
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.machine.machine import Machine
+from gpuwhy.machine.recording import RecordingMachine
+from gpuwhy.run import judge
+from gpuwhy.run.around import environ_of, folder_of, with_surroundings
+from gpuwhy.run.child import Ended
+from gpuwhy.run.observed import observed, python_of
+from gpuwhy.run.ranks import first_rank, rank_texts
+from gpuwhy.run.ring import as_printed, merged
+from gpuwhy.run.target import python_of_command, script_folder
+from gpuwhy.run.written import elsewhere
+
+
+class Watched(msgspec.Struct, frozen=True):
+    """A watched run: the answer on it, what was seen, what it printed, and how it was looked at."""
+
+    answer: Answer
+    seen: Seen
+    output: str
+    machine: RecordingMachine
+    options: Options
+
+    @property
+    def facts(self) -> Facts:
+        """All facts, the run's among them."""
+        return self.seen.facts
+
+    @property
+    def worth_telling(self) -> bool:
+        """Whether the user should hear of it."""
+        return judge.worth_telling(self.facts, self.answer)
+
+    def recording(self, ended: Ended) -> bytes:
+        """Everything for a bug report: the machine's answers, the run's facts, output, samples."""
+        points = [{**one, "t": round(one["t"] - ended.began, 3)} for one in ended.samples.points]
+        run = {"facts": self.facts.run, "output": self.output, "samples": points}
+        return self.machine.dump(msgspec.to_builtins(self.options), run=msgspec.to_builtins(run))
+
+
+def after_run(
+    argv: Sequence[str],
+    ended: Ended,
+    python: str = "",
+    note: Callable[[str], None] = lambda _: None,
+) -> Watched:
+    """Look at the machine as it is now, and explain how the program ended."""
+    output = merged(ended.rings).decode("utf-8", "replace")
+    ending = read(output).ending
+    run = observed(argv, ended, first_rank(output))
+    if run.failed and ending.kind in ("none", "exit"):  # it wrote its end to a file
+        output = "\n".join([output, *elsewhere(ended, output, folder_of(ended))])
+    options = Options(
+        python=python or python_of(ended) or python_of_command(argv),
+        folder=".",
+        script=script_folder(argv),
+        crashed=run.crashed,
+        doubted=judge.named_libraries(output) if run.failed else (),
+    )
+    machine = RecordingMachine(LiveMachine(environ_of(ended, argv)))
+
+    def with_run(facts: Facts) -> Facts:
+        around = with_surroundings(run, ended, machine, output, LiveMachine())
+        return judge.own_kills(replace(facts, run=around))
+
+    seen = observe(machine, options, with_run, note=note)
+    before, after = rank_texts(argv, output)
+    text = "\n".join([*before, output, *after])
+    return Watched(told(text, seen), seen, output, machine, options)
+
+
+def told(output: str, seen: Seen) -> Answer:
+    """What a watched program's output and the facts, its own among them, say together."""
+    facts, run = seen.facts, seen.facts.run
+    code, signal = value_or(run.exit, None), value_or(run.signal, "")
+    messages = judge.observed_messages(facts, output)
+    log = read(output, observed=messages, exit_code=code, signal=signal)
+    log = as_printed(replace(log, messages=tuple(map(_decides, log.messages))), output)
+    answer = answer_of(log, seen, command="run")
+    if run.failed:
+        return judge.after_failure(answer, facts, seen.report)
+    return judge.after_success(answer, facts, seen.report)
+
+
+def _decides(one: Message) -> Message:
+    """What was observed decides, whatever the program printed after; a crash by itself does not."""
+    decides = one.observed and one.id != "signal.segv"
+    return replace(one, standing=Standing.DECIDES) if decides else one
+
+
+def again(machine: Machine, options: Options) -> tuple[Answer, str]:
+    """The answer on a recorded run, and what the program printed; of a recording without a run,
+    the answer on its machine, and "".
+    """
+    seen = observe(machine, options, judge.own_kills)
+    output = output_of(machine)
+    if not output and not seen.facts.run.failed:
+        return seen.report, ""
+    return told(output, seen), output
+
+
+def judged_run(facts: Facts, output: str) -> Answer:
+    """The answer on facts, a run's among them, and an output."""
+    return told(output, judged(judge.own_kills(facts)))

@@ -1,1 +1,0 @@
-"""What runs inside the user's own process: the guard, and the small tools that prevent the usual causes."""

@@ -1,0 +1,473 @@
+"""The guard: notes on GPU errors, everything else untouched."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+
+import pytest
+
+import gpuwhy
+from gpuwhy.api import hooks, note
+from gpuwhy.api.machine import judged
+from gpuwhy.api.suspects import suspicious, target
+from gpuwhy.facts.facts import Facts
+from tests.api.standins import (
+    ASSERT,
+    CUPY_OOM,
+    JAX_OOM,
+    NO_DRIVER,
+    ORT_OOM,
+    TF_OOM,
+    TORCH_OOM,
+    CupyOOM,
+    JaxError,
+    OrtError,
+    TfOOM,
+    TorchOOM,
+)
+
+SRC = str(Path(gpuwhy.__file__).parent.parent)
+quick = gpuwhy.guard(machine=False)
+
+
+def note_of(error: BaseException) -> str:
+    return note.noted(error)
+
+
+def raised(action) -> BaseException:
+    try:
+        action()
+    except BaseException as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+GPU_ERRORS = [
+    (TorchOOM(TORCH_OOM), "memory."),
+    (TfOOM(TF_OOM), "memory."),
+    (JaxError(JAX_OOM), "memory."),
+    (CupyOOM(CUPY_OOM), "memory.oom"),
+    (OrtError(ORT_OOM), "memory."),
+    (RuntimeError(NO_DRIVER), "driver.missing"),
+    (RuntimeError(ASSERT), "program.index"),
+    (AssertionError("Torch not compiled with CUDA enabled"), "framework.cpu_only"),
+]
+
+
+@pytest.mark.parametrize(
+    "error, cause", GPU_ERRORS, ids=lambda v: type(v).__name__ if isinstance(v, Exception) else v
+)
+def test_a_gpu_error_carries_its_diagnosis(error, cause):
+    args, kind = error.args, type(error)
+
+    def fail():
+        with quick:
+            raise error
+
+    got = raised(fail)
+    assert got is error
+    assert (got.args, type(got)) == (args, kind)
+    assert note_of(got).startswith("gpuwhy: ")
+    assert f"  {cause}" in note_of(got)
+    assert len(note_of(got).splitlines()) <= 14
+
+
+def test_the_note_says_what_to_do_and_why():
+    text = note_of(raised(lambda: quick(lambda: _raise(TorchOOM(TORCH_OOM)))()))
+    assert "Do this" in text
+    assert "Because" in text
+    assert "2.00 GiB" in text
+
+
+def _raise(error: BaseException):
+    raise error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyError("cuda"),
+        ValueError("bad"),
+        KeyboardInterrupt(),
+        SystemExit(3),
+        GeneratorExit(),
+        ZeroDivisionError(),
+    ],
+    ids=repr,
+)
+def test_other_exceptions_are_untouched(error):
+    got = raised(lambda: quick(lambda: _raise(error))())
+    assert got is error
+    assert not hasattr(got, "__notes__")
+
+
+def test_an_error_that_only_looks_like_one_of_the_gpu_is_untouched():
+    got = raised(lambda: quick(lambda: _raise(ValueError("no such gpu in the price list")))())
+    assert not hasattr(got, "__notes__")
+
+
+def test_a_plain_exception_costs_microseconds():
+    error = ValueError("x" * 1000)
+    began = time.perf_counter()
+    for _ in range(1000):
+        quick.saw(error)
+    assert time.perf_counter() - began < 30
+
+
+def test_without_an_error_nothing_is_loaded():
+    code = "import sys, gpuwhy\nwith gpuwhy.guard(): pass\ngpuwhy.guard(lambda: 1)()\n"
+    code += "try:\n    gpuwhy.guard(lambda: {}['x'])()\nexcept KeyError: pass\n"
+    code += "print({n.split('.')[0] for n in sys.modules} & {'msgspec', 'torch', 'numpy'}, 'gpuwhy.api.text' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set() False"
+
+
+def test_decorator_with_and_without_parentheses_keeps_the_function():
+    @gpuwhy.guard
+    def one(a: int, b: int = 2) -> int:
+        """Doc."""
+        return a + b
+
+    @gpuwhy.guard()
+    def two(a: int) -> int:
+        return a
+
+    assert (one(1, b=3), two(4)) == (4, 4)
+    assert (one.__name__, one.__doc__) == ("one", "Doc.")
+    with pytest.raises(TypeError, match="decorates functions"):
+        gpuwhy.guard(int)
+
+
+@pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="Python 3.10 keeps the frame of the decorator"
+)
+def test_the_decorator_leaves_no_frame_in_the_traceback():
+    @quick
+    def fail():
+        raise TorchOOM(TORCH_OOM)
+
+    files = [frame.name for frame in traceback.extract_tb(raised(fail).__traceback__)]
+    assert files == ["raised", "fail"]
+
+
+def test_coroutines_are_guarded():
+    @quick
+    async def fail():
+        await asyncio.sleep(0)
+        raise TorchOOM(TORCH_OOM)
+
+    async def block():
+        async with quick:
+            raise TorchOOM(TORCH_OOM)
+
+    assert asyncio.iscoroutinefunction(fail)
+    assert note_of(raised(lambda: asyncio.run(fail())))
+    assert note_of(raised(lambda: asyncio.run(block())))
+
+
+def test_generators_pass_values_both_ways_and_are_guarded():
+    @quick
+    def steps():
+        got = yield 1
+        try:
+            yield got
+        except LookupError:
+            yield "caught"
+        raise TorchOOM(TORCH_OOM)
+
+    run = steps()
+    assert (next(run), run.send("sent"), run.throw(LookupError())) == (1, "sent", "caught")
+    assert note_of(raised(lambda: next(run)))
+
+
+def test_async_generators_pass_values_both_ways_and_are_guarded():
+    closed = []
+
+    @quick
+    async def steps():
+        try:
+            got = yield 1
+            try:
+                yield got
+            except LookupError:
+                yield "caught"
+            raise TorchOOM(TORCH_OOM)
+        finally:
+            closed.append(True)
+
+    async def go():
+        run = steps()
+        seen = [await run.__anext__(), await run.asend("sent"), await run.athrow(LookupError())]
+        try:
+            await run.__anext__()
+        except RuntimeError as error:
+            seen.append(bool(note_of(error)))
+        early = steps()
+        await early.__anext__()
+        await early.aclose()
+        return seen, [x async for x in quick(_two)()]
+
+    assert asyncio.run(go()) == ([1, "sent", "caught", True], [1, 2])
+    assert closed == [True, True]
+
+
+async def _two():
+    yield 1
+    yield 2
+
+
+def test_a_stated_cause_notes_the_error_that_was_raised():
+    def fail():
+        try:
+            raise TorchOOM(TORCH_OOM)
+        except RuntimeError as error:
+            raise ValueError("training failed") from error
+
+    got = raised(quick(fail))
+    assert note_of(got)
+    assert type(got.__cause__) is TorchOOM
+    assert not hasattr(got.__cause__, "__notes__")
+
+
+def test_an_error_while_handling_one_leaves_the_note_on_the_gpu_error():
+    def fail():
+        try:
+            raise TorchOOM(TORCH_OOM)
+        except RuntimeError:
+            return {}["fallback"]
+
+    got = raised(quick(fail))
+    assert not hasattr(got, "__notes__")
+    assert note_of(got.__context__)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exception groups")
+def test_a_member_of_a_group_is_noted():
+    inner = TorchOOM(TORCH_OOM)
+    group = ExceptionGroup("several", [ValueError("x"), inner])  # noqa: F821
+    assert raised(quick(lambda: _raise(group))) is group
+    assert note_of(inner)
+
+
+def test_chains_in_a_circle_end():
+    one, two = ValueError("a"), ValueError("b")
+    one.__context__, two.__context__ = two, one
+    assert target(one) is None
+
+
+def test_an_error_is_noted_once():
+    error = TorchOOM(TORCH_OOM)
+    raised(quick(quick(lambda: _raise(error))))
+    assert len(error.__notes__) == 1
+
+
+def test_an_error_without_text_is_no_suspect_and_harms_nobody():
+    class OddError(Exception):
+        def __str__(self):
+            raise RuntimeError("no text")
+
+    assert not suspicious(OddError())
+    assert type(raised(quick(lambda: _raise(OddError())))) is OddError
+
+
+@pytest.mark.parametrize(
+    "trouble", [RuntimeError("bug"), KeyboardInterrupt(), MemoryError()], ids=repr
+)
+def test_trouble_of_ours_never_hides_the_error(monkeypatch, trouble):
+    monkeypatch.setattr(note, "explained", lambda *a, **k: _raise(trouble))
+    error = TorchOOM(TORCH_OOM)
+    assert raised(quick(lambda: _raise(error))) is error
+    assert not hasattr(error, "__notes__")
+
+
+def test_an_exception_that_takes_no_notes_is_passed_on():
+    class FrozenError(RuntimeError):
+        def __setattr__(self, name, value):
+            raise AttributeError(name)
+
+    error = FrozenError(TORCH_OOM)
+    assert raised(quick(lambda: _raise(error))) is error
+
+
+def test_the_machine_is_looked_at_for_a_limited_time(monkeypatch):
+    monkeypatch.setattr(note, "_seen", None)
+    monkeypatch.setattr(note, "_look", lambda found: time.sleep(5))
+    began = time.monotonic()
+    error = raised(gpuwhy.guard(seconds=0.2)(lambda: _raise(TorchOOM(TORCH_OOM))))
+    assert time.monotonic() - began < 30
+    assert "memory.oom" in note_of(error), "the text alone then decides"
+
+
+def test_a_look_is_used_again_for_a_while(monkeypatch):
+    looks = []
+
+    monkeypatch.setattr(note, "_seen", None)
+    monkeypatch.setattr(
+        note, "_look", lambda found: (looks.append(1), found.append(judged(Facts())))
+    )
+    for _ in range(3):
+        raised(gpuwhy.guard(lambda: _raise(TorchOOM(TORCH_OOM))))
+    assert looks == [1]
+
+
+def test_source_lines_are_not_read_as_messages():
+    def fail():
+        raise ValueError("x")  # CUDA out of memory. Tried to allocate 2.00 GiB
+
+    text = note._text(raised(fail))
+    assert "out of memory" not in text
+    assert text.rstrip().endswith("ValueError: x")
+
+
+@pytest.fixture
+def fresh_hooks(monkeypatch):
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    monkeypatch.setattr(threading, "excepthook", threading.__excepthook__)
+    yield
+    hooks.uninstall()
+
+
+def test_a_hook_that_calls_ours_in_turn_ends(fresh_hooks, monkeypatch, capsys):
+    gpuwhy.guard.install()
+    ours = sys.excepthook
+    sys.excepthook = lambda *args: ours(*args)
+    gpuwhy.guard.install()
+    error = TorchOOM(TORCH_OOM)
+    sys.excepthook(type(error), error, None)
+    assert (
+        capsys.readouterr().err.count("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has")
+        >= 1
+    )
+    assert note_of(error)
+
+
+def test_install_explains_uncaught_errors_and_uninstall_takes_it_back(fresh_hooks, monkeypatch):
+    before = sys.excepthook, threading.excepthook
+    seen = []
+    monkeypatch.setattr(sys, "excepthook", lambda *args: seen.append(args))
+    mine = sys.excepthook
+    gpuwhy.guard.install()
+    gpuwhy.guard.install()
+    error = TorchOOM(TORCH_OOM)
+    sys.excepthook(type(error), error, None)
+    assert seen == [(type(error), error, None)]
+    assert note_of(error)
+    gpuwhy.guard.uninstall()
+    assert sys.excepthook is mine
+    assert threading.excepthook is before[1]
+
+
+def test_install_explains_errors_of_threads(fresh_hooks, monkeypatch):
+    seen = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: seen.append(args.exc_value))
+    gpuwhy.guard.install()
+    thread = threading.Thread(target=_raise, args=(TorchOOM(TORCH_OOM),))
+    thread.start()
+    thread.join()
+    assert note_of(seen[0])
+
+
+def test_a_hook_over_ours_is_left_alone(fresh_hooks):
+    gpuwhy.guard.install()
+    sys.excepthook = lambda *args: None
+    over = sys.excepthook
+    gpuwhy.guard.uninstall()
+    assert sys.excepthook is over
+
+
+def test_notes_are_printed_where_python_does_not(fresh_hooks, monkeypatch, capsys):
+    monkeypatch.setattr(hooks, "PRINTS_NOTES", False)
+    hooks.show_notes()
+    error = TorchOOM(TORCH_OOM)
+    error.__notes__ = ["gpuwhy: the answer"]
+    sys.excepthook(type(error), error, None)
+    assert capsys.readouterr().err.splitlines()[-1] == "gpuwhy: the answer"
+
+
+PROGRAM = """
+import sys, os, signal
+what = sys.argv[1]
+print(sys.argv, __name__, __file__, bool(__spec__), __package__, sys.path[0])
+def fail():
+    raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 7.79 GiB total capacity)")
+if what == "exit": sys.exit(7)
+if what == "text": sys.exit("bye")
+if what == "interrupt": raise KeyboardInterrupt
+if what == "signal": os.kill(os.getpid(), signal.SIGTERM)
+if what == "plain": {}["a"]
+if what == "hook":
+    sys.excepthook = lambda kind, error, trace: print("own hook", kind.__name__, trace.tb_frame.f_code.co_name)
+    1 / 0
+if what == "pickle":
+    import pickle, atexit
+    atexit.register(lambda: pickle.loads(pickle.dumps(fail)))
+if what == "gpu": fail()
+"""
+
+
+def python(*argv: str, folder: Path) -> tuple[int, str, str]:
+    import os
+
+    environ = {**os.environ, "PYTHONPATH": SRC}
+    done = subprocess.run(
+        [sys.executable, *argv], capture_output=True, text=True, cwd=folder, env=environ
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "what", ["exit", "text", "interrupt", "signal", "plain", "hook", "pickle", "nothing"]
+)
+def test_a_guarded_program_is_the_same_program(tmp_path, what):
+    (tmp_path / "train.py").write_text(PROGRAM)
+    alone = python("train.py", what, folder=tmp_path)
+    assert python("-m", "gpuwhy.guard", "train.py", what, folder=tmp_path) == alone
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [("-m", "train", "plain"), ("-m", "train", "exit"), ("broken.py",), ("none.py",)],
+    ids=str,
+)
+def test_modules_and_programs_that_do_not_start_are_the_same(tmp_path, argv):
+    (tmp_path / "train.py").write_text(PROGRAM)
+    (tmp_path / "broken.py").write_text("x = (\n")
+    alone = python(*argv, folder=tmp_path)
+    assert python("-m", "gpuwhy.guard", *argv, folder=tmp_path) == alone
+
+
+def test_a_guarded_program_that_fails_on_the_gpu_has_the_note_below_its_traceback(tmp_path):
+    (tmp_path / "train.py").write_text(PROGRAM)
+    alone = python("train.py", "gpu", folder=tmp_path)
+    guarded = python("-m", "gpuwhy.guard", "train.py", "gpu", folder=tmp_path)
+    assert guarded[:2] == alone[:2]
+    assert guarded[2].startswith(alone[2])
+    assert guarded[2][len(alone[2]) :].startswith("gpuwhy: ")
+
+
+def test_usage(tmp_path):
+    assert python("-m", "gpuwhy.guard", folder=tmp_path)[::2][0] == 2
+    assert python("-m", "gpuwhy.guard", "--help", folder=tmp_path)[:2][1].startswith(
+        "usage: python -m gpuwhy.guard"
+    )
+
+
+def test_folders_and_archives_run(tmp_path):
+    import zipfile
+
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__main__.py").write_text("import sys; print('ran', sys.argv); sys.exit(4)")
+    with zipfile.ZipFile(tmp_path / "app.pyz", "w") as archive:
+        archive.write(tmp_path / "app" / "__main__.py", "__main__.py")
+    for name in ("app", "app.pyz"):
+        assert python("-m", "gpuwhy.guard", name, "x", folder=tmp_path) == (
+            4,
+            f"ran ['{name}', 'x']\n",
+            "",
+        )

@@ -1,0 +1,159 @@
+"""Real frameworks below $GPUWHY_LAB (torch 2.5.1 in t251, TensorFlow in tf, JAX in jax), in their own processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gpuwhy
+
+pytestmark = pytest.mark.real
+
+SRC = Path(gpuwhy.__file__).parent.parent
+LAB = Path(os.environ.get("GPUWHY_LAB", "/nonexistent"))
+LIMIT = """
+import resource, gpuwhy
+def limit(more):
+    now = int(open("/proc/self/statm").read().split()[0]) * 4096
+    resource.setrlimit(resource.RLIMIT_AS, (now + more,) * 2)
+"""
+
+
+def run(environment: str, code: str, tmp_path: Path, needs_msgspec: bool = False) -> str:
+    python = LAB / environment / "bin" / "python"
+    if not python.exists():
+        pytest.skip(f"GPUWHY_LAB has no {environment}")
+    version = subprocess.run(
+        [python, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, text=True
+    )
+    if needs_msgspec:
+        if version.stdout.split() != [str(n) for n in sys.version_info[:2]]:
+            pytest.skip("msgspec is here for another Python")
+        import msgspec
+
+        (tmp_path / "msgspec").symlink_to(Path(msgspec.__file__).parent)
+    environ = {
+        **os.environ,
+        "PYTHONPATH": f"{SRC}:{tmp_path}",
+        "JAX_PLATFORMS": "cpu",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+    done = subprocess.run(
+        [python, "-c", LIMIT + code], env=environ, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+TORCH = """
+import torch
+limit(600 << 20)
+found = gpuwhy.fit_batch(lambda n: (torch.ones(n, 1 << 16) * 2).sum(), start=64)
+assert 64 <= found.size < 2400, found
+assert found.failed.needed and "can't allocate memory" in found.failed.message, found.failed
+try:
+    gpuwhy.fit_batch(lambda n: torch.ones(2, 3) @ torch.ones(2, n))
+except RuntimeError as error:
+    assert "shapes cannot be multiplied" in str(error)
+x = torch.rand(2, 3, 8, 8)
+gpuwhy.expect(x, "b 3 h h", dtype=torch.float32, device="cpu")
+for how in ({"shape": "b 8 8 3"}, {"device": "cuda"}, {"dtype": torch.float64}):
+    try:
+        gpuwhy.expect(x, **how)
+    except gpuwhy.MismatchError as error:
+        print(error)
+"""
+
+
+def test_torch(tmp_path):
+    out = run("t251", TORCH, tmp_path).splitlines()
+    assert "dimension 1 is 3, 8 expected" in out[0]
+    assert "it is on cpu, cuda expected" in out[1]
+
+
+def test_torch_guarded(tmp_path):
+    code = """
+import torch
+for call in (lambda: torch.zeros(1).cuda(), lambda: torch.ones(2, 3) @ torch.ones(2, 3)):
+    try:
+        gpuwhy.guard(call)()
+    except RuntimeError as error:
+        print(error.__notes__[0])
+"""
+    out = run("t251", code, tmp_path, needs_msgspec=True)
+    assert "driver." in out
+    assert "program.shape" in out
+
+
+TENSORFLOW = """
+import os
+import tensorflow as tf
+from gpuwhy.api.loaded import tensorflow_started
+from gpuwhy.api.out_of_memory import out_of_memory, requested
+assert not tensorflow_started()
+x = tf.ones((2, 3, 8, 8))
+assert tensorflow_started()
+gpuwhy.expect(x, "b 3 h h", dtype=tf.float32, device="cpu")
+gpuwhy.expect(tf.keras.Input((8, 8, 3)), "batch 8 8 3", dtype="float32")
+@tf.function
+def f(a):
+    return gpuwhy.expect(a, "b 3")
+f.get_concrete_function(tf.TensorSpec((None, 3)))
+f.get_concrete_function(tf.TensorSpec(None))
+try:
+    tf.zeros((1 << 20, 1 << 20))
+except tf.errors.ResourceExhaustedError as error:
+    assert out_of_memory(error)
+    assert requested(error) == 1 << 42
+try:
+    tf.matmul(tf.ones((2, 3)), tf.ones((2, 3)))
+except tf.errors.InvalidArgumentError as error:
+    assert not out_of_memory(error)
+"""
+
+
+def test_tensorflow(tmp_path):
+    run("tf", TENSORFLOW, tmp_path)
+
+
+JAX = """
+import jax, jax.numpy as jnp
+x = jnp.ones((2, 3, 4))
+gpuwhy.expect(x, "b 3 4", dtype=jnp.float32, device="cpu")
+jax.jit(lambda a: gpuwhy.expect(a, "b 3 4") * 2)(x)
+limit(1 << 30)
+w = jnp.ones(4)
+found = gpuwhy.fit_batch(lambda n: jnp.zeros((n, 1 << 18)) + w[0], start=128)
+assert 128 <= found.size < 1024, found
+assert found.failed.needed, found.failed
+"""
+
+
+def test_jax(tmp_path):
+    run("jax", JAX, tmp_path)
+
+
+IPYTHON = """
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_line_magic("load_ext", "gpuwhy")
+fail = "raise RuntimeError('CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 7.79 GiB total capacity)')"
+for cell in (fail, "%%gpuwhy\\nx = 1\\n" + fail, fail, "%%gpuwhy\\nimport asyncio\\nawait asyncio.sleep(0)"):
+    result = shell.run_cell(cell)
+    print("NOTED", result.success, bool(getattr(result.error_in_exec, "__notes__", ())))
+"""
+
+
+def test_ipython(tmp_path):
+    """Where the environment that runs the tests has IPython."""
+    pytest.importorskip("IPython")
+    done = subprocess.run(
+        [sys.executable, "-c", IPYTHON], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert [line for line in done.stdout.splitlines() if line.startswith("NOTED")] == [
+        "NOTED False False", "NOTED False True", "NOTED False False", "NOTED True False",
+    ]  # fmt: skip
