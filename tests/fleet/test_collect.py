@@ -10,7 +10,7 @@ import time
 import pytest
 
 from gpuwhy.cli.fleet import command
-from gpuwhy.fleet.launch import Launched
+from gpuwhy.machine.launch import Launched
 from gpuwhy.fleet.line import decoded
 from tests.fleet.nodes import changed
 from tests.fleet.test_cli import gpuwhy

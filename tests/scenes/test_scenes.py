@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.observe.envs import World, shared_object
+from tests.look.world import World, shared_object
 
 from .stage import LAB, broken_copy, live, rewrite, small, told
 

@@ -75,7 +75,7 @@ def asked(options: argparse.Namespace) -> bool:
 
 def keep_page(path: str, text: str, *, new: bool = False) -> None:
     """Write a page; `new` refuses to write over anything."""
-    from gpuwhy.border.writing import create, keep
+    from gpuwhy.machine.writing import create, keep
 
     data = text.encode("utf-8", "replace")
     try:

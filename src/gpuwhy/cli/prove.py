@@ -190,7 +190,7 @@ def _print(options: argparse.Namespace, proof: Proof) -> None:
 
 
 def _kept(options: argparse.Namespace, session: Session) -> None:
-    from gpuwhy.border.writing import keep
+    from gpuwhy.machine.writing import keep
     from gpuwhy.proving.record import record_of
 
     data = record_of(session)
