@@ -11,7 +11,7 @@ import pytest
 
 from gpuwhy.cli.fleet import command
 from gpuwhy.fleet.line import decoded
-from gpuwhy.fleet.launch import Launched
+from gpuwhy.run.launch import Launched
 from tests.fleet.nodes import changed
 from tests.fleet.test_cli import gpuwhy
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gpuwhy.app import Report, Run
     from gpuwhy.fleet.compare import Fleet, Silent
     from gpuwhy.fleet.read import Heard
-    from gpuwhy.fleet.launch import Launched
+    from gpuwhy.run.launch import Launched
 
 ASK = ("gpuwhy", "check", "--jsonl", "--exit-zero")
 """What a launcher starts on each node; mpirun ends all ranks when one ends with another code than 0."""
@@ -121,7 +121,7 @@ def command(rest: list[str]) -> list[str]:
 
 
 def _started(argv: list[str], seconds: float, most: int) -> Launched:
-    from gpuwhy.fleet.launch import Launched
+    from gpuwhy.run.launch import Launched
 
     with refused(OSError, f"cannot start {argv[0]}: "):
         return Launched(argv, seconds, most)

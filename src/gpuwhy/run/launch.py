@@ -1,4 +1,4 @@
-"""Runs a launcher that asks many nodes; gives each line with its moment; never waits for ever."""
+"""Launch: runs a launcher that asks many nodes, and gives each line with the moment it came; never waits for ever."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpuwhy.border.child import dies_with_us, kill_group
 
 
 class Line(NamedTuple):
-    """A line of a launcher: when it came, and its bytes; None where it was too long."""
+    """A line of a launcher: when it came, and its bytes; None where it was longer than anybody reads."""
 
     time: float
     data: bytes | None
@@ -77,9 +77,7 @@ class Launched:
             while piece := os.read(stream.fileno(), 1 << 16):
                 *ended, held = (held + piece).split(b"\n")
                 for line in ended:
-                    self._said.put(
-                        Line(time.time(), None if too_long or len(line) > self._most else line)
-                    )
+                    self._said.put(Line(time.time(), None if too_long or len(line) > self._most else line))
                     too_long = False
                 if len(held) > self._most:
                     held, too_long = b"", True
