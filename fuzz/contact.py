@@ -252,10 +252,10 @@ PLAIN: tuple[str, ...] = (
 
 def left() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """The rows whose secret is still there, and the plain lines that were changed."""
-    from gpuwhy.border.alias import Alias
+    from gpuwhy.machine.redact import Redactor
 
-    leaked = [(row, secret) for row, secret in ROWS if secret in Alias().hide(row.format(secret))]
-    changed = [(line, shown) for line in PLAIN if (shown := Alias().hide(line)) != line]
+    leaked = [(row, secret) for row, secret in ROWS if secret in Redactor().hide(row.format(secret))]
+    changed = [(line, shown) for line in PLAIN if (shown := Redactor().hide(line)) != line]
     return leaked, changed
 
 

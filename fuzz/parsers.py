@@ -158,14 +158,14 @@ NVRM: Xid (PCI:0000:01:00): 79, pid=1234, GPU has fallen off the bus.
 
 def texts() -> Iterator[Target]:
     """Everything that reads text."""
-    from gpuwhy.border.plain import lines, one_line, plain
-    from gpuwhy.border.shared import as_json
-    from gpuwhy.host.narrow import narrowed
-    from gpuwhy.host.recorded import BadRecordingError, RecordedHost, read_recording
+    from gpuwhy.cli.output import as_json
+    from gpuwhy.cli.plain import lines, one_line, plain
+    from gpuwhy.look.frameworks.builds import assigned
+    from gpuwhy.machine.allowlist import kept
+    from gpuwhy.machine.recording import BadRecordingError, read_recording, recorded_machine
     from gpuwhy.answer import blocks, terminal
     from gpuwhy.answer.contract import as_json as as_report
     from gpuwhy.api.text import explain
-    from gpuwhy.observe.built import assigned
     from gpuwhy.plan.requirements import RequirementError, from_file
 
     def text(data: bytes) -> str:
@@ -182,9 +182,9 @@ def texts() -> Iterator[Target]:
         json.loads(as_json({"text": text(data), text(data)[:20]: [text(data)]}))
 
     def recording(data: bytes) -> None:
-        host = RecordedHost(read_recording(data, "x"))
-        for op in ("uname", "environ", "ldcache"):
-            host.ask(op)
+        machine = recorded_machine(read_recording(data, "x"))
+        for question in ("uname", "environ", "ldcache"):
+            machine.ask(question)
 
     keep = b'{"schema": "gpuwhy.record/1", "gpuwhy": "0", "options": {}, "answers": {"uname": {"state": "known", "value": 3}}}'
     yield Target("log", [LOG, gzip.compress(LOG), LOG.decode().encode("utf-16")], log)
@@ -199,12 +199,12 @@ def texts() -> Iterator[Target]:
     yield Target(
         "generated module",
         [b"cuda = '12.4'\nversion: str = \"2.5\"\nbuild_info = OrderedDict([('cuda_version', '12')])\n"],
-        lambda d: assigned(narrowed("/version.py", text(d))),
+        lambda d: assigned(kept("/version.py", text(d))),
     )
     yield Target(
         "kernel.json",
         [b'{"argv": ["/usr/bin/python3", "-m"], "env": {"A": "b"}}'],
-        lambda d: narrowed("/kernel.json", text(d)),
+        lambda d: kept("/kernel.json", text(d)),
     )
 
 

@@ -60,7 +60,7 @@ def test_every_module_has_a_docstring():
     assert wrong == [], "one sentence"
 
 
-@pytest.mark.parametrize("file", sorted((SRC / "host" / "children").glob("*.py")), ids=name_of)
+@pytest.mark.parametrize("file", sorted((SRC / "machine" / "children").glob("*.py")), ids=name_of)
 def test_children_parse_as_python_3_5(file):
     ast.parse(file.read_text(encoding="utf-8"), feature_version=(3, 5))
 
@@ -72,5 +72,5 @@ def test_package_is_typed_and_carries_its_pages():
 
 def test_using_the_package_loads_what_it_needs():
     names, _ = loaded_after("import gpuwhy; gpuwhy.check")
-    assert {"msgspec", "gpuwhy.app"} <= names
+    assert {"msgspec", "gpuwhy.api.python"} <= names
     assert "pynvml" not in names, "NVML is asked in a child process only"

@@ -35,7 +35,7 @@ from packaging.version import Version
 sys.path.insert(0, str(Path(__file__).parents[1]))  # as a script: the tools beside it
 
 from gpuwhy.knowledge.releases import family, has_python, projects
-from gpuwhy.model.release import Release
+from gpuwhy.knowledge.release import Release
 from tools import empty_cuda
 
 OUT = Path(__file__).parents[1] / "src/gpuwhy/knowledge/data/imports.jsonl"

@@ -8,7 +8,7 @@ import pytest
 
 from gpuwhy.answer import blocks, terminal
 from gpuwhy.answer.answer import Answer
-from gpuwhy.api.seen import Seen
+from gpuwhy.api.machine import Seen
 from gpuwhy.api.text import BadChoiceError, batch, chosen, explain, shareable
 from gpuwhy.diagnose.diagnosis import Diagnosis
 from gpuwhy.facts.fact import Source

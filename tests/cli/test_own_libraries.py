@@ -24,5 +24,5 @@ def test_a_broken_library_before_our_own(tmp_path):
     done = subprocess.run(watched, env=environ, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1, done.stderr
     assert f"ended with code {told.returncode}" in done.stderr
-    assert f"{tmp_path}/libz.so.1 is damaged" in done.stderr.replace("\n        ", " ").replace("\n  ", " ")
+    assert f"ImportError: {tmp_path}/libz.so.1" in done.stderr
     assert "GPUWHY_KEPT" not in done.stderr

@@ -130,7 +130,7 @@ def test_the_python_functions_run_nothing_either(traps: Traps) -> None:
     before = traps.state()
     call = [sys.executable, "-I", "-B", "-c", code]
     done = subprocess.run(call, env=environ, cwd=traps.here, capture_output=True, text=True, timeout=100)
-    assert done.stdout.strip() == NOT_TRIED, done.stderr
+    assert "gpuwhy check --import" in done.stdout, done.stderr
     assert traps.set_off() == set()
     assert traps.state() == before
 

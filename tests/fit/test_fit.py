@@ -12,7 +12,6 @@ import pytest
 import gpuwhy
 from gpuwhy.answer import html, markdown, terminal
 from gpuwhy.api.batch import Fitted, Try
-from gpuwhy.api.text import explain as explain_text
 from gpuwhy.cli.parser import parsed
 from gpuwhy.fit import cards, dtypes
 from gpuwhy.fit.answer import Fit, FitError, Use, schema, values
@@ -26,7 +25,6 @@ from gpuwhy.fit.report import document
 from gpuwhy.fit.shape import Width, layer, shape_of
 from gpuwhy.fit.view import shares
 from gpuwhy.knowledge import gpu_memory
-from gpuwhy.refit import advised, predicted
 
 GIB = 1 << 30
 DOCS = Path(__file__).parents[2] / "docs"
@@ -300,20 +298,3 @@ def test_words():
         used("", {"dtype": "q17"})
     with pytest.raises(FitError, match="expected"):
         fit(SEVEN, train="some", gpu="T4")
-
-
-LOG = f"""Model config LlamaConfig {json.dumps(CONFIG)[:-1]}
-}}
-per_device_train_batch_size=4, max_seq_length=2048
-    loss.backward()
-torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.95 GiB. GPU 0 has a total \
-capacity of 79.15 GiB of which 1.20 GiB is free. Of the allocated memory 76.30 GiB is allocated \
-by PyTorch, and 812.00 MiB is reserved by PyTorch but unallocated.
-"""
-
-
-def test_an_out_of_memory_log_that_names_its_model_gets_what_would_have_fitted():
-    report = advised(explain_text(LOG), LOG)
-    assert report.causes[0].id == "memory.oom"
-    assert "of 79.1 GiB, with this change" in report.causes[0].fixes[0].text
-    assert predicted(LOG.partition("}\n")[2]) is None, "no model is named"

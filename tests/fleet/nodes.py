@@ -12,7 +12,7 @@ from gpuwhy.fleet.answer import Answer
 from gpuwhy.fleet.line import decoded
 from gpuwhy.look.look import Options
 from gpuwhy.machine.recording import Recording, recorded_machine
-from tests.hosts.hosts import answers
+from tests.signs.test_hosts import answers
 
 
 @cache

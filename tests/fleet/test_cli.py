@@ -7,8 +7,8 @@ import pytest
 
 from tests import started
 from tests.fleet.nodes import changed
-from tests.hosts import hosts
 from tests.house.test_house import SRC
+from tests.signs import test_hosts as hosts
 
 
 def gpuwhy(*argv, given="", **environ):

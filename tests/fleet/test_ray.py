@@ -18,7 +18,7 @@ import time
 
 import pytest
 
-from tests.hosts import hosts
+from tests.signs import test_hosts as hosts
 
 pytestmark = pytest.mark.real
 COUNT = int(os.environ.get("GPUWHY_RAY_NODES", "6"))

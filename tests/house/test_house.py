@@ -32,22 +32,19 @@ THIRD_PARTY_ALLOWED = {
     ("pytest_plugin.py", "pytest"),  # it is pytest that loads it
     ("cli/run.py", "cairosvg"),
     ("formats/compress.py", "compression"),  # Python 3.14's own; older ones are told so
-    ("symptoms/scan.py", "hyperscan"),
     ("fleet/ray_cluster.py", "ray"),  # an extra: `fleet --ray`
 }
-CHILDREN = ("host/children/", "machine/children/")
+CHILDREN = ("machine/children/",)
 """Scripts that run in other Pythons: the standard library, each other, NVML's binding."""
 
 NETWORK = {"socket", "urllib", "http", "ssl", "ftplib", "smtplib", "asyncio", "xmlrpc"}
 NETWORK_ALLOWED = {
-    ("host/children/reach.py", "socket"),  # `fleet probe`
-    ("host/children/fetch.py", "urllib"),  # `releases --update URL`
-    ("host/children/ray_node.py", "socket"),  # `fleet --ray --probe`
+    ("machine/children/ray_node.py", "socket"),  # `fleet --ray --probe`
 }
 WORLD = {"os", "subprocess", "ctypes", "glob", "shutil", "tempfile", "resource", "platform", "mmap"}
-WORLDLY = {"machine", "run", "fix", "cli", "api", "border", "host", "repair", "__main__"}
+WORLDLY = {"machine", "run", "fix", "cli", "api", "__main__"}
 PRINTS = {"print", "input", "exit", "quit", "sys.exit", "os._exit", "sys.stdout.write"}
-PRINTERS = ("cli/", "api/", "mcp/", "host/children/", "machine/children/", "__main__.py")
+PRINTERS = ("cli/", "api/", "mcp/", "machine/children/", "__main__.py")
 
 
 class Import(NamedTuple):

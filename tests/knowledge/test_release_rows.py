@@ -9,8 +9,8 @@ import pytest
 from msgspec import UNSET
 
 from gpuwhy.knowledge import releases
-from gpuwhy.model.release import Release
-from gpuwhy.model.version import numbers
+from gpuwhy.knowledge.release import Release
+from gpuwhy.knowledge.versions import numbers
 
 VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?(\+[a-z0-9.]+)?")
 PLATFORMS = ("linux-x86_64", "linux-aarch64", "windows-x86_64")

@@ -79,7 +79,7 @@ def test_a_whole_subject_that_raises_is_unknown_in_every_field(steps: Any) -> No
 
 def test_some_subjects_alone_and_what_takes_long_is_asked_first() -> None:
     class Asked(Machine):
-        ahead_of: list[tuple[str, ...]] = []  # noqa: RUF012
+        ahead_of: list[tuple[str, ...]] = []
 
         def ask(self, question: str, *args: Any) -> Any:
             return Unknown("nobody there")

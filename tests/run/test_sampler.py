@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from gpuwhy.host.children import sampler as script
+from gpuwhy.machine.children import sampler as script
 from gpuwhy.facts.fact import Known, Unknown
 from gpuwhy.facts.run import GpuUse, Run
 from gpuwhy.run.child import Ended, watch

@@ -7,7 +7,6 @@ import json
 import os
 import tarfile
 
-import msgspec
 import pytest
 
 from tests.scenes.stage import judged as answer_of, seen
@@ -66,9 +65,6 @@ def test_a_good_image_says_what_files_cannot(world, tmp_path):
     assert rows["driver"] == "not part of the image"
     assert found.facts.system.container.need() == "image"
     assert isinstance(found.facts.system.injected, Unknown)
-    said = {row.id: row.because for row in report.ruled_out}
-    assert said["container.no_gpu"] == "started with --gpus all, its containers get device nodes and libcuda"
-    assert "driver.too_old" in {row.id for row in report.undetermined}
 
 
 def test_without_the_variable_the_same_files_fail(world, tmp_path):

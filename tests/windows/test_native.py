@@ -118,33 +118,6 @@ def test_the_probe_climbs_as_far_as_a_stand_in_driver_goes(kit):
     assert stages["cudnn"]["outcome"] == "skipped"
 
 
-ASKED = """
-from gpuwhy.host.live import LiveHost
-host = LiveHost()
-root = "HKLM/SOFTWARE/Microsoft/Windows NT/CurrentVersion"
-print(host.registry(root).need().values["CurrentVersion"])
-print(host.registry("HKLM/SOFTWARE/No Such Key"))
-print(host.real("c:/WINDOWS/system32/KERNEL32.dll").need())
-print(host.pe("C:/windows/system32/kernel32.dll").need().machine)
-print(host.read("/proc/version"))
-print(host.disk("C:/").need().total > 0)
-print(host.run("cmd", "/c", "echo hello").need().out.strip())
-print(type(host.limit("NOFILE")).__name__)
-"""
-
-
-def test_the_questions_of_windows():
-    done = run(f"exec({ASKED!r})")
-    lines = done.stdout.splitlines()
-    assert len(lines) == 8, done.stderr
-    assert lines[0][0].isdigit()
-    assert lines[1].startswith("Absent")
-    assert lines[2].lower() == "c:/windows/system32/kernel32.dll"
-    assert lines[3] == "x86_64"
-    assert lines[4].startswith("Absent"), "a path of Linux is not read from the current drive"
-    assert lines[5:] == ["True", "hello", "Unknown"]
-
-
 CTYPES = """
 import ctypes, os
 def tried(name, **more):

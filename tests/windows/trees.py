@@ -12,7 +12,6 @@ import gzip
 import json
 import struct
 from pathlib import Path
-from typing import Any
 
 from gpuwhy.machine.windows_disk import WindowsDiskMachine, drives_of
 from tests.formats.made_pe import pe
@@ -78,14 +77,8 @@ class Disk:
                 file.write(base64.b64decode(text))
             file.truncate(body["size"])
 
-    def host(self, **environ: str) -> Any:
-        """The disk with these variables; without any, the environment is not known: for version 0."""
-        from gpuwhy.host.windows_root import WindowsRootHost
-
-        return WindowsRootHost(drives_of(str(self.folder)), environ or None)
-
     def machine(self, **environ: str) -> WindowsDiskMachine:
-        """The same for version 1.0."""
+        """The disk with these variables; without any, the environment is not known."""
         return WindowsDiskMachine(drives_of(str(self.folder)), environ or None)
 
 

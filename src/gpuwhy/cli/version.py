@@ -15,7 +15,7 @@ from gpuwhy.cli.terminal import write
 
 ASKED = (["--version", "--verbose"], ["--version", "-v"], ["-V", "-v"], ["-V", "--verbose"], ["-Vv"])
 NEEDED = ("msgspec", "nvidia-ml-py", "packaging", "pyyaml")
-EXTRAS = {"ray": "ray"}
+EXTRAS = {"fast": "ahocorasick_rs", "ray": "ray"}
 
 
 def go() -> int:

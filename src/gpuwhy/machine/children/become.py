@@ -7,4 +7,4 @@ if __name__ == "__main__":
     try:
         os.execvp(sys.argv[1], sys.argv[1:])
     except OSError as error:
-        sys.exit(f"error: {sys.argv[1]} cannot be started: {error.strerror}")
+        sys.exit("error: %s cannot be started: %s" % (sys.argv[1], error.strerror))

@@ -1,1 +1,0 @@
-"""The nouns: facts, causes, verdicts, reports. Frozen records; imports nothing of gpuwhy outside this folder."""

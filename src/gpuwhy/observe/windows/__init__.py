@@ -1,1 +1,0 @@
-"""What is observed on Windows where it differs from Linux: one file per subject, chosen by the system."""

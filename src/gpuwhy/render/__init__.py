@@ -1,1 +1,0 @@
-"""Renderings of a report: terminal, JSON. They decide nothing."""

@@ -1,1 +1,0 @@
-"""Repair: carries out a fix in the target environment; the only part of gpuwhy that changes anything."""

@@ -1,1 +1,0 @@
-"""Causes of the framework layer."""
