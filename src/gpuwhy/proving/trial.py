@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from gpuwhy.machine.process import CHILDREN
 from gpuwhy.run.ring import Ring, merged
 from gpuwhy.run.sampler import Sampler, Samples
 
@@ -85,7 +86,7 @@ class _Trial:
         self._output, theirs = os.pipe()
         ordered, self._order = os.pipe()
         self._says, said = os.pipe()
-        script = os.path.join(os.path.dirname(os.path.dirname(__file__)), "host", "children", "keeper.py")
+        script = f"{CHILDREN}/keeper.py"
         argv = [sys.executable or "python3", "-I", "-S", script, str(ordered), str(said)]
         self._keeper = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, pass_fds=(ordered, said),
