@@ -186,7 +186,8 @@ def _print(options: argparse.Namespace, proof: Proof) -> None:
     from gpuwhy.cli.output import put
     from gpuwhy.prove import page
 
-    put(options, page.document(proof), page.values(proof), page.notes(proof))
+    document = page.document(proof, forms.asked(options))
+    put(options, document, page.values(proof), page.notes(proof))
 
 
 def _kept(options: argparse.Namespace, session: Session) -> None:

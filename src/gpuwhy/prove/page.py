@@ -35,20 +35,21 @@ _WORDS: dict[Outcome, str] = {
     "other": "fails otherwise",
     "unclear": "undecided",
 }
-_FEW = 4
+_FEW, _ROWS = 4, 6
+"""Causes that are ruled out, and experiments, of which the text tells."""
 _LONG = 200
 """Letters of an ending that are shown."""
 _PLANNED = 40
 
 
-def document(proof: Proof) -> Document:
-    """What is proven, what to do, and which runs show it."""
+def document(proof: Proof, whole: bool = False) -> Document:
+    """What is proven, what to do, and the runs that show it; with `whole` every run."""
     return Document(
         (
             Heading((proof.headline,), _MARKS[proof.status]),
             pairs(*_causes(proof), *_change(proof.change), *_seen(proof), *_also(proof)),
             Heading((f"Experiments: {counted(proof.runs, 'run')}",), level=2),
-            items(map(_row, proof.experiments)),
+            items(_rows(proof.experiments, len(proof.experiments) if whole else _ROWS)),
         ),
         title=proof.headline,
         made_by=f"gpuwhy {__version__}",
@@ -87,6 +88,16 @@ def _also(proof: Proof) -> Iterator[Pair]:
         yield pair("Also", one)
 
 
+def _rows(experiments: Sequence[Trial], most: int) -> list[Item]:
+    """The experiments; of many, those first that did not fail as before."""
+    telling = [one for one in experiments if not one.tweaks or one.outcome != "same"]
+    rest = [one for one in experiments if one not in telling]
+    kept = [*telling, *rest][:most]
+    rows = [_row(one) for one in experiments if one in kept]
+    left = len(experiments) - len(kept)
+    return [*rows, item(f"and {left} more: --json has them")] if left else rows
+
+
 def _row(one: Trial) -> Item:
     """An experiment: what was changed, what came of it, how often."""
     same = sum(outcome == one.outcome for outcome in one.outcomes)
@@ -107,7 +118,7 @@ def plan_document(tweaks: Sequence[Tweak], runs: int, budget: str) -> Document:
     rest = [item(f"and {more} more")] if more > 0 else []
 
     def rows(some: Sequence[Tweak]) -> list[Item]:
-        return [item(f"{one.weight / total:6.1%}  {one.text}") for one in some]
+        return [item(f"{one.weight / total:.1%} {one.text}") for one in some]
 
     head = f"Would run it as it is twice, then with changes: at most {runs} times in {budget}"
     many = counted(len(together), "change")
