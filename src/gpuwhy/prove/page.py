@@ -35,9 +35,9 @@ _WORDS: dict[Outcome, str] = {
     "other": "fails otherwise",
     "unclear": "undecided",
 }
-_FEW, _ROWS = 4, 6
+_FEW, _ROWS = 4, 4
 """Causes that are ruled out, and experiments, of which the text tells."""
-_LONG = 200
+_LONG = 140
 """Letters of an ending that are shown."""
 _PLANNED = 40
 
@@ -89,13 +89,18 @@ def _also(proof: Proof) -> Iterator[Pair]:
 
 
 def _rows(experiments: Sequence[Trial], most: int) -> list[Item]:
-    """The experiments; of many, those first that did not fail as before."""
-    telling = [one for one in experiments if not one.tweaks or one.outcome != "same"]
-    rest = [one for one in experiments if one not in telling]
+    """The experiments; of many, those that tell most."""
+    telling = [one for one in experiments if not one.tweaks or one.outcome == "passes"]
+    rest = sorted((one for one in experiments if one not in telling), key=_how_telling)
     kept = [*telling, *rest][:most]
     rows = [_row(one) for one in experiments if one in kept]
     left = len(experiments) - len(kept)
     return [*rows, item(f"and {left} more: --json has them")] if left else rows
+
+
+def _how_telling(one: Trial) -> tuple[bool, int]:
+    """Another failure, and few changes, come first."""
+    return one.outcome != "other", len(one.tweaks)
 
 
 def _row(one: Trial) -> Item:
