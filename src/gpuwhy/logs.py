@@ -23,7 +23,7 @@ from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message
 from gpuwhy.log.read import read
 from gpuwhy.model.cause import Evidence, Finding, Fix
-from gpuwhy.model.code import Code
+from gpuwhy.knowledge.code import Code
 from gpuwhy.model.fact import Source
 from gpuwhy.model.report import Noticed, Report, RuledOut, Shown
 from gpuwhy.model.symptom import Symptom

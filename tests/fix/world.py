@@ -18,11 +18,15 @@ import numpy
 if not numpy.__version__.startswith("1."):
     raise ImportError("numpy.core.multiarray failed to import")
 """
-SETUP = """
+BACKEND = """
 import os, pathlib
-pathlib.Path(os.environ["MARK"]).write_text("setup.py ran")
-from setuptools import setup
-setup(name="numpy", version="1.26.9", py_modules=[])
+pathlib.Path(os.environ["MARK"]).write_text("the build ran")
+"""
+PROJECT = """
+[build-system]
+requires = []
+build-backend = "own"
+backend-path = ["."]
 """
 
 
@@ -89,9 +93,11 @@ class World:
                 archive.writestr(path, data)
 
     def sdist(self) -> None:
-        """A source release of NumPy 1 whose setup.py writes a mark."""
+        """A source release of NumPy 1 whose build writes a mark, and needs nothing to run."""
         with tarfile.open(self.links / "numpy-1.26.9.tar.gz", "w:gz") as archive:
-            for name, text in (("setup.py", SETUP), ("PKG-INFO", "Name: numpy\nVersion: 1.26.9\n")):
+            told = "Metadata-Version: 2.1\nName: numpy\nVersion: 1.26.9\n"
+            files = (("own.py", BACKEND), ("pyproject.toml", PROJECT), ("PKG-INFO", told))
+            for name, text in files:
                 info = tarfile.TarInfo(f"numpy-1.26.9/{name}")
                 info.size = len(text)
                 archive.addfile(info, io.BytesIO(text.encode()))

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from gpuwhy.answer import terminal
-from gpuwhy.api.text import answer_of
+from gpuwhy.api.text import answer_of, explain
 from gpuwhy.cli.explain_ranks import gathered
 from gpuwhy.fleet.ranks import recorder
 from gpuwhy.fleet.ranks.decide import decide
@@ -448,3 +448,10 @@ def test_no_line_of_a_long_stream_is_lost():
     raised = ["[rank1]: ValueError: bad sample 17"]
     job = decided([*quiet, *raised, *(one.replace("[rank1]", "[rank0]") for one in quiet)])
     assert [job.ranks[place].text for place in job.first] == ["ValueError: bad sample 17"]
+
+
+def test_explain_without_ranks_names_the_one_that_the_launcher_saw_fail_first():
+    headline = explain(TORCHRUN).headline
+    assert headline.startswith("Rank 1 failed first: "), headline
+    one = explain("[rank0]: Traceback (most recent call last):\n[rank0]: KeyError: 'lr'\n").headline
+    assert "first" not in one

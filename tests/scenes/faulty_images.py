@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.observe.envs import World, shared_object
+from tests.look.world import World, shared_object
 
 from .test_scenes import tensorflow, toolkit
 

@@ -1,61 +1,69 @@
-"""The stage for whole scenes: real or small environments on a machine that is given a healthy GPU and driver."""
+"""A tree of files, an image, a Windows disk or an environment, judged as `check` judges it."""
 
 from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
+from gpuwhy.answer.answer import Answer, CauseFound
+from gpuwhy.api.machine import Seen, observe
+from gpuwhy.facts.facts import Facts
+from gpuwhy.look.assumed import AssumedMachine, assume
+from gpuwhy.look.look import Options
+from gpuwhy.machine.image import open_image
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.machine.machine import Machine
+from gpuwhy.machine.recording import RecordingMachine
+from gpuwhy.machine.windows_disk import folder_machine
+from tests.look.world import World
 
-from gpuwhy.app import CAUSES, Run
-from gpuwhy.host.live import LiveHost
-from gpuwhy.host.recording import RecordingHost
-from gpuwhy.model.facts import Facts
-from gpuwhy.model.report import Verdict
-from gpuwhy.observe.scene import Options
-from gpuwhy.reason.judge import judge
-from tests.observe.envs import Machine, World
-from tests.rooms.facts import base
 
+def machine_of(path: object, image: str = "") -> Machine:
+    """What lies at a path."""
+    return open_image(str(path), image, lambda _: None) or folder_machine(str(path))
+
+
+def seen(path: object, python: str = "", on: AssumedMachine | None = None) -> Seen:
+    """What shows there, on another machine's GPU where one is given."""
+    as_on: Callable[[Facts], Facts] | None = (lambda facts: assume(facts, on)) if on else None
+    machine = RecordingMachine(machine_of(path))
+    return observe(machine, Options(python=python), as_on, on.gpus[0][0] if on else "")
+
+
+def judged(path: object, python: str = "", on: AssumedMachine | None = None) -> Answer:
+    """The answer."""
+    return seen(path, python, on).report
+
+
+# ---------------------------------------------------------------- an environment on a GPU machine
+
+T4 = AssumedMachine((("Tesla T4", "7.5"),), "580.65.06")
 LAB = Path(os.environ.get("GPUWHY_LAB", ""))
-"""A folder of real environments, each named in the scene that reads it; scenes that miss theirs are skipped."""
+"""A folder of real environments; scenes that miss theirs are skipped."""
 
 
-def with_gpu(facts: Facts) -> Facts:
-    """The same facts on a machine whose GPU and driver are those of the healthy base."""
-    healthy, change = msgspec.convert(base("healthy"), type=Facts), msgspec.structs.replace
-    around = change(
-        facts.surroundings, container=healthy.surroundings.container, injected=healthy.surroundings.injected
-    )
-    loads = change(facts.loads, libcuda=healthy.loads.libcuda, libnvml=healthy.loads.libnvml)
-    return change(facts, driver=healthy.driver, devices=healthy.devices, surroundings=around, loads=loads)
+def _on_a_gpu(machine: Machine, options: Options) -> dict[str, CauseFound]:
+    found = observe(machine, options, lambda facts: assume(facts, T4)).report
+    return {one.id: one for one in found.causes}
 
 
-def shown(facts: Facts) -> dict[str, Verdict]:
-    """Every cause that is shown, by its id."""
-    verdicts = judge(CAUSES, with_gpu(facts))
-    assert [v for v in verdicts if v.state == "crashed"] == []
-    return {v.cause.id: v for v in verdicts if v.state == "shown"}
+def told(cause: CauseFound) -> str:
+    """All that an answer says of a cause, as one text."""
+    because = [line for one in cause.because for line in (one.text, *(e.text for e in one.saw))]
+    return "\n".join([*because, *(f"{one.text} {one.command}" for one in cause.fixes)])
 
 
-def told(verdict: Verdict) -> str:
-    """All that a verdict says, as one text."""
-    return "\n".join(
-        [line for f in verdict.findings for line in (f.text, *(f"{e.text} {e.source}" for e in f.evidence))]
-        + [f"{fix.text} {fix.command}" for fix in verdict.fixes]
-    )
-
-
-def live(venv: Path, **environ: str) -> dict[str, Verdict]:
-    """What is shown for a real environment, under the given variables and no others."""
-    host = RecordingHost(LiveHost({"PATH": "/usr/bin:/bin", **environ}))
-    return shown(Run(host, Options(python=str(venv))).facts)
-
-
-def small(world: World) -> dict[str, Verdict]:
+def small(world: World) -> dict[str, CauseFound]:
     """What is shown for an environment of small files."""
-    return shown(Run(RecordingHost(Machine(world.root, world.environ, world.pythons)), Options()).facts)
+    return _on_a_gpu(world.machine(), Options())
+
+
+def live(venv: Path, **environ: str) -> dict[str, CauseFound]:
+    """What is shown for a real environment, under the given variables and no others."""
+    machine = LiveMachine({"PATH": "/usr/bin:/bin", **environ})
+    return _on_a_gpu(machine, Options(python=str(venv)))
 
 
 def broken_copy(venv: Path, to: Path) -> Path:

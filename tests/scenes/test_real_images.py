@@ -24,11 +24,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gpuwhy.app import Options, Run, root_host
-from gpuwhy.showing import exit_code
+from tests.scenes.stage import judged as answer_of
 from gpuwhy.lint.linter import lint
-from tests.host.images import MEDIA, config
-from tests.observe.envs import SITE, World, shared_object
+from tests.machine.images import MEDIA, config
+from tests.look.world import SITE, World, shared_object
 
 pytestmark = [
     pytest.mark.real,
@@ -236,14 +235,14 @@ def rules(dockerfile: str) -> set[str]:
 @pytest.mark.parametrize("name", FAULTY)
 def test_the_image_and_its_dockerfile_agree(name: str, parts: Parts, tmp_path: Path) -> None:
     one = FAULTY[name]
-    report = Run(root_host(str(image(tmp_path, parts, one.build, one.env))), Options()).report()
+    report = answer_of(image(tmp_path, parts, one.build, one.env))
     assert report.causes, report.headline
     assert report.causes[0].id in one.causes, (report.causes[0].id, report.headline)
-    assert exit_code(report) == 1
+    assert report.exit_code == 1
     assert one.rule in rules(one.dockerfile)
 
 
 def test_a_good_image_and_its_dockerfile_agree(parts: Parts, tmp_path: Path) -> None:
-    report = Run(root_host(str(image(tmp_path, parts, good, [*ENV, FOUND]))), Options()).report()
-    assert ([cause.id for cause in report.causes], exit_code(report)) == ([], 0), report.headline
+    report = answer_of(image(tmp_path, parts, good, [*ENV, FOUND]))
+    assert ([cause.id for cause in report.causes], report.exit_code) == ([], 0), report.headline
     assert not rules(f"FROM {BASE}\n{PIP}")

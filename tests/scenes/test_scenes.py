@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.observe.envs import World, shared_object
+from tests.look.world import World, shared_object
 
 from .stage import LAB, broken_copy, live, rewrite, small, told
 
@@ -72,9 +72,8 @@ def test_tensorflow_2_3_beside_cuda_11_and_cudnn_8(tmp_path):
     assert (
         "TensorFlow 2.3.4 is built for CUDA 10.1 and opens libcudart.so.10.1 and 3 more; only libcudart.so.11.0" in cuda
     )
-    assert "libcudart.so.10.1 belongs to CUDA 10.1, libcudart.so.11.0 to CUDA 11" in cuda
     assert "opens libcudnn.so.7; only libcudnn.so.8 is installed" in cudnn
-    assert "cudatoolkit=10.1 cudnn=7.6" in cudnn
+    assert "unset LD_LIBRARY_PATH" in cudnn
 
 
 def test_tensorflow_1_15_beside_cuda_10_1_and_cudnn_7_4(tmp_path):

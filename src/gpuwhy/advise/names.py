@@ -336,8 +336,18 @@ def _folder(pattern: re.Pattern[str]) -> Callable[[Names], str]:
 
 
 def _driver_wanted(names: Names) -> str:
-    """The branch of a driver that is new enough for the CUDA that the text names."""
-    return versions.driver_branch(names.get("wanted_cuda") or names.get("cuda"))
+    """The branch of a driver that is new enough for the CUDA that is named, and drives the GPU."""
+    wanted = versions.driver_branch(names.get("wanted_cuda") or names.get("cuda"))
+    last = names.get("driver_last")
+    return "" if wanted and last and versions.older(last, wanted) else wanted
+
+
+def _driver_last(names: Names) -> str:
+    """The last branch that drives the GPU, where it has one: "470" for Kepler."""
+    from gpuwhy.knowledge.archs import last_driver_branch
+
+    capability = names.get("capability")
+    return (last_driver_branch(capability) or "").removeprefix("R") if capability else ""
 
 
 def _wanted_cuda(names: Names) -> str:
@@ -469,6 +479,7 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "compat_folder": _folder(_COMPAT),
     "driver_branch": _major("driver_version"),
     "driver_wanted": _driver_wanted,
+    "driver_last": _driver_last,
     "new_driver": lambda names: versions.NEWEST_BRANCH,
     "torch_backend": _torch_backend,
     "torch_index": _torch_index,

@@ -68,14 +68,20 @@ def _decided(
 ) -> tuple[of.Verdict, of.Status, str]:
     """The verdict, the status and the headline."""
     if found:
-        stops = any(one.effect in (Effect.STOPS, Effect.PREVENTS_START) for one in found)
-        return "found", "broken" if stops else "degraded", _said(found[0])
+        return "found", _status(found), _said(found[0])
     if told:
-        head = _said(told[0])
-        return "undecided", "unknown", f"With a GPU: {head}" if told[0].with_gpu else head
+        head = f"With a GPU: {_said(told[0])}" if told[0].with_gpu else _said(told[0])
+        if told[0].confidence >= of.FOUND and _files(facts) == "image":
+            return "found", _status(told), head  # an image is built for machines with a GPU
+        return "undecided", "unknown", head
     if why := _unjudged(facts):
         return "undecided", "unknown", why
     return "healthy", "healthy", _healthy(facts)
+
+
+def _status(found: Sequence[Ranked]) -> of.Status:
+    stops = any(one.effect in (Effect.STOPS, Effect.PREVENTS_START) for one in found)
+    return "broken" if stops else "degraded"
 
 
 def _said(one: Ranked) -> str:

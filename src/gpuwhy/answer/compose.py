@@ -322,7 +322,7 @@ def _answer(
     question: of.Question | None = None,
 ) -> of.Answer:
     status: dict[str, Any] = {"healthy": "healthy", "answered": "healthy", "found": "broken"}
-    if log.ending.rank.isdigit() and verdict in ("found", "undecided"):
+    if log.ending.rank.isdigit() and verdict in ("found", "undecided", "unrecognised"):
         first = " failed first" if len(log.case.ranks) != 1 else ""
         headline = f"rank {log.ending.rank}{first}: {headline}"
     return of.Answer(

@@ -91,9 +91,10 @@ def _explained(seen: Seen, failed: Sequence[Failure]) -> Answer:
     read.sort(key=lambda one: -_surest(one[1]))
     (who, stage, *_), first = read[0]
     step = BY_NAME.get(stage.name)
-    where = (
-        f"{who} fails at its {stage.name}" if who else f"{step.title if step else stage.name} fails"
-    )
+    broken = sum(row.mark == "bad" for row in by_facts.probe)
+    where = f"{who} fails at its {stage.name}" if who else f"{broken} stages of the probe fail"
+    if not who and broken == 1:
+        where = f"{step.title if step else stage.name} fails"
     sure = first.verdict == "found" and _surest(first) >= FOUND
     why = first.causes[0].title if sure else stage.why or next(words(stage), stage.outcome)
     causes: dict[str, CauseFound] = {}

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from gpuwhy.border.alias import Alias, accounts, logins, printable
-from gpuwhy.border.plain import json_plain
+from gpuwhy.cli.plain import json_plain
 from gpuwhy.border.secrets import Redactor, of_values
 
 

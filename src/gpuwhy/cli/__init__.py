@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from gpuwhy._version import __version__
-from gpuwhy.border.child import end_all
-from gpuwhy.border.plain import one_line
+from gpuwhy.machine.process import end_all
+from gpuwhy.cli.plain import one_line
 
 HEALTHY, FOUND, USAGE, FAILED, PERHAPS = 0, 1, 2, 3, 4
 

@@ -13,7 +13,7 @@ from gpuwhy.answer.tree import Block, Code, Document, Heading, Paragraph, Soft
 from gpuwhy.cli import HEALTHY, UsageError, forms, output
 
 if TYPE_CHECKING:
-    from gpuwhy.model.code import Code as Status
+    from gpuwhy.knowledge.code import Code as Status
 
 SCHEMA = "gpuwhy.code/1"
 _FEW = 3
@@ -33,7 +33,7 @@ def go(options: argparse.Namespace) -> int:
     """Look up and print."""
     forms.ready(options)
     from gpuwhy.knowledge import codes
-    from gpuwhy.logs import behind
+    from gpuwhy.diagnose.status import behind
 
     asked = " ".join(options.code)
     found = tuple(map(behind, codes.find(asked)))

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
-from gpuwhy.border import reading
+from gpuwhy.machine import reading
 from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, refused
 from gpuwhy.cli.target import add_target
 

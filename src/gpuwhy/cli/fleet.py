@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gpuwhy.api.machine import Seen
     from gpuwhy.fleet.answer import Fleet, Silent
     from gpuwhy.fleet.read import Heard
-    from gpuwhy.fleet.launch import Launched
+    from gpuwhy.machine.launch import Launched
     from gpuwhy.machine.machine import Machine
 
 ASK = ("gpuwhy", "check", "--jsonl", "--exit-zero")
@@ -139,7 +139,7 @@ def command(rest: list[str]) -> list[str]:
 
 
 def _started(argv: list[str], seconds: float, most: int) -> Launched:
-    from gpuwhy.fleet.launch import Launched
+    from gpuwhy.machine.launch import Launched
 
     with refused(OSError, f"cannot start {argv[0]}: "):
         return Launched(argv, seconds, most)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gpuwhy._version import __version__
 from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError, forms, refused
+from gpuwhy.cli.output import paper
 from gpuwhy.cli.terminal import write
 from gpuwhy.machine import reading, writing
 
 if TYPE_CHECKING:
-    from gpuwhy.answer.terminal import Paper
     from gpuwhy.answer.tree import Document
     from gpuwhy.lint.mistakes import Lint
 
@@ -128,15 +129,7 @@ def _show(document: Document, options: argparse.Namespace) -> None:
     if options.markdown:
         write(markdown.write(document))
     else:
-        write(terminal.write(document, _paper()))
-
-
-def _paper() -> Paper:
-    from gpuwhy.answer.terminal import Paper
-    from gpuwhy.cli import terminal
-
-    found = terminal.paper()
-    return Paper(found.width, found.colour)
+        write(terminal.write(document, paper(sys.stdout)))
 
 
 def _changes(result: Lint, texts: dict[str, str]) -> dict[str, str]:
@@ -173,7 +166,7 @@ def _explain(rule: str) -> int:
     if rule not in rules():
         near = [name for name in rules() if any(part in name for part in rule.split("-"))]
         raise UsageError(f"there is no rule {rule!r}; see {', '.join(near or rules())}")
-    write(terminal.write(page(rules()[rule]), _paper()))
+    write(terminal.write(page(rules()[rule]), paper(sys.stdout)))
     return HEALTHY
 
 

@@ -104,7 +104,7 @@ def text(document: Document, stream: TextIO | None = None) -> str:
     """A document for a terminal."""
     from gpuwhy.answer import terminal
 
-    return terminal.write(document, _paper(stream or sys.stdout))
+    return terminal.write(document, paper(stream or sys.stdout))
 
 
 def as_json(values: Any, hide: Redactor | None = None) -> str:
@@ -160,7 +160,7 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-def _paper(stream: TextIO) -> Paper:
+def paper(stream: TextIO) -> Paper:
     """The terminal's width up to 100 columns; colour and signs where it has them."""
     from gpuwhy.answer.terminal import Paper
 

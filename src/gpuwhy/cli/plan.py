@@ -10,8 +10,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-from gpuwhy.border import reading
-from gpuwhy.border.writing import create
+from gpuwhy.machine import reading
+from gpuwhy.machine.writing import create
 from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, output, refused, say
 from gpuwhy.cli.terminal import read_bytes
 

@@ -8,7 +8,7 @@ import threading
 import time
 
 from gpuwhy.machine.asking import NOTE, NOTES
-from gpuwhy.border.plain import one_line
+from gpuwhy.cli.plain import one_line
 
 
 class Progress:

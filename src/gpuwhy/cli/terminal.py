@@ -8,8 +8,8 @@ import re
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from gpuwhy.border import reading
-from gpuwhy.border.plain import plain
+from gpuwhy.machine import reading
+from gpuwhy.cli.plain import plain
 from gpuwhy.cli import UsageError
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from importlib import metadata, resources
 
 from gpuwhy._version import __version__
-from gpuwhy.border.shared import shareable
 from gpuwhy.cli import HEALTHY
+from gpuwhy.cli.output import shareable
 from gpuwhy.cli.terminal import write
 
 ASKED = (["--version", "--verbose"], ["--version", "-v"], ["-V", "-v"], ["-V", "--verbose"], ["-Vv"])
 NEEDED = ("msgspec", "nvidia-ml-py", "packaging", "pyyaml")
-EXTRAS = {"fast": "hyperscan", "ray": "ray"}
+EXTRAS = {"ray": "ray"}
 
 
 def go() -> int:

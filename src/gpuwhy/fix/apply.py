@@ -17,7 +17,7 @@ from gpuwhy.advise.shell import quoted
 from gpuwhy.answer.answer import Answer
 from gpuwhy.facts.facts import Facts
 from gpuwhy.fix.copying import Copy, copied, free_name, held, sweep
-from gpuwhy.fix.environment import Environment, RefusedError, environment
+from gpuwhy.fix.environment import Environment, RefusedError, environment, lock_file
 from gpuwhy.fix.installer import FailedError, Installer, Say
 from gpuwhy.fix.outcome import Outcome, Seen, changed, compare, look_of
 from gpuwhy.fix.steps import Step
@@ -59,6 +59,8 @@ def carried_out(facts: Facts, steps: Sequence[Step], call: Call) -> Outcome:
     with _interruptible():
         for gone in sweep(target.prefix):
             call.say(f"removed {gone}, which a killed call left unfinished")
+        if lock := lock_file(target.prefix):
+            call.say(f"{lock} brings the old releases back at its next sync: change it too")
         call.say("importing the frameworks as they are now")
         before = _seen(target.python, call)
         work = _in_place if call.in_place else _in_copy

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from gpuwhy.knowledge.tables import source
-from gpuwhy.model.fact import Source
-from gpuwhy.model.version import at_least
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.versions import at_least
 
 
 class Borrowed(msgspec.Struct, frozen=True):

@@ -17,8 +17,8 @@ import msgspec
 
 from gpuwhy.knowledge import windows_codes, xid
 from gpuwhy.knowledge.tables import load, source
-from gpuwhy.model.code import Code, Number
-from gpuwhy.model.fact import Source
+from gpuwhy.knowledge.code import Code, Number
+from gpuwhy.facts.fact import Source
 
 TITLES = {
     "cuda": "CUDA driver and runtime",

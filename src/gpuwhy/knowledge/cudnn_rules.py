@@ -7,8 +7,8 @@ from typing import Literal
 import msgspec
 
 from gpuwhy.knowledge.tables import source
-from gpuwhy.model.fact import Source
-from gpuwhy.model.version import at_least, major_minor, numbers
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.versions import at_least, major_minor, numbers
 
 Needs = Literal["minor or newer", "same minor", "same major"]
 

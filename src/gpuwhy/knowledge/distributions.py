@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from gpuwhy.knowledge.tables import source
 from gpuwhy.model import on
-from gpuwhy.model.fact import Source
+from gpuwhy.facts.fact import Source
 
 Family = Literal["ubuntu", "debian", "fedora", "rhel", "arch", "suse", "nixos"]
 

@@ -8,8 +8,8 @@ import msgspec
 
 from gpuwhy.knowledge import releases
 from gpuwhy.knowledge.tables import source
-from gpuwhy.model.fact import Source
-from gpuwhy.model.version import numbers
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.versions import numbers
 
 
 class Never(msgspec.Struct, frozen=True):

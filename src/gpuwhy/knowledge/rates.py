@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.model.fact import Source
+from gpuwhy.facts.fact import Source
 
 GB, TFLOP = 1e9, 1e12
 FAR_BELOW = 0.1

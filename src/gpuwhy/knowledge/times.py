@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 
 from gpuwhy.knowledge.releases import family
-from gpuwhy.model.version import major_minor
+from gpuwhy.knowledge.versions import major_minor
 
 FOLLOWS, SERIES, BESIDE = timedelta(days=30), timedelta(days=120), timedelta(days=180)
 """How long after a release those come that are made for it; after the first of its series, for what is mended long

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.model.code import Code, Number
-from gpuwhy.model.fact import Source
+from gpuwhy.knowledge.code import Code, Number
+from gpuwhy.facts.fact import Source
 
 TITLE = "Windows"
 _ERRORS = Source("know", "Microsoft: System Error Codes", "winerror.h")

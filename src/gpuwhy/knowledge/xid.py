@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from gpuwhy.knowledge.tables import source
-from gpuwhy.model.fact import Source
+from gpuwhy.facts.fact import Source
 
 HEADER = source("NVIDIA/open-gpu-kernel-modules nverror.h, driver 595.45.04", "robust channel codes")
 CATALOG = source("NVIDIA Xid catalog, docs.nvidia.com/deploy/xid-errors")

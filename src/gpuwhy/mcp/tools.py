@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import threading
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -17,6 +18,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+_ONE = threading.Lock()
 WORD, TEXT = 4096, 8 << 20
 """Characters of one value, and of a log."""
 
@@ -72,9 +74,14 @@ class Command(NamedTuple):
     seconds: float = 120.0
 
 
-@cache
 def actions(command: str) -> dict[str, argparse.Action]:
     """The arguments of a command by their names."""
+    with _ONE:  # its module may be imported for the first time, and requests come in threads
+        return _actions(command)
+
+
+@cache
+def _actions(command: str) -> dict[str, argparse.Action]:
     parser = next(one for name, _, one in commands_of(program([command])) if name == command)
     found: dict[str, argparse.Action] = {}
     for action in parser._actions:

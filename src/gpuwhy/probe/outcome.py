@@ -29,7 +29,7 @@ def failures(facts: Facts) -> tuple[Failure, ...]:
 
     What needs a GPU cannot fail where there is none.
     """
-    no_gpu = isinstance(gpu_present(facts), Absent)
+    no_gpu = has_no_gpu(facts)
     titles = {
         one.name: f"{one.title} {one.version}" for one in value_or(facts.frameworks.installed, ())
     }
@@ -63,6 +63,13 @@ def words(stage: Stage) -> Iterator[str]:
         code = "" if call.code is None else f"({call.code})" if call.status else str(call.code)
         answer = " ".join(filter(None, (call.status, code)))
         yield f"{call.name} failed: {': '.join(filter(None, (answer, call.text)))}"
+
+
+def has_no_gpu(facts: Facts) -> bool:
+    """Whether there is none on the bus, and none was found by the driver either."""
+    stages = value_or(facts.probe.stages, ())
+    found = any(one.name == "devices" and one.outcome == "passed" for one in stages)
+    return isinstance(gpu_present(facts), Absent) and not found
 
 
 def is_moot(who: str, stage: Stage) -> bool:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Literal
 
 from gpuwhy.answer.answer import Layer
-from gpuwhy.facts.fact import Absent, value_or
+from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.probe import Stage, Surprise
 from gpuwhy.probe.mapped import DELETED
-from gpuwhy.probe.outcome import is_moot, words
+from gpuwhy.probe.outcome import has_no_gpu, is_moot, words
 from gpuwhy.probe.stages import BY_NAME
-from gpuwhy.signs.expect import gpu_present
 
 _MARKS: dict[str, Literal["ok", "bad", "none"]] = {"passed": "ok", "skipped": "none"}
 
 
 def rows(facts: Facts) -> tuple[Layer, ...]:
     """One row per stage: how it went, its time, and where it broke."""
-    no_gpu = isinstance(gpu_present(facts), Absent)
+    no_gpu = has_no_gpu(facts)
     titles = {one.name: one.title for one in value_or(facts.frameworks.installed, ())}
     out = [_row("", stage, no_gpu) for stage in value_or(facts.probe.stages, ())]
     for run in value_or(facts.probe.frameworks, ()):

@@ -86,7 +86,7 @@ class _Trial:
         self._output, theirs = os.pipe()
         ordered, self._order = os.pipe()
         self._says, said = os.pipe()
-        script = f"{CHILDREN}/keeper.py"
+        script = os.path.join(CHILDREN, "keeper.py")
         argv = [sys.executable or "python3", "-I", "-S", script, str(ordered), str(said)]
         self._keeper = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, pass_fds=(ordered, said),

@@ -13,6 +13,7 @@ from importlib.machinery import PathFinder
 from typing import Any
 
 from gpuwhy.machine.live import permitted
+from gpuwhy.machine.process import CHILDREN
 
 MOST = 600
 ENDING = 0.5
@@ -141,9 +142,7 @@ class Sampler(threading.Thread):
 def _start(pid: int, theirs: int) -> int:
     """Start it with every signal blocked; 0 where that fails."""
     null = os.open(os.devnull, os.O_RDWR)
-    script = os.path.join(
-        os.path.dirname(os.path.dirname(__file__)), "host", "children", "sampler.py"
-    )
+    script = os.path.join(CHILDREN, "sampler.py")
     argv = [sys.executable or "python3", "-I", "-S", script, str(pid), *_binding()]
     swap = [
         (os.POSIX_SPAWN_DUP2, null, 0),

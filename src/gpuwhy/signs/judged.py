@@ -71,8 +71,8 @@ def judge(facts: Facts) -> Judged:
 
 _LATER = ("cuda", "cudnn", "install", "env", "framework")
 _ALSO_LATER = ("device.selection",)  # a file of the environment may hide whatever GPU there is
-_CARRIED = ("driver.stub", "driver.compat_misuse", "driver.library_mismatch")
-"""What a folder's own files put before the driver of whichever machine they come to."""
+_CARRIED = ("driver.stub", "driver.compat_misuse", "driver.library_mismatch", "container.no_gpu")
+"""What files and an image's variables do to the driver of whichever machine they come to."""
 _CHOSEN = ("framework.cpu_only", "framework.platform_dropped")
 """A build for the CPU on a machine without a GPU is what somebody chose."""
 

@@ -93,13 +93,13 @@ def ldconfig_not_run(case: Case) -> Finding | None:
     image = isinstance(facts.system.offline, Known) and isinstance(facts.system.container, Known)
     unless = "; NVIDIA's container runtime runs it at the start, other starts do not"
     return sure(not image)(
-        f"{{framework}} opens {{libraries}}; {{folder}} holds {it} and /etc/ld.so.conf names that "
+        f"{{framework}} opens {{libraries}}; {{uncached}} holds {it} and /etc/ld.so.conf names that "
         f"folder, but {are} not in the loader's cache: ldconfig was not run since"
         f"{unless if image else ''}",
         *(saw_file(facts, f"{one.not_cached}/{one.name}") for one in found[:2]),
         saw_search(found[0]),
         libraries=and_more(one.name for one in found),
-        folder=found[0].not_cached,
+        uncached=found[0].not_cached,
     )
 
 

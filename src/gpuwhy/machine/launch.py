@@ -5,13 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import signal
 import subprocess
+import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, NamedTuple
 
-from gpuwhy.border.child import dies_with_us, kill_group
+from gpuwhy.machine.process import kill_group
+
+_PDEATHSIG = 1  # prctl(2)
 
 
 class Line(NamedTuple):
@@ -36,7 +40,7 @@ class Launched:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            preexec_fn=dies_with_us(),
+            preexec_fn=_dies_with_us(),
         )
         for stream in (self._child.stdout, self._child.stderr):
             assert stream
@@ -86,3 +90,27 @@ class Launched:
         if held or too_long:
             self._said.put(Line(time.time(), None if too_long else held))
         self._said.put(None)
+
+
+def _dies_with_us() -> Callable[[], None] | None:
+    """What a child does before it becomes its program: the kernel ends it when we end (prctl(2)).
+
+    Nothing is imported and no lock is taken between fork and exec.
+    """
+    if not sys.platform.startswith("linux"):
+        return None
+    import concurrent.futures.thread  # noqa: F401  its hooks around a fork must not come later
+    import ctypes
+
+    try:
+        prctl = ctypes.CDLL(None).prctl
+    except (OSError, AttributeError):
+        return None
+    parent, getppid, leave, number = os.getpid(), os.getppid, os._exit, int(signal.SIGKILL)
+
+    def ask() -> None:
+        prctl(_PDEATHSIG, number, 0, 0, 0)
+        if getppid() != parent:
+            leave(1)
+
+    return ask

@@ -1,8 +1,12 @@
-"""Samples GPU and host memory of a process and its descendants: `python -I -S sampler.py PID [FOLDER of pynvml]`.
+"""Samples GPU and host memory of a process and its descendants: `python -I -S sampler.py PID
+[FOLDER of pynvml]`.
 
-Prints JSON lines: {"start": …} once; {"t": seconds, "gpus": [[index, total, used, own, others, busy %]], "rss": …} per
-sample; {"seen": pid, …} when a process shows which Python, frameworks or GPU it uses; {"signal": n} for every signal it
-gets (all are blocked, so that its parent learns which ones went to everybody); {"end": …} after SIGRTMIN. It takes at
+Prints JSON lines: {"start": …} once; {"t": seconds, "gpus": [[index, total, used, own, others, busy
+%]], "rss": …} per
+sample; {"seen": pid, …} when a process shows which Python, frameworks or GPU it uses; {"signal": n}
+for every signal it
+gets (all are blocked, so that its parent learns which ones went to everybody); {"end": …} after
+SIGRTMIN. It takes at
 most half a hundredth of one core, and it dies with its parent.
 """
 
@@ -50,14 +54,22 @@ def number(text):
 
 
 def group():
-    """Our memory control group: (file of the limit, of the use, of its events, of its statistics)."""
+    """Our memory control group: (file of the limit, of the use, of its events, of its
+    statistics)."""
     for line in read("/proc/self/cgroup").splitlines():
         _, names, path = (line.split(":", 2) + ["", ""])[:3]
         if "memory" in names.split(","):
-            tails = ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control", "memory.stat")
+            tails = (
+                "memory.limit_in_bytes",
+                "memory.usage_in_bytes",
+                "memory.oom_control",
+                "memory.stat",
+            )
             return existing("/sys/fs/cgroup/memory", path, tails)
     tails = ("memory.max", "memory.current", "memory.events", "memory.stat")
-    line = next((one for one in read("/proc/self/cgroup").splitlines() if one.startswith("0::")), "0::/")
+    line = next(
+        (one for one in read("/proc/self/cgroup").splitlines() if one.startswith("0::")), "0::/"
+    )
     return existing("/sys/fs/cgroup", line[3:], tails)
 
 
@@ -70,10 +82,14 @@ def existing(root, path, tails):
 
 
 def kills(files):
-    """How often the kernel has killed for memory: on the machine, and in our group; None where it does not say."""
+    """How often the kernel has killed for memory: on the machine, and in our group; None where it
+    does not say."""
     wide = re.search(r"^oom_kill (\d+)", read("/proc/vmstat", 1 << 16), re.MULTILINE)
     own = re.search(r"^oom_kill (\d+)", read(files[2]) if files else "", re.MULTILINE)
-    return {"machine": int(wide.group(1)) if wide else None, "group": int(own.group(1)) if own else None}
+    return {
+        "machine": int(wide.group(1)) if wide else None,
+        "group": int(own.group(1)) if own else None,
+    }
 
 
 def held(files):
@@ -125,9 +141,12 @@ class Tree:
         self._next = now + (time.process_time() - spent) / SHARE
 
     def _young(self):
-        """Take in what the known processes have started since, where the kernel lists it: one short file for each."""
+        """Take in what the known processes have started since, where the kernel lists it: one short
+        file for each."""
         for pid in list(self.pids)[:50]:
-            fresh = {int(one) for one in read("/proc/%d/task/%d/children" % (pid, pid), 4096).split()} - {os.getpid()}
+            fresh = {
+                int(one) for one in read("/proc/%d/task/%d/children" % (pid, pid), 4096).split()
+            } - {os.getpid()}
             self.pids |= fresh
             if len(self.ever) < MOST_PIDS:
                 self.ever |= fresh
@@ -157,7 +176,8 @@ class Tree:
 
 
 class Limits:
-    """The tightest resource limits among the processes: a shell or a wrapper may set them for its own children."""
+    """The tightest resource limits among the processes: a shell or a wrapper may set them for its
+    own children."""
 
     def __init__(self):
         self.looked = set()
@@ -176,7 +196,8 @@ class Limits:
             say({"limits": self.tightest})
 
     def again(self, pid):
-        """Look at a process once more: a program may be started by a shell that sets limits first."""
+        """Look at a process once more: a program may be started by a shell that sets limits
+        first."""
         self.looked.discard(pid)
 
 
@@ -192,7 +213,8 @@ class Process:
         self.said = {}
 
     def look(self, pid, now, on_gpu, nodes):
-        """Say what is new: which frameworks are mapped, which Python it is, whether it opened a GPU."""
+        """Say what is new: which frameworks are mapped, which Python it is, whether it opened a
+        GPU."""
         seen = dict(self.said)
         seen["touched"] = seen.get("touched", False) or on_gpu or (nodes and opened(pid))
         if now >= self.next:
@@ -224,7 +246,9 @@ class Gpus:
 
             self.nvml = pynvml
             pynvml.nvmlInit()
-            self.handles = [pynvml.nvmlDeviceGetHandleByIndex(n) for n in range(pynvml.nvmlDeviceGetCount())]
+            self.handles = [
+                pynvml.nvmlDeviceGetHandleByIndex(n) for n in range(pynvml.nvmlDeviceGetCount())
+            ]
         except Exception as error:  # no binding, no driver, no GPU
             self.error = "%s: %s" % (type(error).__name__, error)
         done()
@@ -245,7 +269,8 @@ class Gpus:
         return rows, ours
 
     def own(self, handle, pids):
-        """Bytes that our processes hold on a GPU (0 where the driver does not say), and which processes they are."""
+        """Bytes that our processes hold on a GPU (0 where the driver does not say), and which
+        processes they are."""
         own, mine = 0, set()
         for process in self.nvml.nvmlDeviceGetComputeRunningProcesses(handle):
             if process.pid in pids:
@@ -261,9 +286,17 @@ class Gpus:
             return -1
 
     def estimated(self, rows):
-        """Where the driver names processes by other numbers (containers, WSL): what came since the start is ours."""
+        """Where the driver names processes by other numbers (containers, WSL): what came since the
+        start is ours."""
         return [
-            [index, total, used, max(0, used - self.at_start[index]), min(used, self.at_start[index]), busy]
+            [
+                index,
+                total,
+                used,
+                max(0, used - self.at_start[index]),
+                min(used, self.at_start[index]),
+                busy,
+            ]
             for index, total, used, _, _, busy in rows
         ]
 
@@ -287,7 +320,14 @@ class Sampler:
         self.touched = False
 
         def begun():
-            say({"start": self.begin, "kills": killed, "nvml": self.gpus.error, "gpus": len(self.gpus.handles)})
+            say(
+                {
+                    "start": self.begin,
+                    "kills": killed,
+                    "nvml": self.gpus.error,
+                    "gpus": len(self.gpus.handles),
+                }
+            )
 
         threading.Thread(target=self.gpus.begin, args=(folder, begun), daemon=True).start()
 
@@ -310,10 +350,18 @@ class Sampler:
         guessed = self.touched and not any(row[3] for row in rows)
         if guessed:
             rows = self.gpus.estimated(rows)
-        point = {"t": now, "gpus": rows, "rss": rss, "processes": len(each), "available": available()}
+        point = {
+            "t": now,
+            "gpus": rows,
+            "rss": rss,
+            "processes": len(each),
+            "available": available(),
+        }
         point.update(held(self.files))
         say(dict(point, guessed=True) if guessed else point)
-        return max(self.interval(now - self.begin), cost / SHARE)  # the looks get rarer by themselves
+        return max(
+            self.interval(now - self.begin), cost / SHARE
+        )  # the looks get rarer by themselves
 
     @staticmethod
     def interval(age):
@@ -329,7 +377,13 @@ class Sampler:
             if got is None:
                 wake = time.monotonic() + self.sample()
             elif got.si_signo == signal.SIGRTMIN:
-                say({"end": time.monotonic(), "kills": kills(self.files), "pids": sorted(self.tree.ever)})
+                say(
+                    {
+                        "end": time.monotonic(),
+                        "kills": kills(self.files),
+                        "pids": sorted(self.tree.ever),
+                    }
+                )
                 return
             else:
                 say({"signal": int(got.si_signo)})

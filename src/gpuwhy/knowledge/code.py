@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.model.fact import Source
+from gpuwhy.facts.fact import Source
 
 
 class Number(msgspec.Struct, frozen=True):

@@ -1,4 +1,5 @@
-"""What /proc tells of one process: its limits, libraries, folder, variables and Python; a part of sampler.py."""
+"""What /proc tells of one process: its limits, libraries, folder, variables and Python; a part of
+sampler.py."""
 
 import os
 import re
@@ -9,17 +10,33 @@ LIBRARIES = re.compile(
     r"|libcupy|core\.cpython[^/\n]*)\b)[^/\n]*\.so[^/\n]*"
 )
 NAMES = {
-    "torch_cuda": "torch", "torch_cpu": "torch", "torch_hip": "torch", "tensorflow_framework": "tensorflow",
-    "tensorflow_cc": "tensorflow", "_pywrap_tensorflow_internal": "tensorflow", "xla_extension": "jax",
-    "xla_cuda_plugin": "jax", "pjrt_c_api_gpu_plugin": "jax", "onnxruntime_pybind11_state": "onnxruntime",
-    "onnxruntime": "onnxruntime", "libcupy": "cupy", "cuda": "libcuda", "cudart": "libcudart",
-}  # fmt: skip
+    "torch_cuda": "torch",
+    "torch_cpu": "torch",
+    "torch_hip": "torch",
+    "tensorflow_framework": "tensorflow",
+    "tensorflow_cc": "tensorflow",
+    "_pywrap_tensorflow_internal": "tensorflow",
+    "xla_extension": "jax",
+    "xla_cuda_plugin": "jax",
+    "pjrt_c_api_gpu_plugin": "jax",
+    "onnxruntime_pybind11_state": "onnxruntime",
+    "onnxruntime": "onnxruntime",
+    "libcupy": "cupy",
+    "cuda": "libcuda",
+    "cudart": "libcudart",
+}
 PREFIX = re.compile(r"(/.*?)/lib(?:64)?/python\d[^/]*/(?:site|dist)-packages/")
 DEVICE = re.compile(r"/dev/(?:nvidia\d+|nvidia-uvm|dxg)$")
 LIMITS = {
-    "Max open files": "NOFILE", "Max processes": "NPROC", "Max address space": "AS", "Max file size": "FSIZE",
-    "Max locked memory": "MEMLOCK", "Max cpu time": "CPU", "Max stack size": "STACK", "Max data size": "DATA",
-}  # fmt: skip
+    "Max open files": "NOFILE",
+    "Max processes": "NPROC",
+    "Max address space": "AS",
+    "Max file size": "FSIZE",
+    "Max locked memory": "MEMLOCK",
+    "Max cpu time": "CPU",
+    "Max stack size": "STACK",
+    "Max data size": "DATA",
+}
 
 
 def read(path, most=1 << 16):
@@ -70,7 +87,8 @@ def mapped(pid):
 
 
 def surroundings(pid):
-    """The working folder and the variables of a process; our parent keeps only those that steer the GPU stack."""
+    """The working folder and the variables of a process; our parent keeps only those that steer the
+    GPU stack."""
     try:
         folder = os.readlink("/proc/%d/cwd" % pid)
     except OSError:
@@ -84,13 +102,15 @@ NODE = re.compile(r"nvidia(?:\d+|ctl|-uvm)$")
 
 
 def otherwise(pid):
-    """GPU nodes that a process in a mount namespace of its own sees otherwise than we: path, and what is there."""
+    """GPU nodes that a process in a mount namespace of its own sees otherwise than we: path, and
+    what is there."""
     try:
         if os.readlink("/proc/%d/ns/mnt" % pid) == os.readlink("/proc/self/ns/mnt"):
             return {}
         names = sorted(name for name in os.listdir("/dev") if NODE.match(name))[:32]
         pairs = [
-            ("/dev/" + name, number("/dev/" + name), number("/proc/%d/root/dev/%s" % (pid, name))) for name in names
+            ("/dev/" + name, number("/dev/" + name), number("/proc/%d/root/dev/%s" % (pid, name)))
+            for name in names
         ]
     except OSError:
         return {}
@@ -111,7 +131,8 @@ LOG = re.compile(r"\.(?:log|out|err|txt|stderr|stdout)$")
 
 
 def writes(pid):
-    """Rows of descriptor and path: files that its output or error goes to, and open ones that are named like logs."""
+    """Rows of descriptor and path: files that its output or error goes to, and open ones that are
+    named like logs."""
     folder, out = "/proc/%d/fd" % pid, []
     try:
         for name in os.listdir(folder)[:200]:
@@ -124,7 +145,8 @@ def writes(pid):
 
 
 def python(pid):
-    """The Python of a process: the executable it was started as, and the environment variables that choose one."""
+    """The Python of a process: the executable it was started as, and the environment variables that
+    choose one."""
     first = read("/proc/%d/cmdline" % pid, 4096).split("\0")[0]
     if not os.path.basename(first).startswith("python"):
         return {}
