@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.model.ending import Ending
-from gpuwhy.model.proof import Outcome, Tweak
+from gpuwhy.log.ending import Ending
+from gpuwhy.prove.proof import Outcome, Tweak
 from gpuwhy.prove.counts import Once, arms, chance, flaky, in_turn, proven, rate, repeats, wanted
 
 ONE = Tweak("unset A", "unset", "without A", "A")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpuwhy.model.proof import Outcome, Tweak
+from gpuwhy.prove.proof import Outcome, Tweak
 from gpuwhy.prove.search import Found, Result, hunt
 from gpuwhy.prove.variables import variables
 from gpuwhy.prove.weigh import weighed
@@ -76,7 +76,7 @@ LOGIN = {
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_a_login_environment_with_steering_variables(count):
-    from gpuwhy.model.ending import Ending
+    from gpuwhy.log.ending import Ending
 
     tweaks = [one for one in weighed(variables(LOGIN), Ending(), "", {}) if one.kind == "unset"]
     steering = [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from gpuwhy.model.ending import Ending, Frame
+from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.prove import remedies
+from gpuwhy.prove.endings import said
 from gpuwhy.prove.packages import between, differences, suspects
 from gpuwhy.prove.setting import applied, change_of
 from gpuwhy.prove.variables import causes_of, variables
@@ -50,7 +51,7 @@ def test_what_comes_is_set_after_what_goes():
 
 def test_the_variable_that_the_last_words_name_comes_first():
     ending = Ending("exception", "RuntimeError", "Unknown flag in JAX_PLATFORMS")
-    assert weighed(variables(ENVIRON), ending, str(ending), {})[0].id == "unset JAX_PLATFORMS"
+    assert weighed(variables(ENVIRON), ending, said(ending), {})[0].id == "unset JAX_PLATFORMS"
     assert weighed(variables(ENVIRON), Ending(), "", {}, "os.environ['APP_MODE']")[0].weight < 2
     named = {one.id: one.weight for one in weighed(variables(ENVIRON), Ending(), "", {}, "os.environ['APP_MODE']")}
     plain = {one.id: one.weight for one in weighed(variables(ENVIRON), Ending(), "", {})}

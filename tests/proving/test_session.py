@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from gpuwhy.model.proof import Proof, Tweak
+from gpuwhy.prove.endings import said
+from gpuwhy.prove.proof import Proof, Tweak
 from gpuwhy.prove.variables import variables
 from gpuwhy.prove.weigh import weighed
 from gpuwhy.proving.answer import proof_of
@@ -64,7 +65,7 @@ def test_one_guilty_variable_is_proven():
     assert proof.causes[0].id == "env.setting"
     assert proof.causes[0].confidence >= 0.97
     assert proof.runs <= 9
-    assert str(proof.ending) == "RuntimeError: bad day"
+    assert said(proof.ending) == "RuntimeError: bad day"
 
 
 def test_two_that_are_each_enough_to_fail_are_both_named():
@@ -165,7 +166,7 @@ def test_success_by_a_text_or_by_time():
     good, bad = Ran(0, 0, 1.0, "step 1", stopped="ok"), Ran(0, 0, 1.0, "cpu only")
     proof, _ = prove(lambda environ: bad if "XLA_FLAGS" in environ else good, ok="step 1")
     assert proof.status == "proven"
-    assert "never printed" in str(proof.ending)
+    assert "never printed" in said(proof.ending)
     alive = Ran(0, 0, 9.0, "", stopped="time")
     proof, bench = prove(lambda environ: FAILS if "XLA_FLAGS" in environ else alive, seconds=9.0)
     assert proof.status == "proven"

@@ -116,6 +116,7 @@ def test_shadows_are_files_that_stand_in_for_real_modules(tmp_path):
     found = stage.shadows(argv, ["torch", "numpy", "jax"], {})
     assert [Path(one).name for one in found] == ["numpy", "random.py", "torch.py"]
     assert stage.shadows(argv, ["torch"], {"PYTHONSAFEPATH": "1"}) == []
+    assert "mine.py" not in map(os.path.basename, stage.shadows(argv, ["mine"], {}))
     assert stage.script_place(["python3", "-I", "x.py"]) == (0, "")
     assert stage.script_place(["python3", "-m", "x"]) == (0, os.getcwd())
     assert stage.script_place(["./train"]) == (0, "")

@@ -24,23 +24,6 @@ def add_ci(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--github", action="store_true", help="print annotations of GitHub Actions instead")
 
 
-def told_ci(options: argparse.Namespace, answer: object) -> bool:
-    """Write the XML and print the annotations, as asked for; whether these stand for the text."""
-    if not (options.junit or options.github):
-        return False
-    from gpuwhy import showing
-    from gpuwhy.answer import ci
-    from gpuwhy.cli.output import shareable
-    from gpuwhy.cli.terminal import write
-
-    notes = shareable(tuple(showing.notes(showing.plain_values(answer))))
-    if options.junit:
-        keep_page(options.junit, ci.junit(notes))
-    if options.github:
-        write(ci.github(notes), orders=True)
-    return bool(options.github)
-
-
 def ready(options: argparse.Namespace) -> None:
     """Refuse a page that could not be written, before the work begins."""
     printed = [name for name in ("json", "markdown", "github") if getattr(options, name, False)]
@@ -51,21 +34,6 @@ def ready(options: argparse.Namespace) -> None:
         folder = os.path.dirname(os.path.abspath(path))
         if path and (os.path.isdir(path) or not os.access(folder, os.W_OK)):
             raise UsageError(f"--{name} {path}: {folder} is not a folder that can be written to")
-
-
-def shown(options: argparse.Namespace, answer: object) -> bool:
-    """Write the page and print the Markdown, as asked for; whether that stands for the text."""
-    from gpuwhy import showing
-    from gpuwhy.answer import html, markdown
-    from gpuwhy.cli.output import shareable
-    from gpuwhy.cli.terminal import write
-
-    document = shareable(showing.document(answer))
-    if options.html:
-        keep_page(options.html, html.page(document))
-    if options.markdown:
-        write(markdown.write(document))
-    return bool(options.markdown)
 
 
 def asked(options: argparse.Namespace) -> bool:

@@ -10,12 +10,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, refused, say
-from gpuwhy.cli.terminal import paper, read_bytes, write
+from gpuwhy.cli.terminal import read_bytes, write
 
 if TYPE_CHECKING:
+    from gpuwhy.prove.proof import Proof
     from gpuwhy.proving.plan import Plan
     from gpuwhy.proving.session import Session
-    from gpuwhy.render.proof import Proof
 
 INTERRUPTED = 130
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?\Z")
@@ -162,11 +162,12 @@ def _session(options: argparse.Namespace, plan: Plan, stack: ExitStack) -> Sessi
 
 
 def _listed(plan: Plan) -> int:
+    from gpuwhy.cli.output import text
+    from gpuwhy.prove.page import plan_document
     from gpuwhy.proving.given import listed
-    from gpuwhy.render.proof import render_plan
 
     budget = f"{plan.budget:.0f} s" if plan.budget else "30 times its own length"
-    write(render_plan(listed(plan), plan.runs, budget, paper()))
+    write(text(plan_document(listed(plan), plan.runs, budget)))
     return HEALTHY
 
 
@@ -182,11 +183,11 @@ def _replayed(options: argparse.Namespace) -> int:
 
 
 def _print(options: argparse.Namespace, proof: Proof) -> None:
-    from gpuwhy.render.proof import render, render_json
+    from gpuwhy.cli.output import put
+    from gpuwhy.prove import page
 
-    if forms.told_ci(options, proof) or (forms.asked(options) and forms.shown(options, proof)):
-        return
-    write(render_json(proof) if options.json else render(proof, paper()))
+    document = page.document(proof, forms.asked(options))
+    put(options, document, page.values(proof), page.notes(proof))
 
 
 def _kept(options: argparse.Namespace, session: Session) -> None:

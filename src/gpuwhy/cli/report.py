@@ -176,9 +176,9 @@ def _replayed(data: bytes, path: str) -> Answer:
 
 
 def _proof(data: bytes, path: str) -> dict[str, Any]:
+    from gpuwhy.prove.page import values
     from gpuwhy.proving.answer import proof_of
     from gpuwhy.proving.record import BadRecordError, replay
-    from gpuwhy.showing import plain_values
 
     with refused(BadRecordError, f"{path} is no record of a proof: "):
-        return plain_values(proof_of(replay(data)))
+        return values(proof_of(replay(data)))

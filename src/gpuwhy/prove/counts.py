@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import comb, factorial, log
 from typing import NamedTuple
 
-from gpuwhy.model.ending import Ending
-from gpuwhy.model.proof import Arms, Outcome, Tweak
+from gpuwhy.log.ending import Ending
+from gpuwhy.prove.proof import Arms, Outcome, Tweak
 
 LEAST = 2
 """Equal failures, and successes, below which nothing is called proven."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from gpuwhy.model.proof import Tweak
+from gpuwhy.prove.proof import Tweak
 
 ANEW, OTHER, MISSING, EXTRA = 0.15, 1.0, 1.0, 0.1
 SUSPECT = 30.0

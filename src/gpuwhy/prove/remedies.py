@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from gpuwhy.model.proof import Tweak
+from gpuwhy.prove.proof import Tweak
 
 FRESH = "{fresh}"
 """In a value: an empty folder that the trial makes and removes."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from math import log2
 from typing import NamedTuple
 
-from gpuwhy.model.proof import Outcome, Tweak
+from gpuwhy.prove.proof import Outcome, Tweak
 from gpuwhy.prove.weigh import named_in, needed_by
 
 ONE, TWO, THREE = 0.8, 0.14, 0.06

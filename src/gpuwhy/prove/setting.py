@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import NamedTuple
 
-from gpuwhy.model.proof import Change, Kind, Tweak
+from gpuwhy.prove.proof import Change, Kind, Tweak
 from gpuwhy.prove.variables import unset, without
 
 

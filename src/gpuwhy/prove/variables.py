@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from gpuwhy.knowledge.readings import known_names
 from gpuwhy.knowledge.settings import ANYTHING, faults
 from gpuwhy.knowledge.variables import FOREIGN, variable_row
-from gpuwhy.model.proof import Tweak
+from gpuwhy.prove.proof import Tweak
 
 KEPT = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "PWD", "OLDPWD", "SHELL", "SHLVL", "_", "TERM", "MAIL", "HOSTNAME"}

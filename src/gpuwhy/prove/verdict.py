@@ -7,12 +7,10 @@ from itertools import groupby
 
 import msgspec
 
-from gpuwhy.model.cause import Evidence, Finding, Fix
-from gpuwhy.model.fact import Source
-from gpuwhy.model.proof import RERUN, Arms, Outcome, Trial, Tweak
-from gpuwhy.model.report import RuledOut, Shown
-from gpuwhy.model.words import and_more
+from gpuwhy.answer.answer import CauseFound, Fix, Proof, Reason, RuledOut
+from gpuwhy.answer.text import listed
 from gpuwhy.prove.counts import Once
+from gpuwhy.prove.proof import RERUN, Arms, Outcome, Trial, Tweak
 
 SPEAKS = 0.25
 """The confidence from which on the report chooses among the causes that a change stands for."""
@@ -44,15 +42,14 @@ def shown(
     tweaks: Sequence[Tweak],
     arms: Arms,
     titles: Mapping[str, str],
-    known: Iterable[Shown],
+    known: Iterable[CauseFound],
     proven: bool = True,
-) -> tuple[Shown, ...]:
+) -> tuple[CauseFound, ...]:
     """The proven causes first, with the change as their first fix; the others as far as they are still open."""
     before = {one.id: one for one in reversed(list(known))}
     text = ("proven: " if proven else "") + sentence(tweaks, arms)
-    evidence = tuple(Evidence("saw", one.text, Source("command", RERUN, one.id)) for one in tweaks)
-    because = Finding("proof" if proven else "strong", text, evidence)
-    fixes = tuple(Fix(_capital(one.text), one.command, safe=True, check="gpuwhy prove -- CMD") for one in tweaks)
+    because = Reason(text, tuple(Proof(one.text, f"{RERUN} ({one.id})") for one in tweaks))
+    fixes = tuple(map(_fix, tweaks))
     first = tuple(_first(cause, before.pop(cause, None), because, fixes, titles, proven) for cause in proven_)
     share = (1.0 - PROVEN) if proven else 0.5
     rest = [msgspec.structs.replace(one, confidence=round(one.confidence * share, 3)) for one in before.values()]
@@ -61,23 +58,30 @@ def shown(
 
 def _first(
     cause: str,
-    old: Shown | None,
-    because: Finding,
+    old: CauseFound | None,
+    because: Reason,
     fixes: tuple[Fix, ...],
     titles: Mapping[str, str],
     proven: bool,
-) -> Shown:
+) -> CauseFound:
     """One cause that the experiments speak for, with what was known of it before."""
     if old is None:
-        return Shown(cause, titles.get(cause, cause), PROVEN if proven else 0.7, "", (because,), (), fixes, True)
+        title, confidence = titles.get(cause, cause), PROVEN if proven else 0.7
+        return CauseFound(cause, title, confidence, "", (because,), (), fixes)
     confidence = PROVEN if proven else max(0.7, old.confidence)
     return msgspec.structs.replace(
-        old, confidence=confidence, because=(because, *old.because), fixes=(*fixes, *old.fixes), stops=True
+        old,
+        confidence=confidence,
+        because=(because, *old.because),
+        fixes=(*fixes, *old.fixes),
+        with_gpu=False,
     )
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _fix(one: Tweak) -> Fix:
+    """The change as a remedy."""
+    text = one.text[:1].upper() + one.text[1:]
+    return Fix(text, one.command, safe=True, root=False, reboot=False, check="gpuwhy prove -- CMD")
 
 
 def refuted(runs: Sequence[Once], tweaks: Sequence[Tweak], causes: Iterable[str]) -> tuple[RuledOut, ...]:
@@ -87,8 +91,7 @@ def refuted(runs: Sequence[Once], tweaks: Sequence[Tweak], causes: Iterable[str]
     for cause in dict.fromkeys(causes):
         own = {one.id: one.text for one in tweaks if cause in one.causes[:1]}
         if own and any(own.keys() <= key for key in failed):
-            words = ", ".join(sorted(own.values())[:3]) + and_more(len(own), 3)
-            out.append(RuledOut(cause, f"it fails the same {words}"))
+            out.append(RuledOut(cause, f"it fails the same {listed(tuple(sorted(own.values())))}"))
     return tuple(out)
 
 
@@ -131,9 +134,8 @@ def told(tweaks: Sequence[Tweak]) -> str:
     rest = len(tweaks) - len(gone)
     if not gone:
         return f"with {rest} changes"
-    more = and_more(len(gone), 3)
     also = f", and {rest} other changes" if rest else ""
-    return f"without {', '.join(map(_gone, gone[:3]))}{more}{also}"
+    return f"without {listed(tuple(map(_gone, gone)))}{also}"
 
 
 def _gone(one: Tweak) -> str:

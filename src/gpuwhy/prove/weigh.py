@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from gpuwhy.model.ending import Ending
-from gpuwhy.model.proof import Tweak
+from gpuwhy.log.ending import Ending
+from gpuwhy.prove.endings import said
+from gpuwhy.prove.proof import Tweak
 
 NAMED_LAST, NAMED, READ, VALUE, PLACE = 60.0, 15.0, 12.0, 15.0, 40.0
 NEAR = 0.6
@@ -46,7 +47,7 @@ def weighed(
     environ: Mapping[str, str] = {},
 ) -> list[Tweak]:
     """The tweaks with their weights, the likeliest first; `source` is the text of the program, where it has one."""
-    last = f"{ending} {' '.join(str(one) for one in ending.chain)}"
+    last = " ".join(map(said, (ending, *ending.chain)))
     files = {frame.file for one in (ending, *ending.chain) for frame in one.stack}
     speaking = {id_ for pattern, ids in _BY_WORDS if pattern.search(last) for id_ in ids}
     words, read = set(re.findall(r"\w+", output)), set(re.findall(r"\w+", source))

@@ -7,20 +7,19 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpuwhy.model.ending import Ending
-from gpuwhy.model.proof import Arms, Proof, Status, Trial, Tweak
-from gpuwhy.model.report import RuledOut, Shown
+from gpuwhy.answer.answer import CauseFound, RuledOut
+from gpuwhy.causes.load import catalogue
+from gpuwhy.facts.fact import value_or
+from gpuwhy.log.ending import Ending
+from gpuwhy.machine.redact import of_this_machine
 from gpuwhy.prove.counts import arms, flaky, rate
+from gpuwhy.prove.endings import name, said
+from gpuwhy.prove.proof import Arms, Proof, Status, Trial, Tweak
 from gpuwhy.prove.remedies import hard
 from gpuwhy.prove.setting import change_of, in_words
 from gpuwhy.prove.verdict import causes_of, refuted, sentence, shown, trials
 from gpuwhy.proving.session import Session
-from gpuwhy.rooms import CAUSES
-from gpuwhy.facts import fact as new
-from gpuwhy.machine.redact import of_this_machine
 from gpuwhy.proving.stage import may_exceed
-
-_TITLES = {cause.id: cause.title for cause in CAUSES}
 
 
 def proof_of(session: Session) -> Proof:
@@ -69,7 +68,7 @@ def _status(session: Session) -> Status:
     return "flaky" if flaky(session.runs) else "open"
 
 
-def _causes(session: Session, now: Arms) -> tuple[tuple[Shown, ...], tuple[RuledOut, ...]]:
+def _causes(session: Session, now: Arms) -> tuple[tuple[CauseFound, ...], tuple[RuledOut, ...]]:
     known = session.known
     if session.base is None:
         return (), ()
@@ -80,7 +79,10 @@ def _causes(session: Session, now: Arms) -> tuple[tuple[Shown, ...], tuple[Ruled
     out = tuple(row for row in out if row.id not in guilty)
     gone = {row.id for row in out}
     left = tuple(one for one in known if one.id not in gone)
-    return shown(guilty, _words(session), now, _TITLES, left, session.proven) if found else left, out
+    if not found:
+        return left, out
+    titles = {cause.id: cause.title for cause in catalogue().causes.values()}
+    return shown(guilty, _words(session), now, titles, left, session.proven), out
 
 
 def _headline(session: Session, status: Status, now: Arms) -> str:
@@ -135,14 +137,14 @@ def _of_the_runs(session: Session) -> Iterator[str]:
     for one in session.turns:
         ending = next((run.ending for run in session.runs if one.id in run.key and run.outcome == "other"), None)
         if ending:
-            yield f"{one.text} it fails otherwise: {ending}"
+            yield f"{one.text} it fails otherwise: {said(ending)}"
     if _healed(session):
         yield (
             "it failed at first and then ran as it is, every time: something changed meanwhile, "
             "or a run left something behind (a cache, a file) that heals it"
         )
     if len(session.bases) > 1:
-        ways = "; ".join(str(one).split("\n")[0][:80] for one in session.bases[:4])
+        ways = "; ".join(said(one).split("\n")[0][:80] for one in session.bases[:4])
         yield f"it fails in {len(session.bases)} ways, all taken for the same failure: {ways}"
 
 
@@ -155,9 +157,10 @@ def _of_the_failure(session: Session, status: Status) -> Iterator[str]:
                 "--ok REGEX: this is one"
             )
         return
-    if base.name == "EOFError":
+    if name(base) == "EOFError":
         yield "it asks for input, and there is none: gpuwhy prove -- CMD < FILE gives every run the same"
-    if base.type == "SIGKILL" and session.after and new.value_or(session.after.watched.facts.run.oom_kills, 0):
+    after = session.after
+    if base.type == "SIGKILL" and after and value_or(after.facts.run.oom_kills, 0):
         yield "the kernel killed it because memory ran out; in every run it was asked to take this program first"
     if base.kind == "timeout" and not session.plan.timeout:
         hangs = f"it was taken to hang after {session.plan.quiet:.0f} s without output or work"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 
-from gpuwhy.model.proof import Tweak
+from gpuwhy.prove.proof import Tweak
 from gpuwhy.prove.setting import Setting, applied
 from gpuwhy.proving.plan import Plan
 from gpuwhy.proving import stage

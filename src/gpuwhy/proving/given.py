@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import signal as signals
 
-from gpuwhy import app
 from gpuwhy.api.recorded import output_of, with_recorded
 from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.machine.recording import read_recording, recorded_machine
-from gpuwhy.model.ending import Ending
-from gpuwhy.model.proof import Tweak
+from gpuwhy.log.ending import Ending
+from gpuwhy.look.look import Options, look
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.machine.recording import RecordingMachine, read_recording, recorded_machine
+from gpuwhy.prove.proof import Tweak
 from gpuwhy.prove.weigh import weighed
 from gpuwhy.proving.plan import Plan
 from gpuwhy.proving.world import tweaks_here
@@ -35,5 +36,7 @@ def given(data: bytes, name: str) -> Ran:
 
 def listed(plan: Plan) -> list[Tweak]:
     """The experiments of a program that has not run yet, the likeliest first."""
-    run = app.Run(app.live_host(), app.Options(python=plan.python or python_of_command(plan.argv), folder="."))
-    return weighed(tweaks_here(plan, run.facts, run.host), Ending(), "", {})
+    options = Options(plan.python or python_of_command(plan.argv), ".")
+    machine = RecordingMachine(LiveMachine(dict(plan.environ)))
+    facts = look(machine, options, only=("system", "environment", "devices"))
+    return weighed(tweaks_here(plan, facts), Ending(), "", {})

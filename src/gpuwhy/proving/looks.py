@@ -6,11 +6,14 @@ import time
 
 from msgspec.structs import replace
 
-from gpuwhy import app
-from gpuwhy.model.proof import Tweak
-from gpuwhy.model.report import Report
-from gpuwhy.proving.session import Session
+from gpuwhy.answer.answer import Answer
+from gpuwhy.api.machine import observe
+from gpuwhy.look.look import Options
+from gpuwhy.machine.live import LiveMachine
+from gpuwhy.machine.recording import RecordingMachine
+from gpuwhy.prove.proof import Tweak
 from gpuwhy.proving import stage
+from gpuwhy.proving.session import Session
 from gpuwhy.proving.trial import end_process
 
 ILLEGAL = ("program.illegal_access", "device.hardware", "framework.bug", "program.index")
@@ -30,14 +33,16 @@ def looks(session: Session) -> None:
         return
     answers = [*_on_cpu(session), *_sanitized(session)]
     if answers:
-        session.learn(_decided(session.after.report, {MEANS[one] for one in answers}))
+        session.learn(_decided(session.after.answer, {MEANS[one] for one in answers}))
     _stairs(session)
 
 
-def _decided(report: Report, causes: set[str]) -> Report:
-    """The report after what was seen: these causes come first."""
-    first = [replace(one, confidence=max(one.confidence, SEEN)) for one in report.causes if one.id in causes]
-    return replace(report, causes=(*first, *(one for one in report.causes if one.id not in causes)))
+def _decided(answer: Answer, causes: set[str]) -> Answer:
+    """The answer after what was seen: these causes come first."""
+    named = (one for one in answer.causes if one.id in causes)
+    first = (replace(one, confidence=max(one.confidence, SEEN)) for one in named)
+    rest = (one for one in answer.causes if one.id not in causes)
+    return replace(answer, causes=(*first, *rest))
 
 
 def _gone(session: Session) -> None:
@@ -85,13 +90,14 @@ def _stairs(session: Session) -> None:
     if session.time_left() < PROBE:
         return
     started = time.monotonic()
-    options = app.Options(python=session.after.diagnosis.options.python, folder=".", probe="gentle")
-    report = app.Run(app.live_host(runs=True), options).report()
-    broken = [row for row in report.stairs if row.mark == "bad"]
+    options = Options(session.after.options.python, ".", probe="gentle")
+    machine = RecordingMachine(LiveMachine(dict(session.plan.environ)))
+    answer = observe(machine, options).report
+    broken = [row for row in answer.probe if row.mark == "bad"]
     took = time.monotonic() - started
     words = (
         f"breaks at {broken[0].name}: {broken[0].note or broken[0].text}" if broken else "finds nothing broken below it"
     )
     session.left.append(f"the probe ({took:.0f} s) {words}")
     if broken:
-        session.learn(report)
+        session.learn(answer)

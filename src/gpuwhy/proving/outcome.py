@@ -10,8 +10,9 @@ from typing import NamedTuple
 import msgspec
 
 from gpuwhy.log.read import read
-from gpuwhy.model.ending import Ending
-from gpuwhy.model.proof import Outcome
+from gpuwhy.log.ending import Ending
+from gpuwhy.prove.endings import alike, name, place
+from gpuwhy.prove.proof import Outcome
 from gpuwhy.proving.plan import Plan
 from gpuwhy.proving.trial import Ran
 
@@ -39,7 +40,7 @@ def ending_of_run(ran: Ran, ok: str = "") -> Ending:
     if ran.code == 0 and not ran.signal:
         return Ending("exit", "", f"it never printed {ok}", exit_code=0) if ok else Ending(exit_code=0)
     log = read(ran.output, exit_code=None if ran.signal else ran.code, signal=_signal(ran))
-    found = msgspec.convert(msgspec.to_builtins(log.ending), type=Ending)
+    found = log.ending
     if found.kind in SILENT and not found.message:
         return msgspec.structs.replace(found, message=_last_line(ran.output))
     return found
@@ -57,18 +58,19 @@ def _last_line(output: str) -> str:
 
 def same(first: Ending, other: Ending) -> bool:
     """Whether two failures are one: as `alike`, and where there is no message by the last line."""
-    if not first.alike(other):
+    if not alike(first, other):
         return _same_sentence(first, other)
     return first.kind not in SILENT or first.chain != () or _bare(first.message) == _bare(other.message)
 
 
 def _same_sentence(first: Ending, other: Ending) -> bool:
     """One exception at one place that begins with the same sentence: the rest tells of the moment (who holds what)."""
-    if first.kind != "exception" or first.name != other.name or not first.frame or not other.frame:
+    if first.kind != "exception" or name(first) != name(other):
         return False
-    here, there = first.frame, other.frame
+    if not first.frame or place(first) != place(other):
+        return False
     begins, again = (_bare(one.message).split(". ")[0] for one in (first, other))
-    return (here.base, here.function) == (there.base, there.function) and begins == again and len(begins) > SENTENCE
+    return begins == again and len(begins) > SENTENCE
 
 
 def _bare(text: str) -> str:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from gpuwhy.model.fact import value_or
-from gpuwhy.model.facts import Distribution, Facts
-from gpuwhy.model.proof import Tweak
-from gpuwhy.model.repair import name_of
+from gpuwhy.facts.environment import Package
+from gpuwhy.facts.fact import value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.fix.environment import RefusedError
+from gpuwhy.fix.installer import FailedError
+from gpuwhy.look.environment.packages import normal
+from gpuwhy.prove.endings import name, owner, said
 from gpuwhy.prove.packages import FRAMEWORKS, between, differences, suspects
-from gpuwhy.proving.session import Session, SpentError
-from gpuwhy.repair.child import FailedError
-from gpuwhy.repair.copies import Copier
-from gpuwhy.repair.patient import Patient, RefusedError, patient
+from gpuwhy.prove.proof import Tweak
 from gpuwhy.proving import stage
+from gpuwhy.proving.copies import Copier, Original, original
+from gpuwhy.proving.session import Session, SpentError
 
 SPEAK_FOR = ("install.", "framework.", "cuda.", "cudnn.", "env.shadowed", "other.not_gpu")
 TYPES = {
@@ -40,7 +43,7 @@ def packages(session: Session) -> None:
     if session.after is None or session.base is None or not _worth(session):
         return
     try:
-        target = _patient(session)
+        target = original(session.after.facts)
     except RefusedError as error:
         session.left.append(f"packages were not tried: {error}")
         return
@@ -58,28 +61,25 @@ def _worth(session: Session) -> bool:
     assert base is not None
     spoken = any(cause.startswith(SPEAK_FOR) and value >= 0.1 for cause, value in session.causes.items())
     return spoken and (
-        base.kind in ("signal", "fatal") or base.name in TYPES or base.owner not in ("", "user", "python")
+        base.kind in ("signal", "fatal")
+        or name(base) in TYPES
+        or owner(base) not in ("", "user", "python")
     )
 
 
-def _patient(session: Session) -> Patient:
-    assert session.after is not None
-    run = session.after.diagnosis
-    return patient(run.host, run.facts, in_place=False)
-
-
-def _tried(session: Session, target: Patient, copier: Copier) -> None:
+def _tried(session: Session, target: Original, copier: Copier) -> None:
     """As the installer would have it with the same main releases, then with others."""
     assert session.after is not None
-    here = {one.name: one.version for one in reversed(target.distributions)}
+    assert session.base is not None
+    here = {one.name: one.version for one in target.packages}
     session.bench.copies = lambda tweaks: _made(copier, tweaks)
     blamed = _blamed(session, session.after.facts, here)
     control = session.once((_control(),), "look")
     if control.outcome != "same":
         session.left.append("in a copy of its environment it fails otherwise or runs: packages were not compared")
         return
-    lost = [name for name in suspects(str(session.base), FRAMEWORKS) if name not in here]
-    for wanted in _wishes(target.distributions, here, blamed):
+    lost = [one for one in suspects(said(session.base), FRAMEWORKS) if one not in here]
+    for wanted in _wishes(target.packages, here, blamed):
         try:
             fresh = copier.resolve([*wanted, *lost])
         except FailedError:
@@ -111,27 +111,35 @@ def _blamed(session: Session, facts: Facts, here: dict[str, str]) -> set[str]:
     """Packages that the ending names, whose files are damaged, or that others do not fit."""
     base = session.base
     assert base is not None
-    spoken = suspects(f"{base} {base.owner} {' '.join(frame.owner for frame in base.stack)}", here)
-    damaged = {name_of(one.owner.split()[0]) for one in value_or(facts.target.damage, ()) if one.owner}
+    spoken = suspects(" ".join([said(base), *(frame.owner for frame in base.stack)]), here)
+    damaged = {normal(one.owner.name) for one in value_or(facts.installs.damage, ())}
     return spoken | damaged
 
 
-def _wishes(found: Sequence[Distribution], here: dict[str, str], blamed: set[str]) -> Iterator[list[str]]:
+def _wishes(found: Sequence[Package], here: dict[str, str], blamed: set[str]) -> Iterator[list[str]]:
     """Requirements to resolve: the main releases as they are; then frameworks as they are; then anything."""
     roots = _roots(found)
-    pinned = [f"{name}=={here[name]}" for name in roots]
-    yield pinned
-    kept = [name for name in roots if name in FRAMEWORKS]
-    yield [f"{name}=={here[name]}" if name in kept else name for name in roots]
-    yield [name if name in blamed else f"{name}=={here[name]}" for name in roots]
+    yield [f"{one}=={here[one]}" for one in roots]
+    yield [f"{one}=={here[one]}" if one in FRAMEWORKS else one for one in roots]
+    yield [one if one in blamed else f"{one}=={here[one]}" for one in roots]
     yield roots
 
 
-def _roots(found: Sequence[Distribution]) -> list[str]:
+def _roots(found: Sequence[Package]) -> list[str]:
     """What somebody asked for by name: nothing else that is installed needs it."""
-    needed = {name_of(text) for one in found for text in stage.requirements(one.location) if "extra ==" not in text}
-    names = list(dict.fromkeys(one.name for one in found))
-    return [name for name in names if name not in needed and name not in ("pip", "setuptools", "wheel", "uv")] or names
+    asked = (text for one in found for text in value_or(one.requires, ()))
+    needed = {_named(text) for text in asked if "extra ==" not in text}
+    names = [one.name for one in found]
+    return [one for one in names if one not in needed and one not in _TOOLS] or names
+
+
+_TOOLS = ("pip", "setuptools", "wheel", "uv")
+
+
+def _named(requirement: str) -> str:
+    """The package that a requirement names."""
+    found = re.match(r"[A-Za-z0-9._-]+", requirement.strip())
+    return normal(found[0]).rstrip("-") if found else ""
 
 
 def _bisected(session: Session, copier: Copier, here: dict[str, str]) -> None:

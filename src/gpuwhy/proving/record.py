@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from gpuwhy.model.ending import Ending
-from gpuwhy.model.proof import Outcome, Tweak
-from gpuwhy.model.report import Shown
+from gpuwhy.answer.answer import CauseFound
+from gpuwhy.facts.fact import Source
+from gpuwhy.log.ending import Ending
+from gpuwhy.machine.redact import of_this_machine
 from gpuwhy.prove.counts import Once
+from gpuwhy.prove.proof import Outcome, Tweak
 from gpuwhy.prove.variables import LISTS
 from gpuwhy.proving.bench import Bench
 from gpuwhy.proving.plan import Plan
 from gpuwhy.proving.session import Session, SpentError
-from gpuwhy.machine.redact import of_this_machine
 from gpuwhy.proving.trial import Ran
 
 SCHEMA = "gpuwhy.proof-record/1"
@@ -41,7 +42,7 @@ class Record(msgspec.Struct, frozen=True):
     program: str
     tweaks: tuple[Tweak, ...]
     causes: dict[str, float]
-    shown: tuple[Shown, ...]
+    shown: tuple[dict[str, Any], ...]  # causes, as this version or 0.x wrote them
     runs: tuple[RecordedRun, ...]
 
 
@@ -51,9 +52,6 @@ class BadRecordError(Exception):
 
 def record_of(session: Session) -> bytes:
     """The record as JSON, without what looks like a secret."""
-    host = session.after.diagnosis.host if session.after else None
-    hide: Callable[[str], str] = host.hide if host else str
-
     def kept(once: Once, ran: Ran) -> dict[str, Any]:
         return {
             "tweaks": [one.id for one in once.tweaks],
@@ -74,17 +72,7 @@ def record_of(session: Session) -> bytes:
         "shown": msgspec.to_builtins(session.known),
         "runs": [kept(once, ran) for once, ran in zip(session.runs, session.rans, strict=True)],
     }
-    return msgspec.json.format(msgspec.json.encode(_hidden(data, hide)), indent=1)
-
-
-def _hidden(value: Any, hide: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return of_this_machine().hide(hide(value)).encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, dict):
-        return {key: _hidden(one, hide) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_hidden(one, hide) for one in value]
-    return value
+    return msgspec.json.format(msgspec.json.encode(of_this_machine().values(data)), indent=1)
 
 
 class Replay(Session):
@@ -113,12 +101,34 @@ class Replay(Session):
 
     def _think(self, ran: Ran) -> None:
         self.tweaks, self.causes = list(self._record.tweaks), dict(self._record.causes)
-        self.known = self._record.shown
+        self.known = tuple(map(_cause, self._record.shown))
 
     def _loud(self) -> None:
         """As it was recorded, if it was."""
         if any(one.tweaks == ("loud",) for one in self._waiting):
             self.once((Tweak("loud", "set", "with every layer speaking", heals=False),), "loud")
+
+
+def _cause(kept: dict[str, Any]) -> CauseFound:
+    """A cause of a record; version 0 wrote evidence in one list, and left out what was empty."""
+    because = [_reason(one) for one in kept["because"]] or [{"text": kept["title"]}]
+    fixes = [{**_FIX, **one} for one in kept["fixes"]]
+    return msgspec.convert({**kept, "because": because, "fixes": fixes}, CauseFound)
+
+
+_FIX = {"command": "", "safe": False, "root": False, "reboot": False, "check": ""}
+
+
+def _reason(kept: dict[str, Any]) -> dict[str, Any]:
+    evidence = kept.get("evidence")
+    if evidence is None:
+        return kept
+    out: dict[str, Any] = {"text": kept["text"]}
+    for one in evidence:
+        source = msgspec.convert(one["source"], Source)
+        proof = {"text": one["text"], "source": str(source)}
+        out.setdefault(one["kind"], []).append(proof)
+    return out
 
 
 def _environ(tweaks: Sequence[Tweak]) -> dict[str, str]:
@@ -139,6 +149,10 @@ def replay(data: bytes) -> Replay:
         raise BadRecordError(str(error)) from error
     if record.schema != SCHEMA:
         raise BadRecordError(f"its schema is {record.schema!r}, not {SCHEMA}")
+    try:
+        tuple(map(_cause, record.shown))
+    except (KeyError, TypeError, msgspec.ValidationError) as error:
+        raise BadRecordError(f"its causes make no sense: {error}") from error
     session = Replay(record)
     session.go()
     return session

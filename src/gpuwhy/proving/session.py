@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import msgspec
 
-from gpuwhy import app
+from gpuwhy.answer.answer import Answer, CauseFound
 from gpuwhy.api.watched import Watched, after_run, told
-from gpuwhy.logs import report_v0
-from gpuwhy.model.ending import Ending
-from gpuwhy.model.proof import Outcome, Tweak
-from gpuwhy.model.report import Report, Shown
+from gpuwhy.log.ending import Ending
 from gpuwhy.prove.counts import Once, arms, flaky, hopeless, in_turn, proven, rate, repeats, wanted
+from gpuwhy.prove.endings import said
+from gpuwhy.prove.proof import Outcome, Tweak
 from gpuwhy.prove.remedies import LOUD
 from gpuwhy.prove.search import Result, hunt
 from gpuwhy.prove.verdict import told as words
@@ -24,7 +22,6 @@ from gpuwhy.proving.outcome import Judged, judge
 from gpuwhy.proving.plan import Plan, first_limit, outlives
 from gpuwhy.proving.world import tweaks_here
 from gpuwhy.proving import stage
-from gpuwhy.run.around import environ_of
 from gpuwhy.run.child import Ended
 from gpuwhy.proving.trial import Ran, interruptible, touched_gpu
 
@@ -45,23 +42,6 @@ class SpentError(Exception):
     """The budget is spent."""
 
 
-class Aftermath(NamedTuple):
-    """What was seen after the first failure: by the new half, and by version 0, whose facts the experiments need."""
-
-    watched: Watched
-    diagnosis: app.Run
-
-    @property
-    def facts(self) -> app.Facts:
-        """Of version 0."""
-        return self.diagnosis.facts
-
-    @property
-    def report(self) -> Report:
-        """The answer as version 0 has it."""
-        return report_v0(self.watched.answer)
-
-
 class Session:
     """The state of one proof; `proving.answer` makes the Proof of it."""
 
@@ -78,11 +58,11 @@ class Session:
         self.turns: tuple[Tweak, ...] = ()
         self.proven = self.interrupted = self.spent = False
         self.tweaks: list[Tweak] = []
-        self.after: Aftermath | None = None
+        self.after: Watched | None = None
         self.causes: dict[str, float] = {}
         self.gpu = stage.gpu_nodes()
         self.began = time.monotonic()
-        self.known: tuple[Shown, ...] = ()
+        self.known: tuple[CauseFound, ...] = ()
         self.left: list[str] = []  # what was not tried, and what looks found
         self.given: Ran | None = None
         self.more: list[Callable[[Session], None]] = []  # what follows where nothing was found
@@ -142,16 +122,14 @@ class Session:
         ended = Ended(
             ran.code, ran.signal, ran.seconds, ran.started, ran.began, ran.rings, ran.samples, ran.peak, (), ()
         )
-        watched = after_run(self.plan.argv, ended, self.plan.python)
-        asked = app.Options(python=watched.options.python, folder=".", script=watched.options.script)
-        self.after = Aftermath(watched, app.Run(app.live_host(environ_of(ended, self.plan.argv), runs=True), asked))
-        self._weigh(report_v0(watched.answer), ran.output)
+        self.after = after_run(self.plan.argv, ended, self.plan.python)
+        self._weigh(self.after.answer, ran.output)
 
-    def _weigh(self, report: Report, output: str) -> None:
+    def _weigh(self, answer: Answer, output: str) -> None:
         assert self.after is not None
         assert self.base is not None
-        self.learn(report)
-        here = self.tweaks or tweaks_here(self.plan, self.after.facts, self.after.diagnosis.host)
+        self.learn(answer)
+        here = self.tweaks or tweaks_here(self.plan, self.after.facts)
         self.tweaks = weighed(
             _unweighed(here, self.tweaks),
             self.base,
@@ -161,11 +139,11 @@ class Session:
             self.plan.environ,
         )
 
-    def learn(self, report: Report) -> None:
-        """Take another report's word for the causes."""
-        self.known = report.causes
+    def learn(self, answer: Answer) -> None:
+        """Take another answer's word for the causes."""
+        self.known = answer.causes
         self.causes = {}
-        for one in report.causes:
+        for one in answer.causes:
             self.causes[one.id] = max(one.confidence, self.causes.get(one.id, 0.0))
 
     # ---------------------------------------------------------------- runs
@@ -207,7 +185,7 @@ class Session:
         if tweaks or judged.outcome != "other" or ran.cannot:
             return judged
         self.bases.append(judged.ending)
-        return judged._replace(outcome="same", note=f"in another way: {judged.ending}"[:120])
+        return judged._replace(outcome="same", note=f"in another way: {said(judged.ending)}"[:120])
 
     def _limits(self, purpose: str) -> tuple[float, float]:
         plan = self.plan
@@ -238,7 +216,7 @@ class Session:
                 break
             once = self.once(tweaks, purpose, KEEP)
         outcome: Outcome = "same" if once.outcome == "unclear" else once.outcome
-        return Result(outcome, str(once.ending))
+        return Result(outcome, said(once.ending))
 
     # ---------------------------------------------------------------- experiments
 
@@ -249,7 +227,7 @@ class Session:
             return
         sets = {name: value for name, value in LOUD.items() if name not in self.plan.environ}
         self.once((Tweak("loud", "set", "with every layer speaking", sets=sets, heals=False),), "loud", KEEP)
-        again = report_v0(told(self.rans[-1].output, self.after.watched.seen))
+        again = told(self.rans[-1].output, self.after.seen)
         self._weigh(again, self.rans[-1].output)
 
     def _likely(self) -> bool:

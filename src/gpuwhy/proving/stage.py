@@ -84,16 +84,6 @@ def fresh_folder_beside(prefix: str) -> Iterator[str]:
         shutil.rmtree(folder, onerror=_unlock)
 
 
-def requirements(location: str) -> list[str]:
-    """What an installed distribution asks for, as its metadata says."""
-    try:
-        with open(f"{location}/METADATA", encoding="utf-8", errors="replace") as file:
-            lines = file.read(1 << 20).split("\n\n")[0].splitlines()
-    except OSError:
-        return []
-    return [line.partition(":")[2].strip() for line in lines if line.startswith("Requires-Dist:")]
-
-
 def _unlock(function: object, path: str, error: object) -> None:
     with contextlib.suppress(OSError):
         os.chmod(os.path.dirname(path), 0o700)
@@ -140,12 +130,14 @@ def script_place(argv: Sequence[str]) -> tuple[int, str]:
 
 def shadows(argv: Sequence[str], installed: Sequence[str], environ: Mapping[str, str]) -> list[str]:
     """Files and folders that Python finds before a module of its own library or of an installed package."""
-    _, folder = script_place(argv)
+    at, folder = script_place(argv)
     if not folder or environ.get("PYTHONSAFEPATH"):
         return []
     meant = (set(sys.stdlib_module_names) | set(installed)) - {"__main__", "test", "tests", "site", "this"}
+    script = os.path.basename(os.path.realpath(argv[at])) if at else ""  # without it nothing runs
     with contextlib.suppress(OSError):
-        found = sorted(one for one in os.listdir(folder) if _module(folder, one) in meant)
+        names = (one for one in os.listdir(folder) if one != script)
+        found = sorted(one for one in names if _module(folder, one) in meant)
         return [f"{folder}/{one}" for one in found[:40]]
     return []
 

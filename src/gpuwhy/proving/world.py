@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gpuwhy.host.base import Host
-from gpuwhy.model.fact import Known, value_or
-from gpuwhy.model.facts import Facts
-from gpuwhy.model.proof import Tweak
+from gpuwhy.facts.environment import Python
+from gpuwhy.facts.fact import value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.prove.proof import Tweak
 from gpuwhy.prove import remedies
 from gpuwhy.prove.variables import variables
 from gpuwhy.proving.plan import Plan
@@ -26,15 +26,15 @@ _DRIVER, _CXX = (
 )
 
 
-def tweaks_here(plan: Plan, facts: Facts, host: Host) -> list[Tweak]:
+def tweaks_here(plan: Plan, facts: Facts) -> list[Tweak]:
     """Every tweak that this machine and this program allow."""
-    gpus = len(value_or(facts.devices.devices, ()))
+    gpus = len(value_or(facts.devices.gpus, ()))
     out = [*_variables(plan), *remedies.limits(plan.limits, stage.may_exceed())]
     out += remedies.places(plan.environ)
-    out += remedies.shadows(stage.shadows(plan.argv, _modules(facts, host), plan.environ))
+    out += remedies.shadows(stage.shadows(plan.argv, _modules(facts), plan.environ))
     out += _user_site(plan, facts)
     out += [remedies.elsewhere()]
-    out += remedies.libraries(_own_folders(facts, host), plan.environ)
+    out += remedies.libraries(_own_folders(facts), plan.environ)
     if gpus:
         out += [*remedies.memory(), *remedies.devices(gpus, plan.environ), *remedies.numerics(), *remedies.network()]
     return [remedies.beside(one, plan.environ) for one in out if not _in_place(one, plan)]
@@ -74,24 +74,22 @@ def _by_contents(one: Tweak, plan: Plan) -> Tweak:
     return msgspec.structs.replace(one, causes=tuple(dict.fromkeys((*first, *one.causes))))
 
 
-def _modules(facts: Facts, host: Host) -> list[str]:
-    """The top-level modules that are installed for the target."""
-    out = []
-    for folder in value_or(facts.target.site_packages, ()):
-        out += [name.removesuffix(".py") for name in stage.module_names(host.path(folder))]
-    return out
+def _modules(facts: Facts) -> list[str]:
+    """The top-level modules that are installed in the environment."""
+    sites = value_or(facts.environment.sites, ())
+    names = (name for site in sites for name in stage.module_names(site.path))
+    return [name.removesuffix(".py") for name in names]
 
 
-def _own_folders(facts: Facts, host: Host) -> list[str]:
-    """The folders of CUDA libraries in the target's wheels."""
-    return [
-        path for folder in value_or(facts.target.site_packages, ()) for path in stage.wheel_folders(host.path(folder))
-    ]
+def _own_folders(facts: Facts) -> list[str]:
+    """The folders of CUDA libraries in the environment's wheels."""
+    sites = value_or(facts.environment.sites, ())
+    return [path for site in sites for path in stage.wheel_folders(site.path)]
 
 
 def _user_site(plan: Plan, facts: Facts) -> list[Tweak]:
-    python = facts.target.interpreter
-    version = ".".join(python.value.version.split(".")[:2]) if isinstance(python, Known) else ""
+    python: Python | None = value_or(facts.environment.python, None)
+    version = ".".join(python.version.split(".")[:2]) if python else ""
     home = plan.environ.get("PYTHONUSERBASE") or f"{plan.environ.get('HOME', '')}/.local"
     there = bool(version) and stage.module_names(f"{home}/lib/python{version}/site-packages")
     return [remedies.user_site()] if there and not plan.environ.get("PYTHONNOUSERSITE") else []
