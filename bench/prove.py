@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from gpuwhy.model.proof import Tweak
+from gpuwhy.prove.proof import Tweak
 from gpuwhy.prove.variables import variables
 from gpuwhy.proving.answer import proof_of
 from gpuwhy.proving.bench import Bench

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from gpuwhy.machine import reading
 from gpuwhy.cli.plain import plain
 from gpuwhy.cli import UsageError
-
-if TYPE_CHECKING:
-    from gpuwhy.render.terminal import Paper
 
 MOST = 256 << 20
 """The largest recording that is read."""
@@ -48,15 +44,3 @@ def write(text: str, stream: TextIO | None = None, *, orders: bool = False) -> N
         text = plain(text, tinted=True)
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
-
-
-def paper(stream: TextIO | None = None) -> Paper:
-    """Width and colour of standard output or another stream: NO_COLOR, FORCE_COLOR and pipes respected."""
-    import shutil
-
-    from gpuwhy.render.terminal import Paper
-
-    colour = (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    if os.environ.get("FORCE_COLOR"):
-        colour = True
-    return Paper(shutil.get_terminal_size((80, 24)).columns, colour)

@@ -89,8 +89,11 @@ def _set(choice: Choice, notes: int, seen: Sequence[Line]) -> tuple[Block, ...]:
         rows.append(pair("First", f"{way.title}:", _command(way, choice), note))
     proof = check(choice)
     rows.append(pair("Worked if", (Code(proof, copy=True), " shows the GPU")) if proof else None)
-    rows += [pair("Needs", _need(part.name, part.version, part.why)) for part in choice.needs
-             if part.name not in ("CUDA", "cuDNN")]
+    rows += [
+        pair("Needs", _need(part.name, part.version, part.why))
+        for part in choice.needs
+        if part.name not in ("CUDA", "cuDNN")
+    ]
     rows.append(pair("Because", *_because(choice)[: max(notes - 1, 1)]))
     guess = " and ".join(line.text for line in assumed(choice.demand, bool(seen)))
     rows.append(pair("Assumed", guess) if guess and notes else None)

@@ -21,6 +21,10 @@ def schema(name: str) -> dict[str, Any]:
 def bare(value: Any) -> Any:
     """A schema without what explains it to people."""
     if isinstance(value, dict):
-        kept = {k: bare(v) for k, v in value.items() if not (k in ("description", "title") and isinstance(v, str))}
+        kept = {
+            k: bare(v)
+            for k, v in value.items()
+            if not (k in ("description", "title") and isinstance(v, str))
+        }
         return {k: v for k, v in kept.items() if k not in ("$id", "$schema")}
     return [bare(one) for one in value] if isinstance(value, list) else value
