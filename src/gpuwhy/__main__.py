@@ -1,7 +1,7 @@
-"""`python -m gpuwhy` and the console script: answer `--version` at once, hand everything else to the command line.
+"""`python -m gpuwhy` and the console script: `--version` at once, all else to the command line.
 
-Until `_isolate` has run, a `typing.py` or `types.py` that PYTHONPATH names stands in for Python's own: nothing is
-imported before but what Python has loaded by then.
+Until `_isolate` has run, a `typing.py` or `types.py` that PYTHONPATH names stands in for Python's
+own: nothing is imported before but what Python has loaded by then.
 """
 
 from __future__ import annotations
@@ -10,17 +10,23 @@ import sys
 
 
 def _isolate() -> None:
-    """Start again in isolated mode where PYTHONPATH, PYTHONHOME or the working folder could load something into us."""
+    """Start again in isolated mode where PYTHONPATH or the folder could load into us."""
     import os
 
     if sys.flags.isolated or not sys.executable or os.name == "nt":
         return
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    steered = any(os.environ.get(name) for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT"))
+    steered = any(
+        os.environ.get(name)
+        for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT")
+    )
     if not steered and "" not in sys.path and sys.path[:1] != [_folder()]:
         return
-    code = f"import sys; {root!r} in sys.path or sys.path.insert(0, {root!r}); from gpuwhy.__main__ import main; main()"
-    options = ["-u"] if sys.stdout is not None and getattr(sys.stdout, "write_through", False) else []
+    put = f"{root!r} in sys.path or sys.path.insert(0, {root!r})"
+    code = f"import sys; {put}; from gpuwhy.__main__ import main; main()"
+    options = (
+        ["-u"] if sys.stdout is not None and getattr(sys.stdout, "write_through", False) else []
+    )
     try:
         os.execv(sys.executable, [sys.executable, "-I", *options, "-c", code, *sys.argv[1:]])
     except OSError:
@@ -34,12 +40,15 @@ KEPT = "GPUWHY_KEPT_"
 def _unload() -> None:
     """Start again without the loader's variables where Python's own modules do not load with them.
 
-    They are put back at once: what we observe and start has them, only our own libraries are found without.
+    They are put back at once: what we observe and start has them; only our own libraries are
+    found without.
     """
     import contextlib
     import os
 
-    kept = {name: value for name in LOADER if (value := os.environ.pop(KEPT + name, None)) is not None}
+    kept = {
+        name: value for name in LOADER if (value := os.environ.pop(KEPT + name, None)) is not None
+    }
     os.environ.update(kept)
     steered = {name: os.environ[name] for name in LOADER if os.environ.get(name)}
     if kept or not steered or _own_modules_load():
@@ -71,7 +80,7 @@ def _encode() -> None:
     encoding, _, errors = os.environ.get("PYTHONIOENCODING", "").partition(":")
     for stream in (sys.stdin, sys.stdout, sys.stderr) if encoding and sys.flags.isolated else ():
         with contextlib.suppress(LookupError, AttributeError, ValueError):
-            stream.reconfigure(encoding=encoding, errors=errors or stream.errors)  # type: ignore[union-attr]
+            stream.reconfigure(encoding=encoding, errors=errors or stream.errors)  # type: ignore
 
 
 def _folder() -> str:

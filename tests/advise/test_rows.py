@@ -19,7 +19,7 @@ from gpuwhy.log.case import Case
 
 WORDS = {"line", "any_line", "beside", "alone", "message"}
 NAME = re.compile(r"\{([a-z_]+)(\|[^{}]*)?\}")
-VALUES = {"owner", "module", "folder", "left", "total", "how", "flaw", "wanted", "by_version"}
+VALUES = {"owner", "module", "folder", "left", "total", "how", "flaw", "wanted", "by_version", "uncached"}
 """What findings are filled with."""
 CAUSES = catalogue().causes
 

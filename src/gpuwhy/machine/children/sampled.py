@@ -5,8 +5,10 @@ import os
 import re
 
 LIBRARIES = re.compile(
-    r"/[^\n]*?/(?:lib(?P<a>torch_cuda|torch_cpu|torch_hip|tensorflow_framework|tensorflow_cc|cudart|cuda|onnxruntime)\b"
-    r"|(?P<b>_pywrap_tensorflow_internal|xla_extension|xla_cuda_plugin|pjrt_c_api_gpu_plugin|onnxruntime_pybind11_state"
+    r"/[^\n]*?/(?:lib(?P<a>torch_cuda|torch_cpu|torch_hip|tensorflow_framework|"
+    r"tensorflow_cc|cudart|cuda|onnxruntime)\b"
+    r"|(?P<b>_pywrap_tensorflow_internal|xla_extension|xla_cuda_plugin|"
+    r"pjrt_c_api_gpu_plugin|onnxruntime_pybind11_state"
     r"|libcupy|core\.cpython[^/\n]*)\b)[^/\n]*\.so[^/\n]*"
 )
 NAMES = {
