@@ -14,8 +14,8 @@ from gpuwhy.cli.output import shareable
 from gpuwhy.cli.terminal import write
 
 ASKED = (["--version", "--verbose"], ["--version", "-v"], ["-V", "-v"], ["-V", "--verbose"], ["-Vv"])
-NEEDED = ("msgspec", "nvidia-ml-py", "packaging", "pyyaml")
-EXTRAS = {"fast": "ahocorasick_rs", "ray": "ray"}
+NEEDED = ("ahocorasick_rs", "msgspec", "nvidia-ml-py", "packaging", "pyyaml")
+EXTRAS = {"ray": "ray"}
 
 
 def go() -> int:
