@@ -409,7 +409,10 @@ def _ctranslate2(one: Installed) -> Built:
     if not found:
         return Built(Unknown(f"{place}: no compiled library found"))
     linked = needed(one, found[:1])
-    named = one.machine.matching(found[0], r"(?:libcublas\.so\.\d+|cublas64_\d+\.dll)\b")
+    name = "cublas64_{}.dll" if one.windows else "libcublas.so.{}"
+    named = one.machine.holds(found[0], name.format(12), name.format(13))
+    if not value_or(named, ()):  # a newer name, or behind what is searched for plain ones
+        named = one.machine.matching(found[0], r"(?:libcublas\.so\.\d+|cublas64_\d+\.dll)\b")
     if not isinstance(linked, Known) or not isinstance(named, Known):
         return Built(Unknown(f"{found[0]} could not be read"))
     if not linked.value and not named.value:
