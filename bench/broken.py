@@ -1,7 +1,7 @@
 """Breaks a copy of an environment with PyTorch in many ways and asks what is found.
 
-    cp -al ENV /tmp/copy
-    python bench/broken.py /tmp/copy [--import] [CASE …]
+    cp -al ENV COPY
+    python bench/broken.py COPY [--import] [CASE …]
 
 Each case is undone before the next. It says for each what the files alone show, and with --import
 what an import shows. The copy may be lost where this is ended from outside.

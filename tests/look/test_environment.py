@@ -41,13 +41,13 @@ def test_the_active_environment_counts_even_without_a_framework(world: World) ->
 
 def test_the_order(world: World) -> None:
     python_at(world, "/usr")
-    for prefix in ("/other", "/work/project/.venv", "/opt/conda"):
+    for prefix in ("/other", "/job/project/.venv", "/opt/conda"):
         world.venv(prefix)
     world.file("/opt/conda/conda-meta/python-3.11.8-hab00c5b_0_cpython.json", "{}")
     (world.root / "opt/conda/pyvenv.cfg").unlink()
-    world.file("/work/project/src/train.py", "")
+    world.file("/job/project/src/train.py", "")
     world.environ = {"VIRTUAL_ENV": "/venv", "CONDA_PREFIX": "/opt/conda", "PATH": "/usr/bin"}
-    folder = "/work/project/src"
+    folder = "/job/project/src"
     assert chosen(world, python="/other", folder=folder).chosen_by == "--python"
     assert chosen(world, folder=folder).chosen_by == "VIRTUAL_ENV"
     del world.environ["VIRTUAL_ENV"]
@@ -55,7 +55,7 @@ def test_the_order(world: World) -> None:
     assert (one.chosen_by, one.kind, one.version) == ("CONDA_PREFIX", "conda", "3.11.8")
     del world.environ["CONDA_PREFIX"]
     one = chosen(world, folder=folder)
-    assert (one.chosen_by, one.prefix) == (".venv", "/work/project/.venv")
+    assert (one.chosen_by, one.prefix) == (".venv", "/job/project/.venv")
     one = chosen(world)
     assert (one.chosen_by, one.kind, one.version) == ("PATH", "system", "3.11")
 
@@ -84,7 +84,7 @@ def test_a_tool_s_environment_on_path_is_passed_over(world: World, name: str) ->
     ("files", "environ", "version"),
     [
         ({"/pyenv/version": "3.11.7\n"}, {}, "3.11.7"),
-        ({"/pyenv/version": "3.11.7\n", "/work/.python-version": "3.12\n"}, {}, "3.12.1"),
+        ({"/pyenv/version": "3.11.7\n", "/job/.python-version": "3.12\n"}, {}, "3.12.1"),
         ({"/pyenv/version": "3.11.7\n"}, {"PYENV_VERSION": "3.12.1"}, "3.12.1"),
         ({}, {}, "3.10"),
     ],
@@ -97,11 +97,11 @@ def test_what_a_shim_of_pyenv_starts(
     for one in ("3.11.7", "3.12.1"):
         python_at(world, f"/pyenv/versions/{one}", one[:4])
     world.file("/pyenv/shims/python3", "#!/bin/sh\n", 0o755)
-    world.file("/work/a.py", "")
+    world.file("/job/a.py", "")
     for path, text in files.items():
         world.file(path, text)
     world.environ = {"PATH": "/pyenv/shims:/usr/bin", **environ}
-    one = chosen(world, folder="/work")
+    one = chosen(world, folder="/job")
     assert one.version == version
     assert one.kind == ("system" if version == "3.10" else "pyenv")
 

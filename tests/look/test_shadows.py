@@ -23,28 +23,28 @@ def found(world: World, **options: str) -> list[tuple[str, str, str]]:
 
 
 def test_a_file_beside_the_script(world: World) -> None:
-    world.file("/work/torch.py", "")
-    world.file("/work/train.py", "import torch")
-    assert found(world, script="/work") == [("torch", "/work/torch.py", "script folder")]
+    world.file("/job/torch.py", "")
+    world.file("/job/train.py", "import torch")
+    assert found(world, script="/job") == [("torch", "/job/torch.py", "script folder")]
     assert found(world, script="-") == []
 
 
 def test_python_s_own_modules_count_too(world: World) -> None:
-    world.file("/work/random.py", "")
-    assert found(world, script="/work") == [("random", "/work/random.py", "script folder")]
+    world.file("/job/random.py", "")
+    assert found(world, script="/job") == [("random", "/job/random.py", "script folder")]
 
 
 @pytest.mark.parametrize(
     "name", ["my_torch.py", "torch.txt", "torch/notes.md", "utils.py", "torchx.py", "jax.py"]
 )
 def test_what_is_no_module_of_the_environment_is_none(world: World, name: str) -> None:
-    world.file(f"/work/{name}", "")
-    assert found(world, script="/work") == []
+    world.file(f"/job/{name}", "")
+    assert found(world, script="/job") == []
 
 
 def test_a_package_folder(world: World) -> None:
-    world.file("/work/torch/__init__.py", "")
-    assert found(world, script="/work") == [("torch", "/work/torch", "script folder")]
+    world.file("/job/torch/__init__.py", "")
+    assert found(world, script="/job") == [("torch", "/job/torch", "script folder")]
 
 
 def test_pythonpath_of_another_project_is_named_and_the_target_stays(world: World) -> None:
@@ -127,9 +127,9 @@ def test_what_the_stack_asks_for_is_looked_after_too(world: World) -> None:
     )
     for name in ("flatbuffers", "mine"):
         world.install(name, "1.0", {f"{name}/__init__.py": ""})
-        world.file(f"/work/{name}.py", "")
-    assert found(world, script="/work") == [
-        ("flatbuffers", "/work/flatbuffers.py", "script folder")
+        world.file(f"/job/{name}.py", "")
+    assert found(world, script="/job") == [
+        ("flatbuffers", "/job/flatbuffers.py", "script folder")
     ]
 
 

@@ -9,7 +9,7 @@ from gpuwhy.facts.facts import Facts
 from tests.look.windows.seen import facts_of
 from tests.windows.trees import Disk, made, python, windows
 
-VENV = "C:/work/env"
+VENV = "C:/job/env"
 
 
 @pytest.fixture
