@@ -6,7 +6,6 @@ Behind the marker `real`: GPUWHY_LAB=/folder of virtual environments, on a machi
 from __future__ import annotations
 
 import ast
-import io
 import json
 import os
 import shutil
@@ -80,14 +79,13 @@ def test_torch_that_works(tried):
     calls = {call.name: call for found_stage in found.stages for call in found_stage.calls}
     assert calls["torch.cuda.get_device_capability(0)"].text == "9.0"
     assert calls["torch.cuda.get_arch_list()"].text == "sm_80 sm_90"
-    assert calls["torch.cuda.mem_get_info()"].text == "3.0 of 4.0 GiB free"
     assert calls["torch.backends.cudnn.version()"].text == "90100"
-    assert "compare conv2d, float16, weight gradient with the host" in calls
+    assert calls["check conv2d, float16, input gradient"].text == "from 8 to 72"
     assert found.said == ""
 
 
 @pytest.mark.parametrize(
-    "wrong, words", [("50", "off by 50 where the largest value is 100"), ("nan", "off by nan")]
+    "wrong, words", [("50", "wrong result: from 306 to 256 instead of"), ("nan", "from nan to 256")]
 )
 def test_a_wrong_result_fails_its_stage_and_the_next_is_tried(tried, wrong, words):
     found = tried("torch", TORCH, STANDIN_WRONG=wrong)
@@ -95,7 +93,7 @@ def test_a_wrong_result_fails_its_stage_and_the_next_is_tried(tried, wrong, word
     assert words in stage(found, "matmul").why
     failing = stage(found, "matmul").failing
     assert failing is not None
-    assert failing.name == "compare torch.matmul, float32 with the host"
+    assert failing.name == "check torch.matmul, float32, product"
 
 
 def test_no_gpu_is_told_in_torchs_own_words(tried):
@@ -144,7 +142,6 @@ def test_tensorflow_that_works(tried):
         "matmul passed",
         "convolution passed",
     ], found
-    assert found.notes == ("TF_CPP_MIN_LOG_LEVEL=3 is left out here",)
     assert found.devices == ("/physical_device:GPU:0",)
 
 
@@ -204,9 +201,7 @@ def test_jax_sets_its_memory_aside_only_where_nobody_has(tried):
     )
     found = tried("jax", code)
     assert found.version == "false"
-    assert found.notes == ("XLA_PYTHON_CLIENT_PREALLOCATE=false is set for this test",)
-    found = tried("jax", code, XLA_PYTHON_CLIENT_PREALLOCATE="true")
-    assert (found.version, found.notes) == ("true", ())
+    assert tried("jax", code, XLA_PYTHON_CLIENT_PREALLOCATE="true").version == "true"
 
 
 def test_jax_tells_why_its_plugin_did_not_start(tried):
@@ -388,29 +383,6 @@ def test_the_line_that_tells(error, said):
     assert child.reason(error) == said
 
 
-def test_a_slow_first_launch_is_noted(monkeypatch):
-    stream, clock = io.StringIO(), iter([0.0, 0.0, 14.0, 14.0, 14.0, 14.0, 14.01, 14.01])
-    monkeypatch.setattr(child.time, "time", lambda: next(clock))
-    child.Talk(stream).twice("matmul", lambda: None)
-    assert '{"note": "matmul: the first took 14.0 s, the second 10.0 ms"}' in stream.getvalue()
-
-
-def test_the_convolution_of_the_host_is_one():
-    numpy = pytest.importorskip("numpy")
-    sys.path.insert(0, str(CHILDREN))
-    try:
-        import framework_numbers as numbers
-    finally:
-        sys.path.remove(str(CHILDREN))
-    pictures, filters, gradient = (one.astype(int) for one in numbers.pictures(numpy))
-    forward, back, back_filters = numbers.convolved(numpy, pictures, filters, gradient)
-    assert forward[1, 3, 4, 5] == (pictures[1, 3:6, 4:7] * filters[..., 5]).sum()
-    assert back[1, 0, 0, 2] == (gradient[1, 0, 0] * filters[0, 0, 2]).sum()
-    assert back_filters[2, 1, 3, 4] == (pictures[:, 2:16, 1:15, 3] * gradient[..., 4]).sum()
-    assert abs(forward).max() < 2048  # exact in float16
-    assert abs(back_filters).max() < 2048
-
-
 @pytest.mark.parametrize("path", sorted(CHILDREN.glob("*.py")), ids=lambda path: path.stem)
 def test_children_are_readable_for_old_pythons(path):
     tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 5))
@@ -488,16 +460,15 @@ def test_real_frameworks_without_a_gpu(venv, name, version, built_for, words):
 ON_CPU = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import framework_onnxruntime as probe, framework_numbers as numbers, numpy, onnxruntime
-a, b = numbers.matrices(numpy)
-x, w, g = numbers.pictures(numpy)
-cases = [("MatMul", a, b, a.dot(b)), ("Conv", numbers.channels_first(x), numbers.filters_first(w),
-         numbers.channels_first(numbers.convolved(numpy, x, w, g)[0]))]
-for name, left, right, wanted in cases:
-    model = probe.model(name, left.shape, right.shape, wanted.shape)
+import framework_stages as stages, numpy, onnxruntime
+side = (stages.SIDE, stages.SIDE)
+cases = [("MatMul", side, side, side, 256), ("Conv", stages.PICTURES, stages.FILTERS, stages.RESULT, 72)]
+for name, left, right, out, wanted in cases:
+    model = stages.model(name, left, right, out)
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
-    (got,) = session.run(None, {"a": left, "b": right})
-    assert (got == wanted).all(), name
+    given = {"a": numpy.ones(left, "float32"), "b": numpy.ones(right, "float32")}
+    (got,) = session.run(None, given)
+    assert got.shape == out and (got == wanted).all(), name
 print("same")
 """
 

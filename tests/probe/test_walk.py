@@ -24,7 +24,7 @@ def test_a_healthy_machine_passes_every_stage_in_order(machine: Machine):
         (step.name, "passed") for step in STEPS
     ]
     assert [stage.why for stage in done] == [""] * len(done)
-    assert {rate.what for rate in rates} == {"copy to the GPU", "copy on the GPU", "float32 matmul"}
+    assert {rate.what for rate in rates} == {"copy on the GPU", "float32 matmul"}
     libraries = {stage.name: stage.library for stage in done if stage.library}
     assert libraries["libcuda"] == str(machine.folder / "libcuda.so.1")
     assert libraries["cudnn_create"] == libraries["cudnn"] == machine.libraries["cudnn"]
@@ -214,7 +214,6 @@ DEADLY = [
     ("driver", "cuInit", "init"),
     ("driver", "cuDeviceGetName", "devices"),
     ("device", "cuDevicePrimaryCtxRetain", "context"),
-    ("device", "nvmlInit_v2", "context"),
     ("device", "cuMemcpyDtoD_v2", "memory"),
     ("device", "nvrtcCompileProgram", "nvrtc"),
     ("device", "cuLaunchKernel", "launch"),

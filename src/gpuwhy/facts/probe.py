@@ -69,7 +69,6 @@ class FrameworkRun(Record, frozen=True, omit_defaults=True):
     devices: tuple[str, ...] = ()  # GPUs as it lists them
     mapped: tuple[str, ...] = ()  # CUDA libraries really mapped, in order of address
     said: str = ""  # the end of what it printed to standard error, and its exception
-    notes: tuple[str, ...] = ()  # for people: what the test set, left out, or noticed
     surprises: tuple[Surprise, ...] = ()
 
 

@@ -12,7 +12,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -73,10 +73,14 @@ def tried(python: str, order: str, environ: Mapping[str, str]) -> Fact[Lines]:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     said = [read_line(line) for line in end.out.splitlines() if line.startswith("{")]
+    ended: dict[str, Any] = {"code": end.code, "why": end.why or "the launcher was ended"}
+    if said and "left" in said[-1]:
+        kept = said.pop()
+        code = -kept.pop("signal", 0) or kept.pop("code", None)
+        ended = {"code": code, **{k: v for k, v in kept.items() if k in ("late", "memory", "left")}}
     if end.err.strip():
         said.append({"said": shortened(end.err, _KEPT)})
-    if not any("ended" in one for one in said):
-        said.append({"ended": {"code": end.code, "why": end.why or "the launcher was ended"}})
+    said.append({"ended": ended})
     return Known(tuple(said), Source("call", python, "imported, isolated"))
 
 
@@ -88,15 +92,20 @@ def _run(python: str, order: Order, environ: Mapping[str, str], folder: str) -> 
         return collect([*argv, "1", encoded(order)], limits, given)
     orders = {
         "argv": [*argv, str(_RESULTS), encoded(order)],
+        "executable": python,
         "environ": given,
         "folder": folder,
-        "seconds": order.seconds,
-        "memory": order.memory,
-        "raise_limits": order.raise_limits,
+        "limits": {},
+        "input": "",
+        "isolate": {
+            "seconds": order.seconds,
+            "memory": order.memory,
+            "raise_limits": order.raise_limits,
+        },
     }
-    launcher = [sys.executable or "python3", "-I", "-S", f"{CHILDREN}/isolate.py"]
+    keeper = [sys.executable or "python3", "-I", "-S", f"{CHILDREN}/keeper.py", "0", "1"]
     ours = {name: value for name, value in environ.items() if not _steers_python(name)}
-    return collect(launcher, limits, ours, msgspec.json.encode(orders) + b"\n")
+    return collect(keeper, limits, ours, msgspec.json.encode(orders) + b"\n")
 
 
 def _command(python: str, order: Order) -> list[str]:

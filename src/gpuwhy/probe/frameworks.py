@@ -52,7 +52,6 @@ def read(name: str, lines: Sequence[Line], gentle: bool = False, why: str = "") 
         devices=_names(lines, "devices"),
         mapped=_names(lines, "mapped"),
         said="\n".join([*_texts(lines, "said"), *_texts(lines, "exception")]),
-        notes=tuple(_texts(lines, "note")),
     )
 
 

@@ -2,8 +2,8 @@
 
 Prints one JSON object a line: {"stage": …} before and {"end": stage, "ok": …, "why": …, "ms": …}
 after each stage, {"calling": …} before and {"call": …, "ok": …, "text": …, "ms": …} after each
-call, {"version": …, "built_for": …}, {"devices": […]}, {"mapped": […]}, {"note": …},
-{"exception": …}. Standard library only, Python 3.5 and newer.
+call, {"version": …, "built_for": …}, {"devices": […]}, {"mapped": […]}, {"exception": …}.
+Standard library only, Python 3.5 and newer.
 """
 
 import faulthandler
@@ -15,11 +15,9 @@ import sys
 import time
 import traceback
 
-NAMES = ("tensorflow", "torch", "jax", "onnxruntime", "cupy")
 HERE = os.path.dirname(os.path.realpath(__file__))
 MOST_TEXT = 6000
 MOST_SHOWN = 300
-SLOW_MS = 3000.0
 HANGING = 100.0  # seconds after which every thread's stack is printed; the parent ends us at 120
 TOLERANCE = 0.02
 MAPPED = re.compile(
@@ -46,18 +44,12 @@ class Talk:
     def __init__(self, stream):
         self.stream = stream
         self.files = []
-        self.spoilt = (
-            False  # we have loaded libraries ourselves: what is mapped says nothing any more
-        )
+        self.spoilt = False  # we have loaded libraries ourselves: what is mapped says nothing
 
     def say(self, value):
         """Print one JSON object, at once."""
         self.stream.write(json.dumps(value) + "\n")
         self.stream.flush()
-
-    def note(self, text):
-        """Something that the reader has to know."""
-        self.say({"note": text})
 
     def about(self, version, built_for):
         """What the framework says of itself."""
@@ -91,45 +83,14 @@ class Talk:
         self.say({"call": name, "ok": False, "text": text, "ms": 0.0})
         raise Failed(text)
 
-    def memory(self, name, ask):
-        """Free and total GPU memory, where the framework can say; nothing where it cannot."""
-        try:
-            free, total = ask()
-        except Exception:
-            return
-        self.told(name, "%.1f of %.1f GiB free" % (free / 2.0**30, total / 2.0**30))
-
-    def twice(self, name, function):
-        """The answer of the first of two calls; a note where only the first is slow: code was
-        compiled for it.
-        """
-        times = []
-        answer = None
-        for which in ("first", "second"):
-            start = time.time()
-            one = self.call("%s (%s)" % (name, which), function)
-            answer = one if which == "first" else answer
-            times.append(since(start))
-        if times[0] > SLOW_MS and times[0] > 20 * times[1]:
-            self.note(
-                "%s: the first took %.1f s, the second %.1f ms" % (name, times[0] / 1000, times[1])
-            )
-        return answer
-
-    def compare(self, name, got, wanted):
-        """Hold a result against the host's; both are arrays of the same kind on the host."""
-        name = "compare %s with the host" % name
-        if tuple(got.shape) != tuple(wanted.shape):
-            self.fail(
-                name, "the result has shape %s, not %s" % (tuple(got.shape), tuple(wanted.shape))
-            )
-        worst = float(abs(got - wanted).max())
-        largest = float(abs(wanted).max())
-        if not worst <= TOLERANCE * largest:  # false for NaN too
-            self.fail(
-                name, "wrong result: off by %g where the largest value is %g" % (worst, largest)
-            )
-        self.told(name, "off by %g at most, largest value %g" % (worst, largest))
+    def compare(self, name, got, lowest, highest):
+        """Hold the extremes of an array on the host against what they have to be."""
+        name, found = "check " + name, (float(got.min()), float(got.max()))
+        off = [abs(one - other) for one, other in zip(found, (lowest, highest))]
+        text = "from %g to %g" % found
+        if not all(one <= TOLERANCE * highest for one in off):  # false for NaN too
+            self.fail(name, "wrong result: %s instead of %g to %g" % (text, lowest, highest))
+        self.told(name, text)
 
 
 def since(start):
@@ -139,9 +100,7 @@ def since(start):
 
 def shown(value):
     """A short answer as text; nothing for an object that has no short form."""
-    if isinstance(value, (list, tuple)) and all(
-        isinstance(one, (str, int, float)) for one in value
-    ):
+    if isinstance(value, (list, tuple)) and all(isinstance(one, (str, int)) for one in value):
         return " ".join(str(one) for one in value)[:MOST_SHOWN]
     return str(value)[:MOST_SHOWN] if isinstance(value, (str, int, float)) else ""
 
@@ -161,23 +120,16 @@ def reason(error):
 
 
 def story(error):
-    """The traceback from where the framework's code begins."""
+    """The traceback from where the framework's code begins, a long one without its middle."""
     trace = error.__traceback__
-    while (
-        trace is not None
-        and os.path.dirname(os.path.realpath(trace.tb_frame.f_code.co_filename)) == HERE
-    ):
+    while trace is not None:
+        if os.path.dirname(os.path.realpath(trace.tb_frame.f_code.co_filename)) != HERE:
+            break
         trace = trace.tb_next
-    return "".join(traceback.format_exception(type(error), error, trace))
-
-
-def cut(text):
-    """A long text without its middle."""
-    return (
-        text
-        if len(text) <= MOST_TEXT
-        else text[: MOST_TEXT // 3] + "\n[...]\n" + text[-MOST_TEXT * 2 // 3 :]
-    )
+    text = "".join(traceback.format_exception(type(error), error, trace))
+    if len(text) <= MOST_TEXT:
+        return text
+    return text[: MOST_TEXT // 3] + "\n[...]\n" + text[-MOST_TEXT * 2 // 3 :]
 
 
 def files():
@@ -201,17 +153,25 @@ def mapped():
     return out
 
 
-def attempt(talk, name, step):
+def computed(talk, work, wanted):
+    """Each calculation of a stage, and its results against their extremes on the host."""
+    for name, function in work:
+        results = talk.call(name, function)
+        for (part, lowest, highest), got in zip(wanted, results):
+            talk.compare("%s, %s" % (name, part), got, lowest, highest)
+
+
+def attempt(talk, name, step, *args):
     """Run one stage; whether it passed."""
     talk.say({"stage": name})
     start = time.time()
     ok, why = True, ""
     try:
-        step()
+        step(*args)
     except (Exception, SystemExit) as error:
         ok, why = False, reason(error)
         if not isinstance(error, Failed):
-            talk.say({"exception": cut(story(error))})
+            talk.say({"exception": story(error)})
     talk.mapped()
     talk.say({"end": name, "ok": ok, "why": why, "ms": since(start)})
     return ok
@@ -219,45 +179,34 @@ def attempt(talk, name, step):
 
 def go(talk, name, gentle):
     """Every stage in order; without an import or a device there is no going on."""
-    before = [
-        path for path in sys.path if os.path.realpath(path) != HERE
-    ]  # HERE: not so in the user's own runs
+    before = [path for path in sys.path if os.path.realpath(path) != HERE]  # as in the user's runs
     sys.path.insert(0, HERE)
     if os.name == "nt":
         importlib.import_module("windows_modules")
-    probe = importlib.import_module("framework_" + name).Probe(talk, gentle)
+    probe = importlib.import_module("framework_stages").PROBES[name](talk, gentle)
     sys.path[:] = before
-    if not attempt(talk, "import", probe.load):
-        return
-    if gentle and not probe.lists_gently:
+    if not attempt(talk, "import", probe.load) or (gentle and not probe.lists_gently):
         return
     if not attempt(talk, "devices", probe.devices) or gentle:
         return
-    attempt(talk, "matmul", probe.matmul)
-    attempt(talk, "convolution", probe.convolution)
+    attempt(talk, "matmul", computed, talk, probe.matmul(), probe.product)
+    attempt(talk, "convolution", computed, talk, probe.convolution(), probe.convolved)
 
 
-def no_core_file():
-    """A crash leaves no file."""
+def main(name, gentle):
+    """Keep standard output for ourselves: frameworks print there too."""
+    talk = Talk(os.fdopen(os.dup(1), "w"))
+    os.dup2(2, 1)
     if os.name != "nt":
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-
-
-def main(argv):
-    """Keep standard output for ourselves: frameworks print there too."""
-    if not argv or argv[0] not in NAMES:
-        sys.exit("usage: framework.py %s [--gentle]" % "|".join(NAMES))
-    talk = Talk(os.fdopen(os.dup(1), "w"))
-    os.dup2(2, 1)
-    no_core_file()
     faulthandler.enable()
     faulthandler.dump_traceback_later(HANGING)
-    go(talk, argv[0], "--gentle" in argv)
+    go(talk, name, gentle)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1], "--gentle" in sys.argv)
     sys.stderr.flush()
     os._exit(0)  # what a framework does while Python ends is not asked for

@@ -1,4 +1,4 @@
-"""Imports and tries frameworks in the Python under diagnosis; started by isolate.py.
+"""Imports and tries frameworks in the Python under diagnosis; kept by keeper.py.
 
 `importing.py FD ORDER`: each line of JSON goes to the descriptor FD: {"begins": number} before a
 try and {"try": number, "ok": …} after it. ORDER is JSON: {"tries": [[kind, module, target …]],

@@ -5,6 +5,10 @@ Reads one JSON line from ORDERS: {"argv", "executable", "environ", "folder", "li
 every second, and at last {"code", "signal", "peak", "left": names of processes that outlived it}.
 When ORDERS is closed, by our word or by our death, every process ends; so does everything that the
 program leaves behind, whatever session it went to (we are its subreaper).
+
+With {"isolate": {"seconds", "memory", "raise_limits"}} the program is isolated (isolation.py), it
+writes lines of its own to descriptor 3, which go to SAYS too, and its folder is removed at the end;
+{"late": true} or {"memory": true} says which limit it passed.
 """
 
 import ctypes
@@ -12,13 +16,17 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import sys
 import time
 
+RESULTS = 3
 TICK = os.sysconf("SC_CLK_TCK")
-OFTEN = 1.0
+PAGE = os.sysconf("SC_PAGE_SIZE")
+OFTEN, OFTEN_ISOLATED = 1.0, 0.2  # seconds
 SUBREAPER, DEATH_SIGNAL = 36, 1
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def say(out, value):
@@ -27,6 +35,12 @@ def say(out, value):
         os.write(out, (json.dumps(value) + "\n").encode())
     except OSError:
         pass
+
+
+def prctl(what, value):
+    """prctl(2), on the one system that has it."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(what, int(value), 0, 0, 0)
 
 
 def stat(pid):
@@ -41,31 +55,44 @@ def stat(pid):
     return name, rest[0], int(rest[1]), sum(int(n) for n in rest[11:15]) / TICK
 
 
-def descendants(root):
-    """Every process below a process: pid → (name, state, cpu)."""
+def descendants():
+    """Every process below this one: pid → (name, state, parent, cpu)."""
+    if not os.path.isdir("/proc"):
+        return {}
     seen = {int(name): stat(int(name)) for name in os.listdir("/proc") if name.isdigit()}
-    found, fresh = {}, {root}
+    found, fresh = {}, {os.getpid()}
     while fresh:
         fresh = {pid for pid, one in seen.items() if one and one[2] in fresh and pid not in found}
         found.update({pid: seen[pid] for pid in fresh})
-    return {pid: (one[0], one[1], one[3]) for pid, one in found.items()}
+    return found
 
 
-def reap():
-    """Take the ends of processes that were left to us."""
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
+def resident():
+    """What the processes below this one hold of memory, in bytes."""
+    total = 0
+    for pid in descendants():
+        try:
+            with open("/proc/%d/statm" % pid, "rb") as file:
+                total += int(file.read().split()[1]) * PAGE
+        except (OSError, IndexError, ValueError):
             pass
-    except OSError:
-        pass
+    return total
 
 
-def end_all():
+def end_all(first):
     """Kill until nothing is left; new ones may come meanwhile. The names of the living ones."""
     names, until = [], time.time() + 10
+    try:
+        os.killpg(first, signal.SIGKILL)
+    except OSError:
+        pass
     while time.time() < until:
-        reap()
-        alive = {pid: one for pid, one in descendants(os.getpid()).items() if one[1] not in "ZX"}
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except OSError:
+            pass
+        alive = {pid: one for pid, one in descendants().items() if one[1] not in "ZX"}
         if not alive:
             return names
         names = names or sorted(one[0] for one in alive.values())
@@ -78,33 +105,46 @@ def end_all():
     return names
 
 
-def become(orders, failed):
-    """In the child: limits, place and signals, then the program."""
-    try:
-        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
-        os.setsid()
-        try:  # if memory runs out, it is this program's turn and nobody else's
-            with open("/proc/self/oom_score_adj", "w") as file:
-                file.write("1000")
-        except OSError:
+def prepare(orders, out):
+    """In the child: limits, place, streams and signals."""
+    prctl(DEATH_SIGNAL, signal.SIGKILL)
+    os.setsid()
+    try:  # if memory runs out, it is this program's turn and nobody else's
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+    except OSError:
+        pass
+    if "isolate" in orders:
+        import isolation
+
+        say(out, {"isolation": isolation.isolate(orders["folder"])})
+        isolation.limit(orders["isolate"])
+    for number, pair in orders["limits"].items():
+        try:
+            resource.setrlimit(int(number), tuple(pair))
+        except (OSError, ValueError):
             pass
-        for number, pair in orders["limits"].items():
-            try:
-                resource.setrlimit(int(number), tuple(pair))
-            except (OSError, ValueError):
-                pass
-        os.chdir(orders["folder"])
-        source = os.open(orders["input"] or os.devnull, os.O_RDONLY)
-        os.dup2(source, 0)
-        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
-            signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    os.chdir(orders["folder"])
+    os.dup2(os.open(orders["input"] or os.devnull, os.O_RDONLY), 0)
+    if "isolate" in orders:
+        os.dup2(2, 1)
+        os.dup2(out, RESULTS)
+        os.set_inheritable(RESULTS, True)
+    for number in ENDING + (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    signal.set_wakeup_fd(-1)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+def become(orders, out, failed):
+    """In the child: the program."""
+    try:
+        prepare(orders, out)
         os.execve(orders["executable"], orders["argv"], orders["environ"])
     except OSError as error:
         if error.errno == 8:  # a script without #!: as shells do
-            os.execve(
-                "/bin/sh", ["/bin/sh", orders["executable"]] + orders["argv"][1:], orders["environ"]
-            )
+            words = ["/bin/sh", orders["executable"]] + orders["argv"][1:]
+            os.execve("/bin/sh", words, orders["environ"])
         os.write(failed, (error.strerror or str(error)).encode())
     os._exit(127)
 
@@ -120,36 +160,60 @@ def first_line(source):
     return json.loads(text.decode())
 
 
-def spent(done):
-    """Seconds of CPU of everything below us, with what has ended."""
-    now = sum(one[2] for one in descendants(os.getpid()).values())
-    return round(max(done, now), 2)
-
-
-def wait(pid, source, out, woken):
-    """Until the program ends or the orders do; (status, peak bytes) or None."""
-    cpu, after = 0.0, time.time() + OFTEN
+def wait(pid, source, out, woken, isolate):
+    """Until the program ends, it passes a limit, or the orders end; how it ended, or None."""
+    cpu, often = 0.0, OFTEN_ISOLATED if isolate else OFTEN
+    until = time.time() + isolate["seconds"] if isolate else 0.0
+    after = time.time() + often
     while True:
         ready = select.select([source, woken], [], [], max(0.0, after - time.time()))[0]
         if woken in ready:
             os.read(woken, 4096)
         done, status, usage = os.wait4(pid, os.WNOHANG)
         if done:
-            return status, usage.ru_maxrss << 10
+            exited = os.WIFEXITED(status)
+            code, number = (os.WEXITSTATUS(status), 0) if exited else (0, os.WTERMSIG(status))
+            return {"code": code, "signal": number, "peak": usage.ru_maxrss << 10}
         if source in ready and not os.read(source, 4096):
             return None
-        if time.time() >= after:
-            cpu, after = spent(cpu), time.time() + OFTEN
+        if time.time() < after:
+            continue
+        after = time.time() + often
+        if not isolate:
+            now = sum(one[3] for one in descendants().values())
+            cpu = round(max(cpu, now), 2)  # with what has ended
             say(out, {"cpu": cpu})
+        elif time.time() > until:
+            return {"late": True}
+        elif resident() > isolate["memory"]:
+            return {"memory": True}
 
 
-def main():
-    """Start it, keep it, end it."""
-    source, out = int(sys.argv[1]), int(sys.argv[2])
-    ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+def remove(folder):
+    """The folder with everything in it, rights or none."""
+
+    def again(function, path, _):
+        try:
+            os.chmod(os.path.dirname(path), 0o700)
+            os.chmod(path, 0o700)
+            function(path)
+        except OSError:
+            pass
+
+    shutil.rmtree(folder, onerror=again)
+
+
+def main(source, says):
+    """Start it, keep it, end it, clean up."""
+    prctl(SUBREAPER, 1)
+    for number in ENDING + (signal.SIGPIPE,):
         signal.signal(number, signal.SIG_IGN)
     orders = first_line(source)
+    isolate = orders.get("isolate")
+    out = os.dup(says)
+    os.set_inheritable(source, False)
+    if says > 2:
+        os.close(says)
     broken, failed = os.pipe()
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
@@ -157,10 +221,7 @@ def main():
     signal.set_wakeup_fd(wake)
     pid = os.fork()
     if pid == 0:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
-        signal.set_wakeup_fd(-1)
-        become(orders, failed)
+        become(orders, out, failed)
     os.close(failed)
     for number in (1, 2):  # only the program holds its outputs, so that their end is its end
         os.dup2(os.open(os.devnull, os.O_RDWR), number)
@@ -168,17 +229,17 @@ def main():
     if said:
         say(out, {"cannot": said})
         os._exit(0)
-    say(out, {"pid": pid})
-    ended = wait(pid, source, out, woken)
-    left = end_all()
+    if not isolate:
+        say(out, {"pid": pid})
+    ended = wait(pid, source, out, woken, isolate)
+    left = end_all(pid)
+    if isolate:
+        remove(orders["folder"])
     if ended:
-        status, peak = ended
-        code, number = (
-            (os.WEXITSTATUS(status), 0) if os.WIFEXITED(status) else (0, os.WTERMSIG(status))
-        )
-        say(out, {"code": code, "signal": number, "peak": peak, "left": left})
+        say(out, dict(ended, left=left))
     os._exit(0)
 
 
 if __name__ == "__main__":
-    main()
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    main(int(sys.argv[1]), int(sys.argv[2]))

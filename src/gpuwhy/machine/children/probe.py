@@ -7,13 +7,15 @@ none, `--no-driver` that not even cuInit may be called. Prints one JSON object a
 (probe_talk.py says which). A stage that needs one which failed is left out.
 """
 
+import argparse
 import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from probe_talk import Failed, Options, Stage
+from probe_talk import Failed, Stage
 
+FAMILIES = ("cuda", "nvrtc", "cudart", "cublas", "cudnn", "nccl")
 FIRST = {
     "driver": "libcuda",
     "device": "context",
@@ -26,35 +28,49 @@ FIRST = {
 """The stage of each group that a failure before any stage belongs to."""
 
 
-def work(group):
-    """The function of a group; only its own modules are loaded."""
-    if group == "driver":
-        import probe_driver as module
-    elif group == "device":
-        import probe_device as module
-    elif group in ("cudnn", "convolution"):
-        import probe_cudnn as module
-    else:
-        import probe_math as module
-    return getattr(module, group)
+class Options(argparse.Namespace):
+    """What the command line asked for."""
+
+    def wants(self, stage, device):
+        """Whether a stage is to run: neither it nor it on this GPU is to be skipped."""
+        return stage not in self.skip and "%s:%s" % (stage, device) not in self.skip
 
 
-def main(group, arguments):
+def parsed(arguments):
+    """The group, and its options."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("group", choices=sorted(FIRST))
+    for name in FAMILIES:
+        parser.add_argument("--" + name)
+    for name in ("--preload", "--skip"):
+        parser.add_argument(name, action="append", default=[])
+    parser.add_argument("--limit", type=int, default=300 * 10**6)
+    for name in ("gpu", "driver"):
+        parser.add_argument("--no-" + name, dest=name, action="store_false")
+    options = parser.parse_args(arguments, Options())
+    options.gpu = options.gpu and options.driver
+    return options
+
+
+def main(arguments):
     """Run the group; a failure before its first stage is that stage's."""
+    options = parsed(arguments)
     os.environ["CUDA_CACHE_DISABLE"] = "1"  # the driver's compiler leaves no files
     if os.name != "nt":
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # nor does a crash
+    if options.group in ("driver", "device"):
+        import probe_driver as module
+    else:
+        import probe_libraries as module
     try:
-        work(group)(Options(arguments))
+        getattr(module, options.group)(options)
     except Failed as failure:
-        with Stage(FIRST[group]):
+        with Stage(FIRST[options.group]):
             raise failure
-    if "probe_driver" in sys.modules:
-        sys.modules["probe_driver"].tell_memory()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(sys.argv[1:])
     os._exit(0)  # a library's own end is not under test

@@ -1,41 +1,68 @@
-"""The driver library: its stages, and contexts with memory for the others. A part of probe.py."""
+"""The groups `driver` and `device`: the driver library, contexts, memory, a compiled kernel.
+
+A part of probe.py; the other groups take their contexts from here.
+"""
 
 import ctypes
 import os
-from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
+import struct
+from ctypes import byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 
-from probe_talk import Api, Failed, Stage, load, opened, say, shown, size, tell_library, version
+from probe_talk import (
+    Api,
+    Failed,
+    Stage,
+    clock,
+    compare,
+    late,
+    opened,
+    preload,
+    say,
+    shown,
+    size,
+    version,
+)
 
 SIGNATURES = {
-    "cuInit": (c_int, [c_uint]),
-    "cuDriverGetVersion": (c_int, [POINTER(c_int)]),
-    "cuDeviceGetCount": (c_int, [POINTER(c_int)]),
-    "cuDeviceGet": (c_int, [POINTER(c_int), c_int]),
-    "cuDeviceGetName": (c_int, [c_char_p, c_int, c_int]),
-    "cuDeviceGetAttribute": (c_int, [POINTER(c_int), c_int, c_int]),
-    "cuDeviceGetPCIBusId": (c_int, [c_char_p, c_int, c_int]),
-    "cuDeviceTotalMem_v2": (c_int, [POINTER(c_size_t), c_int]),
-    "cuDevicePrimaryCtxRetain": (c_int, [POINTER(c_void_p), c_int]),
-    "cuDevicePrimaryCtxRelease": (c_int, [c_int]),
-    "cuCtxSetCurrent": (c_int, [c_void_p]),
-    "cuCtxSynchronize": (c_int, []),
-    "cuMemGetInfo_v2": (c_int, [POINTER(c_size_t), POINTER(c_size_t)]),
-    "cuMemAlloc_v2": (c_int, [POINTER(c_uint64), c_size_t]),
-    "cuMemFree_v2": (c_int, [c_uint64]),
-    "cuMemcpyHtoD_v2": (c_int, [c_uint64, c_void_p, c_size_t]),
-    "cuMemcpyDtoH_v2": (c_int, [c_void_p, c_uint64, c_size_t]),
-    "cuMemcpyDtoD_v2": (c_int, [c_uint64, c_uint64, c_size_t]),
-    "cuMemsetD8_v2": (c_int, [c_uint64, ctypes.c_ubyte, c_size_t]),
-    "cuMemsetD32_v2": (c_int, [c_uint64, c_uint, c_size_t]),
-    "cuModuleLoadData": (c_int, [POINTER(c_void_p), c_char_p]),
-    "cuModuleGetFunction": (c_int, [POINTER(c_void_p), c_void_p, c_char_p]),
-    "cuModuleUnload": (c_int, [c_void_p]),
-    "cuLaunchKernel": (
-        c_int,
-        [c_void_p] + [c_uint] * 7 + [c_void_p, POINTER(c_void_p), POINTER(c_void_p)],
-    ),
-    "cuGetErrorName": (c_int, [c_int, POINTER(c_char_p)]),
-    "cuGetErrorString": (c_int, [c_int, POINTER(c_char_p)]),
+    "cuInit": "u",
+    "cuDriverGetVersion": "p",
+    "cuDeviceGetCount": "p",
+    "cuDeviceGet": "pi",
+    "cuDeviceGetName": "pii",
+    "cuDeviceGetAttribute": "pii",
+    "cuDeviceGetPCIBusId": "pii",
+    "cuDeviceTotalMem_v2": "pi",
+    "cuDevicePrimaryCtxRetain": "pi",
+    "cuDevicePrimaryCtxRelease": "i",
+    "cuCtxSetCurrent": "p",
+    "cuCtxSynchronize": "",
+    "cuMemGetInfo_v2": "pp",
+    "cuMemAlloc_v2": "pz",
+    "cuMemFree_v2": "q",
+    "cuMemcpyHtoD_v2": "qpz",
+    "cuMemcpyDtoH_v2": "pqz",
+    "cuMemcpyDtoD_v2": "qqz",
+    "cuMemsetD8_v2": "quz",
+    "cuMemsetD32_v2": "quz",
+    "cuModuleLoadData": "pp",
+    "cuModuleGetFunction": "ppp",
+    "cuModuleUnload": "p",
+    "cuLaunchKernel": "puuuuuuuppp",
+    "cuGetErrorName": "ip",
+    "cuGetErrorString": "ip",
+    "nvrtcVersion": "pp",
+    "nvrtcGetNumSupportedArchs": "p",
+    "nvrtcGetSupportedArchs": "p",
+    "nvrtcCreateProgram": "pppipp",
+    "nvrtcCompileProgram": "pip",
+    "nvrtcGetProgramLogSize": "pp",
+    "nvrtcGetProgramLog": "pp",
+    "nvrtcGetPTXSize": "pp",
+    "nvrtcGetPTX": "pp",
+    "nvrtcGetCUBINSize": "pp",
+    "nvrtcGetCUBIN": "pp",
+    "nvrtcDestroyProgram": "p",
+    "nvrtcGetErrorString": "s=i",
 }
 NAMES = {
     2: "OUT_OF_MEMORY",
@@ -58,29 +85,32 @@ NAMES = {
 COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")
 NAME = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
 MODE, MAJOR, MINOR = 20, 75, 76  # CUdevice_attribute
+COPY = 48 << 20
+LEAST = 1 << 16  # tried even where less is free: then the driver says what is wrong
+KERNEL = b"""
+extern "C" __global__ void twice_and_one(float *out, const float *in, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2.0f * in[i] + 1.0f;
+}
+"""
+THREADS, BLOCKS = 128, 8
+
+
+def named(cuda, code):
+    """The driver's name and words for a code."""
+    words = []
+    for name in ("cuGetErrorName", "cuGetErrorString"):
+        text = c_char_p()
+        known = cuda.has(name) and cuda.function(name)(code, byref(text)) == 0
+        words.append(shown(text.value) if known else "")
+    return words[0] or "CUDA_ERROR_" + NAMES.get(code, str(code)), words[1]
 
 
 class Cuda(Api):
     """The driver's interface; opening it is a call like others."""
 
     def __init__(self, options):
-        library = load(options.libraries.get("cuda", NAME))
-        Api.__init__(self, library, SIGNATURES, self.name_of)
-
-    def name_of(self, code):
-        """The driver's name and words for a code."""
-        words = []
-        for name in ("cuGetErrorName", "cuGetErrorString"):
-            text = c_char_p()
-            known = self.has(name) and self.function(name)(code, byref(text)) == 0
-            words.append(shown(text.value) if known else "")
-        return words[0] or "CUDA_ERROR_" + NAMES.get(code, str(code)), words[1]
-
-    def number(self, name, *arguments, **how):
-        """The int that a call writes to its first argument."""
-        value = c_int()
-        self(name, byref(value), *arguments, text=lambda: how.get("text", "%d") % value.value)
-        return value.value
+        Api.__init__(self, options.cuda or NAME, SIGNATURES, named)
 
     def attribute(self, which, device):
         """One attribute of a device."""
@@ -91,13 +121,15 @@ class Cuda(Api):
     def devices(self):
         """The devices' handles, by CUDA's number of them."""
         self.quiet("cuInit", 0)
-        count, handles = c_int(), []
+        count = c_int()
         self.quiet("cuDeviceGetCount", byref(count))
-        for index in range(count.value):
-            handle = c_int()
-            self.quiet("cuDeviceGet", byref(handle), index)
-            handles.append(handle.value)
-        return handles
+        return [self.device(index) for index in range(count.value)]
+
+    def device(self, index):
+        """The handle of one device."""
+        handle = c_int()
+        self.quiet("cuDeviceGet", byref(handle), index)
+        return handle.value
 
     def capability(self, device):
         """Compute capability as one number: 90."""
@@ -108,7 +140,7 @@ def driver(options):
     """The group `driver`: libcuda, init, devices."""
     with Stage("libcuda") as loaded:
         cuda = Cuda(options)
-        tell_library(cuda.function("cuInit"))
+        cuda.tell_file("cuInit")
     if not loaded.ok:
         return
     with Stage("init") as started:
@@ -120,20 +152,16 @@ def driver(options):
 
 def devices(cuda):
     """What the driver says of itself and of each device."""
-    release = c_int()
-    cuda("cuDriverGetVersion", byref(release), text=lambda: version(release.value))
+    cuda.number("cuDriverGetVersion", form=version)
     count = cuda.number("cuDeviceGetCount")
     if count == 0:
         raise Failed("the driver shows no GPU")
     for index in range(count):
-        handle = c_int()
-        cuda.quiet("cuDeviceGet", byref(handle), index)
-        describe(cuda, index, handle.value)
+        describe(cuda, "GPU %d: " % index, cuda.device(index))
 
 
-def describe(cuda, index, device):
+def describe(cuda, lead, device):
     """Print what a device is."""
-    lead = "GPU %d: " % index
     name, bus, total = ctypes.create_string_buffer(256), ctypes.create_string_buffer(32), c_size_t()
     cuda("cuDeviceGetName", name, 256, device, text=lambda: lead + shown(name.value))
     cuda("cuDeviceGetPCIBusId", bus, 32, device, text=lambda: lead + shown(bus.value).lower())
@@ -145,18 +173,13 @@ def describe(cuda, index, device):
 
 
 class Context(object):
-    """A device's primary context and what is allocated in it, as a `with` block that gives all of
-    it back.
-    """
+    """A device's primary context with its memory, as a `with` block that gives all of it back."""
 
     def __init__(self, cuda, device, limit):
-        self.cuda, self.device, self.limit = cuda, device, limit
-        self.held, self.meter = [], Meter(cuda, device)
-        handle = c_void_p()
-        cuda("cuDevicePrimaryCtxRetain", byref(handle), device)
-        self.handle = handle
+        self.cuda, self.device, self.limit, self.held = cuda, device, limit, []
+        self.handle = c_void_p()
+        cuda("cuDevicePrimaryCtxRetain", byref(self.handle), device)
         self.current()
-        self.meter.mark()
 
     def current(self):
         """Make it the current context of this thread."""
@@ -176,19 +199,14 @@ class Context(object):
         self.cuda.attempt("cuDevicePrimaryCtxRelease", self.device, quiet=True)
 
     def room(self, wanted):
-        """How many bytes a test may take: what it wants, the limit, or half of what is free;
-        printed if it is less.
-        """
+        """How many bytes a test may take: what it wants, the limit, or half of what is free."""
         free, total = c_size_t(), c_size_t()
 
         def text():
+            words = "%s of %s free" % (size(free.value), size(total.value))
             allowed = min(wanted, self.limit, free.value // 2)
-            cut = (
-                ""
-                if allowed == wanted
-                else "; the test takes %s instead of %s" % (size(allowed), size(wanted))
-            )
-            return "%s of %s free%s" % (size(free.value), size(total.value), cut)
+            cut = "; the test takes %s instead of %s" % (size(allowed), size(wanted))
+            return words if allowed == wanted else words + cut
 
         self.cuda("cuMemGetInfo_v2", byref(free), byref(total), text=text)
         return min(wanted, self.limit, free.value // 2)
@@ -198,7 +216,6 @@ class Context(object):
         pointer = c_uint64()
         self.cuda("cuMemAlloc_v2", byref(pointer), count, text=lambda: size(count), **how)
         self.held.append(pointer.value)
-        self.meter.mark()
         return pointer.value
 
     def free(self):
@@ -212,12 +229,11 @@ class Context(object):
         self.cuda.quiet("cuMemcpyHtoD_v2", pointer, bytes(data), len(data))
         return pointer
 
-    def download(self, pointer, count):
+    def download(self, pointer, count, **how):
         """Bytes of device memory."""
         data = bytearray(count)
-        self.cuda.quiet(
-            "cuMemcpyDtoH_v2", (ctypes.c_char * count).from_buffer(data), pointer, count
-        )
+        view = (ctypes.c_char * count).from_buffer(data)
+        self.cuda("cuMemcpyDtoH_v2", view, pointer, count, **how)
         return data
 
     def wait(self, **how):
@@ -225,58 +241,200 @@ class Context(object):
         self.cuda("cuCtxSynchronize", **how)
 
 
-class NvmlMemory(ctypes.Structure):
-    """nvmlMemory_t."""
-
-    _fields_ = [
-        ("total", ctypes.c_ulonglong),
-        ("free", ctypes.c_ulonglong),
-        ("used", ctypes.c_ulonglong),
-    ]
+# ---------------------------------------------------------------- NVRTC
 
 
-class Meter(object):
-    """How much more of a GPU's memory is used than when we came, by NVML; others' changes count
-    too.
-    """
+class Nvrtc(Api):
+    """The compiler, and the release and GPUs it knows."""
 
-    height = 0  # of all meters of this process
+    def __init__(self, options):
+        open_builtins(options.nvrtc)
+        Api.__init__(self, options.nvrtc, SIGNATURES, nvrtc_named)
+        self.tell_file("nvrtcVersion")
+        major, minor = c_int(), c_int()
+        self("nvrtcVersion", byref(major), byref(minor))
+        self.release = "%d.%d" % (major.value, minor.value)
+        self.known = self.architectures()
 
-    def __init__(self, cuda, device):
-        self.handle, self.before = None, 0
-        bus = ctypes.create_string_buffer(32)
-        try:
-            cuda.quiet("cuDeviceGetPCIBusId", bus, 32, device)
-            say({"calling": "nvmlInit_v2"})
-            self.nvml = opened("nvml.dll" if os.name == "nt" else "libnvidia-ml.so.1")
-            handle = c_void_p()
-            self.nvml.nvmlDeviceGetHandleByPciBusId_v2.argtypes = [c_char_p, POINTER(c_void_p)]
-            self.nvml.nvmlDeviceGetMemoryInfo.argtypes = [c_void_p, POINTER(NvmlMemory)]
-            if (
-                self.nvml.nvmlInit_v2() == 0
-                and self.nvml.nvmlDeviceGetHandleByPciBusId_v2(bus, byref(handle)) == 0
-            ):
-                self.handle = handle
-                self.before = self.used()
-        except (Failed, OSError, AttributeError):  # without NVML nothing is said
-            self.handle = None
+    def architectures(self):
+        """The capabilities it compiles for; none before CUDA 11.2, which does not tell."""
+        if not self.has("nvrtcGetSupportedArchs"):
+            return []
+        known = (c_int * max(1, self.number("nvrtcGetNumSupportedArchs")))()
+        self.quiet("nvrtcGetSupportedArchs", known)
+        return sorted(known)
 
-    def used(self):
-        """Bytes in use on the GPU."""
-        info = NvmlMemory()
-        return (
-            info.used
-            if self.nvml.nvmlDeviceGetMemoryInfo(self.handle, byref(info)) == 0
-            else self.before
+    def target(self, capability):
+        """The option for a GPU: machine code where this release knows it, else PTX for the newest
+        it knows below.
+        """
+        if not self.known:
+            return "compute_%d" % (capability or 52)
+        if capability is None or capability in self.known:
+            form = "sm_%d" if self.has("nvrtcGetCUBIN") else "compute_%d"
+            return form % (capability or self.known[-1])
+        below = [arch for arch in self.known if arch < capability]
+        if not below:
+            text = "NVRTC %s compiles for sm_%d and newer; this GPU is sm_%d"
+            raise Failed(text % (self.release, self.known[0], capability))
+        return "compute_%d" % below[-1]
+
+    def text(self, program, what):
+        """The log, the PTX or the machine code of a program."""
+        length = c_size_t()
+        self.quiet("nvrtcGet%sSize" % what, program, byref(length))
+        data = ctypes.create_string_buffer(max(1, length.value))
+        self.quiet("nvrtcGet" + what, program, data)
+        return data.raw
+
+    def compiled(self, capability):
+        """The kernel as machine code (nothing where only PTX can be made) and as PTX."""
+        target, program = self.target(capability), c_void_p()
+        self.quiet("nvrtcCreateProgram", byref(program), KERNEL, b"gpuwhy.cu", 0, None, None)
+        option = (c_char_p * 1)(("--gpu-architecture=" + target).encode("ascii"))
+        if self.attempt("nvrtcCompileProgram", program, 1, option, text=lambda: "for " + target):
+            log = shown(self.text(program, "ProgramLog").rstrip(b"\0"))
+            raise Failed("%s for %s: %s" % (self.error, target, log))
+        machine = self.text(program, "CUBIN") if target.startswith("sm_") else b""
+        ptx = self.text(program, "PTX")
+        self.quiet("nvrtcDestroyProgram", byref(program))
+        compare(
+            "look at the code", "" if b"twice_and_one" in ptx else "the PTX has no kernel in it"
         )
-
-    def mark(self):
-        """Look now."""
-        if self.handle is not None:
-            Meter.height = max(Meter.height, self.used() - self.before)
+        return machine, ptx
 
 
-def tell_memory():
-    """Print the height, where it is known."""
-    if Meter.height:
-        say({"memory": Meter.height})
+def nvrtc_named(nvrtc, code):
+    """NVRTC's name of a code; it has no other words."""
+    return nvrtc.words("nvrtcGetErrorString", code), ""
+
+
+def open_builtins(path):
+    """Open the compiler's parts, which a framework's RPATH finds and our process does not."""
+    start = "nvrtc-builtins64" if os.name == "nt" else "libnvrtc-builtins.so"
+    folder = os.path.dirname(path)
+    for name in sorted(os.listdir(folder) if folder else []):
+        if name.startswith(start):
+            try:
+                opened(os.path.join(folder, name))
+            except OSError:
+                pass  # the compiler itself will say what is wrong with it
+
+
+# ---------------------------------------------------------------- the group `device`
+
+
+def device(options):
+    """All stages on one GPU, then the next; without a GPU the compiler alone."""
+    if not options.gpu:
+        compile_for(options, None, {}, None)
+        return
+    cuda, kernels = Cuda(options), {}
+    for index, handle in enumerate(cuda.devices()):
+        if late():
+            return
+        on_one(options, cuda, index, handle, kernels)
+
+
+def on_one(options, cuda, index, handle, kernels):
+    """All stages on one GPU."""
+    context, usable = None, False
+    if options.wants("context", index):
+        with Stage("context", index) as stage:
+            context = Context(cuda, handle, options.limit)
+            context.room(0)
+        usable = stage.ok
+    if usable:
+        with Stage("memory", index) as stage:
+            memory(context, index)
+        usable = stage.ok
+    code = compile_for(options, index, kernels, cuda.capability(handle))
+    if usable and code:
+        context.free()
+        with Stage("launch", index) as stage:
+            launch(context, code, stage)
+    if context is not None:
+        context.close()
+
+
+def compile_for(options, index, kernels, capability):
+    """The kernel for a capability, compiled once; None where that failed or there is no NVRTC."""
+    if options.nvrtc and capability not in kernels and options.wants("nvrtc", index):
+        kernels[capability] = None
+        with Stage("nvrtc", index):
+            preload(options.preload)
+            kernels[capability] = Nvrtc(options).compiled(capability)
+    return kernels.get(capability)
+
+
+def tell_rate(what, index, amount, unit, work, times=3):
+    """Print how much of something is done a second, in the best of some tries."""
+    taken = []
+    for _ in range(times):
+        start = clock()
+        work()
+        taken.append(clock() - start)
+    per_second = round(amount / max(min(taken), 1e-9), 1)
+    say({"rate": what, "device": index, "per_second": per_second, "unit": unit})
+
+
+def memory(context, index):
+    """Allocate two pieces, copy there, across and back, compare, set, free."""
+    cuda, count = context.cuda, max(LEAST, context.room(2 * COPY) // 2)
+    repeated = bytes(range(251)) * (count // 251 + 1)  # a prime period: shifted pages show
+    data = repeated[:count]
+    here, there = context.allocate(count), context.allocate(count)
+    cuda("cuMemcpyHtoD_v2", here, data, count)
+    cuda("cuMemcpyDtoD_v2", there, here, count)
+    context.wait()
+    same = context.download(there, count) == data
+    compare("compare the copy", "" if same else "what came back from the GPU is not what was sent")
+    cuda("cuMemsetD8_v2", there, 0xA5, count)
+    ends = context.download(there, 64) + context.download(there + count - 64, 64)
+    wrong = "" if ends == b"\xa5" * 128 else "memory set to one value holds another"
+    compare("compare what was set", wrong)
+
+    def across():
+        for _ in range(4):
+            cuda.quiet("cuMemcpyDtoD_v2", there, here, count)
+        context.wait(quiet=True)
+
+    tell_rate("copy on the GPU", index, 4 * count, "B/s", across)
+    context.free()
+
+
+def launch(context, code, stage):
+    """Run the kernel and compare; PTX for the driver's compiler is tried too, and only noted."""
+    machine, ptx = code
+    cuda, module = context.cuda, c_void_p()
+    cuda("cuModuleLoadData", byref(module), machine or ptx)
+    run(context, module)
+    cuda.quiet("cuModuleUnload", module)
+    if not machine:
+        stage.why = "this NVRTC makes only PTX for this GPU: the driver compiled it"
+        return
+    code = cuda.attempt("cuModuleLoadData", byref(module), ptx)
+    if code:
+        text = "machine code runs, but the driver does not take this NVRTC's PTX (%s)"
+        stage.why = text % named(cuda, code)[0]
+    else:
+        cuda.quiet("cuModuleUnload", module)
+
+
+def run(context, module):
+    """out = 2 in + 1, on a few blocks."""
+    cuda, function, count = context.cuda, c_void_p(), THREADS * BLOCKS - 5
+    values = [float(i % 97) for i in range(count)]
+    into = context.upload(bytes(4 * count))
+    out_of = context.upload(struct.pack("%df" % count, *values))
+    cuda.quiet("cuModuleGetFunction", byref(function), module, b"twice_and_one")
+    held = (c_uint64(into), c_uint64(out_of), c_int(count))
+    arguments = (c_void_p * 3)(*(ctypes.addressof(one) for one in held))
+    cuda("cuLaunchKernel", function, BLOCKS, 1, 1, THREADS, 1, 1, 0, None, arguments, None)
+    context.wait()
+    got = struct.unpack("%df" % count, context.download(into, 4 * count))
+    pairs = enumerate(zip(got, (2 * value + 1 for value in values)))
+    wrong = [
+        "element %d is %r instead of %r" % (i, *pair) for i, pair in pairs if len(set(pair)) > 1
+    ]
+    compare("compare with the host", wrong[0] if wrong else "")

@@ -15,6 +15,14 @@ clock = time.perf_counter
 STARTED = clock()
 ALTERED_SEARCH_PATH = 8  # LoadLibraryEx
 SECONDS = 6.0  # after that, no further GPU is begun
+TYPES = {
+    "i": ctypes.c_int,
+    "u": ctypes.c_uint,
+    "z": ctypes.c_size_t,
+    "q": ctypes.c_uint64,  # memory of the device
+    "p": ctypes.c_void_p,
+    "s": ctypes.c_char_p,
+}
 
 
 def say(value):
@@ -44,36 +52,6 @@ def version(number):
 
 class Failed(Exception):  # noqa: N818 - it is a result, not an error of ours
     """What ends a stage: a call that gave an error, or a wrong result."""
-
-
-class Options(object):
-    """What the command line asked for."""
-
-    def __init__(self, arguments):
-        self.libraries, self.preload, self.skip = {}, [], set()
-        self.limit, self.gpu, self.driver = 300 * 10**6, True, True
-        rest = list(arguments)
-        while rest:
-            self.take(rest.pop(0), rest)
-
-    def take(self, name, rest):
-        """One option with its value."""
-        if name == "--no-gpu":
-            self.gpu = False
-        elif name == "--no-driver":
-            self.gpu = self.driver = False
-        elif name == "--preload":
-            self.preload.append(rest.pop(0))
-        elif name == "--skip":
-            self.skip.add(rest.pop(0))
-        elif name == "--limit":
-            self.limit = int(rest.pop(0))
-        else:
-            self.libraries[name.lstrip("-")] = rest.pop(0)
-
-    def wants(self, stage, device=None):
-        """Whether a stage is to run: neither it nor it on this GPU is to be skipped."""
-        return stage not in self.skip and "%s:%s" % (stage, device) not in self.skip
 
 
 class Stage(object):
@@ -146,9 +124,7 @@ def load(path):
 
 
 def preload(paths):
-    """Open dependencies first, as they are in the framework's process; one that does not open may
-    never be missed.
-    """
+    """Open dependencies first, as in the framework's process; one that fails may not be missed."""
     for path in paths:
         say({"calling": "dlopen " + os.path.basename(path)})
         try:
@@ -173,20 +149,14 @@ def mapped():
     return out
 
 
-def tell_library(function):
-    """Print the file that holds a function."""
-    address = ctypes.cast(function, ctypes.c_void_p).value or 0
-    for start, end, path in mapped():
-        if start <= address < end:
-            say({"library": path.encode("utf-8", "backslashreplace").decode("utf-8")})
-            return
-
-
 class Api(object):
-    """The functions of a loaded library with their signatures, and its own names for its codes."""
+    """A library's functions; `signatures` has their arguments' TYPES, before "=" the result's.
 
-    def __init__(self, library, signatures, describe):
-        self.library, self.signatures, self.describe = library, signatures, describe
+    `describe(api, code)` gives the library's name and words for a code.
+    """
+
+    def __init__(self, path, signatures, describe):
+        self.library, self.signatures, self.describe = load(path), signatures, describe
         self.error = ""  # of the last call that gave one, in words
 
     def has(self, name):
@@ -195,27 +165,32 @@ class Api(object):
 
     def function(self, name):
         """A function with its types set."""
-        result, arguments = self.signatures[name]
+        result, _, arguments = self.signatures[name].rpartition("=")
         try:
             function = getattr(self.library, name)
         except AttributeError:
             told(name, False, text="the library has no such function")
             raise Failed("the library has no %s" % name) from None
-        function.restype, function.argtypes = result, arguments
+        function.restype = TYPES[result or "i"]
+        function.argtypes = [TYPES[one] for one in arguments]
         return function
 
-    def value(self, name, *arguments):
-        """What a function without a status returns."""
-        function = self.function(name)
-        say({"calling": name})
-        start = clock()
-        value = function(*arguments)
-        told(name, True, text=str(value), ms=since(start))
-        return value
+    def words(self, name, *arguments):
+        """The text that a function returns; "" where the library has no such function."""
+        return shown(self.function(name)(*arguments)) if self.has(name) else ""
+
+    def tell_file(self, name):
+        """Print the file that holds a function."""
+        address = ctypes.cast(self.function(name), ctypes.c_void_p).value or 0
+        for start, end, path in mapped():
+            if start <= address < end:
+                say({"library": path.encode("utf-8", "backslashreplace").decode("utf-8")})
+                return
 
     def attempt(self, name, *arguments, **how):
-        """Call, print the result, return the code; `text` gives the value after success, `quiet`
-        prints errors only.
+        """Call, print the result, return the code.
+
+        `text` gives the value after success; `quiet` prints errors only.
         """
         function = self.function(name)
         say({"calling": name})
@@ -223,9 +198,10 @@ class Api(object):
         code = function(*arguments)
         ms = since(start)
         if code != 0:
-            status, text = self.describe(code)  # once: some libraries forget it then
+            status, text = self.describe(self, code)  # once: some libraries forget it then
             told(name, False, code, status, text, ms)
-            self.error = sentence(name, code, status, text)
+            answer = " ".join(filter(None, ("%s gave %d" % (name, code), status)))
+            self.error = ": ".join(filter(None, (answer, text)))
         elif not how.get("quiet"):
             told(name, True, 0, text=how["text"]() if "text" in how else "", ms=ms)
         return code
@@ -239,12 +215,24 @@ class Api(object):
         """As a call whose success goes without saying."""
         self(name, *arguments, quiet=True)
 
+    def made(self, name):
+        """A handle that a function writes to its only argument."""
+        handle = ctypes.c_void_p()
+        self.quiet(name, ctypes.byref(handle))
+        return handle
 
-def sentence(name, code, status, text):
-    """What a call answered, in words."""
-    return "%s gave %d%s%s" % (
-        name,
-        code,
-        " " + status if status else "",
-        ": " + text if text else "",
-    )
+    def value(self, name):
+        """What a function without a status returns."""
+        function = self.function(name)
+        say({"calling": name})
+        start = clock()
+        value = function()
+        told(name, True, text=str(value), ms=since(start))
+        return value
+
+    def number(self, name, *arguments, **how):
+        """The int that a function writes to its first argument; `form` shows it."""
+        value = ctypes.c_int()
+        form = how.get("form", "{}".format)
+        self(name, ctypes.byref(value), *arguments, text=lambda: form(value.value))
+        return value.value
