@@ -24,8 +24,8 @@ class Probe:
 
     module = ""
     lists_gently = False  # whether listing the GPUs makes no context on them
-    product = (("product", SIDE, SIDE),)
-    convolved = (("forward", 72, 72), ("input gradient", 8, 72), ("filter gradient", 392, 392))
+    product = [("product", SIDE, SIDE)]
+    convolved = [("forward", 72, 72), ("input gradient", 8, 72), ("filter gradient", 392, 392)]
 
     def __init__(self, talk, gentle):
         self.talk, self.gentle, self.own = talk, gentle, None
@@ -438,7 +438,7 @@ class CuPy(Probe):
 
     module = "cupy"
     lists_gently = True  # cudaGetDeviceCount
-    convolved = (("sum", 2, 2),)
+    convolved = [("sum", 2, 2)]
     code = r"""
 extern "C" __global__ void add(const float* a, const float* b, float* c, int n) {
     int i = blockDim.x * blockIdx.x + threadIdx.x;
