@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.fleet.answer import is_grave
+
 from gpuwhy.fleet.compare import compare
 from gpuwhy.fleet.read import Heard, name, of_lines, silent
 from tests.fleet.nodes import answer, changed
@@ -48,7 +48,7 @@ def test_one_odd_node_is_named_with_the_fact_and_what_it_can_be(facts, fact, cau
     assert [one.node for one in fleet.odd] == ["n3"]
     first = fleet.odd[0].differs[0]
     assert (first.fact, first.explains) == (fact, cause)
-    assert fleet.bad == ("n3",)
+    assert fleet.bad == ["n3"]
     assert sorted(len(group.nodes) for group in fleet.groups) == [1, 7]
 
 
@@ -64,8 +64,8 @@ HARMLESS = {
 def test_a_difference_that_fails_no_job_excludes_no_node(facts):
     fleet = fleet_of(8, {3: facts})
     assert [one.node for one in fleet.odd] == ["n3"]
-    assert not is_grave(fleet.odd[0])
-    assert fleet.bad == ()
+    assert not fleet.odd[0].is_grave
+    assert fleet.bad == []
 
 
 def test_noise_is_no_difference():

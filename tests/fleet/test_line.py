@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpuwhy.answer import terminal
-from gpuwhy.fleet.compare import compare, compare_heard
+from gpuwhy.fleet.compare import compare
 from gpuwhy.fleet.line import BadLineError, decoded, encoded
 from gpuwhy.fleet.read import Heard, label_of, of_lines
 from gpuwhy.fleet.report import document
@@ -119,7 +119,7 @@ def test_any_values_compare_and_print(facts, name):
         "x",
         heard,
     )
-    terminal.write(document(compare_heard(heard)), terminal.Paper(80, False))
+    terminal.write(document(compare(heard.answers)), terminal.Paper(80, False))
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,8 @@ def gathered(given: list[str]) -> Gathered:
     """Everything below the given files and folders."""
     import time
 
-    from gpuwhy.fleet.ranks.gather import Gathered, labels, last_attempts
+    from gpuwhy.fleet.ranks.gather import Gathered
+    from gpuwhy.fleet.ranks.names import labels, last_attempts
 
     found = dict(_files(given))
     if not found:

@@ -15,7 +15,7 @@ from gpuwhy.cli.terminal import write
 
 if TYPE_CHECKING:
     from gpuwhy.api.machine import Seen
-    from gpuwhy.fleet.answer import Fleet, Silent
+    from gpuwhy.fleet.answer import Answer, Fleet, Silent
     from gpuwhy.fleet.read import Heard
     from gpuwhy.machine.launch import Launched
     from gpuwhy.machine.machine import Machine
@@ -115,13 +115,13 @@ def go(options: argparse.Namespace) -> int:
 def launch(options: argparse.Namespace) -> int:
     """Have a launcher ask, and compare what comes."""
     from gpuwhy.fleet.line import MOST
-    from gpuwhy.fleet.read import Heard, take
+    from gpuwhy.fleet.read import Heard
 
     argv = command(options.rest)
     heard = Heard()
     launched = _started(argv, options.seconds, MOST)
     for number, line in enumerate(launched.lines(), 1):
-        take(heard, line.data, f"line {number} of {argv[0]}", line.time)
+        heard.take(line.data, f"line {number} of {argv[0]}", line.time)
     if launched.out_of_time:
         say(f"gpuwhy: {argv[0]} was ended after {options.seconds:g} s; what had come is compared")
     if not heard.answers:
@@ -150,10 +150,9 @@ def _keep(path: str | None, heard: Heard) -> None:
     if not path:
         return
     from gpuwhy.machine.writing import keep
-    from gpuwhy.fleet.read import kept
 
     with refused(OSError, f"cannot write {path}: "):
-        keep(path, b"".join(kept(heard)))
+        keep(path, b"".join(heard.kept()))
 
 
 def ray(options: argparse.Namespace) -> int:
@@ -163,7 +162,7 @@ def ray(options: argparse.Namespace) -> int:
     if options.ray is None:
         raise UsageError("fleet what? compare FILE…, collect -- LAUNCHER…, or --ray [ADDRESS]; see gpuwhy fleet --help")
     from gpuwhy.fleet.line import MOST
-    from gpuwhy.fleet.ray_answers import Cluster
+    from gpuwhy.fleet.ray_cluster import Cluster
 
     inner = max(1.0, options.seconds - RAY_ENDS)
     child = [f"--ray-child={options.ray}", f"--seconds={inner:g}"]
@@ -191,7 +190,9 @@ def _ray_child(options: argparse.Namespace) -> int:
 
 def finish(options: argparse.Namespace, heard: Heard, where: str, also: Sequence[Silent] = ()) -> int:
     """Compare what was heard, print it, and say by the exit code what came of it."""
-    from gpuwhy.fleet.compare import compare_heard
+    from msgspec.structs import replace
+
+    from gpuwhy.fleet.compare import compare
     from gpuwhy.fleet.read import name, silent
 
     asked = expected(options.nodes) if options.nodes else []
@@ -200,7 +201,8 @@ def finish(options: argparse.Namespace, heard: Heard, where: str, also: Sequence
         why = f"; {heard.bad[0]}" if heard.bad else "; it should hold what `gpuwhy check --jsonl` prints"
         raise UsageError(f"no node's answer in {where}{why}")
     name(heard.answers, asked)
-    fleet = compare_heard(heard, quiet, _baseline(options.baseline), options.baseline or "")
+    fleet = compare(heard.answers, quiet, _baseline(options.baseline), options.baseline or "")
+    fleet = replace(fleet, unreadable=tuple(heard.bad), unreadable_count=heard.bad_count)
     _show(options, fleet)
     return exit_code(fleet)
 
@@ -275,12 +277,12 @@ def expected(given: str) -> list[str]:
         return expand(text)
 
 
-def _baseline(path: str | None) -> Heard | None:
+def _baseline(path: str | None) -> list[Answer]:
     from gpuwhy.fleet.read import of_lines
 
     if not path:
-        return None
+        return []
     heard = of_lines(_lines(path), path)
     if not heard.answers:
         raise UsageError(f"--baseline {path}: no answer in it{'; ' + heard.bad[0] if heard.bad else ''}")
-    return heard
+    return heard.answers

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Union
+from typing import Any, Union
 
 import msgspec
 
+from gpuwhy.fleet.kinds import Weight
+
 NODE = "gpuwhy.node/1"
 SCHEMA = "gpuwhy.fleet/1"
+NONE = "none"
+"""Looked for, and not there."""
 
 Value = Union[str, int, float, None]
-"""A fact as it is compared; None = not seen there, the word "none" = looked for, and not there."""
-Worse = Literal["any", "less", "more"]
-"""Which difference can do harm: any, a smaller value than the others', a greater one."""
-Weight = Literal[0, 1, 2, 3]
-"""3: a job can fail by it. 2: in some settings. 1: slower, or mostly harmless. 0: worth knowing."""
-
-
-class Kind(msgspec.Struct, frozen=True):
-    """One kind of fact that nodes are compared by."""
-
-    name: str  # "gpu.count"; with a dot at the end it stands for all names that begin so
-    title: str
-    weight: Weight
-    worse: Worse = "any"
-    causes: tuple[str, ...] = ()  # what such a difference can be, likeliest first
-    tolerance: float = 0.0  # numbers that differ by less than this share are the same
-    unlimited: bool = False  # -1 is the greatest value
+"""A fact as it is compared; None = not seen there, NONE = looked for, and not there."""
 
 
 class CauseSeen(msgspec.Struct, frozen=True):
@@ -37,7 +25,7 @@ class CauseSeen(msgspec.Struct, frozen=True):
     confidence: float = 0.0
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Answer(msgspec.Struct):
     """What one node said, checked and cut to size."""
 
     node: str  # as it calls itself: an alias, or the name it was told
@@ -46,9 +34,10 @@ class Answer(msgspec.Struct, frozen=True):
     status: str
     headline: str
     causes: tuple[CauseSeen, ...]
-    facts: dict[str, Value]
-    label: str = ""  # what the launcher put before the line, where that names a node
+    own: dict[str, Value]  # its facts as far as they are not those of `base`; None = lacks it
+    base: dict[str, Value] = {}  # facts that many nodes share
     whole: tuple[str, ...] = ()  # families of facts that it saw all of: "env", "package"
+    label: str = ""  # what the launcher put before the line, where that names a node
     received: float = 0.0  # when the line came, by the reader's clock; 0 = nobody noted it
 
     @property
@@ -56,14 +45,20 @@ class Answer(msgspec.Struct, frozen=True):
         """The launcher's word for the node, else its own."""
         return self.label or self.node
 
+    @property
+    def facts(self) -> dict[str, Value]:
+        """Everything that it told."""
+        both = {**self.base, **self.own}
+        return {fact: value for fact, value in both.items() if value is not None}
 
-class Differs(msgspec.Struct, frozen=True):
+
+class Differs(msgspec.Struct, frozen=True, rename={"known": "of"}):
     """One fact of one node that the others have otherwise."""
 
     fact: str
     value: Value
     others: Value
-    explains: str  # a cause that this can be; "" = none is known
+    explains: str | None  # a cause that this can be
     weight: Weight
     shown: bool = False  # the node's own report names that cause
     same: int = 0  # how many nodes have the others' value
@@ -79,9 +74,9 @@ class Odd(msgspec.Struct, frozen=True):
     causes: tuple[CauseSeen, ...] = ()  # of its own report
 
     @property
-    def weight(self) -> int:
-        """Of its gravest difference."""
-        return max((one.weight for one in self.differs), default=0)
+    def is_grave(self) -> bool:
+        """Whether a job can fail by what it has otherwise."""
+        return any(one.shown or (one.weight == 3 and one.explains) for one in self.differs)
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -129,40 +124,23 @@ class Fleet(msgspec.Struct, frozen=True):
         return sum(len(group.nodes) for group in self.groups)
 
     @property
-    def bad(self) -> tuple[str, ...]:
+    def bad(self) -> list[str]:
         """The nodes to keep a job away from: no answer, or a difference that can make it fail."""
-        return (
-            *(one.node for one in self.silent),
-            *(one.node for one in self.odd if is_grave(one)),
-        )
-
-
-def is_grave(odd: Odd) -> bool:
-    """Whether a job can fail by what a node has otherwise."""
-    return any(one.shown or (one.weight == 3 and one.explains) for one in odd.differs)
+        grave = [odd.node for odd in self.odd if odd.is_grave]
+        return [*(one.node for one in self.silent), *grave]
 
 
 def contract(fleet: Fleet) -> dict[str, Any]:
     """The comparison in plain values, `gpuwhy.fleet/1`: docs/fleet.schema.json."""
+    plain = msgspec.to_builtins(fleet)
     return {
         "schema": SCHEMA,
-        "groups": [msgspec.to_builtins(group) for group in fleet.groups],
-        "odd": [_odd(one) for one in fleet.odd],
+        **{name: plain[name] for name in ("groups", "odd")},
         "silent": [one.node for one in fleet.silent],
         "why_silent": {one.node: one.why for one in fleet.silent if one.why},
-        "exclude": list(fleet.bad),
-        "scattered": [msgspec.to_builtins(one) for one in fleet.scattered],
-        "unseen": fleet.unseen,
-        "repeated": fleet.repeated,
+        "exclude": fleet.bad,
+        **{name: plain[name] for name in ("scattered", "unseen", "repeated")},
         "unreadable": {"count": fleet.unreadable_count, "lines": list(fleet.unreadable)},
         "baseline": fleet.baseline or None,
         "gpuwhy": list(fleet.versions),
     }
-
-
-def _odd(one: Odd) -> dict[str, Any]:
-    made: dict[str, Any] = msgspec.to_builtins(one)
-    for row in made["differs"]:
-        row["explains"] = row["explains"] or None
-        row["of"] = row.pop("known")
-    return made

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
 
-import msgspec
-
+from gpuwhy.facts.version import numbers
 from gpuwhy.fleet.answer import (
+    NONE,
     Answer,
     Differs,
     Fleet,
@@ -16,15 +19,8 @@ from gpuwhy.fleet.answer import (
     Scattered,
     Silent,
     Value,
-    Weight,
-    is_grave,
 )
-from gpuwhy.fleet.kinds import KINDS, kind_of, title
-from gpuwhy.fleet.norms import NONE, Norm, common, value_of
-from gpuwhy.fleet.pool import Node, Pool
-from gpuwhy.fleet.read import Heard
-
-__all__ = ["Answer", "Fleet", "Silent", "compare", "compare_heard", "describes"]
+from gpuwhy.fleet.kinds import KINDS, PLACE, Kind, Weight, kind_of, title
 
 OWN_KIND = 0.2
 """The share of nodes from which another kind of GPU is a kind of node of its own, not an oddity."""
@@ -32,98 +28,93 @@ SURE = 0.5
 """The confidence from which a cause of a node's own report counts."""
 FEW = 5
 """With fewer nodes than this, every difference is told."""
+SKEW = 2.0
+"""Seconds that a clock may be off before it is told: lines take a moment to arrive."""
+FEWEST_CLOCKS = 3
+"""With fewer nobody can say which one is wrong."""
 _FRAMEWORKS = ("torch", "tensorflow", "jax")
-_WEIGHTLESS = frozenset(kind.name for kind in KINDS if kind.weight == 0)
+_GOOD_NONE = ("gpu.xids", "gpu.throttle", "missing.", "gpu.names")
+"""Facts of which "none" does no harm: it is wished for, or another fact says it."""
+
+Found = tuple[Answer, tuple[Differs, ...]]
 
 
 def compare(
-    answers: Iterable[Answer],
+    answers: Sequence[Answer],
     silent: Sequence[Silent] = (),
     baseline: Sequence[Answer] = (),
     baseline_name: str = "",
 ) -> Fleet:
     """The whole comparison; with a baseline, every node is compared with it alone."""
-    heard, against = Heard(), Heard()
-    for answer in answers:
-        heard.add(answer)
-    for answer in baseline:
-        against.add(answer)
-    return compare_heard(heard, silent, against, baseline_name)
-
-
-def compare_heard(
-    heard: Heard,
-    silent: Sequence[Silent] = (),
-    baseline: Heard | None = None,
-    baseline_name: str = "",
-) -> Fleet:
-    """The same of what was read, which is held in little memory."""
-    pools = heard.pool, baseline.pool if baseline else Pool()
-    for pool, nodes in zip(
-        pools, (heard.answers, baseline.answers if baseline else ()), strict=True
-    ):
-        for node in nodes:
-            pool.add(node)
-    heard.pool.settle_clocks()
-    fleet = _fleet(heard.pool, silent, pools[1], baseline_name)
-    bad = {"unreadable": tuple(heard.bad), "unreadable_count": heard.bad_count}
-    return msgspec.structs.replace(fleet, versions=tuple(sorted(heard.versions)), **bad)
-
-
-def _fleet(pool: Pool, silent: Sequence[Silent], against: Pool, baseline_name: str) -> Fleet:
+    times = Counter(answer.name for answer in answers)
+    nodes = list(_latest(answers).values())
+    _settle_clocks(nodes)
     groups: list[Group] = []
     odd: list[Odd] = []
     scattered: dict[str, Scattered] = {}
-    for nodes in _cohorts(list(pool.nodes.values()), bool(against.nodes)):
-        norm = common(
-            list(against.nodes.values()) or nodes,
-            everything=bool(against.nodes) or len(nodes) < FEW,
-        )
+    for cohort in [nodes] if baseline else _cohorts(nodes):
+        against = list(_latest(baseline).values()) or cohort
+        norm = _norm(against, everything=bool(baseline) or len(cohort) < FEW)
         scattered.update({one.fact: one for one in norm.scattered})
-        found = _found(nodes, norm)
+        found = _found(cohort, norm)
         odd += [Odd(n.name, n.status, differs, n.causes) for n, differs in found if differs]
-        groups += _groups(found, norm)
+        groups += _groups(found)
     groups.sort(key=lambda group: (-len(group.nodes), group.nodes[0]))
-    odd.sort(key=lambda one: (not is_grave(one), -one.weight, -len(one.differs), one.node))
+    odd.sort(key=_gravity)
     return Fleet(
         groups=tuple(groups),
         odd=tuple(odd),
         silent=tuple(silent),
         scattered=tuple(scattered.values()),
-        unseen=_unseen(pool),
-        repeated={node.name: node.times for node in pool.nodes.values() if node.times > 1},
+        unseen=_unseen(nodes),
+        repeated={name: count for name, count in times.items() if count > 1},
         baseline=baseline_name,
+        versions=tuple(sorted({answer.gpuwhy for answer in answers})),
     )
 
 
-def _found(nodes: Sequence[Node], norm: Norm) -> list[tuple[Node, tuple[Differs, ...]]]:
-    """Each node with its differences; those of equal nodes are worked out once."""
-    known: dict[object, tuple[Differs, ...]] = {}
-    out = []
-    for node in nodes:
-        new = frozenset(one.id for one in node.causes if one.confidence >= SURE) - norm.causes
-        key = (id(node.facts), node.whole, new)
-        if key not in known:
-            known[key] = _differences(node, new, norm)
-        out.append((node, known[key]))
+def _latest(answers: Iterable[Answer]) -> dict[str, Answer]:
+    """By node; the latest answer of a node counts."""
+    out: dict[str, Answer] = {}
+    for answer in answers:
+        before = out.get(answer.name)
+        if before is None or before.time <= answer.time:
+            out[answer.name] = answer
     return out
 
 
-def _cohorts(nodes: list[Node], one: bool) -> list[list[Node]]:
+def _settle_clocks(nodes: Sequence[Answer]) -> None:
+    """How far each clock is off the middle one becomes a fact, where arrival was noted."""
+    skews = {n.name: n.time - n.received for n in nodes if n.received and n.time}
+    if len(skews) < FEWEST_CLOCKS:
+        return
+    middle = median(skews.values())
+    for node in nodes:
+        if node.name in skews:
+            off = abs(skews[node.name] - middle)
+            node.own["host.clock"] = round(off, 1) if off > SKEW else 0
+
+
+def _gravity(one: Odd) -> tuple[object, ...]:
+    weight = max(row.weight for row in one.differs)
+    return not one.is_grave, -weight, -len(one.differs), one.node
+
+
+def _cohorts(nodes: list[Answer]) -> list[list[Answer]]:
     """Nodes that may be compared: those of one kind of GPU, where there are enough of it."""
-    by_gpu: dict[str, list[Node]] = defaultdict(list)
+    by_gpu: dict[str, list[Answer]] = defaultdict(list)
     for node in nodes:
         by_gpu[_gpu_kind(node)].append(node)
     enough = max(2, OWN_KIND * len(nodes))
     own = {kind: some for kind, some in by_gpu.items() if kind and len(some) >= enough}
-    if one or len(own) < 2:
+    if len(own) < 2:
         return [nodes] if nodes else []
-    rest = [node for kind, some in by_gpu.items() if kind not in own for node in some]
-    largest = max(own.values(), key=len)
-    return [some + rest if some is largest else some for some in own.values()]
+    largest = max(own, key=lambda kind: len(own[kind]))
+    own[largest] += [node for kind, some in by_gpu.items() if kind not in own for node in some]
+    return list(own.values())
 
 
-def _gpu_kind(node: Node) -> str:
+def _gpu_kind(node: Answer) -> str:
     """The models of its GPUs, whatever their number; "" where none was seen."""
     names = node.facts.get("gpu.names")
     if not isinstance(names, str) or names == NONE:
@@ -131,95 +122,194 @@ def _gpu_kind(node: Node) -> str:
     return ", ".join(sorted({part.partition(" × ")[2] or part for part in names.split(", ")}))
 
 
-def _differences(node: Node, new: frozenset[str], norm: Norm) -> tuple[Differs, ...]:
-    rows = []
-    for fact in norm.usual:
-        value = value_of(fact, node.facts.get(fact), node.whole)
-        if value is not None and not norm.same(fact, value):
-            rows.append(_differs(fact, value, norm.usual[fact], new, norm))
-    if new:
-        rows.append(
-            Differs("causes", _ids(new), _ids(norm.causes) or NONE, sorted(new)[0], 3, True)
-        )
-    rows.sort(
-        key=lambda one: (
-            one.fact != "causes",
-            not one.shown,
-            -one.weight,
-            not one.explains,
-            _order(one.fact),
-            one.fact,
-        )
-    )
-    return tuple(rows) if any(one.weight for one in rows) else ()
+# What is usual
 
 
-def _differs(fact: str, value: Value, usual: Value, new: frozenset[str], norm: Norm) -> Differs:
+class Usual(NamedTuple):
+    """The usual value of a fact, how many have it, and how many told any."""
+
+    value: Value
+    same: int
+    known: int
+
+
+class Norm(NamedTuple):
+    """What is usual among nodes."""
+
+    usual: dict[str, Usual]
+    causes: frozenset[str]  # what at least half of their own reports name
+    scattered: list[Scattered]
+
+
+def _norm(nodes: Sequence[Answer], everything: bool) -> Norm:
+    """A fact with about as many values as nodes has no usual one."""
+    norm = Norm({}, _common_causes(nodes), [])
+    counts = _counted(nodes)
+    well = _counted([node for node in nodes if node.status == "healthy"])
+    for fact, count in sorted(counts.items()):
+        usual, known = _most_usual(fact, count, well[fact]), sum(count.values())
+        near = sum(times for value, times in count.items() if _same(fact, value, usual))
+        if everything or len(count) <= known / 2 or near >= known / 2:
+            norm.usual[fact] = Usual(usual, near, known)
+        elif kind_of(fact).weight:
+            norm.scattered.append(Scattered(fact, len(count), usual))
+    return norm
+
+
+def _counted(nodes: Sequence[Answer]) -> dict[str, Counter[Value]]:
+    """How many nodes have which value; "none" of what they do not have of a family seen whole."""
+    counts: dict[str, Counter[Value]] = defaultdict(Counter)
+    for node in nodes:
+        for fact, value in node.facts.items():
+            counts[fact][value] += 1
+    saw = Counter(family for node in nodes for family in node.whole)
+    for fact, count in counts.items():
+        lacking = saw[_family(fact)] - sum(count.values())
+        if lacking > 0:
+            count[NONE] += lacking
+    return counts
+
+
+def _family(fact: str) -> str:
+    return fact.split(".", 1)[0]
+
+
+def _most_usual(fact: str, count: Counter[Value], well: Counter[Value]) -> Value:
+    """The commonest value, the healthiest of several; of noisy numbers the median."""
     kind = kind_of(fact)
-    shown = next((cause for cause in kind.causes if cause in new), "")
-    harmful = norm.harmful(fact, value)
-    weight: Weight = kind.weight if harmful else 1 if kind.weight else 0
-    explains = shown or (kind.causes[0] if kind.causes and harmful else "")
-    return Differs(
-        fact, value, usual, explains, weight, bool(shown), norm.count[fact], norm.known[fact]
-    )
+    sizes = sorted(value for value in count.elements() if isinstance(value, (int, float)))
+    if kind.tolerance and len(sizes) == sum(count.values()):
+        return sizes[(len(sizes) - 1) // 2]
+    return max(count, key=lambda v: (count[v], well[v], _rank(v, kind), str(v)))
 
 
-_PLACE = {kind.name: place for place, kind in enumerate(KINDS)}
+def _same(fact: str, value: Value, usual: Value) -> bool:
+    """Whether a value is the usual one, or as good as."""
+    kind = kind_of(fact)
+    if value == usual or not kind.tolerance or isinstance(value, str) or isinstance(usual, str):
+        return value == usual
+    return abs(_size(value, kind) - _size(usual, kind)) <= kind.tolerance * abs(usual or 0)
 
 
-def _order(fact: str) -> int:
-    return _PLACE.get(kind_of(fact).name, len(_PLACE))
+def _size(value: float | None, kind: Kind) -> float:
+    return math.inf if value is None or (kind.unlimited and value == -1) else value
 
 
-def _ids(causes: Iterable[str]) -> str:
-    return ", ".join(sorted(causes))
+def _rank(value: Value, kind: Kind) -> tuple[float, ...]:
+    if isinstance(value, str):
+        return tuple(map(float, numbers(value)))
+    return (_size(value, kind),)
 
 
-def _groups(found: Sequence[tuple[Node, tuple[Differs, ...]]], norm: Norm) -> list[Group]:
+def _harmful(fact: str, value: Value, usual: Value) -> bool:
+    """Whether a job can suffer from this value, the others having theirs."""
+    kind = kind_of(fact)
+    if kind.worse == "any":
+        return not (value == NONE and fact.startswith(_GOOD_NONE))
+    return (_rank(value, kind) < _rank(usual, kind)) == (kind.worse == "less")
+
+
+def _sure_causes(node: Answer) -> frozenset[str]:
+    return frozenset(one.id for one in node.causes if one.confidence >= SURE)
+
+
+def _common_causes(nodes: Sequence[Answer]) -> frozenset[str]:
+    count = Counter(cause for node in nodes for cause in _sure_causes(node))
+    few = len(nodes) < 2
+    return frozenset(() if few else (c for c, times in count.items() if times * 2 >= len(nodes)))
+
+
+# What is not
+
+
+def _found(nodes: Sequence[Answer], norm: Norm) -> list[Found]:
+    """Each node with its differences; those of equal nodes are worked out once."""
+    known: dict[object, tuple[Differs, ...]] = {}
+    out = []
+    for node in nodes:
+        new = _sure_causes(node) - norm.causes
+        key = (id(node.base), frozenset(node.own.items()), node.whole, new)
+        if key not in known:
+            known[key] = _differences(node, new, norm)
+        out.append((node, known[key]))
+    return out
+
+
+def _differences(node: Answer, new: frozenset[str], norm: Norm) -> tuple[Differs, ...]:
+    rows, facts = [], node.facts
+    for fact, usual in norm.usual.items():
+        value = facts.get(fact, NONE if _family(fact) in node.whole else None)
+        if value is not None and not _same(fact, value, usual.value):
+            rows.append(_differs(fact, value, usual, new))
+    if not new and not any(one.weight for one in rows):
+        return ()
+    rows.sort(key=_importance)
+    if new:
+        first, others = sorted(new), ", ".join(sorted(norm.causes)) or NONE
+        rows.insert(0, Differs("causes", ", ".join(first), others, first[0], 3, True))
+    return tuple(rows)
+
+
+def _importance(one: Differs) -> tuple[object, ...]:
+    place = PLACE.get(kind_of(one.fact).name, len(PLACE))
+    return not one.shown, -one.weight, not one.explains, place, one.fact
+
+
+def _differs(fact: str, value: Value, usual: Usual, new: frozenset[str]) -> Differs:
+    kind, harmful = kind_of(fact), _harmful(fact, value, usual.value)
+    shown = next((cause for cause in kind.causes if cause in new), None)
+    weight: Weight = kind.weight if harmful or not kind.weight else 1
+    explains = shown or (kind.causes[0] if kind.causes and harmful else None)
+    return Differs(fact, value, usual.value, explains, weight, bool(shown), usual.same, usual.known)
+
+
+# Groups
+
+
+def _groups(found: Sequence[Found]) -> list[Group]:
     """Nodes with the same differences are equal in everything that counts."""
-    by_key: dict[object, list[tuple[Node, tuple[Differs, ...]]]] = defaultdict(list)
+    by_key: dict[object, list[Found]] = defaultdict(list)
     for node, differs in found:
-        key = tuple(
-            (one.fact, norm.rounded(one.fact, one.value))
-            for one in differs
-            if one.fact not in _WEIGHTLESS
-        )
-        by_key[node.status, tuple(c.id for c in node.causes), key].append((node, differs))
+        counting = (one for one in differs if kind_of(one.fact).weight)
+        key = tuple((one.fact, _rounded(one.fact, one.value)) for one in counting)
+        by_key[node.status, tuple(cause.id for cause in node.causes), key].append((node, differs))
     return [_group([node for node, _ in some], some[0][1]) for some in by_key.values()]
 
 
-def _group(nodes: list[Node], differs: tuple[Differs, ...]) -> Group:
+def _rounded(fact: str, value: Value) -> Value:
+    """A number as coarse as differences of its kind count; anything else as it is."""
+    tolerance = kind_of(fact).tolerance
+    if not tolerance or not isinstance(value, (int, float)) or value <= 0:
+        return value
+    return round(math.log(value) / math.log1p(2 * tolerance))
+
+
+def _group(nodes: list[Answer], differs: tuple[Differs, ...]) -> Group:
     first = nodes[0]
-    otherwise = ", ".join(
-        f"{title(one.fact)} {one.value}"[:80] for one in differs[:4] if one.fact != "causes"
-    )
+    shown = [one for one in differs[:4] if one.fact != "causes"]
+    otherwise = ", ".join(f"{title(one.fact)} {one.value}"[:80] for one in shown)
     return Group(
         nodes=tuple(sorted(node.name for node in nodes)),
         status=first.status,
         headline=first.headline,
-        describes=f"otherwise: {otherwise}" if differs else describes(first.facts),
+        describes=f"otherwise: {otherwise}" if differs else _describes(first.facts),
         causes=first.causes,
     )
 
 
-def describes(facts: Mapping[str, Value]) -> str:
+def _describes(facts: Mapping[str, Value]) -> str:
     """A node in a few words: GPUs, driver, frameworks."""
     parts = [str(facts.get("gpu.names") or "GPUs not seen").replace(NONE, "no GPU")]
-    if facts.get("driver.version") not in (None, NONE):
+    if facts.get("driver.version", NONE) != NONE:
         parts.append(f"driver {facts['driver.version']}")
-    for name in _FRAMEWORKS:
-        value = facts.get(f"framework.{name}")
-        parts += [f"{name} {value}"] if value else []
-    return ", ".join(parts)
+    named = ((name, facts.get(f"framework.{name}")) for name in _FRAMEWORKS)
+    return ", ".join([*parts, *(f"{name} {value}" for name, value in named if value)])
 
 
-def _unseen(pool: Pool) -> dict[str, int]:
+def _unseen(nodes: Sequence[Answer]) -> dict[str, int]:
     """Facts of weight that most nodes told and some could not."""
-    total = len(pool.nodes)
-    exact = {kind.name for kind in KINDS if kind.weight and not kind.name.endswith((".", "_"))}
-    return {
-        fact: total - n
-        for fact, n in sorted(pool.told().items())
-        if fact in exact and total / 2 <= n < total
-    }
+    told = Counter(fact for node in nodes for fact in node.facts)
+    exact = {kind.name for kind in KINDS.values() if kind.weight and kind.exact}
+    total = len(nodes)
+    some = {fact: n for fact, n in sorted(told.items()) if total / 2 <= n < total}
+    return {fact: total - n for fact, n in some.items() if fact in exact}

@@ -1,29 +1,68 @@
-"""Kinds: the facts that nodes are compared by, and what a difference can do."""
+"""Kinds: the facts that nodes are compared by, what a difference can do, and other tables."""
 
 from __future__ import annotations
 
+import re
+import sys
 from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
 
-from gpuwhy.fleet.answer import Kind
-from gpuwhy.fleet.tables import table
+import msgspec
 
-KINDS = tuple(
-    Kind(name, **{**row, "causes": tuple(row.get("causes", ()))})
-    for name, row in table("kinds").items()
-)
-_EXACT = {kind.name: kind for kind in KINDS}
-_PREFIXES = sorted(
-    (kind for kind in KINDS if kind.name.endswith((".", "_"))), key=lambda kind: -len(kind.name)
-)
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Worse = Literal["any", "less", "more"]
+"""Which difference can do harm: any, a smaller value than the others', a greater one."""
+Weight = Literal[0, 1, 2, 3]
+"""3: a job can fail by it. 2: in some settings. 1: slower, or mostly harmless. 0: worth knowing."""
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """One kind of fact that nodes are compared by."""
+
+    name: str  # "gpu.count"; with a dot or a low line at the end: all names that begin so
+    title: str
+    weight: Weight
+    worse: Worse = "any"
+    causes: tuple[str, ...] = ()  # what such a difference can be, likeliest first
+    tolerance: float = 0.0  # numbers that differ by less than this share are the same
+    unlimited: bool = False  # -1 is the greatest value
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is one fact, not a family of them."""
+        return not self.name.endswith((".", "_"))
+
+
+@cache
+def table(name: str) -> Any:
+    """One table of tables.toml."""
+    text = files("gpuwhy.fleet").joinpath("tables.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)[name]
+
+
+def expression(name: str) -> re.Pattern[str]:
+    """One expression of that file; a list is one of several."""
+    given = table("expressions")[name]
+    return re.compile(given if isinstance(given, str) else "|".join(given))
+
+
+KINDS = {name: msgspec.convert({"name": name, **row}, Kind) for name, row in table("kinds").items()}
+PLACE = {name: place for place, name in enumerate(KINDS)}
 _OTHER = Kind("", "", 0)
 
 
 @cache
 def kind_of(fact: str) -> Kind:
-    """The kind of a fact by its name; what nobody knows has no weight."""
-    if fact in _EXACT:
-        return _EXACT[fact]
-    return next((kind for kind in _PREFIXES if fact.startswith(kind.name)), _OTHER)
+    """The kind of a fact by its name, else by its longest beginning; others have no weight."""
+    if fact in KINDS:
+        return KINDS[fact]
+    fits = [one for one in KINDS.values() if not one.exact and fact.startswith(one.name)]
+    return max(fits, key=lambda kind: len(kind.name), default=_OTHER)
 
 
 def title(fact: str) -> str:

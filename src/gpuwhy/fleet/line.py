@@ -18,7 +18,7 @@ from gpuwhy.fleet.kinds import kind_of
 
 MOST = 4 << 20
 """The longest line that is read."""
-MOST_FACTS, MOST_CAUSES = 1024, 64
+MOST_FACTS, MOST_CAUSES, MOST_FAMILIES = 1024, 64, 16
 LONGEST_NAME, LONGEST_VALUE = 128, 400
 _CAUSE = re.compile(r"[a-z][a-z0-9_]{0,30}\.[a-z][a-z0-9_]{0,40}")
 _FACT = re.compile(r"[a-z][a-z0-9_]{0,20}(?:\.[\w.+-]{1,100})?", re.ASCII)
@@ -52,16 +52,10 @@ def encoded(
     return json.dumps({**hidden, "node": node}).replace("\x7f", "\\u007f")
 
 
-class _Cause(msgspec.Struct, frozen=True):
-    id: str
-    title: str = ""
-    confidence: float = 0.0
-
-
 class _Report(msgspec.Struct, frozen=True):
     status: str = "unknown"
     headline: str = ""
-    causes: list[_Cause] = []
+    causes: list[CauseSeen] = []
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -91,33 +85,29 @@ def decoded(data: bytes) -> Answer:
         raise BadLineError(f"schema {_short(line.schema, 40)!r}; this gpuwhy reads {NODE!r}")
     if len(line.facts) > MOST_FACTS:
         raise BadLineError(f"{len(line.facts):,} facts; no node has more than {MOST_FACTS:,}")
-    return _answer(line)
-
-
-def _answer(line: _Line) -> Answer:
-    causes = [_cause(one) for one in line.report.causes[:MOST_CAUSES] if _CAUSE.fullmatch(one.id)]
+    values = ((name, _value(name, raw)) for name, raw in line.facts.items() if _is_fact(name))
+    causes = (one for one in line.report.causes[:MOST_CAUSES] if _CAUSE.fullmatch(one.id))
     return Answer(
         node=clean_name(line.node),
         time=_finite(line.time),
         gpuwhy=_short(line.gpuwhy, 40),
         status=line.report.status if line.report.status in _STATUS else "unknown",
         headline=_short(line.report.headline, LONGEST_VALUE),
-        causes=tuple(causes),
-        facts={
-            n: v
-            for n, raw in line.facts.items()
-            if _FACT.fullmatch(n) and (v := _value(n, raw)) is not None
-        },
-        whole=tuple(name for name in line.whole[:16] if _FACT.fullmatch(name)),
+        causes=tuple(map(_cause, causes)),
+        own={name: value for name, value in values if value is not None},
+        whole=tuple(filter(_is_fact, line.whole[:MOST_FAMILIES])),
         received=_finite(line.received),
         label=clean_name(line.label) if line.label else "",
     )
 
 
-def _cause(one: _Cause) -> CauseSeen:
-    return CauseSeen(
-        one.id, _short(one.title, LONGEST_VALUE), min(1.0, max(0.0, _finite(one.confidence)))
-    )
+def _is_fact(name: str) -> bool:
+    return _FACT.fullmatch(name) is not None
+
+
+def _cause(one: CauseSeen) -> CauseSeen:
+    confidence = min(1.0, max(0.0, _finite(one.confidence)))
+    return CauseSeen(one.id, _short(one.title, LONGEST_VALUE), confidence)
 
 
 def _finite(number: float) -> float:
@@ -128,10 +118,9 @@ def _value(fact: str, value: Value | bool) -> Value:
     """A value of its kind's type; a number where numbers are compared, or nothing."""
     if isinstance(value, bool):
         value = str(value).lower()
-    numeric = kind_of(fact).worse != "any"
     if isinstance(value, (int, float)):
         return value if math.isfinite(value) and abs(value) < 2**63 else None
-    if value is None or (numeric and fact not in ("driver.cuda",)):
+    if value is None or (kind_of(fact).worse != "any" and fact != "driver.cuda"):
         return None
     return _short(value, LONGEST_VALUE)
 

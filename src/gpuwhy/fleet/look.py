@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from gpuwhy.facts.fact import Absent, Known, value_or
-from gpuwhy.fleet.answer import Value
-from gpuwhy.fleet.facts import NONE, told
+from gpuwhy.fleet.answer import NONE, Value
+from gpuwhy.fleet.facts import told
 from gpuwhy.machine.machine import Machine
 
 IB, NET = "/sys/class/infiniband", "/sys/class/net"
 DRIVER = "/proc/driver/nvidia/version"
 CONFIG = "/etc/nccl.conf"
+GOVERNOR = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
 MOST = 64
 _VIRTUAL = re.compile(
     r"lo$|docker|veth|br-|virbr|cni|flannel|cali|tun|tap|dummy|bonding_masters|ip6tnl|sit|gre"
     r"|erspan"
 )
 _PLUGIN = re.compile(r"libnccl-(?:net|tuner|profiler|env)[\w.-]*\.so")
+_WORST = (
+    ("gpu.pcie_width", "pcie", "width"),
+    ("gpu.pcie_generation", "pcie", "max_generation"),
+    ("gpu.clock_max", "clocks", "max"),
+    ("gpu.clock_limit", "clocks", "limit"),
+    ("gpu.power_limit", "power", "limit"),
+)
+"""Facts of the worst GPU: NVML's answer, and the field in it."""
 
 
 def at_machine(machine: Machine) -> dict[str, Value]:
@@ -55,29 +64,29 @@ def _adapters(machine: Machine) -> dict[str, Value]:
     there = machine.list(IB)
     if not isinstance(there, Known):
         return {"net.ib_devices": 0 if isinstance(there, Absent) else None}
-    names = _names(machine, IB)
-    ports = [f"{IB}/{n}/ports/{port}" for n in names for port in _names(machine, f"{IB}/{n}/ports")]
+    devices = [f"{IB}/{name}" for name in _names(machine, IB)]
+    ports = [f"{one}/ports/{port}" for one in devices for port in _names(machine, f"{one}/ports")]
     active = [port for port in ports if "ACTIVE" in (_text(machine, f"{port}/state") or "")]
 
-    def each(file: str) -> list[str | None]:
-        return [_text(machine, f"{IB}/{name}/{file}") for name in names]
+    def texts(places: Iterable[str], file: str) -> list[str]:
+        return [text for place in places if (text := _text(machine, f"{place}/{file}"))]
 
     return {
-        "net.ib_devices": len(names),
+        "net.ib_devices": len(devices),
         "net.ib_active": len(active),
-        "net.ib_layer": _set(_text(machine, f"{port}/link_layer") for port in ports),
-        "net.ib_rate": _least(_text(machine, f"{port}/rate") for port in active),
-        "net.ib_firmware": _set(each("fw_ver")),
-        "net.ib_pcie_width": _least(each("device/current_link_width")),
+        "net.ib_layer": _set(texts(ports, "link_layer")),
+        "net.ib_rate": _least(texts(active, "rate")),
+        "net.ib_firmware": _set(texts(devices, "fw_ver")),
+        "net.ib_pcie_width": _least(texts(devices, "device/current_link_width")),
     }
 
 
-def _set(values: Iterable[str | None]) -> Value:
-    return ", ".join(sorted({value for value in values if value})) or None
+def _set(values: Iterable[str]) -> Value:
+    return ", ".join(sorted(set(values))) or None
 
 
-def _least(values: Iterable[str | None]) -> Value:
-    found = (re.match(r"\d{1,9}(?:\.\d{1,4})?", value) for value in values if value)
+def _least(values: Iterable[str]) -> Value:
+    found = (re.match(r"\d{1,9}(?:\.\d{1,4})?", value) for value in values)
     return min((float(one[0]) for one in found if one), default=None)
 
 
@@ -89,18 +98,21 @@ def _interfaces(machine: Machine) -> dict[str, Value]:
     up = [one for one in usable if _text(machine, f"{NET}/{one}/operstate") in ("up", "unknown")]
     return {
         "net.interfaces": ", ".join(sorted(up)) or NONE,
-        "net.mtu": _set(_text(machine, f"{NET}/{name}/mtu") for name in up) or NONE,
+        "net.mtu": _set(_text(machine, f"{NET}/{name}/mtu") or NONE for name in up) or NONE,
     }
+
+
+def _settings(rows: Iterable[str]) -> Value:
+    return "; ".join(sorted(map(str.strip, rows))) or NONE
 
 
 def _nccl(machine: Machine) -> dict[str, Value]:
     """Network plugins of NCCL that the loader's cache knows, and NCCL's configuration file."""
     cache = machine.ldcache()
     plugins = sorted({one.name for one in value_or(cache, ()) if _PLUGIN.fullmatch(one.name)})
-    settings = machine.lines(CONFIG, "NCCL_")
     return {
         "nccl.plugins": (", ".join(plugins) or NONE) if isinstance(cache, Known) else None,
-        "nccl.config": told(settings, lambda rows: "; ".join(sorted(map(str.strip, rows))) or NONE),
+        "nccl.config": told(machine.lines(CONFIG, "NCCL_"), _settings),
     }
 
 
@@ -112,48 +124,30 @@ def _gpus(machine: Machine) -> dict[str, Value]:
     lines = [one for one in value_or(said, ()) if isinstance(one.get("gpu"), int)]
     if not lines:
         return {}
-    rows = [_sum(one["rows"], "remapped") for one in lines if "rows" in one]
+    rows = [one["rows"] for one in lines if "rows" in one]
+    modes = (one.get("ecc_mode") for one in lines)
     return {
-        "gpu.nvlink": min(_numbers(one.get("nvlink") for one in lines), default=None),
-        "gpu.pcie_width": _lowest(lines, "pcie", "width"),
-        "gpu.pcie_generation": _lowest(lines, "pcie", "max_generation"),
-        "gpu.clock_max": _lowest(lines, "clocks", "max"),
-        "gpu.clock_limit": _lowest(lines, "clocks", "limit"),
-        "gpu.power_limit": _lowest(lines, "power", "limit"),
-        "gpu.ecc_retired": sum(rows) if rows else None,
-        "gpu.ecc_mode": _set(
-            str(one["ecc_mode"]) for one in lines if _is_text(one.get("ecc_mode"))
-        ),
+        "gpu.nvlink": min(_numbers(lines, "nvlink"), default=None),
+        **{
+            fact: min(_numbers([line.get(query) for line in lines], field), default=None)
+            for fact, query, field in _WORST
+        },
+        "gpu.ecc_retired": sum(_numbers(rows, "remapped")) if rows else None,
+        "gpu.ecc_mode": _set(mode for mode in modes if isinstance(mode, str)),
     }
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _sum(answer: Any, field: str) -> int:
-    number = answer.get(field) if isinstance(answer, dict) else 0
-    return number if isinstance(number, int) else 0
-
-
-def _numbers(values: Iterable[Any]) -> Iterator[int | float]:
-    return (one for one in values if isinstance(one, (int, float)))
-
-
-def _lowest(lines: Iterable[dict[str, Any]], query: str, field: str) -> Value:
-    answers = [line[query] for line in lines if isinstance(line.get(query), dict)]
-    return min(_numbers(one.get(field) for one in answers), default=None)
+def _numbers(answers: Iterable[Any], field: str) -> list[int | float]:
+    values = (answer.get(field) for answer in answers if isinstance(answer, dict))
+    return [value for value in values if isinstance(value, (int, float))]
 
 
 def _cpus(machine: Machine) -> dict[str, Value]:
-    allowed = machine.lines("/proc/self/status", "Cpus_allowed_list:")
     second = machine.exists("/sys/fs/cgroup/cgroup.controllers")
-    governor = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
-    version: Callable[[bool], Value] = lambda there: "2" if there else "1"  # noqa: E731
     return {
-        "host.cpus": told(allowed, _count),
-        "host.governor": _text(machine, governor),
-        "host.cgroup": told(second, version),
+        "host.cpus": told(machine.lines("/proc/self/status", "Cpus_allowed_list:"), _count),
+        "host.governor": _text(machine, GOVERNOR),
+        "host.cgroup": told(second, lambda there: "2" if there else "1"),
         "host.cpu_quota": _quota(_text(machine, "/sys/fs/cgroup/cpu.max")),
     }
 

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
+from gpuwhy.answer.blocks import item, items, pair, pairs
 from gpuwhy.answer.text import counted
-from gpuwhy.answer.tree import (
-    Block,
-    Code,
-    Document,
-    Fold,
-    Heading,
-    Item,
-    Items,
-    Line,
-    Mark,
-    Pair,
-    Pairs,
-    Paragraph,
-)
-from gpuwhy.fleet.answer import Differs, Fleet, Group, Odd, Value, is_grave
+from gpuwhy.answer.tree import Block, Code, Document, Fold, Heading, Line, Mark, Pair, Paragraph
+from gpuwhy.fleet.answer import Differs, Fleet, Group, Odd, Value
 from gpuwhy.fleet.kinds import title
 from gpuwhy.fleet.names import fold
+
+T = TypeVar("T")
 
 MOST_ODD, MOST_ROWS, MOST_SILENT, MOST_GROUPS = 5, 6, 20, 6
 NAMES = 60
@@ -31,23 +22,29 @@ _MARKS: dict[str, Mark] = {"healthy": "ok", "broken": "bad", "degraded": "warn"}
 def document(fleet: Fleet, verbose: bool = False) -> Document:
     """The whole comparison."""
     blocks: list[Block] = [Heading((headline(fleet),), _mark(fleet))]
-    alike = _alike(fleet.odd)
-    shown = alike if verbose else alike[:MOST_ODD]
+    alike: dict[object, list[Odd]] = {}
+    for one in fleet.odd:
+        alike.setdefault(one.differs, []).append(one)
+    shown, left = _cut(list(alike.values()), MOST_ODD, verbose)
     for same in shown:
         blocks += _odd(same, verbose)
-    if len(shown) < len(alike):
-        left = sum(map(len, alike[len(shown) :]))
-        blocks.append(Paragraph((f"and {counted(left, 'more node')} that differ (-v lists them)",)))
+    if left:
+        more = sum(map(len, list(alike.values())[-left:]))
+        blocks.append(Paragraph((f"and {counted(more, 'more node')} that differ (-v lists them)",)))
     blocks += _silent(fleet, verbose)
     blocks += _groups(fleet, verbose)
-    notes = tuple(Item(((note,),)) for note in _notes(fleet, verbose))
-    if notes:
-        blocks.append(Items(notes))
+    if notes := list(_notes(fleet, verbose)):
+        blocks.append(items(map(item, notes)))
     return Document(tuple(blocks), title=headline(fleet))
 
 
+def _cut(rows: Sequence[T], most: int, verbose: bool) -> tuple[Sequence[T], int]:
+    """The first rows, and how many are left; all with -v."""
+    return (rows, 0) if verbose else (rows[:most], max(0, len(rows) - most))
+
+
 def _mark(fleet: Fleet) -> Mark:
-    if fleet.silent or any(map(is_grave, fleet.odd)) or _broken(fleet):
+    if fleet.bad or _broken(fleet):
         return "bad"
     return "warn" if fleet.odd else "ok"
 
@@ -61,7 +58,11 @@ def headline(fleet: Fleet) -> str:
     nodes = counted(fleet.nodes + len(fleet.silent), "node")
     said = []
     if fleet.odd:
-        said.append(_differing(fleet, nodes))
+        grave = [one for one in fleet.odd if one.is_grave]
+        odd = [one.node for one in grave or fleet.odd]
+        differs = f"differ{'s' * (len(odd) == 1)} from {fleet.baseline or 'the others'}"
+        what = " in what can make a job fail" if grave else ", in nothing known to fail jobs"
+        said.append(f"{_which(odd, nodes)} {differs}{what}")
     if fleet.silent:
         said.append(f"{_which([one.node for one in fleet.silent], nodes)} gave no answer")
     broken = _broken(fleet)
@@ -71,24 +72,8 @@ def headline(fleet: Fleet) -> str:
     return "; ".join(said) or f"{nodes}, all equal in what was compared"
 
 
-def _differing(fleet: Fleet, nodes: str) -> str:
-    grave = [one for one in fleet.odd if is_grave(one)]
-    odd = [one.node for one in grave or fleet.odd]
-    differs = f"differ{'s' * (len(odd) == 1)} from {fleet.baseline or 'the others'}"
-    what = " in what can make a job fail" if grave else ", in nothing known to fail jobs"
-    return f"{_which(odd, nodes)} {differs}{what}"
-
-
 def _which(names: Sequence[str], nodes: str) -> str:
     return names[0] if len(names) == 1 else f"{len(names):,} of {nodes}"
-
-
-def _alike(odd: Sequence[Odd]) -> list[list[Odd]]:
-    """Odd nodes with the same differences together, in their order."""
-    out: dict[object, list[Odd]] = {}
-    for one in odd:
-        out.setdefault(one.differs, []).append(one)
-    return list(out.values())
 
 
 def _folded(names: Sequence[str], verbose: bool) -> str:
@@ -97,60 +82,57 @@ def _folded(names: Sequence[str], verbose: bool) -> str:
 
 
 def _odd(same: Sequence[Odd], verbose: bool) -> Iterator[Block]:
-    one = same[0]
+    """Odd nodes with the same differences."""
     count = f" ({len(same):,} nodes)" if len(same) > 1 else ""
-    shown = one.differs if verbose else one.differs[:MOST_ROWS]
-    rows = [Item((_sentence(row),)) for row in shown]
-    if left := len(one.differs) - len(shown):
-        rows.append(Item(((f"and {counted(left, 'smaller difference')} (-v)",),)))
-    mark: Mark = "bad" if is_grave(one) else "warn"
+    mark: Mark = "bad" if same[0].is_grave else "warn"
     names = _folded([node.node for node in same], verbose)
     yield Heading((f"{names}{count}",), mark, level=2)
-    yield Items(tuple(rows))
+    shown, left = _cut(same[0].differs, MOST_ROWS, verbose)
+    rows = [item(_sentence(row)) for row in shown]
+    if left:
+        rows.append(item(f"and {counted(left, 'smaller difference')} (-v)"))
+    yield items(rows)
 
 
 def _sentence(row: Differs) -> Line:
-    usual = f"{show(row.others)} on {row.same} of {row.known}" if row.known else show(row.others)
-    said = f"{title(row.fact)}: {show(row.value)}, others {usual}"
+    usual = f"{_show(row.others)} on {row.same} of {row.known}" if row.known else _show(row.others)
+    said = f"{title(row.fact)}: {_show(row.value)}, others {usual}"
     if not row.explains:
         return (said,)
     return (f"{said} → {'this is' if row.shown else 'can be'} ", Code(row.explains))
 
 
-def show(value: Value) -> str:
+def _show(value: Value) -> str:
     """A value in words; -1 stands for no limit."""
     if value == -1:
         return "unlimited"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return "not seen" if value is None else str(value)[:120] or "(empty)"
+    return f"{value:g}" if isinstance(value, float) else str(value)[:120] or "(empty)"
 
 
 def _silent(fleet: Fleet, verbose: bool) -> Iterator[Block]:
-    shown = fleet.silent if verbose else fleet.silent[:MOST_SILENT]
-    rows = [
-        Pair("no answer", ((f"{one.node}: {one.why}" if one.why else one.node,),)) for one in shown
-    ]
-    if left := len(fleet.silent) - len(shown):
-        rows.append(Pair("", ((f"and {left} more without an answer",),)))
+    shown, left = _cut(fleet.silent, MOST_SILENT, verbose)
+    whys = (f"{one.node}: {one.why}" if one.why else one.node for one in shown)
+    rows = [pair("no answer", why) for why in whys]
+    if left:
+        rows.append(pair("", f"and {left} more without an answer"))
     if rows:
-        yield Pairs(tuple(rows))
+        yield pairs(*rows)
 
 
 def _groups(fleet: Fleet, verbose: bool) -> Iterator[Block]:
-    shown = fleet.groups if verbose else fleet.groups[:MOST_GROUPS]
+    shown, left = _cut(fleet.groups, MOST_GROUPS, verbose)
     rows = [_group(group, verbose) for group in shown]
-    if left := len(fleet.groups) - len(shown):
-        rows.append(Pair("", ((f"and {counted(left, 'more group')} (-v lists them)",),)))
+    if left:
+        rows.append(pair("", f"and {counted(left, 'more group')} (-v lists them)"))
     if rows:
-        yield Fold("Groups of equal nodes", (Pairs(tuple(rows)),), open=True)
+        yield Fold("Groups of equal nodes", (pairs(*rows),), open=True)
 
 
 def _group(group: Group, verbose: bool) -> Pair:
     cause: Line = ("; ", Code(group.causes[0].id)) if group.causes else ()
-    names = _folded(group.nodes, verbose)
+    said = f"{_folded(group.nodes, verbose)}: {group.describes}"
     mark = _MARKS.get(group.status, "unknown")
-    return Pair(f"{len(group.nodes):,}", ((f"{names}: {group.describes}", *cause),), mark)
+    return pair(f"{len(group.nodes):,}", (said, *cause), mark=mark)
 
 
 def _notes(fleet: Fleet, verbose: bool) -> Iterator[str]:
@@ -158,7 +140,7 @@ def _notes(fleet: Fleet, verbose: bool) -> Iterator[str]:
         names = ", ".join(title(one.fact) for one in fleet.scattered[:8])
         yield f"no common value, so not compared: {names}"
     if fleet.unseen:
-        some = list(fleet.unseen.items())[: None if verbose else 5]
+        some, _ = _cut(list(fleet.unseen.items()), 5, verbose)
         words = ", ".join(f"{title(fact)} on {count:,}" for fact, count in some)
         yield f"could not be seen: {words}"
     if fleet.repeated:

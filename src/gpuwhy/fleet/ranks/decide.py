@@ -27,6 +27,7 @@ PARTED = (
 )
 LEAD, WRITTEN = 0.05, 0.3
 """Seconds by which one must be earlier: by its own times, and by when its file was written."""
+MOST_RANKS = 100_000
 
 
 def decide(gathered: Gathered, explain: Callable[[Reading], Answer]) -> Job:
@@ -39,11 +40,10 @@ def decide(gathered: Gathered, explain: Callable[[Reading], Answer]) -> Job:
             log.code = code
     logs = sorted(gathered.logs.values(), key=lambda log: (log.number < 0, log.number, log.name))
     apart = offsets({log.name: log.shared for log in logs})
-    reports = [explain(log.reading) if _tells(log) else None for log in logs]
+    reports = [explain(log.reading) if log.tells_a_failure else None for log in logs]
     rows = zip(logs, reports, strict=True)
     ranks = tuple(_rank(log, apart[log.name], report, said) for log, report in rows)
-    parted = mismatches(gathered.dumps)
-    absent = _absent(ranks, gathered.world)
+    parted, absent = mismatches(gathered.dumps), _absent(logs, gathered.world)
     places, why = _Judge(ranks, logs, said, parted, absent).first()
     return Job(
         ranks=ranks,
@@ -58,33 +58,26 @@ def decide(gathered: Gathered, explain: Callable[[Reading], Answer]) -> Job:
     )
 
 
-def _tells(log: Log) -> bool:
-    """Whether a log has a word of failure."""
-    return log.reading.lines > 0 and (log.reading.ending.kind != "none" or bool(log.errors))
-
-
 def _rank(log: Log, offset: float, report: Answer | None, said: Said) -> Rank:
-    ended = log.ended()
     by_launcher = log.gone or (named(log.code) if log.code else "")
     return Rank(
         name=log.name,
-        number=log.number,
-        ended=ended,
+        number=log.number if log.number >= 0 else None,
+        host=said.hosts.get(log.number),
+        ended=log.ended,
         text=log.words or (f"its launcher says: {by_launcher}" if by_launcher else ""),
+        cause=report.causes[0].id if report and report.causes else None,
         time=None if log.ending_time is None else log.ending_time - offset,
         last=None if log.last is None else log.last - offset,
         offset=offset,
         step=log.step,
-        cause=report.causes[0].id if report and report.causes else "",
-        host=said.hosts.get(log.number, ""),
-        late=ended == "waited" and log.late,
     )
 
 
-def _absent(ranks: Sequence[Rank], world: int) -> tuple[int, ...]:
+def _absent(logs: Sequence[Log], world: int) -> tuple[int, ...]:
     """Ranks of the job that have no log, where its size is told and every log has a number."""
-    have = {rank.number for rank in ranks}
-    if not ranks or -1 in have or not 0 < world <= 100_000:
+    have = {log.number for log in logs}
+    if not have or -1 in have or world > MOST_RANKS:
         return ()
     return tuple(number for number in range(world) if number not in have)
 
@@ -92,9 +85,7 @@ def _absent(ranks: Sequence[Rank], world: int) -> tuple[int, ...]:
 def _behind(ranks: Sequence[Rank]) -> tuple[int, ...]:
     """Ranks that had come less far than most."""
     steps = {place: rank.step for place, rank in enumerate(ranks) if rank.step is not None}
-    if len(steps) < 3:
-        return ()
-    middle = sorted(steps.values())[len(steps) // 2]
+    middle = sorted(steps.values())[len(steps) // 2] if len(steps) > 2 else 0
     return tuple(place for place, step in steps.items() if step < middle)
 
 
@@ -119,6 +110,8 @@ class _Judge:
     ) -> None:
         self.ranks, self.logs, self.said = ranks, logs, said
         self.parted, self.absent = parted, absent
+        self.places = range(len(ranks))
+        self.waited = self._ended("waited")
 
     def first(self) -> Found:
         """Who failed first, and how that is known."""
@@ -134,7 +127,6 @@ class _Judge:
             self._early,
             self._elsewhere,
             self._silent,
-            self._began_late,
             self._stopped_silently,
             self._late_comer,
             self._by_launcher,
@@ -150,33 +142,28 @@ class _Judge:
         return [], "every rank only reports that another one is missing"
 
     def _ended(self, *how: Ended) -> list[int]:
-        return [place for place, rank in enumerate(self.ranks) if rank.ended in how]
+        return [place for place in self.places if self.ranks[place].ended in how]
 
     def _few(self, places: Sequence[int]) -> bool:
         return 0 < len(places) * 2 <= len(self.ranks)
 
     def _some_late(self) -> bool:
-        return any(rank.late for rank in self.ranks)
+        return any(log.late for log in self.logs)
 
     def _others(self, places: Sequence[int]) -> str:
-        waited = len(set(self._ended("waited")) - set(places))
+        waited = len(set(self.waited) - set(places))
         stopped = len(set(self._ended("stopped")) - set(places))
-        report = "report" if waited > 1 else "reports"
-        parts = [f"; {waited} {report} its absence"] * bool(waited)
-        were = "were" if stopped > 1 else "was"
-        return "".join([*parts, *[f"; {stopped} {were} told to stop"] * bool(stopped)])
+        absence = f"; {waited} {'report' if waited > 1 else 'reports'} its absence"
+        told = f"; {stopped} {'were' if stopped > 1 else 'was'} told to stop"
+        return (absence if waited else "") + (told if stopped else "")
 
     def _own(self) -> Found:
-        """Among ranks with a reason of their own the earliest."""
+        """Among ranks with a reason of their own the earliest, by whatever tells their order."""
         own = self._ended("failed")
-        if len(own) == 1:
+        if len(own) < 2:
             return own, f"the only rank with a reason of its own{self._others(own)}"
         if len(own) == len(self.ranks) and len({rank.text for rank in self.ranks}) == 1:
             return own, "every rank failed in the same way"
-        return self._earliest(own) if own else NOBODY
-
-    def _earliest(self, own: list[int]) -> Found:
-        """The first of several, by whatever tells their order."""
         by = f"{len(own)} ranks with a reason of their own"
         own, lead = _in_time(own, [rank.time for rank in self.ranks])
         if lead > LEAD:
@@ -193,7 +180,7 @@ class _Judge:
 
     def _is_root(self, place: int) -> bool:
         """Whether a launcher saw this rank fail first; a process without a number is nobody's."""
-        return self.ranks[place].number >= 0 and self.ranks[place].number == self.said.root
+        return self.ranks[place].number is not None and self.ranks[place].number == self.said.root
 
     def _killed(self) -> Found:
         killed = self._ended("killed")
@@ -201,9 +188,11 @@ class _Judge:
         why = f"it ended without a word, and its launcher says how{self._others(killed)}"
         return first, why
 
+    def _numbered(self, odd: set[int] | list[int]) -> list[int]:
+        return [place for place in self.places if self.ranks[place].number in odd]
+
     def _by_recorder(self, parted: Sequence[Mismatch]) -> Found:
-        odd = {number for one in parted for number in one.ranks}
-        places = [place for place, rank in enumerate(self.ranks) if rank.number in odd]
+        places = self._numbered({number for one in parted for number in one.ranks})
         if not places or len(places) == len(self.ranks):
             return NOBODY
         return places, f"by the flight recorder: {parted[0].text}"
@@ -211,11 +200,10 @@ class _Judge:
     def _by_print(self) -> Found:
         """By PyTorch's debug mode, which tells the collective that each rank ran."""
         prints = {number: text for log in self.logs for number, text in log.prints.items()}
-        odd = _minority(prints)
-        places = [place for place, rank in enumerate(self.ranks) if rank.number in odd]
+        places = self._numbered(_minority(prints))
         if not places:
             return NOBODY
-        ran = prints[self.ranks[places[0]].number][:160]
+        ran = prints[self.logs[places[0]].number][:160]
         return places, f"it ran another collective than most: {ran}"
 
     def _by_watchdog(self) -> Found:
@@ -242,25 +230,13 @@ class _Judge:
 
     def _elsewhere(self) -> Found:
         """All waited, most at one place of the program, one at another: it took another way."""
-        waited = {place: self.logs[place].place for place in self._ended("waited")}
-        told = all(where[0] for where in waited.values())
+        waited = {place: self.logs[place].place for place in self.waited}
+        told = all(file for file, _, _ in waited.values())
         odd = _minority(waited) if told and 3 <= len(waited) == len(self.ranks) else []
         if not odd:
             return NOBODY
         file, line, code = waited[odd[0]]
         return odd, f"it waited at {file}:{line} ({code[:80]}), the others elsewhere"
-
-    def _began_late(self) -> Found:
-        """One that said its first word after all others had given up."""
-        gave_up = {place: one.time for place, one in enumerate(self.ranks) if one.late and one.time}
-        for place, log in enumerate(self.logs):
-            others = [time for other, time in gave_up.items() if other != place]
-            if log.first is None or not others or len(others) * 2 < len(self.ranks):
-                continue
-            after = log.first - self.ranks[place].offset - max(others)
-            if after > 0:
-                return [place], f"its first line came {after:.0f} s after the others' last"
-        return NOBODY
 
     def _stopped_silently(self) -> Found:
         """Others ran out of time; one was waiting for nobody when the launcher ended it."""
@@ -273,36 +249,37 @@ class _Judge:
     def _early(self) -> Found:
         """One that came to its end while the others still waited for it."""
         well = self._ended("well")
-        if len(well) * 2 >= len(self.ranks) or not self._ended("waited"):
+        if len(well) * 2 >= len(self.ranks) or not self.waited:
             return NOBODY
         return well, "it ended well, before the others were done; they report its absence"
 
     def _silent(self) -> Found:
         """One whose log just ends, while the others report that somebody is missing."""
-        silent, waited = self._ended("silent"), self._ended("waited")
+        silent, waited = self._ended("silent"), self.waited
         if not waited or not self._few(silent):
             return NOBODY
         silent.sort(key=lambda at: (self.ranks[at].step or -1, self.ranks[at].last or 0.0))
-        late = all(self.ranks[place].late for place in waited)
+        late = all(self.logs[place].late for place in waited)
         how = "hangs" if late else "was killed, or left without a word"
         return silent[:1], f"its log just ends while {len(waited)} others wait for it: it {how}"
 
     def _late_comer(self) -> Found:
         """Some ran out of time and others then met closed connections: those others were late."""
-        closed = [place for place in self._ended("waited") if not self.ranks[place].late]
+        closed = [place for place in self.waited if not self.logs[place].late]
         if not self._few(closed) or not self._some_late():
             return NOBODY
-        gave_up = [rank.time for rank in self.ranks if rank.late and rank.time is not None]
-        begun = min(gave_up, default=0.0)
+        late = (rank for rank, log in zip(self.ranks, self.logs, strict=True) if log.late)
+        begun = min((rank.time for rank in late if rank.time is not None), default=0.0)
         after = [at for at in closed if (self.ranks[at].time or begun) >= begun - 1.0]
-        steps = [rank.step for rank in self.ranks if rank.step is not None]
-        slowest = [at for at in after if self.ranks[at].step in (None, min(steps, default=None))]
+        least = min((rank.step for rank in self.ranks if rank.step is not None), default=None)
+        slowest = [at for at in after if self.ranks[at].step in (None, least)]
         why = "the others ran out of time waiting, and it came after they had gone"
         return slowest or after, why
 
     def _by_launcher(self) -> Found:
-        ranks = enumerate(self.ranks)
-        places = [at for at, rank in ranks if self._is_root(at) and rank.ended != "stopped"]
+        places = [
+            at for at in self.places if self._is_root(at) and at not in self._ended("stopped")
+        ]
         return places, "the launcher saw it fail first; its own log only reports an absence"
 
 

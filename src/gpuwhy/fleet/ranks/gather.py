@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain, islice
 
-from gpuwhy.fleet.ranks import names, recorder
+from gpuwhy.fleet.kinds import expression
+from gpuwhy.fleet.ranks import launcher, names, recorder
 from gpuwhy.fleet.ranks.job import Xid
-from gpuwhy.fleet.ranks.launcher import Said
-from gpuwhy.fleet.ranks.launcher import read as read_launcher
 from gpuwhy.fleet.ranks.log import Log
-from gpuwhy.fleet.ranks.ray import Driver
-from gpuwhy.fleet.tables import expression
 
 SNIFFED = 200
 MOST_LOGS, MOST_WORDS, MOST_XIDS = 20_000, 1 << 20, 200
-_ATTEMPT = re.compile(r"^(?P<run>.*?)/?attempt_(?P<n>\d{1,6})/")
 _XID = expression("xid")
 _KERNEL = expression("kernel")
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
@@ -38,12 +34,12 @@ class Gathered:
         self._words: list[str] = []
         self._size = 0
         self._order = 0
-        self._driver = Driver()
+        self._driver = launcher.RayDriver()
 
     @property
-    def said(self) -> Said:
+    def said(self) -> launcher.Said:
         """What the launcher tells."""
-        return read_launcher("\n".join(self._words))
+        return launcher.read("\n".join(self._words))
 
     def log(self, name: str, number: int) -> Log:
         """One rank's log, made when it first speaks."""
@@ -74,44 +70,38 @@ class Gathered:
 
     def _line(self, line: str, style: str, own: Log | None) -> None:
         self._order += 1
-        self._of_the_job(line)
+        if "Xid" in line:
+            self._xid(line)
+        if self.world == 0 and (found := _WORLD.search(line)):
+            self.world = int(found[1] or found[2])
         who, rest = names.split(line, style or ("torch" if own else ""))
         log = own or (self._speaker(who) if who else None)
         if log is None:
-            self._unsigned(line, style)
+            self._unsigned(line)
             return
         if style == "ray":
             self._actor(log, who, rest)
             if log.over:
                 return  # Ray prints some lines late
         if not own:
-            self._ordered(log, rest)
+            if log.order < 0 and _FAILS.search(rest):
+                log.order = self._order
         elif style in ("torch", "torchrun") and who.isdigit():
             own.number = int(who)  # its own word: the rank among all nodes
         log.feed(rest if who else line)
 
-    def _ordered(self, log: Log, rest: str) -> None:
-        """Note which log of a stream failed first."""
-        if log.order < 0 and _FAILS.search(rest):
-            log.order = self._order
-
-    def _of_the_job(self, line: str) -> None:
-        """What any line may tell of all ranks."""
-        if "Xid" in line:
-            self._xid(line)
-        if self.world == 0 and (found := _WORLD.search(line)):
-            self.world = int(found[1] or found[2])
-
-    def _unsigned(self, line: str, style: str) -> None:
+    def _unsigned(self, line: str) -> None:
         """A line that nobody stands before: the launcher's, or one that Ray prints for an actor."""
-        self._launcher(line)
-        pid, lines, died = self._driver.take(line)
-        if not pid:
-            return
-        log = self._speaker(f"pid={pid}")
-        log.gone, log.over = died or log.gone, True
-        for one in lines:
-            log.feed(one)
+        self._words.append(line[:2000])
+        self._size += len(self._words[-1])
+        while self._size > MOST_WORDS and len(self._words) > 1:
+            self._size -= len(self._words.pop(0))
+        pid, words, died = self._driver.take(line)
+        if pid:
+            log = self._speaker(f"pid={pid}")
+            log.gone, log.over = died or log.gone, True
+            if not died:
+                log.feed(words)
 
     def _actor(self, log: Log, who: str, rest: str) -> None:
         """An actor of Ray by its pid; its rank is known once it tells it."""
@@ -136,12 +126,6 @@ class Gathered:
         number = names.number_of(who)
         return self.log(f"rank {number}" if who.isdigit() else who, number)
 
-    def _launcher(self, line: str) -> None:
-        self._words.append(line[:2000])
-        self._size += len(self._words[-1])
-        while self._size > MOST_WORDS and len(self._words) > 1:
-            self._size -= len(self._words.pop(0))
-
     def _xid(self, line: str) -> None:
         found = _XID.search(line)
         if found and len(self.xids) < MOST_XIDS:
@@ -149,46 +133,3 @@ class Gathered:
             text = f"Xid {found['number']}{found['rest']}".strip()[:200]
             name = (host["host"] or host["iso"]) if host else ""
             self.xids.append(Xid(int(found["number"]), name, found["pci"], text))
-
-
-def last_attempts(paths: Sequence[str]) -> list[str]:
-    """Without the files of attempts that torchrun made before the last one of the same run."""
-    last: dict[str, int] = {}
-    for path in paths:
-        if found := _ATTEMPT.match(path):
-            last[found["run"]] = max(last.get(found["run"], 0), int(found["n"]))
-    return [
-        path
-        for path in paths
-        if not (found := _ATTEMPT.match(path)) or int(found["n"]) == last[found["run"]]
-    ]
-
-
-def labels(paths: Sequence[str]) -> dict[str, tuple[str, int]]:
-    """Path → (name, rank); the same rank in several folders is named by what differs."""
-    if len(paths) == 1:
-        return {path: (path.rsplit("/", 1)[-1], -1) for path in paths}
-    numbers = names.of_files(paths)
-    if len(set(numbers.values())) == 1:
-        return {path: (path.rsplit("/", 1)[-1], number) for path, number in numbers.items()}
-    groups = {path: _group(path) for path in paths}
-    ranks = {(number, groups[path]) for path, number in numbers.items() if number >= 0}
-    alone = len({number for number, _ in ranks}) == len(ranks)
-    return {
-        path: (_named(path, number, None if alone else groups[path]), number)
-        for path, number in numbers.items()
-    }
-
-
-def _named(path: str, number: int, group: str | None) -> str:
-    if number < 0:
-        return path
-    return f"rank {number}" if group is None else f"{group}/rank {number}"
-
-
-def _group(path: str) -> str:
-    """What is left of a path without the rank and the stream: the node's folder, the run."""
-    found = _ATTEMPT.match(path)
-    if found:
-        return found["run"]
-    return re.sub(r"\d+", "#", re.sub(r"\.(?:out|err|log|txt|stdout|stderr)\b", "", path))

@@ -18,23 +18,22 @@ end, by its launcher or scheduler."""
 BAD = ("failed", "killed", "waited")
 
 
-class Rank(msgspec.Struct, frozen=True):
+class Rank(msgspec.Struct, frozen=True, rename={"number": "rank", "offset": "clock_ahead"}):
     """One process of the job, as its log tells."""
 
     name: str  # "rank 3", "gpu02/rank 3", or a file's own name
-    number: int  # -1 where nobody tells
+    number: int | None  # None where nobody tells
+    host: str | None
     ended: Ended
     text: str = ""  # its last error in a line
+    cause: str | None = None
     time: float | None = None  # of that, on the clock of the reference rank
     last: float | None = None  # of its last line
     offset: float = 0.0  # seconds by which its clock was found to be ahead
     step: int | None = None  # the last training step it told
-    cause: str = ""
-    host: str = ""
-    late: bool = False  # it waited, and ran into a time limit
 
 
-class Mismatch(msgspec.Struct, frozen=True):
+class Mismatch(msgspec.Struct, frozen=True, rename={"number": "collective"}):
     """A collective at which ranks did not do the same, by PyTorch's flight recorder."""
 
     group: str
@@ -44,7 +43,7 @@ class Mismatch(msgspec.Struct, frozen=True):
     text: str
 
 
-class Xid(msgspec.Struct, frozen=True):
+class Xid(msgspec.Struct, frozen=True, rename={"number": "xid"}):
     """A driver error in a kernel log among the files."""
 
     number: int
@@ -79,42 +78,17 @@ class Job(msgspec.Struct, frozen=True):
 def contract(job: Job) -> dict[str, Any]:
     """The job in plain values, `gpuwhy.ranks/1`: docs/ranks.schema.json."""
     plain: dict[str, Any] = msgspec.to_builtins(job)
-    return {
-        "schema": SCHEMA,
-        "first": job.names(job.first),
-        "why": job.why,
-        "ranks": [_rank(rank) for rank in job.ranks],
-        "behind": job.names(job.behind),
-        "absent": list(job.absent),
-        "mismatches": [_renamed(one, number="collective") for one in plain["mismatches"]],
-        "xids": [_renamed(one, number="xid") for one in plain["xids"]],
-        "notes": list(job.notes),
-        "report": plain["report"],
-    }
-
-
-def _rank(rank: Rank) -> dict[str, Any]:
-    made = _renamed(msgspec.to_builtins(rank), number="rank", offset="clock_ahead")
-    del made["late"]
-    return {
-        **made,
-        "rank": rank.number if rank.number >= 0 else None,
-        "host": rank.host or None,
-        "cause": rank.cause or None,
-    }
-
-
-def _renamed(values: dict[str, Any], **names: str) -> dict[str, Any]:
-    return {names.get(name, name): value for name, value in values.items()}
+    named = {"first": job.names(job.first), "behind": job.names(job.behind)}
+    order = ("first", "why", "ranks", "behind", "absent", "mismatches", "xids", "notes", "report")
+    return {"schema": SCHEMA, **{name: named.get(name, plain[name]) for name in order}}
 
 
 def without_hosts(job: Job) -> Job:
     """The same to pass on: the nodes are numbered, not named."""
     named = [rank.host for rank in job.ranks] + [xid.host for xid in job.xids]
-    numbers = {host: f"node-{n}" for n, host in enumerate(dict.fromkeys(filter(None, named)), 1)}
+    hosts = dict.fromkeys(host for host in named if host)
+    numbers = {host: f"node-{n}" for n, host in enumerate(hosts, 1)}
     longest = sorted((one for one in numbers if len(one) > 2), key=len, reverse=True)
-    if not numbers:
-        return job
     words = "|".join(map(re.escape, longest)) or "(?!)"
     shape = re.compile(rf"(?<![\w.-])(?:{words})(?![\w-])")
 

@@ -1,4 +1,4 @@
-"""Launcher: what torchrun, srun and mpirun say of the ranks that they started."""
+"""Launcher: what torchrun, srun and mpirun say of the ranks they started, and Ray of its actors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 
 import msgspec
 
-from gpuwhy.fleet.tables import expression
+from gpuwhy.fleet.kinds import expression
 
 _BLOCK = expression("block")
 _HOST = expression("host")
@@ -24,6 +24,7 @@ _WORDS = {
     "bus error": -7,
     "terminated": -15,
 }
+_MOST_TASKS = 100_000
 
 
 class Said(msgspec.Struct):
@@ -33,35 +34,33 @@ class Said(msgspec.Struct):
     hosts: dict[int, str] = {}
     root: int = -1
 
+    def ended(self, rank: int, code: int) -> None:
+        """A rank ended so; the first one that was not told to stop is the root."""
+        self.codes.setdefault(rank, code)
+        if self.root < 0 and self.codes[rank] != -signal.SIGTERM:
+            self.root = rank
+
 
 def read(text: str) -> Said:
     """What a launcher's own lines tell."""
     said = Said()
-    for found in _FAILED.finditer(text):
-        said.root = int(found["rank"]) if said.root < 0 else said.root
-        said.codes.setdefault(int(found["rank"]), int(found["code"]))
     for found in _BLOCK.finditer(text):
         said.codes[int(found["rank"])] = int(found["code"])
     for found in _HOST.finditer(text):
         said.hosts[int(found["rank"])] = found["host"]
     if (root := _ROOT.search(text)) and (block := _BLOCK.search(root["rest"])):
         said.root = int(block["rank"])
-    _of_schedulers(text, said)
-    return said
-
-
-def _of_schedulers(text: str, said: Said) -> None:
+    for found in _FAILED.finditer(text):
+        said.ended(int(found["rank"]), int(found["code"]))
     for found in _SRUN.finditer(text):
         for rank in _tasks(found["rank"]):
             said.hosts.setdefault(rank, found["host"])
-            said.codes.setdefault(rank, _how(found["how"]))
-            said.root = rank if said.root < 0 and said.codes[rank] != -15 else said.root
+            said.ended(rank, _code_of(found["how"]))
     for found in _MPI.finditer(text):
-        said.codes.setdefault(int(found["rank"]), -int(found["n"]))
-        said.root = int(found["rank"]) if said.root < 0 else said.root
+        said.ended(int(found["rank"]), -int(found["n"]))
     for found in _MPI_CODE.finditer(text):
-        said.codes.setdefault(int(found["rank"]), int(found["code"]))
-        said.root = int(found["rank"]) if said.root < 0 else said.root
+        said.ended(int(found["rank"]), int(found["code"]))
+    return said
 
 
 def _tasks(text: str) -> list[int]:
@@ -69,11 +68,12 @@ def _tasks(text: str) -> list[int]:
     for part in text.split(",")[:1000]:
         first, _, last = part.partition("-")
         if first.isdigit():
-            out += range(int(first), min(int(last or first), int(first) + 100_000) + 1)
+            end = int(last or first)
+            out += range(int(first), min(end, int(first) + _MOST_TASKS) + 1)
     return out
 
 
-def _how(words: str) -> int:
+def _code_of(words: str) -> int:
     found = re.search(r"exit code (\d{1,3})", words)
     if found:
         return int(found[1])
@@ -85,6 +85,51 @@ def named(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
     try:
-        return f"{signal.Signals(-code).name}"
+        return signal.Signals(-code).name
     except ValueError:
         return f"signal {-code}"
+
+
+# Ray
+
+
+_ERROR = re.compile(r"ray::[\w.<>-]{1,120}\(\) {0,3}\(pid=(?P<pid>\d{1,9})")
+_DEATH = re.compile(r"(?:ray\.exceptions\.)?Actor(?:Died|Unavailable)Error\b")
+_PID = re.compile(r"\s+pid: (\d{1,9})\s*$")
+_DIED = re.compile(r"The actor (?:is dead because|died because)|Worker exit type:")
+_OWN = re.compile(
+    r"Traceback \(most recent call last\)|\d{4}-\d\d-\d\d \d\d:\d\d|\(raylet\b|Error executing job"
+)
+_START = "Traceback (most recent call last):"
+"""Ray leaves this line out of what it prints of a task."""
+
+
+class RayDriver:
+    """Follows the lines that no speaker stands before: Ray prints a task's error and an actor's
+    death under its pid.
+    """
+
+    def __init__(self) -> None:
+        self._pid = ""  # whose error is being printed
+        self._died = ""  # the actor whose death is being told; "?" before its pid came
+
+    def take(self, line: str) -> tuple[str, str, str]:
+        """The pid that a line belongs to ("" for none), what to read there, and how it died."""
+        if found := _ERROR.search(line):
+            self._pid, self._died = found["pid"], ""
+            return self._pid, _START, ""
+        if _DEATH.match(line):
+            self._pid, self._died = "", "?"
+        elif self._died and (found := _PID.match(line)):
+            self._died = found[1]
+        elif self._died and self._died != "?" and _DIED.match(line):
+            pid, self._died = self._died, ""
+            return pid, "", line[:300]
+        elif not self._died:
+            self._pid = "" if _OWN.match(line) else self._pid
+            return self._pid, line, ""
+        return "", "", ""
+
+    def spoken(self) -> None:
+        """A line with a speaker came: whatever was being printed is over."""
+        self._pid = self._died = ""

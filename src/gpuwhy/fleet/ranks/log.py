@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cached_property
 
 from gpuwhy.causes.load import catalogue
+from gpuwhy.fleet.kinds import expression, table
 from gpuwhy.fleet.ranks.job import Ended
 from gpuwhy.fleet.ranks.times import moment, without
-from gpuwhy.fleet.tables import expression, table
 from gpuwhy.log.log import Log as Reading
 from gpuwhy.log.message import Message
 from gpuwhy.log.read import Reader
@@ -27,16 +28,16 @@ _WORK = expression("work")
 _RAISED = expression("raised")
 _DONE = expression("done")
 _PEERS = tuple(table("peers"))
+_QUIET = ("none", "exit")
 
 
 class Log:
-    """What one rank said; fed line by line."""
+    """What one rank said: fed line by line, then asked."""
 
     def __init__(self, name: str, number: int, year: int) -> None:
         self.name, self.number = name, number
         self.shared: dict[str, float] = {}  # what it said and when, to be held against other ranks
         self.step: int | None = None
-        self.first: float | None = None
         self.last: float | None = None
         self.lines = 0
         self.order = -1  # the place of its first error in a stream of several ranks
@@ -52,12 +53,10 @@ class Log:
         self._year = year
         self._reader = Reader(catalogue())
         self._times: list[tuple[int, float]] = []
-        self._reading: Reading | None = None
 
     def feed(self, line: str) -> None:
         """One line, without who said it."""
         self.lines += 1
-        self._reading = None
         self._reader.feed(line.encode("utf-8", "replace") + b"\n")
         time = moment(line, self._year)
         if time is not None:
@@ -66,51 +65,48 @@ class Log:
             self._raised, self._raised_line = line[:2000], self.lines
         if "is running collective" in line:
             self.prints.update({int(rank): text for rank, text in _RUNNING.findall(line[:4000])})
-        if "enqueued" in line or "SeqNum" in line:
-            self._watchdog(line[:4000])
-        found = _STEP.search(line[:400])
-        if found:
-            self.step = int(found[1])
-
-    def _watchdog(self, line: str) -> None:
-        """What NCCL's watchdog says of this rank's place in the order of collectives."""
-        if found := _ENQUEUED.search(line):
+        if found := _ENQUEUED.search(line[:4000]) if "enqueued" in line else None:
             self.enqueued = int(found[1])
-        if found := _WORK.search(line):
+        if found := _WORK.search(line[:4000]) if "SeqNum" in line else None:
             elements = f" of {found[3]} elements" if found[3] else ""
             self.works[int(found[1])] = f"{found[2]}{elements}"
+        if found := _STEP.search(line[:400]):
+            self.step = int(found[1])
 
     def _timed(self, line: str, time: float) -> None:
-        self.first = time if self.first is None else self.first
         self.last = time
         self._times.append((self.lines, time))
         if len(self._times) > 2 * MOST_TIMES:
             del self._times[:MOST_TIMES]
-        text = without(line)[:LONGEST]
         if len(self.shared) < MOST_SHARED:
-            self.shared.setdefault(text, time)
+            self.shared.setdefault(without(line)[:LONGEST], time)
 
-    @property
+    # Once everything was fed
+
+    @cached_property
+    def reading(self) -> Reading:
+        """What the reader made of it."""
+        return self._reader.log()
+
+    @cached_property
     def errors(self) -> tuple[Message, ...]:
         """The errors that no earlier one explains."""
         return tuple(m for m in self.reading.messages if m.role == "error" and m.explained_by < 0)
 
     @property
-    def reading(self) -> Reading:
-        """What the reader made of it."""
-        if self._reading is None:
-            self._reading = self._reader.log()
-        return self._reading
+    def tells_a_failure(self) -> bool:
+        """Whether it has a word of failure."""
+        return self.reading.lines > 0 and (self.reading.ending.kind != "none" or bool(self.errors))
 
-    def _spoke_before(self, line: int, *, with_line: bool = True) -> int:
+    def _spoke_before(self, line: int) -> int:
         """How many of its lines up to one have a time."""
-        return bisect_right(self._times, (line, float("inf") if with_line else 0.0))
+        return bisect_right(self._times, (line, float("inf")))
 
-    @property
+    @cached_property
     def _outlived(self) -> bool:
         """Whether what reads as its end was only noted: it went on, and raised another later."""
         line, raised = self.reading.ending.line, self._raised_line
-        spoke = self._spoke_before(raised, with_line=False) - self._spoke_before(line)
+        spoke = self._spoke_before(raised - 1) - self._spoke_before(line)
         return 0 < line < raised and spoke > 1
 
     @property
@@ -123,13 +119,18 @@ class Log:
         return self._times[max(self._spoke_before(line) - 1, 0)][1]
 
     @property
+    def _died(self) -> bool:
+        """Whether Ray says that its process died, and it told no reason itself."""
+        return bool(self.gone) and self.reading.ending.kind in _QUIET
+
+    @cached_property
     def words(self) -> str:
         """The last error, or the first line that decides, in one line."""
         if self._outlived:
             return self._raised[:300]
         if self._died:
             return ""
-        if self.reading.ending.kind not in ("none", "exit"):
+        if self.reading.ending.kind not in _QUIET:
             return self._said.split("\n", 1)[0][:300]
         return self.errors[-1].text[:300] if self.errors else ""
 
@@ -144,19 +145,9 @@ class Log:
         return self.words if self._outlived else f"{self._said} {self.words}"
 
     @property
-    def _died(self) -> bool:
-        """Whether Ray says that its process died, and it told no reason itself."""
-        return bool(self.gone) and self.reading.ending.kind in ("none", "exit")
-
-    @property
     def parted(self) -> bool:
         """Whether it says itself that another rank ran a different collective."""
         return bool(_PARTED.search(f"{self._said} {self.words}"))
-
-    @property
-    def late(self) -> bool:
-        """Whether it ran into a time limit."""
-        return bool(_LATE.search(self._all_words))
 
     @property
     def place(self) -> tuple[str, int, str]:
@@ -166,27 +157,29 @@ class Log:
             return "", 0, ""
         return frame.file.replace("\\", "/").rsplit("/", 1)[-1], frame.line, frame.code
 
+    @cached_property
     def ended(self) -> Ended:
         """How it ended, by its own words and its launcher's."""
         if self.code in (-15, -2):
             return "stopped"
         if self._died:
             return "killed"
-        if self.reading.ending.kind in ("none", "exit") and not self.errors:
-            return self._ended_quietly()
+        if self.reading.ending.kind in _QUIET and not self.errors:
+            if self.code:
+                return "killed"
+            last = next(reversed(self.shared), "").lower()
+            well = self.code == 0 or self.reading.ending.well or _DONE.search(last)
+            return "well" if well else "silent"
         if _STOPPED.search(self._all_words):
             return "stopped"
-        return "waited" if self._absence() else "failed"
+        return "waited" if self._reports_absence() else "failed"
 
-    def _ended_quietly(self) -> Ended:
-        """Where its own words tell of no error."""
-        if self.code:
-            return "killed"
-        last = next(reversed(self.shared), "").lower()
-        well = self.code == 0 or self.reading.ending.well or _DONE.search(last)
-        return "well" if well else "silent"
+    @property
+    def late(self) -> bool:
+        """Whether it waited for another one, and ran into a time limit."""
+        return self.ended == "waited" and bool(_LATE.search(self._all_words))
 
-    def _absence(self) -> bool:
+    def _reports_absence(self) -> bool:
         """Whether its last error only says that another one is not there, or did something else."""
         words, ending = self._all_words, self.reading.ending
         if _AT_HOME.search(words):

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from gpuwhy.answer import blocks
+from gpuwhy.answer.blocks import item, items, pair, pairs
 from gpuwhy.answer.text import clip
-from gpuwhy.answer.tree import Block, Document, Heading, Item, Items, Mark, Pair, Pairs
-from gpuwhy.fleet.ranks.job import Job, Rank
+from gpuwhy.answer.tree import Block, Document, Heading, Mark
+from gpuwhy.fleet.ranks.job import Job
 
 MOST = 12
 _WORDS = {
@@ -25,10 +26,12 @@ _WORDS = {
 
 def document(job: Job, detail: int = 0) -> Document:
     """The whole answer; every rank with -v."""
-    rows = tuple(Pair(name, ((text,),)) for name, text in _evidence(job))
-    made: list[Block] = [Heading((headline(job),), _mark(job)), Pairs(rows)]
+    mark: Mark = "bad" if job.first else "ok" if job.ranks and not job.failed else "unknown"
+    evidence = pairs(*(pair(name, text) for name, text in _evidence(job)))
+    made: list[Block] = [Heading((headline(job),), mark), evidence]
     if detail:
-        made.append(Items(tuple(_row(rank) for rank in job.ranks)))
+        said = (f"{r.name} {_WORDS[r.ended]}{f': {r.text}' if r.text else ''}" for r in job.ranks)
+        made.append(items(map(item, said)))
     own = job.first and job.ranks[job.first[0]].ended == "failed"
     if job.report and (own or detail):
         head, *rest = blocks.document(job.report, detail).blocks
@@ -52,12 +55,6 @@ def headline(job: Job) -> str:
     return "no rank's log was found"
 
 
-def _mark(job: Job) -> Mark:
-    if job.first:
-        return "bad"
-    return "ok" if job.ranks and not job.failed else "unknown"
-
-
 def _evidence(job: Job) -> Iterator[tuple[str, str]]:
     """What is known beside the answer, each with its name."""
     if job.why:
@@ -78,8 +75,3 @@ def _evidence(job: Job) -> Iterator[tuple[str, str]]:
     for xid in job.xids[:MOST]:
         yield "Xid", " ".join(filter(None, (xid.host, xid.pci, xid.text)))
     yield from (("note", note) for note in job.notes[:MOST])
-
-
-def _row(rank: Rank) -> Item:
-    said = f": {rank.text}" if rank.text else ""
-    return Item(((f"{rank.name} {_WORDS[rank.ended]}{said}",),))
