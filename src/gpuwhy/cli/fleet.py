@@ -243,19 +243,14 @@ def excluded(names: Iterable[str], form: str) -> str:
 
 def _hear(path: str, heard: Heard) -> None:
     """One file; where it holds one answer and no name, the file's own name is the node's."""
+    from gpuwhy.fleet.line import clean_name
     from gpuwhy.fleet.read import of_lines
 
     before = len(heard.answers)
     of_lines(_lines(path), path, heard)
     stem = os.path.basename(path).split(".jsonl")[0].removesuffix(".json").removesuffix(".out").removesuffix(".log")
     if len(heard.answers) == before + 1 and not heard.answers[-1].label and not _GENERIC.fullmatch(stem):
-        heard.answers[-1].label = _clean(stem)
-
-
-def _clean(name: str) -> str:
-    from gpuwhy.fleet.line import clean_name
-
-    return clean_name(name)
+        heard.answers[-1].label = clean_name(stem)
 
 
 def _lines(path: str) -> Iterator[bytes | None]:
