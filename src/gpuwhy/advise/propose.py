@@ -31,7 +31,8 @@ def proposed(around: Around) -> Iterator[Remedy]:
         program = known.programs.get(stated.value)
         rows += [(row, 2) for row in program.remedy] if program else []
     for row, extra in rows:
-        yield from _of_row(row, extra, around)
+        if not row.for_ or around.ranked.cause in row.for_:
+            yield from _of_row(row, extra, around)
 
 
 def precedented(around: Around) -> tuple[Cure, ...]:

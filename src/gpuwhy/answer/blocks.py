@@ -127,9 +127,13 @@ def _empty(block: Block) -> bool:
     return isinstance(block, (Pairs, Items)) and not block.rows
 
 
+_NAMED = ("found", "undecided")
+
+
 def _heading(answer: Answer) -> Heading:
     """The headline; below it the cause and how certain it is."""
-    first = answer.first if answer.first and answer.first.id != NOT_GPU else None
+    first = answer.first or (answer.causes[0] if len(answer.causes) == 1 else None)
+    first = first if first and first.id != NOT_GPU and answer.verdict in _NAMED else None
     under: Line = (Code(first.id), f" · {certainty(first.confidence)}") if first else ()
     if answer.as_if:
         under = (*under, " · " if under else "", f"judged as on {answer.as_if}")
@@ -227,7 +231,11 @@ def _with_command(text: str, command: str) -> Line:
 
 
 def _candidates(causes: Sequence[CauseFound]) -> Pairs:
-    """Without an observation that decides: the causes that fit, each with its remedy."""
+    """Without an observation that decides: the causes that fit, each with its remedy; one that
+    serves them all is said once.
+    """
+    if len({one.fixes[0].text if one.fixes else one.id for one in causes}) == 1:
+        return _found(causes[0])
     return pairs(
         *(
             pair(one.title, *(_done_by(one.fixes[0]) if one.fixes else (_soft(one.id),)), wide=True)

@@ -64,10 +64,12 @@ def explained(
     if first.confidence >= of.FOUND:
         found = _not_gpu(log, first) if first.cause == of.NOT_GPU else fact
         found = _title(first.cause) if quoted and first.cause != of.NOT_GPU else found
+        found = f"{_where(log)}{found}"
         sure = first.confidence >= of.SURE
         return _answer(log, diagnosis, "found", found, causes, None if sure else question)
     raised = quoted and log.ending.type and log.ending.holds(reason.line)
     fact = _ended(log) if raised else f'"{clip(fact, 60)}"' if quoted else fact
+    fact = f"{_where(log)}{fact}"
     head = f"{fact}; {counted(len(causes), 'cause')} fit" if len(causes) > 1 else fact
     return _answer(log, diagnosis, "undecided", head, causes, question)
 
@@ -202,6 +204,21 @@ def _without_cause(log: Log, diagnosis: Diagnosis) -> of.Answer:
     return replace(made, last_line=last, not_tried=tries)
 
 
+def _where(log: Log) -> str:
+    """That a program went on without the GPU, by its own words: the silent fall-back."""
+    if log.ending.kind != "none" and not log.ending.well:
+        return ""
+    for stated in log.case.programs:
+        if program := catalogue().programs.get(stated.value):
+            cpu, gpu = (
+                max((one.line for one in log.messages if one.id in ids), default=0)
+                for ids in (program.on_cpu, program.on_gpu)
+            )
+            if cpu > gpu:
+                return f"{program.title} runs on the CPU: "
+    return ""
+
+
 def _not_gpu(log: Log, first: Ranked) -> str:
     """What it is, and where."""
     if log.ending.kind != "exception":
@@ -224,15 +241,13 @@ def cause_found(
     """A cause with its reasons; what to do about the first ones."""
     found = remedies(one, log, facts, place) if order < 3 else ()
     fixes = tuple(_fix(remedy, place) for remedy in found[: 4 if order == 0 else 1])
-    because = tuple(_reason(reason, log or Log()) for reason in one.because) or (
-        of.Reason(_title(one.cause)),
-    )
+    because = tuple(_reason(reason, log or Log()) for reason in one.because)
     return of.CauseFound(
         id=one.cause,
         title=_title(one.cause),
         confidence=round(one.confidence, 3),
         subject=one.subject,
-        because=because,
+        because=because or (of.Reason(_title(one.cause)),),
         explains=(),
         fixes=fixes,
         with_gpu=one.with_gpu,

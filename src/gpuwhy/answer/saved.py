@@ -76,10 +76,6 @@ def _counted(lint: Mapping[str, Any]) -> str:
     return ", ".join(counted(many, name) for name, many in rows if isinstance(many, int) and many)
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value)
-
-
 def _mark(values: Mapping[str, Any]) -> Mark:
     if values.get("conflict") or values.get("missing"):
         return "bad"
@@ -135,8 +131,8 @@ def _list(rows: Sequence[Any], depth: int) -> Iterator[Block]:
         yield table(head, [[_flat(row.get(name)) for name in names] for row in objects])
         return
     for row in objects:
-        title = next((str(one) for one in row.values() if _is_text(one)), "…")
-        first = next((name for name, one in row.items() if _is_text(one)), "")
+        texts = ((name, one) for name, one in row.items() if isinstance(one, str) and one)
+        first, title = next(texts, ("", "…"))
         rest = {name: one for name, one in row.items() if name != first}
         yield Heading((title,), _MARKS.get(str(row.get("severity", "")), ""), level=3)
         yield from _object(rest, depth + 1)

@@ -183,21 +183,14 @@ def _fewer_layers(answer: Answer) -> Answer:
     return replace(answer, layers=(*rows, Layer("no fault", names, "ok", "")))
 
 
-def _one_other(answer: Answer) -> Answer:
-    keep = 2 if answer.verdict == "found" else 3
-    return replace(answer, causes=answer.causes[:keep])
+def _others(most: int) -> Cut:
+    """The causes beside the one that is named; of several that fit, one more."""
 
+    def cut(answer: Answer) -> Answer:
+        keep = most + (1 if answer.verdict == "found" else 2)
+        return replace(answer, causes=answer.causes[:keep])
 
-def _no_other(answer: Answer) -> Answer:
-    return replace(answer, causes=answer.causes[: 1 if answer.verdict == "found" else 2])
-
-
-def _no_way_on(answer: Answer) -> Answer:
-    return _first_fix(answer, lambda fix: replace(fix, if_not=""))
-
-
-def _no_evidence(answer: Answer) -> Answer:
-    return _first_cause(answer, lambda one: replace(one, because=()))
+    return cut
 
 
 def _fewer_rows(answer: Answer) -> Answer:
@@ -263,17 +256,17 @@ def _few_rows(answer: Answer) -> Answer:
 
 
 CUTS: tuple[Cut, ...] = (
-    _one_other,
+    _others(1),
     _no_source,
     _fewer_rows,
     _fewer_layers,
-    _no_other,
-    _no_way_on,
+    _others(0),
+    lambda answer: _first_fix(answer, lambda fix: replace(fix, if_not="")),
     _no_long_command,
     _rows_to_do,
     _bare_rows,
     _clipped(LONGEST),
-    _no_evidence,
+    lambda answer: _first_cause(answer, lambda one: replace(one, because=())),
     _clipped(QUOTED),
     _few_rows,
 )

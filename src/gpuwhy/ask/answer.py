@@ -63,7 +63,7 @@ def is_source(log: Log) -> bool:
 def is_short(log: Log) -> bool:
     """Whether it is a line or two in which no program says what failed: a title, a few words."""
     short = log.lines <= FEW and len(log.excerpt) <= SHORT
-    return short and not any(is_loud(one) for one in log.messages)
+    return short and not any(one.role == "harmless" or is_loud(one) for one in log.messages)
 
 
 def ask(log: Log, text: str) -> Reply | None:

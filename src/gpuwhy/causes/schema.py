@@ -95,7 +95,7 @@ class MessageRow(Row, frozen=True, rename={"not_": "not", "for_": "for"}):
         return (self.speaker,) if isinstance(self.speaker, str) else self.speaker
 
 
-class RemedyRow(Row, frozen=True):
+class RemedyRow(Row, frozen=True, rename={"for_": "for"}):
     """One thing to do about a cause: an action, or the name of a maker in advise/makers.py."""
 
     do: (
@@ -106,6 +106,7 @@ class RemedyRow(Row, frozen=True):
     placed: bool = False  # its text says already on which machine
     fits: int = 0  # how closely it belongs to its messages; 0: counted from its conditions
     on: tuple[str, ...] = ()  # only for these messages
+    for_: tuple[str, ...] = ()  # in a program's file: only for these causes
     when: When | None = None
     unless: When | None = None
     why: str = ""
@@ -151,13 +152,6 @@ class CauseFile(Row, frozen=True):
     question: tuple[QuestionRow, ...] = ()
 
 
-class State(Row, frozen=True):
-    """What a program's message says of where it runs."""
-
-    on: tuple[str, ...]
-    because: str = ""
-
-
 class ProgramFile(Row, frozen=True):
     """knowledge/programs/<id>.toml: all there is about one program."""
 
@@ -168,9 +162,8 @@ class ProgramFile(Row, frozen=True):
     prefix: tuple[str, ...] = ()  # expressions of what stands before its lines
     python: bool = False  # it is a Python package, and takes Python's remedies
     framework: str = ""  # the framework that it runs on
-    on_gpu: tuple[State, ...] = ()
-    on_cpu: tuple[State, ...] = ()
-    options: dict[str, str] = {}  # less_memory, gpu, library_path, cpu: its own words for it
+    on_gpu: tuple[str, ...] = ()  # messages that say that it runs on the GPU
+    on_cpu: tuple[str, ...] = ()  # messages after which it runs on the CPU: the headline says so
     message: tuple[MessageRow, ...] = ()
     remedy: tuple[RemedyRow, ...] = ()
     source: str = ""
