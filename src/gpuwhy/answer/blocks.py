@@ -127,14 +127,12 @@ def _empty(block: Block) -> bool:
     return isinstance(block, (Pairs, Items)) and not block.rows
 
 
-_NAMED = ("found", "undecided")
-
-
 def _heading(answer: Answer) -> Heading:
     """The headline; below it the cause and how certain it is."""
-    first = answer.first or (answer.causes[0] if len(answer.causes) == 1 else None)
-    first = first if first and first.id != NOT_GPU and answer.verdict in _NAMED else None
-    under: Line = (Code(first.id), f" · {certainty(first.confidence)}") if first else ()
+    alone = answer.verdict == "undecided" and len(answer.causes) == 1
+    first = answer.causes[0] if alone else answer.first
+    named = first and first.id != NOT_GPU
+    under: Line = (Code(first.id), f" · {certainty(first.confidence)}") if first and named else ()
     if answer.as_if:
         under = (*under, " · " if under else "", f"judged as on {answer.as_if}")
     return Heading((answer.headline,), answer.mark, under=under)
@@ -236,16 +234,8 @@ def _candidates(causes: Sequence[CauseFound]) -> Pairs:
     """
     if len({one.fixes[0].text if one.fixes else one.id for one in causes}) == 1:
         return _found(causes[0])
-    return pairs(
-        *(
-            pair(one.title, *(_done_by(one.fixes[0]) if one.fixes else (_soft(one.id),)), wide=True)
-            for one in causes
-        )
-    )
-
-
-def _soft(text: str) -> Line:
-    return (Soft(text),)
+    rows = ((one, _done_by(one.fixes[0]) if one.fixes else (one.id,)) for one in causes)
+    return pairs(*(pair(one.title, *body, wide=True) for one, body in rows))
 
 
 def _with_gpu(cause: CauseFound) -> Pair | None:

@@ -45,7 +45,7 @@ def checked(facts: Facts, diagnosis: Diagnosis, undecided: Sequence[Open] = ()) 
         took=0.0,
         verdict=verdict,
         noticed=tuple(of.Noticed(one.cause, one.because[0].text) for one in noted if one.because),
-        not_tried=() if _imported(facts) or _offline(facts) else (NOT_IMPORTED,),
+        not_tried=() if _imported(facts) or _files(facts) else (NOT_IMPORTED,),
         command="check",
     )
 
@@ -133,7 +133,9 @@ def _loads_unknown(facts: Facts, frameworks: Sequence[Framework]) -> str:
 
 
 def _healthy(facts: Facts) -> str:
-    frameworks = [one for one in value_or(facts.frameworks.installed, ()) if _able(one)]
+    frameworks = [
+        one for one in value_or(facts.frameworks.installed, ()) if value_or(one.gpu_build, False)
+    ]
     names = ", ".join(f"{one.title} {one.version}" for one in frameworks[:3])
     if where := _files(facts):
         return f"nothing wrong with {names} as far as files tell; the {where} has no driver or GPU"
@@ -142,18 +144,10 @@ def _healthy(facts: Facts) -> str:
     return "Healthy, CPU only: this machine has no NVIDIA GPU"
 
 
-def _able(one: Framework) -> bool:
-    return bool(value_or(one.gpu_build, False))
-
-
 def _files(facts: Facts) -> str:
     """What stands for a machine that does not run: "image", "folder"; "" where it runs."""
     offline = value_or(facts.system.offline, None)
     return offline.kind if offline else ""
-
-
-def _offline(facts: Facts) -> bool:
-    return bool(_files(facts))
 
 
 def _imported(facts: Facts) -> bool:
