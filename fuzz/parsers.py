@@ -159,7 +159,7 @@ NVRM: Xid (PCI:0000:01:00): 79, pid=1234, GPU has fallen off the bus.
 def texts() -> Iterator[Target]:
     """Everything that reads text."""
     from gpuwhy.cli.output import as_json
-    from gpuwhy.cli.plain import lines, one_line, plain
+    from gpuwhy.cli.terminal import one_line, plain
     from gpuwhy.look.frameworks.builds import assigned
     from gpuwhy.machine.allowlist import kept
     from gpuwhy.machine.recording import BadRecordingError, read_recording, recorded_machine
@@ -177,7 +177,7 @@ def texts() -> Iterator[Target]:
         json.loads(as_report(answer))
 
     def shown(data: bytes) -> None:
-        for made in (plain(text(data)), one_line(text(data)), lines(text(data).split("\n"))):
+        for made in (plain(text(data)), one_line(text(data))):
             assert not set(made) & set("\x1b\x07\x9b\u202e\x00")
         json.loads(as_json({"text": text(data), text(data)[:20]: [text(data)]}))
 

@@ -97,7 +97,7 @@ def _warm() -> None:
     from gpuwhy.api.text import explain
     from gpuwhy.cli import parser
 
-    parser.program()
+    parser.parsed(["explain"])
     explain("CUDA error: no kernel image is available for execution on the device")
     assert threading.active_count() == 1, "a fork keeps no other thread"
 

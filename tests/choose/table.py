@@ -5,7 +5,6 @@ python -m tests.choose.table [FILE] [-v]      score a table; with -v, print the 
 
 from __future__ import annotations
 
-import argparse
 import re
 import shlex
 import sys
@@ -18,6 +17,7 @@ from gpuwhy.choose import Choice, Pick, choose
 from gpuwhy.choose.verdicts import allows
 from gpuwhy.cli import UsageError
 from gpuwhy.cli import plan as command
+from gpuwhy.cli.parser import parsed
 from gpuwhy.plan.describe import BadMachineError
 from gpuwhy.plan.document import document
 from gpuwhy.plan.requirements import RequirementError, check
@@ -59,11 +59,9 @@ def rows(path: Path) -> list[Row]:
 @lru_cache(maxsize=8)
 def answer(words: tuple[str, ...]) -> Given:
     """What `gpuwhy plan` says to these words, for a machine that is described."""
-    parser = argparse.ArgumentParser(exit_on_error=False)
-    command.add(parser.add_subparsers())
     described = ("--driver", "--gpu", "--os", "--arch", "--glibc")
     more = () if any(word.split("=")[0] in described for word in words) else ("--os", "linux")
-    options = parser.parse_args(["plan", *words, *more])
+    options = parsed(["plan", *words, *more])
     try:
         demand, _ = command._demand(options)
         check(demand)

@@ -1,16 +1,21 @@
-"""Completion in real shells: what Tab offers, without starting gpuwhy."""
+"""The option tables, and what shells that ask them offer on Tab."""
 
 from __future__ import annotations
 
 import os
 import select
+import shlex
 import shutil
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from gpuwhy.cli import completion, examples, parser
+from gpuwhy.cli import UsageError, completion, parser, table
+
+PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 
 @pytest.fixture(scope="module")
@@ -35,18 +40,29 @@ WANTED = {
 }
 
 
-def test_bash_offers_commands_options_causes_projects_and_files(scripts):
+@pytest.mark.parametrize("typed", WANTED)
+def test_the_words_that_may_stand_at_the_cursor(typed):
+    *before, now = typed.split()[1:]
+    offered = [word for word, _ in completion.offered(before, now)]
+    assert offered == ([] if WANTED[typed] == "some.log" else [WANTED[typed]])
+
+
+def test_bash_asks_and_offers():
+    ask = 'ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gpuwhy; echo "${COMPREPLY[*]}"; }'
     lines = [
-        "source gpuwhy.bash",
-        'ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gpuwhy; echo "${COMPREPLY[*]}"; }',
+        completion.script("bash"),
+        ask,
+        "ask gpuwhy ch",
+        "ask gpuwhy fleet compare --exclude slu",
     ]
-    asked = {text: word for text, word in WANTED.items() if word != "some.log"}  # bash's own default offers the files
     done = subprocess.run(
-        [shutil.which("bash") or "bash", "--norc", "-c", "\n".join([*lines, *(f"ask {text}" for text in asked)])],
-        cwd=scripts, capture_output=True, text=True, timeout=30, env={"PATH": "/nowhere"},
-    )  # fmt: skip
-    assert not done.stderr
-    assert done.stdout.split("\n")[:-1] == list(asked.values())
+        ["bash", "--norc", "-c", "\n".join(lines)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env={"PATH": PATH},
+    )
+    assert (done.stderr, done.stdout) == ("", "check\nslurm\n")
 
 
 @pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
@@ -54,8 +70,12 @@ def test_fish_offers_the_same(scripts):
     asks = "\n".join(f"complete -C '{text}'" for text in WANTED)
     done = subprocess.run(
         ["fish", "--no-config", "-c", f"source gpuwhy.fish\n{asks}"],
-        cwd=scripts, capture_output=True, text=True, timeout=30, env={**os.environ, "HOME": str(scripts)},
-    )  # fmt: skip
+        cwd=scripts,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env={**os.environ, "PATH": PATH, "HOME": str(scripts)},
+    )
     assert [line.split("\t")[0] for line in done.stdout.splitlines()] == list(WANTED.values())
 
 
@@ -74,7 +94,7 @@ def _typed(argv, folder, begin, lines) -> str:
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(folder)
-        os.execvpe(argv[0], argv, {"TERM": "dumb", "PATH": os.environ["PATH"], "HOME": str(folder)})
+        os.execvpe(argv[0], argv, {"TERM": "dumb", "PATH": PATH, "HOME": str(folder)})
     said = b""
 
     def until(wanted: bytes) -> None:
@@ -97,7 +117,9 @@ def _typed(argv, folder, begin, lines) -> str:
 
 def test_powershell_is_balanced(scripts):
     text = (scripts / "gpuwhy.powershell").read_text()
-    bare = "".join(part for place, part in enumerate(text.replace("''", "").split("'")) if place % 2 == 0)
+    bare = "".join(
+        part for place, part in enumerate(text.replace("''", "").split("'")) if place % 2 == 0
+    )
     assert all(bare.count(a) == bare.count(b) for a, b in ("()", "{}", "[]"))
     assert text.count("'") % 2 == 0
 
@@ -111,21 +133,15 @@ def test_powershell_is_parsed_by_its_grammar(scripts):
     assert parser.parse(text.replace(b"}", b"", 1)).root_node.has_error
 
 
-def test_every_command_has_examples_that_parse_and_exit_codes(capsys):
-    import shlex
-
-    assert set(examples.EXAMPLES) == set(parser.COMMANDS)
-    for name, rows in examples.EXAMPLES.items():
-        for line, _ in rows:
-            words = shlex.split(line.partition("|")[2] if "| gpuwhy" in line else line.partition(" > ")[0])
-            words = (
-                words[words.index("gpuwhy") + 1 :]
-                if "gpuwhy" in words
-                else shlex.split(line.split('"')[1].strip("$()"))[1:]
-            )
-            from gpuwhy.cli.rest import split
-
-            assert parser.parsed(split(words)[0]).command in (name, "check"), line
+@pytest.mark.parametrize("name", table.COMMANDS)
+def test_a_table_makes_a_parser_and_its_examples_parse(name):
+    command = table.command(name)
+    assert parser.help_of(name).startswith(f"usage: gpuwhy {name}")
+    assert command.examples
+    for line in command.examples:
+        words = shlex.split(line.partition(" > ")[0].replace('eval "$(', "").replace(')"', ""))
+        argv = words[words.index("gpuwhy") + 1 :]
+        assert parser.parsed(argv).command in (name, "check"), line
 
 
 @pytest.mark.parametrize(
@@ -139,8 +155,6 @@ def test_every_command_has_examples_that_parse_and_exit_codes(capsys):
     ],
 )
 def test_a_typo_is_answered_with_the_near_name(argv, said):
-    from gpuwhy.cli import UsageError
-
     with pytest.raises(UsageError) as told:
         parser.parsed(argv)
     assert said in str(told.value)

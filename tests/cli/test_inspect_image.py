@@ -5,7 +5,7 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
-from gpuwhy.cli.inspect import _is_image
+from gpuwhy.cli.inspect import is_image
 
 
 def test_an_archive_and_an_oci_layout_are_images(tmp_path: Path) -> None:
@@ -15,8 +15,8 @@ def test_an_archive_and_an_oci_layout_are_images(tmp_path: Path) -> None:
     layout.mkdir()
     (layout / "oci-layout").write_text("{}")
     library.write_bytes(b"\x7fELF" + bytes(200))
-    assert _is_image(str(saved))
-    assert _is_image(str(layout))
-    assert not _is_image(str(library))
-    assert not _is_image(str(tmp_path))
-    assert not _is_image("")
+    assert is_image(str(saved))
+    assert is_image(str(layout))
+    assert not is_image(str(library))
+    assert not is_image(str(tmp_path))
+    assert not is_image("")

@@ -6,7 +6,7 @@ import os
 import resource
 import signal
 
-from gpuwhy.cli.apart import apart
+from gpuwhy.cli.run import apart
 from gpuwhy.run import spare
 
 

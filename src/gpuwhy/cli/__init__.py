@@ -9,26 +9,27 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from gpuwhy._version import __version__
-from gpuwhy.machine.process import end_all
-from gpuwhy.cli.plain import one_line
 
-HEALTHY, FOUND, USAGE, FAILED, PERHAPS = 0, 1, 2, 3, 4
-
-
-def say(text: str) -> None:
-    """A line of our own on standard error, whatever names are in it."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(one_line(text) + "\n")
-        sys.stderr.flush()
+HEALTHY, FOUND, USAGE, FAILED, PERHAPS, INTERRUPTED = 0, 1, 2, 3, 4, 130
+_WORLD = (OSError, MemoryError, RecursionError, UnicodeError, EOFError)
 
 
 class UsageError(Exception):
     """What the user gave cannot be used; the text says what and why."""
 
 
+def say(text: str) -> None:
+    """A line of our own on standard error, whatever names are in it."""
+    from gpuwhy.cli.terminal import one_line
+
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(one_line(text) + "\n")
+        sys.stderr.flush()
+
+
 @contextlib.contextmanager
 def refused(kind: type[Exception], said: str = "") -> Iterator[None]:
-    """An error of this kind is a mistake in what the user gave, told behind `said`."""
+    """An error of this kind is a mistake in what the user gave, reported behind `said`."""
     try:
         yield
     except kind as error:
@@ -37,8 +38,10 @@ def refused(kind: type[Exception], said: str = "") -> Iterator[None]:
 
 
 def main(argv: list[str]) -> NoReturn:
-    """Parse, run, flush, exit. A look that hangs in the kernel cannot hold us: the exit is immediate."""
-    closed = [] if argv[:1] == ["run"] else _closed()  # a watched program gets the streams that we got
+    """Parse, run, flush, exit. A look that hangs in the kernel cannot hold us: we exit at once."""
+    from gpuwhy.machine.process import end_all
+
+    closed = [] if argv[:1] == ["run"] else _closed()  # a watched program gets what we got
     try:
         code = _run(argv)
         if 1 in closed:
@@ -50,41 +53,75 @@ def main(argv: list[str]) -> NoReturn:
         end_all()
         os._exit(HEALTHY)
     except KeyboardInterrupt:
-        code = 130
+        code = INTERRUPTED
     except Exception as error:
         code = _ended(error)
     end_all()
     _leave(code)
 
 
+def _run(argv: list[str]) -> int:
+    """Only the module of the command that was asked for is imported."""
+    from gpuwhy.cli import parser
+    from gpuwhy.cli.table import COMMANDS
+
+    if argv[:1] in (["--version"], ["-V"], ["-Vv"]):
+        from gpuwhy.cli import version
+
+        return version.go(argv)
+    if argv and argv[0] not in COMMANDS and not argv[0].startswith("-"):
+        raise UsageError(parser.no_command(argv))
+    if argv[:1] in (["-h"], ["--help"]):
+        argv = ["help", *argv[1:]]
+    elif not argv or argv[0] not in COMMANDS:
+        argv = ["check", *argv]
+    try:
+        options = parser.parsed(argv)
+    except SystemExit as stop:
+        return USAGE if stop.code else HEALTHY
+    code: int = options.go(options)
+    return code
+
+
 def _closed() -> list[int]:
-    """The standard streams that were closed when we were started; no file of ours takes their place."""
+    """The standard streams that were closed when we began; no file of ours takes their place."""
     closed = []
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             closed.append(number)
             with contextlib.suppress(OSError):
-                mode = "w" if number else "r"
-                setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY if number else os.O_RDONLY), mode))
+                null = os.open(os.devnull, os.O_WRONLY if number else os.O_RDONLY)
+                setattr(sys, name, os.fdopen(null, "w" if number else "r"))
     return closed
 
 
 def _ended(error: Exception) -> int:
-    """What the world did to us is told in a sentence; only what is our own fault is a failure of ours."""
+    """What the world did to us is said in a sentence; only our own fault is a failure of ours."""
+    digits = isinstance(error, ValueError) and "integer string conversion" in str(error)
+    if not isinstance(error, _WORLD) and not digits:
+        return _failed(error)
+    why = f"a text that cannot be read or written ({error})"
     if isinstance(error, OSError):
         where = f": {error.filename}" if error.filename else ""
-        say(f"gpuwhy: cannot go on: {error.strerror or error}{where}")
-        return USAGE
-    if isinstance(error, (MemoryError, RecursionError)):
-        say("gpuwhy: cannot go on: what was given is nested too deeply, or too large for the memory there is")
-        return USAGE
-    if isinstance(error, ValueError) and "integer string conversion" in str(error):
-        say("gpuwhy: cannot go on: what was given holds a number of thousands of digits")
-        return USAGE
-    if isinstance(error, (UnicodeError, EOFError)):
-        say(f"gpuwhy: cannot go on: a text that cannot be read or written ({error})")
-        return USAGE
-    return _failed(error)
+        why = f"{error.strerror or error}{where}"
+    elif isinstance(error, (MemoryError, RecursionError)):
+        why = "what was given is nested too deeply, or too large for the memory there is"
+    elif digits:
+        why = "what was given holds a number of thousands of digits"
+    say(f"gpuwhy: cannot go on: {why}")
+    return USAGE
+
+
+def _failed(error: Exception) -> int:
+    import traceback
+
+    say(f"gpuwhy {__version__} itself failed: {type(error).__name__}: {error}")
+    say(
+        "Please report this with the lines below and, if you can, the file that `gpuwhy record`"
+        " writes."
+    )
+    traceback.print_exception(error)
+    return FAILED
 
 
 def _leave(code: int) -> NoReturn:
@@ -92,40 +129,3 @@ def _leave(code: int) -> NoReturn:
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
-
-
-def _failed(error: Exception) -> int:
-    import traceback
-
-    say(f"gpuwhy {__version__} itself failed: {type(error).__name__}: {error}")
-    print(
-        "Please report this with the lines below and, if you can, the file that `gpuwhy record` writes.",
-        file=sys.stderr,
-    )
-    traceback.print_exception(error)
-    return FAILED
-
-
-def _run(argv: list[str]) -> int:
-    """Only the module of the command that was asked for is imported."""
-    from gpuwhy.cli import parser
-
-    if argv[:1] in (["--version"], ["-V"], ["-Vv"]) and argv not in (["--version"], ["-V"]):
-        from gpuwhy.cli import version
-
-        if argv in version.ASKED:
-            return version.go()
-    if argv and argv[0] not in parser.COMMANDS and not argv[0].startswith("-"):
-        raise UsageError(parser.no_command(argv))
-    if not argv or argv[0] not in (*parser.COMMANDS, "-h", "--help", "-V", "--version"):
-        argv = ["check", *argv]
-    from gpuwhy.cli.rest import split
-
-    argv, rest = split(argv)
-    try:
-        options = parser.parsed(argv)
-    except SystemExit as stop:
-        return USAGE if stop.code else HEALTHY
-    options.rest = rest
-    code: int = options.go(options)
-    return code

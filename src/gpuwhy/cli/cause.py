@@ -20,88 +20,57 @@ from gpuwhy.answer.tree import (
     Span,
     Strong,
 )
-from gpuwhy.cli import HEALTHY, UsageError, forms, output
+from gpuwhy.causes.load import catalogue, page
+from gpuwhy.cli import HEALTHY, UsageError, output
 
-SCHEMA = "gpuwhy.cause/1"
 _SPAN = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\(([^)\s]+)\)")
-_ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s+(.*)")
-
-
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
-    parser = commands.add_parser("cause", help="what a cause means, and how to fix it")
-    parser.add_argument("id", nargs="?", default="", metavar="ID", help="for example cudnn.missing")
-    parser.add_argument("--json", action="store_true", help="as JSON (gpuwhy.cause/1)")
-    forms.add_forms(parser)
-    parser.set_defaults(go=go)
+_ITEM = re.compile(r"\s*(?:[-*]|(\d+)\.)\s+")
 
 
 def go(options: argparse.Namespace) -> int:
     """Print the page, or the list of causes."""
-    forms.ready(options)
-    from gpuwhy.causes.load import catalogue, page
-
+    output.ready(options)
     titles = {one.id: one.title for one in catalogue().causes.values()}
-    if not options.id:
-        values: dict[str, Any] = {
-            "causes": [{"id": name, "title": title} for name, title in titles.items()]
-        }
-        blocks: tuple[Block, ...] = (table(("cause", "what it is"), titles.items()),)
-    else:
-        text = page(options.id)
-        if text is None or options.id not in titles:
-            raise _unknown(options.id, list(titles))
-        values = {"id": options.id, "title": titles[options.id], "page": text}
+    values: dict[str, Any] = {"schema": "gpuwhy.cause/1"}
+    blocks: tuple[Block, ...] = (table(("cause", "what it is"), titles.items()),)
+    if options.id:
+        text = page(options.id) if options.id in titles else None
+        if text is None:
+            near = [name for name in titles if options.id.split(".")[-1] in name]
+            see = ", ".join(near) or "gpuwhy cause"
+            raise UsageError(f"there is no cause {options.id!r}; see {see}")
+        values |= {"id": options.id, "title": titles[options.id], "page": text}
         blocks = tuple(blocks_of(text))
-    output.put(
-        options, Document(blocks, title=options.id or "causes"), {"schema": SCHEMA, **values}
-    )
+    else:
+        values["causes"] = [{"id": name, "title": title} for name, title in titles.items()]
+    output.put(options, Document(blocks, title=options.id or "causes"), values)
     return HEALTHY
-
-
-def _unknown(asked: str, known: list[str]) -> UsageError:
-    near = ", ".join(name for name in known if asked.split(".")[-1] in name) or "gpuwhy cause"
-    return UsageError(f"there is no cause {asked!r}; see {near}")
 
 
 def blocks_of(text: str) -> Iterator[Block]:
     """A page of Markdown: headings, paragraphs, lists, code, tables."""
     parts = re.split(r"^```(\w*)\n(.*?)^```$", text, flags=re.S | re.M)
     for at in range(0, len(parts), 3):
-        for paragraph in re.split(r"\n\s*\n", parts[at].strip("\n")):
-            yield from _block(paragraph.strip("\n"))
+        apart = re.sub(r"(?m)^(#.*)$", r"\n\1\n", parts[at])
+        for paragraph in re.split(r"\n\s*\n", apart):
+            if paragraph.strip():
+                yield _block(paragraph.strip("\n"))
         if at + 2 < len(parts):
             yield Command(parts[at + 2].rstrip("\n"), "sh" if parts[at + 1] == "sh" else "text")
 
 
-def _block(text: str) -> Iterator[Block]:
-    lines = text.splitlines()
-    if not lines:
-        return
-    if lines[0].startswith("#"):
-        level = len(lines[0]) - len(lines[0].lstrip("#"))
-        yield Heading(spans(lines[0].lstrip("# ")), level=level)
-        yield from _block("\n".join(lines[1:]))
-    elif lines[0].startswith("|"):
-        rows = [[spans(cell.strip()) for cell in row.strip("|").split("|")] for row in lines]
-        head = [cell.strip() for cell in lines[0].strip("|").split("|")]
-        yield table(head, rows[2:])
-    elif _ITEM.match(lines[0]):
-        yield items((item(spans(one)) for one in _items(lines)), lines[0].lstrip()[0].isdigit())
-    else:
-        yield Paragraph(spans(" ".join(line.strip() for line in lines)))
-
-
-def _items(lines: list[str]) -> list[str]:
-    """The items of a list, each with the lines that continue it."""
-    out: list[str] = []
-    for line in lines:
-        found = _ITEM.match(line)
-        if found:
-            out.append(found[1])
-        else:
-            out[-1] += " " + line.strip()
-    return out
+def _block(text: str) -> Block:
+    if text.startswith("#"):
+        title = text.lstrip("#")
+        return Heading(spans(title.strip()), level=len(text) - len(title))
+    if text.startswith("|"):
+        rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in text.splitlines()]
+        return table(rows[0], [[spans(cell) for cell in row] for row in rows[2:]])
+    listed = _ITEM.match(text)
+    if listed:
+        rest = re.split(r"\n\s*(?:[-*]|\d+\.)\s+", text[listed.end() :])
+        return items((item(spans(" ".join(one.split()))) for one in rest), bool(listed[1]))
+    return Paragraph(spans(" ".join(text.split())))
 
 
 def spans(text: str) -> Line:
@@ -109,9 +78,8 @@ def spans(text: str) -> Line:
     out: list[Span] = []
     at = 0
     for found in _SPAN.finditer(text):
-        out += [text[at : found.start()]] if found.start() > at else []
         code, strong, shown, to = found.groups()
         own = Code(code) if code else Strong(strong) if strong else Link(shown, to)
-        out.append(own)
+        out += [text[at : found.start()], own]
         at = found.end()
-    return (*out, *([text[at:]] if text[at:] else []))
+    return tuple(one for one in (*out, text[at:]) if one)

@@ -1,29 +1,63 @@
-"""`gpuwhy help [COMMAND]`: the same as `gpuwhy COMMAND --help`."""
+"""`gpuwhy help [COMMAND]`: what a command does, with examples that work as they stand."""
 
 from __future__ import annotations
 
 import argparse
+import textwrap
 
-from gpuwhy.cli import HEALTHY, UsageError
-from gpuwhy.cli.terminal import write
+from gpuwhy.cli import HEALTHY, UsageError, table
+from gpuwhy.cli.table import COMMANDS, GROUPS, USUAL, Command
 
-
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
-    parser = commands.add_parser("help", help="what a command does, with examples and exit codes")
-    parser.add_argument("topic", nargs="?", default="", metavar="COMMAND", help="for example check")
-    parser.set_defaults(go=go)
+WIDTH = 78
 
 
 def go(options: argparse.Namespace) -> int:
     """Print it."""
     from gpuwhy.cli import parser
+    from gpuwhy.cli.terminal import write
 
-    if not options.topic:
-        write(parser.program().format_help())
-        return HEALTHY
-    if options.topic not in parser.COMMANDS:
+    if options.topic and options.topic not in COMMANDS:
         raise UsageError(parser.no_command([options.topic]))
-    for _, _, one in parser.commands_of(parser.program([options.topic])):
-        write(one.format_help())
+    write(parser.help_of(options.topic) if options.topic else overview())
     return HEALTHY
+
+
+def overview() -> str:
+    """The help of the program: the commands by what people come for."""
+    out = ["usage: gpuwhy [COMMAND] [options]", ""]
+    out += ["Why does my GPU stack fail, and what do I do about it?"]
+    for title, names in GROUPS:
+        out += ["", f"{title}:"]
+        for name in names:
+            out += _wrapped(table.command(name).help, f"  {name:<11} ")
+    out += ["", "gpuwhy alone means gpuwhy check. Options, examples, exit codes: gpuwhy help check"]
+    out += ["The version: gpuwhy --version", "", *_exits(USUAL)]
+    return "\n".join(out) + "\n"
+
+
+def description(command: Command) -> str:
+    """What a command is for, as a sentence."""
+    return textwrap.fill(f"{command.help[:1].upper()}{command.help[1:]}", WIDTH)
+
+
+def epilog(command: Command) -> str:
+    """Examples and exit codes of a command."""
+    rows = command.examples
+    width = max(map(len, rows), default=0)
+    beside = all(width + len(text) + 4 <= WIDTH for text in rows.values())
+    shown = (f"  {one:<{width}}  {text}" if beside else f"  {one}\n      {text}"
+             for one, text in rows.items())  # fmt: skip
+    return "\n".join(["examples:", *shown, "", *_exits(command.exits)])
+
+
+def _exits(codes: dict[str, str]) -> list[str]:
+    if not codes:
+        return ["exit code: the program's own, always"]
+    return [
+        "exit codes:",
+        *(line for code in codes for line in _wrapped(codes[code], f"  {code}  ")),
+    ]
+
+
+def _wrapped(text: str, start: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))

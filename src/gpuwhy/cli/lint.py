@@ -6,86 +6,52 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from itertools import islice
 
 from gpuwhy._version import __version__
-from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError, forms, refused
-from gpuwhy.cli.output import paper
+from gpuwhy.answer import ci, html, markdown
+from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError, output, refused
 from gpuwhy.cli.terminal import write
+from gpuwhy.lint import edits, kinds, report
+from gpuwhy.lint.linter import lint
+from gpuwhy.lint.mistakes import Lint, contract
+from gpuwhy.lint.rules import gone, rules
+from gpuwhy.lint.target import BadTargetError, described
 from gpuwhy.machine import reading, writing
-
-if TYPE_CHECKING:
-    from gpuwhy.answer.tree import Document
-    from gpuwhy.lint.mistakes import Lint
+from gpuwhy.machine.redact import of_this_machine
 
 _BYTES = 33_000_000
 _FILES, _CHARACTERS = 200_000, 512_000_000
 """How much of a folder is read: beyond it the answer says so."""
 _AROUND, _DEEP, _CLIMBED = 5_000, 7, 8
-_ROOTS = (".git", ".hg", ".svn")
-_SKIPPED = frozenset(
-    [
-        *_ROOTS,
-        *[".tox", ".nox", ".venv", "venv", "env", "node_modules", "site-packages", "__pycache__"],
-        *[".mypy_cache", ".ruff_cache", ".pytest_cache", "wandb"],
-    ]
-)
-_HELP = {
-    "--driver": ("V", "the driver that they will run on: 535, 550.54.15"),
-    "--os": ("OS", "the system that they will run on: linux, windows or wsl"),
-    "--arch": ("A", "the processor that they will run on: x86_64 or aarch64"),
+_ROOTS = {".git", ".hg", ".svn"}
+_SKIPPED = _ROOTS | {
+    *(".tox", ".nox", ".venv", "venv", "env", "node_modules", "site-packages", "__pycache__"),
+    *(".mypy_cache", ".ruff_cache", ".pytest_cache", "wandb"),
 }
-_FORMS = {
-    "--json": "the findings as JSON (gpuwhy.lint/1)",
-    "--github": "the findings as annotations of GitHub Actions",
-    "--sarif": "the findings as SARIF 2.1.0, for code scanning",
-    "--gitlab": "the findings as GitLab's code quality report",
-    "--diff": "what --fix would change, and change nothing",
-    "--fix": "show and write the corrections that are certain",
-}
-
-
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
-    parser = commands.add_parser("lint", help="find GPU mistakes in requirements, Dockerfiles …")
-    parser.add_argument("paths", nargs="*", metavar="FILE", help="files, or folders of them")
-    parser.add_argument("--explain", default="", metavar="RULE", help="the page of one rule")
-    for option, (name, text) in _HELP.items():
-        parser.add_argument(option, default="", metavar=name, help=text)
-    text = "the GPU that they will run on; repeatable"
-    parser.add_argument("--gpu", action="append", default=[], metavar="G", help=text)
-    parser.add_argument("--strict", action="store_true", help="warnings count for the exit code")
-    text = "where each finding is known from"
-    parser.add_argument("-v", "--verbose", action="count", default=0, help=text)
-    form = parser.add_mutually_exclusive_group()
-    for option, text in _FORMS.items():
-        form.add_argument(option, action="store_true", help=text)
-    parser.add_argument("--junit", default="", metavar="FILE", help="write JUnit's XML too")
-    forms.add_forms(parser)
-    parser.set_defaults(go=go)
+_FORMS = ("json", "github", "sarif", "gitlab", "diff", "fix")
 
 
 def go(options: argparse.Namespace) -> int:
     """Read, check, print."""
-    forms.ready(options)
+    output.ready(options)
+    forms = [name for name in _FORMS if getattr(options, name)]
+    if len(forms) > 1:
+        raise UsageError(f"--{forms[0]} and --{forms[1]} do not go together")
     if options.explain:
         return _explain(options.explain)
     if not options.paths:
         raise UsageError("name a file or a folder, or --explain RULE")
-    from gpuwhy.lint.linter import lint
-    from gpuwhy.lint.target import BadTargetError, described
-
     system = options.os or ("windows" if os.name == "nt" else "")
     with refused(BadTargetError):
         target = described(options.driver, tuple(options.gpu), system, options.arch)
-    texts, unread = _collect(options.paths)
-    around = Around(options.paths)
-    result = lint(texts, _read, target, unread, around)
+    files = _Files(options.paths)
+    result = lint(files.texts, _read, target, files.unread, files.around)
     if options.fix or options.diff:
-        changed = _changes(result, texts)
+        changed = _changes(result, files.texts)
         if options.fix:
-            _write_back(changed, texts)
-            result = lint(texts, _read, target, unread, around)
+            _write_back(changed, files.texts)
+            result = lint(files.texts, _read, target, files.unread, files.around)
     _print(result, options)
     if result.problems:
         return USAGE
@@ -95,53 +61,34 @@ def go(options: argparse.Namespace) -> int:
 
 def _print(result: Lint, options: argparse.Namespace) -> None:
     """The findings in the form that was asked for, without the secrets of an index's address."""
-    from gpuwhy.answer import ci, html
-    from gpuwhy.answer.contract import as_json
-    from gpuwhy.lint import report
-    from gpuwhy.lint.mistakes import contract
-    from gpuwhy.lint.rules import rules
-    from gpuwhy.machine.redact import of_this_machine
-
-    shared = options.json or options.html or getattr(options, "markdown", False)
+    shared = options.json or output.shares(options)
     hide = of_this_machine(paths=not shared)
     notes = tuple(report.hidden(report.notes(result), hide.hide))
-    if options.junit:
-        forms.keep_page(options.junit, ci.junit(notes, "gpuwhy lint"))
     document = report.document(report.without_secrets(result, hide.hide), options.verbose)
+    if options.junit:
+        output.keep(options.junit, ci.junit(notes, "gpuwhy lint"))
     if options.html:
-        forms.keep_page(options.html, html.page(document))
+        output.keep(options.html, html.page(document))
     if options.json:
-        write(as_json(hide.values(contract(result, __version__))))
+        write(output.as_json(contract(result, __version__), hide))
     elif options.github:
         write(ci.github(notes), orders=True)
     elif options.sarif:
-        titles = {rule.id: rule.title for rule in rules().values()}
-        write(ci.sarif(notes, __version__, titles))
+        write(ci.sarif(notes, __version__, {rule.id: rule.title for rule in rules().values()}))
     elif options.gitlab:
         write(ci.gitlab(notes))
     else:
-        _show(document, options)
-
-
-def _show(document: Document, options: argparse.Namespace) -> None:
-    from gpuwhy.answer import markdown, terminal
-
-    if options.markdown:
-        write(markdown.write(document))
-    else:
-        write(terminal.write(document, paper(sys.stdout)))
+        write(markdown.write(document) if options.markdown else output.text(document))
 
 
 def _changes(result: Lint, texts: dict[str, str]) -> dict[str, str]:
     """The corrected texts of the files that were named, each shown as a difference first."""
-    from gpuwhy.lint.edits import corrected, difference
-
     out: dict[str, str] = {}
     for file in result.files:
-        before = texts.get(file.path)
-        after, made = corrected(before, file.mistakes) if before is not None else ("", 0)
-        if made and before is not None:
-            write(difference(file.path, before, after))
+        before = texts.get(file.path, "")
+        after, made = edits.corrected(before, file.mistakes) if before else ("", 0)
+        if made:
+            write(edits.difference(file.path, before, after))
             out[file.path] = after
     return out
 
@@ -157,88 +104,62 @@ def _write_back(changed: dict[str, str], texts: dict[str, str]) -> None:
 
 def _explain(rule: str) -> int:
     """The page of a rule, or who finds such mistakes now."""
-    from gpuwhy.answer import terminal
-    from gpuwhy.lint.report import page
-    from gpuwhy.lint.rules import gone, rules
-
     if rule in gone():
         raise UsageError(f"the rule {rule} is no longer there: {gone()[rule]}")
     if rule not in rules():
         near = [name for name in rules() if any(part in name for part in rule.split("-"))]
         raise UsageError(f"there is no rule {rule!r}; see {', '.join(near or rules())}")
-    write(terminal.write(page(rules()[rule]), paper(sys.stdout)))
+    write(output.text(report.page(rules()[rule]), sys.stdout))
     return HEALTHY
 
 
-def _collect(paths: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+# ---------------------------------------------------------------- files
+
+
+class _Files:
     """The texts of named files and of those found in named folders; what cannot be read."""
-    texts: dict[str, str] = {}
-    unread: dict[str, str] = {}
-    for path in dict.fromkeys(paths):
-        if os.path.isdir(path):
-            _search(path, texts, unread)
-        else:
-            _take(path, texts, unread)
-    return texts, unread
-
-
-def _take(path: str, texts: dict[str, str], unread: dict[str, str]) -> None:
-    shown = os.path.normpath(path).replace(os.sep, "/")
-    try:
-        texts[shown] = _text(path)
-    except (OSError, ValueError) as error:
-        unread[shown] = getattr(error, "strerror", None) or str(error)
-
-
-def _search(folder: str, texts: dict[str, str], unread: dict[str, str]) -> None:
-    from gpuwhy.lint import kinds
-
-    held = sum(map(len, texts.values()))
-    for path in _walk(folder):
-        if not kinds.worth_opening(os.path.basename(path)):
-            continue
-        if len(texts) >= _FILES or held > _CHARACTERS:
-            unread[folder] = f"only its first {len(texts)} files were read"
-            return
-        found: dict[str, str] = {}
-        _take(path, found, unread if kinds.by_name(os.path.basename(path)) else {})
-        for shown, text in found.items():
-            kind = kinds.recognise(shown, text)
-            if kind and kinds.installs(kind, text):
-                texts[shown] = text
-                held += len(text)
-
-
-def _walk(folder: str, deep: int = 100) -> Iterator[str]:
-    """The files of a folder and of those in it, in order; environments are left out."""
-    for where, folders, names in os.walk(folder):
-        nested = os.path.relpath(where, folder).count(os.sep) >= deep
-        folders[:] = [] if nested else sorted(filter(_is_source, folders))
-        made = (os.path.join(where, one, "pyvenv.cfg") for one in folders)
-        environments = {os.path.basename(os.path.dirname(p)) for p in made if os.path.exists(p)}
-        folders[:] = [one for one in folders if one not in environments]
-        paths = (os.path.join(where, name) for name in sorted(names))
-        yield from (path for path in paths if os.path.isfile(path))
-
-
-def _is_source(name: str) -> bool:
-    return name not in _SKIPPED
-
-
-class Around:
-    """Which files lie in the repository of a path, by name; each repository is walked once."""
 
     def __init__(self, named: Sequence[str]) -> None:
+        self.texts: dict[str, str] = {}
+        self.unread: dict[str, str] = {}
         self._named = [os.path.abspath(one) for one in named]
         self._known: dict[str, tuple[str, ...]] = {}
+        for path in dict.fromkeys(named):
+            if os.path.isdir(path):
+                self._search(path)
+            else:
+                self._take(path)
 
-    def __call__(self, path: str) -> tuple[str, ...]:
-        """The paths of a file's repository, written as that file's is."""
-        root = self._root(os.path.abspath(path))
-        key = f"{os.path.isabs(path)} {root}"
+    def _take(self, path: str, found: bool = False) -> int:
+        """One file, and its length; a found one only where it installs something."""
+        shown = os.path.normpath(path).replace(os.sep, "/")
+        try:
+            text = _text(path)
+        except (OSError, ValueError) as error:
+            if not found or kinds.by_name(os.path.basename(path)):
+                self.unread[shown] = getattr(error, "strerror", None) or str(error)
+            return 0
+        kind = kinds.recognise(shown, text) if found else None
+        if found and not (kind and kinds.installs(kind, text)):
+            return 0
+        self.texts[shown] = text
+        return len(text)
+
+    def _search(self, folder: str) -> None:
+        held = sum(map(len, self.texts.values()))
+        for path in _walk(folder):
+            if len(self.texts) >= _FILES or held > _CHARACTERS:
+                self.unread[folder] = f"only its first {len(self.texts)} files were read"
+                return
+            if kinds.worth_opening(os.path.basename(path)):
+                held += self._take(path, found=True)
+
+    def around(self, path: str) -> tuple[str, ...]:
+        """The paths of a file's repository, written as that file's is; walked once."""
+        root, whole = self._root(os.path.abspath(path)), os.path.isabs(path)
+        key = f"{whole} {root}"
         if key not in self._known:
-            found = [one for one, _ in zip(_walk(root, _DEEP), range(_AROUND), strict=False)]
-            whole = os.path.isabs(path)
+            found = islice(_walk(root, _DEEP), _AROUND)
             shown = (one if whole else os.path.relpath(one) for one in found)
             self._known[key] = tuple(one.replace(os.sep, "/") for one in shown)
         return self._known[key]
@@ -252,6 +173,18 @@ class Around:
             folder = os.path.dirname(folder)
         named = (one for one in self._named if os.path.isdir(one) and path.startswith(one))
         return next(named, os.path.dirname(path))
+
+
+def _walk(folder: str, deep: int = 100) -> Iterator[str]:
+    """The files of a folder and of those in it, in order; environments are left out."""
+    for where, folders, names in os.walk(folder):
+        nested = os.path.relpath(where, folder).count(os.sep) >= deep
+        environments = {
+            one for one in folders if os.path.exists(os.path.join(where, one, "pyvenv.cfg"))
+        }
+        folders[:] = [] if nested else sorted({*folders} - _SKIPPED - environments)
+        paths = (os.path.join(where, name) for name in sorted(names))
+        yield from (path for path in paths if os.path.isfile(path))
 
 
 def _read(path: str) -> str | None:

@@ -5,18 +5,28 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from gpuwhy.cli import UsageError, refused
-from gpuwhy.cli.progress import Progress
-from gpuwhy.cli.terminal import read_bytes
+from gpuwhy.cli.terminal import Progress, read_bytes
+from gpuwhy.look.look import Options
+from gpuwhy.machine.recording import (
+    BadRecordingError,
+    RecordedMachine,
+    RecordingMachine,
+    read_recording,
+    recorded_machine,
+)
 
 if TYPE_CHECKING:
     from gpuwhy.api.machine import Seen
     from gpuwhy.facts.facts import Facts
-    from gpuwhy.look.look import Options
     from gpuwhy.machine.machine import Machine
-    from gpuwhy.machine.recording import RecordedMachine
+
+Note = Callable[[str], None]
+Assume = Callable[["Facts"], "Facts"]
 
 
 def seen(options: argparse.Namespace) -> Seen:
@@ -27,70 +37,60 @@ def seen(options: argparse.Namespace) -> Seen:
         machine, asked = asked_for(options, progress.note)
         assume, as_if = _assumed(options)
         found = observe(machine, asked, assume, as_if, progress.note)
-    _is_a_python(options, found)
-    return found
-
-
-def asked_for(
-    options: argparse.Namespace, note: Callable[[str], None] = lambda _: None
-) -> tuple[Machine, Options]:
-    """The machine, and what is to be looked at there."""
-    if getattr(options, "recording", None):
-        return _recorded(options)
-    from gpuwhy.look.look import Options
-    from gpuwhy.machine.recording import RecordingMachine
-
-    below = getattr(options, "root", None)
-    python = _inside(options.python, below) if below else os.path.expanduser(options.python)
-    deep = bool(options.verify or getattr(options, "deep", False))
-    imports = bool(getattr(options, "imports", False) or getattr(options, "deep", False))
-    if below:
-        if imports or options.probe or options.gentle:
-            raise UsageError("--root is another machine's files: nothing can be run there")
-        machine = _files(below, getattr(options, "image", ""), note)
-    else:
-        if python and not os.path.exists(python):
-            raise UsageError(f"--python {python}: no such file or folder")
-        from gpuwhy.machine.live import LiveMachine
-
-        machine = LiveMachine()
-    files: Literal["some", "all"] = "all" if deep else "some"
-    asked = Options(python, ".", files=files, imports=imports, probe=_probe(options))
-    return RecordingMachine(machine), asked
-
-
-def _is_a_python(options: argparse.Namespace, found: Seen) -> None:
-    """Refuse a --python that is none."""
     python = found.facts.environment.python
     if options.python and not hasattr(python, "value"):
         reason = getattr(python, "reason", "") or "no Python there"
         raise UsageError(f"--python {options.python}: {reason}")
+    return found
 
 
-def _probe(options: argparse.Namespace) -> Literal["", "gentle", "full"]:
-    return "gentle" if options.gentle else "full" if options.probe else ""
+def asked_for(options: argparse.Namespace, note: Note = lambda _: None) -> tuple[Machine, Options]:
+    """The machine, and what is to be looked at there; not every command has every option."""
+    given = vars(options).get
+    imports = bool(given("imports") or given("deep"))
+    probe = "gentle" if given("gentle") else "full" if given("probe") else ""
+    if given("recording"):
+        if options.python:
+            raise UsageError("--from replays the environment that was recorded: no --python")
+        if probe or imports:
+            raise UsageError("--from replays what was recorded: nothing is run or imported")
+        return recorded(options.recording)
+    root = given("root") or ""
+    python = os.path.expanduser(options.python)
+    if root:
+        if imports or probe:
+            raise UsageError("--root is another machine's files: nothing can be run there")
+        python = _inside(python, root)
+    elif python and not os.path.exists(python):
+        raise UsageError(f"--python {python}: no such file or folder")
+    files = "all" if given("verify") or given("deep") else "some"
+    asked = {"python": python, "folder": ".", "files": files, "imports": imports, "probe": probe}
+    machine = opened(root, given("image") or "", note=note)
+    return RecordingMachine(machine), msgspec.convert(asked, Options)
 
 
-def _files(path: str, image: str, note: Callable[[str], None]) -> Machine:
-    """An image, an archive, a folder or a Windows disk."""
+def opened(
+    root: str = "",
+    image: str = "",
+    variables: dict[str, str] | None = None,
+    note: Note = lambda _: None,
+) -> Machine:
+    """This machine, or the files below `root`, with some variables given."""
+    if not root:
+        from gpuwhy.machine.live import LiveMachine
+
+        return LiveMachine({**os.environ, **variables}) if variables else LiveMachine()
     from gpuwhy.machine.image import open_image
     from gpuwhy.machine.image_files import UnreadableImageError
     from gpuwhy.machine.windows_disk import folder_machine
 
     with refused(UnreadableImageError, "--root "):
-        opened = open_image(path, image, note)
-    return opened or folder_machine(path)
-
-
-def _recorded(options: argparse.Namespace) -> tuple[Machine, Options]:
-    """A recording, with the options that it was made with."""
-    if options.python:
-        raise UsageError("--from replays the environment that was recorded; leave --python out")
-    if options.probe or options.gentle:
-        raise UsageError("--from replays what was recorded: record it with --probe")
-    if getattr(options, "imports", False) or getattr(options, "deep", False):
-        raise UsageError("--from replays what was recorded: nothing can be imported there")
-    return recorded(options.recording)
+        found = open_image(root, image, note)
+    if found is None:
+        return folder_machine(root, variables or None)
+    if variables:
+        found.give(variables)
+    return found
 
 
 def recorded(path: str) -> tuple[RecordedMachine, Options]:
@@ -99,12 +99,7 @@ def recorded(path: str) -> tuple[RecordedMachine, Options]:
 
 
 def replayed(data: bytes, path: str) -> tuple[RecordedMachine, Options]:
-    """The same of bytes that were read."""
-    import msgspec
-
-    from gpuwhy.look.look import Options
-    from gpuwhy.machine.recording import BadRecordingError, read_recording, recorded_machine
-
+    """The same of bytes that were read; with the options that it was made with."""
     with refused(BadRecordingError):
         machine = recorded_machine(read_recording(data, path))
     asked = machine.recording.options
@@ -113,57 +108,55 @@ def replayed(data: bytes, path: str) -> tuple[RecordedMachine, Options]:
     named = {one: asked.get(one) or "" for one in ("python", "folder", "script")}
     named |= {"probe": probe, "files": "all" if deep else "some"}
     with refused(msgspec.ValidationError, f"{path} was recorded with options that make no sense: "):
-        options = msgspec.convert(named, Options)
-    return machine, options
+        return machine, msgspec.convert(named, Options)
 
 
-def _assumed(options: argparse.Namespace) -> tuple[Callable[[Facts], Facts] | None, str]:
+def _assumed(options: argparse.Namespace) -> tuple[Assume | None, str]:
     """What makes the facts those of the machine that the options describe, and its name."""
-    described = [n for n in ("gpu", "driver", "gpu_memory") if getattr(options, n, None)]
-    if getattr(options, "like", ""):
+    given = vars(options).get
+    described = given("gpu") or given("driver") or given("gpu_memory")
+    if given("like"):
         if described:
-            raise UsageError(
-                "--like takes GPU and driver from a recording: leave --gpu and --driver out"
-            )
+            raise UsageError("--like takes GPU and driver from a recording: no --gpu, no --driver")
         return _like(options.like)
     if not described:
         return None, ""
     if options.probe or options.gentle:
-        said = "it cannot try the one that --gpu and --driver describe"
-        raise UsageError(f"--probe tries this machine: {said}")
-    from gpuwhy.look.assumed import AssumedMachine, assume
-    from gpuwhy.plan.describe import BadMachineError
-    from gpuwhy.plan.describe import described as read
-
+        raise UsageError("--probe tries this machine, not the one of --gpu and --driver")
     if options.gpu_memory and not options.gpu:
         raise UsageError("--gpu-memory: of which GPU? Name it with --gpu")
-    with refused(BadMachineError):
-        told = read((), options.driver, tuple(options.gpu))
-    cards = tuple((one.name, one.capability) for one in told.gpus) or (("a GPU", ""),)
-    machine = AssumedMachine(cards, told.driver_version, options.gpu_memory)
-    names = ", ".join(one.name for one in told.gpus)
+    from gpuwhy.look.assumed import AssumedMachine, assume
+    from gpuwhy.plan import describe
+
+    with refused(describe.BadMachineError):
+        named = describe.described((), options.driver, tuple(options.gpu))
+    cards = tuple((one.name, one.capability) for one in named.gpus) or (("a GPU", ""),)
+    machine = AssumedMachine(cards, named.driver_version, options.gpu_memory)
     memory = f" with {options.gpu_memory:g} GiB" if options.gpu_memory else ""
-    driver = f"driver {told.driver_version}" if told.driver_version else ""
-    return (lambda facts: assume(facts, machine)), ", ".join(filter(None, (names + memory, driver)))
+    names = ", ".join(one.name for one in named.gpus) + memory
+    return (lambda facts: assume(facts, machine)), _title(names, named.driver_version)
 
 
-def _like(path: str) -> tuple[Callable[[Facts], Facts], str]:
+def _like(path: str) -> tuple[Assume, str]:
     from gpuwhy.api.machine import observe
     from gpuwhy.facts.fact import value_or
     from gpuwhy.look.assumed import assume
 
     other = observe(*recorded(path)).facts
-    names = dict.fromkeys(one.name for one in value_or(other.devices.gpus, ()))
-    version = value_or(other.driver.module_version, "")
-    parts = (", ".join(names), version and f"driver {version}")
-    return (lambda facts: assume(facts, other)), ", ".join(filter(None, parts)) or "that machine"
+    names = ", ".join(dict.fromkeys(one.name for one in value_or(other.devices.gpus, ())))
+    title = _title(names, value_or(other.driver.module_version, ""))
+    return (lambda facts: assume(facts, other)), title or "that machine"
+
+
+def _title(names: str, driver: str) -> str:
+    return ", ".join(filter(None, (names, driver and f"driver {driver}")))
 
 
 def _inside(python: str, root: str) -> str:
     """A path below --root as the files there name it; any other as it is."""
-    here = os.path.abspath(os.path.expanduser(python)) if python else ""
+    here = os.path.abspath(python) if python else ""
     top = os.path.realpath(root)
-    for folder in dict.fromkeys((top, os.path.abspath(root))):
+    for folder in (top, os.path.abspath(root)):
         if top != "/" and os.path.isdir(top) and here.startswith(f"{folder}/"):
             return here[len(folder) :]
     return python

@@ -1,4 +1,4 @@
-"""`gpuwhy mcp`: the same answers for agents, by the Model Context Protocol on standard input and output."""
+"""`gpuwhy mcp`: the same answers for agents, by the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -8,29 +8,17 @@ import sys
 import threading
 
 from gpuwhy.cli import HEALTHY, UsageError
-
-
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
-    parser = commands.add_parser("mcp", help="the same answers for agents: a server of the Model Context Protocol")
-    parser.add_argument(
-        "--allow-run",
-        action="store_true",
-        help="offer `run`, `prove` and full probes too: the agent may start programs",
-    )
-    parser.set_defaults(go=go)
+from gpuwhy.mcp.protocol import lines
+from gpuwhy.mcp.server import Server
 
 
 def go(options: argparse.Namespace) -> int:
-    """Serve until the client closes its side."""
+    """Serve on standard input and output until the client closes its side."""
     if sys.stdin.isatty():
         raise UsageError(
             'gpuwhy mcp is started by an agent\'s host, as in {"mcpServers": {"gpuwhy": '
             '{"command": "gpuwhy", "args": ["mcp"]}}}; see docs/commands/mcp.md'
         )
-    from gpuwhy.mcp.protocol import lines
-    from gpuwhy.mcp.server import Server
-
     out = os.dup(1)
     os.dup2(2, 1)  # what anybody prints by mistake does not reach the client
     lock = threading.Lock()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import msgspec
 
-from gpuwhy.cli import forms
-from gpuwhy.cli.terminal import write
+from gpuwhy.cli import UsageError, say
+from gpuwhy.cli.terminal import has_signs, write
 from gpuwhy.machine.asking import FORM
 
 if TYPE_CHECKING:
@@ -28,12 +28,44 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+def ready(options: argparse.Namespace) -> None:
+    """Refuse a form that could not be printed or written, before the work begins."""
+    printed = [name for name in ("json", "markdown", "github") if getattr(options, name, False)]
+    if len(printed) > 1:
+        raise UsageError(f"--{' or --'.join(printed)}: one of them can be printed")
+    for name in ("html", "junit"):
+        if getattr(options, name, ""):
+            writable(getattr(options, name), f"--{name} ")
+
+
+def writable(path: str, said: str = "cannot write ") -> None:
+    """Refuse a file whose folder cannot be written to."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path) or not os.access(folder, os.W_OK):
+        raise UsageError(f"{said}{path}: {folder} is not a folder that can be written to")
+
+
+def shares(options: argparse.Namespace) -> bool:
+    """Whether a page or Markdown is wanted."""
+    return bool(options.html or options.markdown)
+
+
+def keep(path: str, data: str | bytes, *, new: bool = False) -> None:
+    """Write a file for somebody else; `new` refuses to write over anything."""
+    from gpuwhy.cli import refused
+    from gpuwhy.machine import writing
+
+    written = data.encode("utf-8", "replace") if isinstance(data, str) else data
+    with refused(OSError, f"cannot write {path}: "):
+        (writing.create if new else writing.keep)(path, written)
+    say(f"gpuwhy: wrote {path} ({len(written):,} bytes); read it before you send it")
+
+
 def put(
     options: argparse.Namespace,
     document: Document,
     values: Any,
     notes: Sequence[Note] = (),
-    stream: TextIO | None = None,
     *,
     nodes: bool = False,
 ) -> None:
@@ -44,22 +76,21 @@ def put(
     from gpuwhy.answer import ci, html, markdown
 
     if os.environ.get(FORM) == "both":
-        write(_both(document, values, nodes), stream)
+        write(_both(document, values, nodes))
         return
     hide = _redactor(options, nodes)
-    page = getattr(options, "html", "")
-    if page:
-        forms.keep_page(page, html.page(_without(document, hide)))
+    if options.html:
+        keep(options.html, html.page(_without(document, hide)))
     if getattr(options, "junit", ""):
-        forms.keep_page(options.junit, ci.junit(_without(tuple(notes), hide)))
+        keep(options.junit, ci.junit(_without(tuple(notes), hide)))
     if getattr(options, "github", False):
-        write(ci.github(_without(tuple(notes), hide)), stream, orders=True)
-    elif getattr(options, "markdown", False):
-        write(markdown.write(_without(document, hide)), stream)
+        write(ci.github(_without(tuple(notes), hide)), orders=True)
+    elif options.markdown:
+        write(markdown.write(_without(document, hide)))
     elif options.json:
-        write(as_json(values, hide), stream)
+        write(as_json(values, hide))
     else:
-        write(text(document, stream), stream)
+        write(text(document))
 
 
 def put_checked(options: argparse.Namespace, answer: Answer) -> None:
@@ -74,27 +105,17 @@ def put_checked(options: argparse.Namespace, answer: Answer) -> None:
     put_answer(options, answer)
 
 
-def put_answer(options: argparse.Namespace, answer: Answer, stream: TextIO | None = None) -> None:
+def put_answer(options: argparse.Namespace, answer: Answer) -> None:
     """The same for the Answer of check, explain and run."""
     from gpuwhy.answer import ci
     from gpuwhy.answer.blocks import document
 
-    shared = bool(getattr(options, "html", "") or getattr(options, "markdown", False))
-    detail = max(int(options.verbose), int(shared))
-    put(options, document(answer, detail), answer, ci.notes(answer), stream)
-
-
-def shared(answer: Answer) -> Answer:
-    """An answer as it may be passed on."""
-    from gpuwhy.machine.redact import of_this_machine
-
-    hide = of_this_machine()
-    values = hide.values(msgspec.to_builtins(answer))
-    return msgspec.convert(values, type(answer))
+    detail = max(options.verbose, int(shares(options)))
+    put(options, document(answer, detail), answer, ci.notes(answer))
 
 
 def shareable(value: T) -> T:
-    """A document, or notes, as they may be passed on."""
+    """An answer, a document or notes, as they may be passed on."""
     from gpuwhy.machine.redact import of_this_machine
 
     return _without(value, of_this_machine())
@@ -111,8 +132,18 @@ def as_json(values: Any, hide: Redactor | None = None) -> str:
     """An answer's contract, without secrets and names."""
     from gpuwhy.answer import contract
 
-    plain = msgspec.to_builtins(values)
-    return contract.as_json(hide.values(plain) if hide else plain)
+    built = msgspec.to_builtins(values)
+    return contract.as_json(hide.values(built) if hide else built)
+
+
+def paper(stream: TextIO) -> Paper:
+    """The terminal's width up to 100 columns; colour and signs where it has them."""
+    from gpuwhy.answer.terminal import Paper
+
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    colour = (stream.isatty() and not plain) or bool(os.environ.get("FORCE_COLOR"))
+    columns = min(shutil.get_terminal_size((80, 24)).columns, 100)
+    return Paper(columns, colour, has_signs(stream))
 
 
 def _both(document: Document, values: Any, nodes: bool) -> str:
@@ -122,14 +153,13 @@ def _both(document: Document, values: Any, nodes: bool) -> str:
 
     hide = of_this_machine(nodes=nodes)
     words = terminal.write(_without(document, hide), terminal.Paper())
-    plain = hide.values(msgspec.to_builtins(values))
-    return contract.as_json({"text": words, "values": plain})
+    return contract.as_json({"text": words, "values": hide.values(msgspec.to_builtins(values))})
 
 
 def _redactor(options: argparse.Namespace, nodes: bool) -> Redactor | None:
     """What hides this machine's secrets and people; None where nothing is passed on."""
-    forms_asked = ("json", "html", "junit", "github", "markdown")
-    if not any(getattr(options, one, False) for one in forms_asked):
+    forms = ("json", "html", "junit", "github", "markdown")
+    if not any(getattr(options, one, False) for one in forms):
         return None
     from gpuwhy.machine.redact import of_this_machine
 
@@ -151,25 +181,9 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
         fields = {name: getattr(value, name) for name in value.__struct_fields__}
         changed = {name: _mapped(one, change) for name, one in fields.items()}
         return msgspec.structs.replace(value, **changed)
-    if isinstance(value, tuple):
-        return tuple(_mapped(one, change) for one in value)
-    if isinstance(value, (dict, list)):
-        if isinstance(value, list):
-            return [_mapped(one, change) for one in value]
+    if isinstance(value, (tuple, list)):
+        mapped = [_mapped(one, change) for one in value]
+        return tuple(mapped) if isinstance(value, tuple) else mapped
+    if isinstance(value, dict):
         return {name: _mapped(one, change) for name, one in value.items()}
     return value
-
-
-def paper(stream: TextIO) -> Paper:
-    """The terminal's width up to 100 columns; colour and signs where it has them."""
-    from gpuwhy.answer.terminal import Paper
-
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    colour = stream.isatty() and not plain
-    try:
-        "✓✗·–…→".encode(stream.encoding or "utf-8")
-        signs = True
-    except UnicodeEncodeError:
-        signs = False
-    columns = min(shutil.get_terminal_size((80, 24)).columns, 100)
-    return Paper(columns, colour or bool(os.environ.get("FORCE_COLOR")), signs)

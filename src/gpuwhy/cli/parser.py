@@ -1,4 +1,4 @@
-"""The parser: commands in the order people need them, help with examples and exit codes, and near names for a typo."""
+"""The parser, made of the tables: what is wrong is said in one line, with the near name."""
 
 from __future__ import annotations
 
@@ -8,134 +8,188 @@ import importlib
 import os
 import re
 import shutil
-import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from gpuwhy._version import __version__
-from gpuwhy.cli import UsageError
+from gpuwhy.cli import UsageError, table
+from gpuwhy.cli.table import COMMANDS, Command, Option
 
-GROUPS = (
-    ("when something fails", ("check", "explain", "run", "prove", "fix")),
-    ("before you install or start a job", ("plan", "fit", "lint", "releases")),
-    ("to look something up", ("ask", "code", "cause", "inspect")),
-    ("for somebody else, or for many machines", ("record", "report", "fleet")),
-    ("for agents, and about gpuwhy", ("mcp", "help", "completion")),
-)
-COMMANDS = tuple(name for _, names in GROUPS for name in names)
+PROGRAMS = ("run", "prove", "fleet", "completion")
+"""What stands behind the first `--` of these is not ours."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong as everything else of ours does; keeps the lines of its examples as they are."""
+    """Says what is wrong as everything else of ours does; keeps the lines of its examples."""
 
     def __init__(self, **given: Any) -> None:
-        given.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(**given)
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **given)
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError with the usage in one line."""
-        raise UsageError(f"{_with_near(message)}; see {self.prog} --help")
+        found = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        near = (
+            difflib.get_close_matches(found[1], re.split(r"[', ]+", found[2]), 1) if found else ""
+        )
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        raise UsageError(f"{message}{meant}; see {self.prog} --help")
 
 
-def _with_near(message: str) -> str:
-    """What argparse says of a wrong choice, with the near one."""
-    found = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
-    near = difflib.get_close_matches(found[1], re.split(r"[', ]+", found[2]), 1) if found else []
-    return f"{message}; did you mean {near[0]!r}?" if near else message
+class Once(argparse.Action):
+    """An option that a machine has one value of: given twice it contradicts itself."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Take the value, or say that there was one."""
+        before = getattr(namespace, self.dest)
+        if before and before != values:
+            parser.error(f"{option_string} is given twice: {before} and {values}")
+        setattr(namespace, self.dest, values)
 
 
-class _Main(Parser):
-    """The program itself: its help lists the commands by what people come for."""
-
-    def format_help(self) -> str:
-        """Every command with one line, in groups."""
-        from gpuwhy.cli.examples import overview
-
-        return overview({name: one for name, one, _ in commands_of(self)})
-
-
-def parsed(argv: list[str]) -> argparse.Namespace:
-    """The options of a command line; raises UsageError, and SystemExit after --help and --version."""
-    parser = program(argv[:1] if argv[0] in COMMANDS else COMMANDS)
-    options, surplus = parser.parse_known_args(argv)
+def parsed(argv: Sequence[str]) -> argparse.Namespace:
+    """The options of a command line; raises UsageError, and SystemExit after --help."""
+    ours, rest = split(argv)
+    main = Parser(prog="gpuwhy")
+    main.add_argument("-V", "--version", action="version", version=f"gpuwhy {__version__}")
+    _add(main.add_subparsers(dest="command"), [ours[0]] if ours[0] in COMMANDS else COMMANDS)
+    options, surplus = main.parse_known_args(ours)
     if surplus:
-        raise UsageError(_surplus(parser, options.command, surplus))
+        raise UsageError(_surplus(options.command, surplus))
+    options.rest = rest
+    options.go = importlib.import_module(f"gpuwhy.cli.{options.command}").go
     return options
 
 
-def program(names: list[str] | tuple[str, ...] = COMMANDS) -> argparse.ArgumentParser:
-    """The parser with these commands."""
-    parser = _Main(prog="gpuwhy", description="Why does my GPU stack fail, and what do I do about it?")
-    parser.add_argument("-V", "--version", action="version", version=f"gpuwhy {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+def split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What is ours, and what follows the first `--` of a command that starts a program."""
+    if argv[0] not in PROGRAMS or "--" not in argv:
+        return list(argv), []
+    place = argv.index("--")
+    return list(argv[:place]), list(argv[place + 1 :])
+
+
+def help_of(name: str) -> str:
+    """The help of a command: its options, examples and exit codes."""
+    main = Parser(prog="gpuwhy").add_subparsers()
+    _add(main, [name])
+    text: str = main.choices[name].format_help()
+    return text
+
+
+def _add(commands: Any, names: Iterable[str]) -> None:
+    from gpuwhy.cli.help import description, epilog
+
     for name in names:
-        importlib.import_module(f"gpuwhy.cli.{name}").add(commands)
-    from gpuwhy.cli.examples import epilog
-
-    for name, help_, one in commands_of(parser):
-        one.description = one.description or "\n".join(textwrap.wrap(f"{help_[:1].upper()}{help_[1:]}", 78))
-        one.epilog = epilog(name)
-    return parser
+        one = table.command(name)
+        about = {"description": description(one), "epilog": epilog(one)}
+        parser = commands.add_parser(name, help=one.help, usage=one.usage or None, **about)
+        _fill(parser, one)
 
 
-def commands_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str, argparse.ArgumentParser]]:
-    """The commands below a parser, each with its one line."""
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            lines = {one.dest: one.help or "" for one in action._choices_actions}
-            yield from ((name, lines.get(name, ""), one) for name, one in action.choices.items())
+def _fill(parser: argparse.ArgumentParser, command: Command) -> None:
+    for one in command.rows:
+        if one.flags:
+            parser.add_argument(*one.flags, dest=one.name, **_settings(one))
+        else:
+            parser.add_argument(one.name, **_settings(one))
+    if command.actions:
+        below = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=Parser)
+        for name, inner in command.below.items():
+            _fill(below.add_parser(name, help=inner.help, usage=inner.usage or None), inner)
 
 
-def options_of(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """The options of a command and of the actions below it."""
-    for action in parser._actions:
-        if action.option_strings and action.help != argparse.SUPPRESS:
-            yield action
-    for _, _, below in commands_of(parser):
-        yield from options_of(below)
+def _settings(one: Option) -> dict[str, Any]:
+    """A row as argparse wants it."""
+    said: dict[str, Any] = {"help": one.help.replace("%", "%%")}
+    if one.hidden:
+        said["help"] = argparse.SUPPRESS
+    if not one.value:
+        return said | ({"action": "count", "default": 0} if "-v" in one.flags else _SWITCH)
+    said |= {"metavar": one.word, "type": _TYPES[one.type]}
+    if one.values:
+        said["choices"] = [_TYPES[one.type](value) for value in one.values]
+    optional = one.value.startswith("[")
+    if not one.flags:
+        if one.value.startswith("--"):
+            return said | {"nargs": argparse.REMAINDER}
+        if one.many:
+            return said | {"nargs": "*" if optional else "+"}
+        # a default that is a text would have to be one of the choices
+        return said | ({"nargs": "?", "default": None if one.values else ""} if optional else {})
+    if one.many:
+        several: dict[str, Any] = {"nargs": "+"} if " …" in one.value else {"action": "append"}
+        return said | several | {"default": []}
+    if one.once:
+        said["action"] = Once
+    if optional:
+        said |= {"nargs": "?", "const": one.const}
+    return said | {"default": (0 if one.type else "") if one.default is None else one.default}
 
 
-def no_command(argv: list[str]) -> str:
+def _count(text: str) -> int:
+    plain = text.replace("_", "")
+    number = int(plain) if plain.isdecimal() and len(plain) < 11 else 0
+    if not 1 <= number <= 1 << 31:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of things")
+    return number
+
+
+_SWITCH = {"action": "store_true"}
+_TYPES: dict[str, Any] = {"": str, "count": _count, "number": float}
+
+
+# ---------------------------------------------------------------- what was meant
+
+
+def no_command(argv: Sequence[str]) -> str:
     """What to say of a first word that is no command: a typo, a log, a program."""
     word = argv[0]
     near = difflib.get_close_matches(word, COMMANDS, 1)
+    meant = "; see gpuwhy --help"
     if near:
-        return f"there is no command {word!r}; did you mean {near[0]!r}?"
-    if os.path.isfile(word) and not os.access(word, os.X_OK):
-        return f"there is no command {word!r}; did you mean gpuwhy explain {word}?"
-    if shutil.which(word):
-        return f"there is no command {word!r}; did you mean gpuwhy run -- {' '.join(argv)}?"
-    return f"there is no command {word!r}; see gpuwhy --help"
+        meant = f"; did you mean {near[0]!r}?"
+    elif os.path.isfile(word) and not os.access(word, os.X_OK):
+        meant = f"; did you mean gpuwhy explain {word}?"
+    elif shutil.which(word):
+        meant = f"; did you mean gpuwhy run -- {' '.join(argv)}?"
+    return f"there is no command {word!r}{meant}"
 
 
-def _surplus(parser: argparse.ArgumentParser, command: str, words: list[str]) -> str:
+def _surplus(command: str, words: list[str]) -> str:
+    """What to say of a word, or an option, that a command does not take."""
     word = next((one for one in words if one.startswith("-")), words[0])
     see = f"see gpuwhy help {command}"
     if not word.startswith("-"):
         log = command == "check" and os.path.isfile(word)
-        return f"{command} takes no {word!r}; " + (f"did you mean gpuwhy explain {word}?" if log else see)
+        meant = f"did you mean gpuwhy explain {word}?" if log else see
+        return f"{command} takes no {word!r}; {meant}"
     name = word.partition("=")[0]
-    owners = [other for other, _, one in commands_of(program()) if name in _strings(one)]
-    near = _near(parser, command, name, bool(owners))
+    owners = [other for other in COMMANDS if name in _flags(other)]
+    near = _near(command, name, bool(owners))
     if near:
         return f"{command} has no option {name}; did you mean {near[0]}?"
     has = f" (gpuwhy {owners[0]} has)" if owners else ""
     return f"{command} has no option {name}{has}; {see}"
 
 
-def _strings(parser: argparse.ArgumentParser) -> list[str]:
-    return [string for action in options_of(parser) for string in action.option_strings]
+def _flags(command: str) -> list[str]:
+    return [flag for one in table.command(command).every for flag in one.flags]
 
 
-def _near(parser: argparse.ArgumentParser, command: str, name: str, others: bool) -> list[str]:
-    """Options of a command that may have been meant; the same word elsewhere asks for more likeness."""
-    mine = next((one for own, _, one in commands_of(parser) if own == command), parser)
-    known = _strings(mine)
+def _near(command: str, name: str, others: bool) -> list[str]:
+    """Options that may have been meant; the same word elsewhere asks for more likeness."""
+    known = _flags(command)
     near = difflib.get_close_matches(name, known, 1, 0.85 if others else 0.6)
     return near if near or others else [one for one in known if _alike(one, name)]
 
 
 def _alike(option: str, name: str) -> bool:
     """Whether two names differ in dashes and case only, or one begins with the other."""
-    one, two = option.strip("-").replace("-", "").lower(), name.strip("-").replace("-", "").replace("_", "").lower()
-    return len(two) > 2 and (one.startswith(two) or two.startswith(one)) and len(one) > 1
+    one, two = (re.sub("[-_]", "", text).lower() for text in (option, name))
+    return min(len(one), len(two) - 1) > 1 and (one.startswith(two) or two.startswith(one))

@@ -8,89 +8,40 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gpuwhy.choose import Card, Choice, Demand, Wanted, choose
+from gpuwhy.choose.demand import System
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, output, refused, say
+from gpuwhy.cli.terminal import read_bytes
+from gpuwhy.facts.fact import Fact, Known, source_of, value_or
+from gpuwhy.facts.facts import Facts
+from gpuwhy.knowledge.versions import numbers
 from gpuwhy.machine import reading
 from gpuwhy.machine.writing import create
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, forms, output, refused, say
-from gpuwhy.cli.terminal import read_bytes
-
-if TYPE_CHECKING:
-    from gpuwhy.choose import Choice, Demand, Wanted
-    from gpuwhy.plan.evidence import Line
+from gpuwhy.plan import confirm, describe, requirements
+from gpuwhy.plan.commands import ways
+from gpuwhy.plan.contract import plan_of
+from gpuwhy.plan.document import document
+from gpuwhy.plan.evidence import Line
 
 MOST = 4 << 20
 """The largest file of requirements that is read."""
 _DESCRIBES = ("driver", "gpu", "os", "arch", "glibc")
-
-
-class Once(argparse.Action):
-    """An option that a machine has one value of: given twice it contradicts itself."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        """Take the value, or say that there was one."""
-        before = getattr(namespace, self.dest)
-        if before and before != values:
-            parser.error(f"{option_string} is given twice: {before} and {values}")
-        setattr(namespace, self.dest, values)
-
-
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "plan", help="which versions work together, and how to install them"
-    )
-    one: dict[str, Any] = {"action": Once, "default": ""}
-    many: dict[str, Any] = {"action": "append", "default": []}
-    add_to = parser.add_argument
-    add_to(
-        "packages", nargs="*", metavar="REQUIREMENT", help='tensorflow, "torch>=2.4", flash-attn'
-    )
-    add_to("-r", "--requirement", **many, metavar="FILE", help="a requirements file")
-    add_to("-c", "--constraint", **many, metavar="FILE", help="a constraints file")
-    add_to("--driver", **one, metavar="V", help="for this driver: 535, 470.82")
-    add_to("--gpu", **many, metavar="G", help='for this GPU: "GTX 1080", or sm_61')
-    add_to("--python", **one, metavar="V", help="for this Python: 3.8, or an environment's folder")
-    add_to("--os", **one, metavar="OS", help="linux, windows or wsl")
-    add_to("--arch", **one, metavar="A", help="x86_64 or aarch64")
-    add_to("--glibc", **one, metavar="V", help="for this C library: 2.17 (RHEL 7), 2.28 (RHEL 8)")
-    add_to("--keep", default="", metavar="PARTS", help="what must not change: driver,python")
-    add_to(
-        "--least-change", action="store_true", help="keep installed releases as far as they work"
-    )
-    add_to("--manager", default="pip", choices=("pip", "uv"), help="whose commands are printed")
-    add_to("--resolve", action="store_true", help="hand the pins to uv or pip (uses the network)")
-    add_to("--all", action="store_true", help="every way to install: conda, Docker, files …")
-    add_to("--write", default="", metavar="FOLDER", help="write constraints.txt, Dockerfile …")
-    add_to("--json", action="store_true", help="the plan as JSON (gpuwhy.plan/1)")
-    add_to("-v", "--verbose", action="store_true", help="also evidence, and what was passed over")
-    forms.add_forms(parser)
-    parser.set_defaults(go=go)
+_ARCHES = {"amd64": "x86_64", "arm64": "aarch64", "": "x86_64"}
 
 
 def go(options: argparse.Namespace) -> int:
     """Read the demand, choose, print."""
-    forms.ready(options)
-    from gpuwhy.choose import choose
-    from gpuwhy.plan.contract import plan_of
-    from gpuwhy.plan.describe import BadMachineError
-    from gpuwhy.plan.document import document
-    from gpuwhy.plan.requirements import RequirementError, check
-
-    with refused(BadMachineError), refused(RequirementError):
+    output.ready(options)
+    with refused(describe.BadMachineError), refused(requirements.RequirementError):
         demand, seen = _demand(options)
-        check(demand)
+        requirements.check(demand)
     choice = choose(demand)
     confirmed = _confirmed(choice) if options.resolve and choice.fits else (None, "")
     if options.write:
         _write(choice, options.write)
-    detail = 2 if options.all else int(options.verbose or bool(options.html))
+    detail = 2 if options.all else int(bool(options.verbose or options.html))
     made = document(choice, detail, seen, confirmed)
     output.put(options, made, plan_of(choice, seen, confirmed[1]))
     return HEALTHY if choice.fits else FOUND
@@ -98,77 +49,143 @@ def go(options: argparse.Namespace) -> int:
 
 def _demand(options: argparse.Namespace) -> tuple[Demand, tuple[Line, ...]]:
     """What is wanted, and the machine: described by options, or this one."""
-    from gpuwhy.plan.describe import described, keep_of
-
-    packages = tuple(_packages(options))
-    keep = tuple(filter(None, options.keep.split(",")))
+    packages, keep = _packages(options), tuple(filter(None, options.keep.split(",")))
     is_version = re.fullmatch(r"\d.*", options.python) and not os.path.exists(options.python)
     if any(getattr(options, name) for name in _DESCRIBES):
         if options.python and not is_version:
             text = "with a described machine, give a version such as 3.12"
             raise UsageError(f"--python {options.python}: {text}")
         machine = (options.driver, tuple(options.gpu), options.python, options.os, options.arch)
-        return described(packages, *machine, options.glibc, keep, options.manager), ()
-    from gpuwhy.cli.plan_here import here
-
+        return describe.described(packages, *machine, options.glibc, keep, options.manager), ()
     folder = "" if is_version else os.path.expanduser(options.python)
     if folder and not os.path.exists(folder):
         raise UsageError(f"--python {options.python}: neither a version nor a file or folder")
     version = options.python if is_version else ""
-    return here(packages, folder, version, keep_of(keep), options.least_change, options.manager)
+    facts = _seen(folder)
+    kept = describe.keep_of(keep)
+    return of_facts(facts, packages, version, kept, options.least_change, options.manager)
 
 
-def _packages(options: argparse.Namespace) -> list[Wanted]:
-    from gpuwhy.plan.requirements import from_file, from_words
-
-    out = from_words(options.packages)
+def _packages(options: argparse.Namespace) -> tuple[Wanted, ...]:
+    out = requirements.from_words(options.packages)
     for path in options.requirement:
-        out += from_file(path, _open)
+        out += requirements.from_file(path, _text)
     for path in options.constraint:
-        out += from_file(path, _open, constraint=True)
+        out += requirements.from_file(path, _text, constraint=True)
     if not out:
         raise UsageError("nothing to plan: name a package, as in gpuwhy plan tensorflow")
-    return out
+    return tuple(out)
 
 
-def _open(path: str) -> str:
-    if path == "-":
-        return read_bytes("-").decode(errors="replace")
-    return reading.read(path, MOST).decode(errors="replace")
+def _text(path: str) -> str:
+    data = read_bytes("-") if path == "-" else reading.read(path, MOST)
+    return data.decode(errors="replace")
+
+
+# ---------------------------------------------------------------- this machine
+
+
+def _seen(folder: str) -> Facts:
+    from gpuwhy.look.look import Options, look
+    from gpuwhy.machine.live import LiveMachine
+    from gpuwhy.machine.recording import RecordingMachine
+
+    subjects = ("system", "environment", "driver", "devices")
+    return look(RecordingMachine(LiveMachine()), Options(python=folder, folder="."), subjects)
+
+
+def of_facts(
+    facts: Facts,
+    packages: tuple[Wanted, ...],
+    version: str = "",
+    keep: tuple[str, ...] = (),
+    least_change: bool = False,
+    manager: str = "pip",
+) -> tuple[Demand, tuple[Line, ...]]:
+    """The demand for the machine of these facts, and what was seen of it."""
+    interpreter = value_or(facts.environment.python, None)
+    own = ".".join(str(n) for n in numbers(interpreter.version)[:2]) if interpreter else ""
+    arch = interpreter.machine.lower() if interpreter else ""
+    libc = value_or(facts.system.libc, None)
+    glibc = libc.version if libc and libc.name == "glibc" else ""
+    driver = str(value_or(facts.driver.module_version, ""))
+    cards, lines = _cards(facts)
+    seen: tuple[tuple[str, str, Any], ...] = (
+        ("driver", driver, facts.driver.module_version),
+        ("Python", "" if version else own, facts.environment.python),
+        ("glibc", glibc, facts.system.libc),
+    )
+    lines += [Line("saw", f"{name} {text}", source_of(fact)) for name, text, fact in seen if text]
+    lines += [Line("told", f"Python {version}")] if version else []
+    demand = Demand(
+        packages,
+        _system(facts),
+        _ARCHES.get(arch, arch),
+        describe.python_of(version) if version else own,
+        bool(version) or "python" in keep,
+        driver,
+        cards,
+        glibc,
+        manager,
+        {one.name: one.version for one in facts.environment.by_name.values()},
+        least_change,
+        keep,
+    )
+    return demand, tuple(lines)
+
+
+def _system(facts: Facts) -> System:
+    if value_or(facts.system.os, "") == "windows":
+        return "windows"
+    return "wsl" if isinstance(facts.system.wsl, Known) else "linux"
+
+
+def _cards(facts: Facts) -> tuple[tuple[Card, ...], list[Line]]:
+    """The GPUs, as the driver names them, else as the bus does."""
+    several: tuple[Any, ...] = (facts.devices.gpus, facts.devices.pci)
+    for fact in several:
+        found: dict[Card, None] = {}
+        for one in value_or(fact, ()):
+            name, capability = _plain(one.name), _plain(one.capability)
+            if capability:
+                found[Card(name.removeprefix("NVIDIA "), capability)] = None
+        text = "{}, compute capability {}"
+        shown = [Line("saw", text.format(c.name, c.capability), source_of(fact)) for c in found]
+        if value_or(fact, ()):
+            return tuple(found), shown
+    return (), []
+
+
+def _plain(fact: str | Fact[str]) -> str:
+    return fact if isinstance(fact, str) else str(value_or(fact, ""))
+
+
+# ---------------------------------------------------------------- uv, pip and files
 
 
 def _confirmed(choice: Choice) -> tuple[bool | None, str]:
     """What uv, else pip, says of the pins; it builds and downloads nothing but metadata."""
-    from gpuwhy.plan import confirm
-
     uv = shutil.which("uv")
     own = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    if uv:
-        command, tool = [uv, *confirm.with_uv(choice)[1:]], "uv"
-    elif choice.python == own:
-        command, tool = confirm.with_pip(choice, sys.executable), "pip"
-    else:
+    if not uv and choice.python != own:
         return None, f"uv is not installed, and pip can only speak for Python {own}"
-    text = "\n".join(confirm.pins(choice)) + "\n"
+    tool = "uv" if uv else "pip"
+    command = confirm.with_pip(choice, sys.executable)
+    if uv:
+        command = [uv, *confirm.with_uv(choice)[1:]]
+    given, seconds = "\n".join(confirm.pins(choice)) + "\n", confirm.SECONDS
     try:
         done = subprocess.run(
-            command,
-            input=text,
-            capture_output=True,
-            text=True,
-            timeout=confirm.SECONDS,
-            check=False,
+            command, input=given, capture_output=True, text=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
-        return None, f"{tool} gave no answer within {confirm.SECONDS} s"
+        return None, f"{tool} gave no answer within {seconds} s"
     except OSError as error:
         return None, f"{tool} could not be started: {error.strerror or error}"
     return confirm.judged(tool, done.returncode, done.stdout, done.stderr)
 
 
 def _write(choice: Choice, folder: str) -> None:
-    from gpuwhy.plan.commands import ways
-
     basis = choice if choice.fits else choice.nearest.to if choice.nearest else None
     if basis is None:
         raise UsageError("--write: nothing works, so there is nothing to write")

@@ -3,74 +3,37 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import sys
 from typing import cast
 
-from gpuwhy.cli import HEALTHY, UsageError, refused, say
-from gpuwhy.cli.target import add_target
+import msgspec
 
-
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "record", help="save what gpuwhy sees of this machine, to diagnose it elsewhere"
-    )
-    add_target(parser)
-    parser.add_argument(
-        "file", nargs="?", default="", metavar="FILE", help="where to write; .gz is compressed"
-    )
-    parser.add_argument(
-        "-o", "--output", default="", metavar="FILE", help="where to write, like FILE"
-    )
-    parser.add_argument(
-        "--root",
-        metavar="PATH",
-        help="record another machine's files: a folder, an OCI layout or an archive",
-    )
-    parser.set_defaults(go=go)
+from gpuwhy.api.machine import observe
+from gpuwhy.cli import HEALTHY, UsageError, output
+from gpuwhy.cli.machine import asked_for
+from gpuwhy.cli.terminal import Progress
+from gpuwhy.machine.recording import RecordingMachine
 
 
 def go(options: argparse.Namespace) -> int:
-    """Observe and write."""
-    from gpuwhy.machine.writing import keep
-
-    place = _place(options)
-    data = _recording(options)
-    if place == "-":
-        sys.stdout.buffer.write(data)
-        return HEALTHY
-    if place.endswith(".gz"):
-        import gzip
-
-        data = gzip.compress(data, mtime=0)
-    with refused(OSError, f"cannot write {place}: "):
-        keep(place, data)
-    say(f"wrote {place} ({len(data):,} bytes); read it before you send it")
-    return HEALTHY
-
-
-def _recording(options: argparse.Namespace) -> bytes:
-    """What a check asks, with the answers."""
-    import msgspec
-
-    from gpuwhy.api.machine import observe
-    from gpuwhy.cli.machine import asked_for
-    from gpuwhy.cli.progress import Progress
-    from gpuwhy.machine.recording import RecordingMachine
-
+    """Observe and write; on standard output unless that is a terminal."""
+    place = options.file or options.output
+    if options.file and options.output and options.file != options.output:
+        raise UsageError(f"record where? Both {options.file} and {options.output} are named")
+    if not place and sys.stdout.isatty():
+        raise UsageError("record where? gpuwhy record machine.json.gz (- prints it)")
     with Progress() as progress:
         machine, asked = asked_for(options, progress.note)
         observe(machine, asked, note=progress.note)
-    return cast(RecordingMachine, machine).dump(msgspec.to_builtins(asked))
+    data = cast(RecordingMachine, machine).dump(msgspec.to_builtins(asked))
+    if place in ("", "-"):
+        sys.stdout.buffer.write(data)
+    else:
+        output.keep(place, packed(data, place))
+    return HEALTHY
 
 
-def _place(options: argparse.Namespace) -> str:
-    """The file; standard output unless that is a terminal, where so much JSON helps nobody."""
-    if options.file and options.output and options.file != options.output:
-        raise UsageError(f"record where? Both {options.file} and {options.output} are named")
-    place: str = options.file or options.output
-    if place:
-        return place
-    if sys.stdout.isatty():
-        raise UsageError("record where? gpuwhy record machine.json.gz (- prints it)")
-    return "-"
+def packed(data: bytes, path: str) -> bytes:
+    """A recording as its file's name asks for it."""
+    return gzip.compress(data, mtime=0) if path.endswith(".gz") else data

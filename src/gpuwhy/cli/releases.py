@@ -5,23 +5,23 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from gpuwhy.answer.blocks import fold, pair, pairs, table
 from gpuwhy.answer.tree import Block, Code, Document, Heading, Mark, Pair, Paragraph, Soft
-from gpuwhy.cli import HEALTHY, UsageError, forms, output, refused
+from gpuwhy.cli import HEALTHY, UsageError, output, refused
+from gpuwhy.knowledge import fitting, naming, releases
+from gpuwhy.knowledge.fitting import Judged, Machine
+from gpuwhy.knowledge.naming import Asked
 from gpuwhy.knowledge.release import FIELDS, Described, Release
+from gpuwhy.knowledge.releases import Releases
+from gpuwhy.knowledge.versions import major_minor
 
-if TYPE_CHECKING:
-    from gpuwhy.knowledge.fitting import Judged, Machine
-    from gpuwhy.knowledge.naming import Asked
-    from gpuwhy.knowledge.releases import Releases
-
-SCHEMA = "gpuwhy.releases/1"
 MOST = 18
 """Rows of a table; -v shows all."""
 _MARKS: dict[str, Mark] = {"yes": "", "unknown": "unknown", "no": "bad"}
@@ -33,35 +33,16 @@ _TITLES = {
     "pairs": "goes with",
     "also": "built with",
 }
-
-
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
-    text = "which CUDA, cuDNN, Python and GPUs a release was built for"
-    parser = commands.add_parser("releases", help=text)
-    one: dict[str, Any] = {"nargs": "?", "default": ""}
-    add_to = parser.add_argument
-    add_to("name", **one, metavar="NAME", help="tensorflow, torch==2.6, cudnn; none: every project")
-    add_to("version", **one, metavar="VERSION", help="one release; 1.15 is the newest 1.15.x")
-    add_to("--platform", default="", metavar="P", help="linux-x86_64, windows-x86_64 …, all")
-    add_to(
-        "--works-with",
-        nargs="+",
-        default=[],
-        metavar="KEY=VALUE",
-        help="only what fits: driver=535 gpu=sm_89 python=3.10 cuda=10.1 cudnn=7.6.5",
-    )
-    add_to("--json", action="store_true", help="the rows as JSON (gpuwhy.releases/1)")
-    add_to("-v", "--verbose", action="store_true", help="every row, and how each value was read")
-    forms.add_forms(parser)
-    parser.set_defaults(go=go)
+_WHERE = {
+    "linux": ("linux", "aarch64"),
+    "win32": ("windows", "aarch64"),
+    "darwin": ("macos", "arm64"),
+}
 
 
 def go(options: argparse.Namespace) -> int:
     """Look up, filter, print."""
-    forms.ready(options)
-    from gpuwhy.knowledge import fitting, naming
-
+    output.ready(options)
     with refused(fitting.BadMachineError, "--works-with "):
         machine = fitting.machine(options.works_with)
     if options.works_with and not options.platform and sys.platform == "win32":
@@ -77,133 +58,131 @@ def go(options: argparse.Namespace) -> int:
     return _family(options, wanted, names[0] if names else wanted.name, machine)
 
 
-def _put(options: argparse.Namespace, rows: Iterable[Described], *blocks: Block) -> int:
-    values = {"schema": SCHEMA, "releases": [_values(row) for row in rows]}
-    output.put(options, Document(blocks, title="gpuwhy releases"), values)
+def _put(options: argparse.Namespace, rows: Iterable[Described], *blocks: Block | None) -> int:
+    values = {"schema": "gpuwhy.releases/1", "releases": [_values(row) for row in rows]}
+    shown = tuple(block for block in blocks if block)
+    output.put(options, Document(shown, title="gpuwhy releases"), values)
     return HEALTHY
 
 
 def _values(row: Described) -> dict[str, Any]:
     """A row of the contract; what nobody could read is named in `unknown`, and null or left out."""
     built = msgspec.to_builtins(row.release)
-    out: dict[str, Any] = {k: v for k, v in built.items() if k not in ("evidence", "deep")}
-    out.setdefault("requires", {})
-    for field in ("cudnn", "sass", "ptx", "opens"):
-        out.setdefault(field, None)
+    absent: dict[str, Any] = {
+        "requires": {},
+        "cudnn": None,
+        "sass": None,
+        "ptx": None,
+        "opens": None,
+    }
+    out = absent | {k: v for k, v in built.items() if k not in ("evidence", "deep")}
     out["evidence"] = msgspec.to_builtins(row.evidence)
     return out | ({"unknown": list(row.unknown)} if row.unknown else {})
 
 
-# One project
+def _note(text: str) -> Paragraph | None:
+    return Paragraph((Soft(text),)) if text else None
+
+
+def _platform(options: argparse.Namespace) -> str:
+    """The platform that was asked for; "" for all."""
+    return "" if options.platform == "all" else str(options.platform)
+
+
+def _here() -> str:
+    """This platform as the rows name it."""
+    system, arm = _WHERE.get(sys.platform, _WHERE["linux"])
+    machine = (os.uname().machine if hasattr(os, "uname") else "AMD64").lower()
+    return f"{system}-{ {'amd64': 'x86_64', 'arm64': arm}.get(machine, machine) }"
+
+
+def _near(word: str, choices: list[str]) -> str:
+    close = difflib.get_close_matches(word, choices, 3, 0.5)
+    return f"; did you mean {', '.join(close)}?" if close else ""
+
+
+# ---------------------------------------------------------------- one project
 
 
 def _family(options: argparse.Namespace, wanted: Asked, name: str, machine: Machine) -> int:
     """The table of a project, or the page of a release."""
-    from gpuwhy.knowledge import fitting, naming, releases
-
     known = releases.family(name)
     if known is None:
         near = _near(wanted.name, list(releases.projects()))
         raise UsageError(f"nothing is known of {wanted.name!r}{near}")
-    versions = list(dict.fromkeys(row.version for row in known.rows))
-    chosen, said = naming.chosen(wanted.spec, versions)
-    platform = "" if options.platform == "all" else options.platform
+    chosen, said = naming.chosen(wanted.spec, list(dict.fromkeys(r.version for r in known.rows)))
+    platform = _platform(options)
     rows = [r for r in known.rows if platform in ("", r.platform) and r.version in chosen]
     if not rows:
         raise UsageError(_nothing(known, wanted.spec, bool(chosen), platform))
     kept = [(row, verdict) for row in rows if (verdict := fitting.fits(row, machine)).fits != "no"]
     if options.json:
         return _put(options, (known.describe(row) for row, _ in kept))
-    mine = kept if options.platform else _here_first(kept)
+    here = [one for one in kept if one[0].platform in (_here(), "any")]
+    mine = here if here and not options.platform else kept
+    others = ", ".join(sorted({one[0].platform for one in kept if one not in mine}))
     notes = [f"{known.name} {said}"] if said else []
-    notes += [_elsewhere([row for row, _ in kept if (row, _) not in mine])]
+    notes += [f"also for {others}: --platform all, or the name of one"] if others else []
     if not kept:
         last = rows[-1]
         why = fitting.fits(last, machine).why
         notes.append(f"none fits; {last.version} on {last.platform}: {why}")
-    page = bool(wanted.spec) and len({row.version for row, _ in mine}) == 1
     shown = [known.describe(row) for row, _ in mine]
-    body = _pages(shown, options.verbose) if page else _table(known.name, mine, options.verbose)
-    last_line = f"{len(known.rows)} rows, read from files published up to {known.header.newest}"
-    blocks = (*_with_cuda(mine), *body, *_notes((*notes, "" if page else last_line)))
-    return _put(options, shown, *blocks)
+    one = len({row.version for row, _ in mine}) == 1
+    body: tuple[Block | None, ...]
+    if wanted.spec and one:
+        body = tuple(block for row in shown for block in _page(row, bool(options.verbose)))
+    else:
+        body = _table(known.name, mine, bool(options.verbose))
+        notes += [f"{len(known.rows)} rows, read from files published up to {known.header.newest}"]
+    with_cuda = _with_cuda(mine[-1][0]) if one else None
+    return _put(options, shown, with_cuda, *body, *map(_note, notes))
 
 
-def _notes(texts: Sequence[str]) -> tuple[Block, ...]:
-    return tuple(Paragraph((Soft(text),)) for text in texts if text)
+def _nothing(known: Releases, spec: str, exists: bool, platform: str) -> str:
+    if not exists:
+        versions = list(dict.fromkeys(row.version for row in known.rows))
+        return f"{known.name} {spec} is not known{_near(spec.lstrip('=<>~!'), versions)}"
+    having = {row.platform for row in known.rows if spec in ("", row.version)}
+    there = ", ".join(sorted(having or {row.platform for row in known.rows}))
+    return f"{known.name} is not known for {platform}; there is {there}"
 
 
-def _here_first(kept: list[Judged]) -> list[Judged]:
-    """Only the rows of this platform, where there are any."""
-    mine = [one for one in kept if one[0].platform in (_here(), "any")]
-    return mine or kept
-
-
-def _here() -> str:
-    """This platform as the rows name it."""
-    system = {"linux": "linux", "win32": "windows", "darwin": "macos"}.get(sys.platform, "linux")
-    machine = os.uname().machine if hasattr(os, "uname") else "AMD64"
-    arm = "arm64" if system == "macos" else "aarch64"
-    return f"{system}-{ {'amd64': 'x86_64', 'arm64': arm}.get(machine.lower(), machine.lower()) }"
-
-
-def _elsewhere(others: Sequence[Release]) -> str:
-    platforms = ", ".join(sorted({row.platform for row in others}))
-    return f"also for {platforms}: --platform all, or the name of one" if platforms else ""
-
-
-def _with_cuda(shown: Sequence[Judged]) -> tuple[Block, ...]:
+def _with_cuda(row: Release) -> Paragraph | None:
     """That a release is without CUDA, and which name has its build with CUDA."""
-    from gpuwhy.knowledge import releases
-
-    row = shown[-1][0] if len({row.version for row, _ in shown}) == 1 else None
-    if row is None or row.cuda is not None:
-        return ()
-    other = releases.find(f"{row.name}-gpu", row.version, row.platform)
+    gpu = f"{row.name}-gpu"
+    other = releases.find(gpu, row.version, row.platform) if row.cuda is None else None
     if other is None:
-        return ()
+        return None
     built = f"CUDA {other.cuda} and cuDNN {other.cudnn}"
-    more = Code(f"gpuwhy releases {other.name} {other.version}")
     text = f"{row.name} {row.version} is built without CUDA; {other.name} has it, with {built}: "
-    return (Paragraph((text, more)),)
+    return Paragraph((text, Code(f"gpuwhy releases {other.name} {other.version}")))
 
 
-def _table(name: str, rows: Sequence[Judged], every: bool) -> tuple[Block, ...]:
-    """Newest release last, beside the prompt."""
-    shown = rows if every else _newest_minors(rows)
+def _table(name: str, rows: Sequence[Judged], every: bool) -> tuple[Block | None, ...]:
+    """Newest release last, beside the prompt; of many the last of each minor release."""
+    shown = list(rows)
+    if len(rows) > MOST and not every:
+        last = {(major_minor(one[0].version), one[0].platform): one for one in rows}
+        shown = list(last.values())[-MOST:]
     head = ("version", "platform", "CUDA", "cuDNN", "Python", "GPU code")
-    cells = [_cells(row) for row, _ in shown]
     marks = [_MARKS[verdict.fits] for _, verdict in shown]
-    out: list[Block] = [table(head, cells, marks if any(marks) else ())]
+    unknown, left = "", ""
     if "unknown" in marks:
-        out += _notes(["? = not known whether it fits; name a release to see what was read of it"])
+        unknown = "? = not known whether it fits; name a release to see what was read of it"
     if len(shown) < len(rows):
         left = f"{name}: the last of each minor release; {len(rows) - len(shown)} more with -v"
-        out += _notes([left])
-    return tuple(out)
-
-
-def _newest_minors(rows: Sequence[Judged]) -> Sequence[Judged]:
-    """The last row of each minor release and platform, the newest of them."""
-    from gpuwhy.knowledge.versions import major_minor
-
-    if len(rows) <= MOST:
-        return rows
-    last = {(major_minor(row.version), row.platform): one for one in rows for row in one[:1]}
-    return list(last.values())[-MOST:]
+    cells = [_cells(row) for row, _ in shown]
+    return table(head, cells, marks if any(marks) else ()), _note(unknown), _note(left)
 
 
 def _cells(row: Release) -> tuple[str, ...]:
     marks = " yanked" * row.yanked + " gone" * row.gone
-    pythons = _pythons(row.pythons)
-    return (
-        f"{row.version}{marks}",
-        row.platform,
-        _or(row.cuda),
-        _or(row.cudnn),
-        pythons,
-        _archs(row),
-    )
+    names = [name for name in row.pythons if not name.endswith("t")]
+    run = len(names) > 2 and all("." in name and name[-1] != "+" for name in names)
+    pythons = f"{names[0]}–{names[-1]}" if run else " ".join(names)
+    versions = (_or(row.cuda), _or(row.cudnn))
+    return (f"{row.version}{marks}", row.platform, *versions, pythons, _archs(row))
 
 
 def _or(value: Any) -> str:
@@ -220,33 +199,7 @@ def _archs(row: Release) -> str:
     return (" ".join(sass) + (f" +PTX {' '.join(ptx)}" if ptx else "")).strip() or "–"
 
 
-def _pythons(names: tuple[str, ...]) -> str:
-    """3.9–3.12 for a run of minor versions."""
-    plain = [name for name in names if not name.endswith("t")]
-    if len(plain) > 2 and all("." in name and name[-1] != "+" for name in plain):
-        return f"{plain[0]}–{plain[-1]}"
-    return " ".join(plain)
-
-
-def _nothing(known: Releases, spec: str, exists: bool, platform: str) -> str:
-    versions = list(dict.fromkeys(row.version for row in known.rows))
-    if not exists:
-        return f"{known.name} {spec} is not known{_near(spec.lstrip('=<>~!'), versions)}"
-    having = {row.platform for row in known.rows if spec in ("", row.version)}
-    there = ", ".join(sorted(having or {row.platform for row in known.rows}))
-    return f"{known.name} is not known for {platform}; there is {there}"
-
-
-def _near(word: str, choices: list[str]) -> str:
-    close = difflib.get_close_matches(word, choices, 3, 0.5)
-    return f"; did you mean {', '.join(close)}?" if close else ""
-
-
-# One release
-
-
-def _pages(rows: Sequence[Described], detail: bool) -> tuple[Block, ...]:
-    return tuple(block for row in rows for block in _page(row, detail))
+# ---------------------------------------------------------------- one release
 
 
 def _page(row: Described, detail: bool) -> tuple[Block, ...]:
@@ -270,10 +223,8 @@ def _page(row: Described, detail: bool) -> tuple[Block, ...]:
 
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
-        signs = (
-            (name, spec if spec[:1] in "=<>~!" else f" {spec}") for name, spec in value.items()
-        )
-        return ", ".join(f"{name}{spec}".rstrip() for name, spec in signs) or "none"
+        signs = (f"{n}{s if s[:1] in '=<>~!' else f' {s}'}".rstrip() for n, s in value.items())
+        return ", ".join(signs) or "none"
     return (" ".join(value) if isinstance(value, tuple) else _or(value)) or "none"
 
 
@@ -285,14 +236,14 @@ def _how(row: Described, field: str) -> Pair | None:
     return pair(_TITLES.get(field, field), f"{member}{read.how} [{read.confidence}]")
 
 
-# Several projects
+# ---------------------------------------------------------------- several projects
 
 
 def _several(options: argparse.Namespace, wanted: Asked, names: list[str], machine: Machine) -> int:
     """A library that is published once for each CUDA: the newest fitting release of each."""
-    from gpuwhy.knowledge import fitting, naming, releases
-
-    platform = "" if options.platform == "all" or options.json else options.platform or _here()
+    platform = _platform(options)
+    if not options.platform and not options.json:
+        platform = _here()
     found = []
     for known in filter(None, map(releases.family, names)):
         chosen, _ = naming.chosen(wanted.spec, list(dict.fromkeys(r.version for r in known.rows)))
@@ -302,48 +253,42 @@ def _several(options: argparse.Namespace, wanted: Asked, names: list[str], machi
         raise UsageError(f"{wanted.name} {wanted.spec} is not known in {', '.join(names[:6])}")
     last = found[-1][0].name
     note = f"{wanted.name} has several packages; gpuwhy releases {last} lists one of them"
-    return _listed(options, found, len(names), note)
+    return _listed(options, found, note)
 
 
 def _projects(options: argparse.Namespace, machine: Machine) -> int:
     """Every project; with a filter or as JSON, the newest release of each that fits."""
-    from gpuwhy.knowledge import fitting, releases
-
     names = sorted(releases.projects())
     if not (options.works_with or options.platform or options.json):
-        return _put(options, (), *_index(names))
-    platform = "" if options.platform == "all" else options.platform
-    families = [known for known in map(releases.family, names) if known is not None]
-    found = [(k, one) for k in families if (one := fitting.newest(k, machine, platform))]
+        return _index(options, names)
+    families = filter(None, map(releases.family, names))
+    newest = ((known, fitting.newest(known, machine, _platform(options))) for known in families)
+    found = [(known, one) for known, one in newest if one]
     if not found:
-        raise UsageError(f"nothing that fits is known for {platform or 'this machine'}")
-    return _listed(options, found, len(names), "")
+        raise UsageError(f"nothing that fits is known for {_platform(options) or 'this machine'}")
+    return _listed(options, found, f"of {len(names)} projects, the newest release that fits")
 
 
-def _index(names: Sequence[str]) -> tuple[Block, ...]:
-    """The names, frameworks first; NVIDIA's wheels and the many builds of one library by family."""
-    import re
-
+def _index(options: argparse.Namespace, names: Sequence[str]) -> int:
+    """The names, frameworks first; NVIDIA's wheels and the many builds of a library by family."""
     bare = dict.fromkeys(re.sub(r"-cu(da)?\d+(mkl|x)?(?=$|-)", "-cu*", name) for name in names)
-    own = ", ".join(name for name in bare if not name.startswith("nvidia-"))
-    wheels = [
-        name.removeprefix("nvidia-").removesuffix("-cu*") for name in bare if name[:7] == "nvidia-"
-    ]
-    libraries = ", ".join(dict.fromkeys(wheels))
-    return (
-        pairs(pair("Projects", own), pair("NVIDIA's", libraries)),
-        *_notes(["gpuwhy releases NAME [VERSION]; * is a CUDA release: 12, 11x, 102"]),
+    own = [name for name in bare if not name.startswith("nvidia-")]
+    wheels = [n.removeprefix("nvidia-").removesuffix("-cu*") for n in bare if n not in own]
+    rows = pairs(
+        pair("Projects", ", ".join(own)), pair("NVIDIA's", ", ".join(dict.fromkeys(wheels)))
+    )
+    return _put(
+        options,
+        (),
+        rows,
+        _note("gpuwhy releases NAME [VERSION]; * is a CUDA release: 12, 11x, 102"),
     )
 
 
 def _listed(
-    options: argparse.Namespace,
-    found: Sequence[tuple[Releases, Judged]],
-    known: int,
-    note: str,
+    options: argparse.Namespace, found: Sequence[tuple[Releases, Judged]], note: str
 ) -> int:
     """One release of each project: those that fit, then those that may."""
-    described = [family.describe(row) for family, (row, _) in found]
     ordered = sorted((one for _, one in found), key=lambda one: one[1].fits != "yes")
     if not options.verbose and len(ordered) > MOST:  # programs before the wheels they bring
         ordered.sort(key=lambda one: (one[1].fits != "yes", one[0].name.startswith("nvidia-")))
@@ -352,6 +297,6 @@ def _listed(
     head = ("project", "version", "platform", "CUDA", "cuDNN")
     cells = [(row.name, *_cells(row)[:4]) for row, _ in ordered]
     marks = [_MARKS[verdict.fits] for _, verdict in ordered]
-    count = f"the newest fitting release of {len(ordered)} of {known} projects"
-    notes = _notes([note, count if not note else ""])
-    return _put(options, described, table(head, cells, marks if any(marks) else ()), *notes)
+    described = [family.describe(row) for family, (row, _) in found]
+    shown = table(head, cells, marks if any(marks) else ())
+    return _put(options, described, shown, _note(note))

@@ -7,49 +7,22 @@ import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from gpuwhy.cli import UsageError, forms, say
+from gpuwhy.cli import UsageError, output, say
 
 if TYPE_CHECKING:
     from gpuwhy.api.watched import Watched
     from gpuwhy.run.child import Ended
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "run", help="run a program unchanged and, when it fails, say why", usage="gpuwhy run [options] -- CMD [ARG ...]"
-    )
-    parser.add_argument(
-        "--python", default="", metavar="PATH", help="the Python that CMD uses, if gpuwhy does not find it"
-    )
-    parser.add_argument("--record", metavar="FILE", help="keep output, samples and the machine's answers, for a report")
-    parser.add_argument("--plot", metavar="FILE.svg", help="draw the GPU memory over time")
-    parser.add_argument("-v", "--verbose", action="count", default=0, help="evidence, other remedies; -vv: all facts")
-    parser.add_argument("--why", action="store_true", help=argparse.SUPPRESS)  # the name of -v in version 0
-    parser.add_argument(
-        "--json",
-        nargs="?",
-        default="",
-        const="-",
-        metavar="FILE",
-        help="the report as JSON (gpuwhy.report/1): into FILE, or without one on standard error",
-    )
-    forms.add_forms(parser)
-    parser.add_argument(
-        "--quiet", action="store_true", help="print nothing when the program succeeds without using the GPU"
-    )
-    parser.add_argument("program", nargs=argparse.REMAINDER, metavar="CMD", help="the program and its arguments")
-    parser.set_defaults(go=go)
-
-
 def go(options: argparse.Namespace) -> int:
     """Run it; whatever happens to us afterwards, the exit is the program's."""
     argv = _command(options)
-    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")  # it was closed when we were started
+    if sys.stderr is None:  # it was closed when we were started
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     from gpuwhy.run.child import CannotStartError, die_by, watch
 
     try:
@@ -58,7 +31,7 @@ def go(options: argparse.Namespace) -> int:
         say(f"gpuwhy: cannot run {error}")
         return error.code
     try:
-        _tell_within(options, argv, ended)
+        _explain_within(options, argv, ended)
     except KeyboardInterrupt:
         pass
     except Exception as error:
@@ -73,76 +46,91 @@ def go(options: argparse.Namespace) -> int:
     return ended.code
 
 
-def _command(options: argparse.Namespace) -> list[str]:
-    if options.json not in ("", "-") and not options.rest and not options.json.endswith(".json"):
-        options.program, options.json = [options.json, *options.program], "-"  # `run --json CMD`: no file, the program
-    both = options.program and options.rest
-    argv: list[str] = [*options.program, *(["--"] if both else []), *options.rest]
+def program(options: argparse.Namespace, lacking: str) -> list[str]:
+    """The command line to start, with or without `--` before it."""
+    both = ["--"] if options.program and options.rest else []
+    argv = [*options.program, *both, *options.rest]
     if not argv:
-        raise UsageError("run what? gpuwhy run -- python train.py")
+        raise UsageError(lacking)
     if not sys.platform.startswith("linux"):
-        more = " (docs/windows.md says how to keep exit code and memory too)" if sys.platform == "win32" else ""
-        raise UsageError(f"gpuwhy run works on Linux; elsewhere: CMD 2>&1 | gpuwhy explain{more}")
-    forms.ready(options)
-    for path in filter(None, (options.record, options.plot, options.json.rstrip("-"))):
-        folder = os.path.dirname(os.path.abspath(path))
-        if not os.access(folder, os.W_OK):
-            raise UsageError(f"cannot write {path}: {folder} is not a folder that can be written to")
-    if options.plot:
-        _plottable(options.plot)
+        more = " (docs/windows.md says how to keep exit code and memory too)"
+        hint = f"CMD 2>&1 | gpuwhy explain{more if sys.platform == 'win32' else ''}"
+        raise UsageError(f"gpuwhy {options.command} works on Linux; elsewhere: {hint}")
     return argv
 
 
-def _plottable(path: str) -> None:
-    if not path.endswith((".svg", ".png")):
-        raise UsageError(f"--plot {path}: SVG is written (and PNG where cairosvg is installed)")
-    if path.endswith(".png") and find_spec("cairosvg") is None:
-        raise UsageError(f"--plot {path}: a PNG needs cairosvg, which is not installed; FILE.svg needs nothing")
+def _command(options: argparse.Namespace) -> list[str]:
+    if options.json not in ("", "-") and not options.rest and not options.json.endswith(".json"):
+        options.program = [options.json, *options.program]  # `run --json CMD`: no file
+        options.json = "-"
+    argv = program(options, "run what? gpuwhy run -- python train.py")
+    output.ready(options)
+    for path in filter(None, (options.record, options.plot, options.json.rstrip("-"))):
+        output.writable(path)
+    if options.plot and not options.plot.endswith((".svg", ".png")):
+        raise UsageError(f"--plot {options.plot}: SVG is written (PNG where cairosvg is installed)")
+    if options.plot.endswith(".png") and find_spec("cairosvg") is None:
+        raise UsageError(f"--plot {options.plot}: a PNG needs cairosvg; FILE.svg needs nothing")
+    return argv
 
 
-def _tell_within(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
-    """Explain, in a process of its own where the program's limit of processor time ends us too."""
-    from gpuwhy.cli.apart import apart
+def _explain_within(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
+    """Explain, in a process of its own where the program's limit of time ends us too."""
     from gpuwhy.run.spare import bound, by_time
 
     seconds = bound()
     if not seconds:
-        _tell(options, argv, ended)
+        _explain(options, argv, ended)
         return
-    if by_time(apart(lambda: _tell(options, argv, ended))):
-        more = "the program was ended in the same way" if by_time(ended.signal) else "nothing more is told"
+    if by_time(apart(lambda: _explain(options, argv, ended))):
+        more = (
+            "the program was ended in the same way" if by_time(ended.signal) else "no more is known"
+        )
         say(
-            f"gpuwhy: no process may use more than {seconds} s of processor time here (ulimit -t {seconds}), "
-            f"so the report was cut off; {more} (cause env.limit: gpuwhy cause env.limit)"
+            f"gpuwhy: no process may use more than {seconds} s of processor time here"
+            f" (ulimit -t {seconds}), so the report was cut off; {more}"
+            " (cause env.limit: gpuwhy cause env.limit)"
         )
 
 
-def _tell(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
-    """Explain a failure, or a success that stayed away from the GPU; write the files that were asked for."""
+def apart(work: Callable[[], None]) -> int:
+    """Work in a process with processor time of its own; the signal that ended it, or 0."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+
+
+def _explain(options: argparse.Namespace, argv: list[str], ended: Ended) -> None:
+    """Explain a failure, or a success that stayed away from the GPU; write what was asked for."""
     for text in ended.trouble:
         say(f"gpuwhy: {text}")
-    worth = not ended.pipe_closed if ended.failed else not options.quiet and _had_framework(argv, ended)
-    files = (options.record, options.plot, options.json.rstrip("-"))
-    if not (worth or any(files) or forms.asked(options)):
+    worth = not options.quiet and _had_framework(argv, ended)
+    if ended.failed:
+        worth = not ended.pipe_closed
+    files = _files(options)
+    if not (worth or files or options.markdown):
         return
     from gpuwhy.api.watched import after_run
-    from gpuwhy.cli.progress import Progress
+    from gpuwhy.cli.terminal import Progress
 
     with Progress() as progress:
         after = after_run(argv, ended, os.path.expanduser(options.python), progress.note)
     if worth and after.worth_telling:
         _print(options, after)
-    for what, write in _wanted(options, after, ended):
+    for path, made in files.items():
         try:
-            write()
-        except OSError as error:  # the other files are written all the same, and the program's code stays
-            say(f"gpuwhy: cannot write {what}: {error.strerror or error}")
-        except UsageError as error:
+            _keep(path, made(after, ended))
+        except UsageError as error:  # the other files are written all the same
             say(f"gpuwhy: {error}")
 
 
 def _had_framework(argv: list[str], ended: Ended) -> bool:
-    """Whether a framework was seen, or stands in the program's text, and no GPU: the one success that we look into."""
+    """Whether a framework was seen, or stands in the program's text, and no GPU was used."""
     from gpuwhy.run.target import imported, wanted_gpu
 
     seen = ended.samples.seen.values()
@@ -151,79 +139,60 @@ def _had_framework(argv: list[str], ended: Ended) -> bool:
 
 
 def _print(options: argparse.Namespace, after: Watched) -> None:
-    """The report in one write, so that several ranks do not mix; each line with the rank where there are several."""
+    """The report in one write, so that several ranks do not mix; each line with the rank."""
     from gpuwhy.answer import blocks, markdown
-    from gpuwhy.cli import output
     from gpuwhy.cli.terminal import write
+    from gpuwhy.run.circumstances import circumstances
     from gpuwhy.run.ranks import own_rank
 
     if options.markdown:
-        write(markdown.write(blocks.document(output.shared(after.answer), 1)), sys.stderr)
+        document = blocks.document(output.shareable(after.answer), 1)
+        write(markdown.write(document), sys.stderr)
         return
     if options.json == "-":
-        write(output.as_json(output.shared(after.answer)), sys.stderr)
+        write(output.as_json(output.shareable(after.answer)), sys.stderr)
         return
-    from gpuwhy.run.circumstances import circumstances
-
     rank = own_rank(os.environ)
     before = f"[rank {rank}] " if rank else ""
-    above = circumstances(after.facts.run, after.answer)
     document = blocks.document(after.answer, max(options.verbose, int(options.why)))
-    text = above + output.text(document, sys.stderr)
+    text = circumstances(after.facts.run, after.answer) + output.text(document, sys.stderr)
     write("".join(f"{before}{line}\n" for line in text.splitlines()), sys.stderr)
 
 
-def _wanted(options: argparse.Namespace, after: Watched, ended: Ended) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The files that were asked for, each with what writes it."""
-    if options.record:
-        yield options.record, lambda: _record(options.record, after, ended)
-    if options.json.rstrip("-"):
-        yield options.json, lambda: _json(options.json, after)
-    if options.plot:
-        yield options.plot, lambda: _plot(options.plot, after)
-    if options.html:
-        yield options.html, lambda: _page(options.html, after)
+Made = Callable[["Watched", "Ended"], "bytes | str"]
 
 
-def _record(path: str, after: Watched, ended: Ended) -> None:
-    from gpuwhy.machine.writing import keep
-
-    data = after.recording(ended)
-    if path.endswith(".gz"):
-        import gzip
-
-        data = gzip.compress(data, mtime=0)
-    keep(path, data)
-    say(f"gpuwhy: wrote {path} ({len(data):,} bytes); read it before you send it")
-
-
-def _json(path: str, after: Watched) -> None:
-    from gpuwhy.machine.writing import keep
-    from gpuwhy.cli import output
-
-    keep(path, output.as_json(output.shared(after.answer)).encode())
-    say(f"gpuwhy: wrote {path}")
-
-
-def _page(path: str, after: Watched) -> None:
+def _files(options: argparse.Namespace) -> dict[str, Made]:
+    """The files that were asked for, each with what makes it."""
     from gpuwhy.answer import blocks, html
-    from gpuwhy.cli.output import shared
+    from gpuwhy.cli.record import packed
 
-    forms.keep_page(path, html.page(blocks.document(shared(after.answer), 2)))
+    made: tuple[tuple[str, Made], ...] = (
+        (options.record, lambda after, ended: packed(after.recording(ended), options.record)),
+        (options.json.rstrip("-"), lambda after, _: output.as_json(output.shareable(after.answer))),
+        (options.plot, lambda after, _: _plot(options.plot, after)),
+        (
+            options.html,
+            lambda after, _: html.page(blocks.document(output.shareable(after.answer), 2)),
+        ),
+    )
+    return {path: make for path, make in made if path}
 
 
-def _plot(path: str, after: Watched) -> None:
-    from gpuwhy.machine.writing import keep
+def _plot(path: str, after: Watched) -> bytes | str:
     from gpuwhy.run.plot import drawing
 
     drawn = drawing(after.facts.run)
-    if not drawn:
-        say("gpuwhy: no plot: GPU memory was not sampled (no GPU, or the program ended too soon)")
-        return
-    data = drawn.encode()
-    if path.endswith(".png"):
+    if drawn and path.endswith(".png"):
         import cairosvg
 
-        data = cairosvg.svg2png(bytestring=data)
-    keep(path, data)
-    say(f"gpuwhy: wrote {path}")
+        png: bytes = cairosvg.svg2png(bytestring=drawn.encode())
+        return png
+    return drawn
+
+
+def _keep(path: str, data: bytes | str) -> None:
+    if data:
+        output.keep(path, data)
+    else:
+        say("gpuwhy: no plot: GPU memory was not sampled (no GPU, or the program ended too soon)")

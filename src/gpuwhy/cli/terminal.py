@@ -1,20 +1,35 @@
-"""The user's terminal and files, for every command: what is read, and how it is printed."""
+"""The user's terminal and files: what is read, and how it is printed so that it steers nothing."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
+import threading
+import time
 from typing import TextIO
 
-from gpuwhy.machine import reading
-from gpuwhy.cli.plain import plain
 from gpuwhy.cli import UsageError
+from gpuwhy.machine import reading
+from gpuwhy.machine.asking import NOTE, NOTES
 
 MOST = 256 << 20
 """The largest recording that is read."""
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
-_PLAIN = str.maketrans({"✓": "+", "✗": "X", "·": "-", "–": "-", "…": "...", "→": "->", "“": '"', "”": '"'})
+_SIGNS = str.maketrans(
+    {"✓": "+", "✗": "X", "·": "-", "–": "-", "…": "...", "→": "->", "“": '"', "”": '"'}
+)
+_STEERING = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f\ud800-\udfff"
+)
+"""C0 and C1, marks of direction and of no width, line separators, tags, halves of characters."""
+_STEERS = re.compile(f"[{_STEERING}]")
+_STEERS_NOT_TINT = re.compile(rf"(?!\x1b\[[0-9;]{{1,12}}m)[{_STEERING}]")
+_LINES = re.compile(r"[\n\r\t\v\f\x85\u2028\u2029]+")
+_ORDER = re.compile(r"^(\s*)(?=::[A-Za-z-]{1,40}[ :]|##\[[a-z]{1,20}\])", re.MULTILINE)
+"""A line that a workflow runner would obey."""
 
 
 def read_bytes(path: str) -> bytes:
@@ -24,7 +39,8 @@ def read_bytes(path: str) -> bytes:
             return reading.whole(sys.stdin.fileno(), MOST, "standard input")
         return reading.read(path, MOST)
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot read {path}: {why}") from error
 
 
 def write(text: str, stream: TextIO | None = None, *, orders: bool = False) -> None:
@@ -34,13 +50,73 @@ def write(text: str, stream: TextIO | None = None, *, orders: bool = False) -> N
     """
     stream = stream or sys.stdout
     encoding = stream.encoding or "utf-8"
-    if text.startswith(("{", "[")) and encoding.lower().replace("-", "") != "utf8":
+    is_json = text.startswith(("{", "["))
+    if is_json and encoding.lower().replace("-", "") != "utf8":
         text = _NOT_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text)
-    try:
-        "✓✗·–…→".encode(encoding)
-    except UnicodeEncodeError:
-        text = text.translate(_PLAIN)
-    if not orders and not text.startswith(("{", "[")):
+    if not has_signs(stream):
+        text = text.translate(_SIGNS)
+    if not orders and not is_json:
         text = plain(text, tinted=True)
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
+
+
+def has_signs(stream: TextIO) -> bool:
+    """Whether the encoding of a stream has our signs."""
+    try:
+        "✓✗·–…→".encode(stream.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def plain(text: str, tinted: bool = False) -> str:
+    """A text of several lines without what steers a terminal or a workflow; our colours stay."""
+    text = (_STEERS_NOT_TINT if tinted else _STEERS).sub("?", text)
+    return _ORDER.sub(r"\1· ", text) if "::" in text or "##[" in text else text
+
+
+def one_line(text: str) -> str:
+    """The same of what has to be one line: it cannot begin another."""
+    return plain(_LINES.sub(" ", text))
+
+
+class Progress:
+    """Names the step that is running on standard error, once a second has passed."""
+
+    def __init__(self, after: float = 1.0) -> None:
+        self._after = after
+        self._text = "looking at the machine"
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._show, daemon=True)
+        self._shown = False
+        self._asked = bool(os.environ.get(NOTES))  # a program reads our steps, line by line
+
+    def note(self, text: str) -> None:
+        """Say which step runs now."""
+        self._text = one_line(text)[:200]
+        if self._asked:
+            print(f"{NOTE}{self._text}", file=sys.stderr, flush=True)
+
+    def __enter__(self) -> Progress:
+        if self._asked:
+            self.note(self._text)
+        if sys.stderr.isatty():
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        if self._thread.is_alive():
+            self._thread.join(0.5)
+        if self._shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def _show(self) -> None:
+        start = time.monotonic()
+        if self._done.wait(self._after):
+            return
+        while not self._done.wait(0.2):
+            self._shown = True
+            said = f"… {self._text} ({time.monotonic() - start:.0f} s)"
+            print(f"\r\x1b[K{said}", end="", file=sys.stderr, flush=True)

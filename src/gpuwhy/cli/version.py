@@ -5,58 +5,57 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Iterator
 from importlib import metadata, resources
 
 from gpuwhy._version import __version__
-from gpuwhy.cli import HEALTHY
+from gpuwhy.cli import HEALTHY, UsageError
 from gpuwhy.cli.output import shareable
 from gpuwhy.cli.terminal import write
+from gpuwhy.knowledge import releases
 
-ASKED = (["--version", "--verbose"], ["--version", "-v"], ["-V", "-v"], ["-V", "--verbose"], ["-Vv"])
 NEEDED = ("ahocorasick_rs", "msgspec", "nvidia-ml-py", "packaging", "pyyaml")
 EXTRAS = {"ray": "ray"}
 
 
-def go() -> int:
+def go(argv: list[str]) -> int:
     """Print it."""
-    rows = "".join(f"  {name:<10} {text}\n" for name, text in _rows())
-    write(f"gpuwhy {__version__}\n{shareable(rows)}")
+    if not set(argv) <= {"--version", "-V", "-Vv", "-v", "--verbose"}:
+        raise UsageError(f"--version takes no {argv[-1]!r}; see gpuwhy --help")
+    rows = {
+        "python": f"{platform.python_implementation()} {platform.python_version()}"
+        f", {sys.executable}",
+        "system": f"{platform.system()} {platform.machine()}, {' '.join(platform.libc_ver())}",
+        "installed": _installed(),
+        "knowledge": _knowledge(),
+        "contracts": ", ".join(sorted(_contracts())),
+        "needs": ", ".join(f"{name} {_version(name)}" for name in NEEDED),
+        "extras": ", ".join(f"{one} ({name} {_version(name)})" for one, name in EXTRAS.items()),
+    }
+    shown = "".join(f"  {name:<10} {text}\n" for name, text in rows.items())
+    write(f"gpuwhy {__version__}\n{shareable(shown) if argv[1:] or argv == ['-Vv'] else ''}")
     return HEALTHY
 
 
-def _rows() -> Iterator[tuple[str, str]]:
-    yield "python", f"{platform.python_implementation()} {platform.python_version()}, {sys.executable}"
-    yield "system", f"{platform.system()} {platform.machine()}, {' '.join(filter(None, platform.libc_ver()))}"
+def _installed() -> str:
+    """Where it is, and how it came here."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    yield "installed", f"{folder} ({_kind(folder)})"
-    yield "knowledge", _knowledge()
-    yield "contracts", ", ".join(sorted(_contracts()))
-    yield "needs", ", ".join(f"{name} {_version(name)}" for name in NEEDED)
-    yield "extras", ", ".join(f"{extra} ({name} {_version(name)})" for extra, name in EXTRAS.items())
-
-
-def _kind(folder: str) -> str:
-    """How it came here."""
     if os.path.isfile(os.path.join(os.path.dirname(folder), ".pyz")):
-        return "gpuwhy.pyz, unpacked"
+        return f"{folder} (gpuwhy.pyz, unpacked)"
     packed = os.path.isfile(os.path.join(folder, "knowledge", "data", "status_codes.json.gz"))
-    return "a wheel" if packed else "a checkout"
+    return f"{folder} ({'a wheel' if packed else 'a checkout'})"
 
 
 def _knowledge() -> str:
-    from gpuwhy.knowledge import releases
-
     headers = releases.headers()
-    rows = sum(one.rows for one in headers)
-    newest = max((one.newest for one in headers), default="")
-    return f"{rows:,} rows of {len(releases.projects())} projects, from files published up to {newest}"
+    rows, newest = sum(one.rows for one in headers), max(one.newest for one in headers)
+    count = len(releases.projects())
+    return f"{rows:,} rows of {count} projects, from files published up to {newest}"
 
 
-def _contracts() -> Iterator[str]:
-    for file in resources.files("gpuwhy.schemas").iterdir():
-        if file.name.endswith(".schema.json"):
-            yield f"gpuwhy.{file.name.removesuffix('.schema.json')}/1"
+def _contracts() -> list[str]:
+    names = (file.name for file in resources.files("gpuwhy.schemas").iterdir())
+    ending = ".schema.json"
+    return [f"gpuwhy.{name.removesuffix(ending)}/1" for name in names if name.endswith(ending)]
 
 
 def _version(name: str) -> str:

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
-import threading
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from gpuwhy.cli.parser import commands_of, program
+from gpuwhy.cli import table
+from gpuwhy.cli.table import Option
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-_ONE = threading.Lock()
 WORD, TEXT = 4096, 8 << 20
 """Characters of one value, and of a log."""
-
-
-def _rows() -> list[dict[str, Any]]:
-    text = files("gpuwhy.mcp").joinpath("tools.toml").read_text(encoding="utf-8")
-    rows: list[dict[str, Any]] = tomllib.loads(text)["tool"]
-    return rows
+BESIDE = {
+    "folder": "the project's folder: relative paths and what lies there count",
+    "text": "the error with what was printed before it, instead of a file",
+}
+"""Fields that are no options: where the command runs, and what it reads."""
 
 
 class Tool(NamedTuple):
-    """One tool; the fields of `here` are no options: the folder, the text on standard input."""
+    """One tool, as tools.toml describes it."""
 
     name: str
     title: str
@@ -45,24 +42,17 @@ class Tool(NamedTuple):
     text: bool = False
     seconds: float = 300.0
 
+    @property
+    def beside(self) -> dict[str, int]:
+        """Its fields that are no options, and how long they may be."""
+        folder = {"folder": WORD} if self.folder else {}
+        return folder | ({"text": TEXT} if self.text else {})
 
-TOOLS = tuple(Tool(**{**row, "needed": tuple(row.get("needed", ()))}) for row in _rows())
-MORE = {
-    "name": "more",
-    "title": "Read the rest of an answer",
-    "description": "The rest of an earlier answer of this session, page by page.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {
-            "answer": {"type": "string", "description": "the name at the end of the answer: a3"},
-            "part": {"type": "string", "description": "facts.devices, causes.0, text; empty: all"},
-            "start": {"type": "integer", "minimum": 0, "description": "the character to begin at"},
-        },
-        "required": ["answer"],
-        "additionalProperties": False,
-    },
-    "annotations": {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False},
-}
+
+def _tools() -> Iterator[Tool]:
+    text = files("gpuwhy.mcp").joinpath("tools.toml").read_text(encoding="utf-8")
+    for row in tomllib.loads(text)["tool"]:
+        yield Tool(**row)
 
 
 class Command(NamedTuple):
@@ -74,42 +64,22 @@ class Command(NamedTuple):
     seconds: float = 120.0
 
 
-def actions(command: str) -> dict[str, argparse.Action]:
-    """The arguments of a command by their names."""
-    with _ONE:  # its module may be imported for the first time, and requests come in threads
-        return _actions(command)
-
-
-@cache
-def _actions(command: str) -> dict[str, argparse.Action]:
-    parser = next(one for name, _, one in commands_of(program([command])) if name == command)
-    found: dict[str, argparse.Action] = {}
-    for action in parser._actions:
-        names = [one[2:] for one in action.option_strings if one.startswith("--")]
-        found.update(dict.fromkeys(names or [action.dest], action))
-    return found
-
-
-def fields(tool: Tool, allow_run: bool) -> dict[str, argparse.Action]:
-    """Field → the argument that it stands for."""
-    known = actions(tool.name)
+def fields(tool: Tool, allow_run: bool) -> dict[str, Option]:
+    """Field → the option that it stands for."""
+    known: dict[str, Option] = {}
+    for one in table.command(tool.name).rows:
+        known.update(dict.fromkeys((flag.lstrip("-") for flag in one.flags), one))
+        known.setdefault(one.name, one)
     offered = f"{tool.options} {tool.positional} {tool.if_allowed if allow_run else ''}".split()
     return {name.replace("-", "_"): known[name] for name in offered}
 
 
 def described(tool: Tool, allow_run: bool = False) -> dict[str, Any]:
     """The tool as clients list it."""
-    properties = {
-        name: {**_schema(action), "description": str(action.help or name) % {}}
-        for name, action in fields(tool, allow_run).items()
-    }
-    if tool.folder:
-        about = "the project's folder: relative paths and what lies there count"
-        properties["folder"] = {"type": "string", "maxLength": WORD, "description": about}
-    if tool.text:
-        about = "the error with what was printed before it, instead of a file"
-        properties["text"] = {"type": "string", "maxLength": TEXT, "description": about}
-    reads = not tool.runs
+    known = fields(tool, allow_run).items()
+    properties = {name: {**_schema(one), "description": one.help or name} for name, one in known}
+    for name, most in tool.beside.items():
+        properties[name] = {"type": "string", "maxLength": most, "description": BESIDE[name]}
     return {
         "name": tool.name,
         "title": tool.title,
@@ -123,29 +93,25 @@ def described(tool: Tool, allow_run: bool = False) -> dict[str, Any]:
         "outputSchema": _contract(tool.contract),
         "annotations": {
             "title": tool.title,
-            "readOnlyHint": reads,
-            "destructiveHint": not reads,
-            "idempotentHint": reads,
-            "openWorldHint": not reads,
+            "readOnlyHint": not tool.runs,
+            "destructiveHint": tool.runs,
+            "idempotentHint": not tool.runs,
+            "openWorldHint": tool.runs,
         },
     }
 
 
-def _schema(action: argparse.Action) -> dict[str, Any]:
-    """What a value of an argument may be."""
-    if action.nargs == 0:
+def _schema(option: Option) -> dict[str, Any]:
+    """What a value of an option may be."""
+    if not option.value:
         return {"type": "boolean"}
     one: dict[str, Any] = {"type": "string", "maxLength": WORD}
-    if action.type is not None:
+    if option.type:
         one = {"type": ["number", "string"]}  # "24GB": the command reads it
-    if action.choices is not None:
-        one = {"enum": list(action.choices)}
-    return {"type": "array", "items": one, "maxItems": 1000} if _many(action) else one
-
-
-def _many(action: argparse.Action) -> bool:
-    several = action.nargs in ("*", "+", "...")
-    return several or isinstance(action, argparse._AppendAction)
+    if option.values:
+        whole = option.type == "count"
+        one = {"enum": [int(value) if whole else value for value in option.values]}
+    return {"type": "array", "items": one, "maxItems": 1000} if option.many else one
 
 
 def command(tool: Tool, given: dict[str, Any], allow_run: bool = False) -> Command:
@@ -154,64 +120,59 @@ def command(tool: Tool, given: dict[str, Any], allow_run: bool = False) -> Comma
     A value never becomes an option: it stands behind `--` or in `--name=value`.
     """
     known = fields(tool, allow_run)
-    beside = ("folder",) * tool.folder + ("text",) * tool.text
-    if unknown := [name for name in given if name not in known and name not in beside]:
-        hint = "; start the server with --allow-run for it" if unknown[0] in tool.if_allowed else ""
-        valid = ", ".join([*known, *beside])
-        raise ValueError(f"{tool.name} has no field {unknown[0][:60]!r}; it has {valid}{hint}")
-    if lacking := [name for name in tool.needed if not given.get(name)]:
-        raise ValueError(f"{tool.name} needs {lacking[0]!r}")
-    if (
-        tool.text
-        and bool(given.get("text")) == bool(given.get(tool.positional))
-        and "from" not in given
-    ):
-        raise ValueError("give either text or words (a file)")
+    _check(tool, given, [*known, *tool.beside])
     argv, behind = [tool.name], []
-    for name, action in known.items():
-        values = list(_values(name, action, given.get(name)))
-        if not action.option_strings:
+    for name, option in known.items():
+        values = list(_values(name, option, given.get(name)))
+        flag = next((one for one in option.flags if one.startswith("--")), "")
+        if not flag:
             behind += values
-        elif action.nargs == 0:
-            argv += [_long(action)] * bool(values)
-        elif action.nargs == "+" and values:
+        elif not option.value:
+            argv += [flag] * bool(values)
+        elif " …" in option.value and values:
             if any(one.startswith("-") for one in values):
                 raise ValueError(f"{name}: a value does not begin with a dash")
-            argv[1:1] = [_long(action), *values]
+            argv[1:1] = [flag, *values]
         else:
-            argv += [f"{_long(action)}={one}" for one in values]
-    if not tool.runs or tool.name == "prove":
+            argv += [f"{flag}={one}" for one in values]
+    if tool.name != "run":  # its JSON would go where the program's output goes
         argv.append("--json")
-    text = _one("text", given.get("text", ""), TEXT) if tool.text else ""
-    folder = _one("folder", given.get("folder", ""))
+    beside = {name: _one(name, given.get(name, ""), most) for name, most in tool.beside.items()}
     rest = ["--", *behind] if behind else []
+    text, folder = beside.get("text", ""), beside.get("folder", "")
     return Command([*argv, *rest], text, folder, tool.seconds)
 
 
-def _long(action: argparse.Action) -> str:
-    return next(one for one in action.option_strings if one.startswith("--"))
+def _check(tool: Tool, given: dict[str, Any], valid: list[str]) -> None:
+    """Raise ValueError for fields that do not exist, that lack, or that exclude each other."""
+    if unknown := [name for name in given if name not in valid]:
+        hint = "; start the server with --allow-run for it" if unknown[0] in tool.if_allowed else ""
+        has = ", ".join(valid)
+        raise ValueError(f"{tool.name} has no field {unknown[0][:60]!r}; it has {has}{hint}")
+    if lacking := [name for name in tool.needed if not given.get(name)]:
+        raise ValueError(f"{tool.name} needs {lacking[0]!r}")
+    both = bool(given.get("text")) == bool(given.get(tool.positional))
+    if tool.text and both and "from" not in given:
+        raise ValueError("give either text or words (a file)")
 
 
-def _values(name: str, action: argparse.Action, given: Any) -> Iterator[str]:
+def _values(name: str, option: Option, given: Any) -> Iterator[str]:
     """The values of one field as words of a command line."""
     if given is None or given is False or given == "":
         return
-    if action.nargs == 0:
+    if not option.value:
         if given is not True:
             raise ValueError(f"{name} is true or false")
         yield ""
         return
-    several = given if isinstance(given, list) and _many(action) else [given]
-    for one in several:
-        word = _one(name, one, TEXT if action.nargs == "..." else WORD)
-        if action.choices is not None and word not in map(str, action.choices):
-            raise ValueError(
-                f"{name} is one of {', '.join(map(str, action.choices))}, not {word!r}"
-            )
+    for one in given if isinstance(given, list) and option.many else [given]:
+        word = _one(name, one, TEXT if option.value.startswith("--") else WORD)
+        if option.values and word not in option.values:
+            raise ValueError(f"{name} is one of {', '.join(option.values)}, not {word!r}")
         yield word
 
 
-def _one(name: str, given: Any, most: int = WORD) -> str:
+def _one(name: str, given: Any, most: int) -> str:
     if isinstance(given, bool) or not isinstance(given, (str, int, float)):
         raise ValueError(f"{name} is a text, or a list of texts where several are possible")
     if len(str(given)) > most:
@@ -235,3 +196,22 @@ def _bare(value: Any) -> Any:
         kept = {k: v for k, v in value.items() if not (k in words and isinstance(v, str))}
         return {name: _bare(one) for name, one in kept.items()}
     return [_bare(one) for one in value] if isinstance(value, list) else value
+
+
+TOOLS = tuple(_tools())
+MORE = {
+    "name": "more",
+    "title": "Read the rest of an answer",
+    "description": "The rest of an earlier answer of this session, page by page.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "answer": {"type": "string", "description": "the name at the end of the answer: a3"},
+            "part": {"type": "string", "description": "facts.devices, causes.0, text; empty: all"},
+            "start": {"type": "integer", "minimum": 0, "description": "the character to begin at"},
+        },
+        "required": ["answer"],
+        "additionalProperties": False,
+    },
+    "annotations": {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False},
+}
