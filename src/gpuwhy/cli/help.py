@@ -45,8 +45,8 @@ def epilog(command: Command) -> str:
     rows = command.examples
     width = max(map(len, rows), default=0)
     beside = all(width + len(text) + 4 <= WIDTH for text in rows.values())
-    shown = (f"  {one:<{width}}  {text}" if beside else f"  {one}\n      {text}"
-             for one, text in rows.items())  # fmt: skip
+    form = f"  {{:<{width}}}  {{}}" if beside else "  {}\n      {}"
+    shown = (form.format(*row) for row in rows.items())
     return "\n".join(["examples:", *shown, "", *_exits(command.exits)])
 
 
