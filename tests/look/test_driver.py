@@ -146,9 +146,6 @@ def test_dpkg_packages_with_state_and_time_of_change(machine: Made):
         "installed",
     )
     assert library.changed.value == 1700000000
-    (compat,) = see(machine, "compat_packages").value
-    assert compat.name == "cuda-compat-12-4"
-    assert isinstance(compat.changed, Unknown)
 
 
 def test_pacman_packages_are_read_from_folder_names(machine: Made):

@@ -39,7 +39,6 @@ def test_what_start_up_files_do(world: World) -> None:
     assert found["block.pth"].owner is None
     assert found["block.pth"].blocks == ("torch",)
     assert found["block.pth"].code == ("import sys; sys.modules['torch'] = None",)
-    assert found["front.pth"].inserts == ("/src",)
     assert not found["broken.pth"].readable
     assert found["sitecustomize.py"].sets == (
         ("CUDA_VISIBLE_DEVICES", ""),

@@ -12,7 +12,7 @@ from gpuwhy.facts.system import System
 from gpuwhy.look.system import system
 from gpuwhy.machine.folder import FolderMachine, FolderSystem
 from gpuwhy.machine.live import LiveMachine
-from gpuwhy.machine.machine import Disk, Entry, Machine, Stat, Uname, key_of
+from gpuwhy.machine.machine import Entry, Machine, Stat, Uname, key_of
 
 from .machines import Answers
 
@@ -72,7 +72,6 @@ def test_linux_tree(tmp_path):
         "injected",
         "wsl",
         "shm",
-        "disks",
         "open_files_limit",
     ):
         assert isinstance(getattr(around, field), Unknown), field
@@ -293,18 +292,6 @@ def test_the_unlimited_number_of_version_one_is_no_limit():
         "read /sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
     }
     assert isinstance(seen(answers().also(group)).memory.need().limit, Absent)
-
-
-def test_disks_once_per_file_system():
-    home, other = Disk(100 * GIB, 50 * GIB), Disk(200 * GIB, 1 * GIB)
-    host = answers(
-        environ={
-            "TRITON_CACHE_DIR": "/scratch/triton/x",
-            "JAX_COMPILATION_CACHE_DIR": "gs://bucket",
-        }
-    )
-    host.also({"disk /home/user": home, "disk /tmp": home, "disk /scratch": other})
-    assert [s.path for s in seen(host).disks.need()] == ["/home/user", "/scratch"]
 
 
 # ---------------------------------------------------------------- containers under WSL, and what does not run

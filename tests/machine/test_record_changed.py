@@ -171,3 +171,16 @@ def test_what_is_told_is_bounded(tmp_path, monkeypatch):
         (tmp_path / f"pack/{n}.py").unlink()
     found = LiveMachine().changes(str(record), "files").need()
     assert (len(found.rows), found.cut) == (3, True)
+
+
+def test_files_that_are_listed_without_a_hash(tmp_path):
+    record = installed(tmp_path, "pack/a.py")
+    for name in ("pack/empty.so", "pack/empty.py", "pack/whole.so"):
+        (tmp_path / name).write_bytes(b"" if "empty" in name else BODY)
+    listed = [*(tmp_path / "pack").iterdir(), tmp_path / "pack/gone.py", tmp_path / "pack/gone.so"]
+    lines = [f"pack/{path.name},," for path in listed if path.name != "a.py"]
+    record.write_text(record.read_text() + "\n".join(lines))
+    told = [("pack/empty.so", "empty"), ("pack/gone.so", "missing")]
+    assert sorted(rows(record, "libraries")) == told
+    assert sorted(rows(record, "files")) == sorted([*told, ("pack/gone.py", "missing")])
+    assert sorted(rows(record, "hashes")) == sorted([*told, ("pack/gone.py", "missing")])

@@ -45,7 +45,6 @@ class Driver(Record, frozen=True):
     secure_boot: Fact[bool] = NOT_OBSERVED
     dkms: Fact[tuple[DkmsBuild, ...]] = NOT_OBSERVED
     packages: Fact[tuple[SystemPackage, ...]] = NOT_OBSERVED
-    compat_packages: Fact[tuple[SystemPackage, ...]] = NOT_OBSERVED  # cuda-compat-*
     driver_cuda: Fact[str] = NOT_OBSERVED  # newest CUDA that the driver supports: 13.0
     windows_version: Fact[str] = NOT_OBSERVED  # under WSL: driver_version on the Windows side
     nodes: Fact[tuple[DeviceNode, ...]] = NOT_OBSERVED

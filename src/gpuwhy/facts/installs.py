@@ -162,7 +162,6 @@ class StartFile(Record, frozen=True, omit_defaults=True):
     code: tuple[str, ...] = ()  # its executable lines, of a .pth file
     sets: tuple[tuple[str, str], ...] = ()  # variables of the GPU stack
     blocks: tuple[str, ...] = ()  # modules that it makes impossible to import
-    inserts: tuple[str, ...] = ()  # folders that it puts in front of the others
     readable: bool = True  # text that Python takes
 
 

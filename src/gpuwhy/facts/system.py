@@ -99,7 +99,6 @@ class System(Record, frozen=True):
     tasks: Fact[Tasks] = NOT_OBSERVED  # of the control group; Absent = no limit
     shm: Fact[Space] = NOT_OBSERVED
     memory: Fact[Memory] = NOT_OBSERVED
-    disks: Fact[tuple[Space, ...]] = NOT_OBSERVED
     kernel_log: Fact[tuple[KernelLine, ...]] = NOT_OBSERVED
     uptime: Fact[float] = NOT_OBSERVED  # seconds
     booted: Fact[float] = NOT_OBSERVED  # Unix time

@@ -196,7 +196,6 @@ def _driver(machine: AssumedMachine) -> Driver:
         secure_boot=no,
         dkms=Known((), _ASSUMED),
         packages=Known((), _ASSUMED),
-        compat_packages=Known((), _ASSUMED),
         driver_cuda=_stated(cuda),
         windows_version=_ABSENT,
         nodes=Known((), _ASSUMED),

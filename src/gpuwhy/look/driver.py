@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
 
 import msgspec
 
@@ -12,6 +11,7 @@ from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_un
 from gpuwhy.facts.facts import Facts
 from gpuwhy.look.devices import gpu_minors, nvml, nvml_cuda
 from gpuwhy.look.fields import Field, filled, is_windows
+from gpuwhy.look.files import exists, lines, names, paths, text
 from gpuwhy.machine.machine import Machine
 
 _VERSION = "/proc/driver/nvidia/version"
@@ -35,23 +35,19 @@ def driver(machine: Machine, facts: Facts, _options: object = None) -> Driver:
 
 def _module_version(machine: Machine, _facts: Facts) -> Fact[str]:
     """The version of the loaded kernel module, in its own words or in those of sysfs."""
-    text = machine.read(_VERSION)
+    said, other = machine.read(_VERSION), f"{_MODULES}/nvidia/version"
     pattern = r"NVRM version:.*Kernel Module\b.*?\s(\d{2,4}(?:\.\d+)+)"
-    match = re.search(pattern, text.value) if isinstance(text, Known) else None
-    if match:
+    if match := re.search(pattern, value_or(said, "")):
         return known(match[1], "file", _VERSION)
-    other = f"{_MODULES}/nvidia/version"
-    fallback = machine.read(other)
-    if isinstance(fallback, Known) and _DOTTED.match(fallback.value.strip()):
-        return known(fallback.value.strip(), "file", other)
-    if isinstance(text, Known):
+    version = text(machine, other).strip()
+    if _DOTTED.match(version):
+        return known(version, "file", other)
+    if isinstance(said, Known):
         return Unknown(f"{_VERSION} has no version in it", f"cat {_VERSION}")
-    if isinstance(text, Unknown):
-        return text
     loaded = _loaded(machine)
-    if isinstance(loaded, Known) and "nvidia" in loaded.value:
+    if isinstance(said, Absent) and "nvidia" in value_or(loaded, ()):
         return Unknown(f"nvidia is loaded, but neither {_VERSION} nor {other} can be read")
-    return loaded if isinstance(loaded, Unknown) else text
+    return loaded if isinstance(said, Absent) and isinstance(loaded, Unknown) else said
 
 
 def _loaded(machine: Machine) -> Fact[tuple[str, ...]]:
@@ -79,21 +75,19 @@ def _module_on_disk(machine: Machine, _facts: Facts) -> Fact[str]:
     uname = machine.uname()
     if not isinstance(uname, Known):
         return uname
-    folder = f"/lib/modules/{uname.value.release}"
+    release, processor = uname.value.release, uname.value.machine
+    folder = f"/lib/modules/{release}"
     listed = machine.lines(f"{folder}/modules.dep", "/nvidia.ko", "/nvidia-current.ko")
-    if isinstance(listed, Unknown):
-        return listed
-    if isinstance(listed, Absent):
+    if not isinstance(listed, Known):
         reason = f"{folder} is not there to look at, as is usual in a container"
-        return Unknown(reason, "modinfo -F version nvidia")
+        return or_unknown(listed, reason, "modinfo -F version nvidia")
     files = [line.partition(":")[0] for line in listed.value]
     ours = [file for file in files if re.search(r"/nvidia(-current)?\.ko(\.\w+)?$", file)]
     if not ours:
         return Absent(Source("file", f"{folder}/modules.dep", "no nvidia.ko for this kernel"))
     if "/dkms/" in ours[0]:  # DKMS links kernel-RELEASE-MACHINE to VERSION/RELEASE/MACHINE
         for tree in ("nvidia", "nvidia-current"):
-            name = f"kernel-{uname.value.release}-{uname.value.machine}"
-            link = machine.link(f"/var/lib/dkms/{tree}/{name}")
+            link = machine.link(f"/var/lib/dkms/{tree}/kernel-{release}-{processor}")
             if isinstance(link, Known) and _DOTTED.match(link.value.split("/")[0]):
                 return Known(link.value.split("/")[0], link.source)
     path = ours[0] if ours[0].startswith("/") else f"{folder}/{ours[0]}"
@@ -105,16 +99,15 @@ def _module_on_disk(machine: Machine, _facts: Facts) -> Fact[str]:
 
 def _secure_boot(machine: Machine, _facts: Facts) -> Fact[bool]:
     """Whether the firmware lets only signed modules in; Absent where it is not EFI."""
-    firmware, how = machine.list("/sys/firmware", ""), "mokutil --sb-state"
-    if not isinstance(firmware, Known) or not firmware.value:
+    firmware, how = names(machine, "/sys/firmware"), "mokutil --sb-state"
+    if not firmware:
         return Unknown("/sys/firmware cannot be seen from here", how)
-    if "efi" not in {entry.name for entry in firmware.value}:
+    if "efi" not in firmware:
         return Absent(Source("folder", "/sys/firmware/efi", "not booted by EFI"))
-    folder = "/sys/firmware/efi/efivars"
-    names = machine.list(folder, "SecureBoot-")
-    if not isinstance(names, Known) or not names.value:
+    variables = paths(machine, "/sys/firmware/efi/efivars", "SecureBoot-")
+    if not variables:
         return Unknown("the EFI variables cannot be seen from here", how)
-    value = machine.read(f"{folder}/{names.value[0].name}")
+    value = machine.read(variables[0])
     if isinstance(value, Known) and value.value[-1:] in ("\x00", "\x01"):
         return Known(value.value[-1] == "\x01", value.source)
     return Unknown("the SecureBoot variable cannot be read", how)
@@ -130,12 +123,12 @@ def _dkms(machine: Machine, _facts: Facts) -> Fact[tuple[DkmsBuild, ...]]:
         none = Absent(Source("folder", "/var/lib/dkms", "no nvidia"))
         return uname if isinstance(uname, Unknown) else none
     kernel, out = uname.value.release, []
-    for tree in trees.value:
-        folder = f"/var/lib/dkms/{tree.name}"
-        for version in value_or(machine.list(folder, r"\d+\."), ()):
-            built = machine.stat(f"{folder}/{version.name}/{kernel}/{uname.value.machine}/module")
+    for tree in (entry.name for entry in trees.value):
+        for version in names(machine, f"/var/lib/dkms/{tree}", r"\d+\."):
+            place = f"/var/lib/dkms/{tree}/{version}/{kernel}/{uname.value.machine}/module"
+            built = machine.stat(place)
             if not isinstance(built, Unknown):
-                out.append(DkmsBuild(tree.name, version.name, kernel, isinstance(built, Known)))
+                out.append(DkmsBuild(tree, version, kernel, isinstance(built, Known)))
     return Known(tuple(out), trees.source)
 
 
@@ -159,19 +152,14 @@ def _driver_cuda(machine: Machine, facts: Facts) -> Fact[str]:
 
 def _windows_version(machine: Machine, facts: Facts) -> Fact[str]:
     """The version of Windows' driver by NVML, which is its own library under WSL too."""
-    if not isinstance(facts.system.wsl, Known):
-        return (
-            Absent(facts.system.wsl.source)
-            if isinstance(facts.system.wsl, Absent)
-            else facts.system.wsl
-        )
+    wsl = facts.system.wsl
+    if not isinstance(wsl, Known):
+        return wsl
     said = nvml(machine)
     if not isinstance(said, Known):
         return said
     version = said.value.system.get("driver")
-    if isinstance(version, str):
-        return known(version, "call", "NVML")
-    return Unknown("NVML names no driver version")
+    return known(version, "call", "NVML") if version else Unknown("NVML names no driver version")
 
 
 def _modprobe_setuid(machine: Machine, _facts: Facts) -> Fact[bool]:
@@ -187,20 +175,19 @@ def _modprobe_setuid(machine: Machine, _facts: Facts) -> Fact[bool]:
 def _fabricmanager(machine: Machine, _facts: Facts) -> Fact[bool]:
     """Running by its pid file or, in a container, by its socket; Absent when not installed."""
     folder, program = "/run/nvidia-fabricmanager", "nv-fabricmanager"
-    if not isinstance(machine.stat("/proc/version"), Known):
-        how = "systemctl status nvidia-fabricmanager"
-        return Unknown("no running system to look at", how)
+    if not exists(machine, "/proc/version"):
+        return Unknown("no running system to look at", "systemctl status nvidia-fabricmanager")
     pid = machine.read(f"{folder}/{program}.pid")
-    number = pid.value.strip() if isinstance(pid, Known) else ""
-    if isinstance(pid, Known) and re.fullmatch(r"[0-9]{1,10}", number):
-        name = machine.lines(f"/proc/{number}/status", "Name:")
-        if isinstance(name, Known) and program[:15] in "".join(name.value):
-            return Known(True, pid.source)
+    number = value_or(pid, "").strip()
+    alive = re.fullmatch(r"[0-9]{1,10}", number) is not None
+    running = lines(machine, f"/proc/{number}/status", "Name:") if alive else ()
+    if isinstance(pid, Known) and program[:15] in "".join(running):
+        return Known(True, pid.source)
     socket = machine.stat(f"{folder}/socket")
     if isinstance(pid, Absent) and isinstance(socket, Known):
         return Known(True, socket.source)
     for path in (f"/usr/bin/{program}", f"/usr/sbin/{program}"):
-        if isinstance(machine.stat(path), Known):
+        if exists(machine, path):
             stopped = known(False, "file", path, "installed, no live pid file")
             return pid if isinstance(pid, Unknown) else stopped
     return Absent(Source("file", f"/usr/bin/{program}"))
@@ -216,17 +203,15 @@ _GPU_NODE = re.compile(r"/dev/nvidia\d+$")
 def _nodes(machine: Machine, facts: Facts) -> Fact[tuple[DeviceNode, ...]]:
     """Every node that is there, and those that should be."""
     there = machine.list("/dev", r"nvidia(ctl|-uvm|-uvm-tools|-modeset|\d+)$|dxg$")
-    null = machine.stat("/dev/null")
-    char = isinstance(null, Known) and null.value.kind == "char"
-    running = char or isinstance(machine.offline(), Absent)
+    null = value_or(machine.stat("/dev/null"), None)
+    running = (null and null.kind == "char") or isinstance(machine.offline(), Absent)
     if not isinstance(there, Known) or not running:
         return Unknown("/dev is not that of a running system", "run gpuwhy on that machine")
     present = [f"/dev/{entry.name}" for entry in there.value]
-    for entry in value_or(machine.list("/dev/nvidia-caps", r"nvidia-cap\d+$"), ()):
-        present.append(f"/dev/nvidia-caps/{entry.name}")
+    present += paths(machine, "/dev/nvidia-caps", r"nvidia-cap\d+$")
     opened, needed = _opened(machine), _needed(machine, facts, present)
-    paths = sorted({*present, *needed}, key=_order)
-    seen = tuple(_node(machine, path, path in needed, opened) for path in paths)
+    every = sorted({*present, *needed}, key=_order)
+    seen = tuple(_node(machine, path, path in needed, opened) for path in every)
     return Known(_withheld(facts, seen), Source("folder", "/dev"))
 
 
@@ -248,11 +233,11 @@ def _needed(machine: Machine, facts: Facts, present: list[str]) -> set[str]:
 
 def _opened(machine: Machine) -> dict[str, str] | Unknown:
     """What the child got for each node; Unknown when it said nothing."""
-    lines = machine.call("nodes")
-    if not isinstance(lines, Known):
-        return or_unknown(lines, "nobody tried to open it")
+    said = machine.call("nodes")
+    if not isinstance(said, Known):
+        return or_unknown(said, "nobody tried to open it")
     out: dict[str, str] = {}
-    for line in lines.value:
+    for line in said.value:
         if "opening" in line:
             out[str(line["opening"])] = "hung"  # until its answer comes
         elif "path" in line:
@@ -266,21 +251,18 @@ def _node(
     found = machine.stat(path)
     if isinstance(found, Absent):
         return DeviceNode(path, required, False, "", Absent(Source("file", path)))
-    mode, number = "", ""
-    if isinstance(found, Known):
-        mode, number = found.value.mode, found.value.number
-    return DeviceNode(path, required, True, mode, _outcome(path, opened), number)
-
-
-def _outcome(path: str, opened: dict[str, str] | Unknown) -> Fact[str]:
+    outcome: Fact[str]
     if isinstance(opened, Unknown):
-        return opened
-    said = opened.get(path, "not tried")
-    if said == "not tried":
-        return Unknown(f"opening {path} was not tried")
-    if said == "hung":
-        return Unknown(f"{path}: open hung")
-    return known(said, "call", f"open({path})")
+        outcome = opened
+    elif opened.get(path) == "hung":
+        outcome = Unknown(f"{path}: open hung")
+    elif path in opened:
+        outcome = known(opened[path], "call", f"open({path})")
+    else:
+        outcome = Unknown(f"opening {path} was not tried")
+    seen = value_or(found, None)
+    mode, number = (seen.mode, seen.number) if seen else ("", "")
+    return DeviceNode(path, required, True, mode, outcome, number)
 
 
 def _withheld(facts: Facts, seen: tuple[DeviceNode, ...]) -> tuple[DeviceNode, ...]:
@@ -324,24 +306,22 @@ def _mig_nodes(machine: Machine, _facts: Facts) -> Fact[dict[str, str]]:
         return Unknown(f"{_MIG_MADE} cannot be read, which lists the parts that MIG made")
     parts: list[str] = []
     for card in (entry.name for entry in cards.value):
-        for part in value_or(machine.list(f"{_MIG_MADE}/{card}/mig", r"gi\d+$"), ()):
-            inner = machine.list(f"{_MIG_MADE}/{card}/mig/{part.name}", r"ci\d+$")
-            parts.append(f"{card}/{part.name}")
-            parts += [f"{card}/{part.name}/{one.name}" for one in value_or(inner, ())]
+        for part in names(machine, f"{_MIG_MADE}/{card}/mig", r"gi\d+$"):
+            inner = names(machine, f"{_MIG_MADE}/{card}/mig/{part}", r"ci\d+$")
+            parts += [f"{card}/{part}", *(f"{card}/{part}/{one}" for one in inner)]
     if not parts:
         return Absent(cards.source)
-    lines = value_or(machine.lines(_STATUS, "CapEff:"), ())
-    masks = [row for row in (re.match(r"CapEff:\s*([0-9a-f]{1,16})$", one) for one in lines) if row]
-    if not masks:
+    rights = re.search(r"CapEff:\s*([0-9a-f]{1,16})$", "".join(lines(machine, _STATUS, "CapEff:")))
+    if not rights:
         return Unknown(f"{_STATUS} does not tell what this process may do")
-    if int(masks[0][1], 16) & _ADMIN:
+    if int(rights[1], 16) & _ADMIN:
         return Absent(Source("file", _STATUS))
     minors = machine.lines(_MIG_MINORS, "/access")
     if not isinstance(minors, Known):
         return Unknown(f"{_MIG_MINORS} cannot be read, which names the nodes of MIG's parts")
     pattern = re.compile(r"(gpu\d+/gi\d+(?:/ci\d+)?)/access (\d+)$")
-    rows = (pattern.match(line.strip()) for line in minors.value)
-    numbers = {row[1]: row[2] for row in rows if row}
+    rows = filter(None, (pattern.match(line.strip()) for line in minors.value))
+    numbers = {row[1]: row[2] for row in rows}
     if not all(part in numbers for part in parts):
         return Unknown(f"{_MIG_MINORS} does not name every part that was made")
     nodes = {part: f"/dev/nvidia-caps/nvidia-cap{numbers[part]}" for part in parts}
@@ -354,63 +334,42 @@ _NAMES = (
     r"(?:lib|linux-modules-|linux-objects-|linux-signatures-|xserver-xorg-video-|firmware-)?nvidia-"
     r"|cuda-(?:compat|drivers)|libcuda1|libcudnn|libnccl"
 )
-_COMPAT = "cuda-compat"
 _PACMAN = "/var/lib/pacman/local"
 _RPM = ("/var/lib/rpm", "/usr/lib/sysimage/rpm")
 
 
 def _packages(machine: Machine, _facts: Facts) -> Fact[tuple[SystemPackage, ...]]:
-    return _chosen(machine, compat=False)
-
-
-def _compat_packages(machine: Machine, _facts: Facts) -> Fact[tuple[SystemPackage, ...]]:
-    return _chosen(machine, compat=True)
-
-
-def _chosen(machine: Machine, compat: bool) -> Fact[tuple[SystemPackage, ...]]:
-    every = _every_package(machine)
-    if not isinstance(every, Known):
-        return every
-    kept = (one for one in every.value if one.name.startswith(_COMPAT) is compat)
-    return Known(tuple(kept), every.source)
-
-
-def _every_package(machine: Machine) -> Fact[tuple[SystemPackage, ...]]:
+    """By dpkg, else by pacman; of others only how to ask."""
     debian = machine.dpkg(_NAMES)
     if isinstance(debian, Known):
-        source = Source("package", "/var/lib/dpkg/info")
-        listed = (
-            SystemPackage(
-                one.name,
-                one.version,
-                one.status,
-                Unknown("no file list") if one.changed is None else Known(one.changed, source),
-            )
-            for one in debian.value
-        )
-        return Known(tuple(listed), debian.source)
+        source, unlisted = Source("package", "/var/lib/dpkg/info"), Unknown("no file list")
+        found = []
+        for one in debian.value:
+            changed = unlisted if one.changed is None else Known(one.changed, source)
+            found.append(SystemPackage(one.name, one.version, one.status, changed))
+        kept = (one for one in found if not one.name.startswith("cuda-compat"))
+        return Known(tuple(kept), debian.source)
     if isinstance(debian, Unknown):
         return debian
     folders = machine.list(_PACMAN, r"(lib32-|linux-lts-)?nvidia|cuda-\d|cudnn-\d|nccl-\d")
     if isinstance(folders, Known):
-        found = (_arch_package(machine, entry.name) for entry in folders.value)
-        return Known(tuple(chain.from_iterable(found)), folders.source)
+        rows = (_arch_package(machine, entry.name) for entry in folders.value)
+        return Known(tuple(filter(None, rows)), folders.source)
     if isinstance(folders, Unknown):
         return folders
-    if any(isinstance(machine.stat(path), Known) for path in _RPM):
-        how = "rpm -qa '*nvidia*' 'cuda-compat*'"
-        return Unknown("the rpm database was not read", how)
+    if any(exists(machine, path) for path in _RPM):
+        return Unknown("the rpm database was not read", "rpm -qa '*nvidia*' 'cuda-compat*'")
     return Unknown("no package database that gpuwhy reads (dpkg, pacman)")
 
 
-def _arch_package(machine: Machine, folder: str) -> tuple[SystemPackage, ...]:
+def _arch_package(machine: Machine, folder: str) -> SystemPackage | None:
     match = re.fullmatch(r"(.+)-([^-]+-[^-]+)", folder)
     if not match:
-        return ()
+        return None
     stat = machine.stat(f"{_PACMAN}/{folder}/desc")
     status = "half-installed" if isinstance(stat, Absent) else "installed"
     changed = Known(stat.value.mtime, stat.source) if isinstance(stat, Known) else stat
-    return (SystemPackage(match[1], match[2], status, changed),)
+    return SystemPackage(match[1], match[2], status, changed)
 
 
 FIELDS: dict[str, Field] = {
@@ -421,7 +380,6 @@ FIELDS: dict[str, Field] = {
     "secure_boot": _secure_boot,
     "dkms": _dkms,
     "packages": _packages,
-    "compat_packages": _compat_packages,
     "driver_cuda": _driver_cuda,
     "windows_version": _windows_version,
     "nodes": _nodes,

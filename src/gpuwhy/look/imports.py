@@ -19,8 +19,8 @@ from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.imports import Ended, Imports, Isolation, Tried, TriedKind, Without, WithoutKind
 from gpuwhy.facts.installs import Damage, DamageKind, Part
 from gpuwhy.facts.version import at_least
-from gpuwhy.look.environment.packages import exists
 from gpuwhy.look.environment.python import user_sites
+from gpuwhy.look.files import exists
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine
 from gpuwhy.machine.sandbox import MEMORY, SECONDS, Order, encoded, one_try

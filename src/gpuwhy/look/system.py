@@ -305,12 +305,6 @@ _MEMORY_FILES = (  # version 2, version 1
     ("memory.max", "memory.current"),
     ("memory.limit_in_bytes", "memory.usage_in_bytes"),
 )
-_CACHES = ("/.nv/ComputeCache", "/.cache")
-_PLACE_VARIABLES = (
-    *("CUDA_CACHE_PATH", "CUPY_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR", "NUMBA_CACHE_DIR"),
-    *("TORCH_EXTENSIONS_DIR", "TORCH_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"),
-)
-_DRIFT = 64 << 20  # free space may change this much between two questions to one file system
 
 
 def _own_groups(machine: Machine, controller: str) -> tuple[str, ...]:
@@ -414,38 +408,6 @@ def _space(fact: Fact[Disk], path: str) -> Fact[Space]:
     return Known(Space(path, fact.value.total, fact.value.free), fact.source)
 
 
-def _disks(machine: Machine, _facts: Facts) -> Fact[tuple[Space, ...]]:
-    """The distinct file systems that CUDA and the frameworks write their caches to."""
-    variables = value_or(machine.environ(), {})
-    named = (variables.get(name, "") for name in _PLACE_VARIABLES)
-    caches = [f"{machine.home}{below}" for below in _CACHES if machine.home]
-    kept: list[Space] = []
-    unseen: list[Unknown] = []
-    for place in dict.fromkeys((*caches, "/tmp", *(one for one in named if one[:1] == "/"))):
-        found = _nearest(machine, place)
-        if isinstance(found, Unknown):
-            unseen.append(found)
-        elif isinstance(found, Known) and not any(_same(found.value, one) for one in kept):
-            kept.append(found.value)
-    if unseen and not kept:
-        return unseen[0]
-    return known(tuple(kept), "call", "statvfs", ", ".join(space.path for space in kept))
-
-
-def _nearest(machine: Machine, path: str) -> Fact[Space]:
-    """The file system of a path, or of the nearest folder above it that exists."""
-    while True:
-        found = _space(machine.disk(path), path)
-        above = path.rpartition("/")[0]
-        if isinstance(found, (Known, Unknown)) or not above:
-            return found
-        path = above
-
-
-def _same(one: Space, other: Space) -> bool:
-    return one.total == other.total and abs(one.free - other.free) < _DRIFT
-
-
 FIELDS: dict[str, Callable[[Machine, Facts], Fact[Any]]] = {
     "distro": _distro,
     "kernel": partial(_of_uname, lambda said: said.release),
@@ -461,7 +423,6 @@ FIELDS: dict[str, Callable[[Machine, Facts], Fact[Any]]] = {
     "tasks": _tasks,
     "shm": _shm,
     "memory": _memory,
-    "disks": _disks,
     "kernel_log": kernel_log,
     "uptime": _uptime,
     "booted": _booted,

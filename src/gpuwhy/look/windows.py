@@ -10,7 +10,7 @@ from gpuwhy.facts.devices import PciDevice
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Flaw, LibraryCopy, Toolkit
-from gpuwhy.facts.system import Distro, Space
+from gpuwhy.facts.system import Distro
 from gpuwhy.look.devices import card, nvml
 from gpuwhy.look.fields import Field
 from gpuwhy.look.libraries import Examined, Places
@@ -128,19 +128,6 @@ def _kernel_log(_machine: Machine, _facts: Facts) -> Fact[Any]:
     return Unknown("the event log of Windows is not read", _EVENTS)
 
 
-def _disks(machine: Machine, _facts: Facts) -> Fact[tuple[Space, ...]]:
-    """The drives that CUDA's cache and Windows' temporary files lie on."""
-    kept: list[Space] = []
-    for path in filter(None, (machine.home, "C:/")):
-        disk = machine.disk(path)
-        if isinstance(disk, Known) and all(one.total != disk.value.total for one in kept):
-            kept.append(Space(path, disk.value.total, disk.value.free))
-    if not kept:
-        return Unknown("the size of the drives was not seen")
-    shown = ", ".join(one.path for one in kept)
-    return known(tuple(kept), "call", "GetDiskFreeSpaceEx", shown)
-
-
 _LINUX_ONLY = (
     *("libc", "container", "injected", "wsl", "wsl_device", "open_files_limit"),
     *("address_space_limit", "tasks", "shm", "uptime", "booted"),
@@ -150,7 +137,6 @@ SYSTEM: dict[str, Field] = {
     "kernel": _kernel,
     "machine": _processor,
     "memory": _memory,
-    "disks": _disks,
     "kernel_log": _kernel_log,
     **dict.fromkeys(_LINUX_ONLY, _none_here),
 }

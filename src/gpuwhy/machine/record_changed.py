@@ -142,7 +142,8 @@ class _Check:
         if kind != "file":
             found = "folder"
         elif not size:
-            found = "empty" if row.size else None
+            known_size = row.size if row.digest else row.library  # an empty module may be meant
+            found = "empty" if known_size else None
         elif not readable:
             found = "denied"
         return Changed(row.name, found, size, row.size) if found else None
@@ -159,12 +160,13 @@ class _Check:
 
     def _how(self, row: Row, place: str, size: int, mtime: float) -> How | None:
         emptied = row.library and self._looks_empty(place, size)
-        hashed = size != row.size or mtime > self._written + _LATER or emptied
+        later = mtime > self._written + _LATER
+        hashed = bool(row.digest) and (size != row.size or later or emptied)
         if hashed:
             self._count, self._room = self._count - 1, self._room - size
             hashed = self._count >= 0 and self._room >= 0
-        if not hashed or not row.digest:
-            if size != row.size:
+        if not hashed:
+            if row.digest and size != row.size:
                 return "size"
             return "zeros" if emptied and self._holed(place) else None
         try:
@@ -201,18 +203,19 @@ class _Check:
 
 
 def _listed(text: str) -> Iterator[tuple[str, str, int]]:
-    """The files inside the folder of packages that have a hash and a size, as RECORD lists them."""
+    """The files inside the folder of packages, as RECORD lists them; of some no hash and size."""
     for line in text.split("\n"):
         parts = line.split(",")
-        if len(parts) != 3 or not parts[1].startswith("sha256="):
-            continue
-        name, digest, size = parts[0], parts[1][7:], parts[2].rstrip("\r")
+        name, digest, size = parts if len(parts) == 3 else ("", "", "")
+        size = size.rstrip("\r")
         if name[:1] in _OUTSIDE and (name[:1] != "." or name.startswith("..")):
             continue
         if "/../" in name or name[1:2] == ":" or "\0" in name:
             continue
-        if len(size) < 19 and size.isdecimal():
-            yield name, digest.rstrip("="), int(size)
+        if digest.startswith("sha256=") and len(size) < 19 and size.isdecimal():
+            yield name, digest[7:].rstrip("="), int(size)
+        elif not digest and not size:
+            yield name, "", -1
 
 
 def digest(parts: Iterable[bytes], most: int = 1 << 62) -> str:

@@ -174,7 +174,6 @@ def test_a_disk_by_the_version_of_its_files(tmp_path, version, title):
 
 def test_what_is_not_known_of_a_disk(tmp_path):
     found = facts_of(windows(tmp_path)).system
-    assert isinstance(found.disks, Unknown)
     assert isinstance(found.memory, Unknown)
     assert isinstance(found.wsl, Absent)
 

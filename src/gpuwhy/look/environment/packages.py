@@ -210,21 +210,6 @@ def _presence(machine: Machine, one: Package) -> tuple[float, str]:
 # ------------------------------------------------------------ what others ask
 
 
-def known_packages(facts: Facts) -> tuple[Package, ...]:
-    """The packages of the environment; () where they were not seen."""
-    return value_or(facts.environment.packages, ())
-
-
 def of_the_stack(found: Iterable[Package]) -> list[Package]:
     """Those of the GPU stack, without second metadata folders."""
     return [one for one in found if gpu_related(one.name) and not one.second]
-
-
-def exists(machine: Machine, path: str) -> bool:
-    """Whether a path is known to lead somewhere."""
-    return isinstance(machine.stat(path), Known)
-
-
-def gone(machine: Machine, path: str) -> bool:
-    """Whether a path is known to lead nowhere."""
-    return isinstance(machine.stat(path), Absent)

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from gpuwhy.facts.environment import ChosenBy, Gone, Python, PythonKind, Site, SiteKind
 from gpuwhy.facts.fact import (
     Absent,
@@ -24,7 +26,8 @@ from gpuwhy.facts.fact import (
     value_or,
 )
 from gpuwhy.facts.facts import Facts
-from gpuwhy.look.environment.packages import exists
+from gpuwhy.facts.version import major_minor, numbers
+from gpuwhy.look.files import environ, exists, lines, names, real, text
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine
 
@@ -66,7 +69,9 @@ def python(machine: Machine, facts: Facts, options: Options) -> Fact[Python]:
         ours.append(one)
     for one in ours:
         found = _chosen(machine, one)
-        return Known(_own(found.value), found.source) if isinstance(found, Known) else found
+        if isinstance(found, Known):
+            return Known(replace(found.value, own=True), found.source)
+        return found
     if isinstance(machine.environ(), Unknown):
         return Unknown("no Python in the usual places, and PATH is not known", "--python PATH")
     return absent("env", "PATH", "no python3 or python in any of its folders")
@@ -79,12 +84,6 @@ def os_alone(machine: Machine, facts: Facts, options: Options) -> Fact[str]:
     return _os(machine, facts)
 
 
-def _own(one: Python) -> Python:
-    from msgspec.structs import replace
-
-    return replace(one, own=True)
-
-
 def _whole(machine: Machine, options: Options) -> str:
     """The path from the root on; links in it stay: a venv's python is a link out of it."""
     path = options.python
@@ -92,8 +91,8 @@ def _whole(machine: Machine, options: Options) -> str:
         return path
     folder, _, name = f"{options.folder or '.'}/{path.rstrip('/')}".rpartition("/")
     if name in (".", ".."):
-        return value_or(machine.real(f"{folder}/{name}"), path)
-    return f"{value_or(machine.real(folder), folder).rstrip('/')}/{name}"
+        return real(machine, f"{folder}/{name}")
+    return f"{real(machine, folder).rstrip('/')}/{name}"
 
 
 # ------------------------------------------------------------ which one
@@ -101,22 +100,22 @@ def _whole(machine: Machine, options: Options) -> str:
 
 def _choices(machine: Machine, options: Options) -> Iterator[Choice]:
     """Environments and executables in the order in which they count."""
-    environ = value_or(machine.environ(), {})
-    yield from _active(machine, environ)
-    yield from _project(machine, options.folder, environ.get("UV_PROJECT_ENVIRONMENT", ""))
-    if not environ or isinstance(machine.offline(), Known):
+    variables = environ(machine)
+    yield from _active(machine, variables)
+    yield from _project(machine, options.folder, variables.get("UV_PROJECT_ENVIRONMENT", ""))
+    if not variables or isinstance(machine.offline(), Known):
         from gpuwhy.look.environment.pythons import environments, holds_framework
 
-        found = [*_on_path(machine, environ.get("PATH", ""))]
+        found = [*_on_path(machine, variables.get("PATH", ""))]
         found += [Choice(path, "usual place") for path in environments(machine)]
         yield from sorted(found, key=lambda one: not holds_framework(machine, one.path))
     else:
-        yield from _on_path(machine, environ.get("PATH", ""))
+        yield from _on_path(machine, variables.get("PATH", ""))
 
 
-def _active(machine: Machine, environ: Mapping[str, str]) -> Iterator[Choice]:
+def _active(machine: Machine, variables: Mapping[str, str]) -> Iterator[Choice]:
     """What the shell has activated; some conda environments hold no Python."""
-    venv, conda = (environ.get(name, "").rstrip("/") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
+    venv, conda = (variables.get(name, "").rstrip("/") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
     if venv and is_environment(machine, venv):
         yield Choice(venv, "VIRTUAL_ENV")
     if conda and is_environment(machine, conda) and exists(machine, f"{conda}/bin/python"):
@@ -125,15 +124,18 @@ def _active(machine: Machine, environ: Mapping[str, str]) -> Iterator[Choice]:
 
 def _project(machine: Machine, folder: str, named: str) -> Iterator[Choice]:
     """The environment of the uv, poetry or plain project that the working folder lies in."""
-    folder = value_or(machine.real(folder), "") if folder else ""
-    for _ in range(_MOST_PARENTS):
-        if not folder:
-            return
+    for above in _parents(machine, folder):
         for name in (named, ".venv", "venv") if named else (".venv", "venv"):
-            place = name if name.startswith("/") else f"{folder.rstrip('/')}/{name}"
+            place = name if name.startswith("/") else f"{above}/{name}"
             if is_environment(machine, place):
                 yield Choice(place, "UV_PROJECT_ENVIRONMENT" if name == named else ".venv")
-        folder = "" if folder == "/" else folder.rpartition("/")[0] or "/"
+
+
+def _parents(machine: Machine, folder: str) -> Iterator[str]:
+    """A folder and those above it, without the slash at the end."""
+    parts = value_or(machine.real(folder), "").rstrip("/").split("/") if folder else []
+    for count in range(len(parts), 0, -1)[:_MOST_PARENTS]:
+        yield "/".join(parts[:count])
 
 
 def _on_path(machine: Machine, path: str) -> Iterator[Choice]:
@@ -154,13 +156,12 @@ def _is_tool(machine: Machine, prefix: str) -> bool:
 
 def _is_ours(machine: Machine, place: str) -> bool:
     """An environment that was made for gpuwhy: it holds gpuwhy and no framework."""
-    prefix = (
-        place if is_environment(machine, place) else posixpath.dirname(posixpath.dirname(place))
-    )
-    for entry in value_or(machine.list(f"{prefix}/lib", r"python\d"), ()):
-        site = f"{prefix}/lib/{entry.name}/site-packages"
-        if value_or(machine.list(site, r"gpuwhy-.*\.dist-info$"), ()):
-            return not value_or(machine.list(site, FRAMEWORK_FOLDERS), ())
+    above = posixpath.dirname(posixpath.dirname(place))
+    prefix = place if is_environment(machine, place) else above
+    for folder in names(machine, f"{prefix}/lib", r"python\d"):
+        site = f"{prefix}/lib/{folder}/site-packages"
+        if names(machine, site, r"gpuwhy-.*\.dist-info$"):
+            return not names(machine, site, FRAMEWORK_FOLDERS)
     return False
 
 
@@ -213,7 +214,7 @@ def _environment(machine: Machine, prefix: str, by: ChosenBy, path: str = "") ->
         gone = "dangling link" if isinstance(machine.link(path), Known) else "missing"
     elif _not_executable(machine, path):
         gone = "not executable"
-    version = _of_its_packages(machine, prefix, version) or _version_by_folder(machine, prefix)
+    version = _of_its_packages(machine, prefix, version)
     if not version:
         said = f"neither {source.where} nor its lib folder names the Python version"
         return Unknown(f"{prefix}: {said}")
@@ -239,49 +240,34 @@ def config_of(text: str) -> dict[str, str]:
 
 def conda_version(machine: Machine, prefix: str) -> str:
     """The Python of a conda environment, by its package list; "" when there is none."""
-    listed = machine.list(f"{prefix}/conda-meta", r"python-\d+\.\d+[^-]*-[^-]*\.json$")
-    return next((one.name.split("-")[1] for one in value_or(listed, ())), "")
+    found = names(machine, f"{prefix}/conda-meta", r"python-\d+\.\d+[^-]*-[^-]*\.json$")
+    return found[0].split("-")[1] if found else ""
 
 
-def _lib_folders(machine: Machine, prefix: str) -> list[str]:
-    return [one.name for one in value_or(machine.list(f"{prefix}/lib", _LIB_FOLDER), ())]
-
-
-def _release(folder: str) -> str:
-    return folder.removeprefix("python").rstrip("t")
-
-
-def _version_by_folder(machine: Machine, prefix: str) -> str:
-    return next((_release(one) for one in reversed(_lib_folders(machine, prefix))), "")
+def _releases(machine: Machine, prefix: str) -> dict[str, str]:
+    """The folders below lib that are a Python's, each with its release."""
+    found = names(machine, f"{prefix}/lib", _LIB_FOLDER)
+    return {f"{prefix}/lib/{one}": one.removeprefix("python").rstrip("t") for one in found}
 
 
 def _of_its_packages(machine: Machine, prefix: str, version: str) -> str:
     """The release of the folder with frameworks, where that of its own Python holds none: the
-    Python was upgraded away.
+    Python was upgraded away. Where nothing states it, the newest folder's.
     """
-    if not version or _has_frameworks(machine, f"{prefix}/lib/python{minor(version)}"):
+    own = f"{prefix}/lib/python{major_minor(version)}"
+    if version and names(machine, f"{own}/site-packages", FRAMEWORK_FOLDERS):
         return version
-    folders = _lib_folders(machine, prefix)
-    others = [one for one in folders if _has_frameworks(machine, f"{prefix}/lib/{one}")]
-    return _release(others[-1]) if others else version
-
-
-def _has_frameworks(machine: Machine, folder: str) -> bool:
-    return bool(value_or(machine.list(f"{folder}/site-packages", FRAMEWORK_FOLDERS), ()))
+    found = _releases(machine, prefix)
+    able = [one for one in found if names(machine, f"{one}/site-packages", FRAMEWORK_FOLDERS)]
+    if version:
+        return found[able[-1]] if able else version
+    return next(reversed(found.values()), "")
 
 
 def machine_of(machine: Machine, path: str) -> str:
     """The processor that an executable is for; the machine's own where it does not say."""
-    elf = machine.elf(path)
-    if isinstance(elf, Known):
-        return elf.value.machine
-    uname = machine.uname()
-    return uname.value.machine if isinstance(uname, Known) else ""
-
-
-def minor(version: str) -> str:
-    """3.12 of 3.12.1."""
-    return ".".join(version.split(".")[:2])
+    elf, uname = value_or(machine.elf(path), None), value_or(machine.uname(), None)
+    return elf.machine if elf else uname.machine if uname else ""
 
 
 # ------------------------------------------------------------ an executable
@@ -292,30 +278,22 @@ def _executable(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
     said = value_or(machine.python_said(path), None)
     if said is not None:  # recordings of version 0, which asked it
         return _as_it_said(machine, path, by, said)
-    real = value_or(machine.real(path), path)
-    if not any(re.match(_EXECUTABLE, one.rpartition("/")[2]) for one in (path, real)):
+    file = real(machine, path)
+    if not any(re.match(_EXECUTABLE, one.rpartition("/")[2]) for one in (path, file)):
         return Unknown(f"{path} is not a Python by its name", "--python PATH", "not tried")
-    prefix = posixpath.dirname(posixpath.dirname(real)) or "/"
-    if real != path and is_environment(machine, prefix):
+    prefix = posixpath.dirname(posixpath.dirname(file)) or "/"
+    if file != path and is_environment(machine, prefix):
         return _environment(machine, prefix, by, path)
-    named = re.search(r"python(\d+\.\d+)t?(\.exe)?$", real)
-    version = named[1] if named else release_beside(machine, prefix)
+    named = re.search(r"python(\d+\.\d+)t?(\.exe)?$", file)
+    version = named[1] if named else _release_beside(machine, prefix)
     if not version:
-        return Unknown(
-            f"{path}: neither its name nor its folder tells its version", "--python PATH"
-        )
-    source = Source("file", real, "by its name and folder")
-    kind = _kind(machine, prefix, prefix, real)
-    found = Python(
-        path=path,
-        version=_exact(machine, real, prefix, version),
-        prefix=prefix,
-        kind=kind,
-        chosen_by=by,
-        machine=machine_of(machine, real),
-        managed=kind == "system" and _is_managed(machine, prefix, version),
-    )
-    return Known(found, source)
+        why = f"{path}: neither its name nor its folder tells its version"
+        return Unknown(why, "--python PATH")
+    kind, where = _kind(machine, prefix, prefix, file), machine_of(machine, file)
+    exact, managed = _exact(machine, file, prefix, version), _is_managed(machine, prefix, version)
+    managed = kind == "system" and managed
+    found = Python(path, exact, prefix, kind, by, where, managed=managed)
+    return Known(found, Source("file", file, "by its name and folder"))
 
 
 def _as_it_said(machine: Machine, path: str, by: ChosenBy, said: Mapping[str, Any]) -> Fact[Python]:
@@ -329,29 +307,26 @@ def _as_it_said(machine: Machine, path: str, by: ChosenBy, said: Mapping[str, An
     return Known(found, Source("call", path, "asked itself"))
 
 
-def _exact(machine: Machine, real: str, prefix: str, version: str) -> str:
+def _exact(machine: Machine, file: str, prefix: str, version: str) -> str:
     """With the third number, where a path or a header states it."""
-    stated = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", real)  # …/versions/3.11.7/bin
+    stated = re.search(rf"[/-]({re.escape(version)}\.\d+)[/-]", file)  # …/versions/3.11.7/bin
     if stated:
         return stated[1]
     header = f"{prefix}/include/python{version}/patchlevel.h"
-    for line in value_or(machine.lines(header, "define PY_VERSION "), ()):
-        number = re.search(r'"(\d+\.\d+\.\d+)', line)
-        if number and number[1].startswith(f"{version}."):
-            return number[1]
-    return version
+    number = re.search(r'"(\d+\.\d+\.\d+)', "".join(lines(machine, header, "define PY_VERSION ")))
+    return number[1] if number and number[1].startswith(f"{version}.") else version
 
 
-def release_beside(machine: Machine, prefix: str) -> str:
+def _release_beside(machine: Machine, prefix: str) -> str:
     """The release whose standard library lies below a prefix, where that is one alone."""
-    folders = _lib_folders(machine, prefix)
-    own = [one for one in folders if exists(machine, f"{prefix}/lib/{one}/os.py")]
-    return _release(own[0]) if len(own) == 1 else ""
+    found = _releases(machine, prefix)
+    own = [release for folder, release in found.items() if exists(machine, f"{folder}/os.py")]
+    return own[0] if len(own) == 1 else ""
 
 
 def _is_managed(machine: Machine, prefix: str, version: str) -> bool:
     """Whether the system's package manager owns it (PEP 668): pip and uv refuse to change it."""
-    return exists(machine, f"{prefix}/lib/python{minor(version)}/EXTERNALLY-MANAGED")
+    return exists(machine, f"{prefix}/lib/python{major_minor(version)}/EXTERNALLY-MANAGED")
 
 
 def _kind(machine: Machine, prefix: str, base: str, path: str) -> PythonKind:
@@ -369,11 +344,10 @@ def _behind_shim(machine: Machine, one: Choice, folder: str) -> Choice:
         return one
     for wanted in _pyenv_versions(machine, root, folder):
         if wanted == "system":
-            path = value_or(machine.environ(), {}).get("PATH", "")
+            path = environ(machine).get("PATH", "")
             found = (other for other in _on_path(machine, path) if "/shims/" not in other.path)
             return next(found, one)
-        match = rf"{re.escape(wanted)}(\.\d+)*$"
-        listed = [entry.name for entry in value_or(machine.list(f"{root}/versions", match), ())]
+        listed = names(machine, f"{root}/versions", rf"{re.escape(wanted)}(\.\d+)*$")
         listed.sort(key=lambda version: (version == wanted, numbers(version)), reverse=True)
         for version in listed:
             if exists(machine, f"{root}/versions/{version}/bin/{name}"):
@@ -383,21 +357,12 @@ def _behind_shim(machine: Machine, one: Choice, folder: str) -> Choice:
 
 def _pyenv_versions(machine: Machine, root: str, folder: str) -> list[str]:
     """What pyenv would take: PYENV_VERSION, else a .python-version, else the general one."""
-    environ = value_or(machine.environ(), {})
-    if environ.get("PYENV_VERSION"):
-        return environ["PYENV_VERSION"].split(":")
-    folder = value_or(machine.real(folder), "") if folder else ""
-    while folder:
-        said = value_or(machine.read(f"{folder.rstrip('/')}/.python-version"), "").split()
-        if said:
+    if named := environ(machine).get("PYENV_VERSION"):
+        return named.split(":")
+    for above in _parents(machine, folder):
+        if said := text(machine, f"{above}/.python-version").split():
             return said
-        folder = "" if folder == "/" else folder.rpartition("/")[0] or "/"
-    return value_or(machine.read(f"{root}/version"), "").split() or ["system"]
-
-
-def numbers(version: str) -> tuple[int, ...]:
-    """The numbers of a version, for comparing: (2, 5, 1) of 2.5.1+cu124."""
-    return tuple(int(one[:12]) for one in re.findall(r"\d+", re.split(r"[+a-zA-Z]", version)[0]))
+    return text(machine, f"{root}/version").split() or ["system"]
 
 
 # ------------------------------------------------------------ folders of packages
@@ -415,37 +380,32 @@ def sites(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Site, 
         from gpuwhy.look.environment import windows as windows_python
 
         return windows_python.sites(machine, one)
-    wanted = [*_folders(machine, one), *_pythonpath(machine)]
-    release = minor(one.version)
-    wanted += [
-        Site(path, "pth")
-        for site in list(wanted)
-        for path in _added(machine, site.path)
-        if not _of_another_python(machine, path, release)
-    ]
+    wanted = _folders(machine, one) + _as("PYTHONPATH", *_pythonpath(machine))
+    release = major_minor(one.version)
+    added = (path for site in wanted for path in _added(machine, site.path, release))
+    wanted += _as("pth", *added)
     kept: dict[str, Site] = {}
     for site in wanted:
         stat = machine.stat(site.path)
         if isinstance(stat, Known) and stat.value.kind == "folder":
-            kept.setdefault(value_or(machine.real(site.path), site.path), site)
+            kept.setdefault(real(machine, site.path), site)
     return known(tuple(kept.values()), "folder", one.prefix)
 
 
-def _pythonpath(machine: Machine) -> Iterator[Site]:
-    value = value_or(machine.environ(), {}).get("PYTHONPATH", "")
-    folders = (one.rstrip("/") for one in value.split(":") if one.startswith("/"))
-    yield from (Site(one or "/", "PYTHONPATH") for one in folders)
+def _pythonpath(machine: Machine) -> list[str]:
+    value = environ(machine).get("PYTHONPATH", "")
+    return [one.rstrip("/") or "/" for one in value.split(":") if one.startswith("/")]
 
 
 def user_base(machine: Machine) -> str:
     """Where `pip install --user` installs, without the Python's release."""
-    base = value_or(machine.environ(), {}).get("PYTHONUSERBASE", "").rstrip("/")
+    base = environ(machine).get("PYTHONUSERBASE", "").rstrip("/")
     return base or f"{machine.home or '/root'}/.local"
 
 
 def user_sites(machine: Machine, version: str) -> list[str]:
     """The user's own folder of packages; of all people where nobody's machine runs."""
-    short = f"python{minor(version)}"
+    short = f"python{major_minor(version)}"
     found = [f"{user_base(machine)}/lib/{short}/site-packages"]
     if isinstance(machine.offline(), Known):
         from gpuwhy.look.environment.pythons import homes
@@ -456,8 +416,8 @@ def user_sites(machine: Machine, version: str) -> list[str]:
 
 def _folders(machine: Machine, one: Python) -> list[Site]:
     """Where this Python keeps what is installed."""
-    short = f"python{minor(one.version)}"
-    no_user = bool(value_or(machine.environ(), {}).get("PYTHONNOUSERSITE"))
+    short = f"python{major_minor(one.version)}"
+    no_user = bool(environ(machine).get("PYTHONNOUSERSITE"))
     user = _as("user", *([] if no_user else user_sites(machine, one.version)))
     own = _as("own", *(f"{one.prefix}/{lib}/{short}/site-packages" for lib in ("lib", "lib64")))
     config = machine.read(f"{one.prefix}/pyvenv.cfg")
@@ -492,40 +452,39 @@ def _of_system(prefix: str, short: str) -> list[str]:
 
 def pth_folders(machine: Machine, site: str) -> Iterator[tuple[str, str]]:
     """The folders that plain lines of .pth files put behind a folder of packages, and the files."""
-    for entry in value_or(machine.list(site, r".*\.pth$"), ())[:_MOST_PTH]:
-        file = f"{site}/{entry.name}"
-        for line in value_or(machine.lines(file, "/", ".", "_"), ())[:_MOST_PTH]:
+    for name in names(machine, site, r".*\.pth$")[:_MOST_PTH]:
+        file = f"{site}/{name}"
+        for line in lines(machine, file, "/", ".", "_")[:_MOST_PTH]:
             path = line.strip().rstrip("/")
             if path and not re.match(r"#|import\s", path):
                 yield path if path.startswith("/") else posixpath.normpath(f"{site}/{path}"), file
 
 
-def _added(machine: Machine, site: str) -> Iterator[str]:
-    """Those of them that hold wheels of the GPU stack; others are source code under development."""
+def on_the_path(machine: Machine, site: str, module: str) -> bool:
+    """Whether PYTHONPATH, or a folder that a .pth file of a site names, holds a module."""
+    places = [*_pythonpath(machine), *(folder for folder, _ in pth_folders(machine, site))]
+    return any(names(machine, one, rf"{re.escape(module)}(\.py)?$") for one in places)
+
+
+def _added(machine: Machine, site: str, release: str) -> Iterator[str]:
+    """Those of them that hold wheels of the GPU stack for this Python; others are source code."""
     for folder, _ in pth_folders(machine, site):
-        if value_or(machine.list(folder, _FRAMEWORK_WHEELS), ()):
-            yield folder
-
-
-def _of_another_python(machine: Machine, folder: str, release: str) -> bool:
-    """Whether a folder holds a framework that only another Python can import."""
-    listed = value_or(machine.list(folder, FRAMEWORK_FOLDERS), ())
-    return any(made_for(machine, folder, one.name) not in ("", release) for one in listed)
+        if names(machine, folder, _FRAMEWORK_WHEELS):
+            modules = names(machine, folder, FRAMEWORK_FOLDERS)
+            if all(made_for(machine, folder, one) in ("", release) for one in modules):
+                yield folder
 
 
 def made_for(machine: Machine, folder: str, module: str) -> str:
     """The one Python that can import a compiled package; "" where it has no such code."""
-    match = r".*\.cpython-3\d+t?-.*\.so$"
-    compiled = value_or(machine.list(f"{folder}/{module}", match), ())
-    tags = (re.search(r"\.cpython-3(\d+)t?-[\w-]+\.so$", one.name) for one in compiled)
-    found = {tag[1] for tag in tags if tag}
-    if not found:
+    compiled = names(machine, f"{folder}/{module}", r".*\.cpython-3\d+t?-.*\.so$")
+    rows = [re.search(r"\.cpython-3(\d+)t?-[\w-]+\.so$", one) for one in compiled]
+    if not any(rows):
         package = rf"(?i){module}(_gpu|_cpu|_cuda\d+x)?-\d.*\.dist-info$"
-        for info in value_or(machine.list(folder, package), ())[:1]:
-            wheel = f"{folder}/{info.name}/WHEEL"
-            for line in value_or(machine.lines(wheel, "Tag: cp3"), ()):
-                tag = re.match(r"Tag: cp3(\d+)-cp3\d+t?-", line)
-                found |= {tag[1]} if tag else set()
+        for info in names(machine, folder, package)[:1]:
+            tags = lines(machine, f"{folder}/{info}/WHEEL", "Tag: cp3")
+            rows = [re.match(r"Tag: cp3(\d+)-cp3\d+t?-", line) for line in tags]
+    found = {row[1] for row in rows if row}
     return f"3.{found.pop()}" if len(found) == 1 else ""
 
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.facts.fact import Known, value_or
-from gpuwhy.look.environment.packages import exists
 from gpuwhy.look.environment.python import FRAMEWORK_FOLDERS
+from gpuwhy.look.files import exists
 from gpuwhy.machine.machine import Machine
 
 _FIRST = ("/opt/conda", "/opt/venv", "/venv", "/app/.venv", "/opt/miniconda3")

@@ -20,15 +20,15 @@ from gpuwhy.facts.fact import (
     or_unknown,
     value_or,
 )
-from gpuwhy.look.environment.packages import exists
+from gpuwhy.facts.version import major_minor
 from gpuwhy.look.environment.python import (
     FRAMEWORK_FOLDERS,
     Choice,
     conda_version,
     config_of,
     is_environment,
-    minor,
 )
+from gpuwhy.look.files import exists
 from gpuwhy.look.look import Options
 from gpuwhy.look.windows import environ, folders, path_folders, tidy
 from gpuwhy.machine.machine import Machine
@@ -304,7 +304,7 @@ def _folders(machine: Machine, one: Python, no_user: bool) -> list[Site]:
 
 def _of_user(machine: Machine, one: Python, no_user: bool) -> list[str]:
     """What `pip install --user` fills; the Store's Python always installs below its package."""
-    short = f"Python{minor(one.version).replace('.', '')}/site-packages"
+    short = f"Python{major_minor(one.version).replace('.', '')}/site-packages"
     package = re.search(_STORE_PACKAGE, one.path) if one.kind == "store" else None
     below = (
         f"{_of_store(package)}/LocalCache/local-packages" if package else "AppData/Roaming/Python"

@@ -24,7 +24,7 @@ from gpuwhy.facts.fact import (
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework, Opened
 from gpuwhy.facts.version import major_minor, numbers
-from gpuwhy.look.environment.packages import exists
+from gpuwhy.look.files import exists
 from gpuwhy.look.frameworks.builds import (
     COMPILES,
     NO_CUDNN,

@@ -38,15 +38,21 @@ def conflicts(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Co
         for path, claim in _claims(one, ends):
             claims.setdefault(path, []).append(claim)
     groups: dict[tuple[Owner, ...], list[str]] = {}
-    for path, owners in claims.items():
-        if len(owners) > 1 and len({(one.sha256, one.size) for one in owners}) > 1:
-            groups.setdefault(tuple(dict.fromkeys(one.owner for one in owners)), []).append(path)
+    for path, several in claims.items():
+        owners = tuple(dict.fromkeys(one.owner for one in several))
+        if len(owners) > 1 and len({(one.sha256, one.size) for one in several}) > 1:
+            groups.setdefault(owners, []).append(path)
     hashed = options.files == "all"
-    found = (
-        _conflict(machine, names, paths, claims, hashed)
-        for names, paths in groups.items()
-        if len(names) > 1
-    )
+    found = []
+    for owners, paths in groups.items():
+        won = Counter(filter(None, (_winner(machine, p, claims[p], hashed) for p in paths)))
+        winners: Fact[tuple[Share, ...]]
+        winners = Unknown("neither sizes nor hashes show whose files these are", "check --deep")
+        if won:
+            shares = tuple(Share(owner, count) for owner, count in won.most_common())
+            winners = known(shares, "file", paths[0], "by size and hash")
+        example = min(paths, key=lambda path: (len(path.rpartition("/")[2]), path))
+        found.append(Conflict(owners, len(paths), example, _module(example), winners))
     return known(tuple(found), "package", "RECORD", f"of {len(among)} packages")
 
 
@@ -66,24 +72,7 @@ def _is_library(path: str) -> bool:
     return not out and re.search(_LIBRARY, path) is not None
 
 
-def _conflict(
-    machine: Machine,
-    owners: tuple[Owner, ...],
-    paths: Sequence[str],
-    claims: dict[str, list[Claim]],
-    hashed: bool,
-) -> Conflict:
-    won = Counter(filter(None, (_winner(machine, p, claims[p], hashed) for p in paths)))
-    winners: Fact[tuple[Share, ...]]
-    winners = Unknown("neither sizes nor hashes show whose files these are", "check --deep")
-    if won:
-        shares = tuple(Share(owner, count) for owner, count in won.most_common())
-        winners = known(shares, "file", paths[0], "by size and hash")
-    example = min(paths, key=lambda path: (len(path.rpartition("/")[2]), path))
-    return Conflict(owners, len(paths), example, _module(example), winners)
-
-
-def _winner(machine: Machine, path: str, claims: list[Claim], hashed: bool) -> Owner | None:
+def _winner(machine: Machine, path: str, claims: Sequence[Claim], hashed: bool) -> Owner | None:
     """The one owner whose size, or hash where sizes agree, is the file's."""
     stat = machine.stat(path)
     if not isinstance(stat, Known):

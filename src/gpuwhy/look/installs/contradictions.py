@@ -15,16 +15,15 @@ from msgspec.structs import replace
 from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Fact, Known, known, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.installs import Basis, Contradiction
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import pairs
 from gpuwhy.knowledge.flavours import MAIN, flavour
-from gpuwhy.look.environment.packages import exists, gpu_related
-from gpuwhy.look.environment.python import pth_folders
+from gpuwhy.look.environment.packages import gpu_related
+from gpuwhy.look.environment.python import on_the_path
+from gpuwhy.look.files import environ, exists, lines, names
 from gpuwhy.look.frameworks.builds import cuda_of_name, dotted, library_files
 from gpuwhy.look.installs.requirements import (
-    Lines,
     Wish,
     allows,
     asked,
@@ -36,11 +35,9 @@ from gpuwhy.look.installs.requirements import (
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine
 
-PLUGIN = r"jax-cuda\d+-(plugin|pjrt)"
-_EXTRAS_OF = {"jax": r"jax-cuda\d+-(?:plugin|pjrt)"}
+_PLUGIN = r"jax-cuda\d+-(plugin|pjrt)"
 _TENSORFLOW_ADDED = r"tensorflow-(?:io|addons|text|probability|decision-forests)"
 _FAILS = "so its import fails"
-Installed = Mapping[str, Package]
 
 
 def contradictions(
@@ -50,109 +47,72 @@ def contradictions(
     if facts.environment.packages.need() is None:
         return known((), "env", "PATH", "no Python")
     installed = facts.environment.by_name
-    lines, unseen = asked(installed)
+    stack, unseen = asked(installed)
     if unseen is not None:
         return unseen
-    roots = [n for n in installed if gpu_related(n) and not n.startswith("nvidia-")]
-    look = _Look(machine, facts, installed, lines)
+    look = _Look(machine, facts, installed, stack)
     source = ", ".join(site.path for site in value_or(facts.environment.sites, ()))
-    if not roots:
+    if not any(gpu_related(one) and not one.startswith("nvidia-") for one in installed):
         found = [*look.without_framework(), *look.beside()]
         return known(tuple(found), "folder", source, "no GPU package")
     said = list(look.stated())
-    every = [
-        *said,
-        *look.unstated(),
-        *look.seen_to_fail(),
-        *look.same_release(said),
-        *look.plugins(),
-        *look.other_cuda(),
-        *look.compiled(),
-        *look.generated(),
-        *look.beside(),
-    ]
-    found = _once(every)
-    return known(tuple(found), "folder", source, f"METADATA of {len(installed)} packages")
+    every = [*said, *look.unstated(), *look.seen_to_fail(), *look.plugins(said)]
+    every += [*look.other_cuda(), *look.compiled(), *look.generated(), *look.beside()]
+    detail = f"METADATA of {len(installed)} packages"
+    return known(tuple(_once(every)), "folder", source, detail)
 
 
 def _once(found: list[Contradiction]) -> list[Contradiction]:
     """One for each pair, the one that says most of what happens; those that stop first."""
     best: dict[tuple[str, str], Contradiction] = {}
-    for one in sorted(
-        found, key=lambda c: (not c.stops, not c.effect, c.basis is not Basis.STATED)
-    ):
+    found.sort(key=lambda one: (not one.stops, not one.effect, one.basis is not Basis.STATED))
+    for one in found:
         best.setdefault((one.by.name, one.name), one)
 
     def order(one: Contradiction) -> tuple[bool, ...]:
-        return (
-            one.basis in (Basis.NO_WHEEL, Basis.LATE),
-            not one.stops,
-            not one.stack,
-            not one.installed,
-            not gpu_related(one.name),
-            not gpu_related(one.by.name),
-        )
+        late = one.basis in (Basis.NO_WHEEL, Basis.LATE)
+        strangers = not gpu_related(one.name), not gpu_related(one.by.name)
+        return late, not one.stops, not one.stack, not one.installed, *strangers
 
     return sorted(best.values(), key=order)
-
-
-def _say(
-    by: Package,
-    name: str,
-    wants: str,
-    version: str,
-    basis: Basis,
-    effect: str = "",
-    stops: bool = False,
-    source: str = "",
-    file: str = "",
-) -> Contradiction:
-    stated = "METADATA" if by.location.endswith(".dist-info") else "PKG-INFO"
-    return Contradiction(
-        by=by.owner,
-        name=name,
-        wants=wants,
-        installed=version,
-        basis=basis,
-        file=file or f"{by.location}/{stated}",
-        effect=effect,
-        source=source,
-        stops=stops,
-    )
 
 
 class _Look:
     """The installed packages, and the lines of the GPU stack's requirements."""
 
-    def __init__(self, machine: Machine, facts: Facts, installed: Installed, lines: Lines) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        facts: Facts,
+        installed: Mapping[str, Package],
+        stack: Mapping[str, tuple[str, ...]],
+    ) -> None:
         self.machine = machine
         self.facts = facts
         self.installed = installed
-        self.lines = lines
+        self.stack = stack
         self.markers = markers(facts)
-        sites = value_or(facts.environment.sites, ())
-        self.sites = [site.path for site in sites]
+
+    def _first(self, wanted: Sequence[str]) -> Package | None:
+        return next((self.installed[one] for one in wanted if one in self.installed), None)
 
     # -------------------------------------------------------- what they state
 
     def stated(self) -> Iterator[Contradiction]:
         """What the stack asks for, and what is installed does not meet."""
-        for by, lines in self.lines.items():
-            yield from self._of(self.installed[by], lines)
-
-    def _of(self, by: Package, lines: Sequence[str]) -> Iterator[Contradiction]:
-        extras = _EXTRAS_OF.get(by.name, "")
-        extras = extras or ("tensorflow" if re.fullmatch(_TENSORFLOW_ADDED, by.name) else "")
-        wishes: dict[str, list[Wish]] = {}
-        for line in lines:
-            if extras or not is_optional(line):
-                said = wish(line, self.markers, extras)
+        for by, asks in self.stack.items():
+            extras = _PLUGIN if by == "jax" else ""
+            if re.fullmatch(_TENSORFLOW_ADDED, by):
+                extras = "tensorflow"
+            wishes: dict[str, list[Wish]] = {}
+            for line in asks:
+                said = wish(line, self.markers, extras) if extras or not is_optional(line) else None
                 if said:
                     wishes.setdefault(said.name, []).append(said)
-        for name, said_of in wishes.items():
-            for one in self._unmet(by, name, said_of):
-                if one.installed or not self._on_the_path(one.name):
-                    yield one
+            for name, several in wishes.items():
+                for one in self._unmet(self.installed[by], name, several):
+                    if one.installed or not self._without_metadata(one.name):
+                        yield one
 
     def _unmet(self, by: Package, name: str, wishes: list[Wish]) -> Iterator[Contradiction]:
         """A requirement that no installed package meets; several lines are alternatives."""
@@ -162,53 +122,37 @@ class _Look:
             if plain and wheel and by.installer != "conda":  # the loader knows whether it is missed
                 yield _say(by, name, plain[0], "", Basis.NO_WHEEL)
             return
-        names = sorted(pairs.providers(name), key=lambda one: one != name)
-        there = [self.installed[one] for one in names if one in self.installed]
-        if there:
-            yield from self._other_release(by, name, there, plain, [one.range for one in wishes])
-        elif plain and by.installer != "conda" and flavour(name) is None:
-            effect, stops = self._plugin_effect(by.name, name)
-            yield _say(by, name, plain[0], "", Basis.STATED, effect, stops)
-
-    def _other_release(
-        self, by: Package, name: str, there: list[Package], plain: list[str], every: list[str]
-    ) -> Iterator[Contradiction]:
-        """An installed release that no line allows; extras count where no other line asks."""
-        ranges = plain or every
-        if any(allows(wanted, one.version) for wanted, one in product(ranges, there)):
+        flavours = sorted(pairs.providers(name), key=lambda one: one != name)
+        there = [self.installed[one].version for one in flavours if one in self.installed]
+        ranges = plain or [one.range for one in wishes]
+        if not there and plain and by.installer != "conda" and flavour(name) is None:
+            yield _say(by, name, plain[0], "", Basis.STATED, *self._plugin_effect(by.name, name))
+        if not there or any(allows(*pair) for pair in product(ranges, there)):
             return
-        refusal = pairs.refusal(by.name, name)
-        effect, stops = self._plugin_effect(by.name, name)
-        if refusal:
+        (effect, stops), source = self._plugin_effect(by.name, name), ""
+        if refusal := pairs.refusal(by.name, name):
             effect, stops = refusal.effect, refusal.stops
-        version, source = there[0].version, ""
-        if not effect:
-            row = _forced(by, name, ranges, version)
-            if row:
-                effect, stops, source = _FAILS, True, row
+        if not effect and (source := _forced(by, name, ranges, there[0])):
+            effect, stops = _FAILS, True
         basis = Basis.STATED if plain else Basis.EXTRA
-        yield _say(by, name, ranges[0], version, basis, effect, stops, source)
+        yield _say(by, name, ranges[0], there[0], basis, effect, stops, source)
 
     def _plugin_effect(self, by: str, name: str) -> tuple[str, bool]:
         """What JAX does with a plug-in of another release than it asks for."""
-        plugin = re.fullmatch(PLUGIN, name)
-        if not plugin or not (by == "jax" or re.fullmatch(PLUGIN, by)):
+        if not re.fullmatch(_PLUGIN, name) or not (by == "jax" or re.fullmatch(_PLUGIN, by)):
             return "", False
         jaxlib = self.installed.get("jaxlib")
         if jaxlib and pairs.plugin_left_aside(jaxlib.version):
             return "so JAX leaves it aside and stays on the CPU", True
         return "so JAX fails with it or goes without it", True
 
-    def _on_the_path(self, name: str) -> bool:
-        """Whether a package that is not installed is there all the same, without metadata."""
+    def _without_metadata(self, name: str) -> bool:
+        """Whether a package that is not installed is there all the same."""
         from gpuwhy.knowledge.modules import IMPORTED_AS
 
         module = IMPORTED_AS.get(name) or name.replace("-", "_")
-        value = value_or(self.machine.environ(), {}).get("PYTHONPATH", "")
-        places = [folder for folder in value.split(":") if folder.startswith("/")]
-        places += [one for site in self.sites for one, _ in pth_folders(self.machine, site)]
-        match = rf"{re.escape(module)}(\.py)?$"
-        return any(value_or(self.machine.list(place, match), ()) for place in places)
+        sites = value_or(self.facts.environment.sites, ())
+        return any(on_the_path(self.machine, site.path, module) for site in sites)
 
     def without_framework(self) -> Iterator[Contradiction]:
         """What is built on a framework where none is installed; what else contradicts the rest."""
@@ -219,7 +163,7 @@ class _Look:
     def beside(self) -> Iterator[Contradiction]:
         """Requirements outside the GPU stack that are not installed: metadata states them."""
         for name, one in self.installed.items():
-            if name in self.lines or name.startswith("nvidia-"):
+            if name in self.stack or name.startswith("nvidia-"):
                 continue
             if one.installer in ("", "conda"):  # these name what others installed, or leave out
                 continue
@@ -229,7 +173,7 @@ class _Look:
                 said = wish(line, self.markers)
                 if not said or flavour(said.name) or pairs.LEFT_TO_LOADER.fullmatch(said.name):
                     continue
-                if not self._on_the_path(said.name):
+                if not self._without_metadata(said.name):
                     yield replace(_say(one, said.name, said.range, "", Basis.STATED), stack=False)
 
     # -------------------------------------------------------- what they do not state
@@ -241,33 +185,26 @@ class _Look:
         providers = {row.framework: pairs.providers(row.framework) for row in CAPS}
         for one in self.installed.values():
             for row in CAPS:
-                if one.name in providers[row.framework] and _within(one, row.since, row.until):
-                    yield from self._capped(one, row)
+                if one.name not in providers[row.framework]:
+                    continue
+                if not at_least(one.version, row.since) or at_least(one.version, row.until):
+                    continue
+                name, wanted = re.split(r"(?=[<>=!~])", row.requirement, maxsplit=1)
+                there = self._first([*pairs.providers(name)])
+                late = row.late and not any(map(self._imports_it, row.importers))
+                basis = Basis.LATE if late and there is None else Basis.UNSTATED
+                if row.always if there is None else not allows(wanted, there.version):
+                    version, source = there.version if there else "", str(row.source)
+                    yield _say(one, name, wanted, version, basis, row.because, row.stops, source)
             for name, wanted in PAIRS.get((one.name, one.version), {}).items():
                 other = self.installed.get(name)
                 if other and not allows(wanted, other.version):
-                    where = "knowledge/caps.py, PAIRS"
-                    version, basis = other.version, Basis.UNSTATED
-                    yield _say(one, name, wanted, version, basis, "", True, where)
+                    why = ("", True, "knowledge/caps.py, PAIRS")
+                    yield _say(one, name, wanted, other.version, Basis.UNSTATED, *why)
             plugin = one.name.replace("-pjrt", "-plugin")
             if re.fullmatch(r"jax-cuda\d+-pjrt", one.name) and plugin not in self.installed:
-                effect, where = "so JAX lacks its kernels for the GPU", "knowledge/pairs.py"
-                wanted, basis = f"=={one.version}", Basis.UNSTATED
-                yield _say(one, plugin, wanted, "", basis, effect, False, where)
-
-    def _capped(self, one: Package, row: object) -> Iterator[Contradiction]:
-        from gpuwhy.knowledge.caps import CapRow
-
-        assert isinstance(row, CapRow)
-        name, wanted = re.split(r"(?=[<>=!~])", row.requirement, maxsplit=1)
-        names = pairs.providers(name)
-        there = next((self.installed[other] for other in names if other in self.installed), None)
-        why = (row.because, row.stops, str(row.source))
-        if there is not None and not allows(wanted, there.version):
-            yield _say(one, name, wanted, there.version, Basis.UNSTATED, *why)
-        if there is None and row.always:
-            late = row.late and not any(map(self._imports_it, row.importers))
-            yield _say(one, name, wanted, "", Basis.LATE if late else Basis.UNSTATED, *why)
+                why = ("so JAX lacks its kernels for the GPU", False, "knowledge/pairs.py")
+                yield _say(one, plugin, f"=={one.version}", "", Basis.UNSTATED, *why)
 
     def _imports_it(self, who: str) -> bool:
         """Whether a package is installed that imports the other at its own import."""
@@ -280,47 +217,39 @@ class _Look:
 
         for one in self.installed.values():
             for host in neighbours.hosts(one.name):
-                names = sorted(pairs.providers(host))
-                there = next((self.installed[n] for n in names if n in self.installed), None)
-                if there is None:
-                    continue
-                row = neighbours.broken(one.name, one.version, host, there.version)
+                there = self._first(sorted(pairs.providers(host)))
+                on = there.version if there else ""
+                row = neighbours.broken(one.name, one.version, host, on) if there else None
                 if row:
-                    because, where = row.because, str(row.row.source)
-                    version, basis = there.version, Basis.UNSTATED
-                    yield _say(one, host, row.wants, version, basis, because, True, where)
+                    why = (row.because, True, str(row.row.source))
+                    yield _say(one, host, row.wants, on, Basis.UNSTATED, *why)
 
-    # -------------------------------------------------------- JAX's plug-ins
-
-    def same_release(self, said: Sequence[Contradiction]) -> Iterator[Contradiction]:
-        """JAX's CUDA plug-in and client are built with one jaxlib release each."""
+    def plugins(self, said: Sequence[Contradiction]) -> Iterator[Contradiction]:
+        """JAX's plug-in and client are built with one jaxlib release each; and two plug-ins for two
+        releases of CUDA ask for one place, where the second is refused.
+        """
         jaxlib = self.installed.get("jaxlib")
-        for name, one in self.installed.items():
-            if jaxlib is None or not re.fullmatch(PLUGIN, name):
-                continue
-            same = numbers(one.version)[:3] == numbers(jaxlib.version)[:3]
-            if same or self._agreed(name, jaxlib.version, said):
-                continue
-            effect, stops = self._plugin_effect("jax", name)
-            basis, wanted = Basis.SAME_RELEASE, f"=={one.version}"
-            yield _say(one, "jaxlib", wanted, jaxlib.version, basis, effect, stops)
+        found = [one for name, one in self.installed.items() if re.fullmatch(_PLUGIN, name)]
+        for one in found if jaxlib else ():
+            same = jaxlib and numbers(one.version)[:3] == numbers(jaxlib.version)[:3]
+            if jaxlib and not same and not self._agreed(one.name, jaxlib.version, said):
+                why = self._plugin_effect("jax", one.name)
+                wanted, basis = f"=={one.version}", Basis.SAME_RELEASE
+                yield _say(one, "jaxlib", wanted, jaxlib.version, basis, *why)
+        rivals = [one for one in found if one.name.endswith("-plugin")]
+        rivals.sort(key=lambda one: (not self._has_runtime(one.name), one.name))
+        for one in rivals[1:]:
+            why, first = (pairs.RIVAL_PLUGINS, False), rivals[0]
+            version, basis = first.version, Basis.RIVAL
+            yield _say(one, first.name, "", version, basis, *why, pairs.RIVALS_TRIED)
 
     def _agreed(self, name: str, jaxlib: str, said: Sequence[Contradiction]) -> bool:
         """Whether JAX itself states which plug-ins it takes beside which jaxlib, and it fits."""
         plugin = name.replace("-pjrt", "-plugin")
-        stated = any(name_of(line) == plugin for line in self.lines.get("jax", ()))
-        names = ("jaxlib", plugin, name)
-        against = any(c.by.name in ("jax", plugin) and c.name in names for c in said)
+        stated = any(name_of(line) == plugin for line in self.stack.get("jax", ()))
+        every = ("jaxlib", plugin, name)
+        against = any(c.by.name in ("jax", plugin) and c.name in every for c in said)
         return stated and not against and not pairs.plugin_left_aside(jaxlib)
-
-    def plugins(self) -> Iterator[Contradiction]:
-        """Plug-ins for two releases of CUDA: both ask for one place, the second is refused."""
-        found = [n for n in self.installed if re.fullmatch(r"jax-cuda\d+-plugin", n)]
-        found.sort(key=lambda name: (not self._has_runtime(name), name))
-        for name in found[1:]:
-            first = self.installed[found[0]]
-            why = (pairs.RIVAL_PLUGINS, False, pairs.RIVALS_TRIED)
-            yield _say(self.installed[name], found[0], "", first.version, Basis.RIVAL, *why)
 
     def _has_runtime(self, plugin: str) -> bool:
         """Whether the CUDA runtime of a plug-in's release is among the wheels."""
@@ -338,56 +267,50 @@ class _Look:
         if torch is None or not cuda:
             return
         for one in self.installed.values():
+            found = None
             if one.name == "bitsandbytes":
-                yield from self._without_build(one, torch, cuda)
-            elif one.name not in _JUDGED and self._is_built_on_torch(one):
-                yield from self._links_another(one, torch, cuda)
+                found = self._without_build(one, torch.version, cuda)
+            elif one.name not in _JUDGED and _is_built_on_torch(one):
+                found = self._links_another(one, torch.version, cuda)
+            if found:
+                effect, file = found
+                why = (effect, True, "", file)
+                yield _say(one, "torch", cuda, torch.version, Basis.OTHER_CUDA, *why)
 
-    def _without_build(self, one: Package, torch: Framework, cuda: str) -> Iterator[Contradiction]:
+    def _without_build(self, one: Package, torch: str, cuda: str) -> tuple[str, str] | None:
         """It opens the library that is named after PyTorch's CUDA, unless a variable names one."""
-        folder = f"{one.site}/bitsandbytes"
-        builds = bitsandbytes_builds(self.machine, one)
-        named = value_or(self.machine.environ(), {}).get("BNB_CUDA_VERSION", "")
-        if named or not builds or cuda in builds:
-            return
+        folder, builds = f"{one.site}/bitsandbytes", bitsandbytes_builds(self.machine, one)
+        if environ(self.machine).get("BNB_CUDA_VERSION") or not builds or cuda in builds:
+            return None
         same_major = any(numbers(build)[:1] == numbers(cuda)[:1] for build in builds)
-        file = f"{folder}/cextension.py"
-        if same_major and value_or(self.machine.lines(file, "_find_cuda_libs"), ()):
-            return  # this release takes the nearest of the same major
+        if same_major and lines(self.machine, f"{folder}/cextension.py", "_find_cuda_libs"):
+            return None  # this release takes the nearest of the same major
         effect = (
-            f"has libraries for CUDA {span(builds)}, and none for {cuda}, which torch "
-            f"{torch.version} asks for, by its CUDA: it does not work on a GPU"
+            f"has libraries for CUDA {span(builds)}, and none for {cuda}, which torch {torch} "
+            "asks for, by its CUDA: it does not work on a GPU"
         )
-        version, basis = torch.version, Basis.OTHER_CUDA
-        yield _say(one, "torch", cuda, version, basis, effect, True, file=folder)
+        return effect, folder
 
-    def _is_built_on_torch(self, one: Package) -> bool:
-        if re.fullmatch(_ON_TORCH, one.name):
-            return True
-        return any(name_of(line) == "torch" for line in value_or(one.requires, ()))
-
-    def _links_another(self, one: Package, torch: Framework, cuda: str) -> Iterator[Contradiction]:
+    def _links_another(self, one: Package, torch: str, cuda: str) -> tuple[str, str] | None:
         """A module that needs the runtime of another CUDA major, which nothing brings."""
         for path in library_files(one, 6):
             elf = self.machine.elf(path)
             needed = elf.value.needed if isinstance(elf, Known) else ()
             runtime = next((n for n in needed if re.match(r"libcudart\.so\.\d", n)), "")
             theirs = cuda_of_name(runtime)
-            if not runtime or numbers(theirs)[:1] == numbers(cuda)[:1] or self._found(runtime):
-                continue
-            effect = (
-                f"was built for CUDA {theirs}: it needs {runtime}, and torch {torch.version} "
-                f"brings CUDA {cuda}, {_FAILS}"
-            )
-            version, basis = torch.version, Basis.OTHER_CUDA
-            yield _say(one, "torch", cuda, version, basis, effect, True, file=path)
-            return
+            if runtime and numbers(theirs)[:1] != numbers(cuda)[:1] and not self._found(runtime):
+                effect = (
+                    f"was built for CUDA {theirs}: it needs {runtime}, and torch {torch} "
+                    f"brings CUDA {cuda}, {_FAILS}"
+                )
+                return effect, path
+        return None
 
     def _found(self, name: str) -> bool:
         """Whether the loader finds a library by itself."""
         if any(entry.name == name for entry in value_or(self.machine.ldcache(), ())):
             return True
-        value = value_or(self.machine.environ(), {}).get("LD_LIBRARY_PATH", "")
+        value = environ(self.machine).get("LD_LIBRARY_PATH", "")
         return any(exists(self.machine, f"{one}/{name}") for one in value.split(":") if one)
 
     # -------------------------------------------------------- what their files tell
@@ -399,14 +322,11 @@ class _Look:
             return
         effect = "so the import fails, or passing arrays fails"
         for one in self.installed.values():
-            if one.name.startswith("nvidia-") or one.name == "numpy":
-                continue
             file = self._built_for_numpy_1(one)
             if file:
-                near = one.name in self.lines
-                said = _say(
-                    one, "numpy", "<2", numpy.version, Basis.COMPILED, effect, near, file=file
-                )
+                near = one.name in self.stack
+                why = (effect, near, "", file)
+                said = _say(one, "numpy", "<2", numpy.version, Basis.COMPILED, *why)
                 yield replace(said, stack=near)
 
     def _built_for_numpy_1(self, one: Package) -> str:
@@ -414,45 +334,53 @@ class _Look:
 
         Headers of NumPy 2 (and pybind11 from 2.12 on) look for `numpy._core` first.
         """
-        lines = value_or(one.requires, ())
-        asks = any(name_of(line) == "numpy" for line in lines if "numpy" in line.lower())
+        if one.name.startswith("nvidia-") or one.name == "numpy":
+            return ""
         if one.name == "torch" and at_least(one.version, "2.3"):
             return ""  # built with NumPy 2 from then on
+        asks = [line for line in value_or(one.requires, ()) if "numpy" in line.lower()]
+        asks = [line for line in asks if name_of(line) == "numpy"]
         if not asks and one.name not in ("torch", "onnxruntime", "onnxruntime-gpu"):
             return ""
-        if any(_needs_numpy_2(line) for line in lines):
-            return ""
+        if any(re.search(r">=\s*2", line.partition(";")[0]) for line in asks):
+            return ""  # what asks for NumPy 2 was built with it
         old = ""
         for path in _small_libraries(one):
             held = value_or(self.machine.holds(path, *_OLD_NUMPY, _NEW_NUMPY), ())
             if _NEW_NUMPY in held:
                 return ""
-            if held and not old:
-                old = path
+            old = old or (path if held else "")
         return old
 
     def generated(self) -> Iterator[Contradiction]:
         """Code that protoc generated for another protobuf than the installed one."""
         protobuf = self.installed.get("protobuf")
-        for name, lines in self.lines.items() if protobuf else ():
-            asks = any(name_of(line) == "protobuf" and not is_optional(line) for line in lines)
-            found = self._generated_for(self.installed[name]) if asks else None
-            if protobuf and found and not allows(found[0], protobuf.version):
-                wanted, file = found
-                version, basis = protobuf.version, Basis.GENERATED
-                one = self.installed[name]
-                yield _say(one, "protobuf", wanted, version, basis, _FAILS, True, file=file)
+        for name, asks in self.stack.items() if protobuf else ():
+            if not any(name_of(one) == "protobuf" and not is_optional(one) for one in asks):
+                continue
+            wanted, file = self._generated_for(self.installed[name])
+            if protobuf and wanted and not allows(wanted, protobuf.version):
+                why = (_FAILS, True, "", file)
+                by, version = self.installed[name], protobuf.version
+                yield _say(by, "protobuf", wanted, version, Basis.GENERATED, *why)
 
-    def _generated_for(self, one: Package) -> tuple[str, str] | None:
-        """The range of protobuf that a package's generated code loads under, and the file."""
+    def _generated_for(self, one: Package) -> tuple[str, str]:
+        """The range of protobuf that a package's generated code loads under, and the file.
+
+        Code from 5.26 on is checked and may be one major older; older than 3.19 fails from 4 on.
+        """
         marks = ("# Protobuf Python Version: ", "ValidateProtobufRuntime", "FieldDescriptor(")
         rows = [row.path for row in one.files.ending("_pb2.py")]
         for name in [row for row in rows if not row.startswith(("/", ".."))][:2]:
             path = f"{one.site}/{name}"
-            lines = self.machine.lines(path, *marks)
-            if isinstance(lines, Known):
-                return _protobuf_range(lines.value, path)
-        return None
+            found = self.machine.lines(path, *marks)
+            if isinstance(found, Known):
+                text = "\n".join(found.value)
+                stamp = re.search(r"(?m)^# Protobuf Python Version: (\d+)\.(\d+)\.(\d+)", text)
+                if stamp and "ValidateProtobufRuntimeVersion" in text:
+                    return f">={'.'.join(stamp.groups())},<{int(stamp[1]) + 2}", path
+                return "<3.21" if "_descriptor.FieldDescriptor(" in text else "", path
+        return "", ""
 
 
 _JUDGED = frozenset(
@@ -470,29 +398,35 @@ _MOST_LIBRARIES = 8  # looked at in a package, the smallest first
 _SMALLEST, _LARGEST = 40 << 10, 24 << 20  # bytes; below are helpers that never see an array
 
 
-def _needs_numpy_2(line: str) -> bool:
-    """A package that asks for NumPy 2 was built with it."""
-    return name_of(line) == "numpy" and re.search(r">=\s*2", line.partition(";")[0]) is not None
+def _say(
+    by: Package,
+    name: str,
+    wants: str,
+    version: str,
+    basis: Basis,
+    effect: str = "",
+    stops: bool = False,
+    source: str = "",
+    file: str = "",
+) -> Contradiction:
+    stated = "METADATA" if by.location.endswith(".dist-info") else "PKG-INFO"
+    file = file or f"{by.location}/{stated}"
+    return Contradiction(by.owner, name, wants, version, basis, file, effect, source, stops)
+
+
+def _is_built_on_torch(one: Package) -> bool:
+    if re.fullmatch(_ON_TORCH, one.name):
+        return True
+    return any(name_of(line) == "torch" for line in value_or(one.requires, ()))
 
 
 def _small_libraries(one: Package) -> list[str]:
     rows = [row for row in one.files.ending(".so", ".pyd") if not row.path.startswith(("/", ".."))]
     if one.name == "torch":
-        found = [row.path for row in rows if row.path.endswith("libtorch_python.so")]
-        return [f"{one.site}/{path}" for path in found]
+        return [f"{one.site}/{row.path}" for row in rows if "libtorch_python.so" in row.path]
     rows = [row for row in rows if row.path.endswith((".so", ".pyd")) and ".abi3." not in row.path]
     sized = sorted((row.size, row.path) for row in rows if _SMALLEST <= row.size <= _LARGEST)
     return [f"{one.site}/{path}" for _, path in sized[:_MOST_LIBRARIES]]
-
-
-def _protobuf_range(lines: Sequence[str], path: str) -> tuple[str, str] | None:
-    """Code from 5.26 on is checked and may be one major older; older than 3.19 fails from 4 on."""
-    stamps = (re.match(r"# Protobuf Python Version: (\d+)\.(\d+)\.(\d+)", one) for one in lines)
-    stamp = next(filter(None, stamps), None)
-    if stamp and any("ValidateProtobufRuntimeVersion" in line for line in lines):
-        return f">={stamp[1]}.{stamp[2]}.{stamp[3]},<{int(stamp[1]) + 2}", path
-    old = any("_descriptor.FieldDescriptor(" in line for line in lines)
-    return ("<3.21", path) if old else None
 
 
 def _forced(by: Package, name: str, ranges: Sequence[str], version: str) -> str:
@@ -508,15 +442,10 @@ def _forced(by: Package, name: str, ranges: Sequence[str], version: str) -> str:
     return str(row.source) if row is not None else ""
 
 
-def _within(one: Package, since: str, until: str) -> bool:
-    return at_least(one.version, since) and not at_least(one.version, until)
-
-
 def bitsandbytes_builds(machine: Machine, one: Package) -> list[str]:
     """The releases of CUDA that an installed bitsandbytes has libraries for."""
     match = r"libbitsandbytes_cuda(\d+)\.so$"
-    listed = value_or(machine.list(f"{one.site}/bitsandbytes", match), ())
-    found = (re.match(match, entry.name) for entry in listed)
+    found = (re.match(match, name) for name in names(machine, f"{one.site}/bitsandbytes", match))
     return sorted({dotted(build[1]) for build in found if build}, key=numbers)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Literal
 
 from gpuwhy.facts.environment import Metadata, Package
@@ -17,12 +18,13 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Damage, DamageKind, Part
 from gpuwhy.facts.record import Owner
 from gpuwhy.facts.version import major_minor
-from gpuwhy.look.environment.packages import gone, gpu_related
-from gpuwhy.look.environment.python import pth_folders
+from gpuwhy.look.environment.packages import gpu_related
+from gpuwhy.look.environment.python import on_the_path
+from gpuwhy.look.files import gone, lines, names
 from gpuwhy.look.installs.misfits import misfits
 from gpuwhy.look.installs.requirements import asked_by_the_stack, is_optional, name_of
 from gpuwhy.look.look import Options
-from gpuwhy.machine.machine import Changed, Machine, printable
+from gpuwhy.machine.machine import Changed, How, Machine, printable
 
 _LIBRARY = r"(?i)\.(so(\.\d+)*|dll|pyd|dylib)$"
 _DISPENSABLE = (
@@ -38,7 +40,13 @@ _HEADERS = (
 )
 """Files of some packages, by their ending, that kernels are compiled with."""
 _PROGRAM = r"[A-Za-z_][\w.-]*/(?:[\w.-]+/)*bin/[\w+-]+"
-_PTXAS = "bin/ptxas"
+_PLAIN: dict[How, DamageKind] = {
+    "missing": DamageKind.MISSING,
+    "empty": DamageKind.EMPTY,
+    "denied": DamageKind.UNREADABLE,
+    "folder": DamageKind.MISSING,
+    "link": DamageKind.DANGLING,
+}
 _METADATA = {
     Metadata.MISSING: DamageKind.MISSING,
     Metadata.EMPTY: DamageKind.EMPTY,
@@ -56,24 +64,28 @@ _MOST_TOLD, _MANY = 200, 400  # damaged files: of one package, and in all
 _TABLES = 128 << 10  # bytes of tables that tools write behind a library whose headers they change
 _ROOM = 1 << 30  # bytes that are hashed after a crash
 
+Level = Literal["libraries", "files", "hashes"]
+Wrong = tuple[DamageKind, str]
+"""What is wrong with a file, and the system's or its own words."""
+
 
 def damage(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damage, ...]]:
     """Everything that is wrong with files and packages."""
-    from gpuwhy.look.installs.unrecorded import unrecorded
-
     packages = facts.environment.packages.need() or ()
     check = _Check(machine, facts, options)
     found = [*_by_all_claimants(check.among, list(check.files()))]
-    found += _whole_packages(machine, facts, check.among)
-    found += unrecorded(machine, facts, check.among)
+    found += check.misfits()
+    found += _sources_gone(machine, facts)
+    found += _folders(machine, facts, check.among)
+    if not check.windows:
+        found += [*_no_record(facts, check.among), *_broken_off(machine, facts)]
     first = {one.name: one for one in reversed(packages) if not one.second}
-    found += (
-        _second(one, first[one.name])
-        for one in packages
-        if one.second and gpu_related(one.name) and one.version != first[one.name].version
-    )
-    every = dict.fromkeys(found)
-    return known(tuple(every), "package", "RECORD", check.said())
+    for one in packages:
+        if one.second and gpu_related(one.name) and one.version != first[one.name].version:
+            kind = DamageKind.SECOND_METADATA if one.recorded else DamageKind.UNLISTED_METADATA
+            part, owner, expected = Part.METADATA, first[one.name].owner, first[one.name].version
+            found.append(Damage(one.location, kind, part, owner, expected, one.version))
+    return known(tuple(dict.fromkeys(found)), "package", "RECORD", check.said())
 
 
 def _by_all_claimants(among: Sequence[Package], found: list[Damage]) -> Iterator[Damage]:
@@ -94,19 +106,11 @@ def _by_all_claimants(among: Sequence[Package], found: list[Damage]) -> Iterator
             yield one
 
 
-def _second(one: Package, first: Package) -> Damage:
-    """A second metadata folder, of the release that is not installed any more."""
-    kind = DamageKind.SECOND_METADATA if one.recorded else DamageKind.UNLISTED_METADATA
-    part, owner = Part.METADATA, first.owner
-    return Damage(one.location, kind, part, owner, first.version, one.version)
-
-
 def first_module(one: Package) -> str:
     """The module that a package of the GPU stack is imported as; "" for others."""
     from gpuwhy.knowledge.flavours import flavour
 
-    kind = flavour(one.name)
-    if kind:
+    if kind := flavour(one.name):
         return kind.module
     named = gpu_related(one.name) and not one.name.startswith("nvidia-")
     return one.name.replace("-", "_") if named else ""
@@ -125,11 +129,11 @@ class _Check:
         self.windows = value_or(facts.system.os, "") == "windows"
         self.asked = asked_by_the_stack(facts)
         every = [one for one in value_or(facts.environment.packages, ()) if not one.second]
-        self.stack = [one for one in every if gpu_related(one.name)]
-        foundation = [one for one in every if one.name in FOUNDATION and one not in self.stack]
+        stack = [one for one in every if gpu_related(one.name)]
+        foundation = [one for one in every if one.name in FOUNDATION]
         beside = [one for one in every if one.name in self.asked]
-        self.among = list({id(o): o for o in (*self.stack, *foundation, *beside)}.values())
-        self.has_cupy = any(one.name.startswith("cupy") for one in self.stack)
+        self.among = list({id(one): one for one in (*stack, *foundation, *beside)}.values())
+        self.has_cupy = any(one.name.startswith("cupy") for one in stack)
         self.elsewhere: dict[str, bool] = {}
         self.looked_at = 0
         self.left_out: list[str] = []
@@ -142,16 +146,24 @@ class _Check:
         return text
 
     def files(self) -> Iterator[Damage]:
-        """What is wrong file by file."""
+        """What is wrong file by file: with libraries, modules, data, then with programs."""
         for one in self.among:
             if one.location.endswith(".dist-info") and one.metadata is not Metadata.WHOLE:
                 yield self.wrong(one, "METADATA", _METADATA[one.metadata], Part.METADATA)
-            changes = [change for change in self._changes(one) if not self._left(one, change)]
-            changes = changes[:_MOST_TOLD]
-            yield from self._libraries(one, changes)
-            yield from self._modules(one, changes)
-            yield from self._data(one, changes)
-            yield from self._first_modules(one, changes)
+            found = [change for change in self._changes(one) if not self._left(one, change)]
+            found = found[:_MOST_TOLD]
+            libraries = [change for change in found if re.search(_LIBRARY, change.path)]
+            modules = [change for change in found if change.path.endswith(".py")]
+            for change in libraries:
+                if wrong := self._library(one, change):
+                    yield self.wrong(one, change.path, wrong[0], Part.LIBRARY, wrong[1], change)
+            for change in modules:
+                if change.how in _PLAIN:
+                    kind, part = _PLAIN[change.how], _part_of_module(one, change.path)
+                    yield self.wrong(one, change.path, kind, part)
+            yield from self._edited(one, [c for c in modules if c.how not in _PLAIN])
+            yield from self._data(one, [c for c in found if c not in libraries + modules])
+            yield from self._first_modules(one, {change.path for change in found})
             yield from self._programs(one)
         yield from self._hashed()
 
@@ -189,10 +201,11 @@ class _Check:
         if not isinstance(found, Known):
             return ()
         self.looked_at += found.value.looked_at
-        more = self._top_modules(one) if level == "libraries" and self._is_main(one) else ()
+        main = gpu_related(one.name) and one.name not in self.left_out
+        more = self._top_modules(one) if level == "libraries" and main else ()
         return (*found.value.rows, *more)
 
-    def _level(self, one: Package) -> Literal["libraries", "files", "hashes"]:
+    def _level(self, one: Package) -> Level:
         """How much of a package is looked at; every folder is listed of small ones alone."""
         if self.options.files == "all":
             return "hashes"
@@ -202,21 +215,18 @@ class _Check:
         most = _MOST_LISTED if gpu_related(one.name) else _FEW_LISTED
         return "files" if len(one.files) <= most else "libraries"
 
-    def _is_main(self, one: Package) -> bool:
-        return gpu_related(one.name) and one.name not in self.left_out
-
     def _top_modules(self, one: Package) -> Iterator[Changed]:
         """The modules of a large package that are missing, down to three folders."""
-        names: dict[str, set[str] | None] = {}
+        held: dict[str, set[str] | None] = {}
         for path in one.files.modules(3) if one.files.known == "all" else ():
             folder, _, name = path.rpartition("/")
             if folder.startswith((".", "/", '"')):
                 continue
-            if folder not in names:
+            if folder not in held:
                 listed = self.machine.list(f"{one.site}/{folder}")
-                held = {entry.name for entry in value_or(listed, ())}
-                names[folder] = None if isinstance(listed, Unknown) else held
-            there = names[folder]
+                seen = {entry.name for entry in value_or(listed, ())}
+                held[folder] = None if isinstance(listed, Unknown) else seen
+            there = held[folder]
             if there is not None and name not in there and f"{name}c" not in there:
                 yield Changed(path, "missing")
 
@@ -226,55 +236,29 @@ class _Check:
             return True
         if change.how != "missing":
             return False
-        row = one.files.find(change.path)
-        nothing = row is not None and row.size == 0  # an empty __init__.py
-        return nothing or self._is_elsewhere(one.site, change.path)
-
-    def _is_elsewhere(self, site: str, path: str) -> bool:
-        """Whether a whole module lies in another place of the path than its metadata."""
-        top = path.partition("/")[0]
-        key = f"{site}/{top}"
+        row, top = one.files.find(change.path), change.path.partition("/")[0]
+        key = f"{one.site}/{top}"
         if key not in self.elsewhere:
-            self.elsewhere[key] = gone(self.machine, key) and self._other_place(site, top)
-        return self.elsewhere[key]
-
-    def _other_place(self, site: str, top: str) -> bool:
-        value = value_or(self.machine.environ(), {}).get("PYTHONPATH", "")
-        places = [folder for folder, _ in pth_folders(self.machine, site)]
-        places += [folder for folder in value.split(":") if folder.startswith("/")]
-        match = rf"{re.escape(top)}(\.py)?$"
-        return any(value_or(self.machine.list(place, match), ()) for place in places)
+            lost = gone(self.machine, key)
+            self.elsewhere[key] = lost and on_the_path(self.machine, one.site, top)
+        nothing = row is not None and row.size == 0  # an empty __init__.py
+        return nothing or self.elsewhere[key]
 
     # -------------------------------------------------------- libraries
 
-    def _libraries(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
-        for change in changes:
-            if re.search(_LIBRARY, change.path):
-                found = self._library(one, change)
-                if found:
-                    kind, actual = found
-                    yield self.wrong(one, change.path, kind, Part.LIBRARY, actual, change)
-
-    def _library(self, one: Package, change: Changed) -> tuple[DamageKind, str] | None:
+    def _library(self, one: Package, change: Changed) -> Wrong | None:
         """What is wrong with a library; None where a tool only rewrote it."""
-        plain = {
-            "missing": DamageKind.MISSING,
-            "empty": DamageKind.EMPTY,
-            "denied": DamageKind.UNREADABLE,
-            "folder": DamageKind.NOT_A_LIBRARY,
-            "link": DamageKind.DANGLING,
-        }
         path = f"{one.site}/{change.path}"
-        if change.how in plain:
+        if change.how == "folder":
+            return DamageKind.NOT_A_LIBRARY, ""
+        if change.how in _PLAIN:
             link = value_or(self.machine.link(path), "") if change.how == "link" else ""
-            return plain[change.how], link
+            return _PLAIN[change.how], link
         if change.how == "longer":
             return None
-        if self.windows:
-            return self._pe(path, change)
-        return self._elf(path, change)
+        return self._pe(path, change) if self.windows else self._elf(path, change)
 
-    def _pe(self, path: str, change: Changed) -> tuple[DamageKind, str] | None:
+    def _pe(self, path: str, change: Changed) -> Wrong | None:
         pe = self.machine.pe(path)
         if isinstance(pe, Unknown):
             return _unread(pe)
@@ -282,7 +266,7 @@ class _Check:
             return DamageKind.TRUNCATED, f"its headers say {pe.value.extent} bytes"
         return (DamageKind.OTHER_SIZE if change.how == "size" else DamageKind.OTHER_HASH), ""
 
-    def _elf(self, path: str, change: Changed) -> tuple[DamageKind, str] | None:
+    def _elf(self, path: str, change: Changed) -> Wrong | None:
         read = self.machine.elf(path)
         if isinstance(read, Unknown):
             return _unread(read)
@@ -323,57 +307,32 @@ class _Check:
                 if isinstance(digest, Known) and digest.value != row.sha256:
                     yield self.wrong(one, row.path, DamageKind.OTHER_HASH, Part.LIBRARY)
 
-    # -------------------------------------------------------- modules and data
-
-    def _modules(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
-        modules = [change for change in changes if change.path.endswith(".py")]
-        plain = {
-            "missing": DamageKind.MISSING,
-            "empty": DamageKind.EMPTY,
-            "denied": DamageKind.UNREADABLE,
-            "folder": DamageKind.MISSING,
-            "link": DamageKind.DANGLING,
-        }
-        for change in modules:
-            if change.how in plain:
-                yield self.wrong(one, change.path, plain[change.how], self._part(one, change.path))
-        edited = [change for change in modules if change.how not in plain]
-        if edited:
-            yield from self._edited(one, edited)
-
-    def _part(self, one: Package, path: str) -> Part:
-        first = first_module(one)
-        early = bool(first) and path in {f"{first}/{name}.py" for name in _FIRST}
-        return Part.FIRST_MODULE if early else Part.MODULE
+    # -------------------------------------------------------- modules, data, programs
 
     def _edited(self, one: Package, edited: Sequence[Changed]) -> Iterator[Damage]:
         """Modules with other contents: of another release, not compiling, or edited."""
         module = first_module(one)
-        for name in _VERSION_FILES if module in _STATING else ():
-            path = f"{module}/{name}"
-            lines = value_or(self.machine.lines(f"{one.site}/{path}", "ersion"), ())
-            said = next((match[1] for line in lines if (match := re.match(_VERSION, line))), "")
+        for name in _VERSION_FILES if edited and module in _STATING else ():
+            path = f"{one.site}/{module}/{name}"
+            rows = (re.match(_VERSION, line) for line in lines(self.machine, path, "ersion"))
+            said = next((row[1] for row in rows if row), "")
             if said and said.partition("+")[0] != one.version.partition("+")[0]:
                 kind, part = DamageKind.OTHER_RELEASE, Part.PACKAGE
-                whole = f"{one.site}/{path}"
-                yield Damage(whole, kind, part, one.owner, one.version, said)
+                yield Damage(path, kind, part, one.owner, one.version, said)
                 return
         paths = [f"{one.site}/{change.path}" for change in edited[:_MOST_COMPILED]]
-        broken = {
-            str(said.get("path", "")): str(said.get("wrong", ""))
-            for said in value_or(self.machine.call("compiles", *paths), ())
-        }
+        compiled = value_or(self.machine.call("compiles", *paths), ()) if paths else ()
+        broken = {str(said.get("path", "")): str(said.get("wrong", "")) for said in compiled}
         for change in edited:
             wrong = broken.get(f"{one.site}/{change.path}", "")
-            if not wrong and self.options.files != "all":
-                continue  # people patch modules, and all is well
-            kind = DamageKind.NOT_COMPILING if wrong else DamageKind.EDITED
-            yield self.wrong(one, change.path, kind, self._part(one, change.path), wrong)
+            if wrong or self.options.files == "all":  # people patch modules, and all is well
+                kind = DamageKind.NOT_COMPILING if wrong else DamageKind.EDITED
+                part = _part_of_module(one, change.path)
+                yield self.wrong(one, change.path, kind, part, wrong)
 
-    def _first_modules(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
+    def _first_modules(self, one: Package, told: set[str]) -> Iterator[Damage]:
         """The modules that an import reads first, where they have become empty or another size."""
-        module, told = first_module(one), {change.path for change in changes}
-        edited = []
+        module, edited = first_module(one), []
         for name in _FIRST if module and self.options.files != "all" else ():
             row = one.files.find(f"{module}/{name}.py")
             if row is None or row.size <= 0 or row.path in told:
@@ -385,17 +344,15 @@ class _Check:
                 edited.append(Changed(row.path, "size", stat.value.size, row.size))
             elif isinstance(stat, Absent) and one.files.known == "some":  # in a recording
                 yield self.wrong(one, row.path, DamageKind.MISSING, Part.FIRST_MODULE)
-        if edited:
-            yield from self._edited(one, edited)
+        yield from self._edited(one, edited)
 
     def _data(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
-        rows = (row for name, row in _HEADERS if one.name.startswith(name))
-        headers: tuple[str, ...] = next(rows, ())
+        headers: tuple[str, ...] = ()
+        for name, ends in _HEADERS:
+            headers = ends if one.name.startswith(name) else headers
         if one.name.startswith("nvidia-cuda-runtime") and self.has_cupy:
             headers = (".h", ".hpp")
         for change in changes:
-            if re.search(_LIBRARY, change.path) or change.path.endswith(".py"):
-                continue
             if "/include/" in change.path and not headers:
                 continue  # nobody compiles with it when a program runs
             part = Part.HEADER if headers and change.path.endswith(headers) else Part.DATA
@@ -414,12 +371,25 @@ class _Check:
             stat = self.machine.stat(path) if re.fullmatch(_PROGRAM, row.path) else None
             if not isinstance(stat, Known) or stat.value.kind != "file" or "x" in stat.value.mode:
                 continue
-            if path.endswith(_PTXAS) or isinstance(self.machine.elf(path), Known):
+            if path.endswith("bin/ptxas") or isinstance(self.machine.elf(path), Known):
                 kind, part = DamageKind.NOT_EXECUTABLE, Part.PROGRAM
                 yield self.wrong(one, row.path, kind, part, stat.value.mode)
 
+    def misfits(self) -> Iterator[Damage]:
+        """Packages that were built for something else, each once."""
+        first: dict[Owner, Damage] = {}
+        for one in misfits(self.machine, self.facts, self.among):
+            first.setdefault(one.owner, one)
+        yield from first.values()
 
-def _unread(why: Unknown) -> tuple[DamageKind, str]:
+
+def _part_of_module(one: Package, path: str) -> Part:
+    first = first_module(one)
+    early = bool(first) and path in {f"{first}/{name}.py" for name in _FIRST}
+    return Part.FIRST_MODULE if early else Part.MODULE
+
+
+def _unread(why: Unknown) -> Wrong:
     """What is wrong with a library that cannot be read."""
     kinds = {"denied": DamageKind.UNREADABLE, "cut": DamageKind.TRUNCATED}
     return kinds.get(why.kind, DamageKind.NOT_A_LIBRARY), ""
@@ -435,37 +405,20 @@ def _rewritten(change: Changed, last: int) -> bool:
 # ------------------------------------------------------------ whole packages
 
 
-def _whole_packages(machine: Machine, facts: Facts, among: Sequence[Package]) -> Iterator[Damage]:
-    """What is wrong with packages, with what they were installed from, and with their folders."""
-    first: dict[Owner, Damage] = {}
-    for one in misfits(machine, facts, among, lambda package: _library_paths(package)):
-        first.setdefault(one.owner, one)
-    yield from first.values()
-    yield from _sources_gone(machine, facts)
-    yield from _folders(machine, facts, among)
-
-
-def _library_paths(one: Package) -> list[str]:
-    inside = (row.path for row in one.files.ending(".so") if re.search(_LIBRARY, row.path))
-    return [f"{one.site}/{path}" for path in inside if not path.startswith(("/", ".."))]
-
-
 def _folders(machine: Machine, facts: Facts, among: Sequence[Package]) -> Iterator[Damage]:
     """Folders from which nothing may be run, and a folder of packages that leads nowhere."""
     for site in dict.fromkeys(one.site for one in among if gpu_related(one.name)):
         standing = machine.standing(site)
         if isinstance(standing, Known) and not standing.value.programs:
             yield Damage(site, DamageKind.NOEXEC, Part.FOLDER, Owner(""))
-    python = facts.environment.python
-    if not isinstance(python, Known) or python.value.kind not in ("venv", "conda"):
+    python = value_or(facts.environment.python, None)
+    if python is None or python.kind not in ("venv", "conda"):
         return
-    one = python.value
-    lib = f"{one.prefix}/lib"
-    folder = f"{lib}/python{major_minor(one.version)}"
-    for path in (f"{folder}/site-packages", folder, lib):
+    folder = f"{python.prefix}/lib/python{major_minor(python.version)}"
+    for path in (f"{folder}/site-packages", folder, f"{python.prefix}/lib"):
         link = machine.link(path)
         if isinstance(link, Known) and gone(machine, path):
-            owner = Owner("Python", one.version, "python")
+            owner = Owner("Python", python.version, "python")
             yield Damage(path, DamageKind.DANGLING, Part.FOLDER, owner, actual=link.value)
             return
 
@@ -479,3 +432,43 @@ def _sources_gone(machine: Machine, facts: Facts) -> Iterator[Damage]:
             stack = gpu_related(one.name) or one.name in asked or any(map(gpu_related, needs))
             kind, part = DamageKind.SOURCE_GONE, Part.PACKAGE
             yield Damage(one.location, kind, part, one.owner, one.project, stack=stack)
+
+
+# ------------------------------------------------------------ installations that were cut short
+
+_MODULES = ("torch", "tensorflow", "jax", "jaxlib", "onnxruntime", "cupy", "numpy")
+_ASIDE = r"~+(?P<rest>[\w.]+?)-(?P<version>\d[^-]*)\.dist-info"
+"""How pip names what it has moved aside: with another first letter."""
+_MOST_PARTS = 4000
+
+
+def _no_record(facts: Facts, among: Sequence[Package]) -> Iterator[Damage]:
+    """Packages without RECORD and INSTALLER, which pip writes last."""
+    python = value_or(facts.environment.python, None)
+    for one in among if python and python.kind == "venv" else ():
+        if one.metadata is Metadata.WHOLE and not one.recorded and not one.installer:
+            path, kind = f"{one.location}/RECORD", DamageKind.MISSING
+            yield Damage(path, kind, Part.METADATA, one.owner)
+
+
+def _broken_off(machine: Machine, facts: Facts) -> Iterator[Damage]:
+    """Frameworks that pip had moved aside (~orch) for another release when it was ended."""
+    installed = {one.name for one in value_or(facts.environment.packages, ())}
+    for site in value_or(facts.environment.sites, ()):
+        for name in names(machine, site.path, r"~.*\.dist-info$"):
+            aside = re.fullmatch(_ASIDE, name)
+            rest = aside["rest"] if aside else ""
+            module = next((one for one in _MODULES if rest and one[1:] == rest), "")
+            lost = not module or module in installed
+            path = "" if lost else _not_there(machine, site.path, name, module)
+            if aside and path:
+                owner = Owner(module, aside["version"], "pip")
+                yield Damage(path, DamageKind.HALF_UPGRADED, Part.PACKAGE, owner, actual=name)
+
+
+def _not_there(machine: Machine, site: str, aside: str, module: str) -> str:
+    """The first package of what was moved aside that is not in its old place; "" if all are."""
+    listed = lines(machine, f"{site}/{aside}/RECORD", "/__init__.py,")
+    named = (line.partition(",")[0] for line in listed if line.startswith(f"{module}/"))
+    paths = (f"{site}/{one}" for one in dict.fromkeys((f"{module}/__init__.py", *named)))
+    return next((path for path in islice(paths, _MOST_PARTS) if gone(machine, path)), "")

@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from gpuwhy.facts.environment import Package
-from gpuwhy.facts.fact import Known, Unknown, value_or
+from gpuwhy.facts.fact import Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.record import Owner
 from gpuwhy.facts.version import major_minor, numbers
@@ -45,56 +45,42 @@ def is_optional(line: str) -> bool:
 def wish(line: str, environment: Mapping[str, str], extras: str = "") -> Wish | None:
     """What a line asks for here; `extras` matches names that count where an extra asks for them."""
     found = re.match(_LINE, line)
-    if not found or not re.match(r"\s*([<>=!~]|$)", found[2]):
-        return _by_packaging(line, environment, extras)
-    name, marker = normal(found[1]), found[3] or ""
-    holds = _holds(marker, environment) if marker else True
+    holds = None
+    if found and re.match(r"\s*([<>=!~]|$)", found[2]):
+        name, wanted = normal(found[1]), found[2].strip()
+        holds = _holds(found[3], environment) if found[3] else True
     if holds is None:
-        return _by_packaging(line, environment, extras)
-    return _counted(name, found[2].strip(), holds, line, extras)
+        from packaging.markers import UndefinedComparison, UndefinedEnvironmentName
+        from packaging.requirements import InvalidRequirement, Requirement
 
-
-def _counted(name: str, wanted: str, holds: bool, line: str, extras: str) -> Wish | None:
+        try:
+            read = Requirement(line)
+            holds = read.marker is None or read.marker.evaluate(dict(environment))
+        except (InvalidRequirement, UndefinedComparison, UndefinedEnvironmentName, RecursionError):
+            return None
+        name, wanted = normal(read.name), str(read.specifier)
     by_extra = not holds and bool(extras) and is_optional(line) and bool(re.fullmatch(extras, name))
     return Wish(name, wanted, by_extra) if holds or by_extra else None
 
 
-def _by_packaging(line: str, environment: Mapping[str, str], extras: str) -> Wish | None:
-    from packaging.markers import UndefinedComparison, UndefinedEnvironmentName
-    from packaging.requirements import InvalidRequirement, Requirement
-
-    try:
-        wanted = Requirement(line)
-        holds = wanted.marker is None or wanted.marker.evaluate(dict(environment))
-    except (InvalidRequirement, UndefinedComparison, UndefinedEnvironmentName, RecursionError):
-        return None
-    return _counted(normal(wanted.name), str(wanted.specifier), holds, line, extras)
-
-
 def _holds(marker: str, environment: Mapping[str, str]) -> bool | None:
     """Whether a marker without nested parentheses holds; None where it is more than that."""
-    if marker.count("(") > marker.count(" and ") + marker.count(" or ") + 1:
-        return None
-    if " or " in marker and " and " in marker:
+    either, both = marker.count(" or "), marker.count(" and ")
+    if (either and both) or marker.count("(") > either + both + 1:
         return None
     every = []
     for part in re.split(r" and | or ", marker):
         found = re.fullmatch(_COMPARED, part)
         if not found or found[1] not in environment:
             return None
-        held = _compared(environment[found[1]], found[2], found[3], found[1])
-        if held is None:
+        (name, sign, right), left = found.groups(), environment[found[1]]
+        if name.endswith("version") and left[:1].isdigit() and right[:1].isdigit():
+            every.append(allows(f"{sign}{right}", left))
+        elif not name.endswith("version") and sign in ("==", "!="):
+            every.append((left == right) == (sign == "=="))
+        else:
             return None
-        every.append(held)
-    return any(every) if " or " in marker else all(every)
-
-
-def _compared(left: str, sign: str, right: str, name: str) -> bool | None:
-    if not name.endswith("version"):
-        return (left == right) == (sign == "==") if sign in ("==", "!=") else None
-    if not re.fullmatch(r"\d+(\.\d+)*", left) or not re.fullmatch(r"\d+(\.\d+)*(\.\*)?", right):
-        return None
-    return allows(f"{sign}{right}", left)
+    return any(every) if either else all(every)
 
 
 @cache
@@ -128,9 +114,8 @@ def _padded(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
 
 def markers(facts: Facts) -> dict[str, str]:
     """The environment's own answers to markers, as far as they decide."""
-    python = facts.environment.python
-    version = python.value.version if isinstance(python, Known) else "3.12.0"
-    machine = python.value.machine if isinstance(python, Known) else ""
+    python = value_or(facts.environment.python, None)
+    version, machine = (python.version, python.machine) if python else ("3.12.0", "")
     windows = value_or(facts.system.os, "linux") == "windows"
     whole = version if version.count(".") > 1 else f"{version}.99"  # markers are about early ones
     return {

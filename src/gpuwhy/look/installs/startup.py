@@ -5,16 +5,15 @@ activation; and whether its Python starts at all. Everything is read as text, no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from gpuwhy.facts.environment import Exported, Package, Python
+from gpuwhy.facts.environment import Exported, Python
 from gpuwhy.facts.fact import Fact, Known, Source, absent, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Start, StartFile, StartProblem
-from gpuwhy.facts.record import Owner
 from gpuwhy.facts.version import major_minor
-from gpuwhy.look.environment.packages import exists
 from gpuwhy.look.environment.python import FRAMEWORK_FOLDERS
+from gpuwhy.look.files import environ, exists, lines, names, paths, real, text
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine, printable
 
@@ -28,7 +27,6 @@ _ASSIGNED = rf"{_BEGINS}(?:os\.)?environ\[{_NAME}\]\s*={_VALUE}\s*(?:;|#|$)"
 _DEFAULT = rf"{_BEGINS}(?:os\.)?environ\.setdefault\({_NAME},{_VALUE}\s*\)"
 """Statements that no condition guards: they begin their line."""
 _BLOCKED = r"sys\.modules\[\s*['\"]([\w.]+)['\"]\s*\]\s*=\s*None"
-_INSERTED = r"sys\.path\.insert\(\s*0\s*,\s*[rR]?['\"]([^'\"]+)['\"]"
 _SECRET = r"TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH"
 _NO_TEXT = "[\0\udc80-\udcff]"  # what decoding leaves of bytes that are not UTF-8
 _MOST = 50
@@ -45,10 +43,9 @@ def start_files(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[
         match = r"(site|user)customize\.py$"
         if site.kind != "PYTHONPATH":
             match = rf".*\.pth$|{match}"
-        for entry in value_or(machine.list(site.path, match), ())[:_MOST]:
-            customize = entry.name.endswith(".py")
-            key = entry.name if customize else f"{site.path}/{entry.name}"
-            one = None if key in found else _start_file(machine, facts, site.path, entry.name)
+        for name in names(machine, site.path, match)[:_MOST]:
+            key = name if name.endswith(".py") else f"{site.path}/{name}"
+            one = None if key in found else _start_file(machine, facts, site.path, name)
             if one:
                 found[key] = one
     return known(tuple(found.values()), "folder", ", ".join(site.path for site in ordered))
@@ -56,46 +53,34 @@ def start_files(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[
 
 def _start_file(machine: Machine, facts: Facts, folder: str, name: str) -> StartFile | None:
     path = f"{folder}/{name}"
-    text = value_or(machine.read(path), "")
-    readable = re.search(_NO_TEXT, text) is None
-    lines = printable(text).splitlines()
-    code = tuple(line for line in lines if re.match(r"import[ \t]", line))
+    said = text(machine, path)
+    readable = re.search(_NO_TEXT, said) is None
+    every = tuple(printable(said).splitlines())
+    code = tuple(line for line in every if re.match(r"import[ \t]", line))
     if name.endswith(".pth") and not code and readable:
         return None
-    shown = lines if name.endswith(".py") else code
+    packages = value_or(facts.environment.packages, ())
+    owners = (one.owner for one in packages if one.site == folder and one.files.find(name))
+    shown = every if name.endswith(".py") else code
     return StartFile(
         path=printable(path),
-        owner=_owner_of(facts, folder, name),
+        owner=next(owners, None),
         code=() if name.endswith(".py") else tuple(line[:400] for line in code),
         sets=tuple(_sets(shown)),
         blocks=tuple(dict.fromkeys(one for line in shown for one in re.findall(_BLOCKED, line))),
-        inserts=tuple(one for line in shown for one in re.findall(_INSERTED, line)),
         readable=readable,
     )
 
 
-def _owner_of(facts: Facts, folder: str, name: str) -> Owner | None:
-    """The package whose RECORD lists a file."""
-    packages: tuple[Package, ...] = value_or(facts.environment.packages, ())
-    for one in packages:
-        if one.site == folder and one.files.find(name):
-            return one.owner
-    return None
-
-
-def _sets(lines: list[str] | tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _sets(shown: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """The variables of the GPU stack that lines of Python set, whatever was set before."""
     found: dict[str, str] = {}
-    for line in lines:
-        assigned, default = re.match(_ASSIGNED, line), re.match(_DEFAULT, line)
-        said = assigned or default
-        if (
-            said
-            and not re.search(_SECRET, said["name"])
-            and (assigned or said["name"] not in found)
-        ):
+    for line in shown:
+        if said := re.match(_ASSIGNED, line):
             found[said["name"]] = said["value"]
-    yield from found.items()
+        elif said := re.match(_DEFAULT, line):
+            found.setdefault(said["name"], said["value"])
+    yield from (pair for pair in found.items() if not re.search(_SECRET, pair[0]))
 
 
 # ------------------------------------------------------------ whether Python starts
@@ -111,46 +96,39 @@ def start(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Start,
     return known(tuple(found), "file", python.path, "by its files and variables")
 
 
-def _modules(facts: Facts) -> tuple[str, ...]:
-    """The import names of the installed frameworks."""
-    names = {one.path.rpartition("/")[2] for one in value_or(facts.frameworks.installed, ())}
-    return tuple(sorted(name for name in names if name.isidentifier()))
-
-
 def _no_config(machine: Machine, facts: Facts, python: Python) -> Iterator[Start]:
     """Frameworks beside a Python that does not look there: an environment without pyvenv.cfg."""
     above = python.path.rpartition("/bin/")[0]
     own = f"{above}/lib/python{major_minor(python.version)}/site-packages"
     sites = value_or(facts.environment.sites, ())
-    real = {value_or(machine.real(site.path), site.path) for site in sites}
-    if not above or python.kind == "conda" or value_or(machine.real(own), own) in real:
+    searched = {real(machine, site.path) for site in sites}
+    if not above or python.kind == "conda" or real(machine, own) in searched:
         return
-    listed = value_or(machine.list(own, FRAMEWORK_FOLDERS), ())
-    lost = tuple(entry.name for entry in listed if entry.name != "nvidia")
+    lost = tuple(one for one in names(machine, own, FRAMEWORK_FOLDERS) if one != "nvidia")
     if lost:
         yield Start(StartProblem.NO_CONFIG, path=own, version=python.version, lost=lost)
 
 
 def _other_python(machine: Machine, facts: Facts, python: Python) -> Iterator[Start]:
     """A link to another release than the packages are for: the system's Python was upgraded."""
-    real = re.search(r"/python(\d+\.\d+)t?$", value_or(machine.real(python.path), ""))
-    config = value_or(machine.read(f"{python.prefix}/pyvenv.cfg"), "")
-    said = re.search(r"(?m)^version(?:_info)?\s*=\s*(\d+\.\d+)", config)
-    now = real[1] if real else said[1] if said else ""
+    said = re.search(r"/python(\d+\.\d+)t?$", value_or(machine.real(python.path), ""))
+    config = text(machine, f"{python.prefix}/pyvenv.cfg")
+    said = said or re.search(r"(?m)^version(?:_info)?\s*=\s*(\d+\.\d+)", config)
+    now = said[1] if said else ""
     if now and now != major_minor(python.version):
-        lost = _modules(facts)
+        modules = {one.path.rpartition("/")[2] for one in value_or(facts.frameworks.installed, ())}
+        lost = tuple(sorted(name for name in modules if name.isidentifier()))
         yield Start(StartProblem.OTHER_PYTHON, path=python.path, version=now, lost=lost)
 
 
 def _no_libpython(machine: Machine, python: Python) -> Iterator[Start]:
     """The library in which all of Python is lies in no folder that its executable searches."""
-    real = value_or(machine.real(python.path), python.path)
-    elf = machine.elf(real)
+    file = real(machine, python.path)
+    elf = machine.elf(file)
     if not isinstance(elf, Known):
         return
-    environ = value_or(machine.environ(), {})
-    named = f"{elf.value.rpath}:{elf.value.runpath}".replace("$ORIGIN", real.rpartition("/")[0])
-    folders = [*named.split(":"), *environ.get("LD_LIBRARY_PATH", "").split(":")]
+    named = f"{elf.value.rpath}:{elf.value.runpath}".replace("$ORIGIN", file.rpartition("/")[0])
+    folders = [*named.split(":"), *environ(machine).get("LD_LIBRARY_PATH", "").split(":")]
     folders += ["/lib", "/usr/lib", "/lib64", "/usr/lib64"]
     for name in (one for one in elf.value.needed if one.startswith("libpython")):
         beside = any(exists(machine, f"{folder}/{name}") for folder in folders if folder)
@@ -161,51 +139,39 @@ def _no_libpython(machine: Machine, python: Python) -> Iterator[Start]:
 
 def _variables(machine: Machine, python: Python) -> Iterator[Start]:
     """Variables with which Python ends before its first line, or looks for itself elsewhere."""
-    environ = value_or(machine.environ(), {})
-    for name, fits in _VALUES.items():
-        value = environ.get(name, "")
-        if value and not fits(value):
+    variables = environ(machine)
+    for name, takes in _VALUES.items():
+        value = variables.get(name, "")
+        if value and not takes(value):
             yield Start(StartProblem.VARIABLE, variable=name, value=value)
-    home = environ.get("PYTHONHOME", "").split(":")[0].rstrip("/")
+    home = variables.get("PYTHONHOME", "").split(":")[0].rstrip("/")
     if home:
         lib = f"{home}/lib/python{major_minor(python.version)}"
         if not exists(machine, f"{lib}/encodings") and not exists(machine, f"{lib}/os.py"):
             yield Start(StartProblem.VARIABLE, path=home, variable="PYTHONHOME", value=home)
 
 
-def _encoding(text: str) -> bool:
+def _encoding(value: str) -> bool:
     import codecs
 
-    name = text.partition(":")[0]
+    name = value.partition(":")[0]
     try:
         return not name or codecs.lookup(name) is not None
     except (LookupError, ValueError):
         return False
 
 
-def _hash_seed(text: str) -> bool:
-    return text == "random" or (text.isdecimal() and int(text[:12]) <= 4294967295)
+def _number(value: str, least: int, most: int) -> bool:
+    return value.isdecimal() and least <= int(value[:12]) <= most
 
 
-def _allocator(text: str) -> bool:
-    names = ("default", "debug", "malloc", "malloc_debug", "pymalloc", "pymalloc_debug")
-    return text in (*names, "mimalloc", "mimalloc_debug")
-
-
-def _digits(text: str) -> bool:
-    return text.isdecimal() and (int(text[:12]) == 0 or int(text[:12]) >= 640)
-
-
-def _frames(text: str) -> bool:
-    return text.isdecimal() and int(text[:12]) <= 65535
-
-
-_VALUES = {
-    "PYTHONHASHSEED": _hash_seed,
-    "PYTHONUTF8": lambda text: text in ("0", "1"),
-    "PYTHONMALLOC": _allocator,
-    "PYTHONTRACEMALLOC": _frames,
-    "PYTHONINTMAXSTRDIGITS": _digits,
+_ALLOCATORS = r"default|debug|((py)?malloc|mimalloc)(_debug)?"
+_VALUES: dict[str, Callable[[str], object]] = {
+    "PYTHONHASHSEED": lambda value: value == "random" or _number(value, 0, 4294967295),
+    "PYTHONUTF8": lambda value: value in ("0", "1"),
+    "PYTHONMALLOC": lambda value: re.fullmatch(_ALLOCATORS, value),
+    "PYTHONTRACEMALLOC": lambda value: _number(value, 0, 65535),
+    "PYTHONINTMAXSTRDIGITS": lambda value: value == "0" or _number(value, 640, 1 << 40),
     "PYTHONIOENCODING": _encoding,
 }
 """Variables with a value at which Python stops, and which values it takes."""
@@ -237,10 +203,9 @@ def activation(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[E
 
 def is_activated(machine: Machine, python: Python) -> bool:
     """Whether the shell is in this environment: then its own values count."""
-    environ = value_or(machine.environ(), {})
-    named = [environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX")]
-    own = value_or(machine.real(python.prefix), python.prefix)
-    return any(value_or(machine.real(one), one) == own for one in named if one)
+    variables, own = environ(machine), real(machine, python.prefix)
+    named = (variables.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
+    return any(real(machine, one) == own for one in named if one)
 
 
 def _activation_files(machine: Machine, python: Python) -> Iterator[str]:
@@ -252,24 +217,22 @@ def _activation_files(machine: Machine, python: Python) -> Iterator[str]:
     )
     for folder, match, kinds in places:
         if python.kind in kinds:
-            listed = value_or(machine.list(f"{python.prefix}/{folder}", match), ())
-            for entry in sorted(listed, key=lambda one: one.name):
-                yield f"{python.prefix}/{folder}/{entry.name}"
+            yield from sorted(paths(machine, f"{python.prefix}/{folder}", match))
 
 
 def _exports(machine: Machine, file: str) -> Iterator[Exported]:
     """Each variable once, with the value that is set last."""
     found: dict[str, Exported] = {}
     if file.endswith("/state"):
-        for line in value_or(machine.lines(file, '": "'), ()):
+        for line in lines(machine, file, '": "'):
             for pair in re.finditer(_KEPT, line):
                 found[pair["name"]] = Exported(pair["name"], file, printable(pair["value"]))
     else:
-        for line in value_or(machine.lines(file, "="), ()):
-            text = line.partition(" #")[0]
-            for said in re.finditer(_EXPORT, text) if "_OLD_VIRTUAL" not in line else ():
-                plain = re.match(_PLAIN, text[said.end() :])
-                value = (plain["quoted"] or plain["bare"] or "") if plain else text[said.end() :]
+        for line in lines(machine, file, "="):
+            code = line.partition(" #")[0]
+            for said in re.finditer(_EXPORT, code) if "_OLD_VIRTUAL" not in line else ():
+                plain = re.match(_PLAIN, code[said.end() :])
+                value = (plain["quoted"] or plain["bare"] or "") if plain else code[said.end() :]
                 found[said["name"]] = Exported(said["name"], file, printable(value.strip()))
     for one in found.values():
         if not re.fullmatch(_STOCK, one.name) and not re.search(_SECRET, one.name):
@@ -279,7 +242,7 @@ def _exports(machine: Machine, file: str) -> Iterator[Exported]:
 def _other(machine: Machine, python: Python | None, file: str) -> Iterator[Exported]:
     """The environment that the file was written for, where that is another folder."""
     here = value_or(machine.real(python.prefix), "") if python else ""
-    for line in value_or(machine.lines(file, "VIRTUAL_ENV="), ()):
+    for line in lines(machine, file, "VIRTUAL_ENV="):
         said = re.match(_OWN, line)
         path = said["path"].rstrip("/") if said else ""
         if path and here and value_or(machine.real(path), "") != here:
@@ -293,11 +256,11 @@ def _other(machine: Machine, python: Python | None, file: str) -> Iterator[Expor
 def presets(machine: Machine, facts: Facts) -> Mapping[str, tuple[str, str]]:
     """The variables of the GPU stack that files set: name → value, file."""
     python = value_or(facts.environment.python, None)
-    environ = value_or(machine.environ(), {})
+    variables = environ(machine)
     found: dict[str, tuple[str, str]] = {}
     if python and not is_activated(machine, python):
         for one in value_or(facts.environment.activation, ()):
-            if re.match(rf"({_READERS})_", one.name) and one.name not in environ:
+            if re.match(rf"({_READERS})_", one.name) and one.name not in variables:
                 found[one.name] = (one.value, one.file)
     for file in value_or(facts.installs.start_files, ()):
         for name, value in file.sets:

@@ -13,7 +13,7 @@ from gpuwhy.facts.fact import Absent, Known, value_or
 from gpuwhy.facts.variables import PathProblem, Problem
 from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge.variables import CONTAINER_FOLDERS
-from gpuwhy.look.environment.packages import exists
+from gpuwhy.look.files import exists
 from gpuwhy.look.toolkits import toolkit_root, toolkit_version
 from gpuwhy.machine.machine import Machine
 

@@ -15,7 +15,7 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.variables import Fault, Variable
 from gpuwhy.facts.version import at_least
-from gpuwhy.look.environment.packages import exists
+from gpuwhy.look.files import exists
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine
 
