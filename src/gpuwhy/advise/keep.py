@@ -224,5 +224,10 @@ def _is_installed(action: Install, case: Case) -> bool:
     return (
         bool(pinned)
         and len(pinned) == len(wanted)
-        and all(case.version(_bare(one[0])) == one[1] for one in pinned)
+        and all(_is_release(case.version(_bare(name)), wanted) for name, wanted in pinned)
     )
+
+
+def _is_release(have: str, wanted: str) -> bool:
+    """Whether an installer takes a build (2.6.0+cpu) for the release that is asked for."""
+    return have in (wanted, f"{wanted}+{have.partition('+')[2]}")

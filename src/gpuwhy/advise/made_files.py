@@ -7,6 +7,7 @@ import re
 from gpuwhy.advise import versions
 from gpuwhy.advise.names import Names
 from gpuwhy.advise.remedy import Install, Remedy, Remove, Run, Set
+from gpuwhy.knowledge.variants import index_of
 
 _PATH = re.compile(r"(/[^\s:'\",()]+\.so[\d.]*|[A-Za-z]:\\[^\n'\":,]+\.(?:dll|pyd))", re.IGNORECASE)
 _SITE = re.compile(r"(?:site|dist)-packages[/\\]+(?:nvidia[/\\]+(\w+)|([A-Za-z_][\w]*))")
@@ -130,7 +131,7 @@ def python_with_wheels(names: Names) -> Remedy | None:
         text = f"Use Python {python}: {package} {version}".rstrip() + " has wheels for it"
     spec = f"{package}=={version}" if version else package
     if local.startswith("cu"):
-        spec = f"{package}=={version}+{local} --extra-index-url {versions.TORCH_INDEX}{local}"
+        spec = f"{package}=={version}+{local} --extra-index-url {index_of(local)}"
     return Remedy((_new_environment(python, spec, names),), text=text)
 
 

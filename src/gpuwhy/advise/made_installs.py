@@ -7,35 +7,7 @@ import re
 from gpuwhy.advise import versions
 from gpuwhy.advise.names import Names
 from gpuwhy.advise.remedy import Action, Install, Remedy, Remove, Run, Set
-
-_EXTENSIONS = (
-    "flash-attn",
-    "xformers",
-    "torchvision",
-    "torchaudio",
-    "torchtext",
-    "apex",
-    "mmcv",
-    "detectron2",
-    "pytorch3d",
-    "torch-scatter",
-    "torch-sparse",
-    "torch-cluster",
-    "torch-spline-conv",
-    "bitsandbytes",
-    "deepspeed",
-    "auto-gptq",
-    "exllamav2",
-    "causal-conv1d",
-    "mamba-ssm",
-    "sageattention",
-    "vllm",
-    "tensorflow-addons",
-    "tensorflow-text",
-    "tensorflow-io",
-)
-_HAVE_WHEELS = ("torchvision", "torchaudio", "xformers", "vllm", "bitsandbytes", "torchtext")
-
+from gpuwhy.knowledge.versions import cudnn_dotted
 
 _READABLE = 30  # characters of a bound that a sentence has room for
 _FIRST_ON_PATH = (
@@ -161,7 +133,7 @@ def tensorflow_for_library(names: Names) -> Remedy | None:
 
 def cudnn_of_build(names: Names) -> Remedy | None:
     """The cuDNN that the framework was built with, from the message that states both."""
-    built = re.match(r"(\d+)\.(\d+)", versions.cudnn_dotted(names.get("built")))
+    built = re.match(r"(\d+)\.(\d+)", cudnn_dotted(names.get("built")))
     if built is None or names.around.place.platform == "jetson":
         return None
     major, minor = int(built[1]), int(built[2])
@@ -208,88 +180,6 @@ def cudnn_of_release(names: Names) -> Remedy | None:
     return Remedy((steps,), text=text)
 
 
-def torch_with_cuda(names: Names) -> Remedy | None:
-    """The CUDA build of PyTorch in place of its CPU build."""
-    version = names.get("framework_version").partition("+")[0]
-    pinned = f"torch=={version}" if version else "torch"
-    backend = names.get("torch_backend") or "cu126"
-    index = f"{versions.TORCH_INDEX}{backend}"
-    old = version and versions.older(version, "1.13")
-    more = ("torchvision", "torchaudio") if not version else ()
-    text = f"Install PyTorch's build with CUDA ({backend}) over the CPU build"
-    if old:
-        text = "Install PyTorch's build with CUDA over the CPU build"
-    packages = (pinned, *more)
-    return Remedy((Install(packages, index=index, reinstall=True),), text=text)
-
-
-def torch_for_gpu(names: Names) -> Remedy | None:
-    """The PyTorch release and build that have code for the GPU that the text names."""
-    capability = names.get("capability")
-    if not capability:
-        text = (
-            "Install the newest PyTorch build that your driver supports: it has code for more GPUs"
-        )
-        command = (
-            "pip install uv && uv pip install --reinstall torch torchvision --torch-backend=auto"
-        )
-        return Remedy((Run(command),), text=text, fits=3)
-    sm = names.get("sm")
-    if versions.older(capability, "3.7"):
-        text = f"Use the CPU, or another GPU: no PyTorch package has code for sm_{sm}"
-        return Remedy((Set("CUDA_VISIBLE_DEVICES", ""),), text=text, fits=8)
-    if versions.older(capability, "5.0"):
-        text = f"Install PyTorch 2.0.1 for CUDA 11.8, the last with code for sm_{sm}"
-        index = f"{versions.TORCH_INDEX}cu118"
-        return Remedy((Install(("torch==2.0.1",), index=index, reinstall=True),), text=text, fits=8)
-    if versions.older(capability, "7.5"):
-        text = f"Install a PyTorch build for CUDA 12.6: newer ones have no code for sm_{sm}"
-        index = f"{versions.TORCH_INDEX}cu126"
-    elif versions.older(capability, "10.0"):
-        backend = names.get("torch_backend") or "cu126"
-        text = f"Install a newer PyTorch, which has code for this GPU (sm_{sm})"
-        index = f"{versions.TORCH_INDEX}{'cu126' if backend < 'cu118' else backend}"
-    else:
-        text = f"Install PyTorch 2.7 or newer for CUDA 12.8: it has code for sm_{sm}"
-        index = f"{versions.TORCH_INDEX}cu128"
-    packages = ("torch", "torchvision", "torchaudio")
-    return Remedy(
-        (Install(packages, index=index, reinstall=True, upgrade=True),), text=text, fits=7
-    )
-
-
-def torch_for_cuda(names: Names) -> Remedy | None:
-    """The PyTorch build for the CUDA toolkit that is installed."""
-    has = re.match(r"(1[123])\.(\d+)", names.get("has"))
-    if has is None:
-        return None
-    version = names.get("framework_version").partition("+")[0]
-    builds = versions.torch_builds(version) if version else ("12.8", "12.6", "12.4", "12.1", "11.8")
-    same = [one for one in builds if one.partition(".")[0] == has[1]]
-    near = [one for one in same if not versions.older(has[0], one)] or same[-1:]
-    if not near:
-        return None
-    index = f"{versions.TORCH_INDEX}cu{near[0].replace('.', '')}"
-    text = f"Install the PyTorch build for CUDA {near[0]}, as the toolkit is {has[0]}"
-    pinned = f"torch=={version}" if version else "torch"
-    return Remedy((Install((pinned,), index=index, reinstall=True),), text=text)
-
-
-def torch_companions(names: Names) -> Remedy | None:
-    """torchvision and torchaudio of the stated PyTorch release."""
-    version = names.get("framework_version").partition("+")[0]
-    case = names.around.log.case
-    named = [one.name for one in case.packages if one.name in ("torchvision", "torchaudio")]
-    wanted = []
-    for package in named or ["torchvision"]:
-        release = versions.companion(package, version)
-        wanted.append(f"{package}=={release}" if release else package)
-    if not any("==" in one for one in wanted):
-        return None
-    text = f"Install the {' and '.join(named or ['torchvision'])} that belongs to torch {version}"
-    return Remedy((Install((f"torch=={version}", *wanted)),), text=text)
-
-
 def jax_with_cuda(names: Names) -> Remedy | None:
     """JAX with CUDA, of the stated release where it is an old one."""
     version = names.get("framework_version")
@@ -300,34 +190,6 @@ def jax_with_cuda(names: Names) -> Remedy | None:
     text = "Install JAX with CUDA: the plain package is for the CPU"
     extra = "cuda13" if names.get("cuda_major") == "13" else "cuda12"
     return Remedy((Install((f"jax[{extra}]",), upgrade=True),), text=text)
-
-
-def extension_for_framework(names: Names) -> Remedy | None:
-    """The extension that the message names, for the installed framework."""
-    name = _extension(names)
-    framework = names.get("framework") or ("tensorflow" if "tensorflow" in name else "torch")
-    if not name:
-        return None
-    if name in ("torchvision", "torchaudio", "torchtext"):
-        version = names.get("framework_version").partition("+")[0]
-        release = versions.companion(name, version) if version else ""
-        spec = f"{name}=={release}" if release else name
-        text = f"Install the {name} that belongs to the installed torch"
-        packages = (f"torch=={version}", spec) if release else ("torch", name)
-        return Remedy((Install(packages, reinstall=not release),), text=text)
-    if name in _HAVE_WHEELS or name.startswith("tensorflow-"):
-        text = f"Install the {name} that belongs to the installed {framework}"
-        return Remedy((Install((name,), upgrade=True),), text=text)
-    text = f"Build {name} again for the installed {framework}"
-    command = f"pip install --force-reinstall --no-cache-dir --no-build-isolation --no-deps {name}"
-    return Remedy((Run(command),), text=text)
-
-
-def _extension(names: Names) -> str:
-    """The extension whose compiled part the message names."""
-    said = f"{names.get('object')} {names.get('library')} {names.get('line')} {names.get('name')}"
-    plain = said.lower().replace("_", "-")
-    return next((one for one in _EXTENSIONS if one in plain), "")
 
 
 def wanted_release(names: Names) -> Remedy | None:

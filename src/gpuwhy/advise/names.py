@@ -13,7 +13,12 @@ import msgspec
 
 from gpuwhy.advise import versions
 from gpuwhy.advise.place import Place
+from gpuwhy.choose.choice import Pick
 from gpuwhy.diagnose.diagnosis import Ranked
+from gpuwhy.knowledge.archs import last_driver_branch
+from gpuwhy.knowledge.drivers import cuda_of_driver
+from gpuwhy.knowledge.sonames import cuda_of
+from gpuwhy.knowledge.variants import index_of
 from gpuwhy.log.case import Release, Stated
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message
@@ -177,7 +182,7 @@ def _with_cuda(names: Names) -> str:
 def _cuda(names: Names) -> str:
     case = names.around.log.case
     stated = case.built_for_cuda or case.runtime_cuda or case.toolkit_cuda
-    return stated.value if stated else versions.cuda_of_library(names.get("library"))
+    return stated.value if stated else cuda_of(names.get("library"))
 
 
 def _cuda_major(names: Names) -> str:
@@ -344,8 +349,6 @@ def _driver_wanted(names: Names) -> str:
 
 def _driver_last(names: Names) -> str:
     """The last branch that drives the GPU, where it has one: "470" for Kepler."""
-    from gpuwhy.knowledge.archs import last_driver_branch
-
     capability = names.get("capability")
     return (last_driver_branch(capability) or "").removeprefix("R") if capability else ""
 
@@ -375,17 +378,30 @@ def _driver_cuda(names: Names) -> str:
     said = names.message.get("found") if names.message else ""
     if re.fullmatch(r"1\d0\d0", said):
         return f"{said[:2]}.{int(said[2:]) // 10}"
-    return versions.cuda_of_driver(case.driver_version.value) if case.driver_version else ""
+    return (cuda_of_driver(case.driver_version.value) or "") if case.driver_version else ""
+
+
+def torch_pick(names: Names, version: str) -> Pick | None:
+    """The PyTorch of a release for the stated driver, GPU and system; None where none goes with
+    them, or nothing is known.
+    """
+    case = names.around.log.case
+    driver = case.driver_version.value if case.driver_version else ""
+    cuda, capability = names.get("driver_cuda"), names.get("capability")
+    if not (version or driver or cuda or capability):
+        return None
+    system = "windows" if names.around.place.os == "windows" else "linux"
+    return versions.torch_for(version.partition("+")[0], capability, driver, cuda, system)
 
 
 def _torch_backend(names: Names) -> str:
-    most = names.get("driver_cuda")
-    return versions.torch_backend(names.get("framework_version"), most, names.get("capability"))
+    pick = torch_pick(names, names.get("framework_version"))
+    return versions.backend_of(pick) if pick else ""
 
 
 def _torch_index(names: Names) -> str:
     backend = names.get("torch_backend")
-    return f"{versions.TORCH_INDEX}{backend}" if backend else ""
+    return index_of(backend) if backend else ""
 
 
 def _old_torch(names: Names) -> str:
@@ -447,7 +463,7 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "wanted_cuda": _wanted_cuda,
     "library_file": _library,
     "library_package": _library_package,
-    "library_cuda": lambda names: versions.cuda_of_library(names.get("library_file")),
+    "library_cuda": lambda names: cuda_of(names.get("library_file")),
     "library_cuda_first": lambda names: names.get("library_cuda").partition(" ")[0],
     "owner_pinned": lambda names: names.get("owner").replace(" ", "=="),
     "windows_folder": _windows_folder,

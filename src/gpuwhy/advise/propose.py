@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from gpuwhy.advise.fill import MissingNameError, filled
+from gpuwhy.advise.made_torch import together
 from gpuwhy.advise.makers import MAKERS
 from gpuwhy.advise.names import Around, Names
 from gpuwhy.advise.precedents import Cure, cures
@@ -92,7 +93,7 @@ def _closeness(row: RemedyRow) -> int:
 
 def _filled(row: RemedyRow, names: Names, fits: int) -> Remedy:
     do = row.do if isinstance(row.do, (list, tuple)) else (row.do,) if row.do else ()
-    actions = msgspec.convert(filled(list(do), names.get), tuple[Action, ...])
+    actions = together(msgspec.convert(filled(list(do), names.get), tuple[Action, ...]), names)
     said = {
         key: filled(getattr(row, key), names.get) for key in ("text", "why", "worked_if", "if_not")
     }
@@ -113,6 +114,7 @@ def _with_row(made: Remedy, row: RemedyRow, names: Names, fits: int) -> Remedy:
     """What a maker made, with what its row states."""
     return msgspec.structs.replace(
         made,
+        do=together(made.do, names),
         cause=names.get("cause"),
         root=row.root or made.root,
         reboot=row.reboot or made.reboot,

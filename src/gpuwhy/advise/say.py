@@ -22,6 +22,7 @@ from gpuwhy.advise.remedy import (
     Unset,
 )
 from gpuwhy.advise.shell import command_at, quoted, set_variable, unset_variables
+from gpuwhy.causes.load import catalogue
 
 _STARTED = {
     "kernel": "Restart the notebook kernel",
@@ -39,7 +40,9 @@ def say(remedy: Remedy, place: Place) -> Said:
     text = remedy.text or _sentence(remedy, place)
     commands = [command(one, place) for one in remedy.do]
     typed = "\n".join(dict.fromkeys(one for one in commands if one))
-    return Said(_on(remedy, place, text), typed, remedy.worked_if, remedy.if_not)
+    cause = catalogue().causes.get(remedy.cause)
+    worked_if = remedy.worked_if or (cause.worked_if if cause else "")
+    return Said(_on(remedy, place, text), typed, worked_if, remedy.if_not)
 
 
 def can_be_typed(remedy: Remedy, place: Place) -> bool:

@@ -1,203 +1,124 @@
-"""Versions: which release to name, by the tables of knowledge; `choose/` will take its place."""
+"""Versions: which release, wheel, build or driver a remedy names, by `choose` and the tables."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+from gpuwhy.choose.candidates import rows_of
+from gpuwhy.choose.choice import Pick
+from gpuwhy.choose.chooser import proposed
+from gpuwhy.choose.demand import Card, Demand, System, Wanted
+from gpuwhy.choose.verdicts import parsed
+from gpuwhy.knowledge.drivers import floor
+from gpuwhy.knowledge.installs import wheel_of
+from gpuwhy.knowledge.libraries import parse
+from gpuwhy.knowledge.sonames import cuda_of
+from gpuwhy.knowledge.variants import variants
+from gpuwhy.knowledge.versions import major_minor
 
 NEWEST_BRANCH = "580"
 """The driver branch that distributions offer and that supports CUDA 13."""
-TORCH_INDEX = "https://download.pytorch.org/whl/"
-
-_WHEELS = {
-    "cublas": "nvidia-cublas",
-    "cublasLt": "nvidia-cublas",
-    "cudart": "nvidia-cuda-runtime",
-    "cufft": "nvidia-cufft",
-    "curand": "nvidia-curand",
-    "cusolver": "nvidia-cusolver",
-    "cusolverMg": "nvidia-cusolver",
-    "cusparse": "nvidia-cusparse",
-    "cusparseLt": "nvidia-cusparselt",
-    "cupti": "nvidia-cuda-cupti",
-    "nvrtc": "nvidia-cuda-nvrtc",
-    "nvJitLink": "nvidia-nvjitlink",
-    "nccl": "nvidia-nccl",
-    "nvToolsExt": "nvidia-nvtx",
-    "cufile": "nvidia-cufile",
-    "nvshmem_host": "nvidia-nvshmem",
-}
-_CONDA = {
-    "cublas": "libcublas",
-    "cublasLt": "libcublas",
-    "cudart": "cuda-cudart",
-    "cufft": "libcufft",
-    "curand": "libcurand",
-    "cusolver": "libcusolver",
-    "cusparse": "libcusparse",
-    "nvrtc": "cuda-nvrtc",
-    "nvJitLink": "libnvjitlink",
-    "cupti": "cuda-cupti",
-    "nccl": "nccl",
-    "cudnn": "cudnn",
-}
-_SAME_FOR_ALL = {"nvidia-cusparselt", "nvidia-nccl", "nvidia-nvshmem", "nvidia-cudnn"}
-"""Wheels that keep the suffix of the CUDA release under CUDA 13."""
-_NAME = re.compile(r"lib([A-Za-z][\w]*?)\.so(?:\.([\d.]+))?$")
-_DLL = re.compile(r"([A-Za-z]+?)(?:64)?_([\d]+)(?:_\d+)?\.dll$", re.IGNORECASE)
-_CUDNN_PART = re.compile(r"cudnn(?:_\w+)?$")
+_USUAL_DRIVER = "570"
+"""What is assumed of a machine whose driver nobody states: CUDA 12.8."""
+_PACKAGED = (470, 535, 550, 570, 580, 590)
+"""The driver branches that people can install today."""
+_LINUX = "linux-x86_64"
 
 
 def older(version: str, bound: str) -> bool:
     """Whether a version is older than a bound."""
-    mine, its = _numbers(version), _numbers(bound)
-    return bool(mine) and mine < its
+    return bool(_numbers(version)) and _numbers(version) < _numbers(bound)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(one) for one in re.findall(r"\d+", version.partition("+")[0])[:3])
 
 
-def _stem(library: str) -> tuple[str, str]:
-    """A library's name without lib and number, and the number."""
-    found = _NAME.match(library) or _DLL.match(library)
-    return (found[1], found[2] or "") if found else ("", "")
-
-
-def cuda_of_library(library: str) -> str:
-    """The CUDA release that a library's name belongs to: "12", "10.1 or 10.2"; "" where it does
-    not show.
-    """
-    from gpuwhy.knowledge.sonames import cuda_of
-
-    return cuda_of(library) if library else ""
-
-
 def package_of_library(library: str, suffix: str) -> str:
-    """The wheel that contains a library, with the major release that its name asks for."""
-    stem, number = _stem(library)
-    if _CUDNN_PART.match(stem):
-        major = number.partition(".")[0]
-        if major not in ("8", "9"):
-            return ""
-        return f"nvidia-cudnn{suffix or '-cu13'}=={major}.*"
-    wheel = _WHEELS.get(stem, "")
-    if not wheel:
-        return ""
-    cuda = cuda_of_library(library).partition(".")[0]
-    if cuda.isdigit():
-        suffix = "" if cuda == "13" else f"-cu{cuda}"
-    if suffix not in ("", "-cu11", "-cu12"):
-        return ""
-    return wheel + ("-cu13" if not suffix and wheel in _SAME_FOR_ALL else suffix)
+    """The wheel that contains a library; of cuDNN with the major release that its name asks for."""
+    known = parse(library)
+    number = known.suffix.partition(".")[0] if known else ""
+    own = cuda_of(library).partition(".")[0]
+    major = own if own.isdigit() else suffix.removeprefix("-cu") or "13"
+    wheel = wheel_of(library, int(major)) if major.isdigit() else ""
+    if known is None or known.family.name != "cudnn":
+        return wheel
+    return f"{wheel}=={number}.*" if number in ("8", "9") else ""
 
 
 def conda_of_library(library: str) -> str:
     """The conda package that contains a library."""
-    stem, number = _stem(library)
-    if _CUDNN_PART.match(stem):
-        return f"cudnn={number.partition('.')[0]}" if number else "cudnn"
-    cuda = cuda_of_library(library)
-    if cuda and older(cuda, "12"):
-        return f"cudatoolkit={cuda.split(' ')[0]}"
-    return _CONDA.get(stem, "")
-
-
-def cuda_of_driver(driver: str) -> str:
-    """The newest CUDA that a driver supports."""
-    from gpuwhy.knowledge.drivers import cuda_of_driver as table
-
-    return table(driver) or ""
-
-
-def driver_for(cuda: str, system: str = "linux") -> str:
-    """The oldest driver that runs a program built for a CUDA release."""
-    from gpuwhy.knowledge.drivers import floor
-
-    found = floor(cuda, system) if cuda else None
-    return found.driver if found else ""
+    known, cuda = parse(library), cuda_of(library)
+    if known is None or not known.family.conda:
+        return ""
+    if known.family.name == "cudnn":
+        number = known.suffix.partition(".")[0]
+        return f"cudnn={number}" if number else "cudnn"
+    return f"cudatoolkit={cuda.split(' ')[0]}" if older(cuda, "12") else known.family.conda[0]
 
 
 def driver_branch(cuda: str) -> str:
     """The branch of a driver that people can install today and that runs a CUDA release."""
-    wanted = _numbers(driver_for(cuda))
+    wanted = _numbers(_driver_for(cuda))
     if not wanted:
         return NEWEST_BRANCH
-    packaged = (470, 535, 550, 570, 580, 590)
-    return str(next((one for one in packaged if one >= wanted[0]), packaged[-1]))
+    return str(next((one for one in _PACKAGED if one >= wanted[0]), _PACKAGED[-1]))
+
+
+def _driver_for(cuda: str) -> str:
+    found = floor(cuda, "linux") if cuda else None
+    return found.driver if found else ""
 
 
 def torch_builds(version: str) -> tuple[str, ...]:
     """The CUDA releases that a PyTorch release was built for, the newest first."""
-    from gpuwhy.knowledge.variants import variants
-
-    release = ".".join(version.split(".")[:2])
-    return tuple(one.cuda for one in variants(release))
+    return tuple(one.cuda for one in variants(major_minor(version)))
 
 
-def torch_backend(version: str, most: str, capability: str) -> str:
-    """The build of PyTorch to take ("cu126"), by its release, by what the driver supports and by
-    what the GPU needs.
+@lru_cache(maxsize=64)
+def torch_for(
+    version: str, capability: str, driver: str = "", cuda: str = "", system: System = "linux"
+) -> Pick | None:
+    """The PyTorch for a GPU and a driver, or for the newest CUDA that the driver supports; None
+    where there is none.
     """
-    builds = torch_builds(version) if version else ("13.0", "12.8", "12.6", "11.8")
-    least = "12.8" if capability and not older(capability, "10.0") else "0"
-    fits = [
-        one
-        for one in builds
-        if not older(one, least)
-        and not (most and older(most, one) and older(most, one.partition(".")[0] + ".0"))
-    ]
-    if most:
-        exact = [one for one in fits if not older(most, one)]
-        fits = exact or fits
-    return f"cu{fits[0].replace('.', '')}" if fits and (version or most or capability) else ""
+    wanted = Wanted("torch", f"=={version}" if version else "")
+    cards = (Card("the GPU", capability),) if capability else ()
+    driver = driver or _driver_for(cuda) or _USUAL_DRIVER
+    demand = Demand((wanted,), system, driver_version=driver, gpus=cards)
+    found = proposed(demand)
+    return found.pick("torch") if found else None
+
+
+def backend_of(pick: Pick) -> str:
+    """The index of PyTorch's own that has a build: cu126."""
+    return pick.backend or f"cu{major_minor(pick.cuda).replace('.', '')}"
 
 
 def cuda_major_of(framework: str, version: str) -> str:
     """The major CUDA release that a framework's own packages are built for."""
-    if framework == "torch" and version:
+    if framework == "torch" and "+cu" in version:
+        return version.partition("+cu")[2][:2]
+    if not version:
+        return ""
+    if framework == "torch":
         builds = torch_builds(version)
-        if "+cu" in version:
-            return version.partition("+cu")[2][:2]
         return builds[-1].partition(".")[0] if builds else ""
-    if framework == "tensorflow" and version:
+    if framework == "tensorflow":
         return "11" if older(version, "2.15") else "12"
-    if framework == "jax" and version:
-        return "11" if older(version, "0.4.10") else ""
-    return ""
+    return "11" if framework == "jax" and older(version, "0.4.10") else ""
 
 
 def python_of(package: str, version: str) -> str:
     """The newest Python that a release has wheels for."""
-    from gpuwhy.knowledge.releases import find
-
-    row = find(package, version, "linux-x86_64")
-    if row is None:
-        return ""
-    plain = [one for one in row.pythons if re.fullmatch(r"3\.\d+", one)]
-    return max(plain, key=_numbers, default="")
-
-
-def companion(package: str, torch: str) -> str:
-    """The release of torchvision, torchaudio … that goes with a release of PyTorch."""
-    from gpuwhy.knowledge.companions import going_with
-
-    return going_with(package, torch)
+    row = next((one for one in rows_of(package, _LINUX) if one.version == version), None)
+    plain = [one for one in row.pythons if re.fullmatch(r"3\.\d+", one)] if row else []
+    return max(plain, key=parsed, default="")
 
 
 def cudnn_of(framework: str, version: str) -> str:
     """The cuDNN that a release of a framework was built with."""
-    if framework not in ("tensorflow", "torch") or not version:
-        return ""
-    from gpuwhy.knowledge.releases import find
-
-    row = find(framework, version, "linux-x86_64")
+    rows = rows_of(framework, _LINUX) if framework in ("tensorflow", "torch") else ()
+    row = next((one for one in rows if one.version == version), None)
     return row.cudnn if row is not None and isinstance(row.cudnn, str) else ""
-
-
-def cudnn_dotted(number: str) -> str:
-    """cuDNN's own numbers with dots: 7101 → 7.1.1, 90100 → 9.1.0; others stay."""
-    if not re.fullmatch(r"\d{4,6}", number):
-        return number
-    value = int(number)
-    major, rest = divmod(value, 10000 if value > 89999 else 1000)
-    return f"{major}.{rest // 100}.{rest % 100}"

@@ -17,8 +17,6 @@ from gpuwhy.facts.finding import Effect
 from gpuwhy.facts.frameworks import Framework
 
 NOT_IMPORTED = of.Untried("importing the frameworks", "gpuwhy check --import")
-REMEDIED = 3
-"""For so many causes remedies are looked for."""
 
 
 def checked(facts: Facts, diagnosis: Diagnosis, undecided: Sequence[Open] = ()) -> of.Answer:
@@ -51,15 +49,15 @@ def checked(facts: Facts, diagnosis: Diagnosis, undecided: Sequence[Open] = ()) 
 
 
 def _causes(told: Sequence[Ranked], facts: Facts) -> tuple[of.CauseFound, ...]:
-    """The causes with what to do; loaded only where there is one."""
+    """The causes with what to do, all that are sure; loaded only where there is one."""
     from gpuwhy.advise.places import place_of
-    from gpuwhy.answer.compose import cause_found
+    from gpuwhy.answer.compose import cause_found, remedied
     from gpuwhy.log.case import Case
 
     place = place_of(Case(), facts)
-    orders = (min(order, REMEDIED) for order in range(len(told)))
     return tuple(
-        cause_found(one, None, place, facts, order) for order, one in zip(orders, told, strict=True)
+        cause_found(one, None, place, facts, remedied(order, one.confidence >= of.FOUND))
+        for order, one in enumerate(told)
     )
 
 

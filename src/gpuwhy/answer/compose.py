@@ -36,7 +36,7 @@ from gpuwhy.log.log import Log
 SHELLS: dict[str, Language] = {"cmd": "bat", "powershell": "powershell", "notebook": "python"}
 REPLIED = 0.9, 0.45, 0.1
 """Confidence of the cause that a reply names; of those it leaves open, at most and at least."""
-MOST = 6
+MOST, REMEDIED = 6, 3  # so many causes are listed; so many of them with a remedy
 
 
 def explained(
@@ -52,12 +52,12 @@ def explained(
     if first is None:
         return _without_cause(log, diagnosis)
     if first.cause == of.NOT_GPU and not any(one.role == "error" for one in log.deciding):
-        harmless = cause_found(first, log, place, facts, 0)
+        harmless = cause_found(first, log, place, facts, remedied(0))
         return _answer(log, diagnosis, "healthy", f"nothing fails: {harmless.because[0].text}")
     question = _question(question_for(diagnosis, log, facts), place)
     causes = tuple(
-        cause_found(one, log, place, facts, place_of)
-        for place_of, one in enumerate(diagnosis.causes[:MOST])
+        cause_found(one, log, place, facts, remedied(order))
+        for order, one in enumerate(diagnosis.causes[:MOST])
     )
     reason = next((one for one in first.because if not _is_quoted(one, log)), first.because[0])
     fact, quoted = reason.text, _is_quoted(reason, log)
@@ -171,8 +171,9 @@ def _fixes_of(reply: Reply, shell: Language) -> dict[str, tuple[of.Fix, ...]]:
     """What to do, by cause: of the cause that is named its first row, of others their own."""
     if reply.cause and reply.points:
         first, said = reply.points[0], {one.label: one.text for one in reply.points}
-        after = said.get("Worked if", ""), said.get("If not", "")
-        return {reply.cause: (_plain_fix(first.text, first.command, shell, *after),)}
+        seen = said.get("Worked if") or catalogue().causes[reply.cause].worked_if
+        made = _plain_fix(first.text, first.command, shell, seen, said.get("If not", ""))
+        return {reply.cause: (made,)}
     out: dict[str, tuple[of.Fix, ...]] = {}
     for row in (one for one in reply.rows if one.means):
         out.setdefault(row.means, (_plain_fix(row.text, row.command, shell),))
@@ -235,12 +236,17 @@ def _ended(log: Log) -> str:
     return f"{what}{where}"
 
 
+def remedied(order: int, sure: bool = False) -> int:
+    """How many remedies the first cause has, those after it, and any other that is sure."""
+    return 4 if order == 0 else int(sure or order < REMEDIED)
+
+
 def cause_found(
-    one: Ranked, log: Log | None, place: Place, facts: Facts | None, order: int
+    one: Ranked, log: Log | None, place: Place, facts: Facts | None, most: int
 ) -> of.CauseFound:
-    """A cause with its reasons; what to do about the first ones."""
-    found = remedies(one, log, facts, place) if order < 3 else ()
-    fixes = tuple(_fix(remedy, place) for remedy in found[: 4 if order == 0 else 1])
+    """A cause with its reasons, and at most so many remedies."""
+    found = remedies(one, log, facts, place)[:most] if most else ()
+    fixes = tuple(_fix(remedy, place) for remedy in found)
     because = tuple(_reason(reason, log or Log()) for reason in one.because)
     return of.CauseFound(
         id=one.cause,

@@ -143,6 +143,7 @@ class CauseFile(Row, frozen=True):
     id: str
     title: str  # the state of the machine: lower case, no full stop
     effect: str = ""  # "{framework} does not use the GPU"
+    worked_if: str = ""  # what one sees when it is gone, where the remedy's row does not say it
     explains: tuple[str, ...] = ()  # causes that this one explains when facts show both
     maybe: tuple[str, ...] = ()  # messages, or sets "messages:name", that do not exclude it
     likely: float = 0.0  # added where the text does not decide: how common it is, in log-odds
