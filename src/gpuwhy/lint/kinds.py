@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 
+from gpuwhy.lint.rules import pattern
 from gpuwhy.lint.sheet import Sheet
-from gpuwhy.lint.tables import pattern
 
 _OTHERS = "(sh|ya?ml|json|toml|html|rst|png|svg|jpe?g|gif|go|[jt]s|ipynb|lock)$"
 """What a file about a Dockerfile ends with, such as dockerfile-stages.png."""

@@ -112,11 +112,6 @@ def mistake(
     return Mistake(rule, level, place, text, know(source.where, source.detail), fix, edit)
 
 
-def words(text: str) -> tuple[str, ...]:
-    """The words of a table."""
-    return tuple(text.split())
-
-
 def contract(lint: Lint, version: str) -> dict[str, Any]:
     """The values of `gpuwhy.lint/1`."""
     counts = lint.counts
@@ -131,24 +126,10 @@ def contract(lint: Lint, version: str) -> dict[str, Any]:
 
 
 def _file(file: Checked) -> dict[str, Any]:
-    return {
-        "path": file.path,
-        "kind": file.kind,
-        "mistakes": [_mistake(one) for one in file.mistakes],
-        "problems": [{"line": one.place.line, "text": one.text} for one in file.problems],
-        "notes": [{"line": one.place.line, "text": one.text} for one in file.notes],
-        "ignored": file.ignored,
-    }
-
-
-def _mistake(one: Mistake) -> dict[str, Any]:
-    return {
-        "rule": one.rule,
-        "severity": one.severity,
-        "line": one.place.line,
-        "text": one.text,
-        "know": {"where": one.know.where, "detail": one.know.detail},
-        "fix": one.fix,
-        "edit": {"old": one.edit.old, "new": one.edit.new} if one.edit else None,
-        "through": {"path": one.through.path, "line": one.through.line} if one.through else None,
-    }
+    """A file as it is, but for lines instead of places and a source without its kind."""
+    made: dict[str, Any] = msgspec.to_builtins(file)
+    for one in (*made["problems"], *made["notes"], *made["mistakes"]):
+        one["line"] = one.pop("place")["line"]
+    for one in made["mistakes"]:
+        one["know"] = {"where": one["know"]["where"], "detail": one["know"].get("detail", "")}
+    return made

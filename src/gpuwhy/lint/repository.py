@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from gpuwhy.knowledge import containers
+from gpuwhy.lint.rules import pattern
 from gpuwhy.lint.sheet import Read, holds_only
-from gpuwhy.lint.tables import pattern
 from gpuwhy.lint.versions import PYTHONS, allows
 
 Listed = Callable[[str], Sequence[str]]
@@ -25,8 +25,12 @@ _PINNED = (
 )
 """A release in a lock of pip's, uv's and Poetry's, Pipenv's, conda's."""
 _ADDRESS = pattern("repository.address", re.IGNORECASE)
-_OF_TORCH = re.compile(r"download\.pytorch\.org/whl|torch-backend")
-_TOLD = (".sh", ".md", ".rst", ".txt", ".toml", ".yml", ".yaml", ".conf", ".cfg", ".bat")
+TORCH_INDEX = re.compile(r"download\.pytorch\.org/whl|torch-backend")
+_SPEAKS = re.compile(
+    r"\.(sh|md|rst|txt|toml|ya?ml|conf|cfg|bat)$|makefile[^/]*$|dockerfile[^/]*$|containerfile$",
+    re.IGNORECASE,
+)
+_DOCKERFILE = re.compile(r"dockerfile[^/]*$|(^|/)containerfile$", re.IGNORECASE)
 _BOUND = pattern("repository.bound", re.MULTILINE)
 _NAMED = pattern("repository.named", re.IGNORECASE)
 _FROM = re.compile(r"^\s*FROM\s+(?:--\S+\s+)?(\S+)", re.MULTILINE | re.IGNORECASE)
@@ -49,38 +53,42 @@ class Repository:
             out.append(posixpath.dirname(out[-1]))
         return tuple(out)
 
-    def _texts(self, wanted: Callable[[str], bool], long: int = _LONG) -> Iterator[tuple[str, str]]:
-        """The other files that are wanted, with their texts, the nearest first."""
-        chosen = [path for path in self._paths if path != self.path and wanted(path)]
-        chosen.sort(key=lambda path: (not self._is_near(path), path.count("/")))
-        for path in chosen[:_MANY]:
-            text = self._read(path)
-            if text:
-                yield path, text[:long]
-
     def _is_near(self, path: str) -> bool:
         return posixpath.dirname(path) in self._above
 
-    def _is_told(self, path: str) -> bool:
-        return path.lower().endswith(_TOLD) or is_dockerfile(path) or "makefile" in path.lower()
+    def _texts(self, paths: list[str], long: int = _LONG) -> Iterator[str]:
+        """The texts of other files."""
+        for path in paths[:_MANY]:
+            text = self._read(path) if path != self.path else None
+            if text:
+                yield text[:long]
+
+    @cached_property
+    def _speaking(self) -> list[str]:
+        """Pages, scripts, lists and Dockerfiles, the nearest first."""
+        found = [path for path in self._paths if _SPEAKS.search(path)]
+        return sorted(found, key=lambda path: (not self._is_near(path), path.count("/")))
 
     @cached_property
     def pythons(self) -> tuple[str, ...]:
         """The Pythons that other files name for this one; () where none does."""
         found: list[str] = []
-        for path, text in self._texts(lambda one: self._is_near(one) or is_dockerfile(one)):
-            named = _pythons(posixpath.basename(path).lower(), text, posixpath.basename(self.path))
+        name = posixpath.basename(self.path)
+        near = [path for path in self._paths if self._is_near(path) or _DOCKERFILE.search(path)]
+        for path in sorted(near, key=lambda path: (not self._is_near(path), path.count("/"))):
+            text = next(self._texts([path]), "")
+            named = _pythons(posixpath.basename(path).lower(), text, name) if text else []
             if named and PYTHONS[-1] not in named:  # ">=3.8" keeps nobody from the newest
                 found += named
         return tuple(dict.fromkeys(found))
 
     def locked(self, name: str) -> tuple[str, ...]:
         """The releases of a package that locks beside this file hold."""
-        pattern = re.compile(_PINNED.format(re.escape(name).replace("\\-", "[-_.]")), re.IGNORECASE)
-        out: list[str] = []
-        for _, text in self._texts(self._is_lock, _OF_LOCKS):
-            out += [next(filter(None, found)) for found in pattern.findall(text)]
-        return tuple(out)
+        written = re.escape(name).replace("\\-", "[-_.]")
+        pinned = re.compile(_PINNED.format(written), re.IGNORECASE)
+        locks = [path for path in self._paths if self._is_lock(path)]
+        texts = self._texts(locks, _OF_LOCKS)
+        return tuple(next(filter(None, one)) for text in texts for one in pinned.findall(text))
 
     def _is_lock(self, path: str) -> bool:
         folder, name = posixpath.split(path)
@@ -91,39 +99,18 @@ class Repository:
     @cached_property
     def other_index(self) -> bool:
         """Whether some file names an index of which nobody here knows what it holds."""
-        texts = (text for _, text in self._texts(self._is_told))
+        texts = self._texts(self._speaking)
         return any(not holds_only(url) for text in texts for url in _ADDRESS.findall(text))
 
-    def tells_torch_index(self, *words: str) -> bool:
-        """Whether a file installs from PyTorch's index, and names one of some words."""
-        texts = (text for _, text in self._texts(self._is_told) if _OF_TORCH.search(text))
-        return any(not words or any(word in text for word in words) for text in texts)
+    def tells_torch_index(self, word: str) -> bool:
+        """Whether a file installs from PyTorch's index, and names a word."""
+        texts = self._texts(self._speaking)
+        return any(word in text and TORCH_INDEX.search(text) for text in texts)
 
     def says(self, words: re.Pattern[str]) -> bool:
         """Whether a page, a script or a Dockerfile near the file says something."""
-        near = self._texts(lambda one: self._is_near(one) and self._is_told(one))
-        return any(words.search(text) for _, text in near)
-
-    def names_image(self, name: str) -> bool:
-        """Whether a file makes an image of that name, or speaks of it otherwise."""
-        last = name.rsplit("/", 1)[-1]
-        wanted = re.compile(rf"(?<![\w.-]){re.escape(last)}(?![\w.-])")
-        texts = (text for _, text in self._texts(self._is_told) if last in text)
-        return any(wanted.search(_FROM.sub("", text)) for text in texts)
-
-    def imports(self, *modules: str) -> bool | None:
-        """Whether a program of the repository imports one of some modules; None without any."""
-        names = "|".join(map(re.escape, modules))
-        wanted = re.compile(rf"^[\s\"]*(?:import|from)\s+(?:[\w.]+\s*,\s*)*(?:{names})\b", re.M)
-        programs = [path for path in self._paths if path.endswith((".py", ".ipynb"))]
-        found = (wanted.search(self._read(path) or "") for path in programs[: _MANY * 5])
-        return any(found) if programs else None
-
-
-def is_dockerfile(path: str) -> bool:
-    """Whether a name says so."""
-    name = posixpath.basename(path).lower()
-    return "dockerfile" in name or name == "containerfile"
+        near = [path for path in self._speaking if self._is_near(path)]
+        return any(words.search(text) for text in self._texts(near))
 
 
 def _pythons(name: str, text: str, wanted: str) -> list[str]:

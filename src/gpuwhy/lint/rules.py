@@ -1,11 +1,13 @@
-"""The catalogue of rules: rules.toml has a row for each, and the ids that were given up."""
+"""The data of lint: the catalogue in rules.toml, names and patterns in tables.toml."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import msgspec
 
@@ -43,16 +45,35 @@ class _Catalogue(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @cache
-def _catalogue() -> _Catalogue:
-    text = files("gpuwhy.lint").joinpath("rules.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), _Catalogue)
+def _read(name: str) -> dict[str, Any]:
+    text = files("gpuwhy.lint").joinpath(name).read_text(encoding="utf-8")
+    found: dict[str, Any] = tomllib.loads(text)
+    return found
 
 
 def rules() -> Mapping[str, Rule]:
     """Every rule by its id."""
-    return {rule.id: rule for rule in _catalogue().rule}
+    return {rule.id: rule for rule in msgspec.convert(_read("rules.toml"), _Catalogue).rule}
 
 
+@cache
 def gone() -> Mapping[str, str]:
     """Ids of version 0 that were given up, and who finds such mistakes now."""
-    return {one: why for why, names in _catalogue().gone.items() for one in names.split()}
+    found: dict[str, str] = _read("rules.toml")["gone"]
+    return {one: why for why, names in found.items() for one in names.split()}
+
+
+def table(key: str) -> Any:
+    """A table by its section and name."""
+    section, _, name = key.partition(".")
+    return _read("tables.toml")[section][name]
+
+
+def names(key: str) -> tuple[str, ...]:
+    """A list of names."""
+    return tuple(table(key))
+
+
+def pattern(key: str, flags: int = 0) -> re.Pattern[str]:
+    """A regular expression."""
+    return re.compile(table(key), flags)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -14,26 +14,20 @@ from gpuwhy.knowledge import asked, containers, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.lint import solving
-from gpuwhy.lint.mistakes import Place, words
+from gpuwhy.lint.mistakes import Place
 from gpuwhy.lint.repository import Repository
+from gpuwhy.lint.rules import names
 from gpuwhy.lint.sheet import Environment, Pin, Read, holds_only
-from gpuwhy.lint.tables import names
 from gpuwhy.lint.target import Target
-from gpuwhy.lint.versions import (
-    LINUX,
-    PYTHONS,
-    Release,
-    allowed,
-    is_pinned,
-    numbers,
-    on_linux,
-    parsed,
-)
+from gpuwhy.lint.versions import LINUX, PYTHONS, Release, allowed, is_pinned, on_linux, parsed
 
 TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu")
-CONDA_GPU = names("scope.conda_gpu")
-_GPU_ONLY = words("flash-attn vllm apex tensorrt nvidia-dali-cuda120 nvidia-dali-cuda110")
+ONE_BY_ONE = ("dockerfile", "script", "cog")
+"""Kinds of files whose commands install one after the other."""
+_CONDA_GPU = names("scope.conda_gpu")
+_GPU_ONLY = names("scope.gpu_only")
 _TOOLS = names("scope.tools")
+_NEIGHBOURS = names("scope.neighbours")
 _OTHERWISE = (
     "cpu|tpu|(?:non?|without)[-_]?(?:cuda|gpu)|metal|mps|macos|mac|osx|rocm|amd|intel|docs?"
     "|readthedocs|rtd|ci|lint|dev|tests?"
@@ -44,7 +38,7 @@ _FOR_PYTHON = re.compile(r"cp([23])(\d+)")
 _INSTALLS_PROJECT = re.compile(
     r"pip[\d.]* install( \S+)*? (-e )?\.(\[[^\]]*\])?( |$)|poetry install|uv sync|pdm install"
 )
-LISTS = ("requirements", "pyproject", "conda", "script")
+_LISTS = ("requirements", "pyproject", "conda", "script")
 """Kinds of files that others install, and that rarely name their Python themselves."""
 _ANY = tuple(p for p in PYTHONS if p not in ("3.6", "3.15"))
 
@@ -66,6 +60,10 @@ class Scope:
         self.read = read
         self.repository = repository
 
+    def at(self, line: int) -> Place:
+        """A line of the file itself."""
+        return Place(self.environment.path, line)
+
     # ---------------------------------------------------------------- packages
 
     @cached_property
@@ -81,13 +79,11 @@ class Scope:
 
     def by_pip(self, *names: str) -> Pin | None:
         """The first pin of these names that pip installs."""
-        own = (pin for pin in self.pins if pin.name in names)
-        return next((pin for pin in own if pin.origin == "pip"), None)
+        return next((p for p in self.pins if p.name in names and p.origin == "pip"), None)
 
     def by_conda(self, *names: str) -> Pin | None:
         """The first pin of these names that conda installs."""
-        own = (pin for pin in self.pins if pin.name in names)
-        return next((pin for pin in own if pin.origin == "conda"), None)
+        return next((p for p in self.pins if p.name in names and p.origin == "conda"), None)
 
     def has_wheels(self, *starts: str) -> bool:
         """Whether NVIDIA's wheels with these beginnings are installed."""
@@ -103,16 +99,13 @@ class Scope:
         """Whether a pin is taken from the default index."""
         return pin.by_name and not pin.variant and not self.environment.other_index
 
-    @cached_property
-    def other_index(self) -> bool:
-        """Whether another index may have any package, or the image holds it already."""
-        told = self.environment.other_index or self.repository.other_index
-        return told or self.base.family in ("ngc", "jetson")
-
     def is_elsewhere(self, pin: Pin) -> bool:
-        """Whether another index or page of files may have a package."""
-        named = (holds_only(index.url) for index in pin.indexes)
-        return self.other_index or any(one not in ("torch", "mirror") for one in named)
+        """Whether another index, a page of files or the image may have a package."""
+        if any(holds_only(index.url) not in ("torch", "mirror") for index in pin.indexes):
+            return True
+        if self.environment.other_index or self.base.family in ("ngc", "jetson"):
+            return True
+        return self.repository.other_index
 
     # ---------------------------------------------------------------- releases
 
@@ -121,8 +114,7 @@ class Scope:
         """The Pythons that wheels named by their file, or other files of the repository, leave."""
         found = (_FOR_PYTHON.fullmatch(pin.tag) for pin in self.environment.pins)
         tags = {f"{tag[1]}.{tag[2]}" for tag in found if tag}
-        listed = self.kind in LISTS
-        return tuple(sorted(tags)) or (self.repository.pythons if listed else ())
+        return tuple(sorted(tags)) or (self.repository.pythons if self.kind in _LISTS else ())
 
     @cached_property
     def pythons(self) -> tuple[str, ...]:
@@ -137,7 +129,7 @@ class Scope:
             return None  # the package that only fails: nothing else comes in its place
         fitting = [row for row in found if self._suits(row)]
         if len(fitting) > 1 and not pin.variant and self.is_resolved:
-            held = set(self.solved(name or pin.name, pin.step)) if self.is_resolved else set()
+            held = set(self.solved(name or pin.name, pin.step))
             fitting = [row for row in fitting if row.version in held] or fitting
         among = fitting or (found if pin.version else ())
         return max(among, key=lambda row: parsed(row.version) or _NONE, default=None)
@@ -160,9 +152,7 @@ class Scope:
 
     def solved(self, name: str, step: int = 0) -> Iterator[str]:
         """The releases of a package that pip takes with the rest of a command, on each Python."""
-        if self.is_bare(step):
-            return
-        for python in self.pythons:
+        for python in self.pythons if not self.is_bare(step) else ():
             found = solving.taken(self.together(step), python)
             if not found.clash and name in found.releases:
                 yield found.releases[name]
@@ -180,11 +170,11 @@ class Scope:
         """What the project beside a Dockerfile asks for, as of the command that installs it."""
         for step, command in enumerate(self.environment.commands, 1):
             if _INSTALLS_PROJECT.search(command.text) and "--no-deps" not in command.words:
-                place = Place(self.environment.path, command.line)
+                place = self.at(command.line)
                 return [replace(pin, step=step, place=place) for pin in self._project_pins()]
         return []
 
-    def _project_pins(self) -> Iterable[Pin]:
+    def _project_pins(self) -> list[Pin]:
         from gpuwhy.lint.read import pyproject
 
         folder = posixpath.dirname(self.environment.path)
@@ -199,9 +189,8 @@ class Scope:
     @cached_property
     def project_unread(self) -> bool:
         """Whether a command installs a project whose demands cannot be read here."""
-        commands = self.environment.commands
-        installing = any(_INSTALLS_PROJECT.search(one.text) for one in commands)
-        return installing and not self.project
+        texts = (command.text for command in self.environment.commands)
+        return not self.project and any(map(_INSTALLS_PROJECT.search, texts))
 
     # ---------------------------------------------------------------- what is meant
 
@@ -244,13 +233,10 @@ class Scope:
         if visible and visible.value not in ("", "none", "void"):
             line = visible.place.line
             return f"NVIDIA_VISIBLE_DEVICES is set to {visible.value} on line {line}"
-        return next((self._only_for_gpus(pin) for pin in self.pins if self._only_for_gpus(pin)), "")
-
-    def _only_for_gpus(self, pin: Pin) -> str:
-        if library_wheel(pin.name) or pin.name in _GPU_ONLY:
-            return f"{pin.name} is for GPUs (line {pin.place.line})"
-        if pin.origin == "conda" and pin.name in CONDA_GPU:
-            return f"conda's {pin.name} is for GPUs (line {pin.place.line})"
+        for pin in self.pins:
+            owner = "conda's " if pin.origin == "conda" and pin.name in _CONDA_GPU else ""
+            if owner or library_wheel(pin.name) or pin.name in _GPU_ONLY:
+                return f"{owner}{pin.name} is for GPUs (line {pin.place.line})"
         return ""
 
     @cached_property
@@ -276,9 +262,9 @@ class Scope:
         folder = posixpath.dirname(self.environment.path)
         folders = dict.fromkeys((folder, posixpath.dirname(folder)))
         paths = [posixpath.join(one, other) for one in folders for other in _NEIGHBOURS]
-        texts = (self.read(path) for path in paths if path != self.environment.path)
+        texts = (self.read(path) or "" for path in paths if path != self.environment.path)
         named = re.compile(r"(^|[\s\"'])" + re.escape(name) + r"\b", re.MULTILINE)
-        return any(text is not None and named.search(text) for text in texts)
+        return any(map(named.search, texts))
 
     @cached_property
     def without_dependencies(self) -> bool:
@@ -286,9 +272,6 @@ class Scope:
         name = posixpath.basename(self.environment.path)
         told = re.compile(r"--no-deps[^\n]*" + re.escape(name))
         return self.kind == "requirements" and self.repository.says(told)
-
-
-_NEIGHBOURS = names("scope.neighbours")
 
 
 def of_gpus(pin: Pin) -> bool:
@@ -311,8 +294,3 @@ def is_gpu_build(pin: Pin) -> bool:
 def newest_said(pin: Pin, row: Release) -> str:
     """torch 2.6.0; torch 2.9.1 (the newest)."""
     return f"{pin.name} {row.version}" + ("" if is_pinned(pin) else " (the newest)")
-
-
-def is_newer(one: str, other: str) -> bool:
-    """Whether a version is newer than another by its numbers."""
-    return numbers(one) > numbers(other)

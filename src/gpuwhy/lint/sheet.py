@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from gpuwhy.lint.mistakes import Place, Problem, words
+from gpuwhy.lint.mistakes import Place, Problem
 
 Origin = Literal["pip", "conda"]
 Role = Literal["only", "extra", "first", "links"]
@@ -208,16 +208,21 @@ class Sheet(msgspec.Struct):
     notes: list[Problem] = []
 
 
+_BACKEND = re.compile(
+    r"/whl/(?:(?:nightly|test|lts/[\d.]+)/)?(cpu|cu\d{2,3}|rocm[\d.]+|xpu)(?:/|_|$|\?)"
+)
+
+
 def backend_of(url: str) -> str:
     """The build that an index address stands for: …/whl/cu121 → cu121; "" for others."""
-    found = re.search(
-        r"/whl/(?:(?:nightly|test|lts/[\d.]+)/)?(cpu|cu\d{2,3}|rocm[\d.]+|xpu)(?:/|_|$|\?)",
-        url.strip(),
-    )
+    found = _BACKEND.search(url.strip())
     return found[1] if found else ""
 
 
-PYTORCH = words("torch torchvision torchaudio xformers triton torchtext torchdata torchao")
+PYTORCH = (
+    *("torch", "torchvision", "torchaudio", "torchtext", "torchdata", "torchao"),
+    *("xformers", "triton"),
+)
 _FAMILIES = (
     (
         r"dgl\.ai|openmmlab\.com|flashinfer\.ai|autogptq|llama-cpp-python/whl|paddlepaddle\.org"

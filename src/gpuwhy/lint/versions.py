@@ -1,4 +1,4 @@
-"""Versions: their numbers, specifiers against the harvested releases, and where a marker holds."""
+"""Specifiers against the harvested releases, and the systems in which a marker holds."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from packaging.markers import Marker, UndefinedComparison, UndefinedEnvironmentN
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge import releases
 from gpuwhy.lint.sheet import Pin
 
@@ -37,27 +38,9 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def numbers(version: str) -> tuple[int, ...]:
-    """The leading dotted numbers: 580.159.04 → (580, 159, 4); 2.21.0rc1 → (2, 21, 0)."""
-    found = re.match(r"[vV]?(\d{1,40}(?:\.\d{1,40})*)", version.strip())
-    return tuple(int(part) for part in found[1].split(".")) if found else ()
-
-
-def at_least(version: str, floor: str) -> bool:
-    """Whether a version is the floor or newer; missing places count as zero."""
-    left, right = numbers(version), numbers(floor)
-    width = max(len(left), len(right))
-    return left + (0,) * (width - len(left)) >= right + (0,) * (width - len(right))
-
-
 def major(version: object) -> int:
     """The first number of a version; 0 where it is not known."""
     return (numbers(version) or (0,))[0] if isinstance(version, str) else 0
-
-
-def major_minor(version: str) -> str:
-    """12.9.79 → 12.9."""
-    return ".".join(str(n) for n in numbers(version)[:2])
 
 
 @lru_cache(maxsize=4096)
@@ -82,6 +65,11 @@ def allows(text: str, version: str) -> bool:
     """Whether a specifier allows a version; what is no specifier allows all."""
     wanted, found = specifier(text), parsed(version)
     return wanted is None or found is None or wanted.contains(found, prereleases=True)
+
+
+def meets_one(wishes: Collection[str], version: str) -> bool:
+    """Whether one of several wishes, each perhaps with a marker, allows a version."""
+    return any(allows(wish.partition(";")[0], version) for wish in wishes)
 
 
 @cache
@@ -115,9 +103,9 @@ def _is_set_aside(row: Release) -> bool:
     return version is None or version.is_prerelease or bool(row.yanked)
 
 
-def releases_of(pin: Pin, platform: str = LINUX) -> tuple[Release, ...]:
+def releases_of(pin: Pin) -> tuple[Release, ...]:
     """The known releases that a pin allows."""
-    return () if pin.reference else allowed(pin.name, pin.specifier, platform)
+    return () if pin.reference else allowed(pin.name, pin.specifier)
 
 
 @lru_cache(maxsize=2048)
@@ -130,6 +118,20 @@ def where(marker: str) -> frozenset[int]:
         return frozenset(n for n, one in enumerate(_GRID) if test.evaluate(_environment(*one)))
     except (ValueError, UndefinedComparison, UndefinedEnvironmentName, RecursionError):
         return _EVERYWHERE
+
+
+def _environment(system: tuple[str, str, str], python: str) -> dict[str, str]:
+    return {
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+        "sys_platform": system[0],
+        "platform_system": system[1],
+        "platform_machine": system[2],
+        "os_name": "nt" if system[0] == "win32" else "posix",
+        "implementation_name": "cpython",
+        "platform_python_implementation": "CPython",
+        "extra": "",
+    }
 
 
 @lru_cache(maxsize=4096)
@@ -158,30 +160,12 @@ def on_linux(pin: Pin) -> bool:
     return not pin.marker or bool(where(pin.marker) & _ON_LINUX)
 
 
-def _environment(system: tuple[str, str, str], python: str) -> dict[str, str]:
-    return {
-        "python_version": python,
-        "python_full_version": f"{python}.0",
-        "sys_platform": system[0],
-        "platform_system": system[1],
-        "platform_machine": system[2],
-        "os_name": "nt" if system[0] == "win32" else "posix",
-        "implementation_name": "cpython",
-        "implementation_version": f"{python}.0",
-        "platform_python_implementation": "CPython",
-        "platform_release": "",
-        "platform_version": "",
-        "extra": "",
-    }
-
-
 def pythons_in(text: str) -> tuple[str, ...]:
     """The Pythons that a requires-python range holds; () where it is none."""
     wanted = specifier(text)
     if wanted is None:
         return ()
-    patches = (0, 5, 10, 20)
-    return tuple(p for p in PYTHONS if any(wanted.contains(f"{p}.{n}") for n in patches))
+    return tuple(p for p in PYTHONS if any(wanted.contains(f"{p}.{n}") for n in (0, 5, 10, 20)))
 
 
 def is_pinned(pin: Pin) -> bool:

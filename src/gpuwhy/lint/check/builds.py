@@ -6,23 +6,14 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
+from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge.releases import has_python
 from gpuwhy.knowledge.source_builds import KNOW, NEED_TORCH, REPOSITORIES
 from gpuwhy.lint.mistakes import Mistake, know, mistake
+from gpuwhy.lint.rules import pattern, table
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin, holds_only
-from gpuwhy.lint.tables import pattern, table
-from gpuwhy.lint.versions import (
-    LINUX,
-    PYTHONS,
-    allowed,
-    at_least,
-    holds,
-    major_minor,
-    numbers,
-    span,
-    together,
-)
+from gpuwhy.lint.versions import LINUX, PYTHONS, allowed, holds, span, together
 
 _TAGS = know("binary distribution format", "cp310 in a wheel's name: for CPython 3.10 alone")
 _LABEL = know("the wheel's own name", "flash_attn-2.8.3+cu12torch2.8…: for that torch")

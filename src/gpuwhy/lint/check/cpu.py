@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.check.files import keeps_conda
 from gpuwhy.lint.mistakes import Mistake, Place, know, mistake
+from gpuwhy.lint.rules import names, table
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.tables import names, table
-from gpuwhy.lint.versions import allowed, at_least, major, major_minor, numbers
+from gpuwhy.lint.versions import allowed, major
 
 _INDEXES = know("PyTorch's own indexes", "cpu: without CUDA; the default index: with CUDA on Linux")
 _WHEELS = know("PyTorch's wheels on the package index", "on Linux with CUDA")
@@ -74,7 +75,7 @@ def _without(scope: Scope, pin: Pin, meant: str) -> Iterator[Mistake]:
     if pin.name != "paddlepaddle" and scope.gpu_framework(pin.name, *other):
         return
     helper = pin.name.startswith(("onnxruntime", "ort-"))
-    if helper and (_USERS & scope.names.keys() or scope.repository.imports("onnxruntime") is False):
+    if helper and (_USERS & scope.names.keys()):
         return
     severity = "warning" if helper else "error"
     yield mistake("cpu-wheel", pin.place, f"{text}, and {meant}", _INDEXES, fix, severity)
@@ -163,8 +164,7 @@ def no_cuda_extra(scope: Scope) -> Iterator[Mistake]:
     extras = [extra for pin in scope.pins if pin.name == "jax" for extra in pin.extras]
     other = scope.gpu_framework("jax") or any(p.local.startswith("cuda") for p in scope.pins)
     brought = full or other or any(one.startswith(("cuda", "tpu", "rocm")) for one in extras)
-    used = scope.repository.imports("jax", "flax", "haiku", "equinox", "numpyro") is not False
-    if jax and jax.by_name and scope.gpu_meant and not brought and used and scope.environment.runs:
+    if jax and jax.by_name and scope.gpu_meant and not brought and scope.environment.runs:
         text = f"jax{jax.specifier} without a cuda extra installs for the CPU, and "
         fix = f'write "jax[cuda12]{jax.specifier}"'
         text += scope.gpu_meant

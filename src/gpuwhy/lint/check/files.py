@@ -7,20 +7,20 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge.bringers import ONNX_BROUGHT, brings_onnxruntime
 from gpuwhy.knowledge.flavours import Flavour, flavour, library_wheel
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.check.pairs import MANY
 from gpuwhy.lint.mistakes import Mistake, know, mistake
+from gpuwhy.lint.rules import table
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.tables import table
 from gpuwhy.lint.versions import (
     LINUX,
     Release,
     allowed,
     allows,
-    at_least,
     major,
     releases_of,
     rows,

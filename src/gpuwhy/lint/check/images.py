@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import containers, image_tags
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.mistakes import Edit, Mistake, Place, know, mistake
+from gpuwhy.lint.rules import pattern
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Image, Pin
-from gpuwhy.lint.tables import pattern
-from gpuwhy.lint.versions import Release, at_least, is_pinned, major, major_minor, numbers
+from gpuwhy.lint.versions import Release, is_pinned, major
 
 _KEY = know("NVIDIA/cuda-repo-management issue 1", "NO_PUBKEY A4B469963BF863CC, since April 2022")
 _APT = know("package lists of NVIDIA's CUDA repositories", "the newest libcudnn8 and others")

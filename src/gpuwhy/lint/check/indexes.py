@@ -5,22 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import indexes, variants
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.lint.mistakes import Edit, Mistake, know, mistake
+from gpuwhy.lint.repository import TORCH_INDEX
+from gpuwhy.lint.rules import table
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import PYTORCH, Index, Pin, holds_only
-from gpuwhy.lint.tables import table
-from gpuwhy.lint.versions import (
-    Release,
-    allowed,
-    allows,
-    at_least,
-    is_pinned,
-    major_minor,
-    numbers,
-    together,
-)
+from gpuwhy.lint.versions import Release, allowed, allows, is_pinned, together
 
 _LOCAL = know("version specifiers of Python packages", "local versions are not on the index")
 _KEPT = know("pip install, reference", "what is installed and satisfies the requirement is kept")
@@ -77,8 +70,8 @@ def _is_told(scope: Scope, pin: Pin) -> bool:
     own = scope.read(scope.environment.path) or ""
     if scope.kind == "conda":
         return "download.pytorch.org" in own or scope.repository.says(_TOLD)
-    told = re.search(r"download\.pytorch\.org/whl|torch-backend", own)
-    near = scope.repository.says(re.compile(r"download\.pytorch\.org/whl|torch-backend"))
+    told = TORCH_INDEX.search(own)
+    near = scope.repository.says(TORCH_INDEX)
     return bool(told) or near or scope.repository.tells_torch_index(pin.public)
 
 

@@ -6,24 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from gpuwhy.facts.version import at_least, numbers
 from gpuwhy.knowledge import asked, caps
 from gpuwhy.knowledge import limits as known
 from gpuwhy.knowledge.releases import family, has_python
+from gpuwhy.lint import solving
 from gpuwhy.lint.mistakes import Edit, Mistake, mistake
 from gpuwhy.lint.read.image_python import is_second
+from gpuwhy.lint.rules import pattern, table
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.tables import pattern, table
-from gpuwhy.lint.versions import (
-    PYTHONS,
-    allowed,
-    allows,
-    at_least,
-    is_pinned,
-    numbers,
-    parsed,
-    together,
-)
+from gpuwhy.lint.versions import PYTHONS, allowed, allows, is_pinned, parsed, together
 
 _TRIED: dict[str, tuple[str, ...]] = table("limits.tried")
 """Releases that stand for the others of a neighbour."""
@@ -84,7 +77,7 @@ def _needs(scope: Scope) -> Iterator[Need]:
             found = re.fullmatch(r"={1,2}([\d.]+?)(\.\*)?", pin.specifier)
             version = found[1] if found else ""
             rows = known.limits(f"conda:{pin.name}", version) if version else ()
-            yield from _rows(pin, version, rows, ())
+            yield from _limits(pin, version, rows, ())
         elif not pin.reference or pin.version:
             yield from _of_pip(scope, pin)
 
@@ -97,24 +90,23 @@ def _of_pip(scope: Scope, pin: Pin) -> Iterator[Need]:
     pythons = tuple(p for p in PYTHONS if has_python(row, p)) if row else ()
     if re.fullmatch(r"cp3\d+", pin.tag):
         pythons = (f"3.{pin.tag[3:]}",)
-    rows = [*known.limits(pin.name, version)]
-    if row or not family(pin.name):
-        rows += _caps(pin.name, version)
+    rows = _rows(pin.name, version, bool(row) or not family(pin.name))
     newest = allowed(pin.name, pin.specifier) if pin.specifier and not pin.version else ()
     if newest:  # of a range, what its newest release needs too
-        last = newest[-1].version
-        always = {r.requirement for r in (*known.limits(pin.name, last), *_caps(pin.name, last))}
-        rows = [r for r in rows if r.requirement in always]
-    yield from _rows(pin, version, rows, pythons)
+        always = {one.requirement for one in _rows(pin.name, newest[-1].version)}
+        rows = [one for one in rows if one.requirement in always]
+    yield from _limits(pin, version, rows, pythons)
 
 
-def _caps(name: str, version: str) -> list[Any]:
+def _rows(name: str, version: str, tried: bool = True) -> list[Any]:
+    """The rows of a release, those of frameworks that were tried in every version included."""
     framework = "tensorflow" if name in ("tensorflow-gpu", "tensorflow-cpu") else name
-    found = caps.caps(framework, version) if version else ()
-    return [r for r in found if "<" in r.requirement and not r.requirement.startswith("setuptools")]
+    found = caps.caps(framework, version) if version and tried else ()
+    capped = [one for one in found if not one.requirement.startswith("setuptools")]
+    return [*known.limits(name, version), *capped]
 
 
-def _rows(pin: Pin, version: str, rows: Any, pythons: tuple[str, ...]) -> Iterator[Need]:
+def _limits(pin: Pin, version: str, rows: Any, pythons: tuple[str, ...]) -> Iterator[Need]:
     for row in rows:
         name, sign, limit = row.requirement.partition("<")
         if sign:
@@ -123,9 +115,7 @@ def _rows(pin: Pin, version: str, rows: Any, pythons: tuple[str, ...]) -> Iterat
 
 def _can_meet(scope: Scope, need: Need) -> bool:
     """Whether some Python has both the release and a neighbour past the limit."""
-    floor = _FLOORS.get(need.name)
-    if need.name == "numpy" and need.limit == "<1.24":
-        floor = (3, 8)
+    floor = (3, 8) if need.limit == "<1.24" else _FLOORS.get(need.name)
     pythons = scope.environment.pythons or scope.hinted or need.pythons
     both = [p for p in pythons if not need.pythons or p in need.pythons]
     return floor is None or not pythons or any(numbers(p)[:2] >= floor for p in both)
@@ -155,11 +145,14 @@ def _added(scope: Scope, need: Need) -> Edit | None:
 
 def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:
     """The neighbour as the file has it: forced past the limit, or free to go there."""
-    if any(_is_within(pin, need) for pin in others) or _is_held(scope, need):
+    if any(_is_within(pin, need) for pin in others):
         return
     other = next((pin for pin in others if not pin.limits), None)
     if other is None or other.origin != need.pin.origin or _is_kept(scope, other, need):
         return
+    found = _found(scope, need)
+    if found and all(allows(need.limit, version) for version in found):
+        return  # the other packages hold it back
     written = f"{need.name}{other.specifier}" if other.specifier else f"{need.name} without a limit"
     because, source = need.row.because, need.row.source
     if _forces(other, need):
@@ -223,14 +216,16 @@ def _comes(scope: Scope, need: Need) -> bool:
     elif not scope.pip_alone:
         return False
     names = {"numpy": known.CAPS_NUMPY, "protobuf": known.CAPS_PROTOBUF}.get(need.name, ())
-    unread = (p for p in scope.environment.pins if p.specifier and p.name in names)
-    if any(_is_unread(pin) for pin in unread):
+    if any(pin.specifier and pin.name in names and _is_unread(pin) for pin in scope.pins):
         return False
-    sources = need.name in ("torchvision", "pillow") and not _found(scope, need)
-    return sources or _is_passed(scope, need)  # sources, whose demands nobody here has read
+    found = _found(scope, need)
+    if not found:  # sources, whose demands nobody here has read
+        return need.name in ("torchvision", "pillow")
+    return any(not allows(need.limit, version) for version in found)
 
 
 def _is_unread(pin: Pin) -> bool:
+    """Whether nobody here knows what a release asks for."""
     has = not pin.version or asked.has(pin.name, pin.public)
     return not asked.knows(pin.name) or not has
 
@@ -242,34 +237,30 @@ def _mkl_comes(scope: Scope, need: Need) -> bool:
     first = next((one for one in channels if one in ("pytorch", "conda-forge", *own)), "")
     forge = next((one for one in channels if one in ("conda-forge", *own)), "") == "conda-forge"
     forge = forge or any(_FORGE.search(one.text) for one in scope.environment.commands)
+    of_pytorch = need.pin.channel == "pytorch" or (not need.pin.build and first == "pytorch")
     built = bool(re.match(r"py3\.\d+_(cuda|cpu)", need.pin.build))
-    of_pytorch = (
-        built or need.pin.channel == "pytorch" or (not need.pin.build and first == "pytorch")
-    )
-    return of_pytorch and forge and len(scope.pins) < 60
+    return (of_pytorch or built) and forge and len(scope.pins) < 60
 
 
 def _may_be_there(scope: Scope, need: Need) -> bool:
     """Whether something else may bring the neighbour, or limit it."""
-    name = scope.environment.path.rsplit("/", 1)[-1].lower()
-    image = scope.kind == "dockerfile" and not scope.environment.pythons and not need.pin.tag
+    stage = scope.environment
+    name = stage.path.rsplit("/", 1)[-1].lower()
     return (
         scope.project_unread
         or any(pin.name == need.name for pin in scope.project)
         or _is_intermediate(scope)
         or scope.kind == "notebook"  # its machine has a NumPy already
         or bool(_FOR_A_MACHINE.search(name))
-        or image
-        or scope.environment.includes_unknown
-        or scope.environment.in_image  # judged there, with what else is installed
+        or (scope.kind == "dockerfile" and not stage.pythons and not need.pin.tag)
+        or stage.includes_unknown
+        or stage.in_image  # judged there, with what else is installed
         or scope.base.family in _FULL
     )
 
 
 def _found(scope: Scope, need: Need) -> list[str]:
     """What pip takes of the neighbour on each Python that has the release."""
-    from gpuwhy.lint import solving
-
     out = []
     for python in scope.pythons:
         if need.pythons and python not in need.pythons:
@@ -282,13 +273,3 @@ def _found(scope: Scope, need: Need) -> list[str]:
         if need.name in found.releases and not found.clash:
             out.append(found.releases[need.name])
     return out
-
-
-def _is_passed(scope: Scope, need: Need) -> bool:
-    return any(not allows(need.limit, version) for version in _found(scope, need))
-
-
-def _is_held(scope: Scope, need: Need) -> bool:
-    """Whether the other packages keep the neighbour within the limit on every Python."""
-    found = _found(scope, need)
-    return bool(found) and all(allows(need.limit, version) for version in found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.facts.version import at_least, numbers
 from gpuwhy.knowledge import archs, drivers
 from gpuwhy.knowledge.containers import Base
 from gpuwhy.knowledge.releases import evidence_of
@@ -12,7 +13,7 @@ from gpuwhy.lint.mistakes import Mistake, Place, mistake
 from gpuwhy.lint.scope import Scope, is_gpu_build, newest_said
 from gpuwhy.lint.sheet import Image, Pin
 from gpuwhy.lint.target import Target
-from gpuwhy.lint.versions import Release, at_least, numbers
+from gpuwhy.lint.versions import Release
 
 
 def check(scope: Scope) -> Iterator[Mistake]:

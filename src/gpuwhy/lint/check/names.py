@@ -6,41 +6,32 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from packaging.version import Version
-
+from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge import caps, published
 from gpuwhy.knowledge.absent import ABSENT, FAILING, KNOW, OTHERS, WHOLE
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import family
 from gpuwhy.lint.mistakes import Edit, Mistake, know, mistake
+from gpuwhy.lint.rules import names, table
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.tables import names, table
-from gpuwhy.lint.versions import (
-    LINUX,
-    allowed,
-    allows,
-    at_least,
-    is_pinned,
-    parsed,
-    releases_of,
-    rows,
-)
+from gpuwhy.lint.versions import LINUX, allowed, allows, is_pinned, parsed, releases_of, rows
 
-_INDEX = know("the package index", "the project of that name")
 _EXTRAS = know("Provides-Extra in the metadata of the wheels", "November 2026")
 _TF2 = know("TensorFlow 2.0 release notes", "tf.contrib, tf.Session, tf.placeholder are gone")
 _CONDA = know("conda's channels defaults, conda-forge and pytorch", "the names of their packages")
 _OF_CONDA: dict[str, str] = table("names.of_conda")
 """Names of the package index, and what conda's channels call the same."""
 _FRAMEWORKS = names("names.frameworks")
-_GPU = ("cuda", "gpu", "cuda11", "cuda12")
 _NO_EXTRA: dict[str, tuple[str, ...]] = table("names.no_extra")
 """Extras that people write and that never were."""
 _GONE_EXTRAS: dict[str, str] = table("names.gone_extras")
 """JAX's extras of once → the first Python whose newest JAX is without it."""
 _INSTEAD: dict[str, str] = table("names.instead")
-_NEVER_MORE = ("tensorflow-gpu",)
+_NO_SUCH = "the package index has no such package, so the installation fails"
+_PLACEHOLDER = "the package index has a placeholder of that name, whose installation fails"
+_ANOTHER = "on the package index that is another project, not the one that runs on a GPU"
+_FOR_TWO = ("tf-keras", "tensorflow-datasets", "tensorflow-text", "tensorflow-addons", "keras-cv")
 
 
 def wrong_name(scope: Scope) -> Iterator[Mistake]:
@@ -52,48 +43,37 @@ def wrong_name(scope: Scope) -> Iterator[Mistake]:
             text = f"{pin.name}: conda's channels call it {meant}, so there is no such package"
             fix = f"write {meant}, or list {pin.name} under pip:"
             yield mistake("wrong-name", pin.place, text, _CONDA, fix)
-        elif pin.by_name:
-            yield from _by_pip(scope, pin, told)
-
-
-def _by_pip(scope: Scope, pin: Pin, told: set[str]) -> Iterator[Mistake]:
-    name = pin.name
-    severity = "error"
-    edit = None
-    if name == "pytorch":
-        text, fix = "the package `pytorch` is a placeholder whose installation fails", "torch"
-        edit = None if pin.specifier else Edit("pytorch", "torch")
-    elif scope.is_elsewhere(pin):
-        return
-    elif name in ABSENT:
-        fix = ABSENT[name]
-        if fix.startswith(WHOLE) and fix in told:  # a whole system was frozen: said once
-            return
+        text, fix = _misnamed(scope, pin) if pin.by_name else ("", "")
+        whole = fix.startswith(WHOLE)  # a whole system was frozen: said once
+        if not text or (whole and fix in told):
+            continue
         told.add(fix)
-        text = "the package index has no such package, so the installation fails"
-    elif name in FAILING and scope.for_gpus and pin.version != "0.0":
-        text = "the package index has a placeholder of that name, whose installation fails"
-        fix = FAILING[name]
-    elif re.fullmatch(r"nvidia-[a-z-]+-cu11[0-7]|nvidia-cudnn|nvidia-tensorflow", name):
+        severity = "warning" if text is _ANOTHER else "error"
+        edit = Edit("pytorch", "torch") if pin.name == "pytorch" and not pin.specifier else None
+        said, fix = f"{pin.name}: {text}", fix if whole else f"write {fix}"
+        yield mistake("wrong-name", pin.place, said, KNOW, fix, severity, edit)
+
+
+def _misnamed(scope: Scope, pin: Pin) -> tuple[str, str]:
+    """What is wrong with a name of pip's, and the right one; two times "" where nothing is."""
+    name = pin.name
+    if name == "pytorch":
+        return _PLACEHOLDER, "torch"
+    if scope.is_elsewhere(pin):
+        return "", ""
+    if name in ABSENT:
+        return _NO_SUCH, ABSENT[name]
+    if name in FAILING and scope.for_gpus and pin.version != "0.0":
+        return _PLACEHOLDER, FAILING[name]
+    if re.fullmatch(r"nvidia-[a-z-]+-cu11[0-7]|nvidia-cudnn|nvidia-tensorflow", name):
         if any(p.name == "nvidia-pyindex" and p.step < pin.step for p in scope.pins):
-            return
-        text = "the package index has a placeholder of that name, whose installation fails"
-        fix = "the wheel for its CUDA major (-cu11, -cu12), or NVIDIA's index"
-    elif name in OTHERS and scope.for_gpus:
-        text = "on the package index that is another project, not the one that runs on a GPU"
-        fix, severity = OTHERS[name], "warning"
-    elif not published.is_project(name) and (meant := _slip(name)):
-        text = "the package index has no such package, so the installation fails"
-        fix = meant
-    else:
-        return
-    fix = fix if fix.startswith(WHOLE) else f"write {fix}"
-    yield mistake("wrong-name", pin.place, f"{name}: {text}", KNOW, fix, severity, edit)
-
-
-def _slip(name: str) -> str:
-    """The package of the GPU stack that a name is almost the same as; "" for others."""
-    return next(iter(get_close_matches(name, published.names(), 1, 0.88)), "")
+            return "", ""
+        return _PLACEHOLDER, "the wheel for its CUDA major (-cu11, -cu12), or NVIDIA's index"
+    if name in OTHERS and scope.for_gpus:
+        return _ANOTHER, OTHERS[name]
+    near = [] if published.is_project(name) else published.names()
+    meant = next(iter(get_close_matches(name, near, 1, 0.88)), "")
+    return (_NO_SUCH if meant else ""), meant
 
 
 def no_such_release(scope: Scope) -> Iterator[Mistake]:
@@ -113,17 +93,15 @@ def no_such_release(scope: Scope) -> Iterator[Mistake]:
 
 def _unpublished(pin: Pin) -> Iterator[Mistake]:
     known = published.releases(pin.name)
-    newest = max((one for one in known if not one.is_prerelease), default=None)
-    found = re.match(r"(?:>=|==|~=)\s*(\d[\w.]*)", pin.specifier)
-    floor = parsed(found[1]) if found else None
+    stable = [one for one in known if not one.is_prerelease]
+    floor = parsed(re.sub(r"^(>=|==|~=)\s*|,.*", "", pin.specifier))
     if pin.version and published.is_missing(pin.name, pin.version):
-        there: Version = max(known, key=lambda one: (not one.is_prerelease, one))
         text = f"{pin.name} {pin.version} is not on the package index"
-        fix = f"write a release that exists, as {there}"
+        fix = f"write a release that exists, as {max(stable or known)}"
         yield mistake("no-such-release", pin.place, text, published.SOURCE, fix)
-    elif newest and floor and floor.release[:2] > newest.release[:2]:
-        text = f"{pin.name}{pin.specifier}: the package index had nothing newer than {newest}"
-        fix = f"write {pin.name}>={newest}"
+    elif stable and floor and floor.release[:2] > max(stable).release[:2]:
+        text = f"{pin.name}{pin.specifier}: the package index had nothing newer than {max(stable)}"
+        fix = f"write {pin.name}>={max(stable)}"
         if pin.name == "faiss":
             fix = "write faiss-cpu, or faiss-gpu-cu12: its newer releases are there"
         yield mistake("no-such-release", pin.place, text, published.SOURCE, fix, "warning")
@@ -140,7 +118,9 @@ def _is_gap(pin: Pin) -> bool:
     oldest, newest = parsed(known[0].version), parsed(known[-1].version)
     if oldest is None or newest is None:
         return False
-    if (pin.name == "jaxlib" and asked < oldest) or (pin.name in _NEVER_MORE and asked > newest):
+    if (pin.name == "jaxlib" and asked < oldest) or (
+        pin.name == "tensorflow-gpu" and asked > newest
+    ):
         return True
     return oldest < asked < newest and not any(allows(pin.specifier, r.version) for r in known)
 
@@ -160,15 +140,16 @@ def no_such_extra(scope: Scope) -> Iterator[Mistake]:
     """tensorflow[and-cuda] before 2.14, and spellings that never were."""
     for pin in scope.pins:
         wrong = _lacks(scope, pin) if pin.installed and pin.extras else ""
-        if wrong:
-            without = "without it" if pin.name == "torch" else "without its CUDA libraries"
-            text = f"{pin.name}{pin.specifier} has no extra {wrong}: pip warns and installs "
-            fix = f"write {_INSTEAD.get(pin.name, pin.name)}"
-            if wrong == "and-cuda":
-                fix = "take CUDA from the system, or tensorflow 2.14 and newer"
-            severity = "warning" if pin.name == "torch" else "error"
-            text += without
-            yield mistake("no-such-extra", pin.place, text, _EXTRAS, fix, severity)
+        if not wrong:
+            continue
+        torch = pin.name == "torch"
+        without = "without it" if torch else "without its CUDA libraries"
+        text = f"{pin.name}{pin.specifier} has no extra {wrong}: pip warns and installs {without}"
+        fix = f"write {_INSTEAD.get(pin.name, pin.name)}"
+        if wrong == "and-cuda":
+            fix = "take CUDA from the system, or tensorflow 2.14 and newer"
+        severity = "warning" if torch else "error"
+        yield mistake("no-such-extra", pin.place, text, _EXTRAS, fix, severity)
 
 
 def _lacks(scope: Scope, pin: Pin) -> str:
@@ -206,12 +187,13 @@ def broken(scope: Scope) -> Iterator[Mistake]:
         flaw = _flaw(scope, pin, row.version) if row and meant else None
         if not row or not flaw:
             continue
-        sound = [r for r in rows(pin.name) if not caps.BROKEN.find(pin.name, r.version)]
-        stable = [
-            r for r in sound if r.platform == LINUX and not (parsed(r.version) or row).is_prerelease
+        sound = [
+            one.version
+            for one in rows(pin.name)
+            if one.platform == LINUX and re.fullmatch(r"[\d.]+", one.version)
+            if not caps.BROKEN.find(pin.name, one.version)
         ]
-        later = [r for r in stable if at_least(r.version, row.version)] or stable[-1:]
-        chosen = later[0].version
+        chosen = next((one for one in sound if at_least(one, row.version)), sound[-1])
         wanted = gpu_requirement("tensorflow", pin.name, chosen, None) or f"{pin.name}=={chosen}"
         fix = f'write "{wanted}"'
         if flaw.cure:
@@ -223,10 +205,7 @@ def broken(scope: Scope) -> Iterator[Mistake]:
 
 def _flaw(scope: Scope, pin: Pin, version: str) -> caps.Flaw | None:
     """What is wrong with a release here; None where it is cured."""
-    flaw, pythons = caps.BROKEN.find(pin.name, version), scope.environment.pythons
-    if not flaw and len(pythons) == 1 and pythons[0] in caps.BROKEN.pythons(pin.name, version):
-        own = (r for r in caps.BROKEN.rows if (r.package, r.version) == (pin.name, version))
-        flaw = next(own, None)
+    flaw = caps.BROKEN.find(pin.name, version)
     if flaw is None or ("and-cuda" in flaw.text and "and-cuda" not in pin.extras):
         return None
     path = scope.environment.variables.get("LD_LIBRARY_PATH")
@@ -237,14 +216,13 @@ def _flaw(scope: Scope, pin: Pin, version: str) -> caps.Flaw | None:
 
 def tf1_open(scope: Scope) -> Iterator[Mistake]:
     """tensorflow>=1.12, which is TensorFlow 2 today."""
-    two = ("tf-keras", "tensorflow-datasets", "tensorflow-text", "tensorflow-addons", "keras-cv")
     for pin in scope.pins:
         if pin.name not in ("tensorflow", "tensorflow-cpu") or not scope.from_index(pin):
             continue
-        open_ = re.fullmatch(r">=?(0\.\d+|1\.\d+)[\w.]*", pin.specifier)
-        row = scope.taken(pin) if open_ and not any(name in scope.names for name in two) else None
+        old = re.fullmatch(r">=?(0\.\d+|1\.\d+)[\w.]*", pin.specifier)
+        row = scope.taken(pin) if old and not any(one in scope.names for one in _FOR_TWO) else None
         if row and at_least(row.version, "2"):
             text = f"{pin.name}{pin.specifier} takes {row.version} today; code for TensorFlow 1 "
-            fix = f"write {pin.name}{pin.specifier},<2 (Python 3.7 or older), or from which 2.x on"
             text += "does not run there"
+            fix = f"write {pin.name}{pin.specifier},<2 (Python 3.7 or older), or from which 2.x on"
             yield mistake("tf1-open", pin.place, text, _TF2, fix, "warning")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
+from gpuwhy.facts.version import at_least, major_minor
 from gpuwhy.knowledge import asked, caps, limits
 from gpuwhy.knowledge import pairs as known
 from gpuwhy.knowledge.guests import guests
@@ -20,9 +21,7 @@ from gpuwhy.lint.versions import (
     Release,
     allowed,
     allows,
-    at_least,
     is_pinned,
-    major_minor,
     releases_of,
     rows,
     together,

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge import asked, held
 from gpuwhy.knowledge.containers import Base
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint import solving
 from gpuwhy.lint.mistakes import Mistake, Place, know, mistake
+from gpuwhy.lint.rules import pattern
 from gpuwhy.lint.scope import Scope, newest_said, of_gpus
 from gpuwhy.lint.sheet import Pin, holds_only
-from gpuwhy.lint.tables import pattern
-from gpuwhy.lint.versions import LINUX, allowed, allows, major, numbers, together
+from gpuwhy.lint.versions import LINUX, allowed, allows, major, together
 
 _COMPANIONS = ("torchvision", "torchaudio", "xformers")
 _PROJECT = know("pyproject.toml beside the file", "pip does not look back at earlier commands")

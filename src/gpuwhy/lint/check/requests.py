@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from gpuwhy.knowledge import containers, settings
 from gpuwhy.knowledge.spelling import misspelt
 from gpuwhy.lint.check.images import wrong_tag
-from gpuwhy.lint.mistakes import Mistake, Place, know, mistake, words
+from gpuwhy.lint.mistakes import Mistake, Place, know, mistake
+from gpuwhy.lint.rules import names, pattern, table
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Variable, Workload
-from gpuwhy.lint.tables import names, pattern, table
 
 _ASK = "add gpus: all, or reserve a device: {driver: nvidia, count: 1, capabilities: [gpu]}"
 _WRAPPER = know("NVIDIA Container Toolkit: installing", "docker run --gpus, since 2019")
@@ -21,7 +21,7 @@ _CONTAINER = ("NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_RE
 _MEANT: dict[str, str] = table("requests.meant")
 _OWN = names("requests.own")
 """First words of names that nobody but a GPU's software reads."""
-_PARTS = words("all compute compat32 graphics utility video display ngx")
+_PARTS = ("all", "compute", "compat32", "graphics", "utility", "video", "display", "ngx")
 _OTHER = re.compile(
     r"rocm|amd|intel|xpu|vulkan|cpu|metal|export|monitor|plugin|operator|dcgm|dashboard|\bui\b"
 )

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.lint.mistakes import Place, Problem
+from gpuwhy.lint.mistakes import Place
 from gpuwhy.lint.read import requirements, script
-from gpuwhy.lint.read.yamls import BadYamlError, Map, Node, Text, documents
+from gpuwhy.lint.read.yamls import Map, Node, Text, top
 from gpuwhy.lint.sheet import Environment, Include, Index, Sheet
 
 
 def read(path: str, text: str) -> Sheet:
     """A cog.yaml."""
     sheet = Sheet(path, "cog")
-    try:
-        found = documents(text)
-    except BadYamlError as error:
-        sheet.problems.append(Problem(Place(path, error.line), str(error)))
+    whole = top(sheet, text, "cog file: a mapping with `build`")
+    if whole is None:
         return sheet
-    top = found[0] if found else None
-    build = top.map("build") if isinstance(top, Map) else Map()
+    build = whole.map("build")
     stage = Environment(path, system="linux")
     if build.text("gpu") == "true":
         stage.gpu = f"cog.yaml asks for a GPU (line {build.line_of('gpu')})"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gpuwhy.knowledge import containers
 from gpuwhy.lint.mistakes import Place, Problem
 from gpuwhy.lint.read import shell
-from gpuwhy.lint.read.yamls import BadYamlError, Map, Node, Seq, Text, documents
+from gpuwhy.lint.read.yamls import Map, Node, Seq, Text, top
 from gpuwhy.lint.sheet import Image, Sheet, Variable, Workload
 
 _LEFT_OUT = re.compile(
@@ -20,21 +20,12 @@ _PARENT = re.compile(r"\s*#\s*(deploy|resources|reservations|devices)\s*:")
 def read(path: str, text: str) -> Sheet:
     """A compose file."""
     sheet = Sheet(path, "compose")
-    try:
-        found = documents(text)
-    except BadYamlError as error:
-        sheet.problems.append(Problem(Place(path, error.line), str(error)))
-        return sheet
-    top = found[0] if found else Map()
-    if not isinstance(top, Map):
-        said = "no compose file: a mapping with `services` is expected"
-        sheet.problems.append(Problem(Place(path, 1), said))
-        return sheet
-    for name, service in top.map("services").items():
+    whole = top(sheet, text, "compose file: a mapping with `services`") or Map()
+    for name, service in whole.map("services").items():
         if isinstance(service, Map):
             place = Place(path, getattr(name, "line", 0))
             work = _service(place, str(name), service)
-            work.partial = work.partial or "include" in top
+            work.partial = work.partial or "include" in whole
             sheet.workloads.append(work)
     _share(sheet.workloads)
     _left_out(sheet, text.split("\n"))

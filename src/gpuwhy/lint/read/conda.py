@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.lint.mistakes import Place, Problem
+from gpuwhy.lint.mistakes import Place
 from gpuwhy.lint.read import requirements
-from gpuwhy.lint.read.yamls import BadYamlError, Map, Text, documents
+from gpuwhy.lint.read.yamls import Map, Text, top
 from gpuwhy.lint.sheet import Environment, Pin, Sheet
 from gpuwhy.lint.versions import normal
 
@@ -16,19 +16,12 @@ _SPEC = re.compile(r"(?:([\w./:-]+)::)?([A-Za-z0-9_][\w.-]*)\s*(\[.*\])?\s*(.*)"
 def read(path: str, text: str) -> Sheet:
     """An environment.yml."""
     sheet = Sheet(path, "conda")
-    try:
-        found = documents(text)
-    except BadYamlError as error:
-        sheet.problems.append(Problem(Place(path, error.line), str(error)))
+    whole = top(sheet, text, "conda environment: a mapping with `dependencies`")
+    if whole is None:
         return sheet
-    top = found[0] if found else None
-    if not isinstance(top, Map):
-        said = "no conda environment: a mapping with `dependencies` is expected"
-        sheet.problems.append(Problem(Place(path, 1), said))
-        return sheet
-    channels = [str(entry) for entry in top.seq("channels") if isinstance(entry, Text)]
+    channels = [str(entry) for entry in whole.seq("channels") if isinstance(entry, Text)]
     environment = Environment(path, channels=channels)
-    for entry in top.seq("dependencies"):
+    for entry in whole.seq("dependencies"):
         if isinstance(entry, Text):
             add(environment, entry, entry.line)
         elif isinstance(entry, Map):

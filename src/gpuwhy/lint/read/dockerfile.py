@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from gpuwhy.lint.mistakes import Place, Problem
 from gpuwhy.lint.read import image_python, installs, shell
+from gpuwhy.lint.rules import names, pattern
 from gpuwhy.lint.sheet import Command, Environment, Image, Sheet, Variable
-from gpuwhy.lint.tables import names, pattern
 
 _KEYWORDS = names("dockerfile.keywords")
 _HEREDOC = re.compile(r"<<(-?)([\"']?)(\w+)\2")

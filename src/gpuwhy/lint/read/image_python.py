@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from gpuwhy.knowledge import containers, held
+from gpuwhy.lint.rules import pattern
 from gpuwhy.lint.sheet import Environment
-from gpuwhy.lint.tables import pattern
 
 _ANOTHER_CONDA = re.compile(
     r"(conda|mamba) (env )?create|conda env update|pyenv|virtualenv -p|Mini(conda|forge)3"

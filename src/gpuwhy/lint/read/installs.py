@@ -10,13 +10,13 @@ from itertools import pairwise
 
 import msgspec
 
-from gpuwhy.lint.mistakes import Place, words
+from gpuwhy.lint.mistakes import Place
 from gpuwhy.lint.read import conda, requirements
+from gpuwhy.lint.rules import names, pattern, table
 from gpuwhy.lint.sheet import Command, Environment, Include, Index, Pin, Role, holds_only
-from gpuwhy.lint.tables import names, pattern, table
 
 _VALUED = names("installs.valued")
-_CONDA_VALUED = words("-n --name -p --prefix -c --channel -f --file --solver --platform --subdir")
+_CONDA_VALUED = names("installs.conda_valued")
 _CONDAS = ("conda", "mamba", "micromamba")
 _ARCHIVE = re.compile(r"onnxruntime-linux-x64-(?:gpu|gpu-cuda12|cuda12)-(\d+\.\d+\.\d+)\.tgz")
 

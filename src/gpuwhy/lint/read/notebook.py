@@ -11,8 +11,8 @@ import msgspec
 
 from gpuwhy.lint.mistakes import Place, Problem
 from gpuwhy.lint.read import script
+from gpuwhy.lint.rules import pattern
 from gpuwhy.lint.sheet import Environment, Sheet, Variable
-from gpuwhy.lint.tables import pattern
 
 _SET = pattern("notebook.set")
 """A variable that a cell sets, as it stands in the JSON."""

@@ -12,8 +12,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import Specifier
 
 from gpuwhy.lint.mistakes import Place, Problem
+from gpuwhy.lint.rules import names, pattern, table
 from gpuwhy.lint.sheet import Environment, Include, Index, Pin, Role, Sheet, backend_of, holds_only
-from gpuwhy.lint.tables import names, pattern, table
 from gpuwhy.lint.versions import normal
 
 _URL = pattern("requirements.url")

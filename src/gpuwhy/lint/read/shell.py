@@ -8,7 +8,6 @@ from itertools import islice
 
 import msgspec
 
-from gpuwhy.lint.mistakes import words
 from gpuwhy.lint.sheet import Arms, Command
 
 _QUOTED = r"'[^'\n]{0,300}'|\"(?:\\.|[^\"\\\n]){0,300}\""
@@ -23,7 +22,10 @@ _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _ASIDE = re.compile(r"`#[^`]{0,500}`")
 """A comment amid the words of a command, as a substitution that gives nothing."""
 _MOST_WORDS, _BODY = 20_000, -1
-_WRAPPERS = words("sudo then do else time env exec command nice ! if -E -y")
+_WRAPPERS = (
+    *("sudo", "then", "do", "else", "time", "env", "exec", "command", "nice"),
+    *("!", "if", "-E", "-y"),
+)
 
 
 def commands(text: str, line: int, variables: Mapping[str, str]) -> list[Command]:

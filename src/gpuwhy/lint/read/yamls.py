@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Union
 
 import yaml
 
-_DEPTH, _NODES, _DOCUMENTS = 100, 300_000, 2_000
+from gpuwhy.lint.mistakes import Place, Problem
+from gpuwhy.lint.sheet import Sheet
+
+_DEPTH, _NODES = 100, 300_000
 _VARIABLE = re.compile(r"\$\{\w+[^}\n]*\}")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -68,104 +70,83 @@ class Map(dict[str, "Node"]):
 Node = Union[Text, Seq, Map]
 
 
-def documents(text: str) -> list[Node]:
-    """Every document of a text, where `${NAME}` may stand for a value; raises BadYamlError."""
+def top(sheet: Sheet, text: str, wanted: str) -> Map | None:
+    """The mapping that a file is; what is none is a problem of its sheet."""
     try:
-        return _documents(text)
+        found = _document(text)
+    except BadYamlError as error:
+        sheet.problems.append(Problem(Place(sheet.path, error.line), str(error)))
+        return None
+    if not isinstance(found, Map):
+        said = f"no {wanted} is expected"
+        sheet.problems.append(Problem(Place(sheet.path, 1), said))
+        return None
+    return found
+
+
+def _document(text: str) -> Node | None:
+    """The first document, where `${NAME}` may stand for a value; raises BadYamlError."""
+    try:
+        return _first(text)
     except BadYamlError:
         if not _VARIABLE.search(text):
             raise
-    return _documents(_VARIABLE.sub("$X", text))
+    return _first(_VARIABLE.sub("$X", text))
 
 
-def _documents(text: str) -> list[Node]:
+def _first(text: str) -> Node | None:
     try:
-        return _build(yaml.parse(text, Loader=_LOADER))
+        _check_size(text)
+        node = next(yaml.compose_all(text, Loader=_LOADER), None)
+        return _built(node, {}) if node else None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise BadYamlError(
-            mark.line + 1 if mark else 0, f"no YAML: {error.problem or error.context}"
-        ) from error
+        line = mark.line + 1 if mark else 0
+        raise BadYamlError(line, f"no YAML: {error.problem or error.context}") from error
     except (yaml.YAMLError, UnicodeError) as error:
         raise BadYamlError(0, f"no YAML: {str(error).splitlines()[0]}") from error
-    except RecursionError as error:
-        raise BadYamlError(0, "nested too deep") from error
 
 
-def _build(events: Iterator[yaml.Event]) -> list[Node]:
-    """The tree, without recursion: libyaml's own composer has no limit on depth."""
-    out: list[Node] = []
-    stack: list[Seq | Map] = []
-    keys: list[Text | None] = []
-    anchors: dict[str, Node] = {}
-    for count, event in enumerate(events, 1):
+def _check_size(text: str) -> None:
+    """Before a tree is made: libyaml's own composer has no limit on depth."""
+    depth = 0
+    for count, event in enumerate(yaml.parse(text, Loader=_LOADER), 1):
         line = event.start_mark.line + 1 if event.start_mark else 0
-        if count > _NODES or len(out) > _DOCUMENTS:
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEPTH:
+            raise BadYamlError(line, f"nested more than {_DEPTH} deep")
+        if count > _NODES:
             raise BadYamlError(line, f"more than {_NODES} nodes")
-        if isinstance(event, yaml.DocumentStartEvent):
-            anchors = {}
-        elif isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
-            _merge(stack.pop())
-            keys.pop()
-        elif isinstance(event, yaml.NodeEvent):
-            node = _node(event, line, anchors)
-            _put(node, stack, keys, out)
-            if isinstance(event, yaml.CollectionStartEvent):
-                _open(node, line, stack, keys)
-    return out
 
 
-def _node(event: yaml.NodeEvent, line: int, anchors: dict[str, Node]) -> Node:
-    """The node that an event begins, or that an alias names."""
-    if isinstance(event, yaml.AliasEvent):
-        if event.anchor not in anchors:
-            raise BadYamlError(line, f"no YAML: nothing is called *{event.anchor}")
-        return anchors[event.anchor]
-    node: Node = Seq() if isinstance(event, yaml.SequenceStartEvent) else Map()
-    if isinstance(event, yaml.ScalarEvent):
-        node = Text(event.value)
-    node.line = line
-    if event.anchor:
-        anchors[event.anchor] = node
-    return node
-
-
-def _open(node: Node, line: int, stack: list[Seq | Map], keys: list[Text | None]) -> None:
-    if len(stack) >= _DEPTH:
-        raise BadYamlError(line, f"nested more than {_DEPTH} deep")
-    assert isinstance(node, (Seq, Map))
-    stack.append(node)
-    keys.append(None)
-
-
-def _put(node: Node, stack: list[Seq | Map], keys: list[Text | None], out: list[Node]) -> None:
-    if not stack:
-        out.append(node)
-        return
-    parent = stack[-1]
-    if isinstance(parent, Seq):
-        parent.append(node)
-        return
-    key = keys[-1]
-    if key is None:
-        if not isinstance(node, Text):
-            node = Text("?")
-        keys[-1] = node
-        return
-    keys[-1] = None
-    if key == "<<":
-        held = parent.setdefault("<<", Seq())
-        if isinstance(held, Seq):
-            held.extend(node if isinstance(node, Seq) else [node])
+def _built(node: yaml.Node, known: dict[yaml.Node, Node]) -> Node:
+    """A node of the parser as ours; what an alias names is built once."""
+    if node in known:
+        return known[node]
+    made: Node
+    if isinstance(node, yaml.SequenceNode):
+        made = known[node] = Seq()
+        made.extend(_built(one, known) for one in node.value)
+    elif isinstance(node, yaml.MappingNode):
+        made = known[node] = Map()
+        _fill(made, node, known)
     else:
-        parent[key] = node
+        made = Text(node.value)
+    made.line = node.start_mark.line + 1
+    return made
 
 
-def _merge(node: Seq | Map) -> None:
-    """`<<`: what the merged mappings have and this one has not."""
-    if not isinstance(node, Map) or "<<" not in node:
-        return
-    for source in node.pop("<<"):
-        if isinstance(source, Map) and source is not node:
-            for key, value in source.items():
-                node.setdefault(key, value)
+def _fill(made: Map, node: yaml.MappingNode, known: dict[yaml.Node, Node]) -> None:
+    """Keys and values; of `<<` what the merged mappings have and this one has not."""
+    merged: list[Node] = []
+    for one, other in node.value:
+        key, value = _built(one, known), _built(other, known)
+        if key == "<<":
+            merged += value if isinstance(value, Seq) else [value]
+        elif isinstance(key, Text):
+            made[key] = value
+    for source in merged:
+        if isinstance(source, Map) and source is not made:
+            for name, value in source.items():
+                made.setdefault(name, value)
