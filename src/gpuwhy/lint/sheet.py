@@ -33,6 +33,11 @@ class Index(msgspec.Struct, frozen=True):
         """The build that PyTorch's index stands for: cu121; "" for others."""
         return backend_of(self.url)
 
+    @property
+    def trial(self) -> bool:
+        """Whether it holds nightly builds, or others that are no releases."""
+        return any(word in self.url for word in ("nightly", "/test", "/lts"))
+
 
 class Pin(msgspec.Struct, frozen=True):
     """One package that a file asks for."""

@@ -33,16 +33,9 @@ _MAJORS = know("names of NVIDIA's wheels", "-cu11, -cu12, -cu13: the CUDA they a
 _SONAME = re.compile(r"^(?!libnv(ToolsExt|tx)).*\.so\.\d")
 """Files that a framework opens by their name; NVTX has one interface, whatever the CUDA."""
 _LAST = "last of all: pip uninstall -y onnxruntime, then force-reinstall onnxruntime-gpu"
-_MORE = {
-    **dict.fromkeys(("faiss-gpu", "faiss-gpu-cu11", "faiss-gpu-cu12"), Flavour("faiss", True)),
-    "faiss-cpu": Flavour("faiss", False),
-    "cupy": Flavour("cupy", True),
-    "mxnet": Flavour("mxnet", False),
-    "fastembed": Flavour("fastembed", False),
-    "fastembed-gpu": Flavour("fastembed", True),
-}
+_MORE: dict[str, list[str]] = table("files.flavours")
+"""Module → its packages without CUDA; those with CUDA end with -gpu and the like."""
 _CONDA_NAMES: dict[str, str] = table("files.conda_names")
-_FOR_NEWER: dict[str, str] = table("files.for_newer")
 
 
 def same_files(scope: Scope) -> Iterator[Mistake]:
@@ -62,7 +55,7 @@ def same_files(scope: Scope) -> Iterator[Mistake]:
 def _flavours(scope: Scope) -> Iterator[Mistake]:
     several: dict[str, list[Pin]] = {}
     for pin in scope.environment.pins:
-        found = flavour(pin.name) or _MORE.get(pin.name)
+        found = _flavour(pin)
         if found and pin.origin == "pip" and not pin.limits and not _only_fails(pin):
             several.setdefault(found.module, []).append(pin)
     for module, pins in several.items():
@@ -71,14 +64,21 @@ def _flavours(scope: Scope) -> Iterator[Mistake]:
         if both and not _is_between(scope, *both):
             one, other = both
             text = f"{other.name} and {one.said} both install {module}/: the last one wins"
-            able = [p.name for p in both if _has_cuda(p)]
+            able = [pin.name for pin in both if _has_cuda(pin)]
             which = f" ({able[0]} is the one with CUDA)" if len(able) == 1 else ""
             fix = f"keep one of them{which}, then reinstall it: the files of both are mixed"
             yield mistake("same-files", other.place, text, _FILES, fix)
 
 
+def _flavour(pin: Pin) -> Flavour | None:
+    for module, plain in _MORE.items():
+        if pin.name in plain or pin.name.startswith(f"{module}-gpu"):
+            return Flavour(module, pin.name not in plain)
+    return flavour(pin.name)
+
+
 def _has_cuda(pin: Pin) -> bool:
-    own = flavour(pin.name) or _MORE.get(pin.name)
+    own = _flavour(pin)
     old = pin.name == "tensorflow" and bool(pin.version) and not at_least(pin.version, "1.15")
     return bool(own and own.cuda) and not old
 
@@ -99,16 +99,14 @@ def _is_between(scope: Scope, one: Pin, other: Pin) -> bool:
 
 
 def _conda_and_pip(scope: Scope) -> Iterator[Mistake]:
-    by_pip = {pin.name: pin for pin in scope.pins if pin.origin == "pip"}
     for pin in scope.pins:
-        other = by_pip.get(_CONDA_NAMES.get(pin.name, "")) if pin.origin == "conda" else None
-        if not other or not together(pin, other) or keeps_conda(pin, other):
-            continue
-        text = f"pip's {other.name} overwrites conda's {pin.name} (line {pin.place.line})"
-        fix = f"keep one: conda's {pin.name} or pip's {other.name}"
-        yield mistake(
-            "same-files", other.place, f"{text}: both install the same files", _FILES, fix
-        )
+        called = _CONDA_NAMES.get(pin.name, "") if pin.origin == "conda" else ""
+        other = scope.by_pip(called) if called else None
+        if other and together(pin, other) and not keeps_conda(pin, other):
+            text = f"pip's {other.name} overwrites conda's {pin.name} (line {pin.place.line}): "
+            text += "both install the same files"
+            fix = f"keep one: conda's {pin.name} or pip's {other.name}"
+            yield mistake("same-files", other.place, text, _FILES, fix)
 
 
 def keeps_conda(pin: Pin, other: Pin) -> bool:
@@ -121,20 +119,25 @@ def keeps_conda(pin: Pin, other: Pin) -> bool:
 
 def _two_majors(scope: Scope) -> Iterator[tuple[Pin, Pin]]:
     """Two of NVIDIA's wheels for different CUDA majors in one environment."""
-    wheels = [p for p in scope.pins if library_wheel(p.name) and p.origin == "pip"]
+    wheels = [pin for pin in scope.pins if library_wheel(pin.name) and pin.origin == "pip"]
     for one, other in itertools.combinations(wheels, 2):
-        a, b = library_wheel(one.name), library_wheel(other.name)
-        if a and b and a[1] != b[1] and together(one, other):
+        if _cuda(one) != _cuda(other) and together(one, other):
             yield one, other
 
 
+def _cuda(pin: Pin) -> int:
+    """The CUDA major in the name of one of NVIDIA's wheels."""
+    found = library_wheel(pin.name)
+    return found[1] if found else 0
+
+
 def _shared(one: Pin, other: Pin) -> str:
-    """A file that the newest allowed release of each installs, of one library."""
+    """A file that the newest allowed release of each installs, of one library for two majors."""
     a, b = library_wheel(one.name), library_wheel(other.name)
-    if not a or not b or a[0] != b[0]:
+    if not a or not b or a[0] != b[0] or a[1] == b[1]:
         return ""
-    both = [set(_ships(pin)) for pin in (one, other)]
-    return min((file for file in both[0] & both[1] if _SONAME.search(file)), default="")
+    both = set(_ships(one)) & set(_ships(other))
+    return min((file for file in both if _SONAME.search(file)), default="")
 
 
 def _ships(pin: Pin) -> tuple[str, ...]:
@@ -163,20 +166,18 @@ class Demand(NamedTuple):
     pin: Pin
     said: str
     row: Release
-    ranges: dict[str, str]
 
 
-def demands(scope: Scope, pin: Pin) -> list[Demand]:
+def _demands(scope: Scope, pin: Pin) -> list[Demand]:
     """The demands of each release that a pin allows; [] where unknown or too many."""
     if not scope.from_index(pin):
         return []
-    if pin.name in TENSORFLOW:
-        found = releases_of(pin) if "and-cuda" in pin.extras else ()
-    elif pin.name == "jax":
-        extra = next((e for e in pin.extras if e in ("cuda12", "cuda12-pip", "cuda13")), "")
-        found = allowed(f"jax-{extra[:6]}-plugin", pin.specifier) if extra else ()
-    else:
-        found = releases_of(pin) if pin.name == "torch" else ()
+    extra = next((e for e in pin.extras if e.startswith(("cuda12", "cuda13"))), "")
+    found: tuple[Release, ...] = ()
+    if pin.name == "torch" or (pin.name in TENSORFLOW and "and-cuda" in pin.extras):
+        found = releases_of(pin)
+    elif pin.name == "jax" and extra:
+        found = allowed(f"jax-{extra[:6]}-plugin", pin.specifier)
     linux = [row for row in found if row.platform == LINUX and isinstance(row.requires, dict)]
     if not pin.specifier:
         row = scope.taken(pin)
@@ -184,15 +185,15 @@ def demands(scope: Scope, pin: Pin) -> list[Demand]:
     if len(linux) > MANY:
         return []
     extras = f"[{','.join(pin.extras)}]" if pin.extras else ""
-    return [Demand(pin, f"{pin.name}{extras} {row.version}", row, row.requires) for row in linux]
+    return [Demand(pin, f"{pin.name}{extras} {row.version}", row) for row in linux]
 
 
 def _implied(scope: Scope) -> Iterator[Mistake]:
     """Frameworks, or a named wheel, that bring one library in two majors into one folder."""
     own = [pin for pin in scope.pins if library_wheel(pin.name) and pin.installed]
-    asking = [found[-1] for pin in scope.pins if (found := demands(scope, pin))]
+    asking = [found[-1] for pin in scope.pins if (found := _demands(scope, pin))]
     for one, other in itertools.combinations(asking, 2):
-        met = _meeting(one, [Pin(n, other.pin.place, r) for n, r in other.ranges.items()])
+        met = _meeting(one, [Pin(n, other.pin.place, r) for n, r in other.row.requires.items()])
         if met and together(one.pin, other.pin):
             text = f"{one.said} and {other.said} bring {met[0]} and {met[1].name}: both install "
             text += f"{met[2]} in one folder, and the last one wins"
@@ -203,80 +204,51 @@ def _implied(scope: Scope) -> Iterator[Mistake]:
         met = _meeting(demand, [pin for pin in own if together(pin, demand.pin)])
         if met:
             text = f"{met[1].name} and {met[0]}, which {demand.said} brings, install the same "
-            fix = f"leave {met[1].name} out, or take a {demand.pin.name} for its CUDA"
             text += "files: the last one wins"
+            fix = f"leave {met[1].name} out, or take a {demand.pin.name} for its CUDA"
             yield mistake("same-files", met[1].place, text, _FILES, fix, "warning")
 
 
 def _meeting(demand: Demand, pins: list[Pin]) -> tuple[str, Pin, str] | None:
-    for name, pin in itertools.product(demand.ranges, pins):
-        mine, its = library_wheel(name), library_wheel(pin.name)
-        if mine and its and mine[0] == its[0] and mine[1] != its[1]:
-            file = _shared(Pin(name, pin.place, demand.ranges[name]), pin)
-            if file:
-                return name, pin, file
+    for (name, wish), pin in itertools.product(demand.row.requires.items(), pins):
+        file = _shared(Pin(name, pin.place, wish), pin)
+        if file:
+            return name, pin, file
     return None
 
 
 def nvidia_pin(scope: Scope) -> Iterator[Mistake]:
     """A pin of one of NVIDIA's wheels against what every allowed release demands of it."""
-    wheels = {pin.name: pin for pin in scope.pins if library_wheel(pin.name) and pin.specifier}
+    wheels = [pin for pin in scope.pins if library_wheel(pin.name) and pin.specifier]
     for pin in scope.pins if wheels else ():
-        found = demands(scope, pin)
-        for name, wheel in wheels.items():
-            asks = [demand.ranges.get(name, "") for demand in found]
-            if not asks or not together(pin, wheel) or any(_meet(name, wheel, a) for a in asks):
+        found = _demands(scope, pin)
+        for wheel in wheels if found else ():
+            wishes = [demand.row.requires.get(wheel.name, "") for demand in found]
+            if not together(pin, wheel) or any(_meet(wheel, wish) for wish in wishes):
                 continue
             last = found[-1]
-            text = f"{name}{wheel.specifier} is pinned, and {last.said} demands {asks[-1]}"
+            text = f"{wheel.name}{wheel.specifier} is pinned, and {last.said} demands {wishes[-1]}"
             fix = f"remove the pin (line {wheel.place.line}): {last.said} brings its own"
-            fix += f", or write {name}{asks[-1]}"
+            fix += f", or write {wheel.name}{wishes[-1]}"
             source = evidence_of(last.row, "requires")
             yield mistake("nvidia-pin", wheel.place, text, source, fix)
 
 
-def _meet(name: str, wheel: Pin, wish: str) -> bool:
+def _meet(wheel: Pin, wish: str) -> bool:
     both = f"{wheel.specifier},{wish}"
-    if not wish or specifier(both) is None or not rows(name):
+    if not wish or specifier(both) is None or not rows(wheel.name):
         return True
-    return any(allows(both, row.version) for row in rows(name))
+    return any(allows(both, row.version) for row in rows(wheel.name))
 
 
 def mixed_cuda(scope: Scope) -> Iterator[Mistake]:
-    """NVIDIA's wheels of two majors; a package that comes for a newer CUDA than its neighbours."""
-    named = [(pin, number) for pin in scope.pins if (number := _cuda_in_name(pin))]
-    if len({number for _, number in named}) == 1:
-        yield from _comes_newer(scope, *named[0])
+    """NVIDIA's wheels of two CUDA majors, and no torch that one of them is for."""
     torch = scope.by_pip("torch")
     row = scope.taken(torch) if torch and torch.version and not torch.variant else None
     for one, other in _two_majors(scope):
-        a, b = library_wheel(one.name), library_wheel(other.name)
-        serves = row and a and b and major(row.cuda) in (a[1], b[1])
-        if a and b and not _shared(one, other) and not serves:
-            text = f"{other.name} is for CUDA {b[1]}, {one.said} for CUDA {a[1]}"
+        serves = row and major(row.cuda) in (_cuda(one), _cuda(other))
+        if not _shared(one, other) and not serves:
+            text = f"{other.name} is for CUDA {_cuda(other)}, {one.said} for CUDA {_cuda(one)}"
             fix = "keep the wheels of one CUDA major, or leave them to the framework"
             yield mistake("mixed-cuda", other.place, text, _MAJORS, fix, "warning")
             return
-
-
-def _cuda_in_name(pin: Pin) -> int:
-    """The CUDA major that a package's name says: cupy-cuda12x, tensorrt-cu12-libs; 0 otherwise."""
-    found = re.search(r"-cu(?:da)?(1[1-9])(?:x|-libs|-bindings)?$", pin.name)
-    return int(found[1]) if found and pin.installed else 0
-
-
-def _comes_newer(scope: Scope, said: Pin, number: int) -> Iterator[Mistake]:
-    for pin in scope.pins:
-        if pin.name not in _FOR_NEWER or not scope.from_index(pin) or pin.indexes:
-            continue
-        row = scope.taken(pin) if pin.name == "onnxruntime-gpu" else None
-        version = row.version if row else next(iter(scope.solved(pin.name, pin.step)), "")
-        comes = major(row.cuda) if row else major(version)
-        if pin.name == "tensorrt":
-            comes = 13 if at_least(version or "0", "11") else 0
-        torch = scope.by_pip("torch") if row else None
-        brought = torch and not torch.variant and (own := scope.taken(torch)) and major(own.cuda)
-        if comes > number and together(pin, said) and brought != comes:
-            text = f"{pin.name} {version} is for CUDA {comes}; {said.said} is for CUDA {number}"
-            fix = _FOR_NEWER[pin.name].format(number)
-            yield mistake("mixed-cuda", pin.place, text, _MAJORS, fix, "warning")

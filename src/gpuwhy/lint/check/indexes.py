@@ -11,9 +11,9 @@ from gpuwhy.knowledge.guests import guests
 from gpuwhy.lint.mistakes import Edit, Mistake, know, mistake
 from gpuwhy.lint.repository import TORCH_INDEX
 from gpuwhy.lint.rules import table
-from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.scope import ONE_BY_ONE, Scope
 from gpuwhy.lint.sheet import PYTORCH, Index, Pin, holds_only
-from gpuwhy.lint.versions import Release, allowed, allows, is_pinned, together
+from gpuwhy.lint.versions import allowed, allows, is_pinned, meets_one, together
 
 _LOCAL = know("version specifiers of Python packages", "local versions are not on the index")
 _KEPT = know("pip install, reference", "what is installed and satisfies the requirement is kept")
@@ -23,8 +23,11 @@ _CHANNEL = know("pytorch/pytorch issue 138506", "2.5.1 is the last release of th
 _BUILT = know("PyTorch, previous versions", "the builds of the channel pytorch, 1.13 to 2.5")
 _JAX = know("METADATA of jax 0.4.16 to 0.4.36", "cuda extras ask for jaxlib+cuda up to 0.4.29")
 _JAX_PAGE = "https://storage.googleapis.com/jax-releases/jax_cuda_releases.html"
+_PYG_PAGE = "https://data.pyg.org/whl/torch-VERSION+cuXXX.html"
 _PYG = ("torch-scatter", "torch-sparse", "torch-cluster", "torch-spline-conv", "pyg-lib")
 _TOLD = re.compile(r"PIP_(EXTRA_)?INDEX_URL|PIP_FIND_LINKS|pip\.conf|pip config")
+_OF_PYG, _OF_JAX = re.compile(r"pyg\.org|pytorch-geometric\.com"), re.compile("jax-releases")
+_AGAIN = {"-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--target", "-t"}
 _OLD = "2.6"
 """Indexes that ended before it have no code for Blackwell, and no torch for transformers 5."""
 _CONDA: dict[str, tuple[str, ...]] = table("indexes.conda")
@@ -46,13 +49,13 @@ def local_version(scope: Scope) -> Iterator[Mistake]:
             if not _is_told(scope, pin):
                 yield _unnamed(scope, pin)
                 return
-        elif pin.name in _PYG and re.match(r"pt\d", pin.local):
-            if not scope.repository.says(re.compile(r"pyg\.org|pytorch-geometric\.com")):
-                text = f"{pin.name}=={pin.version} is on PyG's own page alone, and nothing names it"
-                fix = "add -f https://data.pyg.org/whl/torch-VERSION+cuXXX.html on its own line"
-                yield mistake("local-version", pin.place, text, _LOCAL, fix)
-                return
-        elif _is_googles(pin) and not scope.repository.says(re.compile("jax-releases")):
+        elif (
+            pin.name in _PYG and re.match(r"pt\d", pin.local) and not scope.repository.says(_OF_PYG)
+        ):
+            text = f"{pin.name}=={pin.version} is on PyG's own page alone, and nothing names it"
+            yield mistake("local-version", pin.place, text, _LOCAL, f"add -f {_PYG_PAGE}")
+            return
+        elif _is_googles(pin) and not scope.repository.says(_OF_JAX):
             text = f"{pin.name}{pin.specifier} needs a jaxlib+cuda that only Google's storage has"
             yield mistake("local-version", pin.place, text, _JAX, f"add -f {_JAX_PAGE}")
 
@@ -70,22 +73,19 @@ def _is_told(scope: Scope, pin: Pin) -> bool:
     own = scope.read(scope.environment.path) or ""
     if scope.kind == "conda":
         return "download.pytorch.org" in own or scope.repository.says(_TOLD)
-    told = TORCH_INDEX.search(own)
-    near = scope.repository.says(TORCH_INDEX)
-    return bool(told) or near or scope.repository.tells_torch_index(pin.public)
+    near = bool(TORCH_INDEX.search(own)) or scope.repository.says(TORCH_INDEX)
+    return near or scope.repository.tells_torch_index(pin.public)
 
 
 def _unnamed(scope: Scope, pin: Pin) -> Mistake:
-    url = f"https://download.pytorch.org/whl/{pin.local}"
+    option = f"--extra-index-url https://download.pytorch.org/whl/{pin.local}"
     text = f"{pin.name}=={pin.version} is on PyTorch's index alone, and nothing here names it"
-    written, edit = f"{pin.name}{pin.specifier}", None
-    fix = f"install with --extra-index-url {url}"
-    if scope.kind == "conda":
-        fix = f"list --extra-index-url {url} under pip:"
-    if scope.kind == "requirements":
-        fix = f"add the line --extra-index-url {url}"
-        edit = Edit(written, f"--extra-index-url {url}\n{written}")
-    return mistake("local-version", pin.place, text, _LOCAL, fix, edit=edit)
+    written = f"{pin.name}{pin.specifier}"
+    listed = scope.kind == "requirements"
+    fix = {"conda": f"list {option} under pip:", "requirements": f"add the line {option}"}
+    edit = Edit(written, f"{option}\n{written}") if listed else None
+    said = fix.get(scope.kind, f"install with {option}")
+    return mistake("local-version", pin.place, text, _LOCAL, said, edit=edit)
 
 
 def ended(scope: Scope) -> Iterator[Mistake]:
@@ -108,18 +108,14 @@ def _by_neighbour(scope: Scope, torch: Pin, last: str) -> bool:
     """Whether another package of the same command asks for an older torch, which then decides."""
     pins = (p for p in scope.pins if p.step == torch.step and p.version and p.origin == "pip")
     wishes = [scope.asks(pin).get("torch", ()) for pin in pins]
-    return any(w and not any(allows(one.partition(";")[0], last) for one in w) for w in wishes)
+    return any(one and not meets_one(one, last) for one in wishes)
 
 
 def _alone(pin: Pin) -> Index | None:
     """PyTorch's index that is asked for torch instead of the default one."""
-    found = [one for one in pin.indexes if one.role in ("only", "first") and one.backend]
-    ours = pin.name == "torch" and pin.by_name and len(pin.indexes) == 1 and found
-    return found[0] if ours and not _is_trial(found[0]) else None
-
-
-def _is_trial(index: Index) -> bool:
-    return any(word in index.url for word in ("nightly", "/test", "/lts"))
+    index = pin.indexes[0] if len(pin.indexes) == 1 else None
+    ours = pin.name == "torch" and pin.by_name and index and index.backend
+    return index if ours and index and index.role in ("only", "first") and not index.trial else None
 
 
 def _patch(minor: str) -> str:
@@ -139,18 +135,15 @@ def _channel(scope: Scope) -> Iterator[Mistake]:
         fix = "take pytorch-gpu from conda-forge with cuda-version, or torch from pip"
         yield mistake("index-ended", pin.place, text, _CHANNEL, fix)
     elif not pin.specifier and "pytorch" in channels:
-        text = (
-            "PyTorch's channel ended with 2.5.1 (2024): that is what comes, whatever is out since"
-        )
+        text = "PyTorch's channel ended with 2.5.1 (2024): that is what comes"
         fix = "take torch from pip, or pytorch-gpu from conda-forge; or write pytorch=2.5.1"
         yield mistake("index-ended", pin.place, text, _CHANNEL, fix, "warning")
 
 
 def late(scope: Scope) -> Iterator[Mistake]:
     """torch by one command, and by a later one again, with an index and without a release."""
-    if scope.kind not in ("dockerfile", "script", "cog") or scope.base.framework == "torch":
+    if scope.kind not in ONE_BY_ONE or scope.base.framework == "torch":
         return
-    again = {"-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--target", "-t"}
     for pin in scope.pins:
         own = any(holds_only(index.url) == "torch" for index in pin.indexes)
         if pin.name != "torch" or not own or pin.version or pin.reference or not pin.step:
@@ -158,10 +151,10 @@ def late(scope: Scope) -> Iterator[Mistake]:
         commands = scope.environment.commands[: pin.step]
         removed = any({"uninstall", "torch"} <= set(command.words) for command in commands)
         first = next((p for p in (*scope.pins, *scope.project) if _is_first(scope, p, pin)), None)
-        if first and not removed and not again & set(scope.environment.words_of(pin.step)):
-            text = f"torch is there already (line {first.place.line} of {first.place.path})"
+        if first and not removed and not _AGAIN & set(commands[-1].words):
+            text = f"torch is there already (line {first.place.line} of {first.place.path}), "
+            text += f"so nothing is taken from {pin.indexes[-1].url}"
             fix = "install torch from that index first, or give its release and --force-reinstall"
-            text += f", so nothing is taken from {pin.indexes[-1].url}"
             yield mistake("index-late", pin.place, text, _KEPT, fix)
             return
 
@@ -180,44 +173,40 @@ def outrun(scope: Scope) -> Iterator[Mistake]:
     """torch, and an index beside the default one whose last torch is older than what pip takes."""
     if scope.base.framework == "torch":
         return
-    pins = [pin for pin in scope.pins if pin.name == "torch"]
-    for pin in pins or _asking(scope):
+    for pin in [one for one in scope.pins if one.name == "torch"] or _asking(scope):
         extra = [one for one in pin.indexes if one.role in ("extra", "links") and one.backend]
         only = any(index.role == "only" for index in pin.indexes)
-        names = {index.backend for index in extra}
-        if len(names) != 1 or only or not pin.by_name or pin.local:
+        if len({one.backend for one in extra}) != 1 or only or not pin.by_name or pin.local:
             continue
-        torch = pin if pin.name == "torch" else Pin("torch", pin.place)
-        row, last = scope.taken(Pin("torch", pin.place, torch.specifier)), indexes.ends(*names)
+        own = pin.name == "torch"
+        torch, index = pin if own else Pin("torch", pin.place), extra[0]
+        row = scope.taken(Pin("torch", pin.place, torch.specifier))
+        last = indexes.ends(index.backend)
         if not last or row is None or at_least(last, major_minor(row.version)):
             continue
         if is_pinned(torch) and not torch.version:
             continue
-        yield _outrun(pin, torch, extra[0], row, last)
+        wanted = f"=={last}.*" if len(numbers(last)) == 2 else f"=={last}"
+        cuda = f" for CUDA {row.cuda}" if isinstance(row.cuda, str) else ""
+        who = "torch" if own else f"torch, which {pin.name} asks for,"
+        text = f"{who} comes as {row.version} of the default index{cuda}; "
+        text += f"{index.backend} ended with {last} and is not used"
+        fix = f"write --index-url {index.url} for PyTorch alone, or torch{wanted}"
+        severity = "warning" if torch.version else "error"
+        yield mistake("index-outrun", pin.place, text, indexes.ENDED, fix, severity)
         return
 
 
 def _asking(scope: Scope) -> list[Pin]:
     """The first package that brings torch, where no line names one."""
     held = any(pin.limits or pin.name == "pytorch" for pin in scope.environment.pins)
-    named = list(dict.fromkeys(index for pin in scope.pins for index in pin.indexes))
+    named = tuple(dict.fromkeys(index for pin in scope.pins for index in pin.indexes))
     for pin in scope.pins if not held and not scope.project else ():
         found = guests(pin.name) if pin.origin == "pip" and not is_pinned(pin) else []
         asked = (found[-1].asks or {}).get("torch") if found else None
-        if asked is not None and not any(sign in asked for sign in ("<", "==", "~=")):
-            return [Pin(pin.name, pin.place, indexes=tuple(named))]
+        if asked is not None and not re.search(r"<|==|~=", asked):
+            return [Pin(pin.name, pin.place, indexes=named)]
     return []
-
-
-def _outrun(pin: Pin, torch: Pin, index: Index, row: Release, last: str) -> Mistake:
-    wanted = f"=={last}.*" if len(numbers(last)) == 2 else f"=={last}"
-    cuda = f" for CUDA {row.cuda}" if isinstance(row.cuda, str) else ""
-    who = "torch" if pin.name == "torch" else f"torch, which {pin.name} asks for,"
-    text = f"{who} comes as {row.version} of the default index{cuda}; {index.backend} ended with "
-    text += f"{last} and is not used"
-    fix = f"write --index-url {index.url} for PyTorch alone, or torch{wanted}"
-    severity = "warning" if torch.version else "error"
-    return mistake("index-outrun", pin.place, text, indexes.ENDED, fix, severity)
 
 
 def replaced(scope: Scope) -> Iterator[Mistake]:
@@ -228,22 +217,22 @@ def replaced(scope: Scope) -> Iterator[Mistake]:
         only = [one for one in pin.indexes if one.role == "only" and holds_only(one.url) == "torch"]
         if only and not beside and pin.by_name and not indexes.is_mirrored(pin.name):
             lost.setdefault(only[0], []).append(pin)
+    ours = [pin for pin in scope.pins if pin.name in PYTORCH and pin.by_name]
     for index, pins in lost.items():
         named = ", ".join(dict.fromkeys(pin.name for pin in pins[:4])) + " …" * (len(pins) > 4)
         text = f"{index.url} takes the place of the default index, and has no {named}"
         fix = "write --extra-index-url, or install PyTorch in a line of its own"
-        own = [p for p in scope.pins if index in p.indexes and p.name in PYTORCH]
-        sure = own and all(pin.local for pin in own)
+        own = [pin for pin in ours if index in pin.indexes]
         new = f"--extra-index-url {index.url}"
+        sure = own and all(pin.local for pin in own)
         edit = Edit(f"--index-url {index.url}", new) if sure else None
         yield mistake("index-replaced", index.place, text, indexes.HELD, fix, edit=edit)
-    ours = [pin for pin in scope.pins if pin.name in PYTORCH and pin.by_name]
     for first, last in scope.environment.outdone if ours else ():
         if holds_only(first.url) == "torch" != holds_only(last.url):
             text = f"--index-url counts once for a file: {first.url} (line {first.place.line}) "
+            text += "is never asked"
             fix = "write --extra-index-url for PyTorch's index, with its build (torch==2.4.1+cpu)"
             severity = "error" if any(pin.local for pin in ours) else "warning"
-            text += "is never asked"
             yield mistake("index-replaced", last.place, text, _LAST, fix, severity)
 
 
@@ -253,9 +242,9 @@ def no_such_build(scope: Scope) -> Iterator[Mistake]:
     if scope.environment.machine == "aarch64" or scope.environment.other_index:
         return
     for pin in scope.environment.pins:
+        made = re.search(r"\.dev(20\d{4})\d\d", pin.version)
         if pin.name not in PYTORCH or not pin.by_name:
             continue
-        made = re.search(r"\.dev(20\d{4})\d\d", pin.version)
         if made and made[1] < "202512" and pin.name != "triton":
             text = f"{pin.name} {pin.version} is a nightly build of {made[1][:4]}: PyTorch deletes "
             text += "them after some months"
@@ -277,39 +266,35 @@ def _missing(pin: Pin) -> Iterator[Mistake]:
     built = [variant.backend for variant in variants.variants(pin.public)]
     named = [one for one in pin.indexes if holds_only(one.url) == "torch"]
     label = pin.local or pin.backend
-    urls = {index.url for index in named}
-    if not built or not label.startswith("cu") or label in built or any(map(_is_trial, named)):
-        return
-    if not pin.local and len(urls) > 1:
+    several = not pin.local and len({index.url for index in named}) > 1
+    known = built and label.startswith("cu") and not any(one.trial for one in named)
+    if not known or label in built or several:
         return
     beside = not pin.local and named and named[0].role != "only"
     ends = "the build of the default index is taken" if beside else "pip finds none"
     text = f"torch {pin.public} was not built for {label}: {ends}"
     fix = f"torch {pin.public} was built for {', '.join(reversed(built))}: take one of these"
-    severity = "warning" if beside else "error"
-    source = variants.listed_in(pin.public)
+    source, severity = variants.listed_in(pin.public), "warning" if beside else "error"
     yield mistake("no-such-build", pin.place, text, source, fix, severity)
 
 
 def _of_conda(scope: Scope) -> Iterator[Mistake]:
     """pytorch=2.2 with pytorch-cuda=11.7; a pytorch-cuda that was never made."""
     chosen, pin = scope.by_conda("pytorch-cuda"), scope.by_conda("pytorch")
-    if chosen is None:
+    number = re.match(r"={1,2}\s*(\d+\.\d+)", chosen.specifier) if chosen else None
+    if not chosen or not number:
         return
-    number = re.match(r"={1,2}\s*(\d+\.\d+)", chosen.specifier)
-    wanted = number[1] if number else ""
     made = sorted({cuda for row in _CONDA.values() for cuda in row}, key=numbers)
     version = re.match(r"={1,2}\s*(\d+\.\d+)", pin.specifier) if pin else None
     built = _CONDA.get(version[1], ()) if version else ()
-    forge = "conda-forge" in scope.environment.channels
-    if wanted and wanted not in made:
-        text = f"there is no pytorch-cuda {wanted}: the channel pytorch has {', '.join(made)}"
-        near = [one for one in made if numbers(one) <= numbers(wanted)] or made[:1]
+    if number[1] not in made:
+        text = f"there is no pytorch-cuda {number[1]}: the channel pytorch has {', '.join(made)}"
+        near = [one for one in made if numbers(one) <= numbers(number[1])] or made[:1]
         yield mistake("no-such-build", chosen.place, text, _BUILT, f"write pytorch-cuda={near[-1]}")
-    elif built and wanted and version and wanted not in built and not forge:
-        text = (
-            f"the channel pytorch has pytorch {version[1]} for pytorch-cuda {' and '.join(built)}"
-        )
-        text += f", not for {wanted}"
+        return
+    forge = "conda-forge" in scope.environment.channels
+    if version and built and number[1] not in built and not forge:
+        text = f"the channel pytorch has pytorch {version[1]} for pytorch-cuda "
+        text += f"{' and '.join(built)}, not for {number[1]}"
         fix = f"write pytorch-cuda={built[-1]}"
         yield mistake("no-such-build", chosen.place, text, _BUILT, fix)

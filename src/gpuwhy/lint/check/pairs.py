@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from itertools import product
 
 from gpuwhy.facts.version import at_least, major_minor
 from gpuwhy.knowledge import asked, caps, limits
@@ -13,7 +12,8 @@ from gpuwhy.knowledge import pairs as known
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint import solving
-from gpuwhy.lint.mistakes import Mistake, know, mistake
+from gpuwhy.lint.mistakes import Mistake, Row, know, mistake
+from gpuwhy.lint.rules import table
 from gpuwhy.lint.scope import Scope, of_gpus
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import (
@@ -22,6 +22,7 @@ from gpuwhy.lint.versions import (
     allowed,
     allows,
     is_pinned,
+    meets_one,
     releases_of,
     rows,
     together,
@@ -29,32 +30,51 @@ from gpuwhy.lint.versions import (
 
 MANY = 12
 _KERAS_1 = know("Keras 2.3.0 release notes", "the first release that supports TensorFlow 2")
-_RIVALS = know("installed and started, Linux x86_64", known.RIVALS_TRIED)
 _CLONES = know("setup.py of these projects", "assert torch_ver >= [1, 8]")
-_CLONED = (
-    (r"facebookresearch/detectron2", "detectron2", "1.8"),
-    (r"vllm-project/vllm", "vllm", "2.8"),
-)
-"""Projects whose newest state needs a newer torch: repository, name, the oldest torch."""
+_CLONED: dict[str, tuple[str, str]] = table("pairs.cloned")
+"""Projects whose newest state needs a newer torch: repository → name, the oldest torch."""
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
-    """Companions by the harvested rows, exact pins by published metadata, known floors."""
-    yield from _companions(scope)
-    yield from _stated(scope)
+    """What releases state of each other, known floors, heads of repositories, old Keras."""
+    pins = [pin for pin in scope.environment.pins if not _is_undone(scope, pin)]
+    for pin in pins:
+        if pin.limits or pin.reference:
+            continue
+        yield from _companions(scope, pin, pins)
+        if pin.version and pin.origin == "pip":
+            yield from _stated(scope, pin, pins)
     yield from _heads(scope)
+    yield from _cloned(scope)
     yield from _floored(scope)
     yield from _old_keras(scope)
-    yield from _rival_plugins(scope)
 
 
-def _companions(scope: Scope) -> Iterator[Mistake]:
-    """torchvision for another torch, xformers for another torch …"""
-    for pin in scope.environment.pins:
-        paired = _paired(pin) if not pin.limits and not _is_undone(scope, pin) else []
-        names = {name for row in paired for name in row.pairs} - scope.environment.overridden
-        for name in sorted(names):
-            yield from _pair(scope, pin, paired, name)
+def _is_undone(scope: Scope, pin: Pin) -> bool:
+    """Whether a later command asks for the same package in another release."""
+    pins = (one for one in scope.environment.pins if one.name == pin.name and not one.arms)
+    return any(one.step > pin.step and one.version not in ("", pin.version) for one in pins)
+
+
+def _companions(scope: Scope, pin: Pin, pins: list[Pin]) -> Iterator[Mistake]:
+    """torchvision for another torch, xformers for another torch … by the harvested rows."""
+    paired = _paired(pin)
+    for name in sorted({name for row in paired for name in row.pairs}):
+        wishes = [row.pairs.get(name, "").split("+")[0] for row in paired]
+        for other in pins:
+            called = ("pytorch", "torch") if name == "torch" else (name,)
+            beside = other.name in called and _is_beside(scope, pin, other)
+            if not beside or name in scope.environment.overridden:
+                continue
+            asked_for = other.specifier.split("+")[0] if other.version else other.specifier
+            choices = allowed(name, asked_for)
+            if not choices or any(meets_one(wishes, row.version) for row in choices):
+                continue
+            row = paired[-1]
+            fitting = _fitting(pin.name, name, choices)
+            said, source = f"{pin.name} {row.version}", evidence_of(row, "pairs")
+            yield _mismatch(pin, said, other, wishes[-1], fitting, source)
+            break
 
 
 def _paired(pin: Pin) -> list[Release]:
@@ -66,21 +86,13 @@ def _paired(pin: Pin) -> list[Release]:
     return paired if len(paired) == len(wheels) and len(paired) <= MANY else []
 
 
-def _pair(scope: Scope, pin: Pin, paired: list[Release], name: str) -> Iterator[Mistake]:
-    called = "pytorch" if pin.origin == "conda" and name == "torch" else name
-    wanted = [row.pairs.get(name, "").split("+")[0] for row in paired]
-    for other in scope.environment.pins:
-        if other.name not in (called, name) or not _is_beside(scope, pin, other):
-            continue
-        choices = allowed(name, other.specifier.split("+")[0] if other.version else other.specifier)
-        if not choices or any(allows(one, row.version) for one, row in product(wanted, choices)):
-            continue
-        row = paired[-1]
-        text = f"{pin.name} {row.version} goes with {other.name}{wanted[-1]}; "
-        text += f"{other.said} is asked for"
-        fix = f"write {other.name}{wanted[-1]}{_fitting(pin.name, name, choices)}"
-        yield mistake("pair-mismatch", pin.place, text, evidence_of(row, "pairs"), fix)
-        return
+def _is_beside(scope: Scope, pin: Pin, other: Pin) -> bool:
+    """Whether another pin names a release, for the same installer and the same environment."""
+    if not other.specifier or other.reference or not together(pin, other):
+        return False
+    if pin.origin == other.origin == "conda":  # with pytorch-gpu any patch of a minor release fits
+        return not pin.build and not {"pytorch-gpu", "pytorch-cpu"} & scope.names.keys()
+    return pin.origin == other.origin or (pin.origin == "conda" and "pytorch" not in scope.names)
 
 
 def _fitting(name: str, other: str, choices: tuple[Release, ...]) -> str:
@@ -89,41 +101,32 @@ def _fitting(name: str, other: str, choices: tuple[Release, ...]) -> str:
         wanted = row.pairs.get(other) if isinstance(row.pairs, dict) else None
         fits = wanted and any(allows(wanted, choice.version) for choice in choices)
         if fits and row.platform == LINUX and not row.yanked:
-            return f", or {name}=={row.version} for {other} {choices[-1].version}"
+            return f"{name}=={row.version} for {other} {choices[-1].version}"
     return ""
 
 
-def _is_beside(scope: Scope, pin: Pin, other: Pin) -> bool:
-    """Whether another pin names a release, for the same installer and the same environment."""
-    named = bool(other.specifier) and not other.reference and not _is_undone(scope, other)
-    alone = pin.origin == "conda" and other.origin == "pip" and "pytorch" not in scope.names
-    forge = {"pytorch-gpu", "pytorch-cpu"} & scope.names.keys()  # any patch of a minor release
-    loose = pin.origin == "conda" and (pin.build or forge)
-    return named and ((other.origin == pin.origin and not loose) or alone) and together(pin, other)
+def _mismatch(pin: Pin, said: str, other: Pin, wish: str, fitting: str, source: Row) -> Mistake:
+    called = "torch" if other.name == "pytorch" else other.name
+    text = f"{said} goes with {other.name}{wish}; {other.said} is asked for"
+    fix = f"write {called}{wish}" + (f", or {fitting}" if fitting else "")
+    return mistake("pair-mismatch", pin.place, text, source, fix)
 
 
-def _is_undone(scope: Scope, pin: Pin) -> bool:
-    """Whether a later command asks for the same package in another release."""
-    pins = (one for one in scope.environment.pins if one.name == pin.name and not one.arms)
-    return any(one.step > pin.step and one.version not in ("", pin.version) for one in pins)
-
-
-def _stated(scope: Scope) -> Iterator[Mistake]:
+def _stated(scope: Scope, pin: Pin, pins: list[Pin]) -> Iterator[Mistake]:
     """Two exact pins of which one's published metadata excludes the other."""
-    pins = (p for p in scope.environment.pins if p.version and p.installed)
-    exact = [pin for pin in pins if not _is_undone(scope, pin)]
-    for pin, other in itertools.permutations(exact, 2):
-        if pin.step > other.step or other.name in scope.environment.overridden:
+    if scope.without_dependencies:
+        return
+    for other in pins:
+        exact = other.version and other.installed and other is not pin and pin.step <= other.step
+        bare = scope.is_bare(pin.step) and scope.is_bare(other.step)  # pip compares nothing
+        if not exact or bare or other.name in scope.environment.overridden:
             continue
-        wishes = [wish.partition(";")[0] for wish in _wishes(pin, other)]
-        fits = not wishes or any(allows(wish, other.version) for wish in wishes)
-        if fits or not together(pin, other) or _is_uncompared(scope, pin, other):
-            continue
-        wanted = wishes[-1].strip()
-        text = f"{pin.name} {pin.version} goes with {other.name}{wanted}; {other.said} is asked for"
-        fitting = known.fitting(pin.name, other.name, other.public)
-        fix = f"write {other.name}{wanted}" + (f", or {pin.name}=={fitting}" if fitting else "")
-        yield mistake("pair-mismatch", pin.place, text, known.STATED, fix)
+        wishes = _wishes(pin, other)
+        if wishes and not meets_one(wishes, other.version) and together(pin, other):
+            fitting = known.fitting(pin.name, other.name, other.public)
+            fitting = f"{pin.name}=={fitting}" if fitting else ""
+            wish = wishes[-1].partition(";")[0].strip()
+            yield _mismatch(pin, f"{pin.name} {pin.version}", other, wish, fitting, known.STATED)
 
 
 def _wishes(pin: Pin, other: Pin) -> tuple[str, ...]:
@@ -136,10 +139,10 @@ def _wishes(pin: Pin, other: Pin) -> tuple[str, ...]:
     if stated:
         return stated
     found = caps.PAIRS.get((pin.name, pin.version), {}).get(other.name, "")
-    if not found and pin.name == "torchcodec" and other.name == "torch":
+    if not found and (pin.name, other.name) == ("torchcodec", "torch"):
         wanted = limits.TORCHCODEC.get(major_minor(pin.version), "")
         found = f"=={wanted}.*" if wanted else ""
-    if not found and other.name == "jaxlib" and re.fullmatch(r"jax-cuda\d+-\w+", pin.name):
+    if other.name == "jaxlib" and re.fullmatch(r"jax-cuda\d+-\w+", pin.name):
         found = f"=={pin.version}"
     return (found,) if found else ()
 
@@ -150,47 +153,37 @@ def _is_of_cuda(pin: Pin, other: Pin) -> bool:
     return elsewhere and other.name.startswith(("triton", "nvidia-", "cuda-"))
 
 
-def _is_uncompared(scope: Scope, *pins: Pin) -> bool:
-    """Whether pip is told to install both without their dependencies, and compares nothing."""
-    return scope.without_dependencies or all(scope.is_bare(pin.step) for pin in pins)
-
-
 def _heads(scope: Scope) -> Iterator[Mistake]:
     """A repository's newest state over a framework that it no longer takes."""
-    exact = [pin for pin in scope.pins if pin.version and pin.origin == "pip"]
     for pin in scope.pins:
         found = guests(pin.name) if pin.tag == "HEAD" else []
         wishes = (found[-1].asks or {}) if found else {}
-        for other in exact:
-            wish = wishes.get(other.name, "")
+        for other in scope.pins:
+            wish = wishes.get(other.name, "") if other.version and other.origin == "pip" else ""
             if known.is_tight(wish) and not allows(wish, other.public) and together(pin, other):
                 text = f"{pin.name} is taken from its repository; its newest release goes with "
                 text += f"{other.name}{wish}; {other.said} is asked for"
                 fix = f"name a release of {pin.name} for that {other.name} (@v…)"
                 yield mistake("pair-mismatch", pin.place, text, known.STATED, fix)
                 break
-    torch = next((pin for pin in exact if pin.name == "torch" and not pin.arms), None)
-    version = (
-        torch.public if torch else scope.base.version if scope.base.framework == "torch" else ""
-    )
+
+
+def _cloned(scope: Scope) -> Iterator[Mistake]:
+    """A repository that is cloned as it is today, and installed over an older torch."""
+    exact = (pin for pin in scope.pins if pin.version and pin.origin == "pip" and not pin.arms)
+    torch = next((pin for pin in exact if pin.name == "torch"), None)
+    version = scope.base.version if scope.base.framework == "torch" else ""
     said = torch.said if torch else f"torch {version} of the image"
+    version = torch.public if torch else version
     commands = scope.environment.commands
-    if version and not any("checkout" in command.words for command in commands):
-        yield from _cloned(scope, version, said)
-
-
-def _cloned(scope: Scope, version: str, said: str) -> Iterator[Mistake]:
-    """A repository that is cloned as it is today, and installed."""
-    for command in scope.environment.commands:
-        for repository, name, oldest in _CLONED:
-            pattern = rf"git clone (?!.*(-b|--branch)\b).*{repository}(\.git)?( |$)"
-            if re.search(pattern, command.text) and not at_least(version, oldest):
-                text = f"{name} is cloned as it is today and needs torch {oldest} or newer; {said}"
-                place = scope.environment.image.place if scope.environment.image else None
-                place = type(place)(scope.environment.path, command.line) if place else None
-                if place:
-                    fix = f"check out a {name} of that torch's time"
-                    yield mistake("pair-mismatch", place, text, _CLONES, fix)
+    if not version or any("checkout" in command.words for command in commands):
+        return
+    for command, (repository, (name, oldest)) in itertools.product(commands, _CLONED.items()):
+        pattern = rf"git clone (?!.*(-b|--branch)\b).*{repository}(\.git)?( |$)"
+        if re.search(pattern, command.text) and not at_least(version, oldest):
+            text = f"{name} is cloned as it is today and needs torch {oldest} or newer; {said}"
+            fix = f"check out a {name} of that torch's time"
+            yield mistake("pair-mismatch", scope.at(command.line), text, _CLONES, fix)
 
 
 def _floored(scope: Scope) -> Iterator[Mistake]:
@@ -198,15 +191,14 @@ def _floored(scope: Scope) -> Iterator[Mistake]:
     if scope.environment.includes_unknown:
         return
     for package, framework in dict.fromkeys((row.package, row.other) for row in limits.FLOORS):
-        names = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu")
-        there = scope.by_pip(*(names if framework == "tensorflow" else (framework,)))
-        own = scope.by_pip(package)
+        flavours = ("tensorflow-gpu", "tensorflow-cpu") if framework == "tensorflow" else ()
+        there, own = scope.by_pip(framework, *flavours), scope.by_pip(package)
         if not there or not own or not there.version or there.arms or own.reference:
             continue
-        if not together(own, there):
-            continue
         fitting = [one for one in scope.pythons if at_least(one, "3.9")]
-        taken = list(scope.solved(package, own.step))[-len(fitting) :] if fitting else []
+        if not fitting or not together(own, there):
+            continue
+        taken = list(scope.solved(package, own.step))[-len(fitting) :]
         found = [(version, limits.floor(package, version)) for version in taken]
         short = [(v, row) for v, row in found if row and not at_least(there.public, row.floor)]
         if short and len(short) == len(found):
@@ -218,62 +210,38 @@ def _floored(scope: Scope) -> Iterator[Mistake]:
 
 
 def _old_keras(scope: Scope) -> Iterator[Mistake]:
-    """Keras of before 2.4, which runs on TensorFlow 1, beside a TensorFlow that is left open."""
-    keras = scope.by_pip("keras")
-    found = re.match(r"={1,2}\s*(\d+\.\d+)", keras.specifier) if keras else None
-    pin = scope.by_pip("tensorflow", "tensorflow-gpu")
-    if keras and found and not at_least(found[1], "2.3") and pin and not is_pinned(pin):
-        text = (
-            f"keras {found[1]} runs on TensorFlow 1; {pin.name}{pin.specifier} takes TensorFlow 2"
-        )
+    """Keras of before 2.3, which runs on TensorFlow 1, beside a TensorFlow that is left open."""
+    keras, pin = scope.by_pip("keras"), scope.by_pip("tensorflow", "tensorflow-gpu")
+    old = keras and keras.version and not at_least(keras.version, "2.3")
+    if keras and old and pin and not is_pinned(pin):
+        text = f"keras {keras.version} runs on TensorFlow 1; "
+        text += f"{pin.name}{pin.specifier} takes TensorFlow 2"
         fix = "write tensorflow<2 (Python 3.7 or older), or keras>=2.4"
         yield mistake("pair-mismatch", pin.place, text, _KERAS_1, fix, "warning")
 
 
-def _rival_plugins(scope: Scope) -> Iterator[Mistake]:
-    """JAX's plugins for two CUDA majors in one environment."""
-    found = [pin for pin in scope.pins if re.fullmatch(r"jax-cuda\d+-plugin", pin.name)]
-    for pin, other in itertools.combinations(found, 2):
-        if pin.name != other.name and together(pin, other):
-            text = f"{pin.name} (line {pin.place.line}) and {other.name} are both installed"
-            fix = f"keep the one for the CUDA that the driver runs: {pin.name}, or {other.name}"
-            text = f"{text}, {known.RIVAL_PLUGINS}"
-            yield mistake("pair-mismatch", other.place, text, _RIVALS, fix)
-            return
-
-
 def no_solution(scope: Scope) -> Iterator[Mistake]:
     """Demands of a GPU package that no release satisfies, on every Python."""
-    if not scope.is_resolved or scope.environment.includes_unknown:
+    stage = scope.environment
+    if not scope.is_resolved or stage.includes_unknown or scope.without_dependencies:
         return
     for step in dict.fromkeys(pin.step for pin in scope.pins if pin.origin == "pip"):
-        pins = scope.together(step)
-        if scope.is_bare(step) or scope.without_dependencies:
-            continue
+        pins = scope.together(step) if not scope.is_bare(step) else []
         found = [solving.taken(pins, python) for python in scope.pythons]
         clashes = [one.clash for one in found if not one.lacking]
-        if clashes and all(clashes) and clashes[-1]:
-            yield from _clashing(scope, clashes[-1], pins)
-
-
-def _clashing(scope: Scope, clash: solving.Clash, pins: list[Pin]) -> Iterator[Mistake]:
-    own = {pin.name: pin for pin in pins if not pin.limits}
-    pin, other = own.get(clash.by), own.get(clash.name)
-    told = pin and other and any(_wishes(pin, other)) and bool(pin.version and other.version)
-    paired = pin and other and any(clash.name in (row.pairs or {}) for row in _paired(pin))
-    if (
-        not pin
-        or not other
-        or told
-        or _is_of_cuda(pin, other)
-        or paired
-        or clash.name in scope.environment.overridden
-    ):
-        return
-    if not (of_gpus(pin) or of_gpus(other)) or not other.specifier:
-        return
-    text = (
-        f"{clash.by} {clash.version} asks for {clash.name}{clash.wish}; {other.said} is asked for"
-    )
-    fix = f"leave one of the two free, or ask for a set: gpuwhy plan {clash.by} {clash.name}"
-    yield mistake("no-solution", pin.place, f"{text}: no release fits both", asked.SOURCE, fix)
+        clash = clashes[-1] if clashes and all(clashes) else None
+        if not clash or clash.name in stage.overridden:
+            continue
+        own = {pin.name: pin for pin in pins if not pin.limits}
+        pin, other = own.get(clash.by), own.get(clash.name)
+        if not pin or not other or not other.specifier or not (of_gpus(pin) or of_gpus(other)):
+            continue
+        told = pin.version and other.version and _wishes(pin, other)
+        paired = any(clash.name in (row.pairs or {}) for row in _paired(pin))
+        if not told and not paired and not _is_of_cuda(pin, other):
+            text = f"{clash.by} {clash.version} asks for {clash.name}{clash.wish}; {other.said} "
+            text += "is asked for: no release fits both"
+            fix = (
+                f"leave one of the two free, or ask for a set: gpuwhy plan {pin.name} {other.name}"
+            )
+            yield mistake("no-solution", pin.place, text, asked.SOURCE, fix)
