@@ -106,9 +106,8 @@ def _fitting(name: str, other: str, choices: tuple[Release, ...]) -> str:
 
 
 def _mismatch(pin: Pin, said: str, other: Pin, wish: str, fitting: str, source: Row) -> Mistake:
-    called = "torch" if other.name == "pytorch" else other.name
     text = f"{said} goes with {other.name}{wish}; {other.said} is asked for"
-    fix = f"write {called}{wish}" + (f", or {fitting}" if fitting else "")
+    fix = f"write {other.name}{wish}" + (f", or {fitting}" if fitting else "")
     return mistake("pair-mismatch", pin.place, text, source, fix)
 
 
