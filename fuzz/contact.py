@@ -1,22 +1,13 @@
 """Secrets as tools really print and keep them, made up on 15 November 2026 after the expressions: a set for first contact.
 
     python -m fuzz.contact          what of them is left after the redactor
-    python -m fuzz.contact places   ... in the answers of every command, planted in logs, variables, models, environments, files
 
 Each row is a line with `{}` where a secret stands, and the secret; PLAIN are lines of the same kinds that hold none.
 """
 
 from __future__ import annotations
 
-import json
-import re
-import sys
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-from fuzz import doors
 
 HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 B64 = "wJalrXUtnFEMIK7MDENGbPxRfiCYzEXAMPLEKEYq"
@@ -259,102 +250,8 @@ def left() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     return leaked, changed
 
 
-def planted(top: Path) -> tuple[Path, dict[str, str]]:
-    """A home whose logs, environment, model, files and variables hold the rows."""
-    home = top / "home" / "mlindqvist"
-    lines = [row.format(secret) for row, secret in ROWS]
-    settings = dict(line.split("=", 1) for line in lines if re.fullmatch(r"[A-Z][A-Z0-9_]+=\S+", line))
-    doors.model(home / "model", {f"m{n}": line for n, line in enumerate(lines)}, **settings, notes=lines)
-    (home / "train.log").write_text("\n".join([*lines, doors.FAILS, ""]))
-    for number in range(2):
-        (home / "ranks").mkdir(exist_ok=True)
-        text = "\n".join([f"hostname: tesla-a{17 + number}", *lines, f"[rank{number}]: {doors.FAILS}", ""])
-        (home / "ranks" / f"rank{number}.log").write_text(text)
-    _environment(home / "venv", lines)
-    _files(home, lines, settings)
-    steering = {"LD_LIBRARY_PATH": "/opt/lib:" + lines[8], "XLA_FLAGS": " ".join(lines[:6]), "CUDA_HOME": "/scratch/mlabonte/cuda"}
-    return home, doors.plain_environ(home) | settings | steering | {"NCCL_DEBUG_FILE": lines[10], "USER": "mlindq"}
-
-
-def _environment(venv: Path, lines: list[str]) -> None:
-    site = venv / "lib" / "python3.11" / "site-packages"
-    links = [line for line in lines if "://" in line and "@" in line]
-    for number, (name, version) in enumerate((("torch", "2.5.1"), ("tensorflow", "2.15.0"), ("nvidia_cudnn_cu12", "9.1.0.70"))):
-        info = site / f"{name}-{version}.dist-info"
-        info.mkdir(parents=True)
-        (info / "direct_url.json").write_text(json.dumps({"url": links[number], "vcs_info": {"vcs": "git", "commit_id": links[-1]}}))
-        (info / "INSTALLER").write_text("pip\n")
-        (info / "RECORD").write_text(f"{name}/lib/libx.so,sha256=abc,1\n")
-        more = "".join(f"Requires-Dist: x{n} @ {line}\n" for n, line in enumerate(links))
-        (info / "METADATA").write_text(f"Name: {name}\nVersion: {version}\nAuthor: Maria Lindqvist\n{more}")
-    (venv / "bin").mkdir()
-    (venv / "bin" / "python").symlink_to(sys.executable)
-    (venv / "pyvenv.cfg").write_text(f"home = /usr/bin\nprompt = {lines[0]}\ncommand = {lines[1]}\n")
-
-
-def _files(home: Path, lines: list[str], settings: dict[str, str]) -> None:
-    links = [line for line in lines if "git+" in line]
-    (home / "requirements.txt").write_text("\n".join([*links, *(f"# {line}" for line in lines if "\n" not in line), "tensorflow-gpu==2.15", ""]))
-    channel = next(line for line in lines if "/t/" in line and "://" in line)
-    (home / "environment.yml").write_text(f"channels: ['{channel}']\ndependencies: [python=3.11, pytorch=1.4, cudatoolkit=9.0]\n")
-    given = "".join(f"ENV {name}='{value}'\n" for name, value in settings.items())
-    (home / "Dockerfile").write_text(f"FROM nvidia/cuda:12.1.0-base-ubuntu22.04\n{given}RUN pip install {links[0].split(' @ ')[-1]} torch==1.4\n")
-    whole = {"services": {"t": {"image": "nvidia/cuda:10.0-base", "environment": settings, "runtime": "nvidia", "command": lines[:40]}}}
-    (home / "compose.yaml").write_text(json.dumps(whole))
-    (home / "job.sh").write_text("#!/bin/bash\n#SBATCH --gres=gpu:1\n" + "\n".join(f"export {k}='{v}'" for k, v in settings.items()) + "\npython t.py\n")
-
-
-SHARED: tuple[tuple[str, str], ...] = (
-    ("check --json --python venv", ""), ("check -v --python venv", ""), ("check --python venv --markdown --html c.html", "c.html"), ("record --python venv", ""),
-    ("explain --log-only train.log --json", ""), ("explain train.log --python venv --json", ""), ("explain --log-only train.log --markdown --html e.html", "e.html"),
-    ("explain --log-only train.log --junit j.xml --github", "j.xml"), ("explain --ranks ranks --markdown --html r.html", "r.html"),
-    ("lint . --json", ""), ("lint . --markdown --html l.html", "l.html"), ("lint . --github", ""), ("lint . --sarif", ""), ("lint . --gitlab", ""),
-    ("plan -r requirements.txt --driver 550 --json", ""), ("fix --python venv --json", ""), ("inspect --json venv", ""),
-    ("fit model --gpu H100 --json", ""), ("fit model --gpu H100 --markdown --html f.html", "f.html"),
-    ("run --json run.json --record rec.json --html run.html -- /bin/sh -c /bin/cat<train.log>&2;exit<3", "run.json rec.json run.html"),
-    ("prove --json -- /bin/sh -c /bin/cat<train.log>&2;exit<3", ""), ("report --markdown --html p.html", "p.html"), ("check --jsonl --node n1", ""),
-    ("releases torch --json", ""),
-)  # fmt: skip
-
-
-def answers(top: Path) -> Iterator[tuple[str, str]]:
-    """Every command, and everything in its answer that people pass on."""
-    home, environ = planted(top)
-    for line, files in SHARED:
-        argv = [word.replace("<", " ").replace("cat train", "cat train").replace(">&2", " >&2") for word in line.split()]
-        bad, out, _ = doors.asked(argv, home, environ)
-        said = "" if argv[0] == "run" else out
-        yield line, said + "".join((home / name).read_text(encoding="utf-8") for name in files.split()) + "".join(bad)
-    yield from _agent(home, environ)
-
-
-def _agent(home: Path, environ: dict[str, str]) -> Iterator[tuple[str, str]]:
-    script = ["/bin/sh", "-c", "cat train.log >&2; exit 3"]
-    calls: list[tuple[str, dict[str, Any]]] = [
-        ("explain", {"file": "train.log"}), ("fit", {"model": "model", "gpu": "H100"}), ("lint", {"paths": ["."]}),
-        ("check", {}), ("run", {"command_line": script}), ("prove", {"command_line": script}),
-    ]  # fmt: skip
-    with doors.client(home, environ, "--allow-run") as server:
-        for number, (name, arguments) in enumerate(calls):
-            yield f"mcp {name}", "".join(doors.until(server, doors.call(name, number, arguments), number))
-
-
-def places() -> int:
-    """Print each secret that an answer holds; how many there are."""
-    total, count = 0, 0
-    with tempfile.TemporaryDirectory(prefix="contact-") as place:
-        for line, said in answers(Path(place)):
-            held = sorted({secret for _, secret in ROWS if len(secret) > 4 and secret in said})
-            total, count = total + len(held), count + 1
-            print(f"{len(held):4} {len(said):8} characters  {line}: {held[:12]}", flush=True)
-    print(f"{total} leaks of {len(ROWS)} secrets in {count} answers")
-    return total
-
-
 def main() -> None:
     """Print both lists and their lengths."""
-    if "places" in sys.argv[1:]:
-        sys.exit(places() > 0)
     leaked, changed = left()
     for row, secret in leaked:
         print(f"left     {row!r} {secret!r}")

@@ -4,9 +4,7 @@
 
 Both files hold JSON lines with "name" and "log"; "-" for the notes takes those of lab/innocent_notes.py,
 "texts" and "ends" what lab/innocent_texts.py has of other programs; "none" and "wholes" draw the texts of
-lab/innocent_wholes.py as people paste them. Endings come from
-lab/innocent_harvest.py (real programs that ended badly for a reason of their own, or ended well, on a machine without a GPU)
-and from lab/innocent_raises.py (what published packages raise). A composition is one or two notes, what a training
+lab/innocent_wholes.py as people paste them. A composition is one or two notes, what a training
 prints, an ending, and perhaps a launcher's words or a prefix before each line (lab/restating.py).
 An accusation is a cause other than other.not_gpu, or a fair neighbour of the ending, at 0.5 or more.
 """

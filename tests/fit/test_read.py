@@ -49,7 +49,7 @@ def refused(path: Path) -> str:
 
 
 def test_counts_are_those_of_transformers():
-    """By tools/fit_parameters.py on the meta device: tensors, elements."""
+    """Counted with transformers on the meta device: tensors, elements."""
     wrong = {}
     for label, values, tensors, count in CASES:
         made, said, _ = tensors_of(Config(values), "f32")

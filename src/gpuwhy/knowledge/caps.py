@@ -99,7 +99,7 @@ CAPS: tuple[CapRow, ...] = (
             until,
             "setuptools<82",
             "it imports pkg_resources, which setuptools had up to release 81, and does not ask for it",
-            _tried(f"{since} to {until}, one of each minor: the import fails without setuptools (tools/imports.py)"),
+            _tried(f"{since} to {until}, one of each minor: the import fails without setuptools"),
             always=True,
         )
         for since, until in (("4.0", "6.7"), ("7.0", "7.1"))

@@ -1,4 +1,4 @@
-"""Imports: which releases were installed and imported with today's packages, and what failed; made by tools/imports.py.
+"""Imports: which releases were installed and imported with today's packages, and what failed, seen on 15 November 2026.
 
 `newest` is what an installer takes: every dependency at the newest that metadata allows. `oldest` is the other end.
 """
@@ -39,7 +39,7 @@ class Tried(msgspec.Struct, frozen=True):
         """How it is known."""
         stands = ", empty libraries in place of CUDA" if self.stand_ins else ""
         what = f"{self.installed} {self.version}, Python {self.python}{stands}"
-        return tables.source(f"tools/imports.py, {self.date}", what)
+        return tables.source(f"installed and imported, {self.date}", what)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Neighbours: which packages were seen to import beside which releases of a framework; made by tools/neighbours.py.
+"""Neighbours: which packages were seen to import beside which releases of a framework, seen in November 2026.
 
 A neighbour seldom states the newest framework that it works with. What failed by the framework's own doing, where
 metadata lets the pair in, is a limit of that release; what fails only where it is forced is what happens then.
@@ -45,7 +45,7 @@ class Seen(msgspec.Struct, frozen=True):
         """How it is known."""
         name, version = self.subject
         what = f"{name} {version}, {self.host} {self.on}, Python {self.python}: {self.error or self.outcome}"
-        return tables.source(f"tools/neighbours.py, {self.date}", what)
+        return tables.source(f"installed and imported, {self.date}", what)
 
 
 class Broken(NamedTuple):
