@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Union
 
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion
-
 from gpuwhy.advise.remedy import Action, Install, Look, Remove, Restart, Set, Tell, Unset
 from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Known
@@ -33,6 +29,8 @@ def _is_so(action: Action, facts: Facts) -> bool:
     if isinstance(action, Install):
         return _is_installed(action, facts)
     if isinstance(action, Remove):
+        from packaging.utils import canonicalize_name
+
         seen = isinstance(facts.environment.packages, Known)
         here = facts.environment.by_name
         gone = all(canonicalize_name(one) not in here for one in action.packages)
@@ -51,6 +49,10 @@ def _is_installed(action: Install, facts: Facts) -> bool:
 
 
 def _is_met(text: str, here: Mapping[str, Package], upgrade: bool) -> bool:
+    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.utils import canonicalize_name
+    from packaging.version import InvalidVersion
+
     try:
         want = Requirement(text)
         one = here.get(canonicalize_name(want.name))

@@ -13,7 +13,6 @@ import msgspec
 
 from gpuwhy.advise import versions
 from gpuwhy.advise.place import Place
-from gpuwhy.choose.choice import Pick
 from gpuwhy.diagnose.diagnosis import Ranked
 from gpuwhy.knowledge.archs import last_driver_branch
 from gpuwhy.knowledge.drivers import cuda_of_driver
@@ -24,6 +23,7 @@ from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message
 
 if TYPE_CHECKING:
+    from gpuwhy.choose.choice import Pick
     from gpuwhy.facts.facts import Facts
 
 GIB = 1 << 30

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from gpuwhy.choose.candidates import rows_of
-from gpuwhy.choose.choice import Pick
-from gpuwhy.choose.chooser import proposed
-from gpuwhy.choose.demand import Card, Demand, System, Wanted
-from gpuwhy.choose.verdicts import parsed
 from gpuwhy.knowledge.drivers import floor
-from gpuwhy.knowledge.installs import wheel_of
-from gpuwhy.knowledge.libraries import parse
 from gpuwhy.knowledge.sonames import cuda_of
 from gpuwhy.knowledge.variants import variants
 from gpuwhy.knowledge.versions import major_minor
+
+if TYPE_CHECKING:  # choose and the tables of libraries take time: only where they are asked
+    from gpuwhy.choose.choice import Pick
+    from gpuwhy.choose.demand import System
 
 NEWEST_BRANCH = "580"
 """The driver branch that distributions offer and that supports CUDA 13."""
@@ -37,6 +35,9 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def package_of_library(library: str, suffix: str) -> str:
     """The wheel that contains a library; of cuDNN with the major release that its name asks for."""
+    from gpuwhy.knowledge.installs import wheel_of
+    from gpuwhy.knowledge.libraries import parse
+
     known = parse(library)
     number = known.suffix.partition(".")[0] if known else ""
     own = cuda_of(library).partition(".")[0]
@@ -49,6 +50,8 @@ def package_of_library(library: str, suffix: str) -> str:
 
 def conda_of_library(library: str) -> str:
     """The conda package that contains a library."""
+    from gpuwhy.knowledge.libraries import parse
+
     known, cuda = parse(library), cuda_of(library)
     if known is None or not known.family.conda:
         return ""
@@ -83,6 +86,9 @@ def torch_for(
     """The PyTorch for a GPU and a driver, or for the newest CUDA that the driver supports; None
     where there is none.
     """
+    from gpuwhy.choose.chooser import proposed
+    from gpuwhy.choose.demand import Card, Demand, Wanted
+
     wanted = Wanted("torch", f"=={version}" if version else "")
     cards = (Card("the GPU", capability),) if capability else ()
     driver = driver or _driver_for(cuda) or _USUAL_DRIVER
@@ -112,6 +118,9 @@ def cuda_major_of(framework: str, version: str) -> str:
 
 def python_of(package: str, version: str) -> str:
     """The newest Python that a release has wheels for."""
+    from gpuwhy.choose.candidates import rows_of
+    from gpuwhy.choose.verdicts import parsed
+
     row = next((one for one in rows_of(package, _LINUX) if one.version == version), None)
     plain = [one for one in row.pythons if re.fullmatch(r"3\.\d+", one)] if row else []
     return max(plain, key=parsed, default="")
@@ -119,6 +128,8 @@ def python_of(package: str, version: str) -> str:
 
 def cudnn_of(framework: str, version: str) -> str:
     """The cuDNN that a release of a framework was built with."""
+    from gpuwhy.choose.candidates import rows_of
+
     rows = rows_of(framework, _LINUX) if framework in ("tensorflow", "torch") else ()
     row = next((one for one in rows if one.version == version), None)
     return row.cudnn if row is not None and isinstance(row.cudnn, str) else ""

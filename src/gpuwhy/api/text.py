@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -12,12 +12,14 @@ from msgspec.structs import replace
 from gpuwhy.advise.places import place_of
 from gpuwhy.answer.answer import FOUND, Answer
 from gpuwhy.answer.compose import causes_of, explained
-from gpuwhy.api.machine import Seen
 from gpuwhy.diagnose.weigh import diagnose
 from gpuwhy.knowledge.releases import newest
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message
 from gpuwhy.log.read import read
+
+if TYPE_CHECKING:
+    from gpuwhy.api.machine import Seen
 
 MOST = 10
 """Causes of one line of `batch`."""

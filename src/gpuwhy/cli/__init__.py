@@ -39,8 +39,6 @@ def refused(kind: type[Exception], said: str = "") -> Iterator[None]:
 
 def main(argv: list[str]) -> NoReturn:
     """Parse, run, flush, exit. A look that hangs in the kernel cannot hold us: we exit at once."""
-    from gpuwhy.machine.process import end_all
-
     closed = [] if argv[:1] == ["run"] else _closed()  # a watched program gets what we got
     try:
         code = _run(argv)
@@ -50,14 +48,21 @@ def main(argv: list[str]) -> NoReturn:
         say(f"gpuwhy: {error}")
         code = USAGE
     except BrokenPipeError:
-        end_all()
+        _end_all()
         os._exit(HEALTHY)
     except KeyboardInterrupt:
         code = INTERRUPTED
     except Exception as error:
         code = _ended(error)
-    end_all()
+    _end_all()
     _leave(code)
+
+
+def _end_all() -> None:
+    """End what was started; where nothing could have been, its module is not loaded."""
+    process = sys.modules.get("gpuwhy.machine.process")
+    if process is not None:
+        process.end_all()
 
 
 def _run(argv: list[str]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
+from pathlib import Path
 
 from gpuwhy.cli import HEALTHY, UsageError, table
 from gpuwhy.cli.table import COMMANDS, Option
@@ -27,7 +27,7 @@ def go(options: argparse.Namespace) -> int:
 
 def script(shell: str) -> str:
     """The script for one shell."""
-    return files(__package__).joinpath(f"shells/gpuwhy.{shell}").read_text("utf-8")
+    return (Path(__file__).parent / "shells" / f"gpuwhy.{shell}").read_text("utf-8")
 
 
 def offered(before: Sequence[str], now: str) -> list[tuple[str, str]]:

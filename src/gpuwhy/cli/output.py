@@ -16,7 +16,7 @@ import msgspec
 
 from gpuwhy.cli import UsageError, say
 from gpuwhy.cli.terminal import has_signs, write
-from gpuwhy.machine.asking import FORM
+from gpuwhy.machine import FORM
 
 if TYPE_CHECKING:
     from gpuwhy.answer.answer import Answer
@@ -65,27 +65,33 @@ def put(
     options: argparse.Namespace,
     document: Document,
     values: Any,
-    notes: Sequence[Note] = (),
+    notes: Callable[[], Sequence[Note]] = tuple,
     *,
     nodes: bool = False,
 ) -> None:
     """Write the files that were asked for, then print the one form that was.
 
-    `nodes` for answers whose point is which machine it was.
+    `notes` makes those of a build server; `nodes` for answers whose point is which machine it was.
     """
-    from gpuwhy.answer import ci, html, markdown
-
     if os.environ.get(FORM) == "both":
         write(_both(document, values, nodes))
         return
     hide = _redactor(options, nodes)
     if options.html:
+        from gpuwhy.answer import html
+
         keep(options.html, html.page(_without(document, hide)))
     if getattr(options, "junit", ""):
-        keep(options.junit, ci.junit(_without(tuple(notes), hide)))
+        from gpuwhy.answer import ci
+
+        keep(options.junit, ci.junit(_without(notes(), hide)))
     if getattr(options, "github", False):
-        write(ci.github(_without(tuple(notes), hide)), orders=True)
+        from gpuwhy.answer import ci
+
+        write(ci.github(_without(notes(), hide)), orders=True)
     elif options.markdown:
+        from gpuwhy.answer import markdown
+
         write(markdown.write(_without(document, hide)))
     elif options.json:
         write(as_json(values, hide))
@@ -107,11 +113,15 @@ def put_checked(options: argparse.Namespace, answer: Answer) -> None:
 
 def put_answer(options: argparse.Namespace, answer: Answer) -> None:
     """The same for the Answer of check, explain and run."""
-    from gpuwhy.answer import ci
     from gpuwhy.answer.blocks import document
 
+    def notes() -> Sequence[Note]:
+        from gpuwhy.answer import ci
+
+        return ci.notes(answer)
+
     detail = max(options.verbose, int(shares(options)))
-    put(options, document(answer, detail), answer, ci.notes(answer))
+    put(options, document(answer, detail), answer, notes)
 
 
 def shareable(value: T) -> T:

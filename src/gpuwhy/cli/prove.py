@@ -48,7 +48,7 @@ def go(options: argparse.Namespace) -> int:
 
 def _printed(options: argparse.Namespace, proof: Proof) -> int:
     document = page.document(proof, output.shares(options))
-    output.put(options, document, page.values(proof), page.notes(proof))
+    output.put(options, document, page.values(proof), lambda: page.notes(proof))
     if proof.interrupted:
         return INTERRUPTED
     return HEALTHY if proof.status == "not_failing" else FOUND

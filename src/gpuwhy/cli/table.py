@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -127,6 +127,6 @@ def command(name: str) -> Command:
 
 @cache
 def _file(name: str) -> dict[str, Any]:
-    text = files("gpuwhy.cli").joinpath(f"commands/{name}.toml").read_text("utf-8")
-    rows: dict[str, Any] = tomllib.loads(text)
+    file = Path(__file__).parent / "commands" / f"{name}.toml"
+    rows: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
     return rows

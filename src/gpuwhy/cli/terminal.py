@@ -11,8 +11,7 @@ import time
 from typing import TextIO
 
 from gpuwhy.cli import UsageError
-from gpuwhy.machine import reading
-from gpuwhy.machine.asking import NOTE, NOTES
+from gpuwhy.machine import NOTE, NOTES, reading
 
 MOST = 256 << 20
 """The largest recording that is read."""

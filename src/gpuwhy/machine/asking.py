@@ -12,16 +12,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, NamedTuple
 
+from gpuwhy.machine import FORM, NOTE, NOTES
 from gpuwhy.machine.process import CHILDREN, kill_group
 
 OUTPUT = 64 << 20
 """The most that an answer may have."""
 TAIL = 16 << 10
-NOTES = "GPUWHY_NOTES"
-"""Set for a command whose steps are told line by line on standard error."""
-FORM = "GPUWHY_FORM"
-"""Set to "both" for a command that prints {"text", "values"}: its plain text and its contract."""
-NOTE = "… "
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _KEEPER = os.path.join(CHILDREN, "keeper.py")
 
