@@ -34,13 +34,8 @@ def answer_of(log: Log, seen: Seen | None = None, *, command: str = "explain") -
     )
     if seen:
         known = seen.report
-        answer = replace(
-            answer,
-            layers=known.layers,
-            unseen=known.unseen,
-            facts=known.facts,
-            knowledge=known.knowledge,
-        )
+        shown = {one: getattr(known, one) for one in ("layers", "unseen", "facts", "knowledge")}
+        answer = replace(answer, **shown)
     answer = replace(answer, knowledge=answer.knowledge or newest())
     return replace(answer, command=command, took=round(time.monotonic() - started, 3))
 
