@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 DATA = Path(__file__).parent / "data"
@@ -12,8 +13,6 @@ def shipped(*names: str) -> bytes:
     plain = DATA.joinpath(*names)
     if plain.is_file():
         return plain.read_bytes()
-    import gzip
-
     return gzip.decompress(plain.with_name(names[-1] + ".gz").read_bytes())
 
 
