@@ -1,4 +1,4 @@
-"""The guard: `gpuwhy.guard()` around code or a function, and `python -m gpuwhy.guard train.py`.
+"""The guard: `gpuwhy.guard()` around code or a function.
 
 The module itself is callable, so that `gpuwhy.guard` is one name for both.
 """
@@ -39,20 +39,15 @@ class Guarding(ModuleType):
 
     def install(self) -> None:
         """Explain every uncaught GPU error of this process; `uninstall` takes it back."""
-        from gpuwhy.api import hooks
+        from gpuwhy.api.guard import HOOKS
 
-        hooks.install()
+        HOOKS.install()
 
     def uninstall(self) -> None:
         """Take back what `install` did."""
-        from gpuwhy.api import hooks
+        from gpuwhy.api.guard import HOOKS
 
-        hooks.uninstall()
+        HOOKS.uninstall()
 
 
-if __name__ == "__main__":
-    from gpuwhy.api.program import main
-
-    main(sys.argv[1:])
-else:
-    sys.modules[__name__].__class__ = Guarding
+sys.modules[__name__].__class__ = Guarding

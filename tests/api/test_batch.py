@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import gpuwhy
 from gpuwhy.api import batch
-from gpuwhy.api.out_of_memory import out_of_memory, requested
+from gpuwhy.api.memory import out_of_memory, requested
 from tests.api import standins
 from tests.api.standins import CupyOOM, JaxError, OrtError, TfInternal, TfOOM, TorchOOM, module
 
@@ -25,8 +25,8 @@ FAILURES = [
         RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
         None,
     ),
-    (RuntimeError(standins.CPU_OOM), 140737488355328),
-    (TfOOM(standins.TF_OOM), 2049 * 1048576 * 4),
+    (RuntimeError(standins.CPU_OOM), None),
+    (TfOOM(standins.TF_OOM), None),
     (TfInternal(standins.TF_COPY), None),
     (JaxError(standins.JAX_OOM), 2000683008),
     (JaxError(standins.XLA_OOM), 8589934592),
@@ -202,12 +202,10 @@ def test_torch_is_cleaned_up_between_tries(monkeypatch):
         is_initialized=lambda: True,
         synchronize=lambda: done.append("synchronize"),
         empty_cache=lambda: done.append("empty"),
-        device_count=lambda: 1,
-        reset_peak_memory_stats=lambda index: done.append("peak"),
     )
     module(monkeypatch, "torch", cuda=cuda)
     gpuwhy.fit_batch(stepping(1), confirm=False)
-    assert done == ["empty", "peak", "synchronize", "empty", "peak", "empty", "peak"]
+    assert done == ["empty", "synchronize", "empty", "empty"]
 
 
 def test_tensorflow_and_jax_are_cleaned_up_after_a_failure(monkeypatch):

@@ -213,40 +213,6 @@ def test_patterns_that_make_no_sense(pattern):
         gpuwhy.expect(Tensor((1,)), pattern)
 
 
-def test_names_are_bound_within_a_call_only_without_a_scope():
-    gpuwhy.expect(Tensor((2, 3)), "n m")
-    gpuwhy.expect(Tensor((4, 3)), "n m")
-
-
-def test_a_scope_binds_names_across_calls():
-    with gpuwhy.expect.scope() as dims:
-        gpuwhy.expect(Tensor((2, 3)), "batch width")
-        gpuwhy.expect(Tensor((2, 9)), "batch out")
-        assert dims == {"batch": 2, "width": 3, "out": 9}
-        assert "dimension 0 (batch) is 5, but batch is 2" in str(wrong((5, 3), "batch width"))
-        with gpuwhy.expect.scope():
-            gpuwhy.expect(Tensor((7,)), "batch")
-        gpuwhy.expect(Tensor((2,)), "batch")
-
-
-def test_a_failed_check_binds_nothing():
-    with gpuwhy.expect.scope() as names:
-        wrong((2, 3), "batch 4")
-        assert names == {}
-        gpuwhy.expect(Tensor((2, 3, 4)), "*lead 4")
-        assert names == {"lead": (2, 3)}
-        assert "(lead) is (9,), but lead is (2, 3)" in str(wrong((9, 4), "*lead 4"))
-
-
-def test_off_checks_nothing_and_leaves_functions_alone():
-    gpuwhy.expect.off()
-    try:
-        assert gpuwhy.expect(3, "anything at all") == 3
-    finally:
-        gpuwhy.expect.on()
-    wrong((2,), "3")
-
-
 def test_the_switch_in_the_environment():
     code = "import gpuwhy\nprint(gpuwhy.expect(1, 'b'))"
     import os

@@ -13,7 +13,6 @@ import pytest
 import gpuwhy
 from gpuwhy.api import select
 from gpuwhy.api.select import SelectionError, choose, spelled, visible, wish
-from gpuwhy.api.sizes import parse, shown
 from tests.api.standins import gpu, machine, module
 
 
@@ -81,7 +80,7 @@ def test_each_gpu_is_named_with_why_it_is_not_as_wanted(here, environ):
 
 def test_fewer_than_wanted():
     with pytest.raises(SelectionError, match="only 1 of the 2 GPUs wanted is as wanted: GPU 0"):
-        choose(machine(gpu(0, free=1), gpu(1)), wish("8GB"), 2)
+        choose(visible(machine(gpu(0, free=1), gpu(1))), wish("8GB"), 2)
 
 
 def test_what_the_variable_excludes_stays_excluded(here, environ):
@@ -116,15 +115,6 @@ def test_indexes_in_cudas_own_order_are_not_guessed(monkeypatch, environ):
         one.index
         for one in visible(machine(*mixed, environ={"CUDA_VISIBLE_DEVICES": "GPU-00000001"}))
     ] == [1]
-
-
-def test_an_index_that_does_not_exist(here):
-    here(gpu(0), gpu(1))
-    assert gpuwhy.select_gpu(index=1)[0].index == 1
-    with pytest.raises(
-        SelectionError, match=r"there is no GPU 5 to select: those .* GPU 0 \(NVIDIA A100\), GPU 1"
-    ):
-        gpuwhy.select_gpu(index=[0, 5])
 
 
 def test_no_gpu_says_why(here, monkeypatch):
@@ -177,7 +167,7 @@ def test_too_late_is_asked_of_the_driver_library_in_this_process(tmp_path):
     ]
     subprocess.run(build, check=True)
     code = (
-        "import ctypes\nfrom gpuwhy.api.loaded import cuda_started, driver_started\n"
+        "import ctypes\nfrom gpuwhy.api.memory import cuda_started, driver_started\n"
         f"print(driver_started())\nlib = ctypes.CDLL({str(library)!r})\nprint(driver_started())\n"
         "lib.cuInit(0)\nprint(driver_started(), cuda_started())"
     )
@@ -193,7 +183,7 @@ def test_too_late_is_asked_of_the_driver_library_in_this_process(tmp_path):
 )  # fmt: skip
 def test_bounds_of_the_capability(capability, fits):
     try:
-        found = choose(machine(gpu(0)), wish(capability=capability), 1)
+        found = choose(visible(machine(gpu(0))), wish(capability=capability), 1)
     except SelectionError:
         found = []
     assert bool(found) is fits
@@ -206,12 +196,3 @@ def test_bounds_of_the_capability(capability, fits):
 def test_wishes_that_make_no_sense(wrong):
     with pytest.raises(ValueError, match=r"write|needs|no number"):
         gpuwhy.select_gpu(**wrong)
-
-
-def test_sizes():
-    assert [parse(text) for text in ("8GB", "8GiB", "8G", "512 MB", "1.5k", 7, "1,000 bytes")] == [
-        8 * 10**9, 8 << 30, 8 << 30, 512 * 10**6, 1536, 7, 1000,
-    ]  # fmt: skip
-    assert [shown(n) for n in (12, 2048, 5 << 20, 3 << 30, 2 << 40)] == [
-        "12 bytes", "2.0 KiB", "5.0 MiB", "3.0 GiB", "2.0 TiB",
-    ]  # fmt: skip

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from gpuwhy.api.watched import judged_run
+from gpuwhy.api.machine import judged
+from gpuwhy.api.watched import told
 from gpuwhy.facts.run import Run
-from gpuwhy.run.judge import named_libraries
+from gpuwhy.run.judge import named_libraries, own_kills
 
 from ..signs.fixtures import facts_of
 
@@ -24,7 +25,7 @@ CASES = [file for file in sorted(FOLDER.glob("*.json")) if file.stem not in OPEN
 def test_case(file):
     case = json.loads(file.read_text())
     assert len(case["why"]) > 20
-    answer = judged_run(facts_of(case["facts"]), case["log"])
+    answer = told(case["log"], judged(own_kills(facts_of(case["facts"]))))
     found = [one for one in answer.causes if one.confidence >= 0.5]
     assert [one.id for one in found[:1]] == ([case["cause"]] if case["cause"] else [])
     if not found:
@@ -36,7 +37,7 @@ def test_the_same_log_without_the_samples_decides_otherwise():
     for name in ("other-process-gone-since", "host-killed"):
         case = json.loads((FOLDER / f"{name}.json").read_text())
         facts = facts_of(case["facts"])
-        answer = judged_run(replace(facts, run=Run(exit=facts.run.exit)), case["log"])
+        answer = told(case["log"], judged(own_kills(replace(facts, run=Run(exit=facts.run.exit)))))
         first = answer.causes[:1]
         assert not [one for one in first if one.id == case["cause"] and one.confidence >= 0.8]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.api.watched import judged_run
+from gpuwhy.api.machine import judged
+from gpuwhy.api.watched import told
 from gpuwhy.facts.facts import Facts
-from gpuwhy.run.judge import stayed_away
+from gpuwhy.run.judge import own_kills, stayed_away
 
 from ..signs.fixtures import facts_of as made
 from ..signs.fixtures import fixtures
@@ -30,7 +31,7 @@ def facts_of(changes: dict | None = None) -> Facts:
 
 
 def silence(facts: Facts):
-    return judged_run(facts, "done\n")
+    return told("done\n", judged(own_kills(facts)))
 
 
 HIDDEN = next(

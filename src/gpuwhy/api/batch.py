@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any, SupportsIndex
 
-from gpuwhy.api.loaded import clean, settle
-from gpuwhy.api.out_of_memory import forget, out_of_memory, requested
-from gpuwhy.api.sizes import shown
+from gpuwhy.api.memory import clean, forget, out_of_memory, requested, settle
+from gpuwhy.fit.dtypes import shown
 
 MOST_TRIES = 64
 
@@ -24,6 +23,11 @@ class Try:
     seconds: float
     needed: int | None = None  # bytes of the request that failed, where the message tells
     message: str = ""  # the first line of the error
+
+    @property
+    def needed_for(self) -> str:
+        """What the request that failed was for, as part of a sentence."""
+        return f": a request for {shown(self.needed)} failed" if self.needed else ""
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,7 @@ class Fitted:
         said = f"batch {self.size} fits ({len(self.tries)} tries)"
         if self.failed is None:
             return f"{said}; larger ones were not tried, {self.most} being the limit"
-        needed = f": a request for {shown(self.failed.needed)} failed" if self.failed.needed else ""
-        return f"{said}, {self.failed.size} does not{needed}"
+        return f"{said}, {self.failed.size} does not{self.failed.needed_for}"
 
 
 class NoBatchFitsError(MemoryError):
@@ -56,8 +59,7 @@ class NoBatchFitsError(MemoryError):
 
     def __init__(self, tries: tuple[Try, ...]) -> None:
         last = tries[-1]
-        needed = f": a request for {shown(last.needed)} failed" if last.needed else ""
-        super().__init__(f"a batch of {last.size} does not fit{needed} ({last.message})")
+        super().__init__(f"a batch of {last.size} does not fit{last.needed_for} ({last.message})")
         self.tries = tries
 
 
@@ -83,56 +85,43 @@ def fit_batch(
         raise ValueError(
             f"fit_batch needs 1 <= least <= start <= most; got {least}, {start} and {most}"
         )
-    search = _Search(step, reset)
-    good, bad = _bracket(search, start, least, most)
-    good = _bisect(search, good, bad)
-    while confirm and not search.spent and not search.fits(good):
-        good = _bisect(search, _below(search, good, least), good)
-    return Fitted(good, tuple(search.tries), most)
-
-
-def _bracket(search: _Search, start: int, least: int, most: int) -> tuple[int, int | None]:
-    """A size that fits, and the smallest larger one that fails; None where the limit fits."""
-    good, bad = start, None
-    while not search.fits(good):
-        if good == least:
-            raise NoBatchFitsError(tuple(search.tries))
-        good, bad = max(least, good // 2), good
-    while bad is None and good < most:
-        larger = min(most, good * 2)
-        good, bad = (larger, None) if search.fits(larger) else (good, larger)
-    return good, bad
-
-
-def _bisect(search: _Search, good: int, bad: int | None) -> int:
-    """The largest size that fits between one that does and one that does not."""
-    while bad is not None and bad - good > 1 and not search.spent:
-        middle = (good + bad) // 2
-        good, bad = (middle, bad) if search.fits(middle) else (good, middle)
-    return good
-
-
-def _below(search: _Search, size: int, least: int) -> int:
-    """A smaller size that fits: the largest that has fitted so far, else by halving."""
-    known = [one.size for one in search.tries if one.fits and least <= one.size < size]
-    if known:
-        return max(known)
-    if size == least:
-        raise NoBatchFitsError(tuple(search.tries))
-    return _bracket(search, max(least, size // 2), least, max(least, size // 2))[0]
+    search = _Search(step, reset, least, most)
+    search.narrow(start)
+    while confirm and not search.enough and not search.fits(search.good):
+        search.narrow(max(least, search.good or search.bad // 2))
+    return Fitted(search.good, tuple(search.tries), most)
 
 
 class _Search:
-    """The tries so far."""
+    """The tries so far; `good` fits, or is 0, and `bad` above it does not, or is over the limit."""
 
-    def __init__(self, step: Callable[[int], Any], reset: Callable[[], object] | None) -> None:
-        self.step, self.reset = step, reset
+    def __init__(
+        self,
+        step: Callable[[int], Any],
+        reset: Callable[[], object] | None,
+        least: int,
+        most: int,
+    ) -> None:
+        self.step, self.reset, self.least, self.most = step, reset, least, most
+        self.good, self.bad = 0, most + 1
         self.tries: list[Try] = []
 
     @property
-    def spent(self) -> bool:
+    def enough(self) -> bool:
         """Whether there were enough tries: a step may fit or not by chance."""
         return len(self.tries) >= MOST_TRIES
+
+    def narrow(self, size: int) -> None:
+        """Try sizes from this one on until `good` and `bad` are neighbours."""
+        while self.good + 1 < self.bad and not (self.good and self.enough):
+            if not self.fits(size) and size == self.least:
+                raise NoBatchFitsError(tuple(self.tries))
+            if not self.good:
+                size = max(self.least, self.bad // 2)
+            elif self.bad > self.most:
+                size = min(self.most, self.good * 2)
+            else:
+                size = (self.good + self.bad) // 2
 
     def fits(self, size: int) -> bool:
         """Try one size, from clean memory to clean memory."""
@@ -143,6 +132,10 @@ class _Search:
         if self.reset is not None:
             self.reset()
         clean(failed=not one.fits)
+        if not one.fits:
+            self.bad = size
+        fitted = [each.size for each in self.tries if each.fits and each.size < self.bad]
+        self.good = max(fitted, default=0)
         return one.fits
 
     def _try(self, size: int) -> Try:
@@ -154,12 +147,7 @@ class _Search:
             if not out_of_memory(error):
                 raise
             line = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
-            one = Try(
-                size,
-                False,
-                time.monotonic() - began,
-                requested(error),
-                f"{type(error).__name__}: {line}",
-            )
+            took, message = time.monotonic() - began, f"{type(error).__name__}: {line}"
+            one = Try(size, False, took, requested(error), message)
             forget(error)
             return one

@@ -1,4 +1,4 @@
-"""expect: shape, dtype and device of an array, with names for sizes."""
+"""expect: the shape, dtype and device of an array, with names for sizes."""
 
 from __future__ import annotations
 
@@ -6,26 +6,19 @@ import operator
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any, NamedTuple, TypeVar, Union
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
-Sizes = tuple[Union[int, None], ...]
-"""None: the framework does not know the size yet."""
-Names = dict[str, Union[int, Sizes, None]]
-"""The size of a name; of `*name` the sizes."""
+Sizes = tuple["int | None", ...]  # None: the framework does not know the size yet
 
 SWITCH = "GPUWHY_EXPECT"
+ANY = ("_", "...", "*")
 _KINDS = {
     "float": ("float16", "float32", "float64", "bfloat16"),
     "int": ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
 }
 _ALIASES = {"half": "float16", "double": "float64", "bool_": "bool"}
-_DTYPE = re.compile(
-    r"q?u?int\d+|b?float\d+\w*|complex\d*|bool|str\d*|string|object|bytes\d*|datetime64|resource"
-    r"|variant"
-)
+_DTYPE = re.compile(r"q?u?int\d+|b?float\d+\w*|complex\d*|bool|str\d*|string|object|bytes\d*")
 _DEVICE = re.compile(r"\b(gpu|cuda|cpu|rocm|tpu|mps|xpu|meta)\b(?::(\d+))?", re.IGNORECASE)
 
 
@@ -41,74 +34,39 @@ class Array(NamedTuple):
     device: str  # "cpu", "gpu:0"
 
     def __str__(self) -> str:
-        shape = "of unknown shape" if self.shape is None else shown(self.shape)
-        words = (shape, self.dtype, f"on {self.device}" if self.device else "")
-        return " ".join(filter(None, words))
+        shape = str(self.shape).replace("None", "?") if self.shape is not None else "of any shape"
+        return " ".join(filter(None, (shape, self.dtype, self.device and f"on {self.device}")))
 
 
-_current: ContextVar[Names | None] = ContextVar("gpuwhy_names", default=None)
+def expect(
+    array: T,
+    shape: str | Sequence[Any] | None = None,
+    *,
+    dtype: Any = None,
+    device: str | None = None,
+    name: str = "array",
+) -> T:
+    """Return the array if it is as expected, else raise MismatchError.
 
-
-class Expect:
-    """`gpuwhy.expect`: call it to check an array; `scope()`, `on()` and `off()` steer it."""
-
-    def __init__(self) -> None:
-        self.active = os.environ.get(SWITCH, "").lower() not in ("0", "off", "false", "no")
-
-    def on(self) -> None:
-        """Check from now on."""
-        self.active = True
-
-    def off(self) -> None:
-        """Check nothing from now on."""
-        self.active = False
-
-    @contextmanager
-    def scope(self) -> Iterator[Names]:
-        """Names keep their sizes across the calls inside the block."""
-        names: Names = {}
-        token = _current.set(names)
-        try:
-            yield names
-        finally:
-            _current.reset(token)
-
-    def __call__(
-        self,
-        array: T,
-        shape: str | Sequence[Any] | None = None,
-        *,
-        dtype: Any = None,
-        device: str | None = None,
-        name: str = "array",
-    ) -> T:
-        """Return the array if it is as expected, else raise MismatchError.
-
-        A shape is words: sizes, names (one size each, in a scope), `_` for any size, `...` or
-        `*name` for any number of dimensions; or a tuple of these, with None for any size.
-        """
-        if not self.active:
-            return array
-        came, names = describe(array), _current.get()
-        before = {} if names is None else names
-        found, wrong = ({}, []) if shape is None else _fit(_words(shape), came.shape, before)
-        wrong += [*_wrong_dtype(came, dtype), *_wrong_device(came, device)]
-        if wrong:
-            raise MismatchError(f"{name} came as {came}: {'; '.join(wrong)}")
-        before.update(found)
+    A shape is words: sizes, names (one size each), `_` for any size, `...` or `*name` for any
+    number of dimensions; or a tuple of these, with None for any size.
+    """
+    if os.environ.get(SWITCH, "").lower() in ("0", "off", "false", "no"):
         return array
-
-
-expect = Expect()
+    came = describe(array)
+    wrong = [] if shape is None else list(_wrong_sizes(_words(shape), came.shape))
+    wrong += [*_wrong_dtype(came, dtype), *_wrong_device(came, device)]
+    if wrong:
+        raise MismatchError(f"{name} came as {came}: {'; '.join(wrong)}")
+    return array
 
 
 def describe(value: Any) -> Array:
     """Look at an array without copying it; raises TypeError where it is none."""
     if hasattr(value, "shape"):
         dtype = getattr(value, "dtype", None)
-        return Array(
-            _sizes(value.shape), "" if dtype is None else dtype_name(dtype), _device(value)
-        )
+        named = "" if dtype is None else dtype_name(dtype)
+        return Array(_sizes(value.shape), named, _device(value))
     for name, device in (("__cuda_array_interface__", "gpu"), ("__array_interface__", "cpu")):
         told = getattr(value, name, None)
         if isinstance(told, dict):
@@ -127,12 +85,6 @@ def _size(size: Any) -> int | None:
         return operator.index(getattr(size, "value", size))  # value: TensorFlow 1's Dimension
     except TypeError:  # None, and symbolic sizes of a trace
         return None
-
-
-def shown(shape: Sizes) -> str:
-    """A shape as Python writes tuples, with ? for what is not known."""
-    inner = ", ".join("?" if size is None else str(size) for size in shape)
-    return f"({inner},)" if len(shape) == 1 else f"({inner})"
 
 
 def dtype_name(dtype: Any) -> str:
@@ -175,7 +127,7 @@ def _words(shape: str | Sequence[Any]) -> list[str]:
     else:
         raise TypeError(f"a shape is words or a tuple; {type(shape).__name__} came")
     for word in words:
-        if not (word.isdigit() or word in ("...", "*") or word.removeprefix("*").isidentifier()):
+        if not (word.isdigit() or word in ANY or word.removeprefix("*").isidentifier()):
             raise ValueError(f"{word!r} is no size, no name and none of '_', '...', '*name'")
     if sum(map(_is_many, words)) > 1:
         raise ValueError(f"{shape!r}: only one of the dimensions may be '...' or '*name'")
@@ -183,12 +135,12 @@ def _words(shape: str | Sequence[Any]) -> list[str]:
 
 
 def _word(one: Any) -> str:
+    if isinstance(one, str):
+        return one
     if one is None or one == -1:
         return "_"
     if one is Ellipsis:
         return "..."
-    if isinstance(one, str):
-        return one
     try:
         return str(operator.index(one))
     except TypeError:
@@ -199,36 +151,24 @@ def _is_many(word: str) -> bool:
     return word == "..." or word.startswith("*")
 
 
-def _fit(words: list[str], shape: Sizes | None, names: Names) -> tuple[Names, list[str]]:
-    """The names that a shape gives a size, and what does not fit, as sentences."""
+def _wrong_sizes(words: list[str], shape: Sizes | None) -> Iterator[str]:
     if shape is None:
-        return {}, []
+        return
     many = any(map(_is_many, words))
     spare = len(shape) - len(words) + many
     if spare < 0 or (spare and not many):
         least = f"{len(words) - many}{' or more' if many else ''}"
-        return {}, [f"it has {len(shape)} dimensions, {least} expected"]
-    found: Names = {}
-    wrong, place = [], 0
+        yield f"it has {len(shape)} dimensions, {least} expected"
+        return
+    names: dict[str, int] = {}
+    place = 0
     for word in words:
-        width = spare if _is_many(word) else 1
-        sizes = shape[place : place + width]
-        wrong += _compare(f"dimension {place}", word, sizes, names, found)
-        place += width
-    return found, wrong
-
-
-def _compare(where: str, word: str, sizes: Sizes, names: Names, found: Names) -> list[str]:
-    name = word.removeprefix("*")
-    if None in sizes or word == "..." or name in ("", "_"):
-        return []
-    if word.isdigit():
-        return [] if sizes == (int(word),) else [f"{where} is {sizes[0]}, {word} expected"]
-    now = sizes if _is_many(word) else sizes[0]
-    before = {**names, **found}.get(name)
-    if before is None:
-        found[name] = now
-    return [] if before in (None, now) else [f"{where} ({name}) is {now}, but {name} is {before}"]
+        size = None if _is_many(word) or word == "_" else shape[place]
+        if size is not None and word.isdigit() and size != int(word):
+            yield f"dimension {place} is {size}, {word} expected"
+        elif size is not None and not word.isdigit() and names.setdefault(word, size) != size:
+            yield f"dimension {place} ({word}) is {size}, but {word} is {names[word]}"
+        place += spare if _is_many(word) else 1
 
 
 def _wrong_dtype(came: Array, dtype: Any) -> list[str]:

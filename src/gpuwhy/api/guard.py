@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncGenerator, Callable, Generator
+import sys
+import threading
+from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -12,8 +14,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 class Guard:
     """A context manager, plain and async, and a decorator for functions, coroutines, generators."""
-
-    __slots__ = ("machine", "seconds")
 
     def __init__(self, *, machine: bool, seconds: float) -> None:
         self.machine = machine
@@ -54,72 +54,74 @@ class Guard:
 
         if isinstance(function, type) or not callable(function):
             raise TypeError(f"guard decorates functions, not {function!r}")
-        wrap = self._plain
-        if inspect.isasyncgenfunction(function):
-            wrap = self._async_generator
-        elif inspect.iscoroutinefunction(function):
-            wrap = self._coroutine
+
+        @functools.wraps(function)
+        def plain(*args: Any, **named: Any) -> Any:
+            with self:
+                return function(*args, **named)
+
+        @functools.wraps(function)
+        async def coroutine(*args: Any, **named: Any) -> Any:
+            with self:
+                return await function(*args, **named)
+
+        @functools.wraps(function)
+        def generator(*args: Any, **named: Any) -> Generator[Any, Any, Any]:
+            with self:
+                return (yield from function(*args, **named))
+
+        guarded: Any = plain
+        if inspect.iscoroutinefunction(function):
+            guarded = coroutine
         elif inspect.isgeneratorfunction(function):
-            wrap = self._generator
-        guarded: Any = functools.wraps(function)(wrap(function))
+            guarded = generator
         result: F = guarded
         return result
 
-    def _plain(self, function: Any) -> Any:
-        def guarded(*args: Any, **named: Any) -> Any:
-            try:
-                return function(*args, **named)
-            except Exception as error:
-                self._passing(error)
-                raise
 
-        return guarded
+class Hooks:
+    """Python's hooks for uncaught errors, ours put before those that were there."""
 
-    def _coroutine(self, function: Any) -> Any:
-        async def guarded(*args: Any, **named: Any) -> Any:
-            try:
-                return await function(*args, **named)
-            except Exception as error:
-                self._passing(error)
-                raise
+    def __init__(self) -> None:
+        self._busy = threading.local()  # a hook that was put over ours may call ours in turn
+        self._before: Any = None
+        self._before_in_threads: Any = None
 
-        return guarded
+    def install(self) -> None:
+        """Explain every uncaught GPU error of any thread; once."""
+        if sys.excepthook != self._uncaught:
+            self._before, sys.excepthook = sys.excepthook, self._uncaught
+        if threading.excepthook != self._in_thread:
+            self._before_in_threads, threading.excepthook = threading.excepthook, self._in_thread
 
-    def _generator(self, function: Any) -> Any:
-        def guarded(*args: Any, **named: Any) -> Generator[Any, Any, Any]:
-            try:
-                return (yield from function(*args, **named))
-            except Exception as error:
-                self._passing(error)
-                raise
+    def uninstall(self) -> None:
+        """Put back what was there, unless somebody else has put a hook over ours."""
+        if sys.excepthook == self._uncaught:
+            sys.excepthook = self._before
+        if threading.excepthook == self._in_thread:
+            threading.excepthook = self._before_in_threads
 
-        return guarded
+    def _uncaught(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        self._explain(error, self._before, sys.__excepthook__, kind, error, trace)
 
-    def _async_generator(self, function: Any) -> Any:
-        async def guarded(*args: Any, **named: Any) -> AsyncGenerator[Any, Any]:
-            inner = function(*args, **named)
-            step = inner.__anext__()
-            try:
-                while True:
-                    value = await step
-                    try:
-                        step = inner.asend((yield value))
-                    except GeneratorExit:
-                        await inner.aclose()
-                        raise
-                    except BaseException as thrown:
-                        step = inner.athrow(thrown)
-            except StopAsyncIteration:
-                return
-            except Exception as error:
-                self._passing(error)
-                raise
+    def _in_thread(self, args: threading.ExceptHookArgs) -> None:
+        self._explain(args.exc_value, self._before_in_threads, threading.__excepthook__, args)
 
-        return guarded
+    def _explain(self, error: BaseException | None, before: Any, plain: Any, *args: Any) -> None:
+        if getattr(self._busy, "now", False):
+            plain(*args)
+            return
+        self._busy.now = True
+        try:
+            if isinstance(error, Exception):
+                from gpuwhy.api.note import annotate
 
-    def _passing(self, error: Exception) -> None:
-        """Note an error that leaves a guarded function; our frame stays out of its traceback."""
-        self.saw(error)
-        trace = error.__traceback__
-        if trace is not None and trace.tb_next is not None:
-            BaseException.with_traceback(error, trace.tb_next)
+                annotate(error)
+            (before or plain)(*args)
+        finally:
+            self._busy.now = False
+
+
+HOOKS = Hooks()

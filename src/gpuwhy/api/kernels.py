@@ -19,15 +19,10 @@ if TYPE_CHECKING:
 AGAIN = (
     "a new kernel runs now: what the old one held is gone, so run the cells again from the first"
 )
-LOST = (
-    "CUDA answers every call of this process with the same error until the process ends: restart"
-    " the kernel, then run the cells again; what is in the host's memory can still be saved"
-)
 EVENTS = "/sys/fs/cgroup/memory.events"
 MOST = 256 << 10
-SIGNALS = {
+_SIGNALS = {
     "Segmentation fault": "SIGSEGV",
-    "Aborted": "SIGABRT",
     "Bus error": "SIGBUS",
     "Floating point exception": "SIGFPE",
     "Floating-point exception": "SIGFPE",
@@ -44,9 +39,7 @@ class Died(NamedTuple):
     cell: int
     signal: str
     dump: str  # what Python's fault handler could still write: the stack, innermost first
-    killed: (
-        int  # processes that the kernel of the system killed for memory meanwhile; -1 = not known
-    )
+    killed: int  # processes that the system killed for memory meanwhile
 
 
 class Note:
@@ -70,9 +63,8 @@ class Note:
         if pid == os.getpid() or cell <= 0 or _alive(pid):
             return None
         named = _FATAL.search(dump)
-        signal = SIGNALS.get(named[1].strip(), "SIGABRT") if named else "SIGKILL"
-        killed = self._kills - kills if min(self._kills, kills) >= 0 else -1
-        return Died(pid, cell, signal, dump, killed)
+        signal = _SIGNALS.get(named[1].strip(), "SIGABRT") if named else "SIGKILL"
+        return Died(pid, cell, signal, dump, self._kills - kills)
 
     def start(self) -> None:
         """Have Python's fault handler write beside the note, and clean up at an orderly end."""
@@ -109,23 +101,16 @@ def connection_of(shell: Any) -> str:
     module = sys.modules.get("ipykernel")
     if module is None or not hasattr(shell, "kernel"):
         return ""
-    try:
+    with contextlib.suppress(Exception):
         path = module.get_connection_file()
-    except Exception:
-        return ""
-    return path if isinstance(path, str) and os.path.isabs(path) else ""
+        return path if isinstance(path, str) and os.path.isabs(path) else ""
+    return ""
 
 
 def _alive(pid: int) -> bool:
     """Whether it still runs: one that has ended and that nobody has asked for does not."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
     state = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return not state or state[0] not in "ZX"
+    return bool(state) and state[0] not in "ZX"
 
 
 def _read(path: str) -> str:
@@ -136,10 +121,7 @@ def _read(path: str) -> str:
 
 def _kills() -> int:
     found = _KILLS.search(_read(EVENTS))
-    return int(found[1]) if found else -1
-
-
-# ---------------------------------------------------------------- what the notebook is told
+    return int(found[1]) if found else 0
 
 
 def answer_on_death(died: Died, seconds: float = 5.0) -> Answer:
@@ -152,22 +134,13 @@ def answer_on_death(died: Died, seconds: float = 5.0) -> Answer:
 
     answer = explain(died.dump, look(seconds), signal=died.signal)
     how = f"The kernel (process {died.pid}) was ended by {died.signal} while cell [{died.cell}] ran"
-    why = answer.headline if answer.first else _unknown(died)
+    if answer.first:
+        why = answer.headline
+    elif died.signal != "SIGKILL":
+        why = "a crash in compiled code"
+    elif died.killed > 0:
+        why = "the system killed a process of this container for memory meanwhile"
+    else:
+        why = "the cause is not known: out of memory, or somebody ended or restarted it"
     more = (Noticed(None, AGAIN), *answer.noticed)
     return replace(answer, headline=f"{how}: {why[:1].lower()}{why[1:]}", noticed=more)
-
-
-def _unknown(died: Died) -> str:
-    if died.signal != "SIGKILL":
-        return "a crash in compiled code"
-    if died.killed > 0:
-        return "the system killed a process of this container for memory meanwhile"
-    return "nothing says why: the system (out of memory), a person, or a restart while it was busy"
-
-
-def answer_on_lost_gpu(cell: int, words: str) -> Answer:
-    """For the cell after a status that leaves the process without a GPU."""
-    from gpuwhy.answer.compose import plain_answer
-
-    head = f"Since cell [{cell}] this kernel cannot use the GPU any more ({words}): restart it"
-    return plain_answer("found", head, noticed=LOST)

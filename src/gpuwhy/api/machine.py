@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from gpuwhy.answer.answer import NOT_GPU, Answer
+from gpuwhy.answer.answer import Answer
 from gpuwhy.answer.checked import checked
-from gpuwhy.diagnose.diagnosis import Diagnosis, Open
-from gpuwhy.diagnose.facts import without_text
-from gpuwhy.facts.fact import NOT_OBSERVED, value_or
+from gpuwhy.diagnose.diagnosis import Open
+from gpuwhy.diagnose.facts import beside_text, without_text
+from gpuwhy.facts.fact import NOT_OBSERVED, Unknown
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.finding import Effect, Finding, Weight
+from gpuwhy.facts.finding import Finding
+from gpuwhy.facts.run import Run
 from gpuwhy.loader.loads import loads
 from gpuwhy.look.look import Options, look, look_by_importing
 from gpuwhy.machine.machine import Machine
+from gpuwhy.machine.recording import RecordedMachine
 from gpuwhy.signs import judge, with_gpu
 from gpuwhy.signs.expect import lacks_gpu
 
@@ -43,10 +46,8 @@ def observe(
     note: Note = lambda _: None,
 ) -> Seen:
     """Look at a machine, and judge it; `assume` makes the facts those of another machine."""
-    from gpuwhy.api.recorded import with_recorded
-
     started = time.monotonic()
-    facts = with_recorded(look(machine, options, note=note), machine)
+    facts = _with_recorded(look(machine, options, note=note), machine)
     facts = replace(facts, loads=loads(machine, facts))
     if options.imports:
         facts = look_by_importing(machine, facts, options, note)
@@ -69,14 +70,14 @@ def judged(facts: Facts, as_if: str = "", took: float = 0.0) -> Seen:
         from gpuwhy.api.probed import observed, with_probe
 
         findings = observed(findings, facts)
-    diagnosis = _without_beaten(without_text(findings))
+    diagnosis = without_text(findings)
     undecided = [Open(one.cause, one.missing, one.how) for one in found.undecided]
     answer = checked(facts, diagnosis, undecided)
     answer = replace(answer, took=round(took, 3), knowledge=newest())
     if as_if:
         head = f"As if on {as_if}: {answer.headline}"
         answer = replace(answer, as_if=as_if, headline=head)
-    seen = Seen(_for_texts(findings, facts), answer, facts)
+    seen = Seen(beside_text(findings, facts), answer, facts)
     return with_probe(seen) if probed else seen
 
 
@@ -89,24 +90,21 @@ def _findings(facts: Facts) -> tuple[Finding, ...]:
     return with_gpu(facts, assume(facts, AssumedMachine()))
 
 
-def _without_beaten(diagnosis: Diagnosis) -> Diagnosis:
-    """Without what is merely possible and would stop nothing, beside what is shown."""
-    weighty = [one for one in diagnosis.causes if one.confidence >= 0.5 or _stops(one.effect)]
-    return replace(diagnosis, causes=tuple(weighty)) if weighty else diagnosis
+def _with_recorded(facts: Facts, machine: Machine) -> Facts:
+    """The facts with those of the watched program, where a recording of `gpuwhy run` holds them."""
+    if "facts" not in (values := _recorded(machine)):
+        return facts
+    try:
+        return replace(facts, run=msgspec.convert(values["facts"], Run))
+    except msgspec.ValidationError as error:
+        unknown = Unknown(f"the recording's watched program makes no sense: {error}")
+        return replace(facts, run=Run(program=unknown))
 
 
-def _stops(effect: Effect) -> bool:
-    return effect in (Effect.STOPS, Effect.PREVENTS_START)
+def output_of(machine: Machine) -> str:
+    """What a watched program printed, where a recording holds that."""
+    return str(_recorded(machine).get("output", ""))
 
 
-def _for_texts(findings: tuple[Finding, ...], facts: Facts) -> tuple[Finding, ...]:
-    """The findings that are weighed with a text: a bare machine rules nothing out, because the
-    text may come from elsewhere.
-    """
-    gpus = bool(value_or(facts.devices.gpus, ()))
-    equipped = gpus and bool(value_or(facts.frameworks.installed, ()))
-    return tuple(
-        one
-        for one in findings
-        if one.weight is not Weight.AGAINST or (equipped and one.cause != NOT_GPU)
-    )
+def _recorded(machine: Machine) -> dict[str, Any]:
+    return machine.recording.run if isinstance(machine, RecordedMachine) else {}

@@ -65,18 +65,14 @@ def _add(error: BaseException, note: str) -> None:
         error.add_note(note)
         return
     vars(error)["__notes__"] = [*getattr(error, "__notes__", ()), note]
-    from gpuwhy.api import hooks
-
-    hooks.show_notes()
+    print(note, file=sys.stderr)  # Python 3.10 keeps notes and does not print them
 
 
 def written(answer: Answer) -> str:
-    """The answer as text, and what this process itself holds of GPU memory."""
+    """The answer as text."""
     from gpuwhy.answer import blocks, terminal
-    from gpuwhy.api.own_memory import own_memory
 
-    text = terminal.write(blocks.document(answer, 0)).rstrip("\n")
-    return "\n".join([MARK + text, *(f"  {line}" for line in own_memory())])
+    return MARK + terminal.write(blocks.document(answer, 0)).rstrip("\n")
 
 
 def explained(text: str, *, machine: bool = True, seconds: float = SECONDS) -> Answer | None:

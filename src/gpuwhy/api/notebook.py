@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from gpuwhy.api.kernels import Note, answer_on_death, answer_on_lost_gpu, connection_of
+from gpuwhy.api.kernels import Note, answer_on_death, connection_of
 from gpuwhy.api.note import annotate
-from gpuwhy.api.poison import poison
 
 if TYPE_CHECKING:
     from gpuwhy.answer.answer import Answer
 
 NAME = "gpuwhy"
 _HELP = "%gpuwhy on: explain every failing cell; %gpuwhy off: only those that begin with %%gpuwhy"
+LOST = (
+    "CUDA answers every call of this process with the same error until the process ends: restart"
+    " the kernel, then run the cells again; what is in the host's memory can still be saved"
+)
+_STATUSES = (
+    "ASSERT|ILLEGAL_ADDRESS|ILLEGAL_INSTRUCTION|MISALIGNED_ADDRESS|LAUNCH_FAILED|INVALID_PC"
+    "|HARDWARE_STACK_ERROR|INVALID_ADDRESS_SPACE|ECC_UNCORRECTABLE"
+)
+_STICKY = re.compile(
+    r"device-side assert triggered|an illegal memory access was encountered|misaligned address"
+    r"|unspecified launch failure|an illegal instruction was encountered|hardware stack error"
+    r"|invalid program counter|operation not supported on global/shared address space"
+    r"|uncorrectable (?:NVLink|ECC) error"
+    rf"|CUDA_ERROR_(?:{_STATUSES})\b"
+    rf"|cudaError(?:{_STATUSES.replace('_', '').replace('FAILED', 'FAILURE')})\b",
+    re.IGNORECASE,
+)
+"""Of each, CUDA's documentation says that the process must be ended and started again."""
 
 
 class Magic:
@@ -24,9 +42,7 @@ class Magic:
         self.shell = shell
         self.always = False
         self._before: tuple[Any, Any] | None = None
-        self._lost: tuple[int, str] | None = (
-            None  # the cell after which CUDA answers nothing any more, and its words
-        )
+        self._lost = ""  # after the cell that left the process without a GPU: what to say
         connection = connection_of(shell)
         self.note = Note(connection) if connection else None
 
@@ -62,39 +78,42 @@ class Magic:
     def show(self, shell: Any, kind: Any, error: Any, trace: Any, tb_offset: Any = None) -> Any:
         """Explain an exception, then show it as the shell does."""
         told: list[Answer] = []
-        note = annotate(error, told=told.append)
+        annotate(error, told=told.append)
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
-        if note and sys.version_info < (3, 11):
-            print(note, file=sys.stderr)
         for report in told[:1]:
             self._display(report, line=False)
-        words = poison(error)
-        self._lost = (int(getattr(shell, "execution_count", 0)), words) if words else self._lost
+        if words := _STICKY.search(str(error)[:32_000]):
+            cell = int(getattr(shell, "execution_count", 0))
+            self._lost = f"Since cell [{cell}] this kernel cannot use the GPU ({words[0]}): restart"
 
     def begin(self) -> None:
         """Tell of the kernel that died before this one, and leave a note for the one after."""
-        if self.note is None:
-            return
-        died = self.note.earlier()
-        self.note.start()
-        if died is not None:
-            self._display(answer_on_death(died))
+        if self.note is not None:
+            died = self.note.earlier()
+            self.note.start()
+            if died is not None:
+                self._display(answer_on_death(died))
 
     def before(self, *_: Any) -> None:
         """Before each cell: note it, and say once that the GPU is lost."""
         if self.note is not None:
             self.note.cell(int(getattr(self.shell, "execution_count", 0)) or 1)
-        if self._lost is not None:
-            answer, self._lost = answer_on_lost_gpu(*self._lost), None
-            self._display(answer)
+        if self._lost:
+            from gpuwhy.answer.compose import plain_answer
+
+            headline, self._lost = self._lost, ""
+            self._display(plain_answer("found", headline, noticed=LOST))
 
     def after(self, *_: Any) -> None:
         """After each cell."""
+        self.rest()
         if self.note is not None:
             self.note.cell(0)
 
     def end(self) -> None:
-        """Take the note away."""
+        """Leave the shell as it was."""
+        self.always = False
+        self.rest()
         if self.note is not None:
             self.note.stop()
 
@@ -129,12 +148,9 @@ def load(shell: Any) -> None:
     shell.register_magic_function(magic.line, "line", NAME)
     shell.register_magic_function(magic.cell, "cell", NAME)
     shell.input_transformers_cleanup.append(transform)
-    shell.events.register("post_run_cell", magic.rest)
     shell.events.register("pre_run_cell", magic.before)
     shell.events.register("post_run_cell", magic.after)
-    with contextlib.suppress(
-        Exception
-    ):  # a notebook without it is better than one that does not start
+    with contextlib.suppress(Exception):  # a notebook without it is better than none
         magic.begin()
 
 
@@ -143,10 +159,7 @@ def unload(shell: Any) -> None:
     magic = _magics.pop(id(shell), None)
     if magic is None:
         return
-    magic.always = False
-    magic.rest()
     shell.input_transformers_cleanup.remove(transform)
-    shell.events.unregister("post_run_cell", magic.rest)
     shell.events.unregister("pre_run_cell", magic.before)
     shell.events.unregister("post_run_cell", magic.after)
     magic.end()

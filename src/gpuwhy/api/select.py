@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import operator
 import os
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from gpuwhy.api.loaded import cuda_started
-from gpuwhy.api.sizes import parse, shown
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from gpuwhy.api.memory import cuda_started
 from gpuwhy.facts.devices import Devices
 from gpuwhy.facts.devices import Gpu as Device
 from gpuwhy.facts.fact import Known, Unknown, value_or
+from gpuwhy.fit.dtypes import memory, shown
 
 VARIABLE, ORDER = "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"
 AMD = "/dev/kfd"
 """The node of AMD's driver, whose GPUs NVML does not count."""
-_COMPARE = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    "<": operator.lt,
-    "": operator.ge,
-}
-_BOUND = re.compile(r"\s{0,9}(>=|<=|==|!=|>|<|)\s{0,9}(\d{1,9})(?:\.(\d{1,9}))?\s{0,9}")
 
 
 class SelectionError(RuntimeError):
@@ -58,46 +48,36 @@ class Wish(NamedTuple):
     """What a GPU must have."""
 
     free: int = 0
-    bounds: tuple[tuple[str, tuple[int, int]], ...] = ()
-    numbers: tuple[int, ...] | None = None
+    capability: SpecifierSet = SpecifierSet()
 
 
-def wish(
-    free: str | int = 0, capability: str | float = "", index: int | Sequence[int] | None = None
-) -> Wish:
+def wish(free: str | int = 0, capability: str | float = "") -> Wish:
     """A wish from what people write; raises ValueError where it makes no sense."""
-    chosen = (index,) if isinstance(index, int) else index if index is None else tuple(index)
-    bounds = []
-    for part in str(capability).split(",") if str(capability).strip() else ():
-        match = _BOUND.fullmatch(part)
-        if match is None:
-            raise ValueError(f"capability={capability!r}: write '>=8.0', '==7.5' or '>=7.0,<9'")
-        bounds.append((match[1], (int(match[2]), int(match[3] or 0))))
-    return Wish(parse(free), tuple(bounds), chosen)
+    written = str(capability).strip()
+    try:
+        bounds = SpecifierSet(f">={written}" if written[:1].isdigit() else written)
+    except InvalidSpecifier:
+        text = f"capability={capability!r}: write '>=8.0', '==7.5' or '>=7.0,<9'"
+        raise ValueError(text) from None
+    return Wish(memory(free), bounds)
 
 
 def select_gpu(
-    free: str | int = 0,
-    capability: str | float = "",
-    n: int = 1,
-    *,
-    index: int | Sequence[int] | None = None,
-    by: str = "index",
+    free: str | int = 0, capability: str | float = "", n: int = 1, *, by: str = "index"
 ) -> tuple[Gpu, ...]:
     """Choose `n` GPUs by memory that is free now, and make them the only ones that CUDA will see
     in this process.
 
-    `free` is a size ("8GB"), `capability` a bound (">=8.0"), `index` names GPUs by nvidia-smi's
-    numbers. GPUs that CUDA_VISIBLE_DEVICES already excludes stay excluded. Call it before a
-    framework uses CUDA; raises SelectionError.
+    `free` is a size ("8GB"), `capability` a bound (">=8.0"). GPUs that CUDA_VISIBLE_DEVICES
+    already excludes stay excluded. Call it before a framework uses CUDA; raises SelectionError.
     """
-    wanted = wish(free, capability, index)
+    wanted = wish(free, capability)
     if n < 1 or by not in ("index", "uuid"):
         raise ValueError("select_gpu needs n >= 1, and by='index' or by='uuid'")
     if started := cuda_started():
         late = f"{VARIABLE} is not read again. Call select_gpu() before the first use of CUDA"
         raise SelectionError(f"{started}: {late}")
-    chosen = choose(_devices(), wanted, n)
+    chosen = choose(visible(_devices()), wanted, n)
     os.environ[ORDER] = "PCI_BUS_ID"
     os.environ[VARIABLE] = spelled(chosen, by)
     return tuple(map(_gpu, chosen))
@@ -112,7 +92,7 @@ def why_not(free: str | int = 0, capability: str | float = "", n: int = 1) -> st
     if found is None or isinstance(found, str):
         return found or ""
     try:
-        _require(*_sorted_out(found, wanted), n)
+        choose(found, wanted, n, whole=False)
     except SelectionError as error:
         return str(error)
     return ""
@@ -137,41 +117,23 @@ def _devices() -> Devices:
     return look(RecordingMachine(LiveMachine()), only=("system", "driver", "devices")).devices
 
 
-def choose(found: Devices, wanted: Wish, n: int) -> list[Device]:
-    """The `n` fitting devices with the most free memory; raises SelectionError."""
-    fitting, refused = _sorted_out(visible(found), wanted)
-    for device in [one for one in fitting if isinstance(one.mig, Known) and one.mig.value.current]:
-        fitting.remove(device)
-        refused.append(f"{_called(device)} is divided by MIG: name an instance in {VARIABLE}")
-    _require(fitting, refused, n)
-    return sorted(fitting, key=lambda one: (-value_or(one.memory_free, 0), one.index))[:n]
-
-
-def _sorted_out(allowed: Sequence[Device], wanted: Wish) -> tuple[list[Device], list[str]]:
-    """The devices that are as wanted, and a sentence on each other."""
-    missing = [i for i in wanted.numbers or () if i not in {device.index for device in allowed}]
-    if missing:
-        raise SelectionError(f"there is no GPU {missing[0]} to select: {_those(allowed)}")
-    why = [(device, unfit(device, wanted)) for device in allowed]
-    fitting = [device for device, reason in why if not reason]
-    return fitting, [f"{_called(device)} {reason}" for device, reason in why if reason]
-
-
-def _require(fitting: Sequence[Device], refused: Sequence[str], n: int) -> None:
+def choose(allowed: Sequence[Device], wanted: Wish, n: int, whole: bool = True) -> list[Device]:
+    """The `n` fitting devices with the most free memory; raises SelectionError. `whole`: a device
+    that MIG divides cannot be named by its own number.
+    """
+    fitting, refused = [], []
+    for device in allowed:
+        reason = unfit(device, wanted) or (_divided(device) if whole else "")
+        if reason:
+            refused.append(f"GPU {device.index} ({device.name}) {reason}")
+        else:
+            fitting.append(device)
     if len(fitting) < n:
         verb = "is" if len(fitting) == 1 else "are"
         few = f"only {len(fitting)} of the {n} GPUs wanted {verb}" if fitting else "no GPU is"
-        raise SelectionError(f"{few} as wanted: {'; '.join(refused) or _those(fitting)}")
-
-
-def _called(device: Device) -> str:
-    return f"GPU {device.index} ({device.name})"
-
-
-def _those(devices: Sequence[Device]) -> str:
-    names = ", ".join(map(_called, devices))
-    limits = f" that {VARIABLE}={os.environ[VARIABLE]} leaves" if VARIABLE in os.environ else ""
-    return f"the only one{limits} is {names}" if len(devices) == 1 else f"those{limits} are {names}"
+        names = ", ".join(f"GPU {one.index} ({one.name})" for one in fitting)
+        raise SelectionError(f"{few} as wanted: {'; '.join(refused) or names}")
+    return sorted(fitting, key=lambda one: (-value_or(one.memory_free, 0), one.index))[:n]
 
 
 def visible(found: Devices) -> tuple[Device, ...]:
@@ -215,8 +177,6 @@ def _why_none(found: Devices) -> tuple[str, bool]:
 
 def unfit(device: Device, wanted: Wish) -> str:
     """Why a device is not as wanted; "" where it is. What is not known of it is not as wanted."""
-    if wanted.numbers is not None and device.index not in wanted.numbers:
-        return "is not among those named"
     if isinstance(device.error, Known):
         return f"does not answer: {device.error.value}"
     mode = value_or(device.compute_mode, "default")
@@ -224,28 +184,21 @@ def unfit(device: Device, wanted: Wish) -> str:
         return f"is in compute mode {mode}"
     if mode.startswith("exclusive") and value_or(device.processes, ()):
         return f"is in compute mode {mode} and in use"
-    return _too_small(device, wanted) or _too_old(device, wanted)
-
-
-def _too_small(device: Device, wanted: Wish) -> str:
-    if not wanted.free:
-        return ""
-    if not isinstance(device.memory_free, Known):
+    free = value_or(device.memory_free, -1)
+    if wanted.free and free < 0:
         return "does not tell its free memory"
-    free = device.memory_free.value
-    return "" if free >= wanted.free else f"has {shown(free)} free, {shown(wanted.free)} wanted"
-
-
-def _too_old(device: Device, wanted: Wish) -> str:
-    if not wanted.bounds:
-        return ""
-    if not isinstance(device.capability, Known):
+    if wanted.free and free < wanted.free:
+        return f"has {shown(free)} free, {shown(wanted.free)} wanted"
+    has = value_or(device.capability, "")
+    if wanted.capability and not has:
         return "does not tell its compute capability"
-    major, _, minor = device.capability.value.partition(".")
-    has = (int(major), int(minor or 0))
-    rows = [row for row in wanted.bounds if not _COMPARE[row[0]](has, row[1])]
-    bounds = ",".join(f"{sign or '>='}{a}.{b}" for sign, (a, b) in rows)
-    return f"has compute capability {device.capability.value}, {bounds} wanted" if rows else ""
+    missed = [str(one) for one in wanted.capability if not one.contains(has)]
+    return f"has compute capability {has}, {','.join(missed)} wanted" if missed else ""
+
+
+def _divided(device: Device) -> str:
+    mig = value_or(device.mig, None)
+    return f"is divided by MIG: name an instance in {VARIABLE}" if mig and mig.current else ""
 
 
 def spelled(chosen: Sequence[Device], by: str) -> str:

@@ -4,44 +4,12 @@ from __future__ import annotations
 
 import re
 
-FRAMEWORKS = frozenset(
-    {
-        "torch",
-        "torchvision",
-        "torchaudio",
-        "tensorflow",
-        "jax",
-        "jaxlib",
-        "cupy",
-        "cupy_backends",
-        "cupyx",
-        "numba",
-        "onnxruntime",
-        "triton",
-        "pycuda",
-        "paddle",
-        "mxnet",
-        "tensorrt",
-        "pynvml",
-        "cuda",
-        "rmm",
-        "cudf",
-        "xformers",
-        "flash_attn",
-        "bitsandbytes",
-    }
+FRAMEWORKS = re.compile(
+    "torch|torchvision|torchaudio|tensorflow|jax|jaxlib|cupy|cupy_backends|cupyx|numba|onnxruntime"
+    "|triton|pycuda|paddle|mxnet|tensorrt|pynvml|cuda|rmm|cudf|xformers|flash_attn|bitsandbytes"
 )
 """Packages whose own exception types are worth reading."""
-
-_INNOCENT = (
-    KeyError,
-    NameError,
-    StopIteration,
-    StopAsyncIteration,
-    SyntaxError,
-    Warning,
-    TimeoutError,
-)
+_INNOCENT = (KeyError, NameError, StopIteration, StopAsyncIteration, SyntaxError, Warning)
 _WORDS = re.compile(
     "cuda|cudnn|cublas|cufft|curand|cusolver|cusparse|cupti|nccl|nvidia|nvrtc|nvml"
     "|nvjitlink|nvcc|gpu|hip error|rocm|xla|ptx|resource_exhausted|resource exhausted"
@@ -86,15 +54,13 @@ def suspicious(error: BaseException) -> bool:
     """Whether an exception's type or text speaks of the GPU stack."""
     if not isinstance(error, Exception) or isinstance(error, _INNOCENT):
         return False
-    if package(error) in FRAMEWORKS:
-        return True
-    text = said(error).lower()
-    return bool(_WORDS.search(text))
+    return of_framework(error) or bool(_WORDS.search(said(error).lower()))
 
 
-def package(error: BaseException) -> str:
-    """The package that an exception's type comes from."""
-    return str(getattr(type(error), "__module__", "")).partition(".")[0]
+def of_framework(error: BaseException) -> bool:
+    """Whether the exception's type is one of a framework's own."""
+    package = str(getattr(type(error), "__module__", "")).partition(".")[0]
+    return bool(FRAMEWORKS.fullmatch(package))
 
 
 def said(error: BaseException) -> str:

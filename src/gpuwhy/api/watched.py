@@ -8,8 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from gpuwhy.answer.answer import Answer
-from gpuwhy.api.machine import Seen, judged, observe
-from gpuwhy.api.recorded import output_of
+from gpuwhy.api.machine import Seen, observe, output_of
 from gpuwhy.api.text import answer_of
 from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
@@ -114,8 +113,3 @@ def again(machine: Machine, options: Options) -> tuple[Answer, str]:
     if not output and not seen.facts.run.failed:
         return seen.report, ""
     return told(output, seen), output
-
-
-def judged_run(facts: Facts, output: str) -> Answer:
-    """The answer on facts, a run's among them, and an output."""
-    return told(output, judged(judge.own_kills(facts)))

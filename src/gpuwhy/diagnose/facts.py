@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from gpuwhy.causes.load import Catalogue
 from gpuwhy.causes.load import catalogue as own_catalogue
 from gpuwhy.diagnose.diagnosis import Because, Diagnosis, Ranked, RuledOut
+from gpuwhy.facts.fact import value_or
+from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Effect, Finding, Weight
 
 ODDS = {Weight.PROOF: 5.0, Weight.STRONG: 4.0, Weight.WEAK: 1.0, Weight.AGAINST: -5.0}
@@ -17,7 +19,8 @@ BEHIND = 0.1
 """How far behind the text's own cause one stays that only the machine speaks for."""
 ALONE = {Weight.PROOF: 0.99, Weight.STRONG: 0.85, Weight.WEAK: 0.4}
 """Confidence without a text."""
-FURTHER, MOST = 0.05, 0.95
+FURTHER, MOST, LIKELY = 0.05, 0.95, 0.5
+_STOPS = (Effect.STOPS, Effect.PREVENTS_START)
 _EFFECTS = (Effect.PREVENTS_START, Effect.STOPS, Effect.SLOWS, Effect.NOTED)
 _WEIGHTS = (Weight.PROOF, Weight.STRONG, Weight.WEAK, Weight.AGAINST)
 
@@ -41,10 +44,25 @@ def without_text(findings: Sequence[Finding], catalogue: Catalogue | None = None
             -one.confidence,
         ),
     )
-    failing = tuple(one for one in order if one.effect is not Effect.NOTED)
+    failing = [one for one in order if one.effect is not Effect.NOTED]
+    weighty = [one for one in failing if one.confidence >= LIKELY or one.effect in _STOPS]
     noticed = tuple(why for one in order if one.effect is Effect.NOTED for why in one.because)
     named = {one.cause for one in order}
-    return Diagnosis(failing, ruled_out(findings, named), noticed=noticed, healthy=not failing)
+    causes = tuple(weighty or failing)  # what is merely possible and stops nothing comes last
+    return Diagnosis(causes, ruled_out(findings, named), noticed=noticed, healthy=not failing)
+
+
+def beside_text(findings: Sequence[Finding], facts: Facts) -> tuple[Finding, ...]:
+    """The findings that are weighed with a text: a bare machine rules nothing out, because the
+    text may come from elsewhere.
+    """
+    gpus = bool(value_or(facts.devices.gpus, ()))
+    equipped = gpus and bool(value_or(facts.frameworks.installed, ()))
+    return tuple(
+        one
+        for one in findings
+        if one.weight is not Weight.AGAINST or (equipped and one.cause != "other.not_gpu")
+    )
 
 
 def _alone(key: Key, findings: Sequence[Finding]) -> Ranked | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal as signals
 
-from gpuwhy.api.recorded import output_of, with_recorded
+from gpuwhy.api.machine import output_of, _with_recorded as with_recorded
 from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.log.ending import Ending
