@@ -213,6 +213,17 @@ def test_patterns_that_make_no_sense(pattern):
         gpuwhy.expect(Tensor((1,)), pattern)
 
 
+def test_a_scope_binds_names_across_calls():
+    with gpuwhy.expect.scope() as dims:
+        gpuwhy.expect(Tensor((2, 3)), "batch width")
+        gpuwhy.expect(Tensor((2, 9)), "batch out")
+        assert dims == {"batch": 2, "width": 3, "out": 9}
+        assert "dimension 0 (batch) is 5, but batch is 2" in str(wrong((5, 3), "batch width"))
+        wrong((2, 3), "other 4")
+        assert "other" not in dims, "a failed check binds nothing"
+    gpuwhy.expect(Tensor((4, 3)), "batch m")
+
+
 def test_the_switch_in_the_environment():
     code = "import gpuwhy\nprint(gpuwhy.expect(1, 'b'))"
     import os

@@ -6,6 +6,8 @@ import operator
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -20,6 +22,9 @@ _KINDS = {
 _ALIASES = {"half": "float16", "double": "float64", "bool_": "bool"}
 _DTYPE = re.compile(r"q?u?int\d+|b?float\d+\w*|complex\d*|bool|str\d*|string|object|bytes\d*")
 _DEVICE = re.compile(r"\b(gpu|cuda|cpu|rocm|tpu|mps|xpu|meta)\b(?::(\d+))?", re.IGNORECASE)
+
+
+_names: ContextVar[dict[str, int] | None] = ContextVar("gpuwhy_names", default=None)
 
 
 class MismatchError(ValueError):
@@ -38,27 +43,47 @@ class Array(NamedTuple):
         return " ".join(filter(None, (shape, self.dtype, self.device and f"on {self.device}")))
 
 
-def expect(
-    array: T,
-    shape: str | Sequence[Any] | None = None,
-    *,
-    dtype: Any = None,
-    device: str | None = None,
-    name: str = "array",
-) -> T:
-    """Return the array if it is as expected, else raise MismatchError.
+class Expect:
+    """`gpuwhy.expect`: call it to check an array; in a `scope()` names keep their sizes."""
 
-    A shape is words: sizes, names (one size each), `_` for any size, `...` or `*name` for any
-    number of dimensions; or a tuple of these, with None for any size.
-    """
-    if os.environ.get(SWITCH, "").lower() in ("0", "off", "false", "no"):
+    @contextmanager
+    def scope(self) -> Iterator[dict[str, int]]:
+        """Names keep their sizes across the calls inside the block."""
+        names: dict[str, int] = {}
+        token = _names.set(names)
+        try:
+            yield names
+        finally:
+            _names.reset(token)
+
+    def __call__(
+        self,
+        array: T,
+        shape: str | Sequence[Any] | None = None,
+        *,
+        dtype: Any = None,
+        device: str | None = None,
+        name: str = "array",
+    ) -> T:
+        """Return the array if it is as expected, else raise MismatchError.
+
+        A shape is words: sizes, names (one size each), `_` for any size, `...` or `*name` for any
+        number of dimensions; or a tuple of these, with None for any size.
+        """
+        if os.environ.get(SWITCH, "").lower() in ("0", "off", "false", "no"):
+            return array
+        came, before = describe(array), _names.get()
+        names = dict(before or {})
+        wrong = [] if shape is None else list(_wrong_sizes(_words(shape), came.shape, names))
+        wrong += [*_wrong_dtype(came, dtype), *_wrong_device(came, device)]
+        if wrong:
+            raise MismatchError(f"{name} came as {came}: {'; '.join(wrong)}")
+        if before is not None:
+            before.update(names)
         return array
-    came = describe(array)
-    wrong = [] if shape is None else list(_wrong_sizes(_words(shape), came.shape))
-    wrong += [*_wrong_dtype(came, dtype), *_wrong_device(came, device)]
-    if wrong:
-        raise MismatchError(f"{name} came as {came}: {'; '.join(wrong)}")
-    return array
+
+
+expect = Expect()
 
 
 def describe(value: Any) -> Array:
@@ -151,7 +176,7 @@ def _is_many(word: str) -> bool:
     return word == "..." or word.startswith("*")
 
 
-def _wrong_sizes(words: list[str], shape: Sizes | None) -> Iterator[str]:
+def _wrong_sizes(words: list[str], shape: Sizes | None, names: dict[str, int]) -> Iterator[str]:
     if shape is None:
         return
     many = any(map(_is_many, words))
@@ -160,7 +185,6 @@ def _wrong_sizes(words: list[str], shape: Sizes | None) -> Iterator[str]:
         least = f"{len(words) - many}{' or more' if many else ''}"
         yield f"it has {len(shape)} dimensions, {least} expected"
         return
-    names: dict[str, int] = {}
     place = 0
     for word in words:
         size = None if _is_many(word) or word == "_" else shape[place]
