@@ -4,6 +4,7 @@ A part of probe.py; the other groups take their contexts from here.
 """
 
 import ctypes
+import glob
 import os
 import struct
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
@@ -23,65 +24,6 @@ from probe_talk import (
     version,
 )
 
-SIGNATURES = {
-    "cuInit": "u",
-    "cuDriverGetVersion": "p",
-    "cuDeviceGetCount": "p",
-    "cuDeviceGet": "pi",
-    "cuDeviceGetName": "pii",
-    "cuDeviceGetAttribute": "pii",
-    "cuDeviceGetPCIBusId": "pii",
-    "cuDeviceTotalMem_v2": "pi",
-    "cuDevicePrimaryCtxRetain": "pi",
-    "cuDevicePrimaryCtxRelease": "i",
-    "cuCtxSetCurrent": "p",
-    "cuCtxSynchronize": "",
-    "cuMemGetInfo_v2": "pp",
-    "cuMemAlloc_v2": "pz",
-    "cuMemFree_v2": "q",
-    "cuMemcpyHtoD_v2": "qpz",
-    "cuMemcpyDtoH_v2": "pqz",
-    "cuMemcpyDtoD_v2": "qqz",
-    "cuMemsetD8_v2": "quz",
-    "cuMemsetD32_v2": "quz",
-    "cuModuleLoadData": "pp",
-    "cuModuleGetFunction": "ppp",
-    "cuModuleUnload": "p",
-    "cuLaunchKernel": "puuuuuuuppp",
-    "cuGetErrorName": "ip",
-    "cuGetErrorString": "ip",
-    "nvrtcVersion": "pp",
-    "nvrtcGetNumSupportedArchs": "p",
-    "nvrtcGetSupportedArchs": "p",
-    "nvrtcCreateProgram": "pppipp",
-    "nvrtcCompileProgram": "pip",
-    "nvrtcGetProgramLogSize": "pp",
-    "nvrtcGetProgramLog": "pp",
-    "nvrtcGetPTXSize": "pp",
-    "nvrtcGetPTX": "pp",
-    "nvrtcGetCUBINSize": "pp",
-    "nvrtcGetCUBIN": "pp",
-    "nvrtcDestroyProgram": "p",
-    "nvrtcGetErrorString": "s=i",
-}
-NAMES = {
-    2: "OUT_OF_MEMORY",
-    3: "NOT_INITIALIZED",
-    34: "STUB_LIBRARY",
-    46: "DEVICE_UNAVAILABLE",
-    100: "NO_DEVICE",
-    101: "INVALID_DEVICE",
-    200: "INVALID_IMAGE",
-    209: "NO_BINARY_FOR_GPU",
-    304: "OPERATING_SYSTEM",
-    719: "LAUNCH_FAILED",
-    802: "SYSTEM_NOT_READY",
-    803: "SYSTEM_DRIVER_MISMATCH",
-    804: "COMPAT_NOT_SUPPORTED_ON_DEVICE",
-    999: "UNKNOWN",
-}
-"""For drivers that do not name their own codes: stubs, and releases older than the code."""
-
 COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")
 NAME = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
 MODE, MAJOR, MINOR = 20, 75, 76  # CUdevice_attribute
@@ -96,40 +38,24 @@ extern "C" __global__ void twice_and_one(float *out, const float *in, int n) {
 THREADS, BLOCKS = 128, 8
 
 
-def named(cuda, code):
-    """The driver's name and words for a code."""
-    words = []
-    for name in ("cuGetErrorName", "cuGetErrorString"):
-        text = c_char_p()
-        known = cuda.has(name) and cuda.function(name)(code, byref(text)) == 0
-        words.append(shown(text.value) if known else "")
-    return words[0] or "CUDA_ERROR_" + NAMES.get(code, str(code)), words[1]
-
-
 class Cuda(Api):
     """The driver's interface; opening it is a call like others."""
 
-    def __init__(self, options):
-        Api.__init__(self, options.cuda or NAME, SIGNATURES, named)
+    def __init__(self, options, first=""):
+        super().__init__("cuda", options.cuda or NAME, first)
 
     def attribute(self, which, device):
         """One attribute of a device."""
-        value = c_int()
-        self.quiet("cuDeviceGetAttribute", byref(value), which, device)
-        return value.value
+        return self.made("cuDeviceGetAttribute", which, device, kind=c_int)
 
     def devices(self):
         """The devices' handles, by CUDA's number of them."""
         self.quiet("cuInit", 0)
-        count = c_int()
-        self.quiet("cuDeviceGetCount", byref(count))
-        return [self.device(index) for index in range(count.value)]
+        return [self.device(index) for index in range(self.made("cuDeviceGetCount", kind=c_int))]
 
     def device(self, index):
         """The handle of one device."""
-        handle = c_int()
-        self.quiet("cuDeviceGet", byref(handle), index)
-        return handle.value
+        return self.made("cuDeviceGet", index, kind=c_int)
 
     def capability(self, device):
         """Compute capability as one number: 90."""
@@ -139,40 +65,34 @@ class Cuda(Api):
 def driver(options):
     """The group `driver`: libcuda, init, devices."""
     with Stage("libcuda") as loaded:
-        cuda = Cuda(options)
-        cuda.tell_file("cuInit")
+        cuda = Cuda(options, "cuInit")
     if not loaded.ok:
         return
     with Stage("init") as started:
         cuda("cuInit", 0)
     if started.ok:
         with Stage("devices"):
-            devices(cuda)
-
-
-def devices(cuda):
-    """What the driver says of itself and of each device."""
-    cuda.number("cuDriverGetVersion", form=version)
-    count = cuda.number("cuDeviceGetCount")
-    if count == 0:
-        raise Failed("the driver shows no GPU")
-    for index in range(count):
-        describe(cuda, "GPU %d: " % index, cuda.device(index))
+            cuda.number("cuDriverGetVersion", form=version)
+            count = cuda.number("cuDeviceGetCount")
+            if count == 0:
+                raise Failed("the driver shows no GPU")
+            for index in range(count):
+                describe(cuda, f"GPU {index}: ", cuda.device(index))
 
 
 def describe(cuda, lead, device):
     """Print what a device is."""
-    name, bus, total = ctypes.create_string_buffer(256), ctypes.create_string_buffer(32), c_size_t()
-    cuda("cuDeviceGetName", name, 256, device, text=lambda: lead + shown(name.value))
-    cuda("cuDeviceGetPCIBusId", bus, 32, device, text=lambda: lead + shown(bus.value).lower())
-    cuda("cuDeviceTotalMem_v2", byref(total), device, text=lambda: lead + "%d bytes" % total.value)
+    words, total = ctypes.create_string_buffer(256), c_size_t()
+    cuda("cuDeviceGetName", words, 256, device, text=lambda: lead + shown(words.value))
+    cuda("cuDeviceGetPCIBusId", words, 32, device, text=lambda: lead + shown(words.value).lower())
+    cuda("cuDeviceTotalMem_v2", byref(total), device, text=lambda: f"{lead}{total.value} bytes")
     capability, mode = cuda.capability(device), cuda.attribute(MODE, device)
     known = COMPUTE_MODES[mode] if 0 <= mode < len(COMPUTE_MODES) else str(mode)
-    text = "%scapability %d.%d, compute mode %s" % (lead, capability // 10, capability % 10, known)
+    text = f"{lead}capability {capability // 10}.{capability % 10}, compute mode {known}"
     cuda("cuDeviceGetAttribute", byref(c_int()), MODE, device, text=lambda: text)
 
 
-class Context(object):
+class Context:
     """A device's primary context with its memory, as a `with` block that gives all of it back."""
 
     def __init__(self, cuda, device, limit):
@@ -202,14 +122,16 @@ class Context(object):
         """How many bytes a test may take: what it wants, the limit, or half of what is free."""
         free, total = c_size_t(), c_size_t()
 
+        def allowed():
+            return min(wanted, self.limit, free.value // 2)
+
         def text():
-            words = "%s of %s free" % (size(free.value), size(total.value))
-            allowed = min(wanted, self.limit, free.value // 2)
-            cut = "; the test takes %s instead of %s" % (size(allowed), size(wanted))
-            return words if allowed == wanted else words + cut
+            cut = f"; the test takes {size(allowed())} instead of {size(wanted)}"
+            words = f"{size(free.value)} of {size(total.value)} free"
+            return words if allowed() == wanted else words + cut
 
         self.cuda("cuMemGetInfo_v2", byref(free), byref(total), text=text)
-        return min(wanted, self.limit, free.value // 2)
+        return allowed()
 
     def allocate(self, count, **how):
         """Device memory, given back at the end."""
@@ -229,11 +151,11 @@ class Context(object):
         self.cuda.quiet("cuMemcpyHtoD_v2", pointer, bytes(data), len(data))
         return pointer
 
-    def download(self, pointer, count, **how):
+    def download(self, pointer, count):
         """Bytes of device memory."""
         data = bytearray(count)
         view = (ctypes.c_char * count).from_buffer(data)
-        self.cuda("cuMemcpyDtoH_v2", view, pointer, count, **how)
+        self.cuda("cuMemcpyDtoH_v2", view, pointer, count)
         return data
 
     def wait(self, **how):
@@ -247,42 +169,36 @@ class Context(object):
 class Nvrtc(Api):
     """The compiler, and the release and GPUs it knows."""
 
-    def __init__(self, options):
-        open_builtins(options.nvrtc)
-        Api.__init__(self, options.nvrtc, SIGNATURES, nvrtc_named)
-        self.tell_file("nvrtcVersion")
+    def __init__(self, path):
+        open_builtins(os.path.dirname(path))
+        super().__init__("nvrtc", path, "nvrtcVersion")
         major, minor = c_int(), c_int()
         self("nvrtcVersion", byref(major), byref(minor))
-        self.release = "%d.%d" % (major.value, minor.value)
-        self.known = self.architectures()
-
-    def architectures(self):
-        """The capabilities it compiles for; none before CUDA 11.2, which does not tell."""
-        if not self.has("nvrtcGetSupportedArchs"):
-            return []
-        known = (c_int * max(1, self.number("nvrtcGetNumSupportedArchs")))()
-        self.quiet("nvrtcGetSupportedArchs", known)
-        return sorted(known)
+        self.release, self.known = f"{major.value}.{minor.value}", []
+        if self.has("nvrtcGetSupportedArchs"):  # since CUDA 11.2
+            known = (c_int * max(1, self.number("nvrtcGetNumSupportedArchs")))()
+            self.quiet("nvrtcGetSupportedArchs", known)
+            self.known = sorted(known)
 
     def target(self, capability):
         """The option for a GPU: machine code where this release knows it, else PTX for the newest
         it knows below.
         """
         if not self.known:
-            return "compute_%d" % (capability or 52)
+            return f"compute_{capability or 52}"
         if capability is None or capability in self.known:
-            form = "sm_%d" if self.has("nvrtcGetCUBIN") else "compute_%d"
-            return form % (capability or self.known[-1])
+            form = "sm" if self.has("nvrtcGetCUBIN") else "compute"
+            return f"{form}_{capability or self.known[-1]}"
         below = [arch for arch in self.known if arch < capability]
         if not below:
-            text = "NVRTC %s compiles for sm_%d and newer; this GPU is sm_%d"
-            raise Failed(text % (self.release, self.known[0], capability))
-        return "compute_%d" % below[-1]
+            least = f"NVRTC {self.release} compiles for sm_{self.known[0]} and newer"
+            raise Failed(f"{least}; this GPU is sm_{capability}")
+        return f"compute_{below[-1]}"
 
     def text(self, program, what):
         """The log, the PTX or the machine code of a program."""
         length = c_size_t()
-        self.quiet("nvrtcGet%sSize" % what, program, byref(length))
+        self.quiet(f"nvrtcGet{what}Size", program, byref(length))
         data = ctypes.create_string_buffer(max(1, length.value))
         self.quiet("nvrtcGet" + what, program, data)
         return data.raw
@@ -291,34 +207,26 @@ class Nvrtc(Api):
         """The kernel as machine code (nothing where only PTX can be made) and as PTX."""
         target, program = self.target(capability), c_void_p()
         self.quiet("nvrtcCreateProgram", byref(program), KERNEL, b"gpuwhy.cu", 0, None, None)
-        option = (c_char_p * 1)(("--gpu-architecture=" + target).encode("ascii"))
+        option = (c_char_p * 1)(b"--gpu-architecture=" + target.encode())
         if self.attempt("nvrtcCompileProgram", program, 1, option, text=lambda: "for " + target):
             log = shown(self.text(program, "ProgramLog").rstrip(b"\0"))
-            raise Failed("%s for %s: %s" % (self.error, target, log))
+            raise Failed(f"{self.error} for {target}: {log}")
         machine = self.text(program, "CUBIN") if target.startswith("sm_") else b""
         ptx = self.text(program, "PTX")
         self.quiet("nvrtcDestroyProgram", byref(program))
-        compare(
-            "look at the code", "" if b"twice_and_one" in ptx else "the PTX has no kernel in it"
-        )
+        wrong = "" if b"twice_and_one" in ptx else "the PTX has no kernel in it"
+        compare("look at the code", wrong)
         return machine, ptx
 
 
-def nvrtc_named(nvrtc, code):
-    """NVRTC's name of a code; it has no other words."""
-    return nvrtc.words("nvrtcGetErrorString", code), ""
-
-
-def open_builtins(path):
+def open_builtins(folder):
     """Open the compiler's parts, which a framework's RPATH finds and our process does not."""
-    start = "nvrtc-builtins64" if os.name == "nt" else "libnvrtc-builtins.so"
-    folder = os.path.dirname(path)
-    for name in sorted(os.listdir(folder) if folder else []):
-        if name.startswith(start):
-            try:
-                opened(os.path.join(folder, name))
-            except OSError:
-                pass  # the compiler itself will say what is wrong with it
+    name = "nvrtc-builtins64*" if os.name == "nt" else "libnvrtc-builtins.so*"
+    for path in sorted(glob.glob(os.path.join(glob.escape(folder), name))) if folder else ():
+        try:
+            opened(path)
+        except OSError:
+            pass  # the compiler itself will say what is wrong with it
 
 
 # ---------------------------------------------------------------- the group `device`
@@ -363,7 +271,7 @@ def compile_for(options, index, kernels, capability):
         kernels[capability] = None
         with Stage("nvrtc", index):
             preload(options.preload)
-            kernels[capability] = Nvrtc(options).compiled(capability)
+            kernels[capability] = Nvrtc(options.nvrtc).compiled(capability)
     return kernels.get(capability)
 
 
@@ -381,8 +289,7 @@ def tell_rate(what, index, amount, unit, work, times=3):
 def memory(context, index):
     """Allocate two pieces, copy there, across and back, compare, set, free."""
     cuda, count = context.cuda, max(LEAST, context.room(2 * COPY) // 2)
-    repeated = bytes(range(251)) * (count // 251 + 1)  # a prime period: shifted pages show
-    data = repeated[:count]
+    data = (bytes(range(251)) * (count // 251 + 1))[:count]  # a prime period: shifted pages show
     here, there = context.allocate(count), context.allocate(count)
     cuda("cuMemcpyHtoD_v2", here, data, count)
     cuda("cuMemcpyDtoD_v2", there, here, count)
@@ -412,11 +319,9 @@ def launch(context, code, stage):
     cuda.quiet("cuModuleUnload", module)
     if not machine:
         stage.why = "this NVRTC makes only PTX for this GPU: the driver compiled it"
-        return
-    code = cuda.attempt("cuModuleLoadData", byref(module), ptx)
-    if code:
-        text = "machine code runs, but the driver does not take this NVRTC's PTX (%s)"
-        stage.why = text % named(cuda, code)[0]
+    elif code := cuda.attempt("cuModuleLoadData", byref(module), ptx):
+        name, _ = cuda.described(code)
+        stage.why = f"machine code runs, but the driver does not take this NVRTC's PTX ({name})"
     else:
         cuda.quiet("cuModuleUnload", module)
 
@@ -426,15 +331,15 @@ def run(context, module):
     cuda, function, count = context.cuda, c_void_p(), THREADS * BLOCKS - 5
     values = [float(i % 97) for i in range(count)]
     into = context.upload(bytes(4 * count))
-    out_of = context.upload(struct.pack("%df" % count, *values))
+    out_of = context.upload(struct.pack(f"{count}f", *values))
     cuda.quiet("cuModuleGetFunction", byref(function), module, b"twice_and_one")
     held = (c_uint64(into), c_uint64(out_of), c_int(count))
     arguments = (c_void_p * 3)(*(ctypes.addressof(one) for one in held))
     cuda("cuLaunchKernel", function, BLOCKS, 1, 1, THREADS, 1, 1, 0, None, arguments, None)
     context.wait()
-    got = struct.unpack("%df" % count, context.download(into, 4 * count))
-    pairs = enumerate(zip(got, (2 * value + 1 for value in values)))
-    wrong = [
-        "element %d is %r instead of %r" % (i, *pair) for i, pair in pairs if len(set(pair)) > 1
-    ]
-    compare("compare with the host", wrong[0] if wrong else "")
+    wrong = ""
+    for i, got in enumerate(struct.unpack(f"{count}f", context.download(into, 4 * count))):
+        want = 2 * values[i] + 1
+        if got != want:
+            wrong = wrong or f"element {i} is {got!r} instead of {want!r}"
+    compare("compare with the host", wrong)

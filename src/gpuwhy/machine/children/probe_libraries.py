@@ -3,7 +3,6 @@
 A part of probe.py. Each computes something small of which every number of the result is known.
 """
 
-import ctypes
 import os
 import re
 import struct
@@ -11,66 +10,22 @@ from array import array
 from ctypes import byref, c_float, c_int, c_size_t, c_void_p
 
 from probe_driver import Context, Cuda, tell_rate
-from probe_talk import Api, Failed, Stage, compare, late, mapped, preload, shown, size, version
+from probe_talk import (
+    Api,
+    Failed,
+    Stage,
+    clock,
+    compare,
+    late,
+    mapped,
+    preload,
+    say,
+    since,
+    size,
+    told,
+    version,
+)
 
-SIGNATURES = {
-    "cudaRuntimeGetVersion": "p",
-    "cudaDriverGetVersion": "p",
-    "cudaGetDeviceCount": "p",
-    "cudaPeekAtLastError": "",
-    "cudaGetLastError": "",
-    "cudaGetErrorName": "s=i",
-    "cudaGetErrorString": "s=i",
-    "cublasCreate_v2": "p",
-    "cublasDestroy_v2": "p",
-    "cublasGetVersion_v2": "pp",
-    "cublasSgemm_v2": "piiiiipqiqipqi",
-    "cublasGetStatusName": "s=i",
-    "cublasGetStatusString": "s=i",
-    "cudnnGetVersion": "z=",
-    "cudnnGetProperty": "ip",
-    "cudnnGetErrorString": "s=i",
-    "cudnnGetLastErrorString": "pz",
-    "cudnnCreate": "p",
-    "cudnnDestroy": "p",
-    "cudnnCreateTensorDescriptor": "p",
-    "cudnnCreateFilterDescriptor": "p",
-    "cudnnCreateConvolutionDescriptor": "p",
-    "cudnnSetTensor4dDescriptor": "piiiiii",
-    "cudnnSetFilter4dDescriptor": "piiiiii",
-    "cudnnSetConvolution2dDescriptor": "piiiiiiii",
-    "cudnnSetConvolutionMathType": "pi",
-    "ncclGetVersion": "p",
-    "ncclCommInitAll": "pip",
-    "ncclAllReduce": "qqziipp",
-    "ncclGroupStart": "",
-    "ncclGroupEnd": "",
-    "ncclCommDestroy": "p",
-    "ncclGetErrorString": "s=i",
-    "ncclGetLastError": "s=p",
-}
-CUBLAS_NAMES = {
-    1: "NOT_INITIALIZED",
-    3: "ALLOC_FAILED",
-    7: "INVALID_VALUE",
-    8: "ARCH_MISMATCH",
-    11: "MAPPING_ERROR",
-    13: "EXECUTION_FAILED",
-    14: "INTERNAL_ERROR",
-    15: "NOT_SUPPORTED",
-    16: "LICENSE_ERROR",
-}
-"""For releases before CUDA 11.4.2, which do not name their own codes."""
-
-NCCL_NAMES = {
-    1: "ncclUnhandledCudaError",
-    2: "ncclSystemError",
-    3: "ncclInternalError",
-    4: "ncclInvalidArgument",
-    5: "ncclInvalidUsage",
-    6: "ncclRemoteError",
-    7: "ncclInProgress",
-}
 FLOAT, SUM = 7, 0  # ncclDataType_t, ncclRedOp_t
 SMALL, LARGE = 256, 2048
 ONE = 0x3F800000  # 1.0 as float32
@@ -88,17 +43,11 @@ def each_device(options, stage_name):
 # ---------------------------------------------------------------- the runtime
 
 
-def cudart_named(cudart, code):
-    """The runtime's name and words for a code."""
-    return cudart.words("cudaGetErrorName", code), cudart.words("cudaGetErrorString", code)
-
-
 def runtime(options):
     """The group `runtime`: its release, and whether it works with the driver."""
     with Stage("cudart") as stage:
         preload(options.preload)
-        cudart = Api(options.cudart, SIGNATURES, cudart_named)
-        cudart.tell_file("cudaRuntimeGetVersion")
+        cudart = Api("cudart", options.cudart, "cudaRuntimeGetVersion")
         ours = cudart.number("cudaRuntimeGetVersion", form=version)
         if options.driver:
             with_driver(options, cudart, stage, ours)
@@ -110,34 +59,26 @@ def with_driver(options, cudart, stage, ours):
         "cudaDriverGetVersion", form=lambda found: version(found) if found else "no driver"
     )
     count = c_int()
-    code = cudart.attempt("cudaGetDeviceCount", byref(count), text=lambda: "%d" % count.value)
+    code = cudart.attempt("cudaGetDeviceCount", byref(count), text=lambda: str(count.value))
     error = cudart.error
     cudart.attempt("cudaPeekAtLastError", quiet=True)
-    pair = "%s with a driver for up to %s" % (version(ours), version(drivers))
+    pair = f"{version(ours)} with a driver for up to {version(drivers)}"
     if drivers and ours // 1000 > drivers // 1000:
         stage.why = "the runtime is newer than the driver: " + pair
     elif drivers and ours > drivers:
         stage.why = pair + ": kernels run, PTX from this CUDA does not"
     if code and options.gpu:
-        raise Failed(error + ("; " + stage.why if stage.why else ""))
+        raise Failed("; ".join(filter(None, (error, stage.why))))
 
 
 # ---------------------------------------------------------------- cuBLAS
-
-
-def cublas_named(cublas, code):
-    """cuBLAS's name and words for a code."""
-    name = cublas.words("cublasGetStatusName", code)
-    known = name or "CUBLAS_STATUS_" + CUBLAS_NAMES.get(code, str(code))
-    return known, cublas.words("cublasGetStatusString", code)
 
 
 def blas(options):
     """The group `blas`: a matmul that is checked, and a larger one for its rate."""
     for cuda, index, handle in each_device(options, "cublas"):
         with Stage("cublas", index), Context(cuda, handle, options.limit) as context:
-            cublas = Api(options.cublas, SIGNATURES, cublas_named)
-            cublas.tell_file("cublasCreate_v2")
+            cublas = Api("cublas", options.cublas, "cublasCreate_v2")
             room = context.room(3 * 4 * LARGE * LARGE)
             made = c_void_p()
             cublas("cublasCreate_v2", byref(made))
@@ -148,9 +89,8 @@ def blas(options):
 
 def multiply(cublas, handle, n, a, b, c, **how):
     """c = a b, square and by columns."""
-    factors = byref(c_float(1.0)), byref(c_float(0.0))
-    rest = (factors[0], a, n, b, n, factors[1], c, n)
-    cublas("cublasSgemm_v2", handle, 0, 0, n, n, n, *rest, **how)
+    one, none = byref(c_float(1.0)), byref(c_float(0.0))
+    cublas("cublasSgemm_v2", handle, 0, 0, n, n, n, one, a, n, b, n, none, c, n, **how)
 
 
 def small(context, cublas, handle):
@@ -160,14 +100,14 @@ def small(context, cublas, handle):
     a, b = (array("f", row * (n * n // 251 + 1))[: n * n] for row in rows)
     on_a, on_b = context.upload(a.tobytes()), context.upload(b.tobytes())
     on_c = context.allocate(4 * n * n, quiet=True)
-    multiply(cublas, handle, n, on_a, on_b, on_c, text=lambda: "%d x %d" % (n, n))
+    multiply(cublas, handle, n, on_a, on_b, on_c, text=lambda: f"{n} x {n}")
     context.wait()
-    c = array("f", struct.unpack("%df" % (n * n), context.download(on_c, 4 * n * n)))
+    c = struct.unpack(f"{n * n}f", context.download(on_c, 4 * n * n))
     wrong = ""
     for i, j in ((0, 0), (n - 1, 0), (0, n - 1), (n - 1, n - 1), (17, 91), (128, 127), (200, 3)):
-        want = sum(a[i + k * n] * b[k + j * n] for k in range(n))
-        if abs(c[i + j * n] - want) > 1e-3 * max(1.0, abs(want)):
-            wrong = wrong or "element (%d, %d) is %r instead of %r" % (i, j, c[i + j * n], want)
+        got, want = c[i + j * n], sum(a[i + k * n] * b[k + j * n] for k in range(n))
+        if abs(got - want) > 1e-3 * max(1.0, abs(want)):
+            wrong = wrong or f"element ({i}, {j}) is {got!r} instead of {want!r}"
     compare("compare with the host", wrong)
     context.free()
 
@@ -180,7 +120,7 @@ def large(context, cublas, handle, room, index):
     parts = [context.allocate(4 * n * n, quiet=True) for _ in range(3)]
     for part in parts:
         context.cuda.quiet("cuMemsetD32_v2", part, ONE, n * n)
-    multiply(cublas, handle, n, *parts, text=lambda: "%d x %d" % (n, n))
+    multiply(cublas, handle, n, *parts, text=lambda: f"{n} x {n}")
     context.wait()
 
     def again():
@@ -190,7 +130,7 @@ def large(context, cublas, handle, room, index):
     tell_rate("float32 matmul", index, 2.0 * n**3, "FLOP/s", again, 5)
     ends = context.download(parts[2], 4) + context.download(parts[2] + 4 * (n * n - 1), 4)
     got = struct.unpack("2f", ends)
-    compare("compare with ones", "" if got == (n, n) else "entries are %r instead of %d" % (got, n))
+    compare("compare with ones", "" if got == (n, n) else f"entries are {got!r} instead of {n}")
 
 
 # ---------------------------------------------------------------- cuDNN
@@ -207,11 +147,7 @@ SHAPES = {
     "w": (CHANNELS, CHANNELS, WINDOW, WINDOW),
     "y": (BATCH, CHANNELS, SIDE, SIDE),
 }
-PASSES = (
-    ("Forward", "x", "w", "y"),
-    ("BackwardData", "w", "y", "x"),
-    ("BackwardFilter", "x", "y", "w"),
-)
+PASSES = (("Forward", "xwy"), ("BackwardData", "wyx"), ("BackwardFilter", "xyw"))
 """Each with its two inputs and its result."""
 KINDS = (
     ("float32", 0, b"\0\0\x80\x3f", 0),
@@ -223,17 +159,6 @@ TENSOR_OPS = 1  # cudnnMathType_t
 NCHW, CROSS_CORRELATION, COMPUTE_FLOAT = 0, 1, 0
 ALGORITHMS = (1, 0)
 """Implicit GEMM with precomputed indices, then without; the numbers mean alike in all passes."""
-SIGNATURES.update({"cudnn%sVersionCheck" % part: "" for part in PARTS})
-SIGNATURES.update({"cudnnConvolution" + one[0]: "pppqpqpiqzppq" for one in PASSES})
-SIGNATURES.update({"cudnnGetConvolution%sWorkspaceSize" % one[0]: "pppppip" for one in PASSES})
-
-
-def cudnn_named(cudnn, code):
-    """cuDNN's name of a code, and since 9 what it says went wrong."""
-    words = ctypes.create_string_buffer(1024)
-    if cudnn.has("cudnnGetLastErrorString"):
-        cudnn.function("cudnnGetLastErrorString")(words, len(words))
-    return cudnn.words("cudnnGetErrorString", code), shown(words.value)
 
 
 def release(library):
@@ -248,28 +173,28 @@ def cudnn(options):
     """The group `cudnn`: whether the loaded copy and its parts are of one release."""
     with Stage("cudnn"):
         preload(options.preload)
-        library = Api(options.cudnn, SIGNATURES, cudnn_named)
-        library.tell_file("cudnnGetVersion")
-        number = library.value("cudnnGetVersion")
+        library = Api("cudnn", options.cudnn, "cudnnGetVersion")
+        say({"calling": "cudnnGetVersion"})
+        start, number = clock(), library.function("cudnnGetVersion", c_size_t)()
+        told("cudnnGetVersion", True, text=str(number), ms=since(start))
         found = release(library)
-        text = "cudnnGetVersion says %d, cudnnGetProperty %s" % (number, ".".join(map(str, found)))
+        text = f"cudnnGetVersion says {number}, cudnnGetProperty {'.'.join(map(str, found))}"
         same = number // (10000 if number >= 90000 else 1000) == found[0]
         compare("compare the releases", "" if same else text)
         for part in PARTS:
-            if library.has("cudnn%sVersionCheck" % part):
-                library("cudnn%sVersionCheck" % part)
-        parts()
+            if library.has(f"cudnn{part}VersionCheck"):
+                library(f"cudnn{part}VersionCheck")
+        compare_parts()
 
 
-def parts():
+def compare_parts():
     """Whether the mapped files are of one release, as far as their names tell."""
     files = sorted({path for _, _, path in mapped() if FILES.match(os.path.basename(path))})
     named = (re.search(r"\.so\.(\d+\.\d+\.\d+)", path) for path in files)
     several = len({found.group(1) for found in named if found}) > 1
     folders = ", ".join(sorted({os.path.dirname(path) for path in files}))
     wrong = "parts of several releases are mapped: " + ", ".join(files)
-    right = "%d libraries from %s" % (len(files), folders)
-    compare("compare the parts", wrong if several else "", right)
+    compare("compare the parts", wrong if several else "", f"{len(files)} libraries from {folders}")
 
 
 def convolution(options):
@@ -278,8 +203,7 @@ def convolution(options):
         context = made = None
         with Stage("cudnn_create", index):
             context = Context(cuda, handle, options.limit)
-            library = Api(options.cudnn, SIGNATURES, cudnn_named)
-            library.tell_file("cudnnCreate")
+            library = Api("cudnn", options.cudnn, "cudnnCreate")
             made = created(options, library, context)
         if made is not None and options.wants("convolution", index):
             with Stage("convolution", index) as stage:
@@ -300,94 +224,17 @@ def created(options, library, context):
     cuda.attempt("cuCtxSynchronize")
     free, total = c_size_t(), c_size_t()
     if cuda.attempt("cuMemGetInfo_v2", byref(free), byref(total)) == 0:
-        text += "; %s of %s GPU memory was free" % (size(free.value), size(total.value))
+        text += f"; {size(free.value)} of {size(total.value)} GPU memory was free"
     if options.cudart:
-        cudart = Api(options.cudart, SIGNATURES, cudart_named)
+        cudart = Api("cudart", options.cudart)
         cudart.attempt("cudaGetLastError", text=lambda: "no error in the runtime")
     raise Failed(text)
 
 
-class Convolution(object):
-    """One number format: descriptors, and tensors of ones; padding 1, sums in float32."""
-
-    def __init__(self, library, handle, context, name, kind, one):
-        self.library, self.handle, self.context = library, handle, context
-        self.name, self.kind, self.width = name, kind, len(one)
-        self.described, self.counts, self.ones = {}, {}, {}
-        for tensor, shape in SHAPES.items():
-            n, c, h, w = shape
-            self.counts[tensor] = n * c * h * w
-            self.ones[tensor] = context.upload(one * self.counts[tensor])
-            what = "Filter" if tensor == "w" else "Tensor"
-            made = self.described[tensor] = library.made("cudnnCreate%sDescriptor" % what)
-            form = (kind, NCHW) if tensor == "w" else (NCHW, kind)
-            library.quiet("cudnnSet%s4dDescriptor" % what, made, *(form + shape))
-        self.how = library.made("cudnnCreateConvolutionDescriptor")
-        values = (1, 1, 1, 1, 1, 1, CROSS_CORRELATION, COMPUTE_FLOAT)
-        library.quiet("cudnnSetConvolution2dDescriptor", self.how, *values)
-        if kind != 0:
-            library.quiet("cudnnSetConvolutionMathType", self.how, TENSOR_OPS)
-
-    def checked(self, one, first, second, result):
-        """One pass, checked; False where no algorithm is there in a format other than float32."""
-        context, count = self.context, self.counts[result]
-        out = context.allocate(self.width * count, quiet=True)
-        context.cuda.quiet("cuMemsetD8_v2", out, 0xFF, self.width * count)  # no number
-        if not self.computed(one, first, second, result, out):
-            return False
-        context.wait(quiet=True)
-        got = unpacked(context.download(out, self.width * count), self.kind)
-        wrong = differs(one, got, SHAPES[result])
-        compare("compare %s in %s" % (one, self.name), wrong, "%d numbers" % len(got))
-        return True
-
-    def computed(self, one, first, second, result, out):
-        """Call cuDNN with the first algorithm that it supports; False where there is none."""
-        library, described = self.library, self.described
-        for algorithm in ALGORITHMS:
-            need = c_size_t()
-            asked = (described[first], described[second], self.how, described[result], algorithm)
-            code = library.attempt(
-                "cudnnGetConvolution%sWorkspaceSize" % one,
-                *((self.handle,) + asked + (byref(need),)),
-                quiet=True,
-            )
-            if code == 0 and need.value > self.context.limit:
-                continue
-            if code == 0:
-                code = self.execute(one, first, second, result, out, (algorithm, need.value))
-            if code == 0:
-                return True
-            if "NOT_SUPPORTED" not in library.error:
-                break
-        if "NOT_SUPPORTED" in library.error and self.kind != 0:
-            return False
-        why = library.error or "every algorithm needs more workspace than the limit"
-        raise Failed("in %s: %s" % (self.name, why))
-
-    def execute(self, one, first, second, result, out, how):
-        """The call itself."""
-        algorithm, need = how
-        space = self.context.allocate(need, quiet=True) if need else 0
-        scale, add = c_float(1.0), c_float(0.0)
-        inputs = (
-            self.described[first],
-            self.ones[first],
-            self.described[second],
-            self.ones[second],
-        )
-        work = (self.how, algorithm, space, need)
-        given = (
-            (self.handle, byref(scale)) + inputs + work + (byref(add), self.described[result], out)
-        )
-        text = "%s, algorithm %d, %s of workspace" % (self.name, algorithm, size(need))
-        return self.library.attempt("cudnnConvolution" + one, *given, text=lambda: text)
-
-
-def convolve(library, handle, context, name, kind, one, since):
+def convolve(library, handle, context, name, kind, one, capability):
     """All passes in one format; False where this GPU or cuDNN does not have it."""
     too_old = kind == 9 and release(library)[0] < 8
-    if too_old or context.cuda.capability(context.device) < since:
+    if too_old or context.cuda.capability(context.device) < capability:
         return False
     work = Convolution(library, handle, context, name, kind, one)
     done = all(work.checked(*names) for names in PASSES)
@@ -395,13 +242,78 @@ def convolve(library, handle, context, name, kind, one, since):
     return done
 
 
+class Convolution:
+    """One number format: descriptors, and tensors of ones; padding 1, sums in float32."""
+
+    def __init__(self, library, handle, context, name, kind, one):
+        self.library, self.handle, self.context = library, handle, context
+        self.name, self.kind, self.width = name, kind, len(one)
+        self.described, self.counts, self.ones = {}, {}, {}
+        for tensor, (n, c, h, w) in SHAPES.items():
+            self.counts[tensor] = n * c * h * w
+            self.ones[tensor] = context.upload(one * self.counts[tensor])
+            what = "Filter" if tensor == "w" else "Tensor"
+            made = self.described[tensor] = library.made(f"cudnnCreate{what}Descriptor")
+            form = (kind, NCHW) if tensor == "w" else (NCHW, kind)
+            library.quiet(f"cudnnSet{what}4dDescriptor", made, *form, n, c, h, w)
+        self.how = library.made("cudnnCreateConvolutionDescriptor")
+        values = (1, 1, 1, 1, 1, 1, CROSS_CORRELATION, COMPUTE_FLOAT)
+        library.quiet("cudnnSetConvolution2dDescriptor", self.how, *values)
+        if kind != 0:
+            library.quiet("cudnnSetConvolutionMathType", self.how, TENSOR_OPS)
+
+    def checked(self, one, tensors):
+        """One pass, checked; False where no algorithm is there in a format other than float32."""
+        context, result = self.context, tensors[2]
+        count = self.width * self.counts[result]
+        out = context.allocate(count, quiet=True)
+        context.cuda.quiet("cuMemsetD8_v2", out, 0xFF, count)  # no number
+        if not self.computed(one, tensors, out):
+            return False
+        context.wait(quiet=True)
+        got = unpacked(context.download(out, count), self.kind)
+        wrong = differs(one, got, SHAPES[result])
+        compare(f"compare {one} in {self.name}", wrong, f"{len(got)} numbers")
+        return True
+
+    def computed(self, one, tensors, out):
+        """Call cuDNN with the first algorithm that it supports; False where there is none."""
+        library = self.library
+        first, second, result = (self.described[tensor] for tensor in tensors)
+        for algorithm in ALGORITHMS:
+            need = c_size_t()
+            asked = (self.handle, first, second, self.how, result, algorithm, byref(need))
+            code = library.attempt(f"cudnnGetConvolution{one}WorkspaceSize", *asked, quiet=True)
+            if code == 0 and need.value > self.context.limit:
+                continue
+            if code == 0:
+                code = self.execute(one, tensors, out, algorithm, need.value)
+            if code == 0:
+                return True
+            if "NOT_SUPPORTED" not in library.error:
+                break
+        if "NOT_SUPPORTED" in library.error and self.kind != 0:
+            return False
+        why = library.error or "every algorithm needs more workspace than the limit"
+        raise Failed(f"in {self.name}: {why}")
+
+    def execute(self, one, tensors, out, algorithm, need):
+        """The call itself."""
+        space = self.context.allocate(need, quiet=True) if need else 0
+        inputs = [part[name] for name in tensors[:2] for part in (self.described, self.ones)]
+        given = (self.handle, byref(c_float(1.0)), *inputs, self.how, algorithm, space, need)
+        result = (byref(c_float(0.0)), self.described[tensors[2]], out)
+        text = f"{self.name}, algorithm {algorithm}, {size(need)} of workspace"
+        return self.library.attempt("cudnnConvolution" + one, *given, *result, text=lambda: text)
+
+
 def unpacked(data, kind):
     """Numbers of float32, float16 or bfloat16, which is the upper half of a float32."""
     if kind == 2:
-        return struct.unpack("%de" % (len(data) // 2), data)
+        return struct.unpack(f"{len(data) // 2}e", data)
     if kind == 9:
         data = b"".join(b"\0\0" + bytes(data[i : i + 2]) for i in range(0, len(data), 2))
-    return struct.unpack("%df" % (len(data) // 4), data)
+    return struct.unpack(f"{len(data) // 4}f", data)
 
 
 def differs(one, got, shape):
@@ -416,17 +328,11 @@ def differs(one, got, shape):
     for place, value in enumerate(got):
         want = each * along[place // width % height] * along[place % width]
         if not abs(value - want) <= 0.01 * want:  # false for NaN too
-            return "element %d of %s is %r instead of %r" % (place, one, value, want)
+            return f"element {place} of {one} is {value!r} instead of {want!r}"
     return ""
 
 
 # ---------------------------------------------------------------- NCCL
-
-
-def nccl_named(nccl, code):
-    """Our name, and NCCL's words with the last error that it kept."""
-    words = nccl.words("ncclGetErrorString", code), nccl.words("ncclGetLastError", None)
-    return NCCL_NAMES.get(code, "ncclResult %d" % code), "; ".join(filter(None, words))
 
 
 def nccl(options):
@@ -436,27 +342,25 @@ def nccl(options):
         os.environ.setdefault("NCCL_" + name, value)
     with Stage("nccl"):
         preload(options.preload)
-        cuda, library = Cuda(options), Api(options.nccl, SIGNATURES, nccl_named)
-        library.tell_file("ncclGetVersion")
+        cuda, library = Cuda(options), Api("nccl", options.nccl, "ncclGetVersion")
         library.number("ncclGetVersion")
-        contexts = []
+        contexts = {}
         try:
-            handles = cuda.devices()
-            numbers = [index for index in range(len(handles)) if options.wants("nccl", index)]
-            for index in numbers:
-                contexts.append(Context(cuda, handles[index], options.limit))
-            all_reduce(library, contexts, numbers)
+            for index, handle in enumerate(cuda.devices()):
+                if options.wants("nccl", index):
+                    contexts[index] = Context(cuda, handle, options.limit)
+            all_reduce(library, contexts)
         finally:
-            for context in contexts:
+            for context in contexts.values():
                 context.close()
 
 
-def all_reduce(library, contexts, numbers):
+def all_reduce(library, contexts):
     """The sum of ones over the GPUs is how many there are, on each."""
     count, total = 1 << 16, len(contexts)
     comms, buffers = (c_void_p * total)(), []
-    library("ncclCommInitAll", comms, total, (c_int * total)(*numbers))
-    for context in contexts:
+    library("ncclCommInitAll", comms, total, (c_int * total)(*contexts))
+    for context in contexts.values():
         context.current()
         pair = [context.allocate(4 * count, quiet=True) for _ in range(2)]
         buffers.append(pair)
@@ -466,11 +370,11 @@ def all_reduce(library, contexts, numbers):
     for comm, (here, there) in zip(comms, buffers):
         library("ncclAllReduce", here, there, count, FLOAT, SUM, comm, None)
     library("ncclGroupEnd")
-    for index, context, (_, there) in zip(numbers, contexts, buffers):
+    for (index, context), (_, there) in zip(contexts.items(), buffers):
         context.current()
         context.wait()
         got = struct.unpack("f", context.download(there + 4 * (count - 1), 4))[0]
-        wrong = "" if got == total else "GPU %d has %r instead of %d" % (index, got, total)
+        wrong = "" if got == total else f"GPU {index} has {got!r} instead of {total}"
         compare("compare the sum", wrong)
     for comm in comms:
         library.quiet("ncclCommDestroy", comm)

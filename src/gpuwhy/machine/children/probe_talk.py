@@ -15,14 +15,24 @@ clock = time.perf_counter
 STARTED = clock()
 ALTERED_SEARCH_PATH = 8  # LoadLibraryEx
 SECONDS = 6.0  # after that, no further GPU is begun
-TYPES = {
-    "i": ctypes.c_int,
-    "u": ctypes.c_uint,
-    "z": ctypes.c_size_t,
-    "q": ctypes.c_uint64,  # memory of the device
-    "p": ctypes.c_void_p,
-    "s": ctypes.c_char_p,
+NAMES = {
+    "cuda": "CUDA_ERROR_ 34 STUB_LIBRARY",
+    "cublas": "CUBLAS_STATUS_ 1 NOT_INITIALIZED 3 ALLOC_FAILED 7 INVALID_VALUE 8 ARCH_MISMATCH"
+    " 11 MAPPING_ERROR 13 EXECUTION_FAILED 14 INTERNAL_ERROR 15 NOT_SUPPORTED 16 LICENSE_ERROR",
+    "nccl": "nccl 1 UnhandledCudaError 2 SystemError 3 InternalError 4 InvalidArgument"
+    " 5 InvalidUsage 6 RemoteError 7 InProgress",
 }
+"""Prefix, numbers and names of codes, for libraries that do not name them: NCCL never does, cuBLAS
+since CUDA 11.4.2; the driver's stub does not.
+"""
+WORDS = {
+    "nvrtc": ("nvrtcGetErrorString", ""),
+    "cudart": ("cudaGetErrorName", "cudaGetErrorString"),
+    "cublas": ("cublasGetStatusName", "cublasGetStatusString"),
+    "cudnn": ("cudnnGetErrorString", ""),
+    "nccl": ("", "ncclGetErrorString"),
+}
+"""The functions of a library that return the name of a code, and words for it."""
 
 
 def say(value):
@@ -41,41 +51,13 @@ def size(count):
     """A number of bytes for people."""
     for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= scale:
-            return "%.1f %s" % (count / float(scale), unit)
-    return "%d bytes" % count
+            return f"{count / scale:.1f} {unit}"
+    return f"{count} bytes"
 
 
 def version(number):
     """12090 as CUDA 12.9."""
-    return "CUDA %d.%d" % (number // 1000, number % 1000 // 10)
-
-
-class Failed(Exception):  # noqa: N818 - it is a result, not an error of ours
-    """What ends a stage: a call that gave an error, or a wrong result."""
-
-
-class Stage(object):
-    """One stage as a `with` block; a Failed inside is its result."""
-
-    def __init__(self, name, device=None):
-        self.name, self.device, self.ok, self.why, self.start = name, device, False, "", 0.0
-
-    def __enter__(self):
-        say({"stage": self.name, "device": self.device})
-        self.start = clock()
-        return self
-
-    def __exit__(self, kind, error, trace):
-        if error is None:
-            self.ok = True
-        elif isinstance(error, Failed):
-            self.why = str(error)
-        elif isinstance(error, Exception):
-            self.why = "the probe itself: %s: %s" % (type(error).__name__, error)
-        else:
-            return False
-        say({"end": self.name, "ok": self.ok, "why": self.why, "ms": since(self.start)})
-        return True
+    return f"CUDA {number // 1000}.{number % 1000 // 10}"
 
 
 def since(start):
@@ -86,6 +68,33 @@ def since(start):
 def late():
     """Whether the time for beginning another GPU is spent."""
     return clock() - STARTED > SECONDS
+
+
+class Failed(Exception):  # noqa: N818 - it is a result, not an error of ours
+    """What ends a stage: a call that gave an error, or a wrong result."""
+
+
+class Stage:
+    """One stage as a `with` block; a Failed inside is its result."""
+
+    def __init__(self, name, device=None):
+        self.name, self.device, self.ok, self.why = name, device, False, ""
+
+    def __enter__(self):
+        say({"stage": self.name, "device": self.device})
+        self.start = clock()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, Failed):
+            self.why = str(error)
+        elif isinstance(error, Exception):
+            self.why = f"the probe itself: {type(error).__name__}: {error}"
+        elif error is not None:
+            return False
+        self.ok = error is None
+        say({"end": self.name, "ok": self.ok, "why": self.why, "ms": since(self.start)})
+        return True
 
 
 def told(name, ok, code=None, status="", text="", ms=0.0):
@@ -108,18 +117,16 @@ def opened(path):
 
 
 def load(path):
-    """Open a library by path or name, its symbols for all."""
-    name = "dlopen " + os.path.basename(path)
-    say({"calling": name})
+    """Open a library by path or name."""
+    file = os.path.basename(path)
+    say({"calling": "dlopen " + file})
     start = clock()
     try:
         library = opened(path)
     except OSError as error:
-        words = str(error)
-        told(name, False, text=words, ms=since(start))
-        why = words[len(path) + 2 :] if words.startswith(path + ": ") else words
-        raise Failed("%s cannot be loaded: %s" % (os.path.basename(path), why)) from None
-    told(name, True, text=path, ms=since(start))
+        told("dlopen " + file, False, text=str(error), ms=since(start))
+        raise Failed(f"{file} cannot be loaded: {str(error).removeprefix(path + ': ')}") from None
+    told("dlopen " + file, True, text=path, ms=since(start))
     return library
 
 
@@ -149,45 +156,73 @@ def mapped():
     return out
 
 
-class Api(object):
-    """A library's functions; `signatures` has their arguments' TYPES, before "=" the result's.
+class Api:
+    """A library's functions; every integer is passed in 64 bits.
 
-    `describe(api, code)` gives the library's name and words for a code.
+    Where a function takes an `int`, the calling conventions of x86-64 and of ARM's Linux have it
+    in the lower half of the same register or stack slot.
     """
 
-    def __init__(self, path, signatures, describe):
-        self.library, self.signatures, self.describe = load(path), signatures, describe
+    def __init__(self, family, path, first=""):
+        self.family, self.library = family, load(path)
         self.error = ""  # of the last call that gave one, in words
+        if first:
+            self.tell_file(first)
 
     def has(self, name):
         """Whether the library has a function."""
-        return hasattr(self.library, name)
+        return bool(name) and hasattr(self.library, name)
 
-    def function(self, name):
-        """A function with its types set."""
-        result, _, arguments = self.signatures[name].rpartition("=")
-        try:
-            function = getattr(self.library, name)
-        except AttributeError:
+    def function(self, name, result=ctypes.c_int):
+        """A function that returns a status, if nothing else."""
+        if not self.has(name):
             told(name, False, text="the library has no such function")
-            raise Failed("the library has no %s" % name) from None
-        function.restype = TYPES[result or "i"]
-        function.argtypes = [TYPES[one] for one in arguments]
-        return function
+            raise Failed(f"the library has no {name}")
+        function = self.library[name]
+        function.restype = result
+        return lambda *given: function(
+            *(ctypes.c_int64(one) if isinstance(one, int) else one for one in given)
+        )
 
-    def words(self, name, *arguments):
+    def words(self, name, argument):
         """The text that a function returns; "" where the library has no such function."""
-        return shown(self.function(name)(*arguments)) if self.has(name) else ""
+        return shown(self.function(name, ctypes.c_char_p)(argument)) if self.has(name) else ""
+
+    def described(self, code):
+        """The library's name and words for a code."""
+        name, words = (self.words(one, code) for one in WORDS.get(self.family, ("", "")))
+        if self.family == "cuda":
+            name, words = map(self.written(code).get, ("cuGetErrorName", "cuGetErrorString"))
+        elif self.has("cudnnGetLastErrorString"):  # since cuDNN 9
+            text = ctypes.create_string_buffer(1024)
+            self.function("cudnnGetLastErrorString")(text, len(text))
+            words = shown(text.value)
+        elif self.has("ncclGetLastError"):
+            words = "; ".join(filter(None, (words, self.words("ncclGetLastError", None))))
+        if not name and self.family in NAMES:
+            prefix, *names = NAMES[self.family].split()
+            name = prefix + dict(zip(names[::2], names[1::2])).get(str(code), str(code))
+        return name, words
+
+    def written(self, code):
+        """What the driver writes of a code: each function, and its text."""
+        out = {}
+        for name in ("cuGetErrorName", "cuGetErrorString"):
+            text = ctypes.c_char_p()
+            known = self.has(name) and self.function(name)(code, ctypes.byref(text)) == 0
+            out[name] = shown(text.value) if known else ""
+        return out
 
     def tell_file(self, name):
         """Print the file that holds a function."""
-        address = ctypes.cast(self.function(name), ctypes.c_void_p).value or 0
+        self.function(name)
+        address = ctypes.cast(self.library[name], ctypes.c_void_p).value or 0
         for start, end, path in mapped():
             if start <= address < end:
                 say({"library": path.encode("utf-8", "backslashreplace").decode("utf-8")})
                 return
 
-    def attempt(self, name, *arguments, **how):
+    def attempt(self, name, *arguments, text=str, quiet=False):
         """Call, print the result, return the code.
 
         `text` gives the value after success; `quiet` prints errors only.
@@ -198,12 +233,12 @@ class Api(object):
         code = function(*arguments)
         ms = since(start)
         if code != 0:
-            status, text = self.describe(self, code)  # once: some libraries forget it then
-            told(name, False, code, status, text, ms)
-            answer = " ".join(filter(None, ("%s gave %d" % (name, code), status)))
-            self.error = ": ".join(filter(None, (answer, text)))
-        elif not how.get("quiet"):
-            told(name, True, 0, text=how["text"]() if "text" in how else "", ms=ms)
+            status, words = self.described(code)  # once: some libraries forget it then
+            told(name, False, code, status, words, ms)
+            answer = " ".join(filter(None, (f"{name} gave {code}", status)))
+            self.error = ": ".join(filter(None, (answer, words)))
+        elif not quiet:
+            told(name, True, 0, text=text(), ms=ms)
         return code
 
     def __call__(self, name, *arguments, **how):
@@ -215,24 +250,13 @@ class Api(object):
         """As a call whose success goes without saying."""
         self(name, *arguments, quiet=True)
 
-    def made(self, name):
-        """A handle that a function writes to its only argument."""
-        handle = ctypes.c_void_p()
-        self.quiet(name, ctypes.byref(handle))
-        return handle
+    def made(self, name, *arguments, form=None, kind=ctypes.c_void_p):
+        """What a function writes to its first argument: a handle, or a number that `form` shows."""
+        value = kind()
+        text = (lambda: form(value.value)) if form else str
+        self(name, ctypes.byref(value), *arguments, text=text, quiet=form is None)
+        return value if kind is ctypes.c_void_p else value.value
 
-    def value(self, name):
-        """What a function without a status returns."""
-        function = self.function(name)
-        say({"calling": name})
-        start = clock()
-        value = function()
-        told(name, True, text=str(value), ms=since(start))
-        return value
-
-    def number(self, name, *arguments, **how):
-        """The int that a function writes to its first argument; `form` shows it."""
-        value = ctypes.c_int()
-        form = how.get("form", "{}".format)
-        self(name, ctypes.byref(value), *arguments, text=lambda: form(value.value))
-        return value.value
+    def number(self, name, *arguments, form=str):
+        """The int that a function writes to its first argument."""
+        return self.made(name, *arguments, form=form, kind=ctypes.c_int)
