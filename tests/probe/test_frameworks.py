@@ -24,9 +24,12 @@ from gpuwhy.machine.children import framework as child
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.recording import RecordingMachine, read_recording, recorded_machine
 from gpuwhy.probe.frameworks import read, run
+from gpuwhy.probe.stages import FRAMEWORK_STAGES
 
 from .fake_frameworks import CUPY, NUMPY, ONNXRUNTIME, TENSORFLOW, TORCH
 
+ALL_PASSED = [f"{name} passed" for name in FRAMEWORK_STAGES]
+SKIPPED = ["matmul skipped", "convolution skipped"]
 CHILDREN = Path(child.__file__).parent
 LAB = Path(os.environ.get("GPUWHY_LAB", "/nonexistent"))
 
@@ -64,18 +67,7 @@ def stage(found: FrameworkRun, name: str) -> Stage:
 
 def test_torch_that_works(tried):
     found = tried("torch", TORCH)
-    assert outcomes(found) == [
-        "import passed",
-        "devices passed",
-        "matmul passed",
-        "convolution passed",
-    ], found
-    assert (found.version, found.built_for_cuda, found.built_for_cudnn) == (
-        "9.8.7",
-        "12.4",
-        "9.1.0",
-    )
-    assert found.devices == ("Stand-in 9000",)
+    assert outcomes(found) == ALL_PASSED, found
     calls = {call.name: call for found_stage in found.stages for call in found_stage.calls}
     assert calls["torch.cuda.get_device_capability(0)"].text == "9.0"
     assert calls["torch.cuda.get_arch_list()"].text == "sm_80 sm_90"
@@ -106,8 +98,7 @@ def test_no_gpu_is_told_in_torchs_own_words(tried):
     assert outcomes(found) == [
         "import passed",
         "devices failed",
-        "matmul skipped",
-        "convolution skipped",
+        *SKIPPED
     ]
     assert stage(found, "devices").why == "RuntimeError: Found no NVIDIA driver on your system."
     assert stage(found, "matmul").why == "devices failed"
@@ -122,10 +113,9 @@ def test_gentle_counts_and_does_not_initialise(tried):
     assert outcomes(found) == [
         "import passed",
         "devices passed",
-        "matmul skipped",
-        "convolution skipped",
+        *SKIPPED
     ]
-    assert found.devices == ("GPU 0", "GPU 1")
+    assert [call.text for call in stage(found, "devices").calls] == ["2"]
     assert "--gentle" in stage(found, "matmul").why
 
 
@@ -136,13 +126,7 @@ def test_gentle_does_not_list_where_listing_takes_a_context(tried):
 
 def test_tensorflow_that_works(tried):
     found = tried("tensorflow", TENSORFLOW, TF_CPP_MIN_LOG_LEVEL="3")
-    assert outcomes(found) == [
-        "import passed",
-        "devices passed",
-        "matmul passed",
-        "convolution passed",
-    ], found
-    assert found.devices == ("/physical_device:GPU:0",)
+    assert outcomes(found) == ALL_PASSED, found
 
 
 @pytest.mark.parametrize(
@@ -165,43 +149,31 @@ def test_tensorflow_without_the_gpu_says_which_way(tried, variables, name, words
 
 def test_onnx_runtime_works_or_says_that_it_fell_back(tried):
     found = tried("onnxruntime", ONNXRUNTIME)
-    assert outcomes(found) == [
-        "import passed",
-        "devices passed",
-        "matmul passed",
-        "convolution passed",
-    ], found
+    assert outcomes(found) == ALL_PASSED, found
     found = tried("onnxruntime", ONNXRUNTIME, STANDIN_PROVIDER="CPUExecutionProvider")
     assert outcomes(found) == [
         "import passed",
         "devices failed",
-        "matmul skipped",
-        "convolution skipped",
+        *SKIPPED
     ]
     assert stage(found, "devices").why == "fell back to the CPU"
 
 
 def test_cupy_works_or_gives_the_runtimes_word(tried):
     found = tried("cupy", CUPY)
-    assert outcomes(found) == [
-        "import passed",
-        "devices passed",
-        "matmul passed",
-        "convolution passed",
-    ], found
-    assert found.devices == ("Stand-in 9000",)
+    assert outcomes(found) == ALL_PASSED, found
     found = tried("cupy", CUPY, STANDIN_NO_INIT="cudaErrorInsufficientDriver: too old")
     assert stage(found, "devices").why == "RuntimeError: cudaErrorInsufficientDriver: too old"
 
 
 def test_jax_sets_its_memory_aside_only_where_nobody_has(tried):
     code = (
-        "import os\n__version__ = os.environ['XLA_PYTHON_CLIENT_PREALLOCATE']\n"
-        "def devices(kind): raise ValueError(1)"
+        "import os\n__version__ = '1'\n"
+        "def devices(kind): raise ValueError(os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'])"
     )
-    found = tried("jax", code)
-    assert found.version == "false"
-    assert tried("jax", code, XLA_PYTHON_CLIENT_PREALLOCATE="true").version == "true"
+    assert stage(tried("jax", code), "devices").why == "ValueError: false"
+    found = tried("jax", code, XLA_PYTHON_CLIENT_PREALLOCATE="true")
+    assert stage(found, "devices").why == "ValueError: true"
 
 
 def test_jax_tells_why_its_plugin_did_not_start(tried):
@@ -235,8 +207,7 @@ def test_an_import_that_fails(tried, code, words):
     assert outcomes(found) == [
         "import failed",
         "devices skipped",
-        "matmul skipped",
-        "convolution skipped",
+        *SKIPPED
     ]
     assert stage(found, "import").why.startswith(words)
     assert words.split(":")[0] in found.said
@@ -262,7 +233,6 @@ def test_a_crash_later_keeps_what_went_before(tried):
         "matmul crashed",
         "convolution skipped",
     ]
-    assert found.devices == ("Stand-in 9000",)
     assert "torch.zeros" in stage(found, "matmul").why
 
 
@@ -272,8 +242,7 @@ def test_a_hang_is_an_outcome(tried, monkeypatch):
     assert outcomes(found) == [
         "import passed",
         "devices hung",
-        "matmul skipped",
-        "convolution skipped",
+        *SKIPPED
     ]
     assert "torch.cuda.init()" in stage(found, "devices").why
 
@@ -285,13 +254,7 @@ def test_what_a_framework_prints_is_not_taken_for_our_words(tried):
         + f"\nprint({noise!r})\nos.write(1, {noise!r}.encode('latin-1'))\nos.system('echo {{')\n"
     )
     found = tried("torch", code)
-    assert outcomes(found) == [
-        "import passed",
-        "devices passed",
-        "matmul passed",
-        "convolution passed",
-    ]
-    assert found.devices == ("Stand-in 9000",)
+    assert outcomes(found) == ALL_PASSED
     assert "a lie" in found.said
 
 
@@ -341,7 +304,7 @@ GARBAGE = (None, 7, "x", [], {}, [7], True, -1.5, float("nan"))
 
 @pytest.mark.parametrize(
     "key",
-    ["stage", "calling", "call", "end", "ended", "mapped", "devices", "version", "said", "note"],
+    ["stage", "calling", "call", "end", "ended", "mapped", "said", "note"],
 )
 @pytest.mark.parametrize("value", GARBAGE, ids=repr)
 def test_no_line_is_trusted(key, value):
@@ -352,7 +315,7 @@ def test_no_line_is_trusted(key, value):
     )
     found = read("torch", lines)
     assert [one.name for one in found.stages] == ["import", "devices", "matmul", "convolution"]
-    json.dumps(found.mapped + found.devices)
+    json.dumps(found.mapped)
 
 
 @pytest.mark.parametrize(
@@ -383,9 +346,10 @@ def test_the_line_that_tells(error, said):
     assert child.reason(error) == said
 
 
-@pytest.mark.parametrize("path", sorted(CHILDREN.glob("*.py")), ids=lambda path: path.stem)
-def test_children_are_readable_for_old_pythons(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 5))
+@pytest.mark.parametrize("name", ["framework", "importing", "windows_modules"])
+def test_children_that_run_in_other_pythons_are_readable_for_old_ones(name):
+    text = (CHILDREN / f"{name}.py").read_text(encoding="utf-8")
+    tree = ast.parse(text, feature_version=(3, 5))
     assert not [
         node
         for node in ast.walk(tree)
@@ -407,60 +371,33 @@ def test_what_real_frameworks_printed(name):
 
 
 REAL = [
-    ("tf115", "tensorflow", "1.15.5", "CUDA 10, cuDNN 7", "TensorFlow lists no GPU"),
-    ("tf234", "tensorflow", "2.3.4", "CUDA 10.1, cuDNN 7", "TensorFlow lists no GPU"),
-    ("tf210", "tensorflow", "2.10.1", "CUDA 11.2, cuDNN 8", "TensorFlow lists no GPU"),
-    ("tf", "tensorflow", "2.21.0", "CUDA 12.5.1, cuDNN 9", "TensorFlow lists no GPU"),
-    (
-        "t251",
-        "torch",
-        "2.5.1+cu124",
-        "CUDA 12.4, cuDNN 9.1.0",
-        "RuntimeError: Found no NVIDIA driver on your system.",
-    ),
-    (
-        "big",
-        "torch",
-        "2.15.0+cu132",
-        "CUDA 13.2, cuDNN 9.26.0",
-        "RuntimeError: Found no NVIDIA driver on your system.",
-    ),
-    ("jax", "jax", "", "CUDA 12.9", "operation cuInit(0) failed"),
-    (
-        "ort",
-        "onnxruntime",
-        "1.31.1",
-        "CUDA 13.0",
-        "fell back to the CPU: libcublasLt.so.13: cannot open shared object",
-    ),
+    ("tf115", "tensorflow", "TensorFlow lists no GPU"),
+    ("tf234", "tensorflow", "TensorFlow lists no GPU"),
+    ("tf210", "tensorflow", "TensorFlow lists no GPU"),
+    ("tf", "tensorflow", "TensorFlow lists no GPU"),
+    ("t251", "torch", "RuntimeError: Found no NVIDIA driver on your system."),
+    ("big", "torch", "RuntimeError: Found no NVIDIA driver on your system."),
+    ("jax", "jax", "operation cuInit(0) failed"),
+    ("ort", "onnxruntime", "fell back to the CPU: libcublasLt.so.13: cannot open shared object"),
 ]
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(
-    "venv, name, version, built_for, words", REAL, ids=lambda value: str(value)[:20]
-)
-def test_real_frameworks_without_a_gpu(venv, name, version, built_for, words):
+@pytest.mark.parametrize("venv, name, words", REAL)
+def test_real_frameworks_without_a_gpu(venv, name, words):
     python = LAB / venv / "bin" / "python"
     if not python.exists() or Path("/dev/nvidiactl").exists():
         pytest.skip("no such environment, or a GPU")
-    found = run(LiveMachine(runs=True), str(python), one(name), False)
-    assert outcomes(found) == [
-        "import passed",
-        "devices failed",
-        "matmul skipped",
-        "convolution skipped",
-    ], found
+    found = run(LiveMachine(), str(python), one(name), False)
+    assert outcomes(found) == ["import passed", "devices failed", *SKIPPED], found
     assert words in stage(found, "devices").why
-    assert found.version.startswith(version)
-    assert f"CUDA {found.built_for_cuda}, cuDNN {found.built_for_cudnn}".startswith(built_for)
     assert found.mapped
 
 
 ON_CPU = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import framework_stages as stages, numpy, onnxruntime
+import framework as stages, numpy, onnxruntime
 side = (stages.SIDE, stages.SIDE)
 cases = [("MatMul", side, side, side, 256), ("Conv", stages.PICTURES, stages.FILTERS, stages.RESULT, 72)]
 for name, left, right, out, wanted in cases:

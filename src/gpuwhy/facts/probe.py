@@ -63,10 +63,6 @@ class FrameworkRun(Record, frozen=True, omit_defaults=True):
 
     framework: str  # Framework.name
     stages: tuple[Stage, ...]
-    version: str = ""
-    built_for_cuda: str = ""  # as it says itself
-    built_for_cudnn: str = ""
-    devices: tuple[str, ...] = ()  # GPUs as it lists them
     mapped: tuple[str, ...] = ()  # CUDA libraries really mapped, in order of address
     said: str = ""  # the end of what it printed to standard error, and its exception
     surprises: tuple[Surprise, ...] = ()

@@ -39,18 +39,12 @@ def read(name: str, lines: Sequence[Line], gentle: bool = False, why: str = "") 
     if any("ended" in line for line in lines) and not any("stage" in line for line in lines):
         lines = ({"stage": FRAMEWORK_STAGES[0]}, *lines)
     stages = {stage.name: stage for stage in of_child.read(lines).stages}
-    built = ["", *_texts(lines, "built_for")][-1].split(", ")
-    versions = {kind: version for kind, _, version in (one.partition(" ") for one in built)}
     return FrameworkRun(
         framework=name,
         stages=tuple(
             stages.get(one) or _skipped(one, stages, gentle, why) for one in FRAMEWORK_STAGES
         ),
-        version=["", *_texts(lines, "version")][-1],
-        built_for_cuda=versions.get("CUDA", ""),
-        built_for_cudnn=versions.get("cuDNN", ""),
-        devices=_names(lines, "devices"),
-        mapped=_names(lines, "mapped"),
+        mapped=_mapped(lines),
         said="\n".join([*_texts(lines, "said"), *_texts(lines, "exception")]),
     )
 
@@ -60,9 +54,9 @@ def _texts(lines: Sequence[Line], key: str) -> list[str]:
     return [one.strip() for one in values if isinstance(one, str) and one.strip()]
 
 
-def _names(lines: Sequence[Line], key: str) -> tuple[str, ...]:
-    """The last list under a key: what was mapped when it was last looked at."""
-    found = [line[key] for line in lines if isinstance(line.get(key), list)]
+def _mapped(lines: Sequence[Line]) -> tuple[str, ...]:
+    """What was mapped when it was last looked at."""
+    found = [line["mapped"] for line in lines if isinstance(line.get("mapped"), list)]
     return tuple(one for one in found[-1] if isinstance(one, str)) if found else ()
 
 

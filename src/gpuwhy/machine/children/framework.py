@@ -2,13 +2,17 @@
 
 Prints one JSON object a line: {"stage": …} before and {"end": stage, "ok": …, "why": …, "ms": …}
 after each stage, {"calling": …} before and {"call": …, "ok": …, "text": …, "ms": …} after each
-call, {"version": …, "built_for": …}, {"devices": […]}, {"mapped": […]}, {"exception": …}.
+call, {"mapped": […]}, {"exception": …}. All numbers that go into a calculation are 1, so that what
+comes out is known without a second one; they are exact in float16.
 Standard library only, Python 3.5 and newer.
 """
 
+import ctypes
 import faulthandler
+import glob
 import importlib
 import json
+import logging
 import os
 import re
 import sys
@@ -32,6 +36,9 @@ MAPPED = re.compile(
     r"|torch/_C\.[^/]*)$"
 )
 NESTED = re.compile(r"\w*(Error|Exception|Warning): .*\S")
+KINDS = ("float32", "float16")
+SIDE = 256  # of the matrices
+PICTURES, FILTERS, RESULT = (2, 8, 16, 16), (8, 8, 3, 3), (2, 8, 14, 14)  # channels first
 
 
 class Failed(Exception):  # noqa: N818 - an answer of the probe
@@ -51,10 +58,6 @@ class Talk:
         self.stream.write(json.dumps(value) + "\n")
         self.stream.flush()
 
-    def about(self, version, built_for):
-        """What the framework says of itself."""
-        self.say({"version": str(version), "built_for": ", ".join(built_for)})
-
     def call(self, name, function, *args):
         """Call, and tell before and after; what it raises goes on."""
         self.say({"calling": name})
@@ -62,10 +65,19 @@ class Talk:
         try:
             answer = function(*args)
         except BaseException as error:
-            self.say({"call": name, "ok": False, "text": reason(error), "ms": since(start)})
+            self.told(name, reason(error), False, since(start))
             raise
-        self.say({"call": name, "ok": True, "text": shown(answer), "ms": since(start)})
+        self.told(name, shown(answer), True, since(start))
         return answer
+
+    def told(self, name, text, ok=True, ms=0.0):
+        """The answer of a call, or of a question that was answered on the way."""
+        self.say({"call": name, "ok": ok, "text": text, "ms": ms})
+
+    def fail(self, name, text):
+        """A check that came out wrong."""
+        self.told(name, text, False)
+        raise Failed(text)
 
     def mapped(self):
         """The libraries in this process, where they have changed."""
@@ -73,15 +85,6 @@ class Talk:
         if files != self.files and not self.spoilt:
             self.files = files
             self.say({"mapped": files})
-
-    def told(self, name, text):
-        """A question that was answered on the way."""
-        self.say({"call": name, "ok": True, "text": text, "ms": 0.0})
-
-    def fail(self, name, text):
-        """A check that came out wrong."""
-        self.say({"call": name, "ok": False, "text": text, "ms": 0.0})
-        raise Failed(text)
 
     def compare(self, name, got, lowest, highest):
         """Hold the extremes of an array on the host against what they have to be."""
@@ -91,6 +94,28 @@ class Talk:
         if not all(one <= TOLERANCE * highest for one in off):  # false for NaN too
             self.fail(name, "wrong result: %s instead of %g to %g" % (text, lowest, highest))
         self.told(name, text)
+
+    def attempt(self, name, step, *args):
+        """Run one stage; whether it passed."""
+        self.say({"stage": name})
+        start = time.time()
+        ok, why = True, ""
+        try:
+            step(*args)
+        except (Exception, SystemExit) as error:
+            ok, why = False, reason(error)
+            if not isinstance(error, Failed):
+                self.say({"exception": story(error)})
+        self.mapped()
+        self.say({"end": name, "ok": ok, "why": why, "ms": since(start)})
+        return ok
+
+    def computed(self, work, wanted):
+        """Each calculation of a stage, and its results against their extremes on the host."""
+        for name, function in work:
+            results = self.call(name, function)
+            for (part, lowest, highest), got in zip(wanted, results):
+                self.compare("%s, %s" % (name, part), got, lowest, highest)
 
 
 def since(start):
@@ -132,65 +157,427 @@ def story(error):
     return text[: MOST_TEXT // 3] + "\n[...]\n" + text[-MOST_TEXT * 2 // 3 :]
 
 
-def files():
-    """Every file in this process; a deleted one says so."""
-    if os.name == "nt":
-        return [path for _, _, path in sys.modules["windows_modules"].modules()]
-    try:
-        with open("/proc/self/maps", "rb") as file:
-            lines = os.fsdecode(file.read()).splitlines()
-    except OSError:
-        return []
-    return [line[line.index("/") :] for line in lines if "/" in line]
-
-
 def mapped():
-    """The files of CUDA, the driver and the frameworks in this process, in order of address."""
+    """The files of CUDA, the driver and the frameworks in this process, in order of address; a
+    deleted one says so.
+    """
+    if os.name == "nt":
+        files = [path for _, _, path in sys.modules["windows_modules"].modules()]
+    else:
+        try:
+            with open("/proc/self/maps", "rb") as file:
+                lines = os.fsdecode(file.read()).splitlines()
+        except OSError:
+            return []
+        files = [line[line.index("/") :] for line in lines if "/" in line]
     out = []
-    for path in files():
+    for path in files:
         if path not in out and MAPPED.match(path.replace(" (deleted)", "")):
             out.append(path)
     return out
 
 
-def computed(talk, work, wanted):
-    """Each calculation of a stage, and its results against their extremes on the host."""
-    for name, function in work:
-        results = talk.call(name, function)
-        for (part, lowest, highest), got in zip(wanted, results):
-            talk.compare("%s, %s" % (name, part), got, lowest, highest)
+# ---------------------------------------------------------------- frameworks
 
 
-def attempt(talk, name, step, *args):
-    """Run one stage; whether it passed."""
-    talk.say({"stage": name})
-    start = time.time()
-    ok, why = True, ""
-    try:
-        step(*args)
-    except (Exception, SystemExit) as error:
-        ok, why = False, reason(error)
-        if not isinstance(error, Failed):
-            talk.say({"exception": story(error)})
-    talk.mapped()
-    talk.say({"end": name, "ok": ok, "why": why, "ms": since(start)})
-    return ok
+class Probe:
+    """What all frameworks have in common; `product` and `convolved` are parts of a result with
+    their lowest and highest number.
+    """
+
+    module = ""
+    lists_gently = False  # whether listing the GPUs makes no context on them
+    settings = {}  # type: dict[str, str]  # variables that the user may have set otherwise
+    multiply = convolve = ""  # what the calculations are called
+    product = [("product", SIDE, SIDE)]
+    convolved = [("forward", 72, 72), ("input gradient", 8, 72), ("filter gradient", 392, 392)]
+
+    def __init__(self, talk, gentle):
+        self.talk, self.gentle, self.own = talk, gentle, None
+
+    def load(self):
+        """Import; an empty folder of that name is no framework."""
+        for name, value in self.settings.items():
+            os.environ.setdefault(name, value)
+        self.own = self.talk.call("import " + self.module, importlib.import_module, self.module)
+        self.own.__version__  # noqa: B018
+
+    def ones(self, kind, *shape):
+        """An array of ones, by numpy, which every framework but PyTorch needs itself."""
+        return importlib.import_module("numpy").ones(shape, kind)
+
+    def matmul(self):
+        """A product in each number format: its name, and what computes it."""
+        for kind in KINDS:
+            yield self.multiply + kind, lambda kind=kind: self.multiplied(kind)
+
+    def convolution(self):
+        """A convolution forward and back."""
+        for kind in KINDS:
+            yield self.convolve + kind, lambda kind=kind: self.both_ways(kind)
+
+    def ran_on_cpu(self, where="the CPU"):
+        """It did not use the GPU."""
+        self.talk.fail("look where it ran", "ran on " + where)
+
+
+class Torch(Probe):
+    """Any release from 0.4."""
+
+    module = "torch"
+    lists_gently = True  # cudaGetDeviceCount, or NVML
+    multiply, convolve = "torch.matmul, ", "conv2d, "
+
+    def devices(self):
+        """How many GPUs; where there is none, initialising says why."""
+        cuda, talk = self.own.cuda, self.talk
+        count = talk.call("torch.cuda.device_count()", cuda.device_count)
+        if not self.gentle:
+            talk.call("torch.cuda.init()", cuda.init if hasattr(cuda, "init") else cuda._lazy_init)
+        if count == 0:
+            talk.fail("count the GPUs", "torch counts no GPU")
+        if not self.gentle:
+            capability = "%d.%d" % tuple(cuda.get_device_capability(0))
+            talk.told("torch.cuda.get_device_capability(0)", capability)
+            if hasattr(cuda, "get_arch_list"):
+                talk.told("torch.cuda.get_arch_list()", " ".join(cuda.get_arch_list()))
+
+    def ones(self, kind, *shape):
+        """Ones on the GPU."""
+        return self.own.ones(*shape, dtype=getattr(self.own, kind), device="cuda")
+
+    def done(self, *tensors):
+        """Results on the host, once the GPU has finished: errors of a launch come then."""
+        self.own.cuda.synchronize()
+        return [one.detach().cpu().float() for one in tensors]
+
+    def matmul(self):
+        """A context, then a product."""
+        first = "torch.zeros(1, device='cuda')"
+        yield first, lambda: self.done(self.own.zeros(1, device="cuda"))[:0]
+        yield from Probe.matmul(self)
+
+    def multiplied(self, kind):
+        """One product."""
+        return self.done(self.ones(kind, SIDE, SIDE).matmul(self.ones(kind, SIDE, SIDE)))
+
+    def convolution(self):
+        """cuDNN's version, then a convolution forward and back."""
+        self.talk.call("torch.backends.cudnn.version()", self.own.backends.cudnn.version)
+        return Probe.convolution(self)
+
+    def both_ways(self, kind):
+        """The convolution and its two gradients."""
+        pictures, filters = (self.ones(kind, *shape) for shape in (PICTURES, FILTERS))
+        pictures.requires_grad_()
+        filters.requires_grad_()
+        forward = self.own.nn.functional.conv2d(pictures, filters)
+        forward.float().sum().backward()
+        return self.done(forward, pictures.grad, filters.grad)
+
+
+class TensorFlow(Probe):
+    """2.x, and 1.x from 1.7, where eager execution is turned on."""
+
+    module = "tensorflow"  # older releases make a context to list the GPUs
+    multiply, convolve = "tf.matmul, ", "tf.nn.conv2d, "
+
+    def load(self):
+        """With all that it prints."""
+        if os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") != "0":
+            del os.environ["TF_CPP_MIN_LOG_LEVEL"]
+        Probe.load(self)
+
+    def devices(self):
+        """The GPUs that it lists; memory is then taken as it is needed, on the first of them."""
+        if not self.own.test.is_built_with_cuda():
+            name = "tf.test.is_built_with_cuda()"
+            self.talk.fail(name, "this TensorFlow is built without CUDA")
+        old = self.own.__version__.startswith("1.")
+        if not (self.by_session() if old else self.by_config(self.own.config)):
+            self.talk.fail("count the GPUs", "TensorFlow lists no GPU")
+
+    def by_config(self, config):
+        """TensorFlow 2: keep to the first GPU, and do not fall back."""
+        listed = getattr(config, "list_physical_devices", None)
+        listed = listed or config.experimental.list_physical_devices
+        gpus = self.talk.call("tf.config.list_physical_devices('GPU')", listed, "GPU")
+        if gpus:
+            config.experimental.set_visible_devices(gpus[:1], "GPU")
+            config.experimental.set_memory_growth(gpus[0], True)
+            config.set_soft_device_placement(False)
+        return gpus
+
+    def by_session(self):
+        """TensorFlow 1: the same by a session's options, which its eager execution takes too."""
+        v1 = getattr(getattr(self.own, "compat", None), "v1", None) or self.own
+        config = v1.ConfigProto(allow_soft_placement=False)
+        config.gpu_options.allow_growth = True
+        v1.enable_eager_execution(config)
+        module = importlib.import_module("tensorflow.python.client.device_lib")
+        found = self.talk.call("device_lib.list_local_devices()", module.list_local_devices, config)
+        return [one for one in found if one.device_type == "GPU"]
+
+    def ones(self, kind, *shape):
+        """Ones on the device that is current."""
+        return self.own.constant(Probe.ones(self, kind, *shape))
+
+    def back(self, *tensors):
+        """The values of tensors that the GPU made."""
+        for one in tensors:
+            if "GPU" not in one.device:
+                self.ran_on_cpu("the CPU: %s" % one.device)
+        return [one.numpy() for one in tensors]
+
+    def multiplied(self, kind):
+        """One product."""
+        with self.own.device("/GPU:0"):
+            left, right = self.ones(kind, SIDE, SIDE), self.ones(kind, SIDE, SIDE)
+            return self.back(self.own.matmul(left, right))
+
+    def both_ways(self, kind):
+        """One convolution, channels last, and its gradients."""
+        tf = self.own
+        with tf.device("/GPU:0"):
+            x, w = self.ones(kind, 2, 16, 16, 8), self.ones(kind, 3, 3, 8, 8)
+            with tf.GradientTape() as tape:
+                tape.watch([x, w])
+                forward = tf.nn.conv2d(x, w, [1, 1, 1, 1], "VALID")
+            gradient = self.ones(kind, 2, 14, 14, 8)
+            return self.back(forward, *tape.gradient(forward, [x, w], output_gradients=gradient))
+
+
+class Heard(logging.Handler):
+    """What JAX logs of plugins that did not start: its own error names only the CPU."""
+
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.said = []
+        logger = logging.getLogger("jax._src.xla_bridge")
+        if not logger.hasHandlers():  # what Python would do if we were not listening
+            logger.addHandler(logging.StreamHandler())
+        logger.addHandler(self)
+
+    def emit(self, record):
+        """Keep the exception's words, else the message's."""
+        error = record.exc_info[1] if record.exc_info else None
+        self.said.append(str(error or record.getMessage()).strip()[:600])
+
+
+class Jax(Probe):
+    """Any release with `jax.devices`."""
+
+    module = "jax"  # listing the GPUs makes a client, with a context on each
+    settings = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # it would take most of the memory
+    multiply, convolve = "dot, ", "lax.conv, "
+
+    def devices(self):
+        """The GPUs of the CUDA client; where there is none, what its start said."""
+        heard = Heard()
+        try:
+            self.gpu = self.talk.call("jax.devices('gpu')", self.own.devices, "gpu")[0]
+        except RuntimeError:
+            why = self.start_error() or (heard.said or [""])[0]
+            if why:
+                self.talk.fail("start of the CUDA client", why)
+            raise
+
+    def start_error(self):
+        """What the client's start raised: newer releases keep it, and name only the CPU."""
+        try:
+            errors = importlib.import_module("jax._src.xla_bridge")._backend_errors
+        except (ImportError, AttributeError):
+            return ""
+        return str(errors.get("cuda") or errors.get("gpu") or "").strip()[:600]
+
+    def on_gpu(self, function, kind, *shapes):
+        """The values of arrays that the GPU made of ones."""
+        numpy = importlib.import_module("numpy")
+        given = [self.own.device_put(self.ones(kind, *shape), self.gpu) for shape in shapes]
+        arrays = self.own.jit(function)(*given)
+        for one in arrays:
+            several = callable(getattr(one, "devices", None))
+            devices = one.devices() if several else [one.device_buffer.device()]
+            if any(device.platform == "cpu" for device in devices):
+                self.ran_on_cpu()
+        return [numpy.asarray(one.block_until_ready()) for one in arrays]
+
+    def multiplied(self, kind):
+        """One product."""
+        return self.on_gpu(lambda a, b: (a.dot(b),), kind, (SIDE, SIDE), (SIDE, SIDE))
+
+    def both_ways(self, kind):
+        """The convolution and its two gradients."""
+
+        def convolved(pictures, filters, gradient):
+            conv = self.own.lax.conv
+            forward, back = self.own.vjp(
+                lambda x, w: conv(x, w, (1, 1), "VALID"), pictures, filters
+            )
+            return (forward,) + tuple(back(gradient))
+
+        return self.on_gpu(convolved, kind, PICTURES, FILTERS, RESULT)
+
+
+CUDA = "CUDAExecutionProvider"
+
+
+def varint(value):
+    """A number in protobuf's variable length."""
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def field(number, value):
+    """One field: a number, or bytes, or text."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def tensor(name, shape):
+    """A ValueInfoProto: a float32 tensor of fixed shape."""
+    dims = b"".join(field(1, field(1, size)) for size in shape)
+    return field(1, name) + field(2, field(1, field(1, 1) + field(2, dims)))
+
+
+def model(operator, left, right, out):
+    """A ModelProto (onnx.proto), IR 4 and opset 9, which every release since 0.4 reads: one
+    operator with two inputs and one output.
+    """
+    node = field(1, "a") + field(1, "b") + field(2, "c") + field(3, "node") + field(4, operator)
+    inputs = field(11, tensor("a", left)) + field(11, tensor("b", right))
+    graph = field(1, node) + field(2, "graph") + inputs + field(12, tensor("c", out))
+    return field(1, 4) + field(7, graph) + field(8, field(1, "") + field(2, 9))
+
+
+class OnnxRuntime(Probe):
+    """Small models in float32."""
+
+    module = "onnxruntime"  # it lists GPUs by opening its CUDA provider
+
+    def devices(self):
+        """Open the CUDA provider, as the first session does; where that fails, ask the loader."""
+        talk = self.talk
+        name = "onnxruntime.get_available_providers()"
+        if CUDA not in talk.call(name, self.own.get_available_providers):
+            talk.fail("look for the CUDA provider", "this ONNX Runtime is built without CUDA")
+        data = model("MatMul", (2, 2), (2, 2), (2, 2))
+        session = talk.call("InferenceSession(%s)" % CUDA, self.session, data)
+        if CUDA not in session.get_providers():
+            talk.mapped()
+            talk.spoilt = True
+            why = self.provider_error()
+            talk.fail("get_providers()", "fell back to the CPU" + (": " + why if why else ""))
+
+    def session(self, data):
+        """A session that asks for CUDA alone, with little memory."""
+        provider, found = CUDA, re.match(r"(\d+)\.(\d+)", self.own.__version__)
+        if found and (int(found.group(1)), int(found.group(2))) >= (1, 8):
+            little = {"gpu_mem_limit": str(256 << 20), "arena_extend_strategy": "kSameAsRequested"}
+            provider = (CUDA, little)
+        return self.own.InferenceSession(data, self.own.SessionOptions(), providers=[provider])
+
+    def provider_error(self):
+        """What the loader says of the provider's library."""
+        folder = os.path.join(os.path.dirname(self.own.__file__), "capi")
+        form = "%s.dll" if os.name == "nt" else "lib%s.so"
+        for name in ("onnxruntime_providers_shared", "onnxruntime_providers_cuda"):
+            for path in glob.glob(os.path.join(glob.escape(folder), form % name)):
+                try:
+                    ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
+                except OSError as error:
+                    return str(error)
+        return ""
+
+    def run(self, operator, left, right, out):
+        """One model on the GPU."""
+        session = self.session(model(operator, left, right, out))
+        if CUDA not in session.get_providers():
+            self.ran_on_cpu()
+        given = {"a": self.ones("float32", *left), "b": self.ones("float32", *right)}
+        return session.run(None, given)
+
+    def matmul(self):
+        """A product."""
+        yield "run, MatMul", lambda: self.run("MatMul", *[(SIDE, SIDE)] * 3)
+
+    def convolution(self):
+        """A convolution."""
+        yield "run, Conv", lambda: self.run("Conv", PICTURES, FILTERS, RESULT)
+
+
+class CuPy(Probe):
+    """In place of a convolution, which it does not have, a kernel that it compiles here."""
+
+    module = "cupy"
+    lists_gently = True  # cudaGetDeviceCount
+    settings = {"CUPY_CACHE_IN_MEMORY": "1"}  # no compiled kernels in the home folder
+    convolved = [("sum", 2, 2)]
+    code = r"""
+extern "C" __global__ void add(const float* a, const float* b, float* c, int n) {
+    int i = blockDim.x * blockIdx.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+}
+"""
+
+    def devices(self):
+        """The GPUs, by the runtime."""
+        runtime, talk = self.own.cuda.runtime, self.talk
+        if talk.call("cudaGetDeviceCount", runtime.getDeviceCount) == 0:
+            talk.fail("count the GPUs", "CuPy counts no GPU")
+        talk.call("cudaRuntimeGetVersion", runtime.runtimeGetVersion)
+
+    def ones(self, kind, *shape):
+        """Ones on the GPU."""
+        return self.own.asarray(Probe.ones(self, kind, *shape))
+
+    def back(self, array):
+        """The values of an array, once the GPU has finished."""
+        self.own.cuda.Stream.null.synchronize()
+        return [self.own.asnumpy(array)]
+
+    def matmul(self):
+        """A context, then a product."""
+        yield "cupy.asarray", lambda: self.back(self.ones("float32", 1))[:0]
+        square = ("float32", SIDE, SIDE)
+        yield "cupy.dot, float32", lambda: self.back(self.ones(*square).dot(self.ones(*square)))
+
+    def convolution(self):
+        """A kernel compiled by NVRTC, and launched."""
+        yield "compile and launch", self.launched
+
+    def launched(self):
+        """One launch."""
+        one = self.ones("float32", SIDE, SIDE)
+        out = self.own.zeros((SIDE, SIDE), "float32")
+        kernel = self.own.RawKernel(self.code, "add")
+        count = importlib.import_module("numpy").int32(SIDE * SIDE)
+        kernel((SIDE * SIDE // 256,), (256,), (one, one, out, count))
+        return self.back(out)
+
+
+PROBES = {one.module: one for one in (Torch, TensorFlow, Jax, OnnxRuntime, CuPy)}
 
 
 def go(talk, name, gentle):
     """Every stage in order; without an import or a device there is no going on."""
-    before = [path for path in sys.path if os.path.realpath(path) != HERE]  # as in the user's runs
-    sys.path.insert(0, HERE)
     if os.name == "nt":
+        sys.path.insert(0, HERE)
         importlib.import_module("windows_modules")
-    probe = importlib.import_module("framework_stages").PROBES[name](talk, gentle)
-    sys.path[:] = before
-    if not attempt(talk, "import", probe.load) or (gentle and not probe.lists_gently):
+    sys.path[:] = [path for path in sys.path if os.path.realpath(path) != HERE]
+    probe = PROBES[name](talk, gentle)
+    if not talk.attempt("import", probe.load) or (gentle and not probe.lists_gently):
         return
-    if not attempt(talk, "devices", probe.devices) or gentle:
+    if not talk.attempt("devices", probe.devices) or gentle:
         return
-    attempt(talk, "matmul", computed, talk, probe.matmul(), probe.product)
-    attempt(talk, "convolution", computed, talk, probe.convolution(), probe.convolved)
+    talk.attempt("matmul", talk.computed, probe.matmul(), probe.product)
+    talk.attempt("convolution", lambda: talk.computed(probe.convolution(), probe.convolved))
 
 
 def main(name, gentle):
