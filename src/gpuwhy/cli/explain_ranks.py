@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from gpuwhy.api.text import answer_of
 from gpuwhy.cli import FOUND, HEALTHY, UsageError, output, refused
-from gpuwhy.fleet.ranks import recorder
 from gpuwhy.fleet.ranks.decide import decide
 from gpuwhy.fleet.ranks.gather import Gathered
 from gpuwhy.fleet.ranks.job import contract, without_hosts
@@ -35,15 +34,8 @@ def gathered(given: list[str]) -> Gathered:
     found = dict(_files(given))
     if not found:
         raise UsageError(f"no logs in {', '.join(given[:3])}")
-    out, logs = Gathered(time.gmtime().tm_year), []
-    for short in sorted(last_attempts(list(found))):
-        with refused(OSError, f"cannot read {found[short]}: "):
-            with reading.source(found[short]) as file:
-                head = next(reading.pieces(file), b"")[:4096]
-            if recorder.looks_like_one(head):
-                out.dump(short, reading.read(found[short], recorder.MOST))
-            elif not short.endswith("error.json"):
-                logs.append(short)
+    out = Gathered(time.gmtime().tm_year)
+    logs = [one for one in sorted(last_attempts(list(found))) if not _is_data(found[one])]
     for short, (name, number) in labels(logs).items():
         out.file(name, number, _lines(found[short]), os.path.getmtime(found[short]))
     return out
@@ -65,6 +57,14 @@ def _files(given: list[str]) -> Iterator[tuple[str, str]]:
                     raise UsageError(f"{path}: more than {MOST_FILES:,} files; name one job's")
                 if os.path.isfile(full):
                     yield os.path.relpath(full, path), full
+
+
+def _is_data(path: str) -> bool:
+    """Torchrun's error files, and dumps of PyTorch's flight recorder, which torchfrtrace reads."""
+    if path.endswith("error.json"):
+        return True
+    with refused(OSError, f"cannot read {path}: "), reading.source(path) as file:
+        return next(reading.pieces(file), b"")[:1] == b"\x80"
 
 
 def _lines(path: str) -> Iterator[str]:

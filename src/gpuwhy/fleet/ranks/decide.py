@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gpuwhy.answer.answer import Answer
 from gpuwhy.fleet.ranks.gather import Gathered
-from gpuwhy.fleet.ranks.job import Ended, Job, Mismatch, Rank
+from gpuwhy.fleet.ranks.job import Ended, Job, Rank
 from gpuwhy.fleet.ranks.launcher import Said, named
 from gpuwhy.fleet.ranks.log import Log
-from gpuwhy.fleet.ranks.recorder import mismatches
 from gpuwhy.fleet.ranks.times import offsets
 from gpuwhy.log.log import Log as Reading
 
@@ -22,8 +21,8 @@ Found = tuple[list[int], str]
 NOBODY: Found = ([], "")
 PARTED = (
     "the ranks did not run the same collective; which one parted is not in these logs: run it "
-    "again with TORCH_DISTRIBUTED_DEBUG=DETAIL, or with TORCH_FR_BUFFER_SIZE=2000 and its dumps "
-    "beside the logs"
+    "again with TORCH_DISTRIBUTED_DEBUG=DETAIL, or with TORCH_FR_BUFFER_SIZE=2000, and have "
+    "torchfrtrace compare its dumps"
 )
 LEAD, WRITTEN = 0.05, 0.3
 """Seconds by which one must be earlier: by its own times, and by when its file was written."""
@@ -43,14 +42,13 @@ def decide(gathered: Gathered, explain: Callable[[Reading], Answer]) -> Job:
     reports = [explain(log.reading) if log.tells_a_failure else None for log in logs]
     rows = zip(logs, reports, strict=True)
     ranks = tuple(_rank(log, apart[log.name], report, said) for log, report in rows)
-    parted, absent = mismatches(gathered.dumps), _absent(logs, gathered.world)
-    places, why = _Judge(ranks, logs, said, parted, absent).first()
+    absent = _absent(logs, gathered.world)
+    places, why = _Judge(ranks, logs, said, absent).first()
     return Job(
         ranks=ranks,
         first=tuple(places),
         why=why,
         behind=_behind(ranks),
-        mismatches=parted,
         xids=tuple(gathered.xids),
         absent=absent,
         report=reports[places[0]] if places else None,
@@ -105,22 +103,20 @@ class _Judge:
         ranks: Sequence[Rank],
         logs: Sequence[Log],
         said: Said,
-        parted: tuple[Mismatch, ...],
         absent: tuple[int, ...],
     ) -> None:
         self.ranks, self.logs, self.said = ranks, logs, said
-        self.parted, self.absent = parted, absent
+        self.absent = absent
         self.places = range(len(ranks))
         self.waited = self._ended("waited")
 
     def first(self) -> Found:
         """Who failed first, and how that is known."""
         if not self._ended("failed", "killed", "waited"):
-            return self._by_recorder([one for one in self.parted if one.kind != "missing"])
+            return NOBODY
         rules: tuple[Callable[[], Found], ...] = (
             self._own,
             self._killed,
-            lambda: self._by_recorder(self.parted),
             self._by_print,
             self._by_watchdog,
             self._by_other_work,
@@ -188,14 +184,8 @@ class _Judge:
         why = f"it ended without a word, and its launcher says how{self._others(killed)}"
         return first, why
 
-    def _numbered(self, odd: set[int] | list[int]) -> list[int]:
+    def _numbered(self, odd: list[int]) -> list[int]:
         return [place for place in self.places if self.ranks[place].number in odd]
-
-    def _by_recorder(self, parted: Sequence[Mismatch]) -> Found:
-        places = self._numbered({number for one in parted for number in one.ranks})
-        if not places or len(places) == len(self.ranks):
-            return NOBODY
-        return places, f"by the flight recorder: {parted[0].text}"
 
     def _by_print(self) -> Found:
         """By PyTorch's debug mode, which tells the collective that each rank ran."""

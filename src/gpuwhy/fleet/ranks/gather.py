@@ -1,4 +1,4 @@
-"""Gather: files and streams of a job to one log a rank, dumps, Xids, the launcher's words."""
+"""Gather: files and streams of a job to one log a rank, Xids, the launcher's words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import chain, islice
 
 from gpuwhy.fleet.kinds import expression
-from gpuwhy.fleet.ranks import launcher, names, recorder
+from gpuwhy.fleet.ranks import launcher, names
 from gpuwhy.fleet.ranks.job import Xid
 from gpuwhy.fleet.ranks.log import Log
 
@@ -26,7 +26,6 @@ class Gathered:
 
     def __init__(self, year: int) -> None:
         self.logs: dict[str, Log] = {}
-        self.dumps: dict[int, recorder.Dump] = {}
         self.xids: list[Xid] = []
         self.notes: list[str] = []
         self.world = 0
@@ -46,14 +45,6 @@ class Gathered:
         if name not in self.logs and len(self.logs) < MOST_LOGS:
             self.logs[name] = Log(name, number, self._year)
         return self.logs.get(name) or next(iter(self.logs.values()))
-
-    def dump(self, path: str, data: bytes) -> None:
-        """One file of the flight recorder."""
-        rank = recorder.rank_of(path)
-        try:
-            self.dumps[rank if rank >= 0 else len(self.dumps)] = recorder.read(data)
-        except recorder.BadDumpError as error:
-            self.notes.append(f"{path.rsplit('/', 1)[-1]}: no dump of the flight recorder: {error}")
 
     def file(
         self, name: str, number: int, lines: Iterable[str], written: float | None = None

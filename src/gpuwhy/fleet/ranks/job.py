@@ -33,16 +33,6 @@ class Rank(msgspec.Struct, frozen=True, rename={"number": "rank", "offset": "clo
     step: int | None = None  # the last training step it told
 
 
-class Mismatch(msgspec.Struct, frozen=True, rename={"number": "collective"}):
-    """A collective at which ranks did not do the same, by PyTorch's flight recorder."""
-
-    group: str
-    number: int  # the collective's place in the group's order
-    kind: Literal["operation", "size", "type", "missing"]
-    ranks: tuple[int, ...]  # who did otherwise than most
-    text: str
-
-
 class Xid(msgspec.Struct, frozen=True, rename={"number": "xid"}):
     """A driver error in a kernel log among the files."""
 
@@ -59,7 +49,6 @@ class Job(msgspec.Struct, frozen=True):
     first: tuple[int, ...]  # places in `ranks` of what failed first; () = none, or nobody can tell
     why: str  # how that is known
     behind: tuple[int, ...] = ()  # places of stragglers
-    mismatches: tuple[Mismatch, ...] = ()
     xids: tuple[Xid, ...] = ()
     absent: tuple[int, ...] = ()  # numbers of ranks without a log
     report: Answer | None = None  # on the log of the first
@@ -79,8 +68,9 @@ def contract(job: Job) -> dict[str, Any]:
     """The job in plain values, `gpuwhy.ranks/1`: docs/ranks.schema.json."""
     plain: dict[str, Any] = msgspec.to_builtins(job)
     named = {"first": job.names(job.first), "behind": job.names(job.behind)}
-    order = ("first", "why", "ranks", "behind", "absent", "mismatches", "xids", "notes", "report")
-    return {"schema": SCHEMA, **{name: named.get(name, plain[name]) for name in order}}
+    order = ("first", "why", "ranks", "behind", "absent", "xids", "notes", "report")
+    rest = {name: named.get(name, plain[name]) for name in order}
+    return {"schema": SCHEMA, **rest, "mismatches": []}  # of a dump, which 1.0 does not read
 
 
 def without_hosts(job: Job) -> Job:

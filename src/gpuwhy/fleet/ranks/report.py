@@ -62,8 +62,6 @@ def _evidence(job: Job) -> Iterator[tuple[str, str]]:
     count = Counter(rank.ended for rank in job.ranks)
     ends = " · ".join(f"{number} {_WORDS[ended]}" for ended, number in count.items())
     yield "ranks", f"{len(job.ranks)}: {ends}"
-    for one in job.mismatches[:MOST]:
-        yield "parted", f"{one.text} (flight recorder, group {one.group})"
     if job.behind:
         late = [job.ranks[place] for place in job.behind[:MOST]]
         yield "behind", ", ".join(f"{rank.name} at step {rank.step}" for rank in late)
