@@ -1,4 +1,4 @@
-"""Wheels carry knowledge/data compressed, and causes, messages and programs as one compiled file."""
+"""Wheels carry data compressed, causes, messages and programs as one file, and schemas."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+SCHEMAS = ("report", "plan", "fit", "lint", "inspect", "releases", "code", "cause", "proof")
+"""Those of docs/ that `gpuwhy mcp` shows its clients."""
 DATA = "src/gpuwhy/knowledge/data"
 COMPILED = "src/gpuwhy/causes/compiled.msgpack"
 
@@ -30,6 +32,9 @@ class Compress(BuildHookInterface):  # type: ignore[type-arg]
         catalogue = Path(self._folder.name, "compiled.msgpack")
         catalogue.write_bytes(compiled)
         build_data["force_include"][str(catalogue)] = COMPILED.removeprefix("src/")
+        for name in SCHEMAS:
+            file = Path(self.root, "docs", f"{name}.schema.json")
+            build_data["force_include"][str(file)] = f"gpuwhy/mcp/schemas/{file.name}"
         root = Path(self.root, DATA)
         for path in sorted(one for one in root.rglob("*") if one.is_file()):
             inside = path.relative_to(root).as_posix()

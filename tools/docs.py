@@ -1,6 +1,6 @@
-"""Keep docs/ current: cause pages, shipped schemas, and the answers of commands that pages show.
+"""Keep docs/ current: cause pages and the answers of commands that pages show.
 
-python tools/docs.py            writes docs/causes, the schemas in src, and every replayed answer
+python tools/docs.py            writes docs/causes and every replayed answer
 python tools/docs.py --check    changes nothing, exits 1 and names the files that differ
 
 In a page, `<!-- replay -->` stands before a console block; its command runs in docs/logs.
@@ -76,14 +76,11 @@ def wanted(root: Path) -> dict[Path, str]:
     """Every file that this tool makes, with the text it should have."""
     folder, by_id = root / "docs" / "causes", pages(root)
     made = {folder / f"{name}.md": text for name, text in by_id.items()}
-    inside = root / "src" / "gpuwhy" / "schemas"
-    schemas = (root / "docs").glob("*.schema.json")
-    shipped = {inside / one.name: one.read_text(encoding="utf-8") for one in schemas}
     shown = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
     shown += sorted((root / "docs" / "commands").glob("*.md"))
     texts = {one: one.read_text(encoding="utf-8") for one in shown if one.is_file()}
     live = {one: replayed(text, root) for one, text in texts.items() if REPLAY.search(text)}
-    return {folder / "README.md": index(by_id), **made, **shipped, **live}
+    return {folder / "README.md": index(by_id), **made, **live}
 
 
 def differences(root: Path) -> list[str]:

@@ -33,7 +33,6 @@ from gpuwhy.answer.tree import (
     Heading,
     Mark,
     Paragraph,
-    Series,
     Soft,
 )
 
@@ -460,11 +459,6 @@ FIT = Document(
             (("weights", 26033541120), ("KV cache", 3 * GIB), ("activations", GIB // 4)),
             24 * GIB,
             "NVIDIA GeForce RTX 4090",
-        ),
-        Series(
-            "GPU 0",
-            tuple((n * 0.5, min(23 * GIB, int(GIB * 0.4 * n * (1 + n % 3)))) for n in range(60)),
-            24 * GIB,
         ),
         pairs(pair("Do this", "load the weights in 8 bits: 14.9 GiB", Command("--load-in-8bit"))),
     ),

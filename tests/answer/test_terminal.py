@@ -22,7 +22,6 @@ from gpuwhy.answer.tree import (
     Items,
     Paragraph,
     Quote,
-    Series,
     Soft,
     Table,
 )
@@ -47,12 +46,6 @@ BLOCKS = st.lists(
             st.lists(st.tuples(WORDS, st.integers(0, 1 << 40)), max_size=5).map(tuple),
             st.integers(0, 1 << 38),
             WORDS,
-        ),
-        st.builds(
-            Series,
-            WORDS,
-            st.lists(st.tuples(st.floats(0, 1e6), st.integers(0, 1 << 40)), max_size=99).map(tuple),
-            st.integers(0, 1 << 40),
         ),
     ),
     min_size=1,

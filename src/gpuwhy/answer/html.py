@@ -26,10 +26,9 @@ SIGNS = {
 }
 WORDS = {"ok": "fine", "bad": "broken", "warn": "note", "unknown": "not known", "none": "none"}
 WHOLE, BROKEN = "M12 0v24", "M12 0v7M7 9l10 6M7 15l10-6M12 17v7"
-STAGES = ("GPU", "driver", "CUDA", "Python", "framework", "program")
 FRAMEWORK = 4
-WIDE, HIGH = 640, 120
-"""The size of a drawing, in its own units."""
+WIDE = 640
+"""The width of a drawing, in its own units."""
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 _ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+/[\w./#%+~=-]*")
 _numbers = count(1)
@@ -139,7 +138,6 @@ class _Writer:
             tree.Items: self.items,
             tree.Table: self.table,
             tree.Bar: bar,
-            tree.Series: series,
             tree.Stack: self.stack,
             tree.Fold: self.fold,
         }
@@ -369,21 +367,3 @@ def _picture(label: str, high: int, *parts: Child) -> Html:
         role="img",
         aria_label=label,
     )
-
-
-def series(one: tree.Series) -> Html:
-    """Values over time as a filled curve, with the most that there is as a dashed line."""
-    if not one.points:
-        return Html("")
-    end = max(seconds for seconds, _ in one.points) or 1
-    high = max(value for _, value in one.points)
-    top = max(one.most, high, 1)
-    points = [(t / end * WIDE, HIGH - value / top * (HIGH - 8)) for t, value in one.points]
-    curve = "".join(f"L{x:.1f} {y:.1f}" for x, y in points)
-    limit = HIGH - one.most / top * (HIGH - 8)
-    area = el(
-        "path", d=f"M{points[0][0]:.1f} {HIGH}{curve}L{points[-1][0]:.1f} {HIGH}z", class_="p0"
-    )
-    line = el("path", d=f"M0 {limit:.1f}H{WIDE}", class_="limit")
-    said = f"{one.label}: at most {size(high)} of {size(one.most)} in {end:.0f} s"
-    return el("figure", el("figcaption", said), _picture(said, HIGH, area, line))

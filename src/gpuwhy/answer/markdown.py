@@ -179,11 +179,6 @@ def _bar(one: tree.Bar) -> list[str]:
     return [f"{line((one.label or 'in all',))} of {size(one.whole)}:", "", *parts, f"- {rest}"]
 
 
-def _series(one: tree.Series) -> list[str]:
-    high = max((value for _, value in one.points), default=0)
-    return [f"{line((one.label,))}: at most {size(high)} of {size(one.most)}"]
-
-
 def _fold(one: tree.Fold) -> list[str]:
     title = _apart(escape(plain(one.title)))
     return ["<details>", f"<summary>{title}</summary>", "", *_blocks(one.body), "</details>"]
@@ -198,7 +193,6 @@ _WRITERS: dict[type, Callable[[Any], list[str]]] = {
     tree.Items: _items,
     tree.Table: _table,
     tree.Bar: _bar,
-    tree.Series: _series,
     tree.Stack: _stack,
     tree.Fold: _fold,
 }

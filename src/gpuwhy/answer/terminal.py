@@ -44,7 +44,6 @@ COLOURS: dict[tree.Mark, str] = {
 }
 STYLES: dict[type, str] = {tree.Code: "", tree.Strong: BOLD, tree.Soft: SOFT, tree.Link: "4"}
 SHADES, ASCII_SHADES = "█▓▒░", "#=+-"
-SPARKS, ASCII_SPARKS = "▁▂▃▄▅▆▇█", "_.-=+*%#"
 BREAKS = frozenset("/\\,;=&?:")
 """A word that is too long for a line is broken after one of these."""
 
@@ -96,7 +95,6 @@ class _Writer:
             tree.Items: self.items,
             tree.Table: self.table,
             tree.Bar: self.bar,
-            tree.Series: self.series,
             tree.Stack: self.stack,
             tree.Fold: self.fold,
         }
@@ -336,23 +334,6 @@ class _Writer:
             drawn = f"{drawn[:end]}|{drawn[end:]}"
         last = f"{free} free {size(left)}" if left >= 0 else f"| {size(-left)} too much"
         return self.indented([*said, drawn + free * (long - len(drawn)), *legend, last], at)
-
-    def series(self, one: tree.Series, at: int) -> list[str]:
-        """A sparkline with its most and its time."""
-        sparks = SPARKS if self.paper.unicode else ASCII_SPARKS
-        if not one.points:
-            return []
-        count = min(48, len(one.points))
-        step = len(one.points) / count
-        highs = [
-            max(value for _, value in one.points[int(n * step) : max(int((n + 1) * step), 1)])
-            for n in range(count)
-        ]
-        top = max(one.most, *highs, 1)
-        line = "".join(sparks[min(7, value * 8 // top)] for value in highs)
-        seconds = one.points[-1][0]
-        said = f"{one.label}: at most {size(max(highs))} of {size(one.most)} in {seconds:.0f} s"
-        return self.indented([*self.line((said,), at), line], at)
 
     def stack(self, one: tree.Stack, at: int) -> list[str]:
         """One line per layer."""

@@ -130,14 +130,6 @@ class Bar(_Node, frozen=True):
     label: str = ""
 
 
-class Series(_Node, frozen=True):
-    """Values over time, in bytes: a sparkline or a small drawing."""
-
-    label: str
-    points: tuple[tuple[float, int], ...]  # seconds, value
-    most: int
-
-
 class Layer(_Node, frozen=True):
     """One layer of the stack, from the GPU to the program."""
 
@@ -163,7 +155,7 @@ class Fold(_Node, frozen=True):
     id: str = ""  # what a Link or a Layer leads to
 
 
-Block = Union[Heading, Paragraph, Command, Quote, Pairs, Items, Table, Bar, Series, Stack, Fold]
+Block = Union[Heading, Paragraph, Command, Quote, Pairs, Items, Table, Bar, Stack, Fold]
 
 
 class Document(_Node, frozen=True):

@@ -9,9 +9,14 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from gpuwhy._version import __version__
+from gpuwhy.machine import FORM, NOTES
 
 HEALTHY, FOUND, USAGE, FAILED, PERHAPS, INTERRUPTED = 0, 1, 2, 3, 4, 130
 _WORLD = (OSError, MemoryError, RecursionError, UnicodeError, EOFError)
+
+
+ASKED: set[str] = set()
+"""What `gpuwhy mcp` asks of its commands: FORM, NOTES; programs that we start do not get it."""
 
 
 class UsageError(Exception):
@@ -39,6 +44,7 @@ def refused(kind: type[Exception], said: str = "") -> Iterator[None]:
 
 def main(argv: list[str]) -> NoReturn:
     """Parse, run, flush, exit. A look that hangs in the kernel cannot hold us: we exit at once."""
+    ASKED.update(name for name in (FORM, NOTES) if os.environ.pop(name, ""))
     closed = [] if argv[:1] == ["run"] else _closed()  # a watched program gets what we got
     try:
         code = _run(argv)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from gpuwhy._version import __version__
-from gpuwhy.answer import ci, html, markdown
+from gpuwhy.answer import ci
 from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError, output, refused
 from gpuwhy.cli.terminal import write
 from gpuwhy.lint import edits, kinds, report
@@ -65,20 +65,16 @@ def _print(result: Lint, options: argparse.Namespace) -> None:
     hide = of_this_machine(paths=not shared)
     notes = tuple(report.hidden(report.notes(result), hide.hide))
     document = report.document(report.without_secrets(result, hide.hide), options.verbose)
-    if options.junit:
-        output.keep(options.junit, ci.junit(notes, "gpuwhy lint"))
-    if options.html:
-        output.keep(options.html, html.page(document))
-    if options.json:
-        write(output.as_json(contract(result, __version__), hide))
-    elif options.github:
-        write(ci.github(notes), orders=True)
+    printed = None
+    if options.github:
+        printed = ci.github(notes)
     elif options.sarif:
-        write(ci.sarif(notes, __version__, {rule.id: rule.title for rule in rules().values()}))
+        titles = {rule.id: rule.title for rule in rules().values()}
+        printed = ci.sarif(notes, __version__, titles)
     elif options.gitlab:
-        write(ci.gitlab(notes))
-    else:
-        write(markdown.write(document) if options.markdown else output.text(document))
+        printed = ci.gitlab(notes)
+    values = contract(result, __version__)
+    output.put(options, document, values, lambda: notes, printed=printed)
 
 
 def _changes(result: Lint, texts: dict[str, str]) -> dict[str, str]:

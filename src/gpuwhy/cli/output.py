@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import msgspec
 
-from gpuwhy.cli import UsageError, say
+from gpuwhy.cli import ASKED, UsageError, say
 from gpuwhy.cli.terminal import has_signs, write
 from gpuwhy.machine import FORM
 
@@ -68,12 +68,14 @@ def put(
     notes: Callable[[], Sequence[Note]] = tuple,
     *,
     nodes: bool = False,
+    printed: str | None = None,
 ) -> None:
     """Write the files that were asked for, then print the one form that was.
 
-    `notes` makes those of a build server; `nodes` for answers whose point is which machine it was.
+    `notes` makes those of a build server; `nodes` for answers whose point is which machine it was;
+    `printed` is a form that the command itself made, for a build server.
     """
-    if os.environ.get(FORM) == "both":
+    if FORM in ASKED:
         write(_both(document, values, nodes))
         return
     hide = _redactor(options, nodes)
@@ -85,7 +87,9 @@ def put(
         from gpuwhy.answer import ci
 
         keep(options.junit, ci.junit(_without(notes(), hide)))
-    if getattr(options, "github", False):
+    if printed is not None:
+        write(printed, orders=True)
+    elif getattr(options, "github", False):
         from gpuwhy.answer import ci
 
         write(ci.github(_without(notes(), hide)), orders=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 import threading
 import time
 from typing import TextIO
 
-from gpuwhy.cli import UsageError
+from gpuwhy.cli import ASKED, UsageError
 from gpuwhy.machine import NOTE, NOTES, reading
 
 MOST = 256 << 20
@@ -89,7 +88,7 @@ class Progress:
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._show, daemon=True)
         self._shown = False
-        self._asked = bool(os.environ.get(NOTES))  # a program reads our steps, line by line
+        self._asked = NOTES in ASKED  # a program reads our steps, line by line
 
     def note(self, text: str) -> None:
         """Say which step runs now."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from importlib import metadata, resources
+from importlib import metadata
 
 from gpuwhy._version import __version__
 from gpuwhy.cli import HEALTHY, UsageError
@@ -14,6 +14,11 @@ from gpuwhy.cli.terminal import write
 from gpuwhy.knowledge import releases
 
 NEEDED = ("ahocorasick_rs", "msgspec", "nvidia-ml-py", "packaging", "pyyaml")
+CONTRACTS = (
+    *("cause", "code", "fit", "fix", "fleet", "inspect", "lint", "node", "plan", "proof", "ranks"),
+    *("releases", "report"),
+)
+"""The JSON contracts, by the names of docs/NAME.schema.json."""
 EXTRAS = {"ray": "ray"}
 
 
@@ -27,7 +32,7 @@ def go(argv: list[str]) -> int:
         "system": f"{platform.system()} {platform.machine()}, {' '.join(platform.libc_ver())}",
         "installed": _installed(),
         "knowledge": _knowledge(),
-        "contracts": ", ".join(sorted(_contracts())),
+        "contracts": ", ".join(f"gpuwhy.{name}/1" for name in CONTRACTS),
         "needs": ", ".join(f"{name} {_version(name)}" for name in NEEDED),
         "extras": ", ".join(f"{one} ({name} {_version(name)})" for one, name in EXTRAS.items()),
     }
@@ -50,12 +55,6 @@ def _knowledge() -> str:
     rows, newest = sum(one.rows for one in headers), max(one.newest for one in headers)
     count = len(releases.projects())
     return f"{rows:,} rows of {count} projects, from files published up to {newest}"
-
-
-def _contracts() -> list[str]:
-    names = (file.name for file in resources.files("gpuwhy.schemas").iterdir())
-    ending = ".schema.json"
-    return [f"gpuwhy.{name.removesuffix(ending)}/1" for name in names if name.endswith(ending)]
 
 
 def _version(name: str) -> str:

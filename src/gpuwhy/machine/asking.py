@@ -95,10 +95,9 @@ class Asking:
                 kill_group(self._child.pid)
 
     def _start(self) -> tuple[subprocess.Popen[bytes], int]:
-        environ = {**os.environ, NOTES: "1"}
+        environ = {**os.environ, NOTES: "1", FORM: "both"}
         if self._kept:
-            return self._start_kept(environ)  # a program of the user: no form of ours for it
-        environ[FORM] = "both"
+            return self._start_kept(environ)
         child = subprocess.Popen(
             ourselves(self._argv),
             stdin=subprocess.PIPE,

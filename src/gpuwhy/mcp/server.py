@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from gpuwhy.machine import asking
 from gpuwhy.machine.redact import of_this_machine
 from gpuwhy.mcp import kept, protocol
 from gpuwhy.mcp.protocol import Message, RefusedError
-from gpuwhy.mcp.tools import MORE, TOOLS, Command, command, described
+from gpuwhy.mcp.tools import INSTRUCTIONS, MORE, TOOLS, Command, command, described
 
 AT_ONCE = 4
 """Commands that run at the same time; further ones wait."""
@@ -22,13 +23,6 @@ NOTE = 200
 """The longest note about a step: a watched program may print what looks like one."""
 WAITING = 64
 """Requests that may be under way; beyond that the client is told to wait itself."""
-INSTRUCTIONS = (
-    "gpuwhy says why a GPU stack fails and what to do. A program failed: call explain with its "
-    "whole output (log_only if it ran elsewhere). Nothing ran yet, or the GPU is not seen: check. "
-    "Choosing versions: plan. `more` with the name at the end of an answer reads the rest. "
-    "Commands in fixes are for the user's shell."
-)
-MORE_FIELDS = ("answer", "part", "start")
 ANSWERS = "gpuwhy://answer/"
 CAUSES = "gpuwhy://cause/"
 Answer = dict[str, Any]
@@ -241,21 +235,10 @@ class Server:
                 return self._more(given)
             wanted = command(tool, given, self._allow_run)
             with self._turn:
-                found = self._watched(wanted, call) if name == "run" else self._found(wanted, call)
+                found = self._watched(wanted, call) if name == "run" else _answer(wanted, call)
             return self._told(found)
         except (ValueError, FailedError, OSError) as error:
             return {"content": [_text(_shared(_told_error(error))[: kept.TEXT])], "isError": True}
-
-    def _found(self, wanted: Command, call: Call) -> Found:
-        """Ask the command behind a tool; one that prints JSON alone is asked for its text."""
-        value = _value(call.ask(wanted, kept=wanted.argv[0] == "prove"))
-        if "schema" not in value and "values" in value:
-            return Found(value["values"], value["text"])
-        if wanted.argv[0] == "prove":
-            return Found(value, str(value.get("status", "")))
-        words = [one for one in wanted.argv if one != "--json"]
-        done = call.ask(wanted._replace(argv=words))
-        return Found(value, _shared(done.out.decode("utf-8", "replace")))
 
     def _watched(self, wanted: Command, call: Call) -> Found:
         """Run a program of the user, then explain what it left."""
@@ -268,7 +251,7 @@ class Server:
                 raise FailedError(f"{done.why or 'ended from outside'}\n{tail}")
             try:
                 explain = Command(["explain", "--json", f"--from={record}"])
-                found = self._found(explain, call)
+                found = _answer(explain, call)
             except FailedError:
                 raise FailedError(tail) from None
             return Found(found.value, f"{found.text}\n{tail}")
@@ -285,8 +268,10 @@ class Server:
 
     def _more(self, given: Answer) -> Answer:
         name, part, start = (given.get(one) for one in ("answer", "part", "start"))
-        if unknown := [one for one in given if one not in MORE_FIELDS]:
-            raise ValueError(f"more has no field {unknown[0][:60]!r}; it has answer, part, start")
+        fields = MORE["inputSchema"]["properties"]
+        if unknown := [one for one in given if one not in fields]:
+            has = ", ".join(fields)
+            raise ValueError(f"more has no field {unknown[0][:60]!r}; it has {has}")
         value = self._kept.get(str(name))
         if value is None:
             names = ", ".join(self._kept.names()) or "none"
@@ -299,7 +284,8 @@ class Server:
         return {"content": [_text(found.text + tail)], "isError": False}
 
     def _resources(self, call: Call) -> list[Answer]:
-        listed = self._ask(["cause", "--json"], call)["causes"]
+        with self._turn:
+            listed = _answer(Command(["cause", "--json"]), call).value["causes"]
         answers = [_resource(ANSWERS, one, "a whole answer", _JSON) for one in self._kept.names()]
         return [*answers, *(_resource(CAUSES, one["id"], one["title"], _PAGE) for one in listed)]
 
@@ -308,20 +294,12 @@ class Server:
             value = self._kept.get(uri.removeprefix(ANSWERS))
             if value is not None:
                 whole = msgspec.json.format(msgspec.json.encode(value), indent=1).decode()
-                return {"uri": uri, "mimeType": "application/json", "text": whole}
+                return {"uri": uri, "mimeType": _JSON, "text": whole}
         elif uri.startswith(CAUSES):
-            try:
-                page = self._ask(["cause", "--json", "--", uri.removeprefix(CAUSES)], call)["page"]
-                return {"uri": uri, "mimeType": "text/markdown", "text": page}
-            except FailedError:
-                pass
+            asked = Command(["cause", "--json", "--", uri.removeprefix(CAUSES)])
+            with self._turn, contextlib.suppress(FailedError):
+                return {"uri": uri, "mimeType": _PAGE, "text": _answer(asked, call).value["page"]}
         raise RefusedError(protocol.NOT_FOUND, f"no resource {uri[:200]!r}", {"uri": uri[:200]})
-
-    def _ask(self, argv: list[str], call: Call) -> Answer:
-        with self._turn:
-            value = _value(call.ask(Command(argv)))
-        found: Answer = value if "schema" in value else value.get("values", value)
-        return found
 
 
 _JSON, _PAGE = "application/json", "text/markdown"
@@ -336,8 +314,9 @@ def _templates() -> list[Answer]:
     return [{"uriTemplate": uri, "name": name, "mimeType": kind} for uri, name, kind in rows]
 
 
-def _value(done: asking.Asked) -> Answer:
-    """The JSON that a command printed; raises FailedError with its complaint."""
+def _answer(wanted: Command, call: Call) -> Found:
+    """The contract that a command printed, with its text; raises FailedError with its complaint."""
+    done = call.ask(wanted, kept=wanted.argv[0] == "prove")
     if done.code is None:
         raise FailedError(done.why or "it was ended from outside")
     try:
@@ -347,7 +326,7 @@ def _value(done: asking.Asked) -> Answer:
     if not isinstance(value, dict):
         said = done.err.removeprefix("gpuwhy: ")
         raise FailedError(said or f"it ended with code {done.code} and said nothing")
-    return value
+    return Found(value["values"], value["text"])
 
 
 def _tail(done: asking.Asked) -> str:

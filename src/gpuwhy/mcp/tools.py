@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpuwhy.cli import table
@@ -19,11 +19,13 @@ else:
 
 WORD, TEXT = 4096, 8 << 20
 """Characters of one value, and of a log."""
-BESIDE = {
-    "folder": "the project's folder: relative paths and what lies there count",
-    "text": "the error with what was printed before it, instead of a file",
-}
+_HERE = Path(__file__).parent
+_TABLES: dict[str, Any] = tomllib.loads((_HERE / "tools.toml").read_text(encoding="utf-8"))
+INSTRUCTIONS: str = _TABLES["instructions"]
+BESIDE: dict[str, str] = _TABLES["beside"]
 """Fields that are no options: where the command runs, and what it reads."""
+MORE: dict[str, Any] = _TABLES["more"]
+"""The tool that reads the rest of an answer, as clients list it."""
 
 
 class Tool(NamedTuple):
@@ -47,12 +49,6 @@ class Tool(NamedTuple):
         """Its fields that are no options, and how long they may be."""
         folder = {"folder": WORD} if self.folder else {}
         return folder | ({"text": TEXT} if self.text else {})
-
-
-def _tools() -> Iterator[Tool]:
-    text = files("gpuwhy.mcp").joinpath("tools.toml").read_text(encoding="utf-8")
-    for row in tomllib.loads(text)["tool"]:
-        yield Tool(**row)
 
 
 class Command(NamedTuple):
@@ -183,8 +179,9 @@ def _one(name: str, given: Any, most: int) -> str:
 @cache
 def _contract(name: str) -> dict[str, Any]:
     """The schema of a contract as it ships, an object at the top, without what explains it."""
-    path = files("gpuwhy").joinpath(f"schemas/{name}.schema.json")
-    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    file = _HERE / "schemas" / f"{name}.schema.json"  # a checkout has it in docs alone
+    file = file if file.is_file() else _HERE.parents[2] / "docs" / file.name
+    value: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     inner = str(value.pop("$ref", "")).removeprefix("#/$defs/")
     bare: dict[str, Any] = _bare({**value, **value["$defs"][inner]} if inner else value)
     return bare
@@ -198,20 +195,4 @@ def _bare(value: Any) -> Any:
     return [_bare(one) for one in value] if isinstance(value, list) else value
 
 
-TOOLS = tuple(_tools())
-MORE = {
-    "name": "more",
-    "title": "Read the rest of an answer",
-    "description": "The rest of an earlier answer of this session, page by page.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {
-            "answer": {"type": "string", "description": "the name at the end of the answer: a3"},
-            "part": {"type": "string", "description": "facts.devices, causes.0, text; empty: all"},
-            "start": {"type": "integer", "minimum": 0, "description": "the character to begin at"},
-        },
-        "required": ["answer"],
-        "additionalProperties": False,
-    },
-    "annotations": {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False},
-}
+TOOLS = tuple(Tool(**row) for row in _TABLES["tool"])
