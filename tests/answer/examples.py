@@ -1,8 +1,6 @@
-"""Answers made by hand, one for each thing that gpuwhy can say, and two of other commands."""
+"""Answers made by hand, one for each thing that gpuwhy can say, and one of another command."""
 
 from __future__ import annotations
-
-import msgspec
 
 from gpuwhy.advise.remedy import Install, Restart
 from gpuwhy.answer.answer import (
@@ -322,136 +320,6 @@ ANSWERS = {
 }
 
 
-# What other commands will make of their own values
-
-
-class Choice(msgspec.Struct, frozen=True):
-    """A package of a plan."""
-
-    package: str
-    version: str
-    why: str
-    mark: Mark = "ok"
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """Which releases go together."""
-
-    headline: str
-    machine: str
-    choices: tuple[Choice, ...]
-    command: str
-    instead: tuple[tuple[str, str, str], ...] = ()
-
-
-PLAN = Plan(
-    "torch 2.9.1 and jax 0.8.0 run together on this machine",
-    "NVIDIA H200, driver 550.54.15, Python 3.12",
-    (
-        Choice("torch", "2.9.1", "built for CUDA 12.6; driver 550.54.15 supports 12.4 and, by"
-               " minor version compatibility, all of CUDA 12"),
-        Choice("torchvision", "0.24.1", "belongs to torch 2.9.1"),
-        Choice("jax[cuda12]", "0.8.0", "needs driver 525 or newer"),
-        Choice("numpy", "2.3.5", "torch and jax accept it"),
-        Choice("xformers", "0.0.33", "not released for torch 2.9.1", "warn"),
-    ),
-    "pip install torch==2.9.1 torchvision==0.24.1 --index-url"
-    ' https://download.pytorch.org/whl/cu126\npip install "jax[cuda12]==0.8.0" numpy==2.3.5',
-    (
-        ("Driver 580", "torch 2.11.0, jax 0.11.2", "sudo apt install nvidia-driver-580"),
-        ("No xformers", "torch 2.9.1, jax 0.8.0", ""),
-    ),
-)  # fmt: skip
-
-
-def plan_document(plan: Plan) -> Document:
-    """At most 20 lines: the choice, how to install it, what would change it."""
-    rows = [(one.package, one.version, one.why) for one in plan.choices]
-    instead = (
-        pair(what, result, Command(command) if command else "")
-        for what, result, command in plan.instead
-    )
-    return Document(
-        (
-            Heading((plan.headline,), "ok", under=(plan.machine,)),
-            table((), rows, [one.mark for one in plan.choices]),
-            pairs(pair("Install", Command(plan.command))),
-            pairs(*instead),
-        ),
-        title=plan.headline,
-        made_by="gpuwhy 1.0.0",
-        made_on="2026-11-18",
-    )
-
-
-class Step(msgspec.Struct, frozen=True):
-    """A step of a repair, and what became of it."""
-
-    text: str
-    command: str
-    mark: Mark = ""
-    result: str = ""
-
-
-class Repair(msgspec.Struct, frozen=True):
-    """What fix would do, or did."""
-
-    headline: str
-    mark: Mark
-    cause: str
-    steps: tuple[Step, ...]
-    then: str = ""
-
-
-PROPOSED = Repair(
-    "PyTorch 2.11.0 loads cuDNN 9.14.0 but was built with 9.19.0",
-    "bad",
-    "cudnn.version_mismatch",
-    (
-        Step("install the cuDNN that PyTorch was built with",
-             "pip install --reinstall nvidia-cudnn-cu13==9.19.0.56"),
-        Step("restart the notebook kernel", ""),
-    ),
-    "gpuwhy fix --apply carries out step 1 in a copy of the environment first",
-)  # fmt: skip
-
-APPLIED = Repair(
-    "PyTorch 2.11.0 loads cuDNN 9.19.0, as it was built",
-    "ok",
-    "cudnn.version_mismatch",
-    (
-        Step("copied /opt/torch/.venv to try the change there", "", "ok", "2.1 GiB, 9 s"),
-        Step("installed the cuDNN that PyTorch was built with",
-             "pip install --reinstall nvidia-cudnn-cu13==9.19.0.56", "ok", "64 s"),
-        Step("checked again: cudnn.version_mismatch is gone", "gpuwhy check", "ok"),
-        Step("restart the notebook kernel: this is for you to do", "", "none"),
-    ),
-    "to undo: mv /opt/torch/.venv.before-fix /opt/torch/.venv",
-)  # fmt: skip
-
-
-def fix_document(repair: Repair) -> Document:
-    """Steps with a tick only for what was done."""
-    rows = (
-        item(
-            (one.text, *([Soft(f" ({one.result})")] if one.result else [])),
-            Command(one.command) if one.command else "",
-            mark=one.mark,
-        )
-        for one in repair.steps
-    )
-    return Document(
-        (
-            Heading((repair.headline,), repair.mark, under=(Code(repair.cause),)),
-            items(rows, numbered=True),
-            Paragraph((repair.then,)),
-        ),
-        title=repair.headline,
-        made_by="gpuwhy 1.0.0",
-        made_on="2026-11-18",
-    )
-
-
 FIT = Document(
     (
         Heading(("Llama-2-13B does not fit: 27.5 GiB are needed, the GPU has 24 GiB",), "bad"),
@@ -466,9 +334,4 @@ FIT = Document(
     made_by="gpuwhy 1.0.0",
 )
 
-DOCUMENTS = {
-    "plan": plan_document(PLAN),
-    "fix-proposed": fix_document(PROPOSED),
-    "fix-applied": fix_document(APPLIED),
-    "fit": FIT,
-}
+DOCUMENTS = {"fit": FIT}

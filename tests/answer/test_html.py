@@ -91,7 +91,7 @@ def test_the_head_names_product_day_file_and_answer():
 
 def test_the_policy_admits_this_style_and_this_script_alone():
     policy = html.policy()
-    assert html.escaped(policy) in html.page(ALL["plan"])
+    assert html.escaped(policy) in html.page(ALL["fit"])
     assert policy.count("sha256-") == 2
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
@@ -135,7 +135,7 @@ def test_parts_of_a_notebook_share_no_id_and_have_no_script():
 
 
 def test_several_answers_in_one_page():
-    seen = checked(html.page(ALL["check-broken"], ALL["check-broken"], ALL["plan"]))
+    seen = checked(html.page(ALL["check-broken"], ALL["check-broken"], ALL["fit"]))
     assert seen.tags["article"] == 3
 
 

@@ -1,10 +1,8 @@
-"""Run the recorded calls again and show what differs: python -m tests.doors.replay --help."""
+"""Runs the calls of calls/*.toml; python -m tests.doors.replay ID … keeps what they answer now."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import difflib
 import json
 import os
 import signal
@@ -12,17 +10,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from tests.doors.inputs import HERE, PLACEHOLDER, filled, table
-from tests.doors.kept import document, heads
 
 RECORDED = HERE / "recorded"
-DIFF = 40
 CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "doors"}}
 HELLO = {"method": "initialize", "params": CLIENT}
 
@@ -38,7 +34,6 @@ class Call:
     env: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)  # what it writes
     mcp: list[dict[str, Any]] = field(default_factory=list)  # requests; the last answer is kept
-    live: bool = False  # the answer depends on this machine: its structure is kept
     traceback: bool = False  # the program that it runs prints one
     needs: str = ""  # a module that the Python under test must have
     since_1_0: str = ""  # why `exit` is another one than was recorded
@@ -102,15 +97,7 @@ def run(call: Call, command: str, seconds: float = 60.0) -> Answer:
         for name in call.files:
             file = work / name
             texts[name] = file.read_text(errors="replace") if file.is_file() else "not written\n"
-        places = {str(home): "{home}", scratch: "{tmp}", str(HERE.parents[1]): "{repository}"}
-        places[str(Path(command).parents[1])] = "{venv}"
-        return Answer(code, {name: _placed(text, places) for name, text in texts.items()})
-
-
-def _placed(text: str, places: dict[str, str]) -> str:
-    for place, name in places.items():
-        text = text.replace(place, name).replace(place.replace("_", r"\_"), name)  # Markdown's too
-    return text
+        return Answer(code, texts)
 
 
 def _ran(
@@ -153,48 +140,48 @@ def _spoken(process: subprocess.Popen[bytes], requests: list[dict[str, Any]]) ->
     return json.dumps(answer.get("result", answer)).encode()
 
 
-def difference(call: Call, new: str) -> list[str]:
-    """How a new document differs from the kept one; of live calls the contracts alone."""
-    old = call.recorded
-    if call.live:
-        old, new = ("\n".join(heads(text).values()) for text in (old, new))
-    was, now = old.splitlines(), new.splitlines()
-    lines = list(difflib.unified_diff(was, now, "recorded", "now", n=1, lineterm=""))
-    return lines[:DIFF] + [f"… {len(lines) - DIFF} more lines"] * (len(lines) > DIFF)
+def parsed(text: str) -> list[Any]:
+    """The JSON values of a text: one, or one a line; none where it is not JSON."""
+    for part in ([text], text.splitlines()):
+        try:
+            values = [json.loads(one) for one in part]
+        except ValueError:
+            continue
+        return [one for one in values if isinstance(one, (dict, list))]
+    return []
 
 
-def _done(call: Call, command: str, record: bool) -> tuple[str, list[str]]:
-    """What became of a call, in a word, and the lines that show it."""
-    if missing(call.needs, command):
-        return "skipped", [f"it needs {call.needs}"]
-    answer = run(call, command)
-    new = document(answer.code, answer.texts, call.live)
-    if record:
-        (RECORDED / f"{call.id}.out").write_text(new, encoding="utf-8")
-        return "recorded", []
-    shown = difference(call, new)
-    return "different" if shown else "same", shown
+def head(text: str) -> str:
+    """The contract of a JSON text in a line: its schema and its keys; "" of other texts."""
+    one = next(iter(parsed(text)), None)
+    many = isinstance(one, list)
+    one = one[0] if many and one else one
+    if not isinstance(one, dict):
+        return ""
+    one = one.get("structuredContent", one)
+    keys = " ".join(sorted(one.keys() - {"more"}))  # `more` is what mcp adds to an answer it cut
+    schema = one.get("schema") or one.get("$schema") or "-"
+    return f"json{' list' * many}: {schema}: {keys}".rstrip()
 
 
-def main() -> int:
-    """Replay, or record."""
-    beside = str(Path(sys.executable).parent / "gpuwhy")
-    parser = argparse.ArgumentParser(prog="python -m tests.doors.replay", description=__doc__)
-    parser.add_argument("--record", action="store_true", help="keep what the calls answer now")
-    parser.add_argument("--command", default=beside, metavar="PATH", help="the gpuwhy to call")
-    parser.add_argument("ids", nargs="*", help="ids, or how they begin; default: every call")
-    options = parser.parse_args()
-    command = os.path.abspath(options.command)
-    chosen = [c for c in calls() if not options.ids or c.id.startswith(tuple(options.ids))]
-    count: dict[str, int] = {}
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = pool.map(lambda call: _done(call, command, options.record), chosen)
-        for call, (what, lines) in zip(chosen, done, strict=True):
-            count[what] = count.get(what, 0) + 1
-            print(f"{what:<9} {call.id}", *lines, sep="\n", flush=True)
-    print(f"{len(chosen)} calls:", ", ".join(f"{number} {what}" for what, number in count.items()))
-    return 1 if "different" in count else 0
+def heads(recorded: str) -> dict[str, str]:
+    """The contracts of a recording, by the name of the text that keeps to it."""
+    rows = pairwise(recorded.splitlines())
+    return {a[4:]: b for a, b in rows if a[:4] == "--- " and b[:4] == "json"}
+
+
+def main() -> None:
+    """Record what the calls that are named answer now: exit code, texts, contracts."""
+    command = os.path.abspath(Path(sys.executable).parent / "gpuwhy")
+    for call in calls():
+        if call.id in sys.argv[1:]:
+            answer = run(call, command)
+            rows = [f"exit {answer.code}"]
+            for name, text in answer.texts.items():
+                if text and name != "stderr":
+                    rows += [f"--- {name}", *filter(None, [head(text)])]
+            (RECORDED / f"{call.id}.out").write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

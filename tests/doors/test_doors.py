@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors.kept import head, heads
-from tests.doors.replay import RECORDED, Call, calls, missing, run
+from tests.doors.replay import RECORDED, Call, calls, head, heads, missing, run
 
 COMMAND = os.path.abspath(Path(sys.executable).parent / "gpuwhy")
 CALLS = calls()
