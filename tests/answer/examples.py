@@ -22,16 +22,12 @@ from gpuwhy.answer.answer import (
     Symptom,
     Untried,
 )
-from gpuwhy.answer.blocks import item, items, pair, pairs, table
+from gpuwhy.answer.blocks import pair, pairs
 from gpuwhy.answer.tree import (
     Bar,
-    Code,
     Command,
     Document,
     Heading,
-    Mark,
-    Paragraph,
-    Soft,
 )
 
 GIB = 1 << 30
