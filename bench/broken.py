@@ -1,10 +1,11 @@
 """Breaks a copy of an environment with PyTorch in many ways and asks what is found.
 
     cp -al ENV COPY
-    python bench/broken.py COPY [--import] [CASE …]
+    python bench/broken.py COPY [--import] [--beside "{python} -m torch.utils.collect_env"] [CASE …]
 
 Each case is undone before the next. It says for each what the files alone show, and with --import
-what an import shows. The copy may be lost where this is ended from outside.
+what an import shows; of each command that is named beside, whether its output differs at all from
+what it says of the whole environment. The copy may be lost where this is ended from outside.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import shutil
+import subprocess
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -239,14 +243,29 @@ def first(facts: Facts) -> Finding | None:
     return min(about, key=lambda one: ORDER.index(one.weight), default=None)
 
 
+def printed(env: Env, command: str) -> str:
+    """What another tool says of the environment: its words, without numbers and times."""
+    words = shlex.split(command.replace("{python}", str(env.folder / "bin/python")))
+    path = f"{env.folder / 'bin'}:/usr/bin:/bin"
+    given = {"PATH": path, "HOME": str(env.beside), **env.variables}
+    try:
+        out = subprocess.run(words, capture_output=True, timeout=120, env=given).stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return type(error).__name__
+    return re.sub(r"\d+", "0", out.decode("utf-8", "replace"))
+
+
 def main() -> None:
     """Break, look, undo."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("cases", nargs="*")
     parser.add_argument("--import", dest="by_importing", action="store_true")
+    parser.add_argument("--beside", action="append", default=[], metavar="COMMAND")
     asked = parser.parse_intermixed_args()
     env, right, breaking = Env(asked.folder.resolve()), 0, 0
+    whole = {command: printed(env, command) for command in asked.beside}
+    noticed: Counter[str] = Counter()
     try:
         for case in CASES:
             if asked.cases and case.name not in asked.cases:
@@ -255,6 +274,7 @@ def main() -> None:
                 env.take(env.folder / "bin/activate")  # it names the environment that was copied
                 case.act(env)
                 facts, took = seen(env, asked.by_importing)
+                noticed.update(one for one in whole if printed(env, one) != whole[one])
             finally:
                 env.undo()
             one = first(facts)
@@ -268,6 +288,8 @@ def main() -> None:
     finally:
         shutil.rmtree(env.beside, ignore_errors=True)
     print(f"{right} of {breaking}")
+    for command in whole:
+        print(f"{noticed[command]} of {breaking} change the output of: {command}")
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
     python -m lab.innocents NOTES.jsonl ENDINGS.jsonl [--seed 1] [--n 3000] [--out ACCUSED.jsonl] [-v]
 
-Both files hold JSON lines with "name" and "log"; "-" for the notes takes those of lab/innocent_notes.py,
-"texts" and "ends" what lab/innocent_texts.py has of other programs; "none" and "wholes" draw the texts of
-lab/innocent_wholes.py as people paste them. A composition is one or two notes, what a training
-prints, an ending, and perhaps a launcher's words or a prefix before each line (lab/restating.py).
-An accusation is a cause other than other.not_gpu, or a fair neighbour of the ending, at 0.5 or more.
+Both are files of JSON lines with "name" and "log", or a name in lab/innocent/: "notes" of healthy
+programs, "texts" and "ends" of other programs; "none" and "wholes" draw whole texts as people paste
+them. A composition is one or two notes, what a training prints, an ending, and perhaps a launcher's
+words or a prefix before each line (lab/restating.py). An accusation is a cause other than
+other.not_gpu, or a fair neighbour of the ending, at 0.5 or more.
 """
 
 from __future__ import annotations
@@ -22,9 +22,6 @@ from typing import Any, NamedTuple
 
 from gpuwhy.diagnose.weigh import diagnose
 from gpuwhy.log.read import read
-from lab.innocent_notes import NOTES
-from lab.innocent_texts import BANNERS, LAST_WORDS, WELL
-from lab.innocent_wholes import WHOLE
 from lab.restating import LAUNCHED, PREFIXES, STYLES
 
 FOUND = 0.5
@@ -42,21 +39,16 @@ class Composed(NamedTuple):
     fair: tuple[str, ...]
 
 
-KEPT = {
-    "-": NOTES,
-    "texts": BANNERS,
-    "none": {},
-    "wholes": WHOLE,
-    "ends": {**LAST_WORDS, **{f"well-{number}": text for number, text in enumerate(WELL)}},
-}
-"""Notes and endings that need no file."""
+KEPT = Path(__file__).parent / "innocent"
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file that hold a text; those kept here for "-", "texts" and "ends"."""
-    if str(path) in KEPT:
-        return [{"name": name, "log": log} for name, log in KEPT[str(path)].items()]
-    found = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    """The rows of a file, or of a name in lab/innocent/, that hold a text."""
+    if str(path) == "none":
+        return []
+    own = KEPT / f"{path}.jsonl"
+    text = (own if own.is_file() else path).read_text(encoding="utf-8")
+    found = (json.loads(line) for line in text.splitlines())
     return [row for row in found if row["log"].strip()]
 
 

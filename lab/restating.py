@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 Change = Callable[[str, random.Random], str]
 COLUMNS = 80
-_RAISED = re.compile(r"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)): (?P<message>\S.*)")
-_HEADER = "Traceback (most recent call last):"
 
 
 def prefixed(prefix: str) -> Change:
@@ -285,88 +283,3 @@ LAUNCHED: dict[str, Change] = {
     "docker-exit": below("train-1 exited with code 1"),
     "time": below("\nreal\t0m12.345s\nuser\t0m8.123s\nsys\t0m1.456s"),
 }  # fmt: skip
-
-
-def raised(text: str) -> tuple[str, str] | None:
-    """Type and words of the exception in the last line of a text; None where it ends otherwise."""
-    last = text.rstrip().rsplit("\n", 1)[-1]
-    found = _RAISED.fullmatch(last.strip())
-    return (found["type"], found["message"]) if found else None
-
-
-def told(shape: str, alone: bool = False) -> Change:
-    """The last line, an exception, as another program tells it; what stands above stays.
-
-    Its frames stand where the shape has {frames}; if `alone`, nowhere.
-    """
-
-    def change(text: str, _: random.Random) -> str:
-        found, head = raised(text), text.rstrip().rpartition("\n")[0]
-        if found is None:
-            return text
-        frames = _AT
-        if (alone or "{frames}" in shape) and _HEADER in head:
-            head, _, after = head.rpartition(_HEADER)
-            frames = f"{after.strip(chr(10))}\n"
-        said = shape.replace("{frames}", frames).replace("{type}", found[0]).replace("{message}", found[1])
-        return f"{head.rstrip()}\n{said}".lstrip("\n")
-
-    return change
-
-
-bare = told("{type}: {message}", alone=True)
-"""The exception without its frames: what it says no more, no program that hides them can tell."""
-_AT = '  File "/home/mara/proj/train.py", line 12, in <module>\n    main()\n'
-WRAPPED: dict[str, Change] = {
-    "pytest": told("E       {type}: {message}\n\nsrc/train.py:12: {type}\n=== short test summary info ===\n"
-                   "FAILED tests/test_train.py::test_step - {type}: {message}\n=== 1 failed in 2.31s ==="),
-    "remote": told("{type}: {message}\n\"\"\"\n\nThe above exception was the direct cause of the following exception:\n\n"
-                   f"{_HEADER}\n{_AT}{{type}}: {{message}}"),
-    "spawned": told(f"{_HEADER}\n{_AT}torch.multiprocessing.spawn.ProcessRaisedException: \n\n"
-                    f"-- Process 0 terminated with the following error:\n{_HEADER}\n{{frames}}{{type}}: {{message}}"),
-    "ray-task": told(f"{_HEADER}\n{_AT}ray.exceptions.RayTaskError({{type}}): ray::step() (pid=4021, ip=10.0.0.7)\n"
-                     f"{{frames}}{{type}}: {{message}}"),
-    "dask": told("distributed.worker - WARNING - Compute Failed\nKey:       step-1\nFunction:  step\nargs:      ()\n"
-                 f"Exception: \"{{type}}('{{message}}')\"\n\n{_HEADER}\n{{frames}}{{type}}: {{message}}"),
-    "celery": told("[2024-05-01 12:00:00,123: ERROR/ForkPoolWorker-1] Task app.step[1b2c] raised unexpected: "
-                   f"{{type}}('{{message}}')\n{_HEADER}\n{{frames}}{{type}}: {{message}}"),
-    "submitit": told("submitit ERROR (2024-05-01 12:00:00,123) - Submitted job triggered an exception\n"
-                     f"{_HEADER}\n{{frames}}{{type}}: {{message}}"),
-    "jupyter": told("-----------------------------------------------------------------\n"
-                    "{type}                              Traceback (most recent call last)\nCell In[3], line 2\n"
-                    "      1 import train\n----> 2 train.main()\n\n{type}: {message}"),
-    "reticulate": told("Error in py_call_impl(callable, call_args$unnamed, call_args$named) : \n  {type}: {message}\n"
-                       "Run `reticulate::py_last_error()` for details.", alone=True),
-    "julia": told("ERROR: LoadError: PyError ($(Expr(:escape, :(ccall(#= /pyfncall.jl:43 =# @pysym(:PyObject_Call)))))) "
-                  "<class '{type}'>\n{type}('{message}')", alone=True),
-    "matlab": told("Error using train>main (line 12)\nPython Error: {type}: {message}", alone=True),
-    "spark": told("org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"
-                  "{frames}{type}: {message}\n\n\tat org.apache.spark.api.python.BasePythonRunner.handle(Runner.scala:572)"),
-    "java": told('Exception in thread "main" java.lang.RuntimeException: {message}\n\tat ai.train.Native.step(Native Method)\n'
-                 "\tat ai.train.Main.main(Main.java:12)", alone=True),
-    "cpp": told("terminate called after throwing an instance of 'std::runtime_error'\n  what():  {message}\n"
-                "Aborted (core dumped)", alone=True),
-    "go": told("panic: {message}\n\ngoroutine 1 [running]:\nmain.main()\n\t/home/mara/proj/main.go:12 +0x1d\nexit status 2", alone=True),
-    "rust": told("thread 'main' panicked at src/main.rs:12:5:\ncalled `Result::unwrap()` on an `Err` value: "
-                 "Torch(\"{message}\")\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace", alone=True),
-    "node": told("Error: {message}\n    at step (/home/mara/proj/train.js:12:9)\n    at node:internal/main:23:47", alone=True),
-    "dotnet": told("Unhandled exception. System.Exception: {message}\n   at Train.Main() in /home/mara/Train.cs:line 12", alone=True),
-    "logged": told("2024-05-01 12:00:00,123 - trainer - ERROR - training failed: {message}", alone=True),
-    "exc-only": told("{message}", alone=True),
-}  # fmt: skip
-KINDS: dict[str, dict[str, Change]] = {"prefix": PREFIXES, "style": STYLES, "launcher": LAUNCHED, "wrapper": WRAPPED}
-ALONE = (
-    "jupyter",
-    "reticulate",
-    "julia",
-    "matlab",
-    "java",
-    "cpp",
-    "go",
-    "rust",
-    "node",
-    "dotnet",
-    "logged",
-    "exc-only",
-)
-"""Wrappers that hide the frames."""

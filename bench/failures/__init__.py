@@ -1,0 +1,1 @@
+"""Labelled failures of GPU stacks, and what tools say of them."""
