@@ -16,31 +16,7 @@ from gpuwhy.facts.variables import SetAtStart
 from gpuwhy.machine import windows
 from gpuwhy.machine.files import Files, FileSystem
 from gpuwhy.machine.machine import Lines, Machine, RegistryKey, Standing, Uname
-
-STEERING = (
-    r"(CUDA|CUDNN|CUBLAS|CUBLASLT|NVIDIA|NVCC|NCCL|XLA|TF|PYTORCH|TORCH|TORCHINDUCTOR|TORCHDYNAMO"
-    r"|KERAS|JAX|CUPY|ORT|TRITON|NUMBA|PADDLE|MXNET|TENSORRT|TRT|BNB|HSA|ROCR)(_|$)"
-    r"|(LD_LIBRARY_PATH|LD_PRELOAD|LD_AUDIT|LD_DEBUG|LD_BIND_NOW|PATH|PYTHONPATH|PYTHONHOME"
-    r"|PYTHONNOUSERSITE|PYTHONUSERBASE|PYTHONSAFEPATH|PYTHONPLATLIBDIR|PYTHONOPTIMIZE"
-    r"|PYTHONIOENCODING|PYTHONHASHSEED|PYTHONMALLOC|PYTHONUTF8|PYTHONTRACEMALLOC"
-    r"|PYTHONINTMAXSTRDIGITS|PYTHONWARNINGS|GLIBC_TUNABLES|VIRTUAL_ENV"
-    r"|CONDA_PREFIX|CONDA_DEFAULT_ENV|PYENV_VERSION|PYENV_ROOT|UV_PROJECT_ENVIRONMENT"
-    r"|KUBERNETES_SERVICE_HOST|container|SINGULARITY_NAME|APPTAINER_NAME|WSL_DISTRO_NAME"
-    r"|WSL_INTEROP|SLURM_JOB_GPUS|SLURM_STEP_GPUS|GPU_DEVICE_ORDINAL|HIP_VISIBLE_DEVICES|TMPDIR"
-    r"|TEMP|TMP|XDG_CACHE_HOME|MPLCONFIGDIR|HF_HOME|MASTER_PORT|SYSTEMROOT|PROGRAMFILES"
-    r"|PROGRAMDATA|LOCALAPPDATA|NVTOOLSEXT_PATH|OMP_NUM_THREADS"
-    r"|PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION|MPLBACKEND|LOCAL_RANK|RANK|WORLD_SIZE|CC|CXX)$"
-)
-"""Variables that may be read at all; everything else in the environment stays unseen."""
-
-_SECRET = (
-    r"(?i)TOKEN|KEY|SECRET|PASS|CREDENTIAL|AUTH|_PAT$|BEARER|COOKIE|SESSION_ID"
-    r"|^TF_(VAR|CLI|DATA_DIR|LOG|PLUGIN|WORKSPACE|CONFIG|INPUT|REGISTRY|TOKEN)"
-    r"|COORDINATOR_ADDRESS|COMM_ID|SOCKET_IFNAME|ENDPOINTS?$|TRAINER_ENDPOINTS"
-    r"|_(ORG|TEAM|USER|USERNAME|EMAIL|ACCOUNT|LICENSE)$"
-    r"|_(ADDR|ADDRESS|HOST|HOSTS|MASTER|URL|URI|PROXY|SERVER|SERVERS|REDIS_\w+|IFNAME|WEBHOOK)$"
-)
-"""Names never read although they look like ours: secrets, Terraform's, addresses."""
+from gpuwhy.machine.shapes import shape
 
 _KERNEL = (
     r"(?i)NVRM|Xid|nvidia|nouveau|nvlink|NVSwitch|oom-kill|Out of memory|pcieport.*(AER|error)"
@@ -62,7 +38,7 @@ _SYSLOG_READ_ALL, _SYSLOG_SIZE = 3, 10
 
 def permitted(environ: dict[str, str]) -> dict[str, str]:
     """The variables of an environment that may be read at all."""
-    steering, secret = re.compile(STEERING).match, re.compile(_SECRET).search
+    steering, secret = shape("steering").match, shape("never_read").search
     names = (name for name in sorted(environ) if steering(name))
     kept = (name for name in names if name in _ONLY_SET or not secret(name))
     return {name: "set" if name in _ONLY_SET else environ[name] for name in kept}

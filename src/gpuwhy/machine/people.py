@@ -13,53 +13,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from gpuwhy.machine import reading
-from gpuwhy.machine.secret_shapes import Lazy
+from gpuwhy.machine.shapes import shape, words
 
 MOST_ACCOUNTS = 100
-_GENERIC = frozenset(
-    {"root", "user", "users", "ubuntu", "debian", "admin", "nobody", "runner", "vscode", "jovyan"}
-    | {"ec2-user", "azureuser", "opc", "vagrant", "work", "home", "data", "mnt", "opt", "usr"}
-    | {"tmp", "var", "lib", "lib64", "bin", "Public", "Default", "All Users", "Default User"}
-    | {"Administrator", "runneradmin", "share", "local", "conda", "miniconda3", "app", "src"}
-    | {"code", "project", "python3", "nvidia", "cuda"}
-)
-_KINDS = (
-    "students?|staff|faculty|employees|phd|grads?|undergrads?|people|guests?|external|alumni"
-    "|members|[a-z]"
-)
-_GROUPS = rf"{_KINDS}|users?|homes?|gpfs|lustre|nfs|beegfs|ceph|weka|local|sd|\d"
-"""Folders between such a root and the people: kept, the next is whose it is."""
-_INSIDE = """
-    conda mamba miniforge python torch tensor nvidia cuda cudnn nccl dataset checkpoint ckpt
-    software project result models cache slurm venv virtualenv wheel huggingface container
-    singularity apptainer docker experiment workspace training download archive backup module
-    package
-"""
-"""What names a thing wherever it stands in a name."""
-_ALONE = """
-    env data model tmp temp job proj share shared run log work train test eval exp code repo src
-    lib bin build soft app group team lab dev llm gpu gpus jax tf hf xla out output input common
-    public scratch system site opt usr etc var root global general base main default new old my
-    the for and of v ver version release stable nightly latest user users home mnt fs disk store
-    storage pool node rank cluster hpc batch queue spool stage staging prod production ml ai dl
-    nlp cv rl db images image img file files dir folder script scripts tool tools util utils
-    config conf doc docs book notebook weights bench benchmark perf debug trace profile inference
-    serve server client api web demo example examples sample samples trash core nvme ssd variable
-    fast local
-"""
-_NAME = r"[^\W\d_][\w.-]{1,31}"
-_DOMAIN = Lazy(rf"(/home/)([A-Z][A-Z0-9-]{{1,15}})/({_NAME})(?=/)")
-_HOMES = Lazy(rf"(/home/|/[Uu]sers/)((?:(?:{_KINDS})/){{0,2}})([^/\s:;,'\"()<>|*?]+)")
-_SITES = Lazy(
-    r"(/homes/|/home\d{1,3}/|/[a-z]{0,8}scratch[\w-]{0,16}/|(?<!/home)/user/|/people/)"
-    rf"((?:(?:{_GROUPS})/){{0,2}})({_NAME})(?=/)"
-)
-_WINDOWS = Lazy(
-    r"((?:^|(?<=\W))(?:(?:[A-Za-z]:|\\{2,4}[\w.-]{1,64})[\\/]+"
-    r"(?:Users|Profiles|Homes?|People|Documents and Settings)\$?[\\/]+|/(?:mnt/)?[a-z]/Users/))"
-    r"([^\\/:;,\"<>|*?\r\n]+(?=[\\/])|[^\\/\s:;,'\"()<>|*?]+)",
-    re.IGNORECASE,
-)
 _MARKS = (
     *("/home", "sers", "SERS", "/user/", "/people/", "scratch", "rofiles", "ROFILES"),
     "\\",
@@ -92,7 +48,7 @@ def accounts(path: str = "/etc/passwd") -> tuple[str, ...]:
 
 def _tells(name: str) -> bool:
     """Whether a user's name says who it is."""
-    return len(name) > 2 and name not in _GENERIC
+    return len(name) > 2 and name not in words("of_nobody")
 
 
 class People:
@@ -128,7 +84,7 @@ class People:
         return self._user_as if found[2] == self._user else self._other(found[1], found[2])
 
     def _other(self, root: str, name: str) -> str:
-        if name in _GENERIC or name.startswith(("user-", "$USER")):
+        if name in words("of_nobody") or name.startswith(("user-", "$USER")):
             return name
         same = name.casefold() if ":" in root or "\\" in root else name
         return "user-" + hashlib.sha256(same.encode("utf-8", "surrogateescape")).hexdigest()[:4]
@@ -147,12 +103,12 @@ def _home(home: str, windows: bool) -> re.Pattern[str] | None:
 def names_a_thing(name: str) -> bool:
     """Whether a folder's name is made of words for things, or holds one that no person has."""
     low = name.lower()
-    if any(part in low for part in _INSIDE.split()):
+    if any(part in low for part in words("inside")):
         return True
-    things = frozenset(_ALONE.split())
-    words = re.findall(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])", name)
-    plain = [word.lower() for word in words if len(word) > 1]
-    return all(word in things or word.removesuffix("s") in things for word in plain)
+    parts = re.findall(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])", name)
+    plain = [one.lower() for one in parts if len(one) > 1]
+    things = words("alone")
+    return all(one in things or one.removesuffix("s") in things for one in plain)
 
 
 def hidden(text: str, named: Named) -> str:
@@ -178,6 +134,6 @@ def hidden(text: str, named: Named) -> str:
         kept = "sers" not in found[1].lower() and names_a_thing(found[2])
         return found[0] if kept else found[1] + named(found[1], found[2])
 
-    text = _WINDOWS.sub(of_windows, text)
-    text = _DOMAIN.sub(of_domain, text)
-    return _SITES.sub(of_site, _HOMES.sub(of_home, text))
+    text = shape("windows").sub(of_windows, text)
+    text = shape("domain").sub(of_domain, text)
+    return shape("sites").sub(of_site, shape("homes").sub(of_home, text))

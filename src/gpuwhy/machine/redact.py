@@ -11,13 +11,27 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from gpuwhy.machine import secret_shapes as shapes
 from gpuwhy.machine.machine import printable
 from gpuwhy.machine.people import People, accounts, logins
+from gpuwhy.machine.shapes import shape, words
 
 MARK = "REDACTED"
 _VALUES = frozenset({"a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "c3", "d3"})
 """The groups of the expressions that hold what may be a secret."""
+_PLACES = (
+    (".", "address", "_whole"),
+    (".", "address_named", "_second"),
+    ("10.", "address_10", "_of_10"),
+    (".", "card", "_whole"),
+    ("", "address_6", "_whole"),
+    ("", "node", "_node"),
+    ("", "paired", "_second"),
+    (" NCCL ", "node_of_nccl", "_node"),
+    ("", "node_named", "_node"),
+    ("\\\\", "unc", "_node"),
+    ("", "user_named", "_second"),
+)
+"""What a line must hold, the expression for what is hidden then, and how it is replaced."""
 _MOST_KNOWN, _MOST_LENGTH = 500, 4000
 """How many secrets and machine names are looked for out of their place; how long they may be."""
 _NVIDIA_SECOND, _NVIDIA_THIRD = 15, 12
@@ -59,13 +73,15 @@ class Redactor:
         self._marks: dict[str, str] = {}
         name = host.partition(".")[0]
         self._host = _words(
-            one for one in {host, name} if len(one) > 3 and one.lower() not in shapes.EMPTY
+            one
+            for one in {host, name}
+            if len(one) > 3 and one.lower() not in words("of_no_machine")
         )
         self._learns = learns
         self._known: set[str] = set()
         self._learned: re.Pattern[str] | None = None
         for variable, value in (environ or {}).items():
-            if shapes.TELLING.search(f"{variable}={value}") or "@" in value:
+            if shape("telling").search(f"{variable}={value}") or "@" in value:
                 self._secrets(self.named(variable, value))
 
     # ------------------------------------------------------------ what is asked
@@ -83,7 +99,7 @@ class Redactor:
         """The value that a name has: hidden whole where the name says that it is a secret."""
         if '"' in value or "\n" in value:
             return value
-        found = shapes.NAMED.fullmatch(f'{name}="{value}"')
+        found = shape("named").fullmatch(f'{name}="{value}"')
         return self._named(found)[len(name) + 2 : -1] if found else value
 
     def again(self, text: str) -> str:
@@ -133,13 +149,13 @@ class Redactor:
         if len(text) < 4:
             return text
         if "-----BEGIN" in text:
-            text = shapes.PRIVATE.sub(self._private, text)
+            text = shape("private_key").sub(self._private, text)
         if "//" in text and "@" in text:
-            text = shapes.IN_URL.sub(lambda found: f"{self._second(found)}@", text)
-        text = shapes.SHAPES.sub(self._whole, text)
+            text = shape("in_url").sub(lambda found: f"{self._second(found)}@", text)
+        text = shape("token").sub(self._whole, text)
         if "@" in text:
-            text = shapes.MAIL.sub(self._whole, text)
-            text = shapes.PROMPT.sub(
+            text = shape("mail").sub(self._whole, text)
+            text = shape("prompt").sub(
                 lambda found: f"{self.mark(found[1])}@{self._machine(found[2])}", text
             )
         if self._host is not None:
@@ -156,35 +172,23 @@ class Redactor:
             end = text.find("\n", place)
             end = end if end >= 0 else len(text)
             yield text[done:start]
-            line = shapes.CAMEL.sub(self._named, shapes.NAMED.sub(self._named, text[start:end]))
-            yield self._places(shapes.BEHIND.sub(self._behind, line))
+            line = shape("camel").sub(self._named, shape("named").sub(self._named, text[start:end]))
+            yield self._places(shape("behind").sub(self._behind, line))
             done = end
         yield text[done:]
 
     def _places(self, line: str) -> str:
         """Addresses and names of machines and people."""
-        if line.count(".") >= 2:
-            line = shapes.ADDRESS.sub(self._whole, line)
-            line = shapes.ADDRESS_NAMED.sub(self._second, line)
-            if "10." in line:
-                line = shapes.ADDRESS_10.sub(self._of_10, line)
-            line = shapes.CARD.sub(self._whole, line)
-        if line.count(":") >= 3 or line.count("-") >= 5:
-            line = shapes.ADDRESS_6.sub(self._whole, line)
-        line = shapes.NODE.sub(lambda found: self._machine(found[0]), line)
-        line = shapes.PAIRED.sub(self._second, line)
-        if " NCCL " in line:
-            line = shapes.NODE_OF_NCCL.sub(lambda found: self._machine(found[0]), line)
-        line = shapes.NODE_NAMED.sub(lambda found: found[1] + self._machine(found[2]), line)
-        if "\\\\" in line:
-            line = shapes.UNC.sub(lambda found: found[1] + self._machine(found[2]), line)
-        return shapes.USER_NAMED.sub(self._second, line)
+        for part, name, replacement in _PLACES:
+            if part in line:
+                line = shape(name).sub(getattr(self, replacement), line)
+        return line
 
     def _of_10(self, found: re.Match[str]) -> str:
         """10.9.8.7 is an address or the version of a library: the numbers or the line decide."""
         small = int(found["second"]) <= _NVIDIA_SECOND and int(found["third"]) <= _NVIDIA_THIRD
         alone = not found.string[: found.start()].strip(" \t\"'([{")
-        if small and (alone or shapes.OF_A_PACKAGE.search(found.string)):
+        if small and (alone or shape("of_a_package").search(found.string)):
             return found[0]
         return self.mark(found[0])
 
@@ -196,6 +200,11 @@ class Redactor:
         place = "path" if found["path"] else "value"
         before = found[0][: found.start(place) - found.start()]
         return before + self.mark(found[place]) if _drawn(found, place) else found[0]
+
+    def _node(self, found: re.Match[str]) -> str:
+        """A machine's name, alone or behind what betrays it."""
+        before, name = found.groups() if found.re.groups == 2 else ("", found[0])
+        return before + self._machine(name)
 
     def _machine(self, name: str) -> str:
         """A machine's mark; a name that is no common word is found everywhere from now on."""
@@ -236,7 +245,7 @@ def _words(names: Iterable[str]) -> re.Pattern[str] | None:
 
 def _telling(name: str) -> bool:
     """Whether a machine's name is no word or number that something else has too."""
-    common = shapes.COMMON.fullmatch(name) or name.startswith(MARK)
+    common = shape("common").fullmatch(name) or name.startswith(MARK)
     return len(name) > 4 and not common and any(map(str.isdigit, name))
 
 
@@ -246,7 +255,7 @@ def _drawn(found: re.Match[str], place: str) -> bool:
     if place == "path":
         return _random(word, 8)
     before = found.string[max(0, found.start() - 80) : found.end()]
-    if shapes.HASHED.search(before) or word.startswith(MARK):
+    if shape("hashed").search(before) or word.startswith(MARK):
         return False
     return sum(map(str.isdigit, word)) >= 4 and _random(word, 24)
 
@@ -256,19 +265,19 @@ def _suspicious(text: str) -> Iterator[int]:
     low = text.lower()
     if len(low) != len(text):  # a letter whose lower case is two
         low = text
-    for word in shapes.WORDS:
+    for word in words("suspicious"):
         place = low.find(word)
         while place >= 0:
             yield place
             end = low.find("\n", place)
             place = low.find(word, end) if end >= 0 else -1
-    for found in shapes.NUMBERS.finditer(text):
+    for found in shape("numbers").finditer(text):
         yield found.start()
 
 
 def _secret(value: str, weak: bool, bare: bool) -> str:
     """The part of a value that is a secret; "" where none is."""
-    if value.startswith(MARK) or shapes.PLAIN.fullmatch(value):
+    if value.startswith(MARK) or shape("plain").fullmatch(value):
         return ""
     if bare:
         return value if "=" in value or any(map(str.isdigit, value)) else ""
@@ -289,7 +298,7 @@ def _random(word: str, least: int) -> bool:
 
 def _unmistakable(secret: str) -> bool:
     """Whether a secret is no word that something else is called by."""
-    if not 12 <= len(secret) < _MOST_LENGTH or shapes.VERSION.search(secret):
+    if not 12 <= len(secret) < _MOST_LENGTH or shape("version").search(secret):
         return False
     both = secret not in (secret.lower(), secret.upper()) and any(map(str.isdigit, secret))
     return (len(secret) >= 16 and both) or _random(secret, 12)
