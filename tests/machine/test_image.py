@@ -18,7 +18,7 @@ from gpuwhy.facts.fact import Absent, Known, Unknown
 from gpuwhy.machine.folder import FolderMachine, FolderSystem
 from gpuwhy.machine.image import _PATH as PATH
 from gpuwhy.machine.image import open_image
-from gpuwhy.machine.image_files import UnreadableImageError
+from gpuwhy.machine.image_manifest import UnreadableImageError
 
 from .images import Layout, config, entry, hard, layer, link, oci, saved
 
@@ -251,8 +251,8 @@ class Unpacked:
         """The place on disk; of a plain one, the last part is not followed."""
         folder, _, name = place.rpartition("/")
         if plain:
-            return f"{self.root}{system._walk('/' + folder)}/{name}"
-        return f"{self.root}{system._walk('/' + place)}"
+            return f"{system.place('/' + folder)}/{name}"
+        return system.place("/" + place)
 
     def remove(self, path):
         if os.path.isdir(path) and not os.path.islink(path):
@@ -306,9 +306,19 @@ def answers(machine, paths):
             value = fact.value if isinstance(fact, Known) else type(fact).__name__
             if question == "stat" and isinstance(fact, Known):
                 size = fact.value.kind == "file" and fact.value.size
-                value = (fact.value.kind, fact.value.mode, size, bool(fact.value.inode))
+                value = (fact.value.kind, fact.value.mode, size)
             out[question, path] = value
     return out
+
+
+def twins(machine, paths):
+    """Which files are one file, by their inodes."""
+    groups = {}
+    for path in paths:
+        real, stat = machine.real(path), machine.stat(path)
+        if isinstance(stat, Known) and stat.value.kind == "file" and stat.value.inode:
+            groups.setdefault(stat.value.inode, set()).add(real.need())
+    return {frozenset(one) for one in groups.values() if len(one) > 1}
 
 
 def contradictory(drawn):
@@ -341,4 +351,6 @@ def test_answers_are_those_of_the_unpacked_tree(tmp_path_factory, drawn):
             return
     image = open_image(str(oci(base / "i", *(layer(*(written(*e) for e in one)) for one in drawn))))
     paths = paths_of(base / "root")
-    assert answers(image, paths) == answers(FolderMachine(FolderSystem(str(base / "root"))), paths)
+    unpacked = FolderMachine(FolderSystem(str(base / "root")))
+    assert answers(image, paths) == answers(unpacked, paths)
+    assert twins(image, paths) == twins(unpacked, paths)

@@ -81,7 +81,7 @@ def opened(
 
         return LiveMachine({**os.environ, **variables}) if variables else LiveMachine()
     from gpuwhy.machine.image import open_image
-    from gpuwhy.machine.image_files import UnreadableImageError
+    from gpuwhy.machine.image_manifest import UnreadableImageError
     from gpuwhy.machine.windows_disk import folder_machine
 
     with refused(UnreadableImageError, "--root "):

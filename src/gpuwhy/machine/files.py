@@ -21,7 +21,7 @@ from gpuwhy.formats.ldcache import CacheEntry, read_ldcache
 from gpuwhy.formats.symbols import Symbols, Versions, read_versions
 from gpuwhy.machine.allowlist import kept, kept_line
 from gpuwhy.machine.machine import Changes, DebPackage, Disk, Entry, Gathered, Stat
-from gpuwhy.machine.reading import pread_of, regular
+from gpuwhy.machine.reading import lines_with, pread_of, regular
 from gpuwhy.machine.record_changed import changes, digest
 
 if TYPE_CHECKING:  # what a check of a Linux machine seldom needs is loaded where it does
@@ -58,11 +58,12 @@ class Opened(NamedTuple):
 
     pread: Pread
     size: int
-    emptied: bool | None = None  # whether a library has zeros where none belong, where known
 
 
 class FileSystem:
     """Where bytes and names come from: this machine's own; subclasses place paths elsewhere."""
+
+    written_in_place = True  # so that a write may not have reached the disk
 
     def place(self, path: str) -> str:
         """A path of the questions as the methods below take it; raises OSError."""
@@ -211,7 +212,8 @@ class Files:
 
     def _lines(self, path: str, *containing: str) -> tuple[str, ...]:
         data = self.system.whole(self.system.place(path), MAX_LINES_FILE)
-        found = lines_with(data, [text.encode("utf-8", "surrogateescape") for text in containing])
+        wanted = [text.encode("utf-8", "surrogateescape") for text in containing]
+        found = (one.rstrip(b"\r") for one in lines_with(data, wanted, b"\n"))
         return tuple(kept_line(path, one.decode("utf-8", "surrogateescape")) for one in found)
 
     def _list(self, path: str, match: str = "") -> tuple[Entry, ...]:
@@ -440,19 +442,6 @@ class _OpenSymbols:
 def slashes(path: str) -> str:
     """A path of this machine as answers write it: Windows' with forward slashes."""
     return path.replace("\\", "/").removeprefix("//?/") if os.name == "nt" else path
-
-
-def lines_with(data: bytes, wanted: list[bytes]) -> list[bytes]:
-    """The lines that hold one of some strings, found without splitting the rest."""
-    spans = set()
-    for text in wanted:
-        place = data.find(text)
-        while place >= 0:
-            start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place)
-            end = end if end >= 0 else len(data)
-            spans.add((start, end))
-            place = data.find(text, end)
-    return [data[start:end].rstrip(b"\r") for start, end in sorted(spans)]
 
 
 def _first_level(pread: Pread, size: int) -> dict[str, str]:

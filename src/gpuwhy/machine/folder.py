@@ -9,10 +9,10 @@ from typing import Any
 from gpuwhy.facts.fact import Fact, Known, Source, Unknown
 from gpuwhy.facts.system import Offline
 from gpuwhy.machine.files import Files, FileSystem
+from gpuwhy.machine.links import resolved
 from gpuwhy.machine.live import permitted
 from gpuwhy.machine.machine import FILE_QUESTIONS, Machine
 
-MAX_LINKS = 40
 CANNOT = "run gpuwhy on that machine"
 
 
@@ -24,43 +24,28 @@ class FolderSystem(FileSystem):
 
     def place(self, path: str) -> str:
         """Every link resolved inside the root."""
-        return self.root + self._walk(path) if path != "/" else self.root
+        return self._below(self._resolved(path))
 
     def target(self, path: str) -> str:
         """The link itself, in its real folder."""
-        folder, _, name = path.rpartition("/")
-        return os.readlink(f"{self.place(folder or '/')}/{name}")
+        return os.readlink(self._below(self._resolved(path, last=False)))
 
     def real(self, path: str) -> str:
         """As a program of that machine would see it."""
-        found = self._walk(path)
-        if not os.path.lexists(self.root + found):
+        found = self._resolved(path)
+        if not os.path.lexists(self._below(found)):
             raise FileNotFoundError(errno.ENOENT, "no such file or directory", path)
         return found
 
-    def _walk(self, path: str) -> str:
-        """Resolve every link of an absolute path inside the root; the result starts with '/'."""
-        done: list[str] = []
-        links = 0
-        parts = [p for p in reversed(path.split("/")) if p not in ("", ".")]
-        while parts:
-            part = parts.pop()
-            if part == "..":
-                os.stat("/".join([self.root, *done, "."]))  # there is no way up from nothing
-                del done[-1:]
-                continue
-            here = "/".join(["", *done, part])
-            if os.path.islink(self.root + here):
-                links += 1
-                if links > MAX_LINKS:
-                    raise OSError(errno.ELOOP, "too many levels of symbolic links", path)
-                target = os.readlink(self.root + here)
-                if target.startswith("/"):
-                    done = []
-                parts.extend(p for p in reversed(target.split("/")) if p not in ("", "."))
-            else:
-                done.append(part)
-        return "/" + "/".join(done)
+    def _resolved(self, path: str, last: bool = True) -> str:
+        return resolved(path, self._link, lambda here: os.stat(f"{self.root}{here}/."), last=last)
+
+    def _link(self, path: str) -> str | None:
+        here = self._below(path)
+        return os.readlink(here) if os.path.islink(here) else None
+
+    def _below(self, path: str) -> str:
+        return self.root + path if path != "/" else self.root
 
 
 class FolderMachine(Machine):

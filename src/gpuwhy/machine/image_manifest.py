@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from gpuwhy.formats import MalformedError
-from gpuwhy.machine.image_files import Find, UnreadableImageError, whole
+from gpuwhy.machine.files import FileSystem
 
 T = TypeVar("T")
 
@@ -18,13 +18,16 @@ MAX_LAYERS = 1000
 _MAX_NESTED = 4
 _DIGEST = re.compile(r"(sha256|sha384|sha512):([0-9a-f]{64,128})")
 _NAMES = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
+_INDEXES = ("image.index.v1+json", "manifest.list.v2+json")
 _USUAL = "linux/amd64"
+
+
+class UnreadableImageError(ValueError):
+    """What was given is no image that can be read; the text says why."""
 
 
 class _Platform(msgspec.Struct, rename={"system": "os"}):
     system: str = ""
-    architecture: str = ""
-    variant: str = ""
 
 
 class _Descriptor(msgspec.Struct, rename="camel"):
@@ -36,12 +39,11 @@ class _Descriptor(msgspec.Struct, rename="camel"):
 
 
 class _Index(msgspec.Struct):
+    """Of an index or a manifest, which a file name alone does not tell apart."""
+
     manifests: list[_Descriptor] = []
-
-
-class _Manifest(msgspec.Struct):
-    config: _Descriptor
-    layers: list[_Descriptor]
+    config: _Descriptor | None = None
+    layers: list[_Descriptor] | None = None
 
 
 class _Saved(msgspec.Struct, rename={"config": "Config", "tags": "RepoTags", "layers": "Layers"}):
@@ -50,16 +52,10 @@ class _Saved(msgspec.Struct, rename={"config": "Config", "tags": "RepoTags", "la
     tags: list[str] | None = None
 
 
-class Started(
-    msgspec.Struct,
-    rename={
-        "env": "Env",
-        "user": "User",
-        "folder": "WorkingDir",
-        "entry": "Entrypoint",
-        "command": "Cmd",
-    },
-):
+_DOCKER = {"env": "Env", "user": "User", "folder": "WorkingDir", "entry": "Entrypoint"}
+
+
+class Started(msgspec.Struct, rename={**_DOCKER, "command": "Cmd"}):
     """How a container of the image starts: the part of its config that matters here."""
 
     env: list[str] | None = None
@@ -89,66 +85,99 @@ class Config(msgspec.Struct, rename={"system": "os", "started": "config"}):
         return "/".join(filter(None, (self.system, self.architecture, self.variant)))
 
 
-class Layer(NamedTuple):
-    """One layer's file inside the folder or archive, and its size; -1 where not stated."""
-
-    file: str
-    size: int = -1
-
-
-class Image(msgspec.Struct):
-    """One image for one platform: names of its files inside the folder or archive."""
+class Image(NamedTuple):
+    """One image for one platform; of each layer the file and its size, -1 where not stated."""
 
     name: str
     config: Config
-    layers: tuple[Layer, ...]
+    layers: tuple[tuple[str, int], ...]
+
+    @property
+    def label(self) -> str:
+        """How it is named among several."""
+        return f"{self.name or 'unnamed'}@{self.config.platform}"
+
+    def is_called(self, wanted: str) -> bool:
+        """Whether this names it: its name, short or with its registry, its tag, its platform."""
+        short = self.name.removeprefix("docker.io/").removeprefix("library/")
+        names = {self.name, self.name.removeprefix("docker.io/"), short, short.rpartition(":")[2]}
+        return wanted in {
+            self.config.platform,
+            *names,
+            *(f"{n}@{self.config.platform}" for n in names),
+        }
 
 
-def images(find: Find) -> tuple[Image, ...]:
-    """Every image whose files are there; () where nothing says that this is an image."""
-    found = [*_of_index(find, "index.json", "", 0)]
-    if not found:
-        found = [*_saved(find)]
-    unique = {(one.name, one.config.platform, one.layers): one for one in found}
-    return tuple(unique.values())
+class Store:
+    """The files of an image, in a folder or in an archive."""
+
+    def __init__(self, system: FileSystem, top: str) -> None:
+        self._system, self._top = system, top
+
+    def place(self, name: str) -> str:
+        """The place of a file; raises OSError, and MalformedError for one outside."""
+        if ".." in name.split("/") and self._top:
+            raise MalformedError(f"{name[:80]!r} leads out of the image")
+        return self._system.place(f"{self._top}/{name}")
+
+    def images(self) -> list[Image]:
+        """Every image whose files are there; [] where nothing says that this is an image."""
+        found = [*self._of_index("index.json", "", 0)]
+        if not found:
+            for one in self._decoded("manifest.json", list[_Saved]) or ():
+                layers = tuple((layer, -1) for layer in one.layers)
+                for tag in one.tags or [""]:
+                    found += self._image(tag, one.config, layers)
+        return [*{(one.name, one.config.platform, one.layers): one for one in found}.values()]
+
+    def _decoded(self, name: str, kind: type[T]) -> T | None:
+        """None where the file is not there: other platforms are listed, not saved."""
+        try:
+            data = self._system.whole(self.place(name), MAX_JSON)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        try:
+            return msgspec.json.decode(data, type=kind)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            raise MalformedError(f"{name} is not what an image has there ({error})") from error
+
+    def _of_index(self, path: str, name: str, depth: int) -> Iterator[Image]:
+        index = self._decoded(path, _Index) if depth <= _MAX_NESTED else None
+        for one in index.manifests[:MAX_LAYERS] if index else ():
+            notes = one.annotations or {}
+            proof = one.platform is not None and one.platform.system == "unknown"
+            if not proof and "vnd.docker.reference.type" not in notes:
+                called = next((notes[key] for key in _NAMES if notes.get(key)), name)
+                yield from self._of_entry(one, called, depth)
+
+    def _of_entry(self, one: _Descriptor, name: str, depth: int) -> Iterator[Image]:
+        """The image of an entry, or the images of the index that it is."""
+        blob = _blob(one.digest)
+        if one.media_type.endswith(_INDEXES):
+            yield from self._of_index(blob, name, depth + 1)
+            return
+        manifest = self._decoded(blob, _Index)
+        if manifest is None or manifest.config is None or manifest.layers is None:
+            return
+        if any("encrypted" in layer.media_type for layer in manifest.layers):
+            raise UnreadableImageError("a layer of the image is encrypted")
+        layers = tuple((_blob(layer.digest), layer.size) for layer in manifest.layers)
+        yield from self._image(name, _blob(manifest.config.digest), layers)
+
+    def _image(self, name: str, config: str, layers: tuple[tuple[str, int], ...]) -> list[Image]:
+        described = self._decoded(config, Config) if len(layers) <= MAX_LAYERS else None
+        return [Image(name, described, layers)] if described else []
 
 
 def chosen(found: Sequence[Image], wanted: str, where: str) -> Image:
     """The image that is meant, linux/amd64 where several fit; raises UnreadableImageError."""
-    fitting = [one for one in found if not wanted or wanted in _labels(one)]
-    usual = (
-        [one for one in fitting if one.config.platform == _USUAL] if len(fitting) > 1 else fitting
-    )
+    fitting = [one for one in found if not wanted or one.is_called(wanted)]
+    usual = [one for one in fitting if one.config.platform == _USUAL or len(fitting) == 1]
     if len(usual) == 1:
         return usual[0]
     what = f"has no image {wanted}" if wanted and not fitting else f"holds {len(fitting)} images"
-    raise UnreadableImageError(f"{where} {what}; choose with --image one of: {_listed(found)}")
-
-
-def _listed(found: Sequence[Image]) -> str:
-    return ", ".join(sorted({f"{one.name or 'unnamed'}@{one.config.platform}" for one in found}))
-
-
-def _labels(one: Image) -> set[str]:
-    names = {
-        one.name,
-        one.name.removeprefix("docker.io/library/"),
-        one.name.removeprefix("docker.io/"),
-    }
-    names |= {name.rpartition(":")[2] for name in names}
-    return {*names, one.config.platform, *(f"{name}@{one.config.platform}" for name in names)} - {
-        ""
-    }
-
-
-def _decoded(find: Find, name: str, kind: type[T]) -> T | None:
-    data = whole(find, name, MAX_JSON)
-    if data is None:
-        return None
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise MalformedError(f"{name} is not what an image has there ({error})") from error
+    listed = ", ".join(sorted({one.label for one in found}))
+    raise UnreadableImageError(f"{where} {what}; choose with --image one of: {listed}")
 
 
 def _blob(digest: str) -> str:
@@ -156,59 +185,3 @@ def _blob(digest: str) -> str:
     if not found:
         raise MalformedError(f"{digest[:80]!r} is no digest")
     return f"blobs/{found[1]}/{found[2]}"
-
-
-def _of_index(find: Find, path: str, name: str, depth: int) -> Iterator[Image]:
-    index = _decoded(find, path, _Index)
-    if index is None or depth > _MAX_NESTED:
-        return
-    for one in index.manifests[:MAX_LAYERS]:
-        if not _is_attestation(one):
-            notes = one.annotations or {}
-            called = next((notes[key] for key in _NAMES if notes.get(key)), name)
-            yield from _of_entry(find, one, called, depth)
-
-
-def _is_attestation(one: _Descriptor) -> bool:
-    said = "vnd.docker.reference.type" in (one.annotations or {})
-    return said or (one.platform is not None and one.platform.system == "unknown")
-
-
-def _of_entry(find: Find, one: _Descriptor, called: str, depth: int) -> Iterator[Image]:
-    """The image of an entry, or the images of the index that it is."""
-    blob = _blob(one.digest)
-    if one.media_type.endswith(("image.index.v1+json", "manifest.list.v2+json")):
-        yield from _of_index(find, blob, called, depth + 1)
-    elif (manifest := _manifest(find, blob)) is not None:
-        yield from _image(
-            find, called, _blob(manifest.config.digest), [_layer(x) for x in manifest.layers]
-        )
-
-
-def _manifest(find: Find, blob: str) -> _Manifest | None:
-    """None where the file is not there (other platforms are listed, not saved) or no manifest."""
-    data: Any = _decoded(find, blob, msgspec.Raw)
-    try:
-        return msgspec.json.decode(data, type=_Manifest) if data is not None else None
-    except (msgspec.DecodeError, UnicodeError):
-        return None
-
-
-def _layer(one: _Descriptor) -> Layer:
-    if "encrypted" in one.media_type:
-        raise UnreadableImageError("a layer of the image is encrypted")
-    return Layer(_blob(one.digest), one.size)
-
-
-def _image(find: Find, name: str, config: str, layers: list[Layer]) -> Iterator[Image]:
-    described = _decoded(find, config, Config)
-    if described is None or len(layers) > MAX_LAYERS:
-        return
-    yield Image(name, described, tuple(layers))
-
-
-def _saved(find: Find) -> Iterator[Image]:
-    """What `docker save` writes: manifest.json, a list."""
-    for one in _decoded(find, "manifest.json", list[_Saved]) or []:
-        for tag in one.tags or [""]:
-            yield from _image(find, tag, one.config, [Layer(layer) for layer in one.layers])

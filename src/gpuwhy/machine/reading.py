@@ -8,8 +8,8 @@ import os
 import re
 import stat
 import threading
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, AnyStr, BinaryIO, TypeVar
 
 if TYPE_CHECKING:
     import queue
@@ -146,6 +146,19 @@ def lines(file: BinaryIO, most: int) -> Iterator[bytes | None]:
             held, too_long = b"", True
     if held or too_long:
         yield None if too_long else held
+
+
+def lines_with(data: AnyStr, wanted: Iterable[AnyStr], newline: AnyStr) -> list[AnyStr]:
+    """The lines that hold one of some strings, found without splitting the rest."""
+    spans = set()
+    for text in wanted:
+        place = data.find(text)
+        while place >= 0:
+            start, end = data.rfind(newline, 0, place) + 1, data.find(newline, place)
+            end = end if end >= 0 else len(data)
+            spans.add((start, end))
+            place = data.find(text, end)
+    return [data[start:end] for start, end in sorted(spans)]
 
 
 class _Worker:

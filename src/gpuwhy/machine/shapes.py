@@ -16,7 +16,9 @@ else:  # the standard library has it from 3.11 on
 
 @cache
 def _tables() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    tables: dict[str, dict[str, Any]] = tomllib.loads(text)
+    return tables
 
 
 @cache

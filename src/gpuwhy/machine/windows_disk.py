@@ -14,7 +14,8 @@ from typing import Any
 from gpuwhy.facts.fact import Fact, Known, Source, Unknown
 from gpuwhy.formats.hive import Hive, HiveKey, Value
 from gpuwhy.machine.files import Files, FileSystem
-from gpuwhy.machine.folder import CANNOT, MAX_LINKS, FolderMachine, FolderSystem
+from gpuwhy.machine.folder import CANNOT, FolderMachine, FolderSystem
+from gpuwhy.machine.links import resolved
 from gpuwhy.machine.live import permitted
 from gpuwhy.machine.machine import RegistryKey
 from gpuwhy.machine.windows import MOST_KEYS, MOST_TEXT
@@ -52,8 +53,8 @@ def drives_of(root: str) -> dict[str, str]:
 
 
 def _is_windows(folder: str) -> bool:
-    inside = _Spelling()
-    return os.path.isdir(inside.spelled(inside.spelled(folder, "Windows"), "System32"))
+    windows = next((name for name in _names(folder) if name.casefold() == "windows"), "Windows")
+    return any(name.casefold() == "system32" for name in _names(f"{folder}/{windows}"))
 
 
 def _names(folder: str) -> list[str]:
@@ -64,101 +65,71 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-class _Spelling:
-    """The names in folders as they are spelled on disk."""
-
-    def __init__(self) -> None:
-        self._listed: dict[str, dict[str, str]] = {}
-
-    def spelled(self, folder: str, name: str) -> str:
-        """The path of a name in a folder; a name that is not there stays as it was asked."""
-        path = f"{folder}/{name}"
-        if os.path.lexists(path):
-            return path
-        if folder not in self._listed:
-            names = sorted(_names(folder), reverse=True)
-            self._listed[folder] = {one.casefold(): one for one in names}
-        return f"{folder}/{self._listed[folder].get(name.casefold(), name)}"
-
-
 class WindowsSystem(FolderSystem):
     """Paths on the drives of a Windows machine; links never lead out of them."""
 
     def __init__(self, drives: dict[str, str]) -> None:
         super().__init__(next(iter(drives.values())))
         self._drives = {letter: os.path.realpath(folder) for letter, folder in drives.items()}
-        self._spelling = _Spelling()
-
-    def place(self, path: str) -> str:
-        """Every link resolved on the drives."""
-        return self._file(self._walk(path))
+        self._listed: dict[str, dict[str, str]] = {}
 
     def target(self, path: str) -> str:
         """The link itself, in its real folder."""
-        folder, _, name = path.rpartition("/")
-        here = self._spelling.spelled(self.place(folder or "/"), name)
-        return self._unmounted(os.readlink(here).replace("\\", "/"))
+        return self._unmounted(super().target(path))
 
     def real(self, path: str) -> str:
         """As a program of that machine would see it, in the spelling on disk."""
-        found = self._walk(path)
-        if not os.path.lexists(self._file(found)):
+        found = self._resolved(path)
+        here = self._below(found)
+        if not os.path.lexists(here):
             raise FileNotFoundError(errno.ENOENT, "no such file or directory", path)
-        return found
+        letter = found[1]
+        return f"{letter}:/{here[len(self._drives[letter]) + 1 :]}"
 
-    def _file(self, path: str) -> str:
-        """Where a path that was walked lies on this machine."""
-        drive = self._drives.get(path[:1])
-        if drive is None:
+    def _resolved(self, path: str, last: bool = True) -> str:
+        return resolved(_rooted(path, "C"), self._link, last=last, top=1)
+
+    def _link(self, path: str) -> str | None:
+        here = self._below(path)
+        if not os.path.islink(here):
+            return None
+        target = self._unmounted(os.readlink(here))
+        absolute = target.startswith("/") or re.match(_ABSOLUTE, target)
+        return _rooted(target, path[1]) if absolute else target
+
+    def _below(self, path: str) -> str:
+        """Where `/C:/…` lies on this machine; a name that is not there stays as it was asked."""
+        _, drive, *names = path.split("/")
+        place = self._drives.get(drive[:1])
+        if place is None:
             raise FileNotFoundError(errno.ENOENT, "no such drive", path)
-        return f"{drive}/{path[3:]}" if path[3:] else drive
+        for name in names:
+            place = self._spelled(place, name)
+        return place
 
-    def _walk(self, path: str) -> str:
-        """Resolve every link of a path; the result is `C:/…`."""
-        drive, rest = _split(path, "C")
-        done: list[str] = []
-        links = 0
-        parts = rest[::-1]
-        while parts:
-            part = parts.pop()
-            if part == "..":
-                del done[-1:]
-                continue
-            folder = self._file(f"{drive}:/{'/'.join(done)}")
-            here = self._spelling.spelled(folder, part)
-            if not os.path.islink(here):
-                done.append(here[len(folder) + 1 :])
-                continue
-            links += 1
-            if links > MAX_LINKS:
-                raise OSError(errno.ELOOP, "too many levels of symbolic links", path)
-            target = os.readlink(here).replace("\\", "/")
-            if re.match(_ABSOLUTE, target) or target.startswith("/"):
-                drive, rest = _split(self._unmounted(target), drive)
-                done, parts = [], parts + rest[::-1]
-            else:
-                parts += _parts(target)[::-1]
-        return f"{drive}:/{'/'.join(done)}"
+    def _spelled(self, folder: str, name: str) -> str:
+        path = f"{folder}/{name}"
+        if os.path.lexists(path):
+            return path
+        if folder not in self._listed:
+            found = sorted(_names(folder), reverse=True)
+            self._listed[folder] = {one.casefold(): one for one in found}
+        return f"{folder}/{self._listed[folder].get(name.casefold(), name)}"
 
     def _unmounted(self, target: str) -> str:
         """A junction as a mounted disk shows it: its target goes through the mount point."""
+        target = target.replace("\\", "/")
         for letter, folder in self._drives.items():
             if f"{target}/".startswith(f"{folder}/"):
                 return f"{letter}:{target[len(folder) :]}"
         return target
 
 
-def _parts(path: str) -> list[str]:
-    return [part for part in path.split("/") if part not in ("", ".")]
-
-
-def _split(path: str, drive: str) -> tuple[str, list[str]]:
-    """The drive, and the names below it; without a drive, the one that is current."""
+def _rooted(path: str, drive: str) -> str:
+    """A path as `/C:/…`; without a drive, on the one that is current."""
     plain = path.replace("\\", "/")
     found = re.match(_ABSOLUTE, plain)
-    if found:
-        return found[1].upper(), _parts(plain[found.end() :])
-    return drive, _parts(plain)
+    return f"/{found[1].upper()}:/{plain[found.end() :]}" if found else f"/{drive}:/{plain}"
 
 
 class WindowsDiskMachine(FolderMachine):
@@ -175,10 +146,7 @@ class WindowsDiskMachine(FolderMachine):
         if question == "registry":
             return self._hives.registry(args[0])
         if question == "environ" and self._variables is None:
-            found = self._hives.environ()
-            return (
-                Known(permitted(found.value), found.source) if isinstance(found, Known) else found
-            )
+            return self._hives.environ()
         return super().ask(question, *args)
 
 
@@ -214,7 +182,8 @@ class _Hives:
         if mine:
             parts = (out.get("PATH", "").rstrip(";"), _expanded(mine, out))
             out["PATH"] = ";".join(filter(None, parts))
-        return Known(out, Source("file", f"{_CONFIG}/SYSTEM", "the registry's variables"))
+        source = Source("file", f"{_CONFIG}/SYSTEM", "the registry's variables")
+        return Known(permitted(out), source)
 
     def _of_user(self) -> dict[str, str]:
         """What Windows sets for the one user of this disk, in no hive."""

@@ -1,0 +1,255 @@
+"""Tree: the file system that the layers of an image make, as an index; bytes stay where they are.
+
+Layers are applied in order as a container engine does: a later entry replaces an earlier one,
+folders merge, and a whiteout (`.wh.name`, `.wh..wh..opq`) hides what earlier layers brought.
+Nothing leads out of the tree: `..` stops at its root, absolute links start there.
+"""
+
+from __future__ import annotations
+
+import errno
+import stat as stat_
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from gpuwhy.formats import CutError, MalformedError, Pread
+from gpuwhy.formats.tar import Entry, Kind, read_tar
+from gpuwhy.machine.files import FileSystem, Opened
+from gpuwhy.machine.links import parts, resolved
+from gpuwhy.machine.machine import Disk, Stat
+from gpuwhy.machine.reading import NotRegularError
+
+MAX_WEIGHT = 1 << 30
+"""What the index may take in bytes, roughly: 3 million files. Large images have 500,000."""
+MAX_PATH = 4096
+_NODE_WEIGHT = 300
+_WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
+_PART = 1 << 20
+_FOLDER = Entry("", "folder", 0o755, 0.0, 0, 0, "")
+"""A folder that has no entry of its own."""
+_TYPES: dict[Kind, tuple[int, str, str]] = {
+    "file": (stat_.S_IFREG, "file", "file"),
+    "sparse": (stat_.S_IFREG, "file", "file"),
+    "folder": (stat_.S_IFDIR, "folder", "folder"),
+    "link": (stat_.S_IFLNK, "other", "link"),
+    "char": (stat_.S_IFCHR, "char", "other"),
+    "block": (stat_.S_IFBLK, "block", "other"),
+    "other": (stat_.S_IFIFO, "other", "other"),
+}
+"""The type in a mode, what stat calls it, what a list calls it."""
+
+
+class Node(NamedTuple):
+    """One file, folder or link, the layer that brought it; names of one file share it."""
+
+    entry: Entry
+    layer: int
+    names: dict[str, Node] | None = None  # of a folder
+
+
+class Tree:
+    """The merged file system; `resolve` and `at` find paths in it, `opened` gives the bytes."""
+
+    def __init__(self) -> None:
+        self.root = Node(_FOLDER, 0, {})
+        self._layers: list[Pread] = []
+        self._weight = 0
+
+    def add(self, pread: Pread) -> None:
+        """Apply one more layer, a plain tar, what it hides first; raises MalformedError."""
+        self._layers.append(pread)
+        kept = []
+        for entry in read_tar(pread):
+            self._weigh(len(entry.name) + len(entry.target), entry.offset)
+            if len(entry.name) > MAX_PATH or "\0" in entry.name:
+                continue
+            *folders, name = _inside(entry.name) or [""]
+            if name.startswith(_WHITEOUT):
+                self._hide("/".join(folders), name)
+            else:
+                kept.append((folders, name, entry))
+        for folders, name, entry in kept:
+            self._put(folders, name, entry)
+
+    def _weigh(self, text: int, offset: int = 0) -> None:
+        self._weight += _NODE_WEIGHT + text
+        if self._weight > MAX_WEIGHT:
+            raise MalformedError("more files than an image has", offset)
+
+    def _hide(self, folder: str, name: str) -> None:
+        try:
+            names = self.at(self.resolve(folder)).names or {}
+        except OSError:
+            return
+        if name == _OPAQUE:
+            names.clear()
+        else:
+            names.pop(name.removeprefix(_WHITEOUT), None)
+
+    def _put(self, folders: list[str], name: str, entry: Entry) -> None:
+        if not name:  # the root itself
+            self.root = self.root._replace(entry=entry)
+            return
+        node: Node | None = Node(entry, len(self._layers) - 1)
+        if entry.kind == "hard":
+            node = self._first(entry)
+        names = self._names(folders)
+        if names is None or node is None:
+            return
+        if entry.kind == "folder":
+            there = names.get(name)
+            node = node._replace(names=there.names if there and there.names is not None else {})
+        names[name] = node
+
+    def _first(self, entry: Entry) -> Node | None:
+        """The file that a further name is of."""
+        try:
+            first = self.at(self.resolve(entry.target, last=False))
+        except OSError:
+            return None
+        return first if first.names is None else None
+
+    def _names(self, folders: list[str]) -> dict[str, Node] | None:
+        """What the folder of an entry holds; made where it has no entry; links are followed."""
+        for _ in range(2):
+            names = self.root.names
+            for name in folders:
+                assert names is not None
+                node = names.get(name)
+                if node is None or (node.names is None and node.entry.kind != "link"):
+                    self._weigh(len(name))
+                    node = names[name] = Node(_FOLDER, len(self._layers) - 1, {})
+                names = node.names
+                if names is None:  # a link
+                    break
+            else:
+                return names
+            try:
+                folders = parts(self.resolve("/".join(folders)))
+            except OSError:
+                break
+        return None
+
+    # ------------------------------------------------------------ finding
+
+    def at(self, path: str) -> Node:
+        """The node at a path without links; raises FileNotFoundError or NotADirectoryError."""
+        node = self.root
+        for name in parts(path):
+            if node.names is None:
+                raise NotADirectoryError(errno.ENOTDIR, "not a directory", path)
+            if name not in node.names:
+                raise FileNotFoundError(errno.ENOENT, "no such file or directory", path)
+            node = node.names[name]
+        return node
+
+    def resolve(self, path: str, last: bool = True) -> str:
+        """The path after every link (`last` False: all but the last); what is missing stays."""
+        return resolved(path, self._link, self._enter, last=last)
+
+    def _link(self, path: str) -> str | None:
+        try:
+            entry = self.at(path).entry
+        except FileNotFoundError:
+            return None
+        return entry.target if entry.kind == "link" else None
+
+    def _enter(self, path: str) -> None:
+        if self.at(path).names is None:
+            raise NotADirectoryError(errno.ENOTDIR, "not a directory", path)
+
+    def opened(self, path: str) -> Opened:
+        """The bytes of a file, where its layer has them; raises OSError."""
+        entry, layer, _ = self.at(path)
+        if entry.kind == "sparse":
+            raise OSError(errno.ENOTSUP, "a sparse file in a tar archive, which is not read")
+        if entry.kind != "file":
+            raise NotRegularError(errno.EINVAL, "not a regular file", path)
+        pread, start, size = self._layers[layer], entry.offset, entry.size
+        return Opened(lambda at, most: pread(start + at, max(0, min(most, size - at))), size)
+
+
+class ImageSystem(FileSystem):
+    """The files of the layers; a relative path starts in the image's working folder."""
+
+    written_in_place = False
+
+    def __init__(self, tree: Tree, folder: str = "/") -> None:
+        self.tree = tree
+        self._folder = folder
+
+    def place(self, path: str) -> str:
+        """Every link resolved in the tree."""
+        return self.tree.resolve(self._whole(path))
+
+    def _whole(self, path: str) -> str:
+        return path if path.startswith("/") else f"{self._folder}/{path}"
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[Opened]:
+        """A regular file, for reads at any offset."""
+        yield self.tree.opened(path)
+
+    def parts(self, path: str) -> Iterator[bytes]:
+        """Its bytes in order."""
+        with self.open(path) as file:
+            for place in range(0, file.size, _PART):
+                part = file.pread(place, _PART)
+                if not part:
+                    raise CutError("layer is cut short", place)
+                yield part
+
+    def stat(self, path: str) -> Stat:
+        """Links followed; names of one file have one inode, and so has a file with one name."""
+        node = self.tree.at(path)
+        entry = node.entry
+        bits, kind, _ = _TYPES[entry.kind]
+        inode = f"layers:{node.layer:x}:{entry.offset:x}" if kind == "file" else ""
+        mode = stat_.filemode(bits | entry.mode)
+        stated: Any = kind
+        return Stat(stated, entry.size, mode, round(entry.mtime, 2), inode)
+
+    def brief(self, path: str) -> tuple[str, int, float, bool]:
+        """Kind, size and time; every file of an image can be read."""
+        entry = self.tree.at(path).entry
+        return _TYPES[entry.kind][1], entry.size, entry.mtime, True
+
+    def names(self, path: str) -> Iterator[tuple[str, str]]:
+        """Each name in a folder with its kind."""
+        names = self.tree.at(path).names
+        if names is None:
+            raise NotADirectoryError(errno.ENOTDIR, "not a directory", path)
+        yield from ((name, _TYPES[node.entry.kind][2]) for name, node in names.items())
+
+    def listed(self, path: str) -> set[str]:
+        """The names in a folder alone."""
+        return {name for name, _ in self.names(path)}
+
+    def target(self, path: str) -> str:
+        """Where the link at a path points."""
+        entry = self.tree.at(self.tree.resolve(self._whole(path), last=False)).entry
+        if entry.kind != "link":
+            raise OSError(errno.EINVAL, "not a link", path)
+        return entry.target
+
+    def real(self, path: str) -> str:
+        """The path after every link; raises FileNotFoundError."""
+        found = self.place(path)
+        self.tree.at(found)
+        return found
+
+    def space(self, path: str) -> Disk:
+        """Layers have no file system of their own."""
+        raise OSError(errno.ENOTSUP, "an image has no disk")
+
+
+def _inside(path: str) -> list[str]:
+    """The names of a path that an archive writes: `..` goes up, and stops at the root."""
+    out: list[str] = []
+    for part in parts(path):
+        if part == "..":
+            del out[-1:]
+        else:
+            out.append(part)
+    return out
