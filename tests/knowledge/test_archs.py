@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuwhy.knowledge.archs import ARCHS, first_toolkit, last_driver_branch, last_toolkit, runs_on
-from gpuwhy.knowledge.versions import numbers
+from gpuwhy.facts.version import numbers
 
 
 def test_rows_are_sorted_versions_with_a_source():

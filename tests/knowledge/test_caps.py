@@ -9,7 +9,7 @@ from gpuwhy.knowledge.images import PARTS, parts, tensorflow_image
 from gpuwhy.knowledge.migrations import MIGRATIONS, crossed
 from gpuwhy.knowledge.releases import family
 from gpuwhy.knowledge.variants import variants
-from gpuwhy.knowledge.versions import at_least, major_minor
+from gpuwhy.facts.version import at_least, major_minor
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuwhy.knowledge.cudnn_rules import COMPILED, RULES, compiled, fits, oldest_gpu, rule
-from gpuwhy.knowledge.versions import numbers
+from gpuwhy.facts.version import numbers
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuwhy.knowledge.drivers import BRANCHES, FAMILIES, TOOLKITS, cuda_of_driver, floor, runs
-from gpuwhy.knowledge.versions import numbers
+from gpuwhy.facts.version import numbers
 
 
 def test_rows_are_versions_newest_first():

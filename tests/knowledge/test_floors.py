@@ -12,7 +12,7 @@ from gpuwhy.choose.verdicts import takes_python
 from gpuwhy.knowledge.guests import guests, is_guest, requires_python
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.knowledge.variants import variants
-from gpuwhy.knowledge.versions import at_least
+from gpuwhy.facts.version import at_least
 
 
 def test_every_row_says_something_and_whence():

@@ -6,7 +6,7 @@ import pytest
 
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.installs import LOST_FOLDERS, brings_libraries, gpu_requirement, lost_folder, wheel_of
-from gpuwhy.knowledge.versions import at_least
+from gpuwhy.facts.version import at_least
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from gpuwhy.knowledge import limits, neighbours
 from gpuwhy.knowledge.neighbours import Seen
-from gpuwhy.knowledge.versions import at_least
+from gpuwhy.facts.version import at_least
 
 
 def seen(version: str, on: str, outcome: str, **more: str | bool) -> Seen:

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from gpuwhy.knowledge import releases
 from gpuwhy.knowledge.release import Release
-from gpuwhy.knowledge.versions import numbers
+from gpuwhy.facts.version import numbers
 
 VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?(\+[a-z0-9.]+)?")
 PLATFORMS = ("linux-x86_64", "linux-aarch64", "windows-x86_64")

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from gpuwhy.knowledge import releases
 from gpuwhy.knowledge.release import FIELDS, Release
-from gpuwhy.knowledge.versions import at_least, numbers
+from gpuwhy.facts.version import at_least, numbers
 
 PROJECTS = sorted(releases.projects())
 PLATFORM = re.compile(r"(linux|musl|windows|macos)-\w+|any|source")

@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from gpuwhy.facts.version import major_minor
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.sonames import cuda_of
 from gpuwhy.knowledge.variants import variants
-from gpuwhy.knowledge.versions import major_minor
 
 if TYPE_CHECKING:  # choose and the tables of libraries take time: only where they are asked
     from gpuwhy.choose.choice import Pick

@@ -14,6 +14,7 @@ from gpuwhy.choose.choice import Role
 from gpuwhy.choose.demand import PYTHONS, Demand
 from gpuwhy.choose.names import FRAMEWORKS, planned_as
 from gpuwhy.choose.verdicts import oldest_glibc, parsed, pythons_of, takes_python
+from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import installs, variants
 from gpuwhy.knowledge.brought import brought
 from gpuwhy.knowledge.caps import PAIRS, caps
@@ -24,7 +25,6 @@ from gpuwhy.knowledge.neighbours import limits_of
 from gpuwhy.knowledge.pairs import stated
 from gpuwhy.knowledge.release import Release
 from gpuwhy.knowledge.releases import family, projects
-from gpuwhy.knowledge.versions import at_least, major_minor, numbers
 
 TOOLKIT = "cuda-toolkit"
 _BUILDS = {

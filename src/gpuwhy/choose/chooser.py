@@ -25,6 +25,7 @@ from gpuwhy.choose.search import Clash, Found, search
 from gpuwhy.choose.verdicts import allows, drives, how_it_runs, least_driver, parsed
 from gpuwhy.choose.why_not import beside_the_index, migration, why_not
 from gpuwhy.facts.fact import Source
+from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import variants
 from gpuwhy.knowledge.caps import BROKEN, caps, caps_to_compile
 from gpuwhy.knowledge.flavours import flavour
@@ -32,7 +33,6 @@ from gpuwhy.knowledge.floors import BESIDE, floors
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.installs import PRELOADS
 from gpuwhy.knowledge.releases import evidence_of
-from gpuwhy.knowledge.versions import at_least, major_minor, numbers
 
 _CUDA_13 = "580"
 """The first driver branch with CUDA 13."""

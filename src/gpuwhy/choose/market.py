@@ -21,11 +21,11 @@ from gpuwhy.choose.names import (
     planned_as,
 )
 from gpuwhy.choose.verdicts import Judged, allows, judge, judge_library, on_glibc, parsed
+from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.caps import caps, states
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.pairs import stated
 from gpuwhy.knowledge.releases import projects
-from gpuwhy.knowledge.versions import major_minor, numbers
 
 
 class Market:

@@ -10,8 +10,8 @@ from gpuwhy.choose.choice import Change, Choice, Part
 from gpuwhy.choose.demand import Demand, Wanted
 from gpuwhy.choose.names import SUBSTITUTES, framework, is_planned, planned_as
 from gpuwhy.choose.verdicts import parsed, specifier
+from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge import archs
-from gpuwhy.knowledge.versions import numbers
 
 COSTS: dict[Part, int] = {"name": 1, "release": 1, "python": 2, "gpu": 3, "system": 4, "glibc": 4}
 _DRIVER, _KEPT = 5, 100

@@ -12,6 +12,7 @@ from packaging.version import Version
 
 from gpuwhy.choose.choice import Kind
 from gpuwhy.choose.demand import PYTHONS, Card, Demand
+from gpuwhy.facts.version import at_least, numbers
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.caps import BROKEN, NEWEST_MINOR, ptx_trouble
 from gpuwhy.knowledge.drivers import cuda_of_driver, floor
@@ -20,7 +21,6 @@ from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.platforms import dropped
 from gpuwhy.knowledge.release import Release
 from gpuwhy.knowledge.releases import has_python
-from gpuwhy.knowledge.versions import at_least, numbers
 
 _MATHS = re.compile(r"nvidia-(cublas|cudnn|cufft|curand|cusolver|cusparse)(-cu\d+)?")
 """Wheels that bring GPU code of their own; the others bring none, or compile where they run."""

@@ -13,9 +13,9 @@ from gpuwhy.choose.names import FRAMEWORKS, framework, is_planned, planned_as
 from gpuwhy.choose.search import Clash
 from gpuwhy.choose.verdicts import allows, parsed, specifier
 from gpuwhy.facts.fact import Source
+from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge.floors import BESIDE_THE_INDEX, OF_NVIDIA
 from gpuwhy.knowledge.migrations import crossed
-from gpuwhy.knowledge.versions import numbers
 
 Possible = Callable[[Demand], bool]
 _ASIDE = ("preview", "yanked", "gone", "broken", "unknown")

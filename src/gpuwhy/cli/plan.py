@@ -16,7 +16,7 @@ from gpuwhy.cli import FOUND, HEALTHY, UsageError, output, refused, say
 from gpuwhy.cli.terminal import read_bytes
 from gpuwhy.facts.fact import Fact, Known, source_of, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.knowledge.versions import numbers
+from gpuwhy.facts.version import numbers
 from gpuwhy.machine import reading
 from gpuwhy.machine.writing import create
 from gpuwhy.plan import confirm, describe, requirements

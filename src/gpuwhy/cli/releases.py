@@ -15,12 +15,12 @@ import msgspec
 from gpuwhy.answer.blocks import fold, pair, pairs, table
 from gpuwhy.answer.tree import Block, Code, Document, Heading, Mark, Pair, Paragraph, Soft
 from gpuwhy.cli import HEALTHY, UsageError, output, refused
+from gpuwhy.facts.version import major_minor
 from gpuwhy.knowledge import fitting, naming, releases
 from gpuwhy.knowledge.fitting import Judged, Machine
 from gpuwhy.knowledge.naming import Asked
 from gpuwhy.knowledge.release import FIELDS, Described, Release
 from gpuwhy.knowledge.releases import Releases
-from gpuwhy.knowledge.versions import major_minor
 
 MOST = 18
 """Rows of a table; -v shows all."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 
+
+@lru_cache(maxsize=16384)
 def numbers(version: str) -> tuple[int, ...]:
     """The leading dotted numbers: 580.159.04 → (580, 159, 4); 2.21.0rc1 → (2, 21, 0)."""
     out = []

@@ -10,7 +10,7 @@ import msgspec
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import numbers
+from gpuwhy.facts.version import numbers
 
 MATRIX = source("NVIDIA data center drivers: CUDA toolkit, driver and architecture matrix")
 PTXAS = source("ptxas --help of the nvidia-cuda-nvcc wheels 11.7 … 13.4", "allowed values of --gpu-name")

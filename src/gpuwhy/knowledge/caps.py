@@ -10,7 +10,7 @@ import msgspec
 from gpuwhy.knowledge.installs import LOST_FOLDERS
 from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import at_least, numbers
+from gpuwhy.facts.version import at_least, numbers
 
 NEWEST_MINOR = {9: 2, 10: 2, 11: 8, 12: 9, 13: 4}
 """The last minor release of each CUDA major, where a package names the major alone."""

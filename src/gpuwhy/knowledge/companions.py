@@ -7,7 +7,8 @@ from functools import lru_cache
 from gpuwhy.knowledge.caps import PAIRS
 from gpuwhy.knowledge.releases import family
 from gpuwhy.knowledge.release import Release
-from gpuwhy.knowledge.versions import at_least, meets, numbers
+from gpuwhy.facts.version import at_least, numbers
+from gpuwhy.knowledge.versions import meets
 
 PLATFORM = "linux-x86_64"
 

@@ -8,7 +8,7 @@ import msgspec
 
 from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import at_least, major_minor, numbers
+from gpuwhy.facts.version import at_least, major_minor, numbers
 
 Needs = Literal["minor or newer", "same minor", "same major"]
 

@@ -13,7 +13,7 @@ import msgspec
 
 from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import at_least, numbers
+from gpuwhy.facts.version import at_least, numbers
 
 NOTES = "NVIDIA CUDA Toolkit release notes"
 PACKAGED = source(NOTES, "table of toolkits and their drivers, 13.2 Update 2 edition; 13.3 and 13.4 from their notes")

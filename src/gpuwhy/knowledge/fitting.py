@@ -10,7 +10,7 @@ from gpuwhy.knowledge.archs import runs_on
 from gpuwhy.knowledge.drivers import cuda_of_driver, floor
 from gpuwhy.knowledge.releases import Releases, has_python
 from gpuwhy.knowledge.release import Release, Verdict
-from gpuwhy.knowledge.versions import at_least, numbers
+from gpuwhy.facts.version import at_least, numbers
 
 Judged = tuple[Release, Verdict]
 """A row, and whether it fits."""

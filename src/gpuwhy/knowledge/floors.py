@@ -12,7 +12,7 @@ import msgspec
 
 from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import at_least
+from gpuwhy.facts.version import at_least
 
 
 class Floor(msgspec.Struct, frozen=True, kw_only=True):

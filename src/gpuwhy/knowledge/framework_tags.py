@@ -9,7 +9,7 @@ import msgspec
 from gpuwhy.knowledge import releases
 from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import numbers
+from gpuwhy.facts.version import numbers
 
 
 class Never(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from gpuwhy.knowledge.values import Wrong, shown
 from gpuwhy.knowledge.variables import ALLOCATOR_KEYS
-from gpuwhy.knowledge.versions import at_least
+from gpuwhy.facts.version import at_least
 
 # ---------------------------------------------------------------- PYTORCH_CUDA_ALLOC_CONF
 

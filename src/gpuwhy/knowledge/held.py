@@ -13,7 +13,7 @@ import re
 from bisect import bisect_right
 
 from gpuwhy.knowledge.tables import source
-from gpuwhy.knowledge.versions import at_least, major_minor
+from gpuwhy.facts.version import at_least, major_minor
 
 SUPPORT = source("NVIDIA Deep Learning Frameworks support matrix", "Python, CUDA and framework of each month")
 IMAGES = source("tags and Dockerfiles of the public images", "the Python that each was built with")

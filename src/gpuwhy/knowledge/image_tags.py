@@ -9,7 +9,7 @@ import msgspec
 from gpuwhy.knowledge import framework_tags
 from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import numbers
+from gpuwhy.facts.version import numbers
 
 
 class Tag(msgspec.Struct, frozen=True):

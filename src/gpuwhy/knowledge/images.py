@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from gpuwhy.knowledge.tables import source
-from gpuwhy.knowledge.versions import at_least, major_minor, numbers
+from gpuwhy.facts.version import at_least, major_minor, numbers
 
 NAMED = source("public Dockerfiles and installation scripts that use these names", "searched in November 2026")
 

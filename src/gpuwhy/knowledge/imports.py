@@ -12,7 +12,7 @@ import msgspec
 
 from gpuwhy.knowledge import tables
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import major_minor
+from gpuwhy.facts.version import major_minor
 
 Outcome = Literal["imports", "fails", "not installed"]
 

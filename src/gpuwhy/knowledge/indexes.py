@@ -6,7 +6,7 @@ import re
 
 from gpuwhy.knowledge.tables import source
 from gpuwhy.knowledge.variants import MATRIX, variants
-from gpuwhy.knowledge.versions import at_least
+from gpuwhy.facts.version import at_least
 
 NEVER = frozenset(["cu112", "cu114", "cu119", "cu120", "cu122", "cu123", "cu125", "cu127", "cu131"])
 """Names of indexes that people write and that never were: PyTorch skipped these CUDA releases."""

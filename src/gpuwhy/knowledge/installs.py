@@ -9,7 +9,7 @@ import msgspec
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.libraries import parse
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import at_least, major_minor, numbers
+from gpuwhy.facts.version import at_least, major_minor, numbers
 
 PRELOADS = {"onnxruntime": "onnxruntime.preload_dlls()"}
 """Frameworks that find libraries in their own environment only after this call, or after another import did it."""

@@ -13,7 +13,7 @@ from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.pairs import allows
 from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import at_least
+from gpuwhy.facts.version import at_least
 
 
 class Limit(msgspec.Struct, frozen=True):

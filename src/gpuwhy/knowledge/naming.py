@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from gpuwhy.knowledge.releases import projects
-from gpuwhy.knowledge.versions import numbers
+from gpuwhy.facts.version import numbers
 
 _ASKED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*?)\s*(\[[^\]]*\])?\s*(?P<spec>(===?|[<>~!]=?)\s*\S.*)?$")
 _TRIAL = re.compile(r"\d(a|b|rc|\.dev)\d")

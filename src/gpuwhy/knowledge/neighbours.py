@@ -13,7 +13,7 @@ import msgspec
 
 from gpuwhy.knowledge import tables
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import at_least, major_minor, numbers
+from gpuwhy.facts.version import at_least, major_minor, numbers
 
 _OFTEN = 3
 Outcome = Literal["imports", "fails", "forbidden", "not installed"]

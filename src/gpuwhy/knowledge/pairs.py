@@ -14,7 +14,7 @@ import msgspec
 from gpuwhy.knowledge import tables
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import at_least
+from gpuwhy.facts.version import at_least
 
 STATED = tables.source("METADATA of the published wheels", "knowledge/data/stated.json, by tools/harvest/stated.py")
 

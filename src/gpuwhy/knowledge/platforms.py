@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import at_least
+from gpuwhy.facts.version import at_least
 
 
 class Dropped(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from gpuwhy.knowledge.tables import load
-from gpuwhy.knowledge.versions import at_least
+from gpuwhy.facts.version import at_least
 
 FAMILIES: dict[str, str] = {
     "tensorflow": "tensorflow", "torch": "torch", "jax": "jax", "jaxlib": "jax", "jax-cuda-pjrt": "jax",

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from gpuwhy.knowledge.tables import source
-from gpuwhy.knowledge.versions import numbers
+from gpuwhy.facts.version import numbers
 
 RULES = source("NVIDIA Container Toolkit documentation", "NVIDIA_REQUIRE_* constraints")
 VARIABLE = "NVIDIA_REQUIRE_CUDA"

@@ -16,7 +16,7 @@ from gpuwhy.knowledge.spelling import misspelt
 from gpuwhy.knowledge.values import Judge, Wrong, off_when, one_of, real, truth, whole
 from gpuwhy.knowledge.variables import FOREIGN, variable_row
 from gpuwhy.facts.variables import Fault
-from gpuwhy.knowledge.versions import at_least
+from gpuwhy.facts.version import at_least
 
 TITLES = {
     "torch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "numba": "Numba", "cupy": "CuPy", "triton": "Triton",

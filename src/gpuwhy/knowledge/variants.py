@@ -10,7 +10,7 @@ import msgspec
 
 from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.versions import at_least, major_minor, numbers
+from gpuwhy.facts.version import at_least, major_minor, numbers
 
 MATRIX = source("PyTorch's RELEASE.md, release compatibility matrix", "rows 1.12 to 2.14, state of September 2026")
 PREVIOUS = source("PyTorch's page of previous versions", "releases 1.2 to 1.11, state of November 2026")

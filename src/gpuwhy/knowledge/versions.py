@@ -1,47 +1,12 @@
-"""Dotted versions as people write them for drivers and CUDA libraries: compared by their numbers."""
+"""Versions: cuDNN's own numbers, and whether a version meets what is asked for."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
-_NUMBER = re.compile(r"\d+")
-MOST_DIGITS = 40
-"""Of a longer number the first digits are read: it is no version's, and Python refuses thousands."""
+from gpuwhy.facts.version import at_least, numbers
+
 _CLAUSE = re.compile(r"(===?|!=|<=|>=|~=|<|>)\s*(\d[\d.]*)(\.\*)?")
-
-
-@lru_cache(maxsize=16384)
-def numbers(version: str) -> tuple[int, ...]:
-    """Return the leading dotted numbers: '580.159.04' → (580, 159, 4); '2.21.0rc1' → (2, 21, 0)."""
-    out = []
-    for part in version.strip().lstrip("vV").split("."):
-        match = _NUMBER.match(part)
-        if not match:
-            break
-        out.append(int(match.group()[:MOST_DIGITS]))
-        if match.end() != len(part):
-            break
-    return tuple(out)
-
-
-def at_least(version: str, floor: str) -> bool:
-    """Whether `version` is `floor` or newer, missing places counting as zero."""
-    left, right = numbers(version), numbers(floor)
-    width = max(len(left), len(right))
-    return left + (0,) * (width - len(left)) >= right + (0,) * (width - len(right))
-
-
-def major_minor(version: str) -> str:
-    """Return 'major.minor' of a dotted version ('12.9.79' → '12.9'), or what there is of it."""
-    return ".".join(str(n) for n in numbers(version)[:2])
-
-
-def dotted(number: str) -> str:
-    """CUDA's own way of writing a version, 11040, as 11.4; anything else as it is."""
-    if not re.fullmatch(r"\d{4,5}", number):
-        return number
-    return f"{int(number) // 1000}.{int(number) % 1000 // 10}"
 
 
 def cudnn_dotted(number: str) -> str:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from gpuwhy.knowledge.readings import Flag, Table, every_flag, flags
 from gpuwhy.knowledge.values import Judge, Wrong, shown
-from gpuwhy.knowledge.versions import at_least
+from gpuwhy.facts.version import at_least
 
 STRICT = {"jaxlib": "0.4.30", "tensorflow": "2.21", "tf_xla": "2.21"}
 """The first releases seen to end at a wrong value; jaxlib 0.4.26 and TensorFlow 2.15 write a line and go on."""

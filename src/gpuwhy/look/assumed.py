@@ -18,8 +18,8 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Flaw
 from gpuwhy.facts.loads import DriverLibrary, Found, Rule
 from gpuwhy.facts.system import Injected
+from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge.drivers import cuda_of_driver, in_branch
-from gpuwhy.knowledge.versions import numbers
 from gpuwhy.look.devices import VISIBLE, read_visible, reads_nothing
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from gpuwhy.facts.environment import FileRow, Package
 from gpuwhy.facts.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.record import Owner
-from gpuwhy.knowledge.versions import numbers
+from gpuwhy.facts.version import numbers
 from gpuwhy.look.toolkits import conda_packages, conda_prefix
 from gpuwhy.machine.machine import Machine
 

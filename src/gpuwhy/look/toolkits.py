@@ -10,7 +10,7 @@ from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Toolkit
-from gpuwhy.knowledge.versions import major_minor, numbers
+from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.machine.machine import Machine
 
 Kind = Literal["system", "distribution", "conda", "wheel"]

@@ -11,6 +11,7 @@ import msgspec
 
 from gpuwhy.choose import Choice, Pick
 from gpuwhy.choose.market import split
+from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.images import (
     ARCHIVE,
@@ -21,7 +22,6 @@ from gpuwhy.knowledge.images import (
     tensorflow_image,
 )
 from gpuwhy.knowledge.variants import OLD_LIST, in_old_list, index_of
-from gpuwhy.knowledge.versions import major_minor, numbers
 
 _REPOSITORY = "from NVIDIA's repository for Ubuntu, which must be set up first"
 _PLAIN = re.compile(r"[\w@%+=:,./\\#-]+")

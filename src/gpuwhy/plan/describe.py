@@ -6,9 +6,9 @@ import difflib
 import re
 
 from gpuwhy.choose.demand import PYTHONS, Card, Demand, System, Wanted
+from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge import archs, gpus
 from gpuwhy.knowledge.drivers import cuda_of_driver
-from gpuwhy.knowledge.versions import numbers
 
 _ARCHES = {"amd64": "x86_64", "x64": "x86_64", "x86-64": "x86_64", "arm64": "aarch64"}
 _ON_ARM = re.compile(r"jetson|orin|xavier|thor|tegra|gh200|gb[23]00|gb10|dgx spark")

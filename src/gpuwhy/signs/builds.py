@@ -12,11 +12,11 @@ from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.installs import DamageKind
 from gpuwhy.facts.loads import Extension, MissingLibrary
+from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge.archs import ARCHS, MATRIX, first_toolkit, last_toolkit, runs_on
 from gpuwhy.knowledge.cudnn_rules import DROPPED_SM, oldest_gpu
 from gpuwhy.knowledge.flavours import MAIN, compiles_at_run_time, flavour, is_follower
 from gpuwhy.knowledge.installs import gpu_flavour
-from gpuwhy.knowledge.versions import at_least, major_minor, numbers
 from gpuwhy.signs import loaded
 from gpuwhy.signs.case import Case, against, proof, rows, slows, strong, table, weak
 from gpuwhy.signs.conflicts import flavour_conflicts

@@ -7,9 +7,9 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.installs import Conflict, Share
+from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.installs import gpu_flavour
-from gpuwhy.knowledge.versions import major_minor, numbers
 from gpuwhy.signs.case import Case, against, proof, rows, slows, strong, weak
 from gpuwhy.signs.expect import gpu_present
 

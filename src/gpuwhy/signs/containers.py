@@ -7,7 +7,7 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, know, saw
 from gpuwhy.facts.loads import DriverLibrary
 from gpuwhy.facts.system import Injected
-from gpuwhy.knowledge.versions import at_least
+from gpuwhy.facts.version import at_least
 from gpuwhy.signs.case import Case, against, proof, rows, slows, strong
 from gpuwhy.signs.driver_library import saw_copy
 from gpuwhy.signs.expect import gpu_claimed, gpu_present

@@ -6,7 +6,7 @@ from gpuwhy.facts.fact import Known, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, know, saw
 from gpuwhy.facts.loads import DriverLibrary, Rule
-from gpuwhy.knowledge.versions import numbers
+from gpuwhy.facts.version import numbers
 from gpuwhy.signs.case import Case, against, proof, rows, slows, strong, sure, weak
 from gpuwhy.signs.driver_library import (
     UNLESS,

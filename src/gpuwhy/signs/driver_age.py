@@ -6,9 +6,9 @@ from gpuwhy.facts.fact import Absent, Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, Weight, saw
 from gpuwhy.facts.loads import DriverLibrary
+from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.drivers import PACKAGED, Floor, cuda_of_driver, floor, runs
-from gpuwhy.knowledge.versions import at_least, major_minor, numbers
 from gpuwhy.signs.case import Case, against, proof, rows, strong, table
 
 _REQUIRE = "NVIDIA_REQUIRE_CUDA"

@@ -10,10 +10,10 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.imports import Ended
 from gpuwhy.facts.installs import Basis, Contradiction, Damage, DamageKind
+from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, wheel_of
 from gpuwhy.knowledge.pairs import allows, plugin_left_aside, refusal
-from gpuwhy.knowledge.versions import numbers
 from gpuwhy.signs.case import Case, against, noted, proof, rows, slows, strong, table, weak
 from gpuwhy.signs.conflicts import in_name_only
 from gpuwhy.signs.expect import gpu_present

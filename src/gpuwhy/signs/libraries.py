@@ -19,13 +19,13 @@ from gpuwhy.facts.loads import (
     Outcome,
     UnmetSymbol,
 )
+from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.cudnn_rules import Rule as CudnnRule
 from gpuwhy.knowledge.cudnn_rules import compiled, fits, rule
 from gpuwhy.knowledge.installs import PRELOADS, lost_folder, preload_call
 from gpuwhy.knowledge.libraries import is_cudnn as is_cudnn_name
 from gpuwhy.knowledge.libraries import stem
 from gpuwhy.knowledge.sonames import SONAMES, cuda_of
-from gpuwhy.knowledge.versions import major_minor, numbers
 from gpuwhy.knowledge.windows import ZLIB, ZLIB_DLL
 from gpuwhy.signs import loaded
 from gpuwhy.signs.case import (

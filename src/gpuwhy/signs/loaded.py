@@ -10,9 +10,9 @@ from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.libraries import Flaw, LibraryCopy
 from gpuwhy.facts.loads import LoadedLibrary, LoadTree, UnmetSymbol
 from gpuwhy.facts.record import Owner
+from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.flavours import library_wheel
 from gpuwhy.knowledge.libraries import is_cudnn, parse, stem
-from gpuwhy.knowledge.versions import major_minor, numbers
 from gpuwhy.signs.case import Case, against, base_name
 from gpuwhy.signs.driver_library import how
 from gpuwhy.signs.expect import LINKED, gpu_present

@@ -19,8 +19,8 @@ from gpuwhy.facts.loads import (
     Rule,
 )
 from gpuwhy.facts.variables import PathProblem, SetAtStart
+from gpuwhy.facts.version import major_minor
 from gpuwhy.knowledge.libraries import stem
-from gpuwhy.knowledge.versions import major_minor
 from gpuwhy.signs import loaded
 from gpuwhy.signs.case import (
     Case,
