@@ -13,7 +13,7 @@ from gpuwhy.advise.remedy import Install, Restart
 from gpuwhy.answer import html
 from gpuwhy.answer.answer import Answer, Layer
 from gpuwhy.answer.blocks import document
-from gpuwhy.answer.contract import UnreadableError, as_json, ended, read, schema, symptoms
+from gpuwhy.answer.contract import UnreadableError, as_json, ended, read, symptoms
 from gpuwhy.answer.terminal import write
 from gpuwhy.log.ending import Ending, Frame
 from gpuwhy.log.log import Log
@@ -27,13 +27,15 @@ SAVED = sorted(file for file in OLD.glob("*.json") if file.name != "report.schem
 OLD_SCHEMA = json.loads((OLD / "report.schema.json").read_text())
 
 
-def test_the_schema_is_made_from_the_type():
-    same("report.schema.json", as_json(schema()))
-    jsonschema.Draft202012Validator.check_schema(schema())
+SCHEMA = msgspec.json.schema(Answer)
+
+
+def test_the_shape_of_a_report_is_kept():
+    same("report.schema.json", as_json(SCHEMA))
 
 
 def test_every_field_of_version_0_is_still_required():
-    answer = schema()["$defs"]["Answer"]
+    answer = SCHEMA["$defs"]["Answer"]
     assert set(OLD_SCHEMA["required"]) <= set(answer["required"])
     gone = set(OLD_SCHEMA["properties"]) - set(answer["properties"])
     assert gone == {"guide", "origin"}, "docs/stability.md says that these are no longer filled"
@@ -43,7 +45,7 @@ def test_every_field_of_version_0_is_still_required():
 def test_an_answer_is_valid_by_its_schema_and_by_that_of_version_0(name):
     values = json.loads(as_json(ANSWERS[name]))
     assert next(iter(values)) == "schema"
-    jsonschema.validate(values, schema())
+    jsonschema.validate(values, SCHEMA)
     jsonschema.validate(values, OLD_SCHEMA)
 
 
@@ -74,7 +76,7 @@ def test_a_report_of_version_0_is_read_and_written_in_every_form(file):
     same(f"version-0-{file.stem}.txt", write(document(answer)))
     assert answer.headline in write(document(answer, 2)).replace("\n  ", " ")
     assert len(html.page(document(answer, 2))) > 5_000
-    jsonschema.validate(json.loads(as_json(answer)), schema())
+    jsonschema.validate(json.loads(as_json(answer)), SCHEMA)
 
 
 def test_verdicts_of_version_0():

@@ -24,21 +24,6 @@ Status = Literal["healthy", "broken", "degraded", "unknown"]
 Verdict = Literal["healthy", "found", "undecided", "unrecognised", "answered"]
 """healthy: nothing wrong was found. found: a cause is named. undecided: several causes fit.
 unrecognised: nothing in the text is known. answered: a typed question."""
-EXIT_CODES: dict[Verdict, int] = {
-    "healthy": 0,
-    "answered": 0,
-    "found": 1,
-    "undecided": 4,
-    "unrecognised": 4,
-}
-
-MARKS: dict[Verdict, Mark] = {
-    "healthy": "ok",
-    "answered": "",
-    "found": "bad",
-    "undecided": "unknown",
-    "unrecognised": "unknown",
-}
 
 
 def certainty(confidence: float) -> str:
@@ -64,80 +49,53 @@ class Proof(_Part, frozen=True):
 class Reason(_Part, frozen=True):
     """One sentence for a cause, with the evidence by kind."""
 
-    text: Annotated[Said, Meta(description="Subject, requirement, observation, with the numbers.")]
-    saw: Annotated[tuple[Proof, ...], Meta(description="Read on this machine.")] = ()
-    know: Annotated[tuple[Proof, ...], Meta(description="Known in general.")] = ()
-    told: Annotated[tuple[Proof, ...], Meta(description="Stated by the log.")] = ()
-    line: Annotated[int, Meta(description="The line of the log that decides.")] = 0
+    text: Said  # subject, requirement, observation, with the numbers
+    saw: tuple[Proof, ...] = ()  # read on this machine
+    know: tuple[Proof, ...] = ()  # known in general
+    told: tuple[Proof, ...] = ()  # stated by the log
+    line: int = 0  # the line of the log that decides
 
 
 class Fix(msgspec.Struct, frozen=True):
     """A remedy as it is said, and as a value."""
 
     text: Said
-    command: Annotated[
-        str, Meta(description="To be copied; may have several lines; empty where there is none.")
-    ]
-    safe: Annotated[
-        bool,
-        Meta(
-            description="Changes nothing outside this shell or this Python environment, and can"
-            " be undone."
-        ),
-    ]
+    command: str  # to be copied; may have several lines; empty where there is none
+    safe: bool  # changes nothing outside this shell or this Python environment, and can be undone
     root: bool
     reboot: bool
-    check: Annotated[
-        str,
-        Meta(
-            description="The command that shows whether it helped; empty where only the program"
-            " itself can."
-        ),
-    ]
-    action: Annotated[
-        tuple[Action, ...],
-        Meta(description="The remedy as a value: what `gpuwhy fix --apply` would carry out."),
-    ] = ()
-    worked_if: Annotated[str, Meta(description="What one sees when it helped.")] = ""
-    if_not: Annotated[str, Meta(description="What to look at if it did not help.")] = ""
-    verified: Annotated[
-        bool, Meta(description="It was carried out on a real break, and the program ran.")
-    ] = False
-    language: Annotated[Language, Meta(description="What the command is typed into.")] = "sh"
+    check: str  # the command that shows whether it helped; empty where only the program itself can
+    # the remedy as a value: what `gpuwhy fix --apply` would carry out
+    action: tuple[Action, ...] = ()
+    worked_if: str = ""  # what one sees when it helped
+    if_not: str = ""  # what to look at if it did not help
+    verified: bool = False  # it was carried out on a real break, and the program ran
+    language: Language = "sh"  # what the command is typed into
 
 
 class CauseFound(msgspec.Struct, frozen=True):
     """A cause, with its reasons and what to do."""
 
     id: Id
-    title: Annotated[Said, Meta(description="The state of the machine.")]
-    confidence: Annotated[
-        float, Meta(ge=0, le=1, description="0.5 and more counts as found: the exit code is 1.")
-    ]
-    subject: Annotated[
-        str, Meta(description="The framework or GPU it concerns; empty for the machine.")
-    ]
+    title: Said  # the state of the machine
+    # 0.5 and more counts as found: the exit code is 1
+    confidence: Annotated[float, Meta(ge=0, le=1)]
+    subject: str  # the framework or GPU it concerns; empty for the machine
     because: Annotated[tuple[Reason, ...], Meta(min_length=1)]
-    explains: Annotated[
-        tuple[str, ...], Meta(description="Messages and other causes that this one accounts for.")
-    ]
-    fixes: Annotated[tuple[Fix, ...], Meta(description="The one to try first, first.")]
-    with_gpu: Annotated[
-        bool,
-        Meta(
-            description="Nothing is wrong on this machine, which has no GPU; it would show on one"
-            " like it that has one."
-        ),
-    ] = False
+    explains: tuple[str, ...]  # messages and other causes that this one accounts for
+    fixes: tuple[Fix, ...]  # the one to try first, first
+    # nothing is wrong on this machine, which has no GPU; it would show on one like it that has
+    # one
+    with_gpu: bool = False
 
 
 class Row(_Part, frozen=True):
     """What one sees, what it means, what to do then."""
 
     sees: Said
-    means: Annotated[str, Meta(description="The cause that it points to.")]
-    title: Annotated[str, Meta(description="That cause in words.")] = ""
-    text: Annotated[str, Meta(description="What to do then.")] = ""
+    means: str  # the cause that it points to
+    title: str = ""  # that cause in words
+    text: str = ""  # what to do then
     command: str = ""
 
 
@@ -147,10 +105,8 @@ class Question(msgspec.Struct, frozen=True):
     id: str
     text: str
     command: str
-    answers: Annotated[
-        dict[str, Id], Meta(description="What is seen → the cause; for `explain --answer`.")
-    ]
-    rows: Annotated[tuple[Row, ...], Meta(description="The same as a table, with what to do.")] = ()
+    answers: dict[str, Id]  # what is seen → the cause; for `explain --answer`
+    rows: tuple[Row, ...] = ()  # the same as a table, with what to do
     language: Language = "sh"
 
 
@@ -160,7 +116,7 @@ class Layer(msgspec.Struct, frozen=True):
     name: Said
     text: str
     mark: Literal["ok", "bad", "warn", "unknown", "none"]
-    note: Annotated[str, Meta(description="The cause that marks this layer, or empty.")]
+    note: str  # the cause that marks this layer, or empty
 
 
 class RuledOut(msgspec.Struct, frozen=True):
@@ -223,13 +179,9 @@ class Symptom(msgspec.Struct, frozen=True):
     line: Annotated[int, Meta(ge=1)]
     text: str
     fields: dict[str, str]
-    follows: Annotated[
-        int | None, Meta(description="The place in this list of the message that explains it.")
-    ]
+    follows: int | None  # the place in this list of the message that explains it
     times: Annotated[int, Meta(ge=1)]
-    standing: Annotated[
-        str, Meta(description="decides, follows, noted, quoted or harmless, in this text.")
-    ] = "decides"
+    standing: str = "decides"  # decides, follows, noted, quoted or harmless, in this text
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -238,7 +190,7 @@ class Frame(msgspec.Struct, frozen=True):
     file: str
     line: int
     function: str
-    owner: Annotated[str, Meta(description='"user", "python", or the package.')]
+    owner: str  # "user", "python", or the package
 
 
 class Raised(msgspec.Struct, frozen=True):
@@ -256,9 +208,7 @@ class Ended(msgspec.Struct, frozen=True):
     message: str
     line: int | None
     exit_code: int | None
-    own: Annotated[
-        bool, Meta(description="For a reason of its own, to which nothing printed before leads.")
-    ]
+    own: bool  # for a reason of its own, to which nothing printed before leads
     frame: Frame | None
     wrappers: tuple[str, ...]
     chain: tuple[Raised, ...]
@@ -271,63 +221,37 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="schema"
     not know.
     """
 
-    status: Annotated[
-        Status,
-        Meta(
-            description="healthy: nothing wrong found (a machine without a GPU and without a"
-            " claim to one is healthy). broken: a cause stops GPU work. degraded: a cause slows"
-            " or narrows it. unknown: too little could be seen."
-        ),
-    ]
-    headline: Annotated[Said, Meta(description="The answer in one line.")]
-    causes: Annotated[tuple[CauseFound, ...], Meta(description="Best first.")]
+    # healthy: nothing wrong found (a machine without a GPU and without a claim to one is
+    # healthy). broken: a cause stops GPU work. degraded: a cause slows or narrows it. unknown:
+    # too little could be seen
+    status: Status
+    headline: Said  # the answer in one line
+    causes: tuple[CauseFound, ...]  # best first
     ruled_out: tuple[RuledOut, ...]
     undetermined: tuple[Open, ...]
     crashed: tuple[Crashed, ...]
-    layers: Annotated[tuple[Layer, ...], Meta(description="From the GPU to the program.")]
-    unseen: Annotated[
-        tuple[Said, ...], Meta(description="What could not be observed, as sentences.")
-    ]
-    facts: Annotated[
-        dict[str, Any],
-        Meta(description="Everything observed, by subject; every field is a fact."),
-    ]
-    gpuwhy: Annotated[Said, Meta(description="The version that made the report.")]
-    took: Annotated[float, Meta(ge=0, description="Seconds spent observing.")]
-    verdict: Annotated[
-        Verdict,
-        Meta(
-            description="healthy: nothing wrong was found. found: a cause is named. undecided:"
-            " several causes fit. unrecognised: nothing in the text is known. answered: a typed"
-            " question."
-        ),
-    ]
+    layers: tuple[Layer, ...]  # from the GPU to the program
+    unseen: tuple[Said, ...]  # what could not be observed, as sentences
+    facts: dict[str, Any]  # everything observed, by subject; every field is a fact
+    gpuwhy: Said  # the version that made the report
+    took: Annotated[float, Meta(ge=0)]  # seconds spent observing
+    # healthy: nothing wrong was found. found: a cause is named. undecided: several causes fit.
+    # unrecognised: nothing in the text is known. answered: a typed question
+    verdict: Verdict
     question: Question | None = None
-    not_tried: Annotated[
-        tuple[Untried, ...], Meta(description="What would show more, and the command for it.")
-    ] = ()
+    not_tried: tuple[Untried, ...] = ()  # what would show more, and the command for it
     noticed: tuple[Noticed, ...] = ()
-    symptoms: Annotated[
-        tuple[Symptom, ...], Meta(description="The messages of the text, in order.")
-    ] = ()
+    symptoms: tuple[Symptom, ...] = ()  # the messages of the text, in order
     ending: Ended | None = None
-    probe: Annotated[
-        tuple[Layer, ...], Meta(description="`check --probe`: one row per live stage.")
-    ] = ()
-    points: Annotated[tuple[Point, ...], Meta(description="The rows of an answered question.")] = ()
-    last_line: Annotated[
-        LogLine | None, Meta(description="Of a text that was not recognised, its last line.")
-    ] = None
-    as_if: Annotated[
-        str, Meta(description="The machine that was judged instead of this one, described.")
-    ] = ""
-    knowledge: Annotated[
-        str, Meta(description="The date of the newest published file behind the tables.")
-    ] = ""
-    command: Annotated[str, Meta(description='"check", "explain", "run" or "ask".')] = ""
-    about: Annotated[str, Meta(description="The file or program that it is about.")] = ""
-    made_on: Annotated[str, Meta(description="The day: 2026-11-18.")] = ""
-    more: Annotated[str, Meta(description="The command that shows the rest.")] = ""
+    probe: tuple[Layer, ...] = ()  # `check --probe`: one row per live stage
+    points: tuple[Point, ...] = ()  # the rows of an answered question
+    last_line: LogLine | None = None  # of a text that was not recognised, its last line
+    as_if: str = ""  # the machine that was judged instead of this one, described
+    knowledge: str = ""  # the date of the newest published file behind the tables
+    command: str = ""  # "check", "explain", "run" or "ask"
+    about: str = ""  # the file or program that it is about
+    made_on: str = ""  # the day: 2026-11-18
+    more: str = ""  # the command that shows the rest
 
     @property
     def first(self) -> CauseFound | None:
@@ -337,7 +261,8 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="schema"
     @property
     def mark(self) -> Mark:
         """✓ ✗ or ?, "" for a question."""
-        return MARKS[self.verdict]
+        marks: dict[Verdict, Mark] = {"healthy": "ok", "found": "bad", "answered": ""}
+        return marks.get(self.verdict, "unknown")
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -350,4 +275,4 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="schema"
         """0 nothing wrong, or a question answered; 1 a cause is named; 4 undecided or not
         recognised.
         """
-        return EXIT_CODES[self.verdict]
+        return {"healthy": 0, "answered": 0, "found": 1}.get(self.verdict, 4)

@@ -1,9 +1,8 @@
-"""The contract `gpuwhy.report/1`: an Answer as JSON and back, and its schema."""
+"""The contract `gpuwhy.report/1`: an Answer as JSON and back."""
 
 from __future__ import annotations
 
 import re
-from inspect import cleandoc
 from typing import Any
 
 import msgspec
@@ -58,29 +57,6 @@ def _escaped(value: Any) -> Any:
     if isinstance(value, dict):
         return {_escaped(name): _escaped(one) for name, one in value.items()}
     return [_escaped(one) for one in value] if isinstance(value, (list, tuple)) else value
-
-
-def schema() -> dict[str, Any]:
-    """The JSON schema of a report, made from the type."""
-    made = _described(msgspec.json.schema(Answer))
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:gpuwhy:report:1",
-        "title": SCHEMA,
-        **made,
-    }
-
-
-def _described(value: Any) -> Any:
-    """Descriptions as one line each."""
-    if isinstance(value, dict):
-        return {
-            name: " ".join(cleandoc(one).split())
-            if name == "description" and isinstance(one, str)
-            else _described(one)
-            for name, one in value.items()
-        }
-    return [_described(one) for one in value] if isinstance(value, list) else value
 
 
 def read(text: str | bytes) -> Answer:
