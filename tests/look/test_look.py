@@ -114,7 +114,8 @@ def test_loading_the_looks_compiles_no_expression_and_loads_nothing_heavy() -> N
     names = ("environment.python", "environment.packages", "frameworks.installed")
     names += ("installs.damage", "installs.shadows", "installs.startup", "look")
     code = (
-        "import re, sys\nimport gpuwhy.machine.live\nmade = []\nold = re._compile\n"
+        "import re, sys\nimport gpuwhy.machine.live\nmade, before = [], set(sys.modules)\n"
+        "old = re._compile\n"
         "def compiled(pattern, flags):\n"
         "    frame = sys._getframe(1)\n"
         "    while frame.f_globals['__name__'] == 're': frame = frame.f_back\n"
@@ -122,8 +123,9 @@ def test_loading_the_looks_compiles_no_expression_and_loads_nothing_heavy() -> N
         "    return old(pattern, flags)\nre._compile = compiled\n"
         + "".join(f"import gpuwhy.look.{name}\n" for name in names)
         + "print([one for one in made if one.startswith('gpuwhy.look')])\n"
-        "print([one for one in ('packaging', 'difflib', 'urllib', 'email', 'ctypes', "
-        "'subprocess', 'concurrent.futures', 'importlib.metadata') if one in sys.modules])"
+        "heavy = {'packaging', 'difflib', 'urllib', 'email', 'ctypes', 'subprocess',"
+        " 'concurrent.futures', 'importlib.metadata'}\n"
+        "print(sorted(heavy & (set(sys.modules) - before)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:2] == ["[]", "[]"], done.stdout

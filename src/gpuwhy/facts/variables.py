@@ -10,33 +10,20 @@ from gpuwhy.facts.record import Record
 
 
 class PathProblem(Enum):
-    """What is wrong with a folder that a variable names, or with the list of them."""
+    """What is wrong with a folder that a variable names."""
 
     NOT_THERE = "does not exist"
     DANGLING = "a link that leads nowhere"
     NO_FOLDER = "not a folder"
     EMPTY = "set, but empty"
-    EMPTY_ENTRY = "an empty entry means the working folder"
     NOT_EXPANDED = "a ~ or $VARIABLE that no shell has replaced"
     RELATIVE = "a relative path"
-    SEVERAL = "several folders where one is meant"
-    REPEATED = "listed several times"
-    WRONG_SEPARATOR = "read as one folder"  # a comma, or in PATH a semicolon, separates nothing
+    WRONG_SEPARATOR = "read as one folder: a comma separates nothing"
     STUBS = "holds stubs"
-    COMPAT = "holds a forward-compatibility libcuda"
-    NARROW = "holds 32-bit libraries"
-    PROGRAMS = "holds programs, not libraries"
     LIBRARIES = "holds libraries, not programs"
     TOP_FOLDER = "a toolkit's top folder"
     NO_COMPILER = "has no bin/nvcc"
-    NO_LIBDEVICE = "has no nvvm/libdevice"
-    OTHER_COMPILER = "nvcc on PATH is of another CUDA release"
-    OLDER_FIRST = "an older CUDA toolkit is searched before a newer one"
-    TOO_LONG = "longer than a program can be given"
-    CUT = "cut off at the length that a dialog, a prompt or setx takes"  # from here on: Windows
     QUOTED = "quotes in it, which become part of the folder's name"
-    BLANK = "a blank beside it, which becomes part of the folder's name"
-    START_MENU_ONLY = "on PATH only for programs started from the Start menu or Explorer"
 
 
 class Problem(Record, frozen=True, omit_defaults=True):
@@ -44,8 +31,6 @@ class Problem(Record, frozen=True, omit_defaults=True):
 
     kind: PathProblem
     entry: str = ""  # the folder as it stands there
-    meant: str = ""  # the folder that it should be, where that can be told
-    detail: str = ""  # what it leads to, how often it is listed, the versions
 
 
 FaultKind = Literal["off", "rejected", "ignored", "misspelt"]
@@ -63,18 +48,15 @@ class Fault(Record, frozen=True, omit_defaults=True):
     allowed: tuple[str, ...] = ()  # the values its reader takes, where they can be listed
     instead: str = ""  # the nearest value or name that would be read
     source: str = ""  # how that is known
-    needed: bool = False  # without any value its reader fails, too
 
 
 class Variable(Record, frozen=True, omit_defaults=True):
-    """A variable that steers the GPU stack, who reads it, and what is wrong with its value."""
+    """A variable that steers the GPU stack, and what is wrong with its value."""
 
     name: str
     value: str
-    reader: str = ""  # "the dynamic loader", "TensorFlow"; "" = nothing that is installed here
     problems: tuple[Problem, ...] = ()
     faults: tuple[Fault, ...] = ()
-    notes: tuple[str, ...] = ()  # for people, from the table: "TensorFlow does not read it"
     set_in: str = ""  # the file or registry key that sets it; "" = the shell did
 
 

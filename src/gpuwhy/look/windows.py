@@ -15,48 +15,16 @@ from gpuwhy.look.devices import card, nvml
 from gpuwhy.look.fields import Field
 from gpuwhy.look.libraries import Examined, Places
 from gpuwhy.look.toolkits import conda_cuda, conda_packages, conda_prefix, toolkit_version
+from gpuwhy.look.windows_paths import (
+    environ,
+    folders,
+    is_whole,
+    path_folders,
+    program_files,
+    system_folder,
+    tidy,
+)
 from gpuwhy.machine.machine import Machine
-
-_WHOLE = re.compile(r"[A-Za-z]:/|//")
-
-# ---------------------------------------------------------------- paths
-
-
-def tidy(path: str) -> str:
-    """A path with forward slashes, without quotes around it and without a slash at its end."""
-    plain = re.sub(r"(?<!^)/+", "/", path.strip().strip('"').strip().replace("\\", "/"))
-    return plain if re.fullmatch(r"[A-Za-z]:/", plain) else plain.rstrip("/")
-
-
-def environ(machine: Machine) -> dict[str, str]:
-    """The variables with upper-case names, as Windows compares them; {} where not seen."""
-    return {name.upper(): value for name, value in value_or(machine.environ(), {}).items()}
-
-
-def system_folder(machine: Machine) -> str:
-    """System32."""
-    return f"{tidy(environ(machine).get('SYSTEMROOT', '')) or 'C:/Windows'}/System32"
-
-
-def path_folders(machine: Machine) -> tuple[str, ...]:
-    """The folders of PATH, each once, in order; %NAME% replaced where the variable is known."""
-    variables = environ(machine)
-    found: dict[str, str] = {}
-    for element in variables.get("PATH", "").split(";"):
-        text = re.sub(r"%([^%;]+)%", lambda m: variables.get(m[1].upper(), m[0]), element)
-        folder = tidy(text)
-        if _WHOLE.match(folder):
-            found.setdefault(folder.casefold(), folder)
-    return tuple(found.values())
-
-
-def folders(machine: Machine, parent: str, match: str) -> list[str]:
-    """The folders below another one whose names match, newest version last."""
-    listed = value_or(machine.list(parent, match), ())
-    names = [entry.name for entry in listed if entry.kind != "file"]
-    names.sort(key=lambda name: [int(digits) for digits in re.findall(r"\d+", name)])
-    return [f"{parent}/{name}" for name in names]
-
 
 # ---------------------------------------------------------------- system
 
@@ -234,11 +202,6 @@ _INSTALLED = "NVIDIA GPU Computing Toolkit/CUDA"
 _NAMED = re.compile(r"CUDA_(PATH(_V\d+_\d+)?|HOME|ROOT|TOOLKIT_ROOT_DIR)$")
 
 
-def program_files(machine: Machine) -> str:
-    """The folder of 64-bit programs."""
-    return tidy(environ(machine).get("PROGRAMFILES", "")) or "C:/Program Files"
-
-
 def _toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
     """Every CUDA toolkit, or part of one, each once."""
     found: dict[str, Toolkit] = {}
@@ -258,7 +221,7 @@ def _roots(machine: Machine) -> Iterator[str]:
     """Every folder that may be a toolkit, the installer's newest first."""
     yield from folders(machine, f"{program_files(machine)}/{_INSTALLED}", r"v\d+\.\d+$")[::-1]
     for name, value in environ(machine).items():
-        if _NAMED.match(name) and _WHOLE.match(tidy(value)):
+        if _NAMED.match(name) and is_whole(tidy(value)):
             yield tidy(value)
     for folder in path_folders(machine):
         found = re.match(r"(?i)(.*)/bin(/x64)?$", folder)
@@ -403,7 +366,7 @@ def _cudnn(machine: Machine) -> Iterator[str]:
     variables = environ(machine)
     for name in ("CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"):
         root = tidy(variables.get(name, ""))
-        if _WHOLE.match(root):
+        if is_whole(root):
             yield from (root, f"{root}/bin")
     for folder in folders(machine, f"{program_files(machine)}/NVIDIA/CUDNN", r"v\d")[::-1]:
         yield f"{folder}/bin"

@@ -30,7 +30,7 @@ from gpuwhy.look.environment.python import (
 )
 from gpuwhy.look.files import exists
 from gpuwhy.look.look import Options
-from gpuwhy.look.windows import environ, folders, path_folders, tidy
+from gpuwhy.look.windows_paths import environ, folders, is_whole, path_folders, tidy
 from gpuwhy.machine.machine import Machine
 
 _STORE_PACKAGE = r"(?i)PythonSoftwareFoundation\.Python\.(\d+\.\d+)_(?:.*__)?(\w+)"
@@ -54,11 +54,6 @@ _PROJECTS = (
 _NO_PROGRAMS = r"(?i)(?!Windows$|Program|Users$|PerfLogs|Recovery|System Volume|\$|Python3\d)"
 _PEOPLE = r"(?!Public$|Default|All Users)"
 _MOST, _MOST_PARENTS = 30, 32
-
-
-def is_whole(path: str) -> bool:
-    """Whether a path starts at a drive or at a share."""
-    return re.match(r"[A-Za-z]:/|//", path) is not None
 
 
 class Place(NamedTuple):

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.facts.frameworks import Opened
+from gpuwhy.facts.version import numbers
+from gpuwhy.look.files import names
 from gpuwhy.machine.machine import Machine
 
 CUDA_LIBRARY = (
@@ -187,3 +189,10 @@ def library_files(package: Package, most: int) -> Iterator[str]:
     paths = [row.path for row in rows if re.search(r"\.(so(\.[\d.]+)?|pyd|dll)$", row.path)]
     inside = [path for path in paths if not path.startswith(("/", ".."))]
     yield from (f"{package.site}/{path}" for path in inside[:most])
+
+
+def bitsandbytes_builds(machine: Machine, site: str) -> list[str]:
+    """The releases of CUDA that an installed bitsandbytes has libraries for."""
+    match = r"libbitsandbytes_cuda(\d+)\w*\.(so|dll)$"
+    found = (re.match(match, name) for name in names(machine, f"{site}/bitsandbytes", match))
+    return sorted({dotted(build[1]) for build in found if build}, key=numbers)

@@ -1,7 +1,6 @@
 """Installed releases that cannot work together: by what they state, what is known, and their files.
 
-The GPU packages, their neighbours and everything that these need are read; of what else is
-installed, missing requirements are told, and what was compiled for another NumPy.
+The GPU packages, their neighbours and everything that these need are read.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from gpuwhy.facts.fact import Fact, Known, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Basis, Contradiction
 from gpuwhy.facts.version import at_least, major_minor, numbers
-from gpuwhy.knowledge import pairs
+from gpuwhy.knowledge import neighbours, pairs
 from gpuwhy.knowledge.flavours import MAIN, flavour
 from gpuwhy.look.environment.packages import gpu_related
 from gpuwhy.look.environment.python import on_the_path
-from gpuwhy.look.files import environ, exists, lines, names
-from gpuwhy.look.frameworks.builds import cuda_of_name, dotted, library_files
+from gpuwhy.look.files import environ, exists, lines
+from gpuwhy.look.frameworks.builds import bitsandbytes_builds, cuda_of_name, library_files
 from gpuwhy.look.installs.requirements import (
     Wish,
     allows,
@@ -43,7 +42,7 @@ _FAILS = "so its import fails"
 def contradictions(
     machine: Machine, facts: Facts, options: Options
 ) -> Fact[tuple[Contradiction, ...]]:
-    """Every contradiction, those that stop first."""
+    """Every contradiction, one for each pair of packages, those that stop first."""
     if facts.environment.packages.need() is None:
         return known((), "env", "PATH", "no Python")
     installed = facts.environment.by_name
@@ -51,30 +50,22 @@ def contradictions(
     if unseen is not None:
         return unseen
     look = _Look(machine, facts, installed, stack)
-    source = ", ".join(site.path for site in value_or(facts.environment.sites, ()))
-    if not any(gpu_related(one) and not one.startswith("nvidia-") for one in installed):
-        found = [*look.without_framework(), *look.beside()]
-        return known(tuple(found), "folder", source, "no GPU package")
     said = list(look.stated())
     every = [*said, *look.unstated(), *look.seen_to_fail(), *look.plugins(said)]
-    every += [*look.other_cuda(), *look.compiled(), *look.generated(), *look.beside()]
-    detail = f"METADATA of {len(installed)} packages"
-    return known(tuple(_once(every)), "folder", source, detail)
-
-
-def _once(found: list[Contradiction]) -> list[Contradiction]:
-    """One for each pair, the one that says most of what happens; those that stop first."""
+    every += [*look.other_cuda(), *look.compiled(), *look.generated()]
+    every.sort(key=lambda one: (not one.stops, not one.effect, one.basis is not Basis.STATED))
     best: dict[tuple[str, str], Contradiction] = {}
-    found.sort(key=lambda one: (not one.stops, not one.effect, one.basis is not Basis.STATED))
-    for one in found:
+    for one in every:  # the one that says most of what happens
         best.setdefault((one.by.name, one.name), one)
+    source = ", ".join(site.path for site in value_or(facts.environment.sites, ()))
+    found = tuple(sorted(best.values(), key=_order))
+    return known(found, "folder", source, f"METADATA of {len(installed)} packages")
 
-    def order(one: Contradiction) -> tuple[bool, ...]:
-        late = one.basis in (Basis.NO_WHEEL, Basis.LATE)
-        strangers = not gpu_related(one.name), not gpu_related(one.by.name)
-        return late, not one.stops, not one.stack, not one.installed, *strangers
 
-    return sorted(best.values(), key=order)
+def _order(one: Contradiction) -> tuple[bool, ...]:
+    late = one.basis in (Basis.NO_WHEEL, Basis.LATE)
+    strangers = not gpu_related(one.name), not gpu_related(one.by.name)
+    return late, not one.stops, not one.installed, *strangers
 
 
 class _Look:
@@ -100,6 +91,7 @@ class _Look:
 
     def stated(self) -> Iterator[Contradiction]:
         """What the stack asks for, and what is installed does not meet."""
+        able = any(gpu_related(one) and not one.startswith("nvidia-") for one in self.installed)
         for by, asks in self.stack.items():
             extras = _PLUGIN if by == "jax" else ""
             if re.fullmatch(_TENSORFLOW_ADDED, by):
@@ -111,8 +103,11 @@ class _Look:
                     wishes.setdefault(said.name, []).append(said)
             for name, several in wishes.items():
                 for one in self._unmet(self.installed[by], name, several):
-                    if one.installed or not self._without_metadata(one.name):
+                    if one.installed:
                         yield one
+                    elif not self._without_metadata(one.name):
+                        lost = name in MAIN and not able
+                        yield replace(one, effect=_FAILS, stops=True) if lost else one
 
     def _unmet(self, by: Package, name: str, wishes: list[Wish]) -> Iterator[Contradiction]:
         """A requirement that no installed package meets; several lines are alternatives."""
@@ -154,28 +149,6 @@ class _Look:
         sites = value_or(self.facts.environment.sites, ())
         return any(on_the_path(self.machine, site.path, module) for site in sites)
 
-    def without_framework(self) -> Iterator[Contradiction]:
-        """What is built on a framework where none is installed; what else contradicts the rest."""
-        for one in self.stated():
-            lacks = one.name in MAIN and not one.installed
-            yield replace(one, effect=_FAILS, stops=True) if lacks else one
-
-    def beside(self) -> Iterator[Contradiction]:
-        """Requirements outside the GPU stack that are not installed: metadata states them."""
-        for name, one in self.installed.items():
-            if name in self.stack or name.startswith("nvidia-"):
-                continue
-            if one.installer in ("", "conda"):  # these name what others installed, or leave out
-                continue
-            for line in value_or(one.requires, ()):
-                if is_optional(line) or name_of(line) in self.installed:
-                    continue
-                said = wish(line, self.markers)
-                if not said or flavour(said.name) or pairs.LEFT_TO_LOADER.fullmatch(said.name):
-                    continue
-                if not self._without_metadata(said.name):
-                    yield replace(_say(one, said.name, said.range, "", Basis.STATED), stack=False)
-
     # -------------------------------------------------------- what they do not state
 
     def unstated(self) -> Iterator[Contradiction]:
@@ -213,8 +186,6 @@ class _Look:
 
     def seen_to_fail(self) -> Iterator[Contradiction]:
         """Releases that were seen to fail beside this release of their framework."""
-        from gpuwhy.knowledge import neighbours
-
         for one in self.installed.values():
             for host in neighbours.hosts(one.name):
                 there = self._first(sorted(pairs.providers(host)))
@@ -279,15 +250,15 @@ class _Look:
 
     def _without_build(self, one: Package, torch: str, cuda: str) -> tuple[str, str] | None:
         """It opens the library that is named after PyTorch's CUDA, unless a variable names one."""
-        folder, builds = f"{one.site}/bitsandbytes", bitsandbytes_builds(self.machine, one)
+        folder, builds = f"{one.site}/bitsandbytes", bitsandbytes_builds(self.machine, one.site)
         if environ(self.machine).get("BNB_CUDA_VERSION") or not builds or cuda in builds:
             return None
         same_major = any(numbers(build)[:1] == numbers(cuda)[:1] for build in builds)
         if same_major and lines(self.machine, f"{folder}/cextension.py", "_find_cuda_libs"):
             return None  # this release takes the nearest of the same major
         effect = (
-            f"has libraries for CUDA {span(builds)}, and none for {cuda}, which torch {torch} "
-            "asks for, by its CUDA: it does not work on a GPU"
+            f"has libraries for CUDA {builds[0]} to {builds[-1]}, and none for {cuda}, which torch "
+            f"{torch} asks for, by its CUDA: it does not work on a GPU"
         )
         return effect, folder
 
@@ -321,13 +292,11 @@ class _Look:
         if numpy is None or not at_least(numpy.version, "2"):
             return
         effect = "so the import fails, or passing arrays fails"
-        for one in self.installed.values():
+        for one in map(self.installed.__getitem__, self.stack):
             file = self._built_for_numpy_1(one)
             if file:
-                near = one.name in self.stack
-                why = (effect, near, "", file)
-                said = _say(one, "numpy", "<2", numpy.version, Basis.COMPILED, *why)
-                yield replace(said, stack=near)
+                why = (effect, True, "", file)
+                yield _say(one, "numpy", "<2", numpy.version, Basis.COMPILED, *why)
 
     def _built_for_numpy_1(self, one: Package) -> str:
         """A library that knows NumPy 1's modules only; "" where none is found.
@@ -431,8 +400,6 @@ def _small_libraries(one: Package) -> list[str]:
 
 def _forced(by: Package, name: str, ranges: Sequence[str], version: str) -> str:
     """The row that shows a pair against the metadata to fail, as its source; "" without one."""
-    from gpuwhy.knowledge import neighbours
-
     seen = neighbours.forced(by.name, by.version, name, version)
     if seen is not None:
         return str(seen.source) if seen.outcome == "fails" else ""
@@ -440,15 +407,3 @@ def _forced(by: Package, name: str, ranges: Sequence[str], version: str) -> str:
     other = bool(exact) and all(major_minor(one) != major_minor(version) for one in exact)
     row = neighbours.always_fails(by.name, name) if other else None
     return str(row.source) if row is not None else ""
-
-
-def bitsandbytes_builds(machine: Machine, one: Package) -> list[str]:
-    """The releases of CUDA that an installed bitsandbytes has libraries for."""
-    match = r"libbitsandbytes_cuda(\d+)\.so$"
-    found = (re.match(match, name) for name in names(machine, f"{one.site}/bitsandbytes", match))
-    return sorted({dotted(build[1]) for build in found if build}, key=numbers)
-
-
-def span(builds: Sequence[str]) -> str:
-    """From the first to the last: "11.8 to 12.9"."""
-    return f"{builds[0]} to {builds[-1]}" if len(builds) > 1 else builds[0]
