@@ -166,6 +166,16 @@ def test_nothing_planted_is_in_a_recording(tmp_path, monkeypatch):
     assert [one for one in planter.planted if one.encode() in data] == []
 
 
+def test_a_machine_that_one_answer_names_is_in_no_other(tmp_path):
+    (tmp_path / "a").write_text("[trantor7:4321:4321 [0] NCCL WARN peer 10.9.8.7 went away\n")
+    (tmp_path / "b").write_text("trantor7 10.9.8.7:29500 https://ci:hunter2@10.9.8.7/simple\n")
+    live = RecordingMachine(LiveMachine({}))
+    for name in "ba":
+        live.read(str(tmp_path / name))
+    data = live.dump({})
+    assert [one for one in (b"trantor7", b"10.9.8.7", b"hunter2") if one in data] == []
+
+
 def test_a_recording_keeps_the_hashes_that_are_compared():
     record = "a.py,sha256=1,1\np/a.py,sha256=2,2\np/q/a.py,sha256=3,3\np/q/x.so.1,sha256=4,4\nbad"
     assert thinned(record) == (

@@ -98,14 +98,22 @@ FOUND_LATER = [
     ("--index-url=https://{}@packages.example.org/simple", "token:"),
     ("found links in //ci:{}@packages.example.org/simple", "pa%40ss"),
     ("{{'extra-index-url': 'https://ci:{}@10.1.2.3:8080/simple'}}", "Zx$3"),
+    ("index-url = https://ci:{}@packages.example.org/simple", "pa/ss"),
+    ("GET /login?next=https%3A%2F%2Fci%3A{}%40packages.example.org", "hunter2"),
     # NCCL begins its lines with the machine's name, inside brackets and quotes too
     ("{}:4321:4321 [0] NCCL WARN x", "gpu-box-7"),
     ("[{}:4321:4321 [0] NCCL WARN x]", "gpu-box-7"),
     ('"{}:12:13 [7] NCCL INFO x"', "trantor"),
+    ("{}:4321:4399 [0] misc/socket.cc:50 NCCL WARN x", "trantor"),
+    ("{0}: {0}:4321:4399 [0] NCCL WARN x", "foundation"),
+    ("[{}:4321:0:4321] Caught signal 11", "trantor"),
     # addresses of private networks without a port
     ("peer at {} went away", "10.9.8.7"),
     ("nothing heard of {} since", "10.9.8.7"),
     ("10.1.2.3 and {}", "10.200.3.4"),
+    ("[{}]:29500 is not reached", "34.1.2.3"),
+    ("default via {} dev eth0", "34.1.2.3"),
+    ("peer ::ffff:{} closed", "34.1.2.3"),
 ]
 
 

@@ -20,13 +20,13 @@ from gpuwhy.probe.walk import walk
 
 NAMES = {
     "CUDA": "libcuda.so.1",
-    "NVML": "libnvidia-ml.so.1",
     "NVRTC": "libnvrtc.so.12",
     "CUDART": "libcudart.so.12",
     "CUBLAS": "libcublas.so.12",
     "CUDNN": "libcudnn.so.9",
     "NCCL": "libnccl.so.2",
 }
+FAMILIES = ("nvrtc", "cudart", "cublas", "cudnn", "nccl")
 
 
 def of_words(words: str) -> dict[str, Any]:
@@ -38,31 +38,13 @@ def silent(_: str) -> None:
     """No progress is shown."""
 
 
-FAMILIES = ("nvrtc", "cudart", "cublas", "cudnn", "nccl")
-
-
 def build(folder: Path, *names: str, old: bool = False) -> Path:
     """The named stand-ins (all, if none is named) in a folder; old ones do not name their codes."""
+    command = ["gcc", "-shared", "-fPIC", "-O2", "-w", *(["-DOLD"] if old else [])]
     source = str(Path(__file__).with_name("standin.c"))
-    flags = ["-shared", "-fPIC", "-O2", "-w", *(["-DOLD"] if old else [])]
-    running = [
-        subprocess.Popen(
-            [
-                "gcc",
-                *flags,
-                f"-D{name}",
-                f"-Wl,-soname,{file}",
-                "-o",
-                str(folder / file),
-                source,
-                "-ldl",
-                "-lm",
-            ]
-        )
-        for name, file in NAMES.items()
-        if name in (names or NAMES)
-    ]
-    assert [one.wait() for one in running] == [0] * len(running)
+    for name in names or NAMES:
+        named = [f"-D{name}", f"-Wl,-soname,{NAMES[name]}", "-o", str(folder / NAMES[name])]
+        subprocess.run([*command, *named, source, "-ldl"], check=True)
     return folder
 
 
@@ -77,24 +59,17 @@ class Machine:
         path = {"LD_LIBRARY_PATH": str(self.folder), "STANDIN": standin}
         return LiveMachine({"PATH": os.environ["PATH"], "HOME": "/nonexistent", **path})
 
-    def lines(self, group: str, standin: str = "", *more: str) -> list[dict[str, Any]]:
-        known = [family for family in GROUPS[group].families if family in self.libraries]
-        families = [
-            argument for family in known for argument in (f"--{family}", self.libraries[family])
-        ]
-        said = self.host(standin).call("probe", group, *families, *more)
+    def told(self, group: str, standin: str = "") -> Said:
+        given = []
+        for family in GROUPS[group].families:
+            given += [f"--{family}", self.libraries[family]] if family in self.libraries else []
+        said = self.host(standin).call("probe", group, *given)
         assert isinstance(said, Known), said
-        return list(said.value)
+        return read(said.value)
 
-    def told(self, group: str, standin: str = "", *more: str) -> Said:
-        return read(self.lines(group, standin, *more))
-
-    def walk(
-        self, standin: str = "", *, gentle: bool = False, without: tuple[str, ...] = ()
-    ) -> dict[str, Stage]:
+    def walk(self, standin: str = "", *, gentle: bool = False) -> dict[str, Stage]:
         """The whole staircase, by "stage" or "stage:device"."""
-        libraries = {f: p for f, p in self.libraries.items() if f not in without}
-        done, _ = walk(self.host(standin), Stack(libraries, ()), gentle, silent)
+        done, _ = walk(self.host(standin), Stack(self.libraries, ()), gentle, silent)
         assert len({(s.name, s.device) for s in done}) == len(done)
         return {s.name if s.device is None else f"{s.name}:{s.device}": s for s in done}
 

@@ -1,12 +1,11 @@
 /* Stand-ins for the driver and for libraries on top of it: they answer what a test tells them and compute on the host.
-   Built once per library with -DCUDA, -DNVML, -DNVRTC, -DCUDART, -DCUBLAS, -DCUDNN or -DNCCL. None of them poses as
+   Built once per library with -DCUDA, -DNVRTC, -DCUDART, -DCUBLAS, -DCUDNN or -DNCCL. None of them poses as
    the real thing to the real thing: NVIDIA's runtime asks for tables that only its driver has, and gets none.
 
    STANDIN="cuInit=803,devices=2,cuDevicePrimaryCtxRetain@1=46,cudnnCreate=die11,cuMemAlloc_v2=hang,cublasSgemm_v2=wrong"
    A call answers with a number, dies by a signal, hangs, or computes something wrong; @N: on device N only. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <math.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 typedef uint64_t U;
-typedef struct { int kind, n, c, h, w; } Shape;
 enum { WRONG = -1 };
 
 static const char *asked(const char *key) {
@@ -42,7 +40,6 @@ static int answer(const char *name) {
 static int device;
 static size_t used;
 int standin_device(void) { return device; }
-size_t standin_used(void) { return used; }
 int cuInit(unsigned f) { ASK; return 0; }
 int cuDriverGetVersion(int *v) { ASK; *v = number("driver", 12080); return 0; }
 int cuDeviceGetCount(int *n) { ASK; *n = number("devices", 1); return 0; }
@@ -94,17 +91,6 @@ int cuGetErrorString(int e, const char **s) { *s = "the stand-in says no"; retur
 #endif
 #endif
 
-#ifdef NVML
-int nvmlInit_v2(void) { ASK; return 0; }
-int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, void **h) { ASK; *h = (void *)1; return 0; }
-int nvmlDeviceGetMemoryInfo(void *h, unsigned long long *m) {
-  ASK;
-  size_t (*f)(void) = (size_t (*)(void))dlsym(RTLD_DEFAULT, "standin_used");
-  m[2] = (5 << 20) + (f ? f() : 0);
-  return 0;
-}
-#endif
-
 #ifdef NVRTC
 static const char PTX[] = "// .entry twice_and_one", BIN[] = "\177ELF twice_and_one";
 static int machine;
@@ -142,8 +128,7 @@ int cublasGetVersion_v2(void *h, int *v) { ASK; *v = 120800; return 0; }
 int cublasSgemm_v2(void *h, int ta, int tb, int m, int n, int k, const float *al, const float *A, int lda, const float *B,
                    int ldb, const float *be, float *C, int ldc) {
   ASK;
-  if (n > 256) for (int i = 0; i < n * n; i++) C[i] = k * A[0] * B[0]; /* large ones are all ones */
-  else for (int j = 0; j < n; j++) {
+  for (int j = 0; j < n; j++) {
     memset(C + (size_t)j * ldc, 0, 4 * m);
     for (int l = 0; l < k; l++)
       for (int i = 0; i < m; i++) C[i + (size_t)j * ldc] += A[i + (size_t)l * lda] * B[l + (size_t)j * ldb];
@@ -161,7 +146,7 @@ const char *cublasGetStatusString(int e) { return "the stand-in says no"; }
 size_t cudnnGetVersion(void) { answer(__func__); return number("cudnn", 90100); }
 size_t cudnnGetCudartVersion(void) { return 12080; }
 int cudnnGetProperty(int which, int *v) { ASK; *v = which ? 1 : number("major", 9); return 0; }
-const char *cudnnGetErrorString(int e) { return e == 3000 ? "CUDNN_STATUS_NOT_SUPPORTED" : "CUDNN_STATUS_STANDIN"; }
+const char *cudnnGetErrorString(int e) { return "CUDNN_STATUS_STANDIN"; }
 void cudnnGetLastErrorString(char *s, size_t n) { snprintf(s, n, "the stand-in says no"); }
 int cudnnGraphVersionCheck(void) { ASK; return 0; }
 int cudnnOpsVersionCheck(void) { ASK; return 0; }
@@ -169,56 +154,6 @@ int cudnnCnnVersionCheck(void) { ASK; return 0; }
 int cudnnAdvVersionCheck(void) { ASK; return 0; }
 int cudnnCreate(void **h) { ASK; *h = (void *)1; return 0; }
 int cudnnDestroy(void *h) { ASK; return 0; }
-int cudnnCreateTensorDescriptor(Shape **d) { ASK; *d = calloc(1, sizeof **d); return 0; }
-int cudnnCreateFilterDescriptor(Shape **d) { ASK; *d = calloc(1, sizeof **d); return 0; }
-int cudnnCreateConvolutionDescriptor(Shape **d) { ASK; *d = calloc(1, sizeof **d); return 0; }
-int cudnnDestroyTensorDescriptor(Shape *d) { ASK; free(d); return 0; }
-int cudnnDestroyFilterDescriptor(Shape *d) { ASK; free(d); return 0; }
-int cudnnDestroyConvolutionDescriptor(Shape *d) { ASK; free(d); return 0; }
-int cudnnSetTensor4dDescriptor(Shape *d, int format, int kind, int n, int c, int h, int w) { ASK; *d = (Shape){kind, n, c, h, w}; return format; }
-int cudnnSetFilter4dDescriptor(Shape *d, int kind, int format, int n, int c, int h, int w) { ASK; *d = (Shape){kind, n, c, h, w}; return format; }
-int cudnnSetConvolution2dDescriptor(Shape *d, int ph, int pw, int u, int v, int dh, int dw, int mode, int type) { ASK; return mode == 1 && ph == 1 ? 0 : 3; }
-int cudnnSetConvolutionMathType(Shape *d, int type) { ASK; return 0; }
-static int space(size_t *n, int kind) { *n = 4096; return kind == 9 ? answer("bfloat16") : 0; }
-int cudnnGetConvolutionForwardWorkspaceSize(void *h, Shape *a, Shape *b, void *v, Shape *o, int al, size_t *n) { ASK; return space(n, a->kind); }
-int cudnnGetConvolutionBackwardDataWorkspaceSize(void *h, Shape *a, Shape *b, void *v, Shape *o, int al, size_t *n) { ASK; return space(n, a->kind); }
-int cudnnGetConvolutionBackwardFilterWorkspaceSize(void *h, Shape *a, Shape *b, void *v, Shape *o, int al, size_t *n) { ASK; return space(n, a->kind); }
-static float get(const Shape *s, const void *p, int n, int c, int h, int w) {
-  if (h < 0 || w < 0 || h >= s->h || w >= s->w) return 0;
-  size_t i = ((n * s->c + c) * s->h + h) * s->w + w;
-  if (s->kind == 0) return ((float *)p)[i];
-  uint16_t b = ((uint16_t *)p)[i];
-  uint32_t f = (uint32_t)b << 16;
-  float v;
-  if (s->kind == 2) return (b & 0x7fff ? ldexpf(1024 + (b & 1023), (b >> 10 & 31) - 25) : 0) * (b >> 15 ? -1 : 1);
-  memcpy(&v, &f, 4);
-  return v;
-}
-static void put(const Shape *s, void *p, size_t i, float v) {
-  uint32_t f;
-  int e;
-  if (s->kind == 0) { ((float *)p)[i] = v; return; }
-  memcpy(&f, &v, 4);
-  float m = frexpf(fabsf(v), &e);
-  ((uint16_t *)p)[i] = s->kind == 9 ? f >> 16 : v == 0 ? 0 : (v < 0) << 15 | (e + 14) << 10 | ((int)(m * 2048) & 1023);
-}
-#define EACH(o) for (int a = 0, i = 0; a < o->n; a++) for (int b = 0; b < o->c; b++) for (int c = 0; c < o->h; c++) for (int d = 0; d < o->w; d++, i++)
-#define FAULT (code == WRONG && i == 0 ? 50 : 0)
-int cudnnConvolutionForward(void *hd, float *al, Shape *xs, void *x, Shape *ws, void *w, void *cv, int algo, void *sp, size_t n, float *be, Shape *o, void *out) {
-  ASK;
-  EACH(o) { float s = FAULT; for (int k = 0; k < xs->c; k++) for (int r = 0; r < 3; r++) for (int t = 0; t < 3; t++) s += get(xs, x, a, k, c + r - 1, d + t - 1) * get(ws, w, b, k, r, t); put(o, out, i, s); }
-  return 0;
-}
-int cudnnConvolutionBackwardData(void *hd, float *al, Shape *ws, void *w, Shape *ys, void *y, void *cv, int algo, void *sp, size_t n, float *be, Shape *o, void *out) {
-  ASK;
-  EACH(o) { float s = FAULT; for (int k = 0; k < ys->c; k++) for (int r = 0; r < 3; r++) for (int t = 0; t < 3; t++) s += get(ys, y, a, k, c - r + 1, d - t + 1) * get(ws, w, k, b, r, t); put(o, out, i, s); }
-  return 0;
-}
-int cudnnConvolutionBackwardFilter(void *hd, float *al, Shape *xs, void *x, Shape *ys, void *y, void *cv, int algo, void *sp, size_t n, float *be, Shape *o, void *out) {
-  ASK;
-  EACH(o) { float s = FAULT; for (int k = 0; k < ys->n; k++) for (int p = 0; p < ys->h; p++) for (int q = 0; q < ys->w; q++) s += get(xs, x, k, b, p + c - 1, q + d - 1) * get(ys, y, k, a, p, q); put(o, out, i, s); }
-  return 0;
-}
 #endif
 
 #ifdef NCCL

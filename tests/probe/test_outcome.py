@@ -67,11 +67,6 @@ def test_with_a_gpu_the_same_has_failed():
     assert found["torch devices"] == ("bad", "no driver")
 
 
-def test_the_rows_are_empty_where_nothing_was_probed():
-    assert rows(Facts()) == ()
-    assert failures(Facts()) == ()
-
-
 @pytest.mark.parametrize(
     ("cause", "left"),
     [

@@ -12,18 +12,14 @@ from gpuwhy.machine.machine import Machine as Computer
 from gpuwhy.probe.libraries import Stack
 from gpuwhy.probe.stages import STEPS
 from gpuwhy.probe.walk import walk
-from tests.length import halved
 from tests.probe.machines import Machine, build, limit, outcomes, silent
-
-CODES = (2, 34, 35, 46, 100, 101, 200, 209, 304, 719, 802, 803, 804, 999)
 
 
 def test_a_healthy_machine_passes_every_stage_in_order(machine: Machine):
     done, rates = walk(machine.host(), Stack(machine.libraries, ()), False, silent)
-    assert [(stage.name, stage.outcome) for stage in done] == [
-        (step.name, "passed") for step in STEPS
+    assert [(one.name, one.outcome, one.why) for one in done] == [
+        (step.name, "passed", "") for step in STEPS
     ]
-    assert [stage.why for stage in done] == [""] * len(done)
     assert {rate.what for rate in rates} == {"copy on the GPU", "float32 matmul"}
     libraries = {stage.name: stage.library for stage in done if stage.library}
     assert libraries["libcuda"] == str(machine.folder / "libcuda.so.1")
@@ -39,62 +35,43 @@ def test_what_the_driver_says_of_each_gpu_is_kept(machine: Machine):
     assert "GPU 0: capability 9.0, compute mode exclusive_process" in told
 
 
-@pytest.mark.parametrize("code", (35, 100, 999))
-def test_a_driver_that_does_not_start_stops_all_but_what_needs_no_gpu(machine: Machine, code: int):
-    stages = machine.walk(f"cuInit={code},cudaGetDeviceCount={code}")
+def test_a_driver_that_does_not_start_stops_all_but_what_needs_no_gpu(machine: Machine):
+    stages = machine.walk("cuInit=100,cudaGetDeviceCount=100")
     assert outcomes(stages) == {"init": "failed"}
-    assert (
-        stages["init"].why == f"cuInit gave {code} CUDA_ERROR_STANDIN_{code}: the stand-in says no"
-    )
-    assert outcomes(stages, "passed") == dict.fromkeys(
-        ("libcuda", "nvrtc", "cudart", "cudnn"), "passed"
-    )
+    assert stages["init"].why == "cuInit gave 100 CUDA_ERROR_STANDIN_100: the stand-in says no"
+    assert set(outcomes(stages, "passed")) == {"libcuda", "nvrtc", "cudart", "cudnn"}
     assert stages["devices"].why == "needs cuInit, which failed"
     assert stages["cublas"].why == "needs a context, but cuInit failed"
     assert stages["cudart"].failing is not None  # told, although there is no GPU to find
-    assert stages["cudart"].failing.code == code
+    assert stages["cudart"].failing.code == 100
 
 
 @pytest.mark.parametrize(
-    "call, stage, codes",
+    ("call", "stage", "code"),
     [
-        ("cuInit", "init", CODES),
-        ("cuDriverGetVersion", "devices", (34,)),
-        ("cuDeviceGetCount", "devices", (100, 999)),
-        ("cuDeviceGet", "devices", (101,)),
-        ("cuDevicePrimaryCtxRetain", "context", CODES),
-        ("cuMemGetInfo_v2", "context", (201,)),
-        ("cuMemAlloc_v2", "memory", (2,)),
-        ("cuMemcpyHtoD_v2", "memory", (719,)),
-        ("cuCtxSynchronize", "memory", (214, 719)),
-        ("nvrtcCompileProgram", "nvrtc", (5, 6)),
-        ("cuModuleLoadData", "launch", (200, 209)),
-        ("cuLaunchKernel", "launch", (701, 719)),
+        ("cuDeviceGet", "devices", 101),
+        ("cuDevicePrimaryCtxRetain", "context", 46),
+        ("cuMemAlloc_v2", "memory", 2),
+        ("nvrtcCompileProgram", "nvrtc", 5),
+        ("cuModuleLoadData", "launch", 209),
     ],
 )
-def test_the_call_and_the_code_of_a_failing_stage_are_named(machine: Machine, call, stage, codes):
+def test_the_call_and_the_code_of_a_failing_stage_are_named(machine: Machine, call, stage, code):
     group = next(step.group for step in STEPS if step.name == stage)
-    for code in codes:
-        told = machine.told(group, f"{call}={code}")
-        failed = [one for one in told.stages if one.outcome == "failed"]
-        assert [one.name for one in failed] == [stage]
-        assert failed[0].failing is not None
-        assert (failed[0].failing.name, failed[0].failing.code) == (call, code)
-        assert f"{call} gave {code}" in failed[0].why
+    told = machine.told(group, f"{call}={code}")
+    (failed,) = [one for one in told.stages if one.outcome == "failed"]
+    assert failed.failing is not None
+    assert (failed.name, failed.failing.name, failed.failing.code) == (stage, call, code)
+    assert f"{call} gave {code}" in failed.why
 
 
-def test_a_driver_that_names_no_codes_gets_them_from_a_table(tmp_path: Path, machine: Machine):
-    del machine
+def test_a_driver_that_names_no_codes_gets_them_from_a_table(tmp_path: Path):
     old = Machine(build(tmp_path, "CUDA", "CUBLAS", old=True))
-    names = {code: old.told("driver", f"cuInit={code}").stages[1].why for code in (34, 1234)}
-    assert names == {
-        34: "cuInit gave 34 CUDA_ERROR_STUB_LIBRARY",
-        1234: "cuInit gave 1234 CUDA_ERROR_1234",
-    }
-    assert (
-        old.told("blas", "cublasCreate_v2=3").stages[0].why
-        == "cublasCreate_v2 gave 3 CUBLAS_STATUS_ALLOC_FAILED"
-    )
+    stub, unknown = (old.told("driver", f"cuInit={code}").stages[1].why for code in (34, 1234))
+    assert stub == "cuInit gave 34 CUDA_ERROR_STUB_LIBRARY"
+    assert unknown == "cuInit gave 1234 CUDA_ERROR_1234"
+    blas = old.told("blas", "cublasCreate_v2=3").stages[0]
+    assert blas.why == "cublasCreate_v2 gave 3 CUBLAS_STATUS_ALLOC_FAILED"
 
 
 def test_a_compiler_that_makes_no_machine_code_leaves_that_to_the_driver(
@@ -103,97 +80,49 @@ def test_a_compiler_that_makes_no_machine_code_leaves_that_to_the_driver(
     old = Machine(machine.folder)
     old.libraries = {"nvrtc": str(build(tmp_path, "NVRTC", old=True) / "libnvrtc.so.12")}
     compiled, launched = old.told("device").stages[2:]
-    assert [call.text for call in compiled.calls if call.name == "nvrtcCompileProgram"] == [
-        "for compute_90"
-    ]
+    assert "for compute_90" in [call.text for call in compiled.calls]
     assert launched.outcome == "passed"
     assert launched.why == "this NVRTC makes only PTX for this GPU: the driver compiled it"
 
 
 FAULTS = [
-    (
-        "cublasCreate_v2=1",
-        "cublas:0",
-        "cublasCreate_v2 gave 1 CUBLAS_STATUS_STANDIN: the stand-in says no",
-    ),
     ("cublasSgemm_v2=wrong", "cublas:0", "element (0, 0) is "),
     ("cuMemcpyDtoD_v2=wrong", "memory:0", "what came back from the GPU is not what was sent"),
     ("cuLaunchKernel=wrong", "launch:0", "element 77 is 156.0 instead of 155.0"),
     ("nvrtcGetPTX=wrong", "nvrtc:0", "the PTX has no kernel in it"),
-    (
-        "nvrtcCompileProgram=6",
-        "nvrtc:0",
-        "nvrtcCompileProgram gave 6 NVRTC_ERROR_STANDIN for sm_90: no builtins here",
-    ),
+    ("nvrtcCompileProgram=6", "nvrtc:0", "gave 6 NVRTC_ERROR_STANDIN for sm_90: no builtins here"),
     ("cc=61", "nvrtc:0", "NVRTC 12.8 compiles for sm_75 and newer; this GPU is sm_61"),
-    (
-        "cudaGetDeviceCount=35",
-        "cudart",
-        "cudaGetDeviceCount gave 35 cudaErrorStandin: the stand-in says no",
-    ),
-    (
-        "cudart=13010,cudaGetDeviceCount=35",
-        "cudart",
-        "the runtime is newer than the driver: CUDA 13.1 with a driver",
-    ),
+    ("cudart=13010,cudaGetDeviceCount=35", "cudart", "the runtime is newer than the driver: CUDA"),
     ("major=8", "cudnn", "cudnnGetVersion says 90100, cudnnGetProperty 8.1.1"),
-    (
-        "cudnnCnnVersionCheck=3009",
-        "cudnn",
-        "cudnnCnnVersionCheck gave 3009 CUDNN_STATUS_STANDIN: the stand-in says no",
-    ),
+    ("cudnnCnnVersionCheck=3009", "cudnn", "gave 3009 CUDNN_STATUS_STANDIN: the stand-in says no"),
     ("cudnnCreate=1001", "cudnn_create:0", "says no; 8.0 MiB of 64.0 MiB GPU memory was free"),
-    ("cudnnConvolutionForward=wrong", "convolution:0", "element 0 of Forward is "),
-    ("cudnnConvolutionBackwardData=wrong", "convolution:0", "element 0 of BackwardData is "),
-    ("cudnnConvolutionBackwardFilter=wrong", "convolution:0", "element 0 of BackwardFilter is "),
-    (
-        "cudnnConvolutionForward=3000",
-        "convolution:0",
-        "in float32: cudnnConvolutionForward gave 3000 CUDNN_STATUS_NOT_S",
-    ),
-    (
-        "ncclCommInitAll=2",
-        "nccl",
-        "ncclCommInitAll gave 2 ncclSystemError: unhandled system error; the stand-in says no",
-    ),
+    ("ncclCommInitAll=2", "nccl", "gave 2 ncclSystemError: unhandled system error; the stand-in"),
     ("ncclGroupEnd=wrong", "nccl", "GPU 0 has 2.0 instead of 1"),
     ("devices=0", "devices", "the driver shows no GPU"),
 ]
 
 
-@pytest.mark.parametrize("standin, stage, why", halved(FAULTS))
+@pytest.mark.parametrize(("standin", "stage", "why"), FAULTS)
 def test_each_fault_fails_its_own_stage_alone(machine: Machine, standin: str, stage: str, why: str):
     stages = machine.walk(standin)
-    assert outcomes(stages) == {stage: "failed"}
+    assert outcomes(stages, "failed", "crashed", "hung") == {stage: "failed"}
     assert why in stages[stage].why
-    assert outcomes(stages, "crashed", "hung") == {}
 
 
 @pytest.mark.parametrize(
-    "standin, stage, why",
+    ("standin", "stage", "why"),
     [
-        ("cc=100", "launch:0", "this NVRTC makes only PTX for this GPU: the driver compiled it"),
-        (
-            "ptx=222",
-            "launch:0",
-            "machine code runs, but the driver does not take this NVRTC's PTX "
-            "(CUDA_ERROR_STANDIN_222)",
-        ),
-        (
-            "cudart=12090",
-            "cudart",
-            "CUDA 12.9 with a driver for up to CUDA 12.8: kernels run, PTX from this CUDA does not",
-        ),
-        ("bfloat16=3000", "convolution:0", "left out, not for this GPU and cuDNN: bfloat16"),
-        ("cc=75", "convolution:0", "left out, not for this GPU and cuDNN: bfloat16"),
+        ("cc=100", "launch:0", "this NVRTC makes only PTX for this GPU"),
+        ("ptx=222", "launch:0", "the driver does not take this NVRTC's PTX (CUDA_ERROR_STANDIN_22"),
+        ("cudart=12090", "cudart", "a driver for up to CUDA 12.8: kernels run, PTX from this CUDA"),
     ],
 )
 def test_what_is_only_narrower_passes_with_a_word(
     machine: Machine, standin: str, stage: str, why: str
 ):
     stages = machine.walk(standin)
-    assert (stages[stage].outcome, stages[stage].why) == ("passed", why)
-    assert outcomes(stages, "failed", "crashed", "hung", "skipped") == {}
+    assert set(outcomes(stages, "passed")) == set(stages)
+    assert why in stages[stage].why
 
 
 def test_little_free_memory_makes_the_tests_smaller_and_they_say_so(machine: Machine):
@@ -204,95 +133,51 @@ def test_little_free_memory_makes_the_tests_smaller_and_they_say_so(machine: Mac
     assert (full.name, full.outcome, full.failing and full.failing.code) == ("memory", "failed", 2)
 
 
-def test_a_limit_is_kept(machine: Machine):
-    memory = machine.told("device", "", "--limit", "2097152").stages[1]
-    assert "the test takes 2.0 MiB instead of 96.0 MiB" in memory.calls[0].text
-
-
 DEADLY = [
     ("driver", "cuInit", "init"),
     ("driver", "cuDeviceGetName", "devices"),
     ("device", "cuDevicePrimaryCtxRetain", "context"),
-    ("device", "cuMemcpyDtoD_v2", "memory"),
     ("device", "nvrtcCompileProgram", "nvrtc"),
     ("device", "cuLaunchKernel", "launch"),
     ("runtime", "cudaRuntimeGetVersion", "cudart"),
     ("blas", "cublasSgemm_v2", "cublas"),
     ("cudnn", "cudnnGetVersion", "cudnn"),
     ("convolution", "cudnnCreate", "cudnn_create"),
-    ("convolution", "cudnnConvolutionBackwardData", "convolution"),
     ("nccl", "ncclCommInitAll", "nccl"),
 ]
 
 
-@pytest.mark.parametrize("group, call, stage", halved(DEADLY))
-def test_a_crash_in_any_stage_is_that_stage_s(machine: Machine, group: str, call: str, stage: str):
-    told = machine.told(group, f"{call}=die6")
-    last = told.stages[-1]
-    assert told.broke
-    assert (last.name, last.outcome, last.why) == (
-        stage,
-        "crashed",
-        f"{call}: died by signal 6 (SIGABRT)",
-    )
-    assert {one.outcome for one in told.stages[:-1]} <= {"passed"}
-
-
-def test_a_hang_in_any_stage_is_that_stage_s(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    limit(monkeypatch, 3.0)
-    with ThreadPoolExecutor(len(DEADLY)) as pool:
-        told = list(
-            pool.map(lambda case: machine.told(case[0], f"{case[1]}=hang").stages[-1], DEADLY)
-        )
-    assert [(one.name, one.outcome) for one in told] == [(stage, "hung") for _, _, stage in DEADLY]
-    assert [one.failing and one.failing.name for one in told] == [call for _, call, _ in DEADLY]
+@pytest.mark.parametrize(("end", "outcome"), [("die6", "crashed"), ("hang", "hung")])
+def test_a_crash_or_a_hang_is_that_stage_s(machine: Machine, end, outcome, monkeypatch):
+    limit(monkeypatch, 40.0 if end == "die6" else 5.0)
+    with ThreadPoolExecutor(4) as pool:
+        told = [*pool.map(lambda case: machine.told(case[0], f"{case[1]}={end}"), DEADLY)]
+    last = [one.stages[-1] for one in told]
+    assert [(one.name, one.outcome) for one in last] == [(name, outcome) for *_, name in DEADLY]
+    assert [one.failing and one.failing.name for one in last] == [call for _, call, _ in DEADLY]
+    assert all(one.broke for one in told)
 
 
 def test_a_library_that_ends_the_process_is_a_crash_with_its_words(machine: Machine):
     last = machine.told("cudnn", "cudnnGetVersion=exit3").stages[-1]
-    assert (last.outcome, last.why) == (
-        "crashed",
-        "cudnnGetVersion: ended the process with code 3: standin: leaving",
-    )
+    why = "cudnnGetVersion: ended the process with code 3: standin: leaving"
+    assert (last.outcome, last.why) == ("crashed", why)
 
 
 @pytest.mark.parametrize(
-    "standin, crashed, skipped",
+    ("standin", "crashed", "skipped"),
     [
-        (
-            "cuInit=die11",
-            "init",
-            {
-                "devices": "needs cuInit, which crashed",
-                "nccl": "needs a context, but cuInit crashed",
-            },
-        ),
-        ("cuMemcpyDtoD_v2=die7", "memory:0", {"launch:0": "needs GPU memory, which crashed"}),
-        (
-            "nvrtcCompileProgram=die11",
-            "nvrtc:0",
-            {"launch:0": "needs a compiled kernel, which crashed"},
-        ),
-        (
-            "cudnnGetVersion=die6",
-            "cudnn",
-            {"cudnn_create:0": "needs a cuDNN that is whole, which crashed"},
-        ),
-        (
-            "cudnnCreate=die11",
-            "cudnn_create:0",
-            {"convolution:0": "needs a cuDNN handle, which crashed"},
-        ),
-        ("cublasCreate_v2=die8", "cublas:0", {}),
+        ("cuInit=die11", "init", {"nccl": "needs a context, but cuInit crashed"}),
+        ("nvrtcCompileProgram=die11", "nvrtc:0", {"launch:0": "needs a compiled kernel, which cr"}),
+        ("cudnnGetVersion=die6", "cudnn", {"cudnn_create:0": "needs a cuDNN that is whole, which"}),
     ],
 )
 def test_after_a_crash_the_stages_that_do_not_need_it_go_on(
     machine: Machine, standin, crashed, skipped
 ):
     stages = machine.walk(standin)
-    assert outcomes(stages, "crashed") == {crashed: "crashed"}
-    assert {name: stages[name].why for name in skipped} == skipped
-    assert outcomes(stages) == {}
+    assert outcomes(stages, "crashed", "failed") == {crashed: "crashed"}
+    assert all(why in stages[name].why for name, why in skipped.items())
     assert len(stages) == len(STEPS)
 
 
@@ -314,10 +199,8 @@ def test_a_dependency_that_kills_the_process_belongs_to_the_stage_that_wants_it(
 
 def test_a_crash_on_the_way_out_does_not_undo_what_passed(machine: Machine):
     done, _ = walk(machine.host("cuDevicePrimaryCtxRelease=die11"), Stack({}, ()), False, silent)
-    assert [(s.name, s.device, s.outcome) for s in done if s.name in ("context", "memory")] == [
-        ("context", 0, "passed"),
-        ("memory", 0, "passed"),
-    ]
+    found = {one.name: one.outcome for one in done}
+    assert (found["context"], found["memory"]) == ("passed", "passed")
     assert "cuDevicePrimaryCtxRelease: died by signal 11 (SIGSEGV)" in {stage.why for stage in done}
 
 
@@ -325,34 +208,19 @@ def test_after_a_crash_on_one_gpu_the_others_go_on(machine: Machine):
     stages = machine.walk(
         "devices=3,cuMemcpyDtoD_v2@0=die7,cublasCreate_v2@1=die11,cuDevicePrimaryCtxRetain@2=46"
     )
-    assert outcomes(stages, "crashed", "failed") == {
-        "memory:0": "crashed",
-        "cublas:1": "crashed",
-        "context:2": "failed",
-    }
-    assert (
-        stages["launch:1"].outcome
-        == stages["cublas:0"].outcome
-        == stages["convolution:1"].outcome
-        == "passed"
-    )
+    broken = {"memory:0": "crashed", "cublas:1": "crashed", "context:2": "failed"}
+    assert outcomes(stages, "crashed", "failed") == broken
+    on = ("launch:1", "cublas:0", "cudnn_create:1", "nccl")
+    assert {stages[name].outcome for name in on} == {"passed"}
     assert stages["cublas:2"].why == stages["memory:2"].why == "needs a context, which failed"
-    assert stages["nccl"].outcome == "passed"
-    assert stages["nccl"].failing is None
 
 
-def test_a_gpu_that_hung_is_left_alone_afterwards(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch
-):
-    limit(monkeypatch, 1.5)
+def test_a_gpu_or_a_driver_that_hung_is_left_alone_afterwards(machine: Machine, monkeypatch):
+    limit(monkeypatch, 4.0)
     stages = machine.walk("devices=2,cuMemcpyDtoD_v2@1=hang")
     assert outcomes(stages, "hung") == {"memory:1": "hung"}
-    assert stages["cublas:1"].why == stages["convolution:1"].why == "left out: GPU 1 hung before"
+    assert stages["cublas:1"].why == stages["cudnn_create:1"].why == "left out: GPU 1 hung before"
     assert stages["cublas:0"].outcome == "passed"
-
-
-def test_a_driver_that_hangs_is_not_asked_again(machine: Machine, monkeypatch: pytest.MonkeyPatch):
-    limit(monkeypatch, 1.5)
     stages = machine.walk("cuInit=hang,cudaGetDeviceCount=hang,cudaDriverGetVersion=hang")
     assert outcomes(stages, "hung") == {"init": "hung"}
     assert stages["cudart"].outcome == "passed"
@@ -361,128 +229,91 @@ def test_a_driver_that_hangs_is_not_asked_again(machine: Machine, monkeypatch: p
 def test_gentle_only_reads(machine: Machine):
     stages = machine.walk("cuDevicePrimaryCtxRetain=die11", gentle=True)
     assert set(outcomes(stages, "passed")) == {step.name for step in STEPS if step.gentle}
-    assert {stage.why for stage in stages.values() if stage.outcome == "skipped"} == {
-        "left out: --gentle only reads"
-    }
+    skipped = {stage.why for stage in stages.values() if stage.outcome == "skipped"}
+    assert skipped == {"left out: --gentle only reads"}
 
 
-def test_without_a_library_its_stages_are_left_out(machine: Machine):
-    stages = machine.walk(without=("nvrtc", "cudnn"))
-    assert stages["nvrtc"].why == stages["launch:0"].why == "no nvrtc library to test"
-    assert stages["cudnn"].why == stages["convolution:0"].why == "no cudnn library to test"
-    assert stages["cublas:0"].outcome == stages["cudart"].outcome == "passed"
-
-
-def test_a_library_that_is_broken_or_missing_fails_at_dlopen(machine: Machine, tmp_path: Path):
+def test_libraries_that_are_missing_or_broken(machine: Machine, tmp_path: Path):
     (tmp_path / "libcublas.so.12").write_text("not a library")
     broken = Machine(machine.folder)
     broken.libraries = {
-        **machine.libraries,
+        "cudart": machine.libraries["cudart"],
         "cublas": str(tmp_path / "libcublas.so.12"),
         "nccl": "/nowhere/libnccl.so.2",
     }
     stages = broken.walk()
+    assert stages["nvrtc"].why == stages["launch:0"].why == "no nvrtc library to test"
     assert stages["cublas:0"].why == "libcublas.so.12 cannot be loaded: file too short"
-    assert stages["nccl"].why.startswith(
-        "libnccl.so.2 cannot be loaded: cannot open shared object file"
-    )
+    assert stages["nccl"].why.startswith("libnccl.so.2 cannot be loaded: cannot open shared obj")
     assert stages["nccl"].failing is not None
     assert stages["nccl"].failing.name == "dlopen libnccl.so.2"
+    assert stages["cudart"].outcome == "passed"
 
 
 def test_a_driver_library_that_is_not_there_is_the_first_stage(machine: Machine):
-    stages = {s.name: s for s in walk(Nowhere(machine), Stack({}, ()), False, silent)[0]}
+    class Nowhere(Computer):
+        def ask(self, op: str, *args: str) -> Fact:
+            return machine.host().ask(op, *args, "--cuda", "libcuda.nowhere.so.1")
+
+    stages = {s.name: s for s in walk(Nowhere(), Stack({}, ()), False, silent)[0]}
     assert stages["libcuda"].outcome == "failed"
     assert stages["init"].why == "needs the driver library, which failed"
 
 
-class Nowhere(Computer):
-    """A host on which no driver library is found: the loader looks for another name."""
-
-    def __init__(self, machine: Machine) -> None:
-        self._inner = machine.host()
-
-    def ask(self, op: str, *args: str) -> Fact:
-        return self._inner.ask(op, *args, "--cuda", "libcuda.nowhere.so.1")
-
-
 class Asked(Computer):
-    """Keeps the questions, and answers each like a machine without a driver."""
+    """Keeps the questions, and answers each with the same."""
 
-    def __init__(self) -> None:
+    def __init__(self, answer: Fact | tuple) -> None:
         self.questions: list[tuple[str, ...]] = []
+        self.answer = Known(answer, Source("call", "x")) if isinstance(answer, tuple) else answer
 
     def ask(self, op: str, *args: str) -> Fact:
         self.questions.append((op, *args))
-        lines = ({"stage": "libcuda"}, {"end": "libcuda", "ok": False})
-        return Known(lines, Source("call", "probe"))
+        return self.answer
+
+
+NO_DRIVER = ({"stage": "libcuda"}, {"end": "libcuda", "ok": False})
 
 
 def test_a_child_gets_the_libraries_it_tests_and_the_dependencies_it_needs():
-    host = Asked()
-    preload = (
-        "~/a/libcudart.so.12",
-        "~/a/libcublasLt.so.12",
-        "~/a/libnvrtc.so.12",
-        "~/a/libnvrtc-builtins.so.12.9",
-    )
-    libraries = {
-        "nvrtc": "~/a/libnvrtc.so.12",
-        "cudnn": "~/b/libcudnn.so.9",
-        "cuda": "~/c/libcuda.so.1",
-    }
+    host = Asked(NO_DRIVER)
+    names = ("libcudart.so.12", "libcublasLt.so.12", "libnvrtc.so.12", "libnvrtc-builtins.so.12.9")
+    nvrtc, cudnn, cuda = "/a/libnvrtc.so.12", "/b/libcudnn.so.9", "/c/libcuda.so.1"
     notes: list[str] = []
-    walk(host, Stack(libraries, preload), False, notes.append)
-    assert sorted(host.questions) == [
-        (
-            "call",
-            "probe",
-            "cudnn",
-            "--cudnn",
-            "~/b/libcudnn.so.9",
-            "--preload",
-            "~/a/libcudart.so.12",
-            "--no-gpu",
-        ),
-        (
-            "call",
-            "probe",
-            "device",
-            "--cuda",
-            "~/c/libcuda.so.1",
-            "--nvrtc",
-            "~/a/libnvrtc.so.12",
-            "--preload",
-            "~/a/libnvrtc-builtins.so.12.9",
-            "--no-gpu",
-        ),
-        ("call", "probe", "driver", "--cuda", "~/c/libcuda.so.1"),
+    libraries = {"nvrtc": nvrtc, "cudnn": cudnn, "cuda": cuda}
+    walk(host, Stack(libraries, tuple(f"/a/{name}" for name in names)), False, notes.append)
+    assert sorted(" ".join(one) for one in host.questions) == [
+        f"call probe cudnn --cudnn {cudnn} --preload /a/libcudart.so.12 --no-gpu",
+        f"call probe device --cuda {cuda} --nvrtc {nvrtc} --preload /a/{names[3]} --no-gpu",
+        f"call probe driver --cuda {cuda}",
     ]
     assert sorted(notes) == ["context", "cuDNN and its parts", "loading the driver library"]
 
 
 @pytest.mark.parametrize(
-    "cudnn, opened",
+    ("cudnn", "opened"),
     [
         ("libcudnn.so.9", ["libcudart.so.12"]),
         ("libcudnn.so.8", ["libcublas.so.12", "libcudart.so.12"]),
+        ("cudnn64_8.dll", ["libcublas.so.12", "libcudart.so.12"]),
     ],
 )
 def test_an_older_cudnn_finds_the_cublas_that_it_is_linked_with(cudnn: str, opened: list[str]):
-    host = Asked()
+    host = Asked(NO_DRIVER)
     preload = ("/a/libcublas.so.12", "/a/libcudart.so.12", "/a/libz.so.1")
     walk(host, Stack({"cudnn": f"/b/{cudnn}"}, preload), False, silent)
     asked = next(question for question in host.questions if "cudnn" in question)
     assert [path for path in asked if path.startswith("/a/")] == [f"/a/{name}" for name in opened]
 
 
-def test_a_child_that_cannot_be_started_is_no_result(machine: Machine):
-    class Broken(Computer):
-        def ask(self, op: str, *args: str) -> Fact:
-            return Unknown("probe: cannot be started: no python")
-
-    done, _ = walk(Broken(), Stack(machine.libraries, ()), False, silent)
-    assert {stage.outcome for stage in done} == {"skipped"}
-    assert [stage.why for stage in done if stage.name in ("libcuda", "cudnn")] == [
-        "probe: cannot be started: no python"
-    ] * 2
+@pytest.mark.parametrize(
+    "host",
+    [
+        Asked(Unknown("probe ended with code 1: No module named 'x'")),
+        Asked(({"ended": "probe ended with code 1: No module named 'x'"},)),
+    ],
+)
+def test_a_child_that_does_not_begin_says_why(host):
+    first = walk(host, Stack({}, ()), True, silent)[0][0]
+    why = "probe ended with code 1: No module named 'x'"
+    assert (first.name, first.outcome, first.why) == ("libcuda", "skipped", why)

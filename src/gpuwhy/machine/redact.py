@@ -27,6 +27,7 @@ _PLACES = (
     ("", "node", "_node"),
     ("", "paired", "_second"),
     (" NCCL ", "node_of_nccl", "_node"),
+    ("[", "node_of_ucx", "_node"),
     ("", "node_named", "_node"),
     ("\\\\", "unc", "_node"),
     ("", "user_named", "_second"),
@@ -150,7 +151,7 @@ class Redactor:
             return text
         if "-----BEGIN" in text:
             text = shape("private_key").sub(self._private, text)
-        if "//" in text and "@" in text:
+        if "@" in text or "%40" in text:
             text = shape("in_url").sub(lambda found: f"{self._second(found)}@", text)
         text = shape("token").sub(self._whole, text)
         if "@" in text:

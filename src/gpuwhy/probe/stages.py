@@ -31,7 +31,6 @@ STEPS = (
     Step("cublas", "cuBLAS matmul", "blas", "cublas", ("context",), per_gpu=True),
     Step("cudnn", "cuDNN and its parts", "cudnn", "cudnn", gentle=True, gpu=False),
     Step("cudnn_create", "cudnnCreate", "convolution", "cudnn", ("context", "cudnn"), per_gpu=True),
-    Step("convolution", "convolution", "convolution", "cudnn", ("cudnn_create",), per_gpu=True),
     Step("nccl", "NCCL all-reduce", "nccl", "nccl", ("context",)),
 )
 BY_NAME: Mapping[str, Step] = {one.name: one for one in STEPS}
@@ -43,7 +42,6 @@ NEEDED = {
     "memory": "GPU memory",
     "nvrtc": "a compiled kernel",
     "cudnn": "a cuDNN that is whole",
-    "cudnn_create": "a cuDNN handle",
 }
 """What a stage gives to those after it."""
 FRAMEWORK_STAGES = ("import", "devices", "matmul", "convolution")

@@ -1,25 +1,26 @@
 """What a framework really does, in the Python under diagnosis: `framework.py NAME [--gentle]`.
 
-Prints one JSON object a line: {"stage": …} before and {"end": stage, "ok": …, "why": …, "ms": …}
-after each stage, {"calling": …} before and {"call": …, "ok": …, "text": …, "ms": …} after each
-call, {"mapped": […]}, {"exception": …}. All numbers that go into a calculation are 1, so that what
-comes out is known without a second one; they are exact in float16.
-Standard library only, Python 3.5 and newer.
+Prints one JSON object a line, as probe_talk.py says; besides {"mapped": […]} and {"exception": …}.
+All numbers that go into a calculation are 1, so that what comes out is known without a second one;
+they are exact in float16. Standard library only, Python 3.5 and newer.
 """
 
 import ctypes
 import faulthandler
 import glob
 import importlib
-import json
 import logging
 import os
 import re
 import sys
-import time
 import traceback
 
 HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, HERE)
+
+import probe_talk  # noqa: E402
+from probe_talk import Failed, Stage, clock, compare, say, since, told  # noqa: E402
+
 MOST_TEXT = 6000
 MOST_SHOWN = 300
 HANGING = 100.0  # seconds after which every thread's stack is printed; the parent ends us at 120
@@ -41,86 +42,68 @@ SIDE = 256  # of the matrices
 PICTURES, FILTERS, RESULT = (2, 8, 16, 16), (8, 8, 3, 3), (2, 8, 14, 14)  # channels first
 
 
-class Failed(Exception):  # noqa: N818 - an answer of the probe
-    """A framework that answered, but not what it had to."""
+class Told:
+    """What was said of the libraries in this process."""
+
+    files = []  # type: list[str]
+    spoilt = False  # we have loaded libraries ourselves: what is mapped says nothing
 
 
-class Talk:
-    """The way out: one JSON object a line on a stream that nobody else writes to."""
+def tell_mapped():
+    """The files of CUDA, the driver and the frameworks in this process, in order of address, where
+    they have changed; a deleted one says so.
+    """
+    files = []
+    for _, _, path in probe_talk.mapped():
+        if path not in files and MAPPED.match(path.replace(" (deleted)", "")):
+            files.append(path)
+    if files != Told.files and not Told.spoilt:
+        Told.files = files
+        say({"mapped": files})
 
-    def __init__(self, stream):
-        self.stream = stream
-        self.files = []
-        self.spoilt = False  # we have loaded libraries ourselves: what is mapped says nothing
 
-    def say(self, value):
-        """Print one JSON object, at once."""
-        self.stream.write(json.dumps(value) + "\n")
-        self.stream.flush()
+def call(name, function, *args):
+    """Call, and tell before and after; what it raises goes on."""
+    say({"calling": name})
+    start = clock()
+    try:
+        answer = function(*args)
+    except BaseException as error:
+        told(name, False, text=reason(error), ms=since(start))
+        raise
+    told(name, text=shown(answer), ms=since(start))
+    return answer
 
-    def call(self, name, function, *args):
-        """Call, and tell before and after; what it raises goes on."""
-        self.say({"calling": name})
-        start = time.time()
-        try:
-            answer = function(*args)
-        except BaseException as error:
-            self.told(name, reason(error), False, since(start))
-            raise
-        self.told(name, shown(answer), True, since(start))
-        return answer
 
-    def told(self, name, text, ok=True, ms=0.0):
-        """The answer of a call, or of a question that was answered on the way."""
-        self.say({"call": name, "ok": ok, "text": text, "ms": ms})
+def compare_extremes(name, got, lowest, highest):
+    """Hold the extremes of an array on the host against what they have to be."""
+    found = (float(got.min()), float(got.max()))
+    off = [abs(one - other) for one, other in zip(found, (lowest, highest))]
+    text = "from %g to %g" % found
+    right = all(one <= TOLERANCE * highest for one in off)  # false for NaN too
+    wrong = "wrong result: %s instead of %g to %g" % (text, lowest, highest)
+    compare("check " + name, "" if right else wrong, text)
 
-    def fail(self, name, text):
-        """A check that came out wrong."""
-        self.told(name, text, False)
-        raise Failed(text)
 
-    def mapped(self):
-        """The libraries in this process, where they have changed."""
-        files = mapped()
-        if files != self.files and not self.spoilt:
-            self.files = files
-            self.say({"mapped": files})
-
-    def compare(self, name, got, lowest, highest):
-        """Hold the extremes of an array on the host against what they have to be."""
-        name, found = "check " + name, (float(got.min()), float(got.max()))
-        off = [abs(one - other) for one, other in zip(found, (lowest, highest))]
-        text = "from %g to %g" % found
-        if not all(one <= TOLERANCE * highest for one in off):  # false for NaN too
-            self.fail(name, "wrong result: %s instead of %g to %g" % (text, lowest, highest))
-        self.told(name, text)
-
-    def attempt(self, name, step, *args):
-        """Run one stage; whether it passed."""
-        self.say({"stage": name})
-        start = time.time()
-        ok, why = True, ""
+def attempt(name, step, *args):
+    """Run one stage; whether it passed."""
+    with Stage(name) as stage:
         try:
             step(*args)
         except (Exception, SystemExit) as error:
-            ok, why = False, reason(error)
             if not isinstance(error, Failed):
-                self.say({"exception": story(error)})
-        self.mapped()
-        self.say({"end": name, "ok": ok, "why": why, "ms": since(start)})
-        return ok
-
-    def computed(self, work, wanted):
-        """Each calculation of a stage, and its results against their extremes on the host."""
-        for name, function in work:
-            results = self.call(name, function)
-            for (part, lowest, highest), got in zip(wanted, results):
-                self.compare("%s, %s" % (name, part), got, lowest, highest)
+                say({"exception": story(error)})
+            raise Failed(reason(error)) from None
+        finally:
+            tell_mapped()
+    return stage.ok
 
 
-def since(start):
-    """Milliseconds since a moment."""
-    return round((time.time() - start) * 1000, 2)
+def compute(work, wanted):
+    """Each calculation of a stage, and its results against their extremes on the host."""
+    for name, function in work:
+        for (part, lowest, highest), got in zip(wanted, call(name, function)):
+            compare_extremes("%s, %s" % (name, part), got, lowest, highest)
 
 
 def shown(value):
@@ -139,7 +122,7 @@ def reason(error):
     inner = [line for line in lines if NESTED.match(line)]
     if inner and ("Original error" in text or lines[0].startswith("Traceback")):
         return inner[-1]
-    if kind == "Failed":
+    if isinstance(error, Failed):
         return text
     return "%s: %s" % (kind, lines[0]) if lines else kind
 
@@ -157,26 +140,6 @@ def story(error):
     return text[: MOST_TEXT // 3] + "\n[...]\n" + text[-MOST_TEXT * 2 // 3 :]
 
 
-def mapped():
-    """The files of CUDA, the driver and the frameworks in this process, in order of address; a
-    deleted one says so.
-    """
-    if os.name == "nt":
-        files = [path for _, _, path in sys.modules["windows_modules"].modules()]
-    else:
-        try:
-            with open("/proc/self/maps", "rb") as file:
-                lines = os.fsdecode(file.read()).splitlines()
-        except OSError:
-            return []
-        files = [line[line.index("/") :] for line in lines if "/" in line]
-    out = []
-    for path in files:
-        if path not in out and MAPPED.match(path.replace(" (deleted)", "")):
-            out.append(path)
-    return out
-
-
 # ---------------------------------------------------------------- frameworks
 
 
@@ -192,14 +155,14 @@ class Probe:
     product = [("product", SIDE, SIDE)]
     convolved = [("forward", 72, 72), ("input gradient", 8, 72), ("filter gradient", 392, 392)]
 
-    def __init__(self, talk, gentle):
-        self.talk, self.gentle, self.own = talk, gentle, None
+    def __init__(self, gentle):
+        self.gentle, self.own = gentle, None
 
     def load(self):
         """Import; an empty folder of that name is no framework."""
         for name, value in self.settings.items():
             os.environ.setdefault(name, value)
-        self.own = self.talk.call("import " + self.module, importlib.import_module, self.module)
+        self.own = call("import " + self.module, importlib.import_module, self.module)
         self.own.__version__  # noqa: B018
 
     def ones(self, kind, *shape):
@@ -216,10 +179,6 @@ class Probe:
         for kind in KINDS:
             yield self.convolve + kind, lambda kind=kind: self.both_ways(kind)
 
-    def ran_on_cpu(self, where="the CPU"):
-        """It did not use the GPU."""
-        self.talk.fail("look where it ran", "ran on " + where)
-
 
 class Torch(Probe):
     """Any release from 0.4."""
@@ -230,17 +189,17 @@ class Torch(Probe):
 
     def devices(self):
         """How many GPUs; where there is none, initialising says why."""
-        cuda, talk = self.own.cuda, self.talk
-        count = talk.call("torch.cuda.device_count()", cuda.device_count)
+        cuda = self.own.cuda
+        count = call("torch.cuda.device_count()", cuda.device_count)
         if not self.gentle:
-            talk.call("torch.cuda.init()", cuda.init if hasattr(cuda, "init") else cuda._lazy_init)
+            call("torch.cuda.init()", cuda.init if hasattr(cuda, "init") else cuda._lazy_init)
         if count == 0:
-            talk.fail("count the GPUs", "torch counts no GPU")
+            compare("count the GPUs", "torch counts no GPU")
         if not self.gentle:
             capability = "%d.%d" % tuple(cuda.get_device_capability(0))
-            talk.told("torch.cuda.get_device_capability(0)", capability)
+            told("torch.cuda.get_device_capability(0)", text=capability)
             if hasattr(cuda, "get_arch_list"):
-                talk.told("torch.cuda.get_arch_list()", " ".join(cuda.get_arch_list()))
+                told("torch.cuda.get_arch_list()", text=" ".join(cuda.get_arch_list()))
 
     def ones(self, kind, *shape):
         """Ones on the GPU."""
@@ -263,7 +222,7 @@ class Torch(Probe):
 
     def convolution(self):
         """cuDNN's version, then a convolution forward and back."""
-        self.talk.call("torch.backends.cudnn.version()", self.own.backends.cudnn.version)
+        call("torch.backends.cudnn.version()", self.own.backends.cudnn.version)
         return Probe.convolution(self)
 
     def both_ways(self, kind):
@@ -291,17 +250,17 @@ class TensorFlow(Probe):
     def devices(self):
         """The GPUs that it lists; memory is then taken as it is needed, on the first of them."""
         if not self.own.test.is_built_with_cuda():
-            name = "tf.test.is_built_with_cuda()"
-            self.talk.fail(name, "this TensorFlow is built without CUDA")
+            compare("tf.test.is_built_with_cuda()", "this TensorFlow is built without CUDA")
         old = self.own.__version__.startswith("1.")
-        if not (self.by_session() if old else self.by_config(self.own.config)):
-            self.talk.fail("count the GPUs", "TensorFlow lists no GPU")
+        found = self.by_session() if old else self.by_config(self.own.config)
+        if not found:
+            compare("count the GPUs", "TensorFlow lists no GPU")
 
     def by_config(self, config):
         """TensorFlow 2: keep to the first GPU, and do not fall back."""
         listed = getattr(config, "list_physical_devices", None)
         listed = listed or config.experimental.list_physical_devices
-        gpus = self.talk.call("tf.config.list_physical_devices('GPU')", listed, "GPU")
+        gpus = call("tf.config.list_physical_devices('GPU')", listed, "GPU")
         if gpus:
             config.experimental.set_visible_devices(gpus[:1], "GPU")
             config.experimental.set_memory_growth(gpus[0], True)
@@ -315,7 +274,7 @@ class TensorFlow(Probe):
         config.gpu_options.allow_growth = True
         v1.enable_eager_execution(config)
         module = importlib.import_module("tensorflow.python.client.device_lib")
-        found = self.talk.call("device_lib.list_local_devices()", module.list_local_devices, config)
+        found = call("device_lib.list_local_devices()", module.list_local_devices, config)
         return [one for one in found if one.device_type == "GPU"]
 
     def ones(self, kind, *shape):
@@ -326,7 +285,7 @@ class TensorFlow(Probe):
         """The values of tensors that the GPU made."""
         for one in tensors:
             if "GPU" not in one.device:
-                self.ran_on_cpu("the CPU: %s" % one.device)
+                compare("look where it ran", "ran on the CPU: " + one.device)
         return [one.numpy() for one in tensors]
 
     def multiplied(self, kind):
@@ -375,11 +334,11 @@ class Jax(Probe):
         """The GPUs of the CUDA client; where there is none, what its start said."""
         heard = Heard()
         try:
-            self.gpu = self.talk.call("jax.devices('gpu')", self.own.devices, "gpu")[0]
+            self.gpu = call("jax.devices('gpu')", self.own.devices, "gpu")[0]
         except RuntimeError:
             why = self.start_error() or (heard.said or [""])[0]
             if why:
-                self.talk.fail("start of the CUDA client", why)
+                compare("start of the CUDA client", why)
             raise
 
     def start_error(self):
@@ -399,7 +358,7 @@ class Jax(Probe):
             several = callable(getattr(one, "devices", None))
             devices = one.devices() if several else [one.device_buffer.device()]
             if any(device.platform == "cpu" for device in devices):
-                self.ran_on_cpu()
+                compare("look where it ran", "ran on the CPU")
         return [numpy.asarray(one.block_until_ready()) for one in arrays]
 
     def multiplied(self, kind):
@@ -410,9 +369,8 @@ class Jax(Probe):
         """The convolution and its two gradients."""
 
         def convolved(pictures, filters, gradient):
-            conv = self.own.lax.conv
             forward, back = self.own.vjp(
-                lambda x, w: conv(x, w, (1, 1), "VALID"), pictures, filters
+                lambda x, w: self.own.lax.conv(x, w, (1, 1), "VALID"), pictures, filters
             )
             return (forward,) + tuple(back(gradient))
 
@@ -428,8 +386,7 @@ def varint(value):
     while value > 127:
         out.append(value & 127 | 128)
         value >>= 7
-    out.append(value)
-    return bytes(out)
+    return bytes(out) + bytes([value])
 
 
 def field(number, value):
@@ -463,17 +420,16 @@ class OnnxRuntime(Probe):
 
     def devices(self):
         """Open the CUDA provider, as the first session does; where that fails, ask the loader."""
-        talk = self.talk
         name = "onnxruntime.get_available_providers()"
-        if CUDA not in talk.call(name, self.own.get_available_providers):
-            talk.fail("look for the CUDA provider", "this ONNX Runtime is built without CUDA")
+        if CUDA not in call(name, self.own.get_available_providers):
+            compare("look for the CUDA provider", "this ONNX Runtime is built without CUDA")
         data = model("MatMul", (2, 2), (2, 2), (2, 2))
-        session = talk.call("InferenceSession(%s)" % CUDA, self.session, data)
+        session = call("InferenceSession(%s)" % CUDA, self.session, data)
         if CUDA not in session.get_providers():
-            talk.mapped()
-            talk.spoilt = True
+            tell_mapped()
+            Told.spoilt = True
             why = self.provider_error()
-            talk.fail("get_providers()", "fell back to the CPU" + (": " + why if why else ""))
+            compare("get_providers()", "fell back to the CPU" + (": " + why if why else ""))
 
     def session(self, data):
         """A session that asks for CUDA alone, with little memory."""
@@ -499,7 +455,7 @@ class OnnxRuntime(Probe):
         """One model on the GPU."""
         session = self.session(model(operator, left, right, out))
         if CUDA not in session.get_providers():
-            self.ran_on_cpu()
+            compare("look where it ran", "ran on the CPU")
         given = {"a": self.ones("float32", *left), "b": self.ones("float32", *right)}
         return session.run(None, given)
 
@@ -528,10 +484,10 @@ extern "C" __global__ void add(const float* a, const float* b, float* c, int n) 
 
     def devices(self):
         """The GPUs, by the runtime."""
-        runtime, talk = self.own.cuda.runtime, self.talk
-        if talk.call("cudaGetDeviceCount", runtime.getDeviceCount) == 0:
-            talk.fail("count the GPUs", "CuPy counts no GPU")
-        talk.call("cudaRuntimeGetVersion", runtime.runtimeGetVersion)
+        runtime = self.own.cuda.runtime
+        if call("cudaGetDeviceCount", runtime.getDeviceCount) == 0:
+            compare("count the GPUs", "CuPy counts no GPU")
+        call("cudaRuntimeGetVersion", runtime.runtimeGetVersion)
 
     def ones(self, kind, *shape):
         """Ones on the GPU."""
@@ -565,35 +521,23 @@ extern "C" __global__ void add(const float* a, const float* b, float* c, int n) 
 PROBES = {one.module: one for one in (Torch, TensorFlow, Jax, OnnxRuntime, CuPy)}
 
 
-def go(talk, name, gentle):
+def main(name, gentle):
     """Every stage in order; without an import or a device there is no going on."""
+    probe_talk.begin()
     if os.name == "nt":
-        sys.path.insert(0, HERE)
         importlib.import_module("windows_modules")
     sys.path[:] = [path for path in sys.path if os.path.realpath(path) != HERE]
-    probe = PROBES[name](talk, gentle)
-    if not talk.attempt("import", probe.load) or (gentle and not probe.lists_gently):
-        return
-    if not talk.attempt("devices", probe.devices) or gentle:
-        return
-    talk.attempt("matmul", talk.computed, probe.matmul(), probe.product)
-    talk.attempt("convolution", lambda: talk.computed(probe.convolution(), probe.convolved))
-
-
-def main(name, gentle):
-    """Keep standard output for ourselves: frameworks print there too."""
-    talk = Talk(os.fdopen(os.dup(1), "w"))
-    os.dup2(2, 1)
-    if os.name != "nt":
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     faulthandler.enable()
     faulthandler.dump_traceback_later(HANGING)
-    go(talk, name, gentle)
+    probe = PROBES[name](gentle)
+    if not attempt("import", probe.load) or (gentle and not probe.lists_gently):
+        return
+    if not attempt("devices", probe.devices) or gentle:
+        return
+    attempt("matmul", lambda: compute(probe.matmul(), probe.product))
+    attempt("convolution", lambda: compute(probe.convolution(), probe.convolved))
 
 
 if __name__ == "__main__":
     main(sys.argv[1], "--gentle" in sys.argv)
-    sys.stderr.flush()
-    os._exit(0)  # what a framework does while Python ends is not asked for
+    probe_talk.leave()

@@ -9,20 +9,8 @@ import os
 import struct
 from ctypes import byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 
-from probe_talk import (
-    Api,
-    Failed,
-    Stage,
-    clock,
-    compare,
-    late,
-    opened,
-    preload,
-    say,
-    shown,
-    size,
-    version,
-)
+from probe_api import Api, late, preload, shown, size, version
+from probe_talk import Failed, Stage, clock, compare, say
 
 COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")
 NAME = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
@@ -77,7 +65,7 @@ def driver(options):
             if count == 0:
                 raise Failed("the driver shows no GPU")
             for index in range(count):
-                describe(cuda, f"GPU {index}: ", cuda.device(index))
+                describe(cuda, "GPU %d: " % index, cuda.device(index))
 
 
 def describe(cuda, lead, device):
@@ -85,18 +73,18 @@ def describe(cuda, lead, device):
     words, total = ctypes.create_string_buffer(256), c_size_t()
     cuda("cuDeviceGetName", words, 256, device, text=lambda: lead + shown(words.value))
     cuda("cuDeviceGetPCIBusId", words, 32, device, text=lambda: lead + shown(words.value).lower())
-    cuda("cuDeviceTotalMem_v2", byref(total), device, text=lambda: f"{lead}{total.value} bytes")
+    cuda("cuDeviceTotalMem_v2", byref(total), device, text=lambda: lead + size(total.value))
     capability, mode = cuda.capability(device), cuda.attribute(MODE, device)
     known = COMPUTE_MODES[mode] if 0 <= mode < len(COMPUTE_MODES) else str(mode)
-    text = f"{lead}capability {capability // 10}.{capability % 10}, compute mode {known}"
+    text = "%scapability %d.%d, compute mode %s" % ((lead,) + divmod(capability, 10) + (known,))
     cuda("cuDeviceGetAttribute", byref(c_int()), MODE, device, text=lambda: text)
 
 
 class Context:
     """A device's primary context with its memory, as a `with` block that gives all of it back."""
 
-    def __init__(self, cuda, device, limit):
-        self.cuda, self.device, self.limit, self.held = cuda, device, limit, []
+    def __init__(self, cuda, device):
+        self.cuda, self.device, self.held = cuda, device, []
         self.handle = c_void_p()
         cuda("cuDevicePrimaryCtxRetain", byref(self.handle), device)
         self.current()
@@ -110,7 +98,6 @@ class Context:
 
     def __exit__(self, kind, error, trace):
         self.close()
-        return False
 
     def close(self):
         """Give memory and context back; errors are printed, and change nothing."""
@@ -122,16 +109,14 @@ class Context:
         """How many bytes a test may take: what it wants, the limit, or half of what is free."""
         free, total = c_size_t(), c_size_t()
 
-        def allowed():
-            return min(wanted, self.limit, free.value // 2)
-
         def text():
-            cut = f"; the test takes {size(allowed())} instead of {size(wanted)}"
-            words = f"{size(free.value)} of {size(total.value)} free"
-            return words if allowed() == wanted else words + cut
+            words = "%s of %s free" % (size(free.value), size(total.value))
+            taken = min(wanted, free.value // 2)
+            cut = "; the test takes %s instead of %s" % (size(taken), size(wanted))
+            return words if taken == wanted else words + cut
 
         self.cuda("cuMemGetInfo_v2", byref(free), byref(total), text=text)
-        return allowed()
+        return min(wanted, free.value // 2)
 
     def allocate(self, count, **how):
         """Device memory, given back at the end."""
@@ -162,6 +147,17 @@ class Context:
         """Until the device has done everything; where errors of kernels come up."""
         self.cuda("cuCtxSynchronize", **how)
 
+    def rate(self, what, index, amount, unit, work):
+        """Print how much of something is done a second, in the best of some tries."""
+        taken = []
+        for _ in range(4):
+            start = clock()
+            work()
+            self.wait(quiet=True)
+            taken.append(clock() - start)
+        per_second = round(amount / max(min(taken), 1e-9), 1)
+        say({"rate": what, "device": index, "per_second": per_second, "unit": unit})
+
 
 # ---------------------------------------------------------------- NVRTC
 
@@ -170,11 +166,10 @@ class Nvrtc(Api):
     """The compiler, and the release and GPUs it knows."""
 
     def __init__(self, path):
-        open_builtins(os.path.dirname(path))
         super().__init__("nvrtc", path, "nvrtcVersion")
         major, minor = c_int(), c_int()
         self("nvrtcVersion", byref(major), byref(minor))
-        self.release, self.known = f"{major.value}.{minor.value}", []
+        self.release, self.known = "%d.%d" % (major.value, minor.value), []
         if self.has("nvrtcGetSupportedArchs"):  # since CUDA 11.2
             known = (c_int * max(1, self.number("nvrtcGetNumSupportedArchs")))()
             self.quiet("nvrtcGetSupportedArchs", known)
@@ -185,20 +180,20 @@ class Nvrtc(Api):
         it knows below.
         """
         if not self.known:
-            return f"compute_{capability or 52}"
+            return "compute_%d" % (capability or 52)
         if capability is None or capability in self.known:
             form = "sm" if self.has("nvrtcGetCUBIN") else "compute"
-            return f"{form}_{capability or self.known[-1]}"
+            return "%s_%d" % (form, capability or self.known[-1])
         below = [arch for arch in self.known if arch < capability]
         if not below:
-            least = f"NVRTC {self.release} compiles for sm_{self.known[0]} and newer"
-            raise Failed(f"{least}; this GPU is sm_{capability}")
-        return f"compute_{below[-1]}"
+            least = "NVRTC %s compiles for sm_%d and newer" % (self.release, self.known[0])
+            raise Failed("%s; this GPU is sm_%d" % (least, capability))
+        return "compute_%d" % below[-1]
 
     def text(self, program, what):
         """The log, the PTX or the machine code of a program."""
         length = c_size_t()
-        self.quiet(f"nvrtcGet{what}Size", program, byref(length))
+        self.quiet("nvrtcGet%sSize" % what, program, byref(length))
         data = ctypes.create_string_buffer(max(1, length.value))
         self.quiet("nvrtcGet" + what, program, data)
         return data.raw
@@ -210,7 +205,7 @@ class Nvrtc(Api):
         option = (c_char_p * 1)(b"--gpu-architecture=" + target.encode())
         if self.attempt("nvrtcCompileProgram", program, 1, option, text=lambda: "for " + target):
             log = shown(self.text(program, "ProgramLog").rstrip(b"\0"))
-            raise Failed(f"{self.error} for {target}: {log}")
+            raise Failed("%s for %s: %s" % (self.error, target, log))
         machine = self.text(program, "CUBIN") if target.startswith("sm_") else b""
         ptx = self.text(program, "PTX")
         self.quiet("nvrtcDestroyProgram", byref(program))
@@ -219,14 +214,11 @@ class Nvrtc(Api):
         return machine, ptx
 
 
-def open_builtins(folder):
-    """Open the compiler's parts, which a framework's RPATH finds and our process does not."""
+def builtins(path):
+    """The compiler's parts, which a framework's RPATH finds and our process does not."""
     name = "nvrtc-builtins64*" if os.name == "nt" else "libnvrtc-builtins.so*"
-    for path in sorted(glob.glob(os.path.join(glob.escape(folder), name))) if folder else ():
-        try:
-            opened(path)
-        except OSError:
-            pass  # the compiler itself will say what is wrong with it
+    folder = os.path.dirname(path)
+    return sorted(glob.glob(os.path.join(glob.escape(folder), name))) if folder else []
 
 
 # ---------------------------------------------------------------- the group `device`
@@ -239,9 +231,8 @@ def device(options):
         return
     cuda, kernels = Cuda(options), {}
     for index, handle in enumerate(cuda.devices()):
-        if late():
-            return
-        on_one(options, cuda, index, handle, kernels)
+        if not late():
+            on_one(options, cuda, index, handle, kernels)
 
 
 def on_one(options, cuda, index, handle, kernels):
@@ -249,7 +240,7 @@ def on_one(options, cuda, index, handle, kernels):
     context, usable = None, False
     if options.wants("context", index):
         with Stage("context", index) as stage:
-            context = Context(cuda, handle, options.limit)
+            context = Context(cuda, handle)
             context.room(0)
         usable = stage.ok
     if usable:
@@ -270,20 +261,9 @@ def compile_for(options, index, kernels, capability):
     if options.nvrtc and capability not in kernels and options.wants("nvrtc", index):
         kernels[capability] = None
         with Stage("nvrtc", index):
-            preload(options.preload)
+            preload(options.preload + builtins(options.nvrtc))
             kernels[capability] = Nvrtc(options.nvrtc).compiled(capability)
     return kernels.get(capability)
-
-
-def tell_rate(what, index, amount, unit, work, times=3):
-    """Print how much of something is done a second, in the best of some tries."""
-    taken = []
-    for _ in range(times):
-        start = clock()
-        work()
-        taken.append(clock() - start)
-    per_second = round(amount / max(min(taken), 1e-9), 1)
-    say({"rate": what, "device": index, "per_second": per_second, "unit": unit})
 
 
 def memory(context, index):
@@ -300,13 +280,8 @@ def memory(context, index):
     ends = context.download(there, 64) + context.download(there + count - 64, 64)
     wrong = "" if ends == b"\xa5" * 128 else "memory set to one value holds another"
     compare("compare what was set", wrong)
-
-    def across():
-        for _ in range(4):
-            cuda.quiet("cuMemcpyDtoD_v2", there, here, count)
-        context.wait(quiet=True)
-
-    tell_rate("copy on the GPU", index, 4 * count, "B/s", across)
+    copies = [lambda: cuda.quiet("cuMemcpyDtoD_v2", there, here, count)] * 4
+    context.rate("copy on the GPU", index, 4 * count, "B/s", lambda: [one() for one in copies])
     context.free()
 
 
@@ -319,9 +294,11 @@ def launch(context, code, stage):
     cuda.quiet("cuModuleUnload", module)
     if not machine:
         stage.why = "this NVRTC makes only PTX for this GPU: the driver compiled it"
-    elif code := cuda.attempt("cuModuleLoadData", byref(module), ptx):
-        name, _ = cuda.described(code)
-        stage.why = f"machine code runs, but the driver does not take this NVRTC's PTX ({name})"
+        return
+    refused = cuda.attempt("cuModuleLoadData", byref(module), ptx)
+    if refused:
+        name, _ = cuda.described(refused)
+        stage.why = "machine code runs, but the driver does not take this NVRTC's PTX (%s)" % name
     else:
         cuda.quiet("cuModuleUnload", module)
 
@@ -331,15 +308,16 @@ def run(context, module):
     cuda, function, count = context.cuda, c_void_p(), THREADS * BLOCKS - 5
     values = [float(i % 97) for i in range(count)]
     into = context.upload(bytes(4 * count))
-    out_of = context.upload(struct.pack(f"{count}f", *values))
+    out_of = context.upload(struct.pack("%df" % count, *values))
     cuda.quiet("cuModuleGetFunction", byref(function), module, b"twice_and_one")
     held = (c_uint64(into), c_uint64(out_of), c_int(count))
     arguments = (c_void_p * 3)(*(ctypes.addressof(one) for one in held))
     cuda("cuLaunchKernel", function, BLOCKS, 1, 1, THREADS, 1, 1, 0, None, arguments, None)
     context.wait()
-    wrong = ""
-    for i, got in enumerate(struct.unpack(f"{count}f", context.download(into, 4 * count))):
-        want = 2 * values[i] + 1
-        if got != want:
-            wrong = wrong or f"element {i} is {got!r} instead of {want!r}"
-    compare("compare with the host", wrong)
+    got = struct.unpack("%df" % count, context.download(into, 4 * count))
+    first = next((i for i in range(count) if got[i] != 2 * values[i] + 1), None)
+    wrong = "element %d is %r instead of %r"
+    compare(
+        "compare with the host",
+        "" if first is None else wrong % (first, got[first], 2 * values[first] + 1),
+    )
