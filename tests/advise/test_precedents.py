@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import msgspec
 import pytest
 
-from gpuwhy.advise.data import FOLDER
 from gpuwhy.advise.precedents import cures, precedents
 from gpuwhy.advise.remedy import Action
 from gpuwhy.advise.tools import tools
 from gpuwhy.causes.load import catalogue
+from gpuwhy.knowledge import tables
 from gpuwhy.log.case import Case
 
-CAUSES = sorted(one.stem for one in (FOLDER / "precedents").glob("*.jsonl"))
+DATA = Path(tables.__file__).parent / "data"
+CAUSES = sorted(one.stem for one in (DATA / "precedents").glob("*.jsonl"))
 HOLE = re.compile(r"<([a-z_]+)>")
 
 

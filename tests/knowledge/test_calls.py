@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.knowledge.calls import MEANINGS, call_in, family_of
-from gpuwhy.knowledge.codes import table
+from gpuwhy.knowledge.calls import call_in, family_of
 from gpuwhy.api.text import explain as explain_text
-
-
-def test_every_row_names_a_status_that_exists():
-    known = {("cuda", row.slug) for row in table().cuda}
-    known |= {(api, slug) for api, rows in table().libraries.items() for slug in rows}
-    assert {(one.api, one.status) for one in MEANINGS} <= known
 
 
 def test_families():

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pynvml
 import pytest
 
-from gpuwhy.knowledge import codes, nvml
+from gpuwhy.knowledge import codes
+from gpuwhy.knowledge.tables import rows
 from gpuwhy.api.text import explain as explain_text
 from gpuwhy.diagnose.status import behind
 
@@ -154,9 +156,34 @@ def test_code_and_explain_agree():
             assert code.causes[:1] == tuple(one.id for one in said[:1]), name
 
 
-def test_nvml_agrees_with_its_own_module():
-    for number, name in nvml.NAMES.items():
-        assert [code.names for code in codes.find(f"nvml {number}")] == [(name,)]
+def test_nvml_names_are_those_of_the_official_binding():
+    official = {v: k for k, v in vars(pynvml).items() if k.startswith(("NVML_ERROR_", "NVML_SUCCESS")) and type(v) is int}
+    known = {row.codes[0]: row.name for row in codes.table().libraries["nvml"].values()}
+    shared = set(official) & set(known)
+    assert len(shared) > 20
+    assert {code: known[code] for code in shared} == {code: official[code] for code in shared}
+
+
+def test_xid_rows_are_sorted_and_say_something():
+    every = rows("xid.jsonl", codes.XidRow)
+    assert [row.number for row in every] == sorted({row.number for row in every})
+    for row in every:
+        assert len(row.text) > 10
+        assert not row.text.endswith(".")
+        assert row.source.where
+        assert row.hardware or not row.recovered
+
+
+@pytest.mark.parametrize(
+    "number, hardware, recovered",
+    [(13, False, False), (31, False, False), (43, False, False), (48, True, False), (63, True, True),
+     (74, True, False), (79, True, False), (94, True, True), (95, True, False), (119, True, False)],
+)  # fmt: skip
+def test_xid_meaning(number, hardware, recovered):
+    row = codes.xid_row(number)
+    assert row
+    assert (row.hardware, row.recovered) == (hardware, recovered)
+    assert codes.xid_row(9999) is None
 
 
 def test_every_number_of_the_headers():

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import msgspec
 
-from gpuwhy.advise.data import shipped
 from gpuwhy.advise.fill import with_holes
 from gpuwhy.advise.remedy import Action, Look, Remedy, Run, Tell, can_be_undone, restarts
+from gpuwhy.knowledge.tables import rows
 from gpuwhy.log.case import Case
 
 _HOLE = re.compile(r"<([a-z_]+)>| ?\* ?")
@@ -60,11 +60,12 @@ def cures(cause: str, excerpt: str, case: Case) -> tuple[Cure, ...]:
     return tuple(_cure(cause, row, holes, known) for known, row, holes in found)
 
 
-@lru_cache(maxsize=8)
 def precedents(cause: str) -> tuple[Precedent, ...]:
     """The precedents of one cause."""
-    read = shipped("precedents", f"{cause}.jsonl")
-    return tuple(msgspec.json.Decoder(Precedent).decode_lines(read))
+    try:
+        return rows(f"precedents/{cause}.jsonl", Precedent)
+    except FileNotFoundError:
+        return ()
 
 
 def _cure(cause: str, row: Precedent, holes: dict[str, str], known: int) -> Cure:

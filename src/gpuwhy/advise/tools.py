@@ -7,10 +7,10 @@ from functools import lru_cache
 
 import msgspec
 
-from gpuwhy.advise.data import shipped
 from gpuwhy.advise.fill import MissingNameError, filled
 from gpuwhy.advise.names import Around, Names
 from gpuwhy.advise.remedy import Action, Remedy, Run, Tell, can_be_undone
+from gpuwhy.knowledge.tables import rows
 
 
 class Way(msgspec.Struct, frozen=True, rename={"causes": "for"}, forbid_unknown_fields=True):
@@ -62,10 +62,9 @@ def _made(way: Way, names: Names) -> Remedy | None:
     return Remedy(actions, cause, text, worked_if=seen, reversible=back, fits=way.fits)
 
 
-@lru_cache(maxsize=1)
 def tools() -> tuple[Tool, ...]:
     """Every tool."""
-    return tuple(msgspec.json.Decoder(Tool).decode_lines(shipped("tools.jsonl")))
+    return rows("tools.jsonl", Tool)
 
 
 @lru_cache(maxsize=128)

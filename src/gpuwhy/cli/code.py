@@ -15,7 +15,7 @@ from gpuwhy.diagnose.status import behind
 from gpuwhy.knowledge import codes
 
 if TYPE_CHECKING:
-    from gpuwhy.knowledge.code import Code as Status
+    from gpuwhy.knowledge.codes import Code as Status
 
 _FEW = 3
 
@@ -71,5 +71,5 @@ def _unknown(asked: str) -> str:
     close = codes.near(asked[:200])
     if close:
         return f"no code {shown!r} is known; did you mean {', '.join(close)}?"
-    apis = ", ".join(codes.TITLES)
+    apis = ", ".join(codes.apis())
     return f"no code {shown!r} is known; give a number or a name, if need be behind one of {apis}"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from gpuwhy.knowledge.shipped import shipped
+from gpuwhy.knowledge import tables
 from gpuwhy.log.log import Log
 
 _HOLE = re.compile(r"<[a-z_]+>|\*")
@@ -63,14 +63,12 @@ def _index(causes: tuple[str, ...]) -> tuple[tuple[str, int, str, Row], ...]:
     )
 
 
-@cache
 def rows(cause: str) -> tuple[Row, ...]:
     """The precedents of one cause."""
     try:
-        read = shipped("precedents", f"{cause}.jsonl")
+        return tables.rows(f"precedents/{cause}.jsonl", Row)
     except FileNotFoundError:
         return ()
-    return tuple(msgspec.json.Decoder(Row).decode_lines(read))
 
 
 def _fits(row: Row, said: str) -> bool:

@@ -261,9 +261,9 @@ def two_tensorflows(m: Message, v: View) -> bool:
 @predicate
 def xid_of_hardware(m: Message, v: View) -> bool:
     """The Xid reports hardware that failed and did not recover by itself."""
-    from gpuwhy.knowledge.xid import meaning
+    from gpuwhy.knowledge.codes import xid_row
 
-    row = meaning((*numbers(m.get("xid")), 0)[0])
+    row = xid_row((*numbers(m.get("xid")), 0)[0])
     return row is not None and row.hardware and not row.recovered
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from gpuwhy.diagnose.weigh import diagnose
-from gpuwhy.knowledge.code import Code
-from gpuwhy.knowledge.codes import signature
+from gpuwhy.knowledge.codes import Code, signature
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message
 from gpuwhy.log.read import read

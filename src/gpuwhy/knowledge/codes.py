@@ -1,92 +1,65 @@
-"""Codes: the statuses of CUDA and its libraries, by number, by name and by what the API prints.
+"""Codes: the statuses of CUDA, its libraries and Windows, and Xids, by number, name and text.
 
-Numbers are ambiguous: 4 is another thing to the driver, to a runtime before CUDA 10.1, to cuDNN 8, to NCCL and to NVML.
-A status has one canonical word, that of the driver API in lower case ("no_device" for cudaErrorNoDevice,
-CUDA_ERROR_NO_DEVICE, 100, and 38 before CUDA 10.1). data/status_codes.json was read from the headers and from the
-libraries themselves.
+Numbers are ambiguous: 4 is another thing to the driver, to a runtime before CUDA 10.1, to cuDNN 8,
+to NCCL and to NVML. A status has one canonical word, that of the driver API in lower case
+("no_device" for cudaErrorNoDevice, CUDA_ERROR_NO_DEVICE, 100, and 38 before CUDA 10.1).
+status_codes.json was read from the headers and from the libraries themselves.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from functools import cache
 
 import msgspec
+from msgspec.structs import replace
 
-from gpuwhy.knowledge import windows_codes, xid
-from gpuwhy.knowledge.tables import load, source
-from gpuwhy.knowledge.code import Code, Number
 from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.tables import load, rows
 
-TITLES = {
-    "cuda": "CUDA driver and runtime",
-    "cudnn": "cuDNN",
-    "cublas": "cuBLAS",
-    "cusolver": "cuSOLVER",
-    "cufft": "cuFFT",
-    "cusparse": "cuSPARSE",
-    "curand": "cuRAND",
-    "nvrtc": "NVRTC",
-    "nvjitlink": "nvJitLink",
-    "nccl": "NCCL",
-    "nvml": "NVML",
-    "windows": windows_codes.TITLE,
-    "xid": "Xid, in the kernel log",
-}
-"""The APIs, in the order of answers."""
-
-_SOURCES = {
-    "cuda": (
-        "cuda.h and driver_types.h of CUDA 11.7 to 13.4",
-        "numbers before 10.1 from libcudart 9.0 and 10.0 itself",
-    ),
-    "cudnn": ("cuDNN's headers, 8.5 to 9.27", "cuDNN 7 from libcudnn 7.1.2 itself"),
-    "cublas": ("cublas_api.h, cuBLAS 11.10 to 13.8", ""),
-    "cusolver": ("cusolver_common.h, cuSOLVER 11.7.5", ""),
-    "cufft": ("cufft.h, cuFFT 11.4.1", ""),
-    "cusparse": ("cusparse.h, cuSPARSE 12.5.10", ""),
-    "curand": ("curand.h, cuRAND 10.3.10", ""),
-    "nvrtc": ("nvrtc.h of CUDA 12.9", ""),
-    "nvjitlink": ("nvJitLink.h of CUDA 12.9", ""),
-    "nccl": ("nccl.h, NCCL 2.13 to 2.32", ""),
-    "nvml": ("pynvml.py of nvidia-ml-py 13.615.71", ""),
-}
-
-_SUCCESS = {
-    "cuda": ("cudaSuccess", "CUDA_SUCCESS"),
-    "cudnn": ("CUDNN_STATUS_SUCCESS",),
-    "cublas": ("CUBLAS_STATUS_SUCCESS",),
-    "cusolver": ("CUSOLVER_STATUS_SUCCESS",),
-    "cufft": ("CUFFT_SUCCESS",),
-    "cusparse": ("CUSPARSE_STATUS_SUCCESS",),
-    "curand": ("CURAND_STATUS_SUCCESS",),
-    "nvrtc": ("NVRTC_SUCCESS",),
-    "nvjitlink": ("NVJITLINK_SUCCESS",),
-    "nccl": ("ncclSuccess",),
-    "nvml": ("NVML_SUCCESS",),
-}
-
-_SINCE = {
-    "cuda": {
-        810: "11.8", 912: "11.8", 811: "12.0", 812: "12.0", 225: "12.1", 402: "12.3", 913: "12.4", 914: "12.4",
-        915: "12.4", 226: "12.8", 721: "12.8", 916: "12.8", 36: "13.0", 917: "13.1", 10: "13.2", 918: "13.3",
-        47: "13.4", 227: "13.4", 919: "13.4",
-    },
-    "cudnn": {1008: "9.2", 2011: "9.5", 3013: "9.5", 2012: "9.6", 3014: "9.18"},
-    "nccl": {7: "2.14", 8: "2.30"},
-}  # fmt: skip
-"""The first release whose header has the number, where that is later than the first header read."""
-
-OLD_ONLY = {-1: "stub_library"}
-"""A stub libcuda of CUDA 11 and older answers every call with -1."""
-
-_API_WORDS = {api: api for api in TITLES} | {"driver": "driver", "runtime": "runtime", "cudart": "runtime"}
-_API_WORDS |= dict.fromkeys(("winerror", "win32", "ntstatus", "loadlibrary", "hresult"), "windows")
+_WORDS_OF_WINDOWS = ("winerror", "win32", "ntstatus", "loadlibrary", "hresult")
 _NOISE = {"error", "errors", "code", "status", "result", "nvrm", "exit"}
 _NUMBER = re.compile(r"-?\d+|0[xX][0-9a-fA-F]+")
-_GLUED = re.compile(rf"({'|'.join(_API_WORDS)})(-?\d+)")
+_STUB = -1
+"""What a stub libcuda of CUDA 11 and older answers every call with: "stub_library"."""
+_WRAP = 1 << 32
+_ERRORS = Source("know", "Microsoft: System Error Codes", "winerror.h")
+_STATUSES = Source(
+    "know",
+    "Microsoft: NTSTATUS Values",
+    "ntstatus.h; 0xC06D…: delayimp.h; 0xE06D7363: Visual C++",
+)
+
+
+class Number(msgspec.Struct, frozen=True):
+    """A number, and where it has this meaning ("" where it always has)."""
+
+    code: int
+    where: str = ""
+
+
+class Code(msgspec.Struct, frozen=True):
+    """One status of one API."""
+
+    api: str  # cuda, cudnn, cublas … xid
+    title: str  # CUDA driver and runtime
+    names: tuple[str, ...]  # empty for an Xid
+    numbers: tuple[Number, ...]
+    meaning: str  # in our own words; "" where the name says it all
+    causes: tuple[str, ...]  # the causes that usually stand behind it, the commonest first
+    source: Source
+    says: tuple[str, ...] = ()  # what the API's own function prints for it
+
+
+class Api(msgspec.Struct, frozen=True):
+    """An API: its title, the headers that were read, and numbers that came later than those."""
+
+    api: str
+    title: str
+    source: Source | None = None
+    success: tuple[str, ...] = ()
+    since: dict[str, str] = {}
 
 
 class CudaRow(msgspec.Struct, frozen=True):
@@ -107,17 +80,42 @@ class StatusRow(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """The whole file."""
+    """status_codes.json."""
 
     sources: dict[str, str]
     cuda: tuple[CudaRow, ...]
     libraries: dict[str, dict[str, StatusRow]]
 
 
-@cache
+class XidRow(msgspec.Struct, frozen=True):
+    """A number by which the NVIDIA kernel module reports a fault, in our own words."""
+
+    number: int
+    text: str
+    source: Source
+    hardware: bool = False  # the GPU, its memory, links or firmware failed: no program cures it
+    recovered: bool = False  # the GPU went on by itself, so it does not explain a failure now
+
+
+class _WindowsRow(msgspec.Struct, frozen=True):
+    """An error of LoadLibrary and the system, or a status that a process ends with."""
+
+    number: int
+    name: str
+    text: str
+
+
+def apis() -> dict[str, Api]:
+    """The APIs, in the order of answers."""
+    return {row.api: row for row in rows("apis.jsonl", Api)}
+
+
 def table() -> Table:
-    """The table, read once."""
+    """The numbers and names that the headers have."""
     return load("status_codes.json", Table)
+
+
+# ---------------------------------------------------------------- what the log reader asks
 
 
 @cache
@@ -126,7 +124,7 @@ def _cuda_names() -> dict[str, str]:
 
 
 def cuda_by_name(name: str) -> str:
-    """The word for cudaErrorX or CUDA_ERROR_X, whatever the case; "" when there is no such error."""
+    """The word for cudaErrorX or CUDA_ERROR_X, whatever the case; "" without such an error."""
     return _cuda_names().get(name.lower(), "")
 
 
@@ -137,10 +135,11 @@ def cuda_messages() -> dict[str, str]:
 
 
 def cuda_by_number(number: int) -> str:
-    """The word for a number; the numbering before CUDA 10.1 counts where the newer one has none."""
-    rows = table().cuda
-    new = next((row.slug for row in rows if row.code == number), "")
-    return new or next((row.slug for row in rows if number in row.old), "") or OLD_ONLY.get(number, "")
+    """The word for a number; the one before CUDA 10.1 counts where the newer one has none."""
+    if number == _STUB:
+        return "stub_library"
+    new = next((row.slug for row in table().cuda if row.code == number), "")
+    return new or next((row.slug for row in table().cuda if number in row.old), "")
 
 
 def cuda_code(slug: str) -> int:
@@ -149,64 +148,107 @@ def cuda_code(slug: str) -> int:
 
 
 def library_by_name(library: str, name: str) -> str:
-    """The word for CUDNN_STATUS_X and its kind; "" for success and for names that do not exist."""
+    """The word for CUDNN_STATUS_X and its kind; "" for success and for unknown names."""
     wanted = name.lower().replace("_", "")
-    rows = table().libraries.get(library, {})
-    return next((slug for slug, row in rows.items() if row.name.lower().replace("_", "") == wanted), "")
+    found = table().libraries.get(library, {}).items()
+    return next((slug for slug, row in found if row.name.lower().replace("_", "") == wanted), "")
 
 
 def library_by_number(library: str, number: int) -> str:
     """The word for a bare number of a library."""
-    rows = table().libraries.get(library, {})
-    return next((slug for slug, row in rows.items() if number in row.codes), "")
+    found = table().libraries.get(library, {}).items()
+    return next((slug for slug, row in found if number in row.codes), "")
 
 
-def find(words: str) -> tuple[Code, ...]:
-    """Every status that a text such as `719`, `0x2cf`, `xid 79` or `CUDNN_STATUS_INTERNAL_ERROR` may stand for."""
-    api, rest = split(words)
+def meaning(signature: str) -> str:
+    """What a status means, by the log reader's signature ("cufft.no_workspace"); "" without one."""
+    api, _, slug = signature.partition(".")
+    return words().get(api, {}).get(slug, "")
+
+
+def words() -> dict[str, dict[str, str]]:
+    """Meanings in our own words; a status whose name says it all has no row."""
+    return load("code_words.json", dict[str, dict[str, str]])
+
+
+def xid_row(number: int) -> XidRow | None:
+    """What an Xid number means; None for a number that is not in the table."""
+    return next((row for row in rows("xid.jsonl", XidRow) if row.number == number), None)
+
+
+def is_of_a_program(number: int | None) -> bool:
+    """Whether an Xid is about one program's work on the GPU, not about the GPU itself."""
+    row = xid_row(number) if number is not None else None
+    return row is not None and not row.hardware
+
+
+# ---------------------------------------------------------------- what a person asks
+
+
+def find(text: str) -> tuple[Code, ...]:
+    """Every status that `719`, `0x2cf`, `xid 79` or `CUDNN_STATUS_INTERNAL_ERROR` may stand for."""
+    api, rest = split(text)
     number = as_number(rest)
     if number is not None:
-        return tuple(code for code in _of(api) if any(n.code == number for n in _numbers(code, api)))
+        return tuple(c for c in _of(api) if any(n.code == number for n in _numbers(c, api)))
     wanted = _plain(rest)
     return tuple(code for code in _of(api) if wanted and wanted in _spellings(code))
 
 
-def split(words: str) -> tuple[str, str]:
+def split(text: str) -> tuple[str, str]:
     """The API that a text names ("" for none), and what is left of it."""
-    parts = [part for part in re.split(r"[\s:=,()\[\]'\"#]+", words) if part]
-    glued = _GLUED.fullmatch(parts[0].lower()) if len(parts) == 1 else None
-    if glued:
-        return _API_WORDS[glued[1]], glued[2]
+    named = {api: api for api in apis()} | dict.fromkeys(_WORDS_OF_WINDOWS, "windows")
+    named |= {"driver": "driver", "runtime": "runtime", "cudart": "runtime"}
+    parts = [part for part in re.split(r"[\s:=,()\[\]'\"#]+", text) if part]
+    glued = re.fullmatch(r"([a-z0-9]*?[a-z])(-?\d+)", parts[0].lower()) if len(parts) == 1 else None
+    if glued and glued[1] in named:
+        return named[glued[1]], glued[2]
     api = ""
-    while len(parts) > 1 and (parts[0].lower() in _API_WORDS or parts[0].lower() in _NOISE):
-        api = _API_WORDS.get(parts.pop(0).lower(), api)
+    while len(parts) > 1 and (parts[0].lower() in named or parts[0].lower() in _NOISE):
+        api = named.get(parts.pop(0).lower(), api)
     return api, " ".join(parts)
 
 
 def as_number(text: str) -> int | None:
     """A decimal or hexadecimal number; None for anything else."""
-    return int(text, 0 if text[:2].lower() == "0x" else 10) if _NUMBER.fullmatch(text) and len(text) < 20 else None
+    if not _NUMBER.fullmatch(text) or len(text) >= 20:
+        return None
+    return int(text, 0 if text[:2].lower() == "0x" else 10)
 
 
-def near(words: str) -> list[str]:
+def near(text: str) -> list[str]:
     """Up to three names, or numbers of the named API, that come closest."""
-    api, rest = split(words)
+    from difflib import get_close_matches
+
+    api, rest = split(text)
     number = as_number(rest)
     if number is not None:
-        known = sorted({n.code for code in _of(api) for n in code.numbers}, key=lambda n: (abs(n - number), n))
+        every = {n.code for code in _of(api) for n in code.numbers}
+        known = sorted(every, key=lambda n: (abs(n - number), n))
         return [f"{api} {n}" for n in sorted(known[:3])] if api else []
     spelled = {_plain(name): name for code in _of(api) for name in code.names}
-    return [spelled[one] for one in difflib.get_close_matches(_plain(rest), spelled, 3, 0.6)]
+    return [spelled[one] for one in get_close_matches(_plain(rest), spelled, 3, 0.6)]
+
+
+def signature(code: Code) -> str:
+    """What the log reader calls a status; "" for success and for what it does not read."""
+    if code.api == "xid":
+        return "kernel.xid"
+    if code.api == "cuda":
+        found = cuda_by_name(code.names[0]) if code.names else cuda_by_number(code.numbers[0].code)
+    else:
+        found = library_by_name(code.api, code.names[0])
+    return f"{code.api}.{found}" if found else ""
 
 
 def _of(api: str) -> Iterator[Code]:
     if api in ("driver", "runtime"):
         prefix = "CUDA_" if api == "driver" else "cuda"
-        return (code for code in everything() if code.api == "cuda" and _mine(code, prefix))
+        return (code for code in everything() if code.api == "cuda" and _has(code, prefix))
     return (code for code in everything() if api in ("", code.api))
 
 
-def _mine(code: Code, prefix: str) -> bool:
+def _has(code: Code, prefix: str) -> bool:
     return not code.names or any(name.startswith(prefix) for name in code.names)
 
 
@@ -221,33 +263,39 @@ def _plain(text: str) -> str:
 
 def _spellings(code: Code) -> set[str]:
     """A name in full, without its prefix (`INTERNAL_ERROR`), or the text that the API prints."""
-    short = (re.sub(r"^(cudaError|nccl|[A-Z]+_(STATUS_|ERROR_)?)", "", name) for name in code.names)
+    prefix = r"^(cudaError|nccl|[A-Z]+_(STATUS_|ERROR_)?)"
+    short = (re.sub(prefix, "", name) for name in code.names)
     return {_plain(text) for text in (*code.names, *short, *code.says)}
 
 
 @cache
 def everything() -> tuple[Code, ...]:
     """Every status of every API, in the order of answers."""
-    out = [*_success(), *_cuda()]
-    for api in TITLES:
-        out += _library(api)
-    return (*out, *windows_codes.codes(), *_xid())
+    every = apis().values()
+    libraries = [code for api in every for code in _library(api)]
+    return (*map(_success, filter(_has_success, every)), *_cuda(), *libraries, *_windows(), *_xid())
 
 
-def _success() -> Iterator[Code]:
-    for api, names in _SUCCESS.items():
-        yield Code(api, TITLES[api], names, (Number(0),), "success: nothing is wrong", (), _source(api))
+def _has_success(api: Api) -> bool:
+    return bool(api.success)
+
+
+def _success(api: Api) -> Code:
+    text = "success: nothing is wrong"
+    return Code(api.api, api.title, api.success, (Number(0),), text, (), _source(api))
 
 
 def _cuda() -> Iterator[Code]:
+    api = apis()["cuda"]
     for row in table().cuda:
-        numbers = (Number(row.code, _where(row)), *(Number(n, "runtime of CUDA 10.0 and older") for n in row.old))
+        old = (Number(n, "runtime of CUDA 10.0 and older") for n in row.old)
+        numbers = (Number(row.code, _where(row)), *old)
         names = tuple(sorted(row.names, key=lambda name: name.startswith("CUDA_")))
-        known = _source("cuda", row.code)
-        yield Code("cuda", TITLES["cuda"], names, numbers, meaning(f"cuda.{row.slug}"), (), known, row.says)
-    for number, slug in OLD_ONLY.items():
-        where = Number(number, "stub libcuda of CUDA 11 and older, from cuInit")
-        yield Code("cuda", TITLES["cuda"], (), (where,), meaning(f"cuda.{slug}"), (), _source("cuda"))
+        text, known = meaning(f"cuda.{row.slug}"), _source(api, row.code)
+        yield Code("cuda", api.title, names, numbers, text, (), known, row.says)
+    stub = Number(_STUB, "stub libcuda of CUDA 11 and older, from cuInit")
+    text = meaning("cuda.stub_library")
+    yield Code("cuda", api.title, (), (stub,), text, (), _source(api))
 
 
 def _where(row: CudaRow) -> str:
@@ -258,11 +306,11 @@ def _where(row: CudaRow) -> str:
     return "driver; runtime since CUDA 10.1" if row.old else ""
 
 
-def _library(api: str) -> Iterator[Code]:
-    rows = table().libraries.get(api, {})
-    for slug, row in rows.items():
-        numbers = tuple(Number(n, _cudnn(n) if api == "cudnn" else "") for n in row.codes)
-        yield Code(api, TITLES[api], (row.name,), numbers, meaning(f"{api}.{slug}"), (), _source(api, row.codes[-1]))
+def _library(api: Api) -> Iterator[Code]:
+    for slug, row in table().libraries.get(api.api, {}).items():
+        numbers = tuple(Number(n, _cudnn(n) if api.api == "cudnn" else "") for n in row.codes)
+        text, known = meaning(f"{api.api}.{slug}"), _source(api, row.codes[-1])
+        yield Code(api.api, api.title, (row.name,), numbers, text, (), known)
 
 
 def _cudnn(number: int) -> str:
@@ -270,35 +318,27 @@ def _cudnn(number: int) -> str:
     return "cuDNN 9" if number >= 1000 else "cuDNN 8" if number == 14 else "cuDNN 8 and older"
 
 
+def _windows() -> Iterator[Code]:
+    """A status also by the negative number, an error also by the HRESULT, that programs print."""
+    title = apis()["windows"].title
+    for row in rows("windows_codes.jsonl", _WindowsRow):
+        if row.number > 0xFFFF:
+            plain, where = row.number, f"0x{row.number:X}, an exit status"
+            other, also, known = row.number - _WRAP, "the same with a sign", _STATUSES
+        else:
+            plain, where, known = row.number, "WinError, LoadLibrary", _ERRORS
+            other = 0x80070000 | row.number
+            also = f"0x{other:X}, an HRESULT"
+        numbers = (Number(plain, where), Number(other, also))
+        yield Code("windows", title, (row.name,), numbers, row.text, (), known)
+
+
 def _xid() -> Iterator[Code]:
-    for row in xid.ROWS.values():
-        yield Code("xid", TITLES["xid"], (), (Number(row.number),), row.text, (), row.source)
+    title = apis()["xid"].title
+    for row in rows("xid.jsonl", XidRow):
+        yield Code("xid", title, (), (Number(row.number),), row.text, (), row.source)
 
 
-@cache
-def words() -> dict[str, dict[str, str]]:
-    """Meanings in our own words; a status whose name says it all has no row."""
-    return load("code_words.json", dict[str, dict[str, str]])
-
-
-def meaning(signature: str) -> str:
-    """What a status means, by the signature that the log reader gives it ("cufft.no_workspace"); "" without a row."""
-    api, _, slug = signature.partition(".")
-    return words().get(api, {}).get(slug, "")
-
-
-def signature(code: Code) -> str:
-    """What the log reader calls a status; "" for success and for what it does not read."""
-    if code.api == "xid":
-        return "kernel.xid"
-    if code.api == "cuda":
-        found = cuda_by_name(code.names[0]) if code.names else OLD_ONLY[code.numbers[0].code]
-    else:
-        found = library_by_name(code.api, code.names[0])
-    return f"{code.api}.{found}" if found else ""
-
-
-def _source(api: str, number: int = 0) -> Source:
-    where, detail = _SOURCES[api]
-    since = _SINCE.get(api, {}).get(number)
-    return source(where, f"in it since {since}" if since else detail)
+def _source(api: Api, number: int = 0) -> Source:
+    known, since = api.source or Source("know", api.title), api.since.get(str(number))
+    return replace(known, detail=f"in it since {since}") if since else known

@@ -9,7 +9,6 @@ import msgspec
 from packaging.version import InvalidVersion, Version
 
 from gpuwhy.knowledge import tables
-from gpuwhy.knowledge.shipped import shipped
 
 NAMES = tables.source("the list of names of the package index", "927,088 projects, 16 November 2026")
 SOURCE = tables.source("the files of the package index", "knowledge/data/published.json, November 2026")
@@ -46,7 +45,7 @@ def is_project(name: str) -> bool:
 
 @cache
 def _filter() -> bytes:
-    return shipped("names.bin")
+    return tables.raw("names.bin")
 
 
 @cache

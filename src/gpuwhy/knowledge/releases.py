@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 
 import msgspec
 
-from gpuwhy.knowledge.shipped import shipped
+from gpuwhy.knowledge.tables import raw
 from gpuwhy.facts.fact import Source
 from gpuwhy.knowledge.release import Confidence, Described, Evidence, Release
 
@@ -138,4 +138,4 @@ def built_with(framework: str, cudnn: str) -> tuple[Release, ...]:
 
 @cache
 def _raw(name: str) -> bytes:
-    return shipped(_FOLDER, name)
+    return raw(f"{_FOLDER}/{name}")

@@ -1,32 +1,54 @@
-"""The JSON tables below data/, read once and only when somebody asks."""
+"""The tables below data/: JSON and JSON lines, read once and only when somebody asks.
+
+Plain in the repository, compressed in a wheel (hatch_build.py). Rows name their own sources.
+"""
 
 from __future__ import annotations
 
+import zlib
 from functools import cache
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
-from gpuwhy.knowledge.shipped import shipped
 from gpuwhy.facts.fact import Source
 
 T = TypeVar("T")
+_DATA = Path(__file__).parent / "data"
+_GZIP = 31  # zlib's window bits for a gzip header
 
 
 def load(name: str, shape: type[T]) -> T:
-    """Read one table of data/ into its shape."""
-    return msgspec.json.decode(_raw(name), type=shape)
+    """A table that is one JSON document."""
+    kind: Any = shape
+    found: T = _document(name, kind)
+    return found
 
 
 def rows(name: str, shape: type[T]) -> tuple[T, ...]:
-    """Read one table of data/ that has a row in each line."""
-    decoder = msgspec.json.Decoder(shape)
-    return tuple(decoder.decode(line) for line in _raw(name).splitlines())
+    """A table that has a row in each line."""
+    kind: Any = shape
+    found: tuple[T, ...] = _lines(name, kind)
+    return found
 
 
 @cache
-def _raw(name: str) -> bytes:
-    return shipped(name)
+def _document(name: str, shape: Any) -> Any:
+    return msgspec.json.decode(raw(name), type=shape)
+
+
+@cache
+def _lines(name: str, shape: Any) -> Any:
+    return tuple(msgspec.json.Decoder(shape).decode_lines(raw(name)))
+
+
+def raw(name: str) -> bytes:
+    """The bytes of a file below data/."""
+    plain = _DATA / name
+    if plain.is_file():
+        return plain.read_bytes()
+    return zlib.decompress(plain.with_name(plain.name + ".gz").read_bytes(), _GZIP)
 
 
 def source(where: str, detail: str = "") -> Source:

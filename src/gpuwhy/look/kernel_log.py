@@ -122,9 +122,9 @@ def _event(text: str, xid: int | None) -> KernelEvent:
         return "fell off the bus"
     if xid is None:
         return ""
-    from gpuwhy.knowledge.xid import of_a_program
+    from gpuwhy.knowledge.codes import is_of_a_program
 
-    return "stopped a program" if of_a_program(xid) else ""
+    return "stopped a program" if is_of_a_program(xid) else ""
 
 
 def address(text: str) -> str:

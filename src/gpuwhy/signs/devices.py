@@ -58,14 +58,14 @@ def _fault_of(ecc: Ecc) -> str:
 
 def xid(case: Case) -> Finding | None:
     """The latest Xid of a failing GPU in the kernel log; those of failing programs do not count."""
-    from gpuwhy.knowledge.xid import meaning
+    from gpuwhy.knowledge.codes import xid_row
 
     facts, log = case.facts, case.facts.system.kernel_log
     faults = [one for one in log.need() or () if _is_fault(one) and not on_other_gpu(facts, one)]
     if not faults:
         return None
     worst = faults[-1]
-    row = meaning(worst.xid or _FELL_OFF)
+    row = xid_row(worst.xid or _FELL_OFF)
     what = "Xid {xid}" if worst.xid else "an NVRM line"
     where = " from the GPU at {pci}" if worst.pci else ""
     age = _age(facts, worst)
@@ -86,9 +86,9 @@ def xid(case: Case) -> Finding | None:
 def _is_fault(line: KernelLine) -> bool:
     if line.event == "fell off the bus" or line.xid is None:
         return line.event == "fell off the bus"
-    from gpuwhy.knowledge.xid import meaning
+    from gpuwhy.knowledge.codes import xid_row
 
-    row = meaning(line.xid)
+    row = xid_row(line.xid)
     return row is not None and row.hardware
 
 
