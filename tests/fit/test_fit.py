@@ -24,7 +24,7 @@ from gpuwhy.fit.read import of_config
 from gpuwhy.fit.report import document
 from gpuwhy.fit.shape import Width, layer, shape_of
 from gpuwhy.fit.view import shares
-from gpuwhy.knowledge import gpu_memory
+from gpuwhy.knowledge import gpus
 
 GIB = 1 << 30
 DOCS = Path(__file__).parents[2] / "docs"
@@ -180,10 +180,10 @@ def test_cards_that_make_no_sense(words, memory, say):
 
 
 def test_every_row_of_the_table_is_found_by_its_own_name():
-    for name, size in gpu_memory.SIZES:
+    for name, size in gpus.memory().sizes.items():
         last = name.split()[-1]
         text = name + "gb" if last.isdigit() and len(last) <= 2 else name
-        assert gpu_memory.size_of(text) == size << 20, name
+        assert gpus.size_of(text) == size << 20, name
 
 
 def test_the_changes_really_fit_and_are_of_different_kinds(tmp_path, capsys):

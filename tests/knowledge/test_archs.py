@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.knowledge.archs import ARCHS, first_toolkit, last_driver_branch, last_toolkit, runs_on
+from gpuwhy.knowledge.archs import archs, first_toolkit, last_driver_branch, last_toolkit, runs_on
 from gpuwhy.facts.version import numbers
 
 
 def test_rows_are_sorted_versions_with_a_source():
-    order = [numbers(row.capability) for row in ARCHS]
+    order = [numbers(row.capability) for row in archs()]
     assert order == sorted(set(order))
-    for row in ARCHS:
+    for row in archs():
         assert len(numbers(row.capability)) == 2
         assert row.source.where
         if row.first_toolkit and row.last_toolkit:

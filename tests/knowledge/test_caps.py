@@ -6,8 +6,9 @@ import pytest
 
 from gpuwhy.knowledge.caps import BROKEN, CAPS, caps, states
 from gpuwhy.knowledge.images import PARTS, parts, tensorflow_image
-from gpuwhy.knowledge.migrations import MIGRATIONS, crossed
+from gpuwhy.knowledge.migrations import Migration, crossed
 from gpuwhy.knowledge.releases import family
+from gpuwhy.knowledge.tables import rows
 from gpuwhy.knowledge.variants import variants
 from gpuwhy.facts.version import at_least, major_minor
 
@@ -88,4 +89,4 @@ def test_images():
 def test_migrations_go_up():
     assert [row.border for row in crossed("tensorflow", "1.15", "2.20.0")] == ["2.0", "2.16"]
     assert crossed("tensorflow", "2.20.0", "2.15.1") == ()
-    assert all(row.source.where and len(row.text) > 40 for row in MIGRATIONS)
+    assert all(row.source.where and len(row.text) > 40 for row in rows("migrations.jsonl", Migration))

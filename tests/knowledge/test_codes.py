@@ -9,7 +9,7 @@ import pynvml
 import pytest
 
 from gpuwhy.knowledge import codes
-from gpuwhy.knowledge.tables import rows
+from gpuwhy.knowledge import tables
 from gpuwhy.api.text import explain as explain_text
 from gpuwhy.diagnose.status import behind
 
@@ -165,7 +165,7 @@ def test_nvml_names_are_those_of_the_official_binding():
 
 
 def test_xid_rows_are_sorted_and_say_something():
-    every = rows("xid.jsonl", codes.XidRow)
+    every = tables.rows("xid.jsonl", codes.XidRow)
     assert [row.number for row in every] == sorted({row.number for row in every})
     for row in every:
         assert len(row.text) > 10

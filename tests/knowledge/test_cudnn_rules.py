@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.knowledge.cudnn_rules import COMPILED, RULES, compiled, fits, oldest_gpu, rule
+from gpuwhy.knowledge.cudnn_rules import compiled, fits, oldest_gpu, rule, table
 from gpuwhy.facts.version import numbers
 
 
@@ -37,11 +37,11 @@ def test_rules_by_release():
 
 
 def test_rows_are_newest_first_and_sourced():
-    for name in {r.framework for r in RULES}:
-        since = [numbers(r.since) for r in RULES if r.framework == name]
+    for name in {r.framework for r in table().rules}:
+        since = [numbers(r.since) for r in table().rules if r.framework == name]
         assert since == sorted(since, reverse=True)
-    assert all(row.source.kind == "know" for row in (*RULES, *COMPILED))
-    assert len({(row.framework, row.release) for row in COMPILED}) == len(COMPILED)
+    assert all(row.source.kind == "know" for row in (*table().rules, *table().compiled))
+    assert len({(row.framework, row.release) for row in table().compiled}) == len(table().compiled)
 
 
 def test_what_old_releases_were_compiled_with():

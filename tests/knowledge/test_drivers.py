@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.knowledge.drivers import BRANCHES, FAMILIES, TOOLKITS, cuda_of_driver, floor, runs
+from gpuwhy.knowledge.drivers import cuda_of_driver, floor, runs, table
 from gpuwhy.facts.version import numbers
 
 
 def test_rows_are_versions_newest_first():
-    order = [(numbers(row.cuda), row.update) for row in TOOLKITS]
+    order = [(numbers(row.cuda), row.update) for row in table().toolkits]
     assert order == sorted(set(order), reverse=True)
-    drivers = [numbers(row.linux) for row in TOOLKITS]
+    drivers = [numbers(row.linux) for row in table().toolkits]
     assert drivers == sorted(drivers, reverse=True)
     assert all(len(driver) >= 2 for driver in drivers)
-    assert all(len(numbers(row.windows)) == 2 for row in TOOLKITS if row.windows)
+    assert all(len(numbers(row.windows)) == 2 for row in table().toolkits if row.windows)
 
 
 def test_every_toolkit_runs_on_its_own_driver():
-    for row in TOOLKITS:
+    for row in table().toolkits:
         found = floor(f"{row.cuda}.{row.update}")
         assert found
         assert found.native == row.linux
@@ -31,14 +31,14 @@ def test_every_toolkit_runs_on_its_own_driver():
 
 
 def test_a_family_floor_is_the_driver_of_its_first_release_or_near():
-    for major, (linux, _) in FAMILIES.items():
+    for major, (linux, _) in table().families.items():
         assert cuda_of_driver(linux) == f"{major}.0"
 
 
 def test_branches_without_a_toolkit_stay_in_order():
-    table = {numbers(row.linux)[0]: row.cuda for row in TOOLKITS}
-    assert not set(BRANCHES) & set(table)
-    merged = sorted((table | BRANCHES).items())
+    packaged = {numbers(row.linux)[0]: row.cuda for row in table().toolkits}
+    assert not set(table().branches) & set(packaged)
+    merged = sorted((packaged | table().branches).items())
     assert [numbers(cuda) for _, cuda in merged] == sorted(numbers(cuda) for _, cuda in merged)
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from gpuwhy.knowledge import archs
-from gpuwhy.knowledge.gpus import CHIPS, CapabilityTable, PciTable, by_name, by_pci, segment
+from gpuwhy.knowledge.gpus import CapabilityTable, PciTable, by_name, by_pci, segment, table
 from gpuwhy.knowledge.tables import load
 
 PCI = load("pci_ids.json", PciTable)
@@ -15,9 +15,9 @@ LISTED = load("capabilities.json", CapabilityTable)
 
 
 def test_blocks_of_ids_are_sorted_and_apart():
-    for left, right in pairwise(CHIPS):
-        assert left[0] <= left[1] < right[0]
-    assert all(archs.of(capability) for *_, capability in CHIPS)
+    for left, right in pairwise(table().chips):
+        assert left.first <= left.last < right.first
+    assert all(archs.of(chip.capability) for chip in table().chips)
 
 
 def test_every_listed_id_has_a_capability_and_a_source():

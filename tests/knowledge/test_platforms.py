@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.knowledge.platforms import DROPPED, dropped
+from gpuwhy.knowledge.platforms import Dropped, dropped
 from gpuwhy.knowledge.releases import family
+from gpuwhy.knowledge.tables import rows
+
+DROPPED = rows("platforms.jsonl", Dropped)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.knowledge.sonames import cuda_of
+from gpuwhy.knowledge.libraries import cuda_of
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import re
 from gpuwhy.advise import versions
 from gpuwhy.advise.names import Names
 from gpuwhy.advise.remedy import Action, Install, Remedy, Remove, Run, Set
-from gpuwhy.knowledge.versions import cudnn_dotted
+from gpuwhy.knowledge.cudnn_rules import cudnn_dotted
 
 _READABLE = 30  # characters of a bound that a sentence has room for
 _FIRST_ON_PATH = (

@@ -217,8 +217,8 @@ MAY_BE_EMPTY = ("on_system", "and_cudnn", "not_this")
 def _of_stated(stated: Stated) -> Names:
     """What it states, and what NVIDIA's tables say of that."""
     minor = stated.cuda if "." in stated.cuda else f"{stated.cuda}.0"
-    majors = [str(one) for one in cudnn_rules.CUDA_OF if cudnn_rules.has_minor(one, minor)]
-    low, high = cudnn_rules.CUDA_OF.get((numbers(stated.cudnn) or (0,))[0], ((), ()))
+    majors = [str(one) for one in cudnn_rules.table().cuda if cudnn_rules.has_minor(one, minor)]
+    low, high = cudnn_rules.cuda_range((numbers(stated.cudnn) or (0,))[0]) or ((), ())
     rows = (("CUDA", stated.cuda), ("cuDNN", " and ".join(stated.cudnns)))
     more = (("driver", stated.driver), ("Python", stated.python))
     return {

@@ -292,16 +292,10 @@ def knows(cuda: str, capability: str) -> bool:
     major = numbers(cuda)[0]
     release = cuda if "." in cuda else f"{major}.{NEWEST_MINOR.get(major, 0)}"
     return any(
-        _serves(arch.capability, capability) and _compiled_by(arch, release) for arch in archs.ARCHS
+        archs.sass_runs(f"sm_{arch.capability.replace('.', '')}", capability)
+        and _compiled_by(arch, release)
+        for arch in archs.archs()
     )
-
-
-def _serves(code: str, capability: str) -> bool:
-    """Whether code for one capability runs on another: same major, not newer; Tegra's on Tegra."""
-    own, wanted = numbers(code), numbers(capability)
-    if code in archs.TEGRA:
-        return own == wanted
-    return own[0] == wanted[0] and own[1] <= wanted[1]
 
 
 def _compiled_by(arch: archs.Arch, release: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gpuwhy.knowledge.sonames import cuda_of
+from gpuwhy.knowledge.libraries import cuda_of
 
 Version = tuple[int, ...]
 Span = tuple[Version, Version]

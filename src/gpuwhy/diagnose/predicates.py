@@ -184,10 +184,10 @@ def cuda_unfit(m: Message, v: View) -> bool:
 @predicate
 def cudnn_unfit(m: Message, v: View) -> bool:
     """The stated cuDNN does not exist for the stated CUDA, or does not fit the build."""
-    from gpuwhy.knowledge.cudnn_rules import CUDA_OF
+    from gpuwhy.knowledge.cudnn_rules import cuda_range
 
     told = [cudnn_release(one) for one in v.stated("cudnn")]
-    spans = [CUDA_OF[one[0]] for one in told if one[0] in CUDA_OF]
+    spans = [span for one in told if (span := cuda_range(one[0]))]
     if spans and v.cuda and not any(low <= c <= high for (low, high), c in product(spans, v.cuda)):
         return True
     built = [numbers(row.cudnn)[:2] for row in v.built if isinstance(row.cudnn, str)]

@@ -7,7 +7,7 @@ import re
 
 from gpuwhy.fit.answer import Card, FitError, How
 from gpuwhy.fit.dtypes import shown
-from gpuwhy.knowledge import gpu_memory, gpus
+from gpuwhy.knowledge import gpus
 
 _COUNT = re.compile(r"^\s*(\d{1,4})\s*[x×*]\s*(?=\D)", re.IGNORECASE)
 _SEVERAL = {
@@ -47,14 +47,14 @@ def _told(name: str, size: int) -> Card:
 
 
 def _known(text: str) -> Card:
-    part = gpu_memory.slice_of(text)
+    part = gpus.slice_of(text)
     if part is not None:
         name, size, sure = part
         what = "by its profile" if sure else "guessed from its name"
         how: How = "know" if sure else "assumed"
         return Card(f"MIG {name}", size, size - (64 << 20), how, f"{shown(size)} {what}")
     row = gpus.by_name(text)
-    found = gpu_memory.size_of(text) or (gpu_memory.size_of(row.name) if row else None)
+    found = gpus.size_of(text) or (gpus.size_of(row.name) if row else None)
     if found is None:
         raise FitError(_unknown(text, row is not None))
     name = row.name.removeprefix("NVIDIA ") if row else text.strip()
@@ -70,7 +70,7 @@ def _unknown(text: str, row: bool) -> str:
     other = gpus.other_maker(text)
     if other:
         return f"--gpu {text}: a GPU of {other[0]}; give its memory with --gpu-memory"
-    names = [name for name, _ in gpu_memory.SIZES]
+    names = list(gpus.memory().sizes)
     near = difflib.get_close_matches(text.lower(), names, 3, 0.6) if not row else []
     hint = f"did you mean {', '.join(near)}?" if near else "give it with --gpu-memory 24GB"
     return f"--gpu {text}: {'its memory is not known' if row else 'no such GPU is known'}; {hint}"

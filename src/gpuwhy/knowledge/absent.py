@@ -105,7 +105,9 @@ FAILING: dict[str, str] = {
     "skimage": "scikit-image",
     **{name: f"{name}-cu12 or {name}-cu13" for name in ("cudf", "cuml", "cugraph", "rmm")},
     **dict.fromkeys(["cuspatial", "cuxfilter", "nvstrings"], "NVIDIA's own index or conda"),
-    **dict.fromkeys(["nvidia-dali", "nvidia-dali-cuda100", "nvidia-dali-cuda102"], "nvidia-dali-cuda120"),
+    **dict.fromkeys(
+        ["nvidia-dali", "nvidia-dali-cuda100", "nvidia-dali-cuda102"], "nvidia-dali-cuda120"
+    ),
     **dict.fromkeys(["graphsurgeon", "uff"], "NVIDIA's own index (nvidia-pyindex first)"),
     "tf-nightly-gpu": "tf-nightly",
 }

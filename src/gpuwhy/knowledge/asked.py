@@ -14,7 +14,9 @@ from packaging.version import Version
 
 from gpuwhy.knowledge import releases, tables
 
-SOURCE = tables.source("METADATA of the published wheels", "knowledge/data/asked.json, by tools/harvest/asked.py")
+SOURCE = tables.source(
+    "METADATA of the published wheels", "knowledge/data/asked.json, by tools/harvest/asked.py"
+)
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):
@@ -70,7 +72,9 @@ def project(name: str) -> Project:
     return Project(tuple(versions), tuple(groups))
 
 
-def _changed(before: dict[str, tuple[str, ...]], said: dict[str, str | list[str] | None]) -> dict[str, tuple[str, ...]]:
+def _changed(
+    before: dict[str, tuple[str, ...]], said: dict[str, str | list[str] | None]
+) -> dict[str, tuple[str, ...]]:
     out = {name: wishes for name, wishes in before.items() if name not in said}
     for name, wishes in said.items():
         if wishes is not None:
@@ -101,11 +105,17 @@ def _by_clause(versions: tuple[Version, ...], clause: Specifier) -> int:
     if clause.operator in (">=", "<") and "+" not in clause.version:
         at = bisect_left(versions, Version(clause.version))
         return (1 << len(versions)) - (1 << at) if clause.operator == ">=" else (1 << at) - 1
-    if clause.operator in ("==", "<=") and not clause.version.endswith("*") and "+" not in clause.version:
+    if (
+        clause.operator in ("==", "<=")
+        and not clause.version.endswith("*")
+        and "+" not in clause.version
+    ):
         wanted = Version(clause.version)
         first, after = bisect_left(versions, wanted), bisect_right(versions, wanted)
         return (1 << after) - (1 << first if clause.operator == "==" else 1)
-    return sum(1 << at for at, version in enumerate(versions) if clause.contains(version, prereleases=True))
+    return sum(
+        1 << at for at, version in enumerate(versions) if clause.contains(version, prereleases=True)
+    )
 
 
 @lru_cache(maxsize=65536)
@@ -115,7 +125,11 @@ def on_python(name: str, python: str) -> int:
     known = releases.family(name)
     if known is None:
         return found
-    wheels = {row.version: releases.has_python(row, python) for row in known.rows if row.platform == _LINUX}
+    wheels = {
+        row.version: releases.has_python(row, python)
+        for row in known.rows
+        if row.platform == _LINUX
+    }
     return sum(
         1 << at
         for at, version in enumerate(project(name).versions)
@@ -137,7 +151,11 @@ def _takes(demand: str, python: str) -> bool:
 @lru_cache(maxsize=4096)
 def meets(wanted: str, wish: str) -> bool:
     """Whether one exact release, harvested or not, meets a wish; anything else that is wanted may."""
-    exact = wanted[2:] if wanted.startswith("==") and not wanted.endswith("*") and "," not in wanted else ""
+    exact = (
+        wanted[2:]
+        if wanted.startswith("==") and not wanted.endswith("*") and "," not in wanted
+        else ""
+    )
     try:
         return not exact or SpecifierSet(wish).contains(Version(exact), prereleases=True)
     except ValueError:
@@ -183,4 +201,8 @@ def asks(name: str, version: str) -> dict[str, tuple[str, ...]]:
     if not knows(name) or not project(name).groups or (version and not has(name, version)):
         return {}
     groups = project(name).groups
-    return next((g.asks for g in groups if g.bits & allowed(name, f"=={version}")), {}) if version else groups[-1].asks
+    return (
+        next((g.asks for g in groups if g.bits & allowed(name, f"=={version}")), {})
+        if version
+        else groups[-1].asks
+    )

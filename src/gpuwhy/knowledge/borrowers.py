@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least
+from gpuwhy.knowledge.tables import source
 
 
 class Borrowed(msgspec.Struct, frozen=True):
@@ -17,7 +17,10 @@ class Borrowed(msgspec.Struct, frozen=True):
     source: Source
 
 
-_CT2 = source("CTranslate2's changelog and SYSTRAN/faster-whisper issues 783, 1086, 1431", "4.0: CUDA 12; 4.5: cuDNN 9")
+_CT2 = source(
+    "CTranslate2's changelog and SYSTRAN/faster-whisper issues 783, 1086, 1431",
+    "4.0: CUDA 12; 4.5: cuDNN 9",
+)
 
 
 def ctranslate2(version: str) -> Borrowed:

@@ -6,7 +6,9 @@ from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.tables import source
 
-ONNX_BROUGHT = source("uv pip compile of each of them, November 2026", "onnxruntime is among what it asks for")
+ONNX_BROUGHT = source(
+    "uv pip compile of each of them, November 2026", "onnxruntime is among what it asks for"
+)
 
 _ALWAYS = frozenset(
     [

@@ -12,7 +12,9 @@ import msgspec
 
 from gpuwhy.knowledge import tables
 
-SOURCE = tables.source("METADATA of the published wheels", "knowledge/data/brought.json, by tools/harvest/brought.py")
+SOURCE = tables.source(
+    "METADATA of the published wheels", "knowledge/data/brought.json, by tools/harvest/brought.py"
+)
 
 
 class _Table(msgspec.Struct, frozen=True):
@@ -24,7 +26,10 @@ class _Table(msgspec.Struct, frozen=True):
 def _table() -> dict[str, dict[str, dict[str, str]]]:
     """Package → release → wheel → specifier."""
     rows = tables.load("brought.json", _Table).packages
-    return {name: {v: asks for versions, asks in found for v in versions.split()} for name, found in rows.items()}
+    return {
+        name: {v: asks for versions, asks in found for v in versions.split()}
+        for name, found in rows.items()
+    }
 
 
 def knows(name: str) -> bool:

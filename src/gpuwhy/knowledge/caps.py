@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.knowledge.installs import LOST_FOLDERS
-from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least, numbers
+from gpuwhy.knowledge.installs import LOST_FOLDERS
+from gpuwhy.knowledge.tables import source
 
 NEWEST_MINOR = {9: 2, 10: 2, 11: 8, 12: 9, 13: 4}
 """The last minor release of each CUDA major, where a package names the major alone."""
@@ -27,7 +27,9 @@ class CapRow(msgspec.Struct, frozen=True):
     source: Source
     stops: bool = True  # the package cannot be imported, or not be used
     always: bool = False  # it is needed, not only limited where it is there
-    importers: tuple[str, ...] = ()  # what imports the package whenever it is imported itself: bitsandbytes<0.45
+    importers: tuple[
+        str, ...
+    ] = ()  # what imports the package whenever it is imported itself: bitsandbytes<0.45
     late: bool = False  # and only a part of it that many never use needs it: told where a program ended there
 
 
@@ -42,7 +44,9 @@ CAPS: tuple[CapRow, ...] = (
         "3.3",
         "setuptools>=40",
         "it imports setuptools to compile, and so does what imports it",
-        _tried("the files of 2.1.0, 2.2.0, 3.0.0, 3.1.0 and 3.2.0; bitsandbytes 0.42.0 on 3.2.0 fails in its import"),
+        _tried(
+            "the files of 2.1.0, 2.2.0, 3.0.0, 3.1.0 and 3.2.0; bitsandbytes 0.42.0 on 3.2.0 fails in its import"
+        ),
         always=True,
         importers=("bitsandbytes<0.45",),
         late=True,
@@ -72,7 +76,9 @@ CAPS: tuple[CapRow, ...] = (
         "2.12",
         "numpy<2",
         "it was compiled for NumPy 1, and its metadata lets NumPy 2 in",
-        _tried("2.7.4, 2.8.4, 2.9.3, 2.10.1 and 2.11.1 fail with NumPy 2.0 and 2.2; 2.12.1 asks for <1.24 itself"),
+        _tried(
+            "2.7.4, 2.8.4, 2.9.3, 2.10.1 and 2.11.1 fail with NumPy 2.0 and 2.2; 2.12.1 asks for <1.24 itself"
+        ),
     ),
     CapRow(
         "torch",
@@ -80,7 +86,9 @@ CAPS: tuple[CapRow, ...] = (
         "2.3",
         "numpy<2",
         "it was compiled for NumPy 1, and its metadata lets NumPy 2 in",
-        _tried("torch 1.13.1: tensors do not become NumPy 2 arrays; PyTorch 2.3 is the first built for NumPy 2"),
+        _tried(
+            "torch 1.13.1: tensors do not become NumPy 2 arrays; PyTorch 2.3 is the first built for NumPy 2"
+        ),
         stops=False,
     ),
     CapRow(
@@ -110,7 +118,9 @@ CAPS: tuple[CapRow, ...] = (
         "9.2",
         "numpy<1.24",
         "it uses names that NumPy 1.24 and 2.0 removed, and its metadata lets them in",
-        _tried("6.6.0 to 9.1.0, one of each minor, fail with NumPy 1.24.4 or 2.0.2 and work with 1.23 (stand-in CUDA)"),
+        _tried(
+            "6.6.0 to 9.1.0, one of each minor, fail with NumPy 1.24.4 or 2.0.2 and work with 1.23 (stand-in CUDA)"
+        ),
     ),
     CapRow(
         "jax",
@@ -128,7 +138,9 @@ CAPS: tuple[CapRow, ...] = (
         "0.4.36",
         "nvidia-cuda-nvcc-cu12<12.9",
         "it asks for the place of nvidia/cuda_nvcc/__init__.py, which the wheels have no longer since 12.9",
-        _tried("0.4.35 fails in its import with 12.9.86; the files of jax 0.4.34, 0.4.36 and nvcc 12.8.93, 12.9.41"),
+        _tried(
+            "0.4.35 fails in its import with 12.9.86; the files of jax 0.4.34, 0.4.36 and nvcc 12.8.93, 12.9.41"
+        ),
     ),
     CapRow(
         "jax",
@@ -193,7 +205,8 @@ _NOT_FOUND = source(
     "the RUNPATH of 2.16.1 has nvidia/cuda_runtime/lib alone, those of 2.15.1, 2.16.2 and 2.17.0 all of the folders",
 )
 _TENSORRT = source(
-    "uv pip compile of that release, November 2026", "its tensorrt wheels are not on the package index for this Python"
+    "uv pip compile of that release, November 2026",
+    "its tensorrt wheels are not on the package index for this Python",
 )
 
 
@@ -205,11 +218,20 @@ class Flaws:
 
     def find(self, package: str, version: str) -> Flaw | None:
         """The flaw of a release on every Python."""
-        return next((r for r in self.rows if (r.package, r.version) == (package, version) and not r.pythons), None)
+        return next(
+            (
+                r
+                for r in self.rows
+                if (r.package, r.version) == (package, version) and not r.pythons
+            ),
+            None,
+        )
 
     def pythons(self, package: str, version: str) -> frozenset[str]:
         """The Pythons on which a release is broken."""
-        return frozenset(p for r in self.rows if (r.package, r.version) == (package, version) for p in r.pythons)
+        return frozenset(
+            p for r in self.rows if (r.package, r.version) == (package, version) for p in r.pythons
+        )
 
 
 BROKEN = Flaws((
@@ -297,7 +319,9 @@ def caps_to_compile(framework: str, version: str) -> tuple[CapRow, ...]:
     return tuple(
         row
         for row in COMPILING
-        if row.framework == framework and at_least(version, row.since) and not at_least(version, row.until)
+        if row.framework == framework
+        and at_least(version, row.since)
+        and not at_least(version, row.until)
     )
 
 
@@ -306,7 +330,9 @@ def caps(framework: str, version: str) -> tuple[CapRow, ...]:
     return tuple(
         row
         for row in CAPS
-        if row.framework == framework and at_least(version, row.since) and not at_least(version, row.until)
+        if row.framework == framework
+        and at_least(version, row.since)
+        and not at_least(version, row.until)
     )
 
 

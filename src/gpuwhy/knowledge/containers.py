@@ -11,24 +11,40 @@ import msgspec
 from gpuwhy.knowledge import held
 from gpuwhy.knowledge.tables import source
 
-TAGS = source("NVIDIA CUDA images: overview of the tags", "base: cudart alone; runtime: the libraries; devel: nvcc too")
+TAGS = source(
+    "NVIDIA CUDA images: overview of the tags",
+    "base: cudart alone; runtime: the libraries; devel: nvcc too",
+)
 NO_LATEST = source("NVIDIA CUDA images: overview of the tags", "there is no tag `latest`")
-PYTORCH_TAGS = source("tags of the pytorch/pytorch images", "VERSION-cudaX.Y-cudnnZ-runtime or -devel")
+PYTORCH_TAGS = source(
+    "tags of the pytorch/pytorch images", "VERSION-cudaX.Y-cudnnZ-runtime or -devel"
+)
 TENSORFLOW_TAGS = source(
-    "TensorFlow installation guide, Docker", "tags ending in -gpu hold CUDA; the others are for the CPU"
+    "TensorFlow installation guide, Docker",
+    "tags ending in -gpu hold CUDA; the others are for the CPU",
 )
 TOOLKIT = source(
-    "NVIDIA Container Toolkit: Docker specialized configurations", "NVIDIA_DRIVER_CAPABILITIES, NVIDIA_VISIBLE_DEVICES"
+    "NVIDIA Container Toolkit: Docker specialized configurations",
+    "NVIDIA_DRIVER_CAPABILITIES, NVIDIA_VISIBLE_DEVICES",
 )
-MOUNTED = source("NVIDIA Container Toolkit: architecture", "the host's driver libraries are mounted into the container")
+MOUNTED = source(
+    "NVIDIA Container Toolkit: architecture",
+    "the host's driver libraries are mounted into the container",
+)
 REQUEST = source(
-    "NVIDIA Container Toolkit: running a sample workload", "a container sees a GPU only if one is asked for"
+    "NVIDIA Container Toolkit: running a sample workload",
+    "a container sees a GPU only if one is asked for",
 )
 COMPOSE = source(
-    "Compose specification, deploy: devices", "capabilities is required; count and device_ids exclude each other"
+    "Compose specification, deploy: devices",
+    "capabilities is required; count and device_ids exclude each other",
 )
-KUBERNETES = source("Kubernetes: schedule GPUs", "whole numbers, under limits; requests may only repeat them")
-PLUGIN = source("NVIDIA device plugin for Kubernetes", "it gives each container the GPUs of its limit")
+KUBERNETES = source(
+    "Kubernetes: schedule GPUs", "whole numbers, under limits; requests may only repeat them"
+)
+PLUGIN = source(
+    "NVIDIA device plugin for Kubernetes", "it gives each container the GPUs of its limit"
+)
 SHARED_MEMORY = source(
     "PyTorch notes, multiprocessing best practices; Docker run reference",
     "workers pass tensors through /dev/shm, 64 MB by default",
@@ -51,7 +67,9 @@ _DISTROS: dict[str, str] = {
 _APT_PYTHONS: dict[str, tuple[str, ...]] = {
     "18.04": ("3.6", "3.7", "3.8"), "20.04": ("3.8", "3.9"), "22.04": ("3.10", "3.11"), "24.04": ("3.12",),
 }  # fmt: skip
-APT_PYTHONS = source("package lists of Ubuntu, main and universe", "one or two Pythons in each release")
+APT_PYTHONS = source(
+    "package lists of Ubuntu, main and universe", "one or two Pythons in each release"
+)
 
 DRIVER_PACKAGES = re.compile(
     r"(nvidia-driver(-|$)|libcuda1(-|$)|nvidia-kernel|nvidia-dkms|cuda-drivers|cuda(-\d+-\d+)?$|cuda-runtime-\d"
@@ -62,7 +80,9 @@ DRIVER_PACKAGES = re.compile(
 )
 """Debian packages that hold, or pull in, a display driver and its libcuda."""
 
-NVCC_PACKAGES = re.compile(r"(nvidia-cuda-toolkit|cuda-nvcc|cuda-toolkit|cuda-compiler|cuda(-\d+-\d+)?$)")
+NVCC_PACKAGES = re.compile(
+    r"(nvidia-cuda-toolkit|cuda-nvcc|cuda-toolkit|cuda-compiler|cuda(-\d+-\d+)?$)"
+)
 CUDNN_PACKAGES = re.compile(r"(lib)?cudnn\d")
 LIBRARY_PACKAGES = re.compile(
     r"(cuda-libraries|libcublas|cuda-toolkit|cuda-runtime|nvidia-cuda-toolkit|cuda(-\d+-\d+)?$)"
@@ -84,10 +104,23 @@ COMPILED = {
 PREBUILT = frozenset({"flash-attn", "mamba-ssm", "causal-conv1d"})
 """Of those: the ones whose setup first looks for a prebuilt wheel elsewhere."""
 
-Family = Literal["cuda", "pytorch", "tensorflow", "ngc", "aws", "jetson", "framework", "python", "distro", ""]
+Family = Literal[
+    "cuda", "pytorch", "tensorflow", "ngc", "aws", "jetson", "framework", "python", "distro", ""
+]
 
 _NGC = frozenset(
-    {"pytorch", "tensorflow", "jax", "tritonserver", "nemo", "tensorrt", "paddlepaddle", "mxnet", "pyg", "dgl"}
+    {
+        "pytorch",
+        "tensorflow",
+        "jax",
+        "tritonserver",
+        "nemo",
+        "tensorrt",
+        "paddlepaddle",
+        "mxnet",
+        "pyg",
+        "dgl",
+    }
 )
 _GPU_IMAGES = re.compile(
     r"(^|/)(vllm/vllm-openai|lmsysorg/sglang|huggingface/text-generation-inference|rapidsai/\w+|nvidia/cudagl"
@@ -95,8 +128,13 @@ _GPU_IMAGES = re.compile(
 )
 
 
-_AWS = re.compile(r"(?:huggingface-)?(pytorch|tensorflow|mxnet)(?:-tgi)?-(?:training|inference)(?:-\w+)?")
-AWS = source("AWS Deep Learning Containers: available images", "the tag says -gpu or -cpu, the Python and the CUDA")
+_AWS = re.compile(
+    r"(?:huggingface-)?(pytorch|tensorflow|mxnet)(?:-tgi)?-(?:training|inference)(?:-\w+)?"
+)
+AWS = source(
+    "AWS Deep Learning Containers: available images",
+    "the tag says -gpu or -cpu, the Python and the CUDA",
+)
 
 
 class Base(msgspec.Struct, frozen=True):
@@ -156,17 +194,23 @@ def _ngc(name: str, last: str, tag: str) -> Base:
     python, cuda, cudnn = held.ngc(number, last) if "py2" not in tag else ("", "", "")
     version = held.ngc_torch(number) if last == "pytorch" else ""
     framework = {"pytorch": "torch"}.get(last, last)
-    return Base(name, "ngc", cuda, cudnn, python=python, framework=framework, version=version, gpu=True)
+    return Base(
+        name, "ngc", cuda, cudnn, python=python, framework=framework, version=version, gpu=True
+    )
 
 
 def _jetson(name: str, tag: str) -> Base:
     python, torch = held.jetson(tag)
-    return Base(name, "jetson", python=python, framework="torch" if torch else "", version=torch, gpu=True)
+    return Base(
+        name, "jetson", python=python, framework="torch" if torch else "", version=torch, gpu=True
+    )
 
 
 def _aws(name: str, framework: str, tag: str) -> Base:
     """AWS Deep Learning Containers: 2.0.0-gpu-py310-cu118-ubuntu20.04-sagemaker."""
-    version, cuda, python = (re.search(p, tag) for p in (r"^(\d+\.\d+(?:\.\d+)?)-", r"-cu(\d\d)(\d)", r"-py3(\d+)"))
+    version, cuda, python = (
+        re.search(p, tag) for p in (r"^(\d+\.\d+(?:\.\d+)?)-", r"-cu(\d\d)(\d)", r"-py3(\d+)")
+    )
     return Base(
         name,
         "aws",
@@ -180,7 +224,9 @@ def _aws(name: str, framework: str, tag: str) -> Base:
 
 def apt_pythons(base: Base) -> tuple[str, ...]:
     """The Pythons that apt has in an image of Ubuntu; () where it is none."""
-    release = re.search(r"ubuntu:?(\d\d\.\d\d)", base.name) if base.family in ("cuda", "distro") else None
+    release = (
+        re.search(r"ubuntu:?(\d\d\.\d\d)", base.name) if base.family in ("cuda", "distro") else None
+    )
     return _APT_PYTHONS.get(release[1], ()) if release else ()
 
 
@@ -201,13 +247,17 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _cuda(name: str, tag: str) -> Base:
-    found = re.match(r"(\d+\.\d+(?:\.\d+)?)(?:-(cudnn\d*))?(?:-(base|runtime|devel))?(?:-(\w[\w.]*))?", tag)
+    found = re.match(
+        r"(\d+\.\d+(?:\.\d+)?)(?:-(cudnn\d*))?(?:-(base|runtime|devel))?(?:-(\w[\w.]*))?", tag
+    )
     if not found:
         return Base(name, "cuda", gpu=True, untagged=tag in ("", "latest"))
     cudnn = {"": "none", "cudnn": "9"}.get(found[2] or "", (found[2] or "").removeprefix("cudnn"))
     variant = found[3] or ("base" if "-base" in tag else "")
     distro = found[4] or _UNSAID.get(found[1].split(".")[0], "")
-    return Base(name, "cuda", found[1], cudnn, variant, distro_python=_DISTROS.get(distro, ""), gpu=True)
+    return Base(
+        name, "cuda", found[1], cudnn, variant, distro_python=_DISTROS.get(distro, ""), gpu=True
+    )
 
 
 _UNSAID = {"8": "ubuntu16.04", "9": "ubuntu16.04", "10": "ubuntu18.04"}
@@ -215,25 +265,33 @@ _UNSAID = {"8": "ubuntu16.04", "9": "ubuntu16.04", "10": "ubuntu18.04"}
 
 
 def _pytorch(name: str, tag: str) -> Base:
-    found = re.match(r"(\d+\.\d+(?:\.\d+)?)-cuda(\d+\.\d+)-cudnn(\d+)(?:\.\d+)?-(runtime|devel)", tag)
+    found = re.match(
+        r"(\d+\.\d+(?:\.\d+)?)-cuda(\d+\.\d+)-cudnn(\d+)(?:\.\d+)?-(runtime|devel)", tag
+    )
     if not found:
         return Base(name, "pytorch", framework="torch", gpu=True)
     version, cuda, cudnn, variant = found.groups()
     python = held.pytorch_python(version)
-    return Base(name, "pytorch", cuda, cudnn, variant, python, framework="torch", version=version, gpu=True)
+    return Base(
+        name, "pytorch", cuda, cudnn, variant, python, framework="torch", version=version, gpu=True
+    )
 
 
 def _tensorflow(name: str, tag: str) -> Base:
     found = re.match(r"(\d+\.\d+(?:\.\d+)?)", tag)
     version = found[1] if found else ""
     python = held.tensorflow_python(version, tag)
-    return Base(name, "tensorflow", framework="tensorflow", version=version, gpu="gpu" in tag, python=python)
+    return Base(
+        name, "tensorflow", framework="tensorflow", version=version, gpu="gpu" in tag, python=python
+    )
 
 
 def _python(name: str, tag: str) -> Base:
     found = re.match(r"(\d+\.\d+)", tag)
     windows = "windowsservercore" in tag or "nanoserver" in tag
-    return Base(name, "python", python=found[1] if found else "", musl="alpine" in tag, windows=windows)
+    return Base(
+        name, "python", python=found[1] if found else "", musl="alpine" in tag, windows=windows
+    )
 
 
 _ROS_PYTHON = {"noetic": "3.8", "foxy": "3.8", "galactic": "3.8", "humble": "3.10", "iron": "3.10", "jazzy": "3.12",
@@ -245,7 +303,9 @@ _ROS = re.compile(rf"({'|'.join(_ROS_PYTHON)})(-|$)")
 def _distro(name: str, short: str, last: str, tag: str) -> Base:
     if python := held.latest_python(short, tag):
         return Base(name, "python", python=python)
-    if last in ("cuda", "cudagl") and re.match(r"\d+\.\d+.*-(base|runtime|devel)-(ubuntu|centos|ubi|rocky)", tag):
+    if last in ("cuda", "cudagl") and re.match(
+        r"\d+\.\d+.*-(base|runtime|devel)-(ubuntu|centos|ubi|rocky)", tag
+    ):
         return _cuda(name, tag)  # a copy under another name
     if last == "alpine":
         return Base(name, "distro", musl=True)
@@ -265,6 +325,8 @@ _READERS: dict[str, Callable[[str, str], Base]] = {
     "pytorch/pytorch": _pytorch,
     "tensorflow/tensorflow": _tensorflow,
     "tensorflow/serving": _serving,
-    "pytorch/torchserve": lambda name, tag: Base(name, "framework", framework="torch", gpu="gpu" in tag),
+    "pytorch/torchserve": lambda name, tag: Base(
+        name, "framework", framework="torch", gpu="gpu" in tag
+    ),
 }
 """By the last two parts of an image's name."""

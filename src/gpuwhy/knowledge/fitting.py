@@ -6,11 +6,11 @@ import re
 
 import msgspec
 
+from gpuwhy.facts.version import at_least, numbers
 from gpuwhy.knowledge.archs import runs_on
 from gpuwhy.knowledge.drivers import cuda_of_driver, floor
-from gpuwhy.knowledge.releases import Releases, has_python
 from gpuwhy.knowledge.release import Release, Verdict
-from gpuwhy.facts.version import at_least, numbers
+from gpuwhy.knowledge.releases import Releases, has_python
 
 Judged = tuple[Release, Verdict]
 """A row, and whether it fits."""
@@ -34,7 +34,13 @@ class BadMachineError(ValueError):
 def machine(words: list[str]) -> Machine:
     """Read `driver=535 gpu=sm_89 python=3.10 cuda=10.1 cudnn=7.6.5`; raises BadMachineError."""
     number = r"\d+(\.\d+)*"
-    shapes = {"driver": number, "gpu": r"(sm_)?\d+\.?\d[af]?", "python": r"\d+\.\d+t?", "cuda": number, "cudnn": number}
+    shapes = {
+        "driver": number,
+        "gpu": r"(sm_)?\d+\.?\d[af]?",
+        "python": r"\d+\.\d+t?",
+        "cuda": number,
+        "cudnn": number,
+    }
     found: dict[str, str] = {}
     for word in words:
         key, _, value = word.partition("=")
@@ -62,8 +68,14 @@ def fits(release: Release, machine: Machine) -> Verdict:
 
 def newest(known: Releases, machine: Machine, platform: str = "") -> tuple[Release, Verdict] | None:
     """The newest release of a project that fits, else the newest that may; withdrawn ones never, trials at last."""
-    rows = [row for row in reversed(known.rows) if platform in ("", row.platform) and not (row.yanked or row.gone)]
-    place = {version: number for number, version in enumerate(dict.fromkeys(row.version for row in rows))}
+    rows = [
+        row
+        for row in reversed(known.rows)
+        if platform in ("", row.platform) and not (row.yanked or row.gone)
+    ]
+    place = {
+        version: number for number, version in enumerate(dict.fromkeys(row.version for row in rows))
+    }
     judged = [(row, verdict) for row in rows if (verdict := fits(row, machine)).fits != "no"]
 
     def order(one: tuple[Release, Verdict]) -> tuple[object, ...]:
@@ -86,14 +98,20 @@ def _cuda(release: Release, machine: Machine) -> Verdict:
         return Verdict("yes")
     if not isinstance(release.cuda, str):
         return (
-            Verdict("no", "built without CUDA") if release.cuda is None else Verdict("unknown", "its CUDA is not known")
+            Verdict("no", "built without CUDA")
+            if release.cuda is None
+            else Verdict("unknown", "its CUDA is not known")
         )
     built, given = numbers(release.cuda), numbers(machine.cuda)
     same = min(len(built), len(given), 2)
     if built[:1] != given[:1] or (built[0] < 11 and built[:same] != given[:same]):
         return Verdict("no", f"built for CUDA {release.cuda}")
     older = len(given) > 1 and len(built) > 1 and given[:2] < built[:2]
-    return Verdict("unknown", f"built for CUDA {release.cuda}, which is newer") if older else Verdict("yes")
+    return (
+        Verdict("unknown", f"built for CUDA {release.cuda}, which is newer")
+        if older
+        else Verdict("yes")
+    )
 
 
 def _cudnn(release: Release, machine: Machine) -> Verdict:
@@ -102,7 +120,11 @@ def _cudnn(release: Release, machine: Machine) -> Verdict:
         return Verdict("yes")
     if not isinstance(release.cudnn, str):
         none = release.cudnn is None
-        return Verdict("no", "built without cuDNN") if none else Verdict("unknown", "its cuDNN is not known")
+        return (
+            Verdict("no", "built without cuDNN")
+            if none
+            else Verdict("unknown", "its cuDNN is not known")
+        )
     built, given = numbers(release.cudnn), numbers(machine.cudnn)
     if built[:1] != given[:1] or given[: len(built)] < built[: len(given)]:
         return Verdict("no", f"built with cuDNN {release.cudnn}")
@@ -123,7 +145,11 @@ def _driver(release: Release, machine: Machine) -> Verdict:
         if "." in machine.driver
         else numbers(machine.driver)[:1] >= numbers(oldest)[:1]
     )
-    return Verdict("yes") if enough else Verdict("no", f"CUDA {release.cuda} needs driver {oldest} or newer")
+    return (
+        Verdict("yes")
+        if enough
+        else Verdict("no", f"CUDA {release.cuda} needs driver {oldest} or newer")
+    )
 
 
 def _gpu(release: Release, machine: Machine) -> Verdict:
@@ -137,6 +163,13 @@ def _gpu(release: Release, machine: Machine) -> Verdict:
     if how == "no":
         return Verdict("no", f"no code for compute capability {machine.gpu}")
     speaks = cuda_of_driver(machine.driver) if machine.driver else ""
-    if how == "ptx" and speaks and isinstance(release.cuda, str) and not at_least(speaks, release.cuda):
-        return Verdict("no", f"its PTX of CUDA {release.cuda} is newer than driver {machine.driver} compiles")
+    if (
+        how == "ptx"
+        and speaks
+        and isinstance(release.cuda, str)
+        and not at_least(speaks, release.cuda)
+    ):
+        return Verdict(
+            "no", f"its PTX of CUDA {release.cuda} is newer than driver {machine.driver} compiles"
+        )
     return Verdict("yes")

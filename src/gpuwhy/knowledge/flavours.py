@@ -35,7 +35,17 @@ MAIN = frozenset({"tensorflow", "torch", "jax"})
 """Frameworks that people install for their own sake; the others often come along as somebody's helper."""
 
 FOLLOWERS = frozenset(
-    {"numba", "numba_cuda", "triton", "torchvision", "torchaudio", "xformers", "flash_attn", "bitsandbytes", "vllm"}
+    {
+        "numba",
+        "numba_cuda",
+        "triton",
+        "torchvision",
+        "torchaudio",
+        "xformers",
+        "flash_attn",
+        "bitsandbytes",
+        "vllm",
+    }
     | {"tensorrt", "torch_tensorrt"}
 )
 """Packages with one build for all machines, or whose build follows another framework's: never CPU-only alone."""

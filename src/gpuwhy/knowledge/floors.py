@@ -10,9 +10,9 @@ from functools import lru_cache
 
 import msgspec
 
-from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least
+from gpuwhy.knowledge.tables import source
 
 
 class Floor(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +27,9 @@ class Floor(msgspec.Struct, frozen=True, kw_only=True):
     cuda: str = ""  # what its builds are made with
     asks: dict[str, str] = {}  # of frameworks and NVIDIA's wheels
     adds: tuple[str, ...] = ()  # requirements to name beside it
-    builds: tuple[str, ...] = ()  # it is compiled against the installed torch: these must be there before
+    builds: tuple[
+        str, ...
+    ] = ()  # it is compiled against the installed torch: these must be there before
     compiler: str = ""  # nvcc is needed, and when
     variables: tuple[tuple[str, str], ...] = ()  # to set before it is installed
     note: str = ""
@@ -253,7 +255,11 @@ OF_NVIDIA = (
 @lru_cache(maxsize=4096)
 def floors(package: str, version: str) -> tuple[Floor, ...]:
     """The rows that hold for a release."""
-    return tuple(row for row in _of(package) if at_least(version, row.since) and not _ended(version, row.until))
+    return tuple(
+        row
+        for row in _of(package)
+        if at_least(version, row.since) and not _ended(version, row.until)
+    )
 
 
 @lru_cache(maxsize=512)

@@ -6,10 +6,10 @@ import re
 
 import msgspec
 
-from gpuwhy.knowledge import releases
-from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import numbers
+from gpuwhy.knowledge import releases
+from gpuwhy.knowledge.tables import source
 
 
 class Never(msgspec.Struct, frozen=True):
@@ -30,12 +30,25 @@ _TORCH: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The CUDA releases that pytorch/pytorch has images of, by the release of PyTorch."""
 _CUDNN8, _CUDNN9 = (1, 7), (2, 4)
-_HUB = source("tags of pytorch/pytorch on Docker Hub; PyTorch's RELEASE.md", "one image for each CUDA of a release")
-_TF = source("tags of tensorflow/tensorflow on Docker Hub", "a tag for each release; -py3 ended with 2.1.0")
-_NGC = source("NVIDIA's catalogue of containers, release notes of each framework", "year.month-py3, -tf2-py3")
-_SERVERS = source("tags on Docker Hub", "vLLM and SGLang write v before the number, Ollama does not")
-_BITNAMI = source("bitnami/containers issue 83267", "moved to bitnamilegacy, 28 August to 29 September 2025")
-_PYTHON = source("Docker's official image of Python, supported tags", "bookworm, trixie … of Debian, and alpine")
+_HUB = source(
+    "tags of pytorch/pytorch on Docker Hub; PyTorch's RELEASE.md",
+    "one image for each CUDA of a release",
+)
+_TF = source(
+    "tags of tensorflow/tensorflow on Docker Hub", "a tag for each release; -py3 ended with 2.1.0"
+)
+_NGC = source(
+    "NVIDIA's catalogue of containers, release notes of each framework", "year.month-py3, -tf2-py3"
+)
+_SERVERS = source(
+    "tags on Docker Hub", "vLLM and SGLang write v before the number, Ollama does not"
+)
+_BITNAMI = source(
+    "bitnami/containers issue 83267", "moved to bitnamilegacy, 28 August to 29 September 2025"
+)
+_PYTHON = source(
+    "Docker's official image of Python, supported tags", "bookworm, trixie … of Debian, and alpine"
+)
 _UBUNTU = r"-(xenial|bionic|focal|jammy|noble)\b"
 _MONTHS = 12
 
@@ -50,7 +63,11 @@ def never(short: str, tag: str) -> Never | None:
         text = "Bitnami took its numbered tags away from Docker Hub in September 2025"
         return Never(text, f"bitnamilegacy/{short.split('/')[-1]}:… (which stands still)", _BITNAMI)
     if short in ("python", "library/python") and (code := re.search(_UBUNTU, tag)):
-        return Never("Docker's python images are built on Debian, not on Ubuntu", tag.replace(code[0], ""), _PYTHON)
+        return Never(
+            "Docker's python images are built on Debian, not on Ubuntu",
+            tag.replace(code[0], ""),
+            _PYTHON,
+        )
     if short in ("vllm/vllm-openai", "lmsysorg/sglang") and re.match(r"\d+\.\d+\.\d+", tag):
         return Never(f"the tags of {short} begin with v", f"v{tag}", _SERVERS)
     if short == "ollama/ollama" and re.match(r"v\d", tag):
@@ -65,9 +82,15 @@ def _pytorch(tag: str) -> Never | None:
         return None
     minor, cuda = found[1], found[3]
     if cuda not in built:
-        near = max((one for one in built if numbers(one) <= numbers(cuda)), key=numbers, default=built[0])
+        near = max(
+            (one for one in built if numbers(one) <= numbers(cuda)), key=numbers, default=built[0]
+        )
         text = f"pytorch/pytorch has PyTorch {minor} for CUDA {' and '.join(built)} alone"
-        return Never(text, f"{_version(found)}-cuda{near}-cudnn{_cudnn(minor, near)}{tag[found.end() :]}", _HUB)
+        return Never(
+            text,
+            f"{_version(found)}-cuda{near}-cudnn{_cudnn(minor, near)}{tag[found.end() :]}",
+            _HUB,
+        )
     wanted = _cudnn(minor, cuda)
     if found[4] != wanted:
         text = f"pytorch/pytorch has PyTorch {minor} for CUDA {cuda} with cuDNN {wanted}"
@@ -87,7 +110,9 @@ def _cudnn(minor: str, cuda: str) -> str:
 def _tensorflow(tag: str) -> Never | None:
     if short := re.fullmatch(r"(2\.\d+)(-gpu)?(-jupyter)?", tag):
         return Never(
-            "the tags of tensorflow/tensorflow have three numbers", tag.replace(short[1], f"{short[1]}.0"), _TF
+            "the tags of tensorflow/tensorflow have three numbers",
+            tag.replace(short[1], f"{short[1]}.0"),
+            _TF,
         )
     found = re.match(r"(\d+\.\d+\.\d+)(?![\w.])", tag)
     if not found:
@@ -96,7 +121,11 @@ def _tensorflow(tag: str) -> Never | None:
     found_rows = releases.family("tensorflow")
     known = {row.version for row in found_rows.rows} if found_rows else set()
     stable = sorted((v for v in known if re.fullmatch(r"[2-9]\.\d+\.\d+", v)), key=numbers)
-    if version not in stable and stable and numbers(stable[0]) < numbers(version) < numbers(stable[-1]):
+    if (
+        version not in stable
+        and stable
+        and numbers(stable[0]) < numbers(version) < numbers(stable[-1])
+    ):
         near = next((v for v in stable if numbers(v) > numbers(version)), stable[-1])
         return Never(f"there is no TensorFlow {version}", near + tag[len(version) :], _TF)
     if "-py3" in tag and numbers(version) >= (2, 2):
@@ -124,5 +153,9 @@ def _monthly(name: str, tag: str, found: re.Match[str]) -> Never | None:
     if name == "tensorflow" and rest.startswith("-tf1") and month > (23, 3):
         return Never("23.03 was the last month with TensorFlow 1", "23.03-tf1-py3", _NGC)
     if name == "tensorflow" and rest == "-py3" and month >= (20, 3):
-        return Never("the tags of nvcr.io/nvidia/tensorflow end in -tf1-py3 or -tf2-py3", f"{tag[:5]}-tf2-py3", _NGC)
+        return Never(
+            "the tags of nvcr.io/nvidia/tensorflow end in -tf1-py3 or -tf2-py3",
+            f"{tag[:5]}-tf2-py3",
+            _NGC,
+        )
     return None

@@ -1,21 +1,57 @@
-"""GPUs by PCI device id and by name: what the card is, its compute capability, and which market it was made for.
+"""GPUs by PCI id and by name: what the card is, its capability, memory, market and slowest rate.
 
-Where NVML answers, NVML is right; this is for machines whose driver cannot be asked, and for names in logs.
+Where NVML answers, NVML is right; this is for machines whose driver cannot be asked, and for names
+in logs.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 from typing import Literal
 
 import msgspec
 
-from gpuwhy.knowledge import archs
-from gpuwhy.knowledge.tables import load, source
 from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge import archs
+from gpuwhy.knowledge.tables import load, rows, source
 
 Segment = Literal["data center", "workstation", "consumer", "embedded"]
+FAR_BELOW = 0.1
+"""A card is slow only below this part of the slowest card of its kind: short tests are slower."""
+
+# Words that say nothing about the chip, wherever they stand.
+_NOISE = frozenset(
+    [
+        "nvidia",
+        "corporation",
+        "geforce",
+        "tesla",
+        "gpu",
+        "graphics",
+        "laptop",
+        "mobile",
+        "with",
+        "max",
+        "q",
+        "design",
+        "generation",
+        "grid",
+        "card",
+    ]
+)
+# Words at the end that may go when the whole name is not known: sizes, form factors, slices.
+_OVERLOOKED = re.compile(
+    r"\d+gb?|\d+g\.\d+gb?|sxm\d?|pcie?|nvl\d*|hbm\d?e?|mig|ti|super|oem|d|v2|lc|pascal|embedded"
+    r"|\d+[qcab]|\d+e|pg\d+|ac|dgx|spark|72gb|active"
+)
+_GLUED = re.compile(r"\b(rtx|gtx|gts|gt|quadro|titan|tesla|jetson|geforce|nvidia)(?=[a-z]?\d)")
+_SUFFIX = re.compile(r"(?<=\d)(ti|super|laptop|mobile|gb|ada|(?<=\d{4})d)(?=\b|super|laptop)")
+_COUNT = re.compile(r"^\s*\d+\s*(x|×|\*)\s+|\s+(x|×|\*)\s*\d+\s*$")
+_SLICE = re.compile(r"(?<![\w.])(\d)g\.(\d{1,3})gb\b", re.IGNORECASE)
+_GIGABYTES = re.compile(r"(?<![\w.])(\d{1,3})\s*g(?:i?b)?\b", re.IGNORECASE)
+_USABLE = 0.94
+"""The part of a slice's size that programs may use, where its row is not known."""
 
 
 class GpuRow(msgspec.Struct, frozen=True):
@@ -27,7 +63,7 @@ class GpuRow(msgspec.Struct, frozen=True):
 
 
 class PciTable(msgspec.Struct, frozen=True):
-    """data/pci_ids.json: device id → name; boards that share an id are under `other_names`: name → id."""
+    """pci_ids.json: device id → name; boards that share an id are under `other_names`."""
 
     source: str
     names: dict[str, str]
@@ -35,111 +71,83 @@ class PciTable(msgspec.Struct, frozen=True):
 
 
 class CapabilityTable(msgspec.Struct, frozen=True):
-    """data/capabilities.json: compute capability → names."""
+    """capabilities.json: compute capability → names."""
 
     source: str
     names: dict[str, list[str]]
 
 
-# (first id, last id, chip, capability). NVIDIA gives each chip a block of ids; the blocks were read off the PCI ID
-# Repository of 2026-08-22 and hold for every display controller in it.
-CHIPS: tuple[tuple[int, int, str, str], ...] = (
-    (0x06C0, 0x06DF, "GF100", "2.0"), (0x0DC0, 0x0DDF, "GF106", "2.1"), (0x0DE0, 0x0DFF, "GF108", "2.1"),
-    (0x0E22, 0x0E3F, "GF104", "2.1"), (0x0F00, 0x0F1F, "GF108", "2.1"), (0x0FC0, 0x0FFF, "GK107", "3.0"),
-    (0x1001, 0x102C, "GK110", "3.5"), (0x102D, 0x102D, "GK210", "3.7"), (0x102E, 0x103F, "GK110", "3.5"),
-    (0x1040, 0x107F, "GF119", "2.1"), (0x1080, 0x109F, "GF110", "2.0"), (0x1140, 0x1140, "GF117", "2.1"),
-    (0x1180, 0x11BF, "GK104", "3.0"), (0x11C0, 0x11FF, "GK106", "3.0"), (0x1200, 0x121F, "GF114", "2.1"),
-    (0x1241, 0x125F, "GF116", "2.1"), (0x1280, 0x12BF, "GK208", "3.5"), (0x1340, 0x137F, "GM108", "5.0"),
-    (0x1380, 0x13AC, "GM107", "5.0"), (0x13AD, 0x13AE, "GM204", "5.2"), (0x13B0, 0x13BD, "GM107", "5.0"),
-    (0x13BE, 0x13FF, "GM204", "5.2"), (0x1400, 0x143F, "GM206", "5.2"), (0x15C2, 0x15FF, "GP100", "6.0"),
-    (0x1613, 0x167F, "GM204", "5.2"), (0x1725, 0x172F, "GP100", "6.0"), (0x174D, 0x174E, "GM108", "5.0"),
-    (0x1789, 0x179C, "GM107", "5.0"), (0x17C0, 0x17FF, "GM200", "5.2"), (0x1B00, 0x1B7F, "GP102", "6.1"),
-    (0x1B80, 0x1BFF, "GP104", "6.1"), (0x1C00, 0x1C7F, "GP106", "6.1"), (0x1C80, 0x1CFF, "GP107", "6.1"),
-    (0x1D00, 0x1D7F, "GP108", "6.1"), (0x1D80, 0x1DFF, "GV100", "7.0"), (0x1E00, 0x1E7F, "TU102", "7.5"),
-    (0x1E80, 0x1EFF, "TU104", "7.5"), (0x1F00, 0x1F7F, "TU106", "7.5"), (0x1F80, 0x1FFF, "TU117", "7.5"),
-    (0x2080, 0x20FF, "GA100", "8.0"), (0x2180, 0x21FF, "TU116", "7.5"), (0x2200, 0x223F, "GA102", "8.6"),
-    (0x2300, 0x23FF, "GH100", "9.0"), (0x2400, 0x247F, "GA103", "8.6"), (0x2480, 0x24FF, "GA104", "8.6"),
-    (0x2500, 0x257F, "GA106", "8.6"), (0x2580, 0x25FF, "GA107", "8.6"), (0x2680, 0x26FF, "AD102", "8.9"),
-    (0x2700, 0x277F, "AD103", "8.9"), (0x2780, 0x27FF, "AD104", "8.9"), (0x2800, 0x287F, "AD106", "8.9"),
-    (0x2880, 0x28FF, "AD107", "8.9"), (0x2900, 0x297F, "GB100", "10.0"), (0x2980, 0x29FF, "GB102", "10.0"),
-    (0x2B00, 0x2B00, "GB10B", "11.0"), (0x2B80, 0x2BFF, "GB202", "12.0"), (0x2C00, 0x2C7F, "GB203", "12.0"),
-    (0x2D00, 0x2D7F, "GB206", "12.0"), (0x2D80, 0x2DFF, "GB207", "12.0"), (0x2E00, 0x2E2F, "GB20B", "12.1"),
-    (0x2F00, 0x2F80, "GB205", "12.0"), (0x3180, 0x31FF, "GB110", "10.3"), (0x3200, 0x323F, "GB112", "10.3"),
-)  # fmt: skip
+class Chip(msgspec.Struct, frozen=True, array_like=True):
+    """A block of PCI ids, which holds for every display controller in it."""
 
-CHIP_SOURCE = "PCI ID Repository (pci.ids, 2026-08-22)"
+    first: str
+    last: str
+    chip: str
+    capability: str
 
-# Names that NVIDIA's lists leave out and people have; the chip decides the capability.
-MORE_NAMES = (
-    ("GeForce GT 1030", "6.1", "GP108"), ("GeForce GTX 1050 Ti", "6.1", "GP107"), ("GeForce MX150", "6.1", "GP108"),
-    ("GeForce MX230", "6.1", "GP108"), ("GeForce MX250", "6.1", "GP108"), ("GeForce MX330", "6.1", "GP108"),
-    ("GeForce MX350", "6.1", "GP107"), ("GeForce MX110", "5.0", "GM108"), ("GeForce MX130", "5.0", "GM108"),
-    ("GeForce GTX 745", "5.0", "GM107"), ("GeForce 840M", "5.0", "GM108"),
-    ("GeForce 830M", "5.0", "GM108"), ("GeForce 845M", "5.0", "GM107"), ("GeForce 945M", "5.0", "GM107"),
-    ("GeForce GTX 965M", "5.2", "GM204"), ("GeForce GTX 870M", "3.0", "GK104"), ("GeForce GTX 880M", "3.0", "GK104"),
-    ("Tesla K40c", "3.5", "GK180"), ("Tesla K40m", "3.5", "GK110"), ("Tesla K20c", "3.5", "GK110"),
-    ("Tesla K20m", "3.5", "GK110"), ("Tesla K20X", "3.5", "GK110"), ("Tesla K20Xm", "3.5", "GK110"),
-    ("GRID K520", "3.0", "GK104"), ("GRID K1", "3.0", "GK107"), ("GRID K2", "3.0", "GK104"),
-    ("GeForce GTX 1630", "7.5", "TU117"), ("GeForce MX450", "7.5", "TU117"), ("GeForce MX550", "7.5", "TU117"),
-    ("GeForce MX570", "8.6", "GA107"), ("P106-100", "6.1", "GP106"), ("P104-100", "6.1", "GP104"),
-    ("CMP 30HX", "7.5", "TU116"), ("CMP 40HX", "7.5", "TU106"), ("CMP 50HX", "7.5", "TU102"),
-    ("CMP 90HX", "8.6", "GA102"), ("CMP 170HX", "8.0", "GA100"),
-    ("GeForce GT 710", "3.5", "GK208"), ("GeForce GT 720", "3.5", "GK208"), ("NVS 510", "3.0", "GK107"),
-    ("GeForce 940MX", "5.0", "GM108"), ("GeForce 930MX", "5.0", "GM108"), ("GeForce 920MX", "5.0", "GM108"),
-    ("GeForce GT 1010", "6.1", "GP108"), ("A100X", "8.0", "GA100"),
-    ("A800", "8.0", "GA100"), ("A10G", "8.6", "GA102"), ("H20", "9.0", "GH100"), ("H800", "9.0", "GH100"),
-    ("B100", "10.0", "GB100"), ("GB300", "10.3", "GB110"), ("V100S", "7.0", "GV100"), ("T4G", "7.5", "TU104"),
-    ("RTX 5880 Ada", "8.9", "AD102"), ("L20", "8.9", "AD102"), ("L2", "8.9", "AD104"),
-    ("Jetson TX1", "5.3", "GM20B"), ("Jetson AGX Thor", "11.0", "GB10B"), ("Jetson Thor", "11.0", "GB10B"),
-    ("Jetson Xavier", "7.2", "GV10B"), ("Jetson Orin", "8.7", "GA10B"), ("DRIVE Orin", "8.7", "GA10B"),
-    ("DRIVE Thor", "11.0", "GB10B"),
-)  # fmt: skip
+    @property
+    def detail(self) -> str:
+        """What the block says."""
+        return f"ids {self.first}–{self.last} are {self.chip}, capability {self.capability}"
 
-OTHERS: tuple[tuple[str, str, str], ...] = (
-    (
-        r"\b(amd|radeon|instinct|firepro|vega|navi|rx ?\d{3,4}|mi ?\d{2,3}[axp]?|gfx\d+|w7[89]00|strix|ryzen)\b",
-        "AMD",
-        "CUDA runs on NVIDIA's GPUs only. PyTorch has ROCm builds for Linux on its own index (its install page shows "
-        "the address), JAX a ROCm plugin, TensorFlow tensorflow-rocm; AMD's compatibility matrix names the GPUs",
-    ),
-    (
-        r"\b(intel|arc|iris|uhd|xe[23]?|gaudi ?\d?|ponte vecchio|flex ?\d{3}|b5[78]0|max 1[15]\d0)\b",
-        "Intel",
-        "CUDA runs on NVIDIA's GPUs only. PyTorch 2.5 and newer has builds for Intel's GPUs, device \"xpu\", on its "
-        "own "
-        "index (…/whl/xpu); ONNX Runtime has onnxruntime-openvino",
-    ),
-    (
-        r"\b(apple|mac(book|os)?|m[1-5]( (pro|max|ultra))?|metal|mps)\b",
-        "Apple",
-        "CUDA runs on NVIDIA's GPUs only, and has none for macOS. On Apple's, PyTorch's ordinary wheel uses Metal as "
-        'device "mps", TensorFlow takes tensorflow-metal, MLX is Apple\'s own',
-    ),
-)
-"""Other makers' GPUs as people write them, the maker, and what can be said to their owners."""
+
+class Table(msgspec.Struct, frozen=True):
+    """gpus.json."""
+
+    source: str
+    chips: tuple[Chip, ...]
+    names: tuple[tuple[str, str, str], ...]  # that NVIDIA's lists leave out: capability, chip
+    makers: tuple[tuple[str, str, str], ...]  # other makers' GPUs: pattern, maker, what can be said
+    segments: tuple[tuple[str, Segment], ...]
+    sold_with: dict[str, tuple[str, ...]]  # names of chips of different capabilities: no answer
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """gpu_memory.json: MiB as nvidia-smi shows it, by name, and of the slices that MIG cuts."""
+
+    sizes: dict[str, int]  # the first whose words all stand in the name; a size in GB at its end
+    slices: dict[str, int]
+
+
+class Slowest(msgspec.Struct, frozen=True):
+    """The slowest card of a compute capability: its memory and its float32 arithmetic."""
+
+    capability: str
+    card: str
+    bytes_per_second: float
+    flops: float
+    source: Source
+
+
+def table() -> Table:
+    """Chips, names, makers and markets."""
+    return load("gpus.json", Table)
+
+
+def memory() -> Memory:
+    """How much memory cards and slices have."""
+    return load("gpu_memory.json", Memory)
 
 
 def by_pci(device_id: str) -> GpuRow | None:
-    """The GPU with a PCI device id (4 hex digits, any case); a chip without a name of its own is named by its chip."""
+    """The GPU with a PCI device id (4 hex digits); named by its chip where it has no other name."""
     wanted = device_id.strip().removeprefix("0x").upper().zfill(4)
     if not re.fullmatch(r"[0-9A-F]{4}", wanted):
         return None
-    chip = _chip(int(wanted, 16))
+    chip = next((row for row in table().chips if row.first <= wanted <= row.last), None)
     name = _pci_table().names.get(wanted)
-    if name is None and chip is None:
+    if name is not None:
+        told = source(_pci_table().source, chip.detail if chip else "")
+        return GpuRow(_full(name), chip.capability if chip else None, told)
+    if chip is None:
         return None
-    capability = chip[3] if chip else None
-    if name is None:
-        return GpuRow(_chip_name(chip), capability, source(CHIP_SOURCE, _chip_detail(chip)))
-    return GpuRow(_full(name), capability, source(_pci_table().source, _chip_detail(chip)))
-
-
-SOLD_WITH = {"860m": ("3.0", "5.0")}
-"""Names that were sold with chips of different capabilities (NVIDIA's list of CUDA GPUs): they tell nothing."""
+    arch = archs.of(chip.capability)
+    name = f"NVIDIA {arch.name} GPU ({chip.chip})" if arch else "NVIDIA GPU"
+    return GpuRow(name, chip.capability, source(table().source, chip.detail))
 
 
 def by_name(name: str) -> GpuRow | None:
-    """The GPU that a driver, a log or a person calls `name`; memory sizes, form factors and slices are overlooked."""
+    """The GPU that somebody calls `name`; memory sizes, form factors and slices are overlooked."""
     for words in _spellings(name):
         row = _exact(words)
         if row:
@@ -160,7 +168,7 @@ def _exact(words: list[str]) -> GpuRow | None:
 
 
 def _within(name: str, words: list[str]) -> GpuRow | None:
-    """A part of longer names, where all of them are of one capability: "RTX PRO 6000" of both its editions."""
+    """A part of longer names of one capability: "RTX PRO 6000" of both its editions."""
     text = " ".join(words)
     if len(text) < 4:
         return None
@@ -171,9 +179,10 @@ def _within(name: str, words: list[str]) -> GpuRow | None:
 
 
 def other_maker(name: str) -> tuple[str, str] | None:
-    """The maker of a GPU that is not NVIDIA's, and what can be said; None where the name tells of none."""
+    """The maker of a GPU that is not NVIDIA's, and what can be said; None without a sign of it."""
     text = " ".join(_plain(name))
-    return next(((maker, said) for pattern, maker, said in OTHERS if re.search(pattern, text)), None)
+    found = (row for row in table().makers if re.search(row[0], text))
+    return next(((maker, said) for _, maker, said in found), None)
 
 
 def names() -> tuple[str, ...]:
@@ -185,30 +194,40 @@ def segment(name: str) -> Segment | None:
     """Which market a card was made for, from its name; None when the name does not tell."""
     row = by_name(name)
     text = " ".join(_plain(row.name if row else name))
-    for pattern, market in _SEGMENTS:
-        if re.search(pattern, text):
-            return market
-    return None
+    found = (market for pattern, market in table().segments if re.search(pattern, text))
+    return next(found, None)
 
 
-_SEGMENTS: tuple[tuple[str, Segment], ...] = (
-    (r"\b(geforce|titan|gtx|cmp|mx\d{3})\b", "consumer"),
-    (r"\b(jetson|orin|xavier|tegra|thor|drive|gb10)\b", "embedded"),
-    (r"\b(quadro|nvs|rtx (pro|a?\d)|t\d{3,4}e?\b)", "workstation"),
-    (r"\b(tesla|grid|[pvkm]\d{2,3}|a(2|10|10g|10m|16|30|40|100|800)|ax800|l(2|4|20|40|40s)|t4g?"
-     r"|g?[hb](100|200|300|800)|h20)\b", "data center"),
-)  # fmt: skip
+def slice_of(text: str) -> tuple[str, int, bool] | None:
+    """The MIG profile in a text: its name, its bytes, and whether they are known, not guessed."""
+    found = _SLICE.search(text)
+    if found is None:
+        return None
+    name = found[0].lower()
+    known = memory().slices.get(name)
+    return name, (known or int(int(found[2]) * _USABLE * 1024)) << 20, known is not None
 
-# Words that say nothing about the chip, wherever they stand.
-_NOISE = frozenset({
-    "nvidia", "corporation", "geforce", "tesla", "gpu", "graphics", "laptop", "mobile", "with", "max", "q", "design",
-    "generation", "grid", "card",
-})  # fmt: skip
-# Words at the end that may go when the whole name is not known: sizes, form factors, slices, grades of one chip family.
-_OVERLOOKED = re.compile(
-    r"\d+gb?|\d+g\.\d+gb?|sxm\d?|pcie?|nvl\d*|hbm\d?e?|mig|ti|super|oem|d|v2|lc|pascal|embedded|\d+[qcab]|\d+e|pg\d+"
-    r"|ac|dgx|spark|72gb|active"
-)
+
+def size_of(name: str) -> int | None:
+    """Bytes of the card that somebody calls `name`; a size in the name decides between several."""
+    words = re.sub(r"[®™(),/\[\]_-]", " ", name.lower())
+    words = re.sub(r"\b(rtx|gtx)(?=\d)", r"\1 ", re.sub(r"(?<=\d{4})ti\b", " ti", words))
+    told = _GIGABYTES.search(words)
+    flat = f" {' '.join(words.split())} "
+    for row, size in memory().sizes.items():
+        *model, last = row.split()
+        numbered = bool(model) and last.isdigit() and len(last) <= 2
+        if numbered and (told is None or told[1] != last):
+            continue
+        if all(f" {word} " in flat for word in (model if numbered else row.split())):
+            return size << 20
+    return int(told[1]) << 30 if told else None
+
+
+def slowest(capability: str) -> Slowest | None:
+    """The slowest card of a capability, to tell a broken card from a small one."""
+    every = rows("gpu_rates.jsonl", Slowest)
+    return next((row for row in every if row.capability == capability), None)
 
 
 def _plain(name: str) -> list[str]:
@@ -216,18 +235,14 @@ def _plain(name: str) -> list[str]:
     return re.sub(r"\((tm|r)\)|[®™(),/\[\]-]", " ", name.lower()).split()
 
 
-_GLUED = re.compile(r"\b(rtx|gtx|gts|gt|quadro|titan|tesla|jetson|geforce|nvidia)(?=[a-z]?\d)")
-_SUFFIX = re.compile(r"(?<=\d)(ti|super|laptop|mobile|gb|ada|(?<=\d{4})d)(?=\b|super|laptop)")
-_COUNT = re.compile(r"^\s*\d+\s*(x|×|\*)\s+|\s+(x|×|\*)\s*\d+\s*$")
-
-
 def _words(name: str) -> list[str]:
     """The words that matter; '3050ti' is '3050 ti'."""
-    return [word for word in _plain(re.sub(r"(?<=\d{4})ti\b", " ti", name.lower())) if word not in _NOISE]
+    apart = re.sub(r"(?<=\d{4})ti\b", " ti", name.lower())
+    return [word for word in _plain(apart) if word not in _NOISE]
 
 
 def _spellings(name: str) -> list[list[str]]:
-    """The words of a name as it is written, then as people may have meant it: rtx3090ti, 3090, 2x RTX_3090."""
+    """The words of a name as written, then as meant: rtx3090ti, 3090, 2x RTX_3090."""
     plain = _COUNT.sub("", name.lower()).replace("_", " ")
     apart = _words(_SUFFIX.sub(r" \1 ", _GLUED.sub(r"\1 ", plain)))
     out = [_words(name), apart]
@@ -236,40 +251,29 @@ def _spellings(name: str) -> list[list[str]]:
     return out
 
 
-@lru_cache(maxsize=1)
 def _pci_table() -> PciTable:
     return load("pci_ids.json", PciTable)
 
 
-@lru_cache(maxsize=1)
+@cache
 def _index() -> dict[str, GpuRow]:
-    """Every name, by its words. NVIDIA's capability list is entered first; a Quadro also answers without its brand."""
-    out: dict[str, GpuRow] = {}
+    """Every name, by its words; NVIDIA's list is first; a Quadro also answers without its brand."""
     listed = load("capabilities.json", CapabilityTable)
-    rows = [GpuRow(_full(n), c, source(listed.source)) for c, names in listed.names.items() for n in names]
-    rows += [GpuRow(_full(n), c, source(CHIP_SOURCE, f"chip {chip}")) for n, c, chip in MORE_NAMES]
-    table = _pci_table()
-    pairs = [(i, n) for i, n in table.names.items() if " / " not in n] + [(i, n) for n, i in table.other_names.items()]
-    rows += [GpuRow(_full(n), row.capability, row.source) for i, n in pairs if (row := by_pci(i))]
-    for row in rows:
+    told = source(listed.source)
+    found = [GpuRow(_full(n), c, told) for c, names in listed.names.items() for n in names]
+    chips = table().source
+    found += [GpuRow(_full(n), c, source(chips, f"chip {x}")) for n, c, x in table().names]
+    pairs = [(i, n) for i, n in _pci_table().names.items() if " / " not in n]
+    pairs += [(i, n) for n, i in _pci_table().other_names.items()]
+    found += [GpuRow(_full(n), row.capability, row.source) for i, n in pairs if (row := by_pci(i))]
+    out: dict[str, GpuRow] = {}
+    for row in found:
         out.setdefault(" ".join(_words(row.name)), row)
     for key, row in list(out.items()):
         out.setdefault(key.removeprefix("quadro "), row)
     return out
 
 
-def _chip(device_id: int) -> tuple[int, int, str, str] | None:
-    return next((row for row in CHIPS if row[0] <= device_id <= row[1]), None)
-
-
-def _chip_name(chip: tuple[int, int, str, str] | None) -> str:
-    row = archs.of(chip[3]) if chip else None
-    return f"NVIDIA {row.name} GPU ({chip[2]})" if row and chip else "NVIDIA GPU"
-
-
-def _chip_detail(chip: tuple[int, int, str, str] | None) -> str:
-    return f"ids {chip[0]:04X}–{chip[1]:04X} are {chip[2]}, capability {chip[3]}" if chip else ""
-
-
 def _full(name: str) -> str:
-    return name if name.startswith(("NVIDIA", "Tesla", "Quadro", "Matrox", "Jetson")) else f"NVIDIA {name}"
+    known = ("NVIDIA", "Tesla", "Quadro", "Matrox", "Jetson")
+    return name if name.startswith(known) else f"NVIDIA {name}"

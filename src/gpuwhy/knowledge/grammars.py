@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
+from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge.values import Wrong, shown
 from gpuwhy.knowledge.variables import ALLOCATOR_KEYS
-from gpuwhy.facts.version import at_least
 
 # ---------------------------------------------------------------- PYTORCH_CUDA_ALLOC_CONF
 
@@ -27,7 +27,11 @@ _TRUTHS = frozenset(
         "pinned_use_cuda_host_register",
         "pinned_use_background_threads",
     }
-    | {"release_lock_on_hipmalloc", "pinned_use_hip_host_register", "graph_capture_record_stream_reuse"}
+    | {
+        "release_lock_on_hipmalloc",
+        "pinned_use_hip_host_register",
+        "graph_capture_record_stream_reuse",
+    }
     | {"throw_on_cudamalloc_oom"}
 )
 _SIZES = {"max_split_size_mb": 20, "max_non_split_rounding_mb": 0, "pinned_num_register_threads": 1}
@@ -39,7 +43,11 @@ def allocator(value: str, release: str) -> Wrong | None:
     for part in filter(None, (p.strip() for p in _BRACKETS.sub("[]", value).split(","))):
         wrong = _option(part, release)
         if wrong is not None:
-            return wrong._replace(instead=value.replace(part, wrong.instead)) if wrong.instead else wrong
+            return (
+                wrong._replace(instead=value.replace(part, wrong.instead))
+                if wrong.instead
+                else wrong
+            )
     return None
 
 
@@ -47,7 +55,9 @@ def _option(part: str, release: str) -> Wrong | None:
     name, colon, chosen = (p.strip() for p in part.partition(":"))
     if not colon:
         fixed = part.replace("=", ":") if "=" in part else ""
-        return Wrong("rejected", f"stops at {shown(part)}: options are written key:value", (), fixed)
+        return Wrong(
+            "rejected", f"stops at {shown(part)}: options are written key:value", (), fixed
+        )
     if name not in ALLOCATOR_KEYS:
         near = get_close_matches(name, ALLOCATOR_KEYS, 1, 0.8)
         instead = f"{near[0]}:{chosen}" if near else ""
@@ -78,9 +88,14 @@ def _number_for(name: str, chosen: str) -> Wrong | None:
     if name == "backend" and chosen not in BACKENDS:
         return Wrong("rejected", f"stops at the backend {shown(chosen)}", BACKENDS)
     if name == "garbage_collection_threshold" and not _within(chosen, 0, 1):
-        return Wrong("rejected", f"stops at {shown(chosen)} for {name}: it wants a number between 0 and 1")
+        return Wrong(
+            "rejected", f"stops at {shown(chosen)} for {name}: it wants a number between 0 and 1"
+        )
     if name in _SIZES and not (chosen.isdigit() and int(chosen) >= _SIZES[name]):
-        return Wrong("rejected", f"stops at {shown(chosen)} for {name}: it wants a whole number from {_SIZES[name]} on")
+        return Wrong(
+            "rejected",
+            f"stops at {shown(chosen)} for {name}: it wants a whole number from {_SIZES[name]} on",
+        )
     if name == "roundup_power2_divisions" and chosen.isdigit() and int(chosen) & (int(chosen) - 1):
         return Wrong("rejected", f"stops at {chosen} for {name}: it wants a power of 2")
     return None
@@ -131,7 +146,19 @@ def _arch_meant(part: str) -> str:
 
 PLATFORMS = ("cpu", "cuda", "gpu", "rocm", "tpu")
 _ELSEWHERE = frozenset(
-    {"proxy", "METAL", "neuron", "iree", "axon", "oneapi", "sycl", "xpu", "mps", "interpreter", "habana"}
+    {
+        "proxy",
+        "METAL",
+        "neuron",
+        "iree",
+        "axon",
+        "oneapi",
+        "sycl",
+        "xpu",
+        "mps",
+        "interpreter",
+        "habana",
+    }
 )
 _GPU = frozenset({"cuda", "gpu"})
 
@@ -175,9 +202,15 @@ _LOG = re.compile(r"\s*[+-]?[A-Za-z_][\w.]*\s*")
 
 def log_names(value: str, release: str) -> Wrong | None:
     """PyTorch's logs: names with commas between them, + for more, - for less; the names themselves are not judged."""
-    bad = next((part for part in value.split(",") if not _LOG.fullmatch(part)), None) if value else None
+    bad = (
+        next((part for part in value.split(",") if not _LOG.fullmatch(part)), None)
+        if value
+        else None
+    )
     return (
-        Wrong("rejected", f"stops at {shown(bad)}: logs are written +dynamo,graph_breaks") if bad is not None else None
+        Wrong("rejected", f"stops at {shown(bad)}: logs are written +dynamo,graph_breaks")
+        if bad is not None
+        else None
     )
 
 
@@ -187,8 +220,16 @@ def log_names(value: str, release: str) -> Wrong | None:
 def threads(value: str, release: str) -> Wrong | None:
     """Numba's threads: it goes on after a word, and stops at a number below 1."""
     if re.fullmatch(r"\s*[+-]?\d+\s*", value):
-        return Wrong("rejected", f"stops at {value}: it wants 1 thread or more") if int(value) < 1 else None
-    return Wrong("ignored", f"does not take {shown(value)}: it wants a whole number") if value else None
+        return (
+            Wrong("rejected", f"stops at {value}: it wants 1 thread or more")
+            if int(value) < 1
+            else None
+        )
+    return (
+        Wrong("ignored", f"does not take {shown(value)}: it wants a whole number")
+        if value
+        else None
+    )
 
 
 _WORKSPACE = re.compile(r"(:\d+:\d+)+")
@@ -215,7 +256,10 @@ def memory_limit(value: str, release: str) -> Wrong | None:
     if part and 0 <= float(part[1]) <= 100:
         return None
     return Wrong(
-        "rejected", f"stops at {shown(value)}: it wants bytes, or a percentage of the GPU's memory", (), _bytes(value)
+        "rejected",
+        f"stops at {shown(value)}: it wants bytes, or a percentage of the GPU's memory",
+        (),
+        _bytes(value),
     )
 
 
@@ -239,7 +283,9 @@ def triton_arch(value: str, release: str) -> Wrong | None:
     """An architecture for every kernel of Triton; older releases were not asked how they read it."""
     if not value or re.fullmatch(r"sm\d+[af]?|gfx\w+", value) or not at_least(release, "3.9"):
         return None
-    return Wrong("rejected", f"stops at {shown(value)}", ("sm90",), f"sm{value}" if value.isdigit() else "")
+    return Wrong(
+        "rejected", f"stops at {shown(value)}", ("sm90",), f"sm{value}" if value.isdigit() else ""
+    )
 
 
 def _bytes(value: str) -> str:

@@ -21,7 +21,9 @@ class Guest(msgspec.Struct, frozen=True, array_like=True):
     python: str  # >=3.9
     platforms: tuple[str, ...]  # linux-x86_64 … any; source: it has no wheel
     asks: dict[str, str] | None  # of frameworks; None: no wheel to read it from
-    tags: tuple[str, ...]  # Pythons of compiled wheels: 3.9, 3.8+ (stable ABI); () = one wheel for all
+    tags: tuple[
+        str, ...
+    ]  # Pythons of compiled wheels: 3.9, 3.8+ (stable ABI); () = one wheel for all
 
 
 class _Guests(msgspec.Struct, frozen=True):
@@ -43,7 +45,10 @@ def _table() -> dict[str, msgspec.Raw]:
 def _pythons() -> dict[str, dict[str, str]]:
     """Project → release → what it demands of Python."""
     table = tables.load("requires_python.json", _Pythons).packages
-    return {name: {v: spec for spec, versions in rows.items() for v in versions} for name, rows in table.items()}
+    return {
+        name: {v: spec for spec, versions in rows.items() for v in versions}
+        for name, rows in table.items()
+    }
 
 
 def is_guest(name: str) -> bool:

@@ -12,16 +12,32 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.version import at_least, major_minor
+from gpuwhy.knowledge.tables import source
 
-SUPPORT = source("NVIDIA Deep Learning Frameworks support matrix", "Python, CUDA and framework of each month")
+SUPPORT = source(
+    "NVIDIA Deep Learning Frameworks support matrix", "Python, CUDA and framework of each month"
+)
 IMAGES = source("tags and Dockerfiles of the public images", "the Python that each was built with")
 
 _PYTORCH_PYTHON = (("0.4", "3.6"), ("1.4", "3.7"), ("1.11", "3.8"), ("1.12", "3.7"), ("1.13", "3.10"), ("2.4", "3.11"),
                    ("2.10", ""))  # fmt: skip
-_TENSORFLOW_PYTHON = (("1.0", "3.5"), ("1.13", ""), ("1.13.2", "3.6"), ("2.7", "3.8"), ("2.13", "3.11"))
-_NGC_PYTHON = ((1801, "3.6"), (2011, ""), (2012, "3.8"), (2304, ""), (2305, "3.10"), (2410, ""), (2411, "3.12"))
+_TENSORFLOW_PYTHON = (
+    ("1.0", "3.5"),
+    ("1.13", ""),
+    ("1.13.2", "3.6"),
+    ("2.7", "3.8"),
+    ("2.13", "3.11"),
+)
+_NGC_PYTHON = (
+    (1801, "3.6"),
+    (2011, ""),
+    (2012, "3.8"),
+    (2304, ""),
+    (2305, "3.10"),
+    (2410, ""),
+    (2411, "3.12"),
+)
 _NGC_TENSORFLOW_PYTHON = ((1801, "3.5"), (1903, ""), (1908, "3.6"))
 _NGC_CUDA = ((1801, "9"), (1810, "10"), (2006, "11"), (2301, "12"), (2508, "13"))
 _NGC_CUDNN = ((1801, "7"), (2006, "8"), (2404, "9"))
@@ -113,7 +129,11 @@ def installer_python(name: str, version: str) -> str:
     if found := re.match(r"py3(\d+)_", version):
         return f"3.{found[1]}"
     if version.startswith("latest") or name in ("Miniforge3", "Mambaforge"):
-        return "3.13" if version.startswith(("latest", "Linux", "uname")) and name != "Mambaforge" else ""
+        return (
+            "3.13"
+            if version.startswith(("latest", "Linux", "uname")) and name != "Mambaforge"
+            else ""
+        )
     return _of(dict(_INSTALLERS).get(name, ()), version) if version[:1].isdigit() else ""
 
 
@@ -134,7 +154,9 @@ def _companions(torch: str) -> dict[str, str]:
     major, minor, patch = (int(part) for part in torch.split(".")[:3])
     vision = minor + (15 if major > 1 else 1)
     audio = f"{torch}" if major > 1 else f"0.{minor}.{patch}"
-    return {"torchvision": f"0.{vision}.{patch}"} | ({"torchaudio": audio} if (major, minor) >= (1, 12) else {})
+    return {"torchvision": f"0.{vision}.{patch}"} | (
+        {"torchaudio": audio} if (major, minor) >= (1, 12) else {}
+    )
 
 
 _NUMPY = {"3.5": "1.18.5", "3.6": "1.19.5", "3.7": "1.21.6", "3.8": "1.22.4", "3.9": "1.26.4", "3.10": "1.26.4",

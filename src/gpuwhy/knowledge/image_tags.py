@@ -6,10 +6,10 @@ import re
 
 import msgspec
 
-from gpuwhy.knowledge import framework_tags
-from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import numbers
+from gpuwhy.knowledge import framework_tags
+from gpuwhy.knowledge.tables import source
 
 
 class Tag(msgspec.Struct, frozen=True):
@@ -21,16 +21,58 @@ class Tag(msgspec.Struct, frozen=True):
     stale: bool = False  # it can be pulled, and stands still
 
 
-_GONE: tuple[tuple[str, str, str, str], ...] = (  # versions, what is left, where it was reported, when
-    (r"([1-9]|10)(\.\d+)*", "11.8.0", "NVIDIA/nvidia-docker issues 1768 and 1790", "July to October 2023"),
-    (r"11\.0(\.[0-2])?", "11.0.3", "NVIDIA/nvidia-docker issue 1735, kokkos/kokkos pull request 5509", "March 2023"),
-    (r"11\.1(\.0)?", "11.1.1", "microsoft/Bringing-Old-Photos-Back-to-Life issue 264", "March 2023"),
-    (r"11\.2(\.[01])?", "11.2.2", "iterative/cml pull request 1405, NVIDIA/nvidia-docker issue 1763", "July 2023"),
-    (r"11\.3(\.0)?", "11.3.1", "replicate/cog, pkg/config/cuda_compatibility.json", "tags of Docker Hub, May 2026"),
-    (r"11\.4(\.[0-2])?", "11.4.3", "openhackathons-org/nways_accelerated_programming issue 14", "December 2023"),
-    (r"11\.5(\.[01])?", "11.5.2", "replicate/cog, pkg/config/cuda_compatibility.json", "tags of Docker Hub, May 2026"),
+_GONE: tuple[
+    tuple[str, str, str, str], ...
+] = (  # versions, what is left, where it was reported, when
+    (
+        r"([1-9]|10)(\.\d+)*",
+        "11.8.0",
+        "NVIDIA/nvidia-docker issues 1768 and 1790",
+        "July to October 2023",
+    ),
+    (
+        r"11\.0(\.[0-2])?",
+        "11.0.3",
+        "NVIDIA/nvidia-docker issue 1735, kokkos/kokkos pull request 5509",
+        "March 2023",
+    ),
+    (
+        r"11\.1(\.0)?",
+        "11.1.1",
+        "microsoft/Bringing-Old-Photos-Back-to-Life issue 264",
+        "March 2023",
+    ),
+    (
+        r"11\.2(\.[01])?",
+        "11.2.2",
+        "iterative/cml pull request 1405, NVIDIA/nvidia-docker issue 1763",
+        "July 2023",
+    ),
+    (
+        r"11\.3(\.0)?",
+        "11.3.1",
+        "replicate/cog, pkg/config/cuda_compatibility.json",
+        "tags of Docker Hub, May 2026",
+    ),
+    (
+        r"11\.4(\.[0-2])?",
+        "11.4.3",
+        "openhackathons-org/nways_accelerated_programming issue 14",
+        "December 2023",
+    ),
+    (
+        r"11\.5(\.[01])?",
+        "11.5.2",
+        "replicate/cog, pkg/config/cuda_compatibility.json",
+        "tags of Docker Hub, May 2026",
+    ),
     (r"11\.6(\.0)?", "11.6.2", "romansavrulin/ffmpeg-cuda-docker issue 3", "December 2024"),
-    (r"11\.7(\.0)?", "11.7.1", "EleutherAI/gpt-neox pull request 1014, kuielab/sdx23 issue 5", "August 2023"),
+    (
+        r"11\.7(\.0)?",
+        "11.7.1",
+        "EleutherAI/gpt-neox pull request 1014, kuielab/sdx23 issue 5",
+        "August 2023",
+    ),
 )
 _NEWEST_PATCH = {"11.3": 1, "11.5": 2, "11.6": 2, "11.7": 1, "11.8": 0, "12.0": 1, "12.1": 1, "12.2": 2, "12.3": 2,
                  "12.4": 1, "12.5": 1, "12.6": 3}  # fmt: skip
@@ -48,12 +90,21 @@ _UBUNTUS: dict[str, str] = {
 """CUDA releases that have images with cuDNN, and the Ubuntus of those."""
 _WITHOUT_CUDNN = {"12.2.0": "12.2.2", "12.2.1": "12.2.2", "12.3.0": "12.3.2", "12.3.1": "12.3.2", "12.4.0": "12.4.1",
                   "12.5.0": "12.5.1"}  # fmt: skip
-_HUB = source("replicate/cog, pkg/config/cuda_compatibility.json", "tags of Docker Hub with cuDNN, May 2026")
+_HUB = source(
+    "replicate/cog, pkg/config/cuda_compatibility.json", "tags of Docker Hub with cuDNN, May 2026"
+)
 _RELEASES = source("CUDA Toolkit archive", "every release with its updates")
-_CUDNN = source("NVIDIA CUDA images, overview of the tags", "cudnn8 up to 12.2, cudnn9 for 12.3, cudnn from 12.4 on")
+_CUDNN = source(
+    "NVIDIA CUDA images, overview of the tags",
+    "cudnn8 up to 12.2, cudnn9 for 12.3, cudnn from 12.4 on",
+)
 _JUPYTER = re.compile(r"(?:docker\.io/)?jupyter/(\w+-notebook)(?::latest)?")
-_QUAY = source("jupyter/docker-stacks, README", "since 2023-10-20 images are only pushed to quay.io")
-_FROZEN = source("TensorFlow installation guide, Docker", "tags with -py3 ended with 2.1.0, January 2020")
+_QUAY = source(
+    "jupyter/docker-stacks, README", "since 2023-10-20 images are only pushed to quay.io"
+)
+_FROZEN = source(
+    "TensorFlow installation guide, Docker", "tags with -py3 ended with 2.1.0, January 2020"
+)
 
 
 def missing(text: str) -> Tag | None:
@@ -62,13 +113,19 @@ def missing(text: str) -> Tag | None:
     short = "/".join(path.split("/")[-2:])
     if found := _JUPYTER.fullmatch(text):
         never = found[1] == "pytorch-notebook"
-        said = f"Docker Hub has no jupyter/{found[1]}" if never else "Docker Hub's copy stands still since October 2023"
+        said = (
+            f"Docker Hub has no jupyter/{found[1]}"
+            if never
+            else "Docker Hub's copy stands still since October 2023"
+        )
         return Tag(said, f"quay.io/jupyter/{found[1]} (with a tag)", _QUAY, stale=not never)
     if not path or "$" in text or "{" in text:
         return None
     if short == "nvidia/cuda" and path.split("/")[0] in ("nvidia", "docker.io", "nvcr.io"):
         return _cuda(tag)
-    if short == "tensorflow/tensorflow" and re.fullmatch(r"latest(-gpu)?-py3(-jupyter)?|(latest-)?devel-gpu-py3", tag):
+    if short == "tensorflow/tensorflow" and re.fullmatch(
+        r"latest(-gpu)?-py3(-jupyter)?|(latest-)?devel-gpu-py3", tag
+    ):
         return Tag(
             f"tag {tag} stands still since TensorFlow 2.1.0 (January 2020)",
             "a version: 2.1.0 if what it holds is meant, else a newer one",
@@ -83,7 +140,13 @@ def _of_framework(path: str, short: str, tag: str) -> Tag | None:
     monthly = path.startswith("nvcr.io/nvidia/") and path.count("/") == 2
     hub = path.split("/")[0] in (short.split("/")[0], "docker.io")
     name = short.split("/")[-1]
-    found = framework_tags.never_of_ngc(name, tag) if monthly else framework_tags.never(short, tag) if hub else None
+    found = (
+        framework_tags.never_of_ngc(name, tag)
+        if monthly
+        else framework_tags.never(short, tag)
+        if hub
+        else None
+    )
     return Tag(found.text, found.instead, found.source) if found else None
 
 
@@ -128,7 +191,11 @@ def _unlisted(tag: str, version: str, cudnn: str) -> Tag | None:
         return Tag(text, tag.replace(ubuntu[1], listed[-1]), _HUB)
     if cudnn and version in _WITHOUT_CUDNN:
         left = _WITHOUT_CUDNN[version]
-        return Tag(f"nvidia/cuda has no images of CUDA {version} with cuDNN", _written(tag, version, left), _HUB)
+        return Tag(
+            f"nvidia/cuda has no images of CUDA {version} with cuDNN",
+            _written(tag, version, left),
+            _HUB,
+        )
     return None
 
 
@@ -136,15 +203,25 @@ def _other_cudnn(tag: str, version: str, cudnn: str) -> Tag | None:
     """cuDNN spelt as other releases have it."""
     parts = numbers(version)
     if cudnn == "cudnn8" and parts[:2] == (12, 3):
-        return Tag(f"nvidia/cuda has no cudnn8 for CUDA {version}", tag.replace("cudnn8", "cudnn9"), _HUB)
+        return Tag(
+            f"nvidia/cuda has no cudnn8 for CUDA {version}", tag.replace("cudnn8", "cudnn9"), _HUB
+        )
     if cudnn == "cudnn8" and parts >= (12, 4):
-        return Tag(f"nvidia/cuda has no cudnn8 for CUDA {version}", tag.replace("cudnn8", "cudnn"), _CUDNN)
+        return Tag(
+            f"nvidia/cuda has no cudnn8 for CUDA {version}", tag.replace("cudnn8", "cudnn"), _CUDNN
+        )
     if cudnn == "cudnn" and parts < (12, 4):
-        return Tag(f"nvidia/cuda says cudnn8 for CUDA {version}", tag.replace("cudnn", "cudnn8"), _CUDNN)
+        return Tag(
+            f"nvidia/cuda says cudnn8 for CUDA {version}", tag.replace("cudnn", "cudnn8"), _CUDNN
+        )
     return None
 
 
 def _written(tag: str, version: str, left: str) -> str:
     """The same tag for another release, where that one has its parts."""
-    tag = re.sub(r"-cudnn8?(?=-)", "-cudnn9" if left == "12.3.2" else "-cudnn", tag) if left >= "12.3" else tag
+    tag = (
+        re.sub(r"-cudnn8?(?=-)", "-cudnn9" if left == "12.3.2" else "-cudnn", tag)
+        if left >= "12.3"
+        else tag
+    )
     return left + tag[len(version) :] if version[:2] == left[:2] and "." in version else left + "-…"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.version import at_least, major_minor, numbers
+from gpuwhy.knowledge.tables import source
 
-NAMED = source("public Dockerfiles and installation scripts that use these names", "searched in November 2026")
+NAMED = source(
+    "public Dockerfiles and installation scripts that use these names", "searched in November 2026"
+)
 
 
 class Parts(msgspec.Struct, frozen=True):

@@ -10,9 +10,9 @@ from typing import Literal
 
 import msgspec
 
-from gpuwhy.knowledge import tables
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import major_minor
+from gpuwhy.knowledge import tables
 
 Outcome = Literal["imports", "fails", "not installed"]
 
@@ -60,10 +60,18 @@ def told(framework: str, version: str) -> tuple[str, Source | None]:
     """What was seen of a release with today's packages, in words."""
     row = tried(framework, version)
     if row is None:
-        return f"{framework} {version} was not seen working: its import with today's packages was not tried", None
+        return (
+            f"{framework} {version} was not seen working: its import with today's packages was not tried",
+            None,
+        )
     if row.outcome == "not installed":
-        return f"{framework} {version} was not seen working: {row.version} could not be installed to try it", row.source
-    who = f"{framework} {row.version}" + ("" if row.version == version else f" (of the series of {version})")
+        return (
+            f"{framework} {version} was not seen working: {row.version} could not be installed to try it",
+            row.source,
+        )
+    who = f"{framework} {row.version}" + (
+        "" if row.version == version else f" (of the series of {version})"
+    )
     if row.outcome == "imports":
         return f"{who} was seen to import with the newest packages that it allows", row.source
     helps = f", and to work with {row.cure}" if row.cure else "; no single older package cures that"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 
+from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge.tables import source
 from gpuwhy.knowledge.variants import MATRIX, variants
-from gpuwhy.facts.version import at_least
 
 NEVER = frozenset(["cu112", "cu114", "cu119", "cu120", "cu122", "cu123", "cu125", "cu127", "cu131"])
 """Names of indexes that people write and that never were: PyTorch skipped these CUDA releases."""
 
-MATRIX_NEVER = source("PyTorch's RELEASE.md, release compatibility matrix", "no release has a build for that CUDA")
+MATRIX_NEVER = source(
+    "PyTorch's RELEASE.md, release compatibility matrix", "no release has a build for that CUDA"
+)
 OLD_ENDS = {
     "cu92": "1.7.1",
     "cu101": "1.8.1",
@@ -49,14 +51,18 @@ MIRRORED = frozenset(
 )  # fmt: skip
 """Packages that PyTorch's index has or may have: itself, its companions, and what they require."""
 
-HELD = source("PyTorch's index", "it holds PyTorch, its companions and what these require, and nothing else")
+HELD = source(
+    "PyTorch's index", "it holds PyTorch, its companions and what these require, and nothing else"
+)
 
 
 def ends(name: str) -> str:
     """The last torch release (2.7) that an index has; '' where it still goes on, or is not known."""
     if name in OLD_ENDS:
         return OLD_ENDS[name]
-    held = [minor for minor in LISTED if any(variant.backend == name for variant in variants(minor))]
+    held = [
+        minor for minor in LISTED if any(variant.backend == name for variant in variants(minor))
+    ]
     return held[-1] if held and not at_least(held[-1], _NEWEST_ROW) else ""
 
 

@@ -6,10 +6,10 @@ import re
 
 import msgspec
 
-from gpuwhy.knowledge.flavours import flavour
-from gpuwhy.knowledge.libraries import parse
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least, major_minor, numbers
+from gpuwhy.knowledge.flavours import flavour
+from gpuwhy.knowledge.libraries import parse
 
 PRELOADS = {"onnxruntime": "onnxruntime.preload_dlls()"}
 """Frameworks that find libraries in their own environment only after this call, or after another import did it."""
@@ -31,7 +31,11 @@ class Rule(msgspec.Struct, frozen=True):
 EXACT_PLUGIN = Rule(
     "0.5.3",
     "jaxlib 0.5.3 and newer warn and leave a CUDA plugin aside whose version is not their own",
-    Source("know", "jaxlib/plugin_support.py of the wheels 0.5.3, 0.6.2 and 0.12.0.1", "check_plugin_version"),
+    Source(
+        "know",
+        "jaxlib/plugin_support.py of the wheels 0.5.3, 0.6.2 and 0.12.0.1",
+        "check_plugin_version",
+    ),
 )
 
 _SUFFIXED = frozenset({"nvidia-cudnn", "nvidia-nccl", "nvidia-nvshmem", "nvidia-cusparselt"})
@@ -70,12 +74,23 @@ LOST_FOLDERS: tuple[LostFolder, ...] = (
 
 def lost_folder(framework: str, version: str, library: str) -> LostFolder | None:
     """The row of a release that is known to look in the wrong folders for a library."""
-    return next((r for r in LOST_FOLDERS if (r.framework, r.version, r.library) == (framework, version, library)), None)
+    return next(
+        (
+            r
+            for r in LOST_FOLDERS
+            if (r.framework, r.version, r.library) == (framework, version, library)
+        ),
+        None,
+    )
 
 
 def sound(framework: str, version: str) -> str:
     """The release itself; for one that does not find its own libraries, the last one that does."""
-    rows = (r.last_good for r in LOST_FOLDERS if (r.framework, r.version) == (framework, version.split("+")[0]))
+    rows = (
+        r.last_good
+        for r in LOST_FOLDERS
+        if (r.framework, r.version) == (framework, version.split("+")[0])
+    )
     return next(rows, version)
 
 
@@ -93,7 +108,9 @@ def pip_newest(framework: str, option: str = "") -> str:
     return " ".join(filter(None, ("pip install", option, f'"{NEWEST[framework]}"')))
 
 
-def gpu_requirement(framework: str, distribution: str, version: str, cuda_major: int | None, python: str = "") -> str:
+def gpu_requirement(
+    framework: str, distribution: str, version: str, cuda_major: int | None, python: str = ""
+) -> str:
     """The requirement that installs this release's GPU build with what it needs; '' where no row knows one."""
     release = version.split("+")[0]
     if framework == "tensorflow":
@@ -134,7 +151,13 @@ file" without it (apache/mxnet's installation page), Paddle's installation guide
 
 def brings_libraries(framework: str, version: str) -> bool:
     """Whether that requirement brings the CUDA libraries as wheels, so that no toolkit is needed."""
-    floors = {"tensorflow": "2.14", "torch": "1.13", "jax": FIRST_JAX, "onnxruntime": "1.21", "cupy": "14"}
+    floors = {
+        "tensorflow": "2.14",
+        "torch": "1.13",
+        "jax": FIRST_JAX,
+        "onnxruntime": "1.21",
+        "cupy": "14",
+    }
     return framework in floors and at_least(version, floors[framework])
 
 
@@ -158,7 +181,11 @@ def wheel_of(library: str, cuda_major: int | None) -> str:
 def _own_major(family: str, suffix: str) -> int | None:
     """The CUDA major that a file name itself tells; most families count on their own."""
     places = numbers(suffix)
-    return places[0] if places and family in ("cudart", "cublas", "cublasLt", "nvrtc", "nvjitlink", "cupti") else None
+    return (
+        places[0]
+        if places and family in ("cudart", "cublas", "cublasLt", "nvrtc", "nvjitlink", "cupti")
+        else None
+    )
 
 
 def gpu_flavour(distributions: tuple[str, ...]) -> str:

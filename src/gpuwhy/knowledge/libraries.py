@@ -1,188 +1,122 @@
-"""The CUDA library families: how their files are called, who ships them, and where their version is written."""
+"""The CUDA library families: how files are called, who ships them, and the CUDA of a name."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import msgspec
+
+from gpuwhy.facts.fact import Source
+from gpuwhy.knowledge.tables import load, rows
+
+FILES = r"lib(cu(bl|d[an]|ff|fi|pt|ra|so|sp)|nccl|nv(?!idia))[\w-]*\.so[.\d]*$"
+"""A short expression that lets every library's name through and little else: to list a folder."""
+_SAME = {"cublasLt": "cublas", "cufftw": "cufft", "cusolverMg": "cusolver"}
+_PARTS = re.compile(r"lib(\w+)\.so\.([\d.]+)$")
+_DLL = re.compile(r"(\w{1,80}?)(?:64|32)?_([\d_]{1,20})\.dll$", re.IGNORECASE)
+_DLL_NAMES = {"cublaslt": "cublasLt", "cusolvermg": "cusolverMg", "nvjitlink": "nvJitLink"}
+_EXACT = re.compile(r"(?:[6-9]|10)\.\d|11\.[01]")
 
 
 class Family(msgspec.Struct, frozen=True):
     """One family of CUDA libraries."""
 
     name: str
-    stems: tuple[str, ...]  # regular expressions of what stands between "lib" and ".so"
+    stems: tuple[str, ...]  # expressions of what stands between "lib" and ".so"
     wheels: tuple[str, ...] = ()  # distributions without their -cu12 suffix
     conda: tuple[str, ...] = ()
-    dpkg: str = ""  # regular expression of Debian package names, from the start
+    dpkg: str = ""  # expression of Debian package names, from the start
     header: str = ""
-    macros: tuple[str, ...] = ()  # one per place of the version; a single one holds 1000 * major + 10 * minor
+    macros: tuple[str, ...] = ()  # one per place of the version; a single one holds all
     places: int = 4  # how many places of a package's version belong to the library
 
 
-def _ver(prefix: str) -> tuple[str, ...]:
-    return tuple(f"{prefix}_VER_{part}" for part in ("MAJOR", "MINOR", "PATCH", "BUILD"))
-
-
-# Names and macros as found in the CUDA 10.0 to 13.2 toolkits, the cuDNN 7 to 9 archives and the nvidia-* wheels.
-FAMILIES: tuple[Family, ...] = (
-    Family(
-        "cudart",
-        ("cudart",),
-        ("nvidia-cuda-runtime",),
-        ("cuda-cudart", "cudatoolkit"),
-        r"cuda-cudart-|libcudart",
-        "cuda_runtime_api.h",
-        ("CUDART_VERSION",),
-    ),
-    Family(
-        "cublas",
-        ("cublas",),
-        ("nvidia-cublas",),
-        ("libcublas", "cudatoolkit"),
-        r"libcublas",
-        "cublas_api.h",
-        _ver("CUBLAS"),
-    ),
-    Family(
-        "cublasLt",
-        ("cublasLt",),
-        ("nvidia-cublas",),
-        ("libcublas", "cudatoolkit"),
-        r"libcublas",
-        "cublas_api.h",
-        _ver("CUBLAS"),
-    ),
-    Family(
-        "cudnn",
-        (r"cudnn(?:_\w+)?",),
-        ("nvidia-cudnn",),
-        ("libcudnn", "cudnn"),
-        r"libcudnn|cudnn\d*-|nvidia-cudnn",
-        "cudnn_version.h",
-        ("CUDNN_MAJOR", "CUDNN_MINOR", "CUDNN_PATCHLEVEL"),
-        3,
-    ),
-    Family(
-        "cufft",
-        ("cufftw?",),
-        ("nvidia-cufft",),
-        ("libcufft", "cudatoolkit"),
-        r"libcufft|cuda-cufft",
-        "cufft.h",
-        _ver("CUFFT"),
-    ),
-    Family(
-        "curand",
-        ("curand",),
-        ("nvidia-curand",),
-        ("libcurand", "cudatoolkit"),
-        r"libcurand|cuda-curand",
-        "curand.h",
-        _ver("CURAND"),
-    ),
-    Family(
-        "cusolver",
-        ("cusolver(?:Mg)?",),
-        ("nvidia-cusolver",),
-        ("libcusolver", "cudatoolkit"),
-        r"libcusolver|cuda-cusolver",
-        "cusolver_common.h",
-        _ver("CUSOLVER"),
-    ),
-    Family(
-        "cusparse",
-        ("cusparse",),
-        ("nvidia-cusparse",),
-        ("libcusparse", "cudatoolkit"),
-        r"libcusparse\d*-|libcusparse\d+$|cuda-cusparse",
-        "cusparse.h",
-        _ver("CUSPARSE"),
-    ),
-    Family(
-        "cusparselt",
-        ("cusparseLt",),
-        ("nvidia-cusparselt",),
-        ("libcusparselt", "cusparselt"),
-        r"libcusparselt",
-        "cusparseLt.h",
-        _ver("CUSPARSELT"),
-    ),
-    Family(
-        "nccl",
-        ("nccl",),
-        ("nvidia-nccl",),
-        ("nccl",),
-        r"libnccl",
-        "nccl.h",
-        ("NCCL_MAJOR", "NCCL_MINOR", "NCCL_PATCH"),
-        3,
-    ),
-    Family(
-        "nvrtc",
-        ("nvrtc", "nvrtc-builtins"),
-        ("nvidia-cuda-nvrtc",),
-        ("cuda-nvrtc", "cudatoolkit"),
-        r"cuda-nvrtc|libnvrtc",
-    ),
-    Family("nvjitlink", ("nvJitLink",), ("nvidia-nvjitlink",), ("libnvjitlink",), r"libnvjitlink"),
-    Family("cupti", ("cupti",), ("nvidia-cuda-cupti",), ("cuda-cupti",), r"cuda-cupti|libcupti"),
-    Family("nvtx", ("nvToolsExt", "nvtx3interop"), ("nvidia-nvtx",), ("cuda-nvtx",), r"cuda-nvtx|libnvtoolsext"),
-    Family("cufile", ("cufile(?:_rdma)?",), ("nvidia-cufile",), ("libcufile",), r"libcufile|gds-tools"),
-    Family("nvshmem", ("nvshmem_host",), ("nvidia-nvshmem",), ("libnvshmem3", "nvshmem"), r"libnvshmem", places=3),
-    Family(
-        "tensorrt",
-        (r"nvinfer(?:_\w+)?", r"nvonnxparser", r"nvparsers"),
-        ("tensorrt-libs", "tensorrt"),
-        ("libnvinfer", "tensorrt"),
-        r"libnvinfer|libnvonnxparsers|libnvparsers|tensorrt",
-        "NvInferVersion.h",
-        ("NV_TENSORRT_MAJOR", "NV_TENSORRT_MINOR", "NV_TENSORRT_PATCH"),
-        3,
-    ),
-)
-
-_STEM = "|".join(f"(?P<f{number}>{'|'.join(family.stems)})" for number, family in enumerate(FAMILIES))
-_NAME = re.compile(rf"lib(?P<stem>{_STEM})(?P<hash>-[0-9a-f]{{8}})?\.so(?P<suffix>(?:\.\d+)*)$")
-
-_DLL_STEM = _STEM.replace(r"\w+", "[A-Za-z_]+?")
-_DLL = re.compile(
-    rf"(?P<stem>{_DLL_STEM})(?:64|32)?(?P<suffix>(?:_[\d._]*\d)?)\.dll$", re.IGNORECASE
-)  # cudnn_ops_infer64_8.dll, nvrtc64_101_0.dll, nvJitLink_120_0.dll
-
-FILES = r"lib(cu(bl|d[an]|ff|fi|pt|ra|so|sp)|nccl|nv(?!idia))[\w-]*\.so[.\d]*$"
-"""A short regular expression that lets every name above through and little else: for listing a folder."""
-
-
 class LibraryName(msgspec.Struct, frozen=True):
-    """A file name taken apart: libcudnn_cnn-1a2b3c4d.so.9.1 is cudnn, stem cudnn_cnn, suffix 9.1."""
+    """A file name taken apart: libcudnn_cnn-1a2b3c4d.so.9.1 is cudnn, stem cudnn_cnn, 9.1."""
 
     family: Family
     stem: str
     suffix: str
 
 
+class Sonames(msgspec.Struct, frozen=True):
+    """sonames.json: the CUDA toolkits that ship a library, by its stem and the number behind it."""
+
+    source: Source
+    cuda: dict[str, dict[str, str]]
+
+
+def families() -> tuple[Family, ...]:
+    """Every family."""
+    return rows("libraries.jsonl", Family)
+
+
+def sonames() -> Sonames:
+    """Which toolkits ship which library."""
+    return load("sonames.json", Sonames)
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Of libcudnn.so.9, and of cudnn_ops_infer64_8.dll, nvrtc64_101_0.dll, nvJitLink_120_0.dll."""
+    stems = (f"(?P<f{n}>{'|'.join(family.stems)})" for n, family in enumerate(families()))
+    stem = f"(?P<stem>{'|'.join(stems)})"
+    dll = stem.replace(r"\w+", "[A-Za-z_]+?")
+    return (
+        re.compile(rf"lib{stem}(?P<hash>-[0-9a-f]{{8}})?\.so(?P<suffix>(?:\.\d+)*)$"),
+        re.compile(rf"{dll}(?:64|32)?(?P<suffix>(?:_[\d._]*\d)?)\.dll$", re.IGNORECASE),
+    )
+
+
 def parse(name: str) -> LibraryName | None:
     """Take a file name apart; None when it is no CUDA library's."""
-    match = _NAME.match(name) or _DLL.match(name)
+    library, dll = _patterns()
+    match = library.match(name) or dll.match(name)
     if not match:
         return None
-    number = next(n for n in range(len(FAMILIES)) if match[f"f{n}"] is not None)
+    family = next(one for n, one in enumerate(families()) if match[f"f{n}"] is not None)
     stem = match["stem"] + (match["hash"] or "" if name.startswith("lib") else "")
-    return LibraryName(FAMILIES[number], stem, match["suffix"][1:])
+    return LibraryName(family, stem, match["suffix"][1:])
 
 
 def stem(name: str) -> str:
-    """What a library is called on every system: libcudnn_graph.so.9 and cudnn_graph64_9.dll are cudnn_graph; or ""."""
+    """A library's name on every system: libcudnn_graph.so.9, cudnn_graph64_9.dll: cudnn_graph."""
     found = parse(name)
     return found.stem if found else ""
 
 
 def opened_later(name: str) -> bool:
-    """Whether a file is opened by another library when first used: a part of cuDNN, what NVRTC compiles with."""
+    """Whether another library opens a file when first used: a part of cuDNN, NVRTC's builtins."""
     return re.match(r"(?i)(lib)?(cudnn_|nvrtc-builtins)", name) is not None
 
 
 def is_cudnn(name: str) -> bool:
     """Whether a file name is that of cuDNN or of a part of it."""
     return name.startswith("libcudnn") or name[:5].lower() == "cudnn"
+
+
+def cuda_of(name: str) -> str:
+    """The CUDA versions that ship a library of this name: '10.1 to 11.0'; '' where none is said."""
+    match = _PARTS.match(name)
+    asked = (match[1], match[2]) if match else _of_dll(name)
+    if not asked:
+        return ""
+    stem, suffix = _SAME.get(asked[0], asked[0]), asked[1]
+    known = sonames().cuda.get(stem)
+    if known is None:
+        return ""
+    return known.get(suffix, suffix if _EXACT.fullmatch(suffix) else "")
+
+
+def _of_dll(name: str) -> tuple[str, str] | None:
+    """A DLL's name as a SONAME: cudart64_101 → cudart, 10.1; cudart64_110 → cudart, 11.0."""
+    match = _DLL.match(name)
+    if not match:
+        return None
+    stem, digits = _DLL_NAMES.get(match[1].lower(), match[1].lower()), match[2].partition("_")[0]
+    if len(digits) != 3 and digits not in ("75", "80", "90", "91", "92"):
+        return stem, digits
+    dotted = f"{digits[:-1]}.{digits[-1]}"
+    short = stem in ("nvrtc", "nvJitLink") and digits >= "120"
+    return stem, dotted.removesuffix(".0") if short else dotted

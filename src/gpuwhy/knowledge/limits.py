@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import msgspec
 
+from gpuwhy.facts.fact import Source
+from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge import neighbours
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.pairs import allows
 from gpuwhy.knowledge.tables import source
-from gpuwhy.facts.fact import Source
-from gpuwhy.facts.version import at_least
 
 
 class Limit(msgspec.Struct, frozen=True):
@@ -190,7 +190,9 @@ def broken(package: str, version: str, installed: Mapping[str, str]) -> list[Lim
     """The limits of a release, whichever flavour of it is here, that what is installed beside it does not keep."""
     found: dict[str, Limit] = {}
     for one in LIMITS:
-        inside = at_least(version, one.since or "0") and not (one.until and at_least(version, one.until))
+        inside = at_least(version, one.since or "0") and not (
+            one.until and at_least(version, one.until)
+        )
         if inside and _is_flavour(package, one.package):
             name, wish = split(one.requirement)
             if name in installed and not allows(wish, installed[name]):
@@ -201,7 +203,9 @@ def broken(package: str, version: str, installed: Mapping[str, str]) -> list[Lim
 def _is_flavour(package: str, other: str) -> bool:
     """Whether a package is the other one, or installs the same module: tensorflow-cpu as tensorflow."""
     both = flavour(package), flavour(other)
-    return package == other or (both[0] is not None and both[1] is not None and both[0].module == both[1].module)
+    return package == other or (
+        both[0] is not None and both[1] is not None and both[0].module == both[1].module
+    )
 
 
 def split(requirement: str) -> tuple[str, str]:
@@ -235,7 +239,8 @@ _TRANSFORMERS = ("4.52 2.1", "5.0 2.2", "5.1 2.4", "5.15 2.5", "5.20 2.6", "")
 def _floors(package: str, other: str, steps: tuple[str, ...], effect: str) -> tuple[Floor, ...]:
     parts = [step.split() for step in steps]
     return tuple(
-        Floor(package, here[0], after[0] if after else "", other, here[1], effect) for here, after in pairwise(parts)
+        Floor(package, here[0], after[0] if after else "", other, here[1], effect)
+        for here, after in pairwise(parts)
     )
 
 
@@ -250,7 +255,14 @@ FLOORED = source("the files of the wheels: the release that they compare with", 
 
 def floor(package: str, version: str) -> Floor | None:
     """What a release needs of its framework."""
-    return next((row for row in FLOORS if row.package == package and _is_within(version, row.since, row.until)), None)
+    return next(
+        (
+            row
+            for row in FLOORS
+            if row.package == package and _is_within(version, row.since, row.until)
+        ),
+        None,
+    )
 
 
 CAPS_NUMPY = frozenset(
@@ -283,9 +295,16 @@ CAPS_PROTOBUF = frozenset(
 
 def limits(package: str, version: str) -> tuple[Limit, ...]:
     """The limits of a release; '' = the newest."""
-    written = [row for row in LIMITS if row.package == package and _is_within(version, row.since, row.until)]
+    written = [
+        row
+        for row in LIMITS
+        if row.package == package and _is_within(version, row.since, row.until)
+    ]
     named = {row.requirement.partition("<")[0] for row in written}
-    return (*written, *(row for row in _seen(package, version) if row.requirement.partition("<")[0] not in named))
+    return (
+        *written,
+        *(row for row in _seen(package, version) if row.requirement.partition("<")[0] not in named),
+    )
 
 
 def _seen(package: str, version: str) -> Iterator[Limit]:

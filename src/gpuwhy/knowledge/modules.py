@@ -66,16 +66,58 @@ STACK_MODULES = FRAMEWORK_MODULES | frozenset(
         "einops",
         "cv2",
     }
-    | {"PIL", "h5py", "google", "absl", "ml_dtypes", "opt_einsum", "sympy", "networkx", "jinja2", "fsspec", "filelock"}
-    | {"typing_extensions", "packaging", "requests", "urllib3", "yaml", "tqdm", "six", "wrapt", "gast", "grpc", "attr"}
-    | {"nvidia", "cuda", "tensorboard", "matplotlib", "psutil", "regex", "mpmath", "tensorrt", "llvmlite", "setuptools"}
+    | {
+        "PIL",
+        "h5py",
+        "google",
+        "absl",
+        "ml_dtypes",
+        "opt_einsum",
+        "sympy",
+        "networkx",
+        "jinja2",
+        "fsspec",
+        "filelock",
+    }
+    | {
+        "typing_extensions",
+        "packaging",
+        "requests",
+        "urllib3",
+        "yaml",
+        "tqdm",
+        "six",
+        "wrapt",
+        "gast",
+        "grpc",
+        "attr",
+    }
+    | {
+        "nvidia",
+        "cuda",
+        "tensorboard",
+        "matplotlib",
+        "psutil",
+        "regex",
+        "mpmath",
+        "tensorrt",
+        "llvmlite",
+        "setuptools",
+    }
 )
 """What the frameworks and the packages on them import."""
 
-INNER_MODULES = frozenset({"cupy_backends", "cupyx", "jax_plugins", "functorch", "torchgen", "numba_cuda"})
+INNER_MODULES = frozenset(
+    {"cupy_backends", "cupyx", "jax_plugins", "functorch", "torchgen", "numba_cuda"}
+)
 """What is installed beside a framework and of which it is made."""
 
-NAMESPACES: dict[str, tuple[str, ...]] = {"cuda": (), "google": ("protobuf",), "jax_plugins": (), "nvidia": ()}
+NAMESPACES: dict[str, tuple[str, ...]] = {
+    "cuda": (),
+    "google": ("protobuf",),
+    "jax_plugins": (),
+    "nvidia": (),
+}
 """Names that several distributions share, each with a folder of its own below; the parts that count (none: all)."""
 
 PART_OWNERS = {"google.protobuf": "protobuf", "jax_plugins.xla_cuda12": "jax-cuda12-pjrt"}
@@ -110,7 +152,17 @@ STANDARD_MODULES = frozenset(
         "code",
         "codeop",
     }
-    | {"collections", "colorsys", "concurrent", "configparser", "contextlib", "contextvars", "copy", "copyreg", "csv"}
+    | {
+        "collections",
+        "colorsys",
+        "concurrent",
+        "configparser",
+        "contextlib",
+        "contextvars",
+        "copy",
+        "copyreg",
+        "csv",
+    }
     | {
         "ctypes",
         "dataclasses",
@@ -213,5 +265,7 @@ FOUNDATION = frozenset(
 )
 """Distributions with libraries of their own that the frameworks, or most programs on them, import."""
 
-USED_BESIDE = frozenset("lightgbm xgboost catboost datasets spacy thinc tensorboard tb-nightly".split())  # noqa: SIM905
+USED_BESIDE = frozenset(
+    ["lightgbm", "xgboost", "catboost", "datasets", "spacy", "thinc", "tensorboard", "tb-nightly"]
+)
 """Distributions that people use in one environment with a framework, and that do not ask for it."""

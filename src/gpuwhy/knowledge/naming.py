@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gpuwhy.knowledge.releases import projects
 from gpuwhy.facts.version import numbers
+from gpuwhy.knowledge.releases import projects
 
-_ASKED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*?)\s*(\[[^\]]*\])?\s*(?P<spec>(===?|[<>~!]=?)\s*\S.*)?$")
+_ASKED = re.compile(
+    r"(?P<name>[A-Za-z0-9][\w.-]*?)\s*(\[[^\]]*\])?\s*(?P<spec>(===?|[<>~!]=?)\s*\S.*)?$"
+)
 _TRIAL = re.compile(r"\d(a|b|rc|\.dev)\d")
 _CALLED = {
     "pytorch": "torch", "tf": "tensorflow", "tf-gpu": "tensorflow-gpu", "ort": "onnxruntime",

@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from gpuwhy.knowledge import tables
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least, major_minor, numbers
+from gpuwhy.knowledge import tables
 
 _OFTEN = 3
 Outcome = Literal["imports", "fails", "forbidden", "not installed"]
@@ -89,7 +89,11 @@ def hosts(package: str) -> tuple[str, ...]:
 
 def broken(package: str, version: str, host: str, on: str) -> Broken | None:
     """The row that says that a release fails beside this release of a framework, by itself or a newer patch of it."""
-    mine = [row for row in _failures().get((package, host), ()) if not row.forced and _covers(row.subject[1], version)]
+    mine = [
+        row
+        for row in _failures().get((package, host), ())
+        if not row.forced and _covers(row.subject[1], version)
+    ]
     until = _worked(package, version, host)
     first = min(mine, key=lambda row: numbers(row.on), default=None)
     if first is None or not at_least(on, first.on) or (until and at_least(until, on)):
@@ -110,7 +114,11 @@ def limits_of(package: str, version: str) -> tuple[tuple[str, Broken], ...]:
 def forced(package: str, version: str, host: str, on: str) -> Seen | None:
     """What was seen of a pair that metadata forbids: of these two, or of the same minor releases."""
     for row in table():
-        if row.forced and (row.package, row.host) == (package, host) and row.outcome in ("imports", "fails"):
+        if (
+            row.forced
+            and (row.package, row.host) == (package, host)
+            and row.outcome in ("imports", "fails")
+        ):
             same = major_minor(row.on) == major_minor(on) and _covers(row.version, version)
             if same and (row.outcome == "imports" or row.about):
                 return row
@@ -153,4 +161,6 @@ def _covers(tried: str, version: str) -> bool:
     if major_minor(tried) != major_minor(version) or numbers(version) > numbers(tried):
         return False
     mine, theirs = (*numbers(version), 0, 0)[:3], (*numbers(tried), 0, 0)[:3]
-    return mine[:2] >= (0, 3) or mine[2] // 3 == theirs[2] // 3  # a package of patches only was tried in steps
+    return (
+        mine[:2] >= (0, 3) or mine[2] // 3 == theirs[2] // 3
+    )  # a package of patches only was tried in steps

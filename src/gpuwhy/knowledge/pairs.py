@@ -11,12 +11,14 @@ from functools import cache
 
 import msgspec
 
-from gpuwhy.knowledge import tables
-from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least
+from gpuwhy.knowledge import tables
+from gpuwhy.knowledge.flavours import flavour
 
-STATED = tables.source("METADATA of the published wheels", "knowledge/data/stated.json, by tools/harvest/stated.py")
+STATED = tables.source(
+    "METADATA of the published wheels", "knowledge/data/stated.json, by tools/harvest/stated.py"
+)
 
 NEIGHBOURS = re.compile(
     r"torch.+|pytorch-.+|tensorflow-.+|tf-.+|keras(-.+)?|jax.+|flax|optax|chex|orbax-checkpoint|equinox|numpyro|dm-haiku"
@@ -68,7 +70,9 @@ REFUSALS: tuple[Refusal, ...] = (
 
 def refusal(by: str, name: str) -> Refusal | None:
     """The row of a package that looks at another's version itself."""
-    return next((r for r in REFUSALS if re.fullmatch(r.by, by) and re.fullmatch(r.name, name)), None)
+    return next(
+        (r for r in REFUSALS if re.fullmatch(r.by, by) and re.fullmatch(r.name, name)), None
+    )
 
 
 class _Stated(msgspec.Struct, frozen=True):
@@ -104,7 +108,9 @@ def fitting(name: str, other: str, version: str) -> str:
     """The newest release of a package whose metadata goes with a release of another; "" where none is known."""
     for candidate in reversed(known_versions(name)):
         wishes = stated(name, candidate).get(other, ())
-        if wishes and any(allows(wish.partition(";")[0], version) and is_tight(wish) for wish in wishes):
+        if wishes and any(
+            allows(wish.partition(";")[0], version) and is_tight(wish) for wish in wishes
+        ):
             return candidate
     return ""
 
@@ -148,4 +154,6 @@ def plugin_left_aside(jaxlib: str) -> bool:
 
 
 RIVAL_PLUGINS = "and JAX takes one of them only: the other is refused at every start (PJRT_Api already exists for cuda)"
-RIVALS_TRIED = "jax 0.7.2 with jax-cuda12-plugin and jax-cuda13-plugin 0.7.2, both initialised, November 2026"
+RIVALS_TRIED = (
+    "jax 0.7.2 with jax-cuda12-plugin and jax-cuda13-plugin 0.7.2, both initialised, November 2026"
+)

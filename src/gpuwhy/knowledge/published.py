@@ -10,8 +10,12 @@ from packaging.version import InvalidVersion, Version
 
 from gpuwhy.knowledge import tables
 
-NAMES = tables.source("the list of names of the package index", "927,088 projects, 16 November 2026")
-SOURCE = tables.source("the files of the package index", "knowledge/data/published.json, November 2026")
+NAMES = tables.source(
+    "the list of names of the package index", "927,088 projects, 16 November 2026"
+)
+SOURCE = tables.source(
+    "the files of the package index", "knowledge/data/published.json, November 2026"
+)
 _HASHES = 4
 _UNLISTED = frozenset({"api", "install"})
 """Projects that the index has and its list of names leaves out; of 250 names that were not listed, only these two."""
@@ -40,7 +44,9 @@ def bits(name: str, size: int) -> list[int]:
 def is_project(name: str) -> bool:
     """Whether the index may have a project of that (normal) name; False is certain as of the day of the list."""
     held = _filter()
-    return name in _UNLISTED or all(held[bit >> 3] >> (bit & 7) & 1 for bit in bits(name, len(held) * 8))
+    return name in _UNLISTED or all(
+        held[bit >> 3] >> (bit & 7) & 1 for bit in bits(name, len(held) * 8)
+    )
 
 
 @cache
@@ -61,7 +67,11 @@ def names() -> tuple[str, ...]:
 @cache
 def releases(name: str) -> dict[Version, Published]:
     """Every release of a package that was asked for; {} for others."""
-    rows = msgspec.json.decode(_table()[name], type=list[tuple[str, str, str]]) if name in _table() else []
+    rows = (
+        msgspec.json.decode(_table()[name], type=list[tuple[str, str, str]])
+        if name in _table()
+        else []
+    )
     return {
         Version(version): Published(python, newest.rstrip("!"), not newest.endswith("!"))
         for python, newest, versions in rows

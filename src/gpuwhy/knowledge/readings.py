@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from gpuwhy.knowledge.tables import load
 from gpuwhy.facts.version import at_least
+from gpuwhy.knowledge.tables import load
 
 FAMILIES: dict[str, str] = {
     "tensorflow": "tensorflow", "torch": "torch", "jax": "jax", "jaxlib": "jax", "jax-cuda-pjrt": "jax",
@@ -36,24 +36,39 @@ class Reader(msgspec.Struct, frozen=True):
     def like(self, release: str) -> bool:
         """Whether the newest release read that is not newer than this one shows the same type."""
         older = [
-            mark for one, mark in zip(self.releases, self.same or self.reads, strict=True) if at_least(release, one)
+            mark
+            for one, mark in zip(self.releases, self.same or self.reads, strict=True)
+            if at_least(release, one)
         ]
         return bool(older) and older[-1] == "1"
 
     def at(self, release: str) -> str:
         """1, 0 or ? of the newest release read that is not newer than this one; ? before the first."""
-        older = [mark for one, mark in zip(self.releases, self.reads, strict=True) if at_least(release, one)]
+        older = [
+            mark
+            for one, mark in zip(self.releases, self.reads, strict=True)
+            if at_least(release, one)
+        ]
         return older[-1] if older else "?"
 
     @property
     def last(self) -> str:
         """The newest release that reads it."""
-        return next((r for r, mark in zip(self.releases[::-1], self.reads[::-1], strict=True) if mark == "1"), "")
+        return next(
+            (
+                r
+                for r, mark in zip(self.releases[::-1], self.reads[::-1], strict=True)
+                if mark == "1"
+            ),
+            "",
+        )
 
     @property
     def first(self) -> str:
         """The oldest release that reads it."""
-        return next((r for r, mark in zip(self.releases, self.reads, strict=True) if mark == "1"), "")
+        return next(
+            (r for r, mark in zip(self.releases, self.reads, strict=True) if mark == "1"), ""
+        )
 
 
 class Flag(msgspec.Struct, frozen=True):
@@ -99,7 +114,10 @@ def readers(name: str) -> tuple[Reader, ...]:
 def source(reader: Reader) -> str:
     """The newest wheel that shows it, and the member."""
     rows = _data()["families"][reader.family]["files"]
-    file = next((row[0] for row, mark in zip(rows[::-1], reader.reads[::-1], strict=True) if mark == "1"), "")
+    file = next(
+        (row[0] for row, mark in zip(rows[::-1], reader.reads[::-1], strict=True) if mark == "1"),
+        "",
+    )
     return f"{file}, {reader.where}" if reader.where else str(file)
 
 
@@ -121,7 +139,11 @@ def flags(family: str, release: str) -> Table:
     before, after = older[-1:], newer[:1]
 
     def of(places: list[int]) -> dict[str, Flag]:
-        return {n: Flag(n, *row[1:]) for n, row in table["flags"].items() if places and row[0][places[0]] == "1"}
+        return {
+            n: Flag(n, *row[1:])
+            for n, row in table["flags"].items()
+            if places and row[0][places[0]] == "1"
+        }
 
     return Table(of(before), of(after), releases[before[0]] if before else "")
 

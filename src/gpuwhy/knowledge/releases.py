@@ -11,9 +11,9 @@ from functools import cache, lru_cache
 
 import msgspec
 
-from gpuwhy.knowledge.tables import raw
 from gpuwhy.facts.fact import Source
 from gpuwhy.knowledge.release import Confidence, Described, Evidence, Release
+from gpuwhy.knowledge.tables import raw
 
 _FOLDER = "releases"
 _ASKED = ("cuda", "cudnn", "sass", "ptx", "opens")
@@ -41,7 +41,9 @@ class Releases(msgspec.Struct, frozen=True):
 
     def only(self, versions: set[str]) -> Releases:
         """The same project with these releases alone."""
-        return msgspec.structs.replace(self, rows=tuple(row for row in self.rows if row.version in versions))
+        return msgspec.structs.replace(
+            self, rows=tuple(row for row in self.rows if row.version in versions)
+        )
 
     def describe(self, release: Release) -> Described:
         """A row with its evidence spelled out."""
@@ -89,7 +91,11 @@ def find(name: str, version: str, platform: str, python: str | None = None) -> R
     """The row of a release on a platform; with `python`, only if it was published for that Python."""
     known = family(name)
     for row in known.rows if known else ():
-        if row.version == version and row.platform == platform and (python is None or has_python(row, python)):
+        if (
+            row.version == version
+            and row.platform == platform
+            and (python is None or has_python(row, python))
+        ):
             return row
     return None
 
@@ -122,7 +128,11 @@ def evidence_of(release: Release, field: str) -> Source:
 def compiled_cudnn(distribution: str, version: str, platform: str) -> tuple[str, Source] | None:
     """The cuDNN that a release was compiled with, where the number in its machine code was read."""
     row = find(distribution, version, platform)
-    if row is None or not isinstance(row.cudnn, str) or row.evidence.get("cudnn", "").partition("@")[0] != "code":
+    if (
+        row is None
+        or not isinstance(row.cudnn, str)
+        or row.evidence.get("cudnn", "").partition("@")[0] != "code"
+    ):
         return None
     return row.cudnn, evidence_of(row, "cudnn")
 
@@ -132,7 +142,12 @@ def built_with(framework: str, cudnn: str) -> tuple[Release, ...]:
     """The TensorFlow releases whose machine code compares with this very cuDNN; of other frameworks none is read."""
     if framework != "tensorflow" or not re.fullmatch(r"\d+\.\d+\.\d+", cudnn):
         return ()
-    known = [row for name in ("tensorflow-gpu", "tensorflow") if (found := family(name)) for row in found.rows]
+    known = [
+        row
+        for name in ("tensorflow-gpu", "tensorflow")
+        if (found := family(name))
+        for row in found.rows
+    ]
     return tuple(row for row in known if row.cudnn == cudnn and isinstance(row.cuda, str))
 
 

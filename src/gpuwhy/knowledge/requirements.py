@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.version import numbers
+from gpuwhy.knowledge.tables import source
 
 RULES = source("NVIDIA Container Toolkit documentation", "NVIDIA_REQUIRE_* constraints")
 VARIABLE = "NVIDIA_REQUIRE_CUDA"
@@ -28,7 +28,10 @@ def met(expression: str, has: dict[str, str]) -> bool | None:
     """Whether a host with these values (cuda, driver, arch, card) meets an expression; None where it is not certain."""
     if not expression.strip():
         return True
-    outcomes = {_all(word.split(","), has) for word in re.sub(r"\s*(>=|<=|!=|[=<>])\s*", r"\1", expression).split()}
+    outcomes = {
+        _all(word.split(","), has)
+        for word in re.sub(r"\s*(>=|<=|!=|[=<>])\s*", r"\1", expression).split()
+    }
     return True if True in outcomes else None if None in outcomes else False
 
 

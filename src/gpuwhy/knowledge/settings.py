@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from gpuwhy.facts.variables import Fault
+from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge import grammars, xla_flags
 from gpuwhy.knowledge.readings import FAMILIES, Reader, families, known_names, readers, source
 from gpuwhy.knowledge.spelling import misspelt
 from gpuwhy.knowledge.values import Judge, Wrong, off_when, one_of, real, truth, whole
 from gpuwhy.knowledge.variables import FOREIGN, variable_row
-from gpuwhy.facts.variables import Fault
-from gpuwhy.facts.version import at_least
 
 TITLES = {
     "torch": "PyTorch", "jax": "JAX", "tensorflow": "TensorFlow", "numba": "Numba", "cupy": "CuPy", "triton": "Triton",
@@ -140,7 +140,9 @@ def faults(name: str, value: str, installed: Mapping[str, str]) -> tuple[Fault, 
 
 def _ruled(name: str, value: str, installed: Mapping[str, str]) -> Iterator[Fault]:
     for rule in RULES.get(name, ()):
-        if rule.framework and (rule.framework not in installed or _unread(name, rule.framework, installed)):
+        if rule.framework and (
+            rule.framework not in installed or _unread(name, rule.framework, installed)
+        ):
             continue
         wrong = rule.judge(value, installed.get(rule.framework, ""))
         if wrong is not None:
@@ -150,7 +152,9 @@ def _ruled(name: str, value: str, installed: Mapping[str, str]) -> Iterator[Faul
 
 def _unread(name: str, framework: str, installed: Mapping[str, str]) -> bool:
     """Whether the installed release is known not to read a variable that others of its family read."""
-    marks = {r.at(installed[framework]) for r in readers(name) if FAMILIES.get(r.family) == framework}
+    marks = {
+        r.at(installed[framework]) for r in readers(name) if FAMILIES.get(r.family) == framework
+    }
     return marks == {"0"}
 
 
@@ -184,10 +188,17 @@ def _slip(name: str, installed: Mapping[str, str]) -> tuple[Fault, ...]:
     meant = misspelt(name, _candidates(frozenset(installed)).get(name.partition("_")[0], ()))
     if not meant:
         return ()
-    families = tuple(sorted({f for r in readers(meant) if (f := FAMILIES.get(r.family, "")) in installed}))
+    families = tuple(
+        sorted({f for r in readers(meant) if (f := FAMILIES.get(r.family, "")) in installed})
+    )
     return (
         Fault(
-            "misspelt", families, f"nobody reads {name}; {meant} is meant, perhaps", (), meant, "the harvested names"
+            "misspelt",
+            families,
+            f"nobody reads {name}; {meant} is meant, perhaps",
+            (),
+            meant,
+            "the harvested names",
         ),
     )
 
@@ -218,7 +229,11 @@ def times(name: str, installed: Mapping[str, str]) -> str:
         if framework not in installed or reader.at(installed[framework]) != "0":
             continue
         who = f"{TITLES[framework]} {installed[framework]}"
-        if any(r.at(installed[f]) != "0" for r in readers(name) if (f := FAMILIES.get(r.family, "")) in installed):
+        if any(
+            r.at(installed[f]) != "0"
+            for r in readers(name)
+            if (f := FAMILIES.get(r.family, "")) in installed
+        ):
             return ""
         gone = reader.last and not _later(reader, installed[framework])
         return f"{who} does not read it{f': {reader.last} did' if gone else f': {reader.first} is the first that does'}"

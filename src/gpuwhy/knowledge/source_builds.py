@@ -33,10 +33,21 @@ KNOW = source(
 
 COMPILED = {
     **dict.fromkeys(
-        ("hnswlib", "dlib", "fasttext", "llama-cpp-python", "annoy", "cython-bbox", "kenlm", "pyworld"), ("", "g++")
+        (
+            "hnswlib",
+            "dlib",
+            "fasttext",
+            "llama-cpp-python",
+            "annoy",
+            "cython-bbox",
+            "kenlm",
+            "pyworld",
+        ),
+        ("", "g++"),
     ),
     **dict.fromkeys(
-        ("webrtcvad", "pyaudio", "pesq", "psycopg2", "mysqlclient", "uwsgi", "evdev", "madmom"), ("", "gcc")
+        ("webrtcvad", "pyaudio", "pesq", "psycopg2", "mysqlclient", "uwsgi", "evdev", "madmom"),
+        ("", "gcc"),
     ),
     "insightface": ("1.0", "g++"),
     "lap": ("0.5.12", "g++"),
@@ -48,4 +59,6 @@ COMPILED = {
 ASKING = {"face-recognition": "dlib", "resemblyzer": "webrtcvad"}
 """Packages whose every release asks for one of these."""
 
-SOURCES_ONLY = source("the files of the package index", "no wheel for Linux in any such release; November 2026")
+SOURCES_ONLY = source(
+    "the files of the package index", "no wheel for Linux in any such release; November 2026"
+)

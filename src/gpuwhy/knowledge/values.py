@@ -22,14 +22,21 @@ Judge = Callable[[str, str], "Wrong | None"]
 """From a value and the reader's release ("" where none is known)."""
 
 TRUE, FALSE = ("y", "yes", "t", "true", "on", "1"), ("n", "no", "f", "false", "off", "0")
-_WHOLE, _REAL = re.compile(r"\s*[+-]?\d+(_\d+)*\s*"), re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_WHOLE, _REAL = (
+    re.compile(r"\s*[+-]?\d+(_\d+)*\s*"),
+    re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*"),
+)
 
 
 def one_of(*values: str, kind: Kind = "rejected", fold: bool = False, empty: bool = True) -> Judge:
     """One of these words; `fold`: in any case; `empty`: set to nothing is as good as not set."""
 
     def judge(value: str, release: str) -> Wrong | None:
-        if (empty and not value) or value in values or (fold and value.lower() in {v.lower() for v in values}):
+        if (
+            (empty and not value)
+            or value in values
+            or (fold and value.lower() in {v.lower() for v in values})
+        ):
             return None
         near = next((v for v in values if v.lower() == value.strip().lower()), "")
         return Wrong(kind, _refuses(kind, value), values, near)
@@ -37,7 +44,9 @@ def one_of(*values: str, kind: Kind = "rejected", fold: bool = False, empty: boo
     return judge
 
 
-def truth(kind: Kind = "rejected", words: tuple[str, ...] = (*TRUE, *FALSE), empty: bool = False) -> Judge:
+def truth(
+    kind: Kind = "rejected", words: tuple[str, ...] = (*TRUE, *FALSE), empty: bool = False
+) -> Judge:
     """A yes or no, in any case."""
 
     def judge(value: str, release: str) -> Wrong | None:
@@ -63,16 +72,27 @@ def whole(kind: Kind = "rejected", least: int | None = None, empty: bool = False
     return judge
 
 
-def real(kind: Kind = "rejected", least: float | None = None, most: float | None = None, empty: bool = True) -> Judge:
+def real(
+    kind: Kind = "rejected",
+    least: float | None = None,
+    most: float | None = None,
+    empty: bool = True,
+) -> Judge:
     """A number within limits."""
 
     def judge(value: str, release: str) -> Wrong | None:
         if empty and not value:
             return None
         if not _REAL.fullmatch(value):
-            hint = f"{float(value.strip()[:-1]) / 100:g}" if re.fullmatch(r"\s*\d+\s*%\s*", value) else ""
+            hint = (
+                f"{float(value.strip()[:-1]) / 100:g}"
+                if re.fullmatch(r"\s*\d+\s*%\s*", value)
+                else ""
+            )
             return Wrong(kind, f"{_refuses(kind, value)}: it wants a number", (), hint)
-        if (least is not None and float(value) < least) or (most is not None and float(value) > most):
+        if (least is not None and float(value) < least) or (
+            most is not None and float(value) > most
+        ):
             return Wrong(kind, f"{_refuses(kind, value)}: it wants a number from {least} to {most}")
         return None
 

@@ -10,7 +10,9 @@ class VariableRow(msgspec.Struct, frozen=True):
 
     name: str
     reader: str
-    frameworks: tuple[str, ...] = ()  # it steers something only if one of these is installed; () = always
+    frameworks: tuple[
+        str, ...
+    ] = ()  # it steers something only if one of these is installed; () = always
     source: str = ""
     note: str = ""  # true whenever it is set
     private: bool = False  # its value may name hosts: only that it is set is kept
@@ -137,24 +139,51 @@ ROWS: tuple[VariableRow, ...] = (
     VariableRow("ROCR_*", "AMD's ROCm, not CUDA", ("rocm",), "ROCm documentation"),
 )  # fmt: skip
 
-FOREIGN = ("TF_VAR_", "TF_CLI_", "TF_TOKEN_", "TF_LOG", "TF_DATA_DIR", "TF_INPUT", "TF_WORKSPACE", "TF_REGISTRY_")
+FOREIGN = (
+    "TF_VAR_",
+    "TF_CLI_",
+    "TF_TOKEN_",
+    "TF_LOG",
+    "TF_DATA_DIR",
+    "TF_INPUT",
+    "TF_WORKSPACE",
+    "TF_REGISTRY_",
+)
 """Terraform's variables, which only look like TensorFlow's."""
 
-NOT_READ_BY_TENSORFLOW = frozenset({"CUDA_PATH", "CUDA_ROOT", "CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"})
+NOT_READ_BY_TENSORFLOW = frozenset(
+    {"CUDA_PATH", "CUDA_ROOT", "CUDNN_PATH", "CUDNN_HOME", "CUDNN_ROOT"}
+)
 """Names that TensorFlow on Linux does not read: its libraries come through the loader alone (docs/knowledge.md)."""
 
 ALLOCATOR_KEYS = frozenset(
-    {"backend", "expandable_segments", "expandable_segments_reserve", "expandable_segments_reserve_by_class"}
+    {
+        "backend",
+        "expandable_segments",
+        "expandable_segments_reserve",
+        "expandable_segments_reserve_by_class",
+    }
     | {"garbage_collection_threshold", "graph_capture_record_stream_reuse", "large_segment_size_mb"}
-    | {"max_non_split_rounding_mb", "max_split_size_mb", "per_process_memory_fraction", "pinned_free_catch_all"}
+    | {
+        "max_non_split_rounding_mb",
+        "max_split_size_mb",
+        "per_process_memory_fraction",
+        "pinned_free_catch_all",
+    }
     | {"pinned_max_cached_size_mb", "pinned_max_round_threshold_mb", "pinned_num_register_threads"}
-    | {"pinned_reserve_segment_size_mb", "pinned_use_background_threads", "pinned_use_cuda_host_register"}
+    | {
+        "pinned_reserve_segment_size_mb",
+        "pinned_use_background_threads",
+        "pinned_use_cuda_host_register",
+    }
     | {"pinned_use_hip_host_register", "release_lock_on_cudamalloc", "release_lock_on_hipmalloc"}
     | {"roundup_bypass_threshold_mb", "roundup_power2_divisions", "throw_on_cudamalloc_oom"}
 )
 """Keys of PYTORCH_CUDA_ALLOC_CONF: those in libc10 of torch 2.15.0, and roundup_bypass_threshold_mb of 1.12."""
 
-CONTAINER_FOLDERS = frozenset({"/usr/local/nvidia/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/bin"})
+CONTAINER_FOLDERS = frozenset(
+    {"/usr/local/nvidia/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/bin"}
+)
 """NVIDIA's container images put these on the search paths whether they exist or not."""
 
 _EXACT = {row.name: row for row in ROWS if not row.name.endswith("*")}

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import msgspec
 
-from gpuwhy.knowledge.tables import source
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least, major_minor, numbers
+from gpuwhy.knowledge.tables import source
 
-MATRIX = source("PyTorch's RELEASE.md, release compatibility matrix", "rows 1.12 to 2.14, state of September 2026")
-PREVIOUS = source("PyTorch's page of previous versions", "releases 1.2 to 1.11, state of November 2026")
+MATRIX = source(
+    "PyTorch's RELEASE.md, release compatibility matrix",
+    "rows 1.12 to 2.14, state of September 2026",
+)
+PREVIOUS = source(
+    "PyTorch's page of previous versions", "releases 1.2 to 1.11, state of November 2026"
+)
 SCRIPTS = source(
-    "pytorch/builder, manywheel/build_cuda.sh", "TORCH_CUDA_ARCH_LIST as of each release; in pytorch since 2.6"
+    "pytorch/builder, manywheel/build_cuda.sh",
+    "TORCH_CUDA_ARCH_LIST as of each release; in pytorch since 2.6",
 )
 
 INDEX = "https://download.pytorch.org/whl"
@@ -61,7 +67,10 @@ ARM = source("PyTorch's RELEASE.md, aarch64 matrix, and pytorch#160162", "state 
 
 # CUDA: (first release, machine code): the last row whose release is not newer holds.
 _CODE: dict[str, tuple[tuple[str, str], ...]] = {
-    "9.2": (("1.2", "35 50 60 70"), ("1.3.1", "37 50 60 70")),  # pytorch/builder 2aac90bd, 29 October 2019
+    "9.2": (
+        ("1.2", "35 50 60 70"),
+        ("1.3.1", "37 50 60 70"),
+    ),  # pytorch/builder 2aac90bd, 29 October 2019
     "10.0": (("1.2", "35 50 60 70 75"),),
     "10.1": (("1.3", "35 50 60 70 75"), ("1.3.1", "37 50 60 70 75"), ("1.8", "37 50 60 70")),
     "10.2": (("1.5", "37 50 60 70 75"), ("1.8", "37 50 60 70")),
@@ -74,7 +83,11 @@ _CODE: dict[str, tuple[tuple[str, str], ...]] = {
     "12.1": (("2.1", "50 60 70 75 80 86 90"),),
     "12.4": (("2.4", "50 60 70 75 80 86 90"),),
     "12.6": (("2.6", "50 60 70 75 80 86 90"),),
-    "12.8": (("2.7", "75 80 86 90 100 120"), ("2.8", "70 75 80 86 90 100 120"), ("2.11", "75 80 86 90 100 120")),
+    "12.8": (
+        ("2.7", "75 80 86 90 100 120"),
+        ("2.8", "70 75 80 86 90 100 120"),
+        ("2.11", "75 80 86 90 100 120"),
+    ),
     "12.9": (("2.8", "70 75 80 86 90 100 120"),),
     "13.0": (("2.9", "75 80 86 90 100 120"),),
     "13.2": (("2.12", "75 80 86 90 100 120"),),
@@ -98,9 +111,14 @@ def variants(version: str, machine: str = "x86_64") -> tuple[Variant, ...]:
     """The CUDA builds of a torch release, newest CUDA first; () where no list has the release."""
     release = major_minor(version)
     if machine == "aarch64":
-        return tuple(Variant(cuda, _named(code), ARM) for cuda, code in reversed(_ON_ARM.get(release, {}).items()))
+        return tuple(
+            Variant(cuda, _named(code), ARM)
+            for cuda, code in reversed(_ON_ARM.get(release, {}).items())
+        )
     where = listed_in(version, machine)
-    return tuple(Variant(cuda, _code(cuda, version), where) for cuda in reversed(_BUILDS.get(release, ())))
+    return tuple(
+        Variant(cuda, _code(cuda, version), where) for cuda in reversed(_BUILDS.get(release, ()))
+    )
 
 
 def listed_in(version: str, machine: str = "x86_64") -> Source:

@@ -7,7 +7,10 @@ from gpuwhy.knowledge.tables import source
 
 PLATFORM = "windows-x86_64"
 
-ZLIB = source("cuDNN 8.3 to 8.9 installation guide, Windows", "zlib's DLL must be on PATH; cuDNN opens it by name")
+ZLIB = source(
+    "cuDNN 8.3 to 8.9 installation guide, Windows",
+    "zlib's DLL must be on PATH; cuDNN opens it by name",
+)
 ZLIB_DLL = "zlibwapi.dll"
 RUNTIME_DLLS = ("msvcp140", "vcruntime140", "concrt140", "vcomp140", "msvcr1", "msvcp1")
 """How the files of the Visual C++ runtime are called."""

@@ -11,7 +11,9 @@ class Writer(msgspec.Struct, frozen=True):
     """Who writes to the folder, and what comes of it where there is none."""
 
     packages: tuple[str, ...]  # it is read where one of these is installed; () = always
-    frameworks: tuple[str, ...]  # those that it concerns; () = none more than others, so that it is told once
+    frameworks: tuple[
+        str, ...
+    ]  # those that it concerns; () = none more than others, so that it is told once
     kind: Literal["rejected", "ignored"]
     then: str
     source: str

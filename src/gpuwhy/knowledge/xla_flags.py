@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge.readings import Flag, Table, every_flag, flags
 from gpuwhy.knowledge.values import Judge, Wrong, shown
-from gpuwhy.facts.version import at_least
 
 STRICT = {"jaxlib": "0.4.30", "tensorflow": "2.21", "tf_xla": "2.21"}
 """The first releases seen to end at a wrong value; jaxlib 0.4.26 and TensorFlow 2.15 write a line and go on."""
@@ -27,13 +27,20 @@ def judge_of(family: str) -> Judge:
         if not text.startswith("-"):
             meant = f"--{text}" if text.split("=")[0] in every_flag() else ""
             return Wrong(
-                "rejected", f"takes {shown(text)} for the name of a file of flags: a flag starts with --", (), meant
+                "rejected",
+                f"takes {shown(text)} for the name of a file of flags: a flag starts with --",
+                (),
+                meant,
             )
         table = flags(family, release)
         for word in _words(text):
             wrong = _wrong(word, table, family, release)
             if wrong is not None:
-                return wrong._replace(instead=text.replace(word, wrong.instead)) if wrong.instead else wrong
+                return (
+                    wrong._replace(instead=text.replace(word, wrong.instead))
+                    if wrong.instead
+                    else wrong
+                )
         return None
 
     return judge
@@ -49,7 +56,12 @@ def _wrong(word: str, table: Table, family: str, release: str) -> Wrong | None:
         meant = f"-{word}" if word.startswith("-") else f"--{word}"
         known = meant[2:].split("=")[0] in every_flag()
         return (
-            Wrong("rejected", f"stops at {shown(word)}: a flag starts with --", (), meant if known else "")
+            Wrong(
+                "rejected",
+                f"stops at {shown(word)}: a flag starts with --",
+                (),
+                meant if known else "",
+            )
             if known
             else None
         )
@@ -61,7 +73,12 @@ def _wrong(word: str, table: Table, family: str, release: str) -> Wrong | None:
         return (
             None
             if flag.type == "bool"
-            else Wrong("rejected", f"stops at --{name} without a value", (flag.type,), f"--{name}={flag.default}")
+            else Wrong(
+                "rejected",
+                f"stops at --{name} without a value",
+                (flag.type,),
+                f"--{name}={flag.default}",
+            )
         )
     return _value(flag, chosen, family, release)
 
@@ -97,4 +114,6 @@ def _value(flag: Flag, chosen: str, family: str, release: str) -> Wrong | None:
         return None
     strict = not release or at_least(release, STRICT[family])
     text = f"{'stops at' if strict else 'does not take'} {shown(chosen)} for --{flag.name}"
-    return Wrong("rejected" if strict else "ignored", text, allowed, f"--{flag.name}={flag.default}")
+    return Wrong(
+        "rejected" if strict else "ignored", text, allowed, f"--{flag.name}={flag.default}"
+    )

@@ -216,7 +216,6 @@ def _known(named: dict[str, int]) -> Iterator[NamedGpu]:
     if not named:
         return
     from gpuwhy.knowledge import gpus  # its tables take time: only where a GPU is named
-    from gpuwhy.knowledge.gpu_memory import size_of as memory_of
 
     seen: set[str] = set()
     for name, line in list(named.items())[:LIMIT]:
@@ -227,7 +226,7 @@ def _known(named: dict[str, int]) -> Iterator[NamedGpu]:
             continue
         if title not in seen:
             seen.add(title)
-            memory = memory_of(name) or memory_of(title) or 0
+            memory = gpus.size_of(name) or gpus.size_of(title) or 0
             yield NamedGpu(title, (row.capability or "") if row else "", memory, line)
 
 

@@ -140,11 +140,11 @@ def _driver_cuda(machine: Machine, facts: Facts) -> Fact[str]:
         return stated
     version = facts.driver.module_version
     if isinstance(version, Known):
-        from gpuwhy.knowledge.drivers import PACKAGED, cuda_of_driver
+        from gpuwhy.knowledge.drivers import cuda_of_driver, packaged
 
         cuda = cuda_of_driver(version.value)
         if cuda:
-            return Known(cuda, Source("know", PACKAGED.where, PACKAGED.detail))
+            return Known(cuda, packaged())
     if isinstance(version, Absent) and isinstance(facts.system.wsl, Absent):
         return version
     return stated

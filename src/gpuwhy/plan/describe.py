@@ -60,7 +60,7 @@ def card(text: str) -> Card:
         capability = f"{plain[1]}.{plain[2]}"
         arch = archs.of(capability)
         if arch is None:
-            known = ", ".join("sm_" + row.capability.replace(".", "") for row in archs.ARCHS)
+            known = ", ".join("sm_" + row.capability.replace(".", "") for row in archs.archs())
             raise BadMachineError(f"--gpu {text}: no such compute capability; known are {known}")
         return Card(f"{'an' if arch.name[0] in 'AEIOU' else 'a'} {arch.name} GPU", capability)
     row = gpus.by_name(text)
@@ -75,7 +75,8 @@ def card(text: str) -> Card:
 
 
 def _unknown(text: str) -> str:
-    chips = next((gpus.SOLD_WITH[w] for w in text.lower().split() if w in gpus.SOLD_WITH), ())
+    sold = gpus.table().sold_with
+    chips = next((sold[w] for w in text.lower().split() if w in sold), ())
     if chips:
         either = " or ".join("sm_" + capability.replace(".", "") for capability in chips)
         return f"sold with different chips; give its compute capability, {either}"

@@ -13,8 +13,9 @@ from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.installs import DamageKind
 from gpuwhy.facts.loads import Extension, MissingLibrary
 from gpuwhy.facts.version import at_least, major_minor, numbers
-from gpuwhy.knowledge.archs import ARCHS, MATRIX, first_toolkit, last_toolkit, runs_on
-from gpuwhy.knowledge.cudnn_rules import DROPPED_SM, oldest_gpu
+from gpuwhy.knowledge.archs import MATRIX, archs, first_toolkit, last_toolkit, runs_on
+from gpuwhy.knowledge.cudnn_rules import oldest_gpu
+from gpuwhy.knowledge.cudnn_rules import table as cudnn_table
 from gpuwhy.knowledge.flavours import MAIN, compiles_at_run_time, flavour, is_follower
 from gpuwhy.knowledge.installs import gpu_flavour
 from gpuwhy.signs import loaded
@@ -186,7 +187,7 @@ def _too_new(case: Case, cards: list[Card]) -> Finding | None:
     major = capability.split(".")[0]
     if case.framework.name != "torch" or not major or len(numbers(built)) < 2:
         return None  # others carry PTX, which the driver compiles for newer cards
-    same = [one.capability for one in ARCHS if one.capability.split(".")[0] == major]
+    same = [one.capability for one in archs() if one.capability.split(".")[0] == major]
     firsts = [first_toolkit(one) for one in same]
     if not firsts or any(first and at_least(built, first) for first in firsts):
         return None
@@ -292,7 +293,10 @@ def cudnn_has_none(case: Case) -> Finding | None:
         "{framework} loads cuDNN {version}, which has no code below {floor}; {gpu} is {code}",
         loaded.saw_loaded(one),
         cards[0].seen,
-        table(f"cuDNN from 9.11 on needs compute capability {floor} or newer", DROPPED_SM),
+        table(
+            f"cuDNN from 9.11 on needs compute capability {floor} or newer",
+            cudnn_table().oldest_gpu_source,
+        ),
         version=loaded.short(version),
         floor=f"sm_{floor.replace('.', '')}",
         gpu=cards[0].name,

@@ -8,7 +8,7 @@ from gpuwhy.facts.finding import Evidence, Finding, Weight, saw
 from gpuwhy.facts.loads import DriverLibrary
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import archs
-from gpuwhy.knowledge.drivers import PACKAGED, Floor, cuda_of_driver, floor, runs
+from gpuwhy.knowledge.drivers import Floor, cuda_of_driver, floor, packaged, runs
 from gpuwhy.signs.case import Case, against, proof, rows, strong, table
 
 _REQUIRE = "NVIDIA_REQUIRE_CUDA"
@@ -121,7 +121,7 @@ def older_than_the_card(case: Case) -> Finding | None:
         return proof(
             "{gpu} needs driver {needs} or newer; {loaded} is older than the card",
             saw(f"{name}, compute capability {capability}", facts.devices.gpus),
-            table(f"CUDA {toolkit}, the first for {code}, came with driver {first}", PACKAGED),
+            table(f"CUDA {toolkit}, the first for {code}, came with driver {first}", packaged()),
             saw(f"driver {loaded.value}", loaded),
             gpu=name,
             needs=str(first),

@@ -23,9 +23,8 @@ from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.cudnn_rules import Rule as CudnnRule
 from gpuwhy.knowledge.cudnn_rules import compiled, fits, rule
 from gpuwhy.knowledge.installs import PRELOADS, lost_folder, preload_call
+from gpuwhy.knowledge.libraries import cuda_of, sonames, stem
 from gpuwhy.knowledge.libraries import is_cudnn as is_cudnn_name
-from gpuwhy.knowledge.libraries import stem
-from gpuwhy.knowledge.sonames import SONAMES, cuda_of
 from gpuwhy.knowledge.windows import ZLIB, ZLIB_DLL
 from gpuwhy.signs import loaded
 from gpuwhy.signs.case import (
@@ -155,7 +154,7 @@ def _dates(needs: Sequence[NeededLibrary]) -> list[Evidence]:
         for name in map(base_name, need.other_versions):
             if wanted and cuda_of(name):
                 text = f"{need.name} belongs to CUDA {wanted}, {name} to CUDA {cuda_of(name)}"
-                return [table(text, SONAMES)]
+                return [table(text, sonames().source)]
     return []
 
 

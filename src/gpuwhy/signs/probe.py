@@ -8,7 +8,7 @@ from gpuwhy.facts.fact import Undetermined, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.probe import Stage
-from gpuwhy.knowledge.rates import FAR_BELOW, slowest
+from gpuwhy.knowledge.gpus import FAR_BELOW, slowest
 from gpuwhy.signs.case import Case, proof, rows, slows, strong, table
 from gpuwhy.signs.driver_library import selected
 

@@ -73,7 +73,7 @@ def _framework(package: Package, opens: Fact[tuple[Opened, ...]]) -> Framework:
 
 def _cuda(opens: Fact[tuple[Opened, ...]]) -> Fact[str]:
     """By the runtime's or cuBLAS' name; else by the name of whatever other library tells it."""
-    from gpuwhy.knowledge.sonames import cuda_of
+    from gpuwhy.knowledge.libraries import cuda_of
 
     found = cuda_by_names(opens)
     if isinstance(found, Known):
