@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from gpuwhy.advise.data import FOLDER
+from gpuwhy.knowledge.tables import DATA
 from gpuwhy.advise.precedents import Precedent, precedents
 from gpuwhy.advise.remedy import Action
 from gpuwhy.causes.load import catalogue
@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
     if bad:
         return 1
     for row in rows:
-        file = FOLDER / "precedents" / f"{row.pop('cause')}.jsonl"
+        file = DATA / "precedents" / f"{row.pop('cause')}.jsonl"
         with file.open("a", encoding="utf-8") as out:
             out.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
     print(f"{len(rows)} rows added")

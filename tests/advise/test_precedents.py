@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,10 +11,9 @@ from gpuwhy.advise.precedents import cures, precedents
 from gpuwhy.advise.remedy import Action
 from gpuwhy.advise.tools import tools
 from gpuwhy.causes.load import catalogue
-from gpuwhy.knowledge import tables
+from gpuwhy.knowledge.tables import DATA
 from gpuwhy.log.case import Case
 
-DATA = Path(tables.__file__).parent / "data"
 CAUSES = sorted(one.stem for one in (DATA / "precedents").glob("*.jsonl"))
 HOLE = re.compile(r"<([a-z_]+)>")
 

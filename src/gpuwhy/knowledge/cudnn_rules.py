@@ -91,6 +91,11 @@ def oldest_gpu(cudnn: str) -> str:
     return next((gpu for since, gpu in table().oldest_gpu if at_least(cudnn, since)), "")
 
 
+def told_by() -> Source:
+    """Where it is said which GPUs a release serves."""
+    return table().oldest_gpu_source
+
+
 def cudnn_dotted(number: str) -> str:
     """cuDNN's own number, 8904 or 90100, as 8.9.4 (8904); anything else as it is."""
     if not re.fullmatch(r"\d{4,6}", number):

@@ -99,7 +99,7 @@ class Table(msgspec.Struct, frozen=True):
     names: tuple[tuple[str, str, str], ...]  # that NVIDIA's lists leave out: capability, chip
     makers: tuple[tuple[str, str, str], ...]  # other makers' GPUs: pattern, maker, what can be said
     segments: tuple[tuple[str, Segment], ...]
-    sold_with: dict[str, tuple[str, ...]]  # names of chips of different capabilities: no answer
+    sold_with: dict[str, tuple[str, ...]]  # name: capabilities
 
 
 class Memory(msgspec.Struct, frozen=True):
@@ -183,6 +183,11 @@ def other_maker(name: str) -> tuple[str, str] | None:
     text = " ".join(_plain(name))
     found = (row for row in table().makers if re.search(row[0], text))
     return next(((maker, said) for _, maker, said in found), None)
+
+
+def sold_with(word: str) -> tuple[str, ...]:
+    """The capabilities of a name that was sold with different chips, so that it tells nothing."""
+    return table().sold_with.get(word, ())
 
 
 def names() -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import msgspec
 from gpuwhy.facts.fact import Source
 
 T = TypeVar("T")
-_DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "data"
 _GZIP = 31  # zlib's window bits for a gzip header
 
 
@@ -45,7 +45,7 @@ def _lines(name: str, shape: Any) -> Any:
 
 def raw(name: str) -> bytes:
     """The bytes of a file below data/."""
-    plain = _DATA / name
+    plain = DATA / name
     if plain.is_file():
         return plain.read_bytes()
     return zlib.decompress(plain.with_name(plain.name + ".gz").read_bytes(), _GZIP)

@@ -75,8 +75,7 @@ def card(text: str) -> Card:
 
 
 def _unknown(text: str) -> str:
-    sold = gpus.table().sold_with
-    chips = next((sold[w] for w in text.lower().split() if w in sold), ())
+    chips = next(filter(None, map(gpus.sold_with, text.lower().split())), ())
     if chips:
         either = " or ".join("sm_" + capability.replace(".", "") for capability in chips)
         return f"sold with different chips; give its compute capability, {either}"

@@ -14,8 +14,7 @@ from gpuwhy.facts.installs import DamageKind
 from gpuwhy.facts.loads import Extension, MissingLibrary
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge.archs import MATRIX, archs, first_toolkit, last_toolkit, runs_on
-from gpuwhy.knowledge.cudnn_rules import oldest_gpu
-from gpuwhy.knowledge.cudnn_rules import table as cudnn_table
+from gpuwhy.knowledge.cudnn_rules import oldest_gpu, told_by
 from gpuwhy.knowledge.flavours import MAIN, compiles_at_run_time, flavour, is_follower
 from gpuwhy.knowledge.installs import gpu_flavour
 from gpuwhy.signs import loaded
@@ -293,10 +292,7 @@ def cudnn_has_none(case: Case) -> Finding | None:
         "{framework} loads cuDNN {version}, which has no code below {floor}; {gpu} is {code}",
         loaded.saw_loaded(one),
         cards[0].seen,
-        table(
-            f"cuDNN from 9.11 on needs compute capability {floor} or newer",
-            cudnn_table().oldest_gpu_source,
-        ),
+        table(f"cuDNN from 9.11 on needs compute capability {floor} or newer", told_by()),
         version=loaded.short(version),
         floor=f"sm_{floor.replace('.', '')}",
         gpu=cards[0].name,
