@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import msgspec
 
@@ -81,35 +81,9 @@ class Lint(msgspec.Struct, frozen=True):
         return {"error": errors, "warning": warnings, "unreadable": unreadable}
 
 
-class Row(Protocol):
-    """The source of a row of knowledge."""
-
-    @property
-    def where(self) -> str:
-        """The file, page or call."""
-
-    @property
-    def detail(self) -> str:
-        """What it says there."""
-
-
 def know(where: str, detail: str = "") -> Source:
     """The source of a rule."""
     return Source("know", where, detail)
-
-
-def mistake(
-    rule: str,
-    place: Place,
-    text: str,
-    source: Row,
-    fix: str,
-    severity: str = "error",
-    edit: Edit | None = None,
-) -> Mistake:
-    """A mistake under a rule."""
-    level: Severity = "error" if severity == "error" else "warning"
-    return Mistake(rule, level, place, text, know(source.where, source.detail), fix, edit)
 
 
 def contract(lint: Lint, version: str) -> dict[str, Any]:

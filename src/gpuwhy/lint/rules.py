@@ -1,4 +1,4 @@
-"""The data of lint: the catalogue in rules.toml, names and patterns in tables.toml."""
+"""The data of lint: rules.toml, messages.toml, rows.toml; names and patterns in tables.toml."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
-from gpuwhy.lint.mistakes import Severity
+from gpuwhy.lint.mistakes import Edit, Mistake, Place, Severity, know
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -39,6 +39,28 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fired: int = 0  # on 4,205 files of public repositories; below 3 its precision is not known
 
 
+class Row(Protocol):
+    """The source of a row of knowledge."""
+
+    @property
+    def where(self) -> str:
+        """The file, page or call."""
+
+    @property
+    def detail(self) -> str:
+        """What it says there."""
+
+
+class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a check says: {names} in it are filled by the check."""
+
+    text: str
+    fix: str = ""
+    severity: Severity = "error"
+    where: str = ""
+    detail: str = ""
+
+
 class _Catalogue(msgspec.Struct, forbid_unknown_fields=True):
     rule: tuple[Rule, ...]
     gone: dict[str, str]
@@ -61,6 +83,39 @@ def gone() -> Mapping[str, str]:
     """Ids of version 0 that were given up, and who finds such mistakes now."""
     found: dict[str, str] = _read("rules.toml")["gone"]
     return {one: why for why, names in found.items() for one in names.split()}
+
+
+@cache
+def _message(name: str) -> Message:
+    return msgspec.convert(_read("messages.toml")[name], Message)
+
+
+def told(
+    case: str,
+    place: Place,
+    values: Mapping[str, object],
+    source: Row | None = None,
+    fix: str = "",
+    severity: str | None = None,
+    edit: Edit | None = None,
+) -> Mistake:
+    """A mistake by its message, RULE or RULE.CASE; what is given here goes before the row's."""
+    row = _message(case)
+    return Mistake(
+        case.partition(".")[0],
+        "error" if (severity or row.severity) == "error" else "warning",
+        place,
+        row.text.format(**values),
+        know(source.where, source.detail) if source else know(row.where, row.detail),
+        fix or row.fix.format(**values),
+        edit,
+    )
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    """The rows of one kind."""
+    found: list[dict[str, Any]] = _read("rows.toml")[name]
+    return found
 
 
 def table(key: str) -> Any:

@@ -239,6 +239,27 @@ class Scope:
                 return f"{owner}{pin.name} is for GPUs (line {pin.place.line})"
         return ""
 
+    @property
+    def meant(self) -> str:
+        """What says that a GPU is meant, the file's name included; "" where it says otherwise."""
+        named = "the file's name says GPU" if self.named_gpu else ""
+        return "" if self.named_otherwise else self.gpu_meant or named
+
+    @property
+    def in_container(self) -> bool:
+        """Whether the file makes an image."""
+        return self.kind in ("dockerfile", "cog")
+
+    @cached_property
+    def torch(self) -> tuple[str, str]:
+        """The release of torch that is pinned or that the image holds, and the words for it."""
+        exact = (p for p in self.pins if p.version and p.origin == "pip" and not p.arms)
+        pin = next((pin for pin in exact if pin.name == "torch"), None)
+        if pin:
+            return pin.public, pin.said
+        version = self.base.version if self.base.framework == "torch" else ""
+        return version, f"torch {version} of the image"
+
     @cached_property
     def for_gpus(self) -> bool:
         """Whether anything here speaks of the GPU stack."""

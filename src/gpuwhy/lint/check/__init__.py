@@ -17,6 +17,7 @@ from gpuwhy.lint.check import (
     pairs,
     replaced,
     requests,
+    rows,
 )
 from gpuwhy.lint.mistakes import Mistake
 from gpuwhy.lint.scope import Scope
@@ -24,16 +25,18 @@ from gpuwhy.lint.scope import Scope
 CHECKS: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
     names.wrong_name,
     names.no_such_release,
-    names.no_such_extra,
     names.tombstone,
     names.broken,
-    names.tf1_open,
+    rows.check,
     pairs.check,
     pairs.no_solution,
     limits.check,
-    files.same_files,
+    files.flavours,
+    files.conda_and_pip,
+    files.brought,
+    files.two_majors,
+    files.implied,
     files.nvidia_pin,
-    files.mixed_cuda,
     borrowed.check,
     replaced.torch,
     replaced.pin_undone,
@@ -60,5 +63,4 @@ CHECKS: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
     builds.named_wheel,
     machine.check,
     requests.variables,
-    requests.wrapper,
 )

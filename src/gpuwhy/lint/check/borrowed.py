@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge import borrowers
 from gpuwhy.knowledge.flavours import library_wheel
 from gpuwhy.knowledge.releases import evidence_of
-from gpuwhy.lint.mistakes import Mistake, Row, mistake
+from gpuwhy.lint.mistakes import Mistake
+from gpuwhy.lint.rules import Row, told
 from gpuwhy.lint.scope import Scope, newest_said
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allowed, is_pinned, major, together
@@ -31,8 +33,9 @@ def check(scope: Scope) -> Iterator[Mistake]:
     torch = scope.by_pip("torch")
     unknown = torch is not None and not is_pinned(torch) and scope.over_unknown
     for pin in scope.pins if not unknown else ():
-        opens, lent = _opens(scope, pin), _lent(scope, pin, torch)
-        if not opens or not lent or not opens.source or not _counts(scope, pin, torch):
+        opens = _opens(scope, pin) if pin.installed else None
+        lent = _lent(scope, pin, torch) if opens and opens.source else None
+        if not opens or not lent or not _counts(scope, pin, torch):
             continue
         wrong = ""
         if lent.cuda and opens.cuda != lent.cuda:
@@ -42,9 +45,9 @@ def check(scope: Scope) -> Iterator[Mistake]:
         if wrong:
             said = f"{pin.name} {pin.version}" if pin.version else f"{pin.name} (the newest)"
             exact = pin.version and (torch is None or is_pinned(torch))
-            text, fix = f"{said} opens {wrong}; {lent.said}", _fix(pin, lent.cuda)
-            severity = "error" if exact else "warning"
-            yield mistake("borrowed-cuda", pin.place, text, opens.source, fix, severity)
+            fix, severity = _fix(pin, lent.cuda), None if exact else "warning"
+            values = {"said": said, "wrong": wrong, "lent": lent.said}
+            yield told("borrowed-cuda", pin.place, values, opens.source, fix, severity)
             return
 
 
@@ -57,22 +60,19 @@ def _counts(scope: Scope, pin: Pin, torch: Pin | None) -> bool:
 
 
 def _opens(scope: Scope, pin: Pin) -> Majors | None:
-    if not pin.installed:
-        return None
+    found = None
     if pin.name == "ctranslate2":
         below = re.search(r"<=?\s*([\d.]+)", pin.specifier)
-        ceiling = {"4": "3.24.0", "4.0": "3.24.0", "4.5": "4.4.0", "4.5.0": "4.4.0"}
-        version = pin.version or (ceiling.get(below[1], below[1]) if below else "")
+        ceiling = "3.24.0" if below and not at_least(below[1], "4.0.1") else "4.4.0"
+        version = pin.version or (ceiling if below and not at_least(below[1], "4.5.1") else "")
         found = borrowers.ctranslate2(version)
-        return Majors(int(found.cuda), int(found.cudnn), "", found.source)
-    if pin.name == "faster-whisper" and "ctranslate2" not in scope.names:
+    elif pin.name == "faster-whisper" and "ctranslate2" not in scope.names:
         found = borrowers.of_faster_whisper(pin.version)
-        return Majors(int(found.cuda), int(found.cudnn), "", found.source)
-    if pin.name == "onnxruntime-gpu" and not pin.extras and not scope.environment.other_index:
+    elif pin.name == "onnxruntime-gpu" and not pin.extras and not scope.environment.other_index:
         row = scope.taken(pin)
         cuda, cudnn = (major(row.cuda), major(row.cudnn)) if row else (0, 0)
         return Majors(cuda, cudnn, "", evidence_of(row, "cuda")) if row and cuda else None
-    return None
+    return Majors(int(found.cuda), int(found.cudnn), "", found.source) if found else None
 
 
 def _lent(scope: Scope, pin: Pin, torch: Pin | None) -> Majors | None:

@@ -9,17 +9,16 @@ from itertools import product
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge.releases import has_python
 from gpuwhy.knowledge.source_builds import KNOW, NEED_TORCH, REPOSITORIES
-from gpuwhy.lint.mistakes import Mistake, know, mistake
-from gpuwhy.lint.rules import pattern, table
+from gpuwhy.lint.mistakes import Mistake, know
+from gpuwhy.lint.rules import pattern, table, told
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.lint.versions import LINUX, PYTHONS, allowed, holds, span, together
 
-_TAGS = know("binary distribution format", "cp310 in a wheel's name: for CPython 3.10 alone")
-_LABEL = know("the wheel's own name", "flash_attn-2.8.3+cu12torch2.8…: for that torch")
 _TOLD = re.compile(r"no[-_]build[-_]isolation|extra-build-dependencies|match-runtime")
 _NEW_PIP = pattern("builds.new_pip")
 _JUDGED: dict[str, str] = table("builds.judged")
+_OF_THREE = re.compile(r"(\S*/)?(pip3|python3)( |$)")
 
 
 def torch_at_build(scope: Scope) -> Iterator[Mistake]:
@@ -36,14 +35,10 @@ def torch_at_build(scope: Scope) -> Iterator[Mistake]:
         torch = next((p for p in scope.pins if _is_torch(p) and together(p, pin)), None)
         why = _why(scope, pin, torch) if torch else ""
         if why:
-            text = f"{pin.name} has no wheel, and its setup.py imports torch: {why}"
-            fix = f"install torch first, then: pip install {pin.name}{pin.specifier}"
-            fix += " --no-build-isolation"
-            if pin.name.startswith("torch-"):
-                fix = "add -f https://data.pyg.org/whl/torch-VERSION+cuXXX.html: it has wheels"
             listed = scope.kind in ("requirements", "pyproject")
-            severity = "warning" if listed else "error"
-            yield mistake("torch-at-build", pin.place, text, KNOW, fix, severity)
+            name = "torch-at-build" + (".pyg" if pin.name.startswith("torch-") else "")
+            values = {"name": pin.name, "why": why, "bound": pin.specifier}
+            yield told(name, pin.place, values, KNOW, "", "warning" if listed else None)
 
 
 def _is_torch(pin: Pin) -> bool:
@@ -59,10 +54,9 @@ def _is_told(scope: Scope) -> bool:
 
 
 def _why(scope: Scope, pin: Pin, torch: Pin) -> str:
-    words = scope.environment.words_of(pin.step)
+    words, pythons = scope.environment.words_of(pin.step), scope.environment.pythons
     if torch.origin == "conda":
-        old = any(numbers(python)[:2] < (3, 10) for python in scope.environment.pythons)
-        new = scope.kind == "conda" and bool(scope.environment.pythons) and not old
+        new = scope.kind == "conda" and pythons and all(at_least(one, "3.10") for one in pythons)
         pinned = "pip" in scope.names and scope.names["pip"].specifier
         alone = "pip builds it apart from conda's torch, and sees none"
         return alone if new and not pinned else ""
@@ -72,7 +66,6 @@ def _why(scope: Scope, pin: Pin, torch: Pin) -> str:
         return f"torch comes only on line {torch.place.line}"
     if not words or "--no-build-isolation" in words or scope.kind == "cog":
         return ""
-    pythons = scope.environment.pythons
     before = scope.environment.commands[: pin.step - 1]
     isolated = (
         words[0] == "uv"
@@ -100,12 +93,11 @@ def python_no_wheel(scope: Scope) -> Iterator[Mistake]:
         found = allowed(name, f"=={pin.public}" if pin.version else pin.specifier)
         wheels = [row for row in found if row.platform in (LINUX, "any")]
         if wheels and not any(has_python(row, one) for row, one in product(wheels, here)):
-            row = wheels[-1]
-            text = f"{name} {row.version} has wheels for Python {span(row.pythons)}, none for "
-            text += f"{span(tuple(here))} ({said})"
-            fix = f"use Python {span(row.pythons).split()[-1]}, or another {pin.name}"
+            row, has = wheels[-1], span(wheels[-1].pythons)
+            values = {"name": name, "version": row.version, "has": has, "pin": pin.name}
+            values |= {"used": span(tuple(here)), "said": said, "last": has.split()[-1]}
             source = know(row.file, f"sha256 {row.sha256[:12]}…")
-            yield mistake("python-no-wheel", pin.place, text, source, fix)
+            yield told("python-no-wheel", pin.place, values, source)
 
 
 def _named(scope: Scope, pin: Pin) -> Iterator[Mistake]:
@@ -113,20 +105,14 @@ def _named(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     found = re.fullmatch(r"cp([23])(\d+)", pin.tag)
     if not found or pin.marker or pin.limits or pin.arms or scope.kind == "pyproject":
         return
-    used, said = scope.environment.pythons, scope.environment.python_from
-    tagged = f"{found[1]}.{found[2]}"
+    used, tagged = scope.environment.pythons, f"{found[1]}.{found[2]}"
     by_three = any(_OF_THREE.match(one.text) for one in scope.environment.commands)
-    second = found[1] == "2" and not by_three and not used
-    if second or (used and tagged in used):
-        return
-    if used or found[1] == "2":
+    if tagged not in used and (used or (found[1] == "2" and by_three)):
+        said = scope.environment.python_from
         where = f"{span(used)} ({said})" if used else "Python 3, which pip3 fills"
-        text = f"the wheel of {pin.name} is for Python {tagged}, not for {where}"
-        fix = f"use Python {tagged}, or the wheel for {span(used) if used else 'Python 3'}"
-        yield mistake("python-no-wheel", pin.place, text, _TAGS, fix)
-
-
-_OF_THREE = re.compile(r"(\S*/)?(pip3|python3)( |$)")
+        values = {"name": pin.name, "tagged": tagged, "used": where}
+        wanted = span(used) if used else "Python 3"
+        yield told("python-no-wheel.named", pin.place, {**values, "wanted": wanted})
 
 
 def named_wheel(scope: Scope) -> Iterator[Mistake]:
@@ -135,7 +121,6 @@ def named_wheel(scope: Scope) -> Iterator[Mistake]:
     version, build = (torch.public, torch.variant) if torch else (base.version, "")
     if not version or (torch is None and (base.family != "pytorch" or "pytorch" in scope.names)):
         return
-    said = torch.said if torch else f"torch {version} of the image"
     for pin in scope.pins:
         label = pin.local if pin.reference and pin.name != "torch" else ""
         made = re.search(r"(?:torch|pt)(\d+\.\d+|\d{2,3})", label)
@@ -143,13 +128,12 @@ def named_wheel(scope: Scope) -> Iterator[Mistake]:
             continue
         wanted = made[1] if "." in made[1] else f"{made[1][0]}.{made[1][1:]}"
         cuda, own = re.search(r"cu(\d{2})", label), re.match(r"cu(\d{2})\d?", build)
-        abi = re.search(r"cxx11abi(TRUE|FALSE)", label, re.IGNORECASE)
-        wrong = f"torch {wanted}" if major_minor(version) != wanted else ""
-        if not wrong and cuda and own and cuda[1] != own[1]:
+        old_abi = re.search(r"cxx11abifalse", label, re.IGNORECASE) and at_least(version, "2.7")
+        wrong = "the old C++ ABI (cxx11abiFALSE)" if old_abi else ""
+        if cuda and own and cuda[1] != own[1]:
             wrong = f"CUDA {cuda[1]}"
-        if not wrong and abi and abi[1].upper() == "FALSE" and at_least(version, "2.7"):
-            wrong = "the old C++ ABI (cxx11abiFALSE)"
+        if numbers(wanted)[:2] != numbers(major_minor(version)):
+            wrong = f"torch {wanted}"
         if wrong:
-            text = f"the wheel of {pin.name} is for {wrong}; {said}"
-            fix = "take the file of the same release for that torch"
-            yield mistake("named-wheel", pin.place, text, _LABEL, fix)
+            said = torch.said if torch else f"torch {version} of the image"
+            yield told("named-wheel", pin.place, {"name": pin.name, "wrong": wrong, "said": said})

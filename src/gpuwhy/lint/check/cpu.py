@@ -10,23 +10,13 @@ from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.check.files import keeps_conda
-from gpuwhy.lint.mistakes import Mistake, know, mistake
+from gpuwhy.lint.mistakes import Mistake
 from gpuwhy.lint.repository import TORCH_INDEX
-from gpuwhy.lint.rules import names, table
+from gpuwhy.lint.rules import names, table, told
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allowed, major
 
-_INDEXES = know("PyTorch's own indexes", "cpu: without CUDA; the default index: with CUDA on Linux")
-_WHEELS = know("PyTorch's wheels on the package index", "on Linux with CUDA")
-_COG = know("replicate/cog, docs/yaml.md", "gpu: true chooses a base image with CUDA")
-_CHANNELS = know("PyTorch, previous versions", "from 1.13 on: pytorch-cuda -c pytorch -c nvidia")
-_PREVIOUS = know("pytorch/pytorch issue 69202", "the builds of the channel pytorch")
-_FORGE = know("conda-forge/pytorch-cpu-feedstock", "CUDA 11.8 was left after 2.4")
-_EXTRA = know("JAX and TensorFlow installation guides", "jax[cuda12], tensorflow[and-cuda]")
-_OWN = know("requirements of the wheels", "pip's builds bring or open their own CUDA")
-_NO_CUDA: dict[str, tuple[str, ...]] = table("cpu.no_cuda")
-"""Packages whose wheels on the index have no CUDA, since which release, and what has it."""
 _CPU = {"tensorflow": "tensorflow", "onnxruntime": "onnxruntime-gpu", "paddle": "paddlepaddle-gpu"}
 _USERS = frozenset(names("cpu.users"))
 """Packages that may be what the GPU is for, where ONNX Runtime is somebody's helper."""
@@ -36,48 +26,34 @@ _TOOLKITS: dict[str, tuple[str, ...]] = table("cpu.toolkits")
 
 def cpu_wheel(scope: Scope) -> Iterator[Mistake]:
     """A build without CUDA, and nothing else that could be the one for the GPU."""
-    if not scope.environment.runs or scope.named_otherwise:
-        return
-    yield from _of_channels(scope)
-    meant = scope.gpu_meant or ("the file's name says GPU" if scope.named_gpu else "")
-    for pin in scope.pins if meant else ():
-        since, fix = _NO_CUDA.get(pin.name, ("", ""))
-        if not fix:
-            yield from _without(scope, pin, meant)
-            continue
-        plain = pin.installed and not pin.indexes and not scope.environment.other_index
-        beside = scope.has_wheels(f"{pin.name}-cu")
-        if plain and not beside and at_least(pin.version or "99", since):
-            text = f"{pin.name} of the package index is built without CUDA, and {meant}"
-            yield mistake("cpu-wheel", pin.place, text, _INDEXES, fix, "warning")
+    if scope.environment.runs and not scope.named_otherwise:
+        yield from _of_channels(scope)
+        for pin in scope.pins if scope.meant else ():
+            yield from _without(scope, pin)
 
 
-def _without(scope: Scope, pin: Pin, meant: str) -> Iterator[Mistake]:
+def _without(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     found = flavour(pin.name)
     if pin.name == "torch" and pin.variant == "cpu":
-        text = f"torch {pin.public or 'of this line'} comes from PyTorch's cpu builds, without CUDA"
+        what = f"torch {pin.public or 'of this line'} comes from PyTorch's cpu builds, without CUDA"
         fix = f"write torch{'==' + pin.public if pin.public else ''} without the cpu index or +cpu"
-    elif pin.name == "cpuonly" and pin.origin == "conda":
-        text, fix = "cpuonly keeps conda to PyTorch without CUDA", "remove cpuonly"
-    elif pin.name == "tensorflow" and re.match(r"(mkl|eigen|cpu)_", pin.build):
-        text = f"{pin.name}={pin.version}={pin.build} is conda's build without CUDA"
-        fix = f"leave the build string of {pin.name} out, or write a gpu_ build"
     elif pin.origin == "pip" and found and not found.cuda and found.module in _CPU:
-        text, fix = f"{pin.name} is built without CUDA", f"write {_instead(pin, found.module)}"
+        what, fix = f"{pin.name} is built without CUDA", f"write {_instead(pin, found.module)}"
     else:
         return
-    named = "-cpu" in pin.name or pin.local == "cpu" or pin.name in ("cpuonly", "paddlepaddle")
+    named = "-cpu" in pin.name or pin.local == "cpu" or pin.name == "paddlepaddle"
     if re.search("directml|openvino", pin.name) or (not scope.gpu_meant and not named):
         return
     if scope.base.framework not in ("", pin.name) or scope.base.family in ("ngc", "framework"):
         return
-    other = ("pytorch", "torch") if pin.name == "cpuonly" else ()
-    if pin.name != "paddlepaddle" and scope.gpu_framework(pin.name, *other):
+    if pin.name != "paddlepaddle" and scope.gpu_framework(pin.name):
         return
     helper = pin.name.startswith(("onnxruntime", "ort-"))
     if not helper or not _USERS & scope.names.keys():
-        severity = "warning" if helper else "error"
-        yield mistake("cpu-wheel", pin.place, f"{text}, and {meant}", _INDEXES, fix, severity)
+        severity = "warning" if helper else None
+        yield told(
+            "cpu-wheel", pin.place, {"what": what, "meant": scope.meant}, None, fix, severity
+        )
 
 
 def _instead(pin: Pin, module: str) -> str:
@@ -94,52 +70,33 @@ def _of_channels(scope: Scope) -> Iterator[Mistake]:
         return
     number = re.search(r"\d+(\.\d+)+", pin.specifier)
     version = number[0] if number else ""
+    exact = version if pin.specifier.startswith("=") else ""
     toolkit, chosen = scope.by_conda("cudatoolkit"), scope.by_conda("pytorch-cuda")
     first = next((one for one in channels if one in ("pytorch", "conda-forge")), "")
     old = any(not at_least(python, "3.8") for python in scope.environment.pythons)
     late = not old and at_least(version or "99", "1.13")
-    place, severity = pin.place, "warning"
     if toolkit and version and not chosen and "pytorch" in (first, pin.channel):
         yield from _by_toolkit(pin, toolkit, version)
-        return
-    if toolkit and first == "conda-forge" and not version and not old:
-        text = "conda-forge builds the newest PyTorch for CUDA 12 and 13; beside cudatoolkit, "
-        text += "which ended with 11.8, conda takes the build without CUDA"
-        fix = "leave cudatoolkit out (cuda-version=12 chooses the CUDA), or pin pytorch<2.5"
-        source = _FORGE
+    elif toolkit and first == "conda-forge" and not exact and "<" not in pin.specifier and not old:
+        yield told("cpu-wheel.forge", pin.place, {})
     elif late and "pytorch" in channels and not {"nvidia", "conda-forge"} & {*channels}:
-        text = f"pytorch {version}".strip() + " of the channel pytorch takes CUDA from the channel "
-        text += "nvidia, which is not named: conda chooses its build for the CPU, or stops"
-        fix, source = "add -c nvidia and pytorch-cuda=12.4 (or 11.8)", _CHANNELS
-        severity = "error" if scope.gpu_meant or scope.named_gpu else "warning"
-    elif (
-        chosen
-        and scope.kind == "conda"
-        and not pin.channel
-        and channels[:1] == ["conda-forge"]
-        and "pytorch" in channels
-    ):
-        text = "conda-forge stands before the channel pytorch, so PyTorch comes from there; "
-        text += "pytorch-cuda does not choose its CUDA"
-        fix = "name pytorch and nvidia before conda-forge, or write pytorch::pytorch"
-        place, source = chosen.place, _CHANNELS
-    else:
+        severity = None if scope.gpu_meant or scope.named_gpu else "warning"
+        what = f"pytorch {version}".strip()
+        yield told("cpu-wheel.channel", pin.place, {"what": what}, None, "", severity)
+    elif not chosen or scope.kind != "conda" or pin.channel or "pytorch" not in channels:
         return
-    yield mistake("cpu-wheel", place, text, source, fix, severity)
+    elif channels[0] == "conda-forge":
+        yield told("cpu-wheel.order", chosen.place, {})
 
 
 def _by_toolkit(pin: Pin, toolkit: Pin, version: str) -> Iterator[Mistake]:
     wanted = re.match(r"==\s*(\d+\.\d+)", toolkit.specifier)
     built = _TOOLKITS.get(major_minor(version), ())
     if at_least(version, "1.13"):
-        text = f"cudatoolkit does not choose the build of pytorch {version} in the channel pytorch"
-        fix = "write pytorch-cuda=11.8 (or 12.1) with -c nvidia instead of cudatoolkit"
-        yield mistake("cpu-wheel", toolkit.place, text, _CHANNELS, fix, "warning")
+        yield told("cpu-wheel.chosen", toolkit.place, {"version": version})
     elif built and wanted and wanted[1] not in built:
-        text = f"the channel pytorch has pytorch {version} for cudatoolkit {' and '.join(built)}, "
-        text += f"not for {wanted[1]}: conda takes its build for the CPU"
-        fix = f"write cudatoolkit={built[-1]}"
-        yield mistake("cpu-wheel", toolkit.place, text, _PREVIOUS, fix)
+        values = {"built": " and ".join(built), "wanted": wanted[1], "last": built[-1]}
+        yield told("cpu-wheel.toolkit", toolkit.place, {**values, "version": version})
 
 
 def cuda_for_cpu(scope: Scope) -> Iterator[Mistake]:
@@ -147,9 +104,7 @@ def cuda_for_cpu(scope: Scope) -> Iterator[Mistake]:
     stage = scope.environment
     built = next((p for p in scope.pins if p.installed and p.variant.startswith("cu")), None)
     if stage.no_gpu and built:
-        text = f"gpu: false makes an image without CUDA; {built.said} is for a GPU"
-        fix, place = "write gpu: true, or take the builds for the CPU", scope.at(stage.no_gpu)
-        yield mistake("cuda-for-cpu", place, text, _COG, fix, "warning")
+        yield told("cuda-for-cpu.cog", scope.at(stage.no_gpu), {"said": built.said})
     pin, project = scope.by_pip("torch"), scope.kind == "pyproject"
     title = stage.part if project else stage.path.rsplit("/", 1)[-1]
     named = re.search(r"(^|[^a-z])cpu([^a-z]|$)", title.lower()) and not scope.named_gpu
@@ -161,9 +116,7 @@ def cuda_for_cpu(scope: Scope) -> Iterator[Mistake]:
     own = scope.read(stage.path) or ""
     twin = re.search(r"^\s*[\"']?(cu\d{2,3})[\"']?\s*=", own, re.MULTILINE)
     if not there and not twin and "+cpu" not in own and not scope.repository.says(TORCH_INDEX):
-        text = f"{title} is for the CPU by its name; torch of the package index brings CUDA"
-        fix = "write torch==…+cpu, with --extra-index-url https://download.pytorch.org/whl/cpu"
-        yield mistake("cuda-for-cpu", pin.place, text, _WHEELS, fix, "warning")
+        yield told("cuda-for-cpu", pin.place, {"title": title})
 
 
 def no_cuda_extra(scope: Scope) -> Iterator[Mistake]:
@@ -174,17 +127,13 @@ def no_cuda_extra(scope: Scope) -> Iterator[Mistake]:
     brought = other or scope.base.family in ("ngc", "framework")
     brought = brought or any(one.startswith(("cuda", "tpu", "rocm")) for one in extras)
     if jax and jax.by_name and scope.gpu_meant and not brought and scope.environment.runs:
-        text = f"jax{jax.specifier} without a cuda extra installs for the CPU, "
-        text += f"and {scope.gpu_meant}"
-        fix = f'write "jax[cuda12]{jax.specifier}"'
-        yield mistake("no-cuda-extra", jax.place, text, _EXTRA, fix, "warning")
+        yield told("no-cuda-extra", jax.place, {"bound": jax.specifier, "meant": scope.gpu_meant})
     alone = scope.has_wheels("nvidia-cudnn-cu1") and not scope.has_wheels("nvidia-cublas")
     system = scope.base.name or "torch" in scope.names or scope.by_conda("cudatoolkit")
     row = scope.taken(pin) if pin and alone and not system and not pin.extras else None
     if pin and row and at_least(row.version, "2.14"):
-        text = f"tensorflow {row.version} without and-cuda brings no CUDA, and cuDNN is alone here"
-        fix = f'write "tensorflow[and-cuda]{pin.specifier}" without cuDNN'
-        yield mistake("no-cuda-extra", pin.place, text, _EXTRA, fix, "warning")
+        values = {"version": row.version, "bound": pin.specifier}
+        yield told("no-cuda-extra.tensorflow", pin.place, values)
 
 
 def conda_pip_mix(scope: Scope) -> Iterator[Mistake]:
@@ -203,21 +152,18 @@ def conda_pip_mix(scope: Scope) -> Iterator[Mistake]:
         row = scope.taken(pin) if not held or not keeps_conda(held, pin) else None
         if not row or not isinstance(row.cuda, str):
             continue
+        values = {"name": pin.name, "version": row.version, "cuda": row.cuda}
+        values["toolkit"] = toolkit.said
         if pin.name == "torch" or "and-cuda" in pin.extras:
             if unused and not (opening and pin.name == "torch"):
-                text = f"pip's {pin.name} {row.version} brings CUDA {row.cuda} itself; conda's "
-                text += f"{toolkit.said} is not used"
-                fix = f"remove {toolkit.name}, or take {pin.name} from conda too"
-                yield mistake("conda-pip-mix", pin.place, text, _OWN, fix, "warning")
+                yield told("conda-pip-mix.unused", pin.place, {**values, "tool": toolkit.name})
             continue
-        told = numbers(toolkit.specifier.lstrip("=").rstrip(".*"))
+        bound = numbers(toolkit.specifier.lstrip("=").rstrip(".*"))
         length = 1 if at_least(row.cuda, "11") else 2
         beside = pin.name == "onnxruntime-gpu" and scope.by_pip("torch")
         ended = toolkit.name == "cudatoolkit" and major(row.cuda) > 11
-        if not beside and (ended or (told and told[:length] != numbers(row.cuda)[:length])):
-            text = f"{pin.name} {row.version} opens CUDA {row.cuda}; conda installs {toolkit.said}"
+        if not beside and (ended or (bound and bound[:length] != numbers(row.cuda)[:length])):
             fix = f"write {toolkit.name}={major_minor(row.cuda)}"
             if ended:
                 fix = f"cudatoolkit ended with 11.8: take the wheels, or an older {pin.name}"
-            source = evidence_of(row, "cuda")
-            yield mistake("conda-pip-mix", pin.place, text, source, fix)
+            yield told("conda-pip-mix", pin.place, values, evidence_of(row, "cuda"), fix)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge.bringers import ONNX_BROUGHT, brings_onnxruntime
 from gpuwhy.knowledge.flavours import Flavour, flavour, library_wheel
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.check.pairs import MANY
-from gpuwhy.lint.mistakes import Mistake, know, mistake
-from gpuwhy.lint.rules import table
+from gpuwhy.lint.mistakes import Mistake
+from gpuwhy.lint.rules import table, told
 from gpuwhy.lint.scope import TENSORFLOW, Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import (
@@ -28,31 +27,15 @@ from gpuwhy.lint.versions import (
     together,
 )
 
-_FILES = know("RECORD of both wheels", "each writes the same package; the one installed last wins")
-_MAJORS = know("names of NVIDIA's wheels", "-cu11, -cu12, -cu13: the CUDA they are built for")
 _SONAME = re.compile(r"^(?!libnv(ToolsExt|tx)).*\.so\.\d")
 """Files that a framework opens by their name; NVTX has one interface, whatever the CUDA."""
-_LAST = "last of all: pip uninstall -y onnxruntime, then force-reinstall onnxruntime-gpu"
 _MORE: dict[str, list[str]] = table("files.flavours")
 """Module → its packages without CUDA; those with CUDA end with -gpu and the like."""
 _CONDA_NAMES: dict[str, str] = table("files.conda_names")
 
 
-def same_files(scope: Scope) -> Iterator[Mistake]:
-    """Flavours of one module, conda's and pip's builds, NVIDIA's wheels of two majors."""
-    yield from _flavours(scope)
-    yield from _conda_and_pip(scope)
-    for one, other in _two_majors(scope):
-        file = _shared(one, other)
-        if file:
-            text = f"{other.name} and {one.said} both install {file}: the last one wins"
-            fix = "keep the one for the CUDA major of your framework"
-            yield mistake("same-files", other.place, text, _FILES, fix)
-    yield from _brought(scope)
-    yield from _implied(scope)
-
-
-def _flavours(scope: Scope) -> Iterator[Mistake]:
+def flavours(scope: Scope) -> Iterator[Mistake]:
+    """Two flavours of one module, such as onnxruntime and onnxruntime-gpu."""
     several: dict[str, list[Pin]] = {}
     for pin in scope.environment.pins:
         found = _flavour(pin)
@@ -63,11 +46,10 @@ def _flavours(scope: Scope) -> Iterator[Mistake]:
         both = next(((a, b) for a, b in pairs if a.name != b.name and together(a, b)), None)
         if both and not _is_between(scope, *both):
             one, other = both
-            text = f"{other.name} and {one.said} both install {module}/: the last one wins"
             able = [pin.name for pin in both if _has_cuda(pin)]
             which = f" ({able[0]} is the one with CUDA)" if len(able) == 1 else ""
-            fix = f"keep one of them{which}, then reinstall it: the files of both are mixed"
-            yield mistake("same-files", other.place, text, _FILES, fix)
+            values = {"other": other.name, "said": one.said, "module": module, "which": which}
+            yield told("same-files.flavours", other.place, values)
 
 
 def _flavour(pin: Pin) -> Flavour | None:
@@ -98,15 +80,14 @@ def _is_between(scope: Scope, one: Pin, other: Pin) -> bool:
     return any({"uninstall", first.name} <= set(command.words) for command in between)
 
 
-def _conda_and_pip(scope: Scope) -> Iterator[Mistake]:
+def conda_and_pip(scope: Scope) -> Iterator[Mistake]:
+    """conda's and pip's builds of one framework."""
     for pin in scope.pins:
         called = _CONDA_NAMES.get(pin.name, "") if pin.origin == "conda" else ""
         other = scope.by_pip(called) if called else None
         if other and together(pin, other) and not keeps_conda(pin, other):
-            text = f"pip's {other.name} overwrites conda's {pin.name} (line {pin.place.line}): "
-            text += "both install the same files"
-            fix = f"keep one: conda's {pin.name} or pip's {other.name}"
-            yield mistake("same-files", other.place, text, _FILES, fix)
+            values = {"other": other.name, "name": pin.name, "line": pin.place.line}
+            yield told("same-files.conda", other.place, values)
 
 
 def keeps_conda(pin: Pin, other: Pin) -> bool:
@@ -117,12 +98,39 @@ def keeps_conda(pin: Pin, other: Pin) -> bool:
     return any(allows(other.specifier, row.version) for row in found)
 
 
-def _two_majors(scope: Scope) -> Iterator[tuple[Pin, Pin]]:
-    """Two of NVIDIA's wheels for different CUDA majors in one environment."""
+def brought(scope: Scope) -> Iterator[Mistake]:
+    """onnxruntime-gpu, and a package whose own requirements bring onnxruntime."""
+    gpu = scope.by_pip("onnxruntime-gpu")
+    for pin in scope.pins if gpu and "onnxruntime" not in scope.names else ():
+        if not gpu or pin.origin != "pip" or not together(pin, gpu) or scope.is_bare(pin.step):
+            continue
+        late = gpu.step <= pin.step  # put over it by a later command, the one for GPUs wins
+        if late and brings_onnxruntime(pin.name, pin.version, pin.extras):
+            line = gpu.place.line
+            yield told(
+                "same-files.brought", pin.place, {"name": pin.name, "line": line}, ONNX_BROUGHT
+            )
+            return
+
+
+def two_majors(scope: Scope) -> Iterator[Mistake]:
+    """NVIDIA's wheels of two CUDA majors: the same files, or dead weight."""
     wheels = [pin for pin in scope.pins if library_wheel(pin.name) and pin.origin == "pip"]
+    torch = scope.by_pip("torch")
+    row = scope.taken(torch) if torch and torch.version and not torch.variant else None
+    mixed = False
     for one, other in itertools.combinations(wheels, 2):
-        if _cuda(one) != _cuda(other) and together(one, other):
-            yield one, other
+        if _cuda(one) == _cuda(other) or not together(one, other):
+            continue
+        file = _shared(one, other)
+        values = {"other": other.name, "said": one.said, "file": file}
+        if file:
+            yield told("same-files", other.place, values)
+        elif not mixed and not (row and major(row.cuda) in (_cuda(one), _cuda(other))):
+            mixed = True
+            yield told(
+                "mixed-cuda", other.place, {**values, "theirs": _cuda(other), "own": _cuda(one)}
+            )
 
 
 def _cuda(pin: Pin) -> int:
@@ -145,31 +153,8 @@ def _ships(pin: Pin) -> tuple[str, ...]:
     return row.ships if row and isinstance(row.ships, tuple) else ()
 
 
-def _brought(scope: Scope) -> Iterator[Mistake]:
-    """onnxruntime-gpu, and a package whose own requirements bring onnxruntime."""
-    gpu = scope.by_pip("onnxruntime-gpu")
-    if gpu is None or "onnxruntime" in scope.names:
-        return
-    for pin in scope.pins:
-        beside = pin.origin == "pip" and together(pin, gpu) and not scope.is_bare(pin.step)
-        late = gpu.step <= pin.step  # put over it by a later command, the one for GPUs wins
-        if beside and late and brings_onnxruntime(pin.name, pin.version, pin.extras):
-            text = f"{pin.name} asks for onnxruntime, which installs the same files as "
-            text += f"onnxruntime-gpu (line {gpu.place.line}): the last one wins"
-            yield mistake("same-files", pin.place, text, ONNX_BROUGHT, _LAST, "warning")
-            return
-
-
-class Demand(NamedTuple):
-    """What one release demands of NVIDIA's wheels."""
-
-    pin: Pin
-    said: str
-    row: Release
-
-
-def _demands(scope: Scope, pin: Pin) -> list[Demand]:
-    """The demands of each release that a pin allows; [] where unknown or too many."""
+def _demands(scope: Scope, pin: Pin) -> list[Release]:
+    """The releases that a pin allows, with what they demand of NVIDIA's wheels."""
     if not scope.from_index(pin):
         return []
     extra = next((e for e in pin.extras if e.startswith(("cuda12", "cuda13"))), "")
@@ -180,37 +165,36 @@ def _demands(scope: Scope, pin: Pin) -> list[Demand]:
         found = allowed(f"jax-{extra[:6]}-plugin", pin.specifier)
     linux = [row for row in found if row.platform == LINUX and isinstance(row.requires, dict)]
     if not pin.specifier:
-        row = scope.taken(pin)
+        row = scope.taken(pin, f"jax-{extra[:6]}-plugin") if extra else scope.taken(pin)
         linux = [row] if row in linux else []
-    if len(linux) > MANY:
-        return []
+    return linux if len(linux) <= MANY else []
+
+
+def _said(pin: Pin, row: Release) -> str:
     extras = f"[{','.join(pin.extras)}]" if pin.extras else ""
-    return [Demand(pin, f"{pin.name}{extras} {row.version}", row) for row in linux]
+    return f"{pin.name}{extras} {row.version}"
 
 
-def _implied(scope: Scope) -> Iterator[Mistake]:
+def implied(scope: Scope) -> Iterator[Mistake]:
     """Frameworks, or a named wheel, that bring one library in two majors into one folder."""
     own = [pin for pin in scope.pins if library_wheel(pin.name) and pin.installed]
-    asking = [found[-1] for pin in scope.pins if (found := _demands(scope, pin))]
-    for one, other in itertools.combinations(asking, 2):
-        met = _meeting(one, [Pin(n, other.pin.place, r) for n, r in other.row.requires.items()])
-        if met and together(one.pin, other.pin):
-            text = f"{one.said} and {other.said} bring {met[0]} and {met[1].name}: both install "
-            text += f"{met[2]} in one folder, and the last one wins"
-            fix = f"releases for one CUDA major: gpuwhy plan {one.pin.name} {other.pin.name}"
-            source = evidence_of(other.row, "requires")
-            yield mistake("same-files", other.pin.place, text, source, fix, "warning")
-    for demand in asking:
-        met = _meeting(demand, [pin for pin in own if together(pin, demand.pin)])
+    asking = [(pin, found[-1]) for pin in scope.pins if (found := _demands(scope, pin))]
+    for (pin, row), (other, theirs) in itertools.combinations(asking, 2):
+        brings = [Pin(name, other.place, wish) for name, wish in theirs.requires.items()]
+        met = _meeting(row, brings) if together(pin, other) else None
         if met:
-            text = f"{met[1].name} and {met[0]}, which {demand.said} brings, install the same "
-            text += "files: the last one wins"
-            fix = f"leave {met[1].name} out, or take a {demand.pin.name} for its CUDA"
-            yield mistake("same-files", met[1].place, text, _FILES, fix, "warning")
+            values = {"said": _said(pin, row), "others": _said(other, theirs), "one": met[0]}
+            values |= {"two": met[1].name, "file": met[2], "name": pin.name, "other": other.name}
+            yield told("same-files.both", other.place, values, evidence_of(theirs, "requires"))
+    for pin, row in asking:
+        met = _meeting(row, [one for one in own if together(one, pin)])
+        if met:
+            values = {"wheel": met[1].name, "one": met[0], "said": _said(pin, row)}
+            yield told("same-files.wheel", met[1].place, {**values, "name": pin.name})
 
 
-def _meeting(demand: Demand, pins: list[Pin]) -> tuple[str, Pin, str] | None:
-    for (name, wish), pin in itertools.product(demand.row.requires.items(), pins):
+def _meeting(row: Release, pins: list[Pin]) -> tuple[str, Pin, str] | None:
+    for (name, wish), pin in itertools.product(row.requires.items(), pins):
         file = _shared(Pin(name, pin.place, wish), pin)
         if file:
             return name, pin, file
@@ -223,15 +207,11 @@ def nvidia_pin(scope: Scope) -> Iterator[Mistake]:
     for pin in scope.pins if wheels else ():
         found = _demands(scope, pin)
         for wheel in wheels if found else ():
-            wishes = [demand.row.requires.get(wheel.name, "") for demand in found]
-            if not together(pin, wheel) or any(_meet(wheel, wish) for wish in wishes):
-                continue
-            last = found[-1]
-            text = f"{wheel.name}{wheel.specifier} is pinned, and {last.said} demands {wishes[-1]}"
-            fix = f"remove the pin (line {wheel.place.line}): {last.said} brings its own"
-            fix += f", or write {wheel.name}{wishes[-1]}"
-            source = evidence_of(last.row, "requires")
-            yield mistake("nvidia-pin", wheel.place, text, source, fix)
+            wishes = [row.requires.get(wheel.name, "") for row in found]
+            if together(pin, wheel) and not any(_meet(wheel, wish) for wish in wishes):
+                values = {"name": wheel.name, "bound": wheel.specifier, "wish": wishes[-1]}
+                values |= {"said": _said(pin, found[-1]), "line": str(wheel.place.line)}
+                yield told("nvidia-pin", wheel.place, values, evidence_of(found[-1], "requires"))
 
 
 def _meet(wheel: Pin, wish: str) -> bool:
@@ -239,16 +219,3 @@ def _meet(wheel: Pin, wish: str) -> bool:
     if not wish or specifier(both) is None or not rows(wheel.name):
         return True
     return any(allows(both, row.version) for row in rows(wheel.name))
-
-
-def mixed_cuda(scope: Scope) -> Iterator[Mistake]:
-    """NVIDIA's wheels of two CUDA majors, and no torch that one of them is for."""
-    torch = scope.by_pip("torch")
-    row = scope.taken(torch) if torch and torch.version and not torch.variant else None
-    for one, other in _two_majors(scope):
-        serves = row and major(row.cuda) in (_cuda(one), _cuda(other))
-        if not _shared(one, other) and not serves:
-            text = f"{other.name} is for CUDA {_cuda(other)}, {one.said} for CUDA {_cuda(one)}"
-            fix = "keep the wheels of one CUDA major, or leave them to the framework"
-            yield mistake("mixed-cuda", other.place, text, _MAJORS, fix, "warning")
-            return

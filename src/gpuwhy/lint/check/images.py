@@ -9,16 +9,12 @@ from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import containers, image_tags
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import evidence_of
-from gpuwhy.lint.mistakes import Edit, Mistake, Place, know, mistake
-from gpuwhy.lint.rules import pattern
+from gpuwhy.lint.mistakes import Edit, Mistake, Place
+from gpuwhy.lint.rules import pattern, told
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Image, Pin
 from gpuwhy.lint.versions import Release, is_pinned, major
 
-_KEY = know("NVIDIA/cuda-repo-management issue 1", "NO_PUBKEY A4B469963BF863CC, since April 2022")
-_APT = know("package lists of NVIDIA's CUDA repositories", "the newest libcudnn8 and others")
-_JAX = know("JAX installation guide of 0.4", "cuda, cuda11_local: CUDA and cuDNN must be there")
-_NEW_KEY = "rm -f /etc/apt/sources.list.d/cuda.list /etc/apt/sources.list.d/nvidia-ml.list"
 _CURES = pattern("images.cures", re.IGNORECASE)
 _OF_OTHERS = pattern("images.of_others")
 _OLD_FILE = pattern("images.old_file")
@@ -28,7 +24,6 @@ _NEWEST = {
     **dict.fromkeys(("libnvinfer-dev", "libnvinfer10", "libnvinfer-plugin10", "tensorrt"), 13),
 }
 """Package → the CUDA major that its newest build in NVIDIA's repositories is for."""
-_DRIVER_FILE = pattern("images.driver_file")
 _COMPILES = pattern("images.compiles", re.IGNORECASE)
 
 
@@ -40,51 +35,43 @@ def tag(scope: Scope) -> Iterator[Mistake]:
 
 def wrong_tag(image: Image) -> Iterator[Mistake]:
     """An image tag that does not exist, or stands still."""
-    base = containers.read(image.text)
-    if base.family == "cuda" and base.untagged and "@" not in image.text:
-        text = f"image {image.text}: nvidia/cuda has no tag latest, so the pull fails"
-        fix = "name a version, such as nvidia/cuda:12.6.3-base-ubuntu24.04"
-        yield mistake("image-tag", image.place, text, containers.NO_LATEST, fix)
-        return
+    base, place = containers.read(image.text), image.place
     found = image_tags.missing(image.text) if "@" not in image.text else None
-    if found:
-        text = f"image {image.text}: {found.text}" + ("" if found.stale else ", so the pull fails")
-        path = image.text.rpartition(":")[0]
+    if base.family == "cuda" and base.untagged and "@" not in image.text:
+        yield told("image-tag.latest", place, {"image": image.text}, containers.NO_LATEST)
+    elif found:
         sure = "…" not in found.instead and " " not in found.instead
-        edit = Edit(image.text, f"{path}:{found.instead}") if sure else None
-        fix = f"write {path}:{found.instead}" if sure else f"write {found.instead}"
-        severity = "warning" if found.stale else "error"
-        yield mistake("image-tag", image.place, text, found.source, fix, severity, edit)
+        path = image.text.rpartition(":")[0]
+        instead = f"{path}:{found.instead}" if sure else found.instead
+        values = {"image": image.text, "instead": instead}
+        values["why"] = found.text if found.stale else f"{found.text}, so the pull fails"
+        edit = Edit(image.text, instead) if sure else None
+        severity = "warning" if found.stale else None
+        yield told("image-tag", place, values, found.source, "", severity, edit)
 
 
 def base_image(scope: Scope) -> Iterator[Mistake]:
     """The CUDA image that runs, against every framework that opens the system's CUDA."""
     base, image = scope.base, scope.environment.image
-    if (
-        base.family not in ("cuda", "ngc")
-        or not base.cuda
-        or not scope.environment.runs
-        or not image
-    ):
-        return
-    for pin in [*scope.pins, *scope.environment.carried]:
+    known = base.family in ("cuda", "ngc") and base.cuda and scope.environment.runs
+    for pin in (*scope.pins, *scope.environment.carried) if known and image else ():
         if base.family == "ngc" and pin.name != "onnxruntime-gpu":
             continue
         row = needs_system(scope, pin)
         unfit = _unfit(scope, str(row.cuda), row) if row and isinstance(row.cuda, str) else ""
-        if row and unfit:
-            text = f"{pin.name} {row.version} {unfit}"
-            exact = "error" if is_pinned(pin) or pin.name == "tensorflow-gpu" else "warning"
+        if row and unfit and image:
+            exact = None if is_pinned(pin) or pin.name == "tensorflow-gpu" else "warning"
             place = pin.place if "is built for CUDA" in unfit else image.place
             source, fix = evidence_of(row, "cuda"), _fitting_image(pin, row)
-            yield mistake("base-image", place, text, source, fix, exact)
+            what = f"{pin.name} {row.version}"
+            yield told("base-image", place, {"what": what, "unfit": unfit}, source, fix, exact)
             return
         cuda = "" if row or scope.has_wheels("nvidia-") or "torch" in scope.names else _named(pin)
         unfit = _unfit(scope, cuda, None) if cuda and base.family == "cuda" else ""
         if unfit:
             fix = f"start from an nvidia/cuda runtime image of CUDA {cuda}"
-            text = f"{pin.name} {unfit}"
-            yield mistake("base-image", pin.place, text, containers.TAGS, fix)
+            values = {"what": pin.name, "unfit": unfit}
+            yield told("base-image", pin.place, values, containers.TAGS, fix)
 
 
 def needs_system(scope: Scope, pin: Pin) -> Release | None:
@@ -144,8 +131,8 @@ def _has_cudnn(scope: Scope, row: Release) -> bool:
 def _fitting_image(pin: Pin, row: Release) -> str:
     """An image of that CUDA, or the wheels."""
     cudnn = major(row.cudnn)
-    tag = f"cudnn{'' if cudnn >= 9 else cudnn}-" if cudnn else ""
-    image = f"start from an nvidia/cuda image with CUDA {row.cuda} whose tag has {tag}runtime"
+    wanted = f"cudnn{'' if cudnn >= 9 else cudnn}-" if cudnn else ""
+    image = f"start from an nvidia/cuda image with CUDA {row.cuda} whose tag has {wanted}runtime"
     framework = "onnxruntime" if pin.name == "onnxruntime-gpu" else "tensorflow"
     wheels = gpu_requirement(framework, framework, row.version, None) if cudnn >= 8 else ""
     return f'{image}, or write "{wheels}"' if "[" in wheels else image
@@ -158,36 +145,30 @@ def old_key(scope: Scope) -> Iterator[Mistake]:
     for command in commands if not cured else ():
         found = _OLD_FILE.search(command.text)
         if found and command.words[0] != "rm":
-            text = f"{found[0].rsplit('/', 1)[-1]} is of before 27 April 2022: its key signs no "
-            fix = "install cuda-keyring of the same repository, or fetch 3bf863cc.pub"
             at = next((n for n, one in enumerate(command.words) if _OLD_FILE.search(one)), 0)
-            place = Place(path, command.lines[at])
-            text += "repository of NVIDIA's any more, and apt-get update fails"
-            yield mistake("old-apt-key", place, text, _KEY, fix)
+            place, file = Place(path, command.lines[at]), found[0].rsplit("/", 1)[-1]
+            yield told("old-apt-key.file", place, {"file": file})
     for command in commands if _is_old(scope) else ():
         if _CURES.search(command.text):
             return
         if re.match(r"apt(-get)?( -\S+)* update", command.text):
-            text = f"apt-get update fails in {scope.base.name}: it trusts NVIDIA's key of before "
-            fix = f"before it RUN {_NEW_KEY}, or start from a newer image"
-            text += "27 April 2022, which is revoked"
-            yield mistake("old-apt-key", Place(path, command.line), text, _KEY, fix)
+            yield told("old-apt-key", scope.at(command.line), {"image": scope.base.name})
             return
 
 
 def _is_old(scope: Scope) -> bool:
     """Images that were built before the change and never again."""
     base, image = scope.base, scope.environment.image
-    tag = base.name.rpartition(":")[2]
+    tagged = base.name.rpartition(":")[2]
     if base.family == "tensorflow":
         old = bool(base.version) and not at_least(base.version, "2.9")
-        return bool(base.gpu) and (old or ("py3" in tag and not base.version))
+        return bool(base.gpu) and (old or ("py3" in tagged and not base.version))
     if base.family == "pytorch" and base.version:
         old = at_least(base.version, "1.2") and not at_least(base.version, "1.12")
         return base.variant == "devel" and old
     own = ("nvidia/cuda:", "docker.io/nvidia/cuda:", "nvcr.io")
     if base.family == "cuda" and not base.name.startswith(own):
-        return "ubuntu" in tag and not at_least(base.cuda, "11.3")  # copies of what is gone
+        return "ubuntu" in tagged and not at_least(base.cuda, "11.3")  # copies of what is gone
     return bool(image and _OF_OTHERS.search(image.text))
 
 
@@ -197,47 +178,27 @@ def apt_cuda(scope: Scope) -> Iterator[Mistake]:
     image = stage.image
     if base.family != "cuda" or not base.cuda or not image or image.place.path != stage.path:
         return
+    held = numbers(base.cuda)
+    fresh = base.cudnn == "none" and "ubuntu18.04" not in base.name
     for name, line in stage.apt.items():
-        build = re.search(r"\+cuda(\d+)\.(\d+)", stage.apt_pinned.get(name, ""))
-        place, held = Place(stage.path, line), numbers(base.cuda)
-        if build:
-            wanted = (int(build[1]), int(build[2]))
-            if held[0] != wanted[0] or (wanted[0] < 11 and held[:2] != wanted):
-                text = f"{name} is for CUDA {build[1]}.{build[2]}; image {base.name} holds CUDA "
-                fix = f"name the build for CUDA {major_minor(base.cuda)}"
-                yield mistake("apt-cuda", place, text + base.cuda, _APT, fix)
-            continue
-        fresh = base.cudnn == "none" and "ubuntu18.04" not in base.name
-        if fresh and _NEWEST.get(name, 0) > held[0] and name not in stage.apt_pinned:
-            text = f"{name} without a version is the one for CUDA {_NEWEST[name]}; image "
-            fix = f"name the build: {name}=…+cuda{major_minor(base.cuda)}"
-            text += f"{base.name} holds CUDA {base.cuda}"
-            yield mistake("apt-cuda", place, text, _APT, fix)
+        values = {"name": name, "image": base.name, "cuda": base.cuda}
+        values["short"] = major_minor(base.cuda)
+        built = re.search(r"\+cuda(\d+)\.(\d+)", stage.apt_pinned.get(name, ""))
+        wanted = (int(built[1]), int(built[2])) if built else (_NEWEST.get(name, 0), 0)
+        if built and (held[0] != wanted[0] or (wanted[0] < 11 and held[:2] != wanted)):
+            build = f"{wanted[0]}.{wanted[1]}"
+            yield told("apt-cuda.build", scope.at(line), {**values, "build": build})
+        elif fresh and not built and wanted[0] > held[0] and name not in stage.apt_pinned:
+            yield told("apt-cuda", scope.at(line), {**values, "build": wanted[0]})
 
 
 def driver(scope: Scope) -> Iterator[Mistake]:
     """A driver installed in an image, where the host's is mounted."""
-    stage = scope.environment
-    if scope.kind not in ("dockerfile", "cog"):
-        return
-    for command in stage.commands:
-        found = _DRIVER_FILE.search(command.text)
-        if found:
-            text = (
-                f"libraries of driver {found[1] or found[2]} go into the image; a container uses "
-            )
-            fix = "leave them out: NVIDIA_DRIVER_CAPABILITIES mounts them"
-            place = Place(stage.path, command.line)
-            text += "those of its host"
-            yield mistake("driver-in-image", place, text, containers.MOUNTED, fix, "warning")
-            break
-    for name, line in stage.apt.items():
+    for name, line in scope.environment.apt.items() if scope.in_container else ():
         if containers.DRIVER_PACKAGES.match(name):
-            text = f"{name} puts a driver into the image; a container uses the host's"
             toolkit = re.fullmatch(r"cuda-(\d+-\d+)", name)
             fix = f"install cuda-toolkit-{toolkit[1]}" if toolkit else f"remove {name}"
-            place = Place(stage.path, line)
-            yield mistake("driver-in-image", place, text, containers.MOUNTED, fix, "warning")
+            yield told("driver-in-image", scope.at(line), {"name": name}, containers.MOUNTED, fix)
 
 
 def no_nvcc(scope: Scope) -> Iterator[Mistake]:
@@ -250,25 +211,21 @@ def no_nvcc(scope: Scope) -> Iterator[Mistake]:
     found = _compiled(scope)
     if found:
         place, what, sure = found
-        fix = f"compile it in a stage from {base.name.replace('-' + base.variant, '-devel')}"
         source = containers.TAGS if base.family == "cuda" else containers.PYTORCH_TAGS
-        text, severity = (
-            f"{what}, and image {base.name} has no nvcc",
-            "error" if sure else "warning",
-        )
-        yield mistake("no-nvcc", place, text, source, fix, severity)
+        values = {"what": what, "image": base.name}
+        values["instead"] = base.name.replace("-" + base.variant, "-devel")
+        yield told("no-nvcc", place, values, source, "", None if sure else "warning")
 
 
 def _compiled(scope: Scope) -> tuple[Place, str, bool] | None:
     """What is compiled, where, and whether it surely is."""
     for command in scope.environment.commands:
-        place = Place(scope.environment.path, command.line)
-        first = command.words[0] if command.words else ""
+        place, first = scope.at(command.line), command.words[0] if command.words else ""
         if first == "nvcc" and "||" not in command.then:
             return place, "nvcc is called", True
-        told = _COMPILES.search(" ".join([command.text, *(v for _, v in command.assigned)]))
-        if told and re.match(r"pip|python|cmake|make|uv", first):
-            return place, f"{told[0]} compiles CUDA code", True
+        found = _COMPILES.search(" ".join([command.text, *(v for _, v in command.assigned)]))
+        if found and re.match(r"pip|python|cmake|make|uv", first):
+            return place, f"{found[0]} compiles CUDA code", True
     for pin in scope.pins:
         if pin.name in containers.COMPILED and not (pin.reference and pin.version):
             return pin.place, containers.COMPILED[pin.name], pin.name not in containers.PREBUILT

@@ -8,22 +8,13 @@ from collections.abc import Iterator
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import indexes, variants
 from gpuwhy.knowledge.guests import guests
-from gpuwhy.lint.mistakes import Edit, Mistake, know, mistake
+from gpuwhy.lint.mistakes import Edit, Mistake
 from gpuwhy.lint.repository import TORCH_INDEX
-from gpuwhy.lint.rules import table
+from gpuwhy.lint.rules import table, told
 from gpuwhy.lint.scope import ONE_BY_ONE, Scope
 from gpuwhy.lint.sheet import PYTORCH, Index, Pin, holds_only
 from gpuwhy.lint.versions import allowed, allows, is_pinned, meets_one, together
 
-_LOCAL = know("version specifiers of Python packages", "local versions are not on the index")
-_KEPT = know("pip install, reference", "what is installed and satisfies the requirement is kept")
-_LAST = know("pip, Requirements File Format", "options are global; a later --index-url takes over")
-_NIGHTLY = know("pytorch/test-infra", "the index of nightly builds keeps the newest of each")
-_CHANNEL = know("pytorch/pytorch issue 138506", "2.5.1 is the last release of the channel pytorch")
-_BUILT = know("PyTorch, previous versions", "the builds of the channel pytorch, 1.13 to 2.5")
-_JAX = know("METADATA of jax 0.4.16 to 0.4.36", "cuda extras ask for jaxlib+cuda up to 0.4.29")
-_JAX_PAGE = "https://storage.googleapis.com/jax-releases/jax_cuda_releases.html"
-_PYG_PAGE = "https://data.pyg.org/whl/torch-VERSION+cuXXX.html"
 _PYG = ("torch-scatter", "torch-sparse", "torch-cluster", "torch-spline-conv", "pyg-lib")
 _TOLD = re.compile(r"PIP_(EXTRA_)?INDEX_URL|PIP_FIND_LINKS|pip\.conf|pip config")
 _OF_PYG, _OF_JAX = re.compile(r"pyg\.org|pytorch-geometric\.com"), re.compile("jax-releases")
@@ -38,26 +29,27 @@ def local_version(scope: Scope) -> Iterator[Mistake]:
     """A build that is on another index alone, and nothing names that index."""
     stage = scope.environment
     for one in stage.refused:
-        text = f"{one.text}: a local version goes with == alone, and pip refuses the whole file"
-        fix = "write the number without its + part, and name the index"
-        yield mistake("local-version", one.place, text, _LOCAL, fix)
+        yield told("local-version.range", one.place, {"bound": one.text})
     there = scope.over_unknown or scope.base.family in ("ngc", "pytorch", "aws")
     for pin in scope.pins if not stage.other_index else ():
         if pin.indexes or not pin.installed or pin.backend:
             continue
+        values = {"name": pin.name, "version": pin.version, "bound": pin.specifier}
         if pin.name in PYTORCH and re.match(r"cu|cpu|rocm", pin.local) and not there:
             if not _is_told(scope, pin):
-                yield _unnamed(scope, pin)
+                option = f"--extra-index-url https://download.pytorch.org/whl/{pin.local}"
+                written = f"{pin.name}{pin.specifier}"
+                listed = scope.kind == "requirements"
+                edit = Edit(written, f"{option}\n{written}") if listed else None
+                fix = f"list {option} under pip:" if scope.kind == "conda" else f"add {option}"
+                yield told("local-version", pin.place, values, fix=fix, edit=edit)
                 return
-        elif (
-            pin.name in _PYG and re.match(r"pt\d", pin.local) and not scope.repository.says(_OF_PYG)
-        ):
-            text = f"{pin.name}=={pin.version} is on PyG's own page alone, and nothing names it"
-            yield mistake("local-version", pin.place, text, _LOCAL, f"add -f {_PYG_PAGE}")
-            return
+        elif pin.name in _PYG and re.match(r"pt\d", pin.local):
+            if not scope.repository.says(_OF_PYG):
+                yield told("local-version.pyg", pin.place, values)
+                return
         elif _is_googles(pin) and not scope.repository.says(_OF_JAX):
-            text = f"{pin.name}{pin.specifier} needs a jaxlib+cuda that only Google's storage has"
-            yield mistake("local-version", pin.place, text, _JAX, f"add -f {_JAX_PAGE}")
+            yield told("local-version.jax", pin.place, values)
 
 
 def _is_googles(pin: Pin) -> bool:
@@ -77,17 +69,6 @@ def _is_told(scope: Scope, pin: Pin) -> bool:
     return near or scope.repository.tells_torch_index(pin.public)
 
 
-def _unnamed(scope: Scope, pin: Pin) -> Mistake:
-    option = f"--extra-index-url https://download.pytorch.org/whl/{pin.local}"
-    text = f"{pin.name}=={pin.version} is on PyTorch's index alone, and nothing here names it"
-    written = f"{pin.name}{pin.specifier}"
-    listed = scope.kind == "requirements"
-    fix = {"conda": f"list {option} under pip:", "requirements": f"add the line {option}"}
-    edit = Edit(written, f"{option}\n{written}") if listed else None
-    said = fix.get(scope.kind, f"install with {option}")
-    return mistake("local-version", pin.place, text, _LOCAL, said, edit=edit)
-
-
 def ended(scope: Scope) -> Iterator[Mistake]:
     """torch without a limit from an index or a channel that ended years ago."""
     yield from _channel(scope)
@@ -97,10 +78,9 @@ def ended(scope: Scope) -> Iterator[Mistake]:
         if not index or not last or is_pinned(pin) or not allows(pin.specifier, last):
             continue
         if not at_least(last, _OLD) and not _by_neighbour(scope, pin, last):
-            text = f"the index {index.backend} ended with torch {last}: that is what comes"
             lacks = " (no code for Blackwell GPUs)" if index.backend.startswith("cu") else ""
-            fix = f"take an index that goes on (cu126, cu130), or write torch=={last} if meant"
-            yield mistake("index-ended", pin.place, text + lacks, indexes.ENDED, fix, "warning")
+            values = {"index": index.backend, "last": last, "lacks": lacks}
+            yield told("index-ended", pin.place, values, indexes.ENDED)
             return
 
 
@@ -131,13 +111,9 @@ def _channel(scope: Scope) -> Iterator[Mistake]:
         return
     found = re.match(r"[=>~]{1,2}\s*(\d+\.\d+)", pin.specifier)
     if found and at_least(found[1], _OLD):
-        text = f"pytorch{pin.specifier} beside pytorch-cuda: PyTorch's channel ended with 2.5.1"
-        fix = "take pytorch-gpu from conda-forge with cuda-version, or torch from pip"
-        yield mistake("index-ended", pin.place, text, _CHANNEL, fix)
+        yield told("index-ended.pinned", pin.place, {"bound": pin.specifier})
     elif not pin.specifier and "pytorch" in channels:
-        text = "PyTorch's channel ended with 2.5.1 (2024): that is what comes"
-        fix = "take torch from pip, or pytorch-gpu from conda-forge; or write pytorch=2.5.1"
-        yield mistake("index-ended", pin.place, text, _CHANNEL, fix, "warning")
+        yield told("index-ended.channel", pin.place, {})
 
 
 def late(scope: Scope) -> Iterator[Mistake]:
@@ -152,10 +128,10 @@ def late(scope: Scope) -> Iterator[Mistake]:
         removed = any({"uninstall", "torch"} <= set(command.words) for command in commands)
         first = next((p for p in (*scope.pins, *scope.project) if _is_first(scope, p, pin)), None)
         if first and not removed and not _AGAIN & set(commands[-1].words):
-            text = f"torch is there already (line {first.place.line} of {first.place.path}), "
-            text += f"so nothing is taken from {pin.indexes[-1].url}"
-            fix = "install torch from that index first, or give its release and --force-reinstall"
-            yield mistake("index-late", pin.place, text, _KEPT, fix)
+            place, url = first.place, pin.indexes[-1].url
+            yield told(
+                "index-late", pin.place, {"line": place.line, "path": place.path, "url": url}
+            )
             return
 
 
@@ -180,21 +156,19 @@ def outrun(scope: Scope) -> Iterator[Mistake]:
             continue
         own = pin.name == "torch"
         torch, index = pin if own else Pin("torch", pin.place), extra[0]
-        row = scope.taken(Pin("torch", pin.place, torch.specifier))
+        row, last = scope.taken(Pin("torch", pin.place, torch.specifier)), ""
         last = indexes.ends(index.backend)
         if not last or row is None or at_least(last, major_minor(row.version)):
             continue
-        if is_pinned(torch) and not torch.version:
-            continue
-        wanted = f"=={last}.*" if len(numbers(last)) == 2 else f"=={last}"
-        cuda = f" for CUDA {row.cuda}" if isinstance(row.cuda, str) else ""
-        who = "torch" if own else f"torch, which {pin.name} asks for,"
-        text = f"{who} comes as {row.version} of the default index{cuda}; "
-        text += f"{index.backend} ended with {last} and is not used"
-        fix = f"write --index-url {index.url} for PyTorch alone, or torch{wanted}"
-        severity = "warning" if torch.version else "error"
-        yield mistake("index-outrun", pin.place, text, indexes.ENDED, fix, severity)
-        return
+        if not is_pinned(torch) or torch.version:
+            values = {"version": row.version, "index": index.backend, "last": last}
+            values["wanted"] = f"=={last}.*" if len(numbers(last)) == 2 else f"=={last}"
+            values["cuda"] = f" for CUDA {row.cuda}" if isinstance(row.cuda, str) else ""
+            values["who"] = "torch" if own else f"torch, which {pin.name} asks for,"
+            severity = "warning" if torch.version else None
+            source, url = indexes.ENDED, index.url
+            yield told("index-outrun", pin.place, {**values, "url": url}, source, "", severity)
+            return
 
 
 def _asking(scope: Scope) -> list[Pin]:
@@ -220,20 +194,17 @@ def replaced(scope: Scope) -> Iterator[Mistake]:
     ours = [pin for pin in scope.pins if pin.name in PYTORCH and pin.by_name]
     for index, pins in lost.items():
         named = ", ".join(dict.fromkeys(pin.name for pin in pins[:4])) + " …" * (len(pins) > 4)
-        text = f"{index.url} takes the place of the default index, and has no {named}"
-        fix = "write --extra-index-url, or install PyTorch in a line of its own"
         own = [pin for pin in ours if index in pin.indexes]
-        new = f"--extra-index-url {index.url}"
         sure = own and all(pin.local for pin in own)
+        new = f"--extra-index-url {index.url}"
         edit = Edit(f"--index-url {index.url}", new) if sure else None
-        yield mistake("index-replaced", index.place, text, indexes.HELD, fix, edit=edit)
+        values = {"url": index.url, "named": named}
+        yield told("index-replaced", index.place, values, indexes.HELD, edit=edit)
     for first, last in scope.environment.outdone if ours else ():
         if holds_only(first.url) == "torch" != holds_only(last.url):
-            text = f"--index-url counts once for a file: {first.url} (line {first.place.line}) "
-            text += "is never asked"
-            fix = "write --extra-index-url for PyTorch's index, with its build (torch==2.4.1+cpu)"
-            severity = "error" if any(pin.local for pin in ours) else "warning"
-            yield mistake("index-replaced", last.place, text, _LAST, fix, severity)
+            severity = None if any(pin.local for pin in ours) else "warning"
+            values = {"url": first.url, "line": str(first.place.line)}
+            yield told("index-replaced.once", last.place, values, None, "", severity)
 
 
 def no_such_build(scope: Scope) -> Iterator[Mistake]:
@@ -246,9 +217,8 @@ def no_such_build(scope: Scope) -> Iterator[Mistake]:
         if pin.name not in PYTORCH or not pin.by_name:
             continue
         if made and made[1] < "202512" and pin.name != "triton":
-            text = f"{pin.name} {pin.version} is a nightly build of {made[1][:4]}: PyTorch deletes "
-            text += "them after some months"
-            yield mistake("no-such-build", pin.place, text, _NIGHTLY, "take a release")
+            values = {"name": pin.name, "version": pin.version, "year": made[1][:4]}
+            yield told("no-such-build.nightly", pin.place, values)
         elif pin.name == "torch":
             yield from _missing(pin)
 
@@ -258,9 +228,8 @@ def _missing(pin: Pin) -> Iterator[Mistake]:
     oldest = re.search(r">=?\s*([\d.]+)", pin.specifier)
     last = indexes.ends(index.backend) if index and not pin.version else ""
     if last and oldest and not at_least(last, major_minor(oldest[1])):
-        text = f"PyTorch's index {pin.backend} ended with torch {last}: pip finds no torch"
-        fix = "take the index of a newer CUDA, or an older torch"
-        yield mistake("no-such-build", pin.place, text + pin.specifier, indexes.ENDED, fix)
+        values = {"index": pin.backend, "last": last, "bound": pin.specifier}
+        yield told("no-such-build.ended", pin.place, values, indexes.ENDED)
     if not pin.version or not at_least(pin.public, "1.13"):
         return  # older releases have builds that the matrix does not list
     built = [variant.backend for variant in variants.variants(pin.public)]
@@ -268,14 +237,12 @@ def _missing(pin: Pin) -> Iterator[Mistake]:
     label = pin.local or pin.backend
     several = not pin.local and len({index.url for index in named}) > 1
     known = built and label.startswith("cu") and not any(one.trial for one in named)
-    if not known or label in built or several:
-        return
-    beside = not pin.local and named and named[0].role != "only"
-    ends = "the build of the default index is taken" if beside else "pip finds none"
-    text = f"torch {pin.public} was not built for {label}: {ends}"
-    fix = f"torch {pin.public} was built for {', '.join(reversed(built))}: take one of these"
-    source, severity = variants.listed_in(pin.public), "warning" if beside else "error"
-    yield mistake("no-such-build", pin.place, text, source, fix, severity)
+    if known and label not in built and not several:
+        beside = not pin.local and named and named[0].role != "only"
+        ends = "the build of the default index is taken" if beside else "pip finds none"
+        values = {"version": pin.public, "build": label, "built": ", ".join(reversed(built))}
+        source, severity = variants.listed_in(pin.public), "warning" if beside else None
+        yield told("no-such-build", pin.place, {**values, "ends": ends}, source, "", severity)
 
 
 def _of_conda(scope: Scope) -> Iterator[Mistake]:
@@ -288,13 +255,11 @@ def _of_conda(scope: Scope) -> Iterator[Mistake]:
     version = re.match(r"={1,2}\s*(\d+\.\d+)", pin.specifier) if pin else None
     built = _CONDA.get(version[1], ()) if version else ()
     if number[1] not in made:
-        text = f"there is no pytorch-cuda {number[1]}: the channel pytorch has {', '.join(made)}"
         near = [one for one in made if numbers(one) <= numbers(number[1])] or made[:1]
-        yield mistake("no-such-build", chosen.place, text, _BUILT, f"write pytorch-cuda={near[-1]}")
+        values = {"number": number[1], "made": ", ".join(made), "near": near[-1]}
+        yield told("no-such-build.conda", chosen.place, values)
         return
     forge = "conda-forge" in scope.environment.channels
     if version and built and number[1] not in built and not forge:
-        text = f"the channel pytorch has pytorch {version[1]} for pytorch-cuda "
-        text += f"{' and '.join(built)}, not for {number[1]}"
-        fix = f"write pytorch-cuda={built[-1]}"
-        yield mistake("no-such-build", chosen.place, text, _BUILT, fix)
+        values = {"version": version[1], "built": " and ".join(built), "last": built[-1]}
+        yield told("no-such-build.pair", chosen.place, {**values, "number": number[1]})

@@ -11,9 +11,9 @@ from gpuwhy.knowledge import asked, caps
 from gpuwhy.knowledge import limits as known
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint import solving
-from gpuwhy.lint.mistakes import Edit, Mistake, mistake
+from gpuwhy.lint.mistakes import Edit, Mistake
 from gpuwhy.lint.read.image_python import is_second
-from gpuwhy.lint.rules import pattern, table
+from gpuwhy.lint.rules import pattern, table, told
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import PYTHONS, allowed, allows, is_pinned, parsed, together
@@ -54,7 +54,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
     """A neighbour that is written without the limit; one that comes and is not written at all."""
     if is_second(scope.environment):
         return
-    told: set[str] = set()
+    named: set[str] = set()
     for need in sorted(_needs(scope), key=lambda one: family(one.pin.name) is None):
         if not _can_meet(scope, need) or _is_settled(scope, need):
             continue
@@ -63,12 +63,11 @@ def check(scope: Scope) -> Iterator[Mistake]:
         wanted = need.name + need.limit
         if others:
             yield from _written(scope, need, others)
-        elif wanted not in (*told, _WRITTEN_ALONE) and _comes(scope, need):
-            told.add(wanted)
-            text = f"{need.said}, and nothing here says so: {need.row.because}"
-            fix, edit = f'add "{wanted}"', _added(scope, need)
-            place, source = need.pin.place, need.row.source
-            yield mistake("unstated-limit", place, text, source, fix, "warning", edit)
+        elif wanted not in (*named, _WRITTEN_ALONE) and _comes(scope, need):
+            named.add(wanted)
+            place, edit = need.pin.place, _added(scope, need)
+            values = {"said": need.said, "because": need.row.because, "wanted": wanted}
+            yield told("unstated-limit.comes", place, values, need.row.source, edit=edit)
 
 
 def _needs(scope: Scope) -> Iterator[Need]:
@@ -154,18 +153,16 @@ def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:
     if found and all(allows(need.limit, version) for version in found):
         return  # the other packages hold it back
     written = f"{need.name}{other.specifier}" if other.specifier else f"{need.name} without a limit"
-    because, source = need.row.because, need.row.source
+    values = {"said": need.said, "written": written, "because": need.row.because}
+    place, source = other.place, need.row.source
     if _forces(other, need):
-        text = f"{need.said}; {written} is asked for: {because}"
-        fix = f'write "{need.name}{need.limit}"'
-        yield mistake("unstated-limit", other.place, text, source, fix)
+        wanted = f"{need.name}{need.limit}"
+        yield told("unstated-limit.forced", place, {**values, "wanted": wanted}, source)
         return
-    text = f"{need.said}; {written} lets newer ones in: {because}"
     both = f"{other.name}{other.specifier}{',' if other.specifier else ''}{need.limit}"
-    in_shell = other.step and not other.place.path.endswith((".txt", ".in"))
+    in_shell = other.step and not place.path.endswith((".txt", ".in"))
     edit = Edit(f"{other.name}{other.specifier}", f'"{both}"' if in_shell else both)
-    fix = f'write "{both}"'
-    yield mistake("unstated-limit", other.place, text, source, fix, "warning", edit)
+    yield told("unstated-limit", place, {**values, "wanted": both}, source, edit=edit)
 
 
 def _is_within(pin: Pin, need: Need) -> bool:

@@ -1,4 +1,4 @@
-"""What only the machine that is described (--gpu, --driver) can show."""
+"""What is wrong on the machine that was described: its driver, its GPU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from gpuwhy.facts.version import at_least, numbers
 from gpuwhy.knowledge import archs, drivers
 from gpuwhy.knowledge.containers import Base
 from gpuwhy.knowledge.releases import evidence_of
-from gpuwhy.lint.mistakes import Mistake, Place, mistake
+from gpuwhy.lint.mistakes import Mistake, Place
+from gpuwhy.lint.rules import told
 from gpuwhy.lint.scope import Scope, is_gpu_build, newest_said
 from gpuwhy.lint.sheet import Image, Pin
 from gpuwhy.lint.target import Target
@@ -24,16 +25,13 @@ def check(scope: Scope) -> Iterator[Mistake]:
     for pin in scope.pins:
         label = re.fullmatch(r"cu(\d+)(\d)", pin.variant)
         if label and pin.name in ("torch", "torchvision", "torchaudio"):
-            cuda = f"{label[1]}.{label[2]}"
-            said = f"{pin.name} +{pin.variant} is built for CUDA {cuda}"
-            yield from _driver(target, cuda, said, pin.place)
+            said = f"{pin.name} +{pin.variant}"
+            yield from _driver(target, f"{label[1]}.{label[2]}", said, pin.place)
         row = _row(scope, target, pin)
-        if row is None or row.platform != target.platform:
-            continue
-        if isinstance(row.cuda, str):
-            said = f"{newest_said(pin, row)} is built for CUDA {row.cuda}"
-            yield from _driver(target, row.cuda, said, pin.place)
-        yield from _lacking(target, pin, row)
+        if row and row.platform == target.platform:
+            if isinstance(row.cuda, str):
+                yield from _driver(target, row.cuda, newest_said(pin, row), pin.place)
+            yield from _lacking(target, pin, row)
     if stage.image:
         yield from image(target, stage.image, scope.base)
 
@@ -41,8 +39,7 @@ def check(scope: Scope) -> Iterator[Mistake]:
 def image(target: Target, written: Image, base: Base) -> Iterator[Mistake]:
     """The CUDA of an image against the driver."""
     if base.cuda:
-        said = f"image {written.text} holds CUDA {base.cuda}"
-        yield from _driver(target, base.cuda, said, written.place)
+        yield from _driver(target, base.cuda, f"image {written.text}", written.place, "holds")
 
 
 def _row(scope: Scope, target: Target, pin: Pin) -> Release | None:
@@ -54,7 +51,9 @@ def _row(scope: Scope, target: Target, pin: Pin) -> Release | None:
     return scope.taken(pin, platform=target.platform)
 
 
-def _driver(target: Target, cuda: str, said: str, place: Place) -> Iterator[Mistake]:
+def _driver(
+    target: Target, cuda: str, said: str, place: Place, verb: str = "is built for"
+) -> Iterator[Mistake]:
     system = "windows" if target.system == "windows" else "linux"
     known = drivers.floor(cuda, system) if target.driver else None
     if known is None:
@@ -64,11 +63,9 @@ def _driver(target: Target, cuda: str, said: str, place: Place) -> Iterator[Mist
         enough = at_least(target.driver, known.driver)
     if not enough:
         most = drivers.cuda_of_driver(target.driver)
-        text = (
-            f"{said}, which needs driver {known.driver} or newer; the machine has {target.driver}"
-        )
-        fix = "update the driver" + (f", or use a build for CUDA {most} or older" if most else "")
-        yield mistake("driver-too-old", place, text, known.source, fix)
+        values = {"said": f"{said} {verb} CUDA {cuda}", "needs": known.driver}
+        values["most"] = f", or use a build for CUDA {most} or older" if most else ""
+        yield told("driver-too-old", place, {**values, "driver": target.driver}, known.source)
 
 
 def _lacking(target: Target, pin: Pin, row: Release) -> Iterator[Mistake]:
@@ -77,10 +74,7 @@ def _lacking(target: Target, pin: Pin, row: Release) -> Iterator[Mistake]:
         return
     for gpu in target.gpus:
         if archs.runs_on(row.sass, row.ptx, gpu.capability) == "no":
-            ptx = f" and PTX for {', '.join(row.ptx)}" if row.ptx else ""
-            text = (
-                f"{newest_said(pin, row)} has code for {', '.join(row.sass)}{ptx}; {gpu.name} is "
-            )
-            fix = f"gpuwhy plan --gpu {gpu.capability} {row.name}"
-            text += f"compute capability {gpu.capability}"
-            yield mistake("gpu-no-code", pin.place, text, evidence_of(row, "sass"), fix)
+            code = ", ".join(row.sass) + (f" and PTX for {', '.join(row.ptx)}" if row.ptx else "")
+            values = {"said": newest_said(pin, row), "code": code, "gpu": gpu.name}
+            values |= {"capability": gpu.capability, "name": row.name}
+            yield told("gpu-no-code", pin.place, values, evidence_of(row, "sass"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
 
@@ -12,8 +11,8 @@ from gpuwhy.knowledge import pairs as known
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint import solving
-from gpuwhy.lint.mistakes import Mistake, Row, know, mistake
-from gpuwhy.lint.rules import table
+from gpuwhy.lint.mistakes import Mistake
+from gpuwhy.lint.rules import Row, told
 from gpuwhy.lint.scope import Scope, of_gpus
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import (
@@ -21,7 +20,6 @@ from gpuwhy.lint.versions import (
     Release,
     allowed,
     allows,
-    is_pinned,
     meets_one,
     releases_of,
     rows,
@@ -29,25 +27,19 @@ from gpuwhy.lint.versions import (
 )
 
 MANY = 12
-_KERAS_1 = know("Keras 2.3.0 release notes", "the first release that supports TensorFlow 2")
-_CLONES = know("setup.py of these projects", "assert torch_ver >= [1, 8]")
-_CLONED: dict[str, tuple[str, str]] = table("pairs.cloned")
-"""Projects whose newest state needs a newer torch: repository → name, the oldest torch."""
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
-    """What releases state of each other, known floors, heads of repositories, old Keras."""
+    """What releases state of each other, heads of repositories, known floors."""
     pins = [pin for pin in scope.environment.pins if not _is_undone(scope, pin)]
     for pin in pins:
-        if pin.limits or pin.reference:
-            continue
-        yield from _companions(scope, pin, pins)
-        if pin.version and pin.origin == "pip":
-            yield from _stated(scope, pin, pins)
+        if not pin.limits and not pin.reference:
+            yield from _companions(scope, pin, pins)
+            if pin.version and pin.origin == "pip" and not scope.without_dependencies:
+                yield from _stated(scope, pin, pins)
     yield from _heads(scope)
-    yield from _cloned(scope)
-    yield from _floored(scope)
-    yield from _old_keras(scope)
+    if not scope.environment.includes_unknown:
+        yield from _floored(scope)
 
 
 def _is_undone(scope: Scope, pin: Pin) -> bool:
@@ -68,13 +60,11 @@ def _companions(scope: Scope, pin: Pin, pins: list[Pin]) -> Iterator[Mistake]:
                 continue
             asked_for = other.specifier.split("+")[0] if other.version else other.specifier
             choices = allowed(name, asked_for)
-            if not choices or any(meets_one(wishes, row.version) for row in choices):
-                continue
-            row = paired[-1]
-            fitting = _fitting(pin.name, name, choices)
-            said, source = f"{pin.name} {row.version}", evidence_of(row, "pairs")
-            yield _mismatch(pin, said, other, wishes[-1], fitting, source)
-            break
+            if choices and not any(meets_one(wishes, row.version) for row in choices):
+                row, fitting = paired[-1], _fitting(pin.name, name, choices)
+                source = evidence_of(row, "pairs")
+                yield _mismatch(pin, row.version, other, wishes[-1], fitting, source)
+                break
 
 
 def _paired(pin: Pin) -> list[Release]:
@@ -105,16 +95,14 @@ def _fitting(name: str, other: str, choices: tuple[Release, ...]) -> str:
     return ""
 
 
-def _mismatch(pin: Pin, said: str, other: Pin, wish: str, fitting: str, source: Row) -> Mistake:
-    text = f"{said} goes with {other.name}{wish}; {other.said} is asked for"
+def _mismatch(pin: Pin, version: str, other: Pin, wish: str, fitting: str, source: Row) -> Mistake:
     fix = f"write {other.name}{wish}" + (f", or {fitting}" if fitting else "")
-    return mistake("pair-mismatch", pin.place, text, source, fix)
+    values = {"said": f"{pin.name} {version}", "other": other.name, "wish": wish}
+    return told("pair-mismatch", pin.place, {**values, "asked": other.said}, source, fix)
 
 
 def _stated(scope: Scope, pin: Pin, pins: list[Pin]) -> Iterator[Mistake]:
     """Two exact pins of which one's published metadata excludes the other."""
-    if scope.without_dependencies:
-        return
     for other in pins:
         exact = other.version and other.installed and other is not pin and pin.step <= other.step
         bare = scope.is_bare(pin.step) and scope.is_bare(other.step)  # pip compares nothing
@@ -125,7 +113,7 @@ def _stated(scope: Scope, pin: Pin, pins: list[Pin]) -> Iterator[Mistake]:
             fitting = known.fitting(pin.name, other.name, other.public)
             fitting = f"{pin.name}=={fitting}" if fitting else ""
             wish = wishes[-1].partition(";")[0].strip()
-            yield _mismatch(pin, f"{pin.name} {pin.version}", other, wish, fitting, known.STATED)
+            yield _mismatch(pin, pin.version, other, wish, fitting, known.STATED)
 
 
 def _wishes(pin: Pin, other: Pin) -> tuple[str, ...]:
@@ -160,35 +148,14 @@ def _heads(scope: Scope) -> Iterator[Mistake]:
         for other in scope.pins:
             wish = wishes.get(other.name, "") if other.version and other.origin == "pip" else ""
             if known.is_tight(wish) and not allows(wish, other.public) and together(pin, other):
-                text = f"{pin.name} is taken from its repository; its newest release goes with "
-                text += f"{other.name}{wish}; {other.said} is asked for"
-                fix = f"name a release of {pin.name} for that {other.name} (@v…)"
-                yield mistake("pair-mismatch", pin.place, text, known.STATED, fix)
+                values = {"name": pin.name, "other": other.name, "wish": wish}
+                source = known.STATED
+                yield told("pair-mismatch.head", pin.place, {**values, "asked": other.said}, source)
                 break
-
-
-def _cloned(scope: Scope) -> Iterator[Mistake]:
-    """A repository that is cloned as it is today, and installed over an older torch."""
-    exact = (pin for pin in scope.pins if pin.version and pin.origin == "pip" and not pin.arms)
-    torch = next((pin for pin in exact if pin.name == "torch"), None)
-    version = scope.base.version if scope.base.framework == "torch" else ""
-    said = torch.said if torch else f"torch {version} of the image"
-    version = torch.public if torch else version
-    commands = scope.environment.commands
-    if not version or any("checkout" in command.words for command in commands):
-        return
-    for command, (repository, (name, oldest)) in itertools.product(commands, _CLONED.items()):
-        pattern = rf"git clone (?!.*(-b|--branch)\b).*{repository}(\.git)?( |$)"
-        if re.search(pattern, command.text) and not at_least(version, oldest):
-            text = f"{name} is cloned as it is today and needs torch {oldest} or newer; {said}"
-            fix = f"check out a {name} of that torch's time"
-            yield mistake("pair-mismatch", scope.at(command.line), text, _CLONES, fix)
 
 
 def _floored(scope: Scope) -> Iterator[Mistake]:
     """A package whose release needs a newer framework than the one that is pinned."""
-    if scope.environment.includes_unknown:
-        return
     for package, framework in dict.fromkeys((row.package, row.other) for row in limits.FLOORS):
         flavours = ("tensorflow-gpu", "tensorflow-cpu") if framework == "tensorflow" else ()
         there, own = scope.by_pip(framework, *flavours), scope.by_pip(package)
@@ -202,21 +169,9 @@ def _floored(scope: Scope) -> Iterator[Mistake]:
         short = [(v, row) for v, row in found if row and not at_least(there.public, row.floor)]
         if short and len(short) == len(found):
             version, row = short[-1]
-            text = f"{package} {version}, which pip takes, needs {row.other}>={row.floor}; "
-            text += f"{there.said}: {row.effect}"
-            fix = f"take an older {package}, or {row.other} {row.floor} or newer"
-            yield mistake("pair-mismatch", own.place, text, limits.FLOORED, fix)
-
-
-def _old_keras(scope: Scope) -> Iterator[Mistake]:
-    """Keras of before 2.3, which runs on TensorFlow 1, beside a TensorFlow that is left open."""
-    keras, pin = scope.by_pip("keras"), scope.by_pip("tensorflow", "tensorflow-gpu")
-    old = keras and keras.version and not at_least(keras.version, "2.3")
-    if keras and old and pin and not is_pinned(pin):
-        text = f"keras {keras.version} runs on TensorFlow 1; "
-        text += f"{pin.name}{pin.specifier} takes TensorFlow 2"
-        fix = "write tensorflow<2 (Python 3.7 or older), or keras>=2.4"
-        yield mistake("pair-mismatch", pin.place, text, _KERAS_1, fix, "warning")
+            values = {"other": row.other, "floor": row.floor, "effect": row.effect}
+            values |= {"name": package, "version": version, "asked": there.said}
+            yield told("pair-mismatch.floor", own.place, values, limits.FLOORED)
 
 
 def no_solution(scope: Scope) -> Iterator[Mistake]:
@@ -235,12 +190,8 @@ def no_solution(scope: Scope) -> Iterator[Mistake]:
         pin, other = own.get(clash.by), own.get(clash.name)
         if not pin or not other or not other.specifier or not (of_gpus(pin) or of_gpus(other)):
             continue
-        told = pin.version and other.version and _wishes(pin, other)
+        compared = pin.version and other.version and _wishes(pin, other)
         paired = any(clash.name in (row.pairs or {}) for row in _paired(pin))
-        if not told and not paired and not _is_of_cuda(pin, other):
-            text = f"{clash.by} {clash.version} asks for {clash.name}{clash.wish}; {other.said} "
-            text += "is asked for: no release fits both"
-            fix = (
-                f"leave one of the two free, or ask for a set: gpuwhy plan {pin.name} {other.name}"
-            )
-            yield mistake("no-solution", pin.place, text, asked.SOURCE, fix)
+        if not compared and not paired and not _is_of_cuda(pin, other):
+            values = clash._asdict()
+            yield told("no-solution", pin.place, {**values, "asked": other.said}, asked.SOURCE)

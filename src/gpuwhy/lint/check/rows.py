@@ -1,0 +1,95 @@
+"""Rules that are rows of rows.toml: packages, commands and apt packages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from gpuwhy.lint.mistakes import Mistake, Place, know
+from gpuwhy.lint.rules import rows
+from gpuwhy.lint.scope import Scope
+from gpuwhy.lint.sheet import Pin
+from gpuwhy.lint.versions import allows, together
+
+
+def check(scope: Scope) -> Iterator[Mistake]:
+    """Every row that fits."""
+    for row in rows("package"):
+        fitting = (pin for pin in scope.pins if pin.name in row["names"])
+        for pin in fitting:
+            found = _package(scope, pin, row)
+            if found is not None:
+                yield _mistake(row, pin.place, found)
+                break
+    for row in rows("command") if scope.environment.commands else ():
+        yield from _command(scope, row)
+    for row in rows("apt"):
+        for name, line in scope.environment.apt.items():
+            if re.fullmatch(row["name"], name):
+                yield _mistake(row, scope.at(line), {"name": name})
+
+
+def _mistake(row: dict[str, Any], place: Place, values: dict[str, object]) -> Mistake:
+    source = know(row["where"], row["detail"])
+    text, fix = row["text"].format(**values), row["fix"].format(**values)
+    return Mistake(row["rule"], row.get("severity", "error"), place, text, source, fix)
+
+
+def _package(scope: Scope, pin: Pin, row: dict[str, Any]) -> dict[str, object] | None:
+    """What the row's words are filled with; None where the row does not fit."""
+    if pin.origin != row.get("origin", "pip") or pin.reference or not _is_written(scope, pin, row):
+        return None
+    version = _version(scope, pin)
+    extra = next((one for one in pin.extras if one in row.get("extras", ())), "")
+    others = {name: _beside(scope, pin, name) for name in row.get("beside", {})}
+    fits = (
+        "extras" not in row or extra,
+        "takes" not in row or (version and allows(row["takes"], version)),
+        not row.get("meant") or (scope.environment.runs and scope.meant),
+        all(other and allows(row["beside"][name], other) for name, other in others.items()),
+    )
+    words = {"name": pin.name, "bound": pin.specifier, "version": version, "build": pin.build}
+    words |= {"extra": extra, "other": "".join(others.values()), "meant": scope.meant}
+    return dict(words) if all(fits) else None
+
+
+def _is_written(scope: Scope, pin: Pin, row: dict[str, Any]) -> bool:
+    """Whether a pin and what is around it are written as the row says."""
+    pythons = scope.environment.pythons or scope.hinted
+    absent = tuple(row.get("without", ()))
+    return (
+        bool(re.fullmatch(row.get("written", ".*"), pin.specifier))
+        and bool(re.fullmatch(row.get("build", ".*"), pin.build))
+        and not any(name.startswith(absent) for name in scope.names if absent)
+        and (not row.get("default_index") or (not pin.indexes and scope.from_index(pin)))
+        and (not pythons or any(allows(row.get("python", ""), python) for python in pythons))
+    )
+
+
+def _beside(scope: Scope, pin: Pin, name: str) -> str:
+    there = scope.by_pip(name)
+    return _version(scope, there) if there and together(pin, there) else ""
+
+
+def _version(scope: Scope, pin: Pin) -> str:
+    row = scope.taken(pin)
+    return row.version if row else pin.public
+
+
+def _command(scope: Scope, row: dict[str, Any]) -> Iterator[Mistake]:
+    if scope.kind not in row.get("kinds", (scope.kind,)):
+        return
+    version, said = scope.torch
+    if "torch" in row and not (version and allows(row["torch"], version)):
+        return
+    commands = scope.environment.commands
+    if "torch" in row and any("checkout" in one.words for one in commands):
+        return
+    for command in commands:
+        found = re.fullmatch(row["call"], command.text)
+        if found:
+            group = next(filter(None, found.groups()), "")
+            values: dict[str, object] = {"torch": said, "found": group}
+            yield _mistake(row, scope.at(command.line), values)
+            return
