@@ -220,7 +220,7 @@ UNDECIDED = answer(
     ),
     question=Question(
         "nvidia-smi",
-        "What does nvidia-smi print?",
+        "",
         "nvidia-smi",
         {
             "no_devices": "device.none",
@@ -237,14 +237,14 @@ UNDECIDED = answer(
                 "it is not found, or fails",
                 "driver.not_loaded",
                 "no driver is loaded",
-                "install the driver",
+                "",
                 "sudo apt install nvidia-driver-580",
             ),
             Row(
                 "it lists your GPU",
                 "env.visible_devices",
                 "CUDA_VISIBLE_DEVICES hides it",
-                "unset it",
+                "",
                 "unset CUDA_VISIBLE_DEVICES",
             ),
         ),

@@ -121,9 +121,11 @@ def test_the_json_is_never_shortened():
     assert len(SURE.causes[0].fixes) == 2
 
 
-def test_a_row_with_a_command_needs_no_sentence_and_has_it_with_v():
-    assert "install the driver" not in write(document(UNDECIDED))
-    assert "install the driver: sudo apt install nvidia-driver-580" in write(document(UNDECIDED, 1))
+def test_a_row_says_what_to_do_and_what_that_means_with_v():
+    row = Row("it fails", "driver.missing", "no driver is loaded", "install it", "apt install x")
+    one = replace(UNDECIDED, question=replace(UNDECIDED.question, rows=(row,)))
+    assert "no driver is loaded" not in write(document(one))
+    assert "no driver is loaded\n             install it\n" in write(document(one, 1))
 
 
 def test_without_an_observation_the_causes_that_fit_are_listed_with_their_remedies():

@@ -145,6 +145,11 @@ SEES_GPU = {
     "cupy": "import cupy; print(cupy.cuda.runtime.getDeviceCount())",
 }
 """What prints whether a framework sees the GPU."""
+_GROWTH = {
+    "tensorflow": "TF_FORCE_GPU_ALLOW_GROWTH=true",
+    "jax": "XLA_PYTHON_CLIENT_PREALLOCATE=false",
+}
+"""What keeps a framework from taking the whole memory at its start."""
 
 
 def framework_of(names: Names) -> str:
@@ -203,6 +208,11 @@ def _library(names: Names) -> str:
     said = (message.get("library") or message.get("file") or message.text) if message else ""
     found = _SO.search(said) or _DLL.search(said)
     return found[0] if found else ""
+
+
+def _library_stem(names: Names) -> str:
+    """The library's name without its number: libcudart, cudart64."""
+    return re.split(r"\.so\b|_\d|\.dll$", names.get("library_file"))[0]
 
 
 def _library_package(names: Names) -> str:
@@ -462,7 +472,15 @@ DERIVED: dict[str, Callable[[Names], str]] = {
     "suffix": _suffix,
     "wanted_cuda": _wanted_cuda,
     "library_file": _library,
+    "library_stem": _library_stem,
     "library_package": _library_package,
+    "cudnn_package": lambda names: (
+        names.get("library_package") or f"nvidia-cudnn{names.get('suffix')}"
+    ),
+    "search_path_name": lambda names: (
+        "PATH" if names.around.place.os == "windows" else "LD_LIBRARY_PATH"
+    ),
+    "growth": lambda names: _GROWTH.get(names.get("framework"), ""),
     "library_cuda": lambda names: cuda_of(names.get("library_file")),
     "library_cuda_first": lambda names: names.get("library_cuda").partition(" ")[0],
     "owner_pinned": lambda names: names.get("owner").replace(" ", "=="),

@@ -12,7 +12,7 @@ from gpuwhy.advise.names import Around, Names
 from gpuwhy.advise.place import Place
 from gpuwhy.advise.places import place_of
 from gpuwhy.advise.remedies import remedies
-from gpuwhy.advise.remedy import Action, Look, Remedy, Run
+from gpuwhy.advise.remedy import Action, Look, Remedy
 from gpuwhy.advise.say import can_be_typed
 from gpuwhy.advise.when import holds
 from gpuwhy.causes.load import catalogue
@@ -33,7 +33,9 @@ class Seen(msgspec.Struct, frozen=True):
 
     sees: str
     means: str
+    says: str = ""  # in the row's own words
     remedy: Remedy | None = None
+    is_said: bool = False  # `says` has all that is to be done, in words
 
 
 class Observation(msgspec.Struct, frozen=True):
@@ -94,25 +96,28 @@ def _made(
         look = Look(command)
         if not can_be_typed(Remedy((look,)), place):
             return None
-        seen = tuple(_seen(one, names, log, facts, place, look) for one in row.answers)
+        seen = tuple(_seen(one, names, log, facts, place) for one in row.answers)
     except MissingNameError:
         return None
     return Observation(look, seen, row.when_to_run, row.source)
 
 
-def _seen(
-    outcome: Outcome, names: Names, log: Log, facts: Facts | None, place: Place, look: Look
-) -> Seen:
-    sees = filled(outcome.sees, names.get)
-    if outcome.do is not None:
-        action = msgspec.convert(filled(outcome.do, names.get), Action)
-        return Seen(sees, outcome.means, Remedy((action,), outcome.means))
+def _seen(outcome: Outcome, names: Names, log: Log, facts: Facts | None, place: Place) -> Seen:
+    sees, says = filled(outcome.sees, names.get), filled(outcome.says, names.get)
+    step = _step(outcome, names, place)
+    if step is not None:
+        return Seen(sees, outcome.means, says, Remedy((step,)), is_said=bool(says))
     found = remedies(Ranked(outcome.means, 0.0), log, facts, place)
-    other = [one for one in found if not any(_is_same(step, look) for step in one.do)]
-    changing = (one for one in other if one.changes)
-    return Seen(sees, outcome.means, next(changing, other[0] if other else None))
+    changing = (one for one in found if one.changes)
+    return Seen(sees, outcome.means, says, next(changing, None))
 
 
-def _is_same(step: Action, look: Look) -> bool:
-    """Whether a step is what the question itself runs."""
-    return isinstance(step, (Look, Run)) and step.command == look.command
+def _step(outcome: Outcome, names: Names, place: Place) -> Action | None:
+    """What the row itself says to do; None where the text does not state a name that it needs."""
+    if outcome.do is None:
+        return None
+    try:
+        step = msgspec.convert(filled(outcome.do, names.get), Action)
+    except MissingNameError:
+        return None
+    return step if can_be_typed(Remedy((step,)), place) else None

@@ -173,27 +173,32 @@ def _from(proof: of.Proof) -> tree.Line:
     return (proof.text, tree.Soft(f" [{proof.source}]")) if proof.source else (proof.text,)
 
 
+_ONE_LINE = 64
+"""An outcome's meaning and its command stand in one line where both fit."""
+
+
 def _asked(question: of.Question) -> tree.Pairs:
     """The observation that decides, and what each outcome means."""
-    rows = [_outcome(row) for row in question.rows]
+    rows = [_outcome(row, question.language) for row in question.rows]
     if not question.command:
         return pairs(pair("Look", question.text), *rows)
     when = (tree.Soft(question.text),) if question.text else ""
     return pairs(pair("Run", tree.Command(question.command, question.language), when), *rows)
 
 
-def _outcome(row: of.Row) -> tree.Pair:
+def _outcome(row: of.Row, language: tree.Language) -> tree.Pair:
     """What is seen, on a line of its own; below it what that means and what to do."""
-    if row.title and row.text:
-        return pair(row.sees, row.title, _with_command(row.text, row.command), wide=True)
-    return pair(row.sees, _with_command(row.title or row.text, row.command), wide=True)
+    said = tuple(one for one in (row.title, row.text) if one)
+    if not row.command:
+        return pair(row.sees, *said, wide=True)
+    if len(said) == 1 and len(said[0]) + len(row.command) <= _ONE_LINE:
+        return pair(row.sees, _with_command(said[0], row.command), wide=True)
+    return pair(row.sees, *said, tree.Command(row.command, language), wide=True)
 
 
 def _with_command(text: str, command: str) -> tree.Line:
     """A sentence and the command that belongs to it."""
-    if not command:
-        return (text,)
-    return (*((text, ": ") if text else ()), tree.Code(command, copy=True))
+    return (text, ": ", tree.Code(command, copy=True)) if command else (text,)
 
 
 def _candidates(causes: Sequence[of.CauseFound]) -> tree.Pairs:

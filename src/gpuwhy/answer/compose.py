@@ -294,8 +294,12 @@ def _fix(remedy: Remedy, place: Place) -> of.Fix:
         worked_if=said.worked_if,
         if_not=said.if_not,
         verified=remedy.verified,
-        language=SHELLS.get(place.shell, "bat" if place.os == "windows" else "sh"),
+        language=_language(place),
     )
+
+
+def _language(place: Place) -> Language:
+    return SHELLS.get(place.shell, "bat" if place.os == "windows" else "sh")
 
 
 def _question(asked: Observation | None, place: Place) -> of.Question | None:
@@ -309,9 +313,9 @@ def _question(asked: Observation | None, place: Place) -> of.Question | None:
             of.Row(
                 sees=one.sees,
                 means=one.means,
-                title=_title(one.means),
-                text=said.text if said else "",
-                command=said.command if said and "\n" not in said.command else "",
+                title=one.says or _title(one.means),
+                text=said.text if said and not one.is_said else "",
+                command=said.command if said else "",
             )
         )
     return of.Question(
@@ -320,6 +324,7 @@ def _question(asked: Observation | None, place: Place) -> of.Question | None:
         command=command(asked.look, place),
         answers={one.sees: one.means for one in asked.outcomes},
         rows=tuple(rows),
+        language=_language(place),
     )
 
 

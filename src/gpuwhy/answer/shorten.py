@@ -118,11 +118,9 @@ def _reason(reason: Reason) -> Reason:
 
 
 def _asked(question: Question) -> Question:
-    """The command alone, where there is one; an outcome's command instead of its sentence."""
-    rows = tuple(
-        replace(row, text="") if row.command and row.title else row for row in question.rows
-    )
-    return replace(question, rows=rows, text="" if question.command else question.text)
+    """Of an outcome what to do, rather than what it means, where it has a sentence for both."""
+    rows = tuple(replace(row, title="") if row.text else row for row in question.rows)
+    return replace(question, rows=rows)
 
 
 def _quoted(line: LogLine | None) -> LogLine | None:

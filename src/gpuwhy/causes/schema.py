@@ -123,6 +123,7 @@ class Outcome(Row, frozen=True):
 
     sees: str
     means: str  # a cause
+    says: str = ""  # what that means here, and what to do where nothing is typed; else its title
     do: dict[str, Any] | None = None  # where it is not the cause's first remedy
 
 
