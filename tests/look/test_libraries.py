@@ -14,7 +14,7 @@ from gpuwhy.facts.fact import Unknown, known
 from gpuwhy.facts.libraries import Flaw, Libraries, LibraryCopy
 from gpuwhy.facts.record import Owner
 from gpuwhy.formats.ldcache import CacheEntry
-from gpuwhy.knowledge.libraries import FAMILIES
+from gpuwhy.knowledge.libraries import families
 from gpuwhy.look.libraries import examine, libraries
 from gpuwhy.look.library_owners import defined_version, wheels_of
 from gpuwhy.machine.machine import Stat
@@ -253,7 +253,7 @@ def test_a_crowded_folder_and_odd_names_cost_nothing(machine: Made) -> None:
 def test_unsuffixed_wheels_own_the_new_layout_only(machine: Made) -> None:
     machine.wheel("nvidia-cublas", "13.4.1.3")
     machine.wheel("nvidia-cublas-cu12", "12.9.2.10")
-    cublas = next(family for family in FAMILIES if family.name == "cublas")
+    cublas = next(family for family in families() if family.name == "cublas")
     new = wheels_of(machine.packages, cublas, "nvidia/cu13/lib/libcublas.so.13")
     old = wheels_of(machine.packages, cublas, "nvidia/cublas/lib/libcublas.so.12")
     assert ([d.name for d in new], [d.name for d in old]) == (
