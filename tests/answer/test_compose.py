@@ -41,6 +41,22 @@ def test_a_cause_is_named_in_the_logs_own_numbers():
     assert "line 1: " in text(answer)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "RuntimeError: Mixed dnn version. The header is version 5005, the library 5110.",
+        "ImportError: No module named 'upfirdn2d_plugin'",
+        "OutOfMemoryError: Task was killed due to the node running low on memory.",
+        "RuntimeError: a helper that nobody knows went away",
+        "MemoryError: no more room",
+    ],
+)
+def test_a_text_that_ends_with_an_exception_is_never_healthy(said):
+    answer = explain(said)
+    assert answer.exit_code != 0
+    assert answer.verdict != "healthy"
+
+
 def test_what_is_no_matter_of_the_gpu_is_one_line_with_its_place():
     answer = explain(KEY_ERROR)
     assert answer.exit_code == 1

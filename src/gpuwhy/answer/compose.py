@@ -51,7 +51,9 @@ def explained(
     first = diagnosis.first
     if first is None:
         return _without_cause(log, diagnosis)
-    if first.cause == of.NOT_GPU and not any(one.role == "error" for one in log.deciding):
+    failed = log.ending.kind != "none" and not log.ending.well
+    decided = failed or any(one.role == "error" for one in log.deciding)
+    if first.cause == of.NOT_GPU and not decided:
         harmless = cause_found(first, log, place, facts, remedied(0))
         return _answer(log, diagnosis, "healthy", f"nothing fails: {harmless.because[0].text}")
     question = _question(question_for(diagnosis, log, facts), place)
