@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.knowledge.caps import BROKEN, CAPS, caps, states
+from gpuwhy.knowledge.flaws import flaw, flawed_on, flaws
 from gpuwhy.knowledge.images import PARTS, parts, tensorflow_image
 from gpuwhy.knowledge.migrations import Migration, crossed
+from gpuwhy.knowledge.needs import caps, needs, states
 from gpuwhy.knowledge.releases import family
 from gpuwhy.knowledge.tables import rows
-from gpuwhy.knowledge.variants import variants
+from gpuwhy.knowledge.torch_builds import variants
 from gpuwhy.facts.version import at_least, major_minor
 
 
@@ -30,7 +31,7 @@ def test_caps_begin_and_end(framework, version, wanted):
 
 
 def test_every_cap_says_how_it_is_known():
-    assert all(row.because and row.source.detail and not at_least(row.since, row.until) for row in CAPS)
+    assert all(row.because and row.source.detail and not at_least(row.since, row.until) for row in needs("cap"))
 
 
 def test_keras_follows_tensorflow():
@@ -40,13 +41,13 @@ def test_keras_follows_tensorflow():
 
 
 def test_flaws_are_of_releases_that_exist():
-    for flaw in BROKEN.rows:
-        known = family(flaw.package)
+    for one in flaws():
+        known = family(one.package)
         assert known
-        assert flaw.version in {row.version for row in known.rows}
-    assert BROKEN.find("tensorflow", "2.21.0")
-    assert BROKEN.find("tensorflow", "2.20.0") is None
-    assert BROKEN.pythons("tensorflow", "2.14.1") == {"3.11"}
+        assert one.version in {row.version for row in known.rows}
+    assert flaw("tensorflow", "2.21.0")
+    assert flaw("tensorflow", "2.20.0") is None
+    assert flawed_on("tensorflow", "2.14.1") == {"3.11"}
 
 
 def test_the_build_on_the_package_index_is_one_of_the_matrix():

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from gpuwhy.knowledge.fitting import BadMachineError, Machine, fits, machine
-from gpuwhy.knowledge.release import Release
+from gpuwhy.knowledge.releases import Release
 
 ROW = Release(
     "x", "1", "linux-x86_64", ("3.10",), (), "f", "h", {}, cuda="12.4", sass=("sm_80",), ptx=("compute_90",)

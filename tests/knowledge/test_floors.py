@@ -7,16 +7,16 @@ import re
 import pytest
 
 from gpuwhy.knowledge import archs
-from gpuwhy.knowledge.floors import FLOORS, floors
+from gpuwhy.knowledge.floors import every, floors
 from gpuwhy.choose.verdicts import takes_python
 from gpuwhy.knowledge.guests import guests, is_guest, requires_python
 from gpuwhy.knowledge.releases import projects
-from gpuwhy.knowledge.variants import variants
+from gpuwhy.knowledge.torch_builds import variants
 from gpuwhy.facts.version import at_least
 
 
 def test_every_row_says_something_and_whence():
-    for row in FLOORS:
+    for row in every():
         says = (row.gpu, row.systems, row.cuda, row.asks, row.adds, row.builds, row.compiler, row.note, row.variables)
         assert any(says), row.package
         assert row.source.where, row.package
@@ -26,7 +26,7 @@ def test_every_row_says_something_and_whence():
 
 def test_every_row_is_about_a_package_that_is_planned():
     known = [*projects(), *(name for name in _guests() if is_guest(name))]
-    lost = [row.package for row in FLOORS if not any(re.fullmatch(row.package, name) for name in known)]
+    lost = [row.package for row in every() if not any(re.fullmatch(row.package, name) for name in known)]
     assert lost == []
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from gpuwhy.knowledge.flaws import lost_folder, lost_folders
 from gpuwhy.knowledge.flavours import flavour, library_wheel
-from gpuwhy.knowledge.installs import LOST_FOLDERS, brings_libraries, gpu_requirement, lost_folder, wheel_of
+from gpuwhy.knowledge.installs import brings_libraries, gpu_requirement, wheel_of
 from gpuwhy.facts.version import at_least
 
 
@@ -59,7 +60,7 @@ def test_old_releases_bring_no_libraries():
 def test_lost_folders_name_an_older_release():
     assert lost_folder("tensorflow", "2.21.0", "libcusolver.so.11")
     assert lost_folder("tensorflow", "2.20.0", "libcusolver.so.11") is None
-    assert all(not at_least(row.last_good, row.version) and row.source.kind == "know" for row in LOST_FOLDERS)
+    assert all(not at_least(row.last_good, row.version) and row.source.kind == "know" for row in lost_folders())
 
 
 def test_flavours():

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.knowledge import limits, neighbours
-from gpuwhy.knowledge.neighbours import Seen
+from gpuwhy.knowledge import needs, tried
+from gpuwhy.knowledge.tried import Pair
 from gpuwhy.facts.version import at_least
 
 
-def seen(version: str, on: str, outcome: str, **more: str | bool) -> Seen:
+def seen(version: str, on: str, outcome: str, **more: str | bool) -> Pair:
     about = "jax" if outcome == "fails" else ""
     base = {"host": "jax", "package": "flax", "python": "3.11", "date": "2026-11-16", "forced": False, "about": about}
-    return Seen(version=version, on=on, outcome=outcome, **{**base, **more})  # type: ignore[arg-type]
+    return Pair(version=version, on=on, outcome=outcome, **{**base, **more})  # type: ignore[arg-type]
 
 
 TABLE = (
@@ -28,10 +28,10 @@ TABLE = (
 
 @pytest.fixture(autouse=True)
 def table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbours, "table", lambda: TABLE)
-    neighbours._failures.cache_clear()
+    monkeypatch.setattr(tried, "pairs", lambda: TABLE)
+    tried._failures.cache_clear()
     yield
-    neighbours._failures.cache_clear()
+    tried._failures.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -51,45 +51,40 @@ def table(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_broken(package: str, version: str, on: str, wants: str) -> None:
-    found = neighbours.broken(package, version, "jax", on)
+    found = tried.broken(package, version, "jax", on)
     assert (found.wants if found else "") == wants
 
 
 def test_a_forced_pair_is_told_for_its_own_releases() -> None:
-    assert neighbours.forced("flax", "0.10.7", "jax", "0.4.30") == TABLE[-1]
-    assert neighbours.forced("flax", "0.10.7", "jax", "0.5.3") is None
+    assert tried.forced("flax", "0.10.7", "jax", "0.4.30") == TABLE[-1]
+    assert tried.forced("flax", "0.10.7", "jax", "0.5.3") is None
 
 
 def test_what_fails_with_every_other_minor(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = tuple(seen("0.20.1", on, "fails", forced=True, package="torchvision", host="torch") for on in "345")
-    monkeypatch.setattr(neighbours, "table", lambda: rows)
-    assert neighbours.always_fails("torchvision", "torch") == rows[-1]
+    monkeypatch.setattr(tried, "pairs", lambda: rows)
+    assert tried.always_fails("torchvision", "torch") == rows[-1]
     worked = seen("0.20.1", "6", "imports", forced=True, package="torchvision", host="torch")
-    monkeypatch.setattr(neighbours, "table", lambda: (*rows, worked))
-    assert neighbours.always_fails("torchvision", "torch") is None
-
-
-def test_the_nearest_release_that_works() -> None:
-    assert neighbours.working("flax", "jax", "0.12.0", "0.7.5") == "0.8.5"
-    assert neighbours.working("flax", "jax", "0.13.0", "0.7.5") == ""
+    monkeypatch.setattr(tried, "pairs", lambda: (*rows, worked))
+    assert tried.always_fails("torchvision", "torch") is None
 
 
 def test_a_limit_for_lint_and_plan() -> None:
-    (row,) = limits.limits("flax", "0.7.5")
+    (row,) = needs.limits("flax", "0.7.5")
     assert (row.requirement, row.source.detail[:10]) == ("jax<0.5.3", "flax 0.7.5")
     assert row.because == "its import was seen to fail beside jax 0.5.3, and to work beside 0.4.30"
-    assert limits.limits("flax", "") == ()
+    assert needs.limits("flax", "") == ()
 
 
 def test_the_shipped_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every row of the framework's own doing has its error; no path of a machine is in it; works end before fails."""
     monkeypatch.undo()
-    neighbours._failures.cache_clear()
-    rows = neighbours.table()
+    tried._failures.cache_clear()
+    rows = tried.pairs()
     assert all(row.error and row.release for row in rows if row.outcome == "fails")
     assert not [row for row in rows if "/root" in row.error or "/work" in row.error]
     for row in rows:
         if row.outcome == "fails" and row.about and not row.forced:
             name, version = row.subject
-            until = neighbours._worked(name, version, row.host)
+            until = tried._worked(name, version, row.host)
             assert not until or not at_least(until, row.on), row

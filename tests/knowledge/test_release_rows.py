@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from gpuwhy.knowledge import releases
-from gpuwhy.knowledge.release import Release
+from gpuwhy.knowledge.releases import Release
 from gpuwhy.facts.version import numbers
 
 VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?(\+[a-z0-9.]+)?")

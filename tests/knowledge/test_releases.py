@@ -8,7 +8,7 @@ import pytest
 from msgspec import UNSET
 
 from gpuwhy.knowledge import releases
-from gpuwhy.knowledge.release import FIELDS, Release
+from gpuwhy.knowledge.releases import FIELDS, Release
 from gpuwhy.facts.version import at_least, numbers
 
 PROJECTS = sorted(releases.projects())

@@ -7,7 +7,7 @@ import re
 from gpuwhy.advise import versions
 from gpuwhy.advise.names import Names
 from gpuwhy.advise.remedy import Install, Remedy, Remove, Run, Set
-from gpuwhy.knowledge.variants import index_of
+from gpuwhy.knowledge.torch_builds import index_of
 
 _PATH = re.compile(r"(/[^\s:'\",()]+\.so[\d.]*|[A-Za-z]:\\[^\n'\":,]+\.(?:dll|pyd))", re.IGNORECASE)
 _SITE = re.compile(r"(?:site|dist)-packages[/\\]+(?:nvidia[/\\]+(\w+)|([A-Za-z_][\w]*))")

@@ -10,8 +10,7 @@ from gpuwhy.advise import versions
 from gpuwhy.advise.already import MANAGERS
 from gpuwhy.advise.names import Names, torch_pick
 from gpuwhy.advise.remedy import Action, Install, Remedy, Run, Set
-from gpuwhy.knowledge.companions import going_with
-from gpuwhy.knowledge.variants import index_of
+from gpuwhy.knowledge.torch_builds import going_with, index_of
 
 COMPANIONS = ("torchvision", "torchaudio")
 """What PyTorch's own index has for each of its builds."""

@@ -17,7 +17,7 @@ from gpuwhy.diagnose.diagnosis import Ranked
 from gpuwhy.knowledge.archs import last_driver_branch
 from gpuwhy.knowledge.drivers import cuda_of_driver
 from gpuwhy.knowledge.libraries import cuda_of
-from gpuwhy.knowledge.variants import index_of
+from gpuwhy.knowledge.torch_builds import index_of
 from gpuwhy.log.case import Release, Stated
 from gpuwhy.log.log import Log
 from gpuwhy.log.message import Message

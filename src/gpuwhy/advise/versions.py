@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gpuwhy.facts.version import major_minor
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.libraries import cuda_of
-from gpuwhy.knowledge.variants import variants
+from gpuwhy.knowledge.torch_builds import variants
 
 if TYPE_CHECKING:  # choose and the tables of libraries take time: only where they are asked
     from gpuwhy.choose.choice import Pick

@@ -15,16 +15,14 @@ from gpuwhy.choose.demand import PYTHONS, Demand
 from gpuwhy.choose.names import FRAMEWORKS, planned_as
 from gpuwhy.choose.verdicts import oldest_glibc, parsed, pythons_of, takes_python
 from gpuwhy.facts.version import at_least, major_minor, numbers
-from gpuwhy.knowledge import installs, variants
+from gpuwhy.knowledge import installs, torch_builds, tried
 from gpuwhy.knowledge.brought import brought
-from gpuwhy.knowledge.caps import PAIRS, caps
 from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.guests import Guest, guests, is_guest, requires_python
-from gpuwhy.knowledge.limits import floor as compared_with
-from gpuwhy.knowledge.neighbours import limits_of
-from gpuwhy.knowledge.pairs import stated
-from gpuwhy.knowledge.release import Release
-from gpuwhy.knowledge.releases import family, projects
+from gpuwhy.knowledge.needs import caps, split
+from gpuwhy.knowledge.needs import floor as compared_with
+from gpuwhy.knowledge.pairs import stated, unstated
+from gpuwhy.knowledge.releases import Release, family, projects
 
 TOOLKIT = "cuda-toolkit"
 _BUILDS = {
@@ -225,7 +223,7 @@ def _torch(platform: str) -> Iterator[Candidate]:
             brings = isinstance(row.requires, dict)
             yield _make("torch", row, f"torch=={row.version}", brings=brings)
     for row in rows:
-        for one in variants.variants(row.version, platform.split("-")[1]):
+        for one in torch_builds.variants(row.version, platform.split("-")[1]):
             if one.cuda != row.cuda:
                 yield _of_own_index(row, one)
     for row in rows:
@@ -233,7 +231,7 @@ def _torch(platform: str) -> Iterator[Candidate]:
             yield _make("torch", row, f"torch=={row.version}", brings=True)
 
 
-def _of_own_index(row: Release, one: variants.Variant) -> Candidate:
+def _of_own_index(row: Release, one: torch_builds.Variant) -> Candidate:
     """A build of PyTorch's own index; its label makes pip fail rather than take another build."""
     ninth = isinstance(row.cudnn, str) and numbers(row.cudnn)[0] >= 9
     code = tuple(sm for sm in one.code if not (ninth and sm.startswith("sm_3")))
@@ -329,14 +327,14 @@ def _with_known_cuda(row: Release) -> Release:
 
 def _asked(row: Release) -> dict[str, str]:
     """What a release asks of others: by its metadata, and what is known without it."""
-    out = dict(row.pairs if isinstance(row.pairs, dict) else PAIRS.get((row.name, row.version), {}))
+    out = dict(row.pairs if isinstance(row.pairs, dict) else unstated(row.name, row.version))
     for need in floors(row.name, row.version):
         for name, spec in need.asks.items():
             _add(out, name, spec)
     known = compared_with(row.name, row.version)
     if known:
-        _add(out, known.other, f">={known.floor}")
-    for host, broken in limits_of(row.name, row.version):
+        _add(out, *split(known.requirement))
+    for host, broken in tried.limits_of(row.name, row.version):
         _add(out, host, broken.wants)
     if row.name == "triton" and (beside := _torch_of_triton().get(row.version)):
         out["torch"] = f">={beside[0]},<={beside[-1]}"

@@ -26,12 +26,13 @@ from gpuwhy.choose.verdicts import allows, drives, how_it_runs, least_driver, pa
 from gpuwhy.choose.why_not import beside_the_index, migration, why_not
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least, major_minor, numbers
-from gpuwhy.knowledge import variants
-from gpuwhy.knowledge.caps import BROKEN, caps, caps_to_compile
+from gpuwhy.knowledge import torch_builds
 from gpuwhy.knowledge.flavours import flavour
-from gpuwhy.knowledge.floors import BESIDE, floors
+from gpuwhy.knowledge.flaws import flaw as flaw_of
+from gpuwhy.knowledge.floors import floors, notes
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.installs import PRELOADS
+from gpuwhy.knowledge.needs import caps, caps_to_compile
 from gpuwhy.knowledge.releases import evidence_of
 
 _CUDA_13 = "580"
@@ -216,11 +217,11 @@ def _pick(
         sdist=row.platform == "source",
         needs_first=tuple(dict.fromkeys(name for need in needs for name in need.builds)),
         variables=tuple(pair for need in needs for pair in need.variables),
-        cured=BROKEN.find(row.name, row.version) is not None,
+        cured=flaw_of(row.name, row.version) is not None,
         doubt=doubt,
         notes=tuple(_own_notes(one)),
-        source=variants.listed_in(row.version, demand.arch) if own else _evidence(one, "cuda"),
-        code_source=variants.SCRIPTS if own else _evidence(one, "sass"),
+        source=torch_builds.listed_in(row.version, demand.arch) if own else _evidence(one, "cuda"),
+        code_source=torch_builds.source("scripts") if own else _evidence(one, "sass"),
     )
 
 
@@ -311,7 +312,7 @@ def _needs(every: Sequence[Candidate], demand: Demand) -> tuple[Needed, ...]:
 
 def _environment(every: Sequence[Candidate], python: str) -> tuple[tuple[str, str], ...]:
     """Variables without which a release does not find its own wheels."""
-    flaws = [BROKEN.find(one.row.name, one.row.version) for one in every]
+    flaws = [flaw_of(one.row.name, one.row.version) for one in every]
     site = f"$VIRTUAL_ENV/lib/python{python}/site-packages/nvidia"
     folders = [f"{site}/{flaw.cure}/lib" for flaw in flaws if flaw and flaw.cure]
     return (("LD_LIBRARY_PATH", ":".join(folders)),) if folders else ()
@@ -358,7 +359,7 @@ def _notes(
     mxnet = found.chosen.get("mxnet")
     if mxnet and "mxnet" in names:
         yield f"mxnet is built without CUDA: {mxnet.row.name} takes its place"
-    for name, beside, since, text in BESIDE:
+    for name, beside, since, text in notes().beside:
         other = found.chosen.get(beside)
         if other and any(c.row.name.startswith(name) for c in every):
             yield from [text] if at_least(other.row.version, since) else []
@@ -395,7 +396,7 @@ def _newer_on_own_index(market: Market, found: Found) -> Iterator[str]:
 def _own_notes(one: Candidate) -> Iterator[str]:
     """What is said of one release beside its requirement."""
     who = f"{one.row.name} {one.row.version}"
-    flaw = BROKEN.find(one.row.name, one.row.version)
+    flaw = flaw_of(one.row.name, one.row.version)
     if flaw:
         yield f"{who} {flaw.text}: LD_LIBRARY_PATH cures it"
     if titled(one.root) in PRELOADS and "[" in one.requirement:

@@ -22,8 +22,8 @@ from gpuwhy.choose.names import (
 )
 from gpuwhy.choose.verdicts import Judged, allows, judge, judge_library, on_glibc, parsed
 from gpuwhy.facts.version import major_minor, numbers
-from gpuwhy.knowledge.caps import caps, states
 from gpuwhy.knowledge.guests import is_guest
+from gpuwhy.knowledge.needs import caps, split, states
 from gpuwhy.knowledge.pairs import stated
 from gpuwhy.knowledge.releases import projects
 
@@ -206,12 +206,6 @@ def closeness(version: str, to: str) -> tuple[int, int, int, tuple[int, ...]]:
     if mine[0] != theirs[0]:
         return abs(mine[0] - theirs[0]), 0, 0, newest_first
     return 0, abs(mine[1] - theirs[1]), int(mine < theirs), newest_first
-
-
-def split(requirement: str) -> tuple[str, str]:
-    """protobuf<3.21 → (protobuf, <3.21)."""
-    at = next((n for n, c in enumerate(requirement) if c in "<>=!~"), len(requirement))
-    return requirement[:at], requirement[at:]
 
 
 @lru_cache(maxsize=1 << 14)

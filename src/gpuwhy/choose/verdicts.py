@@ -14,13 +14,13 @@ from gpuwhy.choose.choice import Kind
 from gpuwhy.choose.demand import PYTHONS, Card, Demand
 from gpuwhy.facts.version import at_least, numbers
 from gpuwhy.knowledge import archs
-from gpuwhy.knowledge.caps import BROKEN, NEWEST_MINOR, ptx_trouble
-from gpuwhy.knowledge.drivers import cuda_of_driver, floor
+from gpuwhy.knowledge.drivers import NEWEST_MINOR, cuda_of_driver, floor
 from gpuwhy.knowledge.flavours import compiles_at_run_time
+from gpuwhy.knowledge.flaws import flaw as flaw_of
+from gpuwhy.knowledge.flaws import flawed_on, ptx_trouble
 from gpuwhy.knowledge.floors import floors
 from gpuwhy.knowledge.platforms import dropped
-from gpuwhy.knowledge.release import Release
-from gpuwhy.knowledge.releases import has_python
+from gpuwhy.knowledge.releases import Release, has_python
 
 _MATHS = re.compile(r"nvidia-(cublas|cudnn|cufft|curand|cusolver|cusparse)(-cu\d+)?")
 """Wheels that bring GPU code of their own; the others bring none, or compile where they run."""
@@ -80,7 +80,7 @@ def pythons_of(row: Release, demanded: str) -> frozenset[str]:
     fitting = (
         frozenset(one for one in tagged if takes_python(demanded, one)) if demanded else tagged
     )
-    return fitting - BROKEN.pythons(row.name, row.version)
+    return fitting - flawed_on(row.name, row.version)
 
 
 @lru_cache(maxsize=1024)
@@ -167,7 +167,7 @@ def _published(row: Release, named: bool) -> Judged:
         return Judged("gone", "is no longer on the package index")
     if is_preview(row.version) and not named:
         return Judged("preview", "is a preview or a release candidate")
-    flaw = BROKEN.find(row.name, row.version)
+    flaw = flaw_of(row.name, row.version)
     if flaw and not (named and flaw.cure):
         return Judged("broken", flaw.text)
     return FITS

@@ -14,7 +14,7 @@ from gpuwhy.choose.search import Clash
 from gpuwhy.choose.verdicts import allows, parsed, specifier
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import numbers
-from gpuwhy.knowledge.floors import BESIDE_THE_INDEX, OF_NVIDIA
+from gpuwhy.knowledge.floors import notes
 from gpuwhy.knowledge.migrations import crossed
 
 Possible = Callable[[Demand], bool]
@@ -115,10 +115,11 @@ def beside_the_index(demand: Demand) -> tuple[tuple[str, Source], ...]:
     """Builds that are published elsewhere than on the index."""
     if demand.system == "windows":
         return ()
-    out = [BESIDE_THE_INDEX[w.name] for w in demand.packages if w.name in BESIDE_THE_INDEX]
+    known = notes().beside_the_index
+    out = [known[w.name] for w in demand.packages if w.name in known]
     new = any(numbers(card.capability) >= (8, 0) for card in demand.gpus)
     if new and any(map(_is_tensorflow_1, demand.packages)):
-        out.append(OF_NVIDIA)
+        out.append(notes().of_nvidia)
     return tuple(out)
 
 

@@ -19,8 +19,7 @@ from gpuwhy.facts.version import major_minor
 from gpuwhy.knowledge import fitting, naming, releases
 from gpuwhy.knowledge.fitting import Judged, Machine
 from gpuwhy.knowledge.naming import Asked
-from gpuwhy.knowledge.release import FIELDS, Described, Release
-from gpuwhy.knowledge.releases import Releases
+from gpuwhy.knowledge.releases import FIELDS, Described, Release, Releases
 
 MOST = 18
 """Rows of a table; -v shows all."""

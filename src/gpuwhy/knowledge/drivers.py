@@ -16,6 +16,9 @@ from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least, numbers
 from gpuwhy.knowledge.tables import load
 
+NEWEST_MINOR = {9: 2, 10: 2, 11: 8, 12: 9, 13: 4}
+"""The last minor release of each CUDA major, where a package names the major alone."""
+
 
 class Toolkit(msgspec.Struct, frozen=True, array_like=True):
     """A toolkit release and the drivers packaged with it; "" where NVIDIA packages none."""

@@ -1,22 +1,68 @@
-"""Releases: what the published files of each framework and library were built for, harvested by tools/harvest.
+"""Releases: what the published files of each framework and library were built for.
 
-One file per family below data/releases, one JSON line per release and platform; only the lines of the project that is
-asked for are decoded.
+Harvested by tools/harvest. One file per family below data/releases, one JSON line per release and
+platform; only the lines of the project that is asked for are decoded.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from typing import Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge.release import Confidence, Described, Evidence, Release
 from gpuwhy.knowledge.tables import raw
 
-_FOLDER = "releases"
 _ASKED = ("cuda", "cudnn", "sass", "ptx", "opens")
+Confidence = Literal["binary", "metadata", "document"]
+FIELDS = ("cuda", "cudnn", "sass", "ptx", "requires", "opens", "ships", "pairs", "also")
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """How one value was read: from which published file, which member of it, in which way."""
+
+    file: str
+    member: str  # "" where the archive as a whole tells
+    sha256: str
+    how: str
+    confidence: Confidence
+
+
+class Release(msgspec.Struct, frozen=True):
+    """One release on one platform. A value that nobody read is UNSET; None and () are what was read: none."""
+
+    name: str  # tensorflow-gpu
+    version: str
+    platform: str  # linux-x86_64, linux-aarch64, windows-x86_64, macos-arm64 …; any; source (no wheel at all)
+    pythons: tuple[str, ...]  # 3.9, 3.13t (free-threaded), 3.8+ (stable ABI), 3 (any)
+    systems: tuple[str, ...]  # manylinux_2_17, macosx_11_0, win
+    file: str
+    sha256: str
+    evidence: dict[str, str]  # field → how@member
+    uploaded: str = ""
+    yanked: bool = False
+    gone: bool = False  # no longer on the index
+    deep: bool = False  # its binaries were read too
+    cuda: str | UnsetType | None = UNSET  # None: a build without CUDA
+    cudnn: str | UnsetType | None = UNSET
+    sass: tuple[str, ...] | UnsetType = UNSET
+    ptx: tuple[str, ...] | UnsetType = UNSET
+    requires: dict[str, str] | UnsetType = UNSET  # NVIDIA's wheels, with ranges
+    opens: tuple[str, ...] | UnsetType = UNSET
+    ships: tuple[str, ...] | UnsetType = UNSET
+    pairs: dict[str, str] | UnsetType = UNSET  # the torch, jaxlib … that it goes with
+    also: dict[str, str] | UnsetType = UNSET  # further versions it was built with
+
+
+class Described(msgspec.Struct, frozen=True):
+    """A release with its evidence spelled out, and the fields that nobody could read."""
+
+    release: Release
+    evidence: dict[str, Evidence]
+    unknown: tuple[str, ...]
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -137,20 +183,6 @@ def compiled_cudnn(distribution: str, version: str, platform: str) -> tuple[str,
     return row.cudnn, evidence_of(row, "cudnn")
 
 
-@lru_cache(maxsize=16)
-def built_with(framework: str, cudnn: str) -> tuple[Release, ...]:
-    """The TensorFlow releases whose machine code compares with this very cuDNN; of other frameworks none is read."""
-    if framework != "tensorflow" or not re.fullmatch(r"\d+\.\d+\.\d+", cudnn):
-        return ()
-    known = [
-        row
-        for name in ("tensorflow-gpu", "tensorflow")
-        if (found := family(name))
-        for row in found.rows
-    ]
-    return tuple(row for row in known if row.cudnn == cudnn and isinstance(row.cuda, str))
-
-
 @cache
 def _raw(name: str) -> bytes:
-    return raw(f"{_FOLDER}/{name}")
+    return raw(f"releases/{name}")

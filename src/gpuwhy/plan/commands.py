@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import msgspec
 
 from gpuwhy.choose import Choice, Pick
-from gpuwhy.choose.market import split
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.images import (
@@ -21,7 +20,8 @@ from gpuwhy.knowledge.images import (
     parts,
     tensorflow_image,
 )
-from gpuwhy.knowledge.variants import OLD_LIST, in_old_list, index_of
+from gpuwhy.knowledge.needs import split
+from gpuwhy.knowledge.torch_builds import OLD_LIST, in_old_list, index_of
 
 _REPOSITORY = "from NVIDIA's repository for Ubuntu, which must be set up first"
 _PLAIN = re.compile(r"[\w@%+=:,./\\#-]+")

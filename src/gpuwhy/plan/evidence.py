@@ -10,7 +10,7 @@ from gpuwhy.choose import Choice, Demand
 from gpuwhy.choose.candidates import title as titled
 from gpuwhy.choose.names import planned_as
 from gpuwhy.facts.fact import Source
-from gpuwhy.knowledge import imports
+from gpuwhy.knowledge import tried
 
 TITLES = {"linux": "Linux", "windows": "Windows", "wsl": "WSL 2"}
 
@@ -57,7 +57,7 @@ def known(choice: Choice) -> tuple[Line, ...]:
             card = choice.demand.gpus[0]
             text = f"{who} runs on {card} by {pick.runs}"
             out.append(Line("know", text, pick.code_source))
-        out.append(Line("know", *imports.told(titled(planned_as(pick.package)), pick.version)))
+        out.append(Line("know", *tried.told(titled(planned_as(pick.package)), pick.version)))
     for bound in choice.bounds:
         out.append(Line("know", f"{bound.requirement}: {bound.because}", bound.source))
     return tuple(out)

@@ -16,7 +16,7 @@ from gpuwhy.choose.chooser import applies
 from gpuwhy.choose.demand import Demand, Wanted
 from gpuwhy.choose.names import NO_BACKEND, framework, is_planned, planned_as
 from gpuwhy.choose.verdicts import allows, parsed, specifier
-from gpuwhy.knowledge.floors import BESIDE_THE_INDEX, NOT_THERE
+from gpuwhy.knowledge.floors import notes
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.knowledge.releases import projects
 
@@ -38,10 +38,6 @@ _EXAMPLE = (
     "name packages as pip does and the machine by options, as in: "
     'gpuwhy plan torch "tensorflow>=2.15" --gpu "RTX 3090" --driver 535'
 )
-_PLACEHOLDERS = {
-    "pytorch": "is a placeholder on the package index; PyTorch is called 'torch'",
-    **NOT_THERE,
-}
 
 
 class RequirementError(ValueError):
@@ -156,8 +152,8 @@ def _reference(text: str, where: str) -> Wanted:
 
 def _check_name(name: str, at: str, written: str) -> None:
     """A placeholder on the index, or what looks like a slip of a name that is known."""
-    if name in _PLACEHOLDERS:
-        raise RequirementError(f"{at}{written!r} {_PLACEHOLDERS[name]}")
+    if said := notes().not_there.get(name):
+        raise RequirementError(f"{at}{written!r} {said}")
     if framework(name) or name in projects() or is_guest(name) or name in _REAL:
         return
     known = ("tensorflow", "torch", "jax", "cupy", *(n for n in projects() if "nvidia" not in n))
@@ -195,7 +191,7 @@ def check(demand: Demand) -> None:
         guest = is_guest(root) and root not in projects()  # previews of it were not read
         if guest or not versions or any(allows(spec, version) for version in versions):
             continue
-        beside = BESIDE_THE_INDEX.get(root)
+        beside = notes().beside_the_index.get(root)
         more = f" on the package index. {beside[0]}" if beside else _near(spec, versions)
         at = f"{ones[-1].where}: " if ones[-1].where else ""
         said = " and ".join(f"{one.name}{one.specifier}" for one in ones)

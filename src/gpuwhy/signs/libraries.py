@@ -22,7 +22,8 @@ from gpuwhy.facts.loads import (
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.cudnn_rules import Rule as CudnnRule
 from gpuwhy.knowledge.cudnn_rules import compiled, fits, rule
-from gpuwhy.knowledge.installs import PRELOADS, lost_folder, preload_call
+from gpuwhy.knowledge.flaws import lost_folder
+from gpuwhy.knowledge.installs import PRELOADS, preload_call
 from gpuwhy.knowledge.libraries import cuda_of, sonames, stem
 from gpuwhy.knowledge.libraries import is_cudnn as is_cudnn_name
 from gpuwhy.knowledge.windows import ZLIB, ZLIB_DLL

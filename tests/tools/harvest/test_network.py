@@ -13,7 +13,7 @@ pytest.importorskip("pypi_simple")
 from msgspec import UNSET
 
 from gpuwhy.knowledge import releases
-from gpuwhy.knowledge.release import FIELDS
+from gpuwhy.knowledge.releases import FIELDS
 from tools.harvest import index
 from tools.harvest.families import FAMILIES
 from tools.harvest.tags import parse

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.facts.version import at_least, major_minor, numbers
-from gpuwhy.knowledge import indexes, variants
+from gpuwhy.knowledge import torch_builds
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.lint.mistakes import Edit, Mistake
 from gpuwhy.lint.repository import TORCH_INDEX
@@ -74,13 +74,13 @@ def ended(scope: Scope) -> Iterator[Mistake]:
     yield from _channel(scope)
     for pin in scope.pins:
         index = _alone(pin)
-        last = _patch(indexes.ends(index.backend)) if index else ""
+        last = _patch(torch_builds.index_ends(index.backend)) if index else ""
         if not index or not last or is_pinned(pin) or not allows(pin.specifier, last):
             continue
         if not at_least(last, _OLD) and not _by_neighbour(scope, pin, last):
             lacks = " (no code for Blackwell GPUs)" if index.backend.startswith("cu") else ""
             values = {"index": index.backend, "last": last, "lacks": lacks}
-            yield told("index-ended", pin.place, values, indexes.ENDED)
+            yield told("index-ended", pin.place, values, torch_builds.source("matrix"))
             return
 
 
@@ -157,7 +157,7 @@ def outrun(scope: Scope) -> Iterator[Mistake]:
         own = pin.name == "torch"
         torch, index = pin if own else Pin("torch", pin.place), extra[0]
         row, last = scope.taken(Pin("torch", pin.place, torch.specifier)), ""
-        last = indexes.ends(index.backend)
+        last = torch_builds.index_ends(index.backend)
         if not last or row is None or at_least(last, major_minor(row.version)):
             continue
         if not is_pinned(torch) or torch.version:
@@ -166,7 +166,7 @@ def outrun(scope: Scope) -> Iterator[Mistake]:
             values["cuda"] = f" for CUDA {row.cuda}" if isinstance(row.cuda, str) else ""
             values["who"] = "torch" if own else f"torch, which {pin.name} asks for,"
             severity = "warning" if torch.version else None
-            source, url = indexes.ENDED, index.url
+            source, url = torch_builds.source("matrix"), index.url
             yield told("index-outrun", pin.place, {**values, "url": url}, source, "", severity)
             return
 
@@ -189,7 +189,7 @@ def replaced(scope: Scope) -> Iterator[Mistake]:
     for pin in scope.pins:
         beside = any(index.role in ("extra", "first") for index in pin.indexes)
         only = [one for one in pin.indexes if one.role == "only" and holds_only(one.url) == "torch"]
-        if only and not beside and pin.by_name and not indexes.is_mirrored(pin.name):
+        if only and not beside and pin.by_name and not torch_builds.is_mirrored(pin.name):
             lost.setdefault(only[0], []).append(pin)
     ours = [pin for pin in scope.pins if pin.name in PYTORCH and pin.by_name]
     for index, pins in lost.items():
@@ -199,7 +199,7 @@ def replaced(scope: Scope) -> Iterator[Mistake]:
         new = f"--extra-index-url {index.url}"
         edit = Edit(f"--index-url {index.url}", new) if sure else None
         values = {"url": index.url, "named": named}
-        yield told("index-replaced", index.place, values, indexes.HELD, edit=edit)
+        yield told("index-replaced", index.place, values, torch_builds.source("held"), edit=edit)
     for first, last in scope.environment.outdone if ours else ():
         if holds_only(first.url) == "torch" != holds_only(last.url):
             severity = None if any(pin.local for pin in ours) else "warning"
@@ -226,13 +226,13 @@ def no_such_build(scope: Scope) -> Iterator[Mistake]:
 def _missing(pin: Pin) -> Iterator[Mistake]:
     index = _alone(pin)
     oldest = re.search(r">=?\s*([\d.]+)", pin.specifier)
-    last = indexes.ends(index.backend) if index and not pin.version else ""
+    last = torch_builds.index_ends(index.backend) if index and not pin.version else ""
     if last and oldest and not at_least(last, major_minor(oldest[1])):
         values = {"index": pin.backend, "last": last, "bound": pin.specifier}
-        yield told("no-such-build.ended", pin.place, values, indexes.ENDED)
+        yield told("no-such-build.ended", pin.place, values, torch_builds.source("matrix"))
     if not pin.version or not at_least(pin.public, "1.13"):
         return  # older releases have builds that the matrix does not list
-    built = [variant.backend for variant in variants.variants(pin.public)]
+    built = [variant.backend for variant in torch_builds.variants(pin.public)]
     named = [one for one in pin.indexes if holds_only(one.url) == "torch"]
     label = pin.local or pin.backend
     several = not pin.local and len({index.url for index in named}) > 1
@@ -241,7 +241,7 @@ def _missing(pin: Pin) -> Iterator[Mistake]:
         beside = not pin.local and named and named[0].role != "only"
         ends = "the build of the default index is taken" if beside else "pip finds none"
         values = {"version": pin.public, "build": label, "built": ", ".join(reversed(built))}
-        source, severity = variants.listed_in(pin.public), "warning" if beside else None
+        source, severity = torch_builds.listed_in(pin.public), "warning" if beside else None
         yield told("no-such-build", pin.place, {**values, "ends": ends}, source, "", severity)
 
 

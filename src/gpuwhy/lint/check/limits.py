@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gpuwhy.facts.version import at_least, numbers
-from gpuwhy.knowledge import asked, caps
-from gpuwhy.knowledge import limits as known
+from gpuwhy.knowledge import asked, needs
 from gpuwhy.knowledge.releases import family, has_python
 from gpuwhy.lint import solving
 from gpuwhy.lint.mistakes import Edit, Mistake
@@ -75,7 +74,7 @@ def _needs(scope: Scope) -> Iterator[Need]:
         if pin.origin == "conda":
             found = re.fullmatch(r"={1,2}([\d.]+?)(\.\*)?", pin.specifier)
             version = found[1] if found else ""
-            rows = known.limits(f"conda:{pin.name}", version) if version else ()
+            rows = needs.limits(f"conda:{pin.name}", version) if version else ()
             yield from _limits(pin, version, rows, ())
         elif not pin.reference or pin.version:
             yield from _of_pip(scope, pin)
@@ -100,9 +99,9 @@ def _of_pip(scope: Scope, pin: Pin) -> Iterator[Need]:
 def _rows(name: str, version: str, tried: bool = True) -> list[Any]:
     """The rows of a release, those of frameworks that were tried in every version included."""
     framework = "tensorflow" if name in ("tensorflow-gpu", "tensorflow-cpu") else name
-    found = caps.caps(framework, version) if version and tried else ()
+    found = needs.caps(framework, version) if version and tried else ()
     capped = [one for one in found if not one.requirement.startswith("setuptools")]
-    return [*known.limits(name, version), *capped]
+    return [*needs.limits(name, version), *capped]
 
 
 def _limits(pin: Pin, version: str, rows: Any, pythons: tuple[str, ...]) -> Iterator[Need]:
@@ -212,7 +211,7 @@ def _comes(scope: Scope, need: Need) -> bool:
             return False
     elif not scope.pip_alone:
         return False
-    names = {"numpy": known.CAPS_NUMPY, "protobuf": known.CAPS_PROTOBUF}.get(need.name, ())
+    names = needs.limiting(need.name)
     if any(pin.specifier and pin.name in names and _is_unread(pin) for pin in scope.pins):
         return False
     found = _found(scope, need)

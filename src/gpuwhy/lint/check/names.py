@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from gpuwhy.facts.version import at_least
-from gpuwhy.knowledge import caps, published
+from gpuwhy.knowledge import flaws, published
 from gpuwhy.knowledge.absent import ABSENT, FAILING, KNOW, OTHERS, WHOLE
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import family
@@ -150,7 +150,7 @@ def broken(scope: Scope) -> Iterator[Mistake]:
                 one.version
                 for one in rows(pin.name)
                 if one.platform == LINUX and re.fullmatch(r"[\d.]+", one.version)
-                if not caps.BROKEN.find(pin.name, one.version)
+                if not flaws.flaw(pin.name, one.version)
             ]
             chosen = next((one for one in sound if at_least(one, row.version)), sound[-1])
             wanted = gpu_requirement("tensorflow", pin.name, chosen, None)
@@ -162,9 +162,9 @@ def broken(scope: Scope) -> Iterator[Mistake]:
             yield told("broken-release", pin.place, values, flaw.source, fix, severity)
 
 
-def _flaw(scope: Scope, pin: Pin, version: str) -> caps.Flaw | None:
+def _flaw(scope: Scope, pin: Pin, version: str) -> flaws.Flaw | None:
     """What is wrong with a release here; None where it is cured."""
-    flaw = caps.BROKEN.find(pin.name, version)
+    flaw = flaws.flaw(pin.name, version)
     if flaw is None or ("and-cuda" in flaw.text and "and-cuda" not in pin.extras):
         return None
     path = scope.environment.variables.get("LD_LIBRARY_PATH")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.facts.version import at_least, major_minor
-from gpuwhy.knowledge import asked, caps, limits
+from gpuwhy.facts.version import at_least
+from gpuwhy.knowledge import asked, needs
 from gpuwhy.knowledge import pairs as known
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import evidence_of
@@ -125,9 +125,9 @@ def _wishes(pin: Pin, other: Pin) -> tuple[str, ...]:
     stated = known.stated(pin.name, pin.public).get(other.name, ())
     if stated:
         return stated
-    found = caps.PAIRS.get((pin.name, pin.version), {}).get(other.name, "")
+    found = known.unstated(pin.name, pin.version).get(other.name, "")
     if not found and (pin.name, other.name) == ("torchcodec", "torch"):
-        wanted = limits.TORCHCODEC.get(major_minor(pin.version), "")
+        wanted = known.torchcodec(pin.version)
         found = f"=={wanted}.*" if wanted else ""
     if other.name == "jaxlib" and re.fullmatch(r"jax-cuda\d+-\w+", pin.name):
         found = f"=={pin.version}"
@@ -156,7 +156,8 @@ def _heads(scope: Scope) -> Iterator[Mistake]:
 
 def _floored(scope: Scope) -> Iterator[Mistake]:
     """A package whose release needs a newer framework than the one that is pinned."""
-    for package, framework in dict.fromkeys((row.package, row.other) for row in limits.FLOORS):
+    floors = needs.needs("floor")
+    for package, framework in dict.fromkeys((row.package, row.other) for row in floors):
         flavours = ("tensorflow-gpu", "tensorflow-cpu") if framework == "tensorflow" else ()
         there, own = scope.by_pip(framework, *flavours), scope.by_pip(package)
         if not there or not own or not there.version or there.arms or own.reference:
@@ -165,13 +166,13 @@ def _floored(scope: Scope) -> Iterator[Mistake]:
         if not fitting or not together(own, there):
             continue
         taken = list(scope.solved(package, own.step))[-len(fitting) :]
-        found = [(version, limits.floor(package, version)) for version in taken]
+        found = [(version, needs.floor(package, version)) for version in taken]
         short = [(v, row) for v, row in found if row and not at_least(there.public, row.floor)]
         if short and len(short) == len(found):
             version, row = short[-1]
-            values = {"other": row.other, "floor": row.floor, "effect": row.effect}
+            values = {"other": row.other, "floor": row.floor, "effect": row.because}
             values |= {"name": package, "version": version, "asked": there.said}
-            yield told("pair-mismatch.floor", own.place, values, limits.FLOORED)
+            yield told("pair-mismatch.floor", own.place, values, row.source)
 
 
 def no_solution(scope: Scope) -> Iterator[Mistake]:

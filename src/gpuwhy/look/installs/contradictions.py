@@ -16,7 +16,7 @@ from gpuwhy.facts.fact import Fact, Known, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Basis, Contradiction
 from gpuwhy.facts.version import at_least, major_minor, numbers
-from gpuwhy.knowledge import neighbours, pairs
+from gpuwhy.knowledge import pairs, tried
 from gpuwhy.knowledge.flavours import MAIN, flavour
 from gpuwhy.look.environment.packages import gpu_related
 from gpuwhy.look.environment.python import on_the_path
@@ -112,7 +112,7 @@ class _Look:
     def _unmet(self, by: Package, name: str, wishes: list[Wish]) -> Iterator[Contradiction]:
         """A requirement that no installed package meets; several lines are alternatives."""
         plain = [one.range for one in wishes if not one.by_extra]
-        if pairs.LEFT_TO_LOADER.fullmatch(name):
+        if pairs.is_left_to_loader(name):
             wheel = name.startswith("nvidia-") and name not in self.installed
             if plain and wheel and by.installer != "conda":  # the loader knows whether it is missed
                 yield _say(by, name, plain[0], "", Basis.NO_WHEEL)
@@ -153,12 +153,13 @@ class _Look:
 
     def unstated(self) -> Iterator[Contradiction]:
         """The limits that releases have and do not state; JAX's client without its kernels."""
-        from gpuwhy.knowledge.caps import CAPS, PAIRS
+        from gpuwhy.knowledge.needs import needs
 
-        providers = {row.framework: pairs.providers(row.framework) for row in CAPS}
+        caps = needs("cap")
+        providers = {row.package: pairs.providers(row.package) for row in caps}
         for one in self.installed.values():
-            for row in CAPS:
-                if one.name not in providers[row.framework]:
+            for row in caps:
+                if one.name not in providers[row.package]:
                     continue
                 if not at_least(one.version, row.since) or at_least(one.version, row.until):
                     continue
@@ -169,10 +170,10 @@ class _Look:
                 if row.always if there is None else not allows(wanted, there.version):
                     version, source = there.version if there else "", str(row.source)
                     yield _say(one, name, wanted, version, basis, row.because, row.stops, source)
-            for name, wanted in PAIRS.get((one.name, one.version), {}).items():
+            for name, wanted in pairs.unstated(one.name, one.version).items():
                 other = self.installed.get(name)
                 if other and not allows(wanted, other.version):
-                    why = ("", True, "knowledge/caps.py, PAIRS")
+                    why = ("", True, "knowledge/data/pairs.json")
                     yield _say(one, name, wanted, other.version, Basis.UNSTATED, *why)
             plugin = one.name.replace("-pjrt", "-plugin")
             if re.fullmatch(r"jax-cuda\d+-pjrt", one.name) and plugin not in self.installed:
@@ -187,10 +188,10 @@ class _Look:
     def seen_to_fail(self) -> Iterator[Contradiction]:
         """Releases that were seen to fail beside this release of their framework."""
         for one in self.installed.values():
-            for host in neighbours.hosts(one.name):
+            for host in tried.hosts(one.name):
                 there = self._first(sorted(pairs.providers(host)))
                 on = there.version if there else ""
-                row = neighbours.broken(one.name, one.version, host, on) if there else None
+                row = tried.broken(one.name, one.version, host, on) if there else None
                 if row:
                     why = (row.because, True, str(row.row.source))
                     yield _say(one, host, row.wants, on, Basis.UNSTATED, *why)
@@ -400,10 +401,10 @@ def _small_libraries(one: Package) -> list[str]:
 
 def _forced(by: Package, name: str, ranges: Sequence[str], version: str) -> str:
     """The row that shows a pair against the metadata to fail, as its source; "" without one."""
-    seen = neighbours.forced(by.name, by.version, name, version)
+    seen = tried.forced(by.name, by.version, name, version)
     if seen is not None:
         return str(seen.source) if seen.outcome == "fails" else ""
     exact = [one.removeprefix("==") for one in ranges if re.fullmatch(r"==[\d.]+", one)]
     other = bool(exact) and all(major_minor(one) != major_minor(version) for one in exact)
-    row = neighbours.always_fails(by.name, name) if other else None
+    row = tried.always_fails(by.name, name) if other else None
     return str(row.source) if row is not None else ""

@@ -141,11 +141,11 @@ Lines = dict[str, tuple[str, ...]]
 
 def of_the_stack(name: str) -> bool:
     """Whether what a package asks for counts: the GPU stack, and what people run on it."""
-    from gpuwhy.knowledge.pairs import NEIGHBOURS
+    from gpuwhy.knowledge.pairs import is_neighbour
 
     if name.startswith("nvidia-"):
         return False
-    return gpu_related(name) or NEIGHBOURS.fullmatch(name) is not None
+    return gpu_related(name) or is_neighbour(name)
 
 
 def asked(installed: Mapping[str, Package]) -> tuple[Lines, Unknown | None]:
