@@ -410,16 +410,18 @@ def _words(line: str) -> list[str] | None:
     return None if quote or escaped else [*words, word]
 
 
+_READS_ON = ("&&", "||", "|")
+"""A shell reads on in the next line after these, so that no backslash is needed."""
+
+
 def _continued(line: str, room: int) -> list[str]:
-    """A shell's line in several, each but the last with a backslash at its end."""
+    """A shell's line in several: one per part of a chain, a longer part with backslashes."""
     if width(line) <= room:
         return [line]
     rows: list[str] = []
     for word in _words(line) or ():
-        if not rows:
-            rows.append(word)
-        elif width(rows[-1]) + 1 + width(word) + 2 <= room:
+        if rows and not rows[-1].endswith(_READS_ON) and width(rows[-1] + word) + 3 <= room:
             rows[-1] += " " + word
         else:
-            rows.append("  " + word)
-    return [*(row + " \\" for row in rows[:-1]), *rows[-1:]]
+            rows.append("  " + word if rows else word)
+    return [*(row if row.endswith(_READS_ON) else row + " \\" for row in rows[:-1]), *rows[-1:]]
