@@ -184,7 +184,7 @@ def test_descendants_and_python_are_seen(tmp_path, capfd):
 )
 def test_libraries_in_maps(monkeypatch, line, name, prefix):
     monkeypatch.setattr(
-        sys.modules["sampled"],
+        script,
         "read",
         lambda *_: f"7f00-7f01 r-xp 00000000 08:01 12 {line}\n7f-80 rw-p 0 0:0 0 [heap]\n",
     )
@@ -193,7 +193,7 @@ def test_libraries_in_maps(monkeypatch, line, name, prefix):
 
 def test_nothing_in_maps(monkeypatch):
     monkeypatch.setattr(
-        sys.modules["sampled"], "read", lambda *_: "7f00-7f01 r-xp 0 08:01 12 /usr/lib/libcrypto.so.3\n"
+        script, "read", lambda *_: "7f00-7f01 r-xp 0 08:01 12 /usr/lib/libcrypto.so.3\n"
     )
     assert script.mapped(1) == {}
 

@@ -24,7 +24,7 @@ from gpuwhy.fleet.ray_cluster import Cluster, NoRayError, ask
 from gpuwhy.fleet.read import Heard
 from gpuwhy.fleet.report import document
 from gpuwhy.machine import reading, writing
-from gpuwhy.machine.launch import Launched
+from gpuwhy.machine.process import Launched
 from gpuwhy.machine.redact import machine_name
 
 if TYPE_CHECKING:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
+import queue
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, Any, NamedTuple
+
+from gpuwhy.machine.reading import Splitter
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _PIECE = 1 << 16
@@ -21,6 +24,8 @@ KEPT_ERRORS = 1 << 19
 """How much of standard error is kept, half of its beginning and half of its end."""
 SYSTEM_FOLDERS = ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/current-system/sw/bin")
 """Where only the system's administrator writes; the last is NixOS's."""
+Take = Callable[[bytes], str]
+"""Takes a piece of a stream, b"" at its end; says why the program is to be ended, or ""."""
 
 
 class Limits(NamedTuple):
@@ -57,159 +62,208 @@ class End(NamedTuple):
         return {"ended": words, "how": how}
 
 
-class _Kept:
+class Kept:
     """The bytes of one stream: whole where it is the answer, else its beginning and its end."""
 
     def __init__(self, most: int, kept: int = 0) -> None:
         self.total = 0
         self._most, self._half = most, kept // 2
-        self._head, self._tail = bytearray(), bytearray()
+        self.head, self._tail = bytearray(), bytearray()
 
     def take(self, piece: bytes) -> str:
         """Keep a piece; "" or the limit that the stream passed."""
         self.total += len(piece)
-        room = (self._half or self._most) - len(self._head)
-        self._head += piece[:room]
+        room = (self._half or self._most) - len(self.head)
+        self.head += piece[:room]
         if self._half:
             self._tail = (self._tail + piece[max(room, 0) :])[-self._half :]
         return f"printed more than {self._most >> 20} MiB" if self.total > self._most else ""
 
     def text(self) -> str:
-        parted = self._half and self.total > len(self._head) + len(self._tail)
+        """What was kept; a mark stands for what was not."""
+        parted = self._half and self.total > len(self.head) + len(self._tail)
         cut = b"\n[\xe2\x80\xa6]\n" if parted else b""
-        return bytes(self._head + cut + self._tail).decode("utf-8", "replace")
+        return bytes(self.head + cut + self._tail).decode("utf-8", "replace")
 
 
-def system_program(name: str) -> str:
-    """The path of a tool of the system, whatever PATH says; raises FileNotFoundError."""
-    for folder in SYSTEM_FOLDERS:
-        path = f"{folder}/{name}"
-        if os.access(path, os.X_OK) and os.path.isfile(path):
-            return path
-    raise FileNotFoundError(2, "no such program of the system", name)
+class Child:
+    """A program in a session of its own; whoever passes its limits is killed with its group.
+
+    One that gets orders ends itself, and all that it started, when its standard input ends.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        limits: Limits,
+        takers: tuple[Take, Take],
+        *,
+        environ: Mapping[str, str] | None = None,
+        folder: str | None = None,
+        given: bytes = b"",
+        orders: bool = False,
+    ) -> None:
+        self.why, self.late = "", False
+        self._limits, self._orders = limits, orders
+        self._until = time.monotonic() + limits.seconds
+        self._over, self._gone = threading.Event(), threading.Event()
+        self._lock, self._open = threading.Lock(), 2
+        self._process = subprocess.Popen(
+            list(argv),
+            stdin=subprocess.PIPE if given or orders else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=None if environ is None else dict(environ),
+            cwd=folder,
+            start_new_session=True,
+        )
+        if not orders:
+            _RUNNING.add(self._process.pid)
+        work: list[tuple[Callable[..., None], tuple[Any, ...]]] = [
+            (self._follow, (self._process.stdout, takers[0])),
+            (self._follow, (self._process.stderr, takers[1])),
+        ]
+        if self._process.stdin:
+            work.append((self._feed, (self._process.stdin, given)))
+        for target, args in work:
+            threading.Thread(target=target, args=args, daemon=True).start()
+
+    @property
+    def left(self) -> float:
+        """The seconds that it still has."""
+        return max(0.0, self._until - time.monotonic())
+
+    def _follow(self, stream: IO[bytes], take: Take) -> None:
+        """Pass a stream on to its end; the thread that reads it is the one that closes it."""
+        with stream, contextlib.suppress(OSError, ValueError):
+            while piece := os.read(stream.fileno(), _PIECE):
+                if why := take(piece):
+                    self.end(why)
+                    self._gone.wait()  # until then it shall not learn that nobody reads
+                    break
+        take(b"")
+        with self._lock:
+            self._open -= 1
+            if not self._open:
+                self._over.set()
+
+    def _feed(self, stream: IO[bytes], data: bytes) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            stream.write(data)
+            stream.flush()
+            if not self._orders:
+                stream.close()
+
+    def end(self, why: str, late: bool = False) -> None:
+        """End it with all that it started, from any thread; nothing where it has ended."""
+        with self._lock:
+            if self._process.returncode is None and not self.why:
+                self.why, self.late = why, late
+        self._over.set()
+
+    def wait(self) -> int | None:
+        """How it ended: its code, None where we ended it; nothing of it is left running."""
+        process, memory = self._process, self._limits.memory
+        try:
+            while not self._over.wait(min(0.1, self.left) if memory else self.left):
+                if not self.left:
+                    self.end("ran out of time", late=True)
+                elif memory and _resident(process.pid) > memory:
+                    self.end(f"took more than {memory >> 30} GiB of memory")
+            if not self.why:  # its output has ended
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(self.left)
+                if process.returncode is None:
+                    self.end("ran out of time", late=True)
+        finally:
+            self._let_go()
+        return None if self.why else process.returncode
+
+    def _let_go(self) -> None:
+        """One that is stuck in the kernel is left; what has ended is not killed by its number."""
+        process = self._process
+        if process.returncode is None:
+            if self._orders and process.stdin:
+                with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
+                    process.stdin.close()
+                    process.wait(_GRACE)
+            if process.returncode is None:
+                kill_group(process.pid)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(0.5)
+        elif process.stdin and self._orders:
+            process.stdin.close()
+        _RUNNING.discard(process.pid)
+        self._gone.set()
+        if process.returncode is None:
+            process.returncode = -9
 
 
 def collect(
     argv: Sequence[str], limits: Limits, environ: Mapping[str, str], orders: bytes = b""
 ) -> End:
-    """Run a command in a session of its own; a group that passes its limits is killed whole.
-
-    One that gets orders ends itself, and all that it started, when its standard input ends.
-    """
-    child = subprocess.Popen(
-        list(argv),
-        stdin=subprocess.PIPE if orders else subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=dict(environ),
-        start_new_session=True,
-    )
-    if not orders:
-        with _LOCK:
-            _RUNNING.add(child.pid)
-    out, err = _Kept(limits.output), _Kept(limits.errors, KEPT_ERRORS)
-    try:
-        if child.stdin:
-            with contextlib.suppress(OSError):
-                os.write(child.stdin.fileno(), orders)
-        why, late = _followed(child, limits, out, err)
-    finally:
-        _let_go(child)
-    code = None if why or late else child.returncode
-    return End(code, out.text(), err.text(), why or ("ran out of time" if late else ""), late)
+    """Run a command to its end, or to a limit; raises OSError where it cannot be started."""
+    out, err = Kept(limits.output), Kept(limits.errors, KEPT_ERRORS)
+    takers = (out.take, err.take)
+    child = Child(argv, limits, takers, environ=environ, given=orders, orders=bool(orders))
+    code = child.wait()
+    return End(code, out.text(), err.text(), child.why, child.late)
 
 
-def _followed(
-    child: subprocess.Popen[bytes], limits: Limits, out: _Kept, err: _Kept
-) -> tuple[str, bool]:
-    """Read until it ends: the limit that it passed, and whether its time was up."""
-    assert child.stdout
-    assert child.stderr
-    read = _by_threads if os.name == "nt" else _by_selector
-    until = time.monotonic() + limits.seconds
-    watch = _Watch(child.pid, limits.memory)
-    try:
-        why = read({child.stdout.fileno(): out, child.stderr.fileno(): err}, until)
-        if why is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(max(0.0, until - time.monotonic()))
-            late = child.poll() is None
-        else:
-            _stop(child)
-            late = not why
-        return watch.why or why or "", late and not watch.why
-    finally:
-        watch.stop()
+class Line(NamedTuple):
+    """A line of a launcher: when it came, and its bytes; None where it was too long."""
+
+    time: float
+    data: bytes | None
 
 
-def _by_selector(streams: Mapping[int, _Kept], until: float) -> str | None:
-    """None where all streams ended, "" where the time was up, else the limit that one passed."""
-    with selectors.DefaultSelector() as ready:
-        for fd in streams:
-            ready.register(fd, selectors.EVENT_READ)
-        while ready.get_map():
-            left = until - time.monotonic()
-            if left <= 0:
-                return ""
-            for key, _ in ready.select(left):
-                piece = os.read(key.fd, _PIECE)
-                if not piece:
-                    ready.unregister(key.fd)
-                elif why := streams[key.fd].take(piece):
-                    return why
-    return None
+class Launched:
+    """A launcher that asks many nodes, and what it prints until it ends or its time is up."""
 
+    def __init__(self, argv: Sequence[str], seconds: float, most: int) -> None:
+        if shutil.which(argv[0]) is None:
+            raise FileNotFoundError(2, "no such program", argv[0])
+        self.out_of_time = False
+        self.code: int | None = None
+        self._most = most
+        self._said: queue.Queue[Line | None] = queue.Queue(maxsize=10_000)
+        command, takers = child_command("become", *argv), (self._taker(), self._taker())
+        self._child = Child(command, Limits(seconds), takers)
 
-def _by_threads(streams: Mapping[int, _Kept], until: float) -> str | None:
-    """Windows has no way to wait for pipes: a thread reads each."""
-    passed: list[str] = []
+    def _taker(self) -> Take:
+        """Puts the lines of one stream into the queue, and None at its end."""
+        lines = Splitter(self._most)
 
-    def follow(fd: int, kept: _Kept) -> None:
-        with contextlib.suppress(OSError):
-            while piece := os.read(fd, _PIECE):
-                if why := kept.take(piece):
-                    passed.append(why)
+        def take(piece: bytes) -> str:
+            for line in lines.take(piece):
+                self._said.put(Line(time.time(), line))
+            if not piece:
+                self._said.put(None)
+            return ""
+
+        return take
+
+    def lines(self) -> Iterator[Line]:
+        """Everything that it prints; whoever stops listening ends it."""
+        open_streams = 2
+        try:
+            while open_streams:
+                try:
+                    line = self._said.get(timeout=self._child.left)
+                except queue.Empty:
+                    self.out_of_time = True
                     return
-
-    threads = [threading.Thread(target=follow, args=one, daemon=True) for one in streams.items()]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        while thread.is_alive() and not passed and time.monotonic() < until:
-            thread.join(0.05)
-    if passed:
-        return passed[0]
-    return "" if any(thread.is_alive() for thread in threads) else None
-
-
-def _stop(child: subprocess.Popen[bytes]) -> None:
-    """By the end of its orders, where it has any; it is not waited for yet, so it is itself."""
-    if child.stdin:
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            child.stdin.close()
-            child.wait(_GRACE)
-            return
-    kill_group(child.pid)
-
-
-def _let_go(child: subprocess.Popen[bytes]) -> None:
-    """End what is left of it; one that is stuck in the kernel is left, and what it said stays."""
-    if child.returncode is None:  # else its number may be another's by now
-        _stop(child)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(0.5)
-    with _LOCK:
-        _RUNNING.discard(child.pid)
-    if child.returncode is None:
-        child.returncode = -9
-    for stream in (child.stdin, child.stdout, child.stderr):
-        if stream and os.name != "nt":  # there, a thread may still read from it
-            with contextlib.suppress(OSError):
-                stream.close()
+                if line is None:
+                    open_streams -= 1
+                else:
+                    yield line
+        finally:
+            if open_streams:
+                self._child.end("nobody listens")
+            self.code = self._child.wait()
 
 
 _RUNNING: set[int] = set()
-_LOCK = threading.Lock()
 
 
 def end_all() -> None:
@@ -227,35 +281,24 @@ def kill_group(pid: int) -> None:
             os.kill(pid, signal.SIGTERM)
 
 
-class _Watch:
-    """Ends a process whose resident memory passes a limit; CUDA reserves all address space."""
-
-    def __init__(self, pid: int, memory: int) -> None:
-        self.why = ""
-        self._done = threading.Event()
-        self._pid, self._memory = pid, memory
-        if memory:
-            threading.Thread(target=self._look, daemon=True).start()
-
-    def stop(self) -> None:
-        """The process has ended."""
-        self._done.set()
-
-    def _look(self) -> None:
-        while not self._done.wait(0.1):
-            if _resident(self._pid) > self._memory:
-                self.why = f"took more than {self._memory >> 30} GiB of memory"
-                kill_group(self._pid)
-                return
-
-
 def _resident(pid: int) -> int:
-    """The resident memory of a process in bytes; 0 where nobody tells."""
+    """The resident memory of a process in bytes; 0 where nobody tells. CUDA reserves all address
+    space, so that a limit on that would say nothing.
+    """
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             return int(file.read().split()[1]) * _PAGE
     except (OSError, IndexError, ValueError):
         return 0
+
+
+def system_program(name: str) -> str:
+    """The path of a tool of the system, whatever PATH says; raises FileNotFoundError."""
+    for folder in SYSTEM_FOLDERS:
+        path = f"{folder}/{name}"
+        if os.access(path, os.X_OK) and os.path.isfile(path):
+            return path
+    raise FileNotFoundError(2, "no such program of the system", name)
 
 
 def child_command(script: str, *args: str) -> list[str]:

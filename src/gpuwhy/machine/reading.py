@@ -133,19 +133,30 @@ def _next(file: BinaryIO) -> bytes:
     return hole + os.read(fd, PIECE)
 
 
+class Splitter:
+    """Splits pieces into lines; None stands for one longer than `most` bytes."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._held, self._too_long = most, b"", False
+
+    def take(self, piece: bytes) -> Iterator[bytes | None]:
+        """The lines that a piece ends; b"" ends the last."""
+        *ended, self._held = (self._held + piece).split(b"\n")
+        if not piece and (self._held or self._too_long):
+            ended.append(self._held)
+        for line in ended:
+            yield None if self._too_long or len(line) > self._most else line
+            self._too_long = False
+        if len(self._held) > self._most:
+            self._held, self._too_long = b"", True
+
+
 def lines(file: BinaryIO, most: int) -> Iterator[bytes | None]:
     """The lines of a file; None for one longer than `most` bytes, of which nothing is kept."""
-    held, too_long = b"", False
+    split = Splitter(most)
     for piece in pieces(file):
-        *ended, rest = (held + piece).split(b"\n")
-        for line in ended:
-            yield None if too_long or len(line) > most else line
-            too_long = False
-        held = rest
-        if len(held) > most:
-            held, too_long = b"", True
-    if held or too_long:
-        yield None if too_long else held
+        yield from split.take(piece)
+    yield from split.take(b"")
 
 
 def lines_with(data: AnyStr, wanted: Iterable[AnyStr], newline: AnyStr) -> list[AnyStr]:

@@ -2,7 +2,8 @@
 
 Reads one JSON line from ORDERS: {"argv", "executable", "environ", "folder", "limits": {number:
 [soft, hard]}, "input"}. Says JSON lines on SAYS: {"pid"}, {"cpu": seconds of all its processes}
-every second, and at last {"code", "signal", "peak", "left": names of processes that outlived it}.
+every second, and at last {"code", "signal", "peak", "left": names of processes that outlived it};
+with SAYS -1 nothing: it ends as the program did.
 When ORDERS is closed, by our word or by our death, every process ends; so does everything that the
 program leaves behind, whatever session it went to (we are its subreaper).
 
@@ -33,7 +34,7 @@ def say(out, value):
     """One JSON line; nobody may be listening any more."""
     try:
         os.write(out, (json.dumps(value) + "\n").encode())
-    except OSError:
+    except OSError:  # -1 too
         pass
 
 
@@ -210,7 +211,7 @@ def main(source, says):
         signal.signal(number, signal.SIG_IGN)
     orders = first_line(source)
     isolate = orders.get("isolate")
-    out = os.dup(says)
+    out = os.dup(says) if says >= 0 else says
     os.set_inheritable(source, False)
     if says > 2:
         os.close(says)
@@ -237,6 +238,8 @@ def main(source, says):
         remove(orders["folder"])
     if ended:
         say(out, dict(ended, left=left))
+    if says < 0 and ended:
+        os._exit(128 + ended["signal"] if ended["signal"] else ended["code"])
     os._exit(0)
 
 

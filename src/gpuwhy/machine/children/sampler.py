@@ -1,13 +1,10 @@
-"""Samples GPU and host memory of a process and its descendants: `python -I -S sampler.py PID
-[FOLDER of pynvml]`.
+"""Samples GPU and host memory of a process and its descendants: `sampler.py PID [PYNVML's FOLDER]`.
 
 Prints JSON lines: {"start": …} once; {"t": seconds, "gpus": [[index, total, used, own, others, busy
-%]], "rss": …} per
-sample; {"seen": pid, …} when a process shows which Python, frameworks or GPU it uses; {"signal": n}
-for every signal it
-gets (all are blocked, so that its parent learns which ones went to everybody); {"end": …} after
-SIGRTMIN. It takes at
-most half a hundredth of one core, and it dies with its parent.
+%]], "rss": …} per sample; {"seen": pid, …} when a process shows which Python, frameworks or GPU it
+uses; {"signal": n} for every signal it gets (all are blocked, so that its parent learns which ones
+went to everybody); {"end": …} after SIGRTMIN. It takes at most half a hundredth of one core, and it
+dies with its parent.
 """
 
 import ctypes
@@ -19,14 +16,42 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # isolated mode leaves it out
-
-from sampled import DEVICE, limits, mapped, opened, python, read, surroundings  # noqa: E402
-
 SHARE = 0.002  # of a core, for each of the two kinds of look
 BIG = 40 << 20  # a process that holds less has no framework in it
 PAGE = os.sysconf("SC_PAGE_SIZE")
 MOST_PIDS = 2000
+LIBRARIES = re.compile(
+    r"/[^\n]*?/(?:lib(?P<a>torch_cuda|torch_cpu|torch_hip|tensorflow_framework|"
+    r"tensorflow_cc|cudart|cuda|onnxruntime)\b"
+    r"|(?P<b>_pywrap_tensorflow_internal|xla_extension|xla_cuda_plugin|"
+    r"pjrt_c_api_gpu_plugin|onnxruntime_pybind11_state"
+    r"|libcupy|core\.cpython[^/\n]*)\b)[^/\n]*\.so[^/\n]*"
+)
+NAMES = (
+    ("torch", ("torch_cuda", "torch_cpu", "torch_hip")),
+    ("tensorflow", ("tensorflow_framework", "tensorflow_cc", "_pywrap_tensorflow_internal")),
+    ("jax", ("xla_extension", "xla_cuda_plugin", "pjrt_c_api_gpu_plugin")),
+    ("onnxruntime", ("onnxruntime_pybind11_state", "onnxruntime")),
+    ("cupy", ("libcupy",)),
+    ("libcuda", ("cuda",)),
+    ("libcudart", ("cudart",)),
+)
+FRAMEWORK = {file: name for name, files in NAMES for file in files}
+PREFIX = re.compile(r"(/.*?)/lib(?:64)?/python\d[^/]*/(?:site|dist)-packages/")
+DEVICE = re.compile(r"/dev/(?:nvidia\d+|nvidia-uvm|dxg)$")
+NODE = re.compile(r"nvidia(?:\d+|ctl|-uvm)$")
+WRITTEN = re.compile(r"/(?!dev/|proc/|memfd:).*(?<! \(deleted\))$")
+LOG = re.compile(r"\.(?:log|out|err|txt|stderr|stdout)$")
+LIMITS = {
+    "Max open files": "NOFILE",
+    "Max processes": "NPROC",
+    "Max address space": "AS",
+    "Max file size": "FSIZE",
+    "Max locked memory": "MEMLOCK",
+    "Max cpu time": "CPU",
+    "Max stack size": "STACK",
+    "Max data size": "DATA",
+}
 
 
 def say(value):
@@ -37,44 +62,134 @@ def say(value):
         os._exit(0)
 
 
-def die_with_parent(parent):
-    """Let the kernel end us when our parent does."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(0)
+def read(path, most=1 << 16):
+    """The bytes of a file as text; "" where it cannot be read."""
+    try:
+        with open(path, "rb") as file:  # buffered: the kernel gives such files a page at a time
+            return file.read(most).decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""
 
 
 def number(text):
     """An integer from a file of one number; None for "max" and nothing."""
-    text = text.strip()
-    return int(text) if text.isdigit() else None
+    return int(text) if text.strip().isdigit() else None
+
+
+# ---------------------------------------------------------------- one process
+
+
+def limits(pid):
+    """Rows of name, soft and hard limit; -1 where there is none."""
+    for line in read("/proc/%d/limits" % pid, 8192).splitlines():
+        name, fields = LIMITS.get(line[:26].strip()), line[26:].split()
+        if name and len(fields) > 1:
+            soft, hard = (int(one) if one.isdigit() else -1 for one in fields[:2])
+            yield name, soft, hard
+
+
+def descriptors(pid):
+    """Pairs of number and path of what a process has open."""
+    folder = "/proc/%d/fd" % pid
+    try:
+        for name in os.listdir(folder):
+            yield int(name), os.readlink(folder + "/" + name)
+    except (OSError, ValueError):
+        return
+
+
+def opened(pid):
+    """Whether a process has a GPU's node open."""
+    return any(DEVICE.match(path) for _, path in descriptors(pid))
+
+
+def writes(pid):
+    """Rows of descriptor and path: files that its output or error goes to, and open ones that are
+    named like logs.
+    """
+    rows = sorted(descriptors(pid))[:200]
+    logs = (
+        row for row in rows if WRITTEN.match(row[1]) and (row[0] in (1, 2) or LOG.search(row[1]))
+    )
+    return [list(row) for row in logs][:8]
+
+
+def mapped(pid):
+    """The frameworks and CUDA libraries in a process, and the environment they were loaded from."""
+    found, prefix = set(), ""
+    for match in LIBRARIES.finditer(read("/proc/%d/maps" % pid, 1 << 24)):
+        name = FRAMEWORK.get(match.group("a") or match.group("b") or "")
+        if name is None and "/cupy/" in match.group():
+            name = "cupy"
+        if name:
+            found.add(name)
+            inside = PREFIX.match(match.group())
+            prefix = inside.group(1) if inside and not name.startswith("lib") else prefix
+    return {"libraries": sorted(found), "prefix": prefix} if found else {}
+
+
+def surroundings(pid):
+    """The working folder and the variables of a process, of which our parent keeps only those that
+    steer the GPU stack; the Python that it was started as.
+    """
+    try:
+        folder = os.readlink("/proc/%d/cwd" % pid)
+    except OSError:
+        return {}
+    pairs = (pair.partition("=") for pair in read("/proc/%d/environ" % pid, 1 << 20).split("\0"))
+    environ = {name: value for name, _, value in pairs if name}
+    seen = {"folder": folder, "environ": environ, "writes": writes(pid), "nodes": otherwise(pid)}
+    first = read("/proc/%d/cmdline" % pid, 4096).split("\0")[0]
+    if os.path.basename(first).startswith("python"):
+        places = [folder] if "/" in first else filter(None, environ.get("PATH", "").split(":"))
+        paths = (os.path.join(place, first) for place in places)
+        seen["python"] = next((one for one in paths if "/" in first or os.access(one, os.X_OK)), "")
+    return seen
+
+
+def otherwise(pid):
+    """GPU nodes that a process in a mount namespace of its own sees otherwise than we: path, and
+    what is there.
+    """
+    try:
+        if os.readlink("/proc/%d/ns/mnt" % pid) == os.readlink("/proc/self/ns/mnt"):
+            return {}
+        names = sorted(name for name in os.listdir("/dev") if NODE.match(name))[:32]
+        pairs = [
+            (one, device(one), device("/proc/%d/root%s" % (pid, one)))
+            for one in ("/dev/" + name for name in names)
+        ]
+    except OSError:
+        return {}
+    return {path: theirs for path, ours, theirs in pairs if theirs != ours}
+
+
+def device(path):
+    """The device behind a node, "missing" where there is nothing."""
+    try:
+        found = os.stat(path).st_rdev
+    except FileNotFoundError:
+        return "missing"
+    return "%d:%d" % (os.major(found), os.minor(found))
 
 
 # ---------------------------------------------------------------- host
 
 
 def group():
-    """Our memory control group: (file of the limit, of the use, of its events, of its
-    statistics)."""
-    for line in read("/proc/self/cgroup").splitlines():
-        _, names, path = (line.split(":", 2) + ["", ""])[:3]
-        if "memory" in names.split(","):
-            tails = (
-                "memory.limit_in_bytes",
-                "memory.usage_in_bytes",
-                "memory.oom_control",
-                "memory.stat",
-            )
-            return existing("/sys/fs/cgroup/memory", path, tails)
+    """The files of our memory control group: its limit, use, events and statistics; inside a
+    container the root's; None where there is no limit to read.
+    """
+    root, path = "/sys/fs/cgroup", "/"
     tails = ("memory.max", "memory.current", "memory.events", "memory.stat")
-    line = next(
-        (one for one in read("/proc/self/cgroup").splitlines() if one.startswith("0::")), "0::/"
-    )
-    return existing("/sys/fs/cgroup", line[3:], tails)
-
-
-def existing(root, path, tails):
-    """The group's own folder, or inside a container the root's."""
+    for line in read("/proc/self/cgroup").splitlines():
+        place, names, tail = (line.split(":", 2) + ["", ""])[:3]
+        if "memory" in names.split(","):
+            root, path = "/sys/fs/cgroup/memory", tail
+            tails = ("limit_in_bytes", "usage_in_bytes", "oom_control", "stat")
+            tails = tuple("memory." + one for one in tails)
+            break
+        path = tail if place == "0" else path
     for folder in (root + path.rstrip("/"), root):
         if os.path.exists(folder + "/" + tails[0]):
             return [folder + "/" + tail for tail in tails]
@@ -83,13 +198,11 @@ def existing(root, path, tails):
 
 def kills(files):
     """How often the kernel has killed for memory: on the machine, and in our group; None where it
-    does not say."""
-    wide = re.search(r"^oom_kill (\d+)", read("/proc/vmstat", 1 << 16), re.MULTILINE)
-    own = re.search(r"^oom_kill (\d+)", read(files[2]) if files else "", re.MULTILINE)
-    return {
-        "machine": int(wide.group(1)) if wide else None,
-        "group": int(own.group(1)) if own else None,
-    }
+    does not say.
+    """
+    texts = {"machine": read("/proc/vmstat"), "group": read(files[2]) if files else ""}
+    found = {key: re.search(r"(?m)^oom_kill (\d+)", text) for key, text in texts.items()}
+    return {key: int(one.group(1)) if one else None for key, one in found.items()}
 
 
 def held(files):
@@ -99,13 +212,13 @@ def held(files):
     limit, used = number(read(files[0])), number(read(files[1]))
     if limit is None or used is None or limit >= 1 << 60:
         return {}
-    stat = dict(re.findall(r"^(?:total_)?((?:in)?active_file) (\d+)", read(files[3]), re.MULTILINE))
-    return {"limit": limit, "held": max(0, used - sum(int(v) for v in stat.values()))}
+    cached = re.findall(r"(?m)^(?:total_)?((?:in)?active_file) (\d+)", read(files[3]))
+    return {"limit": limit, "held": max(0, used - sum(map(int, dict(cached).values())))}
 
 
 def available():
     """Bytes of RAM that a program could still get."""
-    found = re.search(r"^MemAvailable:\s+(\d+) kB", read("/proc/meminfo"), re.MULTILINE)
+    found = re.search(r"(?m)^MemAvailable:\s+(\d+) kB", read("/proc/meminfo"))
     return int(found.group(1)) << 10 if found else None
 
 
@@ -116,111 +229,66 @@ class Tree:
     """The descendants of a process; one whose parent has ended stays in it."""
 
     def __init__(self, root):
-        self.root = root
-        self.pids = {root}
-        self.ever = {root}
+        self.pids, self.ever = {root}, {root}
         self._next = 0.0
 
     def update(self, now):
-        """Look for new and ended processes, as often as the share allows."""
+        """Look for new and ended processes: at all of them as often as the share allows, else at
+        the children that the kernel lists for those that are known, one short file for each.
+        """
         if now < self._next:
-            self.pids = {pid for pid in self.pids if os.path.exists("/proc/%d" % pid)}
-            self._young()
-            return
-        spent = time.process_time()
-        parents = self._parents()
-        found = {pid for pid in self.pids if pid in parents}
-        fresh = found
-        while fresh:
-            fresh = {pid for pid, parent in parents.items() if parent in fresh and pid not in found}
-            fresh.discard(os.getpid())
-            found |= fresh
+            found = {pid for pid in self.pids if os.path.exists("/proc/%d" % pid)}
+            for pid in list(found)[:50]:
+                listed = read("/proc/%d/task/%d/children" % (pid, pid), 4096).split()
+                found |= {int(one) for one in listed} - {os.getpid()}
+        else:
+            spent = time.process_time()
+            found = self._all()
+            self._next = now + (time.process_time() - spent) / SHARE
         self.pids = found
         if len(self.ever) < MOST_PIDS:
             self.ever |= found
-        self._next = now + (time.process_time() - spent) / SHARE
 
-    def _young(self):
-        """Take in what the known processes have started since, where the kernel lists it: one short
-        file for each."""
-        for pid in list(self.pids)[:50]:
-            fresh = {
-                int(one) for one in read("/proc/%d/task/%d/children" % (pid, pid), 4096).split()
-            } - {os.getpid()}
-            self.pids |= fresh
-            if len(self.ever) < MOST_PIDS:
-                self.ever |= fresh
-
-    def _parents(self):
-        out = {}
-        for name in os.listdir("/proc"):
-            if name.isdigit():
-                tail = read("/proc/%s/stat" % name, 4096).rpartition(")")[2].split()
-                if len(tail) > 1:
-                    out[int(name)] = int(tail[1])
-        return out
+    def _all(self):
+        parents = {}
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            tail = read("/proc/%s/stat" % name, 4096).rpartition(")")[2].split()
+            if len(tail) > 1 and int(name) != os.getpid():
+                parents[int(name)] = int(tail[1])
+        found = fresh = {pid for pid in self.pids if pid in parents}
+        while fresh:
+            fresh = {pid for pid, parent in parents.items() if parent in fresh and pid not in found}
+            found = found | fresh
+        return found
 
     def resident(self):
         """Bytes by process, and of all together, with what they share counted once."""
         each, private, shared = {}, 0, 0
         for pid in self.pids:
-            fields = read("/proc/%d/statm" % pid, 256).split()
+            fields = [int(one) * PAGE for one in read("/proc/%d/statm" % pid, 256).split()]
             if len(fields) > 2:
-                each[pid] = int(fields[1]) * PAGE
-                private += (int(fields[1]) - int(fields[2])) * PAGE
-                shared = max(shared, int(fields[2]) * PAGE)
+                each[pid] = fields[1]
+                private += fields[1] - fields[2]
+                shared = max(shared, fields[2])
         return each, private + shared
-
-
-# ---------------------------------------------------------------- what a process may use
-
-
-class Limits:
-    """The tightest resource limits among the processes: a shell or a wrapper may set them for its
-    own children."""
-
-    def __init__(self):
-        self.looked = set()
-        self.tightest = {}
-
-    def look(self, pids):
-        """Say what is tighter in processes that were not looked at yet."""
-        before = dict(self.tightest)
-        for pid in list(pids - self.looked)[:50]:
-            for name, soft, hard in limits(pid):
-                known = self.tightest.get(name, [-1, -1])[0]
-                if known < 0 or 0 <= soft < known:
-                    self.tightest[name] = [soft, hard]
-            self.looked.add(pid)
-        if self.tightest != before:
-            say({"limits": self.tightest})
-
-    def again(self, pid):
-        """Look at a process once more: a program may be started by a shell that sets limits
-        first."""
-        self.looked.discard(pid)
-
-
-# ---------------------------------------------------------------- what a process uses
 
 
 class Process:
     """One big process: when its maps are read next, and what was seen of it."""
 
     def __init__(self, now):
-        self.born = now
-        self.next = now
+        self.born = self.next = now
         self.said = {}
 
     def look(self, pid, now, on_gpu, nodes):
         """Say what is new: which frameworks are mapped, which Python it is, whether it opened a
-        GPU."""
+        GPU.
+        """
         seen = dict(self.said)
         seen["touched"] = seen.get("touched", False) or on_gpu or (nodes and opened(pid))
         if now >= self.next:
             self.next = now + min(20.0, max(0.3, (now - self.born) * 0.6))
             seen.update(mapped(pid))
-            seen.update(python(pid))
             seen.update(surroundings(pid))
         if seen != self.said:
             self.said = seen
@@ -246,9 +314,8 @@ class Gpus:
 
             self.nvml = pynvml
             pynvml.nvmlInit()
-            self.handles = [
-                pynvml.nvmlDeviceGetHandleByIndex(n) for n in range(pynvml.nvmlDeviceGetCount())
-            ]
+            count = pynvml.nvmlDeviceGetCount()
+            self.handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
         except Exception as error:  # no binding, no driver, no GPU
             self.error = "%s: %s" % (type(error).__name__, error)
         done()
@@ -259,24 +326,16 @@ class Gpus:
         for index, handle in enumerate(self.handles):
             try:
                 memory = self.nvml.nvmlDeviceGetMemoryInfo(handle)
-                own, mine = self.own(handle, pids)
+                running = self.nvml.nvmlDeviceGetComputeRunningProcesses(handle)
             except Exception:  # this GPU is lost, divided into instances, or not permitted
                 continue
-            ours |= mine
+            mine = [one for one in running if one.pid in pids]
+            ours |= {one.pid for one in mine}
+            own = sum(int(one.usedGpuMemory or 0) for one in mine)  # 0: the driver does not say
             total, used = int(memory.total), int(memory.total) - int(memory.free)
             self.at_start.setdefault(index, used)
             rows.append([index, total, used, own, max(0, used - own), self.busy(handle)])
         return rows, ours
-
-    def own(self, handle, pids):
-        """Bytes that our processes hold on a GPU (0 where the driver does not say), and which
-        processes they are."""
-        own, mine = 0, set()
-        for process in self.nvml.nvmlDeviceGetComputeRunningProcesses(handle):
-            if process.pid in pids:
-                mine.add(process.pid)
-                own += int(process.usedGpuMemory or 0)
-        return own, mine
 
     def busy(self, handle):
         """Per cent of the last interval in which a kernel ran; -1 where the driver does not say."""
@@ -287,16 +346,11 @@ class Gpus:
 
     def estimated(self, rows):
         """Where the driver names processes by other numbers (containers, WSL): what came since the
-        start is ours."""
+        start is ours.
+        """
+        before = self.at_start
         return [
-            [
-                index,
-                total,
-                used,
-                max(0, used - self.at_start[index]),
-                min(used, self.at_start[index]),
-                busy,
-            ]
+            [index, total, used, max(0, used - before[index]), min(used, before[index]), busy]
             for index, total, used, _, _, busy in rows
         ]
 
@@ -309,25 +363,17 @@ class Sampler:
 
     def __init__(self, root, folder):
         self.begin = time.monotonic()
-        self.tree = Tree(root)
+        self.tree, self.gpus = Tree(root), Gpus()
         self.files = group()
-        killed = kills(self.files)
-        say({"start": self.begin, "kills": killed, **held(self.files)})
+        start = {"start": self.begin, "kills": kills(self.files)}
+        say(dict(start, **held(self.files)))
         self.nodes = any(DEVICE.match("/dev/" + name) for name in os.listdir("/dev"))
-        self.gpus = Gpus()
-        self.limits = Limits()
+        self.looked, self.tightest = set(), {}
         self.processes = {}
         self.touched = False
 
         def begun():
-            say(
-                {
-                    "start": self.begin,
-                    "kills": killed,
-                    "nvml": self.gpus.error,
-                    "gpus": len(self.gpus.handles),
-                }
-            )
+            say(dict(start, nvml=self.gpus.error, gpus=len(self.gpus.handles)))
 
         threading.Thread(target=self.gpus.begin, args=(folder, begun), daemon=True).start()
 
@@ -338,60 +384,58 @@ class Sampler:
         spent = time.process_time()
         rows, ours = self.gpus.sample(self.tree.pids)
         each, rss = self.tree.resident()
-        self.limits.look(self.tree.pids)
+        self.look_at_limits()
         cost = time.process_time() - spent
         for pid, size in each.items():
             if size >= BIG or pid in ours:
                 if pid not in self.processes:
-                    self.limits.again(pid)
+                    self.looked.discard(pid)  # a shell may set limits before it becomes a program
                 one = self.processes.setdefault(pid, Process(now))
                 one.look(pid, now, pid in ours, self.nodes and not one.said.get("touched"))
                 self.touched = self.touched or one.said.get("touched", False)
         guessed = self.touched and not any(row[3] for row in rows)
-        if guessed:
-            rows = self.gpus.estimated(rows)
-        point = {
-            "t": now,
-            "gpus": rows,
-            "rss": rss,
-            "processes": len(each),
-            "available": available(),
-        }
-        point.update(held(self.files))
+        point = {"t": now, "gpus": self.gpus.estimated(rows) if guessed else rows, "rss": rss}
+        point.update(held(self.files), processes=len(each), available=available())
         say(dict(point, guessed=True) if guessed else point)
-        return max(
-            self.interval(now - self.begin), cost / SHARE
-        )  # the looks get rarer by themselves
+        age = now - self.begin  # most programs fail early; the looks get rarer by themselves
+        often = 0.1 if age < 3 else 0.2 if age < 60 else 0.5 if age < 600 else 1.0
+        return max(often, cost / SHARE)
 
-    @staticmethod
-    def interval(age):
-        """Often at first, where most programs fail; less often later."""
-        return 0.1 if age < 3 else 0.2 if age < 60 else 0.5 if age < 600 else 1.0
+    def look_at_limits(self):
+        """Say what is tighter in processes that were not looked at yet: a shell or a wrapper may
+        set limits for its own children.
+        """
+        before = dict(self.tightest)
+        for pid in list(self.tree.pids - self.looked)[:50]:
+            for name, soft, hard in limits(pid):
+                known = self.tightest.get(name, [-1, -1])[0]
+                if known < 0 or 0 <= soft < known:
+                    self.tightest[name] = [soft, hard]
+            self.looked.add(pid)
+        if self.tightest != before:
+            say({"limits": self.tightest})
 
     def run(self):
         """Sample and sleep; a signal wakes us."""
-        pause = self.sample()
-        wake = time.monotonic() + pause
+        wake = time.monotonic() + self.sample()
         while True:
             got = signal.sigtimedwait(signal.valid_signals(), max(0.0, wake - time.monotonic()))
             if got is None:
                 wake = time.monotonic() + self.sample()
             elif got.si_signo == signal.SIGRTMIN:
-                say(
-                    {
-                        "end": time.monotonic(),
-                        "kills": kills(self.files),
-                        "pids": sorted(self.tree.ever),
-                    }
-                )
+                pids, killed = sorted(self.tree.ever), kills(self.files)
+                say({"end": time.monotonic(), "kills": killed, "pids": pids})
                 return
             else:
                 say({"signal": int(got.si_signo)})
 
 
 def main(root, folder):
-    """Start quietly."""
-    die_with_parent(os.getppid())
+    """Start quietly, and let the kernel end us when our parent does."""
+    parent = os.getppid()
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(0)
     os.nice(5)
     Sampler(root, folder).run()
     os._exit(0)
