@@ -1,6 +1,6 @@
 """What a framework really does, in the Python under diagnosis: `framework.py NAME [--gentle]`.
 
-Prints one JSON object a line, as probe_talk.py says; besides {"mapped": […]} and {"exception": …}.
+Prints one JSON object a line, as talk.py says; besides {"mapped": […]} and {"exception": …}.
 All numbers that go into a calculation are 1, so that what comes out is known without a second one;
 they are exact in float16. Standard library only, Python 3.5 and newer.
 """
@@ -18,8 +18,8 @@ import traceback
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, HERE)
 
-import probe_talk  # noqa: E402
-from probe_talk import Failed, Stage, clock, compare, say, since, told  # noqa: E402
+import talk  # noqa: E402
+from talk import Failed, Stage, clock, compare, say, since, told  # noqa: E402
 
 MOST_TEXT = 6000
 MOST_SHOWN = 300
@@ -54,7 +54,7 @@ def tell_mapped():
     they have changed; a deleted one says so.
     """
     files = []
-    for _, _, path in probe_talk.mapped():
+    for _, _, path in talk.mapped():
         if path not in files and MAPPED.match(path.replace(" (deleted)", "")):
             files.append(path)
     if files != Told.files and not Told.spoilt:
@@ -523,9 +523,7 @@ PROBES = {one.module: one for one in (Torch, TensorFlow, Jax, OnnxRuntime, CuPy)
 
 def main(name, gentle):
     """Every stage in order; without an import or a device there is no going on."""
-    probe_talk.begin()
-    if os.name == "nt":
-        importlib.import_module("windows_modules")
+    talk.begin()
     sys.path[:] = [path for path in sys.path if os.path.realpath(path) != HERE]
     faulthandler.enable()
     faulthandler.dump_traceback_later(HANGING)
@@ -540,4 +538,4 @@ def main(name, gentle):
 
 if __name__ == "__main__":
     main(sys.argv[1], "--gentle" in sys.argv)
-    probe_talk.leave()
+    talk.leave()

@@ -1,19 +1,41 @@
-"""The groups `driver` and `device`: the driver library, contexts, memory, a compiled kernel.
+"""Libraries of the native stages, opened and called by ctypes; the groups `driver` and `device`.
 
-A part of probe.py; the other groups take their contexts from here.
+A part of probe.py: the driver library, contexts, memory, a compiled kernel.
 """
 
 import ctypes
 import glob
 import os
 import struct
-from ctypes import byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
+from ctypes import byref, c_int, c_size_t, c_uint64, c_void_p
 
-from probe_api import Api, late, preload, shown, size, version
-from probe_talk import Failed, Stage, clock, compare, say
+from talk import Failed, Stage, clock, compare, mapped, say, since, told
 
+STARTED = clock()
+SECONDS = 6.0  # after that, no further GPU is begun
+ALTERED_SEARCH_PATH = 8  # LoadLibraryEx
+NAMES = {
+    "cuda": "CUDA_ERROR_ 34 STUB_LIBRARY",
+    "cublas": "CUBLAS_STATUS_ 1 NOT_INITIALIZED 3 ALLOC_FAILED 7 INVALID_VALUE 8 ARCH_MISMATCH"
+    " 11 MAPPING_ERROR 13 EXECUTION_FAILED 14 INTERNAL_ERROR 15 NOT_SUPPORTED 16 LICENSE_ERROR",
+    "nccl": "nccl 1 UnhandledCudaError 2 SystemError 3 InternalError 4 InvalidArgument"
+    " 5 InvalidUsage 6 RemoteError 7 InProgress",
+}
+"""Prefix, numbers and names of codes, for libraries that do not name them: NCCL never does, cuBLAS
+since CUDA 11.4.2; the driver's stub does not.
+"""
+WORDS = {
+    "cuda": ("cuGetErrorName", "cuGetErrorString"),
+    "nvrtc": ("nvrtcGetErrorString", ""),
+    "cudart": ("cudaGetErrorName", "cudaGetErrorString"),
+    "cublas": ("cublasGetStatusName", "cublasGetStatusString"),
+    "cudnn": ("cudnnGetErrorString", ""),
+    "nccl": ("", "ncclGetErrorString"),
+}
+"""The functions of a library that give the name of a code, and words for it."""
+DRIVER = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
+BUILTINS = "nvrtc-builtins64*" if os.name == "nt" else "libnvrtc-builtins.so*"
 COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")
-NAME = "nvcuda.dll" if os.name == "nt" else "libcuda.so.1"
 MODE, MAJOR, MINOR = 20, 75, 76  # CUdevice_attribute
 COPY = 48 << 20
 LEAST = 1 << 16  # tried even where less is free: then the driver says what is wrong
@@ -26,28 +48,169 @@ extern "C" __global__ void twice_and_one(float *out, const float *in, int n) {
 THREADS, BLOCKS = 128, 8
 
 
+def late():
+    """Whether the time for beginning another GPU is spent."""
+    return clock() - STARTED > SECONDS
+
+
+def shown(value):
+    """A str from what a library gives as text; "" for NULL."""
+    return value.decode("utf-8", "replace").strip() if value else ""
+
+
+def size(count):
+    """A number of bytes for people."""
+    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= scale:
+            return "%.1f %s" % (count / scale, unit)
+    return "%d bytes" % count
+
+
+def version(number):
+    """12090 as CUDA 12.9."""
+    return "CUDA %d.%d" % (number // 1000, number % 1000 // 10)
+
+
+def opened(path):
+    """A library with its symbols for all; on Windows what it needs may lie beside it or on PATH."""
+    base = os.path.basename(path)
+    say({"calling": "dlopen " + base})
+    start = clock()
+    try:
+        if os.name == "nt":
+            library = ctypes.CDLL(path, winmode=ALTERED_SEARCH_PATH if os.path.isabs(path) else 0)
+        else:
+            library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        text = str(error)
+        told("dlopen " + base, False, text=text, ms=since(start))
+        words = text[len(path) + 2 :] if text.startswith(path) else text
+        raise Failed("%s cannot be loaded: %s" % (base, words)) from None
+    told("dlopen " + base, text=path, ms=since(start))
+    return library
+
+
+def preload(paths):
+    """Open dependencies first, as in the framework's process; one that fails may not be missed."""
+    for path in paths:
+        try:
+            opened(path)
+        except Failed:
+            pass
+
+
+class Api:
+    """A library's functions; every integer is passed in 64 bits.
+
+    Where a function takes an `int`, the calling conventions of x86-64 and of ARM's Linux have it
+    in the lower half of the same register or stack slot.
+    """
+
+    def __init__(self, family, path, first=""):
+        self.family, self.library = family, opened(path)
+        self.error = ""  # of the last call that gave one, in words
+        if first:
+            self.tell_file(first)
+
+    def tell_file(self, name):
+        """Print the file that holds a function: the one that is really mapped."""
+        self.function(name)
+        address = ctypes.cast(self.library[name], c_void_p).value or 0
+        for start, end, path in mapped():
+            if start <= address < end:
+                say({"library": path.encode("utf-8", "backslashreplace").decode("utf-8")})
+                return
+
+    def has(self, name):
+        """Whether the library has a function."""
+        return bool(name) and hasattr(self.library, name)
+
+    def function(self, name, result=c_int):
+        """A function that returns a status, if nothing else."""
+        if not self.has(name):
+            told(name, False, text="the library has no such function")
+            raise Failed("the library has no " + name)
+        function = self.library[name]
+        function.restype = result
+        wide = ctypes.c_int64
+        return lambda *args: function(*(wide(one) if isinstance(one, int) else one for one in args))
+
+    def words(self, name, argument):
+        """The text of a function, returned or (the driver) written; "" where there is none."""
+        if not self.has(name):
+            return ""
+        if self.family != "cuda":
+            return shown(self.function(name, ctypes.c_char_p)(argument))
+        text = ctypes.c_char_p()
+        return shown(text.value) if self.function(name)(argument, byref(text)) == 0 else ""
+
+    def described(self, code):
+        """The library's name and words for a code."""
+        name, words = (self.words(one, code) for one in WORDS[self.family])
+        if self.has("cudnnGetLastErrorString"):  # since cuDNN 9
+            text = ctypes.create_string_buffer(1024)
+            self.function("cudnnGetLastErrorString")(text, len(text))
+            words = shown(text.value)
+        elif self.has("ncclGetLastError"):
+            words = "; ".join(filter(None, (words, self.words("ncclGetLastError", None))))
+        if not name and self.family in NAMES:
+            prefix, *names = NAMES[self.family].split()
+            name = prefix + dict(zip(names[::2], names[1::2])).get(str(code), str(code))
+        return name, words
+
+    def attempt(self, name, *arguments, text=str, quiet=False):
+        """Call, print the result, return the code; `text` gives the value after success, `quiet`
+        prints errors only.
+        """
+        function = self.function(name)
+        say({"calling": name})
+        start = clock()
+        code = function(*arguments)
+        ms = since(start)
+        if code != 0:
+            status, words = self.described(code)  # once: some libraries forget it then
+            told(name, False, code, status, words, ms)
+            answer = " ".join(filter(None, ("%s gave %d" % (name, code), status)))
+            self.error = ": ".join(filter(None, (answer, words)))
+        elif not quiet:
+            told(name, True, 0, text=text(), ms=ms)
+        return code
+
+    def __call__(self, name, *arguments, **how):
+        """As attempt; an error ends the stage."""
+        if self.attempt(name, *arguments, **how) != 0:
+            raise Failed(self.error)
+
+    def quiet(self, name, *arguments):
+        """As a call whose success goes without saying."""
+        self(name, *arguments, quiet=True)
+
+    def made(self, name, *arguments, form=None, kind=c_int):
+        """What a function writes to its first argument: a handle, or a number that `form` shows."""
+        value = kind()
+        shows = (lambda: form(value.value)) if form else str
+        self(name, byref(value), *arguments, text=shows, quiet=form is None)
+        return value if kind is c_void_p else value.value
+
+
+# ---------------------------------------------------------------- the driver
+
+
 class Cuda(Api):
     """The driver's interface; opening it is a call like others."""
 
     def __init__(self, options, first=""):
-        super().__init__("cuda", options.cuda or NAME, first)
-
-    def attribute(self, which, device):
-        """One attribute of a device."""
-        return self.made("cuDeviceGetAttribute", which, device, kind=c_int)
+        super().__init__("cuda", options.cuda or DRIVER, first)
 
     def devices(self):
         """The devices' handles, by CUDA's number of them."""
         self.quiet("cuInit", 0)
-        return [self.device(index) for index in range(self.made("cuDeviceGetCount", kind=c_int))]
-
-    def device(self, index):
-        """The handle of one device."""
-        return self.made("cuDeviceGet", index, kind=c_int)
+        return [self.made("cuDeviceGet", index) for index in range(self.made("cuDeviceGetCount"))]
 
     def capability(self, device):
         """Compute capability as one number: 90."""
-        return 10 * self.attribute(MAJOR, device) + self.attribute(MINOR, device)
+        major, minor = (self.made("cuDeviceGetAttribute", one, device) for one in (MAJOR, MINOR))
+        return 10 * major + minor
 
 
 def driver(options):
@@ -60,12 +223,12 @@ def driver(options):
         cuda("cuInit", 0)
     if started.ok:
         with Stage("devices"):
-            cuda.number("cuDriverGetVersion", form=version)
-            count = cuda.number("cuDeviceGetCount")
+            cuda.made("cuDriverGetVersion", form=version)
+            count = cuda.made("cuDeviceGetCount", form=str)
             if count == 0:
                 raise Failed("the driver shows no GPU")
             for index in range(count):
-                describe(cuda, "GPU %d: " % index, cuda.device(index))
+                describe(cuda, "GPU %d: " % index, cuda.made("cuDeviceGet", index))
 
 
 def describe(cuda, lead, device):
@@ -74,7 +237,7 @@ def describe(cuda, lead, device):
     cuda("cuDeviceGetName", words, 256, device, text=lambda: lead + shown(words.value))
     cuda("cuDeviceGetPCIBusId", words, 32, device, text=lambda: lead + shown(words.value).lower())
     cuda("cuDeviceTotalMem_v2", byref(total), device, text=lambda: lead + size(total.value))
-    capability, mode = cuda.capability(device), cuda.attribute(MODE, device)
+    capability, mode = cuda.capability(device), cuda.made("cuDeviceGetAttribute", MODE, device)
     known = COMPUTE_MODES[mode] if 0 <= mode < len(COMPUTE_MODES) else str(mode)
     text = "%scapability %d.%d, compute mode %s" % ((lead,) + divmod(capability, 10) + (known,))
     cuda("cuDeviceGetAttribute", byref(c_int()), MODE, device, text=lambda: text)
@@ -97,22 +260,19 @@ class Context:
         return self
 
     def __exit__(self, kind, error, trace):
-        self.close()
-
-    def close(self):
         """Give memory and context back; errors are printed, and change nothing."""
         if self.cuda.attempt("cuCtxSetCurrent", self.handle, quiet=True) == 0:
             self.free()
         self.cuda.attempt("cuDevicePrimaryCtxRelease", self.device, quiet=True)
 
     def room(self, wanted):
-        """How many bytes a test may take: what it wants, the limit, or half of what is free."""
+        """How many bytes a test may take: what it wants, or half of what is free."""
         free, total = c_size_t(), c_size_t()
 
         def text():
-            words = "%s of %s free" % (size(free.value), size(total.value))
             taken = min(wanted, free.value // 2)
             cut = "; the test takes %s instead of %s" % (size(taken), size(wanted))
+            words = "%s of %s free" % (size(free.value), size(total.value))
             return words if taken == wanted else words + cut
 
         self.cuda("cuMemGetInfo_v2", byref(free), byref(total), text=text)
@@ -139,8 +299,7 @@ class Context:
     def download(self, pointer, count):
         """Bytes of device memory."""
         data = bytearray(count)
-        view = (ctypes.c_char * count).from_buffer(data)
-        self.cuda("cuMemcpyDtoH_v2", view, pointer, count)
+        self.cuda("cuMemcpyDtoH_v2", (ctypes.c_char * count).from_buffer(data), pointer, count)
         return data
 
     def wait(self, **how):
@@ -159,7 +318,7 @@ class Context:
         say({"rate": what, "device": index, "per_second": per_second, "unit": unit})
 
 
-# ---------------------------------------------------------------- NVRTC
+# ---------------------------------------------------------------- the compiler
 
 
 class Nvrtc(Api):
@@ -171,7 +330,7 @@ class Nvrtc(Api):
         self("nvrtcVersion", byref(major), byref(minor))
         self.release, self.known = "%d.%d" % (major.value, minor.value), []
         if self.has("nvrtcGetSupportedArchs"):  # since CUDA 11.2
-            known = (c_int * max(1, self.number("nvrtcGetNumSupportedArchs")))()
+            known = (c_int * max(1, self.made("nvrtcGetNumSupportedArchs", form=str)))()
             self.quiet("nvrtcGetSupportedArchs", known)
             self.known = sorted(known)
 
@@ -202,23 +361,17 @@ class Nvrtc(Api):
         """The kernel as machine code (nothing where only PTX can be made) and as PTX."""
         target, program = self.target(capability), c_void_p()
         self.quiet("nvrtcCreateProgram", byref(program), KERNEL, b"gpuwhy.cu", 0, None, None)
-        option = (c_char_p * 1)(b"--gpu-architecture=" + target.encode())
+        option = (ctypes.c_char_p * 1)(b"--gpu-architecture=" + target.encode())
         if self.attempt("nvrtcCompileProgram", program, 1, option, text=lambda: "for " + target):
             log = shown(self.text(program, "ProgramLog").rstrip(b"\0"))
             raise Failed("%s for %s: %s" % (self.error, target, log))
         machine = self.text(program, "CUBIN") if target.startswith("sm_") else b""
         ptx = self.text(program, "PTX")
         self.quiet("nvrtcDestroyProgram", byref(program))
-        wrong = "" if b"twice_and_one" in ptx else "the PTX has no kernel in it"
-        compare("look at the code", wrong)
+        compare(
+            "look at the code", "" if b"twice_and_one" in ptx else "the PTX has no kernel in it"
+        )
         return machine, ptx
-
-
-def builtins(path):
-    """The compiler's parts, which a framework's RPATH finds and our process does not."""
-    name = "nvrtc-builtins64*" if os.name == "nt" else "libnvrtc-builtins.so*"
-    folder = os.path.dirname(path)
-    return sorted(glob.glob(os.path.join(glob.escape(folder), name))) if folder else []
 
 
 # ---------------------------------------------------------------- the group `device`
@@ -253,15 +406,17 @@ def on_one(options, cuda, index, handle, kernels):
         with Stage("launch", index) as stage:
             launch(context, code, stage)
     if context is not None:
-        context.close()
+        context.__exit__(None, None, None)
 
 
 def compile_for(options, index, kernels, capability):
     """The kernel for a capability, compiled once; None where that failed or there is no NVRTC."""
     if options.nvrtc and capability not in kernels and options.wants("nvrtc", index):
         kernels[capability] = None
-        with Stage("nvrtc", index):
-            preload(options.preload + builtins(options.nvrtc))
+        folder = os.path.dirname(options.nvrtc)
+        with Stage("nvrtc", index):  # its parts, which a framework's RPATH finds, are opened before
+            parts = glob.glob(os.path.join(glob.escape(folder), BUILTINS)) if folder else []
+            preload(options.preload + sorted(parts))
             kernels[capability] = Nvrtc(options.nvrtc).compiled(capability)
     return kernels.get(capability)
 
@@ -280,8 +435,12 @@ def memory(context, index):
     ends = context.download(there, 64) + context.download(there + count - 64, 64)
     wrong = "" if ends == b"\xa5" * 128 else "memory set to one value holds another"
     compare("compare what was set", wrong)
-    copies = [lambda: cuda.quiet("cuMemcpyDtoD_v2", there, here, count)] * 4
-    context.rate("copy on the GPU", index, 4 * count, "B/s", lambda: [one() for one in copies])
+
+    def copies():
+        for _ in range(4):
+            cuda.quiet("cuMemcpyDtoD_v2", there, here, count)
+
+    context.rate("copy on the GPU", index, 4 * count, "B/s", copies)
     context.free()
 
 
@@ -307,17 +466,13 @@ def run(context, module):
     """out = 2 in + 1, on a few blocks."""
     cuda, function, count = context.cuda, c_void_p(), THREADS * BLOCKS - 5
     values = [float(i % 97) for i in range(count)]
-    into = context.upload(bytes(4 * count))
-    out_of = context.upload(struct.pack("%df" % count, *values))
+    result = context.upload(bytes(4 * count))
+    source = context.upload(struct.pack("%df" % count, *values))
     cuda.quiet("cuModuleGetFunction", byref(function), module, b"twice_and_one")
-    held = (c_uint64(into), c_uint64(out_of), c_int(count))
+    held = (c_uint64(result), c_uint64(source), c_int(count))
     arguments = (c_void_p * 3)(*(ctypes.addressof(one) for one in held))
     cuda("cuLaunchKernel", function, BLOCKS, 1, 1, THREADS, 1, 1, 0, None, arguments, None)
     context.wait()
-    got = struct.unpack("%df" % count, context.download(into, 4 * count))
-    first = next((i for i in range(count) if got[i] != 2 * values[i] + 1), None)
-    wrong = "element %d is %r instead of %r"
-    compare(
-        "compare with the host",
-        "" if first is None else wrong % (first, got[first], 2 * values[first] + 1),
-    )
+    got = struct.unpack("%df" % count, context.download(result, 4 * count))
+    wrong = [(i, got[i], 2 * values[i] + 1) for i in range(count) if got[i] != 2 * values[i] + 1]
+    compare("compare with the host", "element %d is %r instead of %r" % wrong[0] if wrong else "")

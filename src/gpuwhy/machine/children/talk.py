@@ -1,7 +1,7 @@
-"""How the children of `check --probe` answer: one JSON object a line, each call named before it.
+"""How the children answer: one JSON object a line, and what may die or hang is named before it.
 
-A part of probe.py and framework.py. {"stage": …} begins a stage and {"end": …} ends it; {"calling":
-NAME} comes before a call, so that a crash or a hang has a name; {"call": NAME, …} is its result.
+{"stage": …} begins a stage of `check --probe` and {"end": …} ends it; {"calling": NAME} comes
+before a call, so that a crash or a hang has a name; {"call": NAME, …} is its result.
 Standard library only, Python 3.5 and newer.
 """
 
@@ -11,6 +11,7 @@ import sys
 import time
 
 clock = time.perf_counter
+MOST_MODULES, LONGEST = 4096, 32768  # of Windows: libraries of a process, characters of a path
 
 
 class Failed(Exception):  # noqa: N818 - it is a result, not an error of ours
@@ -79,11 +80,9 @@ class Stage:
 
 
 def mapped():
-    """(start, end, path) of every file mapping."""
+    """(start, end, path) of every library in this process, in order; paths with forward slashes."""
     if os.name == "nt":
-        import windows_modules
-
-        return windows_modules.modules()
+        return modules()
     out = []
     with open("/proc/self/maps", "rb") as maps:
         for line in os.fsdecode(maps.read()).splitlines():
@@ -91,6 +90,32 @@ def mapped():
             if path:
                 start, _, end = place.split()[0].partition("-")
                 out.append((int(start, 16), int(end, 16), "/" + path))
+    return out
+
+
+def modules():
+    """The same on Windows, in load order."""
+    import ctypes
+
+    class Span(ctypes.Structure):  # MODULEINFO
+        _fields_ = [
+            ("start", ctypes.c_void_p),
+            ("size", ctypes.c_uint32),
+            ("entry", ctypes.c_void_p),
+        ]
+
+    kernel, size = ctypes.WinDLL("kernel32"), ctypes.sizeof
+    kernel.GetCurrentProcess.restype = ctypes.c_void_p
+    process = ctypes.c_void_p(kernel.GetCurrentProcess())
+    handles, needed = (ctypes.c_void_p * MOST_MODULES)(), ctypes.c_uint32()
+    if not kernel.K32EnumProcessModules(process, handles, size(handles), ctypes.byref(needed)):
+        return []
+    text, out = ctypes.create_unicode_buffer(LONGEST), []
+    for handle in handles[: needed.value // size(ctypes.c_void_p)]:
+        span, module = Span(), ctypes.c_void_p(handle)
+        found = kernel.K32GetModuleInformation(process, module, ctypes.byref(span), size(span))
+        if found and kernel.GetModuleFileNameW(module, text, LONGEST):
+            out.append((span.start, span.start + span.size, text.value.replace("\\", "/")))
     return out
 
 
