@@ -15,7 +15,14 @@ def go(options: argparse.Namespace) -> int:
         return node(options)
     from gpuwhy.cli.machine import seen
 
-    answer = seen(options).report
+    found = seen(options)
+    if options.query:
+        from gpuwhy.cli.query import queried
+        from gpuwhy.cli.terminal import write
+
+        write(queried(found, options.query.split(",")))
+        return HEALTHY
+    answer = found.report
     output.put_checked(options, answer)
     return answer.exit_code
 
