@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from functools import cache
 
 import msgspec
+from msgspec.structs import replace
 
 from gpuwhy.fit import shape as act
 from gpuwhy.fit.answer import Card, How, Name, Part, Use
-from gpuwhy.fit.dtypes import counted, width
+from gpuwhy.fit.dtypes import counted, table, width
 from gpuwhy.fit.shape import Shape, Width
-from gpuwhy.fit.tables import table
 from gpuwhy.fit.view import View
-from gpuwhy.fit.weights import Loaded
 from gpuwhy.knowledge.tables import load
 
 FLIGHT = {"llama.cpp": 512, "vllm": 8192}
 """Tokens that a server computes at a time, whatever the prompt: its default."""
 _XLA_SCORES = 2.5  # bytes more of a score that XLA keeps in f32
 _ROUNDING = 30 << 20
+MOVING = ("activations", "logits", "attention")
 _MOVING, _CACHE = 0.20, 0.60
 """Shares of activations and of a growing cache that torch's allocator keeps above them."""
 _HELD, _STEPPED = (0.03, 0.40), (0.09, 0.30)
@@ -37,7 +37,6 @@ class Base(msgspec.Struct, frozen=True):
     gpu: str
     context: int  # after the first kernel, outside the allocator
     matmul: int  # more once matrices are multiplied
-    convolution: int
     training: int  # more once a backward pass and an optimizer ran
     workspace: int  # inside the allocator: cuBLAS's own
     workspace_training: int
@@ -59,12 +58,10 @@ def _table() -> _Table:
 def base(framework: str) -> Base:
     """The row of a framework; torch's where there is none, which is then an assumption."""
     rows = {row.framework: row for row in _table().rows}
-    found = rows.get(framework)
-    return found or msgspec.structs.replace(rows["torch"], assumed=True)
+    return rows.get(framework) or replace(rows["torch"], assumed=True)
 
 
-@dataclass(frozen=True)
-class Optimizer:
+class Optimizer(msgspec.Struct, frozen=True):
     """What an optimizer keeps for each parameter, and what one step takes besides."""
 
     states: float  # copies of the parameters, in their own type
@@ -73,7 +70,7 @@ class Optimizer:
     text: str
 
 
-OPTIMIZERS = {name: Optimizer(**row) for name, row in table("optimizer").items()}
+_OPTIMIZERS = msgspec.convert(table("optimizer"), dict[str, Optimizer])
 
 
 @dataclass(frozen=True)
@@ -88,49 +85,48 @@ class Phase:
         """All of it."""
         return sum(part.bytes for part in self.parts)
 
+    @property
+    def is_late(self) -> bool:
+        """Whether the backward pass is over."""
+        return self.name in ("step", "end")
+
     def of(self, *names: Name) -> int:
         """What some of its parts take."""
         return sum(part.bytes for part in self.parts if part.name in names)
 
 
-def _part(name: Name, size: float, spread: tuple[float, float], how: How, text: str) -> Part:
+def _part(name: Name, size: float, spread: tuple[float, float], text: str, how: How) -> Part:
     """A part with its bounds as shares of it."""
-    return Part(
-        name, int(size), int(size * (1 - spread[0])), int(size * (1 + spread[1])), how, text
-    )
+    least, most = int(size * (1 - spread[0])), int(size * (1 + spread[1]))
+    return Part(name, int(size), least, most, how, text)
 
 
-def peak(view: View, use: Use, card: Card | None = None) -> list[Part]:
+def _known(name: Name, size: float, less: float, more: float, text: str) -> Part:
+    return _part(name, size, (less, more), text, "know")
+
+
+def peak(view: View, use: Use, card: Card) -> list[Part]:
     """The parts at the fullest moment, the largest first, the framework last."""
-    every = sorted((_scaled(one, use.scale) for one in _phases(view, use)), key=lambda p: -p.bytes)
-    parts = [*every[0].parts, _fragments(use, every), *_framework(use, card)]
+    phases = sorted(_phases(view, use), key=lambda one: -one.bytes)
+    parts = [*phases[0].parts, _fragments(use, phases), *_framework(use, card)]
     merged: dict[str, Part] = {}
-    for one in parts:
+    for one in filter(lambda part: part.bytes, parts):
         merged[one.name] = _both(merged[one.name], one) if one.name in merged else one
-    found = [one for one in merged.values() if one.bytes]
-    return sorted(found, key=lambda p: (p.name == "framework", -p.bytes))
+    return sorted(merged.values(), key=lambda p: (p.name == "framework", -p.bytes))
 
 
 def _both(one: Part, other: Part) -> Part:
     """Two parts of one name as one."""
-    if not one.bytes or not other.bytes:
-        return one if one.bytes else other
     sums = {name: getattr(one, name) + getattr(other, name) for name in ("bytes", "least", "most")}
-    return msgspec.structs.replace(one, **sums, text=f"{one.text}; {other.text}")
+    return replace(one, **sums, text=f"{one.text}; {other.text}")
 
 
-def _scaled(phase: Phase, scale: float) -> Phase:
+def _scaled(one: Part, scale: float) -> Part:
     """What moves as a measurement says it does."""
-    if scale == 1.0:
-        return phase
-    parts = []
-    for one in phase.parts:
-        if one.name in ("activations", "logits", "attention"):
-            sizes = {n: int(getattr(one, n) * scale) for n in ("bytes", "least", "most")}
-            text = f"{one.text}; × {scale:.2f} by what was measured"
-            one = msgspec.structs.replace(one, **sizes, text=text)
-        parts.append(one)
-    return Phase(phase.name, tuple(parts))
+    if scale == 1.0 or one.name not in MOVING:
+        return one
+    sizes = {name: int(getattr(one, name) * scale) for name in ("bytes", "least", "most")}
+    return replace(one, **sizes, text=f"{one.text}; × {scale:.2f} by what was measured")
 
 
 def _phases(view: View, use: Use) -> list[Phase]:
@@ -141,7 +137,10 @@ def _phases(view: View, use: Use) -> list[Phase]:
         found = _forward(view, use)
     else:
         found = _steps(view, use)
-    return [Phase(name, (*standing, *parts)) for name, parts in found]
+    return [
+        Phase(name, tuple(_scaled(one, use.scale) for one in (*standing, *parts)))
+        for name, parts in found
+    ]
 
 
 def _weights(view: View, use: Use) -> Part:
@@ -153,7 +152,7 @@ def _weights(view: View, use: Use) -> Part:
         text += f", a {use.gpus}th of it and two whole layers at a time"
     if "weights" in use.offload:
         size, text = 2.0 * w.layer + w.largest, f"{text}; on the host, two layers at a time here"
-    return _part("weights", size, (0.005, 0.01), "saw" if w.stored else "know", text)
+    return _part("weights", size, (0.005, 0.01), text, "saw" if w.stored else "know")
 
 
 def width_of(view: View, use: Use) -> Width:
@@ -183,7 +182,7 @@ def _kv(view: View, use: Use) -> list[Part]:
         more = max(more, expanded / max(1, size) - 1)
     if "cache" in use.offload:
         size, text = 2 * size // max(1, layers), f"{text}; on the host, two layers of it here"
-    return [_part("kv cache", size, (0.02, more), "know", text)]
+    return [_known("kv cache", size, 0.02, more, text)]
 
 
 def _communication(view: View, use: Use) -> list[Part]:
@@ -191,13 +190,13 @@ def _communication(view: View, use: Use) -> list[Part]:
         return []
     size, text = float(base(use.framework).nccl), f"NCCL between {use.ranks} GPUs"
     if use.task != "inference" and use.gpus > 1:
-        grads = _trained_width(view.weights, use) * _trained(view, use)
+        grads = _trained_width(view, use) * _trained(view, use)
         size += grads if use.zero == 0 else min(grads, 2 * 5e8)
         text += ", and the buckets that gradients are summed in"
-    return [_part("communication", size, (0.5, 1.0), "assumed", text)]
+    return [_part("communication", size, (0.5, 1.0), text, "assumed")]
 
 
-# ---------------------------------------------------------------- inference
+# Inference
 
 
 def _forward(view: View, use: Use) -> list[tuple[str, list[Part]]]:
@@ -209,18 +208,19 @@ def _forward(view: View, use: Use) -> list[tuple[str, list[Part]]]:
     fused = act.is_fused(s, w, use.attention == "fused", use.framework)
     size = act.forward(s, w, view.tokens, fused) * many
     text = f"one layer at a time, {use.batch} × {view.tokens} tokens"
-    out = [("layers", [_part("activations", size, (0.3, 0.3), "know", text)])]
-    rows = many if use.logits == "all" or s.masked else use.batch
+    out = [("layers", [_known("activations", size, 0.3, 0.3, text)])]
     if s.vocab and view.last and (s.causal or s.masked):
+        rows = many if use.logits == "all" or s.masked else use.batch
         words = f"{rows} rows of {s.vocab} words"
-        logits = _part("logits", rows * s.vocab * w.low, (0.05, 1.0), "know", words)
-        held, text = s.hidden * w.stream * many, "the last layer's output"
-        last = _part("activations", held, (0.2, 1.0), "know", text)
-        out.append(("logits", [logits, last]))
+        logits = _known("logits", rows * s.vocab * w.low, 0.05, 1.0, words)
+        held = s.hidden * w.stream * many
+        out.append(
+            ("logits", [logits, _known("activations", held, 0.2, 1.0, "the last layer's output")])
+        )
     return out
 
 
-# ---------------------------------------------------------------- training
+# Training
 
 
 def _trained(view: View, use: Use) -> int:
@@ -228,20 +228,20 @@ def _trained(view: View, use: Use) -> int:
     return view.weights.rows * use.rank if use.task == "lora" else view.weights.parameters
 
 
-def _trained_width(weights: Loaded, use: Use) -> float:
-    return 4.0 if use.amp else max(2.0, width(weights.dtype))
+def _trained_width(view: View, use: Use) -> float:
+    """Bytes of a gradient."""
+    return 4.0 if use.amp or use.task == "lora" else max(2.0, width(view.weights.dtype))
 
 
 def _steps(view: View, use: Use) -> list[tuple[str, list[Part]]]:
     """Loss, first and last of the backward pass, optimizer step."""
     kept, back, turn = _kept(view, use)
-    state, copies, step = _state(view, use), _copies(view, use), _step(view, use)
-    gradients = _gradients(view, use)
+    state, copies, gradients = _state(view, use), _copies(view, use), _gradients(view, use)
     return [
         ("loss", [*state, *copies, *kept, *turn]),
         ("backward", [*state, *copies, *kept, *back, *_first_gradients(view, use)]),
-        ("end", [*state, *gradients, *back]),
-        ("step", [*state, *gradients, *step]),
+        ("end", [*state, gradients, *back]),
+        ("step", [*state, gradients, *_step(view, use)]),
     ]
 
 
@@ -253,19 +253,19 @@ def _kept(view: View, use: Use) -> tuple[list[Part], list[Part], list[Part]]:
     many = use.batch * view.tokens
     fused = act.is_fused(s, w, use.attention == "fused", use.framework)
     kept, back = act.kept(s, w, view.tokens, fused, use.checkpointing)
-    if not use.checkpointing:
-        kept += _more_kept(s, w, use, view.tokens, fused)
     how = "checkpoints of each layer"
     if not use.checkpointing:
+        kept += _more_kept(s, w, use, view.tokens, fused)
         how = f"everything {s.all_layers} layers keep"
     text = f"{how}, {use.batch} × {view.tokens} tokens"
-    parts = [_part("activations", kept * many, (0.25, 0.2), "know", text)]
-    text = "one layer in the backward pass"
-    behind = [_part("activations", back * many, (0.5, 0.5), "know", text)]
     speaks = (s.causal or s.masked) and s.vocab and view.last
     size = act.loss(s, w, use.framework == "jax") * many if speaks else 0.0
     rows = f"{many} rows of {s.vocab} words, with log-softmax and gradients"
-    return parts, behind, [_part("logits", size, (0.4, 0.15), "know", rows)]
+    return (
+        [_known("activations", kept * many, 0.25, 0.2, text)],
+        [_known("activations", back * many, 0.5, 0.5, "one layer in the backward pass")],
+        [_known("logits", size, 0.4, 0.15, rows)],
+    )
 
 
 def _more_kept(s: Shape, w: Width, use: Use, tokens: int, fused: bool) -> float:
@@ -284,54 +284,51 @@ def _copies(view: View, use: Use) -> list[Part]:
         return []
     size = 2 * (view.weights.matrices + (view.weights.table // 2 if view.shape else 0))
     text = "autocast's copies of the matrices in bf16"
-    return [_part("weight copies", size, (0.3, 0.1), "know", text)]
+    return [_known("weight copies", size, 0.3, 0.1, text)]
 
 
 def _first_gradients(view: View, use: Use) -> list[Part]:
-    size = _trained_width(view.weights, use) * view.weights.table / 2
-    if use.task == "lora" or not size:
+    if use.task == "lora":
         return []
-    return [_part("gradients", size, (0.5, 0.5), "know", "of the output, the first to come")]
+    size = _trained_width(view, use) * view.weights.table / 2
+    return [_known("gradients", size, 0.5, 0.5, "of the output, the first to come")]
 
 
-def _gradients(view: View, use: Use) -> list[Part]:
-    count, size = _trained(view, use), _trained_width(view.weights, use)
+def _gradients(view: View, use: Use) -> Part:
+    count, size = _trained(view, use), _trained_width(view, use)
     shard = use.gpus if use.zero >= 2 else 1
-    size = 4.0 if use.task == "lora" else size
     text = f"{counted(count)} parameters of {size:g} bytes"
     text += f", a {shard}th of them" if shard > 1 else ""
-    return [_part("gradients", count * size / shard, (0.01, 0.02), "know", text)]
+    return _known("gradients", count * size / shard, 0.01, 0.02, text)
 
 
 def _state(view: View, use: Use) -> list[Part]:
     """The optimizer's state, the adapters, and f32 weights kept beside lower ones."""
-    count, size = _trained(view, use), _trained_width(view.weights, use)
+    count, size = _trained(view, use), _trained_width(view, use)
     shard = use.gpus if use.zero >= 1 else 1
-    master = use.zero >= 1 and size < 4 and use.task == "train"
-    size = 4.0 if master or use.task == "lora" else size
+    master = use.zero >= 1 and size < 4
     out = []
     if use.task == "lora":
         text = f"adapters of rank {use.rank} on every matrix, f32"
-        out.append(_part("weights", count * 4, (0.01, 0.02), "know", text))
+        out.append(_known("weights", count * 4, 0.01, 0.02, text))
     if "optimizer" in use.offload:
         return out
-    kind = OPTIMIZERS[use.optimizer]
+    kind = _OPTIMIZERS[use.optimizer]
     text = f"{use.optimizer}: {kind.text}" + (f", a {shard}th here" if shard > 1 else "")
-    state = _state_size(use.optimizer, view.weights, count, size) / shard
-    out.append(_part("optimizer", state, (0.01, 0.02), "know", text))
+    state = _state_size(use.optimizer, view, count, 4.0 if master else size)
+    out.append(_known("optimizer", state / shard, 0.01, 0.02, text))
     if master:
         text = "f32 copies that ZeRO steps on"
-        out.append(_part("master weights", 4 * count / shard, (0.01, 0.02), "know", text))
+        out.append(_known("master weights", 4 * count / shard, 0.01, 0.02, text))
     return out
 
 
-def _state_size(name: str, weights: Loaded, count: int, size: float) -> float:
-    kind = OPTIMIZERS[name]
+def _state_size(name: str, view: View, count: int, size: float) -> float:
+    kind, w = _OPTIMIZERS[name], view.weights
     if name == "adafactor":
-        return (weights.rows + max(0, count - weights.matrices - weights.table)) * 4
+        return (w.rows + max(0, count - w.matrices - w.table)) * 4
     if name == "muon":
-        matrices = min(weights.matrices, count)
-        return (matrices + 2 * (count - matrices)) * size
+        return (2 * count - min(w.matrices, count)) * size
     return count * (kind.states * size + kind.fixed)
 
 
@@ -339,52 +336,45 @@ def _step(view: View, use: Use) -> list[Part]:
     if "optimizer" in use.offload or use.framework != "torch":
         return []
     shard = use.gpus if use.zero >= 1 else 1
-    size = 4.0 if use.task == "lora" else _trained_width(view.weights, use)
-    taken = OPTIMIZERS[use.optimizer].step * _trained(view, use) * size / shard
+    taken = (
+        _OPTIMIZERS[use.optimizer].step * _trained(view, use) * _trained_width(view, use) / shard
+    )
     text = "the optimizer's step over all parameters at once (foreach)"
-    return [_part("workspace", taken, (0.3, 0.1), "know", text)]
+    return [_known("workspace", taken, 0.3, 0.1, text)]
 
 
-# ---------------------------------------------------------------- around it
+# Around it
 
 
 def _fragments(use: Use, phases: list[Phase]) -> Part:
     """What the allocator keeps above what is allocated, by what was seen on one card."""
+    size, text, full = 0.0, "rounding, and freed blocks that nothing else fits into", phases[0]
     if use.framework != "torch":
         text = "the allocator's rounding"
-        return _part("fragmentation", _ROUNDING, (1.0, 1.0), "assumed", text)
-    full = phases[0]
-    if use.task == "inference":
+    elif use.task == "inference":
         size = _MOVING * full.of("activations", "logits") + _CACHE * full.of("kv cache")
     else:
-        others = (one.bytes for one in phases if _is_late(one) is not _is_late(full))
+        others = (one.bytes for one in phases if one.is_late is not full.is_late)
         between = full.bytes - next(others, 0)
-        stepped = [one.of("gradients", "workspace") for one in phases if one.name == "step"]
+        stepped = max(one.of("gradients", "workspace") for one in phases if one.name == "step")
         words = max(0, full.of("logits") - full.of("activations"))
-        held, share = _STEPPED if _is_late(full) else _HELD
-        size = held * full.bytes + max(0.0, share * max(stepped) - between)
+        held, share = _STEPPED if full.is_late else _HELD
+        size = held * full.bytes + max(0.0, share * stepped - between)
         size += _WORDS * min(words, full.of("optimizer"))
-    text = "rounding, and freed blocks that nothing else fits into"
-    return _part("fragmentation", _ROUNDING + size, (0.9, 1.5), "assumed", text)
+    spread = (0.9, 1.5) if use.framework == "torch" else (1.0, 1.0)
+    return _part("fragmentation", _ROUNDING + size, spread, text, "assumed")
 
 
-def _is_late(one: Phase) -> bool:
-    return one.name in ("step", "end")
-
-
-def _framework(use: Use, card: Card | None) -> list[Part]:
+def _framework(use: Use, card: Card) -> list[Part]:
     row, trains = base(use.framework), use.task != "inference"
-    size = row.context + row.matmul + (row.training if trains else 0)
     here = row.gpu.removeprefix("NVIDIA ")
-    measured = not row.assumed and row.framework == use.framework
-    same = measured and card is not None and here in card.name
-    how: How = "know" if same else "assumed"
+    measured = not row.assumed
+    how: How = "know" if measured and here in card.name else "assumed"
     seen = f"{row.framework} {row.release} on an {here}, {row.date}" if measured else "not measured"
     text = f"CUDA context, kernels, library handles: {seen}"
-    text += "" if same else "; smaller cards take less"
-    source = _table().source if measured else ""
-    found = _part("framework", size, (0.4, 0.1 if measured else 0.5), how, text)
-    out = [msgspec.structs.replace(found, source=source)]
+    text += "" if how == "know" else "; smaller cards take less"
+    size = row.context + row.matmul + (row.training if trains else 0)
+    found = _part("framework", size, (0.4, 0.1 if measured else 0.5), text, how)
     space = row.workspace_training if trains else row.workspace
-    work = _part("workspace", space, (0.7, 0.3), how, f"cuBLAS's workspaces: {seen}")
-    return [*out, msgspec.structs.replace(work, source=source)]
+    work = _part("workspace", space, (0.7, 0.3), f"cuBLAS's workspaces: {seen}", how)
+    return [replace(one, source=_table().source if measured else "") for one in (found, work)]

@@ -16,24 +16,12 @@ TASKS = {"": "inference", "full": "train", "lora": "lora"}
 NO_GPU = 'no GPU is seen here: say which one, as in --gpu "RTX 4090" or --gpu-memory 24GB'
 
 
-class OneTry(Protocol):
-    """A batch that was tried."""
-
-    @property
-    def size(self) -> int:
-        """Its batch."""
-
-    @property
-    def fits(self) -> bool:
-        """Whether it fitted."""
-
-
 class Tried(Protocol):
     """What `fit_batch` gives back."""
 
     @property
-    def tries(self) -> Sequence[OneTry]:
-        """Every batch that was tried."""
+    def tries(self) -> Sequence[Any]:
+        """Every batch that was tried, each with its `size` and whether it `fits`."""
 
 
 def fit(
@@ -57,7 +45,7 @@ def fit(
     except Unreadable as error:
         raise FitError(str(error)) from error
     asked = used(train, use)
-    where = _cards(gpu, gpu_memory) or cards or seen()[: asked.ranks]
+    where = _cards(gpu, gpu_memory) or cards or gpus.seen()[: asked.ranks]
     if not where:
         raise FitError(NO_GPU)
     if measured_by is not None:
@@ -70,17 +58,15 @@ def fit(
 
 def used(train: str, fields: dict[str, Any]) -> Use:
     """The use that somebody asks for; raises FitError."""
-    unknown = [name for name in fields if name not in Use.__struct_fields__]
-    if unknown or train not in TASKS:
-        what = f"{unknown[0]}: no such option" if unknown else f"train={train!r}"
-        raise FitError(f"{what}: expected '', 'full' or 'lora'" if not unknown else what)
+    if unknown := [name for name in fields if name not in Use.__struct_fields__]:
+        raise FitError(f"{unknown[0]}: no such option")
+    if train not in TASKS:
+        raise FitError(f"train={train!r}: expected '', 'full' or 'lora'")
     try:
-        for name in ("dtype", "kv_dtype"):
-            if fields.get(name):
-                fields = {**fields, name: dtypes.asked(fields[name])}
+        typed = {n: dtypes.asked(fields[n]) for n in ("dtype", "kv_dtype") if fields.get(n)}
     except ValueError as error:
         raise FitError(str(error)) from error
-    return Use(**{**fields, "task": TASKS[train]})
+    return Use(**{**fields, **typed, "task": TASKS[train]})
 
 
 def _cards(
@@ -89,34 +75,7 @@ def _cards(
     names = (gpu,) if isinstance(gpu, str) else gpu
     given = memory if isinstance(memory, tuple) else (memory,)
     try:
-        sizes = tuple(dtypes.memory(one) for one in given)
+        sizes = tuple(map(dtypes.memory, given))
     except ValueError as error:
         raise FitError(f"--gpu-memory {error}") from error
     return gpus.described(names, sizes) if names or sizes else ()
-
-
-def seen() -> tuple[Card, ...]:
-    """The cards of this machine that a program would see, and what is free of each now."""
-    from gpuwhy.look.look import look
-    from gpuwhy.machine.live import LiveMachine
-    from gpuwhy.machine.recording import RecordingMachine
-
-    found = look(RecordingMachine(LiveMachine()), only=("variables", "devices")).devices
-    order = getattr(getattr(found.visibility, "value", None), "visible", None)
-    out = []
-    for device in getattr(found.gpus, "value", ()):
-        total = getattr(device.memory_total, "value", None)
-        free = getattr(device.memory_free, "value", None)
-        if total is not None and (order is None or device.index in order):
-            out.append(_seen(device.name, total, free))
-    return tuple(out)
-
-
-def _seen(name: str, total: int, free: int | None) -> Card:
-    if free is None:
-        room = total - gpus.kept(total)
-        return Card(name, total, room, "assumed", "what is free now could not be seen")
-    held = total - free - gpus.kept(total)
-    others = f"; other processes hold {dtypes.shown(held)} of it" if held > 256 << 20 else ""
-    text = f"{dtypes.shown(free)} of {dtypes.shown(total)} free now, by NVML{others}"
-    return Card(name, total, free, "saw", text)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
-from gpuwhy.fit.account import width_of
 from gpuwhy.fit.answer import Card, Change, Share, Use
 from gpuwhy.fit.cards import described
-from gpuwhy.fit.dtypes import shown
+from gpuwhy.fit.dtypes import shown, table
 from gpuwhy.fit.judge import bisected, shares_of
 from gpuwhy.fit.model import Model
-from gpuwhy.fit.tables import table
 from gpuwhy.fit.view import whole
 
 _WANTED, _NARROW = 3, 1.5
@@ -23,8 +21,7 @@ _WANTED, _NARROW = 3, 1.5
 _COMMON = ("RTX 3060", "RTX 4090", "RTX 5090", "L40S", "A100-80GB", "H100", "H200", "B200")
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(msgspec.Struct, frozen=True):
     """One thing that could be otherwise, how much it hurts, and in which words."""
 
     kind: str
@@ -36,7 +33,7 @@ class Move:
     ranks: bool = False  # changes how many GPUs there are
 
 
-_MOVES = {name: Move(**row) for name, row in table("move").items()}
+_MOVES = msgspec.convert(table("move"), dict[str, Move])
 
 
 def smallest(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Change, ...]:
@@ -114,77 +111,61 @@ class _Tries:
 
     def moves(self, use: Use, searching: bool = True) -> Iterator[Move]:
         """Everything that could be otherwise; `searching` includes what is found by bisection."""
-        yield from self._kinder(use)
-        yield from self._narrower(use)
+        yield from (_MOVES[name] for name, could in self._plain(use).items() if could)
         if searching:
             yield from self._fewer(use)
             yield from self._split(use)
-        where = [("weights", 6.0, "every pass reads all weights over PCIe: many times slower")]
-        if use.task != "inference":
-            cost = "each step waits for the host; needs its memory"
-            where.append(("optimizer", 4.0, cost))
-        for name, weight, cost in where:
-            if name not in use.offload:
-                text, options = f"keep the {name} on the host", f"--offload {name}"
-                yield Move(
-                    "offload", text, options, cost, weight, {"offload": (*use.offload, name)}
-                )
+        for name in ("weights", "optimizer"):
+            row = _MOVES[f"offload_{name}"]
+            if name not in use.offload and (name == "weights" or use.task != "inference"):
+                yield replace(row, use={"offload": (*use.offload, name)})
 
-    def _kinder(self, use: Use) -> Iterator[Move]:
-        """What costs time or nothing."""
-        if use.attention == "eager":
-            yield _MOVES["fused"]
-        if use.task == "inference":
-            yield from (_MOVES["last"],) if use.logits == "all" else ()
-            return
-        yield from () if use.checkpointing else (_MOVES["checkpoints"],)
-        if use.optimizer in ("adam", "adamw", "adamw-fused"):
-            yield from (_MOVES["eight_bits"], _MOVES["adafactor"])
-        yield from (_MOVES["lora"],) if use.task == "train" else ()
-
-    def _narrower(self, use: Use) -> Iterator[Move]:
-        """Narrower numbers."""
+    def _plain(self, use: Use) -> dict[str, bool]:
+        """The moves of the table, and whether each would change something here."""
         view = whole(self.model, use)
-        now = use.dtype or view.weights.dtype
-        if not use.amp:
-            yield from (_MOVES["half"],) if now in ("f32", "f64") else ()
-            if use.task == "train":
-                yield from (_MOVES["autocast"],) if now == "f32" else ()
-            elif now in ("f32", "f16", "bf16") and not use.quantise:
-                yield from (_MOVES["load_8bit"], _MOVES["load_4bit"])
-        causal = use.task == "inference" and view.shape is not None and view.shape.causal
-        if causal and not use.kv_dtype and width_of(view, use).low >= 2:
-            yield _MOVES["fp8_cache"]
+        now, trains = use.dtype or view.weights.dtype, use.task != "inference"
+        adam = trains and use.optimizer in ("adam", "adamw", "adamw-fused")
+        loads = use.task != "train" and now in ("f32", "f16", "bf16") and not use.quantise
+        causal = not trains and view.shape is not None and view.shape.causal
+        return {
+            "fused": use.attention == "eager",
+            "last": not trains and use.logits == "all",
+            "checkpoints": trains and not use.checkpointing,
+            "eight_bits": adam,
+            "adafactor": adam,
+            "lora": use.task == "train",
+            "half": not use.amp and now in ("f32", "f64"),
+            "autocast": not use.amp and use.task == "train" and now == "f32",
+            "load_8bit": not use.amp and loads,
+            "load_4bit": not use.amp and loads,
+            "fp8_cache": causal and not use.kv_dtype,
+        }
 
     def _fewer(self, use: Use) -> Iterator[Move]:
         """Less at a time: the largest batch, the most tokens, the largest picture that fits."""
-
-        def fits(batch: int) -> bool:
-            return self.fits(replace(use, batch=batch))
-
-        best = bisected(use.batch - 1, fits) if use.batch > 1 else 0
+        best = self._most(use, "batch", 1)
         if best:
-            steps = -(-use.batch // best)
-            cost = f"accumulate {steps} steps for the same batch; a little more time"
-            if use.task == "inference":
-                cost = f"{use.batch / best:.1f} times as many steps"
+            cost = f"{use.batch / best:.1f} times as many steps"
+            if use.task != "inference":
+                steps = -(-use.batch // best)
+                cost = f"accumulate {steps} steps for the same batch; a little more time"
             weight = 1.0 + math.log2(use.batch / best) / 2
-            text, options = f"a batch of {best}", f"--batch {best}"
-            yield Move("batch", text, options, cost, weight, {"batch": best})
+            options = f"--batch {best}"
+            yield Move("batch", f"a batch of {best}", options, cost, weight, {"batch": best})
         for name, step, what in (("tokens", 64, "tokens"), ("image", 32, "pixels a side")):
-            now: int = getattr(use, name)
-            size = self._most(use, name, step, now)
-            if size:
-                weight = 2.0 + math.log2(now / size)
-                text, options = f"{size} {what}", f"--{name} {size}"
-                yield Move(name, text, options, f"{now - size} {what} less", weight, {name: size})
+            now, best = getattr(use, name), self._most(use, name, step)
+            if best:
+                weight, cost = 2.0 + math.log2(now / best), f"{now - best} {what} less"
+                options = f"--{name} {best}"
+                yield Move(name, f"{best} {what}", options, cost, weight, {name: best})
 
-    def _most(self, use: Use, name: str, step: int, now: int) -> int:
-        """The most tokens, or the largest picture, that fits; 0 where nothing does."""
+    def _most(self, use: Use, name: str, step: int) -> int:
+        """The most of something, in whole steps, that fits; 0 where nothing does."""
 
         def fits(count: int) -> bool:
             return self.fits(replace(use, **{name: count * step}))
 
+        now: int = getattr(use, name)
         return bisected((now - 1) // step, fits) * step if now > step else 0
 
     def _split(self, use: Use) -> Iterator[Move]:
@@ -216,8 +197,6 @@ def _other_card(model: Model, use: Use, cards: tuple[Card, ...]) -> Iterator[tup
         if full.status == "fits":
             name = card.name.removeprefix("GeForce ")
             text, options = f"use a {name} ({shown(card.total)})", f'--gpu "{name}"'
-            yield (
-                5.0,
-                Change("gpu", text, options, "another GPU", full.bytes, card.room, full.status),
-            )
+            cost, room = "another GPU", card.room
+            yield 5.0, Change("gpu", text, options, cost, full.bytes, room, full.status)
             return

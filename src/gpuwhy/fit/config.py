@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from gpuwhy.fit import dtypes
-from gpuwhy.fit.model import Architecture, Kind
-from gpuwhy.fit.tables import table
+from gpuwhy.fit.model import Tensor
 
-_NAMES: dict[str, str] = table("fields")
+_NAMES: dict[str, str] = dtypes.table("fields")
+_EVERY: dict[str, int] = dtypes.table("every")["config"]
 _PARTS = ("text_config", "llm_config", "language_config", "thinker_config", "text_cfg")
-_EVERY = {"gemma2": 2, "gemma3": 6, "gemma3_text": 6, "cohere2": 4, "gpt_oss": 2}
-"""Every so many layers one of these sees everything, where their configuration does not say it."""
 _MOST = 1 << 31
+_LEFT = re.compile(r"embed|lm_head|norm|wte|wpe|router|mlp\.gate\.|score|classifier|pooler|ln_")
+"""What quantisers leave as it is: embeddings, the output, norms, routers, heads."""
+_CALIBRATED = ("gptq", "awq", "compressed-tensors", "autoround", "intel/auto-round", "auto-round")
 
 
 class Config:
@@ -26,20 +29,24 @@ class Config:
         self._defaults = defaults or {}
         self.taken: list[str] = []  # fields that it does not have, and whose defaults were taken
 
-    def count(self, *keys: str) -> int | None:
-        """The first of these fields that holds a count, else their default."""
+    @property
+    def filled(self) -> dict[str, Any]:
+        """Its fields, with the defaults of those that it does not have."""
+        return {**self._defaults, **self.values}
+
+    def count(self, *keys: str) -> int:
+        """The first of these fields that holds a count, else their default, else 0."""
         for key in keys:
             value = self.values.get(key)
-            plain = isinstance(value, int) and not isinstance(value, bool)
-            if plain and 0 <= value < _MOST:  # type: ignore[operator]
+            if type(value) is int and 0 <= value < _MOST:
                 return value
         for key in keys:
             if key in self._defaults and key not in self.values:  # null means null
                 self.taken += [key] if key not in self.taken else []
                 return self._defaults[key]
-        return None
+        return 0
 
-    def of(self, name: str) -> int | None:
+    def of(self, name: str) -> int:
         """A size by our name: hidden, layers, heads …"""
         return self.count(*_NAMES[name].split())
 
@@ -71,38 +78,53 @@ class Config:
     @property
     def name(self) -> str:
         """The class that its weights were saved from."""
-        listed = (one[:200] for one in self.list("architectures") if isinstance(one, str))
-        return next(listed, "")
+        return next((one[:200] for one in self.list("architectures") if isinstance(one, str)), "")
 
     @property
-    def head_dim(self) -> int | None:
+    def is_model(self) -> bool:
+        """Whether it says at all what it is a configuration of."""
+        return bool(self.kind or self.name or self.part("text_config"))
+
+    @property
+    def head_dim(self) -> int:
         """The width of a head."""
-        told = self.count("head_dim", "d_kv", "kv_channels", "attention_head_dim")
-        hidden, heads = self.of("hidden"), self.of("heads")
-        return told or (hidden // heads if hidden and heads else None)
+        stated = self.count("head_dim", "d_kv", "kv_channels", "attention_head_dim")
+        return stated or self.of("hidden") // (self.of("heads") or 1)
 
     @property
-    def kv_heads(self) -> int | None:
+    def kv_heads(self) -> int:
         """Heads of keys and values."""
-        single = self.kind == "gpt_bigcode" or (
-            self.kind == "falcon" and not self.flag("new_decoder_architecture")
-        )
-        if single:
+        older = self.kind == "falcon" and not self.flag("new_decoder_architecture")
+        if older or self.kind == "gpt_bigcode":
             return 1 if self.flag("multi_query", True) else self.of("heads")
         return self.of("kv_heads") or self.of("heads")
 
     @property
-    def dtype(self) -> str | None:
+    def dtype(self) -> str:
         """What the weights are loaded as, where it says so."""
         word = self.text("dtype", "torch_dtype")
-        return dtypes.named(word) if word else None
+        return dtypes.named(word) if word else ""
 
     @property
-    def quantisation(self) -> str | None:
+    def window(self) -> tuple[int, int]:
+        """The sliding window, and every so many layers one sees everything."""
+        window = self.of("window")
+        if not window or self.values.get("use_sliding_window") is False:
+            return 0, 0
+        if types := self.list("layer_types"):
+            whole = types.count("full_attention")
+            every = round(len(types) / whole) if whole else 0
+            return (0, 0) if whole == len(types) else (window, every)
+        stated = self.count("sliding_window_pattern", "_sliding_window_pattern")
+        stated = stated or self.count("global_attn_every_n_layers")
+        return window, stated or _EVERY.get(self.kind, 0)
+
+    @property
+    def quantisation(self) -> str:
         """How the weights are quantised, as `quantization_config` says."""
         part = self.part("quantization_config", "compression_config")
         if part is None:
-            return None
+            return ""
         for bits in (4, 8):
             if part.flag(f"load_in_{bits}bit") or part.flag(f"_load_in_{bits}bit"):
                 return f"bitsandbytes-{bits}bit"
@@ -114,52 +136,48 @@ class Config:
     def body(self) -> Config:
         """The part that writes texts, where there are several parts."""
         inner = self.part(*_PARTS)
-        return self if inner is None or self.of("layers") is not None else inner.body
+        return self if inner is None or self.of("layers") else inner.body
 
 
-def architecture_of(config: Config) -> Architecture:
-    """What the fields say; what they do not say is None."""
-    from gpuwhy.fit.families import filled, kind_of
-
-    main = filled(config.body)
-    experts = main.of("experts")
-    window, every = _window(main)
-    vision = filled(config.part("vision_config") or config)
-    kind: Kind = kind_of(config)
-    return Architecture(
-        kind=kind,
-        name=config.name or config.kind,
-        layers=main.of("layers"),
-        decoder_layers=main.count("num_decoder_layers", "decoder_layers"),
-        hidden=main.of("hidden"),
-        intermediate=main.of("inner"),
-        heads=main.of("heads"),
-        kv_heads=main.kv_heads,
-        head_dim=main.head_dim,
-        vocab=main.count("vocab_size"),
-        positions=main.of("positions"),
-        experts=experts,
-        experts_used=main.of("used") if experts else None,
-        expert_intermediate=(main.count("moe_intermediate_size") or main.of("inner")),
-        kv_rank=main.count("kv_lora_rank"),
-        rope_dim=main.count("qk_rope_head_dim"),
-        window=window,
-        window_every=every,
-        image=vision.count("image_size"),
-        patch=vision.count("patch_size"),
-        activation=main.text("hidden_act", "activation_function", "hidden_activation") or None,
-    )
+def quantised(tensors: list[Tensor], config: Config) -> tuple[list[Tensor], list[str]]:
+    """The same tensors with the bytes that its method makes of the weights of linear layers."""
+    method = config.quantisation
+    rule = _rule(config.part("quantization_config", "compression_config") or Config({}), method)
+    if rule is None:
+        return tensors, [f"how much {method} saves is not known: the weights are counted in full"]
+    dtype, bits, each = rule
+    out = []
+    for one in tensors:
+        plain = one.name.endswith(".weight") or ".experts." in one.name
+        if plain and len(one.shape) >= 2 and not _LEFT.search(one.name):
+            size = -(-one.elements * bits // 8) + round(one.elements * each)
+            one = replace(one, dtype=dtype, bytes=size)
+        out.append(one)
+    return out, []
 
 
-def _window(config: Config) -> tuple[int | None, int | None]:
-    """The sliding window, and every so many layers one sees everything."""
-    window = config.of("window") or None
-    if window is None or config.values.get("use_sliding_window") is False:
-        return None, None
-    types = config.list("layer_types")
-    if types:
-        whole = types.count("full_attention")
-        every = round(len(types) / whole) if whole else None
-        return (None, None) if whole == len(types) else (window, every)
-    told = config.count("sliding_window_pattern", "_sliding_window_pattern")
-    return window, told or config.count("global_attn_every_n_layers") or _EVERY.get(config.kind)
+def _rule(part: Config, method: str) -> tuple[str, int, float] | None:
+    """(type, bits of a weight, bytes of scales for each weight) of a method."""
+    double = part.flag("bnb_4bit_use_double_quant") or part.flag("_bnb_4bit_use_double_quant")
+    fixed = {
+        "bitsandbytes-4bit": ("u4", 4, (1 + 4 / 256) / 64 if double else 4 / 64),
+        "bitsandbytes-8bit": ("i8", 8, 0.0),
+        "mxfp4": ("f4", 4, 1 / 32),  # one byte for 32 weights
+        "fbgemm_fp8": ("f8_e4m3", 8, 0.0),
+    }
+    if method.startswith("fp8"):
+        return "f8_e4m3", 8, 4 / (128 * 128) if part.list("weight_block_size") else 0.0
+    if method in fixed or not method.startswith(_CALIBRATED):
+        return fixed.get(method)
+    groups = part.part("config_groups") or Config({})
+    listed = (groups.part(name) for name in [*groups.values][:64])
+    weights = next(filter(None, (one.part("weights") for one in listed if one)), None)
+    stated = weights or part
+    bits = stated.count("bits", "w_bit", "num_bits")
+    if bits not in (2, 3, 4, 8):
+        return None
+    if weights is not None and weights.text("type") == "float" and bits == 8:
+        return "f8_e4m3", 8, 0.0
+    zero = 0 if weights is not None else bits / 8
+    group = stated.count("group_size", "q_group_size")
+    return f"u{bits}", bits, (2 + zero) / group if group else 0.0

@@ -4,14 +4,38 @@ from __future__ import annotations
 
 import math
 import re
+import sys
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-from gpuwhy.fit.tables import listed, table
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
-BITS = {word: int(bits) for word, bits in listed("bits").items()}
-"""Bits of one element."""
+
+@cache
+def rows(file: str) -> dict[str, Any]:
+    """All rows of tables.toml or families.toml."""
+    text = files("gpuwhy.fit").joinpath(f"{file}.toml").read_text(encoding="utf-8")
+    found: dict[str, Any] = tomllib.loads(text)
+    return found
+
+
+def table(name: str) -> Any:
+    """One table of tables.toml."""
+    return rows("tables")[name]
+
+
+def _listed(name: str) -> dict[str, str]:
+    """Each word of a table of names, with the key that it stands under."""
+    return {word: key for key, words in table(name).items() for word in words.split()}
+
+
 FLOATS = ("f32", "f16", "bf16", "f64")
-_WORDS = listed("words")
-"""What torch, safetensors, config.json and people call a type → our name."""
+_BITS = {word: int(bits) for word, bits in _listed("bits").items()}
+_WORDS = _listed("words")
 GGML: dict[int, tuple[str, int, int]] = {int(k): tuple(v) for k, v in table("ggml").items()}
 """Type number in GGUF → our name, elements of a block, bytes of a block."""
 
@@ -29,15 +53,19 @@ def asked(word: str) -> str:
     return found
 
 
+def bits(dtype: str) -> int:
+    """Bits of one element; 0 where the type is not known."""
+    return _BITS.get(dtype, 0)
+
+
 def width(dtype: str) -> float:
     """Bytes of one element; two where the type is not known."""
-    return BITS.get(dtype, 16) / 8
+    return (bits(dtype) or 16) / 8
 
 
-def size_of(dtype: str, shape: tuple[int, ...]) -> int | None:
-    """The bytes of a plain tensor; None for a type that is not known."""
-    bits = BITS.get(dtype)
-    return None if bits is None else -(-math.prod(shape) * bits // 8)
+def size_of(dtype: str, shape: tuple[int, ...]) -> int:
+    """The bytes of a plain tensor; 0 for a type that is not known."""
+    return -(-math.prod(shape) * bits(dtype) // 8)
 
 
 def memory(text: str | int) -> int:

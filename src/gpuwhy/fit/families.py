@@ -15,16 +15,11 @@ import msgspec
 
 from gpuwhy.fit import dtypes
 from gpuwhy.fit.config import Config
-from gpuwhy.fit.model import Kind, Tensor
-from gpuwhy.fit.tables import rows
+from gpuwhy.fit.model import Architecture, Kind, Tensor
 
 _MOST_ROWS, _MOST_LAYERS = 100_000, 10_000
 _HEADS = (
-    "ForCausalLM",
-    "LMHeadModel",
-    "MTModel",
-    "ForConditionalGeneration",
-    "ForMaskedLM",
+    *("ForCausalLM", "LMHeadModel", "MTModel", "ForConditionalGeneration", "ForMaskedLM"),
     "ForPreTraining",
 )
 _CLASSES = ("ForSequenceClassification", "ForImageClassification")
@@ -34,14 +29,6 @@ _KINDS: tuple[tuple[tuple[str, ...], Kind], ...] = (
     (("ForConditionalGeneration",), "encoder-decoder"),
     (("ForMaskedLM", "ForSequenceClassification"), "encoder"),
 )
-_GUESSED = {
-    "text_config": {"llava": "llama", "gemma3": "gemma3_text", "paligemma": "gemma"},
-    "vision_config": {
-        "llava": "clip_vision_model",
-        **dict.fromkeys(("gemma3", "paligemma"), "siglip_vision_model"),
-    },
-}
-"""What a part is, where it does not name its type."""
 _WORDS = {
     "H": "hidden_size",
     "V": "vocab_size",
@@ -50,6 +37,8 @@ _WORDS = {
     "E": "the number of experts",
 }
 _SIZES = {"H": "hidden", "L": "layers", "A": "heads", "P": "positions", "E": "experts"}
+Shaped = Iterator[tuple[str, tuple[int, ...]]]
+"""Names and shapes of tensors."""
 
 
 class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,8 +53,15 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     own: dict[str, str] = {}
 
 
+class _Joined(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    text: str  # the type of the part that does not name its own
+    vision: str
+    rows: str
+
+
 class _File(msgspec.Struct, forbid_unknown_fields=True):
     family: dict[str, Family]
+    joined: dict[str, _Joined]
     encoder_of: dict[str, str]
     defaults: dict[str, dict[str, int]]
 
@@ -76,7 +72,7 @@ class MissingError(Exception):
 
 @cache
 def _file() -> _File:
-    return msgspec.convert(rows("families"), _File)
+    return msgspec.convert(dtypes.rows("families"), _File)
 
 
 def families() -> dict[str, Family]:
@@ -84,13 +80,43 @@ def families() -> dict[str, Family]:
     return _file().family
 
 
-def filled(config: Config) -> Config:
+def architecture_of(config: Config) -> Architecture:
+    """What the fields say; what they do not say is 0."""
+    main = _filled(config.body)
+    vision = _filled(config.part("vision_config") or config)
+    window, every = main.window
+    experts = main.of("experts")
+    return Architecture(
+        kind=_kind_of(config),
+        name=config.name or config.kind,
+        layers=main.of("layers"),
+        decoder_layers=main.count("num_decoder_layers", "decoder_layers"),
+        hidden=main.of("hidden"),
+        intermediate=main.of("inner"),
+        heads=main.of("heads"),
+        kv_heads=main.kv_heads,
+        head_dim=main.head_dim,
+        vocab=main.count("vocab_size"),
+        positions=main.of("positions"),
+        experts=experts,
+        experts_used=main.of("used") if experts else 0,
+        expert_intermediate=main.count("moe_intermediate_size") or main.of("inner"),
+        kv_rank=main.count("kv_lora_rank"),
+        rope_dim=main.count("qk_rope_head_dim"),
+        window=window,
+        window_every=every,
+        image=vision.count("image_size"),
+        patch=vision.count("patch_size"),
+        activation=main.text("hidden_act", "activation_function", "hidden_activation"),
+    )
+
+
+def _filled(config: Config) -> Config:
     """The same, where a size that it does not state is its class's own."""
     return Config(config.values, _file().defaults.get(config.kind, {}))
 
 
-def kind_of(config: Config) -> Kind:
-    """Of which kind a configuration is."""
+def _kind_of(config: Config) -> Kind:
     known = families().get(config.kind)
     if known is not None:
         alone = known.kind == "encoder-decoder" and config.name.endswith("EncoderModel")
@@ -101,13 +127,6 @@ def kind_of(config: Config) -> Kind:
     return "encoder-decoder" if config.flag("is_encoder_decoder") and named != "decoder" else named
 
 
-def is_tied(config: Config) -> bool:
-    """Whether the output shares the embeddings: as it says, else as its class does."""
-    told = config.values.get("tie_word_embeddings")
-    known = families().get(config.kind)
-    return told if isinstance(told, bool) else known is None or known.tied
-
-
 def tensors_of(config: Config, dtype: str) -> tuple[list[Tensor], list[str], bool]:
     """The tensors, sentences on what is not among them, and whether whole parts are missing."""
     if config.part("text_config", "vision_config") and config.kind not in families():
@@ -116,15 +135,19 @@ def tensors_of(config: Config, dtype: str) -> tuple[list[Tensor], list[str], boo
     if family is None:
         name = config.kind or config.name or "of this file"
         return [], [f"the architecture {name} is not known: nothing is counted"], True
-    own = filled(config)
+    own = _filled(config)
     try:
-        found = list(islice(_tensors(family, own), _MOST_ROWS + 1))
+        found = _made(_tensors(family, own), dtype)
     except MissingError as error:
         return [], [f"config.json does not say {error}: nothing is counted"], True
     if len(found) > _MOST_ROWS:
         return [], ["config.json means more tensors than any real model has"], True
-    made = [Tensor(n, dtype, shape, dtypes.size_of(dtype, shape) or 0) for n, shape in found]
-    return made, list(_left_out(own)), False
+    return found, list(_left_out(own)), False
+
+
+def _made(shaped: Shaped, dtype: str) -> list[Tensor]:
+    listed = islice(shaped, _MOST_ROWS + 1)
+    return [Tensor(name, dtype, shape, dtypes.size_of(dtype, shape)) for name, shape in listed]
 
 
 def _left_out(config: Config) -> Iterator[str]:
@@ -142,66 +165,40 @@ def _left_out(config: Config) -> Iterator[str]:
 
 def _several(config: Config, dtype: str) -> tuple[list[Tensor], list[str], bool]:
     """A model of texts and one of images, and what joins them."""
+    joined = _file().joined.get(config.kind, _Joined("", "", ""))
     tensors: list[Tensor] = []
     unknown: list[str] = []
     partial = False
-    for part, prefix in (("text_config", "text_model."), ("vision_config", "vision_model.")):
-        inner = config.part(part)
+    widths = {}
+    for part, kind in (("text", joined.text), ("vision", joined.vision)):
+        inner = config.part(f"{part}_config")
         if inner is None:
             continue
-        own = _GUESSED[part].get(config.kind, "")
-        if config.kind in ("clip", "siglip"):
-            own = f"{config.kind}_{part.removesuffix('_config')}_model"
-        writes = part == "text_config" and config.name.endswith("ForConditionalGeneration")
+        writes = part == "text" and config.name.endswith("ForConditionalGeneration")
         named = ["ForCausalLM"] if writes else [inner.name] if inner.name else []
-        values = {**inner.values, "model_type": inner.kind or own, "architectures": named}
+        values = {**inner.values, "model_type": inner.kind or kind, "architectures": named}
         tied = config.values.get("tie_word_embeddings")
         values |= {"tie_word_embeddings": tied} if isinstance(tied, bool) else {}
         got, said, missing = tensors_of(Config(values), dtype)
-        tensors += [Tensor(prefix + one.name, one.dtype, one.shape, one.bytes) for one in got]
-        unknown += [f"{part}: {sentence}" for sentence in said]
+        widths[part] = _filled(Config(values)).of("hidden")
+        tensors += [Tensor(f"{part}_model.{t.name}", t.dtype, t.shape, t.bytes) for t in got]
+        unknown += [f"{part}_config: {sentence}" for sentence in said]
         partial |= missing
-    joined = list(_joined(config)) if tensors else []
-    if tensors and not joined:
+    if tensors and joined.rows and len(widths) == 2:
+        own = {"T": "text", "S": "vision", "J": "projection_dim or text"}
+        sizes = _Sizes(Family("", own=own), Config({**_filled(config).filled, **widths}))
+        tensors += _made(_of_rows(joined.rows, sizes), dtype)
+    elif tensors:
         name = config.name or config.kind
         unknown.append(f"what joins texts and images in {name} is not known and not counted")
-    tensors += [Tensor(n, dtype, s, dtypes.size_of(dtype, s) or 0) for n, s in joined]
     counted = ("text", "vision", "quantization", "compression", "generation")
-    others = [key for key in config.values if key.endswith("_config") and config.part(key)]
-    others = [key[:60] for key in others if key.removesuffix("_config") not in counted]
+    parts = [key for key in config.values if key.endswith("_config") and config.part(key)]
+    others = [key[:60] for key in parts if key.removesuffix("_config") not in counted]
     unknown += [f"{key}: this part is not known and not counted" for key in others]
     return tensors, unknown, partial or bool(others)
 
 
-def _joined(config: Config) -> Iterator[tuple[str, tuple[int, ...]]]:
-    said = _width(config, "text_config", {"clip": "clip_text_model"}.get(config.kind, "llama"))
-    seen = _width(config, "vision_config", "clip_vision_model")
-    width = config.count("projection_dim")
-    if config.kind == "clip" and width:
-        yield "logit_scale", ()
-        yield "text_projection.weight", (width, said)
-        yield "visual_projection.weight", (width, seen)
-    elif config.kind == "siglip":
-        yield from (("logit_scale", (1,)), ("logit_bias", (1,)))
-    elif config.kind == "llava":
-        for layer, source in (("linear_1", seen), ("linear_2", said)):
-            yield f"multi_modal_projector.{layer}.weight", (said, source)
-            yield f"multi_modal_projector.{layer}.bias", (said,)
-    elif config.kind == "gemma3":
-        yield "multi_modal_projector.mm_input_projection_weight", (seen, said)
-        yield "multi_modal_projector.mm_soft_emb_norm.weight", (seen,)
-    elif config.kind == "paligemma":
-        yield "multi_modal_projector.linear.weight", (width or said, seen)
-        yield "multi_modal_projector.linear.bias", (width or said,)
-
-
-def _width(config: Config, part: str, kind: str) -> int:
-    inner = config.part(part)
-    values = {"model_type": kind, **(inner.values if inner else {})}
-    return filled(Config(values)).of("hidden") or 0
-
-
-def _tensors(family: Family, config: Config) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _tensors(family: Family, config: Config) -> Shaped:
     bare = config.name.endswith("Model") and not config.name.endswith(_HEADS)
     rows = family.rows
     if config.name.endswith("EncoderModel") and family.kind == "encoder-decoder":
@@ -220,7 +217,7 @@ def _head(family: Family, name: str) -> str:
     return other or (family.head if name.endswith(_HEADS) or not name else "")
 
 
-def _of_rows(text: str, sizes: _Sizes) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _of_rows(text: str, sizes: _Sizes) -> Shaped:
     prefix = ""
     for line in text.split("\n"):
         words = line.split()
@@ -230,7 +227,7 @@ def _of_rows(text: str, sizes: _Sizes) -> Iterator[tuple[str, tuple[int, ...]]]:
             yield from _of_row((prefix if line[0] == " " else "") + words[0], words[1:], sizes)
 
 
-def _of_row(name: str, words: list[str], sizes: _Sizes) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _of_row(name: str, words: list[str], sizes: _Sizes) -> Shaped:
     """A row for each layer that has it, with its bias."""
     asked = [words[at + 1] for at, word in enumerate(words) if word == "if"]
     if not all(sizes.holds(one.lstrip("!")) != one.startswith("!") for one in asked):
@@ -272,22 +269,17 @@ class _Sizes:
     def of(self, letter: str) -> int:
         """One letter; raises MissingError where the configuration does not state it."""
         if letter not in self._kept:
-            value = int(letter) if letter.isdigit() else self._found(letter)
-            if value is None:
-                raise MissingError(_WORDS.get(letter, "all sizes that it needs"))
-            self._kept[letter] = int(value)
+            self._kept[letter] = int(letter) if letter.isdigit() else self._found(letter)
         return self._kept[letter]
 
-    def _found(self, letter: str) -> int | None:
+    def _found(self, letter: str) -> int:
         config, own = self._config, self._family.own.get(letter)
         if own is not None:
-            value = _evaluated(own, config)
+            value = int(_value(_parsed(own), config))
             return 4 * self.of("H") if not value and letter == "F" else value
-        if letter in _SIZES:
-            return config.of(_SIZES[letter])
         names = config.values.get("id2label")
         labels = len(names) if isinstance(names, dict) and names else 2
-        found: dict[str, Callable[[], int | None]] = {
+        found: dict[str, Callable[[], int]] = {
             "V": lambda: config.count("vocab_size"),
             "G": lambda: config.of("kv_heads") or config.of("heads"),
             "D": lambda: config.head_dim,
@@ -297,14 +289,17 @@ class _Sizes:
             "M": lambda: config.count("moe_intermediate_size") or config.of("inner"),
             "N": lambda: config.count("num_labels") or labels,
         }
-        return found[letter]() if letter in found else None
+        size = config.of(_SIZES[letter]) if letter in _SIZES else found[letter]()
+        if not size:
+            raise MissingError(_WORDS.get(letter, "all sizes that it needs"))
+        return size
 
     def holds(self, word: str) -> bool:
         """Whether a word of a condition does."""
-        if word == "tied":
-            return is_tied(self._config)
+        if word == "tied":  # the output shares the embeddings: as it says, else as its class does
+            return self._config.flag("tie_word_embeddings", self._family.tied)
         own = self._family.own.get(word)
-        return bool(own and _evaluated(own, self._config))
+        return bool(own and _value(_parsed(own), self._config))
 
     def is_layer(self, number: int, kind: str) -> bool:
         """Whether a layer is of that kind."""
@@ -317,7 +312,7 @@ class _Sizes:
         types = config.list("mlp_layer_types")
         if number < len(types):
             return bool(types[number] == "sparse")
-        dense = number < (config.count("first_k_dense_replace") or 0)
+        dense = number < config.count("first_k_dense_replace")
         step = config.count("decoder_sparse_step", "moe_layer_freq") or 1
         routed = bool(config.of("experts")) and number not in config.list("mlp_only_layers")
         return routed and not dense and (number + 1) % step == 0
@@ -334,55 +329,44 @@ _TWO: dict[Any, Callable[[Any, Any], Any]] = {
 }
 
 
-def _evaluated(text: str, config: Config) -> Any:
+@cache
+def _parsed(text: str) -> ast.AST:
     """An expression of the data over fields of a configuration."""
-    return _value(ast.parse(text, mode="eval").body, config)
+    return ast.parse(text, mode="eval").body
 
 
 def _value(node: ast.AST, config: Config) -> Any:
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.Name):
-        return _field(node.id, config)
-    if isinstance(node, ast.BoolOp):
-        stops = isinstance(node.op, ast.Or)
-        found: Any = False
-        for one in node.values:
-            found = _value(one, config)
-            if bool(found) is stops:
-                break
-        return found
-    if isinstance(node, ast.IfExp):
-        return _value(node.body if _value(node.test, config) else node.orelse, config)
-    if isinstance(node, ast.UnaryOp):
-        return not _value(node.operand, config)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return _called(node.func.id, [_value(one, config) for one in node.args], config)
-    return _of_two(node, config)
-
-
-def _of_two(node: ast.AST, config: Config) -> Any:
-    sign: Any
-    if isinstance(node, ast.BinOp):
-        left, right, sign = node.left, node.right, type(node.op)
-    elif isinstance(node, ast.Compare):
-        left, right, sign = node.left, node.comparators[0], type(node.ops[0])
-    else:
-        raise ValueError(f"families.toml: {ast.dump(node)[:80]}")
-    return _TWO[sign](_value(left, config), _value(right, config))
+    match node:
+        case ast.Constant(value):
+            return value
+        case ast.Name(name):
+            return _field(name, config)
+        case ast.BoolOp(op, [first, *others]):
+            found = _value(first, config)
+            for one in others:
+                if bool(found) is not isinstance(op, ast.Or):
+                    found = _value(one, config)
+            return found
+        case ast.IfExp(test, body, orelse):
+            return _value(body if _value(test, config) else orelse, config)
+        case ast.UnaryOp(ast.Not(), operand):
+            return not _value(operand, config)
+        case ast.Call(ast.Name(name), arguments):
+            return _called(name, [_value(one, config) for one in arguments], config)
+        case ast.BinOp(left, op, right) | ast.Compare(left, [op], [right]):
+            return _TWO[type(op)](_value(left, config), _value(right, config))
+    raise ValueError(f"families.toml: {ast.dump(node)[:80]}")
 
 
 def _field(name: str, config: Config) -> Any:
-    if name == "HEAD":
-        return config.head_dim or 0
-    if name == "HEADS":
-        return config.of("heads") or 0
+    if name in ("HEAD", "HEADS"):
+        return config.head_dim if name == "HEAD" else config.of("heads")
     if name == "BARE":
         return config.name.endswith("Model") or not config.name
     if name.endswith("_"):
         return config.flag(name[:-1], True)
     value = config.values.get(name)
-    return value if isinstance(value, bool) else config.count(name) or 0
+    return value if isinstance(value, bool) else config.count(name)
 
 
 def _called(name: str, given: list[Any], config: Config) -> Any:

@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from gpuwhy.fit.account import FLIGHT, base, kv_width, peak, width_of
+from gpuwhy.fit.account import FLIGHT, MOVING, base, kv_width, peak, width_of
 from gpuwhy.fit.answer import About, Card, Fit, FitError, Part, Serving, Share, Status, Use
 from gpuwhy.fit.dtypes import FLOATS, shown
-from gpuwhy.fit.model import Model
+from gpuwhy.fit.model import Architecture, Model
 from gpuwhy.fit.shape import SCORED, is_fused
-from gpuwhy.fit.view import IMAGE, View, tokens_of, views, whole
+from gpuwhy.fit.view import IMAGE, tokens_of, views, whole
 
 _MOST_SHARES, _MOST_RANKS, _MOST_BATCH = 16, 16384, 1 << 16
 _OUTSIDE = ("framework", "fragmentation", "communication")
 _GIVEN = 0.5
 """Of fragmentation, what is given back when memory runs short, before an allocation fails."""
-_MOVING = ("activations", "logits", "attention")
 VLLM_SHARE = 0.9
 """Of the card that vLLM takes where --gpu-memory-utilization does not say otherwise."""
+_TASKS = {"inference": "inference", "train": "training", "lora": "LoRA training"}
 
 
 def judged(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = True) -> Fit:
@@ -29,10 +29,10 @@ def judged(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = T
     shares = shares_of(model, use, cards)
     fullest = shares[0]
     blind = whole(model, use).shape is None
-    unsure = model.partial or blind
-    status = "unknown" if unsure and fullest.status != "does_not_fit" else fullest.status
+    unsure = (model.partial or blind) and fullest.status != "does_not_fit"
+    unseen = "the layers are not known, so activations and a KV cache are not counted"
     found = Fit(
-        status=status,
+        status="unknown" if unsure else fullest.status,
         headline="",
         model=_about(model),
         use=use,
@@ -42,12 +42,12 @@ def judged(model: Model, use: Use, cards: tuple[Card, ...], *, changes: bool = T
         room=fullest.card.room,
         margin=fullest.card.room - fullest.needs,
         shares=tuple(shares),
-        unknown=_unknown(model, blind),
+        unknown=(*model.unknown, unseen) if blind else model.unknown,
         notes=tuple(_notes(model, use)),
         largest=0 if blind or not changes else largest(model, use, cards) % _MOST_BATCH,
         serving=_serving(model, use, shares) if use.framework == "vllm" else None,
     )
-    if changes and status in ("does_not_fit", "only_just"):
+    if changes and found.status in ("does_not_fit", "only_just"):
         from gpuwhy.fit.changes import smallest
 
         found = replace(found, changes=smallest(model, use, cards))
@@ -60,9 +60,8 @@ def settled(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple
         why = f": {model.unknown[0]}" if model.unknown else ", so nothing can be counted"
         raise FitError(f"{model.path}: no tensors could be read{why}")
     if use.ranks > _MOST_RANKS:
-        raise FitError(
-            f"a split over {use.ranks:,} GPUs: more than {_MOST_RANKS:,} are not counted"
-        )
+        many = f"a split over {use.ranks:,} GPUs"
+        raise FitError(f"{many}: more than {_MOST_RANKS:,} are not counted")
     floats = sum(tensor.bytes for tensor in model.tensors if tensor.dtype in FLOATS)
     if use.task == "train" and floats < model.bytes / 2:
         said = "its weights are quantised and cannot be trained; adapters can: --train lora"
@@ -79,15 +78,14 @@ def settled(model: Model, use: Use, cards: tuple[Card, ...]) -> tuple[Use, tuple
 
 def _completed(model: Model, use: Use) -> Use:
     """What was not said, as the model's kind and the framework have it."""
-    arch = model.architecture
-    pictures = arch is not None and arch.kind == "vit"
+    arch = model.architecture or Architecture()
+    pictures = arch.kind == "vit"
     framework = use.framework or ("llama.cpp" if model.format == "gguf" else "torch")
-    scored = SCORED.search(arch.name if arch else "") and framework == "torch"
-    image = use.image or (arch.image if arch else None) or IMAGE
+    scored = SCORED.search(arch.name) and framework == "torch"
     return replace(
         use,
         tokens=0 if pictures else tokens_of(model, use),
-        image=image if pictures else 0,
+        image=use.image or arch.image or IMAGE if pictures else 0,
         framework=framework,
         attention=use.attention or ("eager" if scored else "fused"),
         kv_block=use.kv_block or (16 if framework == "vllm" else 0),
@@ -155,7 +153,7 @@ def corrected(model: Model, use: Use, cards: tuple[Card, ...], good: int, bad: i
         tried = replace(use, batch=size, scale=scale)
         share = shares_of(model, tried, cards)[0] if size else None
         if share is not None and (share.needs <= share.card.room) is not fits:
-            moving = sum(part.bytes for part in share.parts if part.name in _MOVING)
+            moving = sum(part.bytes for part in share.parts if part.name in MOVING)
             rest = share.needs - moving
             scale *= max(0.05, (share.card.room - rest) / moving) if moving else 1.0
     return replace(use, scale=max(0.05, min(20.0, scale)))
@@ -163,7 +161,7 @@ def corrected(model: Model, use: Use, cards: tuple[Card, ...], good: int, bad: i
 
 def _serving(model: Model, use: Use, shares: list[Share]) -> Serving | None:
     """vLLM's two numbers: the tokens that its KV cache holds, and requests at once."""
-    view: View = views(model, use, ())[0]
+    view = views(model, use, ())[0]
     if view.shape is None or not view.shape.causal or use.task != "inference":
         return None
     card = shares[0].card
@@ -171,34 +169,31 @@ def _serving(model: Model, use: Use, shares: list[Share]) -> Serving | None:
     parts = peak(views(model, flight, ())[0], flight, card)
     held = sum(one.bytes for one in parts if one.name not in ("kv cache", "framework"))
     row = base("vllm")
-    left = int(VLLM_SHARE * card.total) - held - row.context - row.matmul
-    wide = kv_width(view, use)[1]
-    one = view.shape.cached(1, use.tokens, wide, use.kv_block)
-    cache = max(0, left)
+    cache = max(0, int(VLLM_SHARE * card.total) - held - row.context - row.matmul)
+    one = view.shape.cached(1, use.tokens, kv_width(view, use)[1], use.kv_block)
     concurrency = cache / max(1, one)
     return Serving(VLLM_SHARE, cache, int(concurrency * use.tokens), use.tokens, concurrency)
 
 
 def _about(model: Model) -> About:
-    arch = model.architecture
+    arch = model.architecture or Architecture()
     return About(
-        model.path,
-        model.format,
-        arch.name if arch else "",
-        arch.kind if arch else "unknown",
-        model.parameters,
-        model.bytes,
-        model.files,
-        "know" if model.computed else "saw",
-        model.quantisation or "",
+        path=model.path,
+        format=model.format,
+        name=arch.name,
+        kind=arch.kind,
+        parameters=model.parameters,
+        bytes=model.bytes,
+        files=model.files,
+        how="know" if model.computed else "saw",
+        quantisation=model.quantisation,
     )
 
 
 def _headline(found: Fit) -> str:
     worst = found.shares[0]
     name = found.model.name or found.model.path.rstrip("/").rpartition("/")[2]
-    tasks = {"inference": "inference", "train": "training", "lora": "LoRA training"}
-    what, spread = tasks[found.use.task], shown((found.most - found.least) / 2)
+    what, spread = _TASKS[found.use.task], shown((found.most - found.least) / 2)
     where = worst.card.name
     if len(found.shares) > 1:
         names = " and ".join(dict.fromkeys(share.card.name for share in found.shares))
@@ -218,17 +213,12 @@ def _headline(found: Fit) -> str:
     return f"{name}: {what} {words} {where}: about {shown(found.bytes)} of {room}, {spare}"
 
 
-def _unknown(model: Model, blind: bool) -> tuple[str, ...]:
-    said = "the layers are not known, so activations and a KV cache are not counted"
-    return (*model.unknown, said) if blind else model.unknown
-
-
 def _notes(model: Model, use: Use) -> Iterator[str]:
     """What was taken for granted."""
     view = whole(model, use)
     if view.shape is None:
         return
-    if use.image == IMAGE != (model.architecture.image if model.architecture else None):
+    if use.image == IMAGE and not (model.architecture and model.architecture.image == IMAGE):
         yield f"pictures of {IMAGE} × {IMAGE}: --image says otherwise"
     if not view.shape.known:
         yield "the files leave out a part of the architecture; usual sizes were taken"

@@ -1,12 +1,27 @@
-"""What a model's files say: tensors, architecture, and what could not be read; no weights."""
+"""What a model's files say, and their bytes: only so many are read, in only so much time."""
 
 from __future__ import annotations
 
 import math
+import re
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+import msgspec
+
+from gpuwhy.formats import MalformedError
+from gpuwhy.machine.files import FileSystem
+from gpuwhy.machine.reading import SECONDS, within
 
 Kind = Literal["decoder", "encoder", "encoder-decoder", "vit", "unknown"]
+MOST_TENSORS, MOST_NAME = 1_000_000, 4096
+_MOST_BYTES, _MOST_AT_ONCE, _MOST_ELEMENTS = 512 << 20, 48 << 20, 1 << 62
+_BUFFER = re.compile(
+    r"running_(mean|var)|num_batches|inv_freq|position_ids|rotary|attn\.(bias|masked_bias)$|moving_"
+)
 
 
 class Unreadable(ValueError):  # noqa: N818
@@ -27,32 +42,37 @@ class Tensor:
         """How many numbers it holds."""
         return math.prod(self.shape)
 
+    @property
+    def is_buffer(self) -> bool:
+        """Whether it is no parameter: a norm's running mean, a table of positions."""
+        return bool(_BUFFER.search(self.name))
+
 
 @dataclass(frozen=True)
 class Architecture:
-    """What config.json or GGUF's metadata say; None where they do not."""
+    """What config.json or GGUF's metadata say; 0 where they do not."""
 
     kind: Kind = "unknown"
     name: str = ""  # as the file says it: LlamaForCausalLM, llama
-    layers: int | None = None
-    hidden: int | None = None
-    intermediate: int | None = None
-    heads: int | None = None
-    kv_heads: int | None = None
-    head_dim: int | None = None
-    vocab: int | None = None
-    positions: int | None = None
-    experts: int | None = None
-    experts_used: int | None = None
-    expert_intermediate: int | None = None
-    kv_rank: int | None = None  # MLA: kv_lora_rank
-    rope_dim: int | None = None  # MLA: qk_rope_head_dim
-    window: int | None = None  # sliding window, in tokens
-    window_every: int | None = None  # every so many layers one sees everything; None: none does
-    image: int | None = None
-    patch: int | None = None
-    activation: str | None = None
-    decoder_layers: int | None = None  # of an encoder-decoder; `layers` are the encoder's
+    layers: int = 0
+    decoder_layers: int = 0  # of an encoder-decoder; `layers` are the encoder's
+    hidden: int = 0
+    intermediate: int = 0
+    heads: int = 0
+    kv_heads: int = 0
+    head_dim: int = 0
+    vocab: int = 0
+    positions: int = 0
+    experts: int = 0
+    experts_used: int = 0
+    expert_intermediate: int = 0
+    kv_rank: int = 0  # MLA: kv_lora_rank
+    rope_dim: int = 0  # MLA: qk_rope_head_dim
+    window: int = 0  # sliding window, in tokens
+    window_every: int = 0  # every so many layers one sees everything; 0: none does
+    image: int = 0
+    patch: int = 0
+    activation: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,10 +83,10 @@ class Model:
     format: str  # safetensors, gguf, torch, config, adapter
     tensors: tuple[Tensor, ...] = ()
     architecture: Architecture | None = None
-    quantisation: str | None = None  # gptq, awq, bitsandbytes-4bit …
+    quantisation: str = ""  # gptq, awq, bitsandbytes-4bit …
     unknown: tuple[str, ...] = ()  # sentences: what could not be read, and is not counted
     files: int = 1
-    dtype: str | None = None  # as config.json says it
+    dtype: str = ""  # as config.json says it
     computed: bool = False  # the tensors were computed from config.json
     partial: bool = False  # weights that are needed are not among the tensors
 
@@ -78,7 +98,121 @@ class Model:
     @property
     def parameters(self) -> int:
         """How many numbers the tensors hold, shared ones once, buffers of norms not counted."""
-        from gpuwhy.fit.weights import is_buffer
+        return sum(one.elements for one in self.tensors if one.bytes and not one.is_buffer)
 
-        counted = (one for one in self.tensors if one.bytes and not is_buffer(one.name))
-        return sum(tensor.elements for tensor in counted)
+
+class Budget:
+    """What may still be read of a model."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_BYTES
+        self._until = time.monotonic() + SECONDS
+
+    def spend(self, count: int) -> None:
+        """Take so many bytes from it; raises Unreadable where nothing is left."""
+        self._left -= count
+        if self._left < 0:
+            raise Unreadable("its headers are larger than 512 MiB, which no real model's are")
+        if time.monotonic() > self._until:
+            raise Unreadable(f"its headers take longer than {SECONDS:g} s to read")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The bytes of one file, or of one inside another."""
+
+    pread: Callable[[int, int], bytes]
+    size: int
+    budget: Budget
+    name: str
+
+    def at(self, offset: int, count: int, what: str = "it") -> bytes:
+        """Exactly these bytes; raises Unreadable where they are missing or too many."""
+        if count > _MOST_AT_ONCE:
+            raise Unreadable(f"{what} claims {count:,} bytes, more than any real file's")
+        if not 0 <= offset <= offset + count <= self.size:
+            size = f"{self.size:,} bytes"
+            raise Unreadable(f"{what} lies past the end of the file ({size}): it is cut short")
+        return self.some(offset, count)
+
+    def some(self, offset: int, count: int) -> bytes:
+        """These bytes, or those that are left of them."""
+        count = max(0, min(count, self.size - offset))
+        self.budget.spend(count)
+        try:
+            return within(SECONDS, lambda: self.pread(offset, count), self.name) if count else b""
+        except (OSError, MalformedError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise Unreadable(f"{self.name[:120]} cannot be read: {why}") from None
+
+
+class Folder:
+    """A folder with a model's files."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path.rstrip("/") or path
+        self._system = FileSystem()
+        self._budget = Budget()
+        self._open = ExitStack()
+
+    def close(self) -> None:
+        """Give every descriptor back."""
+        self._open.close()
+
+    def names(self, below: str = "") -> tuple[str, ...]:
+        """What lies in it, or in a folder of it."""
+        try:
+            listed = self._system.names(self._path(below))
+            return tuple(sorted(name for name, _ in listed))[:20_000]
+        except OSError as error:
+            why = error.strerror or error
+            raise Unreadable(f"the folder cannot be listed: {why}") from None
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a file or folder."""
+        path = self._path(name)
+        try:
+            self._system.stat(path)
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def open(self, name: str) -> Source:
+        """A file; raises Unreadable."""
+        try:
+            opened = self._open.enter_context(self._system.open(self._path(name)))
+        except FileNotFoundError:
+            raise Unreadable(f"there is no file {name[:120]}") from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise Unreadable(f"{name[:120]} cannot be read: {why}") from None
+        return Source(opened.pread, opened.size, self._budget, name)
+
+    def json(self, name: str) -> dict[str, Any]:
+        """A JSON object in a file of its own."""
+        source = self.open(name)
+        try:
+            value = msgspec.json.decode(source.at(0, source.size, name))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise Unreadable(f"{name} is not JSON") from None
+        if not isinstance(value, dict):
+            raise Unreadable(f"{name} is JSON, but no object")
+        return value
+
+    def _path(self, name: str) -> str:
+        """A name that a file gives, as a path below the folder; raises where it leads out."""
+        parts = name.replace("\\", "/").split("/")
+        out = len(name) > MOST_NAME or "\0" in name or ".." in parts or ":" in parts[0]
+        if out or (name and not parts[0]):
+            raise Unreadable(f"it names the file {name[:80]!r}, which is not below its own folder")
+        return "/".join([self.path, *(part for part in parts if part not in ("", "."))])
+
+
+def shape_of(dims: Any, name: str) -> tuple[int, ...]:
+    """Dimensions as a header gives them; raises Unreadable where no tensor has such."""
+    found: tuple[Any, ...] = tuple(dims) if isinstance(dims, (list, tuple)) else (-1,)
+    if len(found) > 32 or not all(type(one) is int and one >= 0 for one in found):
+        raise Unreadable(f"the tensor {name[:80]} has dimensions that no tensor has")
+    if math.prod(max(one, 1) for one in found) > _MOST_ELEMENTS:
+        raise Unreadable(f"the tensor {name[:80]} claims more elements than any memory holds")
+    return found

@@ -3,53 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
-from gpuwhy.fit import gguf, safetensors, torchfile
-from gpuwhy.fit.config import Config, architecture_of
-from gpuwhy.fit.families import tensors_of
-from gpuwhy.fit.model import Architecture, Model, Tensor, Unreadable
-from gpuwhy.fit.quantised import quantised
-from gpuwhy.fit.source import Folder, Source
+from gpuwhy.fit import headers, torchfile
+from gpuwhy.fit.config import Config, quantised
+from gpuwhy.fit.families import architecture_of, tensors_of
+from gpuwhy.fit.model import Architecture, Folder, Model, Source, Tensor, Unreadable
 from gpuwhy.machine.files import FileSystem
 
 _MOST_SAID, _LONGEST = 40, 280
 _HUB = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}")
-_INDEXES = (
-    "model.safetensors.index.json",
-    "adapter_model.safetensors.index.json",
-    "pytorch_model.bin.index.json",
-)
 _SINGLE = (
     "model.safetensors",
     "adapter_model.safetensors",
     "pytorch_model.bin",
     "adapter_model.bin",
 )
+_INDEXES = tuple(f"{name}.index.json" for name in _SINGLE[:3])
 _ENDINGS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt")
 _NO_MODEL = re.compile(r"(optimizer|scheduler|scaler|rng_state|training_args|random_states).*")
 _VARIANT = re.compile(r"\.(fp16|bf16|ema|non_ema)\.")
 _PART = re.compile(r"(.*)-\d{5}-of-\d{5}(\.[a-z]+)")
-_LIBRARIES = (
-    (b"\x89HDF\r\n\x1a\n", "HDF5 (Keras)", "h5py"),
-    (b"\x08", "ONNX", "onnx"),
-)
 _INSTEAD = "convert it to safetensors, or give a folder with its config.json"
 
 
 def read(path: str) -> Model:
     """A model as its files describe it, headers only; raises Unreadable with one sentence."""
-    system = FileSystem()
     try:
-        found = system.stat(path)
+        found = FileSystem().stat(path)
     except (OSError, ValueError):
         raise Unreadable(_nothing_at(path)) from None
     if found.kind not in ("file", "folder"):
         raise Unreadable(f"{path} is neither a file nor a folder")
     where, _, name = path.rpartition("/") if found.kind == "file" else (path, "", "")
-    folder = Folder(where or ("/" if path.startswith("/") else "."), system)
+    folder = Folder(where or ("/" if path.startswith("/") else "."))
     try:
         model = _file(folder, name) if name else _folder(folder)
     except RecursionError:
@@ -80,13 +67,12 @@ def _file(folder: Folder, name: str) -> Model:
     source = folder.open(name)
     head = source.some(0, 16)
     if head.startswith(b"GGUF"):
-        return gguf.model(folder, name, source)
+        return headers.gguf(folder, name, source)
     if head.startswith(torchfile.MARKS):
         tensors, said = torchfile.read(source)
         return _beside(Model(name, "torch", tuple(tensors), unknown=tuple(said)), folder)
-    if safetensors.is_one(source):
-        tensors = safetensors.read(source)
-        return _beside(Model(name, "safetensors", tuple(tensors)), folder)
+    if headers.is_safetensors(source):
+        return _beside(Model(name, "safetensors", tuple(headers.safetensors(source))), folder)
     raise Unreadable(_foreign(source, head, name))
 
 
@@ -95,9 +81,10 @@ def _foreign(source: Source, head: bytes, name: str) -> str:
         return "it is empty"
     if head.startswith(b"version https://"):
         return "it is a pointer of Git LFS, not the file itself: git lfs pull fetches it"
-    for mark, format_, library in _LIBRARIES:
-        if head.startswith(mark) or name.endswith(f".{library}"):
-            return f"{format_} is not read here: {_INSTEAD}"
+    if head.startswith(b"\x89HDF\r\n\x1a\n"):
+        return f"HDF5 (Keras) is not read here: {_INSTEAD}"
+    if head.startswith(b"\x08") or name.endswith(".onnx"):
+        return f"ONNX is not read here: {_INSTEAD}"
     formats = "safetensors, GGUF, PyTorch, config.json"
     return f"it is of no format that is read ({formats}): {_INSTEAD}"
 
@@ -108,7 +95,7 @@ def _folder(folder: Folder) -> Model:
         states = folder.names("snapshots")
         if len(states) != 1:
             raise Unreadable(f"it is a cache with {len(states)} states of a model: name one")
-        inner = Folder(f"{folder.path}/snapshots/{states[0]}", FileSystem())
+        inner = Folder(f"{folder.path}/snapshots/{states[0]}")
         try:
             return _folder(inner)
         finally:
@@ -127,11 +114,11 @@ def _folder(folder: Folder) -> Model:
 
 def _weights(folder: Folder, names: tuple[str, ...]) -> Model | None:
     """The files with weights, the usual names first."""
-    indexes = [*_among(_INDEXES, names), *(n for n in names if n.endswith(".index.json"))]
+    indexes = [one for one in _INDEXES if one in names]
+    indexes += [one for one in names if one.endswith(".index.json")]
     if indexes:
         return _beside(_indexed(folder, indexes[0]), folder)
-    single = _among(_SINGLE, names)
-    if single:
+    if single := [one for one in _SINGLE if one in names]:
         return _file(folder, single[0])
     for ending in _ENDINGS:
         found = [n for n in names if n.endswith(ending) and not _NO_MODEL.match(n)]
@@ -149,31 +136,28 @@ def _weights(folder: Folder, names: tuple[str, ...]) -> Model | None:
     return None
 
 
-def _among(usual: Iterable[str], names: tuple[str, ...]) -> list[str]:
-    return [one for one in usual if one in names]
-
-
 def _indexed(folder: Folder, name: str) -> Model:
     """An index of safetensors or of torch's files, with what it names."""
-    values = folder.json(name)
-    weights = values.get("weight_map")
+    weights = folder.json(name).get("weight_map")
     if not isinstance(weights, dict) or not all(isinstance(v, str) for v in weights.values()):
         raise Unreadable(f"{name} names no files")
     files = sorted(set(weights.values()))
-    tensors: list[Tensor] = []
     missing = [one for one in files if not folder.has(one)]
-    for file in files:
-        if file not in missing:
-            source = folder.open(file)
-            pickled = source.some(0, 16).startswith(torchfile.MARKS)
-            tensors += torchfile.read(source)[0] if pickled else safetensors.read(source)
-    unknown: list[str] = []
-    if missing:
-        lost = f"{len(missing)} of {len(files)} files of the index are not here ({missing[0][:80]}"
-        unknown.append(f"{lost} …): their tensors are not counted")
-    kind = "torch" if name.endswith("bin.index.json") else "safetensors"
-    said = tuple(unknown)
-    return Model(name, kind, tuple(tensors), None, None, said, len(files), partial=bool(missing))
+    tensors: list[Tensor] = []
+    for source in (folder.open(one) for one in files if one not in missing):
+        pickled = source.some(0, 16).startswith(torchfile.MARKS)
+        tensors += torchfile.read(source)[0] if pickled else headers.safetensors(source)
+    lost = f"{len(missing)} of {len(files)} files of the index are not here"
+    return Model(
+        name,
+        "torch" if name.endswith("bin.index.json") else "safetensors",
+        tuple(tensors),
+        unknown=(f"{lost} ({missing[0][:80]} …): their tensors are not counted",)
+        if missing
+        else (),
+        files=len(files),
+        partial=bool(missing),
+    )
 
 
 def _beside(model: Model, folder: Folder) -> Model:
@@ -182,41 +166,39 @@ def _beside(model: Model, folder: Folder) -> Model:
     if config is None:
         said = "there is no config.json beside the weights: the layers are not known"
         return replace(model, unknown=(*model.unknown, said))
-    arch, method = architecture_of(config), config.quantisation
     if model.partial and config.kind:
         whole = of_config(config, "config.json")
         if whole.tensors and not whole.partial:
             why = (*model.unknown, "all of its tensors are counted by config.json instead")
             return replace(whole, path=model.path, unknown=why, files=model.files)
+    arch, method = architecture_of(config), config.quantisation
     return replace(model, architecture=arch, quantisation=method, dtype=config.dtype)
 
 
 def _config(folder: Folder) -> Config | None:
     try:
-        values: dict[str, Any] = folder.json("config.json")
+        config = Config(folder.json("config.json"))
     except Unreadable:
         return None
-    config = Config(values)
-    return config if config.kind or config.name or config.part("text_config") else None
+    return config if config.is_model else None
 
 
 def of_config(config: Config, name: str) -> Model:
     """The model that a configuration describes; raises Unreadable."""
-    if not (config.kind or config.name or config.part("text_config")):
+    if not config.is_model:
         raise Unreadable(f"{name} is JSON, but no configuration of a model: it has no model_type")
     tensors, unknown, partial = tensors_of(config, config.dtype or "f32")
-    method = config.quantisation
-    if method is not None:
-        tensors, said = quantised(tensors, config, method)
+    if config.quantisation:
+        tensors, said = quantised(tensors, config)
         unknown += said
-    if config.dtype is None and tensors:
+    if not config.dtype and tensors:
         unknown.append("config.json states no type of the weights: 32-bit floats are counted")
     return Model(
         name,
         "config",
         tuple(tensors),
         architecture_of(config),
-        method,
+        config.quantisation,
         tuple(unknown),
         dtype=config.dtype,
         computed=True,

@@ -32,28 +32,28 @@ class Shape:
     """One kind of layer, repeated; widths are in elements for each token."""
 
     layers: int
+    decoder_layers: int
     hidden: int
     inner: int  # the feed-forward width that one token goes through
-    gated: bool
-    rms: bool
+    heads: int
     query: int  # heads · width of a head
     value: int  # width of keys or values, before they are repeated
-    heads: int
     vocab: int
-    experts_used: int = 0
-    kv_rank: int = 0
-    rope: int = 0
-    window: int = 0
-    window_every: int = 0
-    decoder_layers: int = 0
-    norms: float = 0.0  # elements that all norms of a layer go over
-    parts: int = 3  # matrices that read the attention's input
-    wide_norm: bool = False  # multiplies in f32, as Gemma does
-    curved: int = 0  # tensors more that an activation keeps which is written out
-    straight: bool = False  # an activation whose output alone is kept, as ReLU's
-    masked: bool = False  # an encoder that gives logits of every word
-    causal: bool = True
-    known: bool = True  # whether all of it was read
+    experts_used: int
+    kv_rank: int
+    rope: int
+    window: int
+    window_every: int
+    norms: float  # elements that all norms of a layer go over
+    parts: int  # matrices that read the attention's input
+    gated: bool
+    rms: bool
+    wide_norm: bool  # multiplies in f32, as Gemma does
+    curved: int  # tensors more that an activation keeps which is written out
+    straight: bool  # an activation whose output alone is kept, as ReLU's
+    masked: bool  # an encoder that gives logits of every word
+    causal: bool
+    known: bool  # whether all of it was read
 
     @property
     def all_layers(self) -> int:
@@ -67,18 +67,17 @@ class Shape:
 
     def cached(self, batch: int, tokens: int, size: float, block: int = 0) -> int:
         """Bytes of keys and values; `block` rounds up to whole pages."""
+
+        def paged(count: int) -> int:
+            return -(-count // block) * block if block else count
+
         layers = self.decoder_layers or self.layers
-        seen = _paged(tokens, block)
-        near = _paged(min(tokens, self.window), block) if self.window else seen
-        whole = layers
+        seen, whole = paged(tokens), layers
+        near = paged(min(tokens, self.window)) if self.window else seen
         if self.window:
             whole = layers // self.window_every if self.window_every else 0
         crossed = layers * seen if self.decoder_layers else 0  # of the encoder's tokens
         return int(batch * size * self.row * (whole * seen + (layers - whole) * near + crossed))
-
-
-def _paged(tokens: int, block: int) -> int:
-    return -(-tokens // block) * block if block else tokens
 
 
 def shape_of(model: Model) -> Shape | None:
@@ -87,45 +86,40 @@ def shape_of(model: Model) -> Shape | None:
     if arch is None or arch.kind == "unknown" or not arch.layers or not arch.hidden:
         return None
     heads = arch.heads or max(1, arch.hidden // 64)
-    used = (arch.experts_used or 0) if (arch.experts or 0) > 1 else 0
+    used = arch.experts_used if arch.experts > 1 else 0
     head = arch.head_dim or max(1, arch.hidden // heads)
     query, value = heads * head, (arch.kv_heads or heads) * head
     if arch.kv_rank:
         query, value = _latent(model.tensors, query)
     inner = arch.intermediate or 4 * arch.hidden
-    gated = any(_GATED.search(one.name) for one in model.tensors)
-    both = arch.kind == "encoder-decoder"
+    names = [one.name for one in model.tensors]
+    # transformers writes GPT-2's activation out: five tensors more than a fused one keeps
+    activation = arch.activation or ("gelu_new" if "gpt2" in arch.name.lower() else "")
     return Shape(
         layers=arch.layers,
+        decoder_layers=arch.decoder_layers if arch.kind == "encoder-decoder" else 0,
         hidden=arch.hidden,
         inner=used * (arch.expert_intermediate or inner) if used else inner,
-        gated=gated,
-        rms=_is_rms(model, arch),
+        heads=heads,
         query=query,
         value=value,
-        heads=heads,
-        vocab=arch.vocab or 0,
+        vocab=arch.vocab,
         experts_used=used,
-        kv_rank=arch.kv_rank or 0,
-        rope=arch.rope_dim or 0,
-        window=arch.window or 0,
-        window_every=arch.window_every or 0,
-        decoder_layers=(arch.decoder_layers or 0) if both else 0,
+        kv_rank=arch.kv_rank,
+        rope=arch.rope_dim,
+        window=arch.window,
+        window_every=arch.window_every,
         norms=_norms(model.tensors, arch, query, value) / arch.layers,
-        parts=1 if any(_FUSED.search(one.name) for one in model.tensors) else 3,
+        parts=1 if any(map(_FUSED.search, names)) else 3,
+        gated=any(map(_GATED.search, names)),
+        rms=_is_rms(model, arch),
         wide_norm="gemma" in arch.name.lower(),
-        curved=_curved(arch),
+        curved=5 if activation in ("gelu_new", "gelu_fast") else 0,
         straight=arch.activation == "relu",
         masked=bool(re.search("MaskedLM|PreTraining", arch.name)),
         causal=arch.kind in ("decoder", "encoder-decoder"),
         known=bool(arch.heads and arch.intermediate and (arch.vocab or arch.kind == "vit")),
     )
-
-
-def _curved(arch: Architecture) -> int:
-    """transformers writes GPT-2's activation out: five tensors more than a fused one keeps."""
-    told = arch.activation or ("gelu_new" if "gpt2" in arch.name.lower() else "")
-    return 5 if told in ("gelu_new", "gelu_fast") else 0
 
 
 def _is_rms(model: Model, arch: Architecture) -> bool:

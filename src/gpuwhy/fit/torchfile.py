@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from gpuwhy.fit import dtypes
-from gpuwhy.fit.model import Tensor, Unreadable
-from gpuwhy.fit.source import MOST_NAME, MOST_TENSORS, Source, shape_of
+from gpuwhy.fit.model import MOST_NAME, MOST_TENSORS, Source, Tensor, Unreadable, shape_of
 from gpuwhy.formats import MalformedError
 from gpuwhy.formats.zip import open_member, read_members
 
@@ -99,35 +98,24 @@ class _Inert(pickle._Unpickler):
             plain = key if isinstance(key, (str, int, float, bytes)) else len(target)
             target[plain] = value
 
-    def load_setitem(self) -> None:
-        """One key and its value."""
+    def _pair(self) -> None:
         value, key = self.stack.pop(), self.stack.pop()  # type: ignore[attr-defined]
         self._put([key, value])
 
-    def load_setitems(self) -> None:
-        """Several of them."""
-        self._put(self.pop_mark())  # type: ignore[attr-defined]
-
-    def load_dict(self) -> None:
-        """A dict of what stands behind the mark."""
+    def _dict(self) -> None:
         values = self.pop_mark()  # type: ignore[attr-defined]
         self.append({})  # type: ignore[attr-defined]
         self._put(values)
 
-    def load_members(self) -> None:
-        """Members of a set: nobody needs them."""
-        self.pop_mark()  # type: ignore[attr-defined]
-
-    def load_frozen(self) -> None:
-        """A frozen set."""
+    def _frozen(self) -> None:
         self.pop_mark()  # type: ignore[attr-defined]
         self.append(())  # type: ignore[attr-defined]
 
-    dispatch[pickle.SETITEM[0]] = load_setitem
-    dispatch[pickle.SETITEMS[0]] = load_setitems
-    dispatch[pickle.DICT[0]] = load_dict
-    dispatch[pickle.ADDITEMS[0]] = load_members
-    dispatch[pickle.FROZENSET[0]] = load_frozen
+    dispatch[pickle.SETITEM[0]] = _pair
+    dispatch[pickle.SETITEMS[0]] = lambda self: self._put(self.pop_mark())
+    dispatch[pickle.DICT[0]] = _dict
+    dispatch[pickle.ADDITEMS[0]] = lambda self: self.pop_mark()  # nobody needs members of a set
+    dispatch[pickle.FROZENSET[0]] = _frozen
 
 
 def _load(file: io.BytesIO) -> Any:
@@ -157,7 +145,8 @@ def _of_zip(source: Source) -> tuple[list[Tensor], list[str]]:
         if name is None:
             raise Unreadable("it is a zip archive without data.pkl: no file of torch.save")
         one = members[name]
-        inner = source.within(open_member(source.some, source.size, one), one.size, one.name)
+        opened = open_member(source.some, source.size, one)
+        inner = Source(opened, one.size, source.budget, one.name)
     except MalformedError as error:
         raise Unreadable(f"its zip archive cannot be read: {error.what}") from None
     if inner.size > _MOST_PICKLE:
@@ -211,7 +200,7 @@ def _tensor(made: _Made, name: str, depth: int) -> _Found | None:
         dtype, bits = dtypes.named(_called(args[6])), 8  # its storage is counted in bytes
     else:
         dtype = dtypes.named(_called(kept[1]).removesuffix("Storage"))
-        bits = dtypes.BITS.get(dtype, 0)
+        bits = dtypes.bits(dtype)
     return name, dtype, shape_of(dims, name), str(kept[2]), kept[4] * bits // 8
 
 
@@ -228,7 +217,7 @@ def _counted(found: list[_Found], sizes: dict[str, int]) -> tuple[list[Tensor], 
         if sizes and sizes.get(storage, -1) < room:
             raise Unreadable(f"the storage of {name[:80]} is not in the archive as its record says")
         left[storage] = max(room, left.get(storage, 0))
-    whole = [dtypes.size_of(dtype, shape) or 0 for _, dtype, shape, _, _ in found]
+    whole = [dtypes.size_of(dtype, shape) for _, dtype, shape, _, _ in found]
     taken = list(whole)
     for at in sorted(range(len(found)), key=lambda at: -whole[at]):
         storage = found[at][3]

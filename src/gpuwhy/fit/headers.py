@@ -1,4 +1,4 @@
-"""GGUF: metadata by key, then each tensor's name, shape, block type and place."""
+"""safetensors and GGUF: formats whose header lists every tensor with its type, shape and place."""
 
 from __future__ import annotations
 
@@ -7,18 +7,81 @@ import re
 import struct
 from typing import Any
 
-from gpuwhy.fit import dtypes
-from gpuwhy.fit.model import Architecture, Kind, Model, Tensor, Unreadable
-from gpuwhy.fit.source import MOST_NAME, MOST_TENSORS, Folder, Source, shape_of
+import msgspec
 
+from gpuwhy.fit import dtypes
+from gpuwhy.fit.model import (
+    MOST_NAME,
+    MOST_TENSORS,
+    Architecture,
+    Folder,
+    Kind,
+    Model,
+    Source,
+    Tensor,
+    Unreadable,
+    shape_of,
+)
+
+_MOST_HEADER = 40 << 20
 _PLAIN = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12), "BbHhIif?Qqd", strict=True))
 _STRING, _ARRAY = 8, 9
 _KEPT = 1024
 """Arrays longer than this (tokens, their scores) are counted, not kept."""
 _ENCODERS = re.compile(r".*bert.*|t5encoder|gemma-embedding")
-_EVERY = {"gemma2": 2, "gemma3": 6, "gemma3n": 5, "cohere2": 4, "gpt-oss": 2, "llama4": 4}
-"""Every so many layers one sees everything, where llama.cpp says so and the file does not."""
+_EVERY: dict[str, int] = dtypes.table("every")["gguf"]
 _SPLIT = re.compile(r"(.*-)(\d{5})(-of-)(\d{5})(\.gguf)")
+
+
+class _Entry(msgspec.Struct):
+    dtype: str
+    shape: list[int]
+    data_offsets: tuple[int, int]
+
+
+_ENTRY = msgspec.json.Decoder(_Entry)
+
+
+def is_safetensors(source: Source) -> bool:
+    """Whether a file begins like one: a length, then JSON."""
+    head = source.some(0, 9)
+    return head[8:] == b"{" and 2 <= int.from_bytes(head[:8], "little") <= source.size - 8
+
+
+def safetensors(source: Source) -> list[Tensor]:
+    """The tensors of one file; raises Unreadable."""
+    length = int.from_bytes(source.at(0, 8), "little")
+    if length > _MOST_HEADER:
+        raise Unreadable(f"its header claims {length:,} bytes: it is no safetensors file")
+    room = source.size - 8 - length
+    try:
+        raw = msgspec.json.decode(source.at(8, length, "its header"), type=dict[str, msgspec.Raw])
+        raw.pop("__metadata__", None)
+        entries = {name: _ENTRY.decode(entry) for name, entry in raw.items()}
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise Unreadable("its header is not the JSON of a safetensors file") from None
+    if len(entries) > MOST_TENSORS:
+        raise Unreadable(f"its header claims {len(entries):,} tensors")
+    tensors = [_of_entry(name, entry, room) for name, entry in entries.items()]
+    if sum(one.bytes for one in tensors) > room:
+        raise Unreadable("its tensors need more bytes than it has: they lie upon each other")
+    return tensors
+
+
+def _of_entry(name: str, entry: _Entry, room: int) -> Tensor:
+    start, end = entry.data_offsets
+    if not 0 <= start <= end <= room:
+        cut = "it is cut short or still downloading"
+        raise Unreadable(f"the tensor {name[:80]} lies past the end of the file: {cut}")
+    dtype, shape = dtypes.named(entry.dtype), shape_of(entry.shape, name)
+    size = dtypes.size_of(dtype, shape)
+    if dtypes.bits(dtype) and size != end - start:
+        said = f"needs {size:,} bytes by its shape, and has {end - start:,}"
+        raise Unreadable(f"the tensor {name[:80]} {said}")
+    return Tensor(name, dtype, shape, end - start)
+
+
+# GGUF
 
 
 class _Cursor:
@@ -59,16 +122,16 @@ class _Cursor:
             return [self.value(kind, depth + 1) for _ in range(count)]
         if kind in _PLAIN:
             self.place += count * struct.calcsize(_PLAIN[kind])
-        else:
-            if kind != _STRING or count > self.source.size:
-                raise Unreadable(f"its metadata has {count:,} arrays in an array")
-            for _ in range(count):
-                self.take(self.number("Q"))
+            return count
+        if kind != _STRING or count > self.source.size:
+            raise Unreadable(f"its metadata has {count:,} arrays in an array")
+        for _ in range(count):
+            self.take(self.number("Q"))
         return count
 
 
-def read(source: Source) -> tuple[dict[str, Any], list[Tensor]]:
-    """Metadata and tensors; raises Unreadable."""
+def _gguf(source: Source) -> tuple[dict[str, Any], list[Tensor]]:
+    """Metadata and tensors of one file; raises Unreadable."""
     cursor = _Cursor(source)
     version = cursor.number("I")
     if version & 0xFFFF == 0:  # written in the other byte order
@@ -83,7 +146,7 @@ def read(source: Source) -> tuple[dict[str, Any], list[Tensor]]:
     align = meta.get("general.alignment", 32)
     align = align if isinstance(align, int) and 0 < align <= 1 << 20 else 32
     room = source.size - -(-cursor.place // align) * align
-    return meta, [_tensor(*row, room) for row in rows]
+    return meta, [_of_row(*row, room) for row in rows]
 
 
 def _row(cursor: _Cursor) -> tuple[str, tuple[int, ...], int, int]:
@@ -92,7 +155,7 @@ def _row(cursor: _Cursor) -> tuple[str, tuple[int, ...], int, int]:
     return name, shape_of(dims[::-1], name), cursor.number("I"), cursor.number("Q")
 
 
-def _tensor(name: str, shape: tuple[int, ...], kind: int, place: int, room: int) -> Tensor:
+def _of_row(name: str, shape: tuple[int, ...], kind: int, place: int, room: int) -> Tensor:
     if kind not in dtypes.GGML:
         raise Unreadable(f"the tensor {name[:80]} has the type {kind}, which is not known here")
     dtype, block, size = dtypes.GGML[kind]
@@ -105,25 +168,30 @@ def _tensor(name: str, shape: tuple[int, ...], kind: int, place: int, room: int)
     return Tensor(name, dtype, shape, count)
 
 
-def model(folder: Folder, name: str, source: Source) -> Model:
-    """A file, with those that it was split into."""
-    meta, tensors = read(source)
+def gguf(folder: Folder, name: str, source: Source) -> Model:
+    """A GGUF file, with those that it was split into."""
+    meta, tensors = _gguf(source)
     unknown, names = [], _siblings(name)
     for other in names:
-        if other == name:
-            continue
-        if not folder.has(other):
+        if other != name and not folder.has(other):
             unknown.append(f"{other} is not here: its tensors are not counted")
-            continue
-        more, part = read(folder.open(other))
-        meta, tensors = more | meta, tensors + part
-    partial, arch = bool(unknown), _architecture(meta, tensors)
-    for key, words in (("attention.head_count_kv", "key and value heads"),):
-        value = meta.get(f"{meta.get('general.architecture')}.{key}")
-        if isinstance(value, list) and len(set(map(str, value))) > 1:
-            unknown.append(f"the layers differ in their {words}: the largest is taken for all")
-    said = tuple(unknown)
-    return Model(name, "gguf", tuple(tensors), arch, None, said, len(names), partial=partial)
+        elif other != name:
+            more, part = _gguf(folder.open(other))
+            meta, tensors = more | meta, tensors + part
+    partial = bool(unknown)
+    heads = meta.get(f"{meta.get('general.architecture')}.attention.head_count_kv")
+    if isinstance(heads, list) and len(set(map(str, heads))) > 1:
+        said = "the layers differ in their key and value heads: the largest is taken for all"
+        unknown.append(said)
+    return Model(
+        name,
+        "gguf",
+        tuple(tensors),
+        _architecture(meta, tensors),
+        unknown=tuple(unknown),
+        files=len(names),
+        partial=partial,
+    )
 
 
 def _siblings(name: str) -> list[str]:
@@ -131,8 +199,8 @@ def _siblings(name: str) -> list[str]:
     found = _SPLIT.fullmatch(name)
     if not found or not 1 < int(found[4]) <= 10_000:
         return [name]
-    count = int(found[4])
-    return [f"{found[1]}{n:05}{found[3]}{found[4]}{found[5]}" for n in range(1, count + 1)]
+    head, _, of, total, ending = found.groups()
+    return [f"{head}{number:05}{of}{total}{ending}" for number in range(1, int(total) + 1)]
 
 
 def _architecture(meta: dict[str, Any], tensors: list[Tensor]) -> Architecture | None:
@@ -141,48 +209,43 @@ def _architecture(meta: dict[str, Any], tensors: list[Tensor]) -> Architecture |
     if not isinstance(name, str):
         return None
 
-    def ask(*keys: str) -> int | None:
-        return next(
-            (n for key in keys if (n := _count(meta.get(f"{name}.{key}"))) is not None), None
-        )
+    def ask(*keys: str) -> int:
+        return next(filter(None, (_count(meta.get(f"{name}.{key}")) for key in keys)), 0)
 
     heads, hidden = ask("attention.head_count"), ask("embedding_length")
-    rank, experts = ask("attention.kv_lora_rank"), ask("expert_count")
-    kind: Kind = "encoder" if _ENCODERS.fullmatch(name) else "decoder"
-    head = hidden // heads if hidden and heads else None
-    window = ask("attention.sliding_window") or None
+    kinds: dict[str, Kind] = {"t5": "encoder-decoder", "clip": "vit"}
+    plain: Kind = "encoder" if _ENCODERS.fullmatch(name) else "decoder"
+    window, rank = ask("attention.sliding_window"), ask("attention.kv_lora_rank")
     pattern = meta.get(f"{name}.attention.sliding_window_pattern")
     every = pattern.index(False) + 1 if isinstance(pattern, list) and False in pattern else pattern
+    every = every if isinstance(every, int) and every > 1 else _EVERY.get(name, 0)
     embedded = (one.shape[0] for one in tensors if one.name == "token_embd.weight" and one.shape)
     tokens = meta.get("tokenizer.ggml.tokens")
     listed = len(tokens) if isinstance(tokens, list) else _count(tokens)
     return Architecture(
-        kind="encoder-decoder" if name == "t5" else "vit" if name == "clip" else kind,
+        kind=kinds.get(name, plain),
         name=name,
         layers=ask("block_count"),
-        decoder_layers=ask("decoder_block_count", "block_count") if name == "t5" else None,
+        decoder_layers=ask("decoder_block_count", "block_count") if name == "t5" else 0,
         hidden=hidden,
         intermediate=ask("feed_forward_length"),
         heads=heads,
         kv_heads=ask("attention.head_count_kv") or heads,
-        head_dim=ask("attention.key_length_mla", "attention.key_length") or head,
-        vocab=next(embedded, None) or listed or ask("vocab_size"),
+        head_dim=ask("attention.key_length_mla", "attention.key_length") or hidden // (heads or 1),
+        vocab=next(embedded, 0) or listed or ask("vocab_size"),
         positions=ask("context_length"),
-        experts=experts,
+        experts=ask("expert_count"),
         experts_used=ask("expert_used_count"),
         expert_intermediate=ask("expert_feed_forward_length", "feed_forward_length"),
         kv_rank=rank,
-        rope_dim=ask("rope.dimension_count") if rank else None,
+        rope_dim=ask("rope.dimension_count") if rank else 0,
         window=window,
-        window_every=(every if isinstance(every, int) and every > 1 else _EVERY.get(name))
-        if window
-        else None,
+        window_every=every if window else 0,
     )
 
 
-def _count(value: object) -> int | None:
-    """A number, or the largest where each layer has its own."""
+def _count(value: object) -> int:
+    """A number, or the largest where each layer has its own; else 0."""
     if isinstance(value, list):
-        value = max((one for one in value if isinstance(one, int)), default=None)
-    plain = isinstance(value, int) and not isinstance(value, bool)
-    return value if plain and 0 <= value < 1 << 40 else None  # type: ignore[operator,return-value]
+        value = max((one for one in value if isinstance(one, int)), default=0)
+    return value if type(value) is int and 0 <= value < 1 << 40 else 0
