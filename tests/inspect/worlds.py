@@ -66,9 +66,9 @@ def machine_of(environ: dict[str, str], root: str = "") -> Machine:
     return RecordingMachine(folder_machine(root, environ or None) if root else LiveMachine(environ))
 
 
-def inspected(machine: Machine, path: object, folder: str = "/", probe: bool = False) -> Inspected:
+def inspected(machine: Machine, path: object, folder: str = "/") -> Inspected:
     """What is found out; raises UnreadableError with the reason."""
-    found = inspect(machine, str(path), folder, probe)
+    found = inspect(machine, str(path), folder)
     if isinstance(found, Known):
         return found.value
     raise UnreadableError(found.reason if isinstance(found, Unknown) else "not there")

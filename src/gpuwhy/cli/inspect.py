@@ -7,7 +7,7 @@ import os
 import posixpath
 import re
 
-from gpuwhy.cli import FOUND, HEALTHY, UsageError, output
+from gpuwhy.cli import FOUND, HEALTHY, UsageError, output, say
 
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")
 """How gzip, bzip2, xz and Zstandard begin; `check --root` says what such a file holds."""
@@ -16,8 +16,8 @@ _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd")
 def go(options: argparse.Namespace) -> int:
     """Inspect and print."""
     output.ready(options)
-    if options.root and options.probe:
-        raise UsageError("--probe asks this machine's loader; it does not go with --root")
+    if options.probe:
+        say("gpuwhy: --probe asks nothing any more; ldd PATH shows what the system's loader does")
     if not options.root and is_image(options.path):
         return _as_check(options)
     from gpuwhy.cli.machine import opened
@@ -34,7 +34,7 @@ def go(options: argparse.Namespace) -> int:
         if not path:
             raise UsageError("inspect what? No Python environment is active here; name a PATH")
         folder = "/" if options.root else os.getcwd()
-        found = inspect(machine, path, folder, options.probe, progress.note)
+        found = inspect(machine, path, folder, progress.note)
     if not isinstance(found, Known):
         unread = found.reason if isinstance(found, Unknown) else f"{path}: no such file or folder"
         raise UsageError(unread)
@@ -73,8 +73,8 @@ def _as_check(options: argparse.Namespace) -> int:
     from gpuwhy.cli import check
     from gpuwhy.cli.parser import parsed
 
-    if options.env or options.probe:
-        raise UsageError(f"{options.path} is an image: --env and --probe do not go with one")
+    if options.env:
+        raise UsageError(f"{options.path} is an image: --env does not go with one")
     asked = parsed(["check", "--root", options.path])
     for name in ("json", "markdown", "html", "verbose"):
         setattr(asked, name, getattr(options, name))

@@ -11,9 +11,8 @@ from gpuwhy.facts.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.formats.fatbin import GpuCode
 from gpuwhy.formats.wheel import NO_VERSIONS, Wheel, WheelLibrary
 from gpuwhy.inspect import windows
-from gpuwhy.inspect.file import variables, world_for
 from gpuwhy.inspect.inspected import Asked, Bringer, Bundle, Gpu, Inspected, Part
-from gpuwhy.inspect.tree import version_of
+from gpuwhy.inspect.linux import variables, version_of, world_for
 from gpuwhy.loader.glibc import World, search
 from gpuwhy.loader.linux import concerns_gpu
 from gpuwhy.machine.machine import Machine
@@ -39,12 +38,13 @@ def inspect_wheel(machine: Machine, path: str, folder: str) -> Fact[Inspected]:
     wheel = machine.wheel(path)
     if not isinstance(wheel, Known):
         return wheel
-    unread = wheel.value.windows
-    notes = [f"{unread} Windows libraries in it were not read"] if unread else []
-    if wheel.value.libraries:
+    read, notes = wheel.value, []
+    if read.windows:
+        notes.append(f"{read.windows} Windows libraries in it were not read")
+    if read.libraries:
         notes.append("GPU code and CUDA versions are of the first 64 fatbins of each library")
-    around = _around(machine, wheel.value.libraries, path, folder)
-    return known(_answer(around, path, wheel.value, _tags(path, wheel.value), notes), "file", path)
+    around = _around(machine, read.libraries, path, folder)
+    return known(_answer(around, path, read, _tags(path, read), notes), "file", path)
 
 
 def inspect_folder(machine: Machine, path: str, folder: str) -> Fact[Inspected]:

@@ -7,33 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpuwhy._version import __version__
+from gpuwhy.answer import tree
 from gpuwhy.answer.blocks import item, items, pair, pairs, table
 from gpuwhy.answer.text import counted, listed, size
-from gpuwhy.answer.tree import (
-    Block,
-    Code,
-    Document,
-    Heading,
-    Item,
-    Line,
-    Mark,
-    Pair,
-    Paragraph,
-    Soft,
-    Strong,
-)
-from gpuwhy.inspect.inspected import (
-    Bundle,
-    Gpu,
-    Header,
-    Inspected,
-    Library,
-    Missing,
-    Probed,
-    Searched,
-    Tree,
-    newer,
-)
+from gpuwhy.inspect import inspected as of
 from gpuwhy.loader import linux, windows_system
 
 _CONTRACT = re.compile(r"(api|ext)-ms-", re.IGNORECASE)
@@ -54,23 +31,21 @@ _BRINGERS = {
 _FEW_PARTS, _FEW_PLACES, _FEW_NAMES = 5, 4, 6
 
 
-def document(found: Inspected, detail: int = 0) -> Document:
+def document(found: of.Inspected, detail: int = 0) -> tree.Document:
     """The answer; without `detail` the libraries of CUDA and the frameworks alone."""
-    blocks: list[Block] = [_heading(found)]
+    blocks: list[tree.Block] = [_heading(found)]
     if found.header:
         blocks.append(pairs(*_header(found, found.header)))
     if found.bundle:
         blocks += _bundle(found.bundle, found, detail)
     for one in found.frameworks:
-        blocks.append(Heading((f"{one.title} {one.version}",), level=2))
+        blocks.append(tree.Heading((f"{one.title} {one.version}",), level=2))
         blocks += [pairs(_gpu(one.gpu)), *_tree(one.tree, detail)]
     if not found.frameworks and not found.bundle:
         blocks += _tree(found.tree, detail)
-    if found.probe:
-        blocks += _probe(found.probe)
     steering = [pair(name, value) for name, value in found.variables.items()]
     blocks.append(pairs(*steering, *(pair("note", text) for text in found.notes)))
-    return Document(
+    return tree.Document(
         tuple(one for one in blocks if getattr(one, "rows", True)),
         title=f"{found.path.rpartition('/')[2] or found.path}: {_said(found)}",
         made_by=f"gpuwhy {__version__}",
@@ -78,13 +53,13 @@ def document(found: Inspected, detail: int = 0) -> Document:
     )
 
 
-def _heading(found: Inspected) -> Heading:
+def _heading(found: of.Inspected) -> tree.Heading:
     certain = found.searched and not _unsure(found) and all(one.path for one in found.opens)
-    mark: Mark = "bad" if not found.sound else "ok" if certain else "unknown"
-    return Heading((f"{found.path}, {_WORDS[found.kind]}: {_said(found)}",), mark)
+    mark: tree.Mark = "bad" if not found.sound else "ok" if certain else "unknown"
+    return tree.Heading((f"{found.path}, {_WORDS[found.kind]}: {_said(found)}",), mark)
 
 
-def _said(found: Inspected) -> str:
+def _said(found: of.Inspected) -> str:
     """What is wrong, else what was found."""
     unsure = _unsure(found)
     where = "could be on PATH alone, which is not known (--env PATH=…)"
@@ -92,30 +67,28 @@ def _said(found: Inspected) -> str:
     return "; ".join(filter(None, (*_problems(found), doubt))) or _fine(found)
 
 
-def _trees(found: Inspected) -> list[Tree]:
+def _trees(found: of.Inspected) -> list[of.Tree]:
     return [one.tree for one in found.frameworks] or [found.tree]
 
 
-def _unsure(found: Inspected) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for tree in _trees(found) for name in tree.unsure))
+def _unsure(found: of.Inspected) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for one in _trees(found) for name in one.unsure))
 
 
-def _problems(found: Inspected) -> Iterator[str]:
-    missing = dict.fromkeys(one.name for tree in _trees(found) for one in tree.missing)
+def _problems(found: of.Inspected) -> Iterator[str]:
+    missing = dict.fromkeys(one.name for loads in _trees(found) for one in loads.missing)
     unfit = len(found.tree.unmet) + len(found.tree.unmet_versions)
     if missing:
         yield f"{listed(tuple(missing))} not found"
     if unfit:
         yield f"{unfit} of its libraries {'does' if unfit == 1 else 'do'} not fit"
-    if found.probe and found.probe.differences:
-        yield "the loader does not do what was predicted"
     if found.bundle and found.bundle.problems:
         yield "not all of it could be read"
     elif found.bundle and not found.bundle.sound:
         yield "this machine's glibc is too old for it"
 
 
-def _fine(found: Inspected) -> str:
+def _fine(found: of.Inspected) -> str:
     if found.bundle:
         many, asks = len(found.bundle.parts), len(found.bundle.asks)
         libraries = counted(many, "shared library", "shared libraries")
@@ -129,7 +102,7 @@ def _fine(found: Inspected) -> str:
     return f"{fine}; {named}" if gone else fine
 
 
-def _header(found: Inspected, header: Header) -> tuple[Pair | None, ...]:
+def _header(found: of.Inspected, header: of.Header) -> tuple[tree.Pair | None, ...]:
     kind = " · ".join(filter(None, (f"{header.machine}, {header.bits} bit", header.soname)))
     newest = [
         f"{last} of {name}" for name, asked in header.versions.items() if (last := _newest(asked))
@@ -167,7 +140,7 @@ def _path(text: str) -> str:
     return listed(folders, 8) if len(folders) > 8 else ", ".join(folders)
 
 
-def _gpu(gpu: Gpu) -> Pair | None:
+def _gpu(gpu: of.Gpu) -> tree.Pair | None:
     if not gpu.sass and not gpu.ptx:
         return None
     usual = gpu.usual_sass or gpu.sass
@@ -177,46 +150,44 @@ def _gpu(gpu: Gpu) -> Pair | None:
     return pair("GPU code", f"{text}; {ptx}")
 
 
-# ---------------------------------------------------------------- what would be loaded
+# What would be loaded
 
 
-def _tree(tree: Tree, detail: int) -> Iterator[Block]:
+def _tree(loads: of.Tree, detail: int) -> Iterator[tree.Block]:
     """What fails first, then the libraries; the system's own only with `detail`."""
-    failing = [*(_missing(one, detail) for one in tree.missing)]
-    for symbol in tree.unmet:
-        more = f" and {symbol.count - len(symbol.symbols)} more"
-        shown = ", ".join(symbol.symbols) + more * (symbol.count > len(symbol.symbols))
+    failing = [_missing(one, detail) for one in loads.missing]
+    for symbol in loads.unmet:
+        left = symbol.count - len(symbol.symbols)
+        shown = ", ".join(symbol.symbols) + (f" and {left} more" if left else "")
         text = f"{symbol.library} needs {shown}, which {symbol.provider} does not define"
         failing.append(item(text, mark="bad"))
-    for node in tree.unmet_versions:
+    for node in loads.unmet_versions:
         text = f"{node.asker} needs version {node.version}, which {node.provider} does not define"
         failing.append(item(text, mark="bad"))
     yield items(failing)
-    shown_libraries = [one for one in tree.libraries if detail or _matters(one)]
-    yield items(_library(one, detail) for one in shown_libraries)
-    hidden = len(tree.libraries) - len(shown_libraries)
-    if hidden:
-        yield Paragraph(
-            (Soft(f"and {counted(hidden, 'library', 'libraries')} of the system (-v)"),)
-        )
+    libraries = [one for one in loads.libraries if detail or _matters(one)]
+    yield items(_library(one, detail) for one in libraries)
+    if hidden := len(loads.libraries) - len(libraries):
+        text = f"and {counted(hidden, 'library', 'libraries')} of the system (-v)"
+        yield tree.Paragraph((tree.Soft(text),))
 
 
-def _matters(one: Library) -> bool:
+def _matters(one: of.Library) -> bool:
     gpu = linux.concerns_gpu(one.path) or windows_system.concerns_gpu(one.path)
     return gpu or bool(one.lost) or one.closed
 
 
-def _library(one: Library, detail: int) -> Item:
-    lines: list[str | Line] = [(Code(one.path), Soft(f" by {one.via}"))]
+def _library(one: of.Library, detail: int) -> tree.Item:
+    lines: list[str | tree.Part] = [(tree.Code(one.path), tree.Soft(f" by {one.via}"))]
     if one.closed:
         lines.append("closed again: something that it needs is missing")
     for copy in one.lost if detail else one.lost[:1]:
         version = f" {copy.version}" if copy.version else ""
-        lines.append((Soft(f"before {copy.path}{version} ({copy.via})"),))
-    return item((Strong(one.name), f" {one.version or ''}".rstrip()), *lines)
+        lines.append((tree.Soft(f"before {copy.path}{version} ({copy.via})"),))
+    return item((tree.Strong(one.name), f" {one.version or ''}".rstrip()), *lines)
 
 
-def _missing(gone: Missing, detail: int) -> Item:
+def _missing(gone: of.Missing, detail: int) -> tree.Item:
     why = f" ({gone.reason})" if gone.refused else ""
     lines: list[str] = [f"{gone.name} not found{why}, needed by {gone.needed_by}"]
     lines += [f"it is in {path}, where the loader does not look" for path in gone.elsewhere]
@@ -228,7 +199,7 @@ def _missing(gone: Missing, detail: int) -> Item:
     return item(*lines, mark="bad")
 
 
-def _places(searched: Sequence[Searched]) -> list[tuple[str, str]]:
+def _places(searched: Sequence[of.Searched]) -> list[tuple[str, str]]:
     """Why a folder is searched, and the folder with what was skipped there; each once."""
     out: dict[tuple[str, str], None] = {}
     for place in searched:
@@ -238,23 +209,10 @@ def _places(searched: Sequence[Searched]) -> list[tuple[str, str]]:
     return list(out)
 
 
-def _probe(probe: Probed) -> Iterator[Block]:
-    if probe.skipped:
-        yield pairs(pair("loader", f"not asked: {probe.skipped}"))
-        return
-    gone = sum(one.path is None for one in probe.libraries)
-    count = counted(len(probe.libraries) - gone, "library", "libraries")
-    done = "not as predicted" if probe.differences else "as predicted"
-    said = probe.said if not any(probe.said in text for text in probe.differences) else ""
-    missing = f", {gone} not found" if gone else ""
-    yield pairs(pair("loader", f"{done}: {count}{missing}"), pair("it prints", said))
-    yield items(item(text, mark="bad") for text in probe.differences)
+# Wheels and folders
 
 
-# ---------------------------------------------------------------- wheels and folders
-
-
-def _bundle(bundle: Bundle, found: Inspected, detail: int) -> Iterator[Block]:
+def _bundle(bundle: of.Bundle, found: of.Inspected, detail: int) -> Iterator[tree.Block]:
     yield items(item(problem, mark="bad") for problem in bundle.problems)
     yield pairs(
         pair("is", f"{bundle.name} {bundle.version}".strip()),
@@ -263,53 +221,38 @@ def _bundle(bundle: Bundle, found: Inspected, detail: int) -> Iterator[Block]:
         pair("requires", _glibc(bundle)),
         pair("packages", *bundle.requires),
     )
-    named = [
-        (words, [one for one in bundle.asks if one.kind == kind])
-        for kind, words in _BRINGERS.items()
-    ]
-    if bundle.asks and not detail:
-        yield Heading(("What it asks of others",), level=2)
-        yield pairs(*(pair(words, _names([one.name for one in asks])) for words, asks in named))
-    elif bundle.asks:
-        yield Heading(("What it asks of others",), level=2)
-        head = ("library", "", "needed by", "here")
-        nothing = "not found by a plain search" if found.searched else ""
-        yield table(
-            head,
-            [
-                (
-                    one.name,
-                    words,
-                    _names([_file(name) for name in one.needed_by], 1),
-                    one.found or nothing,
-                )
-                for words, asks in named
-                for one in asks
-            ],
-        )
+    if bundle.asks:
+        yield tree.Heading(("What it asks of others",), level=2)
+        yield _asks(bundle, detail, "not found by a plain search" if found.searched else "")
     largest = sorted(bundle.parts, key=lambda part: -part.size)
     shown = largest if detail else largest[:_FEW_PARTS]
     many = counted(len(largest), "shared library", "shared libraries")
-    yield Heading(
-        (many if len(shown) == len(largest) else f"{many}, the largest (-v: all)",), level=2
-    )
-    yield table(
-        ("file", "version", "size", "GPU code"),
-        [
-            (
-                one.name if detail else _file(one.name),
-                one.version or "",
-                size(one.size),
-                _code(one.gpu),
-            )
-            for one in shown
-        ],
-    )
+    many += "" if len(shown) == len(largest) else ", the largest (-v: all)"
+    yield tree.Heading((many,), level=2)
+    rows = [
+        (one.name if detail else _file(one.name), one.version or "", size(one.size), _code(one.gpu))
+        for one in shown
+    ]
+    yield table(("file", "version", "size", "GPU code"), rows)
+
+
+def _asks(bundle: of.Bundle, detail: int, nothing: str) -> tree.Block:
+    """What it needs and does not hold, by who brings it; with `detail` for whom and from where."""
+    kinds = {words: [o for o in bundle.asks if o.kind == kind] for kind, words in _BRINGERS.items()}
+    if not detail:
+        rows = (
+            (words, _names([one.name for one in asks])) for words, asks in kinds.items() if asks
+        )
+        return pairs(*(pair(*row) for row in rows))
+    lines = [
+        (one.name, words, _names([_file(name) for name in one.needed_by], 1), one.found or nothing)
+        for words, asks in kinds.items()
+        for one in asks
+    ]
+    return table(("library", "", "needed by", "here"), lines)
 
 
 def _names(names: Sequence[str], most: int = _FEW_NAMES) -> str:
-    if not names:
-        return ""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
@@ -318,14 +261,14 @@ def _file(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _code(gpu: Gpu) -> str:
+def _code(gpu: of.Gpu) -> str:
     return " ".join((*(gpu.usual_sass or gpu.sass), *(f"{one} (PTX)" for one in gpu.usual_ptx)))
 
 
-def _glibc(bundle: Bundle) -> str:
+def _glibc(bundle: of.Bundle) -> str:
     if not bundle.glibc:
         return ""
-    wrong = ", which is not enough" if newer(bundle.glibc, bundle.promised) else ""
+    wrong = ", which is not enough" if of.newer(bundle.glibc, bundle.promised) else ""
     tag = f"; its tag says {bundle.promised}{wrong}" if bundle.promised else ""
     here = f"; here is {bundle.here}" if bundle.here else ""
     return f"glibc {bundle.glibc} or newer ({bundle.glibc_by}){tag}{here}"

@@ -155,23 +155,6 @@ class FrameworkTree(msgspec.Struct, frozen=True):
     tree: Tree
 
 
-class Listed(msgspec.Struct, frozen=True):
-    """One library as the system's own loader lists it."""
-
-    name: str
-    path: str | None  # None: it does not find it
-
-
-class Probed(msgspec.Struct, frozen=True):
-    """What the system's own loader does with a file, and where that differs from ours."""
-
-    loader: str = ""
-    libraries: tuple[Listed, ...] = ()
-    differences: tuple[str, ...] = ()
-    said: str = ""  # its complaints
-    skipped: str = ""  # why it was not asked
-
-
 class MayOpen(msgspec.Struct, frozen=True):
     """A CUDA library that a file names and does not need: it may open it while it runs."""
 
@@ -192,47 +175,44 @@ class Inspected(msgspec.Struct, frozen=True):
     frameworks: tuple[FrameworkTree, ...] = ()
     variables: dict[str, str] = {}  # what the search took from the environment
     notes: tuple[str, ...] = ()
-    probe: Probed | None = None  # --probe
     opens: tuple[MayOpen, ...] = ()
     searched: bool = True  # False: a Windows file where no Windows is; nothing was searched for
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is missing or unmet, and the loader, if asked, does as predicted."""
-        predicted = self.probe is None or not self.probe.differences
-        return predicted and self.tree.sound and (self.bundle is None or self.bundle.sound)
+        """Whether nothing is missing or unmet."""
+        return self.tree.sound and (self.bundle is None or self.bundle.sound)
 
 
 def values(found: Inspected) -> dict[str, Any]:
     """The contract `gpuwhy.inspect/1` (docs/inspect.schema.json): fields are only added."""
     plain = msgspec.to_builtins(found)
     tree, header = plain.pop("tree"), plain.pop("header") or {}
-    bundle, frameworks, probe = (plain.pop(name) for name in ("bundle", "frameworks", "probe"))
-    if not header.get("delayed"):
-        header.pop("delayed", None)
+    bundle, frameworks = plain.pop("bundle"), plain.pop("frameworks")
+    seldom = {
+        "delayed": header.get("delayed"),
+        "opens": found.opens,
+        "searched": not found.searched,
+    }
     out = {"schema": SCHEMA, **plain, **_tree(tree), **header}
-    if not found.opens:
-        del out["opens"]
-    if found.searched:
-        del out["searched"]
+    out = {name: value for name, value in out.items() if seldom.get(name, True)}
     if bundle:
         out["bundle"] = bundle
     if found.kind == "environment":
         out["frameworks"] = [{**one, **_tree(one.pop("tree"))} for one in frameworks]
-    if probe:
-        out["probe"] = probe
     return out
 
 
 def read(saved: dict[str, Any]) -> Inspected:
     """An inspection that was kept as JSON; raises msgspec.ValidationError."""
-    plain = {name: one for name, one in saved.items() if name in Inspected.__struct_fields__}
-    plain["tree"] = saved
-    plain["header"] = saved if "machine" in saved else None
     rows = saved.get("frameworks")
     frameworks = [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
-    plain["frameworks"] = [{**one, "tree": one} for one in frameworks]
-    return msgspec.convert({"kind": "folder", **plain}, Inspected)
+    nested = {
+        "tree": saved,
+        "header": saved if "machine" in saved else None,
+        "frameworks": [{**one, "tree": one} for one in frameworks],
+    }
+    return msgspec.convert({"kind": "folder", **saved, **nested}, Inspected)
 
 
 def _tree(tree: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
@@ -11,9 +11,17 @@ from gpuwhy.facts.fact import Fact, Known, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.formats.pe import Pe
-from gpuwhy.inspect.file import gpu_of, variables
-from gpuwhy.inspect.inspected import Bringer, Header, Inspected, Library, Lost, Missing, Tree
-from gpuwhy.inspect.tree import missing_of
+from gpuwhy.inspect.inspected import (
+    Bringer,
+    Header,
+    Inspected,
+    Library,
+    Lost,
+    Missing,
+    Searched,
+    Tree,
+)
+from gpuwhy.inspect.linux import gpu_of, missing_of, variables
 from gpuwhy.loader import outcome, windows_system
 from gpuwhy.loader.outcome import FOUND
 from gpuwhy.loader.symbols import unmet_symbols
@@ -62,9 +70,11 @@ def inspect_pe(machine: Machine, path: str, folder: str, pe: Pe, size: int) -> F
         needed=pe.imports,
         gpu=gpu_of(machine, path),
         header=Header(pe.machine, pe.bits, version=version, delayed=pe.delayed),
+        notes=(*notes, NOWHERE),
+        searched=False,
     )
     if not is_windows(machine):
-        return known(replace(answer, notes=(*notes, NOWHERE), searched=False), "file", path)
+        return known(answer, "file", path)
     call = _call_for(path, pe)
     process = WindowsProcess(world_for(machine, pe.machine, path, folder))
     process.load(path, call)
@@ -73,6 +83,7 @@ def inspect_pe(machine: Machine, path: str, folder: str, pe: Pe, size: int) -> F
         tree=_tree_of(process, call),
         variables=variables(machine, ("PATH",)),
         notes=(*notes, f"searched as {_WORDS[call.title]}"),
+        searched=True,
     )
     return known(searched, "file", path)
 
@@ -142,7 +153,7 @@ def found(world: WindowsWorld, name: str) -> str | None:
     return value_or(search(world, name, tuple(folders(world, ALTERED))).path, None)
 
 
-# ---------------------------------------------------------------- the load tree
+# The load tree
 
 
 def runner(machine: Machine, facts: Facts) -> Fact[Callable[[Framework, frozenset[str]], Tree]]:
@@ -174,9 +185,9 @@ def _library(process: WindowsProcess, one: Dll, call: Call) -> Library:
     return Library(one.name, one.path, str(one.rule), version, one.needed_by, lost, closed)
 
 
-def _lost(process: WindowsProcess, one: Dll, call: Call) -> list[Lost]:
+def _lost(process: WindowsProcess, one: Dll, call: Call) -> Iterator[Lost]:
     """The other files that the same search would reach later."""
-    world, seen, out = process.world, {one.path.lower()}, []
+    world, seen = process.world, {one.path.lower()}
     own = process.loaded[0].path.rpartition("/")[0]
     for folder, rule in folders(world, call, own):
         path = search(world, one.name, ((folder, rule),)).tried[0].path
@@ -184,27 +195,18 @@ def _lost(process: WindowsProcess, one: Dll, call: Call) -> list[Lost]:
             seen.add(path.lower())
             pe = world.machine.pe(path)
             version = version_of(world.machine, path, pe.value) if isinstance(pe, Known) else None
-            out.append(Lost(path, str(rule), version))
-    return out
+            yield Lost(path, str(rule), version)
 
 
 def _missing(machine: Machine, one: outcome.Missing) -> Missing:
-    places = [(tried.path, str(tried.rule), str(tried.met)) for tried in one.tried]
-    return missing_of(one, one.needed_by, places, _elsewhere(machine, one))
-
-
-def _elsewhere(machine: Machine, one: outcome.Missing) -> list[str]:
-    """Copies in the wheels beside the asker and in the toolkits, off the search path."""
+    """With copies in the wheels beside the asker and in the toolkits, off the search path."""
+    searched = (Searched(tried.path, str(tried.rule), str(tried.met)) for tried in one.tried)
     site = _SITE.match(one.needed_by)
     tops = [f"{site[0]}/nvidia", _TOOLKITS] if site else [_TOOLKITS]
-    places = [
-        f"{top}/{entry.name}/bin" for top in tops for entry in value_or(machine.list(top), ())
-    ]
+    listed = ((top, entry.name) for top in tops for entry in value_or(machine.list(top), ()))
+    places = [f"{top}/{name}/bin" for top, name in listed]
     places += [f"{site[0]}/torch/lib"] if site else []
     tried = {tried.path.lower() for tried in one.tried}
-    paths = [f"{place}/{one.name}" for place in places]
-    return [
-        path
-        for path in paths
-        if path.lower() not in tried and isinstance(machine.stat(path), Known)
-    ]
+    paths = (f"{place}/{one.name}" for place in places)
+    elsewhere = (path for path in paths if path.lower() not in tried)
+    return missing_of(machine, one, one.needed_by, searched, elsewhere)

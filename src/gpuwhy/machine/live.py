@@ -154,7 +154,7 @@ class LiveMachine(Machine):
 
         limits = Limits(*_LIMITS.get(child, _OTHERS), keeps_errors=child in _LIMITS)
         try:
-            end = collect(argv, limits, _apart(child, self._variables))
+            end = collect(argv, limits, self._variables)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             return Unknown(f"{name}: cannot be started: {why}")
@@ -190,13 +190,6 @@ def shortened(text: str, most: int) -> str:
         return text
     head, tail = text[: most // 2], text[-most // 2 :]
     return head[: head.rfind("\n") + 1] + "[…]\n" + tail[tail.find("\n") + 1 :]
-
-
-def _apart(child: str, environ: dict[str, str]) -> dict[str, str]:
-    """What is to steer another loader goes under other names: our own Python starts as it is."""
-    if child != "loaded":
-        return environ
-    return {f"ASKED_{n}" if n.startswith("LD_") else n: value for n, value in environ.items()}
 
 
 def standing(path: str) -> Standing:

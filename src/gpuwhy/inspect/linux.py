@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, known, value_or
+from gpuwhy.facts.loads import Found
 from gpuwhy.formats.elf import Elf
 from gpuwhy.formats.symbols import Versions
-from gpuwhy.inspect.inspected import Gpu, Header, Inspected, MayOpen, Tree
-from gpuwhy.inspect.tree import tree_of, version_of
-from gpuwhy.loader.glibc import World
+from gpuwhy.inspect.inspected import (
+    Gpu,
+    Header,
+    Inspected,
+    Library,
+    Lost,
+    MayOpen,
+    Missing,
+    Searched,
+    Tree,
+)
+from gpuwhy.loader import linux, outcome
+from gpuwhy.loader.glibc import World, candidates, look_at
 from gpuwhy.loader.linux import concerns_gpu
-from gpuwhy.loader.process import Process
+from gpuwhy.loader.loads import tidied, tidy_unmet
+from gpuwhy.loader.outcome import FOUND
+from gpuwhy.loader.process import Loaded, Process
+from gpuwhy.loader.symbols import unmet_symbols, unmet_versions
 from gpuwhy.machine.machine import Machine, Stat
 
 ALL_CONTAINERS = 200_000
@@ -26,6 +41,9 @@ _CATALOGUE = 40
 """A file that names more has a list of libraries, which is no plan to open them."""
 _GLIBC = re.compile(r"GLIBC_(\d+)\.(\d+)$")
 _RECENT = (2, 37)
+_SUFFIX = re.compile(r"\.so\.(\d+(?:\.\d+)+)$")  # libstdc++.so.6.0.30, never libz.so.1
+_WHEEL = re.compile(r"(.*/(?:site|dist)-packages)/nvidia/([a-z]\w*)/lib/")
+_SITE = re.compile(r".*/(?:site|dist)-packages(?=/)")
 
 
 def inspect_elf(machine: Machine, path: str, folder: str, elf: Elf, stat: Stat) -> Fact[Inspected]:
@@ -169,3 +187,100 @@ def _notes(machine: Machine, path: str, elf: Elf, stat: Stat) -> Iterator[str]:
     code = machine.gpu_code(path, ALL_CONTAINERS)
     if isinstance(code, Unknown):
         yield f"GPU code: {code.reason}"
+
+
+# The load tree
+
+
+def tree_of(process: Process, optional: frozenset[str] = frozenset()) -> Tree:
+    """The tree without the program itself, and without what is missing but `optional`."""
+    machine = process.machine
+    versions = [one for asker in process.loaded for one in unmet_versions(process, asker.path)]
+    return Tree(
+        libraries=tuple(_library(process, one) for one in process.loaded[1:]),
+        missing=tuple(_missing(machine, o) for o in process.missing if o.name not in optional),
+        unmet=tuple(tidy_unmet(machine, one) for one in unmet_symbols(process, linux)),
+        unmet_versions=tuple(dict.fromkeys(versions)),
+    )
+
+
+def version_of(machine: Machine, path: str, real: str) -> str | None:
+    """A CUDA library's version from its bytes or its wheel, else the one in the file's name."""
+    if concerns_gpu(path):
+        stated = value_or(machine.cuda_version(path), "") or _wheel_version(machine, real)
+        if stated:
+            return stated
+    suffix = _SUFFIX.search(real)
+    return suffix[1] if suffix else None
+
+
+def _wheel_version(machine: Machine, real: str) -> str:
+    """The version of the one NVIDIA wheel that fills the folder; "" where several do."""
+    place = _WHEEL.match(real)
+    if not place:
+        return ""
+    site, part = place.groups()
+    listed = value_or(machine.list(site, rf"nvidia_{part}(_cu\d+)?-[\d.]+\.dist-info$"), ())
+    return listed[0].name.removesuffix(".dist-info").rpartition("-")[2] if len(listed) == 1 else ""
+
+
+def _library(process: Process, one: Loaded) -> Library:
+    machine = process.machine
+    return Library(
+        name=one.name.rpartition("/")[2],
+        path=tidied(machine, one.path),
+        via=_via(machine, one.rule),
+        version=version_of(machine, one.path, one.real),
+        needed_by=tidied(machine, one.needed_by),
+        lost=_lost(process, one),
+        closed=process.closed(one),
+    )
+
+
+def _via(machine: Machine, rule: Found) -> str:
+    """How a file was found, the file that has the tag named as everywhere else."""
+    return str(Found(rule.rule, tidied(machine, rule.of)))
+
+
+def _lost(process: Process, one: Loaded) -> tuple[Lost, ...]:
+    """The other files that the same search would find, each file once."""
+    machine, seen, out = process.machine, {one.real}, []
+    if "/" in one.name or one.path.rpartition("/")[2] != one.name:
+        return ()
+    caller = next((other.asker for other in process.loaded if other.path == one.needed_by), None)
+    for path, rule in candidates(process.world, one.name, caller):
+        real = value_or(machine.real(path), "")
+        if real and real not in seen and look_at(process.world, path) == FOUND:
+            seen.add(real)
+            version = version_of(machine, path, real)
+            out.append(Lost(tidied(machine, path), _via(machine, rule), version))
+    return tuple(out)
+
+
+def _missing(machine: Machine, one: outcome.Missing) -> Missing:
+    by = tidied(machine, one.needed_by)
+    searched = (Searched(t.path, _via(machine, t.rule), str(t.met)) for t in one.tried)
+    folders = []
+    if site := _SITE.match(by):
+        wheels = value_or(machine.list(f"{site[0]}/nvidia", r"[a-z]\w*$"), ())
+        folders += [f"{site[0]}/nvidia/{entry.name}/lib" for entry in wheels]
+        folders.append(f"{site[0]}/torch/lib")
+    toolkits = value_or(machine.list("/usr/local", r"cuda-[\d.]+$"), ())
+    folders += [f"/usr/local/{entry.name}/lib64" for entry in toolkits]
+    tried = {posixpath.normpath(one.path) for one in one.tried}
+    paths = [f"{folder}/{one.name}" for folder in folders] if "/" not in one.name else []
+    elsewhere = [path for path in paths if path not in tried]
+    return missing_of(machine, one, by, searched, elsewhere)
+
+
+def missing_of(
+    machine: Machine,
+    one: outcome.Missing,
+    by: str,
+    searched: Iterable[Searched],
+    elsewhere: Iterable[str],
+) -> Missing:
+    """The record of what a loader does not find; copies that lie `elsewhere`, if there are any."""
+    reason = f"{one.refused.path} {one.refused.met}" if one.refused else "not found"
+    there = tuple(path for path in elsewhere if isinstance(machine.stat(path), Known))
+    return Missing(one.name, by, tuple(searched), reason, there, one.refused is not None)
