@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from enum import Enum
 from typing import Literal, NamedTuple
 
 from gpuwhy.facts.fact import NOT_OBSERVED, Fact, Known
@@ -129,16 +128,6 @@ def _row(line: str) -> FileRow | None:
     return FileRow(path, sha256, int(size) if known else -1)
 
 
-class Metadata(Enum):
-    """What there is of a package's metadata."""
-
-    WHOLE = "whole"
-    MISSING = "missing"  # the folder is there, METADATA is not
-    EMPTY = "empty"
-    UNREADABLE = "unreadable"
-    DANGLING = "dangling link"
-
-
 class Package(Record, frozen=True, omit_defaults=True):
     """An installed package by its metadata folder: what the one walk of the folders yields."""
 
@@ -154,7 +143,6 @@ class Package(Record, frozen=True, omit_defaults=True):
     project: str = ""  # the folder that it was installed from; "" = from elsewhere
     editable: bool = False
     modules: tuple[str, ...] = ()  # import names, where its metadata tells
-    metadata: Metadata = Metadata.WHOLE
     second: bool = False  # another metadata folder of the same package has the files
     recorded: bool = True  # whether there is a RECORD
 

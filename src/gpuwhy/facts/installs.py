@@ -25,9 +25,6 @@ class DamageKind(Enum):
     ZEROS = "zeros inside"  # whole pages that were never written
     NOT_LOADABLE = "not loadable"  # a changed library that the loader would refuse
     NOT_COMPILING = "does not compile"
-    UNPARSABLE = "cannot be parsed"  # data
-    NO_INTERPRETER = "its first line names a Python that does not exist"
-    OTHER_INTERPRETER = "it starts another Python"
     NOEXEC = "mounted noexec"  # a folder
     OTHER_RELEASE = "files of another release"  # from here on: of the whole package
     WRONG_MACHINE = "built for another processor"
@@ -59,8 +56,6 @@ class Part(Enum):
     MODULE = "module"  # nothing may ask for it
     DATA = "data"
     PROGRAM = "program"  # one that the package starts: ptxas
-    HEADER = "header"  # one that kernels are compiled with
-    COMMAND = "command"  # in the environment's bin
     METADATA = "metadata"
     FOLDER = "folder"
     PACKAGE = "package"
@@ -107,7 +102,6 @@ class Basis(Enum):
 
     STATED = "stated"  # in the metadata
     EXTRA = "extra"  # in the metadata, for an extra
-    PINNED = "pinned"  # by a framework, of a wheel of NVIDIA's
     UNSTATED = "unstated"  # a row of knowledge
     LATE = "late"  # the same, and only some uses fail
     COMPILED = "compiled"  # an extension's own bytes
@@ -162,7 +156,6 @@ class StartFile(Record, frozen=True, omit_defaults=True):
     code: tuple[str, ...] = ()  # its executable lines, of a .pth file
     sets: tuple[tuple[str, str], ...] = ()  # variables of the GPU stack
     blocks: tuple[str, ...] = ()  # modules that it makes impossible to import
-    readable: bool = True  # text that Python takes
 
 
 class StartProblem(Enum):
@@ -171,7 +164,6 @@ class StartProblem(Enum):
     OTHER_PYTHON = "another Python than the packages are for"
     NO_CONFIG = "no pyvenv.cfg, so that it does not look at its packages"
     VARIABLE = "a variable"  # PYTHONHOME, a value that Python refuses
-    NO_LIBPYTHON = "its own library is not found"
 
 
 class Start(Record, frozen=True, omit_defaults=True):

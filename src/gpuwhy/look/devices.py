@@ -20,7 +20,7 @@ from gpuwhy.facts.devices import (
 )
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Undetermined, Unknown, known
 from gpuwhy.facts.facts import Facts
-from gpuwhy.look.fields import Field, filled, is_windows
+from gpuwhy.look.look import Field, filled, is_windows
 from gpuwhy.machine.machine import Machine
 
 T = TypeVar("T")

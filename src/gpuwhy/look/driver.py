@@ -10,8 +10,8 @@ from gpuwhy.facts.driver import DeviceNode, DkmsBuild, Driver, SystemPackage
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.look.devices import gpu_minors, nvml, nvml_cuda
-from gpuwhy.look.fields import Field, filled, is_windows
 from gpuwhy.look.files import exists, lines, names, paths, text
+from gpuwhy.look.look import Field, filled, is_windows
 from gpuwhy.machine.machine import Machine
 
 _VERSION = "/proc/driver/nvidia/version"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Flaw, Libraries, LibraryCopy, Where
-from gpuwhy.look.fields import Field, filled, is_windows
 from gpuwhy.look.library_owners import Owners
+from gpuwhy.look.look import Field, filled, is_windows
 from gpuwhy.look.toolkits import conda_prefix, nvcc_on_path, split_path, toolkits
 from gpuwhy.machine.machine import Entry, Machine, Stat
 

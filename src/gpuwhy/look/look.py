@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 import traceback
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
-from gpuwhy.facts.fact import Undetermined, Unknown
+from gpuwhy.facts.fact import Fact, Undetermined, Unknown
 from gpuwhy.facts.facts import Facts
 from gpuwhy.machine.machine import Machine
 
@@ -18,14 +20,12 @@ EARLY: tuple[tuple[str, ...], ...] = (("call", "nvml"), ("call", "nodes"))
 """Questions that another process answers: begun before the files are read."""
 
 
-class Options(msgspec.Struct, frozen=True, omit_defaults=True):
+class Options(Struct, frozen=True, omit_defaults=True):
     """What the user asked for; kept in a recording, because the questions depend on it."""
 
     python: str = ""  # --python: an executable or an environment's folder
     folder: str = ""  # working folder
-    script: str = (
-        ""  # folder of the script that a watched program ran; "-" where it looks into none
-    )
+    script: str = ""  # folder of a watched program's script; "-" where it looks into none
     files: Literal["some", "all"] = "some"  # how many installed files are looked at; all: by hash
     imports: bool = False  # --import
     probe: Literal["", "gentle", "full"] = ""  # --gentle, --probe
@@ -86,7 +86,7 @@ def look(
     facts = Facts()
     steps = [one for one in LOOKS if not only or one.place.partition(".")[0] in only]
     if only and "system" not in only:
-        steps.insert(0, Look("system.os", "environment.python:os_alone"))
+        steps.insert(0, Look("system.os", "system:operating_system"))
     if not only or {"driver", "devices"} & set(only):
         machine.ahead(*EARLY)
     for step in steps:
@@ -110,10 +110,12 @@ def look_by_importing(
 
 def _bounded(step: Look, machine: Machine, facts: Facts, options: Options) -> Any:
     """What one step finds; Unknown where it raises or takes too long."""
+    module, _, name = step.function.partition(":")
     found: list[Any] = []
 
     def run() -> None:
-        found.append(_guarded(step, machine, facts, options))
+        place = f"gpuwhy.look.{module}"
+        found.append(guarded(lambda: getattr(import_module(place), name)(machine, facts, options)))
 
     worker = threading.Thread(target=run, daemon=True)
     worker.start()
@@ -121,11 +123,10 @@ def _bounded(step: Look, machine: Machine, facts: Facts, options: Options) -> An
     return found[0] if found else Unknown(f"no answer within {step.seconds:g} s")
 
 
-def _guarded(step: Look, machine: Machine, facts: Facts, options: Options) -> Any:
-    module, _, name = step.function.partition(":")
+def guarded(ask: Callable[[], Any]) -> Any:
+    """What one function finds; Unknown where it cannot tell or fails."""
     try:
-        function = getattr(import_module(f"gpuwhy.look.{module}"), name)
-        return function(machine, facts, options)
+        return ask()
     except Undetermined as missing:
         return missing.unknown
     except Exception as error:
@@ -139,9 +140,31 @@ def _placed(facts: Facts, place: str, found: Any) -> Facts:
     subject, _, field = place.partition(".")
     record = getattr(facts, subject)
     if field:
-        record = msgspec.structs.replace(record, **{field: found})
+        record = replace(record, **{field: found})
     elif isinstance(found, Unknown):
         record = type(record)(**dict.fromkeys(record.__struct_fields__, found))
     else:
         record = found
-    return msgspec.structs.replace(facts, **{subject: record})
+    return replace(facts, **{subject: record})
+
+
+# ------------------------------------------------------------ a subject field by field
+
+Field = Callable[[Machine, Facts], Fact[Any]]
+
+
+def filled(machine: Machine, facts: Facts, subject: str, fields: Mapping[str, Field]) -> Facts:
+    """The facts with one subject's fields, each of which may read those before it.
+
+    What one field lacks costs the others nothing.
+    """
+    for name, field in fields.items():
+        found = guarded(partial(field, machine, facts))
+        facts = replace(facts, **{subject: replace(getattr(facts, subject), **{name: found})})
+    return facts
+
+
+def is_windows(facts: Facts) -> bool:
+    """Whether the machine is a Windows machine."""
+    system = facts.system.os
+    return not isinstance(system, Unknown) and system.need() == "windows"

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any
 
 from gpuwhy.facts.fact import (
-    Absent,
     Fact,
     Known,
-    Source,
     Unknown,
     absent,
     known,
@@ -20,9 +16,10 @@ from gpuwhy.facts.fact import (
 )
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.system import Distro, Injected, Libc, Memory, Space, System, Tasks
-from gpuwhy.look.fields import filled, is_windows
+from gpuwhy.look.files import environ, exists, gone, lines
 from gpuwhy.look.kernel_log import kernel_log
-from gpuwhy.machine.machine import Disk, Machine, Uname
+from gpuwhy.look.look import Field, filled, is_windows
+from gpuwhy.machine.machine import Machine, Uname
 
 _OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")
 _TREE_MARKS = (
@@ -46,33 +43,33 @@ _COMPILED = (
 
 def system(machine: Machine, facts: Facts, _options: object = None) -> System:
     """Everything of the subject; on Windows by its own ways."""
-    facts = filled(machine, facts, "system", {"os": _os})
+    facts = filled(machine, facts, "system", {"os": operating_system})
+    fields = FIELDS
     if is_windows(facts):
         from gpuwhy.look.windows import SYSTEM
 
-        return filled(machine, facts, "system", {**FIELDS, **SYSTEM}).system
-    return filled(machine, facts, "system", FIELDS).system
+        fields = {**FIELDS, **SYSTEM}
+    return filled(machine, facts, "system", fields).system
 
 
-def _os(machine: Machine, _facts: Facts) -> Fact[str]:
+def operating_system(machine: Machine, _facts: Facts, _options: object = None) -> Fact[str]:
     """The operating system by uname; of a file tree, by the folders only that system has."""
     said = machine.uname()
     if isinstance(said, Known):
         return Known(said.value.system, said.source)
-    for name, path in _TREE_MARKS:
-        if isinstance(machine.stat(path), Known):
-            return known(name, "file", path)
-    return said
+    found = ((name, path) for name, path in _TREE_MARKS if exists(machine, path))
+    name, path = next(found, ("", ""))
+    return known(name, "file", path) if name else said
 
 
-def _of_uname(part: Callable[[Uname], str], machine: Machine, _facts: Facts) -> Fact[str]:
+def _of_uname(machine: Machine, part: Callable[[Uname], str]) -> Fact[str]:
     said = machine.uname()
     return Known(part(said.value), said.source) if isinstance(said, Known) else said
 
 
-def _processor(machine: Machine, facts: Facts) -> Fact[str]:
+def _processor(machine: Machine, _facts: Facts) -> Fact[str]:
     """The processor by uname; of a file tree, by what its shell or loader is compiled for."""
-    said = _of_uname(lambda u: u.machine, machine, facts)
+    said = _of_uname(machine, lambda uname: uname.machine)
     for path in _COMPILED if isinstance(said, Unknown) else ():
         elf = machine.elf(path)
         if isinstance(elf, Known):
@@ -91,24 +88,25 @@ def _distro(machine: Machine, _facts: Facts) -> Fact[Distro]:
             fields = {key: value.strip().strip("\"'")[:200] for key, value in pairs}
             named = f"{fields.get('NAME', '')} {fields.get('VERSION', '')}".strip()
             title = fields.get("PRETTY_NAME") or named
-            like = tuple(re.findall(r"[\w.-]+", fields.get("ID_LIKE", "")))[:8]
             if not title:
                 return Unknown(f"{path}: names no distribution")
-            numbered = re.search(r"\d+(\.\d+)?", title)
-            version = fields.get("VERSION_ID") or (numbered[0] if numbered else "")
-            return known(Distro(_id(fields, title), title, version, like), "file", path)
+            like = tuple(re.findall(r"[\w.-]+", fields.get("ID_LIKE", "")))[:8]
+            number = re.search(r"\d+(\.\d+)?", title)
+            version = fields.get("VERSION_ID") or (number[0] if number else "")
+            own = fields.get("ID") or _id(title)
+            return known(Distro(own, title, version, like), "file", path)
     old = machine.read("/etc/redhat-release")
     if isinstance(old, Known):
         title = old.value.strip()[:200]
-        return known(Distro(_id({}, title), title), "file", "/etc/redhat-release")
+        return Known(Distro(_id(title), title), old.source)
     return absent("file", _OS_RELEASE[0])
 
 
-def _id(fields: dict[str, str], title: str) -> str:
-    """The ID; a recording of version 0 did not ask for it, and has the title alone."""
+def _id(title: str) -> str:
+    """The ID by the title, which is all that recordings of version 0 have."""
     first = re.match(r"(?:Red Hat|[A-Za-z]+)", title)
     name = first[0].lower() if first else ""
-    return fields.get("ID") or {"red hat": "rhel"}.get(name, name)
+    return {"red hat": "rhel"}.get(name, name)
 
 
 def _libc(machine: Machine, _facts: Facts) -> Fact[Libc]:
@@ -120,41 +118,37 @@ def _libc(machine: Machine, _facts: Facts) -> Fact[Libc]:
     musl = machine.list("/lib", r"ld-musl-")
     if isinstance(musl, Known) and musl.value:
         return known(Libc("musl"), "file", f"/lib/{musl.value[0].name}")
-    if isinstance(musl, Unknown):
-        return musl
-    return Unknown("neither libc.so.6 nor ld-musl is in a standard folder", "ldd --version")
+    why = "neither libc.so.6 nor ld-musl is in a standard folder"
+    return or_unknown(musl, why, "ldd --version")
 
 
 def _glibc(machine: Machine, path: str) -> Fact[Libc]:
-    named = re.search(r"/libc-(2\.\d+)\.so$", path)
-    if named:
-        return known(Libc("glibc", named[1]), "file", path)
-    banner = machine.lines(path, "GNU C Library (")
-    if not isinstance(banner, Known):
-        return or_unknown(banner, f"{path}: gone while looking")
-    text = "\n".join(banner.value)
-    version = re.search(r"GNU C Library \([^)]*\)[^\n]{0,80}? version (2\.\d+)", text)
-    if version:
-        return known(Libc("glibc", version[1]), "file", path)
-    return Unknown(f"{path}: has no glibc banner")
+    version = re.search(r"/libc-(2\.\d+)\.so$", path)
+    if not version:
+        banner = machine.lines(path, "GNU C Library (")
+        if not isinstance(banner, Known):
+            return or_unknown(banner, f"{path}: gone while looking")
+        pattern = r"GNU C Library \([^)]*\)[^\n]{0,80}? version (2\.\d+)"
+        version = re.search(pattern, "\n".join(banner.value))
+    if not version:
+        return Unknown(f"{path}: has no glibc banner")
+    return known(Libc("glibc", version[1]), "file", path)
 
 
 def _wsl(machine: Machine, _facts: Facts) -> Fact[int]:
-    """WSL by the kernel's release; an own WSL 2 kernel by WSL's variables and /dev/dxg."""
+    """1 or 2, by the kernel's name, or by what WSL puts into a distribution's folders."""
     said = machine.uname()
     if not isinstance(said, Known):
-        offline = isinstance(machine.offline(), Known)
-        if offline and isinstance(machine.stat("/usr/lib/wsl"), Known):
+        if isinstance(machine.offline(), Known) and exists(machine, "/usr/lib/wsl"):
             return known(2, "folder", "/usr/lib/wsl", "which WSL alone makes")
         return said if isinstance(said, Unknown) else absent("call", "uname")
     release = said.value.release
     if "microsoft" in release.lower():
         return Known(2 if "microsoft" in release else 1, said.source)
-    variables = value_or(machine.environ(), {})
-    named = {"WSL_DISTRO_NAME", "WSL_INTEROP"} & variables.keys()
-    if named and isinstance(machine.stat("/dev/dxg"), Known):
+    named = {"WSL_DISTRO_NAME", "WSL_INTEROP"} & environ(machine).keys()
+    if named and exists(machine, "/dev/dxg"):
         return known(2, "file", "/dev/dxg")
-    return Absent(Source("call", "uname", f"kernel {release}"))
+    return absent("call", "uname", f"kernel {release}")
 
 
 def _wsl_device(machine: Machine, facts: Facts) -> Fact[bool]:
@@ -165,22 +159,19 @@ def _wsl_device(machine: Machine, facts: Facts) -> Fact[bool]:
 
 def _uptime(machine: Machine, _facts: Facts) -> Fact[float]:
     said = machine.read("/proc/uptime")
-    if not isinstance(said, Known):
-        return said
-    return _number((said.value.split() or [""])[0], "/proc/uptime")
+    return _number(said.value, "/proc/uptime") if isinstance(said, Known) else said
 
 
 def _booted(machine: Machine, _facts: Facts) -> Fact[float]:
     said = machine.lines("/proc/stat", "btime")
     if not isinstance(said, Known):
         return said
-    fields = said.value[0].split() if said.value else []
-    return _number(fields[1] if len(fields) == 2 else "", "/proc/stat")
+    return _number(" ".join(said.value).removeprefix("btime"), "/proc/stat")
 
 
 def _number(text: str, path: str) -> Fact[float]:
-    good = re.fullmatch(r"\d{1,15}(\.\d+)?", text)
-    return known(float(text), "file", path) if good else Unknown(f"{path}: no number")
+    good = re.match(r"\s*(\d{1,15}(\.\d+)?)(\s|$)", text)
+    return known(float(good[1]), "file", path) if good else Unknown(f"{path}: no number")
 
 
 # ---------------------------------------------------------------- containers
@@ -210,55 +201,43 @@ def _container(machine: Machine, _facts: Facts) -> Fact[str]:
     offline = machine.offline()
     if isinstance(offline, Known) and offline.value.kind == "image":
         return Known("image", offline.source)
-    found = _marked(machine)
+    found = next(_marked(machine))
     marked = isinstance(found, Known) and found.value in ("docker", "podman")
     if marked and _boots_from_disk(machine):
         return absent("file", "/proc/self/mountinfo", "a container's marks, but / is a whole disk")
     return found
 
 
-def _marked(machine: Machine) -> Fact[str]:
-    """What variables, marker files, systemd and the control groups say."""
-    variables = machine.environ()
-    for name, kind in _VARIABLES:
-        if name in value_or(variables, {}):
-            return known(kind, "env", name)
-    unseen: list[Fact[str]] = [variables] if isinstance(variables, Unknown) else []
+def _marked(machine: Machine) -> Iterator[Fact[str]]:
+    """What variables, marker files, systemd (for LXC, nspawn) and the control groups say."""
+    seen, variables = machine.environ(), environ(machine)
+    yield from (known(kind, "env", name) for name, kind in _VARIABLES if name in variables)
+    unseen: list[Fact[str]] = [seen] if isinstance(seen, Unknown) else []
     for path, kind in _MARKS:
         found = machine.stat(path)
         if isinstance(found, Known):
-            return known(kind, "file", path)
-        if isinstance(found, Unknown):
-            unseen.append(found)
-    stated = (*_by_systemd(machine, value_or(variables, {})), *_by_group(machine), *unseen)
-    return stated[0] if stated else absent("file", "/.dockerenv", "nor other marks")
-
-
-def _by_systemd(machine: Machine, variables: dict[str, str]) -> Iterator[Known[str]]:
-    """What the container's manager told systemd (LXC, nspawn), or left in `container`."""
-    texts = (
-        (value_or(machine.read("/run/systemd/container"), ""), "file", "/run/systemd/container"),
-        (variables.get("container", ""), "env", "container"),
-    )
-    for text, source, where in texts:
-        kind = text.strip()[:40]  # systemd calls WSL a container; here it has a field of its own
+            yield known(kind, "file", path)
+        unseen += [found] if isinstance(found, Unknown) else []
+    path = "/run/systemd/container"
+    by_systemd = known(value_or(machine.read(path), ""), "file", path)
+    for one in (by_systemd, known(variables.get("container", ""), "env", "container")):
+        kind = one.value.strip()[:40]  # systemd calls WSL a container; here it has its own field
         if kind != "wsl" and re.fullmatch(r"[a-z][a-z0-9-]*", kind):
-            yield known(kind, source, where)  # type: ignore[arg-type]
-
-
-def _by_group(machine: Machine) -> Iterator[Known[str]]:
-    lines = value_or(machine.lines("/proc/1/cgroup", *(word for word, _ in _GROUPS)), ())
+            yield Known(kind, one.source)
+    groups = "\n".join(lines(machine, "/proc/1/cgroup", *(word for word, _ in _GROUPS)))
     for word, kind in _GROUPS:
-        if any(re.search(rf"[/-]{word}", line) for line in lines):
+        if re.search(rf"[/-]{word}", groups):
             yield known(kind, "file", "/proc/1/cgroup")
+    yield from unseen
+    yield absent("file", "/.dockerenv", "nor other marks")
 
 
 def _boots_from_disk(machine: Machine) -> bool:
     """Whether / is the whole of a disk's file system, which no container engine mounts there."""
-    for line in value_or(machine.lines("/proc/self/mountinfo", " / / "), ()):
+    for line in lines(machine, "/proc/self/mountinfo", " / / "):
         left, _, right = line.partition(" - ")
-        fields, source = left.split(), right.split()
-        if fields[3:5] == ["/", "/"] and len(source) > 1 and source[1].startswith("/dev/"):
+        source = right.split()[1:2]
+        if left.split()[3:5] == ["/", "/"] and source and source[0].startswith("/dev/"):
             return True
     return False
 
@@ -277,10 +256,9 @@ def _injected(machine: Machine, facts: Facts) -> Fact[Injected]:
     points = [fields[4] for fields in map(str.split, mounts) if len(fields) > 4]
     mounted = any("/libcuda.so" in one or one.startswith("/usr/lib/wsl") for one in points)
     beside = ("/.singularity.d/libs", "/usr/local/nvidia/lib64")  # --nv; Google's Kubernetes nodes
-    copied = any(isinstance(machine.stat(f"{one}/libcuda.so.1"), Known) for one in beside)
     value = Injected(
         devices=bool(nodes),
-        libraries=mounted or copied,
+        libraries=mounted or any(exists(machine, f"{one}/libcuda.so.1") for one in beside),
         requested=variables.get("NVIDIA_VISIBLE_DEVICES", ""),
         capabilities=variables.get("NVIDIA_DRIVER_CAPABILITIES", ""),
         lacking=_lacking(machine, points) if any(one.name == "dxg" for one in nodes) else (),
@@ -293,8 +271,8 @@ def _lacking(machine: Machine, points: list[str]) -> tuple[str, ...]:
     if any(one.rstrip("/") in _WSL_FOLDERS or one.endswith(f"/{_DXG_HELPER}") for one in points):
         return ()
     folders = ("/usr/lib/wsl/lib", "/usr/lib/x86_64-linux-gnu")
-    gone = all(isinstance(machine.stat(f"{one}/{_DXG_HELPER}"), Absent) for one in folders)
-    return (_DXG_HELPER,) if gone else ()
+    lost = all(gone(machine, f"{one}/{_DXG_HELPER}") for one in folders)
+    return (_DXG_HELPER,) if lost else ()
 
 
 # ---------------------------------------------------------------- limits and memory
@@ -312,16 +290,11 @@ def _own_groups(machine: Machine, controller: str) -> tuple[str, ...]:
 
     Inside a container the path in /proc/self/cgroup may be the host's: then only the last exists.
     """
-    said = machine.lines("/proc/self/cgroup", f":{controller}", f",{controller}", "0::/")
-    rows = [row for row in (line.split(":", 2) for line in value_or(said, ())) if len(row) == 3]
-    for _, names, path in rows:
-        if controller in names.split(","):
-            return _up(f"{_CGROUP}/{controller}", path)
-    path = next((path for number, names, path in rows if number == "0" and not names), "/")
-    return _up(_CGROUP, path)
-
-
-def _up(root: str, path: str) -> tuple[str, ...]:
+    said = lines(machine, "/proc/self/cgroup", f":{controller}", f",{controller}", "0::/")
+    rows = [row for row in (line.split(":", 2) for line in said) if len(row) == 3]
+    own = next((path for _, names, path in rows if controller in names.split(",")), None)
+    root = _CGROUP if own is None else f"{_CGROUP}/{controller}"
+    path = own or next((path for number, names, path in rows if number == "0" and not names), "/")
     parts = [part for part in path.split("/") if part]
     if ".." in parts:  # our group lies outside of this namespace: only the root can be seen
         parts = []
@@ -331,16 +304,13 @@ def _up(root: str, path: str) -> tuple[str, ...]:
 
 def _tasks(machine: Machine, _facts: Facts) -> Fact[Tasks]:
     """The tightest number of processes and threads that our groups allow."""
-    found: list[tuple[int, Tasks, str]] = []
+    found: list[Known[Tasks]] = []
     for folder in _own_groups(machine, "pids"):
-        limit, used = (machine.read(f"{folder}/pids.{name}") for name in ("max", "current"))
-        if isinstance(limit, Known) and isinstance(used, Known) and limit.value.strip().isdigit():
-            most = int(limit.value)
-            found.append((most, Tasks(most, int(used.value or 0)), folder))
-    if not found:
-        return Absent(Source("file", f"{_CGROUP}/pids.max", "no limit"))
-    _, tasks, folder = min(found, key=lambda one: one[0])
-    return known(tasks, "file", f"{folder}/pids.max")
+        limit, used = (_bytes(machine.read(f"{folder}/pids.{name}")) for name in ("max", "current"))
+        if isinstance(limit, Known) and isinstance(used, Known):
+            found.append(Known(Tasks(limit.value, used.value), limit.source))
+    none = absent("file", f"{_CGROUP}/pids.max", "no limit")
+    return min(found, key=lambda one: one.value.limit) if found else none
 
 
 def _memory(machine: Machine, _facts: Facts) -> Fact[Memory]:
@@ -399,18 +369,15 @@ def _held(machine: Machine, folder: str, used_file: str) -> Fact[int]:
 
 
 def _shm(machine: Machine, _facts: Facts) -> Fact[Space]:
-    return _space(machine.disk("/dev/shm"), "/dev/shm")
+    disk, path = machine.disk("/dev/shm"), "/dev/shm"
+    if not isinstance(disk, Known):
+        return disk
+    return Known(Space(path, disk.value.total, disk.value.free), disk.source)
 
 
-def _space(fact: Fact[Disk], path: str) -> Fact[Space]:
-    if not isinstance(fact, Known):
-        return fact
-    return Known(Space(path, fact.value.total, fact.value.free), fact.source)
-
-
-FIELDS: dict[str, Callable[[Machine, Facts], Fact[Any]]] = {
+FIELDS: dict[str, Field] = {
     "distro": _distro,
-    "kernel": partial(_of_uname, lambda said: said.release),
+    "kernel": lambda machine, _: _of_uname(machine, lambda uname: uname.release),
     "machine": _processor,
     "libc": _libc,
     "offline": lambda machine, _: machine.offline(),

@@ -12,8 +12,8 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Flaw, LibraryCopy, Toolkit
 from gpuwhy.facts.system import Distro
 from gpuwhy.look.devices import card, nvml
-from gpuwhy.look.fields import Field
 from gpuwhy.look.libraries import Examined, Places
+from gpuwhy.look.look import Field
 from gpuwhy.look.toolkits import conda_cuda, conda_packages, conda_prefix, toolkit_version
 from gpuwhy.look.windows_paths import (
     environ,

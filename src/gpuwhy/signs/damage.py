@@ -66,12 +66,11 @@ def not_as_installed(case: Case) -> Finding | None:
 def _damage(facts: Facts) -> list[Damage]:
     """What counts, the certain kinds first.
 
-    Not what another package wrote over, which is a conflict; not commands; not libraries that were
-    stripped, as images are made smaller.
+    Not what another package wrote over, which is a conflict; not libraries that were stripped, as
+    images are made smaller.
     """
     every = facts.installs.damage.need() or ()
-    found = [one for one in every if one.kind not in _ELSEWHERE and one.part is not Part.COMMAND]
-    found = [one for one in found if one.part is not Part.METADATA]
+    found = [one for one in every if one.kind not in _ELSEWHERE]
     stripped = Counter(one.owner for one in found if one.smaller)
     found = [one for one in found if not (one.smaller and stripped[one.owner] >= _MANY)]
     if any(one.kind in _OVERWRITTEN for one in found):
@@ -95,9 +94,6 @@ def _other_release(facts: Facts, one: Damage) -> bool:
     return False
 
 
-_DETAILED = (DamageKind.NOT_COMPILING, DamageKind.UNPARSABLE)
-
-
 def _said(one: Damage) -> tuple[str, dict[str, object]]:
     """What is wrong with a file, or with the package that it stands for."""
     values: dict[str, object] = {
@@ -118,10 +114,9 @@ def _said(one: Damage) -> tuple[str, dict[str, object]]:
             values,
         )
     if one.part not in (Part.LIBRARY, Part.FIRST_MODULE):
-        detail = " ({actual})" if one.kind in _DETAILED and one.actual else ""
-        verb = "" if one.kind is DamageKind.NOT_COMPILING else "is "
-        verb = "" if one.kind is DamageKind.UNPARSABLE else verb
-        return f"{{file}} of {{owner}} {verb}{{kind}}{detail}", values
+        if one.kind is DamageKind.NOT_COMPILING:
+            return "{file} of {owner} {kind}" + (" ({actual})" if one.actual else ""), values
+        return "{file} of {owner} is {kind}", values
     if one.kind is DamageKind.MISSING:
         return "{name} of {owner} is missing", values
     detail = " ({actual})" if one.actual else ""
@@ -141,26 +136,6 @@ def changed_since(case: Case) -> Finding | None:
     text = f"{{file}} of {{owner}} is not what was installed{more}"
     values = {"file": found[0].path.rpartition("-packages/")[2], "owner": str(found[0].owner)}
     return noted(weak(text, *evidence, more=len(found) - 1, **values))
-
-
-def commands(case: Case) -> Finding | None:
-    """Commands beside the packages that do not start: a note, for `python -m` works."""
-    every = case.facts.installs.damage.need() or ()
-    found = [one for one in every if one.part is Part.COMMAND]
-    if not found:
-        return None
-    first = found[0]
-    how = {
-        DamageKind.MISSING: "is missing",
-        DamageKind.NO_INTERPRETER: "does not start: its first line names {actual}, which is gone",
-        DamageKind.NOT_EXECUTABLE: "must not be run ({actual})",
-        DamageKind.OTHER_INTERPRETER: "is started by {actual}, which is another Python",
-    }
-    more = ", and {more} more" if len(found) > 1 else ""
-    text = f"bin/{{name}} of {{owner}} {how.get(first.kind, first.kind.value)}{more}"
-    evidence = [saw(one.kind.value, Source("file", one.path)) for one in found[:3]]
-    values = {"name": base_name(first.path), "owner": str(first.owner), "actual": first.actual}
-    return noted(strong(text, *evidence, more=len(found) - 1, **values))
 
 
 def two_metadata_folders(case: Case) -> Finding | None:
@@ -335,7 +310,6 @@ def all_whole(case: Case) -> Finding | None:
     """What rules it out."""
     facts = case.facts
     files = not_as_installed(case) or two_metadata_folders(case) or source_gone(case)
-    files = files or commands(case)
     if files or changed_since(case) or start_file_blocks(case) or for_another_python(case):
         return None
     loaded = _refused(facts) or _loaded_broken(facts) or _skipped(facts)
@@ -348,6 +322,6 @@ SIGNS = rows(
     "install.corrupted",
     "machine",
     *(no_interpreter, start_file_blocks, for_another_python, source_gone, not_as_installed),
-    *(two_metadata_folders, commands, changed_since, stops_the_search, loads_a_broken_copy),
+    *(two_metadata_folders, changed_since, stops_the_search, loads_a_broken_copy),
     *(driver_library, passed_over, all_whole),
 )

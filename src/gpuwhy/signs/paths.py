@@ -32,7 +32,6 @@ from gpuwhy.signs.case import (
     slows,
     strong,
     sure,
-    weak,
 )
 from gpuwhy.signs.needed import (
     anything,
@@ -170,7 +169,7 @@ def folder_gone(case: Case) -> Finding | None:
 def nothing_outside(case: Case) -> Finding | None:
     """What rules it out."""
     facts = case.facts
-    if facts.installs.start.need() or folder_gone(case) or other_environment(case):
+    if facts.installs.start.need() or folder_gone(case):
         return None
     older = any(_first_by(one.found) == "LD_LIBRARY_PATH" for one in old_runtimes(case))
     if older or own_library_second(case, "LD_LIBRARY_PATH") or _not_cached(case) or _taken(case):
@@ -267,7 +266,7 @@ def start_problem(facts: Facts, *problems: StartProblem) -> Start | None:
 
 def another_python(case: Case) -> Finding | None:
     """The environment's Python is another than its packages are for, or lost its settings."""
-    places = (StartProblem.OTHER_PYTHON, StartProblem.NO_CONFIG, StartProblem.NO_LIBPYTHON)
+    places = (StartProblem.OTHER_PYTHON, StartProblem.NO_CONFIG)
     one = start_problem(case.facts, *places)
     python = value_or(case.facts.environment.python, None)
     if one is None or python is None:
@@ -286,32 +285,13 @@ def another_python(case: Case) -> Finding | None:
             "{folder} has no pyvenv.cfg any more, and {python} does not look at the packages there"
         )
         return prevents_start(proof(text + lost_ones, seen, **values))
-    if one.problem is StartProblem.NO_LIBPYTHON:
-        text = "{python} does not start: its own library is not found ({folder})"
-        return prevents_start(proof(text, seen, **values))
     text = "{python} is Python {version}, and the packages of {folder} are those of Python {meant}"
     return prevents_start(proof(text + lost_ones, seen, **values))
-
-
-def other_environment(case: Case) -> Finding | None:
-    """The environment was moved or copied: its activation leads to the folder of its making."""
-    installed = value_or(case.facts.frameworks.installed, ())
-    first = next(iter(installed), None)
-    for one in value_or(case.facts.environment.activation, ()):
-        if one.name != "VIRTUAL_ENV" or case.framework is not first:  # said once
-            continue
-        text = (
-            "{file} was written for {folder}: in a shell that is activated by it, python is not "
-            "this environment's"
-        )
-        seen = saw(f"VIRTUAL_ENV={one.value}", Source("file", one.file))
-        return slows(weak(text, seen, file=one.file, folder=one.value))
-    return None
 
 
 SIGNS = rows(
     "env.path",
     "framework",
     *(another_python, older_by_library_path, other_by_library_path, ldconfig_not_run),
-    *(taken_at_start, outside_the_search, folder_gone, other_environment, nothing_outside),
+    *(taken_at_start, outside_the_search, folder_gone, nothing_outside),
 )

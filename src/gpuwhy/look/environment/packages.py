@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from gpuwhy.facts.environment import Coverage, Files, Metadata, Package
-from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, absent, known, value_or
+from gpuwhy.facts.environment import Coverage, Files, Package
+from gpuwhy.facts.fact import Fact, Known, Unknown, absent, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Gathered, Machine, printable
@@ -87,7 +87,6 @@ def _package(machine: Machine, site: str, found: Gathered) -> Package | None:
         installer=found.texts.get("INSTALLER", "").strip()[:40],
         project=project,
         editable=editable,
-        metadata=_state(machine, found, location, file),
         recorded=record is not None or "RECORD" in (*found.unread, *found.partly),
     )
 
@@ -159,21 +158,6 @@ def _direct_url(text: str) -> tuple[str, bool]:
     return path, isinstance(folder, dict) and folder.get("editable") is True
 
 
-def _state(machine: Machine, found: Gathered, location: str, file: str) -> Metadata:
-    """What there is of the metadata file."""
-    if found.texts.get(file) or found.texts.get(""):
-        return Metadata.WHOLE
-    path = f"{location}/{file}"
-    linked = isinstance(machine.link(path), Known)
-    if file in found.unread:
-        return Metadata.DANGLING if linked else Metadata.UNREADABLE
-    stat = machine.stat(path)
-    if isinstance(stat, Absent):
-        return Metadata.DANGLING if linked else Metadata.MISSING
-    empty = isinstance(stat, Known) and not stat.value.size
-    return Metadata.EMPTY if empty else Metadata.WHOLE
-
-
 # ------------------------------------------------------------ two folders of one package
 
 
@@ -205,11 +189,3 @@ def _presence(machine: Machine, one: Package) -> tuple[float, str]:
     stats = ((machine.stat(f"{one.site}/{row.path}"), row.size) for row in rows)
     there = sum(isinstance(stat, Known) and stat.value.size == size for stat, size in stats)
     return (there / len(rows) if rows else 0.0), one.version
-
-
-# ------------------------------------------------------------ what others ask
-
-
-def of_the_stack(found: Iterable[Package]) -> list[Package]:
-    """Those of the GPU stack, without second metadata folders."""
-    return [one for one in found if gpu_related(one.name) and not one.second]

@@ -77,13 +77,6 @@ def python(machine: Machine, facts: Facts, options: Options) -> Fact[Python]:
     return absent("env", "PATH", "no python3 or python in any of its folders")
 
 
-def os_alone(machine: Machine, facts: Facts, options: Options) -> Fact[str]:
-    """The operating system, which decides where to look, without the rest of its subject."""
-    from gpuwhy.look.system import _os
-
-    return _os(machine, facts)
-
-
 def _whole(machine: Machine, options: Options) -> str:
     """The path from the root on; links in it stay: a venv's python is a link out of it."""
     path = options.python

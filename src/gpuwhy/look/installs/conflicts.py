@@ -12,11 +12,11 @@ from gpuwhy.facts.fact import Fact, Known, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Conflict, Share
 from gpuwhy.facts.record import Owner
-from gpuwhy.look.environment.packages import of_the_stack
+from gpuwhy.look.environment.packages import gpu_related
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine
 
-_LIBRARY = r"(?i)\.(so(\.\d+)*|dll|pyd)$"
+_LIBRARY = r"(?i)(?![/\\]|\.\.|.:)(?!.*/\.\./).*\.(so(\.\d+)*|dll|pyd)$"
 _HASHED = 2 << 20  # bytes: up to this size a hash costs less than a doubt
 
 
@@ -30,22 +30,21 @@ class Claim(NamedTuple):
 
 def conflicts(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Conflict, ...]]:
     """Packages of the GPU stack that list the same library with other contents."""
-    among = of_the_stack(facts.environment.packages.need() or ())
-    claims: dict[str, list[Claim]] = {}
+    packages = facts.environment.packages.need() or ()
+    among = [one for one in packages if gpu_related(one.name) and not one.second]
     windows = value_or(facts.system.os, "") == "windows"
-    ends = (".dll", ".pyd") if windows else (".so",)
+    claims: dict[str, list[Claim]] = {}
     for one in among:
-        for path, claim in _claims(one, ends):
+        for path, claim in _claims(one, (".dll", ".pyd") if windows else (".so",)):
             claims.setdefault(path, []).append(claim)
     groups: dict[tuple[Owner, ...], list[str]] = {}
     for path, several in claims.items():
         owners = tuple(dict.fromkeys(one.owner for one in several))
         if len(owners) > 1 and len({(one.sha256, one.size) for one in several}) > 1:
             groups.setdefault(owners, []).append(path)
-    hashed = options.files == "all"
     found = []
     for owners, paths in groups.items():
-        won = Counter(filter(None, (_winner(machine, p, claims[p], hashed) for p in paths)))
+        won = Counter(filter(None, (_winner(machine, p, claims[p], options) for p in paths)))
         winners: Fact[tuple[Share, ...]]
         winners = Unknown("neither sizes nor hashes show whose files these are", "check --deep")
         if won:
@@ -62,23 +61,18 @@ def _claims(one: Package, ends: tuple[str, ...]) -> Iterator[tuple[str, Claim]]:
 
     kind = flavour(one.name)
     first = one.files.find(f"{kind.module}/__init__.py") if kind else None
-    rows = [row for row in one.files.ending(*ends) if _is_library(row.path)]
+    rows = [row for row in one.files.ending(*ends) if re.match(_LIBRARY, row.path)]
     for row in (*rows, *([first] if first else [])):
         yield f"{one.site}/{row.path}", Claim(one.owner, row.sha256, row.size)
 
 
-def _is_library(path: str) -> bool:
-    out = path.startswith(("/", "\\", "..")) or path[1:2] == ":" or "/../" in path
-    return not out and re.search(_LIBRARY, path) is not None
-
-
-def _winner(machine: Machine, path: str, claims: Sequence[Claim], hashed: bool) -> Owner | None:
+def _winner(machine: Machine, path: str, claims: Sequence[Claim], options: Options) -> Owner | None:
     """The one owner whose size, or hash where sizes agree, is the file's."""
     stat = machine.stat(path)
     if not isinstance(stat, Known):
         return None
     fits = [one for one in claims if one.size == stat.value.size]
-    if len(fits) > 1 and (stat.value.size < _HASHED or hashed):
+    if len(fits) > 1 and (stat.value.size < _HASHED or options.files == "all"):
         digest = value_or(machine.sha256(path), "")
         fits = [one for one in fits if one.sha256 == digest]
     owners = {one.owner for one in fits}

@@ -6,7 +6,7 @@ The GPU packages, their neighbours and everything that these need are read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from gpuwhy.look.environment.python import on_the_path
 from gpuwhy.look.files import environ, exists, lines
 from gpuwhy.look.frameworks.builds import bitsandbytes_builds, cuda_of_name, library_files
 from gpuwhy.look.installs.requirements import (
+    Lines,
     Wish,
     allows,
     asked,
@@ -49,7 +50,7 @@ def contradictions(
     stack, unseen = asked(installed)
     if unseen is not None:
         return unseen
-    look = _Look(machine, facts, installed, stack)
+    look = _Look(machine, facts, stack)
     said = list(look.stated())
     every = [*said, *look.unstated(), *look.seen_to_fail(), *look.plugins(said)]
     every += [*look.other_cuda(), *look.compiled(), *look.generated()]
@@ -71,16 +72,10 @@ def _order(one: Contradiction) -> tuple[bool, ...]:
 class _Look:
     """The installed packages, and the lines of the GPU stack's requirements."""
 
-    def __init__(
-        self,
-        machine: Machine,
-        facts: Facts,
-        installed: Mapping[str, Package],
-        stack: Mapping[str, tuple[str, ...]],
-    ) -> None:
+    def __init__(self, machine: Machine, facts: Facts, stack: Lines) -> None:
         self.machine = machine
         self.facts = facts
-        self.installed = installed
+        self.installed = facts.environment.by_name
         self.stack = stack
         self.markers = markers(facts)
 
@@ -102,35 +97,34 @@ class _Look:
                 if said:
                     wishes.setdefault(said.name, []).append(said)
             for name, several in wishes.items():
-                for one in self._unmet(self.installed[by], name, several):
-                    if one.installed:
-                        yield one
-                    elif not self._without_metadata(one.name):
-                        lost = name in MAIN and not able
-                        yield replace(one, effect=_FAILS, stops=True) if lost else one
+                one = self._unmet(self.installed[by], name, several)
+                if one is None or (not one.installed and self._without_metadata(one.name)):
+                    continue
+                lost = not one.installed and name in MAIN and not able
+                yield replace(one, effect=_FAILS, stops=True) if lost else one
 
-    def _unmet(self, by: Package, name: str, wishes: list[Wish]) -> Iterator[Contradiction]:
+    def _unmet(self, by: Package, name: str, wishes: list[Wish]) -> Contradiction | None:
         """A requirement that no installed package meets; several lines are alternatives."""
         plain = [one.range for one in wishes if not one.by_extra]
-        if pairs.is_left_to_loader(name):
-            wheel = name.startswith("nvidia-") and name not in self.installed
-            if plain and wheel and by.installer != "conda":  # the loader knows whether it is missed
-                yield _say(by, name, plain[0], "", Basis.NO_WHEEL)
-            return
+        ranges = plain or [one.range for one in wishes]
+        stated = plain and by.installer != "conda"
+        if pairs.is_left_to_loader(name):  # the loader knows whether it is missed
+            wheel = stated and name.startswith("nvidia-") and name not in self.installed
+            return _say(by, name, plain[0], "", Basis.NO_WHEEL) if wheel else None
         flavours = sorted(pairs.providers(name), key=lambda one: one != name)
         there = [self.installed[one].version for one in flavours if one in self.installed]
-        ranges = plain or [one.range for one in wishes]
-        if not there and plain and by.installer != "conda" and flavour(name) is None:
-            yield _say(by, name, plain[0], "", Basis.STATED, *self._plugin_effect(by.name, name))
-        if not there or any(allows(*pair) for pair in product(ranges, there)):
-            return
         (effect, stops), source = self._plugin_effect(by.name, name), ""
+        if not there:
+            lost = stated and flavour(name) is None
+            return _say(by, name, plain[0], "", Basis.STATED, effect, stops) if lost else None
+        if any(allows(*pair) for pair in product(ranges, there)):
+            return None
         if refusal := pairs.refusal(by.name, name):
             effect, stops = refusal.effect, refusal.stops
         if not effect and (source := _forced(by, name, ranges, there[0])):
             effect, stops = _FAILS, True
         basis = Basis.STATED if plain else Basis.EXTRA
-        yield _say(by, name, ranges[0], there[0], basis, effect, stops, source)
+        return _say(by, name, ranges[0], there[0], basis, effect, stops, source)
 
     def _plugin_effect(self, by: str, name: str) -> tuple[str, bool]:
         """What JAX does with a plug-in of another release than it asks for."""

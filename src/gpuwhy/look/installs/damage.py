@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Literal
 
-from gpuwhy.facts.environment import Metadata, Package
+from gpuwhy.facts.environment import Package
 from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Damage, DamageKind, Part
 from gpuwhy.facts.record import Owner
-from gpuwhy.facts.version import major_minor
+from gpuwhy.formats.elf import Elf
 from gpuwhy.look.environment.packages import gpu_related
 from gpuwhy.look.environment.python import on_the_path
 from gpuwhy.look.files import gone, lines, names
@@ -28,17 +28,11 @@ from gpuwhy.machine.machine import Changed, How, Machine, printable
 
 _LIBRARY = r"(?i)\.(so(\.\d+)*|dll|pyd|dylib)$"
 _DISPENSABLE = (
-    r"(^|/)(_?tests?|docs?|examples?|samples?|benchmarks?|tutorials?)/"
+    r"(^|/)(_?tests?|docs?|examples?|samples?|benchmarks?|tutorials?|include)/"
     r"|(^|/)(test_\w*|\w*_test|conftest|setup)\.py$|\.(dist|egg)-info/|\.pyi$|(^|/)py\.typed$"
 )
 """What people take out of images, and no import asks for; `testing` is asked for."""
 _FIRST = ("__init__", "version", "_version")
-_HEADERS = (
-    ("nvidia-cuda-nvcc", (".bc",)),
-    ("triton", (".bc",)),
-    ("cupy", (".h", ".cuh", ".hpp")),
-)
-"""Files of some packages, by their ending, that kernels are compiled with."""
 _PROGRAM = r"[A-Za-z_][\w.-]*/(?:[\w.-]+/)*bin/[\w+-]+"
 _PLAIN: dict[How, DamageKind] = {
     "missing": DamageKind.MISSING,
@@ -47,11 +41,9 @@ _PLAIN: dict[How, DamageKind] = {
     "folder": DamageKind.MISSING,
     "link": DamageKind.DANGLING,
 }
-_METADATA = {
-    Metadata.MISSING: DamageKind.MISSING,
-    Metadata.EMPTY: DamageKind.EMPTY,
-    Metadata.UNREADABLE: DamageKind.UNREADABLE,
-    Metadata.DANGLING: DamageKind.DANGLING,
+_OF_DATA: dict[How, DamageKind] = {
+    **dict.fromkeys(("missing", "link", "folder"), DamageKind.MISSING),
+    "empty": DamageKind.EMPTY,
 }
 _VERSION_FILES = ("version.py", "_version.py")
 _VERSION = r"_{0,2}version_{0,2}\s*(?::\s*\w+\s*)?=\s*['\"](\d[\w.+]*)['\"]"
@@ -74,17 +66,18 @@ def damage(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damag
     packages = facts.environment.packages.need() or ()
     check = _Check(machine, facts, options)
     found = [*_by_all_claimants(check.among, list(check.files()))]
-    found += check.misfits()
-    found += _sources_gone(machine, facts)
-    found += _folders(machine, facts, check.among)
+    for_others = {one.owner: one for one in reversed([*misfits(machine, facts, check.among)])}
+    found += [*reversed(for_others.values()), *_sources_gone(machine, facts)]
+    found += _not_run_from(machine, check.among)
     if not check.windows:
-        found += [*_no_record(facts, check.among), *_broken_off(machine, facts)]
+        found += _broken_off(machine, facts)
     first = {one.name: one for one in reversed(packages) if not one.second}
     for one in packages:
         if one.second and gpu_related(one.name) and one.version != first[one.name].version:
             kind = DamageKind.SECOND_METADATA if one.recorded else DamageKind.UNLISTED_METADATA
-            part, owner, expected = Part.METADATA, first[one.name].owner, first[one.name].version
-            found.append(Damage(one.location, kind, part, owner, expected, one.version))
+            owner = first[one.name].owner
+            second = Damage(one.location, kind, Part.METADATA, owner, owner.version, one.version)
+            found.append(second)
     return known(tuple(dict.fromkeys(found)), "package", "RECORD", check.said())
 
 
@@ -97,8 +90,7 @@ def _by_all_claimants(among: Sequence[Package], found: list[Damage]) -> Iterator
         claims = (
             other.owner
             for other in among
-            if other.owner != one.owner
-            and one.path.startswith(f"{other.site}/")
+            if one.path.startswith(f"{other.site}/")
             and other.files.find(one.path[len(other.site) + 1 :])
         )
         if one.path not in told and all((one.path, owner) in seen for owner in claims):
@@ -106,7 +98,7 @@ def _by_all_claimants(among: Sequence[Package], found: list[Damage]) -> Iterator
             yield one
 
 
-def first_module(one: Package) -> str:
+def _first_module(one: Package) -> str:
     """The module that a package of the GPU stack is imported as; "" for others."""
     from gpuwhy.knowledge.flavours import flavour
 
@@ -133,7 +125,6 @@ class _Check:
         foundation = [one for one in every if one.name in FOUNDATION]
         beside = [one for one in every if one.name in self.asked]
         self.among = list({id(one): one for one in (*stack, *foundation, *beside)}.values())
-        self.has_cupy = any(one.name.startswith("cupy") for one in stack)
         self.elsewhere: dict[str, bool] = {}
         self.looked_at = 0
         self.left_out: list[str] = []
@@ -148,8 +139,6 @@ class _Check:
     def files(self) -> Iterator[Damage]:
         """What is wrong file by file: with libraries, modules, data, then with programs."""
         for one in self.among:
-            if one.location.endswith(".dist-info") and one.metadata is not Metadata.WHOLE:
-                yield self.wrong(one, "METADATA", _METADATA[one.metadata], Part.METADATA)
             found = [change for change in self._changes(one) if not self._left(one, change)]
             found = found[:_MOST_TOLD]
             libraries = [change for change in found if re.search(_LIBRARY, change.path)]
@@ -158,11 +147,13 @@ class _Check:
                 if wrong := self._library(one, change):
                     yield self.wrong(one, change.path, wrong[0], Part.LIBRARY, wrong[1], change)
             for change in modules:
-                if change.how in _PLAIN:
-                    kind, part = _PLAIN[change.how], _part_of_module(one, change.path)
-                    yield self.wrong(one, change.path, kind, part)
+                if kind := _PLAIN.get(change.how):
+                    yield self.wrong(one, change.path, kind, _part_of_module(one, change.path))
             yield from self._edited(one, [c for c in modules if c.how not in _PLAIN])
-            yield from self._data(one, [c for c in found if c not in libraries + modules])
+            for change in found:
+                kind = None if change in libraries + modules else _OF_DATA.get(change.how)
+                if kind:
+                    yield self.wrong(one, change.path, kind, Part.DATA)
             yield from self._first_modules(one, {change.path for change in found})
             yield from self._programs(one)
         yield from self._hashed()
@@ -177,9 +168,8 @@ class _Check:
         change: Changed | None = None,
     ) -> Damage:
         """One damage of a package."""
-        folder = one.location if part is Part.METADATA else one.site
         return Damage(
-            path=printable(f"{folder}/{path}"),
+            path=printable(f"{one.site}/{path}"),
             kind=kind,
             part=part,
             owner=one.owner,
@@ -192,7 +182,7 @@ class _Check:
     # -------------------------------------------------------- what changed
 
     def _changes(self, one: Package) -> tuple[Changed, ...]:
-        listed, module = one.name.replace("-", "_"), first_module(one)
+        listed, module = one.name.replace("-", "_"), _first_module(one)
         renamed = self.windows and module == "tensorflow" != listed
         if not one.recorded or (renamed and gone(self.machine, f"{one.site}/{listed}")):
             return ()  # published wheels for Windows list tensorflow_gpu for each `tensorflow`
@@ -254,64 +244,54 @@ class _Check:
         if change.how in _PLAIN:
             link = value_or(self.machine.link(path), "") if change.how == "link" else ""
             return _PLAIN[change.how], link
-        if change.how == "longer":
+        read = self.machine.pe(path) if self.windows else self.machine.elf(path)
+        if change.how == "longer" or isinstance(read, Absent):
             return None
-        return self._pe(path, change) if self.windows else self._elf(path, change)
-
-    def _pe(self, path: str, change: Changed) -> Wrong | None:
-        pe = self.machine.pe(path)
-        if isinstance(pe, Unknown):
-            return _unread(pe)
-        if isinstance(pe, Known) and pe.value.extent > change.size >= 0:
-            return DamageKind.TRUNCATED, f"its headers say {pe.value.extent} bytes"
-        return (DamageKind.OTHER_SIZE if change.how == "size" else DamageKind.OTHER_HASH), ""
-
-    def _elf(self, path: str, change: Changed) -> Wrong | None:
-        read = self.machine.elf(path)
         if isinstance(read, Unknown):
-            return _unread(read)
-        if isinstance(read, Absent):
-            return None
-        elf = read.value
-        if elf.extent > change.size >= 0:
-            return DamageKind.TRUNCATED, f"its headers say {elf.extent} bytes"
-        if not all(re.fullmatch(r"[\w.+@-]+", name) for name in elf.needed):
-            return DamageKind.NOT_LOADABLE, "its table of names is scrambled"
-        here = value_or(self.facts.system.machine, "")
-        foreign = here and (elf.machine != here or (elf.bits == 32 and here.endswith("64")))
-        if elf.refused or foreign:
-            return DamageKind.NOT_LOADABLE, elf.refused or f"{elf.machine}, {elf.bits} bits"
+            kinds = {"denied": DamageKind.UNREADABLE, "cut": DamageKind.TRUNCATED}
+            return kinds.get(read.kind, DamageKind.NOT_A_LIBRARY), ""
+        if read.value.extent > change.size >= 0:
+            return DamageKind.TRUNCATED, f"its headers say {read.value.extent} bytes"
+        if isinstance(read.value, Elf) and (refused := self._refused(read.value)):
+            return DamageKind.NOT_LOADABLE, refused
         if change.how == "zeros":
             return DamageKind.ZEROS, ""
         if change.how == "size":
-            return None if _rewritten(change, elf.last) else (DamageKind.OTHER_SIZE, "")
-        return (DamageKind.OTHER_HASH, "") if self.options.files == "all" else None
+            last = read.value.last if isinstance(read.value, Elf) else 0
+            return None if _rewritten(change, last) else (DamageKind.OTHER_SIZE, "")
+        hashed = self.windows or self.options.files == "all"
+        return (DamageKind.OTHER_HASH, "") if hashed else None
+
+    def _refused(self, elf: Elf) -> str:
+        """Why the loader does not take a library; "" where it does."""
+        if not all(re.fullmatch(r"[\w.+@-]+", name) for name in elf.needed):
+            return "its table of names is scrambled"
+        here = value_or(self.facts.system.machine, "")
+        foreign = here and (elf.machine != here or (elf.bits == 32 and here.endswith("64")))
+        return elf.refused or (f"{elf.machine}, {elf.bits} bits" if foreign else "")
 
     def _hashed(self) -> Iterator[Damage]:
         """Libraries that a failure makes doubtful: those that it names, and the smaller ones."""
         if self.options.files == "all" or not (self.options.crashed or self.options.doubted):
             return
-        rows = [
-            (row, one)
-            for one in self.among
-            for row in one.files.ending(".so", ".dll")
-            if row.sha256 and row.size >= 0 and not row.path.startswith(("/", ".."))
-        ]
-        rows.sort(key=lambda pair: pair[0].size)
+        every = [(row, one) for one in self.among for row in one.files.ending(".so", ".dll")]
+        every.sort(key=lambda pair: pair[0].size)
         room = _ROOM if self.options.crashed else 0
-        for row, one in rows:
+        for row, one in every:
+            if not row.sha256 or row.size < 0 or row.path.startswith(("/", "..")):
+                continue
             named = bool(self.options.doubted) and row.path.endswith(self.options.doubted)
             room -= row.size
             if named or room > 0:
                 digest = self.machine.sha256(f"{one.site}/{row.path}")
-                if isinstance(digest, Known) and digest.value != row.sha256:
+                if value_or(digest, row.sha256) != row.sha256:
                     yield self.wrong(one, row.path, DamageKind.OTHER_HASH, Part.LIBRARY)
 
-    # -------------------------------------------------------- modules, data, programs
+    # -------------------------------------------------------- modules and programs
 
     def _edited(self, one: Package, edited: Sequence[Changed]) -> Iterator[Damage]:
         """Modules with other contents: of another release, not compiling, or edited."""
-        module = first_module(one)
+        module = _first_module(one)
         for name in _VERSION_FILES if edited and module in _STATING else ():
             path = f"{one.site}/{module}/{name}"
             rows = (re.match(_VERSION, line) for line in lines(self.machine, path, "ersion"))
@@ -332,7 +312,7 @@ class _Check:
 
     def _first_modules(self, one: Package, told: set[str]) -> Iterator[Damage]:
         """The modules that an import reads first, where they have become empty or another size."""
-        module, edited = first_module(one), []
+        module, edited = _first_module(one), []
         for name in _FIRST if module and self.options.files != "all" else ():
             row = one.files.find(f"{module}/{name}.py")
             if row is None or row.size <= 0 or row.path in told:
@@ -345,22 +325,6 @@ class _Check:
             elif isinstance(stat, Absent) and one.files.known == "some":  # in a recording
                 yield self.wrong(one, row.path, DamageKind.MISSING, Part.FIRST_MODULE)
         yield from self._edited(one, edited)
-
-    def _data(self, one: Package, changes: Sequence[Changed]) -> Iterator[Damage]:
-        headers: tuple[str, ...] = ()
-        for name, ends in _HEADERS:
-            headers = ends if one.name.startswith(name) else headers
-        if one.name.startswith("nvidia-cuda-runtime") and self.has_cupy:
-            headers = (".h", ".hpp")
-        for change in changes:
-            if "/include/" in change.path and not headers:
-                continue  # nobody compiles with it when a program runs
-            part = Part.HEADER if headers and change.path.endswith(headers) else Part.DATA
-            part = Part.PROGRAM if re.fullmatch(_PROGRAM, change.path) else part
-            if change.how in ("missing", "link", "folder"):
-                yield self.wrong(one, change.path, DamageKind.MISSING, part)
-            elif change.how == "empty":
-                yield self.wrong(one, change.path, DamageKind.EMPTY, part)
 
     def _programs(self, one: Package) -> Iterator[Damage]:
         """Programs in a package's own folder bin, which it starts."""
@@ -375,24 +339,11 @@ class _Check:
                 kind, part = DamageKind.NOT_EXECUTABLE, Part.PROGRAM
                 yield self.wrong(one, row.path, kind, part, stat.value.mode)
 
-    def misfits(self) -> Iterator[Damage]:
-        """Packages that were built for something else, each once."""
-        first: dict[Owner, Damage] = {}
-        for one in misfits(self.machine, self.facts, self.among):
-            first.setdefault(one.owner, one)
-        yield from first.values()
-
 
 def _part_of_module(one: Package, path: str) -> Part:
-    first = first_module(one)
+    first = _first_module(one)
     early = bool(first) and path in {f"{first}/{name}.py" for name in _FIRST}
     return Part.FIRST_MODULE if early else Part.MODULE
-
-
-def _unread(why: Unknown) -> Wrong:
-    """What is wrong with a library that cannot be read."""
-    kinds = {"denied": DamageKind.UNREADABLE, "cut": DamageKind.TRUNCATED}
-    return kinds.get(why.kind, DamageKind.NOT_A_LIBRARY), ""
 
 
 def _rewritten(change: Changed, last: int) -> bool:
@@ -405,22 +356,12 @@ def _rewritten(change: Changed, last: int) -> bool:
 # ------------------------------------------------------------ whole packages
 
 
-def _folders(machine: Machine, facts: Facts, among: Sequence[Package]) -> Iterator[Damage]:
-    """Folders from which nothing may be run, and a folder of packages that leads nowhere."""
+def _not_run_from(machine: Machine, among: Sequence[Package]) -> Iterator[Damage]:
+    """Folders of packages from which nothing may be run."""
     for site in dict.fromkeys(one.site for one in among if gpu_related(one.name)):
         standing = machine.standing(site)
         if isinstance(standing, Known) and not standing.value.programs:
             yield Damage(site, DamageKind.NOEXEC, Part.FOLDER, Owner(""))
-    python = value_or(facts.environment.python, None)
-    if python is None or python.kind not in ("venv", "conda"):
-        return
-    folder = f"{python.prefix}/lib/python{major_minor(python.version)}"
-    for path in (f"{folder}/site-packages", folder, f"{python.prefix}/lib"):
-        link = machine.link(path)
-        if isinstance(link, Known) and gone(machine, path):
-            owner = Owner("Python", python.version, "python")
-            yield Damage(path, DamageKind.DANGLING, Part.FOLDER, owner, actual=link.value)
-            return
 
 
 def _sources_gone(machine: Machine, facts: Facts) -> Iterator[Damage]:
@@ -442,33 +383,22 @@ _ASIDE = r"~+(?P<rest>[\w.]+?)-(?P<version>\d[^-]*)\.dist-info"
 _MOST_PARTS = 4000
 
 
-def _no_record(facts: Facts, among: Sequence[Package]) -> Iterator[Damage]:
-    """Packages without RECORD and INSTALLER, which pip writes last."""
-    python = value_or(facts.environment.python, None)
-    for one in among if python and python.kind == "venv" else ():
-        if one.metadata is Metadata.WHOLE and not one.recorded and not one.installer:
-            path, kind = f"{one.location}/RECORD", DamageKind.MISSING
-            yield Damage(path, kind, Part.METADATA, one.owner)
-
-
 def _broken_off(machine: Machine, facts: Facts) -> Iterator[Damage]:
-    """Frameworks that pip had moved aside (~orch) for another release when it was ended."""
-    installed = {one.name for one in value_or(facts.environment.packages, ())}
+    """Frameworks that pip had moved aside (~orch) for another release when it was ended.
+
+    Told by the first file of those moved aside that is not in its old place.
+    """
+    installed = facts.environment.by_name
     for site in value_or(facts.environment.sites, ()):
         for name in names(machine, site.path, r"~.*\.dist-info$"):
             aside = re.fullmatch(_ASIDE, name)
-            rest = aside["rest"] if aside else ""
-            module = next((one for one in _MODULES if rest and one[1:] == rest), "")
-            lost = not module or module in installed
-            path = "" if lost else _not_there(machine, site.path, name, module)
-            if aside and path:
+            module = next((one for one in _MODULES if aside and one[1:] == aside["rest"]), "")
+            if not aside or not module or module in installed:
+                continue
+            listed = lines(machine, f"{site.path}/{name}/RECORD", "/__init__.py,")
+            named = (line.partition(",")[0] for line in listed if line.startswith(f"{module}/"))
+            files = dict.fromkeys((f"{module}/__init__.py", *islice(named, _MOST_PARTS)))
+            paths = (f"{site.path}/{file}" for file in files)
+            if path := next((path for path in paths if gone(machine, path)), ""):
                 owner = Owner(module, aside["version"], "pip")
                 yield Damage(path, DamageKind.HALF_UPGRADED, Part.PACKAGE, owner, actual=name)
-
-
-def _not_there(machine: Machine, site: str, aside: str, module: str) -> str:
-    """The first package of what was moved aside that is not in its old place; "" if all are."""
-    listed = lines(machine, f"{site}/{aside}/RECORD", "/__init__.py,")
-    named = (line.partition(",")[0] for line in listed if line.startswith(f"{module}/"))
-    paths = (f"{site}/{one}" for one in dict.fromkeys((f"{module}/__init__.py", *named)))
-    return next((path for path in islice(paths, _MOST_PARTS) if gone(machine, path)), "")

@@ -7,7 +7,7 @@ library has the last word on the machine. Where one tag or one name fits, the pa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gpuwhy.facts.environment import Package
@@ -28,7 +28,7 @@ _NAME_TAG = r"\.cpython-3(\d+)([a-z]*)-(?:([a-z0-9_]+)-linux-(gnu|musl)\w*|(darw
 _LINUX = r"(many|musl)?linux(?:1|20\d\d|_\d+_\d+)?_(\w+)"
 _SYSTEMS = {"win": "Windows", "macosx": "macOS", "ios": "iOS", "android": "Android"}
 _SAME = {"amd64": "x86_64", "arm64": "aarch64", "powerpc64le": "ppc64le", "i386": "i686"}
-_FEW = 4  # libraries whose headers are asked which C library they want
+_FEW = 4  # libraries whose headers are read
 
 
 class Misfit(NamedTuple):
@@ -47,21 +47,17 @@ class Here(NamedTuple):
     machine: str
     libc: str  # "gnu", "musl", "" = not known
 
-    def of_machine(self, processor: str) -> Misfit | None:
-        """Whether code for a processor runs."""
+    def place(self, processor: str, libc: str) -> Misfit | None:
+        """Whether code for a processor and a C library runs; musl's Pythons take glibc's too."""
         same = _SAME.get(processor, processor) == _SAME.get(self.machine, self.machine)
-        if same or not self.machine:
-            return None
-        return Misfit(DamageKind.WRONG_MACHINE, self.machine, processor)
-
-    def of_libc(self, libc: str) -> Misfit | None:
-        """Whether code for a C library runs; musl's Pythons take glibc's names too."""
+        if self.machine and not same:
+            return Misfit(DamageKind.WRONG_MACHINE, self.machine, processor)
         wrong = self.libc == "gnu" and libc == "musl"
         return Misfit(DamageKind.WRONG_LIBC, "glibc", "musl") if wrong else None
 
-    def of_python(self, minor: int, threads: str) -> Misfit | None:
+    def python(self, minor: str, threads: str) -> Misfit | None:
         """Whether a module for a Python is imported."""
-        if (minor, threads) == (self.minor, self.threads):
+        if (int(minor), threads) == (self.minor, self.threads):
             return None
         expected, actual = f"3.{self.minor}{self.threads}", f"3.{minor}{threads}"
         return Misfit(DamageKind.WRONG_PYTHON, expected, actual)
@@ -71,8 +67,7 @@ def misfits(machine: Machine, facts: Facts, among: Iterable[Package]) -> Iterato
     """Of each package that fits in no respect, one library."""
     here = _python_here(machine, facts)
     for one in among if here else ():
-        found = here and _misfit(machine, here, one)
-        if found:
+        if here and (found := _misfit(machine, here, one)):
             path, wrong = found
             yield Damage(path, wrong.kind, Part.PACKAGE, one.owner, wrong.expected, wrong.actual)
 
@@ -81,12 +76,11 @@ def _python_here(machine: Machine, facts: Facts) -> Here | None:
     """What the environment's Python is; None where no name of a module tells anything."""
     one = value_or(facts.environment.python, None)
     version = numbers(one.version) if one else ()
-    if not one or value_or(facts.system.os, "linux") != "linux":
+    linux = value_or(facts.system.os, "linux") == "linux"
+    if not one or not linux or version[:1] != (3,) or len(version) < 2 or "pypy" in one.path:
         return None
-    if version[:1] != (3,) or len(version) < 2 or "pypy" in one.path:
-        return None
-    sites = value_or(facts.environment.sites, ())
     free = f"/python{major_minor(one.version)}t/"
+    sites = value_or(facts.environment.sites, ())
     threads = "t" if any(free in f"{site.path}/" for site in sites) else ""
     elf = machine.elf(real(machine, one.path))
     loader = elf.value.interpreter if isinstance(elf, Known) else ""
@@ -96,25 +90,40 @@ def _python_here(machine: Machine, facts: Facts) -> Here | None:
 
 def _misfit(machine: Machine, here: Here, one: Package) -> tuple[str, Misfit] | None:
     by_tags = _worst([_of_tag(here, tag) for tag in one.tags])
-    if by_tags is None and one.tags:
+    if one.tags and by_tags is None:
         return None
     listed = (row.path for row in one.files.ending(".so") if re.search(r"\.so[.\d]*$", row.path))
     paths = [f"{one.site}/{path}" for path in listed if not path.startswith(("/", ".."))]
-    named = [(path, tag) for path in paths if (tag := re.search(_NAME_TAG, path))]
-    judged = {path: _of_name(here, tag) for path, tag in named}
-    if by_names := _worst(list(judged.values())):
-        return next(path for path, wrong in judged.items() if wrong == by_names), by_names
-    if by_tags is None:
-        return _of_headers(machine, here, paths)
-    if by_tags.kind is DamageKind.WRONG_SYSTEM and not paths:
-        return f"{one.location}/WHEEL", by_tags
-    # musl's Pythons wrote -gnu for long; else the modules' own names say more than the wheel
-    if (named and by_tags.kind is not DamageKind.WRONG_LIBC) or not paths:
-        return None
-    return (paths[0], by_tags) if _confirmed(machine, here, by_tags, paths) else None
+    named = {path: tag for path in paths if (tag := re.search(_NAME_TAG, path))}
+    by_names = _worst([_of_name(here, tag) for tag in named.values()])
+    if by_names:
+        return next(path for path in named if _of_name(here, named[path]) == by_names), by_names
+    if not paths:
+        system = by_tags is not None and by_tags.kind is DamageKind.WRONG_SYSTEM
+        return (f"{one.location}/WHEEL", by_tags) if by_tags and system else None
+    elves = [machine.elf(path) for path in paths[:_FEW]]
+    if by_tags is None:  # some packages have libraries for two machines on purpose
+        found = {elf.value.machine for elf in elves if isinstance(elf, Known)}
+        other = found and here.machine and here.machine not in found
+        wrong = Misfit(DamageKind.WRONG_MACHINE, here.machine, min(found)) if other else None
+        return (paths[0], wrong) if wrong else None
+    if by_tags.kind is DamageKind.WRONG_LIBC:  # musl's Pythons wrote -gnu for long
+        needed = [name for elf in elves if isinstance(elf, Known) for name in elf.value.needed]
+        confirmed = any(name.startswith("libc.musl") for name in needed)
+    elif named:
+        return None  # the modules' own names say more than the wheel
+    elif by_tags.kind is DamageKind.WRONG_PYTHON:
+        plain = (".abi3." in path or path.rpartition("/")[2].startswith("lib") for path in paths)
+        confirmed = not all(plain)
+    elif isinstance(elf := elves[0], Known):
+        confirmed = elf.value.machine != here.machine and by_tags.kind is DamageKind.WRONG_MACHINE
+    else:
+        foreign = isinstance(elf, Unknown) and elf.kind == "foreign"
+        confirmed = foreign and by_tags.kind is DamageKind.WRONG_SYSTEM
+    return (paths[0], by_tags) if confirmed else None
 
 
-def _worst(judged: Sequence[Misfit | None]) -> Misfit | None:
+def _worst(judged: list[Misfit | None]) -> Misfit | None:
     """The gravest misfit, where nothing fits."""
     wrong = [one for one in judged if one]
     if not wrong or len(wrong) < len(judged):
@@ -122,22 +131,12 @@ def _worst(judged: Sequence[Misfit | None]) -> Misfit | None:
     return min(wrong, key=lambda one: _ORDER.index(one.kind))
 
 
-def _of_headers(machine: Machine, here: Here, paths: Sequence[str]) -> tuple[str, Misfit] | None:
-    """Where nothing is stated, by the libraries: some packages have those of two on purpose."""
-    elves = [machine.elf(path) for path in paths[:_FEW]]
-    found = {elf.value.machine for elf in elves if isinstance(elf, Known)}
-    if not found or not here.machine or here.machine in found:
-        return None
-    return paths[0], Misfit(DamageKind.WRONG_MACHINE, here.machine, min(found))
-
-
 def _of_name(here: Here, tag: re.Match[str]) -> Misfit | None:
     """In which respect a module's name is not one that this Python looks for."""
     minor, flags, processor, libc, mac = tag.groups()
     if mac:
         return Misfit(DamageKind.WRONG_SYSTEM, "Linux", "macOS")
-    python = here.of_python(int(minor), "t" if "t" in flags else "")
-    return here.of_machine(processor) or here.of_libc(libc) or python
+    return here.place(processor, libc) or here.python(minor, "t" if "t" in flags else "")
 
 
 def _of_tag(here: Here, tag: str) -> Misfit | None:
@@ -153,9 +152,8 @@ def _of_pair(here: Here, python: str, abi: str) -> Misfit | None:
     minor = python.removeprefix("cp3")
     if not python.startswith("cp3") or not minor.isdecimal():
         return None
-    if abi == "abi3" and int(minor) <= here.minor and not here.threads:
-        return None
-    return here.of_python(int(minor), "t" if abi.endswith("t") else "")
+    stable = abi == "abi3" and int(minor) <= here.minor and not here.threads
+    return None if stable else here.python(minor, "t" if abi.endswith("t") else "")
 
 
 def _of_place(here: Here, place: str) -> Misfit | None:
@@ -163,22 +161,4 @@ def _of_place(here: Here, place: str) -> Misfit | None:
         if place.startswith(start):
             return Misfit(DamageKind.WRONG_SYSTEM, "Linux", name)
     linux = re.fullmatch(_LINUX, place)
-    if not linux:
-        return None
-    return here.of_machine(linux[2]) or here.of_libc("musl" if linux[1] == "musl" else "gnu")
-
-
-def _confirmed(machine: Machine, here: Here, wrong: Misfit, paths: Sequence[str]) -> bool:
-    """Whether the libraries themselves do not belie the wheel's tag."""
-    if wrong.kind is DamageKind.WRONG_PYTHON:
-        plain = (".abi3." in path or path.rpartition("/")[2].startswith("lib") for path in paths)
-        return not all(plain)
-    if wrong.kind is DamageKind.WRONG_LIBC:
-        elves = [machine.elf(path) for path in paths[:_FEW]]
-        names = [name for elf in elves if isinstance(elf, Known) for name in elf.value.needed]
-        return any(name.startswith("libc.musl") for name in names)
-    elf = machine.elf(paths[0])
-    if isinstance(elf, Unknown):
-        return wrong.kind is DamageKind.WRONG_SYSTEM and elf.kind == "foreign"
-    other = isinstance(elf, Known) and elf.value.machine != here.machine
-    return other and wrong.kind is DamageKind.WRONG_MACHINE
+    return here.place(linux[2], "musl" if linux[1] == "musl" else "gnu") if linux else None

@@ -92,24 +92,20 @@ def allows(wanted: str, version: str) -> bool:
         from gpuwhy.knowledge.pairs import allows as by_packaging
 
         return by_packaging(wanted, version)
-    return all(_meets(plain, one[1], one[2], bool(one[3])) for one in clauses if one)
+    return all(_meets(numbers(plain), one[1], numbers(one[2]), one[3]) for one in clauses if one)
 
 
-def _meets(version: str, sign: str, other: str, any_after: bool) -> bool:
-    left, right = numbers(version), numbers(other)
-    if any_after or sign == "~=":
-        start = right if any_after else right[:-1]
-        same = (left + (0,) * len(start))[: len(start)] == start
-        if sign == "!=":
-            return not same
-        return same and (sign != "~=" or _padded(left, right) >= right)
-    left, right = _padded(left, right), _padded(right, left)
-    signs = {"==": left == right, "!=": left != right, "<": left < right, ">": left > right}
-    return {**signs, "<=": left <= right, ">=": left >= right}[sign]
-
-
-def _padded(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    return one + (0,) * (len(other) - len(one))
+def _meets(left: tuple[int, ...], sign: str, right: tuple[int, ...], wild: str | None) -> bool:
+    """Whether a version meets one clause; `wild` is the `.*` behind it."""
+    width = max(len(left), len(right))
+    full = left + (0,) * (width - len(left)), right + (0,) * (width - len(right))
+    if wild or sign == "~=":
+        start = right if wild else right[:-1]
+        same = full[0][: len(start)] == start
+        return not same if sign == "!=" else same and (sign != "~=" or full[0] >= full[1])
+    low, equal = full[0] < full[1], full[0] == full[1]
+    signs = {"==": equal, "!=": not equal, "<": low, ">=": not low, "<=": low or equal}
+    return signs.get(sign, not low and not equal)
 
 
 def markers(facts: Facts) -> dict[str, str]:
@@ -139,18 +135,17 @@ def markers(facts: Facts) -> dict[str, str]:
 Lines = dict[str, tuple[str, ...]]
 
 
-def of_the_stack(name: str) -> bool:
+def _counts(name: str) -> bool:
     """Whether what a package asks for counts: the GPU stack, and what people run on it."""
     from gpuwhy.knowledge.pairs import is_neighbour
 
-    if name.startswith("nvidia-"):
-        return False
-    return gpu_related(name) or is_neighbour(name)
+    related = gpu_related(name) or is_neighbour(name)
+    return related and not name.startswith("nvidia-")
 
 
 def asked(installed: Mapping[str, Package]) -> tuple[Lines, Unknown | None]:
     """The requirements of the GPU stack, its neighbours, and of all that these need."""
-    waiting = [name for name in installed if of_the_stack(name)]
+    waiting = [name for name in installed if _counts(name)]
     found: Lines = {}
     while waiting and len(found) < _MOST:
         name = waiting.pop(0)

@@ -11,12 +11,11 @@ from __future__ import annotations
 import posixpath
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuwhy.facts.environment import Python
-from gpuwhy.facts.fact import Absent, Fact, Known, absent, known, value_or
+from gpuwhy.facts.fact import Absent, Fact, absent, known, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.installs import Shadow, ShadowVia
 from gpuwhy.facts.record import Owner
@@ -45,7 +44,6 @@ _INSERTED = r"sys\.path\.insert\(\s*0\s*,\s*[rR]?(['\"])(?P<folder>[^'\"]+)\1"
 _KNOWN_PTH = ("distutils-precedence.pth", "_virtualenv.pth", "matplotlib", "ray", "coverage")
 _ARCHIVES = (".zip", ".egg", ".whl")
 _MOST = 4000  # names of a folder that are looked at
-_BARE = 600  # bytes: an __init__.py that marks a folder of libraries
 _JOINS = ("extend_path", "declare_namespace", "__path__")
 
 
@@ -79,22 +77,20 @@ class _Look:
         self.options = options
         self.python = python
         self.minor = major_minor(python.version)
-        self.user = f"{user_base(machine)}/lib/python{self.minor}/site-packages"
-        self.pythonpath = self._pythonpath()
-        aside = {*self.pythonpath, self.user}
+        self.asked = asked_by_the_stack(facts)
+        user = f"{user_base(machine)}/lib/python{self.minor}/site-packages"
+        first = self._pythonpath()
         every = [site.path for site in value_or(facts.environment.sites, ())]
-        self.sites = [one for one in every if one not in aside]
-        self.places = list(self._places())
+        self.sites = [one for one in every if one not in (*first, user)]
+        self.places = [*self._own_folder(), *(Place(one, "PYTHONPATH") for one in first)]
+        for site in self.sites:
+            self.places += self._inserted(site)
+        self.places += [Place(user, "user site")] if python.kind == "conda" else []
         behind = ((*found,) for site in self.sites for found in pth_folders(machine, site))
         self.behind = [Place(folder, "pth", file) for folder, file in behind]
+        self.there = self._there()
 
-    @cached_property
-    def asked(self) -> dict[str, Owner]:
-        """What the GPU stack asks for, and who asks first."""
-        return asked_by_the_stack(self.facts)
-
-    @cached_property
-    def there(self) -> dict[str, str]:
+    def _there(self) -> dict[str, str]:
         """The modules in the environment's own folders, each with its folder."""
         beside = set()  # the import names of what else is installed, as far as a name tells them
         for one in value_or(self.facts.environment.packages, ()):
@@ -105,7 +101,7 @@ class _Look:
             name: site
             for site in reversed(self.sites)
             for wanted in (STACK_MODULES, INNER_MODULES, frozenset(beside))
-            for name, _ in self.named(site, wanted)
+            for name, _ in self._named(site, wanted)
         }
 
     def _pythonpath(self) -> list[str]:
@@ -115,33 +111,29 @@ class _Look:
             start = value_or(self.machine.real(self.options.folder or "."), "")
         return [posixpath.normpath(posixpath.join(start, part)) for part in parts]
 
-    def _places(self) -> Iterator[Place]:
-        """The folders that are searched before the environment."""
+    def _own_folder(self) -> list[Place]:
+        """The script's folder, or the working folder."""
         script, folder = self.options.script, self.options.folder
-        if not environ(self.machine).get("PYTHONSAFEPATH") and script != NO_FOLDER:
-            if script:
-                yield Place(real(self.machine, script), "script folder")
-            elif folder and isinstance(self.machine.offline(), Absent):
-                yield Place(real(self.machine, folder), "working folder")
-        yield from (Place(one, "PYTHONPATH") for one in self.pythonpath)
-        for site in self.sites:
-            yield from self._inserted(site)
-        if self.python.kind == "conda":
-            yield Place(self.user, "user site")
+        if environ(self.machine).get("PYTHONSAFEPATH") or script == NO_FOLDER:
+            return []
+        if script:
+            return [Place(real(self.machine, script), "script folder")]
+        runs = folder and isinstance(self.machine.offline(), Absent)
+        return [Place(real(self.machine, folder), "working folder")] if runs else []
 
     def _inserted(self, site: str) -> Iterator[Place]:
         """Folders that a .pth file puts in front; a plain path comes behind everything."""
         for name in names(self.machine, site, r".*\.pth$"):
-            if name.startswith(_KNOWN_PTH):
-                continue
             file = f"{site}/{name}"
-            for line in lines(self.machine, file, "sys.path.insert"):
-                for found in re.finditer(_INSERTED, line):
-                    yield Place(found["folder"].rstrip("/"), "pth", file)
+            found = (
+                () if name.startswith(_KNOWN_PTH) else lines(self.machine, file, "sys.path.insert")
+            )
+            for folder in re.finditer(_INSERTED, "\n".join(found)):
+                yield Place(folder["folder"].rstrip("/"), "pth", file)
 
     # -------------------------------------------------------- names
 
-    def named(self, folder: str, wanted: frozenset[str]) -> Iterator[tuple[str, str]]:
+    def _named(self, folder: str, wanted: frozenset[str]) -> Iterator[tuple[str, str]]:
         """The modules of some names in a folder, each with the name of its file or folder."""
         match = rf"({'|'.join(sorted(wanted))})(\.|$)"
         listed = value_or(self.machine.list(folder, match), ()) if wanted else ()
@@ -176,28 +168,36 @@ class _Look:
     def before(self) -> Iterator[Shadow]:
         """What the folders before the environment hold of its modules."""
         own = {real(self.machine, site) for site in self.sites}
-        for place in self.places:
-            if real(self.machine, place.folder) not in own:
-                yield from self._in_folder(place)
-                yield from self._parts_in(place)
-
-    def _in_folder(self, place: Place) -> Iterator[Shadow]:
         inner, stack = INNER_MODULES & self.there.keys(), STACK_MODULES & self.there.keys()
         rest = frozenset(self.there) - inner - stack
         asked = {IMPORTED_AS.get(one) or one.replace("-", "_") for one in self.asked}
-        found = (self.named(place.folder, some) for some in (stack | _STANDARD, inner, rest))
-        for name, entry in (pair for some in found for pair in some):
-            if name not in NAMESPACES and (name not in rest or name in asked):
-                package, version = self._release(place.folder, name)
-                yield self._shadow(place, name, entry, self.there.get(name, ""), package, version)
+        for place in self.places:
+            if real(self.machine, place.folder) in own:
+                continue
+            found = (self._named(place.folder, some) for some in (stack | _STANDARD, inner, rest))
+            for name, entry in (pair for some in found for pair in some):
+                if name not in NAMESPACES and (name not in rest or name in asked):
+                    yield self._shadow(place, name, entry, self.there.get(name, ""))
+            for name in names(self.machine, place.folder, rf"({'|'.join(sorted(NAMESPACES))})$"):
+                yield from self._parts_in(place, name)
 
-    def _shadow(
-        self, place: Place, name: str, entry: str, site: str, package: str, version: str
-    ) -> Shadow:
+    def _parts_in(self, place: Place, name: str) -> Iterator[Shadow]:
+        """Parts of a shared name that a folder before the environment holds, and it too."""
+        joined = not any(self._is_package(f"{site}/{name}") for site in self.sites)
+        if joined or self._is_package(f"{place.folder}/{name}"):
+            held = {part: site for site in self.sites[::-1] for part in self._parts(site, name)}
+            for part in self._parts(place.folder, name):
+                if part in held:
+                    yield self._shadow(place, part, part.replace(".", "/"), held[part])
+
+    def _shadow(self, place: Place, name: str, entry: str, site: str) -> Shadow:
         """One shadow: of a module, or of a part of a shared name (entry is its path then)."""
         own = _owner_of(name) if "." in name else name
+        package, version = self._release(place.folder, own)
         meant_package, meant = self._release(site, own) if site else ("", "")
         refused = refused_by_the_stack(self.facts, package, version) if site and version else None
+        other = re.search(r"/python(\d+\.\d+)/(?:site|dist)-packages$", place.folder)
+        foreign = own == name and other and other[1] != self.minor
         return Shadow(
             module=name,
             path=f"{place.folder}/{entry}",
@@ -206,17 +206,12 @@ class _Look:
             instead=site,
             standard=not site,
             version=version,
-            package=package if version and package != meant_package else "",
+            package=package if package != meant_package else "",
             meant=meant,
-            other_python=self._other_python(place.folder) if own == name else "",
+            other_python=other[1] if other and foreign else "",
             wanted_by=refused[0] if refused else None,
             wants=refused[1] if refused else "",
         )
-
-    def _other_python(self, folder: str) -> str:
-        """The Python that a folder of packages belongs to, where it is another; else ""."""
-        found = re.search(r"/python(\d+\.\d+)/(?:site|dist)-packages$", folder)
-        return found[1] if found and found[1] != self.minor else ""
 
     def of_other_pythons(self) -> Iterator[Shadow]:
         """Frameworks that only a folder of the path has, and only for another Python."""
@@ -225,83 +220,53 @@ class _Look:
             for name in names(self.machine, place.folder, match):
                 other = "" if name in self.there else made_for(self.machine, place.folder, name)
                 if other and other != self.minor:
-                    yield Shadow(
-                        module=name,
-                        path=f"{place.folder}/{name}",
-                        via=place.via,
-                        file=place.file,
-                        version=self._release(place.folder, name)[1],
-                        other_python=other,
-                    )
+                    path, version = f"{place.folder}/{name}", self._release(place.folder, name)[1]
+                    by = place.via, place.file
+                    yield Shadow(name, path, *by, version=version, other_python=other)
 
     # -------------------------------------------------------- shared names
 
-    def _parts_in(self, place: Place) -> Iterator[Shadow]:
-        """Parts of shared names that a folder before the environment holds, and it too."""
-        for name in names(self.machine, place.folder, rf"({'|'.join(sorted(NAMESPACES))})$"):
-            package = self._is_package(f"{place.folder}/{name}")
-            joined = not any(self._is_package(f"{site}/{name}") for site in self.sites)
-            for part in self._parts(place.folder, name) if package or joined else ():
-                site = next((one for one in self.sites if part in self._parts(one, name)), "")
-                if site:
-                    owner = _owner_of(part)
-                    version = self._release(place.folder, owner)[1]
-                    entry = part.replace(".", "/")
-                    yield self._shadow(place, part, entry, site, owner, version)
-
     def hidden(self) -> Iterator[Shadow]:
         """What hides parts of shared names that the environment's folders hold."""
-        own = [Place(site, "site") for site in self.sites]
-        every = [*self.places, *own, *self.behind]
+        every = [*self.places, *(Place(site, "site") for site in self.sites), *self.behind]
         match = rf"({'|'.join(sorted(NAMESPACES))})(\.|$)"
         held = [(place, names(self.machine, place.folder, match)) for place in every]
         for name in NAMESPACES:
-            place, path = self._winner(name, held)
+            winners = ((p, path) for p, listed in held if (path := self._taken(p, name, listed)))
+            place, path = next(winners, (None, ""))
             if place is None or lines(self.machine, f"{path}/__init__.py", *_JOINS):
                 continue  # nothing hides them, or it looks for its own parts in all folders
-            as_folder = path == f"{place.folder}/{name}"
             lost: dict[str, str] = {}
             for site in self.sites:
                 for part, entry in self._parts(site, name).items():
-                    kept = as_folder and (
-                        site == place.folder or exists(self.machine, f"{path}/{entry}")
-                    )
-                    if not kept:
+                    own = path == f"{place.folder}/{name}" and site == place.folder
+                    if not own and not exists(self.machine, f"{path}/{entry}"):
                         lost.setdefault(part, site)
             if lost:
                 yield self._hidden(name, place, path, lost)
 
-    def _winner(
-        self, name: str, held: Sequence[tuple[Place, list[str]]]
-    ) -> tuple[Place | None, str]:
-        """The package or module of a shared name that Python takes, and where it is."""
-        for place, listed in held:
-            if name in listed and self._is_package(f"{place.folder}/{name}"):
-                return place, f"{place.folder}/{name}"
-            for file in sorted(listed):
-                if file.split(".")[0] == name and file.endswith((".py", ".so")):
-                    return place, f"{place.folder}/{file}"
-        return None, ""
+    def _taken(self, place: Place, name: str, listed: list[str]) -> str:
+        """The package or module of a shared name in a folder; "" where it has none."""
+        if name in listed and self._is_package(f"{place.folder}/{name}"):
+            return f"{place.folder}/{name}"
+        own = (one for one in sorted(listed) if one.split(".")[0] == name)
+        file = next((one for one in own if one.endswith((".py", ".so"))), "")
+        return f"{place.folder}/{file}" if file else ""
 
     def _parts(self, site: str, name: str) -> dict[str, str]:
-        """The parts with code that a folder holds of a shared name, each with its entry."""
+        """The parts with code that a folder holds of a shared name, each with its entry.
+
+        NVIDIA's wheels of libraries hold an empty __init__.py only.
+        """
         out: dict[str, str] = {}
         match = "|".join(f"{one}$" for one in NAMESPACES[name])
         for entry in names(self.machine, f"{site}/{name}", match):
-            part = entry.partition(".")[0]
-            module = part.isidentifier() and not part.startswith("__")
-            if module and self._has_code(f"{site}/{name}/{entry}"):
-                out.setdefault(f"{name}.{part}", entry)
+            path, part = f"{site}/{name}/{entry}", entry.partition(".")[0]
+            if part.isidentifier() and not part.startswith("__"):
+                code = r"(?!__init__\.py).*\.(py|so)$"
+                if entry.endswith((".py", ".so")) or names(self.machine, path, code):
+                    out.setdefault(f"{name}.{part}", entry)
         return out
-
-    def _has_code(self, path: str) -> bool:
-        """NVIDIA's wheels of libraries hold an empty __init__.py only."""
-        if path.endswith((".py", ".so")):
-            return True
-        if any(one != "__init__.py" for one in names(self.machine, path, r".*\.(py|so)$")):
-            return True
-        stat = self.machine.stat(f"{path}/__init__.py")
-        return isinstance(stat, Known) and stat.value.size > _BARE
 
     def _hidden(self, name: str, place: Place, path: str, lost: dict[str, str]) -> Shadow:
         by = {part: self.asked.get(_owner_of(part)) for part in lost}

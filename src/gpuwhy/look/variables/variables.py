@@ -11,9 +11,8 @@ from gpuwhy.facts.fact import Fact, Known, Source, absent, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.variables import Fault, SetAtStart, Variable
 from gpuwhy.knowledge.variables import FOREIGN, variable_row
-from gpuwhy.look.fields import is_windows
 from gpuwhy.look.installs.startup import presets
-from gpuwhy.look.look import Options
+from gpuwhy.look.look import Options, is_windows
 from gpuwhy.look.variables.folders import Problems, command_path, library_path, toolkit_folder
 from gpuwhy.machine.machine import Machine, printable
 
