@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from gpuwhy.knowledge.flaws import flaw, flawed_on, flaws
-from gpuwhy.knowledge.images import PARTS, parts, tensorflow_image
-from gpuwhy.knowledge.migrations import Migration, crossed
+from gpuwhy.knowledge.platforms import Migration, crossed
 from gpuwhy.knowledge.needs import caps, needs, states
 from gpuwhy.knowledge.releases import family
 from gpuwhy.knowledge.tables import rows
+from gpuwhy.knowledge.toolkits import parts, table, tensorflow_image
 from gpuwhy.knowledge.torch_builds import variants
 from gpuwhy.facts.version import at_least, major_minor
 
@@ -78,7 +78,7 @@ def test_system_parts():
     assert later
     assert later.cuda == "11.6", "a later CUDA of the same major runs it"
     assert parts("9.0", "7.0.5") is None
-    assert all(row.apt or row.image for row in PARTS)
+    assert all(row.apt or row.image for row in table().parts)
 
 
 def test_images():

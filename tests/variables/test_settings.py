@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpuwhy.knowledge.readings import every_flag, flags, known_names, readers
-from gpuwhy.knowledge.settings import ANYTHING, RULES, faults, times
+from gpuwhy.knowledge.settings import ANYTHING, faults
 from gpuwhy.knowledge.spelling import distance, misspelt
 
 TORCH, JAX, TF = {"torch": "2.8.0"}, {"jax": "0.7.2"}, {"tensorflow": "2.21.0"}
@@ -163,13 +163,6 @@ def test_who_reads_what():
     table = flags("jaxlib", "0.7.2")
     assert table.before["xla_gpu_autotune_level"].type == "int32"
     assert table.release == "0.7.2"
-
-
-def test_a_variable_of_another_time():
-    reader = next(r for n in sorted(known_names()) for r in readers(n) if r.family == "jax" and r.reads.endswith("10"))
-    name = next(n for n in sorted(known_names()) if reader in readers(n) and n not in RULES and len(readers(n)) == 1)
-    assert times(name, {"jax": reader.releases[-1]}).startswith(f"JAX {reader.releases[-1]} does not read it")
-    assert times(name, {"jax": reader.last}) == ""
 
 
 def test_nothing_known_of_what_is_installed():

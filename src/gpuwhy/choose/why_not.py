@@ -15,7 +15,7 @@ from gpuwhy.choose.verdicts import allows, parsed, specifier
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge.floors import notes
-from gpuwhy.knowledge.migrations import crossed
+from gpuwhy.knowledge.platforms import crossed
 
 Possible = Callable[[Demand], bool]
 _ASIDE = ("preview", "yanked", "gone", "broken", "unknown")

@@ -1,4 +1,4 @@
-"""Image tags that cannot be pulled: removed by their makers, or never published; each with its source and a date."""
+"""Image tags that cannot be pulled: removed by their makers, or never published."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ import msgspec
 
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import numbers
-from gpuwhy.knowledge import framework_tags
-from gpuwhy.knowledge.tables import source
+from gpuwhy.knowledge import releases
+from gpuwhy.knowledge.tables import load
+
+_JUPYTER = re.compile(r"(?:docker\.io/)?jupyter/(\w+-notebook)(?::latest)?")
+_FROZEN = re.compile(r"latest(-gpu)?-py3(-jupyter)?|(latest-)?devel-gpu-py3")
+_UBUNTU = re.compile(r"-(xenial|bionic|focal|jammy|noble)\b")
+_PYTORCH = re.compile(r"(?P<version>(?P<minor>\d+\.\d+)(\.\d+)?)-cuda(\d+(?:\.\d+)?)-cudnn(\d+)")
+_CUDNN8, _CUDNN9 = (1, 7), (2, 4)
+_MONTHS = 12
 
 
 class Tag(msgspec.Struct, frozen=True):
-    """Why a tag is not there, what to write instead, and how that is known."""
+    """Why a tag does not exist, what to write instead, and how that is known."""
 
     text: str
     instead: str
@@ -21,133 +28,52 @@ class Tag(msgspec.Struct, frozen=True):
     stale: bool = False  # it can be pulled, and stands still
 
 
-_GONE: tuple[
-    tuple[str, str, str, str], ...
-] = (  # versions, what is left, where it was reported, when
-    (
-        r"([1-9]|10)(\.\d+)*",
-        "11.8.0",
-        "NVIDIA/nvidia-docker issues 1768 and 1790",
-        "July to October 2023",
-    ),
-    (
-        r"11\.0(\.[0-2])?",
-        "11.0.3",
-        "NVIDIA/nvidia-docker issue 1735, kokkos/kokkos pull request 5509",
-        "March 2023",
-    ),
-    (
-        r"11\.1(\.0)?",
-        "11.1.1",
-        "microsoft/Bringing-Old-Photos-Back-to-Life issue 264",
-        "March 2023",
-    ),
-    (
-        r"11\.2(\.[01])?",
-        "11.2.2",
-        "iterative/cml pull request 1405, NVIDIA/nvidia-docker issue 1763",
-        "July 2023",
-    ),
-    (
-        r"11\.3(\.0)?",
-        "11.3.1",
-        "replicate/cog, pkg/config/cuda_compatibility.json",
-        "tags of Docker Hub, May 2026",
-    ),
-    (
-        r"11\.4(\.[0-2])?",
-        "11.4.3",
-        "openhackathons-org/nways_accelerated_programming issue 14",
-        "December 2023",
-    ),
-    (
-        r"11\.5(\.[01])?",
-        "11.5.2",
-        "replicate/cog, pkg/config/cuda_compatibility.json",
-        "tags of Docker Hub, May 2026",
-    ),
-    (r"11\.6(\.0)?", "11.6.2", "romansavrulin/ffmpeg-cuda-docker issue 3", "December 2024"),
-    (
-        r"11\.7(\.0)?",
-        "11.7.1",
-        "EleutherAI/gpt-neox pull request 1014, kuielab/sdx23 issue 5",
-        "August 2023",
-    ),
-)
-_NEWEST_PATCH = {"11.3": 1, "11.5": 2, "11.6": 2, "11.7": 1, "11.8": 0, "12.0": 1, "12.1": 1, "12.2": 2, "12.3": 2,
-                 "12.4": 1, "12.5": 1, "12.6": 3}  # fmt: skip
-_UBUNTUS: dict[str, str] = {
-    "11.0.3": "16.04 18.04 20.04", "11.1.1": "16.04 18.04 20.04", "11.2.2": "16.04 18.04 20.04",
-    "11.3.1": "16.04 18.04 20.04", "11.4.3": "18.04 20.04", "11.5.2": "18.04 20.04", "11.6.1": "20.04",
-    "11.6.2": "18.04 20.04", "11.7.1": "18.04 20.04 22.04", "11.8.0": "18.04 20.04 22.04",
-    "12.0.0": "18.04 20.04 22.04", "12.0.1": "18.04 20.04 22.04", "12.1.0": "18.04 20.04 22.04",
-    "12.1.1": "18.04 20.04 22.04", "12.2.0": "20.04 22.04", "12.2.2": "20.04 22.04", "12.3.2": "20.04 22.04",
-    "12.4.1": "20.04 22.04", "12.5.1": "20.04 22.04", "12.6.0": "20.04 22.04 24.04", "12.6.1": "20.04 22.04 24.04",
-    "12.6.2": "20.04 22.04 24.04", "12.6.3": "20.04 22.04 24.04", "12.8.0": "20.04 22.04 24.04",
-    "12.8.1": "20.04 22.04 24.04", "12.9.0": "20.04 22.04 24.04", "12.9.1": "20.04 22.04 24.04",
-    "13.0.0": "22.04 24.04", "13.0.1": "22.04 24.04", "13.0.2": "22.04 24.04",
-}  # fmt: skip
-"""CUDA releases that have images with cuDNN, and the Ubuntus of those."""
-_WITHOUT_CUDNN = {"12.2.0": "12.2.2", "12.2.1": "12.2.2", "12.3.0": "12.3.2", "12.3.1": "12.3.2", "12.4.0": "12.4.1",
-                  "12.5.0": "12.5.1"}  # fmt: skip
-_HUB = source(
-    "replicate/cog, pkg/config/cuda_compatibility.json", "tags of Docker Hub with cuDNN, May 2026"
-)
-_RELEASES = source("CUDA Toolkit archive", "every release with its updates")
-_CUDNN = source(
-    "NVIDIA CUDA images, overview of the tags",
-    "cudnn8 up to 12.2, cudnn9 for 12.3, cudnn from 12.4 on",
-)
-_JUPYTER = re.compile(r"(?:docker\.io/)?jupyter/(\w+-notebook)(?::latest)?")
-_QUAY = source(
-    "jupyter/docker-stacks, README", "since 2023-10-20 images are only pushed to quay.io"
-)
-_FROZEN = source(
-    "TensorFlow installation guide, Docker", "tags with -py3 ended with 2.1.0, January 2020"
-)
+class Table(msgspec.Struct, frozen=True):
+    """image_tags.json."""
+
+    gone: tuple[tuple[str, str, Source], ...]  # of nvidia/cuda: versions, what is left
+    newest_patch: dict[str, int]
+    ubuntus: dict[str, tuple[str, ...]]  # CUDA releases with cuDNN: the Ubuntus of those
+    without_cudnn: dict[str, str]
+    torch: dict[str, tuple[str, ...]]  # PyTorch's release: the CUDA releases of its images
+    sources: dict[str, Source]
+
+
+def _table() -> Table:
+    return load("image_tags.json", Table)
+
+
+def _tag(text: str, instead: str, source: str, stale: bool = False) -> Tag:
+    return Tag(text, instead, _table().sources[source], stale)
 
 
 def missing(text: str) -> Tag | None:
     """Why an image cannot be pulled by its tag; None where nothing is known against it."""
-    path, _, tag = text.partition("@")[0].rpartition(":")
-    short = "/".join(path.split("/")[-2:])
     if found := _JUPYTER.fullmatch(text):
-        never = found[1] == "pytorch-notebook"
-        said = (
-            f"Docker Hub has no jupyter/{found[1]}"
-            if never
-            else "Docker Hub's copy stands still since October 2023"
-        )
-        return Tag(said, f"quay.io/jupyter/{found[1]} (with a tag)", _QUAY, stale=not never)
+        instead = f"quay.io/jupyter/{found[1]} (with a tag)"
+        if found[1] == "pytorch-notebook":
+            return _tag(f"Docker Hub has no jupyter/{found[1]}", instead, "quay")
+        return _tag("Docker Hub's copy stands still since October 2023", instead, "quay", True)
+    path, _, tag = text.partition("@")[0].rpartition(":")
     if not path or "$" in text or "{" in text:
         return None
-    if short == "nvidia/cuda" and path.split("/")[0] in ("nvidia", "docker.io", "nvcr.io"):
+    first, short = path.split("/")[0], "/".join(path.split("/")[-2:])
+    if short == "nvidia/cuda" and first in ("nvidia", "docker.io", "nvcr.io"):
         return _cuda(tag)
-    if short == "tensorflow/tensorflow" and re.fullmatch(
-        r"latest(-gpu)?-py3(-jupyter)?|(latest-)?devel-gpu-py3", tag
-    ):
-        return Tag(
-            f"tag {tag} stands still since TensorFlow 2.1.0 (January 2020)",
-            "a version: 2.1.0 if what it holds is meant, else a newer one",
-            _FROZEN,
-            stale=True,
-        )
-    return _of_framework(path, short, tag)
+    if short == "tensorflow/tensorflow" and _FROZEN.fullmatch(tag):
+        text = f"tag {tag} stands still since TensorFlow 2.1.0 (January 2020)"
+        instead = "a version: 2.1.0 if what it holds is meant, else a newer one"
+        return _tag(text, instead, "frozen", True)
+    if path in ("nvcr.io/nvidia/pytorch", "nvcr.io/nvidia/tensorflow"):
+        return _ngc(path.split("/")[-1], tag)
+    if first not in (short.split("/")[0], "docker.io"):
+        return None
+    if short == "pytorch/pytorch":
+        return _pytorch(tag)
+    return _tensorflow(tag) if short == "tensorflow/tensorflow" else _other(short, tag)
 
 
-def _of_framework(path: str, short: str, tag: str) -> Tag | None:
-    """A tag of a framework's own image, or of NVIDIA's monthly ones, that was never published."""
-    monthly = path.startswith("nvcr.io/nvidia/") and path.count("/") == 2
-    hub = path.split("/")[0] in (short.split("/")[0], "docker.io")
-    name = short.split("/")[-1]
-    found = (
-        framework_tags.never_of_ngc(name, tag)
-        if monthly
-        else framework_tags.never(short, tag)
-        if hub
-        else None
-    )
-    return Tag(found.text, found.instead, found.source) if found else None
+# ---------------------------------------------------------------- nvidia/cuda
 
 
 def _cuda(tag: str) -> Tag | None:
@@ -155,73 +81,149 @@ def _cuda(tag: str) -> Tag | None:
     if not found:
         return None
     version, cudnn = found[1], found[2] or ""
-    for pattern, left, where, when in _GONE:
+    for pattern, left, source in _table().gone:
         if re.fullmatch(pattern, version):
             text = f"nvidia/cuda has removed its tags of CUDA {version}"
-            return Tag(text, _written(tag, version, left), source(where, when))
-    return _never(tag, version, cudnn)
+            return Tag(text, _written(tag, version, left), source)
+    return (
+        _unnumbered(tag, version)
+        or _unlisted(tag, version, cudnn)
+        or _other_cudnn(tag, version, cudnn)
+    )
 
 
-def _never(tag: str, version: str, cudnn: str) -> Tag | None:
-    """Numbers and spellings that no tag ever had."""
+def _unnumbered(tag: str, version: str) -> Tag | None:
+    """Two numbers where tags have three, or a patch that does not exist."""
     parts = numbers(version)
     minor = ".".join(str(n) for n in parts[:2])
-    newest = _NEWEST_PATCH.get(minor)
-    if newest is not None and len(parts) == 2:
-        return Tag(
-            f"nvidia/cuda names its tags of CUDA {minor} with three numbers",
-            _written(tag, version, f"{minor}.{newest}"),
-            _RELEASES,
-        )
-    if newest is not None and len(parts) == 3 and parts[2] > newest:
-        return Tag(
-            f"CUDA {version} does not exist: {minor}.{newest} is the last {minor}",
-            _written(tag, version, f"{minor}.{newest}"),
-            _RELEASES,
-        )
-    return _unlisted(tag, version, cudnn) or _other_cudnn(tag, version, cudnn)
+    newest = _table().newest_patch.get(minor)
+    if newest is None:
+        return None
+    last = f"{minor}.{newest}"
+    if len(parts) == 2:
+        text = f"nvidia/cuda names its tags of CUDA {minor} with three numbers"
+        return _tag(text, _written(tag, version, last), "releases")
+    if len(parts) == 3 and parts[2] > newest:
+        text = f"CUDA {version} does not exist: {last} is the last {minor}"
+        return _tag(text, _written(tag, version, last), "releases")
+    return None
 
 
 def _unlisted(tag: str, version: str, cudnn: str) -> Tag | None:
     """An Ubuntu, or cuDNN at all, that a release has no images for."""
     ubuntu = re.search(r"ubuntu(\d\d\.\d\d)", tag)
-    listed = _UBUNTUS.get(version, "").split()
+    listed = _table().ubuntus.get(version)
     if ubuntu and listed and ubuntu[1] not in listed:
         text = f"nvidia/cuda has CUDA {version} for Ubuntu {' and '.join(listed)} alone"
-        return Tag(text, tag.replace(ubuntu[1], listed[-1]), _HUB)
-    if cudnn and version in _WITHOUT_CUDNN:
-        left = _WITHOUT_CUDNN[version]
-        return Tag(
-            f"nvidia/cuda has no images of CUDA {version} with cuDNN",
-            _written(tag, version, left),
-            _HUB,
-        )
+        return _tag(text, tag.replace(ubuntu[1], listed[-1]), "hub")
+    left = _table().without_cudnn.get(version) if cudnn else None
+    if left:
+        text = f"nvidia/cuda has no images of CUDA {version} with cuDNN"
+        return _tag(text, _written(tag, version, left), "hub")
     return None
 
 
 def _other_cudnn(tag: str, version: str, cudnn: str) -> Tag | None:
-    """cuDNN spelt as other releases have it."""
-    parts = numbers(version)
-    if cudnn == "cudnn8" and parts[:2] == (12, 3):
-        return Tag(
-            f"nvidia/cuda has no cudnn8 for CUDA {version}", tag.replace("cudnn8", "cudnn9"), _HUB
-        )
-    if cudnn == "cudnn8" and parts >= (12, 4):
-        return Tag(
-            f"nvidia/cuda has no cudnn8 for CUDA {version}", tag.replace("cudnn8", "cudnn"), _CUDNN
-        )
-    if cudnn == "cudnn" and parts < (12, 4):
-        return Tag(
-            f"nvidia/cuda says cudnn8 for CUDA {version}", tag.replace("cudnn", "cudnn8"), _CUDNN
-        )
+    """A cuDNN that is written as other releases have it."""
+    new = numbers(version) >= (12, 4)
+    if cudnn == "cudnn8" and numbers(version)[:2] == (12, 3):
+        text = f"nvidia/cuda has no cudnn8 for CUDA {version}"
+        return _tag(text, tag.replace("cudnn8", "cudnn9"), "hub")
+    if cudnn == "cudnn8" and new:
+        text = f"nvidia/cuda has no cudnn8 for CUDA {version}"
+        return _tag(text, tag.replace("cudnn8", "cudnn"), "cudnn")
+    if cudnn == "cudnn" and not new:
+        text = f"nvidia/cuda says cudnn8 for CUDA {version}"
+        return _tag(text, tag.replace("cudnn", "cudnn8"), "cudnn")
     return None
 
 
 def _written(tag: str, version: str, left: str) -> str:
     """The same tag for another release, where that one has its parts."""
-    tag = (
-        re.sub(r"-cudnn8?(?=-)", "-cudnn9" if left == "12.3.2" else "-cudnn", tag)
-        if left >= "12.3"
-        else tag
-    )
-    return left + tag[len(version) :] if version[:2] == left[:2] and "." in version else left + "-…"
+    if left >= "12.3":
+        tag = re.sub(r"-cudnn8?(?=-)", "-cudnn9" if left == "12.3.2" else "-cudnn", tag)
+    same = version[:2] == left[:2] and "." in version
+    return left + tag[len(version) :] if same else left + "-…"
+
+
+# ---------------------------------------------------------------- frameworks
+
+
+def _pytorch(tag: str) -> Tag | None:
+    found = _PYTORCH.match(tag)
+    built = _table().torch.get(found["minor"]) if found else None
+    if not found or not built:
+        return None
+    minor, cuda, cudnn = found["minor"], found[4], found[5]
+    older = (one for one in built if numbers(one) <= numbers(cuda))
+    near = max(older, key=numbers, default=built[0])
+    wanted = _cudnn_of(minor, near)
+    instead = f"{found['version']}-cuda{near}-cudnn{wanted}{tag[found.end() :]}"
+    if cuda not in built:
+        text = f"pytorch/pytorch has PyTorch {minor} for CUDA {' and '.join(built)} alone"
+        return _tag(text, instead, "torch")
+    if cudnn != wanted:
+        text = f"pytorch/pytorch has PyTorch {minor} for CUDA {cuda} with cuDNN {wanted}"
+        return _tag(text, instead, "torch")
+    return None
+
+
+def _cudnn_of(minor: str, cuda: str) -> str:
+    own = numbers(minor)
+    return "9" if own >= _CUDNN9 else "7" if own < _CUDNN8 or cuda == "10.2" else "8"
+
+
+def _tensorflow(tag: str) -> Tag | None:
+    if short := re.fullmatch(r"(2\.\d+)(-gpu)?(-jupyter)?", tag):
+        instead = tag.replace(short[1], f"{short[1]}.0")
+        return _tag("the tags of tensorflow/tensorflow have three numbers", instead, "tensorflow")
+    found = re.match(r"(\d+\.\d+\.\d+)(?![\w.])", tag)
+    if not found:
+        return None
+    version, known = found[1], releases.family("tensorflow")
+    every = {row.version for row in known.rows} if known else set()
+    stable = sorted((v for v in every if re.fullmatch(r"[2-9]\.\d+\.\d+", v)), key=numbers)
+    newer = [one for one in stable if numbers(one) > numbers(version)]
+    if version not in stable and newer and numbers(stable[0]) < numbers(version):
+        instead = newer[0] + tag[len(version) :]
+        return _tag(f"there is no TensorFlow {version}", instead, "tensorflow")
+    if "-py3" in tag and numbers(version) >= (2, 2):
+        text = f"the tags of TensorFlow {version} have no -py3"
+        return _tag(text, tag.replace("-py3", ""), "tensorflow")
+    return None
+
+
+def _ngc(name: str, tag: str) -> Tag | None:
+    """Of NVIDIA's monthly images: a month that does not exist, or a spelling that no month had."""
+    if single := re.match(r"(\d\d)\.(\d-\S+)$", tag):
+        return _tag("the month has two digits", f"{single[1]}.0{single[2]}", "ngc")
+    found = re.match(r"(\d\d)\.(\d\d)(-\S+)?$", tag)
+    if not found:
+        return None
+    month, rest = (int(found[1]), int(found[2])), found[3] or ""
+    if not 1 <= month[1] <= _MONTHS:
+        return _tag(f"{found[1]}.{found[2]} is no month", f"{found[1]}.12{rest}", "ngc")
+    if not rest and month >= (20, 1):
+        end = "-py3" if name == "pytorch" else "-tf2-py3"
+        return _tag(f"the tags of nvcr.io/nvidia/{name} end in {end}", tag + end, "ngc")
+    if name == "tensorflow" and rest.startswith("-tf1") and month > (23, 3):
+        return _tag("23.03 was the last month with TensorFlow 1", "23.03-tf1-py3", "ngc")
+    if name == "tensorflow" and rest == "-py3" and month >= (20, 3):
+        text = "the tags of nvcr.io/nvidia/tensorflow end in -tf1-py3 or -tf2-py3"
+        return _tag(text, f"{tag[:5]}-tf2-py3", "ngc")
+    return None
+
+
+def _other(short: str, tag: str) -> Tag | None:
+    if re.match(r"bitnami/(pytorch|tensorflow)", short) and tag[:1].isdigit():
+        text = "Bitnami took its numbered tags away from Docker Hub in September 2025"
+        instead = f"bitnamilegacy/{short.split('/')[-1]}:… (which stands still)"
+        return _tag(text, instead, "bitnami")
+    if short in ("python", "library/python") and (code := _UBUNTU.search(tag)):
+        text = "Docker's python images are built on Debian, not on Ubuntu"
+        return _tag(text, tag.replace(code[0], ""), "python")
+    if short in ("vllm/vllm-openai", "lmsysorg/sglang") and re.match(r"\d+\.\d+\.\d+", tag):
+        return _tag(f"the tags of {short} begin with v", f"v{tag}", "servers")
+    if short == "ollama/ollama" and re.match(r"v\d", tag):
+        return _tag("the tags of ollama/ollama have no v before the number", tag[1:], "servers")
+    return None

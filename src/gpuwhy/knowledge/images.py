@@ -1,87 +1,238 @@
-"""Images and installers: where a CUDA and a cuDNN of the system come from, for releases that bring none."""
+"""Images: what the name and tag of a public image promise.
+
+A month of NVIDIA's images stands for the release whose development state it was built from. Read in
+NVIDIA's release notes (November 2026): Python 3.6 of PyTorch 19.03, Python 3.5 of TensorFlow 18.05
+to 19.02, Python 3.8 of both in 21.05, TensorFlow 1 up to 23.03. The other rows are from memory of
+the same notes and of Dockerfiles; months next to a change say nothing (""): nobody read them.
+"""
 
 from __future__ import annotations
 
+import re
+from typing import Literal
+
 import msgspec
 
-from gpuwhy.facts.version import at_least, major_minor, numbers
-from gpuwhy.knowledge.tables import source
+from gpuwhy.facts.fact import Source
+from gpuwhy.facts.version import at_least
+from gpuwhy.knowledge.tables import load
 
-NAMED = source(
-    "public Dockerfiles and installation scripts that use these names", "searched in November 2026"
-)
+Family = Literal[
+    "cuda", "pytorch", "tensorflow", "ngc", "aws", "jetson", "framework", "python", "distro", ""
+]
+LIMITED = 2212
+"""From this month on NVIDIA's images of PyTorch keep their packages by a file of constraints."""
+_NUMBER = r"(\d+\.\d+(?:\.\d+)?)"
+_AWS = r"(?:huggingface-)?(pytorch|tensorflow|mxnet)(?:-tgi)?-(?:training|inference)(?:-\w+)?"
+_CUDA = rf"{_NUMBER}(?:-(cudnn\d*))?(?:-(base|runtime|devel))?(?:-(\w[\w.]*))?"
+_COPY_OF_CUDA = r"\d+\.\d+.*-(base|runtime|devel)-(ubuntu|centos|ubi|rocky)"
+_PYTORCH = rf"{_NUMBER}-cuda(\d+\.\d+)-cudnn(\d+)(?:\.\d+)?-(runtime|devel)"
+_MODULES = {"pytorch": "torch"}
+_SERVERS = {"tensorflow/serving": "tensorflow", "pytorch/torchserve": "torch"}
 
-
-class Parts(msgspec.Struct, frozen=True):
-    """The packages of one CUDA release with the cuDNN that its frameworks were built with, or a newer minor of it."""
-
-    cuda: str
-    cudnn: str
-    apt: str  # NVIDIA's repository for Ubuntu; the libraries without a driver
-    conda: str  # conda-forge
-    image: str  # on Docker Hub
-    installer: str = ""  # Windows
-    archive: str = ""  # cuDNN for Windows
-
-
-PARTS: tuple[Parts, ...] = (
-    Parts(
-        "10.0", "7.6.5", "cuda-libraries-10-0 libcudnn7=7.6.5.32-1+cuda10.0", "cudatoolkit=10.0 cudnn=7.6.5", "",
-        "cuda_10.0.130_411.31_win10.exe", "cudnn-10.0-windows10-x64-v7.6.5.32.zip",
-    ),
-    Parts(
-        "10.1", "7.6.5", "cuda-libraries-10-1 libcudnn7=7.6.5.32-1+cuda10.1", "cudatoolkit=10.1 cudnn=7.6.5", "",
-        "cuda_10.1.243_426.00_win10.exe", "cudnn-10.1-windows10-x64-v7.6.5.32.zip",
-    ),
-    Parts(
-        "11.0", "8.0.4", "cuda-libraries-11-0 libcudnn8=8.0.4.30-1+cuda11.0", "cudatoolkit=11.0 cudnn=8.0", "",
-        "cuda_11.0.3_451.82_win10.exe", "cudnn-11.0-windows-x64-v8.0.4.30.zip",
-    ),
-    Parts(
-        "11.2", "8.1.0", "cuda-libraries-11-2 libcudnn8=8.1.0.77-1+cuda11.2", "cudatoolkit=11.2 cudnn=8.1.0", "",
-        "cuda_11.2.2_461.33_win10.exe", "cudnn-11.2-windows-x64-v8.1.1.33.zip",
-    ),
-    Parts("11.6", "8", "", "", "nvidia/cuda:11.6.2-cudnn8-runtime-ubuntu20.04"),
-    Parts(
-        "11.8", "8.6.0", "cuda-libraries-11-8 libcudnn8=8.6.0.163-1+cuda11.8", "cudatoolkit=11.8 cudnn=8.8",
-        "nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04",
-    ),
-    Parts("12.2", "8.9", "", "", "nvidia/cuda:12.2.2-cudnn8-runtime-ubuntu22.04"),
-    Parts("12.6", "9.5.1", "", "", "nvidia/cuda:12.6.3-cudnn-runtime-ubuntu22.04"),
-)  # fmt: skip
+Steps = tuple[tuple[str, str], ...]
+"""(since, value): the last row whose release is not newer holds."""
+Months = tuple[tuple[int, str], ...]
 
 
-RUNFILES: dict[str, str] = {
-    "8.0": "cuda_8.0.61_375.26_linux.run",
-    "9.0": "cuda_9.0.176_384.81_linux.run",
-    "9.1": "cuda_9.1.85_387.26_linux.run",
-    "9.2": "cuda_9.2.148_396.37_linux.run",
-    "10.2": "cuda_10.2.89_440.33.01_linux.run",
-}
-"""NVIDIA's installers for Linux of CUDA releases that today's repositories and images no longer have (see NAMED)."""
+class Base(msgspec.Struct, frozen=True):
+    """What an image brings; "" where its name does not say."""
 
-ARCHIVE = "developer.nvidia.com/cuda-toolkit-archive"
-CUDNN_ARCHIVE = "developer.nvidia.com/rdp/cudnn-archive"
-
-
-def parts(cuda: str, cudnn: str) -> Parts | None:
-    """The row for a CUDA release; a later one of the same major where there is none."""
-    wanted = numbers(cuda)
-    fitting = [
-        row
-        for row in PARTS
-        if numbers(row.cuda)[0] == wanted[0]
-        and at_least(row.cuda, major_minor(cuda))
-        and (not numbers(cudnn) or numbers(row.cudnn)[0] == numbers(cudnn)[0])
-    ]
-    exact = [row for row in fitting if row.cuda == major_minor(cuda)]
-    if exact:
-        return exact[0]
-    return fitting[0] if fitting and wanted[0] >= 11 else None
+    name: str  # nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04
+    family: Family = ""
+    cuda: str = ""
+    cudnn: str = ""  # its major; "none" where the tag says that there is none
+    variant: str = ""  # base, runtime, devel
+    python: str = ""  # that comes with it
+    distro_python: str = ""  # of the distribution's own python3 package
+    framework: str = ""
+    version: str = ""
+    gpu: bool | None = None  # holds a CUDA build; None: does not say
+    untagged: bool = False
 
 
-def tensorflow_image(version: str) -> str:
-    """TensorFlow's own image with the CUDA that a release was built for; '' where releases bring their libraries."""
-    if at_least(version, "2.14") or not at_least(version, "1.13"):
-        return ""
-    return f"tensorflow/tensorflow:{version}-gpu{'' if at_least(version, '2.2') else '-py3'}"
+class Table(msgspec.Struct, frozen=True):
+    """images.json."""
+
+    sources: dict[str, Source]
+    apt: dict[str, str]  # what Debian packages hold: an expression
+    distros: dict[str, str]  # distribution and release: its Python
+    ros: dict[str, str]  # release of ROS (REP 3 and 2000): the Python of its Ubuntu
+    unsaid: dict[str, str]  # CUDA's major: the Ubuntu of NVIDIA's tags that name none
+    monthly: frozenset[str]  # NVIDIA's monthly images
+    for_gpus: str  # others' images with a CUDA build: an expression
+    pytorch_python: Steps
+    tensorflow_python: Steps
+    ngc_python: Months
+    ngc_tensorflow_python: Months  # it kept Ubuntu 16.04 longer
+    ngc_cuda: Months
+    ngc_cudnn: Months
+    ngc_torch: Months  # the release that a month's PyTorch precedes: 2.2 for 2.2.0a0
+    jetson: dict[str, str]  # Jetson's releases: the Python of their Ubuntu
+    latest: dict[str, str]  # conda's images: the Python of the newest tag
+    installers: dict[str, Steps]  # conda's installers: the Python of their base environment
+
+
+def _table() -> Table:
+    return load("images.json", Table)
+
+
+def source(name: str) -> Source:
+    """Where something is said of images: tags, no_latest, toolkit, compose …"""
+    return _table().sources[name]
+
+
+def from_apt(what: str, package: str) -> bool:
+    """Whether a Debian package holds, or pulls in, the driver, nvcc, cudnn or a CUDA library."""
+    return re.match(_table().apt[what], package) is not None
+
+
+def read(text: str) -> Base:
+    """What an image's name says; an unresolved variable in it says nothing."""
+    name = text.strip().strip("\"'").partition("@")[0]
+    if not name or "$" in name or "{" in name:
+        return Base(name)
+    head, colon, tag = name.rpartition(":")
+    path, tag = (head, tag) if colon and "/" not in tag else (name, "")
+    short = "/".join(path.split("/")[-2:])
+    last = short.split("/")[-1]
+    if re.fullmatch(r"nvidia/cuda(-arm64|-ppc64le)?", short):
+        return _cuda(name, tag)
+    if short == "pytorch/pytorch":
+        return _pytorch(name, tag)
+    if short == "tensorflow/tensorflow":
+        return _tensorflow(name, tag)
+    if framework := _SERVERS.get(short):
+        return Base(name, "framework", framework=framework, gpu="gpu" in tag)
+    if short == f"nvidia/{last}" and last in _table().monthly and path.startswith("nvcr.io"):
+        return _ngc(name, last, tag)
+    if last.startswith("l4t-"):
+        return _jetson(name, tag)
+    if found := re.fullmatch(_AWS, last):
+        return _aws(name, found[1], tag)
+    if re.search(_table().for_gpus, path):
+        return Base(name, "framework", gpu=True)
+    return _plain(name, path, short, tag)
+
+
+def _cuda(name: str, tag: str) -> Base:
+    found = re.match(_CUDA, tag)
+    if not found:
+        return Base(name, "cuda", gpu=True, untagged=tag in ("", "latest"))
+    cuda, said, variant, distro = found.groups("")
+    cudnn = {"": "none", "cudnn": "9"}.get(said, said.removeprefix("cudnn"))
+    python = _table().distros.get(distro or _table().unsaid.get(cuda.split(".")[0], ""), "")
+    variant = variant or ("base" if "-base" in tag else "")
+    return Base(name, "cuda", cuda, cudnn, variant, distro_python=python, gpu=True)
+
+
+def _pytorch(name: str, tag: str) -> Base:
+    found = re.match(_PYTORCH, tag)
+    version, cuda, cudnn, variant = found.groups() if found else ("", "", "", "")
+    python = _of(_table().pytorch_python, version)
+    return Base(name, "pytorch", cuda, cudnn, variant, python, "", "torch", version, True)
+
+
+def _tensorflow(name: str, tag: str) -> Base:
+    found = re.match(_NUMBER, tag)
+    version, gpu = found[1] if found else "", "gpu" in tag
+    python = _tensorflow_python(version, tag)
+    return Base(name, "tensorflow", python=python, framework="tensorflow", version=version, gpu=gpu)
+
+
+def _tensorflow_python(version: str, tag: str) -> str:
+    """Tags before 2.2 say -py3, or hold Python 2."""
+    if re.fullmatch(r"(latest|nightly)(-gpu)?(-jupyter)?", tag):
+        return "3.11"
+    if not version:
+        return "3.6" if "py3" in tag else ""
+    if "py3" not in tag and "jupyter" not in tag and not at_least(version, "2.1"):
+        return "2.7"
+    return _of(_table().tensorflow_python, version)
+
+
+def _ngc(name: str, last: str, tag: str) -> Base:
+    """NVIDIA's monthly images: 23.10-py3."""
+    known, number = _table(), month(tag)
+    python = cuda = cudnn = ""
+    if "py2" not in tag:
+        early = last == "tensorflow" and number < known.ngc_python[1][0]
+        python = _since(known.ngc_tensorflow_python if early else known.ngc_python, number)
+        cuda, cudnn = _since(known.ngc_cuda, number), _since(known.ngc_cudnn, number)
+    version = _since(known.ngc_torch, number) if last == "pytorch" else ""
+    framework = _MODULES.get(last, last)
+    return Base(name, "ngc", cuda, cudnn, "", python, "", framework, version, True)
+
+
+def month(tag: str) -> int:
+    """23.10-py3 → 2310; 0 where a tag names no month."""
+    found = re.match(r"(\d\d)\.(\d\d)(?:\.\d+)?(?:-|$)", tag)
+    return int(found[1] + found[2]) if found else 0
+
+
+def _jetson(name: str, tag: str) -> Base:
+    """An l4t image: r35.2.1-pth2.0-py3."""
+    line, torch = re.search(r"(?:^|-)r(\d\d)\.", tag), re.search(r"pth(\d+\.\d+)", tag)
+    python = _table().jetson.get(line[1], "") if line else ""
+    if not torch:
+        return Base(name, "jetson", python=python, gpu=True)
+    return Base(name, "jetson", python=python, framework="torch", version=torch[1], gpu=True)
+
+
+def _aws(name: str, framework: str, tag: str) -> Base:
+    """AWS Deep Learning Containers: 2.0.0-gpu-py310-cu118-ubuntu20.04-sagemaker."""
+    version = re.match(rf"{_NUMBER}-", tag)
+    cuda, python = re.search(r"-cu(\d\d)(\d)", tag), re.search(r"-py3(\d+)", tag)
+    return Base(
+        name,
+        "aws",
+        cuda=f"{cuda[1]}.{cuda[2]}" if cuda else "",
+        python=f"3.{python[1]}" if python else "",
+        framework=_MODULES.get(framework, framework),
+        version=version[1] if version else "",
+        gpu=True if "-gpu" in tag or cuda else False if "-cpu" in tag else None,
+    )
+
+
+def _plain(name: str, path: str, short: str, tag: str) -> Base:
+    """Images of Python, of conda and of distributions."""
+    last = short.split("/")[-1]
+    if last == "python" and "/" not in path.removeprefix("docker.io/").removeprefix("library/"):
+        found = re.match(r"(\d+\.\d+)", tag)
+        return Base(name, "python", python=found[1] if found else "")
+    if found := re.match(r"python-(3\.\d+)", tag):
+        return Base(name, "python", python=found[1])
+    if last == "uv" and (found := re.search(r"python(3\.\d+)", tag)):
+        return Base(name, "python", python=found[1])
+    if tag in ("", "latest") and short in _table().latest:
+        return Base(name, "python", python=_table().latest[short])
+    if last in ("cuda", "cudagl") and re.match(_COPY_OF_CUDA, tag):
+        return _cuda(name, tag)  # a copy under another name
+    if last in ("ros", "ros2") and (ros := _table().ros.get(tag.partition("-")[0])):
+        return Base(name, "distro", distro_python=ros)
+    if last in ("ubuntu", "debian", "rockylinux"):
+        release = re.sub(r"-(slim|\d{8})$", "", tag)
+        key = last + (release if last == "ubuntu" else release.split(".")[0])
+        return Base(name, "distro", distro_python=_table().distros.get(key, ""))
+    windows = short.startswith("windows/") or last in ("servercore", "nanoserver")
+    return Base(name, "distro" if windows or last == "alpine" else "")
+
+
+def installer_python(name: str, version: str) -> str:
+    """The Python that an installer of conda brings: Miniconda3 py39_4.12.0, Anaconda3 2021.11."""
+    if found := re.match(r"py3(\d+)_", version):
+        return f"3.{found[1]}"
+    if version.startswith("latest") or name in ("Miniforge3", "Mambaforge"):
+        newest = name != "Mambaforge" and version.startswith(("latest", "Linux", "uname"))
+        return "3.13" if newest else ""
+    return _of(_table().installers.get(name, ()), version) if version[:1].isdigit() else ""
+
+
+def _since(rows: Months, number: int) -> str:
+    found = [value for since, value in rows if since <= number]
+    return found[-1] if found else ""
+
+
+def _of(rows: Steps, version: str) -> str:
+    found = [value for since, value in rows if version and at_least(version, since)]
+    return found[-1] if found else ""

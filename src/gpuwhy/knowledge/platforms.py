@@ -1,4 +1,4 @@
-"""Platforms: systems, machines and C libraries for which a framework has no CUDA build at all."""
+"""Platforms: systems without a CUDA build of a framework, and borders between its series."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import msgspec
 
 from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least
-from gpuwhy.knowledge.tables import rows
+from gpuwhy.knowledge.tables import rows, source
+
+ZLIB = source(
+    "cuDNN 8.3 to 8.9 installation guide, Windows",
+    "zlib's DLL must be on PATH; cuDNN opens it by name",
+)
+ZLIB_DLL = "zlibwapi.dll"
+_VISUAL_C = ("msvcp140", "vcruntime140", "concrt140", "vcomp140", "msvcr1", "msvcp1")
 
 
 class Dropped(msgspec.Struct, frozen=True):
@@ -24,6 +31,15 @@ class Dropped(msgspec.Struct, frozen=True):
     last: str = ""  # newest release that had one
 
 
+class Migration(msgspec.Struct, frozen=True):
+    """A border between two series; crossing it upwards needs what `text` says."""
+
+    framework: str
+    border: str
+    text: str
+    source: Source
+
+
 def dropped(framework: str, version: str, system: str, machine: str, libc: str) -> Dropped | None:
     """The row that says why this release has no CUDA build here; None when it may have one."""
     for row in rows("platforms.jsonl", Dropped):
@@ -33,3 +49,15 @@ def dropped(framework: str, version: str, system: str, machine: str, libc: str) 
         if fits and here and at_least(version, row.since) and not ended:
             return row
     return None
+
+
+def crossed(framework: str, before: str, after: str) -> tuple[Migration, ...]:
+    """The borders between two releases, going up; () when it goes down."""
+    mine = (row for row in rows("migrations.jsonl", Migration) if row.framework == framework)
+    between = (row for row in mine if not at_least(before, row.border))
+    return tuple(row for row in between if at_least(after, row.border))
+
+
+def is_visual_c(name: str) -> bool:
+    """Whether a DLL belongs to the Visual C++ runtime."""
+    return name.lower().startswith(_VISUAL_C)

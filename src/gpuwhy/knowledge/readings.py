@@ -1,7 +1,7 @@
-"""Which releases read which environment variable, and XLA's flags: data/variables.json, loaded when first asked.
+"""Readings: which releases read which environment variable, and XLA's flags.
 
-tools/variables writes it from the published wheels: Python sources by their syntax trees, libraries by their strings,
-XLA's flags by asking each release.
+tools/variables writes variables.json from the published wheels: Python sources by their syntax
+trees, libraries by their strings, XLA's flags by asking each release.
 """
 
 from __future__ import annotations
@@ -14,61 +14,35 @@ import msgspec
 from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge.tables import load
 
-FAMILIES: dict[str, str] = {
-    "tensorflow": "tensorflow", "torch": "torch", "jax": "jax", "jaxlib": "jax", "jax-cuda-pjrt": "jax",
-    "triton": "triton", "cupy": "cupy", "numba": "numba", "onnxruntime": "onnxruntime",
-}  # fmt: skip
-"""The framework whose release decides, of each harvested family; others (NCCL, Keras …) have their own releases."""
+FAMILIES = {
+    **{one: one for one in ("tensorflow", "torch", "triton", "cupy", "numba", "onnxruntime")},
+    **dict.fromkeys(("jax", "jaxlib", "jax-cuda-pjrt"), "jax"),
+}
+"""Harvested family: the framework whose release decides; NCCL, Keras … have their own releases."""
 
 
 class Reader(msgspec.Struct, frozen=True):
-    """One family that reads a variable: the releases that do, and what its source shows of the value."""
+    """One family that reads a variable: the releases that do, and what its source shows."""
 
     family: str
     releases: tuple[str, ...]  # those that were read, oldest first
     reads: str  # per release: 1 reads it, 0 does not, ? was not read far enough
     type: str = ""  # bool, int, float, string, enum
-    default: str | None = None
     values: tuple[str, ...] = ()
     where: str = ""
     same: str = ""  # per release: 1 where it shows this type; "" = wherever it reads it
 
-    def like(self, release: str) -> bool:
-        """Whether the newest release read that is not newer than this one shows the same type."""
-        older = [
-            mark
-            for one, mark in zip(self.releases, self.same or self.reads, strict=True)
-            if at_least(release, one)
-        ]
-        return bool(older) and older[-1] == "1"
-
     def at(self, release: str) -> str:
-        """1, 0 or ? of the newest release read that is not newer than this one; ? before the first."""
-        older = [
-            mark
-            for one, mark in zip(self.releases, self.reads, strict=True)
-            if at_least(release, one)
-        ]
-        return older[-1] if older else "?"
+        """1, 0 or ? of the newest release read that is not newer; ? before the first."""
+        return self._mark(self.reads, release) or "?"
 
-    @property
-    def last(self) -> str:
-        """The newest release that reads it."""
-        return next(
-            (
-                r
-                for r, mark in zip(self.releases[::-1], self.reads[::-1], strict=True)
-                if mark == "1"
-            ),
-            "",
-        )
+    def like(self, release: str) -> bool:
+        """Whether the newest release read that is not newer shows the same type."""
+        return self._mark(self.same or self.reads, release) == "1"
 
-    @property
-    def first(self) -> str:
-        """The oldest release that reads it."""
-        return next(
-            (r for r, mark in zip(self.releases, self.reads, strict=True) if mark == "1"), ""
-        )
+    def _mark(self, marks: str, release: str) -> str:
+        both = zip(self.releases, marks, strict=True)
+        return ([mark for one, mark in both if at_least(release, one)] or [""])[-1]
 
 
 class Flag(msgspec.Struct, frozen=True):
@@ -79,11 +53,19 @@ class Flag(msgspec.Struct, frozen=True):
     default: str
 
 
-@cache
+class Flags(msgspec.Struct, frozen=True):
+    """XLA's flags in the nearest release read before one (or itself), and in the next after it."""
+
+    before: dict[str, Flag]
+    after: dict[str, Flag]
+    release: str  # whose flags `before` are; "" where nothing so old was read
+
+
 def _data() -> dict[str, Any]:
     return load("variables.json", dict[str, Any])
 
 
+@cache
 def known_names() -> frozenset[str]:
     """Every variable that some release of some family reads."""
     return frozenset(_data()["variables"])
@@ -97,40 +79,30 @@ def families(name: str) -> frozenset[str]:
 def readers(name: str) -> tuple[Reader, ...]:
     """The families that read a variable."""
     data = _data()
-    out = []
-    for family, row in data["variables"].get(name, {}).items():
-        releases = tuple(data["families"][family]["releases"])
-        told = (
+    return tuple(
+        Reader(
+            family,
+            tuple(data["families"][family]["releases"]),
+            row["in"],
             row.get("type", ""),
-            row.get("default"),
             tuple(row.get("values", ())),
             row.get("where", ""),
             row.get("as", ""),
         )
-        out.append(Reader(family, releases, row["in"], *told))
-    return tuple(out)
+        for family, row in data["variables"].get(name, {}).items()
+    )
 
 
 def source(reader: Reader) -> str:
     """The newest wheel that shows it, and the member."""
-    rows = _data()["families"][reader.family]["files"]
-    file = next(
-        (row[0] for row, mark in zip(rows[::-1], reader.reads[::-1], strict=True) if mark == "1"),
-        "",
-    )
+    files = _data()["families"][reader.family]["files"]
+    marked = zip(files[::-1], reader.reads[::-1], strict=True)
+    file = next((row[0] for row, mark in marked if mark == "1"), "")
     return f"{file}, {reader.where}" if reader.where else str(file)
 
 
-class Table(msgspec.Struct, frozen=True):
-    """XLA's flags around one release: in the nearest one read before it (or itself), and in the next after it."""
-
-    before: dict[str, Flag]
-    after: dict[str, Flag]
-    release: str  # whose flags `before` are; "" where nothing so old was read
-
-
 @cache
-def flags(family: str, release: str) -> Table:
+def flags(family: str, release: str) -> Flags:
     """The flags of jaxlib or tensorflow around a release."""
     table = _data()["flags"].get(family) or {"releases": [], "flags": {}}
     releases: list[str] = table["releases"]
@@ -139,13 +111,10 @@ def flags(family: str, release: str) -> Table:
     before, after = older[-1:], newer[:1]
 
     def of(places: list[int]) -> dict[str, Flag]:
-        return {
-            n: Flag(n, *row[1:])
-            for n, row in table["flags"].items()
-            if places and row[0][places[0]] == "1"
-        }
+        rows = table["flags"].items() if places else ()
+        return {name: Flag(name, *row[1:]) for name, row in rows if row[0][places[0]] == "1"}
 
-    return Table(of(before), of(after), releases[before[0]] if before else "")
+    return Flags(of(before), of(after), releases[before[0]] if before else "")
 
 
 @cache

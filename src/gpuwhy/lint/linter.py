@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from gpuwhy.knowledge import containers
+from gpuwhy.knowledge import images
 from gpuwhy.lint import joining, kinds
 from gpuwhy.lint.check import CHECKS, machine, requests
 from gpuwhy.lint.mistakes import Checked, Lint, Mistake, Place, Problem
@@ -157,7 +157,7 @@ def _agreed(views: list[_View]) -> Iterator[Mistake]:
 
 def _started(work: Workload, target: Target | None) -> Iterator[Mistake]:
     if target and work.image:
-        yield from machine.image(target, work.image, containers.read(work.image.text))
+        yield from machine.image(target, work.image, images.read(work.image.text))
 
 
 def _checked(path: str, sheet: Sheet | None, text: str, found: list[Mistake]) -> Checked:

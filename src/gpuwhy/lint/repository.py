@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from gpuwhy.knowledge import containers
+from gpuwhy.knowledge import images
 from gpuwhy.lint.rules import pattern
 from gpuwhy.lint.sheet import Read, holds_only
 from gpuwhy.lint.versions import PYTHONS, allows
@@ -116,7 +116,7 @@ class Repository:
 def _pythons(name: str, text: str, wanted: str) -> list[str]:
     """The Pythons that a file of that name leaves for the file that is wanted."""
     if "dockerfile" in name:
-        bases = (containers.read(image) for image in _FROM.findall(text)) if wanted in text else ()
+        bases = (images.read(image) for image in _FROM.findall(text)) if wanted in text else ()
         return [base.python or base.distro_python for base in bases if base.gpu or base.python]
     if name in (".python-version", "runtime.txt", ".tool-versions"):
         return re.findall(r"^\s*(?:python[- ])?(\d\.\d+)(?:\.\d+)?\s*$", text, re.M)[:3]

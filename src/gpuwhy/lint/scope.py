@@ -10,7 +10,7 @@ from functools import cached_property
 from msgspec.structs import replace
 from packaging.version import Version
 
-from gpuwhy.knowledge import asked, containers, releases
+from gpuwhy.knowledge import asked, images, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.guests import is_guest
 from gpuwhy.lint import solving
@@ -195,10 +195,10 @@ class Scope:
     # ---------------------------------------------------------------- what is meant
 
     @cached_property
-    def base(self) -> containers.Base:
+    def base(self) -> images.Base:
         """What the image brings."""
         image = self.environment.image
-        return containers.read(image.text) if image else containers.Base("")
+        return images.read(image.text) if image else images.Base("")
 
     @cached_property
     def over_unknown(self) -> bool:

@@ -12,15 +12,15 @@ import msgspec
 from gpuwhy.choose import Choice, Pick
 from gpuwhy.facts.version import major_minor, numbers
 from gpuwhy.knowledge.flavours import flavour
-from gpuwhy.knowledge.images import (
+from gpuwhy.knowledge.needs import split
+from gpuwhy.knowledge.toolkits import (
     ARCHIVE,
     CUDNN_ARCHIVE,
-    RUNFILES,
     Parts,
     parts,
+    runfile,
     tensorflow_image,
 )
-from gpuwhy.knowledge.needs import split
 from gpuwhy.knowledge.torch_builds import OLD_LIST, in_old_list, index_of
 
 _REPOSITORY = "from NVIDIA's repository for Ubuntu, which must be set up first"
@@ -284,7 +284,7 @@ def _apt(choice: Choice) -> Iterator[Way]:
         text = f"sudo apt-get install --no-install-recommends {' '.join(names)}\n{_path(short)}"
         yield Way("apt", title, text, note=_REPOSITORY)
         return
-    file = RUNFILES.get(short, f"cuda_{short}_linux.run")
+    file = runfile(short)
     note = f"the installer is in NVIDIA's archive, {ARCHIVE}"
     if cudnn:
         note += f"; cuDNN {cudnn} in {CUDNN_ARCHIVE}: unpack it in /usr/local/cuda-{short}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from gpuwhy.knowledge.readings import known_names
 from gpuwhy.knowledge.settings import ANYTHING, faults
-from gpuwhy.knowledge.variables import FOREIGN, variable_row
+from gpuwhy.knowledge.variables import FOREIGN, steers
 from gpuwhy.prove.proof import Tweak
 
 KEPT = frozenset(
@@ -84,7 +84,7 @@ def usual(name: str) -> float:
         return QUIET
     if _LOADER.match(name):
         return LOADER
-    if variable_row(name) or _COMPUTING.match(name) or name in known_names():
+    if steers(name) or _COMPUTING.match(name) or name in known_names():
         return STEERING
     return UNKNOWN
 

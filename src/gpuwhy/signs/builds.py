@@ -382,10 +382,11 @@ def other_python(facts: Facts, one: Framework) -> tuple[MissingLibrary, str] | N
 
 def published_for(facts: Facts, one: Framework) -> tuple[bool, tuple[str, ...]]:
     """Whether the release has a wheel for the Python at hand, and those that it has."""
-    from gpuwhy.knowledge.windows import pythons_of
+    from gpuwhy.knowledge.releases import find
 
     python = value_or(facts.environment.python, None)
-    published = tuple(pythons_of(one.package, one.version))
+    row = find(one.package, one.version, "windows-x86_64")
+    published = row.pythons if row else ()
     return bool(python) and major_minor(python.version if python else "") in published, published
 
 

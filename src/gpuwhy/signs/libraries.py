@@ -26,7 +26,7 @@ from gpuwhy.knowledge.flaws import lost_folder
 from gpuwhy.knowledge.installs import PRELOADS, preload_call
 from gpuwhy.knowledge.libraries import cuda_of, sonames, stem
 from gpuwhy.knowledge.libraries import is_cudnn as is_cudnn_name
-from gpuwhy.knowledge.windows import ZLIB, ZLIB_DLL
+from gpuwhy.knowledge.platforms import ZLIB, ZLIB_DLL
 from gpuwhy.signs import loaded
 from gpuwhy.signs.case import (
     Case,

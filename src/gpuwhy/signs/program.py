@@ -7,7 +7,7 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.loads import MissingLibrary, OldRuntime, Rule
 from gpuwhy.facts.run import GpuUse
-from gpuwhy.knowledge.windows import is_runtime
+from gpuwhy.knowledge.platforms import is_visual_c
 from gpuwhy.signs.case import Case, against, proof, rows, weak
 from gpuwhy.signs.damage import source_gone
 from gpuwhy.signs.devices import GIB
@@ -48,7 +48,7 @@ def without_runtime(case: Case) -> Finding | None:
     found: dict[str, tuple[str, MissingLibrary]] = {}
     for tree in trees.need() or ():
         for one in tree.missing:
-            if is_runtime(one.name):
+            if is_visual_c(one.name):
                 found.setdefault(one.name.lower(), (tree.framework, one))
     if not found:
         return against("every DLL of the Visual C++ runtime that a framework needs is found")

@@ -10,7 +10,7 @@ from gpuwhy.facts.finding import Evidence, Finding, know, saw
 from gpuwhy.facts.installs import StartProblem
 from gpuwhy.facts.run import PutFirst
 from gpuwhy.facts.variables import Fault, Variable
-from gpuwhy.knowledge.written import WRITTEN
+from gpuwhy.knowledge.variables import WRITTEN
 from gpuwhy.signs.case import (
     Case,
     against,
@@ -34,7 +34,7 @@ _OF_THE_GPU = (
 )
 _MILD = ("ignored", "misspelt")
 _PRELOADING = ("LD_PRELOAD", "LD_AUDIT")
-_AT_SOME_WORK = {"TORCH_CUDA_ARCH_LIST", "CC", "CXX"} | WRITTEN.keys()
+_AT_SOME_WORK = {"TORCH_CUDA_ARCH_LIST", "CC", "CXX"} | WRITTEN
 """Only builds, or only what writes files, read these."""
 _USUAL = (
     *("jemalloc", "tcmalloc", "mimalloc", "hoard", "libgomp", "libiomp", "libomp", "asan", "tsan"),

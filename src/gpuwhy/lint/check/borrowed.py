@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuwhy.facts.version import at_least
-from gpuwhy.knowledge import borrowers
+from gpuwhy.knowledge import packages
 from gpuwhy.knowledge.flavours import library_wheel
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.mistakes import Mistake
@@ -65,9 +65,9 @@ def _opens(scope: Scope, pin: Pin) -> Majors | None:
         below = re.search(r"<=?\s*([\d.]+)", pin.specifier)
         ceiling = "3.24.0" if below and not at_least(below[1], "4.0.1") else "4.4.0"
         version = pin.version or (ceiling if below and not at_least(below[1], "4.5.1") else "")
-        found = borrowers.ctranslate2(version)
+        found = packages.ctranslate2(version)
     elif pin.name == "faster-whisper" and "ctranslate2" not in scope.names:
-        found = borrowers.of_faster_whisper(pin.version)
+        found = packages.of_faster_whisper(pin.version)
     elif pin.name == "onnxruntime-gpu" and not pin.extras and not scope.environment.other_index:
         row = scope.taken(pin)
         cuda, cudnn = (major(row.cuda), major(row.cudnn)) if row else (0, 0)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import product
 
 from gpuwhy.facts.version import at_least, major_minor, numbers
+from gpuwhy.knowledge import packages
 from gpuwhy.knowledge.releases import has_python
-from gpuwhy.knowledge.source_builds import KNOW, NEED_TORCH, REPOSITORIES
 from gpuwhy.lint.mistakes import Mistake, know
 from gpuwhy.lint.rules import pattern, table, told
 from gpuwhy.lint.scope import Scope
@@ -27,8 +27,9 @@ def torch_at_build(scope: Scope) -> Iterator[Mistake]:
     there = scope.base.framework == "torch" or scope.over_unknown
     if extra or there or scope.kind == "notebook" or _is_told(scope):
         return
+    known = packages.table()
     for pin in scope.pins:
-        own = pin.name in NEED_TORCH if not pin.reference else pin.name in REPOSITORIES
+        own = pin.name in known.need_torch if not pin.reference else pin.name in known.repositories
         page = any(one.role == "links" or not holds_only(one.url) for one in pin.indexes)
         if not own or pin.origin != "pip" or page or pin.local or (pin.reference and pin.version):
             continue
@@ -38,7 +39,7 @@ def torch_at_build(scope: Scope) -> Iterator[Mistake]:
             listed = scope.kind in ("requirements", "pyproject")
             name = "torch-at-build" + (".pyg" if pin.name.startswith("torch-") else "")
             values = {"name": pin.name, "why": why, "bound": pin.specifier}
-            yield told(name, pin.place, values, KNOW, "", "warning" if listed else None)
+            yield told(name, pin.place, values, packages.SOURCES, "", "warning" if listed else None)
 
 
 def _is_torch(pin: Pin) -> bool:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.facts.version import at_least
-from gpuwhy.knowledge.bringers import ONNX_BROUGHT, brings_onnxruntime
 from gpuwhy.knowledge.flavours import Flavour, flavour, library_wheel
+from gpuwhy.knowledge.packages import ONNX_BROUGHT, brings_onnxruntime
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.check.pairs import MANY
 from gpuwhy.lint.mistakes import Mistake

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.facts.version import at_least, major_minor, numbers
-from gpuwhy.knowledge import containers, image_tags
+from gpuwhy.knowledge import image_tags, images, packages
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.mistakes import Edit, Mistake, Place
@@ -35,10 +35,10 @@ def tag(scope: Scope) -> Iterator[Mistake]:
 
 def wrong_tag(image: Image) -> Iterator[Mistake]:
     """An image tag that does not exist, or stands still."""
-    base, place = containers.read(image.text), image.place
+    base, place = images.read(image.text), image.place
     found = image_tags.missing(image.text) if "@" not in image.text else None
     if base.family == "cuda" and base.untagged and "@" not in image.text:
-        yield told("image-tag.latest", place, {"image": image.text}, containers.NO_LATEST)
+        yield told("image-tag.latest", place, {"image": image.text}, images.source("no_latest"))
     elif found:
         sure = "…" not in found.instead and " " not in found.instead
         path = image.text.rpartition(":")[0]
@@ -71,7 +71,7 @@ def base_image(scope: Scope) -> Iterator[Mistake]:
         if unfit:
             fix = f"start from an nvidia/cuda runtime image of CUDA {cuda}"
             values = {"what": pin.name, "unfit": unfit}
-            yield told("base-image", pin.place, values, containers.TAGS, fix)
+            yield told("base-image", pin.place, values, images.source("tags"), fix)
 
 
 def needs_system(scope: Scope, pin: Pin) -> Release | None:
@@ -99,7 +99,9 @@ def _named(pin: Pin) -> str:
 
 def _unfit(scope: Scope, cuda: str, row: Release | None) -> str:
     base, apt = scope.base, scope.environment.apt
-    if any(map(containers.LIBRARY_PACKAGES.match, apt)) or scope.by_conda("cudatoolkit", "cudnn"):
+    if any(images.from_apt("library", one) for one in apt) or scope.by_conda(
+        "cudatoolkit", "cudnn"
+    ):
         return ""
     same = major(base.cuda) == major(cuda)
     if row and not at_least(cuda, "11"):
@@ -119,7 +121,7 @@ def _unfit(scope: Scope, cuda: str, row: Release | None) -> str:
 
 def _has_cudnn(scope: Scope, row: Release) -> bool:
     """Whether apt brings cuDNN, or another framework does, where TensorFlow looks since 2.15."""
-    if any(map(containers.CUDNN_PACKAGES.match, scope.environment.apt)):
+    if any(images.from_apt("cudnn", one) for one in scope.environment.apt):
         return True
     jax, torch = scope.by_pip("jax"), scope.by_pip("torch")
     brought = (jax and any(one.startswith("cuda1") for one in jax.extras)) or (
@@ -195,23 +197,25 @@ def apt_cuda(scope: Scope) -> Iterator[Mistake]:
 def driver(scope: Scope) -> Iterator[Mistake]:
     """A driver installed in an image, where the host's is mounted."""
     for name, line in scope.environment.apt.items() if scope.in_container else ():
-        if containers.DRIVER_PACKAGES.match(name):
+        if images.from_apt("driver", name):
             toolkit = re.fullmatch(r"cuda-(\d+-\d+)", name)
             fix = f"install cuda-toolkit-{toolkit[1]}" if toolkit else f"remove {name}"
-            yield told("driver-in-image", scope.at(line), {"name": name}, containers.MOUNTED, fix)
+            yield told(
+                "driver-in-image", scope.at(line), {"name": name}, images.source("mounted"), fix
+            )
 
 
 def no_nvcc(scope: Scope) -> Iterator[Mistake]:
     """CUDA code compiled in an image whose tag says that it has no compiler."""
     base, stage = scope.base, scope.environment
-    has = any(map(containers.NVCC_PACKAGES.match, stage.apt))
+    has = any(images.from_apt("nvcc", one) for one in stage.apt)
     wheels = {"cuda-nvcc", "cuda-toolkit", "nvidia-cuda-nvcc-cu12", "nvidia-cuda-nvcc"}
     if base.variant not in ("base", "runtime") or has or wheels & {pin.name for pin in stage.pins}:
         return
     found = _compiled(scope)
     if found:
         place, what, sure = found
-        source = containers.TAGS if base.family == "cuda" else containers.PYTORCH_TAGS
+        source = images.source("tags") if base.family == "cuda" else images.source("pytorch_tags")
         values = {"what": what, "image": base.name}
         values["instead"] = base.name.replace("-" + base.variant, "-devel")
         yield told("no-nvcc", place, values, source, "", None if sure else "warning")
@@ -226,7 +230,8 @@ def _compiled(scope: Scope) -> tuple[Place, str, bool] | None:
         found = _COMPILES.search(" ".join([command.text, *(v for _, v in command.assigned)]))
         if found and re.match(r"pip|python|cmake|make|uv", first):
             return place, f"{found[0]} compiles CUDA code", True
+    known = packages.table()
     for pin in scope.pins:
-        if pin.name in containers.COMPILED and not (pin.reference and pin.version):
-            return pin.place, containers.COMPILED[pin.name], pin.name not in containers.PREBUILT
+        if pin.name in known.compiled and not (pin.reference and pin.version):
+            return pin.place, known.compiled[pin.name], pin.name not in known.prebuilt
     return None

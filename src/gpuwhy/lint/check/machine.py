@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gpuwhy.facts.version import at_least, numbers
 from gpuwhy.knowledge import archs, drivers
-from gpuwhy.knowledge.containers import Base
+from gpuwhy.knowledge.images import Base
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.mistakes import Mistake, Place
 from gpuwhy.lint.rules import told

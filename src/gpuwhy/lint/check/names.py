@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from gpuwhy.facts.version import at_least
-from gpuwhy.knowledge import flaws, published
-from gpuwhy.knowledge.absent import ABSENT, FAILING, KNOW, OTHERS, WHOLE
+from gpuwhy.knowledge import flaws, packages, published
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import family
 from gpuwhy.lint.mistakes import Edit, Mistake, know
@@ -33,34 +32,40 @@ def wrong_name(scope: Scope) -> Iterator[Mistake]:
         if meant and not pin.channel and not pin.build:
             yield told("wrong-name.conda", pin.place, {"name": pin.name, "meant": meant})
         why, fix = _misnamed(scope, pin) if pin.by_name else ("", "")
-        whole = fix.startswith(WHOLE)  # a whole system was frozen: said once
+        whole = fix.startswith(packages.WHOLE)  # a whole system was frozen: said once
         if why and not (whole and fix in said):
             said.add(fix)
             edit = Edit("pytorch", "torch") if pin.name == "pytorch" and not pin.specifier else None
             fix = fix if whole else f"write {fix}"
             severity = "warning" if why is _ANOTHER else None
             yield told(
-                "wrong-name", pin.place, {"name": pin.name, "why": why}, KNOW, fix, severity, edit
+                "wrong-name",
+                pin.place,
+                {"name": pin.name, "why": why},
+                packages.KNOW,
+                fix,
+                severity,
+                edit,
             )
 
 
 def _misnamed(scope: Scope, pin: Pin) -> tuple[str, str]:
     """What is wrong with a name of pip's, and the right one; two times "" where nothing is."""
-    name = pin.name
+    name, known = pin.name, packages.table()
     if name == "pytorch":
         return _PLACEHOLDER, "torch"
     if scope.is_elsewhere(pin):
         return "", ""
-    if name in ABSENT:
-        return _NO_SUCH, ABSENT[name]
-    if name in FAILING and scope.for_gpus and pin.version != "0.0":
-        return _PLACEHOLDER, FAILING[name]
+    if name in known.absent:
+        return _NO_SUCH, known.absent[name]
+    if name in known.failing and scope.for_gpus and pin.version != "0.0":
+        return _PLACEHOLDER, known.failing[name]
     if re.fullmatch(r"nvidia-[a-z-]+-cu11[0-7]|nvidia-cudnn|nvidia-tensorflow", name):
         own = any(p.name == "nvidia-pyindex" and p.step < pin.step for p in scope.pins)
         fix = "the wheel for its CUDA major (-cu11, -cu12), or NVIDIA's index"
         return ("", "") if own else (_PLACEHOLDER, fix)
-    if name in OTHERS and scope.for_gpus:
-        return _ANOTHER, OTHERS[name]
+    if name in known.others and scope.for_gpus:
+        return _ANOTHER, known.others[name]
     near = [] if published.is_project(name) else published.names()
     meant = next(iter(get_close_matches(name, near, 1, 0.88)), "")
     return (_NO_SUCH if meant else ""), meant

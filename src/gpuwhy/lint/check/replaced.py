@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from gpuwhy.facts.version import numbers
-from gpuwhy.knowledge import asked, held
-from gpuwhy.knowledge.containers import Base
+from gpuwhy.knowledge import asked, images
 from gpuwhy.knowledge.drivers import floor
+from gpuwhy.knowledge.images import Base
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint import solving
 from gpuwhy.lint.mistakes import Mistake
@@ -55,8 +55,8 @@ def _held_elsewhere(scope: Scope) -> tuple[str, str]:
         patches = allowed("torch", f"=={found[1]}.*") if found[1].count(".") == 1 else ()
         version = patches[-1].version if patches else found[1]
         return version, f"conda's pytorch {found[1]} (line {conda.place.line})"
-    month = held.month(base.name.rpartition(":")[2])
-    limited = base.family == "ngc" and month >= held.LIMITED  # keeps its packages by constraints
+    month = images.month(base.name.rpartition(":")[2])
+    limited = base.family == "ngc" and month >= images.LIMITED  # keeps its packages by constraints
     if conda is None and base.framework == "torch" and base.version and not limited:
         return base.version, f"torch {base.version} of the image"
     return "", ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from gpuwhy.knowledge import containers, settings
+from gpuwhy.knowledge import images, settings
 from gpuwhy.knowledge.spelling import misspelt
 from gpuwhy.lint.check.images import wrong_tag
 from gpuwhy.lint.mistakes import Mistake
@@ -31,24 +31,24 @@ def service(work: Workload) -> Iterator[Mistake]:
     yield from wrong_tag(work.image) if work.image else ()
     yield from _wrong(work.variables.values())
     for wrong in work.wrong_request:
-        source = containers.COMPOSE
+        source = images.source("compose")
         yield told("bad-gpu-request", wrong.place, {"name": work.name, "why": wrong.text}, source)
-    base = containers.read(work.image.text) if work.image else containers.Base("")
+    base = images.read(work.image.text) if work.image else images.Base("")
     tag = base.name.rpartition(":")[2]
     if work.request and work.image and base.gpu is False and "latest" not in tag:
         instead = f"{work.image.text}{'-gpu' if tag else ':latest-gpu'}"
         values = {"name": work.name, "image": work.image.text, "instead": instead}
-        yield told("cpu-image", work.image.place, values, containers.TENSORFLOW_TAGS)
+        yield told("cpu-image", work.image.place, values, images.source("tensorflow_tags"))
     yield from _asks_nothing(work, base)
 
 
-def _asks_nothing(work: Workload, base: containers.Base) -> Iterator[Mistake]:
-    built = containers.read(work.built_on) if work.built_on else base
+def _asks_nothing(work: Workload, base: images.Base) -> Iterator[Mistake]:
+    built = images.read(work.built_on) if work.built_on else base
     said = {*work.variables, *work.built_sets}
     plain = built.family in ("python", "distro") and not built.gpu
     if work.only_runtime and work.request and plain and "NVIDIA_VISIBLE_DEVICES" not in said:
         values = {"name": work.name, "image": built.name}
-        yield told("no-gpu-request.runtime", work.request, values, containers.TOOLKIT)
+        yield told("no-gpu-request.runtime", work.request, values, images.source("toolkit"))
     hidden = work.variables.get("CUDA_VISIBLE_DEVICES")
     idle = bool(hidden and hidden.value in _HIDDEN) or _IDLE.search(work.command)
     if work.request or work.partial or work.exempt or idle or _says_cpu(work):
@@ -69,7 +69,7 @@ def _asks_nothing(work: Workload, base: containers.Base) -> Iterator[Mistake]:
         why = "is for a GPU, by its name, its image's or its Dockerfile's, and asks for none"
     if why:
         level = None if severity == "error" else "warning"
-        source, name = containers.REQUEST, work.name
+        source, name = images.source("request"), work.name
         yield told("no-gpu-request", place, {"name": name, "why": why}, source, "", level)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.knowledge import containers
+from gpuwhy.knowledge import images
 from gpuwhy.lint.mistakes import Place, Problem
 from gpuwhy.lint.read import shell
 from gpuwhy.lint.read.yamls import Map, Node, Seq, Text, top
@@ -55,7 +55,7 @@ def _share(works: list[Workload]) -> None:
     asking = {_same(work) for work in works if work.request}
     for number, work in enumerate(works):
         again = work.image and any(_same(work) == _same(one) for one in works[:number])
-        unknown = again and containers.read(_same(work)[0]).gpu is None
+        unknown = again and images.read(_same(work)[0]).gpu is None
         if not work.request and (_same(work) in asking or unknown):
             work.partial = True  # said once, of the first
 

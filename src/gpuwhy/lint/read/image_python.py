@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuwhy.knowledge import containers, held
+from gpuwhy.knowledge import images
 from gpuwhy.lint.rules import pattern
 from gpuwhy.lint.sheet import Environment
 
@@ -22,7 +22,7 @@ _OF_DISTRIBUTION = re.compile(r"(python3(-pip|-dev|-venv)?|pip)$|python3-pip")
 
 def of_stage(stage: Environment) -> None:
     """The Pythons that a stage may run its pip with; () where nobody can tell."""
-    base = containers.read(stage.image.text) if stage.image else containers.Base("")
+    base = images.read(stage.image.text) if stage.image else images.Base("")
     texts = " ; ".join(command.text for command in stage.commands)
     named = _named(stage, texts)
     by_conda = _of_conda(texts)
@@ -47,7 +47,7 @@ def _of_conda(texts: str) -> str:
         r"(conda|mamba) (env )?(create|update -f)|(conda|mamba) install[^;]*python[= ]|pyenv|venv",
         texts,
     )
-    return held.installer_python(found[1], found[2]) if found and not other else ""
+    return images.installer_python(found[1], found[2]) if found and not other else ""
 
 
 def _named(stage: Environment, texts: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from gpuwhy.facts.fact import Fact, Known, Source, absent, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.variables import Fault, SetAtStart, Variable
-from gpuwhy.knowledge.variables import FOREIGN, variable_row
+from gpuwhy.knowledge.variables import FOREIGN, is_private, steers
 from gpuwhy.look.installs.startup import presets
 from gpuwhy.look.look import Options, is_windows
 from gpuwhy.look.variables.folders import Problems, command_path, library_path, toolkit_folder
@@ -65,7 +65,7 @@ def _at_login(machine: Machine) -> Iterator[tuple[str, str, str]]:
     match = r"(?:export\s+)?([A-Z][A-Z0-9_]*)=['\"]?([^'\"$`\\]*)['\"]?\s*$"
     for line in value_or(machine.lines(_LOGIN, "="), ()):
         said = re.match(match, line)
-        if said and variable_row(said[1]) and not re.search("TOKEN|SECRET|PASS|AUTH", said[1]):
+        if said and steers(said[1]) and not re.search("TOKEN|SECRET|PASS|AUTH", said[1]):
             yield said[1], said[2], _LOGIN
 
 
@@ -96,8 +96,7 @@ class _Look:
 
     def variable(self, name: str, value: str) -> Variable:
         """One variable, and what is wrong with it."""
-        row = variable_row(name)
-        if row is not None and row.private:
+        if is_private(name):
             return Variable(name, "set")
         if name == "PATH":
             kept, problems = command_path(self.machine, value, self.windows)
