@@ -12,7 +12,7 @@ from gpuwhy.inspect.inspected import Inspected
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.machine import Machine
 from gpuwhy.machine.recording import RecordingMachine
-from gpuwhy.machine.windows_disk import folder_machine
+from gpuwhy.machine.windows import folder_machine
 
 METADATA = (
     "Metadata-Version: 2.1\nName: demo\nVersion: 1.2\n"

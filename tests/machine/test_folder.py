@@ -6,7 +6,7 @@ import pytest
 
 from gpuwhy.facts.fact import Absent, Unknown
 from gpuwhy.machine.folder import FolderMachine
-from gpuwhy.machine.windows_disk import folder_machine
+from gpuwhy.machine.windows import folder_machine
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_loops_are_unknown(root):
 
 def test_only_files_can_be_asked(root):
     machine = folder_machine(str(root))
-    asked = (machine.uname(), machine.environ(), machine.kernel_log(), machine.now())
+    asked = (machine.uname(), machine.environ(), machine.kernel_log())
     for answer in (*asked, machine.call("nvml"), machine.sandbox("/bin/python", "{}")):
         assert isinstance(answer, Unknown)
         assert (answer.kind, bool(answer.how)) == ("offline", True)

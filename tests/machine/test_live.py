@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from gpuwhy.facts.fact import Absent, Known, Unknown
 from gpuwhy.machine import live as module
 from gpuwhy.machine import process
-from gpuwhy.machine.live import LiveMachine, kernel_messages
+from gpuwhy.machine.live import LiveMachine
 
 HERE = Path(__file__).parent
 needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
@@ -100,19 +101,17 @@ def test_the_system(tmp_path):
     assert (stands.exists, stands.nearest, stands.writable) == (False, str(tmp_path), True)
 
 
-def test_messages_of_the_kernel_are_read_from_its_device(monkeypatch):
-    """As dmesg prints them; others than those about the GPU and memory stay there."""
-    records = [b"6,1,7000001,-;NVRM: Xid 79\n SUBSYSTEM=pci\n", b"6,2,12345678,-;usb: anna\n"]
-    monkeypatch.setattr(os, "open", lambda *_: 99)
-    monkeypatch.setattr(os, "close", lambda *_: None)
+def test_messages_of_the_kernel_lose_their_level(monkeypatch):
+    said = b"<6>[    7.000001] NVRM: Xid 79\n<4>[   12.345678] usb: anna\n"
 
-    def read(fd: int, size: int) -> bytes:
-        if not records:
-            raise BlockingIOError
-        return records.pop(0)
+    def klogctl(_what: int, buffer: Any, _size: int) -> int:
+        if buffer is not None:
+            buffer.raw = said
+        return len(said)
 
-    monkeypatch.setattr(os, "read", read)
-    assert kernel_messages() == ["[    7.000001] NVRM: Xid 79", "[   12.345678] usb: anna"]
+    monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: SimpleNamespace(klogctl=klogctl))
+    found = module.kernel_messages()
+    assert found == ["[    7.000001] NVRM: Xid 79", "[   12.345678] usb: anna"]
 
 
 def test_a_kernel_log_that_this_user_may_not_read_is_unknown(monkeypatch):

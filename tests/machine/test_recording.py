@@ -48,7 +48,7 @@ def questions(folder: str, names: list[str]) -> list[tuple]:
         *(("pe", f"{folder}/libx.so"), ("wheel", f"{folder}/x.whl"), ("ldcache",)),
         *(("dpkg", "libc6"), ("sha256", f"{folder}/text"), ("module_info", f"{folder}/text")),
         *(("environ",), ("registry", "HKLM/SOFTWARE/NVIDIA Corporation"), ("uname",)),
-        *(("offline",), ("disk", folder), ("standing", f"{folder}/not/there"), ("now",)),
+        *(("offline",), ("disk", folder), ("standing", f"{folder}/not/there")),
         *(("limit", "NOFILE"), ("set_at_start",), ("kernel_log",), ("python_said", ME)),
         *(("call", "nodes", folder), ("call", "no_such_child"), ("python", ME, "no_such_child")),
         *(("sandbox", ME, order), ("read", "/nowhere"), ("read", "nul\0inside")),

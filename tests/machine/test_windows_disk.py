@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuwhy.facts.fact import Absent, Known, Unknown
-from gpuwhy.machine.windows_disk import WindowsDiskMachine, folder_machine
+from gpuwhy.machine.windows import WindowsDiskMachine, folder_machine
 from tests.formats.made_hive import hive
 from tests.formats.made_pe import pe
 

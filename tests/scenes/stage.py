@@ -16,7 +16,7 @@ from gpuwhy.machine.image import open_image
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.machine import Machine
 from gpuwhy.machine.recording import RecordingMachine
-from gpuwhy.machine.windows_disk import folder_machine
+from gpuwhy.machine.windows import folder_machine
 from tests.look.world import World
 
 

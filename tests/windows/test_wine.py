@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gpuwhy.machine.windows_disk import WindowsDiskMachine, drives_of
+from gpuwhy.machine.windows import WindowsDiskMachine, drives_of
 from gpuwhy.loader.windows import ALTERED, LISTED, LISTED_OWN, PLAIN, WindowsWorld, split_path
 from gpuwhy.loader.outcome import other
 from gpuwhy.loader.windows_process import WindowsProcess

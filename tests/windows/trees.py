@@ -13,7 +13,7 @@ import json
 import struct
 from pathlib import Path
 
-from gpuwhy.machine.windows_disk import WindowsDiskMachine, drives_of
+from gpuwhy.machine.windows import WindowsDiskMachine, drives_of
 from tests.formats.made_pe import pe
 
 SKELETONS = Path(__file__).parent / "skeletons"

@@ -82,7 +82,7 @@ def opened(
         return LiveMachine({**os.environ, **variables}) if variables else LiveMachine()
     from gpuwhy.machine.image import open_image
     from gpuwhy.machine.image_manifest import UnreadableImageError
-    from gpuwhy.machine.windows_disk import folder_machine
+    from gpuwhy.machine.windows import folder_machine
 
     with refused(UnreadableImageError, "--root "):
         found = open_image(root, image, note)

@@ -8,8 +8,7 @@ from typing import Any
 
 from gpuwhy.facts.fact import Fact, Known, Source, Unknown
 from gpuwhy.facts.system import Offline
-from gpuwhy.machine.files import Files, FileSystem
-from gpuwhy.machine.links import resolved
+from gpuwhy.machine.files import Files, FileSystem, resolved
 from gpuwhy.machine.live import permitted
 from gpuwhy.machine.machine import FILE_QUESTIONS, Machine
 

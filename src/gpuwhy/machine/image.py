@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gpuwhy.facts.fact import Fact, Known, Source, Unknown, value_or
 from gpuwhy.facts.system import Offline
+from gpuwhy.facts.variables import SetAtStart
 from gpuwhy.formats import MalformedError, Pread
 from gpuwhy.formats.compress import GZIP, ZSTD, gunzipped, unzstd
 from gpuwhy.formats.tar import HEADER, looks_like_tar
 from gpuwhy.machine.files import Files, FileSystem, Opened
-from gpuwhy.machine.image_entrypoint import changes, started_with
 from gpuwhy.machine.image_manifest import Image, Started, Store, UnreadableImageError, chosen
 from gpuwhy.machine.image_tree import ImageSystem, Tree
 from gpuwhy.machine.live import permitted
@@ -23,6 +24,24 @@ from gpuwhy.machine.reading import NotRegularError, pread_of, regular
 _CONFIG = Source("env", "environment", "image config")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """What every engine sets where the image's config does not."""
+_SHELLS = ("sh", "bash", "dash", "ash")
+_READ = re.compile(
+    r"LD_LIBRARY_PATH|LD_PRELOAD|PATH|PYTHONPATH"
+    r"|CUDA_\w+|TF_\w+|XLA_\w+|JAX_\w+|PYTORCH_\w+|TORCH_\w+"
+)
+"""Variables that the stack reads; the engine reads NVIDIA_… before the start."""
+_SETS = re.compile(
+    r"(?:export\s+)?([A-Z][A-Z0-9_]*)=((?:\"[^\"]*\"|'[^']*'|[^\s;&|\"'])*)(?=[\s;&]|$)"
+)
+_TAKES = re.compile(r"unset\s+([A-Z][A-Z0-9_ ]*)")
+_OPENS = re.compile(r"^\s*(?:if|for|while|until|case)\b|^\s*[\w-]+ *\(\) *\{?\s*$|\{\s*$")
+_CLOSES = re.compile(r"^\s*(?:fi|done|esac|\})(?:\s|;|$)")
+_ONE_LINE = re.compile(r"^\s*(?:if|for|while|case)\b.*\b(?:fi|done|esac)\b")
+_ASKS = re.compile(r"\s*(?:!\s|\[|test\s|command\s|which\s|type\s|grep\s|false\b).*&&")
+_NAMED = re.compile(
+    r"\$\{(?P<name>\w+)(?::(?P<sign>[-+])(?P<other>(?:\$\{\w+\}|[^}])*))?\}|\$(?P<plain>\w+)"
+)
+_LONGEST = 200
 _SAID = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 _MARKS = ("oci-layout", "index.json", "manifest.json")
 _OTHERS = {
@@ -41,9 +60,11 @@ class ImageMachine(Machine):
     """Answers file questions from the layers, and the environment from the image's config."""
 
     def __init__(self, tree: Tree, what: Offline, started: Started | None = None) -> None:
-        self._variables = None if started is None else _variables(started)
+        pairs = (one.partition("=") for one in started.env or ()) if started else ()
+        given = {"PATH": _PATH, **{name: value for name, _, value in pairs if name}}
+        self._variables = None if started is None else given
         self._words = started.words if started else []
-        self._folder = (started.folder if started else None) or "/"
+        self._folder = (started.working_dir if started else None) or "/"
         self._what = what
         self._files = Files(ImageSystem(tree, self._folder))
         self.home = self._home(started.user or "") if started else ""
@@ -57,11 +78,11 @@ class ImageMachine(Machine):
         """Files are answered; an image has no processes and no devices."""
         if question in FILE_QUESTIONS or question in ("link", "real"):
             return self._files.ask(question, args)
-        if question == "environ" and self._variables is not None:
-            begun = started_with(self._words, self._variables, self._script)
-            return Known(permitted(begun), _CONFIG)
-        if question == "set_at_start" and self._variables is not None:
-            found = changes(self._words, self._variables, self._script)
+        if question in ("environ", "set_at_start") and self._variables is not None:
+            begun = dict(self._variables)
+            found = list(_set_by(self._words, begun, self._script))
+            if question == "environ":
+                return Known(permitted(begun), _CONFIG)
             return Known(tuple(one for one in found if one.name in _SAID), _CONFIG)
         if question == "offline":
             return Known(self._what, Source("file", "image config"))
@@ -83,9 +104,62 @@ class ImageMachine(Machine):
         return next((f[5] for f in fields if len(f) > 5 and name in (f[0], f[2])), "")
 
 
-def _variables(started: Started) -> dict[str, str]:
-    pairs = (one.partition("=") for one in started.env or ())
-    return {"PATH": _PATH, **{name: value for name, _, value in pairs if name}}
+# ------------------------------------------------------------ the start of an image
+
+
+def _set_by(
+    words: Sequence[str], found: dict[str, str], read: Callable[[str], str]
+) -> Iterator[SetAtStart]:
+    """What `env A=1 …`, `sh -c "A=1 exec …"` or a script sets and unsets, in order; in `found` too.
+
+    `read` gives a script's text, or "".
+    """
+    name, script = words[0].rpartition("/")[2] if words else "", ""
+    if name == "env":
+        text = " ".join(shlex.quote(one) if "=" not in one else one for one in words[1:])
+    elif name in _SHELLS and len(words) > 2 and re.fullmatch(r"-\w*c", words[1]):
+        text = words[2]
+    else:
+        script = "".join(words[1:2] if name in _SHELLS else words[:1])
+        text = read(script) if script else ""
+    depth = 0
+    for number, line in enumerate(text.splitlines()[:_LONGEST], 1):
+        if _CLOSES.match(line):
+            depth = max(0, depth - 1)
+        elif _OPENS.search(line):
+            depth += not _ONE_LINE.match(line)
+        elif not depth and not _ASKS.match(line):  # what a condition guards may not be run
+            for part in re.split(r";|&&", line):
+                yield from _assigned(part.strip(), found, script, number)
+
+
+def _assigned(part: str, found: dict[str, str], script: str, number: int) -> Iterator[SetAtStart]:
+    """The assignments at the start of a command."""
+    if taken := _TAKES.match(part):
+        for name in taken[1].split():
+            yield SetAtStart(name, found.pop(name, ""), "", script, number, taken[0].strip())
+    while (one := _SETS.match(part)) is not None:
+        if _READ.fullmatch(one[1]) and "$(" not in one[2] and "`" not in one[2]:
+            bare, before = one[2].strip("\"'"), found.get(one[1], "")
+            after = bare if one[2][:1] == "'" else _filled(bare, found)
+            found[one[1]] = after
+            yield SetAtStart(one[1], before, after, script, number, one[0].strip())
+        part = part[one.end() :].lstrip()
+
+
+def _filled(text: str, found: Mapping[str, str]) -> str:
+    """A value with the variables in it: $A, ${A}, ${A:-other}, ${A:+:$A}."""
+
+    def value(name: re.Match[str]) -> str:
+        known, other = found.get(name["plain"] or name["name"], ""), name["other"] or ""
+        if name["sign"] == "+":
+            return _filled(other, found) if known else ""
+        return known or _filled(other, found)
+
+    return _NAMED.sub(value, text)
+
+
+# ------------------------------------------------------------ opening
 
 
 def open_image(path: str, wanted: str = "", note: Note = lambda _: None) -> ImageMachine | None:
@@ -133,7 +207,7 @@ def _of_archive(path: str, wanted: str, note: Note) -> ImageMachine:
 def _of_image(find: Callable[[str], Opened], image: Image, path: str, note: Note) -> ImageMachine:
     """`find` opens the file of a layer for as long as somebody reads from it."""
     config = image.config
-    if config.system not in ("linux", ""):
+    if config.os not in ("linux", ""):
         only = "only those for Linux are read"
         raise UnreadableImageError(f"{path}: an image for {config.platform}; {only}")
     tree = Tree()
@@ -148,7 +222,7 @@ def _of_image(find: Callable[[str], Opened], image: Image, path: str, note: Note
             raise UnreadableImageError(f"{path}: {said}")
         tree.add(_plain_tar(file, f"layer {number}"))
     called = ", ".join(filter(None, (image.name, config.platform)))
-    return ImageMachine(tree, Offline("image", called), config.started or Started())
+    return ImageMachine(tree, Offline("image", called), config.config or Started())
 
 
 class _File:

@@ -26,8 +26,8 @@ class UnreadableImageError(ValueError):
     """What was given is no image that can be read; the text says why."""
 
 
-class _Platform(msgspec.Struct, rename={"system": "os"}):
-    system: str = ""
+class _Platform(msgspec.Struct):
+    os: str = ""
 
 
 class _Descriptor(msgspec.Struct, rename="camel"):
@@ -46,43 +46,40 @@ class _Index(msgspec.Struct):
     layers: list[_Descriptor] | None = None
 
 
-class _Saved(msgspec.Struct, rename={"config": "Config", "tags": "RepoTags", "layers": "Layers"}):
+class _Saved(msgspec.Struct, rename="pascal"):
     config: str
     layers: list[str]
-    tags: list[str] | None = None
+    repo_tags: list[str] | None = None
 
 
-_DOCKER = {"env": "Env", "user": "User", "folder": "WorkingDir", "entry": "Entrypoint"}
-
-
-class Started(msgspec.Struct, rename={**_DOCKER, "command": "Cmd"}):
+class Started(msgspec.Struct, rename="pascal"):
     """How a container of the image starts: the part of its config that matters here."""
 
     env: list[str] | None = None
     user: str | None = None
-    folder: str | None = None
-    entry: list[str] | str | None = None
-    command: list[str] | str | None = None
+    working_dir: str | None = None
+    entrypoint: list[str] | str | None = None
+    cmd: list[str] | str | None = None
 
     @property
     def words(self) -> list[str]:
         """What a container of it runs."""
-        parts = ([one] if isinstance(one, str) else one or [] for one in (self.entry, self.command))
-        return [word for part in parts for word in part]
+        parts = [[one] if isinstance(one, str) else one for one in (self.entrypoint, self.cmd)]
+        return [word for part in parts for word in part or ()]
 
 
-class Config(msgspec.Struct, rename={"system": "os", "started": "config"}):
+class Config(msgspec.Struct):
     """The image's config."""
 
     architecture: str = ""
     variant: str = ""
-    system: str = "linux"
-    started: Started | None = None
+    os: str = "linux"
+    config: Started | None = None
 
     @property
     def platform(self) -> str:
         """Like linux/amd64."""
-        return "/".join(filter(None, (self.system, self.architecture, self.variant)))
+        return "/".join(filter(None, (self.os, self.architecture, self.variant)))
 
 
 class Image(NamedTuple):
@@ -99,13 +96,10 @@ class Image(NamedTuple):
 
     def is_called(self, wanted: str) -> bool:
         """Whether this names it: its name, short or with its registry, its tag, its platform."""
-        short = self.name.removeprefix("docker.io/").removeprefix("library/")
-        names = {self.name, self.name.removeprefix("docker.io/"), short, short.rpartition(":")[2]}
-        return wanted in {
-            self.config.platform,
-            *names,
-            *(f"{n}@{self.config.platform}" for n in names),
-        }
+        platform, hub = self.config.platform, self.name.removeprefix("docker.io/")
+        short = hub.removeprefix("library/")
+        names = (self.name, hub, short, short.rpartition(":")[2])
+        return wanted == platform or wanted.removesuffix(f"@{platform}") in names
 
 
 class Store:
@@ -126,7 +120,7 @@ class Store:
         if not found:
             for one in self._decoded("manifest.json", list[_Saved]) or ():
                 layers = tuple((layer, -1) for layer in one.layers)
-                for tag in one.tags or [""]:
+                for tag in one.repo_tags or [""]:
                     found += self._image(tag, one.config, layers)
         return [*{(one.name, one.config.platform, one.layers): one for one in found}.values()]
 
@@ -145,7 +139,7 @@ class Store:
         index = self._decoded(path, _Index) if depth <= _MAX_NESTED else None
         for one in index.manifests[:MAX_LAYERS] if index else ():
             notes = one.annotations or {}
-            proof = one.platform is not None and one.platform.system == "unknown"
+            proof = one.platform is not None and one.platform.os == "unknown"
             if not proof and "vnd.docker.reference.type" not in notes:
                 called = next((notes[key] for key in _NAMES if notes.get(key)), name)
                 yield from self._of_entry(one, called, depth)

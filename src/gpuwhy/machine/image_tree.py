@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from gpuwhy.formats import CutError, MalformedError, Pread
 from gpuwhy.formats.tar import Entry, Kind, read_tar
-from gpuwhy.machine.files import FileSystem, Opened
-from gpuwhy.machine.links import parts, resolved
+from gpuwhy.machine.files import FileSystem, Opened, parts, resolved
 from gpuwhy.machine.machine import Disk, Stat
 from gpuwhy.machine.reading import NotRegularError
 

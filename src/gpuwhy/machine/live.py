@@ -7,13 +7,9 @@ import json
 import os
 import re
 import sys
-import time
 from typing import Any
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
-from gpuwhy.facts.system import Offline
-from gpuwhy.facts.variables import SetAtStart
-from gpuwhy.machine import windows
 from gpuwhy.machine.files import Files, FileSystem
 from gpuwhy.machine.machine import Lines, Machine, RegistryKey, Standing, Uname
 from gpuwhy.machine.shapes import shape
@@ -32,8 +28,7 @@ _OTHERS = (8.0, 0)
 hundreds of megabytes and talk to a GPU, the others answer in milliseconds.
 """
 _SAID = 48_000  # characters that are kept of what a probed framework printed
-_KMSG_BYTES = 4 << 20
-_SYSLOG_READ_ALL, _SYSLOG_SIZE = 3, 10
+_SYSLOG_READ_ALL, _SYSLOG_SIZE, _KERNEL_BYTES = 3, 10, 4 << 20
 
 
 def permitted(environ: dict[str, str]) -> dict[str, str]:
@@ -67,17 +62,18 @@ class LiveMachine(Machine):
         source = Source("env", "environment", "the variables that steer the GPU stack")
         return Known(permitted(self._variables), source)
 
-    def _set_at_start(self) -> Fact[tuple[SetAtStart, ...]]:
+    def _offline(self) -> Fact[Any]:
         return Absent(Source("call", "uname", "a running machine"))
 
-    def _offline(self) -> Fact[Offline]:
-        return Absent(Source("call", "uname", "a running machine"))
+    _set_at_start = _offline
 
-    def _python_said(self, path: str) -> Fact[dict[str, Any]]:
+    def _python_said(self, path: str) -> Fact[Any]:
         return Absent(Source("file", path, "no Python is started"))
 
     def _uname(self) -> Fact[Uname]:
         if not hasattr(os, "uname"):
+            from gpuwhy.machine import windows
+
             return windows.uname(self._variables)
         u = os.uname()
         return Known(Uname(u.sysname.lower(), u.release, u.machine), Source("call", "uname"))
@@ -100,10 +96,9 @@ class LiveMachine(Machine):
             return Unknown(f"{path}: {getattr(error, 'strerror', None) or error}")
 
     def _registry(self, key: str) -> Fact[RegistryKey]:
-        return windows.registry(key)
+        from gpuwhy.machine import windows
 
-    def _now(self) -> Fact[float]:
-        return Known(round(time.time(), 1), Source("call", "clock"))
+        return windows.registry(key)
 
     def _kernel_log(self) -> Fact[tuple[str, ...]]:
         how = "sudo dmesg | gpuwhy explain"
@@ -116,7 +111,7 @@ class LiveMachine(Machine):
             return Unknown(f"kernel log: {error.strerror}", how, "denied" if denied else "")
         wanted = re.compile(_KERNEL).search
         kept = [line for line in found if wanted(line)]
-        return Known(tuple(kept[-400:]), Source("file", "/dev/kmsg"))
+        return Known(tuple(kept[-400:]), Source("call", "syslog"))
 
     def _module_info(self, path: str) -> Fact[str]:
         """The file itself; where it is compressed, by the system's modinfo: the one tool we run."""
@@ -213,56 +208,17 @@ def standing(path: str) -> Standing:
 
 
 def kernel_messages() -> list[str]:
-    """The kernel's messages as dmesg prints them; raises OSError where this user may not read."""
-    try:
-        fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:  # a container
-        return _by_syslog()
-    except PermissionError:
-        return _by_syslog()
-    out: list[str] = []
-    room = _KMSG_BYTES
-    try:
-        while room > 0:
-            try:
-                record = os.read(fd, 8192)
-            except BlockingIOError:
-                break
-            except OSError as error:
-                if error.errno == errno.EPIPE:  # the oldest ones were overwritten meanwhile
-                    continue
-                raise
-            if not record:
-                break
-            room -= len(record)
-            out.append(_as_printed(record))
-    finally:
-        os.close(fd)
-    return out
-
-
-def _as_printed(record: bytes) -> str:
-    """`6,1234,5678901,-;text` as `[    5.678901] text`."""
-    head, _, rest = record.decode("utf-8", "replace").partition(";")
-    fields = head.split(",")
-    micro = int(fields[2]) if len(fields) > 2 and fields[2].isdigit() else 0
-    text = rest.partition("\n")[0]
-    return f"[{micro // 1000000:5d}.{micro % 1000000:06d}] {text}"
-
-
-def _by_syslog() -> list[str]:
-    """By syslog(2), for which the device is not needed."""
+    """The kernel's messages, by syslog(2); raises OSError where this user may not read them."""
     import ctypes
 
     klogctl = getattr(ctypes.CDLL(None, use_errno=True), "klogctl", None)
     if klogctl is None:
         raise OSError(errno.ENOSYS, "not available here")
-    size = max(1 << 16, min(klogctl(_SYSLOG_SIZE, None, 0), _KMSG_BYTES))
+    size = max(1 << 16, min(klogctl(_SYSLOG_SIZE, None, 0), _KERNEL_BYTES))
     buffer = ctypes.create_string_buffer(size)
     count = klogctl(_SYSLOG_READ_ALL, buffer, size)
     if count < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     lines = buffer.raw[:count].decode("utf-8", "replace").splitlines()
     return [re.sub(r"^<\d+>", "", line) for line in lines]
 

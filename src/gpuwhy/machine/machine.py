@@ -8,9 +8,10 @@ reason. Paths have forward slashes, on Windows too.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union
 
 import msgspec
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from gpuwhy.formats.symbols import Versions
     from gpuwhy.formats.wheel import Wheel
 
+T = TypeVar("T")
 Kind = Literal["file", "folder", "link", "other"]
 StatKind = Literal["file", "folder", "char", "block", "other"]
 
@@ -150,7 +152,6 @@ ANSWERS: Mapping[str, Any] = {
     "registry": RegistryKey,
     "offline": Offline,
     "limit": int,
-    "now": float,
     "python_said": dict[str, Any],
 }
 """Every question, and the type of what is Known; those of gpuwhy.formats by name."""
@@ -188,6 +189,25 @@ def printable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
+class _Question:
+    """A question as a method: it asks the machine under its own name."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, machine: Machine | None, owner: type) -> Any:
+        return self if machine is None else partial(machine.ask, self._name)
+
+
+def _question() -> Any:
+    return _Question()
+
+
+Asks = Callable[[], Fact[T]]
+OfPath = Callable[[str], Fact[T]]
+Level = Literal["libraries", "files", "sizes", "hashes"]
+
+
 class Machine:
     """A computer that answers questions; subclasses say how."""
 
@@ -200,15 +220,20 @@ class Machine:
     def ahead(self, *questions: tuple[str, ...]) -> None:
         """Begin to answer questions that take long; whoever asks them later finds the answers."""
 
-    # ------------------------------------------------------------ files
-
-    def read(self, path: str) -> Fact[str]:
-        """The text of a small file (at most 4 MiB)."""
-        return self.ask("read", path)
-
-    def lines(self, path: str, *containing: str) -> Fact[tuple[str, ...]]:
-        """The lines of a file that hold one of some plain strings."""
-        return self.ask("lines", path, *containing)
+    # Of files. `lines`: those that hold one of some plain strings.
+    read: OfPath[str] = _question()  # the text of a small file, at most 4 MiB
+    lines: Callable[..., Fact[tuple[str, ...]]] = _question()
+    # Kind, size and mode, links followed; a dangling link is Absent.
+    stat: OfPath[Stat] = _question()
+    link: OfPath[str] = _question()  # where a link points, as written; Absent when it is none
+    real: OfPath[str] = _question()  # after following every link; Absent when it leads nowhere
+    sha256: OfPath[str] = _question()  # in RECORD's spelling: urlsafe base64, no padding
+    disk: OfPath[Disk] = _question()  # of the file system at a path
+    standing: OfPath[Standing] = _question()  # whether this user can write there, and how much
+    # The files of a RECORD that are not as recorded. "libraries" looks at each library; "files"
+    # also whether the others are there; "sizes" at each file's size and right to be read; "hashes"
+    # at every byte.
+    changes: Callable[[str, Level], Fact[Changes]] = _question()
 
     def list(self, path: str, match: str = "") -> Fact[tuple[Entry, ...]]:
         """The names in a folder that match a regular expression from their start, sorted."""
@@ -221,20 +246,6 @@ class Machine:
         """
         return self.ask("gather", path, match, *files)
 
-    def changes(
-        self, record: str, level: Literal["libraries", "files", "sizes", "hashes"]
-    ) -> Fact[Changes]:
-        """The files of a RECORD that are not as recorded.
-
-        "libraries" looks at each library; "files" also whether the others are there; "sizes" at
-        each file's size and right to be read; "hashes" at every byte.
-        """
-        return self.ask("changes", record, level)
-
-    def stat(self, path: str) -> Fact[Stat]:
-        """Kind, size and mode of a path, links followed; a dangling link is Absent."""
-        return self.ask("stat", path)
-
     def exists(self, path: str) -> Fact[bool]:
         """Whether a path leads anywhere, as a Known answer."""
         found = self.stat(path)
@@ -242,51 +253,24 @@ class Machine:
             return found
         return Known(isinstance(found, Known), found.source)
 
-    def link(self, path: str) -> Fact[str]:
-        """Where a symbolic link points, as written; Absent when it is no link."""
-        return self.ask("link", path)
-
-    def real(self, path: str) -> Fact[str]:
-        """The path after following every link; Absent when it leads nowhere."""
-        return self.ask("real", path)
-
-    def sha256(self, path: str) -> Fact[str]:
-        """The hash of a file in RECORD's spelling (urlsafe base64, no padding)."""
-        return self.ask("sha256", path)
-
-    def disk(self, path: str) -> Fact[Disk]:
-        """Size of the file system at a path."""
-        return self.ask("disk", path)
-
-    def standing(self, path: str) -> Fact[Standing]:
-        """Whether this user can write at a path now, and how much is left there."""
-        return self.ask("standing", path)
-
-    # ------------------------------------------------------------ libraries
-
-    def elf(self, path: str) -> Fact[Elf]:
-        """The summary of an ELF file; Unknown of kind "foreign" when it is none."""
-        return self.ask("elf", path)
-
-    def pe(self, path: str) -> Fact[Pe]:
-        """The summary of a Windows library or program; Unknown of kind "foreign" for others."""
-        return self.ask("pe", path)
+    # Of libraries. `elf` and `pe`: Unknown of kind "foreign" when the file is of another kind.
+    elf: OfPath[Elf] = _question()
+    pe: OfPath[Pe] = _question()
+    cuda_version: OfPath[str] = _question()  # of a CUDA library, from its own bytes
+    versions: OfPath[Versions] = _question()  # symbol versions needed and defined, build id
+    wheel: OfPath[Wheel] = _question()  # metadata, and the summary of every library in it
+    module_info: OfPath[str] = _question()  # the version that a kernel module's own file states
+    ldcache: Asks[tuple[CacheEntry, ...]] = _question()  # in the loader's order
+    # The Debian packages whose names match a regular expression, by dpkg's status file.
+    dpkg: OfPath[tuple[DebPackage, ...]] = _question()
+    # Those of some plain strings that a file holds (of its first 64 MB); the strings of at most 100
+    # bytes that match a pattern (of its first 2 GB).
+    holds: Callable[..., Fact[tuple[str, ...]]] = _question()
+    matching: Callable[[str, str], Fact[tuple[str, ...]]] = _question()
 
     def gpu_code(self, path: str, containers: int = 64) -> Fact[GpuCode]:
         """The GPU architectures in the first `containers` fatbins of an ELF or PE file."""
         return self.ask("gpu_code", path, containers)
-
-    def cuda_version(self, path: str) -> Fact[str]:
-        """The version of a CUDA library from its own bytes; Absent when they do not tell."""
-        return self.ask("cuda_version", path)
-
-    def holds(self, path: str, *texts: str) -> Fact[tuple[str, ...]]:
-        """Those of some plain strings that the bytes of a file hold (of its first 64 MB)."""
-        return self.ask("holds", path, *texts)
-
-    def matching(self, path: str, match: str) -> Fact[tuple[str, ...]]:
-        """The strings of at most 100 bytes in a file that match a pattern (of its first 2 GB)."""
-        return self.ask("matching", path, match)
 
     def unmet(self, path: str, match: str, *providers: str) -> Fact[tuple[str, ...]]:
         """The symbols matching a pattern that a file needs and no provider file defines.
@@ -295,74 +279,23 @@ class Machine:
         """
         return self.ask("unmet", path, match, *providers)
 
-    def versions(self, path: str) -> Fact[Versions]:
-        """The symbol versions that an ELF file needs and defines, and its build id."""
-        return self.ask("versions", path)
+    # Of the system.
+    environ: Asks[dict[str, str]] = _question()  # the variables that steer the GPU stack; no others
+    set_at_start: Asks[tuple[SetAtStart, ...]] = _question()  # by the start of an image
+    registry: OfPath[RegistryKey] = _question()  # "HKLM/SOFTWARE/NVIDIA Corporation/Global"
+    uname: Asks[Uname] = _question()
+    offline: Asks[Offline] = _question()  # what stands for a machine; Absent on a running one
+    limit: OfPath[int] = _question()  # a resource limit ("NOFILE", "AS"); -1 = unlimited
+    kernel_log: Asks[tuple[str, ...]] = _question()  # lines about the GPU, the driver, memory
 
-    def wheel(self, path: str) -> Fact[Wheel]:
-        """The metadata of a wheel file and the summary of every library in it."""
-        return self.ask("wheel", path)
-
-    def ldcache(self) -> Fact[tuple[CacheEntry, ...]]:
-        """The entries of /etc/ld.so.cache in the loader's order."""
-        return self.ask("ldcache")
-
-    def module_info(self, path: str) -> Fact[str]:
-        """The version that a kernel module's own file states; Absent when it states none."""
-        return self.ask("module_info", path)
-
-    def dpkg(self, match: str) -> Fact[tuple[DebPackage, ...]]:
-        """The Debian packages whose names match a regular expression, by dpkg's status file."""
-        return self.ask("dpkg", match)
-
-    # ------------------------------------------------------------ the system
-
-    def environ(self) -> Fact[dict[str, str]]:
-        """The environment variables that steer the GPU stack; never the others."""
-        return self.ask("environ")
-
-    def set_at_start(self) -> Fact[tuple[SetAtStart, ...]]:
-        """Which of the loader's and CUDA's variables the start of an image sets."""
-        return self.ask("set_at_start")
-
-    def registry(self, key: str) -> Fact[RegistryKey]:
-        """One key of the Windows registry: `HKLM/SOFTWARE/NVIDIA Corporation/Global`."""
-        return self.ask("registry", key)
-
-    def uname(self) -> Fact[Uname]:
-        """System, kernel release, machine."""
-        return self.ask("uname")
-
-    def offline(self) -> Fact[Offline]:
-        """What kind of files stand for a machine that does not run; Absent on a running one."""
-        return self.ask("offline")
-
-    def limit(self, name: str) -> Fact[int]:
-        """A resource limit ("NOFILE", "AS"); -1 = unlimited."""
-        return self.ask("limit", name)
-
-    def now(self) -> Fact[float]:
-        """The machine's clock, Unix time."""
-        return self.ask("now")
-
-    def kernel_log(self) -> Fact[tuple[str, ...]]:
-        """The kernel log lines about the GPU, the driver or the out-of-memory killer; no others."""
-        return self.ask("kernel_log")
-
-    # ------------------------------------------------------------ processes
+    # Processes, bounded. What version 0 let a Python say of itself is Absent elsewhere.
+    python_said: OfPath[dict[str, Any]] = _question()
+    sandbox: Callable[[str, str], Fact[Lines]] = _question()  # `--import`: see sandbox.py
 
     def call(self, child: str, *args: str) -> Fact[Lines]:
-        """Run one of machine/children with gpuwhy's own Python, bounded."""
+        """Run one of machine/children with gpuwhy's own Python."""
         return self.ask("call", child, *args)
 
     def python(self, path: str, child: str, *args: str) -> Fact[Lines]:
         """Run one of machine/children with another Python as its user starts it: `--probe`."""
         return self.ask("python", path, child, *args)
-
-    def sandbox(self, python: str, order: str) -> Fact[Lines]:
-        """Import frameworks with another Python, isolated: see sandbox.py; for `--import` only."""
-        return self.ask("sandbox", python, order)
-
-    def python_said(self, path: str) -> Fact[dict[str, Any]]:
-        """What version 0 let a Python say of itself; Absent on all but its recordings."""
-        return self.ask("python_said", path)

@@ -1,12 +1,24 @@
-"""What only a running Windows answers: its version, its registry."""
+"""Windows: what a running one answers, and a disk of one under a folder.
+
+On a disk paths are `C:/…`, upper and lower case are alike, and answers give the spelling on disk. A
+path without a drive is meant on C:, as programs started there would mean it. Its registry and
+variables are read from its hives.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
+from gpuwhy.formats.hive import Hive, HiveKey, Value
+from gpuwhy.machine.files import Files, FileSystem, resolved
+from gpuwhy.machine.folder import CANNOT, FolderMachine, FolderSystem
+from gpuwhy.machine.live import permitted
 from gpuwhy.machine.machine import RegistryKey, Uname
 
 _MACHINES = {"AMD64": "x86_64", "ARM64": "aarch64", "X86": "i386"}
@@ -58,3 +70,250 @@ def _key(winreg: Any, opened: Any) -> RegistryKey:
             values[name] = "\n".join(map(str, value))[:MOST_TEXT]
     keys = [winreg.EnumKey(opened, number) for number in range(min(count, MOST_KEYS))]
     return RegistryKey(values, tuple(keys))
+
+
+# ------------------------------------------------------------ a disk
+
+_DRIVE = r"(?i)(?:drive_)?([A-Za-z]):?$"  # C, c:, drive_c (Wine)
+_ABSOLUTE = r"(?:/\?\?/|//[?.]/)?([A-Za-z]):(?=/|$)"  # also as junctions write it
+_MOST_NAMES = 200_000
+_CONFIG = "C:/Windows/System32/config"
+_USERS = "C:/Users"
+_HIVES = {"SYSTEM": f"{_CONFIG}/SYSTEM", "SOFTWARE": f"{_CONFIG}/SOFTWARE"}
+_PEOPLE = r"(?i)(?!(public|default.*|all users|defaultapppool)$)"
+_SYSTEM_VARIABLES = "SYSTEM/CurrentControlSet/Control/Session Manager/Environment"
+_ALWAYS = {
+    "SYSTEMROOT": "C:\\Windows",
+    "WINDIR": "C:\\Windows",
+    "SYSTEMDRIVE": "C:",
+    "PROGRAMFILES": "C:\\Program Files",
+    "PROGRAMDATA": "C:\\ProgramData",
+    "ALLUSERSPROFILE": "C:\\ProgramData",
+    "PUBLIC": "C:\\Users\\Public",
+    "PROGRAMW6432": "C:\\Program Files",
+    "PROGRAMFILES(X86)": "C:\\Program Files (x86)",
+    "COMMONPROGRAMFILES": "C:\\Program Files\\Common Files",
+}
+"""What Windows sets itself, in no hive."""
+
+
+def drives_of(root: str) -> dict[str, str]:
+    """Drive letter → its folder; empty when no Windows lies there."""
+    if _is_windows(root):
+        return {"C": root}
+    found = ((re.match(_DRIVE, name), name) for name in _names(root))
+    drives = {match[1].upper(): f"{root}/{name}" for match, name in found if match}
+    return drives if any(map(_is_windows, drives.values())) else {}
+
+
+def _is_windows(folder: str) -> bool:
+    windows = next((name for name in _names(folder) if name.casefold() == "windows"), "Windows")
+    return any(name.casefold() == "system32" for name in _names(f"{folder}/{windows}"))
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as found:
+            return [item.name for item, _ in zip(found, range(_MOST_NAMES), strict=False)]
+    except OSError:
+        return []
+
+
+class WindowsSystem(FolderSystem):
+    """Paths on the drives of a Windows machine; links never lead out of them."""
+
+    def __init__(self, drives: dict[str, str]) -> None:
+        super().__init__(next(iter(drives.values())))
+        self._drives = {letter: os.path.realpath(folder) for letter, folder in drives.items()}
+        self._listed: dict[str, dict[str, str]] = {}
+
+    def target(self, path: str) -> str:
+        """The link itself, in its real folder."""
+        return self._unmounted(super().target(path))
+
+    def real(self, path: str) -> str:
+        """As a program of that machine would see it, in the spelling on disk."""
+        found = self._resolved(path)
+        here = self._below(found)
+        if not os.path.lexists(here):
+            raise FileNotFoundError(errno.ENOENT, "no such file or directory", path)
+        letter = found[1]
+        return f"{letter}:/{here[len(self._drives[letter]) + 1 :]}"
+
+    def _resolved(self, path: str, last: bool = True) -> str:
+        return resolved(_rooted(path, "C"), self._link, last=last, top=1)
+
+    def _link(self, path: str) -> str | None:
+        here = self._below(path)
+        if not os.path.islink(here):
+            return None
+        target = self._unmounted(os.readlink(here))
+        absolute = target.startswith("/") or re.match(_ABSOLUTE, target)
+        return _rooted(target, path[1]) if absolute else target
+
+    def _below(self, path: str) -> str:
+        """Where `/C:/…` lies on this machine; a name that is not there stays as it was asked."""
+        _, drive, *names = path.split("/")
+        place = self._drives.get(drive[:1])
+        if place is None:
+            raise FileNotFoundError(errno.ENOENT, "no such drive", path)
+        for name in names:
+            place = self._spelled(place, name)
+        return place
+
+    def _spelled(self, folder: str, name: str) -> str:
+        path = f"{folder}/{name}"
+        if os.path.lexists(path):
+            return path
+        if folder not in self._listed:
+            found = sorted(_names(folder), reverse=True)
+            self._listed[folder] = {one.casefold(): one for one in found}
+        return f"{folder}/{self._listed[folder].get(name.casefold(), name)}"
+
+    def _unmounted(self, target: str) -> str:
+        """A junction as a mounted disk shows it: its target goes through the mount point."""
+        target = target.replace("\\", "/")
+        for letter, folder in self._drives.items():
+            if f"{target}/".startswith(f"{folder}/"):
+                return f"{letter}:{target[len(folder) :]}"
+        return target
+
+
+def _rooted(path: str, drive: str) -> str:
+    """A path as `/C:/…`; without a drive, on the one that is current."""
+    plain = path.replace("\\", "/")
+    found = re.match(_ABSOLUTE, plain)
+    return f"/{found[1].upper()}:/{plain[found.end() :]}" if found else f"/{drive}:/{plain}"
+
+
+class WindowsDiskMachine(FolderMachine):
+    """Answers file questions from the drives, the registry and the variables from the hives."""
+
+    def __init__(self, drives: dict[str, str], environ: dict[str, str] | None = None) -> None:
+        given = {name.upper(): value for name, value in (environ or {}).items()}
+        system = WindowsSystem(drives)
+        super().__init__(system, given if environ is not None else None)
+        self._hives = _Hives(system)
+
+    def ask(self, question: str, *args: Any) -> Fact[Any]:
+        """Files as every folder answers them."""
+        if question == "registry":
+            return self._hives.registry(args[0])
+        if question == "environ" and self._variables is None:
+            return self._hives.environ()
+        return super().ask(question, *args)
+
+
+class _Hives:
+    """The keys of a disk by their usual names: HKLM/SYSTEM, HKLM/SOFTWARE, HKCU."""
+
+    def __init__(self, system: FileSystem) -> None:
+        self._system = system
+        self._files = Files(system)
+        self._set = ""
+
+    def registry(self, key: str) -> Fact[RegistryKey]:
+        """One key, its values as text."""
+        found = self._key(key)
+        if not isinstance(found, Known):
+            return found
+        values = list(found.value.values.items())[:MOST_KEYS]
+        shown = {name: one.text[:MOST_TEXT] for name, one in values}
+        return Known(RegistryKey(shown, found.value.keys[:MOST_KEYS]), found.source)
+
+    def environ(self) -> Fact[dict[str, str]]:
+        """The variables of a program that this disk's user starts: PATH is the system's first."""
+        system = self._key(f"HKLM/{_SYSTEM_VARIABLES}")
+        if not isinstance(system, Known):
+            return Unknown("the registry of this disk does not tell the variables", CANNOT)
+        own = self._key("HKCU/Environment")
+        theirs = _upper(own.value.values if isinstance(own, Known) else {})
+        mine = theirs.pop("PATH", None)
+        out = _ALWAYS | self._of_user()
+        raw = _upper(system.value.values) | theirs
+        out |= {name: one.text for name, one in raw.items()}
+        out |= {name: _expanded(one, out) for name, one in raw.items()}
+        if mine:
+            parts = (out.get("PATH", "").rstrip(";"), _expanded(mine, out))
+            out["PATH"] = ";".join(filter(None, parts))
+        source = Source("file", f"{_CONFIG}/SYSTEM", "the registry's variables")
+        return Known(permitted(out), source)
+
+    def _of_user(self) -> dict[str, str]:
+        """What Windows sets for the one user of this disk, in no hive."""
+        users = self._users()
+        if len(users) != 1:
+            return {}
+        home = users[0].rpartition("/")[0].replace("/", "\\")
+        return {
+            "USERPROFILE": home,
+            "HOMEDRIVE": home[:2],
+            "HOMEPATH": home[2:],
+            "USERNAME": home.rpartition("\\")[2],
+            "APPDATA": f"{home}\\AppData\\Roaming",
+            "LOCALAPPDATA": f"{home}\\AppData\\Local",
+        }
+
+    def _key(self, key: str) -> Fact[HiveKey]:
+        root, _, below = key.partition("/")
+        if root == "HKCU":
+            users = self._users()
+            if len(users) != 1:
+                return Unknown(f"{key}: {len(users)} users on this disk")
+            return self._in_hive(users[0], below)
+        hive, _, rest = below.partition("/")
+        path = _HIVES.get(hive.upper()) if root == "HKLM" else None
+        if path is None:
+            return Unknown(f"{key}: not in a hive of this disk")
+        if not isinstance(self._in_hive(path, ""), Known):
+            return Unknown(f"{path} cannot be read", CANNOT)
+        current = re.sub(r"(?i)^CurrentControlSet(?=/|$)", self._control_set(), rest)
+        return self._in_hive(path, current)
+
+    def _in_hive(self, path: str, key: str) -> Fact[HiveKey]:
+        """A key of the hive in a file; Absent where the hive is not there or has no such key."""
+
+        def look(asked: str) -> HiveKey:
+            with self._system.open(self._system.place(asked)) as file:
+                found = Hive(file.pread).key(key)
+            if found is None:
+                raise FileNotFoundError(errno.ENOENT, "no such key", key)
+            return found
+
+        return self._files.answer(path, look)
+
+    def _control_set(self) -> str:
+        """The set of the last start: Select names its number."""
+        if not self._set:
+            chosen = self._in_hive(_HIVES["SYSTEM"], "Select")
+            value = chosen.value.values.get("Current") if isinstance(chosen, Known) else None
+            number = int(value.text) if value and value.text.isdecimal() else 1
+            self._set = f"ControlSet{number:03}"
+        return self._set
+
+    def _users(self) -> list[str]:
+        listed = self._files.ask("list", (_USERS,))
+        found = listed.value if isinstance(listed, Known) else ()
+        names = [one.name for one in found if re.match(_PEOPLE, one.name)]
+        hives = [f"{_USERS}/{name}/NTUSER.DAT" for name in names]
+        return [path for path in hives if isinstance(self._in_hive(path, ""), Known)]
+
+
+def _upper(values: dict[str, Value]) -> dict[str, Value]:
+    return {name.upper(): one for name, one in values.items()}
+
+
+def _expanded(value: Value, variables: dict[str, str]) -> str:
+    """A value as programs get it: %NAME% replaced, once, where its type says so."""
+    if not value.expands:
+        return value.text
+    known = variables.get
+    return re.sub(r"%([^%;]+)%", lambda found: known(found[1].upper(), found[0]), value.text)
+
+
+def folder_machine(folder: str, environ: dict[str, str] | None = None) -> FolderMachine:
+    """The machine for a folder: a Windows disk where there is one, else a Linux root."""
+    drives = drives_of(os.path.realpath(folder))
+    if drives:
+        return WindowsDiskMachine(drives, environ)
+    return FolderMachine(FolderSystem(folder), environ)

@@ -40,6 +40,7 @@ NESTED = re.compile(r"\w*(Error|Exception|Warning): .*\S")
 KINDS = ("float32", "float16")
 SIDE = 256  # of the matrices
 PICTURES, FILTERS, RESULT = (2, 8, 16, 16), (8, 8, 3, 3), (2, 8, 14, 14)  # channels first
+CUDA = "CUDAExecutionProvider"
 
 
 class Told:
@@ -75,16 +76,6 @@ def call(name, function, *args):
     return answer
 
 
-def compare_extremes(name, got, lowest, highest):
-    """Hold the extremes of an array on the host against what they have to be."""
-    found = (float(got.min()), float(got.max()))
-    off = [abs(one - other) for one, other in zip(found, (lowest, highest))]
-    text = "from %g to %g" % found
-    right = all(one <= TOLERANCE * highest for one in off)  # false for NaN too
-    wrong = "wrong result: %s instead of %g to %g" % (text, lowest, highest)
-    compare("check " + name, "" if right else wrong, text)
-
-
 def attempt(name, step, *args):
     """Run one stage; whether it passed."""
     with Stage(name) as stage:
@@ -100,10 +91,15 @@ def attempt(name, step, *args):
 
 
 def compute(work, wanted):
-    """Each calculation of a stage, and its results against their extremes on the host."""
+    """Each calculation of a stage, and the extremes of its results, which the host knows."""
     for name, function in work:
         for (part, lowest, highest), got in zip(wanted, call(name, function)):
-            compare_extremes("%s, %s" % (name, part), got, lowest, highest)
+            found = (float(got.min()), float(got.max()))
+            off = [abs(one - other) for one, other in zip(found, (lowest, highest))]
+            text = "from %g to %g" % found
+            right = all(one <= TOLERANCE * highest for one in off)  # false for NaN too
+            wrong = "wrong result: %s instead of %g to %g" % (text, lowest, highest)
+            compare("check %s, %s" % (name, part), "" if right else wrong, text)
 
 
 def shown(value):
@@ -155,8 +151,8 @@ class Probe:
     product = [("product", SIDE, SIDE)]
     convolved = [("forward", 72, 72), ("input gradient", 8, 72), ("filter gradient", 392, 392)]
 
-    def __init__(self, gentle):
-        self.gentle, self.own = gentle, None
+    def __init__(self):
+        self.own = None
 
     def load(self):
         """Import; an empty folder of that name is no framework."""
@@ -171,13 +167,11 @@ class Probe:
 
     def matmul(self):
         """A product in each number format: its name, and what computes it."""
-        for kind in KINDS:
-            yield self.multiply + kind, lambda kind=kind: self.multiplied(kind)
+        return [(self.multiply + kind, lambda kind=kind: self.multiplied(kind)) for kind in KINDS]
 
     def convolution(self):
         """A convolution forward and back."""
-        for kind in KINDS:
-            yield self.convolve + kind, lambda kind=kind: self.both_ways(kind)
+        return [(self.convolve + kind, lambda kind=kind: self.both_ways(kind)) for kind in KINDS]
 
 
 class Torch(Probe):
@@ -187,15 +181,15 @@ class Torch(Probe):
     lists_gently = True  # cudaGetDeviceCount, or NVML
     multiply, convolve = "torch.matmul, ", "conv2d, "
 
-    def devices(self):
+    def devices(self, gentle):
         """How many GPUs; where there is none, initialising says why."""
         cuda = self.own.cuda
         count = call("torch.cuda.device_count()", cuda.device_count)
-        if not self.gentle:
+        if not gentle:
             call("torch.cuda.init()", cuda.init if hasattr(cuda, "init") else cuda._lazy_init)
         if count == 0:
             compare("count the GPUs", "torch counts no GPU")
-        if not self.gentle:
+        if not gentle:
             capability = "%d.%d" % tuple(cuda.get_device_capability(0))
             told("torch.cuda.get_device_capability(0)", text=capability)
             if hasattr(cuda, "get_arch_list"):
@@ -213,8 +207,8 @@ class Torch(Probe):
     def matmul(self):
         """A context, then a product."""
         first = "torch.zeros(1, device='cuda')"
-        yield first, lambda: self.done(self.own.zeros(1, device="cuda"))[:0]
-        yield from Probe.matmul(self)
+        context = (first, lambda: self.done(self.own.zeros(1, device="cuda"))[:0])
+        return [context] + Probe.matmul(self)
 
     def multiplied(self, kind):
         """One product."""
@@ -247,13 +241,12 @@ class TensorFlow(Probe):
             del os.environ["TF_CPP_MIN_LOG_LEVEL"]
         Probe.load(self)
 
-    def devices(self):
+    def devices(self, gentle):
         """The GPUs that it lists; memory is then taken as it is needed, on the first of them."""
         if not self.own.test.is_built_with_cuda():
             compare("tf.test.is_built_with_cuda()", "this TensorFlow is built without CUDA")
         old = self.own.__version__.startswith("1.")
-        found = self.by_session() if old else self.by_config(self.own.config)
-        if not found:
+        if not (self.by_session() if old else self.by_config(self.own.config)):
             compare("count the GPUs", "TensorFlow lists no GPU")
 
     def by_config(self, config):
@@ -330,7 +323,7 @@ class Jax(Probe):
     settings = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # it would take most of the memory
     multiply, convolve = "dot, ", "lax.conv, "
 
-    def devices(self):
+    def devices(self, gentle):
         """The GPUs of the CUDA client; where there is none, what its start said."""
         heard = Heard()
         try:
@@ -368,49 +361,31 @@ class Jax(Probe):
     def both_ways(self, kind):
         """The convolution and its two gradients."""
 
+        def once(x, w):
+            return self.own.lax.conv(x, w, (1, 1), "VALID")
+
         def convolved(pictures, filters, gradient):
-            forward, back = self.own.vjp(
-                lambda x, w: self.own.lax.conv(x, w, (1, 1), "VALID"), pictures, filters
-            )
+            forward, back = self.own.vjp(once, pictures, filters)
             return (forward,) + tuple(back(gradient))
 
         return self.on_gpu(convolved, kind, PICTURES, FILTERS, RESULT)
 
 
-CUDA = "CUDAExecutionProvider"
+def block(tag, *parts):
+    """A field of protobuf that has a length, which is short here."""
+    data = b"".join(parts)
+    return bytes([tag, len(data)]) + data
 
 
-def varint(value):
-    """A number in protobuf's variable length."""
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes(out) + bytes([value])
-
-
-def field(number, value):
-    """One field: a number, or bytes, or text."""
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    data = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(data)) + data
-
-
-def tensor(name, shape):
-    """A ValueInfoProto: a float32 tensor of fixed shape."""
-    dims = b"".join(field(1, field(1, size)) for size in shape)
-    return field(1, name) + field(2, field(1, field(1, 1) + field(2, dims)))
-
-
-def model(operator, left, right, out):
+def model(operator):
     """A ModelProto (onnx.proto), IR 4 and opset 9, which every release since 0.4 reads: one
-    operator with two inputs and one output.
+    operator with two inputs, float32 of any shape.
     """
-    node = field(1, "a") + field(1, "b") + field(2, "c") + field(3, "node") + field(4, operator)
-    inputs = field(11, tensor("a", left)) + field(11, tensor("b", right))
-    graph = field(1, node) + field(2, "graph") + inputs + field(12, tensor("c", out))
-    return field(1, 4) + field(7, graph) + field(8, field(1, "") + field(2, 9))
+    tensor = block(18, block(10, b"\x08\x01"))
+    node = block(10, block(10, b"a"), block(10, b"b"), block(18, b"c"), block(34, operator))
+    inputs = [block(90, block(10, name), tensor) for name in (b"a", b"b")]
+    graph = block(58, node, block(18, b"graph"), *inputs, block(98, block(10, b"c"), tensor))
+    return b"\x08\x04" + graph + block(66, b"\x0a\x00\x10\x09")
 
 
 class OnnxRuntime(Probe):
@@ -418,26 +393,26 @@ class OnnxRuntime(Probe):
 
     module = "onnxruntime"  # it lists GPUs by opening its CUDA provider
 
-    def devices(self):
+    def devices(self, gentle):
         """Open the CUDA provider, as the first session does; where that fails, ask the loader."""
         name = "onnxruntime.get_available_providers()"
         if CUDA not in call(name, self.own.get_available_providers):
             compare("look for the CUDA provider", "this ONNX Runtime is built without CUDA")
-        data = model("MatMul", (2, 2), (2, 2), (2, 2))
-        session = call("InferenceSession(%s)" % CUDA, self.session, data)
+        session = call("InferenceSession(%s)" % CUDA, self.session, b"MatMul")
         if CUDA not in session.get_providers():
             tell_mapped()
             Told.spoilt = True
             why = self.provider_error()
             compare("get_providers()", "fell back to the CPU" + (": " + why if why else ""))
 
-    def session(self, data):
+    def session(self, operator):
         """A session that asks for CUDA alone, with little memory."""
         provider, found = CUDA, re.match(r"(\d+)\.(\d+)", self.own.__version__)
         if found and (int(found.group(1)), int(found.group(2))) >= (1, 8):
             little = {"gpu_mem_limit": str(256 << 20), "arena_extend_strategy": "kSameAsRequested"}
             provider = (CUDA, little)
-        return self.own.InferenceSession(data, self.own.SessionOptions(), providers=[provider])
+        options = self.own.SessionOptions()
+        return self.own.InferenceSession(model(operator), options, providers=[provider])
 
     def provider_error(self):
         """What the loader says of the provider's library."""
@@ -451,9 +426,9 @@ class OnnxRuntime(Probe):
                     return str(error)
         return ""
 
-    def run(self, operator, left, right, out):
+    def run(self, operator, left, right):
         """One model on the GPU."""
-        session = self.session(model(operator, left, right, out))
+        session = self.session(operator)
         if CUDA not in session.get_providers():
             compare("look where it ran", "ran on the CPU")
         given = {"a": self.ones("float32", *left), "b": self.ones("float32", *right)}
@@ -461,11 +436,11 @@ class OnnxRuntime(Probe):
 
     def matmul(self):
         """A product."""
-        yield "run, MatMul", lambda: self.run("MatMul", *[(SIDE, SIDE)] * 3)
+        return [("run, MatMul", lambda: self.run(b"MatMul", (SIDE, SIDE), (SIDE, SIDE)))]
 
     def convolution(self):
         """A convolution."""
-        yield "run, Conv", lambda: self.run("Conv", PICTURES, FILTERS, RESULT)
+        return [("run, Conv", lambda: self.run(b"Conv", PICTURES, FILTERS))]
 
 
 class CuPy(Probe):
@@ -482,7 +457,7 @@ extern "C" __global__ void add(const float* a, const float* b, float* c, int n) 
 }
 """
 
-    def devices(self):
+    def devices(self, gentle):
         """The GPUs, by the runtime."""
         runtime = self.own.cuda.runtime
         if call("cudaGetDeviceCount", runtime.getDeviceCount) == 0:
@@ -500,20 +475,21 @@ extern "C" __global__ void add(const float* a, const float* b, float* c, int n) 
 
     def matmul(self):
         """A context, then a product."""
-        yield "cupy.asarray", lambda: self.back(self.ones("float32", 1))[:0]
         square = ("float32", SIDE, SIDE)
-        yield "cupy.dot, float32", lambda: self.back(self.ones(*square).dot(self.ones(*square)))
+        return [
+            ("cupy.asarray", lambda: self.back(self.ones("float32", 1))[:0]),
+            ("cupy.dot, float32", lambda: self.back(self.ones(*square).dot(self.ones(*square)))),
+        ]
 
     def convolution(self):
         """A kernel compiled by NVRTC, and launched."""
-        yield "compile and launch", self.launched
+        return [("compile and launch", self.launched)]
 
     def launched(self):
         """One launch."""
-        one = self.ones("float32", SIDE, SIDE)
-        out = self.own.zeros((SIDE, SIDE), "float32")
-        kernel = self.own.RawKernel(self.code, "add")
+        one, out = self.ones("float32", SIDE, SIDE), self.own.zeros((SIDE, SIDE), "float32")
         count = importlib.import_module("numpy").int32(SIDE * SIDE)
+        kernel = self.own.RawKernel(self.code, "add")
         kernel((SIDE * SIDE // 256,), (256,), (one, one, out, count))
         return self.back(out)
 
@@ -527,10 +503,10 @@ def main(name, gentle):
     sys.path[:] = [path for path in sys.path if os.path.realpath(path) != HERE]
     faulthandler.enable()
     faulthandler.dump_traceback_later(HANGING)
-    probe = PROBES[name](gentle)
+    probe = PROBES[name]()
     if not attempt("import", probe.load) or (gentle and not probe.lists_gently):
         return
-    if not attempt("devices", probe.devices) or gentle:
+    if not attempt("devices", probe.devices, gentle) or gentle:
         return
     attempt("matmul", lambda: compute(probe.matmul(), probe.product))
     attempt("convolution", lambda: compute(probe.convolution(), probe.convolved))
