@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, Why
+from gpuwhy.facts.fact import Absent, Fact, Known, Source, SourceKind, Unknown, Why
 from gpuwhy.machine.machine import Changed, Changes, Entry, Gathered, Stat, key_of
 from gpuwhy.machine.recording import HOME, RecordedMachine, Recording, decoded
 
@@ -108,11 +108,23 @@ class RecordedV0(RecordedMachine):
         for args, key in self._asked.get((question, posixpath.normpath(path)), ()):
             yield args, self.recording.answers[key]
 
-    # ------------------------------------------------------------ texts
+    # ------------------------------------------------------------ texts and folders
+
+    def _parts(self, question: str, path: str, where: SourceKind) -> Fact[list[Any]] | None:
+        """What all recorded answers about a path hold together; None where nothing was asked."""
+        found: dict[Any, None] = {}
+        seen = None
+        for args, answer in self._old(question, path):
+            fact = decoded(question, args, answer)
+            if not isinstance(fact, Known):
+                return fact
+            seen = Source(where, path, _PARTLY)
+            found.update(dict.fromkeys(fact.value))
+        return Known(list(found), seen) if seen else None
 
     def _read(self, path: str) -> Fact[str] | None:
         """The lines that were asked for."""
-        found = self._some_lines(path)
+        found = self._parts("lines", path, "file")
         if isinstance(found, Known):
             return Known("".join(f"{line}\n" for line in found.value), found.source)
         return found
@@ -120,51 +132,28 @@ class RecordedV0(RecordedMachine):
     def _lines(self, path: str, *containing: str) -> Fact[tuple[str, ...]] | None:
         """Those of a whole text, or of the lines that were asked for."""
         whole = self._as_asked("read", (path,))
-        found = self._some_lines(path) if whole is None else whole
+        found = self._read(path) if whole is None else whole
         if not isinstance(found, Known):
             return found
-        lines = found.value.splitlines() if isinstance(found.value, str) else found.value
-        kept = (line for line in lines if any(text in line for text in containing))
+        kept = [one for one in found.value.splitlines() if any(text in one for text in containing)]
         return Known(tuple(kept), found.source)
-
-    def _some_lines(self, path: str) -> Fact[tuple[str, ...]] | None:
-        kept: dict[str, None] = {}
-        seen = None
-        for args, answer in self._old("lines", path):
-            fact = decoded("lines", args, answer)
-            if not isinstance(fact, Known):
-                return fact
-            seen = Source("file", path, _PARTLY)
-            kept.update(dict.fromkeys(fact.value))
-        return None if seen is None else Known(tuple(kept), seen)
-
-    # ------------------------------------------------------------ folders
 
     def _list(self, path: str, match: str = "") -> Fact[tuple[Entry, ...]] | None:
         """The names of every pattern that was asked for, as far as they match."""
-        names: dict[str, Entry] = {}
-        seen = None
-        for args, answer in self._old("list", path):
-            fact = decoded("list", args, answer)
-            if not isinstance(fact, Known):
-                return fact
-            seen = Source("folder", path, _PARTLY)
-            names.update({entry.name: entry for entry in fact.value})
-        if seen is None:
-            return None
-        fits = re.compile(match).match
-        return Known(tuple(names[name] for name in sorted(names) if fits(name)), seen)
+        found = self._parts("list", path, "folder")
+        if not isinstance(found, Known):
+            return found
+        names = {one.name: one for one in found.value if re.match(match, one.name)}
+        return Known(tuple(names[name] for name in sorted(names)), found.source)
 
     def _gather(self, path: str, match: str, *files: str) -> Fact[tuple[Gathered, ...]] | None:
         """The subfolders, and of their files what is known."""
-        folders = self._as_asked("list", (path, match))
-        folders = self._list(path, match) if folders is None else folders
+        same = self._as_asked("list", (path, match))
+        folders = self._list(path, match) if same is None else same
         if not isinstance(folders, Known):
             return folders
-        found = tuple(
-            self._gathered(f"{path}/{one.name}", one.name, files) for one in folders.value
-        )
-        return Known(found, Source("folder", path, _PARTLY))
+        found = [self._gathered(f"{path}/{one.name}", one.name, files) for one in folders.value]
+        return Known(tuple(found), Source("folder", path, _PARTLY))
 
     def _gathered(self, folder: str, name: str, files: tuple[str, ...]) -> Gathered:
         texts: dict[str, str] = {}
@@ -186,7 +175,7 @@ class RecordedV0(RecordedMachine):
 
     def _changes(self, record: str, _level: str) -> Fact[Changes] | None:
         """By the libraries of the RECORD that was asked for, and by what version 0 told of it."""
-        lines = self._some_lines(record)
+        lines = self._parts("lines", record, "file")
         told = [*self._told(record)]
         if not isinstance(lines, Known) and not told:
             return lines
@@ -203,14 +192,12 @@ class RecordedV0(RecordedMachine):
         return Known(Changes(tuple(found.values()), looked_at), Source("file", record, _PARTLY))
 
     def _looked_at(self, site: str, path: str, recorded: int) -> Changed | None:
-        stat = self._as_asked("stat", (f"{site}/{path}",))
+        asked = (f"{site}/{path}",)
+        stat, elf = self._as_asked("stat", asked), self._as_asked("elf", asked)
         if isinstance(stat, Absent):
-            link = self._as_asked("link", (f"{site}/{path}",))
+            link = self._as_asked("link", asked)
             return Changed(path, "link" if isinstance(link, Known) else "missing", -1, recorded)
-        if isinstance(stat, Unknown):
-            return Changed(path, "denied", -1, recorded) if stat.kind == "denied" else None
-        elf = self._as_asked("elf", (f"{site}/{path}",))
-        if isinstance(elf, Unknown) and elf.kind == "denied":
+        if any(isinstance(one, Unknown) and one.kind == "denied" for one in (stat, elf)):
             return Changed(path, "denied", -1, recorded)
         found: Stat | None = stat.value if isinstance(stat, Known) else None
         if found is None or (found.kind == "file" and found.size == recorded):
@@ -221,19 +208,16 @@ class RecordedV0(RecordedMachine):
     def _told(self, record: str) -> Iterator[Changed]:
         """The answers to `altered` and `unwritten`."""
         site = record.rsplit("/", 2)[0]
-        for _, answer in self._old("altered", record):
-            for text in _texts(answer):
-                how, _, path = text.partition(" ")
+        for question in ("altered", "unwritten"):
+            for text in [one for _, a in self._old(question, record) for one in _texts(a)]:
+                how, _, path = text.partition(" ") if question == "altered" else ("", "", text)
                 kind, _, size = how.partition(":")
+                stat = self._as_asked("stat", (f"{site}/{path}",))
+                known = isinstance(stat, Known)
+                now = stat.value.size if isinstance(stat, Known) and kind else 0 if known else -1
+                kind = _HOW.get(kind, kind) or ("empty" if known else "missing")
                 recorded = int(size) if size.isdecimal() else -1
-                stat = self._as_asked("stat", (f"{site}/{path}",))
-                now = stat.value.size if isinstance(stat, Known) else -1
-                yield Changed(path, _HOW.get(kind, kind), now, recorded)  # type: ignore[arg-type]
-        for _, answer in self._old("unwritten", record):
-            for path in _texts(answer):
-                stat = self._as_asked("stat", (f"{site}/{path}",))
-                empty = isinstance(stat, Known)
-                yield Changed(path, "empty" if empty else "missing", 0 if empty else -1)
+                yield Changed(path, kind, now, recorded)  # type: ignore[arg-type]
 
     # ------------------------------------------------------------ the system
 
@@ -251,13 +235,9 @@ class RecordedV0(RecordedMachine):
 
     def _call(self, child: str, *args: str) -> Fact[Any] | None:
         """A group of the probe, for which version 0 opened other libraries before."""
-        if child != "probe":
-            return None
-        wanted = _not_preloaded(args)
-        for old, _ in self._old("call", child):
-            if _not_preloaded(old[1:]) == wanted:
-                return self._as_asked("call", old)
-        return None
+        same = (old for old, _ in self._old("call", child) if _bare(old[1:]) == _bare(args))
+        old = next(same, None) if child == "probe" else None
+        return self._as_asked("call", old) if old else None
 
     def _python_said(self, path: str) -> Fact[dict[str, Any]] | None:
         """What the Python of the environment told of itself."""
@@ -270,7 +250,7 @@ class RecordedV0(RecordedMachine):
         return Absent(Source("call", path, "not asked"))
 
 
-def _not_preloaded(args: tuple[Any, ...]) -> list[Any]:
+def _bare(args: tuple[Any, ...]) -> list[Any]:
     """The arguments of the probe without --preload and its paths."""
     before = ("", *args)
     return [one for last, one in zip(before, args, strict=False) if "--preload" not in (last, one)]
@@ -303,24 +283,16 @@ def _split(key: str) -> tuple[str, tuple[Any, ...]]:
 
 def _run_facts(facts: dict[str, Any]) -> dict[str, Any]:
     """The facts of a watched program with the names and values of today."""
-    facts = {**facts}
-    if "ahead" in facts:
-        facts["put_first"] = facts.pop("ahead")
-    for place in _values(facts.get("places")):
-        cache = _CACHE.fullmatch(str(place.get("role")))
+    facts = {"put_first" if name == "ahead" else name: value for name, value in facts.items()}
+    places, wanted = facts.get("places"), facts.get("wanted_gpu")
+    for place in (places.get("value") or ()) if isinstance(places, dict) else ():
+        cache = _CACHE.fullmatch(str(place.get("role"))) if isinstance(place, dict) else None
         if cache:
             place.update(role="cache", cache_of=cache[1])
-    wanted = facts.get("wanted_gpu", {})
     where = _LINE.fullmatch(str(wanted.get("value"))) if isinstance(wanted, dict) else None
-    if where:
-        value = {"file": where["file"], "line": int(where["line"])}
-        facts["wanted_gpu"] = {**wanted, "value": value}
+    if isinstance(wanted, dict) and where:
+        wanted["value"] = {"file": where["file"], "line": int(where["line"])}
     return facts
-
-
-def _values(fact: Any) -> Iterator[dict[str, Any]]:
-    found = fact.get("value") if isinstance(fact, dict) else None
-    return (one for one in found or () if isinstance(one, dict))
 
 
 def _kind(question: str, reason: str) -> Why:
