@@ -14,8 +14,15 @@ from fuzz.secrets import HARMLESS, Planter
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gpuwhy.machine.people import People, accounts, logins, names_a_thing
-from gpuwhy.machine.redact import MARK, Redactor, of_this_machine
+from gpuwhy.machine.redact import (
+    MARK,
+    People,
+    Redactor,
+    accounts,
+    logins,
+    names_a_thing,
+    of_this_machine,
+)
 
 HOSTS = Path(__file__).parents[1] / "hosts"
 

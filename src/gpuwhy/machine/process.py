@@ -302,6 +302,10 @@ def system_program(name: str) -> str:
 
 
 def child_command(script: str, *args: str) -> list[str]:
-    """The command line of one of machine/children in our own Python, which dies with us."""
+    """The command line of one of machine/children in our own Python, which dies with us.
+
+    "become" is none of them: it becomes the program that the arguments name.
+    """
     python, parent = sys.executable or "python3", str(os.getpid())
-    return [python, "-I", "-S", f"{CHILDREN}/start.py", parent, f"{CHILDREN}/{script}.py", *args]
+    script = script if script == "become" else f"{CHILDREN}/{script}.py"
+    return [python, "-I", "-S", f"{CHILDREN}/start.py", parent, script, *args]

@@ -2,17 +2,22 @@
 
 Every replacement is `REDACTED-n`, the same n for the same secret, so that a report stays readable.
 What looks like a version, a hash of a wheel or the path of a library stays.
+
+A name below `/home` or `/Users` is a person. Below `/scratch` and its kind it is one unless all its
+words name things (`conda`, `shared-data`): a name that merely holds such a word (`devika`) is one.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from gpuwhy.machine import reading
 from gpuwhy.machine.machine import printable
-from gpuwhy.machine.people import People, accounts, logins
 from gpuwhy.machine.shapes import shape, words
 
 MARK = "REDACTED"
@@ -37,6 +42,11 @@ _MOST_KNOWN, _MOST_LENGTH = 500, 4000
 """How many secrets and machine names are looked for out of their place; how long they may be."""
 _NVIDIA_SECOND, _NVIDIA_THIRD = 15, 12
 """No library of NVIDIA has a version 10.x.y with larger numbers: what has is an address."""
+MOST_ACCOUNTS = 100
+_MARKS = (
+    *("/home", "sers", "SERS", "/user/", "/people/", "scratch", "rofiles", "ROFILES"),
+    "\\",
+)
 
 
 def machine_name() -> str:
@@ -309,3 +319,114 @@ def _mixed(word: str) -> bool:
     """The same with a digit or none: its letters change their size more than in a ThingForIt."""
     turns = sum(1 for _ in re.finditer(r"[a-z]+|[A-Z]+|\d+", word))
     return len(word) >= 10 and word.isalnum() and word.isascii() and 2 * turns > len(word)
+
+
+# ------------------------------------------------------------ people in paths
+
+
+def logins(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The names under which the person at this machine may be known, the variable's first."""
+    named = [environ.get(name) or "" for name in ("USER", "LOGNAME", "USERNAME", "SUDO_USER")]
+    with contextlib.suppress(ImportError, AttributeError, KeyError):  # Windows; a nameless id
+        import pwd
+
+        named.append(pwd.getpwuid(os.getuid()).pw_name)
+    return tuple(dict.fromkeys(filter(None, named)))
+
+
+def accounts(path: str = "/etc/passwd") -> tuple[str, ...]:
+    """The people who have an account on this machine: their names stand in folders of all kinds."""
+    try:
+        text = reading.read(path, 1 << 20).decode("utf-8", "replace")
+    except OSError:
+        return ()
+    rows = [row.split(":") for row in text.splitlines()]
+    named = [row for row in rows if len(row) == 7 and row[2].isdigit()]
+    people = [row[0] for row in named if 1000 <= int(row[2][:6]) < 60_000]
+    return tuple(name for name in people if len(name) > 3)[:MOST_ACCOUNTS]
+
+
+def _tells(name: str) -> bool:
+    """Whether a user's name says who it is."""
+    return len(name) > 2 and name not in words("of_nobody")
+
+
+class People:
+    """Takes the names of people out of paths; `home_as` stands for this user's home folder."""
+
+    def __init__(
+        self,
+        home: str = "",
+        users: Iterable[str] = (),
+        home_as: str = "~",
+        user_as: str = "$USER",
+    ) -> None:
+        windows = re.match(r"[A-Za-z]:[\\/]", home) is not None
+        home = home.replace("\\", "/").rstrip("/") if windows else home.rstrip("/")
+        names = [name for name in dict.fromkeys([*users, home.rpartition("/")[2]]) if _tells(name)]
+        slash = r"(?<=[/\\])" if windows else r"(?<=/)"
+        self._home = _home(home, windows) if windows or home.startswith("/") else None
+        self._mark = "" if windows else home
+        self._home_as, self._user_as = home_as, user_as
+        self._user = names[0] if names else ""
+        whole = "|".join(map(re.escape, names))
+        self._names = re.compile(rf"({slash})({whole})(?![\w.-])") if names else None
+
+    def hide(self, text: str) -> str:
+        """The home folders in a text by other names; what is hidden already stays."""
+        if self._home and self._mark in text:
+            text = self._home.sub(lambda _: self._home_as, text)
+        if self._names:
+            text = self._names.sub(lambda found: found[1] + self._one(found), text)
+        if any(mark in text for mark in _MARKS):
+            text = shape("windows").sub(self._windows, text)
+            text = shape("domain").sub(self._domain, text)
+            text = shape("sites").sub(self._below, shape("homes").sub(self._below, text))
+        return text
+
+    def _one(self, found: re.Match[str]) -> str:
+        return self._user_as if found[2] == self._user else self._other(found[1], found[2])
+
+    def _other(self, root: str, name: str) -> str:
+        if name in words("of_nobody") or name.startswith(("user-", "$USER")):
+            return name
+        same = name.casefold() if ":" in root or "\\" in root else name
+        return "user-" + hashlib.sha256(same.encode("utf-8", "surrogateescape")).hexdigest()[:4]
+
+    def _below(self, found: re.Match[str]) -> str:
+        """/home/NAME is a person; /home/group/NAME and /scratch/NAME unless it names things."""
+        person = found.re is shape("homes") and not found[2]
+        if not person and names_a_thing(found[3]):
+            return found[0]
+        return found[1] + found[2] + self._other(found[1], found[3])
+
+    def _domain(self, found: re.Match[str]) -> str:
+        root, group, name = found.groups()
+        if names_a_thing(name):
+            return found[0]
+        return f"{root}{self._other(root, group)}/{self._other(root, name)}"
+
+    def _windows(self, found: re.Match[str]) -> str:
+        kept = "sers" not in found[1].lower() and names_a_thing(found[2])
+        return found[0] if kept else found[1] + self._other(found[1], found[2])
+
+
+def _home(home: str, windows: bool) -> re.Pattern[str] | None:
+    """The home folder in a text; on Windows with either slash, doubled in quotes, in any case."""
+    if not home:
+        return None
+    if not windows:
+        return re.compile(r"(?<![\w./-])" + re.escape(home) + r"(?![\w.-])")
+    parts = r"[\\/]+".join(re.escape(part) for part in home.split("/"))
+    return re.compile(r"(?<![\w./\\-])" + parts + r"(?![\w.-])", re.IGNORECASE)
+
+
+def names_a_thing(name: str) -> bool:
+    """Whether a folder's name is made of words for things, or holds one that no person has."""
+    low = name.lower()
+    if any(part in low for part in words("inside")):
+        return True
+    parts = re.findall(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])", name)
+    plain = [one.lower() for one in parts if len(one) > 1]
+    things = words("alone")
+    return all(one in things or one.removesuffix("s") in things for one in plain)

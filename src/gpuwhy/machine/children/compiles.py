@@ -3,8 +3,9 @@
 Nothing of them is run. In a process of its own, because a hostile one may take all of the stack.
 """
 
-import json
 import sys
+
+from talk import say
 
 MOST = 4 << 20  # bytes of a module
 
@@ -13,17 +14,16 @@ def wrong(path):
     """What is wrong with a module, "" where nothing is, or where it cannot be read."""
     try:
         with open(path, "rb") as file:
-            text = file.read(MOST)
-        compile(text, path, "exec", dont_inherit=True)
+            compile(file.read(MOST), path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
-        where = "line {}: ".format(line) if line else ""
+        where = "line %d: " % line if line else ""
         words = getattr(error, "msg", None) or error
-        return "{}{}: {}".format(where, type(error).__name__, words)[:200]
+        return ("%s%s: %s" % (where, type(error).__name__, words))[:200]
     except Exception:
         return ""
     return ""
 
 
 for named in sys.argv[1:]:
-    print(json.dumps({"path": named, "wrong": wrong(named)}), flush=True)
+    say({"path": named, "wrong": wrong(named)})

@@ -5,12 +5,13 @@ name, "hung" or "not a device".
 """
 
 import errno
-import json
 import os
 import re
 import stat
 import sys
 import threading
+
+from talk import say
 
 WANTED = re.compile(r"nvidia(ctl|-uvm|-uvm-tools|-modeset|\d+)$|dxg$")
 CAPS = re.compile(r"nvidia-cap\d+$")
@@ -18,19 +19,12 @@ SECONDS = 1.0
 MOST_HUNG = 3
 
 
-def say(value):
-    """Print one JSON object, at once."""
-    sys.stdout.write(json.dumps(value) + "\n")
-    sys.stdout.flush()
-
-
 def listed(folder, wanted):
     """The paths in a folder whose names fit, in a stable order."""
     try:
-        names = sorted(os.listdir(folder))
+        return [folder + "/" + name for name in sorted(os.listdir(folder)) if wanted.match(name)]
     except OSError:
         return []
-    return [folder + "/" + name for name in names if wanted.match(name)]
 
 
 def attempt(path, flags, result):
@@ -45,29 +39,20 @@ def attempt(path, flags, result):
         result.append(errno.errorcode.get(error.errno, str(error.errno)))
 
 
-def opened(path, flags):
-    """What opening a node gives, or "hung" when it does not come back in time."""
-    result = []
-    worker = threading.Thread(target=attempt, args=(path, flags, result))
-    worker.daemon = True
-    worker.start()
-    worker.join(SECONDS)
-    return result[0] if result else "hung"
-
-
 def main(folder):
-    """Try each node in turn; give up after a few that hang."""
+    """Try each node in turn, in a thread that may hang; give up after a few that do."""
     nodes = [(path, os.O_RDWR) for path in listed(folder, WANTED)]
     nodes += [(path, os.O_RDONLY) for path in listed(folder + "/nvidia-caps", CAPS)]
     hung = 0
     for path, flags in nodes:
         say({"opening": path})
-        if hung >= MOST_HUNG:
-            said = "not tried"
-        else:
-            said = opened(path, flags)
-            hung += said == "hung"
-        say({"path": path, "opened": said})
+        result = [] if hung < MOST_HUNG else ["not tried"]
+        if not result:
+            worker = threading.Thread(target=attempt, args=(path, flags, result), daemon=True)
+            worker.start()
+            worker.join(SECONDS)
+        hung += not result
+        say({"path": path, "opened": result[0] if result else "hung"})
 
 
 if __name__ == "__main__":

@@ -7,10 +7,11 @@ Prints one JSON object a line: {"step": …} before what may die, {"init": …},
 """
 
 import ctypes
-import json
 import os
 import re
 import sys
+
+from talk import say
 
 WINDOWS = os.name == "nt"
 ERRORS = {}  # type: dict[int, str]  # code → name, from pynvml's constants
@@ -27,12 +28,6 @@ THROTTLE = (
 COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")
 FABRIC = ("not supported", "not started", "in progress", "completed")
 MAX_MIG = 64
-
-
-def say(value):
-    """Print one JSON object, at once."""
-    sys.stdout.write(json.dumps(value) + "\n")
-    sys.stdout.flush()
 
 
 def text(value):
@@ -56,9 +51,7 @@ def guarded(nvml, ask, *args):
         return ask(nvml, *args)
     except nvml.NVMLError as error:
         return {"error": error_name(error.value)}
-    except (
-        Exception
-    ) as error:  # a pynvml older than the query, a value outside its table, odd bytes
+    except Exception as error:  # a pynvml older than the query, odd values or bytes
         return {"error": "%s: %s" % (type(error).__name__, error)}
 
 
@@ -224,12 +217,8 @@ def initialise(nvml):
     try:
         nvml.nvmlInit()
     except nvml.NVMLError as error:
-        return {
-            "code": int(error.value),
-            "name": error_name(error.value),
-            "call": "nvmlInit",
-            "detail": str(error),
-        }
+        name, detail = error_name(error.value), str(error)
+        return {"code": int(error.value), "name": name, "call": "nvmlInit", "detail": detail}
     return {"code": 0}
 
 
@@ -253,9 +242,8 @@ def main(folder, queries):
     except ImportError as error:
         say({"missing": "nvidia-ml-py", "detail": str(error)})
         return
-    ERRORS.update(
-        {v: k for k, v in vars(nvml).items() if k.startswith("NVML_ERROR_") and isinstance(v, int)}
-    )
+    codes = ((v, k) for k, v in vars(nvml).items() if k.startswith("NVML_ERROR_"))
+    ERRORS.update((code, name) for code, name in codes if isinstance(code, int))
     say({"step": "loading nvml.dll" if WINDOWS else "loading libnvidia-ml.so.1"})
     started = initialise(nvml)
     say({"init": started})
@@ -266,17 +254,10 @@ def main(folder, queries):
     say({"count": count})
     for index in range(count if isinstance(count, int) else 0):
         ask_gpu(nvml, index, queries)
-    say(
-        {
-            "step": "nvmlSystemGetCudaDriverVersion, which loads "
-            + ("nvcuda.dll" if WINDOWS else "libcuda.so.1")
-        }
-    )
+    library = "nvcuda.dll" if WINDOWS else "libcuda.so.1"
+    say({"step": "nvmlSystemGetCudaDriverVersion, which loads " + library})
     say({"cuda": guarded(nvml, lambda n: int(n.nvmlSystemGetCudaDriverVersion_v2()))})
 
 
 if __name__ == "__main__":
-    main(
-        sys.argv[-1] if len(sys.argv) > 1 else "",
-        QUERIES + MORE if sys.argv[1:2] == ["all"] else QUERIES,
-    )
+    main(sys.argv[-1] if sys.argv[1:] else "", QUERIES + (MORE if "all" in sys.argv[1:2] else ()))

@@ -1,4 +1,7 @@
-"""Runs a script of this folder and ends with whoever started it: `start.py PARENT SCRIPT ARG…`."""
+"""Runs a script of this folder and ends with whoever started it: `start.py PARENT SCRIPT ARG…`.
+
+`start.py PARENT become PROGRAM ARG…` becomes another program, which then ends with us too.
+"""
 
 import ctypes
 import os
@@ -19,9 +22,14 @@ def die_with(parent):
 
 
 def main(parent, script):
-    """Become the script."""
+    """Become the script, or the program."""
     die_with(int(parent))
     del sys.argv[:2]
+    if script == "become":
+        try:
+            os.execvp(sys.argv[1], sys.argv[1:])
+        except OSError as error:
+            sys.exit("error: %s cannot be started: %s" % (sys.argv[1], error.strerror))
     sys.path.insert(0, os.path.dirname(script))
     with open(script, "rb") as file:
         code = compile(file.read(), script, "exec")
