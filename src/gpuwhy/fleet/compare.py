@@ -9,29 +9,14 @@ from statistics import median
 from typing import NamedTuple
 
 from gpuwhy.facts.version import numbers
-from gpuwhy.fleet.answer import (
-    NONE,
-    Answer,
-    Differs,
-    Fleet,
-    Group,
-    Odd,
-    Scattered,
-    Silent,
-    Value,
-)
+from gpuwhy.fleet.answer import NONE, Answer, Differs, Fleet, Group, Odd, Scattered, Silent, Value
 from gpuwhy.fleet.kinds import KINDS, PLACE, Kind, Weight, kind_of, title
 
-OWN_KIND = 0.2
-"""The share of nodes from which another kind of GPU is a kind of node of its own, not an oddity."""
-SURE = 0.5
-"""The confidence from which a cause of a node's own report counts."""
-FEW = 5
-"""With fewer nodes than this, every difference is told."""
-SKEW = 2.0
-"""Seconds that a clock may be off before it is told: lines take a moment to arrive."""
-FEWEST_CLOCKS = 3
-"""With fewer nobody can say which one is wrong."""
+OWN_KIND = 0.2  # share of nodes from which another kind of GPU is a kind of node, not an oddity
+SURE = 0.5  # confidence from which a cause of a node's own report counts
+FEW = 5  # with fewer nodes than this, every difference is told
+SKEW = 2.0  # seconds that a clock may be off: lines take a moment to arrive
+FEWEST_CLOCKS = 3  # with fewer nobody can say which one is wrong
 _FRAMEWORKS = ("torch", "tensorflow", "jax")
 _GOOD_NONE = ("gpu.xids", "gpu.throttle", "missing.", "gpu.names")
 """Facts of which "none" does no harm: it is wished for, or another fact says it."""
@@ -60,7 +45,9 @@ def compare(
         odd += [Odd(n.name, n.status, differs, n.causes) for n, differs in found if differs]
         groups += _groups(found)
     groups.sort(key=lambda group: (-len(group.nodes), group.nodes[0]))
-    odd.sort(key=_gravity)
+    odd.sort(
+        key=lambda o: (not o.is_grave, -max(d.weight for d in o.differs), -len(o.differs), o.node)
+    )
     return Fleet(
         groups=tuple(groups),
         odd=tuple(odd),
@@ -93,11 +80,6 @@ def _settle_clocks(nodes: Sequence[Answer]) -> None:
         if node.name in skews:
             off = abs(skews[node.name] - middle)
             node.own["host.clock"] = round(off, 1) if off > SKEW else 0
-
-
-def _gravity(one: Odd) -> tuple[object, ...]:
-    weight = max(row.weight for row in one.differs)
-    return not one.is_grave, -weight, -len(one.differs), one.node
 
 
 def _cohorts(nodes: list[Answer]) -> list[list[Answer]]:
@@ -164,14 +146,10 @@ def _counted(nodes: Sequence[Answer]) -> dict[str, Counter[Value]]:
             counts[fact][value] += 1
     saw = Counter(family for node in nodes for family in node.whole)
     for fact, count in counts.items():
-        lacking = saw[_family(fact)] - sum(count.values())
+        lacking = saw[fact.partition(".")[0]] - sum(count.values())
         if lacking > 0:
             count[NONE] += lacking
     return counts
-
-
-def _family(fact: str) -> str:
-    return fact.split(".", 1)[0]
 
 
 def _most_usual(fact: str, count: Counter[Value], well: Counter[Value]) -> Value:
@@ -238,7 +216,7 @@ def _found(nodes: Sequence[Answer], norm: Norm) -> list[Found]:
 def _differences(node: Answer, new: frozenset[str], norm: Norm) -> tuple[Differs, ...]:
     rows, facts = [], node.facts
     for fact, usual in norm.usual.items():
-        value = facts.get(fact, NONE if _family(fact) in node.whole else None)
+        value = facts.get(fact, NONE if fact.partition(".")[0] in node.whole else None)
         if value is not None and not _same(fact, value, usual.value):
             rows.append(_differs(fact, value, usual, new))
     if not new and not any(one.weight for one in rows):

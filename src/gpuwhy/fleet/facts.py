@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
-from gpuwhy.facts.devices import Ecc, Fabric, Mig
 from gpuwhy.facts.driver import DeviceNode
 from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.loads import DriverLibrary
-from gpuwhy.facts.system import KernelLine, Libc, Memory, Space, Tasks
+from gpuwhy.facts.system import Memory
 from gpuwhy.fleet.answer import NONE, Value
 from gpuwhy.fleet.kinds import expression
 
@@ -70,39 +69,26 @@ def _gib(count: int) -> Value:
     return round(count / GIB, 1)
 
 
-def _libc(one: Libc) -> Value:
-    return f"{one.name} {one.version}".rstrip()
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(map(str, sorted(set(values)))) or NONE
 
 
-def _shm(one: Space) -> Value:
-    return one.total // MIB
-
-
-def _memory(one: Memory) -> Value:
-    return _gib(one.total)
+def _counted(values: Iterable[str]) -> str:
+    count = sorted(Counter(values).items())
+    return ", ".join(f"{times} × {value}" for value, times in count) or NONE
 
 
 def _memory_limit(memory: Memory) -> Value:
     return -1 if isinstance(memory.limit, Absent) else told(memory.limit, _gib)
 
 
-def _tasks(one: Tasks) -> Value:
-    return one.limit
+def _refused(nodes: tuple[DeviceNode, ...]) -> Value:
+    required = (node for node in nodes if node.required)
+    return sum(not one.present or told(one.opened) not in ("ok", None, NONE) for one in required)
 
 
 def _peermem(modules: tuple[str, ...]) -> Value:
     return "loaded" if "nvidia_peermem" in modules else "not loaded"
-
-
-def _service(running: bool) -> Value:
-    return "running" if running else "stopped"
-
-
-def _refused(nodes: tuple[DeviceNode, ...]) -> Value:
-    return sum(
-        node.required and (not node.present or told(node.opened) not in ("ok", None, NONE))
-        for node in nodes
-    )
 
 
 def _first_library(copies: tuple[DriverLibrary, ...]) -> Value:
@@ -111,31 +97,27 @@ def _first_library(copies: tuple[DriverLibrary, ...]) -> Value:
     return f"{copies[0].kind} {value_or(copies[0].version, '')}".rstrip()
 
 
-def _xids(lines: Iterable[KernelLine]) -> Value:
-    return ", ".join(map(str, sorted({line.xid for line in lines if line.xid is not None}))) or NONE
-
-
 _FACTS: tuple[tuple[str, str, Show], ...] = (
     ("host.system", "system.os", str),
     ("host.distribution", "system.distro", attrgetter("title")),
     ("host.kernel", "system.kernel", str),
     ("host.machine", "system.machine", str),
-    ("host.libc", "system.libc", _libc),
+    ("host.libc", "system.libc", lambda libc: f"{libc.name} {libc.version}".rstrip()),
     ("host.container", "system.container", str),
-    ("host.shm", "system.shm", _shm),
-    ("host.memory", "system.memory", _memory),
+    ("host.shm", "system.shm", lambda space: space.total // MIB),
+    ("host.memory", "system.memory", lambda memory: _gib(memory.total)),
     ("host.memory_limit", "system.memory", _memory_limit),
     ("limits.open_files", "system.open_files_limit", int),
     ("limits.address_space", "system.address_space_limit", int),
-    ("limits.tasks", "system.tasks", _tasks),
+    ("limits.tasks", "system.tasks", attrgetter("limit")),
     ("driver.version", "driver.module_version", str),
     ("driver.cuda", "driver.driver_cuda", str),
     ("driver.peermem", "driver.modules", _peermem),
-    ("driver.fabricmanager", "driver.fabricmanager", _service),
+    ("driver.fabricmanager", "driver.fabricmanager", lambda on: "running" if on else "stopped"),
     ("driver.refused", "driver.nodes", _refused),
     ("driver.library", "loads.libcuda", _first_library),
     ("gpu.count", "devices.gpus", len),
-    ("gpu.xids", "system.kernel_log", _xids),
+    ("gpu.xids", "system.kernel_log", lambda log: _listed(o.xid for o in log if o.xid is not None)),
     ("python.version", "environment.python", attrgetter("version")),
 )
 """A fact's name, where it stands in the facts of the machine, and its value."""
@@ -144,40 +126,19 @@ _FACTS: tuple[tuple[str, str, Show], ...] = (
 # GPUs
 
 
-def _mig(mig: Mig) -> Value:
-    return f"on, {len(mig.instances)} instances" if mig.current else "off"
-
-
-def _fabric(fabric: Fabric) -> Value:
-    return f"{fabric.state}: {fabric.error}" if fabric.error else fabric.state
-
-
-def _slowed(reasons: Iterable[str]) -> Value:
-    return ", ".join(sorted(_SLOWED.intersection(reasons))) or NONE
-
-
-def _reset_due(ecc: Ecc) -> Value:
-    return int(ecc.pending or ecc.remap_failed)
-
-
 def _all(values: list[Any]) -> Value:
     """The value of all GPUs, or how many have which."""
     return values[0] if len(set(values)) == 1 else _counted(map(str, values))
 
 
-def _counted(values: Iterable[str]) -> str:
-    count = Counter(values)
-    return ", ".join(f"{times} × {value}" for value, times in sorted(count.items())) or NONE
-
-
 _OF_GPUS: tuple[tuple[str, str, Show, Callable[[list[Any]], Value]], ...] = (
-    ("gpu.mig", "mig", _mig, _all),
+    ("gpu.mig", "mig", lambda o: f"on, {len(o.instances)} instances" if o.current else "off", _all),
     ("gpu.compute_mode", "compute_mode", str, _all),
-    ("gpu.fabric", "fabric", _fabric, _all),
-    ("gpu.throttle", "throttle", _slowed, _all),
+    ("gpu.fabric", "fabric", lambda o: f"{o.state}: {o.error}" if o.error else o.state, _all),
+    ("gpu.throttle", "throttle", lambda reasons: _listed(_SLOWED.intersection(reasons)), _all),
     ("gpu.memory", "memory_total", _gib, min),
     ("gpu.ecc_uncorrected", "ecc", attrgetter("uncorrected"), sum),
-    ("gpu.reset_due", "ecc", _reset_due, sum),
+    ("gpu.reset_due", "ecc", lambda ecc: int(ecc.pending or ecc.remap_failed), sum),
 )
 """A fact's name, its field, its value of one GPU, and what counts of several."""
 

@@ -39,10 +39,15 @@ class Kind(msgspec.Struct, frozen=True):
 
 
 @cache
+def _tables() -> dict[str, Any]:
+    text = files("gpuwhy.fleet").joinpath("tables.toml").read_text(encoding="utf-8")
+    found: dict[str, Any] = tomllib.loads(text)
+    return found
+
+
 def table(name: str) -> Any:
     """One table of tables.toml."""
-    text = files("gpuwhy.fleet").joinpath("tables.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)[name]
+    return _tables()[name]
 
 
 def expression(name: str) -> re.Pattern[str]:

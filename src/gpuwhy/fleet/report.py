@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from gpuwhy.answer.blocks import item, items, pair, pairs
+from gpuwhy.answer.blocks import fold, item, items, pair, pairs
 from gpuwhy.answer.text import counted
-from gpuwhy.answer.tree import Block, Code, Document, Fold, Heading, Line, Mark, Pair, Paragraph
+from gpuwhy.answer.tree import Block, Code, Document, Heading, Line, Mark, Pair, Paragraph
+from gpuwhy.fleet import names
 from gpuwhy.fleet.answer import Differs, Fleet, Group, Odd, Value
 from gpuwhy.fleet.kinds import title
-from gpuwhy.fleet.names import fold
 
 T = TypeVar("T")
 
@@ -21,7 +21,8 @@ _MARKS: dict[str, Mark] = {"healthy": "ok", "broken": "bad", "degraded": "warn"}
 
 def document(fleet: Fleet, verbose: bool = False) -> Document:
     """The whole comparison."""
-    blocks: list[Block] = [Heading((headline(fleet),), _mark(fleet))]
+    mark: Mark = "bad" if fleet.bad or _broken(fleet) else "warn" if fleet.odd else "ok"
+    blocks: list[Block] = [Heading((headline(fleet),), mark)]
     alike: dict[object, list[Odd]] = {}
     for one in fleet.odd:
         alike.setdefault(one.differs, []).append(one)
@@ -41,12 +42,6 @@ def document(fleet: Fleet, verbose: bool = False) -> Document:
 def _cut(rows: Sequence[T], most: int, verbose: bool) -> tuple[Sequence[T], int]:
     """The first rows, and how many are left; all with -v."""
     return (rows, 0) if verbose else (rows[:most], max(0, len(rows) - most))
-
-
-def _mark(fleet: Fleet) -> Mark:
-    if fleet.bad or _broken(fleet):
-        return "bad"
-    return "warn" if fleet.odd else "ok"
 
 
 def _broken(fleet: Fleet) -> list[Group]:
@@ -72,12 +67,12 @@ def headline(fleet: Fleet) -> str:
     return "; ".join(said) or f"{nodes}, all equal in what was compared"
 
 
-def _which(names: Sequence[str], nodes: str) -> str:
-    return names[0] if len(names) == 1 else f"{len(names):,} of {nodes}"
+def _which(some: Sequence[str], nodes: str) -> str:
+    return some[0] if len(some) == 1 else f"{len(some):,} of {nodes}"
 
 
-def _folded(names: Sequence[str], verbose: bool) -> str:
-    text = fold(names)
+def _folded(nodes: Sequence[str], verbose: bool) -> str:
+    text = names.fold(nodes)
     return text if verbose or len(text) <= NAMES else f"{text[: NAMES - 1]}…"
 
 
@@ -85,8 +80,8 @@ def _odd(same: Sequence[Odd], verbose: bool) -> Iterator[Block]:
     """Odd nodes with the same differences."""
     count = f" ({len(same):,} nodes)" if len(same) > 1 else ""
     mark: Mark = "bad" if same[0].is_grave else "warn"
-    names = _folded([node.node for node in same], verbose)
-    yield Heading((f"{names}{count}",), mark, level=2)
+    nodes = _folded([node.node for node in same], verbose)
+    yield Heading((f"{nodes}{count}",), mark, level=2)
     shown, left = _cut(same[0].differs, MOST_ROWS, verbose)
     rows = [item(_sentence(row)) for row in shown]
     if left:
@@ -111,21 +106,19 @@ def _show(value: Value) -> str:
 
 def _silent(fleet: Fleet, verbose: bool) -> Iterator[Block]:
     shown, left = _cut(fleet.silent, MOST_SILENT, verbose)
-    whys = (f"{one.node}: {one.why}" if one.why else one.node for one in shown)
-    rows = [pair("no answer", why) for why in whys]
+    rows = [pair("no answer", f"{one.node}: {one.why}" if one.why else one.node) for one in shown]
     if left:
         rows.append(pair("", f"and {left} more without an answer"))
     if rows:
         yield pairs(*rows)
 
 
-def _groups(fleet: Fleet, verbose: bool) -> Iterator[Block]:
+def _groups(fleet: Fleet, verbose: bool) -> Iterable[Block]:
     shown, left = _cut(fleet.groups, MOST_GROUPS, verbose)
     rows = [_group(group, verbose) for group in shown]
     if left:
         rows.append(pair("", f"and {counted(left, 'more group')} (-v lists them)"))
-    if rows:
-        yield Fold("Groups of equal nodes", (pairs(*rows),), open=True)
+    return fold("Groups of equal nodes", pairs(*rows), open=True)
 
 
 def _group(group: Group, verbose: bool) -> Pair:
@@ -137,8 +130,8 @@ def _group(group: Group, verbose: bool) -> Pair:
 
 def _notes(fleet: Fleet, verbose: bool) -> Iterator[str]:
     if fleet.scattered:
-        names = ", ".join(title(one.fact) for one in fleet.scattered[:8])
-        yield f"no common value, so not compared: {names}"
+        facts = ", ".join(title(one.fact) for one in fleet.scattered[:8])
+        yield f"no common value, so not compared: {facts}"
     if fleet.unseen:
         some, _ = _cut(list(fleet.unseen.items()), 5, verbose)
         words = ", ".join(f"{title(fact)} on {count:,}" for fact, count in some)

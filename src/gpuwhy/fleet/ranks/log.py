@@ -43,6 +43,7 @@ class Log:
         self.order = -1  # the place of its first error in a stream of several ranks
         self.code: int | None = None  # by its launcher: negative = a signal
         self.gone = ""  # how Ray says that its process died
+        self.offset = 0.0  # seconds by which its clock is ahead of the others
         self.over = False  # Ray has told its error or its death
         self.written: float | None = None  # when its file was last written
         self.prints: dict[int, str] = {}  # which collective each rank ran, by PyTorch's debug mode
@@ -110,13 +111,13 @@ class Log:
         return 0 < line < raised and spoke > 1
 
     @property
-    def ending_time(self) -> float | None:
+    def time(self) -> float | None:
         """When its last error was said: the time of that line, or of the last one before it."""
-        ending = self.reading.ending
+        ending, at = self.reading.ending, self.last
         line = self._raised_line if self._outlived else ending.first or ending.line
-        if not line or not self._times:
-            return self.last
-        return self._times[max(self._spoke_before(line) - 1, 0)][1]
+        if line and self._times:
+            at = self._times[max(self._spoke_before(line) - 1, 0)][1]
+        return None if at is None else at - self.offset
 
     @property
     def _died(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 _TIME = r"(?P<h>\d{2}):(?P<m>\d{2}):(?P<s>\d{2})"
@@ -56,22 +56,17 @@ def without(line: str) -> str:
     return line.strip()
 
 
-def offsets(said: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+def offsets(said: Sequence[Mapping[str, float]]) -> list[float]:
     """How far each log's clock is ahead of the middle one, by lines that several say in step.
 
     Ranks that train together say "step 7" at the same moment; a constant difference is the clock's.
     """
     if not said:
-        return {}
-
-    def in_common(name: str) -> int:
-        return sum(len(said[name].keys() & other.keys()) for other in said.values())
-
-    reference = said[max(said, key=in_common)]
-    apart = {name: _apart(lines, reference) for name, lines in said.items()}
-    middle = median(apart.values())
-    out = {name: value - middle for name, value in apart.items()}
-    return {name: value if abs(value) >= LEAST_OFFSET else 0.0 for name, value in out.items()}
+        return []
+    reference = max(said, key=lambda own: sum(len(own.keys() & other.keys()) for other in said))
+    apart = [_apart(lines, reference) for lines in said]
+    middle = median(apart)
+    return [one - middle if abs(one - middle) >= LEAST_OFFSET else 0.0 for one in apart]
 
 
 def _apart(one: Mapping[str, float], other: Mapping[str, float]) -> float:
