@@ -9,7 +9,7 @@ from typing import Any
 from gpuwhy.api.machine import observe
 from gpuwhy.cli.fleet import node_line
 from gpuwhy.fleet.answer import Answer
-from gpuwhy.fleet.line import decoded
+from gpuwhy.fleet.read import decoded
 from gpuwhy.look.look import Options
 from gpuwhy.machine.recording import Recording, recorded_machine
 from tests.signs.test_hosts import answers

@@ -12,7 +12,7 @@ import pytest
 
 from gpuwhy.cli import UsageError
 from gpuwhy.cli.fleet import command, ray
-from gpuwhy.fleet.line import decoded
+from gpuwhy.fleet.read import decoded
 from gpuwhy.machine.process import Launched
 from tests.fleet.nodes import changed
 from tests.fleet.test_cli import gpuwhy

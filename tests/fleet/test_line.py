@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gpuwhy.answer import terminal
 from gpuwhy.fleet.compare import compare
-from gpuwhy.fleet.line import BadLineError, decoded, encoded
+from gpuwhy.fleet.read import BadLineError, decoded, encoded
 from gpuwhy.fleet.read import Heard, label_of, of_lines
 from gpuwhy.fleet.report import document
 from tests.fleet import nodes

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from gpuwhy.cli import FOUND, HEALTHY, PERHAPS, UsageError, check, output, refused, say
 from gpuwhy.cli.explain import source
 from gpuwhy.cli.terminal import read_bytes, write
-from gpuwhy.fleet import compare, facts, line, look, names, read
+from gpuwhy.fleet import compare, facts, names, read
 from gpuwhy.fleet.answer import Answer, Fleet, Silent, contract
 from gpuwhy.fleet.ray_cluster import Cluster, NoRayError, ask
 from gpuwhy.fleet.read import Heard
@@ -57,10 +57,10 @@ def go(options: argparse.Namespace) -> int:
 
 def node_line(machine: Machine, seen: Seen, node: str = "") -> str:
     """This machine's answer in one line; its name is an alias unless it is given."""
-    compared = {**facts.of_machine(seen.facts), **look.at_machine(machine)}
-    name = line.clean_name(node) if node else names.alias(machine_name())
+    compared = {**facts.of_machine(seen.facts), **facts.at_machine(machine)}
+    name = read.clean_name(node) if node else names.alias(machine_name())
     report = msgspec.to_builtins(seen.report)
-    return line.encoded(name, time.time(), report, compared, facts.families(seen.facts)) + "\n"
+    return read.encoded(name, time.time(), report, compared, facts.families(seen.facts)) + "\n"
 
 
 # ---------------------------------------------------------------- asking
@@ -69,7 +69,7 @@ def node_line(machine: Machine, seen: Seen, node: str = "") -> str:
 def launch(options: argparse.Namespace) -> int:
     """Have a launcher ask, and compare what comes."""
     argv, heard = command(options.rest), Heard()
-    launched = _started(argv, options.seconds, line.MOST)
+    launched = _started(argv, options.seconds, read.MOST)
     for number, one in enumerate(launched.lines(), 1):
         heard.take(one.data, f"line {number} of {argv[0]}", one.time)
     if launched.out_of_time:
@@ -98,7 +98,7 @@ def ray(options: argparse.Namespace) -> int:
     child = ["fleet", f"--ray-child={options.ray}", f"--seconds={inner:g}"]
     cluster = Cluster()
     argv = [sys.executable, "-m", "gpuwhy", *child]
-    for one in _started(argv, options.seconds, line.MOST * 2).lines():
+    for one in _started(argv, options.seconds, read.MOST * 2).lines():
         cluster.take(one.data, one.time)
     if not cluster.nodes:
         why = cluster.why or f"no Ray cluster answered within {options.seconds:g} s"
@@ -187,12 +187,12 @@ def _hear(path: str, heard: Heard) -> None:
     stem = _ENDING.sub("", os.path.basename(path))
     alone = len(heard.answers) == before + 1 and not heard.answers[-1].label
     if alone and not _GENERIC.fullmatch(stem):
-        heard.answers[-1].label = line.clean_name(stem)
+        heard.answers[-1].label = read.clean_name(stem)
 
 
 def _lines(path: str) -> Iterator[bytes | None]:
     with refused(OSError, f"cannot read {path}: "), source(path) as file:
-        yield from reading.lines(file, line.MOST)
+        yield from reading.lines(file, read.MOST)
 
 
 def _baseline(path: str) -> list[Answer]:

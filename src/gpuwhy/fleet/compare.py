@@ -9,8 +9,23 @@ from statistics import median
 from typing import NamedTuple
 
 from gpuwhy.facts.version import numbers
-from gpuwhy.fleet.answer import NONE, Answer, Differs, Fleet, Group, Odd, Scattered, Silent, Value
-from gpuwhy.fleet.kinds import KINDS, PLACE, Kind, Weight, kind_of, title
+from gpuwhy.fleet.answer import (
+    KINDS,
+    NONE,
+    PLACE,
+    Answer,
+    Differs,
+    Fleet,
+    Group,
+    Kind,
+    Odd,
+    Scattered,
+    Silent,
+    Value,
+    Weight,
+    kind_of,
+    title,
+)
 
 OWN_KIND = 0.2  # share of nodes from which another kind of GPU is a kind of node, not an oddity
 SURE = 0.5  # confidence from which a cause of a node's own report counts

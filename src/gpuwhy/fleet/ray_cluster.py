@@ -16,8 +16,7 @@ import msgspec
 
 from gpuwhy.answer.text import plain
 from gpuwhy.fleet.answer import Silent
-from gpuwhy.fleet.line import clean_name
-from gpuwhy.fleet.read import Heard
+from gpuwhy.fleet.read import Heard, clean_name
 from gpuwhy.machine.children import ray_node
 
 CLIENT = "ray://"

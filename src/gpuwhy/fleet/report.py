@@ -9,8 +9,7 @@ from gpuwhy.answer.blocks import fold, item, items, pair, pairs
 from gpuwhy.answer.text import counted
 from gpuwhy.answer.tree import Block, Code, Document, Heading, Line, Mark, Pair, Paragraph
 from gpuwhy.fleet import names
-from gpuwhy.fleet.answer import Differs, Fleet, Group, Odd, Value
-from gpuwhy.fleet.kinds import title
+from gpuwhy.fleet.answer import Differs, Fleet, Group, Odd, Value, title
 
 T = TypeVar("T")
 

@@ -13,8 +13,7 @@ from gpuwhy.answer.answer import Answer
 from gpuwhy.fleet.ranks.gather import Gathered
 from gpuwhy.fleet.ranks.job import Ended, Job, Rank
 from gpuwhy.fleet.ranks.launcher import Said, named
-from gpuwhy.fleet.ranks.log import Log
-from gpuwhy.fleet.ranks.times import offsets
+from gpuwhy.fleet.ranks.log import Log, offsets
 from gpuwhy.log.log import Log as Reading
 
 T = TypeVar("T")

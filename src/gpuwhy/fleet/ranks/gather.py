@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from itertools import chain, islice
 
-from gpuwhy.fleet.kinds import expression
-from gpuwhy.fleet.ranks import launcher, names
+from gpuwhy.fleet.answer import expression
+from gpuwhy.fleet.ranks import launcher
 from gpuwhy.fleet.ranks.job import Xid
 from gpuwhy.fleet.ranks.log import Log
 
@@ -52,7 +52,7 @@ class Gathered:
         """A file of one rank, or a stream of several with who says each line before it."""
         rows = (_COLOUR.sub("", line) if "\x1b" in line else line for line in lines)
         head = list(islice(rows, SNIFFED))
-        style = names.style_of(head)
+        style = launcher.style_of(head)
         own = None if number < 0 else self.log(name, number)
         if own is not None and written is not None:
             own.written = max(written, own.written or written)
@@ -65,7 +65,7 @@ class Gathered:
             self._xid(line)
         if self.world == 0 and (found := _WORLD.search(line)):
             self.world = int(found[1] or found[2])
-        who, rest = names.split(line, style or ("torch" if own else ""))
+        who, rest = launcher.split(line, style or ("torch" if own else ""))
         log = own or (self._speaker(who) if who else None)
         if log is None:
             self._unsigned(line)
@@ -98,7 +98,7 @@ class Gathered:
         """An actor of Ray by its pid; its rank is known once it tells it."""
         self._driver.spoken()
         log.name = who if log.number < 0 else log.name
-        number = names.split(rest, "torch")[0]
+        number = launcher.split(rest, "torch")[0]
         if log.number < 0 and number.isdigit():
             log.number, log.name = int(number), f"rank {number} ({who})"
 
@@ -114,7 +114,7 @@ class Gathered:
     def _speaker(self, who: str) -> Log:
         if found := _SPEAKER_PID.search(who):
             return self.log(found[0], -1)
-        number = names.number_of(who)
+        number = launcher.number_of(who)
         return self.log(f"rank {number}" if who.isdigit() else who, number)
 
     def _xid(self, line: str) -> None:
