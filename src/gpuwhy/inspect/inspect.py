@@ -33,10 +33,7 @@ Runner = Callable[[Framework, frozenset[str]], Tree]
 
 
 def inspect(
-    machine: Machine,
-    path: str,
-    folder: str = "/",
-    note: Callable[[str], None] = lambda _: None,
+    machine: Machine, path: str, folder: str = "/", note: Callable[[str], None] = lambda _: None
 ) -> Fact[Inspected]:
     """What a file, folder or environment needs and would load; `folder` is the current one."""
     note(f"reading {path}")
