@@ -37,7 +37,7 @@ def ways(around: Around) -> list[Remedy]:
     """The remedies of the tools that the text names."""
     cause, out = around.ranked.cause, list[Remedy]()
     names, low = Names(around), around.log.excerpt.lower()
-    for tool in tools():
+    for tool in tools() if low else ():
         fitting = [one for one in tool.remedy if cause in one.causes]
         if fitting and _is_named(tool, low, around.log.excerpt):
             out += [made for one in fitting if (made := _made(one, names))]

@@ -240,6 +240,7 @@ class Answer(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="schema"
     verdict: Verdict
     question: Question | None = None
     not_tried: tuple[Untried, ...] = ()  # what would show more, and the command for it
+    tried: str = ""  # what `--import` imported, and what its sandbox held
     noticed: tuple[Noticed, ...] = ()
     symptoms: tuple[Symptom, ...] = ()  # the messages of the text, in order
     ending: Ended | None = None

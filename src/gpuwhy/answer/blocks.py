@@ -242,6 +242,7 @@ def _rest(answer: of.Answer) -> tuple[tree.Pair, ...]:
     tries = (_with_command(one.text, one.command) for one in answer.not_tried)
     bugs = (f"gpuwhy failed to judge {one.id}; please report it" for one in answer.crashed)
     return (
+        pair("Imported", answer.tried),
         pair("Unchecked", *unseen),
         pair("Try" if answer.verdict == "unrecognised" else "Not tried", *tries),
         *(pair("Bug", one) for one in bugs),

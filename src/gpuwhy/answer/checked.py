@@ -9,12 +9,13 @@ import msgspec
 from gpuwhy._version import __version__
 from gpuwhy.answer import answer as of
 from gpuwhy.answer.layers import layers
-from gpuwhy.answer.text import sentence
+from gpuwhy.answer.text import listed, sentence
 from gpuwhy.diagnose.diagnosis import Diagnosis, Open, Ranked
 from gpuwhy.facts.fact import NOT_OBSERVED, Absent, Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts, dump
 from gpuwhy.facts.finding import Effect
 from gpuwhy.facts.frameworks import Framework
+from gpuwhy.facts.imports import Ended
 
 NOT_IMPORTED = of.Untried("importing the frameworks", "gpuwhy check --import")
 
@@ -43,6 +44,7 @@ def checked(facts: Facts, diagnosis: Diagnosis, undecided: Sequence[Open] = ()) 
         took=0.0,
         verdict=verdict,
         noticed=tuple(of.Noticed(one.cause, one.because[0].text) for one in noted if one.because),
+        tried=_tried(facts),
         not_tried=() if _imported(facts) or _files(facts) else (NOT_IMPORTED,),
         command="check",
     )
@@ -146,6 +148,18 @@ def _files(facts: Facts) -> str:
     """What stands for a machine that does not run: "image", "folder"; "" where it runs."""
     offline = value_or(facts.system.offline, None)
     return offline.kind if offline else ""
+
+
+def _tried(facts: Facts) -> str:
+    """What was imported well, and what the sandbox held."""
+    tried = value_or(facts.imports.tried, ())
+    well = tuple(o.module for o in tried if o.kind == "import" and o.ended is Ended.WELL)
+    held = value_or(facts.imports.isolation, None)
+    if not well or held is None:
+        return ""
+    kept = [name for name in ("network", "writes") if getattr(held, name) == "held"]
+    how = f"without {' and '.join(kept)}" if kept else "not isolated: this system does not offer it"
+    return f"{listed(well, 4)} ({how})"
 
 
 def _imported(facts: Facts) -> bool:

@@ -50,7 +50,7 @@ def shorten(answer: Answer, detail: int, lines: Callable[[Answer], int]) -> Answ
 
 def _most(answer: Answer) -> int:
     if answer.layers and answer.command not in OF_TEXT:
-        return CHECK
+        return CHECK if answer.verdict != "healthy" else max(LINES, len(answer.layers) + 4)
     return QUESTION if answer.verdict == "undecided" else LINES
 
 
@@ -161,14 +161,19 @@ def _no_source(answer: Answer) -> Answer:
 
 
 def _fewer_unseen(answer: Answer, whole: Answer) -> Answer:
-    """What was not looked at in one row each."""
-    tried, unseen = answer.not_tried, answer.unseen and whole.unseen
-    if len(tried) > 1:
-        names = listed(tuple(one.text for one in tried), 4)
-        tried = (Untried(clip(names, LONGEST)),)
-    if len(unseen) > 1:
-        unseen = _at_most((clip(unseen[0], LONGEST), *unseen[1:]), 1)
-    return replace(answer, not_tried=tried, unseen=unseen)
+    """What was not looked at, counted."""
+    if len(whole.unseen) < 2 or not answer.unseen:
+        return replace(answer, unseen=tuple(clip(one, LONGEST) for one in answer.unseen))
+    counts = f"{counted(len(whole.unseen), 'fact')} could not be read; -v says which and why"
+    return replace(answer, unseen=(counts,))
+
+
+def _fewer_tries(answer: Answer) -> Answer:
+    """What was not tried in one row."""
+    if len(answer.not_tried) < 2:
+        return answer
+    names = listed(tuple(one.text for one in answer.not_tried), 4)
+    return replace(answer, not_tried=(Untried(clip(names, LONGEST)),))
 
 
 def _fewer_layers(answer: Answer) -> Answer:
@@ -254,6 +259,7 @@ def _few_rows(answer: Answer) -> Answer:
 
 
 CUTS: tuple[Cut, ...] = (
+    _fewer_tries,
     _others(1),
     _no_source,
     _fewer_rows,
