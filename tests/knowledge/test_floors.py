@@ -9,7 +9,7 @@ import pytest
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.floors import every, floors
 from gpuwhy.choose.verdicts import takes_python
-from gpuwhy.knowledge.guests import guests, is_guest, requires_python
+from gpuwhy.knowledge.guests import guests, names, requires_python
 from gpuwhy.knowledge.releases import projects
 from gpuwhy.knowledge.torch_builds import variants
 from gpuwhy.facts.version import at_least
@@ -25,15 +25,9 @@ def test_every_row_says_something_and_whence():
 
 
 def test_every_row_is_about_a_package_that_is_planned():
-    known = [*projects(), *(name for name in _guests() if is_guest(name))]
+    known = [*projects(), *names()]
     lost = [row.package for row in every() if not any(re.fullmatch(row.package, name) for name in known)]
     assert lost == []
-
-
-def _guests() -> list[str]:
-    from gpuwhy.knowledge.guests import _table
-
-    return list(_table())
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@
 
 Only the index page and the METADATA of one Linux or pure wheel of each release are read. A release without a wheel is
 kept with nothing: what it asks for is not known. What was read stays in the journal, a line a project; the projects are
-those of asked.txt beside this file, which grows with what requirement files of GPU projects name. A project that only
+those of asked.txt beside this file: what asks for a framework, and what frameworks ask for. A project that only
 the table has keeps its rows; what it asks of one that came later is in them when it is named and read anew.
 """
 

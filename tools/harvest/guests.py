@@ -69,7 +69,7 @@ def main() -> int:
     web, index = Web(), address()
     rows = {name: found for name in GUESTS if (found := guest(web, index, name))}
     body = ",\n".join(f"{json.dumps(name)}:{json.dumps(found, separators=(',', ':'))}" for name, found in rows.items())
-    (DATA / "guests.json").write_text(f'{{"schema":"gpuwhy.knowledge.guests/1","packages":{{\n{body}\n}}}}\n')
+    (DATA / "guests.json").write_text(f'{{"schema":"gpuwhy.knowledge.guests/2","packages":{{\n{body}\n}}}}\n')
     known = [n for n in json.loads((DATA / "releases/index.json").read_text()) if not n.startswith("nvidia-c")]
     pythons = {name: said for name in known if (said := demanded(files(web, index, name) or ()))}
     body = ",\n".join(f"{json.dumps(name)}:{json.dumps(said, separators=(',', ':'))}" for name, said in pythons.items())
@@ -89,7 +89,7 @@ def demanded(listed: Iterable[IndexFile]) -> dict[str, list[str]]:
 
 
 def guest(web: Web, index: str, name: str) -> list[list[object]]:
-    """[[version, uploaded, Python, platforms, asks, tags]…], oldest first; withdrawn releases and previews left out."""
+    """[["version uploaded …", Python, platforms, asks, tags]…], oldest first; withdrawn ones and previews left out."""
     releases: dict[Version, list[IndexFile]] = {}
     for one in files(web, index, name) or ():
         version = version_of(one.name)
@@ -99,17 +99,16 @@ def guest(web: Web, index: str, name: str) -> list[list[object]]:
     with ThreadPoolExecutor(6) as pool:
         asked = list(pool.map(lambda version: asks(web, releases[version], name), order))
     print(name, len(order), file=sys.stderr, flush=True)
-    return [
-        [
-            str(v),
-            min(f.uploaded for f in releases[v])[:10],
-            releases[v][0].python,
-            platforms(releases[v]),
-            said,
-            pythons(releases[v]),
-        ]
-        for v, said in zip(order, asked, strict=True)
-    ]
+    rows: list[list[object]] = []
+    for version, said in zip(order, asked, strict=True):
+        listed = releases[version]
+        row = [listed[0].python, platforms(listed), said, pythons(listed)]
+        one = f"{version} {min(file.uploaded for file in listed)[:10]}"
+        if rows and rows[-1][1:] == row:
+            rows[-1][0] = f"{rows[-1][0]} {one}"
+        else:
+            rows.append([one, *row])
+    return rows
 
 
 def version_of(file: str) -> Version | None:

@@ -16,9 +16,8 @@ from gpuwhy.choose.names import FRAMEWORKS, planned_as
 from gpuwhy.choose.verdicts import oldest_glibc, parsed, pythons_of, takes_python
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import installs, torch_builds, tried
-from gpuwhy.knowledge.brought import brought
 from gpuwhy.knowledge.floors import floors
-from gpuwhy.knowledge.guests import Guest, guests, is_guest, requires_python
+from gpuwhy.knowledge.guests import Guest, brought, guests, is_guest, requires_python
 from gpuwhy.knowledge.needs import caps, split
 from gpuwhy.knowledge.needs import floor as compared_with
 from gpuwhy.knowledge.pairs import stated, unstated

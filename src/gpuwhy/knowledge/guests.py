@@ -1,7 +1,9 @@
-"""Guests: packages that people run on a GPU through a framework, and what the index says of Python; harvested.
+"""Guests: packages that people run on a GPU through a framework; harvested by tools/harvest.
 
-Written by tools/harvest/guests.py. A guest's wheels carry little or no GPU code that we read; what it asks of
-frameworks, of Python and of the platform is what its own metadata says. What no metadata says is in `floors`.
+A guest's wheels carry little GPU code that we read; what it asks of frameworks, of Python and of the
+platform is what its own metadata says. What no metadata says is in `floors`. What a package brings
+of NVIDIA's wheels is its own metadata and that of its helpers: cudf-cu12 asks for libcudf-cu12, and
+that for nvidia-nvjitlink-cu12>=12.9. JAX is there with its extras, `jax[cuda12]`.
 """
 
 from __future__ import annotations
@@ -10,10 +12,10 @@ from functools import cache
 
 import msgspec
 
-from gpuwhy.knowledge import tables
+from gpuwhy.knowledge.tables import load
 
 
-class Guest(msgspec.Struct, frozen=True, array_like=True):
+class Guest(msgspec.Struct, frozen=True):
     """One release."""
 
     version: str
@@ -21,9 +23,17 @@ class Guest(msgspec.Struct, frozen=True, array_like=True):
     python: str  # >=3.9
     platforms: tuple[str, ...]  # linux-x86_64 … any; source: it has no wheel
     asks: dict[str, str] | None  # of frameworks; None: no wheel to read it from
-    tags: tuple[
-        str, ...
-    ]  # Pythons of compiled wheels: 3.9, 3.8+ (stable ABI); () = one wheel for all
+    tags: tuple[str, ...]  # Pythons of compiled wheels: 3.9, 3.8+ (stable ABI); () = one for all
+
+
+class _Row(msgspec.Struct, frozen=True, array_like=True):
+    """Releases that follow each other and are alike, each with the day of its upload."""
+
+    releases: str
+    python: str
+    platforms: tuple[str, ...]
+    asks: dict[str, str] | None
+    tags: tuple[str, ...]
 
 
 class _Guests(msgspec.Struct, frozen=True):
@@ -36,32 +46,41 @@ class _Pythons(msgspec.Struct, frozen=True):
     packages: dict[str, dict[str, list[str]]]
 
 
-@cache
-def _table() -> dict[str, msgspec.Raw]:
-    return tables.load("guests.json", _Guests).packages
+class _Brought(msgspec.Struct, frozen=True):
+    schema: str
+    packages: dict[str, list[tuple[str, dict[str, str]]]]
 
 
-@cache
-def _pythons() -> dict[str, dict[str, str]]:
-    """Project → release → what it demands of Python."""
-    table = tables.load("requires_python.json", _Pythons).packages
-    return {
-        name: {v: spec for spec, versions in rows.items() for v in versions}
-        for name, rows in table.items()
-    }
+def names() -> tuple[str, ...]:
+    """Every guest."""
+    return tuple(load("guests.json", _Guests).packages)
 
 
 def is_guest(name: str) -> bool:
     """Whether a package is a guest that was harvested."""
-    return name in _table()
+    return name in load("guests.json", _Guests).packages
 
 
 @cache
 def guests(name: str) -> list[Guest]:
     """The releases of a guest, oldest first."""
-    return msgspec.json.decode(_table()[name], type=list[Guest]) if name in _table() else []
+    raw = load("guests.json", _Guests).packages.get(name)
+    out = []
+    for row in msgspec.json.decode(raw, type=list[_Row]) if raw else ():
+        said = row.releases.split()
+        for version, uploaded in zip(said[::2], said[1::2], strict=True):
+            more = (row.python, row.platforms, row.asks, row.tags)
+            out.append(Guest(version, uploaded, *more))
+    return out
 
 
 def requires_python(name: str, version: str) -> str:
-    """What a release demands of Python, as the index tells; '' where it demands nothing."""
-    return _pythons().get(name, {}).get(version, "")
+    """What a release demands of Python, as the index tells; "" where it demands nothing."""
+    known = load("requires_python.json", _Pythons).packages.get(name, {})
+    return next((spec for spec, versions in known.items() if version in versions), "")
+
+
+def brought(name: str, version: str) -> dict[str, str]:
+    """What a release asks of NVIDIA's wheels, with extras of cuda-toolkit; {} for nothing."""
+    known = load("brought.json", _Brought).packages.get(name, ())
+    return next((asks for versions, asks in known if version in versions.split()), {})

@@ -1,89 +1,64 @@
-"""Published: which names the package index has, and which releases of common packages; tools/harvest/published.py."""
+"""Published: the releases of the GPU stack's packages on the package index, and slips of their names."""
 
 from __future__ import annotations
 
-import hashlib
+import re
 from functools import cache
 
 import msgspec
 from packaging.version import InvalidVersion, Version
 
-from gpuwhy.knowledge import tables
+from gpuwhy.knowledge.tables import load, source
 
-NAMES = tables.source(
-    "the list of names of the package index", "927,088 projects, 16 November 2026"
-)
-SOURCE = tables.source(
-    "the files of the package index", "knowledge/data/published.json, November 2026"
-)
-_HASHES = 4
-_UNLISTED = frozenset({"api", "install"})
-"""Projects that the index has and its list of names leaves out; of 250 names that were not listed, only these two."""
-
-
-class Published(msgspec.Struct, frozen=True):
-    """One release: what it demands of Python, and the newest Python that it has a wheel for ('' = sources alone)."""
-
-    python: str
-    newest: str
-    sources: bool = True  # False where there is nothing to build for another Python
+SOURCE = source("the files of the package index", "knowledge/data/published.json, November 2026")
+SHORTEST = 5
 
 
 class _Table(msgspec.Struct, frozen=True):
     schema: str
     asked: str
-    packages: dict[str, msgspec.Raw]
+    taken: str  # slips of these names that are projects of their own
+    packages: dict[str, str]
 
 
-def bits(name: str, size: int) -> list[int]:
-    """The places of a name in a filter of that many bits."""
-    digest = hashlib.blake2b(name.encode(), digest_size=16).digest()
-    return [int.from_bytes(digest[n * 4 : n * 4 + 4], "little") % size for n in range(_HASHES)]
-
-
-def is_project(name: str) -> bool:
-    """Whether the index may have a project of that (normal) name; False is certain as of the day of the list."""
-    held = _filter()
-    return name in _UNLISTED or all(
-        held[bit >> 3] >> (bit & 7) & 1 for bit in bits(name, len(held) * 8)
-    )
+def _table() -> _Table:
+    return load("published.json", _Table)
 
 
 @cache
-def _filter() -> bytes:
-    return tables.raw("names.bin")
-
-
-@cache
-def _table() -> dict[str, msgspec.Raw]:
-    return tables.load("published.json", _Table).packages
-
-
-def names() -> tuple[str, ...]:
-    """The packages whose releases were asked for."""
-    return tuple(_table())
-
-
-@cache
-def releases(name: str) -> dict[Version, Published]:
-    """Every release of a package that was asked for; {} for others."""
-    rows = (
-        msgspec.json.decode(_table()[name], type=list[tuple[str, str, str]])
-        if name in _table()
-        else []
-    )
-    return {
-        Version(version): Published(python, newest.rstrip("!"), not newest.endswith("!"))
-        for python, newest, versions in rows
-        for version in versions.split()
-    }
+def releases(name: str) -> tuple[Version, ...]:
+    """Every release of a package that was asked for, oldest first; () for others."""
+    return tuple(map(Version, _table().packages.get(name, "").split()))
 
 
 def is_missing(name: str, version: str) -> bool:
-    """Whether a release is older than the newest of those that the index has, and is none of them."""
+    """Whether a release is older than the newest that the index has, and is none of them."""
     known = releases(name)
     try:
         asked = Version(version)
     except InvalidVersion:
         return False
-    return bool(known) and not asked.local and asked < max(known) and asked not in known
+    return bool(known) and not asked.local and asked < known[-1] and asked not in known
+
+
+def meant(name: str) -> str:
+    """The package that a name which the index does not have is a slip of; "" where it is of none."""
+    return "" if name in _table().packages else _slips().get(name, "")
+
+
+@cache
+def _slips() -> dict[str, str]:
+    known, taken = _table().packages, frozenset(_table().taken.split())
+    every = {slip: name for name in known if len(name) >= SHORTEST for slip in slips(name)}
+    return {slip: name for slip, name in every.items() if slip not in taken}
+
+
+def slips(name: str) -> set[str]:
+    """A name with a letter missing or twice, with two swapped, with a hyphen or an s too many."""
+    places = range(len(name))
+    out = {name[:at] + name[at + 1 :] for at in places}
+    out |= {name[: at + 1] + name[at:] for at in places}
+    out |= {name[:at] + name[at : at + 2][::-1] + name[at + 2 :] for at in places}
+    out |= {f"{name[:at]}-{name[at:]}" for at in places}
+    proper = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+    return {one for one in (*out, f"{name}s") if one != name and proper.fullmatch(one)}

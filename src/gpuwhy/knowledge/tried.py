@@ -30,9 +30,7 @@ class Tried(msgspec.Struct, frozen=True):
     side: Literal["newest", "oldest"]
     date: str
     outcome: Literal["imports", "fails", "not installed"]
-    seconds: int
     error: str = ""
-    beside: dict[str, str] = {}
     culprit: str = ""  # numpy 2.4.6
     cure: str = ""  # numpy<2
     stand_ins: bool = False  # empty libraries stood in for the driver and CUDA

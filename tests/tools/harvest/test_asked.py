@@ -19,7 +19,6 @@ def test_what_a_release_without_a_wheel_asks_for_is_not_known():
     assert asked.requires(None, listed("a-1.0.tar.gz")) is None  # type: ignore[arg-type]
 
 
-def test_a_release_without_sources_is_marked_by_its_last_python():
-    files = listed("a-1.0-cp38-cp38-manylinux1_x86_64.whl", "a-1.1-cp38-cp38-manylinux1_x86_64.whl", "a-1.1.tar.gz")
-    assert published.releases("a", files) == [[">=3.7", "3.8!", "1.0"], [">=3.7", "3.8", "1.1"]]
-    assert published.releases("a", listed("a-1.0-py3-none-any.whl")) == [[">=3.7", "any", "1.0"]]
+def test_releases_are_of_wheels_and_sources_of_this_project_in_order():
+    files = listed("a-1.1.tar.gz", "a-1.0-cp38-cp38-manylinux1_x86_64.whl", "a-1.0.tar.gz", "a-b-c.zip", "a-1.2-3.tar.gz")
+    assert published.releases("a", files) == "1.0 1.1 1.2.post3"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge import flaws, packages, published
@@ -66,8 +65,7 @@ def _misnamed(scope: Scope, pin: Pin) -> tuple[str, str]:
         return ("", "") if own else (_PLACEHOLDER, fix)
     if name in known.others and scope.for_gpus:
         return _ANOTHER, known.others[name]
-    near = [] if published.is_project(name) else published.names()
-    meant = next(iter(get_close_matches(name, near, 1, 0.88)), "")
+    meant = published.meant(name)
     return (_NO_SUCH if meant else ""), meant
 
 
