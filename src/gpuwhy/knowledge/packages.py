@@ -1,4 +1,4 @@
-"""Packages: names that people ask the package index for, and what it does not say of them."""
+"""Packages: what the package index does not say of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from gpuwhy.knowledge import asked
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.tables import load, source
 
-KNOW = source("the package index, asked for each of these names", "November 2026")
 SOURCES = source(
     "the sources of the newest release of each on the package index",
     "no wheel, setup.py imports torch, and nothing demands torch for the build; November 2026",
@@ -22,17 +21,12 @@ CTRANSLATE2 = source(
     "CTranslate2's changelog and SYSTRAN/faster-whisper issues 783, 1086, 1431",
     "4.0: CUDA 12; 4.5: cuDNN 9",
 )
-WHOLE = ("that is a package of conda's", "that is a package of the distribution's")
-"""How the answer begins for packages of which a frozen system has many."""
 _ONNX_EXTRAS = {"optimum": "onnxruntime", "sentence-transformers": "onnx"}
 
 
 class Table(msgspec.Struct, frozen=True):
     """packages.json."""
 
-    absent: dict[str, str]  # names that the index does not have: what is meant
-    failing: dict[str, str]  # that are a placeholder without a wheel, whose installation fails
-    others: dict[str, str]  # that belong to another project, or to an empty one
     need_torch: frozenset[str]  # sources alone, whose setup.py imports torch and does not ask
     repositories: frozenset[str]  # projects that are built from their repositories in that way
     compiled: dict[str, str]  # CUDA code of their own and no wheels: why

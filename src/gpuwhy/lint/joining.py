@@ -128,7 +128,7 @@ def _within(inner: Include, outer: Include) -> Include:
 
 def _taken(pin: Pin, include: Include) -> Pin:
     """A pin of an included file, with what the including one says of it."""
-    backed = requirements.with_backend(pin, include.backend) if include.backend else pin
+    backed = requirements.with_backend(pin, include.backend)
     indexed = requirements.with_indexes(backed, include.indexes)
     limits = pin.limits or include.limits
     return replace(indexed, limits=limits, arms=(*pin.arms, *include.arms), step=include.step)

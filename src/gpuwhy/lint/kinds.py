@@ -7,31 +7,11 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 
-from gpuwhy.lint.rules import pattern
+from gpuwhy.lint.rules import pattern, table
 from gpuwhy.lint.sheet import Sheet
 
-_OTHERS = "(sh|ya?ml|json|toml|html|rst|png|svg|jpe?g|gif|go|[jt]s|ipynb|lock)$"
-"""What a file about a Dockerfile ends with, such as dockerfile-stages.png."""
-_NAMES = tuple(
-    (re.compile(pattern, re.IGNORECASE), kind)
-    for pattern, kind in (
-        (r"(.*[._-])?(requirements|constraints)([._-].*)?\.(txt|in)", "requirements"),
-        (r"pyproject\.toml", "pyproject"),
-        (
-            r"(.*[._-])?(environment|conda[_-]?env(ironment)?)([._-].*)?\.ya?ml|conda\.ya?ml",
-            "conda",
-        ),
-        (rf"(.*[._-])?(Docker|Container)file(?!([._-].*)?\.{_OTHERS})([._-].*)?", "dockerfile"),
-        (r"(docker-)?compose([._-].*)?\.ya?ml|docker-stack\.ya?ml", "compose"),
-        (r"cog\.ya?ml", "cog"),
-        (r".+\.(sh|bash|zsh|slurm|sbatch)", "script"),
-        (r".+\.ipynb", "notebook"),
-    )
-)
-_KEYS = (
-    ("compose", r"^services:\s*$", r"^ +(image|build):"),
-    ("conda", r"^dependencies:\s*$", r"^(channels|name):"),
-)
+_NAMES = {kind: re.compile(text, re.I) for kind, text in table("kinds.names").items()}
+_KEYS: dict[str, list[str]] = table("kinds.keys")
 """Kinds of YAML, each by two keys that only it has together."""
 _GONE = pattern("kinds.gone")
 """Kinds that version 0 read."""
@@ -48,7 +28,7 @@ def by_name(path: str) -> str:
     listed = re.fullmatch(r"(pip[_-]?)?(requirements?|reqs?)", folder, re.IGNORECASE)
     if listed and name.endswith((".txt", ".in")):
         return "requirements"
-    return next((kind for pattern, kind in _NAMES if pattern.fullmatch(name)), "")
+    return next((kind for kind, pattern in _NAMES.items() if pattern.fullmatch(name)), "")
 
 
 def recognise(path: str, text: str) -> str:
@@ -78,8 +58,8 @@ def installs(kind: str, text: str) -> bool:
 
 def _by_content(path: str, text: str) -> str:
     if path.endswith((".yaml", ".yml")):
-        both = ((k, a, b) for k, a, b in _KEYS if re.search(a, text, re.M))
-        return next((kind for kind, _, second in both if re.search(second, text, re.M)), "")
+        fits = (kind for kind, keys in _KEYS.items() if all(re.search(k, text, re.M) for k in keys))
+        return next(fits, "")
     plain = path.endswith(".txt")
     if not plain and "." in posixpath.basename(path):
         return ""

@@ -157,7 +157,7 @@ def _agreed(views: list[_View]) -> Iterator[Mistake]:
 
 def _started(work: Workload, target: Target | None) -> Iterator[Mistake]:
     if target and work.image:
-        yield from machine.image(target, work.image, images.read(work.image.text))
+        yield from machine.image(target, work.image, images.read(work.image.text).cuda)
 
 
 def _checked(path: str, sheet: Sheet | None, text: str, found: list[Mistake]) -> Checked:

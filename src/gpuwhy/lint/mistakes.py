@@ -46,6 +46,14 @@ class Problem(msgspec.Struct, frozen=True):
     text: str
 
 
+class BadFileError(ValueError):
+    """What is not of the kind that it should be; `line` from 1."""
+
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(text)
+        self.line = line
+
+
 class Checked(msgspec.Struct, frozen=True):
     """One file: its kind ("" = not known), its mistakes, and what could not be checked."""
 

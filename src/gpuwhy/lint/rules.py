@@ -7,11 +7,13 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
-from gpuwhy.lint.mistakes import Edit, Mistake, Place, Severity, know
+from gpuwhy.facts.fact import Source
+from gpuwhy.lint.mistakes import Edit, Mistake, Place, Severity
+from gpuwhy.lint.sheet import Pin
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -37,18 +39,6 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bad: tuple[Example, ...]
     good: tuple[Example, ...]  # near misses
     fired: int = 0  # on 4,205 files of public repositories; below 3 its precision is not known
-
-
-class Row(Protocol):
-    """The source of a row of knowledge."""
-
-    @property
-    def where(self) -> str:
-        """The file, page or call."""
-
-    @property
-    def detail(self) -> str:
-        """What it says there."""
 
 
 class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -92,22 +82,29 @@ def _message(name: str) -> Message:
 
 def told(
     case: str,
-    place: Place,
-    values: Mapping[str, object],
-    source: Row | None = None,
+    at: Pin | Place,
+    source: Source | None = None,
+    *,
     fix: str = "",
-    severity: str | None = None,
+    severity: str = "",
     edit: Edit | None = None,
+    values: Mapping[str, object] | None = None,
+    **more: object,
 ) -> Mistake:
     """A mistake by its message, RULE or RULE.CASE; what is given here goes before the row's."""
     row = _message(case)
+    place = at.place if isinstance(at, Pin) else at
+    words: dict[str, object] = {"line": place.line}
+    if isinstance(at, Pin):
+        words |= {"name": at.name, "version": at.version, "bound": at.specifier, "said": at.said}
+    words |= {**(values or {}), **more}
     return Mistake(
         case.partition(".")[0],
         "error" if (severity or row.severity) == "error" else "warning",
         place,
-        row.text.format(**values),
-        know(source.where, source.detail) if source else know(row.where, row.detail),
-        fix or row.fix.format(**values),
+        row.text.format(**words),
+        source or Source("know", row.where, row.detail),
+        fix or row.fix.format(**words),
         edit,
     )
 

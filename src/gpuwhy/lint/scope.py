@@ -263,7 +263,7 @@ class Scope:
     @cached_property
     def for_gpus(self) -> bool:
         """Whether anything here speaks of the GPU stack."""
-        return bool(self.gpu_meant) or any(map(of_gpus, self.names.values()))
+        return bool(self.gpu_meant) or any(map(is_of_gpus, self.names))
 
     def gpu_framework(self, *but: str) -> str:
         """A framework with a CUDA build other than those named; "" where there is none."""
@@ -295,9 +295,9 @@ class Scope:
         return self.kind == "requirements" and self.repository.says(told)
 
 
-def of_gpus(pin: Pin) -> bool:
+def is_of_gpus(name: str) -> bool:
     """Whether a package is a framework, or runs on one."""
-    return is_guest(pin.name) or releases.family(pin.name) is not None
+    return is_guest(name) or releases.family(name) is not None
 
 
 def is_gpu_build(pin: Pin) -> bool:

@@ -164,7 +164,6 @@ class Environment(msgspec.Struct):
     apt_pinned: dict[str, str] = {}  # those of them that name a version → that version
     runs: bool = True  # not just a stage that builds
     other_index: bool = False  # packages may come from an index that nobody here has read
-    outdone: list[tuple[Index, Index]] = []  # --index-url, and the later one that counts
     overridden: frozenset[str] = frozenset()  # [tool.uv] override-dependencies
     gpu: str = ""  # what says that a GPU is meant
     copied: dict[str, str] = {}  # file in the image → file in the build's folder
@@ -200,6 +199,11 @@ class Workload(msgspec.Struct):
     command: str = ""
     left_out: Place | None = None  # a request that is commented out
     wrong_request: list[Problem] = []
+
+    @property
+    def origin(self) -> tuple[str, str]:
+        """What it is made from: its image, its Dockerfile."""
+        return (self.image.text if self.image else "", self.built)
 
 
 class Sheet(msgspec.Struct):

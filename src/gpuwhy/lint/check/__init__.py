@@ -60,7 +60,6 @@ CHECKS: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
     images.no_nvcc,
     builds.torch_at_build,
     builds.python_no_wheel,
-    builds.named_wheel,
     machine.check,
     requests.variables,
 )

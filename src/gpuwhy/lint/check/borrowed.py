@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge import packages
 from gpuwhy.knowledge.flavours import library_wheel
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.mistakes import Mistake
-from gpuwhy.lint.rules import Row, told
+from gpuwhy.lint.rules import told
 from gpuwhy.lint.scope import Scope, newest_said
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import allowed, is_pinned, major, together
@@ -22,8 +23,8 @@ class Majors(NamedTuple):
 
     cuda: int
     cudnn: int
-    said: str
-    source: Row | None = None
+    said: str = ""
+    source: Source | None = None
 
 
 def check(scope: Scope) -> Iterator[Mistake]:
@@ -31,10 +32,11 @@ def check(scope: Scope) -> Iterator[Mistake]:
     if not scope.environment.runs or scope.base.family in ("ngc", "framework", "tensorflow", "aws"):
         return
     torch = scope.by_pip("torch")
-    unknown = torch is not None and not is_pinned(torch) and scope.over_unknown
-    for pin in scope.pins if not unknown else ():
+    if torch is not None and not is_pinned(torch) and scope.over_unknown:
+        return
+    for pin in scope.pins:
         opens = _opens(scope, pin) if pin.installed else None
-        lent = _lent(scope, pin, torch) if opens and opens.source else None
+        lent = _lent(scope, pin, torch) if opens else None
         if not opens or not lent or not _counts(scope, pin, torch):
             continue
         wrong = ""
@@ -43,11 +45,11 @@ def check(scope: Scope) -> Iterator[Mistake]:
         elif lent.cudnn and opens.cudnn and opens.cudnn != lent.cudnn:
             wrong = f"cuDNN {opens.cudnn}"
         if wrong:
-            said = f"{pin.name} {pin.version}" if pin.version else f"{pin.name} (the newest)"
             exact = pin.version and (torch is None or is_pinned(torch))
-            fix, severity = _fix(pin, lent.cuda), None if exact else "warning"
+            said = f"{pin.name} {pin.version or '(the newest)'}"
             values = {"said": said, "wrong": wrong, "lent": lent.said}
-            yield told("borrowed-cuda", pin.place, values, opens.source, fix, severity)
+            fix, level = _fix(pin, lent.cuda), "" if exact else "warning"
+            yield told("borrowed-cuda", pin, opens.source, fix=fix, severity=level, values=values)
             return
 
 
@@ -77,12 +79,11 @@ def _opens(scope: Scope, pin: Pin) -> Majors | None:
 
 def _lent(scope: Scope, pin: Pin, torch: Pin | None) -> Majors | None:
     """What wheels, the CUDA image or torch lend, in that order."""
-    wheels = [(p, w) for p in scope.pins if (w := library_wheel(p.name)) and p.origin == "pip"]
-    lending = [(p, w) for p, w in wheels if w[0] in ("nvidia-cublas", "nvidia-cudnn")]
-    if lending:
-        own, (name, cuda) = lending[0]
-        exact = re.match(r"={2,3}\s*(\d+)\.", own.specifier) if name == "nvidia-cudnn" else None
-        return Majors(cuda, int(exact[1]) if exact else 0, f"{own.said} is for CUDA {cuda}")
+    for own in scope.pins:
+        name, cuda = (own.origin == "pip" and library_wheel(own.name)) or ("", 0)
+        if name in ("nvidia-cublas", "nvidia-cudnn"):
+            exact = re.match(r"={2,3}\s*(\d+)\.", own.specifier) if "cudnn" in name else None
+            return Majors(cuda, int(exact[1]) if exact else 0, f"{own.said} is for CUDA {cuda}")
     base = scope.base
     if base.family == "cuda" and base.cuda and base.variant not in ("", "base"):
         if torch is None and pin.name == "onnxruntime-gpu":

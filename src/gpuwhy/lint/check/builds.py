@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from gpuwhy.facts.version import at_least, major_minor, numbers
+from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge import packages
 from gpuwhy.knowledge.releases import has_python
 from gpuwhy.lint.mistakes import Mistake, know
@@ -29,21 +29,18 @@ def torch_at_build(scope: Scope) -> Iterator[Mistake]:
         return
     known = packages.table()
     for pin in scope.pins:
-        own = pin.name in known.need_torch if not pin.reference else pin.name in known.repositories
+        own = pin.name in (known.repositories if pin.reference else known.need_torch)
         page = any(one.role == "links" or not holds_only(one.url) for one in pin.indexes)
         if not own or pin.origin != "pip" or page or pin.local or (pin.reference and pin.version):
             continue
-        torch = next((p for p in scope.pins if _is_torch(p) and together(p, pin)), None)
+        torch = next(
+            (p for p in scope.pins if p.name in ("torch", "pytorch") and together(p, pin)), None
+        )
         why = _why(scope, pin, torch) if torch else ""
         if why:
-            listed = scope.kind in ("requirements", "pyproject")
-            name = "torch-at-build" + (".pyg" if pin.name.startswith("torch-") else "")
-            values = {"name": pin.name, "why": why, "bound": pin.specifier}
-            yield told(name, pin.place, values, packages.SOURCES, "", "warning" if listed else None)
-
-
-def _is_torch(pin: Pin) -> bool:
-    return pin.name in ("torch", "pytorch")
+            case = "torch-at-build" + (".pyg" if pin.name.startswith("torch-") else "")
+            severity = "warning" if scope.kind in ("requirements", "pyproject") else ""
+            yield told(case, pin, packages.SOURCES, severity=severity, why=why)
 
 
 def _is_told(scope: Scope) -> bool:
@@ -78,15 +75,14 @@ def _why(scope: Scope, pin: Pin, torch: Pin) -> str:
 
 def python_no_wheel(scope: Scope) -> Iterator[Mistake]:
     """No wheel of any allowed release of a framework for the Python that is used."""
-    used = scope.environment.pythons
-    said = scope.environment.python_from
+    used, said = scope.environment.pythons, scope.environment.python_from
     if not used and scope.kind in ("requirements", "conda") and not scope.environment.in_image:
         used, said = scope.repository.pythons, "another file of the repository names it"
     for pin in scope.environment.pins:
         if pin.reference or pin.limits or pin.arms:
             yield from _named(scope, pin)
             continue
-        here = [one for one in used if one in PYTHONS and holds(pin.marker, one)]
+        here = tuple(one for one in used if one in PYTHONS and holds(pin.marker, one))
         name = _JUDGED.get(pin.name, "")
         own = pin.by_name and not scope.environment.other_index and here
         if not name or not own or (pin.variant and not pin.version):
@@ -96,9 +92,9 @@ def python_no_wheel(scope: Scope) -> Iterator[Mistake]:
         if wheels and not any(has_python(row, one) for row, one in product(wheels, here)):
             row, has = wheels[-1], span(wheels[-1].pythons)
             values = {"name": name, "version": row.version, "has": has, "pin": pin.name}
-            values |= {"used": span(tuple(here)), "said": said, "last": has.split()[-1]}
+            values |= {"used": span(here), "said": said, "last": has.split()[-1]}
             source = know(row.file, f"sha256 {row.sha256[:12]}…")
-            yield told("python-no-wheel", pin.place, values, source)
+            yield told("python-no-wheel", pin, source, values=values)
 
 
 def _named(scope: Scope, pin: Pin) -> Iterator[Mistake]:
@@ -109,32 +105,6 @@ def _named(scope: Scope, pin: Pin) -> Iterator[Mistake]:
     used, tagged = scope.environment.pythons, f"{found[1]}.{found[2]}"
     by_three = any(_OF_THREE.match(one.text) for one in scope.environment.commands)
     if tagged not in used and (used or (found[1] == "2" and by_three)):
-        said = scope.environment.python_from
-        where = f"{span(used)} ({said})" if used else "Python 3, which pip3 fills"
-        values = {"name": pin.name, "tagged": tagged, "used": where}
         wanted = span(used) if used else "Python 3"
-        yield told("python-no-wheel.named", pin.place, {**values, "wanted": wanted})
-
-
-def named_wheel(scope: Scope) -> Iterator[Mistake]:
-    """flash_attn-2.8.3+cu12torch2.8cxx11abiFALSE… beside torch==2.6.0."""
-    torch, base = scope.by_pip("torch"), scope.base
-    version, build = (torch.public, torch.variant) if torch else (base.version, "")
-    if not version or (torch is None and (base.family != "pytorch" or "pytorch" in scope.names)):
-        return
-    for pin in scope.pins:
-        label = pin.local if pin.reference and pin.name != "torch" else ""
-        made = re.search(r"(?:torch|pt)(\d+\.\d+|\d{2,3})", label)
-        if not made or (torch and not together(pin, torch)):
-            continue
-        wanted = made[1] if "." in made[1] else f"{made[1][0]}.{made[1][1:]}"
-        cuda, own = re.search(r"cu(\d{2})", label), re.match(r"cu(\d{2})\d?", build)
-        old_abi = re.search(r"cxx11abifalse", label, re.IGNORECASE) and at_least(version, "2.7")
-        wrong = "the old C++ ABI (cxx11abiFALSE)" if old_abi else ""
-        if cuda and own and cuda[1] != own[1]:
-            wrong = f"CUDA {cuda[1]}"
-        if numbers(wanted)[:2] != numbers(major_minor(version)):
-            wrong = f"torch {wanted}"
-        if wrong:
-            said = torch.said if torch else f"torch {version} of the image"
-            yield told("named-wheel", pin.place, {"name": pin.name, "wrong": wrong, "said": said})
+        where = f"{wanted} ({scope.environment.python_from})" if used else "Python 3, of pip3"
+        yield told("python-no-wheel.named", pin, tagged=tagged, used=where, wanted=wanted)

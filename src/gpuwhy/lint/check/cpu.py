@@ -20,8 +20,8 @@ from gpuwhy.lint.versions import allowed, major
 _CPU = {"tensorflow": "tensorflow", "onnxruntime": "onnxruntime-gpu", "paddle": "paddlepaddle-gpu"}
 _USERS = frozenset(names("cpu.users"))
 """Packages that may be what the GPU is for, where ONNX Runtime is somebody's helper."""
-_TOOLKITS: dict[str, tuple[str, ...]] = table("cpu.toolkits")
-"""PyTorch of its own channel → the cudatoolkit that it has builds for."""
+_TOOLKITS: dict[str, list[str]] = table("cpu.toolkits")
+"""PyTorch of its own channel → the cudatoolkit that it was built with."""
 
 
 def cpu_wheel(scope: Scope) -> Iterator[Mistake]:
@@ -50,10 +50,8 @@ def _without(scope: Scope, pin: Pin) -> Iterator[Mistake]:
         return
     helper = pin.name.startswith(("onnxruntime", "ort-"))
     if not helper or not _USERS & scope.names.keys():
-        severity = "warning" if helper else None
-        yield told(
-            "cpu-wheel", pin.place, {"what": what, "meant": scope.meant}, None, fix, severity
-        )
+        severity = "warning" if helper else ""
+        yield told("cpu-wheel", pin, fix=fix, severity=severity, what=what, meant=scope.meant)
 
 
 def _instead(pin: Pin, module: str) -> str:
@@ -70,53 +68,48 @@ def _of_channels(scope: Scope) -> Iterator[Mistake]:
         return
     number = re.search(r"\d+(\.\d+)+", pin.specifier)
     version = number[0] if number else ""
-    exact = version if pin.specifier.startswith("=") else ""
     toolkit, chosen = scope.by_conda("cudatoolkit"), scope.by_conda("pytorch-cuda")
     first = next((one for one in channels if one in ("pytorch", "conda-forge")), "")
     old = any(not at_least(python, "3.8") for python in scope.environment.pythons)
     late = not old and at_least(version or "99", "1.13")
     if toolkit and version and not chosen and "pytorch" in (first, pin.channel):
-        yield from _by_toolkit(pin, toolkit, version)
-    elif toolkit and first == "conda-forge" and not exact and "<" not in pin.specifier and not old:
-        yield told("cpu-wheel.forge", pin.place, {})
+        yield from _by_toolkit(toolkit, version)
+    elif toolkit and first == "conda-forge" and not old and not re.match("=|.*<", pin.specifier):
+        yield told("cpu-wheel.forge", pin)
     elif late and "pytorch" in channels and not {"nvidia", "conda-forge"} & {*channels}:
-        severity = None if scope.gpu_meant or scope.named_gpu else "warning"
-        what = f"pytorch {version}".strip()
-        yield told("cpu-wheel.channel", pin.place, {"what": what}, None, "", severity)
+        severity = "" if scope.gpu_meant or scope.named_gpu else "warning"
+        yield told("cpu-wheel.channel", pin, severity=severity, what=f"pytorch {version}".strip())
     elif not chosen or scope.kind != "conda" or pin.channel or "pytorch" not in channels:
         return
     elif channels[0] == "conda-forge":
-        yield told("cpu-wheel.order", chosen.place, {})
+        yield told("cpu-wheel.order", chosen)
 
 
-def _by_toolkit(pin: Pin, toolkit: Pin, version: str) -> Iterator[Mistake]:
+def _by_toolkit(toolkit: Pin, torch: str) -> Iterator[Mistake]:
     wanted = re.match(r"==\s*(\d+\.\d+)", toolkit.specifier)
-    built = _TOOLKITS.get(major_minor(version), ())
-    if at_least(version, "1.13"):
-        yield told("cpu-wheel.chosen", toolkit.place, {"version": version})
+    built = _TOOLKITS.get(major_minor(torch), ())
+    if at_least(torch, "1.13"):
+        yield told("cpu-wheel.chosen", toolkit, version=torch)
     elif built and wanted and wanted[1] not in built:
         values = {"built": " and ".join(built), "wanted": wanted[1], "last": built[-1]}
-        yield told("cpu-wheel.toolkit", toolkit.place, {**values, "version": version})
+        yield told("cpu-wheel.toolkit", toolkit, values=values, version=torch)
 
 
 def cuda_for_cpu(scope: Scope) -> Iterator[Mistake]:
-    """torch of the default index in a file for the CPU; a CUDA build where Cog has no GPU."""
-    stage = scope.environment
-    built = next((p for p in scope.pins if p.installed and p.variant.startswith("cu")), None)
-    if stage.no_gpu and built:
-        yield told("cuda-for-cpu.cog", scope.at(stage.no_gpu), {"said": built.said})
-    pin, project = scope.by_pip("torch"), scope.kind == "pyproject"
+    """torch of the default index in a file for the CPU."""
+    stage, pin = scope.environment, scope.by_pip("torch")
+    project = scope.kind == "pyproject"
     title = stage.part if project else stage.path.rsplit("/", 1)[-1]
     named = re.search(r"(^|[^a-z])cpu([^a-z]|$)", title.lower()) and not scope.named_gpu
-    if not named or (project and "torch" not in stage.own):
+    if not pin or not named or (project and "torch" not in stage.own):
         return
-    if not pin or pin.marker or pin.indexes or not pin.installed or not scope.from_index(pin):
+    if pin.marker or pin.indexes or not pin.installed or not scope.from_index(pin):
         return
     there = scope.base.framework == "torch" or scope.base.gpu or "pytorch" in scope.names
     own = scope.read(stage.path) or ""
-    twin = re.search(r"^\s*[\"']?(cu\d{2,3})[\"']?\s*=", own, re.MULTILINE)
-    if not there and not twin and "+cpu" not in own and not scope.repository.says(TORCH_INDEX):
-        yield told("cuda-for-cpu", pin.place, {"title": title})
+    twin = re.search(r"^\s*[\"']?(cu\d{2,3})[\"']?\s*=|\+cpu", own, re.MULTILINE)
+    if not there and not twin and not scope.repository.says(TORCH_INDEX):
+        yield told("cuda-for-cpu", pin, title=title)
 
 
 def no_cuda_extra(scope: Scope) -> Iterator[Mistake]:
@@ -127,13 +120,12 @@ def no_cuda_extra(scope: Scope) -> Iterator[Mistake]:
     brought = other or scope.base.family in ("ngc", "framework")
     brought = brought or any(one.startswith(("cuda", "tpu", "rocm")) for one in extras)
     if jax and jax.by_name and scope.gpu_meant and not brought and scope.environment.runs:
-        yield told("no-cuda-extra", jax.place, {"bound": jax.specifier, "meant": scope.gpu_meant})
+        yield told("no-cuda-extra", jax, meant=scope.gpu_meant)
     alone = scope.has_wheels("nvidia-cudnn-cu1") and not scope.has_wheels("nvidia-cublas")
     system = scope.base.name or "torch" in scope.names or scope.by_conda("cudatoolkit")
     row = scope.taken(pin) if pin and alone and not system and not pin.extras else None
     if pin and row and at_least(row.version, "2.14"):
-        values = {"version": row.version, "bound": pin.specifier}
-        yield told("no-cuda-extra.tensorflow", pin.place, values)
+        yield told("no-cuda-extra.tensorflow", pin, version=row.version)
 
 
 def conda_pip_mix(scope: Scope) -> Iterator[Mistake]:
@@ -152,11 +144,10 @@ def conda_pip_mix(scope: Scope) -> Iterator[Mistake]:
         row = scope.taken(pin) if not held or not keeps_conda(held, pin) else None
         if not row or not isinstance(row.cuda, str):
             continue
-        values = {"name": pin.name, "version": row.version, "cuda": row.cuda}
-        values["toolkit"] = toolkit.said
+        values = {"version": row.version, "cuda": row.cuda, "toolkit": toolkit.said}
         if pin.name == "torch" or "and-cuda" in pin.extras:
             if unused and not (opening and pin.name == "torch"):
-                yield told("conda-pip-mix.unused", pin.place, {**values, "tool": toolkit.name})
+                yield told("conda-pip-mix.unused", pin, values=values, tool=toolkit.name)
             continue
         bound = numbers(toolkit.specifier.lstrip("=").rstrip(".*"))
         length = 1 if at_least(row.cuda, "11") else 2
@@ -166,4 +157,4 @@ def conda_pip_mix(scope: Scope) -> Iterator[Mistake]:
             fix = f"write {toolkit.name}={major_minor(row.cuda)}"
             if ended:
                 fix = f"cudatoolkit ended with 11.8: take the wheels, or an older {pin.name}"
-            yield told("conda-pip-mix", pin.place, values, evidence_of(row, "cuda"), fix)
+            yield told("conda-pip-mix", pin, evidence_of(row, "cuda"), fix=fix, values=values)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
+from itertools import combinations, product
 
 from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge.flavours import Flavour, flavour, library_wheel
@@ -42,14 +42,13 @@ def flavours(scope: Scope) -> Iterator[Mistake]:
         if found and pin.origin == "pip" and not pin.limits and not _only_fails(pin):
             several.setdefault(found.module, []).append(pin)
     for module, pins in several.items():
-        pairs = itertools.combinations(pins, 2)
-        both = next(((a, b) for a, b in pairs if a.name != b.name and together(a, b)), None)
-        if both and not _is_between(scope, *both):
-            one, other = both
-            able = [pin.name for pin in both if _has_cuda(pin)]
+        both = ((a, b) for a, b in combinations(pins, 2) if a.name != b.name and together(a, b))
+        one, other = next(both, (None, None))
+        if one and other and not _is_between(scope, one, other):
+            able = [pin.name for pin in (one, other) if _has_cuda(pin)]
             which = f" ({able[0]} is the one with CUDA)" if len(able) == 1 else ""
             values = {"other": other.name, "said": one.said, "module": module, "which": which}
-            yield told("same-files.flavours", other.place, values)
+            yield told("same-files.flavours", other, values=values)
 
 
 def _flavour(pin: Pin) -> Flavour | None:
@@ -86,8 +85,7 @@ def conda_and_pip(scope: Scope) -> Iterator[Mistake]:
         called = _CONDA_NAMES.get(pin.name, "") if pin.origin == "conda" else ""
         other = scope.by_pip(called) if called else None
         if other and together(pin, other) and not keeps_conda(pin, other):
-            values = {"other": other.name, "name": pin.name, "line": pin.place.line}
-            yield told("same-files.conda", other.place, values)
+            yield told("same-files.conda", other, conda=pin.name, line=pin.place.line)
 
 
 def keeps_conda(pin: Pin, other: Pin) -> bool:
@@ -106,10 +104,7 @@ def brought(scope: Scope) -> Iterator[Mistake]:
             continue
         late = gpu.step <= pin.step  # put over it by a later command, the one for GPUs wins
         if late and brings_onnxruntime(pin.name, pin.version, pin.extras):
-            line = gpu.place.line
-            yield told(
-                "same-files.brought", pin.place, {"name": pin.name, "line": line}, ONNX_BROUGHT
-            )
+            yield told("same-files.brought", pin, ONNX_BROUGHT, line=gpu.place.line)
             return
 
 
@@ -119,18 +114,16 @@ def two_majors(scope: Scope) -> Iterator[Mistake]:
     torch = scope.by_pip("torch")
     row = scope.taken(torch) if torch and torch.version and not torch.variant else None
     mixed = False
-    for one, other in itertools.combinations(wheels, 2):
+    for one, other in combinations(wheels, 2):
         if _cuda(one) == _cuda(other) or not together(one, other):
             continue
         file = _shared(one, other)
-        values = {"other": other.name, "said": one.said, "file": file}
         if file:
-            yield told("same-files", other.place, values)
+            yield told("same-files", other, other=other.name, said=one.said, file=file)
         elif not mixed and not (row and major(row.cuda) in (_cuda(one), _cuda(other))):
             mixed = True
-            yield told(
-                "mixed-cuda", other.place, {**values, "theirs": _cuda(other), "own": _cuda(one)}
-            )
+            values = {"other": other.name, "said": one.said}
+            yield told("mixed-cuda", other, theirs=_cuda(other), own=_cuda(one), values=values)
 
 
 def _cuda(pin: Pin) -> int:
@@ -155,17 +148,15 @@ def _ships(pin: Pin) -> tuple[str, ...]:
 
 def _demands(scope: Scope, pin: Pin) -> list[Release]:
     """The releases that a pin allows, with what they demand of NVIDIA's wheels."""
-    if not scope.from_index(pin):
-        return []
     extra = next((e for e in pin.extras if e.startswith(("cuda12", "cuda13"))), "")
-    found: tuple[Release, ...] = ()
-    if pin.name == "torch" or (pin.name in TENSORFLOW and "and-cuda" in pin.extras):
-        found = releases_of(pin)
-    elif pin.name == "jax" and extra:
-        found = allowed(f"jax-{extra[:6]}-plugin", pin.specifier)
+    plugin = f"jax-{extra[:6]}-plugin" if pin.name == "jax" and extra else ""
+    tensorflow = pin.name in TENSORFLOW and "and-cuda" in pin.extras
+    if not scope.from_index(pin) or not (plugin or tensorflow or pin.name == "torch"):
+        return []
+    found = allowed(plugin or pin.name, pin.specifier)
     linux = [row for row in found if row.platform == LINUX and isinstance(row.requires, dict)]
     if not pin.specifier:
-        row = scope.taken(pin, f"jax-{extra[:6]}-plugin") if extra else scope.taken(pin)
+        row = scope.taken(pin, plugin)
         linux = [row] if row in linux else []
     return linux if len(linux) <= MANY else []
 
@@ -179,22 +170,22 @@ def implied(scope: Scope) -> Iterator[Mistake]:
     """Frameworks, or a named wheel, that bring one library in two majors into one folder."""
     own = [pin for pin in scope.pins if library_wheel(pin.name) and pin.installed]
     asking = [(pin, found[-1]) for pin in scope.pins if (found := _demands(scope, pin))]
-    for (pin, row), (other, theirs) in itertools.combinations(asking, 2):
+    for (pin, row), (other, theirs) in combinations(asking, 2):
         brings = [Pin(name, other.place, wish) for name, wish in theirs.requires.items()]
         met = _meeting(row, brings) if together(pin, other) else None
         if met:
             values = {"said": _said(pin, row), "others": _said(other, theirs), "one": met[0]}
-            values |= {"two": met[1].name, "file": met[2], "name": pin.name, "other": other.name}
-            yield told("same-files.both", other.place, values, evidence_of(theirs, "requires"))
+            values |= {"two": met[1].name, "file": met[2], "first": pin.name}
+            yield told("same-files.both", other, evidence_of(theirs, "requires"), values=values)
     for pin, row in asking:
         met = _meeting(row, [one for one in own if together(one, pin)])
         if met:
-            values = {"wheel": met[1].name, "one": met[0], "said": _said(pin, row)}
-            yield told("same-files.wheel", met[1].place, {**values, "name": pin.name})
+            values = {"one": met[0], "said": _said(pin, row), "owner": pin.name}
+            yield told("same-files.wheel", met[1], values=values)
 
 
 def _meeting(row: Release, pins: list[Pin]) -> tuple[str, Pin, str] | None:
-    for (name, wish), pin in itertools.product(row.requires.items(), pins):
+    for (name, wish), pin in product(row.requires.items(), pins):
         file = _shared(Pin(name, pin.place, wish), pin)
         if file:
             return name, pin, file
@@ -209,9 +200,8 @@ def nvidia_pin(scope: Scope) -> Iterator[Mistake]:
         for wheel in wheels if found else ():
             wishes = [row.requires.get(wheel.name, "") for row in found]
             if together(pin, wheel) and not any(_meet(wheel, wish) for wish in wishes):
-                values = {"name": wheel.name, "bound": wheel.specifier, "wish": wishes[-1]}
-                values |= {"said": _said(pin, found[-1]), "line": str(wheel.place.line)}
-                yield told("nvidia-pin", wheel.place, values, evidence_of(found[-1], "requires"))
+                source, said = evidence_of(found[-1], "requires"), _said(pin, found[-1])
+                yield told("nvidia-pin", wheel, source, wish=wishes[-1], said=said)
 
 
 def _meet(wheel: Pin, wish: str) -> bool:

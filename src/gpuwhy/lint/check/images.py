@@ -35,19 +35,18 @@ def tag(scope: Scope) -> Iterator[Mistake]:
 
 def wrong_tag(image: Image) -> Iterator[Mistake]:
     """An image tag that does not exist, or stands still."""
-    base, place = images.read(image.text), image.place
-    found = image_tags.missing(image.text) if "@" not in image.text else None
-    if base.family == "cuda" and base.untagged and "@" not in image.text:
-        yield told("image-tag.latest", place, {"image": image.text}, images.source("no_latest"))
+    base, place, text = images.read(image.text), image.place, image.text
+    found = image_tags.missing(text) if "@" not in text else None
+    if base.family == "cuda" and base.untagged and "@" not in text:
+        yield told("image-tag.latest", place, images.source("no_latest"), image=text)
     elif found:
         sure = "…" not in found.instead and " " not in found.instead
-        path = image.text.rpartition(":")[0]
-        instead = f"{path}:{found.instead}" if sure else found.instead
-        values = {"image": image.text, "instead": instead}
-        values["why"] = found.text if found.stale else f"{found.text}, so the pull fails"
-        edit = Edit(image.text, instead) if sure else None
-        severity = "warning" if found.stale else None
-        yield told("image-tag", place, values, found.source, "", severity, edit)
+        instead = f"{text.rpartition(':')[0]}:{found.instead}" if sure else found.instead
+        why = found.text if found.stale else f"{found.text}, so the pull fails"
+        edit = Edit(text, instead) if sure else None
+        values = {"image": text, "instead": instead, "why": why}
+        level = "warning" if found.stale else ""
+        yield told("image-tag", place, found.source, severity=level, edit=edit, values=values)
 
 
 def base_image(scope: Scope) -> Iterator[Mistake]:
@@ -60,18 +59,19 @@ def base_image(scope: Scope) -> Iterator[Mistake]:
         row = needs_system(scope, pin)
         unfit = _unfit(scope, str(row.cuda), row) if row and isinstance(row.cuda, str) else ""
         if row and unfit and image:
-            exact = None if is_pinned(pin) or pin.name == "tensorflow-gpu" else "warning"
+            exact = is_pinned(pin) or pin.name == "tensorflow-gpu"
             place = pin.place if "is built for CUDA" in unfit else image.place
-            source, fix = evidence_of(row, "cuda"), _fitting_image(pin, row)
-            what = f"{pin.name} {row.version}"
-            yield told("base-image", place, {"what": what, "unfit": unfit}, source, fix, exact)
+            what, fix = f"{pin.name} {row.version}", _fitting_image(pin, row)
+            level, source = "" if exact else "warning", evidence_of(row, "cuda")
+            yield told("base-image", place, source, fix=fix, severity=level, what=what, unfit=unfit)
             return
         cuda = "" if row or scope.has_wheels("nvidia-") or "torch" in scope.names else _named(pin)
         unfit = _unfit(scope, cuda, None) if cuda and base.family == "cuda" else ""
         if unfit:
             fix = f"start from an nvidia/cuda runtime image of CUDA {cuda}"
-            values = {"what": pin.name, "unfit": unfit}
-            yield told("base-image", pin.place, values, images.source("tags"), fix)
+            yield told(
+                "base-image", pin, images.source("tags"), fix=fix, what=pin.name, unfit=unfit
+            )
 
 
 def needs_system(scope: Scope, pin: Pin) -> Release | None:
@@ -149,12 +149,12 @@ def old_key(scope: Scope) -> Iterator[Mistake]:
         if found and command.words[0] != "rm":
             at = next((n for n, one in enumerate(command.words) if _OLD_FILE.search(one)), 0)
             place, file = Place(path, command.lines[at]), found[0].rsplit("/", 1)[-1]
-            yield told("old-apt-key.file", place, {"file": file})
+            yield told("old-apt-key.file", place, file=file)
     for command in commands if _is_old(scope) else ():
         if _CURES.search(command.text):
             return
         if re.match(r"apt(-get)?( -\S+)* update", command.text):
-            yield told("old-apt-key", scope.at(command.line), {"image": scope.base.name})
+            yield told("old-apt-key", scope.at(command.line), image=scope.base.name)
             return
 
 
@@ -189,9 +189,9 @@ def apt_cuda(scope: Scope) -> Iterator[Mistake]:
         wanted = (int(built[1]), int(built[2])) if built else (_NEWEST.get(name, 0), 0)
         if built and (held[0] != wanted[0] or (wanted[0] < 11 and held[:2] != wanted)):
             build = f"{wanted[0]}.{wanted[1]}"
-            yield told("apt-cuda.build", scope.at(line), {**values, "build": build})
+            yield told("apt-cuda.build", scope.at(line), values=values, build=build)
         elif fresh and not built and wanted[0] > held[0] and name not in stage.apt_pinned:
-            yield told("apt-cuda", scope.at(line), {**values, "build": wanted[0]})
+            yield told("apt-cuda", scope.at(line), values=values, build=wanted[0])
 
 
 def driver(scope: Scope) -> Iterator[Mistake]:
@@ -201,7 +201,7 @@ def driver(scope: Scope) -> Iterator[Mistake]:
             toolkit = re.fullmatch(r"cuda-(\d+-\d+)", name)
             fix = f"install cuda-toolkit-{toolkit[1]}" if toolkit else f"remove {name}"
             yield told(
-                "driver-in-image", scope.at(line), {"name": name}, images.source("mounted"), fix
+                "driver-in-image", scope.at(line), images.source("mounted"), fix=fix, name=name
             )
 
 
@@ -215,10 +215,10 @@ def no_nvcc(scope: Scope) -> Iterator[Mistake]:
     found = _compiled(scope)
     if found:
         place, what, sure = found
-        source = images.source("tags") if base.family == "cuda" else images.source("pytorch_tags")
-        values = {"what": what, "image": base.name}
-        values["instead"] = base.name.replace("-" + base.variant, "-devel")
-        yield told("no-nvcc", place, values, source, "", None if sure else "warning")
+        source = images.source("tags" if base.family == "cuda" else "pytorch_tags")
+        values = {"image": base.name, "instead": base.name.replace("-" + base.variant, "-devel")}
+        level = "" if sure else "warning"
+        yield told("no-nvcc", place, source, severity=level, what=what, values=values)
 
 
 def _compiled(scope: Scope) -> tuple[Place, str, bool] | None:

@@ -10,7 +10,7 @@ from gpuwhy.knowledge import torch_builds
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.lint.mistakes import Edit, Mistake
 from gpuwhy.lint.repository import TORCH_INDEX
-from gpuwhy.lint.rules import table, told
+from gpuwhy.lint.rules import told
 from gpuwhy.lint.scope import ONE_BY_ONE, Scope
 from gpuwhy.lint.sheet import PYTORCH, Index, Pin, holds_only
 from gpuwhy.lint.versions import allowed, allows, is_pinned, meets_one, together
@@ -21,35 +21,32 @@ _OF_PYG, _OF_JAX = re.compile(r"pyg\.org|pytorch-geometric\.com"), re.compile("j
 _AGAIN = {"-U", "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--target", "-t"}
 _OLD = "2.6"
 """Indexes that ended before it have no code for Blackwell, and no torch for transformers 5."""
-_CONDA: dict[str, tuple[str, ...]] = table("indexes.conda")
-"""PyTorch of its own channel → the pytorch-cuda that it was built with."""
 
 
 def local_version(scope: Scope) -> Iterator[Mistake]:
     """A build that is on another index alone, and nothing names that index."""
     stage = scope.environment
     for one in stage.refused:
-        yield told("local-version.range", one.place, {"bound": one.text})
+        yield told("local-version.range", one.place, bound=one.text)
     there = scope.over_unknown or scope.base.family in ("ngc", "pytorch", "aws")
     for pin in scope.pins if not stage.other_index else ():
         if pin.indexes or not pin.installed or pin.backend:
             continue
-        values = {"name": pin.name, "version": pin.version, "bound": pin.specifier}
-        if pin.name in PYTORCH and re.match(r"cu|cpu|rocm", pin.local) and not there:
-            if not _is_told(scope, pin):
+        if pin.name in PYTORCH and re.match(r"cu|cpu|rocm", pin.local):
+            if not there and not _is_told(scope, pin):
                 option = f"--extra-index-url https://download.pytorch.org/whl/{pin.local}"
                 written = f"{pin.name}{pin.specifier}"
                 listed = scope.kind == "requirements"
                 edit = Edit(written, f"{option}\n{written}") if listed else None
                 fix = f"list {option} under pip:" if scope.kind == "conda" else f"add {option}"
-                yield told("local-version", pin.place, values, fix=fix, edit=edit)
+                yield told("local-version", pin, fix=fix, edit=edit)
                 return
         elif pin.name in _PYG and re.match(r"pt\d", pin.local):
             if not scope.repository.says(_OF_PYG):
-                yield told("local-version.pyg", pin.place, values)
+                yield told("local-version.pyg", pin)
                 return
         elif _is_googles(pin) and not scope.repository.says(_OF_JAX):
-            yield told("local-version.jax", pin.place, values)
+            yield told("local-version.jax", pin)
 
 
 def _is_googles(pin: Pin) -> bool:
@@ -80,7 +77,7 @@ def ended(scope: Scope) -> Iterator[Mistake]:
         if not at_least(last, _OLD) and not _by_neighbour(scope, pin, last):
             lacks = " (no code for Blackwell GPUs)" if index.backend.startswith("cu") else ""
             values = {"index": index.backend, "last": last, "lacks": lacks}
-            yield told("index-ended", pin.place, values, torch_builds.source("matrix"))
+            yield told("index-ended", pin, torch_builds.source("matrix"), values=values)
             return
 
 
@@ -107,13 +104,9 @@ def _patch(minor: str) -> str:
 def _channel(scope: Scope) -> Iterator[Mistake]:
     """pytorch beside pytorch-cuda, which is of PyTorch's channel, where 2.5.1 is the last."""
     pin, channels = scope.by_conda("pytorch"), scope.environment.channels
-    if not pin or not scope.by_conda("pytorch-cuda") or "conda-forge" in channels:
-        return
-    found = re.match(r"[=>~]{1,2}\s*(\d+\.\d+)", pin.specifier)
-    if found and at_least(found[1], _OLD):
-        yield told("index-ended.pinned", pin.place, {"bound": pin.specifier})
-    elif not pin.specifier and "pytorch" in channels:
-        yield told("index-ended.channel", pin.place, {})
+    open_ = pin and not pin.specifier and "pytorch" in channels and "conda-forge" not in channels
+    if pin and open_ and scope.by_conda("pytorch-cuda"):
+        yield told("index-ended.channel", pin)
 
 
 def late(scope: Scope) -> Iterator[Mistake]:
@@ -128,10 +121,8 @@ def late(scope: Scope) -> Iterator[Mistake]:
         removed = any({"uninstall", "torch"} <= set(command.words) for command in commands)
         first = next((p for p in (*scope.pins, *scope.project) if _is_first(scope, p, pin)), None)
         if first and not removed and not _AGAIN & set(commands[-1].words):
-            place, url = first.place, pin.indexes[-1].url
-            yield told(
-                "index-late", pin.place, {"line": place.line, "path": place.path, "url": url}
-            )
+            values = {"line": first.place.line, "path": first.place.path}
+            yield told("index-late", pin, values=values, url=pin.indexes[-1].url)
             return
 
 
@@ -165,9 +156,8 @@ def outrun(scope: Scope) -> Iterator[Mistake]:
             values["wanted"] = f"=={last}.*" if len(numbers(last)) == 2 else f"=={last}"
             values["cuda"] = f" for CUDA {row.cuda}" if isinstance(row.cuda, str) else ""
             values["who"] = "torch" if own else f"torch, which {pin.name} asks for,"
-            severity = "warning" if torch.version else None
-            source, url = torch_builds.source("matrix"), index.url
-            yield told("index-outrun", pin.place, {**values, "url": url}, source, "", severity)
+            level, source = "warning" if torch.version else "", torch_builds.source("matrix")
+            yield told("index-outrun", pin, source, severity=level, values=values, url=index.url)
             return
 
 
@@ -198,18 +188,12 @@ def replaced(scope: Scope) -> Iterator[Mistake]:
         sure = own and all(pin.local for pin in own)
         new = f"--extra-index-url {index.url}"
         edit = Edit(f"--index-url {index.url}", new) if sure else None
-        values = {"url": index.url, "named": named}
-        yield told("index-replaced", index.place, values, torch_builds.source("held"), edit=edit)
-    for first, last in scope.environment.outdone if ours else ():
-        if holds_only(first.url) == "torch" != holds_only(last.url):
-            severity = None if any(pin.local for pin in ours) else "warning"
-            values = {"url": first.url, "line": str(first.place.line)}
-            yield told("index-replaced.once", last.place, values, None, "", severity)
+        source = torch_builds.source("held")
+        yield told("index-replaced", index.place, source, edit=edit, url=index.url, named=named)
 
 
 def no_such_build(scope: Scope) -> Iterator[Mistake]:
     """torch==2.6.0+cu121; torch==1.13.0 with the index cu113; a nightly of years ago."""
-    yield from _of_conda(scope)
     if scope.environment.machine == "aarch64" or scope.environment.other_index:
         return
     for pin in scope.environment.pins:
@@ -217,19 +201,17 @@ def no_such_build(scope: Scope) -> Iterator[Mistake]:
         if pin.name not in PYTORCH or not pin.by_name:
             continue
         if made and made[1] < "202512" and pin.name != "triton":
-            values = {"name": pin.name, "version": pin.version, "year": made[1][:4]}
-            yield told("no-such-build.nightly", pin.place, values)
+            yield told("no-such-build.nightly", pin, year=made[1][:4])
         elif pin.name == "torch":
             yield from _missing(pin)
 
 
 def _missing(pin: Pin) -> Iterator[Mistake]:
-    index = _alone(pin)
+    index, matrix = _alone(pin), torch_builds.source("matrix")
     oldest = re.search(r">=?\s*([\d.]+)", pin.specifier)
     last = torch_builds.index_ends(index.backend) if index and not pin.version else ""
     if last and oldest and not at_least(last, major_minor(oldest[1])):
-        values = {"index": pin.backend, "last": last, "bound": pin.specifier}
-        yield told("no-such-build.ended", pin.place, values, torch_builds.source("matrix"))
+        yield told("no-such-build.ended", pin, matrix, index=pin.backend, last=last)
     if not pin.version or not at_least(pin.public, "1.13"):
         return  # older releases have builds that the matrix does not list
     built = [variant.backend for variant in torch_builds.variants(pin.public)]
@@ -239,27 +221,7 @@ def _missing(pin: Pin) -> Iterator[Mistake]:
     known = built and label.startswith("cu") and not any(one.trial for one in named)
     if known and label not in built and not several:
         beside = not pin.local and named and named[0].role != "only"
-        ends = "the build of the default index is taken" if beside else "pip finds none"
         values = {"version": pin.public, "build": label, "built": ", ".join(reversed(built))}
-        source, severity = torch_builds.listed_in(pin.public), "warning" if beside else None
-        yield told("no-such-build", pin.place, {**values, "ends": ends}, source, "", severity)
-
-
-def _of_conda(scope: Scope) -> Iterator[Mistake]:
-    """pytorch=2.2 with pytorch-cuda=11.7; a pytorch-cuda that was never made."""
-    chosen, pin = scope.by_conda("pytorch-cuda"), scope.by_conda("pytorch")
-    number = re.match(r"={1,2}\s*(\d+\.\d+)", chosen.specifier) if chosen else None
-    if not chosen or not number:
-        return
-    made = sorted({cuda for row in _CONDA.values() for cuda in row}, key=numbers)
-    version = re.match(r"={1,2}\s*(\d+\.\d+)", pin.specifier) if pin else None
-    built = _CONDA.get(version[1], ()) if version else ()
-    if number[1] not in made:
-        near = [one for one in made if numbers(one) <= numbers(number[1])] or made[:1]
-        values = {"number": number[1], "made": ", ".join(made), "near": near[-1]}
-        yield told("no-such-build.conda", chosen.place, values)
-        return
-    forge = "conda-forge" in scope.environment.channels
-    if version and built and number[1] not in built and not forge:
-        values = {"version": version[1], "built": " and ".join(built), "last": built[-1]}
-        yield told("no-such-build.pair", chosen.place, {**values, "number": number[1]})
+        values["ends"] = "the build of the default index is taken" if beside else "pip finds none"
+        level, source = "warning" if beside else "", torch_builds.listed_in(pin.public)
+        yield told("no-such-build", pin, source, severity=level, values=values)

@@ -64,9 +64,9 @@ def check(scope: Scope) -> Iterator[Mistake]:
             yield from _written(scope, need, others)
         elif wanted not in (*named, _WRITTEN_ALONE) and _comes(scope, need):
             named.add(wanted)
-            place, edit = need.pin.place, _added(scope, need)
             values = {"said": need.said, "because": need.row.because, "wanted": wanted}
-            yield told("unstated-limit.comes", place, values, need.row.source, edit=edit)
+            edit, source = _added(scope, need), need.row.source
+            yield told("unstated-limit.comes", need.pin, source, edit=edit, values=values)
 
 
 def _needs(scope: Scope) -> Iterator[Need]:
@@ -153,15 +153,14 @@ def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:
         return  # the other packages hold it back
     written = f"{need.name}{other.specifier}" if other.specifier else f"{need.name} without a limit"
     values = {"said": need.said, "written": written, "because": need.row.because}
-    place, source = other.place, need.row.source
     if _forces(other, need):
         wanted = f"{need.name}{need.limit}"
-        yield told("unstated-limit.forced", place, {**values, "wanted": wanted}, source)
+        yield told("unstated-limit.forced", other, need.row.source, values=values, wanted=wanted)
         return
     both = f"{other.name}{other.specifier}{',' if other.specifier else ''}{need.limit}"
-    in_shell = other.step and not place.path.endswith((".txt", ".in"))
+    in_shell = other.step and not other.place.path.endswith((".txt", ".in"))
     edit = Edit(f"{other.name}{other.specifier}", f'"{both}"' if in_shell else both)
-    yield told("unstated-limit", place, {**values, "wanted": both}, source, edit=edit)
+    yield told("unstated-limit", other, need.row.source, edit=edit, values=values, wanted=both)
 
 
 def _is_within(pin: Pin, need: Need) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from gpuwhy.facts.version import at_least, numbers
 from gpuwhy.knowledge import archs, drivers
-from gpuwhy.knowledge.images import Base
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.mistakes import Mistake, Place
 from gpuwhy.lint.rules import told
@@ -25,35 +24,34 @@ def check(scope: Scope) -> Iterator[Mistake]:
     for pin in scope.pins:
         label = re.fullmatch(r"cu(\d+)(\d)", pin.variant)
         if label and pin.name in ("torch", "torchvision", "torchaudio"):
-            said = f"{pin.name} +{pin.variant}"
-            yield from _driver(target, f"{label[1]}.{label[2]}", said, pin.place)
+            said, cuda = f"{pin.name} +{pin.variant}", f"{label[1]}.{label[2]}"
+            yield from _driver(target, cuda, f"{said} is built for", pin.place)
         row = _row(scope, target, pin)
         if row and row.platform == target.platform:
             if isinstance(row.cuda, str):
-                yield from _driver(target, row.cuda, newest_said(pin, row), pin.place)
+                said = f"{newest_said(pin, row)} is built for"
+                yield from _driver(target, row.cuda, said, pin.place)
             yield from _lacking(target, pin, row)
     if stage.image:
-        yield from image(target, stage.image, scope.base)
+        yield from image(target, stage.image, scope.base.cuda)
 
 
-def image(target: Target, written: Image, base: Base) -> Iterator[Mistake]:
+def image(target: Target, written: Image, cuda: str) -> Iterator[Mistake]:
     """The CUDA of an image against the driver."""
-    if base.cuda:
-        yield from _driver(target, base.cuda, f"image {written.text}", written.place, "holds")
+    if cuda:
+        yield from _driver(target, cuda, f"image {written.text} holds", written.place)
 
 
 def _row(scope: Scope, target: Target, pin: Pin) -> Release | None:
     if not scope.from_index(pin) or not is_gpu_build(pin):
         return None
-    if pin.name in ("jax", "jaxlib"):
-        extra = next((one for one in pin.extras if one.startswith("cuda")), "")
-        return scope.taken(pin, f"jax-{extra[:6]}-plugin", target.platform) if extra else None
-    return scope.taken(pin, platform=target.platform)
+    extra = next((one for one in pin.extras if one.startswith("cuda")), "")
+    if pin.name not in ("jax", "jaxlib"):
+        return scope.taken(pin, platform=target.platform)
+    return scope.taken(pin, f"jax-{extra[:6]}-plugin", target.platform) if extra else None
 
 
-def _driver(
-    target: Target, cuda: str, said: str, place: Place, verb: str = "is built for"
-) -> Iterator[Mistake]:
+def _driver(target: Target, cuda: str, said: str, place: Place) -> Iterator[Mistake]:
     system = "windows" if target.system == "windows" else "linux"
     known = drivers.floor(cuda, system) if target.driver else None
     if known is None:
@@ -63,9 +61,9 @@ def _driver(
         enough = at_least(target.driver, known.driver)
     if not enough:
         most = drivers.cuda_of_driver(target.driver)
-        values = {"said": f"{said} {verb} CUDA {cuda}", "needs": known.driver}
+        values = {"said": f"{said} CUDA {cuda}", "needs": known.driver, "driver": target.driver}
         values["most"] = f", or use a build for CUDA {most} or older" if most else ""
-        yield told("driver-too-old", place, {**values, "driver": target.driver}, known.source)
+        yield told("driver-too-old", place, known.source, values=values)
 
 
 def _lacking(target: Target, pin: Pin, row: Release) -> Iterator[Mistake]:
@@ -77,4 +75,4 @@ def _lacking(target: Target, pin: Pin, row: Release) -> Iterator[Mistake]:
             code = ", ".join(row.sass) + (f" and PTX for {', '.join(row.ptx)}" if row.ptx else "")
             values = {"said": newest_said(pin, row), "code": code, "gpu": gpu.name}
             values |= {"capability": gpu.capability, "name": row.name}
-            yield told("gpu-no-code", pin.place, values, evidence_of(row, "sass"))
+            yield told("gpu-no-code", pin, evidence_of(row, "sass"), values=values)

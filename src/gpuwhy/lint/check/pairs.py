@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import at_least
 from gpuwhy.knowledge import asked, needs
 from gpuwhy.knowledge import pairs as known
@@ -12,8 +13,8 @@ from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint import solving
 from gpuwhy.lint.mistakes import Mistake
-from gpuwhy.lint.rules import Row, told
-from gpuwhy.lint.scope import Scope, of_gpus
+from gpuwhy.lint.rules import told
+from gpuwhy.lint.scope import Scope, is_of_gpus
 from gpuwhy.lint.sheet import Pin
 from gpuwhy.lint.versions import (
     LINUX,
@@ -95,10 +96,12 @@ def _fitting(name: str, other: str, choices: tuple[Release, ...]) -> str:
     return ""
 
 
-def _mismatch(pin: Pin, version: str, other: Pin, wish: str, fitting: str, source: Row) -> Mistake:
+def _mismatch(
+    pin: Pin, version: str, other: Pin, wish: str, fitting: str, source: Source
+) -> Mistake:
     fix = f"write {other.name}{wish}" + (f", or {fitting}" if fitting else "")
     values = {"said": f"{pin.name} {version}", "other": other.name, "wish": wish}
-    return told("pair-mismatch", pin.place, {**values, "asked": other.said}, source, fix)
+    return told("pair-mismatch", pin, source, fix=fix, values=values, asked=other.said)
 
 
 def _stated(scope: Scope, pin: Pin, pins: list[Pin]) -> Iterator[Mistake]:
@@ -148,9 +151,8 @@ def _heads(scope: Scope) -> Iterator[Mistake]:
         for other in scope.pins:
             wish = wishes.get(other.name, "") if other.version and other.origin == "pip" else ""
             if known.is_tight(wish) and not allows(wish, other.public) and together(pin, other):
-                values = {"name": pin.name, "other": other.name, "wish": wish}
-                source = known.STATED
-                yield told("pair-mismatch.head", pin.place, {**values, "asked": other.said}, source)
+                values = {"other": other.name, "wish": wish, "asked": other.said}
+                yield told("pair-mismatch.head", pin, known.STATED, values=values)
                 break
 
 
@@ -171,8 +173,8 @@ def _floored(scope: Scope) -> Iterator[Mistake]:
         if short and len(short) == len(found):
             version, row = short[-1]
             values = {"other": row.other, "floor": row.floor, "effect": row.because}
-            values |= {"name": package, "version": version, "asked": there.said}
-            yield told("pair-mismatch.floor", own.place, values, row.source)
+            values |= {"version": version, "asked": there.said}
+            yield told("pair-mismatch.floor", own, row.source, values=values)
 
 
 def no_solution(scope: Scope) -> Iterator[Mistake]:
@@ -189,10 +191,14 @@ def no_solution(scope: Scope) -> Iterator[Mistake]:
             continue
         own = {pin.name: pin for pin in pins if not pin.limits}
         pin, other = own.get(clash.by), own.get(clash.name)
-        if not pin or not other or not other.specifier or not (of_gpus(pin) or of_gpus(other)):
+        if (
+            not pin
+            or not other
+            or not other.specifier
+            or not (is_of_gpus(pin.name) or is_of_gpus(other.name))
+        ):
             continue
         compared = pin.version and other.version and _wishes(pin, other)
         paired = any(clash.name in (row.pairs or {}) for row in _paired(pin))
         if not compared and not paired and not _is_of_cuda(pin, other):
-            values = clash._asdict()
-            yield told("no-solution", pin.place, {**values, "asked": other.said}, asked.SOURCE)
+            yield told("no-solution", pin, asked.SOURCE, **clash._asdict(), asked=other.said)

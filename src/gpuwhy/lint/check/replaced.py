@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from gpuwhy.facts.fact import Source
 from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge import asked, images
 from gpuwhy.knowledge.drivers import floor
@@ -12,8 +13,8 @@ from gpuwhy.knowledge.images import Base
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint import solving
 from gpuwhy.lint.mistakes import Mistake
-from gpuwhy.lint.rules import Row, pattern, told
-from gpuwhy.lint.scope import ONE_BY_ONE, Scope, newest_said, of_gpus
+from gpuwhy.lint.rules import pattern, told
+from gpuwhy.lint.scope import ONE_BY_ONE, Scope, is_of_gpus, newest_said
 from gpuwhy.lint.sheet import Pin, holds_only
 from gpuwhy.lint.versions import LINUX, allowed, allows, major, meets_one, together
 
@@ -36,8 +37,7 @@ def torch(scope: Scope) -> Iterator[Mistake]:
         for own in scope.project:
             later = own.name == "torch" and pin.step < own.step
             if later and not allows(own.specifier, pin.public):
-                values = {"bound": own.specifier, "said": pin.said}
-                yield told("torch-replaced.project", own.place, values)
+                yield told("torch-replaced.project", own, said=pin.said)
                 break
         after = [p for p in scope.pins if p.step > pin.step and together(pin, p)]
         yield from _by_later(scope, after, pin.public, pin.said)
@@ -69,7 +69,7 @@ def _by_later(scope: Scope, pins: list[Pin], version: str, said: str) -> Iterato
         named = any(p.name == "torch" and p.step == pin.step for p in scope.pins)
         if not pin.installed or own_index or named or scope.is_bare(pin.step):
             continue
-        source: Row | None = None
+        source: Source | None = None
         if pin.name in _COMPANIONS and not pin.specifier and not _is_there(scope, pin):
             row = scope.taken(pin)  # with a version, pair-mismatch compares
             pairs = row.pairs if row and isinstance(row.pairs, dict) else {}
@@ -81,8 +81,8 @@ def _by_later(scope: Scope, pins: list[Pin], version: str, said: str) -> Iterato
             what = f"{pin.name}{pin.specifier or ' without a version'} asks for another torch"
             source = asked.SOURCE
         if source:
-            values = {"what": what, "said": said, "name": pin.name, "version": version}
-            yield told("torch-replaced", pin.place, values, source)
+            values = {"what": what, "said": said, "version": version}
+            yield told("torch-replaced", pin, source, values=values)
             return
 
 
@@ -114,7 +114,7 @@ def pin_undone(scope: Scope) -> Iterator[Mistake]:
     for pin in scope.pins if scope.kind in ONE_BY_ONE else ():
         earlier = [p for p in scope.pins if p.name == pin.name and 0 < p.step < pin.step]
         exact = [p for p in earlier if p.version and together(p, pin)]
-        if not exact or not of_gpus(pin) or pin.origin != "pip" or pin.arms:
+        if not exact or not is_of_gpus(pin.name) or pin.origin != "pip" or pin.arms:
             continue
         before, words = exact[-1], stage.words_of(pin.step)
         lifted = {"-U", "--upgrade"} & set(words) and not pin.specifier and not pin.reference
@@ -124,9 +124,7 @@ def pin_undone(scope: Scope) -> Iterator[Mistake]:
             takes = f"{pin.name}=={pin.version}" if pin.version else f"the newest {pin.name}"
             elsewhere = pin.place.path != stage.path and 0 < pin.step <= len(stage.commands)
             place = scope.at(stage.commands[pin.step - 1].line) if elsewhere else pin.place
-            yield told(
-                "pin-undone", place, {"takes": takes, "before": before.said, "name": pin.name}
-            )
+            yield told("pin-undone", place, takes=takes, before=before.said, name=pin.name)
             return
 
 
@@ -156,7 +154,7 @@ def image_outrun(scope: Scope) -> Iterator[Mistake]:
         if needs and admits:
             values = {"said": newest_said(pin, row), "cuda": row.cuda, "needs": needs.driver}
             values |= {"image": base.name, "held": base.cuda, "admits": admits.driver}
-            yield told("image-outrun", pin.place, values, evidence_of(row, "cuda"), fix)
+            yield told("image-outrun", pin, evidence_of(row, "cuda"), fix=fix, values=values)
 
 
 def _brought(scope: Scope) -> list[Pin]:
@@ -182,9 +180,8 @@ def image_overridden(scope: Scope) -> Iterator[Mistake]:
         if not scope.is_explained(pin.place, _ON_PURPOSE):
             own = f"{base.framework} {base.version}" if base.version else f"a {base.framework}"
             keeps = " (pip install --constraint keeps the image's build)"
-            values = {"image": base.name, "own": own, "name": pin.name}
-            values |= {"bound": pin.specifier, "keeps": keeps * (base.family == "ngc")}
-            yield told("image-overridden", pin.place, values)
+            values = {"image": base.name, "own": own, "keeps": keeps * (base.family == "ngc")}
+            yield told("image-overridden", pin, values=values)
 
 
 def _replaces(pin: Pin, base: Base) -> bool:

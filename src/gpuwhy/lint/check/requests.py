@@ -32,45 +32,38 @@ def service(work: Workload) -> Iterator[Mistake]:
     yield from _wrong(work.variables.values())
     for wrong in work.wrong_request:
         source = images.source("compose")
-        yield told("bad-gpu-request", wrong.place, {"name": work.name, "why": wrong.text}, source)
+        yield told("bad-gpu-request", wrong.place, source, name=work.name, why=wrong.text)
     base = images.read(work.image.text) if work.image else images.Base("")
-    tag = base.name.rpartition(":")[2]
-    if work.request and work.image and base.gpu is False and "latest" not in tag:
-        instead = f"{work.image.text}{'-gpu' if tag else ':latest-gpu'}"
-        values = {"name": work.name, "image": work.image.text, "instead": instead}
-        yield told("cpu-image", work.image.place, values, images.source("tensorflow_tags"))
-    yield from _asks_nothing(work, base)
-
-
-def _asks_nothing(work: Workload, base: images.Base) -> Iterator[Mistake]:
     built = images.read(work.built_on) if work.built_on else base
-    said = {*work.variables, *work.built_sets}
     plain = built.family in ("python", "distro") and not built.gpu
+    said = {*work.variables, *work.built_sets}
     if work.only_runtime and work.request and plain and "NVIDIA_VISIBLE_DEVICES" not in said:
-        values = {"name": work.name, "image": built.name}
-        yield told("no-gpu-request.runtime", work.request, values, images.source("toolkit"))
+        source, values = images.source("toolkit"), {"name": work.name, "image": built.name}
+        yield told("no-gpu-request.runtime", work.request, source, values=values)
     hidden = work.variables.get("CUDA_VISIBLE_DEVICES")
     idle = bool(hidden and hidden.value in _HIDDEN) or _IDLE.search(work.command)
-    if work.request or work.partial or work.exempt or idle or _says_cpu(work):
-        return
+    if not (work.request or work.partial or work.exempt or idle or _says_cpu(work)):
+        yield from _asks_nothing(work, base, built)
+
+
+def _asks_nothing(work: Workload, base: images.Base, built: images.Base) -> Iterator[Mistake]:
     visible = work.variables.get("NVIDIA_VISIBLE_DEVICES")
     hides = bool(visible and visible.value in _HIDDEN)
     words = f"{work.name} {work.built} {work.image.text if work.image else ''}".lower()
     named = re.search(r"(^|[^a-z])(gpu|cuda)([^a-z]|$)", words) and not _OTHER.search(words)
-    place, severity, why = work.place, "warning", ""
+    place, level, why = work.place, "warning", ""
     if work.left_out and (named or base.gpu or built.gpu):
         why, place = "has its request for a GPU commented out, so it is given none", work.left_out
     elif work.image and base.gpu and not hides:
         why = f"runs {work.image.text}, an image for GPUs, and asks for none"
-        place, severity = work.image.place, "warning" if visible else "error"
+        place, level = work.image.place, "warning" if visible else ""
     elif built.gpu and not work.image and not hides:
         why = f"is built on {work.built_on}, an image for GPUs, and asks for none"
     elif named and not visible and base.gpu is None:
         why = "is for a GPU, by its name, its image's or its Dockerfile's, and asks for none"
     if why:
-        level = None if severity == "error" else "warning"
-        source, name = images.source("request"), work.name
-        yield told("no-gpu-request", place, {"name": name, "why": why}, source, "", level)
+        source = images.source("request")
+        yield told("no-gpu-request", place, source, severity=level, name=work.name, why=why)
 
 
 def _says_cpu(work: Workload) -> bool:
@@ -105,7 +98,7 @@ def _wrong(variables: Iterable[Variable]) -> Iterator[Mistake]:
         why, fix = _judged(one.name, value) if "$" not in value else ("", "")
         if why:
             fix, values = fix or f"remove {one.name}", {"name": one.name, "value": value[:60]}
-            yield told("wrong-variable", one.place, {**values, "why": why}, fix=fix)
+            yield told("wrong-variable", one.place, fix=fix, why=why, values=values)
 
 
 def _judged(name: str, value: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import re
 
 from gpuwhy.lint.mistakes import Place
 from gpuwhy.lint.read import requirements, script
-from gpuwhy.lint.read.yamls import Map, Node, Text, top
+from gpuwhy.lint.read.yamls import Map, Text, top
 from gpuwhy.lint.sheet import Environment, Include, Index, Sheet
 
 
@@ -20,37 +20,28 @@ def read(path: str, text: str) -> Sheet:
     stage = Environment(path, system="linux")
     if build.text("gpu") == "true":
         stage.gpu = f"cog.yaml asks for a GPU (line {build.line_of('gpu')})"
-    stage.no_gpu = build.line_of("gpu") if build.text("gpu") == "false" else 0
     version = re.match(r"3\.\d+", build.text("python_version"))
     if version:
         stage.pythons = (version[0],)
         stage.python_from = f"cog.yaml asks for Python {version[0]}"
-    texts = [one for one in build.seq("python_packages") if isinstance(one, Text) and one.strip()]
-    _packages(stage, sheet, texts)
+    lines = requirements.listed(build.seq("python_packages"))
+    requirements.fill(stage, sheet, lines)
+    indexes = [one for line in lines for one in _index(path, line)]
+    stage.pins = [requirements.with_indexes(pin, tuple(indexes)) for pin in stage.pins]
     file = build.at("python_requirements")
     if isinstance(file, Text) and file:
         stage.includes.append(Include(str(file), Place(path, file.line), must=False))
     sheet.environments.append(stage)
     for entry in build.seq("run"):
-        _run(sheet, entry.at("command") if isinstance(entry, Map) else entry)
+        node = entry.at("command") if isinstance(entry, Map) else entry
+        if isinstance(node, Text):  # a block starts on the line after its key, as libyaml counts
+            script.fill(sheet, str(node), node.line + ("\n" in node), {})
     return sheet
 
 
-def _packages(stage: Environment, sheet: Sheet, texts: list[Text]) -> None:
-    """The listed packages; an index option behind one is used for all of them by Cog."""
-    lines = (requirements.Logical(one.strip(), one.line) for one in texts)
-    requirements.fill(stage, sheet, lines)
-    indexes = []
-    for one in texts:
-        found = requirements.MISPLACED.search(one)
-        words = found[0].replace("=", " ").split() if found else []
-        if len(words) > 1:
-            place = Place(stage.path, one.line)
-            indexes.append(Index(words[1], requirements.ROLES[words[0]], place))
-    stage.pins = [requirements.with_indexes(pin, tuple(indexes)) for pin in stage.pins]
-
-
-def _run(sheet: Sheet, node: Node | None) -> None:
-    """Shell lines of a scalar; a block starts on the line after its key, as libyaml counts."""
-    if isinstance(node, Text):
-        script.fill(sheet, str(node), node.line + ("\n" in node), {})
+def _index(path: str, line: requirements.Logical) -> list[Index]:
+    """An index option behind a requirement: Cog uses it for all of them."""
+    found = requirements.MISPLACED.search(line.text)
+    words = found[0].replace("=", " ").split() if found else []
+    place = Place(path, line.line)
+    return [Index(words[1], requirements.ROLES[words[0]], place)] if len(words) > 1 else []

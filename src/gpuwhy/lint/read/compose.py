@@ -12,9 +12,11 @@ from gpuwhy.lint.read.yamls import Map, Node, Seq, Text, top
 from gpuwhy.lint.sheet import Image, Sheet, Variable, Workload
 
 _LEFT_OUT = re.compile(
-    r"\s*#\s*(-\s*)?(driver:\s*nvidia|runtime:\s*nvidia|gpus:|capabilities:.*gpu)"
+    r"(?:^[ \t]*#\s*(?:deploy|resources|reservations|devices)\s*:.*\n)*"
+    r"^[ \t]*#\s*(?:-\s*)?(?:driver:\s*nvidia|runtime:\s*nvidia|gpus:|capabilities:.*gpu)",
+    re.MULTILINE,
 )
-_PARENT = re.compile(r"\s*#\s*(deploy|resources|reservations|devices)\s*:")
+"""A reservation that is commented out."""
 
 
 def read(path: str, text: str) -> Sheet:
@@ -23,40 +25,26 @@ def read(path: str, text: str) -> Sheet:
     whole = top(sheet, text, "compose file: a mapping with `services`") or Map()
     for name, service in whole.map("services").items():
         if isinstance(service, Map):
-            place = Place(path, getattr(name, "line", 0))
-            work = _service(place, str(name), service)
+            work = _service(Place(path, getattr(name, "line", 0)), str(name), service)
             work.partial = work.partial or "include" in whole
             sheet.workloads.append(work)
     _share(sheet.workloads)
-    _left_out(sheet, text.split("\n"))
+    for found in _LEFT_OUT.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        before = [one for one in sheet.workloads if one.place.line <= line]
+        owner = max(before, key=lambda one: one.place.line, default=None)
+        if owner and not owner.left_out:
+            owner.left_out = Place(path, line)
     return sheet
-
-
-def _left_out(sheet: Sheet, lines: list[str]) -> None:
-    """Reservations that are commented out, each with the service that they stand in."""
-    for number, line in enumerate(lines, 1):
-        if not _LEFT_OUT.match(line):
-            continue
-        before = [work for work in sheet.workloads if work.place.line <= number]
-        owner = max(before, key=lambda work: work.place.line, default=None)
-        if owner and owner.left_out is None and owner.request is None:
-            start = number
-            while start > 1 and _PARENT.match(lines[start - 2]):
-                start -= 1
-            owner.left_out = Place(sheet.path, start)
-
-
-def _same(work: Workload) -> tuple[str, str]:
-    return (work.image.text if work.image else "", work.built)
 
 
 def _share(works: list[Workload]) -> None:
     """Services of one image of which another asks for a GPU: a server and its workers."""
-    asking = {_same(work) for work in works if work.request}
+    asking = {one.origin for one in works if one.request}
     for number, work in enumerate(works):
-        again = work.image and any(_same(work) == _same(one) for one in works[:number])
-        unknown = again and images.read(_same(work)[0]).gpu is None
-        if not work.request and (_same(work) in asking or unknown):
+        again = work.image and any(work.origin == one.origin for one in works[:number])
+        unknown = again and images.read(work.origin[0]).gpu is None
+        if not work.request and (work.origin in asking or unknown):
             work.partial = True  # said once, of the first
 
 
@@ -69,23 +57,18 @@ def _service(place: Place, name: str, service: Map) -> Workload:
         work.built = f"{build}/Dockerfile"
     elif isinstance(build, Map):
         work.built = f"{build.text('context') or '.'}/{build.text('dockerfile') or 'Dockerfile'}"
-        arguments = variables(place.path, build.at("args")).values()
+        arguments = _variables(place.path, build.at("args")).values()
         work.arguments = {one.name: one.value for one in arguments}
         work.target = shell.expand(build.text("target"), {})
-    work.partial = "extends" in service or not (work.image or work.built)
-    work.partial = work.partial or _only_builds(place.path, service)
-    work.variables = variables(place.path, service.at("environment"))
-    work.exempt = _mounts_devices(service)
-    entry, command = words(service.at("entrypoint")), words(service.at("command"))
-    work.command = f"{entry} {command}".strip()
+    plain = re.search(r"(^|/)(docker-)?compose\.ya?ml$", place.path)
+    only_built = not plain and all(str(key) == "build" for key in service)
+    work.partial = "extends" in service or not (work.image or work.built) or only_built
+    work.variables = _variables(place.path, service.at("environment"))
+    seen = ("/dev/nvidia", "nvidia.com/gpu", "/dev/dri", "/dev/kfd")
+    work.exempt = any(name in str(one) for one in service.seq("devices") for name in seen)
+    work.command = f"{_words(service.at('entrypoint'))} {_words(service.at('command'))}".strip()
     _requests(work, service)
     return work
-
-
-def _only_builds(path: str, service: Map) -> bool:
-    """docker-compose.build.yml, which says how the services of another file are built."""
-    plain = re.search(r"(^|/)(docker-)?compose\.ya?ml$", path)
-    return not plain and all(str(key) == "build" for key in service)
 
 
 def _requests(work: Workload, service: Map) -> None:
@@ -109,30 +92,23 @@ def _requests(work: Workload, service: Map) -> None:
 
 
 def _device(work: Workload, device: Map) -> None:
-    place = Place(work.place.path, device.line)
+    here, driver = Place(work.place.path, device.line), device.text("driver")
     wanted = [str(one).lower() for one in device.seq("capabilities")]
-    driver = device.text("driver")
+    asks, wrong = True, ""
     if "capabilities" not in device:
-        said = "a device reservation without `capabilities`, which Compose refuses"
-        work.wrong_request.append(Problem(place, said))
+        wrong = "a device reservation without `capabilities`, which Compose refuses"
     elif driver in ("nvidia", "") and not {"gpu", "nvidia", "compute"} & set(wanted):
-        if driver == "nvidia":
-            listed = ", ".join(wanted) or "nothing"
-            said = f"an nvidia device with capabilities [{listed}], without gpu"
-            work.wrong_request.append(Problem(place, said))
-        return
-    if "count" in device and "device_ids" in device:
-        said = "both `count` and `device_ids`, which exclude each other"
-        work.wrong_request.append(Problem(place, said))
-    work.request = work.request or place
+        listed = ", ".join(wanted) or "nothing"
+        wrong = f"an nvidia device with capabilities [{listed}], without gpu" if driver else ""
+        asks = False
+    elif "count" in device and "device_ids" in device:
+        wrong = "both `count` and `device_ids`, which exclude each other"
+    if wrong:
+        work.wrong_request.append(Problem(here, wrong))
+    work.request = work.request or (here if asks else None)
 
 
-def _mounts_devices(service: Map) -> bool:
-    seen = ("/dev/nvidia", "nvidia.com/gpu", "/dev/dri", "/dev/kfd")
-    return any(name in str(one) for one in service.seq("devices") for name in seen)
-
-
-def variables(path: str, node: Node | None) -> dict[str, Variable]:
+def _variables(path: str, node: Node | None) -> dict[str, Variable]:
     """`environment` as a list of `A=b` or as a mapping; a value from outside is left out."""
     found = (
         Variable(name, shell.expand(text, {}), Place(path, line))
@@ -147,17 +123,15 @@ def _assigned(node: Node | None) -> Iterator[tuple[str, str, int]]:
         for key, value in node.items():
             if isinstance(value, Text):
                 yield str(key), value, getattr(key, "line", node.line)
-    elif isinstance(node, Seq):
-        for entry in node:
-            if isinstance(entry, Text) and "=" in entry:
-                name, _, text = entry.partition("=")
-                yield name, text, entry.line
+    for entry in node if isinstance(node, Seq) else ():
+        if isinstance(entry, Text) and "=" in entry:
+            name, _, text = entry.partition("=")
+            yield name, text, entry.line
 
 
-def words(node: Node | None) -> str:
+def _words(node: Node | None) -> str:
     """A command, written as a text or as a list."""
     if isinstance(node, Text):
         return re.sub(r"\s+", " ", node[:20_000])
-    if isinstance(node, Seq):
-        return " ".join(str(word)[:5_000] for word in node[:500] if isinstance(word, Text))
-    return ""
+    listed = node[:500] if isinstance(node, Seq) else []
+    return " ".join(str(word)[:5_000] for word in listed if isinstance(word, Text))

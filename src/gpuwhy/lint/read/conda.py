@@ -25,9 +25,7 @@ def read(path: str, text: str) -> Sheet:
         if isinstance(entry, Text):
             add(environment, entry, entry.line)
         elif isinstance(entry, Map):
-            texts = [one for one in entry.seq("pip") if isinstance(one, Text) and one.strip()]
-            lines = (requirements.Logical(one.strip(), one.line) for one in texts)
-            requirements.fill(environment, sheet, lines)
+            requirements.fill(environment, sheet, requirements.listed(entry.seq("pip")))
     sheet.environments.append(environment)
     return sheet
 
@@ -35,13 +33,10 @@ def read(path: str, text: str) -> Sheet:
 def add(environment: Environment, spec: str, line: int) -> None:
     """A match spec into an environment; `python=3.10` sets its Python."""
     pin = match_spec(spec, Place(environment.path, line))
-    if pin is None:
-        return
-    if pin.name != "python":
+    if pin and pin.name != "python":
         environment.pins.append(pin)
-        return
-    found = re.match(r"[=~]*(3\.\d+)", pin.specifier)
-    if found and not re.search(r"[<>!,|]", pin.specifier):
+    found = re.match(r"[=~]*(3\.\d+)", pin.specifier) if pin and pin.name == "python" else None
+    if pin and found and not re.search(r"[<>!,|]", pin.specifier):
         environment.pythons = (found[1],)
         environment.python_from = f"the environment asks for Python {found[1]}"
 
@@ -52,32 +47,20 @@ def match_spec(text: str, place: Place) -> Pin | None:
     if not found:
         return None
     channel, name, bracket, rest = found.groups()
-    if bracket and (inner := re.search(r"version=['\"]?([^'\",\]]+)", bracket)):
-        rest = rest or inner[1]
-    build = re.search(r"build=['\"]?([^'\",\]]+)", bracket or "")
-    version, builds = _version(rest.strip())
-    return Pin(
-        normal(name),
-        place,
-        version,
-        origin="conda",
-        build=build[1] if build else builds,
-        channel=channel or "",
-    )
+    inner = re.search(r"version=['\"]?([^'\",\]]+)", bracket or "")
+    version, build = _version((rest or (inner[1] if inner else "")).strip())
+    named = re.search(r"build=['\"]?([^'\",\]]+)", bracket or "")
+    build = named[1] if named else build
+    return Pin(normal(name), place, version, origin="conda", build=build, channel=channel or "")
 
 
 def _version(rest: str) -> tuple[str, str]:
     """A conda version as pip would write it, and the build string."""
-    if rest.startswith("=="):
-        version, _, build = rest[2:].strip().partition("=")
-        return f"=={version.strip()}", build.strip()
-    if rest.startswith("="):
-        version, _, build = rest[1:].partition("=")
-        version = version.strip()
-        if not re.match(r"\d", version):
-            return "", build.strip()
-        return (f"=={version}" if build or "*" in version else f"=={version}.*"), build.strip()
-    if re.match(r"\d", rest):
-        version, _, build = rest.partition(" ")
-        return f"=={version}", build.strip()
-    return ("" if "|" in rest else re.sub(r"\s", "", rest)), ""
+    found = re.fullmatch(r"(==?|(?=\d))\s*([^=\s]*)\s*[=\s]?\s*(.*)", rest)
+    if not found:
+        return ("" if "|" in rest else re.sub(r"\s", "", rest)), ""
+    operator, version, build = found.groups()
+    if operator == "=" and not re.match(r"\d", version):
+        return "", build
+    any_patch = operator == "=" and not build and "*" not in version
+    return f"=={version}{'.*' * any_patch}", build

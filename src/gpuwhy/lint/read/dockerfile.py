@@ -6,14 +6,16 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from copy import copy
 from typing import NamedTuple
 
-from gpuwhy.lint.mistakes import Place, Problem
+from gpuwhy.lint.mistakes import BadFileError, Place, Problem
 from gpuwhy.lint.read import image_python, installs, shell
 from gpuwhy.lint.rules import names, pattern
 from gpuwhy.lint.sheet import Command, Environment, Image, Sheet, Variable
 
 _KEYWORDS = names("dockerfile.keywords")
+_MAY_HOLD_PACKAGES = pattern("dockerfile.may_hold_packages")
 _HEREDOC = re.compile(r"<<(-?)([\"']?)(\w+)\2")
 _TEMPLATE = re.compile(r"^\s*\{%|\{\{[-\s.]*[\w.\"]", re.M)
 _MOST_LENGTH, _MOST = 200_000, 5_000
@@ -27,14 +29,6 @@ class Instruction(NamedTuple):
     line: int
 
 
-class BadDockerfileError(ValueError):
-    """What is no Dockerfile; `line` from 1."""
-
-    def __init__(self, line: int, text: str) -> None:
-        super().__init__(text)
-        self.line = line
-
-
 def read(
     path: str, text: str, arguments: Mapping[str, str] | None = None, target: str = ""
 ) -> Sheet:
@@ -42,58 +36,43 @@ def read(
     sheet = Sheet(path, "dockerfile")
     try:
         _Stages(sheet, arguments or {}, target).fill(instructions(text))
-    except BadDockerfileError as error:
+    except BadFileError as error:
         template = _TEMPLATE.search(text)
+        commented = all(line.startswith("#") for line in map(str.strip, text.split("\n")) if line)
         if template:
             sheet.environments.clear()
             line = text.count("\n", 0, template.start()) + 1
             sheet.notes.append(Problem(Place(path, line), "a template, not checked: render it"))
-        elif _is_commented_out(text):
+        elif commented and "FROM" in text:
             sheet.notes.append(Problem(Place(path, 1), "commented out: there is nothing to check"))
         else:
-            sheet.problems.append(Problem(Place(path, error.line), str(error)))
+            said = f"no Dockerfile: {error}"
+            sheet.problems.append(Problem(Place(path, error.line), said))
     return sheet
 
 
-def _is_commented_out(text: str) -> bool:
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
-    return all(line.startswith("#") for line in lines) and "FROM" in text
-
-
 def instructions(text: str) -> Iterator[Instruction]:
-    """The instructions: lines joined, comments and heredocs read; raises BadDockerfileError."""
+    """The instructions: lines joined, comments and heredocs read; raises BadFileError."""
     lines = text.lstrip("\ufeff").replace("\r\n", "\n").split("\n")
-    escape = _escape(lines)
-    foreign = bool(lines and re.match(r"#\s*syntax\s*=\s*(?!(docker\.io/)?docker/)", lines[0]))
+    directive = re.match(r"(?:#[^\n]*\n)*?#\s*escape\s*=\s*(\S)", text, re.IGNORECASE)
+    escape = directive[1] if directive else "\\"
+    foreign = bool(re.match(r"#\s*syntax\s*=\s*(?!(docker\.io/)?docker/)", lines[0]))
     number, count = 0, 0
     while number < len(lines):
-        stripped = lines[number].strip()
         start = number + 1
-        if not stripped or stripped.startswith("#"):
+        if not lines[number].strip() or lines[number].lstrip().startswith("#"):
             number += 1
             continue
         body, number = _joined(lines, number, escape)
         body, number = _with_heredocs(body, lines, number)
-        found = re.match(r"\s*(\S+)[ \t]*(.*)", body, re.DOTALL)
-        keyword, rest = (found[1].upper(), found[2]) if found else ("", "")
+        keyword, _, rest = re.sub(r"[ \t]+", " ", body.strip(), count=1).partition(" ")
         count += 1
-        if keyword not in _KEYWORDS and foreign:
-            continue  # an instruction of another frontend
-        if keyword not in _KEYWORDS:
-            raise BadDockerfileError(start, f"no Dockerfile: {keyword[:40]!r} is no instruction")
         if len(body) > _MOST_LENGTH or count > _MOST:
-            raise BadDockerfileError(start, "too many instructions, or one that is too long")
-        yield Instruction(keyword, rest, start)
-
-
-def _escape(lines: list[str]) -> str:
-    for line in lines:
-        found = re.match(r"#\s*escape\s*=\s*(\S)", line, re.IGNORECASE)
-        if found:
-            return found[1]
-        if not line.startswith("#"):
-            break
-    return "\\"
+            raise BadFileError(start, "too many instructions, or one that is too long")
+        if keyword.upper() in _KEYWORDS:
+            yield Instruction(keyword.upper(), rest, start)
+        elif not foreign:  # else an instruction of another frontend
+            raise BadFileError(start, f"{keyword[:40]!r} is no instruction")
 
 
 def _joined(lines: list[str], number: int, escape: str) -> tuple[str, int]:
@@ -105,10 +84,9 @@ def _joined(lines: list[str], number: int, escape: str) -> tuple[str, int]:
         if parts and (not line.strip() or line.lstrip().startswith("#")):
             parts.append("")
             continue
+        parts.append(line.removesuffix(escape))
         if not line.endswith(escape):
-            parts.append(line)
             break
-        parts.append(line[:-1])
     return "\n".join(parts), number
 
 
@@ -117,26 +95,18 @@ def _with_heredocs(body: str, lines: list[str], number: int) -> tuple[str, int]:
     if "<<" not in body or not first.startswith(("RUN", "COPY", "ADD")):
         return body, number
     for found in _HEREDOC.finditer(body):
-        start = number
-        while number < len(lines) and _plain(lines[number], found[1]) != found[3]:
+        start, held = number, ""
+        while number < len(lines) and lines[number].strip() != found[3]:
+            line = lines[number]
+            code = "" if line.lstrip().startswith("#") else line
+            held += "\n" + (code[:-1] if code.endswith("\\") else code + " ;")
             number += 1
         if number >= len(lines):
-            raise BadDockerfileError(start, f"no Dockerfile: the heredoc {found[3]} has no end")
+            raise BadFileError(start, f"the heredoc {found[3]} has no end")
         if first.startswith("RUN"):
-            held = "".join("\n" + _code(line) for line in lines[start:number])
             body = body.replace(found[0], " ", 1) + " ;" + held
         number += 1
     return body, number
-
-
-def _plain(line: str, dash: str) -> str:
-    return line.strip() if dash else line.rstrip()
-
-
-def _code(line: str) -> str:
-    if line.endswith("\\"):
-        return line[:-1]
-    return " ;" if line.lstrip().startswith("#") else line + " ;"
 
 
 class _Stages:
@@ -156,12 +126,12 @@ class _Stages:
         """Every instruction, then which stages run."""
         for one in found:
             if one.keyword not in ("FROM", "ARG") and not self.sheet.environments:
-                raise BadDockerfileError(one.line, f"no Dockerfile: {one.keyword} before FROM")
+                raise BadFileError(one.line, f"{one.keyword} before FROM")
             handler = getattr(self, f"_{one.keyword.lower()}", None)
             if handler:
                 handler(one)
         if not self.sheet.environments:
-            raise BadDockerfileError(1, "no Dockerfile: it has no FROM")
+            raise BadFileError(1, "it has no FROM")
         stage: Environment | None = self.names.get(self.target, self.stage)
         while stage is not None:
             stage.runs = True
@@ -177,16 +147,17 @@ class _Stages:
     def _from(self, one: Instruction) -> None:
         words = [word for word in one.text.split() if not word.startswith("--")]
         if not words:
-            raise BadDockerfileError(one.line, "no Dockerfile: FROM names no image")
+            raise BadFileError(one.line, "FROM names no image")
         text = shell.expand(words[0], self.arguments).strip("\"'")
         parent = self.names.get(text.lower())
         image = Image(text, Place(self.sheet.path, one.line))
-        made = Environment(self.sheet.path, image=image, runs=False, system="linux")
+        made = Environment(self.sheet.path, image=image, system="linux")
         self.known = {}
         if parent:
             made = _child(parent)
             self.parents[id(made)] = parent
-            self.known = dict(self.kept.get(id(parent), {}))
+            self.known = dict(self.kept[id(parent)])
+        made.runs = False
         if re.search(r"--platform=\S*arm64", one.text):
             made.machine = "aarch64"
         self.sheet.environments.append(made)
@@ -196,21 +167,23 @@ class _Stages:
             self.names[words[2].lower()] = made
 
     def _arg(self, one: Instruction) -> None:
-        for name, equals, value in _words(one):
-            target = self.known if self.sheet.environments else self.arguments
+        target = self.known if self.sheet.environments else self.arguments
+        for name, value, _ in _pairs(one):
             if name in self.given:
                 target[name] = self.given[name]
-            elif equals:
+            elif value is not None:
                 target[name] = shell.expand(value, {**self.arguments, **target})
             elif name in self.arguments:
                 target[name] = self.arguments[name]
 
     def _env(self, one: Instruction) -> None:
-        for name, value, line in _pairs(one):
-            resolved = shell.expand(value, self.known)
-            self.known[name] = resolved
-            place = Place(self.sheet.path, line)
-            self.stage.variables[name] = Variable(name, resolved, place)
+        old = re.match(r"\s*([A-Za-z_]\w*)[ \t]+([^=\s].*)", one.text, re.DOTALL)  # ENV A b
+        pairs = [(old[1], old[2].strip().strip('"'), one.line)] if old else _pairs(one)
+        for name, value, line in pairs:
+            if value is not None:
+                self.known[name] = shell.expand(value, self.known)
+                place = Place(self.sheet.path, line)
+                self.stage.variables[name] = Variable(name, self.known[name], place)
 
     def _run(self, one: Instruction) -> None:
         text = re.sub(r"^(\s*--(mount|network|security)=\S+)+", "", one.text)
@@ -243,36 +216,21 @@ class _Stages:
                 self.stage.copied[name] = source.removeprefix("./")
 
 
-_MAY_HOLD_PACKAGES = pattern("dockerfile.may_hold_packages")
-
-
 def _child(parent: Environment) -> Environment:
-    made = Environment(parent.path, runs=False, image=parent.image)
-    for name in ("pins", "carried", "includes", "commands", "channels", "conda_files", "outdone"):
-        setattr(made, name, list(getattr(parent, name)))
-    for name in ("variables", "apt", "apt_pinned", "copied"):
-        setattr(made, name, dict(getattr(parent, name)))
-    made.system, made.machine = parent.system, parent.machine
-    made.other_index = parent.other_index
+    """A stage that goes on where another ended, with lists of its own."""
+    made = copy(parent)
+    for name in made.__struct_fields__:
+        value = getattr(made, name)
+        setattr(made, name, copy(value) if isinstance(value, (list, dict)) else value)
     return made
 
 
-def _words(one: Instruction) -> list[tuple[str, str, str]]:
+def _pairs(one: Instruction) -> list[tuple[str, str | None, int]]:
+    """`A=b C=d`, each with its line; None for a name alone."""
     made = shell.commands("x " + one.text, one.line, {}) if one.text.strip() else []
-    return [word.partition("=") for word in made[0].words[1:]] if made else []
-
-
-def _pairs(one: Instruction) -> list[tuple[str, str, int]]:
-    """`ENV A=b C=d`, or the old `ENV A b`."""
-    old = re.match(r"\s*([A-Za-z_]\w*)[ \t]+([^=\s].*)", one.text, re.DOTALL)
-    if old:
-        return [(old[1], old[2].strip().strip('"'), one.line)]
-    out = []
-    for command in shell.commands("x " + one.text, one.line, {}):
-        for word, line in zip(command.words[1:], command.lines[1:], strict=True):
-            name, equals, value = word.partition("=")
-            out += [(name, value, line)] if equals else []
-    return out
+    words = ((w, line) for each in made for w, line in zip(each.words, each.lines, strict=True))
+    parted = ((word.partition("="), line) for word, line in words if word != "x")
+    return [(name, value if equals else None, line) for (name, equals, value), line in parted]
 
 
 def _json_words(text: str) -> list[str]:

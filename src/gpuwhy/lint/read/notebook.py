@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -19,21 +18,29 @@ _SET = pattern("notebook.set")
 COLAB_PYTHON = "3.12"  # since August 2025
 
 
+class _Cell(msgspec.Struct):
+    cell_type: str = ""
+    source: str | list[str] = ""
+
+
+class _Notebook(msgspec.Struct):
+    cells: list[_Cell] = []
+    metadata: dict[str, Any] = {}
+
+
 def read(path: str, text: str) -> Sheet:
     """A Jupyter notebook; its lines are those of the JSON file."""
-    sheet = Sheet(path, "notebook")
     stage = Environment(path, system="linux")
-    sheet.environments.append(stage)
+    sheet = Sheet(path, "notebook", [stage])
     try:
-        data = msgspec.json.decode(text.encode("utf-8", "replace"))
+        data = msgspec.json.decode(text.encode("utf-8", "replace"), type=_Notebook)
     except (msgspec.DecodeError, RecursionError) as error:
-        sheet.problems.append(Problem(Place(path, 0), f"no JSON: {error}"))
+        sheet.problems.append(Problem(Place(path, 0), f"no notebook: {error}"))
         return sheet
-    about = data.get("metadata") if isinstance(data, dict) else None
-    if isinstance(about, dict) and "colab" in about:
+    if "colab" in data.metadata:
         stage.pythons, stage.python_from = (COLAB_PYTHON,), "Colab"
     position = 0
-    for line in _shell_lines(data):
+    for line in (one for cell in data.cells for one in _shell_lines(cell)):
         written = json.dumps(line, ensure_ascii=False)[1:-1]
         at = text.find(written[:80], position)
         position = at if at >= 0 else position
@@ -45,23 +52,10 @@ def read(path: str, text: str) -> Sheet:
     return sheet
 
 
-def _shell_lines(data: Any) -> list[str]:
+def _shell_lines(cell: _Cell) -> list[str]:
     """Lines that a shell gets, joined where they go on."""
-    out: list[str] = []
-    for text in _sources(data):
-        if text.startswith(("%%bash", "%%sh", "!%%")):
-            out += text.split("\n")[1:]
-        else:
-            lines = re.sub(r"\\\n", " ", text).split("\n")
-            out += [line.strip() for line in lines if re.match(r"\s*[!%]", line)]
-    return out
-
-
-def _sources(data: Any) -> Iterator[str]:
-    """The texts of the cells with code."""
-    cells = data.get("cells", []) if isinstance(data, dict) else []
-    for cell in cells if isinstance(cells, list) else []:
-        if isinstance(cell, dict) and cell.get("cell_type") == "code":
-            source = cell.get("source", [])
-            parts = source if isinstance(source, list) else [source]
-            yield "".join(part for part in parts if isinstance(part, str))
+    text = "".join(cell.source) if cell.cell_type == "code" else ""
+    if text.startswith(("%%bash", "%%sh", "!%%")):
+        return text.split("\n")[1:]
+    lines = re.sub(r"\\\n", " ", text).split("\n")
+    return [line.strip() for line in lines if re.match(r"\s*[!%]", line)]

@@ -3,80 +3,110 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
-from gpuwhy.lint.mistakes import Place, Problem
+from gpuwhy.lint.mistakes import BadFileError, Place, Problem
 from gpuwhy.lint.read import requirements
-from gpuwhy.lint.read.tomls import BadTomlError, Finder, parse
 from gpuwhy.lint.sheet import Environment, Pin, Sheet, backend_of
 from gpuwhy.lint.versions import normal, pythons_in
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_LIMIT = 2_000_000
+_DEEP = re.compile(r"(?:[\w\"'-]{1,40}[ \t]{0,4}\.[ \t]{0,4}){200}|[\[{]{200}")
 
 
 def read(path: str, text: str) -> Sheet:
     """A pyproject.toml."""
     sheet = Sheet(path, "pyproject")
     try:
-        data = parse(text)
-    except BadTomlError as error:
+        _Reader(sheet, parse(text), text).fill()
+    except BadFileError as error:
         sheet.problems.append(Problem(Place(path, error.line), str(error)))
-        return sheet
-    _Reader(sheet, data, Finder(text)).fill()
     return sheet
 
 
+def parse(text: str) -> dict[str, Any]:
+    """The values; raises BadFileError."""
+    deep = _DEEP.search(text)
+    if len(text) > _LIMIT or deep:
+        line = text.count("\n", 0, deep.start()) + 1 if deep else 0
+        raise BadFileError(line, "too long, or nested too deep")
+    try:
+        values: dict[str, Any] = tomllib.loads(text.replace("\r\n", "\n"))
+    except (ValueError, RecursionError) as error:
+        found = re.search(r"\(at line (\d+), column \d+\)", str(error))
+        reason = re.sub(r"\s*\(at .*\)$", "", str(error))
+        line = int(found[1]) if found else text.count("\n") + 1
+        raise BadFileError(line, f"no TOML: {reason}") from None
+    return values
+
+
 class _Reader:
-    def __init__(self, sheet: Sheet, data: dict[str, Any], finder: Finder) -> None:
-        self.sheet, self.data, self.finder = sheet, data, finder
+    def __init__(self, sheet: Sheet, data: dict[str, Any], text: str) -> None:
+        self.sheet, self.data, self.lines = sheet, data, text.split("\n")
+        self.poetry = _table(data, "tool", "poetry")
+        self.uv = _table(data, "tool", "uv")
 
     def fill(self) -> None:
         """The base, and the base with each extra or group."""
-        project = _table(self.data, "project")
-        base = self._pins(project.get("dependencies"), "project")
+        project, groups = _table(self.data, "project"), _table(self.data, "dependency-groups")
+        base = self._pins(project.get("dependencies"), "[project]")
         extras: dict[str, list[Pin]] = {}
-        section = "project.optional-dependencies"
         for name, entries in _table(project, "optional-dependencies").items():
-            extras[name] = self._pins(entries, section, name)
-        groups = _table(self.data, "dependency-groups")
+            extras[name] = self._pins(entries, "[project.optional-dependencies]", name)
         for name in groups:
             extras.setdefault(name, []).extend(self._group(groups, name, ()))
         base += self._poetry(extras)
-        pythons = self._pythons()
-        self._environment(base, "", pythons)
+        self._environment(base, "")
         for name, pins in extras.items():
-            self._environment([*base, *pins], name, pythons)
+            self._environment([*base, *pins], name)
             own = {pin.name for pin in pins} - {pin.name for pin in base}
             self.sheet.environments[-1].own = frozenset(own)
 
-    def _environment(self, pins: list[Pin], part: str, pythons: tuple[str, ...]) -> None:
+    def _environment(self, pins: list[Pin], part: str) -> None:
         sources = self._sources(part)
         made = Environment(self.sheet.path, [_sourced(pin, sources) for pin in pins])
-        made.pythons, made.part = pythons, part
-        made.python_from = "requires-python" if pythons else ""
-        overrides = _list(_table(self.data, "tool", "uv"), "override-dependencies")
-        made.overridden = frozenset(pin.name for pin in self._pins(overrides, "tool.uv"))
+        made.pythons, made.part, made.python_from = self._pythons(), part, "requires-python"
+        overrides = self._pins(self.uv.get("override-dependencies"), "[tool.uv]")
+        made.overridden = frozenset(pin.name for pin in overrides)
         if re.search(r"(^|[^a-z])(gpu|cuda|cu1\d\d?)([^a-z]|$)", part.lower()):
             made.gpu = f"the extra {part} is for GPUs"
         self.sheet.environments.append(made)
+
+    def _line(self, words: str, *headers: str) -> int:
+        """The first line that has an expression, below those that have each of the headers."""
+        start = 0
+        for one in headers:
+            at = (n for n in range(start, len(self.lines)) if one in self.lines[n])
+            start = next(at, start)
+        found = (n for n in range(start, len(self.lines)) if re.search(words, self.lines[n], re.I))
+        return next(found, start) + 1
 
     def _group(self, groups: dict[str, Any], name: str, inside: tuple[str, ...]) -> list[Pin]:
         """A dependency group and those it includes; a circle ends where it closes."""
         entries = groups.get(name)
         if name in inside or len(inside) > 20 or not isinstance(entries, list):
             return []
-        out = self._pins(entries, "dependency-groups")
+        out = self._pins(entries, "[dependency-groups]", name)
         for entry in entries:
             if isinstance(entry, dict) and isinstance(entry.get("include-group"), str):
                 out += self._group(groups, entry["include-group"], (*inside, name))
         return out
 
-    def _pins(self, entries: object, section: str, below: str = "") -> list[Pin]:
+    def _pins(self, entries: object, *headers: str) -> list[Pin]:
         out = []
         listed = entries if isinstance(entries, list) else []
         for entry in (one for one in listed if isinstance(one, str)):
-            place = Place(self.sheet.path, self.finder.value(entry, section, below))
+            line = self._line(f"[\"']{re.escape(entry)}[\"']", *headers)
+            place = Place(self.sheet.path, line)
             try:
                 out.append(requirements.requirement(entry.strip(), place))
             except requirements.BadRequirementError as error:
@@ -84,59 +114,54 @@ class _Reader:
         return out
 
     def _poetry(self, extras: dict[str, list[Pin]]) -> list[Pin]:
-        poetry = _table(self.data, "tool", "poetry")
+        """Poetry's own dependencies; its extras and groups into those of the project."""
         base: list[Pin] = []
-        optional: dict[str, list[Pin]] = {}
-        for entry, pin in self._poetry_pins(poetry, "tool.poetry.dependencies"):
-            if isinstance(entry, dict) and entry.get("optional"):
-                optional.setdefault(pin.name, []).append(pin)
-            else:
-                base.append(pin)
-        for extra, names in _table(poetry, "extras").items():
-            listed = names if isinstance(names, list) else []
-            pins = [pin for name in listed for pin in optional.get(normal(str(name)), [])]
-            extras.setdefault(extra, []).extend(pins)
-        for group, table in _table(poetry, "group").items():
-            inner = table if isinstance(table, dict) else {}
-            found = self._poetry_pins(inner, f"tool.poetry.group.{group}.dependencies")
-            extras.setdefault(f"group {group}", []).extend(pin for _, pin in found)
+        optional: list[Pin] = []
+        for entry, pin in self._poetry_pins(self.poetry, "[tool.poetry.dependencies]"):
+            aside = isinstance(entry, dict) and entry.get("optional")
+            (optional if aside else base).append(pin)
+        for extra, names in _table(self.poetry, "extras").items():
+            listed = {normal(str(name)) for name in names} if isinstance(names, list) else set()
+            extras.setdefault(extra, []).extend(pin for pin in optional if pin.name in listed)
+        for name, group in _table(self.poetry, "group").items():
+            found = self._poetry_pins(group, f"[tool.poetry.group.{name}.dependencies]")
+            extras.setdefault(f"group {name}", []).extend(pin for _, pin in found)
         return base
 
-    def _poetry_pins(self, table: dict[str, Any], section: str) -> Iterator[tuple[Any, Pin]]:
+    def _poetry_pins(self, table: object, header: str) -> Iterator[tuple[Any, Pin]]:
         """Entry and pin of every dependency of a table; one name may have several entries."""
         for name, value in _table(table, "dependencies").items():
+            line = self._line(rf"^\s*[\"']?{re.escape(name)}[\"']?\s*[=.]", header)
             for entry in value if isinstance(value, list) else [value]:
-                pin = self._poetry_pin(name, entry, section)
+                pin = self._poetry_pin(name, entry, Place(self.sheet.path, line))
                 if pin and pin.name != "python":
                     yield entry, pin
 
-    def _poetry_pin(self, name: str, entry: object, section: str) -> Pin | None:
+    def _poetry_pin(self, name: str, entry: object, place: Place) -> Pin | None:
         table = entry if isinstance(entry, dict) else {"version": entry}
-        place = Place(self.sheet.path, self.finder.key(name, section))
         version, url = str(table.get("version", "")), str(table.get("url", ""))
         specifier = poetry_specifier(version)
         if specifier is None:
             said = f"{version!r} is no version that Poetry understands"
             self.sheet.problems.append(Problem(place, said))
             return None
-        extras = tuple(normal(str(one)) for one in _list(table, "extras"))
+        extras = tuple(normal(str(one)) for one in _tables(table.get("extras"), str))
         if url.endswith(".whl"):
             pin = requirements.requirement(f"{name} @ {url}", place)
             return replace(pin, marker=_marker(table), extras=extras)
-        sources = _list(_table(self.data, "tool", "poetry"), "source")
-        indexes = {one.get("name"): str(one.get("url", "")) for one in sources if _is_table(one)}
-        backend = backend_of(indexes.get(table.get("source"), "") or url)
-        reference = any(key in table for key in ("git", "path", "url", "file"))
+        sources = _tables(self.poetry.get("source"))
+        indexes = {one.get("name"): str(one.get("url", "")) for one in sources}
         pin = Pin(normal(name), place, specifier, extras, _marker(table))
-        return replace(pin, backend=backend, reference=reference)
+        elsewhere = not table.keys().isdisjoint(("git", "path", "url", "file"))
+        backend = backend_of(indexes.get(table.get("source"), "") or url)
+        return replace(pin, backend=backend, reference=elsewhere)
 
     def _sources(self, part: str) -> dict[str, list[tuple[str, str]]]:
         """uv: package → (build, marker) for an extra."""
-        uv = _table(self.data, "tool", "uv")
-        indexes = {one.get("name"): one.get("url") for one in _list(uv, "index") if _is_table(one)}
+        indexes = {one.get("name"): one.get("url") for one in _tables(self.uv.get("index"))}
         out: dict[str, list[tuple[str, str]]] = {}
-        for name, value in _table(uv, "sources").items():
-            for entry in filter(_is_table, value if isinstance(value, list) else [value]):
+        for name, value in _table(self.uv, "sources").items():
+            for entry in _tables(value if isinstance(value, list) else [value]):
                 if entry.get("extra", part) == part == entry.get("group", part):
                     url = str(indexes.get(entry.get("index")) or entry.get("url", ""))
                     elsewhere = entry.keys() & {"git", "path", "url", "workspace"}
@@ -149,7 +174,7 @@ class _Reader:
         declared = _table(self.data, "project").get("requires-python")
         if isinstance(declared, str):
             return pythons_in(declared)
-        poetry = str(_table(self.data, "tool", "poetry", "dependencies").get("python", "*"))
+        poetry = str(_table(self.poetry, "dependencies").get("python", "*"))
         return pythons_in(poetry_specifier(poetry) or "") if poetry != "*" else ()
 
 
@@ -167,8 +192,7 @@ def _marker(table: dict[str, Any]) -> str:
     parts = [str(table["markers"])] if table.get("markers") else []
     if table.get("platform"):
         parts.append(f"sys_platform == {str(table['platform'])!r}")
-    python = str(table.get("python", ""))
-    for one in (poetry_specifier(python) or "").split(","):
+    for one in (poetry_specifier(str(table.get("python", ""))) or "").split(","):
         if found := re.match(r"([<>=!~]+)([\d.]+)$", one):
             parts.append(f"python_version {found[1]} '{found[2]}'")
     return " and ".join(f"({part})" for part in parts)
@@ -200,16 +224,12 @@ def _clauses(operator: str, version: str) -> Iterator[str]:
     yield from (f">={version}", f"<{bumped}")
 
 
-def _is_table(value: object) -> bool:
-    return isinstance(value, dict)
-
-
 def _table(data: object, *path: str) -> dict[str, Any]:
     for key in path:
         data = data.get(key) if isinstance(data, dict) else None
     return data if isinstance(data, dict) else {}
 
 
-def _list(data: dict[str, Any], key: str) -> list[Any]:
-    found = data.get(key)
-    return found if isinstance(found, list) else []
+def _tables(value: object, kind: type = dict) -> list[Any]:
+    """What a list has of one kind."""
+    return [one for one in value if isinstance(one, kind)] if isinstance(value, list) else []

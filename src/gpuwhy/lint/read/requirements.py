@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import msgspec
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import Specifier
 
 from gpuwhy.lint.mistakes import Place, Problem
 from gpuwhy.lint.rules import names, pattern, table
@@ -95,10 +94,15 @@ def fill(
         _ask(environment, indexes)
 
 
+def listed(nodes: Iterable[object]) -> list[Logical]:
+    """The texts of a YAML list, with their lines."""
+    texts = (one for one in nodes if isinstance(one, str) and one.strip())
+    return [Logical(one.strip(), getattr(one, "line", 0)) for one in texts]
+
+
 def _ask(environment: Environment, named: list[Index]) -> None:
     """The indexes of a file, for every line of it; of several --index-url pip takes the last."""
     only = [index for index in named if index.role == "only"]
-    environment.outdone += [(one, only[-1]) for one in only[:-1] if one.url != only[-1].url]
     kept = tuple(index for index in named if index.role != "only" or index is only[-1])
     environment.pins[:] = [with_indexes(pin, kept) for pin in environment.pins]
     environment.includes[:] = [
@@ -112,13 +116,14 @@ def with_indexes(pin: Pin, indexes: tuple[Index, ...]) -> Pin:
         return pin
     found = msgspec.structs.replace(pin, indexes=(*pin.indexes, *indexes))
     backend = next((index.backend for index in reversed(indexes) if index.backend), "")
-    return with_backend(found, backend) if backend else found
+    return with_backend(found, backend)
 
 
 def with_backend(pin: Pin, backend: str) -> Pin:
     """A pin from another index: PyTorch's own packages follow it, others do not."""
     own = pin.name in ("torch", "torchvision", "torchaudio", "xformers", "triton")
-    return msgspec.structs.replace(pin, backend=backend) if own and not pin.backend else pin
+    follows = own and backend and not pin.backend
+    return msgspec.structs.replace(pin, backend=backend) if follows else pin
 
 
 def _option(environment: Environment, text: str, place: Place, limits: bool) -> list[Index]:
@@ -153,18 +158,10 @@ def requirement(text: str, place: Place) -> Pin:
         found = Requirement(text.rstrip(", "))
     except (InvalidRequirement, RecursionError, ValueError):
         raise BadRequirementError(f"{_short(text)!r} is no requirement{_why(text)}") from None
-    return Pin(
-        normal(found.name),
-        place,
-        ",".join(f"{one.operator}{one.version}" for one in _in_order(found, text)),
-        tuple(normal(extra) for extra in found.extras),
-        str(found.marker or ""),
-    )
-
-
-def _in_order(found: Requirement, text: str) -> list[Specifier]:
-    """The clauses as they are written."""
-    return sorted(found.specifier, key=lambda one: text.find(one.version))
+    clauses = sorted(found.specifier, key=lambda one: text.find(one.version))
+    specifier = ",".join(f"{one.operator}{one.version}" for one in clauses)
+    extras = tuple(normal(extra) for extra in found.extras)
+    return Pin(normal(found.name), place, specifier, extras, str(found.marker or ""))
 
 
 def _reference(found: re.Match[str], marker: str, place: Place) -> Pin:
@@ -176,16 +173,10 @@ def _reference(found: re.Match[str], marker: str, place: Place) -> Pin:
     head = url.startswith("git+") and "@" not in url.rpartition("/")[2]
     tag = (wheel[3] if wheel[4] != "abi3" else "") if wheel else "HEAD" if head else ""
     windows = 'sys_platform == "win32"' if wheel and wheel[5].startswith("win") else ""
-    return Pin(
-        normal(name),
-        place,
-        f"=={version}" if version else "",
-        tuple(normal(one.strip()) for one in (found["extras"] or "").split(",") if one.strip()),
-        marker or windows,
-        backend=backend_of(url),
-        reference=True,
-        tag=tag,
-    )
+    specifier = f"=={version}" if version else ""
+    extras = tuple(map(normal, re.findall(r"[\w.-]+", found["extras"] or "")))
+    pin = Pin(normal(name), place, specifier, extras, marker or windows, reference=True, tag=tag)
+    return msgspec.structs.replace(pin, backend=backend_of(url))
 
 
 def _last_part(url: str) -> str:

@@ -54,8 +54,7 @@ def _tokens(text: str, line: int) -> Iterator[tuple[str, int, bool]]:
     text = _ASIDE.sub(lambda found: "\n" * found[0].count("\n"), text)
     seen, position, silent = line, 0, 0
     for token in islice(_TOKEN.finditer(text), _MOST_WORDS):
-        seen += text.count("\n", position, token.start())
-        position = token.start()
+        seen, position = seen + text.count("\n", position, token.start()), token.start()
         if token.lastgroup == "word" and token[0][0] == "#":
             silent = seen  # nothing more on this line
         if token.lastgroup == "join" or (token.lastgroup == "word" and seen != silent):
@@ -98,12 +97,8 @@ class _Arms:
         elif first in ("if", "case"):
             self.next += 1
             self.open.append((self.next, 0))
-        arms = tuple(self.open if first not in ("if", "elif", "case") else self.open[:-1])
-        self._end(then)
-        return [msgspec.structs.replace(one, arms=arms) for one in found] if arms else found
-
-    def _end(self, then: str) -> None:
-        """What stands behind a command."""
+        arms = self.open[:-1] if first in ("if", "elif", "case") else self.open
+        made = [msgspec.structs.replace(one, arms=tuple(arms)) for one in found]
         if then == ";;" and self.open:
             self._other_arm()
         elif then == "{":  # the body of a function: nobody knows which of them are called
@@ -111,6 +106,7 @@ class _Arms:
             self.open.append((_BODY, self.bodies))
         elif then == "}" and self.open and self.open[-1][0] == _BODY:
             self.open.pop()
+        return made
 
     def _other_arm(self) -> None:
         fork, arm = self.open[-1]

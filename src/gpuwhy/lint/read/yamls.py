@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Union
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Union
 
 import yaml
 
-from gpuwhy.lint.mistakes import Place, Problem
+from gpuwhy.lint.mistakes import BadFileError, Place, Problem
 from gpuwhy.lint.sheet import Sheet
 
-_DEPTH, _NODES = 100, 300_000
+_DEPTH, _EVENTS = 100, 300_000
 _VARIABLE = re.compile(r"\$\{\w+[^}\n]*\}")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class BadYamlError(ValueError):
-    """What is no YAML, or too much of it; `line` from 1."""
-
-    def __init__(self, line: int, text: str) -> None:
-        super().__init__(text)
-        self.line = line
 
 
 class Text(str):
@@ -71,82 +65,71 @@ Node = Union[Text, Seq, Map]
 
 
 def top(sheet: Sheet, text: str, wanted: str) -> Map | None:
-    """The mapping that a file is; what is none is a problem of its sheet."""
+    """The mapping that a file is, `${NAME}` allowed; what is none is a problem of its sheet."""
     try:
-        found = _document(text)
-    except BadYamlError as error:
+        try:
+            found = _document(text)
+        except BadFileError:
+            if not _VARIABLE.search(text):
+                raise
+            found = _document(_VARIABLE.sub("$X", text))
+        if not isinstance(found, Map):
+            raise BadFileError(1, f"no {wanted} is expected")
+    except BadFileError as error:
         sheet.problems.append(Problem(Place(sheet.path, error.line), str(error)))
-        return None
-    if not isinstance(found, Map):
-        said = f"no {wanted} is expected"
-        sheet.problems.append(Problem(Place(sheet.path, 1), said))
         return None
     return found
 
 
 def _document(text: str) -> Node | None:
-    """The first document, where `${NAME}` may stand for a value; raises BadYamlError."""
+    """The first document, from the parser's events; raises BadFileError."""
     try:
-        return _first(text)
-    except BadYamlError:
-        if not _VARIABLE.search(text):
-            raise
-    return _first(_VARIABLE.sub("$X", text))
-
-
-def _first(text: str) -> Node | None:
-    try:
-        _check_size(text)
-        node = next(yaml.compose_all(text, Loader=_LOADER), None)
-        return _built(node, {}) if node else None
+        events = islice(yaml.parse(text, Loader=_LOADER), _EVENTS)
+        first = next((one for one in events if isinstance(one, yaml.NodeEvent)), None)
+        return _node(first, events, {}, 0) if first else None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 0
-        raise BadYamlError(line, f"no YAML: {error.problem or error.context}") from error
+        said = f"no YAML: {error.problem or error.context}"
+        raise BadFileError(mark.line + 1 if mark else 0, said) from error
     except (yaml.YAMLError, UnicodeError) as error:
-        raise BadYamlError(0, f"no YAML: {str(error).splitlines()[0]}") from error
+        raise BadFileError(0, f"no YAML: {str(error).splitlines()[0]}") from error
+    except StopIteration:
+        raise BadFileError(0, f"more than {_EVENTS} nodes") from None
 
 
-def _check_size(text: str) -> None:
-    """Before a tree is made: libyaml's own composer has no limit on depth."""
-    depth = 0
-    for count, event in enumerate(yaml.parse(text, Loader=_LOADER), 1):
-        line = event.start_mark.line + 1 if event.start_mark else 0
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > _DEPTH:
-            raise BadYamlError(line, f"nested more than {_DEPTH} deep")
-        if count > _NODES:
-            raise BadYamlError(line, f"more than {_NODES} nodes")
-
-
-def _built(node: yaml.Node, known: dict[yaml.Node, Node]) -> Node:
+def _node(event: Any, events: Iterator[Any], known: dict[str, Node], depth: int) -> Node:
     """A node of the parser as ours; what an alias names is built once."""
-    if node in known:
-        return known[node]
-    made: Node
-    if isinstance(node, yaml.SequenceNode):
-        made = known[node] = Seq()
-        made.extend(_built(one, known) for one in node.value)
-    elif isinstance(node, yaml.MappingNode):
-        made = known[node] = Map()
-        _fill(made, node, known)
+    line = event.start_mark.line + 1 if event.start_mark else 0
+    if depth > _DEPTH:
+        raise BadFileError(line, f"nested more than {_DEPTH} deep")
+    if isinstance(event, yaml.AliasEvent):
+        return known.get(event.anchor or "", Text())
+    made: Node = Text(event.value) if isinstance(event, yaml.ScalarEvent) else Seq()
+    made = Map() if isinstance(event, yaml.MappingStartEvent) else made
+    made.line = line
+    if event.anchor:
+        known[event.anchor] = made
+    if isinstance(made, Text):
+        return made
+    held: list[Node] = []
+    while not isinstance(one := next(events), yaml.CollectionEndEvent):
+        held.append(_node(one, events, known, depth + 1))
+    if isinstance(made, Seq):
+        made += held
     else:
-        made = Text(node.value)
-    made.line = node.start_mark.line + 1
+        _fill(made, held)
     return made
 
 
-def _fill(made: Map, node: yaml.MappingNode, known: dict[yaml.Node, Node]) -> None:
+def _fill(made: Map, held: list[Node]) -> None:
     """Keys and values; of `<<` what the merged mappings have and this one has not."""
     merged: list[Node] = []
-    for one, other in node.value:
-        key, value = _built(one, known), _built(other, known)
+    for key, value in zip(held[::2], held[1::2], strict=True):
         if key == "<<":
             merged += value if isinstance(value, Seq) else [value]
         elif isinstance(key, Text):
             made[key] = value
     for source in merged:
         if isinstance(source, Map) and source is not made:
-            for name, value in source.items():
-                made.setdefault(name, value)
+            for name, one in source.items():
+                made.setdefault(name, one)
