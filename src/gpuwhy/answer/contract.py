@@ -44,6 +44,18 @@ def as_json(values: Any) -> str:
     return _UNSEEN.sub(lambda found: _as_number(found[0]), indented) + "\n"
 
 
+def schema() -> dict[str, Any]:
+    """The JSON schema, made from the types; docs/report.schema.json is a copy of it."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:gpuwhy:report:1",
+        "title": SCHEMA,
+        "description": "What `check`, `explain` and `run` print with --json. Fields may be added in"
+        " later releases, never renamed or removed: readers ignore what they do not know.",
+        **msgspec.json.schema(Answer),
+    }
+
+
 def _as_number(sign: str) -> str:
     """A sign as JSON writes it by its number: above U+FFFF in two halves."""
     halves = sign.encode("utf-16-be")
