@@ -1,1 +1,1 @@
-"""What is known in general: authored rows, and the tables they were read from (data/). Every row names its source."""
+"""Tables as data with one lookup each: releases, cards, codes, variables, images, packages."""

@@ -79,7 +79,7 @@ def fits(release: Release, machine: Machine) -> Verdict:
 
 
 def newest(known: Releases, machine: Machine, platform: str = "") -> Judged | None:
-    """The newest release that fits, else the newest that may; previews last, withdrawn ones never."""
+    """The newest release that fits, else that may; previews last, withdrawn ones never."""
     rows = [row for row in reversed(known.rows) if not (row.yanked or row.gone)]
     rows = [row for row in rows if platform in ("", row.platform)]
     order = {version: at for at, version in enumerate(dict.fromkeys(row.version for row in rows))}

@@ -1,4 +1,4 @@
-"""Flavours: distributions that install one module in builds with and without CUDA; builds that follow others."""
+"""Flavours: distributions that install one module, in builds with and without CUDA."""
 
 from __future__ import annotations
 
@@ -12,46 +12,32 @@ class Flavour(NamedTuple):
     cuda: bool  # a build that can use CUDA, where the platform has one
 
 
-_ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "tensorflow": (
-        ("tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu"),
-        ("tensorflow-cpu", "tf-nightly-cpu", "intel-tensorflow", "tensorflow-cpu-aws"),
-    ),
-    "onnxruntime": (
-        ("onnxruntime-gpu", "ort-nightly-gpu"),
-        ("onnxruntime", "ort-nightly", "onnxruntime-directml", "onnxruntime-openvino"),
-    ),
-    "paddle": (("paddlepaddle-gpu",), ("paddlepaddle",)),
-}
 _PREFIXES = {"cupy-cuda": "cupy", "mxnet-cu": "mxnet"}
+_WITH_CUDA = {
+    "tensorflow": "tensorflow tensorflow-gpu tf-nightly tf-nightly-gpu",
+    "onnxruntime": "onnxruntime-gpu ort-nightly-gpu",
+    "paddle": "paddlepaddle-gpu",
+}
+_WITHOUT = {
+    "tensorflow": "tensorflow-cpu tf-nightly-cpu intel-tensorflow tensorflow-cpu-aws",
+    "onnxruntime": "onnxruntime ort-nightly onnxruntime-directml onnxruntime-openvino",
+    "paddle": "paddlepaddle",
+}
 ALL = {
     name: Flavour(module, cuda)
-    for module, both in _ROWS.items()
-    for names, cuda in zip(both, (True, False), strict=True)
-    for name in names
+    for cuda, rows in ((True, _WITH_CUDA), (False, _WITHOUT))
+    for module, names in rows.items()
+    for name in names.split()
 }
-
 MAIN = frozenset({"tensorflow", "torch", "jax"})
-"""Frameworks that people install for their own sake; the others often come along as somebody's helper."""
-
-FOLLOWERS = frozenset(
-    {
-        "numba",
-        "numba_cuda",
-        "triton",
-        "torchvision",
-        "torchaudio",
-        "xformers",
-        "flash_attn",
-        "bitsandbytes",
-        "vllm",
-    }
-    | {"tensorrt", "torch_tensorrt"}
-)
-"""Packages with one build for all machines, or whose build follows another framework's: never CPU-only alone."""
-
+"""Frameworks that people install for their own sake; the others often come as somebody's helper."""
 COMPILES_AT_RUN_TIME = frozenset({"numba", "numba_cuda", "triton", "cupy"})
-"""Packages that make code for the GPU that they find, so the code they carry decides nothing."""
+"""Packages that make code for the GPU that they find: the code they carry decides nothing."""
+FOLLOWERS = frozenset(
+    {"numba", "numba_cuda", "triton", "torchvision", "torchaudio", "xformers", "flash_attn"}
+    | {"bitsandbytes", "vllm", "tensorrt", "torch_tensorrt"}
+)
+"""Packages with one build for all machines, or whose build follows another's: never CPU-only."""
 
 
 def flavour(distribution: str) -> Flavour | None:
@@ -73,7 +59,7 @@ def compiles_at_run_time(framework: str) -> bool:
 
 
 def library_wheel(distribution: str) -> tuple[str, int] | None:
-    """An NVIDIA library wheel's family and CUDA major: nvidia-cudnn-cu12 → ('nvidia-cudnn', 12)."""
+    """A library wheel's family and CUDA major: nvidia-cudnn-cu12 → ('nvidia-cudnn', 12)."""
     family, found, major = distribution.rpartition("-cu")
     if not found or not family.startswith("nvidia-") or not major.isdigit():
         return None

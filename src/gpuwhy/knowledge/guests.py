@@ -1,9 +1,9 @@
 """Guests: packages that people run on a GPU through a framework; harvested by tools/harvest.
 
-A guest's wheels carry little GPU code that we read; what it asks of frameworks, of Python and of the
-platform is what its own metadata says. What no metadata says is in `floors`. What a package brings
-of NVIDIA's wheels is its own metadata and that of its helpers: cudf-cu12 asks for libcudf-cu12, and
-that for nvidia-nvjitlink-cu12>=12.9. JAX is there with its extras, `jax[cuda12]`.
+A guest's wheels carry little GPU code that we read; what it asks of frameworks, of Python and of
+the platform is what its own metadata says. What no metadata says is in `floors`. What a package
+brings of NVIDIA's wheels is in its own metadata and that of its helpers: cudf-cu12 asks for
+libcudf-cu12, and that for nvidia-nvjitlink-cu12>=12.9. JAX has its extras there, `jax[cuda12]`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Installs: which pip requirement brings a framework's GPU build and its CUDA libraries, release by release."""
+"""Installs: which pip requirement brings a framework's GPU build and its CUDA libraries."""
 
 from __future__ import annotations
 
@@ -12,12 +12,23 @@ from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.libraries import parse
 
 PRELOADS = {"onnxruntime": "onnxruntime.preload_dlls()"}
-"""Frameworks that find libraries in their own environment only after this call, or after another import did it."""
-PRELOADS_SINCE = {"onnxruntime": "1.21"}
-"""The first release that has the call (its __init__.py: 1.20.2 has none, 1.21.0 has it)."""
-
+"""Frameworks that find libraries in their own environment only after this call, or an import."""
+_PRELOADS_SINCE = {"onnxruntime": "1.21"}  # its __init__.py: 1.20.2 has none, 1.21.0 has it
 FIRST_JAX = "0.4.26"
-"""The extra cuda12 came with 0.4.23; up to 0.4.25 it takes a cuDNN 9, which that jaxlib does not know."""
+"""The extra cuda12 came with 0.4.23; up to 0.4.25 it takes a cuDNN 9 that jaxlib does not know."""
+_BRING_LIBRARIES = {
+    "tensorflow": "2.14",
+    "torch": "1.13",
+    "jax": FIRST_JAX,
+    "onnxruntime": "1.21",
+    "cupy": "14",
+}
+_SUFFIXED = frozenset({"nvidia-cudnn", "nvidia-nccl", "nvidia-nvshmem", "nvidia-cusparselt"})
+"""Wheels named after the CUDA major in CUDA 13 too; those of the toolkit itself are no longer."""
+_NUMBERED_BY_CUDA = ("cudart", "cublas", "cublasLt", "nvrtc", "nvjitlink", "cupti")
+OPENS_SYSTEM = re.compile(r"mxnet-cu.+|paddlepaddle-gpu")
+"""Packages that open the system's CUDA and cuDNN: MXNet's wheels end in "libcudart.so.9.2: cannot
+open shared object file" without it, Paddle's installation guide names both as needed."""
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -38,21 +49,19 @@ EXACT_PLUGIN = Rule(
     ),
 )
 
-_SUFFIXED = frozenset({"nvidia-cudnn", "nvidia-nccl", "nvidia-nvshmem", "nvidia-cusparselt"})
-"""Wheels that are still named after the CUDA major in CUDA 13; those of the toolkit itself dropped the suffix."""
-
 
 def gpu_requirement(
     framework: str, distribution: str, version: str, cuda_major: int | None, python: str = ""
 ) -> str:
-    """The requirement that installs this release's GPU build with what it needs; '' where no row knows one."""
+    """What installs this release's GPU build with what it needs; "" where no row knows it."""
     release = version.split("+")[0]
     if framework == "tensorflow":
         return _tensorflow(distribution, release, python)
     if framework == "torch":
         return f"torch=={release}"
-    if framework == "jax":
-        return _jax(release, cuda_major)
+    if framework == "jax" and at_least(release, FIRST_JAX):
+        major = 13 if cuda_major == 13 and at_least(release, "0.8") else 12
+        return f"jax[cuda{major}]=={release}"
     if framework == "onnxruntime":
         extra = "[cuda,cudnn]" if at_least(release, "1.21") else ""
         return f"onnxruntime-gpu{extra}=={release}"
@@ -61,14 +70,8 @@ def gpu_requirement(
     return f"paddlepaddle-gpu=={release}" if framework == "paddle" else ""
 
 
-def _jax(release: str, cuda_major: int | None) -> str:
-    if not at_least(release, FIRST_JAX):
-        return ""
-    return f"jax[cuda{13 if cuda_major == 13 and at_least(release, '0.8') else 12}]=={release}"
-
-
 def _tensorflow(distribution: str, release: str, python: str) -> str:
-    """Releases whose and-cuda cannot be installed, because of its TensorRT wheels, give way to the next one."""
+    """Releases whose and-cuda asks for TensorRT wheels that do not exist give way to the next."""
     if release == "2.15.0" or (major_minor(release) == "2.14" and at_least(python, "3.11")):
         release = "2.15.1"
     if distribution.startswith("tf-nightly"):
@@ -78,50 +81,31 @@ def _tensorflow(distribution: str, release: str, python: str) -> str:
     return f"tensorflow=={release}" if at_least(release, "2.1") else f"tensorflow-gpu=={release}"
 
 
-OPENS_SYSTEM = re.compile(r"mxnet-cu.+|paddlepaddle-gpu")
-"""Packages that open the system's CUDA and cuDNN: MXNet's wheels end in "libcudart.so.9.2: cannot open shared object
-file" without it (apache/mxnet's installation page), Paddle's installation guide names both as what must be there."""
-
-
 def brings_libraries(framework: str, version: str) -> bool:
-    """Whether that requirement brings the CUDA libraries as wheels, so that no toolkit is needed."""
-    floors = {
-        "tensorflow": "2.14",
-        "torch": "1.13",
-        "jax": FIRST_JAX,
-        "onnxruntime": "1.21",
-        "cupy": "14",
-    }
-    return framework in floors and at_least(version, floors[framework])
+    """Whether that requirement brings the CUDA libraries, so that no toolkit is needed."""
+    since = _BRING_LIBRARIES.get(framework)
+    return since is not None and at_least(version, since)
 
 
 def preload_call(framework: str, version: str) -> str:
     """The call after which a release finds NVIDIA's wheels beside it; "" where it has none."""
-    has = at_least(version, PRELOADS_SINCE.get(framework, "0"))
+    has = at_least(version, _PRELOADS_SINCE.get(framework, "0"))
     return PRELOADS.get(framework, "") if has else ""
 
 
 def wheel_of(library: str, cuda_major: int | None) -> str:
-    """The wheel that ships a library for a CUDA major: libcufft.so.11, 12 → nvidia-cufft-cu12; '' if there is none."""
-    name = parse(library)
-    if name is None or not name.family.wheels or not name.family.wheels[0].startswith("nvidia-"):
+    """The wheel of a library for a CUDA major: libcufft.so.11, 12 → nvidia-cufft-cu12, or ""."""
+    found = parse(library)
+    base = found.family.wheels[0] if found and found.family.wheels else ""
+    if found is None or not base.startswith("nvidia-"):
         return ""
-    base, major = name.family.wheels[0], cuda_major or _own_major(name.family.name, name.suffix)
-    if major is None or major < 11:
+    own = numbers(found.suffix) if found.family.name in _NUMBERED_BY_CUDA else ()
+    major = cuda_major or next(iter(own), 0)
+    if major < 11:
         return ""
     return base if major >= 13 and base not in _SUFFIXED else f"{base}-cu{major}"
 
 
-def _own_major(family: str, suffix: str) -> int | None:
-    """The CUDA major that a file name itself tells; most families count on their own."""
-    places = numbers(suffix)
-    return (
-        places[0]
-        if places and family in ("cudart", "cublas", "cublasLt", "nvrtc", "nvjitlink", "cupti")
-        else None
-    )
-
-
 def gpu_flavour(distributions: tuple[str, ...]) -> str:
-    """The flavour with CUDA among several distributions of one module; '' when none has it."""
+    """The flavour with CUDA among several distributions of one module; "" when none has it."""
     return next((d for d in distributions if (found := flavour(d)) and found.cuda), "")

@@ -1,4 +1,4 @@
-"""Naming: which published projects and releases people mean by `cudnn`, `pytorch`, `torch==2.6` or `1.15`."""
+"""Naming: which published projects and releases people mean by `cudnn`, `torch==2.6` or `1.15`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,21 @@ _ASKED = re.compile(
 )
 _TRIAL = re.compile(r"\d(a|b|rc|\.dev)\d")
 _CALLED = {
-    "pytorch": "torch", "tf": "tensorflow", "tf-gpu": "tensorflow-gpu", "ort": "onnxruntime",
-    "ort-gpu": "onnxruntime-gpu", "onnx": "onnxruntime", "onnx-runtime": "onnxruntime",
-    "flashattention": "flash-attn", "flash-attention": "flash-attn",
-    "cudatoolkit": "cuda-toolkit", "paddle": "paddlepaddle-gpu", "paddlepaddle": "paddlepaddle-gpu", "trt": "tensorrt",
-    "cuda": "cuda-toolkit", "cudart": "cuda-runtime", "nvrtc": "cuda-nvrtc", "nvcc": "cuda-nvcc", "cupti": "cuda-cupti",
-}  # fmt: skip
+    "torch": "pytorch",
+    "tensorflow": "tf",
+    "tensorflow-gpu": "tf-gpu",
+    "onnxruntime": "ort onnx onnx-runtime",
+    "onnxruntime-gpu": "ort-gpu",
+    "flash-attn": "flashattention flash-attention",
+    "cuda-toolkit": "cudatoolkit cuda",
+    "paddlepaddle-gpu": "paddle paddlepaddle",
+    "tensorrt": "trt",
+    "cuda-runtime": "cudart",
+    "cuda-nvrtc": "nvrtc",
+    "cuda-nvcc": "nvcc",
+    "cuda-cupti": "cupti",
+}
+_MEANT = {word: name for name, words in _CALLED.items() for word in words.split()}
 _PARTS = {"jax": r"jaxlib|jax-cuda\d+-plugin"}
 
 
@@ -30,7 +39,7 @@ class Asked(NamedTuple):
 
 
 def asked(text: str, version: str = "") -> Asked | None:
-    """Read `torch`, `torch==2.6`, `torch 2.6`, `torch[extra]>=2.4`; None where it is no requirement."""
+    """Read `torch`, `torch==2.6`, `torch[extra]>=2.4`; None where it is no requirement."""
     found = _ASKED.fullmatch(text.strip())
     if found is None:
         return None
@@ -41,7 +50,7 @@ def asked(text: str, version: str = "") -> Asked | None:
 def meant(name: str) -> list[str]:
     """The projects that a name stands for: one, or all that hold it for some CUDA."""
     known = sorted(projects())
-    for word in dict.fromkeys((name, _CALLED.get(name, name))):
+    for word in dict.fromkeys((name, _MEANT.get(name, name))):
         if word in known:
             return [word]
         shape = re.compile(_PARTS.get(word, rf"(nvidia-)?{re.escape(word)}(-cu\d+|-cuda\w+)?"))
@@ -51,7 +60,7 @@ def meant(name: str) -> list[str]:
 
 
 def chosen(spec: str, versions: list[str]) -> tuple[list[str], str]:
-    """The releases that a version or a range means, of those known in order; and a line where that had to be chosen."""
+    """The releases that a version or a range means, and a line where that had to be chosen."""
     bare = spec.removeprefix("===").removeprefix("==").removeprefix("v")
     if not spec or bare in versions:
         return [bare] if spec else versions, ""
@@ -63,11 +72,12 @@ def chosen(spec: str, versions: list[str]) -> tuple[list[str], str]:
         return [], ""
     others = [one for one in begun if one != final]
     also = f"; there is also {', '.join(others[-8:])}" if others else ""
-    return [final], f"{bare} is read as {final}{f', the newest {bare}.x' if begun else ''}{also}"
+    newest = f", the newest {bare}.x" if begun else ""
+    return [final], f"{bare} is read as {final}{newest}{also}"
 
 
 def _final(spec: str, bare: str, versions: list[str], begun: list[str]) -> str:
-    """The release that a version means: with == the same but for zeros, else the newest that begins so."""
+    """With == the same but for zeros, else the newest that begins so."""
     same = [one for one in versions if _padded(one) == _padded(bare) and not _TRIAL.search(one)]
     if spec.startswith("==") and same:
         return same[-1]

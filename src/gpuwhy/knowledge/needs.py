@@ -1,7 +1,7 @@
 """Needs: what a release needs of other packages and does not state.
 
 Rows of kind `cap` are of frameworks and read by all, `limit` of other packages and read by lint,
-`compile` where something is compiled against a release, `floor` what a release compares with itself.
+`compile` where something is compiled against a release, `floor` what a release itself checks.
 """
 
 from __future__ import annotations

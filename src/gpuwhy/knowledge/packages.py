@@ -48,7 +48,7 @@ def table() -> Table:
 
 
 def brings_onnxruntime(name: str, version: str, extras: tuple[str, ...]) -> bool:
-    """Whether a release asks for onnxruntime: by its metadata, else by the list; "" = the newest."""
+    """Whether a release asks for onnxruntime, by metadata, else by the list; "" = the newest."""
     if _ONNX_EXTRAS.get(name) in extras:
         return True
     by_table = asked.asks(name, version)

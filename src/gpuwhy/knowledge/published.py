@@ -1,4 +1,4 @@
-"""Published: the releases of the GPU stack's packages on the package index, and slips of their names."""
+"""Published: releases of the GPU stack's packages on the index, and slips of their names."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def is_missing(name: str, version: str) -> bool:
 
 
 def meant(name: str) -> str:
-    """The package that a name which the index does not have is a slip of; "" where it is of none."""
+    """The package that a name, which the index does not have, is a slip of; "" for none."""
     return "" if name in _table().packages else _slips().get(name, "")
 
 

@@ -32,11 +32,11 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class Release(msgspec.Struct, frozen=True):
-    """One release on one platform. A value that nobody read is UNSET; None and () are what was read: none."""
+    """One release on one platform. A value that nobody read is UNSET; None and () were read."""
 
     name: str  # tensorflow-gpu
     version: str
-    platform: str  # linux-x86_64, linux-aarch64, windows-x86_64, macos-arm64 …; any; source (no wheel at all)
+    platform: str  # linux-x86_64, windows-x86_64, macos-arm64 …; any; source (no wheel at all)
     pythons: tuple[str, ...]  # 3.9, 3.13t (free-threaded), 3.8+ (stable ABI), 3 (any)
     systems: tuple[str, ...]  # manylinux_2_17, macosx_11_0, win
     file: str
@@ -121,7 +121,7 @@ def headers() -> tuple[Header, ...]:
 
 @lru_cache(maxsize=16)
 def family(name: str) -> Releases | None:
-    """Everything known of a project (`tensorflow-gpu`, `nvidia-cudnn-cu12`); None where nothing is."""
+    """Everything known of a project (`nvidia-cudnn-cu12`); None where nothing is."""
     name = re.sub(r"[-_.]+", "-", name).lower()
     file = projects().get(name)
     if file is None:
@@ -134,20 +134,15 @@ def family(name: str) -> Releases | None:
 
 
 def find(name: str, version: str, platform: str, python: str | None = None) -> Release | None:
-    """The row of a release on a platform; with `python`, only if it was published for that Python."""
+    """The row of a release on a platform; with `python`, only if it is for that Python."""
     known = family(name)
-    for row in known.rows if known else ():
-        if (
-            row.version == version
-            and row.platform == platform
-            and (python is None or has_python(row, python))
-        ):
-            return row
-    return None
+    rows = (row for row in known.rows if row.version == version) if known else ()
+    here = (row for row in rows if row.platform == platform)
+    return next((row for row in here if python is None or has_python(row, python)), None)
 
 
 def has_python(release: Release, python: str) -> bool:
-    """Whether a wheel exists for a Python ('3.10', '3.13t'), stable-ABI and pure wheels included."""
+    """Whether a wheel exists for a Python ('3.10', '3.13t'): stable ABI and pure ones count."""
     for tag in release.pythons:
         floor = tag.rstrip("+")
         if tag == python or (tag == "3" and python.startswith("3")):
@@ -174,13 +169,10 @@ def evidence_of(release: Release, field: str) -> Source:
 def compiled_cudnn(distribution: str, version: str, platform: str) -> tuple[str, Source] | None:
     """The cuDNN that a release was compiled with, where the number in its machine code was read."""
     row = find(distribution, version, platform)
-    if (
-        row is None
-        or not isinstance(row.cudnn, str)
-        or row.evidence.get("cudnn", "").partition("@")[0] != "code"
-    ):
+    if row is None or not isinstance(row.cudnn, str):
         return None
-    return row.cudnn, evidence_of(row, "cudnn")
+    read = row.evidence.get("cudnn", "").startswith("code@")
+    return (row.cudnn, evidence_of(row, "cudnn")) if read else None
 
 
 @cache

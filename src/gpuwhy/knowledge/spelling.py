@@ -11,10 +11,11 @@ LEAST = 8
 
 
 def misspelt(name: str, known: Iterable[str]) -> str:
-    """The known name that this one is a slip of; "" where it is nobody's or could be several unlike ones.
+    """The known name that this one is a slip of; "" where it is of none or of several.
 
-    One letter too many, too few, another, or two swapped; two slips in a name of 16 letters or more. Names that only
-    add a number or a word like ORIG are somebody's own, and so is a name that differs in a whole short word.
+    One letter too many, too few, another, or two swapped; two slips in a name of 16 letters or
+    more. Names that only add a number or a word like ORIG are somebody's own, and so is a name that
+    differs in a whole short word.
     """
     if len(name) < LEAST or _OWN.search(name):
         return ""
@@ -26,7 +27,7 @@ def misspelt(name: str, known: Iterable[str]) -> str:
 
 
 def _same_words(left: str, right: str) -> bool:
-    """Whether they begin alike, and no word of up to three letters differs: TF_GPU_X and TF_CPU_X are two names."""
+    """Whether no short word differs: TF_GPU_X and TF_CPU_X are two names."""
     ours, theirs = left.split("_"), right.split("_")
     if ours[0] != theirs[0]:
         return False
@@ -37,7 +38,7 @@ def _same_words(left: str, right: str) -> bool:
 
 
 def distance(left: str, right: str, most: int) -> int:
-    """Slips between two words: letters added, left out, changed, or neighbours swapped; at most `most` + 1."""
+    """Letters added, left out, changed or swapped between two words; at most `most` + 1."""
     before: list[int] = []
     row = list(range(len(right) + 1))
     for i, a in enumerate(left, 1):

@@ -1,8 +1,8 @@
 """Tried: releases and pairs of releases that were installed and imported, and what failed.
 
 Of a release with today's packages `newest` is what an installer takes: every dependency at the
-newest that metadata allows; `oldest` is the other end. Of a pair: what failed by the framework's own
-doing, where metadata lets the pair in, is a limit; what fails only where it is forced is what
+newest that metadata allows; `oldest` is the other end. Of a pair: what failed by the framework's
+own doing, where metadata lets the pair in, is a limit; what fails only where it is forced is what
 happens then.
 """
 
