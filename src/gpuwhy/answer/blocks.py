@@ -149,7 +149,7 @@ def _why(answer: of.Answer) -> tuple[tree.Pair, ...]:
     if best is None or best.id == of.NOT_GPU or answer.verdict not in ("found", "undecided"):
         return ()
     others = answer.causes[1:] if answer.verdict == "found" else ()
-    named = listed(tuple(one.id for one in others))
+    named = listed(tuple(dict.fromkeys(one.id for one in others if one.id != best.id)))
     because = _because(best.because[0], answer.headline) if best.because else ()
     return pair("Because", because), pair("Or", (tree.Code(named),) if named else "")
 

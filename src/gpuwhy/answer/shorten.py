@@ -41,7 +41,7 @@ def shorten(answer: Answer, detail: int, lines: Callable[[Answer], int]) -> Answ
     if detail > 0:
         return _bounded(answer, detail)
     short, most = _decision(answer), _most(answer)
-    for cut in (lambda one: _fewer_unseen(one, answer), *CUTS):
+    for cut in CUTS:
         if lines(short) <= most:
             break
         short = cut(short)
@@ -89,7 +89,7 @@ def _decision(answer: Answer) -> Answer:
         facts={},
         layers=() if of_text else answer.layers,
         probe=_probed(answer.probe),
-        unseen=() if of_text else _at_most(answer.unseen, 3),
+        unseen=() if of_text else _unseen(answer.unseen),
         not_tried=() if of_text and alone else answer.not_tried[:3],
         question=_asked(question) if question else None,
         crashed=answer.crashed[:1],
@@ -98,11 +98,11 @@ def _decision(answer: Answer) -> Answer:
     )
 
 
-def _at_most(texts: tuple[str, ...], most: int) -> tuple[str, ...]:
-    """The first of them, and how many more there are."""
-    if len(texts) <= most:
-        return texts
-    return (*texts[: max(1, most - 1)], f"and {len(texts) - max(1, most - 1)} more")
+def _unseen(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """What could not be read: one as it is, several counted."""
+    if len(texts) > 1:
+        return (f"{counted(len(texts), 'fact')} could not be read; -v says which and why",)
+    return tuple(clip(one, LONGEST) for one in texts)
 
 
 def _first(cause: CauseFound) -> CauseFound:
@@ -158,14 +158,6 @@ def _no_source(answer: Answer) -> Answer:
         return replace(reason, saw=tuple(replace(one, source="") for one in reason.saw))
 
     return _first_cause(answer, lambda one: replace(one, because=tuple(map(bare, one.because))))
-
-
-def _fewer_unseen(answer: Answer, whole: Answer) -> Answer:
-    """What was not looked at, counted."""
-    if len(whole.unseen) < 2 or not answer.unseen:
-        return replace(answer, unseen=tuple(clip(one, LONGEST) for one in answer.unseen))
-    counts = f"{counted(len(whole.unseen), 'fact')} could not be read; -v says which and why"
-    return replace(answer, unseen=(counts,))
 
 
 def _fewer_tries(answer: Answer) -> Answer:
