@@ -9,18 +9,7 @@ import msgspec
 
 from gpuwhy.knowledge.tables import rows
 
-_LIBRARIES = (
-    "cublas",
-    "cusparse",
-    "cusolver",
-    "cufft",
-    "curand",
-    "cudnn",
-    "nvrtc",
-    "nvjitlink",
-    "nccl",
-    "nvml",
-)
+_LIBRARY = re.compile(r"cu(blas|sparse|solver|fft|rand|dnn)|nv(rtc|jitlink|ml)|nccl")
 _CALL = re.compile(
     r"\b(?P<call>(?:cublas(?:Lt|Xt)?|cusparse|cusolver|cufft|curand|cudnn|nvrtc|nvJitLink|nccl"
     r"|nvml)(?!Status|Result|Error)[A-Z]\w{2,60}"
@@ -47,8 +36,8 @@ def call_in(text: str) -> str:
 def family_of(call: str) -> str:
     """The family of a call: what it works on; "" where its name does not tell."""
     lower = call.lower()
-    library = next((one for one in _LIBRARIES if lower.startswith(one)), "")
-    if library == "nvml":
+    library = _LIBRARY.match(lower)
+    if library and library[0] == "nvml":
         return "handle" if "gethandleby" in lower else "work"
     if library:
         return "create" if _WORKS.search(lower.removesuffix("_v2")) else "work"

@@ -272,12 +272,9 @@ def _spellings(code: Code) -> set[str]:
 def everything() -> tuple[Code, ...]:
     """Every status of every API, in the order of answers."""
     every = apis().values()
+    success = [_success(api) for api in every if api.success]
     libraries = [code for api in every for code in _library(api)]
-    return (*map(_success, filter(_has_success, every)), *_cuda(), *libraries, *_windows(), *_xid())
-
-
-def _has_success(api: Api) -> bool:
-    return bool(api.success)
+    return (*success, *_cuda(), *libraries, *_windows(), *_xid())
 
 
 def _success(api: Api) -> Code:

@@ -20,26 +20,6 @@ Segment = Literal["data center", "workstation", "consumer", "embedded"]
 FAR_BELOW = 0.1
 """A card is slow only below this part of the slowest card of its kind: short tests are slower."""
 
-# Words that say nothing about the chip, wherever they stand.
-_NOISE = frozenset(
-    [
-        "nvidia",
-        "corporation",
-        "geforce",
-        "tesla",
-        "gpu",
-        "graphics",
-        "laptop",
-        "mobile",
-        "with",
-        "max",
-        "q",
-        "design",
-        "generation",
-        "grid",
-        "card",
-    ]
-)
 # Words at the end that may go when the whole name is not known: sizes, form factors, slices.
 _OVERLOOKED = re.compile(
     r"\d+gb?|\d+g\.\d+gb?|sxm\d?|pcie?|nvl\d*|hbm\d?e?|mig|ti|super|oem|d|v2|lc|pascal|embedded"
@@ -100,6 +80,7 @@ class Table(msgspec.Struct, frozen=True):
     makers: tuple[tuple[str, str, str], ...]  # other makers' GPUs: pattern, maker, what can be said
     segments: tuple[tuple[str, Segment], ...]
     sold_with: dict[str, tuple[str, ...]]  # name: capabilities
+    noise: frozenset[str]  # words that say nothing about the chip, wherever they stand
 
 
 class Memory(msgspec.Struct, frozen=True):
@@ -135,9 +116,10 @@ def by_pci(device_id: str) -> GpuRow | None:
     if not re.fullmatch(r"[0-9A-F]{4}", wanted):
         return None
     chip = next((row for row in table().chips if row.first <= wanted <= row.last), None)
-    name = _pci_table().names.get(wanted)
+    listed = load("pci_ids.json", PciTable)
+    name = listed.names.get(wanted)
     if name is not None:
-        told = source(_pci_table().source, chip.detail if chip else "")
+        told = source(listed.source, chip.detail if chip else "")
         return GpuRow(_full(name), chip.capability if chip else None, told)
     if chip is None:
         return None
@@ -243,7 +225,7 @@ def _plain(name: str) -> list[str]:
 def _words(name: str) -> list[str]:
     """The words that matter; '3050ti' is '3050 ti'."""
     apart = re.sub(r"(?<=\d{4})ti\b", " ti", name.lower())
-    return [word for word in _plain(apart) if word not in _NOISE]
+    return [word for word in _plain(apart) if word not in table().noise]
 
 
 def _spellings(name: str) -> list[list[str]]:
@@ -256,10 +238,6 @@ def _spellings(name: str) -> list[list[str]]:
     return out
 
 
-def _pci_table() -> PciTable:
-    return load("pci_ids.json", PciTable)
-
-
 @cache
 def _index() -> dict[str, GpuRow]:
     """Every name, by its words; NVIDIA's list is first; a Quadro also answers without its brand."""
@@ -268,8 +246,9 @@ def _index() -> dict[str, GpuRow]:
     found = [GpuRow(_full(n), c, told) for c, names in listed.names.items() for n in names]
     chips = table().source
     found += [GpuRow(_full(n), c, source(chips, f"chip {x}")) for n, c, x in table().names]
-    pairs = [(i, n) for i, n in _pci_table().names.items() if " / " not in n]
-    pairs += [(i, n) for n, i in _pci_table().other_names.items()]
+    known = load("pci_ids.json", PciTable)
+    pairs = [(i, n) for i, n in known.names.items() if " / " not in n]
+    pairs += [(i, n) for n, i in known.other_names.items()]
     found += [GpuRow(_full(n), row.capability, row.source) for i, n in pairs if (row := by_pci(i))]
     out: dict[str, GpuRow] = {}
     for row in found:

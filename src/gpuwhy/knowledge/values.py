@@ -213,11 +213,6 @@ def _is_part(text: str) -> bool:
 
 # ---------------------------------------------------------------- TORCH_CUDA_ARCH_LIST
 
-_ARCHS = (
-    *("Kepler+Tesla", "Kepler", "Maxwell+Tegra", "Maxwell", "Pascal", "Volta+Tegra", "Volta"),
-    *("Turing", "Ampere+Tegra", "Ampere", "Ada", "Hopper", "Blackwell+Tegra", "Blackwell"),
-    *("Common", "All"),
-)
 _ARCH = re.compile(r"\d{1,2}\.\d[af]?(\+PTX)?")
 _SM = re.compile(r"(?:sm_?|compute_?)?(\d{1,2})(\d)([af]?)", re.IGNORECASE)
 
@@ -225,51 +220,46 @@ _SM = re.compile(r"(?:sm_?|compute_?)?(\d{1,2})(\d)([af]?)", re.IGNORECASE)
 def arch_list(rule: Rule, value: str, release: str) -> Wrong | None:
     """Architectures for extensions: 8.0, 9.0a+PTX or a family's name."""
     parts = re.split(r"[ ;]", value) if value.strip() not in ("", "native") else []
-    bad = next((p for p in parts if p and not _ARCH.fullmatch(p) and p not in _ARCHS), None)
+    bad = next((p for p in parts if p and not _ARCH.fullmatch(p) and p not in rule.values), None)
     if bad is None:
         return None
-    meant, allowed = _arch_meant(bad), ("8.0", "8.6+PTX", "9.0a", *_ARCHS[-8:-2])
+    meant, allowed = _arch_meant(bad, rule), ("8.0", "8.6+PTX", "9.0a", *rule.values[-8:-2])
     instead = value.replace(bad, meant) if meant else ""
     return rule.wrong(bad, " when it builds an extension", allowed, instead)
 
 
-def _arch_meant(part: str) -> str:
+def _arch_meant(part: str, rule: Rule) -> str:
     if "," in part:
         return part.replace(",", ";")
     if found := _SM.fullmatch(part):
         return f"{found[1]}.{found[2]}{found[3]}"
     if part.lower().endswith("+ptx"):
         return part[:-4] + "+PTX"
-    return next(iter(get_close_matches(part, _ARCHS, 1, 0.75)), "")
+    return next(iter(get_close_matches(part, rule.values, 1, 0.75)), "")
 
 
 # ---------------------------------------------------------------- JAX_PLATFORMS
-
-_PLATFORMS = ("cpu", "cuda", "gpu", "rocm", "tpu")
-_OF_PLUGINS = (
-    *("proxy", "METAL", "neuron", "iree", "axon", "oneapi", "sycl", "xpu", "mps", "interpreter"),
-    "habana",
-)
 
 
 def platforms(rule: Rule, value: str, release: str) -> Wrong | None:
     """The platforms that JAX may use, the first of them by default; nothing means all."""
     parts = value.split(",") if value else ["cuda"]
-    bad = next((part for part in parts if part not in (*_PLATFORMS, *_OF_PLUGINS)), None)
+    unknown = (part for part in parts if part not in rule.values)
+    bad = next((part for part in unknown if not re.fullmatch(rule.pattern, part)), None)
     if bad is not None:
         text = f"knows no platform {shown(bad)} unless a plug-in package brings it"
-        return Wrong("rejected", text, _PLATFORMS, _right_platforms(parts, bad))
+        return Wrong("rejected", text, rule.values, _right_platforms(parts, bad, rule))
     if not {"cuda", "gpu"} & set(parts):
         return Wrong("off", f"uses {' and '.join(parts)} only, and not the GPU", (), "cuda,cpu")
     return None
 
 
-def _right_platforms(parts: list[str], bad: str) -> str:
+def _right_platforms(parts: list[str], bad: str, rule: Rule) -> str:
     """The same list, where it is clear what the bad one means."""
     word = bad.strip().lower()
     near = {"nvidia": "cuda"}.get(word, word.rstrip("0123456789:"))
     fixed = ",".join(near if part == bad else part for part in parts if part != "")
-    return fixed if near in _PLATFORMS or not word else ""
+    return fixed if near in rule.values or not word else ""
 
 
 def platform_name(rule: Rule, value: str, release: str) -> Wrong | None:
@@ -277,6 +267,6 @@ def platform_name(rule: Rule, value: str, release: str) -> Wrong | None:
     written = value.strip().lower()
     if written in ("", "cuda", "gpu"):
         return None
-    if written in _PLATFORMS:
+    if written in rule.values:
         return Wrong("off", f"uses {written} by default, and not the GPU", (), "gpu")
-    return rule.wrong(value, ": no such platform", _PLATFORMS)
+    return rule.wrong(value, ": no such platform", rule.values)
