@@ -77,11 +77,6 @@ def test_keras_backends(world: World) -> None:
     (fault,) = variable(world, "KERAS_BACKEND", "theano").faults
     assert fault.allowed == ("jax", "tensorflow", "torch")
     assert variable(world, "KERAS_BACKEND", "torch").faults == ()
-    assert world.environ is not None
-    del world.environ["KERAS_BACKEND"]
-    world.file(f"{HOME}/.keras/keras.json", '{"backend": "jax", "floatx": "x"}')
-    found = world.look().variables.variables.need() or ()
-    assert {one.name for one in found if one.faults} == {"keras.json:backend"}
 
 
 def test_files_that_variables_name(world: World) -> None:

@@ -33,7 +33,6 @@ class Python(Record, frozen=True, omit_defaults=True):
     chosen_by: ChosenBy
     machine: str  # x86_64, aarch64
     gone: Gone = ""
-    managed: bool = False  # the system's package manager owns it; pip refuses to change it
     own: bool = False  # gpuwhy's own environment, and no other was found
 
 

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from gpuwhy.facts.environment import Package, Python
+from gpuwhy.facts.environment import Python
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, absent, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.imports import Ended, Imports, Isolation, Tried, TriedKind, Without, WithoutKind
-from gpuwhy.facts.installs import Damage, DamageKind, Part
+from gpuwhy.facts.installs import Part
 from gpuwhy.facts.version import at_least
 from gpuwhy.look.environment.python import user_sites
 from gpuwhy.look.files import exists
@@ -55,6 +55,12 @@ _STEERING = r"(LD_|PYTHON|CUDA_|XLA_|TF_|TORCH_|PYTORCH_|JAX_|KERAS_|NUMBA_|CUPY
 _NEEDED = ("PATH", "PYTHONUSERBASE", "CUDA_VISIBLE_DEVICES")
 _LEAST = {"AS": 1 << 45, "DATA": 1 << 45, "STACK": 4 << 20, "NOFILE": 512, "NPROC": 256}
 """Limits below which they may be what an import fails by."""
+_KINDS: Mapping[str, TriedKind] = {
+    "import": "import",
+    "compute": "compute",
+    "open": "open",
+    "run": "run",
+}
 _MOST_ALONE = 12  # variables and start-up files that are left out one by one
 
 
@@ -203,29 +209,27 @@ class _Look:
         """What the sandbox refuses is no evidence; without a driver, nor is asking for one."""
         if line.get("errno") in _REFUSED:
             return Ended.ISOLATION
-        if not self.has_driver and re.search(_DRIVER, words):
-            return Ended.WANTS_DRIVER
-        return Ended.RAISED
+        wants_driver = not self.has_driver and re.search(_DRIVER, words)
+        return Ended.WANTS_DRIVER if wants_driver else Ended.RAISED
 
     def _broken_off(
         self, row: Sequence[str], framework: str, end: Mapping[str, Any], printed: str
     ) -> Tried:
         """A try with which the whole process ended."""
         code = end.get("code")
+        ended, seconds = Ended.NOT_TRIED, 0.0
         if end.get("late"):
-            return replace(_tried(row, framework, Ended.TIMED_OUT), seconds=SECONDS, text=printed)
-        if end.get("memory"):
-            return replace(_tried(row, framework, Ended.TOO_LARGE), text=printed)
-        if not isinstance(code, int):
-            return replace(_tried(row, framework, Ended.NOT_TRIED), text=printed)
+            ended, seconds = Ended.TIMED_OUT, SECONDS
+        elif end.get("memory"):
+            ended = Ended.TOO_LARGE
+        if ended is not Ended.NOT_TRIED or not isinstance(code, int):
+            return replace(_tried(row, framework, ended), seconds=seconds, text=printed)
         opened = row[0] == "open" and not self.has_driver
         ended = Ended.WANTS_DRIVER if opened else Ended.CRASHED
-        signal = _SIGNALS.get(-code, f"signal {-code}") if code < 0 else ""
-        words = "" if code < 0 else f"it ended with code {code}"
         named = re.findall(r'(?m)^\s*File "([^"]+)", line', printed)
         return replace(
-            _tried(row, framework, ended, words=words),
-            signal=signal,
+            _tried(row, framework, ended, words="" if code < 0 else f"it ended with code {code}"),
+            signal=_SIGNALS.get(-code, f"signal {-code}") if code < 0 else "",
             text=printed,
             files=tuple(dict.fromkeys(named))[:24],
         )
@@ -252,13 +256,11 @@ class _Look:
 
     def _orders(self, group: Group) -> Iterator[tuple[Without, Order]]:
         tries = group.tries
-        names = self._variables()
-        if names:
+        if names := self._variables():
             yield Without(WithoutKind.VARIABLE), Order(tries, unset=names)
         if any(exists(self.machine, one) for one in user_sites(self.machine, self.python.version)):
             yield Without(WithoutKind.USER_SITE), Order(tries, without=("user site",))
-        files = [one.path for one in value_or(self.facts.installs.start_files, ())]
-        if files:
+        if value_or(self.facts.installs.start_files, ()):
             yield Without(WithoutKind.START_FILE), self._without_start_files(tries)
         yield Without(WithoutKind.COMPILED), Order(tries, without=("compiled files",))
         limits = ((name, value_or(self.machine.limit(name), -1)) for name in _LEAST)
@@ -299,14 +301,8 @@ class _Look:
 
 
 def _tried(row: Sequence[str], framework: str, ended: Ended, words: str = "") -> Tried:
-    kinds: Mapping[str, TriedKind] = {
-        "import": "import",
-        "compute": "compute",
-        "open": "open",
-        "run": "run",
-    }
     kind, module, *targets = row
-    return Tried(kinds[kind], module, framework, ended, targets=tuple(targets), words=words)
+    return Tried(_KINDS[kind], module, framework, ended, targets=tuple(targets), words=words)
 
 
 def _isolation(held: Mapping[str, Any]) -> Isolation:
@@ -320,40 +316,3 @@ def _isolation(held: Mapping[str, Any]) -> Isolation:
         seconds=SECONDS,
         why=tuple(str(one) for one in words),
     )
-
-
-# ------------------------------------------------------------ files that a failure names
-
-
-def damage_named(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damage, ...]]:
-    """The damage that was known, and files on the way to a failure that were changed."""
-    known = facts.installs.damage
-    if not isinstance(known, Known):
-        return known
-    told = {one.path for one in known.value}
-    failed = [one for one in value_or(facts.imports.tried, ()) if one.failed]
-    named = dict.fromkeys(path for one in failed for path in (*one.files, one.source) if path)
-    syntax = any(one.error in ("SyntaxError", "IndentationError") for one in failed)
-    packages = value_or(facts.environment.packages, ())
-    found = [_changed(machine, packages, path, syntax) for path in named if path not in told]
-    return Known((*known.value, *(one for one in found if one)), known.source)
-
-
-def _changed(
-    machine: Machine, packages: Sequence[Package], path: str, syntax: bool
-) -> Damage | None:
-    """A file that a RECORD lists and that is not what was installed."""
-    for one in packages:
-        row = one.files.find(path[len(one.site) + 1 :]) if path.startswith(f"{one.site}/") else None
-        if row is None or not row.sha256 or row.size < 0:
-            continue
-        stat, digest = machine.stat(path), machine.sha256(path)
-        if not isinstance(stat, Known) or value_or(digest, row.sha256) == row.sha256:
-            return None
-        module = path.endswith(".py")
-        kind = DamageKind.NOT_COMPILING if module and syntax else DamageKind.EDITED
-        kind = kind if module else DamageKind.OTHER_HASH
-        part = Part.MODULE if module else Part.LIBRARY
-        size = stat.value.size
-        return Damage(path, kind, part, one.owner, size=size, recorded_size=row.size)
-    return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from gpuwhy.facts.devices import PciDevice
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
@@ -12,6 +11,7 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Flaw, LibraryCopy, Toolkit
 from gpuwhy.facts.system import Distro
 from gpuwhy.look.devices import card, nvml
+from gpuwhy.look.files import exists, gone
 from gpuwhy.look.libraries import Examined, Places
 from gpuwhy.look.look import Field
 from gpuwhy.look.toolkits import conda_cuda, conda_packages, conda_prefix, toolkit_version
@@ -31,34 +31,27 @@ from gpuwhy.machine.machine import Machine
 _EDITION = "HKLM/SOFTWARE/Microsoft/Windows NT/CurrentVersion"
 _ELEVEN = 22000  # builds from here on are Windows 11, whatever the registry's product name says
 _FILES = ("kernel32.dll", "ntoskrnl.exe", "ntdll.dll")
+_NOT_HERE = Absent(Source("none", "Windows has no such thing"))
 _EVENTS = "Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='nvlddmkm'} -MaxEvents 20"
-
-
-def _none_here(_machine: Machine, _facts: Facts) -> Fact[Any]:
-    """Something that Linux has and Windows has not."""
-    return Absent(Source("none", "Windows has no such thing"))
 
 
 def _distro(machine: Machine, facts: Facts) -> Fact[Distro]:
     """Windows 10 Pro 22H2, build 19045: by the registry, of a disk by the version of its files."""
-    key = machine.registry(_EDITION)
+    key, version = machine.registry(_EDITION), _kernel(machine, facts)
     if isinstance(key, Known):
-        said = key.value.values
+        said, source = key.value.values, key.source
         build = said.get("CurrentBuild", "")
-        name = _title(build)
-        edition = re.sub(r"^Windows 10", name, said.get("ProductName", name))
-        title = f"{edition} {said.get('DisplayVersion', '')}".strip()
-        return Known(Distro("windows", f"{title}, build {build}", build), key.source)
-    version = _kernel(machine, facts)
-    if not isinstance(version, Known):
+        edition = said.get("ProductName", "Windows 10")
+        release = f" {said.get('DisplayVersion', '')}".rstrip()
+    elif isinstance(version, Known):
+        major, minor, build = version.value.split(".")[:3]
+        edition, release, source = "Windows 10", "", version.source
+        edition = edition if major == "10" else f"Windows {major}.{minor}"
+    else:
         return version
-    major, minor, build = version.value.split(".")[:3]
-    name = _title(build) if major == "10" else f"Windows {major}.{minor}"
-    return Known(Distro("windows", f"{name}, build {build}", build), version.source)
-
-
-def _title(build: str) -> str:
-    return "Windows 11" if build.isdecimal() and int(build) >= _ELEVEN else "Windows 10"
+    if build.isdecimal() and int(build) >= _ELEVEN:
+        edition = re.sub(r"^Windows 10", "Windows 11", edition)
+    return Known(Distro("windows", f"{edition}{release}, build {build}", build), source)
 
 
 def _kernel(machine: Machine, _facts: Facts) -> Fact[str]:
@@ -88,14 +81,6 @@ def _processor(machine: Machine, _facts: Facts) -> Fact[str]:
     return said
 
 
-def _memory(_machine: Machine, _facts: Facts) -> Fact[Any]:
-    return Unknown("host memory is not read on Windows", "Task Manager, Performance")
-
-
-def _kernel_log(_machine: Machine, _facts: Facts) -> Fact[Any]:
-    return Unknown("the event log of Windows is not read", _EVENTS)
-
-
 _LINUX_ONLY = (
     *("libc", "container", "injected", "wsl", "wsl_device", "open_files_limit"),
     *("address_space_limit", "tasks", "shm", "uptime", "booted"),
@@ -104,9 +89,9 @@ SYSTEM: dict[str, Field] = {
     "distro": _distro,
     "kernel": _kernel,
     "machine": _processor,
-    "memory": _memory,
-    "kernel_log": _kernel_log,
-    **dict.fromkeys(_LINUX_ONLY, _none_here),
+    "memory": lambda *_: Unknown("host memory is not read on Windows", "Task Manager, Performance"),
+    "kernel_log": lambda *_: Unknown("the event log of Windows is not read", _EVENTS),
+    **dict.fromkeys(_LINUX_ONLY, lambda *_: _NOT_HERE),
 }
 
 # ---------------------------------------------------------------- driver and cards
@@ -151,8 +136,8 @@ def _driver_files(machine: Machine) -> Iterator[str]:
 
 def _by_registry(machine: Machine) -> Fact[str]:
     """What Windows lists among its display adapters; Absent without file and entry."""
-    key = machine.registry(_CLASS)
-    for name in key.value.keys if isinstance(key, Known) else ():
+    key = value_or(machine.registry(_CLASS), None)
+    for name in key.keys if key else ():
         adapter = machine.registry(f"{_CLASS}/{name}") if re.fullmatch(r"\d{4}", name) else None
         values = adapter.value.values if isinstance(adapter, Known) else {}
         version = dotted(values.get("DriverVersion", ""))
@@ -162,7 +147,7 @@ def _by_registry(machine: Machine) -> Fact[str]:
     there = machine.stat(path)
     if isinstance(there, Known):
         return Unknown(f"{path} is there, but does not tell its version", "nvidia-smi")
-    if isinstance(there, Absent) and isinstance(machine.stat(system_folder(machine)), Absent):
+    if isinstance(there, Absent) and gone(machine, system_folder(machine)):
         return Unknown("System32 is not among these files")
     return there
 
@@ -190,8 +175,8 @@ def cards(machine: Machine, _facts: Facts) -> Fact[tuple[PciDevice, ...]]:
 
 def _card(device_id: str, driver: Fact[str]) -> PciDevice:
     """The registry gives no bus address that others use."""
-    how = "Device Manager, Display adapters"
-    return card(f"PCI id 10de:{device_id}", device_id, driver, how)
+    address, how = f"PCI id 10de:{device_id}", "Device Manager, Display adapters"
+    return card(address, device_id, driver, how)
 
 
 DRIVER: dict[str, Field] = {"module_version": _driver_version}
@@ -220,13 +205,10 @@ def _toolkits(machine: Machine, facts: Facts) -> Fact[tuple[Toolkit, ...]]:
 def _roots(machine: Machine) -> Iterator[str]:
     """Every folder that may be a toolkit, the installer's newest first."""
     yield from folders(machine, f"{program_files(machine)}/{_INSTALLED}", r"v\d+\.\d+$")[::-1]
-    for name, value in environ(machine).items():
-        if _NAMED.match(name) and is_whole(tidy(value)):
-            yield tidy(value)
-    for folder in path_folders(machine):
-        found = re.match(r"(?i)(.*)/bin(/x64)?$", folder)
-        if found and "cuda" in found[1].lower():
-            yield found[1]
+    named = [tidy(value) for name, value in environ(machine).items() if _NAMED.match(name)]
+    yield from (root for root in named if is_whole(root))
+    found = [re.match(r"(?i)(.*cuda.*)/bin(/x64)?$", one) for one in path_folders(machine)]
+    yield from (one[1] for one in found if one)
 
 
 def _toolkit(machine: Machine, root: str) -> Toolkit | None:
@@ -246,11 +228,10 @@ def _nvcc_on_path(machine: Machine, _facts: Facts) -> Fact[str]:
     seen = machine.environ()
     if not isinstance(seen, Known):
         return seen
-    for folder in path_folders(machine):
-        path = f"{folder}/nvcc.exe"
-        if re.search(r"(?i)cuda|conda", folder) and isinstance(machine.stat(path), Known):
-            return known(path, "env", "PATH")
-    return Absent(Source("env", "PATH", "no folder of it holds nvcc.exe"))
+    likely = (one for one in path_folders(machine) if re.search(r"(?i)cuda|conda", one))
+    path = next((one for one in likely if exists(machine, f"{one}/nvcc.exe")), "")
+    nowhere = Absent(Source("env", "PATH", "no folder of it holds nvcc.exe"))
+    return known(f"{path}/nvcc.exe", "env", "PATH") if path else nowhere
 
 
 def _conda(machine: Machine, facts: Facts) -> Iterator[Toolkit]:
@@ -286,11 +267,6 @@ _OF_USERS = ("/Downloads", "/Desktop", "/Documents", "")
 _OF_DRIVES = ("C:", "C:/tools", "C:/Program Files", "D:", "D:/tools")
 _ARCHIVES = r"(?i)(cud(a|nn)|zlib)[\w.-]*$"
 _MOST_ARCHIVES = 8
-_NOT_WINDOWS = (
-    r"(?i)(?!windows|program|users$|perflogs|recovery|system volume|\$|documents and|msocache"
-    r"|tools$)"
-)
-_MOST_OWN = 24
 _BUNDLES = r"(nvidia|torch|onnxruntime|tensorrt_libs|tensorrt_bindings)$"
 _INSIDE = {"torch": "/lib", "onnxruntime": "/capi"}
 
@@ -377,14 +353,9 @@ def _unpacked(machine: Machine, facts: Facts) -> Iterator[str]:
     """Where archives end up that nobody moved on: downloads, a drive's top, a toolkit's folder."""
     toolkits = value_or(facts.libraries.toolkits, ())
     roots = [one.path for one in toolkits if one.kind == "system"]
-    users = [machine.home] if environ(machine) and machine.home else []
-    if not environ(machine):  # of a disk that nobody is at, everybody's
-        users += folders(machine, "C:/Users", r"(?!Public$|Default|All Users)")
-    own = [
-        one for drive in ("C:", "D:") for one in folders(machine, drive, _NOT_WINDOWS)[:_MOST_OWN]
-    ]
+    users = [machine.home] if machine.home else []
     homes = [f"{user}{below}" for user in users for below in _OF_USERS]
-    for parent in (*homes, *_OF_DRIVES, *roots, *own):
+    for parent in (*homes, *_OF_DRIVES, *roots):
         for folder in folders(machine, parent, _ARCHIVES)[:_MOST_ARCHIVES]:
             for one in (folder, *folders(machine, folder, _ARCHIVES)[:_MOST_ARCHIVES]):
                 yield from (f"{one}{end}" for end in ("", "/bin", "/bin/x64", "/cuda/bin"))
@@ -395,26 +366,19 @@ def _unpacked(machine: Machine, facts: Facts) -> Iterator[str]:
 def examine(machine: Machine, path: str, processor: str) -> Examined:
     """Look at one DLL as Windows would."""
     stat = machine.stat(path)
-    if isinstance(stat, Unknown):
-        return Examined(stat, known(Flaw.UNREADABLE, "file", path, stat.reason))
-    if isinstance(stat, Absent):
-        return Examined(stat, known(Flaw.MISSING, "file", path))
-    flaw, note = _flaw(machine, path, stat.value.size, processor)
-    size = known(stat.value.size, "file", path)
-    return Examined(size, known(flaw, "file", path, note))
-
-
-def _flaw(machine: Machine, path: str, size: int, processor: str) -> tuple[Flaw, str]:
+    if not isinstance(stat, Known):
+        flaw = Flaw.MISSING if isinstance(stat, Absent) else Flaw.UNREADABLE
+        return Examined(stat, known(flaw, "file", path))
+    flaw, note, size, pe = Flaw.NONE, "", stat.value.size, machine.pe(path)
     if size == 0:
-        return Flaw.EMPTY, ""
-    pe = machine.pe(path)
-    if not isinstance(pe, Known):
-        return Flaw.FOREIGN, pe.reason if isinstance(pe, Unknown) else "gone while looking"
-    if pe.value.extent > size:
-        return Flaw.TRUNCATED, f"needs {pe.value.extent} bytes, has {size}"
-    if processor and pe.value.machine != processor:
-        return Flaw.MACHINE, f"{pe.value.machine}, this machine is {processor}"
-    return Flaw.NONE, ""
+        flaw = Flaw.EMPTY
+    elif not isinstance(pe, Known):
+        flaw, note = Flaw.FOREIGN, pe.reason if isinstance(pe, Unknown) else "gone while looking"
+    elif pe.value.extent > size:
+        flaw, note = Flaw.TRUNCATED, f"needs {pe.value.extent} bytes, has {size}"
+    elif processor and pe.value.machine != processor:
+        flaw, note = Flaw.MACHINE, f"{pe.value.machine}, this machine is {processor}"
+    return Examined(known(size, "file", path), known(flaw, "file", path, note))
 
 
 LIBRARIES: dict[str, Field] = {

@@ -50,30 +50,6 @@ def test_tensorflow(disk):
     assert one.opens.need()[0].name == "cudart64_101.dll"
 
 
-def test_a_tensorflow_that_carries_the_runtime_is_still_asked_for_its_dll(disk):
-    site = python(disk, "3.6.8", "C:/Python36")
-    package = f"{site}/tensorflow"
-    info = "is_cuda_build = True\ncuda_version_number = '9.0'\ncudnn_version_number = '7'\n"
-    disk.put(f"{package}/python/platform/build_info.py", info)
-    disk.put(
-        f"{package}/python/platform/self_check.py", "ctypes.WinDLL(build_info.cudart_dll_name)\n"
-    )
-    disk.put(
-        f"{package}/python/_pywrap_tensorflow_internal.pyd",
-        pe({"cublas64_90.dll": ["x"], "cudnn64_7.dll": ["x"]}),
-    )
-    disk.put(
-        f"{site}/tensorflow_gpu-1.10.0.dist-info/METADATA",
-        "Name: tensorflow-gpu\nVersion: 1.10.0\n",
-    )
-    (one,) = facts_of(disk).frameworks.installed.need()
-    assert [o.name for o in one.opens.need()] == [
-        "cudart64_90.dll",
-        "cublas64_90.dll",
-        "cudnn64_7.dll",
-    ]
-
-
 def torch(disk: Disk, cuda: str) -> None:
     site = python(disk, "3.12.4", "C:/Python312")
     disk.put(f"{site}/torch/version.py", f"__version__ = '2.9.1'\ncuda: Optional[str] = {cuda}\n")

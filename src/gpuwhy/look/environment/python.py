@@ -173,23 +173,19 @@ def _chosen(machine: Machine, one: Choice) -> Fact[Python]:
     if not isinstance(stat, Known):
         return or_unknown(stat, f"{path}: no such file or folder", "--python PATH")
     if stat.value.kind == "folder":
-        return _in_folder(machine, path, one.by)
+        if is_environment(machine, path):
+            return _environment(machine, path, one.by)
+        programs = (f"{path}/{name}" for name in ("bin/python3", "bin/python"))
+        if program := next((name for name in programs if exists(machine, name)), ""):
+            return _chosen(machine, Choice(program, one.by))
+        said = "holds no Python: neither pyvenv.cfg, conda-meta nor bin/python"
+        return Unknown(f"{path} {said}", "--python PATH")
     folder, _, name = path.rpartition("/")
     prefix = folder.rpartition("/")[0]
     named = re.match(_EXECUTABLE, name) and folder.endswith("/bin")
     if named and is_environment(machine, prefix):
         return _environment(machine, prefix, one.by, path)
     return _executable(machine, path, one.by)
-
-
-def _in_folder(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
-    if is_environment(machine, path):
-        return _environment(machine, path, by)
-    for name in ("bin/python3", "bin/python"):
-        if exists(machine, f"{path}/{name}"):
-            return _chosen(machine, Choice(f"{path}/{name}", by))
-    said = "holds no Python: neither pyvenv.cfg, conda-meta nor bin/python"
-    return Unknown(f"{path} {said}", "--python PATH")
 
 
 def _environment(machine: Machine, prefix: str, by: ChosenBy, path: str = "") -> Fact[Python]:
@@ -283,20 +279,15 @@ def _executable(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
         why = f"{path}: neither its name nor its folder tells its version"
         return Unknown(why, "--python PATH")
     kind, where = _kind(machine, prefix, prefix, file), machine_of(machine, file)
-    exact, managed = _exact(machine, file, prefix, version), _is_managed(machine, prefix, version)
-    managed = kind == "system" and managed
-    found = Python(path, exact, prefix, kind, by, where, managed=managed)
+    found = Python(path, _exact(machine, file, prefix, version), prefix, kind, by, where)
     return Known(found, Source("file", file, "by its name and folder"))
 
 
 def _as_it_said(machine: Machine, path: str, by: ChosenBy, said: Mapping[str, Any]) -> Fact[Python]:
-    executable = str(said.get("executable") or path)
-    prefix = str(said.get("prefix", ""))
-    version = str(said.get("version", ""))
+    executable, prefix = str(said.get("executable") or path), str(said.get("prefix", ""))
     kind = _kind(machine, prefix, str(said.get("base_prefix", prefix)), executable)
     where = machine_of(machine, executable) or str(said.get("machine", ""))
-    managed = kind != "venv" and _is_managed(machine, prefix, version)
-    found = Python(path, version, prefix, kind, by, where, managed=managed)
+    found = Python(path, str(said.get("version", "")), prefix, kind, by, where)
     return Known(found, Source("call", path, "asked itself"))
 
 
@@ -315,11 +306,6 @@ def _release_beside(machine: Machine, prefix: str) -> str:
     found = _releases(machine, prefix)
     own = [release for folder, release in found.items() if exists(machine, f"{folder}/os.py")]
     return own[0] if len(own) == 1 else ""
-
-
-def _is_managed(machine: Machine, prefix: str, version: str) -> bool:
-    """Whether the system's package manager owns it (PEP 668): pip and uv refuse to change it."""
-    return exists(machine, f"{prefix}/lib/python{major_minor(version)}/EXTERNALLY-MANAGED")
 
 
 def _kind(machine: Machine, prefix: str, base: str, path: str) -> PythonKind:

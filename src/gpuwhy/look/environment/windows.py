@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -28,7 +27,7 @@ from gpuwhy.look.environment.python import (
     config_of,
     is_environment,
 )
-from gpuwhy.look.files import exists
+from gpuwhy.look.files import exists, names
 from gpuwhy.look.look import Options
 from gpuwhy.look.windows_paths import environ, folders, is_whole, path_folders, tidy
 from gpuwhy.machine.machine import Machine
@@ -38,7 +37,6 @@ _CONDA = r"anaconda[23]?|miniconda[23]?|miniforge3?|mambaforge"
 _USUAL = (
     ("C:", rf"(?i)(Python3\d+(-32)?|{_CONDA})$"),
     ("C:/Program Files", r"(?i)Python3\d+$"),
-    ("C:/Program Files (x86)", r"(?i)Python3\d+(-32)?$"),
     ("C:/ProgramData", rf"(?i)({_CONDA})$"),
     ("C:/Program Files/WindowsApps", r"PythonSoftwareFoundation\.Python\.3"),
 )
@@ -46,21 +44,10 @@ _OF_USERS = (
     ("AppData/Local/Programs/Python", r"(?i)Python3\d+(-32)?$"),
     ("", rf"(?i)({_CONDA})$"),
 )
-_OF_PROGRAMS = r"(?i)(\.?venv|env|python_embedd?ed|python)$"
-_PROJECTS = (
-    r"(?i)(?!AppData$|Contacts$|Links$|Music$|Pictures$|Videos$|Searches$|Favorites$|\.(?!venv)"
-    r"|Lib(rary)?$|node_modules$)"
-)
-_NO_PROGRAMS = r"(?i)(?!Windows$|Program|Users$|PerfLogs|Recovery|System Volume|\$|Python3\d)"
 _PEOPLE = r"(?!Public$|Default|All Users)"
+_PROJECTS = r"(?i)(?!Windows$|Program|Users$|PerfLogs|Recovery|System Volume|AppData$|\$)"
+_VENVS = r"(?i)(\.?venv|env|python_embedd?ed)$"
 _MOST, _MOST_PARENTS = 30, 32
-
-
-class Place(NamedTuple):
-    """python.exe and the folder of its environment."""
-
-    path: str
-    prefix: str
 
 
 def python(machine: Machine, options: Options) -> Fact[Python]:
@@ -68,18 +55,17 @@ def python(machine: Machine, options: Options) -> Fact[Python]:
     if options.python:
         path = tidy(options.python)
         whole = is_whole(path) or path.startswith("/")
-        path = path if whole else f"{tidy(options.folder)}/{path}"
-        return _chosen(machine, Choice(path, "--python"))
+        return _chosen(machine, path if whole else f"{tidy(options.folder)}/{path}", "--python")
     ours: list[Choice] = []
     for one in _choices(machine, options):
         if _is_ours(machine, one.path):
             ours.append(one)
             continue
-        found = _chosen(machine, one)
+        found = _chosen(machine, *one)
         if isinstance(found, Known) or one.by != "PATH":
             return found
     for one in ours:
-        found = _chosen(machine, one)
+        found = _chosen(machine, *one)
         if isinstance(found, Known):
             return Known(replace(found.value, own=True), found.source)
     if isinstance(machine.environ(), Unknown):
@@ -90,79 +76,52 @@ def python(machine: Machine, options: Options) -> Fact[Python]:
 def _choices(machine: Machine, options: Options) -> Iterator[Choice]:
     """What variables, the project, PATH and, on a disk, the usual places name."""
     variables = environ(machine)
-    names: tuple[ChosenBy, ...] = ("VIRTUAL_ENV", "CONDA_PREFIX")
-    for name in names:
+    active: tuple[ChosenBy, ...] = ("VIRTUAL_ENV", "CONDA_PREFIX")
+    for name in active:
         folder = tidy(variables.get(name, ""))
         if is_whole(folder) and is_environment(machine, folder):
             yield Choice(folder, name)
-    yield from _project(machine, tidy(options.folder))
-    found = [Choice(one, "PATH") for one in _on_path(machine)]
+    folder = tidy(options.folder)
+    for _ in range(_MOST_PARENTS if is_whole(folder) else 0):
+        for below in (".venv", "venv"):
+            if is_environment(machine, f"{folder}/{below}"):
+                yield Choice(f"{folder}/{below}", ".venv")
+        if folder.count("/") < 1:
+            break
+        folder = folder.rpartition("/")[0]
+    found = []
+    for folder in path_folders(machine):
+        stat = machine.stat(f"{folder}/python.exe")
+        if isinstance(stat, Known) and stat.value.size:  # the Store's aliases are empty files
+            found.append(Choice(f"{folder}/python.exe", "PATH"))
     if not variables or isinstance(machine.offline(), Known):
         found += [Choice(one, "usual place") for one in dict.fromkeys(_everywhere(machine))]
         found.sort(key=lambda one: not _has_framework(machine, _prefix(machine, one.path)))
     yield from found
 
 
-def _on_path(machine: Machine) -> Iterator[str]:
-    for folder in path_folders(machine):
-        stat = machine.stat(f"{folder}/python.exe")
-        if isinstance(stat, Known) and stat.value.size:  # the Store's aliases are empty files
-            yield f"{folder}/python.exe"
-
-
-def _project(machine: Machine, folder: str) -> Iterator[Choice]:
-    for _ in range(_MOST_PARENTS if is_whole(folder) else 0):
-        for name in (".venv", "venv"):
-            if is_environment(machine, f"{folder}/{name}"):
-                yield Choice(f"{folder}/{name}", ".venv")
-        if folder.count("/") < 1 or folder.endswith(":"):
-            return
-        folder = folder.rpartition("/")[0]
-
-
 def _is_ours(machine: Machine, place: str) -> bool:
     """An environment that was made for gpuwhy: it holds gpuwhy and no framework."""
     above = place.rpartition("/")[0].rpartition("/")[0]
     site = f"{place if is_environment(machine, place) else above}/Lib/site-packages"
-    held = value_or(machine.list(site, r"(?i)gpuwhy-.*\.dist-info$"), ())
-    return bool(held) and not value_or(machine.list(site, FRAMEWORK_FOLDERS), ())
-
-
-# ------------------------------------------------------------ a disk
+    held = names(machine, site, r"(?i)gpuwhy-.*\.dist-info$")
+    return bool(held) and not names(machine, site, FRAMEWORK_FOLDERS)
 
 
 def _everywhere(machine: Machine) -> Iterator[str]:
-    """Where installers put Python, the newest of each place first; then those of projects."""
-    for parent, match in _USUAL:
-        yield from _pythons(machine, parent, match)
+    """On a disk: where installers put Python, then the environments of projects."""
     users = folders(machine, "C:/Users", _PEOPLE)
-    for user in users:
-        for below, match in _OF_USERS:
-            yield from _pythons(machine, f"{user}/{below}".rstrip("/"), match)
-    programs = folders(machine, "C:", _NO_PROGRAMS)
-    projects = [one for user in users for one in folders(machine, user, _PROJECTS)[:_MOST]]
-    inside = [
-        one
-        for parent in (*programs, *projects)
-        for one in folders(machine, parent, _PROJECTS)[:_MOST]
-    ]
-    for folder in (*programs, *projects, *inside):
-        if exists(machine, f"{folder}/pyvenv.cfg"):
-            yield folder
-        for path in folders(machine, folder, _OF_PROGRAMS):
-            for mark in ("python.exe", "Scripts/python.exe"):
-                if exists(machine, f"{path}/{mark}"):
-                    yield path
-
-
-def _pythons(machine: Machine, parent: str, match: str) -> Iterator[str]:
-    """The Pythons below a folder; conda's environments with a framework before its base."""
-    for path in folders(machine, parent, match)[::-1]:
-        for one in folders(machine, f"{path}/envs", ""):
-            if value_or(machine.list(f"{one}/Lib/site-packages", FRAMEWORK_FOLDERS), ()):
-                yield one
-        if exists(machine, f"{path}/python.exe"):
-            yield path
+    of_users = (
+        (f"{user}/{below}".rstrip("/"), match) for user in users for below, match in _OF_USERS
+    )
+    for parent, match in (*_USUAL, *of_users):
+        for path in folders(machine, parent, match)[::-1]:
+            every = [*folders(machine, f"{path}/envs", ""), path]
+            yield from (one for one in every if exists(machine, f"{one}/python.exe"))
+    projects = [one for top in ("C:", *users) for one in folders(machine, top, _PROJECTS)[:_MOST]]
+    for folder in (*users, *projects):
+        every = [folder, *folders(machine, folder, _VENVS)]
+        yield from (one for one in every if is_environment(machine, one))
 
 
 def _prefix(machine: Machine, place: str) -> str:
@@ -177,56 +136,55 @@ def _prefix(machine: Machine, place: str) -> str:
 
 def _has_framework(machine: Machine, path: str) -> bool:
     places = [f"{path}/Lib/site-packages", *_of_everybody(machine, path)]
-    return any(value_or(machine.list(site, FRAMEWORK_FOLDERS), ()) for site in places)
+    return any(names(machine, site, FRAMEWORK_FOLDERS) for site in places)
 
 
-def _of_everybody(machine: Machine, path: str) -> Iterator[str]:
+def _of_everybody(machine: Machine, path: str) -> list[str]:
     """The users' own folders of packages of a Python: of the Store's, or in Roaming."""
-    package = re.search(_STORE_PACKAGE, path)
     short = re.search(r"(?i)python\.?(3)\.?(\d+)", path.rpartition("/")[2])
     if short is None:
-        return
-    below = "AppData/Roaming/Python"
-    if package:
-        below = _of_store(package) + "/LocalCache/local-packages"
+        return []
     owner = re.match(r"(?i)C:/Users/[^/]+", path)  # a Python in a user's folder is that user's
     users = [owner[0]] if owner else folders(machine, "C:/Users", _PEOPLE)
-    name = f"Python{short[1]}{short[2]}/site-packages"
-    yield from (f"{user}/{below}/{name}" for user in users)
+    below = _user_folder(path, f"Python{short[1]}{short[2]}")
+    return [f"{user}/{below}" for user in users]
 
 
-def _of_store(package: re.Match[str]) -> str:
-    return f"AppData/Local/Packages/PythonSoftwareFoundation.Python.{package[1]}_{package[2]}"
+def _user_folder(path: str, short: str) -> str:
+    """Where `pip install --user` installs, below a home folder; the Store's Python always does."""
+    package = re.search(_STORE_PACKAGE, path)
+    store = f"PythonSoftwareFoundation.Python.{package[1]}_{package[2]}" if package else ""
+    below = f"Local/Packages/{store}/LocalCache/local-packages" if store else "Roaming/Python"
+    return f"AppData/{below}/{short}/site-packages"
 
 
 # ------------------------------------------------------------ what it is
 
 
-def _chosen(machine: Machine, one: Choice) -> Fact[Python]:
+def _chosen(machine: Machine, path: str, by: ChosenBy) -> Fact[Python]:
     """The Python at a path that is an environment's folder or an executable."""
-    path = one.path.rstrip("/")
+    path = path.rstrip("/")
     stat = machine.stat(path)
     if not isinstance(stat, Known):
         return or_unknown(stat, f"{path}: no such file or folder", "--python PATH")
-    if stat.value.kind == "folder":
-        names = (f"{path}/{name}" for name in ("Scripts/python.exe", "python.exe"))
-        found = next((name for name in names if exists(machine, name)), "")
-        if not found and not is_environment(machine, path):
-            said = "holds no Python: neither Scripts/python.exe nor python.exe"
-            return Unknown(f"{path} {said}", "--python PATH")
-        return _read(machine, Place(found or f"{path}/Scripts/python.exe", path), one.by)
-    named = path.lower().endswith("/python.exe")
-    prefix = _prefix(machine, path) if named else path.rpartition("/")[0]
-    return _read(machine, Place(path, prefix), one.by)
+    if stat.value.kind != "folder":
+        named = path.lower().endswith("/python.exe")
+        return _read(
+            machine, path, _prefix(machine, path) if named else path.rpartition("/")[0], by
+        )
+    programs = (f"{path}/{name}" for name in ("Scripts/python.exe", "python.exe"))
+    found = next((name for name in programs if exists(machine, name)), "")
+    if not found and not is_environment(machine, path):
+        said = "holds no Python: neither Scripts/python.exe nor python.exe"
+        return Unknown(f"{path} {said}", "--python PATH")
+    return _read(machine, found or f"{path}/Scripts/python.exe", path, by)
 
 
-def _read(machine: Machine, place: Place, by: ChosenBy) -> Fact[Python]:
-    path, prefix = place
+def _read(machine: Machine, path: str, prefix: str, by: ChosenBy) -> Fact[Python]:
     config = machine.read(f"{prefix}/pyvenv.cfg")
     kind: PythonKind = "venv"
     if isinstance(config, Known):
-        version = config_of(config.value)["version"]
-        source = Source("file", f"{prefix}/pyvenv.cfg")
+        version, source = config_of(config.value)["version"], config.source
     else:
         version, kind = conda_version(machine, prefix), _kind(machine, path, prefix)
         source = Source("folder", prefix)
@@ -242,18 +200,16 @@ def _read(machine: Machine, place: Place, by: ChosenBy) -> Fact[Python]:
 
 
 def _by_files(machine: Machine, path: str, prefix: str) -> str:
-    pe = machine.pe(path)
-    product, file = (pe.value.product, pe.value.version) if isinstance(pe, Known) else ("", "")
-    stated = re.match(r"3\.\d+\.\d+", product)
+    pe = value_or(machine.pe(path), None)
+    stated = re.match(r"3\.\d+\.\d+", pe.product) if pe else None
     if stated:
         return stated[0]
-    filed = re.match(r"(3\.\d+)\.(\d+)\.", file)
+    filed = re.match(r"(3\.\d+)\.(\d+)\.", pe.version) if pe else None
     if filed:  # 3.8.10150.1013 is 3.8.10
-        number = int(filed[2]) // 1000 if int(filed[2]) >= 1000 else int(filed[2])
-        return f"{filed[1]}.{number}"
-    for entry in value_or(machine.list(prefix, r"(?i)python3\d+t?\.dll$"), ()):
-        found = re.match(r"(?i)python(\d)(\d+)t?\.dll$", entry.name)
-        if found:
+        number = int(filed[2])
+        return f"{filed[1]}.{number // 1000 if number >= 1000 else number}"
+    for name in names(machine, prefix, r"(?i)python3\d+t?\.dll$"):
+        if found := re.match(r"(?i)python(\d)(\d+)t?\.dll$", name):
             return f"{found[1]}.{found[2]}"
     return ""
 
@@ -263,8 +219,7 @@ def _kind(machine: Machine, path: str, prefix: str) -> PythonKind:
         return "conda"
     if re.search(r"(?i)/WindowsApps/", path):
         return "store"
-    embedded = value_or(machine.list(prefix, r"(?i)python3\d+\._pth$"), ())
-    return "embedded" if embedded else "system"
+    return "embedded" if names(machine, prefix, r"(?i)python3\d+\._pth$") else "system"
 
 
 # ------------------------------------------------------------ folders of packages
@@ -272,9 +227,8 @@ def _kind(machine: Machine, path: str, prefix: str) -> PythonKind:
 
 def sites(machine: Machine, one: Python) -> Fact[tuple[Site, ...]]:
     """The folders on Python's path that may hold packages."""
-    variables = environ(machine)
-    parts = (tidy(part) for part in variables.get("PYTHONPATH", "").split(";"))
-    wanted = _folders(machine, one, bool(variables.get("PYTHONNOUSERSITE")))
+    parts = (tidy(part) for part in environ(machine).get("PYTHONPATH", "").split(";"))
+    wanted = _folders(machine, one)
     wanted += [Site(part, "PYTHONPATH") for part in parts if is_whole(part)]
     kept: dict[str, Site] = {}
     for site in wanted:
@@ -283,29 +237,24 @@ def sites(machine: Machine, one: Python) -> Fact[tuple[Site, ...]]:
     return known(tuple(kept.values()), "folder", one.prefix)
 
 
-def _folders(machine: Machine, one: Python, no_user: bool) -> list[Site]:
+def _folders(machine: Machine, one: Python) -> list[Site]:
     own = Site(f"{one.prefix}/Lib/site-packages", "own")
-    user = [Site(path, "user") for path in _of_user(machine, one, no_user)]
+    user = [Site(path, "user") for path in _of_user(machine, one)]
     config = machine.read(f"{one.prefix}/pyvenv.cfg")
     if isinstance(config, Known):
         keys = config_of(config.value)
         if keys.get("include-system-site-packages", "").lower() != "true":
             return [own]
         return [own, *user, Site(f"{tidy(keys.get('home', ''))}/Lib/site-packages", "system")]
-    if one.kind == "embedded":
-        return [own, Site(one.prefix, "own")]
-    return [*user, own]
+    return [own, Site(one.prefix, "own")] if one.kind == "embedded" else [*user, own]
 
 
-def _of_user(machine: Machine, one: Python, no_user: bool) -> list[str]:
-    """What `pip install --user` fills; the Store's Python always installs below its package."""
-    short = f"Python{major_minor(one.version).replace('.', '')}/site-packages"
-    package = re.search(_STORE_PACKAGE, one.path) if one.kind == "store" else None
-    below = (
-        f"{_of_store(package)}/LocalCache/local-packages" if package else "AppData/Roaming/Python"
-    )
-    if (one.kind == "store" and not package) or (one.kind != "store" and no_user):
+def _of_user(machine: Machine, one: Python) -> list[str]:
+    store = re.search(_STORE_PACKAGE, one.path) is not None
+    no_user = bool(environ(machine).get("PYTHONNOUSERSITE"))
+    if not store if one.kind == "store" else no_user:
         return []
-    own = [f"{machine.home}/{below}/{short}"] if machine.home else []
+    short = f"Python{major_minor(one.version).replace('.', '')}"
+    own = [f"{machine.home}/{_user_folder(one.path, short)}"] if machine.home else []
     running = isinstance(machine.offline(), Absent)
     return own if running else [*own, *_of_everybody(machine, one.prefix)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 from gpuwhy.facts.environment import Package
-from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, known, or_unknown, value_or
+from gpuwhy.facts.fact import Fact, Known, SourceKind, Unknown, absent, known, or_unknown, value_or
 from gpuwhy.facts.frameworks import Opened
 from gpuwhy.facts.version import numbers
 from gpuwhy.look.files import names
@@ -19,6 +20,7 @@ CUDA_LIBRARY = (
     r"|nvrtc|nvJitLink|cupti|nvToolsExt|cufile|nvshmem_host|nvinfer\w*|nvonnxparser|nvparsers"
     r"|cutensor(Mg)?|cudss|nvjpeg|nvvm)(-[\w.]+)?\.so"
 )
+Opens = Fact[tuple[Opened, ...]]
 NO_CUDNN = Unknown("this framework does not state its cuDNN version")
 NOT_READ = Unknown("the GPU code of this framework was not read")
 COMPILES = Unknown("it compiles for the GPU at run time")
@@ -42,11 +44,6 @@ class Installed(NamedTuple):
     def site(self) -> str:
         """The folder of packages that it lies in."""
         return self.package.site
-
-    @property
-    def source(self) -> Source:
-        """Its package and release as a source."""
-        return Source("package", str(self.package.owner))
 
     def names(self, folder: str, match: str) -> list[str]:
         """The paths of what a folder holds by some names."""
@@ -77,14 +74,15 @@ class Built(NamedTuple):
     cudnn: Fact[str] = NO_CUDNN
     sass: Fact[tuple[str, ...]] = NOT_READ
     ptx: Fact[tuple[str, ...]] = NOT_READ
-    opens: Fact[tuple[Opened, ...]] = Unknown("which libraries this framework opens is not known")
+    opens: Opens = Unknown("which libraries this framework opens is not known")
     path: str = ""  # where its libraries are, when not in the folder it is imported from
 
 
-def without_gpu(source: Source, path: str = "") -> Built:
+def without_gpu(kind: SourceKind, where: str, detail: str, path: str = "") -> Built:
     """A build without CUDA: it opens nothing and was built for nothing."""
-    gone = Absent(source)
-    return Built(Known(False, source), gone, gone, gone, gone, Known((), source), path)
+    gone = absent(kind, where, detail)
+    nothing: Opens = known((), kind, where, detail)
+    return Built(known(False, kind, where, detail), gone, gone, gone, gone, nothing, path)
 
 
 def assigned(text: str) -> dict[str, str]:
@@ -110,9 +108,7 @@ def cudnn_pin(package: Package) -> Fact[str]:
     return Known(".".join(found.value.split(".")[:3]), found.source)
 
 
-def needed(
-    one: Installed, files: Iterable[str], optional: Iterable[str] = ()
-) -> Fact[tuple[Opened, ...]]:
+def needed(one: Installed, files: Iterable[str], optional: Iterable[str] = ()) -> Opens:
     """The CUDA libraries that some files are linked with, each with the first file that asks."""
     found: dict[str, Opened] = {}
     seen = []
@@ -163,7 +159,7 @@ def dotted(digits: str) -> str:
     return f"{digits[:-1]}.{digits[-1]}" if short else digits
 
 
-def cuda_by_names(opens: Fact[tuple[Opened, ...]]) -> Fact[str]:
+def cuda_by_names(opens: Opens) -> Fact[str]:
     """The CUDA version that a library's name tells: libcudart.so.12, cudart64_110.dll."""
     for one in value_or(opens, ()):
         if cuda := cuda_of_name(one.name):
@@ -173,22 +169,18 @@ def cuda_by_names(opens: Fact[tuple[Opened, ...]]) -> Fact[str]:
 
 def cuda_of_name(name: str) -> str:
     """The CUDA version of the runtime or of cuBLAS by its file name; "" for other names."""
-    found = re.match(r"lib(?:cudart|cublas|cublasLt)(?:-\w+)?\.so\.(\d+(?:\.\d+)?)", name)
-    if found:
-        return "11" if found[1] == "11.0" else found[1]
-    found = re.match(r"(?i)(cudart|cublas|cublasLt)64_(\d+)\.dll", name)
-    if not found:
-        return ""
-    cuda = dotted(found[2])
+    linux = re.match(r"lib(?:cudart|cublas|cublasLt)(?:-\w+)?\.so\.(\d+(?:\.\d+)?)", name)
+    windows = re.match(r"(?i)(?:cudart|cublas|cublasLt)64_(\d+)\.dll", name)
+    cuda = linux[1] if linux else dotted(windows[1]) if windows else ""
     return "11" if cuda == "11.0" else cuda
 
 
 def library_files(package: Package, most: int) -> Iterator[str]:
     """The paths of a package's compiled files, by RECORD."""
-    rows = package.files.ending(".so", ".pyd", ".dll")
-    paths = [row.path for row in rows if re.search(r"\.(so(\.[\d.]+)?|pyd|dll)$", row.path)]
-    inside = [path for path in paths if not path.startswith(("/", ".."))]
-    yield from (f"{package.site}/{path}" for path in inside[:most])
+    match = r"(?!/|\.\.).*\.(so(\.[\d.]+)?|pyd|dll)$"
+    paths = (row.path for row in package.files.ending(".so", ".pyd", ".dll"))
+    inside = (f"{package.site}/{path}" for path in paths if re.match(match, path))
+    yield from islice(inside, most)
 
 
 def bitsandbytes_builds(machine: Machine, site: str) -> list[str]:

@@ -1,26 +1,18 @@
 """The installed frameworks: rows of one walker, each with the reader of its own files.
 
-Everything is read from build-info and version modules as text, metadata and binaries.
+Everything is read from build-info and version modules as text, metadata and binaries. Where neither
+PyTorch, TensorFlow nor JAX brings CUDA's libraries into the process, any other package whose
+compiled files need them is a framework of its own name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from gpuwhy.facts.environment import Package
-from gpuwhy.facts.fact import (
-    Absent,
-    Fact,
-    Known,
-    Source,
-    Unknown,
-    absent,
-    known,
-    or_unknown,
-    value_or,
-)
+from gpuwhy.facts.fact import Absent, Fact, Known, Unknown, absent, known, or_unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework, Opened
 from gpuwhy.facts.version import major_minor, numbers
@@ -30,11 +22,14 @@ from gpuwhy.look.frameworks.builds import (
     NO_CUDNN,
     Built,
     Installed,
+    Opens,
     assigned,
+    bitsandbytes_builds,
     cuda_by_names,
     cudnn_pin,
     dotted,
     gpu_code,
+    library_files,
     needed,
     without_gpu,
 )
@@ -55,20 +50,20 @@ class Kind(NamedTuple):
 
 def installed(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Framework, ...]]:
     """Every framework whose module folder is there, with what it was built for."""
-    from gpuwhy.look.frameworks.others import others
-
     packages = facts.environment.packages.need()
     if packages is None:
         return absent("env", "PATH", "no Python")
     every = tuple(one for one in packages if not one.second)
     windows = value_or(facts.system.os, "") == "windows"
-    found: list[Framework] = []
+    found: dict[str, Framework] = {}
     for kind in KINDS:
         one = _of_kind(machine, kind, every, windows)
-        if one and all(other.name != kind.name for other in found):
-            found.append(framework(kind.name, kind.title, one.package, one.path, kind.read(one)))
-    found += others(machine, every, windows, found)
-    return known(tuple(found), "folder", ", ".join(dict.fromkeys(one.site for one in every)))
+        if one and kind.name not in found:
+            found[kind.name] = _framework(kind.name, kind.title, one, kind.read(one))
+    if not found.keys() & _HOSTS:
+        found |= {one.name: one for one in _others(machine, every, windows)}
+    sites = ", ".join(dict.fromkeys(one.site for one in every))
+    return known(tuple(found.values()), "folder", sites)
 
 
 def _of_kind(
@@ -81,14 +76,14 @@ def _of_kind(
     return None
 
 
-def framework(name: str, title: str, package: Package, path: str, built: Built) -> Framework:
+def _framework(name: str, title: str, one: Installed, built: Built) -> Framework:
     """The record of a framework."""
     return Framework(
         name=name,
         title=title,
-        package=package.name,
-        version=package.version,
-        path=built.path or path,
+        package=one.package.name,
+        version=one.package.version,
+        path=built.path or one.path,
         gpu_build=built.gpu_build,
         built_for_cuda=built.cuda,
         built_for_cudnn=built.cudnn,
@@ -120,27 +115,24 @@ def _torch(one: Installed) -> Built:
     if said["cuda"] == "None":
         rocm = said.get("hip", "None")
         detail = "cuda = None" if rocm == "None" else f"hip = {rocm}: a ROCm build"
-        return without_gpu(Source("file", file, detail))
-    source = Source("file", file, "cuda")
+        return without_gpu("file", file, detail)
     main, opens = _torch_libraries(one)
-    code = gpu_code(one.machine, main)
-    cuda = Known(major_minor(said["cuda"]), source)
-    return Built(Known(True, source), cuda, cudnn_pin(one.package), *code, opens)
+    gpu, cuda = known(True, "file", file, "cuda"), known(major_minor(said["cuda"]), "file", file)
+    return Built(gpu, cuda, cudnn_pin(one.package), *gpu_code(one.machine, main), opens)
 
 
-def _torch_libraries(one: Installed) -> tuple[str, Fact[tuple[Opened, ...]]]:
+def _torch_libraries(one: Installed) -> tuple[str, Opens]:
     """The library with the GPU code, and what all of them need: at once, or when first used."""
     folder = f"{one.path}/lib"
     match = r"torch_cuda\w*\.dll$" if one.windows else r"lib(torch|c10|caffe2)\w*\.so$"
     found = one.names(folder, match)
     first = "torch_cuda.dll" if one.windows else _TORCH_CUDA[0]
-    main = next(
-        (f"{folder}/{n}" for n in _TORCH_CUDA if f"{folder}/{n}" in found), f"{folder}/{first}"
-    )
-    later = [path for path in found if path.rpartition("/")[2] in _TORCH_LATER]
-    rest = [path for path in found if path not in (main, f"{folder}/libc10.so", *later)]
+    mains = (f"{folder}/{name}" for name in _TORCH_CUDA)
+    main = next((path for path in mains if path in found), f"{folder}/{first}")
     if one.windows:
         return main, needed(one, [path for path in found if "linalg" not in path])
+    later = [path for path in found if path.rpartition("/")[2] in _TORCH_LATER]
+    rest = [path for path in found if path not in (main, f"{folder}/libc10.so", *later)]
     return main, needed(one, [main, *rest], later)
 
 
@@ -167,25 +159,24 @@ def _jax(one: Installed) -> Built:
     jaxlib = next((other for other in one.others if other.name == "jaxlib"), None)
     if jaxlib is None:
         return Built(Unknown("jaxlib is not installed"))
+    owner = str(jaxlib.owner)
     local = re.search(r"\+cuda(\d+)(?:\.cudnn(\d)(\d+))?", jaxlib.version)
-    source = Source("package", str(jaxlib.owner))
     if local:
-        cudnn: Fact[str] = Unknown(f"{source} does not state it")
-        if local[2]:
-            cudnn = Known(f"{local[2]}.{local[3]}", source)
-        return Built(Known(True, source), Known(dotted(local[1]), source), cudnn)
+        unstated = Unknown(f"{owner} does not state it")
+        cudnn = known(f"{local[2]}.{local[3]}", "package", owner) if local[2] else unstated
+        gpu, cuda = known(True, "package", owner), known(dotted(local[1]), "package", owner)
+        return Built(gpu, cuda, cudnn)
     listed = one.machine.list(f"{jaxlib.site}/jaxlib/cuda", r".*\.so$")
     if isinstance(listed, Known) and listed.value:
         return Built(Known(True, listed.source))
-    detail = "a CPU build, and no jax-cuda plugin is installed"
-    return without_gpu(Source("package", source.where, detail))
+    return without_gpu("package", owner, "a CPU build, and no jax-cuda plugin is installed")
 
 
 def _jax_plugin(one: Installed, package: Package, major: str) -> Built:
-    source = Source("package", str(package.owner))
+    owner = str(package.owner)
     by = f"{package.site}/jax_plugins/xla_cuda{major}/xla_cuda_plugin.so"
     code = gpu_code(one.machine, f"{package.site}/jax_cuda{major}_plugin/_prng.so")
-    opens: Fact[tuple[Opened, ...]] = Unknown(f"which libraries {source} opens is not known")
+    opens: Opens = Unknown(f"which libraries {owner} opens is not known")
     if isinstance(one.machine.stat(by), Absent):
         opens = Unknown(f"{by}, which opens them, is missing: jax-cuda{major}-pjrt brings it")
     elif major in _JAX_OPENS:
@@ -195,8 +186,9 @@ def _jax_plugin(one: Installed, package: Package, major: str) -> Built:
         names |= {opened.name: False for opened in linked}
         ordered = sorted(names.items(), key=lambda pair: pair[1])
         found = tuple(Opened(name, by, optional) for name, optional in ordered)
-        opens = known(found, "know", str(source), "the names it opens")
-    return Built(Known(True, source), Known(major, source), cudnn_pin(package), *code, opens)
+        opens = known(found, "know", owner, "the names it opens")
+    gpu, cuda = known(True, "package", owner), known(major, "package", owner)
+    return Built(gpu, cuda, cudnn_pin(package), *code, opens)
 
 
 # ------------------------------------------------------------ ONNX Runtime
@@ -205,71 +197,60 @@ def _jax_plugin(one: Installed, package: Package, major: str) -> Built:
 def _onnxruntime(one: Installed) -> Built:
     """The CUDA provider decides, unless build_and_package_info is a CPU build's own."""
     name = "onnxruntime_providers_cuda.dll" if one.windows else "libonnxruntime_providers_cuda.so"
-    provider = f"{one.path}/capi/{name}"
-    there = one.machine.stat(provider)
+    provider, info = f"{one.path}/capi/{name}", f"{one.path}/capi/build_and_package_info.py"
+    there, said = one.machine.stat(provider), assigned(one.text(info))
     if isinstance(there, Unknown):
         return Built(there)
-    info = f"{one.path}/capi/build_and_package_info.py"
-    said = assigned(one.text(info))
-    cuda = said.get("cuda_version", "")
-    if said.get("package_name") == "onnxruntime" and (isinstance(there, Absent) or not cuda):
+    lost, cuda = isinstance(there, Absent), said.get("cuda_version", "")
+    if said.get("package_name") == "onnxruntime" and (lost or not cuda):
         # a provider beside it is what another build left behind
-        return without_gpu(Source("file", info, "package_name = 'onnxruntime'"))
-    if isinstance(there, Absent) and not one.lists(name):
-        return without_gpu(Source("file", provider, "not there"))
-    lost = Unknown(f"{provider} is missing")
-    built: Fact[str] = known(major_minor(cuda), "file", info) if numbers(cuda) else lost
+        return without_gpu("file", info, "package_name = 'onnxruntime'")
+    if lost and not one.lists(name):
+        return without_gpu("file", provider, "not there")
+    missing = Unknown(f"{provider} is missing")
+    built: Fact[str] = known(major_minor(cuda), "file", info) if numbers(cuda) else missing
     cudnn = cudnn_pin(one.package)
-    if isinstance(there, Absent):  # a GPU build that has lost the file
-        source = Source("file", f"{one.package.location}/RECORD", "lists the CUDA provider")
-        return Built(Known(True, source), built, cudnn, lost, lost, lost)
-    opens = needed(one, [provider])
-    if isinstance(opens, Known) and not opens.value and not one.windows:
-        opens = _preloaded(one, provider)
-    code = gpu_code(one.machine, provider)
+    if lost:  # a GPU build that has lost the file
+        gpu = known(True, "file", f"{one.package.location}/RECORD", "lists the CUDA provider")
+        return Built(gpu, built, cudnn, missing, missing, missing)
+    opens = _onnxruntime_opens(one, provider)
     if one.windows and not isinstance(cudnn, Known):
-        cudnn = cudnn_by_names(opens)
-    with_cudnn = opens if one.windows else _with_cudnn(one, provider, opens)
-    if isinstance(built, Unknown):
-        built = cuda_by_names(opens)
-    return Built(known(True, "file", provider), built, cudnn, *code, with_cudnn)
+        cudnn = _cudnn_by_names(opens)
+    built = cuda_by_names(opens) if isinstance(built, Unknown) else built
+    gpu = known(True, "file", provider)
+    return Built(gpu, built, cudnn, *gpu_code(one.machine, provider), opens)
 
 
-def _with_cudnn(
-    one: Installed, provider: str, opens: Fact[tuple[Opened, ...]]
-) -> Fact[tuple[Opened, ...]]:
-    """Newer providers do not link cuDNN and open it by name, where their own text names it."""
-    if not isinstance(opens, Known) or not opens.value:
+def _onnxruntime_opens(one: Installed, provider: str) -> Opens:
+    """What the provider is linked with; or, up to 1.15, what _ld_preload.py opens for it.
+
+    Newer providers do not link cuDNN and open it by name, where their own text names it.
+    """
+    opens = needed(one, [provider])
+    if one.windows or not isinstance(opens, Known):
         return opens
+    if not opens.value:
+        file = f"{one.path}/capi/_ld_preload.py"
+        names = dict.fromkeys(re.findall(r"lib(?:cu|nv)\w+\.so[.\d]*", one.text(file)))
+        names.pop("libcuda.so.1", None)
+        return known(tuple(Opened(name, provider, False) for name in names), "file", file)
     if any("cudnn" in other.name for other in opens.value):
         return opens
     lines = value_or(one.machine.lines(f"{one.path}/__init__.py", '"libcudnn.so.'), ())
-    names = dict.fromkeys(re.findall(r'"(libcudnn\.so\.\d+)"', "\n".join(lines)))
-    more = (Opened(name, provider, True) for name in names)
+    found = dict.fromkeys(re.findall(r'"(libcudnn\.so\.\d+)"', "\n".join(lines)))
+    more = (Opened(name, provider, True) for name in found)
     return Known((*opens.value, *more), opens.source)
 
 
-def _preloaded(one: Installed, provider: str) -> Fact[tuple[Opened, ...]]:
-    """Up to 1.15 the NEEDED list is stripped, and _ld_preload.py opens the libraries."""
-    file = f"{one.path}/capi/_ld_preload.py"
-    text = one.machine.read(file)
-    if not isinstance(text, Known):
-        return known((), "file", provider, "NEEDED")
-    names = dict.fromkeys(re.findall(r"lib(?:cu|nv)\w+\.so[.\d]*", text.value))
-    names.pop("libcuda.so.1", None)
-    return known(tuple(Opened(name, provider, False) for name in names), "file", file)
-
-
-def cudnn_by_names(opens: Fact[tuple[Opened, ...]]) -> Fact[str]:
+def _cudnn_by_names(opens: Opens) -> Fact[str]:
     """The cuDNN major version that a DLL's name tells."""
     for one in value_or(opens, ()):
-        found = re.match(r"(?i)cudnn64_(\d+)\.dll", one.name)
-        if found:
+        if found := re.match(r"(?i)cudnn64_(\d+)\.dll", one.name):
             return known(found[1], "file", one.by, f"imports {one.name}")
     return Unknown("no library name tells the cuDNN version")
 
 
-# ------------------------------------------------------------ CuPy
+# ------------------------------------------------------------ the others
 
 _CUPY_AT_ONCE = r"(runtime|nvrtc|jitify|cublas)\..*(so|pyd)$"
 _CUPY_LATER = r"(nvtx|cufft|curand|cusolver|cusparse|cudnn|nccl|cutensor)\..*(so|pyd)$"
@@ -278,20 +259,18 @@ _CUPY_FOLDERS = ("cupy_backends/cuda/api", "cupy_backends/cuda/libs", "cupy/cuda
 
 def _cupy(one: Installed) -> Built:
     """cupy/.data/_wheel.json names the CUDA of the wheel; the extensions name their libraries."""
-    file = f"{one.path}/.data/_wheel.json"
+    file, name = f"{one.path}/.data/_wheel.json", one.package.name
+    if "rocm" in name:
+        return without_gpu("package", name, "a ROCm build")
     said = one.json(file)
-    named = re.fullmatch(r"cupy-cuda(\d+)x?", one.package.name)
+    named, version = re.fullmatch(r"cupy-cuda(\d+)x?", name), numbers(str(said.get("cuda", "")))
     cuda: Fact[str] = Unknown(f"{file} does not state the CUDA version")
-    version = numbers(str(said.get("cuda", "")))
     if version:
         cuda = known(".".join(map(str, version[:2])), "file", file)
     elif named:
-        cuda = known(dotted(named[1]), "package", one.package.name)
-    if "rocm" in one.package.name:
-        return without_gpu(Source("package", one.package.name, "a ROCm build"))
-    places = [f"{one.site}/{folder}" for folder in _CUPY_FOLDERS]
+        cuda = known(dotted(named[1]), "package", name)
     first, later = (
-        [path for place in places for path in one.names(place, match)]
+        [path for place in _CUPY_FOLDERS for path in one.names(f"{one.site}/{place}", match)]
         for match in (_CUPY_AT_ONCE, _CUPY_LATER)
     )
     cudnn = said.get("cudnn")
@@ -301,52 +280,40 @@ def _cupy(one: Installed) -> Built:
     return Built(gpu, cuda, stated, opens=needed(one, first, later))
 
 
-# ------------------------------------------------------------ the others
-
-
 def _paddle(one: Installed) -> Built:
     file = f"{one.path}/version/__init__.py"
     said = assigned(one.text(file))
     cuda, cudnn = said.get("cuda_version", ""), said.get("cudnn_version", "")
     if cuda == "False":
-        return without_gpu(Source("file", file, "cuda_version = False"))
+        return without_gpu("file", file, "cuda_version = False")
     if not numbers(cuda):
         return Built(Unknown(f"{file} does not name a CUDA version"))
-    source = Source("file", file)
-    built = Known(cudnn, source) if numbers(cudnn) else NO_CUDNN
-    return Built(Known(True, source), Known(cuda, source), built)
+    built = known(cudnn, "file", file) if numbers(cudnn) else NO_CUDNN
+    return Built(known(True, "file", file), known(cuda, "file", file), built)
 
 
 def _mxnet(one: Installed) -> Built:
-    library = f"{one.path}/libmxnet.so"
-    named = re.fullmatch(r"mxnet-cu(\d+)(mkl)?", one.package.name)
-    source = Source("package", one.package.name)
-    if not named:
-        detail = "the builds with CUDA are named mxnet-cu…"
-        return without_gpu(Source("package", one.package.name, detail))
-    code = gpu_code(one.machine, library)
-    opens = needed(one, [library])
-    return Built(Known(True, source), Known(dotted(named[1]), source), NO_CUDNN, *code, opens)
+    if one.package.name == "mxnet":
+        return without_gpu("package", "mxnet", "the builds with CUDA are named mxnet-cu…")
+    return _compiled("mxnet", r"libmxnet\.so$")(one)
 
 
 def _tensorrt(one: Installed) -> Built:
     """The compiled module names the libraries without which it cannot be imported."""
-    source = Source("package", one.package.name)
+    name = one.package.name
     names = " ".join(other.name for other in one.others if other.name.startswith("tensorrt"))
     named = re.search(r"-cu(\d+)", names)
-    cuda: Fact[str] = Unknown("its package name does not state its CUDA")
-    if named:
-        cuda = Known(named[1], source)
-    folders = (f"{one.site}/tensorrt_bindings", f"{one.site}/tensorrt")
+    unstated = Unknown("its package name does not state its CUDA")
+    cuda = known(named[1], "package", name) if named else unstated
+    built = Built(known(True, "package", name), cuda)
     match = r"tensorrt(\..*)?\.(so|pyd)$"
+    folders = (f"{one.site}/tensorrt_bindings", f"{one.site}/tensorrt")
     files = [path for folder in folders for path in one.names(folder, match)]
-    if not files:
-        return Built(Known(True, source), cuda)
-    return Built(Known(True, source), cuda, opens=needed(one, files[:1]))
+    return built._replace(opens=needed(one, files[:1])) if files else built
 
 
 def _compiled(folder: str, match: str) -> Callable[[Installed], Built]:
-    """A reader for frameworks that are one compiled module: what it needs and carries tells."""
+    """A reader of packages whose one compiled module tells everything."""
 
     def read(one: Installed) -> Built:
         place = f"{one.site}/{folder}".rstrip("/")
@@ -364,42 +331,26 @@ def _compiled(folder: str, match: str) -> Callable[[Installed], Built]:
 
 
 def _bitsandbytes(one: Installed) -> Built:
-    match = r"libbitsandbytes_cuda(\d+)\w*\.(so|dll)$"
-    listed = one.machine.list(one.path, match)
-    found = [re.match(match, entry.name) for entry in value_or(listed, ())]
-    builds = [dotted(one[1]) for one in found if one]
-    if isinstance(listed, Unknown):
-        return Built(listed)
+    builds = bitsandbytes_builds(one.machine, one.site)
     if not builds:
-        return without_gpu(Source("folder", one.path, "no CUDA build"))
-    several = ", ".join(dict.fromkeys(builds))
-    cuda: Fact[str] = Unknown(f"it has builds for CUDA {several} and takes one at import")
-    if len(builds) == 1:
-        cuda = known(builds[0], "folder", one.path)
-    return Built(Known(True, listed.source), cuda)
-
-
-def _xformers(one: Installed) -> Built:
-    file = f"{one.path}/cpp_lib.json"
-    version = one.json(file).get("version")
-    cuda = version.get("cuda") if isinstance(version, dict) else None
-    if not isinstance(cuda, int):
-        return Built(Unknown(f"{file} does not name a CUDA version"))
-    built = _compiled("xformers", r"_C\w*\.(.*\.)?so$")(one)
-    stated = known(f"{cuda // 100}.{cuda % 100}", "file", file)
-    return built._replace(gpu_build=known(True, "file", file), cuda=stated)
+        return without_gpu("folder", one.path, "no CUDA build")
+    several = Unknown(f"it has builds for CUDA {', '.join(builds)} and takes one at import")
+    cuda = known(builds[0], "folder", one.path) if len(builds) == 1 else several
+    return Built(known(True, "folder", one.path), cuda)
 
 
 def _triton(one: Installed) -> Built:
     """Triton compiles at run time with the ptxas it brings; it opens nothing but the driver."""
-    file = f"{one.path}/backends/nvidia/include/cuda.h"
+    folder = f"{one.path}/backends/nvidia"
+    file = f"{folder}/include/cuda.h"
     lines = value_or(one.machine.lines(file, "#define CUDA_VERSION"), ())
-    number = re.search(r"CUDA_VERSION\s+(\d+)", " ".join(lines))
+    number = re.search(r"CUDA_VERSION\s+(\d+)0(\d)\d\b", " ".join(lines))
     cuda: Fact[str] = Unknown("its bundled compiler does not state its version without being run")
     if number:
-        cuda = known(f"{int(number[1]) // 1000}.{int(number[1]) % 1000 // 10}", "file", file)
-    source = Source("folder", f"{one.path}/backends/nvidia")
-    return Built(Known(True, source), cuda, Absent(source), COMPILES, COMPILES, Known((), source))
+        cuda = known(f"{number[1]}.{number[2]}", "file", file)
+    nothing: Opens = known((), "folder", folder)
+    none = absent("folder", folder)
+    return Built(known(True, "folder", folder), cuda, none, COMPILES, COMPILES, nothing)
 
 
 def _ctranslate2(one: Installed) -> Built:
@@ -416,11 +367,11 @@ def _ctranslate2(one: Installed) -> Built:
     if not isinstance(linked, Known) or not isinstance(named, Known):
         return Built(Unknown(f"{found[0]} could not be read"))
     if not linked.value and not named.value:
-        return without_gpu(Source("file", found[0], "it names no CUDA library"))
+        return without_gpu("file", found[0], "it names no CUDA library")
     by_name = tuple(Opened(name, found[0], False) for name in named.value)
     opens = Known((*linked.value, *by_name), linked.source)
-    code = gpu_code(one.machine, found[0])
-    return Built(known(True, "file", found[0]), cuda_by_names(opens), NO_CUDNN, *code, opens)
+    code, gpu = gpu_code(one.machine, found[0]), known(True, "file", found[0])
+    return Built(gpu, cuda_by_names(opens), NO_CUDNN, *code, opens)
 
 
 _NUMBA_ALONE = 60  # packages beyond which nobody installed Numba for its own sake
@@ -436,28 +387,24 @@ def _numba(one: Installed) -> Built:
     wanted = any(
         line.lower().startswith("numba") for p in rest for line in value_or(p.requires, ())
     )
-    framework_there = any(re.match(_BRINGS_GPU, p.name) for p in rest)
-    if len(rest) > _NUMBA_ALONE or wanted or framework_there:
+    part = wanted or len(rest) > _NUMBA_ALONE
+    if part or any(re.match(_BRINGS_GPU, other.name) for other in rest):
         return Built(COMPILES, none, none, COMPILES, COMPILES)
     name = "nvvm64_40_0.dll" if one.windows else "libnvvm.so"
-    asks = (Opened(name, f"{one.path}/cuda/cudadrv/nvvm.py", False),)
-    source = Source("know", "numba.cuda", "opens NVVM by its own search")
-    opens: Fact[tuple[Opened, ...]] = Known(asks, source)
+    nvvm = (Opened(name, f"{one.path}/cuda/cudadrv/nvvm.py", False),)
+    opens: Opens = known(nvvm, "know", "numba.cuda", "opens NVVM by its own search")
     meant = known(True, "package", one.package.name, "no other package asks for it")
     return Built(meant, none, none, COMPILES, COMPILES, opens)
 
 
+_flash_attn = _compiled("", r"flash_attn_\w*cuda.*\.so$")
+_xformers = _compiled("xformers", r"_C\w*\.(.*\.)?so$")
+_ORT = r"(onnxruntime|ort-nightly)(-.+)?"
 KINDS = (
     Kind("tensorflow", "TensorFlow", TENSORFLOW, "tensorflow", read_tensorflow),
     Kind("torch", "PyTorch", "torch", "torch", _torch),
     Kind("jax", "JAX", "jax", "jax", _jax),
-    Kind(
-        "onnxruntime",
-        "ONNX Runtime",
-        r"(onnxruntime|ort-nightly)(-.+)?",
-        "onnxruntime",
-        _onnxruntime,
-    ),
+    Kind("onnxruntime", "ONNX Runtime", _ORT, "onnxruntime", _onnxruntime),
     Kind("cupy", "CuPy", r"cupy(-.+)?", "cupy", _cupy),
     Kind("paddle", "PaddlePaddle", r"paddlepaddle(-.+)?", "paddle", _paddle),
     Kind("mxnet", "MXNet", r"mxnet(-.+)?", "mxnet", _mxnet),
@@ -465,15 +412,64 @@ KINDS = (
     Kind("tensorrt", "TensorRT", r"tensorrt(-cu\d+)?-bindings", "tensorrt_bindings", _tensorrt),
     Kind("ctranslate2", "CTranslate2", "ctranslate2", "ctranslate2", _ctranslate2),
     Kind("bitsandbytes", "bitsandbytes", "bitsandbytes", "bitsandbytes", _bitsandbytes),
-    Kind(
-        "flash_attn",
-        "flash-attn",
-        r"flash-attn(-.+)?",
-        "flash_attn",
-        _compiled("", r"flash_attn_\w*cuda.*\.so$"),
-    ),
+    Kind("flash_attn", "flash-attn", r"flash-attn(-.+)?", "flash_attn", _flash_attn),
     Kind("xformers", "xFormers", "xformers", "xformers", _xformers),
     Kind("vllm", "vLLM", "vllm", "vllm", _compiled("vllm", r"_C\..*so$")),
     Kind("triton", "Triton", r"triton|pytorch-triton", "triton", _triton),
     Kind("numba", "Numba", "numba", "numba", _numba),
 )
+
+# ------------------------------------------------------------ whatever else needs CUDA's libraries
+
+_HOSTS = frozenset({"torch", "jax", "tensorflow", "paddle"})
+_OTHERS = (
+    r"(?:.+-)?(?:gpu|cuda|cu\d{2,3}|cuda\d{2,3}x?)(?:-.+)?|faiss|llama-cpp-python|xgboost|lightgbm"
+    r"|catboost|pycuda|k2|dgl|stable-diffusion-cpp-python|pywhispercpp|open3d|exllamav2"
+    r"|spacy-transformers"
+)
+_NOT = (
+    r"nvidia-.*|cuda-.*|numba-cuda|jax-cuda.*|tensorrt.*|cupy.*|torch.*|tensorflow.*"
+    r"|onnxruntime.*|mxnet.*|paddle.*"
+)
+_LINKED_IN = ("xgboost", "lightgbm", "catboost")
+_INSIDE = Unknown("CUDA's libraries are linked into it, and no name tells their release")
+_MOST = 24  # compiled files that are read of one package
+
+
+def _others(machine: Machine, every: tuple[Package, ...], windows: bool) -> Iterator[Framework]:
+    """Packages that need CUDA's libraries, or have them linked in, by their compiled files."""
+    for package in every:
+        if not re.fullmatch(_OTHERS, package.name) or re.fullmatch(_NOT, package.name):
+            continue
+        one = Installed(machine, package, package.site, every, windows)
+        files = list(library_files(package, _MOST))
+        found = _by_needs(needed(one, files))
+        if found is None and package.name in _LINKED_IN:
+            found = _linked_in(one, files)
+        if found:
+            yield _framework(package.name, package.name, one, found)
+
+
+def _by_needs(opens: Opens) -> Built | None:
+    """CUDA by the runtime's or cuBLAS' name; else by that of whatever other library tells it."""
+    from gpuwhy.knowledge.libraries import cuda_of
+
+    every, cuda = value_or(opens, ()), cuda_by_names(opens)
+    if not every:
+        return None
+    others = (one for one in every if "cudnn" not in one.name.lower() and cuda_of(one.name))
+    other = next(others, None)
+    if other and isinstance(cuda, Unknown):
+        cuda = known(cuda_of(other.name), "file", other.by, f"needs {other.name}")
+    gpu = known(True, "file", every[0].by, f"needs {every[0].name}")
+    return Built(gpu, cuda, opens=opens, path=every[0].by.rpartition("/")[0])
+
+
+def _linked_in(one: Installed, files: Sequence[str]) -> Built | None:
+    for path in files:
+        sass, ptx = gpu_code(one.machine, path)
+        if isinstance(sass, Known):
+            gpu, folder = known(True, "file", path, "holds GPU code"), path.rpartition("/")[0]
+            nothing: Opens = known((), "file", path, "CUDA is linked in")
+            return Built(gpu, _INSIDE, sass=sass, ptx=ptx, opens=nothing, path=folder)
+    return None

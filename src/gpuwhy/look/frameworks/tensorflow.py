@@ -15,6 +15,7 @@ from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.look.frameworks.builds import (
     Built,
     Installed,
+    Opens,
     assigned,
     cudnn_pin,
     gpu_code,
@@ -71,7 +72,7 @@ def _read_build(one: Installed, extension: str) -> Built:
     if info["is_cuda_build"] == "False":
         rocm = info.get("is_rocm_build") == "True"
         detail = "is_rocm_build = True" if rocm else "is_cuda_build = False"
-        return without_gpu(Source("file", source.where, detail), path)
+        return without_gpu("file", source.where, detail, path)
     cuda, cudnn = _cuda(one, info, source), _cudnn(one, info, source)
     code = _architectures(one, f"{path}/{extension}", info, source)
     return Built(Known(True, source), cuda, cudnn, *code, path=path)
@@ -154,7 +155,7 @@ def _architectures(
 # ------------------------------------------------------------ what it opens
 
 
-def _opens(one: Installed, built: Built) -> Fact[tuple[Opened, ...]]:
+def _opens(one: Installed, built: Built) -> Opens:
     """NEEDED where it has CUDA entries (up to 1.13), else the names opened at run time."""
     found = one.names(built.path, r"libtensorflow_framework\.so(\.\d+)?$")
     extension = f"{built.path}/{_EXTENSION}"
@@ -171,9 +172,7 @@ def _opens(one: Installed, built: Built) -> Fact[tuple[Opened, ...]]:
     return _opened_by_name(one, caller, built.cuda, built.cudnn)
 
 
-def _opened_by_name(
-    one: Installed, caller: str, built: Fact[str], cudnn: Fact[str]
-) -> Fact[tuple[Opened, ...]]:
+def _opened_by_name(one: Installed, caller: str, built: Fact[str], cudnn: Fact[str]) -> Opens:
     for fact in (built, cudnn):
         if isinstance(fact, Unknown):
             return fact
@@ -221,26 +220,11 @@ def _on_windows(one: Installed) -> Built:
     if not value_or(built.gpu_build, False):
         return built
     caller = f"{built.path}/{_EXTENSION_WINDOWS}"
-    linked = needed(one, [caller])
-    if isinstance(linked, Known) and linked.value:
-        opens = _with_runtime(one, built, linked)
-    else:
+    opens = needed(one, [caller])
+    if not value_or(opens, ()):
         opens = _opened_by_name(one, caller, built.cuda, built.cudnn)
     row = find(one.package.name, one.package.version, _WINDOWS)
     if row is not None and isinstance(row.sass, tuple) and isinstance(row.ptx, tuple) and row.sass:
         where = Source("know", row.file, f"the GPU code in it; sha256 {row.sha256[:12]}…")
         return built._replace(sass=Known(row.sass, where), ptx=Known(row.ptx, where), opens=opens)
     return built._replace(opens=opens)
-
-
-def _with_runtime(
-    one: Installed, built: Built, linked: Known[tuple[Opened, ...]]
-) -> Fact[tuple[Opened, ...]]:
-    """1.4 to 1.10 have the runtime inside; their self_check stops without its DLL all the same."""
-    named = any(opened.name.lower().startswith("cudart") for opened in linked.value)
-    check = f"{built.path}/python/platform/self_check.py"
-    asks = value_or(one.machine.lines(check, "cudart_dll_name"), ())
-    if named or not isinstance(built.cuda, Known) or not asks:
-        return linked
-    name = f"cudart64_{''.join(map(str, numbers(built.cuda.value)[:2]))}.dll"
-    return Known((Opened(name, check, False), *linked.value), linked.source)

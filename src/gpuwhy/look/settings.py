@@ -1,10 +1,9 @@
 """Values that only the machine's or the environment's own files judge: names of logs that the
-installed PyTorch has, Keras' backends, files that a variable names.
+installed PyTorch has, Keras' backends, files that are loaded first.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
@@ -12,22 +11,12 @@ from typing import NamedTuple
 from gpuwhy.facts.fact import Absent, Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
-from gpuwhy.facts.variables import Fault, Variable
+from gpuwhy.facts.variables import Fault
 from gpuwhy.facts.version import at_least
-from gpuwhy.look.files import environ, exists, lines, names, text
-from gpuwhy.look.look import Options
+from gpuwhy.look.files import exists, lines, names
 from gpuwhy.machine.machine import Machine
 
 _ON_KERAS = ("tensorflow", "jax", "torch")
-_DEFAULT = "tensorflow"  # what Keras imports where nothing says otherwise
-_FILES = {
-    "NUMBA_CUDA_DRIVER": ("numba", "and Numba looks for the driver nowhere else"),
-    "TRITON_LIBDEVICE_PATH": (
-        "triton",
-        "and Triton takes NVIDIA's functions (exp, sin …) for its kernels from nowhere else",
-    ),
-}
-"""Variables that name a file which one framework needs."""
 
 
 class Asked(NamedTuple):
@@ -35,7 +24,6 @@ class Asked(NamedTuple):
 
     machine: Machine
     facts: Facts
-    name: str
     value: str
 
     def framework(self, name: str) -> Framework | None:
@@ -43,20 +31,17 @@ class Asked(NamedTuple):
         found = value_or(self.facts.frameworks.installed, ())
         return next((one for one in found if one.name == name), None)
 
+    def may_be_there(self, module: str) -> bool:
+        """Whether a module can be imported, as far as that was seen."""
+        match = rf"{re.escape(module)}(\.py)?$"
+        sites = value_or(self.facts.environment.sites, ())
+        return any(value_or(self.machine.list(site.path, match), ("",)) for site in sites)
 
-def seen_here(
-    machine: Machine, facts: Facts, options: Options, name: str, value: str
-) -> tuple[Fault, ...]:
+
+def seen_here(machine: Machine, facts: Facts, name: str, value: str) -> tuple[Fault, ...]:
     """What is wrong with a value by the files of this machine."""
     judge = _JUDGES.get(name)
-    return tuple(judge(Asked(machine, facts, name, value))) if judge and value else ()
-
-
-def _no_such_file(one: Asked) -> Iterator[Fault]:
-    framework, why = _FILES[one.name]
-    wrong = _not_loadable(one, one.value) if "/" in one.value else "is not the name of a file"
-    if wrong and (wrong == _GONE or framework == "numba"):
-        yield Fault("rejected", (framework,), f"{one.value} {wrong}, {why}")
+    return tuple(judge(Asked(machine, facts, value))) if judge and value else ()
 
 
 def _not_preloaded(one: Asked) -> Iterator[Fault]:
@@ -68,13 +53,17 @@ def _not_preloaded(one: Asked) -> Iterator[Fault]:
         yield Fault("ignored", (), f"{'; '.join(wrong)}: {said}", source="ld.so(8)")
 
 
-_GONE = "does not exist"
+def _not_numbas_driver(one: Asked) -> Iterator[Fault]:
+    wrong = _not_loadable(one, one.value) if "/" in one.value else "is not the name of a file"
+    if wrong:
+        text = f"{one.value} {wrong}, and Numba looks for the driver nowhere else"
+        yield Fault("rejected", ("numba",), text)
 
 
 def _not_loadable(one: Asked, file: str) -> str:
     """Why a file cannot be loaded into a program; "" where it can, or that was not seen."""
     if isinstance(one.machine.stat(file), Absent):
-        return _GONE
+        return "does not exist"
     elf, here = one.machine.elf(file), value_or(one.facts.system.machine, "")
     if isinstance(elf, Unknown) and elf.kind in ("foreign", "cut"):
         return "is no complete library"
@@ -92,17 +81,10 @@ def _no_such_log(one: Asked) -> Iterator[Fault]:
     known = {said[1] for line in listed if (said := re.match(match, line))}
     asked = [part.strip().lstrip("+-") for part in one.value.split(",")]
     plain = (name for name in asked if name and "." not in name and name not in ("all", "help"))
-    wrong = [name for name in plain if name not in known and not _is_there(one, name)]
+    wrong = [name for name in plain if name not in known and not one.may_be_there(name)]
     if known and wrong:
         text = f"PyTorch has no log called {wrong[0]!r}, and its import ends there"
         yield Fault("rejected", ("torch",), text)
-
-
-def _is_there(one: Asked, name: str) -> bool:
-    """Whether something of that name can be imported, as far as that was seen."""
-    match = rf"{re.escape(name)}(\.py)?$"
-    sites = value_or(one.facts.environment.sites, ())
-    return any(value_or(one.machine.list(site.path, match), ("",)) for site in sites)
 
 
 def _no_legacy_keras(one: Asked) -> Iterator[Fault]:
@@ -132,54 +114,31 @@ def _no_such_build(one: Asked) -> Iterator[Fault]:
         yield Fault("off", ("bitsandbytes",), text, source=source)
 
 
-# ------------------------------------------------------------ Keras
-
-
-def _backend(one: Asked) -> Iterator[Fault]:
+def _no_such_backend(one: Asked) -> Iterator[Fault]:
     """A backend that the installed Keras has no code for, or whose package is missing.
 
     Keras 2.4 to 2.15 takes TensorFlow alone.
     """
     keras = one.facts.environment.by_name.get("keras")
-    folder = f"{keras.site}/keras" if keras else ""
-    kept = r"(?!common|_|test)\w+$"
-    backends = [
-        name
-        for name in (names(one.machine, f"{folder}/src/backend", kept) if keras else ())
-        if exists(one.machine, f"{folder}/src/backend/{name}/__init__.py")
-    ]
+    folder = f"{keras.site}/keras/src/backend" if keras else ""
+    listed = names(one.machine, folder, r"(?!common|_|test)\w+$") if keras else ()
+    backends = [name for name in listed if exists(one.machine, f"{folder}/{name}/__init__.py")]
     if keras is None or len(backends) < 2:
         return
     users = tuple(name for name in _ON_KERAS if one.framework(name))[:1]
-    said = f"Keras {keras.version}"
-    if one.value not in backends:
-        text = f"{said} has no such backend, so that its import fails"
-        yield Fault("rejected", users, text, tuple(backends), source=folder)
-    elif not _is_there(one, one.value):
-        text = f"{said} then imports {one.value}, which is not installed, so that its import fails"
-        yield Fault("rejected", users, text, source=folder)
-
-
-def keras_file(machine: Machine, facts: Facts) -> Iterator[Variable]:
-    """The backend that keras.json states, where the installed Keras does not take it."""
-    variables = environ(machine)
-    home = variables.get("KERAS_HOME", "").rstrip("/") or f"{machine.home}/.keras"
-    try:
-        said = json.loads(text(machine, f"{home}/keras.json") or "{}")
-    except (ValueError, RecursionError):
-        return
-    value = str(said.get("backend", ""))[:80] if isinstance(said, dict) else ""
-    if not variables.get("KERAS_BACKEND") and value not in ("", _DEFAULT):
-        for fault in _backend(Asked(machine, facts, "keras.json", value)):
-            name, file = "keras.json:backend", f"{home}/keras.json"
-            yield Variable(name, value, faults=(fault,), set_in=file)
+    said, allowed = f"Keras {keras.version} has no such backend", tuple(backends)
+    if one.value in backends:
+        said, allowed = f"Keras {keras.version} imports {one.value}, which is not installed", ()
+    if one.value not in backends or not one.may_be_there(one.value):
+        text = f"{said}, so that its import fails"
+        yield Fault("rejected", users, text, allowed, source=folder)
 
 
 _JUDGES: Mapping[str, Callable[[Asked], Iterator[Fault]]] = {
     **dict.fromkeys(("LD_PRELOAD", "LD_AUDIT"), _not_preloaded),
-    **dict.fromkeys(_FILES, _no_such_file),
+    "NUMBA_CUDA_DRIVER": _not_numbas_driver,
     "TORCH_LOGS": _no_such_log,
     "TF_USE_LEGACY_KERAS": _no_legacy_keras,
-    "KERAS_BACKEND": _backend,
+    "KERAS_BACKEND": _no_such_backend,
     "BNB_CUDA_VERSION": _no_such_build,
 }
