@@ -17,7 +17,7 @@ from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, absent, valu
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.imports import Ended, Imports, Isolation, Tried, TriedKind, Without, WithoutKind
-from gpuwhy.facts.installs import Part
+from gpuwhy.facts.installs import Damage, DamageKind, Part
 from gpuwhy.facts.version import at_least
 from gpuwhy.look.environment.python import user_sites
 from gpuwhy.look.files import exists
@@ -316,3 +316,36 @@ def _isolation(held: Mapping[str, Any]) -> Isolation:
         seconds=SECONDS,
         why=tuple(str(one) for one in words),
     )
+
+
+# ------------------------------------------------------------ files that a failure names
+
+
+def damage_named(machine: Machine, facts: Facts, options: Options) -> Fact[tuple[Damage, ...]]:
+    """The damage that was known, and files on the way to a failure that were changed."""
+    known = facts.installs.damage
+    if not isinstance(known, Known):
+        return known
+    told = {one.path for one in known.value}
+    failed = [one for one in value_or(facts.imports.tried, ()) if one.failed]
+    named = dict.fromkeys(path for one in failed for path in (*one.files, one.source) if path)
+    syntax = any(one.error in ("SyntaxError", "IndentationError") for one in failed)
+    found = [_changed(machine, facts, path, syntax) for path in named if path not in told]
+    return Known((*known.value, *filter(None, found)), known.source)
+
+
+def _changed(machine: Machine, facts: Facts, path: str, syntax: bool) -> Damage | None:
+    """A file that a RECORD lists and that is not what was installed."""
+    for one in value_or(facts.environment.packages, ()):
+        row = one.files.find(path.removeprefix(f"{one.site}/"))
+        stat = machine.stat(path) if row and row.sha256 and row.size >= 0 else None
+        if row is None or stat is None or not path.startswith(f"{one.site}/"):
+            continue
+        if not isinstance(stat, Known) or value_or(machine.sha256(path), row.sha256) == row.sha256:
+            return None
+        kind, part = DamageKind.OTHER_HASH, Part.LIBRARY
+        if path.endswith(".py"):
+            kind, part = DamageKind.NOT_COMPILING if syntax else DamageKind.EDITED, Part.MODULE
+        size = stat.value.size
+        return Damage(path, kind, part, one.owner, size=size, recorded_size=row.size)
+    return None

@@ -63,7 +63,10 @@ LOOKS = (
     Look("devices", "devices:devices", 30.0),
 )
 """Each may read what the ones before it found. Loads are filled by gpuwhy.loader afterwards."""
-BY_IMPORTING = Look("imports", "imports:imports", 900.0)
+BY_IMPORTING = (
+    Look("imports", "imports:imports", 900.0),
+    Look("installs.damage", "imports:damage_named", 60.0),
+)
 
 Note = Callable[[str], None]
 
@@ -95,11 +98,14 @@ def look(
 def look_by_importing(
     machine: Machine, facts: Facts, options: Options, note: Note = lambda _: None
 ) -> Facts:
-    """The facts with what `--import` tries; after the loader, whose findings it needs."""
-    if not options.imports:
-        return facts
-    note(BY_IMPORTING.place)
-    return _placed(facts, "imports", _bounded(BY_IMPORTING, machine, facts, options))
+    """The facts with what `--import` tries; after the loader, whose findings it needs.
+
+    Files that a failure names are compared with what was installed.
+    """
+    for step in BY_IMPORTING if options.imports else ():
+        note(step.place)
+        facts = _placed(facts, step.place, _bounded(step, machine, facts, options))
+    return facts
 
 
 def _bounded(step: Look, machine: Machine, facts: Facts, options: Options) -> Any:
