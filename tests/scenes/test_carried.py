@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.scenes.stage import judged as answer_of, seen
+from tests.scenes.stage import judged as answer_of
 from gpuwhy.look.assumed import AssumedMachine
 from gpuwhy.formats.ldcache import CacheEntry
 from gpuwhy.answer.answer import Answer as Report
@@ -32,12 +32,18 @@ def configure(world: World, **files: str) -> None:
     for name, folders in {"x86_64": f"# Multiarch\n{SYSTEM}", "cuda": CUDA, **files}.items():
         world.file(f"/etc/ld.so.conf.d/{name}.conf", f"{folders}\n")
     (world.root / SYSTEM[1:]).mkdir(parents=True, exist_ok=True)
-    remember(world, *(folder for _, folder in sorted({"x86_64": SYSTEM, "cuda": CUDA, **files}.items())))
+    remember(
+        world, *(folder for _, folder in sorted({"x86_64": SYSTEM, "cuda": CUDA, **files}.items()))
+    )
 
 
 def remember(world: World, *folders: str) -> None:
-    found = [(name, folder) for folder in folders for name in sorted(os.listdir(world.root / folder[1:]))]
-    entries = [CacheEntry(name, f"{folder}/{name}", X86_64, 0) for name, folder in found if ".so" in name]
+    found = [
+        (name, folder) for folder in folders for name in sorted(os.listdir(world.root / folder[1:]))
+    ]
+    entries = [
+        CacheEntry(name, f"{folder}/{name}", X86_64, 0) for name, folder in found if ".so" in name
+    ]
     world.file("/etc/ld.so.cache", new_format(entries))
 
 
@@ -135,12 +141,18 @@ BROKEN = [
 SOUND = [stubs_last, driver_behind, as_it_should_be]
 
 
-def judged(build: Callable[[World], None], root: Path, image: bool, elsewhere: AssumedMachine | None) -> Report:
+def judged(
+    build: Callable[[World], None], root: Path, image: bool, elsewhere: AssumedMachine | None
+) -> Report:
     world = World(root / "root")
     good(world)
     build(world)
-    where = saved(root / "i", packed(world.root), env=[*ENV, "NVIDIA_VISIBLE_DEVICES=all"]) if image else world.root
-    return answer_of(where, '/venv', elsewhere)
+    where = (
+        saved(root / "i", packed(world.root), env=[*ENV, "NVIDIA_VISIBLE_DEVICES=all"])
+        if image
+        else world.root
+    )
+    return answer_of(where, "/venv", elsewhere)
 
 
 @pytest.mark.parametrize("image", [False, True], ids=["folder", "image"])
@@ -157,11 +169,19 @@ def test_what_comes_first_on_every_machine_is_named(build, cause, fix, image, tm
 @pytest.mark.parametrize("build", SOUND)
 def test_what_the_driver_comes_before_accuses_nobody(build, image, tmp_path):
     report = judged(build, tmp_path, image, TOLD)
-    assert ([c.id for c in report.causes if c.found and c.stops], report.status) == ([], "healthy"), report.headline
+    assert ([c.id for c in report.causes if c.found and c.stops], report.status) == (
+        [],
+        "healthy",
+    ), report.headline
 
 
-@pytest.mark.parametrize("told", [None, AssumedMachine((("Tesla T4", "7.5"),)), AssumedMachine(driver="535.104.05"), TOLD])
-@pytest.mark.parametrize("build", [stubs_first, driver_in_local, never_listed, cache_of_a_file_that_is_gone])
+@pytest.mark.parametrize(
+    "told",
+    [None, AssumedMachine((("Tesla T4", "7.5"),)), AssumedMachine(driver="535.104.05"), TOLD],
+)
+@pytest.mark.parametrize(
+    "build", [stubs_first, driver_in_local, never_listed, cache_of_a_file_that_is_gone]
+)
 def test_no_flag_makes_it_healthy(build, told, tmp_path):
     report = judged(build, tmp_path, False, told)
     assert report.status != "healthy"
@@ -173,15 +193,3 @@ def test_the_order_of_the_cache_is_not_the_last_word_in_a_container(tmp_path):
     report = judged(stubs_first, tmp_path, False, TOLD)
     assert "container runtime runs ldconfig" in report.causes[0].because[0].text
     assert report.causes[0].confidence < 0.9
-
-
-@pytest.mark.parametrize("marked", [True, False])
-def test_a_python_that_the_system_owns_is_known_by_its_file_too(tmp_path, marked):
-    world = World(tmp_path / "root")
-    world.file("/usr/bin/python3.11", shared_object())
-    os.symlink("python3.11", world.root / "usr/bin/python3")
-    world.file("/usr/lib/python3.11/os.py", "")
-    if marked:
-        world.file("/usr/lib/python3.11/EXTERNALLY-MANAGED", "[externally-managed]\n")
-    facts = seen(world.root, "/usr/bin/python3").facts
-    assert facts.environment.python.need().managed == marked
