@@ -7,6 +7,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -86,29 +87,22 @@ def architecture_of(config: Config) -> Architecture:
     vision = _filled(config.part("vision_config") or config)
     window, every = main.window
     experts = main.of("experts")
-    return Architecture(
-        kind=_kind_of(config),
-        name=config.name or config.kind,
-        layers=main.of("layers"),
-        decoder_layers=main.count("num_decoder_layers", "decoder_layers"),
-        hidden=main.of("hidden"),
-        intermediate=main.of("inner"),
-        heads=main.of("heads"),
-        kv_heads=main.kv_heads,
-        head_dim=main.head_dim,
-        vocab=main.count("vocab_size"),
-        positions=main.of("positions"),
-        experts=experts,
-        experts_used=main.of("used") if experts else 0,
-        expert_intermediate=main.count("moe_intermediate_size") or main.of("inner"),
-        kv_rank=main.count("kv_lora_rank"),
-        rope_dim=main.count("qk_rope_head_dim"),
-        window=window,
-        window_every=every,
-        image=vision.count("image_size"),
-        patch=vision.count("patch_size"),
-        activation=main.text("hidden_act", "activation_function", "hidden_activation"),
-    )
+    plain = ("layers", "decoder_layers", "hidden", "heads", "vocab", "positions", "kv_rank")
+    sizes: dict[str, Any] = {
+        **{name: main.of(name) for name in (*plain, "rope_dim")},
+        **{name: vision.of(name) for name in ("image", "patch")},
+        "intermediate": main.of("inner"),
+        "kv_heads": main.kv_heads,
+        "head_dim": main.head_dim,
+        "experts": experts,
+        "experts_used": main.of("used") if experts else 0,
+        "expert_intermediate": main.count("moe_intermediate_size") or main.of("inner"),
+        "window": window,
+        "window_every": every,
+    }
+    activation = main.text("hidden_act", "activation_function", "hidden_activation")
+    named = Architecture(_kind_of(config), config.name or config.kind, activation=activation)
+    return replace(named, **sizes)
 
 
 def _filled(config: Config) -> Config:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -209,39 +210,26 @@ def _architecture(meta: dict[str, Any], tensors: list[Tensor]) -> Architecture |
     if not isinstance(name, str):
         return None
 
-    def ask(*keys: str) -> int:
-        return next(filter(None, (_count(meta.get(f"{name}.{key}")) for key in keys)), 0)
+    def ask(keys: str) -> int:
+        return next(filter(None, (_count(meta.get(f"{name}.{key}")) for key in keys.split())), 0)
 
-    heads, hidden = ask("attention.head_count"), ask("embedding_length")
-    kinds: dict[str, Kind] = {"t5": "encoder-decoder", "clip": "vit"}
-    plain: Kind = "encoder" if _ENCODERS.fullmatch(name) else "decoder"
-    window, rank = ask("attention.sliding_window"), ask("attention.kv_lora_rank")
+    sizes: dict[str, Any] = {ours: ask(keys) for ours, keys in dtypes.table("gguf").items()}
     pattern = meta.get(f"{name}.attention.sliding_window_pattern")
     every = pattern.index(False) + 1 if isinstance(pattern, list) and False in pattern else pattern
     every = every if isinstance(every, int) and every > 1 else _EVERY.get(name, 0)
     embedded = (one.shape[0] for one in tensors if one.name == "token_embd.weight" and one.shape)
     tokens = meta.get("tokenizer.ggml.tokens")
     listed = len(tokens) if isinstance(tokens, list) else _count(tokens)
-    return Architecture(
-        kind=kinds.get(name, plain),
-        name=name,
-        layers=ask("block_count"),
-        decoder_layers=ask("decoder_block_count", "block_count") if name == "t5" else 0,
-        hidden=hidden,
-        intermediate=ask("feed_forward_length"),
-        heads=heads,
-        kv_heads=ask("attention.head_count_kv") or heads,
-        head_dim=ask("attention.key_length_mla", "attention.key_length") or hidden // (heads or 1),
-        vocab=next(embedded, 0) or listed or ask("vocab_size"),
-        positions=ask("context_length"),
-        experts=ask("expert_count"),
-        experts_used=ask("expert_used_count"),
-        expert_intermediate=ask("expert_feed_forward_length", "feed_forward_length"),
-        kv_rank=rank,
-        rope_dim=ask("rope.dimension_count") if rank else 0,
-        window=window,
-        window_every=every if window else 0,
-    )
+    sizes |= {
+        "decoder_layers": ask("decoder_block_count block_count") if name == "t5" else 0,
+        "head_dim": sizes["head_dim"] or sizes["hidden"] // (sizes["heads"] or 1),
+        "vocab": next(embedded, 0) or listed or sizes["vocab"],
+        "rope_dim": ask("rope.dimension_count") if sizes["kv_rank"] else 0,
+        "window_every": every if sizes["window"] else 0,
+    }
+    kinds: dict[str, Kind] = {"t5": "encoder-decoder", "clip": "vit"}
+    plain: Kind = "encoder" if _ENCODERS.fullmatch(name) else "decoder"
+    return replace(Architecture(kinds.get(name, plain), name), **sizes)
 
 
 def _count(value: object) -> int:

@@ -28,32 +28,22 @@ _NORM = re.compile(r"(norm|ln_\w|layernorm|rms)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Shape:
+class Shape(Architecture):
     """One kind of layer, repeated; widths are in elements for each token."""
 
-    layers: int
-    decoder_layers: int
-    hidden: int
-    inner: int  # the feed-forward width that one token goes through
-    heads: int
-    query: int  # heads · width of a head
-    value: int  # width of keys or values, before they are repeated
-    vocab: int
-    experts_used: int
-    kv_rank: int
-    rope: int
-    window: int
-    window_every: int
-    norms: float  # elements that all norms of a layer go over
-    parts: int  # matrices that read the attention's input
-    gated: bool
-    rms: bool
-    wide_norm: bool  # multiplies in f32, as Gemma does
-    curved: int  # tensors more that an activation keeps which is written out
-    straight: bool  # an activation whose output alone is kept, as ReLU's
-    masked: bool  # an encoder that gives logits of every word
-    causal: bool
-    known: bool  # whether all of it was read
+    inner: int = 0  # the feed-forward width that one token goes through
+    query: int = 0  # heads · width of a head
+    value: int = 0  # width of keys or values, before they are repeated
+    norms: float = 0  # elements that all norms of a layer go over
+    parts: int = 3  # matrices that read the attention's input
+    gated: bool = False
+    rms: bool = False
+    wide_norm: bool = False  # multiplies in f32, as Gemma does
+    curved: int = 0  # tensors more that an activation keeps which is written out
+    straight: bool = False  # an activation whose output alone is kept, as ReLU's
+    masked: bool = False  # an encoder that gives logits of every word
+    causal: bool = True
+    known: bool = True  # whether all of it was read
 
     @property
     def all_layers(self) -> int:
@@ -63,7 +53,7 @@ class Shape:
     @property
     def row(self) -> int:
         """Elements that one layer's cache keeps of a token: MLA's row, else keys and values."""
-        return self.kv_rank + self.rope if self.kv_rank else 2 * self.value
+        return self.kv_rank + self.rope_dim if self.kv_rank else 2 * self.value
 
     def cached(self, batch: int, tokens: int, size: float, block: int = 0) -> int:
         """Bytes of keys and values; `block` rounds up to whole pages."""
@@ -95,20 +85,17 @@ def shape_of(model: Model) -> Shape | None:
     names = [one.name for one in model.tensors]
     # transformers writes GPT-2's activation out: five tensors more than a fused one keeps
     activation = arch.activation or ("gelu_new" if "gpt2" in arch.name.lower() else "")
+    stated = {
+        **vars(arch),
+        "decoder_layers": arch.decoder_layers if arch.kind == "encoder-decoder" else 0,
+        "heads": heads,
+        "experts_used": used,
+    }
     return Shape(
-        layers=arch.layers,
-        decoder_layers=arch.decoder_layers if arch.kind == "encoder-decoder" else 0,
-        hidden=arch.hidden,
+        **stated,
         inner=used * (arch.expert_intermediate or inner) if used else inner,
-        heads=heads,
         query=query,
         value=value,
-        vocab=arch.vocab,
-        experts_used=used,
-        kv_rank=arch.kv_rank,
-        rope=arch.rope_dim,
-        window=arch.window,
-        window_every=arch.window_every,
         norms=_norms(model.tensors, arch, query, value) / arch.layers,
         parts=1 if any(map(_FUSED.search, names)) else 3,
         gated=any(map(_GATED.search, names)),
