@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import jsonschema
 import pytest
@@ -12,8 +13,6 @@ from tests.signs import test_hosts as hosts
 
 
 def gpuwhy(*argv, given="", **environ):
-    import os
-
     done = started.gpuwhy(argv, given=given, env={**os.environ, **environ})
     return done.returncode, done.stdout, done.stderr
 
@@ -21,10 +20,14 @@ def gpuwhy(*argv, given="", **environ):
 @pytest.fixture
 def files(tmp_path):
     for n in range(4):
-        (tmp_path / f"gpu{n}.jsonl").write_text(
-            changed("node-0", {"lib.nccl": "2.1"} if n == 2 else None) + "\n"
-        )
+        line = changed("node-0", {"lib.nccl": "2.1"} if n == 2 else None)
+        (tmp_path / f"gpu{n}.jsonl").write_text(line + "\n")
     return tmp_path
+
+
+def valid(value, contract):
+    schema = SRC.parent.parent / "docs" / f"{contract}.schema.json"
+    jsonschema.validate(value, json.loads(schema.read_text()))
 
 
 def names(files):
@@ -58,42 +61,27 @@ def test_the_odd_file_is_named_by_its_name(files):
 def test_json_keeps_the_contract(files):
     code, out, _ = gpuwhy("fleet", "compare", *names(files), "--json", "--nodes", "gpu[0-4]")
     value = json.loads(out)
-    jsonschema.validate(
-        value, json.loads((SRC.parent.parent / "docs" / "fleet.schema.json").read_text())
-    )
+    valid(value, "fleet")
     assert code == 1
     assert value["odd"][0]["node"] == "gpu2"
     assert value["odd"][0]["differs"][0]["explains"] == "distributed.nccl"
     assert value["silent"] == ["gpu4"]
-    jsonschema.validate(
-        json.loads((files / "gpu1.jsonl").read_text()),
-        json.loads((SRC.parent.parent / "docs" / "node.schema.json").read_text()),
-    )
+    valid(json.loads((files / "gpu1.jsonl").read_text()), "node")
 
 
-@pytest.mark.parametrize(
-    "form, text",
-    [
-        ("slurm", "gpu[2,4]\n"),
-        ("comma", "gpu4,gpu2\n"),
-        ("lines", "gpu4\ngpu2\n"),
-        (
-            "kubernetes",
-            '{"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["gpu4", "gpu2"]}\n',
-        ),
-    ],
-)
+FORMS = {"slurm": "gpu[2,4]\n", "comma": "gpu4,gpu2\n", "lines": "gpu4\ngpu2\n"}
+KUBERNETES = '{"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["gpu4", "gpu2"]}\n'
+
+
+@pytest.mark.parametrize("form, text", [*FORMS.items(), ("kubernetes", KUBERNETES)])
 def test_the_list_for_the_scheduler(files, form, text):
-    code, out, _ = gpuwhy(
-        "fleet", "compare", *names(files), "--exclude", form, "--nodes", "gpu[0-4]"
-    )
-    assert (code, out) == (1, text)
+    asked = ["--exclude", form, "--nodes", "gpu[0-4]"]
+    assert gpuwhy("fleet", "compare", *names(files), *asked)[:2] == (1, text)
 
 
 def test_an_alias_is_never_given_to_a_scheduler():
-    lines = "".join(
-        changed(f"node-{n:012x}", {"lib.nccl": "2.1"} if n == 1 else None) + "\n" for n in range(4)
-    )
+    odd = {1: {"lib.nccl": "2.1"}}
+    lines = "\n".join(changed(f"node-{n:012x}", odd.get(n)) for n in range(4))
     code, out, err = gpuwhy("fleet", "compare", "-", "--exclude", "slurm", given=lines)
     assert (code, out) == (2, "")
     assert "--nodes" in err

@@ -51,9 +51,8 @@ def test_launchers_that_name_the_node(launcher, shape, tmp_path):
     ]
     lines.append(("", "srun: error: gpu5: task 4: Exited with exit code 127", True))
     kept = tmp_path / "kept.jsonl"
-    code, out, err = gpuwhy(
-        "fleet", "collect", "--json", "-o", str(kept), "--", launcher("srun", lines)
-    )
+    asked = ["-o", str(kept), "--", launcher("srun", lines)]
+    code, out, err = gpuwhy("fleet", "collect", "--json", *asked)
     assert code == 1, err
     value = json.loads(out)
     assert [one["node"] for one in value["odd"]] == ["gpu1"]
@@ -65,19 +64,17 @@ def test_launchers_that_name_the_node(launcher, shape, tmp_path):
 
 def test_a_launcher_that_hangs_is_ended_and_what_came_counts(launcher):
     lines = [(f"gpu{n}: ", changed("x"), False) for n in range(3)]
+    asked = ["--seconds", "4", "--nodes", "gpu[0-3]", "--"]
     hangs = launcher("pdsh", lines, "time.sleep(1000)")
-    code, out, err = gpuwhy(
-        "fleet", "collect", "--seconds", "4", "--nodes", "gpu[0-3]", "--", hangs
-    )
+    code, out, err = gpuwhy("fleet", "collect", *asked, hangs)
     assert code == 1
     assert "was ended after 4 s" in err
     assert "gpu3 gave no answer" in out
 
 
 def test_a_launcher_without_answers(launcher):
-    fails = launcher(
-        "srun", [("", "srun: error: Unable to allocate resources", True)], "sys.exit(1)"
-    )
+    said = ("", "srun: error: Unable to allocate resources", True)
+    fails = launcher("srun", [said], "sys.exit(1)")
     code, _, err = gpuwhy("fleet", "collect", "--", fails)
     assert code == 2
     assert "Unable to allocate resources" in err
@@ -103,9 +100,8 @@ def test_real_pdsh(tmp_path):
     """`GPUWHY_PDSH=/path/to/pdsh pytest -m real`, with its exec module: no SSH is needed."""
     pdsh = os.environ.get("GPUWHY_PDSH") or pytest.skip("no pdsh named")
     for n in range(4):
-        (tmp_path / f"n{n}.jsonl").write_text(
-            changed("x", {"lib.nccl": "2.1"} if n == 2 else None) + "\n" if n < 3 else ""
-        )
+        line = changed("x", {"lib.nccl": "2.1"} if n == 2 else None) + "\n"
+        (tmp_path / f"n{n}.jsonl").write_text(line if n < 3 else "")
     asks = tmp_path / "gpuwhy-stand-in"
     asks.write_text(ASKS.format(folder=tmp_path))
     asks.chmod(0o755)
@@ -121,18 +117,8 @@ def test_real_pdsh(tmp_path):
 def test_real_mpirun():
     """`GPUWHY_MPIRUN=/path/to/mpirun pytest -m real`: ranks of one machine are one node."""
     mpirun = os.environ.get("GPUWHY_MPIRUN") or pytest.skip("no mpirun named")
-    argv = [
-        mpirun,
-        "--oversubscribe",
-        "-n",
-        "3",
-        "--tag-output",
-        sys.executable,
-        "-m",
-        "gpuwhy",
-        "check",
-        "--jsonl",
-    ]
+    ask = [sys.executable, "-m", "gpuwhy", "check", "--jsonl"]
+    argv = [mpirun, "--oversubscribe", "-n", "3", "--tag-output", *ask]
     code, out, err = gpuwhy("fleet", "collect", "--json", "--", *argv)
     value = json.loads(out)
     assert code in (0, 1), err

@@ -27,9 +27,7 @@ def test_it_is_one_line_with_everything_that_is_compared():
     assert facts["driver.version"] == "580.159.04"
     assert facts["lib.nccl"] == "2.28.9"
     assert facts["package.torch"] == "2.11.0"
-    assert (
-        "net.interfaces" in value["unseen"]
-    )  # the recording does not hold it: not seen, not "none"
+    assert "net.interfaces" in value["unseen"], "the recording does not hold it: it is not none"
 
 
 def test_secrets_and_names_of_people_stay_at_home(monkeypatch):
@@ -74,16 +72,10 @@ def test_what_is_no_answer_is_refused_in_a_sentence(line):
 def test_what_steers_a_terminal_does_not_reach_it():
     evil = "\x1b]0;owned\x07\x1b[2J‮\n::error::x"
     facts = {"gpu.names": evil, "driver.version": evil * 1000, "bad name \x1b": "x", "env.A": True}
-    report = {
-        "status": evil,
-        "headline": evil,
-        "causes": [{"id": evil}, {"id": "driver.missing", "title": evil}],
-    }
-    answer = decoded(
-        json.dumps(
-            {"schema": "gpuwhy.node/1", "node": evil, "facts": facts, "report": report}
-        ).encode()
-    )
+    causes = [{"id": evil}, {"id": "driver.missing", "title": evil}]
+    report = {"status": evil, "headline": evil, "causes": causes}
+    value = {"schema": "gpuwhy.node/1", "node": evil, "facts": facts, "report": report}
+    answer = decoded(json.dumps(value).encode())
     assert len(str(answer.facts["driver.version"])) <= 400
     assert [one.id for one in answer.causes] == ["driver.missing"]
     fleet = compare([answer, nodes.answer("b"), nodes.answer("c")])
@@ -93,32 +85,19 @@ def test_what_steers_a_terminal_does_not_reach_it():
     assert not any(row.startswith("::error") for row in text.splitlines())
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    st.dictionaries(
-        st.sampled_from(
-            [
-                "gpu.count",
-                "host.shm",
-                "driver.version",
-                "driver.cuda",
-                "limits.tasks",
-                "env.X",
-                "gpu.names",
-            ]
-        ),
-        st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20)),
-    ),
-    st.text(max_size=20),
+SOME = ["gpu.count", "host.shm", "driver.version", "driver.cuda", "limits.tasks", "env.X", "gpu.names"]
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20)
 )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(st.sampled_from(SOME), VALUES), st.text(max_size=20))
 def test_any_values_compare_and_print(facts, name):
     heard = Heard()
     value = {"schema": "gpuwhy.node/1", "node": name, "facts": facts, "whole": ["env"]}
-    of_lines(
-        [json.dumps(value).encode(), nodes.changed("b").encode(), nodes.changed("c").encode()],
-        "x",
-        heard,
-    )
+    lines = [json.dumps(value), nodes.changed("b"), nodes.changed("c")]
+    of_lines((line.encode() for line in lines), "x", heard)
     terminal.write(document(compare(heard.answers)), terminal.Paper(80, False))
 
 

@@ -42,11 +42,9 @@ def cluster(recordings):
     from ray.cluster_utils import Cluster
 
     cluster = Cluster(initialize_head=True, head_node_args=_node(recordings, HEALTHY))
-    nodes = [cluster.head_node]
-    for number in range(1, COUNT):
-        nodes.append(
-            cluster.add_node(wait=False, **_node(recordings, ODD if number == 1 else HEALTHY))
-        )
+    hosts = [ODD, *[HEALTHY] * (COUNT - 2)]
+    added = [cluster.add_node(wait=False, **_node(recordings, host)) for host in hosts]
+    nodes = [cluster.head_node, *added]
     cluster.wait_for_nodes(timeout=60 + 10 * COUNT)
     yield cluster, nodes
     for node in nodes[1:]:
@@ -76,20 +74,15 @@ def _signal(pid, number):
         os.kill(pid, number)
 
 
-def fleet(cluster, *more, seconds=SECONDS, address=None, during=None):
-    argv = [
-        sys.executable,
-        "-m",
-        "gpuwhy",
-        "fleet",
-        f"--ray={address or cluster.address}",
-        "--seconds",
-        seconds,
-        "--json",
-    ]
-    child = subprocess.Popen(
-        [*argv, *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+def started(address, *more, **options):
+    argv = [sys.executable, "-m", "gpuwhy", "fleet", f"--ray={address}", "--json", *more]
+    return subprocess.Popen(
+        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
     )
+
+
+def fleet(cluster, seconds=SECONDS, during=None):
+    child = started(cluster.address, "--seconds", seconds)
     if during:
         during()
     out, err = child.communicate(timeout=float(seconds) + 90)
@@ -137,56 +130,35 @@ def test_a_stopped_and_a_killed_node_are_rows_without_an_answer(cluster):
 
 def test_no_cluster_is_told_in_a_sentence():
     pytest.importorskip("ray")
-    argv = [sys.executable, "-m", "gpuwhy", "fleet", "--ray=127.0.0.1:1", "--seconds", "20"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 2
-    assert "--ray 127.0.0.1:1" in done.stderr
-    assert "Traceback" not in done.stderr
+    child = started("127.0.0.1:1", "--seconds", "20")
+    errors = child.communicate(timeout=120)[1]
+    assert child.returncode == 2
+    assert "--ray 127.0.0.1:1" in errors
+    assert "Traceback" not in errors
 
 
 def test_through_a_client():
     """`ray://`: from a machine that is no node of the cluster."""
     pytest.importorskip("ray")
     tool = os.path.join(os.path.dirname(sys.executable), "ray")
-    ports = [str(20000 + os.getpid() % 20000 + n) for n in range(2)]
-    own = {
-        "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN": secrets.token_hex(32),
-    }  # of this one cluster, for both sides
-    environ = {**os.environ, **own, "PYTHONPATH": os.pathsep.join(sys.path)}
+    port, client = (20000 + os.getpid() % 20000 + n for n in range(2))
+    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # for both sides
+    environ = {**os.environ, **token, "PYTHONPATH": os.pathsep.join(sys.path)}
     folder = tempfile.mkdtemp(prefix="gw", dir="/tmp")  # short: sockets lie below it
-    start = [
-        tool,
-        "start",
-        "--head",
-        f"--port={ports[0]}",
-        f"--ray-client-server-port={ports[1]}",
-        "--num-cpus=1",
-    ]
-    more = ["--include-dashboard=false", "--object-store-memory=80000000", f"--temp-dir={folder}"]
-    head = subprocess.Popen(
-        [*start, *more, "--block"], env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
-    )
+    options = f"--port={port} --ray-client-server-port={client} --num-cpus=1 --temp-dir={folder}"
+    start = [tool, "start", "--head", *options.split(), "--include-dashboard=false", "--block"]
+    null = subprocess.DEVNULL
+    argv = [*start, "--object-store-memory=80000000"]
+    head = subprocess.Popen(argv, env=environ, stdout=null, stderr=null)
     try:
-        time.sleep(1)
-        until = time.monotonic() + 120
-        while True:
-            argv = [
-                sys.executable,
-                "-m",
-                "gpuwhy",
-                "fleet",
-                f"--ray=ray://127.0.0.1:{ports[1]}",
-                "--seconds",
-                "90",
-                "--json",
-            ]
-            done = subprocess.run(argv, capture_output=True, text=True, timeout=150, env=environ)
-            if done.returncode != 2 or time.monotonic() > until:
-                break
+        until, code = time.monotonic() + 120, 2
+        while code == 2 and time.monotonic() < until:
             time.sleep(2)
-        assert done.returncode in (0, 1, 4), done.stderr
-        assert answered(json.loads(done.stdout)) == 1
+            child = started(f"ray://127.0.0.1:{client}", "--seconds", "90", env=environ)
+            out, err = child.communicate(timeout=150)
+            code = child.returncode
+        assert code in (0, 1, 4), err
+        assert answered(json.loads(out)) == 1
     finally:
         head.terminate()
         head.wait(60)

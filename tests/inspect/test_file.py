@@ -60,13 +60,9 @@ def root_with(tmp_path, files: dict[str, bytes]) -> str:
 def test_half_a_name_is_completed_by_the_librarys_own_number(tmp_path):
     """cuDNN 9 holds "libcudnn_graph.so" and opens libcudnn_graph.so.9."""
     named = b"\0libcudnn_graph.so\0libcudnn_ops.so\0"
-    root = root_with(
-        tmp_path,
-        {
-            "lib/libcudnn.so.9": elf((), "libcudnn.so.9", "$ORIGIN") + named,
-            "lib/libcudnn_graph.so.9": elf((), "libcudnn_graph.so.9"),
-        },
-    )
+    files = {"lib/libcudnn.so.9": elf((), "libcudnn.so.9", "$ORIGIN") + named}
+    files["lib/libcudnn_graph.so.9"] = elf((), "libcudnn_graph.so.9")
+    root = root_with(tmp_path, files)
     found = look("/lib/libcudnn.so.9", root)
     assert [(one.name, one.path) for one in found.opens] == [
         ("libcudnn_graph.so.9", "/lib/libcudnn_graph.so.9"),
@@ -76,23 +72,18 @@ def test_half_a_name_is_completed_by_the_librarys_own_number(tmp_path):
 
 def test_a_missing_library_comes_with_the_search_in_order_and_where_it_lies(tmp_path):
     site = "env/lib/python3.12/site-packages"
-    root = root_with(
-        tmp_path,
-        {
-            f"{site}/demo/_C.so": elf(("libcusolver.so.11",), "", "$ORIGIN/../nvidia/cublas/lib"),
-            f"{site}/nvidia/cusolver/lib/libcusolver.so.11": elf((), "libcusolver.so.11"),
-            f"{site}/nvidia/cublas/lib/libcublas.so.12": elf((), "libcublas.so.12"),
-            "first/README": b"",
-        },
-    )
+    files = {
+        f"{site}/demo/_C.so": elf(("libcusolver.so.11",), "", "$ORIGIN/../nvidia/cublas/lib"),
+        f"{site}/nvidia/cusolver/lib/libcusolver.so.11": elf((), "libcusolver.so.11"),
+        f"{site}/nvidia/cublas/lib/libcublas.so.12": elf((), "libcublas.so.12"),
+        "first/README": b"",
+    }
+    root = root_with(tmp_path, files)
     found = look(f"/{site}/demo/_C.so", root, LD_LIBRARY_PATH="/first")
     (gone,) = found.tree.missing
     assert not found.sound
-    assert (gone.name, gone.needed_by, gone.reason) == (
-        "libcusolver.so.11",
-        f"/{site}/demo/_C.so",
-        "not found",
-    )
+    said = ("libcusolver.so.11", f"/{site}/demo/_C.so", "not found")
+    assert (gone.name, gone.needed_by, gone.reason) == said
     assert [(place.where, place.why) for place in gone.searched][:2] == [
         ("/first/libcusolver.so.11", "LD_LIBRARY_PATH"),
         (f"/{site}/demo/../nvidia/cublas/lib/libcusolver.so.11", f"RUNPATH of /{site}/demo/_C.so"),
@@ -102,53 +93,36 @@ def test_a_missing_library_comes_with_the_search_in_order_and_where_it_lies(tmp_
 
 
 def test_the_copy_that_lost_is_told_with_its_own_way(tmp_path):
-    root = root_with(
-        tmp_path,
-        {
-            "a/libneeds.so": elf(("libx.so.1",), "", "/second"),
-            "first/libx.so.1": elf((), "libx.so.1"),
-            "second/libx.so.1": elf((), "libx.so.1"),
-        },
-    )
+    files = {f"{folder}/libx.so.1": elf((), "libx.so.1") for folder in ("first", "second")}
+    root = root_with(tmp_path, {"a/libneeds.so": elf(("libx.so.1",), "", "/second"), **files})
     (one,) = look("/a/libneeds.so", root, LD_LIBRARY_PATH="/first").tree.libraries
-    assert (one.path, one.via, one.needed_by) == (
-        "/first/libx.so.1",
-        "LD_LIBRARY_PATH",
-        "/a/libneeds.so",
-    )
-    assert [(copy.path, copy.via) for copy in one.lost] == [
-        ("/second/libx.so.1", "RUNPATH of /a/libneeds.so")
-    ]
+    won = ("/first/libx.so.1", "LD_LIBRARY_PATH", "/a/libneeds.so")
+    assert (one.path, one.via, one.needed_by) == won
+    lost = [(copy.path, copy.via) for copy in one.lost]
+    assert lost == [("/second/libx.so.1", "RUNPATH of /a/libneeds.so")]
 
 
 def test_paths_are_listed_without_detours_and_agree_with_each_other(tmp_path):
-    root = root_with(
-        tmp_path,
-        {
-            "a/libtop.so": elf(("libmid.so",), "", "$ORIGIN/../b"),
-            "b/libmid.so": elf(("libend.so",), "libmid.so", "$ORIGIN/../c"),
-            "c/libend.so": elf((), "libend.so"),
-        },
-    )
+    files = {
+        "a/libtop.so": elf(("libmid.so",), "", "$ORIGIN/../b"),
+        "b/libmid.so": elf(("libend.so",), "libmid.so", "$ORIGIN/../c"),
+        "c/libend.so": elf((), "libend.so"),
+    }
+    root = root_with(tmp_path, files)
     middle, end = look("/a/libtop.so", root).tree.libraries
     assert middle.path == "/b/libmid.so"
-    assert (end.path, end.needed_by, end.via) == (
-        "/c/libend.so",
-        "/b/libmid.so",
-        "RUNPATH of /b/libmid.so",
-    )
+    found = (end.path, end.needed_by, end.via)
+    assert found == ("/c/libend.so", "/b/libmid.so", "RUNPATH of /b/libmid.so")
 
 
 def test_a_wheels_version_is_told_where_the_bytes_do_not(tmp_path):
     site = "env/lib/python3.12/site-packages"
-    root = root_with(
-        tmp_path,
-        {
-            f"{site}/x.so": elf(("libcudart.so.12",), "", "$ORIGIN/nvidia/cuda_runtime/lib"),
-            f"{site}/nvidia/cuda_runtime/lib/libcudart.so.12": elf((), "libcudart.so.12"),
-            f"{site}/nvidia_cuda_runtime_cu12-12.4.127.dist-info/METADATA": b"",
-        },
-    )
+    files = {
+        f"{site}/x.so": elf(("libcudart.so.12",), "", "$ORIGIN/nvidia/cuda_runtime/lib"),
+        f"{site}/nvidia/cuda_runtime/lib/libcudart.so.12": elf((), "libcudart.so.12"),
+        f"{site}/nvidia_cuda_runtime_cu12-12.4.127.dist-info/METADATA": b"",
+    }
+    root = root_with(tmp_path, files)
     (one,) = look(f"/{site}/x.so", root).tree.libraries
     assert one.version == "12.4.127"
 
@@ -164,61 +138,50 @@ def test_a_program_for_musl_is_named_and_not_guessed(tmp_path):
 def test_a_version_that_the_library_lacks_is_found_before_the_loader_refuses_it(tmp_path):
     """Linked against V2, the copy loaded has only V1: glibc says `version `V2' not found`."""
 
+    def gcc(code: str, *options: str) -> None:
+        subprocess.run(["gcc", "-xc", "-", *options], input=code.encode(), check=True)
+
     def library(folder: str, *nodes: str) -> None:
         (tmp_path / folder).mkdir()
         script = tmp_path / folder / "map"
         script.write_text("".join(f"{node} {{ global: {node.lower()}; }};\n" for node in nodes))
         code = "".join(f"int {node.lower()}(void) {{ return 1; }}\n" for node in nodes)
-        out = tmp_path / folder / "libv.so"
-        options = [
-            "-shared",
-            "-fPIC",
-            "-Wl,-soname,libv.so",
-            f"-Wl,--version-script={script}",
-            "-o",
-            str(out),
-        ]
-        subprocess.run(["gcc", "-xc", "-", *options], input=code.encode(), check=True)
+        options = ["-shared", "-fPIC", "-Wl,-soname,libv.so", f"-Wl,--version-script={script}"]
+        gcc(code, *options, "-o", f"{tmp_path}/{folder}/libv.so")
 
     library("old", "V1")
     library("new", "V1", "V2")
-    code = b"int v2(void); int main(void) { return v2() - 1; }"
     program = tmp_path / "program"
-    subprocess.run(
-        ["gcc", "-xc", "-", f"-L{tmp_path}/new", "-lv", "-o", str(program)], input=code, check=True
-    )
+    code = "int v2(void); int main(void) { return v2() - 1; }"
+    gcc(code, f"-L{tmp_path}/new", "-lv", "-o", str(program))
     for folder, fits in (("new", True), ("old", False)):
         path = f"{tmp_path}/{folder}"
-        ran = subprocess.run(
-            [program], env={**os.environ, "LD_LIBRARY_PATH": path}, capture_output=True, text=True
-        )
+        environ = {**os.environ, "LD_LIBRARY_PATH": path}
+        ran = subprocess.run([program], env=environ, capture_output=True, text=True)
         found = look(program, LD_LIBRARY_PATH=path)
         assert (ran.returncode == 0) is fits
         assert found.sound is fits
     assert "version `V2' not found" in ran.stderr
-    assert [(one.version, one.provider) for one in found.tree.unmet_versions] == [
-        ("V2", f"{tmp_path}/old/libv.so")
-    ]
+    unmet = [(one.version, one.provider) for one in found.tree.unmet_versions]
+    assert unmet == [("V2", f"{tmp_path}/old/libv.so")]
     assert found.kind == "program"
 
 
 def test_what_a_wheel_asks_of_others_is_sorted_by_who_brings_it(tmp_path):
-    members = {
-        "demo/liba.so": elf(
-            ("libb.so", "libcuda.so.1", "libcudart.so.12", "libtorch.so", "libz.so.1", "libc.so.6")
-        ),
-        "demo/libb.so": elf(("libc.so.6",), "libb.so"),
+    bringers = {
+        "libcuda.so.1": "driver",
+        "libcudart.so.12": "cuda",
+        "libtorch.so": "framework",
+        "libz.so.1": "system",
+        "libc.so.6": "glibc",
     }
+    members = {"demo/liba.so": elf(("libb.so", *bringers))}
+    members["demo/libb.so"] = elf(("libc.so.6",), "libb.so")
     wheel(tmp_path / "demo-1.2-py3-none-manylinux2014_x86_64.whl", members)
     bundle = look("/demo-1.2-py3-none-manylinux2014_x86_64.whl", str(tmp_path)).bundle
     assert bundle is not None
-    assert [(one.name, one.kind) for one in bundle.asks] == [
-        ("libcuda.so.1", "driver"),
-        ("libcudart.so.12", "cuda"),
-        ("libtorch.so", "framework"),
-        ("libz.so.1", "system"),
-        ("libc.so.6", "glibc"),
-    ]
+    assert {one.name: one.kind for one in bundle.asks} == bringers
+    assert [one.name for one in bundle.asks] == list(bringers)
     assert bundle.promised == "2.17"
     assert bundle.requires == ("nvidia-cudnn-cu12 (==9.1.0.70)",)
     assert bundle.asks[-1].needed_by == ("demo/liba.so", "demo/libb.so")

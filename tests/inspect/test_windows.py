@@ -17,9 +17,7 @@ from tests.formats.made_pe import I386, pe
 from tests.inspect.worlds import UnreadableError, inspected, machine_of, wheel
 from tests.windows import trees
 
-SCHEMA = json.loads(
-    (Path(__file__).parents[2] / "docs" / "inspect.schema.json").read_text(encoding="utf-8")
-)
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "inspect.schema.json").read_text("utf-8"))
 SITE = "C:/Python38/Lib/site-packages"
 
 
@@ -59,12 +57,11 @@ def names(found: Inspected) -> list[tuple[str, str]]:
 
 def test_elsewhere_the_tables_are_told_and_no_search_is_made_up(tmp_path):
     file = tmp_path / "x.dll"
-    file.write_bytes(
-        pe({"cudart64_12.dll": ["a"], "api-ms-win-crt-a.dll": ["b"]}, delayed=["nvcuda.dll"])
-    )
+    needs = {"cudart64_12.dll": ["a"], "api-ms-win-crt-a.dll": ["b"]}
+    file.write_bytes(pe(needs, delayed=["nvcuda.dll"]))
     found = here(file)
     assert (found.kind, found.searched, found.sound) == ("library", False, True)
-    assert found.needed == ("cudart64_12.dll", "api-ms-win-crt-a.dll")
+    assert found.needed == tuple(needs)
     assert found.header is not None
     assert found.header.delayed == ("nvcuda.dll",)
     assert found.tree.libraries == found.tree.missing == ()
@@ -96,10 +93,8 @@ def test_what_is_no_library_is_said_in_one_line(tmp_path, data):
 
 def test_an_extension_gets_what_its_python_searches(disk):
     """Its own folder, the program's, System32; PATH does not count since Python 3.8."""
-    disk.put(
-        f"{SITE}/x/_x.pyd",
-        pe({"python38.dll": ["a"], "gwa.dll": ["b"], "msvcp140.dll": ["c"], "gwb.dll": ["d"]}),
-    )
+    needs = ("python38.dll", "gwa.dll", "msvcp140.dll", "gwb.dll")
+    disk.put(f"{SITE}/x/_x.pyd", pe({name: ["a"] for name in needs}))
     disk.put(f"{SITE}/x/gwa.dll", pe())
     disk.put("C:/one/gwb.dll", pe())
     found = below(disk, f"{SITE}/x/_x.pyd", PATH="C:\\one")
@@ -128,15 +123,10 @@ def test_a_program_and_the_copies_that_lost(disk):
     for folder in ("app", "one", "two"):
         disk.put(f"C:/{folder}/gwa.dll", pe(version=(1, 2, 3, 4)))
     (found,) = below(disk, "C:/app/run.exe", PATH="C:\\one;C:\\two").tree.libraries
-    assert (found.path, found.via, found.version) == (
-        "C:/app/gwa.dll",
-        "folder of the program",
-        "1.2.3.4",
-    )
-    assert [(one.path, one.via) for one in found.lost] == [
-        ("C:/one/gwa.dll", "PATH"),
-        ("C:/two/gwa.dll", "PATH"),
-    ]
+    won = ("C:/app/gwa.dll", "folder of the program", "1.2.3.4")
+    assert (found.path, found.via, found.version) == won
+    lost = [(one.path, one.via) for one in found.lost]
+    assert lost == [("C:/one/gwa.dll", "PATH"), ("C:/two/gwa.dll", "PATH")]
 
 
 def test_without_path_nothing_that_could_lie_there_is_called_missing(disk):
@@ -176,19 +166,11 @@ def test_an_environment_gives_the_tree_of_its_framework(disk):
 
 
 def test_a_wheel_for_windows(disk, tmp_path):
-    members = {
-        "demo/_demo.pyd": pe(
-            {
-                "python38.dll": ["a"],
-                "DEMO.dll": ["b"],
-                "cublas64_10.dll": ["c"],
-                "nvcuda.dll": ["d"],
-            }
-        ),
-        "demo/demo.dll": pe(
-            {"KERNEL32.dll": ["a"], "MSVCP140.dll": ["b"], "api-ms-win-x.dll": ["c"]}
-        ),
+    needs = {
+        "demo/_demo.pyd": ("python38.dll", "DEMO.dll", "cublas64_10.dll", "nvcuda.dll"),
+        "demo/demo.dll": ("KERNEL32.dll", "MSVCP140.dll", "api-ms-win-x.dll"),
     }
+    members = {file: pe({name: ["a"] for name in names}) for file, names in needs.items()}
     file = wheel(tmp_path / "demo-1.2-cp38-cp38-win_amd64.whl", members)
     found = here(file)
     assert found.bundle is not None
@@ -208,11 +190,8 @@ def test_a_wheel_for_windows(disk, tmp_path):
 
 
 def test_a_damaged_library_in_a_wheel_is_named(tmp_path):
-    found = here(
-        wheel(
-            tmp_path / "demo-1.2-cp38-cp38-win_amd64.whl", {"demo/x.dll": b"MZ", "demo/y.dll": pe()}
-        )
-    )
+    members = {"demo/x.dll": b"MZ", "demo/y.dll": pe()}
+    found = here(wheel(tmp_path / "demo-1.2-cp38-cp38-win_amd64.whl", members))
     assert found.bundle is not None
     assert [part.name for part in found.bundle.parts] == ["demo/y.dll"]
     assert found.bundle.problems[0].startswith("demo/x.dll: DOS header cut short")
@@ -220,10 +199,8 @@ def test_a_damaged_library_in_a_wheel_is_named(tmp_path):
 
 
 def test_a_folder_of_windows_libraries(tmp_path):
-    for name in ("cublas64_12.dll", "cublasLt64_12.dll"):
-        (tmp_path / name).write_bytes(
-            pe({"CUBLASLT64_12.dll": ["a"]} if name == "cublas64_12.dll" else {})
-        )
+    (tmp_path / "cublas64_12.dll").write_bytes(pe({"CUBLASLT64_12.dll": ["a"]}))
+    (tmp_path / "cublasLt64_12.dll").write_bytes(pe())
     found = here(tmp_path)
     assert found.bundle is not None
     assert (len(found.bundle.parts), found.bundle.asks) == (2, ())
