@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import NamedTuple, get_args
 
 from gpuwhy.facts.fact import Fact, Known, Unknown, known, value_or
@@ -12,8 +13,8 @@ from gpuwhy.formats.fatbin import GpuCode
 from gpuwhy.formats.wheel import NO_VERSIONS, Wheel, WheelLibrary
 from gpuwhy.inspect import windows
 from gpuwhy.inspect.inspected import Asked, Bringer, Bundle, Gpu, Inspected, Part
-from gpuwhy.inspect.linux import variables, version_of, world_for
-from gpuwhy.loader.glibc import World, search
+from gpuwhy.inspect.linux import STEERING, variables, version_of, world_for
+from gpuwhy.loader.glibc import search
 from gpuwhy.loader.linux import concerns_gpu
 from gpuwhy.machine.machine import Machine
 
@@ -49,10 +50,10 @@ def inspect_wheel(machine: Machine, path: str, folder: str) -> Fact[Inspected]:
 
 def inspect_folder(machine: Machine, path: str, folder: str) -> Fact[Inspected]:
     """Inspect every shared library below a folder that is no Python environment."""
-    libraries = tuple(_below(machine, path))
+    libraries = tuple(islice(_below(machine, path), _MAX_LIBRARIES))
     if not libraries:
         return Unknown(f"{path}: neither a Python environment nor a folder with shared libraries")
-    full = len(libraries) >= _MAX_LIBRARIES
+    full = len(libraries) == _MAX_LIBRARIES
     notes = [f"only the first {_MAX_LIBRARIES} libraries were read"] if full else []
     whole = Wheel("", "", (), (), len(libraries), libraries, 0, ())
     around = _around(machine, libraries, path, folder)
@@ -64,81 +65,70 @@ class _Around(NamedTuple):
 
     kind_of: Callable[[str], Bringer | None]  # None: every machine has it
     find: Callable[[str], str | None]
-    glibc: str | None
     variables: dict[str, str]
+    glibc: str | None = None
     searched: bool = True
 
 
 def _around(
     machine: Machine, libraries: tuple[WheelLibrary, ...], path: str, folder: str
 ) -> _Around:
-    processors = Counter(one.machine for one in libraries)
-    processor = processors.most_common(1)[0][0] if processors else "x86_64"
+    processors = Counter(one.machine for one in libraries).most_common(1)
+    processor = processors[0][0] if processors else "x86_64"
     if libraries and all(one.pe for one in libraries):
         if not windows.is_windows(machine):
-            return _Around(windows.kind_of, lambda _: None, None, {}, searched=False)
+            return _Around(windows.kind_of, lambda _: None, {}, searched=False)
         disk = windows.world_for(machine, processor, path, folder)
         named = variables(machine, ("PATH",))
-        return _Around(windows.kind_of, lambda name: windows.found(disk, name), None, named)
+        return _Around(windows.kind_of, lambda name: windows.found(disk, name), named)
     world = world_for(machine, processor, folder)
-    named = variables(machine, ("LD_LIBRARY_PATH", "LD_PRELOAD"))
 
     def find(name: str) -> str | None:
         return value_or(search(world, name, None).path, None)
 
-    return _Around(kind_of, find, _glibc_here(world), named)
-
-
-def _glibc_here(world: World) -> str | None:
-    uname, libc = world.machine.uname(), search(world, "libc.so.6", None)
-    if isinstance(uname, Known) and uname.value.machine != world.processor:
-        return None
-    return ".".join(map(str, world.glibc)) if isinstance(libc.path, Known) else None
+    uname = machine.uname()
+    elsewhere = isinstance(uname, Known) and uname.value.machine != processor
+    glibc = None if elsewhere or not find("libc.so.6") else ".".join(map(str, world.glibc))
+    return _Around(kind_of, find, variables(machine, STEERING), glibc)
 
 
 def _answer(
     around: _Around, path: str, wheel: Wheel, tags: tuple[str, ...] | None, notes: list[str]
 ) -> Inspected:
     libraries = wheel.libraries
-    return Inspected(
-        path=path,
-        kind="folder" if tags is None else "wheel",
-        needed=tuple(dict.fromkeys(name for one in libraries for name in one.needed)),
-        gpu=union([_gpu(one.gpu) for one in libraries]),
-        bundle=_bundle(around, wheel, tags or ()),
-        variables=around.variables,
-        notes=(*notes, *(() if around.searched else (windows.NOWHERE,))),
-        searched=around.searched,
-    )
-
-
-def _bundle(around: _Around, wheel: Wheel, tags: tuple[str, ...]) -> Bundle:
-    oldest = ((_numbers(one.versions.glibc), one.name) for one in wheel.libraries)
+    oldest = ((_numbers(one.versions.glibc), one.name) for one in libraries)
     glibc, by = max(oldest, default=((), ""))
-    promised = min(filter(None, map(_promise, tags)), default=())
-    return Bundle(
+    promised = min(filter(None, map(_promise, tags or ())), default=())
+    bundle = Bundle(
         name=wheel.name,
         version=wheel.version,
-        tags=tags,
+        tags=tags or (),
         requires=tuple(filter(_OF_STACK.match, wheel.requires)),
         members=wheel.members,
-        parts=tuple(map(_part, wheel.libraries)),
-        asks=tuple(_asks(around, wheel.libraries)),
+        parts=tuple(map(_part, libraries)),
+        asks=tuple(_asks(around, libraries)),
         glibc=".".join(map(str, glibc)) or None,
         glibc_by=by if glibc else "",
         promised=".".join(map(str, promised)) or None,
         here=around.glibc,
         problems=wheel.problems,
     )
+    return Inspected(
+        path=path,
+        kind="folder" if tags is None else "wheel",
+        needed=tuple(dict.fromkeys(name for one in libraries for name in one.needed)),
+        gpu=union([part.gpu for part in bundle.parts]),
+        bundle=bundle,
+        variables=around.variables,
+        notes=(*notes, *(() if around.searched else (windows.NOWHERE,))),
+        searched=around.searched,
+    )
 
 
 def _part(one: WheelLibrary) -> Part:
+    gpu = Gpu(one.gpu.sass, one.gpu.ptx, one.gpu.usual_sass, one.gpu.usual_ptx)
     version, glibc = one.version or None, one.versions.glibc or None
-    return Part(one.name, one.size, one.needed, version, glibc, _gpu(one.gpu))
-
-
-def _gpu(code: GpuCode) -> Gpu:
-    return Gpu(code.sass, code.ptx, code.usual_sass, code.usual_ptx)
+    return Part(one.name, one.size, one.needed, version, glibc, gpu)
 
 
 def union(codes: list[Gpu]) -> Gpu:
@@ -213,34 +203,29 @@ def kind_of(name: str) -> Bringer | None:
 def _below(machine: Machine, top: str) -> Iterator[WheelLibrary]:
     """Every shared library below a folder; links are not followed."""
     top = top.rstrip("/")
-    waiting, folders, found = [(top, 0)], 0, 0
-    while waiting and folders < _MAX_FOLDERS:
-        folder, depth = waiting.pop(0)
-        folders += 1
+    waiting = deque([(top, 0)])
+    for _ in range(_MAX_FOLDERS):
+        if not waiting:
+            return
+        folder, depth = waiting.popleft()
         for entry in value_or(machine.list(folder or "/"), ()):
             path = f"{folder}/{entry.name}"
             if entry.kind == "folder" and depth < _MAX_DEPTH:
                 waiting.append((path, depth + 1))
             elif entry.kind == "file" and _SHARED.match(entry.name):
-                one = _library(machine, path, path[len(top) + 1 :])
-                yield from filter(None, (one,))
-                found += one is not None
-                if found >= _MAX_LIBRARIES:
-                    return
+                yield from _library(machine, path, path[len(top) + 1 :])
 
 
-def _library(machine: Machine, path: str, name: str) -> WheelLibrary | None:
+def _library(machine: Machine, path: str, name: str) -> Iterator[WheelLibrary]:
+    """A file with what it states; nothing where it is no library."""
     stat, gpu = machine.stat(path), value_or(machine.gpu_code(path), _NO_GPU)
     size = stat.value.size if isinstance(stat, Known) else 0
-    if _WINDOWS.search(path):
-        pe = machine.pe(path)
-        if not isinstance(pe, Known):
-            return None
+    pe = machine.pe(path) if _WINDOWS.search(path) else None
+    elf = machine.elf(path) if pe is None else None
+    if isinstance(pe, Known):
         version = windows.version_of(machine, path, pe.value) or ""
-        return WheelLibrary(name, size, None, NO_VERSIONS, gpu, version, pe.value)
-    elf = machine.elf(path)
-    if not isinstance(elf, Known):
-        return None
-    versions = value_or(machine.versions(path), NO_VERSIONS)
-    stated = version_of(machine, path, path) if concerns_gpu(path) else None
-    return WheelLibrary(name, size, elf.value, versions, gpu, stated or "")
+        yield WheelLibrary(name, size, None, NO_VERSIONS, gpu, version, pe.value)
+    if isinstance(elf, Known):
+        versions = value_or(machine.versions(path), NO_VERSIONS)
+        version = (version_of(machine, path, path) or "") if concerns_gpu(path) else ""
+        yield WheelLibrary(name, size, elf.value, versions, gpu, version)

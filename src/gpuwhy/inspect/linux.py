@@ -31,7 +31,7 @@ from gpuwhy.loader.symbols import unmet_symbols, unmet_versions
 from gpuwhy.machine.machine import Machine, Stat
 
 ALL_CONTAINERS = 200_000
-_STEERING = ("LD_LIBRARY_PATH", "LD_PRELOAD")
+STEERING = ("LD_LIBRARY_PATH", "LD_PRELOAD")
 _NAMED = (
     r"lib(?:cuda|cudart|cudnn|cublas|cufft|curand|cusolver|cusparse|cutensor|nccl|nvrtc|nvinfer"
     r"|nvidia-ml|nvjitlink|nvptxcompiler|cupti|nvjpeg|npp)"
@@ -65,7 +65,7 @@ def inspect_elf(machine: Machine, path: str, folder: str, elf: Elf, stat: Stat) 
         tree=_loaded(world, start, elf),
         opens=_may_open(world, start, elf),
         header=_header(machine, path, elf),
-        variables=variables(machine, _STEERING),
+        variables=variables(machine, STEERING),
         notes=tuple(_notes(machine, path, elf, stat)),
     )
     return known(answer, "file", path)

@@ -11,21 +11,7 @@ import msgspec
 
 from gpuwhy.fleet.answer import expression, table
 
-_BLOCK = expression("block")
-_HOST = expression("host")
-_ROOT = expression("root")
-_FAILED = expression("failed")
-_SRUN = expression("srun")
-_MPI = expression("mpi")
-_MPI_CODE = expression("mpi_code")
-_WORDS = {
-    "segmentation fault": -11,
-    "aborted": -6,
-    "killed": -9,
-    "out of memory": -9,
-    "bus error": -7,
-    "terminated": -15,
-}
+_SIGNALS: dict[str, int] = table("signals")
 _MOST_TASKS = 100_000
 
 
@@ -45,23 +31,21 @@ class Said(msgspec.Struct):
 
 def read(text: str) -> Said:
     """What a launcher's own lines tell."""
-    said = Said()
-    for found in _BLOCK.finditer(text):
+    said, block = Said(), expression("block")
+    for found in block.finditer(text):
         said.codes[int(found["rank"])] = int(found["code"])
-    for found in _HOST.finditer(text):
+    for found in expression("host").finditer(text):
         said.hosts[int(found["rank"])] = found["host"]
-    if (root := _ROOT.search(text)) and (block := _BLOCK.search(root["rest"])):
-        said.root = int(block["rank"])
-    for found in _FAILED.finditer(text):
-        said.ended(int(found["rank"]), int(found["code"]))
-    for found in _SRUN.finditer(text):
+    root = expression("root").search(text)
+    if first := block.search(root["rest"]) if root else None:
+        said.root = int(first["rank"])
+    for name, sign in (("failed", 1), ("mpi", -1), ("mpi_code", 1)):
+        for found in expression(name).finditer(text):
+            said.ended(int(found["rank"]), sign * int(found["code"]))
+    for found in expression("srun").finditer(text):
         for rank in _tasks(found["rank"]):
             said.hosts.setdefault(rank, found["host"])
             said.ended(rank, _code_of(found["how"]))
-    for found in _MPI.finditer(text):
-        said.ended(int(found["rank"]), -int(found["n"]))
-    for found in _MPI_CODE.finditer(text):
-        said.ended(int(found["rank"]), int(found["code"]))
     return said
 
 
@@ -70,16 +54,14 @@ def _tasks(text: str) -> list[int]:
     for part in text.split(",")[:1000]:
         first, _, last = part.partition("-")
         if first.isdigit():
-            end = int(last or first)
-            out += range(int(first), min(end, int(first) + _MOST_TASKS) + 1)
+            out += range(int(first), min(int(last or first), int(first) + _MOST_TASKS) + 1)
     return out
 
 
 def _code_of(words: str) -> int:
-    found = re.search(r"exit code (\d{1,3})", words)
-    if found:
+    if found := re.search(r"exit code (\d{1,3})", words):
         return int(found[1])
-    return next((code for word, code in _WORDS.items() if word in words.lower()), 1)
+    return next((-number for word, number in _SIGNALS.items() if word in words.lower()), 1)
 
 
 def named(code: int) -> str:
