@@ -32,7 +32,7 @@ from gpuwhy.loader.loads import loads
 from gpuwhy.look.look import Options, look, look_by_importing
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.recording import RecordingMachine
-from gpuwhy.signs import findings
+from gpuwhy.signs.judged import findings
 
 ORDER = (Weight.PROOF, Weight.STRONG, Weight.WEAK)
 

@@ -11,7 +11,7 @@ from gpuwhy.facts.libraries import Flaw
 from gpuwhy.facts.loads import DriverLibrary, Found, Loads, Rule
 from gpuwhy.facts.system import Offline, System
 from gpuwhy.look.assumed import AssumedMachine, assume
-from gpuwhy.signs import findings, with_gpu
+from gpuwhy.signs.judged import findings, with_gpu
 from tests.signs.fixtures import facts_of, fixtures
 
 RTX = AssumedMachine((("NVIDIA GeForce RTX 5090", "12.0"),), "550.54.14")

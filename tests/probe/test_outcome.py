@@ -17,7 +17,7 @@ from gpuwhy.machine.machine import Machine
 from gpuwhy.machine.recording import Recording, recorded_machine
 from gpuwhy.probe.outcome import failures
 from gpuwhy.probe.rows import rows
-from gpuwhy.signs import judge
+from gpuwhy.signs.judged import judge
 
 from ..signs.test_hosts import NAMES, answers, described
 

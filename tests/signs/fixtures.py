@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from gpuwhy.facts.facts import Facts, load
 from gpuwhy.facts.finding import Finding, Weight
-from gpuwhy.signs import judge
+from gpuwhy.signs.judged import judge
 
 FOLDER = Path(__file__).parent / "fixtures"
 ORDER = ("shown", "possible", "undetermined", "ruled-out")

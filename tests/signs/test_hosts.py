@@ -16,7 +16,7 @@ from gpuwhy.facts.finding import Effect, Weight
 from gpuwhy.loader.loads import loads
 from gpuwhy.look.look import Options, look
 from gpuwhy.machine.recording import Recording, recorded_machine
-from gpuwhy.signs import findings
+from gpuwhy.signs.judged import findings
 
 from .fixtures import state_of
 

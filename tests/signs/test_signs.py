@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from importlib import import_module
 
 import msgspec
 import pytest
@@ -11,14 +10,12 @@ import pytest
 from gpuwhy.facts.fact import Undetermined, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Effect, Finding, Weight
-from gpuwhy.signs import findings, judge
-from gpuwhy.signs import judged as every_sign
+from gpuwhy.signs.judged import ROWS, findings, judge
 from gpuwhy.signs.case import Case
 
 from .fixtures import Fixture, facts_of, fixtures, state_of
 
 FIXTURES = fixtures()
-MODULES = [f"gpuwhy.signs.{name}" for name in every_sign.MODULES]
 
 
 @pytest.mark.parametrize("one", FIXTURES, ids=lambda one: f"{one.cause}-{one.name}")
@@ -69,7 +66,7 @@ def test_an_unknown_fact_costs_its_signs_alone(subject, field, name):
 
 
 def test_every_sign_speaks_in_some_fixture():
-    silent = {(row.cause, row.sign) for module in MODULES for row in import_module(module).SIGNS}
+    silent = {(row.cause, row.sign) for row in ROWS}
     for one in FIXTURES:
         facts = facts_of(one.facts)
         silent = {row for row in silent if not _speaks(*row, facts)}

@@ -18,7 +18,7 @@ from gpuwhy.facts.finding import Weight
 from gpuwhy.loader.loads import loads
 from gpuwhy.look.look import Options, look
 from gpuwhy.machine.machine import Machine, RegistryKey, Uname
-from gpuwhy.signs import findings
+from gpuwhy.signs.judged import findings
 from tests.windows import trees
 
 WHEEL = Path(trees.__file__).parent / "wheel"

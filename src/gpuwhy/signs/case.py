@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Union
 
 from msgspec.structs import replace
 
 from gpuwhy.facts.devices import Gpu
-from gpuwhy.facts.fact import Source, value_or
+from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.finding import Effect, Evidence, Finding, Weight, know
+from gpuwhy.facts.finding import Effect, Evidence, Finding, Weight
 from gpuwhy.facts.frameworks import Framework
 
 
@@ -41,16 +43,10 @@ class Case(NamedTuple):
     @property
     def windows(self) -> bool:
         """Whether the machine is a Windows machine."""
-        return on_windows(self.facts)
+        return value_or(self.facts.system.os, "") == "windows"
 
 
-def on_windows(facts: Facts) -> bool:
-    """Whether the machine is a Windows machine."""
-    return value_or(facts.system.os, "") == "windows"
-
-
-Said = Union[Finding, Iterable[Finding], None]
-Sign = Callable[[Case], Said]
+Sign = Callable[[Case], Union[Finding, Iterable[Finding], None]]
 Scope = Literal["machine", "framework", "gpu"]
 
 
@@ -60,6 +56,7 @@ class Row(NamedTuple):
     cause: str
     scope: Scope
     sign: Sign
+    last: bool = False  # asked where no other sign of the cause said anything
 
 
 def rows(cause: str, scope: Scope, *signs: Sign) -> tuple[Row, ...]:
@@ -67,29 +64,26 @@ def rows(cause: str, scope: Scope, *signs: Sign) -> tuple[Row, ...]:
     return tuple(Row(cause, scope, sign) for sign in signs)
 
 
-def said(weight: Weight, template: str, evidence: tuple[Evidence, ...], values: Any) -> Finding:
+def otherwise(cause: str, scope: Scope, text: str, *seen: str) -> Row:
+    """What rules a cause out where no sign shows it, and these facts were seen."""
+
+    def sign(case: Case) -> Finding:
+        for name in seen:
+            attrgetter(name)(case.facts).need()
+        return against(text)
+
+    return Row(cause, scope, sign, last=True)
+
+
+def said(weight: Weight, template: str, *evidence: Evidence, **values: Any) -> Finding:
     """A finding; the judge fills in its cause, its subject, and {framework}."""
     return Finding("", weight, template, values, evidence)
 
 
-def proof(template: str, *evidence: Evidence, **values: Any) -> Finding:
-    """The facts leave no other reading."""
-    return said(Weight.PROOF, template, evidence, values)
-
-
-def strong(template: str, *evidence: Evidence, **values: Any) -> Finding:
-    """Very likely; another reading exists."""
-    return said(Weight.STRONG, template, evidence, values)
-
-
-def weak(template: str, *evidence: Evidence, **values: Any) -> Finding:
-    """Fits, and so do other causes."""
-    return said(Weight.WEAK, template, evidence, values)
-
-
-def against(template: str, *evidence: Evidence, **values: Any) -> Finding:
-    """An observation that rules the cause out."""
-    return said(Weight.AGAINST, template, evidence, values)
+proof = partial(said, Weight.PROOF)
+strong = partial(said, Weight.STRONG)
+weak = partial(said, Weight.WEAK)
+against = partial(said, Weight.AGAINST)
 
 
 def sure(certain: bool) -> Callable[..., Finding]:
@@ -110,25 +104,3 @@ def noted(finding: Finding) -> Finding:
 def prevents_start(finding: Finding) -> Finding:
     """The same, of something by which the program ends before there is any question of a GPU."""
     return replace(finding, effect=Effect.PREVENTS_START)
-
-
-def matches_crash(finding: Finding) -> Finding:
-    """The same, naming what the ending names."""
-    return replace(finding, matches_crash=True)
-
-
-def table(text: str, source: Any) -> Evidence:
-    """Evidence known in general: of a row of knowledge, whichever type its source still has."""
-    return know(text, Source("know", source.where, source.detail))
-
-
-def base_name(path: str) -> str:
-    """The last part of a path."""
-    return path.rpartition("/")[2]
-
-
-def and_more(names: Iterable[str], shown: int = 1) -> str:
-    """`a and 3 more`."""
-    listed = list(names)
-    more = len(listed) - shown
-    return ", ".join(listed[:shown]) + (f" and {more} more" if more > 0 else "")

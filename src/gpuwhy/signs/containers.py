@@ -10,7 +10,7 @@ from gpuwhy.facts.system import Injected
 from gpuwhy.facts.version import at_least
 from gpuwhy.signs.case import Case, against, proof, rows, slows, strong
 from gpuwhy.signs.driver_library import saw_copy
-from gpuwhy.signs.expect import gpu_claimed, gpu_present
+from gpuwhy.signs.expect import gpu_claimed, gpu_present, installed, offline
 
 _SEEN_TF = Source("know", "TensorFlow 2.20.0 and 2.21.0 over a stand-in driver", "2026-11-15")
 _NOTHING = ("", "void", "none")
@@ -21,21 +21,20 @@ _NOTHING = ("", "void", "none")
 def not_given(case: Case) -> Finding | None:
     """Device nodes and libcuda come from outside: look for both."""
     facts = case.facts
-    container, injected = facts.system.container, facts.system.injected
-    where = container.need()
+    where = facts.system.container.need()
     if not where:
         return against("this is no container")
-    given = injected.need()
+    given = facts.system.injected.need()
     if given is None:
         return against("nothing has to be passed into {container}", container=where)
     if where == "image" and given.requested in ("void", "none") and given.libraries:
-        variable = f"NVIDIA_VISIBLE_DEVICES={given.requested}"
         text = (
             "the image's config sets NVIDIA_VISIBLE_DEVICES={value}: where the NVIDIA runtime "
             "decides (--runtime=nvidia, Compose, clusters) its containers get no GPU; only "
             "`docker run --gpus` overrides it"
         )
-        seen = saw(variable, Source("env", "NVIDIA_VISIBLE_DEVICES", "image config"))
+        config = Source("env", "NVIDIA_VISIBLE_DEVICES", "image config")
+        seen = saw(f"NVIDIA_VISIBLE_DEVICES={given.requested}", config)
         return slows(strong(text, seen, value=given.requested))
     return (_libraries if given.devices else _nodes)(facts, where, given)
 
@@ -45,14 +44,13 @@ def _nodes(facts: Facts, where: str, given: Injected) -> Finding:
     module, gpus = facts.driver.module_version, facts.devices.gpus
     present = gpu_present(facts)
     if isinstance(gpus, Known) and gpus.value:
-        name = gpus.value[0].name
-        return against("{gpu} answers, so it was given", gpu=name)
+        return against("{gpu} answers, so it was given", gpu=gpus.value[0].name)
     values = {"container": where, "requested": given.requested}
     lacks = "this container ({container}) has no GPU device node" + _asked(where, given)
     empty = saw("no /dev/nvidia* and no /dev/dxg", facts.system.injected)
     if isinstance(module, Known):
-        seen = saw(f"NVRM version {module.value}", module)
         text = f"the host's NVIDIA driver {{driver}} is loaded, but {lacks}"
+        seen = saw(f"NVRM version {module.value}", module)
         return proof(text, seen, empty, driver=module.value, **values)
     if isinstance(present, Known):
         text = f"the host has {{gpu}}, but {lacks}"
@@ -60,7 +58,6 @@ def _nodes(facts: Facts, where: str, given: Injected) -> Finding:
     if given.requested not in _NOTHING:
         return strong(lacks, empty, **values)
     if isinstance(present, Absent):
-        seen = saw("no NVIDIA device on the PCI bus", present)
         return against("the host has no NVIDIA GPU to give")
     claim = gpu_claimed(facts)
     if isinstance(claim, Known):
@@ -85,53 +82,42 @@ def _asked(where: str, given: Injected) -> str:
 
 def _libraries(facts: Facts, where: str, given: Injected) -> Finding:
     """Nodes without libcuda: the runtime was told to leave it out, or others made the nodes."""
-    nodes = saw("the container has GPU device nodes", facts.system.injected)
     image, copies = where == "image", facts.loads.libcuda
     values = {"container": where, "capabilities": given.capabilities}
-    lacking = _management(facts, where, given)
-    if lacking:
+    if lacking := _management(facts, values):
         return lacking
     if given.libraries:
-        who = "started with --gpus all, its containers get" if image else "{container} was given"
-        return against(f"{who} device nodes and libcuda", **values)
+        return against("{container} gets device nodes and libcuda", **values)
     found = copies.need() or ()
     usable = next((one for one in found if one.kind != "stub" and one.on_path), None)
     if usable and not image:
-        text = "{container} has device nodes, and libcuda is found at {path}"
-        return against(text, path=usable.path, **values)
-    evidence = (nodes, saw("the loader finds no libcuda.so.1", copies))
+        return against("{container} has device nodes and libcuda", **values)
+    nodes = saw("the container has GPU device nodes", facts.system.injected)
+    seen = (nodes, saw("the loader finds no libcuda.so.1", copies))
     if given.capabilities and {"compute", "all"}.isdisjoint(given.capabilities.split(",")):
         who = "its containers get no" if image else "{container} was not given"
         text = f"NVIDIA_DRIVER_CAPABILITIES={{capabilities}} lacks compute, so {who} libcuda.so.1"
-        return proof(text, *evidence, **values)
+        return proof(text, *seen, **values)
     text = "{container} has GPU device nodes, but the NVIDIA runtime did not pass libcuda.so.1 in"
-    return strong(text, *evidence, **values)
+    return strong(text, *seen, **values)
 
 
-def _management(facts: Facts, where: str, given: Injected) -> Finding | None:
+def _management(facts: Facts, values: dict[str, str]) -> Finding | None:
     """TensorFlow since 2.21 opens the management library first, and lists no GPU without it."""
-    wants = [
-        one.version
-        for one in value_or(facts.frameworks.installed, ())
-        if one.name == "tensorflow"
-        and at_least(one.version, "2.21")
-        and value_or(one.gpu_build, False)
-    ]
+    built = [one for one in installed(facts) if one.name == "tensorflow"]
+    built = [one for one in built if value_or(one.gpu_build, False)]
+    wants = [one.version for one in built if at_least(one.version, "2.21")]
     copies = facts.loads.libnvml
     if not wants or not isinstance(copies, Known) or any(one.on_path for one in copies.value):
         return None
     stated = " (NVIDIA_DRIVER_CAPABILITIES={capabilities} lacks utility)"
-    text = (
-        "{container} was not given libnvidia-ml.so.1"
-        f"{stated if given.capabilities else ''}, without which TensorFlow {{version}} lists no GPU"
-    )
     return strong(
-        text,
+        f"{{container}} was not given libnvidia-ml.so.1{stated if values['capabilities'] else ''}, "
+        "without which TensorFlow {version} lists no GPU",
         saw("the loader finds no libnvidia-ml.so.1", copies),
         know("TensorFlow 2.21.0 lists no GPU and prints nothing without it; 2.20 works", _SEEN_TF),
-        container=where,
-        capabilities=given.capabilities,
         version=wants[0],
+        **values,
     )
 
 
@@ -154,10 +140,9 @@ def way_to_windows(case: Case) -> Finding | None:
     version = system.wsl.need()
     if not version:
         return against("this is not WSL")
-    if isinstance(system.offline, Known):
+    if offline(facts):
         return _exported(facts)
-    container = system.container.need()
-    if container:
+    if container := system.container.need():
         return _toolkit(facts, container)
     copies = facts.loads.libcuda.need() or ()
     facts.environment.packages.need()  # what was not looked at may be what asks for the GPU
@@ -190,7 +175,7 @@ def _exported(facts: Facts) -> Finding | None:
         "a Linux driver is installed beside Windows' own: {path} belongs to it, and does not work "
         "under WSL; {first} is found before it at present",
         saw(linux.path, source_of(linux.version)),
-        *_installed(facts),
+        *_linux_packages(facts),
         path=linux.path,
         first=first.path,
     )
@@ -204,17 +189,15 @@ def _toolkit(facts: Facts, container: str) -> Finding:
     if given is None or not given.lacking or not given.libraries:
         text = "inside {container} it matters what the container was given"
         return against(text, container=container)
-    seen = saw(f"no {given.lacking[0]}", system.injected)
     cuda = driver.driver_cuda.need() or "0"
     values = {"container": container, "library": given.lacking[0], "cuda": cuda}
     if not at_least(cuda, _NEEDS_HELPER):
-        text = "{library} is not in this container, and a driver of CUDA {cuda} works without it"
-        return against(text, **values)
+        return against("a driver of CUDA {cuda} works without {library}", **values)
     return strong(
         "this container ({container}) has libcuda of Windows' driver {driver} (CUDA {cuda}), but "
         "not {library}: the NVIDIA Container Toolkit is older than the driver, and cuInit fails "
         "with 500",
-        seen,
+        saw(f"no {given.lacking[0]}", system.injected),
         know("since CUDA 13.0 Windows' libcuda calls it; the toolkit passes what it knows", _STORE),
         driver=value_or(driver.windows_version, ""),
         **values,
@@ -227,13 +210,15 @@ def _library(facts: Facts, copies: tuple[DriverLibrary, ...]) -> Finding:
     first = next((one for one in copies if one.on_path), None)
     windows = next((one for one in copies if one.kind == "wsl"), None)
     if first and first.kind == "driver":
-        text = (
+        later = f"; the one of Windows in {_FOLDER} comes later" if windows else ""
+        return proof(
             "libcuda {version} at {path} belongs to a Linux driver, which does not work under WSL"
+            f"{later}",
+            saw_copy(first, source_of(first.version)),
+            *_linux_packages(facts),
+            path=first.path,
+            version=value_or(first.version, ""),
         )
-        text += f"; the one of Windows in {_FOLDER} comes later" if windows else ""
-        values = {"path": first.path, "version": value_or(first.version, "")}
-        evidence = (saw_copy(first, source_of(first.version)), *_installed(facts))
-        return proof(text, *evidence, **values)
     if windows is None:
         text = f"{_FOLDER} has no libcuda.so.1: Windows has no NVIDIA driver, or one without WSL"
         return strong(text, saw("no libcuda.so.1 of Windows", seen))
@@ -243,14 +228,11 @@ def _library(facts: Facts, copies: tuple[DriverLibrary, ...]) -> Finding:
     return against("libcuda comes from {path}", path=first.path)
 
 
-def _installed(facts: Facts) -> tuple[Evidence, ...]:
+def _linux_packages(facts: Facts) -> tuple[Evidence, ...]:
     """The Linux driver's packages that somebody installed inside WSL."""
-    packages = value_or(facts.driver.packages, ())
-    names = [
-        one.name
-        for one in packages
-        if one.name.startswith(_DRIVER_PACKAGES) and one.status != "config-files"
-    ]
+    every = value_or(facts.driver.packages, ())
+    found = [one for one in every if one.name.startswith(_DRIVER_PACKAGES)]
+    names = [one.name for one in found if one.status != "config-files"]
     return (saw(f"installed: {', '.join(names[:3])}", facts.driver.packages),) if names else ()
 
 

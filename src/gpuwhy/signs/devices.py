@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from gpuwhy.facts.devices import BadEntry, Ecc, GpuProcess, Visibility
-from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, value_or
+from gpuwhy.facts.devices import BadEntry, Ecc, GpuProcess
+from gpuwhy.facts.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.system import KernelLine
 from gpuwhy.facts.variables import Variable
-from gpuwhy.signs.case import Case, against, and_more, proof, rows, slows, strong, sure, table, weak
-from gpuwhy.signs.expect import gpu_present, on_other_gpu
+from gpuwhy.knowledge.codes import xid_row
+from gpuwhy.signs.case import Case, against, otherwise, proof, rows, slows, strong, sure, weak
+from gpuwhy.signs.expect import gpu_present, installed, offline, on_other_gpu
+from gpuwhy.signs.words import and_more, table
 
 GIB = 1 << 30
 _DAY = 86400.0
@@ -25,13 +27,14 @@ def lost(case: Case) -> Finding | None:
     gpus = case.facts.devices.gpus.need() or ()
     errors = [(gpu, error) for gpu in gpus if (error := gpu.error.need())]
     gone = [(gpu, error) for gpu, error in errors if error in _LOST]
-    if not errors:
-        return None
     shown = gone or errors
-    where = (f"GPU {gpu.index} ({gpu.pci or 'address unknown'})" for gpu, _ in shown)
-    answers = tuple(f"{at} answers {error}" for at, (_, error) in zip(where, shown, strict=True))
-    evidence = (saw(error, gpu.error) for gpu, error in shown)
-    return (proof if gone else weak)("{answers}", *evidence, answers=answers)
+    if not shown:
+        return None
+    answers = tuple(
+        f"GPU {gpu.index} ({gpu.pci or 'address unknown'}) answers {error}" for gpu, error in shown
+    )
+    seen = (saw(error, gpu.error) for gpu, error in shown)
+    return (proof if gone else weak)("{answers}", *seen, answers=answers)
 
 
 def memory_errors(case: Case) -> Finding | None:
@@ -42,8 +45,7 @@ def memory_errors(case: Case) -> Finding | None:
     if not bad:
         return None
     say = strong if any(ecc.uncorrected for _, ecc in bad) else weak
-    if any(ecc.remap_failed for _, ecc in bad):
-        say = proof
+    say = proof if any(ecc.remap_failed for _, ecc in bad) else say
     faults = tuple(f"GPU {gpu.index}: {_fault_of(ecc)}" for gpu, ecc in bad)
     return say("{faults}", *(saw(_fault_of(ecc), gpu.ecc) for gpu, ecc in bad), faults=faults)
 
@@ -58,8 +60,6 @@ def _fault_of(ecc: Ecc) -> str:
 
 def xid(case: Case) -> Finding | None:
     """The latest Xid of a failing GPU in the kernel log; those of failing programs do not count."""
-    from gpuwhy.knowledge.codes import xid_row
-
     facts, log = case.facts, case.facts.system.kernel_log
     faults = [one for one in log.need() or () if _is_fault(one) and not on_other_gpu(facts, one)]
     if not faults:
@@ -68,17 +68,15 @@ def xid(case: Case) -> Finding | None:
     row = xid_row(worst.xid or _FELL_OFF)
     what = "Xid {xid}" if worst.xid else "an NVRM line"
     where = " from the GPU at {pci}" if worst.pci else ""
-    age = _age(facts, worst)
-    old = age is not None and age > _DAY
+    age = value_or(facts.system.uptime, -1.0) - worst.seconds
     recovered = worst.xid is not None and row is not None and row.recovered
-    ago = "" if age is None or age < 0 else ", {ago} ago"
-    return (weak if recovered or old else strong)(
-        f"the kernel log has {what}{where}{ago}: {{meaning}}",
+    return (weak if recovered or age > _DAY else strong)(
+        f"the kernel log has {what}{where}{', {ago} ago' if age >= 0 else ''}: {{meaning}}",
         saw(worst.text, log),
         *((table(f"Xid {row.number}: {row.text}", row.source),) if row else ()),
         xid=worst.xid or 0,
         pci=worst.pci,
-        ago=_duration(age or 0.0),
+        ago=f"{age / 60:.0f} minutes" if age < 7200 else f"{age / 3600:.0f} hours",
         meaning=row.text if row else worst.text,
     )
 
@@ -86,20 +84,8 @@ def xid(case: Case) -> Finding | None:
 def _is_fault(line: KernelLine) -> bool:
     if line.event == "fell off the bus" or line.xid is None:
         return line.event == "fell off the bus"
-    from gpuwhy.knowledge.codes import xid_row
-
     row = xid_row(line.xid)
     return row is not None and row.hardware
-
-
-def _age(facts: Facts, line: KernelLine) -> float | None:
-    uptime = facts.system.uptime
-    return uptime.value - line.seconds if isinstance(uptime, Known) else None
-
-
-def _duration(seconds: float) -> str:
-    minutes = seconds / 60
-    return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.0f} hours"
 
 
 def no_fault(case: Case) -> Finding | None:
@@ -109,8 +95,7 @@ def no_fault(case: Case) -> Finding | None:
     if isinstance(present, Absent) and not any(_is_fault(one) for one in value_or(log, ())):
         return against("there is no NVIDIA GPU")
     gpus = facts.devices.gpus.need() or ()
-    reasons = (value_or(gpu.throttle, ()) for gpu in gpus)
-    hot = any(reason in _HOT for one in reasons for reason in one)
+    hot = any(reason in _HOT for gpu in gpus for reason in value_or(gpu.throttle, ()))
     if hot or any(sign(case) for sign in (xid, lost, memory_errors)):
         return None
     return against(
@@ -120,7 +105,6 @@ def no_fault(case: Case) -> Finding | None:
 
 # ---------------------------------------------------------------- device.busy
 
-_EXCLUSIVE = ("exclusive_process", "exclusive_thread")
 _MPS = "nvidia-cuda-mps"  # as the kernel cuts it; its clients share the one context
 _DESKTOP = ("Xorg", "X", "Xwayland", "gnome-shell", "kwin_wayland", "kwin_x11")
 
@@ -132,7 +116,7 @@ def compute_mode(case: Case) -> Finding | None:
     seen = saw(str(mode), gpu.compute_mode)
     if mode == "prohibited":
         return proof("the compute mode is prohibited: no program may use this GPU", seen)
-    if mode not in _EXCLUSIVE:
+    if mode not in ("exclusive_process", "exclusive_thread"):
         return None
     holders = [one for one in gpu.processes.need() or () if value_or(one.name, "") not in _DESKTOP]
     if not holders or any(value_or(one.name, "") == _MPS for one in holders):
@@ -149,14 +133,6 @@ def mig_without_instances(case: Case) -> Finding | None:
         return None
     text = "MIG is on, and no instance was made: there is nothing to run on"
     return sure(isinstance(parts, Absent))(text, saw("no instance", case.gpu.mig))
-
-
-def not_busy(case: Case) -> Finding | None:
-    """Both were looked at, and a further program may come."""
-    if compute_mode(case) or mig_without_instances(case):
-        return None
-    mode = case.gpu.compute_mode.need() or "not used here"
-    return against("the compute mode is {mode}, and a program may enter", mode=mode)
 
 
 # ---------------------------------------------------------------- device.selection
@@ -179,29 +155,27 @@ _SET = 'CUDA_VISIBLE_DEVICES="{value}"'
 
 def hidden(case: Case) -> Finding | None:
     """The variable as CUDA reads it, against the GPUs that exist."""
-    facts = case.facts
+    facts, module = case.facts, case.facts.driver.module_version
     devices, present = facts.devices, gpu_present(facts)
     choice = devices.visibility.need()
     if choice is None:
         return against("CUDA_VISIBLE_DEVICES is not set")
-    if isinstance(present, Unknown) and hidden_by_a_file(case):
+    unseen = isinstance(present, Unknown)
+    if unseen and hidden_by_a_file(case):
         return None
     written = saw(f'CUDA_VISIBLE_DEVICES="{choice.value}"', devices.visibility)
-    if _hides_any(facts, choice, present):
+    hides_any = not choice.visible and choice.value.strip() in ("", "-1")
+    if unseen and offline(facts) and isinstance(module, Known) and hides_any:
         text = f"{_SET} leaves no GPU visible, whichever there is"
-        seen = saw("a driver for one", facts.driver.module_version)
-        return proof(text, written, seen, value=choice.value)
-    name = present.need()
-    if name is None:
-        return against("there is no NVIDIA GPU to hide")
-    gpus = devices.gpus
-    if isinstance(gpus, Known) and not gpus.value:
+        return proof(text, written, saw("a driver for one", module), value=choice.value)
+    name, gpus = present.need(), value_or(devices.gpus, (None,))
+    if name is None or not gpus:
         return against("no GPU answers, whatever the variable says")
-    count = len(value_or(gpus, ()))
+    last = len(gpus) - 1
     values = {
         "value": choice.value,
         "entry": choice.bad_entry,
-        "count": f"GPUs 0 to {count - 1}" if count > 1 else "GPU 0 only",
+        "count": f"GPUs 0 to {last}" if last else "GPU 0 only",
         "visible": tuple(map(str, choice.visible)),
     }
     why = f": '{{entry}}' {_WHY[choice.bad]}" if choice.bad_entry else ""
@@ -214,17 +188,9 @@ def hidden(case: Case) -> Finding | None:
     return against(f"{_SET} selects GPU {{visible}}, which is there", **values)
 
 
-def _hides_any(facts: Facts, choice: Visibility, present: Fact[str]) -> bool:
-    """A disk with NVIDIA's driver, and a value that hides every GPU, whichever there is."""
-    offline = isinstance(facts.system.offline, Known) and isinstance(present, Unknown)
-    driven = isinstance(facts.driver.module_version, Known)
-    return offline and driven and not choice.visible and choice.value.strip() in ("", "-1")
-
-
-def set_by_a_file(facts: Facts) -> Variable | None:
+def _set_by_a_file(facts: Facts) -> Variable | None:
     """The variable where a file of the environment makes CUDA show no GPU to a framework."""
-    installed = value_or(facts.frameworks.installed, ())
-    able = any(value_or(one.gpu_build, True) is not False for one in installed)
+    able = any(value_or(one.gpu_build, True) is not False for one in installed(facts))
     found = value_or(facts.variables.variables, ()) if able else ()
     return next((one for one in found if one.name == VISIBLE and one.set_in and one.faults), None)
 
@@ -232,14 +198,14 @@ def set_by_a_file(facts: Facts) -> Variable | None:
 def hidden_by_a_file(case: Case) -> Finding | None:
     """A file that belongs to the environment hides every GPU, on whatever machine."""
     facts = case.facts
-    one, present = set_by_a_file(facts), gpu_present(facts)
+    one, present = _set_by_a_file(facts), gpu_present(facts)
     if one is None:
         return None
     text = '{name}="{value}", which {file} sets: {effect}'
     values = {"name": one.name, "value": one.value, "file": one.set_in}
     values["effect"] = one.faults[0].text
     written = saw(f'{one.name}="{one.value}"', Source("file", one.set_in))
-    if isinstance(present, Unknown) and isinstance(facts.system.offline, Known):
+    if isinstance(present, Unknown) and offline(facts):
         return proof(f"{text}, whichever GPU the machine has", written, **values)
     name = present.need()
     return proof(text, written, saw(f"a GPU: {name}", present), **values) if name else None
@@ -248,40 +214,30 @@ def hidden_by_a_file(case: Case) -> Finding | None:
 # ---------------------------------------------------------------- memory.other_process
 
 
-def little_left(total: int, free: int) -> bool:
-    """Less than a tenth is free, or less than 1 GiB where that is less than a quarter."""
-    return free < max(total // 10, min(GIB, total // 4))
-
-
 def memory_is_held(case: Case) -> Finding | None:
     """Numbers decide: what is free, and who holds the rest."""
     gpu = case.gpu
-    total, free = gpu.memory_total.need(), gpu.memory_free.need()
-    if not total or free is None:
-        return against("this GPU has no memory of its own")
-    mig = value_or(gpu.mig, None)
-    if mig and mig.current:
-        return against("the memory is divided among MIG instances")
+    total, free, mig = gpu.memory_total.need(), gpu.memory_free.need(), value_or(gpu.mig, None)
+    if not total or free is None or (mig and mig.current):
+        return against("this GPU has no memory of its own, or it is divided among MIG instances")
     left = f"{free / GIB:.1f} of {total / GIB:.1f} GiB"
-    figures = saw(f"{left} free", gpu.memory_free)
     if held_by_others(case):
         return None
-    if not little_left(total, free):
+    if free >= max(total // 10, min(GIB, total // 4)):
         return against("{left} are free", left=left)
-    processes = gpu.processes.need() or ()
-    holders = sorted(processes, key=lambda one: -value_or(one.memory, 0))
+    holders = sorted(gpu.processes.need() or (), key=lambda one: -value_or(one.memory, 0))
     held = sum(value_or(one.memory, 0) for one in holders)
     who = and_more(map(_holder, holders), 3)
     values = {"left": left, "holders": who}
+    seen: tuple[Evidence, ...] = (saw(f"{left} free", gpu.memory_free),)
+    seen = (*seen, saw(who or "no process on this GPU", gpu.processes))
     if not holders:
         text = "only {left} are free, and no process that can be seen from here holds the rest"
-        nobody = saw("no process on this GPU", gpu.processes)
-        return slows(strong(text, figures, nobody, **values))
-    evidence: tuple[Evidence, ...] = (figures, saw(who, gpu.processes))
+        return slows(strong(text, *seen, **values))
     if held * 2 >= total - free:
-        return slows(proof("only {left} are free: {holders}", *evidence, **values))
+        return slows(proof("only {left} are free: {holders}", *seen, **values))
     text = "only {left} are free, and the driver does not say how much each of {holders} holds"
-    return slows(strong(text, *evidence, **values))
+    return slows(strong(text, *seen, **values))
 
 
 def _holder(process: GpuProcess) -> str:
@@ -297,9 +253,9 @@ def held_by_others(case: Case) -> Finding | None:
     run = case.facts.run
     gpus = value_or(run.gpus, ()) if run.failed else ()
     use = next((one for one in gpus if one.index == case.gpu.index), None)
-    if use is None or use.others_then < max(0.35 * use.total, 0.6 * use.own):
+    if use is None or use.free_then > 0.3 * use.total:
         return None
-    if use.free_then > 0.3 * use.total:
+    if use.others_then < max(0.35 * use.total, 0.6 * use.own):
         return None
     text = (
         "other processes held {held} of {total} GiB of this GPU while the program held at most "
@@ -312,7 +268,8 @@ def held_by_others(case: Case) -> Finding | None:
 
 SIGNS = (
     *rows("device.hardware", "machine", lost, memory_errors, xid, no_fault),
-    *rows("device.busy", "gpu", compute_mode, mig_without_instances, not_busy),
+    *rows("device.busy", "gpu", compute_mode, mig_without_instances),
+    otherwise("device.busy", "gpu", "its compute mode lets a further program in"),
     *rows("device.selection", "machine", hidden, hidden_by_a_file),
     *rows("memory.other_process", "gpu", memory_is_held, held_by_others),
 )

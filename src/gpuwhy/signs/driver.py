@@ -7,20 +7,12 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, know, saw
 from gpuwhy.facts.loads import DriverLibrary, Rule
 from gpuwhy.facts.version import numbers
+from gpuwhy.knowledge.gpus import segment
+from gpuwhy.signs import driver_library as libraries
 from gpuwhy.signs.case import Case, against, proof, rows, slows, strong, sure, weak
-from gpuwhy.signs.driver_library import (
-    UNLESS,
-    depends_on_start,
-    foreign,
-    how,
-    in_trees,
-    is_assumed,
-    no_driver,
-    no_nodes_in_container,
-    saw_copy,
-    selected,
-)
-from gpuwhy.signs.expect import gpu_present
+from gpuwhy.signs.driver_library import UNLESS, depends_on_start, how, saw_copy, selected
+from gpuwhy.signs.expect import gpu_present, installed, is_image, offline
+from gpuwhy.signs.words import release
 
 _RULES = Source("know", "NVIDIA CUDA compatibility guide", "forward compatibility")
 _SEEN_803 = Source("know", "an H200, 2026-11-15", "tests/hosts/h200-compat-first.json")
@@ -34,50 +26,47 @@ def no_kernel_module(case: Case) -> Finding | None:
     facts = case.facts
     driver, system = facts.driver, facts.system
     version = driver.module_version.need()
-    if version and no_driver_library(case):
-        return None
     if version:
-        return against("kernel module {version} is loaded", version=version)
-    if value_or(facts.devices.gpus, ()) and not isinstance(system.offline, Known):
+        loaded = against("kernel module {version} is loaded", version=version)
+        return None if no_driver_library(case) else loaded
+    if value_or(facts.devices.gpus, ()) and not offline(facts):
         return against("a GPU answers through NVML, so a driver is loaded")
     if system.wsl.need():
         return against("under WSL the driver is Windows' own")
-    container = system.container.need()
-    if container:
+    if container := system.container.need():
         text = "inside {container} the host's driver is judged by what was passed in"
         return against(text, container=container)
     if found := _none_on_disk(case):
         return found
     present = gpu_present(facts)
-    name = present.need()
-    if not name:
+    gpu = present.need()
+    if not gpu:
         return against("no NVIDIA GPU on the PCI bus")
     holder = _holder(facts)
-    evidence = (saw(name, present), saw("no NVIDIA kernel module", driver.module_version))
+    values = {"gpu": gpu, "holder": holder}
+    seen = (saw(gpu, present), saw("no NVIDIA kernel module", driver.module_version))
     if case.windows:
         text = "{gpu} is in this machine, but no NVIDIA driver is: System32 has no nvcuda.dll"
         more = ", and Windows' own {holder} drives the card" if holder else ""
-        return proof(text + more, *evidence, gpu=name, holder=holder)
+        return proof(text + more, *seen, **values)
     text = "{gpu} is on the PCI bus, but no NVIDIA kernel module is loaded"
     more = ", and {holder} holds the card" if holder else ""
-    return proof(text + more, *evidence, *_reasons(facts, holder), gpu=name, holder=holder)
+    return proof(text + more, *seen, *_reasons(facts, holder), **values)
 
 
 def _none_on_disk(case: Case) -> Finding | None:
-    """A disk tells of no card, but of the driver's files, which a build for CUDA needs."""
+    """A Windows disk shows no card, but no driver's files, which a build for CUDA needs."""
     facts = case.facts
-    if not case.windows or not isinstance(facts.system.offline, Known):
-        return None
-    installed = value_or(facts.frameworks.installed, ())
-    built = [one for one in installed if value_or(one.gpu_build, False)]
-    if not built or not isinstance(gpu_present(facts), Unknown):
+    built = next((one for one in installed(facts) if value_or(one.gpu_build, False)), None)
+    unseen = isinstance(gpu_present(facts), Unknown)
+    if not case.windows or not offline(facts) or built is None or not unseen:
         return None
     return proof(
         "no NVIDIA driver is on this disk: nvcuda.dll is neither in System32 nor in the driver "
         "store, and {framework} needs it",
         saw("no nvcuda.dll", facts.driver.module_version),
-        saw(f"{built[0].title} is a build with CUDA", built[0].gpu_build),
-        framework=f"{built[0].title} {built[0].version}",
+        saw(f"{built.title} is a build with CUDA", built.gpu_build),
+        framework=release(built),
     )
 
 
@@ -90,24 +79,17 @@ def no_driver_library(case: Case) -> Finding | None:
         return None
     if any(one.on_path for one in copies.need() or ()):
         return None
+    name, text = "libcuda.so.1", "kernel module {version} is loaded, but the loader finds no "
     if case.windows:
-        seen = (saw(f"driver {version}", module), saw("no nvcuda.dll", copies))
-        text = "driver {version} is loaded, but the DLL search finds no nvcuda.dll"
-        return proof(text, *seen, version=version)
-    return proof(
-        "kernel module {version} is loaded, but the loader finds no libcuda.so.1",
-        saw(f"NVRM version {version}", module),
-        saw("the loader finds no libcuda.so.1", copies),
-        version=version,
-    )
+        name, text = "nvcuda.dll", "driver {version} is loaded, but the DLL search finds no "
+    seen = (saw(f"driver {version}", module), saw(f"no {name} is found", copies))
+    return proof(text + name, *seen, version=version)
 
 
 def _reasons(facts: Facts, holder: str) -> list[Evidence]:
     """Another driver on the card, Secure Boot, a module not built for this kernel."""
     driver, out = facts.driver, []
-    if holder == "nouveau":
-        out.append(saw("nouveau is loaded", driver.nouveau))
-    elif holder:
+    if holder:
         out.append(saw(f"{holder} drives the card", facts.devices.pci))
     if value_or(driver.secure_boot, False):
         out.append(saw("Secure Boot is on: only signed modules load", driver.secure_boot))
@@ -131,34 +113,30 @@ def _holder(facts: Facts) -> str:
 def versions_differ(case: Case) -> Finding | None:
     """The library a program gets, against the module that is loaded."""
     facts = case.facts
-    objection = no_driver(facts)
-    if objection:
+    if objection := libraries.no_driver(facts):
         return objection
     module = facts.driver.module_version.need() or ""
-    agreeing: list[DriverLibrary] = []
+    agree = False
     for one in filter(None, map(selected, (facts.loads.libcuda, facts.loads.libnvml))):
         version = one.version.need() if one.kind == "driver" else None
         if version and numbers(version) != numbers(module):
-            if one.outranks:
-                return _newer_in_the_image(facts, one, version, module)
-            return _other_version(facts, one, version, module)
-        agreeing += [one] if version else []
-    if agreeing:
-        return against("libraries and kernel module are both {version}", version=module)
-    return None
+            differ = _newer_in_the_image if one.outranks else _other_version
+            return differ(facts, one, version, module)
+        agree = agree or version is not None
+    text = "libraries and kernel module are both {version}"
+    return against(text, version=module) if agree else None
 
 
 def _other_version(facts: Facts, one: DriverLibrary, version: str, module: str) -> Finding:
-    open_end = depends_on_start(facts, one)
-    late = _changed_after_boot(facts)
-    where = " ({path}, found before the driver's own)" if foreign(one) else ""
+    open_end, upgraded = depends_on_start(facts, one), _upgraded(facts)
+    where = " ({path}, found before the driver's own)" if libraries.foreign(one) else ""
     text = f"{{library}} is {{version}}{where}, the loaded kernel module is {{module}}"
-    text += "; the packages were upgraded after the last boot" if late else ""
+    text += "; the packages were upgraded after the last boot" if upgraded else ""
     return sure(not open_end)(
         text + (UNLESS if open_end else ""),
         saw(f"{one.real}, found by {how(one.found)}", one.version),
         saw(f"NVRM version {module}", facts.driver.module_version),
-        *_upgrade(facts, late),
+        *_upgrade(facts),
         library=one.name,
         version=version,
         module=module,
@@ -189,26 +167,22 @@ def baked_in(case: Case) -> Finding | None:
     facts = case.facts
     image = value_or(facts.system.container, "") == "image"
     cuda, nvml = facts.loads.libcuda, value_or(facts.loads.libnvml, ())
-    both = (*value_or(cuda, ()), *nvml)
-    if not isinstance(facts.system.offline, Known) or any(one.outranks for one in both):
+    if not offline(facts) or any(one.outranks for one in (*value_or(cuda, ()), *nvml)):
         return None
     drivers = [one for one in cuda.need() or () if one.kind == "driver"]
     mine = [one for one in drivers if one.found.rule is not Rule.CONTAINER]
-    own = [one for one in mine if image or foreign(one)] + [one for one in nvml if foreign(one)]
-    if not own and not image:
-        return None
+    own = [one for one in mine if image or libraries.foreign(one)]
+    own += [one for one in nvml if libraries.foreign(one)]
     if not own:
-        seen = saw("no libcuda of a driver", cuda)
-        return against("the image contains no driver library of its own")
+        return against("the image contains no driver library of its own") if image else None
     version = value_or(own[0].version, "of unknown version")
-    host = value_or(facts.driver.module_version, "")
-    seen = saw(own[0].real, own[0].version)
-    if host and numbers(host) == numbers(version):
-        text = "the image's own driver library is {version}, as the host's"
-        return against(text, version=version)
+    if numbers(value_or(facts.driver.module_version, "x")) == numbers(version):
+        return against(
+            "the image's own driver library is {version}, as the host's", version=version
+        )
     what = "the image contains a driver's {library} of its own" if image else "there is a {library}"
     text = f"{what} ({{version}}), which fits hosts of that driver only"
-    library = own[0].name.partition(".so")[0]
+    library, seen = own[0].name.partition(".so")[0], saw(own[0].real, own[0].version)
     return slows(strong(text, seen, library=library, version=version))
 
 
@@ -218,20 +192,19 @@ def nvml_refuses(case: Case) -> Finding | None:
     error = facts.devices.nvml_error.need()
     if error is None or error.code != 18:
         return None
-    module = value_or(facts.driver.module_version, "of another version")
     return proof(
         "{call} refuses with {error}: its library does not fit the loaded kernel module {module}",
         saw(f"{error.call} returned {error.code}", facts.devices.nvml_error),
-        *_upgrade(facts, _changed_after_boot(facts)),
+        *_upgrade(facts),
         call=error.call,
         error=error.name,
-        module=module,
+        module=value_or(facts.driver.module_version, "of another version"),
     )
 
 
-def _upgrade(facts: Facts, late: list[str]) -> list[Evidence]:
+def _upgrade(facts: Facts) -> list[Evidence]:
     """Traces of an upgrade that the running kernel has not followed."""
-    driver, out = facts.driver, []
+    driver, late, out = facts.driver, _upgraded(facts), []
     if late:
         out.append(saw(f"changed since boot: {', '.join(late[:3])}", driver.packages))
     disk, loaded = value_or(driver.module_on_disk, ""), value_or(driver.module_version, "")
@@ -241,10 +214,11 @@ def _upgrade(facts: Facts, late: list[str]) -> list[Evidence]:
     return out
 
 
-def _changed_after_boot(facts: Facts) -> list[str]:
-    booted = value_or(facts.system.booted, None)
-    packages = value_or(facts.driver.packages, ()) if booted is not None else ()
-    late = (one for one in packages if value_or(one.changed, 0.0) > (booted or 0.0))
+def _upgraded(facts: Facts) -> list[str]:
+    """The driver's packages that changed after the last boot."""
+    booted = value_or(facts.system.booted, float("inf"))
+    packages = value_or(facts.driver.packages, ())
+    late = (one for one in packages if value_or(one.changed, 0.0) > booted)
     return [f"{one.name} {one.version}" for one in late]
 
 
@@ -256,23 +230,23 @@ def stub_selected(case: Case) -> Finding | None:
     facts = case.facts
     cuda, nvml = facts.loads.libcuda, facts.loads.libnvml
     real = [one for one in value_or(cuda, ()) if one.kind in ("driver", "wsl")]
-    on_disk = isinstance(facts.system.offline, Known) and real
-    if not isinstance(facts.system.wsl, Known) and not on_disk:
-        objection = no_driver(facts) or no_nodes_in_container(facts)
-        if objection:
-            return objection
+    usable = isinstance(facts.system.wsl, Known) or (offline(facts) and real)
+    objection = None if usable else libraries.unreachable(facts)
+    if objection:
+        return objection
     one = selected(cuda)
-    text = "programs get the stub {path} instead of the driver's libcuda (error 34)"
     if one and one.kind == "stub":
         open_end = depends_on_start(facts, one)
-        others = [other for other in real[:1] if other.path != one.path and not is_assumed(other)]
+        others = [two for two in real[:1] if two.path != one.path]
+        others = [two for two in others if two.found.rule is not Rule.ASSUMED]
+        text = "programs get the stub {path} instead of the driver's libcuda (error 34)"
         return sure(not open_end)(
             text + (UNLESS if open_end else ""),
             saw_copy(one, cuda),
-            *(saw(f"the real one: {other.path}", cuda) for other in others),
+            *(saw(f"the real one: {two.path}", cuda) for two in others),
             path=one.path,
         )
-    if theirs := in_trees(facts, "stub"):
+    if theirs := libraries.in_trees(facts, "stub"):
         who, loaded = theirs
         seen = saw(f"{loaded.path}, found by {how(loaded.found)}", facts.loads.trees)
         text = "{framework} gets the stub {path} instead of the driver's libcuda (error 34)"
@@ -281,8 +255,7 @@ def stub_selected(case: Case) -> Finding | None:
     if other and other.kind == "stub":
         text = "nvidia-smi and NVML programs get the stub {path}"
         return strong(text, saw_copy(other, nvml), path=other.path)
-    where = one.path if one else "nowhere"
-    return against("libcuda comes from {path}, which is no stub", path=where)
+    return against("libcuda is no stub")
 
 
 # ---------------------------------------------------------------- driver.compat_misuse
@@ -290,24 +263,17 @@ def stub_selected(case: Case) -> Finding | None:
 
 def compat_selected(case: Case) -> Finding | None:
     """Forward compatibility is for data-center GPUs under a module older than the library."""
-    facts = case.facts
+    facts, module = case.facts, case.facts.driver.module_version
     one = _compat(facts)
     if one is None:
-        winner = selected(facts.loads.libcuda)
-        if winner is None:
-            return against("the loader finds no libcuda at all")
-        return against("libcuda comes from {path}, not from cuda-compat", path=winner.path)
-    objection = no_driver(facts)
-    if objection:
+        return against("libcuda does not come from cuda-compat")
+    if objection := libraries.no_driver(facts):
         return objection
-    module = facts.driver.module_version
-    image = isinstance(facts.system.offline, Known) and isinstance(facts.system.container, Known)
-    if image and isinstance(module, Unknown):
+    if is_image(facts) and isinstance(module, Unknown):
         return _in_image(facts, one)
     loaded, version = module.need() or "", one.version.need() or ""
     if numbers(version) == numbers(loaded):
-        text = "the cuda-compat libcuda is of the module's own version {module}"
-        return against(text, module=loaded)
+        return against("the cuda-compat libcuda is of the kernel module's own version")
     return (_older if numbers(version) < numbers(loaded) else _newer)(facts, one, version, loaded)
 
 
@@ -316,7 +282,7 @@ def _compat(facts: Facts) -> DriverLibrary | None:
     one = selected(facts.loads.libcuda)
     if one and one.kind == "compat":
         return one
-    theirs = in_trees(facts, "compat")
+    theirs = libraries.in_trees(facts, "compat")
     if not theirs:
         return None
     loaded = theirs[1]
@@ -360,24 +326,19 @@ def _older(facts: Facts, one: DriverLibrary, version: str, module: str) -> Findi
 
 
 def _newer(facts: Facts, one: DriverLibrary, version: str, module: str) -> Finding:
-    from gpuwhy.knowledge.gpus import segment
-
     names = _gpu_names(facts)
+    kinds = [segment(name) for name in names]
     text = "libcuda {version} from cuda-compat is found before that of kernel module {module}"
     rule = "forward compatibility works on data-center GPUs only; elsewhere it ends in error 804"
-    evidence = (
-        saw_copy(one, facts.loads.libcuda),
-        saw(", ".join(names), facts.devices.gpus),
-        know(rule, _RULES),
-    )
-    values = {"version": version, "module": module, "path": one.path}
-    consumer = next((name for name in names if segment(name) == "consumer"), None)
-    if consumer:
+    seen = (saw_copy(one, facts.loads.libcuda), saw(", ".join(names), facts.devices.gpus))
+    values = {"version": version, "module": module, "path": one.path, "gpu": names[0]}
+    if "consumer" in kinds:
+        values["gpu"] = names[kinds.index("consumer")]
         text += ", on {gpu}, which does not allow it"
-        return proof(text, *evidence, gpu=consumer, **values)
-    if all(segment(name) == "data center" for name in names):
-        return against(text + ", as intended on {gpu}", gpu=names[0], **values)
-    return weak(text + "; {gpu} may not allow it", *evidence, gpu=names[0], **values)
+        return proof(text, *seen, know(rule, _RULES), **values)
+    if set(kinds) == {"data center"}:
+        return against(text + ", as intended on {gpu}", **values)
+    return weak(text + "; {gpu} may not allow it", *seen, know(rule, _RULES), **values)
 
 
 def _gpu_names(facts: Facts) -> list[str]:
@@ -398,27 +359,22 @@ def fabric_not_up(case: Case) -> Finding | None:
     """A GPU behind NVSwitch answers CUDA only after the fabric manager registered it (802)."""
     gpu, manager = case.gpu, case.facts.driver.fabricmanager
     stopped = value_or(manager, None) is False
-    if isinstance(gpu.fabric, Unknown):
-        if stopped:
-            gpu.fabric.need()
+    if isinstance(gpu.fabric, Unknown) and not stopped:
         return None
     fabric = gpu.fabric.need()
     if fabric is None or fabric.state == "not supported":
         return None
-    seen = saw(f"fabric state of {gpu.name}: {fabric.state}", gpu.fabric)
     if fabric.state == "completed":
-        if mig_change_pending(case):
-            return None
-        return against("{gpu} is registered with the NVSwitch fabric", gpu=gpu.name)
+        registered = against("{gpu} is registered with the NVSwitch fabric", gpu=gpu.name)
+        return None if mig_change_pending(case) else registered
     state = f"{fabric.state}: {fabric.error}" if fabric.error else fabric.state
     text = "{gpu} is not registered with the NVSwitch fabric: {state}"
-    values = {"gpu": gpu.name, "state": state}
-    if fabric.state in ("failed", "in progress"):
-        return proof(text, seen, **values)
-    if stopped:
+    seen = [saw(f"fabric state of {gpu.name}: {fabric.state}", gpu.fabric)]
+    certain = fabric.state in ("failed", "in progress")
+    if stopped and not certain:
         text += ", and nvidia-fabricmanager is stopped"
-        return proof(text, seen, saw("service stopped", manager), **values)
-    return strong(text, seen, **values)
+        seen.append(saw("service stopped", manager))
+    return sure(certain or stopped)(text, *seen, gpu=gpu.name, state=state)
 
 
 def mig_change_pending(case: Case) -> Finding | None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from gpuwhy.facts.fact import Absent, Known, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, Weight, saw
-from gpuwhy.facts.loads import DriverLibrary
 from gpuwhy.facts.version import at_least, major_minor, numbers
 from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.drivers import Floor, cuda_of_driver, floor, packaged, runs
-from gpuwhy.signs.case import Case, against, proof, rows, strong, table
+from gpuwhy.knowledge.flavours import is_follower
+from gpuwhy.knowledge.gpus import segment
+from gpuwhy.knowledge.requirements import RULES, consumer, first_wish, met
+from gpuwhy.signs.case import Case, against, proof, rows, strong
+from gpuwhy.signs.expect import offline
+from gpuwhy.signs.words import table
 
 _REQUIRE = "NVIDIA_REQUIRE_CUDA"
 
@@ -22,8 +26,7 @@ def older_than_the_build_needs(case: Case) -> Finding | None:
         return against("{framework} is built without CUDA")
     if isinstance(facts.system.wsl, Known):
         return _under_wsl(case, cuda)
-    version = facts.driver.module_version
-    loaded = version.need()
+    loaded = facts.driver.module_version.need()
     if loaded is None:
         return against("no NVIDIA driver is loaded")
     wanted = floor(cuda, value_or(facts.system.os, "linux"))
@@ -37,55 +40,48 @@ def older_than_the_build_needs(case: Case) -> Finding | None:
 
 def _compared(case: Case, wanted: Floor, loaded: str) -> Finding:
     facts, one = case.facts, case.framework
-    what = "driver" if case.windows else "kernel module"
-    evidence = (
-        saw(f"{case.named} is built for CUDA {wanted.cuda}", one.built_for_cuda),
-        table(f"CUDA {wanted.cuda} runs on driver {wanted.driver} or newer", wanted.source),
-        saw(f"{what} {loaded}", facts.driver.module_version),
-    )
     values = {"cuda": wanted.cuda, "needs": wanted.driver, "loaded": loaded}
     if at_least(loaded, wanted.driver):
         return against("driver {loaded} runs CUDA {cuda}", **values)
-    text = "{framework} is built for CUDA {cuda}, which needs driver {needs}; {loaded} is loaded"
-    bridge = _bridge(facts, wanted.cuda)
-    if bridge is None and (asker := _asked_otherwise(case)):
+    bridge = _bridged(facts, wanted.cuda)
+    if bridge:
+        return against("cuda-compat runs CUDA {cuda} on driver {loaded}", **values)
+    if bridge is False and (asker := _asked_otherwise(case)):
         text = "{asker} requires another release of {framework}, which decides the driver"
         return against(text, asker=asker, **values)
-    if bridge is None:
-        return proof(text, *evidence, *_wish(facts), **values)
-    if isinstance(bridge, Unknown):
-        return strong(text, *evidence, *_wish(facts), **values)
-    text = "forward compatibility: {path} of cuda-compat runs CUDA {cuda} on driver {loaded}"
-    return against(text, path=bridge.path, **values)
+    return (strong if bridge is None else proof)(
+        "{framework} is built for CUDA {cuda}, which needs driver {needs}; {loaded} is loaded",
+        saw(f"{case.named} is built for CUDA {wanted.cuda}", one.built_for_cuda),
+        table(f"CUDA {wanted.cuda} runs on driver {wanted.driver} or newer", wanted.source),
+        saw(
+            f"{'driver' if case.windows else 'kernel module'} {loaded}", facts.driver.module_version
+        ),
+        *_wish(facts),
+        **values,
+    )
 
 
 def _asked_otherwise(case: Case) -> str:
     """Who requires another release of a package that only follows it."""
-    from gpuwhy.knowledge.flavours import is_follower
-
-    if not is_follower(case.framework.name):
-        return ""
     found = value_or(case.facts.installs.contradictions, ())
     mine = (one for one in found if one.name == case.framework.package and one.installed)
-    return next((str(one.by) for one in mine), "")
+    return next((str(one.by) for one in mine), "") if is_follower(case.framework.name) else ""
 
 
-def _bridge(facts: Facts, cuda: str) -> DriverLibrary | Unknown | None:
-    """The cuda-compat library that lets an old kernel module run a newer CUDA."""
-    from gpuwhy.knowledge.gpus import segment
-
+def _bridged(facts: Facts, cuda: str) -> bool | None:
+    """Whether a cuda-compat library lets an old kernel module run this CUDA; None: not known."""
     copies = facts.loads.libcuda
     if isinstance(copies, Unknown):
-        return copies
+        return None
     first = next(iter(copies.need() or ()), None)
     if first is None or first.kind != "compat":
-        return None
+        return False
     supported = cuda_of_driver(value_or(first.version, ""))
     if supported is None:
-        return Unknown("the version of the cuda-compat library")
+        return None
     gpus = value_or(facts.devices.gpus, ())
     center = bool(gpus) and all(segment(gpu.name) == "data center" for gpu in gpus)
-    return first if runs(supported, cuda) and center else None
+    return runs(supported, cuda) and center
 
 
 def _under_wsl(case: Case, cuda: str) -> Finding:
@@ -94,16 +90,15 @@ def _under_wsl(case: Case, cuda: str) -> Finding:
     supported = fact.need()
     if supported is None:
         return against("no NVIDIA driver answers")
-    evidence = (
-        saw(f"{case.named} is built for CUDA {cuda}", case.framework.built_for_cuda),
-        saw(f"the driver supports CUDA {supported}", fact),
-    )
     values = {"cuda": major_minor(cuda), "supported": supported}
     if runs(supported, cuda):
-        text = "Windows' driver supports CUDA {supported} and runs CUDA {cuda}"
-        return against(text, **values)
-    text = "{framework} is built for CUDA {cuda}; Windows' driver supports only CUDA {supported}"
-    return proof(text, *evidence, **values)
+        return against("Windows' driver supports CUDA {supported} and runs CUDA {cuda}", **values)
+    return proof(
+        "{framework} is built for CUDA {cuda}; Windows' driver supports only CUDA {supported}",
+        saw(f"{case.named} is built for CUDA {cuda}", case.framework.built_for_cuda),
+        saw(f"the driver supports CUDA {supported}", fact),
+        **values,
+    )
 
 
 def older_than_the_card(case: Case) -> Finding | None:
@@ -140,11 +135,11 @@ def _cards(facts: Facts) -> list[tuple[str, str]]:
 
 def image_asks_for_more(case: Case) -> Finding | None:
     """What the image demands of the host's driver: no container of it starts without."""
-    facts, image = case.facts, isinstance(case.facts.system.offline, Known)
-    wish = _wish(facts) if image or isinstance(case.framework.built_for_cuda, Unknown) else ()
+    facts, driver = case.facts, case.facts.driver
+    counts = offline(facts) or isinstance(case.framework.built_for_cuda, Unknown)
+    wish = _wish(facts) if counts else ()
     if not wish:
         return None
-    driver = facts.driver
     return strong(
         "the image requires {wish}; driver {loaded} supports CUDA {supported}",
         *wish,
@@ -157,23 +152,18 @@ def image_asks_for_more(case: Case) -> Finding | None:
 
 def _wish(facts: Facts) -> tuple[Evidence, ...]:
     """The image's own demand, where the host certainly does not meet it."""
-    from gpuwhy.knowledge.requirements import RULES, consumer, met
-
     wish = facts.variables.value(_REQUIRE)
-    driver, cuda = facts.driver.module_version, facts.driver.driver_cuda
-    if not isinstance(wish, Known) or isinstance(driver, (Absent, Unknown)):
+    driver, cuda = facts.driver.module_version, value_or(facts.driver.driver_cuda, "")
+    if not isinstance(wish, Known) or isinstance(driver, (Absent, Unknown)) or not cuda:
         return ()
-    has = {"driver": driver.value, "cuda": value_or(cuda, "")}
     card = consumer([name for name, _ in _cards(facts)])
-    if not has["cuda"] or met(wish.value, {**has, "card": card}) is not False:
+    if met(wish.value, {"driver": driver.value, "cuda": cuda, "card": card}) is not False:
         return ()
     rule = table("alternatives are words, commas join", RULES)
     return saw(f"{_REQUIRE} requires {_first(facts)}", wish), rule
 
 
 def _first(facts: Facts) -> str:
-    from gpuwhy.knowledge.requirements import first_wish
-
     wish = value_or(facts.variables.value(_REQUIRE), "")
     cuda = first_wish(wish)
     return f"CUDA {cuda} or newer" if cuda else wish[:80]

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gpuwhy.facts.fact import Fact, Known, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.loads import DriverLibrary, Found, LoadedLibrary, Rule
-from gpuwhy.signs.case import against, base_name
+from gpuwhy.signs.case import against
+from gpuwhy.signs.expect import installed, offline
+from gpuwhy.signs.words import base_name, release
 
-_WORDS = {Rule.CACHE: "the loader's cache", Rule.DEFAULT: "a default folder"}
+UNLESS = (
+    "; NVIDIA's container runtime runs ldconfig at the start, today's releases with the driver's "
+    "folder first, and any other start keeps this order"
+)
 
 
 def how(found: Found) -> str:
@@ -19,7 +26,8 @@ def how(found: Found) -> str:
         return found.of
     if found.of:
         return f"the {found.rule.value} of {base_name(found.of)}"
-    return _WORDS.get(found.rule) or str(found.rule.value)
+    words = {Rule.CACHE: "the loader's cache", Rule.DEFAULT: "a default folder"}
+    return words.get(found.rule) or str(found.rule.value)
 
 
 def selected(copies: Fact[tuple[DriverLibrary, ...]]) -> DriverLibrary | None:
@@ -28,21 +36,9 @@ def selected(copies: Fact[tuple[DriverLibrary, ...]]) -> DriverLibrary | None:
     return first if first and first.on_path else None
 
 
-def is_assumed(one: DriverLibrary) -> bool:
-    """Whether it is the library of a machine that was only described: it has no folder here."""
-    return one.found.rule is Rule.ASSUMED
-
-
 def depends_on_start(facts: Facts, one: DriverLibrary) -> bool:
     """Whether a container's start may change it: the order of an image's cache is not final."""
-    offline = isinstance(facts.system.offline, Known)
-    return offline and one.found.rule is Rule.CACHE and not _in_system(one)
-
-
-UNLESS = (
-    "; NVIDIA's container runtime runs ldconfig at the start, today's releases with the driver's "
-    "folder first, and any other start keeps this order"
-)
+    return offline(facts) and one.found.rule is Rule.CACHE and not _in_system(one)
 
 
 def foreign(one: DriverLibrary) -> bool:
@@ -51,14 +47,13 @@ def foreign(one: DriverLibrary) -> bool:
 
 
 def _in_system(one: DriverLibrary) -> bool:
-    return one.path.startswith(("/usr/lib", "/lib")) or is_assumed(one)
+    return one.path.startswith(("/usr/lib", "/lib")) or one.found.rule is Rule.ASSUMED
 
 
 def in_trees(facts: Facts, kind: str) -> tuple[str, LoadedLibrary] | None:
     """The first framework whose own search leads to a libcuda of this kind."""
     kinds: dict[str, str] = {one.path: one.kind for one in value_or(facts.loads.libcuda, ())}
-    installed = value_or(facts.frameworks.installed, ())
-    titles = {one.name: f"{one.title} {one.version}" for one in installed}
+    titles = {one.name: release(one) for one in installed(facts)}
     for tree in value_or(facts.loads.trees, ()):
         for one in tree.libraries:
             if one.name == "libcuda.so.1" and kinds.get(one.path, _kind(one.path)) == kind:
@@ -84,14 +79,16 @@ def no_driver(facts: Facts) -> Finding | None:
     return against("no NVIDIA driver is loaded")
 
 
-def no_nodes_in_container(facts: Facts) -> Finding | None:
-    """An objection where a container was given no GPU at all."""
+def unreachable(facts: Facts) -> Finding | None:
+    """The same, or where a container was given no GPU at all."""
+    if objection := no_driver(facts):
+        return objection
     nodes, container = facts.driver.nodes, facts.system.container
     if not isinstance(container, Known) or any(one.present for one in nodes.need() or ()):
         return None
     return against("this {container} container was given no GPU", container=container.value)
 
 
-def saw_copy(one: DriverLibrary, copies: Fact[tuple[DriverLibrary, ...]] | Source) -> Evidence:
+def saw_copy(one: DriverLibrary, copies: Fact[Any] | Source) -> Evidence:
     """A copy, and how it is found."""
     return saw(f"{one.path}, found by {how(one.found)}", copies)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from gpuwhy.facts.driver import DeviceNode
 from gpuwhy.facts.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.signs.case import Case, against, proof, rows, strong
-from gpuwhy.signs.driver_library import no_driver, no_nodes_in_container
+from gpuwhy.signs.driver_library import unreachable
 
-_DENIED = ("EACCES", "EPERM")
 _UNKNOWN_ERROR = 999
 _GPU = re.compile(r"/dev/nvidia(\d+)\Z")
 _FIXED = {"/dev/nvidiactl": 255, "/dev/nvidia-modeset": 254}
@@ -24,14 +22,14 @@ _CAPS = "/dev/nvidia-caps/"
 def node_denied(case: Case) -> Finding | None:
     """A node that CUDA must open, and that refuses this user."""
     facts = case.facts
-    objection = no_driver(facts) or no_nodes_in_container(facts)
+    objection = unreachable(facts)
     if objection or seen_otherwise(facts):
         return objection
-    nodes = _needed(facts, facts.driver.nodes.need() or ())
+    nodes = _needed(facts)
     there = [node for node in nodes if node.present]
     for node in there:
         error = value_or(node.opened, "")
-        if error in _DENIED:
+        if error in ("EACCES", "EPERM"):
             return proof(
                 f"{{node}} ({{mode}}) cannot be opened: {{error}}{_why(facts, error, node.mode)}",
                 saw(f"open {node.path}: {error}", node.opened),
@@ -52,35 +50,28 @@ def node_denied(case: Case) -> Finding | None:
 
 def node_missing(case: Case) -> Finding | None:
     """A node that CUDA must open and that is not there, where nothing makes it on first use."""
-    facts = case.facts
-    if no_driver(facts) or no_nodes_in_container(facts):
+    facts, driver = case.facts, case.facts.driver
+    if unreachable(facts):
         return None
-    driver = facts.driver
-    nodes = _needed(facts, driver.nodes.need() or ())
-    gone = next((node for node in nodes if not node.present), None)
-    if gone is None:
+    gone = next((node for node in _needed(facts) if not node.present), None)
+    inside = isinstance(facts.system.container, Known)
+    if gone is None or (value_or(driver.modprobe_setuid, False) and not inside):
         return None
+    seen = saw(f"no {gone.path}", driver.nodes), saw("the module is loaded", driver.module_version)
+    unsure = isinstance(driver.modprobe_setuid, Unknown) and not inside
+    ending = "" if unsure else ", and no setuid nvidia-modprobe makes it on first use"
+    ending = ": it was not passed to this container" if inside else ending
+    text = f"{{node}} is missing, while kernel module {{version}} is loaded{ending}"
     values = {"node": gone.path, "version": driver.module_version.need()}
-    text = "{node} is missing, while kernel module {version} is loaded"
-    seen = (
-        saw(f"no {gone.path}", driver.nodes),
-        saw("the module is loaded", driver.module_version),
-    )
-    if isinstance(facts.system.container, Known):
-        return proof(f"{text}: it was not passed to this container", *seen, **values)
-    if value_or(driver.modprobe_setuid, False):
-        return None
-    if isinstance(driver.modprobe_setuid, Unknown):
-        return strong(text, *seen, **values)
-    return proof(f"{text}, and no setuid nvidia-modprobe makes it on first use", *seen, **values)
+    return (strong if unsure else proof)(text, *seen, **values)
 
 
 def node_of_other_device(case: Case) -> Finding | None:
     """A node that leads to another device, or to none: of another driver, or made by hand."""
     facts = case.facts
-    if no_driver(facts) or no_nodes_in_container(facts):
+    if unreachable(facts):
         return None
-    for node in _needed(facts, facts.driver.nodes.need() or ()):
+    for node in _needed(facts):
         number = _right_number(facts, node)
         if number:
             error = value_or(node.opened, "")
@@ -113,19 +104,17 @@ def mig_denied(case: Case) -> Finding | None:
     """MIG is on, and this user may open the nodes of none of its parts."""
     facts = case.facts
     migs = [value_or(gpu.mig, None) for gpu in value_or(facts.devices.gpus, ())]
-    divided = any(mig is not None and mig.current for mig in migs)
-    if not divided or no_driver(facts) or no_nodes_in_container(facts):
+    if not any(mig and mig.current for mig in migs) or unreachable(facts):
         return None
     shut = _shut_parts(facts)
     if not shut:
         return None
     part, node = shut[0]
     error = value_or(node.opened, "")
+    inside = isinstance(facts.system.container, Known)
+    what = "is missing" + (": it was not passed to this container" if inside else "")
     if node.present:
         what = f"cannot be opened: {{error}}{_why(facts, error, node.mode)}"
-    else:
-        inside = isinstance(facts.system.container, Known)
-        what = "is missing" + (": it was not passed to this container" if inside else "")
     return proof(
         f"MIG is on, and {{node}}, by which the driver lets a program use {{part}}, {what}",
         saw(f"{node.path}: {error or 'not there'}", facts.driver.nodes),
@@ -155,33 +144,29 @@ def _opens(facts: Facts, node: DeviceNode) -> bool:
     return node.present and value_or(node.opened, "") == "ok" and not _right_number(facts, node)
 
 
-def _needed(facts: Facts, nodes: Sequence[DeviceNode]) -> list[DeviceNode]:
+def _needed(facts: Facts) -> list[DeviceNode]:
     """The control nodes, and the GPUs' unless one opens: schedulers hand out single GPUs."""
-    required = [node for node in nodes if node.required]
+    required = [node for node in facts.driver.nodes.need() or () if node.required]
     cards = [node for node in required if _GPU.match(node.path)]
     usable = any(_opens(facts, node) for node in cards)
     return [node for node in required if node not in cards or not usable]
 
 
 def _right_number(facts: Facts, node: DeviceNode) -> str:
-    """The number that a node should have, where it has another one."""
-    wanted = _wanted(value_or(facts.driver.majors, {}), node.path)
+    """The number that a node should have, where it has another one; caps have any minor."""
+    majors: dict[str, int] = value_or(facts.driver.majors, {})
+    cards = next((majors[name] for name in _CARDS if name in majors), None)
+    card = _GPU.match(node.path)
+    wanted = ""
+    if cards is not None and (card or node.path in _FIXED):
+        wanted = f"{cards}:{int(card[1]) if card else _FIXED[node.path]}"
+    elif "nvidia-uvm" in majors and node.path in _UVM:
+        wanted = f"{majors['nvidia-uvm']}:{_UVM[node.path]}"
+    elif "nvidia-caps" in majors and node.path.startswith(_CAPS):
+        wanted = f"{majors['nvidia-caps']}:"
     if not wanted or not node.present or not node.number or node.number == wanted:
         return ""
     return "" if wanted.endswith(":") and node.number.startswith(wanted) else wanted
-
-
-def _wanted(majors: dict[str, int], path: str) -> str:
-    """The number that a node must have, "" where that is not known; caps have any minor."""
-    cards = next((majors[name] for name in _CARDS if name in majors), None)
-    card = _GPU.match(path)
-    if cards is not None and (card or path in _FIXED):
-        return f"{cards}:{int(card[1]) if card else _FIXED[path]}"
-    if "nvidia-uvm" in majors and path in _UVM:
-        return f"{majors['nvidia-uvm']}:{_UVM[path]}"
-    if "nvidia-caps" in majors and path.startswith(_CAPS):
-        return f"{majors['nvidia-caps']}:"
-    return ""
 
 
 def seen_otherwise(facts: Facts) -> list[tuple[str, str]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
+from gpuwhy.facts.frameworks import Framework
 from gpuwhy.facts.system import KernelLine
 
-GPU_PACKAGES = (
+_GPU_PACKAGES = (
     *("tensorflow-gpu", "onnxruntime-gpu", "paddlepaddle-gpu", "cupy-cuda", "jax-cuda"),
     *("mxnet-cu", "nvidia-"),
 )
@@ -14,20 +15,34 @@ LINKED = ("torch", "tensorrt")
 """Frameworks that link their CUDA libraries: importing them fails without one, GPU or not."""
 
 
+def offline(facts: Facts) -> bool:
+    """Whether there are only the files of a machine."""
+    return isinstance(facts.system.offline, Known)
+
+
+def is_image(facts: Facts) -> bool:
+    """Whether these are the files of a container image."""
+    return offline(facts) and isinstance(facts.system.container, Known)
+
+
+def installed(facts: Facts) -> tuple[Framework, ...]:
+    """The frameworks that were seen."""
+    return value_or(facts.frameworks.installed, ())
+
+
 def gpu_present(facts: Facts) -> Fact[str]:
     """The GPU of this machine, by NVML or on the PCI bus; Absent when the bus has none."""
-    found = facts.devices.gpus
+    found, bus = facts.devices.gpus, facts.devices.pci
     if isinstance(found, Known) and found.value:
         return Known(found.value[0].name, found.source)
-    bus, offline = facts.devices.pci, facts.system.offline
     if isinstance(bus, Known) and bus.value:
         first = bus.value[0]
         name = value_or(first.name, f"NVIDIA device {first.device_id}")
         return Known(f"{name} at {first.address}", bus.source)
     if isinstance(facts.system.wsl, Known):
         return Unknown("WSL has no PCI bus to look at", "nvidia-smi.exe -L")
-    if isinstance(offline, Known):
-        reason = f"the GPU of a machine is not in its files ({offline.value.kind})"
+    if isinstance(facts.system.offline, Known):
+        reason = f"the GPU of a machine is not in its files ({facts.system.offline.value.kind})"
         return Unknown(reason, "run gpuwhy on that machine")
     return Absent(bus.source) if isinstance(bus, Known) else bus
 
@@ -35,8 +50,7 @@ def gpu_present(facts: Facts) -> Fact[str]:
 def lacks_gpu(facts: Facts) -> bool:
     """Whether there is no GPU to judge by: none in this machine, or only files of another."""
     present = gpu_present(facts)
-    files = isinstance(facts.system.offline, Known)
-    return isinstance(present, Absent) or (isinstance(present, Unknown) and files)
+    return isinstance(present, Absent) or (isinstance(present, Unknown) and offline(facts))
 
 
 def on_other_gpu(facts: Facts, line: KernelLine) -> bool:
@@ -49,10 +63,9 @@ def on_other_gpu(facts: Facts, line: KernelLine) -> bool:
 
 def gpu_claimed(facts: Facts) -> Fact[str]:
     """What here implies a GPU: a driver, a node, a container's request, a GPU package."""
-    for claim in (_driver_claim, _container_claim, _package_claim):
-        text = claim(facts)
-        if text:
-            return Known(text, Source("call", "claims"))
+    text = _driver_claim(facts) or _container_claim(facts) or _package_claim(facts)
+    if text:
+        return Known(text, Source("call", "claims"))
     none = "no driver, no device node, no container request, no GPU package"
     return Absent(Source("call", "claims", none))
 
@@ -76,7 +89,7 @@ def _container_claim(facts: Facts) -> str:
 
 
 def _package_claim(facts: Facts) -> str:
-    for one in value_or(facts.environment.packages, ()):
-        if one.name.startswith(GPU_PACKAGES) and one.name != "nvidia-ml-py":
-            return f"{one.owner} is installed"
-    return ""
+    packages = value_or(facts.environment.packages, ())
+    names = (one for one in packages if one.name.startswith(_GPU_PACKAGES))
+    one = next((one for one in names if one.name != "nvidia-ml-py"), None)
+    return f"{one.owner} is installed" if one else ""

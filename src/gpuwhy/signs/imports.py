@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import sys
 
+from msgspec.structs import replace
+
 from gpuwhy.facts.fact import Source, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.finding import Evidence, Finding, saw
+from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.imports import Tried, WithoutKind
 from gpuwhy.facts.installs import Damage, DamageKind
 from gpuwhy.knowledge.modules import BROUGHT_BY, IMPORTED_AS, NAMESPACES
-from gpuwhy.signs.case import Case, prevents_start, proof, rows, strong
+from gpuwhy.signs.case import Case, proof, rows, strong
+from gpuwhy.signs.expect import installed
 from gpuwhy.signs.limits import FLAGS
 
 _SEARCH = ("PYTHONPATH", "PYTHONUSERBASE", "PYTHONNOUSERSITE")
@@ -22,6 +25,21 @@ _BY_METADATA = (
 _PLUGIN = re.compile(r"/tensorflow-plugins/[^\s:]+\.so: undefined symbol")
 _ADVICE = re.compile(r"pip3? install (?:the )?[`'\"]?([A-Za-z][\w-]*[A-Za-z0-9])(?P<extra>\[)?")
 _OLD_PYTHON = ("distutils", "imp", "asyncore", "asynchat")
+_WORKS = "{done} fails with it, and works without it ({why})"
+_WITHOUT = {
+    WithoutKind.START_FILE: f"{{what}} runs at start: {_WORKS}",
+    WithoutKind.COMPILED: "{done} fails with the compiled copies (.pyc) beside its modules, and "
+    "works without",
+    WithoutKind.USER_SITE: "{done} fails with the packages of the user's own folder, and works "
+    "without them",
+    WithoutKind.LIMIT: "{done} fails under {flag}, and works without it ({why})",
+    WithoutKind.VARIABLE: f"{{what}} is set: {_WORKS}",
+}
+_OF_A_PART = {
+    WithoutKind.START_FILE: f"{{what}} sets {{part}} when Python starts: {_WORKS}",
+    WithoutKind.VARIABLE: f"{{what}} names {{part}}: {_WORKS}",
+}
+"""What a try works without, as a whole and by one part of it."""
 
 
 def cause_of(facts: Facts, one: Tried) -> str:
@@ -29,7 +47,7 @@ def cause_of(facts: Facts, one: Tried) -> str:
     kind, name = one.without.kind, one.without.name
     if _PLUGIN.search(one.words):
         return "framework.extension_abi"
-    if kind is WithoutKind.START_FILE and not one.without.part and advised(facts, one):
+    if kind is WithoutKind.START_FILE and not one.without.part and _advised(facts, one):
         kind = WithoutKind.NONE  # without the file it is merely not asked for
     if one.prefix or kind is WithoutKind.COMPILED:
         return "install.corrupted"
@@ -43,7 +61,7 @@ def cause_of(facts: Facts, one: Tried) -> str:
         return "env.limit"
     if any(_near(one, damage) for damage in value_or(facts.installs.damage, ())):
         return "install.corrupted"
-    return "install.inconsistent" if of_another_release(facts, one) else "other.not_gpu"
+    return "install.inconsistent" if _of_another_release(facts, one) else "other.not_gpu"
 
 
 def failed(facts: Facts) -> list[Tried]:
@@ -53,20 +71,28 @@ def failed(facts: Facts) -> list[Tried]:
 
 def tried_and_failed(case: Case) -> list[Finding]:
     """One finding for each cause, of its first failure."""
-    found: dict[str, Finding] = {}
+    first: dict[str, Tried] = {}
     for one in failed(case.facts):
-        cause = cause_of(case.facts, one)
-        if cause not in found:
-            said = _said(case.facts, one, cause)
-            found[cause] = Finding(
-                cause, said.weight, said.template, said.values, said.evidence, one.framework
-            )
-    return list(found.values())
+        first.setdefault(cause_of(case.facts, one), one)
+    return [_said(cause, one) for cause, one in first.items()]
 
 
-def _said(facts: Facts, one: Tried, cause: str) -> Finding:
-    why = one.words or one.signal or one.error
-    done = _done(one)
+def _said(cause: str, one: Tried) -> Finding:
+    limited = one.without.kind is WithoutKind.LIMIT
+    why, done, kind = one.words or one.signal or one.error, _done(one), one.without.kind
+    seen = saw(f"{one.error} {why}".strip(), Source("call", done, "in the environment's Python"))
+    if one.prefix:
+        text = "the environment's Python starts one of {prefix}: {done} fails ({why})"
+        say = proof(text, seen)
+    elif kind is not WithoutKind.NONE:
+        tried = saw("tried with it and without it", Source("env", one.without.name))
+        text = (_OF_A_PART if one.without.part else _WITHOUT).get(kind) or _WITHOUT[kind]
+        say = proof(text, tried, seen)
+    elif one.missing and is_standard(one.missing):
+        text = "this Python has no module {missing}, which belongs to Python itself: {done} fails"
+        say = proof(text, seen)
+    else:
+        say = strong("{done} fails: {why}", seen)
     values = {
         "done": done,
         "why": why,
@@ -74,38 +100,9 @@ def _said(facts: Facts, one: Tried, cause: str) -> Finding:
         "part": one.without.part,
         "missing": one.missing,
         "prefix": one.prefix,
+        "flag": f"ulimit {FLAGS.get(one.without.name, one.without.name)}" if limited else "",
     }
-    seen = saw(f"{one.error} {why}".strip(), Source("call", done, "in the environment's Python"))
-    if one.prefix:
-        text = "the environment's Python starts one of {prefix}: {done} fails ({why})"
-        return prevents_start(proof(text, seen, **values))
-    if one.without.kind is not WithoutKind.NONE:
-        return _works_without(one, seen, values)
-    if one.missing and is_standard(one.missing):
-        text = "this Python has no module {missing}, which belongs to Python itself: {done} fails"
-        return proof(text, seen, **values)
-    return strong("{done} fails: {why}", seen, **values)
-
-
-def _works_without(one: Tried, seen: Evidence, values: dict[str, str]) -> Finding:
-    kind = one.without.kind
-    tried = saw("tried with it and without it", Source("env", one.without.name))
-    if kind is WithoutKind.START_FILE:
-        what = (
-            "{what} sets {part} when Python starts" if one.without.part else "{what} runs at start"
-        )
-        text = f"{what}: {{done}} fails with it, and works without it ({{why}})"
-    elif kind is WithoutKind.COMPILED:
-        text = "{done} fails with the compiled copies (.pyc) beside its modules, and works without"
-    elif kind is WithoutKind.USER_SITE:
-        text = "{done} fails with the packages of the user's own folder, and works without them"
-    elif kind is WithoutKind.LIMIT:
-        text = "{done} fails under {flag}, and works without it ({why})"
-        values["flag"] = f"ulimit {FLAGS.get(one.without.name, one.without.name)}"
-    else:
-        named = "{what} names {part}" if one.without.part else "{what} is set"
-        text = f"{named}: {{done}} fails with it, and works without it ({{why}})"
-    return prevents_start(proof(text, tried, seen, **values))
+    return replace(say, cause=cause, values=values, subject=one.framework)
 
 
 def _done(one: Tried) -> str:
@@ -113,7 +110,7 @@ def _done(one: Tried) -> str:
         return f"import {one.module}"
     if one.kind == "compute":
         return f"a sum with {one.module} on the CPU"
-    return "opening the CUDA libraries" if one.kind == "open" else f"{' '.join(one.targets)}"
+    return "opening the CUDA libraries" if one.kind == "open" else " ".join(one.targets)
 
 
 def is_standard(module: str) -> bool:
@@ -122,19 +119,19 @@ def is_standard(module: str) -> bool:
     return name in sys.stdlib_module_names or name in _OLD_PYTHON
 
 
-def of_another_release(facts: Facts, one: Tried) -> bool:
+def _of_another_release(facts: Facts, one: Tried) -> bool:
     """Whether a package lacks what another takes from it, or is not installed at all."""
-    if advised(facts, one):
+    if _advised(facts, one):
         return True
     if one.missing:
-        return bool(missing_package(facts, one.missing)) or "." in one.missing
+        return bool(_missing_package(facts, one.missing)) or "." in one.missing
     own_code = not one.source or one.source.endswith(".py")  # raised by a package's own code
     if one.error in ("AttributeError", "TypeError", *_BY_METADATA):
         return True
     return one.error == "ImportError" and own_code
 
 
-def advised(facts: Facts, one: Tried) -> str:
+def _advised(facts: Facts, one: Tried) -> str:
     """The package that an error itself says to install, and that is not installed."""
     found = _ADVICE.search(one.words)
     name = re.sub(r"[-_.]+", "-", found[1]).lower() if found and not found["extra"] else ""
@@ -143,8 +140,7 @@ def advised(facts: Facts, one: Tried) -> str:
 
 def taken_from_elsewhere(case: Case) -> Finding | None:
     """A framework was imported from another place than where it is installed."""
-    installed = value_or(case.facts.frameworks.installed, ())
-    folders = {one.name: one.path for one in installed}
+    folders = {one.name: one.path for one in installed(case.facts)}
     for one in value_or(case.facts.imports.tried, ()):
         meant, end = folders.get(one.framework, ""), f"/{one.module}/__init__.py"
         if one.kind != "import" or meant.rpartition("/")[2] != one.module:
@@ -162,19 +158,19 @@ def taken_from_elsewhere(case: Case) -> Finding | None:
     return None
 
 
-def missing_package(facts: Facts, module: str) -> str:
+def _missing_package(facts: Facts, module: str) -> str:
     """The package that would bring a module; "" where that is Python's own, or installed."""
-    name, installed = module.partition(".")[0], facts.environment.by_name
+    name, there = module.partition(".")[0], facts.environment.by_name
     if is_standard(module):
         return ""
     if module != name:  # of a shared name the part is what a package is called after
         part = re.sub(r"[-_.]+", "-", ".".join(module.split(".")[:2])).lower()
-        return part if name in NAMESPACES and part not in installed else ""
+        return part if name in NAMESPACES and part not in there else ""
     if name in BROUGHT_BY:
         return str(BROUGHT_BY[name])
     plain = re.sub(r"[-_.]+", "-", name).lower()
     meant = next((package for package, top in IMPORTED_AS.items() if top == name), plain)
-    return "" if meant in installed or plain in installed else str(meant)
+    return "" if meant in there or plain in there else str(meant)
 
 
 def _near(one: Tried, damage: Damage) -> bool:
@@ -184,16 +180,6 @@ def _near(one: Tried, damage: Damage) -> bool:
         return damage.path in files[:3] and not one.missing
     package = damage.path.rpartition("-packages/")[2].partition("/")[0]
     return damage.path in files or any(f"-packages/{package}/" in p for p in files if package)
-
-
-def lacks_release(facts: Facts) -> bool:
-    """Whether a failed try is explained by a package of another release."""
-    return any(cause_of(facts, one) == "install.inconsistent" for one in failed(facts))
-
-
-def unexplained(facts: Facts) -> bool:
-    """Whether a failed try is explained by nothing of the stack."""
-    return any(cause_of(facts, one) == "other.not_gpu" for one in failed(facts))
 
 
 SIGNS = (

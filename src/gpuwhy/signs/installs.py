@@ -4,87 +4,63 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from typing import Any
 
 from gpuwhy.facts.fact import Absent, Source, value_or
 from gpuwhy.facts.facts import Facts
-from gpuwhy.facts.finding import Evidence, Finding, saw
+from gpuwhy.facts.finding import Evidence, Finding, know, saw
 from gpuwhy.facts.imports import Ended
 from gpuwhy.facts.installs import Basis, Contradiction, Damage, DamageKind
 from gpuwhy.facts.version import numbers
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import EXACT_PLUGIN, wheel_of
 from gpuwhy.knowledge.pairs import allows, plugin_left_aside, refusal
-from gpuwhy.signs.case import Case, against, noted, proof, rows, slows, strong, table, weak
+from gpuwhy.signs.case import Case, Row, against, noted, proof, rows, slows, strong, weak
 from gpuwhy.signs.conflicts import in_name_only
-from gpuwhy.signs.expect import gpu_present
-from gpuwhy.signs.imports import lacks_release
+from gpuwhy.signs.expect import gpu_present, installed
 from gpuwhy.signs.shadows import borrowed_packages
+from gpuwhy.signs.words import table
 
 _SHOWN = 4
-_STACK = re.compile(
-    r"triton|torch|jax|cupy|numba|llvmlite|tensorrt|onnx|keras|nvidia-|cuda-|xformers|flash-attn"
-    r"|numpy$"
-)
 _OF_THE_GPU = re.compile(
     r"triton|torch|jax|cupy|numba|llvmlite|tensorrt|nvidia-|cuda-|xformers|flash-attn"
 )
+_STACK = re.compile(rf"{_OF_THE_GPU.pattern}|onnx|keras|numpy$")
 _FRAMEWORKS = ("tensorflow", "torch", "jax", "jaxlib", "onnxruntime", "paddlepaddle", "mxnet")
 
 
 def contradicted(case: Case) -> Finding | None:
     """The first contradiction is said, and how many others there are."""
-    found = sorted(_unexplained(case.facts), key=lambda one: (not one.stack, only_stated(one)))
+    facts = case.facts
+    found = sorted(_unexplained(facts), key=lambda one: (not one.stack, _only_stated(one)))
     if not found:
         return None
     first = found[0]
-    template, values = _said(first)
+    template, values = _said(first), _values(first)
     more = len({(one.by.name, one.name) for one in found}) - 1
     if more:
-        template += (
-            "; {more} more pairs of packages do not fit" if more > 1 else "; {more} more does not"
-        )
         values["more"] = more
-    evidence = [e for one in found[:_SHOWN] for e in _evidence(case.facts, one)]
-    gone = _source_gone(case.facts, found)
-    if gone is not None:
+        several = "pairs of packages do not fit" if more > 1 else "does not"
+        template += f"; {{more}} more {several}"
+    evidence = [e for one in found[:_SHOWN] for e in _evidence(facts, one)]
+    if gone := _source_gone(facts, found):
         template += "; {link} leads to {target}, which does not exist any more"
         values.update(link=gone.path, target=gone.expected)
         evidence.insert(0, saw(f"leads to {gone.expected}", Source("file", gone.path)))
     unique = tuple(dict.fromkeys(evidence))
-    if not first.stack:
+    if not first.stack or (_only_stated(first) and _imported_well(facts)):
         return noted(weak(template, *unique, **values))
-    if only_stated(first) and imported_well(case.facts):
-        return noted(weak(template, *unique, **values))
-    finding = (proof if _certain(case.facts, first) else strong)(template, *unique, **values)
+    finding = (proof if _certain(facts, first) else strong)(template, *unique, **values)
     return finding if first.stops else slows(finding)
-
-
-def without_numpy(case: Case) -> Finding | None:
-    """PyTorch imports without NumPy, and cannot pass an array on or take one."""
-    facts = case.facts
-    installed = value_or(facts.frameworks.installed, ())
-    torch = next((one for one in installed if one.name == "torch"), None)
-    tried = value_or(facts.imports.tried, ())
-    well = any(one.module == "torch" and one.ended is Ended.WELL for one in tried)
-    packages = facts.environment.by_name
-    if torch is None or not well or "numpy" in packages or torch.package not in packages:
-        return None
-    text = "NumPy is not installed: PyTorch {version} then raises an error at every .numpy()"
-    return noted(weak(text, saw("no numpy", facts.environment.packages), version=torch.version))
 
 
 def consistent(case: Case) -> Finding | None:
     """What rules it out."""
-    fact = case.facts.installs.contradictions
-    found = fact.need() or ()
-    if (found and _unexplained(case.facts)) or lacks_release(case.facts) or without_numpy(case):
-        return None
-    if any(one.basis not in (Basis.NO_WHEEL, Basis.LATE) for one in found):
-        return against("what contradicts the framework misses its symbols, which is another cause")
+    case.facts.installs.contradictions.need()
     return against("the installed releases meet what they require of each other")
 
 
-def imported_well(facts: Facts) -> bool:
+def _imported_well(facts: Facts) -> bool:
     """Whether everything that was imported was imported well, and something was."""
     tried = [one for one in value_or(facts.imports.tried, ()) if not one.without.name]
     well = any(one.ended is Ended.WELL for one in tried)
@@ -109,24 +85,27 @@ def _counts(facts: Facts, one: Contradiction, missed: Collection[str]) -> bool:
         return one.name in missed
     if one.basis is Basis.OTHER_CUDA and one.by.name == "bitsandbytes":
         return not isinstance(gpu_present(facts), Absent)  # without a GPU it uses the CPU
-    if beyond_a_pin(one) and imported_well(facts):
+    if _beyond_a_pin(one) and _imported_well(facts):
         return False
     return one.basis is not Basis.LATE
 
 
-def beyond_a_pin(one: Contradiction) -> bool:
-    """Whether metadata merely does not allow a slightly newer release without GPU code."""
-    gpu = flavour(one.name) is not None or one.name in _FRAMEWORKS or _STACK.match(one.name)
-    if one.basis is not Basis.STATED or not one.installed or one.effect or one.stops or gpu:
-        return False
-    return all(_little_newer(clause.strip(), one.installed) for clause in one.wants.split(","))
-
-
-def only_stated(one: Contradiction) -> bool:
+def _is_bare(one: Contradiction, gpu: re.Pattern[str]) -> bool:
     """Whether it is no more than a statement in metadata, of a package without GPU code."""
+    if one.basis is not Basis.STATED or one.effect or one.stops:
+        return False
     known = flavour(one.name) is not None or one.name in _FRAMEWORKS
-    gpu = one.installed and (known or _OF_THE_GPU.match(one.name))
-    return one.basis is Basis.STATED and not one.effect and not one.stops and not gpu
+    return not (one.installed and (known or gpu.match(one.name)))
+
+
+def _only_stated(one: Contradiction) -> bool:
+    return _is_bare(one, _OF_THE_GPU)
+
+
+def _beyond_a_pin(one: Contradiction) -> bool:
+    """Whether metadata merely does not allow a slightly newer release without GPU code."""
+    newer = (_little_newer(clause.strip(), one.installed) for clause in one.wants.split(","))
+    return bool(one.installed) and _is_bare(one, _STACK) and all(newer)
 
 
 def _little_newer(clause: str, version: str) -> bool:
@@ -143,18 +122,17 @@ def _missed_later(facts: Facts) -> frozenset[str]:
     """The wheels of what a framework opens only when it first needs it, and will not find."""
     if isinstance(gpu_present(facts), Absent):
         return frozenset()
-    installed = value_or(facts.frameworks.installed, ())
-    cuda = {one.name: numbers(value_or(one.built_for_cuda, ""))[:1] for one in installed}
+    built = {one.name: value_or(one.built_for_cuda, "") for one in installed(facts)}
+    majors = {name: next(iter(numbers(cuda)), None) for name, cuda in built.items()}
     needs = value_or(facts.loads.needs, ())
     lost = [one for one in needs if one.optional and isinstance(one.path, Absent)]
-    majors = ((one, next(iter(cuda.get(one.framework, ())), None)) for one in lost)
-    return frozenset(wheel_of(one.name, major) for one, major in majors)
+    return frozenset(wheel_of(one.name, majors.get(one.framework)) for one in lost)
 
 
 def _source_gone(facts: Facts, found: list[Contradiction]) -> Damage | None:
     """A file that adds a folder which is gone, where a framework is not found."""
     lacking = any(one.stops and not one.installed for one in found)
-    if not lacking or value_or(facts.frameworks.installed, ()):
+    if not lacking or installed(facts):
         return None
     damage = value_or(facts.installs.damage, ())
     return next((one for one in damage if one.kind is DamageKind.SOURCE_GONE), None)
@@ -176,9 +154,19 @@ _SAYS: dict[Basis, str] = {
 _REQUIRES = "{by} requires {name}{wants}; {installed} is installed{comma_effect}"
 
 
-def _said(one: Contradiction) -> tuple[str, dict[str, object]]:
+def _said(one: Contradiction) -> str:
     """Who, what it requires, what is installed, what then happens."""
-    values: dict[str, object] = {
+    if one.basis is Basis.NO_WHEEL:
+        return "{by} requires {name}{wants}; neither it nor its library is installed"
+    if not one.installed and one.basis in (Basis.UNSTATED, Basis.LATE):
+        return "{by} needs {name}{wants} and does not state it{in_brackets}; it is not installed"
+    if not one.installed:
+        return "{by} requires {name}{wants}, which is not installed{comma_effect}"
+    return _SAYS.get(one.basis, _REQUIRES)
+
+
+def _values(one: Contradiction) -> dict[str, Any]:
+    return {
         "by": str(one.by),
         "by_version": one.by.version,
         "name": one.name,
@@ -188,15 +176,6 @@ def _said(one: Contradiction) -> tuple[str, dict[str, object]]:
         "comma_effect": f", {one.effect}" if one.effect else "",
         "in_brackets": f" ({one.effect})" if one.effect else "",
     }
-    if one.basis is Basis.NO_WHEEL:
-        text = "{by} requires {name}{wants}; neither it nor its library is installed"
-        return text, values
-    if not one.installed and one.basis in (Basis.UNSTATED, Basis.LATE):
-        text = "{by} needs {name}{wants} and does not state it{in_brackets}; it is not installed"
-        return text, values
-    if not one.installed:
-        return "{by} requires {name}{wants}, which is not installed{comma_effect}", values
-    return _SAYS.get(one.basis, _REQUIRES), values
 
 
 def _certain(facts: Facts, one: Contradiction) -> bool:
@@ -209,9 +188,9 @@ def _certain(facts: Facts, one: Contradiction) -> bool:
 
 
 def _evidence(facts: Facts, one: Contradiction) -> list[Evidence]:
+    stated = one.basis in (Basis.STATED, Basis.EXTRA)
     words = {Basis.COMPILED: "names numpy.core, and not numpy._core"}
     words[Basis.GENERATED] = "the generated code"
-    stated = one.basis in (Basis.STATED, Basis.EXTRA)
     wants = words.get(one.basis, f"{one.name}{one.wants}" if stated else str(one.by))
     out = [saw(wants, Source("file", one.file))]
     if one.installed:
@@ -219,7 +198,7 @@ def _evidence(facts: Facts, one: Contradiction) -> list[Evidence]:
     known = refusal(one.by.name, one.name)
     if one.source:
         text = "one plugin at a time" if one.basis is Basis.RIVAL else f"{one.by} needs {one.name}"
-        out.append(Evidence("know", f"{text}{one.wants}", Source("know", one.source)))
+        out.append(know(f"{text}{one.wants}", Source("know", one.source)))
     elif known is not None:
         out.append(table(f"{one.by} with another {one.name}: {known.effect}", known.source))
     elif one.by.name.startswith("jax-cuda") or one.name.startswith("jax-cuda"):
@@ -227,4 +206,7 @@ def _evidence(facts: Facts, one: Contradiction) -> list[Evidence]:
     return out
 
 
-SIGNS = rows("install.inconsistent", "machine", contradicted, without_numpy, consistent)
+SIGNS = (
+    *rows("install.inconsistent", "machine", contradicted),
+    Row("install.inconsistent", "machine", consistent, last=True),
+)

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
 from importlib import import_module
 
 import msgspec
 from msgspec.structs import replace
 
-from gpuwhy.facts.fact import Undetermined, Unknown, value_or
+from gpuwhy.facts.fact import Known, Undetermined, Unknown
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Effect, Finding, Weight
 from gpuwhy.signs.case import Case, Row
+from gpuwhy.signs.expect import lacks_gpu
+from gpuwhy.signs.words import release
 
-MODULES = (
+_FROM_BELOW = (
     *("devices", "driver", "driver_nodes", "driver_age", "containers", "variables", "paths"),
-    *(
-        "limits",
-        "shadows",
-        "conflicts",
-        "installs",
-        "damage",
-        "libraries",
-        "builds",
-        "imports",
-        "program",
-    ),
-    "probe",
+    *("limits", "shadows", "conflicts", "installs", "damage", "libraries", "builds", "imports"),
+    *("program", "probe"),
 )
 """From the metal up: what lies below comes first, because it breaks what lies above."""
+_EVERY = (row for name in _FROM_BELOW for row in import_module(f"gpuwhy.signs.{name}").SIGNS)
+ROWS: list[Row] = sorted(_EVERY, key=lambda row: row.last)
 
 
 class Undecided(msgspec.Struct, frozen=True):
@@ -49,41 +42,59 @@ class Judged(msgspec.Struct, frozen=True):
     undecided: tuple[Undecided, ...]
 
 
+def findings(facts: Facts) -> tuple[Finding, ...]:
+    """Everything that the signs conclude."""
+    return judge(facts).findings
+
+
 def judge(facts: Facts) -> Judged:
-    """Every sign of every module, in their order."""
+    """The findings, and the signs that could not decide, each with what it lacked."""
     found: list[Finding] = []
     undecided: list[Undecided] = []
-    for module in MODULES:
-        for row in import_module(f"gpuwhy.signs.{module}").SIGNS:
-            for case, subject in _subjects(facts, row):
-                if isinstance(case, Unknown):
-                    undecided.append(Undecided(row.cause, case.reason, case.how))
-                    continue
-                try:
-                    found += _asked(row, case, subject)
-                except Undetermined as lacks:
-                    reason, how = lacks.unknown.reason, lacks.unknown.how
-                    undecided.append(Undecided(row.cause, reason, how, subject))
-                except Exception as bug:
-                    undecided.append(_failed(row, subject, bug))
+    for row in ROWS:
+        try:
+            subjects = _subjects(facts, row)
+        except Undetermined as lacks:
+            undecided.append(_lacking(row, "", lacks.unknown))
+            continue
+        for case, subject in subjects:
+            if row.last and _is_said((*found, *undecided), row.cause, subject):
+                continue
+            try:
+                found += _asked(row, case, subject)
+            except Undetermined as lacks:
+                undecided.append(_lacking(row, subject, lacks.unknown))
+            except Exception as bug:
+                undecided.append(_failed(row, subject, bug))
     return Judged(tuple(found), tuple(dict.fromkeys(undecided)))
 
 
+def with_gpu(facts: Facts, assumed: Facts) -> tuple[Finding, ...]:
+    """All findings of a machine without a GPU, with those of what would fail if it had one.
+
+    `assumed` are the same facts with a GPU: `look.assumed.assume(facts, AssumedMachine())`.
+    """
+    here = judge(facts)
+    if not lacks_gpu(facts):
+        return here.findings
+    return _together(here, judge(assumed), isinstance(facts.system.offline, Known))
+
+
 _LATER = ("cuda", "cudnn", "install", "env", "framework")
-_ALSO_LATER = ("device.selection",)  # a file of the environment may hide whatever GPU there is
 _CARRIED = ("driver.stub", "driver.compat_misuse", "driver.library_mismatch", "container.no_gpu")
 """What files and an image's variables do to the driver of whichever machine they come to."""
 _CHOSEN = ("framework.cpu_only", "framework.platform_dropped")
 """A build for the CPU on a machine without a GPU is what somebody chose."""
 
 
-def together(here: Judged, assumed: Judged, offline: bool) -> tuple[Finding, ...]:
+def _together(here: Judged, assumed: Judged, offline: bool) -> tuple[Finding, ...]:
     """The findings of this machine, which has no GPU, and those of what would fail if it had one.
 
     What rules a cause out here ("it is never opened") does not count for what would fail there.
     """
     mine = {one.cause for one in here.findings if one.weight in (Weight.PROOF, Weight.STRONG)}
-    wanted = (*_ALSO_LATER, *(_CARRIED if offline else ()))
+    # a file of the environment may hide whatever GPU there is
+    wanted = ("device.selection", *(_CARRIED if offline else ()))
     found: dict[tuple[str, str], list[Finding]] = {}
     for one in assumed.findings:
         asked = one.cause.partition(".")[0] in _LATER or one.cause in wanted
@@ -98,22 +109,20 @@ def together(here: Judged, assumed: Judged, offline: bool) -> tuple[Finding, ...
     return (*own, *(replace(one, with_gpu=True) for several in later.values() for one in several))
 
 
-def _subjects(facts: Facts, row: Row) -> Iterator[tuple[Case | Unknown, str]]:
-    """The machine, or each framework or GPU; Unknown where these were not seen."""
+def _subjects(facts: Facts, row: Row) -> list[tuple[Case, str]]:
+    """The machine, or each framework or GPU; Undetermined where these were not seen."""
     if row.scope == "machine":
-        yield Case(facts), ""
-    elif row.scope == "framework":
-        installed = facts.frameworks.installed
-        if isinstance(installed, Unknown):
-            yield installed, ""
-        for one in value_or(installed, ()):
-            yield Case(facts, of_framework=one), f"{one.title} {one.version}"
-    else:
-        gpus = facts.devices.gpus
-        if isinstance(gpus, Unknown):
-            yield gpus, ""
-        for gpu in value_or(gpus, ()):
-            yield Case(facts, of_gpu=gpu), f"GPU {gpu.index}"
+        return [(Case(facts), "")]
+    if row.scope == "framework":
+        several = facts.frameworks.installed.need() or ()
+        return [(Case(facts, of_framework=one), release(one)) for one in several]
+    return [
+        (Case(facts, of_gpu=one), f"GPU {one.index}") for one in facts.devices.gpus.need() or ()
+    ]
+
+
+def _is_said(several: tuple[Finding | Undecided, ...], cause: str, subject: str) -> bool:
+    return any(one.cause == cause and subject in ("", one.subject) for one in several)
 
 
 def _asked(row: Row, case: Case, subject: str) -> list[Finding]:
@@ -129,6 +138,10 @@ def _asked(row: Row, case: Case, subject: str) -> list[Finding]:
         )
         for one in several
     ]
+
+
+def _lacking(row: Row, subject: str, unknown: Unknown) -> Undecided:
+    return Undecided(row.cause, unknown.reason, unknown.how, subject)
 
 
 def _failed(row: Row, subject: str, bug: Exception) -> Undecided:

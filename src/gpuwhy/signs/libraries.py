@@ -3,76 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from gpuwhy.facts import loads
 from gpuwhy.facts.fact import Fact, Known, Source, Undetermined, Unknown, value_or
 from gpuwhy.facts.finding import Evidence, Finding, Weight, saw
 from gpuwhy.facts.libraries import LibraryCopy
-from gpuwhy.facts.loads import (
-    Fate,
-    LoadedLibrary,
-    LoadTree,
-    MissingLibrary,
-    NeededLibrary,
-    Outcome,
-    UnmetSymbol,
-)
+from gpuwhy.facts.loads import Fate, LoadedLibrary, LoadTree, MissingLibrary, NeededLibrary
 from gpuwhy.facts.version import major_minor, numbers
-from gpuwhy.knowledge.cudnn_rules import Rule as CudnnRule
-from gpuwhy.knowledge.cudnn_rules import compiled, fits, rule
+from gpuwhy.knowledge.cudnn_rules import Rule, compiled, fits, rule
 from gpuwhy.knowledge.flaws import lost_folder
 from gpuwhy.knowledge.installs import PRELOADS, preload_call
-from gpuwhy.knowledge.libraries import cuda_of, sonames, stem
-from gpuwhy.knowledge.libraries import is_cudnn as is_cudnn_name
+from gpuwhy.knowledge.libraries import cuda_of, is_cudnn, sonames
 from gpuwhy.knowledge.platforms import ZLIB, ZLIB_DLL
-from gpuwhy.signs import loaded
-from gpuwhy.signs.case import (
-    Case,
-    against,
-    and_more,
-    base_name,
-    proof,
-    rows,
-    slows,
-    strong,
-    sure,
-    table,
-    weak,
-)
+from gpuwhy.signs import needed
+from gpuwhy.signs.case import Case, Row, Sign, against, proof, rows, slows, strong, sure, weak
 from gpuwhy.signs.driver_library import how
-from gpuwhy.signs.expect import LINKED
-from gpuwhy.signs.needed import (
-    Pick,
-    anything,
-    copy_at,
-    fate_of,
-    flawed,
-    irrelevant,
-    is_cuda,
-    is_cudnn,
-    is_drivers,
-    lost,
-    none_lost,
-    outdated,
-    required,
-    saw_file,
-    saw_search,
-    saw_variables,
-    taken_part,
-    usable,
-    without_copy,
-)
+from gpuwhy.signs.expect import LINKED, installed, is_image
+from gpuwhy.signs.needed import copies_of, lost, saw_file, saw_loaded, saw_lost, saw_search
+from gpuwhy.signs.words import and_more, base_name, table
 
-
-class NeedRow(NamedTuple):
-    """A cause, the libraries and the fate by which it is seen, and how it is said."""
-
-    cause: str
-    pick: Pick
-    fate: Fate
-    say: Callable[[Case, Sequence[NeededLibrary]], Finding]
+# ---------------------------------------------------------------- libraries that are not found
 
 
 def _missing(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
@@ -80,26 +33,24 @@ def _missing(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     facts = case.facts
     verb = "fails to import without" if case.framework.name in LINKED else "opens"
     are = "they are" if len(needs) > 1 else "it is"
-    image = isinstance(facts.system.offline, Known) and isinstance(facts.system.container, Known)
-    where = "in this image" if image else "on this machine"
-    dated = [one for one in needs if one.other_versions]
+    where = "in this image" if is_image(facts) else "on this machine"
     values = {"libraries": and_more(one.name for one in needs)}
+    text = f"{{framework}} {verb} {{libraries}}; {are} not {where}"
     names = [one.name for one in value_or(facts.environment.packages, ())]
     wheel = next((name for name in names if name.startswith("nvidia-cuda-nvcc")), "")
-    text = f"{{framework}} {verb} {{libraries}}; {are} not {where}"
     if wheel and {one.name for one in needs} == {"libnvvm.so"}:
         values["wheel"] = wheel
         text = "{framework} opens {libraries}; it is in {wheel}, where Numba alone does not look"
+    dated = [one for one in needs if one.other_versions]
     if dated:
         values["other"] = base_name(dated[0].other_versions[0])
         values["instead_of"] = dated[0].name
         text += "; {other} is, and cannot replace {instead_of}"
-    say = sure(isinstance(facts.variables.variables, Known))
-    return say(
+    return sure(isinstance(facts.variables.variables, Known))(
         text,
-        *(saw_search(one) for one in needs[:3]),
+        *map(saw_search, needs[:3]),
         *(saw_file(facts, one.other_versions[0]) for one in dated[:1]),
-        *saw_variables(case),
+        *needed.saw_variables(case),
         **values,
     )
 
@@ -118,24 +69,24 @@ def _not_searched(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
         "file": base_name(first.needed_by),
         "library": first.name,
     }
-    row = lost_folder(one.name, one.version, first.name)
-    evidence = [saw_file(case.facts, usable(case, need)[0]) for need in needs[:3]]
+    evidence = [saw_file(case.facts, needed.usable(case, need)[0]) for need in needs[:3]]
     evidence.append(saw_search(first))
     call = preload_call(one.name, one.version)
-    torch = any(other.name == "torch" for other in value_or(case.facts.frameworks.installed, ()))
+    torch = any(other.name == "torch" for other in installed(case.facts))
     if call or (one.name in PRELOADS and torch):  # torch opens them for everybody
         calls = "calls {call} or " if call else ""
         text += f", unless the program {calls}imports another framework first"
         return weak(text, *evidence, call=call, **values)
-    known = (table(row.text, row.source),) if row else ()
-    return proof(text, *evidence, *known, **values)
+    if row := lost_folder(one.name, one.version, first.name):
+        evidence.append(table(row.text, row.source))
+    return proof(text, *evidence, **values)
 
 
 def _other_version(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
     """Only another SONAME is installed, and what the two names date."""
     names = dict.fromkeys(base_name(path) for one in needs[:3] for path in one.other_versions)
     built = value_or(case.framework.built_for_cuda, "")
-    for_cuda = " is built for CUDA {cuda} and" if built and is_cuda(needs[0]) else ""
+    for_cuda = " is built for CUDA {cuda} and" if built and needed.of_cuda(needs[0]) else ""
     dated = [one for one in needs[:3] if one.other_versions]
     return proof(
         f"{{framework}}{for_cuda} opens {{libraries}}; only {{others}} is installed",
@@ -150,42 +101,53 @@ def _other_version(case: Case, needs: Sequence[NeededLibrary]) -> Finding:
 
 def _dates(needs: Sequence[NeededLibrary]) -> list[Evidence]:
     """What the name asked for and the name found say of their CUDA version."""
-    for need in needs:
-        wanted = cuda_of(need.name)
-        for name in map(base_name, need.other_versions):
-            if wanted and cuda_of(name):
-                text = f"{need.name} belongs to CUDA {wanted}, {name} to CUDA {cuda_of(name)}"
-                return [table(text, sonames().source)]
+    pairs = [(one.name, base_name(path)) for one in needs for path in one.other_versions]
+    for name, other in pairs:
+        if (wanted := cuda_of(name)) and (has := cuda_of(other)):
+            text = f"{name} belongs to CUDA {wanted}, {other} to CUDA {has}"
+            return [table(text, sonames().source)]
     return []
 
 
+class Need(NamedTuple):
+    """A cause, the libraries and the fate by which it is seen, and how it is said."""
+
+    cause: str
+    pick: needed.Pick
+    fate: Fate
+    say: Callable[[Case, Sequence[NeededLibrary]], Finding]
+
+
 NEEDS = (
-    NeedRow("cudnn.missing", is_cudnn, Fate.MISSING, _missing),
-    NeedRow("cudnn.missing", is_cudnn, Fate.NOT_SEARCHED, _not_searched),
-    NeedRow("cudnn.version_mismatch", is_cudnn, Fate.OTHER_VERSION, _other_version),
-    NeedRow("cuda.missing_library", is_cuda, Fate.MISSING, _missing),
-    NeedRow("cuda.missing_library", is_cuda, Fate.NOT_SEARCHED, _not_searched),
-    NeedRow("cuda.version_mismatch", is_cuda, Fate.OTHER_VERSION, _other_version),
+    Need("cudnn.missing", needed.of_cudnn, Fate.MISSING, _missing),
+    Need("cudnn.missing", needed.of_cudnn, Fate.NOT_SEARCHED, _not_searched),
+    Need("cudnn.version_mismatch", needed.of_cudnn, Fate.OTHER_VERSION, _other_version),
+    Need("cuda.missing_library", needed.of_cuda, Fate.MISSING, _missing),
+    Need("cuda.missing_library", needed.of_cuda, Fate.NOT_SEARCHED, _not_searched),
+    Need("cuda.version_mismatch", needed.of_cuda, Fate.OTHER_VERSION, _other_version),
 )
-"""CUDA is one toolkit: where its libraries are missing in part and of another version in part, the
-fate of most of them decides. cuDNN is judged by itself.
-"""
 
 
-def _of_needs(row: NeedRow) -> Callable[[Case], Finding | None]:
+def _of_needs(cause: str) -> list[Sign]:
+    return [_of_need(row) for row in NEEDS if row.cause == cause]
+
+
+def _of_need(row: Need) -> Sign:
+    """CUDA is one toolkit: where its libraries are missing in part and of another version in part,
+    the fate of most of them decides. cuDNN is judged by itself.
+    """
+
     def sign(case: Case) -> Finding | None:
-        if row.pick is is_cuda and row.fate in (Fate.MISSING, Fate.OTHER_VERSION):
-            decides = Fate.OTHER_VERSION if outdated(case, is_cuda) else Fate.MISSING
-            found = without_copy(case, is_cuda) if row.fate is decides else []
-        else:
+        if row.pick is needed.of_cudnn or row.fate is Fate.NOT_SEARCHED:
             found = lost(case, row.pick, row.fate)
+        else:
+            dated = needed.outdated(case, needed.of_cuda)
+            mine = dated == (row.fate is Fate.OTHER_VERSION)
+            found = lost(case, needed.of_cuda, Fate.MISSING, Fate.OTHER_VERSION) if mine else []
+            found.sort(key=lambda one: needed.fate_of(case, one) is not row.fate)
         return row.say(case, found) if found else None
 
     return sign
-
-
-def _need_signs(cause: str) -> list[Callable[[Case], Finding | None]]:
-    return [_of_needs(row) for row in NEEDS if row.cause == cause]
 
 
 # ---------------------------------------------------------------- cuda.missing_library
@@ -195,9 +157,9 @@ _MATHS = re.compile(r"(?i)(lib)?cu(fft|rand|solver|sparse)(64)?[._]")
 
 def parts_lost(case: Case) -> Finding | None:
     """CuPy opens its mathematical libraries when first used: the rest works without."""
-    if case.framework.name != "cupy" or irrelevant(case):
+    if case.framework.name != "cupy" or needed.irrelevant(case):
         return None
-    if lost(case, is_cuda, Fate.MISSING, Fate.OTHER_VERSION):
+    if lost(case, needed.of_cuda, Fate.MISSING, Fate.OTHER_VERSION):
         return None
     mine = [one for one in case.facts.loads.needs.need() or () if one.framework == "cupy"]
     late = [one for one in mine if one.optional and _MATHS.match(one.name)]
@@ -205,21 +167,69 @@ def parts_lost(case: Case) -> Finding | None:
         (Fate.MISSING, "and no copy is installed"),
         (Fate.NOT_SEARCHED, "and does not look where it is installed"),
     ):
-        found = [one for one in late if fate_of(case, one) is fate]
+        found = [one for one in late if needed.fate_of(case, one) is fate]
         if found:
             text = f"{{framework}} opens {{libraries}} when first used, {ending}"
             names = and_more(one.name for one in found)
-            evidence = (saw_search(one) for one in found[:2])
-            return slows(strong(text, *evidence, framework=case.named, libraries=names))
+            return slows(strong(text, *map(saw_search, found[:2]), libraries=names))
     return None
 
 
 def cuda_found(case: Case) -> Finding | None:
     """What rules it out."""
-    if parts_lost(case):
+    missing = () if needed.outdated(case, needed.of_cuda) else (Fate.MISSING,)
+    return (
+        None
+        if parts_lost(case)
+        else needed.none_lost(case, needed.of_cuda, Fate.NOT_SEARCHED, *missing)
+    )
+
+
+# ---------------------------------------------------------------- symbols that are not defined
+
+
+def _clashes(case: Case, other_copy: bool) -> tuple[LoadTree, loads.UnmetSymbol] | None:
+    """A symbol that one CUDA library, cuDNN apart, asks another one for in vain; whether another
+    whole copy of that one is installed tells whether they are mixed, or the only one is too old.
+    """
+    tree = needed.tree_of(case)
+    if isinstance(tree, Finding):
         return None
-    missing = () if outdated(case, is_cuda) else (Fate.MISSING,)
-    return none_lost(case, is_cuda, Fate.NOT_SEARCHED, *missing)
+    for one in tree.unmet:
+        if not is_cudnn(base_name(one.provider)) and bool(_rivals(case, one)) == other_copy:
+            return tree, one
+    return None
+
+
+def _rivals(case: Case, unmet: loads.UnmetSymbol) -> list[LibraryCopy]:
+    """Other whole copies of the library that lacks the symbols, the environment's own first."""
+    found = [one for one in copies_of(case.facts) if one.name == base_name(unmet.provider)]
+    same = (one.real for one in found if unmet.provider in (one.path, one.real))
+    taken = {unmet.provider, next(same, unmet.provider)}
+    others = [one for one in found if taken.isdisjoint((one.path, one.real))]
+    whole = [one for one in others if not needed.flawed(one)]
+    return sorted(whole, key=lambda one: not needed.at_home(case, one.path))
+
+
+def _unmet(case: Case, tree: LoadTree, unmet: loads.UnmetSymbol, *more: Evidence) -> Finding:
+    """Who asks, for which symbol, and which copy does not have it."""
+    asker, winner = (needed.loaded_at(tree, path) for path in (unmet.library, unmet.provider))
+    several = f" and {unmet.count - 1} more" if unmet.count > 1 else ""
+    verb = "import of" if case.framework.name in LINKED else "loading of"
+    version = value_or(asker.version, "") if asker else ""
+    return proof(
+        "{library} needs {symbol}" + several + " from {provider}; {path}"
+        f"{', found by {how},' if winner else ''} does not define {'them' if several else 'it'}, "
+        f"so the {verb} {{framework}} fails",
+        *(saw_loaded(one) for one in (asker, winner) if one),
+        *map(saw_lost, _rivals(case, unmet)[:2]),
+        *more,
+        library=f"{base_name(unmet.library)} {version}".rstrip(),
+        symbol=unmet.symbols[0],
+        provider=base_name(unmet.provider),
+        path=unmet.provider,
+        how=how(winner.found) if winner else "",
+    )
 
 
 # ---------------------------------------------------------------- cuda.version_mismatch
@@ -230,51 +240,33 @@ _NUMBERED = re.compile(r"(?i)(?:cudart|cublas|cublasLt|nvrtc)64_(\d+)(?:_\d+)?\.
 
 def too_old_for_its_users(case: Case) -> Finding | None:
     """The only copy of a library lacks functions that another loaded library asks it for."""
-    found = loaded.clashes(case, other_copy=False)
-    if not found:
-        return None
-    said = _unmet(case, found[0])
-    evidence = (*said.evidence, *_required_versions(case, found))
-    return Finding("", said.weight, said.template, said.values, evidence)
+    found = _clashes(case, other_copy=False)
+    return _unmet(case, *found, *_required_version(case, found[1])) if found else None
 
 
-def _unmet(case: Case, unmet: UnmetSymbol) -> Finding:
-    """Who asks, for which symbol, and which copy does not have it."""
-    asker, winner = loaded.loaded_at(case, unmet.library), loaded.loaded_at(case, unmet.provider)
-    more = f" and {unmet.count - 1} more" if unmet.count > 1 else ""
-    verb = "import of" if case.framework.name in LINKED else "loading of"
-    version = value_or(asker.version, "") if asker else ""
-    return proof(
-        "{library} needs {symbol}" + more + " from {provider}; {path}"
-        f"{', found by {how},' if winner else ''} does not define {'them' if more else 'it'}, so "
-        f"the {verb} {{framework}} fails",
-        *(loaded.saw_loaded(one) for one in (asker, winner) if one),
-        *(loaded.saw_lost(copy) for copy in loaded.rivals(case, unmet)[:2]),
-        library=f"{base_name(unmet.library)} {version}".rstrip(),
-        symbol=unmet.symbols[0],
-        provider=base_name(unmet.provider),
-        path=unmet.provider,
-        how=how(winner.found) if winner else "",
-    )
-
-
-def _required_versions(case: Case, found: Sequence[UnmetSymbol]) -> Iterator[Evidence]:
+def _required_version(case: Case, unmet: loads.UnmetSymbol) -> list[Evidence]:
     """Of the wheels that clash, which release the framework requires."""
-    files = {path for one in found for path in (one.provider, one.library)}
-    copies = [one for one in value_or(case.facts.libraries.copies, ()) if files & one.paths]
-    names = {owner.name for one in copies if (owner := value_or(one.owner, None))}
-    for one in value_or(case.facts.installs.contradictions, ()):
-        if one.name in names and one.by.name == case.framework.package and one.installed:
-            text = f"{one.by} requires {one.name}{one.wants}; installed: {one.installed}"
-            yield saw(text, Source("file", one.file))
+    files = {unmet.provider, unmet.library}
+    owners = [value_or(one.owner, None) for one in copies_of(case.facts) if files & one.paths]
+    names = {one.name for one in owners if one}
+    found = value_or(case.facts.installs.contradictions, ())
+    mine = [one for one in found if one.by.name == case.framework.package and one.installed]
+    return [
+        saw(
+            f"{one.by} requires {one.name}{one.wants}; installed: {one.installed}",
+            Source("file", one.file),
+        )
+        for one in mine
+        if one.name in names
+    ]
 
 
 def renamed(case: Case) -> Finding | None:
     """Windows: a DLL under the name that is asked for, whose resources name another CUDA."""
-    for need in required(case, is_cuda):
+    for need in needed.required(case, needed.of_cuda):
         asked = _NUMBERED.match(need.name)
-        path = need.path
-        copy = copy_at(case.facts, path.value) if asked and isinstance(path, Known) else None
+        path = value_or(need.path, "") if asked else ""
+        copy = needed.copy_at(case.facts, path) if path else None
         version = value_or(copy.version, "") if copy else ""
         has = numbers(version)[:1]
         if asked and copy and has and has[0] != _major(int(asked[1])):
@@ -283,8 +275,7 @@ def renamed(case: Case) -> Finding | None:
                 "renamed, and lacks functions or has others"
             )
             seen = saw(f"{need.name} {version}", Source("file", copy.path))
-            values = {"library": need.name, "version": version}
-            return proof(text, seen, **values)
+            return proof(text, seen, library=need.name, version=version)
     return None
 
 
@@ -295,13 +286,12 @@ def _major(number: int) -> int:
 
 def cuda_fits(case: Case) -> Finding | None:
     """What rules it out."""
-    tree = loaded.tree_of(case)
+    tree = needed.tree_of(case)
     if isinstance(tree, Finding):
         return tree
-    if outdated(case, is_cuda) or loaded.clashes(case, other_copy=False) or renamed(case):
+    if _clashes(case, other_copy=False) or renamed(case):
         return None
-    few = any(fate_of(case, one) is Fate.OTHER_VERSION for one in required(case, is_cuda))
-    return None if few else none_lost(case, is_cuda, Fate.OTHER_VERSION)
+    return needed.none_lost(case, needed.of_cuda, Fate.OTHER_VERSION)
 
 
 # ---------------------------------------------------------------- cuda.mixed_libraries
@@ -309,21 +299,21 @@ def cuda_fits(case: Case) -> Finding | None:
 
 def symbols_unmet(case: Case) -> Finding | None:
     """The copy that is loaded lacks functions which another library needs; another copy exists."""
-    found = loaded.clashes(case, other_copy=True)
-    return _unmet(case, found[0]) if found else None
+    found = _clashes(case, other_copy=True)
+    return _unmet(case, *found) if found else None
 
 
 def pair_torn_apart(case: Case) -> Finding | None:
     """cuBLAS of one release over cublasLt of another."""
-    tree = loaded.gpu_tree(case)
-    pair = None if isinstance(tree, Finding) else loaded.torn_pair(tree)
+    tree = needed.gpu_tree(case)
+    pair = None if isinstance(tree, Finding) else needed.torn_pair(tree)
     if pair is None:
         return None
     blas, light = pair
     return strong(
         "{framework} loads {blas} {blas_version} and {light} {light_version}, found by {how}; the "
         "two must be of one release",
-        *map(loaded.saw_loaded, pair),
+        *map(saw_loaded, pair),
         blas=blas.name,
         blas_version=value_or(blas.version, ""),
         light=light.name,
@@ -333,27 +323,24 @@ def pair_torn_apart(case: Case) -> Finding | None:
 
 
 def older_copy_selected(case: Case) -> Finding | None:
-    """Same name, older file: of another CUDA generation it was never tested together."""
-    tree = loaded.gpu_tree(case)
-    pair = None if isinstance(tree, Finding) else loaded.older_selected(case, tree)
+    """An older file than the framework's own wheels brought is what is loaded."""
+    tree = needed.gpu_tree(case)
+    pair = None if isinstance(tree, Finding) else needed.older_selected(case, tree)
     if pair is None:
         return None
     one, own = pair
     built = value_or(case.framework.built_for_cuda, "")
-    theirs = loaded.generation(value_or(one.owner, None), one.path)
-    text = (
-        f"{{framework}}, built for CUDA {{cuda}}, loads {{library}} {{version}}"
-        f"{' of CUDA {theirs}' if theirs else ''}, found by {{how}}; its own {{own}} is passed over"
-    )
+    theirs = needed.generation(value_or(one.owner, None), one.path)
     foreign = theirs and numbers(built)[:1] != (theirs,)
     found = (strong if foreign else weak)(
-        text,
-        loaded.saw_loaded(one),
-        loaded.saw_lost(own),
+        "{framework}, built for CUDA {cuda}, loads {library} {version}"
+        f"{f' of CUDA {theirs}' if theirs else ''}, found by {{how}}; its own {{own}} is passed "
+        "over",
+        saw_loaded(one),
+        saw_lost(own),
         cuda=built,
         library=one.name,
         version=value_or(one.version, ""),
-        theirs=theirs,
         how=how(one.found),
         own=value_or(own.version, ""),
     )
@@ -362,14 +349,13 @@ def older_copy_selected(case: Case) -> Finding | None:
 
 def one_of_each(case: Case) -> Finding | None:
     """What rules it out."""
-    tree = loaded.tree_of(case)
+    tree = needed.tree_of(case)
     if isinstance(tree, Finding):
         return tree
-    mixed = loaded.torn_pair(tree) or loaded.older_selected(case, tree)
-    if loaded.clashes(case, other_copy=True) or mixed:
+    mixed = needed.torn_pair(tree) or needed.older_selected(case, tree)
+    if mixed or _clashes(case, other_copy=True):
         return None
-    text = "all symbols are met that the {count} loaded libraries ask of each other"
-    return against(text, count=len(tree.libraries))
+    return against("all symbols are met that the loaded libraries ask of each other")
 
 
 # ---------------------------------------------------------------- cudnn.missing
@@ -379,20 +365,20 @@ _CUDNN_FILE = re.compile(r"/libcudnn\.so\.\d+$")
 
 def part_missing(case: Case) -> Finding | None:
     """libcudnn is found, and a part that it opens by itself is not: not copied whole."""
-    tree = loaded.tree_of(case)
-    if isinstance(tree, Finding) or (cudnn := loaded.cudnn_of(tree)) is None:
+    tree = needed.tree_of(case)
+    if isinstance(tree, Finding) or (cudnn := needed.cudnn_of(tree)) is None:
         return None
     facts = case.facts
     deleted = {base_name(one.path) for one in value_or(facts.installs.damage, ())}
-    gone = [one for one in _missing_parts(tree) if one.name not in deleted]
-    gone = [one for one in gone if not one.not_cached and not taken_part(facts, one)]
+    gone = [one for one in needed.missing_parts(tree) if one.name not in deleted]
+    gone = [one for one in gone if not one.not_cached and not needed.taken_part(facts, one)]
     if not gone:
         return None
     other = _other_major(case, gone[0].name)
-    instead = "; only cuDNN {other} is installed" if other else ""
     return strong(
-        f"{{framework}} loads {{path}}, which opens {{parts}} when used; none is found{instead}",
-        loaded.saw_loaded(cudnn),
+        "{framework} loads {path}, which opens {parts} when used; none is found"
+        f"{'; only cuDNN {other} is installed' if other else ''}",
+        saw_loaded(cudnn),
         *((saw_file(facts, other.path),) if other else ()),
         saw_search(gone[0]),
         path=cudnn.path,
@@ -401,17 +387,9 @@ def part_missing(case: Case) -> Finding | None:
     )
 
 
-def _missing_parts(tree: LoadTree) -> list[MissingLibrary]:
-    return [
-        one
-        for one in tree.missing
-        if stem(one.name) in loaded.ESSENTIAL and one.outcome is Outcome.NOT_THERE
-    ]
-
-
 def _other_major(case: Case, name: str) -> LibraryCopy | None:
     """A cuDNN of another major, where its own is not installed."""
-    copies = [one for one in value_or(case.facts.libraries.copies, ()) if not flawed(one)]
+    copies = [one for one in copies_of(case.facts) if not needed.flawed(one)]
     copies = [one for one in copies if _CUDNN_FILE.search(one.path)]
     major = name.rpartition(".")[2] if ".so." in name else ""
     others = [one for one in copies if major and not one.path.endswith(f".so.{major}")]
@@ -422,7 +400,7 @@ def cudnn_found(case: Case) -> Finding | None:
     """What rules it out."""
     if part_missing(case):
         return None
-    return none_lost(case, is_cudnn, Fate.MISSING, Fate.NOT_SEARCHED)
+    return needed.none_lost(case, needed.of_cudnn, Fate.MISSING, Fate.NOT_SEARCHED)
 
 
 # ---------------------------------------------------------------- cudnn.version_mismatch
@@ -430,77 +408,33 @@ def cudnn_found(case: Case) -> Finding | None:
 
 def wrong_cudnn_loaded(case: Case) -> Finding | None:
     """The loaded cuDNN against the one compiled with, by the framework's own rule."""
-    tree = loaded.gpu_tree(case)
-    if isinstance(tree, Finding) or (cudnn := loaded.cudnn_of(tree)) is None:
+    tree = needed.gpu_tree(case)
+    if isinstance(tree, Finding) or (cudnn := needed.cudnn_of(tree)) is None:
         return None
-    found = loaded.versions(loaded.parts_of(tree))
-    one = loaded.reporter(tree) or cudnn
-    seen = loaded.saw_loaded(one)
+    found = needed.versions(needed.parts_of(tree))
     if len(found) > 1:
         return against("its parts are of different versions: {versions}", versions=tuple(found))
-    version, built, law = loaded.short(one.version.need() or ""), _built(case), _rule(case)
+    one = needed.reporter(tree) or cudnn
+    version, built = needed.short(one.version.need() or ""), _built(case)
+    law = rule(case.framework.name, case.framework.version)
     fit = fits(law.needs if law else "same major", built.need() or "", version)
     if fit is None:
         reason = f"which minor version of cuDNN {case.named} was compiled with is not known"
         raise Undetermined(Unknown(reason))
     values = {"built": value_or(built, ""), "version": version}
     if fit:
-        text = "cuDNN {version} is loaded, which fits a build with {built}"
-        return against(text, **values)
+        return against("cuDNN {version} is loaded, which fits a build with {built}", **values)
     return proof(
         "{framework} was compiled with cuDNN {built} and needs {wanted}; {version} is loaded, "
         "found by {how}",
-        seen,
-        saw(f"compiled with cuDNN {value_or(built, '')}", built),
-        *(loaded.saw_lost(copy) for copy in loaded.own_copies(case, one)[:2]),
+        saw_loaded(one),
+        saw(f"compiled with cuDNN {values['built']}", built),
+        *map(saw_lost, needed.own_copies(case, one)[:2]),
         *((table(law.text, law.source),) if law else ()),
-        wanted=_wanted(value_or(built, ""), law),
+        wanted=_wanted(values["built"], law),
         how=how(one.found),
         **values,
     )
-
-
-def cudnn_symbols_unmet(case: Case) -> Finding | None:
-    """The framework asks this cuDNN for functions that it does not have."""
-    tree = loaded.tree_of(case)
-    if isinstance(tree, Finding):
-        return None
-    bad = next((one for one in tree.unmet if is_cudnn_name(base_name(one.provider))), None)
-    if bad is None:
-        return None
-    more = f" and {bad.count - 1} more" if bad.count > 1 else ""
-    same = (one for one in tree.libraries if one.name == base_name(bad.provider))
-    return proof(
-        f"{{library}} needs {{symbol}}{more}, which {{path}} does not define",
-        *map(loaded.saw_loaded, same),
-        library=base_name(bad.library),
-        symbol=bad.symbols[0],
-        path=bad.provider,
-    )
-
-
-def refused(case: Case) -> bool:
-    """Whether the framework refuses the loaded cuDNN as a whole."""
-    for sign in (wrong_cudnn_loaded, cudnn_symbols_unmet):
-        with suppress(Undetermined):
-            found = sign(case)
-            if found and found.weight is Weight.PROOF:
-                return True
-    return False
-
-
-def no_other_cudnn(case: Case) -> Finding | None:
-    """What rules it out before any version is compared."""
-    tree = loaded.gpu_tree(case)
-    if isinstance(tree, Finding):
-        return tree
-    if loaded.cudnn_of(tree) is None and not lost(case, is_cudnn, Fate.OTHER_VERSION):
-        return none_lost(case, is_cudnn, Fate.OTHER_VERSION)
-    return None
-
-
-def _rule(case: Case) -> CudnnRule | None:
-    return rule(case.framework.name, case.framework.version)
 
 
 def _built(case: Case) -> Fact[str]:
@@ -513,12 +447,49 @@ def _built(case: Case) -> Fact[str]:
     return said
 
 
-def _wanted(built: str, law: CudnnRule | None) -> str:
+def _wanted(built: str, law: Rule | None) -> str:
     kind, minor = law.needs if law else "same major", major_minor(built)
     if kind == "same minor":
         return minor
     major = str(numbers(built)[0])
     return f"{minor} or a newer {major}" if kind == "minor or newer" else f"a cuDNN {major}"
+
+
+def cudnn_symbols_unmet(case: Case) -> Finding | None:
+    """The framework asks this cuDNN for functions that it does not have."""
+    tree = needed.tree_of(case)
+    unmet = () if isinstance(tree, Finding) else tree.unmet
+    bad = next((one for one in unmet if is_cudnn(base_name(one.provider))), None)
+    if bad is None or isinstance(tree, Finding):
+        return None
+    same = (one for one in tree.libraries if one.name == base_name(bad.provider))
+    more = f" and {bad.count - 1} more" if bad.count > 1 else ""
+    return proof(
+        f"{{library}} needs {{symbol}}{more}, which {{path}} does not define",
+        *map(saw_loaded, same),
+        library=base_name(bad.library),
+        symbol=bad.symbols[0],
+        path=bad.provider,
+    )
+
+
+def _refused(case: Case) -> bool:
+    """Whether the framework refuses the loaded cuDNN as a whole."""
+    for sign in (wrong_cudnn_loaded, cudnn_symbols_unmet):
+        with suppress(Undetermined):
+            found = sign(case)
+            if found and found.weight is Weight.PROOF:
+                return True
+    return False
+
+
+def no_other_cudnn(case: Case) -> Finding | None:
+    """What rules it out before any version is compared."""
+    tree = needed.gpu_tree(case)
+    if isinstance(tree, Finding):
+        return tree
+    loaded = needed.cudnn_of(tree)
+    return None if loaded else needed.none_lost(case, needed.of_cudnn, Fate.OTHER_VERSION)
 
 
 # ---------------------------------------------------------------- cudnn.mixed_libraries
@@ -529,46 +500,44 @@ _BUNDLED = re.compile(r"\.libs/libcudnn-[0-9a-f]{8}\.so[^/]*$")
 
 def parts_differ(case: Case) -> Finding | None:
     """Sub-libraries of several releases: no engine is found, or the process aborts."""
-    tree = loaded.gpu_tree(case)
+    tree = needed.gpu_tree(case)
     if isinstance(tree, Finding):
         return tree
-    cudnn, parts = loaded.cudnn_of(tree), loaded.parts_of(tree)
+    cudnn, parts = needed.cudnn_of(tree), needed.parts_of(tree)
     if cudnn is None:
         return against("{framework} loads no cuDNN")
-    found_versions = loaded.versions(parts)
-    if len(found_versions) > 1:
-        first = parts[0]
-        other = next(one for one in parts if loaded.versions([one]) != loaded.versions([first]))
+    found = needed.versions(parts)
+    if len(found) > 1:
+        other = next(one for one in parts if needed.versions([one]) != found[:1])
         return proof(
             "{framework} loads {first} {first_version}, found by {first_how}, and {other} "
             "{other_version}, found by {other_how}; all cuDNN files must have the same version",
-            loaded.saw_loaded(first),
-            loaded.saw_loaded(other),
-            **_pair(first, other),
+            saw_loaded(parts[0]),
+            saw_loaded(other),
+            **_pair(parts[0], other),
         )
     version = cudnn.version
-    if parts and isinstance(version, Known) and loaded.short(version.value) != found_versions[0]:
+    if parts and isinstance(version, Known) and needed.short(version.value) != found[0]:
         return _cudnn_apart(case, cudnn, parts[0])
     version.need()
-    text = "libcudnn and its {count} parts are all {version}"
-    return against(text, count=len(parts), version=loaded.versions([cudnn])[0])
+    return against("libcudnn and its parts are of one version")
 
 
 def _pair(first: LoadedLibrary, other: LoadedLibrary) -> dict[str, str]:
     return {
         "first": first.name,
-        "first_version": loaded.versions([first])[0],
+        "first_version": needed.versions([first])[0],
         "first_how": how(first.found),
         "other": other.name,
-        "other_version": loaded.versions([other])[0],
+        "other_version": needed.versions([other])[0],
         "other_how": how(other.found),
     }
 
 
 def _cudnn_apart(case: Case, cudnn: LoadedLibrary, part: LoadedLibrary) -> Finding:
     """All parts of one release under a libcudnn of another: it runs, as nobody has tested it."""
-    values = {**_pair(cudnn, part)}
-    if refused(case):
+    values = _pair(cudnn, part)
+    if _refused(case):
         text = "every part is cuDNN {other_version}, which this framework refuses as a whole"
         return against(text, **values)
     if _BUNDLED.search(cudnn.path):
@@ -578,8 +547,8 @@ def _cudnn_apart(case: Case, cudnn: LoadedLibrary, part: LoadedLibrary) -> Findi
         "{framework} loads libcudnn {first_version}, found by {first_how}, and all its parts "
         "{other_version}, found by {other_how}: a mixture that prints no error before the first "
         "convolution",
-        loaded.saw_loaded(cudnn),
-        loaded.saw_loaded(part),
+        saw_loaded(cudnn),
+        saw_loaded(part),
         **values,
     )
     return slows(found)
@@ -590,32 +559,28 @@ def _cudnn_apart(case: Case, cudnn: LoadedLibrary, part: LoadedLibrary) -> Findi
 
 def cudnn_need_missing(case: Case) -> Finding | None:
     """What a loaded cuDNN library asks for in vain; the driver's libcuda is judged elsewhere."""
-    tree = loaded.gpu_tree(case)
+    tree = needed.gpu_tree(case)
     if isinstance(tree, Finding):
         return tree
-    cudnn = loaded.cudnn_of(tree)
-    if cudnn is None:
-        return against("{framework} loads no cuDNN")
-    seen = loaded.saw_loaded(cudnn)
-    if refused(case):
-        return against("{framework} refuses this cuDNN as a whole")
+    cudnn = needed.cudnn_of(tree)
+    if cudnn is None or _refused(case):
+        return against("{framework} loads no cuDNN, or refuses this one as a whole")
     gone = _gone(case, tree)
     if not gone:
         whole = against("everything that cuDNN alone needs is found")
         return _of_another_wheel(case, cudnn) or whole
-    if gone[0].name == ZLIB_DLL:
-        return _no_zlib(case, gone[0], cudnn)
     first = gone[0]
-    theirs, own = numbers(cuda_of(first.name))[:1], numbers(_own_cuda(case))[:1]
+    if first.name == ZLIB_DLL:
+        return _no_zlib(first, cudnn)
+    theirs, own = numbers(cuda_of(first.name))[:1], _own_cuda(case)
     belongs = ", which belongs to CUDA {cuda}" if theirs and own and theirs != own else ""
-    missing = first.outcome is Outcome.NOT_THERE
-    ending = "the loader finds none" if missing else "{refused} cannot be loaded ({flaw})"
-    copies = [one for one in value_or(case.facts.libraries.copies, ()) if one.name == first.name]
+    ending = "{refused} cannot be loaded ({flaw})"
+    ending = "the loader finds none" if first.outcome is loads.Outcome.NOT_THERE else ending
     return proof(
         f"{{framework}} loads cuDNN, whose {{file}} needs {{libraries}}{belongs}; {ending}",
         saw_search(first),
-        seen,
-        *map(loaded.saw_lost, copies[:2]),
+        saw_loaded(cudnn),
+        *map(saw_lost, [one for one in copies_of(case.facts) if one.name == first.name][:2]),
         file=base_name(first.needed_by),
         libraries=and_more(one.name for one in gone),
         cuda=cuda_of(first.name),
@@ -626,16 +591,16 @@ def cudnn_need_missing(case: Case) -> Finding | None:
 
 def _gone(case: Case, tree: LoadTree) -> list[MissingLibrary]:
     """Each once; what the framework itself misses too is said there."""
-    said = {one.name for one in required(case, anything) if not isinstance(one.path, Known)}
+    said = {one.name for one in needed.required(case) if not isinstance(one.path, Known)}
     found: dict[str, MissingLibrary] = {}
     for one in tree.missing:
-        of_cudnn = is_cudnn_name(base_name(one.needed_by)) and not is_cudnn_name(one.name)
-        if of_cudnn and not is_drivers(one.name) and one.name not in said:
+        cudnns = is_cudnn(base_name(one.needed_by)) and not is_cudnn(one.name)
+        if cudnns and not needed.is_drivers(one.name) and one.name not in said:
             found.setdefault(one.name, one)
     return list(found.values())
 
 
-def _no_zlib(case: Case, missing: MissingLibrary, cudnn: LoadedLibrary) -> Finding:
+def _no_zlib(missing: MissingLibrary, cudnn: LoadedLibrary) -> Finding:
     """cuDNN 8.3 to 8.9 on Windows opens zlib's DLL at a convolution, and ends without it."""
     lacks = "none of the folders of the DLL search holds it"
     if missing.refused:
@@ -643,10 +608,10 @@ def _no_zlib(case: Case, missing: MissingLibrary, cudnn: LoadedLibrary) -> Findi
     return strong(
         f"{{framework}} loads cuDNN {{version}}, which opens {ZLIB_DLL} by name at a convolution; "
         f"{lacks}, and cuDNN then ends the program",
-        loaded.saw_loaded(cudnn),
+        saw_loaded(cudnn),
         saw_search(missing),
         table("cuDNN 8.3 to 8.9 for Windows needs it", ZLIB),
-        version=loaded.short(value_or(cudnn.version, "")),
+        version=needed.short(value_or(cudnn.version, "")),
         refused=missing.refused,
         flaw=missing.flaw.value,
     )
@@ -654,55 +619,42 @@ def _no_zlib(case: Case, missing: MissingLibrary, cudnn: LoadedLibrary) -> Findi
 
 def _of_another_wheel(case: Case, cudnn: LoadedLibrary) -> Finding | None:
     """The wheel's cuDNN is of another CUDA, and the cuBLAS that it opens by name is missing."""
-    owner, own = value_or(cudnn.owner, None), next(iter(numbers(_own_cuda(case))), None)
+    owner, own = value_or(cudnn.owner, None), next(iter(_own_cuda(case)), None)
     named = re.fullmatch(r"nvidia-cudnn-cu(\d+)", owner.name) if owner else None
-    wheel = int(named[1]) if named else None
     releases = case.facts.environment.releases
-    if wheel is None or own is None or wheel == own or f"nvidia-cudnn-cu{own}" in releases:
+    if owner is None or named is None or own is None:
         return None
-    library = f"libcublasLt.so.{wheel}"
+    if int(named[1]) == own or f"nvidia-cudnn-cu{own}" in releases:
+        return None
+    library = f"libcublasLt.so.{named[1]}"
     if any(copy.name == library for copy in case.facts.libraries.copies.need() or ()):
         return None
     return strong(
         "{framework} is built for CUDA {cuda} and loads the cuDNN of {wheel}: it opens {library} "
         "at its first use; there is none",
-        loaded.saw_loaded(cudnn),
+        saw_loaded(cudnn),
         saw(str(owner), Source("file", cudnn.path)),
         cuda=own,
-        wheel=owner.name if owner else "",
+        wheel=owner.name,
         library=library,
     )
 
 
-def _own_cuda(case: Case) -> str:
-    return value_or(case.framework.built_for_cuda, "")
+def _own_cuda(case: Case) -> tuple[int, ...]:
+    return numbers(value_or(case.framework.built_for_cuda, ""))[:1]
+
+
+def _signs(cause: str, *signs: Sign) -> tuple[Row, ...]:
+    return rows(cause, "framework", *_of_needs(cause), *signs)
 
 
 SIGNS = (
-    *rows(
-        "cuda.missing_library",
-        "framework",
-        *(*_need_signs("cuda.missing_library"), parts_lost, cuda_found),
-    ),
-    *rows(
-        "cuda.version_mismatch",
-        "framework",
-        *(*_need_signs("cuda.version_mismatch"), renamed, too_old_for_its_users, cuda_fits),
-    ),
-    *rows(
-        "cuda.mixed_libraries",
-        "framework",
-        *(symbols_unmet, pair_torn_apart, older_copy_selected, one_of_each),
-    ),
-    *rows(
-        "cudnn.missing", "framework", *(*_need_signs("cudnn.missing"), part_missing, cudnn_found)
-    ),
-    *rows(
-        "cudnn.version_mismatch",
-        "framework",
-        *_need_signs("cudnn.version_mismatch"),
-        *(wrong_cudnn_loaded, cudnn_symbols_unmet, no_other_cudnn),
-    ),
-    *rows("cudnn.mixed_libraries", "framework", parts_differ),
-    *rows("cudnn.dependency_missing", "framework", cudnn_need_missing),
+    *_signs("cuda.missing_library", parts_lost, cuda_found),
+    *_signs("cuda.version_mismatch", renamed, too_old_for_its_users, cuda_fits),
+    *_signs("cuda.mixed_libraries", symbols_unmet, pair_torn_apart, older_copy_selected),
+    *_signs("cuda.mixed_libraries", one_of_each),
+    *_signs("cudnn.missing", part_missing, cudnn_found),
+    *_signs("cudnn.version_mismatch", wrong_cudnn_loaded, cudnn_symbols_unmet, no_other_cudnn),
+    *_signs("cudnn.mixed_libraries", parts_differ),
+    *_signs("cudnn.dependency_missing", cudnn_need_missing),
 )

@@ -1,20 +1,25 @@
-"""What a framework needs from the loader, and what becomes of each library: questions of signs."""
+"""What a framework needs of the loader, what becomes of each library, and what is loaded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable
 
 from gpuwhy.facts.fact import Absent, Known, Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.installs import MISFITS, Damage, DamageKind
 from gpuwhy.facts.libraries import Flaw, LibraryCopy
-from gpuwhy.facts.loads import Fate, MissingLibrary, NeededLibrary, Outcome
+from gpuwhy.facts.loads import Fate, LoadedLibrary, LoadTree, MissingLibrary, NeededLibrary, Outcome
+from gpuwhy.facts.record import Owner
 from gpuwhy.facts.variables import SetAtStart
-from gpuwhy.knowledge.libraries import is_cudnn as is_cudnn_name
-from gpuwhy.knowledge.libraries import parse, stem
-from gpuwhy.signs.case import Case, against, base_name
-from gpuwhy.signs.expect import LINKED, gpu_claimed, gpu_present
+from gpuwhy.facts.version import major_minor, numbers
+from gpuwhy.knowledge.flavours import is_follower, library_wheel
+from gpuwhy.knowledge.libraries import is_cudnn, parse, stem
+from gpuwhy.signs.case import Case, against
+from gpuwhy.signs.driver_library import how
+from gpuwhy.signs.expect import LINKED, gpu_claimed, gpu_present, installed
+from gpuwhy.signs.words import base_name
 
 Pick = Callable[[NeededLibrary], bool]
 SEARCHED = "LD_LIBRARY_PATH"
@@ -23,14 +28,14 @@ _STILL_LOADS = (DamageKind.OTHER_SIZE, DamageKind.OTHER_HASH)
 """What may be wrong with a file that the loader takes all the same."""
 
 
-def is_cudnn(need: NeededLibrary) -> bool:
+def of_cudnn(need: NeededLibrary) -> bool:
     """Whether it is cuDNN or a part of it."""
-    return is_cudnn_name(need.name)
+    return is_cudnn(need.name)
 
 
-def is_cuda(need: NeededLibrary) -> bool:
+def of_cuda(need: NeededLibrary) -> bool:
     """Whether it is any other CUDA library."""
-    return not is_cudnn(need)
+    return not is_cudnn(need.name)
 
 
 def anything(_need: NeededLibrary) -> bool:
@@ -43,46 +48,39 @@ def is_drivers(name: str) -> bool:
     return name.startswith(_DRIVERS)
 
 
+def copies_of(facts: Facts) -> tuple[LibraryCopy, ...]:
+    """The copies of CUDA libraries that were seen."""
+    return value_or(facts.libraries.copies, ())
+
+
 def required(case: Case, pick: Pick = anything) -> list[NeededLibrary]:
     """The libraries that this framework cannot do without, by itself or for one of them."""
     lost = damaged_files(case.facts)
     every = case.facts.loads.needs.need() or ()
     mine = [one for one in every if one.framework == case.framework.name]
     mine = [one for one in mine if one.needed_by not in lost]
-    listed = [one for one in mine if not one.optional] + _needed_by_others(case, mine)
+    names, spare = {one.name for one in mine}, {one.name for one in mine if one.optional}
+    listed = [one for one in mine if not one.optional]
+    for tree in value_or(case.facts.loads.trees, ()):
+        for one in tree.missing if tree.framework == case.framework.name else ():
+            asker = base_name(one.needed_by)
+            own = one.name not in names and parse(one.name) and one.outcome is Outcome.NOT_THERE
+            if own and spare.isdisjoint((asker, one.name)) and not is_cudnn(asker):
+                listed.append(_as_need(case, one))
     return [one for one in listed if pick(one) and not is_drivers(one.name)]
 
 
-def _needed_by_others(case: Case, mine: Sequence[NeededLibrary]) -> list[NeededLibrary]:
-    """What the tree misses although the framework does not ask for it: a library's own need."""
-    names = {one.name for one in mine}
-    spare = {one.name for one in mine if one.optional}
-    found = [
-        one
-        for tree in value_or(case.facts.loads.trees, ())
-        for one in (tree.missing if tree.framework == case.framework.name else ())
-        if one.name not in names and parse(one.name) and one.outcome is Outcome.NOT_THERE
-    ]
-    askers = ((one, base_name(one.needed_by)) for one in found)
-    return [
-        _as_need(case, one)
-        for one, asker in askers
-        if spare.isdisjoint((asker, one.name)) and not is_cudnn_name(asker)
-    ]
-
-
 def _as_need(case: Case, one: MissingLibrary) -> NeededLibrary:
-    copies = value_or(case.facts.libraries.copies, ())
-    same = [copy for copy in copies if copy.name == one.name]
-    kind = stem(one.name)
-    others = [copy for copy in copies if stem(copy.name) == kind and copy not in same]
-    whole = [copy for copy in same if not flawed(copy)]
+    """What one of the framework's libraries misses, as if the framework itself asked for it."""
+    same = [copy for copy in copies_of(case.facts) if copy.name == one.name]
+    others = [copy.path for copy in copies_of(case.facts) if stem(copy.name) == stem(one.name)]
+    others = [path for path in others if not path.endswith(f"/{one.name}")]
+    older = any(not base_name(path).startswith(f"{one.name}.") for path in others)
+    fate = Fate.OTHER_VERSION if older else Fate.MISSING
+    whole = [copy.path for copy in same if not flawed(copy)]
     if whole:
-        home = any(at_home(case, copy.path) for copy in whole)
+        home = any(at_home(case, path) for path in whole)
         fate = Fate.NOT_SEARCHED if home else Fate.OFF_PATH
-    else:
-        other = any(not is_whole_name(copy.path, one.name) for copy in others)
-        fate = Fate.OTHER_VERSION if other else Fate.MISSING
     return NeededLibrary(
         framework=case.framework.name,
         name=one.name,
@@ -92,7 +90,7 @@ def _as_need(case: Case, one: MissingLibrary) -> NeededLibrary:
         path=Absent(Source("call", "loader search", one.name)),
         searched=one.searched,
         elsewhere=tuple(copy.path for copy in same),
-        other_versions=tuple(copy.path for copy in others),
+        other_versions=tuple(others),
         not_cached=one.not_cached,
     )
 
@@ -101,32 +99,19 @@ def fate_of(case: Case, need: NeededLibrary) -> Fate:
     """What becomes of one library, damage and the start of an image considered."""
     if need.fate in (Fate.FOUND, Fate.BROKEN, Fate.UNKNOWN):
         return need.fate
-    damage = value_or(case.facts.installs.damage, ())
-    if any(_unloadable(one) and one.path.endswith(f"/{need.name}") for one in damage):
+    if any(path.endswith(f"/{need.name}") for path in damaged_files(case.facts)):
         return Fate.BROKEN
     if need.fate is Fate.NOT_SEARCHED:
-        copies = usable(case, need)
-        named = need.not_cached or any(is_taken(case.facts, path) for path in copies)
-        return Fate.OFF_PATH if named else Fate.NOT_SEARCHED
+        taken = any(is_taken(case.facts, path) for path in usable(case, need))
+        return Fate.OFF_PATH if need.not_cached or taken else Fate.NOT_SEARCHED
     return need.fate
-
-
-def _unloadable(one: Damage) -> bool:
-    return one.kind not in _STILL_LOADS
-
-
-def is_whole_name(path: str, name: str) -> bool:
-    """Whether a file is the library under its full name (libcudnn.so.9.1.0), whose link is gone."""
-    return base_name(path).startswith(f"{name}.")
 
 
 def usable(case: Case, need: NeededLibrary) -> tuple[str, ...]:
     """Copies outside the search that are not known to be broken, those of the environment first."""
     configured = (f"{need.not_cached}/{need.name}",) if need.not_cached else ()
-    fit = []
-    for path in dict.fromkeys((*need.elsewhere, *configured)):
-        copy = copy_at(case.facts, path)
-        fit += [path] if copy is None or not flawed(copy) else []
+    copies = {path: copy_at(case.facts, path) for path in (*need.elsewhere, *configured)}
+    fit = [path for path, copy in copies.items() if copy is None or not flawed(copy)]
     return tuple(sorted(fit, key=lambda path: not at_home(case, path)))
 
 
@@ -142,12 +127,13 @@ def flawed(copy: LibraryCopy) -> bool:
 
 def copy_at(facts: Facts, path: str) -> LibraryCopy | None:
     """What was observed of the library file at a path."""
-    return next((one for one in value_or(facts.libraries.copies, ()) if path in one.paths), None)
+    return next((one for one in copies_of(facts) if path in one.paths), None)
 
 
 def damaged_files(facts: Facts) -> set[str]:
     """Installed files that no loader takes: what they would have opened is not asked for."""
-    return {one.path for one in value_or(facts.installs.damage, ()) if _unloadable(one)}
+    damage = value_or(facts.installs.damage, ())
+    return {one.path for one in damage if one.kind not in _STILL_LOADS}
 
 
 # ---------------------------------------------------------------- what rules it out
@@ -155,35 +141,30 @@ def damaged_files(facts: Facts) -> set[str]:
 
 def irrelevant(case: Case) -> Finding | None:
     """Why a missing library would not matter: a CPU build, or no GPU and nothing linked."""
-    from gpuwhy.knowledge.flavours import is_follower
-
     facts, one = case.facts, case.framework
-    build, present = one.gpu_build, gpu_present(facts)
-    if isinstance(build, Absent) or value_or(build, True) is False:
+    if isinstance(one.gpu_build, Absent) or value_or(one.gpu_build, True) is False:
         return against("{framework} is a build without CUDA")
-    installed = value_or(facts.frameworks.installed, ())
-    if is_follower(one.name) and any(other.name == "torch" for other in installed):
+    if is_follower(one.name) and any(other.name == "torch" for other in installed(facts)):
         text = "{framework} is imported after PyTorch, which has opened its CUDA libraries by then"
         return against(text, framework=one.title)
-    if other := built_for_another(case):
+    if other := _built_for_another(case):
         text = "{framework} is built for {platform}, so that nothing of it is loaded"
-        return against(text, framework=case.named, platform=other.actual)
+        return against(text, platform=other.actual)
     needs = value_or(facts.loads.needs, ())
     askers = {need.needed_by for need in needs if need.framework == one.name}
     lost = sorted(askers & damaged_files(facts))
     if lost and len(lost) == len(askers):
         return against("{file}, which would open it, is damaged itself", file=base_name(lost[0]))
-    if isinstance(present, Absent) and one.name not in LINKED:
+    if isinstance(gpu_present(facts), Absent) and one.name not in LINKED:
         return against("this machine has no NVIDIA GPU, so it is never opened")
     return None
 
 
-def built_for_another(case: Case) -> Damage | None:
+def _built_for_another(case: Case) -> Damage | None:
     """Whether the framework itself is a build for another machine, system or Python."""
-    for one in value_or(case.facts.installs.damage, ()):
-        if one.kind in MISFITS and one.owner.name == case.framework.package:
-            return one
-    return None
+    damage = value_or(case.facts.installs.damage, ())
+    own = (one for one in damage if one.owner.name == case.framework.package)
+    return next((one for one in own if one.kind in MISFITS), None)
 
 
 def lost(case: Case, pick: Pick, *fates: Fate) -> list[NeededLibrary]:
@@ -206,13 +187,6 @@ def outdated(case: Case, pick: Pick) -> bool:
     return other > 0 and other >= fates.count(Fate.MISSING)
 
 
-def without_copy(case: Case, pick: Pick) -> list[NeededLibrary]:
-    """The libraries without any copy that fits, the fate of most of them first."""
-    dated = outdated(case, pick)
-    found = lost(case, pick, Fate.MISSING, Fate.OTHER_VERSION)
-    return sorted(found, key=lambda one: (fate_of(case, one) is Fate.MISSING) == dated)
-
-
 _OTHERWISE = {
     Fate.BROKEN: "belongs to an installation that is damaged",
     Fate.NOT_SEARCHED: "is installed in the framework's own environment",
@@ -226,21 +200,15 @@ def none_lost(case: Case, pick: Pick, *fates: Fate) -> Finding | None:
     """The observation that rules these fates out; None when one of them is met."""
     if reason := irrelevant(case):
         return reason
-    needs = required(case, pick)
-    found = [(one, fate_of(case, one)) for one in needs]
+    found = [(one, fate_of(case, one)) for one in required(case, pick)]
     if any(fate in fates for _, fate in found):
         return None
     for one, fate in found:
         if fate is Fate.UNKNOWN:
             one.path.need()
-    if not needs:
+    if not found:
         case.framework.opens.need()
         return against("{framework} opens no such library")
-    damaged = sorted(damaged_files(case.facts))
-    own = [path for path in damaged if path.startswith(f"{case.framework.path}/")]
-    if own:
-        text, _seen = "{file} of {framework} is damaged", saw("damaged", Source("file", own[0]))
-        return against(text, file=base_name(own[0]))
     for one, fate in found:
         if fate is not Fate.FOUND:
             return against(f"{{library}} {_OTHERWISE[fate]}", library=one.name)
@@ -264,18 +232,29 @@ def saw_file(facts: Facts, path: str) -> Evidence:
     return saw(f"{base_name(path)}{version}{owner}", Source("file", path))
 
 
+def saw_loaded(one: LoadedLibrary) -> Evidence:
+    """A loaded file with its version, owner, and how it was found."""
+    version = f" {value_or(one.version, '')}".rstrip()
+    owner = f", from {one.owner.value}" if isinstance(one.owner, Known) else ""
+    return saw(f"{one.name}{version}{owner}, found by {how(one.found)}", Source("file", one.path))
+
+
+def saw_lost(copy: LibraryCopy) -> Evidence:
+    """A copy that was not taken, with what is wrong with it where something is."""
+    flaw = value_or(copy.health, Flaw.NONE)
+    wrong = f", {flaw.value}" if flaw is not Flaw.NONE else ""
+    text = f"not taken: {copy.name} {value_or(copy.version, '')}".rstrip()
+    return saw(text + wrong, Source("file", copy.path))
+
+
 def saw_variables(case: Case, outside: bool = False) -> list[Evidence]:
     """What is wrong with the variables that should have led to a library."""
-    variables = value_or(case.facts.variables.variables, ())
-    if case.windows:
-        names: tuple[str, ...] = ("PATH", "CUDA_PATH", "CUDA_HOME", "CUDNN_")
-        read = [one for one in variables if one.name.startswith(names)]
-    else:
-        names = (SEARCHED, "CUDA_HOME", "CUDA_PATH") if outside else ()
-        read = [one for one in variables if one.name in names]
+    names: tuple[str, ...] = (SEARCHED, "CUDA_HOME", "CUDA_PATH") if outside else ()
+    names = ("PATH", "CUDA_PATH", "CUDA_HOME", "CUDNN_") if case.windows else names
     return [
         saw(f"{one.name}: {problem.entry} {problem.kind.value}", Source("env", one.name))
-        for one in read
+        for one in value_or(case.facts.variables.variables, ())
+        if one.name.startswith(names)
         for problem in one.problems[:2]
     ]
 
@@ -304,6 +283,129 @@ def is_taken(facts: Facts, path: str) -> bool:
 
 def taken_part(facts: Facts, missing: MissingLibrary) -> str:
     """The copy of a library that a tree misses in such a folder; "" where there is none."""
-    copies = (one for one in value_or(facts.libraries.copies, ()) if not flawed(one))
-    paths = (path for one in copies for path in one.paths)
+    paths = (path for one in copies_of(facts) if not flawed(one) for path in one.paths)
     return next((p for p in paths if p.endswith(f"/{missing.name}") and is_taken(facts, p)), "")
+
+
+# ---------------------------------------------------------------- what is loaded
+
+_CUDNN = re.compile(r"libcudnn(-\w+)?\.so\.[\d.]+$|cudnn64_\d+\.dll$", re.IGNORECASE)
+_PART = re.compile(r"libcudnn_\w+\.so\.\d+$|cudnn_\w+64_\d+\.dll$", re.IGNORECASE)
+_ESSENTIAL = ("cudnn_graph", "cudnn_ops", "cudnn_cnn", "cudnn_ops_infer", "cudnn_cnn_infer")
+"""The parts of cuDNN that every convolution goes through, of cuDNN 9 and of cuDNN 8."""
+
+
+def tree_of(case: Case) -> LoadTree | Finding:
+    """The tree of this framework, or why there is none to judge."""
+    if reason := irrelevant(case):
+        return reason
+    for tree in case.facts.loads.trees.need() or ():
+        if tree.framework == case.framework.name:
+            return tree
+    case.framework.opens.need()
+    return against("{framework} opens no CUDA library")
+
+
+def gpu_tree(case: Case) -> LoadTree | Finding:
+    """The same for what only matters once a GPU is used: a linked framework imports without."""
+    if isinstance(gpu_present(case.facts), Absent) and case.framework.name in LINKED:
+        return against("this machine has no NVIDIA GPU, so it is never used")
+    return tree_of(case)
+
+
+def cudnn_of(tree: LoadTree) -> LoadedLibrary | None:
+    """libcudnn itself."""
+    return next((one for one in tree.libraries if _CUDNN.match(one.name)), None)
+
+
+def parts_of(tree: LoadTree) -> list[LoadedLibrary]:
+    """The sub-libraries that cuDNN opens, whose version is known."""
+    parts = (one for one in tree.libraries if _PART.match(one.name))
+    return [one for one in parts if isinstance(one.version, Known)]
+
+
+def missing_parts(tree: LoadTree) -> list[MissingLibrary]:
+    """The essential parts that the loaded cuDNN does not find."""
+    parts = (one for one in tree.missing if stem(one.name) in _ESSENTIAL)
+    return [one for one in parts if cudnn_of(tree) and one.outcome is Outcome.NOT_THERE]
+
+
+def versions(libraries: Iterable[LoadedLibrary]) -> list[str]:
+    """Their versions to three places, each once, in load order."""
+    known = (one.version.value for one in libraries if isinstance(one.version, Known))
+    return list(dict.fromkeys(map(short, known)))
+
+
+def short(version: str) -> str:
+    """9.1.0.70 → 9.1.0."""
+    return ".".join(str(one) for one in numbers(version)[:3])
+
+
+def reporter(tree: LoadTree) -> LoadedLibrary | None:
+    """The file whose version cudnnGetVersion answers; libcudnn itself before cuDNN 8."""
+    answers = ("cudnn_graph", "cudnn_ops_infer")
+    parts = (one for one in parts_of(tree) if stem(one.name) in answers)
+    return next(parts, cudnn_of(tree))
+
+
+def own_copies(case: Case, winner: LoadedLibrary) -> list[LibraryCopy]:
+    """Other copies of that library in the framework's own environment."""
+    others = (one for one in copies_of(case.facts) if winner.path not in (one.path, one.real))
+    return [one for one in others if one.name == winner.name and at_home(case, one.path)]
+
+
+def loaded_at(tree: LoadTree, path: str) -> LoadedLibrary | None:
+    """The entry of a tree for a file."""
+    same = [one for one in tree.libraries if one.name == base_name(path)]
+    return next((one for one in same if one.path == path), same[0] if same else None)
+
+
+def torn_pair(tree: LoadTree) -> tuple[LoadedLibrary, LoadedLibrary] | None:
+    """cuBLAS and its cublasLt, when they are not of one release."""
+    for blas in (one for one in tree.libraries if stem(one.name) == "cublas"):
+        name = blas.name.replace("cublas", "cublasLt")
+        light = next((one for one in tree.libraries if one.name == name), None)
+        apart = light and blas.path.rpartition("/")[0] != light.path.rpartition("/")[0]
+        if light and apart and len(versions((blas, light))) == 2:
+            return blas, light
+    return None
+
+
+def older_selected(case: Case, tree: LoadTree) -> tuple[LoadedLibrary, LibraryCopy] | None:
+    """A loaded library that is older than the copy which the framework's own wheels brought."""
+    built = value_or(case.framework.built_for_cuda, "")
+    major = next(iter(numbers(built)), None)
+    for one in tree.libraries:
+        if major is None or not isinstance(one.version, Known):
+            continue
+        if not parse(one.name) or is_cudnn(one.name) or not _matters(one, major, built):
+            continue
+        for copy in own_copies(case, one):
+            own = generation(value_or(copy.owner, None), copy.path) == major
+            if own and _older(one, value_or(copy.version, "")) and not flawed(copy):
+                return one, copy
+    return None
+
+
+def _matters(one: LoadedLibrary, major: int, built: str) -> bool:
+    """Of another CUDA major always; of the same one when older than the framework's own CUDA."""
+    if generation(value_or(one.owner, None), one.path) not in (0, major):
+        return True
+    counts_like_cuda = ("libcudart.", "libcublas", "libnvrtc.", "libnvJitLink.")
+    return one.name.startswith(counts_like_cuda) and _older(one, major_minor(built))
+
+
+def generation(owner: Owner | None, path: str) -> int:
+    """The CUDA major that a wheel's file belongs to; 0 when neither owner nor folder tells."""
+    wheel = library_wheel(owner.name) if owner else None
+    if wheel:
+        return wheel[1]
+    named = path.rpartition("/nvidia/cu")[2].split("/")[0]
+    return int(named) if named.isdigit() else 0
+
+
+def _older(one: LoadedLibrary, than: str) -> bool:
+    """Whether a loaded file is older than a version, by at most three places that both have."""
+    left, right = numbers(value_or(one.version, "")), numbers(than)
+    places = min(len(left), len(right), 3)
+    return left[:places] < right[:places]

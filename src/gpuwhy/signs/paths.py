@@ -4,48 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuwhy.facts.fact import Known, Source, Unknown, value_or
+from gpuwhy.facts.fact import Source, Unknown, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.installs import Start, StartProblem
-from gpuwhy.facts.loads import (
-    Fate,
-    Found,
-    LoadedLibrary,
-    MissingLibrary,
-    NeededLibrary,
-    OldRuntime,
-    Outcome,
-    Rule,
-)
-from gpuwhy.facts.variables import PathProblem, SetAtStart
+from gpuwhy.facts.loads import Fate, Found, MissingLibrary, NeededLibrary, OldRuntime, Rule
+from gpuwhy.facts.variables import PathProblem
 from gpuwhy.facts.version import major_minor
-from gpuwhy.knowledge.libraries import stem
-from gpuwhy.signs import loaded
-from gpuwhy.signs.case import (
-    Case,
-    and_more,
-    base_name,
-    prevents_start,
-    proof,
-    rows,
-    slows,
-    strong,
-    sure,
-)
-from gpuwhy.signs.needed import (
-    anything,
-    irrelevant,
-    is_taken,
-    lost,
-    none_lost,
-    saw_file,
-    saw_search,
-    saw_variables,
-    taken_part,
-    unset_at_start,
-    usable,
-)
+from gpuwhy.signs import needed
+from gpuwhy.signs.case import Case, Row, prevents_start, proof, rows, slows, strong, sure
+from gpuwhy.signs.expect import is_image
+from gpuwhy.signs.needed import anything, is_taken, lost, saw_file, usable
+from gpuwhy.signs.words import and_more, base_name
 
 PRELOAD_FILE = "/etc/ld.so.preload"
 _OWN_LIBRARIES = {
@@ -75,8 +45,8 @@ def outside_the_search(case: Case) -> Finding | None:
     return sure(not assumed)(
         f"{{framework}} opens {{libraries}}; {{folder}} {holds}, and {ending}",
         *(saw_file(case.facts, path) for path in paths[:3]),
-        saw_search(found[0]),
-        *saw_variables(case, outside=True),
+        needed.saw_search(found[0]),
+        *needed.saw_variables(case, outside=True),
         libraries=and_more(one.name for one in found),
         folder=folders[0],
     )
@@ -87,16 +57,15 @@ def ldconfig_not_run(case: Case) -> Finding | None:
     found = _not_cached(case)
     if not found:
         return None
-    facts = case.facts
     it, are = ("them", "they are") if len(found) > 1 else ("it", "it is")
-    image = isinstance(facts.system.offline, Known) and isinstance(facts.system.container, Known)
+    image = is_image(case.facts)
     unless = "; NVIDIA's container runtime runs it at the start, other starts do not"
     return sure(not image)(
         f"{{framework}} opens {{libraries}}; {{uncached}} holds {it} and /etc/ld.so.conf names "
         f"that folder, but {are} not in the loader's cache: ldconfig was not run since"
         f"{unless if image else ''}",
-        *(saw_file(facts, f"{one.not_cached}/{one.name}") for one in found[:2]),
-        saw_search(found[0]),
+        *(saw_file(case.facts, f"{one.not_cached}/{one.name}") for one in found[:2]),
+        needed.saw_search(found[0]),
         libraries=and_more(one.name for one in found),
         uncached=found[0].not_cached,
     )
@@ -110,22 +79,21 @@ def _not_cached(case: Case) -> Sequence[NeededLibrary | MissingLibrary]:
 
 def _cudnn_parts(case: Case) -> list[MissingLibrary]:
     """The parts of cuDNN that the one that is loaded does not find."""
-    tree = loaded.tree_of(case)
-    if isinstance(tree, Finding) or loaded.cudnn_of(tree) is None:
-        return []
-    missing = (one for one in tree.missing if stem(one.name) in loaded.ESSENTIAL)
-    return [one for one in missing if one.outcome is Outcome.NOT_THERE]
+    tree = needed.tree_of(case)
+    return [] if isinstance(tree, Finding) else needed.missing_parts(tree)
 
 
 def taken_at_start(case: Case) -> Finding | None:
     """The image's ENV leads to the folder; its entrypoint sets LD_LIBRARY_PATH without it."""
-    one, found = unset_at_start(case.facts), _taken(case)
+    one, found = needed.unset_at_start(case.facts), _taken(case)
     if one is None or not found:
         return None
+    config = Source("file", "image config", "Cmd")
+    where = Source("file", one.script, f"line {one.line}") if one.script else config
     return proof(
         "{framework} opens {libraries}; the image's LD_LIBRARY_PATH names {folder}, which holds "
         "it, and {place} {changes} before the program starts",
-        saw(f"{one.words} (before it: {one.before})", _statement(one)),
+        saw(f"{one.words} (before it: {one.before})", where),
         *(saw_file(case.facts, path) for path in found[:2]),
         libraries=and_more(map(base_name, found)),
         folder=found[0].rpartition("/")[0],
@@ -134,59 +102,43 @@ def taken_at_start(case: Case) -> Finding | None:
     )
 
 
-def _statement(one: SetAtStart) -> Source:
-    if one.script:
-        return Source("file", one.script, f"line {one.line}")
-    return Source("file", "image config", "Cmd")
-
-
 def _taken(case: Case) -> list[str]:
     """The copies of what is not found in folders that the start takes out of the search."""
     needs = lost(case, anything, Fate.OFF_PATH)
-    opened = [path for one in needs for path in usable(case, one)]
-    parts = [path for one in _cudnn_parts(case) if (path := taken_part(case.facts, one))]
-    return [path for path in dict.fromkeys((*opened, *parts)) if is_taken(case.facts, path)]
+    paths = [path for one in needs for path in usable(case, one)]
+    paths += filter(None, (needed.taken_part(case.facts, one) for one in _cudnn_parts(case)))
+    return [path for path in dict.fromkeys(paths) if is_taken(case.facts, path)]
 
 
 def folder_gone(case: Case) -> Finding | None:
     """Windows: CUDA_PATH names a folder that is gone, although PATH leads to the libraries."""
-    if not case.windows or irrelevant(case):
+    if not case.windows or needed.irrelevant(case):
         return None
     if lost(case, anything, Fate.MISSING, Fate.OTHER_VERSION):
         return None
-    variables = value_or(case.facts.variables.variables, ())
-    one = next((v for v in variables if v.name == "CUDA_PATH" and v.problems), None)
-    if one is None or one.problems[0].kind is not PathProblem.NOT_THERE:
-        return None
-    text = (
-        "CUDA_PATH names a folder that does not exist ({folder}): {framework} looks along PATH, "
-        "but compilers, CuPy and ONNX Runtime look there"
-    )
-    seen = saw(f"CUDA_PATH={one.value}", Source("env", "CUDA_PATH"))
-    return slows(strong(text, seen, folder=one.value, framework=case.framework.title))
+    for one in value_or(case.facts.variables.variables, ()):
+        if one.name == "CUDA_PATH" and one.problems[:1]:
+            if one.problems[0].kind is not PathProblem.NOT_THERE:
+                return None
+            text = (
+                "CUDA_PATH names a folder that does not exist ({folder}): {framework} looks along "
+                "PATH, but compilers, CuPy and ONNX Runtime look there"
+            )
+            seen = saw(f"CUDA_PATH={one.value}", Source("env", "CUDA_PATH"))
+            return slows(strong(text, seen, folder=one.value, framework=case.framework.title))
+    return None
 
 
 def nothing_outside(case: Case) -> Finding | None:
     """What rules it out."""
-    facts = case.facts
-    if facts.installs.start.need() or folder_gone(case):
-        return None
-    older = any(_first_by(one.found) == "LD_LIBRARY_PATH" for one in old_runtimes(case))
-    if older or own_library_second(case, "LD_LIBRARY_PATH") or _not_cached(case) or _taken(case):
-        return None
-    return none_lost(case, anything, Fate.OFF_PATH)
+    start = case.facts.installs.start.need()
+    return None if start else needed.none_lost(case, anything, Fate.OFF_PATH)
 
 
 # ---------------------------------------------------------------- older or other copies first
 
 
-def old_runtimes(case: Case) -> list[OldRuntime]:
-    """The C and C++ libraries that are too old for this framework."""
-    trees = value_or(case.facts.loads.trees, ())
-    return [one for tree in trees if tree.framework == case.framework.name for one in tree.old]
-
-
-def _first_by(found: Found) -> str:
+def first_by(found: Found) -> str:
     """The variable or file that puts a library before the system's; "" where it is the usual."""
     if found.rule in (Rule.LD_PRELOAD, Rule.LD_LIBRARY_PATH):
         return str(found.rule.value)
@@ -195,64 +147,47 @@ def _first_by(found: Found) -> str:
 
 def said_old(one: OldRuntime, template: str, **values: object) -> Finding:
     """A library that is too old: which version it lacks, and who needs it."""
-    return prevents_start(
-        proof(
-            template,
-            saw(f"lacks {one.version}", Source("file", one.path, str(one.found))),
-            saw(f"needs {one.version} of {one.name}", Source("file", one.needed_by)),
-            path=one.path,
-            library=one.name,
-            version=one.version,
-            asker=one.needed_by.rpartition("-packages/")[2],
-            **values,
-        )
+    found = proof(
+        template,
+        saw(f"lacks {one.version}", Source("file", one.path, str(one.found))),
+        saw(f"needs {one.version} of {one.name}", Source("file", one.needed_by)),
+        path=one.path,
+        library=one.name,
+        version=one.version,
+        asker=one.needed_by.rpartition("-packages/")[2],
+        **values,
     )
+    return prevents_start(found)
 
 
-def older_runtime_first(case: Case, *by: str) -> Finding | None:
-    """A variable puts a C or C++ library first that is too old for the framework."""
-    for one in old_runtimes(case):
-        first_by = _first_by(one.found)
-        if first_by in by:
+def put_first(case: Case, *by: str) -> Finding | None:
+    """A variable puts a C or C++ library first that is too old for the framework, or a library of
+    the framework's own name.
+    """
+    names = _OWN_LIBRARIES.get(case.framework.name, ("\0",))
+    home = case.framework.path.rpartition("/")[0]
+    trees = value_or(case.facts.loads.trees, ())
+    tree = next((one for one in trees if one.framework == case.framework.name), None)
+    for old in tree.old if tree else ():
+        if (variable := first_by(old.found)) in by:
             text = (
                 "{by} puts {path} before the system's {library}, and it lacks {version}, which "
                 "{asker} needs: the import of {framework} fails"
             )
-            return said_old(one, text, by=first_by)
+            return said_old(old, text, by=variable)
+    for one in tree.libraries if tree else ():
+        foreign = one.name.startswith(names) and not one.path.startswith(home)
+        if foreign and (variable := first_by(one.found)) in by:
+            text = "{by} puts {path} before the {library} that {framework} came with: its import "
+            seen = saw(f"found by {variable}", Source("file", one.path, str(one.found)))
+            found = proof(text + "fails", seen, by=variable, path=one.path, library=one.name)
+            return prevents_start(found)
     return None
 
 
-def own_library_second(case: Case, *by: str) -> Finding | None:
-    """A variable puts a library of the framework's own name before the framework's own."""
-    one = _another_copy(case, by)
-    if one is None:
-        return None
-    variable = _first_by(one.found)
-    text = "{by} puts {path} before the {library} that {framework} came with: its import fails"
-    seen = saw(f"found by {variable}", Source("file", one.path, str(one.found)))
-    values = {"by": variable, "path": one.path, "library": one.name, "framework": case.named}
-    return prevents_start(proof(text, seen, **values))
-
-
-def _another_copy(case: Case, by: Sequence[str]) -> LoadedLibrary | None:
-    names = _OWN_LIBRARIES.get(case.framework.name, ())
-    home = case.framework.path.rpartition("/")[0]
-    for tree in value_or(case.facts.loads.trees, ()):
-        for one in tree.libraries if tree.framework == case.framework.name and names else ():
-            foreign = one.name.startswith(names) and not one.path.startswith(home)
-            if foreign and _first_by(one.found) in by:
-                return one
-    return None
-
-
-def older_by_library_path(case: Case) -> Finding | None:
-    """LD_LIBRARY_PATH leads to a C or C++ library that is too old."""
-    return older_runtime_first(case, "LD_LIBRARY_PATH")
-
-
-def other_by_library_path(case: Case) -> Finding | None:
-    """LD_LIBRARY_PATH leads to a library of the framework's own name."""
-    return own_library_second(case, "LD_LIBRARY_PATH")
+def by_library_path(case: Case) -> Finding | None:
+    """LD_LIBRARY_PATH leads to such a library."""
+    return put_first(case, "LD_LIBRARY_PATH")
 
 
 # ---------------------------------------------------------------- the environment's Python
@@ -264,34 +199,34 @@ def start_problem(facts: Facts, *problems: StartProblem) -> Start | None:
     return next((one for one in found if one.problem in problems), None)
 
 
+_STARTS = {
+    StartProblem.NO_CONFIG: "{folder} has no pyvenv.cfg any more, and {python} does not look at "
+    "the packages there",
+    StartProblem.OTHER_PYTHON: "{python} is Python {version}, and the packages of {folder} are "
+    "those of Python {meant}",
+}
+
+
 def another_python(case: Case) -> Finding | None:
     """The environment's Python is another than its packages are for, or lost its settings."""
-    places = (StartProblem.OTHER_PYTHON, StartProblem.NO_CONFIG)
-    one = start_problem(case.facts, *places)
+    one = start_problem(case.facts, *_STARTS)
     python = value_or(case.facts.environment.python, None)
     if one is None or python is None:
         return None
-    values = {
-        "python": python.path,
-        "folder": one.path or python.prefix,
-        "version": one.version,
-        "meant": major_minor(python.version),
-        "lost": one.lost,
-    }
-    seen = saw(one.problem.value, case.facts.installs.start)
-    lost_ones = ": it does not find the installed {lost}" if one.lost else ""
-    if one.problem is StartProblem.NO_CONFIG:
-        text = (
-            "{folder} has no pyvenv.cfg any more, and {python} does not look at the packages there"
-        )
-        return prevents_start(proof(text + lost_ones, seen, **values))
-    text = "{python} is Python {version}, and the packages of {folder} are those of Python {meant}"
-    return prevents_start(proof(text + lost_ones, seen, **values))
+    found = proof(
+        _STARTS[one.problem] + (": it does not find the installed {lost}" if one.lost else ""),
+        saw(one.problem.value, case.facts.installs.start),
+        python=python.path,
+        folder=one.path or python.prefix,
+        version=one.version,
+        meant=major_minor(python.version),
+        lost=one.lost,
+    )
+    return prevents_start(found)
 
 
-SIGNS = rows(
-    "env.path",
-    "framework",
-    *(another_python, older_by_library_path, other_by_library_path, ldconfig_not_run),
-    *(taken_at_start, outside_the_search, folder_gone, nothing_outside),
+SIGNS = (
+    *rows("env.path", "framework", another_python, by_library_path, ldconfig_not_run),
+    *rows("env.path", "framework", taken_at_start, outside_the_search, folder_gone),
+    Row("env.path", "framework", nothing_outside, last=True),
 )

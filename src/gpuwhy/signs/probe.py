@@ -9,8 +9,9 @@ from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Finding, saw
 from gpuwhy.facts.probe import Stage
 from gpuwhy.knowledge.gpus import FAR_BELOW, slowest
-from gpuwhy.signs.case import Case, proof, rows, slows, strong, table
+from gpuwhy.signs.case import Case, proof, rows, slows, strong
 from gpuwhy.signs.driver_library import selected
+from gpuwhy.signs.words import table
 
 _DRIVER_STAGES = ("libcuda", "init", "devices", "context", "memory", "cudart")
 _CODES: tuple[tuple[int, str, str], ...] = (

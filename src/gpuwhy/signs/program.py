@@ -5,14 +5,16 @@ from __future__ import annotations
 from gpuwhy.facts.fact import Known, Source, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Finding, saw
-from gpuwhy.facts.loads import MissingLibrary, OldRuntime, Rule
+from gpuwhy.facts.loads import MissingLibrary
 from gpuwhy.facts.run import GpuUse
 from gpuwhy.knowledge.platforms import is_visual_c
 from gpuwhy.signs.case import Case, against, proof, rows, weak
 from gpuwhy.signs.damage import source_gone
 from gpuwhy.signs.devices import GIB
-from gpuwhy.signs.imports import unexplained
-from gpuwhy.signs.paths import PRELOAD_FILE, said_old
+from gpuwhy.signs.expect import installed, offline
+from gpuwhy.signs.imports import cause_of, failed
+from gpuwhy.signs.paths import first_by, said_old
+from gpuwhy.signs.words import release
 
 _SEEN = 5.0
 _GRABS = ("tensorflow", "jax")
@@ -24,13 +26,10 @@ _AT_ONCE = 3.0
 def nothing_of_the_stack(case: Case) -> Finding | None:
     """A watched program that failed without a framework in it or a GPU open."""
     run, facts = case.facts.run, case.facts
-    if not run.failed or not isinstance(run.frameworks, Known):
-        return None
     touched = run.touched_gpu
-    if run.frameworks.value or not isinstance(touched, Known) or touched.value:
+    if not run.failed or value_or(run.frameworks, ("unseen",)) or value_or(touched, True):
         return None
-    installed = value_or(facts.frameworks.installed, ())
-    early = run.crashed and bool(installed) and value_or(run.seconds, 0.0) < _SEEN
+    early = run.crashed and bool(installed(facts)) and value_or(run.seconds, 0.0) < _SEEN
     if value_or(facts.installs.shadows, ()) or early or isinstance(run.wanted_gpu, Known):
         return None  # what shadows a framework keeps it from being loaded; the rest is not seen
     if value_or(facts.installs.start, ()) or source_gone(case):
@@ -53,8 +52,7 @@ def without_runtime(case: Case) -> Finding | None:
     if not found:
         return against("every DLL of the Visual C++ runtime that a framework needs is found")
     (name, first), *_ = found.values()
-    installed = value_or(facts.frameworks.installed, ())
-    titles = {one.name: f"{one.title} {one.version}" for one in installed}
+    titles = {one.name: release(one) for one in installed(facts)}
     return proof(
         "{framework} needs {libraries} of the Visual C++ runtime, which the DLL search does not "
         "find: it cannot be imported, GPU or not",
@@ -68,53 +66,45 @@ def without_runtime(case: Case) -> Finding | None:
 def without_python_dll(case: Case) -> Finding | None:
     """Windows: python.exe without the DLL of its own release, which holds all of Python."""
     python = value_or(case.facts.environment.python, None)
-    trees = value_or(case.facts.loads.trees, ()) if case.windows and python else ()
-    own = f"python{''.join(python.version.split('.')[:2])}.dll" if python else ""
-    missing = (one for tree in trees for one in tree.missing if one.name.lower() == own)
-    one = next(missing, None)
-    if one is None:
+    if python is None or not case.windows:
         return None
-    text = "{library}, which holds all of Python, is not beside its python.exe: no program starts"
-    return proof(text, saw(f"needs {one.name}", Source("file", one.needed_by)), library=one.name)
+    own = f"python{''.join(python.version.split('.')[:2])}.dll"
+    for tree in value_or(case.facts.loads.trees, ()):
+        for one in tree.missing:
+            if one.name.lower() == own:
+                text = "{library}, which holds all of Python, is not beside its python.exe: "
+                seen = saw(f"needs {one.name}", Source("file", one.needed_by))
+                return proof(f"{text}no program starts", seen, library=one.name)
+    return None
 
 
 def without_python(case: Case) -> Finding | None:
     """An environment whose Python is gone: nothing in it runs, whatever its packages are."""
-    found = case.facts.environment.python
-    python = found.need()
-    if case.windows or isinstance(case.facts.system.offline, Known):
+    facts = case.facts
+    python = facts.environment.python.need()
+    if case.windows or offline(facts):
         return None
     if python is None or not python.gone:
-        if unexplained(case.facts) or case.facts.run.failed:
-            return None
-        return against("the environment has its Python")
+        unexplained = any(cause_of(facts, one) == "other.not_gpu" for one in failed(facts))
+        known = unexplained or facts.run.failed
+        return None if known else against("the environment has its Python")
     why = "nothing in the environment runs"
     if python.gone != "not executable":
         why = "the Python that the environment was made from is gone, so nothing in it runs"
-    seen = saw(python.gone, Source("file", python.path))
     gone = "a dangling link" if python.gone == "dangling link" else python.gone
+    seen = saw(python.gone, Source("file", python.path))
     return proof("{path} is {gone}: {why}", seen, path=python.path, gone=gone, why=why)
 
 
 def older_runtime(case: Case) -> Finding | None:
     """The C or C++ library that the loader finds by itself is older than a framework needs."""
-    one = _too_old(case.facts)
-    if one is None:
+    trees = value_or(case.facts.loads.trees, ())
+    old = (one for tree in trees for one in tree.old if not first_by(one.found))
+    one = next(old, None)
+    if one is None or value_or(case.facts.installs.start, ()):
         return None
     text = "{path} is older than {asker} needs: it lacks {version}, so the import fails, GPU or not"
     return said_old(one, text)
-
-
-def _too_old(facts: Facts) -> OldRuntime | None:
-    """The first such library that no variable puts first."""
-    if value_or(facts.installs.start, ()):
-        return None
-    by_variable = (Rule.LD_PRELOAD, Rule.LD_LIBRARY_PATH)
-    for tree in value_or(facts.loads.trees, ()):
-        for one in tree.old:
-            if one.found.rule not in by_variable and one.found.of != PRELOAD_FILE:
-                return one
-    return None
 
 
 # ---------------------------------------------------------------- GPU memory
@@ -160,10 +150,6 @@ def grabbed(case: Case) -> Finding | None:
 SIGNS = (
     *rows("memory.oom", "machine", filled),
     *rows("memory.preallocation", "machine", grabbed),
-    *rows(
-        "other.not_gpu",
-        "machine",
-        *(nothing_of_the_stack, without_runtime, without_python_dll, without_python),
-        older_runtime,
-    ),
+    *rows("other.not_gpu", "machine", nothing_of_the_stack, without_runtime, without_python_dll),
+    *rows("other.not_gpu", "machine", without_python, older_runtime),
 )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from gpuwhy.facts.fact import Known, Source, value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Evidence, Finding, saw
 from gpuwhy.facts.installs import Shadow
 from gpuwhy.knowledge.modules import FRAMEWORK_MODULES
-from gpuwhy.signs.case import Case, against, and_more, proof, rows, slows, strong, weak
+from gpuwhy.signs.case import Case, otherwise, proof, rows, slows, strong, weak
+from gpuwhy.signs.words import and_more
 
 _OWN_FOLDERS = ("script folder", "working folder")
 _WORKS_WITHOUT = ("torch",)
@@ -24,36 +26,27 @@ _BY = {
 def shadowed(case: Case) -> Finding | None:
     """The first one is said; one of a framework, or of what a framework needs, stops it."""
     facts = case.facts
-    found = sorted(_that_matter(facts), key=_order)
+    found = sorted(_that_matter(facts.installs.shadows.need() or ()), key=_order)
     if not found:
         return None
     first = found[0]
-    template, values = _said(first)
     names = [one.module for one in found[1:] if one.module != first.module]
-    if names:
-        template, values["more"] = f"{template}; {{more}} likewise", and_more(names, 3)
-    evidence = tuple(dict.fromkeys(one for shadow in found[:3] for one in _evidence(shadow)))
-    if _perhaps(first) or _did_no_harm(facts, first):
-        return weak(template, *evidence, **values)
-    finding = (proof if _certain(facts, first) else strong)(template, *evidence, **values)
-    if _own_module(first) and not first.wanted_by:
-        return slows(finding)
-    stops = first.module in FRAMEWORK_MODULES or first.other_python or first.parts
-    return finding if stops or first.wanted_by else slows(finding)
+    template = _said(first) + ("; {more} likewise" if names else "")
+    evidence = dict.fromkeys(one for shadow in found[:3] for one in _evidence(shadow))
+    always = bool(first.parts) and first.via not in (*_OWN_FOLDERS, "PYTHONPATH")
+    mine = first.via == "script folder" or bool(first.other_python)
+    certain = mine or facts.run.failed or always
+    known = first.module in FRAMEWORK_MODULES
+    harmless = isinstance(facts.run.exit, Known) and not facts.run.failed and not known
+    guess = _perhaps(first) or harmless
+    finding = (weak if guess else proof if certain else strong)(
+        template, *evidence, **_values(first), more=and_more(names, 3)
+    )
+    stops = not _own_module(first) and (known or first.other_python or first.parts)
+    return finding if guess or stops or first.wanted_by else slows(finding)
 
 
-def nothing_shadowed(case: Case) -> Finding | None:
-    """What rules it out."""
-    if _that_matter(case.facts):
-        return None
-    return against("Python finds the installed modules first")
-
-
-def _that_matter(facts: Facts) -> list[Shadow]:
-    return that_matter(facts.installs.shadows.need() or ())
-
-
-def that_matter(found: Sequence[Shadow]) -> list[Shadow]:
+def _that_matter(found: Sequence[Shadow]) -> list[Shadow]:
     """Those that change something: not a second copy of the same release."""
     return [one for one in found if not (one.version and one.version == one.meant)]
 
@@ -61,7 +54,7 @@ def that_matter(found: Sequence[Shadow]) -> list[Shadow]:
 def borrowed(facts: Facts, path: str) -> bool:
     """Whether a file lies in a folder that comes before the environment."""
     found = value_or(facts.installs.shadows, ())
-    shadows = that_matter(found)
+    shadows = _that_matter(found)
     before = [one for one in shadows if one.via not in _OWN_FOLDERS and not one.parts]
     return any(path.startswith(f"{one.path.rpartition('/')[0]}/") for one in before)
 
@@ -84,32 +77,19 @@ def _perhaps(one: Shadow) -> bool:
     return bool(one.parts) and not needed
 
 
-def _did_no_harm(facts: Facts, one: Shadow) -> bool:
-    """Whether a program ended well all the same, and what was replaced is no framework."""
-    ended = isinstance(facts.run.exit, Known) and not facts.run.failed
-    return ended and one.module not in FRAMEWORK_MODULES
-
-
-def _certain(facts: Facts, one: Shadow) -> bool:
-    """A watched program's own folder, or packages of another Python; others may not be met."""
-    always = bool(one.parts) and one.via not in (*_OWN_FOLDERS, "PYTHONPATH")
-    mine = one.via == "script folder" or bool(one.other_python)
-    return mine or facts.run.failed or always
-
-
 def _own_module(one: Shadow) -> bool:
     """A compiled module of the program's own, which only another Python takes."""
     compiled = one.path.endswith(".so") and not one.parts
     return compiled and not one.instead and not one.standard
 
 
-def _said(one: Shadow) -> tuple[str, dict[str, object]]:
-    """What is imported, why it comes first, and what was meant."""
-    values: dict[str, object] = {
+def _values(one: Shadow) -> dict[str, Any]:
+    meant = f"{one.module} {one.meant}" if one.meant else f"the installed {one.module}"
+    return {
         "path": one.path,
         "module": one.module,
         "name": f"{one.module} {one.version}".rstrip(),
-        "meant": f"{one.module} {one.meant}" if one.meant else f"the installed {one.module}",
+        "meant": f"Python's own {one.module}" if one.standard else meant,
         "by": _BY.get(one.via, f"a line in {one.file or 'a .pth file'}"),
         "python": one.other_python,
         "wanted_by": str(one.wanted_by or ""),
@@ -117,39 +97,33 @@ def _said(one: Shadow) -> tuple[str, dict[str, object]]:
         "parts": one.parts[:2],
         "folder": one.path.rpartition("/")[0],
     }
-    if one.standard:
-        values["meant"] = f"Python's own {one.module}"
+
+
+def _said(one: Shadow) -> str:
+    """What is imported, why it comes first, and what was meant."""
     if one.parts:
         kind = "a module" if one.path.endswith((".py", ".so")) else "a package"
         brought = " ({by} puts it first)" if one.via not in _OWN_FOLDERS else ""
         why = ", which {wanted_by} requires" if one.wanted_by else ""
-        text = (
+        return (
             f"{{path}}{brought} is {kind} called {{module}}, so that Python does not find {{parts}}"
+            f"{why}"
         )
-        return text + why, values
-    if not one.instead and not one.standard:
-        return _for_another_python(one), values
-    if one.via in _OWN_FOLDERS:
-        text = "{path} is imported instead of {meant}: it has its name, and {by} comes first"
-        return text, values
-    made = ", which was installed for Python {python}," if one.other_python else ""
-    refused = ", and {wanted_by} requires {module}{wants}" if one.wanted_by else ""
-    return (
-        f"{{by}} puts {{path}} first: {{name}}{made} is imported instead of {{meant}}{refused}",
-        values,
-    )
-
-
-def _for_another_python(one: Shadow) -> str:
     if _own_module(one):
         user = ", which {wanted_by} does" if one.wanted_by else ""
         made = "Python {python}" if one.other_python[:1].isdigit() else "{python}"
         text = f"{{path}} is compiled for {made}, and this Python ignores it: "
         return f"{text}import {{module}} fails{user}"
-    return (
-        "{by} puts {folder} on Python's path: {name} there was compiled for Python {python}, and "
-        "the environment has none of its own, so that its import fails"
-    )
+    if not one.instead and not one.standard:
+        return (
+            "{by} puts {folder} on Python's path: {name} there was compiled for Python {python}, "
+            "and the environment has none of its own, so that its import fails"
+        )
+    if one.via in _OWN_FOLDERS:
+        return "{path} is imported instead of {meant}: it has its name, and {by} comes first"
+    made = ", which was installed for Python {python}," if one.other_python else ""
+    refused = ", and {wanted_by} requires {module}{wants}" if one.wanted_by else ""
+    return f"{{by}} puts {{path}} first: {{name}}{made} is imported instead of {{meant}}{refused}"
 
 
 def _evidence(one: Shadow) -> list[Evidence]:
@@ -166,4 +140,7 @@ def _evidence(one: Shadow) -> list[Evidence]:
     return out
 
 
-SIGNS = rows("env.shadowed", "machine", shadowed, nothing_shadowed)
+SIGNS = (
+    *rows("env.shadowed", "machine", shadowed),
+    otherwise("env.shadowed", "machine", "the installed modules come first", "installs.shadows"),
+)
