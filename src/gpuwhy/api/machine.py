@@ -24,8 +24,8 @@ from gpuwhy.loader.loads import loads
 from gpuwhy.look.look import Options, look, look_by_importing
 from gpuwhy.machine.machine import Machine
 from gpuwhy.machine.recording import RecordedMachine
-from gpuwhy.signs.judged import judge, with_gpu
 from gpuwhy.signs.expect import lacks_gpu
+from gpuwhy.signs.judged import judge, with_gpu
 
 Note = Callable[[str], None]
 
