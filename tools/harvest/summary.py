@@ -132,7 +132,7 @@ def _cuda(before: dict[Key, Row], after: dict[Key, Row]) -> Iterator[str]:
         first = next(key for key, row in after.items() if row.get("cuda") == cuda)
         floor = drivers.floor(cuda)
         written = floor.native if floor else ""
-        needs = f"its driver is {written}" if written else "**no driver is written down for it** (knowledge/drivers.py)"
+        needs = f"its driver is {written}" if written else "**no driver is written down for it** (knowledge/data/drivers.json)"
         yield f"- CUDA {cuda} appears for the first time ({_name(first)}): {needs}"
 
 
