@@ -114,7 +114,7 @@ def test_a_link_that_leads_nowhere_and_a_folder_in_its_place(tmp_path):
 def test_a_file_that_this_user_may_not_read(tmp_path, monkeypatch):
     record = installed(tmp_path, "pack/a.py")
     (tmp_path / "pack/a.py").chmod(0o600)
-    monkeypatch.setattr(FileSystem, "readable", lambda self, path: not path.endswith("a.py"))
+    monkeypatch.setattr(FileSystem, "readable", lambda self, path, mode: not path.endswith("a.py"))
     assert rows(record, "sizes") == [("pack/a.py", "denied")]
 
 

@@ -12,22 +12,18 @@ import stat as stat_
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from importlib import import_module
+from typing import Any, NamedTuple, TypeVar
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, SourceKind, Unknown, Why
 from gpuwhy.formats import MalformedError, Pread
-from gpuwhy.formats.elf import Elf, read_elf, read_sections
+from gpuwhy.formats.elf import read_sections
 from gpuwhy.formats.ldcache import CacheEntry, read_ldcache
-from gpuwhy.formats.symbols import Symbols, Versions, read_versions
+from gpuwhy.formats.symbols import Symbols
 from gpuwhy.machine.allowlist import kept, kept_line
 from gpuwhy.machine.machine import Changes, DebPackage, Disk, Entry, Gathered, Stat
 from gpuwhy.machine.reading import lines_with, pread_of, regular
 from gpuwhy.machine.record_changed import changes, digest
-
-if TYPE_CHECKING:  # what a check of a Linux machine seldom needs is loaded where it does
-    from gpuwhy.formats.fatbin import GpuCode
-    from gpuwhy.formats.pe import Pe
-    from gpuwhy.formats.wheel import Wheel
 
 T = TypeVar("T")
 
@@ -141,22 +137,11 @@ class FileSystem:
         mode = stat_.filemode(s.st_mode)
         return Stat(kind, s.st_size, mode, round(s.st_mtime, 2), inode, number)
 
-    def brief(self, path: str) -> tuple[str, int, float, bool]:
-        """Kind, size, time and whether this user may read it: what many files are asked for."""
-        s = os.stat(path)
-        kind = "file" if stat_.S_ISREG(s.st_mode) else "other"
-        readable = s.st_mode & 0o444 == 0o444 or self.readable(path)
-        return kind, s.st_size, s.st_mtime, readable
-
     def names(self, path: str) -> Iterator[tuple[str, str]]:
         """Each name in a folder with its kind."""
         with os.scandir(path) as found:
             for item in found:
                 yield item.name, _kind(item)
-
-    def listed(self, path: str) -> set[str]:
-        """The names in a folder alone."""
-        return set(os.listdir(path))
 
     def target(self, path: str) -> str:
         """Where the link at a path of the questions points."""
@@ -166,9 +151,9 @@ class FileSystem:
         """A path of the questions after following every link; raises FileNotFoundError."""
         return os.path.realpath(self.place(path), strict=True)
 
-    def readable(self, path: str) -> bool:
-        """Whether this user may read it."""
-        return os.access(path, os.R_OK)
+    def readable(self, path: str, mode: str) -> bool:
+        """Whether this user may read it: everybody may, or the system says so."""
+        return mode[1::3] == "rrr" or os.access(path, os.R_OK)
 
     def space(self, path: str) -> Disk:
         """Size and free bytes of the file system there."""
@@ -198,6 +183,22 @@ def _kind(item: os.DirEntry[str]) -> str:
     return "folder" if item.is_dir() else "file" if item.is_file() else "other"
 
 
+_READERS = {
+    "elf": "elf:read_elf",
+    "pe": "pe:read_pe",
+    "gpu_code": "fatbin:read_gpu_code",
+    "versions": "symbols:read_versions",
+    "wheel": "wheel:read_wheel",
+}
+"""What reads the bytes for a question; loaded when it is first asked."""
+
+
+def _reader(question: str) -> Callable[..., Any]:
+    module, _, name = _READERS[question].partition(":")
+    function: Callable[..., Any] = getattr(import_module(f"gpuwhy.formats.{module}"), name)
+    return function
+
+
 class Files:
     """Answers to questions about files of one file system."""
 
@@ -213,9 +214,9 @@ class Files:
         if question == "ldcache":
             return self.answer("/etc/ld.so.cache", self._ldcache)
         path, *rest = args
+        if question in _READERS:
+            return self.answer(path, lambda p: self._by(p, _reader(question), *rest))
         kind: SourceKind = "folder" if question in ("list", "gather", "disk") else "file"
-        if question in ("link", "real"):
-            return self._linked(question, path)
         answer = getattr(self, f"_{question}")
         return self.answer(path, lambda p: answer(p, *rest), kind)
 
@@ -235,16 +236,16 @@ class Files:
         except ValueError as error:  # embedded NUL and the like
             return Unknown(f"{path!r}: {error}")
 
-    def _linked(self, question: str, path: str) -> Fact[str]:
+    def _link(self, path: str) -> str:
         try:
-            found = self.system.target(path) if question == "link" else self.system.real(path)
-            return Known(slashes(found), Source("file", path))
+            return slashes(self.system.target(path))
         except OSError as error:
-            if error.errno in _NOWHERE or (question == "link" and error.errno == errno.EINVAL):
-                return Absent(Source("file", path))
-            return Unknown(f"{path}: {error.strerror}", kind=_WHY.get(error.errno, ""))
-        except ValueError as error:
-            return Unknown(f"{path!r}: {error}")
+            if error.errno == errno.EINVAL:
+                raise FileNotFoundError(errno.ENOENT, "no link", path) from error
+            raise
+
+    def _real(self, path: str) -> str:
+        return slashes(self.system.real(path))
 
     # ------------------------------------------------------------ texts and names
 
@@ -320,63 +321,46 @@ class Files:
 
     # ------------------------------------------------------------ bytes
 
-    def _by(self, path: str, read: Callable[[Pread, int], T]) -> T:
+    def _by(self, path: str, read: Callable[..., T], *more: Any) -> T:
         with self.system.open(self.system.place(path)) as file:
-            return read(file.pread, file.size)
-
-    def _elf(self, path: str) -> Elf:
-        return self._by(path, read_elf)
-
-    def _pe(self, path: str) -> Pe:
-        from gpuwhy.formats.pe import read_pe
-
-        return self._by(path, read_pe)
-
-    def _gpu_code(self, path: str, containers: int) -> GpuCode:
-        from gpuwhy.formats.fatbin import read_gpu_code
-
-        return self._by(path, lambda pread, size: read_gpu_code(pread, size, containers))
-
-    def _versions(self, path: str) -> Versions:
-        return self._by(path, read_versions)
-
-    def _wheel(self, path: str) -> Wheel:
-        from gpuwhy.formats.wheel import read_wheel
-
-        return self._by(path, read_wheel)
+            return read(file.pread, file.size, *more)
 
     def _cuda_version(self, path: str) -> str:
         from gpuwhy.formats.cuda_version import read_cuda_version
 
-        name = path.rpartition("/")[2]
-        version = self._by(path, lambda pread, size: read_cuda_version(pread, size, name))
+        version = self._by(path, read_cuda_version, path.rpartition("/")[2])
         if version is None:
             raise FileNotFoundError(errno.ENOENT, "no version in its bytes", path)
         return version
 
-    def _holds(self, path: str, *texts: str) -> tuple[str, ...]:
-        wanted = {text: text.encode() for text in texts}
-        longest = max(map(len, wanted.values()), default=1)
-        found: set[str] = set()
+    def _windows(self, path: str, overlap: int, most: int) -> Iterator[bytes]:
+        """The bytes of a file in pieces, each with the end of what came before."""
         end, got = b"", 0
         for part in self.system.parts(self.system.place(path)):
             window, got = end + part, got + len(part)
+            yield window
+            if got > most:
+                return
+            end = window[-overlap:]
+
+    def _holds(self, path: str, *texts: str) -> tuple[str, ...]:
+        wanted = {text: text.encode() for text in texts}
+        found: set[str] = set()
+        for window in self._windows(
+            path, max(map(len, wanted.values()), default=1), MAX_LINES_FILE
+        ):
             found |= {text for text, data in wanted.items() if data in window}
-            if len(found) == len(texts) or got > MAX_LINES_FILE:
+            if len(found) == len(texts):
                 break
-            end = window[-longest:]
         return tuple(text for text in texts if text in found)
 
     def _matching(self, path: str, match: str) -> tuple[str, ...]:
         found: dict[str, None] = {}
-        search, end, got = re.compile(match.encode()), b"", 0
-        for part in self.system.parts(self.system.place(path)):
-            window, got = end + part, got + len(part)
-            for one in search.finditer(window):
-                found[one[0].decode("ascii", "replace")] = None
-            if got > MAX_SCAN or len(found) > MAX_FOUND:
+        search = re.compile(match.encode())
+        for window in self._windows(path, 100, MAX_SCAN):
+            found |= {one[0].decode("ascii", "replace"): None for one in search.finditer(window)}
+            if len(found) > MAX_FOUND:
                 break
-            end = window[-100:]
         return tuple(sorted(found))
 
     def _ldcache(self, path: str) -> tuple[CacheEntry, ...]:

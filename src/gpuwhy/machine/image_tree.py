@@ -209,10 +209,9 @@ class ImageSystem(FileSystem):
         stated: Any = kind
         return Stat(stated, entry.size, mode, round(entry.mtime, 2), inode)
 
-    def brief(self, path: str) -> tuple[str, int, float, bool]:
-        """Kind, size and time; every file of an image can be read."""
-        entry = self.tree.at(path).entry
-        return _TYPES[entry.kind][1], entry.size, entry.mtime, True
+    def readable(self, path: str, mode: str) -> bool:
+        """Every file of an image can be read."""
+        return True
 
     def names(self, path: str) -> Iterator[tuple[str, str]]:
         """Each name in a folder with its kind."""
@@ -220,10 +219,6 @@ class ImageSystem(FileSystem):
         if names is None:
             raise NotADirectoryError(errno.ENOTDIR, "not a directory", path)
         yield from ((name, _TYPES[node.entry.kind][2]) for name, node in names.items())
-
-    def listed(self, path: str) -> set[str]:
-        """The names in a folder alone."""
-        return {name for name, _ in self.names(path)}
 
     def target(self, path: str) -> str:
         """Where the link at a path points."""

@@ -12,9 +12,9 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from gpuwhy.formats import MalformedError, Pread
+from gpuwhy.formats import MalformedError
 from gpuwhy.formats.elf import read_sections
-from gpuwhy.machine.machine import Changed, Changes, How
+from gpuwhy.machine.machine import Changed, Changes, How, Stat
 from gpuwhy.machine.reading import lines_with
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ MOST, MOST_HASHED, MOST_BYTES = 1000, 600, 256 << 20
 _LATER = 2.0  # seconds after its RECORD
 _LIBRARY = re.compile(r"\.(?:so(?:\.\d+)*|dll|pyd|dylib)$")
 _LIBRARY_LINES = (".so", ".pyd,", ".dll,", ".dylib,")
-_OUTSIDE = ("", "/", "~", "\\", '"', ".")
-"""How a path begins that may lead out of the folder of packages."""
+_INSIDE = re.compile(r"(?![/~\\\"]|\.\.|.:|$)(?!.*(?:/\.\./|\0))", re.DOTALL)
+"""A path that does not lead out of the folder of packages."""
 _LEFT_OUT = re.compile(r"\.pyc$|(?:^|/)__pycache__/|\.(?:dist|egg)-info/")
 """What is written again by others than installers."""
 _HOLE = 16384  # bytes of zeros in a row
@@ -36,7 +36,6 @@ _SMALL = 1 << 16
 _SAMPLED = 1 << 20  # libraries of this size are sampled at every level
 _DENSE = frozenset({".text", ".dynsym", ".dynstr"})
 """Sections in which a linker leaves no such run of zeros."""
-
 
 Row = tuple[str, str, int]
 """One line of a RECORD: path, hash, size."""
@@ -84,7 +83,7 @@ class _Check:
             self.looked += 1
             folder, _, name = path.rpartition("/")
             if folder not in listed:
-                listed[folder] = self._names(folder)
+                listed[folder] = self._names(f"{self._site}/{folder}".rstrip("/"))
             names = listed[folder]
             if names is None or name in names or _LIBRARY.search(path) or _LEFT_OUT.search(path):
                 continue
@@ -94,7 +93,7 @@ class _Check:
     def _names(self, folder: str) -> set[str] | None:
         """None where the folder cannot be listed."""
         try:
-            return self._system.listed(self._system.place(f"{self._site}/{folder}".rstrip("/")))
+            return {name for name, _ in self._system.names(self._system.place(folder))}
         except (FileNotFoundError, NotADirectoryError):
             return set()
         except (OSError, ValueError):
@@ -104,17 +103,19 @@ class _Check:
         """How a file is not as recorded, and its size where it has one."""
         try:
             place = self._system.place(path)
-            kind, size, mtime, readable = self._system.brief(place)
+            stat = self._system.stat(place)
         except (FileNotFoundError, NotADirectoryError):
             return self._gone(path), -1
         except (OSError, ValueError):
             return "denied", -1
-        if kind != "file":
-            return "folder", size
-        if not size:  # an empty module may be meant
+        if stat.kind != "file":
+            return "folder", stat.size
+        if not stat.size:  # an empty module may be meant
             known = row[2] if row[1] else _LIBRARY.search(path)
-            return ("empty" if known else None), size
-        return (self._changed(row, place, size, mtime) if readable else "denied"), size
+            return ("empty" if known else None), 0
+        if not self._system.readable(place, stat.mode):
+            return "denied", stat.size
+        return self._changed(row, place, stat), stat.size
 
     def _gone(self, path: str) -> How | None:
         """What is wrong where nothing is found: "link", or nothing for compiled Python."""
@@ -126,10 +127,10 @@ class _Check:
                 return None
         return "missing"
 
-    def _changed(self, row: Row, place: str, size: int, mtime: float) -> How | None:
-        name, recorded_hash, recorded = row
+    def _changed(self, row: Row, place: str, stat: Stat) -> How | None:
+        (name, recorded_hash, recorded), size = row, stat.size
         emptied = _LIBRARY.search(name) is not None and self._looks_empty(place, size)
-        later = mtime > self._written + _LATER
+        later = stat.mtime > self._written + _LATER
         hashed = bool(recorded_hash) and (size != recorded or later or emptied)
         if hashed:
             self._count, self._room = self._count - 1, self._room - size
@@ -152,31 +153,32 @@ class _Check:
         if (size < _SAMPLED and self._level == "libraries") or not self._system.written_in_place:
             return False
         with suppress(OSError, MalformedError), self._system.open(place) as file:
-            places = range(_PLACES if file.size > _SMALL else 0)
-            at = [(2 * one + 1) * file.size // (2 * _PLACES) for one in places]
-            zeros = sum(not any(file.pread(one, _TAIL)) for one in at)
-            return zeros * 4 >= _PLACES or not any(file.pread(max(0, file.size - _TAIL), _TAIL))
+            places = range(1, 2 * _PLACES if file.size > _SMALL else 0, 2)
+            zeros = [not any(file.pread(n * file.size // (2 * _PLACES), _TAIL)) for n in places]
+            at_end = not any(file.pread(max(0, file.size - _TAIL), _TAIL))
+            return at_end or sum(zeros) * 4 >= _PLACES
         return False
 
     def _holed(self, place: str) -> bool:
         """Whether zeros are where code or names are: a write that never reached the disk."""
+        run, step = bytes(_HOLE), 1 << 20
         with suppress(OSError, MalformedError), self._system.open(place) as file:
             if not any(file.pread(max(0, file.size - _HOLE), _HOLE)):
                 return True
-            found = read_sections(file.pread, file.size, _DENSE)
-            return any(_empty(file.pread, one.offset, one.size) for one in found)
+            for one in read_sections(file.pread, file.size, _DENSE):
+                end = one.offset + one.size
+                for at in range(one.offset, end, step):
+                    if run in file.pread(at, min(step + _HOLE, end - at)):
+                        return True
         return False
 
 
 def _listed(text: str) -> Iterator[Row]:
     """The files inside the folder of packages, as RECORD lists them; of some no hash and size."""
     for line in text.split("\n"):
-        parts = line.split(",")
+        parts = line.rstrip("\r").split(",")
         name, digest, size = parts if len(parts) == 3 else ("", "", "")
-        size = size.rstrip("\r")
-        if name[:1] in _OUTSIDE and (name[:1] != "." or name.startswith("..")):
-            continue
-        if "/../" in name or name[1:2] == ":" or "\0" in name:
+        if not _INSIDE.match(name):
             continue
         if digest.startswith("sha256=") and len(size) < 19 and size.isdecimal():
             yield name, digest[7:].rstrip("="), int(size)
@@ -196,9 +198,3 @@ def digest(parts: Iterable[bytes], most: int = 1 << 62) -> str:
         if not left:
             break
     return base64.urlsafe_b64encode(sha.digest()).rstrip(b"=").decode()
-
-
-def _empty(pread: Pread, offset: int, size: int) -> bool:
-    run = bytes(_HOLE)
-    places = range(offset, offset + size, 1 << 20)
-    return any(run in pread(at, min((1 << 20) + _HOLE, offset + size - at)) for at in places)

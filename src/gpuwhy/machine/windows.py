@@ -16,7 +16,7 @@ from typing import Any
 
 from gpuwhy.facts.fact import Absent, Fact, Known, Source, Unknown
 from gpuwhy.formats.hive import Hive, HiveKey, Value
-from gpuwhy.machine.files import Files, FileSystem, resolved
+from gpuwhy.machine.files import resolved
 from gpuwhy.machine.folder import CANNOT, FolderMachine, FolderSystem
 from gpuwhy.machine.live import permitted
 from gpuwhy.machine.machine import RegistryKey, Uname
@@ -83,16 +83,13 @@ _HIVES = {"SYSTEM": f"{_CONFIG}/SYSTEM", "SOFTWARE": f"{_CONFIG}/SOFTWARE"}
 _PEOPLE = r"(?i)(?!(public|default.*|all users|defaultapppool)$)"
 _SYSTEM_VARIABLES = "SYSTEM/CurrentControlSet/Control/Session Manager/Environment"
 _ALWAYS = {
-    "SYSTEMROOT": "C:\\Windows",
-    "WINDIR": "C:\\Windows",
+    **dict.fromkeys(("SYSTEMROOT", "WINDIR"), "C:/Windows"),
     "SYSTEMDRIVE": "C:",
-    "PROGRAMFILES": "C:\\Program Files",
-    "PROGRAMDATA": "C:\\ProgramData",
-    "ALLUSERSPROFILE": "C:\\ProgramData",
-    "PUBLIC": "C:\\Users\\Public",
-    "PROGRAMW6432": "C:\\Program Files",
-    "PROGRAMFILES(X86)": "C:\\Program Files (x86)",
-    "COMMONPROGRAMFILES": "C:\\Program Files\\Common Files",
+    **dict.fromkeys(("PROGRAMFILES", "PROGRAMW6432"), "C:/Program Files"),
+    **dict.fromkeys(("PROGRAMDATA", "ALLUSERSPROFILE"), "C:/ProgramData"),
+    "PUBLIC": "C:/Users/Public",
+    "PROGRAMFILES(X86)": "C:/Program Files (x86)",
+    "COMMONPROGRAMFILES": "C:/Program Files/Common Files",
 }
 """What Windows sets itself, in no hive."""
 
@@ -187,33 +184,26 @@ def _rooted(path: str, drive: str) -> str:
 
 
 class WindowsDiskMachine(FolderMachine):
-    """Answers file questions from the drives, the registry and the variables from the hives."""
+    """Answers file questions from the drives, the registry and the variables from the hives.
+
+    Their keys have the usual names: HKLM/SYSTEM, HKLM/SOFTWARE, HKCU.
+    """
 
     def __init__(self, drives: dict[str, str], environ: dict[str, str] | None = None) -> None:
         given = {name.upper(): value for name, value in (environ or {}).items()}
-        system = WindowsSystem(drives)
-        super().__init__(system, given if environ is not None else None)
-        self._hives = _Hives(system)
+        self._system = WindowsSystem(drives)
+        super().__init__(self._system, given if environ is not None else None)
+        self._set = ""
 
     def ask(self, question: str, *args: Any) -> Fact[Any]:
         """Files as every folder answers them."""
         if question == "registry":
-            return self._hives.registry(args[0])
+            return self._registry(args[0])
         if question == "environ" and self._variables is None:
-            return self._hives.environ()
+            return self._environ()
         return super().ask(question, *args)
 
-
-class _Hives:
-    """The keys of a disk by their usual names: HKLM/SYSTEM, HKLM/SOFTWARE, HKCU."""
-
-    def __init__(self, system: FileSystem) -> None:
-        self._system = system
-        self._files = Files(system)
-        self._set = ""
-
-    def registry(self, key: str) -> Fact[RegistryKey]:
-        """One key, its values as text."""
+    def _registry(self, key: str) -> Fact[RegistryKey]:
         found = self._key(key)
         if not isinstance(found, Known):
             return found
@@ -221,16 +211,20 @@ class _Hives:
         shown = {name: one.text[:MOST_TEXT] for name, one in values}
         return Known(RegistryKey(shown, found.value.keys[:MOST_KEYS]), found.source)
 
-    def environ(self) -> Fact[dict[str, str]]:
+    def _environ(self) -> Fact[dict[str, str]]:
         """The variables of a program that this disk's user starts: PATH is the system's first."""
-        system = self._key(f"HKLM/{_SYSTEM_VARIABLES}")
+        system, own = self._key(f"HKLM/{_SYSTEM_VARIABLES}"), self._key("HKCU/Environment")
         if not isinstance(system, Known):
             return Unknown("the registry of this disk does not tell the variables", CANNOT)
-        own = self._key("HKCU/Environment")
         theirs = _upper(own.value.values if isinstance(own, Known) else {})
         mine = theirs.pop("PATH", None)
-        out = _ALWAYS | self._of_user()
         raw = _upper(system.value.values) | theirs
+        out = {name: path.replace("/", "\\") for name, path in _ALWAYS.items()}
+        if len(users := self._users()) == 1:  # what Windows sets for that one, in no hive
+            home = users[0].rpartition("/")[0].replace("/", "\\")
+            out |= {"USERPROFILE": home, "HOMEDRIVE": home[:2], "HOMEPATH": home[2:]}
+            out |= {"USERNAME": home.rpartition("\\")[2], "APPDATA": f"{home}\\AppData\\Roaming"}
+            out |= {"LOCALAPPDATA": f"{home}\\AppData\\Local"}
         out |= {name: one.text for name, one in raw.items()}
         out |= {name: _expanded(one, out) for name, one in raw.items()}
         if mine:
@@ -238,21 +232,6 @@ class _Hives:
             out["PATH"] = ";".join(filter(None, parts))
         source = Source("file", f"{_CONFIG}/SYSTEM", "the registry's variables")
         return Known(permitted(out), source)
-
-    def _of_user(self) -> dict[str, str]:
-        """What Windows sets for the one user of this disk, in no hive."""
-        users = self._users()
-        if len(users) != 1:
-            return {}
-        home = users[0].rpartition("/")[0].replace("/", "\\")
-        return {
-            "USERPROFILE": home,
-            "HOMEDRIVE": home[:2],
-            "HOMEPATH": home[2:],
-            "USERNAME": home.rpartition("\\")[2],
-            "APPDATA": f"{home}\\AppData\\Roaming",
-            "LOCALAPPDATA": f"{home}\\AppData\\Local",
-        }
 
     def _key(self, key: str) -> Fact[HiveKey]:
         root, _, below = key.partition("/")
