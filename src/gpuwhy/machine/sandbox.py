@@ -85,39 +85,21 @@ def tried(python: str, order: str, environ: Mapping[str, str]) -> Fact[Lines]:
 
 
 def _run(python: str, order: Order, environ: Mapping[str, str], folder: str) -> End:
-    argv = [*_command(python, order), f"{CHILDREN}/importing.py"]
+    flags = [] if "compiled files" in order.without else ["-B"]
+    flags += ["-s"] * ("user site" in order.without) + ["-S"] * ("start files" in order.without)
+    argv = [python, *flags, f"{CHILDREN}/importing.py"]
     given = _environment(order, environ, folder)
     limits = Limits(order.seconds + _GRACE, keeps_errors=True)
     if os.name == "nt":
         return collect([*argv, "1", encoded(order)], limits, given)
-    orders = {
-        "argv": [*argv, str(_RESULTS), encoded(order)],
-        "executable": python,
-        "environ": given,
-        "folder": folder,
-        "limits": {},
-        "input": "",
-        "isolate": {
-            "seconds": order.seconds,
-            "memory": order.memory,
-            "raise_limits": order.raise_limits,
-        },
-    }
+    orders: dict[str, Any] = {"argv": [*argv, str(_RESULTS), encoded(order)], "executable": python}
+    orders |= {"environ": given, "folder": folder, "limits": {}, "input": ""}
+    orders["isolate"] = {"seconds": order.seconds, "memory": order.memory}
+    orders["isolate"]["raise_limits"] = order.raise_limits
     keeper = [sys.executable or "python3", "-I", "-S", f"{CHILDREN}/keeper.py", "0", "1"]
-    ours = {name: value for name, value in environ.items() if not _steers_python(name)}
+    steers = ("LD_", "PYTHON", "DYLD_")  # meant for the other Python, not for ours
+    ours = {name: value for name, value in environ.items() if not name.startswith(steers)}
     return collect(keeper, limits, ours, msgspec.json.encode(orders) + b"\n")
-
-
-def _command(python: str, order: Order) -> list[str]:
-    flags = ["-B"] if "compiled files" not in order.without else []
-    flags += ["-s"] if "user site" in order.without else []
-    flags += ["-S"] if "start files" in order.without else []
-    return [python, *flags]
-
-
-def _steers_python(name: str) -> bool:
-    """Variables that our own Python shall not see: they are there for the other one."""
-    return name.startswith(("LD_", "PYTHON", "DYLD_"))
 
 
 def _environment(order: Order, environ: Mapping[str, str], folder: str) -> dict[str, str]:

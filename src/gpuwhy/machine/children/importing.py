@@ -85,12 +85,8 @@ def started(path):
     """A program that a framework starts where there is a GPU."""
     import subprocess
 
-    done = subprocess.Popen(
-        [path, "--version"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
+    none, pipe, both = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
+    done = subprocess.Popen([path, "--version"], stdin=none, stdout=pipe, stderr=both)
     said = done.communicate()[0].decode("utf-8", "replace").strip().splitlines()
     if done.returncode:
         words = "%s --version ends with code %d" % (path, done.returncode)
@@ -124,44 +120,44 @@ def attempt(say, number, one):
     return told["ok"]
 
 
-def raised(error):
+def chain(error):
     """An exception and those behind it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def named(error):
+    """The file that an exception names."""
+    return str(getattr(error, "path", "") or getattr(error, "filename", "") or "")
+
+
+def raised(error):
+    """What is told of an exception; `errno`: of the first of the chain that has one."""
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     if len(text) > MOST_TEXT:
         text = text[: MOST_TEXT // 3] + "\n[...]\n" + text[-MOST_TEXT * 2 // 3 :]
     lost = getattr(error, "name", None) if isinstance(error, ImportError) else None
     gone = type(error).__name__ == "ModuleNotFoundError" or str(error).startswith("No module named")
-    number = innermost(error)
+    numbers = [one.errno for one in chain(error) if isinstance(getattr(one, "errno", None), int)]
     return {
         "error": type(error).__name__,
         "words": str(error)[:MOST_WORDS],
         "missing": str(lost or "") if gone else "",
-        "source": str(getattr(error, "path", "") or getattr(error, "filename", "") or ""),
-        "errno": number,
+        "source": named(error),
+        "errno": next(filter(None, reversed(numbers)), 0),
         "text": text,
         "files": files(error),
     }
 
 
-def innermost(error):
-    """The system's number of the first error of the chain that has one; 0 where none has."""
-    number = 0
-    while error is not None:
-        number = getattr(error, "errno", None) or number
-        error = error.__cause__ or error.__context__
-    return number if isinstance(number, int) else 0
-
-
 def files(error):
     """The files on the way to it, the innermost first."""
     out = [path for path in map(origin, reversed(Asked.last)) if path]
-    while error is not None and len(out) < MOST_FILES:
-        own = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
-        own.append(getattr(error, "path", None) or getattr(error, "filename", None) or "<")
-        out += [
-            str(one) for one in reversed(own) if one not in out and not str(one).startswith("<")
-        ]
-        error = error.__cause__ or error.__context__
+    for one in chain(error):
+        own = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(one.__traceback__)]
+        paths = [named(one) or "<"] + own[::-1]
+        out += [path for path in paths if path not in out and not path.startswith("<")]
     ours = (HERE, os.path.dirname(os.path.realpath(importlib.__file__)))
     return [one for one in out if os.path.dirname(os.path.realpath(one)) not in ours][:MOST_FILES]
 
@@ -194,9 +190,8 @@ def search(sites, start_file):
             if line.startswith(("import ", "import\t")):
                 exec(line, {"sitedir": sites[0] if sites else ""})
     else:
-        exec(
-            compile(text, start_file, "exec"), {"__name__": "sitecustomize", "__file__": start_file}
-        )
+        names = {"__name__": "sitecustomize", "__file__": start_file}
+        exec(compile(text, start_file, "exec"), names)
 
 
 def folders(path, site):
