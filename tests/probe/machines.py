@@ -13,9 +13,8 @@ from gpuwhy.facts.fact import Known
 from gpuwhy.facts.probe import Stage
 from gpuwhy.machine import live, recorded_v0
 from gpuwhy.machine.live import LiveMachine
-from gpuwhy.probe.libraries import Stack
 from gpuwhy.probe.lines import Said, read
-from gpuwhy.probe.stages import GROUPS
+from gpuwhy.probe.stages import GROUPS, Stack
 from gpuwhy.probe.walk import walk
 
 NAMES = {

@@ -18,7 +18,7 @@ from gpuwhy.machine import live as live_machine
 from gpuwhy.machine.live import LiveMachine
 from gpuwhy.machine.process import CHILDREN
 from gpuwhy.machine.recording import RecordingMachine, read_recording, recorded_machine
-from gpuwhy.probe.frameworks import read, run
+from gpuwhy.probe.probe import read, run
 from gpuwhy.probe.stages import FRAMEWORK_STAGES
 
 from .fake_frameworks import CUPY, NUMPY, ONNXRUNTIME, TENSORFLOW, TORCH

@@ -15,8 +15,7 @@ from gpuwhy.facts.probe import FrameworkRun, Probe, Rate, Stage
 from gpuwhy.look.look import Options
 from gpuwhy.machine.machine import Machine
 from gpuwhy.machine.recording import Recording, recorded_machine
-from gpuwhy.probe.outcome import failures
-from gpuwhy.probe.rows import rows
+from gpuwhy.probe.outcome import failures, rows
 from gpuwhy.signs.judged import judge
 
 from ..signs.test_hosts import NAMES, answers, described

@@ -12,7 +12,7 @@ import pytest
 
 from gpuwhy.facts.probe import Stage
 from gpuwhy.machine.live import LiveMachine
-from gpuwhy.probe.libraries import Stack
+from gpuwhy.probe.stages import Stack
 from gpuwhy.probe.walk import walk as walked
 
 pytestmark = pytest.mark.real

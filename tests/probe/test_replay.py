@@ -8,7 +8,7 @@ import pytest
 
 from gpuwhy.facts.probe import Stage
 from gpuwhy.machine.recording import SCHEMA, Recording, read_recording, recorded_machine
-from gpuwhy.probe.libraries import Stack
+from gpuwhy.probe.stages import Stack
 from gpuwhy.probe.walk import walk
 from tests.probe.machines import outcomes, silent
 

@@ -9,8 +9,7 @@ import pytest
 
 from gpuwhy.facts.fact import Fact, Known, Source, Unknown
 from gpuwhy.machine.machine import Machine as Computer
-from gpuwhy.probe.libraries import Stack
-from gpuwhy.probe.stages import STEPS
+from gpuwhy.probe.stages import STEPS, Stack
 from gpuwhy.probe.walk import walk
 from tests.probe.machines import Machine, build, limit, outcomes, silent
 

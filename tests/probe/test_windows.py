@@ -10,8 +10,7 @@ from gpuwhy.facts.fact import NOT_OBSERVED, Known, Source
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.libraries import Libraries, LibraryCopy
 from gpuwhy.facts.loads import Found, LoadedLibrary, Loads, LoadTree, Rule
-from gpuwhy.probe.libraries import stack
-from gpuwhy.probe.stages import GROUPS
+from gpuwhy.probe.stages import GROUPS, stack
 
 HERE = Source("file", "x")
 NAMES = {

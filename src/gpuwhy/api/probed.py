@@ -12,8 +12,7 @@ from gpuwhy.diagnose import probed as diagnose
 from gpuwhy.facts.fact import value_or
 from gpuwhy.facts.facts import Facts
 from gpuwhy.facts.finding import Finding, Weight
-from gpuwhy.probe.outcome import Failure, failures, reached, words, works
-from gpuwhy.probe.rows import rows
+from gpuwhy.probe.outcome import Failure, failures, reached, rows, words, works
 from gpuwhy.probe.stages import BY_NAME
 
 if TYPE_CHECKING:

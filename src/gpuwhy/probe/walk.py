@@ -12,9 +12,8 @@ from msgspec.structs import replace
 from gpuwhy.facts.fact import Known, Unknown
 from gpuwhy.facts.probe import Rate, Stage
 from gpuwhy.machine.machine import Machine
-from gpuwhy.probe.libraries import Stack
 from gpuwhy.probe.lines import UNNAMED, Said, read
-from gpuwhy.probe.stages import BY_NAME, GROUPS, NEEDED, STEPS, Step
+from gpuwhy.probe.stages import BY_NAME, GROUPS, NEEDED, STEPS, Stack, Step
 
 Note = Callable[[str], None]
 
