@@ -7,6 +7,7 @@ they are exact in float16. Standard library only, Python 3.5 and newer.
 
 import ctypes
 import faulthandler
+import functools
 import glob
 import importlib
 import logging
@@ -38,7 +39,8 @@ MAPPED = re.compile(
 )
 NESTED = re.compile(r"\w*(Error|Exception|Warning): .*\S")
 KINDS = ("float32", "float16")
-SIDE = 256  # of the matrices
+SIDE = 256
+SQUARE = (SIDE, SIDE)
 PICTURES, FILTERS, RESULT = (2, 8, 16, 16), (8, 8, 3, 3), (2, 8, 14, 14)  # channels first
 CUDA = "CUDAExecutionProvider"
 
@@ -93,7 +95,8 @@ def attempt(name, step, *args):
 def compute(work, wanted):
     """Each calculation of a stage, and the extremes of its results, which the host knows."""
     for name, function in work:
-        for (part, lowest, highest), got in zip(wanted, call(name, function)):
+        results = call(name, function) if name else function()
+        for (part, lowest, highest), got in zip(wanted, results):
             found = (float(got.min()), float(got.max()))
             off = [abs(one - other) for one, other in zip(found, (lowest, highest))]
             text = "from %g to %g" % found
@@ -140,163 +143,136 @@ def story(error):
 
 
 class Probe:
-    """What all frameworks have in common; `product` and `convolved` are parts of a result with
-    their lowest and highest number.
+    """A framework: how it lists its GPUs, and what it computes on one of them.
+
+    `matmul` and `convolution` are pairs of a name and what computes parts of a result; `product`
+    and `convolved` say what these parts are called, with their lowest and highest number.
     """
 
-    module = ""
-    lists_gently = False  # whether listing the GPUs makes no context on them
-    settings = {}  # type: dict[str, str]  # variables that the user may have set otherwise
-    multiply = convolve = ""  # what the calculations are called
     product = [("product", SIDE, SIDE)]
     convolved = [("forward", 72, 72), ("input gradient", 8, 72), ("filter gradient", 392, 392)]
 
-    def __init__(self):
-        self.own = None
-
-    def load(self):
-        """Import; an empty folder of that name is no framework."""
-        for name, value in self.settings.items():
-            os.environ.setdefault(name, value)
-        self.own = call("import " + self.module, importlib.import_module, self.module)
-        self.own.__version__  # noqa: B018
-
-    def ones(self, kind, *shape):
-        """An array of ones, by numpy, which every framework but PyTorch needs itself."""
-        return importlib.import_module("numpy").ones(shape, kind)
-
-    def matmul(self):
-        """A product in each number format: its name, and what computes it."""
-        return [(self.multiply + kind, lambda kind=kind: self.multiplied(kind)) for kind in KINDS]
-
-    def convolution(self):
-        """A convolution forward and back."""
-        return [(self.convolve + kind, lambda kind=kind: self.both_ways(kind)) for kind in KINDS]
+    def __init__(self, devices, matmul, convolution):
+        self.devices, self.matmul, self.convolution = devices, matmul, convolution
 
 
-class Torch(Probe):
-    """Any release from 0.4."""
+def each_kind(name, function):
+    """A calculation in each number format."""
+    return [(name + kind, lambda kind=kind: function(kind)) for kind in KINDS]
 
-    module = "torch"
-    lists_gently = True  # cudaGetDeviceCount, or NVML
-    multiply, convolve = "torch.matmul, ", "conv2d, "
 
-    def devices(self, gentle):
-        """How many GPUs; where there is none, initialising says why."""
-        cuda = self.own.cuda
-        count = call("torch.cuda.device_count()", cuda.device_count)
-        if not gentle:
-            call("torch.cuda.init()", cuda.init if hasattr(cuda, "init") else cuda._lazy_init)
-        if count == 0:
-            compare("count the GPUs", "torch counts no GPU")
-        if not gentle:
-            capability = "%d.%d" % tuple(cuda.get_device_capability(0))
-            told("torch.cuda.get_device_capability(0)", text=capability)
-            if hasattr(cuda, "get_arch_list"):
-                told("torch.cuda.get_arch_list()", text=" ".join(cuda.get_arch_list()))
+def numpy_ones(kind, shape):
+    """An array of ones, by numpy, which every framework but PyTorch needs itself."""
+    return importlib.import_module("numpy").ones(shape, kind)
 
-    def ones(self, kind, *shape):
-        """Ones on the GPU."""
-        return self.own.ones(*shape, dtype=getattr(self.own, kind), device="cuda")
 
-    def done(self, *tensors):
-        """Results on the host, once the GPU has finished: errors of a launch come then."""
-        self.own.cuda.synchronize()
+def torch_devices(own, gentle):
+    """How many GPUs; where there is none, initialising says why."""
+    cuda = own.cuda
+    count = call("torch.cuda.device_count()", cuda.device_count)
+    if not gentle:
+        call("torch.cuda.init()", cuda.init if hasattr(cuda, "init") else cuda._lazy_init)
+    if count == 0:
+        compare("count the GPUs", "torch counts no GPU")
+    if not gentle:
+        capability = "%d.%d" % tuple(cuda.get_device_capability(0))
+        told("torch.cuda.get_device_capability(0)", text=capability)
+        if hasattr(cuda, "get_arch_list"):
+            told("torch.cuda.get_arch_list()", text=" ".join(cuda.get_arch_list()))
+
+
+def torch(own, gentle):
+    """PyTorch: any release from 0.4."""
+    cuda = own.cuda
+
+    def ones(kind, shape):
+        return own.ones(*shape, dtype=getattr(own, kind), device="cuda")
+
+    def back(*tensors):
+        cuda.synchronize()  # errors of a launch come then
         return [one.detach().cpu().float() for one in tensors]
 
-    def matmul(self):
-        """A context, then a product."""
-        first = "torch.zeros(1, device='cuda')"
-        context = (first, lambda: self.done(self.own.zeros(1, device="cuda"))[:0])
-        return [context] + Probe.matmul(self)
+    def context():
+        return back(own.zeros(1, device="cuda"))[:0]
 
-    def multiplied(self, kind):
-        """One product."""
-        return self.done(self.ones(kind, SIDE, SIDE).matmul(self.ones(kind, SIDE, SIDE)))
+    def multiplied(kind):
+        return back(ones(kind, SQUARE).matmul(ones(kind, SQUARE)))
 
-    def convolution(self):
-        """cuDNN's version, then a convolution forward and back."""
-        call("torch.backends.cudnn.version()", self.own.backends.cudnn.version)
-        return Probe.convolution(self)
+    def version():
+        call("torch.backends.cudnn.version()", own.backends.cudnn.version)
+        return []
 
-    def both_ways(self, kind):
-        """The convolution and its two gradients."""
-        pictures, filters = (self.ones(kind, *shape) for shape in (PICTURES, FILTERS))
+    def convolved(kind):
+        pictures, filters = ones(kind, PICTURES), ones(kind, FILTERS)
         pictures.requires_grad_()
         filters.requires_grad_()
-        forward = self.own.nn.functional.conv2d(pictures, filters)
+        forward = own.nn.functional.conv2d(pictures, filters)
         forward.float().sum().backward()
-        return self.done(forward, pictures.grad, filters.grad)
+        return back(forward, pictures.grad, filters.grad)
+
+    products = each_kind("torch.matmul, ", multiplied)
+    convolutions = [("", version)] + each_kind("conv2d, ", convolved)
+    devices = functools.partial(torch_devices, own, gentle)
+    return Probe(devices, [("torch.zeros(1, device='cuda')", context)] + products, convolutions)
 
 
-class TensorFlow(Probe):
-    """2.x, and 1.x from 1.7, where eager execution is turned on."""
+def by_config(config):
+    """TensorFlow 2: keep to the first GPU, and do not fall back."""
+    listed = getattr(config, "list_physical_devices", None)
+    listed = listed or config.experimental.list_physical_devices
+    gpus = call("tf.config.list_physical_devices('GPU')", listed, "GPU")
+    if gpus:  # memory is then taken as it is needed
+        config.experimental.set_visible_devices(gpus[:1], "GPU")
+        config.experimental.set_memory_growth(gpus[0], True)
+        config.set_soft_device_placement(False)
+    return gpus
 
-    module = "tensorflow"  # older releases make a context to list the GPUs
-    multiply, convolve = "tf.matmul, ", "tf.nn.conv2d, "
 
-    def load(self):
-        """With all that it prints."""
-        if os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") != "0":
-            del os.environ["TF_CPP_MIN_LOG_LEVEL"]
-        Probe.load(self)
+def by_session(own):
+    """TensorFlow 1: the same by a session's options, which its eager execution takes too."""
+    v1 = getattr(getattr(own, "compat", None), "v1", None) or own
+    config = v1.ConfigProto(allow_soft_placement=False)
+    config.gpu_options.allow_growth = True
+    v1.enable_eager_execution(config)
+    module = importlib.import_module("tensorflow.python.client.device_lib")
+    found = call("device_lib.list_local_devices()", module.list_local_devices, config)
+    return [one for one in found if one.device_type == "GPU"]
 
-    def devices(self, gentle):
-        """The GPUs that it lists; memory is then taken as it is needed, on the first of them."""
-        if not self.own.test.is_built_with_cuda():
+
+def tensorflow(own, gentle):
+    """TensorFlow 2.x, and 1.x from 1.7, where eager execution is turned on."""
+
+    def devices():
+        if not own.test.is_built_with_cuda():
             compare("tf.test.is_built_with_cuda()", "this TensorFlow is built without CUDA")
-        old = self.own.__version__.startswith("1.")
-        if not (self.by_session() if old else self.by_config(self.own.config)):
+        if not (by_session(own) if own.__version__.startswith("1.") else by_config(own.config)):
             compare("count the GPUs", "TensorFlow lists no GPU")
 
-    def by_config(self, config):
-        """TensorFlow 2: keep to the first GPU, and do not fall back."""
-        listed = getattr(config, "list_physical_devices", None)
-        listed = listed or config.experimental.list_physical_devices
-        gpus = call("tf.config.list_physical_devices('GPU')", listed, "GPU")
-        if gpus:
-            config.experimental.set_visible_devices(gpus[:1], "GPU")
-            config.experimental.set_memory_growth(gpus[0], True)
-            config.set_soft_device_placement(False)
-        return gpus
+    def ones(kind, shape):
+        return own.constant(numpy_ones(kind, shape))
 
-    def by_session(self):
-        """TensorFlow 1: the same by a session's options, which its eager execution takes too."""
-        v1 = getattr(getattr(self.own, "compat", None), "v1", None) or self.own
-        config = v1.ConfigProto(allow_soft_placement=False)
-        config.gpu_options.allow_growth = True
-        v1.enable_eager_execution(config)
-        module = importlib.import_module("tensorflow.python.client.device_lib")
-        found = call("device_lib.list_local_devices()", module.list_local_devices, config)
-        return [one for one in found if one.device_type == "GPU"]
-
-    def ones(self, kind, *shape):
-        """Ones on the device that is current."""
-        return self.own.constant(Probe.ones(self, kind, *shape))
-
-    def back(self, *tensors):
-        """The values of tensors that the GPU made."""
+    def back(*tensors):
         for one in tensors:
             if "GPU" not in one.device:
                 compare("look where it ran", "ran on the CPU: " + one.device)
         return [one.numpy() for one in tensors]
 
-    def multiplied(self, kind):
-        """One product."""
-        with self.own.device("/GPU:0"):
-            left, right = self.ones(kind, SIDE, SIDE), self.ones(kind, SIDE, SIDE)
-            return self.back(self.own.matmul(left, right))
+    def multiplied(kind):
+        with own.device("/GPU:0"):
+            return back(own.matmul(ones(kind, SQUARE), ones(kind, SQUARE)))
 
-    def both_ways(self, kind):
-        """One convolution, channels last, and its gradients."""
-        tf = self.own
-        with tf.device("/GPU:0"):
-            x, w = self.ones(kind, 2, 16, 16, 8), self.ones(kind, 3, 3, 8, 8)
-            with tf.GradientTape() as tape:
+    def convolved(kind):
+        """Channels last."""
+        with own.device("/GPU:0"):
+            x, w = ones(kind, (2, 16, 16, 8)), ones(kind, (3, 3, 8, 8))
+            with own.GradientTape() as tape:
                 tape.watch([x, w])
-                forward = tf.nn.conv2d(x, w, [1, 1, 1, 1], "VALID")
-            gradient = self.ones(kind, 2, 14, 14, 8)
-            return self.back(forward, *tape.gradient(forward, [x, w], output_gradients=gradient))
+                forward = own.nn.conv2d(x, w, [1, 1, 1, 1], "VALID")
+            gradient = ones(kind, (2, 14, 14, 8))
+            return back(forward, *tape.gradient(forward, [x, w], output_gradients=gradient))
+
+    products = each_kind("tf.matmul, ", multiplied)
+    return Probe(devices, products, each_kind("tf.nn.conv2d, ", convolved))
 
 
 class Heard(logging.Handler):
@@ -316,59 +292,54 @@ class Heard(logging.Handler):
         self.said.append(str(error or record.getMessage()).strip()[:600])
 
 
-class Jax(Probe):
+def start_error():
+    """What the client's start raised: newer releases keep it, and name only the CPU."""
+    try:
+        errors = importlib.import_module("jax._src.xla_bridge")._backend_errors
+    except (ImportError, AttributeError):
+        return ""
+    return str(errors.get("cuda") or errors.get("gpu") or "").strip()[:600]
+
+
+def jax(own, gentle):
     """Any release with `jax.devices`."""
+    gpus = []
 
-    module = "jax"  # listing the GPUs makes a client, with a context on each
-    settings = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # it would take most of the memory
-    multiply, convolve = "dot, ", "lax.conv, "
-
-    def devices(self, gentle):
-        """The GPUs of the CUDA client; where there is none, what its start said."""
+    def devices():
         heard = Heard()
         try:
-            self.gpu = call("jax.devices('gpu')", self.own.devices, "gpu")[0]
+            gpus.extend(call("jax.devices('gpu')", own.devices, "gpu"))
         except RuntimeError:
-            why = self.start_error() or (heard.said or [""])[0]
+            why = start_error() or (heard.said or [""])[0]
             if why:
                 compare("start of the CUDA client", why)
             raise
 
-    def start_error(self):
-        """What the client's start raised: newer releases keep it, and name only the CPU."""
-        try:
-            errors = importlib.import_module("jax._src.xla_bridge")._backend_errors
-        except (ImportError, AttributeError):
-            return ""
-        return str(errors.get("cuda") or errors.get("gpu") or "").strip()[:600]
-
-    def on_gpu(self, function, kind, *shapes):
+    def on_gpu(function, kind, *shapes):
         """The values of arrays that the GPU made of ones."""
         numpy = importlib.import_module("numpy")
-        given = [self.own.device_put(self.ones(kind, *shape), self.gpu) for shape in shapes]
-        arrays = self.own.jit(function)(*given)
+        given = [own.device_put(numpy_ones(kind, shape), gpus[0]) for shape in shapes]
+        arrays = own.jit(function)(*given)
         for one in arrays:
             several = callable(getattr(one, "devices", None))
-            devices = one.devices() if several else [one.device_buffer.device()]
-            if any(device.platform == "cpu" for device in devices):
+            places = one.devices() if several else [one.device_buffer.device()]
+            if any(place.platform == "cpu" for place in places):
                 compare("look where it ran", "ran on the CPU")
         return [numpy.asarray(one.block_until_ready()) for one in arrays]
 
-    def multiplied(self, kind):
-        """One product."""
-        return self.on_gpu(lambda a, b: (a.dot(b),), kind, (SIDE, SIDE), (SIDE, SIDE))
-
-    def both_ways(self, kind):
-        """The convolution and its two gradients."""
-
+    def convolved(pictures, filters, gradient):
         def once(x, w):
-            return self.own.lax.conv(x, w, (1, 1), "VALID")
+            return own.lax.conv(x, w, (1, 1), "VALID")
 
-        def convolved(pictures, filters, gradient):
-            forward, back = self.own.vjp(once, pictures, filters)
-            return (forward,) + tuple(back(gradient))
+        forward, back = own.vjp(once, pictures, filters)
+        return (forward,) + tuple(back(gradient))
 
-        return self.on_gpu(convolved, kind, PICTURES, FILTERS, RESULT)
+    products = each_kind(
+        "dot, ", lambda kind: on_gpu(lambda a, b: (a.dot(b),), kind, SQUARE, SQUARE)
+    )
+    shapes = (PICTURES, FILTERS, RESULT)
+    both_ways = each_kind("lax.conv, ", lambda kind: on_gpu(convolved, kind, *shapes))
+    return Probe(devices, products, both_ways)
 
 
 def block(tag, *parts):
@@ -388,113 +359,106 @@ def model(operator):
     return b"\x08\x04" + graph + block(66, b"\x0a\x00\x10\x09")
 
 
-class OnnxRuntime(Probe):
+def provider_error(own):
+    """What the loader says of the provider's library."""
+    folder = os.path.join(os.path.dirname(own.__file__), "capi")
+    form = "%s.dll" if os.name == "nt" else "lib%s.so"
+    for name in ("onnxruntime_providers_shared", "onnxruntime_providers_cuda"):
+        for path in glob.glob(os.path.join(glob.escape(folder), form % name)):
+            try:
+                ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
+            except OSError as error:
+                return str(error)
+    return ""
+
+
+def onnxruntime(own, gentle):
     """Small models in float32."""
 
-    module = "onnxruntime"  # it lists GPUs by opening its CUDA provider
-
-    def devices(self, gentle):
-        """Open the CUDA provider, as the first session does; where that fails, ask the loader."""
-        name = "onnxruntime.get_available_providers()"
-        if CUDA not in call(name, self.own.get_available_providers):
-            compare("look for the CUDA provider", "this ONNX Runtime is built without CUDA")
-        session = call("InferenceSession(%s)" % CUDA, self.session, b"MatMul")
-        if CUDA not in session.get_providers():
-            tell_mapped()
-            Told.spoilt = True
-            why = self.provider_error()
-            compare("get_providers()", "fell back to the CPU" + (": " + why if why else ""))
-
-    def session(self, operator):
+    def opened(operator):
         """A session that asks for CUDA alone, with little memory."""
-        provider, found = CUDA, re.match(r"(\d+)\.(\d+)", self.own.__version__)
+        provider, found = CUDA, re.match(r"(\d+)\.(\d+)", own.__version__)
         if found and (int(found.group(1)), int(found.group(2))) >= (1, 8):
             little = {"gpu_mem_limit": str(256 << 20), "arena_extend_strategy": "kSameAsRequested"}
             provider = (CUDA, little)
-        options = self.own.SessionOptions()
-        return self.own.InferenceSession(model(operator), options, providers=[provider])
+        return own.InferenceSession(model(operator), own.SessionOptions(), providers=[provider])
 
-    def provider_error(self):
-        """What the loader says of the provider's library."""
-        folder = os.path.join(os.path.dirname(self.own.__file__), "capi")
-        form = "%s.dll" if os.name == "nt" else "lib%s.so"
-        for name in ("onnxruntime_providers_shared", "onnxruntime_providers_cuda"):
-            for path in glob.glob(os.path.join(glob.escape(folder), form % name)):
-                try:
-                    ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
-                except OSError as error:
-                    return str(error)
-        return ""
+    def devices():
+        """Open the CUDA provider, as the first session does; where that fails, ask the loader."""
+        name = "onnxruntime.get_available_providers()"
+        if CUDA not in call(name, own.get_available_providers):
+            compare("look for the CUDA provider", "this ONNX Runtime is built without CUDA")
+        session = call("InferenceSession(%s)" % CUDA, opened, b"MatMul")
+        if CUDA not in session.get_providers():
+            tell_mapped()
+            Told.spoilt = True
+            why = provider_error(own)
+            compare("get_providers()", "fell back to the CPU" + (": " + why if why else ""))
 
-    def run(self, operator, left, right):
-        """One model on the GPU."""
-        session = self.session(operator)
+    def run(operator, left, right):
+        session = opened(operator)
         if CUDA not in session.get_providers():
             compare("look where it ran", "ran on the CPU")
-        given = {"a": self.ones("float32", *left), "b": self.ones("float32", *right)}
+        given = {"a": numpy_ones("float32", left), "b": numpy_ones("float32", right)}
         return session.run(None, given)
 
-    def matmul(self):
-        """A product."""
-        return [("run, MatMul", lambda: self.run(b"MatMul", (SIDE, SIDE), (SIDE, SIDE)))]
-
-    def convolution(self):
-        """A convolution."""
-        return [("run, Conv", lambda: self.run(b"Conv", PICTURES, FILTERS))]
+    products = [("run, MatMul", lambda: run(b"MatMul", SQUARE, SQUARE))]
+    return Probe(devices, products, [("run, Conv", lambda: run(b"Conv", PICTURES, FILTERS))])
 
 
-class CuPy(Probe):
-    """In place of a convolution, which it does not have, a kernel that it compiles here."""
-
-    module = "cupy"
-    lists_gently = True  # cudaGetDeviceCount
-    settings = {"CUPY_CACHE_IN_MEMORY": "1"}  # no compiled kernels in the home folder
-    convolved = [("sum", 2, 2)]
-    code = r"""
+KERNEL = r"""
 extern "C" __global__ void add(const float* a, const float* b, float* c, int n) {
     int i = blockDim.x * blockIdx.x + threadIdx.x;
     if (i < n) c[i] = a[i] + b[i];
 }
 """
 
-    def devices(self, gentle):
-        """The GPUs, by the runtime."""
-        runtime = self.own.cuda.runtime
+
+def cupy(own, gentle):
+    """CuPy: in place of a convolution, which it does not have, a kernel that it compiles here."""
+
+    def devices():
+        runtime = own.cuda.runtime
         if call("cudaGetDeviceCount", runtime.getDeviceCount) == 0:
             compare("count the GPUs", "CuPy counts no GPU")
         call("cudaRuntimeGetVersion", runtime.runtimeGetVersion)
 
-    def ones(self, kind, *shape):
-        """Ones on the GPU."""
-        return self.own.asarray(Probe.ones(self, kind, *shape))
+    def ones(shape):
+        return own.asarray(numpy_ones("float32", shape))
 
-    def back(self, array):
-        """The values of an array, once the GPU has finished."""
-        self.own.cuda.Stream.null.synchronize()
-        return [self.own.asnumpy(array)]
+    def back(array):
+        own.cuda.Stream.null.synchronize()
+        return [own.asnumpy(array)]
 
-    def matmul(self):
-        """A context, then a product."""
-        square = ("float32", SIDE, SIDE)
-        return [
-            ("cupy.asarray", lambda: self.back(self.ones("float32", 1))[:0]),
-            ("cupy.dot, float32", lambda: self.back(self.ones(*square).dot(self.ones(*square)))),
-        ]
-
-    def convolution(self):
-        """A kernel compiled by NVRTC, and launched."""
-        return [("compile and launch", self.launched)]
-
-    def launched(self):
-        """One launch."""
-        one, out = self.ones("float32", SIDE, SIDE), self.own.zeros((SIDE, SIDE), "float32")
+    def launched():
+        one, out = ones(SQUARE), own.zeros(SQUARE, "float32")
         count = importlib.import_module("numpy").int32(SIDE * SIDE)
-        kernel = self.own.RawKernel(self.code, "add")
+        kernel = own.RawKernel(KERNEL, "add")
         kernel((SIDE * SIDE // 256,), (256,), (one, one, out, count))
-        return self.back(out)
+        return back(out)
+
+    products = [
+        ("cupy.asarray", lambda: back(ones((1,)))[:0]),
+        ("cupy.dot, float32", lambda: back(ones(SQUARE).dot(ones(SQUARE)))),
+    ]
+    probe = Probe(devices, products, [("compile and launch", launched)])
+    probe.convolved = [("sum", 2, 2)]
+    return probe
 
 
-PROBES = {one.module: one for one in (Torch, TensorFlow, Jax, OnnxRuntime, CuPy)}
+PROBES = {one.__name__: one for one in (torch, tensorflow, jax, onnxruntime, cupy)}
+LISTS_GENTLY = ("torch", "cupy")  # listing the GPUs makes no context on them
+SETTINGS = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "CUPY_CACHE_IN_MEMORY": "1"}
+"""Where the user has not set them: JAX would take most of the memory, CuPy would write files."""
+
+
+def load(name):
+    """Import, with all that it prints; an empty folder of that name is no framework."""
+    for variable, value in SETTINGS.items():
+        os.environ.setdefault(variable, value)
+    if os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") != "0":
+        del os.environ["TF_CPP_MIN_LOG_LEVEL"]
+    call("import " + name, importlib.import_module, name).__version__  # noqa: B018
 
 
 def main(name, gentle):
@@ -503,13 +467,13 @@ def main(name, gentle):
     sys.path[:] = [path for path in sys.path if os.path.realpath(path) != HERE]
     faulthandler.enable()
     faulthandler.dump_traceback_later(HANGING)
-    probe = PROBES[name]()
-    if not attempt("import", probe.load) or (gentle and not probe.lists_gently):
+    if not attempt("import", load, name) or (gentle and name not in LISTS_GENTLY):
         return
-    if not attempt("devices", probe.devices, gentle) or gentle:
+    probe = PROBES[name](sys.modules[name], gentle)
+    if not attempt("devices", probe.devices) or gentle:
         return
-    attempt("matmul", lambda: compute(probe.matmul(), probe.product))
-    attempt("convolution", lambda: compute(probe.convolution(), probe.convolved))
+    attempt("matmul", compute, probe.matmul, probe.product)
+    attempt("convolution", compute, probe.convolution, probe.convolved)
 
 
 if __name__ == "__main__":
