@@ -21,6 +21,7 @@ import shutil
 import signal
 import sys
 import time
+from contextlib import suppress
 
 RESULTS = 3
 TICK = os.sysconf("SC_CLK_TCK")
@@ -32,10 +33,8 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def say(out, value):
     """One JSON line; nobody may be listening any more."""
-    try:
+    with suppress(OSError):  # -1 too
         os.write(out, (json.dumps(value) + "\n").encode())
-    except OSError:  # -1 too
-        pass
 
 
 def prctl(what, value):
@@ -72,36 +71,28 @@ def resident():
     """What the processes below this one hold of memory, in bytes."""
     total = 0
     for pid in descendants():
-        try:
+        with suppress(OSError, IndexError, ValueError):
             with open("/proc/%d/statm" % pid, "rb") as file:
                 total += int(file.read().split()[1]) * PAGE
-        except (OSError, IndexError, ValueError):
-            pass
     return total
 
 
 def end_all(first):
     """Kill until nothing is left; new ones may come meanwhile. The names of the living ones."""
     names, until = [], time.time() + 10
-    try:
+    with suppress(OSError):
         os.killpg(first, signal.SIGKILL)
-    except OSError:
-        pass
     while time.time() < until:
-        try:
+        with suppress(OSError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
-        except OSError:
-            pass
         alive = {pid: one for pid, one in descendants().items() if one[1] not in "ZX"}
         if not alive:
             return names
         names = names or sorted(one[0] for one in alive.values())
         for pid in alive:
-            try:
+            with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-            except OSError:
-                pass
         time.sleep(0.01)
     return names
 
@@ -110,21 +101,17 @@ def prepare(orders, out):
     """In the child: limits, place, streams and signals."""
     prctl(DEATH_SIGNAL, signal.SIGKILL)
     os.setsid()
-    try:  # if memory runs out, it is this program's turn and nobody else's
+    with suppress(OSError):  # if memory runs out, it is this program's turn and nobody else's
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
-    except OSError:
-        pass
     if "isolate" in orders:
         import isolation
 
         say(out, {"isolation": isolation.isolate(orders["folder"])})
         isolation.limit(orders["isolate"])
     for number, pair in orders["limits"].items():
-        try:
+        with suppress(OSError, ValueError):
             resource.setrlimit(int(number), tuple(pair))
-        except (OSError, ValueError):
-            pass
     os.chdir(orders["folder"])
     os.dup2(os.open(orders["input"] or os.devnull, os.O_RDONLY), 0)
     if "isolate" in orders:
@@ -194,12 +181,10 @@ def remove(folder):
     """The folder with everything in it, rights or none."""
 
     def again(function, path, _):
-        try:
+        with suppress(OSError):
             os.chmod(os.path.dirname(path), 0o700)
             os.chmod(path, 0o700)
             function(path)
-        except OSError:
-            pass
 
     shutil.rmtree(folder, onerror=again)
 
@@ -229,7 +214,7 @@ def main(source, says):
     said = os.read(broken, 4096).decode("utf-8", "replace")
     if said:
         say(out, {"cannot": said})
-        os._exit(0)
+        os._exit(127 if says < 0 else 0)
     if not isolate:
         say(out, {"pid": pid})
     ended = wait(pid, source, out, woken, isolate)

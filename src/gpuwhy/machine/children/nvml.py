@@ -77,18 +77,10 @@ def pci(nvml, gpu):
     return "%04x:%s" % (int(domain, 16), rest)
 
 
-def memory(nvml, gpu):
-    """Total and free bytes."""
-    info = nvml.nvmlDeviceGetMemoryInfo(gpu)
-    return {"total": int(info.total), "free": int(info.free)}
-
-
 def mine(pid):
     """Whether this user owns a process; None where we cannot see it."""
-    if WINDOWS:
-        return None
     try:
-        return os.stat("/proc/%d" % pid).st_uid == os.getuid()
+        return None if WINDOWS else os.stat("/proc/%d" % pid).st_uid == os.getuid()
     except OSError:
         return None
 
@@ -98,9 +90,8 @@ def processes(nvml, gpu):
     held = {}
     for kind in ("Compute", "Graphics"):
         names = ["nvmlDeviceGet%sRunningProcesses%s" % (kind, v) for v in ("_v3", "_v2", "")]
-        for process in first(nvml, names, gpu):
-            used = process.usedGpuMemory
-            pid = int(process.pid)
+        for one in first(nvml, names, gpu):
+            pid, used = int(one.pid), one.usedGpuMemory
             known = held.setdefault(pid, {"pid": pid, "memory": None, "mine": mine(pid)})
             if used is not None:
                 known["memory"] = max(known["memory"] or 0, int(used))
@@ -145,30 +136,27 @@ def fabric(nvml, gpu):
     return FABRIC[info.state]
 
 
+def sizes(info):
+    """Total and free bytes."""
+    return {"total": int(info.total), "free": int(info.free)}
+
+
 QUERIES = (
-    ("name", lambda nvml, gpu: text(nvml.nvmlDeviceGetName(gpu))),
-    ("uuid", lambda nvml, gpu: short(nvml.nvmlDeviceGetUUID(gpu))),
+    ("name", lambda n, gpu: text(n.nvmlDeviceGetName(gpu))),
+    ("uuid", lambda n, gpu: short(n.nvmlDeviceGetUUID(gpu))),
     ("pci", pci),
     ("capability", lambda n, gpu: "%d.%d" % tuple(n.nvmlDeviceGetCudaComputeCapability(gpu))),
-    ("memory", memory),
+    ("memory", lambda n, gpu: sizes(n.nvmlDeviceGetMemoryInfo(gpu))),
     ("compute_mode", lambda n, gpu: COMPUTE_MODES[n.nvmlDeviceGetComputeMode(gpu)]),
     ("mig", mig),
     ("processes", processes),
-    ("ecc", lambda nvml, gpu: int(nvml.nvmlDeviceGetTotalEccErrors(gpu, 1, 0))),
+    ("ecc", lambda n, gpu: int(n.nvmlDeviceGetTotalEccErrors(gpu, 1, 0))),
     ("pages", lambda n, gpu: {"pending": bool(n.nvmlDeviceGetRetiredPagesPendingStatus(gpu))}),
     ("rows", rows),
     ("throttle", throttle),
     ("fabric", fabric),
 )
 """What is asked of each GPU; those of `pages` were retired before Ampere, those of `rows` since."""
-
-
-def pcie(nvml, gpu):
-    """The link as it is and as it could be."""
-    return {
-        "width": int(nvml.nvmlDeviceGetCurrPcieLinkWidth(gpu)),
-        "max_generation": int(nvml.nvmlDeviceGetMaxPcieLinkGeneration(gpu)),
-    }
 
 
 def nvlink(nvml, gpu):
@@ -190,6 +178,12 @@ def clocks(nvml, gpu):
     return {"max": int(nvml.nvmlDeviceGetMaxClockInfo(gpu, nvml.NVML_CLOCK_SM)), "limit": limit}
 
 
+def link(nvml, gpu):
+    """The PCIe link as it is and as it could be."""
+    most = int(nvml.nvmlDeviceGetMaxPcieLinkGeneration(gpu))
+    return {"width": int(nvml.nvmlDeviceGetCurrPcieLinkWidth(gpu)), "max_generation": most}
+
+
 def ecc_mode(nvml, gpu):
     """Whether error correction is on, and whether that changes at the next reset."""
     now, then = ("on" if one else "off" for one in nvml.nvmlDeviceGetEccMode(gpu))
@@ -197,7 +191,7 @@ def ecc_mode(nvml, gpu):
 
 
 MORE = (
-    ("pcie", pcie),
+    ("pcie", link),
     ("nvlink", nvlink),
     ("clocks", clocks),
     ("power", lambda n, gpu: {"limit": int(n.nvmlDeviceGetEnforcedPowerLimit(gpu)) // 1000}),
