@@ -1,4 +1,4 @@
-"""Ten images with one known fault each, made of small layers, and the Dockerfiles that would build the same."""
+"""Images with one known fault each, made of small layers."""
 
 from __future__ import annotations
 
@@ -23,16 +23,13 @@ FOUND = f"LD_LIBRARY_PATH={CUDA}"
 
 
 class Faulty(NamedTuple):
-    """One image: what its files and its config are, the cause it must show, and its Dockerfile."""
+    """One image: what its files and its config are, and the cause it must show."""
 
     name: str
     build: Callable[[World], None]
     env: list[str]
     cause: str
     word: str  # of the sentence
-    fix: str  # a part of the first fix, text or command
-    dockerfile: str
-    rule: str  # what lint says of the same; "" where a Dockerfile cannot tell
 
 
 def base(world: World, libc: str = "glibc") -> None:
@@ -98,40 +95,25 @@ def on_musl(world: World) -> None:
     tensorflow(world, "2.3.4", "10.1", "7.6.5")
 
 
-FAULTY = (
-    Faulty("cuda-11-for-10", cuda_11, [*ENV, "LD_LIBRARY_PATH=/usr/local/cuda-11.0/lib64"], "cuda.version_mismatch",
-           "libcudart.so.10.1", "CUDA 10.1",
-           "FROM nvidia/cuda:11.0.3-cudnn8-runtime-ubuntu18.04\nRUN pip install tensorflow-gpu==2.3.4\n", "base-image"),
-    Faulty("no-cuda-at-all", bare, ENV, "cuda.missing_library", "in this image", "CUDA 10.1",
-           "FROM python:3.8-slim\nRUN pip install tensorflow-gpu==2.3.4\n", "no-system-cuda"),
-    Faulty("no-cudnn", without_cudnn, [*ENV, FOUND], "cudnn.missing", "libcudnn.so.7", "cudnn",
-           "FROM nvidia/cuda:10.1-runtime-ubuntu18.04\nRUN pip install tensorflow-gpu==2.3.4\n", "base-image"),
-    Faulty("off-the-path", good, ENV, "env.path", "the loader does not look there", CUDA,
-           f"FROM {BASE}\nRUN pip install tensorflow-gpu==2.3.4\nENV LD_LIBRARY_PATH=\n", ""),
-    Faulty("stubs-first", with_stubs, [*ENV, f"LD_LIBRARY_PATH={CUDA}/stubs:{CUDA}"], "driver.stub", "error 34",
-           f"ENV LD_LIBRARY_PATH={CUDA}",
-           "FROM nvidia/cuda:10.1-cudnn7-devel-ubuntu18.04\nRUN pip install tensorflow-gpu==2.3.4\n"
-           f"ENV LD_LIBRARY_PATH={CUDA}/stubs:{CUDA}\n", "stubs"),
-    Faulty("compat-first", with_compat, [*ENV, f"LD_LIBRARY_PATH=/usr/local/cuda-10.1/compat:{CUDA}"],
-           "driver.compat_misuse", "803", f"ENV LD_LIBRARY_PATH={CUDA}",
-           f"FROM {BASE}\nRUN pip install tensorflow-gpu==2.3.4\n"
-           f"ENV LD_LIBRARY_PATH=/usr/local/cuda-10.1/compat:{CUDA}\n", "compat-first"),
-    Faulty("driver-baked-in", with_driver, [*ENV, FOUND], "driver.library_mismatch", "535.104.05", "driver packages",
-           f"FROM {BASE}\nRUN apt-get update && apt-get install -y libnvidia-compute-535\n"
-           "RUN pip install tensorflow-gpu==2.3.4\n", "driver-in-image"),
-    Faulty("musl", on_musl, ENV, "framework.platform_dropped", "glibc", "glibc",
-           "FROM python:3.8-alpine\nRUN pip install tensorflow-gpu==2.3.4\n", "musl"),
-    Faulty("no-compute", good, [*ENV, FOUND, "NVIDIA_DRIVER_CAPABILITIES=utility"], "container.no_gpu",
-           "lacks compute", "ENV NVIDIA_DRIVER_CAPABILITIES=compute,utility",
-           f"FROM {BASE}\nRUN pip install tensorflow-gpu==2.3.4\nENV NVIDIA_DRIVER_CAPABILITIES=utility\n",
-           "driver-capabilities"),
-    Faulty("hidden-by-config", good, [*ENV, FOUND, "NVIDIA_VISIBLE_DEVICES=void"], "container.no_gpu", "void",
-           "ENV NVIDIA_VISIBLE_DEVICES=all",
-           f"FROM {BASE}\nRUN pip install tensorflow-gpu==2.3.4\nENV NVIDIA_VISIBLE_DEVICES=void\n", "gpus-hidden"),
-    Faulty("hidden-by-cuda", good, [*ENV, FOUND, "CUDA_VISIBLE_DEVICES=-1"], "device.selection", "leaves no GPU",
-           "CUDA_VISIBLE_DEVICES",
-           f"FROM {BASE}\nRUN pip install tensorflow-gpu==2.3.4\nENV CUDA_VISIBLE_DEVICES=-1\n", "gpus-hidden"),
-)  # fmt: skip
+STUBS_FIRST = f"LD_LIBRARY_PATH={CUDA}/stubs:{CUDA}"
+COMPAT_FIRST = f"LD_LIBRARY_PATH=/usr/local/cuda-10.1/compat:{CUDA}"
+FAULTY = [
+    Faulty(name, build, [*ENV, *variables], cause, word)
+    for name, build, variables, cause, word in (
+        ("cuda-11-for-10", cuda_11, ["LD_LIBRARY_PATH=/usr/local/cuda-11.0/lib64"], "cuda.version_mismatch",
+         "libcudart.so.10.1"),
+        ("no-cuda-at-all", bare, [], "cuda.missing_library", "in this image"),
+        ("no-cudnn", without_cudnn, [FOUND], "cudnn.missing", "libcudnn.so.7"),
+        ("off-the-path", good, [], "env.path", "the loader does not look there"),
+        ("stubs-first", with_stubs, [STUBS_FIRST], "driver.stub", "error 34"),
+        ("compat-first", with_compat, [COMPAT_FIRST], "driver.compat_misuse", "803"),
+        ("driver-baked-in", with_driver, [FOUND], "driver.library_mismatch", "535.104.05"),
+        ("musl", on_musl, [], "framework.platform_dropped", "glibc"),
+        ("no-compute", good, [FOUND, "NVIDIA_DRIVER_CAPABILITIES=utility"], "container.no_gpu", "lacks compute"),
+        ("hidden-by-config", good, [FOUND, "NVIDIA_VISIBLE_DEVICES=void"], "container.no_gpu", "void"),
+        ("hidden-by-cuda", good, [FOUND, "CUDA_VISIBLE_DEVICES=-1"], "device.selection", "leaves no GPU"),
+    )
+]  # fmt: skip
 """Each with the one fault that its name says; all others are as in `good`."""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import tarfile
 
 import pytest
@@ -14,29 +13,17 @@ from gpuwhy.facts.facts import dump
 from gpuwhy.facts.fact import Known, Unknown
 from tests import started
 from tests.machine.images import entry, layer, oci, saved
-from tests.look.world import World, shared_object
+from tests.look.world import World
 
-from .test_scenes import tensorflow, toolkit
-
-FOLDER = "/usr/local/cuda-10.1/lib64"
-CUDA_10_1 = (
-    "libcudart.so.10.1 10.1.243", "libcublas.so.10 10.2.1.243", "libcufft.so.10 10.1.1.243",
-    "libcurand.so.10 10.1.1.243", "libcusolver.so.10 10.2.0.243", "libcusparse.so.10 10.3.0.243",
-)  # fmt: skip
-ENV = ["PATH=/venv/bin:/usr/bin", "VIRTUAL_ENV=/venv"]
+from .faulty_images import CUDA as FOLDER, ENV, good
 
 
 @pytest.fixture
 def world(tmp_path):
     """TensorFlow 2.3.4 with CUDA 10.1 and cuDNN 7.6.5 in a folder that only LD_LIBRARY_PATH leads to."""
     world = World(tmp_path / "root")
-    tensorflow(world, "2.3.4", "10.1", "7.6.5")
-    toolkit(world, FOLDER, *CUDA_10_1, "libcudnn.so.7 7.6.5")
+    good(world)
     world.file("/usr/local/cuda-10.1/version.txt", "CUDA Version 10.1.243\n")
-    world.file("/bin/sh", shared_object())
-    world.file("/etc/os-release", 'PRETTY_NAME="Debian GNU/Linux 13"\n')
-    world.file("/lib64/libc-2.31.so", b"")
-    os.symlink("libc-2.31.so", world.root / "lib64/libc.so.6")
     return world
 
 
