@@ -12,7 +12,7 @@ from gpuwhy._version import __version__
 from gpuwhy.answer import ci
 from gpuwhy.cli import FOUND, HEALTHY, USAGE, UsageError, output, refused
 from gpuwhy.cli.terminal import write
-from gpuwhy.lint import edits, kinds, report
+from gpuwhy.lint import kinds, report
 from gpuwhy.lint.linter import lint
 from gpuwhy.lint.mistakes import Lint, contract
 from gpuwhy.lint.rules import gone, rules
@@ -63,8 +63,8 @@ def _print(result: Lint, options: argparse.Namespace) -> None:
     """The findings in the form that was asked for, without the secrets of an index's address."""
     shared = options.json or output.shares(options)
     hide = of_this_machine(paths=not shared)
-    notes = tuple(report.hidden(report.notes(result), hide.hide))
-    document = report.document(report.without_secrets(result, hide.hide), options.verbose)
+    plain = report.without_secrets(result, hide.hide)
+    notes, document = report.notes(plain), report.document(plain, options.verbose)
     printed = None
     if options.github:
         printed = ci.github(notes)
@@ -82,9 +82,9 @@ def _changes(result: Lint, texts: dict[str, str]) -> dict[str, str]:
     out: dict[str, str] = {}
     for file in result.files:
         before = texts.get(file.path, "")
-        after, made = edits.corrected(before, file.mistakes) if before else ("", 0)
+        after, made = report.corrected(before, file.mistakes) if before else ("", 0)
         if made:
-            write(edits.difference(file.path, before, after))
+            write(report.difference(file.path, before, after))
             out[file.path] = after
     return out
 

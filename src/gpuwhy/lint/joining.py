@@ -164,8 +164,3 @@ def _of_project(stage: Environment, read: Read) -> None:
             if exact:
                 stage.pythons, stage.python_from = (exact[1],), f"{name} names Python {exact[1]}"
                 return
-
-
-def through(path: str, stage: Environment, own: str) -> Place | None:
-    """The line of a file that includes another one."""
-    return stage.through.get(path) if path != own else None

@@ -16,6 +16,7 @@ _KEYS: dict[str, list[str]] = table("kinds.keys")
 _GONE = pattern("kinds.gone")
 """Kinds that version 0 read."""
 _LOOK = 20_000
+_READERS = {"cog": "conda:read_cog", "notebook": "script:read_notebook"}
 _INSTALLS = re.compile(r"install|nvidia-docker")
 
 
@@ -72,6 +73,8 @@ def _by_content(path: str, text: str) -> str:
 
 
 def reader(kind: str) -> Callable[[str, str], Sheet]:
-    """Imported where it is needed: YAML and TOML cost more than the rest together."""
-    found: Callable[[str, str], Sheet] = import_module(f"gpuwhy.lint.read.{kind}").read
-    return found
+    """Imported where it is needed: YAML costs more than the rest together."""
+    module, _, name = _READERS.get(kind, kind).partition(":")
+    found = import_module(f"gpuwhy.lint.read.{module}")
+    read: Callable[[str, str], Sheet] = getattr(found, name or "read")
+    return read

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from gpuwhy.knowledge import images
 from gpuwhy.lint import joining, kinds
-from gpuwhy.lint.check import CHECKS, machine, requests
+from gpuwhy.lint.check import CHECKS, requests
 from gpuwhy.lint.mistakes import Checked, Lint, Mistake, Place, Problem
 from gpuwhy.lint.repository import Listed, Repository
 from gpuwhy.lint.rules import gone
@@ -54,8 +53,8 @@ def lint(
         joining.join(sheet, read)
         repository = Repository(sheet.path, around(sheet.path), read)
         views += _judged(sheet, read, repository, target)
-        for work in _alone(sheet, around(sheet.path), read):
-            for one in (*requests.service(work), *_started(work, target)):
+        for work in _services(sheet, around(sheet.path), read):
+            for one in requests.service(work, target):
                 found.setdefault(one.place.path, []).append(one)
     for one in _agreed(views):
         found.setdefault(one.place.path, []).append(one)
@@ -95,30 +94,29 @@ def _built(sheets: Mapping[str, Sheet], read: Read) -> Iterator[Sheet]:
     """The Dockerfiles that services are built from, as those builds see them."""
     from gpuwhy.lint.read import dockerfile
 
-    for sheet in list(sheets.values()):
-        for work in sheet.workloads:
-            folder = posixpath.dirname(sheet.path)
-            path = posixpath.normpath(posixpath.join(folder, work.built)) if work.built else ""
-            text = read(path) if path and "$" not in path and "://" not in work.built else None
-            if text is None:
-                continue
-            made = dockerfile.read(path, text, work.arguments, work.target)
-            for environment in made.environments:
-                if environment.runs and environment.image:
-                    asks = f"{work.name} of {posixpath.basename(sheet.path)} asks for a GPU"
-                    environment.gpu = asks if work.request else ""
-                    work.built_on = environment.image.text
-                    work.built_sets = (*work.built_sets, *environment.variables)
-            yield made
+    for compose, work in [(one, work) for one in sheets.values() for work in one.workloads]:
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(compose.path), work.built))
+        known = work.built and "$" not in path and "://" not in work.built
+        text = read(path) if known else None
+        if text is None:
+            continue
+        made = dockerfile.read(path, text, work.arguments, work.target)
+        for environment in made.environments:
+            if environment.runs and environment.image:
+                asks = f"{work.name} of {posixpath.basename(compose.path)} asks for a GPU"
+                environment.gpu = asks if work.request else ""
+                work.built_on = environment.image.text
+                work.built_sets = (*work.built_sets, *environment.variables)
+        yield made
 
 
-def _alone(sheet: Sheet, paths: Sequence[str], read: Read) -> list[Workload]:
+def _services(sheet: Sheet, paths: Sequence[str], read: Read) -> list[Workload]:
     """The services; one whose GPU another file beside asks for is only completed there."""
     folder = posixpath.dirname(sheet.path)
-    beside = [path for path in paths if posixpath.dirname(path) == folder and path != sheet.path]
     asked: set[str] = set()
-    for path in beside if sheet.workloads else ():
-        text = read(path) if kinds.by_name(path) == "compose" else None
+    for path in paths if sheet.workloads else ():
+        beside = posixpath.dirname(path) == folder and path != sheet.path
+        text = read(path) if beside and kinds.by_name(path) == "compose" else None
         found = _sheet(path, text).workloads if text else []
         asked |= {work.name for work in found if work.request}
     for work in sheet.workloads:
@@ -134,13 +132,11 @@ def _judged(
             stage.system = "windows"
         stage.pins[:] = [pin for pin in stage.pins if applies(pin.marker, stage.pythons)]
         scope = Scope(stage, target, sheet.kind, read, repository)
-        found = [one for check in CHECKS for one in check(scope)]
-        told = [
-            replace(one, through=joining.through(one.place.path, stage, sheet.path))
-            for one in found
-        ]
+        through = {path: line for path, line in stage.through.items() if path != sheet.path}
+        found = (one for check in CHECKS for one in check(scope))
+        told = tuple(replace(one, through=through.get(one.place.path)) for one in found)
         informed = bool(stage.image or stage.pythons)
-        yield _View(frozenset((sheet.path, *stage.through)), informed, tuple(told))
+        yield _View(frozenset((sheet.path, *stage.through)), informed, told)
 
 
 def _agreed(views: list[_View]) -> Iterator[Mistake]:
@@ -153,11 +149,6 @@ def _agreed(views: list[_View]) -> Iterator[Mistake]:
             )
             if view.informed or not looked or same or one.rule in _OF_IMAGES:
                 yield one
-
-
-def _started(work: Workload, target: Target | None) -> Iterator[Mistake]:
-    if target and work.image:
-        yield from machine.image(target, work.image, images.read(work.image.text).cuda)
 
 
 def _checked(path: str, sheet: Sheet | None, text: str, found: list[Mistake]) -> Checked:

@@ -1,8 +1,9 @@
-"""Lint as a document, and as notes that build servers read."""
+"""Lint as a document, as notes that build servers read, and as corrections."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import difflib
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
@@ -13,14 +14,13 @@ from gpuwhy.answer.tree import (
     Document,
     Fold,
     Heading,
-    Line,
     Mark,
     Pair,
     Pairs,
     Paragraph,
     Soft,
 )
-from gpuwhy.lint.mistakes import Checked, Lint, Mistake, Place, Problem
+from gpuwhy.lint.mistakes import Checked, Edit, Lint, Mistake, Place, Problem
 from gpuwhy.lint.rules import Example, Rule
 
 
@@ -30,26 +30,23 @@ def document(lint: Lint, detail: int = 0) -> Document:
     for file in lint.files:
         for one in file.mistakes:
             blocks += _block(one, detail)
-        blocks += [_remark(one, "bad") for one in file.problems]
-        blocks += [_remark(one, "none") for one in file.notes]
-    if any(file.mistakes for file in lint.files) and not detail:
+        for kind, remarks in (("unreadable", file.problems), ("note", file.notes)):
+            said = (f"{_where(one.place)}: {kind}: {one.text}" for one in remarks)
+            blocks += [Paragraph((text,)) for text in said]
+    if lint.mistakes and not detail:
         blocks.append(Paragraph((Soft("why, and where it is known from: -v or --explain RULE"),)))
-    return Document(tuple(blocks), title="gpuwhy lint", about=_about(lint))
+    about = lint.files[0].path if len(lint.files) == 1 else ""
+    return Document(tuple(blocks), title="gpuwhy lint", about=about)
 
 
 def _block(one: Mistake, detail: int) -> list[Block]:
-    said: Line = (f"{_where(one.place)}: {one.severity} {one.rule}: {one.text}",)
+    said = f"{_where(one.place)}: {one.severity} {one.rule}: {one.text}"
     rows = [Pair("Do this", ((one.fix,),))]
     if one.through:
         rows.append(Pair("Through", ((_where(one.through),),)))
     if detail:
         rows.append(Pair("Source", ((Soft(str(one.know)),),)))
-    return [Heading(said, level=2), Pairs(tuple(rows))]  # no mark: editors read FILE:LINE first
-
-
-def _remark(problem: Problem, mark: Mark) -> Block:
-    kind = "unreadable" if mark == "bad" else "note"
-    return Paragraph((f"{_where(problem.place)}: {kind}: {problem.text}",))
+    return [Heading((said,), level=2), Pairs(tuple(rows))]  # no mark: editors read FILE:LINE first
 
 
 def _where(place: Place) -> str:
@@ -87,25 +84,17 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def _about(lint: Lint) -> str:
-    return lint.files[0].path if len(lint.files) == 1 else ""
-
-
 def notes(lint: Lint) -> tuple[Note, ...]:
     """A note for each mistake and each file that cannot be read."""
-    return tuple(note for file in lint.files for note in _notes(file))
-
-
-def _notes(file: Checked) -> list[Note]:
-    found = [Note(one.path, one.line, "unreadable", text) for one, text in _problems(file)]
-    for one in file.mistakes:
-        text = f"{one.text}\nfix: {one.fix}\nknown from: {one.know}"
-        found.append(Note(one.place.path, one.place.line, one.rule, text, one.severity))
-    return found
-
-
-def _problems(file: Checked) -> list[tuple[Place, str]]:
-    return [(one.place, one.text) for one in file.problems]
+    out = []
+    for file in lint.files:
+        for one in file.problems:
+            out.append(Note(one.place.path, one.place.line, "unreadable", one.text))
+        for found in file.mistakes:
+            text = f"{found.text}\nfix: {found.fix}\nknown from: {found.know}"
+            place = found.place
+            out.append(Note(place.path, place.line, found.rule, text, found.severity))
+    return tuple(out)
 
 
 def page(rule: Rule) -> Document:
@@ -114,31 +103,70 @@ def page(rule: Rule) -> Document:
     tried = "" if rule.fired >= 3 else " It fired on fewer than three real files so far."
     blocks: list[Block] = [title, Paragraph((rule.why + tried,))]
     for name, examples in (("Bad", rule.bad), ("Good", rule.good)):
-        for one in examples[:1]:
-            blocks.append(Fold(name, (_shown(one),), open=True))
+        blocks += [Fold(name, (_shown(one),), open=True) for one in examples[:1]]
     return Document((*blocks, Paragraph((Soft(f"Source: {rule.source}"),))), title=rule.id)
 
 
 def _shown(one: Example) -> Block:
-    rows = [
-        Pair(path, ((Code(text.rstrip("\n")),),), wide=True) for path, text in one.files.items()
-    ]
-    return Pairs(tuple(rows))
-
-
-def hidden(given: tuple[Note, ...], hide: Callable[[str], str]) -> Iterator[Note]:
-    """Notes without what must not be passed on, such as the password in an index's address."""
-    for one in given:
-        yield replace(one, text=hide(one.text))
+    codes = {path: Code(text.rstrip("\n")) for path, text in one.files.items()}
+    return Pairs(tuple(Pair(path, ((code,),), wide=True) for path, code in codes.items()))
 
 
 def without_secrets(lint: Lint, hide: Callable[[str], str]) -> Lint:
-    """The findings without what must not be passed on."""
+    """The findings without what must not be passed on, such as an index's password."""
     return Lint(tuple(_file(file, hide) for file in lint.files))
 
 
 def _file(file: Checked, hide: Callable[[str], str]) -> Checked:
-    mistakes = (replace(m, text=hide(m.text), fix=hide(m.fix)) for m in file.mistakes)
-    problems = (replace(one, text=hide(one.text)) for one in file.problems)
-    notes = (replace(one, text=hide(one.text)) for one in file.notes)
-    return replace(file, mistakes=tuple(mistakes), problems=tuple(problems), notes=tuple(notes))
+    def plain(found: tuple[Problem, ...]) -> tuple[Problem, ...]:
+        return tuple(replace(one, text=hide(one.text)) for one in found)
+
+    mistakes = tuple(replace(m, text=hide(m.text), fix=hide(m.fix)) for m in file.mistakes)
+    return replace(file, mistakes=mistakes, problems=plain(file.problems), notes=plain(file.notes))
+
+
+def corrected(text: str, mistakes: Iterable[Mistake]) -> tuple[str, int]:
+    """The text after every edit that finds its words once on its line; and how many were made."""
+    lines = text.split("\n")
+    made = 0
+    for mistake in sorted(mistakes, key=lambda m: -m.place.line):
+        number = mistake.place.line - 1
+        if mistake.edit and 0 <= number < len(lines):
+            changed = _changed(lines[number], mistake.edit)
+            if changed is not None:
+                lines[number : number + 1] = changed
+                made += 1
+    return "\n".join(lines), made
+
+
+def _changed(line: str, edit: Edit) -> list[str] | None:
+    """A line after an edit; None where the words to replace are not there just once."""
+    ending = "\r" if line.endswith("\r") else ""
+    if line.count(edit.old) != 1 or not edit.old:
+        return None
+    if edit.new.startswith(edit.old + "\n"):
+        return [line, edit.new[len(edit.old) + 1 :] + ending]
+    if edit.new.endswith("\n" + edit.old):
+        return [edit.new[: -len(edit.old) - 1] + ending, line]
+    new = _in_shell(line, edit) if edit.new.startswith('"') else edit.new
+    return [line.replace(edit.old, new)] if new else None
+
+
+def _in_shell(line: str, edit: Edit) -> str:
+    """A word for a shell, in quotes that its line does not use; "" where it uses both kinds."""
+    bare = edit.new.strip('"')
+    at = line.index(edit.old)
+    before, after = line[:at][-1:], line[at + len(edit.old) :][:1]
+    if before == after and before in ("'", '"'):
+        return bare
+    sign = next((sign for sign in "\"'" if sign not in line), "")
+    return f"{sign}{bare}{sign}" if sign else ""
+
+
+def difference(path: str, before: str, after: str) -> str:
+    """A unified diff of one file."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    made = difflib.unified_diff(old, new, f"a/{path}", f"b/{path}")
+    return "".join(
+        line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in made
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from gpuwhy.knowledge import images
 from gpuwhy.lint.rules import pattern
@@ -26,10 +26,7 @@ _PINNED = (
 """A release in a lock of pip's, uv's and Poetry's, Pipenv's, conda's."""
 _ADDRESS = pattern("repository.address", re.IGNORECASE)
 TORCH_INDEX = re.compile(r"download\.pytorch\.org/whl|torch-backend")
-_SPEAKS = re.compile(
-    r"\.(sh|md|rst|txt|toml|ya?ml|conf|cfg|bat)$|makefile[^/]*$|dockerfile[^/]*$|containerfile$",
-    re.IGNORECASE,
-)
+_SPEAKS = pattern("repository.speaks", re.IGNORECASE)
 _DOCKERFILE = re.compile(r"dockerfile[^/]*$|(^|/)containerfile$", re.IGNORECASE)
 _BOUND = pattern("repository.bound", re.MULTILINE)
 _NAMED = pattern("repository.named", re.IGNORECASE)
@@ -42,22 +39,24 @@ class Repository:
 
     def __init__(self, path: str, paths: Sequence[str], read: Read) -> None:
         self.path = path
-        self._paths = paths
         self._read = read
+        above = [posixpath.dirname(path)]
+        while above[-1] not in ("", "/", "."):
+            above.append(posixpath.dirname(above[-1]))
+        self._above = above
+        self._listed = paths
 
     @cached_property
-    def _above(self) -> tuple[str, ...]:
-        """The file's folder and those above it."""
-        out = [posixpath.dirname(self.path)]
-        while out[-1] not in ("", "/", "."):
-            out.append(posixpath.dirname(out[-1]))
-        return tuple(out)
+    def _paths(self) -> list[str]:
+        """The other files, the nearest first."""
+        return sorted(self._listed, key=lambda one: (not self._is_near(one), one.count("/")))
 
     def _is_near(self, path: str) -> bool:
+        """Whether a file is in the folder of this one, or above it."""
         return posixpath.dirname(path) in self._above
 
     def _texts(self, paths: list[str], long: int = _LONG) -> Iterator[str]:
-        """The texts of other files."""
+        """The texts of other files, the nearest first."""
         for path in paths[:_MANY]:
             text = self._read(path) if path != self.path else None
             if text:
@@ -65,19 +64,18 @@ class Repository:
 
     @cached_property
     def _speaking(self) -> list[str]:
-        """Pages, scripts, lists and Dockerfiles, the nearest first."""
-        found = [path for path in self._paths if _SPEAKS.search(path)]
-        return sorted(found, key=lambda path: (not self._is_near(path), path.count("/")))
+        """Pages, scripts, lists and Dockerfiles."""
+        return [path for path in self._paths if _SPEAKS.search(path)]
 
     @cached_property
     def pythons(self) -> tuple[str, ...]:
         """The Pythons that other files name for this one; () where none does."""
         found: list[str] = []
-        name = posixpath.basename(self.path)
-        near = [path for path in self._paths if self._is_near(path) or _DOCKERFILE.search(path)]
-        for path in sorted(near, key=lambda path: (not self._is_near(path), path.count("/"))):
-            text = next(self._texts([path]), "")
-            named = _pythons(posixpath.basename(path).lower(), text, name) if text else []
+        wanted = posixpath.basename(self.path)
+        for path in self._paths:
+            name = posixpath.basename(path).lower()
+            near = self._is_near(path) or _DOCKERFILE.search(name)
+            named = _pythons(name, next(self._texts([path]), ""), wanted) if near else ()
             if named and PYTHONS[-1] not in named:  # ">=3.8" keeps nobody from the newest
                 found += named
         return tuple(dict.fromkeys(found))
@@ -86,8 +84,7 @@ class Repository:
         """The releases of a package that locks beside this file hold."""
         written = re.escape(name).replace("\\-", "[-_.]")
         pinned = re.compile(_PINNED.format(written), re.IGNORECASE)
-        locks = [path for path in self._paths if self._is_lock(path)]
-        texts = self._texts(locks, _OF_LOCKS)
+        texts = self._texts(list(filter(self._is_lock, self._paths)), _OF_LOCKS)
         return tuple(next(filter(None, one)) for text in texts for one in pinned.findall(text))
 
     def _is_lock(self, path: str) -> bool:
@@ -99,8 +96,7 @@ class Repository:
     @cached_property
     def other_index(self) -> bool:
         """Whether some file names an index of which nobody here knows what it holds."""
-        texts = self._texts(self._speaking)
-        return any(not holds_only(url) for text in texts for url in _ADDRESS.findall(text))
+        return any(map(_names_other_index, self._texts(self._speaking)))
 
     def tells_torch_index(self, word: str) -> bool:
         """Whether a file installs from PyTorch's index, and names a word."""
@@ -113,20 +109,28 @@ class Repository:
         return any(words.search(text) for text in self._texts(near))
 
 
-def _pythons(name: str, text: str, wanted: str) -> list[str]:
+@lru_cache(maxsize=8192)
+def _names_other_index(text: str) -> bool:
+    found = _ADDRESS.findall(text) if "://" in text else ()
+    return any(not holds_only(url) for url in found)
+
+
+@lru_cache(maxsize=8192)
+def _pythons(name: str, text: str, wanted: str) -> tuple[str, ...]:
     """The Pythons that a file of that name leaves for the file that is wanted."""
     if "dockerfile" in name:
-        bases = (images.read(image) for image in _FROM.findall(text)) if wanted in text else ()
-        return [base.python or base.distro_python for base in bases if base.gpu or base.python]
+        bases = map(images.read, _FROM.findall(text) if wanted in text else ())
+        return tuple(base.python or base.distro_python for base in bases if base.gpu or base.python)
     if name in (".python-version", "runtime.txt", ".tool-versions"):
-        return re.findall(r"^\s*(?:python[- ])?(\d\.\d+)(?:\.\d+)?\s*$", text, re.M)[:3]
+        exact = re.findall(r"^\s*(?:python[- ])?(\d\.\d+)(?:\.\d+)?\s*$", text, re.M)
+        return tuple(exact[:3])
     if name in ("pyproject.toml", "setup.py", "setup.cfg", "pipfile", "cog.yaml"):
         found = _BOUND.search(text)
         bound = found[1].strip(" ,").replace(" ", "") if found else ""
         bound = re.sub(r"\^(\d)\.(\d+)[\d.]*", r">=\1.\2", bound)
         bound = re.sub(r"^~?(\d\.\d+)[\d.]*$", r"==\1.*", bound)
-        return [one for one in PYTHONS if bound and allows(bound, f"{one}.9")]
+        return tuple(one for one in PYTHONS if bound and allows(bound, f"{one}.9"))
     if re.fullmatch(r"(readme|install)\S*|\S+\.sh|\S*(environment|conda|env)\S*\.ya?ml", name):
         spoken = _NAMED.findall(text)
-        return [one for one, more in spoken if not more] if not any(m for _, m in spoken) else []
-    return []
+        return () if any(more for _, more in spoken) else tuple(one for one, _ in spoken)
+    return ()

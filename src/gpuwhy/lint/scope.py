@@ -7,19 +7,17 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from msgspec.structs import replace
 from packaging.version import Version
 
 from gpuwhy.knowledge import asked, images, releases
 from gpuwhy.knowledge.flavours import flavour, library_wheel
 from gpuwhy.knowledge.guests import is_guest
-from gpuwhy.lint import solving
 from gpuwhy.lint.mistakes import Place
 from gpuwhy.lint.repository import Repository
 from gpuwhy.lint.rules import names
 from gpuwhy.lint.sheet import Environment, Pin, Read, holds_only
 from gpuwhy.lint.target import Target
-from gpuwhy.lint.versions import LINUX, PYTHONS, Release, allowed, is_pinned, on_linux, parsed
+from gpuwhy.lint.versions import LINUX, PYTHONS, Release, allowed, is_pinned, parsed, solve
 
 TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu")
 ONE_BY_ONE = ("dockerfile", "script", "cog")
@@ -27,13 +25,11 @@ ONE_BY_ONE = ("dockerfile", "script", "cog")
 _CONDA_GPU = names("scope.conda_gpu")
 _GPU_ONLY = names("scope.gpu_only")
 _TOOLS = names("scope.tools")
-_NEIGHBOURS = names("scope.neighbours")
 _OTHERWISE = (
     "cpu|tpu|(?:non?|without)[-_]?(?:cuda|gpu)|metal|mps|macos|mac|osx|rocm|amd|intel|docs?"
     "|readthedocs|rtd|ci|lint|dev|tests?"
 )
 _NONE = Version("0")
-_ABOVE = 14  # lines above a line whose comments may speak of it
 _FOR_PYTHON = re.compile(r"cp([23])(\d+)")
 _INSTALLS_PROJECT = re.compile(
     r"pip[\d.]* install( \S+)*? (-e )?\.(\[[^\]]*\])?( |$)|poetry install|uv sync|pdm install"
@@ -68,8 +64,8 @@ class Scope:
 
     @cached_property
     def pins(self) -> list[Pin]:
-        """What pip or conda installs on Linux, limits left out."""
-        return [pin for pin in self.environment.pins if not pin.limits and on_linux(pin)]
+        """What pip or conda installs, limits left out."""
+        return [pin for pin in self.environment.pins if not pin.limits]
 
     @cached_property
     def names(self) -> dict[str, Pin]:
@@ -153,7 +149,7 @@ class Scope:
     def solved(self, name: str, step: int = 0) -> Iterator[str]:
         """The releases of a package that pip takes with the rest of a command, on each Python."""
         for python in self.pythons if not self.is_bare(step) else ():
-            found = solving.taken(self.together(step), python)
+            found = solve(self.together(step), python)
             if not found.clash and name in found.releases:
                 yield found.releases[name]
 
@@ -166,31 +162,9 @@ class Scope:
         return {} if self.is_bare(pin.step) else asked.asks(pin.name, pin.version)
 
     @cached_property
-    def project(self) -> list[Pin]:
-        """What the project beside a Dockerfile asks for, as of the command that installs it."""
-        for step, command in enumerate(self.environment.commands, 1):
-            if _INSTALLS_PROJECT.search(command.text) and "--no-deps" not in command.words:
-                place = self.at(command.line)
-                return [replace(pin, step=step, place=place) for pin in self._project_pins()]
-        return []
-
-    def _project_pins(self) -> list[Pin]:
-        from gpuwhy.lint.read import pyproject
-
-        folder = posixpath.dirname(self.environment.path)
-        for _ in range(3):
-            text = self.read(posixpath.join(folder, "pyproject.toml"))
-            if text:
-                made = pyproject.read("pyproject.toml", text).environments
-                return made[0].pins if made else []
-            folder = posixpath.dirname(folder)
-        return []
-
-    @cached_property
-    def project_unread(self) -> bool:
-        """Whether a command installs a project whose demands cannot be read here."""
-        texts = (command.text for command in self.environment.commands)
-        return not self.project and any(map(_INSTALLS_PROJECT.search, texts))
+    def installs_project(self) -> bool:
+        """Whether a command installs the project beside, whose demands are not read here."""
+        return any(_INSTALLS_PROJECT.search(command.text) for command in self.environment.commands)
 
     # ---------------------------------------------------------------- what is meant
 
@@ -229,10 +203,9 @@ class Scope:
             return f"the image {self.base.name} is made for a GPU"
         if self.target and self.target.system == "windows" and self.target.gpus:
             return "the machine described has one"
-        visible = self.environment.variables.get("NVIDIA_VISIBLE_DEVICES")
-        if visible and visible.value not in ("", "none", "void"):
-            line = visible.place.line
-            return f"NVIDIA_VISIBLE_DEVICES is set to {visible.value} on line {line}"
+        seen = self.environment.variables.get("NVIDIA_VISIBLE_DEVICES")
+        if seen and seen.value not in ("", "none", "void"):
+            return f"NVIDIA_VISIBLE_DEVICES is set to {seen.value} on line {seen.place.line}"
         for pin in self.pins:
             owner = "conda's " if pin.origin == "conda" and pin.name in _CONDA_GPU else ""
             if owner or library_wheel(pin.name) or pin.name in _GPU_ONLY:
@@ -244,11 +217,6 @@ class Scope:
         """What says that a GPU is meant, the file's name included; "" where it says otherwise."""
         named = "the file's name says GPU" if self.named_gpu else ""
         return "" if self.named_otherwise else self.gpu_meant or named
-
-    @property
-    def in_container(self) -> bool:
-        """Whether the file makes an image."""
-        return self.kind in ("dockerfile", "cog")
 
     @cached_property
     def torch(self) -> tuple[str, str]:
@@ -269,23 +237,6 @@ class Scope:
         """A framework with a CUDA build other than those named; "" where there is none."""
         pins = (pin for pin in self.names.values() if pin.name not in but)
         return next((pin.name for pin in pins if is_gpu_build(pin)), "")
-
-    def is_explained(self, place: Place, said: re.Pattern[str]) -> bool:
-        """Whether a comment above a line says that it is so on purpose."""
-        lines = (self.read(place.path) or "").split("\n")[max(0, place.line - _ABOVE) : place.line]
-        comments = [line.partition("#")[2] for line in lines if "#" in line]
-        return bool(said.search(" ".join(comments)))
-
-    def beside(self, name: str) -> bool:
-        """Whether a list of packages beside a requirements file names a package."""
-        if self.kind != "requirements":
-            return False
-        folder = posixpath.dirname(self.environment.path)
-        folders = dict.fromkeys((folder, posixpath.dirname(folder)))
-        paths = [posixpath.join(one, other) for one in folders for other in _NEIGHBOURS]
-        texts = (self.read(path) or "" for path in paths if path != self.environment.path)
-        named = re.compile(r"(^|[\s\"'])" + re.escape(name) + r"\b", re.MULTILINE)
-        return any(map(named.search, texts))
 
     @cached_property
     def without_dependencies(self) -> bool:

@@ -1,36 +1,27 @@
-"""Specifiers against the harvested releases, and the systems in which a marker holds."""
+"""Specifiers, markers and what an installer takes, against the harvested releases."""
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from packaging.markers import Marker, UndefinedComparison, UndefinedEnvironmentName
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from gpuwhy.facts.version import numbers
-from gpuwhy.knowledge import releases
-from gpuwhy.lint.sheet import Pin
+from gpuwhy.knowledge import asked, releases
+from gpuwhy.lint.sheet import PYTORCH, Pin, holds_only
 
 Release = Any
 """A row of gpuwhy.knowledge.releases."""
 PYTHONS = tuple(f"3.{minor}" for minor in range(6, 16))
 LINUX = "linux-x86_64"
 
-_SYSTEMS = (
-    ("linux", "Linux", "x86_64"),
-    ("linux", "Linux", "aarch64"),
-    ("win32", "Windows", "AMD64"),
-    ("darwin", "Darwin", "arm64"),
-)
 _ENDLESS = re.compile(r"\d{40}")
-_GRID = tuple(itertools.product(_SYSTEMS, PYTHONS))
-_EVERYWHERE = frozenset(range(len(_GRID)))
-_ON_LINUX = frozenset(n for n, (system, _) in enumerate(_GRID) if system == _SYSTEMS[0])
+_EVERYWHERE = frozenset(PYTHONS)
 
 
 def normal(name: str) -> str:
@@ -108,56 +99,48 @@ def releases_of(pin: Pin) -> tuple[Release, ...]:
     return () if pin.reference else allowed(pin.name, pin.specifier)
 
 
-@lru_cache(maxsize=2048)
-def where(marker: str) -> frozenset[int]:
-    """The systems and Pythons in which a marker holds; one nobody can evaluate holds everywhere."""
+@lru_cache(maxsize=4096)
+def where(marker: str) -> frozenset[str]:
+    """The Pythons on which a marker holds on Linux; one nobody can evaluate holds on all."""
     if not marker:
         return _EVERYWHERE
     try:
         test = Marker(marker)
-        return frozenset(n for n, one in enumerate(_GRID) if test.evaluate(_environment(*one)))
+        return frozenset(one for one in PYTHONS if test.evaluate(_environment(one)))
     except (ValueError, UndefinedComparison, UndefinedEnvironmentName, RecursionError):
         return _EVERYWHERE
 
 
-def _environment(system: tuple[str, str, str], python: str) -> dict[str, str]:
+def _environment(python: str) -> dict[str, str]:
     return {
         "python_version": python,
         "python_full_version": f"{python}.0",
-        "sys_platform": system[0],
-        "platform_system": system[1],
-        "platform_machine": system[2],
-        "os_name": "nt" if system[0] == "win32" else "posix",
+        "sys_platform": "linux",
+        "platform_system": "Linux",
+        "platform_machine": "x86_64",
+        "os_name": "posix",
         "implementation_name": "cpython",
         "platform_python_implementation": "CPython",
         "extra": "",
     }
 
 
-@lru_cache(maxsize=4096)
 def holds(marker: str, python: str) -> bool:
-    """Whether a marker holds on Linux and a Python."""
-    here = {n for n in _ON_LINUX if _GRID[n][1] == python}
-    return not marker or not here.isdisjoint(where(marker))
+    """Whether a marker holds on a Python that is known, or on one that is not."""
+    return python in where(marker) or (not marker or python not in PYTHONS)
 
 
 def applies(marker: str, pythons: Collection[str]) -> bool:
-    """Whether a marker holds on some system with one of these Pythons; any where none is named."""
-    here = {n for n, one in enumerate(_GRID) if one[1] in pythons}
-    return not marker or not here or not here.isdisjoint(where(marker))
+    """Whether a marker holds on one of these Pythons; on any where none is named."""
+    return not where(marker).isdisjoint(_EVERYWHERE.intersection(pythons) or _EVERYWHERE)
 
 
 def together(*pins: Pin) -> bool:
-    """Whether some system and Python takes all of these pins, and no branch keeps them apart."""
+    """Whether some Python takes all of these pins, and no branch keeps them apart."""
     deepest = max((pin.arms for pin in pins), key=len)
     if any(pin.arms != deepest[: len(pin.arms)] for pin in pins):
         return False
     return bool(frozenset.intersection(*(where(pin.marker) for pin in pins)))
-
-
-def on_linux(pin: Pin) -> bool:
-    """Whether Linux on x86_64 takes a pin."""
-    return not pin.marker or bool(where(pin.marker) & _ON_LINUX)
 
 
 def pythons_in(text: str) -> tuple[str, ...]:
@@ -180,3 +163,103 @@ def span(versions: tuple[str, ...]) -> str:
     if not plain:
         return "none"
     return plain[0] if len(plain) == 1 else f"{plain[0]} to {plain[-1]}"
+
+
+_ROUNDS = 40
+
+
+class Clash(NamedTuple):
+    """A package of which no release is left, and the last one that asks for another."""
+
+    name: str
+    by: str
+    version: str
+    wish: str
+
+
+class Taken(NamedTuple):
+    """The release of each package on one Python; a clash where no release is left."""
+
+    releases: Mapping[str, str]
+    clash: Clash | None
+    lacking: bool = False  # a named release does not take this Python
+
+
+def solve(pins: Iterable[Pin], python: str) -> Taken:
+    """What pip takes for these pins at once: the newest release of each that fits the others."""
+    wanted: dict[str, list[str]] = {}
+    limited: dict[str, list[str]] = {}
+    for pin in pins:
+        if pin.origin == "pip" and not pin.reference and holds(pin.marker, python):
+            (limited if pin.limits else wanted).setdefault(pin.name, []).append(_public(pin))
+    joined = {
+        name: ",".join(filter(None, [*specs, *limited.get(name, ())]))
+        for name, specs in wanted.items()
+    }
+    return _taken(tuple(joined.items()), python)
+
+
+def _public(pin: Pin) -> str:
+    """A specifier without a local label; nothing for a torch that another index decides."""
+    elsewhere = any(holds_only(index.url) == "torch" for index in pin.indexes)
+    if pin.name in PYTORCH and not pin.version and elsewhere:
+        return ""
+    return pin.specifier.partition("+")[0] if pin.version else pin.specifier
+
+
+@lru_cache(maxsize=512)
+def _taken(wanted: tuple[tuple[str, str], ...], python: str) -> Taken:
+    """Exact pins narrow the rest first; then each package takes the newest release that fits."""
+    possible: dict[str, int] = {}
+    for name, spec in wanted:
+        named = asked.allowed(name, spec) if asked.knows(name) else 0
+        bits = asked.on_python(name, python) & named if named else 0
+        if named and not bits:
+            return Taken({}, None, lacking=True)
+        possible |= {name: bits} if bits else {}
+    exact = [name for name, bits in possible.items() if bits.bit_count() == 1]
+    order = [*exact, *(name for name in possible if name not in exact)]
+    chosen: dict[str, str] = {}
+    guessed: set[str] = set()  # narrowed by one of several releases that pip may take
+    for _ in range(_ROUNDS):
+        before = dict(possible)
+        for name in dict.fromkeys((*order, *possible)):
+            bits, clash = _fitting(name, possible, python)
+            if clash:
+                own = dict(wanted).get(clash.name)
+                sure = own and guessed.isdisjoint((clash.by, clash.name))
+                return Taken(chosen, clash if sure else None)
+            chosen[name] = asked.newest(name, bits)
+            for other, (_, allowed) in _asks(name, bits, python).items():
+                now = possible.get(other, asked.on_python(other, python))
+                if now & ~allowed and (name in guessed or bits != possible[name]):
+                    guessed.add(other)
+                possible |= {other: now & allowed} if now & allowed else {}
+        if possible == before:
+            break
+    return Taken(chosen, None)
+
+
+def _fitting(name: str, possible: dict[str, int], python: str) -> tuple[int, Clash | None]:
+    """The newest possible releases of a package whose demands can be met; else what stops them."""
+    clash = None
+    for group in reversed(asked.project(name).groups):
+        bits = group.bits & possible[name]
+        if not bits:
+            continue
+        asks = _asks(name, bits, python)
+        lost = next((one for one in asks if not possible.get(one, -1) & asks[one][1]), "")
+        if not lost:
+            return bits, None
+        wish = asks[lost][0]
+        clash = clash or Clash(lost, name, asked.newest(name, bits), wish)
+    return possible[name], clash
+
+
+def _asks(name: str, bits: int, python: str) -> dict[str, tuple[str, int]]:
+    """What the newest of some releases asks for."""
+    top = 1 << (bits.bit_length() - 1)
+    groups = asked.project(name).groups
+    at = next((at for at, group in enumerate(groups) if group.bits & top), None)
+    found = asked.demands(name, at, python) if at is not None else {}
+    return {other: (demand.wish, demand.bits) for other, demand in found.items()}

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from gpuwhy.lint.check import (
-    borrowed,
     builds,
     cpu,
     files,
     images,
     indexes,
     limits,
-    machine,
     names,
     pairs,
     replaced,
-    requests,
     rows,
 )
 from gpuwhy.lint.mistakes import Mistake
@@ -37,7 +34,7 @@ CHECKS: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
     files.two_majors,
     files.implied,
     files.nvidia_pin,
-    borrowed.check,
+    files.borrowed,
     replaced.torch,
     replaced.pin_undone,
     replaced.image_outrun,
@@ -49,17 +46,13 @@ CHECKS: tuple[Callable[[Scope], Iterator[Mistake]], ...] = (
     indexes.replaced,
     indexes.no_such_build,
     cpu.cpu_wheel,
-    cpu.cuda_for_cpu,
     cpu.no_cuda_extra,
     cpu.conda_pip_mix,
     images.tag,
     images.base_image,
     images.old_key,
-    images.apt_cuda,
-    images.driver,
     images.no_nvcc,
     builds.torch_at_build,
     builds.python_no_wheel,
-    machine.check,
-    requests.variables,
+    cpu.machine,
 )

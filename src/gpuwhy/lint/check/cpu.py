@@ -1,4 +1,4 @@
-"""A build without CUDA where a GPU is meant, and the other way round; conda's CUDA beside pip's."""
+"""A build without CUDA where a GPU is meant; conda's CUDA beside pip's; --gpu and --driver."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ import re
 from collections.abc import Iterator
 
 from gpuwhy.facts.version import at_least, major_minor, numbers
+from gpuwhy.knowledge import archs, drivers, images
 from gpuwhy.knowledge.flavours import flavour
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import evidence_of
 from gpuwhy.lint.check.files import keeps_conda
-from gpuwhy.lint.mistakes import Mistake
-from gpuwhy.lint.repository import TORCH_INDEX
-from gpuwhy.lint.rules import names, table, told
-from gpuwhy.lint.scope import TENSORFLOW, Scope
-from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import allowed, major
+from gpuwhy.lint.mistakes import Mistake, Place
+from gpuwhy.lint.rules import names, told
+from gpuwhy.lint.scope import TENSORFLOW, Scope, is_gpu_build, newest_said
+from gpuwhy.lint.sheet import Image, Pin
+from gpuwhy.lint.target import Target
+from gpuwhy.lint.versions import Release, allowed, major
 
 _CPU = {"tensorflow": "tensorflow", "onnxruntime": "onnxruntime-gpu", "paddle": "paddlepaddle-gpu"}
 _USERS = frozenset(names("cpu.users"))
 """Packages that may be what the GPU is for, where ONNX Runtime is somebody's helper."""
-_TOOLKITS: dict[str, list[str]] = table("cpu.toolkits")
-"""PyTorch of its own channel → the cudatoolkit that it was built with."""
 
 
 def cpu_wheel(scope: Scope) -> Iterator[Mistake]:
@@ -73,7 +72,8 @@ def _of_channels(scope: Scope) -> Iterator[Mistake]:
     old = any(not at_least(python, "3.8") for python in scope.environment.pythons)
     late = not old and at_least(version or "99", "1.13")
     if toolkit and version and not chosen and "pytorch" in (first, pin.channel):
-        yield from _by_toolkit(toolkit, version)
+        if at_least(version, "1.13"):
+            yield told("cpu-wheel.chosen", toolkit, version=version)
     elif toolkit and first == "conda-forge" and not old and not re.match("=|.*<", pin.specifier):
         yield told("cpu-wheel.forge", pin)
     elif late and "pytorch" in channels and not {"nvidia", "conda-forge"} & {*channels}:
@@ -83,33 +83,6 @@ def _of_channels(scope: Scope) -> Iterator[Mistake]:
         return
     elif channels[0] == "conda-forge":
         yield told("cpu-wheel.order", chosen)
-
-
-def _by_toolkit(toolkit: Pin, torch: str) -> Iterator[Mistake]:
-    wanted = re.match(r"==\s*(\d+\.\d+)", toolkit.specifier)
-    built = _TOOLKITS.get(major_minor(torch), ())
-    if at_least(torch, "1.13"):
-        yield told("cpu-wheel.chosen", toolkit, version=torch)
-    elif built and wanted and wanted[1] not in built:
-        values = {"built": " and ".join(built), "wanted": wanted[1], "last": built[-1]}
-        yield told("cpu-wheel.toolkit", toolkit, values=values, version=torch)
-
-
-def cuda_for_cpu(scope: Scope) -> Iterator[Mistake]:
-    """torch of the default index in a file for the CPU."""
-    stage, pin = scope.environment, scope.by_pip("torch")
-    project = scope.kind == "pyproject"
-    title = stage.part if project else stage.path.rsplit("/", 1)[-1]
-    named = re.search(r"(^|[^a-z])cpu([^a-z]|$)", title.lower()) and not scope.named_gpu
-    if not pin or not named or (project and "torch" not in stage.own):
-        return
-    if pin.marker or pin.indexes or not pin.installed or not scope.from_index(pin):
-        return
-    there = scope.base.framework == "torch" or scope.base.gpu or "pytorch" in scope.names
-    own = scope.read(stage.path) or ""
-    twin = re.search(r"^\s*[\"']?(cu\d{2,3})[\"']?\s*=|\+cpu", own, re.MULTILINE)
-    if not there and not twin and not scope.repository.says(TORCH_INDEX):
-        yield told("cuda-for-cpu", pin, title=title)
 
 
 def no_cuda_extra(scope: Scope) -> Iterator[Mistake]:
@@ -158,3 +131,66 @@ def conda_pip_mix(scope: Scope) -> Iterator[Mistake]:
             if ended:
                 fix = f"cudatoolkit ended with 11.8: take the wheels, or an older {pin.name}"
             yield told("conda-pip-mix", pin, evidence_of(row, "cuda"), fix=fix, values=values)
+
+
+def machine(scope: Scope) -> Iterator[Mistake]:
+    """Builds by their label, other releases by their rows, and the image, on that machine."""
+    target, stage = scope.target, scope.environment
+    if target is None or not stage.runs or scope.named_otherwise:
+        return
+    for pin in scope.pins:
+        label = re.fullmatch(r"cu(\d+)(\d)", pin.variant)
+        if label and pin.name in ("torch", "torchvision", "torchaudio"):
+            said, cuda = f"{pin.name} +{pin.variant}", f"{label[1]}.{label[2]}"
+            yield from _driver(target, cuda, f"{said} is built for", pin.place)
+        row = _row(scope, target, pin)
+        if row and row.platform == target.platform:
+            if isinstance(row.cuda, str):
+                said = f"{newest_said(pin, row)} is built for"
+                yield from _driver(target, row.cuda, said, pin.place)
+            yield from _lacking(target, pin, row)
+    if stage.image:
+        yield from image_driver(target, stage.image)
+
+
+def image_driver(target: Target, written: Image) -> Iterator[Mistake]:
+    """The CUDA of an image against the driver."""
+    cuda = images.read(written.text).cuda
+    if cuda:
+        yield from _driver(target, cuda, f"image {written.text} holds", written.place)
+
+
+def _row(scope: Scope, target: Target, pin: Pin) -> Release | None:
+    if not scope.from_index(pin) or not is_gpu_build(pin):
+        return None
+    extra = next((one for one in pin.extras if one.startswith("cuda")), "")
+    if pin.name not in ("jax", "jaxlib"):
+        return scope.taken(pin, platform=target.platform)
+    return scope.taken(pin, f"jax-{extra[:6]}-plugin", target.platform) if extra else None
+
+
+def _driver(target: Target, cuda: str, said: str, place: Place) -> Iterator[Mistake]:
+    system = "windows" if target.system == "windows" else "linux"
+    known = drivers.floor(cuda, system) if target.driver else None
+    if known is None:
+        return
+    enough = numbers(target.driver)[:1] >= numbers(known.driver)[:1]
+    if "." in target.driver:
+        enough = at_least(target.driver, known.driver)
+    if not enough:
+        most = drivers.cuda_of_driver(target.driver)
+        values = {"said": f"{said} CUDA {cuda}", "needs": known.driver, "driver": target.driver}
+        values["most"] = f", or use a build for CUDA {most} or older" if most else ""
+        yield told("driver-too-old", place, known.source, values=values)
+
+
+def _lacking(target: Target, pin: Pin, row: Release) -> Iterator[Mistake]:
+    """A release without code for a GPU."""
+    if not isinstance(row.sass, tuple) or not isinstance(row.ptx, tuple) or not row.sass:
+        return
+    for gpu in target.gpus:
+        if archs.runs_on(row.sass, row.ptx, gpu.capability) == "no":
+            code = ", ".join(row.sass) + (f" and PTX for {', '.join(row.ptx)}" if row.ptx else "")
+            values = {"said": newest_said(pin, row), "code": code, "gpu": gpu.name}
+            values |= {"capability": gpu.capability, "name": row.name}
+            yield told("gpu-no-code", pin, evidence_of(row, "sass"), values=values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpuwhy.facts.version import at_least, major_minor, numbers
+from gpuwhy.facts.version import at_least, major_minor
 from gpuwhy.knowledge import image_tags, images, packages
 from gpuwhy.knowledge.installs import gpu_requirement
 from gpuwhy.knowledge.releases import evidence_of
@@ -19,11 +19,6 @@ _CURES = pattern("images.cures", re.IGNORECASE)
 _OF_OTHERS = pattern("images.of_others")
 _OLD_FILE = pattern("images.old_file")
 """The revoked key, and packages that bring it."""
-_NEWEST = {
-    **dict.fromkeys(("libcudnn8", "libcudnn8-dev", "libnvinfer8", "libnvinfer-plugin8"), 12),
-    **dict.fromkeys(("libnvinfer-dev", "libnvinfer10", "libnvinfer-plugin10", "tensorrt"), 13),
-}
-"""Package → the CUDA major that its newest build in NVIDIA's repositories is for."""
 _COMPILES = pattern("images.compiles", re.IGNORECASE)
 
 
@@ -172,37 +167,6 @@ def _is_old(scope: Scope) -> bool:
     if base.family == "cuda" and not base.name.startswith(own):
         return "ubuntu" in tagged and not at_least(base.cuda, "11.3")  # copies of what is gone
     return bool(image and _OF_OTHERS.search(image.text))
-
-
-def apt_cuda(scope: Scope) -> Iterator[Mistake]:
-    """A CUDA library from apt for another CUDA than the image's."""
-    base, stage = scope.base, scope.environment
-    image = stage.image
-    if base.family != "cuda" or not base.cuda or not image or image.place.path != stage.path:
-        return
-    held = numbers(base.cuda)
-    fresh = base.cudnn == "none" and "ubuntu18.04" not in base.name
-    for name, line in stage.apt.items():
-        values = {"name": name, "image": base.name, "cuda": base.cuda}
-        values["short"] = major_minor(base.cuda)
-        built = re.search(r"\+cuda(\d+)\.(\d+)", stage.apt_pinned.get(name, ""))
-        wanted = (int(built[1]), int(built[2])) if built else (_NEWEST.get(name, 0), 0)
-        if built and (held[0] != wanted[0] or (wanted[0] < 11 and held[:2] != wanted)):
-            build = f"{wanted[0]}.{wanted[1]}"
-            yield told("apt-cuda.build", scope.at(line), values=values, build=build)
-        elif fresh and not built and wanted[0] > held[0] and name not in stage.apt_pinned:
-            yield told("apt-cuda", scope.at(line), values=values, build=wanted[0])
-
-
-def driver(scope: Scope) -> Iterator[Mistake]:
-    """A driver installed in an image, where the host's is mounted."""
-    for name, line in scope.environment.apt.items() if scope.in_container else ():
-        if images.from_apt("driver", name):
-            toolkit = re.fullmatch(r"cuda-(\d+-\d+)", name)
-            fix = f"install cuda-toolkit-{toolkit[1]}" if toolkit else f"remove {name}"
-            yield told(
-                "driver-in-image", scope.at(line), images.source("mounted"), fix=fix, name=name
-            )
 
 
 def no_nvcc(scope: Scope) -> Iterator[Mistake]:

@@ -119,7 +119,7 @@ def late(scope: Scope) -> Iterator[Mistake]:
             continue
         commands = scope.environment.commands[: pin.step]
         removed = any({"uninstall", "torch"} <= set(command.words) for command in commands)
-        first = next((p for p in (*scope.pins, *scope.project) if _is_first(scope, p, pin)), None)
+        first = next((p for p in scope.pins if _is_first(scope, p, pin)), None)
         if first and not removed and not _AGAIN & set(commands[-1].words):
             values = {"line": first.place.line, "path": first.place.path}
             yield told("index-late", pin, values=values, url=pin.indexes[-1].url)
@@ -165,7 +165,7 @@ def _asking(scope: Scope) -> list[Pin]:
     """The first package that brings torch, where no line names one."""
     held = any(pin.limits or pin.name == "pytorch" for pin in scope.environment.pins)
     named = tuple(dict.fromkeys(index for pin in scope.pins for index in pin.indexes))
-    for pin in scope.pins if not held and not scope.project else ():
+    for pin in scope.pins if not held else ():
         found = guests(pin.name) if pin.origin == "pip" and not is_pinned(pin) else []
         asked = (found[-1].asks or {}).get("torch") if found else None
         if asked is not None and not re.search(r"<|==|~=", asked):
@@ -193,16 +193,11 @@ def replaced(scope: Scope) -> Iterator[Mistake]:
 
 
 def no_such_build(scope: Scope) -> Iterator[Mistake]:
-    """torch==2.6.0+cu121; torch==1.13.0 with the index cu113; a nightly of years ago."""
+    """torch==2.6.0+cu121; torch==1.13.0 with the index cu113."""
     if scope.environment.machine == "aarch64" or scope.environment.other_index:
         return
     for pin in scope.environment.pins:
-        made = re.search(r"\.dev(20\d{4})\d\d", pin.version)
-        if pin.name not in PYTORCH or not pin.by_name:
-            continue
-        if made and made[1] < "202512" and pin.name != "triton":
-            yield told("no-such-build.nightly", pin, year=made[1][:4])
-        elif pin.name == "torch":
+        if pin.name == "torch" and pin.by_name:
             yield from _missing(pin)
 
 

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 from gpuwhy.facts.version import at_least, numbers
 from gpuwhy.knowledge import asked, needs
 from gpuwhy.knowledge.releases import family, has_python
-from gpuwhy.lint import solving
 from gpuwhy.lint.mistakes import Edit, Mistake
-from gpuwhy.lint.read.image_python import is_second
+from gpuwhy.lint.read.dockerfile import is_second
 from gpuwhy.lint.rules import pattern, table, told
 from gpuwhy.lint.scope import Scope
 from gpuwhy.lint.sheet import Pin
-from gpuwhy.lint.versions import PYTHONS, allowed, allows, is_pinned, parsed, together
+from gpuwhy.lint.versions import PYTHONS, allowed, allows, is_pinned, parsed, solve, together
 
 _TRIED: dict[str, tuple[str, ...]] = table("limits.tried")
 """Releases that stand for the others of a neighbour."""
@@ -29,7 +28,6 @@ _FOR_A_MACHINE = re.compile(
     r"(^|[^a-z])(ngc|nvcr|colab|kaggle|sagemaker|databricks|jetson|l4t|jetpack)([^a-z]|$)"
 )
 _BRINGS_PROTOBUF = pattern("limits.brings_protobuf")
-_FORGE = re.compile(r"mini(forge|mamba)|mambaforge", re.IGNORECASE)
 _FULL = ("ngc", "pytorch", "tensorflow", "aws", "framework")
 
 
@@ -73,9 +71,8 @@ def _needs(scope: Scope) -> Iterator[Need]:
     for pin in scope.pins:
         if pin.origin == "conda":
             found = re.fullmatch(r"={1,2}([\d.]+?)(\.\*)?", pin.specifier)
-            version = found[1] if found else ""
-            rows = needs.limits(f"conda:{pin.name}", version) if version else ()
-            yield from _limits(pin, version, rows, ())
+            rows = needs.limits(f"conda:{pin.name}", found[1]) if found else ()
+            yield from _limits(pin, found[1] if found else "", rows, ())
         elif not pin.reference or pin.version:
             yield from _of_pip(scope, pin)
 
@@ -120,12 +117,9 @@ def _can_meet(scope: Scope, need: Need) -> bool:
 
 
 def _is_settled(scope: Scope, need: Need) -> bool:
-    """Whether a lock or something installed later decides; or it is no matter of GPUs."""
+    """Whether a lock decides; or it is no matter of GPUs."""
     aside = _OTHERS.fullmatch(need.pin.name) and not scope.gpu_meant
     if aside and not any(map(_MODELS.fullmatch, scope.names)):
-        return True
-    later = [p for p in scope.project if p.name == need.pin.name and p.step > need.pin.step]
-    if any(need.version and not allows(one.specifier, need.version) for one in later):
         return True
     held = scope.repository.locked(need.name)
     return bool(held) and all(allows(need.limit, version) for version in held)
@@ -143,19 +137,19 @@ def _added(scope: Scope, need: Need) -> Edit | None:
 
 def _written(scope: Scope, need: Need, others: list[Pin]) -> Iterator[Mistake]:
     """The neighbour as the file has it: forced past the limit, or free to go there."""
-    if any(_is_within(pin, need) for pin in others):
-        return
     other = next((pin for pin in others if not pin.limits), None)
-    if other is None or other.origin != need.pin.origin or _is_kept(scope, other, need):
+    if other is None or other.reference or other.origin != need.pin.origin:
+        return
+    if any(_is_within(pin, need) for pin in others) or _is_kept(scope, other, need):
         return
     found = _found(scope, need)
     if found and all(allows(need.limit, version) for version in found):
         return  # the other packages hold it back
+    limit = f"{need.name}{need.limit}"
     written = f"{need.name}{other.specifier}" if other.specifier else f"{need.name} without a limit"
     values = {"said": need.said, "written": written, "because": need.row.because}
     if _forces(other, need):
-        wanted = f"{need.name}{need.limit}"
-        yield told("unstated-limit.forced", other, need.row.source, values=values, wanted=wanted)
+        yield told("unstated-limit.forced", other, need.row.source, values=values, wanted=limit)
         return
     both = f"{other.name}{other.specifier}{',' if other.specifier else ''}{need.limit}"
     in_shell = other.step and not other.place.path.endswith((".txt", ".in"))
@@ -181,27 +175,24 @@ def _forces(pin: Pin, need: Need) -> bool:
 
 def _is_kept(scope: Scope, other: Pin, need: Need) -> bool:
     """Whether a neighbour may be there already, and stays because its pin lets it."""
-    there = _is_intermediate(scope) or f"python3-{other.name}" in scope.environment.apt
     judged = scope.kind == "requirements" and scope.environment.in_image
     old = scope.base.family == "tensorflow" and not at_least(scope.base.version or "3", "2.5")
-    there = there or judged or (old and other.name == "h5py")
-    return other.reference or (there and not _forces(other, need))
+    there = _is_intermediate(scope) or f"python3-{other.name}" in scope.environment.apt or judged
+    return (there or (old and other.name == "h5py")) and not _forces(other, need)
 
 
 def _is_intermediate(scope: Scope) -> bool:
     """Whether an image is made to be built upon, or nobody here knows what it starts from."""
-    if scope.kind != "dockerfile":
-        return scope.over_unknown
     image = scope.environment.image
-    unknown = image is None or image.text.startswith("$")
-    return scope.over_unknown or unknown or not scope.environment.runs
+    unnamed = image is None or image.text.startswith("$") or not scope.environment.runs
+    return scope.over_unknown or (scope.kind == "dockerfile" and unnamed)
 
 
 def _comes(scope: Scope, need: Need) -> bool:
     """Whether the neighbour is installed without being named, and nothing holds it back."""
     if need.name == "mkl":
         return _mkl_comes(scope, need)
-    if not is_pinned(need.pin) or scope.beside(need.name) or _may_be_there(scope, need):
+    if not is_pinned(need.pin) or _may_be_there(scope, need):
         return False
     by_conda = [pin.name for pin in scope.pins if pin.origin == "conda"]
     if need.name == "protobuf":
@@ -210,8 +201,8 @@ def _comes(scope: Scope, need: Need) -> bool:
             return False
     elif not scope.pip_alone:
         return False
-    names = needs.limiting(need.name)
-    if any(pin.specifier and pin.name in names and _is_unread(pin) for pin in scope.pins):
+    limiting = (p for p in scope.pins if p.specifier and p.name in needs.limiting(need.name))
+    if any(_is_unread(pin) for pin in limiting):
         return False
     found = _found(scope, need)
     if not found:  # sources, whose demands nobody here has read
@@ -221,19 +212,18 @@ def _comes(scope: Scope, need: Need) -> bool:
 
 def _is_unread(pin: Pin) -> bool:
     """Whether nobody here knows what a release asks for."""
-    has = not pin.version or asked.has(pin.name, pin.public)
-    return not asked.knows(pin.name) or not has
+    return not asked.knows(pin.name) or bool(pin.version and not asked.has(pin.name, pin.public))
 
 
 def _mkl_comes(scope: Scope, need: Need) -> bool:
     """PyTorch's own channel leaves MKL open, and conda-forge has the newer one."""
-    channels = scope.environment.channels
+    channels, pin = scope.environment.channels, need.pin
     own = ("defaults", "anaconda", "main", "pkgs/main")
     first = next((one for one in channels if one in ("pytorch", "conda-forge", *own)), "")
     forge = next((one for one in channels if one in ("conda-forge", *own)), "") == "conda-forge"
-    forge = forge or any(_FORGE.search(one.text) for one in scope.environment.commands)
-    of_pytorch = need.pin.channel == "pytorch" or (not need.pin.build and first == "pytorch")
-    built = bool(re.match(r"py3\.\d+_(cuda|cpu)", need.pin.build))
+    forge = forge or any("forge" in one.text.lower() for one in scope.environment.commands)
+    of_pytorch = pin.channel == "pytorch" or (not pin.build and first == "pytorch")
+    built = bool(re.match(r"py3\.\d+_(cuda|cpu)", pin.build))
     return (of_pytorch or built) and forge and len(scope.pins) < 60
 
 
@@ -242,8 +232,7 @@ def _may_be_there(scope: Scope, need: Need) -> bool:
     stage = scope.environment
     name = stage.path.rsplit("/", 1)[-1].lower()
     return (
-        scope.project_unread
-        or any(pin.name == need.name for pin in scope.project)
+        scope.installs_project
         or _is_intermediate(scope)
         or scope.kind == "notebook"  # its machine has a NumPy already
         or bool(_FOR_A_MACHINE.search(name))
@@ -257,14 +246,14 @@ def _may_be_there(scope: Scope, need: Need) -> bool:
 def _found(scope: Scope, need: Need) -> list[str]:
     """What pip takes of the neighbour on each Python that has the release."""
     out = []
-    for python in scope.pythons:
-        if need.pythons and python not in need.pythons:
+    for python in need.pythons or scope.pythons:
+        if python not in scope.pythons:
             continue
         pins = scope.together(need.pin.step)
-        found = solving.taken([*pins, need.pin] if need.pin.arms else pins, python)
+        found = solve([*pins, need.pin] if need.pin.arms else pins, python)
         if found.clash:  # told by another rule: the rest of it hides nothing here
             rest = [pin for pin in pins if pin.name not in (found.clash.name, found.clash.by)]
-            found = solving.taken([need.pin, *rest], python)
+            found = solve([need.pin, *rest], python)
         if need.name in found.releases and not found.clash:
             out.append(found.releases[need.name])
     return out

@@ -11,7 +11,6 @@ from gpuwhy.knowledge import asked, needs
 from gpuwhy.knowledge import pairs as known
 from gpuwhy.knowledge.guests import guests
 from gpuwhy.knowledge.releases import evidence_of
-from gpuwhy.lint import solving
 from gpuwhy.lint.mistakes import Mistake
 from gpuwhy.lint.rules import told
 from gpuwhy.lint.scope import Scope, is_of_gpus
@@ -24,6 +23,7 @@ from gpuwhy.lint.versions import (
     meets_one,
     releases_of,
     rows,
+    solve,
     together,
 )
 
@@ -184,7 +184,7 @@ def no_solution(scope: Scope) -> Iterator[Mistake]:
         return
     for step in dict.fromkeys(pin.step for pin in scope.pins if pin.origin == "pip"):
         pins = scope.together(step) if not scope.is_bare(step) else []
-        found = [solving.taken(pins, python) for python in scope.pythons]
+        found = [solve(pins, python) for python in scope.pythons]
         clashes = [one.clash for one in found if not one.lacking]
         clash = clashes[-1] if clashes and all(clashes) else None
         if not clash or clash.name in stage.overridden:

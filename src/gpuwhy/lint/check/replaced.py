@@ -11,17 +11,15 @@ from gpuwhy.knowledge import asked, images
 from gpuwhy.knowledge.drivers import floor
 from gpuwhy.knowledge.images import Base
 from gpuwhy.knowledge.releases import evidence_of
-from gpuwhy.lint import solving
 from gpuwhy.lint.mistakes import Mistake
-from gpuwhy.lint.rules import pattern, told
+from gpuwhy.lint.rules import told
 from gpuwhy.lint.scope import ONE_BY_ONE, Scope, is_of_gpus, newest_said
 from gpuwhy.lint.sheet import Pin, holds_only
-from gpuwhy.lint.versions import LINUX, allowed, allows, major, meets_one, together
+from gpuwhy.lint.versions import LINUX, allowed, allows, major, meets_one, solve, together
 
 _COMPANIONS = ("torchvision", "torchaudio", "xformers")
 _INDEXES = {11: "cu118", 12: "cu126"}
 """Of each CUDA major an index of PyTorch's that many releases are on."""
-_ON_PURPOSE = pattern("replaced.on_purpose", re.IGNORECASE)
 
 
 def torch(scope: Scope) -> Iterator[Mistake]:
@@ -34,11 +32,6 @@ def torch(scope: Scope) -> Iterator[Mistake]:
     pins = (pin for pin in scope.pins if pin.name == "torch" and pin.version and pin.step)
     pin = next(pins, None)
     if pin:
-        for own in scope.project:
-            later = own.name == "torch" and pin.step < own.step
-            if later and not allows(own.specifier, pin.public):
-                yield told("torch-replaced.project", own, said=pin.said)
-                break
         after = [p for p in scope.pins if p.step > pin.step and together(pin, p)]
         yield from _by_later(scope, after, pin.public, pin.said)
     elif not any(one.name == "torch" for one in scope.pins):
@@ -95,7 +88,7 @@ def _is_there(scope: Scope, pin: Pin) -> bool:
 
 def _excludes(scope: Scope, pin: Pin, version: str) -> bool:
     """Whether what pip takes for a pin asks for another torch, on every Python."""
-    found = [solving.taken([pin], python) for python in scope.pythons]
+    found = [solve([pin], python) for python in scope.pythons]
     known = [one.releases for one in found if not one.clash and pin.name in one.releases]
     return bool(known) and all(_wants_other(pin.name, one, version) for one in known)
 
@@ -177,11 +170,10 @@ def image_overridden(scope: Scope) -> Iterator[Mistake]:
         gone = any("uninstall" in one.words for one in scope.environment.commands[: pin.step])
         if not over or gone or not _replaces(pin, base):
             continue
-        if not scope.is_explained(pin.place, _ON_PURPOSE):
-            own = f"{base.framework} {base.version}" if base.version else f"a {base.framework}"
-            keeps = " (pip install --constraint keeps the image's build)"
-            values = {"image": base.name, "own": own, "keeps": keeps * (base.family == "ngc")}
-            yield told("image-overridden", pin, values=values)
+        own = f"{base.framework} {base.version}" if base.version else f"a {base.framework}"
+        keeps = " (pip install --constraint keeps the image's build)"
+        values = {"image": base.name, "own": own, "keeps": keeps * (base.family == "ngc")}
+        yield told("image-overridden", pin, values=values)
 
 
 def _replaces(pin: Pin, base: Base) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from gpuwhy.knowledge import images
 from gpuwhy.lint.mistakes import Mistake, Place, know
 from gpuwhy.lint.rules import rows
 from gpuwhy.lint.scope import Scope
@@ -25,9 +26,13 @@ def check(scope: Scope) -> Iterator[Mistake]:
     for row in rows("command") if scope.environment.commands else ():
         yield from _command(scope, row)
     for row in rows("apt"):
-        for name, line in scope.environment.apt.items():
-            if re.fullmatch(row["name"], name):
+        for name, line in scope.environment.apt.items() if _is_of_kind(scope, row) else ():
+            if images.from_apt(row["holds"], name) if "holds" in row else name in row["names"]:
                 yield _mistake(row, scope.at(line), {"name": name})
+
+
+def _is_of_kind(scope: Scope, row: dict[str, Any]) -> bool:
+    return scope.kind in row.get("kinds", (scope.kind,))
 
 
 def _mistake(row: dict[str, Any], place: Place, values: dict[str, object]) -> Mistake:
@@ -78,7 +83,7 @@ def _version(scope: Scope, pin: Pin) -> str:
 
 
 def _command(scope: Scope, row: dict[str, Any]) -> Iterator[Mistake]:
-    if scope.kind not in row.get("kinds", (scope.kind,)):
+    if not _is_of_kind(scope, row):
         return
     version, said = scope.torch
     if "torch" in row and not (version and allows(row["torch"], version)):

@@ -1,10 +1,9 @@
-"""pyproject.toml: the standard tables, Poetry's, uv's sources; one environment for each extra."""
+"""pyproject.toml: the standard tables and uv's sources; one environment for each extra."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import replace
@@ -52,7 +51,6 @@ def parse(text: str) -> dict[str, Any]:
 class _Reader:
     def __init__(self, sheet: Sheet, data: dict[str, Any], text: str) -> None:
         self.sheet, self.data, self.lines = sheet, data, text.split("\n")
-        self.poetry = _table(data, "tool", "poetry")
         self.uv = _table(data, "tool", "uv")
 
     def fill(self) -> None:
@@ -64,7 +62,10 @@ class _Reader:
             extras[name] = self._pins(entries, "[project.optional-dependencies]", name)
         for name in groups:
             extras.setdefault(name, []).extend(self._group(groups, name, ()))
-        base += self._poetry(extras)
+        if _table(self.data, "tool", "poetry", "dependencies"):
+            place = Place(self.sheet.path, self._line(r"\[tool\.poetry\.dependencies"))
+            said = "Poetry's own table of dependencies is not checked: lint reads [project]"
+            self.sheet.notes.append(Problem(place, said))
         self._environment(base, "")
         for name, pins in extras.items():
             self._environment([*base, *pins], name)
@@ -113,49 +114,6 @@ class _Reader:
                 self.sheet.problems.append(Problem(place, str(error)))
         return out
 
-    def _poetry(self, extras: dict[str, list[Pin]]) -> list[Pin]:
-        """Poetry's own dependencies; its extras and groups into those of the project."""
-        base: list[Pin] = []
-        optional: list[Pin] = []
-        for entry, pin in self._poetry_pins(self.poetry, "[tool.poetry.dependencies]"):
-            aside = isinstance(entry, dict) and entry.get("optional")
-            (optional if aside else base).append(pin)
-        for extra, names in _table(self.poetry, "extras").items():
-            listed = {normal(str(name)) for name in names} if isinstance(names, list) else set()
-            extras.setdefault(extra, []).extend(pin for pin in optional if pin.name in listed)
-        for name, group in _table(self.poetry, "group").items():
-            found = self._poetry_pins(group, f"[tool.poetry.group.{name}.dependencies]")
-            extras.setdefault(f"group {name}", []).extend(pin for _, pin in found)
-        return base
-
-    def _poetry_pins(self, table: object, header: str) -> Iterator[tuple[Any, Pin]]:
-        """Entry and pin of every dependency of a table; one name may have several entries."""
-        for name, value in _table(table, "dependencies").items():
-            line = self._line(rf"^\s*[\"']?{re.escape(name)}[\"']?\s*[=.]", header)
-            for entry in value if isinstance(value, list) else [value]:
-                pin = self._poetry_pin(name, entry, Place(self.sheet.path, line))
-                if pin and pin.name != "python":
-                    yield entry, pin
-
-    def _poetry_pin(self, name: str, entry: object, place: Place) -> Pin | None:
-        table = entry if isinstance(entry, dict) else {"version": entry}
-        version, url = str(table.get("version", "")), str(table.get("url", ""))
-        specifier = poetry_specifier(version)
-        if specifier is None:
-            said = f"{version!r} is no version that Poetry understands"
-            self.sheet.problems.append(Problem(place, said))
-            return None
-        extras = tuple(normal(str(one)) for one in _tables(table.get("extras"), str))
-        if url.endswith(".whl"):
-            pin = requirements.requirement(f"{name} @ {url}", place)
-            return replace(pin, marker=_marker(table), extras=extras)
-        sources = _tables(self.poetry.get("source"))
-        indexes = {one.get("name"): str(one.get("url", "")) for one in sources}
-        pin = Pin(normal(name), place, specifier, extras, _marker(table))
-        elsewhere = not table.keys().isdisjoint(("git", "path", "url", "file"))
-        backend = backend_of(indexes.get(table.get("source"), "") or url)
-        return replace(pin, backend=backend, reference=elsewhere)
-
     def _sources(self, part: str) -> dict[str, list[tuple[str, str]]]:
         """uv: package → (build, marker) for an extra."""
         indexes = {one.get("name"): one.get("url") for one in _tables(self.uv.get("index"))}
@@ -172,10 +130,7 @@ class _Reader:
 
     def _pythons(self) -> tuple[str, ...]:
         declared = _table(self.data, "project").get("requires-python")
-        if isinstance(declared, str):
-            return pythons_in(declared)
-        poetry = str(_table(self.poetry, "dependencies").get("python", "*"))
-        return pythons_in(poetry_specifier(poetry) or "") if poetry != "*" else ()
+        return pythons_in(declared) if isinstance(declared, str) else ()
 
 
 def _sourced(pin: Pin, sources: dict[str, list[tuple[str, str]]]) -> Pin:
@@ -188,48 +143,12 @@ def _sourced(pin: Pin, sources: dict[str, list[tuple[str, str]]]) -> Pin:
     return replace(pin, backend="mixed") if found else pin
 
 
-def _marker(table: dict[str, Any]) -> str:
-    parts = [str(table["markers"])] if table.get("markers") else []
-    if table.get("platform"):
-        parts.append(f"sys_platform == {str(table['platform'])!r}")
-    for one in (poetry_specifier(str(table.get("python", ""))) or "").split(","):
-        if found := re.match(r"([<>=!~]+)([\d.]+)$", one):
-            parts.append(f"python_version {found[1]} '{found[2]}'")
-    return " and ".join(f"({part})" for part in parts)
-
-
-def poetry_specifier(text: str) -> str | None:
-    """`^2.1`, `~2.1`, `>=2,<3`, `2.1` as pip writes them; "" for any, None for what is none."""
-    out: list[str] = []
-    if "|" in text:
-        return ""
-    for part in filter(None, re.split(r"\s*,\s*|(?<=[\w*])\s+(?=[\^~<>=!])", text.strip())):
-        found = re.fullmatch(r"(\^|~=|~|[=!<>]=?=?)?\s*v?(\d[\w.*+!-]*|\*)", part.strip(", "))
-        if not found:
-            return None
-        out += _clauses(found[1] or "", found[2])
-    return ",".join(out)
-
-
-def _clauses(operator: str, version: str) -> Iterator[str]:
-    if version == "*":
-        return
-    numbers = [int(one) for one in re.findall(r"\d+", version.partition("+")[0])[:4]]
-    first = next((at for at, value in enumerate(numbers) if value), len(numbers) - 1)
-    kept = {"^": first, "~": min(1, len(numbers) - 1)}.get(operator)
-    if kept is None:
-        yield f"{'==' if operator in ('', '=') else operator}{version}"
-        return
-    bumped = ".".join(str(one) for one in [*numbers[:kept], numbers[kept] + 1])
-    yield from (f">={version}", f"<{bumped}")
-
-
 def _table(data: object, *path: str) -> dict[str, Any]:
     for key in path:
         data = data.get(key) if isinstance(data, dict) else None
     return data if isinstance(data, dict) else {}
 
 
-def _tables(value: object, kind: type = dict) -> list[Any]:
-    """What a list has of one kind."""
-    return [one for one in value if isinstance(one, kind)] if isinstance(value, list) else []
+def _tables(value: object) -> list[dict[str, Any]]:
+    """The tables of a list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -1,11 +1,16 @@
-"""Shell scripts, and the shell lines of other files, as environments."""
+"""Shell scripts, and the shell lines of notebooks and of other files, as environments."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
+import msgspec
+
+from gpuwhy.lint.mistakes import Place, Problem
 from gpuwhy.lint.read import installs, shell
 from gpuwhy.lint.sheet import Environment, Sheet
 
@@ -42,3 +47,45 @@ def fill(sheet: Sheet, text: str, line: int, variables: Mapping[str, str]) -> No
             sheet.environments.append(stage)
         stage.commands.append(command)
         installs.take(stage, command)
+
+
+COLAB_PYTHON = "3.12"  # since August 2025
+
+
+class _Cell(msgspec.Struct):
+    cell_type: str = ""
+    source: str | list[str] = ""
+
+
+class _Notebook(msgspec.Struct):
+    cells: list[_Cell] = []
+    metadata: dict[str, Any] = {}
+
+
+def read_notebook(path: str, text: str) -> Sheet:
+    """A Jupyter notebook; its lines are those of the JSON file."""
+    stage = Environment(path, system="linux")
+    sheet = Sheet(path, "notebook", [stage])
+    try:
+        data = msgspec.json.decode(text.encode("utf-8", "replace"), type=_Notebook)
+    except (msgspec.DecodeError, RecursionError) as error:
+        sheet.problems.append(Problem(Place(path, 0), f"no notebook: {error}"))
+        return sheet
+    if "colab" in data.metadata:
+        stage.pythons, stage.python_from = (COLAB_PYTHON,), "Colab"
+    position = 0
+    for line in (one for cell in data.cells for one in _shell_lines(cell)):
+        written = json.dumps(line, ensure_ascii=False)[1:-1]
+        at = text.find(written[:80], position)
+        position = at if at >= 0 else position
+        fill(sheet, line.lstrip("!% \t"), text.count("\n", 0, position) + 1, {})
+    return sheet
+
+
+def _shell_lines(cell: _Cell) -> list[str]:
+    """Lines that a shell gets, joined where they go on."""
+    text = "".join(cell.source) if cell.cell_type == "code" else ""
+    if text.startswith(("%%bash", "%%sh", "!%%")):
+        return text.split("\n")[1:]
+    lines = re.sub(r"\\\n", " ", text).split("\n")
+    return [line.strip() for line in lines if re.match(r"\s*[!%]", line)]
