@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.knowledge.calls import call_in, family_of
+from gpuwhy.knowledge.codes import call_in, family_of
 from gpuwhy.api.text import explain as explain_text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuwhy.knowledge.requirements import consumer, first_wish, met
+from gpuwhy.knowledge.images import consumer, first_wish, met
 
 REAL = (
     "cuda>=12.4 brand=tesla,driver>=470,driver<471 brand=unknown,driver>=470,driver<471 "

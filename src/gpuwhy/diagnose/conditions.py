@@ -11,7 +11,7 @@ from gpuwhy.causes.schema import When
 from gpuwhy.diagnose.libraries import kind_of
 from gpuwhy.diagnose.predicates import PREDICATES, call_of
 from gpuwhy.diagnose.view import GENERAL, View, size
-from gpuwhy.knowledge.calls import family_of
+from gpuwhy.knowledge.codes import family_of
 from gpuwhy.log.message import Message
 
 Word = Callable[[Any, Message, View], bool]

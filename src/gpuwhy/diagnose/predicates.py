@@ -17,7 +17,7 @@ from gpuwhy.diagnose.libraries import (
     within,
 )
 from gpuwhy.diagnose.view import View, size
-from gpuwhy.knowledge.calls import call_in
+from gpuwhy.knowledge.codes import call_in
 from gpuwhy.log.ending import Frame
 from gpuwhy.log.message import Message
 

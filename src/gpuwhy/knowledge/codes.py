@@ -24,6 +24,14 @@ _NUMBER = re.compile(r"-?\d+|0[xX][0-9a-fA-F]+")
 _STUB = -1
 """What a stub libcuda of CUDA 11 and older answers every call with: "stub_library"."""
 _WRAP = 1 << 32
+_LIBRARY_CALL = re.compile(r"cu(blas|sparse|solver|fft|rand|dnn)|nv(rtc|jitlink|ml)|nccl")
+_CALL = re.compile(
+    r"\b(?P<call>(?:cublas(?:Lt|Xt)?|cusparse|cusolver|cufft|curand|cudnn|nvrtc|nvJitLink|nccl"
+    r"|nvml)(?!Status|Result|Error)[A-Z]\w{2,60}"
+    r"|cuda(?!Error|Success|Runtime|Driver|DevAttr|LimitM|FuncAttr|MemcpyHost|MemcpyDevice"
+    r"|MemcpyDefault)[A-Z][a-z]\w{2,60}|cu(?!da)[A-Z][a-z]\w{2,60})\b"
+)
+_WORKS = re.compile(r"create$|createhandle|handlecreate|init(?:ialize)?$|setup|plan\w*$|makeplan")
 _ERRORS = Source("know", "Microsoft: System Error Codes", "winerror.h")
 _STATUSES = Source(
     "know",
@@ -105,6 +113,13 @@ class _WindowsRow(msgspec.Struct, frozen=True):
     text: str
 
 
+class _CallFamily(msgspec.Struct, frozen=True):
+    """What calls work on, and how their names begin, without cuda or cu; the first row counts."""
+
+    family: str
+    pattern: str
+
+
 def apis() -> dict[str, Api]:
     """The APIs, in the order of answers."""
     return {row.api: row for row in rows("apis.jsonl", Api)}
@@ -180,6 +195,29 @@ def is_of_a_program(number: int | None) -> bool:
     """Whether an Xid is about one program's work on the GPU, not about the GPU itself."""
     row = xid_row(number) if number is not None else None
     return row is not None and not row.hardware
+
+
+# ---------------------------------------------------------------- the calls that return them
+
+
+def call_in(text: str) -> str:
+    """The first call of CUDA or of its libraries that a text names; "" where it names none."""
+    found = _CALL.search(text)
+    return found["call"] if found else ""
+
+
+@cache
+def family_of(call: str) -> str:
+    """The family of a call: what it works on; "" where its name does not tell."""
+    lower = call.lower()
+    library = _LIBRARY_CALL.match(lower)
+    if library and library[0] == "nvml":
+        return "handle" if "gethandleby" in lower else "work"
+    if library:
+        return "create" if _WORKS.search(lower.removesuffix("_v2")) else "work"
+    bare = lower.removeprefix("cuda").removeprefix("cu")
+    families = rows("calls.jsonl", _CallFamily)
+    return next((row.family for row in families if re.match(row.pattern, bare)), "")
 
 
 # ---------------------------------------------------------------- what a person asks

@@ -10,7 +10,7 @@ from gpuwhy.knowledge import archs
 from gpuwhy.knowledge.drivers import Floor, cuda_of_driver, floor, packaged, runs
 from gpuwhy.knowledge.flavours import is_follower
 from gpuwhy.knowledge.gpus import segment
-from gpuwhy.knowledge.requirements import RULES, consumer, first_wish, met
+from gpuwhy.knowledge.images import RULES, consumer, first_wish, met
 from gpuwhy.signs.case import Case, against, proof, rows, strong
 from gpuwhy.signs.expect import offline
 from gpuwhy.signs.words import table
